@@ -1,0 +1,21 @@
+// Clocks. Durations come from the monotonic clock; the wall clock is for time stamps alone.
+#ifndef CUDNN_CI_BASE_TIME_H_
+#define CUDNN_CI_BASE_TIME_H_
+
+#include <cstdint>
+#include <string>
+
+namespace cudnn_ci {
+
+// Nanoseconds of CLOCK_MONOTONIC.
+int64_t MonotonicNs();
+
+// Now in UTC, "2026-01-31T10:00:00Z".
+std::string UtcTimestamp();
+
+// Today in UTC, "2026-01-31".
+std::string UtcDate();
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_BASE_TIME_H_

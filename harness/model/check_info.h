@@ -1,0 +1,87 @@
+// What plugins declare: their checks with typed parameters, and the catalog of all that were found.
+#ifndef CUDNN_CI_MODEL_CHECK_INFO_H_
+#define CUDNN_CI_MODEL_CHECK_INFO_H_
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/finding.h"
+#include "model/value.h"
+
+namespace cudnn_ci {
+
+enum class ParamType { kBool, kI64, kF64, kString, kI64List, kStringList, kShape };
+const char* Name(ParamType type);  // "integer", "list of strings", ...
+
+struct ParamInfo {
+  std::string name;
+  ParamType type = ParamType::kString;
+  std::string summary;
+  std::optional<std::string> default_json;  // absent: the matrix must give a value
+  std::vector<std::string> allowed;         // of a string or string list; empty: any
+  int64_t min_i64 = std::numeric_limits<int64_t>::min();
+  int64_t max_i64 = std::numeric_limits<int64_t>::max();
+  std::vector<ParamInfo> fields;            // of a shape
+};
+
+enum class Devices { kNone, kOne, kAll, kEnvironment };
+const char* Name(Devices devices);
+
+struct CheckInfo {
+  std::string name;    // "conv.forward"
+  std::string plugin;  // "conv"
+  std::string summary;
+  Layer layer = Layer::kOther;
+  Devices devices = Devices::kNone;
+  bool shareable = false, exclusive = false, per_subject = false, disturbs = false;
+  double timeout_s = 0;  // 0: the matrix's default
+  std::vector<ParamInfo> params;
+  std::vector<std::string> prerequisites;  // full check names
+};
+
+struct PluginInfo {
+  std::string name, version, summary;
+  std::string path;
+  std::string sha256;  // of the file
+  uint32_t abi_minor = 0;
+  bool has_facts = false, facts_per_subject = false;
+  std::vector<std::string> warnings;  // "writable by others", ...
+  std::vector<CheckInfo> checks;
+  std::vector<FindingInfo> findings;
+};
+
+// A file that looked like a plugin and could not be described.
+struct BrokenPlugin {
+  std::string stem;    // "conv" of conv.cci.so
+  std::string path;
+  std::string reason;  // the loader's own words, the signal, the exit status
+};
+
+struct Catalog {
+  std::vector<PluginInfo> plugins;  // sorted by name
+  std::vector<BrokenPlugin> broken;
+
+  const CheckInfo* FindCheck(const std::string& name) const;
+  const PluginInfo* FindPlugin(const std::string& name) const;
+  // Of any plugin or of the harness.
+  const FindingInfo* FindFinding(const std::string& slug) const;
+  std::vector<std::string> CheckNames() const;
+};
+
+// Facts by subject name, then key ("driver.version"). What does not depend on a subject stands under
+// the first subject too.
+using FactMap = std::map<std::string, std::string>;
+struct Facts {
+  std::map<std::string, FactMap> by_subject;
+  // Why a plugin's facts are missing or incomplete (it crashed, timed out), by plugin.
+  std::map<std::string, std::string> problems;
+  const std::string* Find(const std::string& subject, const std::string& key) const;
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_MODEL_CHECK_INFO_H_

@@ -1,0 +1,53 @@
+// Findings: what is wrong, whose fault it is, what to do. Declared by the plugin that reports them;
+// the harness declares its own.
+#ifndef CUDNN_CI_MODEL_FINDING_H_
+#define CUDNN_CI_MODEL_FINDING_H_
+
+#include <string>
+#include <vector>
+
+namespace cudnn_ci {
+
+enum class Severity { kError, kWarning, kNote };
+enum class Blame { kImage, kRunner, kHarness, kMatrix, kUndetermined };
+// In layer order: the first red layer holds the root cause.
+enum class Layer { kDriver, kToolkit, kCudnn, kInit, kConvolution, kFramework, kOther };
+
+const char* Name(Severity severity);  // "error", "warning", "note"
+const char* Name(Blame blame);        // "image", "runner", "harness", "matrix", "undetermined"
+const char* Name(Layer layer);        // "driver", ...
+bool Parse(const std::string& name, Severity* out);
+bool Parse(const std::string& name, Blame* out);
+
+// The declaration, for `explain` and to complete what a check reports.
+struct FindingInfo {
+  std::string slug;
+  Severity severity = Severity::kError;
+  Blame blame = Blame::kImage;
+  std::string summary, remedy, link;  // link may be empty
+  std::string declared_by;            // plugin name, or "cudnn-ci"
+};
+
+// One finding about one case or about the run.
+struct Finding {
+  std::string slug;
+  Severity severity = Severity::kError;
+  Blame blame = Blame::kImage;
+  std::string detail;
+  // Copied from the declaration, so that a report can be rebuilt where the plugin is not at hand.
+  std::string summary, remedy, link;
+  bool operator==(const Finding&) const = default;
+};
+
+// A finding as declared in `info`, with the detail of this occurrence.
+Finding MakeFinding(const FindingInfo& info, std::string detail);
+
+// Findings the harness itself reports (crashed, timed-out, plugin-load, ...).
+const std::vector<FindingInfo>& HarnessFindings();
+const FindingInfo* FindHarnessFinding(const std::string& slug);
+// One of them with its detail; the slug must be declared in HarnessFindings().
+Finding HarnessFinding(const std::string& slug, std::string detail);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_MODEL_FINDING_H_

@@ -1,0 +1,95 @@
+// The matrix: the contract between image and fleet, as the file says it, with positions for messages.
+// Knows nothing of plugins: names of checks and parameters are resolved by MakePlan.
+#ifndef CUDNN_CI_MODEL_MATRIX_H_
+#define CUDNN_CI_MODEL_MATRIX_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "model/event.h"
+#include "model/outcome.h"
+
+namespace cudnn_ci {
+
+// Where something stands: file, line and column, both from 1. Column counts bytes.
+struct Position {
+  std::string file;
+  int line = 0, column = 0;
+};
+std::string ToString(const Position& p);  // "matrices/cu12.json:7:3"
+
+// A problem with the input: printed as "FILE:LINE:COLUMN: error: MESSAGE".
+struct Problem {
+  Position position;
+  std::string message;
+};
+std::string ToString(const Problem& p);
+
+// A JSON value with the position of its first character. Objects keep their order.
+struct Json {
+  using Array = std::vector<Json>;
+  struct Member;
+  using Object = std::vector<Member>;
+  std::variant<std::nullptr_t, bool, int64_t, double, std::string, Array, Object> value;
+  Position position;
+};
+struct Json::Member {
+  std::string key;
+  Position position;  // of the key
+  Json value;
+};
+
+struct Entry {
+  std::string id;      // may be empty
+  std::string check;   // "conv.forward"
+  std::string name;    // tells two entries of one check apart in case ids ("name=flash_attn"); may be empty
+  Json::Object params; // fixed values
+  Json::Object axes;   // every combination; values are arrays
+  std::vector<Json::Object> exclude;  // combinations left out
+  std::vector<SkipKind> allow_skip;
+  std::optional<double> timeout_s;
+  std::optional<bool> required;
+  std::optional<bool> allow_flaky;     // a pass on retry counts as passed
+  std::vector<std::string> subjects;   // which subjects; empty: all
+  Position position, check_position, name_position;
+};
+
+struct Shape {
+  std::string name;
+  Json::Object fields;
+  Position position;
+};
+
+struct PositionedWaiver {
+  Waiver waiver;
+  Position position;
+};
+
+struct Matrix {
+  std::string name;
+  std::string path;                             // as given
+  std::string sha256;                           // over all files read, parents first
+  std::map<std::string, std::string> contract;  // "runner.driver" -> ">=525.60.13", "image.cudnn" -> "absent"
+  std::map<std::string, Position> contract_positions;
+  std::vector<SubjectInfo> subjects;            // at least one
+  double default_timeout_s = 60;
+  bool default_required = true;
+  std::vector<Shape> shapes;
+  std::vector<Entry> entries;
+  std::vector<PositionedWaiver> waivers;
+};
+
+// Reads the file and its parents. Reports every problem found, not only the first. Limits: 4 MiB a file,
+// 16 levels of `extends`, nesting of 32.
+std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path);
+
+// One document, not looking at `extends`. For tests and fuzzing: `path` is used in positions only.
+std::variant<Json, std::vector<Problem>> ParseJson(const std::string& text, const std::string& path);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_MODEL_MATRIX_H_

@@ -1,0 +1,15 @@
+# cudnn_ci_add_plugin(conv SOURCES conv.cc ... [LINK targets...]) builds conv.cci.so: self-contained, exporting
+# the plugin symbol alone.
+include_guard(GLOBAL)
+set(CUDNN_CI_PLUGIN_EXPORTS ${CMAKE_CURRENT_LIST_DIR}/plugin.map)
+
+function(cudnn_ci_add_plugin name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name}_plugin MODULE ${ARG_SOURCES})
+  set_target_properties(${name}_plugin PROPERTIES
+    PREFIX "" OUTPUT_NAME ${name} SUFFIX ".cci.so" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    LINK_DEPENDS ${CUDNN_CI_PLUGIN_EXPORTS})
+  target_link_libraries(${name}_plugin PRIVATE CudnnCi::sdk ${ARG_LINK} ${CMAKE_DL_LIBS})
+  target_link_options(${name}_plugin PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
+    -Wl,--version-script=${CUDNN_CI_PLUGIN_EXPORTS} -Wl,-z,relro,-z,now)
+endfunction()

@@ -1,0 +1,24 @@
+# Settings of our own targets. Third-party code never gets them.
+include_guard(GLOBAL)
+
+function(cudnn_ci_configure target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough
+    $<$<BOOL:${CUDNN_CI_WERROR}>:-Werror>)
+endfunction()
+
+# One static library per layer: cudnn_ci_add_layer(model SOURCES a.cc b.cc LINK cci_base nlohmann_json::nlohmann_json)
+# creates cci_model. Headers are included as "model/plan.h".
+function(cudnn_ci_add_layer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE" ${ARGN})
+  add_library(cci_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(cci_${name} PUBLIC ${PROJECT_SOURCE_DIR}/harness)
+  target_link_libraries(cci_${name} PUBLIC ${ARG_LINK} PRIVATE ${ARG_PRIVATE})
+  cudnn_ci_configure(cci_${name})
+endfunction()
+
+# Executables and plugins run inside images whose libstdc++ may be missing, older or replaced: they
+# carry their own and need only glibc's libraries.
+function(cudnn_ci_self_contained target)
+  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
+    -Wl,--gc-sections -Wl,-z,relro,-z,now)
+endfunction()
