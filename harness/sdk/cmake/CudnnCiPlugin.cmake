@@ -10,6 +10,13 @@ function(cudnn_ci_add_plugin name)
     PREFIX "" OUTPUT_NAME ${name} SUFFIX ".cci.so" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     LINK_DEPENDS ${CUDNN_CI_PLUGIN_EXPORTS})
   target_link_libraries(${name}_plugin PRIVATE CudnnCi::sdk ${ARG_LINK} ${CMAKE_DL_LIBS})
-  target_link_options(${name}_plugin PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
-    -Wl,--version-script=${CUDNN_CI_PLUGIN_EXPORTS} -Wl,-z,relro,-z,now)
+  target_link_options(${name}_plugin PRIVATE -Wl,--version-script=${CUDNN_CI_PLUGIN_EXPORTS} -Wl,-z,relro,-z,now)
+  if(NOT CUDNN_CI_SANITIZE)
+    target_link_options(${name}_plugin PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
+  endif()
+  # check.hpp is C++17; a plugin in C, in a project without C++, is as welcome.
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(CXX IN_LIST languages)
+    target_compile_features(${name}_plugin PRIVATE cxx_std_17)
+  endif()
 endfunction()

@@ -17,8 +17,12 @@ function(cudnn_ci_add_layer name)
 endfunction()
 
 # Executables and plugins run inside images whose libstdc++ may be missing, older or replaced: they
-# carry their own and need only glibc's libraries.
+# carry their own and need only glibc's libraries. A sanitizer's runtime brings the shared libstdc++
+# and must be visible to the plugins, so a sanitized build does without.
 function(cudnn_ci_self_contained target)
+  if(CUDNN_CI_SANITIZE)
+    return()
+  endif()
   target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
     -Wl,--gc-sections -Wl,-z,relro,-z,now)
 endfunction()
