@@ -1,0 +1,149 @@
+#include "include_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+namespace cudnn_ci {
+namespace {
+
+// Layer -> the layers it may include beside itself. harness/DESIGN.md draws the same as a graph.
+const std::map<std::string, std::set<std::string>, std::less<>>& AllowedLayers() {
+  static const std::map<std::string, std::set<std::string>, std::less<>> kAllowed = {
+      {"sdk", {}},
+      {"base", {}},
+      {"model", {"base"}},
+      {"wire", {"model", "base"}},
+      {"exec", {"wire", "model", "base"}},
+      {"worker", {"wire", "model", "base", "sdk"}},
+      {"report", {"model", "base"}},
+      {"cli", {"exec", "report", "model", "base"}},
+      {"main", {"cli"}},
+      {"plugins", {"sdk"}},
+  };
+  return kAllowed;
+}
+
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+bool EndsWith(std::string_view text, std::string_view suffix) {
+  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
+}
+
+std::string_view FirstFolder(std::string_view path) {
+  const size_t slash = path.find('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+// Third-party headers by prefix, and where each may be included; an empty place is any .cc file.
+struct ThirdParty {
+  std::string_view header;
+  std::string_view place;
+  std::string_view place_suffix;
+};
+constexpr std::array<ThirdParty, 6> kThirdParty = {{
+    {"nlohmann/", "", ""},
+    {"fmt/", "", ""},
+    {"CLI/", "harness/cli/", ""},
+    {"tinyxml2.h", "harness/report/junit", ".cc"},
+    {"boost/dll", "harness/worker/plugin_library.cc", ""},
+    {"boost/", "", ""},
+}};
+
+// The harness never touches CUDA; the worker asks the driver after a case, plugins do the rest.
+constexpr std::array<std::string_view, 4> kCudaHeaders = {"cuda", "cudnn.h", "nvml.h", "nvrtc.h"};
+
+std::string ThirdPartyProblem(std::string_view path, std::string_view include) {
+  for (const ThirdParty& rule : kThirdParty) {
+    if (!StartsWith(include, rule.header)) continue;
+    if (!EndsWith(path, ".cc")) return "third-party headers belong into .cc files";
+    if (StartsWith(path, rule.place) && EndsWith(path, rule.place_suffix)) return "";
+    return "is for " + std::string(rule.place) + std::string(rule.place_suffix.empty() ? "" : "*") +
+           std::string(rule.place_suffix) + " only";
+  }
+  return "";
+}
+
+bool IsCudaHeader(std::string_view include) {
+  return EndsWith(include, ".h") && std::any_of(kCudaHeaders.begin(), kCudaHeaders.end(),
+                                                [&](auto prefix) { return StartsWith(include, prefix); });
+}
+
+std::string LayerProblem(std::string_view path, std::string_view layer, const Include& include) {
+  const std::string_view folder = FirstFolder(include.name);
+  const std::string_view target = folder == "cudnn_ci" ? "sdk" : folder;
+  if (target == layer) return "";
+  if (AllowedLayers().count(target) != 0) {
+    if (AllowedLayers().find(layer)->second.count(std::string(target)) != 0) return "";
+    return std::string(layer) + " must not know " + std::string(target);
+  }
+  // A plugin sees its own folder and the common one; never another plugin's.
+  if (layer == "plugins" && include.quoted && !folder.empty() && folder != "common" &&
+      folder != FirstFolder(path.substr(8))) {
+    return "a plugin must not know another plugin";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<Include> IncludesOf(std::string_view text) {
+  std::vector<Include> includes;
+  const auto skip_blanks = [](std::string_view* line) {
+    while (!line->empty() && (line->front() == ' ' || line->front() == '\t')) line->remove_prefix(1);
+  };
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    skip_blanks(&line);
+    if (!StartsWith(line, "#")) continue;
+    line.remove_prefix(1);
+    skip_blanks(&line);
+    if (!StartsWith(line, "include")) continue;
+    line.remove_prefix(7);
+    skip_blanks(&line);
+    if (line.empty() || (line.front() != '"' && line.front() != '<')) continue;
+    const bool quoted = line.front() == '"';
+    const size_t last = line.find(quoted ? '"' : '>', 1);
+    if (last != std::string_view::npos) {
+      includes.push_back({std::string(line.substr(1, last - 1)), quoted});
+    }
+  }
+  return includes;
+}
+
+std::string LayerOf(std::string_view path) {
+  if (StartsWith(path, "plugins/")) return "plugins";
+  if (!StartsWith(path, "harness/")) return "";
+  path.remove_prefix(8);
+  if (path == "main.cc") return "main";
+  return std::string(FirstFolder(path));
+}
+
+std::vector<std::string> BrokenRules(std::string_view path, std::string_view text) {
+  std::vector<std::string> broken;
+  const std::string layer = LayerOf(path);
+  if (layer.empty()) return broken;
+  const std::string where(path);
+  if (AllowedLayers().count(layer) == 0) {
+    broken.push_back(where + ": '" + layer + "' is no layer of the table");
+    return broken;
+  }
+  for (const Include& include : IncludesOf(text)) {
+    const auto report = [&](const std::string& why) {
+      if (!why.empty()) broken.push_back(where + ": #include " + include.name + ": " + why);
+    };
+    if (include.name.find("..") != std::string::npos) report("name the layer, not the way to it");
+    report(ThirdPartyProblem(path, include.name));
+    report(LayerProblem(path, layer, include));
+    if (IsCudaHeader(include.name) && layer != "plugins" && layer != "worker")
+      report("the harness never touches CUDA");
+  }
+  return broken;
+}
+
+}  // namespace cudnn_ci

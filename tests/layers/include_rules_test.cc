@@ -1,0 +1,110 @@
+// The rules themselves: each is shown to fire, and to leave alone what is allowed.
+#include "include_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> BrokenBy(const std::string& path, const std::string& include) {
+  return BrokenRules(path, "#include " + include + "\n");
+}
+
+TEST(IncludesOf, ReadsBothFormsAndIgnoresComments) {
+  const auto includes = IncludesOf(
+      "#include \"base/fd.h\"\n  #  include <vector> // why\n// #include <map>\n#include MACRO\n#include "
+      "<set>");
+  ASSERT_EQ(includes.size(), 3u);
+  EXPECT_EQ(includes[0].name, "base/fd.h");
+  EXPECT_TRUE(includes[0].quoted);
+  EXPECT_EQ(includes[1].name, "vector");
+  EXPECT_FALSE(includes[1].quoted);
+  EXPECT_EQ(includes[2].name, "set");
+}
+
+TEST(LayerOf, ComesFromTheFolder) {
+  EXPECT_EQ(LayerOf("harness/exec/runner.cc"), "exec");
+  EXPECT_EQ(LayerOf("harness/sdk/include/cudnn_ci/plugin.h"), "sdk");
+  EXPECT_EQ(LayerOf("harness/main.cc"), "main");
+  EXPECT_EQ(LayerOf("plugins/conv/forward.cc"), "plugins");
+  EXPECT_EQ(LayerOf("tests/unit/plan_test.cc"), "");
+}
+
+TEST(BrokenRules, AllowsTheDirectionOfTheTable) {
+  EXPECT_THAT(BrokenBy("harness/wire/message.cc", "\"model/event.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/worker/host.cc", "\"cudnn_ci/plugin.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/cli/commands.cc", "\"exec/runner.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "\"exec/worker.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "<cudnn_ci/check.hpp>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"common/cudnn_api.h\""), IsEmpty());
+}
+
+TEST(BrokenRules, KeepsExecAndReportApart) {
+  EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "\"report/reporter.h\""),
+              ElementsAre(HasSubstr("exec must not know report")));
+  EXPECT_THAT(BrokenBy("harness/report/junit.cc", "\"exec/runner.h\""),
+              ElementsAre(HasSubstr("report must not know exec")));
+}
+
+TEST(BrokenRules, RejectsIncludesAgainstTheDirection) {
+  EXPECT_THAT(BrokenBy("harness/base/text.cc", "\"model/plan.h\""),
+              ElementsAre(HasSubstr("base must not know model")));
+  EXPECT_THAT(BrokenBy("harness/main.cc", "\"exec/runner.h\""),
+              ElementsAre(HasSubstr("main must not know exec")));
+  EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "<cudnn_ci/plugin.h>"),
+              ElementsAre(HasSubstr("exec must not know sdk")));
+  EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"base/text.h\""),
+              ElementsAre(HasSubstr("plugins must not know base")));
+  EXPECT_THAT(BrokenBy("harness/sdk/include/cudnn_ci/check.hpp", "\"base/result.h\""),
+              ElementsAre(HasSubstr("sdk must not know base")));
+}
+
+TEST(BrokenRules, RejectsAWayAroundTheTable) {
+  EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "\"../report/reporter.h\""),
+              ElementsAre(HasSubstr("name the layer")));
+  EXPECT_THAT(BrokenBy("harness/extra/x.cc", "<vector>"), ElementsAre(HasSubstr("no layer of the table")));
+}
+
+TEST(BrokenRules, KeepsPluginsApart) {
+  EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"cudnn/versions.h\""),
+              ElementsAre(HasSubstr("another plugin")));
+  EXPECT_THAT(BrokenBy("plugins/common/elf.cc", "\"conv/shape.h\""),
+              ElementsAre(HasSubstr("another plugin")));
+  EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"conv/shape.h\""), IsEmpty());
+}
+
+TEST(BrokenRules, KeepsThirdPartyHeadersInSourceFiles) {
+  EXPECT_THAT(BrokenBy("harness/model/matrix.cc", "<nlohmann/json.hpp>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/report/console.cc", "<fmt/format.h>"), IsEmpty());
+  for (const char* include : {"<nlohmann/json.hpp>", "<fmt/format.h>", "<CLI/CLI.hpp>", "<tinyxml2.h>",
+                              "\"tinyxml2.h\"", "<boost/dll/shared_library.hpp>"}) {
+    EXPECT_THAT(BrokenBy("harness/report/junit.h", include), ElementsAre(HasSubstr(".cc files"))) << include;
+  }
+}
+
+TEST(BrokenRules, KeepsEachLibraryInItsPlace) {
+  EXPECT_THAT(BrokenBy("harness/report/junit.cc", "<tinyxml2.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/report/junit_suites.cc", "<tinyxml2.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/report/html.cc", "<tinyxml2.h>"),
+              ElementsAre(HasSubstr("report/junit*.cc only")));
+  EXPECT_THAT(BrokenBy("harness/cli/options.cc", "<CLI/CLI.hpp>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "<CLI/CLI.hpp>"), ElementsAre(HasSubstr("harness/cli/")));
+  EXPECT_THAT(BrokenBy("harness/worker/plugin_library.cc", "<boost/dll.hpp>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/discover.cc", "<boost/dll/shared_library.hpp>"),
+              ElementsAre(HasSubstr("plugin_library.cc")));
+}
+
+TEST(BrokenRules, KeepsCudaOutOfTheHarness) {
+  EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "<cuda.h>"), ElementsAre(HasSubstr("never touches CUDA")));
+  EXPECT_THAT(BrokenBy("harness/model/facts.cc", "<cuda_runtime_api.h>"), ElementsAre(HasSubstr("CUDA")));
+  EXPECT_THAT(BrokenBy("harness/cli/commands.cc", "<nvml.h>"), ElementsAre(HasSubstr("CUDA")));
+  EXPECT_THAT(BrokenBy("plugins/driver/load.cc", "<cuda.h>"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,53 @@
+// Holds the whole source tree against the rules.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "include_rules.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Path relative to the repository -> text, of every C and C++ file of harness and plugins.
+std::map<std::string, std::string> SourceFiles() {
+  const fs::path root = CUDNN_CI_SOURCE_DIR;
+  std::map<std::string, std::string> files;
+  for (const char* top : {"harness", "plugins"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+      const std::string extension = entry.path().extension();
+      if (!entry.is_regular_file() ||
+          (extension != ".cc" && extension != ".c" && extension != ".h" && extension != ".hpp")) {
+        continue;
+      }
+      std::ostringstream text;
+      text << std::ifstream(entry.path(), std::ios::binary).rdbuf();
+      files[fs::relative(entry.path(), root).generic_string()] = text.str();
+    }
+  }
+  return files;
+}
+
+TEST(SourceTree, FollowsTheDependencyTable) {
+  for (const auto& [path, text] : SourceFiles()) {
+    for (const std::string& broken : BrokenRules(path, text)) ADD_FAILURE() << broken;
+  }
+}
+
+TEST(SourceTree, IsReadWhole) {
+  // A scan that finds nothing proves nothing: files of each kind must have been seen, with their includes.
+  const auto files = SourceFiles();
+  for (const char* known :
+       {"harness/sdk/include/cudnn_ci/plugin.h", "harness/sdk/include/cudnn_ci/check.hpp",
+        "harness/base/result.h", "harness/model/plan.h", "plugins/common/driver_api.cc"}) {
+    ASSERT_EQ(files.count(known), 1u) << known;
+    EXPECT_FALSE(IncludesOf(files.at(known)).empty()) << known;
+  }
+}
+
+}  // namespace
+}  // namespace cudnn_ci
