@@ -1,0 +1,147 @@
+// Names of severity, blame and layer, and the findings that only the harness reports.
+#include "model/finding.h"
+
+#include <cassert>
+#include <utility>
+
+#include "model/names.h"
+
+namespace cudnn_ci {
+
+namespace {
+
+constexpr const char* kSeverities[] = {"error", "warning", "note"};
+constexpr const char* kBlames[] = {"image", "runner", "harness", "matrix", "undetermined"};
+constexpr const char* kLayers[] = {"driver", "toolkit", "cudnn", "init", "convolution", "framework", "other"};
+
+struct Declaration {
+  const char* slug;
+  Severity severity;
+  Blame blame;
+  const char* summary;
+  const char* remedy;
+};
+
+constexpr Severity kError = Severity::kError;
+constexpr Severity kWarning = Severity::kWarning;
+
+// Blame is the declaration's; the runner of the harness changes it where the case's layer or a failed
+// canary says otherwise.
+constexpr Declaration kDeclarations[] = {
+    {"crashed", kError, Blame::kImage, "the check's process was ended by a signal",
+     "Image owner: look at the step and the output before the crash, then run the case alone with the line "
+     "under \"reproduce\"; a library that is truncated or of the wrong version crashes this way."},
+    {"timed-out", kError, Blame::kImage, "the check did not end within its time limit",
+     "Image owner: look at the step and the wait channel in the evidence. If the case is only slow, give its "
+     "matrix entry a larger \"timeout_s\"."},
+    {"exited-early", kError, Blame::kHarness, "the check's process exited before it gave its verdict",
+     "Plugin author: find what calls exit() in the check or in a library it uses, and report it from there."},
+    {"protocol-violation", kError, Blame::kHarness, "the worker sent what is not a message",
+     "Plugin author: something writes to file descriptor 3 or overwrites the worker's memory; run the case "
+     "under a sanitizer."},
+    {"out-of-memory", kError, Blame::kImage, "the check used more host memory than the container has",
+     "Image owner: give the job more memory, or take smaller shapes; the evidence says how much was used."},
+    {"out-of-device-memory-shared", kError, Blame::kRunner,
+     "device memory ran out while other processes held part of it",
+     "Runner owner: end the other processes on this GPU, or schedule one job per GPU."},
+    {"output-limit", kError, Blame::kHarness, "the check wrote more output than is kept",
+     "Plugin author: write less to stdout and stderr; results belong in expectations and measurements."},
+    {"process-limit", kError, Blame::kHarness, "the check started more processes than a check may",
+     "Plugin author: start children only through run_child, and end them before the check returns."},
+    {"plugin-load", kError, Blame::kHarness, "a check plugin could not be loaded",
+     "Harness owner: read the loader's words; build the plugin against the same SDK, or remove the file from "
+     "the plugin folder if it is not meant to run."},
+    {"device-lost", kError, Blame::kRunner, "the GPU stopped answering",
+     "Runner owner: look for Xid messages in the kernel log, drain the machine and reset the GPU; run the "
+     "job "
+     "elsewhere meanwhile."},
+    {"abandoned", kError, Blame::kRunner, "a process could not be killed: it hangs in the driver",
+     "Runner owner: the machine needs a driver reload or a reboot; run the job elsewhere meanwhile."},
+    {"cancelled", kError, Blame::kUndetermined, "the run was cancelled while the case was running",
+     "Pipeline owner: run again; nothing was found out about this case."},
+    {"expectation-failed", kError, Blame::kImage, "an expectation of the check did not hold",
+     "Image owner: the failed expectation says what was expected and what was seen."},
+    {"uncaught-exception", kError, Blame::kHarness, "an exception escaped from the check",
+     "Plugin author: catch it where it is understood and report what it means."},
+    {"checked-nothing", kError, Blame::kHarness, "the check ended without evaluating one expectation",
+     "Plugin author: state at least one expectation on every path, or skip with what is needed and was "
+     "seen."},
+    {"undeclared-finding", kError, Blame::kHarness,
+     "the check reported a finding its plugin does not declare",
+     "Plugin author: declare the finding with severity, blame, summary and remedy."},
+    {"order-dependent", kError, Blame::kUndetermined,
+     "the case failed in a shared process and passed in one of its own",
+     "Image owner: run the gate once more with --isolation process; if it is green there, an earlier case in "
+     "the same process breaks this one."},
+    {"flaky", kError, Blame::kUndetermined, "the case failed and then passed when it was tried again",
+     "Image owner: find out why the result changes; \"allow_flaky\" in the matrix entry accepts it."},
+    {"time-limit", kError, Blame::kUndetermined, "the time limit of the whole run was reached",
+     "Pipeline owner: raise --time-limit, or deal the plan over several jobs with --shard."},
+    {"waiver-expired", kError, Blame::kMatrix, "a waiver is past its last day",
+     "Matrix owner: remove the waiver if the failure is gone, or agree on a new date with its owner."},
+    {"skip-not-allowed", kError, Blame::kMatrix, "a required case was skipped",
+     "Matrix owner: make what it needs available on the runner, or add the kind of skip to \"allow_skip\"."},
+    {"no-engine", kError, Blame::kImage, "nothing of a matrix entry could run for one shape and type",
+     "Image owner: install every cuDNN sub-library; a missing one looks like an unsupported convolution."},
+    {"nothing-selected", kError, Blame::kMatrix, "the plan holds no case",
+     "Matrix owner: check --filter, --case, --stage and the matrix's \"checks\"; a gate that runs nothing is "
+     "not green."},
+    {"context-broken", kError, Blame::kImage, "the check passed but left a broken CUDA context behind",
+     "Image owner: an asynchronous error came after the verdict; run the case with CUDA_LAUNCH_BLOCKING=1 to "
+     "see which call it belongs to."},
+    {"worker-exit", kError, Blame::kHarness, "a shared worker did not end cleanly after its last case",
+     "Plugin author: something fails in a destructor or an exit handler; the worker's last case was run "
+     "again "
+     "alone."},
+    {"blocked-by-optional", kError, Blame::kUndetermined,
+     "a required case was blocked by one that is optional or waived",
+     "Matrix owner: make the blocking case required and repair it, or make this one optional too."},
+    {"not-run", kError, Blame::kUndetermined, "a planned case has no outcome",
+     "Pipeline owner: the run ended early; the last lines of the journal say why. Run again."},
+    {"leaked-process", kWarning, Blame::kHarness, "the check left a process running",
+     "Plugin author: wait for children before the check returns; start them through run_child."},
+    {"report-not-written", kError, Blame::kHarness, "a report could not be written",
+     "Pipeline owner: look at the free space and the owner of the output folder; the journal may still be "
+     "whole, and `cudnn-ci report` makes the reports from it."},
+    {"facts-incomplete", kWarning, Blame::kHarness, "facts about host or image could not be collected",
+     "Plugin author: the plugin's facts step crashed or took too long; its evidence is in the detail."},
+};
+
+}  // namespace
+
+const char* Name(Severity severity) { return NameOf(kSeverities, severity); }
+const char* Name(Blame blame) { return NameOf(kBlames, blame); }
+const char* Name(Layer layer) { return NameOf(kLayers, layer); }
+bool Parse(const std::string& name, Severity* out) { return ParseName(kSeverities, name, out); }
+bool Parse(const std::string& name, Blame* out) { return ParseName(kBlames, name, out); }
+
+Finding MakeFinding(const FindingInfo& info, std::string detail) {
+  return {info.slug, info.severity, info.blame, std::move(detail), info.summary, info.remedy, info.link};
+}
+
+const std::vector<FindingInfo>& HarnessFindings() {
+  static const std::vector<FindingInfo> findings = [] {
+    std::vector<FindingInfo> list;
+    for (const Declaration& d : kDeclarations) {
+      list.push_back({d.slug, d.severity, d.blame, d.summary, d.remedy, "", "cudnn-ci"});
+    }
+    return list;
+  }();
+  return findings;
+}
+
+const FindingInfo* FindHarnessFinding(const std::string& slug) {
+  for (const FindingInfo& info : HarnessFindings()) {
+    if (info.slug == slug) return &info;
+  }
+  return nullptr;
+}
+
+Finding HarnessFinding(const std::string& slug, std::string detail) {
+  const FindingInfo* info = FindHarnessFinding(slug);
+  assert(info != nullptr);
+  if (info == nullptr) return {slug, Severity::kError, Blame::kHarness, std::move(detail), "", "", ""};
+  return MakeFinding(*info, std::move(detail));
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,92 @@
+#include "model/version.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/text.h"
+
+namespace cudnn_ci {
+
+namespace {
+
+constexpr size_t kMostParts = 16;
+
+std::vector<std::string> Words(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::string& word : Split(text, ' ')) {
+    if (!word.empty()) words.push_back(std::move(word));
+  }
+  return words;
+}
+
+bool Holds(const std::string& op, int order) {
+  if (op == ">=") return order >= 0;
+  if (op == ">") return order > 0;
+  if (op == "<=") return order <= 0;
+  if (op == "<") return order < 0;
+  if (op == "!=") return order != 0;
+  return order == 0;
+}
+
+}  // namespace
+
+std::optional<Version> ParseVersion(const std::string& text) {
+  Version version;
+  for (const std::string& part : Split(text, '.')) {
+    int number = 0;
+    const char* end = part.data() + part.size();
+    const auto [stop, error] = std::from_chars(part.data(), end, number);
+    // from_chars takes a sign; a version has none.
+    if (error != std::errc() || stop != end || part[0] == '-') return std::nullopt;
+    version.parts.push_back(number);
+  }
+  if (version.parts.size() > kMostParts) return std::nullopt;
+  return version;
+}
+
+int Compare(const Version& a, const Version& b) {
+  const size_t size = std::max(a.parts.size(), b.parts.size());
+  for (size_t i = 0; i < size; ++i) {
+    const int x = i < a.parts.size() ? a.parts[i] : 0;
+    const int y = i < b.parts.size() ? b.parts[i] : 0;
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return 0;
+}
+
+std::optional<VersionRange> ParseRange(const std::string& text, std::string* error) {
+  VersionRange range;
+  for (const std::string& word : Words(text)) {
+    const size_t digits = std::min(word.find_first_not_of("<>=!~^"), word.size());
+    const std::string op = digits == 0 ? "=" : word.substr(0, digits);
+    const std::string number = word.substr(digits);
+    if (op != ">=" && op != ">" && op != "<=" && op != "<" && op != "=" && op != "!=") {
+      *error = "\"" + op + "\" in \"" + word + "\" is no operator; use >=, >, <=, <, = or !=";
+      return std::nullopt;
+    }
+    if (number.empty()) {
+      *error = "\"" + word + "\" is not followed by a version; write it without a blank, as in \">=12.0\"";
+      return std::nullopt;
+    }
+    std::optional<Version> version = ParseVersion(number);
+    if (!version) {
+      *error =
+          "\"" + number + "\" in \"" + word + "\" is not a version; write numbers and dots, as in \"12.0\"";
+      return std::nullopt;
+    }
+    range.terms.push_back({op, std::move(*version)});
+  }
+  if (range.terms.empty()) {
+    *error = "it is empty; write a range such as \">=12.0 <13\"";
+    return std::nullopt;
+  }
+  return range;
+}
+
+bool Contains(const VersionRange& range, const Version& version) {
+  return std::all_of(range.terms.begin(), range.terms.end(), [&](const VersionRange::Term& term) {
+    return Holds(term.op, Compare(version, term.version));
+  });
+}
+
+}  // namespace cudnn_ci
