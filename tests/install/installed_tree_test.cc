@@ -1,0 +1,97 @@
+// Installs the build into a fresh folder and judges every ELF file there by the image's standards: it may
+// need nothing but glibc, and a plugin exports its one symbol.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "elf_rules.h"
+#include "install/command.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsElf(const fs::path& path) {
+  char magic[4] = {};
+  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
+  return std::string(magic, sizeof magic) ==
+         "\x7f"
+         "ELF";
+}
+
+class InstalledTree : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder = (fs::temp_directory_path() / "cudnn-ci-install-XXXXXX").string();
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    prefix_ = folder;
+    const CommandResult result = RunCommand(Quoted(CUDNN_CI_CMAKE) + " --install " +
+                                            Quoted(CUDNN_CI_BUILD_DIR) + " --prefix " + Quoted(prefix_));
+    ASSERT_EQ(result.status, 0) << result.output;
+    for (const auto& entry : fs::recursive_directory_iterator(prefix_)) {
+      if (entry.is_regular_file() && !entry.is_symlink() && IsElf(entry.path()))
+        elf_files_.push_back(entry.path());
+    }
+  }
+
+  void TearDown() override {
+    std::error_code ignored;
+    if (!prefix_.empty()) fs::remove_all(prefix_, ignored);
+  }
+
+  std::string ReadElf(const std::string& options, const fs::path& file) {
+    const CommandResult result = RunCommand(Quoted(CUDNN_CI_READELF) + " " + options + " " + Quoted(file));
+    EXPECT_EQ(result.status, 0) << result.output;
+    return result.output;
+  }
+
+  fs::path prefix_;
+  std::vector<fs::path> elf_files_;
+};
+
+TEST_F(InstalledTree, HoldsHarnessWorkerPluginsAndSdk) {
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "bin/cudnn-ci"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "libexec/cudnn-ci-worker"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "plugins/conv.cci.so"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "matrices/base.json"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "include/cudnn_ci/plugin.h"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/CudnnCiConfig.cmake"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/plugin.map"));
+}
+
+TEST_F(InstalledTree, NeedsNothingButGlibc) {
+  if (CUDNN_CI_SANITIZED) GTEST_SKIP() << "a sanitized build needs the sanitizers' libraries";
+  ASSERT_GE(elf_files_.size(), 3u) << "harness, worker and a plugin";
+  for (const fs::path& file : elf_files_) {
+    const std::string dynamic = ReadElf("-dW", file);
+    EXPECT_NE(dynamic.find("(NEEDED)"), std::string::npos) << file << ": no dynamic section seen";
+    EXPECT_THAT(BrokenDynamicRules(dynamic), ::testing::IsEmpty()) << file;
+  }
+}
+
+TEST_F(InstalledTree, ShipsNoLibraryAnImageCouldProvide) {
+  for (const auto& entry : fs::recursive_directory_iterator(prefix_)) {
+    const std::string name = entry.path().filename();
+    const bool library = name.find(".so") != std::string::npos;
+    const bool plugin = name.size() > 7 && name.substr(name.size() - 7) == ".cci.so";
+    EXPECT_TRUE(!library || plugin) << entry.path();
+  }
+}
+
+TEST_F(InstalledTree, PluginsExportTheirOneSymbol) {
+  int plugins = 0;
+  for (const fs::path& file : elf_files_) {
+    if (file.parent_path() != prefix_ / "plugins") continue;
+    ++plugins;
+    EXPECT_THAT(ExportedSymbols(ReadElf("--dyn-syms -W", file)), ::testing::ElementsAre("cudnn_ci_plugin_v1"))
+        << file;
+  }
+  EXPECT_GE(plugins, 1);
+}
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,105 @@
+// The way of a plugin author: install cudnn-ci, find its package from a project of one's own, build a plugin
+// in C and one in C++, and have the gate run them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "install/command.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class SdkConsumer : public ::testing::Test {
+ protected:
+  // Once for all tests: building the plugins takes longer than everything else.
+  static void SetUpTestSuite() {
+    std::string folder = (fs::temp_directory_path() / "cudnn-ci-sdk-XXXXXX").string();
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    root_ = folder;
+    fs::create_directory(root_ / "plugins");
+    Require(Quoted(CUDNN_CI_CMAKE) + " --install " + Quoted(CUDNN_CI_BUILD_DIR) + " --prefix " +
+            Quoted(Prefix()));
+    BuildPlugin("c", "plain");
+    BuildPlugin("cpp", "modern");
+  }
+
+  static void TearDownTestSuite() {
+    std::error_code ignored;
+    if (!root_.empty()) fs::remove_all(root_, ignored);
+  }
+
+  static fs::path Prefix() { return root_ / "prefix"; }
+
+  static void Require(const std::string& command) {
+    const CommandResult result = RunCommand(command);
+    ASSERT_EQ(result.status, 0) << command << "\n" << result.output;
+  }
+
+  // Configures and builds a project of its own, with nothing of our tree in sight but the package.
+  static void BuildPlugin(const std::string& project, const std::string& stem) {
+    const fs::path build = root_ / project;
+    Require(Quoted(CUDNN_CI_CMAKE) + " -S " + Quoted(fs::path(CUDNN_CI_CONSUMERS) / project) + " -B " +
+            Quoted(build) + " -DCMAKE_PREFIX_PATH=" + Quoted(Prefix()) + " -DCMAKE_C_COMPILER=" +
+            Quoted(CUDNN_CI_C_COMPILER) + " -DCMAKE_CXX_COMPILER=" + Quoted(CUDNN_CI_CXX_COMPILER) + " -G " +
+            Quoted(CUDNN_CI_GENERATOR) + " --no-warn-unused-cli");
+    Require(Quoted(CUDNN_CI_CMAKE) + " --build " + Quoted(build));
+    const fs::path plugin = build / (stem + ".cci.so");
+    ASSERT_TRUE(fs::is_regular_file(plugin));
+    fs::copy_file(plugin, root_ / "plugins" / plugin.filename());
+  }
+
+  static CommandResult Gate(const std::string& arguments) {
+    return RunCommand("cd " + Quoted(root_) + " && " + Quoted(Prefix() / "bin/cudnn-ci") + " " + arguments +
+                      " --plugin-dir " + Quoted(root_ / "plugins"));
+  }
+
+  static CommandResult RunMatrix(const std::string& checks) {
+    std::ofstream(root_ / "sdk.json")
+        << R"({ "schema": "cudnn-ci/matrix/1", "name": "sdk", "checks": [)" << checks << "] }\n";
+    return Gate("run --matrix sdk.json");
+  }
+
+  static int ExitCode(const CommandResult& result) {
+    return WIFEXITED(result.status) ? WEXITSTATUS(result.status) : -1;
+  }
+
+  static fs::path root_;
+};
+
+fs::path SdkConsumer::root_;
+
+TEST_F(SdkConsumer, GateListsForeignPlugins) {
+  const CommandResult listed = Gate("plugins");
+  EXPECT_EQ(ExitCode(listed), 0) << listed.output;
+  EXPECT_THAT(listed.output, HasSubstr("plain"));
+  EXPECT_THAT(listed.output, HasSubstr("modern"));
+}
+
+TEST_F(SdkConsumer, GatePassesForeignChecks) {
+  const CommandResult run = RunMatrix(R"({ "check": "plain.even" }, { "check": "modern.even" })");
+  EXPECT_EQ(ExitCode(run), 0) << run.output;
+}
+
+TEST_F(SdkConsumer, GateStopsWhenACheckInCFails) {
+  const CommandResult run =
+      RunMatrix(R"({ "check": "plain.even", "params": { "n": 3 } }, { "check": "modern.even" })");
+  EXPECT_EQ(ExitCode(run), 1) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("plain.even[n=3]"));
+}
+
+TEST_F(SdkConsumer, GateStopsWhenACheckInCxxFails) {
+  const CommandResult run =
+      RunMatrix(R"({ "check": "plain.even" }, { "check": "modern.even", "params": { "n": 3 } })");
+  EXPECT_EQ(ExitCode(run), 1) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("modern.even[n=3]"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
