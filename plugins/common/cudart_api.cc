@@ -1,0 +1,52 @@
+// The binding of the CUDA runtime.
+#include "common/cudart_api.h"
+
+#include "common/loader_path.h"
+
+namespace cudnn_ci {
+namespace {
+
+// CUDA 11's runtime kept one soname for the whole major, with a minor in it.
+constexpr const char* kSonames[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
+
+}  // namespace
+
+std::string CudaVersionText(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::vector<CudartLibrary> FindCudart() {
+  std::vector<CudartLibrary> found;
+  for (const char* soname : kSonames) {
+    LateLibrary library;
+    CudartLibrary entry;
+    entry.soname = soname;
+    if (!LoadChecked(soname, &library, &entry.error)) {
+      if (IsNotFound(soname, entry.error)) continue;
+      entry.path = ResolveLibrary(soname);
+      found.push_back(entry);
+      continue;
+    }
+    entry.path = library.Path();
+    LateFunction<int(int*)> get_version;
+    get_version.Bind(library, "cudaRuntimeGetVersion");
+    int version = 0;
+    if (!get_version) {
+      entry.error = entry.path + " has no symbol cudaRuntimeGetVersion";
+    } else if (const int status = get_version(&version); status != 0) {
+      entry.error = "cudaRuntimeGetVersion of " + entry.path + " returned " + std::to_string(status);
+    } else {
+      entry.version = CudaVersionText(version);
+    }
+    found.push_back(entry);
+  }
+  return found;
+}
+
+std::string CudartSonames() {
+  std::string all;
+  for (const char* soname : kSonames) all += (all.empty() ? "" : ", ") + std::string(soname);
+  return all;
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,33 @@
+// The CUDA runtime library of the image, bound at run time: the judge of "which toolkit is this".
+// Prototypes by hand (https://docs.nvidia.com/cuda/cuda-runtime-api/): the two functions used have
+// not changed since CUDA 8, and the headers at build time are another version. Judges nothing.
+#ifndef CUDNN_CI_PLUGINS_COMMON_CUDART_API_H_
+#define CUDNN_CI_PLUGINS_COMMON_CUDART_API_H_
+
+#include <string>
+#include <vector>
+
+#include "common/late_function.h"
+
+namespace cudnn_ci {
+
+// "13.0" of 13000: CUDA's own coding of versions, 1000 * major + 10 * minor.
+std::string CudaVersionText(int version);
+
+// One libcudart that the loader finds by one of its sonames.
+struct CudartLibrary {
+  std::string soname, path;
+  std::string version;  // "13.0"; empty when it loaded but did not say
+  std::string error;    // why it is unusable; empty when it is usable
+};
+
+// Every CUDA runtime on the loader's path, newest soname first, sonames of which nothing exists left
+// out. Asks each for its version, which needs no driver and no GPU.
+std::vector<CudartLibrary> FindCudart();
+
+// The sonames FindCudart looks for, for messages: "libcudart.so.13, libcudart.so.12, ...".
+std::string CudartSonames();
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_COMMON_CUDART_API_H_

@@ -1,0 +1,52 @@
+// Reads what a check must know of a shared library before it lets the loader map it: mapping a file
+// whose end is missing kills the process with SIGBUS, which no error handling catches. Reads with
+// pread, never maps. Knows nothing about CUDA. 64-bit ELF of the host's byte order only.
+#ifndef CUDNN_CI_PLUGINS_COMMON_ELF_FILE_H_
+#define CUDNN_CI_PLUGINS_COMMON_ELF_FILE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudnn_ci {
+
+// The headers of one shared library. A value: holds no descriptor.
+class ElfFile {
+ public:
+  enum class Kind {
+    kUnreadable,  // cannot be opened or read: error()
+    kNotElf,      // opened, but no ELF header: empty, text, a git-lfs pointer
+    kForeign,     // ELF of another word size, byte order or machine: the loader passes over it
+    kNative       // what this process could load
+  };
+
+  explicit ElfFile(const std::string& path);
+
+  Kind kind() const { return kind_; }
+  const std::string& path() const { return path_; }
+  // Why the file cannot be used, with path and sizes; empty for a native file that is complete.
+  const std::string& error() const { return error_; }
+  // Bytes the file has, and bytes its program and section headers say it needs. Format:
+  // https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html
+  uint64_t file_size() const { return file_size_; }
+  uint64_t required_size() const { return required_size_; }
+  bool truncated() const { return kind_ == Kind::kNative && file_size_ < required_size_; }
+  bool loadable() const { return kind_ == Kind::kNative && !truncated(); }
+
+  // DT_RPATH or DT_RUNPATH (which hides the former), split, $ORIGIN replaced by the file's directory.
+  std::vector<std::string> RunPath() const;
+  // The value of a defined 4-byte object in .dynsym, such as cuDNN's "cudnn_graph_version". Empty if
+  // there is none or the file is truncated.
+  std::optional<uint32_t> ReadObject(const std::string& symbol) const;
+
+ private:
+  void ReadHeaders();
+  std::string path_, error_;
+  Kind kind_ = Kind::kUnreadable;
+  uint64_t file_size_ = 0, required_size_ = 0;
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_COMMON_ELF_FILE_H_

@@ -1,0 +1,129 @@
+// ld.so's search order and its cache file.
+#include "common/loader_path.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "common/elf_file.h"
+
+namespace cudnn_ci {
+namespace {
+
+// glibc's cache, new format (sysdeps/generic/dl-cache.h): a header of 48 bytes, then entries of 24.
+// Older systems put a table in the old format first, so the magic is searched for.
+constexpr char kCacheMagic[] = "glibc-ld.so.cache1.1";
+constexpr size_t kCacheHeader = 48, kCacheEntry = 24;
+
+uint32_t Word(const std::string& bytes, size_t at) {
+  uint32_t value = 0;
+  if (at + sizeof value <= bytes.size()) std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+std::vector<std::string> CachePaths(const std::string& name) {
+  std::ifstream in("/etc/ld.so.cache", std::ios::binary);
+  const std::string all((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const size_t start = all.find(kCacheMagic);
+  std::vector<std::string> paths;
+  if (start == std::string::npos) return paths;
+  const std::string cache = all.substr(start);
+  const uint32_t count = Word(cache, sizeof kCacheMagic - 1);
+  for (uint32_t i = 0; i < count && kCacheHeader + (i + 1) * kCacheEntry <= cache.size(); ++i) {
+    const size_t entry = kCacheHeader + i * kCacheEntry;
+    const uint32_t key = Word(cache, entry + 4), value = Word(cache, entry + 8);
+    if (key < cache.size() && value < cache.size() && name == cache.c_str() + key)
+      paths.emplace_back(cache.c_str() + value);
+  }
+  return paths;
+}
+
+std::vector<std::string> SplitPath(const std::string& list) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  while (begin <= list.size() && !list.empty()) {
+    const size_t end = std::min(list.find_first_of(":;", begin), list.size());
+    // An empty entry means the current directory (ld.so(8)).
+    parts.push_back(end == begin ? "." : list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::vector<std::string> DefaultDirectories() {
+#if defined(__aarch64__)
+  return {"/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"};
+#else
+  return {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"};
+#endif
+}
+
+}  // namespace
+
+std::string ResolveLibrary(const std::string& name, const std::vector<std::string>& run_path) {
+  std::vector<std::string> candidates;
+  for (const auto& d : SplitPath(Environment("LD_LIBRARY_PATH"))) candidates.push_back(d + "/" + name);
+  for (const auto& d : run_path) candidates.push_back(d + "/" + name);
+  for (auto& path : CachePaths(name)) candidates.push_back(std::move(path));
+  for (const auto& d : DefaultDirectories()) candidates.push_back(d + "/" + name);
+  for (const auto& path : candidates) {
+    const ElfFile file(path);
+    if (file.kind() == ElfFile::Kind::kNative || file.kind() == ElfFile::Kind::kNotElf) return path;
+  }
+  return {};
+}
+
+bool LoadChecked(const std::string& name, LateLibrary* library, std::string* error,
+                 const std::vector<std::string>& run_path) {
+  const std::string path = ResolveLibrary(name, run_path);
+  if (!path.empty()) {
+    const ElfFile file(path);
+    if (file.truncated()) {
+      *error = file.error();
+      return false;
+    }
+  }
+  // By path only where the caller's own run path decides: dlopen uses ours, which is empty.
+  bool by_run_path = false;
+  for (const auto& d : run_path) by_run_path = by_run_path || path == d + "/" + name;
+  if (library->Open(by_run_path ? path : name)) return true;
+  *error = library->error();
+  return false;
+}
+
+bool IsNotFound(const std::string& name, const std::string& error) {
+  return error.compare(0, name.size() + 1, name + ":") == 0 &&
+         error.find("cannot open shared object file: No such file or directory") != std::string::npos;
+}
+
+std::string RealPath(const std::string& path) {
+  char* resolved = realpath(path.c_str(), nullptr);
+  if (!resolved) return path;
+  std::string result = resolved;
+  free(resolved);
+  return result;
+}
+
+std::string DirectoryOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string Environment(const char* name) {
+  const char* value = getenv(name);
+  return value ? value : "";
+}
+
+std::string LibraryPathEntry(const std::string& path) {
+  const std::string directory = DirectoryOf(path);
+  for (const auto& entry : SplitPath(Environment("LD_LIBRARY_PATH")))
+    if (RealPath(entry) == RealPath(directory)) return "LD_LIBRARY_PATH entry " + entry;
+  return {};
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,39 @@
+// Which file would ld.so take for a library name, answered without loading it: a damaged file can
+// then be named instead of killing the process. Follows the search order of ld.so(8); knows nothing
+// about CUDA.
+#ifndef CUDNN_CI_PLUGINS_COMMON_LOADER_PATH_H_
+#define CUDNN_CI_PLUGINS_COMMON_LOADER_PATH_H_
+
+#include <cudnn_ci/late.hpp>
+
+#include <string>
+#include <vector>
+
+namespace cudnn_ci {
+
+// The file that a dlopen("NAME") issued by a library with this run path would open: LD_LIBRARY_PATH,
+// run_path, /etc/ld.so.cache, the default directories. Like the loader it passes over files that
+// cannot be opened and files for other machines, and stops at an empty or damaged one. Empty when
+// nothing is found.
+std::string ResolveLibrary(const std::string& name, const std::vector<std::string>& run_path = {});
+
+// Loads NAME the way ResolveLibrary predicts, but refuses a truncated file. False: *error says why,
+// with the loader's words or the file's sizes.
+bool LoadChecked(const std::string& name, LateLibrary* library, std::string* error,
+                 const std::vector<std::string>& run_path = {});
+
+// True if a LoadChecked or dlopen error for NAME says only that no such file exists.
+bool IsNotFound(const std::string& name, const std::string& error);
+
+// The path with all links followed; unchanged when that fails.
+std::string RealPath(const std::string& path);
+// "/a/b" of "/a/b/c.so".
+std::string DirectoryOf(const std::string& path);
+// The value of an environment variable, or empty.
+std::string Environment(const char* name);
+// "LD_LIBRARY_PATH entry /x", the entry that makes the loader find `path`; empty if none does.
+std::string LibraryPathEntry(const std::string& path);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_COMMON_LOADER_PATH_H_

@@ -1,0 +1,135 @@
+// driver.canary: does the GPU run a kernel and return its numbers? Needs the driver alone: the kernel
+// is PTX in this file, so neither a toolkit nor cuDNN can be at fault when it fails.
+#include <cudnn_ci/check.hpp>
+
+#include <chrono>
+#include <cstdint>
+
+#include "common/driver_api.h"
+#include "common/judge.h"
+#include "driver/findings.h"
+
+namespace cudnn_ci {
+namespace {
+
+// out[i] = i * 2654435761 ^ seed. PTX 6.0 came with CUDA 9.0, so any driver from 384 on takes it.
+// sm_52 is the lowest architecture any GPU of a still supported driver has; PTX is compiled on the fly
+// for every later one, also by drivers and assemblers that dropped sm_52 as a target of their own.
+constexpr char kPtx[] = R"(
+.version 6.0
+.target sm_52
+.address_size 64
+.visible .entry cudnn_ci_canary(.param .u64 out, .param .u32 count, .param .u32 seed)
+{
+  .reg .pred %p;
+  .reg .b32 %r<8>;
+  .reg .b64 %d<4>;
+  ld.param.u64 %d0, [out];
+  ld.param.u32 %r0, [count];
+  ld.param.u32 %r1, [seed];
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mov.u32 %r4, %tid.x;
+  mad.lo.u32 %r5, %r2, %r3, %r4;
+  setp.ge.u32 %p, %r5, %r0;
+  @%p bra DONE;
+  mul.lo.u32 %r6, %r5, 2654435761;
+  xor.b32 %r6, %r6, %r1;
+  cvta.to.global.u64 %d1, %d0;
+  mul.wide.u32 %d2, %r5, 4;
+  add.u64 %d3, %d1, %d2;
+  st.global.u32 [%d3], %r6;
+DONE:
+  ret;
+}
+)";
+
+constexpr uint32_t kMultiplier = 2654435761u;
+// Enough blocks for every multiprocessor, and not a multiple of the block, so that the bound is used.
+constexpr uint32_t kCount = (1u << 20) + 77;
+constexpr unsigned kBlock = 256;
+
+double MillisecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Runs the kernel. Throws std::runtime_error naming the call that failed.
+std::vector<uint32_t> RunKernel(Context& ctx, const DriverApi& api, uint32_t seed) {
+  ctx.Step("load kernel");
+  CUmodule module = nullptr;
+  CUfunction kernel = nullptr;
+  api.Require(api.ModuleLoadData(&module, kPtx), "cuModuleLoadData");
+  api.Require(api.ModuleGetFunction(&kernel, module, "cudnn_ci_canary"), "cuModuleGetFunction");
+  CUdeviceptr out = 0;
+  const size_t bytes = size_t{kCount} * sizeof(uint32_t);
+  api.Require(api.MemAlloc(&out, bytes), "cuMemAlloc");
+  // A kernel that silently does nothing must not find its result of an earlier run here.
+  api.Require(api.MemsetD8(out, 0xA5, bytes), "cuMemsetD8");
+  ctx.Step("launch");
+  uint32_t count = kCount;
+  void* arguments[] = {&out, &count, &seed};
+  api.Require(api.LaunchKernel(kernel, (kCount + kBlock - 1) / kBlock, 1, 1, kBlock, 1, 1, 0, nullptr,
+                               arguments, nullptr),
+              "cuLaunchKernel");
+  api.Require(api.CtxSynchronize(), "cuCtxSynchronize");
+  std::vector<uint32_t> result(kCount);
+  api.Require(api.MemcpyDtoH(result.data(), out, bytes), "cuMemcpyDtoH");
+  api.Require(api.MemFree(out), "cuMemFree");
+  api.Require(api.ModuleUnload(module), "cuModuleUnload");
+  return result;
+}
+
+struct Canary {
+  struct Params {};
+  static void Describe(Schema<Params>& s) {
+    s.Summary("a trivial kernel runs on the GPU and its numbers are right")
+        .Layer(CCI_LAYER_DRIVER)
+        .Devices(CCI_DEVICES_ONE)
+        .Requires("driver.devices")
+        .Requires("driver.version")
+        .TimeoutSeconds(60);
+  }
+
+  static void Run(Context& ctx, const Params&) {
+    DriverApi api;
+    CCI_ASSERT_TRUE(api.Load()) << api.error();
+    ctx.Step("cuInit");
+    auto start = std::chrono::steady_clock::now();
+    CUresult result = api.Init(0);
+    ctx.Measure("cuinit", MillisecondsSince(start), "ms", CCI_GOAL_LOWER);
+    if (result != CUDA_SUCCESS) Fail(ctx, "cuInit: " + api.Describe(result));
+    ctx.Step("context");
+    start = std::chrono::steady_clock::now();
+    PrimaryContext context(api);
+    result = context.Create();
+    ctx.Measure("context", MillisecondsSince(start), "ms", CCI_GOAL_LOWER);
+    if (result != CUDA_SUCCESS) Fail(ctx, std::string(context.failed_call()) + ": " + api.Describe(result));
+
+    const auto seed = static_cast<uint32_t>(ctx.Seed());
+    std::vector<uint32_t> values;
+    try {
+      values = RunKernel(ctx, api, seed);
+    } catch (const std::runtime_error& e) {
+      Fail(ctx, e.what());
+    }
+    uint32_t wrong = 0, first = 0;
+    for (uint32_t i = 0; i < kCount; ++i) {
+      if (values[i] == (i * kMultiplier ^ seed)) continue;
+      if (wrong++ == 0) first = i;
+    }
+    Judge(ctx, wrong == 0, "every element is right", kCanaryFailed,
+          std::to_string(wrong) + " of " + std::to_string(kCount) + " elements are wrong; first at " +
+              std::to_string(first) + ": got " + std::to_string(values[first]) + ", expected " +
+              std::to_string(first * kMultiplier ^ seed));
+  }
+
+  [[noreturn]] static void Fail(Context& ctx, const std::string& detail) {
+    ctx.Finding(kCanaryFailed, "device " + ctx.DeviceUuid() + ": " + detail);
+    ctx.Stop();
+  }
+};
+
+CCI_REGISTER(Canary, "canary")
+
+}  // namespace
+}  // namespace cudnn_ci

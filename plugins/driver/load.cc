@@ -1,0 +1,82 @@
+// driver.load: is there a driver library, and is it a driver? Calls nothing that initialises a GPU.
+#include <cudnn_ci/check.hpp>
+
+#include <unistd.h>
+
+#include "common/driver_api.h"
+#include "common/driver_files.h"
+#include "common/loader_path.h"
+#include "common/nvml_api.h"
+#include "driver/findings.h"
+
+namespace cudnn_ci {
+namespace {
+
+std::string Quoted(const char* variable) {
+  const char* value = getenv(variable);
+  return std::string(variable) + (value ? "='" + std::string(value) + "'" : " not set");
+}
+
+// What tells "no driver on this host" from "the runtime was not asked to mount it" (the module is
+// visible in every container of a host that has one) and from a mount of the utility part alone.
+std::string MissingDetail(const std::string& loader_text) {
+  const std::string module = LoadedModuleVersion();
+  std::string detail = loader_text + "; " + DeviceNodes() + "; /proc/driver/nvidia/version " +
+                       (module.empty() ? "missing" : "says " + module) + "; " +
+                       Quoted("NVIDIA_VISIBLE_DEVICES") + "; " + Quoted("NVIDIA_DRIVER_CAPABILITIES");
+  NvmlApi nvml;
+  nvml.Load();
+  if (nvml.library_loaded()) {
+    detail += ". libnvidia-ml.so.1 is there, so only the 'utility' capability was mounted, without 'compute'";
+  } else if (!module.empty()) {
+    detail += ". The host has a driver, the container was started without it";
+  } else {
+    detail += ". No driver on this host, as far as can be seen from here";
+  }
+  return detail;
+}
+
+// The documented mark of a stub is that every call answers 34; the path is a mark that needs no call.
+// Size is none: WSL's real libcuda.so.1 is as small as a stub.
+bool IsStub(const DriverApi& api, const std::string& real_path) {
+  if (real_path.find("/stubs/") != std::string::npos) return true;
+  int version = 0;
+  return api.DriverGetVersion && static_cast<int>(api.DriverGetVersion(&version)) == 34;
+}
+
+struct Load {
+  struct Params {};
+  static void Describe(Schema<Params>& s) {
+    s.Summary("the driver library libcuda.so.1 loads and is a driver")
+        .Layer(CCI_LAYER_DRIVER)
+        .Devices(CCI_DEVICES_ENVIRONMENT)
+        .TimeoutSeconds(30);
+  }
+
+  static void Run(Context& ctx, const Params&) {
+    DriverApi api;
+    if (!api.Load()) {
+      const bool missing = IsNotFound("libcuda.so.1", api.error());
+      ctx.Finding(missing ? kDriverLibraryMissing : kDriverLibraryUnloadable,
+                  missing ? MissingDetail(api.error()) : api.error());
+      ctx.Stop();
+    }
+    const std::string real = RealPath(api.path());
+    if (IsStub(api, real)) {
+      const std::string entry = LibraryPathEntry(api.path());
+      ctx.Finding(kDriverStubLibrary,
+                  api.path() + (real == api.path() ? "" : " (" + real + ")") +
+                      " is the stub; found through " +
+                      (entry.empty() ? "the loader's cache or default directories" : entry));
+      ctx.Stop();
+    }
+    ctx.Log("libcuda.so.1 is " + real);
+    CCI_EXPECT_TRUE(static_cast<bool>(api.Init)) << real << " has no symbol cuInit";
+    CCI_EXPECT_TRUE(static_cast<bool>(api.DriverGetVersion)) << real << " has no symbol cuDriverGetVersion";
+  }
+};
+
+CCI_REGISTER(Load, "load")
+
+}  // namespace
+}  // namespace cudnn_ci

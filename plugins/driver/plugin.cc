@@ -1,0 +1,77 @@
+// The driver plugin: its name, and the facts about the host. Facts judge nothing and create no
+// context. Variables come from an allow-list: reports are public and CI variables hold secrets.
+#include <cudnn_ci/check.hpp>
+
+#include "common/cudart_api.h"
+#include "common/driver_api.h"
+#include "common/driver_files.h"
+#include "common/loader_path.h"
+#include "common/nvml_api.h"
+#include "driver/gpus.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr const char* kReportedVariables[] = {
+    "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
+    "NVIDIA_REQUIRE_CUDA",  "CUDA_VERSION",           "NV_CUDNN_VERSION",
+    "LD_LIBRARY_PATH"};
+
+void Report(FactSink& facts, const std::string& key, const std::string& value) {
+  if (!value.empty()) facts.Report(key, value);
+}
+
+void ReportGpus(FactSink& facts, const DriverApi& api) {
+  const CUresult result = api.Init(0);
+  if (result != CUDA_SUCCESS) {
+    facts.Report("gpu.count", "0");
+    facts.Report("gpu.error", "cuInit: " + api.Describe(result));
+    return;
+  }
+  const std::vector<Gpu> gpus = VisibleGpus(api);
+  facts.Report("gpu.count", std::to_string(gpus.size()));
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    const std::string prefix = "gpu." + std::to_string(i) + ".";
+    facts.Report(prefix + "uuid", gpus[i].uuid);
+    facts.Report(prefix + "name", gpus[i].name);
+    facts.Report(prefix + "compute_capability", gpus[i].compute_capability);
+    facts.Report(prefix + "memory_bytes", std::to_string(gpus[i].memory_bytes));
+    facts.Report(prefix + "pci_bus_id", gpus[i].pci_bus_id);
+  }
+}
+
+void Facts(FactSink& facts) {
+  for (const char* name : kReportedVariables)
+    if (const char* value = getenv(name)) facts.Report(std::string("env.") + name, value);
+  Report(facts, "driver.module_version", LoadedModuleVersion());
+  DriverApi api;
+  const bool loaded = api.Load();
+  const std::string library = loaded ? RealPath(api.path()) : "";
+  NvmlApi nvml;
+  nvml.Load();
+  std::string version = nvml.DriverVersion();
+  if (version.empty()) version = LoadedModuleVersion();
+  if (version.empty()) version = VersionOfLibraryFile(library);
+  Report(facts, "driver.version", version);
+  if (!loaded) {
+    facts.Report("gpu.count", "0");
+    facts.Report("gpu.error", api.error());
+    return;
+  }
+  facts.Report("driver.library.path", library);
+  int cuda = 0;
+  if (api.DriverGetVersion(&cuda) == CUDA_SUCCESS && cuda > 0)
+    facts.Report("driver.cuda", CudaVersionText(cuda));
+  try {
+    ReportGpus(facts, api);
+  } catch (const std::exception& e) {
+    facts.Report("gpu.error", e.what());
+  }
+}
+
+CCI_FACTS(Facts, false)
+
+}  // namespace
+}  // namespace cudnn_ci
+
+CCI_PLUGIN("driver", "0.1.0", "the driver, its version and the GPUs it shows")
