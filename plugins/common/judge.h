@@ -6,15 +6,19 @@
 #include <cudnn_ci/check.hpp>
 
 #include <string>
+#include <type_traits>
 
 namespace cudnn_ci {
 
 // Returns `held`. `what` says what was to hold; `slug` is one of the plugin's declared findings.
-inline bool Judge(Context& ctx, bool held, const std::string& what, const char* slug,
-                  const std::string& detail, const char* file = __builtin_FILE(),
-                  int line = __builtin_LINE()) {
+// `detail` is text, or a function returning it where gathering it costs something.
+template <class Detail>
+bool Judge(Context& ctx, bool held, const std::string& what, const char* slug, const Detail& detail,
+           const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   if (held) {
     ctx.Expect(true, file, line, what);
+  } else if constexpr (std::is_invocable_v<Detail>) {
+    ctx.Finding(slug, detail());
   } else {
     ctx.Finding(slug, detail);
   }

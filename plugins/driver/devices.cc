@@ -78,7 +78,7 @@ void JudgeCount(Context& ctx, int count) {
   const std::string promised = ctx.Contract("runner.gpus"), found = std::to_string(count) + " GPU(s) visible";
   if (promised.empty()) return;
   Judge(ctx, ctx.Satisfies(std::to_string(count), promised), found + " is " + promised, kTooFewGpus,
-        found + ", " + promised + " promised" + VisibilityDetail());
+        [&] { return found + ", " + promised + " promised" + VisibilityDetail(); });
 }
 
 void JudgeCapabilities(Context& ctx, const std::vector<Gpu>& gpus) {
@@ -108,12 +108,13 @@ struct Devices {
     CCI_ASSERT_TRUE(api.Load()) << api.error();
     ctx.Step("cuInit");
     const CUresult result = api.Init(0);
-    if (!Judge(ctx, result == CUDA_SUCCESS, "cuInit succeeds", SlugOf(result), InitDetail(api, result)))
+    if (!Judge(ctx, result == CUDA_SUCCESS, "cuInit succeeds", SlugOf(result),
+               [&] { return InitDetail(api, result); }))
       ctx.Stop();
     ctx.Step("enumerate");
     const std::vector<Gpu> gpus = VisibleGpus(api);
     if (!Judge(ctx, !gpus.empty(), "a GPU is visible", kNoVisibleDevice,
-               "cuInit succeeds and cuDeviceGetCount is 0" + VisibilityDetail())) {
+               [] { return "cuInit succeeds and cuDeviceGetCount is 0" + VisibilityDetail(); })) {
       ctx.Stop();
     }
     JudgeCount(ctx, static_cast<int>(gpus.size()));

@@ -1,0 +1,152 @@
+// toolkit.launch: does what the image's NVRTC compiles run on this GPU and under this driver? The
+// canary passed before, so the GPU and the driver are not at fault.
+#include <cudnn_ci/check.hpp>
+
+#include <cstdint>
+
+#include "common/driver_api.h"
+#include "common/judge.h"
+#include "common/nvrtc_api.h"
+#include "toolkit/contract.h"
+#include "toolkit/findings.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr char kSource[] = R"(
+extern "C" __global__ void cudnn_ci_fill(unsigned* out, unsigned count, unsigned seed) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) out[i] = (i * 2246822519u + seed) ^ (i >> 3);
+}
+)";
+constexpr uint32_t kCount = 100003;
+constexpr unsigned kBlock = 128;
+
+struct Arch {
+  int device = 0, ptx = 0;  // 90 for compute capability 9.0; ptx 0: NVRTC serves no such GPU
+  bool exact = false;       // NVRTC can compile for the device itself
+};
+
+// PTX runs on its own architecture and every later one, so the highest that is not above the device.
+Arch ChooseArch(const DriverApi& api, const NvrtcApi& nvrtc, CUdevice device) {
+  int major = 0, minor = 0;
+  api.Require(api.DeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+              "cuDeviceGetAttribute");
+  api.Require(api.DeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
+              "cuDeviceGetAttribute");
+  Arch arch;
+  arch.device = major * 10 + minor;
+  const std::vector<int> supported = nvrtc.SupportedArchs();
+  if (supported.empty()) arch.ptx = arch.device;  // an NVRTC too old to say: let it try
+  for (int a : supported)
+    if (a <= arch.device) arch.ptx = a;
+  arch.exact = arch.ptx == arch.device;
+  return arch;
+}
+
+NvrtcResult CompileOrFail(Context& ctx, const NvrtcApi& nvrtc, const std::string& option,
+                          NvrtcApi::Output output) {
+  const NvrtcResult result = nvrtc.Compile(kSource, {"--gpu-architecture=" + option}, output);
+  if (!result.ok) {
+    ctx.Finding(kNvrtcKernelFailed, option + ": " + result.error + "; log: " + result.log);
+    ctx.Stop();
+  }
+  return result;
+}
+
+// Loads PTX; where NVRTC is newer than the driver, whose compiler then refuses the PTX (222), loads
+// SASS, as NVIDIA's minor-version compatibility asks programs to do.
+CUmodule LoadModule(Context& ctx, const DriverApi& api, const NvrtcApi& nvrtc, const Arch& arch) {
+  CUmodule module = nullptr;
+  const NvrtcResult ptx =
+      CompileOrFail(ctx, nvrtc, "compute_" + std::to_string(arch.ptx), NvrtcApi::Output::kPtx);
+  const CUresult result = api.ModuleLoadData(&module, ptx.code.c_str());
+  if (result != CUDA_ERROR_UNSUPPORTED_PTX_VERSION || !arch.exact) {
+    api.Require(result, "cuModuleLoadData of PTX");
+    return module;
+  }
+  ctx.Log("the driver is older than NVRTC " + nvrtc.Version() + " and refuses its PTX; SASS is used",
+          CCI_LOG_WARNING);
+  const NvrtcResult cubin =
+      CompileOrFail(ctx, nvrtc, "sm_" + std::to_string(arch.device), NvrtcApi::Output::kCubin);
+  api.Require(api.ModuleLoadData(&module, cubin.code.data()), "cuModuleLoadData of SASS");
+  return module;
+}
+
+std::vector<uint32_t> Launch(Context& ctx, const DriverApi& api, CUmodule module, uint32_t seed) {
+  ctx.Step("launch");
+  CUfunction kernel = nullptr;
+  api.Require(api.ModuleGetFunction(&kernel, module, "cudnn_ci_fill"), "cuModuleGetFunction");
+  CUdeviceptr out = 0;
+  const size_t bytes = size_t{kCount} * sizeof(uint32_t);
+  api.Require(api.MemAlloc(&out, bytes), "cuMemAlloc");
+  api.Require(api.MemsetD8(out, 0xA5, bytes), "cuMemsetD8");
+  uint32_t count = kCount;
+  void* arguments[] = {&out, &count, &seed};
+  api.Require(api.LaunchKernel(kernel, (kCount + kBlock - 1) / kBlock, 1, 1, kBlock, 1, 1, 0, nullptr,
+                               arguments, nullptr),
+              "cuLaunchKernel");
+  api.Require(api.CtxSynchronize(), "cuCtxSynchronize");
+  std::vector<uint32_t> values(kCount);
+  api.Require(api.MemcpyDtoH(values.data(), out, bytes), "cuMemcpyDtoH");
+  api.Require(api.MemFree(out), "cuMemFree");
+  return values;
+}
+
+struct LaunchCheck {
+  struct Params {};
+  static void Describe(Schema<Params>& s) {
+    s.Summary("a kernel compiled by the image's NVRTC runs on the GPU and its numbers are right")
+        .Layer(CCI_LAYER_TOOLKIT)
+        .Devices(CCI_DEVICES_ONE)
+        .PerSubject()
+        .Requires("toolkit.nvrtc")
+        .Requires("driver.canary")
+        .TimeoutSeconds(60);
+  }
+
+  static void Run(Context& ctx, const Params&) {
+    if (RequireToolkitContract(ctx).absent)
+      ctx.Skip(CCI_SKIP_ABSENT, "a toolkit", "the matrix promises an image without one");
+    NvrtcApi nvrtc;
+    CCI_ASSERT_TRUE(nvrtc.Load()) << nvrtc.error();
+    DriverApi api;
+    CCI_ASSERT_TRUE(api.Load()) << api.error();
+    PrimaryContext context(api);
+    const CUresult created = context.Create();
+    CCI_ASSERT_EQ(static_cast<int>(created), 0) << context.failed_call() << ": " << api.Describe(created);
+    const auto seed = static_cast<uint32_t>(ctx.Seed());
+    try {
+      const Arch arch = ChooseArch(api, nvrtc, context.device());
+      if (!Judge(ctx, arch.ptx > 0, "NVRTC serves this GPU", kNvrtcKernelFailed, [&] {
+            return "NVRTC " + nvrtc.Version() + " compiles for compute_" +
+                   std::to_string(nvrtc.SupportedArchs().front()) + " and later; the GPU is sm_" +
+                   std::to_string(arch.device);
+          })) {
+        return;
+      }
+      ctx.Step("compile");
+      CompareAll(ctx, Launch(ctx, api, LoadModule(ctx, api, nvrtc, arch), seed), seed);
+    } catch (const std::runtime_error& e) {
+      ctx.Finding(kNvrtcKernelFailed,
+                  std::string(e.what()) + "; NVRTC " + nvrtc.Version() + " " + nvrtc.path());
+    }
+  }
+
+  static void CompareAll(Context& ctx, const std::vector<uint32_t>& values, uint32_t seed) {
+    uint32_t wrong = 0, first = 0;
+    const auto expected = [seed](uint32_t i) { return (i * 2246822519u + seed) ^ (i >> 3); };
+    for (uint32_t i = 0; i < kCount; ++i)
+      if (values[i] != expected(i) && wrong++ == 0) first = i;
+    Judge(ctx, wrong == 0, "every element is right", kNvrtcKernelFailed, [&] {
+      return std::to_string(wrong) + " of " + std::to_string(kCount) + " elements are wrong; first at " +
+             std::to_string(first) + ": got " + std::to_string(values[first]) + ", expected " +
+             std::to_string(expected(first));
+    });
+  }
+};
+
+CCI_REGISTER(LaunchCheck, "launch")
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,82 @@
+// toolkit.nvrtc: is the run-time compiler there, of the promised version, and does it compile? Needs no
+// GPU and no driver: a compilation to PTX touches neither, but does need NVRTC's builtins library.
+#include <cudnn_ci/check.hpp>
+
+#include "common/elf_file.h"
+#include "common/judge.h"
+#include "common/loader_path.h"
+#include "common/nvrtc_api.h"
+#include "toolkit/contract.h"
+#include "toolkit/findings.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr char kSource[] = R"(
+extern "C" __global__ void cudnn_ci_probe(unsigned* sum, const float* x, unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(sum, (unsigned)__float2int_rn(sqrtf(x[i])));
+}
+)";
+
+// NVRTC opens its builtins itself, and a truncated one would end the process with SIGBUS.
+std::string DamagedBuiltins(const NvrtcApi& nvrtc) {
+  const std::string name = "libnvrtc-builtins.so." + nvrtc.Version();
+  const std::string path = ResolveLibrary(name, {DirectoryOf(nvrtc.path())});
+  if (path.empty()) return {};
+  const ElfFile file(path);
+  return file.truncated() ? file.error() : std::string();
+}
+
+struct Nvrtc {
+  struct Params {};
+  static void Describe(Schema<Params>& s) {
+    s.Summary("NVRTC loads, is of the promised version and compiles a kernel")
+        .Layer(CCI_LAYER_TOOLKIT)
+        .Devices(CCI_DEVICES_NONE)
+        .PerSubject()
+        .TimeoutSeconds(30);
+  }
+
+  static void Run(Context& ctx, const Params&) {
+    const ToolkitContract contract = RequireToolkitContract(ctx);
+    NvrtcApi nvrtc;
+    const bool loaded = nvrtc.Load();
+    if (contract.absent) {
+      Judge(ctx, !loaded && nvrtc.missing(), "no NVRTC is found", kToolkitNotPromised,
+            [&] { return "NVRTC found (" + (loaded ? nvrtc.path() : nvrtc.error()) + "), absent promised"; });
+      return;
+    }
+    if (!Judge(ctx, loaded, "NVRTC loads", kNvrtcMissing, [&] {
+          return nvrtc.error() + " (looked for " + NvrtcApi::Sonames() + "; LD_LIBRARY_PATH='" +
+                 Environment("LD_LIBRARY_PATH") + "')";
+        })) {
+      return;
+    }
+    const std::string version = nvrtc.Version(), path = RealPath(nvrtc.path());
+    ctx.Log("NVRTC " + version + " at " + path);
+    if (!Judge(ctx, !version.empty() && ctx.Satisfies(version, contract.range),
+               "NVRTC " + version + " is " + contract.range, kNvrtcOutsideContract,
+               "NVRTC " + version + " found, " + contract.range + " promised; " + path)) {
+      return;
+    }
+    const std::string damaged = DamagedBuiltins(nvrtc);
+    if (!damaged.empty()) {
+      ctx.Finding(kNvrtcCompileFailed, damaged);
+      return;
+    }
+    ctx.Step("compile");
+    const NvrtcResult result = nvrtc.Compile(kSource, {});
+    if (!result.log.empty()) ctx.Attach("nvrtc.log", "text/plain", result.log);
+    Judge(ctx, result.ok && result.code.find("cudnn_ci_probe") != std::string::npos,
+          "NVRTC compiles a kernel to PTX", kNvrtcCompileFailed, [&] {
+            return (result.ok ? "the PTX lacks the kernel" : result.error) +
+                   (result.log.empty() ? "" : "; log: " + result.log) + "; " + path;
+          });
+  }
+};
+
+CCI_REGISTER(Nvrtc, "nvrtc")
+
+}  // namespace
+}  // namespace cudnn_ci
