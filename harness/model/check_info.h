@@ -46,7 +46,6 @@ struct CheckInfo {
 struct PluginInfo {
   std::string name, version, summary;
   std::string path;
-  std::string sha256;  // of the file
   uint32_t abi_minor = 0;
   bool has_facts = false, facts_per_subject = false;
   std::vector<std::string> warnings;  // "writable by others", ...

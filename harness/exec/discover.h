@@ -1,0 +1,40 @@
+// Finds plugin files and lets each describe itself, and what host and image are, in a process of its own:
+// a static initialiser that crashes, exits or hangs costs its own plugin and nothing else.
+#ifndef CUDNN_CI_EXEC_DISCOVER_H_
+#define CUDNN_CI_EXEC_DISCOVER_H_
+
+#include <string>
+#include <vector>
+
+#include "exec/process.h"
+#include "model/check_info.h"
+#include "model/event.h"
+
+namespace cudnn_ci {
+
+struct DiscoverOptions {
+  std::string worker_path;
+  std::string scratch_dir;
+  std::vector<std::string> directories;  // searched for *.cci.so, not below; missing ones are skipped
+  std::vector<SubjectInfo> subjects;     // facts are collected for each; empty: no facts
+  double load_timeout_s = 10;
+  double facts_timeout_s = 60;
+};
+
+struct Discovery {
+  Catalog catalog;
+  Facts facts;
+  std::vector<std::string> warnings;
+};
+
+// `signal_fd`: a signalfd that becomes readable on SIGCHLD. Gives up, with what it has, when SIGINT or
+// SIGTERM is pending there (`*interrupted` becomes the signal).
+Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int signal_fd, int* interrupted);
+
+// Facts alone, for subjects that were not known before (those of a matrix), added to `discovery`.
+void CollectFacts(const DiscoverOptions& options, ProcessControl* control, int signal_fd,
+                  Discovery* discovery, int* interrupted);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_EXEC_DISCOVER_H_

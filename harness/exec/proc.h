@@ -1,0 +1,31 @@
+// What /proc says about processes: their children, size, and what a hung one is doing. Everything here works
+// in an unprivileged container and says so where it could not look.
+#ifndef CUDNN_CI_EXEC_PROC_H_
+#define CUDNN_CI_EXEC_PROC_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cudnn_ci {
+
+// The direct children of a process (0: this one).
+std::vector<pid_t> ChildrenOf(pid_t pid);
+
+// How many descendants a process has; stops counting at `limit`.
+int CountDescendants(pid_t pid, int limit);
+
+// Resident bytes; 0 when the process is gone.
+int64_t ResidentBytes(pid_t pid);
+
+// State, wait channel and system call of each thread, a line each, at most 16. Costs a few reads a thread.
+std::string DescribeProcess(pid_t pid);
+
+// CPUs this process may use: affinity, bounded by the cgroup's quota (rounded up); at least 1.
+int AvailableCpus();
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_EXEC_PROC_H_

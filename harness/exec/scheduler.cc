@@ -1,0 +1,159 @@
+#include "exec/scheduler.h"
+
+#include <algorithm>
+
+namespace cudnn_ci {
+namespace {
+
+std::string LaneDevice(const Case& c) {
+  if (c.devices == Devices::kOne) return c.planned.ref.device;
+  return c.devices == Devices::kAll ? "*" : "";
+}
+
+}  // namespace
+
+Scheduler::Scheduler(const Plan& plan, Isolation isolation)
+    : plan_(plan),
+      state_(plan.cases.size(), State::kWaiting),
+      waiting_for_(plan.cases.size(), 0),
+      dependents_(plan.cases.size()),
+      lane_of_(plan.cases.size()),
+      blocked_by_(plan.cases.size()),
+      open_(plan.cases.size()) {
+  for (size_t i = 0; i < plan.cases.size(); ++i) {
+    const Case& c = plan.cases[i];
+    const bool shared = isolation == Isolation::kNone || (isolation == Isolation::kShared && c.shareable);
+    const std::string device = LaneDevice(c);
+    const std::string key = c.planned.plugin + '\n' + c.planned.subject + '\n' + device +
+                            (shared ? "\ns" : "\na") + (c.exclusive ? "x" : "");
+    Lane& lane = lanes_[key];
+    if (lane.plugin.empty()) {
+      lane.plugin = c.planned.plugin;
+      lane.subject = c.planned.subject;
+      lane.device = device;
+      lane.shared = shared;
+      lane.exclusive = c.exclusive;
+    }
+    lane_of_[i] = &lane;
+    for (const size_t p : c.prerequisites) dependents_[p].push_back(static_cast<uint32_t>(i));
+    waiting_for_[i] = static_cast<uint32_t>(c.prerequisites.size());
+    if (c.prerequisites.empty() && !c.settled) MakeReady(i);
+  }
+}
+
+void Scheduler::MakeReady(size_t i) {
+  state_[i] = State::kReady;
+  std::deque<size_t>& ready = lane_of_[i]->ready;
+  // Mostly at the end; what became ready late but stands earlier in the plan goes to its place.
+  const auto at =
+      ready.empty() || ready.back() < i ? ready.end() : std::lower_bound(ready.begin(), ready.end(), i);
+  ready.insert(at, i);
+}
+
+std::vector<Scheduler::Settled> Scheduler::SettlePlanned() {
+  std::vector<Settled> out;
+  for (size_t i = 0; i < plan_.cases.size(); ++i) {
+    if (!plan_.cases[i].settled || state_[i] == State::kSettled) continue;
+    out.push_back({i, *plan_.cases[i].settled});
+    const std::vector<Settled> blocked = Settle(i, *plan_.cases[i].settled);
+    out.insert(out.end(), blocked.begin(), blocked.end());
+  }
+  return out;
+}
+
+std::vector<Scheduler::Settled> Scheduler::Settle(size_t first, const Outcome& outcome) {
+  std::vector<Settled> out;
+  if (state_[first] == State::kSettled) {
+    return out;  // said again (a shared worker's end changed it): what it released runs already
+  }
+  state_[first] = State::kSettled;
+  --open_;
+  if (std::holds_alternative<Passed>(outcome)) {
+    for (const uint32_t d : dependents_[first])
+      if (state_[d] == State::kWaiting && --waiting_for_[d] == 0 && !plan_.cases[d].settled) MakeReady(d);
+    return out;
+  }
+  const auto* by = std::get_if<Blocked>(&outcome);
+  blocked_by_[first] = by ? by->by : DisplayId(plan_.cases[first].planned.ref);
+  std::vector<size_t> open = {first};
+  while (!open.empty()) {
+    const size_t i = open.back();
+    open.pop_back();
+    for (const uint32_t d : dependents_[i]) {
+      if (state_[d] != State::kWaiting) continue;
+      state_[d] = State::kSettled;
+      --open_;
+      // The root of the chain is named, not the link: that is what must be mended.
+      blocked_by_[d] = blocked_by_[i];
+      out.push_back({d, Blocked{blocked_by_[i]}});
+      open.push_back(d);
+    }
+  }
+  std::sort(out.begin(), out.end(),
+            [](const Settled& a, const Settled& b) { return a.case_index < b.case_index; });
+  return out;
+}
+
+void Scheduler::Requeue(size_t i, bool alone) {
+  if (state_[i] == State::kSettled) {  // a second look at a case that had passed
+    state_[i] = State::kRunning;
+    ++open_;
+  }
+  if (alone) {
+    lane_of_[i]->alone.push_back(i);
+  } else {
+    MakeReady(i);
+  }
+}
+
+std::vector<Lane*> Scheduler::ReadyLanes() {
+  std::vector<Lane*> out;
+  for (auto& [key, lane] : lanes_)
+    if (!lane.empty()) out.push_back(&lane);
+  const auto next = [](const Lane* lane) {
+    size_t n = lane->ready.empty() ? SIZE_MAX : lane->ready.front();
+    if (!lane->alone.empty()) n = std::min(n, lane->alone.front());
+    return n;
+  };
+  std::sort(out.begin(), out.end(), [&](const Lane* a, const Lane* b) { return next(a) < next(b); });
+  return out;
+}
+
+size_t Scheduler::Take(Lane* lane, bool alone) {
+  std::deque<size_t>& from = alone ? lane->alone : lane->ready;
+  const size_t i = from.front();
+  from.pop_front();
+  state_[i] = State::kRunning;
+  return i;
+}
+
+std::vector<size_t> Scheduler::WithdrawFrom(const std::string& device) {
+  std::vector<size_t> out;
+  for (auto& [key, lane] : lanes_)
+    if (lane.device == device || lane.device == "*") {
+      lane.ready.clear();
+      lane.alone.clear();
+    }
+  for (size_t i = 0; i < plan_.cases.size(); ++i) {
+    const std::string on = LaneDevice(plan_.cases[i]);
+    if (state_[i] != State::kSettled && (on == device || on == "*")) out.push_back(i);
+  }
+  return out;
+}
+
+bool Scheduler::CanLease(const std::string& device) const {
+  if (device.empty()) return true;
+  if (device == "*") return leases_.empty();
+  return !leases_.count(device) && !leases_.count("*");
+}
+
+void Scheduler::Lease(const std::string& device, int64_t worker) {
+  if (!device.empty()) leases_[device] = worker;
+}
+
+void Scheduler::Release(int64_t worker) {
+  for (auto it = leases_.begin(); it != leases_.end();)
+    it = it->second == worker ? leases_.erase(it) : std::next(it);
+}
+
+}  // namespace cudnn_ci

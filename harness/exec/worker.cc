@@ -1,0 +1,408 @@
+#include "exec/worker.h"
+
+#include <signal.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr double kSlowShare = 0.5;  // of the time limit, when CaseSlow is said
+constexpr int64_t kClosedGraceNs = 1'000'000'000;
+constexpr double kCanaryTimeoutS = 60;  // a healthy one takes as long as a context: under a second
+
+int64_t Ns(double seconds) { return static_cast<int64_t>(seconds * 1e9); }
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+}  // namespace
+
+Worker::Worker(int64_t id, bool shared, WorkerLimits limits,
+               std::function<const FindingInfo*(const std::string&)> declared,
+               std::function<std::string()> describe, int64_t now_ns)
+    : id_(id),
+      shared_(shared),
+      limits_(limits),
+      declared_(std::move(declared)),
+      describe_(std::move(describe)),
+      state_since_ns_(now_ns) {}
+
+void Worker::StartCurrent(int64_t now_ns) {
+  current_since_ns_ = now_ns;
+  started_ = failed_ = slow_said_ = step_skippable_ = false;
+  step_.clear();
+  findings_.clear();
+  evidence_.clear();
+  output_.Clear();
+}
+
+void Worker::Assign(Assignment assignment, int64_t now_ns, std::vector<Effect>* out) {
+  assignment.run.serial = next_serial_++;
+  out->push_back(SendPacket{wire::Encode(wire::ToWorker(assignment.run))});
+  queue_.push_back(std::move(assignment));
+  if (queue_.size() == 1) StartCurrent(now_ns);
+  // An unshared worker runs one case and goes: the shutdown travels with it and saves a round trip.
+  if (!shared_) out->push_back(SendPacket{wire::Encode(wire::ToWorker(wire::Shutdown{}))});
+}
+
+void Worker::RequestCanary(int64_t now_ns, std::vector<Effect>* out) {
+  canary_since_ns_ = now_ns;
+  out->push_back(SendPacket{wire::Encode(wire::ToWorker(wire::Canary{}))});
+}
+
+void Worker::OnPacket(std::string_view packet, int64_t now_ns, std::vector<Effect>* out) {
+  Result<wire::FromWorker> message = wire::DecodeFromWorker(packet);
+  if (!message.ok()) return OnGarbage(message.error(), now_ns, out);
+  std::visit(
+      [&](const auto& m) {
+        if constexpr (requires { this->Handle(m, now_ns, out); })
+          Handle(m, now_ns, out);
+        else
+          Unexpected(m, now_ns, out);
+      },
+      *message);
+}
+
+void Worker::OnGarbage(const std::string& why, int64_t now_ns, std::vector<Effect>* out) {
+  Terminate(ErrorKind::kProtocol, why, true, now_ns, out);
+}
+
+template <class M>
+void Worker::Unexpected(const M&, int64_t now_ns, std::vector<Effect>* out) {
+  OnGarbage("the worker sent a message that belongs to discovery", now_ns, out);
+}
+
+// A message about another case than the running one: the check's process is not to be believed.
+bool Worker::IsCurrent(int64_t serial, int64_t now_ns, std::vector<Effect>* out) {
+  if (!queue_.empty() && queue_.front().run.serial == serial) return true;
+  OnGarbage("a message about run " + std::to_string(serial) + ", which is not running", now_ns, out);
+  return false;
+}
+
+void Worker::Handle(const wire::Hello& m, int64_t now_ns, std::vector<Effect>* out) {
+  if (m.version != wire::kVersion)
+    OnGarbage("the worker speaks protocol " + std::to_string(m.version) + ", this cudnn-ci " +
+                  std::to_string(wire::kVersion) + ": they are of different versions",
+              now_ns, out);
+}
+
+void Worker::Handle(const wire::PluginFailed& m, int64_t, std::vector<Effect>*) {
+  plugin_failure_ = m.reason;
+  Retire("plugin failed to load");
+}
+
+void Worker::Handle(const wire::CanaryDone& m, int64_t now_ns, std::vector<Effect>* out) {
+  if (!canary_since_ns_) return OnGarbage("an answer to a canary that was not asked for", now_ns, out);
+  canary_since_ns_.reset();
+  current_since_ns_ = now_ns;  // the case's time begins after the canary's
+  out->push_back(CanaryResult{m.ok, m.detail});
+}
+
+void Worker::Handle(const wire::CaseStarted& m, int64_t now_ns, std::vector<Effect>* out) {
+  if (!IsCurrent(m.serial, now_ns, out)) return;
+  Announce(out);
+}
+
+// Cases queued ahead have not started: only what the process has begun (or died before beginning) is an
+// attempt.
+void Worker::Announce(std::vector<Effect>* out) {
+  if (started_) return;
+  started_ = true;
+  const Assignment& a = queue_.front();
+  out->push_back(EmitEvent{AttemptStarted{a.ref, a.attempt, id_, a.mode}});
+}
+
+void Worker::Handle(const wire::Step& m, int64_t now_ns, std::vector<Effect>* out) {
+  if (!IsCurrent(m.serial, now_ns, out)) return;
+  step_ = CleanLine(m.name, 200);
+  step_skippable_ = m.skippable;
+  out->push_back(EmitEvent{StepReached{queue_.front().ref, step_}});
+}
+
+void Worker::Handle(const wire::Expectation& m, int64_t now_ns, std::vector<Effect>* out) {
+  if (!IsCurrent(m.serial, now_ns, out)) return;
+  failed_ = true;
+  out->push_back(
+      EmitEvent{ExpectationFailed{queue_.front().ref, CleanLine(m.file), m.line, CleanText(m.what)}});
+}
+
+void Worker::Say(Finding finding, std::vector<Effect>* out) {
+  finding.detail = CleanText(finding.detail);
+  if (finding.severity == Severity::kError) failed_ = true;
+  out->push_back(EmitEvent{FindingReported{queue_.front().ref, finding}});
+  findings_.push_back(std::move(finding));
+}
+
+void Worker::Handle(const wire::FindingSaid& m, int64_t now_ns, std::vector<Effect>* out) {
+  if (!IsCurrent(m.serial, now_ns, out)) return;
+  if (const FindingInfo* info = declared_(m.slug))
+    Say(MakeFinding(*info, m.detail), out);
+  else
+    Say(HarnessFinding("undeclared-finding", "'" + CleanLine(m.slug, 100) + "': " + m.detail), out);
+}
+
+void Worker::Handle(const wire::Measurement& m, int64_t now_ns, std::vector<Effect>* out) {
+  if (!IsCurrent(m.serial, now_ns, out)) return;
+  const bool known_goal = m.goal == "lower" || m.goal == "higher";
+  out->push_back(EmitEvent{Measured{queue_.front().ref, CleanLine(m.name, 100), m.value,
+                                    CleanLine(m.unit, 40), known_goal ? m.goal : ""}});
+}
+
+void Worker::Handle(const wire::Attachment& m, int64_t now_ns, std::vector<Effect>* out) {
+  if (!IsCurrent(m.serial, now_ns, out)) return;
+  out->push_back(
+      EmitEvent{Attached{queue_.front().ref, CleanLine(m.name, 100), CleanLine(m.mime, 100), m.path}});
+}
+
+void Worker::Handle(const wire::Log& m, int64_t now_ns, std::vector<Effect>* out) {
+  if (!IsCurrent(m.serial, now_ns, out)) return;
+  const char* const levels[] = {"", "warning: ", "error: "};
+  OnOutput(levels[std::clamp(m.level, 0, 2)] + m.text + "\n", now_ns, out);
+}
+
+void Worker::Handle(const wire::Poisoned& m, int64_t now_ns, std::vector<Effect>* out) {
+  if (!IsCurrent(m.serial, now_ns, out)) return;
+  device_suspect_ = true;
+  Retire("poisoned: " + CleanLine(m.reason));
+}
+
+void Worker::Handle(const wire::Uncaught& m, int64_t now_ns, std::vector<Effect>* out) {
+  if (!IsCurrent(m.serial, now_ns, out)) return;
+  Say(HarnessFinding("uncaught-exception", "uncaught exception: " + m.what), out);
+}
+
+// The worker's account of the whole case. It says what was evaluated; whether that is a pass is decided here.
+void Worker::Handle(const wire::CaseFinished& m, int64_t now_ns, std::vector<Effect>* out) {
+  if (!IsCurrent(m.serial, now_ns, out)) return;
+  if (!m.context_error.empty()) {
+    device_suspect_ = true;
+    Say(HarnessFinding("context-broken", m.context_error), out);
+  }
+  Outcome outcome;
+  if (failed_) {
+    outcome = Failed{};
+  } else if (m.skipped) {
+    outcome = Skipped{m.skip.kind, CleanLine(m.skip.need), CleanLine(m.skip.seen)};
+  } else if (m.evaluated > 0) {
+    outcome = Passed{};
+  } else {
+    Say(HarnessFinding("checked-nothing", "the check ended without evaluating a single expectation"), out);
+    outcome = Failed{};
+  }
+  if (m.leaked) Say(HarnessFinding("leaked-process", "the check left a process running; it was killed"), out);
+  AttemptResult result = TakeResult(std::move(outcome), now_ns, out);
+  result.leaked = m.leaked;
+  result.context_broken = !m.context_error.empty();
+  if (result.context_broken) Retire("broken CUDA context");
+  if (m.leaked) Retire("leaked a process");
+  if (shared_) {
+    out->push_back(AttemptEnded{std::move(result)});
+    if (retired_) {
+      std::vector<size_t> rest;
+      for (const Assignment& a : queue_) rest.push_back(a.case_index);
+      queue_.clear();
+      if (!rest.empty()) out->push_back(GiveBack{std::move(rest)});
+      if (state_ == State::kServing) Kill(now_ns, out);  // nothing of use can come from it any more
+    }
+  } else {
+    verdict_ = std::move(result);
+    if (state_ == State::kServing) {
+      state_ = State::kStopping;
+      state_since_ns_ = now_ns;
+      if (m.leaked) Kill(now_ns, out);
+    }
+  }
+}
+
+// Closes the running case. Its output stays with it.
+AttemptResult Worker::TakeResult(Outcome outcome, int64_t now_ns, std::vector<Effect>* out) {
+  Announce(out);
+  AttemptResult result;
+  const Assignment& a = queue_.front();
+  result.case_index = a.case_index;
+  result.attempt = a.attempt;
+  result.mode = a.mode;
+  result.outcome = std::move(outcome);
+  result.findings = std::move(findings_);
+  result.seconds = Seconds(now_ns - current_since_ns_);
+  result.slow = slow_said_;
+  if (!std::holds_alternative<Passed>(result.outcome)) {
+    result.output = CleanText(output_.Text());
+    result.evidence = CleanText(evidence_);
+  }
+  if (step_skippable_ && !step_.empty()) result.crashed_step = {step_};
+  last_finished_ = std::move(queue_.front());
+  queue_.pop_front();
+  ++cases_run_;
+  if (state_ == State::kStopping) state_since_ns_ = now_ns;  // the time to exit begins after the last case
+  StartCurrent(now_ns);
+  return result;
+}
+
+void Worker::OnControlClosed(int64_t now_ns, std::vector<Effect>*) {
+  if (control_closed_) return;
+  control_closed_ = true;
+  control_closed_ns_ = now_ns;
+}
+
+void Worker::OnOutput(std::string_view bytes, int64_t now_ns, std::vector<Effect>* out) {
+  output_.Append(bytes);
+  if (output_.total() > limits_.output_bytes && !doom_)
+    Terminate(ErrorKind::kOutputLimit,
+              "more than " + std::to_string(limits_.output_bytes >> 20) + " MiB on stdout and stderr", true,
+              now_ns, out);
+}
+
+void Worker::Retire(const std::string& why) {
+  if (!retired_) retire_reason_ = why;
+  retired_ = true;
+}
+
+void Worker::Terminate(ErrorKind kind, const std::string& detail, bool at_once, int64_t now_ns,
+                       std::vector<Effect>* out) {
+  if (state_ == State::kKilled || state_ == State::kEnded) return;
+  if (!doom_) {
+    doom_ = Errored{kind, detail};
+    evidence_ += describe_();
+  }
+  if (kind != ErrorKind::kCancelled) device_suspect_ = true;
+  Retire(Name(kind));
+  if (at_once) return Kill(now_ns, out);
+  if (state_ == State::kTerminating) return;
+  state_ = State::kTerminating;
+  state_since_ns_ = now_ns;
+  out->push_back(SendSignal{SIGTERM});
+}
+
+void Worker::Kill(int64_t now_ns, std::vector<Effect>* out) {
+  state_ = State::kKilled;
+  state_since_ns_ = now_ns;
+  out->push_back(SendSignal{SIGKILL});
+}
+
+void Worker::Shutdown(int64_t now_ns, std::vector<Effect>* out) {
+  if (state_ != State::kServing) return;
+  shutdown_sent_ = true;
+  state_ = State::kStopping;
+  state_since_ns_ = now_ns;
+  if (shared_) out->push_back(SendPacket{wire::Encode(wire::ToWorker(wire::Shutdown{}))});
+}
+
+void Worker::OnTick(int64_t now_ns, std::vector<Effect>* out) { CheckDeadlines(now_ns, out); }
+
+void Worker::CheckDeadlines(int64_t now_ns, std::vector<Effect>* out) {
+  const int64_t in_state = now_ns - state_since_ns_;
+  if (state_ == State::kKilled && in_state >= Ns(limits_.abandon_s)) {
+    state_ = State::kEnded;
+    const std::string evidence = describe_();
+    evidence_ += evidence;
+    out->push_back(Abandoned{evidence});
+    if (!queue_.empty()) {
+      AttemptResult result =
+          TakeResult(Errored{ErrorKind::kAbandoned, "the process survived SIGKILL for " +
+                                                        std::to_string(static_cast<int>(limits_.abandon_s)) +
+                                                        " s" + Where()},
+                     now_ns, out);
+      out->push_back(AttemptEnded{std::move(result)});
+    }
+    return;
+  }
+  if (state_ == State::kTerminating && in_state >= Ns(limits_.grace_s)) return Kill(now_ns, out);
+  if (!limits_.timeouts) return;
+  if (canary_since_ns_ && now_ns - *canary_since_ns_ >= Ns(kCanaryTimeoutS) && !doom_) {
+    out->push_back(CanaryResult{false, "the canary kernel did not finish"});
+    return Terminate(ErrorKind::kDeviceLost, "the canary kernel did not finish", true, now_ns, out);
+  }
+  if (state_ == State::kServing && control_closed_ && now_ns - control_closed_ns_ >= kClosedGraceNs)
+    return Terminate(ErrorKind::kProtocol, "the check closed the control socket and went on", true, now_ns,
+                     out);
+  if (state_ == State::kStopping && queue_.empty() && in_state >= Ns(limits_.exit_s))
+    return Terminate(ErrorKind::kTimedOut,
+                     "the process did not exit within " + std::to_string(static_cast<int>(limits_.exit_s)) +
+                         " s after its verdict",
+                     false, now_ns, out);
+  if ((state_ != State::kServing && state_ != State::kStopping) || queue_.empty() || canary_since_ns_) return;
+  const Assignment& a = queue_.front();
+  const int64_t running = now_ns - current_since_ns_;
+  if (!slow_said_ && running >= Ns(a.timeout_s * kSlowShare)) {
+    slow_said_ = true;
+    out->push_back(EmitEvent{CaseSlow{a.ref, Seconds(running), a.timeout_s}});
+  }
+  if (running >= Ns(a.timeout_s)) {
+    const std::string limit = FixedSeconds(a.timeout_s);
+    Terminate(
+        ErrorKind::kTimedOut,
+        "no verdict within " + limit + " s" + (started_ ? Where() : ": the process did not get to the check"),
+        false, now_ns, out);
+  }
+}
+
+int64_t Worker::NextDeadlineNs() const {
+  int64_t next = INT64_MAX;
+  const auto at = [&](int64_t ns) { next = std::min(next, ns); };
+  if (state_ == State::kKilled) at(state_since_ns_ + Ns(limits_.abandon_s));
+  if (state_ == State::kTerminating) at(state_since_ns_ + Ns(limits_.grace_s));
+  if (!limits_.timeouts) return next;
+  if (state_ == State::kServing && control_closed_) at(control_closed_ns_ + kClosedGraceNs);
+  if (canary_since_ns_) at(*canary_since_ns_ + Ns(kCanaryTimeoutS));
+  if (state_ == State::kStopping && queue_.empty()) at(state_since_ns_ + Ns(limits_.exit_s));
+  if ((state_ == State::kServing || state_ == State::kStopping) && !queue_.empty() && !canary_since_ns_) {
+    const double limit = queue_.front().timeout_s;
+    at(current_since_ns_ + Ns(slow_said_ ? limit : limit * kSlowShare));
+  }
+  return next;
+}
+
+std::string Worker::Where() const { return step_.empty() ? "" : ", in step " + step_; }
+
+Outcome Worker::OutcomeOfExit(const ExitStatus& status, bool out_of_memory) const {
+  if (doom_) return *doom_;
+  if (!plugin_failure_.empty()) return Errored{ErrorKind::kPluginLoad, CleanText(plugin_failure_)};
+  const std::string how = ToString(status);
+  if (status.signaled && status.code == SIGKILL)
+    return out_of_memory ? Errored{ErrorKind::kOutOfMemory, "killed by the kernel for memory" + Where()}
+                         : Errored{ErrorKind::kCrashed, how + " from outside cudnn-ci" + Where()};
+  if (status.signaled) return Errored{ErrorKind::kCrashed, how + Where()};
+  return Errored{ErrorKind::kExited, how + " before its verdict" + Where()};
+}
+
+void Worker::OnExit(const ExitStatus& status, bool out_of_memory, int64_t now_ns, std::vector<Effect>* out) {
+  const bool was_killed = state_ == State::kKilled;
+  const bool clean = !status.signaled && status.code == 0;
+  ended_badly_ = shared_ && queue_.empty() && !clean && (!retired_ || shutdown_sent_);
+  state_ = State::kEnded;
+  if (status.signaled && !was_killed) device_suspect_ = true;
+  if (canary_since_ns_) {
+    canary_since_ns_.reset();
+    out->push_back(CanaryResult{false, "the canary's process ended: " + ToString(status)});
+  }
+  if (verdict_) {  // unshared, and it had said its verdict
+    AttemptResult result = std::move(*verdict_);
+    verdict_.reset();
+    const bool killed_for_leak = result.leaked && was_killed && !doom_;
+    if (!clean && !killed_for_leak) {
+      Outcome ended = doom_ ? Outcome(*doom_) : OutcomeOfExit(status, out_of_memory);
+      auto& errored = std::get<Errored>(ended);
+      if (!doom_) errored.detail = ToString(status) + " after its verdict";
+      result.outcome = std::move(ended);
+      result.after_verdict = true;
+      result.signal = status.signaled ? status.code : 0;
+      result.output = CleanText(output_.Text());
+      result.evidence = CleanText(evidence_);
+    }
+    out->push_back(AttemptEnded{std::move(result)});
+    return;
+  }
+  if (queue_.empty()) return;
+  // The first unfinished case is the suspect; the rest go back uncharged.
+  AttemptResult result = TakeResult(OutcomeOfExit(status, out_of_memory), now_ns, out);
+  result.signal = status.signaled ? status.code : 0;
+  out->push_back(AttemptEnded{std::move(result)});
+  std::vector<size_t> rest;
+  for (const Assignment& a : queue_) rest.push_back(a.case_index);
+  queue_.clear();
+  if (!rest.empty()) out->push_back(GiveBack{std::move(rest)});
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,147 @@
+// What harness and worker say to each other: typed messages, one JSON object a packet of at most
+// 64 KiB on an AF_UNIX SOCK_SEQPACKET, so that no frame can be torn and nothing is allocated on the
+// other side's word. Both sides come from one build; the protocol carries a version all the same,
+// for a worker of another one.
+#ifndef CUDNN_CI_WIRE_MESSAGE_H_
+#define CUDNN_CI_WIRE_MESSAGE_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "model/check_info.h"
+#include "model/outcome.h"
+#include "model/value.h"
+
+namespace cudnn_ci::wire {
+
+inline constexpr int kVersion = 1;
+inline constexpr size_t kMaxPacket = 64 * 1024;
+// Longest text a worker puts into one message; longer ones are cut by the sender.
+inline constexpr size_t kMaxText = 16 * 1024;
+
+// ---- harness to worker ----
+
+// Describe the plugin: answered by PluginDescribed, CheckDescribed..., FindingDescribed..., DescribeEnd.
+struct Describe {};
+// Call the plugin's facts: answered by Fact..., FactsEnd.
+struct CollectFacts {};
+// What cases may ask for; maps too large for one packet come in several messages, which add up.
+struct Configure {
+  std::map<std::string, std::string> contract, facts;
+  std::string subject_name, subject_spec, device_uuid, scratch_dir;
+};
+// Create the device's context now, before a case needs it.
+struct Warm {};
+// Prove that the device still computes: answered by CanaryDone.
+struct Canary {};
+struct Run {
+  int64_t serial = 0;  // tells runs in one worker apart; counts up
+  std::string check;   // "conv.forward"
+  Params params;
+  double timeout_s = 0;
+  uint64_t seed = 0;
+  std::vector<std::string> skip_steps;
+};
+// Finish what is queued, then exit 0.
+struct Shutdown {};
+
+using ToWorker = std::variant<Describe, CollectFacts, Configure, Warm, Canary, Run, Shutdown>;
+
+// ---- worker to harness ----
+
+struct Hello {
+  int version = kVersion;
+  int64_t pid = 0;
+};
+// The plugin could not be loaded or is not one; the worker exits after it.
+struct PluginFailed {
+  std::string reason;
+};
+struct PluginDescribed {
+  PluginInfo info;  // without checks and findings
+};
+struct CheckDescribed {
+  CheckInfo check;
+};
+struct FindingDescribed {
+  FindingInfo finding;
+};
+struct DescribeEnd {};
+struct Fact {
+  std::string key, value;
+};
+struct FactsEnd {};
+struct CanaryDone {
+  bool ok = false;
+  std::string detail;  // the driver's words; or why there was nothing to test
+};
+struct CaseStarted {
+  int64_t serial = 0;
+};
+struct Step {
+  int64_t serial = 0;
+  std::string name;
+  bool skippable = false;  // the check asked whether to skip it
+};
+struct Expectation {  // one that did not hold
+  int64_t serial = 0;
+  std::string file;
+  int line = 0;
+  std::string what;
+};
+struct FindingSaid {
+  int64_t serial = 0;
+  std::string slug, detail;
+};
+struct Measurement {
+  int64_t serial = 0;
+  std::string name;
+  double value = 0;
+  std::string unit, goal;
+};
+struct Attachment {
+  int64_t serial = 0;
+  std::string name, mime, path;  // a file in the scratch directory
+};
+struct Log {
+  int64_t serial = 0;
+  int level = 0;
+  std::string text;
+};
+struct Poisoned {
+  int64_t serial = 0;
+  std::string reason;
+};
+struct Uncaught {
+  int64_t serial = 0;
+  std::string what;
+};
+struct CaseFinished {
+  int64_t serial = 0;
+  int64_t evaluated = 0;  // expectations, held or not
+  bool skipped = false;
+  Skipped skip;
+  std::string context_error;  // the CUDA context was broken at the end; empty: it was fine or there was none
+  bool leaked = false;        // children were left behind
+};
+
+using FromWorker = std::variant<Hello, PluginFailed, PluginDescribed, CheckDescribed, FindingDescribed,
+                                DescribeEnd, Fact, FactsEnd, CanaryDone, CaseStarted, Step, Expectation,
+                                FindingSaid, Measurement, Attachment, Log, Poisoned, Uncaught, CaseFinished>;
+
+// Encoding never fails: text is made valid UTF-8 and cut to fit.
+std::string Encode(const ToWorker& message);
+std::string Encode(const FromWorker& message);
+
+// Errors say what is wrong with the packet. Never throws, whatever the bytes.
+Result<ToWorker> DecodeToWorker(std::string_view packet);
+Result<FromWorker> DecodeFromWorker(std::string_view packet);
+
+}  // namespace cudnn_ci::wire
+
+#endif  // CUDNN_CI_WIRE_MESSAGE_H_

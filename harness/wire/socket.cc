@@ -1,0 +1,51 @@
+#include "wire/socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "wire/message.h"
+
+namespace cudnn_ci::wire {
+
+Result<SocketPair> MakeSocketPair() {
+  int fds[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
+    return Error{std::string("socketpair: ") + strerror(errno)};
+  SocketPair pair{Fd(fds[0]), Fd(fds[1])};
+  if (fcntl(pair.ours.get(), F_SETFL, O_NONBLOCK) != 0)
+    return Error{std::string("fcntl(O_NONBLOCK): ") + strerror(errno)};
+  return pair;
+}
+
+Io Send(int fd, std::string_view packet) {
+  for (;;) {
+    const ssize_t n = send(fd, packet.data(), packet.size(), MSG_NOSIGNAL);
+    if (n >= 0) return Io::kOk;
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return Io::kWouldBlock;
+    if (errno == EPIPE || errno == ECONNRESET) return Io::kClosed;
+    return Io::kError;
+  }
+}
+
+Io Receive(int fd, std::string* packet) {
+  packet->resize(kMaxPacket);
+  for (;;) {
+    const ssize_t n = recv(fd, packet->data(), packet->size(), MSG_TRUNC);
+    if (n > 0) {
+      if (static_cast<size_t>(n) > packet->size()) return Io::kTooLong;
+      packet->resize(static_cast<size_t>(n));
+      return Io::kOk;
+    }
+    // An empty packet cannot be told from the end; nobody who speaks this protocol sends one.
+    if (n == 0) return Io::kClosed;
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return Io::kWouldBlock;
+    if (errno == ECONNRESET) return Io::kClosed;
+    return Io::kError;
+  }
+}
+
+}  // namespace cudnn_ci::wire

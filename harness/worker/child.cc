@@ -1,0 +1,134 @@
+#include "worker/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "worker/guard.h"
+
+extern char** environ;
+
+namespace cudnn_ci::worker {
+namespace {
+
+constexpr size_t kHead = 64 * 1024, kTail = 192 * 1024;
+
+std::vector<std::string> MergedEnvironment(const std::vector<std::string>& over) {
+  std::vector<std::string> merged;
+  for (char** e = environ; *e; ++e) {
+    const std::string entry = *e;
+    const std::string name = entry.substr(0, entry.find('=') + 1);
+    bool replaced = false;
+    for (const std::string& o : over) replaced |= o.compare(0, name.size(), name) == 0;
+    if (!replaced) merged.push_back(entry);
+  }
+  merged.insert(merged.end(), over.begin(), over.end());
+  return merged;
+}
+
+std::vector<char*> Pointers(std::vector<std::string>* strings) {
+  std::vector<char*> out;
+  for (std::string& s : *strings) out.push_back(s.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+pid_t Spawn(const ChildRequest& request, int output_fd) {
+  std::vector<std::string> argv = {"cudnn-ci-worker", "--exec", std::to_string(getpid())};
+  argv.insert(argv.end(), request.argv.begin(), request.argv.end());
+  std::vector<std::string> env = MergedEnvironment(request.env);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output_fd, 1);
+  posix_spawn_file_actions_adddup2(&actions, output_fd, 2);
+  // A group of its own, so that a timeout reaches what it started; the same session, so that the harness
+  // does.
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  pid_t pid = -1;
+  const int error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, Pointers(&argv).data(),
+                                Pointers(&env).data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) {
+    errno = error;
+    return -1;
+  }
+  return pid;
+}
+
+// Keeps the first kHead and the last kTail bytes in bounded memory.
+void Append(std::string* kept, const char* data, size_t size) {
+  kept->append(data, size);
+  if (kept->size() > 2 * (kHead + kTail)) *kept = HeadAndTail(*kept, kHead, kTail);
+}
+
+}  // namespace
+
+bool RunChild(const ChildRequest& request, ChildOutcome* outcome) {
+  if (request.argv.empty()) {
+    errno = EINVAL;
+    return false;
+  }
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0) return false;
+  Fd read_end(fds[0]), write_end(fds[1]);
+  fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
+  const pid_t pid = Spawn(request, write_end.get());
+  if (pid < 0) return false;
+  write_end.Close();
+
+  const int64_t deadline =
+      request.timeout_s > 0 ? MonotonicNs() + static_cast<int64_t>(request.timeout_s * 1e9) : INT64_MAX;
+  bool exited = false;
+  siginfo_t info{};
+  while (!exited) {
+    pollfd p{read_end.get(), POLLIN, 0};
+    poll(&p, 1, 20);  // the exit is not pollable here; 20 ms is the price of knowing it
+    char buffer[16384];
+    for (ssize_t n; (n = read(read_end.get(), buffer, sizeof buffer)) > 0;)
+      Append(&outcome->output, buffer, static_cast<size_t>(n));
+    info = {};
+    // WNOWAIT: the zombie keeps its id, so that killing its group cannot hit a stranger.
+    exited =
+        waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+    if (!exited && MonotonicNs() > deadline && !outcome->timed_out) {
+      outcome->timed_out = true;
+      kill(-pid, SIGKILL);
+    }
+  }
+  kill(-pid, SIGKILL);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  char buffer[16384];
+  for (ssize_t n; (n = read(read_end.get(), buffer, sizeof buffer)) > 0;)
+    Append(&outcome->output, buffer, static_cast<size_t>(n));
+  outcome->output = HeadAndTail(outcome->output, kHead, kTail);
+  if (WIFEXITED(status)) outcome->exit_status = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) outcome->signal = WTERMSIG(status);
+  return true;
+}
+
+void ExecChild(int argc, char** argv) {
+  if (argc < 4) _exit(127);
+  DieWithParent(static_cast<pid_t>(strtol(argv[2], nullptr, 10)));
+  execvp(argv[3], argv + 3);
+  fprintf(stderr, "cannot run %s: %s\n", argv[3], strerror(errno));
+  _exit(127);
+}
+
+}  // namespace cudnn_ci::worker

@@ -1,0 +1,24 @@
+// A plugin's C tables as messages. Reads only what struct sizes cover and checks what an author can get
+// wrong, so that the harness may rely on it.
+#ifndef CUDNN_CI_WORKER_DESCRIBE_H_
+#define CUDNN_CI_WORKER_DESCRIBE_H_
+
+#include <cudnn_ci/plugin.h>
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "wire/message.h"
+
+namespace cudnn_ci::worker {
+
+// The checks of a plugin by their full name; null if there is none of that name.
+const cci_check* FindCheck(const cci_plugin* plugin, const std::string& full_name);
+
+// Sends PluginDescribed, the checks, the findings and DescribeEnd; an error if a table is malformed.
+Status DescribePlugin(const cci_plugin* plugin, const std::function<void(const wire::FromWorker&)>& send);
+
+}  // namespace cudnn_ci::worker
+
+#endif  // CUDNN_CI_WORKER_DESCRIBE_H_

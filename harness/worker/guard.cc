@@ -1,0 +1,56 @@
+#include "worker/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cudnn_ci::worker {
+namespace {
+
+void CloseFrom(int first) {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, static_cast<unsigned>(first), ~0u, 0u) == 0) return;
+#endif
+  // Kernels before 5.9 have no close_range.
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const int end = limit.rlim_cur > 65536 ? 65536 : static_cast<int>(limit.rlim_cur);
+  for (int fd = first; fd < end; ++fd) close(fd);
+}
+
+}  // namespace
+
+void DieWithParent(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The signal is sent at the parent's death only: one that died before the prctl never sends it.
+  if (getppid() != parent) _exit(0);
+}
+
+void GuardProcess(pid_t parent, int first_closed) {
+  DieWithParent(parent);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  CloseFrom(first_closed);
+  // Raising one's own score needs no privilege. The harness must survive to report.
+  const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    [[maybe_unused]] const ssize_t n = write(fd, "1000", 4);
+    close(fd);
+  }
+  setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+}
+
+bool HasLiveChildren() {
+  for (;;) {
+    const pid_t pid = waitpid(-1, nullptr, WNOHANG);
+    if (pid > 0 || (pid < 0 && errno == EINTR)) continue;
+    return pid == 0;  // 0: alive ones; -1 with ECHILD: none
+  }
+}
+
+}  // namespace cudnn_ci::worker

@@ -1,0 +1,23 @@
+// What a worker process does to itself before it loads anything: it must die with the harness, leave no
+// descriptor or child behind, and be the first to go when memory runs out.
+#ifndef CUDNN_CI_WORKER_GUARD_H_
+#define CUDNN_CI_WORKER_GUARD_H_
+
+#include <sys/types.h>
+
+namespace cudnn_ci::worker {
+
+// Dies with the thread that started us; exits at once if `parent` is already gone (a harness killed
+// between spawn and this call would otherwise leave the worker alive for ever).
+void DieWithParent(pid_t parent);
+
+// DieWithParent, child subreaper, descriptors from `first_closed` on closed, first choice of the OOM killer,
+// line-buffered stdout.
+void GuardProcess(pid_t parent, int first_closed);
+
+// Reaps what has exited; true if a child or an adopted grandchild is still alive.
+bool HasLiveChildren();
+
+}  // namespace cudnn_ci::worker
+
+#endif  // CUDNN_CI_WORKER_GUARD_H_

@@ -1,0 +1,34 @@
+// The host side of the plugin ABI: turns a check's calls into messages. One case runs at a time;
+// reports may come from any of its threads.
+#ifndef CUDNN_CI_WORKER_HOST_H_
+#define CUDNN_CI_WORKER_HOST_H_
+
+#include <cudnn_ci/plugin.h>
+
+#include <string>
+
+#include "wire/message.h"
+
+namespace cudnn_ci::worker {
+
+// Sends a message to the harness; exits the process when the harness is gone.
+void SendToHarness(int control_fd, const wire::FromWorker& message);
+
+class Host {
+ public:
+  explicit Host(int control_fd) : control_fd_(control_fd) {}
+  void Configure(const wire::Configure& configuration);
+  // Calls the plugin's facts.
+  void CollectFacts(const cci_plugin* plugin);
+  // Runs one case to its verdict; false: this process must run nothing more (poisoned, leaked, broken
+  // context).
+  bool RunCase(const cci_plugin* plugin, const wire::Run& run);
+
+ private:
+  int control_fd_;
+  wire::Configure configuration_;
+};
+
+}  // namespace cudnn_ci::worker
+
+#endif  // CUDNN_CI_WORKER_HOST_H_

@@ -1,0 +1,70 @@
+#include "worker/plugin_library.h"
+
+// The standard library's filesystem instead of Boost's keeps Boost header-only here.
+#define BOOST_DLL_USE_STD_FS
+#include <boost/dll/shared_library.hpp>
+#include <cstddef>
+#include <exception>
+
+namespace cudnn_ci::worker {
+namespace {
+
+// A table field may be read only if the plugin's struct covers it.
+#define CCI_COVERS(plugin, field) \
+  ((plugin)->struct_size >= offsetof(cci_plugin, field) + sizeof((plugin)->field))
+
+Status CheckPlugin(const cci_plugin* plugin, const std::string& stem) {
+  if (!plugin) return Error{std::string(CCI_PLUGIN_SYMBOL) + " returned NULL"};
+  if (!CCI_COVERS(plugin, abi_minor))
+    return Error{"its plugin table has only " + std::to_string(plugin->struct_size) + " bytes"};
+  if (plugin->abi_major != CCI_ABI_MAJOR)
+    return Error{"built for plugin ABI " + std::to_string(plugin->abi_major) + "." +
+                 std::to_string(plugin->abi_minor) + ", this cudnn-ci speaks " +
+                 std::to_string(CCI_ABI_MAJOR) + "." + std::to_string(CCI_ABI_MINOR)};
+  if (!CCI_COVERS(plugin, facts)) return Error{"its plugin table ends before `facts`"};
+  if (!plugin->name || !plugin->version || !plugin->checks)
+    return Error{"its plugin table has no name, version or checks"};
+  if (stem != plugin->name)
+    return Error{"names itself '" + std::string(plugin->name) + "', but the file is " + stem +
+                 CCI_PLUGIN_SUFFIX};
+  return {};
+}
+
+}  // namespace
+
+std::string PluginStem(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const std::string suffix = CCI_PLUGIN_SUFFIX;
+  if (name.size() <= suffix.size() || name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0)
+    return {};
+  return name.substr(0, name.size() - suffix.size());
+}
+
+Result<const cci_plugin*> LoadPlugin(const std::string& path) {
+  namespace dll = boost::dll;
+  // Lives as long as the process: unloading CUDA libraries, or code with threads, is unsafe.
+  auto* library = new dll::shared_library;  // NOLINT: never freed, see above
+  try {
+    // The throwing overload: the other one loses the loader's text.
+    library->load(path, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
+  } catch (const std::exception& e) {
+    std::string text = e.what();
+    // Boost wraps dlerror's text: "boost::dll::shared_library::load() failed (dlerror system message: TEXT):
+    // Bad ..."
+    const std::string before = "dlerror system message: ";
+    if (const size_t at = text.find(before); at != std::string::npos) {
+      text = text.substr(at + before.size());
+      if (const size_t end = text.rfind("): "); end != std::string::npos) text = text.substr(0, end);
+    }
+    return Error{text};
+  }
+  if (!library->has(CCI_PLUGIN_SYMBOL))
+    return Error{std::string("does not export ") + CCI_PLUGIN_SYMBOL +
+                 ": not a cudnn-ci plugin, or built for another ABI"};
+  const auto entry = library->get<const cci_plugin*()>(CCI_PLUGIN_SYMBOL);
+  const cci_plugin* plugin = entry();
+  if (Status s = CheckPlugin(plugin, PluginStem(path)); !s.ok()) return Error{s.error()};
+  return plugin;
+}
+
+}  // namespace cudnn_ci::worker

@@ -1,0 +1,101 @@
+// cudnn-ci-worker: the process in which checks run. It loads its plugin and serves the harness on
+// descriptor 3 until it is told to stop or the harness goes away. Started by cudnn-ci only:
+//
+//   cudnn-ci-worker PARENT_PID PLUGIN_FILE...       serve; several plugins only with --isolation none
+//   cudnn-ci-worker --exec PARENT_PID COMMAND...    become COMMAND, dying with the parent
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "wire/message.h"
+#include "wire/socket.h"
+#include "worker/child.h"
+#include "worker/cuda_device.h"
+#include "worker/describe.h"
+#include "worker/guard.h"
+#include "worker/host.h"
+#include "worker/plugin_library.h"
+
+namespace {
+
+using namespace cudnn_ci;  // NOLINT: this file is the program
+
+constexpr int kControl = 3;
+
+class Server {
+ public:
+  explicit Server(std::vector<const cci_plugin*> plugins) : plugins_(std::move(plugins)), host_(kControl) {}
+
+  // Until shutdown, or until the harness is gone.
+  int Serve() {
+    std::string packet;
+    while (!done_) {
+      const wire::Io io = wire::Receive(kControl, &packet);
+      if (io != wire::Io::kOk) return 0;  // the harness closed its end: nobody is left to serve
+      Result<wire::ToWorker> message = wire::DecodeToWorker(packet);
+      if (!message.ok()) {
+        fprintf(stderr, "cudnn-ci-worker: %s\n", message.error().c_str());
+        return 70;
+      }
+      std::visit([this](const auto& m) { Handle(m); }, *message);
+    }
+    return 0;
+  }
+
+ private:
+  void Handle(const wire::Describe&) {
+    const Status s = worker::DescribePlugin(
+        plugins_.front(), [](const wire::FromWorker& m) { worker::SendToHarness(kControl, m); });
+    if (!s.ok()) worker::SendToHarness(kControl, wire::PluginFailed{s.error()});
+  }
+  void Handle(const wire::CollectFacts&) { host_.CollectFacts(plugins_.front()); }
+  void Handle(const wire::Configure& m) { host_.Configure(m); }
+  void Handle(const wire::Warm&) { worker::WarmContext(); }
+  void Handle(const wire::Canary&) {
+    bool tested = false;
+    const std::string error = worker::Canary(&tested);
+    worker::SendToHarness(kControl, wire::CanaryDone{error.empty(), tested ? error : "no device to test"});
+  }
+  void Handle(const wire::Run& m) {
+    // After a broken context, a leak or poison nothing more may run here; the harness sends no more once it
+    // reads the verdict, and what it had queued is left unanswered for another worker.
+    if (!clean_) return;
+    const cci_plugin* owner = plugins_.front();
+    for (const cci_plugin* p : plugins_)
+      if (m.check.compare(0, strlen(p->name) + 1, std::string(p->name) + ".") == 0) owner = p;
+    clean_ = host_.RunCase(owner, m);
+  }
+  void Handle(const wire::Shutdown&) { done_ = true; }
+
+  std::vector<const cci_plugin*> plugins_;
+  worker::Host host_;
+  bool clean_ = true, done_ = false;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc >= 2 && strcmp(argv[1], "--exec") == 0) worker::ExecChild(argc, argv);
+  if (argc < 3) {
+    fprintf(stderr, "cudnn-ci-worker is started by cudnn-ci; run cudnn-ci instead\n");
+    return 64;
+  }
+  worker::GuardProcess(static_cast<pid_t>(strtol(argv[1], nullptr, 10)), kControl + 1);
+  worker::SendToHarness(kControl, wire::Hello{wire::kVersion, getpid()});
+  std::vector<const cci_plugin*> plugins;
+  for (int i = 2; i < argc; ++i) {
+    const Result<const cci_plugin*> plugin = worker::LoadPlugin(argv[i]);
+    if (!plugin.ok()) {
+      worker::SendToHarness(kControl, wire::PluginFailed{plugin.error()});
+      return 65;
+    }
+    plugins.push_back(*plugin);
+  }
+  return Server(std::move(plugins)).Serve();
+}
