@@ -1,0 +1,161 @@
+// Why a case did not pass. See reasons.h.
+#include "model/reasons.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "model/plan.h"
+
+namespace cudnn_ci {
+namespace {
+
+bool BlameFollowsLayer(const Outcome& outcome) {
+  if (std::holds_alternative<Failed>(outcome)) return true;
+  const auto* errored = std::get_if<Errored>(&outcome);
+  return errored && (errored->kind == ErrorKind::kCrashed || errored->kind == ErrorKind::kTimedOut);
+}
+
+const char* SlugOf(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kCrashed:
+      return "crashed";
+    case ErrorKind::kTimedOut:
+      return "timed-out";
+    case ErrorKind::kExited:
+      return "exited-early";
+    case ErrorKind::kProtocol:
+      return "protocol-violation";
+    case ErrorKind::kOutOfMemory:
+      return "out-of-memory";
+    case ErrorKind::kOutputLimit:
+      return "output-limit";
+    case ErrorKind::kProcessLimit:
+      return "process-limit";
+    case ErrorKind::kPluginLoad:
+      return "plugin-load";
+    case ErrorKind::kDeviceLost:
+      return "device-lost";
+    case ErrorKind::kAbandoned:
+      return "abandoned";
+    case ErrorKind::kCancelled:
+      break;
+  }
+  return "cancelled";
+}
+
+bool HasFlag(const CaseRecord& record, Flag flag) {
+  return std::find(record.flags.begin(), record.flags.end(), flag) != record.flags.end();
+}
+
+Finding FindingOfPass(const CaseRecord& record) {
+  if (HasFlag(record, Flag::kOrderDependent)) {
+    return HarnessFinding("order-dependent", "failed beside other cases and passed alone");
+  }
+  return HarnessFinding("flaky", "failed, then passed when it was run again");
+}
+
+std::string FailureText(const CaseRecord& record) {
+  for (auto attempt = record.attempts.rbegin(); attempt != record.attempts.rend(); ++attempt) {
+    if (attempt->expectations.empty()) continue;
+    const ExpectationFailed& first = attempt->expectations.front();
+    std::string text = first.file.empty() ? "" : first.file + ":" + std::to_string(first.line) + ": ";
+    return text + first.what;
+  }
+  return "an expectation did not hold";
+}
+
+// A pass that came only after a failure is no pass, unless the matrix says so.
+bool IsUncleanPass(const CaseRecord& record) {
+  if (!std::holds_alternative<Passed>(record.outcome)) return false;
+  if (HasFlag(record, Flag::kOrderDependent)) return true;
+  return HasFlag(record, Flag::kFlaky) && !record.plan.allow_flaky;
+}
+
+}  // namespace
+
+Finding FindingOfOutcome(const CaseRecord& record) {
+  Finding finding;
+  if (const auto* errored = std::get_if<Errored>(&record.outcome)) {
+    finding = HarnessFinding(SlugOf(errored->kind), errored->detail);
+  } else if (const auto* skipped = std::get_if<Skipped>(&record.outcome)) {
+    finding = HarnessFinding("skip-not-allowed", std::string(Name(skipped->kind)) + ": needs " +
+                                                     skipped->need + ", saw " + skipped->seen);
+  } else if (const auto* not_run = std::get_if<NotRun>(&record.outcome)) {
+    finding = HarnessFinding("not-run", not_run->reason.empty() ? "the run did not finish" : not_run->reason);
+  } else if (std::holds_alternative<Passed>(record.outcome)) {
+    finding = FindingOfPass(record);
+  } else {
+    finding = HarnessFinding("expectation-failed", FailureText(record));
+  }
+  if (BlameFollowsLayer(record.outcome)) {
+    finding.blame = record.plan.layer == Layer::kDriver ? Blame::kRunner : Blame::kImage;
+  }
+  finding.severity = Severity::kError;
+  return finding;
+}
+
+bool IsAllowedSkip(const CaseRecord& record) {
+  const auto* skipped = std::get_if<Skipped>(&record.outcome);
+  if (!skipped) return false;
+  const std::vector<SkipKind>& allowed = record.plan.allow_skip;
+  return std::find(allowed.begin(), allowed.end(), skipped->kind) != allowed.end();
+}
+
+std::vector<Finding> ErrorFindings(const CaseRecord& record) {
+  std::vector<Finding> errors;
+  if (std::holds_alternative<Blocked>(record.outcome)) return errors;
+  const bool passed = std::holds_alternative<Passed>(record.outcome);
+  if (passed && record.plan.allow_flaky && HasFlag(record, Flag::kFlaky) && !IsUncleanPass(record))
+    return errors;
+  for (const Finding& finding : record.findings) {
+    if (finding.severity == Severity::kError) errors.push_back(finding);
+  }
+  if (!errors.empty()) return errors;
+  if (passed ? IsUncleanPass(record) : !IsAllowedSkip(record)) errors.push_back(FindingOfOutcome(record));
+  return errors;
+}
+
+const CaseRecord* RootBlocker(const Summary& summary, const CaseRecord& record) {
+  const CaseRecord* at = &record;
+  for (size_t hops = 0; hops <= summary.cases.size(); ++hops) {
+    const auto* blocked = std::get_if<Blocked>(&at->outcome);
+    if (!blocked) return at;
+    const std::string& by = blocked->by;
+    const std::string& device = at->plan.ref.device;
+    // A prerequisite runs on the same device, on none, or is named with its device ("id@gpu1").
+    const CaseRecord* next = summary.Find({by, device});
+    if (!next) next = summary.Find({by, ""});
+    if (!next) next = summary.Find({by, "gpu0"});
+    const size_t at_sign = by.rfind("@gpu");
+    if (!next && at_sign != std::string::npos) {
+      next = summary.Find({by.substr(0, at_sign), by.substr(at_sign + 1)});
+    }
+    if (!next && summary.run) {
+      for (const DeviceInfo& other : summary.run->devices) {
+        if (!next) next = summary.Find({by, other.name});
+      }
+    }
+    if (!next) return nullptr;
+    at = next;
+  }
+  return nullptr;
+}
+
+bool Covers(const Waiver& waiver, const CaseRecord& record, const Finding& finding) {
+  return waiver.slug == finding.slug && (GlobMatch(waiver.case_pattern, record.plan.ref.id) ||
+                                         GlobMatch(waiver.case_pattern, DisplayId(record.plan.ref)));
+}
+
+const Waiver* FindWaiver(const Summary& summary, const CaseRecord& record, const Finding& finding,
+                         const std::string& today) {
+  if (!summary.run) return nullptr;
+  for (const Waiver& waiver : summary.run->waivers) {
+    if (today <= waiver.expires && Covers(waiver, record, finding)) return &waiver;
+  }
+  return nullptr;
+}
+
+std::string DayOf(const Summary& summary) { return summary.run ? summary.run->timestamp.substr(0, 10) : ""; }
+
+}  // namespace cudnn_ci
