@@ -1,0 +1,260 @@
+#include "model/matrix_extends.h"
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "model/json_position.h"
+
+namespace cudnn_ci {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxLevels = 16;
+constexpr const char* kSchema = "cudnn-ci/matrix/1";
+
+enum class Kind { kString, kObject, kList };
+struct TopKey {
+  const char* name;
+  Kind kind;
+};
+constexpr TopKey kTopKeys[] = {{"schema", Kind::kString},   {"name", Kind::kString},
+                               {"extends", Kind::kString},  {"runner", Kind::kObject},
+                               {"image", Kind::kObject},    {"subjects", Kind::kObject},
+                               {"defaults", Kind::kObject}, {"shapes", Kind::kObject},
+                               {"checks", Kind::kList},     {"waivers", Kind::kList}};
+
+std::vector<std::string> TopKeyNames() {
+  std::vector<std::string> names;
+  for (const TopKey& key : kTopKeys) names.emplace_back(key.name);
+  return names;
+}
+
+bool HasKind(const Json& json, Kind kind) {
+  switch (kind) {
+    case Kind::kString:
+      return std::holds_alternative<std::string>(json.value);
+    case Kind::kObject:
+      return std::holds_alternative<Json::Object>(json.value);
+    case Kind::kList:
+      return std::holds_alternative<Json::Array>(json.value);
+  }
+  return false;
+}
+
+const char* KindName(Kind kind) {
+  return kind == Kind::kString ? "a string" : kind == Kind::kObject ? "an object" : "a list";
+}
+
+class Loader {
+ public:
+  explicit Loader(std::vector<Problem>* problems) : problems_(problems) {}
+
+  // The merged document; `asked_at` is the "extends" that asked for it, or null for the first file.
+  std::optional<Json> Load(const std::string& path, const Position* asked_at);
+  std::string sha256() const { return Sha256Hex(bytes_); }
+  bool complete() const { return complete_; }
+
+ private:
+  void Add(const Position& position, std::string message) {
+    AddProblem(problems_, position, std::move(message));
+  }
+  std::optional<Json> Read(const std::string& path, const Position* asked_at, std::string* text);
+  void CheckTop(Json::Object* top, const Position& position);
+  bool ClosesCycle(const std::string& path, const Position& asked_at);
+  void Merge(Json::Object* parent, Json::Object child);
+
+  std::vector<Problem>* problems_;
+  std::vector<std::pair<std::string, std::string>> open_;  // canonical path and path as written, child first
+  std::string bytes_;
+  bool complete_ = true;
+};
+
+std::string Canonical(const std::string& path) {
+  std::error_code error;
+  const fs::path canonical = fs::weakly_canonical(path, error);
+  return error ? path : canonical.string();
+}
+
+// A hint for a file that is not there: one beside it with nearly that name.
+std::string NearFile(const std::string& path) {
+  const fs::path wanted(path);
+  const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".json") names.push_back(it->path().filename().string());
+  }
+  const std::string near = DidYouMean(wanted.filename().string(), names);
+  return near.empty() ? "; check the path"
+                      : "; did you mean " + Quote((wanted.parent_path() / near).string()) + "?";
+}
+
+std::optional<Json> Loader::Read(const std::string& path, const Position* asked_at, std::string* text) {
+  Result<std::string> content = ReadFile(path, kMaxJsonBytes);
+  if (!content) {
+    std::string reason = content.error();
+    if (reason.rfind(path + ": ", 0) == 0) reason.erase(0, path.size() + 2);
+    std::error_code error;
+    if (!fs::exists(path, error)) {
+      reason += NearFile(path);
+    } else if (fs::is_directory(path, error)) {
+      reason += "; name the matrix file in it";
+    } else if (fs::file_size(path, error) > kMaxJsonBytes && !error) {
+      reason = "the file is larger than the limit of 4 MiB; split it, or let an axis make the cases";
+    }
+    if (asked_at == nullptr) {
+      Add({path, 0, 0}, reason);
+    } else {
+      Add(*asked_at, "cannot extend " + Quote(path) + ": " + reason);
+    }
+    return std::nullopt;
+  }
+  *text = std::move(*content);
+  auto parsed = ParseJson(*text, path);
+  if (auto* found = std::get_if<std::vector<Problem>>(&parsed)) {
+    problems_->insert(problems_->end(), found->begin(), found->end());
+    return std::nullopt;
+  }
+  Json json = std::get<Json>(std::move(parsed));
+  if (!std::holds_alternative<Json::Object>(json.value)) {
+    Add(json.position, "a matrix must be an object in braces { }, found " + Describe(json));
+    return std::nullopt;
+  }
+  return json;
+}
+
+// Reports what every file is held to by itself, and drops what could not be merged.
+void Loader::CheckTop(Json::Object* top, const Position& position) {
+  const std::vector<std::string> known = TopKeyNames();
+  std::erase_if(*top, [&](const Json::Member& member) {
+    for (const TopKey& key : kTopKeys) {
+      if (member.key != key.name) continue;
+      if (HasKind(member.value, key.kind)) return false;
+      Add(member.value.position,
+          Quote(member.key) + " must be " + KindName(key.kind) + ", found " + Describe(member.value));
+      return true;
+    }
+    Add(member.position, "unknown key " + Quote(member.key) + " in the matrix" + Hint(member.key, known));
+    return true;
+  });
+  const Json* schema = Find(*top, "schema");
+  if (schema == nullptr) {
+    Add(position, std::string("\"schema\" is missing; write \"schema\": \"") + kSchema + "\"");
+  } else if (std::get<std::string>(schema->value) != kSchema) {
+    Add(schema->position, "\"schema\" must be \"" + std::string(kSchema) + "\", found " + Describe(*schema) +
+                              "; this version of cudnn-ci reads no other");
+  }
+}
+
+bool Loader::ClosesCycle(const std::string& path, const Position& asked_at) {
+  const std::string canonical = Canonical(path);
+  for (size_t i = 0; i < open_.size(); ++i) {
+    if (open_[i].first != canonical) continue;
+    std::string chain;
+    for (size_t j = i; j < open_.size(); ++j) chain += open_[j].second + " -> ";
+    Add(asked_at, "\"extends\" goes in a circle: " + chain + path + "; remove one of them");
+    return true;
+  }
+  if (open_.size() < kMaxLevels) return false;
+  Add(asked_at,
+      "more than " + std::to_string(kMaxLevels) + " levels of \"extends\"; merge some of the files");
+  return true;
+}
+
+const std::string* IdOf(const Json& entry) {
+  const auto* object = std::get_if<Json::Object>(&entry.value);
+  const Json* id = object == nullptr ? nullptr : Find(*object, "id");
+  return id == nullptr ? nullptr : std::get_if<std::string>(&id->value);
+}
+
+// Appends the child's entries; one whose id the parent has takes the parent's place.
+void MergeEntries(Json::Array* parent, Json::Array child) {
+  const size_t inherited = parent->size();
+  for (Json& entry : child) {
+    const std::string* id = IdOf(entry);
+    Json* place = nullptr;
+    for (size_t i = 0; id != nullptr && i < inherited; ++i) {
+      const std::string* other = IdOf((*parent)[i]);
+      if (other != nullptr && *other == *id) place = &(*parent)[i];
+    }
+    if (place != nullptr) {
+      *place = std::move(entry);
+    } else {
+      parent->push_back(std::move(entry));
+    }
+  }
+}
+
+void MergeSection(Json::Object* parent, Json::Object child) {
+  for (Json::Member& member : child) {
+    Json::Member* place = nullptr;
+    for (Json::Member& other : *parent) {
+      if (other.key == member.key) place = &other;
+    }
+    if (place != nullptr) {
+      *place = std::move(member);
+    } else {
+      parent->push_back(std::move(member));
+    }
+  }
+}
+
+void Loader::Merge(Json::Object* parent, Json::Object child) {
+  for (Json::Member& member : child) {
+    Json::Member* place = nullptr;
+    for (Json::Member& other : *parent) {
+      if (other.key == member.key) place = &other;
+    }
+    if (place == nullptr) {
+      parent->push_back(std::move(member));
+    } else if (auto* section = std::get_if<Json::Object>(&place->value.value)) {
+      MergeSection(section, std::get<Json::Object>(std::move(member.value.value)));
+    } else if (auto* list = std::get_if<Json::Array>(&place->value.value)) {
+      MergeEntries(list, std::get<Json::Array>(std::move(member.value.value)));
+    } else {
+      *place = std::move(member);
+    }
+  }
+}
+
+std::optional<Json> Loader::Load(const std::string& path, const Position* asked_at) {
+  if (asked_at != nullptr && ClosesCycle(path, *asked_at)) return std::nullopt;
+  std::string text;
+  std::optional<Json> json = Read(path, asked_at, &text);
+  if (!json) return std::nullopt;
+  auto& top = std::get<Json::Object>(json->value);
+  CheckTop(&top, json->position);
+
+  std::optional<Json> parent;
+  if (const Json* extends = Find(top, "extends")) {
+    open_.emplace_back(Canonical(path), path);
+    const fs::path folder = fs::path(path).parent_path();
+    const std::string parent_path =
+        (folder / std::get<std::string>(extends->value)).lexically_normal().string();
+    parent = Load(parent_path, &extends->position);
+    if (!parent) complete_ = false;
+    open_.pop_back();
+  }
+  bytes_ += text;
+  if (!parent) return json;
+  Merge(&std::get<Json::Object>(parent->value), std::move(top));
+  parent->position = json->position;
+  return parent;
+}
+
+}  // namespace
+
+MergedDocument ReadMerged(const std::string& path, std::vector<Problem>* problems) {
+  Loader loader(problems);
+  std::optional<Json> json = loader.Load(path, nullptr);
+  if (!json) return {};
+  return {std::get<Json::Object>(std::move(json->value)), loader.complete(), json->position, loader.sha256()};
+}
+
+}  // namespace cudnn_ci

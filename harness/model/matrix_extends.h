@@ -1,0 +1,26 @@
+// A matrix file and its parents, merged into one object. Private to model.
+#ifndef CUDNN_CI_MODEL_MATRIX_EXTENDS_H_
+#define CUDNN_CI_MODEL_MATRIX_EXTENDS_H_
+
+#include <string>
+#include <vector>
+
+#include "model/matrix.h"
+
+namespace cudnn_ci {
+
+struct MergedDocument {
+  Json::Object top;
+  bool complete = false;  // every file was read; else `top` is not worth looking at
+  Position position;      // of the child's first brace
+  std::string sha256;     // over the bytes of all files, parents first
+};
+
+// Reads the file and what it extends. Sections ("runner", "shapes", ...) merge by key, the child's value in
+// the parent's place; "checks" and "waivers" append; an entry of "checks" with an "id" of the parent replaces
+// that entry where it stands. Problems of one file do not hide those of another.
+MergedDocument ReadMerged(const std::string& path, std::vector<Problem>* problems);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_MODEL_MATRIX_EXTENDS_H_

@@ -1,0 +1,194 @@
+#include "model/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+#include "model/json_position.h"
+#include "model/plan_steps.h"
+
+namespace cudnn_ci {
+
+PlanInput::PlanInput(const Matrix& m, const Catalog& c, const PlanOptions& o)
+    : matrix(m), catalog(c), options(o) {
+  for (const DeviceInfo& device : options.devices) devices.push_back(device.name);
+  if (devices.empty()) devices.emplace_back("gpu0");
+  for (const PluginInfo& plugin : catalog.plugins) {
+    for (const CheckInfo& check : plugin.checks) by_name.emplace(check.name, &check);
+  }
+}
+
+const CheckInfo* PlanInput::Check(const std::string& name) const {
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
+}
+
+std::string PlanInput::BrokenStem(const std::string& check) const {
+  const std::string stem = check.substr(0, check.find('.'));
+  for (const BrokenPlugin& plugin : catalog.broken) {
+    if (plugin.stem == stem) return stem;
+  }
+  return "";
+}
+
+std::string PlanInput::PluginPath(const std::string& plugin) const {
+  const PluginInfo* info = catalog.FindPlugin(plugin);
+  return info == nullptr ? plugin : info->path;
+}
+
+namespace {
+
+using Problems = std::vector<Problem>;
+
+void CheckPlugins(const Catalog& catalog, Problems* problems) {
+  std::map<std::string, std::string> paths;
+  for (const PluginInfo& plugin : catalog.plugins) {
+    const auto [first, added] = paths.emplace(plugin.name, plugin.path);
+    if (!added) {
+      AddProblem(problems, {plugin.path, 0, 0},
+                 "a second plugin named " + Quote(plugin.name) + "; the first is " + first->second +
+                     "; remove one of them");
+    }
+    if (plugin.checks.empty()) {
+      AddProblem(problems, {plugin.path, 0, 0},
+                 "the plugin " + Quote(plugin.name) + " has no checks; remove it or register its checks");
+    }
+    for (const CheckInfo& check : plugin.checks) {
+      for (const ParamInfo& param : check.params) {
+        if (param.name != "subject" && param.name != "name") continue;
+        AddProblem(problems, {plugin.path, 0, 0},
+                   check.name + " has a parameter " + Quote(param.name) +
+                       ", a word that case ids use otherwise; rename it");
+      }
+    }
+  }
+}
+
+std::vector<std::string> NotGated(const Matrix& matrix) {
+  constexpr std::pair<const char*, const char*> kPromises[] = {{"image.toolkit", "the CUDA toolkit"},
+                                                               {"image.cudnn", "cuDNN"}};
+  std::vector<std::string> sentences;
+  for (const auto& [key, what] : kPromises) {
+    if (matrix.contract.count(key) > 0) continue;
+    sentences.push_back(std::string(key) + " is not promised by the matrix: " + what + " is not gated");
+  }
+  return sentences;
+}
+
+// A waiver that can apply to nothing is a slip or a leftover; the gate is right without it.
+std::vector<std::string> WaiverWarnings(const PlanInput& input, const std::vector<Case>& cases) {
+  std::vector<std::string> warnings;
+  for (const auto& [waiver, position] : input.matrix.waivers) {
+    const std::string& pattern = waiver.case_pattern;
+    const auto matches = [&](const Case& c) {
+      return GlobMatch(pattern, c.planned.ref.id) || GlobMatch(pattern, DisplayId(c.planned.ref));
+    };
+    if (std::none_of(cases.begin(), cases.end(), matches)) {
+      warnings.push_back(ToString(position) + ": the waiver for " + Quote(pattern) + " matches no case");
+    }
+    // A broken plugin may be the one that declares it.
+    if (input.catalog.broken.empty() && input.catalog.FindFinding(waiver.slug) == nullptr) {
+      warnings.push_back(ToString(position) + ": the waiver names the finding " + Quote(waiver.slug) +
+                         ", which nobody declares");
+    }
+  }
+  return warnings;
+}
+
+std::string Partial(const PlanOptions& options) {
+  std::vector<std::string> reasons;
+  if (!options.filter.empty() || !options.case_ids.empty()) reasons.emplace_back("filtered");
+  if (options.shard_count > 1) {
+    reasons.push_back("shard " + std::to_string(options.shard_index) + "/" +
+                      std::to_string(options.shard_count));
+  }
+  if (options.static_stage) reasons.emplace_back("static stage");
+  return Join(reasons, ", ");
+}
+
+// Lengths before texts, so that no two plans have the same canonical text.
+void AppendText(std::string_view text, std::string* out) {
+  *out += std::to_string(text.size());
+  *out += ':';
+  *out += text;
+}
+
+std::string CanonicalText(const std::vector<Case>& cases) {
+  std::string text;
+  for (const Case& c : cases) {
+    AppendText(c.planned.ref.id, &text);
+    AppendText(c.planned.ref.device, &text);
+    for (const auto& [name, value] : c.planned.params) {
+      AppendText(name, &text);
+      AppendText(IdText(value), &text);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string CaseIdOf(std::string_view check,
+                     const std::vector<std::pair<std::string_view, std::string_view>>& parts) {
+  std::string id(check);
+  if (parts.empty()) return id;
+  size_t size = id.size() + 2;
+  for (const auto& [key, text] : parts) size += key.size() + text.size() + 2;
+  id.reserve(size);
+  char separator = '[';
+  for (const auto& [key, text] : parts) {
+    id += separator;
+    id += key;
+    id += '=';
+    id += text;
+    separator = ',';
+  }
+  return id + ']';
+}
+
+std::string CaseId(const std::string& check, const Params& params, const std::string& subject,
+                   const std::string& name) {
+  std::map<std::string, std::string> texts;
+  for (const auto& [key, value] : params) {
+    if (key.find('.') != std::string::npos) continue;  // a shape's field: the shape's name stands for it
+    std::string text = IdText(value);
+    if (IsIdText(text)) texts.emplace(key, std::move(text));
+  }
+  if (!subject.empty()) texts["subject"] = subject;
+  if (!name.empty()) texts["name"] = name;
+  return CaseIdOf(check, {texts.begin(), texts.end()});
+}
+
+std::string DisplayId(const CaseRef& ref) {
+  return ref.device.empty() || ref.device == "gpu0" ? ref.id : ref.id + "@" + ref.device;
+}
+
+std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Catalog& catalog,
+                                                  const PlanOptions& options) {
+  Problems problems;
+  const PlanInput input(matrix, catalog, options);
+  CheckPlugins(catalog, &problems);
+  CheckCycles(input, &problems);
+  Expander expander(input, &problems);
+  expander.AddBrokenPlugins();
+  expander.AddEntries();
+  if (problems.empty()) LinkPrerequisites(input, &expander, &problems);
+  if (!problems.empty()) return problems;
+
+  std::vector<Case> cases = InOrder(std::move(expander.cases()));
+  CheckCaseIds(input, cases, &problems);
+  if (!problems.empty()) return problems;
+  Plan plan;
+  plan.not_gated = NotGated(matrix);
+  plan.warnings = WaiverWarnings(input, cases);
+  plan.partial = Partial(options);
+  cases = Select(options, std::move(cases));
+  // Before the cases are dealt: all shards of a run carry the same fingerprint, so a merge can tell.
+  plan.sha256 = Sha256Hex(CanonicalText(cases));
+  plan.cases = Deal(options, std::move(cases));
+  return plan;
+}
+
+}  // namespace cudnn_ci
