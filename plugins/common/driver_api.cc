@@ -135,8 +135,10 @@ CUresult PrimaryContext::Fail(CUresult result, const char* call) {
 CUresult PrimaryContext::Create(int ordinal) {
   if (CUresult r = api_.Init(0); r != CUDA_SUCCESS) return Fail(r, "cuInit");
   if (CUresult r = api_.DeviceGet(&device_, ordinal); r != CUDA_SUCCESS) return Fail(r, "cuDeviceGet");
-  if (CUresult r = api_.DevicePrimaryCtxRetain(&context_, device_); r != CUDA_SUCCESS)
+  CUcontext retained = nullptr;
+  if (CUresult r = api_.DevicePrimaryCtxRetain(&retained, device_); r != CUDA_SUCCESS)
     return Fail(r, "cuDevicePrimaryCtxRetain");
+  context_ = retained;
   if (CUresult r = api_.CtxSetCurrent(context_); r != CUDA_SUCCESS) return Fail(r, "cuCtxSetCurrent");
   return CUDA_SUCCESS;
 }

@@ -92,6 +92,12 @@ std::optional<uint32_t> ValueAt(const Reader& file, uint64_t address) {
 
 ElfFile::ElfFile(const std::string& path) : path_(path) { ReadHeaders(); }
 
+// The sum saturates: offsets of a damaged header may wrap around and look small.
+void ElfFile::Require(uint64_t offset, uint64_t size) {
+  const uint64_t end = offset + size < offset ? UINT64_MAX : offset + size;
+  required_size_ = std::max(required_size_, end);
+}
+
 void ElfFile::ReadHeaders() {
   Reader file(path_);
   struct stat st;
@@ -118,11 +124,11 @@ void ElfFile::ReadHeaders() {
     return;
   }
   kind_ = Kind::kNative;
-  const uint64_t programs_end = header.e_phoff + uint64_t{header.e_phnum} * sizeof(Elf64_Phdr);
-  const uint64_t sections_end = header.e_shoff + uint64_t{header.e_shnum} * sizeof(Elf64_Shdr);
-  required_size_ = std::max({uint64_t{sizeof header}, programs_end, header.e_shnum ? sections_end : 0});
+  required_size_ = sizeof header;
+  Require(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr));
+  if (header.e_shnum > 0) Require(header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
   for (const auto& segment : file.Table<Elf64_Phdr>(header.e_phoff, header.e_phnum))
-    required_size_ = std::max(required_size_, segment.p_offset + segment.p_filesz);
+    Require(segment.p_offset, segment.p_filesz);
   if (truncated()) {
     error_ = path_ + " is truncated: " + std::to_string(file_size_) + " bytes, its headers need " +
              std::to_string(required_size_);

@@ -42,6 +42,7 @@ class ElfFile {
 
  private:
   void ReadHeaders();
+  void Require(uint64_t offset, uint64_t size);
   std::string path_, error_;
   Kind kind_ = Kind::kUnreadable;
   uint64_t file_size_ = 0, required_size_ = 0;

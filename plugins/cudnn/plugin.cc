@@ -66,7 +66,7 @@ std::string CudaMajorOfRunPath(const CudnnInstall& install) {
   for (const auto& part : install.parts) {
     for (const std::string& directory : ElfFile(part.path).RunPath()) {
       const size_t at = directory.find("/cu1");
-      if (at != std::string::npos && directory.compare(at + 5, 1, "/") != 0)
+      if (at != std::string::npos && directory.compare(at + 5, 1, "/") == 0)
         return directory.substr(at + 3, 2);
     }
   }

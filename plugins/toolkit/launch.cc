@@ -3,6 +3,7 @@
 #include <cudnn_ci/check.hpp>
 
 #include <cstdint>
+#include <cstdlib>
 
 #include "common/driver_api.h"
 #include "common/judge.h"
@@ -108,6 +109,8 @@ struct LaunchCheck {
   static void Run(Context& ctx, const Params&) {
     if (RequireToolkitContract(ctx).absent)
       ctx.Skip(CCI_SKIP_ABSENT, "a toolkit", "the matrix promises an image without one");
+    // Neither NVRTC nor the driver may answer from the compute cache: the kernel is to be compiled here.
+    setenv("CUDA_CACHE_DISABLE", "1", 1);
     NvrtcApi nvrtc;
     CCI_ASSERT_TRUE(nvrtc.Load()) << nvrtc.error();
     DriverApi api;

@@ -1,6 +1,9 @@
 // toolkit.nvrtc: is the run-time compiler there, of the promised version, and does it compile? Needs no
-// GPU and no driver: a compilation to PTX touches neither, but does need NVRTC's builtins library.
+// GPU and no driver. NVRTC looks for a driver all the same, for its cache, and lives with finding none;
+// what it does need is its builtins library.
 #include <cudnn_ci/check.hpp>
+
+#include <stdlib.h>
 
 #include "common/elf_file.h"
 #include "common/judge.h"
@@ -40,6 +43,8 @@ struct Nvrtc {
 
   static void Run(Context& ctx, const Params&) {
     const ToolkitContract contract = RequireToolkitContract(ctx);
+    // An answer from the compute cache would hide that NVRTC cannot compile.
+    setenv("CUDA_CACHE_DISABLE", "1", 1);
     NvrtcApi nvrtc;
     const bool loaded = nvrtc.Load();
     if (contract.absent) {

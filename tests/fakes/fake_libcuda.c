@@ -1,0 +1,268 @@
+/* A CUDA driver without a GPU, for tests on machines that have none. It knows its own devices, memory
+ * that is the host's, and how to compute the two kernels that the environment checks launch; any other
+ * kernel is refused. Must not know the plugins.
+ *
+ *   FAKE_CUINIT          what cuInit returns (0)
+ *   FAKE_DRIVER_VERSION  what cuDriverGetVersion gives (13000)
+ *   FAKE_STUB            "1": answers 34 to everything, as the toolkit's stub does
+ *   FAKE_DEVICE_COUNT    devices of the machine (1); CUDA_VISIBLE_DEVICES selects among them
+ *   FAKE_CC              compute capability, "9.0"
+ *   FAKE_UUID            last 12 hex digits of device 0's UUID; device N's is N higher
+ *   FAKE_PCI             "reverse": device 0 has the highest PCI bus number
+ *   FAKE_FREE_MB         free device memory that cuMemGetInfo gives (100000)
+ *   FAKE_CONTEXT         what cuDevicePrimaryCtxRetain returns (0)
+ *   FAKE_CANARY          "wrong": one element of every kernel's output is off by one
+ */
+#include <cuda.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { kMaxDevices = 64 };
+
+static long Number(const char* name, long otherwise) {
+  const char* text = getenv(name);
+  return text ? strtol(text, NULL, 10) : otherwise;
+}
+
+static int Is(const char* name, const char* value) {
+  const char* text = getenv(name);
+  return text && strcmp(text, value) == 0;
+}
+
+static CUuuid UuidOf(int device) {
+  CUuuid uuid;
+  const char* text = getenv("FAKE_UUID");
+  unsigned long long tail = (text ? strtoull(text, NULL, 16) : 0) + (unsigned long long)device;
+  memset(&uuid, 0x11, sizeof uuid);
+  for (int i = 15; i >= 10; --i, tail >>= 8) uuid.bytes[i] = (char)(tail & 0xff);
+  return uuid;
+}
+
+static void UuidText(int device, char text[41]) {
+  CUuuid uuid = UuidOf(device);
+  int at = sprintf(text, "GPU-");
+  for (int i = 0; i < 16; ++i)
+    at += sprintf(text + at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                  (unsigned char)uuid.bytes[i]);
+}
+
+/* The machine's device an entry of CUDA_VISIBLE_DEVICES names, or -1. */
+static int DeviceOfEntry(const char* entry, int count) {
+  char text[41];
+  char* end = NULL;
+  long index = strtol(entry, &end, 10);
+  if (*entry && *end == '\0') return index >= 0 && index < count ? (int)index : -1;
+  for (int i = 0; i < count; ++i) {
+    UuidText(i, text);
+    if (*entry && strncmp(text, entry, strlen(entry)) == 0) return i;
+  }
+  return -1;
+}
+
+/* The visible devices: the list ends at the first entry that names none. */
+static int Visible(int devices[kMaxDevices]) {
+  int count = (int)Number("FAKE_DEVICE_COUNT", 1), n = 0;
+  const char* list = getenv("CUDA_VISIBLE_DEVICES");
+  if (!list) {
+    for (; n < count && n < kMaxDevices; ++n) devices[n] = n;
+    return n;
+  }
+  char copy[4096];
+  snprintf(copy, sizeof copy, "%s", list);
+  char* save = NULL;
+  for (char* entry = strtok_r(copy, ",", &save); entry && n < kMaxDevices;
+       entry = strtok_r(NULL, ",", &save)) {
+    int device = DeviceOfEntry(entry, count);
+    if (device < 0) break;
+    devices[n++] = device;
+  }
+  return n;
+}
+
+static int MachineDevice(CUdevice ordinal) {
+  int devices[kMaxDevices];
+  return ordinal >= 0 && ordinal < Visible(devices) ? devices[ordinal] : -1;
+}
+
+CUresult cuInit(unsigned flags) {
+  int devices[kMaxDevices];
+  (void)flags;
+  if (Is("FAKE_STUB", "1")) return CUDA_ERROR_STUB_LIBRARY;
+  if (Number("FAKE_CUINIT", 0)) return (CUresult)Number("FAKE_CUINIT", 0);
+  return getenv("CUDA_VISIBLE_DEVICES") && Visible(devices) == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
+}
+
+CUresult cuDriverGetVersion(int* version) {
+  if (Is("FAKE_STUB", "1")) return CUDA_ERROR_STUB_LIBRARY;
+  *version = (int)Number("FAKE_DRIVER_VERSION", 13000);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int* count) {
+  int devices[kMaxDevices];
+  *count = Visible(devices);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  *device = ordinal;
+  return MachineDevice(ordinal) < 0 ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
+  if (MachineDevice(device) < 0) return CUDA_ERROR_INVALID_DEVICE;
+  snprintf(name, (size_t)size, "NVIDIA Fake %d", MachineDevice(device));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
+  if (MachineDevice(device) < 0) return CUDA_ERROR_INVALID_DEVICE;
+  *uuid = UuidOf(MachineDevice(device));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  int major = 9, minor = 0;
+  if (MachineDevice(device) < 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (getenv("FAKE_CC")) sscanf(getenv("FAKE_CC"), "%d.%d", &major, &minor);
+  *value = 0;
+  if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) *value = major;
+  if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) *value = minor;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
+  *bytes = (size_t)128 << 30;
+  return MachineDevice(device) < 0 ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetPCIBusId(char* text, int size, CUdevice device) {
+  int index = MachineDevice(device), count = (int)Number("FAKE_DEVICE_COUNT", 1);
+  if (index < 0) return CUDA_ERROR_INVALID_DEVICE;
+  snprintf(text, (size_t)size, "0000:%02X:00.0",
+           16 + (Is("FAKE_PCI", "reverse") ? count - 1 - index : index));
+  return CUDA_SUCCESS;
+}
+
+static CUcontext current_context;
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  *context = (CUcontext)(uintptr_t)(device + 1);
+  return (CUresult)Number("FAKE_CONTEXT", 0);
+}
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  (void)device;
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = current_context == (CUcontext)(uintptr_t)(device + 1);
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxSetCurrent(CUcontext context) {
+  current_context = context;
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  *context = current_context;
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxSynchronize(void) { return current_context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; }
+
+CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
+  void* p = malloc(bytes);
+  *pointer = (CUdeviceptr)(uintptr_t)p;
+  return p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult cuMemFree_v2(CUdeviceptr pointer) {
+  free((void*)(uintptr_t)pointer);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
+  memcpy((void*)(uintptr_t)to, from, bytes);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
+  memcpy(to, (const void*)(uintptr_t)from, bytes);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) {
+  memset((void*)(uintptr_t)to, value, count);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count) {
+  for (size_t i = 0; i < count; ++i) ((unsigned*)(uintptr_t)to)[i] = value;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
+  *free_bytes = (size_t)Number("FAKE_FREE_MB", 100000) << 20;
+  *total = (size_t)128 << 30;
+  return CUDA_SUCCESS;
+}
+
+/* A module is its image; a function is one of these kernels. */
+enum Kernel { kNone, kCanary, kFill };
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  *module = (CUmodule)(uintptr_t)image;
+  return strstr((const char*)image, ".target sm_") ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
+}
+CUresult cuModuleUnload(CUmodule module) {
+  (void)module;
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  enum Kernel kernel = kNone;
+  (void)module;
+  if (strcmp(name, "cudnn_ci_canary") == 0) kernel = kCanary;
+  if (strcmp(name, "cudnn_ci_fill") == 0) kernel = kFill;
+  *function = (CUfunction)(uintptr_t)kernel;
+  return kernel == kNone ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;
+}
+CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                        unsigned bz, unsigned shared, CUstream stream, void** arguments, void** extra) {
+  uint32_t* out = (uint32_t*)(uintptr_t) * (CUdeviceptr*)arguments[0];
+  uint32_t count = *(uint32_t*)arguments[1], seed = *(uint32_t*)arguments[2];
+  (void)shared, (void)stream, (void)extra, (void)gy, (void)gz, (void)by, (void)bz;
+  if (!current_context) return CUDA_ERROR_INVALID_CONTEXT;
+  for (uint32_t i = 0; i < count && i < (uint64_t)gx * bx; ++i)
+    out[i] = (enum Kernel)(uintptr_t)function == kCanary ? i * 2654435761u ^ seed
+                                                         : (i * 2246822519u + seed) ^ (i >> 3);
+  if (Is("FAKE_CANARY", "wrong")) out[count / 2] += 1;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorName(CUresult error, const char** name) {
+  *name = error == CUDA_ERROR_NO_DEVICE ? "CUDA_ERROR_NO_DEVICE" : NULL;
+  return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+/* Real stubs crash here; ours does too, so that a caller who asks is found. */
+CUresult cuGetErrorString(CUresult error, const char** text) {
+  if (error == CUDA_ERROR_STUB_LIBRARY) abort();
+  *text = error == CUDA_ERROR_NO_DEVICE ? "no CUDA-capable device is detected" : NULL;
+  return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* NVRTC 13 asks for it while it looks for its cache, and crashes where it does not exist. */
+CUresult cuGetExportTable(const void** table, const CUuuid* id) {
+  (void)id;
+  *table = NULL;
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult Unsupported(void) { return CUDA_ERROR_NOT_SUPPORTED; }
+
+/* The runtime asks for everything through this one; what it may have is what reports the driver's state. */
+CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult* status) {
+  (void)version, (void)flags;
+  *function = (void*)(uintptr_t)Unsupported;
+  if (strcmp(symbol, "cuInit") == 0) *function = (void*)(uintptr_t)cuInit;
+  if (strcmp(symbol, "cuDriverGetVersion") == 0) *function = (void*)(uintptr_t)cuDriverGetVersion;
+  if (strcmp(symbol, "cuDeviceGetCount") == 0) *function = (void*)(uintptr_t)cuDeviceGetCount;
+  if (strncmp(symbol, "cuGetProcAddress", 16) == 0) *function = (void*)(uintptr_t)cuGetProcAddress_v2;
+  if (status) *status = CU_GET_PROC_ADDRESS_SUCCESS;
+  return CUDA_SUCCESS;
+}

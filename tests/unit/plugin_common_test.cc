@@ -1,0 +1,176 @@
+// What the plugins share, on made-up files and texts.
+#include <elf.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "common/cudart_api.h"
+#include "common/driver_api.h"
+#include "common/driver_files.h"
+#include "common/elf_file.h"
+#include "common/loader_path.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ScratchTest : public ::testing::Test {
+ protected:
+  ScratchTest() {
+    std::string pattern = ::testing::TempDir() + "cudnn-ci-common-XXXXXX";
+    directory_ = mkdtemp(pattern.data());
+  }
+  ~ScratchTest() override { std::filesystem::remove_all(directory_); }
+  std::string Write(const std::string& name, const std::string& bytes) {
+    const std::string path = directory_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+  std::string directory_;
+};
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+using ElfFileTest = ScratchTest;
+
+TEST_F(ElfFileTest, WholeLibraryIsLoadable) {
+  const ElfFile self("/proc/self/exe");
+  EXPECT_TRUE(self.loadable()) << self.error();
+  EXPECT_EQ(self.error(), "");
+}
+
+TEST_F(ElfFileTest, CutFileIsNamedWithBothSizes) {
+  const std::string whole = ReadAll("/proc/self/exe");
+  const ElfFile cut(Write("cut.so", whole.substr(0, whole.size() / 2)));
+  EXPECT_TRUE(cut.truncated());
+  EXPECT_FALSE(cut.loadable());
+  EXPECT_THAT(cut.error(), HasSubstr(std::to_string(whole.size() / 2) + " bytes, its headers need " +
+                                     std::to_string(cut.required_size())));
+}
+
+TEST_F(ElfFileTest, TextAndEmptyFilesAreNotElf) {
+  EXPECT_EQ(ElfFile(Write("empty.so", "")).kind(), ElfFile::Kind::kNotElf);
+  EXPECT_EQ(ElfFile(Write("lfs.so", std::string(200, 'v'))).kind(), ElfFile::Kind::kNotElf);
+  EXPECT_EQ(ElfFile(directory_ + "/none.so").kind(), ElfFile::Kind::kUnreadable);
+  EXPECT_EQ(ElfFile(directory_).kind(), ElfFile::Kind::kUnreadable);
+}
+
+TEST_F(ElfFileTest, OtherMachineIsForeign) {
+  std::string bytes = ReadAll("/proc/self/exe");
+  const uint16_t machine = EM_S390;
+  std::memcpy(bytes.data() + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof machine);
+  EXPECT_EQ(ElfFile(Write("foreign.so", bytes)).kind(), ElfFile::Kind::kForeign);
+}
+
+TEST_F(ElfFileTest, AbsurdHeaderDoesNotCrash) {
+  std::string bytes = ReadAll("/proc/self/exe").substr(0, 4096);
+  const uint64_t far = ~uint64_t{0} - 100;
+  std::memcpy(bytes.data() + offsetof(Elf64_Ehdr, e_phoff), &far, sizeof far);
+  std::memcpy(bytes.data() + offsetof(Elf64_Ehdr, e_shoff), &far, sizeof far);
+  const ElfFile file(Write("absurd.so", bytes));
+  EXPECT_FALSE(file.loadable());
+  EXPECT_TRUE(file.RunPath().empty());
+  EXPECT_FALSE(file.ReadObject("x").has_value());
+}
+
+class LoaderPathTest : public ScratchTest {
+ protected:
+  LoaderPathTest() { setenv("LD_LIBRARY_PATH", directory_.c_str(), 1); }
+  ~LoaderPathTest() override { unsetenv("LD_LIBRARY_PATH"); }
+};
+
+TEST_F(LoaderPathTest, LibraryPathComesBeforeRunPathAndCache) {
+  std::filesystem::create_directory(directory_ + "/run");
+  const std::string bytes = ReadAll("/proc/self/exe");
+  const std::string by_run_path = Write("run/libprobe.so.1", bytes);
+  EXPECT_EQ(ResolveLibrary("libprobe.so.1", {directory_ + "/run"}), by_run_path);
+  const std::string by_variable = Write("libprobe.so.1", bytes);
+  EXPECT_EQ(ResolveLibrary("libprobe.so.1", {directory_ + "/run"}), by_variable);
+}
+
+TEST_F(LoaderPathTest, FindsWhatTheLoaderFindsInItsCache) {
+  LateLibrary library;
+  ASSERT_TRUE(library.Open("libstdc++.so.6")) << library.error();
+  EXPECT_EQ(RealPath(ResolveLibrary("libstdc++.so.6")), RealPath(library.Path()));
+}
+
+TEST_F(LoaderPathTest, PassesOverDanglingLinksAndStopsAtText) {
+  std::filesystem::create_symlink(directory_ + "/none", directory_ + "/libm.so.6");
+  EXPECT_NE(ResolveLibrary("libm.so.6"), "");
+  EXPECT_NE(ResolveLibrary("libm.so.6"), directory_ + "/libm.so.6");
+  const std::string text = Write("libz.so.1", "not a library");
+  EXPECT_EQ(ResolveLibrary("libz.so.1"), text);
+}
+
+TEST_F(LoaderPathTest, TruncatedLibraryIsRefusedInsteadOfMapped) {
+  const std::string whole = ReadAll("/proc/self/exe");
+  Write("libcut.so.1", whole.substr(0, whole.size() - 4096));
+  LateLibrary library;
+  std::string error;
+  EXPECT_FALSE(LoadChecked("libcut.so.1", &library, &error));
+  EXPECT_THAT(error, HasSubstr("is truncated"));
+  EXPECT_FALSE(LoadChecked("libnosuch.so.1", &library, &error));
+  EXPECT_TRUE(IsNotFound("libnosuch.so.1", error)) << error;
+  EXPECT_FALSE(IsNotFound("libother.so.1", error)) << "a missing dependency is not a missing library";
+}
+
+TEST(DriverFiles, ModuleVersionIsReadFromBothKindsOfModule) {
+  EXPECT_EQ(
+      ParseModuleVersion("NVRM version: NVIDIA UNIX x86_64 Kernel Module  525.60.13  Wed Nov 30 06:39:21 "
+                         "UTC 2022\nGCC version:  gcc version 11.3.0\n"),
+      "525.60.13");
+  EXPECT_EQ(ParseModuleVersion("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release "
+                               "Build  (dvs-builder@U22)\nGCC version: 12.2.0\n"),
+            "580.159.04");
+  EXPECT_EQ(ParseModuleVersion("470.82\n"), "470.82");
+  EXPECT_EQ(ParseModuleVersion(""), "");
+  EXPECT_EQ(ParseModuleVersion("no version here\nGCC version: 12.2.0"), "");
+}
+
+TEST(DriverFiles, LibraryVersionComesFromTheFileName) {
+  EXPECT_EQ(VersionOfLibraryFile("/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05"), "580.95.05");
+  EXPECT_EQ(VersionOfLibraryFile("/usr/lib/wsl/lib/libcuda.so.1"), "");
+  EXPECT_EQ(VersionOfLibraryFile("/usr/local/cuda/lib64/stubs/libcuda.so"), "");
+}
+
+TEST(DriverFiles, CompatDirectoriesAreRecognised) {
+  EXPECT_TRUE(IsCompatPath("/usr/local/cuda-13.0/compat/libcuda.so.580.95.05"));
+  EXPECT_FALSE(IsCompatPath("/usr/lib/compatible/libcuda.so.580.95.05"));
+  EXPECT_FALSE(IsCompatPath("/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05"));
+}
+
+TEST(DriverFiles, FirstBadEntryOfVisibleDevicesIsNamed) {
+  const std::vector<std::string> uuids = {"GPU-aa11", "GPU-aa22", "GPU-bb33"};
+  EXPECT_EQ(FirstBadVisibleDevice("0,2", uuids), "");
+  EXPECT_EQ(FirstBadVisibleDevice("0,7,1", uuids), "7");
+  EXPECT_EQ(FirstBadVisibleDevice("-1", uuids), "-1");
+  EXPECT_EQ(FirstBadVisibleDevice("1,1", uuids), "1");
+  EXPECT_EQ(FirstBadVisibleDevice("GPU-bb", uuids), "");
+  EXPECT_EQ(FirstBadVisibleDevice("GPU-aa", uuids), "GPU-aa") << "an ambiguous prefix names no GPU";
+  EXPECT_EQ(FirstBadVisibleDevice("NoDevFiles", uuids), "NoDevFiles");
+}
+
+TEST(DriverApi, ErrorsAreDescribedWithoutADriver) {
+  EXPECT_EQ(Describe(CUDA_ERROR_NO_DEVICE), "100 CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected");
+  EXPECT_EQ(Describe(static_cast<CUresult>(12345)), "CUresult 12345");
+}
+
+TEST(DriverApi, CallBeforeLoadThrowsInsteadOfCrashing) {
+  const DriverApi api;
+  EXPECT_THROW(api.Init(0), MissingSymbol);
+}
+
+TEST(CudaVersion, IsWrittenAsTheToolkitWritesIt) {
+  EXPECT_EQ(CudaVersionText(13000), "13.0");
+  EXPECT_EQ(CudaVersionText(12080), "12.8");
+}
+
+}  // namespace
+}  // namespace cudnn_ci
