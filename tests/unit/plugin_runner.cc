@@ -29,7 +29,10 @@ std::string Escaped(const std::string& text) {
 
 void Print(std::initializer_list<std::string> fields) {
   std::string line;
-  for (const auto& f : fields) line += (line.empty() ? "" : "\t") + Escaped(f);
+  for (const auto& f : fields) {
+    if (!line.empty()) line += '\t';
+    line += Escaped(f);
+  }
   std::puts(line.c_str());
 }
 

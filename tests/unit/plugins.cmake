@@ -15,7 +15,7 @@ target_link_libraries(plugin_runner PRIVATE cudnn_ci_plugin_host)
 cudnn_ci_configure(plugin_runner)
 
 cudnn_ci_unit_test(plugin_common_test SOURCES plugin_common_test.cc LINK cudnn_ci_plugin_common)
-cudnn_ci_unit_test(plugins_test SOURCES plugins_test.cc LINK cudnn_ci_plugin_host)
+cudnn_ci_unit_test(plugins_test SOURCES plugins_test.cc plugins_image_test.cc LINK cudnn_ci_plugin_host)
 add_dependencies(plugins_test plugin_runner driver_plugin toolkit_plugin cudnn_plugin fake_libcuda fake_nvml)
 target_compile_definitions(plugins_test PRIVATE
   PLUGIN_DIR="${CUDNN_CI_STAGE}/plugins"
