@@ -1,0 +1,277 @@
+// The fold, and the parts of the verdict that need the whole run: waivers, empty entries, blocked chains.
+#include "model/summary.h"
+
+#include <gtest/gtest.h>
+
+#include "model/reasons.h"
+#include "run_builder.h"
+
+namespace cudnn_ci {
+namespace {
+
+const Skipped kUnsupported{SkipKind::kUnsupported, "bfloat16", "compute capability 7.0"};
+
+std::string RootSlug(const Verdict& verdict) {
+  return verdict.root_cause ? verdict.root_cause->finding.slug : "none";
+}
+
+Waiver MakeWaiver(const std::string& expires) {
+  return {"conv.*", "wrong-value", "known bug", "ana", expires};
+}
+
+TEST(FoldTest, KeepsAttemptsApartAndFindingsOnce) {
+  RunBuilder b;
+  b.Plan("conv.a", Layer::kConvolution);
+  const Finding finding = Wrong("wrong-value", Blame::kImage);
+  b.Attempt({"conv.a", ""}, Failed{}, {finding}, AttemptMode::kShared);
+  b.Add(AttemptStarted{{"conv.a", ""}, 2, 7, AttemptMode::kConfirm});
+  b.Add(ExpectationFailed{{"conv.a", ""}, "a.cc", 3, "y == 1"});
+  b.Add(FindingReported{{"conv.a", ""}, finding});
+  b.Add(AttemptFinished{{"conv.a", ""}, 2, 7, Failed{}, 0.5, "output", ""});
+  b.Add(CaseFinished{{"conv.a", ""}, Failed{}, 0.75, {Flag::kConfirmed}});
+  const Summary summary = b.Summarize();
+  const CaseRecord& record = summary.cases.at(0);
+  ASSERT_EQ(record.attempts.size(), 2u);
+  EXPECT_EQ(record.findings.size(), 1u);
+  EXPECT_EQ(record.attempts[0].findings.size(), 1u);
+  EXPECT_EQ(record.attempts[0].mode, AttemptMode::kShared);
+  EXPECT_TRUE(record.attempts[0].expectations.empty());
+  EXPECT_EQ(record.attempts[1].worker, 7);
+  EXPECT_EQ(record.attempts[1].output, "output");
+  EXPECT_EQ(record.attempts[1].expectations.at(0).what, "y == 1");
+  EXPECT_DOUBLE_EQ(record.seconds, 0.75);
+}
+
+TEST(FoldTest, KeepsStepsAndMeasurementsOfTheLastAttempt) {
+  RunBuilder b;
+  b.Plan("conv.a");
+  b.Add(AttemptStarted{{"conv.a", ""}, 1, 1, AttemptMode::kAlone});
+  b.Add(Measured{{"conv.a", ""}, "ms", 1, "ms", "lower"});
+  b.Add(StepReached{{"conv.a", ""}, "old"});
+  b.Add(AttemptStarted{{"conv.a", ""}, 2, 2, AttemptMode::kRetry});
+  b.Add(Measured{{"conv.a", ""}, "ms", 2, "ms", "lower"});
+  for (int i = 0; i < 100; ++i) b.Add(StepReached{{"conv.a", ""}, "step=" + std::to_string(i)});
+  const Summary summary = b.Summarize();
+  ASSERT_EQ(summary.cases[0].measurements.size(), 1u);
+  EXPECT_EQ(summary.cases[0].measurements[0].value, 2);
+  ASSERT_EQ(summary.cases[0].steps.size(), 64u);
+  EXPECT_EQ(summary.cases[0].steps.back(), "step=99");
+}
+
+TEST(FoldTest, FindsCasesByIdAndDevice) {
+  RunBuilder b;
+  b.Plan("conv.a", Layer::kConvolution, "gpu0");
+  b.Plan("conv.a", Layer::kConvolution, "gpu1");
+  b.End(CaseRef{"conv.a", "gpu1"}, Failed{});
+  const Summary summary = b.Summarize();
+  ASSERT_EQ(summary.cases.size(), 2u);
+  EXPECT_FALSE(summary.Find({"conv.a", "gpu0"})->finished);
+  EXPECT_TRUE(summary.Find({"conv.a", "gpu1"})->finished);
+  EXPECT_EQ(summary.Find({"conv.a", "gpu2"}), nullptr);
+}
+
+TEST(FoldTest, AnErrorOfACaseNobodyPlannedIsNotLost) {
+  RunBuilder b;
+  b.Pass("conv.a");
+  b.Add(FindingReported{{"conv.unplanned", ""}, Wrong("wrong-value", Blame::kImage)});
+  EXPECT_EQ(b.Judged().exit_code, 1);
+}
+
+TEST(CountTest, EveryOutcomeInItsPlace) {
+  RunBuilder b;
+  b.run.waivers = {MakeWaiver("2026-12-31")};
+  b.Pass("conv.a").Pass("conv.b");
+  b.Fail("conv.c", Wrong("wrong-value", Blame::kImage));
+  b.Plan("conv.d"), b.End("conv.d", Errored{ErrorKind::kCrashed, "SIGSEGV"});
+  b.Plan("conv.e"), b.End("conv.e", kUnsupported);
+  b.Plan("conv.f"), b.End("conv.f", Blocked{"conv.d"});
+  b.Plan("conv.g");
+  const Totals totals = Count(b.Summarize());
+  EXPECT_EQ(totals.planned, 7);
+  EXPECT_EQ(totals.passed, 2);
+  EXPECT_EQ(totals.failed, 1);
+  EXPECT_EQ(totals.errored, 1);
+  EXPECT_EQ(totals.skipped, 1);
+  EXPECT_EQ(totals.blocked, 1);
+  EXPECT_EQ(totals.not_run, 1);
+  EXPECT_EQ(totals.waived, 1);
+}
+
+TEST(WaiverTest, CoversOnlyFailuresOfWhichEveryErrorIsWaived) {
+  RunBuilder b;
+  b.run.waivers = {MakeWaiver("2026-01-31")};  // its last day is the day of the run
+  b.Pass("driver.load").Fail("conv.a", Wrong("wrong-value", Blame::kImage));
+  EXPECT_EQ(b.Judged().exit_code, 0);
+  EXPECT_EQ(b.Summarize().cases[1].waived_by, "ana until 2026-01-31: known bug");
+
+  b.Plan("conv.b");
+  b.End("conv.b", Failed{}, {Wrong("wrong-value", Blame::kImage), Wrong("other", Blame::kRunner)});
+  const Verdict verdict = b.Judged();
+  EXPECT_EQ(verdict.exit_code, 3) << "only the error that is not waived counts";
+  EXPECT_EQ(RootSlug(verdict), "other");
+}
+
+TEST(WaiverTest, MatchesThePlainIdAndTheIdWithDevice) {
+  for (const char* pattern : {"conv.a", "conv.a@gpu1"}) {
+    RunBuilder b;
+    b.run.waivers = {{pattern, "wrong-value", "r", "o", "2026-12-31"}};
+    b.Pass("driver.load");
+    b.Plan("conv.a", Layer::kConvolution, "gpu1");
+    b.End(CaseRef{"conv.a", "gpu1"}, Failed{}, {Wrong("wrong-value", Blame::kImage)});
+    EXPECT_EQ(b.Judged().exit_code, 0) << pattern;
+  }
+}
+
+TEST(WaiverTest, AnExpiredOneIsTheMatrixsFaultBesideTheFailureItself) {
+  RunBuilder b;
+  b.run.waivers = {MakeWaiver("2026-01-30")};
+  b.Pass("driver.load").Fail("conv.a", Wrong("wrong-value", Blame::kImage));
+  EXPECT_EQ(b.Judged().exit_code, 1);
+  const std::vector<Finding> closing = ClosingFindings(b.Summarize());
+  ASSERT_EQ(closing.size(), 1u);
+  EXPECT_EQ(closing[0].slug, "waiver-expired");
+  EXPECT_EQ(closing[0].blame, Blame::kMatrix);
+
+  b.run.waivers.push_back(MakeWaiver("2026-12-31"));
+  EXPECT_TRUE(ClosingFindings(b.Summarize()).empty()) << "a newer waiver took its place";
+  EXPECT_EQ(b.Judged().exit_code, 0);
+}
+
+TEST(WaiverTest, AnExpiredOneThatCoversNothingIsSilent) {
+  RunBuilder b;
+  b.run.waivers = {MakeWaiver("2020-01-01")};
+  b.Pass("conv.a");
+  EXPECT_EQ(b.Judged().exit_code, 0);
+}
+
+TEST(WaiverTest, AnOptionalCaseWithAnExpiredWaiverGivesTheMatrixsExitCode) {
+  RunBuilder b;
+  b.run.waivers = {MakeWaiver("2026-01-30")};
+  b.Pass("driver.load");
+  b.Plan("conv.a").required = false;
+  b.End("conv.a", Failed{}, {Wrong("wrong-value", Blame::kImage)});
+  EXPECT_EQ(b.Judged().exit_code, 4);
+}
+
+RunBuilder SkippingEntry(bool one_passes) {
+  RunBuilder b;
+  b.Pass("driver.load");
+  for (const char* dtype : {"float16", "bfloat16"}) {
+    for (const char* layout : {"nchw", "nhwc"}) {
+      const std::string id = std::string("conv.forward[dtype=") + dtype + ",layout=" + layout + "]";
+      CasePlanned& planned = b.Plan(id);
+      planned.entry = 9;
+      planned.allow_skip = {SkipKind::kUnsupported};
+      planned.params = {{"dtype", std::string(dtype)}, {"shape", std::string("stem")}};
+      const bool passes = std::string(dtype) == "float16" || (one_passes && std::string(layout) == "nhwc");
+      b.End(id, passes ? Outcome(Passed{}) : Outcome(kUnsupported));
+    }
+  }
+  return b;
+}
+
+TEST(NoEngineTest, AnEntryWhereNothingOfOneTypePassedIsTheImagesFault) {
+  const Verdict verdict = SkippingEntry(false).Judged();
+  EXPECT_EQ(verdict.exit_code, 1);
+  ASSERT_EQ(RootSlug(verdict), "no-engine");
+  const std::string& detail = verdict.root_cause->finding.detail;
+  for (const char* part : {"conv.forward", "dtype=bfloat16", "shape=stem", "compute capability 7.0"}) {
+    EXPECT_NE(detail.find(part), std::string::npos) << detail;
+  }
+  EXPECT_EQ(SkippingEntry(true).Judged().exit_code, 0);
+}
+
+TEST(NoEngineTest, IsReportedOnceWhenTheRunnerReportsItToo) {
+  RunBuilder b = SkippingEntry(false);
+  const std::vector<Finding> closing = ClosingFindings(b.Summarize());
+  ASSERT_EQ(closing.size(), 1u);
+  b.Add(FindingReported{{}, closing[0]});
+  EXPECT_EQ(b.Summarize().run_findings.size(), 1u);
+  EXPECT_EQ(b.Judged().exit_code, 1);
+}
+
+TEST(NoEngineTest, SaysNothingOfOptionalOrUnfinishedEntries) {
+  RunBuilder b;
+  b.Pass("driver.load");
+  CasePlanned& optional = b.Plan("conv.a");
+  optional.required = false;
+  optional.allow_skip = {SkipKind::kUnsupported};
+  b.End("conv.a", kUnsupported);
+  EXPECT_EQ(b.Judged().exit_code, 0);
+  CasePlanned& required = b.Plan("conv.b");
+  required.allow_skip = {SkipKind::kUnsupported};
+  b.Plan("conv.c").entry = required.entry;
+  b.End("conv.b", kUnsupported);
+  EXPECT_TRUE(ClosingFindings(b.Summarize()).empty());
+}
+
+TEST(BlockedTest, CountsThroughARequiredBlocker) {
+  RunBuilder b;
+  b.Fail("driver.load", Wrong("no-driver", Blame::kRunner), Layer::kDriver);
+  b.Plan("cudnn.create"), b.End("cudnn.create", Blocked{"driver.load"});
+  b.Plan("conv.a"), b.End("conv.a", Blocked{"cudnn.create"});
+  const Summary summary = b.Summarize();
+  EXPECT_FALSE(IsRed(summary, summary.cases[1]));
+  EXPECT_FALSE(IsRed(summary, summary.cases[2]));
+  EXPECT_EQ(RootBlocker(summary, summary.cases[2]), &summary.cases[0]);
+  EXPECT_EQ(Judge(summary).exit_code, 3);
+  EXPECT_EQ(Judge(summary).root_cause->case_id, "driver.load");
+}
+
+TEST(BlockedTest, ByAnOptionalOrWaivedCaseIsRedWithItsClass) {
+  for (const bool waived : {false, true}) {
+    RunBuilder b;
+    b.Pass("driver.load");
+    if (waived) b.run.waivers = {{"cudnn.create", "no-driver", "r", "o", "2026-12-31"}};
+    b.Plan("cudnn.create").required = waived;
+    b.End("cudnn.create", Failed{}, {Wrong("no-driver", Blame::kRunner)});
+    b.Plan("conv.a"), b.End("conv.a", Blocked{"cudnn.create"});
+    b.Plan("conv.b"), b.End("conv.b", Blocked{"conv.a"});
+    const Verdict verdict = b.Judged();
+    EXPECT_EQ(verdict.exit_code, 3) << waived;
+    EXPECT_EQ(verdict.root_cause->case_id, "conv.a");
+  }
+}
+
+TEST(BlockedTest, ByASkipTheBlockerAllowsNeedsTheSameAllowance) {
+  for (const bool allowed : {false, true}) {
+    RunBuilder b;
+    b.Pass("driver.load");
+    b.Pass("cudnn.create[subject=other]");
+    CasePlanned& blocker = b.Plan("cudnn.create");
+    blocker.allow_skip = {SkipKind::kUnsupported};
+    blocker.entry = 1;  // the entry of which another case passed
+    b.End("cudnn.create", kUnsupported);
+    CasePlanned& blocked = b.Plan("conv.a");
+    if (allowed) blocked.allow_skip = {SkipKind::kUnsupported};
+    b.End("conv.a", Blocked{"cudnn.create"});
+    EXPECT_EQ(b.Judged().exit_code, allowed ? 0 : 4);
+  }
+}
+
+TEST(BlockedTest, ByNothingKnownOrInACircleIsNeverGreen) {
+  RunBuilder b;
+  b.Pass("driver.load");
+  b.Plan("conv.a"), b.End("conv.a", Blocked{"conv.b"});
+  b.Plan("conv.b"), b.End("conv.b", Blocked{"conv.a"});
+  EXPECT_EQ(b.Judged().exit_code, 6);
+  RunBuilder c;
+  c.Pass("driver.load");
+  c.Plan("conv.a"), c.End("conv.a", Blocked{"nowhere"});
+  EXPECT_EQ(c.Judged().exit_code, 6);
+}
+
+TEST(BlockedTest, FindsTheBlockerOnTheSameDeviceFirst) {
+  RunBuilder b;
+  b.run.devices.push_back({"gpu1", "GPU-1", "NVIDIA H200", "9.0"});
+  b.Plan("cudnn.create", Layer::kCudnn, "gpu0"), b.End(CaseRef{"cudnn.create", "gpu0"}, Passed{});
+  b.Plan("cudnn.create", Layer::kCudnn, "gpu1");
+  b.End(CaseRef{"cudnn.create", "gpu1"}, Failed{}, {Wrong("no-device", Blame::kRunner)});
+  b.Plan("conv.a", Layer::kConvolution, "gpu1"), b.End(CaseRef{"conv.a", "gpu1"}, Blocked{"cudnn.create"});
+  const Summary summary = b.Summarize();
+  EXPECT_EQ(RootBlocker(summary, summary.cases[2]), &summary.cases[1]);
+  EXPECT_EQ(Judge(summary).root_cause->case_id, "cudnn.create@gpu1");
+}
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,284 @@
+// The verdict, row by row: outcomes and blame, exit codes and their precedence, runs that are not whole.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "model/reasons.h"
+#include "model/summary.h"
+#include "run_builder.h"
+
+namespace cudnn_ci {
+namespace {
+
+std::string RootSlug(const Verdict& verdict) {
+  return verdict.root_cause ? verdict.root_cause->finding.slug : "none";
+}
+
+TEST(VerdictTest, PassesWhenEveryRequiredCasePassed) {
+  RunBuilder b;
+  b.Pass("driver.load");
+  b.Plan("conv.a").required = false;
+  b.End("conv.a", Failed{}, {Wrong("wrong-value", Blame::kImage)});
+  const Verdict verdict = b.Judged();
+  EXPECT_EQ(verdict.kind, VerdictKind::kPassed);
+  EXPECT_EQ(verdict.exit_code, 0);
+  EXPECT_TRUE(verdict.complete);
+  EXPECT_FALSE(verdict.root_cause.has_value());
+}
+
+TEST(VerdictTest, WarningsAndNotesOfAPassDoNotCount) {
+  RunBuilder b;
+  b.Plan("conv.a");
+  Finding warning = Wrong("slow", Blame::kImage);
+  warning.severity = Severity::kWarning;
+  b.End("conv.a", Passed{}, {warning});
+  EXPECT_EQ(b.Judged().exit_code, 0);
+}
+
+struct BlameRow {
+  const char* name;
+  Outcome outcome;
+  Layer layer;
+  int exit_code;
+  const char* slug;
+};
+
+class BlameTest : public testing::TestWithParam<BlameRow> {};
+
+TEST_P(BlameTest, OfAnOutcomeWithoutFinding) {
+  RunBuilder b;
+  b.Pass("driver.other");
+  b.Plan("conv.a", GetParam().layer);
+  b.End("conv.a", GetParam().outcome);
+  EXPECT_EQ(b.Judged().exit_code, GetParam().exit_code);
+  EXPECT_EQ(RootSlug(b.Judged()), GetParam().slug);
+}
+
+Outcome Error(ErrorKind kind) { return Errored{kind, "detail"}; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BlameTest,
+    testing::Values(
+        BlameRow{"failed", Failed{}, Layer::kConvolution, 1, "expectation-failed"},
+        BlameRow{"failed_driver", Failed{}, Layer::kDriver, 3, "expectation-failed"},
+        BlameRow{"crashed", Error(ErrorKind::kCrashed), Layer::kCudnn, 1, "crashed"},
+        BlameRow{"crashed_driver", Error(ErrorKind::kCrashed), Layer::kDriver, 3, "crashed"},
+        BlameRow{"timed_out", Error(ErrorKind::kTimedOut), Layer::kCudnn, 1, "timed-out"},
+        BlameRow{"timed_out_driver", Error(ErrorKind::kTimedOut), Layer::kDriver, 3, "timed-out"},
+        BlameRow{"exited", Error(ErrorKind::kExited), Layer::kCudnn, 5, "exited-early"},
+        BlameRow{"protocol", Error(ErrorKind::kProtocol), Layer::kCudnn, 5, "protocol-violation"},
+        BlameRow{"out_of_memory", Error(ErrorKind::kOutOfMemory), Layer::kCudnn, 1, "out-of-memory"},
+        BlameRow{"output_limit", Error(ErrorKind::kOutputLimit), Layer::kCudnn, 5, "output-limit"},
+        BlameRow{"process_limit", Error(ErrorKind::kProcessLimit), Layer::kCudnn, 5, "process-limit"},
+        BlameRow{"plugin_load", Error(ErrorKind::kPluginLoad), Layer::kDriver, 5, "plugin-load"},
+        BlameRow{"device_lost", Error(ErrorKind::kDeviceLost), Layer::kConvolution, 3, "device-lost"},
+        BlameRow{"abandoned", Error(ErrorKind::kAbandoned), Layer::kConvolution, 3, "abandoned"},
+        BlameRow{"cancelled", Error(ErrorKind::kCancelled), Layer::kConvolution, 6, "cancelled"},
+        BlameRow{"skipped", Skipped{SkipKind::kMemory, "8 GiB", "2 GiB"}, Layer::kOther, 4,
+                 "skip-not-allowed"},
+        BlameRow{"not_run", NotRun{"reason"}, Layer::kOther, 6, "not-run"}),
+    [](const testing::TestParamInfo<BlameRow>& row) { return std::string(row.param.name); });
+
+TEST(VerdictTest, ADeclaredFindingOverridesTheBlameOfTheOutcome) {
+  RunBuilder b;
+  b.Plan("conv.a", Layer::kConvolution);
+  b.End("conv.a", Errored{ErrorKind::kCrashed, "SIGSEGV"}, {Wrong("device-lost", Blame::kRunner)});
+  EXPECT_EQ(b.Judged().exit_code, 3);
+}
+
+TEST(VerdictTest, PrecedenceOfEveryCombinationOfClasses) {
+  const std::vector<std::pair<Blame, int>> order = {{Blame::kImage, 1},
+                                                    {Blame::kHarness, 5},
+                                                    {Blame::kRunner, 3},
+                                                    {Blame::kUndetermined, 6},
+                                                    {Blame::kMatrix, 4}};
+  for (unsigned mask = 1; mask < 32; ++mask) {
+    for (const bool reversed : {false, true}) {
+      RunBuilder b;
+      b.Pass("driver.load");
+      int expected = 0;
+      for (size_t n = 0; n < order.size(); ++n) {
+        const size_t i = reversed ? order.size() - 1 - n : n;
+        if (!(mask & (1u << i))) continue;
+        b.Fail("conv.c" + std::to_string(i), Wrong("slug" + std::to_string(i), order[i].first));
+      }
+      for (size_t i = order.size(); i-- > 0;) {
+        if (mask & (1u << i)) expected = order[i].second;
+      }
+      EXPECT_EQ(b.Judged().exit_code, expected) << "classes " << mask;
+    }
+  }
+}
+
+TEST(VerdictTest, KindFollowsTheClass) {
+  const std::vector<std::pair<Blame, VerdictKind>> rows = {{Blame::kImage, VerdictKind::kFailed},
+                                                           {Blame::kHarness, VerdictKind::kFailed},
+                                                           {Blame::kRunner, VerdictKind::kFailed},
+                                                           {Blame::kUndetermined, VerdictKind::kInconclusive},
+                                                           {Blame::kMatrix, VerdictKind::kNotGated}};
+  for (const auto& [blame, kind] : rows) {
+    RunBuilder b;
+    b.Fail("conv.a", Wrong("slug", blame));
+    EXPECT_EQ(b.Judged().kind, kind);
+    EXPECT_EQ(b.Judged().blame, blame);
+  }
+}
+
+TEST(RootCauseTest, IsTheFirstInLayerOrderThenPlanOrderOfTheDecidingClass) {
+  RunBuilder b;
+  b.Add(FindingReported{{}, Wrong("about-run", Blame::kImage)});
+  b.Fail("conv.a", Wrong("third", Blame::kImage), Layer::kConvolution);
+  b.Fail("toolkit.b", Wrong("first", Blame::kImage), Layer::kToolkit);
+  b.Fail("toolkit.c", Wrong("second", Blame::kImage), Layer::kToolkit);
+  b.Fail("driver.d", Wrong("runners", Blame::kRunner), Layer::kDriver);
+  EXPECT_EQ(RootSlug(b.Judged()), "first");
+  EXPECT_EQ(b.Judged().root_cause->case_id, "toolkit.b");
+}
+
+TEST(RootCauseTest, FindingsAboutTheRunComeAfterThoseOfCases) {
+  RunBuilder b;
+  b.Add(FindingReported{{}, Wrong("about-run", Blame::kImage)});
+  b.Pass("conv.a");
+  EXPECT_EQ(RootSlug(b.Judged()), "about-run");
+  EXPECT_EQ(b.Judged().root_cause->case_id, "");
+  b.Fail("framework.b", Wrong("of-case", Blame::kImage), Layer::kOther);
+  EXPECT_EQ(RootSlug(b.Judged()), "of-case");
+}
+
+TEST(SkipTest, IsAllowedByKind) {
+  for (const bool right_kind : {true, false}) {
+    RunBuilder b;
+    b.Pass("conv.a[layout=nchw]");
+    CasePlanned& planned = b.Plan("conv.a[layout=nhwc]");
+    planned.entry = 0;  // of the same entry as the case that passed
+    planned.allow_skip = {right_kind ? SkipKind::kVersion : SkipKind::kAbsent};
+    b.End("conv.a[layout=nhwc]", Skipped{SkipKind::kVersion, "9.2", "9.1"});
+    EXPECT_EQ(b.Judged().exit_code, right_kind ? 0 : 4);
+  }
+}
+
+TEST(FlakyTest, PassesOnlyWhereTheMatrixAllowsIt) {
+  for (const bool allowed : {true, false}) {
+    RunBuilder b;
+    b.Plan("conv.a").allow_flaky = allowed;
+    b.Attempt({"conv.a", ""}, Failed{}, {Wrong("wrong-value", Blame::kImage)});
+    b.End("conv.a", Passed{}, {}, {Flag::kFlaky});
+    EXPECT_EQ(b.Judged().exit_code, allowed ? 0 : 1) << "a red is never washed green";
+  }
+  RunBuilder b;
+  b.Plan("conv.a");
+  b.End("conv.a", Passed{}, {}, {Flag::kFlaky});
+  EXPECT_EQ(b.Judged().exit_code, 6);
+  EXPECT_EQ(RootSlug(b.Judged()), "flaky");
+}
+
+TEST(FlakyTest, AnOrderDependentPassIsUndetermined) {
+  RunBuilder b;
+  b.Plan("conv.a").allow_flaky = true;
+  b.End("conv.a", Passed{}, {}, {Flag::kOrderDependent});
+  EXPECT_EQ(b.Judged().exit_code, 6);
+  EXPECT_EQ(RootSlug(b.Judged()), "order-dependent");
+}
+
+TEST(IncompleteTest, IsNeverGreen) {
+  for (int what = 0; what < 4; ++what) {
+    RunBuilder b;
+    b.Pass("conv.a");
+    if (what == 0) b.finished = false;
+    if (what == 1) b.plan_ended = false;
+    if (what == 2) b.unrecorded = 1;
+    if (what == 3) b.Plan("conv.b").required = false;
+    const Verdict verdict = b.Judged();
+    EXPECT_EQ(verdict.exit_code, 6) << what;
+    EXPECT_EQ(verdict.kind, VerdictKind::kInconclusive);
+    EXPECT_FALSE(verdict.complete);
+    EXPECT_EQ(RootSlug(verdict), "not-run");
+  }
+  EXPECT_EQ(Judge(Summary{}).exit_code, 6);
+}
+
+TEST(IncompleteTest, WhatWasFoundStillDecides) {
+  RunBuilder b;
+  b.finished = false;
+  b.Fail("conv.a", Wrong("wrong-value", Blame::kImage));
+  b.Plan("conv.b");
+  EXPECT_EQ(b.Judged().exit_code, 1);
+  EXPECT_FALSE(b.Judged().complete);
+}
+
+TEST(CancelledTest, ASignalDecidesTheExitCodeWhateverElse) {
+  for (const auto& [signal, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
+    RunBuilder b;
+    b.Fail("conv.a", Wrong("wrong-value", Blame::kImage));
+    b.Plan("conv.b");
+    b.Add(RunCancelled{"signal", signal});
+    EXPECT_EQ(b.Judged().exit_code, code);
+    EXPECT_EQ(b.Judged().kind, VerdictKind::kInterrupted);
+    EXPECT_EQ(RootSlug(b.Judged()), "wrong-value");
+  }
+}
+
+TEST(CancelledTest, TheTimeLimitIsUndetermined) {
+  RunBuilder b;
+  b.Pass("conv.a");
+  b.Plan("conv.b");
+  b.Add(RunCancelled{"--time-limit", 0});
+  EXPECT_EQ(b.Judged().exit_code, 6);
+  EXPECT_EQ(RootSlug(b.Judged()), "time-limit");
+  b.Fail("conv.c", Wrong("wrong-value", Blame::kRunner));
+  EXPECT_EQ(b.Judged().exit_code, 3);
+}
+
+TEST(CancelledTest, FailFastAddsNoClassOfItsOwn) {
+  RunBuilder b;
+  b.Fail("conv.a", Wrong("skip", Blame::kMatrix));
+  b.Plan("conv.b");
+  b.Plan("conv.c"), b.End("conv.c", Blocked{"conv.b"});
+  b.Add(RunCancelled{"--fail-fast", 0});
+  EXPECT_EQ(b.Judged().exit_code, 4) << "not 6, which would win over the matrix";
+}
+
+TEST(CancelledTest, FailFastWithoutAFailureIsNotGreen) {
+  RunBuilder b;
+  b.Pass("conv.a");
+  b.Plan("conv.b");
+  b.Add(RunCancelled{"--fail-fast", 0});
+  EXPECT_EQ(b.Judged().exit_code, 6);
+}
+
+TEST(EmptyTest, AnEmptyPlanIsNotGated) {
+  RunBuilder b;
+  EXPECT_EQ(b.Judged().exit_code, 4);
+  EXPECT_EQ(b.Judged().kind, VerdictKind::kNotGated);
+  EXPECT_EQ(RootSlug(b.Judged()), "nothing-selected");
+}
+
+TEST(EmptyTest, ARunInWhichNothingPassedIsNotGreen) {
+  RunBuilder b;
+  b.Plan("conv.a").required = false;
+  b.End("conv.a", Skipped{SkipKind::kAbsent, "a library", "none"});
+  EXPECT_EQ(b.Judged().exit_code, 4);
+}
+
+TEST(ReportFailureTest, CountsOnlyWhenNothingElseIsRed) {
+  RunBuilder b;
+  b.Pass("conv.a");
+  Summary summary = b.Summarize();
+  summary.report_failure = "junit: cannot write junit.xml: No space left on device";
+  EXPECT_EQ(Judge(summary).exit_code, 5);
+  EXPECT_EQ(RootSlug(Judge(summary)), "report-not-written");
+  b.Fail("conv.b", Wrong("skip", Blame::kMatrix));
+  summary = b.Summarize();
+  summary.report_failure = "junit: ...";
+  EXPECT_EQ(Judge(summary).exit_code, 4);
+}
+
+TEST(PartialTest, ExitsByItsOwnCases) {
+  RunBuilder b;
+  b.run.partial = "filtered";
+  b.Pass("conv.a");
+  EXPECT_EQ(b.Judged().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace cudnn_ci
