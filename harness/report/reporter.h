@@ -30,8 +30,8 @@ class Reporter {
   virtual Status Finish(const Summary& summary) = 0;
 };
 
-// Hands each event to every reporter. One that fails is told no more and does not silence the others; its error
-// is kept.
+// Hands each event to every reporter. One that fails is told no more and does not silence the others; its
+// error is kept.
 class Fanout {
  public:
   void Add(std::unique_ptr<Reporter> reporter);

@@ -1,0 +1,266 @@
+// The console. See console.h. Text from outside is cleaned and indented: it can neither steer the terminal
+// nor start a line with a command of the pipeline's.
+#include "report/console.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "model/plan.h"
+#include "model/reasons.h"
+#include "report/case_text.h"
+#include "report/write_all.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr char kIndent[] = "           ";
+constexpr int64_t kProgressMs = 100;     // a terminal's line changes at most ten times a second
+constexpr int64_t kMilestones = 20;      // progress lines of a compact log
+constexpr int64_t kMaxLinesPerTag = 50;  // of a compact log
+constexpr char kGreen[] = "\x1b[32m", kRed[] = "\x1b[31m", kYellow[] = "\x1b[33m";
+
+std::string CaseName(const CaseRef& ref) {
+  std::string name = CleanLine(ref.id, 400);
+  return ref.device.empty() ? name : name + " (" + CleanLine(ref.device, 20) + ")";
+}
+
+struct Tag {
+  const char* text;
+  const char* color;
+  bool detailed;  // failed in a way the reader wants to see at once
+};
+
+Tag TagOf(const CaseRecord& record) {
+  if (!record.waived_by.empty()) return {"[ WAIVED ]", kYellow, false};
+  switch (record.outcome.index()) {
+    case 1:
+      return ErrorFindings(record).empty() ? Tag{"[ PASSED ]", kGreen, false} : Tag{"[ FAILED ]", kRed, true};
+    case 2:
+      return {"[ FAILED ]", kRed, true};
+    case 3:
+      return {"[SKIPPED ]", kYellow, false};
+    case 4:
+      return {"[BLOCKED ]", kYellow, false};
+    case 5:
+      return {"[ERRORED ]", kRed, true};
+    default:
+      return {"[NOT RUN ]", kYellow, false};
+  }
+}
+
+// The first `head` or the last `-head` lines of a text, each indented.
+std::string SomeLines(const std::string& text, int head, const char* prefix) {
+  std::vector<std::string> lines = Split(CleanText(text), '\n');
+  while (!lines.empty() && Trim(lines.back()).empty()) lines.pop_back();
+  const size_t most = static_cast<size_t>(std::abs(head));
+  if (lines.size() > most && head < 0)
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
+  std::string out;
+  for (size_t i = 0; i < lines.size() && i < most; ++i)
+    out += kIndent + (prefix + CleanLine(lines[i], 200)) + "\n";
+  return out;
+}
+
+// Why the case failed: enough to begin with, the whole is in the reports.
+std::string Details(const CaseRecord& record) {
+  std::string out;
+  for (const Finding& finding : ErrorFindings(record)) {
+    out +=
+        kIndent +
+        CleanLine(FindingName(finding) + ": " + (finding.detail.empty() ? finding.summary : finding.detail),
+                  400) +
+        "\n";
+  }
+  const AttemptRecord* attempt = DecidingAttempt(record);
+  if (!attempt) return out;
+  const std::vector<std::string> expectations = ExpectationLines(*attempt);
+  for (size_t i = 0; i < expectations.size() && i < 5; ++i) out += SomeLines(expectations[i], 4, "");
+  if (expectations.size() > 5) {
+    out +=
+        kIndent + ("and " + std::to_string(attempt->expectations.size() - 5)) + " more failed expectations\n";
+  }
+  if (!record.steps.empty()) out += kIndent + ("in step " + CleanLine(record.steps.back(), 200)) + "\n";
+  out += SomeLines(attempt->evidence, 6, "");
+  return out + SomeLines(attempt->output, -8, "| ");
+}
+
+}  // namespace
+
+ConsoleOptions DetectConsole(int fd) {
+  ConsoleOptions options;
+  const char* term = std::getenv("TERM");
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool dumb = !term || !*term || std::strcmp(term, "dumb") == 0;
+  options.terminal = isatty(fd) == 1 && !dumb;
+  options.color = options.terminal && !(no_color && *no_color);
+  winsize size{};
+  if (options.terminal && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.width = size.ws_col;
+  return options;
+}
+
+ConsoleReporter::ConsoleReporter(int fd, ConsoleOptions options) : fd_(fd), options_(std::move(options)) {
+  options_.screen.color = options_.color;
+  options_.screen.width = std::min<size_t>(options_.terminal ? options_.width : 110, 110);
+}
+
+std::string ConsoleReporter::Paint(const char* tag, const char* color) const {
+  return options_.color ? std::string(color) + tag + "\x1b[0m" : tag;
+}
+
+bool ConsoleReporter::Compact(const Summary& summary) const {
+  return !options_.terminal && static_cast<int64_t>(summary.cases.size()) > options_.compact_above;
+}
+
+void ConsoleReporter::Note(const Event& event) {
+  if (const auto* started = std::get_if<AttemptStarted>(&event.body)) {
+    running_[started->ref] = {event.t_ms, ""};
+  } else if (const auto* step = std::get_if<StepReached>(&event.body)) {
+    const auto place = running_.find(step->ref);
+    if (place != running_.end()) place->second.step = step->name;
+  } else if (const auto* ended = std::get_if<AttemptFinished>(&event.body)) {
+    running_.erase(ended->ref);
+  } else if (const auto* finished = std::get_if<CaseFinished>(&event.body)) {
+    running_.erase(finished->ref);
+    ++done_;
+  }
+}
+
+std::string ConsoleReporter::Heading(const Summary& summary) const {
+  const RunStarted& run = *summary.run;
+  std::string text = "cudnn-ci " + CleanLine(run.version, 40) + ", matrix " + CleanLine(run.matrix_name, 80);
+  for (const DeviceInfo& device : run.devices) text += ", " + device.name + " " + CleanLine(device.model, 60);
+  if (run.devices.empty()) text += ", no GPU";
+  text = CleanLine(text, 400) + "\n";
+  for (const std::string& warning : run.warnings) text += "warning: " + CleanLine(warning, 400) + "\n";
+  return text;
+}
+
+std::string ConsoleReporter::CaseLines(const CaseRecord& record, const Summary& summary) {
+  const Tag tag = TagOf(record);
+  const bool passed = std::strcmp(tag.text, "[ PASSED ]") == 0;
+  if (tag.detailed) ++bad_;
+  if (passed && (options_.terminal || Compact(summary))) return "";
+  std::string line = Paint(tag.text, tag.color) + " " + CaseName(record.plan.ref);
+  if (passed || tag.detailed) line += " " + FixedSeconds(record.seconds) + " s";
+  if (!record.plan.required && tag.detailed) line += ", optional";
+  for (Flag flag : record.flags) line += std::string(", ") + Name(flag);
+  if (Compact(summary)) {
+    const int64_t count = ++printed_[tag.text];
+    if (count == kMaxLinesPerTag + 1)
+      return std::string(tag.text) + " further ones are in the reports only\n";
+    if (count > kMaxLinesPerTag) return "";
+  }
+  line += "\n";
+  if (tag.detailed) return line + Details(record);
+  if (passed) return line;
+  std::string reason = ReasonLine(summary, record);
+  if (!record.waived_by.empty()) reason += "; accepted by " + CleanLine(record.waived_by, 200);
+  return line + kIndent + reason + "\n";
+}
+
+// Every twentieth of a compact log.
+std::string ConsoleReporter::Milestone(const Summary& summary) {
+  const auto planned = static_cast<int64_t>(summary.cases.size());
+  const int64_t milestone = done_ * kMilestones / std::max<int64_t>(planned, 1);
+  if (!Compact(summary) || milestone == last_milestone_) return "";
+  last_milestone_ = milestone;
+  return ProgressLine(summary) + "\n";
+}
+
+std::string ConsoleReporter::ProgressLine(const Summary& summary) const {
+  std::string line =
+      std::string("[") + std::to_string(done_) + "/" + std::to_string(summary.cases.size()) + "]";
+  if (bad_ > 0) line += " " + std::to_string(bad_) + " failed";
+  if (options_.terminal && !running_.empty()) {
+    const auto& [ref, state] = *running_.begin();
+    line += "  " + CaseName(ref) + (state.step.empty() ? "" : " " + state.step);
+    if (running_.size() > 1) line += " and " + std::to_string(running_.size() - 1) + " more";
+  }
+  return CleanLine(line, std::max<size_t>(options_.width, 20) - 1);
+}
+
+std::string ConsoleReporter::RunningText(int64_t now_ms) const {
+  std::string text;
+  size_t named = 0;
+  for (const auto& [ref, state] : running_) {
+    if (named++ == 3) {
+      text += ", and " + std::to_string(running_.size() - 3) + " more";
+      break;
+    }
+    text += (named == 1 ? " " : ", ") + CaseName(ref) + " for " +
+            std::to_string((now_ms - state.since_ms) / 1000) + " s";
+    if (!state.step.empty()) text += " in step " + CleanLine(state.step, 80);
+  }
+  return text.empty() ? " nothing" : text;
+}
+
+std::string ConsoleReporter::LinesOf(const Event& event, const Summary& summary) {
+  if (std::holds_alternative<RunStarted>(event.body)) return Heading(summary);
+  if (const auto* plan = std::get_if<PlanEnd>(&event.body)) {
+    return "plan: " + std::to_string(plan->count) + (plan->count == 1 ? " case\n" : " cases\n");
+  }
+  if (const auto* finished = std::get_if<CaseFinished>(&event.body)) {
+    const CaseRecord* record = summary.Find(finished->ref);
+    return record ? CaseLines(*record, summary) + Milestone(summary) : "";
+  }
+  if (const auto* reported = std::get_if<FindingReported>(&event.body)) {
+    if (!reported->ref.id.empty()) return "";
+    const Finding& finding = reported->finding;
+    return CleanLine(
+               std::string(Name(finding.severity)) + ": " + FindingName(finding) + ": " + finding.detail,
+               600) +
+           "\n";
+  }
+  if (const auto* lost = std::get_if<DeviceLost>(&event.body)) {
+    return CleanLine("error: " + lost->device + " is lost: " + lost->reason, 600) + "\n";
+  }
+  if (const auto* cancelled = std::get_if<RunCancelled>(&event.body)) {
+    return CleanLine("the run is being ended: " + cancelled->reason, 300) + "\n";
+  }
+  return "";
+}
+
+Status ConsoleReporter::Print(const std::string& lines, const std::string& progress) {
+  std::string text = progress_shown_ ? "\r\x1b[K" : "";
+  text += lines + progress;
+  progress_shown_ = !progress.empty();
+  return WriteAll(fd_, text, "the console");
+}
+
+Status ConsoleReporter::OnEvent(const Event& event, const Summary& summary) {
+  Note(event);
+  const std::string lines = LinesOf(event, summary);
+  std::string progress;
+  if (options_.terminal && !summary.cases.empty()) {
+    if (lines.empty() && event.t_ms - last_progress_ms_ < kProgressMs) return {};
+    progress = ProgressLine(summary);
+    last_progress_ms_ = event.t_ms;
+  }
+  if (lines.empty() && progress.empty()) return {};
+  if (!lines.empty()) last_print_ms_ = event.t_ms;
+  return Print(lines, progress);
+}
+
+Status ConsoleReporter::OnTick(int64_t now_ms, const Summary& summary) {
+  if (options_.terminal) {
+    if (summary.cases.empty() || now_ms - last_progress_ms_ < kProgressMs) return {};
+    last_progress_ms_ = now_ms;
+    return Print("", ProgressLine(summary));
+  }
+  if (now_ms - last_print_ms_ < options_.heartbeat_ms) return {};
+  last_print_ms_ = now_ms;
+  return Print(ProgressLine(summary) + " running:" + RunningText(now_ms) + "\n", "");
+}
+
+Status ConsoleReporter::Finish(const Summary& summary) {
+  return Print(LastScreen(summary, Judge(summary), options_.screen), "");
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,295 @@
+// report.json. See json.h.
+#include "report/json.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/text.h"
+#include "model/plan.h"
+#include "model/reasons.h"
+#include "report/case_text.h"
+#include "report/json_text.h"
+#include "report/last_screen.h"
+#include "report/write_all.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr char kSchema[] = "cudnn-ci/report/1";
+constexpr size_t kChunk = 1 << 20;
+constexpr size_t kMaxString = 64 << 10;
+
+// A file that appears at its path only when it is complete.
+class PendingFile {
+ public:
+  explicit PendingFile(const std::string& path)
+      : path_(path), temporary_(path + ".tmp" + std::to_string(getpid())) {
+    fd_ = Fd(open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  }
+  ~PendingFile() {
+    if (fd_.valid()) unlink(temporary_.c_str());
+  }
+  PendingFile(const PendingFile&) = delete;
+  PendingFile& operator=(const PendingFile&) = delete;
+  Status Append(std::string_view text) {
+    if (!fd_.valid()) return Error{"cannot write " + path_ + ": " + std::strerror(errno)};
+    return WriteAll(fd_.get(), text, path_);
+  }
+  Status Commit() {
+    if (close(fd_.Release()) != 0 || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+      Error error{"cannot write " + path_ + ": " + std::strerror(errno)};
+      unlink(temporary_.c_str());
+      return error;
+    }
+    return {};
+  }
+
+ private:
+  std::string path_, temporary_;
+  Fd fd_;
+};
+
+void PutText(JsonText* out, const char* key, const std::string& text) { out->Key(key).String(text); }
+
+void PutTextOrNull(JsonText* out, const char* key, const std::string& text) {
+  out->Key(key);
+  text.empty() ? out->Null() : out->String(text);
+}
+
+void PutFinding(JsonText* out, const Finding& finding) {
+  out->BeginCompactObject();
+  PutText(out, "slug", finding.slug);
+  PutText(out, "severity", Name(finding.severity));
+  PutText(out, "blame", Name(finding.blame));
+  PutText(out, "detail", finding.detail);
+  PutText(out, "summary", finding.summary);
+  PutText(out, "remedy", finding.remedy);
+  if (!finding.link.empty()) PutText(out, "link", finding.link);
+  out->EndObject();
+}
+
+void PutFindings(JsonText* out, const std::vector<Finding>& findings) {
+  out->Key("findings").BeginArray();
+  for (const Finding& finding : findings) PutFinding(out, finding);
+  out->EndArray();
+}
+
+void PutMap(JsonText* out, const char* key, const std::map<std::string, std::string>& map) {
+  out->Key(key).BeginObject();
+  for (const auto& [name, value] : map) PutText(out, CleanLine(name).c_str(), value);
+  out->EndObject();
+}
+
+void PutVerdict(JsonText* out, const Summary& summary, const Verdict& verdict) {
+  PutText(out, "verdict", Name(verdict.kind));
+  PutTextOrNull(out, "blame", verdict.kind == VerdictKind::kPassed ? "" : Name(verdict.blame));
+  out->Key("exit_code").Int(verdict.exit_code);
+  out->Key("complete").Bool(verdict.complete);
+  PutTextOrNull(out, "partial", summary.run ? summary.run->partial : "");
+  out->Key("report_only").Bool(summary.run && summary.run->report_only);
+  out->Key("root_cause");
+  if (!verdict.root_cause) {
+    out->Null();
+  } else {
+    const Finding& finding = verdict.root_cause->finding;
+    out->BeginObject();
+    PutText(out, "slug", finding.slug);
+    PutText(out, "blame", Name(finding.blame));
+    PutTextOrNull(out, "case", verdict.root_cause->case_id);
+    PutText(out, "detail", finding.detail);
+    PutText(out, "summary", finding.summary);
+    PutText(out, "remedy", finding.remedy);
+    PutTextOrNull(out, "link", finding.link);
+    PutTextOrNull(out, "reproduce", Reproduction(summary, verdict.root_cause->case_id));
+    out->EndObject();
+  }
+  PutText(out, "retry", verdict.retry);
+  PutTextOrNull(out, "report_failure", summary.report_failure);
+}
+
+void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
+  out->Key("judged").BeginObject();
+  PutText(out, "image", run.image);
+  out->Key("subjects").BeginArray();
+  for (const SubjectInfo& subject : run.subjects) {
+    out->BeginCompactObject();
+    PutText(out, "name", subject.name);
+    PutText(out, "spec", subject.spec);
+    PutTextOrNull(out, "cudnn", FindFact(summary, subject.name, {"cudnn.version", "cudnn.loaded.version"}));
+    PutTextOrNull(out, "cudnn_path", FindFact(summary, subject.name, {"cudnn.path", "cudnn.loaded.path"}));
+    out->EndObject();
+  }
+  out->EndArray().Key("gpu").BeginArray();
+  for (const DeviceInfo& device : run.devices) {
+    out->BeginCompactObject();
+    PutText(out, "name", device.name);
+    PutText(out, "model", device.model);
+    PutText(out, "uuid", device.uuid);
+    PutText(out, "compute_capability", device.compute_capability);
+    out->EndObject();
+  }
+  out->EndArray();
+  PutTextOrNull(out, "driver", FindFact(summary, "", {"driver.version"}));
+  PutTextOrNull(out, "toolkit", FindFact(summary, "", {"toolkit.version", "cuda.version"}));
+  out->Key("matrix").BeginCompactObject();
+  PutText(out, "name", run.matrix_name);
+  PutText(out, "path", run.matrix_path);
+  PutText(out, "sha256", run.matrix_sha256);
+  out->EndObject();
+  PutTextOrNull(out, "plan_sha256", summary.plan_end ? summary.plan_end->plan_sha256 : "");
+  out->EndObject();
+}
+
+void PutRun(JsonText* out, const Summary& summary) {
+  const RunStarted run = summary.run.value_or(RunStarted{});
+  PutJudged(out, summary, run);
+  out->Key("not_gated").Strings(run.not_gated);
+  out->Key("run").BeginObject();
+  PutText(out, "id", run.run_id);
+  PutText(out, "timestamp", run.timestamp);
+  PutText(out, "version", run.version);
+  PutText(out, "hostname", run.hostname);
+  PutText(out, "command_line", run.command_line);
+  out->Key("seconds");
+  summary.finished ? out->Double(summary.finished->seconds) : out->Null();
+  out->Key("shard_index").Int(run.shard_index).Key("shard_count").Int(run.shard_count);
+  out->Key("workers").Int(summary.workers);
+  PutTextOrNull(out, "cancelled", summary.cancelled ? summary.cancelled->reason : "");
+  out->EndObject();
+  const Totals totals = Count(summary);
+  out->Key("totals").BeginCompactObject().Key("planned").Int(totals.planned).Key("passed").Int(totals.passed);
+  out->Key("failed").Int(totals.failed).Key("errored").Int(totals.errored).Key("skipped").Int(totals.skipped);
+  out->Key("blocked").Int(totals.blocked).Key("not_run").Int(totals.not_run).Key("waived").Int(totals.waived);
+  out->EndObject();
+  PutFindings(out, summary.run_findings);
+  out->Key("warnings").Strings(run.warnings);
+  PutMap(out, "contract", run.contract);
+  out->Key("facts").BeginObject();
+  for (const auto& [subject, facts] : run.facts) PutMap(out, CleanLine(subject).c_str(), facts);
+  out->EndObject();
+  out->Key("devices_lost").BeginArray();
+  for (const DeviceLost& lost : summary.devices_lost) {
+    out->BeginCompactObject();
+    PutText(out, "device", lost.device);
+    PutText(out, "reason", lost.reason);
+    out->EndObject();
+  }
+  out->EndArray();
+}
+
+void PutWhy(JsonText* out, const Summary& summary, const CaseRecord& record) {
+  if (const auto* skipped = std::get_if<Skipped>(&record.outcome)) {
+    out->Key("skip").BeginCompactObject();
+    PutText(out, "kind", Name(skipped->kind));
+    PutText(out, "need", skipped->need);
+    PutText(out, "seen", skipped->seen);
+    out->Key("allowed").Bool(IsAllowedSkip(record)).EndObject();
+  }
+  if (const auto* blocked = std::get_if<Blocked>(&record.outcome)) PutText(out, "blocked_by", blocked->by);
+  if (const auto* errored = std::get_if<Errored>(&record.outcome)) {
+    out->Key("error").BeginCompactObject();
+    PutText(out, "kind", Name(errored->kind));
+    PutText(out, "detail", errored->detail);
+    out->EndObject();
+  }
+  const std::string reason = ReasonLine(summary, record);
+  if (!reason.empty()) PutText(out, "reason", reason);
+  if (!record.waived_by.empty()) PutText(out, "waived", record.waived_by);
+}
+
+void PutAttempts(JsonText* out, const CaseRecord& record) {
+  out->Key("attempts").BeginArray();
+  for (const AttemptRecord& attempt : record.attempts) {
+    out->BeginObject();
+    out->Key("attempt").Int(attempt.attempt).Key("worker").Int(attempt.worker);
+    PutText(out, "mode", Name(attempt.mode));
+    PutText(out, "outcome", Name(attempt.outcome));
+    out->Key("seconds").Double(attempt.seconds);
+    out->Key("expectations").BeginArray();
+    for (const ExpectationFailed& e : attempt.expectations) {
+      out->BeginCompactObject();
+      PutText(out, "file", e.file);
+      out->Key("line").Int(e.line);
+      PutText(out, "what", e.what);
+      out->EndObject();
+    }
+    out->EndArray();
+    if (!attempt.evidence.empty()) PutText(out, "evidence", attempt.evidence);
+    if (!attempt.output.empty()) PutText(out, "output", BoundedText(attempt.output));
+    out->EndObject();
+  }
+  out->EndArray();
+}
+
+void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record) {
+  out->BeginObject();
+  PutText(out, "id", record.plan.ref.id);
+  PutText(out, "check", record.plan.check);
+  out->Key("params").BeginCompactObject();
+  for (const auto& [name, value] : record.plan.params) out->Key(name).Param(value);
+  out->EndObject();
+  PutTextOrNull(out, "device", record.plan.ref.device);
+  PutText(out, "outcome", Name(record.outcome));
+  out->Key("required").Bool(record.plan.required);
+  out->Key("flags").BeginArray();
+  for (Flag flag : record.flags) out->String(Name(flag));
+  out->EndArray().Key("seconds").Double(record.seconds);
+  PutText(out, "plugin", record.plan.plugin);
+  PutText(out, "subject", record.plan.subject);
+  PutText(out, "layer", Name(record.plan.layer));
+  PutWhy(out, summary, record);
+  PutFindings(out, record.findings);
+  out->Key("measurements").BeginArray();
+  for (const Measured& m : record.measurements) {
+    out->BeginCompactObject();
+    PutText(out, "name", m.name);
+    out->Key("value").Double(m.value);
+    PutText(out, "unit", m.unit);
+    PutText(out, "goal", m.goal);
+    out->EndObject();
+  }
+  out->EndArray().Key("steps").Strings(record.steps);
+  if (!record.attachments.empty()) {
+    out->Key("attachments").BeginArray();
+    for (const Attached& attached : record.attachments) {
+      out->BeginCompactObject();
+      PutText(out, "name", attached.name);
+      PutText(out, "mime", attached.mime);
+      PutText(out, "path", attached.path);
+      out->EndObject();
+    }
+    out->EndArray();
+  }
+  if (record.attempts.size() > 1 || !std::holds_alternative<Passed>(record.outcome)) PutAttempts(out, record);
+  PutTextOrNull(out, "reproduce", Reproduction(summary, DisplayId(record.plan.ref)));
+  out->EndObject();
+}
+
+}  // namespace
+
+Status WriteJsonReport(const Summary& summary, const std::string& path) {
+  PendingFile file(path);
+  JsonText out(1, kMaxString);
+  out.BeginObject();
+  PutText(&out, "schema", kSchema);
+  PutVerdict(&out, summary, Judge(summary));
+  PutRun(&out, summary);
+  out.Key("cases").BeginArray();
+  for (const CaseRecord& record : summary.cases) {
+    PutCase(&out, summary, record);
+    if (out.text().size() < kChunk) continue;
+    if (Status status = file.Append(out.Take()); !status) return status;
+  }
+  out.EndArray().EndObject();
+  if (Status status = file.Append(out.Take() + "\n"); !status) return status;
+  return file.Commit();
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,289 @@
+// The last screen. See last_screen.h.
+#include "report/last_screen.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+#include "model/plan.h"
+#include "model/reasons.h"
+#include "report/case_text.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kLabelWidth = 14;
+constexpr size_t kMaxListed = 8;
+
+const char* WhoActs(Blame blame) {
+  switch (blame) {
+    case Blame::kImage:
+      return "the owner of the image";
+    case Blame::kRunner:
+      return "the owner of the runner";
+    case Blame::kHarness:
+      return "the owner of cudnn-ci or of the plugin named";
+    case Blame::kMatrix:
+      return "the owner of the matrix";
+    case Blame::kUndetermined:
+      break;
+  }
+  return "whoever runs the pipeline: whose fault it is cannot be told from this run";
+}
+
+// Labelled paragraphs, wrapped at blanks to the width.
+class Page {
+ public:
+  explicit Page(size_t width) : width_(std::max<size_t>(width, 60)) {}
+
+  void Line(const std::string& line) { text_ += line + "\n"; }
+  void Gap() { text_ += "\n"; }
+  // `label` stands in the margin of the first line. A word longer than a line is not broken: ids, paths and
+  // commands must stay fit for copying.
+  void Item(const std::string& label, const std::string& value) {
+    std::string margin = "  " + label;
+    margin.resize(std::max(margin.size() + 1, kLabelWidth), ' ');
+    std::string line = margin;
+    size_t column = margin.size();
+    bool first = true;
+    for (const std::string& word : Split(CleanLine(value, 4000), ' ')) {
+      if (!first && column + 1 + word.size() > width_) {
+        Line(line);
+        line = std::string(kLabelWidth, ' ');
+        column = kLabelWidth;
+        first = true;
+      }
+      if (!first) line += ' ', ++column;
+      line += word;
+      column += word.size();
+      first = false;
+    }
+    Line(line);
+  }
+  // As it is, for text to copy.
+  void Verbatim(const std::string& label, const std::string& value) {
+    std::string margin = "  " + label;
+    margin.resize(std::max(margin.size() + 1, kLabelWidth), ' ');
+    Line(margin + CleanLine(value, 8000));
+  }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  size_t width_;
+  std::string text_;
+};
+
+std::string Counted(int64_t count, const char* what) { return std::to_string(count) + " " + what; }
+
+std::string CountsText(const Totals& t) {
+  std::string judged = Counted(t.passed, "passed");
+  if (t.failed) judged += ", " + Counted(t.failed, "failed");
+  if (t.errored) judged += ", " + Counted(t.errored, "errored");
+  std::string text = Counted(t.planned, "planned: ") + Counted(t.passed + t.failed + t.errored, "judged") +
+                     " (" + judged + ")";
+  if (t.waived) text += ", " + Counted(t.waived, "of the failures waived");
+  return text + ", " + Counted(t.blocked, "blocked") + ", " + Counted(t.skipped, "skipped") + ", " +
+         Counted(t.not_run, "not run");
+}
+
+// Equal reasons once, with how many cases they stand for.
+void AddGrouped(const std::map<std::string, int64_t>& groups, const char* label, Page* page) {
+  size_t listed = 0;
+  for (const auto& [reason, count] : groups) {
+    if (listed == kMaxListed) {
+      page->Item("", "and " + Counted(static_cast<int64_t>(groups.size() - listed), "more reasons"));
+      break;
+    }
+    page->Item(listed++ == 0 ? label : "", std::to_string(count) + " x " + reason);
+  }
+}
+
+void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
+  const RootCause& root = *verdict.root_cause;
+  page->Item("root cause",
+             FindingName(root.finding) +
+                 (root.finding.summary.empty() ? "" : ": " + CleanLine(root.finding.summary, 300)));
+  if (!root.case_id.empty()) page->Verbatim("in", root.case_id);
+  if (!root.finding.detail.empty()) page->Item("evidence", CleanLine(root.finding.detail, 1000));
+  for (const CaseRecord& record : summary.cases) {
+    if (root.case_id.empty() || DisplayId(record.plan.ref) != root.case_id) continue;
+    const AttemptRecord* attempt = DecidingAttempt(record);
+    if (!attempt) break;
+    const std::vector<std::string> lines = ExpectationLines(*attempt);
+    for (size_t i = 0; i < lines.size() && i < 3; ++i) {
+      if (CleanLine(lines[i], 4000) != CleanLine(root.finding.detail, 4000))
+        page->Item("", CleanLine(lines[i], 500));
+    }
+    break;
+  }
+  page->Item("who acts", WhoActs(verdict.blame));
+  if (!root.finding.remedy.empty()) page->Item("what to do", CleanLine(root.finding.remedy, 1000));
+  if (!root.finding.link.empty()) page->Verbatim("see", root.finding.link);
+}
+
+// Other errors that count, one line per slug: what to look at when the root cause is repaired.
+void AddOtherErrors(const Summary& summary, const Verdict& verdict, Page* page) {
+  std::map<std::string, int64_t> others;
+  for (const CaseRecord& record : summary.cases) {
+    if (!IsRed(summary, record) || std::holds_alternative<NotRun>(record.outcome)) continue;
+    const std::string id = DisplayId(record.plan.ref);
+    for (const Finding& finding : ErrorFindings(record)) {
+      const bool is_root = id == verdict.root_cause->case_id && finding == verdict.root_cause->finding;
+      if (!is_root) ++others[FindingName(finding)];
+    }
+  }
+  for (const Finding& finding : summary.run_findings) {
+    const bool is_root = verdict.root_cause->case_id.empty() && finding == verdict.root_cause->finding;
+    if (finding.severity == Severity::kError && !is_root) ++others[FindingName(finding)];
+  }
+  AddGrouped(others, "also", page);
+}
+
+void AddNotJudged(const Summary& summary, Page* page) {
+  std::map<std::string, int64_t> skipped;
+  std::vector<const CaseRecord*> waived;
+  for (const CaseRecord& record : summary.cases) {
+    if (std::holds_alternative<Skipped>(record.outcome)) ++skipped[ReasonLine(summary, record)];
+    if (!record.waived_by.empty()) waived.push_back(&record);
+  }
+  if (summary.run) {
+    const std::vector<std::string>& items = summary.run->not_gated;
+    for (size_t i = 0; i < items.size() && i < kMaxListed; ++i)
+      page->Item(i == 0 ? "not gated" : "", items[i]);
+    if (items.size() > kMaxListed)
+      page->Item("", "and " + std::to_string(items.size() - kMaxListed) + " more");
+  }
+  AddGrouped(skipped, "skipped", page);
+  for (size_t i = 0; i < waived.size() && i < kMaxListed; ++i) {
+    page->Item(i == 0 ? "waived" : "", DisplayId(waived[i]->plan.ref) + " by " + waived[i]->waived_by);
+  }
+  if (waived.size() > kMaxListed)
+    page->Item("", "and " + std::to_string(waived.size() - kMaxListed) + " more");
+}
+
+std::string SubjectText(const Summary& summary, const SubjectInfo& subject) {
+  std::string text = subject.name == subject.spec ? subject.name : subject.name + " (" + subject.spec + ")";
+  const std::string version = FindFact(summary, subject.name, {"cudnn.version", "cudnn.loaded.version"});
+  const std::string path = FindFact(summary, subject.name, {"cudnn.path", "cudnn.loaded.path"});
+  text +=
+      version.empty() && path.empty() ? ": cuDNN not found" : ": cuDNN " + (version.empty() ? "?" : version);
+  return path.empty() ? text : text + " at " + path;
+}
+
+}  // namespace
+
+std::string FindFact(const Summary& summary, const std::string& subject,
+                     const std::vector<std::string>& keys) {
+  if (!summary.run) return "";
+  const auto& facts = summary.run->facts;
+  for (const std::string& key : keys) {
+    const auto own = facts.find(subject);
+    if (own != facts.end()) {
+      const auto fact = own->second.find(key);
+      if (fact != own->second.end() && !fact->second.empty()) return fact->second;
+    }
+    if (!subject.empty()) continue;
+    for (const auto& [name, map] : facts) {
+      const auto fact = map.find(key);
+      if (fact != map.end() && !fact->second.empty()) return fact->second;
+    }
+  }
+  return "";
+}
+
+std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) {
+  std::vector<std::pair<std::string, std::string>> judged;
+  if (!summary.run) return judged;
+  const RunStarted& run = *summary.run;
+  const auto fact_or = [&](const std::vector<std::string>& keys) {
+    const std::string fact = FindFact(summary, "", keys);
+    return fact.empty() ? std::string("not found") : fact;
+  };
+  judged.emplace_back("image", run.image.empty() ? "unidentified" : run.image);
+  for (const SubjectInfo& subject : run.subjects)
+    judged.emplace_back("subject", SubjectText(summary, subject));
+  judged.emplace_back("toolkit", fact_or({"toolkit.version", "cuda.version"}));
+  for (const DeviceInfo& device : run.devices) {
+    judged.emplace_back(
+        "gpu", device.name + ": " + device.model + ", compute capability " + device.compute_capability);
+  }
+  if (run.devices.empty()) judged.emplace_back("gpu", "none was found");
+  judged.emplace_back("driver", fact_or({"driver.version"}));
+  judged.emplace_back("matrix", run.matrix_name + " (" + run.matrix_path + ", sha256 " +
+                                    run.matrix_sha256.substr(0, 16) + ")");
+  return judged;
+}
+
+std::string Headline(const Verdict& verdict) {
+  switch (verdict.kind) {
+    case VerdictKind::kPassed:
+      return "PASSED: every required case passed";
+    case VerdictKind::kNotGated:
+      return "NOT GATED: the matrix is at fault";
+    case VerdictKind::kInconclusive:
+      return verdict.complete ? "INCONCLUSIVE: whose fault it is cannot be told"
+                              : "INCONCLUSIVE: the run did not judge every case";
+    case VerdictKind::kInterrupted:
+      return "INTERRUPTED: the run was ended from outside";
+    case VerdictKind::kFailed:
+      break;
+  }
+  if (verdict.blame == Blame::kRunner) return "FAILED: the runner is at fault, the image is not judged";
+  return verdict.blame == Blame::kHarness ? "FAILED: cudnn-ci or a plugin is at fault"
+                                          : "FAILED: the image is at fault";
+}
+
+std::string VerdictLine(const Summary& summary, const Verdict& verdict) {
+  std::string line = std::string("verdict: ") + Name(verdict.kind);
+  const bool report_only = summary.run && summary.run->report_only;
+  line += " (exit " + std::to_string(report_only ? 0 : verdict.exit_code) + ")";
+  if (report_only) {
+    line += ", NOT GATING: --report-only";
+    if (verdict.exit_code != 0) line += " hides exit " + std::to_string(verdict.exit_code);
+  }
+  if (summary.run && !summary.run->partial.empty()) {
+    line += ", partial: " + CleanLine(summary.run->partial, 120) + "; not a verdict on the whole image";
+  }
+  return line;
+}
+
+std::string Reproduction(const Summary& summary, const std::string& case_id) {
+  if (!summary.run || summary.run->command_line.empty()) return "";
+  const std::string command = CleanLine(summary.run->command_line, 4000);
+  const std::string option = " --case " + ShellQuote(CleanLine(case_id, 1000));
+  if (case_id.empty() || command.find(option) != std::string::npos) return command;
+  return command + option;
+}
+
+std::string LastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options) {
+  Page page(options.width);
+  const char* on = verdict.kind == VerdictKind::kPassed ? "\x1b[1;32m" : "\x1b[1;31m";
+  const std::string headline = Headline(verdict);
+  page.Line("");
+  page.Line(options.color ? on + headline + "\x1b[0m" : headline);
+  page.Gap();
+  for (const auto& [label, value] : Judged(summary)) page.Item(label, value);
+  page.Gap();
+  if (verdict.root_cause) {
+    AddRootCause(summary, verdict, &page);
+    AddOtherErrors(summary, verdict, &page);
+    page.Gap();
+  }
+  page.Item("cases", CountsText(Count(summary)));
+  AddNotJudged(summary, &page);
+  page.Item("retry", verdict.retry);
+  if (verdict.root_cause) {
+    const std::string command = Reproduction(summary, verdict.root_cause->case_id);
+    if (!command.empty()) page.Verbatim("reproduce", command);
+  }
+  for (size_t i = 0; i < options.reports.size(); ++i)
+    page.Verbatim(i == 0 ? "reports" : "", options.reports[i]);
+  if (!summary.report_failure.empty()) page.Item("report error", summary.report_failure);
+  page.Gap();
+  const std::string last = VerdictLine(summary, verdict);
+  page.Line(options.color ? on + last + "\x1b[0m" : last);
+  return page.Take();
+}
+
+}  // namespace cudnn_ci

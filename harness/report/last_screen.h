@@ -1,0 +1,40 @@
+// The last screen: what a person reads first. A pure function, so that console, JUnit and a rebuilt report
+// say the same.
+#ifndef CUDNN_CI_REPORT_LAST_SCREEN_H_
+#define CUDNN_CI_REPORT_LAST_SCREEN_H_
+
+#include <string>
+#include <vector>
+
+#include "model/summary.h"
+
+namespace cudnn_ci {
+
+struct LastScreenOptions {
+  std::vector<std::string> reports;  // where the reports are
+  bool color = false;                // SGR sequences around the verdict
+  size_t width = 110;                // columns
+};
+
+// Many lines, each with a line feed; the very last is VerdictLine.
+std::string LastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options);
+
+// "FAILED: the image is at fault"
+std::string Headline(const Verdict& verdict);
+
+// "verdict: failed (exit 1)", with ", partial: ..." and ", NOT GATING (...)" where they hold.
+std::string VerdictLine(const Summary& summary, const Verdict& verdict);
+
+// What the verdict is about, as (label, value): image, subjects, toolkit, gpu, driver, matrix.
+std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary);
+
+// The command that runs this one case again; "" before RunStarted.
+std::string Reproduction(const Summary& summary, const std::string& case_id);
+
+// The fact of the first of these keys that any subject has; `subject` first. "" when none has it.
+std::string FindFact(const Summary& summary, const std::string& subject,
+                     const std::vector<std::string>& keys);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_REPORT_LAST_SCREEN_H_
