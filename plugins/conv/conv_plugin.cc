@@ -1,0 +1,43 @@
+// The convolution plugin: its name and the findings it may report.
+#include <cudnn_ci/check.hpp>
+
+#include "conv/findings.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr char kReleaseNotes[] =
+    "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/release-notes.html";
+
+CCI_FINDING(
+    kConvolutionFailed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "cuDNN could not run a convolution that it does not call unsupported",
+    "Look at the status and the library's own text: 1002 and 1008 mean libraries of different versions or "
+    "missing ones (see the cudnn checks), 5000 and above a kernel that failed. Install one complete cuDNN "
+    "that fits the driver and the toolkit, or another patch release of it.",
+    "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html")
+CCI_FINDING(
+    kWrongValue, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE, "a convolution returned wrong numbers",
+    "Do not ship. The inputs were small integers, so no rounding explains it. Check that all cuDNN and "
+    "cuBLAS "
+    "libraries are of one release, then look in the release notes for a fix of this algorithm and take "
+    "that version.",
+    kReleaseNotes)
+CCI_FINDING(kOutputNotWritten, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "a convolution reported success and left output elements unwritten",
+            "Do not ship. Check that all cuDNN libraries are of one release and carry kernels for this GPU's "
+            "architecture, then try another patch release.",
+            kReleaseNotes)
+CCI_FINDING(kOutOfBoundsWrite, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "a convolution wrote outside of the buffers it was given",
+            "Do not ship: it corrupts other tensors. Take a cuDNN release in which this algorithm is fixed.",
+            kReleaseNotes)
+CCI_FINDING(
+    kInputModified, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE, "a convolution changed its input or its filter",
+    "Do not ship: inputs are constant by contract. Take a cuDNN release in which this algorithm is fixed.",
+    kReleaseNotes)
+
+}  // namespace
+}  // namespace cudnn_ci
+
+CCI_PLUGIN("conv", "0.1.0", "convolutions, every output compared with an exact reference")

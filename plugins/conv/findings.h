@@ -1,0 +1,16 @@
+// The slugs of this plugin's findings, spelled once: a check that reports an undeclared slug is a bug the
+// compiler should find.
+#ifndef CUDNN_CI_PLUGINS_CONV_FINDINGS_H_
+#define CUDNN_CI_PLUGINS_CONV_FINDINGS_H_
+
+namespace cudnn_ci {
+
+inline constexpr char kConvolutionFailed[] = "convolution-failed";
+inline constexpr char kWrongValue[] = "wrong-value";
+inline constexpr char kOutputNotWritten[] = "output-not-written";
+inline constexpr char kOutOfBoundsWrite[] = "out-of-bounds-write";
+inline constexpr char kInputModified[] = "input-modified";
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CONV_FINDINGS_H_

@@ -1,0 +1,68 @@
+// What the cases of one process share: the driver's primary context, the cuDNN handle, device memory and
+// host buffers. Creating them costs more than most cases. Nothing in here can be seen by a later case:
+// all memory is filled anew for each. Must not know convolutions.
+#ifndef CUDNN_CI_PLUGINS_CONV_SESSION_H_
+#define CUDNN_CI_PLUGINS_CONV_SESSION_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/cudnn_api.h"
+#include "common/driver_api.h"
+#include "conv/device_memory.h"
+
+namespace cudnn_ci {
+
+// A host buffer that only grows: filling fresh pages would cost more than most transfers.
+class HostBuffer {
+ public:
+  // At least `bytes`, aligned for every element type. Contents are undefined.
+  unsigned char* Get(std::size_t bytes);
+  // Gives the memory back if it is more than `bytes`.
+  void Trim(std::size_t bytes);
+
+ private:
+  std::unique_ptr<unsigned char[]> data_;
+  std::size_t size_ = 0;
+};
+
+class Session {
+ public:
+  // This process's session; made at the first call, by its thread. Throws std::runtime_error naming the
+  // call that failed, and then tries again at the next call. Makes the context current.
+  static Session& Get();
+
+  const DriverApi& driver() const { return driver_; }
+  const CudnnApi& cudnn() const { return cudnn_; }
+  cudnnHandle_t handle() const { return handle_; }
+  DeviceMemory& memory() { return memory_; }
+  // "cuDNN 9.19.0 (/usr/lib/libcudnn.so.9)".
+  std::string CudnnText() const;
+
+  // Bytes free on the device, counting what memory() holds.
+  std::size_t FreeBytes() const;
+  void Synchronize() const;
+  // Runs `work` on the default stream and returns the milliseconds it took on the device.
+  double Milliseconds(const std::function<void()>& work) const;
+  // Gives back what would be missed if another process needed it. Called after each case.
+  void Trim();
+
+  HostBuffer x, w, readback;
+
+ private:
+  Session() : context_(driver_), memory_(driver_) {}
+  void Open();
+
+  DriverApi driver_;
+  PrimaryContext context_;
+  CudnnApi cudnn_;
+  cudnnHandle_t handle_ = nullptr;
+  CUevent start_ = nullptr, stop_ = nullptr;
+  DeviceMemory memory_;
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CONV_SESSION_H_

@@ -1,0 +1,48 @@
+// The geometry of one convolution: what a matrix's shape means, and whether it makes sense. Arithmetic
+// alone; must not know CUDA, cuDNN or the SDK.
+#ifndef CUDNN_CI_PLUGINS_CONV_SHAPE_H_
+#define CUDNN_CI_PLUGINS_CONV_SHAPE_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cudnn_ci {
+
+// Depth, height, width. 2-D convolutions have depth 1, 1-D ones height 1 too.
+using Axes = std::array<std::int64_t, 3>;
+
+inline std::int64_t Product(const Axes& a) { return a[0] * a[1] * a[2]; }
+
+struct ConvShape {
+  std::int64_t n = 0, c = 0, k = 0, groups = 1;
+  Axes in{}, kernel{}, pad{}, stride{}, dilation{}, out{};
+  int spatial = 2;  // axes that cuDNN is told of: 2 (height, width) or 3
+
+  std::int64_t ChannelsPerGroup() const { return c / groups; }
+  std::int64_t FiltersPerGroup() const { return k / groups; }
+  // Products summed into one output element, padding included.
+  std::int64_t Reduction() const { return ChannelsPerGroup() * Product(kernel); }
+  std::int64_t InputCount() const { return n * c * Product(in); }
+  std::int64_t FilterCount() const { return k * Reduction(); }
+  std::int64_t OutputCount() const { return n * k * Product(out); }
+  // Multiply-adds times two, padding included: what the TFLOP/s of a convolution are counted by.
+  double Flops() const { return 2.0 * static_cast<double>(OutputCount()) * static_cast<double>(Reduction()); }
+
+  // "x=16x3x224x224 w=64x3x7x7 pad=3x3 stride=2x2 dilation=1x1 groups=1": equal for equal shapes only.
+  std::string Text() const;
+  // The place of element `index` of the output in NCHW order: "(n=0,k=1,p=2,q=3)", with z for depth.
+  std::string OutputPlace(std::int64_t index) const;
+};
+
+// The shape of a matrix entry. x is n,c and one to three sizes; w is k, c/groups and as many; a pad,
+// stride or dilation of one value holds for all axes. Throws std::invalid_argument naming the lists and
+// what is wrong with them.
+ConvShape MakeConvShape(const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& w,
+                        const std::vector<std::int64_t>& pad, const std::vector<std::int64_t>& stride,
+                        const std::vector<std::int64_t>& dilation, std::int64_t groups);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CONV_SHAPE_H_
