@@ -86,7 +86,8 @@ std::string Details(const CaseRecord& record) {
     out +=
         kIndent + ("and " + std::to_string(attempt->expectations.size() - 5)) + " more failed expectations\n";
   }
-  if (!record.steps.empty()) out += kIndent + ("in step " + CleanLine(record.steps.back(), 200)) + "\n";
+  const std::string step = record.steps.empty() ? "" : "step " + CleanLine(record.steps.back(), 200);
+  if (!step.empty() && out.find(step) == std::string::npos) out += kIndent + ("in " + step) + "\n";
   out += SomeLines(attempt->evidence, 6, "");
   return out + SomeLines(attempt->output, -8, "| ");
 }
@@ -157,12 +158,10 @@ std::string ConsoleReporter::CaseLines(const CaseRecord& record, const Summary& 
       return std::string(tag.text) + " further ones are in the reports only\n";
     if (count > kMaxLinesPerTag) return "";
   }
-  line += "\n";
-  if (tag.detailed) return line + Details(record);
-  if (passed) return line;
-  std::string reason = ReasonLine(summary, record);
-  if (!record.waived_by.empty()) reason += "; accepted by " + CleanLine(record.waived_by, 200);
-  return line + kIndent + reason + "\n";
+  if (tag.detailed) return line + "\n" + Details(record);
+  if (!passed) line += ": " + ReasonLine(summary, record);
+  if (!record.waived_by.empty()) line += "; accepted by " + CleanLine(record.waived_by, 200);
+  return line + "\n";
 }
 
 // Every twentieth of a compact log.

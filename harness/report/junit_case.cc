@@ -94,14 +94,6 @@ void PrintOtherTries(tinyxml2::XMLPrinter* out, const CaseRecord& record, bool p
   }
 }
 
-// Captured text must not bring attachments of its own: dashboards obey the marker wherever it stands.
-std::string WithoutMarkers(std::string text) {
-  static constexpr char kMarker[] = "[[ATTACHMENT";
-  for (size_t at = 0; (at = text.find(kMarker, at)) != std::string::npos; at += sizeof kMarker)
-    text.insert(at + 1, 1, ' ');
-  return text;
-}
-
 std::string SystemOut(const CaseRecord& record, JunitState state) {
   std::string attachments, text;
   constexpr size_t kMost = 64;
@@ -127,6 +119,13 @@ std::string SystemOut(const CaseRecord& record, JunitState state) {
 }
 
 }  // namespace
+
+std::string WithoutMarkers(std::string text) {
+  static constexpr char kMarker[] = "[[ATTACHMENT";
+  for (size_t at = 0; (at = text.find(kMarker, at)) != std::string::npos; at += sizeof kMarker)
+    text.insert(at + 1, 1, ' ');
+  return text;
+}
 
 JunitState JunitStateOf(const CaseRecord& record) {
   // A waived failure does not close the gate, so it must not turn a dashboard red either; it stays visible as

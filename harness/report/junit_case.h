@@ -21,6 +21,9 @@ void PrintResult(tinyxml2::XMLPrinter* out, const char* element, const std::stri
                  const std::string& type, const std::string& body);
 void PrintProperty(tinyxml2::XMLPrinter* out, const std::string& name, const std::string& value);
 
+// Captured text must not bring attachments of its own: dashboards obey the marker wherever it stands.
+std::string WithoutMarkers(std::string text);
+
 // The element with its children. The names are cleaned and unique already.
 void PrintCase(tinyxml2::XMLPrinter* out, const Summary& summary, const CaseRecord& record,
                const std::string& classname, const std::string& name, bool strict);

@@ -122,7 +122,7 @@ class Document {
     if (summary_.finished) total.seconds = summary_.finished->seconds;
 
     tinyxml2::XMLPrinter out;
-    out.PushHeader(false, true);
+    out.PushDeclaration("xml version=\"1.0\" encoding=\"UTF-8\"");
     out.OpenElement("testsuites");
     PrintCounters(&out, name_, total, /*with_skipped=*/!options_.strict);
     if (!options_.strict) out.PushAttribute("timestamp", timestamp_.c_str());
@@ -178,7 +178,7 @@ class Document {
           "This report was written while the run was under way and was not replaced: the run was killed or "
           "lost its machine. `cudnn-ci report JOURNAL` makes reports from what it had found.");
     } else {
-      const std::string screen = LastScreen(summary_, verdict_, options_.screen);
+      const std::string screen = WithoutMarkers(LastScreen(summary_, verdict_, options_.screen));
       if (state != JunitState::kPassed) {
         const Finding finding = verdict_.root_cause ? verdict_.root_cause->finding : Finding{};
         const std::string message =

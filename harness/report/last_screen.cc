@@ -80,11 +80,13 @@ std::string CountsText(const Totals& t) {
   std::string judged = Counted(t.passed, "passed");
   if (t.failed) judged += ", " + Counted(t.failed, "failed");
   if (t.errored) judged += ", " + Counted(t.errored, "errored");
+  if (t.waived) judged += ", of which " + Counted(t.waived, "waived");
   std::string text = Counted(t.planned, "planned: ") + Counted(t.passed + t.failed + t.errored, "judged") +
                      " (" + judged + ")";
-  if (t.waived) text += ", " + Counted(t.waived, "of the failures waived");
-  return text + ", " + Counted(t.blocked, "blocked") + ", " + Counted(t.skipped, "skipped") + ", " +
-         Counted(t.not_run, "not run");
+  if (t.blocked) text += ", " + Counted(t.blocked, "blocked");
+  if (t.skipped) text += ", " + Counted(t.skipped, "skipped");
+  if (t.not_run) text += ", " + Counted(t.not_run, "not run");
+  return text;
 }
 
 // Equal reasons once, with how many cases they stand for.

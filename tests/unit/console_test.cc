@@ -1,0 +1,229 @@
+// The console and the last screen, as a person sees them; golden files are the screens themselves.
+#include "report/console.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "run_builder.h"
+
+namespace cudnn_ci {
+namespace {
+
+// A reporter that writes to a pipe's end, and what came out of the other.
+class ConsoleTest : public testing::Test {
+ protected:
+  ConsoleTest() : path_(testing::TempDir() + "console_test." + std::to_string(getpid())) {
+    file_ = Fd(mkstemp((path_ += ".XXXXXX").data()));
+  }
+  ~ConsoleTest() override { unlink(path_.c_str()); }
+  std::string Output() const { return ReadSmallFile(path_, 64 << 20); }
+  void Play(const RunBuilder& b, const ConsoleOptions& options) {
+    ConsoleReporter reporter(file_.get(), options);
+    Fold fold;
+    for (const Event& event : b.Events()) {
+      fold.Apply(event);
+      ASSERT_TRUE(reporter.OnEvent(event, fold.summary()).ok());
+    }
+    ASSERT_TRUE(reporter.Finish(fold.summary()).ok());
+  }
+
+  std::string path_;
+  Fd file_;
+};
+
+// Compares with tests/golden/NAME; CUDNN_CI_UPDATE_GOLDEN=1 writes it instead.
+void ExpectGolden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(CUDNN_CI_GOLDEN_DIR "/") + name;
+  if (std::getenv("CUDNN_CI_UPDATE_GOLDEN")) std::ofstream(path) << text;
+  EXPECT_EQ(ReadSmallFile(path, 1 << 20), text) << path;
+}
+
+void ExpectNarrow(const std::string& text) {
+  for (const std::string& line : Split(text, '\n')) {
+    if (line.find("  reproduce") != 0) {
+      EXPECT_LE(line.size(), 110u) << line;
+    }
+  }
+}
+
+std::string Screen(const RunBuilder& b) {
+  const Summary summary = b.Summarize();
+  LastScreenOptions options;
+  options.reports = {"cudnn-ci-report/junit.xml", "cudnn-ci-report/report.json"};
+  return LastScreen(summary, Judge(summary), options);
+}
+
+RunBuilder PassingRun() {
+  RunBuilder b;
+  b.run.not_gated = {"framework: the matrix promises none",
+                     "/opt/other/lib/libcudnn.so.8: found, but belongs to no subject"};
+  b.run.waivers = {{"conv.*bfloat16*", "wrong-value", "NVBUG 1234567", "ana@example.org", "2026-06-30"}};
+  b.Pass("driver.load").Pass("toolkit.version").Pass("cudnn.create[subject=system]");
+  for (const char* dtype : {"float16", "float32"}) {
+    const std::string id =
+        std::string("conv.forward[door=legacy,dtype=") + dtype + ",layout=nhwc,shape=resnet_stem]";
+    b.Plan(id, Layer::kConvolution, "gpu0").entry = 9;
+    b.End(CaseRef{id, "gpu0"}, Passed{});
+  }
+  for (const char* layout : {"nchw", "nhwc"}) {
+    const std::string id = std::string("conv.forward[door=graph,dtype=fp8_e4m3,layout=") + layout + "]";
+    CasePlanned& planned = b.Plan(id, Layer::kConvolution, "gpu0");
+    planned.allow_skip = {SkipKind::kUnsupported};
+    planned.entry = 9;
+    b.End(CaseRef{id, "gpu0"},
+          Skipped{SkipKind::kUnsupported, "compute capability 8.9", "compute capability 8.0"});
+  }
+  const CaseRef waived{"conv.forward[door=graph,dtype=bfloat16,layout=nchw]", "gpu0"};
+  b.Plan(waived.id, Layer::kConvolution, "gpu0").entry = 9;
+  b.End(waived, Failed{}, {Wrong("wrong-value", Blame::kImage, "1 of 4096 elements differ")});
+  return b;
+}
+
+RunBuilder ImageAtFault() {
+  RunBuilder b;
+  b.Pass("driver.load").Pass("toolkit.version");
+  const CaseRef cudnn{"cudnn.versions[subject=system]", ""};
+  b.Plan(cudnn.id, Layer::kCudnn);
+  b.End(cudnn, Failed{},
+        {{"cudnn-mixed-versions", Severity::kError, Blame::kImage,
+          "libcudnn.so.9.1.0 is 9.1.0, but libcudnn_ops.so.9 is 9.2.1 (/usr/local/lib/libcudnn_ops.so.9.2.1)",
+          "the cuDNN sub-libraries that load together are of different versions",
+          "Image owner: remove the second copy from /usr/local/lib, or put the wanted one first in the "
+          "loader's path.",
+          "https://docs.nvidia.com/deeplearning/cudnn/"}});
+  const CaseRef crash{"conv.forward[door=legacy,dtype=float16,layout=nhwc,shape=resnet_stem]", "gpu0"};
+  b.Plan(crash.id, Layer::kConvolution, "gpu0");
+  b.Add(AttemptStarted{crash, 1, 4, AttemptMode::kAlone}).Add(StepReached{crash, "algo=1"});
+  b.Add(AttemptFinished{crash, 1, 4, Errored{ErrorKind::kCrashed, "SIGBUS in step algo=1"}, 0.8,
+                        "loading engines\nBus error", "signal 7 at 0x7f00deadbeef in libcudnn_cnn.so.9"});
+  b.Add(CaseFinished{crash, Errored{ErrorKind::kCrashed, "SIGBUS in step algo=1"}, 0.8, {}});
+  for (const char* id : {"conv.dgrad", "conv.wgrad"}) b.Plan(id), b.End(id, Blocked{cudnn.id});
+  return b;
+}
+
+RunBuilder RunnerAtFault() {
+  RunBuilder b;
+  b.run.devices.clear();
+  b.run.facts["system"].erase("driver.version");
+  b.run.partial = "filtered";
+  b.Fail("driver.load",
+         {"driver-too-old", Severity::kError, Blame::kRunner,
+          "the driver is 470.57.02, the fleet promises >=525.60.13",
+          "the host's driver is older than the runner's contract",
+          "Runner owner: update the driver of this machine.", ""},
+         Layer::kDriver);
+  b.Plan("cudnn.create[subject=system]"), b.End("cudnn.create[subject=system]", Blocked{"driver.load"});
+  b.Plan("conv.forward"), b.End("conv.forward", Blocked{"cudnn.create[subject=system]"});
+  return b;
+}
+
+TEST(LastScreenTest, LooksAsItShould) {
+  ExpectGolden("screen_passed.txt", Screen(PassingRun()));
+  ExpectGolden("screen_image.txt", Screen(ImageAtFault()));
+  ExpectGolden("screen_runner.txt", Screen(RunnerAtFault()));
+  for (const RunBuilder& b : {PassingRun(), ImageAtFault(), RunnerAtFault()}) ExpectNarrow(Screen(b));
+}
+
+TEST(LastScreenTest, EndsWithTheVerdict) {
+  RunBuilder b;
+  b.Fail("conv.a", Wrong("wrong-value", Blame::kImage));
+  const auto last_line = [&] { return Split(Trim(Screen(b)), '\n').back(); };
+  EXPECT_EQ(last_line(), "verdict: failed (exit 1)");
+  b.run.partial = "shard 2/4";
+  EXPECT_EQ(last_line(), "verdict: failed (exit 1), partial: shard 2/4; not a verdict on the whole image");
+  b.run.partial = "";
+  b.run.report_only = true;
+  EXPECT_EQ(last_line(), "verdict: failed (exit 0), NOT GATING: --report-only hides exit 1");
+}
+
+TEST(LastScreenTest, TextsFromOutsideCannotSteerATerminal) {
+  RunBuilder b;
+  b.run.image = "\x1b[2J\x1b]0;title\x07image\r\n::error::x";
+  b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, "\x1b[31mred\n::error::detail"));
+  const std::string screen = Screen(b);
+  EXPECT_EQ(screen.find('\x1b'), std::string::npos);
+  EXPECT_EQ(screen.find("\n::"), std::string::npos);
+}
+
+TEST(LastScreenTest, ReproducesTheRootCausesCase) {
+  RunBuilder b;
+  b.Fail("conv.a[x=1]", Wrong("wrong-value", Blame::kImage));
+  EXPECT_NE(Screen(b).find("cudnn-ci --matrix matrices/cu12.json --case 'conv.a[x=1]'"), std::string::npos);
+}
+
+TEST_F(ConsoleTest, ALogHasOneLinePerFinishedCase) {
+  Play(ImageAtFault(), ConsoleOptions{});
+  ExpectGolden("console_image.txt", Output());
+}
+
+TEST_F(ConsoleTest, AHugeLogIsNotFlooded) {
+  RunBuilder b;
+  for (int i = 0; i < 3000; ++i) b.Pass("conv.c" + std::to_string(i));
+  b.Fail("conv.bad", Wrong("wrong-value", Blame::kImage));
+  for (int i = 0; i < 3000; ++i) {
+    const std::string id = "conv.d" + std::to_string(i);
+    b.Plan(id), b.End(id, Blocked{"conv.bad"});
+  }
+  Play(b, ConsoleOptions{});
+  const std::string output = Output();
+  EXPECT_LT(Split(output, '\n').size(), 250u);
+  EXPECT_EQ(output.find("[ PASSED ]"), std::string::npos);
+  EXPECT_NE(output.find("[ FAILED ] conv.bad"), std::string::npos);
+  EXPECT_NE(output.find("further ones are in the reports only"), std::string::npos);
+  EXPECT_NE(output.find("/6001] 1 failed\n"), std::string::npos);
+}
+
+TEST_F(ConsoleTest, ATerminalShowsOneLineAndKeepsWhatFailed) {
+  ConsoleOptions options;
+  options.terminal = options.color = true;
+  options.width = 60;
+  Play(ImageAtFault(), options);
+  const std::string output = Output();
+  EXPECT_EQ(output.find("[ PASSED ]"), std::string::npos);
+  EXPECT_NE(output.find("\r\x1b[K"), std::string::npos);
+  EXPECT_NE(output.find("\x1b[31m[ FAILED ]\x1b[0m cudnn.versions"), std::string::npos);
+}
+
+TEST_F(ConsoleTest, SilenceIsBrokenByAHeartbeat) {
+  ConsoleReporter reporter(file_.get(), ConsoleOptions{});
+  RunBuilder b;
+  b.finished = false;
+  b.Plan("conv.slow", Layer::kConvolution, "gpu0");
+  b.Add(AttemptStarted{{"conv.slow", "gpu0"}, 1, 1, AttemptMode::kAlone});
+  b.Add(StepReached{{"conv.slow", "gpu0"}, "engine=17"});
+  Fold fold;
+  for (const Event& event : b.Events()) {
+    fold.Apply(event);
+    ASSERT_TRUE(reporter.OnEvent(event, fold.summary()).ok());
+  }
+  const std::string before = Output();
+  ASSERT_TRUE(reporter.OnTick(14'000, fold.summary()).ok());
+  EXPECT_EQ(Output(), before);
+  ASSERT_TRUE(reporter.OnTick(31'100, fold.summary()).ok());
+  EXPECT_NE(Output().find("running: conv.slow (gpu0) for 31 s in step engine=17"), std::string::npos)
+      << Output();
+}
+
+TEST_F(ConsoleTest, AFullDiskIsAnErrorNotADeath) {
+  Fd full(open("/dev/full", O_WRONLY));
+  ConsoleReporter reporter(full.get(), ConsoleOptions{});
+  const Status status = reporter.Finish(PassingRun().Summarize());
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().find("No space left"), std::string::npos);
+}
+
+TEST_F(ConsoleTest, NoColorIsRespected) {
+  setenv("TERM", "xterm", 1);
+  EXPECT_FALSE(DetectConsole(file_.get()).terminal) << "a file is no terminal";
+  EXPECT_FALSE(DetectConsole(file_.get()).color);
+}
+
+}  // namespace
+}  // namespace cudnn_ci
