@@ -72,12 +72,6 @@ unsigned long long LoadedObjects() {
 // (cuDNN's) cannot be asked and do not matter here.
 constexpr const char* kRuntimes[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
 
-bool AnyRuntime() {
-  for (const char* name : kRuntimes)
-    if (dlopen(name, RTLD_NOW | RTLD_NOLOAD)) return true;
-  return false;
-}
-
 std::string RuntimeError() {
   for (const char* name : kRuntimes) {
     void* library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
@@ -99,8 +93,8 @@ std::string ContextError() {
   const unsigned long long objects = LoadedObjects();
   if (objects == known_without_cuda) return {};
   const Driver driver(RTLD_NOLOAD);
-  if (!driver.library && !AnyRuntime()) known_without_cuda = objects;
-  if (!driver.library) return RuntimeError();
+  if (!driver.library) known_without_cuda = objects;
+  if (!driver.library) return {};  // no driver, so no context; cudart's "no driver" is not the check's error
   auto* count_devices = Symbol<decltype(cuDeviceGetCount)>(driver.library, "cuDeviceGetCount");
   auto* state = Symbol<decltype(cuDevicePrimaryCtxGetState)>(driver.library, "cuDevicePrimaryCtxGetState");
   auto* retain = Symbol<decltype(cuDevicePrimaryCtxRetain)>(driver.library, "cuDevicePrimaryCtxRetain");
@@ -112,22 +106,24 @@ std::string ContextError() {
   // Before cuInit this fails: no context then.
   if (!count_devices || !state || !retain || !release || !set || !get || !synchronize ||
       count_devices(&devices) != CUDA_SUCCESS)
-    return RuntimeError();
+    return {};
   CUcontext before = nullptr;
   get(&before);
   std::string error;
+  bool any_active = false;
   for (int device = 0; device < devices && error.empty(); ++device) {
     unsigned flags = 0;
     int active = 0;
     CUcontext context = nullptr;
     if (state(device, &flags, &active) != CUDA_SUCCESS || !active) continue;
+    any_active = true;
     if (retain(&context, device) != CUDA_SUCCESS) continue;
     set(context);
     if (const CUresult r = synchronize(); r != CUDA_SUCCESS) error = "cuCtxSynchronize: " + driver.Text(r);
     release(device);
   }
   set(before);
-  return error.empty() ? RuntimeError() : error;
+  return error.empty() && any_active ? RuntimeError() : error;
 }
 
 std::string Canary(bool* tested) {

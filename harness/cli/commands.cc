@@ -1,0 +1,209 @@
+#include "cli/commands.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/gate.h"
+#include "cli/output_folder.h"
+#include "cli/session.h"
+#include "report/journal.h"
+#include "report/rebuild.h"
+
+namespace cudnn_ci {
+namespace {
+
+using nlohmann::ordered_json;
+
+int Print(const std::string& text) {
+  const bool written = fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
+  if (!written) fprintf(stderr, "cudnn-ci: cannot write to standard output\n");
+  return written ? 0 : 5;
+}
+
+int PrintJson(const ordered_json& j) {
+  return Print(j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+}
+
+int Fail(const std::string& message) {
+  fprintf(stderr, "cudnn-ci: %s\n", CleanLine(message, 2000).c_str());
+  return 2;
+}
+
+int List(const Options& options) {
+  Session session(options);
+  std::string path = options.matrix;
+  if (path.empty()) {
+    session.DiscoverPlugins({{"system", "loader"}});
+    if (!options.auto_matrix) return Fail("list needs --matrix FILE or --auto. Found: " + session.FoundInWords());
+    const Result<std::string> choice = session.AutoMatrix();
+    if (!choice.ok()) return Fail(choice.error());
+    path = *choice;
+  }
+  auto loaded = LoadMatrix(path);
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
+  const Matrix& matrix = std::get<Matrix>(loaded);
+  if (options.auto_matrix) {
+    if (matrix.subjects != std::vector<SubjectInfo>{{"system", "loader"}}) session.CollectFactsFor(matrix.subjects);
+  } else {
+    session.DiscoverPlugins(matrix.subjects);
+  }
+  const Result<std::vector<DeviceInfo>> devices = session.SelectDevices();
+  if (!devices.ok()) return Fail(devices.error());
+  auto planned = MakePlan(matrix, session.discovery().catalog, session.MakePlanOptions(*devices));
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) return PrintProblems(*problems);
+  const Plan& plan = std::get<Plan>(planned);
+  if (!options.json) return Print(PlanAsText(plan));
+  ordered_json cases = ordered_json::array();
+  for (const Case& c : plan.cases)
+    cases.push_back({{"id", c.planned.ref.id}, {"device", c.planned.ref.device}, {"check", c.planned.check},
+                     {"plugin", c.planned.plugin}, {"subject", c.planned.subject}, {"required", c.planned.required},
+                     {"prerequisite", c.planned.prerequisite}, {"timeout_s", c.planned.timeout_s},
+                     {"settled", c.settled ? ordered_json(Name(*c.settled)) : ordered_json(nullptr)}});
+  return PrintJson({{"schema", "cudnn-ci/list/1"}, {"plan_sha256", plan.sha256}, {"partial", plan.partial},
+                    {"not_gated", plan.not_gated}, {"cases", cases}});
+}
+
+ordered_json ToJson(const ParamInfo& p) {
+  ordered_json j{{"name", p.name}, {"type", Name(p.type)}};
+  if (p.default_json) j["default"] = ordered_json::parse(*p.default_json, nullptr, false);
+  if (!p.allowed.empty()) j["allowed"] = p.allowed;
+  if (!p.fields.empty()) {
+    j["fields"] = ordered_json::array();
+    for (const ParamInfo& f : p.fields) j["fields"].push_back(ToJson(f));
+  }
+  return j;
+}
+
+ordered_json ToJson(const PluginInfo& p) {
+  ordered_json checks = ordered_json::array(), findings = ordered_json::array();
+  for (const CheckInfo& c : p.checks) {
+    ordered_json params = ordered_json::array();
+    for (const ParamInfo& q : c.params) params.push_back(ToJson(q));
+    checks.push_back({{"name", c.name}, {"summary", c.summary}, {"layer", Name(c.layer)}, {"devices", Name(c.devices)},
+                      {"shareable", c.shareable}, {"per_subject", c.per_subject}, {"requires", c.prerequisites},
+                      {"params", params}});
+  }
+  for (const FindingInfo& f : p.findings)
+    findings.push_back({{"slug", f.slug}, {"severity", Name(f.severity)}, {"blame", Name(f.blame)},
+                        {"summary", f.summary}, {"remedy", f.remedy}, {"link", f.link}});
+  return {{"name", p.name}, {"version", p.version}, {"summary", p.summary}, {"path", p.path},
+          {"abi", "1." + std::to_string(p.abi_minor)}, {"warnings", p.warnings}, {"checks", checks},
+          {"findings", findings}};
+}
+
+int Plugins(const Options& options) {
+  Session session(options);
+  session.DiscoverPlugins({});
+  const Catalog& catalog = session.discovery().catalog;
+  // A plugin that cannot be loaded makes a run red: so it does here.
+  const int code = catalog.broken.empty() ? 0 : 5;
+  int printed = 0;
+  if (options.json) {
+    ordered_json plugins = ordered_json::array(), broken = ordered_json::array();
+    for (const PluginInfo& p : catalog.plugins) plugins.push_back(ToJson(p));
+    for (const BrokenPlugin& b : catalog.broken) broken.push_back({{"stem", b.stem}, {"path", b.path}, {"reason", b.reason}});
+    printed = PrintJson({{"schema", "cudnn-ci/plugins/1"}, {"plugins", plugins}, {"broken", broken}});
+  } else {
+    std::string out;
+    for (const PluginInfo& p : catalog.plugins) {
+      out += p.name + " " + p.version + "  " + p.summary + "\n  " + p.path + "\n";
+      for (const std::string& w : p.warnings) out += "  warning: " + w + "\n";
+      for (const CheckInfo& c : p.checks) out += "  " + c.name + std::string(c.name.size() < 22 ? 22 - c.name.size() : 1, ' ') + c.summary + "\n";
+    }
+    for (const BrokenPlugin& b : catalog.broken) out += b.stem + "  CANNOT BE LOADED\n  " + b.path + "\n  " + b.reason + "\n";
+    if (out.empty()) out = "no plugins in " + Join(options.AllPluginDirs(), ", ") + "\n";
+    printed = Print(out);
+  }
+  return printed != 0 ? printed : code;
+}
+
+int ShowFacts(const Options& options) {
+  Session session(options);
+  session.DiscoverPlugins({{"system", "loader"}});
+  const Facts& facts = session.discovery().facts;
+  if (options.json) {
+    ordered_json j{{"schema", "cudnn-ci/facts/1"}, {"subjects", ordered_json::object()}, {"problems", facts.problems}};
+    for (const auto& [subject, map] : facts.by_subject) j["subjects"][subject] = map;
+    return PrintJson(j);
+  }
+  std::string out = session.FoundInWords() + "\n";
+  for (const auto& [subject, map] : facts.by_subject) {
+    out += "\nsubject " + subject + "\n";
+    for (const auto& [key, value] : map) out += "  " + key + std::string(key.size() < 32 ? 32 - key.size() : 1, ' ') + value + "\n";
+  }
+  for (const auto& [plugin, problem] : facts.problems) out += "\nincomplete: plugin " + plugin + ": " + problem + "\n";
+  for (const BrokenPlugin& b : session.discovery().catalog.broken) out += "\nnot loaded: " + b.stem + ": " + b.reason + "\n";
+  return Print(out);
+}
+
+int Explain(const Options& options) {
+  Session session(options);
+  const FindingInfo* found = FindHarnessFinding(options.slug);
+  if (!found) {
+    session.DiscoverPlugins({});
+    found = session.discovery().catalog.FindFinding(options.slug);
+  }
+  if (!found) {
+    std::vector<std::string> slugs;
+    for (const FindingInfo& f : HarnessFindings()) slugs.push_back(f.slug);
+    for (const PluginInfo& p : session.discovery().catalog.plugins)
+      for (const FindingInfo& f : p.findings) slugs.push_back(f.slug);
+    const std::string near = DidYouMean(options.slug, slugs);
+    return Fail("no finding '" + options.slug + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?") +
+                " cudnn-ci plugins --json lists them all");
+  }
+  if (options.json)
+    return PrintJson({{"slug", found->slug}, {"severity", Name(found->severity)}, {"blame", Name(found->blame)},
+                      {"summary", found->summary}, {"remedy", found->remedy}, {"link", found->link},
+                      {"declared_by", found->declared_by}});
+  std::string out = found->slug + "\n  what:     " + found->summary + "\n  severity: " + Name(found->severity) +
+                    "\n  blame:    " + Name(found->blame) + "\n  remedy:   " + found->remedy + "\n";
+  if (!found->link.empty()) out += "  link:     " + found->link + "\n";
+  return Print(out + "  declared: by " + found->declared_by + "\n");
+}
+
+int Report(const Options& options) {
+  const Result<std::vector<Event>> events = ReadJournal(options.journals[0]);
+  if (!events.ok()) return Fail(events.error());
+  Options out = options;
+  if (out.output_dir.empty()) {
+    // Beside the journal it came from.
+    const size_t slash = options.journals[0].rfind('/');
+    out.output_dir = slash == std::string::npos ? "." : options.journals[0].substr(0, slash);
+  }
+  OutputPaths paths = ChoosePaths(out);
+  paths.journal.clear();  // it is the source
+  if (const Status s = PrepareOutputFolder({"", "", paths.junit, paths.json}); !s.ok()) return Fail(s.error());
+  RebuildOptions rebuild;
+  rebuild.junit_path = paths.junit;
+  rebuild.json_path = paths.json;
+  rebuild.junit.strict = options.strict_junit;
+  rebuild.junit.screen.reports = paths.All();
+  rebuild.console_fd = STDOUT_FILENO;
+  rebuild.console = DetectConsole(STDOUT_FILENO);
+  rebuild.console.screen.reports = paths.All();
+  if (const Status s = RebuildReports(*events, rebuild); !s.ok()) {
+    fprintf(stderr, "cudnn-ci: %s\n", CleanLine(s.error(), 2000).c_str());
+    return 5;
+  }
+  return Judge(FoldEvents(*events)).exit_code;
+}
+
+}  // namespace
+
+int RunCommand(const Options& options) {
+  switch (options.command) {
+    case Command::kList: return List(options);
+    case Command::kPlugins: return Plugins(options);
+    case Command::kFacts: return ShowFacts(options);
+    case Command::kExplain: return Explain(options);
+    case Command::kReport: return Report(options);
+    case Command::kRun: break;
+  }
+  return 2;
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,251 @@
+#include "cli/gate.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "base/time.h"
+#include "exec/proc.h"
+#include "exec/runner.h"
+#include "report/console.h"
+#include "report/journal.h"
+#include "report/json.h"
+#include "report/junit.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr int64_t kTickMs = 200;
+
+std::string Hostname() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name[0] ? name : "unknown";
+}
+
+// Unique enough to tell runs apart, and readable: when, and of which process.
+std::string RunId(const std::string& timestamp) {
+  std::string id;
+  for (const char c : timestamp)
+    if (c != '-' && c != ':') id += c;
+  return id + "-" + Sha256Hex(Hostname() + std::to_string(getpid()) + std::to_string(MonotonicNs())).substr(0, 8);
+}
+
+}  // namespace
+
+Gate::Gate(const Options& options) : options_(options), session_(options), start_ns_(MonotonicNs()) {}
+Gate::~Gate() = default;
+
+bool Gate::Invalid(const std::string& message) {
+  fprintf(stderr, "cudnn-ci: %s\n", CleanLine(message, 2000).c_str());
+  RemoveReports(paths_);
+  exit_code_ = 2;
+  return false;
+}
+
+bool Gate::PrepareOutput() {
+  if (options_.dry_run) return true;
+  paths_ = ChoosePaths(options_);
+  if (const Status s = PrepareOutputFolder(paths_); !s.ok()) {
+    fprintf(stderr, "cudnn-ci: %s\n", CleanLine(s.error(), 2000).c_str());
+    exit_code_ = 2;
+    return false;
+  }
+  return true;
+}
+
+bool Gate::LoadMatrixFile(const std::string& path) {
+  auto loaded = LoadMatrix(path);
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
+    RemoveReports(paths_);
+    exit_code_ = PrintProblems(*problems);
+    return false;
+  }
+  matrix_ = std::move(std::get<Matrix>(loaded));
+  return true;
+}
+
+bool Gate::Load() {
+  if (session_.scratch_dir().empty())
+    return Invalid("no folder for scratch files: neither $TMPDIR, /tmp nor /dev/shm can be written; mount one there");
+  if (access(options_.worker_path().c_str(), X_OK) != 0)
+    return Invalid("the installation is incomplete: " + options_.worker_path() + " is missing or not executable");
+  if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
+  // What is there decides, or at least helps to say what to type.
+  session_.DiscoverPlugins({{"system", "loader"}});
+  discovered_ = true;
+  const Result<std::string> choice = session_.AutoMatrix();
+  if (options_.auto_matrix) return choice.ok() ? LoadMatrixFile(*choice) : Invalid(choice.error());
+  return Invalid("no matrix given. Found: " + session_.FoundInWords() + ". " +
+                 (choice.ok() ? "Type: cudnn-ci --matrix " + *choice + ", or cudnn-ci --auto"
+                              : "Name the contract with --matrix FILE"));
+}
+
+void Gate::Emit(EventBody body) {
+  Event event{++seq_, NowMs(), std::move(body)};
+  fanout_->OnEvent(event);
+}
+
+int64_t Gate::NowMs() const { return (MonotonicNs() - start_ns_) / 1'000'000; }
+
+bool Gate::OpenReports() {
+  if (options_.dry_run) return true;
+  fanout_ = std::make_unique<Fanout>();
+  LastScreenOptions screen;
+  screen.reports = paths_.All();
+  if (!paths_.junit.empty()) {
+    JunitOptions junit;
+    junit.strict = options_.strict_junit;
+    junit.screen = screen;
+    auto reporter = std::make_unique<JunitReporter>(paths_.junit, junit);
+    if (const Status s = reporter->WriteInitial(); !s.ok()) return Invalid(s.error());
+    fanout_->Add(std::move(reporter));
+  }
+  if (!paths_.journal.empty()) {
+    Result<std::unique_ptr<JournalWriter>> journal = JournalWriter::Open(paths_.journal);
+    if (!journal.ok()) return Invalid(journal.error());
+    fanout_->Add(std::move(*journal));
+  }
+  if (!paths_.json.empty()) fanout_->Add(std::make_unique<JsonReporter>(paths_.json));
+  // Last: it tells of the others' failures.
+  ConsoleOptions console = DetectConsole(STDOUT_FILENO);
+  console.screen = screen;
+  fanout_->Add(std::make_unique<ConsoleReporter>(STDOUT_FILENO, console));
+  return true;
+}
+
+bool Gate::Discover() {
+  const std::vector<SubjectInfo> system = {{"system", "loader"}};
+  if (!discovered_) {
+    session_.DiscoverPlugins(matrix_.subjects);
+  } else if (matrix_.subjects != system) {
+    session_.CollectFactsFor(matrix_.subjects);
+  }
+  if (session_.discovery().catalog.plugins.empty() && session_.discovery().catalog.broken.empty())
+    return Invalid("no plugin found in " + Join(options_.AllPluginDirs(), ", ") + "; name their folder with --plugin-dir");
+  const Result<std::vector<DeviceInfo>> devices = session_.SelectDevices();
+  if (!devices.ok()) return Invalid(devices.error());
+  devices_ = *devices;
+  return true;
+}
+
+bool Gate::MakePlan() {
+  auto planned = cudnn_ci::MakePlan(matrix_, session_.discovery().catalog, session_.MakePlanOptions(devices_));
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) {
+    RemoveReports(paths_);
+    exit_code_ = PrintProblems(*problems);
+    return false;
+  }
+  plan_ = std::move(std::get<Plan>(planned));
+  if (options_.isolation == Isolation::kNone) {
+    if (matrix_.subjects.size() > 1)
+      return Invalid("--isolation none runs everything in one process, which can load one subject's libraries only; "
+                     "the matrix has " + std::to_string(matrix_.subjects.size()));
+    plan_.partial += (plan_.partial.empty() ? "" : ", ") + std::string("isolation none");
+  }
+  for (std::string& sentence : session_.UnusedDevices(devices_)) plan_.not_gated.push_back(std::move(sentence));
+  return options_.dry_run ? DryRun() : true;
+}
+
+bool Gate::DryRun() {
+  printf("%s", PlanAsText(plan_).c_str());
+  exit_code_ = fflush(stdout) == 0 ? 0 : 5;
+  return false;
+}
+
+RunStarted Gate::Introduction() const {
+  RunStarted r;
+  r.timestamp = UtcTimestamp();
+  r.run_id = RunId(r.timestamp);
+  r.version = ToolVersion();
+  r.hostname = Hostname();
+  r.matrix_name = matrix_.name;
+  r.matrix_path = matrix_.path;
+  r.matrix_sha256 = matrix_.sha256;
+  r.image = "unidentified";
+  r.command_line = options_.command_line;
+  r.subjects = matrix_.subjects;
+  r.devices = devices_;
+  r.contract = matrix_.contract;
+  for (const auto& [subject, facts] : session_.discovery().facts.by_subject) r.facts[subject] = facts;
+  r.not_gated = plan_.not_gated;
+  r.warnings = plan_.warnings;
+  const Discovery& d = session_.discovery();
+  r.warnings.insert(r.warnings.end(), d.warnings.begin(), d.warnings.end());
+  for (const auto& [plugin, problem] : d.facts.problems)
+    r.warnings.push_back("the facts of plugin " + plugin + " are incomplete: " + problem);
+  for (const PositionedWaiver& w : matrix_.waivers) r.waivers.push_back(w.waiver);
+  r.partial = plan_.partial;
+  r.report_only = options_.report_only;
+  r.shard_index = options_.shard_index;
+  r.shard_count = options_.shard_count;
+  return r;
+}
+
+void Gate::EmitPlan() {
+  Emit(Introduction());
+  for (const Case& c : plan_.cases) Emit(c.planned);
+  Emit(PlanEnd{static_cast<int64_t>(plan_.cases.size()), plan_.sha256});
+}
+
+bool Gate::Run() {
+  EmitPlan();
+  RunnerOptions r;
+  r.worker_path = options_.worker_path();
+  r.scratch_dir = session_.scratch_dir();
+  r.output_dir = paths_.folder;
+  r.isolation = options_.isolation;
+  // A GPU's worker mostly waits: every device may have one.
+  r.jobs = options_.jobs > 0 ? options_.jobs : std::max(AvailableCpus(), static_cast<int>(devices_.size()));
+  if (options_.isolation == Isolation::kNone) r.jobs = 1;
+  r.retries = options_.retries;
+  r.fail_fast = options_.fail_fast;
+  r.time_limit_s = options_.time_limit_s;
+  r.limits.grace_s = options_.grace_s;
+  r.contract = matrix_.contract;
+  r.facts = session_.discovery().facts;
+  r.subjects = matrix_.subjects;
+  r.devices = devices_;
+  RunnerCallbacks callbacks;
+  callbacks.emit = [this](const EventBody& body) { Emit(body); };
+  callbacks.tick = [this] {
+    const int64_t now = NowMs();
+    if (now - last_tick_ms_ < kTickMs) return;
+    last_tick_ms_ = now;
+    fanout_->OnTick(now);
+  };
+  if (session_.interrupted() != 0) {  // while plugins were discovered
+    Emit(RunCancelled{session_.interrupted() == SIGINT ? "SIGINT" : "SIGTERM", session_.interrupted()});
+    return true;
+  }
+  Runner(plan_, session_.discovery().catalog, r, callbacks, session_.control()).Run(session_.signal_fd());
+  return true;
+}
+
+int Gate::Finish() {
+  for (const Finding& f : ClosingFindings(fanout_->summary())) Emit(FindingReported{{}, f});
+  Emit(RunFinished{static_cast<double>(MonotonicNs() - start_ns_) / 1e9});
+  fanout_->Finish();
+  for (const std::string& failure : fanout_->failures())
+    fprintf(stderr, "cudnn-ci: a report could not be written: %s\n", CleanLine(failure, 1000).c_str());
+  const Verdict verdict = Judge(fanout_->summary());
+  exit_code_ = options_.report_only && verdict.kind != VerdictKind::kInterrupted ? 0 : verdict.exit_code;
+  return exit_code_;
+}
+
+std::string PlanAsText(const Plan& plan) {
+  std::string out;
+  for (const Case& c : plan.cases) {
+    out += DisplayId(c.planned.ref);
+    if (!c.planned.required) out += "  (optional)";
+    if (c.planned.prerequisite) out += "  (needed by others)";
+    if (c.settled) out += std::string("  (") + Name(*c.settled) + " already)";
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace cudnn_ci

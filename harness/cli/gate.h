@@ -1,0 +1,60 @@
+// One run of the gate, step by step. Each step says on stderr why it failed and sets the exit code; main.cc
+// reads them in order.
+#ifndef CUDNN_CI_CLI_GATE_H_
+#define CUDNN_CI_CLI_GATE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "cli/output_folder.h"
+#include "cli/session.h"
+#include "model/matrix.h"
+#include "model/plan.h"
+#include "report/reporter.h"
+
+namespace cudnn_ci {
+
+class Gate {
+ public:
+  explicit Gate(const Options& options);
+  ~Gate();
+
+  bool PrepareOutput();  // folder probed, old reports removed
+  bool Load();           // the matrix; with --auto after discovery
+  bool OpenReports();
+  bool Discover();
+  bool MakePlan();
+  bool Run();
+  int Finish();          // the last word: verdict and exit code
+  int exit_code() const { return exit_code_; }
+
+ private:
+  bool Invalid(const std::string& message);
+  bool LoadMatrixFile(const std::string& path);
+  void Emit(EventBody body);
+  int64_t NowMs() const;
+  RunStarted Introduction() const;
+  void EmitPlan();
+  // With --dry-run: prints the plan and ends with exit 0.
+  bool DryRun();
+
+  const Options& options_;
+  Session session_;
+  OutputPaths paths_;
+  Matrix matrix_;
+  Plan plan_;
+  std::vector<DeviceInfo> devices_;
+  std::unique_ptr<Fanout> fanout_;
+  bool discovered_ = false;
+  int64_t start_ns_ = 0, seq_ = 0, last_tick_ms_ = 0;
+  int exit_code_ = 0;
+};
+
+// "id", one a line, with what is settled already; for list and --dry-run.
+std::string PlanAsText(const Plan& plan);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_CLI_GATE_H_

@@ -1,0 +1,208 @@
+#include "cli/options.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr char kDescription[] =
+    "cudnn-ci proves that driver, CUDA toolkit and cuDNN of this image fit together and compute right numbers.\n"
+    "Exit: 0 passed, 1 image at fault, 2 invalid use, 3 runner at fault, 4 matrix at fault, 5 harness at fault,\n"
+    "      6 undetermined, 130/143 interrupted.";
+
+// "2/4", counted from 1.
+bool ParseShard(const std::string& text, int* index, int* count) {
+  char* end = nullptr;
+  const long i = strtol(text.c_str(), &end, 10);
+  if (end == text.c_str() || *end != '/') return false;
+  const char* second = end + 1;
+  const long n = strtol(second, &end, 10);
+  if (end == second || *end != '\0' || n < 1 || n > 100000 || i < 1 || i > n) return false;
+  *index = static_cast<int>(i);
+  *count = static_cast<int>(n);
+  return true;
+}
+
+// The variables of GitLab's parallel jobs (from 1), GoogleTest and Slurm (from 0 or a minimum).
+bool ShardFromEnvironment(int* index, int* count) {
+  const auto number = [](const char* name, int* out) {
+    const char* v = getenv(name);
+    if (!v || !*v) return false;
+    char* end = nullptr;
+    const long n = strtol(v, &end, 10);
+    *out = static_cast<int>(n);
+    return *end == '\0';
+  };
+  int i = 0, n = 0, low = 0;
+  if (number("CI_NODE_INDEX", &i) && number("CI_NODE_TOTAL", &n)) {
+    *index = i;
+  } else if (number("GTEST_SHARD_INDEX", &i) && number("GTEST_TOTAL_SHARDS", &n)) {
+    *index = i + 1;
+  } else if (number("SLURM_ARRAY_TASK_ID", &i) && number("SLURM_ARRAY_TASK_COUNT", &n)) {
+    number("SLURM_ARRAY_TASK_MIN", &low);
+    *index = i - low + 1;
+  } else {
+    return false;
+  }
+  *count = n;
+  return n >= 1 && *index >= 1 && *index <= n;
+}
+
+void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
+  app->add_option("--matrix", o->matrix, "the contract to gate against (matrices/README.md)")->type_name("FILE");
+  app->add_flag("--auto", o->auto_matrix, "take the matrix for the CUDA major that is found");
+  app->add_option("--filter", o->filter, "run matching cases and what they need: GoogleTest's syntax, 'conv.*-*nhwc*'")
+      ->type_name("PATTERN");
+  app->add_option("--case", o->case_ids, "run this case and what it needs; repeatable")->type_name("ID");
+  app->add_option_function<std::string>("--stage", [o](const std::string& v) { o->static_stage = v == "static"; },
+                                        "all, or static: only what needs no GPU")
+      ->check(CLI::IsMember({"all", "static"}));
+  app->add_option("--shard", *shard, "run part I of N (counts from 1), or auto: from the CI's variables")
+      ->type_name("I/N|auto");
+  app->add_option("--device", o->device, "which GPUs: all, an index in PCI order, or a UUID")
+      ->type_name("all|INDEX|UUID");
+  app->add_flag("--disturb", o->disturb, "run checks that disturb others on the device");
+}
+
+void AddDiscoveryOptions(CLI::App* app, Options* o) {
+  app->add_option("--plugin-dir", o->plugin_dirs, "search this folder for plugins too; repeatable")->type_name("DIR");
+  app->add_option("--load-timeout", o->load_timeout_s, "seconds a plugin has to load and describe itself")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber);
+}
+
+void AddRunOptions(CLI::App* app, Options* o) {
+  app->add_option("--output-dir", o->output_dir, "folder of all reports (default: cudnn-ci-report)")->type_name("DIR");
+  app->add_option("--junit", o->junit_path, "JUnit XML to this file")->type_name("FILE");
+  app->add_option_function<std::string>("--junit-profile",
+                                        [o](const std::string& v) { o->strict_junit = v == "strict"; },
+                                        "rich, or strict: valid against the Jenkins xunit schema")
+      ->check(CLI::IsMember({"rich", "strict"}));
+  app->add_option("--json", o->json_path, "report.json to this file")->type_name("FILE");
+  app->add_option("--jobs", o->jobs, "processes at a time (default: the CPUs the container may use)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  app->add_option_function<std::string>(
+         "--isolation",
+         [o](const std::string& v) {
+           o->isolation = v == "process" ? Isolation::kProcess : v == "none" ? Isolation::kNone : Isolation::kShared;
+         },
+         "shared: warm workers, what they find is confirmed alone; process: a process a case; none: one process "
+         "without time limits, for a debugger")
+      ->check(CLI::IsMember({"shared", "process", "none"}));
+  app->add_option("--retries", o->retries, "run a failing case again; a pass then is 'flaky', which is red")
+      ->type_name("N")
+      ->check(CLI::Range(0, 100));
+  app->add_flag("--fail-fast", o->fail_fast, "start nothing more after the first red case");
+  app->add_option("--time-limit", o->time_limit_s, "end the whole run after S seconds")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber);
+  app->add_option("--grace", o->grace_s, "seconds between SIGTERM and SIGKILL for a case that hangs")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber);
+  app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");
+  app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
+}
+
+std::string CommandLine(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (int i = 0; i < argc; ++i) words.push_back(ShellQuote(CleanLine(argv[i], 2000)));
+  return Join(words, " ");
+}
+
+}  // namespace
+
+const char* ToolVersion() { return CUDNN_CI_VERSION; }
+
+std::vector<std::string> Options::AllPluginDirs() const {
+  std::vector<std::string> dirs = {executable_dir + "/../plugins"};
+  if (const char* path = getenv("CUDNN_CI_PLUGIN_PATH"))
+    for (const std::string& d : Split(path, ':'))
+      if (!d.empty()) dirs.push_back(d);
+  dirs.insert(dirs.end(), plugin_dirs.begin(), plugin_dirs.end());
+  return dirs;
+}
+
+void PrepareProcess() {
+  // A descriptor 0 to 2 that is closed would be given to the next file opened, and printed into.
+  for (int fd = 0; fd <= 2; ++fd)
+    if (fcntl(fd, F_GETFD) < 0) {
+      [[maybe_unused]] const int opened = open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+    }
+  signal(SIGPIPE, SIG_IGN);
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int s : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&set, s);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
+ParsedOptions ParseOptions(int argc, char** argv) {
+  Options o;
+  o.command_line = CommandLine(argc, argv);
+  o.executable_dir = ExecutableDirectory();
+  std::string shard;
+  CLI::App app{kDescription, "cudnn-ci"};
+  app.set_version_flag("--version", std::string("cudnn-ci ") + ToolVersion());
+  app.require_subcommand(0, 1);
+  const auto command = [&](const char* name, const char* what, Command c) {
+    CLI::App* sub = app.add_subcommand(name, what);
+    sub->callback([&o, c] { o.command = c; });
+    return sub;
+  };
+  CLI::App* run = command("run", "gate the image (the default)", Command::kRun);
+  for (CLI::App* a : {&app, run}) {
+    AddPlanOptions(a, &o, &shard);
+    AddRunOptions(a, &o);
+    AddDiscoveryOptions(a, &o);
+  }
+  CLI::App* list = command("list", "the cases of the plan, without running them", Command::kList);
+  AddPlanOptions(list, &o, &shard);
+  CLI::App* plugins = command("plugins", "what was discovered", Command::kPlugins);
+  CLI::App* facts = command("facts", "what this host and image are", Command::kFacts);
+  CLI::App* explain = command("explain", "cause, remedy and link of a finding", Command::kExplain);
+  explain->add_option("SLUG", o.slug, "as a report names it")->required();
+  for (CLI::App* a : {list, plugins, facts, explain}) {
+    a->add_flag("--json", o.json, "for machines");
+    AddDiscoveryOptions(a, &o);
+  }
+  CLI::App* report = command("report", "rebuild the reports from a journal", Command::kReport);
+  report->add_option("JOURNAL", o.journals, "journal.jsonl of a run")->required()->expected(1);
+  report->add_option("--output-dir", o.output_dir, "where to write junit.xml and report.json");
+  report->add_option_function<std::string>("--junit-profile",
+                                           [&o](const std::string& v) { o.strict_junit = v == "strict"; },
+                                           "rich or strict")
+      ->check(CLI::IsMember({"rich", "strict"}));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return {std::nullopt, app.exit(e)};
+    fprintf(stderr, "cudnn-ci: %s (see cudnn-ci --help)\n", CleanLine(e.what(), 500).c_str());
+    return {std::nullopt, 2};
+  }
+  if (!shard.empty() &&
+      !(shard == "auto" ? ShardFromEnvironment(&o.shard_index, &o.shard_count)
+                        : ParseShard(shard, &o.shard_index, &o.shard_count))) {
+    fprintf(stderr, "cudnn-ci: --shard %s: %s\n", CleanLine(shard, 100).c_str(),
+            shard == "auto" ? "none of CI_NODE_INDEX/CI_NODE_TOTAL, GTEST_SHARD_INDEX/GTEST_TOTAL_SHARDS, "
+                              "SLURM_ARRAY_TASK_ID/SLURM_ARRAY_TASK_COUNT gives a part; write I/N"
+                            : "write I/N with 1 <= I <= N");
+    return {std::nullopt, 2};
+  }
+  if (!o.matrix.empty() && o.auto_matrix) {
+    fprintf(stderr, "cudnn-ci: --matrix and --auto exclude each other\n");
+    return {std::nullopt, 2};
+  }
+  return {std::move(o), 0};
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,146 @@
+#include "cli/session.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/text.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kMaxProblemsShown = 50;
+
+std::string MakeScratchDir() {
+  const char* tmp = getenv("TMPDIR");
+  for (const std::string& base : {std::string(tmp ? tmp : ""), std::string("/tmp"), std::string("/dev/shm")}) {
+    if (base.empty()) continue;
+    std::string path = base + "/cudnn-ci-XXXXXX";
+    if (mkdtemp(path.data())) return path;
+  }
+  return {};
+}
+
+DiscoverOptions MakeDiscoverOptions(const Options& o, const std::string& scratch, std::vector<SubjectInfo> subjects) {
+  DiscoverOptions d;
+  d.worker_path = o.worker_path();
+  d.scratch_dir = scratch;
+  d.directories = o.AllPluginDirs();
+  d.subjects = std::move(subjects);
+  d.load_timeout_s = o.load_timeout_s;
+  return d;
+}
+
+}  // namespace
+
+Session::Session(const Options& options) : options_(options), scratch_dir_(MakeScratchDir()) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int s : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&set, s);
+  signal_fd_ = Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+Session::~Session() {
+  std::error_code ignored;
+  if (!scratch_dir_.empty()) std::filesystem::remove_all(scratch_dir_, ignored);
+}
+
+void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects) {
+  discovery_ = Discover(MakeDiscoverOptions(options_, scratch_dir_, subjects), &control_, signal_fd_.get(), &interrupted_);
+}
+
+void Session::CollectFactsFor(const std::vector<SubjectInfo>& subjects) {
+  discovery_.facts = {};
+  CollectFacts(MakeDiscoverOptions(options_, scratch_dir_, subjects), &control_, signal_fd_.get(), &discovery_,
+               &interrupted_);
+}
+
+std::string Session::FactOf(const std::string& key) const {
+  for (const auto& [subject, facts] : discovery_.facts.by_subject)
+    if (const auto it = facts.find(key); it != facts.end()) return it->second;
+  return {};
+}
+
+std::string Session::FoundInWords() const {
+  const auto part = [&](const char* label, const char* key) {
+    const std::string v = FactOf(key);
+    return v.empty() ? std::string("no ") + label : std::string(label) + " " + v;
+  };
+  const std::string gpus = FactOf("gpu.count");
+  return part("CUDA toolkit", "toolkit.version") + ", " + part("cuDNN", "cudnn.version") + ", " +
+         part("driver", "driver.version") + ", " +
+         (gpus.empty() || gpus == "0" ? "no GPU" : gpus + (gpus == "1" ? " GPU" : " GPUs"));
+}
+
+Result<std::string> Session::AutoMatrix() const {
+  std::string version = FactOf("toolkit.version");
+  if (version.empty()) version = FactOf("cudnn.cudart");
+  if (version.empty()) version = FactOf("driver.cuda");
+  const std::string major = version.substr(0, version.find('.'));
+  const std::string path = options_.matrices_dir() + "/cu" + major + ".json";
+  if (major.empty())
+    return Error{"--auto: neither a CUDA toolkit nor a driver was found to choose a matrix by; name one with --matrix"};
+  if (access(path.c_str(), R_OK) != 0)
+    return Error{"--auto: found CUDA " + version + ", but there is no " + path + "; name a matrix with --matrix"};
+  return path;
+}
+
+std::vector<DeviceInfo> Session::VisibleDevices() const {
+  std::vector<DeviceInfo> out;
+  const int count = atoi(FactOf("gpu.count").c_str());
+  for (int i = 0; i < count && i < 256; ++i) {
+    const std::string key = "gpu." + std::to_string(i) + ".";
+    out.push_back({"gpu" + std::to_string(i), FactOf(key + "uuid"), FactOf(key + "name"),
+                   FactOf(key + "compute_capability")});
+  }
+  return out;
+}
+
+Result<std::vector<DeviceInfo>> Session::SelectDevices() const {
+  const std::vector<DeviceInfo> visible = VisibleDevices();
+  // Without any, the driver's checks say why; an index is not to blame.
+  if (visible.empty() || options_.device == "all") return visible;
+  for (const DeviceInfo& d : visible)
+    if (options_.device == d.uuid || "gpu" + options_.device == d.name || options_.device == d.name)
+      return std::vector<DeviceInfo>{d};
+  std::vector<std::string> known;
+  for (const DeviceInfo& d : visible) known.push_back(d.name.substr(3) + " (" + d.uuid + ")");
+  return Error{"--device " + options_.device + ": no such GPU; visible are " + Join(known, ", ")};
+}
+
+std::vector<std::string> Session::UnusedDevices(const std::vector<DeviceInfo>& used) const {
+  std::vector<std::string> out;
+  for (const DeviceInfo& d : VisibleDevices())
+    if (std::find(used.begin(), used.end(), d) == used.end())
+      out.push_back(d.name + " (" + d.model + ") is visible and was not used; --device all judges every GPU");
+  return out;
+}
+
+PlanOptions Session::MakePlanOptions(const std::vector<DeviceInfo>& devices) const {
+  PlanOptions p;
+  p.devices = devices;
+  p.filter = options_.filter;
+  p.case_ids = options_.case_ids;
+  p.shard_index = options_.shard_index;
+  p.shard_count = options_.shard_count;
+  p.static_stage = options_.static_stage;
+  p.disturb = options_.disturb;
+  return p;
+}
+
+int PrintProblems(const std::vector<Problem>& problems) {
+  for (size_t i = 0; i < problems.size() && i < kMaxProblemsShown; ++i)
+    fprintf(stderr, "%s\n", CleanLine(ToString(problems[i]), 1000).c_str());
+  if (problems.size() > kMaxProblemsShown)
+    fprintf(stderr, "and %zu more problems\n", problems.size() - kMaxProblemsShown);
+  return 2;
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,66 @@
+// What every command that looks at plugins needs: the signal descriptor, a scratch folder, discovery, and
+// the choice of matrix and devices from what was found.
+#ifndef CUDNN_CI_CLI_SESSION_H_
+#define CUDNN_CI_CLI_SESSION_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "cli/options.h"
+#include "exec/discover.h"
+#include "exec/process_posix.h"
+#include "model/matrix.h"
+#include "model/plan.h"
+
+namespace cudnn_ci {
+
+class Session {
+ public:
+  explicit Session(const Options& options);
+  ~Session();  // removes the scratch folder
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Plugins, and facts for `subjects` (none: no facts). May be called once.
+  void DiscoverPlugins(const std::vector<SubjectInfo>& subjects);
+  // Facts for the subjects of a matrix that was chosen only after discovery.
+  void CollectFactsFor(const std::vector<SubjectInfo>& subjects);
+
+  // The matrix file of --auto, for the CUDA major that was found.
+  Result<std::string> AutoMatrix() const;
+  // "CUDA toolkit 13.0, cuDNN 9.19.0, no driver": what was found, in words.
+  std::string FoundInWords() const;
+
+  // The GPUs of the run by --device; a nominal gpu0 is not among them.
+  Result<std::vector<DeviceInfo>> SelectDevices() const;
+  // The visible GPUs that --device leaves out, as sentences for `not gated`.
+  std::vector<std::string> UnusedDevices(const std::vector<DeviceInfo>& used) const;
+  PlanOptions MakePlanOptions(const std::vector<DeviceInfo>& devices) const;
+
+  const Discovery& discovery() const { return discovery_; }
+  ProcessControl* control() { return &control_; }
+  int signal_fd() const { return signal_fd_.get(); }
+  int interrupted() const { return interrupted_; }
+  const std::string& scratch_dir() const { return scratch_dir_; }
+
+ private:
+  std::vector<DeviceInfo> VisibleDevices() const;
+  std::string FactOf(const std::string& key) const;
+
+  const Options& options_;
+  PosixProcessControl control_;
+  Fd signal_fd_;
+  std::string scratch_dir_;
+  Discovery discovery_;
+  int interrupted_ = 0;
+};
+
+// Prints problems one a line to stderr, bounded; returns 2.
+int PrintProblems(const std::vector<Problem>& problems);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_CLI_SESSION_H_
