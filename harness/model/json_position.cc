@@ -143,10 +143,13 @@ class Builder : public nlohmann::json_sax<Parser> {
       reason.resize(at);
     }
     if (reason.rfind("unexpected", 0) == 0 || reason.rfind("invalid literal", 0) == 0) {
-      return Report(cursor_.Here(expected.empty() ? "," : ",:"), Unexpected(expected));
+      const Position here = cursor_.Here(",:");
+      Report(here, Unexpected(expected));
+    } else {
+      reason.resize(std::min(reason.size(), reason.find("; last read")));
+      Report(cursor_.PositionOf(offset == 0 ? 0 : offset - 1), "this is not JSON: " + CleanLine(reason));
     }
-    if (const size_t at = reason.find("; last read"); at != reason.npos) reason.resize(at);
-    return Report(cursor_.PositionOf(offset == 0 ? 0 : offset - 1), "this is not JSON: " + CleanLine(reason));
+    return false;
   }
 
   Json TakeRoot() { return std::move(root_); }

@@ -82,13 +82,14 @@ std::string Canonical(const std::string& path) {
 }
 
 // A hint for a file that is not there: one beside it with nearly that name.
-std::string NearFile(const std::string& path) {
+std::string NearFile(const std::string& path, const Position* asked_at) {
   const fs::path wanted(path);
   const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ".json") names.push_back(it->path().filename().string());
+    const bool asker = asked_at != nullptr && it->path().filename() == fs::path(asked_at->file).filename();
+    if (it->path().extension() == ".json" && !asker) names.push_back(it->path().filename().string());
   }
   const std::string near = DidYouMean(wanted.filename().string(), names);
   return near.empty() ? "; check the path"
@@ -102,7 +103,7 @@ std::optional<Json> Loader::Read(const std::string& path, const Position* asked_
     if (reason.rfind(path + ": ", 0) == 0) reason.erase(0, path.size() + 2);
     std::error_code error;
     if (!fs::exists(path, error)) {
-      reason += NearFile(path);
+      reason += NearFile(path, asked_at);
     } else if (fs::is_directory(path, error)) {
       reason += "; name the matrix file in it";
     } else if (fs::file_size(path, error) > kMaxJsonBytes && !error) {

@@ -16,6 +16,7 @@ std::string IdStem(std::string stem) {
   for (char& c : stem) {
     if (!IsIdText(std::string(1, c))) c = '_';
   }
+  if (stem.empty()) stem += '_';
   return stem;
 }
 

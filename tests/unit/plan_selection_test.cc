@@ -1,0 +1,173 @@
+// MakePlan: filters, literal ids, shards, the static stage, waivers, fingerprints, and plans of many cases.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+
+#include "planning.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::ElementsAre;
+using Strings = std::vector<std::string>;
+
+constexpr const char* kMatrix = R"("shapes":{"s":{"x":1}},"checks":[{"check":"host.disk"},
+  {"check":"conv.forward","params":{"shape":"s"},"axes":{"dtype":["float32","float16"],"count":[1,2,3,4,5,6,7,8]}}])";
+
+PlanOptions Filter(const std::string& filter) {
+  PlanOptions options;
+  options.filter = filter;
+  return options;
+}
+
+TEST(Selection, AFilterPullsPrerequisitesIn) {
+  const Plan plan = PlanOf(kMatrix, SmallCatalog(), Filter("*count=3*-*float16*"));
+  EXPECT_THAT(Ids(plan), ElementsAre("driver.load", "cudnn.init[subject=system]",
+                                     "conv.forward[count=3,dtype=float32,shape=s,subject=system]"));
+  EXPECT_EQ(plan.partial, "filtered");
+  EXPECT_THAT(plan.cases[2].prerequisites, ElementsAre(1u));
+  EXPECT_TRUE(plan.cases[1].planned.prerequisite);
+  EXPECT_FALSE(plan.cases[2].planned.prerequisite);
+}
+
+TEST(Selection, AFilterMayNameTheDevice) {
+  PlanOptions options = TwoDevices();
+  options.filter = "cudnn.init*@gpu1";
+  EXPECT_THAT(Ids(PlanOf(R"("checks":[{"check":"cudnn.init"}])", SmallCatalog(), options)),
+              ElementsAre("driver.load", "cudnn.init[subject=system]@gpu1"));
+}
+
+TEST(Selection, AFilterThatMatchesNothingLeavesAnEmptyPlan) {
+  EXPECT_TRUE(PlanOf(kMatrix, SmallCatalog(), Filter("nothing")).cases.empty());
+}
+
+TEST(Selection, LiteralIdsWithAndWithoutDevice) {
+  PlanOptions options = TwoDevices();
+  options.case_ids = {"cudnn.init[subject=system]@gpu1"};
+  const std::string matrix = R"("checks":[{"check":"cudnn.init"},{"check":"host.disk"}])";
+  EXPECT_THAT(Ids(PlanOf(matrix, SmallCatalog(), options)),
+              ElementsAre("driver.load", "cudnn.init[subject=system]@gpu1"));
+  options.case_ids = {"cudnn.init[subject=system]", "host.disk"};
+  EXPECT_EQ(PlanOf(matrix, SmallCatalog(), options).cases.size(), 4u);
+}
+
+TEST(Selection, AnUnknownIdIsAProblem) {
+  PlanOptions options;
+  options.case_ids = {"conv.forward[count=3,dtype=float31,shape=s,subject=system]"};
+  EXPECT_EQ(PlanProblems(kMatrix, SmallCatalog(), options),
+            "m.json: error: --case conv.forward[count=3,dtype=float31,shape=s,subject=system]: the plan has "
+            "no such case; "
+            "did you mean \"conv.forward[count=3,dtype=float32,shape=s,subject=system]\"?");
+}
+
+TEST(Selection, TheStaticStageJudgesWhatNeedsNoGpu) {
+  Catalog catalog = SmallCatalog();
+  catalog.plugins.back().checks[0].prerequisites = {"driver.load"};  // host.disk
+  catalog.broken = {{"torch", "torch.cci.so", "reason"}};
+  PlanOptions options;
+  options.static_stage = true;
+  const Plan plan = PlanOf(kMatrix, catalog, options);
+  EXPECT_THAT(Ids(plan), ElementsAre("plugin.load[file=torch]", "host.disk"));
+  EXPECT_TRUE(plan.cases[1].prerequisites.empty());
+  EXPECT_EQ(plan.partial, "static stage");
+}
+
+TEST(Shards, CoverThePlanWithoutOverlapAndCarryTheirPrerequisites) {
+  const Plan whole = PlanOf(kMatrix);
+  EXPECT_EQ(whole.partial, "");
+  std::multiset<std::string> dealt;
+  for (int shard = 1; shard <= 3; ++shard) {
+    PlanOptions options;
+    options.shard_index = shard;
+    options.shard_count = 3;
+    const Plan plan = PlanOf(kMatrix, SmallCatalog(), options);
+    EXPECT_EQ(plan.partial, "shard " + std::to_string(shard) + "/3");
+    EXPECT_EQ(plan.sha256, whole.sha256);
+    EXPECT_LT(plan.cases.size(), whole.cases.size());
+    for (size_t i = 0; i < plan.cases.size(); ++i) {
+      const Case& c = plan.cases[i];
+      if (Fnv1a(c.planned.ref.id) % 3 == static_cast<uint64_t>(shard - 1)) {
+        dealt.insert(c.planned.ref.id);
+      } else {
+        EXPECT_TRUE(c.planned.prerequisite) << c.planned.ref.id;
+      }
+      EXPECT_EQ(c.prerequisites.size(), CaseOf(whole, c.planned.ref.id).prerequisites.size());
+      for (const size_t p : c.prerequisites) EXPECT_LT(p, i);
+    }
+  }
+  const Strings all = Ids(whole);
+  EXPECT_EQ(dealt, std::multiset<std::string>(all.begin(), all.end()));
+}
+
+TEST(Fingerprint, ChangesWithIdsDevicesAndParameters) {
+  const std::string base =
+      R"("shapes":{"s":{"x":1}},"checks":[{"check":"conv.forward","params":{"shape":"s"}}])";
+  const std::string other =
+      R"("shapes":{"s":{"x":2}},"checks":[{"check":"conv.forward","params":{"shape":"s"}}])";
+  const std::string fingerprint = PlanOf(base).sha256;
+  EXPECT_EQ(fingerprint.size(), 64u);
+  EXPECT_EQ(PlanOf(base).sha256, fingerprint);
+  EXPECT_NE(PlanOf(other).sha256, fingerprint) << "a shape's field is in no id";
+  EXPECT_NE(PlanOf(base, SmallCatalog(), TwoDevices()).sha256, fingerprint);
+}
+
+TEST(Promises, ThatTheMatrixDoesNotMakeAreNotGated) {
+  EXPECT_THAT(PlanOf(R"("image":{"toolkit":">=12"},"checks":[{"check":"host.disk"}])").not_gated,
+              ElementsAre("image.cudnn is not promised by the matrix: cuDNN is not gated"));
+}
+
+TEST(Waivers, ThatMatchNothingAreWarnedOf) {
+  const std::string rest = R"("slug":"crashed","reason":"r","owner":"o","expires":"2027-03-31"})";
+  const Plan plan =
+      PlanOf(R"("checks":[{"check":"host.disk"}],"waivers":[{"case":"host.*",)" + rest + R"(,
+    {"case":"conv.*",)" +
+             rest + R"(,{"case":"*","slug":"no-such","reason":"r","owner":"o","expires":"2027-03-31"}])");
+  ASSERT_EQ(plan.warnings.size(), 2u);
+  EXPECT_THAT(plan.warnings[0], testing::EndsWith("m.json:3:5: the waiver for \"conv.*\" matches no case"));
+  EXPECT_THAT(plan.warnings[1],
+              testing::HasSubstr("the waiver names the finding \"no-such\", which nobody declares"));
+}
+
+std::string Numbers(int count) {
+  Strings numbers;
+  for (int i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
+  return Join(numbers, ",");
+}
+
+TEST(LargePlans, HundredThousandCasesAreEachOnceAndLinked) {
+  Catalog catalog = SmallCatalog();
+  CheckInfo& forward = catalog.plugins[0].checks[0];
+  ParamInfo more = Param("more", ParamType::kI64, "0");
+  forward.params.push_back(more);
+  const Plan plan = PlanOf(
+      R"("shapes":{"s":{"x":1}},"checks":[{"check":"conv.forward","params":{"shape":"s"},"axes":{"count":[)" +
+          Numbers(1000) + R"(],"more":[)" + Numbers(100) + "]}}]",
+      catalog);
+  ASSERT_EQ(plan.cases.size(), 100'002u);
+  std::set<std::string> ids;
+  for (size_t i = 2; i < plan.cases.size(); ++i) {
+    const Case& c = plan.cases[i];
+    ids.insert(c.planned.ref.id);
+    ASSERT_EQ(c.prerequisites, std::vector<size_t>{1});
+    ASSERT_EQ(c.planned.params.at("count"), Value(static_cast<int64_t>((i - 2) / 100)));
+    ASSERT_EQ(c.planned.params.at("more"), Value(static_cast<int64_t>((i - 2) % 100)));
+  }
+  EXPECT_EQ(ids.size(), 100'000u);
+}
+
+TEST(LargePlans, AnAxisTooManyIsAProblemNotAnEndlessRun) {
+  Catalog catalog = SmallCatalog();
+  std::string axes;
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    catalog.plugins.back().checks[0].params.push_back(Param(name, ParamType::kI64, "0"));
+    axes += (i == 0 ? "\"" : ",\"") + name + "\":[" + Numbers(10) + "]";
+  }
+  EXPECT_THAT(
+      PlanProblems(R"("checks":[{"check":"host.disk","axes":{)" + axes + "}}]", catalog),
+      testing::HasSubstr("with this axis the entry makes more than 1000000 cases; split it or drop values"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci

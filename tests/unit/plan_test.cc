@@ -1,0 +1,235 @@
+// MakePlan: how entries become cases, how cases are named and what is wrong with them.
+#include "model/plan.h"
+
+#include <gmock/gmock.h>
+
+#include "planning.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::ElementsAre;
+using Strings = std::vector<std::string>;
+
+constexpr const char* kShapes = R"("shapes":{"stem":{"x":[1,3]},"body":{"x":5,"pad":[1,2]}},)";
+
+TEST(Plan, NamesCasesByEveryBoundParameter) {
+  const Plan plan =
+      PlanOf(std::string(kShapes) +
+             R"("checks":[{"check":"conv.forward","params":{"shape":"body","count":7},"name":"n"}])");
+  const Case& c = plan.cases.back();
+  EXPECT_EQ(c.planned.ref.id, "conv.forward[count=7,dtype=float32,name=n,shape=body,subject=system]");
+  EXPECT_EQ(c.planned.ref.device, "gpu0");
+  EXPECT_EQ(c.planned.params, (Params{{"count", int64_t{7}},
+                                      {"dtype", std::string("float32")},
+                                      {"shape", std::string("body")},
+                                      {"shape.x", std::vector<int64_t>{5}},
+                                      {"shape.pad", std::vector<int64_t>{1, 2}}}));
+  EXPECT_EQ(CaseId("conv.forward", c.planned.params, "system", "n"), c.planned.ref.id);
+}
+
+TEST(Plan, ACheckWithoutParametersHasNoBrackets) {
+  EXPECT_EQ(Ids(PlanOf(R"("checks":[{"check":"driver.load"}])")), Strings{"driver.load"});
+}
+
+TEST(CaseIds, WriteNegativeNumbersAndLists) {
+  EXPECT_EQ(CaseId("a.b",
+                   {{"n", int64_t{-1}},
+                    {"l", std::vector<int64_t>{1, -2}},
+                    {"f", 1e-5},
+                    {"b", true},
+                    {"s", Strings{"u", "v"}},
+                    {"unfit", std::string("a b")},
+                    {"p.x", int64_t{3}}},
+                   "", ""),
+            "a.b[b=true,f=1em05,l=1xm2,n=m1,s=uxv]");
+}
+
+TEST(Plan, TheFirstAxisIsTheSlowestAndExclusionsApply) {
+  const Plan plan = PlanOf(std::string(kShapes) + R"("checks":[{"check":"conv.forward",
+    "axes":{"shape":["stem","body"],"dtype":["float32","float16","bfloat16"]},
+    "exclude":[{"shape":"stem","dtype":"float16"},{"dtype":"bfloat16"}]}])");
+  const std::string rest = ",subject=system]";
+  EXPECT_THAT(Ids(plan), ElementsAre("driver.load", "cudnn.init[subject=system]",
+                                     "conv.forward[count=1,dtype=float32,shape=stem" + rest,
+                                     "conv.forward[count=1,dtype=float32,shape=body" + rest,
+                                     "conv.forward[count=1,dtype=float16,shape=body" + rest));
+}
+
+TEST(Plan, MakesCasesForEverySubjectAndDevice) {
+  const Plan plan = PlanOf(R"("subjects":{"system":"loader","other":"path:/opt"},
+    "checks":[{"check":"cudnn.init"},{"check":"driver.load"}])",
+                           SmallCatalog(), TwoDevices());
+  EXPECT_THAT(Ids(plan),
+              ElementsAre("driver.load", "cudnn.init[subject=system]", "cudnn.init[subject=system]@gpu1",
+                          "cudnn.init[subject=other]", "cudnn.init[subject=other]@gpu1"));
+  const Plan one = PlanOf(R"("subjects":{"system":"loader","other":"path:/opt"},
+    "checks":[{"check":"cudnn.init","subjects":["other"]}])");
+  EXPECT_THAT(Ids(one), ElementsAre("driver.load", "cudnn.init[subject=other]"));
+}
+
+TEST(Plan, PullsPrerequisitesInForTheSameSubjectAndDevice) {
+  const Plan plan =
+      PlanOf(std::string(kShapes) +
+                 R"("checks":[{"check":"conv.forward","params":{"shape":"stem"},"required":false}])",
+             SmallCatalog(), TwoDevices());
+  const std::string forward = "conv.forward[count=1,dtype=float32,shape=stem,subject=system]";
+  EXPECT_THAT(Ids(plan), ElementsAre("driver.load", "cudnn.init[subject=system]",
+                                     "cudnn.init[subject=system]@gpu1", forward, forward + "@gpu1"));
+  EXPECT_THAT(Needs(plan, forward), ElementsAre("cudnn.init[subject=system]"));
+  EXPECT_THAT(Needs(plan, forward + "@gpu1"), ElementsAre("cudnn.init[subject=system]@gpu1"));
+  EXPECT_THAT(Needs(plan, "cudnn.init[subject=system]@gpu1"), ElementsAre("driver.load"));
+  const CasePlanned& pulled = CaseOf(plan, "driver.load").planned;
+  EXPECT_TRUE(pulled.prerequisite && pulled.required);
+  EXPECT_EQ(pulled.entry, -1);
+  EXPECT_FALSE(CaseOf(plan, forward).planned.required);
+  EXPECT_FALSE(CaseOf(plan, forward).planned.prerequisite);
+}
+
+TEST(Plan, ListedPrerequisitesComeFirstWhereverTheyStand) {
+  const Plan plan =
+      PlanOf(R"("checks":[{"check":"host.disk"},{"check":"cudnn.init"},{"check":"driver.load"}])");
+  EXPECT_THAT(Ids(plan), ElementsAre("driver.load", "cudnn.init[subject=system]", "host.disk"));
+  EXPECT_FALSE(CaseOf(plan, "driver.load").planned.prerequisite);
+}
+
+TEST(Plan, TimeoutsComeFromTheEntryThenTheCheckThenTheDefaults) {
+  const Plan plan = PlanOf(std::string(kShapes) + R"("defaults":{"timeout_s":9},"checks":[
+    {"check":"conv.forward","params":{"shape":"stem"}},
+    {"check":"conv.forward","params":{"shape":"body"},"timeout_s":5},{"check":"host.disk"}])");
+  EXPECT_EQ(CaseOf(plan, "conv.forward[count=1,dtype=float32,shape=stem,subject=system]").planned.timeout_s,
+            30);
+  EXPECT_EQ(CaseOf(plan, "conv.forward[count=1,dtype=float32,shape=body,subject=system]").planned.timeout_s,
+            5);
+  EXPECT_EQ(CaseOf(plan, "host.disk").planned.timeout_s, 9);
+}
+
+TEST(Plan, ANameStandsForValuesThatAnIdCannotHold) {
+  const Plan plan =
+      PlanOf(R"("checks":[{"check":"exec.run","name":"attn","params":{"argv":["/bin/true","-c"]}}])");
+  EXPECT_EQ(Ids(plan), Strings{"exec.run[exit=0,name=attn]"});
+  EXPECT_EQ(plan.cases[0].planned.params.at("argv"), Value(Strings{"/bin/true", "-c"}));
+}
+
+TEST(Plan, WhatDisturbsOthersIsSkippedUnlessAskedFor) {
+  const Plan plan = PlanOf(R"("checks":[{"check":"cudnn.fill"}])");
+  EXPECT_EQ(plan.cases[0].settled, Outcome(Skipped{SkipKind::kAbsent, "--disturb", "not given"}));
+  EXPECT_FALSE(plan.cases[0].planned.required);
+  PlanOptions options;
+  options.disturb = true;
+  const Plan disturbing = PlanOf(R"("checks":[{"check":"cudnn.fill"}])", SmallCatalog(), options);
+  EXPECT_FALSE(disturbing.cases[0].settled);
+  EXPECT_TRUE(disturbing.cases[0].planned.required);
+}
+
+TEST(BrokenPlugin, IsARedCaseThatBlocksWhatNeedsIt) {
+  Catalog catalog = SmallCatalog();
+  catalog.plugins.erase(catalog.plugins.begin() + 1);  // cudnn
+  catalog.broken = {{"cudnn", "/p/cudnn.cci.so", "undefined symbol: x"}};
+  const Plan plan = PlanOf(std::string(kShapes) + R"("checks":[{"check":"cudnn.init","params":{"a":[1,2]}},
+    {"check":"conv.forward","params":{"shape":"stem"}},{"check":"host.disk"}])",
+                           catalog);
+  const Case& broken = CaseOf(plan, "plugin.load[file=cudnn]");
+  EXPECT_TRUE(broken.planned.required);
+  EXPECT_EQ(broken.planned.plugin, "plugin");
+  EXPECT_EQ(broken.settled, Outcome(Errored{ErrorKind::kPluginLoad, "undefined symbol: x"}));
+  ASSERT_EQ(broken.findings.size(), 1u);
+  EXPECT_EQ(broken.findings[0].slug, "plugin-load");
+  EXPECT_EQ(broken.findings[0].detail, "/p/cudnn.cci.so: undefined symbol: x");
+  for (const char* id :
+       {"cudnn.init[a=1x2]", "conv.forward[count=1,dtype=float32,shape=stem,subject=system]"}) {
+    EXPECT_EQ(CaseOf(plan, id).settled, Outcome(Blocked{"plugin.load[file=cudnn]"})) << id;
+    EXPECT_THAT(Needs(plan, id), ElementsAre("plugin.load[file=cudnn]"));
+  }
+  EXPECT_FALSE(CaseOf(plan, "host.disk").settled);
+}
+
+TEST(BrokenPlugin, IsInThePlanThoughNoEntryNeedsIt) {
+  Catalog catalog = SmallCatalog();
+  catalog.broken = {{"my-own", "/p/my-own.cci.so", "reason"}};
+  EXPECT_THAT(Ids(PlanOf(R"("checks":[{"check":"driver.load"}])", catalog)),
+              ElementsAre("driver.load", "plugin.load[file=my_own]"));
+}
+
+struct Mistake {
+  const char* text;
+  const char* message;
+};
+class PlanMistake : public testing::TestWithParam<Mistake> {};
+
+TEST_P(PlanMistake, IsNamedAtItsPlace) { EXPECT_EQ(PlanProblems(GetParam().text), GetParam().message); }
+
+const Mistake kMistakes[] = {
+    {R"("checks":[{"check":"conv.foward"}])",
+     "m.json:2:20: error: no plugin has the check \"conv.foward\"; did you mean \"conv.forward\"?"},
+    {R"("checks":[{"check":"host.disk","params":{"a":1}}])",
+     "m.json:2:42: error: host.disk has no parameter \"a\"; it has none"},
+    {R"("checks":[{"check":"exec.run","params":{"arg":"x"}}])",
+     "m.json:2:41: error: exec.run has no parameter \"arg\"; did you mean \"argv\"?\n"
+     "m.json:2:11: error: exec.run needs a value for \"argv\"; give it in \"params\" or \"axes\""},
+    {R"("shapes":{"s":{"x":1}},"checks":[{"check":"conv.forward","params":{"shape":"s","dtype":"float31"}}])",
+     "m.json:2:88: error: \"dtype\" of conv.forward cannot be \"float31\"; did you mean \"float32\"?"},
+    {R"("shapes":{"s":{"x":1}},"checks":[{"check":"conv.forward","params":{"shape":"s","count":-1}}])",
+     "m.json:2:88: error: \"count\" of conv.forward must be an integer from 0 to 1024, found the integer -1"},
+    {R"("shapes":{"s":{"x":1}},"checks":[{"check":"conv.forward","params":{"shape":"s"},"axes":{"count":[1,"2"]}}])",
+     "m.json:2:100: error: \"count\" of conv.forward must be an integer from 0 to 1024, found the string "
+     "\"2\""},
+    {R"("shapes":{"stem":{"x":1}},"checks":[{"check":"conv.forward","params":{"shape":"stm"}}])",
+     "m.json:2:79: error: the matrix has no shape \"stm\"; did you mean \"stem\"?"},
+    {R"("shapes":{"s":{"x":1,"pda":1}},"checks":[{"check":"conv.forward","axes":{"shape":["s"],"count":[1,2]}}])",
+     "m.json:2:22: error: unknown field \"pda\" of the shape \"s\" (for conv.forward); did you mean "
+     "\"pad\"?"},
+    {R"("shapes":{"s":{"x":["a"]}},"checks":[{"check":"conv.forward","params":{"shape":"s"}}])",
+     "m.json:2:21: error: \"x\" of the shape \"s\" (for conv.forward) must be a list of integers, found the "
+     "string \"a\""},
+    {R"("shapes":{"s":{}},"checks":[{"check":"conv.forward","params":{"shape":"s"}}])",
+     "m.json:2:11: error: \"x\" of the shape \"s\" (for conv.forward) is missing"},
+    {R"("checks":[{"check":"exec.run","params":{"argv":"a b"}}])",
+     "m.json:2:48: error: this value of \"argv\" cannot stand in a case id, which holds letters, digits, "
+     "\"_\", \".\" and "
+     "\"+\"; give the entry a \"name\" that stands for it"},
+    {R"("checks":[{"check":"host.disk"},{"check":"host.disk"}])",
+     "m.json:2:33: error: the case \"host.disk\" is made by the entry at m.json:2:11 already; give one of "
+     "them a \"name\""},
+    {R"("checks":[{"check":"exec.run","axes":{"argv":["a",["a"]]}}])",
+     "m.json:2:11: error: the case \"exec.run[argv=a,exit=0]\" comes twice of this entry; an axis lists a "
+     "value twice"},
+    {R"("checks":[{"check":"exec.run","axes":{"argv":["a"]},"exclude":[{"argv":"a"}]}])",
+     "m.json:2:11: error: \"exclude\" leaves nothing of this entry; remove one or the other"},
+    {R"("checks":[{"check":"host.disk","subjects":["system"]}])",
+     "m.json:2:11: error: \"subjects\" has no meaning here: host.disk does not look at libraries and runs "
+     "once; remove it"},
+};
+INSTANTIATE_TEST_SUITE_P(All, PlanMistake, testing::ValuesIn(kMistakes));
+
+TEST(Catalogs, ThatCannotBeAreProblemsOfTheirFiles) {
+  const std::string entry = R"("checks":[{"check":"a.x"}])";
+  const auto plugin = [](const char* file, std::vector<CheckInfo> checks) {
+    PluginInfo info = Plugin("a", std::move(checks));
+    info.path = file;
+    return info;
+  };
+  const CheckInfo x = Check("a.x", Layer::kOther, Devices::kNone, {"a.y"});
+  const CheckInfo y = Check("a.y", Layer::kOther, Devices::kNone, {"a.x"});
+  EXPECT_EQ(PlanProblems(entry, {{plugin("1.so", {x, y})}, {}}),
+            "1.so: error: checks require one another in a circle: a.x -> a.y -> a.x; repair the plugin");
+  EXPECT_EQ(PlanProblems(entry, {{plugin("1.so", {x})}, {}}),
+            "1.so: error: a.x requires \"a.y\", a check no plugin has; did you mean \"a.x\"?");
+  const CheckInfo alone = Check("a.x", Layer::kOther, Devices::kNone);
+  EXPECT_EQ(PlanProblems(entry, {{plugin("1.so", {alone}), plugin("2.so", {alone})}, {}}),
+            "2.so: error: a second plugin named \"a\"; the first is 1.so; remove one of them");
+  EXPECT_EQ(PlanProblems(entry, {{plugin("1.so", {alone}), Plugin("b", {})}, {}}),
+            "b.cci.so: error: the plugin \"b\" has no checks; remove it or register its checks");
+}
+
+TEST(Catalogs, APrerequisiteThatNeedsAValueMustBeListed) {
+  Catalog catalog = SmallCatalog();
+  catalog.plugins.back().checks[0].prerequisites = {"exec.run"};  // host.disk
+  EXPECT_EQ(PlanProblems(R"("checks":[{"check":"host.disk"}])", catalog),
+            "m.json: error: host.disk requires exec.run, whose \"argv\" has no default; list exec.run in "
+            "\"checks\" with a "
+            "value for it");
+}
+
+}  // namespace
+}  // namespace cudnn_ci
