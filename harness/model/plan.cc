@@ -120,6 +120,13 @@ std::string CanonicalText(const std::vector<Case>& cases) {
     AppendText(c.planned.ref.id, &text);
     AppendText(c.planned.ref.device, &text);
     for (const auto& [name, value] : c.planned.params) {
+      // The id holds plain parameters already; a shape's fields and what fits no id it does not.
+      const bool scalar = !std::holds_alternative<std::string>(value) &&
+                          !std::holds_alternative<std::vector<std::string>>(value) &&
+                          !std::holds_alternative<std::vector<int64_t>>(value);
+      if (name.find('.') == std::string::npos && (scalar || IsIdText(IdText(value)))) {
+        continue;
+      }
       AppendText(name, &text);
       AppendText(IdText(value), &text);
     }

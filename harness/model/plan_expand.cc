@@ -259,6 +259,13 @@ void Expander::AddCombinations(size_t index, const Case& prototype, const std::v
   if (!entry.name.empty()) parts.push_back({"name", entry.name});
   std::sort(parts.begin(), parts.end(), [](const IdPart& a, const IdPart& b) { return a.key < b.key; });
 
+  size_t count = 1;
+  for (const size_t size : sizes) count *= size;
+  // Never less than double, or entry after entry would move all cases before it.
+  if (cases_.size() + count > cases_.capacity()) {
+    cases_.reserve(std::max(cases_.size() + count, 2 * cases_.capacity()));
+    known_.reserve(cases_.capacity());
+  }
   std::vector<size_t> digits(axes.size());
   std::vector<std::pair<std::string_view, std::string_view>> texts(parts.size());
   bool any = false;

@@ -71,6 +71,7 @@ void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::v
 }
 
 std::vector<Case> Select(const PlanOptions& options, std::vector<Case> cases) {
+  if (!options.static_stage && options.case_ids.empty() && options.filter.empty()) return cases;
   std::vector<bool> keep(cases.size(), true);
   if (options.static_stage) {
     // Without the GPU nothing is known about what needs it: a case that is judged without one is judged by
