@@ -2,15 +2,15 @@
 #include "conv/device_memory.h"
 
 #include <algorithm>
+#include <cstdint>
+
+#include "conv/fill.h"
 
 namespace cudnn_ci {
 namespace {
 
 constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kGuardBytes = 4096;
-// All ones are a NaN in every floating-point type: what is read before it was written, or beyond the
-// end of an input, shows in the result.
-constexpr unsigned char kNanByte = 0xFF;
 // Behind outputs a pattern that a stray NaN would not restore.
 constexpr unsigned char kPatternByte = 0xA5;
 
@@ -46,9 +46,11 @@ CUresult DeviceMemory::Reserve(const BufferSizes& sizes) {
     at = offsets_[i] + sizes[i];
   }
   guards_.push_back({at, at + kGuardBytes, kPatternByte});
-  for (const BufferName name : {kOutput, kWorkspace})
-    if (sizes[name] > 0)
-      api_.Require(api_.MemsetD8(base_ + offsets_[name], kNanByte, sizes[name]), "cuMemsetD8");
+  // The words may reach past an output of odd size; its guard is filled after it.
+  const std::uint32_t words = kUnwrittenWord * 0x10001u;
+  api_.Require(api_.MemsetD32(base_ + offsets_[kOutput], words, (sizes[kOutput] + 3) / 4), "cuMemsetD32");
+  if (sizes[kWorkspace] > 0)
+    api_.Require(api_.MemsetD8(base_ + offsets_[kWorkspace], kNanByte, sizes[kWorkspace]), "cuMemsetD8");
   for (const Guard& g : guards_)
     api_.Require(api_.MemsetD8(base_ + g.begin, g.pattern, g.end - g.begin), "cuMemsetD8");
   return CUDA_SUCCESS;

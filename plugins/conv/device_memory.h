@@ -31,7 +31,7 @@ class DeviceMemory {
   // Bytes held now.
   std::size_t held() const { return held_; }
 
-  // Lays out the buffers and fills everything: output and workspace with NaN bytes, guards with their
+  // Lays out the buffers and fills everything: output and workspace with NaNs, guards with their
   // pattern. Not success: the driver's answer to the allocation; nothing is held then.
   CUresult Reserve(const BufferSizes& sizes);
   // Gives the memory back if more than `bytes` are held.

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <type_traits>
 
+#include "conv/fill.h"
 #include "conv/parallel.h"
 
 namespace cudnn_ci {
@@ -79,8 +80,10 @@ typename Kind::Stored EncodeAs(double value) {
 }
 
 bool IsUnwritten(const void* element, std::size_t size) {
-  const auto* bytes = static_cast<const unsigned char*>(element);
-  return std::all_of(bytes, bytes + size, [](unsigned char b) { return b == kUnwrittenByte; });
+  std::uint16_t words[sizeof(double) / sizeof(std::uint16_t)];
+  std::memcpy(words, element, size);
+  return std::all_of(words, words + size / sizeof words[0],
+                     [](std::uint16_t w) { return w == kUnwrittenWord; });
 }
 
 // What is right for each integer that the reference holds.
@@ -312,7 +315,12 @@ std::string DescribeWrong(const Judgement& j, const ConvShape& shape, double bou
   std::ostringstream os;
   os.precision(9);
   os << j.wrong << " of " << j.elements << " elements are wrong; first " << shape.OutputPlace(j.first_wrong)
-     << ": expected " << j.first_expected << ", got " << j.first_got << "; worst error " << j.worst_error
+     << ": expected " << j.first_expected << ", got ";
+  if (std::isnan(j.first_got))
+    os << "no number";
+  else
+    os << j.first_got;
+  os << "; worst error of a number " << j.worst_error
      << (bound == 0 ? ", and none is allowed" : ", allowed before rounding ");
   if (bound != 0) os << bound;
   return os.str();

@@ -17,9 +17,6 @@
 
 namespace cudnn_ci {
 
-// The byte that output buffers are filled with before a run: all ones are a NaN in every type.
-constexpr unsigned char kUnwrittenByte = 0xFF;
-
 // What the oracle needs to know of an algorithm.
 enum class Arithmetic {
   kExact,     // sums of products, in any order
