@@ -42,12 +42,18 @@ Runner::Slot* Runner::SharedWorkerOf(const Lane* lane) {
 }
 
 void Runner::Dispatch() {
-  for (auto& [device, state] : device_states_)
-    if (state.suspect && !state.held.empty() && scheduler_.CanLease(device) &&
-        LiveWorkers() < options_.jobs) {
-      StartCanary(device);
-      break;  // the map's owner may have changed it
-    }
+  const std::vector<Lane*> lanes = scheduler_.ReadyLanes();
+  for (auto& [device, state] : device_states_) {
+    if (!state.suspect || state.held.empty() || !scheduler_.CanLease(device) ||
+        LiveWorkers() >= options_.jobs)
+      continue;
+    // Whoever uses the device next begins with the canary; a process for it alone only when nobody comes.
+    const std::string& name = device;
+    const auto uses = [&](const Lane* lane) { return lane->device == name; };
+    if (!stop_dispatch_ && std::any_of(lanes.begin(), lanes.end(), uses)) continue;
+    StartCanary(device);
+    break;  // the map may have changed
+  }
   if (stop_dispatch_) {
     for (auto& [id, slot] : slots_) {
       std::vector<Effect> effects;

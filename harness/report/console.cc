@@ -200,7 +200,40 @@ std::string ConsoleReporter::RunningText(int64_t now_ms) const {
   return text.empty() ? " nothing" : text;
 }
 
+// One broken driver is one red line, not three hundred: what it blocks shares a line.
+bool ConsoleReporter::Gather(const Event& event, const Summary& summary) {
+  const auto* finished = std::get_if<CaseFinished>(&event.body);
+  const auto* blocked = finished ? std::get_if<Blocked>(&finished->outcome) : nullptr;
+  if (!blocked || (blocked_count_ > 0 && blocked->by != blocked_by_)) return false;
+  const CaseRecord* record = summary.Find(finished->ref);
+  blocked_by_ = blocked->by;
+  ++blocked_count_;
+  ++blocked_checks_[record ? record->plan.check : finished->ref.id];
+  return true;
+}
+
+std::string ConsoleReporter::TakeBlocked() {
+  if (blocked_count_ == 0) return "";
+  std::string checks;
+  for (const auto& [check, count] : blocked_checks_)
+    checks += (checks.empty() ? "" : ", ") + check + (count > 1 ? " x " + std::to_string(count) : "");
+  const std::string what =
+      blocked_count_ == 1 ? checks : std::to_string(blocked_count_) + " cases (" + checks + ")";
+  const std::string line = Paint("[BLOCKED ]", kYellow) + " " + CleanLine(what, 300) + ": blocked by " +
+                           CleanLine(blocked_by_, 300) + "\n";
+  blocked_count_ = 0;
+  blocked_checks_.clear();
+  return line;
+}
+
 std::string ConsoleReporter::LinesOf(const Event& event, const Summary& summary) {
+  if (Gather(event, summary)) return "";
+  const std::string gathered = TakeBlocked();
+  if (Gather(event, summary)) return gathered;  // blocked by something else
+  return gathered + OwnLinesOf(event, summary);
+}
+
+std::string ConsoleReporter::OwnLinesOf(const Event& event, const Summary& summary) {
   if (std::holds_alternative<RunStarted>(event.body)) return Heading(summary);
   if (const auto* plan = std::get_if<PlanEnd>(&event.body)) {
     return "plan: " + std::to_string(plan->count) + (plan->count == 1 ? " case\n" : " cases\n");
@@ -259,7 +292,7 @@ Status ConsoleReporter::OnTick(int64_t now_ms, const Summary& summary) {
 }
 
 Status ConsoleReporter::Finish(const Summary& summary) {
-  return Print(LastScreen(summary, Judge(summary), options_.screen), "");
+  return Print(TakeBlocked() + LastScreen(summary, Judge(summary), options_.screen), "");
 }
 
 }  // namespace cudnn_ci

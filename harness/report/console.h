@@ -40,6 +40,9 @@ class ConsoleReporter : public Reporter {
   };
   void Note(const Event& event);  // who runs, how far we are
   std::string LinesOf(const Event& event, const Summary& summary);
+  std::string OwnLinesOf(const Event& event, const Summary& summary);
+  bool Gather(const Event& event, const Summary& summary);  // true: a blocked case, kept for TakeBlocked
+  std::string TakeBlocked();
   std::string CaseLines(const CaseRecord& record, const Summary& summary);
   std::string ProgressLine(const Summary& summary) const;
   std::string RunningText(int64_t now_ms) const;
@@ -56,6 +59,9 @@ class ConsoleReporter : public Reporter {
   int64_t done_ = 0, bad_ = 0;
   int64_t last_print_ms_ = 0, last_progress_ms_ = -1'000, last_milestone_ = 0;
   bool progress_shown_ = false;
+  std::string blocked_by_;
+  int64_t blocked_count_ = 0;
+  std::map<std::string, int64_t> blocked_checks_;
 };
 
 }  // namespace cudnn_ci

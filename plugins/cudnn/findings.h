@@ -20,15 +20,20 @@ inline constexpr char kCudnnInitOutOfMemory[] = "cudnn-init-out-of-memory";
 
 struct CudnnContract {
   bool absent = false;  // the image promises to carry no cuDNN
-  std::string range;    // else what it promises
+  std::string range;    // else what it promises; empty: nothing, so any version will do
+
+  bool Kept(const Context& ctx, const std::string& version) const {
+    return range.empty() || ctx.Satisfies(version, range);
+  }
+  // Ends the check as skipped: what is neither promised nor there is not gated.
+  void SkipUnlessPromised(Context& ctx, bool found) const {
+    if (!found && range.empty()) ctx.Skip(CCI_SKIP_ABSENT, "cuDNN, or image.cudnn in the matrix", "neither");
+  }
 };
 
-// Ends the check as skipped when the matrix promises nothing: what is not promised is not gated.
-inline CudnnContract RequireCudnnContract(Context& ctx) {
+inline CudnnContract ReadCudnnContract(const Context& ctx) {
   CudnnContract contract;
   contract.range = ctx.Contract("image.cudnn");
-  if (contract.range.empty())
-    ctx.Skip(CCI_SKIP_ABSENT, "image.cudnn in the matrix", "the matrix promises nothing of cuDNN");
   contract.absent = contract.range == "absent";
   return contract;
 }

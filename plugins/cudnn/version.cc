@@ -42,7 +42,7 @@ struct Version {
   }
 
   static void Run(Context& ctx, const Params&) {
-    const CudnnContract contract = RequireCudnnContract(ctx);
+    const CudnnContract contract = ReadCudnnContract(ctx);
     CudnnInstall install = InspectCudnn();
     if (contract.absent) {
       Judge(ctx, !install.found(), "no cuDNN is found", kCudnnNotPromised,
@@ -55,7 +55,7 @@ struct Version {
     ctx.Step("cudnnGetVersion");
     const std::string version = api.VersionText();
     CCI_ASSERT_NE(api.version(), 0u) << install.main.path << " has no symbol cudnnGetVersion";
-    Judge(ctx, ctx.Satisfies(version, contract.range), "cuDNN " + version + " is " + contract.range,
+    Judge(ctx, contract.Kept(ctx, version), "cuDNN " + version + " is " + contract.range,
           kCudnnOutsideContract,
           "cuDNN " + version + " found, " + contract.range + " promised; " + install.main.path);
 

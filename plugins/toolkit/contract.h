@@ -11,16 +11,22 @@ namespace cudnn_ci {
 
 struct ToolkitContract {
   bool absent = false;  // the image promises to carry no toolkit
-  std::string range;    // else what it promises
+  std::string range;    // else what it promises; empty: nothing, so any version will do
+
+  bool Kept(const Context& ctx, const std::string& version) const {
+    return range.empty() || ctx.Satisfies(version, range);
+  }
+  // Ends the check as skipped: what is neither promised nor there is not gated.
+  void SkipUnlessPromised(Context& ctx, bool found) const {
+    if (!found && range.empty()) {
+      ctx.Skip(CCI_SKIP_ABSENT, "a toolkit, or image.toolkit in the matrix", "neither");
+    }
+  }
 };
 
-// Ends the check as skipped when the matrix promises nothing: what is not promised is not gated.
-inline ToolkitContract RequireToolkitContract(Context& ctx) {
+inline ToolkitContract ReadToolkitContract(const Context& ctx) {
   ToolkitContract contract;
   contract.range = ctx.Contract("image.toolkit");
-  if (contract.range.empty()) {
-    ctx.Skip(CCI_SKIP_ABSENT, "image.toolkit in the matrix", "the matrix promises nothing of the toolkit");
-  }
   contract.absent = contract.range == "absent";
   return contract;
 }

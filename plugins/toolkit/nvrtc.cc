@@ -42,7 +42,7 @@ struct Nvrtc {
   }
 
   static void Run(Context& ctx, const Params&) {
-    const ToolkitContract contract = RequireToolkitContract(ctx);
+    const ToolkitContract contract = ReadToolkitContract(ctx);
     // An answer from the compute cache would hide that NVRTC cannot compile.
     setenv("CUDA_CACHE_DISABLE", "1", 1);
     NvrtcApi nvrtc;
@@ -52,6 +52,7 @@ struct Nvrtc {
             [&] { return "NVRTC found (" + (loaded ? nvrtc.path() : nvrtc.error()) + "), absent promised"; });
       return;
     }
+    contract.SkipUnlessPromised(ctx, loaded || !nvrtc.missing());
     if (!Judge(ctx, loaded, "NVRTC loads", kNvrtcMissing, [&] {
           return nvrtc.error() + " (looked for " + NvrtcApi::Sonames() + "; LD_LIBRARY_PATH='" +
                  Environment("LD_LIBRARY_PATH") + "')";
@@ -60,7 +61,7 @@ struct Nvrtc {
     }
     const std::string version = nvrtc.Version(), path = RealPath(nvrtc.path());
     ctx.Log("NVRTC " + version + " at " + path);
-    if (!Judge(ctx, !version.empty() && ctx.Satisfies(version, contract.range),
+    if (!Judge(ctx, !version.empty() && contract.Kept(ctx, version),
                "NVRTC " + version + " is " + contract.range, kNvrtcOutsideContract,
                "NVRTC " + version + " found, " + contract.range + " promised; " + path)) {
       return;

@@ -21,13 +21,14 @@ struct Runtime {
   }
 
   static void Run(Context& ctx, const Params&) {
-    const ToolkitContract contract = RequireToolkitContract(ctx);
+    const ToolkitContract contract = ReadToolkitContract(ctx);
     const std::vector<CudartLibrary> found = FindCudart();
     if (contract.absent) {
       Judge(ctx, found.empty(), "no CUDA runtime is found", kToolkitNotPromised,
             [&] { return found[0].soname + " found at " + found[0].path + ", absent promised"; });
       return;
     }
+    contract.SkipUnlessPromised(ctx, !found.empty());
     if (!Judge(ctx, !found.empty(), "a CUDA runtime is found", kToolkitRuntimeMissing,
                "none of " + CudartSonames() + " is on the loader's path; LD_LIBRARY_PATH='" +
                    Environment("LD_LIBRARY_PATH") + "'")) {
@@ -43,7 +44,7 @@ struct Runtime {
       ctx.Log("toolkit " + cudart.version + " at " + RealPath(cudart.path));
       versions += (versions.empty() ? "" : " and ") + cudart.version;
       // An image may carry runtimes of several majors: programs choose by soname, and one keeps the promise.
-      kept = kept || ctx.Satisfies(cudart.version, contract.range);
+      kept = kept || contract.Kept(ctx, cudart.version);
     }
     if (!kept && !errors.empty()) {
       ctx.Finding(kToolkitRuntimeMissing, errors);

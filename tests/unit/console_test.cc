@@ -169,7 +169,7 @@ TEST_F(ConsoleTest, AHugeLogIsNotFlooded) {
   b.Fail("conv.bad", Wrong("wrong-value", Blame::kImage));
   for (int i = 0; i < 3000; ++i) {
     const std::string id = "conv.d" + std::to_string(i);
-    b.Plan(id), b.End(id, Blocked{"conv.bad"});
+    b.Plan(id), b.End(id, Skipped{SkipKind::kUnsupported, "sm_90", "sm_80"});
   }
   Play(b, ConsoleOptions{});
   const std::string output = Output();
@@ -178,6 +178,22 @@ TEST_F(ConsoleTest, AHugeLogIsNotFlooded) {
   EXPECT_NE(output.find("[ FAILED ] conv.bad"), std::string::npos);
   EXPECT_NE(output.find("further ones are in the reports only"), std::string::npos);
   EXPECT_NE(output.find("/6001] 1 failed\n"), std::string::npos);
+}
+
+TEST_F(ConsoleTest, WhatOneCaseBlocksSharesALine) {
+  RunBuilder b;
+  b.Fail("driver.load", Wrong("wrong-value", Blame::kImage));
+  for (int i = 0; i < 300; ++i) {
+    const std::string id = "conv.d" + std::to_string(i);
+    b.Plan(id), b.End(id, Blocked{"driver.load"});
+  }
+  b.Plan("conv.other"), b.End("conv.other", Blocked{"driver.other"});
+  Play(b, ConsoleOptions{});
+  const std::string output = Output();
+  EXPECT_NE(output.find("[BLOCKED ] 300 cases ("), std::string::npos) << output;
+  EXPECT_NE(output.find("): blocked by driver.load\n[BLOCKED ] conv.other: blocked by driver.other\n"),
+            std::string::npos)
+      << output;
 }
 
 TEST_F(ConsoleTest, ATerminalShowsOneLineAndKeepsWhatFailed) {

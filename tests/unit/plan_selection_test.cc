@@ -114,7 +114,7 @@ TEST(Fingerprint, ChangesWithIdsDevicesAndParameters) {
 
 TEST(Promises, ThatTheMatrixDoesNotMakeAreNotGated) {
   EXPECT_THAT(PlanOf(R"("image":{"toolkit":">=12"},"checks":[{"check":"host.disk"}])").not_gated,
-              ElementsAre("image.cudnn is not promised by the matrix: cuDNN is not gated"));
+              ElementsAre("image.cudnn is not promised by the matrix: cuDNN's version is not gated"));
 }
 
 TEST(Waivers, ThatMatchNothingAreWarnedOf) {

@@ -17,7 +17,7 @@ class ToolkitTest : public PluginTest {
 
 TEST_F(ToolkitTest, RuntimeKeepsItsContract) {
   EXPECT_EQ(RunCheck("toolkit.runtime", {}, {"contract:image.toolkit=>=13.0 <14"}).Verdict(), "passed");
-  EXPECT_EQ(RunCheck("toolkit.runtime", {}).Verdict(), "skipped") << "what is not promised is not gated";
+  EXPECT_EQ(RunCheck("toolkit.runtime", {}).Verdict(), "passed") << "any version will do";
 }
 
 TEST_F(ToolkitTest, RuntimeOutsideTheContractIsNamedWithBoth) {
@@ -113,7 +113,7 @@ TEST_F(CudnnTest, HealthyInstallPasses) {
   const Report load = RunCheck("cudnn.load", {}, kPromise), version = RunCheck("cudnn.version", {}, kPromise);
   EXPECT_EQ(load.Verdict(), "passed") << ::testing::PrintToString(load);
   EXPECT_EQ(version.Verdict(), "passed") << ::testing::PrintToString(version);
-  EXPECT_EQ(RunCheck("cudnn.load", {}).Verdict(), "skipped") << "what is not promised is not gated";
+  EXPECT_EQ(RunCheck("cudnn.load", {}).Verdict(), "passed") << "any version will do";
 }
 
 TEST_F(CudnnTest, CopyInOneDirectoryPasses) {
