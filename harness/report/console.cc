@@ -215,12 +215,19 @@ bool ConsoleReporter::Gather(const Event& event, const Summary& summary) {
 std::string ConsoleReporter::TakeBlocked() {
   if (blocked_count_ == 0) return "";
   std::string checks;
-  for (const auto& [check, count] : blocked_checks_)
-    checks += (checks.empty() ? "" : ", ") + check + (count > 1 ? " x " + std::to_string(count) : "");
+  size_t named = 0;
+  for (const auto& [check, count] : blocked_checks_) {
+    if (named++ == 6) {
+      checks += ", and " + std::to_string(blocked_checks_.size() - 6) + " more checks";
+      break;
+    }
+    checks += (checks.empty() ? "" : ", ") + CleanLine(check, 80) +
+              (count > 1 ? " x " + std::to_string(count) : "");
+  }
   const std::string what =
       blocked_count_ == 1 ? checks : std::to_string(blocked_count_) + " cases (" + checks + ")";
-  const std::string line = Paint("[BLOCKED ]", kYellow) + " " + CleanLine(what, 300) + ": blocked by " +
-                           CleanLine(blocked_by_, 300) + "\n";
+  const std::string line =
+      Paint("[BLOCKED ]", kYellow) + " " + what + ": blocked by " + CleanLine(blocked_by_, 300) + "\n";
   blocked_count_ = 0;
   blocked_checks_.clear();
   return line;
