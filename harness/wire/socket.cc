@@ -32,6 +32,7 @@ Io Send(int fd, std::string_view packet) {
 
 Io Receive(int fd, std::string* packet) {
   packet->resize(kMaxPacket);
+  bool reset = false;
   for (;;) {
     const ssize_t n = recv(fd, packet->data(), packet->size(), MSG_TRUNC);
     if (n > 0) {
@@ -43,6 +44,12 @@ Io Receive(int fd, std::string* packet) {
     if (n == 0) return Io::kClosed;
     if (errno == EINTR) continue;
     if (errno == EAGAIN || errno == EWOULDBLOCK) return Io::kWouldBlock;
+    // The other side died with packets of ours unread. The kernel says so once and first; what it had sent
+    // before is still there and follows.
+    if (errno == ECONNRESET && !reset) {
+      reset = true;
+      continue;
+    }
     if (errno == ECONNRESET) return Io::kClosed;
     return Io::kError;
   }
