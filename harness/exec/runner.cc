@@ -21,6 +21,7 @@ constexpr int64_t kMaxPollNs = 500'000'000;  // reporters are ticked at least th
 constexpr int64_t kGrowthBytes = int64_t{2} << 30;
 constexpr int64_t kWarmCases = 8;
 constexpr int kPacketsAtOnce = 64;
+constexpr int kPacketsLeft = 4096;  // more than a socket's buffer can hold
 constexpr size_t kOutputAtOnce = 4 << 20;
 
 }  // namespace
@@ -223,11 +224,10 @@ void Runner::FinishExited(int64_t now) {
     if (!slot->exited) continue;
     std::vector<Effect> effects;
     Worker* worker = slot->worker.get();
-    while (slot->process.control_open())
-      if (!slot->process.Receive(
-              kPacketsAtOnce, [&](std::string_view packet) { worker->OnPacket(packet, now, &effects); },
-              [&](const std::string& why) { worker->OnGarbage(why, now, &effects); }))
-        break;
+    // What it had sent, not until the end of the file: a child it left may hold the socket, silent for ever.
+    slot->process.Receive(
+        kPacketsLeft, [&](std::string_view packet) { worker->OnPacket(packet, now, &effects); },
+        [&](const std::string& why) { worker->OnGarbage(why, now, &effects); });
     slot->process.ReadOutput(kOutputAtOnce, [&](std::string_view b) { worker->OnOutput(b, now, &effects); });
     Apply(slot.get(), &effects, now);
     if (!slot->process.output_open() || now >= slot->drain_until_ns) done.push_back(id);
