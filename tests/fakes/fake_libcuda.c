@@ -1,6 +1,6 @@
 /* A CUDA driver without a GPU, for tests on machines that have none. It knows its own devices, memory
- * that is the host's, and how to compute the two kernels that the environment checks launch; any other
- * kernel is refused. Must not know the plugins.
+ * that is the host's, and how to compute the kernels that the environment checks and the worker's canary
+ * launch; any other kernel is refused. Must not know the plugins.
  *
  *   FAKE_CUINIT          what cuInit returns (0)
  *   FAKE_DRIVER_VERSION  what cuDriverGetVersion gives (13000)
@@ -12,6 +12,9 @@
  *   FAKE_FREE_MB         free device memory that cuMemGetInfo gives (100000)
  *   FAKE_CONTEXT         what cuDevicePrimaryCtxRetain returns (0)
  *   FAKE_CANARY          "wrong": one element of every kernel's output is off by one
+ *
+ * Filling address 0 is accepted and, as on a real device, comes back as an error of every later
+ * synchronisation.
  */
 #include <cuda.h>
 #include <stdint.h>
@@ -169,7 +172,9 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
   *context = current_context;
   return CUDA_SUCCESS;
 }
-CUresult cuCtxSynchronize(void) { return current_context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; }
+static CUresult sticky_error;
+
+CUresult cuCtxSynchronize(void) { return current_context ? sticky_error : CUDA_ERROR_INVALID_CONTEXT; }
 
 CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
   void* p = malloc(bytes);
@@ -189,6 +194,10 @@ CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
   return CUDA_SUCCESS;
 }
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) {
+  if (to == 0) {
+    sticky_error = CUDA_ERROR_ILLEGAL_ADDRESS;
+    return CUDA_SUCCESS;
+  }
   memset((void*)(uintptr_t)to, value, count);
   return CUDA_SUCCESS;
 }
@@ -203,7 +212,7 @@ CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
 }
 
 /* A module is its image; a function is one of these kernels. */
-enum Kernel { kNone, kCanary, kFill };
+enum Kernel { kNone, kCanary, kFill, kWorkerCanary };
 
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   *module = (CUmodule)(uintptr_t)image;
@@ -215,21 +224,29 @@ CUresult cuModuleUnload(CUmodule module) {
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   enum Kernel kernel = kNone;
-  (void)module;
-  if (strcmp(name, "cudnn_ci_canary") == 0) kernel = kCanary;
+  /* The driver plugin's canary takes a count; the worker's, of the same name, does not. */
+  if (strcmp(name, "cudnn_ci_canary") == 0)
+    kernel = strstr((const char*)(uintptr_t)module, "[count]") ? kCanary : kWorkerCanary;
   if (strcmp(name, "cudnn_ci_fill") == 0) kernel = kFill;
   *function = (CUfunction)(uintptr_t)kernel;
   return kernel == kNone ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;
 }
+static uint32_t Element(enum Kernel kernel, uint32_t i, uint32_t seed) {
+  if (kernel == kCanary) return i * 2654435761u ^ seed;
+  if (kernel == kWorkerCanary) return i * 2654435761u + seed;
+  return (i * 2246822519u + seed) ^ (i >> 3);
+}
+
 CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                         unsigned bz, unsigned shared, CUstream stream, void** arguments, void** extra) {
+  enum Kernel kernel = (enum Kernel)(uintptr_t)function;
   uint32_t* out = (uint32_t*)(uintptr_t) * (CUdeviceptr*)arguments[0];
-  uint32_t count = *(uint32_t*)arguments[1], seed = *(uint32_t*)arguments[2];
+  uint32_t threads = gx * bx;
+  uint32_t count = kernel == kWorkerCanary ? threads : *(uint32_t*)arguments[1];
+  uint32_t seed = *(uint32_t*)arguments[kernel == kWorkerCanary ? 1 : 2];
   (void)shared, (void)stream, (void)extra, (void)gy, (void)gz, (void)by, (void)bz;
   if (!current_context) return CUDA_ERROR_INVALID_CONTEXT;
-  for (uint32_t i = 0; i < count && i < (uint64_t)gx * bx; ++i)
-    out[i] = (enum Kernel)(uintptr_t)function == kCanary ? i * 2654435761u ^ seed
-                                                         : (i * 2246822519u + seed) ^ (i >> 3);
+  for (uint32_t i = 0; i < count && i < threads; ++i) out[i] = Element(kernel, i, seed);
   if (Is("FAKE_CANARY", "wrong")) out[count / 2] += 1;
   return CUDA_SUCCESS;
 }
