@@ -50,6 +50,7 @@ int Runner::Run(int signal_fd) {
     for (const Finding& f : c.findings) Emit(FindingReported{c.planned.ref, f});
     Emit(CaseFinished{c.planned.ref, s.outcome, 0, {}});
   }
+  StartEarly();
   Loop(signal_fd);
   // Strays of workers that were killed last.
   for (int i = 0; i < 100 && control_->SweepStrays({}); ++i) usleep(1000);

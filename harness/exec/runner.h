@@ -62,6 +62,7 @@ class Runner {
     Lane* lane = nullptr;  // null: a canary alone
     std::string device;
     bool exited = false, canary_pending = false, abandoned = false;
+    bool early = false;  // warms up before its turn, without the device's lease
     bool out_of_memory = false;
     std::optional<Assignment> reserved;  // waits for the canary
     int64_t drain_until_ns = 0, next_watch_ns = 0;
@@ -85,14 +86,22 @@ class Runner {
 
   // runner_dispatch.cc: who runs what
   void Dispatch();
-  bool StartWorker(Lane* lane, const std::string& device, std::optional<size_t> alone_case);
+  void StartEarly();
+  bool TakeLease(Slot* slot);
+  // runner_start.cc: how a worker begins
   void StartCanary(const std::string& device);
+  bool StartWorker(Lane* lane, const std::string& device, std::optional<size_t> alone_case,
+                   bool early = false);
+  Slot* AddSlot(WorkerProcess process, Lane* lane, const std::string& device,
+                const std::set<std::string>& plugins, bool shared);
+  bool NeedsCanaryFirst(const std::string& device) const;
+  AttemptMode ModeOf(size_t case_index) const;
   void Fill(Slot* slot);
   void MakeRoom(const Lane* wanting);
   Assignment MakeAssignment(size_t case_index, AttemptMode mode);
   std::vector<std::string> Environment(const Lane* lane, const std::string& device) const;
   std::vector<wire::Configure> Configuration(const Lane* lane, const std::string& device) const;
-  std::vector<std::string> PluginFiles(const Lane* lane) const;
+  std::vector<std::string> PluginFiles(const std::set<std::string>& plugins) const;
   int LiveWorkers() const;
   Slot* SharedWorkerOf(const Lane* lane);
 

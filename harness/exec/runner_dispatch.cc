@@ -3,27 +3,13 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "base/time.h"
-#include "exec/proc.h"
 #include "exec/runner.h"
-
-extern char** environ;
 
 namespace cudnn_ci {
 namespace {
 
 constexpr size_t kRunsAhead = 16;  // hides the round trip; more would only lengthen what a crash gives back
-constexpr size_t kConfigureBytes = 24 * 1024;
-
-// NAME=VALUE pairs with one variable set.
-void SetVariable(std::vector<std::string>* env, const std::string& name, const std::string& value) {
-  const std::string prefix = name + "=";
-  env->erase(std::remove_if(env->begin(), env->end(),
-                            [&](const std::string& e) { return e.compare(0, prefix.size(), prefix) == 0; }),
-             env->end());
-  env->push_back(prefix + value);
-}
 
 }  // namespace
 
@@ -65,7 +51,10 @@ void Runner::Dispatch() {
   for (Lane* lane : scheduler_.ReadyLanes()) {
     if (lane->shared && !lane->ready.empty()) {
       if (Slot* slot = SharedWorkerOf(lane)) {
-        if (!slot->canary_pending) Fill(slot);
+        if (!TakeLease(slot))
+          MakeRoom(lane);
+        else if (!slot->canary_pending)
+          Fill(slot);
         continue;
       }
     }
@@ -92,12 +81,53 @@ void Runner::Dispatch() {
   }
 }
 
+// A context costs up to 400 ms. The first warm worker of the first device makes its own while the checks
+// before it still run; this is the one time that a device has two. Not where that could change a verdict.
+void Runner::StartEarly() {
+  constexpr int64_t kEnoughMemory = int64_t{4} << 30;
+  if (options_.isolation != Isolation::kShared || options_.jobs < 2 || options_.devices.empty()) return;
+  const DeviceInfo& device = options_.devices.front();
+  if (device.uuid.empty()) return;
+  Lane* first = nullptr;
+  for (size_t i = 0; i < plan_.cases.size(); ++i) {
+    const Case& c = plan_.cases[i];
+    if (c.exclusive) return;
+    if (!first && !c.settled && scheduler_.LaneOf(i)->shared && scheduler_.LaneOf(i)->device == device.name)
+      first = scheduler_.LaneOf(i);
+  }
+  // "gpu." + N, in the order the facts count.
+  const std::string key = "gpu." + device.name.substr(3) + ".";
+  for (const auto& [subject, facts] : options_.facts.by_subject) {
+    const auto mode = facts.find(key + "compute_mode");
+    if (mode != facts.end() && mode->second != "default") return;
+    // Unknown (NVML refuses it inside MIG) is not little.
+    const auto memory = facts.find(key + "memory_free_bytes");
+    if (memory != facts.end() && strtoll(memory->second.c_str(), nullptr, 10) < kEnoughMemory) return;
+  }
+  if (first) StartWorker(first, first->device, std::nullopt, true);
+}
+
+// An early worker's turn has come: it needs the lease like any other.
+bool Runner::TakeLease(Slot* slot) {
+  if (!slot->early) return true;
+  if (!scheduler_.CanLease(slot->device)) return false;
+  scheduler_.Lease(slot->device, slot->worker->id());
+  slot->early = false;
+  if (NeedsCanaryFirst(slot->device)) {
+    std::vector<Effect> effects;
+    slot->canary_pending = true;
+    slot->worker->RequestCanary(MonotonicNs(), &effects);
+    Apply(slot, &effects, MonotonicNs());
+  }
+  return true;
+}
+
 // An idle warm worker holds a slot, perhaps a device: it goes when a lane that cannot start needs either.
 void Runner::MakeRoom(const Lane* wanting) {
   for (auto& [id, slot] : slots_) {
     if (!slot->worker->shared() || !slot->worker->idle() || slot->worker->ending() || slot->canary_pending)
       continue;
-    if (slot->lane && !slot->lane->ready.empty()) continue;
+    if (slot->early || (slot->lane && !slot->lane->ready.empty())) continue;
     const bool holds_device = !slot->device.empty() && (slot->device == wanting->device ||
                                                         wanting->device == "*" || slot->device == "*");
     if (!holds_device && LiveWorkers() < options_.jobs) continue;
@@ -106,157 +136,6 @@ void Runner::MakeRoom(const Lane* wanting) {
     Apply(slot.get(), &effects, MonotonicNs());
     return;
   }
-}
-
-std::vector<std::string> Runner::Environment(const Lane* lane, const std::string& device) const {
-  std::vector<std::string> env;
-  for (char** e = environ; *e; ++e) env.emplace_back(*e);
-  for (const SubjectInfo& s : options_.subjects)
-    if (lane && s.name == lane->subject && s.spec.compare(0, 5, "path:") == 0) {
-      const char* before = getenv("LD_LIBRARY_PATH");
-      SetVariable(&env, "LD_LIBRARY_PATH",
-                  s.spec.substr(5) + (before && *before ? ":" + std::string(before) : ""));
-    }
-  // One visible device, by UUID: cuInit takes five times as long with four of them visible.
-  std::vector<std::string> uuids;
-  for (const DeviceInfo& d : options_.devices)
-    if (!d.uuid.empty() && (d.name == device || device == "*")) uuids.push_back(d.uuid);
-  if (!uuids.empty()) SetVariable(&env, "CUDA_VISIBLE_DEVICES", Join(uuids, ","));
-  return env;
-}
-
-std::vector<wire::Configure> Runner::Configuration(const Lane* lane, const std::string& device) const {
-  wire::Configure c;
-  const std::string subject = lane && !lane->subject.empty()
-                                  ? lane->subject
-                                  : (options_.subjects.empty() ? "" : options_.subjects[0].name);
-  c.subject_name = subject;
-  for (const SubjectInfo& s : options_.subjects)
-    if (s.name == subject) c.subject_spec = s.spec;
-  for (const DeviceInfo& d : options_.devices)
-    if (d.name == device) c.device_uuid = d.uuid;
-  c.scratch_dir = options_.scratch_dir;
-  c.contract = options_.contract;
-  std::vector<wire::Configure> out;
-  const auto facts = options_.facts.by_subject.find(subject);
-  size_t bytes = 0;
-  if (facts != options_.facts.by_subject.end())
-    for (const auto& [key, value] : facts->second) {
-      if (bytes > kConfigureBytes) {  // a packet is bounded
-        out.push_back(c);
-        c.facts.clear();
-        bytes = 0;
-      }
-      c.facts[key] = value;
-      bytes += key.size() + value.size() + 8;
-    }
-  out.push_back(std::move(c));
-  return out;
-}
-
-std::vector<std::string> Runner::PluginFiles(const Lane* lane) const {
-  std::vector<std::string> files;
-  for (const PluginInfo& p : catalog_.plugins)
-    if (options_.isolation == Isolation::kNone || !lane || p.name == lane->plugin) files.push_back(p.path);
-  if (!lane && options_.isolation != Isolation::kNone) files.resize(std::min<size_t>(files.size(), 1));
-  return files;
-}
-
-bool Runner::StartWorker(Lane* lane, const std::string& wanted_device, std::optional<size_t> alone_case) {
-  // One process for everything sees one device, too.
-  const bool one_process = options_.isolation == Isolation::kNone;
-  const std::string device =
-      one_process && !options_.devices.empty() ? options_.devices[0].name : wanted_device;
-  WorkerCommand command;
-  command.worker_path = options_.worker_path;
-  command.plugins = PluginFiles(lane);
-  command.env = Environment(lane, device);
-  command.inherit_output = options_.isolation == Isolation::kNone;
-  const int64_t now = MonotonicNs();
-  Result<WorkerProcess> process = WorkerProcess::Start(control_, command);
-  if (!process.ok()) {
-    // No process can be had: the run cannot go on, and says so.
-    spawn_failed_ = stop_dispatch_ = true;
-    if (alone_case) {
-      Finalize(*alone_case, Errored{ErrorKind::kCrashed, process.error()}, {});
-    }
-    Emit(FindingReported{{}, HarnessFinding("worker-exit", process.error())});
-    return false;
-  }
-  auto owned = std::make_unique<Slot>();
-  Slot* slot = owned.get();
-  slot->process = std::move(*process);
-  slot->lane = lane;
-  slot->device = device;
-  slot->next_watch_ns = now + 100'000'000;
-  const int64_t id = next_worker_++;
-  const pid_t pid = slot->process.pid();
-  const std::string plugin = lane ? lane->plugin : "";
-  const bool shared = !alone_case && lane && lane->shared;
-  WorkerLimits limits = options_.limits;
-  if (options_.isolation == Isolation::kNone) limits.timeouts = false;
-  slot->worker = std::make_unique<Worker>(
-      id, shared, limits,
-      [this, plugin](const std::string& slug) -> const FindingInfo* {
-        for (const PluginInfo& p : catalog_.plugins) {
-          if (p.name != plugin && options_.isolation != Isolation::kNone) continue;
-          for (const FindingInfo& f : p.findings)
-            if (f.slug == slug) return &f;
-        }
-        return nullptr;
-      },
-      [pid] { return DescribeProcess(pid); }, now);
-  slots_[id] = std::move(owned);
-  scheduler_.Lease(device, id);
-  Emit(WorkerStarted{id, pid, plugin, lane ? lane->subject : "", device, shared});
-  for (const wire::Configure& c : Configuration(lane, device))
-    slot->process.Send(wire::Encode(wire::ToWorker(c)));
-  std::vector<Effect> effects;
-  if (alone_case) {
-    const auto h = histories_.find(*alone_case);
-    AttemptMode mode = AttemptMode::kAlone;
-    if (h != histories_.end() && h->second.suspicion && !h->second.decisive)
-      mode = AttemptMode::kConfirm;
-    else if (h != histories_.end() && h->second.retries > 0)
-      mode = AttemptMode::kRetry;
-    slot->reserved = MakeAssignment(*alone_case, mode);
-  }
-  const auto state = device_states_.find(device);
-  if (state != device_states_.end() && state->second.suspect && DeviceCanBeTested(device)) {
-    slot->canary_pending = true;
-    slot->worker->RequestCanary(now, &effects);
-  } else if (slot->reserved) {
-    slot->worker->Assign(std::move(*slot->reserved), now, &effects);
-    slot->reserved.reset();
-  }
-  Apply(slot, &effects, now);
-  if (shared && !slot->canary_pending) Fill(slot);
-  return true;
-}
-
-void Runner::StartCanary(const std::string& device) {
-  if (!StartWorker(nullptr, device, std::nullopt))
-    LoseDevice(device, "no process could be started to test it");
-}
-
-Assignment Runner::MakeAssignment(size_t case_index, AttemptMode mode) {
-  const Case& c = plan_.cases[case_index];
-  Assignment a;
-  a.case_index = case_index;
-  a.ref = c.planned.ref;
-  a.layer = c.planned.layer;
-  a.mode = mode;
-  a.timeout_s = c.planned.timeout_s;
-  a.run.check = c.planned.check;
-  a.run.params = c.planned.params;
-  a.run.timeout_s = c.planned.timeout_s;
-  // From the id alone: the same case draws the same data wherever and whenever it runs.
-  a.run.seed = Fnv1a(c.planned.ref.id) >> 1;
-  if (const auto h = histories_.find(case_index); h != histories_.end()) {
-    a.attempt = h->second.attempts + 1;
-    a.run.skip_steps = h->second.skip_steps;
-  }
-  return a;
 }
 
 void Runner::Fill(Slot* slot) {

@@ -35,11 +35,6 @@ void Runner::Apply(Slot* slot, std::vector<Effect>* effects, int64_t now) {
     } else if (auto* signal = std::get_if<SendSignal>(&effect)) {
       if (!slot->exited) control_->Signal(slot->process.pid(), signal->signal);
     } else if (auto* event = std::get_if<EmitEvent>(&effect)) {
-      if (auto* e = std::get_if<ExpectationFailed>(&event->body)) {
-        for (const auto* a = slot->worker->current(); a && a->ref == e->ref; a = nullptr)
-          first_expectations_.emplace(a->case_index,
-                                      e->file + ":" + std::to_string(e->line) + ": " + e->what);
-      }
       if (auto* attached = std::get_if<Attached>(&event->body)) {
         TakeAttachment(attached);
         if (attached->path.empty()) continue;
@@ -69,6 +64,7 @@ void Runner::OnAttemptEnded(Slot* slot, AttemptResult result) {
   const Case& c = plan_.cases[i];
   Emit(AttemptFinished{c.planned.ref, result.attempt, slot->worker->id(), result.outcome, result.seconds,
                        result.output, result.evidence});
+  if (!result.first_expectation.empty()) first_expectations_.emplace(i, result.first_expectation);
   if (!result.findings.empty()) {
     std::vector<Finding>& said = said_[i];
     said.insert(said.end(), result.findings.begin(), result.findings.end());
@@ -212,14 +208,16 @@ void Runner::OnWorkerEnded(Slot* slot, const ExitStatus* status, int64_t now) {
   if (slot->reserved && !scheduler_.IsSettled(slot->reserved->case_index)) {
     scheduler_.Requeue(slot->reserved->case_index, true);  // it never began
   }
-  if (!worker->ended_badly() || cancelled_) return;
+  // One that only warmed up, for checks that then were not to run, has nothing to answer for.
+  if (!worker->ended_badly() || worker->cases_run() == 0 || cancelled_) return;
   const Assignment* last = worker->last_finished();
   const std::string after = last ? " after its last case, " + DisplayId(last->ref) : "";
   Emit(FindingReported{
       {},
-      HarnessFinding("worker-exit", "a shared worker of plugin " + (slot->lane ? slot->lane->plugin : "") +
+      HarnessFinding("worker-exit", "a shared worker of " +
+                                        Join({slot->lane->plugins.begin(), slot->lane->plugins.end()}, ", ") +
                                         " ended with " + ToString(*status) + after)});
-  if (last && slot->lane) scheduler_.Requeue(last->case_index, true);
+  if (last) scheduler_.Requeue(last->case_index, true);
 }
 
 // A file in our scratch directory becomes DIR/attachments/N-NAME; path is emptied if it is not to be kept.

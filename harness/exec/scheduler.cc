@@ -20,25 +20,36 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
       lane_of_(plan.cases.size()),
       blocked_by_(plan.cases.size()),
       open_(plan.cases.size()) {
+  // A pooled case that looks at no library joins the pool of the first subject.
+  std::string pool_subject;
+  for (const Case& c : plan.cases)
+    if (c.pooled && pool_subject.empty()) pool_subject = c.planned.subject;
   for (size_t i = 0; i < plan.cases.size(); ++i) {
     const Case& c = plan.cases[i];
-    const bool shared = isolation == Isolation::kNone || (isolation == Isolation::kShared && c.shareable);
-    const std::string device = LaneDevice(c);
-    const std::string key = c.planned.plugin + '\n' + c.planned.subject + '\n' + device +
-                            (shared ? "\ns" : "\na") + (c.exclusive ? "x" : "");
-    Lane& lane = lanes_[key];
-    if (lane.plugin.empty()) {
-      lane.plugin = c.planned.plugin;
-      lane.subject = c.planned.subject;
-      lane.device = device;
-      lane.shared = shared;
-      lane.exclusive = c.exclusive;
-    }
-    lane_of_[i] = &lane;
+    const bool pooled = isolation == Isolation::kShared && c.pooled;
+    lane_of_[i] = &LaneFor(c, isolation, pooled, pool_subject);
     for (const size_t p : c.prerequisites) dependents_[p].push_back(static_cast<uint32_t>(i));
     waiting_for_[i] = static_cast<uint32_t>(c.prerequisites.size());
     if (c.prerequisites.empty() && !c.settled) MakeReady(i);
   }
+}
+
+Lane& Scheduler::LaneFor(const Case& c, Isolation isolation, bool pooled, const std::string& pool_subject) {
+  const bool shared =
+      isolation == Isolation::kNone || pooled || (isolation == Isolation::kShared && c.shareable);
+  const std::string device = LaneDevice(c);
+  const std::string subject = pooled && c.planned.subject.empty() ? pool_subject : c.planned.subject;
+  const bool hide = c.devices == Devices::kNone;
+  const std::string key = (pooled ? "\tpool" : c.planned.plugin) + '\n' + subject + '\n' + device + '\n' +
+                          (shared ? 's' : 'a') + (c.exclusive ? 'x' : '-') + (hide ? 'h' : '-');
+  Lane& lane = lanes_[key];
+  lane.plugins.insert(c.planned.plugin);
+  lane.subject = subject;
+  lane.device = device;
+  lane.shared = shared;
+  lane.exclusive = c.exclusive;
+  lane.hide_devices = hide;
+  return lane;
 }
 
 void Scheduler::MakeReady(size_t i) {

@@ -1,8 +1,8 @@
 // Which case may run now, and where. Pure bookkeeping over the plan: prerequisites, lanes, device leases.
 // Knows no process.
 //
-// A lane is a stream of cases that could use one process after the other: same plugin, same subject,
-// same device, same way (shared or one process a case).
+// A lane is a stream of cases that could use one process after the other: same plugin (on further devices:
+// any whose check is pooled), same subject, same device, same way (shared or one process a case).
 #ifndef CUDNN_CI_EXEC_SCHEDULER_H_
 #define CUDNN_CI_EXEC_SCHEDULER_H_
 
@@ -22,11 +22,13 @@ namespace cudnn_ci {
 enum class Isolation { kShared, kProcess, kNone };
 
 struct Lane {
-  std::string plugin, subject, device;  // device: "gpu0", "*" for all devices, "" for none
+  std::set<std::string> plugins;
+  std::string subject, device;  // device: "gpu0", "*" for all devices, "" for none
   bool shared = false;
   bool exclusive = false;
-  std::deque<size_t> ready;  // in plan order
-  std::deque<size_t> alone;  // to run in a process of their own (confirmations, retries), before the others
+  bool hide_devices = false;  // its cases use none: seeing them would only cost
+  std::deque<size_t> ready;   // in plan order
+  std::deque<size_t> alone;   // to run in a process of their own (confirmations, retries), before the others
   bool empty() const { return ready.empty() && alone.empty(); }
 };
 
@@ -65,6 +67,7 @@ class Scheduler {
 
  private:
   enum class State : uint8_t { kWaiting, kReady, kRunning, kSettled };
+  Lane& LaneFor(const Case& c, Isolation isolation, bool pooled, const std::string& pool_subject);
   void MakeReady(size_t case_index);
 
   const Plan& plan_;

@@ -33,6 +33,7 @@ void Worker::StartCurrent(int64_t now_ns) {
   started_ = failed_ = slow_said_ = step_skippable_ = false;
   step_.clear();
   findings_.clear();
+  first_expectation_.clear();
   evidence_.clear();
   output_.Clear();
 }
@@ -123,8 +124,10 @@ void Worker::Handle(const wire::Step& m, int64_t now_ns, std::vector<Effect>* ou
 void Worker::Handle(const wire::Expectation& m, int64_t now_ns, std::vector<Effect>* out) {
   if (!IsCurrent(m.serial, now_ns, out)) return;
   failed_ = true;
-  out->push_back(
-      EmitEvent{ExpectationFailed{queue_.front().ref, CleanLine(m.file), m.line, CleanText(m.what)}});
+  ExpectationFailed said{queue_.front().ref, CleanLine(m.file), m.line, CleanText(m.what)};
+  if (first_expectation_.empty())
+    first_expectation_ = said.file + ":" + std::to_string(said.line) + ": " + said.what;
+  out->push_back(EmitEvent{std::move(said)});
 }
 
 void Worker::Say(Finding finding, std::vector<Effect>* out) {
@@ -225,6 +228,7 @@ AttemptResult Worker::TakeResult(Outcome outcome, int64_t now_ns, std::vector<Ef
   result.mode = a.mode;
   result.outcome = std::move(outcome);
   result.findings = std::move(findings_);
+  result.first_expectation = std::move(first_expectation_);
   result.seconds = Seconds(now_ns - current_since_ns_);
   result.slow = slow_said_;
   if (!std::holds_alternative<Passed>(result.outcome)) {

@@ -41,6 +41,7 @@ struct AttemptResult {
   std::vector<Finding> findings;          // declared ones the check reported, and the harness's own
   std::vector<std::string> crashed_step;  // the step it ended in, if the check can skip it; at most one
   double seconds = 0;
+  std::string first_expectation;  // "FILE:LINE: TEXT" of the first that did not hold
   std::string output, evidence;
   int signal = 0;  // that ended the process
   bool leaked = false, context_broken = false, slow = false;
@@ -190,6 +191,7 @@ class Worker {
   std::string step_;
   bool step_skippable_ = false;
   std::vector<Finding> findings_;
+  std::string first_expectation_;
   OutputTail output_;
   std::string evidence_;
 };
