@@ -1,0 +1,195 @@
+// Every row of the misbehaviour table: whatever a check does to its process, it gets the verdict the table
+// says, its neighbours keep theirs, the reports are whole, and nothing is left alive.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "gate_run.h"
+#include "golden.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+struct Row {
+  std::string name;    // of the test and its golden files
+  std::string check;   // "crash"
+  std::string params;  // {"how": "segv"}
+  std::string id;      // the case's
+  std::string outcome, errors;
+  std::string detail;  // part of its first error's detail
+  int exit_code = 1;
+  double timeout_s = 20;
+  bool leaks = false;
+};
+
+class Misbehaviour : public testing::TestWithParam<Row> {};
+
+std::string FirstDetail(const json& c) {
+  for (const json& f : c["findings"])
+    if (f["severity"] == "error") return f["detail"];
+  return "";
+}
+
+// Between two healthy neighbours, one in a process of its own and one in company.
+void Prepare(const GateRun& run, const Row& row) {
+  run.Matrix(Entry("fixture.noop", R"("axes": {"i": [1, 2, 3]})") + ", " +
+                 Entry("fixture." + row.check, "\"params\": " + row.params) + ", " + Entry("fixture.pass"),
+             row.timeout_s);
+}
+
+void ExpectRow(const GateResult& result, const Row& row) {
+  const std::string id = "fixture." + row.id;
+  EXPECT_EQ(result.exit_code, row.exit_code) << result.err;
+  EXPECT_EQ(result.Outcome(id), row.outcome);
+  EXPECT_EQ(result.Errors(id), row.errors);
+  EXPECT_THAT(FirstDetail(result.Case(id)), HasSubstr(row.detail));
+  if (row.leaks) {
+    EXPECT_THAT(result.Flags(id), Contains("leaked"));
+  }
+  for (const char* neighbour :
+       {"fixture.noop[i=1]", "fixture.noop[i=2]", "fixture.noop[i=3]", "fixture.pass[i=0]"})
+    EXPECT_EQ(result.Outcome(neighbour), "passed") << neighbour;
+  EXPECT_TRUE(result.report["complete"].get<bool>());
+}
+
+TEST_P(Misbehaviour, GetsItsVerdictAndLeavesEveryOtherCaseItsOwn) {
+  const Row& row = GetParam();
+  GateRun run;
+  Prepare(run, row);
+  const GateResult result = run.Run({"--junit-profile", "strict", "--jobs", "1"});
+  ExpectRow(result, row);
+  EXPECT_THAT(run.LeftAfter(1), IsEmpty());
+  ExpectValidJunit(run.Path("report/junit.xml"));
+  ExpectGolden("misbehaviour/" + row.name + ".xml", Normalised(result.junit, run.folder()));
+  ExpectGolden("misbehaviour/" + row.name + ".txt", Normalised(result.out, run.folder()));
+}
+
+TEST_P(Misbehaviour, GetsTheSameVerdictInAProcessPerCase) {
+  GateRun run;
+  Prepare(run, GetParam());
+  ExpectRow(run.Run({"--isolation", "process"}), GetParam());
+  EXPECT_THAT(run.LeftAfter(1), IsEmpty());
+}
+
+const Row kRows[] = {
+    {"segfault", "crash", R"({"how": "segv"})", "crash[how=segv]", "errored", "image.crashed",
+     "SIGSEGV (Segmentation fault), in step last words"},
+    {"abort", "crash", R"({"how": "abort"})", "crash[how=abort]", "errored", "image.crashed",
+     "SIGABRT (Aborted), in step last words"},
+    {"bus_error", "crash", R"({"how": "bus"})", "crash[how=bus]", "errored", "image.crashed",
+     "SIGBUS (Bus error), in step last words"},
+    {"floating_point", "crash", R"({"how": "fpe"})", "crash[how=fpe]", "errored", "image.crashed",
+     "SIGFPE (Floating point exception), in step last words"},
+    {"illegal_instruction", "crash", R"({"how": "ill"})", "crash[how=ill]", "errored", "image.crashed",
+     "SIGILL (Illegal instruction), in step last words"},
+    {"killed_from_outside", "crash", R"({"how": "kill"})", "crash[how=kill]", "errored", "image.crashed",
+     "SIGKILL (Killed) from outside cudnn-ci"},
+    {"exit_0_early", "crash", R"({"how": "exit0"})", "crash[how=exit0]", "errored", "harness.exited-early",
+     "exit status 0 before its verdict", 5},
+    {"exit_3_early", "crash", R"({"how": "exit3"})", "crash[how=exit3]", "errored", "harness.exited-early",
+     "exit status 3 before its verdict", 5},
+    {"crash_after_verdict", "crash_after", R"({"how": "segv"})", "crash_after[how=segv]", "errored",
+     "image.crashed", "SIGSEGV (Segmentation fault) after its verdict"},
+    {"exit_3_after_verdict", "crash_after", R"({"how": "exit3"})", "crash_after[how=exit3]", "errored",
+     "harness.exited-early", "exit status 3 after its verdict", 5},
+    {"hang", "hang", R"({"ignore_term": false})", "hang[ignore_term=false]", "errored", "image.timed-out",
+     "no verdict within 0.500 s, in step waiting for ever", 1, 0.5},
+    {"hang_ignoring_term", "hang", R"({"ignore_term": true})", "hang[ignore_term=true]", "errored",
+     "image.timed-out", "no verdict within 0.500 s, in step waiting for ever", 1, 0.5},
+    {"flood", "flood", R"({"mib": 1024})", "flood[mib=1024]", "errored", "harness.output-limit",
+     "more than 64 MiB", 5},
+    {"garbage", "garbage", R"({"how": "bytes"})", "garbage[how=bytes]", "errored",
+     "harness.protocol-violation", "not JSON", 5},
+    {"oversized_packet", "garbage", R"({"how": "big"})", "garbage[how=big]", "errored",
+     "harness.protocol-violation", "more than 65536 bytes", 5},
+    {"stale_message", "garbage", R"({"how": "stale"})", "garbage[how=stale]", "errored",
+     "harness.protocol-violation", "run 999, which is not running", 5},
+    {"foreign_message", "garbage", R"({"how": "discovery"})", "garbage[how=discovery]", "errored",
+     "harness.protocol-violation", "belongs to discovery", 5},
+    {"closed_socket", "garbage", R"({"how": "close"})", "garbage[how=close]", "errored",
+     "harness.protocol-violation", "closed the control socket and went on", 5},
+    {"child", "leave", R"({"what": "child"})", "leave[i=0,pass=true,what=child]", "passed", "", "", 0, 20,
+     true},
+    {"daemon", "leave", R"({"what": "daemon"})", "leave[i=0,pass=true,what=daemon]", "passed", "", "", 0, 20,
+     true},
+    {"silent_daemon", "leave", R"({"what": "silent_daemon"})", "leave[i=0,pass=true,what=silent_daemon]",
+     "passed", "", "", 0, 20, true},
+    {"failed_and_left_a_daemon", "leave", R"({"what": "daemon", "pass": false})",
+     "leave[i=0,pass=false,what=daemon]", "failed", "image.expectation-failed", "p.pass", 1, 20, true},
+    {"too_many_processes", "fork_many", R"({"count": 300})", "fork_many[count=300]", "errored",
+     "harness.process-limit", "more than 256 descendants", 5},
+    {"exception", "throws", R"({"what": "exception"})", "throws[what=exception]", "failed",
+     "harness.uncaught-exception", "uncaught exception: thrown on purpose", 5},
+    {"exception_that_is_none", "throws", R"({"what": "number"})", "throws[what=number]", "failed",
+     "harness.uncaught-exception", "not a std::exception", 5},
+};
+
+INSTANTIATE_TEST_SUITE_P(Table, Misbehaviour, testing::ValuesIn(kRows),
+                         [](const auto& row) { return row.param.name; });
+
+TEST(MisbehaviourTest, WhatACheckSaidBeforeItCrashedIsKept) {
+  GateRun run;
+  run.Matrix(Entry("fixture.crash", R"("params": {"how": "segv"})"));
+  const GateResult result = run.Run();
+  const json c = result.Case("fixture.crash[how=segv]");
+  EXPECT_EQ(c["measurements"][0]["name"], "said_before");
+  EXPECT_EQ(c["steps"], json({"last words"}));
+  EXPECT_THAT(result.junit, HasSubstr("printed before the end"));
+}
+
+TEST(MisbehaviourTest, AHangLeavesEvidenceOfWhereItHung) {
+  GateRun run;
+  run.Matrix(Entry("fixture.hang"), 0.4);
+  const GateResult result = run.Run();
+  const std::vector<json> finished = result.Events("AttemptFinished");
+  ASSERT_EQ(finished.size(), 1u);
+  EXPECT_THAT(finished[0]["evidence"].get<std::string>(), HasSubstr("state S"));
+  EXPECT_THAT(finished[0]["output"].get<std::string>(), HasSubstr("printed before the hang"));
+  EXPECT_EQ(result.Events("CaseSlow").size(), 1u);
+}
+
+TEST(MisbehaviourTest, AFloodOfAGibibyteCostsTheHarnessNoMemory) {
+  GateRun run;
+  run.Matrix(Entry("fixture.flood", R"("params": {"mib": 1024})"));
+  EXPECT_LT(run.Run().max_rss_kib, 100 * 1024);
+}
+
+TEST(MisbehaviourTest, AFloodOfMessagesIsTakenAndCostsNoMemory) {
+  GateRun run;
+  run.Matrix(Entry("fixture.garbage", R"("params": {"how": "flood"})"), 3);
+  const GateResult result = run.Run();
+  EXPECT_LT(result.max_rss_kib, 100 * 1024);
+  EXPECT_EQ(result.Outcome("fixture.garbage[how=flood]"), "errored");
+  EXPECT_LE(result.Case("fixture.garbage[how=flood]")["steps"].size(), 64u);
+}
+
+TEST(MisbehaviourTest, HostileTextReachesNoReportRaw) {
+  GateRun run;
+  run.Matrix(Entry("fixture.hostile"));
+  const GateResult result = run.Run({"--junit-profile", "strict"});
+  EXPECT_EQ(result.exit_code, 1);
+  ExpectValidJunit(run.Path("report/junit.xml"));
+  for (const std::string& text :
+       {result.out, result.junit, run.Read("report/report.json"), run.Read("report/journal.jsonl")}) {
+    EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(text, Not(HasSubstr("\n::error::")));
+    EXPECT_THAT(text, Not(HasSubstr("[[ATTACHMENT|/etc")));
+    EXPECT_EQ(text.find('\0'), std::string::npos);
+  }
+}
+
+TEST(MisbehaviourTest, ChildrenStartedThroughTheSdkAreWaitedForAndReported) {
+  GateRun run;
+  run.Matrix(Entry("fixture.runs_child", R"("axes": {"what": ["true", "sleep", "crash"]})"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_THAT(run.LeftAfter(1), IsEmpty());
+}
+
+}  // namespace
+}  // namespace cudnn_ci
