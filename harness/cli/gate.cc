@@ -31,7 +31,8 @@ std::string RunId(const std::string& timestamp) {
   std::string id;
   for (const char c : timestamp)
     if (c != '-' && c != ':') id += c;
-  return id + "-" + Sha256Hex(Hostname() + std::to_string(getpid()) + std::to_string(MonotonicNs())).substr(0, 8);
+  return id + "-" +
+         Sha256Hex(Hostname() + std::to_string(getpid()) + std::to_string(MonotonicNs())).substr(0, 8);
 }
 
 }  // namespace
@@ -70,9 +71,11 @@ bool Gate::LoadMatrixFile(const std::string& path) {
 
 bool Gate::Load() {
   if (session_.scratch_dir().empty())
-    return Invalid("no folder for scratch files: neither $TMPDIR, /tmp nor /dev/shm can be written; mount one there");
+    return Invalid(
+        "no folder for scratch files: neither $TMPDIR, /tmp nor /dev/shm can be written; mount one there");
   if (access(options_.worker_path().c_str(), X_OK) != 0)
-    return Invalid("the installation is incomplete: " + options_.worker_path() + " is missing or not executable");
+    return Invalid("the installation is incomplete: " + options_.worker_path() +
+                   " is missing or not executable");
   if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
   // What is there decides, or at least helps to say what to type.
   session_.DiscoverPlugins({{"system", "loader"}});
@@ -125,7 +128,8 @@ bool Gate::Discover() {
     session_.CollectFactsFor(matrix_.subjects);
   }
   if (session_.discovery().catalog.plugins.empty() && session_.discovery().catalog.broken.empty())
-    return Invalid("no plugin found in " + Join(options_.AllPluginDirs(), ", ") + "; name their folder with --plugin-dir");
+    return Invalid("no plugin found in " + Join(options_.AllPluginDirs(), ", ") +
+                   "; name their folder with --plugin-dir");
   const Result<std::vector<DeviceInfo>> devices = session_.SelectDevices();
   if (!devices.ok()) return Invalid(devices.error());
   devices_ = *devices;
@@ -133,20 +137,27 @@ bool Gate::Discover() {
 }
 
 bool Gate::MakePlan() {
-  auto planned = cudnn_ci::MakePlan(matrix_, session_.discovery().catalog, session_.MakePlanOptions(devices_));
+  auto planned =
+      cudnn_ci::MakePlan(matrix_, session_.discovery().catalog, session_.MakePlanOptions(devices_));
   if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) {
     RemoveReports(paths_);
     exit_code_ = PrintProblems(*problems);
     return false;
   }
   plan_ = std::move(std::get<Plan>(planned));
+  // As large as the plan, with a position for each value; from here on only contract and waivers are of interest.
+  matrix_.entries = {};
+  matrix_.shapes = {};
   if (options_.isolation == Isolation::kNone) {
     if (matrix_.subjects.size() > 1)
-      return Invalid("--isolation none runs everything in one process, which can load one subject's libraries only; "
-                     "the matrix has " + std::to_string(matrix_.subjects.size()));
+      return Invalid(
+          "--isolation none runs everything in one process, which can load one subject's libraries only; "
+          "the matrix has " +
+          std::to_string(matrix_.subjects.size()));
     plan_.partial += (plan_.partial.empty() ? "" : ", ") + std::string("isolation none");
   }
-  for (std::string& sentence : session_.UnusedDevices(devices_)) plan_.not_gated.push_back(std::move(sentence));
+  for (std::string& sentence : session_.UnusedDevices(devices_))
+    plan_.not_gated.push_back(std::move(sentence));
   return options_.dry_run ? DryRun() : true;
 }
 
@@ -175,8 +186,6 @@ RunStarted Gate::Introduction() const {
   r.warnings = plan_.warnings;
   const Discovery& d = session_.discovery();
   r.warnings.insert(r.warnings.end(), d.warnings.begin(), d.warnings.end());
-  for (const auto& [plugin, problem] : d.facts.problems)
-    r.warnings.push_back("the facts of plugin " + plugin + " are incomplete: " + problem);
   for (const PositionedWaiver& w : matrix_.waivers) r.waivers.push_back(w.waiver);
   r.partial = plan_.partial;
   r.report_only = options_.report_only;
@@ -187,6 +196,8 @@ RunStarted Gate::Introduction() const {
 
 void Gate::EmitPlan() {
   Emit(Introduction());
+  for (const auto& [plugin, problem] : session_.discovery().facts.problems)
+    Emit(FindingReported{{}, HarnessFinding("facts-incomplete", "plugin " + plugin + ": " + problem)});
   for (const Case& c : plan_.cases) Emit(c.planned);
   Emit(PlanEnd{static_cast<int64_t>(plan_.cases.size()), plan_.sha256});
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "model/reasons.h"
 
 namespace cudnn_ci {
 namespace {
@@ -106,34 +107,6 @@ Decision AttemptRules::Alone(const Case& c, const AttemptResult& result, CaseHis
   if (auto* e = std::get_if<Errored>(&outcome); e && history->skip_steps.size() > 1)
     e->detail += "; in the end these steps ended it: " + Join(history->skip_steps, ", ");
   return {Next::kFinal, std::move(outcome), {}};
-}
-
-const char* SlugOf(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kCrashed:
-      return "crashed";
-    case ErrorKind::kTimedOut:
-      return "timed-out";
-    case ErrorKind::kExited:
-      return "exited-early";
-    case ErrorKind::kProtocol:
-      return "protocol-violation";
-    case ErrorKind::kOutOfMemory:
-      return "out-of-memory";
-    case ErrorKind::kOutputLimit:
-      return "output-limit";
-    case ErrorKind::kProcessLimit:
-      return "process-limit";
-    case ErrorKind::kPluginLoad:
-      return "plugin-load";
-    case ErrorKind::kDeviceLost:
-      return "device-lost";
-    case ErrorKind::kAbandoned:
-      return "abandoned";
-    case ErrorKind::kCancelled:
-      return "cancelled";
-  }
-  return "crashed";
 }
 
 std::vector<Finding> OwedFindings(const Case& c, const Outcome& outcome, const std::vector<Finding>& said,

@@ -66,9 +66,6 @@ bool IsGood(const Case& c, const Outcome& outcome);
 std::vector<Finding> OwedFindings(const Case& c, const Outcome& outcome, const std::vector<Finding>& said,
                                   const std::string& first_expectation);
 
-// The slug of an error kind ("timed-out").
-const char* SlugOf(ErrorKind kind);
-
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_EXEC_ATTEMPTS_H_

@@ -111,6 +111,8 @@ class Runner {
   void OnCanary(Slot* slot, const CanaryResult& result);
   void OnWorkerEnded(Slot* slot, const ExitStatus* status, int64_t now);
   void Decide(size_t case_index, const AttemptResult& result);
+  int64_t ForeignMemory(const std::string& device) const;
+  void BlameForMemory(const Case& c, const Outcome& outcome, std::vector<Finding>* findings) const;
   void Finalize(size_t case_index, Outcome outcome, std::vector<Finding> extra);
   void SettleBlocked(const std::vector<Scheduler::Settled>& blocked);
   void LoseDevice(const std::string& device, const std::string& reason);

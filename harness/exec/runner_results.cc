@@ -1,6 +1,7 @@
 // What came of it: effects of workers into events, attempts into outcomes.
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -106,16 +107,42 @@ void Runner::Decide(size_t i, const AttemptResult& result) {
   scheduler_.Requeue(i, true);
 }
 
+// Memory on the device that is not ours: what was in use before the run began.
+int64_t Runner::ForeignMemory(const std::string& device) const {
+  if (device.size() < 4) return 0;
+  const std::string key = "gpu." + device.substr(3) + ".";
+  for (const auto& [subject, facts] : options_.facts.by_subject) {
+    const auto total = facts.find(key + "memory_bytes"), free = facts.find(key + "memory_free_bytes");
+    if (total == facts.end() || free == facts.end()) continue;
+    return strtoll(total->second.c_str(), nullptr, 10) - strtoll(free->second.c_str(), nullptr, 10);
+  }
+  return 0;
+}
+
+// A required case that found too little device memory: the runner's fault if others hold it.
+void Runner::BlameForMemory(const Case& c, const Outcome& outcome, std::vector<Finding>* findings) const {
+  constexpr int64_t kDriversOwn = int64_t{2} << 30;  // an idle device shows up to about 1 GiB in use
+  const auto* skipped = std::get_if<Skipped>(&outcome);
+  if (!skipped || skipped->kind != SkipKind::kMemory) return;
+  const int64_t foreign = ForeignMemory(c.planned.ref.device);
+  if (foreign < kDriversOwn) return;
+  for (Finding& f : *findings)
+    if (f.slug == "skip-not-allowed")
+      f = HarnessFinding("out-of-device-memory-shared", "needs " + skipped->need + ", saw " + skipped->seen +
+                                                            "; " + std::to_string(foreign >> 20) +
+                                                            " MiB were in use before the run began");
+}
+
 void Runner::Finalize(size_t i, Outcome outcome, std::vector<Finding> extra) {
   const Case& c = plan_.cases[i];
   const CaseHistory history = histories_.count(i) ? histories_[i] : CaseHistory{};
   std::vector<Finding> said = said_.count(i) ? said_[i] : std::vector<Finding>{};
   said.insert(said.end(), extra.begin(), extra.end());
   const auto expectation = first_expectations_.find(i);
-  for (Finding& f :
-       OwedFindings(c, outcome, said,
-                    expectation == first_expectations_.end() ? "" : CleanLine(expectation->second, 1000)))
-    extra.push_back(std::move(f));
+  std::vector<Finding> owed = OwedFindings(
+      c, outcome, said, expectation == first_expectations_.end() ? "" : CleanLine(expectation->second, 1000));
+  BlameForMemory(c, outcome, &owed);
+  extra.insert(extra.end(), owed.begin(), owed.end());
   for (const Finding& f : extra) Emit(FindingReported{c.planned.ref, f});
   Emit(CaseFinished{c.planned.ref, outcome, history.seconds, history.flags});
   if (!IsGood(c, outcome) && options_.fail_fast && c.planned.required && !cancelled_ && !stop_dispatch_) {

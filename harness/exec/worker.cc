@@ -178,6 +178,7 @@ void Worker::Handle(const wire::Uncaught& m, int64_t now_ns, std::vector<Effect>
 // The worker's account of the whole case. It says what was evaluated; whether that is a pass is decided here.
 void Worker::Handle(const wire::CaseFinished& m, int64_t now_ns, std::vector<Effect>* out) {
   if (!IsCurrent(m.serial, now_ns, out)) return;
+  if (doom_) return;  // too late: its time was up, or it broke a bound, before it said this
   if (!m.context_error.empty()) {
     device_suspect_ = true;
     Say(HarnessFinding("context-broken", m.context_error), out);
@@ -202,10 +203,7 @@ void Worker::Handle(const wire::CaseFinished& m, int64_t now_ns, std::vector<Eff
   if (shared_) {
     out->push_back(AttemptEnded{std::move(result)});
     if (retired_) {
-      std::vector<size_t> rest;
-      for (const Assignment& a : queue_) rest.push_back(a.case_index);
-      queue_.clear();
-      if (!rest.empty()) out->push_back(GiveBack{std::move(rest)});
+      GiveBackRest(out);
       if (state_ == State::kServing) Kill(now_ns, out);  // nothing of use can come from it any more
     }
   } else {
@@ -309,7 +307,13 @@ void Worker::CheckDeadlines(int64_t now_ns, std::vector<Effect>* out) {
                                                         " s" + Where()},
                      now_ns, out);
       out->push_back(AttemptEnded{std::move(result)});
+    } else if (verdict_) {
+      verdict_->outcome = Errored{ErrorKind::kAbandoned, "the process survived SIGKILL after its verdict"};
+      verdict_->evidence = CleanText(evidence_);
+      out->push_back(AttemptEnded{std::move(*verdict_)});
+      verdict_.reset();
     }
+    GiveBackRest(out);
     return;
   }
   if (state_ == State::kTerminating && in_state >= Ns(limits_.grace_s)) return Kill(now_ns, out);
@@ -403,6 +407,11 @@ void Worker::OnExit(const ExitStatus& status, bool out_of_memory, int64_t now_ns
   AttemptResult result = TakeResult(OutcomeOfExit(status, out_of_memory), now_ns, out);
   result.signal = status.signaled ? status.code : 0;
   out->push_back(AttemptEnded{std::move(result)});
+  GiveBackRest(out);
+}
+
+// What was queued behind the case that ended the process: none of it is to blame.
+void Worker::GiveBackRest(std::vector<Effect>* out) {
   std::vector<size_t> rest;
   for (const Assignment& a : queue_) rest.push_back(a.case_index);
   queue_.clear();

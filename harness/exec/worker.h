@@ -158,6 +158,7 @@ class Worker {
   void StartCurrent(int64_t now_ns);
   void Announce(std::vector<Effect>* out);
   AttemptResult TakeResult(Outcome outcome, int64_t now_ns, std::vector<Effect>* out);
+  void GiveBackRest(std::vector<Effect>* out);
   void Retire(const std::string& why);
   void Kill(int64_t now_ns, std::vector<Effect>* out);
   void CheckDeadlines(int64_t now_ns, std::vector<Effect>* out);

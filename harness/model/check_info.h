@@ -37,7 +37,7 @@ struct CheckInfo {
   std::string summary;
   Layer layer = Layer::kOther;
   Devices devices = Devices::kNone;
-  bool shareable = false, exclusive = false, per_subject = false, disturbs = false;
+  bool shareable = false, exclusive = false, per_subject = false, disturbs = false, pooled = false;
   double timeout_s = 0;  // 0: the matrix's default
   std::vector<ParamInfo> params;
   std::vector<std::string> prerequisites;  // full check names

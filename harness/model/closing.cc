@@ -35,6 +35,8 @@ Finding NoEngine(const Group& group) {
 }
 
 void AddNoEngine(const Summary& summary, std::vector<Finding>* out) {
+  // Of a part it cannot be said that nothing passed.
+  if (summary.run && !summary.run->partial.empty()) return;
   struct EntryState {
     bool finished = true, required = false;
   };

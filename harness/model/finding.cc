@@ -93,9 +93,6 @@ constexpr Declaration kDeclarations[] = {
      "Plugin author: something fails in a destructor or an exit handler; the worker's last case was run "
      "again "
      "alone."},
-    {"blocked-by-optional", kError, Blame::kUndetermined,
-     "a required case was blocked by one that is optional or waived",
-     "Matrix owner: make the blocking case required and repair it, or make this one optional too."},
     {"not-run", kError, Blame::kUndetermined, "a planned case has no outcome",
      "Pipeline owner: the run ended early; the last lines of the journal say why. Run again."},
     {"leaked-process", kWarning, Blame::kHarness, "the check left a process running",

@@ -20,6 +20,8 @@ struct Case {
   CasePlanned planned;                // identity, requirement, parameters
   Devices devices = Devices::kNone;
   bool shareable = false, exclusive = false;
+  // Not on the run's first device: may share a process with checks of other plugins (CCI_CHECK_POOLED).
+  bool pooled = false;
   std::vector<size_t> prerequisites;  // indices into Plan::cases, all smaller than this case's own
   // Settled by the plan itself: the plugin would not load, it disturbs others without --disturb, ...
   std::optional<Outcome> settled;

@@ -16,34 +16,6 @@ bool BlameFollowsLayer(const Outcome& outcome) {
   return errored && (errored->kind == ErrorKind::kCrashed || errored->kind == ErrorKind::kTimedOut);
 }
 
-const char* SlugOf(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kCrashed:
-      return "crashed";
-    case ErrorKind::kTimedOut:
-      return "timed-out";
-    case ErrorKind::kExited:
-      return "exited-early";
-    case ErrorKind::kProtocol:
-      return "protocol-violation";
-    case ErrorKind::kOutOfMemory:
-      return "out-of-memory";
-    case ErrorKind::kOutputLimit:
-      return "output-limit";
-    case ErrorKind::kProcessLimit:
-      return "process-limit";
-    case ErrorKind::kPluginLoad:
-      return "plugin-load";
-    case ErrorKind::kDeviceLost:
-      return "device-lost";
-    case ErrorKind::kAbandoned:
-      return "abandoned";
-    case ErrorKind::kCancelled:
-      break;
-  }
-  return "cancelled";
-}
-
 bool HasFlag(const CaseRecord& record, Flag flag) {
   return std::find(record.flags.begin(), record.flags.end(), flag) != record.flags.end();
 }
@@ -72,7 +44,47 @@ bool IsUncleanPass(const CaseRecord& record) {
   return HasFlag(record, Flag::kFlaky) && !record.plan.allow_flaky;
 }
 
+// Where how a case ended overrules what was said on the way: a lost device explains every failure on it, and
+// results that contradict each other accuse nobody.
+std::string DecisiveSlug(const CaseRecord& record) {
+  if (const auto* errored = std::get_if<Errored>(&record.outcome)) {
+    if (errored->kind == ErrorKind::kDeviceLost || errored->kind == ErrorKind::kAbandoned)
+      return SlugOf(errored->kind);
+  }
+  if (HasFlag(record, Flag::kOrderDependent)) return "order-dependent";
+  if (HasFlag(record, Flag::kFlaky)) return "flaky";
+  return "";
+}
+
 }  // namespace
+
+const char* SlugOf(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kCrashed:
+      return "crashed";
+    case ErrorKind::kTimedOut:
+      return "timed-out";
+    case ErrorKind::kExited:
+      return "exited-early";
+    case ErrorKind::kProtocol:
+      return "protocol-violation";
+    case ErrorKind::kOutOfMemory:
+      return "out-of-memory";
+    case ErrorKind::kOutputLimit:
+      return "output-limit";
+    case ErrorKind::kProcessLimit:
+      return "process-limit";
+    case ErrorKind::kPluginLoad:
+      return "plugin-load";
+    case ErrorKind::kDeviceLost:
+      return "device-lost";
+    case ErrorKind::kAbandoned:
+      return "abandoned";
+    case ErrorKind::kCancelled:
+      break;
+  }
+  return "cancelled";
+}
 
 Finding FindingOfOutcome(const CaseRecord& record) {
   Finding finding;
@@ -110,6 +122,12 @@ std::vector<Finding> ErrorFindings(const CaseRecord& record) {
     return errors;
   for (const Finding& finding : record.findings) {
     if (finding.severity == Severity::kError) errors.push_back(finding);
+  }
+  const std::string decisive = DecisiveSlug(record);
+  if (!decisive.empty()) {
+    const auto other = [&](const Finding& f) { return f.slug != decisive; };
+    // Only if it was said: a record made by hand may hold the outcome alone.
+    if (!std::all_of(errors.begin(), errors.end(), other)) std::erase_if(errors, other);
   }
   if (!errors.empty()) return errors;
   if (passed ? IsUncleanPass(record) : !IsAllowedSkip(record)) errors.push_back(FindingOfOutcome(record));

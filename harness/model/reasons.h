@@ -10,6 +10,9 @@
 
 namespace cudnn_ci {
 
+// The slug of the harness's finding for an error kind: "timed-out".
+const char* SlugOf(ErrorKind kind);
+
 // The findings of severity error; when the case did not pass and has none, the one the outcome stands
 // for (crashed, skip-not-allowed, not-run, ...). Empty for a clean pass, an allowed skip and a blocked case.
 std::vector<Finding> ErrorFindings(const CaseRecord& record);

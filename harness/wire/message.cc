@@ -158,6 +158,7 @@ json CheckToJson(const CheckInfo& c) {
           {"exclusive", c.exclusive},
           {"per_subject", c.per_subject},
           {"disturbs", c.disturbs},
+          {"pooled", c.pooled},
           {"timeout_s", c.timeout_s},
           {"params", params},
           {"requires", c.prerequisites}};
@@ -173,6 +174,7 @@ CheckInfo CheckFromJson(const json& j) {
   c.exclusive = Bool(j, "exclusive");
   c.per_subject = Bool(j, "per_subject");
   c.disturbs = Bool(j, "disturbs");
+  c.pooled = Bool(j, "pooled");
   c.timeout_s = Number(j, "timeout_s");
   c.prerequisites = Texts(j, "requires");
   const json& params = Field(j, "params");
@@ -370,14 +372,14 @@ FromWorker ParseFromWorker(const json& j) {
 
 template <class T, class Parse>
 Result<T> Decode(std::string_view packet, Parse parse) {
-  const std::string shown = "'" + CleanLine(packet, 80) + "'";
+  const auto shown = [&] { return "'" + CleanLine(packet, 80) + "'"; };
   try {
     const json j = json::parse(packet.begin(), packet.end(), nullptr, false);
-    if (j.is_discarded()) return Error{"a packet is not JSON: " + shown};
-    if (!j.is_object()) return Error{"a packet is not an object: " + shown};
+    if (j.is_discarded()) return Error{"a packet is not JSON: " + shown()};
+    if (!j.is_object()) return Error{"a packet is not an object: " + shown()};
     return parse(j);
   } catch (const std::exception& e) {
-    return Error{std::string(e.what()) + " in packet " + shown};
+    return Error{std::string(e.what()) + " in packet " + shown()};
   }
 }
 

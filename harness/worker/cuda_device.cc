@@ -3,6 +3,7 @@
 #include <cuda.h>
 #include <dlfcn.h>
 #include <link.h>
+#include <string.h>
 
 #include <vector>
 
@@ -68,6 +69,22 @@ unsigned long long LoadedObjects() {
   return adds;
 }
 
+// Whether a driver library is among the loaded objects. dlopen(RTLD_NOLOAD) would search the whole loader path for
+// one that is not: a hundred system calls in a process that lives for a single case.
+bool DriverIsLoaded() {
+  bool found = false;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* out) {
+        const char* slash = strrchr(info->dlpi_name, '/');
+        const char* file = slash ? slash + 1 : info->dlpi_name;
+        if (strncmp(file, "libcuda.so", strlen("libcuda.so")) != 0) return 0;
+        *static_cast<bool*>(out) = true;
+        return 1;
+      },
+      &found);
+  return found;
+}
+
 // cudart remembers an error until somebody asks: one left behind is the check's own. Statically linked copies
 // (cuDNN's) cannot be asked and do not matter here.
 constexpr const char* kRuntimes[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
@@ -92,9 +109,12 @@ std::string ContextError() {
   static unsigned long long known_without_cuda = 0;
   const unsigned long long objects = LoadedObjects();
   if (objects == known_without_cuda) return {};
+  if (!DriverIsLoaded()) {
+    known_without_cuda = objects;
+    return {};  // no driver, so no context; cudart's "no driver" is not the check's error
+  }
   const Driver driver(RTLD_NOLOAD);
-  if (!driver.library) known_without_cuda = objects;
-  if (!driver.library) return {};  // no driver, so no context; cudart's "no driver" is not the check's error
+  if (!driver.library) return {};
   auto* count_devices = Symbol<decltype(cuDeviceGetCount)>(driver.library, "cuDeviceGetCount");
   auto* state = Symbol<decltype(cuDevicePrimaryCtxGetState)>(driver.library, "cuDevicePrimaryCtxGetState");
   auto* retain = Symbol<decltype(cuDevicePrimaryCtxRetain)>(driver.library, "cuDevicePrimaryCtxRetain");

@@ -58,6 +58,7 @@ Status Convert(const cci_plugin* plugin, const cci_check* c, CheckInfo* out) {
   out->exclusive = (c->flags & CCI_CHECK_EXCLUSIVE) != 0;
   out->per_subject = (c->flags & CCI_CHECK_PER_SUBJECT) != 0;
   out->disturbs = (c->flags & CCI_CHECK_DISTURBS) != 0;
+  out->pooled = (c->flags & CCI_CHECK_POOLED) != 0;
   out->timeout_s = c->timeout_s;
   for (const char* const* r = c->prerequisites; r && *r; ++r) out->prerequisites.push_back(*r);
   for (const cci_param* const* p = c->params; p && *p; ++p) {

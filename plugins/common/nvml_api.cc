@@ -16,6 +16,7 @@ bool NvmlApi::Load() {
   device_by_index_.Bind(library_, "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex");
   device_name_.Bind(library_, "nvmlDeviceGetName");
   device_uuid_.Bind(library_, "nvmlDeviceGetUUID");
+  device_memory_.Bind(library_, "nvmlDeviceGetMemoryInfo");
   if (!init_) {
     error_ = "libnvidia-ml.so.1 has no symbol nvmlInit_v2";
     return false;
@@ -47,6 +48,9 @@ std::vector<NvmlDevice> NvmlApi::Devices() const {
     char text[96] = {};
     if (device_by_index_(i, &device) == 0) {
       if (device_uuid_ && device_uuid_(device, text, sizeof text - 1) == 0) found.uuid = text;
+      Memory memory{};
+      if (device_memory_ && device_memory_(device, &memory) == 0)
+        found.memory_free = std::to_string(memory.free);
       if (device_name_ && device_name_(device, text, sizeof text - 1) == 0) found.name = text;
     }
     devices.push_back(found);

@@ -15,6 +15,7 @@ inline constexpr int kNvmlDriverMismatch = 18;  // NVML_ERROR_LIB_RM_VERSION_MIS
 
 struct NvmlDevice {
   std::string uuid, name;
+  std::string memory_free;  // bytes; empty: unknown, as inside MIG
 };
 
 // One NVML session: Load() initialises it, the destructor ends it. Use from one thread.
@@ -45,6 +46,10 @@ class NvmlApi {
   LateFunction<int(unsigned*)> device_count_;
   LateFunction<int(unsigned, Device*)> device_by_index_;
   LateFunction<int(Device, char*, unsigned)> device_name_, device_uuid_;
+  struct Memory {
+    unsigned long long total, free, used;
+  };
+  LateFunction<int(Device, Memory*)> device_memory_;
   std::string error_;
   int status_ = -1;
 };

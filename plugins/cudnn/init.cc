@@ -49,6 +49,7 @@ struct Init {
     s.Summary("cuDNN initialises on the GPU, and does so again after it was shut down")
         .Layer(CCI_LAYER_INIT)
         .Devices(CCI_DEVICES_ONE)
+        .Pooled()
         .PerSubject()
         .Requires("cudnn.load")
         .Requires("cudnn.version")

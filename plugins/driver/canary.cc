@@ -85,6 +85,7 @@ struct Canary {
     s.Summary("a trivial kernel runs on the GPU and its numbers are right")
         .Layer(CCI_LAYER_DRIVER)
         .Devices(CCI_DEVICES_ONE)
+        .Pooled()
         .Requires("driver.devices")
         .Requires("driver.version")
         .TimeoutSeconds(60);

@@ -25,6 +25,11 @@ Gpu Inspect(const DriverApi& api, int ordinal) {
   size_t bytes = 0;
   api.Require(api.DeviceTotalMem(&bytes, device), "cuDeviceTotalMem");
   gpu.memory_bytes = bytes;
+  int mode = 0;
+  if (api.DeviceGetAttribute(&mode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device) == CUDA_SUCCESS)
+    gpu.compute_mode = mode == CU_COMPUTEMODE_DEFAULT      ? "default"
+                       : mode == CU_COMPUTEMODE_PROHIBITED ? "prohibited"
+                                                           : "exclusive_process";
   CUuuid uuid{};
   api.Require(api.DeviceGetUuid(&uuid, device), "cuDeviceGetUuid");
   // A slice of a GPU is named after its profile ("NVIDIA H200 MIG 1g.18gb") and has a UUID of its own.

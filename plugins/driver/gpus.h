@@ -14,6 +14,7 @@ struct Gpu {
   std::string uuid;  // as nvidia-smi writes it: "GPU-1b2c3d4e-...", "MIG-..." for an instance
   std::string name, compute_capability, pci_bus_id;
   uint64_t memory_bytes = 0;
+  std::string compute_mode;  // "default", "exclusive_process", "prohibited"; empty: unknown
 };
 
 // "GPU-00112233-4455-6677-8899-aabbccddeeff".

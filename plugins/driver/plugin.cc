@@ -21,7 +21,7 @@ void Report(FactSink& facts, const std::string& key, const std::string& value) {
   if (!value.empty()) facts.Report(key, value);
 }
 
-void ReportGpus(FactSink& facts, const DriverApi& api) {
+void ReportGpus(FactSink& facts, const DriverApi& api, const NvmlApi& nvml) {
   const CUresult result = api.Init(0);
   if (result != CUDA_SUCCESS) {
     facts.Report("gpu.count", "0");
@@ -29,6 +29,7 @@ void ReportGpus(FactSink& facts, const DriverApi& api) {
     return;
   }
   const std::vector<Gpu> gpus = VisibleGpus(api);
+  const std::vector<NvmlDevice> known = nvml.Devices();
   facts.Report("gpu.count", std::to_string(gpus.size()));
   for (size_t i = 0; i < gpus.size(); ++i) {
     const std::string prefix = "gpu." + std::to_string(i) + ".";
@@ -37,6 +38,9 @@ void ReportGpus(FactSink& facts, const DriverApi& api) {
     facts.Report(prefix + "compute_capability", gpus[i].compute_capability);
     facts.Report(prefix + "memory_bytes", std::to_string(gpus[i].memory_bytes));
     facts.Report(prefix + "pci_bus_id", gpus[i].pci_bus_id);
+    Report(facts, prefix + "compute_mode", gpus[i].compute_mode);
+    for (const NvmlDevice& device : known)
+      if (device.uuid == gpus[i].uuid) Report(facts, prefix + "memory_free_bytes", device.memory_free);
   }
 }
 
@@ -63,7 +67,7 @@ void Facts(FactSink& facts) {
   if (api.DriverGetVersion(&cuda) == CUDA_SUCCESS && cuda > 0)
     facts.Report("driver.cuda", CudaVersionText(cuda));
   try {
-    ReportGpus(facts, api);
+    ReportGpus(facts, api, nvml);
   } catch (const std::exception& e) {
     facts.Report("gpu.error", e.what());
   }

@@ -284,6 +284,7 @@ class Schema {
   Schema& Shareable() { check_.flags |= CCI_CHECK_SHAREABLE; return *this; }
   Schema& Exclusive() { check_.flags |= CCI_CHECK_EXCLUSIVE; return *this; }
   Schema& PerSubject() { check_.flags |= CCI_CHECK_PER_SUBJECT; return *this; }
+  Schema& Pooled() { check_.flags |= CCI_CHECK_POOLED; return *this; }
   Schema& Disturbs() { check_.flags |= CCI_CHECK_DISTURBS; return *this; }
 
   template <class T>

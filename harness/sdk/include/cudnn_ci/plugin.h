@@ -92,7 +92,11 @@ enum cci_check_flags {
   /* Looks at libraries: runs once per subject of the matrix. */
   CCI_CHECK_PER_SUBJECT = 1u << 2,
   /* Disturbs others on the device (fills its memory, ...): runs only with --disturb. */
-  CCI_CHECK_DISTURBS = 1u << 3
+  CCI_CHECK_DISTURBS = 1u << 3,
+  /* On every device but the run's first, it may share one process with checks of other plugins: what it
+   * says of the image's libraries it has said alone, on the first. A context costs up to 400 ms, and the
+   * driver creates them one after the other. */
+  CCI_CHECK_POOLED = 1u << 4
 };
 
 struct cci_host;
