@@ -69,8 +69,8 @@ unsigned long long LoadedObjects() {
   return adds;
 }
 
-// Whether a driver library is among the loaded objects. dlopen(RTLD_NOLOAD) would search the whole loader path for
-// one that is not: a hundred system calls in a process that lives for a single case.
+// Whether a driver library is among the loaded objects. dlopen(RTLD_NOLOAD) would search the whole loader
+// path for one that is not: a hundred system calls in a process that lives for a single case.
 bool DriverIsLoaded() {
   bool found = false;
   dl_iterate_phdr(
