@@ -31,13 +31,14 @@ Io Send(int fd, std::string_view packet) {
 }
 
 Io Receive(int fd, std::string* packet) {
-  packet->resize(kMaxPacket);
+  // Not into the string: growing it would clear 64 KiB for packets of a few dozen bytes.
+  char buffer[kMaxPacket];
   bool reset = false;
   for (;;) {
-    const ssize_t n = recv(fd, packet->data(), packet->size(), MSG_TRUNC);
+    const ssize_t n = recv(fd, buffer, sizeof buffer, MSG_TRUNC);
     if (n > 0) {
-      if (static_cast<size_t>(n) > packet->size()) return Io::kTooLong;
-      packet->resize(static_cast<size_t>(n));
+      if (static_cast<size_t>(n) > sizeof buffer) return Io::kTooLong;
+      packet->assign(buffer, static_cast<size_t>(n));
       return Io::kOk;
     }
     // An empty packet cannot be told from the end; nobody who speaks this protocol sends one.
