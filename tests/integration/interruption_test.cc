@@ -1,0 +1,168 @@
+// Runs that are ended from outside: by signals, by limits, by a full disk. The reports stay whole or red.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <random>
+#include <set>
+
+#include "gate_run.h"
+#include "golden.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+void Pause(double seconds) {
+  const timespec t{static_cast<time_t>(seconds),
+                   static_cast<long>((seconds - static_cast<int>(seconds)) * 1e9)};
+  nanosleep(&t, nullptr);
+}
+
+// Waits until the journal tells of an event.
+void WaitFor(const GateRun& run, const std::string& event) {
+  for (int i = 0;
+       i < 2000 && run.Read("report/journal.jsonl").find("\"ev\":\"" + event + "\"") == std::string::npos;
+       ++i)
+    Pause(0.005);
+}
+
+const std::string kLong =
+    Entry("fixture.pass", R"("axes": {"i": [1, 2, 3]})") + ", " +
+    Entry("fixture.slow", R"("axes": {"i": [1, 2, 3, 4, 5, 6]}, "params": {"ms": 3000})");
+
+class Signals : public testing::TestWithParam<int> {};
+
+TEST_P(Signals, EndTheWorkersAndFinishEveryReport) {
+  GateRun run;
+  run.Matrix(kLong);
+  const pid_t pid = run.Start({"--junit-profile", "strict"});
+  WaitFor(run, "AttemptStarted");
+  kill(pid, GetParam());
+  const GateResult result = run.Wait(pid);
+  EXPECT_EQ(result.exit_code, 128 + GetParam());
+  EXPECT_EQ(result.report["verdict"], "interrupted");
+  EXPECT_EQ(result.report["cases"].size(), 9u);
+  EXPECT_EQ(result.Events("RunFinished").size(), 1u);
+  ExpectValidJunit(run.Path("report/junit.xml"));
+  EXPECT_NE(result.junit.find("<error"), std::string::npos);
+  EXPECT_THAT(run.LeftAfter(1), IsEmpty());
+}
+INSTANTIATE_TEST_SUITE_P(All, Signals, testing::Values(SIGINT, SIGTERM),
+                         [](const auto& s) { return s.param == SIGINT ? "SIGINT" : "SIGTERM"; });
+
+TEST(Interruption, ASecondSignalKillsAtOnce) {
+  GateRun run;
+  run.Matrix(Entry("fixture.hang", R"("params": {"ignore_term": true})"), 100);
+  const pid_t pid = run.Start({"--grace", "60"});
+  WaitFor(run, "Step");
+  kill(pid, SIGINT);
+  WaitFor(run, "RunCancelled");
+  kill(pid, SIGINT);
+  const GateResult result = run.Wait(pid);  // ctest's limit is shorter than the grace
+  EXPECT_EQ(result.exit_code, 130);
+  EXPECT_EQ(result.Events("RunFinished").size(), 1u);
+  EXPECT_THAT(run.LeftAfter(1), IsEmpty());
+}
+
+TEST(Interruption, TheTimeLimitEndsTheRunUndetermined) {
+  GateRun run;
+  run.Matrix(kLong);
+  const GateResult result = run.Run({"--time-limit", "0.7"});
+  EXPECT_EQ(result.exit_code, 6);
+  EXPECT_EQ(result.report["root_cause"]["slug"], "time-limit");
+  EXPECT_EQ(result.report["cases"].size(), 9u);
+}
+
+TEST(Interruption, FailFastStartsNothingMoreAndReportsTheRestAsNotRun) {
+  GateRun run;
+  run.Matrix(Entry("fixture.fail") + ", " +
+             Entry("fixture.pass", R"("axes": {"i": [1, 2, 3, 4, 5, 6, 7, 8]})"));
+  const GateResult result = run.Run({"--fail-fast", "--jobs", "1"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.report["root_cause"]["slug"], "expectation-failed");
+  EXPECT_GE(result.report["totals"]["not_run"].get<int>(), 7);
+  EXPECT_EQ(result.report["cases"].size(), 9u);
+}
+
+// One round: killed after `seconds`. True if a report was there.
+bool Killed(double seconds) {
+  GateRun run;
+  run.Matrix(Entry("fixture.noop", R"("axes": {"i": [1, 2, 3, 4, 5]})") + ", " +
+             Entry("fixture.slow", R"("axes": {"i": [1, 2, 3]}, "params": {"ms": 60})") + ", " +
+             Entry("fixture.leave", R"("params": {"what": "daemon"})") + ", " + Entry("fixture.hang"));
+  const pid_t pid = run.Start({"--junit-profile", "strict"});
+  Pause(seconds);
+  kill(pid, SIGKILL);
+  GateResult result = run.Wait(pid);
+  EXPECT_THAT(run.LeftAfter(1), IsEmpty()) << "killed after " << seconds;
+  if (!run.Exists("report/junit.xml")) {
+    EXPECT_FALSE(run.Exists("report/report.json"));
+    return false;
+  }
+  ExpectValidJunit(run.Path("report/junit.xml"));
+  EXPECT_NE(result.junit.find("<error"), std::string::npos) << result.junit;
+  if (result.Events("PlanEnd").empty()) return true;
+  const GateResult rebuilt = run.Command({"report", "report/journal.jsonl", "--output-dir", "report"});
+  EXPECT_NE(rebuilt.exit_code, 0);
+  std::set<std::string> planned, reported;
+  for (const json& e : result.Events("CasePlanned")) planned.insert(e["id"].get<std::string>());
+  for (const json& c : rebuilt.report["cases"]) reported.insert(c["id"].get<std::string>());
+  EXPECT_EQ(reported, planned);
+  EXPECT_FALSE(rebuilt.report["complete"].get<bool>());
+  return true;
+}
+
+TEST(Interruption, AfterSigkillTheReportIsRedOrAbsentAndNothingIsLeftAlive) {
+  int reports = 0;
+  const int kRounds = 25;
+  for (int i = 0; i < kRounds; ++i) reports += Killed(0.001 + 0.012 * i) ? 1 : 0;
+  EXPECT_GT(reports, 0);
+}
+
+TEST(Reports, AreRebuiltFromTheJournalAsTheyWere) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass") + ", " + Entry("fixture.fail") + ", " + Entry("fixture.reports") + ", " +
+             Entry("fixture.crash", R"("params": {"how": "segv"})"));
+  const GateResult original = run.Run();
+  const GateResult rebuilt = run.Command({"report", "report/journal.jsonl", "--output-dir", "again"});
+  EXPECT_EQ(rebuilt.exit_code, original.exit_code);
+  EXPECT_EQ(run.Read("again/report.json"), run.Read("report/report.json"));
+  EXPECT_EQ(run.Read("again/junit.xml"), run.Read("report/junit.xml"));
+}
+
+TEST(Reports, ThatCannotBeWrittenLeaveTheOthersIntact) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to mount a small file system";
+  if (system("unshare -m true 2>/dev/null") != 0) GTEST_SKIP() << "may not unshare mounts here";
+  GateRun run;
+  run.Matrix(Entry("fixture.reports") + ", " + Entry("fixture.pass", R"("axes": {"i": [1, 2, 3]})"));
+  std::filesystem::create_directory(run.Path("small"));
+  // Big enough for the probe and the first, empty report; full afterwards.
+  run.Before({"unshare", "-m", "sh", "-c",
+              "mount -t tmpfs -o size=16k none small && \"$@\"; code=$?; cp small/junit.xml junit.left "
+              "2>/dev/null; exit $code",
+              "sh"});
+  const GateResult result = run.Run({"--junit", "small/junit.xml"});
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("a report could not be written"));
+  EXPECT_EQ(result.report["totals"]["passed"], 4);
+  EXPECT_EQ(result.Events("RunFinished").size(), 1u);
+}
+
+TEST(Reports, SurviveAClosedStandardOutput) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  run.Before({"sh", "-c", "\"$@\" >/dev/full", "sh"});
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_EQ(result.report["totals"]["passed"], 1);
+  EXPECT_NE(result.junit.find("fixture.pass"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,154 @@
+// Plugin files that cannot be loaded: each is a red case with the loader's own words, and nobody else's
+// matter.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "gate_run.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+namespace fs = std::filesystem;
+
+// Runs one healthy case beside the plugin; expects its load case to be red with those words, and no other.
+void ExpectBroken(GateRun* run, const std::string& stem, const std::string& words,
+                  const std::vector<std::string>& arguments = {}) {
+  run->Matrix(Entry("fixture.pass"));
+  const GateResult result = run->Run(arguments);
+  const std::string id = "plugin.load[file=" + stem + "]";
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_EQ(result.Outcome("fixture.pass[i=0]"), "passed");
+  EXPECT_EQ(result.Outcome(id), "errored");
+  EXPECT_EQ(result.Errors(id), "harness.plugin-load");
+  const json c = result.Case(id);
+  ASSERT_FALSE(c.is_null());
+  EXPECT_THAT(c["findings"][0]["detail"].get<std::string>(), ContainsRegex(words));
+  EXPECT_THAT(run->LeftAfter(1), IsEmpty());
+}
+
+struct Built {
+  std::string folder, words;
+};
+class BuiltPlugins : public testing::TestWithParam<Built> {};
+
+TEST_P(BuiltPlugins, AreARedLoadCase) {
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/" + GetParam().folder);
+  ExpectBroken(&run, GetParam().folder, GetParam().words, {"--load-timeout", "1"});
+}
+
+const Built kBuilt[] = {
+    {"init_segv", "SIGSEGV .Segmentation fault. while it was loaded"},
+    {"init_exit", "exit status 0 while it was loaded and described: a static initialiser called exit"},
+    {"init_hang", "hung while it was loaded and described: killed after 1.000 s"},
+    {"other_abi", "built for plugin ABI 2\\.0, this cudnn-ci speaks 1\\.0"},
+    {"no_symbol", "does not export cudnn_ci_plugin_v1"},
+    {"wrong_name", "names itself 'another_name', but the file is wrong_name.cci.so"},
+    {"returns_null", "cudnn_ci_plugin_v1 returned NULL"},
+    {"unresolved", "undefined symbol: cudnn_ci_fixture_that_nobody_defines"},
+};
+INSTANTIATE_TEST_SUITE_P(All, BuiltPlugins, testing::ValuesIn(kBuilt),
+                         [](const auto& plugin) { return plugin.param.folder; });
+
+// A folder with one file that is not as it should be.
+class PluginFile : public testing::Test {
+ protected:
+  PluginFile() {
+    fs::create_directory(run_.Path("plugins"));
+    run_.AddPlugins(run_.Path("plugins"));
+  }
+  std::string Healthy() const {
+    std::string content = run_.Read("plugins/../" + fs::relative(kPlugin, run_.folder()).string());
+    return content;
+  }
+  static constexpr const char* kPlugin = CUDNN_CI_FIXTURES "/broken/duplicate/fixture.cci.so";
+  GateRun run_;
+};
+
+TEST_F(PluginFile, OfTextIsRefusedByTheLoader) {
+  run_.Write("plugins/garbage.cci.so", std::string(5000, 'g'));
+  ExpectBroken(&run_, "garbage", "invalid ELF header");
+}
+
+TEST_F(PluginFile, ThatIsEmptyIsRefusedByTheLoader) {
+  run_.Write("plugins/empty.cci.so", "");
+  ExpectBroken(&run_, "empty", "file too short");
+}
+
+TEST_F(PluginFile, ThatIsTruncatedIsARedLoadCase) {
+  run_.Write("plugins/truncated.cci.so", Healthy().substr(0, 6000));
+  ExpectBroken(&run_, "truncated", "file too short|SIGBUS|cannot|ELF");
+}
+
+TEST_F(PluginFile, OfAnotherArchitectureIsRefusedByTheLoader) {
+  std::string content = Healthy();
+  content[18] = '\xb7';  // e_machine: AArch64
+  content[19] = '\0';
+  run_.Write("plugins/foreign.cci.so", content);
+  ExpectBroken(&run_, "foreign", "cannot open shared object file|wrong ELF class|invalid ELF|machine");
+}
+
+TEST_F(PluginFile, ThatIsADirectoryIsARedLoadCase) {
+  fs::create_directory(run_.Path("plugins/folder.cci.so"));
+  ExpectBroken(&run_, "folder", "cannot read file data|directory");
+}
+
+TEST_F(PluginFile, ThatLeadsNowhereIsARedLoadCase) {
+  fs::create_symlink("/nowhere/at/all", run_.Path("plugins/gone.cci.so"));
+  ExpectBroken(&run_, "gone", "No such file");
+}
+
+TEST_F(PluginFile, ThatMayNotBeReadIsARedLoadCase) {
+  if (geteuid() == 0) run_.Before({"setpriv", "--reuid", "65534", "--clear-groups"});
+  run_.Write("plugins/secret.cci.so", Healthy());
+  chmod(run_.Path("plugins/secret.cci.so").c_str(), 0);
+  chmod(run_.folder().c_str(), 0777);
+  ExpectBroken(&run_, "secret", "Permission denied");
+}
+
+TEST_F(PluginFile, OfAnotherUserThatOthersMayWriteIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  run_.Before({"setpriv", "--reuid", "65534", "--clear-groups"});
+  run_.Write("plugins/open.cci.so", Healthy());
+  chmod(run_.Path("plugins/open.cci.so").c_str(), 0777);
+  chmod(run_.folder().c_str(), 0777);
+  ExpectBroken(&run_, "open", "refused: writable by others and owned by user 0");
+}
+
+TEST(PluginFilesTest, EntriesThatNeedABrokenPluginAreBlockedByIt) {
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/init_segv");
+  run.Matrix(Entry("fixture.pass") + ", " + Entry("init_segv.check"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 5);
+  EXPECT_EQ(result.report["totals"]["blocked"], 1);
+  EXPECT_THAT(result.junit, HasSubstr("blocked by plugin.load[file=init_segv]"));
+}
+
+TEST(PluginFilesTest, TwoPluginsOfOneNameStopThePlan) {
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/duplicate");
+  run.Matrix(Entry("fixture.pass"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("fixture"));
+  EXPECT_FALSE(run.Exists("report/junit.xml"));
+}
+
+TEST(PluginFilesTest, APluginWithoutChecksStopsThePlan) {
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/no_checks");
+  run.Matrix(Entry("fixture.pass"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("no_checks"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
