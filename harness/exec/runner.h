@@ -87,6 +87,7 @@ class Runner {
   // runner_dispatch.cc: who runs what
   void Dispatch();
   void StartEarly();
+  bool HasRoomForEarly(const std::string& device) const;
   bool TakeLease(Slot* slot);
   // runner_start.cc: how a worker begins
   void StartCanary(const std::string& device);
@@ -98,6 +99,7 @@ class Runner {
   AttemptMode ModeOf(size_t case_index) const;
   void Fill(Slot* slot);
   void MakeRoom(const Lane* wanting);
+  void SettleKnown(Lane* lane);
   Assignment MakeAssignment(size_t case_index, AttemptMode mode);
   std::vector<std::string> Environment(const Lane* lane, const std::string& device) const;
   std::vector<wire::Configure> Configuration(const Lane* lane, const std::string& device) const;

@@ -49,6 +49,8 @@ void Runner::Dispatch() {
     return;
   }
   for (Lane* lane : scheduler_.ReadyLanes()) {
+    SettleKnown(lane);
+    if (lane->empty()) continue;
     if (lane->shared && !lane->ready.empty()) {
       if (Slot* slot = SharedWorkerOf(lane)) {
         if (!TakeLease(slot))
@@ -81,30 +83,37 @@ void Runner::Dispatch() {
   }
 }
 
-// A context costs up to 400 ms. The first warm worker of the first device makes its own while the checks
-// before it still run; this is the one time that a device has two. Not where that could change a verdict.
+// A context costs up to 400 ms, and the driver creates them one after the other. So the first warm worker of
+// each device makes its own while the checks before it still run. On the first device this is the one time
+// that there are two contexts; on the others all checks share that one. Not where it could change a verdict.
 void Runner::StartEarly() {
-  constexpr int64_t kEnoughMemory = int64_t{4} << 30;
-  if (options_.isolation != Isolation::kShared || options_.jobs < 2 || options_.devices.empty()) return;
-  const DeviceInfo& device = options_.devices.front();
-  if (device.uuid.empty()) return;
-  Lane* first = nullptr;
-  for (size_t i = 0; i < plan_.cases.size(); ++i) {
-    const Case& c = plan_.cases[i];
+  if (options_.isolation != Isolation::kShared) return;
+  for (const Case& c : plan_.cases)
     if (c.exclusive) return;
-    if (!first && !c.settled && scheduler_.LaneOf(i)->shared && scheduler_.LaneOf(i)->device == device.name)
-      first = scheduler_.LaneOf(i);
+  for (const DeviceInfo& device : options_.devices) {
+    if (LiveWorkers() + 1 >= options_.jobs) return;  // one slot stays for the checks that come first
+    if (device.uuid.empty() || !HasRoomForEarly(device.name)) continue;
+    for (size_t i = 0; i < plan_.cases.size(); ++i) {
+      Lane* lane = scheduler_.LaneOf(i);
+      if (plan_.cases[i].settled || !lane->shared || lane->device != device.name) continue;
+      StartWorker(lane, device.name, std::nullopt, true);
+      break;
+    }
   }
-  // "gpu." + N, in the order the facts count.
-  const std::string key = "gpu." + device.name.substr(3) + ".";
+}
+
+// By the facts: in the default compute mode, and not short of memory. What is unknown (NVML refuses it inside
+// MIG) is not little.
+bool Runner::HasRoomForEarly(const std::string& device) const {
+  constexpr int64_t kEnoughMemory = int64_t{4} << 30;
+  const std::string key = "gpu." + device.substr(3) + ".";
   for (const auto& [subject, facts] : options_.facts.by_subject) {
     const auto mode = facts.find(key + "compute_mode");
-    if (mode != facts.end() && mode->second != "default") return;
-    // Unknown (NVML refuses it inside MIG) is not little.
+    if (mode != facts.end() && mode->second != "default") return false;
     const auto memory = facts.find(key + "memory_free_bytes");
-    if (memory != facts.end() && strtoll(memory->second.c_str(), nullptr, 10) < kEnoughMemory) return;
+    if (memory != facts.end() && strtoll(memory->second.c_str(), nullptr, 10) < kEnoughMemory) return false;
   }
-  if (first) StartWorker(first, first->device, std::nullopt, true);
+  return true;
 }
 
 // An early worker's turn has come: it needs the lease like any other.
@@ -120,6 +129,18 @@ bool Runner::TakeLease(Slot* slot) {
     Apply(slot, &effects, MonotonicNs());
   }
   return true;
+}
+
+// Confirmations that have become needless while they waited.
+void Runner::SettleKnown(Lane* lane) {
+  while (!lane->alone.empty()) {
+    const size_t i = lane->alone.front();
+    const auto history = histories_.find(i);
+    if (history == histories_.end() || rules_.StillToConfirm(plan_.cases[i], &history->second)) return;
+    const Outcome outcome = history->second.suspicion->outcome;
+    scheduler_.Take(lane, true);
+    Finalize(i, outcome, {});
+  }
 }
 
 // An idle warm worker holds a slot, perhaps a device: it goes when a lane that cannot start needs either.
