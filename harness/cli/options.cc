@@ -16,8 +16,10 @@ namespace cudnn_ci {
 namespace {
 
 constexpr char kDescription[] =
-    "cudnn-ci proves that driver, CUDA toolkit and cuDNN of this image fit together and compute right numbers.\n"
-    "Exit: 0 passed, 1 image at fault, 2 invalid use, 3 runner at fault, 4 matrix at fault, 5 harness at fault,\n"
+    "cudnn-ci proves that driver, CUDA toolkit and cuDNN of this image fit together and compute right "
+    "numbers.\n"
+    "Exit: 0 passed, 1 image at fault, 2 invalid use, 3 runner at fault, 4 matrix at fault, 5 harness at "
+    "fault,\n"
     "      6 undetermined, 130/143 interrupted.";
 
 // "2/4", counted from 1.
@@ -59,13 +61,18 @@ bool ShardFromEnvironment(int* index, int* count) {
 }
 
 void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
-  app->add_option("--matrix", o->matrix, "the contract to gate against (matrices/README.md)")->type_name("FILE");
+  app->add_option("--matrix", o->matrix, "the contract to gate against (matrices/README.md)")
+      ->type_name("FILE");
   app->add_flag("--auto", o->auto_matrix, "take the matrix for the CUDA major that is found");
-  app->add_option("--filter", o->filter, "run matching cases and what they need: GoogleTest's syntax, 'conv.*-*nhwc*'")
+  app->add_option("--filter", o->filter,
+                  "run matching cases and what they need: GoogleTest's syntax, 'conv.*-*nhwc*'")
       ->type_name("PATTERN");
-  app->add_option("--case", o->case_ids, "run this case and what it needs; repeatable")->type_name("ID");
-  app->add_option_function<std::string>("--stage", [o](const std::string& v) { o->static_stage = v == "static"; },
-                                        "all, or static: only what needs no GPU")
+  app->add_option("--case", o->case_ids, "run this case and what it needs; repeatable")
+      ->type_name("ID")
+      ->allow_extra_args(false);
+  app->add_option_function<std::string>(
+         "--stage", [o](const std::string& v) { o->static_stage = v == "static"; },
+         "all, or static: only what needs no GPU")
       ->check(CLI::IsMember({"all", "static"}));
   app->add_option("--shard", *shard, "run part I of N (counts from 1), or auto: from the CI's variables")
       ->type_name("I/N|auto");
@@ -75,18 +82,21 @@ void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
 }
 
 void AddDiscoveryOptions(CLI::App* app, Options* o) {
-  app->add_option("--plugin-dir", o->plugin_dirs, "search this folder for plugins too; repeatable")->type_name("DIR");
+  app->add_option("--plugin-dir", o->plugin_dirs, "search this folder for plugins too; repeatable")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
   app->add_option("--load-timeout", o->load_timeout_s, "seconds a plugin has to load and describe itself")
       ->type_name("S")
       ->check(CLI::PositiveNumber);
 }
 
 void AddRunOptions(CLI::App* app, Options* o) {
-  app->add_option("--output-dir", o->output_dir, "folder of all reports (default: cudnn-ci-report)")->type_name("DIR");
+  app->add_option("--output-dir", o->output_dir, "folder of all reports (default: cudnn-ci-report)")
+      ->type_name("DIR");
   app->add_option("--junit", o->junit_path, "JUnit XML to this file")->type_name("FILE");
-  app->add_option_function<std::string>("--junit-profile",
-                                        [o](const std::string& v) { o->strict_junit = v == "strict"; },
-                                        "rich, or strict: valid against the Jenkins xunit schema")
+  app->add_option_function<std::string>(
+         "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; },
+         "rich, or strict: valid against the Jenkins xunit schema")
       ->check(CLI::IsMember({"rich", "strict"}));
   app->add_option("--json", o->json_path, "report.json to this file")->type_name("FILE");
   app->add_option("--jobs", o->jobs, "processes at a time (default: the CPUs the container may use)")
@@ -95,9 +105,12 @@ void AddRunOptions(CLI::App* app, Options* o) {
   app->add_option_function<std::string>(
          "--isolation",
          [o](const std::string& v) {
-           o->isolation = v == "process" ? Isolation::kProcess : v == "none" ? Isolation::kNone : Isolation::kShared;
+           o->isolation = v == "process" ? Isolation::kProcess
+                          : v == "none"  ? Isolation::kNone
+                                         : Isolation::kShared;
          },
-         "shared: warm workers, what they find is confirmed alone; process: a process a case; none: one process "
+         "shared: warm workers, what they find is confirmed alone; process: a process a case; none: one "
+         "process "
          "without time limits, for a debugger")
       ->check(CLI::IsMember({"shared", "process", "none"}));
   app->add_option("--retries", o->retries, "run a failing case again; a pass then is 'flaky', which is red")
@@ -125,7 +138,7 @@ std::string CommandLine(int argc, char** argv) {
 const char* ToolVersion() { return CUDNN_CI_VERSION; }
 
 std::vector<std::string> Options::AllPluginDirs() const {
-  std::vector<std::string> dirs = {executable_dir + "/../plugins"};
+  std::vector<std::string> dirs = {TreeRoot() + "/plugins"};
   if (const char* path = getenv("CUDNN_CI_PLUGIN_PATH"))
     for (const std::string& d : Split(path, ':'))
       if (!d.empty()) dirs.push_back(d);
@@ -178,9 +191,9 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   CLI::App* report = command("report", "rebuild the reports from a journal", Command::kReport);
   report->add_option("JOURNAL", o.journals, "journal.jsonl of a run")->required()->expected(1);
   report->add_option("--output-dir", o.output_dir, "where to write junit.xml and report.json");
-  report->add_option_function<std::string>("--junit-profile",
-                                           [&o](const std::string& v) { o.strict_junit = v == "strict"; },
-                                           "rich or strict")
+  report
+      ->add_option_function<std::string>(
+          "--junit-profile", [&o](const std::string& v) { o.strict_junit = v == "strict"; }, "rich or strict")
       ->check(CLI::IsMember({"rich", "strict"}));
   try {
     app.parse(argc, argv);
@@ -189,9 +202,8 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     fprintf(stderr, "cudnn-ci: %s (see cudnn-ci --help)\n", CleanLine(e.what(), 500).c_str());
     return {std::nullopt, 2};
   }
-  if (!shard.empty() &&
-      !(shard == "auto" ? ShardFromEnvironment(&o.shard_index, &o.shard_count)
-                        : ParseShard(shard, &o.shard_index, &o.shard_count))) {
+  if (!shard.empty() && !(shard == "auto" ? ShardFromEnvironment(&o.shard_index, &o.shard_count)
+                                          : ParseShard(shard, &o.shard_index, &o.shard_count))) {
     fprintf(stderr, "cudnn-ci: --shard %s: %s\n", CleanLine(shard, 100).c_str(),
             shard == "auto" ? "none of CI_NODE_INDEX/CI_NODE_TOTAL, GTEST_SHARD_INDEX/GTEST_TOTAL_SHARDS, "
                               "SLURM_ARRAY_TASK_ID/SLURM_ARRAY_TASK_COUNT gives a part; write I/N"

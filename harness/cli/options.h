@@ -14,10 +14,10 @@ enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport };
 
 struct Options {
   Command command = Command::kRun;
-  std::string command_line;                // as typed, quoted for a shell
-  std::string executable_dir;              // of cudnn-ci
+  std::string command_line;    // as typed, quoted for a shell
+  std::string executable_dir;  // of cudnn-ci
 
-  std::string matrix;                      // file; empty with --auto or without either
+  std::string matrix;  // file; empty with --auto or without either
   bool auto_matrix = false;
   std::string output_dir, junit_path, json_path;  // as given; empty: default or none
   bool strict_junit = false;
@@ -25,26 +25,28 @@ struct Options {
   std::vector<std::string> case_ids;
   bool static_stage = false;
   int shard_index = 0, shard_count = 0;
-  std::string device = "0";                // "all", an index, a UUID
-  int jobs = 0;                            // 0: what the cgroup gives
+  std::string device = "0";  // "all", an index, a UUID
+  int jobs = 0;              // 0: what the cgroup gives
   Isolation isolation = Isolation::kShared;
   int retries = 0;
   bool fail_fast = false, report_only = false, dry_run = false, disturb = false;
   double time_limit_s = 0, load_timeout_s = 10, grace_s = 2;
   std::vector<std::string> plugin_dirs;
 
-  bool json = false;                       // list, plugins, facts, explain
-  std::string slug;                        // explain
-  std::vector<std::string> journals;       // report
+  bool json = false;                  // list, plugins, facts, explain
+  std::string slug;                   // explain
+  std::vector<std::string> journals;  // report
 
-  std::string worker_path() const { return executable_dir + "/../libexec/cudnn-ci-worker"; }
-  std::string matrices_dir() const { return executable_dir + "/../matrices"; }
+  // The folder of bin, libexec, plugins and matrices.
+  std::string TreeRoot() const { return executable_dir.substr(0, executable_dir.rfind('/')); }
+  std::string worker_path() const { return TreeRoot() + "/libexec/cudnn-ci-worker"; }
+  std::string matrices_dir() const { return TreeRoot() + "/matrices"; }
   // Beside the executable, from CUDNN_CI_PLUGIN_PATH, from --plugin-dir.
   std::vector<std::string> AllPluginDirs() const;
 };
 
 struct ParsedOptions {
-  std::optional<Options> options;          // absent: help was shown or the usage was wrong
+  std::optional<Options> options;  // absent: help was shown or the usage was wrong
   int exit_code = 0;
 };
 
