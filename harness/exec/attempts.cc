@@ -56,10 +56,20 @@ Decision AttemptRules::Judge(const Case& c, const AttemptResult& result, CaseHis
   return result.mode == AttemptMode::kShared ? AfterShared(c, result, history) : Alone(c, result, history);
 }
 
+bool AttemptRules::IsKnown(const Case& c, const AttemptResult& result) const {
+  const auto it = confirmed_.find(KindOf(c, result));
+  return it != confirmed_.end() && it->second >= kConfirmations;
+}
+
+bool AttemptRules::StillToConfirm(const Case& c, CaseHistory* history) const {
+  if (!history->suspicion || history->decisive || !IsKnown(c, *history->suspicion)) return true;
+  AddFlag(history, Flag::kUnconfirmed);
+  return false;
+}
+
 Decision AttemptRules::AfterShared(const Case& c, const AttemptResult& result, CaseHistory* history) {
   if (!confirm_ || IsGood(c, result.outcome)) return {Next::kFinal, result.outcome, {}};
-  const auto it = confirmed_.find(KindOf(c, result));
-  if (it != confirmed_.end() && it->second >= kConfirmations) {
+  if (IsKnown(c, result)) {
     AddFlag(history, Flag::kUnconfirmed);
     return {Next::kFinal, result.outcome, {}};
   }

@@ -49,7 +49,12 @@ class AttemptRules {
   // `history` is the case's; updated.
   Decision Judge(const Case& c, const AttemptResult& result, CaseHistory* history);
 
+  // Whether a case that waits for its confirmation still needs it: others of its kind may have been confirmed
+  // meanwhile. If not, it is final as it stands, and marked so.
+  bool StillToConfirm(const Case& c, CaseHistory* history) const;
+
  private:
+  bool IsKnown(const Case& c, const AttemptResult& result) const;
   Decision AfterShared(const Case& c, const AttemptResult& result, CaseHistory* history);
   Decision Alone(const Case& c, const AttemptResult& result, CaseHistory* history);
 
