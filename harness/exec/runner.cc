@@ -167,6 +167,8 @@ void Runner::Service(Slot* slot, int64_t now) {
     slot->drain_until_ns = now + kDrainNs;
     // While the zombie pins the id, its group is surely its own.
     control_->Signal(slot->process.pid(), SIGKILL);
+    // What it left is ours now and goes at once: it would hold the pipe, and outlive us should we be killed.
+    sweep_until_ns_ = now + kSweepNs;
   }
   if (!slot->exited) Watch(slot, now);
 }
