@@ -161,7 +161,9 @@ pid_t GateRun::Spawn(const std::vector<std::string>& arguments) {
 }
 
 pid_t GateRun::Start(const std::vector<std::string>& arguments) {
-  std::vector<std::string> all = {"--matrix", "matrix.json", "--output-dir", "report", "--grace", "0.2"};
+  std::vector<std::string> all = {"--matrix", "matrix.json", "--output-dir", "report"};
+  if (std::find(arguments.begin(), arguments.end(), "--grace") == arguments.end())
+    all.insert(all.end(), {"--grace", "0.2"});
   all.insert(all.end(), arguments.begin(), arguments.end());
   return Spawn(all);
 }

@@ -92,7 +92,7 @@ TEST(WarmWorkers, AfterThreeConfirmationsOfAKindLaterOnesAreTakenAsTheyAreAndMar
   for (int i = 0; i < 10; ++i)
     for (const std::string& flag : result.Flags(Id("fail_shared", i))) {
       confirmed += flag == "confirmed-alone";
-      unconfirmed += flag == "unconfirmed";
+      unconfirmed += flag == "taken-as-is";
     }
   EXPECT_EQ(confirmed + unconfirmed, 10);
   EXPECT_GE(confirmed, 3);
