@@ -1,7 +1,6 @@
 # Third-party packages, by find_package first. Used in .cc files only.
 include_guard(GLOBAL)
 find_package(nlohmann_json 3.11 REQUIRED)
-find_package(fmt 9 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(Boost 1.74 REQUIRED)   # headers only: Boost.DLL
 find_package(Threads REQUIRED)
@@ -29,4 +28,5 @@ target_include_directories(cudnn_ci_tinyxml2 SYSTEM PUBLIC ${CUDNN_CI_TINYXML2_D
 
 if(CUDNN_CI_BUILD_TESTS)
   find_package(GTest 1.11 REQUIRED)
+  find_package(fmt 9 REQUIRED)   # the benchmark prints its table with it
 endif()
