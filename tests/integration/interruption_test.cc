@@ -156,7 +156,8 @@ TEST(Reports, ThatCannotBeWrittenLeaveTheOthersIntact) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to mount a small file system";
   if (system("unshare -m true 2>/dev/null") != 0) GTEST_SKIP() << "may not unshare mounts here";
   GateRun run;
-  run.Matrix(Entry("fixture.reports") + ", " + Entry("fixture.pass", R"("axes": {"i": )" + Numbers(100) + "}"));
+  run.Matrix(Entry("fixture.reports") + ", " +
+             Entry("fixture.pass", R"("axes": {"i": )" + Numbers(100) + "}"));
   std::filesystem::create_directory(run.Path("small"));
   // Big enough for the probe and the first, empty report; full afterwards.
   run.Before({"unshare", "-m", "sh", "-c",

@@ -24,7 +24,7 @@ void ExpectRoundTrip(const Variant& message, Decode decode) {
 
 TEST(WireTest, EveryMessageToTheWorkerComesBackTheSame) {
   const wire::Run run{7,   "p.check",  {{"i", int64_t{-3}}, {"f", 0.5}, {"b", true}, {"s", std::string("x")}},
-          1.5, 1ull << 62, {"a=1"}};
+                      1.5, 1ull << 62, {"a=1"}};
   const ToWorker messages[] = {
       Describe{}, CollectFacts{}, Configure{{{"k", "v"}}, {{"f", "w"}}, "n", "s", "u", "d"}, Warm{}, Canary{},
       run,        Shutdown{}};

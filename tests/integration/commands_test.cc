@@ -1,0 +1,138 @@
+// The commands beside run, the selection of cases, and the places the installed tree may be run from.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "gate_run.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+namespace fs = std::filesystem;
+
+TEST(Commands, VersionAndHelpGoToStandardOutput) {
+  GateRun run;
+  EXPECT_THAT(run.Command({"--version"}).out, HasSubstr("cudnn-ci 0"));
+  const GateResult help = run.Command({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_THAT(help.out, HasSubstr("--matrix"));
+}
+
+TEST(Commands, ListNamesEveryCaseAndRunsNone) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass", R"("axes": {"i": [1, 2]})") + ", " +
+             Entry("fixture.crash", R"("params": {"how": "segv"})"));
+  const GateResult list = run.Command({"list", "--matrix", "matrix.json"});
+  EXPECT_EQ(list.exit_code, 0);
+  EXPECT_EQ(list.out, "fixture.pass[i=1]\nfixture.pass[i=2]\nfixture.crash[how=segv]\n");
+  const json j = json::parse(run.Command({"list", "--matrix", "matrix.json", "--json"}).out);
+  EXPECT_EQ(j["cases"].size(), 3u);
+}
+
+TEST(Commands, DryRunListsAndLeavesNothing) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  const GateResult result = run.Run({"--dry-run"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("fixture.pass[i=0]"));
+  EXPECT_FALSE(run.Exists("report/junit.xml"));
+}
+
+TEST(Commands, PluginsNamesChecksAndIsRedForABrokenOne) {
+  GateRun run;
+  EXPECT_THAT(run.Command({"plugins"}).out, HasSubstr("fixture 1.0.0"));
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/init_exit");
+  const GateResult result = run.Command({"plugins", "--json"});
+  EXPECT_EQ(result.exit_code, 5);
+  EXPECT_EQ(json::parse(result.out)["broken"][0]["stem"], "init_exit");
+}
+
+TEST(Commands, FactsAreCollectedFromTheMachine) {
+  GateRun run;
+  run.UseFakeGpus(2);
+  const json facts = json::parse(run.Command({"facts", "--json"}).out);
+  EXPECT_EQ(facts["subjects"]["system"]["gpu.count"], "2");
+}
+
+TEST(Commands, ExplainKnowsTheHarnessAndEveryPlugin) {
+  GateRun run;
+  EXPECT_THAT(run.Command({"explain", "crashed"}).out, HasSubstr("ended by a signal"));
+  const GateResult result = run.Command({"explain", "fixture-undetermined"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("https://example.com/fixture-undetermined"));
+  EXPECT_EQ(run.Command({"explain", "fixture-imagee"}).exit_code, 2);
+}
+
+TEST(Selection, ByFilterAndByCasePullsInWhatIsNeeded) {
+  GateRun run;
+  run.Matrix(Entry("fixture.convolution", R"("axes": {"i": [1, 2]})") + ", " + Entry("fixture.pass"));
+  const GateResult filtered = run.Run({"--filter", "*convolution*-*i=2*"});
+  EXPECT_EQ(filtered.exit_code, 0) << filtered.out;
+  EXPECT_EQ(filtered.Outcome("fixture.driver"), "passed");
+  EXPECT_EQ(filtered.Outcome("fixture.convolution[i=1]"), "passed");
+  EXPECT_EQ(filtered.Outcome("fixture.convolution[i=2]"), "");
+  EXPECT_EQ(filtered.Outcome("fixture.pass[i=0]"), "");
+  EXPECT_THAT(filtered.report["partial"].get<std::string>(), HasSubstr("filter"));
+  const GateResult one = run.Run({"--case", "fixture.pass[i=0]"});
+  EXPECT_EQ(one.report["cases"].size(), 1u);
+}
+
+TEST(Selection, ShardsTogetherRunEveryCaseOnce) {
+  GateRun run;
+  run.Matrix(Entry("fixture.noop", R"("axes": {"i": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]})"));
+  size_t cases = 0;
+  for (const char* shard : {"1/3", "2/3", "3/3"}) cases += run.Run({"--shard", shard}).report["cases"].size();
+  EXPECT_EQ(cases, 12u);
+}
+
+TEST(Places, ACopyOfTheTreeUnderAnotherPathGivesTheSameVerdict) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass") + ", " + Entry("fixture.fail"));
+  fs::copy(CUDNN_CI_TREE, run.Path("a tree & more"), fs::copy_options::recursive);
+  run.UseExecutable(run.Path("a tree & more/bin/cudnn-ci"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.Outcome("fixture.pass[i=0]"), "passed");
+}
+
+TEST(Places, AnotherUserGetsTheSameVerdict) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  GateRun run;
+  run.Matrix(Entry("fixture.pass") + ", " + Entry("fixture.fail"));
+  chmod(run.folder().c_str(), 0777);
+  run.Before({"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"});
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_EQ(result.Outcome("fixture.pass[i=0]"), "passed");
+}
+
+TEST(Places, ABrokenStandardLibraryOfTheImageDoesNotMatter) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass") + ", " + Entry("fixture.throws"));
+  fs::create_directory(run.Path("lib"));
+  for (const char* name : {"lib/libstdc++.so.6", "lib/libgcc_s.so.1", "lib/libtinyxml2.so.9"})
+    run.Write(name, "garbage");
+  run.Set("LD_LIBRARY_PATH", run.Path("lib"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_EQ(result.Outcome("fixture.pass[i=0]"), "passed");
+  EXPECT_EQ(result.Errors("fixture.throws[what=exception]"), "harness.uncaught-exception");
+}
+
+TEST(Places, AnIncompleteInstallationSaysWhatIsMissing) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  fs::copy(CUDNN_CI_TREE, run.Path("tree"), fs::copy_options::recursive);
+  fs::remove(run.Path("tree/libexec/cudnn-ci-worker"));
+  run.UseExecutable(run.Path("tree/bin/cudnn-ci"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("cudnn-ci-worker is missing"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
