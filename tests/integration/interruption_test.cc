@@ -164,7 +164,7 @@ TEST(Reports, ThatCannotBeWrittenLeaveTheOthersIntact) {
               "mount -t tmpfs -o size=16k none small && \"$@\"; code=$?; cp small/junit.xml junit.left "
               "2>/dev/null; exit $code",
               "sh"});
-  const GateResult result = run.Run({"--junit", "small/junit.xml"});
+  const GateResult result = run.Run({"--junit", "small/junit.xml", "--junit-profile", "strict"});
   EXPECT_EQ(result.exit_code, 5) << result.err;
   EXPECT_THAT(result.err, HasSubstr("a report could not be written"));
   EXPECT_EQ(result.report["totals"]["passed"], 101);

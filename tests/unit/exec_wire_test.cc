@@ -56,8 +56,13 @@ TEST(WireTest, EveryMessageFromTheWorkerComesBackTheSame) {
 }
 
 TEST(WireTest, TextThatIsTooLongOrNotUtf8IsCutAndRepaired) {
-  ExpectRoundTrip(FromWorker(Log{1, 0, std::string(1 << 20, '\xff')}), DecodeFromWorker);
-  ExpectRoundTrip(FromWorker(Log{1, 0, std::string(1 << 20, '\x01')}), DecodeFromWorker);
+  for (const char byte : {'\xff', '\x01', 'x', '"'}) {
+    const std::string packet = Encode(FromWorker(Log{1, 0, std::string(1 << 20, byte)}));
+    EXPECT_LE(packet.size(), kMaxPacket);
+    const auto decoded = DecodeFromWorker(packet);
+    ASSERT_TRUE(decoded.ok()) << decoded.error();
+    EXPECT_FALSE(std::get<Log>(*decoded).text.empty());
+  }
 }
 
 TEST(WireTest, NoBytesMakeTheDecoderThrow) {
