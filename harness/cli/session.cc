@@ -20,7 +20,8 @@ constexpr size_t kMaxProblemsShown = 50;
 
 std::string MakeScratchDir() {
   const char* tmp = getenv("TMPDIR");
-  for (const std::string& base : {std::string(tmp ? tmp : ""), std::string("/tmp"), std::string("/dev/shm")}) {
+  for (const std::string& base :
+       {std::string(tmp ? tmp : ""), std::string("/tmp"), std::string("/dev/shm")}) {
     if (base.empty()) continue;
     std::string path = base + "/cudnn-ci-XXXXXX";
     if (mkdtemp(path.data())) return path;
@@ -28,7 +29,8 @@ std::string MakeScratchDir() {
   return {};
 }
 
-DiscoverOptions MakeDiscoverOptions(const Options& o, const std::string& scratch, std::vector<SubjectInfo> subjects) {
+DiscoverOptions MakeDiscoverOptions(const Options& o, const std::string& scratch,
+                                    std::vector<SubjectInfo> subjects) {
   DiscoverOptions d;
   d.worker_path = o.worker_path();
   d.scratch_dir = scratch;
@@ -40,7 +42,8 @@ DiscoverOptions MakeDiscoverOptions(const Options& o, const std::string& scratch
 
 }  // namespace
 
-Session::Session(const Options& options) : options_(options), scratch_dir_(MakeScratchDir()) {
+Session::Session(const Options& options)
+    : options_(options), guardian_(&control_, options.worker_path()), scratch_dir_(MakeScratchDir()) {
   sigset_t set;
   sigemptyset(&set);
   for (const int s : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&set, s);
@@ -53,13 +56,14 @@ Session::~Session() {
 }
 
 void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects) {
-  discovery_ = Discover(MakeDiscoverOptions(options_, scratch_dir_, subjects), &control_, signal_fd_.get(), &interrupted_);
+  discovery_ = Discover(MakeDiscoverOptions(options_, scratch_dir_, subjects), &control_, signal_fd_.get(),
+                        &interrupted_);
 }
 
 void Session::CollectFactsFor(const std::vector<SubjectInfo>& subjects) {
   discovery_.facts = {};
-  CollectFacts(MakeDiscoverOptions(options_, scratch_dir_, subjects), &control_, signal_fd_.get(), &discovery_,
-               &interrupted_);
+  CollectFacts(MakeDiscoverOptions(options_, scratch_dir_, subjects), &control_, signal_fd_.get(),
+               &discovery_, &interrupted_);
 }
 
 std::string Session::FactOf(const std::string& key) const {
@@ -86,9 +90,12 @@ Result<std::string> Session::AutoMatrix() const {
   const std::string major = version.substr(0, version.find('.'));
   const std::string path = options_.matrices_dir() + "/cu" + major + ".json";
   if (major.empty())
-    return Error{"--auto: neither a CUDA toolkit nor a driver was found to choose a matrix by; name one with --matrix"};
+    return Error{
+        "--auto: neither a CUDA toolkit nor a driver was found to choose a matrix by; name one with "
+        "--matrix"};
   if (access(path.c_str(), R_OK) != 0)
-    return Error{"--auto: found CUDA " + version + ", but there is no " + path + "; name a matrix with --matrix"};
+    return Error{"--auto: found CUDA " + version + ", but there is no " + path +
+                 "; name a matrix with --matrix"};
   return path;
 }
 

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "cli/options.h"
 #include "exec/discover.h"
+#include "exec/guardian.h"
 #include "exec/process_posix.h"
 #include "model/matrix.h"
 #include "model/plan.h"
@@ -52,6 +53,7 @@ class Session {
 
   const Options& options_;
   PosixProcessControl control_;
+  Guardian guardian_;
   Fd signal_fd_;
   std::string scratch_dir_;
   Discovery discovery_;

@@ -41,9 +41,14 @@ class ProcessControl {
   virtual void Signal(pid_t pid, int signal) = 0;
   // Collects an ended process. Only after HasExited.
   virtual ExitStatus Reap(pid_t pid) = 0;
-  // Kills and collects what reparented to us and is none of `keep`; true if any was found. Call again until
-  // false: children of the killed come to us in turn.
+  // Processes that are ours and no worker: never swept.
+  void Spare(pid_t pid) { spared_.insert(pid); }
+  // Kills and collects what reparented to us and is none of `keep` nor spared; true if any was found. Call
+  // again until false: children of the killed come to us in turn.
   virtual bool SweepStrays(const std::set<pid_t>& keep) = 0;
+
+ protected:
+  std::set<pid_t> spared_;
 };
 
 }  // namespace cudnn_ci

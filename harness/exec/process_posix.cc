@@ -94,7 +94,7 @@ ExitStatus PosixProcessControl::Reap(pid_t pid) {
 bool PosixProcessControl::SweepStrays(const std::set<pid_t>& keep) {
   bool found = false;
   for (const pid_t pid : ChildrenOf(0)) {
-    if (keep.count(pid)) continue;
+    if (keep.count(pid) || spared_.count(pid)) continue;
     found = true;
     kill(pid, SIGKILL);
     waitpid(pid, nullptr, WNOHANG);

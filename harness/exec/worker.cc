@@ -40,16 +40,16 @@ void Worker::StartCurrent(int64_t now_ns) {
 
 void Worker::Assign(Assignment assignment, int64_t now_ns, std::vector<Effect>* out) {
   assignment.run.serial = next_serial_++;
-  out->push_back(SendPacket{wire::Encode(wire::ToWorker(assignment.run))});
+  out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(assignment.run))});
   queue_.push_back(std::move(assignment));
   if (queue_.size() == 1) StartCurrent(now_ns);
   // An unshared worker runs one case and goes: the shutdown travels with it and saves a round trip.
-  if (!shared_) out->push_back(SendPacket{wire::Encode(wire::ToWorker(wire::Shutdown{}))});
+  if (!shared_) out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(wire::Shutdown{}))});
 }
 
 void Worker::RequestCanary(int64_t now_ns, std::vector<Effect>* out) {
   canary_since_ns_ = now_ns;
-  out->push_back(SendPacket{wire::Encode(wire::ToWorker(wire::Canary{}))});
+  out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(wire::Canary{}))});
 }
 
 // Closes the running case. Its output stays with it.
@@ -110,13 +110,13 @@ void Worker::Terminate(ErrorKind kind, const std::string& detail, bool at_once, 
   if (state_ == State::kTerminating) return;
   state_ = State::kTerminating;
   state_since_ns_ = now_ns;
-  out->push_back(SendSignal{SIGTERM});
+  out->emplace_back(SendSignal{SIGTERM});
 }
 
 void Worker::Kill(int64_t now_ns, std::vector<Effect>* out) {
   state_ = State::kKilled;
   state_since_ns_ = now_ns;
-  out->push_back(SendSignal{SIGKILL});
+  out->emplace_back(SendSignal{SIGKILL});
 }
 
 void Worker::Shutdown(int64_t now_ns, std::vector<Effect>* out) {
@@ -124,7 +124,7 @@ void Worker::Shutdown(int64_t now_ns, std::vector<Effect>* out) {
   shutdown_sent_ = true;
   state_ = State::kStopping;
   state_since_ns_ = now_ns;
-  if (shared_) out->push_back(SendPacket{wire::Encode(wire::ToWorker(wire::Shutdown{}))});
+  if (shared_) out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(wire::Shutdown{}))});
 }
 
 void Worker::OnTick(int64_t now_ns, std::vector<Effect>* out) { CheckDeadlines(now_ns, out); }
@@ -135,18 +135,18 @@ void Worker::CheckDeadlines(int64_t now_ns, std::vector<Effect>* out) {
     state_ = State::kEnded;
     const std::string evidence = describe_();
     evidence_ += evidence;
-    out->push_back(Abandoned{evidence});
+    out->emplace_back(Abandoned{evidence});
     if (!queue_.empty()) {
       AttemptResult result =
           TakeResult(Errored{ErrorKind::kAbandoned, "the process survived SIGKILL for " +
                                                         std::to_string(static_cast<int>(limits_.abandon_s)) +
                                                         " s" + Where()},
                      now_ns, out);
-      out->push_back(AttemptEnded{std::move(result)});
+      out->emplace_back(AttemptEnded{std::move(result)});
     } else if (verdict_) {
       verdict_->outcome = Errored{ErrorKind::kAbandoned, "the process survived SIGKILL after its verdict"};
       verdict_->evidence = CleanText(evidence_);
-      out->push_back(AttemptEnded{std::move(*verdict_)});
+      out->emplace_back(AttemptEnded{std::move(*verdict_)});
       verdict_.reset();
     }
     GiveBackRest(out);
@@ -155,7 +155,7 @@ void Worker::CheckDeadlines(int64_t now_ns, std::vector<Effect>* out) {
   if (state_ == State::kTerminating && in_state >= Ns(limits_.grace_s)) return Kill(now_ns, out);
   if (!limits_.timeouts) return;
   if (canary_since_ns_ && now_ns - *canary_since_ns_ >= Ns(kCanaryTimeoutS) && !doom_) {
-    out->push_back(CanaryResult{false, "the canary kernel did not finish"});
+    out->emplace_back(CanaryResult{false, "the canary kernel did not finish"});
     return Terminate(ErrorKind::kDeviceLost, "the canary kernel did not finish", true, now_ns, out);
   }
   if (state_ == State::kServing && control_closed_ && now_ns - control_closed_ns_ >= kClosedGraceNs)
@@ -171,7 +171,7 @@ void Worker::CheckDeadlines(int64_t now_ns, std::vector<Effect>* out) {
   const int64_t running = now_ns - current_since_ns_;
   if (!slow_said_ && running >= Ns(a.timeout_s * kSlowShare)) {
     slow_said_ = true;
-    out->push_back(EmitEvent{CaseSlow{a.ref, Seconds(running), a.timeout_s}});
+    out->emplace_back(EmitEvent{CaseSlow{a.ref, Seconds(running), a.timeout_s}});
   }
   if (running >= Ns(a.timeout_s)) {
     const std::string limit = FixedSeconds(a.timeout_s);
@@ -219,7 +219,7 @@ void Worker::OnExit(const ExitStatus& status, bool out_of_memory, int64_t now_ns
   if (status.signaled && !was_killed) device_suspect_ = true;
   if (canary_since_ns_) {
     canary_since_ns_.reset();
-    out->push_back(CanaryResult{false, "the canary's process ended: " + ToString(status)});
+    out->emplace_back(CanaryResult{false, "the canary's process ended: " + ToString(status)});
   }
   if (verdict_) {  // unshared, and it had said its verdict
     AttemptResult result = std::move(*verdict_);
@@ -235,14 +235,14 @@ void Worker::OnExit(const ExitStatus& status, bool out_of_memory, int64_t now_ns
       result.output = CleanText(output_.Text());
       result.evidence = CleanText(evidence_);
     }
-    out->push_back(AttemptEnded{std::move(result)});
+    out->emplace_back(AttemptEnded{std::move(result)});
     return;
   }
   if (queue_.empty()) return;
   // The first unfinished case is the suspect; the rest go back uncharged.
   AttemptResult result = TakeResult(OutcomeOfExit(status, out_of_memory), now_ns, out);
   result.signal = status.signaled ? status.code : 0;
-  out->push_back(AttemptEnded{std::move(result)});
+  out->emplace_back(AttemptEnded{std::move(result)});
   GiveBackRest(out);
 }
 
@@ -251,7 +251,7 @@ void Worker::GiveBackRest(std::vector<Effect>* out) {
   std::vector<size_t> rest;
   for (const Assignment& a : queue_) rest.push_back(a.case_index);
   queue_.clear();
-  if (!rest.empty()) out->push_back(GiveBack{std::move(rest)});
+  if (!rest.empty()) out->emplace_back(GiveBack{std::move(rest)});
 }
 
 }  // namespace cudnn_ci

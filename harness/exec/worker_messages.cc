@@ -52,7 +52,7 @@ void Worker::Handle(const wire::CanaryDone& m, int64_t now_ns, std::vector<Effec
   if (!canary_since_ns_) return OnGarbage("an answer to a canary that was not asked for", now_ns, out);
   canary_since_ns_.reset();
   current_since_ns_ = now_ns;  // the case's time begins after the canary's
-  out->push_back(CanaryResult{m.ok, m.detail});
+  out->emplace_back(CanaryResult{m.ok, m.detail});
 }
 
 void Worker::Handle(const wire::CaseStarted& m, int64_t now_ns, std::vector<Effect>* out) {
@@ -66,14 +66,14 @@ void Worker::Announce(std::vector<Effect>* out) {
   if (started_) return;
   started_ = true;
   const Assignment& a = queue_.front();
-  out->push_back(EmitEvent{AttemptStarted{a.ref, a.attempt, id_, a.mode}});
+  out->emplace_back(EmitEvent{AttemptStarted{a.ref, a.attempt, id_, a.mode}});
 }
 
 void Worker::Handle(const wire::Step& m, int64_t now_ns, std::vector<Effect>* out) {
   if (!IsCurrent(m.serial, now_ns, out)) return;
   step_ = CleanLine(m.name, 200);
   step_skippable_ = m.skippable;
-  out->push_back(EmitEvent{StepReached{queue_.front().ref, step_}});
+  out->emplace_back(EmitEvent{StepReached{queue_.front().ref, step_}});
 }
 
 void Worker::Handle(const wire::Expectation& m, int64_t now_ns, std::vector<Effect>* out) {
@@ -82,13 +82,13 @@ void Worker::Handle(const wire::Expectation& m, int64_t now_ns, std::vector<Effe
   ExpectationFailed said{queue_.front().ref, CleanLine(m.file), m.line, CleanText(m.what)};
   if (first_expectation_.empty())
     first_expectation_ = said.file + ":" + std::to_string(said.line) + ": " + said.what;
-  out->push_back(EmitEvent{std::move(said)});
+  out->emplace_back(EmitEvent{std::move(said)});
 }
 
 void Worker::Say(Finding finding, std::vector<Effect>* out) {
   finding.detail = CleanText(finding.detail);
   if (finding.severity == Severity::kError) failed_ = true;
-  out->push_back(EmitEvent{FindingReported{queue_.front().ref, finding}});
+  out->emplace_back(EmitEvent{FindingReported{queue_.front().ref, finding}});
   findings_.push_back(std::move(finding));
 }
 
@@ -103,13 +103,13 @@ void Worker::Handle(const wire::FindingSaid& m, int64_t now_ns, std::vector<Effe
 void Worker::Handle(const wire::Measurement& m, int64_t now_ns, std::vector<Effect>* out) {
   if (!IsCurrent(m.serial, now_ns, out)) return;
   const bool known_goal = m.goal == "lower" || m.goal == "higher";
-  out->push_back(EmitEvent{Measured{queue_.front().ref, CleanLine(m.name, 100), m.value,
+  out->emplace_back(EmitEvent{Measured{queue_.front().ref, CleanLine(m.name, 100), m.value,
                                     CleanLine(m.unit, 40), known_goal ? m.goal : ""}});
 }
 
 void Worker::Handle(const wire::Attachment& m, int64_t now_ns, std::vector<Effect>* out) {
   if (!IsCurrent(m.serial, now_ns, out)) return;
-  out->push_back(
+  out->emplace_back(
       EmitEvent{Attached{queue_.front().ref, CleanLine(m.name, 100), CleanLine(m.mime, 100), m.path}});
 }
 
@@ -156,7 +156,7 @@ void Worker::Handle(const wire::CaseFinished& m, int64_t now_ns, std::vector<Eff
   if (result.context_broken) Retire("broken CUDA context");
   if (m.leaked) Retire("leaked a process");
   if (shared_) {
-    out->push_back(AttemptEnded{std::move(result)});
+    out->emplace_back(AttemptEnded{std::move(result)});
     if (retired_) {
       GiveBackRest(out);
       if (state_ == State::kServing) Kill(now_ns, out);  // nothing of use can come from it any more

@@ -1,0 +1,35 @@
+// Who cleans up when the harness is killed and cannot. Workers die with it (PDEATHSIG), but that is not
+// inherited by what they forked: a check's child would live on, with the GPU in its hands. The guardian is
+// one small process a run. It waits for the harness's death, then kills everything that carries the run's
+// mark in its environment.
+#ifndef CUDNN_CI_EXEC_GUARDIAN_H_
+#define CUDNN_CI_EXEC_GUARDIAN_H_
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "exec/process.h"
+
+namespace cudnn_ci {
+
+class Guardian {
+ public:
+  // Marks the environment of this process, and so of all it starts from now on, and starts the guardian
+  // (cudnn-ci-worker --guard). Without one (no process to be had) the run goes on; a worker's start will say
+  // why.
+  Guardian(ProcessControl* control, const std::string& worker_path);
+  ~Guardian();  // ends the guardian: the harness has swept for itself
+  Guardian(const Guardian&) = delete;
+  Guardian& operator=(const Guardian&) = delete;
+
+  pid_t pid() const { return pid_; }  // -1: there is none
+
+ private:
+  ProcessControl* const control_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_EXEC_GUARDIAN_H_
