@@ -10,12 +10,12 @@ int main(int argc, char** argv) {
   if (parsed.options->command != cudnn_ci::Command::kRun) return cudnn_ci::RunCommand(*parsed.options);
 
   cudnn_ci::Gate gate(*parsed.options);
-  return gate.PrepareOutput()   // no report of an earlier run survives from here on
-                 && gate.Load()        // the contract, whole and valid, or exit 2
-                 && gate.OpenReports() // a journal, and a junit.xml that is red until the end
-                 && gate.Discover()    // which plugins there are, and what host and image are
-                 && gate.MakePlan()    // which cases exist: fixed before any runs
-                 && gate.Run()         // each in a process that may do to itself what it likes
-             ? gate.Finish()           // one fold over the record: reports, verdict, exit code
+  return gate.PrepareOutput()           // no report of an earlier run survives from here on
+                 && gate.Load()         // the contract, whole and valid, or exit 2
+                 && gate.OpenReports()  // a journal, and a junit.xml that is red until the end
+                 && gate.Discover()     // which plugins there are, and what host and image are
+                 && gate.MakePlan()     // which cases exist: fixed before any runs
+                 && gate.Run()          // each in a process that may do to itself what it likes
+             ? gate.Finish()            // one fold over the record: reports, verdict, exit code
              : gate.exit_code();
 }

@@ -37,7 +37,8 @@ int List(const Options& options) {
   std::string path = options.matrix;
   if (path.empty()) {
     session.DiscoverPlugins({{"system", "loader"}});
-    if (!options.auto_matrix) return Fail("list needs --matrix FILE or --auto. Found: " + session.FoundInWords());
+    if (!options.auto_matrix)
+      return Fail("list needs --matrix FILE or --auto. Found: " + session.FoundInWords());
     const Result<std::string> choice = session.AutoMatrix();
     if (!choice.ok()) return Fail(choice.error());
     path = *choice;
@@ -46,7 +47,8 @@ int List(const Options& options) {
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
   const Matrix& matrix = std::get<Matrix>(loaded);
   if (options.auto_matrix) {
-    if (matrix.subjects != std::vector<SubjectInfo>{{"system", "loader"}}) session.CollectFactsFor(matrix.subjects);
+    if (matrix.subjects != std::vector<SubjectInfo>{{"system", "loader"}})
+      session.CollectFactsFor(matrix.subjects);
   } else {
     session.DiscoverPlugins(matrix.subjects);
   }
@@ -58,12 +60,20 @@ int List(const Options& options) {
   if (!options.json) return Print(PlanAsText(plan));
   ordered_json cases = ordered_json::array();
   for (const Case& c : plan.cases)
-    cases.push_back({{"id", c.planned.ref.id}, {"device", c.planned.ref.device}, {"check", c.planned.check},
-                     {"plugin", c.planned.plugin}, {"subject", c.planned.subject}, {"required", c.planned.required},
-                     {"prerequisite", c.planned.prerequisite}, {"timeout_s", c.planned.timeout_s},
+    cases.push_back({{"id", c.planned.ref.id},
+                     {"device", c.planned.ref.device},
+                     {"check", c.planned.check},
+                     {"plugin", c.planned.plugin},
+                     {"subject", c.planned.subject},
+                     {"required", c.planned.required},
+                     {"prerequisite", c.planned.prerequisite},
+                     {"timeout_s", c.planned.timeout_s},
                      {"settled", c.settled ? ordered_json(Name(*c.settled)) : ordered_json(nullptr)}});
-  return PrintJson({{"schema", "cudnn-ci/list/1"}, {"plan_sha256", plan.sha256}, {"partial", plan.partial},
-                    {"not_gated", plan.not_gated}, {"cases", cases}});
+  return PrintJson({{"schema", "cudnn-ci/list/1"},
+                    {"plan_sha256", plan.sha256},
+                    {"partial", plan.partial},
+                    {"not_gated", plan.not_gated},
+                    {"cases", cases}});
 }
 
 ordered_json ToJson(const ParamInfo& p) {
@@ -82,15 +92,29 @@ ordered_json ToJson(const PluginInfo& p) {
   for (const CheckInfo& c : p.checks) {
     ordered_json params = ordered_json::array();
     for (const ParamInfo& q : c.params) params.push_back(ToJson(q));
-    checks.push_back({{"name", c.name}, {"summary", c.summary}, {"layer", Name(c.layer)}, {"devices", Name(c.devices)},
-                      {"shareable", c.shareable}, {"per_subject", c.per_subject}, {"requires", c.prerequisites},
+    checks.push_back({{"name", c.name},
+                      {"summary", c.summary},
+                      {"layer", Name(c.layer)},
+                      {"devices", Name(c.devices)},
+                      {"shareable", c.shareable},
+                      {"per_subject", c.per_subject},
+                      {"requires", c.prerequisites},
                       {"params", params}});
   }
   for (const FindingInfo& f : p.findings)
-    findings.push_back({{"slug", f.slug}, {"severity", Name(f.severity)}, {"blame", Name(f.blame)},
-                        {"summary", f.summary}, {"remedy", f.remedy}, {"link", f.link}});
-  return {{"name", p.name}, {"version", p.version}, {"summary", p.summary}, {"path", p.path},
-          {"abi", "1." + std::to_string(p.abi_minor)}, {"warnings", p.warnings}, {"checks", checks},
+    findings.push_back({{"slug", f.slug},
+                        {"severity", Name(f.severity)},
+                        {"blame", Name(f.blame)},
+                        {"summary", f.summary},
+                        {"remedy", f.remedy},
+                        {"link", f.link}});
+  return {{"name", p.name},
+          {"version", p.version},
+          {"summary", p.summary},
+          {"path", p.path},
+          {"abi", "1." + std::to_string(p.abi_minor)},
+          {"warnings", p.warnings},
+          {"checks", checks},
           {"findings", findings}};
 }
 
@@ -104,16 +128,20 @@ int Plugins(const Options& options) {
   if (options.json) {
     ordered_json plugins = ordered_json::array(), broken = ordered_json::array();
     for (const PluginInfo& p : catalog.plugins) plugins.push_back(ToJson(p));
-    for (const BrokenPlugin& b : catalog.broken) broken.push_back({{"stem", b.stem}, {"path", b.path}, {"reason", b.reason}});
+    for (const BrokenPlugin& b : catalog.broken)
+      broken.push_back({{"stem", b.stem}, {"path", b.path}, {"reason", b.reason}});
     printed = PrintJson({{"schema", "cudnn-ci/plugins/1"}, {"plugins", plugins}, {"broken", broken}});
   } else {
     std::string out;
     for (const PluginInfo& p : catalog.plugins) {
       out += p.name + " " + p.version + "  " + p.summary + "\n  " + p.path + "\n";
       for (const std::string& w : p.warnings) out += "  warning: " + w + "\n";
-      for (const CheckInfo& c : p.checks) out += "  " + c.name + std::string(c.name.size() < 22 ? 22 - c.name.size() : 1, ' ') + c.summary + "\n";
+      for (const CheckInfo& c : p.checks)
+        out +=
+            "  " + c.name + std::string(c.name.size() < 22 ? 22 - c.name.size() : 1, ' ') + c.summary + "\n";
     }
-    for (const BrokenPlugin& b : catalog.broken) out += b.stem + "  CANNOT BE LOADED\n  " + b.path + "\n  " + b.reason + "\n";
+    for (const BrokenPlugin& b : catalog.broken)
+      out += b.stem + "  CANNOT BE LOADED\n  " + b.path + "\n  " + b.reason + "\n";
     if (out.empty()) out = "no plugins in " + Join(options.AllPluginDirs(), ", ") + "\n";
     printed = Print(out);
   }
@@ -125,17 +153,21 @@ int ShowFacts(const Options& options) {
   session.DiscoverPlugins({{"system", "loader"}});
   const Facts& facts = session.discovery().facts;
   if (options.json) {
-    ordered_json j{{"schema", "cudnn-ci/facts/1"}, {"subjects", ordered_json::object()}, {"problems", facts.problems}};
+    ordered_json j{
+        {"schema", "cudnn-ci/facts/1"}, {"subjects", ordered_json::object()}, {"problems", facts.problems}};
     for (const auto& [subject, map] : facts.by_subject) j["subjects"][subject] = map;
     return PrintJson(j);
   }
   std::string out = session.FoundInWords() + "\n";
   for (const auto& [subject, map] : facts.by_subject) {
     out += "\nsubject " + subject + "\n";
-    for (const auto& [key, value] : map) out += "  " + key + std::string(key.size() < 32 ? 32 - key.size() : 1, ' ') + value + "\n";
+    for (const auto& [key, value] : map)
+      out += "  " + key + std::string(key.size() < 32 ? 32 - key.size() : 1, ' ') + value + "\n";
   }
-  for (const auto& [plugin, problem] : facts.problems) out += "\nincomplete: plugin " + plugin + ": " + problem + "\n";
-  for (const BrokenPlugin& b : session.discovery().catalog.broken) out += "\nnot loaded: " + b.stem + ": " + b.reason + "\n";
+  for (const auto& [plugin, problem] : facts.problems)
+    out += "\nincomplete: plugin " + plugin + ": " + problem + "\n";
+  for (const BrokenPlugin& b : session.discovery().catalog.broken)
+    out += "\nnot loaded: " + b.stem + ": " + b.reason + "\n";
   return Print(out);
 }
 
@@ -156,11 +188,16 @@ int Explain(const Options& options) {
                 " cudnn-ci plugins --json lists them all");
   }
   if (options.json)
-    return PrintJson({{"slug", found->slug}, {"severity", Name(found->severity)}, {"blame", Name(found->blame)},
-                      {"summary", found->summary}, {"remedy", found->remedy}, {"link", found->link},
+    return PrintJson({{"slug", found->slug},
+                      {"severity", Name(found->severity)},
+                      {"blame", Name(found->blame)},
+                      {"summary", found->summary},
+                      {"remedy", found->remedy},
+                      {"link", found->link},
                       {"declared_by", found->declared_by}});
-  std::string out = found->slug + "\n  what:     " + found->summary + "\n  severity: " + Name(found->severity) +
-                    "\n  blame:    " + Name(found->blame) + "\n  remedy:   " + found->remedy + "\n";
+  std::string out = found->slug + "\n  what:     " + found->summary +
+                    "\n  severity: " + Name(found->severity) + "\n  blame:    " + Name(found->blame) +
+                    "\n  remedy:   " + found->remedy + "\n";
   if (!found->link.empty()) out += "  link:     " + found->link + "\n";
   return Print(out + "  declared: by " + found->declared_by + "\n");
 }
@@ -176,7 +213,8 @@ int Report(const Options& options) {
   }
   OutputPaths paths = ChoosePaths(out);
   paths.journal.clear();  // it is the source
-  if (const Status s = PrepareOutputFolder({"", "", paths.junit, paths.json}); !s.ok()) return Fail(s.error());
+  if (const Status s = PrepareOutputFolder({"", "", paths.junit, paths.json}); !s.ok())
+    return Fail(s.error());
   RebuildOptions rebuild;
   rebuild.junit_path = paths.junit;
   rebuild.json_path = paths.json;
@@ -196,12 +234,18 @@ int Report(const Options& options) {
 
 int RunCommand(const Options& options) {
   switch (options.command) {
-    case Command::kList: return List(options);
-    case Command::kPlugins: return Plugins(options);
-    case Command::kFacts: return ShowFacts(options);
-    case Command::kExplain: return Explain(options);
-    case Command::kReport: return Report(options);
-    case Command::kRun: break;
+    case Command::kList:
+      return List(options);
+    case Command::kPlugins:
+      return Plugins(options);
+    case Command::kFacts:
+      return ShowFacts(options);
+    case Command::kExplain:
+      return Explain(options);
+    case Command::kReport:
+      return Report(options);
+    case Command::kRun:
+      break;
   }
   return 2;
 }

@@ -145,7 +145,8 @@ bool Gate::MakePlan() {
     return false;
   }
   plan_ = std::move(std::get<Plan>(planned));
-  // As large as the plan, with a position for each value; from here on only contract and waivers are of interest.
+  // As large as the plan, with a position for each value; from here on only contract and waivers are of
+  // interest.
   matrix_.entries = {};
   matrix_.shapes = {};
   if (options_.isolation == Isolation::kNone) {

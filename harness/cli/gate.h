@@ -27,7 +27,7 @@ class Gate {
   bool Discover();
   bool MakePlan();
   bool Run();
-  int Finish();          // the last word: verdict and exit code
+  int Finish();  // the last word: verdict and exit code
   int exit_code() const { return exit_code_; }
 
  private:

@@ -33,7 +33,8 @@ void RemoveJunit(const std::string& path) {
   const std::string prefix = p.stem().string() + "-";
   const std::string suffix = p.extension().string();
   std::vector<fs::path> parts;
-  for (fs::directory_iterator it(FolderOf(path), ignored), end; !ignored && it != end; it.increment(ignored)) {
+  for (fs::directory_iterator it(FolderOf(path), ignored), end; !ignored && it != end;
+       it.increment(ignored)) {
     const std::string name = it->path().filename().string();
     if (name.size() <= prefix.size() + suffix.size() || name.compare(0, prefix.size(), prefix) != 0) continue;
     if (name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) continue;
@@ -59,12 +60,12 @@ void RemoveAttachments(const std::string& folder) {
 }
 
 Error CannotWrite(const std::string& folder, int error) {
-  struct stat st{};
+  struct stat st {};
   char mode[8] = "?";
   if (stat(folder.c_str(), &st) == 0) snprintf(mode, sizeof mode, "%04o", st.st_mode & 07777);
   return Error{"cannot write reports to " + folder + ": " + strerror(error) + " (we are user " +
-               std::to_string(geteuid()) + ", the folder's owner is " + std::to_string(st.st_uid) + ", its mode " +
-               mode + "); mount a folder this user can write, or name one with --output-dir"};
+               std::to_string(geteuid()) + ", the folder's owner is " + std::to_string(st.st_uid) +
+               ", its mode " + mode + "); mount a folder this user can write, or name one with --output-dir"};
 }
 
 Status Probe(const std::string& folder) {
@@ -113,7 +114,8 @@ Status PrepareOutputFolder(const OutputPaths& paths) {
     if (Status s = Probe(folder); !s.ok()) return s;
   for (const std::string& path : paths.All())
     if (struct stat st{}; lstat(path.c_str(), &st) == 0)
-      return Error{"cannot replace " + path + ": it is " + (S_ISDIR(st.st_mode) ? "a directory" : "not removable") +
+      return Error{"cannot replace " + path + ": it is " +
+                   (S_ISDIR(st.st_mode) ? "a directory" : "not removable") +
                    "; remove it or name another file"};
   return {};
 }
@@ -123,7 +125,7 @@ void RemoveReports(const OutputPaths& paths) {
   if (!paths.junit.empty()) RemoveJunit(paths.junit);
   for (const std::string& p : {paths.json, paths.journal})
     if (!p.empty()) {
-      struct stat st{};
+      struct stat st {};
       if (lstat(p.c_str(), &st) == 0 && !S_ISDIR(st.st_mode)) fs::remove(p, ignored);
     }
   if (!paths.folder.empty()) RemoveAttachments(paths.folder + "/attachments");

@@ -12,16 +12,16 @@
 namespace cudnn_ci {
 
 struct OutputPaths {
-  std::string folder;                       // empty: only single files were asked for
-  std::string journal, junit, json;         // empty: not written
+  std::string folder;                // empty: only single files were asked for
+  std::string journal, junit, json;  // empty: not written
   std::vector<std::string> All() const;
 };
 
 // --output-dir, --junit and --json into paths: without any of them everything goes to cudnn-ci-report/.
 OutputPaths ChoosePaths(const Options& options);
 
-// Creates the folder, tries to write into every folder concerned, removes our old reports. Errors name the folder,
-// who we are, its mode, and what to do.
+// Creates the folder, tries to write into every folder concerned, removes our old reports. Errors name the
+// folder, who we are, its mode, and what to do.
 Status PrepareOutputFolder(const OutputPaths& paths);
 
 // Removes the reports of this run again (the input was invalid: none may be left).

@@ -104,7 +104,7 @@ void Worker::Handle(const wire::Measurement& m, int64_t now_ns, std::vector<Effe
   if (!IsCurrent(m.serial, now_ns, out)) return;
   const bool known_goal = m.goal == "lower" || m.goal == "higher";
   out->emplace_back(EmitEvent{Measured{queue_.front().ref, CleanLine(m.name, 100), m.value,
-                                    CleanLine(m.unit, 40), known_goal ? m.goal : ""}});
+                                       CleanLine(m.unit, 40), known_goal ? m.goal : ""}});
 }
 
 void Worker::Handle(const wire::Attachment& m, int64_t now_ns, std::vector<Effect>* out) {

@@ -25,7 +25,7 @@ struct ParamInfo {
   std::vector<std::string> allowed;         // of a string or string list; empty: any
   int64_t min_i64 = std::numeric_limits<int64_t>::min();
   int64_t max_i64 = std::numeric_limits<int64_t>::max();
-  std::vector<ParamInfo> fields;            // of a shape
+  std::vector<ParamInfo> fields;  // of a shape
 };
 
 enum class Devices { kNone, kOne, kAll, kEnvironment };
@@ -55,7 +55,7 @@ struct PluginInfo {
 
 // A file that looked like a plugin and could not be described.
 struct BrokenPlugin {
-  std::string stem;    // "conv" of conv.cci.so
+  std::string stem;  // "conv" of conv.cci.so
   std::string path;
   std::string reason;  // the loader's own words, the signal, the exit status
 };

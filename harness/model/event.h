@@ -38,28 +38,28 @@ struct SubjectInfo {
 // A failure that is known and accepted until a date. Matches case *and* slug.
 struct Waiver {
   std::string case_pattern, slug, reason, owner;
-  std::string expires;           // "2027-03-31": the last day it holds
+  std::string expires;  // "2027-03-31": the last day it holds
   bool operator==(const Waiver&) const = default;
 };
 
 struct RunStarted {
   std::string run_id;
-  std::string timestamp;         // UTC, "2026-01-31T10:00:00Z"
-  std::string version;           // of cudnn-ci
+  std::string timestamp;  // UTC, "2026-01-31T10:00:00Z"
+  std::string version;    // of cudnn-ci
   std::string hostname;
   std::string matrix_name, matrix_path, matrix_sha256;
-  std::string image;             // "unidentified" when nobody said
-  std::string command_line;      // as typed, for the reproduction
+  std::string image;         // "unidentified" when nobody said
+  std::string command_line;  // as typed, for the reproduction
   std::vector<SubjectInfo> subjects;
   std::vector<DeviceInfo> devices;
-  std::map<std::string, std::string> contract;            // "runner.driver" -> ">=525.60.13"
+  std::map<std::string, std::string> contract;                      // "runner.driver" -> ">=525.60.13"
   std::map<std::string, std::map<std::string, std::string>> facts;  // by subject
-  std::vector<std::string> not_gated;                     // what the contract does not promise, in words
-  std::vector<std::string> warnings;                      // of discovery and planning
+  std::vector<std::string> not_gated;  // what the contract does not promise, in words
+  std::vector<std::string> warnings;   // of discovery and planning
   std::vector<Waiver> waivers;
-  std::string partial;           // why this run is not a whole verdict ("filtered", ...); empty: whole
+  std::string partial;  // why this run is not a whole verdict ("filtered", ...); empty: whole
   bool report_only = false;
-  int shard_index = 0, shard_count = 0;                   // 0: not sharded
+  int shard_index = 0, shard_count = 0;  // 0: not sharded
 };
 
 struct CasePlanned {
@@ -67,11 +67,11 @@ struct CasePlanned {
   std::string check, plugin, subject;
   Layer layer = Layer::kOther;
   bool required = true;
-  bool prerequisite = false;     // pulled in, not asked for by the matrix or the filter
+  bool prerequisite = false;  // pulled in, not asked for by the matrix or the filter
   double timeout_s = 0;
-  int entry = -1;                // index of the matrix entry it comes from; -1: pulled in
+  int entry = -1;  // index of the matrix entry it comes from; -1: pulled in
   std::vector<SkipKind> allow_skip;
-  bool allow_flaky = false;      // a pass on retry counts as passed
+  bool allow_flaky = false;  // a pass on retry counts as passed
   Params params;
 };
 
@@ -81,15 +81,15 @@ struct PlanEnd {
 };
 
 struct WorkerStarted {
-  int64_t worker = 0;            // counts from 1
+  int64_t worker = 0;  // counts from 1
   int64_t pid = 0;
   std::string plugin, subject, device;
   bool shared = false;
 };
 struct WorkerEnded {
   int64_t worker = 0;
-  std::string how;               // "exit 0", "SIGKILL", ...
-  std::string why;               // "done", "retired: crashed", ...
+  std::string how;  // "exit 0", "SIGKILL", ...
+  std::string why;  // "done", "retired: crashed", ...
 };
 
 // How an attempt runs. Only passes and allowed skips may come from a shared worker.
@@ -114,7 +114,7 @@ struct ExpectationFailed {
   std::string what;
 };
 struct FindingReported {
-  CaseRef ref;                   // empty id: about the run
+  CaseRef ref;  // empty id: about the run
   Finding finding;
 };
 struct Measured {
@@ -122,12 +122,12 @@ struct Measured {
   std::string name;
   double value = 0;
   std::string unit;
-  std::string goal;              // "", "lower", "higher"
+  std::string goal;  // "", "lower", "higher"
 };
 struct Attached {
   CaseRef ref;
   std::string name, mime;
-  std::string path;              // relative to the output folder
+  std::string path;  // relative to the output folder
 };
 struct CaseSlow {
   CaseRef ref;
@@ -135,8 +135,18 @@ struct CaseSlow {
 };
 
 // What happened to a case on its way; shown in every report.
-enum class Flag { kLeaked, kSlow, kConfirmed, kUnconfirmed, kOrderDependent, kFlaky, kWaived, kRetried, kStepSkipped };
-const char* Name(Flag flag);     // "leaked", "slow", "confirmed-alone", "taken-as-is", "order-dependent", ...
+enum class Flag {
+  kLeaked,
+  kSlow,
+  kConfirmed,
+  kUnconfirmed,
+  kOrderDependent,
+  kFlaky,
+  kWaived,
+  kRetried,
+  kStepSkipped
+};
+const char* Name(Flag flag);  // "leaked", "slow", "confirmed-alone", "taken-as-is", "order-dependent", ...
 bool Parse(const std::string& name, Flag* out);
 
 struct AttemptFinished {
@@ -145,34 +155,33 @@ struct AttemptFinished {
   int64_t worker = 0;
   Outcome outcome;
   double seconds = 0;
-  std::string output;            // tail of stdout, stderr and log, cleaned and bounded; empty when it passed
-  std::string evidence;          // what was seen of a hung or crashed process
+  std::string output;    // tail of stdout, stderr and log, cleaned and bounded; empty when it passed
+  std::string evidence;  // what was seen of a hung or crashed process
 };
 struct CaseFinished {
   CaseRef ref;
   Outcome outcome;
-  double seconds = 0;            // of all attempts
+  double seconds = 0;  // of all attempts
   std::vector<Flag> flags;
 };
 struct DeviceLost {
   std::string device, reason;
 };
 struct RunCancelled {
-  std::string reason;            // "SIGINT", "--fail-fast", "--time-limit"
+  std::string reason;  // "SIGINT", "--fail-fast", "--time-limit"
   int signal = 0;
 };
 struct RunFinished {
   double seconds = 0;
 };
 
-using EventBody =
-    std::variant<RunStarted, CasePlanned, PlanEnd, WorkerStarted, WorkerEnded, AttemptStarted, StepReached,
-                 ExpectationFailed, FindingReported, Measured, Attached, CaseSlow, AttemptFinished,
-                 CaseFinished, DeviceLost, RunCancelled, RunFinished>;
+using EventBody = std::variant<RunStarted, CasePlanned, PlanEnd, WorkerStarted, WorkerEnded, AttemptStarted,
+                               StepReached, ExpectationFailed, FindingReported, Measured, Attached, CaseSlow,
+                               AttemptFinished, CaseFinished, DeviceLost, RunCancelled, RunFinished>;
 
 struct Event {
-  int64_t seq = 0;               // counts from 1, without gaps
-  int64_t t_ms = 0;              // since the run started, monotonic
+  int64_t seq = 0;   // counts from 1, without gaps
+  int64_t t_ms = 0;  // since the run started, monotonic
   EventBody body;
 };
 

@@ -44,17 +44,17 @@ struct Json::Member {
 };
 
 struct Entry {
-  std::string id;      // may be empty
-  std::string check;   // "conv.forward"
-  std::string name;    // tells two entries of one check apart in case ids ("name=flash_attn"); may be empty
-  Json::Object params; // fixed values
-  Json::Object axes;   // every combination; values are arrays
+  std::string id;       // may be empty
+  std::string check;    // "conv.forward"
+  std::string name;     // tells two entries of one check apart in case ids ("name=flash_attn"); may be empty
+  Json::Object params;  // fixed values
+  Json::Object axes;    // every combination; values are arrays
   std::vector<Json::Object> exclude;  // combinations left out
   std::vector<SkipKind> allow_skip;
   std::optional<double> timeout_s;
   std::optional<bool> required;
-  std::optional<bool> allow_flaky;     // a pass on retry counts as passed
-  std::vector<std::string> subjects;   // which subjects; empty: all
+  std::optional<bool> allow_flaky;    // a pass on retry counts as passed
+  std::vector<std::string> subjects;  // which subjects; empty: all
   Position position, check_position, name_position;
 };
 
@@ -75,7 +75,7 @@ struct Matrix {
   std::string sha256;                           // over all files read, parents first
   std::map<std::string, std::string> contract;  // "runner.driver" -> ">=525.60.13", "image.cudnn" -> "absent"
   std::map<std::string, Position> contract_positions;
-  std::vector<SubjectInfo> subjects;            // at least one
+  std::vector<SubjectInfo> subjects;  // at least one
   double default_timeout_s = 60;
   bool default_required = true;
   std::vector<Shape> shapes;

@@ -71,7 +71,8 @@ std::vector<std::string> NotGated(const Matrix& matrix) {
   std::vector<std::string> sentences;
   for (const auto& [key, what] : kPromises) {
     if (matrix.contract.count(key) > 0) continue;
-    sentences.push_back(std::string(key) + " is not promised by the matrix: " + what + "'s version is not gated");
+    sentences.push_back(std::string(key) + " is not promised by the matrix: " + what +
+                        "'s version is not gated");
   }
   return sentences;
 }

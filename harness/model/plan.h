@@ -17,7 +17,7 @@ namespace cudnn_ci {
 
 // A check with all parameters bound; immutable.
 struct Case {
-  CasePlanned planned;                // identity, requirement, parameters
+  CasePlanned planned;  // identity, requirement, parameters
   Devices devices = Devices::kNone;
   bool shareable = false, exclusive = false;
   // Not on the run's first device: may share a process with checks of other plugins (CCI_CHECK_POOLED).
@@ -25,31 +25,32 @@ struct Case {
   std::vector<size_t> prerequisites;  // indices into Plan::cases, all smaller than this case's own
   // Settled by the plan itself: the plugin would not load, it disturbs others without --disturb, ...
   std::optional<Outcome> settled;
-  std::vector<Finding> findings;      // of a settled case
+  std::vector<Finding> findings;  // of a settled case
 };
 
 struct Plan {
-  std::vector<Case> cases;            // prerequisites before what needs them
-  std::vector<std::string> not_gated; // what the contract does not promise, in words
+  std::vector<Case> cases;             // prerequisites before what needs them
+  std::vector<std::string> not_gated;  // what the contract does not promise, in words
   std::vector<std::string> warnings;
-  std::string partial;                // "filtered", "shard 2/4", "static stage"; empty: whole
-  std::string sha256;                 // over ids, devices and parameters
+  std::string partial;  // "filtered", "shard 2/4", "static stage"; empty: whole
+  std::string sha256;   // over ids, devices and parameters
 };
 
 struct PlanOptions {
-  std::vector<DeviceInfo> devices;    // of the run, in order; empty: none was found (cases go to a nominal gpu0)
-  std::string filter;                 // GoogleTest's syntax over "id" ; empty: all
+  std::vector<DeviceInfo>
+      devices;         // of the run, in order; empty: none was found (cases go to a nominal gpu0)
+  std::string filter;  // GoogleTest's syntax over "id" ; empty: all
   std::vector<std::string> case_ids;  // literal, with or without "@gpu1"
   int shard_index = 0, shard_count = 0;
-  bool static_stage = false;          // only what needs no GPU
+  bool static_stage = false;  // only what needs no GPU
   bool disturb = false;
 };
 
 std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Catalog& catalog,
                                                   const PlanOptions& options);
 
-// "conv.forward[dtype=float16,shape=stem]" from the bound parameters without shape fields; `subject` and `name`
-// are added when not empty.
+// "conv.forward[dtype=float16,shape=stem]" from the bound parameters without shape fields; `subject` and
+// `name` are added when not empty.
 std::string CaseId(const std::string& check, const Params& params, const std::string& subject,
                    const std::string& name);
 

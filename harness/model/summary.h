@@ -27,16 +27,16 @@ struct AttemptRecord {
 
 struct CaseRecord {
   CasePlanned plan;
-  Outcome outcome;                      // NotRun until finished
+  Outcome outcome;  // NotRun until finished
   bool finished = false;
   double seconds = 0;
   std::vector<Flag> flags;
   std::vector<AttemptRecord> attempts;
-  std::vector<Finding> findings;        // of all attempts and of the harness, without repeats
-  std::vector<Measured> measurements;   // of the last attempt
+  std::vector<Finding> findings;       // of all attempts and of the harness, without repeats
+  std::vector<Measured> measurements;  // of the last attempt
   std::vector<Attached> attachments;
-  std::vector<std::string> steps;       // of the last attempt, at most 64
-  std::string waived_by;                // "OWNER until DATE: REASON"; empty: not waived
+  std::vector<std::string> steps;  // of the last attempt, at most 64
+  std::string waived_by;           // "OWNER until DATE: REASON"; empty: not waived
 };
 
 struct Totals {
@@ -44,20 +44,20 @@ struct Totals {
 };
 
 enum class VerdictKind { kPassed, kFailed, kNotGated, kInconclusive, kInterrupted };
-const char* Name(VerdictKind kind);     // "passed", "failed", "not_gated", "inconclusive", "interrupted"
+const char* Name(VerdictKind kind);  // "passed", "failed", "not_gated", "inconclusive", "interrupted"
 
 struct RootCause {
   Finding finding;
-  std::string case_id;                  // DisplayId, or empty: about the run
+  std::string case_id;  // DisplayId, or empty: about the run
 };
 
 struct Verdict {
   VerdictKind kind = VerdictKind::kInconclusive;
-  Blame blame = Blame::kUndetermined;   // of the class that decided; meaningless when passed
-  int exit_code = 6;                    // before --report-only
+  Blame blame = Blame::kUndetermined;  // of the class that decided; meaningless when passed
+  int exit_code = 6;                   // before --report-only
   std::optional<RootCause> root_cause;
-  bool complete = false;                // PlanEnd and RunFinished were seen and every case has an outcome
-  std::string retry;                    // whether running again elsewhere is useful, in words
+  bool complete = false;  // PlanEnd and RunFinished were seen and every case has an outcome
+  std::string retry;      // whether running again elsewhere is useful, in words
 };
 
 struct Summary {
@@ -65,11 +65,11 @@ struct Summary {
   std::optional<PlanEnd> plan_end;
   std::optional<RunCancelled> cancelled;
   std::optional<RunFinished> finished;
-  std::vector<CaseRecord> cases;        // in plan order
-  std::vector<Finding> run_findings;    // about the run as a whole
+  std::vector<CaseRecord> cases;      // in plan order
+  std::vector<Finding> run_findings;  // about the run as a whole
   std::vector<DeviceLost> devices_lost;
   int64_t workers = 0;
-  std::string report_failure;           // a report could not be written; set by the fan-out
+  std::string report_failure;  // a report could not be written; set by the fan-out
 
   const CaseRecord* Find(const CaseRef& ref) const;
   std::unordered_map<std::string, size_t> index;  // "id\ndevice" -> place in cases
@@ -95,8 +95,8 @@ Verdict Judge(const Summary& summary);
 // blocked case is red if what blocks it is optional or waived (else its blocker is).
 bool IsRed(const Summary& summary, const CaseRecord& record);
 
-// Findings the fold can see only at the end: entries of which nothing passed (`no-engine`), expired waivers, an
-// empty plan. The runner reports them before RunFinished.
+// Findings the fold can see only at the end: entries of which nothing passed (`no-engine`), expired waivers,
+// an empty plan. The runner reports them before RunFinished.
 std::vector<Finding> ClosingFindings(const Summary& summary);
 
 }  // namespace cudnn_ci

@@ -10,7 +10,8 @@
 
 namespace cudnn_ci {
 
-using Value = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<std::string>>;
+using Value =
+    std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<std::string>>;
 
 // Name -> value, sorted by name. Fields of a shape parameter are "PARAM.FIELD".
 using Params = std::map<std::string, Value>;

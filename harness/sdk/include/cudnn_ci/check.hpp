@@ -95,9 +95,7 @@ class Context {
   void Expect(bool held, const char* file, int line, const std::string& what) {
     host_->expect(case_, held ? 1 : 0, file, line, what.c_str());
   }
-  void Finding(const char* slug, const std::string& detail) {
-    host_->finding(case_, slug, detail.c_str());
-  }
+  void Finding(const char* slug, const std::string& detail) { host_->finding(case_, slug, detail.c_str()); }
   [[noreturn]] void Skip(cci_skip_kind kind, const std::string& need, const std::string& seen) {
     host_->skip(case_, kind, need.c_str(), seen.c_str());
     throw detail::StopCheck{};
@@ -115,8 +113,8 @@ class Context {
   }
   void Poison(const std::string& reason) { host_->poison(case_, reason.c_str()); }
   // Runs a command to its end; throws std::runtime_error when it cannot be started.
-  ChildResult RunChild(const std::vector<std::string>& argv,
-                       const std::vector<std::string>& env = {}, double timeout_s = 0) {
+  ChildResult RunChild(const std::vector<std::string>& argv, const std::vector<std::string>& env = {},
+                       double timeout_s = 0) {
     std::vector<const char*> a, e;
     for (const auto& s : argv) a.push_back(s.c_str());
     for (const auto& s : env) e.push_back(s.c_str());
@@ -209,15 +207,34 @@ std::string JsonText(const std::vector<T>& v) {
 
 template <class T>
 struct TypeOf;
-template <> struct TypeOf<bool> { static constexpr cci_type value = CCI_TYPE_BOOL; };
-template <> struct TypeOf<std::int64_t> { static constexpr cci_type value = CCI_TYPE_I64; };
-template <> struct TypeOf<double> { static constexpr cci_type value = CCI_TYPE_F64; };
-template <> struct TypeOf<std::string> { static constexpr cci_type value = CCI_TYPE_STRING; };
-template <> struct TypeOf<std::vector<std::int64_t>> { static constexpr cci_type value = CCI_TYPE_I64_LIST; };
-template <> struct TypeOf<std::vector<std::string>> { static constexpr cci_type value = CCI_TYPE_STRING_LIST; };
+template <>
+struct TypeOf<bool> {
+  static constexpr cci_type value = CCI_TYPE_BOOL;
+};
+template <>
+struct TypeOf<std::int64_t> {
+  static constexpr cci_type value = CCI_TYPE_I64;
+};
+template <>
+struct TypeOf<double> {
+  static constexpr cci_type value = CCI_TYPE_F64;
+};
+template <>
+struct TypeOf<std::string> {
+  static constexpr cci_type value = CCI_TYPE_STRING;
+};
+template <>
+struct TypeOf<std::vector<std::int64_t>> {
+  static constexpr cci_type value = CCI_TYPE_I64_LIST;
+};
+template <>
+struct TypeOf<std::vector<std::string>> {
+  static constexpr cci_type value = CCI_TYPE_STRING_LIST;
+};
 
 inline void Require(int result, const std::string& name) {
-  if (result != CCI_OK) throw std::logic_error("parameter '" + name + "': host error " + std::to_string(result));
+  if (result != CCI_OK)
+    throw std::logic_error("parameter '" + name + "': host error " + std::to_string(result));
 }
 inline void Get(const cci_host* h, cci_case* c, const std::string& n, bool& out) {
   int v = 0;
@@ -255,8 +272,14 @@ template <class T>
 class ParamBuilder {
  public:
   explicit ParamBuilder(detail::ParamStorage* s) : s_(s) {}
-  ParamBuilder& Summary(std::string text) { s_->summary = std::move(text); return *this; }
-  ParamBuilder& Default(const T& value) { s_->default_json = detail::JsonText(value); return *this; }
+  ParamBuilder& Summary(std::string text) {
+    s_->summary = std::move(text);
+    return *this;
+  }
+  ParamBuilder& Default(const T& value) {
+    s_->default_json = detail::JsonText(value);
+    return *this;
+  }
   ParamBuilder& OneOf(std::initializer_list<const char*> values) {
     s_->allowed.assign(values.begin(), values.end());
     return *this;
@@ -276,23 +299,52 @@ class ParamBuilder {
 template <class P>
 class Schema {
  public:
-  Schema& Summary(std::string text) { summary_ = std::move(text); return *this; }
-  Schema& Layer(cci_layer layer) { check_.layer = layer; return *this; }
-  Schema& Devices(cci_devices devices) { check_.devices = devices; return *this; }
-  Schema& TimeoutSeconds(double s) { check_.timeout_s = s; return *this; }
-  Schema& Requires(std::string check) { prerequisites_.push_back(std::move(check)); return *this; }
-  Schema& Shareable() { check_.flags |= CCI_CHECK_SHAREABLE; return *this; }
-  Schema& Exclusive() { check_.flags |= CCI_CHECK_EXCLUSIVE; return *this; }
-  Schema& PerSubject() { check_.flags |= CCI_CHECK_PER_SUBJECT; return *this; }
-  Schema& Pooled() { check_.flags |= CCI_CHECK_POOLED; return *this; }
-  Schema& Disturbs() { check_.flags |= CCI_CHECK_DISTURBS; return *this; }
+  Schema& Summary(std::string text) {
+    summary_ = std::move(text);
+    return *this;
+  }
+  Schema& Layer(cci_layer layer) {
+    check_.layer = layer;
+    return *this;
+  }
+  Schema& Devices(cci_devices devices) {
+    check_.devices = devices;
+    return *this;
+  }
+  Schema& TimeoutSeconds(double s) {
+    check_.timeout_s = s;
+    return *this;
+  }
+  Schema& Requires(std::string check) {
+    prerequisites_.push_back(std::move(check));
+    return *this;
+  }
+  Schema& Shareable() {
+    check_.flags |= CCI_CHECK_SHAREABLE;
+    return *this;
+  }
+  Schema& Exclusive() {
+    check_.flags |= CCI_CHECK_EXCLUSIVE;
+    return *this;
+  }
+  Schema& PerSubject() {
+    check_.flags |= CCI_CHECK_PER_SUBJECT;
+    return *this;
+  }
+  Schema& Pooled() {
+    check_.flags |= CCI_CHECK_POOLED;
+    return *this;
+  }
+  Schema& Disturbs() {
+    check_.flags |= CCI_CHECK_DISTURBS;
+    return *this;
+  }
 
   template <class T>
-  ParamBuilder<T> Param(std::string name, T P::* member) {
+  ParamBuilder<T> Param(std::string name, T P::*member) {
     auto* s = Add(&params_, name, detail::TypeOf<T>::value);
-    decoders_.push_back([name, member](const cci_host* h, cci_case* c, P& p) {
-      detail::Get(h, c, name, p.*member);
-    });
+    decoders_.push_back(
+        [name, member](const cci_host* h, cci_case* c, P& p) { detail::Get(h, c, name, p.*member); });
     return ParamBuilder<T>(s);
   }
 
@@ -301,11 +353,12 @@ class Schema {
    public:
     ShapeBuilder(Schema* schema, detail::ParamStorage* s) : schema_(schema), s_(s) {}
     template <class T>
-    ParamBuilder<T> Field(std::string name, T P::* member) {
+    ParamBuilder<T> Field(std::string name, T P::*member) {
       auto* f = schema_->Add(&s_->fields, name, detail::TypeOf<T>::value);
-      schema_->decoders_.push_back([full = s_->name + "." + name, member](const cci_host* h, cci_case* c, P& p) {
-        detail::Get(h, c, full, p.*member);
-      });
+      schema_->decoders_.push_back(
+          [full = s_->name + "." + name, member](const cci_host* h, cci_case* c, P& p) {
+            detail::Get(h, c, full, p.*member);
+          });
       return ParamBuilder<T>(f);
     }
 
@@ -313,11 +366,10 @@ class Schema {
     Schema* schema_;
     detail::ParamStorage* s_;
   };
-  ShapeBuilder Shape(std::string name, std::string P::* member) {
+  ShapeBuilder Shape(std::string name, std::string P::*member) {
     auto* s = Add(&params_, name, CCI_TYPE_SHAPE);
-    decoders_.push_back([name, member](const cci_host* h, cci_case* c, P& p) {
-      detail::Get(h, c, name, p.*member);
-    });
+    decoders_.push_back(
+        [name, member](const cci_host* h, cci_case* c, P& p) { detail::Get(h, c, name, p.*member); });
     return ShapeBuilder(this, s);
   }
 
@@ -342,7 +394,8 @@ class Schema {
   }
 
  private:
-  detail::ParamStorage* Add(std::deque<std::unique_ptr<detail::ParamStorage>>* to, std::string name, cci_type type) {
+  detail::ParamStorage* Add(std::deque<std::unique_ptr<detail::ParamStorage>>* to, std::string name,
+                            cci_type type) {
     to->push_back(std::make_unique<detail::ParamStorage>());
     auto* s = to->back().get();
     s->name = std::move(name);
@@ -447,7 +500,8 @@ class Expectation {
 template <class T, class = void>
 struct Printable : std::false_type {};
 template <class T>
-struct Printable<T, std::void_t<decltype(std::declval<std::ostream&>() << std::declval<const T&>())>> : std::true_type {};
+struct Printable<T, std::void_t<decltype(std::declval<std::ostream&>() << std::declval<const T&>())>>
+    : std::true_type {};
 
 template <class T>
 std::string Print(const T& v) {
@@ -473,13 +527,14 @@ std::string Compared(const char* a_text, const char* op, const char* b_text, con
 
 #define CCI_CHECK_(cond, text, fatal) \
   ::cudnn_ci::detail::Expectation(static_cast<bool>(cond), __FILE__, __LINE__, text, fatal)
-#define CCI_COMPARE_(a, op, b, fatal)                                                              \
-  [&](const auto& cci_a_, const auto& cci_b_) {                                                    \
-    const bool cci_held_ = cci_a_ op cci_b_;                                                       \
-    return ::cudnn_ci::detail::Expectation(                                                        \
-        cci_held_, __FILE__, __LINE__,                                                             \
-        cci_held_ ? std::string(#a " " #op " " #b)                                                 \
-                  : ::cudnn_ci::detail::Compared(#a, #op, #b, cci_a_, cci_b_), fatal);             \
+#define CCI_COMPARE_(a, op, b, fatal)                                                                       \
+  [&](const auto& cci_a_, const auto& cci_b_) {                                                             \
+    const bool cci_held_ = cci_a_ op cci_b_;                                                                \
+    return ::cudnn_ci::detail::Expectation(cci_held_, __FILE__, __LINE__,                                   \
+                                           cci_held_                                                        \
+                                               ? std::string(#a " " #op " " #b)                             \
+                                               : ::cudnn_ci::detail::Compared(#a, #op, #b, cci_a_, cci_b_), \
+                                           fatal);                                                          \
   }(a, b)
 
 #define CCI_EXPECT_TRUE(cond) CCI_CHECK_((cond), #cond, false)
@@ -504,47 +559,53 @@ std::string Compared(const char* a_text, const char* op, const char* b_text, con
 //   CCI_FINDING("wrong-value", CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE, "summary", "remedy", nullptr)
 #define CCI_CONCAT2_(a, b) a##b
 #define CCI_CONCAT_(a, b) CCI_CONCAT2_(a, b)
-#define CCI_FINDING(slug, severity, blame, summary, remedy, link)                                   \
-  static const bool CCI_CONCAT_(cci_finding_, __LINE__) = [] {                                      \
+#define CCI_FINDING(slug, severity, blame, summary, remedy, link)                                     \
+  static const bool CCI_CONCAT_(cci_finding_, __LINE__) = [] {                                        \
     static const cci_finding f = {sizeof(cci_finding), severity, blame, slug, summary, remedy, link}; \
-    ::cudnn_ci::detail::Registry::Get().findings.push_back(&f);                                     \
-    return true;                                                                                    \
+    ::cudnn_ci::detail::Registry::Get().findings.push_back(&f);                                       \
+    return true;                                                                                      \
   }();
 
 // Registers a check struct under PLUGIN.name. At namespace scope, in any file of the plugin.
-#define CCI_REGISTER(CheckType, name)                                                               \
-  static const char* const CCI_CONCAT_(cci_name_, __LINE__) = name;                                 \
-  static const bool CCI_CONCAT_(cci_check_, __LINE__) = [] {                                        \
-    ::cudnn_ci::detail::Registry::Get().checks.push_back(                                           \
+#define CCI_REGISTER(CheckType, name)                                                                    \
+  static const char* const CCI_CONCAT_(cci_name_, __LINE__) = name;                                      \
+  static const bool CCI_CONCAT_(cci_check_, __LINE__) = [] {                                             \
+    ::cudnn_ci::detail::Registry::Get().checks.push_back(                                                \
         &::cudnn_ci::detail::CheckGlue<CheckType>::template Describe<CCI_CONCAT_(cci_name_, __LINE__)>); \
-    return true;                                                                                    \
+    return true;                                                                                         \
   }();
 
 // Registers `void Function(cudnn_ci::FactSink&)`.
-#define CCI_FACTS(Function, per_subject)                                                            \
-  static const bool cci_facts_registered = [] {                                                     \
-    ::cudnn_ci::detail::Registry::Get().facts = &Function;                                          \
-    ::cudnn_ci::detail::Registry::Get().facts_per_subject = per_subject;                            \
-    return true;                                                                                    \
+#define CCI_FACTS(Function, per_subject)                                 \
+  static const bool cci_facts_registered = [] {                          \
+    ::cudnn_ci::detail::Registry::Get().facts = &Function;               \
+    ::cudnn_ci::detail::Registry::Get().facts_per_subject = per_subject; \
+    return true;                                                         \
   }();
 
 // Exports the plugin. Once per plugin.
-#define CCI_PLUGIN(plugin_name, plugin_version, plugin_summary)                                     \
-  extern "C" __attribute__((visibility("default"))) const cci_plugin* cudnn_ci_plugin_v1(void) {    \
-    static std::vector<const cci_check*> checks;                                                    \
-    static std::vector<const cci_finding*> findings;                                                \
-    static const cci_plugin plugin = [] {                                                           \
-      auto& r = ::cudnn_ci::detail::Registry::Get();                                                \
-      for (auto* describe : r.checks) checks.push_back(describe());                                 \
-      checks.push_back(nullptr);                                                                    \
-      findings = r.findings;                                                                        \
-      findings.push_back(nullptr);                                                                  \
-      return cci_plugin{sizeof(cci_plugin), CCI_ABI_MAJOR, CCI_ABI_MINOR,                           \
-                        static_cast<std::uint32_t>(r.facts_per_subject ? CCI_PLUGIN_FACTS_PER_SUBJECT : 0), plugin_name, \
-                        plugin_version, plugin_summary, checks.data(), findings.data(),             \
-                        r.facts ? &::cudnn_ci::detail::RunFacts : nullptr};                         \
-    }();                                                                                            \
-    return &plugin;                                                                                 \
+#define CCI_PLUGIN(plugin_name, plugin_version, plugin_summary)                                             \
+  extern "C" __attribute__((visibility("default"))) const cci_plugin* cudnn_ci_plugin_v1(void) {            \
+    static std::vector<const cci_check*> checks;                                                            \
+    static std::vector<const cci_finding*> findings;                                                        \
+    static const cci_plugin plugin = [] {                                                                   \
+      auto& r = ::cudnn_ci::detail::Registry::Get();                                                        \
+      for (auto* describe : r.checks) checks.push_back(describe());                                         \
+      checks.push_back(nullptr);                                                                            \
+      findings = r.findings;                                                                                \
+      findings.push_back(nullptr);                                                                          \
+      return cci_plugin{sizeof(cci_plugin),                                                                 \
+                        CCI_ABI_MAJOR,                                                                      \
+                        CCI_ABI_MINOR,                                                                      \
+                        static_cast<std::uint32_t>(r.facts_per_subject ? CCI_PLUGIN_FACTS_PER_SUBJECT : 0), \
+                        plugin_name,                                                                        \
+                        plugin_version,                                                                     \
+                        plugin_summary,                                                                     \
+                        checks.data(),                                                                      \
+                        findings.data(),                                                                    \
+                        r.facts ? &::cudnn_ci::detail::RunFacts : nullptr};                                 \
+    }();                                                                                                    \
+    return &plugin;                                                                                         \
   }
 
 #endif  // CUDNN_CI_CHECK_HPP_

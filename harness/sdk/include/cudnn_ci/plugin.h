@@ -60,8 +60,8 @@ typedef struct cci_param {
   const char* summary; /* one line, may be NULL */
   /* The default as JSON text (`1`, `"nchw"`, `[1,1]`), or NULL: the matrix must give a value. */
   const char* default_json;
-  const char* const* allowed; /* NULL-terminated values of a string or string list; NULL: any */
-  int64_t min_i64, max_i64;   /* bounds of integers and integer list elements, both inclusive */
+  const char* const* allowed;            /* NULL-terminated values of a string or string list; NULL: any */
+  int64_t min_i64, max_i64;              /* bounds of integers and integer list elements, both inclusive */
   const struct cci_param* const* fields; /* SHAPE only: its fields, never SHAPE themselves */
 } cci_param;
 
@@ -103,14 +103,14 @@ struct cci_host;
 
 typedef struct cci_check {
   uint32_t struct_size;
-  uint32_t layer;      /* enum cci_layer */
-  uint32_t devices;    /* enum cci_devices */
-  uint32_t flags;      /* enum cci_check_flags */
-  double timeout_s;    /* 0: the matrix's default */
-  const char* name;    /* [a-z][a-z0-9_]*; the full name is PLUGIN.NAME */
-  const char* summary; /* one line */
-  const cci_param* const* params;     /* may be NULL */
-  const char* const* prerequisites;   /* full names of checks that must pass first; may be NULL */
+  uint32_t layer;                   /* enum cci_layer */
+  uint32_t devices;                 /* enum cci_devices */
+  uint32_t flags;                   /* enum cci_check_flags */
+  double timeout_s;                 /* 0: the matrix's default */
+  const char* name;                 /* [a-z][a-z0-9_]*; the full name is PLUGIN.NAME */
+  const char* summary;              /* one line */
+  const cci_param* const* params;   /* may be NULL */
+  const char* const* prerequisites; /* full names of checks that must pass first; may be NULL */
   void (*run)(const struct cci_host* host, cci_case* c);
 } cci_check;
 
@@ -142,12 +142,12 @@ enum cci_plugin_flags {
 
 typedef struct cci_plugin {
   uint32_t struct_size;
-  uint32_t abi_major;  /* CCI_ABI_MAJOR */
-  uint32_t abi_minor;  /* CCI_ABI_MINOR the plugin was built with */
-  uint32_t flags;      /* enum cci_plugin_flags */
-  const char* name;    /* equals the file's stem */
-  const char* version; /* the plugin's own, MAJOR.MINOR.PATCH */
-  const char* summary; /* one line */
+  uint32_t abi_major;                 /* CCI_ABI_MAJOR */
+  uint32_t abi_minor;                 /* CCI_ABI_MINOR the plugin was built with */
+  uint32_t flags;                     /* enum cci_plugin_flags */
+  const char* name;                   /* equals the file's stem */
+  const char* version;                /* the plugin's own, MAJOR.MINOR.PATCH */
+  const char* summary;                /* one line */
   const cci_check* const* checks;     /* at least one */
   const cci_finding* const* findings; /* may be NULL */
   /* Reports what host and image are, with host->fact_report; judges nothing. May be NULL. Must
