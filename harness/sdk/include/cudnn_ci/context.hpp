@@ -1,0 +1,128 @@
+// The running case, as a check sees it: parameters aside, everything a check asks and says goes through here.
+// Part of check.hpp, which is what authors include.
+#ifndef CUDNN_CI_CONTEXT_HPP_
+#define CUDNN_CI_CONTEXT_HPP_
+
+#include <cudnn_ci/plugin.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace cudnn_ci {
+
+class Context;
+
+namespace detail {
+
+struct StopCheck {};  // thrown by CCI_ASSERT_* and Skip; never leaves the library
+
+inline Context*& CurrentContext() {
+  static Context* current = nullptr;  // one case runs at a time in a process
+  return current;
+}
+
+}  // namespace detail
+
+struct ChildResult {
+  int exit_status = -1;
+  int signal = 0;
+  bool timed_out = false;
+  std::string output;
+};
+
+// The running case, as the check sees it. Valid until Run returns.
+class Context {
+ public:
+  Context(const cci_host* host, cci_case* c) : host_(host), case_(c) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  static Context& Current() { return *detail::CurrentContext(); }
+
+  // The contract's range for "image.cudnn", "runner.driver", ...; empty when it promises nothing.
+  std::string Contract(const char* key) const { return OrEmpty(host_->contract(case_, key)); }
+  // What the facts step found; empty when it found nothing.
+  std::string Fact(const char* key) const { return OrEmpty(host_->fact(case_, key)); }
+  bool Satisfies(const std::string& version, const std::string& range) const {
+    const int r = host_->satisfies(case_, version.c_str(), range.c_str());
+    if (r < 0) throw std::invalid_argument("malformed version '" + version + "' or range '" + range + "'");
+    return r == 1;
+  }
+  std::string SubjectName() const { return OrEmpty(host_->subject_name(case_)); }
+  std::string SubjectSpec() const { return OrEmpty(host_->subject_spec(case_)); }
+  std::string DeviceUuid() const { return OrEmpty(host_->device_uuid(case_)); }
+  std::string ScratchDir() const { return OrEmpty(host_->scratch_dir(case_)); }
+  std::uint64_t Seed() const { return host_->seed(case_); }
+  std::int64_t DeadlineMs() const { return host_->deadline_ms(case_); }
+
+  void Step(const std::string& name) { host_->step(case_, name.c_str()); }
+  bool ShouldSkipStep(const std::string& name) const {
+    return host_->should_skip_step(case_, name.c_str()) != 0;
+  }
+  void Expect(bool held, const char* file, int line, const std::string& what) {
+    host_->expect(case_, held ? 1 : 0, file, line, what.c_str());
+  }
+  void Finding(const char* slug, const std::string& detail) { host_->finding(case_, slug, detail.c_str()); }
+  [[noreturn]] void Skip(cci_skip_kind kind, const std::string& need, const std::string& seen) {
+    host_->skip(case_, kind, need.c_str(), seen.c_str());
+    throw detail::StopCheck{};
+  }
+  // Ends the check; what was reported so far decides.
+  [[noreturn]] void Stop() { throw detail::StopCheck{}; }
+  void Measure(const char* name, double value, const char* unit, cci_goal goal = CCI_GOAL_NONE) {
+    host_->measure(case_, name, value, unit, goal);
+  }
+  void Attach(const char* name, const char* mime, const std::string& data) {
+    host_->attach(case_, name, mime, data.data(), data.size());
+  }
+  void Log(const std::string& text, cci_log_level level = CCI_LOG_INFO) {
+    host_->log(case_, level, text.c_str());
+  }
+  void Poison(const std::string& reason) { host_->poison(case_, reason.c_str()); }
+  // Runs a command to its end; throws std::runtime_error when it cannot be started.
+  ChildResult RunChild(const std::vector<std::string>& argv, const std::vector<std::string>& env = {},
+                       double timeout_s = 0) {
+    std::vector<const char*> a, e;
+    for (const auto& s : argv) a.push_back(s.c_str());
+    for (const auto& s : env) e.push_back(s.c_str());
+    a.push_back(nullptr);
+    e.push_back(nullptr);
+    cci_child child{sizeof(cci_child), a.data(), e.data(), timeout_s};
+    cci_child_result r{};
+    r.struct_size = sizeof r;
+    if (host_->run_child(case_, &child, &r) != CCI_OK)
+      throw std::runtime_error("cannot start " + (argv.empty() ? std::string("(no command)") : argv[0]));
+    return {r.exit_status, r.signal, r.timed_out != 0, std::string(r.output, r.output_size)};
+  }
+
+  const cci_host* host() const { return host_; }
+  cci_case* handle() const { return case_; }
+
+ private:
+  static std::string OrEmpty(const char* s) { return s ? s : ""; }
+  const cci_host* host_;
+  cci_case* case_;
+};
+
+// What `facts` reports into.
+class FactSink {
+ public:
+  FactSink(const cci_host* host, cci_case* c) : host_(host), case_(c) {}
+  void Report(const std::string& key, const std::string& value) {
+    host_->fact_report(case_, key.c_str(), value.c_str());
+  }
+  std::string SubjectSpec() const {
+    const char* s = host_->subject_spec(case_);
+    return s ? s : "";
+  }
+
+ private:
+  const cci_host* host_;
+  cci_case* case_;
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_CONTEXT_HPP_
