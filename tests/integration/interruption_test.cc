@@ -103,8 +103,7 @@ bool Killed(double seconds) {
              Entry("fixture.slow", R"("axes": {"i": [1, 2, 3]}, "params": {"ms": 60})") + ", " +
              Entry("fixture.runs_child", R"("params": {"what": "sleep"})") + ", " +
              // Children that are no worker's any more: forked, in a session of their own, silent.
-             Entry("fixture.leave",
-                   R"("axes": {"what": ["child", "daemon", "silent_daemon"]}, "params": {"wait_ms": 80})") +
+             Entry("fixture.accompanied", R"("axes": {"what": ["child", "daemon", "silent_daemon"]})") +
              ", " + Entry("fixture.hang"));
   const pid_t pid = run.Start({"--junit-profile", "strict"});
   Pause(seconds);
@@ -133,7 +132,7 @@ TEST(Interruption, AfterSigkillTheReportIsRedOrAbsentAndNothingIsLeftAlive) {
   const char* wanted = getenv("CUDNN_CI_KILL_ROUNDS");
   const int rounds = wanted ? atoi(wanted) : 25;
   int reports = 0;
-  for (int i = 0; i < rounds; ++i) reports += Killed(0.001 + 0.6 * i / rounds) ? 1 : 0;
+  for (int i = 0; i < rounds; ++i) reports += Killed(0.6 * i / rounds) ? 1 : 0;
   EXPECT_GT(reports, 0);
   RecordProperty("rounds", rounds);
   printf("%d rounds, %d with a report on disk\n", rounds, reports);
