@@ -1,4 +1,5 @@
 // Findings that only the whole run shows: entries of which nothing passed, expired waivers, an empty plan.
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -65,7 +66,11 @@ void AddExpiredWaivers(const Summary& summary, std::vector<Finding>* out) {
   const std::string today = DayOf(summary);
   std::vector<const Waiver*> expired;
   for (const Waiver& waiver : summary.run->waivers) {
-    if (waiver.expires < today) expired.push_back(&waiver);
+    const auto renewed = [&](const Waiver& other) {
+      return other.expires >= today && other.case_pattern == waiver.case_pattern && other.slug == waiver.slug;
+    };
+    const std::vector<Waiver>& all = summary.run->waivers;
+    if (waiver.expires < today && std::none_of(all.begin(), all.end(), renewed)) expired.push_back(&waiver);
   }
   if (expired.empty()) return;
   // One finding a waiver, naming the first case it would have covered.
@@ -81,11 +86,12 @@ void AddExpiredWaivers(const Summary& summary, std::vector<Finding>* out) {
     }
   }
   for (size_t i = 0; i < expired.size(); ++i) {
-    if (!first[i]) continue;
+    // Red even where nothing fails any more: what nobody looks after does not stay in the contract.
+    const std::string now =
+        first[i] ? DisplayId(first[i]->plan.ref) + " still fails" : "nothing fails that it covers";
     out->push_back(HarnessFinding(
         "waiver-expired", "the waiver of " + expired[i]->slug + " in " + expired[i]->case_pattern + " by " +
-                              expired[i]->owner + " ended on " + expired[i]->expires + "; " +
-                              DisplayId(first[i]->plan.ref) + " still fails"));
+                              expired[i]->owner + " ended on " + expired[i]->expires + "; " + now));
   }
 }
 
