@@ -1,0 +1,85 @@
+// How much memory is left, by what the kernel says in cgroup v2, v1, and without a limit.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "exec/memory_watch.h"
+#include "scratch.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+
+class MemoryWatchTest : public testing::Test {
+ protected:
+  Scratch scratch_;
+  const std::string& root_ = scratch_.path();
+
+  MemoryWatchTest() {
+    Put("/proc/meminfo", "MemTotal:       16000000 kB\nMemFree:  1 kB\nMemAvailable:    8388608 kB\n");
+  }
+  void Put(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
+    std::ofstream(root_ + path) << text;
+  }
+};
+
+TEST_F(MemoryWatchTest, WithoutALimitTheHostsMemoryCounts) {
+  Put("/proc/self/cgroup", "0::/\n");
+  const MemoryWatch watch(root_);
+  EXPECT_EQ(watch.Room(), int64_t{8192} * kMiB);
+  EXPECT_EQ(watch.Describe(), "no cgroup limit");
+}
+
+TEST_F(MemoryWatchTest, VersionTwoCountsItsPageCacheAsRoom) {
+  Put("/proc/self/cgroup", "0::/pod/a\n");
+  const std::string group = "/sys/fs/cgroup/pod/a";
+  Put(group + "/memory.max", "536870912\n");
+  Put(group + "/memory.current", "314572800\n");
+  Put(group + "/memory.stat", "anon 1\ninactive_file 104857600\nactive_file 52428800\n");
+  Put(group + "/memory.events", "low 0\noom 3\noom_kill 2\n");
+  const MemoryWatch watch(root_);
+  EXPECT_EQ(watch.Room(), (512 - 300 + 100 + 50) * kMiB);
+  EXPECT_EQ(watch.OomKills(), 2);
+  EXPECT_EQ(watch.Describe(), "cgroup limit 512 MiB");
+}
+
+TEST_F(MemoryWatchTest, AnUnlimitedVersionTwoGroupHasTheHostsRoom) {
+  Put("/proc/self/cgroup", "0::/\n");
+  Put("/sys/fs/cgroup/memory.max", "max\n");
+  Put("/sys/fs/cgroup/memory.current", "1048576\n");
+  EXPECT_EQ(MemoryWatch(root_).Room(), int64_t{8192} * kMiB);
+}
+
+TEST_F(MemoryWatchTest, VersionOneIsReadFromItsOwnFiles) {
+  Put("/proc/self/cgroup", "7:cpu:/x\n4:memory:/job\n0::/\n");
+  const std::string group = "/sys/fs/cgroup/memory/job";
+  Put(group + "/memory.limit_in_bytes", "268435456\n");
+  Put(group + "/memory.usage_in_bytes", "134217728\n");
+  Put(group + "/memory.stat", "cache 5\ntotal_inactive_file 1048576\ntotal_active_file 0\n");
+  Put(group + "/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
+  const MemoryWatch watch(root_);
+  EXPECT_EQ(watch.Room(), (256 - 128 + 1) * kMiB);
+  EXPECT_EQ(watch.OomKills(), 1);
+}
+
+TEST_F(MemoryWatchTest, AVersionOneGroupWithoutALimitHasTheHostsRoom) {
+  Put("/proc/self/cgroup", "4:memory:/\n");
+  Put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  Put("/sys/fs/cgroup/memory/memory.usage_in_bytes", "134217728\n");
+  EXPECT_EQ(MemoryWatch(root_).Room(), int64_t{8192} * kMiB);
+}
+
+TEST_F(MemoryWatchTest, LooksTheMoreOftenTheLessThereIs) {
+  Put("/proc/self/cgroup", "0::/\n");
+  const MemoryWatch watch(root_);
+  EXPECT_LT(watch.IntervalNs(watch.Reserve() + 64 * kMiB), watch.IntervalNs(watch.Reserve() + 256 * kMiB));
+  EXPECT_GT(watch.IntervalNs(0), 0);
+  EXPECT_EQ(watch.IntervalNs(0), watch.IntervalNs(watch.Reserve()));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
