@@ -90,6 +90,13 @@ class GateRun {
 // One check entry of a matrix: Entry("fixture.pass", R"("params": {"i": 1})").
 std::string Entry(const std::string& check, const std::string& rest = "");
 
+// For tests of what a sanitized build cannot show.
+#ifdef CUDNN_CI_SANITIZED
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_TESTS_INTEGRATION_GATE_RUN_H_
