@@ -173,19 +173,20 @@ int ShowFacts(const Options& options) {
 
 int Explain(const Options& options) {
   Session session(options);
-  const FindingInfo* found = FindHarnessFinding(options.slug);
+  // Reports write it as BLAME.SLUG.
+  const std::string slug = options.slug.substr(options.slug.rfind('.') + 1);
+  const FindingInfo* found = FindHarnessFinding(slug);
   if (!found) {
     session.DiscoverPlugins({});
-    found = session.discovery().catalog.FindFinding(options.slug);
+    found = session.discovery().catalog.FindFinding(slug);
   }
   if (!found) {
     std::vector<std::string> slugs;
     for (const FindingInfo& f : HarnessFindings()) slugs.push_back(f.slug);
     for (const PluginInfo& p : session.discovery().catalog.plugins)
       for (const FindingInfo& f : p.findings) slugs.push_back(f.slug);
-    const std::string near = DidYouMean(options.slug, slugs);
-    return Fail("no finding '" + options.slug + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?") +
-                " cudnn-ci plugins --json lists them all");
+    const std::string near = DidYouMean(slug, slugs);
+    return Fail("no finding '" + slug + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
   }
   if (options.json)
     return PrintJson({{"slug", found->slug},
@@ -213,7 +214,7 @@ int Report(const Options& options) {
   }
   OutputPaths paths = ChoosePaths(out);
   paths.journal.clear();  // it is the source
-  if (const Status s = PrepareOutputFolder({"", "", paths.junit, paths.json}); !s.ok())
+  if (const Status s = PrepareOutputFolder({"", "", paths.junit, paths.json}, options.journals); !s.ok())
     return Fail(s.error());
   RebuildOptions rebuild;
   rebuild.junit_path = paths.junit;
@@ -227,7 +228,10 @@ int Report(const Options& options) {
     fprintf(stderr, "cudnn-ci: %s\n", CleanLine(s.error(), 2000).c_str());
     return 5;
   }
-  return Judge(FoldEvents(*events)).exit_code;
+  const Summary summary = FoldEvents(*events);
+  const Verdict verdict = Judge(summary);
+  const bool hidden = summary.run && summary.run->report_only && verdict.kind != VerdictKind::kInterrupted;
+  return hidden ? 0 : verdict.exit_code;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/text.h"
 #include "base/time.h"
@@ -35,6 +36,17 @@ std::string RunId(const std::string& timestamp) {
          Sha256Hex(Hostname() + std::to_string(getpid()) + std::to_string(MonotonicNs())).substr(0, 8);
 }
 
+// The loader passes over a folder that is not there, and would judge the system's libraries in its place.
+std::string SubjectProblem(const SubjectInfo& subject) {
+  if (subject.spec.compare(0, 5, "path:") != 0) return {};
+  const std::string folder = subject.spec.substr(5);
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (it->path().filename().string().find(".so") != std::string::npos) return {};
+  return "subject " + subject.name + ": " + folder +
+         (error ? ": " + error.message() : " holds no shared library");
+}
+
 }  // namespace
 
 Gate::Gate(const Options& options) : options_(options), session_(options), start_ns_(MonotonicNs()) {}
@@ -50,10 +62,19 @@ bool Gate::Invalid(const std::string& message) {
 bool Gate::PrepareOutput() {
   if (options_.dry_run) return true;
   paths_ = ChoosePaths(options_);
-  if (const Status s = PrepareOutputFolder(paths_); !s.ok()) {
-    fprintf(stderr, "cudnn-ci: %s\n", CleanLine(s.error(), 2000).c_str());
+  const auto refuse = [this](const std::string& why) {
+    fprintf(stderr, "cudnn-ci: %s\n", CleanLine(why, 2000).c_str());
     exit_code_ = 2;
     return false;
+  };
+  // Before anything in it is touched, if it is there already; else as soon as it is.
+  for (const bool exists : {true, false}) {
+    if (!exists)
+      if (const Status s = PrepareOutputFolder(paths_, {options_.matrix}); !s.ok()) return refuse(s.error());
+    if (paths_.folder.empty() || folder_lock_.valid() || access(paths_.folder.c_str(), F_OK) != 0) continue;
+    Result<Fd> lock = LockFolder(paths_.folder);
+    if (!lock.ok()) return refuse(lock.error());
+    folder_lock_ = std::move(*lock);
   }
   return true;
 }
@@ -197,6 +218,9 @@ RunStarted Gate::Introduction() const {
 
 void Gate::EmitPlan() {
   Emit(Introduction());
+  for (const SubjectInfo& s : matrix_.subjects)
+    if (const std::string problem = SubjectProblem(s); !problem.empty())
+      Emit(FindingReported{{}, HarnessFinding("subject-missing", problem)});
   for (const auto& [plugin, problem] : session_.discovery().facts.problems)
     Emit(FindingReported{{}, HarnessFinding("facts-incomplete", "plugin " + plugin + ": " + problem)});
   for (const Case& c : plan_.cases) Emit(c.planned);

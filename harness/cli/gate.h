@@ -43,6 +43,7 @@ class Gate {
   const Options& options_;
   Session session_;
   OutputPaths paths_;
+  Fd folder_lock_;
   Matrix matrix_;
   Plan plan_;
   std::vector<DeviceInfo> devices_;

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +61,18 @@ bool ShardFromEnvironment(int* index, int* count) {
   return n >= 1 && *index >= 1 && *index <= n;
 }
 
+// Finite, and at most a week.
+CLI::Validator Seconds() {
+  return CLI::Validator(
+      [](std::string& text) {
+        char* end = nullptr;
+        const double s = strtod(text.c_str(), &end);
+        const bool ok = end != text.c_str() && *end == '\0' && s > 0 && s <= 604800;
+        return ok ? std::string() : text + " is no number of seconds over 0 and up to 604800";
+      },
+      "", "seconds");
+}
+
 void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
   app->add_option("--matrix", o->matrix, "the contract to gate against (matrices/README.md)")
       ->type_name("FILE");
@@ -87,7 +100,7 @@ void AddDiscoveryOptions(CLI::App* app, Options* o) {
       ->allow_extra_args(false);
   app->add_option("--load-timeout", o->load_timeout_s, "seconds a plugin has to load and describe itself")
       ->type_name("S")
-      ->check(CLI::PositiveNumber);
+      ->check(Seconds());
 }
 
 void AddRunOptions(CLI::App* app, Options* o) {
@@ -119,10 +132,10 @@ void AddRunOptions(CLI::App* app, Options* o) {
   app->add_flag("--fail-fast", o->fail_fast, "start nothing more after the first red case");
   app->add_option("--time-limit", o->time_limit_s, "end the whole run after S seconds")
       ->type_name("S")
-      ->check(CLI::PositiveNumber);
+      ->check(Seconds());
   app->add_option("--grace", o->grace_s, "seconds between SIGTERM and SIGKILL for a case that hangs")
       ->type_name("S")
-      ->check(CLI::PositiveNumber);
+      ->check(Seconds());
   app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");
   app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
 }
@@ -153,6 +166,13 @@ void PrepareProcess() {
       [[maybe_unused]] const int opened = open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
     }
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a file limit then is an error of write(2), told like a full disk
+  // A run needs three descriptors a worker; the soft limit is often lower than it has to be.
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
   sigset_t set;
   sigemptyset(&set);
   for (const int s : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&set, s);
@@ -210,6 +230,11 @@ ParsedOptions ParseOptions(int argc, char** argv) {
                             : "write I/N with 1 <= I <= N");
     return {std::nullopt, 2};
   }
+  for (const std::string& dir : o.plugin_dirs)
+    if (struct stat st{}; stat(dir.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) {
+      fprintf(stderr, "cudnn-ci: --plugin-dir %s: not a folder\n", CleanLine(dir, 500).c_str());
+      return {std::nullopt, 2};
+    }
   if (!o.matrix.empty() && o.auto_matrix) {
     fprintf(stderr, "cudnn-ci: --matrix and --auto exclude each other\n");
     return {std::nullopt, 2};

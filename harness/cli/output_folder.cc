@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,6 +80,22 @@ Status Probe(const std::string& folder) {
   return {};
 }
 
+Status MayBeReplaced(const std::string& path, const std::vector<std::string>& inputs) {
+  struct stat st {};
+  if (lstat(path.c_str(), &st) != 0) return {};
+  if (!S_ISREG(st.st_mode))
+    return Error{"cannot replace " + path + ": it is " +
+                 (S_ISDIR(st.st_mode) ? "a directory" : "no regular file, which a report must not destroy") +
+                 "; name another file"};
+  for (const std::string& input : inputs) {
+    struct stat other {};
+    if (stat(input.c_str(), &other) == 0 && other.st_dev == st.st_dev && other.st_ino == st.st_ino)
+      return Error{"the report " + path + " would replace the input " + input +
+                   "; name another file or folder"};
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> OutputPaths::All() const {
@@ -102,10 +119,14 @@ OutputPaths ChoosePaths(const Options& o) {
   return p;
 }
 
-Status PrepareOutputFolder(const OutputPaths& paths) {
-  std::set<std::string> folders;
+Status PrepareOutputFolder(const OutputPaths& paths, const std::vector<std::string>& inputs) {
+  std::set<std::string> folders, seen;
   if (!paths.folder.empty()) folders.insert(paths.folder);
-  for (const std::string& p : paths.All()) folders.insert(FolderOf(p));
+  for (const std::string& path : paths.All()) {
+    folders.insert(FolderOf(path));
+    if (!seen.insert(path).second) return Error{"two reports are to go to " + path + "; name two files"};
+    if (Status s = MayBeReplaced(path, inputs); !s.ok()) return s;
+  }
   for (const std::string& folder : folders)
     if (Status s = MakeDirectories(folder); !s.ok())
       return Error{s.error() + "; name a folder that can be created with --output-dir"};
@@ -114,10 +135,17 @@ Status PrepareOutputFolder(const OutputPaths& paths) {
     if (Status s = Probe(folder); !s.ok()) return s;
   for (const std::string& path : paths.All())
     if (struct stat st{}; lstat(path.c_str(), &st) == 0)
-      return Error{"cannot replace " + path + ": it is " +
-                   (S_ISDIR(st.st_mode) ? "a directory" : "not removable") +
-                   "; remove it or name another file"};
+      return Error{"cannot replace " + path + ": it cannot be removed; remove it or name another file"};
   return {};
+}
+
+Result<Fd> LockFolder(const std::string& folder) {
+  Fd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // A file system without locks is no reason not to run.
+  if (fd.valid() && flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return Error{"another run of cudnn-ci is writing to " + folder +
+                 "; name another folder with --output-dir"};
+  return fd;
 }
 
 void RemoveReports(const OutputPaths& paths) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "cli/options.h"
 
@@ -20,9 +21,13 @@ struct OutputPaths {
 // --output-dir, --junit and --json into paths: without any of them everything goes to cudnn-ci-report/.
 OutputPaths ChoosePaths(const Options& options);
 
-// Creates the folder, tries to write into every folder concerned, removes our old reports. Errors name the
-// folder, who we are, its mode, and what to do.
-Status PrepareOutputFolder(const OutputPaths& paths);
+// Creates the folder, tries to write into every folder concerned, removes our old reports. Refuses to
+// replace what is no regular file (a device, a link, a directory) and any of `inputs`; nothing is removed
+// then. Errors name the folder, who we are, its mode, and what to do.
+Status PrepareOutputFolder(const OutputPaths& paths, const std::vector<std::string>& inputs);
+
+// Holds the folder for this run, as long as the descriptor lives; an error when another run holds it.
+Result<Fd> LockFolder(const std::string& folder);
 
 // Removes the reports of this run again (the input was invalid: none may be left).
 void RemoveReports(const OutputPaths& paths);

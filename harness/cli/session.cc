@@ -43,7 +43,9 @@ DiscoverOptions MakeDiscoverOptions(const Options& o, const std::string& scratch
 }  // namespace
 
 Session::Session(const Options& options)
-    : options_(options), guardian_(&control_, options.worker_path()), scratch_dir_(MakeScratchDir()) {
+    : options_(options),
+      scratch_dir_(MakeScratchDir()),
+      guardian_(&control_, options.worker_path(), scratch_dir_) {
   sigset_t set;
   sigemptyset(&set);
   for (const int s : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&set, s);
@@ -139,6 +141,10 @@ PlanOptions Session::MakePlanOptions(const std::vector<DeviceInfo>& devices) con
   p.shard_count = options_.shard_count;
   p.static_stage = options_.static_stage;
   p.disturb = options_.disturb;
+  if (devices.empty()) {
+    p.no_device = FactOf("gpu.error");
+    if (p.no_device.empty()) p.no_device = "no GPU is visible";
+  }
   return p;
 }
 

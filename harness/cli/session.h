@@ -53,9 +53,9 @@ class Session {
 
   const Options& options_;
   PosixProcessControl control_;
-  Guardian guardian_;
   Fd signal_fd_;
   std::string scratch_dir_;
+  Guardian guardian_;
   Discovery discovery_;
   int interrupted_ = 0;
 };

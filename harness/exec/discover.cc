@@ -41,6 +41,10 @@ void CheckOwner(PluginFile* file) {
     file->refused = strerror(errno);
     return;
   }
+  if (!S_ISREG(st.st_mode)) {
+    file->refused = "not a regular file";
+    return;
+  }
   if ((st.st_mode & (S_IWGRP | S_IWOTH)) == 0) return;
   if (st.st_uid != geteuid())
     file->refused = "refused: writable by others and owned by user " + std::to_string(st.st_uid) +
@@ -61,7 +65,8 @@ std::vector<PluginFile> FindFiles(const std::vector<std::string>& directories) {
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
       const size_t suffix = sizeof kSuffix - 1;
-      if (name.size() <= suffix || name.compare(name.size() - suffix, suffix, kSuffix) != 0) continue;
+      if (name[0] == '.' || name.size() <= suffix || name.compare(name.size() - suffix, suffix, kSuffix) != 0)
+        continue;
       PluginFile file{directory + "/" + name, name.substr(0, name.size() - suffix), "", ""};
       char real[PATH_MAX];
       // The same file by two ways is one plugin.
@@ -80,7 +85,7 @@ std::vector<std::string> SubjectEnvironment(const SubjectInfo* subject) {
   for (char** e = environ; *e; ++e) {
     const std::string entry = *e;
     if (path && entry.compare(0, 16, "LD_LIBRARY_PATH=") == 0)
-      before = ":" + entry.substr(16);
+      before = entry.size() > 16 ? ":" + entry.substr(16) : "";
     else
       env.push_back(entry);
   }

@@ -12,13 +12,14 @@ extern char** environ;
 
 namespace cudnn_ci {
 
-Guardian::Guardian(ProcessControl* control, const std::string& worker_path) : control_(control) {
+Guardian::Guardian(ProcessControl* control, const std::string& worker_path, const std::string& scratch_dir)
+    : control_(control) {
   const std::string mark = std::to_string(getpid()) + "-" + std::to_string(MonotonicNs());
   setenv("CUDNN_CI_RUN", mark.c_str(), 1);
   // It must hold none of our outputs: a pipeline waits for their end.
   const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   SpawnRequest request;
-  request.argv = {worker_path, "--guard", std::to_string(getpid()), mark};
+  request.argv = {worker_path, "--guard", std::to_string(getpid()), mark, scratch_dir};
   for (char** e = environ; *e; ++e) request.env.emplace_back(*e);
   request.control_fd = null.get();
   request.output_fd = null.get();

@@ -18,7 +18,8 @@ class Guardian {
   // Marks the environment of this process, and so of all it starts from now on, and starts the guardian
   // (cudnn-ci-worker --guard). Without one (no process to be had) the run goes on; a worker's start will say
   // why.
-  Guardian(ProcessControl* control, const std::string& worker_path);
+  // It removes `scratch_dir`, too, which a killed harness cannot.
+  Guardian(ProcessControl* control, const std::string& worker_path, const std::string& scratch_dir);
   ~Guardian();  // ends the guardian: the harness has swept for itself
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;

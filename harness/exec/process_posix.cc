@@ -49,7 +49,11 @@ std::string ToString(const ExitStatus& status) {
          (text ? " (" + std::string(text) + ")" : "");
 }
 
-PosixProcessControl::PosixProcessControl() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+PosixProcessControl::PosixProcessControl() {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // An entrypoint may have started services before it became us.
+  for (const pid_t child : ChildrenOf(0)) Spare(child);
+}
 
 Result<pid_t> PosixProcessControl::Spawn(const SpawnRequest& request) {
   SpawnAttributes a;

@@ -100,8 +100,7 @@ bool Runner::StartWorker(Lane* lane, const std::string& wanted_device, std::opti
   if (!process.ok()) {
     // No process can be had: the run cannot go on, and says so.
     spawn_failed_ = stop_dispatch_ = true;
-    if (alone_case) Finalize(*alone_case, Errored{ErrorKind::kExited, process.error()}, {});
-    Emit(FindingReported{{}, HarnessFinding("worker-exit", process.error())});
+    Emit(FindingReported{{}, HarnessFinding("worker-not-started", process.error())});
     return false;
   }
   const int64_t now = MonotonicNs();

@@ -53,7 +53,9 @@ void AddNoEngine(const Summary& summary, std::vector<Finding>* out) {
     std::string shape = ParamText(record.plan.params, "shape");
     Group& group = groups[{entry, dtype, shape}];
     if (!group.example) group = {&record, std::move(dtype), std::move(shape), true};
-    group.all_skipped &= IsAllowedSkip(record);
+    // Too little memory, an absent part or another version are no lack of engines.
+    const auto* skipped = std::get_if<Skipped>(&record.outcome);
+    group.all_skipped &= IsAllowedSkip(record) && skipped->kind == SkipKind::kUnsupported;
   }
   for (const auto& [key, group] : groups) {
     const EntryState& state = entries[std::get<0>(key)];

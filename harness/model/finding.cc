@@ -89,6 +89,11 @@ constexpr Declaration kDeclarations[] = {
     {"context-broken", kError, Blame::kImage, "the check passed but left a broken CUDA context behind",
      "Image owner: an asynchronous error came after the verdict; run the case with CUDA_LAUNCH_BLOCKING=1 to "
      "see which call it belongs to."},
+    {"worker-not-started", kError, Blame::kRunner, "no process could be started for a check",
+     "Runner owner: raise the limits of processes, open files and memory (ulimit -u, ulimit -n, the "
+     "container's pids)."},
+    {"subject-missing", kError, Blame::kImage, "the folder of a path: subject is not in the image",
+     "Image owner: install the library there, or name the right folder in the matrix's \"subjects\"."},
     {"worker-exit", kError, Blame::kHarness, "a shared worker did not end cleanly after its last case",
      "Plugin author: something fails in a destructor or an exit handler; the worker's last case was run "
      "again "

@@ -58,7 +58,8 @@ void ReadContract(const std::string& side, const std::vector<std::string>& keys,
 // Empty when the specification can be used, else what is wrong with it.
 std::string SubjectProblem(const std::string& spec) {
   if (spec == "loader") return "";
-  if (spec.rfind("path:/", 0) == 0) return "";
+  if (spec.rfind("path:/", 0) == 0)
+    return spec.find(':', 5) == std::string::npos ? "" : "holds a ':', which the loader's path cannot hold";
   if (spec.rfind("path:", 0) == 0) return "needs an absolute directory, as in \"path:/opt/cudnn/lib\"";
   if (spec.rfind("python:", 0) == 0) {
     return "is not supported by this version; name the folder of the interpreter's libraries with "

@@ -173,6 +173,25 @@ std::string DisplayId(const CaseRef& ref) {
   return ref.device.empty() || ref.device == "gpu0" ? ref.id : ref.id + "@" + ref.device;
 }
 
+namespace {
+
+// Without a device the driver's checks say why, and block what rests on them. A check that uses a device and
+// rests on none of them would fail with words of its own, and the image would be blamed.
+void SettleWithoutDevice(const std::string& why, std::vector<Case>* cases) {
+  std::vector<bool> rests_on_driver(cases->size(), false);
+  for (size_t i = 0; i < cases->size(); ++i) {
+    Case& c = (*cases)[i];
+    rests_on_driver[i] = c.planned.layer == Layer::kDriver;
+    for (const size_t p : c.prerequisites) rests_on_driver[i] = rests_on_driver[i] || rests_on_driver[p];
+    const bool uses_device = c.devices == Devices::kOne || c.devices == Devices::kAll;
+    if (!uses_device || rests_on_driver[i] || c.settled) continue;
+    c.settled = Errored{ErrorKind::kDeviceLost, "there is no device: " + why};
+    c.findings.push_back(HarnessFinding("device-lost", "there is no device: " + why));
+  }
+}
+
+}  // namespace
+
 std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Catalog& catalog,
                                                   const PlanOptions& options) {
   Problems problems;
@@ -196,6 +215,7 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
   // Before the cases are dealt: all shards of a run carry the same fingerprint, so a merge can tell.
   plan.sha256 = Sha256Hex(CanonicalText(cases));
   plan.cases = Deal(options, std::move(cases));
+  if (!options.no_device.empty()) SettleWithoutDevice(options.no_device, &plan.cases);
   return plan;
 }
 

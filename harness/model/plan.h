@@ -44,6 +44,7 @@ struct PlanOptions {
   int shard_index = 0, shard_count = 0;
   bool static_stage = false;  // only what needs no GPU
   bool disturb = false;
+  std::string no_device;  // why no device was found, when `devices` is empty
 };
 
 std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Catalog& catalog,

@@ -86,7 +86,7 @@ std::vector<Charge> Charges(const Summary& summary) {
 }
 
 bool IsComplete(const Summary& summary) {
-  if (!summary.plan_end || !summary.finished) return false;
+  if (!summary.run || !summary.plan_end || !summary.finished) return false;
   if (summary.plan_end->count != static_cast<int64_t>(summary.cases.size())) return false;
   return std::none_of(summary.cases.begin(), summary.cases.end(),
                       [](const CaseRecord& r) { return std::holds_alternative<NotRun>(r.outcome); });

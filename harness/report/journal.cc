@@ -266,7 +266,7 @@ std::optional<Event> ParseLine(std::string_view line, int64_t* last_seq) {
   io("seq", event.seq);
   io("t_ms", event.t_ms);
   io("ev", ev);
-  if (*last_seq != 0 && event.seq != *last_seq + 1) {
+  if (event.seq != *last_seq + 1) {
     throw DecodeError{"seq " + std::to_string(event.seq) + " follows " + std::to_string(*last_seq) +
                       ": lines are missing or two journals were joined"};
   }

@@ -3,7 +3,7 @@
 //
 //   cudnn-ci-worker PARENT_PID PLUGIN_FILE...       serve; several plugins only with --isolation none
 //   cudnn-ci-worker --exec PARENT_PID COMMAND...    become COMMAND, dying with the parent
-//   cudnn-ci-worker --guard PARENT_PID MARK         end what a killed harness left behind
+//   cudnn-ci-worker --guard PARENT_PID MARK SCRATCH         end what a killed harness left behind
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -74,6 +74,14 @@ struct Load {
         })) {
       return;
     }
+    const std::string spec = ctx.SubjectSpec();
+    if (spec.compare(0, 5, "path:") == 0) {
+      const std::string folder = RealPath(spec.substr(5));
+      Judge(ctx, RealPath(install.main.path).compare(0, folder.size() + 1, folder + "/") == 0,
+            "the main library is the subject's own", kCudnnMissing, [&] {
+              return "not in " + folder + ", the subject's folder: the loader takes " + install.main.path;
+            });
+    }
     ctx.Log("cuDNN " + install.Version() + " at " + install.main.path);
     ctx.Step("load");
     LoadCudnn(&install);
