@@ -122,7 +122,7 @@ class Runner {
   void TakeAttachment(Attached* attached);
   bool DeviceCanBeTested(const std::string& device) const;
   CaseHistory& History(size_t case_index) { return histories_[case_index]; }
-  void Emit(EventBody body) { callbacks_.emit(body); }
+  void Emit(const EventBody& body) { callbacks_.emit(body); }
 
   const Plan& plan_;
   const Catalog& catalog_;

@@ -40,7 +40,7 @@ void Runner::Apply(Slot* slot, std::vector<Effect>* effects, int64_t now) {
         TakeAttachment(attached);
         if (attached->path.empty()) continue;
       }
-      Emit(std::move(event->body));
+      Emit(event->body);
     } else if (auto* ended = std::get_if<AttemptEnded>(&effect)) {
       OnAttemptEnded(slot, std::move(ended->result));
     } else if (auto* back = std::get_if<GiveBack>(&effect)) {
