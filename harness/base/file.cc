@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,8 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
-
-#include "base/fd.h"
+#include <utility>
 
 namespace cudnn_ci {
 
@@ -33,17 +33,6 @@ bool ReadUpTo(int fd, size_t max_bytes, std::string* out) {
     out->append(buffer, static_cast<size_t>(got));
   }
   return true;
-}
-
-// 0, or the errno of the call that failed.
-int WriteAll(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t put = write(fd, content.data(), content.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return errno;
-    content.remove_prefix(static_cast<size_t>(put));
-  }
-  return 0;
 }
 
 // The directory entry must reach the disk too, or the rename may be lost.
@@ -80,22 +69,60 @@ std::string ReadSmallFile(const std::string& path, size_t max_bytes) {
   return content;
 }
 
-Status WriteFileAtomically(const std::string& path, std::string_view content, bool durable) {
-  static std::atomic<unsigned> counter{0};
-  const std::string temporary = path + ".tmp." + std::to_string(getpid()) + "." + std::to_string(counter++);
-  Fd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!fd.valid()) return SystemError(path + ": cannot be written", errno);
-  int error_number = WriteAll(fd.get(), content);
-  if (error_number == 0 && durable && fsync(fd.get()) != 0) error_number = errno;
-  // Network file systems report a full disk only here.
-  if (close(fd.Release()) != 0 && error_number == 0) error_number = errno;
-  if (error_number == 0 && rename(temporary.c_str(), path.c_str()) != 0) error_number = errno;
-  if (error_number != 0) {
-    unlink(temporary.c_str());
-    return SystemError(path + ": cannot be written", error_number);
+Status WriteAll(int fd, std::string_view bytes, const std::string& what) {
+  constexpr int kPatienceMs = 10'000;
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(written));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      pollfd wait{fd, POLLOUT, 0};
+      if (poll(&wait, 1, kPatienceMs) != 0) continue;
+      errno = ETIMEDOUT;
+    }
+    return SystemError("cannot write " + what, errno);
   }
-  if (durable) SyncDirectoryOf(path);
   return {};
+}
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  // Of one process several may be under way; what a killed one left behind is not taken for ours.
+  static std::atomic<unsigned> counter{0};
+  temporary_ = path_ + ".tmp." + std::to_string(getpid()) + "." + std::to_string(counter++);
+  fd_ = Fd(open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!fd_.valid()) status_ = SystemError("cannot write " + path_, errno);
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_.valid()) unlink(temporary_.c_str());
+}
+
+Status AtomicFile::Append(std::string_view bytes) {
+  if (status_.ok()) status_ = WriteAll(fd_.get(), bytes, path_);
+  return status_;
+}
+
+Status AtomicFile::Commit(bool durable) {
+  if (!status_.ok()) return status_;
+  int error_number = durable && fsync(fd_.get()) != 0 ? errno : 0;
+  // Network file systems report a full disk only here.
+  if (close(fd_.Release()) != 0 && error_number == 0) error_number = errno;
+  if (error_number == 0 && rename(temporary_.c_str(), path_.c_str()) != 0) error_number = errno;
+  if (error_number != 0) {
+    unlink(temporary_.c_str());
+    return status_ = SystemError("cannot write " + path_, error_number);
+  }
+  if (durable) SyncDirectoryOf(path_);
+  return {};
+}
+
+Status WriteFileAtomically(const std::string& path, std::string_view content, bool durable) {
+  AtomicFile file(path);
+  const Status written = file.Append(content);
+  return written.ok() ? file.Commit(durable) : written;
 }
 
 Status MakeDirectories(const std::string& path) {

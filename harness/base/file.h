@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace cudnn_ci {
@@ -16,8 +17,33 @@ Result<std::string> ReadFile(const std::string& path, size_t max_bytes);
 // What can be read of a (proc) file, up to max_bytes; empty if it cannot be opened.
 std::string ReadSmallFile(const std::string& path, size_t max_bytes = 64 * 1024);
 
-// Writes a temporary file beside `path`, flushes it to the disk if `durable`, renames it. On failure
-// nothing is left behind and `path` is as it was.
+// One write(2) when the system takes it whole; goes on after short writes and signals and waits for a
+// non-blocking descriptor, at most 10 s at a time. Errors name `what` and the reason.
+Status WriteAll(int fd, std::string_view bytes, const std::string& what);
+
+// A file that appears at its path only when it is complete: what was there before stays as it is until
+// Commit, and for good when that fails or never comes. Written to a temporary file beside it, which the
+// destructor removes.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  // After an error nothing more is written, and Commit gives the same error.
+  Status Append(std::string_view bytes);
+
+  // Renames the file into its place; `durable`: file and directory reach the disk before. Once.
+  Status Commit(bool durable = false);
+
+ private:
+  std::string path_, temporary_;
+  Fd fd_;
+  Status status_;
+};
+
+// An AtomicFile of one text.
 Status WriteFileAtomically(const std::string& path, std::string_view content, bool durable = false);
 
 // Creates the directory and its parents (mode 0777 less umask).

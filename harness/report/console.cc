@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "model/plan.h"
 #include "model/reasons.h"
 #include "report/case_text.h"
-#include "report/write_all.h"
 
 namespace cudnn_ci {
 namespace {

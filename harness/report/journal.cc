@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "report/journal_fields.h"
 #include "report/json_text.h"
-#include "report/write_all.h"
 
 namespace cudnn_ci {
 namespace {

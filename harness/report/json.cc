@@ -1,23 +1,15 @@
 // report.json. See json.h.
 #include "report/json.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "model/plan.h"
 #include "model/reasons.h"
 #include "report/case_text.h"
 #include "report/json_text.h"
 #include "report/last_screen.h"
-#include "report/write_all.h"
 
 namespace cudnn_ci {
 namespace {
@@ -25,36 +17,6 @@ namespace {
 constexpr char kSchema[] = "cudnn-ci/report/1";
 constexpr size_t kChunk = 1 << 20;
 constexpr size_t kMaxString = 64 << 10;
-
-// A file that appears at its path only when it is complete.
-class PendingFile {
- public:
-  explicit PendingFile(const std::string& path)
-      : path_(path), temporary_(path + ".tmp" + std::to_string(getpid())) {
-    fd_ = Fd(open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  }
-  ~PendingFile() {
-    if (fd_.valid()) unlink(temporary_.c_str());
-  }
-  PendingFile(const PendingFile&) = delete;
-  PendingFile& operator=(const PendingFile&) = delete;
-  Status Append(std::string_view text) {
-    if (!fd_.valid()) return Error{"cannot write " + path_ + ": " + std::strerror(errno)};
-    return WriteAll(fd_.get(), text, path_);
-  }
-  Status Commit() {
-    if (close(fd_.Release()) != 0 || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-      Error error{"cannot write " + path_ + ": " + std::strerror(errno)};
-      unlink(temporary_.c_str());
-      return error;
-    }
-    return {};
-  }
-
- private:
-  std::string path_, temporary_;
-  Fd fd_;
-};
 
 void PutText(JsonText* out, const char* key, const std::string& text) { out->Key(key).String(text); }
 
@@ -275,7 +237,7 @@ void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record) {
 }  // namespace
 
 Status WriteJsonReport(const Summary& summary, const std::string& path) {
-  PendingFile file(path);
+  AtomicFile file(path);
   JsonText out(1, kMaxString);
   out.BeginObject();
   PutText(&out, "schema", kSchema);

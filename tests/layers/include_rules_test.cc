@@ -93,6 +93,9 @@ TEST(BrokenRules, KeepsEachLibraryInItsPlace) {
   EXPECT_THAT(BrokenBy("harness/report/html.cc", "<tinyxml2.h>"),
               ElementsAre(HasSubstr("report/junit*.cc only")));
   EXPECT_THAT(BrokenBy("harness/cli/options.cc", "<CLI/CLI.hpp>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/base/utf8.cc", "<utf8.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/base/text.cc", "<utf8.h>"),
+              ElementsAre(HasSubstr("harness/base/utf8.cc only")));
   EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "<CLI/CLI.hpp>"), ElementsAre(HasSubstr("harness/cli/")));
   EXPECT_THAT(BrokenBy("harness/worker/plugin_library.cc", "<boost/dll.hpp>"), IsEmpty());
   EXPECT_THAT(BrokenBy("harness/exec/discover.cc", "<boost/dll/shared_library.hpp>"),

@@ -1,16 +1,31 @@
 // The base layer: text cleaning and cutting, patterns, hashes, files.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <limits>
 #include <random>
+#include <thread>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "base/utf8.h"
 #include "scratch.h"
+
+namespace {
+int g_syncs = 0;       // calls of fsync
+int g_sync_error = 0;  // what they fail with
+}  // namespace
+
+// In the place of libc's, so that what is flushed, and a disk that cannot, shows.
+extern "C" int fsync(int) {
+  ++g_syncs;
+  errno = g_sync_error;
+  return g_sync_error == 0 ? 0 : -1;
+}
 
 namespace cudnn_ci {
 namespace {
@@ -186,6 +201,119 @@ TEST(ReadFile, TakesRegularFilesWithinTheBound) {
   EXPECT_EQ(ReadFile(scratch.File("fifo"), 4).error(), scratch.File("fifo") + ": is not a regular file");
 }
 
+TEST(ReadFile, AReadThatFailsIsNoEndOfFile) {
+  // Nothing is mapped at address 0, where this file begins.
+  EXPECT_EQ(ReadFile("/proc/self/mem", 100).error(), "/proc/self/mem: Input/output error");
+  EXPECT_EQ(ReadSmallFile("/proc/self/mem"), "");
+}
+
+TEST(ReadSmallFile, StopsAtTheBoundAndForgivesWhatIsNotThere) {
+  const Scratch scratch;
+  const std::string path = scratch.Write("a", "12345");
+  EXPECT_EQ(ReadSmallFile(path), "12345");
+  EXPECT_EQ(ReadSmallFile(path, 3), "123");
+  EXPECT_EQ(ReadSmallFile(scratch.File("none")), "");
+}
+
+TEST(WriteAll, WaitsForAReaderOfANonBlockingPipe) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+  Fd reading(ends[0]), writing(ends[1]);
+  const std::string text(1 << 20, 'x');  // more than a pipe holds
+  size_t received = 0;
+  std::thread reader([&] {
+    char buffer[4096];
+    while (received < text.size()) {
+      const ssize_t got = read(reading.get(), buffer, sizeof buffer);
+      if (got > 0) received += static_cast<size_t>(got);
+      if (got < 0) usleep(1000);
+    }
+  });
+  EXPECT_TRUE(WriteAll(writing.get(), text, "the pipe").ok());
+  reader.join();
+  EXPECT_EQ(received, text.size());
+}
+
+TEST(WriteAll, NamesWhatCouldNotBeWritten) {
+  Fd full(open("/dev/full", O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(full.valid());
+  EXPECT_EQ(WriteAll(full.get(), "x", "the report").error(),
+            "cannot write the report: No space left on device");
+  EXPECT_TRUE(WriteAll(full.get(), "", "the report").ok());
+}
+
+TEST(AtomicFile, AppearsWhenItIsCommitted) {
+  const Scratch scratch;
+  const std::string path = scratch.Write("a", "old");
+  {
+    AtomicFile file(path);
+    ASSERT_TRUE(file.Append("ne").ok());
+    ASSERT_TRUE(file.Append("w").ok());
+    EXPECT_EQ(*ReadFile(path, 10), "old");
+    ASSERT_TRUE(file.Commit().ok());
+  }
+  EXPECT_EQ(*ReadFile(path, 10), "new");
+  EXPECT_EQ(scratch.Entries(), 1u);
+}
+
+TEST(AtomicFile, LeavesNothingWhenItIsGivenUp) {
+  const Scratch scratch;
+  const std::string path = scratch.Write("a", "old");
+  {
+    AtomicFile file(path);
+    ASSERT_TRUE(file.Append("new").ok());
+  }
+  EXPECT_EQ(*ReadFile(path, 10), "old");
+  EXPECT_EQ(scratch.Entries(), 1u);
+}
+
+TEST(AtomicFile, TwoOfOnePathDoNotMix) {
+  const Scratch scratch;
+  AtomicFile first(scratch.File("a")), second(scratch.File("a"));
+  ASSERT_TRUE(first.Append("first").ok());
+  ASSERT_TRUE(second.Append("second").ok());
+  ASSERT_TRUE(second.Commit().ok());
+  ASSERT_TRUE(first.Commit().ok());
+  EXPECT_EQ(*ReadFile(scratch.File("a"), 10), "first");
+  EXPECT_EQ(scratch.Entries(), 1u);
+}
+
+TEST(AtomicFile, AnErrorStays) {
+  AtomicFile file("/no/such/folder/a");
+  const std::string error = "cannot write /no/such/folder/a: No such file or directory";
+  EXPECT_EQ(file.Append("x").error(), error);
+  EXPECT_EQ(file.Commit().error(), error);
+}
+
+TEST(WriteFileAtomically, DoesNotWriteIntoTheFileThatIsThere) {
+  const Scratch scratch;
+  const std::string path = scratch.Write("a", "old");
+  ASSERT_EQ(link(path.c_str(), scratch.File("reader").c_str()), 0);  // as a reader that has it open
+  ASSERT_TRUE(WriteFileAtomically(path, "new").ok());
+  EXPECT_EQ(*ReadFile(path, 100), "new");
+  EXPECT_EQ(*ReadFile(scratch.File("reader"), 100), "old");
+}
+
+TEST(WriteFileAtomically, ADurableFileReachesTheDiskWithItsName) {
+  const Scratch scratch;
+  g_syncs = 0;
+  ASSERT_TRUE(WriteFileAtomically(scratch.File("a"), "x").ok());
+  EXPECT_EQ(g_syncs, 0);
+  ASSERT_TRUE(WriteFileAtomically(scratch.File("a"), "y", true).ok());
+  EXPECT_EQ(g_syncs, 2) << "the file and its directory";
+}
+
+TEST(WriteFileAtomically, ADiskThatCannotKeepTheFileIsAnError) {
+  const Scratch scratch;
+  scratch.Write("a", "old");
+  g_sync_error = EIO;
+  const Status status = WriteFileAtomically(scratch.File("a"), "new", true);
+  g_sync_error = 0;
+  EXPECT_EQ(status.error(), "cannot write " + scratch.File("a") + ": Input/output error");
+  EXPECT_EQ(*ReadFile(scratch.File("a"), 100), "old");
+  EXPECT_EQ(scratch.Entries(), 1u);
+}
+
 TEST(WriteFileAtomically, ReplacesAndLeavesNothingElse) {
   const Scratch scratch;
   const std::string path = scratch.Write("a", "old");
@@ -201,7 +329,7 @@ TEST(WriteFileAtomically, AFailureLeavesNothingBehind) {
   scratch.Write("target/inside", "x");  // a file cannot take the place of a folder
   const Status status = WriteFileAtomically(scratch.File("target"), "new");
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().rfind(scratch.File("target") + ": cannot be written: ", 0), 0u) << status.error();
+  EXPECT_EQ(status.error().rfind("cannot write " + scratch.File("target") + ": ", 0), 0u) << status.error();
   EXPECT_EQ(scratch.Entries(), 1u);
   EXPECT_EQ(*ReadFile(scratch.File("target/inside"), 10), "x");
   EXPECT_FALSE(WriteFileAtomically(scratch.File("no/such/folder"), "new").ok());
