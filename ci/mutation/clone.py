@@ -1,0 +1,223 @@
+"""A clone of the repository with a build of its own, in which mutations are tried one at a time. The clone and its
+build are kept between runs; nothing outside its folder is written."""
+import fcntl
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+from . import entries
+
+
+class Unusable(Exception):
+    """The clone cannot be built, or its tests fail without any mutation."""
+
+
+class Stopped(Exception):
+    """The run was interrupted."""
+
+
+class Result:
+    """What became of one mutation. status: killed, survived, did-not-compile or stale."""
+
+    def __init__(self, status, by="", seconds=0.0):
+        self.status = status
+        self.by = by  # the test that noticed, or why there is no answer
+        self.seconds = seconds
+
+
+class Processes:
+    """The commands that run now, so that an interrupted run can end them."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._running = set()
+        self._stopped = False
+
+    def stop(self):
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                _kill_group(process)
+
+    def run(self, command, log, limit=None, cwd=None, environment=None):
+        """Exit status (None: past the limit of seconds) of a command in a process group of its own; its output goes to
+        the file `log`. Raises Stopped."""
+        with open(log, "wb") as output:
+            with self._lock:
+                if self._stopped:
+                    raise Stopped
+                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                                           cwd=cwd, env=environment, start_new_session=True)
+                self._running.add(process)
+            try:
+                status = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                status = None
+            finally:
+                _kill_group(process)
+                process.wait()
+                with self._lock:
+                    self._running.discard(process)
+                    stopped = self._stopped
+        if stopped:
+            raise Stopped
+        return status
+
+
+def _kill_group(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def _text(log):
+    with open(log, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def _tail(log, lines=30):
+    return "\n".join(_text(log).splitlines()[-lines:])
+
+
+class Clone:
+    # The first test of a ctest run that is not green.
+    _RED = re.compile(r"^ *\d+/\d+ +Test +#\d+: (\S+) .*\*\*\*", re.MULTILINE)
+
+    def __init__(self, root, folder, preset, jobs, limit, processes):
+        self.root = root
+        self.folder = folder
+        self.tree = os.path.join(folder, "tree")
+        self.build = os.path.join(self.tree, f"build-{preset}")
+        self.preset = preset
+        self.jobs = jobs
+        self.limit = limit
+        self.processes = processes
+        self.log = os.path.join(folder, "log")
+        os.makedirs(folder, exist_ok=True)
+        self._lock = open(os.path.join(folder, "lock"), "w", encoding="ascii")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Unusable(f"{folder} is in use by another run") from None
+
+    def _must(self, *command, cwd=None):
+        if self.processes.run(command, self.log, cwd=cwd) != 0:
+            raise Unusable(f"{' '.join(command)} failed:\n{_tail(self.log)}")
+
+    def prepare(self, revision):
+        """Brings the clone to a revision of the repository, builds all of it and runs all tests once. Raises Unusable."""
+        if not os.path.isdir(os.path.join(self.tree, ".git")):
+            shutil.rmtree(self.tree, ignore_errors=True)
+            self._must("git", "clone", "-q", "--no-checkout", self.root, self.tree)
+        # An interrupted run may have left a mutation behind.
+        self._must("git", "fetch", "-q", self.root, "HEAD", cwd=self.tree)
+        self._must("git", "checkout", "-q", "--force", "--detach", revision, cwd=self.tree)
+        self._must("git", "clean", "-q", "-ffdx", "-e", f"/build-{self.preset}", cwd=self.tree)
+        # What ci/deps unpacked is no part of the repository.
+        if os.path.isdir(os.path.join(self.root, ".deps")):
+            os.symlink(os.path.join(self.root, ".deps"), os.path.join(self.tree, ".deps"))
+        launchers = []
+        if shutil.which("ccache"):
+            launchers = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
+        self._must("cmake", "--preset", self.preset, *launchers, cwd=self.tree)
+        self._must("cmake", "--build", self.build, "--parallel", str(self.jobs))
+        marker = os.path.join(self.build, "green-without-mutation")
+        if os.path.exists(marker) and _text(marker) == revision:
+            return
+        # A test that is red anyway would count every mutation as noticed.
+        if self._ctest() is not None:
+            raise Unusable(f"a test fails without any mutation:\n{_tail(self.log)}")
+        with open(marker, "w", encoding="ascii") as file:
+            file.write(revision)
+
+    def _ctest(self, *selection, limit=None):
+        """The first red test, "time limit", or None if all were green."""
+        command = ["ctest", "--test-dir", self.build, "--parallel", str(self.jobs), "--stop-on-failure",
+                   "--output-on-failure", "--no-tests=error", *selection]
+        status = self.processes.run(command, self.log, limit)
+        if status == 0:
+            return None
+        if status is None:
+            return "time limit"
+        red = self._RED.search(_text(self.log))
+        if not red:
+            raise Unusable(f"ctest failed and named no test:\n{_tail(self.log)}")
+        return red[1]
+
+    def tests_of(self, targets):
+        """A ctest -R expression for all tests of some test programs; empty if they have none."""
+        suites = set()
+        for target in targets:
+            pattern = os.path.join(glob.escape(self.build), "**", glob.escape(f"{target}[1]_tests.cmake"))
+            for path in glob.glob(pattern, recursive=True):
+                suites.update(re.findall(r"^add_test\(\[=*\[([^.\]]+)\.", _text(path), re.MULTILINE))
+        return "^(" + "|".join(sorted(re.escape(s).replace(r"\/", "/") for s in suites)) + r")\." if suites else ""
+
+    def _built(self, targets):
+        """None, or the result that a failed build is."""
+        targets = ["--target", *targets] if targets else []
+        status = self.processes.run(["cmake", "--build", self.build, "--parallel", str(self.jobs), *targets], self.log,
+                                    self.limit)
+        if status == 0:
+            return None
+        # A program that cannot even list its tests has noticed.
+        listing = re.search(r"Error running test executable|GoogleTestAddTests", _text(self.log))
+        if status is None or listing:
+            return Result("killed", "the listing of tests" if listing else "time limit")
+        return Result("did-not-compile", next(iter(re.findall(r"error: .*", _text(self.log))), "the build failed"))
+
+    def _judge(self, mutation, targets):
+        tests = mutation.tests or self.tests_of(targets)
+        deadline = time.monotonic() + self.limit
+        if tests:
+            result = self._built(targets)
+            if result:
+                return result
+            if self._none(["-R", tests]):
+                return Result("stale", f"no test matches '{tests}'")
+            red = self._ctest("-R", tests, limit=max(1, deadline - time.monotonic()))
+            if red:
+                return Result("killed", red)
+        result = self._built([])
+        if result:
+            return result
+        for label in (["-L", "^unit$"], ["-LE", "^unit$"]):
+            if self._none(label):
+                continue
+            red = self._ctest(*label, limit=max(1, deadline - time.monotonic()))
+            if red:
+                return Result("killed", red)
+        return Result("survived")
+
+    def _none(self, selection):
+        self._must("ctest", "--test-dir", self.build, "-N", *selection)
+        return re.search(r"^Total Tests: 0$", _text(self.log), re.MULTILINE) is not None
+
+    def attempt(self, mutation, targets):
+        """Applies one mutation, builds `targets` (test programs) and runs the nearest tests; if none is red, builds everything
+        and runs the unit tests, then the rest. The tree is as before afterwards. Raises Stopped."""
+        begin = time.monotonic()
+        try:
+            text = entries.read(self.tree, mutation.file)
+            mutated = mutation.apply(text)
+        except entries.Stale as why:
+            return Result("stale", str(why))
+        path = os.path.join(self.tree, mutation.file)
+        try:
+            self._write(path, mutated)
+            result = self._judge(mutation, targets)
+        finally:
+            self._write(path, text)
+        result.seconds = time.monotonic() - begin
+        return result
+
+    @staticmethod
+    def _write(path, text):
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
