@@ -6,6 +6,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <vector>
 
 #include "elf_rules.h"
 #include "install/command.h"
@@ -61,6 +63,41 @@ TEST_F(InstalledTree, HoldsHarnessWorkerPluginsAndSdk) {
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "include/cudnn_ci/plugin.h"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/CudnnCiConfig.cmake"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/plugin.map"));
+}
+
+std::string TextOf(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+// The packages that CMake looks for in every build, not only in one with tests.
+std::vector<std::string> LinkedPackages(const std::string& cmake) {
+  std::vector<std::string> packages;
+  std::istringstream lines(cmake.substr(0, cmake.find("if(CUDNN_CI_BUILD_TESTS)")));
+  const std::string call = "find_package(";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind(call, 0) != 0) continue;
+    const std::string package = line.substr(call.size(), line.find_first_of(" )", call.size()) - call.size());
+    if (package != "Threads") packages.push_back(package);  // the C library's own
+  }
+  return packages;
+}
+
+TEST_F(InstalledTree, CarriesTheNoticesOfWhatIsLinkedIn) {
+  const std::string notices = TextOf(prefix_ / "share/doc/cudnn-ci/THIRD_PARTY_NOTICES");
+  std::vector<std::string> libraries =
+      LinkedPackages(TextOf(fs::path(CUDNN_CI_SOURCE_DIR) / "harness/sdk/cmake/CudnnCiDependencies.cmake"));
+  EXPECT_THAT(libraries, ::testing::IsSupersetOf({"nlohmann_json", "CLI11", "Boost"}));
+  for (const char* other : {"tinyxml2", "GCC's runtime libraries", "GNU C Library"})
+    libraries.push_back(other);
+  for (const std::string& library : libraries) {
+    // A section: the name, underlined.
+    const std::string head = "\n" + library + "\n" + std::string(library.size(), '-') + "\n";
+    EXPECT_NE(notices.find(head), std::string::npos) << "no notice of " << library;
+  }
+  for (const char* document : {"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "DESIGN.md"})
+    EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci" / document)) << document;
 }
 
 TEST_F(InstalledTree, NeedsNothingButGlibc) {

@@ -5,8 +5,8 @@ include_guard(GLOBAL)
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/matrices/ DESTINATION matrices OPTIONAL)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/harness/DESIGN.md
-  DESTINATION share/doc/cudnn-ci OPTIONAL)
+install(FILES LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md SECURITY.md harness/DESIGN.md
+  DESTINATION share/doc/cudnn-ci)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/harness/sdk/include/cudnn_ci DESTINATION include)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/harness/sdk/cmake/CudnnCiConfig.cmake.in
