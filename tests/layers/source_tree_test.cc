@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "include_rules.h"
+#include "size_rules.h"
 
 namespace cudnn_ci {
 namespace {
@@ -47,6 +48,8 @@ TEST(SourceTree, IsReadWhole) {
     ASSERT_EQ(files.count(known), 1u) << known;
     EXPECT_FALSE(IncludesOf(files.at(known)).empty()) << known;
   }
+  ASSERT_EQ(files.count("harness/base/text.cc"), 1u);
+  EXPECT_GT(FunctionsOf(files.at("harness/base/text.cc")).size(), 10u);
 }
 
 }  // namespace
