@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "conv/findings.h"
-#include "conv/legacy_door.h"
+#include "conv/legacy_api.h"
 #include "conv/oracle.h"
 #include "conv/reference.h"
 #include "conv/session.h"
@@ -27,7 +27,7 @@ constexpr double kLongRunMs = 300;
 using List = std::vector<std::int64_t>;
 
 struct Params {
-  std::string door, dtype, layout, algo, math, shape;
+  std::string api, dtype, layout, algo, math, shape;
   List x, w, pad, stride, dilation;
   std::int64_t groups = 1;
 };
@@ -269,7 +269,7 @@ struct Forward {
         .Shareable()
         .Requires("cudnn.init")
         .TimeoutSeconds(60);
-    s.Param("door", &Params::door).OneOf({"legacy"}).Default("legacy").Summary("the API that is used");
+    s.Param("api", &Params::api).OneOf({"legacy"}).Default("legacy").Summary("the API that is used");
     s.Param("dtype", &Params::dtype)
         .OneOf({"float32", "float16", "bfloat16", "float64"})
         .Summary("type of x, w and y; accumulation is in float32, of float64 in float64");

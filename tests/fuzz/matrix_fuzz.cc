@@ -46,7 +46,7 @@ Catalog MakeCatalog() {
                     shape,
                     Param("tf32", ParamType::kBool, "false"),
                     Param("bound", ParamType::kF64, "0.5"),
-                    Param("doors", ParamType::kStringList, "[\"legacy\"]")};
+                    Param("apis", ParamType::kStringList, "[\"legacy\"]")};
   const auto plugin = [](std::string name, CheckInfo check) {
     PluginInfo info;
     info.path = name + ".cci.so";

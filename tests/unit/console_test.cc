@@ -68,19 +68,19 @@ RunBuilder PassingRun() {
   b.Pass("driver.load").Pass("toolkit.version").Pass("cudnn.create[subject=system]");
   for (const char* dtype : {"float16", "float32"}) {
     const std::string id =
-        std::string("conv.forward[door=legacy,dtype=") + dtype + ",layout=nhwc,shape=resnet_stem]";
+        std::string("conv.forward[api=legacy,dtype=") + dtype + ",layout=nhwc,shape=resnet_stem]";
     b.Plan(id, Layer::kConvolution, "gpu0").entry = 9;
     b.End(CaseRef{id, "gpu0"}, Passed{});
   }
   for (const char* layout : {"nchw", "nhwc"}) {
-    const std::string id = std::string("conv.forward[door=graph,dtype=fp8_e4m3,layout=") + layout + "]";
+    const std::string id = std::string("conv.forward[api=graph,dtype=fp8_e4m3,layout=") + layout + "]";
     CasePlanned& planned = b.Plan(id, Layer::kConvolution, "gpu0");
     planned.allow_skip = {SkipKind::kUnsupported};
     planned.entry = 9;
     b.End(CaseRef{id, "gpu0"},
           Skipped{SkipKind::kUnsupported, "compute capability 8.9", "compute capability 8.0"});
   }
-  const CaseRef waived{"conv.forward[door=graph,dtype=bfloat16,layout=nchw]", "gpu0"};
+  const CaseRef waived{"conv.forward[api=graph,dtype=bfloat16,layout=nchw]", "gpu0"};
   b.Plan(waived.id, Layer::kConvolution, "gpu0").entry = 9;
   b.End(waived, Failed{}, {Wrong("wrong-value", Blame::kImage, "1 of 4096 elements differ")});
   return b;
@@ -98,7 +98,7 @@ RunBuilder ImageAtFault() {
           "Image owner: remove the second copy from /usr/local/lib, or put the wanted one first in the "
           "loader's path.",
           "https://docs.nvidia.com/deeplearning/cudnn/"}});
-  const CaseRef crash{"conv.forward[door=legacy,dtype=float16,layout=nhwc,shape=resnet_stem]", "gpu0"};
+  const CaseRef crash{"conv.forward[api=legacy,dtype=float16,layout=nhwc,shape=resnet_stem]", "gpu0"};
   b.Plan(crash.id, Layer::kConvolution, "gpu0");
   b.Add(AttemptStarted{crash, 1, 4, AttemptMode::kAlone}).Add(StepReached{crash, "algo=1"});
   b.Add(AttemptFinished{crash, 1, 4, Errored{ErrorKind::kCrashed, "SIGBUS in step algo=1"}, 0.8,

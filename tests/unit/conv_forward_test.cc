@@ -21,7 +21,7 @@ using List = std::vector<int64_t>;
 class ForwardTest : public ::testing::Test {
  protected:
   ForwardTest() {
-    input_.params = {{"door", std::string("legacy")},  {"dtype", std::string("float32")},
+    input_.params = {{"api", std::string("legacy")},   {"dtype", std::string("float32")},
                      {"layout", std::string("nchw")},  {"algo", std::string("implicit_gemm")},
                      {"math", std::string("default")}, {"shape", std::string("made")},
                      {"shape.x", List{2, 6, 9, 11}},   {"shape.w", List{8, 3, 3, 5}},

@@ -1,7 +1,7 @@
-// The legacy door into cuDNN: descriptors, an algorithm by number, cudnnConvolutionForward. Translates a
+// The legacy API of cuDNN: descriptors, an algorithm by number, cudnnConvolutionForward. Translates a
 // shape into calls and judges nothing; must not know the SDK's Context or the oracle.
-#ifndef CUDNN_CI_PLUGINS_CONV_LEGACY_DOOR_H_
-#define CUDNN_CI_PLUGINS_CONV_LEGACY_DOOR_H_
+#ifndef CUDNN_CI_PLUGINS_CONV_LEGACY_API_H_
+#define CUDNN_CI_PLUGINS_CONV_LEGACY_API_H_
 
 #include <cstddef>
 #include <stdexcept>
@@ -75,4 +75,4 @@ class LegacyForward {
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_CONV_LEGACY_DOOR_H_
+#endif  // CUDNN_CI_PLUGINS_CONV_LEGACY_API_H_

@@ -1,5 +1,5 @@
 // Descriptors and calls of the legacy API, the same for cuDNN 8 and 9. Judges nothing.
-#include "conv/legacy_door.h"
+#include "conv/legacy_api.h"
 
 #include <limits>
 #include <string>
