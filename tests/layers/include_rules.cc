@@ -44,9 +44,8 @@ struct ThirdParty {
   std::string_view place;
   std::string_view place_suffix;
 };
-constexpr std::array<ThirdParty, 7> kThirdParty = {{
+constexpr std::array<ThirdParty, 6> kThirdParty = {{
     {"nlohmann/", "", ""},
-    {"fmt/", "", ""},
     {"utf8.h", "harness/base/utf8.cc", ""},
     {"CLI/", "harness/cli/", ""},
     {"tinyxml2.h", "harness/report/junit", ".cc"},

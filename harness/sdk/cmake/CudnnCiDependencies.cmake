@@ -29,5 +29,4 @@ target_include_directories(cudnn_ci_tinyxml2 SYSTEM PUBLIC ${CUDNN_CI_TINYXML2_D
 
 if(CUDNN_CI_BUILD_TESTS)
   find_package(GTest 1.11 REQUIRED)
-  find_package(fmt 9 REQUIRED)   # the benchmark prints its table with it
 endif()
