@@ -28,3 +28,11 @@ function(cudnn_ci_self_contained target)
   target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
     -Wl,--gc-sections -Wl,-z,relro,-z,now)
 endfunction()
+
+# A plugin that is shipped: cudnn_ci_add_plugin's arguments; built into the stage and installed with the tree.
+function(cudnn_ci_add_shipped_plugin name)
+  cudnn_ci_add_plugin(${name} ${ARGN})
+  cudnn_ci_configure(${name}_plugin)
+  set_target_properties(${name}_plugin PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CUDNN_CI_STAGE}/plugins)
+  install(TARGETS ${name}_plugin LIBRARY DESTINATION plugins)
+endfunction()
