@@ -137,18 +137,34 @@ class Clone:
             file.write(revision)
 
     def _ctest(self, *selection, limit=None):
-        """The first red test, "time limit", or None if all were green."""
-        command = ["ctest", "--test-dir", self.build, "--parallel", str(self.jobs), "--stop-on-failure",
-                   "--output-on-failure", "--no-tests=error", *selection]
-        status = self.processes.run(command, self.log, limit)
-        if status == 0:
-            return None
-        if status is None:
-            return "time limit"
-        red = self._RED.search(_text(self.log))
-        if not red:
-            raise Unusable(f"ctest failed and named no test:\n{_tail(self.log)}")
-        return red[1]
+        """The first red test, "time limit", or None if all were green. A test that is red only now and then says nothing
+        about a mutation: what is red is run again, alone, and left out when it is green then."""
+        deadline = None if limit is None else time.monotonic() + limit
+        flaky = []
+        while True:
+            left = None if deadline is None else max(1, deadline - time.monotonic())
+            leave_out = ["-E", self._exactly(flaky)] if flaky else []
+            status = self._run_ctest("--stop-on-failure", *selection, *leave_out, limit=left)
+            if status is None:
+                return "time limit"
+            text = _text(self.log)
+            if status == 0 or (flaky and "No tests were found" in text):
+                return None
+            red = self._RED.search(text)
+            if not red:
+                raise Unusable(f"ctest failed and named no test:\n{_tail(self.log)}")
+            if self._run_ctest("-R", self._exactly([red[1]]), limit=limit) != 0:
+                return red[1]
+            flaky.append(red[1])
+            print(f"flaky: {red[1]}", flush=True)
+
+    @staticmethod
+    def _exactly(tests):
+        return "^(" + "|".join(re.escape(test).replace(r"\/", "/") for test in tests) + ")$"
+
+    def _run_ctest(self, *arguments, limit):
+        return self.processes.run(["ctest", "--test-dir", self.build, "--parallel", str(self.jobs), "--output-on-failure",
+                                   "--no-tests=error", *arguments], self.log, limit)
 
     def tests_of(self, targets):
         """A ctest -R expression for all tests of some test programs; empty if they have none."""

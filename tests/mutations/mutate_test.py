@@ -225,6 +225,16 @@ class Runs(unittest.TestCase):
         self.assertEqual(status, 2, said)
         self.assertIn("a test fails without any mutation", said)
 
+    def test_what_is_red_only_once_says_nothing(self):
+        self.lists(("unnoticed", "harness/sum.c", "tests: ^Near\\.\ntargets: near\n", "a - 7", "a - 8"))
+        self.write({"CMakeLists.txt": PROJECT["CMakeLists.txt"] +
+                    'add_test(NAME Flaky.Once COMMAND sh -c "test -e seen || { touch seen; exit 1; }")\n'})
+        self.commit()
+        status, said = self.mutate()
+        self.assertEqual(status, 1, said)
+        self.assertIn("flaky: Flaky.Once\n", said)
+        self.assertIn("survived: harness/sum.c:3: list/unnoticed", said)
+
     def test_check_builds_nothing_and_looks_at_the_working_tree(self):
         self.lists(("a", "harness/sum.c", "", "a + b", "a - b"))
         self.assertEqual(self.mutate("--check"), (0, "1 mutations, 0 no longer apply\n"))
