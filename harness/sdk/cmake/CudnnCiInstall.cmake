@@ -1,10 +1,12 @@
 # The installed tree, relocatable as a whole:
-#   bin/cudnn-ci  libexec/cudnn-ci-worker  plugins/*.cci.so  matrices/  include/cudnn_ci/  lib/cmake/CudnnCi/  share/doc/
+#   bin/cudnn-ci  bin/cudnn-ci-run  libexec/cudnn-ci-worker  plugins/*.cci.so  matrices/
+#   include/cudnn_ci/  lib/cmake/CudnnCi/  share/doc/
 # Executables and plugins are installed by the folders that build them; this is the rest.
 include_guard(GLOBAL)
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/matrices/ DESTINATION matrices OPTIONAL)
+install(PROGRAMS ci/cudnn-ci-run DESTINATION bin)
 install(FILES LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md SECURITY.md harness/DESIGN.md
   DESTINATION share/doc/cudnn-ci)
 

@@ -1,0 +1,537 @@
+#!/usr/bin/env python3
+"""ci/cudnn-ci-run against a stand-in for docker: every command it would run, and the verdict for every way to end.
+
+usage: launcher_test.py [--shell "busybox sh"] [--tree BUILD/stage --plugins DIR] [TEST...]
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree as xml
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+LAUNCHER = ROOT / "ci/cudnn-ci-run"
+SCHEMA = ROOT / "tests/golden/junit-10.xsd"
+IMAGE = "registry.example/team/image:1"
+OPTIONS = None
+
+REPORT = """{
+ "schema": "cudnn-ci/report/1",
+ "verdict": "%(verdict)s",
+ "blame": null,
+ "exit_code": %(code)s,
+ "complete": %(complete)s,
+ "partial": null,
+ "report_only": %(report_only)s,
+ "root_cause": {"slug": "crashed", "blame": "image", "case": "a[b=c]", "detail": "say \\"this\\" <b> `x` C:\\\\d",
+  "summary": "it crashed", "remedy": "mend it"},
+ "retry": "no",
+ "judged": {"subjects": [{"name": "exit_code", "spec": "loader"}], "gpu": []},
+ "run": {"id": "1", "command_line": "/opt/cudnn-ci/bin/cudnn-ci run --output-dir /cudnn-ci-reports.%(token)s"},
+ "totals": {"planned": 2, "passed": 1},
+ "cases": [{"id": "a", "exit_code": 0, "complete": true}]
+}
+"""
+JUNIT = """<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="cudnn-ci" tests="1" failures="0" errors="0">
+ <testsuite name="cudnn-ci.gate" tests="1" failures="0" errors="0"><properties>
+  <property name="verdict" value="%(verdict)s"/></properties>
+  <testcase classname="cudnn-ci.gate" name="verdict"/></testsuite></testsuites>
+"""
+JOURNAL = """{"v":"journal/1","seq":1,"ev":"RunStarted"}
+{"v":"journal/1","seq":2,"ev":"Attachment","path":"attachments/1-core.txt"}
+"""
+FINISHED = '{"v":"journal/1","seq":3,"ev":"RunFinished"}\n'
+
+
+def reports(code=0, verdict=None, complete="true", report_only="false", finished=FINISHED, token="@TOKEN@", status=None,
+            leave_out=(), junit_verdict=None, more=""):
+    """A script that leaves these reports in the container's folder and ends with `status`."""
+    values = {"code": code, "verdict": verdict or ("passed" if code == 0 else "failed"), "complete": complete,
+              "report_only": report_only, "token": token}
+    files = {"report.json": REPORT % values, "journal.jsonl": JOURNAL + finished,
+             "junit.xml": JUNIT % {"verdict": junit_verdict or values["verdict"]}, "attachments/1-core.txt": "evidence\n"}
+    script = "".join(f"sed \"s/@TOKEN@/$token/g\" >\"$reports/{name}\" <<'END'\n{text}END\n" for name, text in files.items()
+                     if name not in leave_out)
+    return script + more + f"\nexit {code if status is None else status}\n"
+
+
+class Launched:
+    def __init__(self, process, out):
+        self.out, self.code = out, process.returncode
+        self.stdout, self.stderr = process.stdout, process.stderr
+        junit = out / "junit.xml"
+        self.junit = xml.parse(junit).getroot() if junit.is_file() else None
+
+    def error(self):
+        """type and text of the verdict's error in junit.xml."""
+        error = self.junit.find(".//testcase[@classname='cudnn-ci.gate']/error")
+        return ("", "") if error is None else (error.get("type"), error.text)
+
+
+class LauncherTest(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="cudnn-ci-launcher-"))
+        self.addCleanup(shutil.rmtree, self.dir, True)
+        self.bin, self.standin, self.out = self.dir / "bin", self.dir / "standin", self.dir / "out"
+        for folder in (self.bin, self.standin, self.dir / "tool/bin", self.dir / "cwd"):
+            folder.mkdir(parents=True)
+        shutil.copy(HERE / "docker", self.bin / "docker")
+        # Only what the launcher says it needs, so that no engine of this machine is found.
+        for name in ("awk sed grep tr od mktemp mkfifo tee cat cp mv rm mkdir rmdir chmod date uname id dirname tail dd sh sleep "
+                     "kill env ln touch").split():
+            if shutil.which(name):
+                (self.bin / name).symlink_to(shutil.which(name))
+        self.tool("exit 0")
+        self.put("image")
+        self.env = {"PATH": str(self.bin), "STANDIN": str(self.standin), "HOME": str(self.dir)}
+
+    def put(self, name, text=""):
+        (self.standin / name).write_text(text)
+
+    def tool(self, script):
+        path = self.dir / "tool/bin/cudnn-ci"
+        path.write_text("#!/bin/sh\n" + script + "\n")
+        path.chmod(0o755)
+
+    def command(self, *args, image=IMAGE):
+        shell = OPTIONS.shell.split()
+        shell[0] = shutil.which(shell[0]) or shell[0]
+        images = [image] if image else []
+        return [*shell, str(LAUNCHER), "--tool", str(self.dir / "tool"), "--output-dir", str(self.out), *images, *args]
+
+    def start(self, *args, run=None, env=None, image=IMAGE):
+        if run is not None:
+            self.put("run", run)
+        return subprocess.Popen(self.command(*args, image=image), env={**self.env, **(env or {})}, cwd=self.dir / "cwd",
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def finish(self, process):
+        stdout, stderr = process.communicate(timeout=60)
+        process.stdout, process.stderr = stdout, stderr
+        return Launched(process, self.out)
+
+    def launch(self, *args, **more):
+        return self.finish(self.start(*args, **more))
+
+    def calls(self):
+        """Every call of the engine; the token stands as TOKEN, the launcher's own folder as WORK."""
+        lines = (self.standin / "calls").read_text().split("\n")[:-1] if (self.standin / "calls").exists() else []
+        text = [[w for w in line.split("\037")[:-1]] for line in lines]
+        clean = lambda w: re.sub(r"[0-9a-f]{32}", "TOKEN", re.sub(r"/[^:]*/\.cudnn-ci-run\.\w{6}", "WORK", w))
+        return [[clean(w) for w in call] for call in text]
+
+    def run_call(self):
+        return next(c for c in self.calls() if c[0] == "run")
+
+    def assertRed(self, launched, code, kind, words=""):
+        self.assertEqual(launched.code, code, launched.stderr)
+        self.assertEqual(launched.error()[0], kind, launched.stderr)
+        self.assertIn(words, launched.error()[1])
+        self.assertEqual(launched.junit.get("errors"), "1")
+        self.assertIn('"exit_code": %d,' % code, (self.out / "launcher.json").read_text())
+        subprocess.run(["xmllint", "--noout", "--schema", str(SCHEMA), str(self.out / "junit.xml")], check=True, stderr=subprocess.PIPE)
+        self.assertNothingLeft()
+
+    def assertNothingLeft(self):
+        self.assertEqual(list(self.out.glob(".cudnn-ci-run*")), [])
+        if any(c[0] == "run" for c in self.calls()):
+            self.assertEqual(self.calls()[-1], ["rm", "-f", "cudnn-ci-TOKEN"])
+
+    # --- What is run -----------------------------------------------------------------------------------------------
+
+    MOUNTS = ["-v", "TOOL:/opt/cudnn-ci:ro", "-v", "WORK/reports:/cudnn-ci-reports.TOKEN"]
+
+    def expected_run(self, *middle, image=IMAGE, arguments=()):
+        words = ["run", "--name", "cudnn-ci-TOKEN", "--label", "cudnn-ci.run=TOKEN", "--stop-signal", "SIGTERM", *self.MOUNTS,
+                 *middle, image, *arguments]
+        return [w.replace("TOOL", str((self.dir / "tool").resolve())) for w in words]
+
+    def test_every_command_of_a_green_run(self):
+        result = self.launch("--", "--matrix", "a b'c.json", run=reports())
+        self.assertEqual(result.code, 0, result.stderr)
+        inspect = ["image", "inspect"]
+        self.assertEqual(self.calls(), [
+            ["version"], [*inspect, IMAGE],
+            [*inspect, "--format", "{{range .RepoDigests}}{{println .}}{{end}}", IMAGE],
+            [*inspect, "--format", "{{json .Config}}", IMAGE],
+            self.expected_run("--gpus", "all", "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci", arguments=[
+                "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--matrix", "a b'c.json"]),
+            ["rm", "-f", "cudnn-ci-TOKEN"]])
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()),
+                         ["attachments", "journal.jsonl", "junit.xml", "launcher.json", "report.json"])
+        self.assertEqual((self.out / "attachments/1-core.txt").read_text(), "evidence\n")
+        record = (self.out / "launcher.json").read_text()
+        for part in ('"confirmed": true', '"entrypoint": "replaced"', '"engine_version": "28.2.2"', '"status": 0',
+                     '"digest": "registry.example/team/image@sha256:bbbb"'):
+            self.assertIn(part, record)
+
+    def test_every_option_of_the_run(self):
+        matrix = self.dir / "m x/mine.json"
+        matrix.parent.mkdir()
+        matrix.write_text("{}")
+        self.launch("--engine=docker", "--keep-entrypoint", "--matrix", str(matrix), "--mount", str(self.standin), "--gpus", "0,GPU-1",
+                    "--user", "12:34", "--env", "MINE", "--engine-arg", "--network", "--engine-arg", "none", "--", "run", "--fail-fast",
+                    run=reports(), env={"CI": "true", "GITHUB_SHA": "x", "GITHUB_TOKEN": "secret", "MINE": "1", "CI_JOB_TOKEN": "secret"})
+        self.assertEqual(self.run_call(), self.expected_run(
+            "-v", f"{matrix.parent}:/cudnn-ci-matrix:ro", "-v", f"{self.standin}:{self.standin}:ro", "--gpus", '"device=0,GPU-1"',
+            "-e", "CI", "-e", "GITHUB_SHA", "-e", "MINE", "--user", "12:34", "--network", "none",
+            arguments=["/opt/cudnn-ci/bin/cudnn-ci", "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--matrix",
+                       "/cudnn-ci-matrix/mine.json", "--fail-fast"]))
+        self.assertIn('"entrypoint": "kept"', (self.out / "launcher.json").read_text())
+
+    def gpu_words(self, *args, engine="docker"):
+        if engine != "docker":
+            os.replace(self.bin / "docker", self.bin / engine)
+        result = self.launch(*args, run=reports())
+        self.assertEqual(result.code, 0, result.stderr)
+        call = self.run_call()
+        return call[len(self.expected_run()) - 1:call.index("--entrypoint")]
+
+    def test_gpus_by_engine(self):
+        self.assertEqual(self.gpu_words("--no-gpu"), [])
+
+    def test_podman_gets_gpus_by_cdi(self):
+        self.assertEqual(self.gpu_words("--gpus", "0,1", engine="podman"), ["--device", "nvidia.com/gpu=0", "--device", "nvidia.com/gpu=1"])
+
+    def test_nerdctl_gets_gpus_by_option(self):
+        self.assertEqual(self.gpu_words(engine="nerdctl"), ["--gpus", "all"])
+
+    def test_docker_gets_gpus_by_cdi_on_request(self):
+        self.assertEqual(self.gpu_words("--gpu-way", "cdi"), ["--device", "nvidia.com/gpu=all"])
+
+    def test_caller_as_user(self):
+        self.launch("--user", "caller", run=reports())
+        call = self.run_call()
+        self.assertEqual(call[call.index("--user") + 1], f"{os.getuid()}:{os.getgid()}")
+
+    def test_identity_goes_to_a_tool_that_takes_it(self):
+        self.tool("echo '  --subject-image NAME   --image-config FILE'")
+        self.assertEqual(self.launch(run=reports()).code, 0)
+        call = self.run_call()
+        self.assertIn("WORK/image-config.json:/cudnn-ci-image.json:ro", call)
+        self.assertEqual(call[call.index(IMAGE) + 1:], [
+            "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--subject-image", "registry.example/team/image@sha256:bbbb",
+            "--image-config", "/cudnn-ci-image.json"])
+        self.assertEqual((self.standin / "image-config.json").read_text(), '{"Env":["PATH=/bin"],"Entrypoint":["/entry"]}\n')
+
+    def test_dry_run_prints_the_command_and_runs_nothing(self):
+        result = self.launch("--dry-run", "--", "--case", "it's")
+        self.assertEqual(result.code, 0, result.stderr)
+        self.assertEqual(self.calls(), [])
+        self.assertFalse(self.out.exists())
+        self.assertTrue(result.stdout.startswith("docker run --name cudnn-ci-TOKEN "), result.stdout)
+        self.assertTrue(result.stdout.endswith(" --case 'it'\\''s'\n"), result.stdout)
+
+    def test_the_first_engine_that_answers_is_taken(self):
+        self.put("version", "case $0 in *docker) echo down >&2; exit 1 ;; esac\n")
+        shutil.copy(self.bin / "docker", self.bin / "podman")
+        self.assertEqual(self.launch("--no-gpu", run=reports()).code, 0)
+        self.assertIn('"engine": "podman"', (self.out / "launcher.json").read_text())
+
+    # --- Verdicts --------------------------------------------------------------------------------------------------
+
+    def test_a_confirmed_status_is_the_exit_status(self):
+        for code in (0, 1, 3, 4, 5, 6, 143):
+            with self.subTest(code=code):
+                result = self.launch(run=reports(code=code))
+                self.assertEqual(result.code, code, result.stderr)
+                self.assertIn('"confirmed": true', (self.out / "launcher.json").read_text())
+                self.assertNothingLeft()
+
+    def test_report_only_is_confirmed_with_0(self):
+        self.assertEqual(self.launch(run=reports(code=1, status=0, report_only="true")).code, 0)
+
+    def test_0_needs_a_finished_report_of_this_run(self):
+        kind = "harness.no-finished-report"
+        for words, script in {
+            "it left no junit.xml": "exit 0",
+            "left no junit.xml": reports(leave_out=["junit.xml"]),
+            "it left no journal.jsonl": reports(leave_out=["journal.jsonl"]),
+            "its report is not finished": reports(finished=""),
+            "is not finished": reports(complete="false"),
+            "not of this run": reports(token="0123456789abcdef0123456789abcdef"),
+            "says exit 1, it ended with 0": reports(code=1, status=0),
+            "says exit 0, it ended with 1": reports(code=0, status=1),
+            "do not agree": reports(junit_verdict="failed"),
+            "it left no report.json": reports(leave_out=["report.json"]),
+            "left no report.json": reports(more='mv "$reports/report.json" "$reports/r"; ln -s r "$reports/report.json"'),
+        }.items():
+            with self.subTest(words=words):
+                self.assertRed(self.launch(run=script), 5, kind, words)
+                self.assertFalse((self.out / "report.json").exists())
+
+    def test_an_entrypoint_that_swallows_the_command(self):
+        self.assertRed(self.launch("--keep-entrypoint", run="exit 0"), 1, "image.no-finished-report", "the image's entrypoint ended with 0")
+
+    def test_reports_that_prove_nothing_get_other_names(self):
+        self.assertRed(self.launch(run=reports(status=139)), 5, "harness.tool-crashed", "139, signal 11")
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()), [
+            "attachments", "journal.jsonl", "junit-unconfirmed.xml", "junit.xml", "launcher.json", "report-unconfirmed.json"])
+
+    def test_statuses_of_the_engine(self):
+        kept = "--keep-entrypoint"
+        for args, status, words, code, kind in (
+            ([], 125, "no space left on device", 3, "runner.engine-failed"),
+            ([], 125, 'could not select device driver "" with capabilities: [[gpu]].', 3, "runner.no-gpu-runtime"),
+            ([], 126, "setting up CDI devices: unresolvable CDI devices nvidia.com/gpu=all", 3, "runner.no-gpu-runtime"),
+            ([], 126, "exec format error", 5, "harness.tool-not-started"),
+            ([kept], 126, "permission denied", 1, "image.tool-not-started"),
+            ([], 127, "no such file or directory", 5, "harness.tool-not-started"),
+            ([kept], 127, "no such file or directory", 1, "image.tool-not-started"),
+            ([], 1, "exec /opt/cudnn-ci/bin/cudnn-ci: exec format error", 5, "harness.tool-not-started"),
+            ([], 255, "exec /opt/cudnn-ci/bin/cudnn-ci: no such file or directory", 5, "harness.tool-not-started"),
+            ([kept], 1, "standard_init_linux.go:228: exec user process caused: exec format error", 1, "image.tool-not-started"),
+            ([], 137, "", 3, "runner.container-killed"),
+            ([], 139, "", 5, "harness.tool-crashed"),
+            ([kept], 139, "", 1, "image.tool-crashed"),
+            ([], 1, "", 5, "harness.no-finished-report"),
+            ([], 2, "", 2, "matrix.invalid-use"),
+            ([], 77, "", 5, "harness.no-finished-report"),
+        ):
+            with self.subTest(status=status, words=words, args=args):
+                result = self.launch(*args, run=f"echo '{words}' >&2\nexit {status}\n")
+                self.assertRed(result, code, kind, words)
+                self.assertIn(words, result.stderr)
+
+    def test_out_of_memory_is_told_from_a_kill(self):
+        self.put("oom")
+        self.assertRed(self.launch(run="exit 137"), 6, "undetermined.out-of-memory")
+
+    def test_no_engine(self):
+        (self.bin / "docker").unlink()
+        self.assertRed(self.launch(run="exit 0"), 3, "runner.engine-missing", "docker podman nerdctl: not found")
+        self.assertRed(self.launch("--engine", "podman", run="exit 0"), 3, "runner.engine-missing", "podman: not found")
+
+    def test_an_engine_that_does_not_answer(self):
+        self.put("version", "echo 'Cannot connect to the Docker daemon' >&2\nexit 1\n")
+        self.assertRed(self.launch(run="exit 0"), 3, "runner.engine-failed", "Cannot connect to the Docker daemon")
+
+    def test_an_image_that_is_missing_is_pulled(self):
+        (self.standin / "image").unlink()
+        self.put("pull", "exit 0")
+        self.assertEqual(self.launch(run=reports()).code, 0)
+        self.assertEqual(self.calls()[2], ["pull", IMAGE])
+
+    def test_an_image_that_cannot_be_pulled(self):
+        (self.standin / "image").unlink()
+        self.put("pull", "echo 'manifest unknown' >&2\nexit 1\n")
+        self.assertRed(self.launch(run=reports()), 3, "runner.image-missing", "manifest unknown")
+        self.assertEqual([c[0] for c in self.calls()], ["version", "image", "pull"])
+
+    def test_pull_never_and_always(self):
+        self.put("pull", "exit 0")
+        self.assertEqual(self.launch("--pull", "always", run=reports()).code, 0)
+        self.assertIn(["pull", IMAGE], self.calls())
+        (self.standin / "image").unlink()
+        (self.standin / "calls").unlink()
+        self.assertRed(self.launch("--pull=never", run=reports()), 3, "runner.image-missing", "not on this machine")
+
+    # --- Cancelling ------------------------------------------------------------------------------------------------
+
+    def wait_for(self, name):
+        for _ in range(600):
+            if (self.standin / name).exists():
+                return
+            time.sleep(0.05)
+        self.fail(f"{name} never came")
+
+    def cancelled(self, number, run, expect):
+        for name in ("running", "stopped"):
+            (self.standin / name).unlink(missing_ok=True)
+        process = self.start("--grace", "7", run=run)
+        self.wait_for("running")
+        process.send_signal(number)
+        result = self.finish(process)
+        self.assertEqual(self.calls()[-2:], [["stop", "-t", "7", "cudnn-ci-TOKEN"], ["rm", "-f", "cudnn-ci-TOKEN"]])
+        self.assertEqual(result.code, expect, result.stderr)
+        return result
+
+    HANG = 'trap "" INT TERM\n: >"$STANDIN/running"\nwhile [ ! -f "$STANDIN/stopped" ]; do sleep 0.05; done\n'
+
+    def test_a_cancelled_run_is_stopped_and_removed(self):
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 143)):
+            with self.subTest(signal=number):
+                result = self.cancelled(number, self.HANG + "exit 137", code)
+                self.assertRed(result, code, "undetermined.cancelled", signal.Signals(number).name)
+
+    def test_a_cancelled_run_keeps_its_finished_reports(self):
+        self.cancelled(signal.SIGTERM, self.HANG + reports(code=143, verdict="interrupted"), 143)
+        self.assertIn('"confirmed": true', (self.out / "launcher.json").read_text())
+
+    def test_a_cancelled_run_is_never_green(self):
+        result = self.cancelled(signal.SIGTERM, self.HANG + reports(code=0), 143)
+        self.assertRed(result, 143, "undetermined.cancelled")
+
+    def test_a_cancelled_pull_starts_nothing(self):
+        (self.standin / "image").unlink()
+        self.put("pull", ': >"$STANDIN/running"\nexec sleep 60\n')
+        process = self.start(run=reports())
+        self.wait_for("running")
+        process.send_signal(signal.SIGTERM)
+        self.assertRed(self.finish(process), 143, "undetermined.cancelled")
+        self.assertEqual([c[0] for c in self.calls()], ["version", "image", "pull"])
+
+    def test_junit_is_red_while_it_runs_and_after_a_hard_kill(self):
+        process = self.start(run=self.HANG)
+        self.wait_for("running")
+        root = xml.parse(self.out / "junit.xml").getroot()
+        self.assertEqual(root.find(".//error").get("message"), "the run did not start")
+        process.kill()
+        self.put("stopped")
+        self.finish(process)
+
+    # --- The output folder -----------------------------------------------------------------------------------------
+
+    def test_reports_of_an_earlier_run_go_first_and_foreign_files_stay(self):
+        self.assertEqual(self.launch(run=reports(more='cp "$reports/junit.xml" "$reports/junit-2.xml"')).code, 0)
+        self.assertTrue((self.out / "junit-2.xml").exists())
+        for name in ("notes.txt", "junit-3.xml", "attachments/2-mine.txt"):
+            (self.out / name).write_text("foreign\n")
+        self.assertRed(self.launch(run="exit 0"), 5, "harness.no-finished-report")
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["attachments", "junit-3.xml", "junit.xml", "launcher.json", "notes.txt"])
+        self.assertEqual([p.name for p in (self.out / "attachments").iterdir()], ["2-mine.txt"])
+
+    def test_a_foreign_file_under_a_reports_name_is_not_replaced(self):
+        for name in ("junit.xml", "report.json", "journal.jsonl", "launcher.json"):
+            with self.subTest(name=name):
+                shutil.rmtree(self.out, ignore_errors=True)
+                self.assertEqual(self.launch(run=reports()).code, 0)
+                (self.out / name).write_text("<testsuites name='mine'/>\n")
+                before = {p.name: p.read_bytes() for p in self.out.iterdir() if p.is_file()}
+                calls = len(self.calls())
+                result = subprocess.run(self.command(), env=self.env, capture_output=True, text=True)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(f"{name} is no report of cudnn-ci", result.stderr)
+                self.assertEqual({p.name: p.read_bytes() for p in self.out.iterdir() if p.is_file()}, before)
+                self.assertEqual(len(self.calls()), calls)
+
+    def test_links_left_by_the_container_are_not_followed(self):
+        secret = self.dir / "secret"
+        secret.mkdir()
+        (secret / "1-key").write_text("secret")
+        script = reports(more=f'rm -r "$reports/attachments"; ln -s {secret} "$reports/attachments"; ln -s {secret}/1-key "$reports/junit-2.xml"')
+        self.assertEqual(self.launch(run=script).code, 0)
+        self.assertNotIn("secret", "".join(p.read_text() for p in self.out.rglob("*") if p.is_file() and p.name != "launcher.json"))
+
+    def test_a_folder_that_cannot_be_made(self):
+        self.out.write_text("a file")
+        result = subprocess.run(self.command(), env=self.env, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("cannot be written", result.stderr)
+        self.assertEqual(self.calls(), [])
+
+    def test_reports_that_cannot_be_copied_are_no_green(self):
+        script = reports(more=f'mkdir -p {self.out}/report.json')
+        self.assertRed(self.launch(run=script), 5, "harness.report-not-written")
+
+    def test_another_run_in_the_same_folder_is_noticed(self):
+        script = reports(more=f'sed "s/$token/other/" {self.out}/junit.xml >{self.out}/x; mv {self.out}/x {self.out}/junit.xml')
+        self.assertRed(self.launch(run=script), 5, "harness.report-not-written")
+
+    # --- Wrong use -------------------------------------------------------------------------------------------------
+
+    def test_wrong_use_is_2_and_touches_nothing(self):
+        for args, words in (
+            (["--engine"], "--engine needs a value"), (["--nosuch"], "unknown option --nosuch"), (["other"], "two images"),
+            (["--tool", "/nonexistent"], "name the installed tree"), (["--matrix", "/nonexistent.json"], "no such file"),
+            (["--gpu-way", "magic"], "gpus or cdi"), (["--pull", "often"], "missing, always or never"), (["--grace", "x"], "whole number"),
+            (["--env", "A=b"], "name of a variable"), (["--mount", "/nonexistent"], "not a folder"),
+            (["--", "--output-dir", "x"], "--output-dir"), (["--", "--junit=x"], "--output-dir"), (["--", "list"], "only the gate"),
+            (["--", "--dry-run"], "only the gate"),
+        ):
+            with self.subTest(args=args):
+                result = self.launch(*args, run=reports())
+                self.assertEqual(result.code, 2, result.stderr)
+                self.assertIn(words, result.stderr)
+                self.assertEqual(self.calls(), [])
+                self.assertFalse(self.out.exists())
+        self.assertEqual(self.launch(image=None).code, 2)
+
+    def test_help(self):
+        result = self.launch("--help", image=None)
+        self.assertEqual((result.code, result.stderr), (0, ""))
+        for option in set(re.findall(r"--[a-z-]+", LAUNCHER.read_text().split("parse()")[1].split("validate()")[0])) - {"--name", "--help"}:
+            self.assertIn(option, result.stdout)
+
+    # --- The summary -----------------------------------------------------------------------------------------------
+
+    def summary(self, **more):
+        path = self.dir / "summary.md"
+        path.unlink(missing_ok=True)
+        self.launch(env={"GITHUB_STEP_SUMMARY": str(path)}, **more)
+        return path.read_text()
+
+    def test_summary_names_verdict_and_root_cause(self):
+        self.assertEqual(self.summary(run=reports(code=1)), """### cudnn-ci: failed (exit 1)
+
+~~~text
+image       registry.example/team/image@sha256:bbbb
+entrypoint  replaced
+root cause  image.crashed: it crashed
+in          a[b=c]
+evidence    say "this" <b> `x` C:\\d
+what to do  mend it
+cases       2 planned, 1 passed
+retry       no
+~~~
+
+""")
+        one_line = 'tr -d "\\n" <"$reports/report.json" >"$reports/r"; mv "$reports/r" "$reports/report.json"'
+        self.assertIn("image.crashed: it crashed", self.summary(run=reports(code=1, more=one_line)))
+
+    def test_summary_of_a_run_that_never_was(self):
+        text = self.summary(run="echo 'no <space> left' >&2\nexit 125")
+        self.assertTrue(text.startswith("### cudnn-ci: not passed (exit 3)\n"), text)
+        self.assertIn("runner.engine-failed", text)
+        self.assertIn("no <space> left", text)
+
+    def test_not_gating_is_said(self):
+        self.assertIn("failed, NOT GATING (exit 0)", self.summary(run=reports(code=1, status=0, report_only="true")))
+
+    # --- The real tool ---------------------------------------------------------------------------------------------
+
+    def real(self, check):
+        matrix = self.dir / "real.json"
+        matrix.write_text('{"schema": "cudnn-ci/matrix/1", "name": "real", "checks": [{"check": "%s"}]}' % check)
+        return self.launch(run=f"""ln -s "$reports" "$STANDIN/cudnn-ci-reports.$token"
+{OPTIONS.tree}/bin/cudnn-ci run --output-dir "$STANDIN/cudnn-ci-reports.$token" --matrix {matrix} --plugin-dir {OPTIONS.plugins}
+exit $?
+""", env={"GITHUB_STEP_SUMMARY": str(self.dir / "summary.md")})
+
+    def test_reports_of_the_real_tool_are_understood(self):
+        if not OPTIONS.tree:
+            self.skipTest("needs --tree and --plugins")
+        result = self.real("fixture.pass")
+        self.assertEqual(result.code, 0, result.stderr + result.stdout)
+        self.assertEqual(self.real("fixture.fail").code, 1)
+        self.assertRegex((self.dir / "summary.md").read_text(), r"root cause  image\.\S+: .")
+        self.assertIn('"confirmed": true', (self.out / "launcher.json").read_text())
+        # Its reports are known as its own in the next run.
+        self.assertRed(self.launch(run="exit 0"), 5, "harness.no-finished-report")
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["junit.xml", "launcher.json"])
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shell", default="sh")
+    parser.add_argument("--tree")
+    parser.add_argument("--plugins")
+    OPTIONS, rest = parser.parse_known_args()
+    if not shutil.which(OPTIONS.shell.split()[0]):
+        print(f"SKIPPED: {OPTIONS.shell} is not installed")
+        return 77
+    return not unittest.main(argv=[sys.argv[0], *rest], exit=False).result.wasSuccessful()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
