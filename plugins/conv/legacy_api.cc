@@ -1,7 +1,6 @@
 // Descriptors and calls of the legacy API, the same for cuDNN 8 and 9. Judges nothing.
 #include "conv/legacy_api.h"
 
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -106,24 +105,18 @@ void LegacyForward::SetTensor(cudnnTensorDescriptor_t descriptor, std::int64_t c
   const int rank = 2 + shape_.spatial;
   std::vector<int> dims = {static_cast<int>(shape_.n), static_cast<int>(channels)};
   for (const int size : LastAxes(sizes, shape_.spatial)) dims.push_back(size);
-  // Strides in the order of dims, whatever the order in memory. NHWC puts channels innermost.
-  std::vector<std::int64_t> strides(static_cast<std::size_t>(rank));
+  // Strides in the order of dims, whatever the order in memory. NHWC puts channels innermost. A shape has
+  // fewer than 2^31 elements, so that every stride is an int.
+  std::vector<int> strides(static_cast<std::size_t>(rank));
   const bool channels_last = layout_ == Layout::kNhwc;
-  std::int64_t stride = channels_last ? channels : 1;
+  int stride = channels_last ? dims[1] : 1;
   for (int axis = rank - 1; axis >= 2; --axis) {
     strides[static_cast<std::size_t>(axis)] = stride;
     stride *= dims[static_cast<std::size_t>(axis)];
   }
   strides[1] = channels_last ? 1 : stride;
-  strides[0] = channels_last ? stride : stride * channels;
-  std::vector<int> narrow;
-  for (const std::int64_t s : strides) {
-    if (s > std::numeric_limits<int>::max())
-      throw CudnnFailure(
-          "a stride of " + std::to_string(s) + " does not fit the int of cudnnSetTensorNdDescriptor", true);
-    narrow.push_back(static_cast<int>(s));
-  }
-  Require(api_.SetTensorNdDescriptor(descriptor, CudnnType(type_), rank, dims.data(), narrow.data()),
+  strides[0] = channels_last ? stride : stride * dims[1];
+  Require(api_.SetTensorNdDescriptor(descriptor, CudnnType(type_), rank, dims.data(), strides.data()),
           "cudnnSetTensorNdDescriptor");
 }
 

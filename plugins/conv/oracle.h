@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,14 @@ enum class Arithmetic {
 // E of the algorithm for this shape and type; 0 for exact arithmetic. See the table in oracle.cc.
 double ErrorBound(Arithmetic arithmetic, DataType type, const ConvShape& shape);
 
+// Data are integers, so no product is smaller than 1 and a result that lacks one is off by at least 1. A
+// bound of half of that or more would let a kernel pass that leaves products out.
+constexpr double kDecisiveBound = 0.5;
+inline bool IsDecisive(double bound) { return bound < kDecisiveBound; }
+
+// In place of a bound that decides nothing: all that is asked of a written element is to be a number.
+constexpr double kAnyNumber = std::numeric_limits<double>::infinity();
+
 struct Judgement {
   std::int64_t elements = 0;
   std::int64_t wrong = 0;      // written, and outside of their bounds
@@ -41,7 +50,8 @@ struct Judgement {
   bool AllMatch() const { return wrong == 0 && unwritten == 0; }
 };
 
-// `output` holds reference.y.size() elements of `type` in `layout`. `bound` is from ErrorBound.
+// `output` holds reference.y.size() elements of `type` in `layout`. `bound` is from ErrorBound, or
+// kAnyNumber.
 Judgement JudgeOutput(const Reference& reference, DataType type, Layout layout, double bound,
                       const void* output);
 

@@ -2,8 +2,6 @@
 #include "conv/reference.h"
 
 #include <algorithm>
-#include <list>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 
@@ -55,7 +53,10 @@ ByteValues FilterValues(std::int64_t reduction) {
   const int signs = reduction <= kMaxOutput ? 85 : static_cast<int>(64 * kMaxOutput / reduction);
   if (signs == 0)
     throw std::invalid_argument("a reduction over " + std::to_string(reduction) + " products is too long");
-  return MakeByteValues([signs](int b) { return b < signs ? -1 : b < 2 * signs ? 1 : 0; });
+  return MakeByteValues([signs](int b) {
+    if (b < signs) return -1;
+    return b < 2 * signs ? 1 : 0;
+  });
 }
 
 void Fill(std::vector<std::int8_t>* data, const ByteValues& values, std::uint64_t seed) {
@@ -69,42 +70,6 @@ void Fill(std::vector<std::int8_t>* data, const ByteValues& values, std::uint64_
     }
   });
 }
-
-class Cache {
- public:
-  std::shared_ptr<const Reference> Get(const ConvShape& shape) {
-    const std::string key = shape.Text();
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found =
-        std::find_if(entries_.begin(), entries_.end(), [&key](const Entry& e) { return e.key == key; });
-    if (found != entries_.end()) {
-      entries_.splice(entries_.begin(), entries_, found);
-      return entries_.front().reference;
-    }
-    // Room first: the new reference and those to go should not stand side by side.
-    const double room = static_cast<double>(kCacheBytes) - ReferenceBytes(shape);
-    while (!entries_.empty() && static_cast<double>(Bytes()) > room) entries_.pop_back();
-    auto made = std::make_shared<Reference>();
-    made->shape = shape;
-    FillExactData(made.get());
-    Convolve(made.get());
-    entries_.push_front({key, made});
-    return made;
-  }
-
- private:
-  struct Entry {
-    std::string key;
-    std::shared_ptr<const Reference> reference;
-  };
-  std::size_t Bytes() const {
-    std::size_t sum = 0;
-    for (const Entry& e : entries_) sum += e.reference->Bytes();
-    return sum;
-  }
-  std::mutex mutex_;
-  std::list<Entry> entries_;  // latest first
-};
 
 }  // namespace
 
@@ -122,8 +87,34 @@ void FillExactData(Reference* reference) {
   Fill(&reference->w, FilterValues(s.Reduction()), RandomWord(seed, 1));
 }
 
+std::shared_ptr<const Reference> ReferenceCache::Get(const ConvShape& shape) {
+  const std::string key = shape.Text();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&key](const Entry& e) { return e.key == key; });
+  if (found != entries_.end()) {
+    entries_.splice(entries_.begin(), entries_, found);
+    return entries_.front().reference;
+  }
+  // Room first: the new reference and those to go should not stand side by side.
+  const double room = static_cast<double>(capacity_) - ReferenceBytes(shape);
+  while (!entries_.empty() && Bytes() > room) entries_.pop_back();
+  auto made = std::make_shared<Reference>();
+  made->shape = shape;
+  FillExactData(made.get());
+  Convolve(made.get());
+  entries_.push_front({key, made});
+  return made;
+}
+
+double ReferenceCache::Bytes() const {
+  double sum = 0;
+  for (const Entry& e : entries_) sum += static_cast<double>(e.reference->Bytes());
+  return sum;
+}
+
 std::shared_ptr<const Reference> ReferenceOf(const ConvShape& shape) {
-  static Cache cache;
+  static ReferenceCache cache(kCacheBytes);
   return cache.Get(shape);
 }
 

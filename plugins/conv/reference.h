@@ -13,8 +13,12 @@
 #ifndef CUDNN_CI_PLUGINS_CONV_REFERENCE_H_
 #define CUDNN_CI_PLUGINS_CONV_REFERENCE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include "conv/shape.h"
@@ -42,8 +46,28 @@ void FillExactData(Reference* reference);
 // y from x and w.
 void Convolve(Reference* reference);
 
-// Both, remembered in this process: the last references asked for, up to 512 MiB, and always the latest.
-// Safe to call from any thread.
+// Remembers the references last asked for. Safe to use from any thread.
+class ReferenceCache {
+ public:
+  // Holds up to `capacity` bytes, and always the latest.
+  explicit ReferenceCache(std::size_t capacity) : capacity_(capacity) {}
+
+  // Made anew if it is not remembered. Throws what FillExactData and Convolve throw.
+  std::shared_ptr<const Reference> Get(const ConvShape& shape);
+
+ private:
+  struct Entry {
+    std::string key;
+    std::shared_ptr<const Reference> reference;
+  };
+  double Bytes() const;
+
+  const std::size_t capacity_;
+  std::mutex mutex_;
+  std::list<Entry> entries_;  // latest first
+};
+
+// From this process's cache, of 512 MiB.
 std::shared_ptr<const Reference> ReferenceOf(const ConvShape& shape);
 
 }  // namespace cudnn_ci

@@ -1,8 +1,10 @@
 // Decoding and validation of convolution shapes. Knows no library and no check.
 #include "conv/shape.h"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace cudnn_ci {
 namespace {
@@ -18,21 +20,6 @@ std::string Joined(const List& values) {
   return out.empty() ? "(empty)" : out;
 }
 
-// Refuses a shape with its own lists in the text: the name in the matrix is in the case id already.
-class Refusal {
- public:
-  Refusal(const List& x, const List& w, const List& pad, const List& stride, const List& dilation,
-          std::int64_t groups)
-      : shape_("shape x=" + Joined(x) + " w=" + Joined(w) + " pad=" + Joined(pad) + " stride=" +
-               Joined(stride) + " dilation=" + Joined(dilation) + " groups=" + std::to_string(groups)) {}
-  void Unless(bool ok, const std::string& what) const {
-    if (!ok) throw std::invalid_argument(shape_ + ": " + what);
-  }
-
- private:
-  std::string shape_;
-};
-
 // The values of a list on the last axes of `Axes`; the axes before them get `neutral`.
 Axes OnLastAxes(const List& list, std::size_t axes, std::int64_t neutral) {
   Axes result{neutral, neutral, neutral};
@@ -41,61 +28,128 @@ Axes OnLastAxes(const List& list, std::size_t axes, std::int64_t neutral) {
   return result;
 }
 
-void CheckLists(const Refusal& refuse, const List& x, const List& w, const List& pad, const List& stride,
-                const List& dilation, std::int64_t groups) {
-  refuse.Unless(x.size() >= 3 && x.size() <= 5,
-                "x needs n,c and one to three sizes, has " + std::to_string(x.size()) + " values");
-  refuse.Unless(w.size() == x.size(), "w needs as many values as x");
-  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();  // cuDNN's descriptors hold int
-  for (const List* list : {&x, &w, &stride, &dilation})
-    for (const std::int64_t v : *list) refuse.Unless(v >= 1 && v <= kMax, "values must be from 1 to 2^31-1");
-  for (const std::int64_t v : pad) refuse.Unless(v >= 0 && v <= kMax, "pad must be from 0 to 2^31-1");
-  for (const List* list : {&pad, &stride, &dilation})
-    refuse.Unless(list->size() == 1 || list->size() == x.size() - 2,
-                  "pad, stride and dilation take one value or one per size of x");
-  refuse.Unless(groups >= 1 && groups <= kMax, "groups must be from 1 to 2^31-1");
-  refuse.Unless(x[1] % groups == 0, "c=" + std::to_string(x[1]) + " is no multiple of groups");
-  refuse.Unless(w[0] % groups == 0, "k=" + std::to_string(w[0]) + " is no multiple of groups");
-  refuse.Unless(w[1] == x[1] / groups,
-                "w's second value must be c/groups = " + std::to_string(x[1] / groups));
+constexpr std::int64_t kMaxInt = std::numeric_limits<std::int32_t>::max();  // cuDNN's descriptors hold int
+
+class Problems {
+ public:
+  // False: the problem was noted.
+  bool Require(bool ok, const char* field, const std::string& why) {
+    if (!ok) found_.push_back({field, why});
+    return ok;
+  }
+  void RequireValues(const char* field, const List& values, std::int64_t least) {
+    const bool fit = std::all_of(values.begin(), values.end(),
+                                 [least](std::int64_t v) { return v >= least && v <= kMaxInt; });
+    Require(fit, field, "needs values from " + std::to_string(least) + " to 2^31-1");
+  }
+  // One value for each size of x, or one for all.
+  void RequireAxes(const char* field, const List& values, const List& x) {
+    Require(values.size() == 1 || values.size() + 2 == x.size(), field,
+            "needs one value, or one for each size of x");
+  }
+  void RequireCount(const char* field, const char* what, const List& factors) {
+    double count = 1;
+    for (const std::int64_t f : factors) count *= static_cast<double>(f);
+    Require(count <= static_cast<double>(kMaxInt), field,
+            std::string("gives ") + what + " 2^31 elements or more");
+  }
+  bool none() const { return found_.empty(); }
+  std::vector<ShapeProblem> Take() { return std::move(found_); }
+
+ private:
+  std::vector<ShapeProblem> found_;
+};
+
+void RequireLists(const ShapeFields& f, Problems* problems) {
+  const auto sizes = std::to_string(f.x.size());
+  problems->Require(f.x.size() >= 3 && f.x.size() <= 5, "x",
+                    "needs n, c and one to three sizes, has " + sizes + " values");
+  problems->Require(f.w.size() == f.x.size(), "w", "needs as many values as x, which has " + sizes);
+  problems->RequireValues("x", f.x, 1);
+  problems->RequireValues("w", f.w, 1);
+  problems->RequireValues("stride", f.stride, 1);
+  problems->RequireValues("dilation", f.dilation, 1);
+  problems->RequireValues("pad", f.pad, 0);
+  problems->RequireValues("groups", {f.groups}, 1);
+  problems->RequireAxes("pad", f.pad, f.x);
+  problems->RequireAxes("stride", f.stride, f.x);
+  problems->RequireAxes("dilation", f.dilation, f.x);
 }
 
-// Elements are counted in int64 and addressed in bytes; no card holds more.
-void CheckCount(const Refusal& refuse, const char* what, const List& factors) {
-  double count = 1;
-  for (const std::int64_t f : factors) count *= static_cast<double>(f);
-  refuse.Unless(count <= 1e12, std::string(what) + " has more than 10^12 elements");
+void RequireGroups(const ShapeFields& f, Problems* problems) {
+  const std::string groups = std::to_string(f.groups) + ", the number of groups";
+  problems->Require(f.w[0] % f.groups == 0, "w",
+                    "has k=" + std::to_string(f.w[0]) + ", no multiple of " + groups);
+  if (problems->Require(f.x[1] % f.groups == 0, "x",
+                        "has c=" + std::to_string(f.x[1]) + ", no multiple of " + groups))
+    problems->Require(f.w[1] == f.x[1] / f.groups, "w",
+                      "must have c/groups = " + std::to_string(f.x[1] / f.groups) + " as its second value");
 }
 
 std::string AxesText(const Axes& axes, int spatial) { return Joined(List(axes.end() - spatial, axes.end())); }
 
+// Lists that fit each other. The output's sizes are left out.
+ConvShape Read(const ShapeFields& f) {
+  const std::size_t axes = f.x.size() - 2;
+  ConvShape s;
+  s.n = f.x[0], s.c = f.x[1], s.k = f.w[0], s.groups = f.groups;
+  s.spatial = axes == 3 ? 3 : 2;
+  s.in = OnLastAxes(List(f.x.begin() + 2, f.x.end()), axes, 1);
+  s.kernel = OnLastAxes(List(f.w.begin() + 2, f.w.end()), axes, 1);
+  s.pad = OnLastAxes(f.pad, axes, 0);
+  s.stride = OnLastAxes(f.stride, axes, 1);
+  s.dilation = OnLastAxes(f.dilation, axes, 1);
+  return s;
+}
+
+// Sets s->out as far as the kernel fits.
+void RequireFit(ConvShape* s, Problems* problems) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::int64_t padded = s->in[a] + 2 * s->pad[a];
+    const std::int64_t reach = (s->kernel[a] - 1) * s->dilation[a] + 1;
+    problems->Require(reach <= padded, "w",
+                      "reaches over " + std::to_string(reach) +
+                          " elements of an axis whose padded input has " + std::to_string(padded));
+    s->out[a] = (padded - reach) / s->stride[a] + 1;
+  }
+}
+
+// x with its pads is what the reference lays out.
+void RequireCounts(const ConvShape& s, Problems* problems) {
+  problems->RequireCount("x", "x", {s.n, s.c, s.in[0], s.in[1], s.in[2]});
+  problems->RequireCount("pad", "the padded x",
+                         {s.n, s.c, s.in[0] + 2 * s.pad[0], s.in[1] + 2 * s.pad[1], s.in[2] + 2 * s.pad[2]});
+  problems->RequireCount("w", "w", {s.k, s.ChannelsPerGroup(), s.kernel[0], s.kernel[1], s.kernel[2]});
+  problems->RequireCount("x", "y", {s.n, s.k, s.out[0], s.out[1], s.out[2]});
+}
+
+// Problems of a later kind are looked for only where those before it leave the values a meaning.
+ConvShape ReadAndJudge(const ShapeFields& fields, Problems* problems) {
+  RequireLists(fields, problems);
+  if (problems->none()) RequireGroups(fields, problems);
+  if (!problems->none()) return {};
+  ConvShape shape = Read(fields);
+  RequireFit(&shape, problems);
+  if (problems->none()) RequireCounts(shape, problems);
+  return shape;
+}
+
 }  // namespace
 
-ConvShape MakeConvShape(const List& x, const List& w, const List& pad, const List& stride,
-                        const List& dilation, std::int64_t groups) {
-  const Refusal refuse(x, w, pad, stride, dilation, groups);
-  CheckLists(refuse, x, w, pad, stride, dilation, groups);
-  const std::size_t axes = x.size() - 2;
-  ConvShape s;
-  s.n = x[0], s.c = x[1], s.k = w[0], s.groups = groups;
-  s.spatial = axes == 3 ? 3 : 2;
-  s.in = OnLastAxes(List(x.begin() + 2, x.end()), axes, 1);
-  s.kernel = OnLastAxes(List(w.begin() + 2, w.end()), axes, 1);
-  s.pad = OnLastAxes(pad, axes, 0);
-  s.stride = OnLastAxes(stride, axes, 1);
-  s.dilation = OnLastAxes(dilation, axes, 1);
-  for (std::size_t a = 0; a < 3; ++a) {
-    const std::int64_t padded = s.in[a] + 2 * s.pad[a];
-    const std::int64_t reach = (s.kernel[a] - 1) * s.dilation[a] + 1;
-    refuse.Unless(reach <= padded, "the kernel reaches over " + std::to_string(reach) +
-                                       " elements of an axis whose padded input has " +
-                                       std::to_string(padded));
-    s.out[a] = (padded - reach) / s.stride[a] + 1;
-  }
-  CheckCount(refuse, "x", {s.n, s.c, s.in[0] + 2 * s.pad[0], s.in[1] + 2 * s.pad[1], s.in[2] + 2 * s.pad[2]});
-  CheckCount(refuse, "w", {s.k, s.ChannelsPerGroup(), s.kernel[0], s.kernel[1], s.kernel[2]});
-  CheckCount(refuse, "y", {s.n, s.k, s.out[0], s.out[1], s.out[2]});
-  return s;
+std::vector<ShapeProblem> FindShapeProblems(const ShapeFields& fields) {
+  Problems problems;
+  ReadAndJudge(fields, &problems);
+  return problems.Take();
+}
+
+ConvShape MakeConvShape(const ShapeFields& f) {
+  Problems problems;
+  const ConvShape shape = ReadAndJudge(f, &problems);
+  if (problems.none()) return shape;
+  const ShapeProblem first = problems.Take().front();
+  throw std::invalid_argument("shape x=" + Joined(f.x) + " w=" + Joined(f.w) + " pad=" + Joined(f.pad) +
+                              " stride=" + Joined(f.stride) + " dilation=" + Joined(f.dilation) +
+                              " groups=" + std::to_string(f.groups) + ": " + first.field + " " + first.why);
 }
 
 std::string ConvShape::Text() const {

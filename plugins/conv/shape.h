@@ -36,12 +36,25 @@ struct ConvShape {
   std::string OutputPlace(std::int64_t index) const;
 };
 
-// The shape of a matrix entry. x is n,c and one to three sizes; w is k, c/groups and as many; a pad,
-// stride or dilation of one value holds for all axes. Throws std::invalid_argument naming the lists and
-// what is wrong with them.
-ConvShape MakeConvShape(const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& w,
-                        const std::vector<std::int64_t>& pad, const std::vector<std::int64_t>& stride,
-                        const std::vector<std::int64_t>& dilation, std::int64_t groups);
+// A shape of the matrix as it stands there. x is n,c and one to three sizes; w is k, c/groups and as many; a
+// pad, stride or dilation of one value holds for all axes.
+struct ShapeFields {
+  std::vector<std::int64_t> x, w, pad, stride, dilation;
+  std::int64_t groups = 1;
+};
+
+struct ShapeProblem {
+  const char* field;  // "x", "w", "pad", "stride", "dilation" or "groups"
+  std::string why;    // a phrase: "must be c/groups = 3 in its second value"
+};
+
+// Why no convolution of this shape can be run, field by field: values and counts that contradict each other,
+// a kernel that does not fit, and 2^31 or more elements, which cuDNN's descriptors cannot count. Empty:
+// MakeConvShape takes it.
+std::vector<ShapeProblem> FindShapeProblems(const ShapeFields& fields);
+
+// Throws std::invalid_argument with the fields and the first problem.
+ConvShape MakeConvShape(const ShapeFields& fields);
 
 }  // namespace cudnn_ci
 

@@ -7,6 +7,7 @@
 
 #include "common/driver_api.h"
 #include "common/judge.h"
+#include "common/kernel.h"
 #include "driver/findings.h"
 
 namespace cudnn_ci {
@@ -53,32 +54,6 @@ double MillisecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Runs the kernel. Throws std::runtime_error naming the call that failed.
-std::vector<uint32_t> RunKernel(Context& ctx, const DriverApi& api, uint32_t seed) {
-  ctx.Step("load kernel");
-  CUmodule module = nullptr;
-  CUfunction kernel = nullptr;
-  api.Require(api.ModuleLoadData(&module, kPtx), "cuModuleLoadData");
-  api.Require(api.ModuleGetFunction(&kernel, module, "cudnn_ci_canary"), "cuModuleGetFunction");
-  CUdeviceptr out = 0;
-  const size_t bytes = size_t{kCount} * sizeof(uint32_t);
-  api.Require(api.MemAlloc(&out, bytes), "cuMemAlloc");
-  // A kernel that silently does nothing must not find its result of an earlier run here.
-  api.Require(api.MemsetD8(out, 0xA5, bytes), "cuMemsetD8");
-  ctx.Step("launch");
-  uint32_t count = kCount;
-  void* arguments[] = {&out, &count, &seed};
-  api.Require(api.LaunchKernel(kernel, (kCount + kBlock - 1) / kBlock, 1, 1, kBlock, 1, 1, 0, nullptr,
-                               arguments, nullptr),
-              "cuLaunchKernel");
-  api.Require(api.CtxSynchronize(), "cuCtxSynchronize");
-  std::vector<uint32_t> result(kCount);
-  api.Require(api.MemcpyDtoH(result.data(), out, bytes), "cuMemcpyDtoH");
-  api.Require(api.MemFree(out), "cuMemFree");
-  api.Require(api.ModuleUnload(module), "cuModuleUnload");
-  return result;
-}
-
 struct Canary {
   struct Params {};
   static void Describe(Schema<Params>& s) {
@@ -107,21 +82,19 @@ struct Canary {
     if (result != CUDA_SUCCESS) Fail(ctx, std::string(context.failed_call()) + ": " + api.Describe(result));
 
     const auto seed = static_cast<uint32_t>(ctx.Seed());
-    std::vector<uint32_t> values;
+    std::string wrong;
     try {
-      values = RunKernel(ctx, api, seed);
+      ctx.Step("load kernel");
+      CUmodule module = nullptr;
+      api.Require(api.ModuleLoadData(&module, kPtx), "cuModuleLoadData");
+      ctx.Step("launch");
+      const auto words = RunFillKernel(api, module, "cudnn_ci_canary", kCount, kBlock, seed);
+      api.Require(api.ModuleUnload(module), "cuModuleUnload");
+      wrong = DescribeWrongWords(words, [seed](uint32_t i) { return i * kMultiplier ^ seed; });
     } catch (const std::runtime_error& e) {
       Fail(ctx, e.what());
     }
-    uint32_t wrong = 0, first = 0;
-    for (uint32_t i = 0; i < kCount; ++i) {
-      if (values[i] == (i * kMultiplier ^ seed)) continue;
-      if (wrong++ == 0) first = i;
-    }
-    Judge(ctx, wrong == 0, "every element is right", kCanaryFailed,
-          std::to_string(wrong) + " of " + std::to_string(kCount) + " elements are wrong; first at " +
-              std::to_string(first) + ": got " + std::to_string(values[first]) + ", expected " +
-              std::to_string(first * kMultiplier ^ seed));
+    Judge(ctx, wrong.empty(), "every element is right", kCanaryFailed, wrong);
   }
 
   [[noreturn]] static void Fail(Context& ctx, const std::string& detail) {

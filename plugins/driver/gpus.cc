@@ -6,6 +6,12 @@
 namespace cudnn_ci {
 namespace {
 
+std::string ComputeModeName(int mode) {
+  if (mode == CU_COMPUTEMODE_DEFAULT) return "default";
+  if (mode == CU_COMPUTEMODE_PROHIBITED) return "prohibited";
+  return "exclusive_process";
+}
+
 Gpu Inspect(const DriverApi& api, int ordinal) {
   Gpu gpu;
   CUdevice device = 0;
@@ -27,9 +33,7 @@ Gpu Inspect(const DriverApi& api, int ordinal) {
   gpu.memory_bytes = bytes;
   int mode = 0;
   if (api.DeviceGetAttribute(&mode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device) == CUDA_SUCCESS)
-    gpu.compute_mode = mode == CU_COMPUTEMODE_DEFAULT      ? "default"
-                       : mode == CU_COMPUTEMODE_PROHIBITED ? "prohibited"
-                                                           : "exclusive_process";
+    gpu.compute_mode = ComputeModeName(mode);
   CUuuid uuid{};
   api.Require(api.DeviceGetUuid(&uuid, device), "cuDeviceGetUuid");
   // A slice of a GPU is named after its profile ("NVIDIA H200 MIG 1g.18gb") and has a UUID of its own.

@@ -7,6 +7,7 @@
 
 #include "common/driver_api.h"
 #include "common/judge.h"
+#include "common/kernel.h"
 #include "common/nvrtc_api.h"
 #include "toolkit/contract.h"
 #include "toolkit/findings.h"
@@ -74,26 +75,6 @@ CUmodule LoadModule(Context& ctx, const DriverApi& api, const NvrtcApi& nvrtc, c
   return module;
 }
 
-std::vector<uint32_t> Launch(Context& ctx, const DriverApi& api, CUmodule module, uint32_t seed) {
-  ctx.Step("launch");
-  CUfunction kernel = nullptr;
-  api.Require(api.ModuleGetFunction(&kernel, module, "cudnn_ci_fill"), "cuModuleGetFunction");
-  CUdeviceptr out = 0;
-  const size_t bytes = size_t{kCount} * sizeof(uint32_t);
-  api.Require(api.MemAlloc(&out, bytes), "cuMemAlloc");
-  api.Require(api.MemsetD8(out, 0xA5, bytes), "cuMemsetD8");
-  uint32_t count = kCount;
-  void* arguments[] = {&out, &count, &seed};
-  api.Require(api.LaunchKernel(kernel, (kCount + kBlock - 1) / kBlock, 1, 1, kBlock, 1, 1, 0, nullptr,
-                               arguments, nullptr),
-              "cuLaunchKernel");
-  api.Require(api.CtxSynchronize(), "cuCtxSynchronize");
-  std::vector<uint32_t> values(kCount);
-  api.Require(api.MemcpyDtoH(values.data(), out, bytes), "cuMemcpyDtoH");
-  api.Require(api.MemFree(out), "cuMemFree");
-  return values;
-}
-
 struct LaunchCheck {
   struct Params {};
   static void Describe(Schema<Params>& s) {
@@ -130,23 +111,16 @@ struct LaunchCheck {
         return;
       }
       ctx.Step("compile");
-      CompareAll(ctx, Launch(ctx, api, LoadModule(ctx, api, nvrtc, arch), seed), seed);
+      const CUmodule module = LoadModule(ctx, api, nvrtc, arch);
+      ctx.Step("launch");
+      const auto words = RunFillKernel(api, module, "cudnn_ci_fill", kCount, kBlock, seed);
+      const std::string wrong =
+          DescribeWrongWords(words, [seed](uint32_t i) { return (i * 2246822519u + seed) ^ (i >> 3); });
+      Judge(ctx, wrong.empty(), "every element is right", kNvrtcKernelFailed, wrong);
     } catch (const std::runtime_error& e) {
       ctx.Finding(kNvrtcKernelFailed,
                   std::string(e.what()) + "; NVRTC " + nvrtc.Version() + " " + nvrtc.path());
     }
-  }
-
-  static void CompareAll(Context& ctx, const std::vector<uint32_t>& values, uint32_t seed) {
-    uint32_t wrong = 0, first = 0;
-    const auto expected = [seed](uint32_t i) { return (i * 2246822519u + seed) ^ (i >> 3); };
-    for (uint32_t i = 0; i < kCount; ++i)
-      if (values[i] != expected(i) && wrong++ == 0) first = i;
-    Judge(ctx, wrong == 0, "every element is right", kNvrtcKernelFailed, [&] {
-      return std::to_string(wrong) + " of " + std::to_string(kCount) + " elements are wrong; first at " +
-             std::to_string(first) + ": got " + std::to_string(values[first]) + ", expected " +
-             std::to_string(expected(first));
-    });
   }
 };
 

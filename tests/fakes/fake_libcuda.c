@@ -6,33 +6,34 @@
  *   FAKE_DRIVER_VERSION  what cuDriverGetVersion gives (13000)
  *   FAKE_STUB            "1": answers 34 to everything, as the toolkit's stub does
  *   FAKE_DEVICE_COUNT    devices of the machine (1); CUDA_VISIBLE_DEVICES selects among them
- *   FAKE_CC              compute capability, "9.0"
+ *   FAKE_CC              compute capability of each device, "9.0,6.1"; the last one for all further ("9.0")
+ *   FAKE_COMPUTE_MODE    compute mode of each device: 0 default, 2 prohibited, 3 exclusive process (0)
  *   FAKE_UUID            last 12 hex digits of device 0's UUID; device N's is N higher
  *   FAKE_PCI             "reverse": device 0 has the highest PCI bus number
- *   FAKE_FREE_MB         free device memory that cuMemGetInfo gives (100000)
+ *   FAKE_FREE_MB         free memory of each device, less what this process has allocated (100000)
  *   FAKE_CONTEXT         what cuDevicePrimaryCtxRetain returns (0)
  *   FAKE_CANARY          "wrong": one element of every kernel's output is off by one
+ *   FAKE_WRONG_KERNEL    the name of a kernel of which one element is off by one
+ *   FAKE_STALE_KERNEL    the name of a kernel that writes nothing, and to which memory comes with the right
+ *                        result in it, as if from a run before
+ *   FAKE_OLD_DRIVER      "1": PTX of the fake NVRTC is refused as too new, its SASS is not
+ *   FAKE_CUDA_FAULT      "call:FUNCTION:N:STATUS", see fake_env.h
  *
  * Filling address 0 is accepted and, as on a real device, comes back as an error of every later
  * synchronisation.
  */
 #include <cuda.h>
+#include <malloc.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "fake_env.h"
+
+/* Newer headers name another signature so; the plugins call the function of old. */
+#undef cuEventElapsedTime
+
+#define CALL() FAKE_CALL("FAKE_CUDA_FAULT", CUresult)
 
 enum { kMaxDevices = 64 };
-
-static long Number(const char* name, long otherwise) {
-  const char* text = getenv(name);
-  return text ? strtol(text, NULL, 10) : otherwise;
-}
-
-static int Is(const char* name, const char* value) {
-  const char* text = getenv(name);
-  return text && strcmp(text, value) == 0;
-}
 
 static CUuuid UuidOf(int device) {
   CUuuid uuid;
@@ -66,7 +67,7 @@ static int DeviceOfEntry(const char* entry, int count) {
 
 /* The visible devices: the list ends at the first entry that names none. */
 static int Visible(int devices[kMaxDevices]) {
-  int count = (int)Number("FAKE_DEVICE_COUNT", 1), n = 0;
+  int count = (int)FakeNumber("FAKE_DEVICE_COUNT", 1), n = 0;
   const char* list = getenv("CUDA_VISIBLE_DEVICES");
   if (!list) {
     for (; n < count && n < kMaxDevices; ++n) devices[n] = n;
@@ -92,14 +93,14 @@ static int MachineDevice(CUdevice ordinal) {
 CUresult cuInit(unsigned flags) {
   int devices[kMaxDevices];
   (void)flags;
-  if (Is("FAKE_STUB", "1")) return CUDA_ERROR_STUB_LIBRARY;
-  if (Number("FAKE_CUINIT", 0)) return (CUresult)Number("FAKE_CUINIT", 0);
+  if (FakeIs("FAKE_STUB", "1")) return CUDA_ERROR_STUB_LIBRARY;
+  if (FakeNumber("FAKE_CUINIT", 0)) return (CUresult)FakeNumber("FAKE_CUINIT", 0);
   return getenv("CUDA_VISIBLE_DEVICES") && Visible(devices) == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
 }
 
 CUresult cuDriverGetVersion(int* version) {
-  if (Is("FAKE_STUB", "1")) return CUDA_ERROR_STUB_LIBRARY;
-  *version = (int)Number("FAKE_DRIVER_VERSION", 13000);
+  if (FakeIs("FAKE_STUB", "1")) return CUDA_ERROR_STUB_LIBRARY;
+  *version = (int)FakeNumber("FAKE_DRIVER_VERSION", 13000);
   return CUDA_SUCCESS;
 }
 
@@ -128,9 +129,12 @@ CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
 
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   int major = 9, minor = 0;
-  if (MachineDevice(device) < 0) return CUDA_ERROR_INVALID_DEVICE;
-  if (getenv("FAKE_CC")) sscanf(getenv("FAKE_CC"), "%d.%d", &major, &minor);
+  const int index = MachineDevice(device);
+  if (index < 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (FakeItem("FAKE_CC", index)) sscanf(FakeItem("FAKE_CC", index), "%d.%d", &major, &minor);
   *value = 0;
+  if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_MODE)
+    *value = (int)FakeItemNumber("FAKE_COMPUTE_MODE", index, 0);
   if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) *value = major;
   if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) *value = minor;
   return CUDA_SUCCESS;
@@ -142,10 +146,10 @@ CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
 }
 
 CUresult cuDeviceGetPCIBusId(char* text, int size, CUdevice device) {
-  int index = MachineDevice(device), count = (int)Number("FAKE_DEVICE_COUNT", 1);
+  int index = MachineDevice(device), count = (int)FakeNumber("FAKE_DEVICE_COUNT", 1);
   if (index < 0) return CUDA_ERROR_INVALID_DEVICE;
   snprintf(text, (size_t)size, "0000:%02X:00.0",
-           16 + (Is("FAKE_PCI", "reverse") ? count - 1 - index : index));
+           16 + (FakeIs("FAKE_PCI", "reverse") ? count - 1 - index : index));
   return CUDA_SUCCESS;
 }
 
@@ -153,7 +157,7 @@ static CUcontext current_context;
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   *context = (CUcontext)(uintptr_t)(device + 1);
-  return (CUresult)Number("FAKE_CONTEXT", 0);
+  return (CUresult)FakeNumber("FAKE_CONTEXT", 0);
 }
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   (void)device;
@@ -174,26 +178,52 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
 }
 static CUresult sticky_error;
 
-CUresult cuCtxSynchronize(void) { return current_context ? sticky_error : CUDA_ERROR_INVALID_CONTEXT; }
+CUresult cuCtxSynchronize(void) {
+  CALL();
+  return current_context ? sticky_error : CUDA_ERROR_INVALID_CONTEXT;
+}
 
+static size_t allocated; /* bytes of this process */
+static const uint32_t kStaleWord = 0x5A17A1E5;
+
+CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
+  CALL();
+  const int device = current_context ? MachineDevice((CUdevice)(uintptr_t)current_context - 1) : 0;
+  const size_t unused = (size_t)FakeItemNumber("FAKE_FREE_MB", device, 100000) << 20;
+  *total = (size_t)128 << 30;
+  *free_bytes = unused > allocated ? unused - allocated : 0;
+  return CUDA_SUCCESS;
+}
 CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
-  void* p = malloc(bytes);
+  CALL();
+  size_t free_bytes = 0, total = 0;
+  cuMemGetInfo_v2(&free_bytes, &total);
+  void* p = bytes > free_bytes ? NULL : aligned_alloc(256, (bytes + 255) / 256 * 256);
   *pointer = (CUdeviceptr)(uintptr_t)p;
-  return p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
+  allocated += malloc_usable_size(p);
+  if (getenv("FAKE_STALE_KERNEL"))
+    for (size_t i = 0; i < bytes / 4; ++i) ((uint32_t*)p)[i] = kStaleWord;
+  return CUDA_SUCCESS;
 }
 CUresult cuMemFree_v2(CUdeviceptr pointer) {
+  CALL();
+  allocated -= malloc_usable_size((void*)(uintptr_t)pointer);
   free((void*)(uintptr_t)pointer);
   return CUDA_SUCCESS;
 }
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
+  CALL();
   memcpy((void*)(uintptr_t)to, from, bytes);
   return CUDA_SUCCESS;
 }
 CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
+  CALL();
   memcpy(to, (const void*)(uintptr_t)from, bytes);
   return CUDA_SUCCESS;
 }
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) {
+  CALL();
   if (to == 0) {
     sticky_error = CUDA_ERROR_ILLEGAL_ADDRESS;
     return CUDA_SUCCESS;
@@ -202,12 +232,31 @@ CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) {
   return CUDA_SUCCESS;
 }
 CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count) {
+  CALL();
   for (size_t i = 0; i < count; ++i) ((unsigned*)(uintptr_t)to)[i] = value;
   return CUDA_SUCCESS;
 }
-CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
-  *free_bytes = (size_t)Number("FAKE_FREE_MB", 100000) << 20;
-  *total = (size_t)128 << 30;
+
+CUresult cuEventCreate(CUevent* event, unsigned flags) {
+  (void)flags;
+  CALL();
+  *event = (CUevent)(uintptr_t)8;
+  return CUDA_SUCCESS;
+}
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  (void)event, (void)stream;
+  CALL();
+  return CUDA_SUCCESS;
+}
+CUresult cuEventSynchronize(CUevent event) {
+  (void)event;
+  CALL();
+  return CUDA_SUCCESS;
+}
+CUresult cuEventElapsedTime(float* ms, CUevent start, CUevent stop) {
+  (void)start, (void)stop;
+  CALL();
+  *ms = 1;
   return CUDA_SUCCESS;
 }
 
@@ -215,7 +264,10 @@ CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
 enum Kernel { kNone, kCanary, kFill, kWorkerCanary };
 
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  CALL();
   *module = (CUmodule)(uintptr_t)image;
+  if (FakeIs("FAKE_OLD_DRIVER", "1") && strncmp((const char*)image, "// fake PTX", 11) == 0)
+    return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
   return strstr((const char*)image, ".target sm_") ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
 }
 CUresult cuModuleUnload(CUmodule module) {
@@ -231,6 +283,9 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   *function = (CUfunction)(uintptr_t)kernel;
   return kernel == kNone ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;
 }
+static const char* NameOf(enum Kernel kernel) {
+  return kernel == kFill ? "cudnn_ci_fill" : kernel == kCanary ? "cudnn_ci_canary" : "worker";
+}
 static uint32_t Element(enum Kernel kernel, uint32_t i, uint32_t seed) {
   if (kernel == kCanary) return i * 2654435761u ^ seed;
   if (kernel == kWorkerCanary) return i * 2654435761u + seed;
@@ -245,9 +300,12 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
   uint32_t count = kernel == kWorkerCanary ? threads : *(uint32_t*)arguments[1];
   uint32_t seed = *(uint32_t*)arguments[kernel == kWorkerCanary ? 1 : 2];
   (void)shared, (void)stream, (void)extra, (void)gy, (void)gz, (void)by, (void)bz;
+  CALL();
   if (!current_context) return CUDA_ERROR_INVALID_CONTEXT;
-  for (uint32_t i = 0; i < count && i < threads; ++i) out[i] = Element(kernel, i, seed);
-  if (Is("FAKE_CANARY", "wrong")) out[count / 2] += 1;
+  const int stale = FakeIs("FAKE_STALE_KERNEL", NameOf(kernel));
+  for (uint32_t i = 0; i < count && i < threads; ++i)
+    if (!stale || out[i] == kStaleWord) out[i] = Element(kernel, i, seed);
+  if (FakeIs("FAKE_CANARY", "wrong") || FakeIs("FAKE_WRONG_KERNEL", NameOf(kernel))) out[count / 2] += 1;
   return CUDA_SUCCESS;
 }
 

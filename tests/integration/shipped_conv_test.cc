@@ -1,0 +1,337 @@
+// conv.forward from the matrix to the verdict against a cuDNN that computes right and says what it was
+// asked, and against the same one with one fault at a time.
+#include <cudnn.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "shipped_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ConvForward : public ShippedTest {
+ protected:
+  ConvForward() {
+    // Nothing is square, a power of two or the same in two places.
+    UseShapes(
+        R"({"made": {"x": [2, 6, 9, 11], "w": [8, 3, 3, 5], "pad": [1, 2], "stride": [2, 1], "groups": 2},
+                  "line": {"x": [2, 6, 30], "w": [8, 3, 5], "pad": 2, "stride": 3, "groups": 2},
+                  "volume": {"x": [2, 3, 4, 5, 6], "w": [4, 3, 1, 3, 2], "pad": [0, 1, 0]},
+                  "winograd": {"x": [1, 24, 7, 7], "w": [2, 24, 5, 5], "pad": 2},
+                  "vast": {"x": [64, 64, 512, 512], "w": [1, 64, 1, 1], "stride": 512}})");
+    Set("FAKE_CUDNN_LOG", gate().Path("cudnn.log"));
+  }
+  static std::string Params(const std::string& algo, const std::string& dtype = "float32",
+                            const std::string& shape = "made", const std::string& rest = "") {
+    return R"("params": {"algo": ")" + algo + R"(", "dtype": ")" + dtype + R"(", "shape": ")" + shape + "\"" +
+           (rest.empty() ? "" : ", " + rest) + "}";
+  }
+  CheckOutcome Forward(const std::string& params = Params("implicit_gemm")) {
+    gate().Write("cudnn.log", "");
+    return Check("conv.forward", params);
+  }
+  // The first cudnnConvolutionForward of the last run; null if there was none.
+  json Asked() const {
+    std::istringstream lines(gate_log());
+    for (std::string line; std::getline(lines, line);)
+      if (const json call = json::parse(line); call["call"] == "cudnnConvolutionForward") return call;
+    return nullptr;
+  }
+  void ExpectPassed(const CheckOutcome& r) {
+    EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+    EXPECT_EQ(r.gate.exit_code, 0);
+  }
+
+ private:
+  std::string gate_log() const { return const_cast<ConvForward*>(this)->gate().Read("cudnn.log"); }
+};
+
+TEST_F(ConvForward, HealthyLibraryPassesInEveryTypeAndBothLayouts) {
+  const CheckOutcome r = Check("conv.forward",
+                               R"("params": {"algo": "implicit_precomp_gemm"}, "axes": {
+      "dtype": ["float32", "float16", "bfloat16", "float64"], "layout": ["nchw", "nhwc"],
+      "shape": ["made", "line", "volume"]})");
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+  EXPECT_EQ(r.gate.report["totals"]["passed"], r.gate.report["totals"]["planned"]);
+  EXPECT_EQ(r.Measured("workspace_bytes"), 100);
+  EXPECT_EQ(r.Measured("max_error"), 0);
+  EXPECT_EQ(r.Measured("error_bound"), 0);
+  EXPECT_EQ(r.Measured("milliseconds"), 1);
+  std::vector<std::string> steps;
+  for (const json& step : r.record["steps"]) steps.push_back(step);
+  EXPECT_THAT(steps, ElementsAre("workspace query", "reference", "upload", "convolve", "compare", "time"));
+}
+
+TEST_F(ConvForward, DescribesWhatTheParametersSay) {
+  ExpectPassed(Forward(Params("implicit_precomp_gemm", "float16", "made", R"("layout": "nhwc")")));
+  const json asked = Asked();
+  EXPECT_EQ(asked["types"], json({CUDNN_DATA_HALF, CUDNN_DATA_HALF, CUDNN_DATA_HALF}));
+  EXPECT_EQ(asked["x"], json({2, 6, 9, 11}));
+  EXPECT_EQ(asked["x_strides"], json({594, 1, 66, 6}));
+  EXPECT_EQ(asked["w"], json({8, 3, 3, 5}));
+  EXPECT_EQ(asked["w_format"], CUDNN_TENSOR_NHWC);
+  EXPECT_EQ(asked["y"], json({2, 8, 5, 11}));
+  EXPECT_EQ(asked["y_strides"], json({440, 1, 88, 8}));
+  EXPECT_EQ(asked["pad"], json({1, 2}));
+  EXPECT_EQ(asked["stride"], json({2, 1}));
+  EXPECT_EQ(asked["dilation"], json({1, 1}));
+  EXPECT_EQ(asked["groups"], 2);
+  EXPECT_EQ(asked["alpha"], 1);
+  EXPECT_EQ(asked["beta"], 0);
+  EXPECT_EQ(asked["workspace_bytes"], 100);
+  EXPECT_EQ(asked["misalignment"], json({0, 0, 0, 0}));
+}
+
+TEST_F(ConvForward, EveryAlgorithmIsTheOneNamed) {
+  const std::pair<const char*, int> algorithms[] = {{"implicit_gemm", 0}, {"implicit_precomp_gemm", 1},
+                                                    {"gemm", 2},          {"fft", 4},
+                                                    {"fft_tiling", 5},    {"winograd_nonfused", 7}};
+  for (const auto& [name, number] : algorithms) {
+    ExpectPassed(Forward(Params(name)));
+    EXPECT_EQ(Asked()["algorithm"], number) << name;
+  }
+}
+
+TEST_F(ConvForward, MathIsTheOneNamed) {
+  for (const auto& [name, number] : {std::pair<const char*, int>{"default", CUDNN_DEFAULT_MATH},
+                                     {"tensor", CUDNN_TENSOR_OP_MATH},
+                                     {"fma", CUDNN_FMA_MATH}}) {
+    ExpectPassed(Forward(Params("gemm", "float32", "made", R"("math": ")" + std::string(name) + "\"")));
+    EXPECT_EQ(Asked()["math"], number) << name;
+  }
+}
+
+TEST_F(ConvForward, SumsInFloat32ExceptForFloat64) {
+  for (const auto& [dtype, compute] : {std::pair<const char*, int>{"float32", CUDNN_DATA_FLOAT},
+                                       {"float16", CUDNN_DATA_FLOAT},
+                                       {"bfloat16", CUDNN_DATA_FLOAT},
+                                       {"float64", CUDNN_DATA_DOUBLE}}) {
+    ExpectPassed(Forward(Params("gemm", dtype)));
+    EXPECT_EQ(Asked()["compute"], compute) << dtype;
+    EXPECT_EQ(Asked()["beta"], 0) << dtype;
+  }
+}
+
+TEST_F(ConvForward, AutoTakesTheFirstProposalThatIsOffered) {
+  Set("FAKE_CUDNN_PROPOSALS", "2/1/0,1/1/0,0/0/0");
+  Set("FAKE_CUDNN_REFUSES", "2");
+  ExpectPassed(Forward(Params("auto")));
+  EXPECT_EQ(Asked()["algorithm"], 1);
+  EXPECT_EQ(Asked()["math"], CUDNN_TENSOR_OP_MATH) << "the proposal's own";
+  ExpectPassed(Forward(Params("auto", "float32", "made", R"("math": "fma")")));
+  EXPECT_EQ(Asked()["math"], CUDNN_FMA_MATH) << "the matrix's";
+}
+
+TEST_F(ConvForward, AutoPassesOverProposalsThatTheLibraryRulesOut) {
+  Set("FAKE_CUDNN_PROPOSALS", "2/0/3000,0/0/0");
+  ExpectPassed(Forward(Params("auto")));
+  EXPECT_EQ(Asked()["algorithm"], 0);
+}
+
+TEST_F(ConvForward, ProposalThatIsThenNotOfferedIsAFailure) {
+  Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:1:3000");
+  const CheckOutcome r = Forward(Params("auto"));
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("convolution-failed"));
+  EXPECT_THAT(r.Detail(), HasSubstr("its own proposal"));
+}
+
+struct Fault {
+  const char* name;
+  const char* fault;
+  const char* slug;
+  const char* words;  // of the finding
+};
+
+void PrintTo(const Fault& fault, std::ostream* os) { *os << fault.fault; }
+
+class ConvFault : public ConvForward, public ::testing::WithParamInterface<Fault> {};
+
+TEST_P(ConvFault, HasItsFinding) {
+  Set("FAKE_CUDNN_FAULT", GetParam().fault);
+  const CheckOutcome r = Forward(Params("implicit_precomp_gemm"));
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_EQ(r.Outcome(), "failed");
+  EXPECT_THAT(r.Slugs(), ElementsAre(GetParam().slug)) << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_THAT(r.Detail(), HasSubstr(GetParam().words));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ConvFault,
+    ::testing::Values(
+        Fault{"FirstElement", "element:first", "wrong-value",
+              "1 of 880 elements are wrong; first (n=0,k=0,p=0,q=0)"},
+        Fault{"MiddleElement", "element:middle", "wrong-value", "first (n=1,k=0,p=0,q=0)"},
+        Fault{"LastElement", "element:last", "wrong-value", "first (n=1,k=7,p=4,q=10)"},
+        Fault{"SmallError", "element:last:1e-5", "wrong-value", "and none is allowed"},
+        Fault{"NothingWritten", "unwritten:all", "output-not-written",
+              "880 of 880 elements were never written"},
+        Fault{"FirstUnwritten", "unwritten:first", "output-not-written", "1 of 880 elements were never"},
+        Fault{"LastUnwritten", "unwritten:last", "output-not-written", "first (n=1,k=7,p=4,q=10)"},
+        Fault{"BeforeX", "guard:before-x", "out-of-bounds-write", "the last 1 bytes before the start of x"},
+        Fault{"FarBeforeX", "guard:before-x:4096", "out-of-bounds-write", "before the start of x"},
+        Fault{"BehindX", "guard:behind-x", "out-of-bounds-write", "the first 0 bytes behind the end of x"},
+        Fault{"BeforeW", "guard:before-w", "out-of-bounds-write", "the last 1 bytes before the start of w"},
+        Fault{"BehindW", "guard:behind-w", "out-of-bounds-write", "the first 0 bytes behind the end of w"},
+        Fault{"BeforeY", "guard:before-y", "out-of-bounds-write", "the last 1 bytes before the start of y"},
+        Fault{"BehindY", "guard:behind-y", "out-of-bounds-write", "the first 0 bytes behind the end of y"},
+        Fault{"BeforeWorkspace", "guard:before-workspace", "out-of-bounds-write",
+              "before the start of workspace"},
+        Fault{"BehindWorkspace", "guard:behind-workspace", "out-of-bounds-write",
+              "the first 0 bytes behind the end of workspace"},
+        Fault{"FarBehindWorkspace", "guard:behind-workspace:4096", "out-of-bounds-write",
+              "the first 4095 bytes behind the end of workspace"},
+        Fault{"FirstOfX", "input:x:first", "input-modified", "x differs from byte 0"},
+        Fault{"LastOfX", "input:x:last", "input-modified", "x differs from byte 4751"},
+        Fault{"FirstOfW", "input:w:first", "input-modified", "w differs from byte 0"},
+        Fault{"LastOfW", "input:w:last", "input-modified", "w differs from byte 1439"},
+        Fault{"ReadsBeforeX", "read:before-x", "wrong-value", "got no number"},
+        Fault{"ReadsBehindX", "read:behind-x", "wrong-value", "got no number"},
+        Fault{"ReadsBeforeW", "read:before-w", "wrong-value", "got no number"},
+        Fault{"ReadsBehindW", "read:behind-w", "wrong-value", "got no number"},
+        Fault{"ReadsItsWorkspace", "read:workspace", "wrong-value", "got no number"},
+        Fault{"OtherOutputSize", "output-size", "convolution-failed", "answered 2 8 5 12, expected 2 8 5 11"},
+        Fault{"Fails", "call:cudnnConvolutionForward:1:5000", "convolution-failed",
+              "5000 CUDNN_STATUS_OTHER: words of the library"}),
+    [](const auto& fault) { return std::string(fault.param.name); });
+
+TEST_F(ConvForward, EveryCallThatFailsIsAFailure) {
+  for (const std::string call :
+       {"cudnnCreateTensorDescriptor", "cudnnSetTensorNdDescriptor", "cudnnCreateFilterDescriptor",
+        "cudnnSetFilterNdDescriptor", "cudnnCreateConvolutionDescriptor", "cudnnSetConvolutionNdDescriptor",
+        "cudnnSetConvolutionGroupCount", "cudnnSetConvolutionMathType",
+        "cudnnGetConvolutionNdForwardOutputDim", "cudnnGetConvolutionForwardWorkspaceSize"}) {
+    Set("FAKE_CUDNN_FAULT", "call:" + call + ":0:2000");
+    const CheckOutcome r = Forward();
+    EXPECT_EQ(r.gate.exit_code, 1) << call;
+    EXPECT_THAT(r.Slugs(), ElementsAre("convolution-failed")) << call;
+    EXPECT_THAT(r.Detail(), HasSubstr(call + ": 2000 CUDNN_STATUS_OTHER")) << call;
+  }
+}
+
+TEST_F(ConvForward, FaultOfOneElementIsFoundInEveryTypeAndLayout) {
+  Set("FAKE_CUDNN_FAULT", "element:last");
+  const CheckOutcome r = Check("conv.forward",
+                               R"("params": {"algo": "gemm", "shape": "made"}, "axes": {
+      "dtype": ["float32", "float16", "bfloat16", "float64"], "layout": ["nchw", "nhwc"]})");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_EQ(r.gate.report["totals"]["failed"], 8);
+}
+
+TEST_F(ConvForward, CasesThatShareAProcessDoNotDisturbEachOther) {
+  const CheckOutcome r =
+      Check("conv.forward", R"("axes": {"shape": ["made", "line"], "dtype": ["float64", "float32"],
+      "algo": ["gemm", "implicit_gemm"]})",
+            {"--jobs", "1"});
+  ExpectPassed(r);
+}
+
+TEST_F(ConvForward, OnlyTransformsHaveABound) {
+  for (const char* exact : {"implicit_gemm", "implicit_precomp_gemm", "gemm"}) {
+    Set("FAKE_CUDNN_FAULT", "element:middle:1e-5");
+    EXPECT_THAT(Forward(Params(exact)).Slugs(), ElementsAre("wrong-value")) << exact;
+  }
+  for (const char* transform : {"fft", "fft_tiling"}) {
+    Set("FAKE_CUDNN_FAULT", "element:middle:1e-4");
+    ExpectPassed(Forward(Params(transform)));
+    Set("FAKE_CUDNN_FAULT", "element:middle:1.5e-4");
+    const CheckOutcome r = Forward(Params(transform));
+    EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value")) << transform;
+    EXPECT_THAT(r.Detail(), HasSubstr("allowed before rounding 0.00012"));
+  }
+}
+
+// A bound that one lost product does not exceed decides nothing: neither a pass nor an alarm.
+TEST_F(ConvForward, ResultThatNoBoundCanJudgeIsNoPass) {
+  for (const char* fault : {"element:middle:0", "element:middle:1", "element:middle:3"}) {
+    Set("FAKE_CUDNN_FAULT", fault);
+    const CheckOutcome r = Forward(Params("winograd_nonfused", "float32", "winograd"));
+    EXPECT_EQ(r.Outcome(), "skipped") << fault << ::testing::PrintToString(r);
+    EXPECT_EQ(r.gate.exit_code, 4) << "a skip that nobody allowed";
+    EXPECT_EQ(r.Skip("kind"), "unsupported");
+    EXPECT_THAT(r.Skip("need"), HasSubstr("an error bound below 0.5"));
+    EXPECT_THAT(r.Skip("seen"), AllOf(HasSubstr("winograd_nonfused"), HasSubstr("not verifiable")));
+  }
+  const CheckOutcome r = Check("conv.forward", Params("winograd_nonfused", "float32", "winograd") +
+                                                   R"(, "allow_skip": ["unsupported"])");
+  EXPECT_EQ(r.gate.exit_code, 1) << "nothing is left that proves the type and shape";
+}
+
+TEST_F(ConvForward, WhatCanBeJudgedWithoutABoundIsJudged) {
+  for (const auto& [fault, slug] :
+       {std::pair<const char*, const char*>{"unwritten:last", "output-not-written"},
+        {"guard:behind-y", "out-of-bounds-write"},
+        {"input:x:last", "input-modified"},
+        {"read:workspace", "wrong-value"}}) {
+    Set("FAKE_CUDNN_FAULT", fault);
+    const CheckOutcome r = Forward(Params("winograd_nonfused", "float32", "winograd"));
+    EXPECT_EQ(r.Outcome(), "failed") << fault;
+    EXPECT_THAT(r.Slugs(), ElementsAre(slug)) << fault;
+  }
+}
+
+TEST_F(ConvForward, AutoPrefersAProposalThatCanBeJudged) {
+  Set("FAKE_CUDNN_PROPOSALS", "7/0/0,1/0/0");
+  ExpectPassed(Forward(Params("auto", "float32", "winograd")));
+  EXPECT_EQ(Asked()["algorithm"], 1);
+  Set("FAKE_CUDNN_PROPOSALS", "7/0/0");
+  const CheckOutcome r = Forward(Params("auto", "float32", "winograd"));
+  EXPECT_EQ(r.Outcome(), "skipped");
+  EXPECT_THAT(r.Skip("seen"), HasSubstr("not verifiable"));
+}
+
+TEST_F(ConvForward, WhatIsNotOfferedIsSkippedInTheLibrarysWords) {
+  Set("FAKE_CUDNN_REFUSES", "2");
+  CheckOutcome r = Forward(Params("gemm"));
+  EXPECT_EQ(r.Outcome(), "skipped");
+  EXPECT_EQ(r.Skip("kind"), "unsupported");
+  EXPECT_THAT(r.Skip("need"), HasSubstr("algorithm gemm for float32 nchw"));
+  EXPECT_THAT(r.Skip("seen"), HasSubstr("3000 CUDNN_STATUS_NOT_SUPPORTED: words of the library"));
+  Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:1:3000");
+  r = Forward();
+  EXPECT_EQ(r.Outcome(), "skipped");
+  EXPECT_EQ(r.gate.exit_code, 4) << "and a skip that nobody allowed closes the gate";
+}
+
+TEST_F(ConvForward, BrokenStackIsNoMissingSupport) {
+  for (const char* code : {"3005", "3006", "3008", "3009"}) {
+    Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:1:" + std::string(code));
+    EXPECT_THAT(Forward().Slugs(), ElementsAre("convolution-failed")) << code;
+  }
+}
+
+TEST_F(ConvForward, TooLittleDeviceMemoryIsASkipOfItsOwnKind) {
+  Set("FAKE_FREE_MB", "200");
+  const CheckOutcome r = Forward();
+  EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Skip("seen"), HasSubstr("201 MiB free"));
+}
+
+TEST_F(ConvForward, TooLittleHostMemoryIsSoToo) {
+  gate().Write("meminfo", "MemTotal: 16777216 kB\nMemFree: 6291456 kB\nMemAvailable: 6291456 kB\n");
+  const auto words = InMountNamespace("mount --bind " + gate().Path("meminfo") + " /proc/meminfo");
+  if (words.empty()) GTEST_SKIP() << "needs a mount namespace";
+  gate().Before(words);
+  const CheckOutcome r = Forward(Params("implicit_gemm", "float32", "vast"));
+  EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Skip("need"), HasSubstr("of host memory"));
+  EXPECT_THAT(r.Skip("seen"), HasSubstr("6145 MiB available"));
+}
+
+TEST_F(ConvForward, LibraryThatAbortsIsACrashOfTheImage) {
+  Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:1:abort");
+  const CheckOutcome r = Forward();
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("crashed"));
+  EXPECT_EQ(r.Blame(), "image");
+}
+
+}  // namespace
+}  // namespace cudnn_ci

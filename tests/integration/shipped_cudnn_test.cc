@@ -1,0 +1,179 @@
+// The cuDNN plugin against installs of a fake cuDNN: whole, damaged, mixed.
+#include <filesystem>
+
+#include "shipped_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class CudnnTest : public ShippedTest {
+ protected:
+  CudnnTest() { Promise("image.cudnn", ">=9.12 <10"); }
+};
+
+TEST_F(CudnnTest, HealthyInstallPasses) {
+  const CheckOutcome r = Check("cudnn.init");
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+  EXPECT_EQ(r.gate.report["totals"]["passed"], r.gate.report["totals"]["planned"]);
+  EXPECT_EQ(r.Fact("cudnn.version"), "9.19.0");
+  EXPECT_THAT(r.Fact("cudnn.path"), HasSubstr("/libcudnn.so.9"));
+}
+
+TEST_F(CudnnTest, CopyInOneDirectoryPasses) {
+  TakeCudnn();
+  const CheckOutcome r = Check("cudnn.load");
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Fact("cudnn.path"), libraries() + "/libcudnn.so.9");
+}
+
+TEST_F(CudnnTest, InstallCompletedFromAnotherDirectoryIsMixed) {
+  TakeCudnn();
+  fs::remove(libraries() + "/libcudnn_ops.so.9");
+  const CheckOutcome r = Check("cudnn.load");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-mixed-directories"));
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr(libraries()), HasSubstr("libcudnn_ops.so.9")));
+}
+
+TEST_F(CudnnTest, LibrariesOfTwoVersionsInOneDirectoryAreMixed) {
+  TakeCudnn();
+  Take("cudnn_old", "libcudnn_ops.so.9");
+  const CheckOutcome r = Check("cudnn.load");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-mixed-versions"));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("9.14.0 (" + libraries() + "/libcudnn_ops.so.9)"),
+                                HasSubstr("9.19.0 (" + libraries() + "/libcudnn_graph.so.9")));
+}
+
+TEST_F(CudnnTest, TruncatedSublibraryIsNamedAndDoesNotKill) {
+  TakeCudnn();
+  Halve("libcudnn_ops.so.9");
+  const CheckOutcome r = Check("cudnn.load");
+  EXPECT_EQ(r.Outcome(), "failed");
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-sublibrary-unloadable"));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr(libraries() + "/libcudnn_ops.so.9"), HasSubstr("truncated")));
+}
+
+TEST_F(CudnnTest, SublibraryOfANewerReleaseIsLookedAtToo) {
+  TakeCudnn();
+  fs::copy_file(FakeFile("cudnn", "libcudnn_adv.so.9"), libraries() + "/libcudnn_new.so.9");
+  EXPECT_EQ(Check("cudnn.load").Outcome(), "passed");
+  Halve("libcudnn_new.so.9");
+  const CheckOutcome r = Check("cudnn.load");
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-sublibrary-unloadable"));
+  EXPECT_THAT(r.Detail(), HasSubstr("libcudnn_new.so.9"));
+}
+
+TEST_F(CudnnTest, TextInPlaceOfTheGraphLibraryIsNamedAndNothingAborts) {
+  TakeCudnn();
+  WriteLibrary("libcudnn_graph.so.9", "version https://git-lfs.github.com/spec/v1\n" + std::string(90, 'x'));
+  const CheckOutcome r = Check("cudnn.version");
+  EXPECT_EQ(r.Outcome(), "blocked");
+  EXPECT_EQ(r.gate.Errors("cudnn.load[subject=system]"), "image.cudnn-sublibrary-unloadable");
+  EXPECT_EQ(r.gate.report["totals"]["errored"], 0);
+  EXPECT_EQ(r.gate.report["root_cause"]["slug"], "cudnn-sublibrary-unloadable");
+}
+
+TEST_F(CudnnTest, MissingCudnnIsNamed) {
+  const auto words = InMountNamespace("mount --bind /dev/null /etc/ld.so.cache");
+  if (words.empty()) GTEST_SKIP() << "hiding the loader's cache needs a mount namespace";
+  UseFakes({"libcuda", "nvml"});
+  gate().Before(words);
+  const CheckOutcome r = Check("cudnn.load");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-missing")) << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_THAT(r.Detail(), HasSubstr("libcudnn.so.9: cannot open shared object file"));
+}
+
+TEST_F(CudnnTest, SubjectWithoutACudnnOfItsOwnDoesNotPassWithAnothers) {
+  const std::string folder = gate().Path("subject");
+  fs::create_directory(folder);
+  fs::copy_file(FakeFile("cudart13", "libcudart.so.13"), folder + "/libcudart.so.13");
+  UseSubjects("{\"mine\": \"path:" + folder + "\"}");
+  CheckOutcome r = Check("cudnn.load");
+  EXPECT_EQ(r.gate.exit_code, 1) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-missing"));
+  EXPECT_THAT(r.Detail(), HasSubstr("not in " + folder));
+  TakeCudnn();
+  UseSubjects("{\"mine\": \"path:" + libraries() + "\"}");
+  r = Check("cudnn.load");
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+}
+
+TEST_F(CudnnTest, VersionOutsideTheContractIsNamedWithBoth) {
+  Promise("image.cudnn", ">=8.0 <9");
+  const CheckOutcome r = Check("cudnn.version");
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-outside-contract"));
+  EXPECT_THAT(r.Detail(), HasSubstr("cuDNN 9.19.0 found, >=8.0 <9 promised"));
+}
+
+TEST_F(CudnnTest, BuildForAnotherCudaMajorIsAMismatch) {
+  Set("FAKE_CUDART_VERSION", "11080");
+  CheckOutcome r = Check("cudnn.version");
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-flavour-mismatch"));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("is built for CUDA 13"), HasSubstr("11.8")));
+  Set("FAKE_CUDNN_CUDART", "11080");
+  EXPECT_EQ(Check("cudnn.version").Outcome(), "passed");
+  Set("FAKE_CUDART_VERSION", "11010");
+  EXPECT_EQ(Check("cudnn.version").Outcome(), "passed") << "minors do not matter";
+}
+
+TEST_F(CudnnTest, AbsentIsAPromise) {
+  Promise("image.cudnn", "absent");
+  EXPECT_THAT(Check("cudnn.load").Slugs(), ElementsAre("cudnn-not-promised"));
+}
+
+TEST_F(CudnnTest, FailedInitialisationIsTheImagesFaultUnlessMemoryIsShort) {
+  Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:1:1001");
+  CheckOutcome r = Check("cudnn.init");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-init-failed"));
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("cudnnCreate: 1001 CUDNN_STATUS_"), HasSubstr("MiB free of")));
+  Set("FAKE_FREE_MB", "100");
+  r = Check("cudnn.init");
+  EXPECT_EQ(r.gate.exit_code, 3);
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-init-out-of-memory"));
+  EXPECT_EQ(r.Blame(), "runner");
+  EXPECT_THAT(r.Detail(), HasSubstr("100 MiB free"));
+}
+
+TEST_F(CudnnTest, SecondHandleAndEachDestructionCount) {
+  for (const std::string fault :
+       {"call:cudnnCreate:2:1001", "call:cudnnDestroy:1:2000", "call:cudnnDestroy:2:2000"}) {
+    Set("FAKE_CUDNN_FAULT", fault);
+    const CheckOutcome r = Check("cudnn.init");
+    EXPECT_EQ(r.gate.exit_code, 1) << fault;
+    EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-init-failed")) << fault;
+  }
+}
+
+TEST_F(CudnnTest, LibraryThatAbortsIsACrashOfTheImage) {
+  Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:1:abort");
+  const CheckOutcome r = Check("cudnn.init");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_EQ(r.Outcome(), "errored");
+  EXPECT_THAT(r.Slugs(), ElementsAre("crashed"));
+  EXPECT_EQ(r.Blame(), "image");
+}
+
+// What the runtime remembers as an error behind a pass belongs to the check that left it.
+TEST_F(CudnnTest, ErrorLeftInTheRuntimeIsAFailure) {
+  Set("FAKE_CUDART_LAST_ERROR", "700");
+  Set("FAKE_CUDNN_LOADS", "libcudart.so.13");
+  const CheckOutcome r = Check("cudnn.init");
+  EXPECT_EQ(r.gate.exit_code, 1) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Slugs(), ElementsAre("context-broken"));
+  EXPECT_THAT(r.Detail(), HasSubstr("cudaGetLastError: 700"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,104 @@
+// The shipped contract for CUDA 13, on shapes that a CPU can convolve, end to end: a healthy machine opens
+// the gate, and each fault closes it with the right blame and exit code.
+#include "shipped_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::HasSubstr;
+
+// cu13.json with every shape it names made small. What is checked is cu13.json's own.
+constexpr char kSmallShapes[] = R"({
+  "resnet_stem": {"x": [2, 3, 12, 12], "w": [4, 3, 7, 7], "pad": 3, "stride": 2},
+  "resnet_body": {"x": [2, 6, 7, 7], "w": [6, 6, 3, 3], "pad": 1},
+  "expand_1x1": {"x": [2, 6, 7, 7], "w": [24, 6, 1, 1]},
+  "strided_1x1": {"x": [2, 8, 7, 7], "w": [4, 8, 1, 1], "stride": 2},
+  "resnet_mid": {"x": [3, 8, 5, 5], "w": [8, 8, 3, 3], "pad": 1},
+  "odd_space": {"x": [2, 8, 9, 9], "w": [8, 8, 3, 3], "pad": 1},
+  "vgg_deep": {"x": [2, 16, 5, 5], "w": [16, 16, 3, 3], "pad": 1},
+  "inception_5x5": {"x": [2, 12, 7, 7], "w": [4, 12, 5, 5], "pad": 2},
+  "odd_everything": {"x": [3, 5, 6, 8], "w": [7, 5, 3, 4], "pad": [0, 1]},
+  "depthwise": {"x": [2, 8, 9, 9], "w": [8, 1, 3, 3], "pad": 1, "groups": 8},
+  "grouped_32x4": {"x": [2, 16, 7, 7], "w": [16, 4, 3, 3], "pad": 1, "groups": 4},
+  "dilated": {"x": [1, 8, 9, 9], "w": [8, 8, 3, 3], "pad": 2, "dilation": 2},
+  "strided_dilated": {"x": [2, 8, 9, 9], "w": [8, 8, 3, 3], "pad": 2, "stride": 2, "dilation": 2},
+  "whisper_1d": {"x": [1, 8, 1, 30], "w": [8, 8, 1, 3], "pad": [0, 1]},
+  "patch_embed": {"x": [2, 3, 12, 12], "w": [8, 3, 4, 4], "stride": 4}})";
+
+class ShippedMatrix : public ShippedTest {
+ protected:
+  ShippedMatrix() { UseShapes(kSmallShapes); }
+  GateResult Gate(const std::vector<std::string>& arguments = {}) {
+    Extend(CUDNN_CI_SOURCE_DIR "/matrices/cu13.json");
+    return Run("", arguments);
+  }
+};
+
+TEST_F(ShippedMatrix, HealthyMachineOpensTheGate) {
+  const GateResult result = Gate();
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  const json totals = result.report["totals"];
+  EXPECT_GE(totals["planned"], 118);
+  EXPECT_EQ(totals["planned"], totals["passed"]) << result.out;
+  EXPECT_EQ(result.report["verdict"], "passed");
+  EXPECT_TRUE(result.report["partial"].is_null());
+  EXPECT_EQ(result.report["judged"]["subjects"][0]["cudnn"], "9.19.0");
+}
+
+TEST_F(ShippedMatrix, EveryGpuIsJudged) {
+  Set("FAKE_DEVICE_COUNT", "2");
+  const GateResult result = Gate({"--device", "all"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_EQ(result.report["judged"]["gpu"].size(), 2u);
+  EXPECT_EQ(result.Outcome("driver.canary@gpu1"), "passed");
+}
+
+struct Machine {
+  const char* name;
+  const char* variable;
+  const char* value;
+  const char* slug;
+  const char* blame;
+  int exit_code;
+};
+
+void PrintTo(const Machine& machine, std::ostream* os) { *os << machine.variable << "=" << machine.value; }
+
+class BrokenMachine : public ShippedMatrix, public ::testing::WithParamInterface<Machine> {};
+
+TEST_P(BrokenMachine, ClosesTheGate) {
+  const Machine& machine = GetParam();
+  Set(machine.variable, machine.value);
+  const GateResult result = Gate();
+  EXPECT_EQ(result.exit_code, machine.exit_code) << result.out << result.err;
+  ASSERT_TRUE(result.report.is_object());
+  EXPECT_EQ(result.report["root_cause"]["slug"], machine.slug) << result.out;
+  EXPECT_EQ(result.report["root_cause"]["blame"], machine.blame);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BrokenMachine,
+    ::testing::Values(
+        Machine{"StubDriver", "FAKE_STUB", "1", "driver-stub-library", "image", 1},
+        Machine{"OldDriver", "FAKE_NVML_DRIVER", "470.82.01", "driver-below-contract", "runner", 3},
+        Machine{"OldGpu", "FAKE_CC", "7.5", "compute-capability-outside-contract", "runner", 3},
+        Machine{"NoContext", "FAKE_CONTEXT", "2", "canary-failed", "runner", 3},
+        Machine{"WrongKernel", "FAKE_WRONG_KERNEL", "cudnn_ci_canary", "canary-failed", "runner", 3},
+        Machine{"OldToolkit", "FAKE_CUDART_VERSION", "12080", "toolkit-outside-contract", "image", 1},
+        Machine{"NvrtcCannotCompile", "FAKE_NVRTC_FAULT", "compile", "nvrtc-compile-failed", "image", 1},
+        Machine{"NvrtcKernelWrong", "FAKE_WRONG_KERNEL", "cudnn_ci_fill", "nvrtc-kernel-failed", "image", 1},
+        Machine{"OldCudnn", "FAKE_CUDNN_VERSION", "91100", "cudnn-outside-contract", "image", 1},
+        Machine{"CudnnOfAnotherMajor", "FAKE_CUDNN_CUDART", "12080", "cudnn-flavour-mismatch", "image", 1},
+        Machine{"NoHandle", "FAKE_CUDNN_FAULT", "call:cudnnCreate:0:1001", "cudnn-init-failed", "image", 1},
+        Machine{"WrongElement", "FAKE_CUDNN_FAULT", "element:last:2", "wrong-value", "image", 1},
+        Machine{"OutOfBounds", "FAKE_CUDNN_FAULT", "guard:behind-y", "out-of-bounds-write", "image", 1},
+        Machine{"KernelsFail", "FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:0:5000",
+                "convolution-failed", "image", 1},
+        Machine{"NothingIsOffered", "FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:0:3000",
+                "convolution-failed", "image", 1},
+        Machine{"CrashingCudnn", "FAKE_CUDNN_FAULT", "call:cudnnGetConvolutionForwardWorkspaceSize:0:abort",
+                "crashed", "image", 1}),
+    [](const auto& fault) { return std::string(fault.param.name); });
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,145 @@
+#include "shipped_test.h"
+
+#include <stdlib.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The machine's own kernel module, which the fake driver must match to be healthy; empty: there is none.
+std::string ModuleVersion() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string version;
+  file >> version;
+  return version;
+}
+
+std::string Section(const std::map<std::string, std::string>& contract, const std::string& section) {
+  std::string inside;
+  for (const auto& [key, range] : contract) {
+    if (key.compare(0, section.size() + 1, section + ".") != 0) continue;
+    inside += (inside.empty() ? "\"" : ", \"") + key.substr(section.size() + 1) + "\": \"" + range + "\"";
+  }
+  return inside.empty() ? "" : ", \"" + section + "\": {" + inside + "}";
+}
+
+}  // namespace
+
+std::vector<std::string> CheckOutcome::Slugs() const {
+  std::vector<std::string> slugs;
+  if (record.is_null()) return slugs;
+  for (const json& f : record["findings"])
+    if (f["severity"] == "error") slugs.push_back(f["slug"]);
+  return slugs;
+}
+
+std::string CheckOutcome::Finding(const std::string& key) const {
+  return record.is_null() || record["findings"].empty() ? "" : record["findings"][0][key].get<std::string>();
+}
+
+std::string CheckOutcome::Skip(const std::string& key) const {
+  return record.is_null() || !record.contains("skip") ? "" : record["skip"][key].get<std::string>();
+}
+
+double CheckOutcome::Measured(const std::string& name) const {
+  if (!record.is_null())
+    for (const json& m : record["measurements"])
+      if (m["name"] == name) return m["value"];
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string CheckOutcome::Fact(const std::string& key) const {
+  if (!gate.report.is_object()) return "(none)";
+  return gate.report["facts"].value("system", json::object()).value(key, "(none)");
+}
+
+void PrintTo(const CheckOutcome& outcome, std::ostream* os) {
+  *os << "exit " << outcome.gate.exit_code << "\n"
+      << outcome.record.dump(1) << "\n"
+      << outcome.gate.out << outcome.gate.err;
+}
+
+ShippedTest::ShippedTest() : libraries_(gate_.Path("libraries")) {
+  gate_.WithoutFixture();
+  gate_.AddPlugins(CUDNN_CI_STAGE_PLUGINS);
+  fs::create_directory(libraries_);
+  const std::string module = ModuleVersion();
+  if (module.empty()) return;
+  fs::create_directory(gate_.Path("driver"));
+  fs::copy_file(FakeFile("libcuda", "libcuda.so.1"), gate_.Path("driver/libcuda.so." + module));
+  fs::create_symlink("libcuda.so." + module, gate_.Path("driver/libcuda.so.1"));
+  Set("FAKE_NVML_DRIVER", module);
+}
+
+std::string ShippedTest::FakeFolder(const std::string& fake) { return CUDNN_CI_FAKES "/" + fake; }
+
+std::string ShippedTest::FakeFile(const std::string& fake, const std::string& file) {
+  return fs::canonical(FakeFolder(fake) + "/" + file).string();
+}
+
+void ShippedTest::Take(const std::string& fake, const std::string& file) {
+  fs::copy_file(FakeFile(fake, file), libraries_ + "/" + file, fs::copy_options::overwrite_existing);
+}
+
+void ShippedTest::TakeCudnn() {
+  for (const auto& entry : fs::directory_iterator(FakeFolder("cudnn"))) {
+    const std::string file = entry.path().filename().string();
+    if (entry.path().extension() == ".9") Take("cudnn", file);
+  }
+}
+
+void ShippedTest::WriteLibrary(const std::string& name, const std::string& bytes) {
+  fs::remove(libraries_ + "/" + name);
+  std::ofstream(libraries_ + "/" + name, std::ios::binary) << bytes;
+}
+
+void ShippedTest::Halve(const std::string& name) {
+  fs::resize_file(libraries_ + "/" + name, fs::file_size(libraries_ + "/" + name) / 2);
+}
+
+void ShippedTest::Compose() {
+  std::string path;
+  const auto add = [&path](const std::string& folder) { path += (path.empty() ? "" : ":") + folder; };
+  if (!fs::is_empty(libraries_)) add(libraries_);
+  for (const std::string& fake : fakes_) {
+    if (fake == "libcuda" && gate_.Exists("driver")) add(gate_.Path("driver"));
+    add(FakeFolder(fake));
+  }
+  Set("LD_LIBRARY_PATH", path);
+}
+
+GateResult ShippedTest::Run(const std::string& entries, const std::vector<std::string>& arguments) {
+  Compose();
+  std::string rest = Section(contract_, "runner") + Section(contract_, "image");
+  if (!subjects_.empty()) rest += ", \"subjects\": " + subjects_;
+  if (!shapes_.empty()) rest += ", \"shapes\": " + shapes_;
+  if (!parent_.empty()) rest += ", \"extends\": \"" + parent_ + "\"";
+  gate_.Matrix(entries, 30, rest);
+  return gate_.Run(arguments);
+}
+
+CheckOutcome ShippedTest::Check(const std::string& check, const std::string& rest,
+                                const std::vector<std::string>& arguments) {
+  CheckOutcome outcome;
+  outcome.gate = Run(Entry(check, rest), arguments);
+  if (!outcome.gate.report.is_object()) return outcome;
+  for (const json& c : outcome.gate.report["cases"])
+    if (outcome.record.is_null() && c["check"] == check) outcome.record = c;
+  return outcome;
+}
+
+std::vector<std::string> InMountNamespace(const std::string& mounts) {
+  for (const std::string flags : {"-m", "-rm"}) {
+    if (system(("unshare " + flags + " sh -c '" + mounts + "' 2>/dev/null").c_str()) != 0) continue;
+    return {"unshare", flags, "sh", "-c", mounts + " && exec \"$@\"", "--"};
+  }
+  return {};
+}
+
+}  // namespace cudnn_ci
