@@ -29,6 +29,8 @@ _IF = re.compile(r"\b(?:if|while) \(")
 # A whole statement on a line: a call, an assignment, an increment. Declarations, returns and jumps are none.
 _STATEMENT = re.compile(r"^\s*((?:[\w:]+(?:\(\))?(?:\.|->|::))*[\w:\[\]]+(?:\(.*\)|\s(?:=|\+=|-=|\|=)\s.*)|\+\+[\w.>-]+);\s*$")
 _NO_STATEMENT = re.compile(r"^\s*(return|break|continue|throw|using|goto|case|delete|static_assert)\b")
+# Changes of these lines are as good as none: sizes of buffers, room made in advance, pure virtual functions.
+_POINTLESS = re.compile(r"^\s*(?:(?:static |constexpr )*char \w+\[|virtual .* = 0;|.*\.reserve\(|static_assert\b|\(void\))")
 
 
 def masked(text):
@@ -66,6 +68,8 @@ def _conditions(line):
 
 def places(line):
     """The changes possible in one masked line: (begin, end, replacement or format with the original text)."""
+    if _POINTLESS.match(line):
+        return []
     found = []
     for pattern, afters in _SWAPS:
         found += [(m.start(), m.end(), after) for m in pattern.finditer(line) for after in afters]

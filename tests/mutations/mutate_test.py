@@ -104,7 +104,7 @@ class Fresh(unittest.TestCase):
 
     def test_what_is_no_code_stays(self):
         for line in ("// a == b", "#include <a> // 1 == 2", 'Log("a == b, 3 + 4")[', "/* x && y */", "std::vector<int> v;",
-                     "char c = '<';", 'R"(a == 1)"'):
+                     "char c = '<';", 'R"(a == 1)"', "  char buffer[64];", "  virtual int F(int a) const = 0;", "  out.reserve(2 * n);"):
             self.assertEqual(self.after(line), set(), line)
 
     def test_a_seed_gives_the_same_again_and_another_gives_others(self):
