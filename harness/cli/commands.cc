@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "cli/copy_to.h"
 #include "cli/gate.h"
 #include "cli/output_folder.h"
 #include "cli/session.h"
@@ -234,6 +235,12 @@ int Report(const Options& options) {
   return hidden ? 0 : verdict.exit_code;
 }
 
+int CopyTo(const Options& options) {
+  const Result<int> files = CopyTree(options.TreeRoot(), options.copy_target);
+  if (!files.ok()) return Fail(files.error());
+  return Print("copied " + std::to_string(*files) + " files to " + options.copy_target + "\n");
+}
+
 }  // namespace
 
 int RunCommand(const Options& options) {
@@ -248,6 +255,8 @@ int RunCommand(const Options& options) {
       return Explain(options);
     case Command::kReport:
       return Report(options);
+    case Command::kCopyTo:
+      return CopyTo(options);
     case Command::kRun:
       break;
   }

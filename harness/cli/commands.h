@@ -6,7 +6,7 @@
 
 namespace cudnn_ci {
 
-// Runs list, plugins, facts, explain or report. Returns the exit code.
+// Runs list, plugins, facts, explain, report or copy-to. Returns the exit code.
 int RunCommand(const Options& options);
 
 }  // namespace cudnn_ci

@@ -208,6 +208,8 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     a->add_flag("--json", o.json, "for machines");
     AddDiscoveryOptions(a, &o);
   }
+  CLI::App* copy_to = command("copy-to", "copy the installed tree, without shell or cp", Command::kCopyTo);
+  copy_to->add_option("DIR", o.copy_target, "folder to copy it to")->required();
   CLI::App* report = command("report", "rebuild the reports from a journal", Command::kReport);
   report->add_option("JOURNAL", o.journals, "journal.jsonl of a run")->required()->expected(1);
   report->add_option("--output-dir", o.output_dir, "where to write junit.xml and report.json");

@@ -10,7 +10,7 @@
 
 namespace cudnn_ci {
 
-enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport };
+enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport, kCopyTo };
 
 struct Options {
   Command command = Command::kRun;
@@ -36,6 +36,7 @@ struct Options {
   bool json = false;                  // list, plugins, facts, explain
   std::string slug;                   // explain
   std::vector<std::string> journals;  // report
+  std::string copy_target;            // copy-to
 
   // The folder of bin, libexec, plugins and matrices.
   std::string TreeRoot() const { return executable_dir.substr(0, executable_dir.rfind('/')); }
