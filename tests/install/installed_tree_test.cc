@@ -57,6 +57,7 @@ class InstalledTree : public ::testing::Test {
 
 TEST_F(InstalledTree, HoldsHarnessWorkerPluginsAndSdk) {
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "bin/cudnn-ci"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "bin/cudnn-ci-run"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "libexec/cudnn-ci-worker"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "plugins/conv.cci.so"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "matrices/base.json"));

@@ -87,7 +87,7 @@ class LauncherTest(unittest.TestCase):
         shutil.copy(HERE / "docker", self.bin / "docker")
         # Only what the launcher says it needs, so that no engine of this machine is found.
         for name in ("awk sed grep tr od mktemp mkfifo tee cat cp mv rm mkdir rmdir chmod date uname id dirname tail dd sh sleep "
-                     "kill env ln touch").split():
+                     "readlink kill env ln touch").split():
             if shutil.which(name):
                 (self.bin / name).symlink_to(shutil.which(name))
         self.tool("exit 0")
@@ -230,6 +230,25 @@ class LauncherTest(unittest.TestCase):
         self.assertFalse(self.out.exists())
         self.assertTrue(result.stdout.startswith("docker run --name cudnn-ci-TOKEN "), result.stdout)
         self.assertTrue(result.stdout.endswith(" --case 'it'\\''s'\n"), result.stdout)
+
+    def test_a_link_to_the_launcher_finds_its_tree(self):
+        tree = self.dir / "tool/bin"
+        shutil.copy(LAUNCHER, tree / "cudnn-ci-run")
+        (self.bin / "link").symlink_to(tree / "cudnn-ci-run")
+        command = [w for w in self.command("--dry-run") if w not in ("--tool", str(self.dir / "tool"))]
+        command[command.index(str(LAUNCHER))] = str(self.bin / "link")
+        result = subprocess.run(command, env=self.env, capture_output=True, text=True)
+        self.assertIn(f" -v {tree.parent}:/opt/cudnn-ci:ro ", result.stdout, result.stderr)
+
+    def test_docker_that_is_podman_gets_gpus_by_cdi(self):
+        self.put("version", "printf 'Client:       Podman Engine\nVersion:      4.3.1\n'; exit 0\n")
+        self.assertEqual(self.gpu_words(), ["--device", "nvidia.com/gpu=all"])
+
+    def test_an_engine_in_a_path_with_a_space(self):
+        folder = self.dir / "a b"
+        folder.mkdir()
+        shutil.copy(self.bin / "docker", folder / "docker")
+        self.assertEqual(self.launch("--engine", str(folder / "docker"), run=reports()).code, 0)
 
     def test_the_first_engine_that_answers_is_taken(self):
         self.put("version", "case $0 in *docker) echo down >&2; exit 1 ;; esac\n")
@@ -382,6 +401,15 @@ class LauncherTest(unittest.TestCase):
         self.assertRed(self.finish(process), 143, "undetermined.cancelled")
         self.assertEqual([c[0] for c in self.calls()], ["version", "image", "pull"])
 
+    def test_a_signal_before_anything_starts(self):
+        self.put("version", ': >"$STANDIN/running"\nwhile [ ! -f "$STANDIN/go" ]; do sleep 0.05; done\nexit 0\n')
+        process = self.start(run=reports())
+        self.wait_for("running")
+        process.send_signal(signal.SIGTERM)
+        self.put("go")
+        self.assertRed(self.finish(process), 143, "undetermined.cancelled")
+        self.assertEqual([c[0] for c in self.calls()], ["version"])
+
     def test_junit_is_red_while_it_runs_and_after_a_hard_kill(self):
         process = self.start(run=self.HANG)
         self.wait_for("running")
@@ -415,6 +443,12 @@ class LauncherTest(unittest.TestCase):
                 self.assertIn(f"{name} is no report of cudnn-ci", result.stderr)
                 self.assertEqual({p.name: p.read_bytes() for p in self.out.iterdir() if p.is_file()}, before)
                 self.assertEqual(len(self.calls()), calls)
+
+    def test_a_foreign_attachment_is_not_replaced(self):
+        (self.out / "attachments").mkdir(parents=True)
+        (self.out / "attachments/1-core.txt").write_text("foreign\n")
+        self.assertRed(self.launch(run=reports()), 5, "harness.report-not-written")
+        self.assertEqual((self.out / "attachments/1-core.txt").read_text(), "foreign\n")
 
     def test_links_left_by_the_container_are_not_followed(self):
         secret = self.dir / "secret"
