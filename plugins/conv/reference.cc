@@ -50,9 +50,9 @@ ByteValues FilterValues(std::int64_t reduction) {
     return MakeByteValues([](int b) { return b * 6 / 256 < 3 ? b * 6 / 256 - 3 : b * 6 / 256 - 2; });
   if (reduction <= kMediumReduction) return MakeByteValues([](int b) { return b < 128 ? -1 : 1; });
   // Longer than the output's range: fewer than half of kMaxOutput non-zero weights, on average.
-  const int signs = reduction <= kMaxOutput ? 85 : static_cast<int>(64 * kMaxOutput / reduction);
-  if (signs == 0)
+  if (reduction > kMaxReduction)
     throw std::invalid_argument("a reduction over " + std::to_string(reduction) + " products is too long");
+  const int signs = reduction <= kMaxOutput ? 85 : static_cast<int>(kMaxReduction / reduction);
   return MakeByteValues([signs](int b) {
     if (b < signs) return -1;
     return b < 2 * signs ? 1 : 0;

@@ -26,6 +26,8 @@
 namespace cudnn_ci {
 
 constexpr int kMaxOutput = 32767;
+// Products in one output element; with more, hardly a filter's weight could be other than zero.
+constexpr std::int64_t kMaxReduction = 64 * std::int64_t{kMaxOutput};
 // Inputs and filters lie in [-kMaxValue, kMaxValue].
 constexpr int kMaxValue = 3;
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -148,7 +149,7 @@ TEST(ReferenceTest, ChannelsOfEveryOutputDiffer) {
   }
 }
 
-TEST(ReferenceTest, IsRememberedUntilOthersNeedTheRoom) {
+TEST(ReferenceTest, IsRemembered) {
   const ConvShape small = Shape({1, 4, 4, 4}, {4, 4, 1, 1});
   const auto first = ReferenceOf(small);
   EXPECT_EQ(first, ReferenceOf(small));
@@ -166,6 +167,16 @@ TEST(ReferenceTest, OldOnesGoWhenTheRoomIsNeeded) {
   EXPECT_TRUE(second.expired()) << "the one asked for longest ago";
   cache.Get(Shape({9, 4, 30, 30}, {40, 4, 1, 1}));
   EXPECT_TRUE(first.expired()) << "one that is larger than the cache leaves no other in it";
+}
+
+TEST(ReferenceTest, ReductionTooLongForExactDataIsRefused) {
+  Reference r;
+  r.shape = Shape({1, kMaxReduction, 1, 1}, {1, kMaxReduction, 1, 1});
+  FillExactData(&r);
+  Convolve(&r);
+  EXPECT_NE(std::count(r.w.begin(), r.w.end(), 0), kMaxReduction) << "some weights are not zero";
+  r.shape = Shape({1, kMaxReduction + 1, 1, 1}, {1, kMaxReduction + 1, 1, 1});
+  EXPECT_THROW(FillExactData(&r), std::invalid_argument);
 }
 
 TEST(ReferenceTest, FilterTooHeavyToBeExactIsRefused) {
