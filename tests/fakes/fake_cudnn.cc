@@ -199,10 +199,9 @@ EXPORT cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescripto
   return CUDNN_STATUS_SUCCESS;
 }
 
-EXPORT cudnnStatus_t cudnnGetConvolutionNdForwardOutputDim(const cudnnConvolutionDescriptor_t c,
-                                                           const cudnnTensorDescriptor_t x,
-                                                           const cudnnFilterDescriptor_t w, int rank,
-                                                           int* out) {
+EXPORT cudnnStatus_t cudnnGetConvolutionNdForwardOutputDim(cudnnConvolutionDescriptor_t c,
+                                                           cudnnTensorDescriptor_t x,
+                                                           cudnnFilterDescriptor_t w, int rank, int* out) {
   CALL();
   out[0] = x->dims[0];
   out[1] = w->dims[0];
@@ -216,9 +215,8 @@ EXPORT cudnnStatus_t cudnnGetConvolutionNdForwardOutputDim(const cudnnConvolutio
 }
 
 EXPORT cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(
-    cudnnHandle_t handle, const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t,
-    const cudnnConvolutionDescriptor_t, const cudnnTensorDescriptor_t, cudnnConvolutionFwdAlgo_t algorithm,
-    size_t* bytes) {
+    cudnnHandle_t handle, cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t, cudnnConvolutionDescriptor_t,
+    cudnnTensorDescriptor_t, cudnnConvolutionFwdAlgo_t algorithm, size_t* bytes) {
   CALL();
   if (!IsHandle(handle)) return kBadParam;
   *bytes = WorkspaceOf(algorithm);
@@ -226,9 +224,8 @@ EXPORT cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(
 }
 
 EXPORT cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(
-    cudnnHandle_t handle, const cudnnTensorDescriptor_t, const cudnnFilterDescriptor_t,
-    const cudnnConvolutionDescriptor_t, const cudnnTensorDescriptor_t, const int wanted, int* count,
-    cudnnConvolutionFwdAlgoPerf_t* answers) {
+    cudnnHandle_t handle, cudnnTensorDescriptor_t, cudnnFilterDescriptor_t, cudnnConvolutionDescriptor_t,
+    cudnnTensorDescriptor_t, const int wanted, int* count, cudnnConvolutionFwdAlgoPerf_t* answers) {
   CALL();
   if (!IsHandle(handle)) return kBadParam;
   const char* list = getenv("FAKE_CUDNN_PROPOSALS");
@@ -247,11 +244,11 @@ EXPORT cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(
 }
 
 EXPORT cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void* alpha,
-                                             const cudnnTensorDescriptor_t xd, const void* x,
-                                             const cudnnFilterDescriptor_t wd, const void* w,
-                                             const cudnnConvolutionDescriptor_t c,
+                                             cudnnTensorDescriptor_t xd, const void* x,
+                                             cudnnFilterDescriptor_t wd, const void* w,
+                                             cudnnConvolutionDescriptor_t c,
                                              cudnnConvolutionFwdAlgo_t algorithm, void* workspace,
-                                             size_t bytes, const void* beta, const cudnnTensorDescriptor_t yd,
+                                             size_t bytes, const void* beta, cudnnTensorDescriptor_t yd,
                                              void* y) {
   CALL();
   const bool wide = c->compute == CUDNN_DATA_DOUBLE;

@@ -11,7 +11,7 @@
 
 static inline long FakeNumber(const char* name, long otherwise) {
   const char* text = getenv(name);
-  return text ? strtol(text, NULL, 10) : otherwise;
+  return text ? atol(text) : otherwise;
 }
 
 static inline int FakeIs(const char* name, const char* value) {
@@ -19,12 +19,12 @@ static inline int FakeIs(const char* name, const char* value) {
   return text && strcmp(text, value) == 0;
 }
 
-/* Item `index` of a list separated by commas, the last one for every index behind it; NULL: not set. Valid
+/* Item `index` of a list separated by commas, the last one for every index behind it; null: not set. Valid
  * until the next call. */
 static inline const char* FakeItem(const char* name, int index) {
   static char item[256];
   const char* text = getenv(name);
-  if (!text) return NULL;
+  if (!text) return text;
   const char* comma = strchr(text, ',');
   for (; comma && index > 0; --index, comma = strchr(text, ',')) text = comma + 1;
   snprintf(item, sizeof item, "%.*s", (int)strcspn(text, ","), text);
@@ -33,7 +33,7 @@ static inline const char* FakeItem(const char* name, int index) {
 
 static inline long FakeItemNumber(const char* name, int index, long otherwise) {
   const char* text = FakeItem(name, index);
-  return text ? strtol(text, NULL, 10) : otherwise;
+  return text ? atol(text) : otherwise;
 }
 
 /* The status that a fault asks of this call, 0 for none. The variable holds "call:FUNCTION:N:WHAT": the Nth
@@ -46,13 +46,13 @@ static inline int FakeCallFault(const char* variable, const char* function, int*
   if (!fault || strncmp(fault, "call:", 5) != 0) return 0;
   fault += 5;
   if (strncmp(fault, function, length) != 0 || fault[length] != ':') return 0;
-  char* what = NULL;
+  char* what;
   const long wanted = strtol(fault + length + 1, &what, 10);
   if (*what != ':' || (wanted != 0 && wanted != *calls)) return 0;
   ++what;
   if (strcmp(what, "abort") == 0) abort();
   while (strcmp(what, "hang") == 0) sleep(1);
-  return (int)strtol(what, NULL, 10);
+  return atoi(what);
 }
 
 /* At the head of a function: answers what a fault asks of it. */

@@ -8,11 +8,11 @@
  */
 #include "fake_env.h"
 
-struct _nvrtcProgram {
+struct FakeProgram {
   char source[4096];
   char code[512];
 };
-typedef struct _nvrtcProgram* nvrtcProgram;
+typedef struct FakeProgram* nvrtcProgram;
 
 static const int kArchs[] = {75, 80, 86, 89, 90, 100, 103, 110, 120, 121};
 enum { kArchCount = sizeof kArchs / sizeof kArchs[0], kCompilation = 6 };

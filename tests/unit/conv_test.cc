@@ -165,6 +165,7 @@ TEST(ReferenceTest, OldOnesGoWhenTheRoomIsNeeded) {
   EXPECT_EQ(cache.Get(a), first.lock());
   cache.Get(c);
   EXPECT_TRUE(second.expired()) << "the one asked for longest ago";
+  EXPECT_FALSE(first.expired());
   cache.Get(Shape({9, 4, 30, 30}, {40, 4, 1, 1}));
   EXPECT_TRUE(first.expired()) << "one that is larger than the cache leaves no other in it";
 }
