@@ -6,7 +6,7 @@
 int main(int argc, char** argv) {
   cudnn_ci::PrepareProcess();  // signals, standard descriptors: before anything can be interrupted or written
   const cudnn_ci::ParsedOptions parsed = cudnn_ci::ParseOptions(argc, argv);
-  if (!parsed.options) return parsed.exit_code;
+  if (!parsed.options) return cudnn_ci::RejectCommandLine(parsed);
   if (parsed.options->command != cudnn_ci::Command::kRun) return cudnn_ci::RunCommand(*parsed.options);
 
   cudnn_ci::Gate gate(*parsed.options);

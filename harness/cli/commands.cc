@@ -1,5 +1,7 @@
 #include "cli/commands.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include "cli/gate.h"
 #include "cli/output_folder.h"
 #include "cli/session.h"
+#include "model/verdict.h"
 #include "report/journal.h"
 #include "report/rebuild.h"
 
@@ -20,6 +23,7 @@ using nlohmann::ordered_json;
 
 int Print(const std::string& text) {
   const bool written = fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
+  if (!written && errno == EPIPE) return 0;  // `| head`: who reads has seen enough
   if (!written) fprintf(stderr, "cudnn-ci: cannot write to standard output\n");
   return written ? 0 : 5;
 }
@@ -215,8 +219,8 @@ int Report(const Options& options) {
   }
   OutputPaths paths = ChoosePaths(out);
   paths.journal.clear();  // it is the source
-  if (const Status s = PrepareOutputFolder({"", "", paths.junit, paths.json}, options.journals); !s.ok())
-    return Fail(s.error());
+  const Result<ReportLocks> locks = PrepareReports({"", "", paths.junit, paths.json}, options.journals);
+  if (!locks.ok()) return Fail(locks.error());
   RebuildOptions rebuild;
   rebuild.junit_path = paths.junit;
   rebuild.json_path = paths.json;
@@ -243,7 +247,21 @@ int CopyTo(const Options& options) {
 
 }  // namespace
 
+int RejectCommandLine(const ParsedOptions& parsed) {
+  for (const Options& place : parsed.report_places) WithdrawReports(ChoosePaths(place));
+  return parsed.exit_code;
+}
+
 int RunCommand(const Options& options) {
+  // Nothing here has a report to finish: a signal ends it at once, whatever it waits for. What it has started
+  // dies with it, the guardian sees to that.
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int s : {SIGINT, SIGTERM}) {
+    signal(s, SIG_DFL);
+    sigaddset(&set, s);
+  }
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
   switch (options.command) {
     case Command::kList:
       return List(options);

@@ -6,6 +6,10 @@
 
 namespace cudnn_ci {
 
+// The end of a command line that was not understood (the words are on stderr already): no report of an
+// earlier run is left where this one's would have been. Returns the exit code.
+int RejectCommandLine(const ParsedOptions& parsed);
+
 // Runs list, plugins, facts, explain, report or copy-to. Returns the exit code.
 int RunCommand(const Options& options);
 

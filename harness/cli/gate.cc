@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "exec/proc.h"
 #include "exec/runner.h"
+#include "model/verdict.h"
 #include "report/console.h"
 #include "report/journal.h"
 #include "report/json.h"
@@ -61,21 +62,11 @@ bool Gate::Invalid(const std::string& message) {
 
 bool Gate::PrepareOutput() {
   if (options_.dry_run) return true;
-  paths_ = ChoosePaths(options_);
-  const auto refuse = [this](const std::string& why) {
-    fprintf(stderr, "cudnn-ci: %s\n", CleanLine(why, 2000).c_str());
-    exit_code_ = 2;
-    return false;
-  };
-  // Before anything in it is touched, if it is there already; else as soon as it is.
-  for (const bool exists : {true, false}) {
-    if (!exists)
-      if (const Status s = PrepareOutputFolder(paths_, {options_.matrix}); !s.ok()) return refuse(s.error());
-    if (paths_.folder.empty() || folder_lock_.valid() || access(paths_.folder.c_str(), F_OK) != 0) continue;
-    Result<Fd> lock = LockFolder(paths_.folder);
-    if (!lock.ok()) return refuse(lock.error());
-    folder_lock_ = std::move(*lock);
-  }
+  OutputPaths paths = ChoosePaths(options_);
+  Result<ReportLocks> locks = PrepareReports(paths, {options_.matrix});
+  if (!locks.ok()) return Invalid(locks.error());  // paths_ stays empty: nothing there is ours to remove
+  locks_ = std::move(*locks);
+  paths_ = std::move(paths);
   return true;
 }
 
@@ -101,6 +92,7 @@ bool Gate::Load() {
   // What is there decides, or at least helps to say what to type.
   session_.DiscoverPlugins({{"system", "loader"}});
   discovered_ = true;
+  if (session_.interrupted() != 0) return Interrupted();
   const Result<std::string> choice = session_.AutoMatrix();
   if (options_.auto_matrix) return choice.ok() ? LoadMatrixFile(*choice) : Invalid(choice.error());
   return Invalid("no matrix given. Found: " + session_.FoundInWords() + ". " +
@@ -108,10 +100,7 @@ bool Gate::Load() {
                               : "Name the contract with --matrix FILE"));
 }
 
-void Gate::Emit(EventBody body) {
-  Event event{++seq_, NowMs(), std::move(body)};
-  fanout_->OnEvent(event);
-}
+void Gate::Emit(EventBody body) { fanout_->Emit(NowMs(), std::move(body)); }
 
 int64_t Gate::NowMs() const { return (MonotonicNs() - start_ns_) / 1'000'000; }
 
@@ -148,6 +137,7 @@ bool Gate::Discover() {
   } else if (matrix_.subjects != system) {
     session_.CollectFactsFor(matrix_.subjects);
   }
+  if (session_.interrupted() != 0) return Interrupted();
   if (session_.discovery().catalog.plugins.empty() && session_.discovery().catalog.broken.empty())
     return Invalid("no plugin found in " + Join(options_.AllPluginDirs(), ", ") +
                    "; name their folder with --plugin-dir");
@@ -155,6 +145,18 @@ bool Gate::Discover() {
   if (!devices.ok()) return Invalid(devices.error());
   devices_ = *devices;
   return true;
+}
+
+bool Gate::Interrupted() {
+  exit_code_ = 128 + session_.interrupted();
+  if (!fanout_) {
+    fprintf(stderr, "cudnn-ci: interrupted before a matrix was chosen\n");
+    return false;
+  }
+  Emit(Introduction());
+  Emit(RunCancelled{CancelReason::kSignal, session_.interrupted()});
+  Finish();
+  return false;
 }
 
 bool Gate::MakePlan() {
@@ -208,7 +210,7 @@ RunStarted Gate::Introduction() const {
   r.warnings = plan_.warnings;
   const Discovery& d = session_.discovery();
   r.warnings.insert(r.warnings.end(), d.warnings.begin(), d.warnings.end());
-  for (const PositionedWaiver& w : matrix_.waivers) r.waivers.push_back(w.waiver);
+  for (const PluginInfo& p : d.catalog.plugins) r.plugins.push_back({p.name, p.version, p.path, ""});
   r.partial = plan_.partial;
   r.report_only = options_.report_only;
   r.shard_index = options_.shard_index;
@@ -218,6 +220,7 @@ RunStarted Gate::Introduction() const {
 
 void Gate::EmitPlan() {
   Emit(Introduction());
+  for (const PositionedWaiver& w : matrix_.waivers) Emit(WaiverDeclared{w.waiver});
   for (const SubjectInfo& s : matrix_.subjects)
     if (const std::string problem = SubjectProblem(s); !problem.empty())
       Emit(FindingReported{{}, HarnessFinding("subject-missing", problem)});
@@ -253,10 +256,6 @@ bool Gate::Run() {
     last_tick_ms_ = now;
     fanout_->OnTick(now);
   };
-  if (session_.interrupted() != 0) {  // while plugins were discovered
-    Emit(RunCancelled{session_.interrupted() == SIGINT ? "SIGINT" : "SIGTERM", session_.interrupted()});
-    return true;
-  }
   Runner(plan_, session_.discovery().catalog, r, callbacks, session_.control()).Run(session_.signal_fd());
   return true;
 }

@@ -32,6 +32,8 @@ class Gate {
 
  private:
   bool Invalid(const std::string& message);
+  // A signal came before there was a plan: the reports say so, as far as there are any. Always false.
+  bool Interrupted();
   bool LoadMatrixFile(const std::string& path);
   void Emit(EventBody body);
   int64_t NowMs() const;
@@ -43,13 +45,13 @@ class Gate {
   const Options& options_;
   Session session_;
   OutputPaths paths_;
-  Fd folder_lock_;
+  ReportLocks locks_;
   Matrix matrix_;
   Plan plan_;
   std::vector<DeviceInfo> devices_;
   std::unique_ptr<Fanout> fanout_;
   bool discovered_ = false;
-  int64_t start_ns_ = 0, seq_ = 0, last_tick_ms_ = 0;
+  int64_t start_ns_ = 0, last_tick_ms_ = 0;
   int exit_code_ = 0;
 };
 

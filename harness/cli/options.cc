@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -73,9 +74,38 @@ CLI::Validator Seconds() {
       "", "seconds");
 }
 
+// "all", an index, "gpuN", or what NVML calls a UUID: "GPU-..." and "MIG-...".
+CLI::Validator Device() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const auto only = [&](size_t from, const char* characters) {
+          return text.size() > from && text.find_first_not_of(characters, from) == std::string::npos;
+        };
+        const bool index = only(0, "0123456789") || (text.compare(0, 3, "gpu") == 0 && only(3, "0123456789"));
+        const bool uuid = (text.compare(0, 4, "GPU-") == 0 || text.compare(0, 4, "MIG-") == 0) &&
+                          only(4, "0123456789abcdefABCDEFGPU/-");
+        return text == "all" || index || uuid
+                   ? std::string()
+                   : text + " is none of all, an index in PCI order, a UUID (GPU-..., MIG-...)";
+      },
+      "", "device");
+}
+
+// A pipeline's variable that is not set would turn "--junit $FILE" into something else than was meant.
+CLI::Validator Path() {
+  return CLI::Validator(
+      [](std::string& text) {
+        if (text.empty()) return std::string("a file or folder is expected, its name is empty");
+        return text == "-" ? std::string("standard input and output are not supported; name a file")
+                           : std::string();
+      },
+      "", "path");
+}
+
 void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
   app->add_option("--matrix", o->matrix, "the contract to gate against (matrices/README.md)")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(Path());
   app->add_flag("--auto", o->auto_matrix, "take the matrix for the CUDA major that is found");
   app->add_option("--filter", o->filter,
                   "run matching cases and what they need: GoogleTest's syntax, 'conv.*-*nhwc*'")
@@ -90,7 +120,8 @@ void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
   app->add_option("--shard", *shard, "run part I of N (counts from 1), or auto: from the CI's variables")
       ->type_name("I/N|auto");
   app->add_option("--device", o->device, "which GPUs: all, an index in PCI order, or a UUID")
-      ->type_name("all|INDEX|UUID");
+      ->type_name("all|INDEX|UUID")
+      ->check(Device());
   app->add_flag("--disturb", o->disturb, "run checks that disturb others on the device");
 }
 
@@ -105,13 +136,14 @@ void AddDiscoveryOptions(CLI::App* app, Options* o) {
 
 void AddRunOptions(CLI::App* app, Options* o) {
   app->add_option("--output-dir", o->output_dir, "folder of all reports (default: cudnn-ci-report)")
-      ->type_name("DIR");
-  app->add_option("--junit", o->junit_path, "JUnit XML to this file")->type_name("FILE");
+      ->type_name("DIR")
+      ->check(Path());
+  app->add_option("--junit", o->junit_path, "JUnit XML to this file")->type_name("FILE")->check(Path());
   app->add_option_function<std::string>(
          "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; },
          "rich, or strict: valid against the Jenkins xunit schema")
       ->check(CLI::IsMember({"rich", "strict"}));
-  app->add_option("--json", o->json_path, "report.json to this file")->type_name("FILE");
+  app->add_option("--json", o->json_path, "report.json to this file")->type_name("FILE")->check(Path());
   app->add_option("--jobs", o->jobs, "processes at a time (default: the CPUs the container may use)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
@@ -138,6 +170,65 @@ void AddRunOptions(CLI::App* app, Options* o) {
       ->check(Seconds());
   app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");
   app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
+}
+
+// An option that `cudnn-ci` and `run` both have, given before and behind the word `run`: the first would be
+// forgotten. Empty when there is none.
+std::string GivenTwice(const CLI::App& app, const CLI::App& run) {
+  for (const CLI::Option* option : run.get_options()) {
+    const CLI::Option* other = app.get_option_no_throw(option->get_name());
+    if (!other || option->get_items_expected_max() == 0) continue;  // a flag says the same twice
+    if (option->count() > 0 && other->count() > 0) return option->get_name();
+  }
+  return {};
+}
+
+// The places for reports on a command line that could not be parsed; none when it is no run that writes some.
+std::vector<Options> ReportPlaces(const CLI::App& app, const CLI::App& run, int argc, char** argv) {
+  std::vector<Options> places;
+  bool command_seen = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.empty() || word[0] != '-') {
+      // An unknown word is a mistake in a run; another command is none.
+      const auto is_other = [&](const CLI::App* command) {
+        return command != &run && command->get_name() == word;
+      };
+      if (!command_seen && !app.get_subcommands(is_other).empty()) return {};
+      command_seen = true;
+      continue;
+    }
+    const size_t equals = word.find('=');
+    const CLI::Option* option = run.get_option_no_throw(word.substr(0, equals));
+    if (!option) continue;
+    if (option->get_name() == "--dry-run") return {};
+    if (option->get_items_expected_max() == 0) continue;  // a flag
+    std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (equals == std::string::npos && i + 1 < argc) value = argv[++i];
+    Options place;
+    if (option->get_name() == "--output-dir") place.output_dir = value;
+    if (option->get_name() == "--junit") place.junit_path = value;
+    if (option->get_name() == "--json") place.json_path = value;
+    if (!place.output_dir.empty() || !place.junit_path.empty() || !place.json_path.empty())
+      places.push_back(std::move(place));
+  }
+  if (places.empty()) places.emplace_back();  // the default folder
+  return places;
+}
+
+// What only the whole command line shows; empty when it is right. Sets the shard.
+std::string UsageProblem(const CLI::App& app, const CLI::App& run, const std::string& shard, Options* o) {
+  if (const std::string twice = GivenTwice(app, run); !twice.empty())
+    return twice + " was given twice, before and behind 'run'; give it once";
+  if (shard == "auto" && !ShardFromEnvironment(&o->shard_index, &o->shard_count))
+    return "--shard auto: none of CI_NODE_INDEX/CI_NODE_TOTAL, GTEST_SHARD_INDEX/GTEST_TOTAL_SHARDS, "
+           "SLURM_ARRAY_TASK_ID/SLURM_ARRAY_TASK_COUNT gives a part; write I/N";
+  if (!shard.empty() && shard != "auto" && !ParseShard(shard, &o->shard_index, &o->shard_count))
+    return "--shard " + CleanLine(shard, 100) + ": write I/N with 1 <= I <= N";
+  for (const std::string& dir : o->plugin_dirs)
+    if (struct stat st{}; stat(dir.c_str(), &st) != 0 || !S_ISDIR(st.st_mode))
+      return "--plugin-dir " + CleanLine(dir, 500) + ": not a folder";
+  return !o->matrix.empty() && o->auto_matrix ? "--matrix and --auto exclude each other" : "";
 }
 
 std::string CommandLine(int argc, char** argv) {
@@ -212,36 +303,23 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   copy_to->add_option("DIR", o.copy_target, "folder to copy it to")->required();
   CLI::App* report = command("report", "rebuild the reports from a journal", Command::kReport);
   report->add_option("JOURNAL", o.journals, "journal.jsonl of a run")->required()->expected(1);
-  report->add_option("--output-dir", o.output_dir, "where to write junit.xml and report.json");
+  report->add_option("--output-dir", o.output_dir, "where to write junit.xml and report.json")->check(Path());
   report
       ->add_option_function<std::string>(
           "--junit-profile", [&o](const std::string& v) { o.strict_junit = v == "strict"; }, "rich or strict")
       ->check(CLI::IsMember({"rich", "strict"}));
+  const auto wrong = [&](const std::string& what) {
+    fprintf(stderr, "cudnn-ci: %s\n", CleanLine(what, 700).c_str());
+    return ParsedOptions{std::nullopt, 2, ReportPlaces(app, *run, argc, argv)};
+  };
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return {std::nullopt, app.exit(e)};
-    fprintf(stderr, "cudnn-ci: %s (see cudnn-ci --help)\n", CleanLine(e.what(), 500).c_str());
-    return {std::nullopt, 2};
+    if (e.get_exit_code() == 0) return {std::nullopt, app.exit(e), {}};
+    return wrong(std::string(e.what()) + " (see cudnn-ci --help)");
   }
-  if (!shard.empty() && !(shard == "auto" ? ShardFromEnvironment(&o.shard_index, &o.shard_count)
-                                          : ParseShard(shard, &o.shard_index, &o.shard_count))) {
-    fprintf(stderr, "cudnn-ci: --shard %s: %s\n", CleanLine(shard, 100).c_str(),
-            shard == "auto" ? "none of CI_NODE_INDEX/CI_NODE_TOTAL, GTEST_SHARD_INDEX/GTEST_TOTAL_SHARDS, "
-                              "SLURM_ARRAY_TASK_ID/SLURM_ARRAY_TASK_COUNT gives a part; write I/N"
-                            : "write I/N with 1 <= I <= N");
-    return {std::nullopt, 2};
-  }
-  for (const std::string& dir : o.plugin_dirs)
-    if (struct stat st{}; stat(dir.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) {
-      fprintf(stderr, "cudnn-ci: --plugin-dir %s: not a folder\n", CleanLine(dir, 500).c_str());
-      return {std::nullopt, 2};
-    }
-  if (!o.matrix.empty() && o.auto_matrix) {
-    fprintf(stderr, "cudnn-ci: --matrix and --auto exclude each other\n");
-    return {std::nullopt, 2};
-  }
-  return {std::move(o), 0};
+  if (const std::string problem = UsageProblem(app, *run, shard, &o); !problem.empty()) return wrong(problem);
+  return {std::move(o), 0, {}};
 }
 
 }  // namespace cudnn_ci

@@ -49,6 +49,9 @@ struct Options {
 struct ParsedOptions {
   std::optional<Options> options;  // absent: help was shown or the usage was wrong
   int exit_code = 0;
+  // Of a run whose command line is wrong, as far as it can be read: one for each place it names for reports,
+  // with nothing else set. Reports of an earlier run that lie there would be taken for this one's.
+  std::vector<Options> report_places;
 };
 
 // Prints help and version to stdout, usage errors to stderr.

@@ -2,18 +2,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <set>
 
-#include "base/fd.h"
 #include "base/file.h"
+#include "report/own_reports.h"
 
 namespace cudnn_ci {
 namespace {
@@ -26,38 +29,41 @@ std::string FolderOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// junit.xml and the further parts of a large run: junit-2.xml, junit-3.xml, ...
-void RemoveJunit(const std::string& path) {
-  std::error_code ignored;
-  fs::remove(path, ignored);
-  const fs::path p(path);
-  const std::string prefix = p.stem().string() + "-";
-  const std::string suffix = p.extension().string();
-  std::vector<fs::path> parts;
-  for (fs::directory_iterator it(FolderOf(path), ignored), end; !ignored && it != end;
-       it.increment(ignored)) {
-    const std::string name = it->path().filename().string();
-    if (name.size() <= prefix.size() + suffix.size() || name.compare(0, prefix.size(), prefix) != 0) continue;
-    if (name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) continue;
-    const std::string number = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
-    bool digits = true;
-    for (const char c : number) digits = digits && std::isdigit(static_cast<unsigned char>(c));
-    if (digits) parts.push_back(it->path());
-  }
-  for (const fs::path& part : parts) fs::remove(part, ignored);
+std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+void RemoveIfOurs(const std::string& path) {
+  if (IsOwnReport(path)) unlink(path.c_str());
 }
 
-// Our attachments are "N-NAME"; what else lies there is not ours.
-void RemoveAttachments(const std::string& folder) {
+// Whether `name` is that of a further part of the JUnit file `first`: junit-2.xml, junit-17.xml.
+bool IsPartOf(const std::string& first, const std::string& name) {
+  const fs::path p(first);
+  const std::string prefix = p.stem().string() + "-", suffix = p.extension().string();
+  if (name.size() <= prefix.size() + suffix.size() || name.compare(0, prefix.size(), prefix) != 0)
+    return false;
+  if (name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) return false;
+  const std::string number = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
+  return std::all_of(number.begin(), number.end(),
+                     [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+}
+
+// junit.xml and the further parts of a large run.
+void RemoveJunit(const std::string& path) {
+  RemoveIfOurs(path);
+  std::vector<std::string> parts;
   std::error_code ignored;
-  std::vector<fs::path> ours;
-  for (fs::directory_iterator it(folder, ignored), end; !ignored && it != end; it.increment(ignored)) {
-    const std::string name = it->path().filename().string();
-    const size_t dash = name.find_first_not_of("0123456789");
-    if (dash != std::string::npos && dash > 0 && name[dash] == '-') ours.push_back(it->path());
-  }
-  for (const fs::path& file : ours) fs::remove(file, ignored);
-  fs::remove(folder, ignored);  // only if it is empty now
+  for (fs::directory_iterator it(FolderOf(path), ignored), end; !ignored && it != end; it.increment(ignored))
+    if (IsPartOf(path, it->path().filename().string())) parts.push_back(it->path().string());
+  for (const std::string& part : parts) RemoveIfOurs(part);
+}
+
+// What the journal names, and the folder once it is empty. Not through a link to somewhere else.
+void RemoveAttachments(const std::string& folder, const std::string& journal) {
+  struct stat st {};
+  const std::string attachments = folder + "/attachments";
+  if (lstat(attachments.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) return;
+  for (const std::string& file : AttachmentsNamedBy(journal)) unlink((folder + "/" + file).c_str());
+  rmdir(attachments.c_str());
 }
 
 Error CannotWrite(const std::string& folder, int error) {
@@ -93,6 +99,51 @@ Status MayBeReplaced(const std::string& path, const std::vector<std::string>& in
       return Error{"the report " + path + " would replace the input " + input +
                    "; name another file or folder"};
   }
+  if (!IsOwnReport(path))
+    return Error{"cannot replace " + path +
+                 ": it is no report of cudnn-ci; remove it, or name another file or folder"};
+  return {};
+}
+
+// The path with links in its folder resolved: one file has one such path. Its folder exists.
+std::string Resolved(const std::string& path) {
+  char folder[PATH_MAX];
+  return (realpath(FolderOf(path).c_str(), folder) ? std::string(folder) : FolderOf(path)) + "/" +
+         NameOf(path);
+}
+
+Status AreDifferentFiles(const OutputPaths& paths) {
+  std::set<std::string> seen;
+  for (const std::string& path : paths.All())
+    if (!seen.insert(Resolved(path)).second)
+      return Error{"two reports are to go to " + path + "; name two files"};
+  if (paths.junit.empty()) return {};
+  for (const std::string& path : {paths.json, paths.journal})
+    if (!path.empty() && FolderOf(Resolved(path)) == FolderOf(Resolved(paths.junit)) &&
+        IsPartOf(paths.junit, NameOf(path)))
+      return Error{"two reports are to go to " + path + ": it is where the further cases of " + paths.junit +
+                   " go; name another file"};
+  return {};
+}
+
+Status Prepare(const OutputPaths& paths, const std::vector<std::string>& inputs, ReportLocks* locks) {
+  std::set<std::string> folders;
+  if (!paths.folder.empty()) folders.insert(paths.folder);
+  for (const std::string& path : paths.All()) folders.insert(FolderOf(path));
+  for (const std::string& folder : folders)
+    if (Status s = MakeDirectories(folder); !s.ok())
+      return Error{s.error() + "; name a folder that can be created with --output-dir"};
+  if (Status s = AreDifferentFiles(paths); !s.ok()) return s;
+  for (const std::string& path : paths.All())
+    if (Status s = locks->Take(path); !s.ok()) return s;
+  for (const std::string& path : paths.All())
+    if (Status s = MayBeReplaced(path, inputs); !s.ok()) return s;
+  RemoveReports(paths);
+  for (const std::string& folder : folders)
+    if (Status s = Probe(folder); !s.ok()) return s;
+  for (const std::string& path : paths.All())
+    if (struct stat st{}; lstat(path.c_str(), &st) == 0)
+      return Error{"cannot replace " + path + ": it cannot be removed; remove it or name another file"};
   return {};
 }
 
@@ -119,44 +170,62 @@ OutputPaths ChoosePaths(const Options& o) {
   return p;
 }
 
-Status PrepareOutputFolder(const OutputPaths& paths, const std::vector<std::string>& inputs) {
-  std::set<std::string> folders, seen;
-  if (!paths.folder.empty()) folders.insert(paths.folder);
-  for (const std::string& path : paths.All()) {
-    folders.insert(FolderOf(path));
-    if (!seen.insert(path).second) return Error{"two reports are to go to " + path + "; name two files"};
-    if (Status s = MayBeReplaced(path, inputs); !s.ok()) return s;
+Status ReportLocks::Take(const std::string& report_path) {
+  const std::string folder = FolderOf(report_path);
+  const std::string path = folder + "/." + NameOf(report_path) + ".cudnn-ci-lock";
+  // The holder removes the file when it is done: a lock on a file that has no name any more locks nothing.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    Fd fd(open(path.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
+    if (!fd.valid()) return CannotWrite(folder, errno);
+    if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      return Error{"another run of cudnn-ci is writing " + report_path + "; name another file or folder"};
+    struct stat held {
+    }, named{};
+    if (fstat(fd.get(), &held) == 0 && lstat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
+        held.st_dev == named.st_dev) {
+      locks_.emplace_back(path, std::move(fd));
+      return {};
+    }
   }
-  for (const std::string& folder : folders)
-    if (Status s = MakeDirectories(folder); !s.ok())
-      return Error{s.error() + "; name a folder that can be created with --output-dir"};
-  RemoveReports(paths);
-  for (const std::string& folder : folders)
-    if (Status s = Probe(folder); !s.ok()) return s;
-  for (const std::string& path : paths.All())
-    if (struct stat st{}; lstat(path.c_str(), &st) == 0)
-      return Error{"cannot replace " + path + ": it cannot be removed; remove it or name another file"};
-  return {};
+  return Error{"cannot lock " + report_path + ": " + path + " changes all the time; name another file"};
 }
 
-Result<Fd> LockFolder(const std::string& folder) {
-  Fd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // A file system without locks is no reason not to run.
-  if (fd.valid() && flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    return Error{"another run of cudnn-ci is writing to " + folder +
-                 "; name another folder with --output-dir"};
-  return fd;
+ReportLocks::~ReportLocks() {
+  for (const auto& [path, fd] : locks_) {
+    struct stat held {
+    }, named{};
+    // Never more than the empty file that was made for it.
+    if (fstat(fd.get(), &held) == 0 && held.st_size == 0 && S_ISREG(held.st_mode) &&
+        lstat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev)
+      unlink(path.c_str());
+  }
+}
+
+Result<ReportLocks> PrepareReports(const OutputPaths& paths, const std::vector<std::string>& inputs) {
+  Result<ReportLocks> locks{ReportLocks()};
+  const Status status = Prepare(paths, inputs, &*locks);
+  if (status.ok()) return locks;
+  locks = ReportLocks();  // let go, to take one by one what can be had
+  WithdrawReports(paths);
+  return Error{status.error()};
 }
 
 void RemoveReports(const OutputPaths& paths) {
-  std::error_code ignored;
+  if (!paths.folder.empty() && !paths.journal.empty()) RemoveAttachments(paths.folder, paths.journal);
   if (!paths.junit.empty()) RemoveJunit(paths.junit);
-  for (const std::string& p : {paths.json, paths.journal})
-    if (!p.empty()) {
-      struct stat st {};
-      if (lstat(p.c_str(), &st) == 0 && !S_ISDIR(st.st_mode)) fs::remove(p, ignored);
-    }
-  if (!paths.folder.empty()) RemoveAttachments(paths.folder + "/attachments");
+  if (!paths.json.empty()) RemoveIfOurs(paths.json);
+  if (!paths.journal.empty()) RemoveIfOurs(paths.journal);
+}
+
+void WithdrawReports(const OutputPaths& paths) {
+  ReportLocks locks;
+  const auto free = [&](const std::string& path) {
+    return !path.empty() && access(FolderOf(path).c_str(), F_OK) == 0 && locks.Take(path).ok();
+  };
+  // The journal stands for its folder's attachments.
+  if (free(paths.journal)) RemoveReports({paths.folder, paths.journal, "", ""});
+  if (free(paths.junit)) RemoveReports({"", "", paths.junit, ""});
+  if (free(paths.json)) RemoveReports({"", "", "", paths.json});
 }
 
 }  // namespace cudnn_ci

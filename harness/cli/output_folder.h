@@ -1,9 +1,10 @@
-// Where the reports go: probed before anything runs, and emptied of our own old reports, so that nobody ever
-// takes yesterday's for today's.
+// Where the reports go: probed and locked before anything runs, and emptied of our own old reports, so that
+// nobody ever takes yesterday's for today's. What is no report of ours is never removed or replaced.
 #ifndef CUDNN_CI_CLI_OUTPUT_FOLDER_H_
 #define CUDNN_CI_CLI_OUTPUT_FOLDER_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -21,16 +22,39 @@ struct OutputPaths {
 // --output-dir, --junit and --json into paths: without any of them everything goes to cudnn-ci-report/.
 OutputPaths ChoosePaths(const Options& options);
 
-// Creates the folder, tries to write into every folder concerned, removes our old reports. Refuses to
-// replace what is no regular file (a device, a link, a directory) and any of `inputs`; nothing is removed
-// then. Errors name the folder, who we are, its mode, and what to do.
-Status PrepareOutputFolder(const OutputPaths& paths, const std::vector<std::string>& inputs);
+// One run at a time writes a report file, whatever folders it was named by: a lock file ".NAME.cudnn-ci-lock"
+// beside each, held as long as this lives and removed with it.
+class ReportLocks {
+ public:
+  ReportLocks() = default;
+  ReportLocks(ReportLocks&&) noexcept = default;
+  ReportLocks& operator=(ReportLocks&& other) noexcept {
+    std::swap(locks_, other.locks_);  // what was held is let go with `other`
+    return *this;
+  }
+  ReportLocks(const ReportLocks&) = delete;
+  ReportLocks& operator=(const ReportLocks&) = delete;
+  ~ReportLocks();
+  // Takes the lock of one more report; its folder exists. An error when another run holds it, or when the
+  // lock file cannot be made; a file system without locks is no error.
+  Status Take(const std::string& report_path);
 
-// Holds the folder for this run, as long as the descriptor lives; an error when another run holds it.
-Result<Fd> LockFolder(const std::string& folder);
+ private:
+  std::vector<std::pair<std::string, Fd>> locks_;  // by path of the lock file
+};
 
-// Removes the reports of this run again (the input was invalid: none may be left).
+// Creates the folders, takes the locks, tries to write into every folder concerned, removes our old reports
+// and the attachments they name. Refuses two reports in one file, what is no regular file (a device, a link,
+// a directory), any of `inputs`, and any file that is no report of ours. After an error none of our old
+// reports is left either, unless another run is writing them. Errors name the file or folder and what to do.
+Result<ReportLocks> PrepareReports(const OutputPaths& paths, const std::vector<std::string>& inputs);
+
+// Removes the reports at these paths, if they are ours, and the attachments they name. For whoever holds the
+// locks.
 void RemoveReports(const OutputPaths& paths);
+
+// The same for who does not: leaves alone what another run is writing.
+void WithdrawReports(const OutputPaths& paths);
 
 }  // namespace cudnn_ci
 

@@ -85,7 +85,7 @@ void Runner::Loop(int signal_fd) {
     }
     if (options_.time_limit_s > 0 && !cancelled_ &&
         static_cast<double>(now - start_ns_) / 1e9 >= options_.time_limit_s)
-      Cancel("--time-limit", 0);
+      Cancel(CancelReason::kTimeLimit, 0);
     callbacks_.tick();
   }
 }
@@ -123,14 +123,15 @@ void Runner::HandleSignals(int signal_fd) {
       continue;
     }
     signal_ = signal;
-    Cancel(signal == SIGINT ? "SIGINT" : "SIGTERM", signal);
+    Cancel(CancelReason::kSignal, signal);
   }
 }
 
-void Runner::Cancel(const std::string& reason, int signal) {
+void Runner::Cancel(CancelReason reason, int signal) {
   if (cancelled_) return;
   cancelled_ = true;
-  Emit(RunCancelled{reason, signal});
+  const RunCancelled cancelled{reason, signal};
+  Emit(cancelled);
   const int64_t now = MonotonicNs();
   for (auto& [id, slot] : slots_) {
     slot->reserved.reset();
@@ -138,7 +139,7 @@ void Runner::Cancel(const std::string& reason, int signal) {
     if (slot->worker->idle() && !slot->worker->ending())
       slot->worker->Shutdown(now, &effects);
     else
-      slot->worker->Terminate(ErrorKind::kCancelled, "the run was ended by " + reason, false, now, &effects);
+      slot->worker->Terminate(ErrorKind::kCancelled, "the run was ended by " + TextOf(cancelled), false, now, &effects);
     Apply(slot.get(), &effects, now);
   }
   std::vector<std::string> devices;

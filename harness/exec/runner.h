@@ -81,7 +81,7 @@ class Runner {
   void FinishExited(int64_t now);
   void Watch(Slot* slot, int64_t now);
   void WatchMemory(int64_t now);
-  void Cancel(const std::string& reason, int signal);
+  void Cancel(CancelReason reason, int signal);
   bool Finished() const;
 
   // runner_dispatch.cc: who runs what

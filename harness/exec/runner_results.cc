@@ -147,7 +147,7 @@ void Runner::Finalize(size_t i, Outcome outcome, std::vector<Finding> extra) {
   Emit(CaseFinished{c.planned.ref, outcome, history.seconds, history.flags});
   if (!IsGood(c, outcome) && options_.fail_fast && c.planned.required && !cancelled_ && !stop_dispatch_) {
     stop_dispatch_ = true;
-    Emit(RunCancelled{"--fail-fast", 0});
+    Emit(RunCancelled{CancelReason::kFailFast, 0});
   }
   histories_.erase(i);
   said_.erase(i);

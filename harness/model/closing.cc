@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "model/plan.h"
 #include "model/reasons.h"
-#include "model/summary.h"
+#include "model/value.h"
+#include "model/verdict.h"
 
 namespace cudnn_ci {
 namespace {
@@ -64,14 +64,13 @@ void AddNoEngine(const Summary& summary, std::vector<Finding>* out) {
 }
 
 void AddExpiredWaivers(const Summary& summary, std::vector<Finding>* out) {
-  if (!summary.run) return;
   const std::string today = DayOf(summary);
   std::vector<const Waiver*> expired;
-  for (const Waiver& waiver : summary.run->waivers) {
+  for (const Waiver& waiver : summary.waivers) {
     const auto renewed = [&](const Waiver& other) {
       return other.expires >= today && other.case_pattern == waiver.case_pattern && other.slug == waiver.slug;
     };
-    const std::vector<Waiver>& all = summary.run->waivers;
+    const std::vector<Waiver>& all = summary.waivers;
     if (waiver.expires < today && std::none_of(all.begin(), all.end(), renewed)) expired.push_back(&waiver);
   }
   if (expired.empty()) return;

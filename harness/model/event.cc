@@ -1,5 +1,7 @@
 #include "model/event.h"
 
+#include <csignal>
+
 #include "model/names.h"
 
 namespace cudnn_ci {
@@ -7,21 +9,27 @@ namespace cudnn_ci {
 namespace {
 
 constexpr const char* kModes[] = {"alone", "shared", "confirm", "retry"};
-constexpr const char* kFlags[] = {"leaked", "slow",   "confirmed-alone", "taken-as-is", "order-dependent",
-                                  "flaky",  "waived", "retried",         "step-skipped"};
-// In the order of EventBody's alternatives.
-constexpr const char* kEvents[] = {"RunStarted",      "CasePlanned",    "PlanEnd",    "WorkerStarted",
-                                   "WorkerEnded",     "AttemptStarted", "Step",       "ExpectationFailed",
-                                   "Finding",         "Measurement",    "Attachment", "CaseSlow",
-                                   "AttemptFinished", "CaseFinished",   "DeviceLost", "RunCancelled",
-                                   "RunFinished"};
-static_assert(std::variant_size_v<EventBody> == 17);
+constexpr const char* kFlags[] = {"leaked",          "slow",  "confirmed-alone", "taken-as-is",
+                                  "order-dependent", "flaky", "retried",         "step-skipped"};
+constexpr const char* kCancelReasons[] = {"signal", "time-limit", "fail-fast"};
 
 }  // namespace
 
 const char* Name(AttemptMode mode) { return NameOf(kModes, mode); }
+bool Parse(const std::string& name, AttemptMode* out) { return ParseName(kModes, name, out); }
 const char* Name(Flag flag) { return NameOf(kFlags, flag); }
 bool Parse(const std::string& name, Flag* out) { return ParseName(kFlags, name, out); }
-const char* Name(const EventBody& body) { return NameOf(kEvents, body.index()); }
+const char* Name(CancelReason reason) { return NameOf(kCancelReasons, reason); }
+bool Parse(const std::string& name, CancelReason* out) { return ParseName(kCancelReasons, name, out); }
+
+std::string TextOf(const RunCancelled& cancelled) {
+  if (cancelled.reason != CancelReason::kSignal) return std::string("--") + Name(cancelled.reason);
+  if (cancelled.signal == SIGINT) return "SIGINT";
+  return cancelled.signal == SIGTERM ? "SIGTERM" : "signal " + std::to_string(cancelled.signal);
+}
+
+const char* Name(const EventBody& body) {
+  return std::visit([](const auto& e) { return e.kName; }, body);
+}
 
 }  // namespace cudnn_ci

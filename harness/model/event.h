@@ -1,27 +1,24 @@
 // Events: the record of a run, in order. The journal is this list, one JSON object a line; console,
 // JUnit and JSON are folds over it. Events carry facts, never display policy.
+//
+// Whoever takes events has one overload per type and visits EventBody with it: a new type compiles only when
+// fold, journal and console each say what they do with it.
 #ifndef CUDNN_CI_MODEL_EVENT_H_
 #define CUDNN_CI_MODEL_EVENT_H_
 
+#include <concepts>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "model/case_ref.h"
 #include "model/finding.h"
 #include "model/outcome.h"
 #include "model/value.h"
 
 namespace cudnn_ci {
-
-// A case is (id, device): `id` never holds the device.
-struct CaseRef {
-  std::string id;      // "conv.forward[dtype=float16,...]"
-  std::string device;  // "gpu0", or "" for cases that use no single device
-  auto operator<=>(const CaseRef&) const = default;
-};
 
 // One GPU the run uses. N of "gpuN" is its place among the visible ones in PCI order.
 struct DeviceInfo {
@@ -35,6 +32,13 @@ struct SubjectInfo {
   bool operator==(const SubjectInfo&) const = default;
 };
 
+// A plugin file as it was described: what the run judged with.
+struct PluginIdentity {
+  std::string name, version, path;
+  std::string sha256;  // of the file, lower-case hex; empty: it could not be read
+  bool operator==(const PluginIdentity&) const = default;
+};
+
 // A failure that is known and accepted until a date. Matches case *and* slug.
 struct Waiver {
   std::string case_pattern, slug, reason, owner;
@@ -42,7 +46,10 @@ struct Waiver {
   bool operator==(const Waiver&) const = default;
 };
 
+// Every event has the name it bears in the journal.
+
 struct RunStarted {
+  static constexpr const char* kName = "RunStarted";
   std::string run_id;
   std::string timestamp;  // UTC, "2026-01-31T10:00:00Z"
   std::string version;    // of cudnn-ci
@@ -56,13 +63,20 @@ struct RunStarted {
   std::map<std::string, std::map<std::string, std::string>> facts;  // by subject
   std::vector<std::string> not_gated;  // what the contract does not promise, in words
   std::vector<std::string> warnings;   // of discovery and planning
-  std::vector<Waiver> waivers;
-  std::string partial;  // why this run is not a whole verdict ("filtered", ...); empty: whole
+  std::vector<PluginIdentity> plugins;     // sorted by name
+  std::string partial;                 // why this run is not a whole verdict ("filtered", ...); empty: whole
   bool report_only = false;
   int shard_index = 0, shard_count = 0;  // 0: not sharded
 };
 
+// A waiver of the matrix, in its order; after RunStarted. One event each: there may be thousands.
+struct WaiverDeclared {
+  static constexpr const char* kName = "WaiverDeclared";
+  Waiver waiver;
+};
+
 struct CasePlanned {
+  static constexpr const char* kName = "CasePlanned";
   CaseRef ref;
   std::string check, plugin, subject;
   Layer layer = Layer::kOther;
@@ -76,17 +90,20 @@ struct CasePlanned {
 };
 
 struct PlanEnd {
+  static constexpr const char* kName = "PlanEnd";
   int64_t count = 0;
   std::string plan_sha256;
 };
 
 struct WorkerStarted {
+  static constexpr const char* kName = "WorkerStarted";
   int64_t worker = 0;  // counts from 1
   int64_t pid = 0;
   std::string plugin, subject, device;
   bool shared = false;
 };
 struct WorkerEnded {
+  static constexpr const char* kName = "WorkerEnded";
   int64_t worker = 0;
   std::string how;  // "exit 0", "SIGKILL", ...
   std::string why;  // "done", "retired: crashed", ...
@@ -95,8 +112,10 @@ struct WorkerEnded {
 // How an attempt runs. Only passes and allowed skips may come from a shared worker.
 enum class AttemptMode { kAlone, kShared, kConfirm, kRetry };
 const char* Name(AttemptMode mode);  // "alone", "shared", "confirm", "retry"
+bool Parse(const std::string& name, AttemptMode* out);
 
 struct AttemptStarted {
+  static constexpr const char* kName = "AttemptStarted";
   CaseRef ref;
   int attempt = 1;
   int64_t worker = 0;
@@ -104,20 +123,24 @@ struct AttemptStarted {
 };
 
 struct StepReached {
+  static constexpr const char* kName = "Step";
   CaseRef ref;
   std::string name;
 };
 struct ExpectationFailed {
+  static constexpr const char* kName = "ExpectationFailed";
   CaseRef ref;
   std::string file;
   int line = 0;
   std::string what;
 };
 struct FindingReported {
+  static constexpr const char* kName = "Finding";
   CaseRef ref;  // empty id: about the run
   Finding finding;
 };
 struct Measured {
+  static constexpr const char* kName = "Measurement";
   CaseRef ref;
   std::string name;
   double value = 0;
@@ -125,31 +148,24 @@ struct Measured {
   std::string goal;  // "", "lower", "higher"
 };
 struct Attached {
+  static constexpr const char* kName = "Attachment";
   CaseRef ref;
   std::string name, mime;
   std::string path;  // relative to the output folder
 };
 struct CaseSlow {
+  static constexpr const char* kName = "CaseSlow";
   CaseRef ref;
   double seconds = 0, limit = 0;
 };
 
 // What happened to a case on its way; shown in every report.
-enum class Flag {
-  kLeaked,
-  kSlow,
-  kConfirmed,
-  kUnconfirmed,
-  kOrderDependent,
-  kFlaky,
-  kWaived,
-  kRetried,
-  kStepSkipped
-};
+enum class Flag { kLeaked, kSlow, kConfirmed, kUnconfirmed, kOrderDependent, kFlaky, kRetried, kStepSkipped };
 const char* Name(Flag flag);  // "leaked", "slow", "confirmed-alone", "taken-as-is", "order-dependent", ...
 bool Parse(const std::string& name, Flag* out);
 
 struct AttemptFinished {
+  static constexpr const char* kName = "AttemptFinished";
   CaseRef ref;
   int attempt = 1;
   int64_t worker = 0;
@@ -159,25 +175,38 @@ struct AttemptFinished {
   std::string evidence;  // what was seen of a hung or crashed process
 };
 struct CaseFinished {
+  static constexpr const char* kName = "CaseFinished";
   CaseRef ref;
   Outcome outcome;
   double seconds = 0;  // of all attempts
   std::vector<Flag> flags;
 };
 struct DeviceLost {
+  static constexpr const char* kName = "DeviceLost";
   std::string device, reason;
 };
+// Why a run stops before its plan is done.
+enum class CancelReason { kSignal, kTimeLimit, kFailFast };
+const char* Name(CancelReason reason);  // "signal", "time-limit", "fail-fast"
+bool Parse(const std::string& name, CancelReason* out);
+
 struct RunCancelled {
-  std::string reason;  // "SIGINT", "--fail-fast", "--time-limit"
-  int signal = 0;
+  static constexpr const char* kName = "RunCancelled";
+  CancelReason reason = CancelReason::kSignal;
+  int signal = 0;  // its number, when a signal is the reason
 };
+// As people type or know it: "SIGINT", "--time-limit", "--fail-fast".
+std::string TextOf(const RunCancelled& cancelled);
+
 struct RunFinished {
+  static constexpr const char* kName = "RunFinished";
   double seconds = 0;
 };
 
-using EventBody = std::variant<RunStarted, CasePlanned, PlanEnd, WorkerStarted, WorkerEnded, AttemptStarted,
-                               StepReached, ExpectationFailed, FindingReported, Measured, Attached, CaseSlow,
-                               AttemptFinished, CaseFinished, DeviceLost, RunCancelled, RunFinished>;
+using EventBody =
+    std::variant<RunStarted, WaiverDeclared, CasePlanned, PlanEnd, WorkerStarted, WorkerEnded, AttemptStarted,
+                 StepReached, ExpectationFailed, FindingReported, Measured, Attached, CaseSlow,
+                 AttemptFinished, CaseFinished, DeviceLost, RunCancelled, RunFinished>;
 
 struct Event {
   int64_t seq = 0;   // counts from 1, without gaps
@@ -185,7 +214,11 @@ struct Event {
   EventBody body;
 };
 
-const char* Name(const EventBody& body);  // "CasePlanned"
+// For overloads that treat several events alike: template <OneOf<WorkerStarted, WorkerEnded> E> ...
+template <class E, class... Es>
+concept OneOf = (std::same_as<E, Es> || ...);
+
+const char* Name(const EventBody& body);  // the alternative's kName
 
 }  // namespace cudnn_ci
 

@@ -116,6 +116,7 @@ const char* Name(Blame blame) { return NameOf(kBlames, blame); }
 const char* Name(Layer layer) { return NameOf(kLayers, layer); }
 bool Parse(const std::string& name, Severity* out) { return ParseName(kSeverities, name, out); }
 bool Parse(const std::string& name, Blame* out) { return ParseName(kBlames, name, out); }
+bool Parse(const std::string& name, Layer* out) { return ParseName(kLayers, name, out); }
 
 Finding MakeFinding(const FindingInfo& info, std::string detail) {
   return {info.slug, info.severity, info.blame, std::move(detail), info.summary, info.remedy, info.link};

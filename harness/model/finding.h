@@ -18,6 +18,7 @@ const char* Name(Blame blame);        // "image", "runner", "harness", "matrix",
 const char* Name(Layer layer);        // "driver", ...
 bool Parse(const std::string& name, Severity* out);
 bool Parse(const std::string& name, Blame* out);
+bool Parse(const std::string& name, Layer* out);
 
 // The declaration, for `explain` and to complete what a check reports.
 struct FindingInfo {

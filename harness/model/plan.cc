@@ -169,10 +169,6 @@ std::string CaseId(const std::string& check, const Params& params, const std::st
   return CaseIdOf(check, {texts.begin(), texts.end()});
 }
 
-std::string DisplayId(const CaseRef& ref) {
-  return ref.device.empty() || ref.device == "gpu0" ? ref.id : ref.id + "@" + ref.device;
-}
-
 namespace {
 
 // Without a device the driver's checks say why, and block what rests on them. A check that uses a device and

@@ -55,9 +55,6 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
 std::string CaseId(const std::string& check, const Params& params, const std::string& subject,
                    const std::string& name);
 
-// "id" or "id@gpu1" from the second device on: how people and --case name a case.
-std::string DisplayId(const CaseRef& ref);
-
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_MODEL_PLAN_H_

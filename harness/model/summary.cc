@@ -3,7 +3,7 @@
 #include "model/summary.h"
 
 #include <algorithm>
-#include <type_traits>
+#include <functional>
 #include <utility>
 
 #include "model/reasons.h"
@@ -13,7 +13,30 @@ namespace {
 
 constexpr size_t kMaxSteps = 64;
 
-std::string Key(const CaseRef& ref) { return ref.id + "\n" + ref.device; }
+// Where the case stands in the index, or the free slot where it would. There is always a free one.
+size_t SlotOf(const std::vector<uint32_t>& index, const std::vector<CaseRecord>& cases, const CaseRef& ref) {
+  const std::hash<std::string> hash;
+  const size_t mask = index.size() - 1;
+  size_t slot = (hash(ref.id) + 31 * hash(ref.device)) & mask;
+  while (index[slot] != 0 && cases[index[slot] - 1].plan.ref != ref) slot = (slot + 1) & mask;
+  return slot;
+}
+
+// The size stays a power of two and at least twice the number of cases.
+void MakeRoomInIndex(Summary* s) {
+  if (2 * (s->cases.size() + 1) <= s->index.size()) return;
+  s->index.assign(std::max<size_t>(16, 2 * s->index.size()), 0);
+  for (size_t i = 0; i < s->cases.size(); ++i)
+    s->index[SlotOf(s->index, s->cases, s->cases[i].plan.ref)] = static_cast<uint32_t>(i + 1);
+}
+
+// A pass at once, of which there is nothing to tell but how long it took.
+bool IsPlainPass(const CaseRecord& record) {
+  if (record.attempts.size() != 1 || !std::holds_alternative<Passed>(record.outcome)) return false;
+  const AttemptRecord& a = record.attempts[0];
+  return std::holds_alternative<Passed>(a.outcome) && a.output.empty() && a.evidence.empty() &&
+         a.expectations.empty() && a.findings.empty();
+}
 
 void AddOnce(std::vector<Finding>* findings, const Finding& finding) {
   if (std::find(findings->begin(), findings->end(), finding) == findings->end()) findings->push_back(finding);
@@ -27,7 +50,7 @@ AttemptRecord* Current(CaseRecord* record) {
 
 // A waiver holds when every error of a case that ran is covered.
 std::string WaivedBy(const Summary& summary, const CaseRecord& record) {
-  if (!summary.run || summary.run->waivers.empty()) return "";
+  if (summary.waivers.empty()) return "";
   if (!std::holds_alternative<Failed>(record.outcome) && !std::holds_alternative<Errored>(record.outcome)) {
     return "";
   }
@@ -41,22 +64,90 @@ std::string WaivedBy(const Summary& summary, const CaseRecord& record) {
   return text;
 }
 
-void Start(CaseRecord* record, const AttemptStarted& e) {
-  AttemptRecord attempt;
+void AddFlag(CaseRecord* record, Flag flag) {
+  if (std::find(record->flags.begin(), record->flags.end(), flag) == record->flags.end())
+    record->flags.push_back(flag);
+}
+
+}  // namespace
+
+const CaseRecord* Summary::Find(const CaseRef& ref) const {
+  if (index.empty()) return nullptr;
+  const uint32_t place = index[SlotOf(index, cases, ref)];
+  return place == 0 ? nullptr : &cases[place - 1];
+}
+
+CaseRecord* Fold::Record(const CaseRef& ref) {
+  return const_cast<CaseRecord*>(summary_.Find(ref));  // NOLINT: the summary is ours
+}
+
+void Fold::On(const CasePlanned& e) {
+  MakeRoomInIndex(&summary_);
+  uint32_t& place = summary_.index[SlotOf(summary_.index, summary_.cases, e.ref)];
+  if (place != 0) return;
+  place = static_cast<uint32_t>(summary_.cases.size() + 1);
+  summary_.cases.emplace_back();
+  summary_.cases.back().plan = e;
+}
+
+void Fold::On(const AttemptStarted& e) {
+  CaseRecord* record = Record(e.ref);
+  if (!record) return;
+  AttemptRecord& attempt = record->attempts.emplace_back();
   attempt.attempt = e.attempt;
   attempt.worker = e.worker;
   attempt.mode = e.mode;
-  record->attempts.push_back(std::move(attempt));
   record->measurements.clear();
   record->steps.clear();
 }
 
-void Finish(CaseRecord* record, const AttemptFinished& e) {
+void Fold::On(const StepReached& e) {
+  CaseRecord* record = Record(e.ref);
+  if (!record) return;
+  if (record->steps.size() == kMaxSteps) record->steps.erase(record->steps.begin());
+  record->steps.push_back(e.name);
+}
+
+void Fold::On(const ExpectationFailed& e) {
+  CaseRecord* record = Record(e.ref);
+  if (!record) return;
+  if (!Current(record)) record->attempts.emplace_back();
+  record->attempts.back().expectations.push_back({{}, e.file, e.line, e.what});
+}
+
+void Fold::On(const FindingReported& e) {
+  // Not an error beside others: it decides only when nothing else does.
+  if (e.ref.id.empty() && e.finding.slug == "report-not-written") {
+    std::string& failure = summary_.report_failure;
+    failure += (failure.empty() ? "" : "; ") + e.finding.detail;
+    return;
+  }
+  CaseRecord* record = Record(e.ref);
+  if (!record) return AddOnce(&summary_.run_findings, e.finding);
+  AddOnce(&record->findings, e.finding);
+  if (AttemptRecord* attempt = Current(record)) AddOnce(&attempt->findings, e.finding);
+  if (record->finished) record->waived_by = WaivedBy(summary_, *record);
+}
+
+void Fold::On(const Measured& e) {
+  if (CaseRecord* record = Record(e.ref)) record->measurements.push_back(e);
+}
+
+void Fold::On(const Attached& e) {
+  if (CaseRecord* record = Record(e.ref)) record->attachments.push_back(e);
+}
+
+void Fold::On(const CaseSlow& e) {
+  if (CaseRecord* record = Record(e.ref)) AddFlag(record, Flag::kSlow);
+}
+
+void Fold::On(const AttemptFinished& e) {
+  CaseRecord* record = Record(e.ref);
+  if (!record) return;
   AttemptRecord* attempt = Current(record);
   if (!attempt) {
     // A case settled without a start (a device was lost) still tells its one attempt.
-    record->attempts.emplace_back();
-    attempt = &record->attempts.back();
+    attempt = &record->attempts.emplace_back();
     attempt->attempt = e.attempt;
     attempt->worker = e.worker;
   }
@@ -67,96 +158,22 @@ void Finish(CaseRecord* record, const AttemptFinished& e) {
   attempt->finished = true;
 }
 
-}  // namespace
-
-const char* Name(VerdictKind kind) {
-  switch (kind) {
-    case VerdictKind::kPassed:
-      return "passed";
-    case VerdictKind::kFailed:
-      return "failed";
-    case VerdictKind::kNotGated:
-      return "not_gated";
-    case VerdictKind::kInconclusive:
-      return "inconclusive";
-    case VerdictKind::kInterrupted:
-      break;
-  }
-  return "interrupted";
+void Fold::On(const CaseFinished& e) {
+  CaseRecord* record = Record(e.ref);
+  if (!record) return;
+  record->outcome = e.outcome;
+  record->finished = true;
+  record->seconds = e.seconds;
+  for (const Flag flag : e.flags) AddFlag(record, flag);
+  if (IsPlainPass(*record)) std::vector<AttemptRecord>().swap(record->attempts);
+  record->waived_by = WaivedBy(summary_, *record);
 }
 
-const CaseRecord* Summary::Find(const CaseRef& ref) const {
-  const auto place = index.find(Key(ref));
-  return place == index.end() ? nullptr : &cases[place->second];
-}
-
-CaseRecord* Fold::Record(const CaseRef& ref) {
-  const auto place = summary_.index.find(Key(ref));
-  return place == summary_.index.end() ? nullptr : &summary_.cases[place->second];
-}
-
-void Fold::Apply(const Event& event) {
-  Summary& s = summary_;
-  std::visit(
-      [&](const auto& e) {
-        using E = std::decay_t<decltype(e)>;
-        if constexpr (std::is_same_v<E, RunStarted>) {
-          s.run = e;
-        } else if constexpr (std::is_same_v<E, CasePlanned>) {
-          if (!s.index.emplace(Key(e.ref), s.cases.size()).second) return;
-          s.cases.emplace_back();
-          s.cases.back().plan = e;
-        } else if constexpr (std::is_same_v<E, PlanEnd>) {
-          s.plan_end = e;
-        } else if constexpr (std::is_same_v<E, WorkerStarted>) {
-          ++s.workers;
-        } else if constexpr (std::is_same_v<E, DeviceLost>) {
-          s.devices_lost.push_back(e);
-        } else if constexpr (std::is_same_v<E, RunCancelled>) {
-          // The first reason is the cause; a signal that follows it still decides the exit code.
-          if (!s.cancelled || (s.cancelled->signal == 0 && e.signal != 0)) s.cancelled = e;
-        } else if constexpr (std::is_same_v<E, RunFinished>) {
-          s.finished = e;
-        } else if constexpr (std::is_same_v<E, FindingReported>) {
-          CaseRecord* record = Record(e.ref);
-          if (!record) return AddOnce(&s.run_findings, e.finding);  // about no planned case: never lost
-          AddOnce(&record->findings, e.finding);
-          if (AttemptRecord* attempt = Current(record)) AddOnce(&attempt->findings, e.finding);
-          if (record->finished) record->waived_by = WaivedBy(s, *record);
-        } else if constexpr (!std::is_same_v<E, WorkerEnded>) {
-          CaseRecord* record = Record(e.ref);
-          if (!record) return;
-          if constexpr (std::is_same_v<E, AttemptStarted>) {
-            Start(record, e);
-          } else if constexpr (std::is_same_v<E, StepReached>) {
-            if (record->steps.size() == kMaxSteps) record->steps.erase(record->steps.begin());
-            record->steps.push_back(e.name);
-          } else if constexpr (std::is_same_v<E, ExpectationFailed>) {
-            if (!Current(record)) record->attempts.emplace_back();
-            record->attempts.back().expectations.push_back({{}, e.file, e.line, e.what});
-          } else if constexpr (std::is_same_v<E, Measured>) {
-            record->measurements.push_back(e);
-          } else if constexpr (std::is_same_v<E, Attached>) {
-            record->attachments.push_back(e);
-          } else if constexpr (std::is_same_v<E, CaseSlow>) {
-            if (std::count(record->flags.begin(), record->flags.end(), Flag::kSlow) == 0) {
-              record->flags.push_back(Flag::kSlow);
-            }
-          } else if constexpr (std::is_same_v<E, AttemptFinished>) {
-            Finish(record, e);
-          } else if constexpr (std::is_same_v<E, CaseFinished>) {
-            record->outcome = e.outcome;
-            record->finished = true;
-            record->seconds = e.seconds;
-            for (Flag flag : e.flags) {
-              if (std::count(record->flags.begin(), record->flags.end(), flag) == 0)
-                record->flags.push_back(flag);
-            }
-            record->waived_by = WaivedBy(s, *record);
-          }
-        }
-      },
-      event.body);
+void Fold::On(const RunCancelled& e) {
+  // The first reason is the cause; a signal that follows it still decides the exit code.
+  std::optional<RunCancelled>& cancelled = summary_.cancelled;
+  if (!cancelled || (cancelled->reason != CancelReason::kSignal && e.reason == CancelReason::kSignal))
+    cancelled = e;
 }
 
 Totals Count(const Summary& summary) {

@@ -1,12 +1,12 @@
-// The summary: a fold over events, computed once, used by every reporter and by the exit code. Only this
-// fold counts cases and gives verdict and exit code.
+// The summary: a fold over events, computed once. The one record of a run: runner, reporters and verdict read
+// it, nobody keeps a copy of what it holds.
 #ifndef CUDNN_CI_MODEL_SUMMARY_H_
 #define CUDNN_CI_MODEL_SUMMARY_H_
 
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "model/event.h"
@@ -31,37 +31,23 @@ struct CaseRecord {
   bool finished = false;
   double seconds = 0;
   std::vector<Flag> flags;
-  std::vector<AttemptRecord> attempts;
-  std::vector<Finding> findings;       // of all attempts and of the harness, without repeats
-  std::vector<Measured> measurements;  // of the last attempt
+  std::vector<AttemptRecord> attempts;  // none of a case that passed at once and said nothing
+  std::vector<Finding> findings;        // of all attempts and of the harness, without repeats
+  std::vector<Measured> measurements;   // of the last attempt
   std::vector<Attached> attachments;
   std::vector<std::string> steps;  // of the last attempt, at most 64
   std::string waived_by;           // "OWNER until DATE: REASON"; empty: not waived
 };
 
+// Cases by outcome. The first seven add up: planned is the sum of the other six; a waived case is counted
+// under its outcome too.
 struct Totals {
   int64_t planned = 0, passed = 0, failed = 0, errored = 0, skipped = 0, blocked = 0, not_run = 0, waived = 0;
 };
 
-enum class VerdictKind { kPassed, kFailed, kNotGated, kInconclusive, kInterrupted };
-const char* Name(VerdictKind kind);  // "passed", "failed", "not_gated", "inconclusive", "interrupted"
-
-struct RootCause {
-  Finding finding;
-  std::string case_id;  // DisplayId, or empty: about the run
-};
-
-struct Verdict {
-  VerdictKind kind = VerdictKind::kInconclusive;
-  Blame blame = Blame::kUndetermined;  // of the class that decided; meaningless when passed
-  int exit_code = 6;                   // before --report-only
-  std::optional<RootCause> root_cause;
-  bool complete = false;  // PlanEnd and RunFinished were seen and every case has an outcome
-  std::string retry;      // whether running again elsewhere is useful, in words
-};
-
 struct Summary {
   std::optional<RunStarted> run;
+  std::vector<Waiver> waivers;
   std::optional<PlanEnd> plan_end;
   std::optional<RunCancelled> cancelled;
   std::optional<RunFinished> finished;
@@ -69,35 +55,50 @@ struct Summary {
   std::vector<Finding> run_findings;  // about the run as a whole
   std::vector<DeviceLost> devices_lost;
   int64_t workers = 0;
-  std::string report_failure;  // a report could not be written; set by the fan-out
+  std::string report_failure;  // reports that could not be written, separated by "; "
 
+  // The record of a planned case; null: the plan has no such case. Constant time.
   const CaseRecord* Find(const CaseRef& ref) const;
-  std::unordered_map<std::string, size_t> index;  // "id\ndevice" -> place in cases
+  // Places in `cases` plus 1, by hash of the case's ref; 0: free. A string for a key would be a third of what
+  // a hundred thousand cases cost.
+  std::vector<uint32_t> index;
 };
 
+// Events in, summary out. One thread. An event about a case that nobody planned changes no case; a finding of
+// such a case counts as one about the run, so that no error is ever lost.
 class Fold {
  public:
-  void Apply(const Event& event);
+  void Apply(const Event& event) {
+    std::visit([this](const auto& e) { On(e); }, event.body);
+  }
   const Summary& summary() const { return summary_; }
   Summary* mutable_summary() { return &summary_; }
 
  private:
+  // One per event: what is not here does not compile.
+  void On(const RunStarted& e) { summary_.run = e; }
+  void On(const WaiverDeclared& e) { summary_.waivers.push_back(e.waiver); }
+  void On(const CasePlanned& e);
+  void On(const PlanEnd& e) { summary_.plan_end = e; }
+  void On(const WorkerStarted&) { ++summary_.workers; }
+  void On(const WorkerEnded&) {}  // evidence in the journal, no fact of a case
+  void On(const AttemptStarted& e);
+  void On(const StepReached& e);
+  void On(const ExpectationFailed& e);
+  void On(const FindingReported& e);
+  void On(const Measured& e);
+  void On(const Attached& e);
+  void On(const CaseSlow& e);
+  void On(const AttemptFinished& e);
+  void On(const CaseFinished& e);
+  void On(const DeviceLost& e) { summary_.devices_lost.push_back(e); }
+  void On(const RunCancelled& e);
+  void On(const RunFinished& e) { summary_.finished = e; }
   CaseRecord* Record(const CaseRef& ref);
   Summary summary_;
 };
 
 Totals Count(const Summary& summary);
-
-// Verdict and exit code: the one place that decides them. `today` (UTC, "2026-01-31") ends waivers.
-Verdict Judge(const Summary& summary);
-
-// Whether the case makes the gate red: required, and neither passed, nor an allowed skip, nor waived; a
-// blocked case is red if what blocks it is optional or waived (else its blocker is).
-bool IsRed(const Summary& summary, const CaseRecord& record);
-
-// Findings the fold can see only at the end: entries of which nothing passed (`no-engine`), expired waivers,
-// an empty plan. The runner reports them before RunFinished.
-std::vector<Finding> ClosingFindings(const Summary& summary);
 
 }  // namespace cudnn_ci
 

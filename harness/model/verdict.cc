@@ -6,21 +6,26 @@
 #include <string>
 #include <vector>
 
-#include "model/plan.h"
+#include "model/names.h"
 #include "model/reasons.h"
-#include "model/summary.h"
+#include "model/verdict.h"
 
 namespace cudnn_ci {
 namespace {
 
+constexpr const char* kVerdicts[] = {"passed", "failed", "not_gated", "inconclusive", "interrupted"};
+constexpr const char* kRetries[] = {"not-needed", "useless", "elsewhere", "once-elsewhere", "again"};
+
 // One error that counts, with its place for the choice of the root cause.
-struct Charge {
+struct CountedError {
   Finding finding;
   std::string case_id;
   Layer layer = Layer::kOther;
 };
 
-bool WasFailFast(const Summary& s) { return s.cancelled && s.cancelled->reason == "--fail-fast"; }
+bool WasCancelledBy(const Summary& s, CancelReason reason) {
+  return s.cancelled && s.cancelled->reason == reason;
+}
 
 // Not run, or blocked by what was not.
 bool WasNotRun(const Summary& s, const CaseRecord& record) {
@@ -41,7 +46,8 @@ bool HasSlug(const std::vector<Finding>& findings, const std::string& slug) {
 }
 
 // Errors of one red case. A case of which only some errors are waived is red by the others.
-std::vector<Finding> Accusations(const Summary& summary, const CaseRecord& record, const std::string& today) {
+std::vector<Finding> CountedFindings(const Summary& summary, const CaseRecord& record,
+                                     const std::string& today) {
   if (std::holds_alternative<Blocked>(record.outcome)) {
     const CaseRecord* blocker = RootBlocker(summary, record);
     if (!blocker) {
@@ -59,30 +65,35 @@ std::vector<Finding> Accusations(const Summary& summary, const CaseRecord& recor
   return errors;
 }
 
-std::vector<Charge> Charges(const Summary& summary) {
-  std::vector<Charge> charges;
+std::vector<CountedError> CountedErrors(const Summary& summary) {
+  std::vector<CountedError> errors;
   const std::string today = DayOf(summary);
   for (const CaseRecord& record : summary.cases) {
     // Not having run is the consequence of something else; it decides only when nothing else does.
     if (WasNotRun(summary, record) || !IsRed(summary, record)) continue;
-    for (Finding& finding : Accusations(summary, record, today)) {
-      charges.push_back({std::move(finding), DisplayId(record.plan.ref), record.plan.layer});
+    for (Finding& finding : CountedFindings(summary, record, today)) {
+      errors.push_back({std::move(finding), DisplayId(record.plan.ref), record.plan.layer});
     }
   }
-  std::stable_sort(charges.begin(), charges.end(),
-                   [](const Charge& a, const Charge& b) { return a.layer < b.layer; });
+  std::stable_sort(errors.begin(), errors.end(),
+                   [](const CountedError& a, const CountedError& b) { return a.layer < b.layer; });
   std::vector<Finding> about_run = summary.run_findings;
   for (Finding& finding : ClosingFindings(summary)) {
     if (!Has(about_run, finding)) about_run.push_back(std::move(finding));
   }
-  const bool limit = summary.cancelled && summary.cancelled->reason == "--time-limit";
-  if (limit && !HasSlug(about_run, "time-limit")) {
+  if (WasCancelledBy(summary, CancelReason::kTimeLimit) && !HasSlug(about_run, "time-limit")) {
     about_run.push_back(HarnessFinding("time-limit", "the run reached its --time-limit"));
   }
   for (Finding& finding : about_run) {
-    if (finding.severity == Severity::kError) charges.push_back({std::move(finding), "", Layer::kOther});
+    if (finding.severity != Severity::kError) continue;
+    // The libraries under test are not there: whatever their cases then say is a consequence.
+    const bool cause = finding.slug == "subject-missing";
+    const auto place = cause ? std::find_if(errors.begin(), errors.end(),
+                                            [](const CountedError& e) { return e.layer >= Layer::kCudnn; })
+                             : errors.end();
+    errors.insert(place, {std::move(finding), "", cause ? Layer::kCudnn : Layer::kOther});
   }
-  return charges;
+  return errors;
 }
 
 bool IsComplete(const Summary& summary) {
@@ -100,7 +111,7 @@ std::string NotRunText(const Summary& summary) {
            std::to_string(summary.plan_end->count) + " planned cases";
   }
   return std::to_string(Count(summary).not_run) + " planned cases were not run" +
-         (summary.cancelled ? ": " + summary.cancelled->reason : "");
+         (summary.cancelled ? ": " + TextOf(*summary.cancelled) : "");
 }
 
 // What decides when no case and no finding does; nothing when the run is a pass.
@@ -109,9 +120,15 @@ std::optional<Finding> LastResort(const Summary& summary, bool complete) {
   if (!summary.report_failure.empty()) {
     return HarnessFinding("report-not-written", summary.report_failure);
   }
+  // A pass of an optional case shows nothing where all that is required was left out.
+  const RequiredTotals required = CountRequired(summary);
   const Totals totals = Count(summary);
-  if (totals.passed == 0 && totals.waived == 0) {
+  if (totals.passed + totals.waived == 0) {
     return HarnessFinding("nothing-selected", "no case passed: nothing was shown to work");
+  }
+  if (required.planned > 0 && required.passed + required.waived == 0) {
+    return HarnessFinding("nothing-selected", "none of the " + std::to_string(required.planned) +
+                                                  " required cases passed: nothing was shown to work");
   }
   return std::nullopt;
 }
@@ -137,29 +154,18 @@ VerdictKind KindOf(Blame blame) {
   return blame == Blame::kUndetermined ? VerdictKind::kInconclusive : VerdictKind::kFailed;
 }
 
-const char* RetryText(Blame blame) {
-  switch (blame) {
-    case Blame::kImage:
-      return "no: the image is at fault and would fail elsewhere too";
-    case Blame::kHarness:
-      return "no: cudnn-ci or a plugin is at fault; report the bug";
-    case Blame::kRunner:
-      return "yes, on another runner: this one is at fault, the image is not judged";
-    case Blame::kMatrix:
-      return "no: correct the matrix first";
-    case Blame::kUndetermined:
-      break;
-  }
-  return "yes, once, on another runner: if it repeats, the image is at fault";
+Retry RetryFor(Blame blame) {
+  if (blame == Blame::kRunner) return Retry::kElsewhere;
+  return blame == Blame::kUndetermined ? Retry::kOnceElsewhere : Retry::kUseless;
 }
 
-// Sets blame and root cause by the strongest class that is charged.
-bool Decide(const std::vector<Charge>& charges, Verdict* verdict) {
+// Sets blame and root cause by the strongest class that has an error.
+bool Decide(const std::vector<CountedError>& errors, Verdict* verdict) {
   for (Blame blame : {Blame::kImage, Blame::kHarness, Blame::kRunner, Blame::kUndetermined, Blame::kMatrix}) {
-    for (const Charge& charge : charges) {
-      if (charge.finding.blame != blame) continue;
+    for (const CountedError& error : errors) {
+      if (error.finding.blame != blame) continue;
       verdict->blame = blame;
-      verdict->root_cause = RootCause{charge.finding, charge.case_id};
+      verdict->root_cause = RootCause{error.finding, error.case_id};
       return true;
     }
   }
@@ -168,9 +174,46 @@ bool Decide(const std::vector<Charge>& charges, Verdict* verdict) {
 
 }  // namespace
 
+const char* Name(VerdictKind kind) { return NameOf(kVerdicts, kind); }
+const char* Name(Retry retry) { return NameOf(kRetries, retry); }
+
+std::string RetryText(const Summary& summary, const Verdict& verdict) {
+  switch (verdict.retry) {
+    case Retry::kNotNeeded:
+      return "not needed";
+    case Retry::kElsewhere:
+      return "yes, on another runner: this one is at fault, the image is not judged";
+    case Retry::kOnceElsewhere:
+      return "yes, once, on another runner: if it repeats, the image is at fault";
+    case Retry::kAgain:
+      return "yes: the run was interrupted" +
+             (summary.cancelled ? " by " + TextOf(*summary.cancelled) : std::string()) +
+             " and judged nothing as a whole";
+    case Retry::kUseless:
+      break;
+  }
+  if (verdict.blame == Blame::kHarness) return "no: cudnn-ci or a plugin is at fault; report the bug";
+  return verdict.blame == Blame::kMatrix ? "no: correct the matrix first"
+                                         : "no: the image is at fault and would fail elsewhere too";
+}
+
+RequiredTotals CountRequired(const Summary& summary) {
+  RequiredTotals totals;
+  for (const CaseRecord& record : summary.cases) {
+    if (!record.plan.required) continue;
+    ++totals.planned;
+    if (!record.waived_by.empty()) {
+      ++totals.waived;
+    } else if (!IsRed(summary, record)) {
+      ++(std::holds_alternative<Passed>(record.outcome) ? totals.passed : totals.left_out);
+    }
+  }
+  return totals;
+}
+
 bool IsRed(const Summary& summary, const CaseRecord& record) {
   if (!record.plan.required || !record.waived_by.empty()) return false;
-  if (WasNotRun(summary, record)) return !WasFailFast(summary);
+  if (WasNotRun(summary, record)) return !WasCancelledBy(summary, CancelReason::kFailFast);
   if (std::holds_alternative<Blocked>(record.outcome)) {
     const CaseRecord* blocker = RootBlocker(summary, record);
     if (!blocker) return true;
@@ -188,7 +231,7 @@ bool IsRed(const Summary& summary, const CaseRecord& record) {
 Verdict Judge(const Summary& summary) {
   Verdict verdict;
   verdict.complete = IsComplete(summary);
-  bool red = Decide(Charges(summary), &verdict);
+  bool red = Decide(CountedErrors(summary), &verdict);
   if (!red) {
     if (std::optional<Finding> last = LastResort(summary, verdict.complete)) {
       verdict.blame = last->blame;
@@ -196,22 +239,23 @@ Verdict Judge(const Summary& summary) {
       red = true;
     }
   }
-  if (summary.cancelled && summary.cancelled->signal != 0) {
+  if (WasCancelledBy(summary, CancelReason::kSignal)) {
     verdict.kind = VerdictKind::kInterrupted;
-    verdict.exit_code = 128 + summary.cancelled->signal;
-    verdict.retry =
-        "yes: the run was interrupted by " + summary.cancelled->reason + " and judged nothing as a whole";
+    // A record from elsewhere may hold any number: none may make a green exit of it.
+    const int signal = summary.cancelled->signal;
+    verdict.exit_code = signal > 0 && signal < 65 ? 128 + signal : ExitCode(Blame::kUndetermined);
+    verdict.retry = Retry::kAgain;
     return verdict;
   }
   if (!red) {
     verdict.kind = VerdictKind::kPassed;
     verdict.exit_code = 0;
-    verdict.retry = "not needed";
+    verdict.retry = Retry::kNotNeeded;
     return verdict;
   }
   verdict.kind = KindOf(verdict.blame);
   verdict.exit_code = ExitCode(verdict.blame);
-  verdict.retry = RetryText(verdict.blame);
+  verdict.retry = RetryFor(verdict.blame);
   return verdict;
 }
 

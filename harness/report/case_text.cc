@@ -49,7 +49,7 @@ std::string ReasonLine(const Summary& summary, const CaseRecord& record) {
   }
   if (const auto* not_run = std::get_if<NotRun>(&record.outcome)) {
     std::string reason = not_run->reason;
-    if (reason.empty() && summary.finished && summary.cancelled) reason = summary.cancelled->reason;
+    if (reason.empty() && summary.finished && summary.cancelled) reason = TextOf(*summary.cancelled);
     return "not run: " + CleanLine(reason.empty() ? "the run did not finish" : reason, 230);
   }
   if (const auto* skipped = std::get_if<Skipped>(&record.outcome)) {

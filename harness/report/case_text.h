@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/summary.h"
+#include "model/verdict.h"
 
 namespace cudnn_ci {
 

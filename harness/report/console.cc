@@ -2,6 +2,7 @@
 // nor start a line with a command of the pipeline's.
 #include "report/console.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -13,7 +14,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "model/plan.h"
 #include "model/reasons.h"
 #include "report/case_text.h"
 
@@ -119,28 +119,48 @@ bool ConsoleReporter::Compact(const Summary& summary) const {
   return !options_.terminal && static_cast<int64_t>(summary.cases.size()) > options_.compact_above;
 }
 
-void ConsoleReporter::Note(const Event& event) {
-  if (const auto* started = std::get_if<AttemptStarted>(&event.body)) {
-    running_[started->ref] = {event.t_ms, ""};
-  } else if (const auto* step = std::get_if<StepReached>(&event.body)) {
-    const auto place = running_.find(step->ref);
-    if (place != running_.end()) place->second.step = step->name;
-  } else if (const auto* ended = std::get_if<AttemptFinished>(&event.body)) {
-    running_.erase(ended->ref);
-  } else if (const auto* finished = std::get_if<CaseFinished>(&event.body)) {
-    running_.erase(finished->ref);
-    ++done_;
-  }
+void ConsoleReporter::Track(const StepReached& e, int64_t) {
+  const auto place = running_.find(e.ref);
+  if (place != running_.end()) place->second.step = e.name;
 }
 
-std::string ConsoleReporter::Heading(const Summary& summary) const {
-  const RunStarted& run = *summary.run;
+void ConsoleReporter::Track(const CaseFinished& e, int64_t) {
+  running_.erase(e.ref);
+  ++done_;
+}
+
+std::string ConsoleReporter::Lines(const RunStarted& run, const Summary&) {
   std::string text = "cudnn-ci " + CleanLine(run.version, 40) + ", matrix " + CleanLine(run.matrix_name, 80);
   for (const DeviceInfo& device : run.devices) text += ", " + device.name + " " + CleanLine(device.model, 60);
   if (run.devices.empty()) text += ", no GPU";
   text = CleanLine(text, 400) + "\n";
   for (const std::string& warning : run.warnings) text += "warning: " + CleanLine(warning, 400) + "\n";
   return text;
+}
+
+std::string ConsoleReporter::Lines(const PlanEnd& plan, const Summary&) {
+  return "plan: " + std::to_string(plan.count) + (plan.count == 1 ? " case\n" : " cases\n");
+}
+
+std::string ConsoleReporter::Lines(const FindingReported& reported, const Summary&) {
+  if (!reported.ref.id.empty()) return "";
+  const Finding& finding = reported.finding;
+  return CleanLine(std::string(Name(finding.severity)) + ": " + FindingName(finding) + ": " + finding.detail,
+                   600) +
+         "\n";
+}
+
+std::string ConsoleReporter::Lines(const CaseFinished& finished, const Summary& summary) {
+  const CaseRecord* record = summary.Find(finished.ref);
+  return record ? CaseLines(*record, summary) + Milestone(summary) : "";
+}
+
+std::string ConsoleReporter::Lines(const DeviceLost& lost, const Summary&) {
+  return CleanLine("error: " + lost.device + " is lost: " + lost.reason, 600) + "\n";
+}
+
+std::string ConsoleReporter::Lines(const RunCancelled& cancelled, const Summary&) {
+  return "the run is being ended: " + TextOf(cancelled) + "\n";
 }
 
 std::string ConsoleReporter::CaseLines(const CaseRecord& record, const Summary& summary) {
@@ -237,44 +257,24 @@ std::string ConsoleReporter::LinesOf(const Event& event, const Summary& summary)
   if (Gather(event, summary)) return "";
   const std::string gathered = TakeBlocked();
   if (Gather(event, summary)) return gathered;  // blocked by something else
-  return gathered + OwnLinesOf(event, summary);
-}
-
-std::string ConsoleReporter::OwnLinesOf(const Event& event, const Summary& summary) {
-  if (std::holds_alternative<RunStarted>(event.body)) return Heading(summary);
-  if (const auto* plan = std::get_if<PlanEnd>(&event.body)) {
-    return "plan: " + std::to_string(plan->count) + (plan->count == 1 ? " case\n" : " cases\n");
-  }
-  if (const auto* finished = std::get_if<CaseFinished>(&event.body)) {
-    const CaseRecord* record = summary.Find(finished->ref);
-    return record ? CaseLines(*record, summary) + Milestone(summary) : "";
-  }
-  if (const auto* reported = std::get_if<FindingReported>(&event.body)) {
-    if (!reported->ref.id.empty()) return "";
-    const Finding& finding = reported->finding;
-    return CleanLine(
-               std::string(Name(finding.severity)) + ": " + FindingName(finding) + ": " + finding.detail,
-               600) +
-           "\n";
-  }
-  if (const auto* lost = std::get_if<DeviceLost>(&event.body)) {
-    return CleanLine("error: " + lost->device + " is lost: " + lost->reason, 600) + "\n";
-  }
-  if (const auto* cancelled = std::get_if<RunCancelled>(&event.body)) {
-    return CleanLine("the run is being ended: " + cancelled->reason, 300) + "\n";
-  }
-  return "";
+  return gathered + std::visit([&](const auto& e) { return Lines(e, summary); }, event.body);
 }
 
 Status ConsoleReporter::Print(const std::string& lines, const std::string& progress) {
   std::string text = progress_shown_ ? "\r\x1b[K" : "";
   text += lines + progress;
   progress_shown_ = !progress.empty();
-  return WriteAll(fd_, text, "the console");
+  if (closed_) return {};
+  const Status status = WriteAll(fd_, text, "the console");
+  if (status.ok()) return status;
+  // Who reads has seen enough (`| head`): no report is lost with it.
+  pollfd reader{fd_, POLLOUT, 0};
+  closed_ = poll(&reader, 1, 0) == 1 && (reader.revents & (POLLERR | POLLHUP)) != 0;
+  return closed_ ? Status() : status;
 }
 
 Status ConsoleReporter::OnEvent(const Event& event, const Summary& summary) {
-  Note(event);
+  std::visit([&](const auto& e) { Track(e, event.t_ms); }, event.body);
   const std::string lines = LinesOf(event, summary);
   std::string progress;
   if (options_.terminal && !summary.cases.empty()) {

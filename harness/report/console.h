@@ -26,7 +26,7 @@ ConsoleOptions DetectConsole(int fd);
 
 class ConsoleReporter : public Reporter {
  public:
-  // The descriptor stays the caller's. SIGPIPE must be ignored: a closed pipe is an error, not a death.
+  // The descriptor stays the caller's. SIGPIPE must be ignored: a closed pipe ends the output, not the run.
   ConsoleReporter(int fd, ConsoleOptions options);
   const char* name() const override { return "console"; }
   Status OnEvent(const Event& event, const Summary& summary) override;
@@ -38,15 +38,37 @@ class ConsoleReporter : public Reporter {
     int64_t since_ms = 0;
     std::string step;
   };
-  void Note(const Event& event);  // who runs, how far we are
+  // Who runs, how far we are.
+  void Track(const AttemptStarted& e, int64_t t_ms) { running_[e.ref] = {t_ms, ""}; }
+  void Track(const StepReached& e, int64_t t_ms);
+  void Track(const AttemptFinished& e, int64_t) { running_.erase(e.ref); }
+  void Track(const CaseFinished& e, int64_t t_ms);
+  template <
+      OneOf<RunStarted, WaiverDeclared, CasePlanned, PlanEnd, WorkerStarted, WorkerEnded, ExpectationFailed,
+            FindingReported, Measured, Attached, CaseSlow, DeviceLost, RunCancelled, RunFinished>
+          E>
+  void Track(const E&, int64_t) {}
+
   std::string LinesOf(const Event& event, const Summary& summary);
-  std::string OwnLinesOf(const Event& event, const Summary& summary);
+  // What is printed of an event.
+  std::string Lines(const RunStarted& e, const Summary& summary);
+  std::string Lines(const PlanEnd& e, const Summary& summary);
+  std::string Lines(const FindingReported& e, const Summary& summary);
+  std::string Lines(const CaseFinished& e, const Summary& summary);
+  std::string Lines(const DeviceLost& e, const Summary& summary);
+  std::string Lines(const RunCancelled& e, const Summary& summary);
+  // Shown with the case they belong to, in the last screen, or in the reports only.
+  template <OneOf<WaiverDeclared, CasePlanned, WorkerStarted, WorkerEnded, AttemptStarted, StepReached,
+                  ExpectationFailed, Measured, Attached, CaseSlow, AttemptFinished, RunFinished>
+                E>
+  std::string Lines(const E&, const Summary&) {
+    return "";
+  }
   bool Gather(const Event& event, const Summary& summary);  // true: a blocked case, kept for TakeBlocked
   std::string TakeBlocked();
   std::string CaseLines(const CaseRecord& record, const Summary& summary);
   std::string ProgressLine(const Summary& summary) const;
   std::string RunningText(int64_t now_ms) const;
-  std::string Heading(const Summary& summary) const;
   std::string Milestone(const Summary& summary);
   bool Compact(const Summary& summary) const;
   std::string Paint(const char* tag, const char* color) const;
@@ -58,7 +80,7 @@ class ConsoleReporter : public Reporter {
   std::map<std::string, int64_t> printed_;  // lines by tag, in a compact log
   int64_t done_ = 0, bad_ = 0;
   int64_t last_print_ms_ = 0, last_progress_ms_ = -1'000, last_milestone_ = 0;
-  bool progress_shown_ = false;
+  bool progress_shown_ = false, closed_ = false;
   std::string blocked_by_;
   int64_t blocked_count_ = 0;
   std::map<std::string, int64_t> blocked_checks_;

@@ -1,8 +1,13 @@
-// The journal: one event a line, the record every report can be made from again. Format `journal/1`:
-//   {"v":"journal/1","seq":7,"t_ms":812,"ev":"CaseFinished","id":"driver.load","outcome":{"is":"passed"},...}
-// Text is cleaned on its way in (CleanText); numbers read back exactly.
+// The journal: one event a line, the record every report can be made from again. Format `journal/2`:
+//   {"v":"journal/2","seq":7,"t_ms":812,"ev":"CaseFinished","id":"driver.load",...,"h":"0123456789abcdef"}
+// Text is cleaned on its way in (CleanText); numbers read back exactly. The lines are a chain: "h" is the
+// first 16 digits of SHA-256 over the "h" of the line before (nothing for the first) and this line up to the
+// comma before its own "h". A line that was changed, dropped, doubled or moved, or comes from another run,
+// breaks it. The schema is schemas/journal.schema.json.
 #ifndef CUDNN_CI_REPORT_JOURNAL_H_
 #define CUDNN_CI_REPORT_JOURNAL_H_
+
+#include <sys/types.h>
 
 #include <memory>
 #include <string>
@@ -11,34 +16,38 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "report/journal_line.h"
 #include "report/reporter.h"
 
 namespace cudnn_ci {
 
-// Longest line that is written or read, in bytes with its line feed.
-inline constexpr size_t kMaxJournalLine = 1 << 20;
-
-// The event as one line with its line feed. Long texts are cut until the line fits; empty if it never does.
-std::string EncodeEvent(const Event& event);
-
 class JournalWriter : public Reporter {
  public:
-  // Creates or empties the file.
+  // Creates the file; an error if something lies there already.
   static Result<std::unique_ptr<JournalWriter>> Open(const std::string& path);
   const char* name() const override { return "journal"; }
   // One write(2) a line, so that the death of this process tears at most the last one.
   Status OnEvent(const Event& event, const Summary& summary) override;
+  // Flushes it to the disk. An error when what lies there is not what was written: a check can reach the
+  // file, and may have removed, cut, replaced or edited it.
   Status Finish(const Summary& summary) override;
+  // Cuts RunFinished off: the journal of a run that did not finish is never green.
+  void Withdraw() override;
 
  private:
   JournalWriter(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  Status Verify() const;
   std::string path_;
   Fd fd_;
+  std::string chain_;
+  off_t written_ = 0;     // bytes
+  off_t end_begins_ = 0;  // where RunFinished does; 0: not written
 };
 
 // The events of a journal, in order. A last line without line feed is torn and left out; unknown events and
 // fields are left out. Errors, as "FILE:LINE: ...": no JSON, a value of the wrong type, another version, a
-// gap in `seq`, a line over kMaxJournalLine.
+// gap in `seq`, a broken chain, a line over kMaxJournalLine, a torn line behind RunFinished; and a journal
+// without any event. Only regular files are read, so nothing in place of one can block.
 Result<std::vector<Event>> ReadJournal(const std::string& path);
 // The same for text at hand; `name` stands for the file in messages.
 Result<std::vector<Event>> ParseJournal(std::string_view text, const std::string& name);

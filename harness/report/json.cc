@@ -1,20 +1,21 @@
 // report.json. See json.h.
 #include "report/json.h"
 
+#include <cmath>
 #include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "model/plan.h"
 #include "model/reasons.h"
+#include "model/verdict.h"
 #include "report/case_text.h"
 #include "report/json_text.h"
 #include "report/last_screen.h"
+#include "report/own_reports.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr char kSchema[] = "cudnn-ci/report/1";
 constexpr size_t kChunk = 1 << 20;
 constexpr size_t kMaxString = 64 << 10;
 
@@ -72,7 +73,8 @@ void PutVerdict(JsonText* out, const Summary& summary, const Verdict& verdict) {
     PutTextOrNull(out, "reproduce", Reproduction(summary, verdict.root_cause->case_id));
     out->EndObject();
   }
-  PutText(out, "retry", verdict.retry);
+  PutText(out, "retry", Name(verdict.retry));
+  PutText(out, "retry_text", RetryText(summary, verdict));
   PutTextOrNull(out, "report_failure", summary.report_failure);
 }
 
@@ -123,7 +125,7 @@ void PutRun(JsonText* out, const Summary& summary) {
   summary.finished ? out->Double(summary.finished->seconds) : out->Null();
   out->Key("shard_index").Int(run.shard_index).Key("shard_count").Int(run.shard_count);
   out->Key("workers").Int(summary.workers);
-  PutTextOrNull(out, "cancelled", summary.cancelled ? summary.cancelled->reason : "");
+  PutTextOrNull(out, "cancelled", summary.cancelled ? TextOf(*summary.cancelled) : "");
   out->EndObject();
   const Totals totals = Count(summary);
   out->Key("totals").BeginCompactObject().Key("planned").Int(totals.planned).Key("passed").Int(totals.passed);
@@ -132,6 +134,16 @@ void PutRun(JsonText* out, const Summary& summary) {
   out->EndObject();
   PutFindings(out, summary.run_findings);
   out->Key("warnings").Strings(run.warnings);
+  out->Key("plugins").BeginArray();
+  for (const PluginIdentity& plugin : run.plugins) {
+    out->BeginCompactObject();
+    PutText(out, "name", plugin.name);
+    PutText(out, "version", plugin.version);
+    PutText(out, "path", plugin.path);
+    PutTextOrNull(out, "sha256", plugin.sha256);
+    out->EndObject();
+  }
+  out->EndArray();
   PutMap(out, "contract", run.contract);
   out->Key("facts").BeginObject();
   for (const auto& [subject, facts] : run.facts) PutMap(out, CleanLine(subject).c_str(), facts);
@@ -212,7 +224,10 @@ void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record) {
   for (const Measured& m : record.measurements) {
     out->BeginCompactObject();
     PutText(out, "name", m.name);
-    out->Key("value").Double(m.value);
+    out->Key("value");
+    // JSON has no such numbers, and a 0 in their place would be believed.
+    std::isfinite(m.value) ? out->Double(m.value) : out->Null();
+    if (!std::isfinite(m.value)) out->Key("text").Double(m.value);
     PutText(out, "unit", m.unit);
     PutText(out, "goal", m.goal);
     out->EndObject();
@@ -236,11 +251,15 @@ void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record) {
 
 }  // namespace
 
+void JsonReporter::Withdraw() {
+  if (IsOwnReport(path_)) unlink(path_.c_str());
+}
+
 Status WriteJsonReport(const Summary& summary, const std::string& path) {
   AtomicFile file(path);
   JsonText out(1, kMaxString);
   out.BeginObject();
-  PutText(&out, "schema", kSchema);
+  PutText(&out, "schema", kReportSchema);
   PutVerdict(&out, summary, Judge(summary));
   PutRun(&out, summary);
   out.Key("cases").BeginArray();

@@ -18,6 +18,7 @@ class JsonReporter : public Reporter {
   const char* name() const override { return "json"; }
   Status OnEvent(const Event&, const Summary&) override { return {}; }
   Status Finish(const Summary& summary) override { return WriteJsonReport(summary, path_); }
+  void Withdraw() override;
 
  private:
   std::string path_;

@@ -1,6 +1,7 @@
 // The JUnit reporter. See junit.h.
 #include "report/junit.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/time.h"
+#include "report/own_reports.h"
 
 namespace cudnn_ci {
 namespace {
@@ -29,19 +31,22 @@ std::string JunitPath(const std::string& path, size_t number) {
 Status JunitReporter::RemoveFrom(size_t number) {
   for (;; ++number) {
     const std::string path = JunitPath(path_, number);
-    const std::string head = ReadSmallFile(path, 400);
-    if (head.find("<testsuites name=\"" + options_.name + "\"") == std::string::npos) return {};
+    if (!IsOwnReport(path)) return {};
     if (unlink(path.c_str()) != 0) return Error{"cannot remove " + path + ": " + std::strerror(errno)};
   }
 }
 
 Status JunitReporter::Write(const Summary& summary, bool final) {
-  size_t files = 0;
+  begun_ = 0;
   Status status = RenderJunit(summary, options_, final, [&](size_t number, const std::string& document) {
-    files = number;
-    return WriteFileAtomically(JunitPath(path_, number), document, final);
+    begun_ = number;
+    const std::string path = JunitPath(path_, number);
+    struct stat st {};
+    if (number > 1 && lstat(path.c_str(), &st) == 0 && !IsOwnReport(path))
+      return Status(Error{"cannot replace " + path + ": it is no report of cudnn-ci"});
+    return WriteFileAtomically(path, document, final);
   });
-  return status.ok() ? RemoveFrom(files + 1) : status;
+  return status.ok() ? RemoveFrom(begun_ + 1) : status;
 }
 
 Status JunitReporter::WriteInitial() { return Write(Summary{}, false); }
@@ -59,17 +64,23 @@ Status JunitReporter::WriteIfDue(int64_t now_ms, const Summary& summary) {
 
 Status JunitReporter::OnEvent(const Event& event, const Summary& summary) {
   if (std::holds_alternative<RunStarted>(event.body) || std::holds_alternative<PlanEnd>(event.body)) {
-    dirty_ = true;
     next_write_ms_ = event.t_ms;
-  } else if (std::holds_alternative<CaseFinished>(event.body) ||
-             std::holds_alternative<FindingReported>(event.body)) {
-    dirty_ = true;
   }
+  dirty_ = true;
   return WriteIfDue(event.t_ms, summary);
 }
 
 Status JunitReporter::OnTick(int64_t now_ms, const Summary& summary) { return WriteIfDue(now_ms, summary); }
 
-Status JunitReporter::Finish(const Summary& summary) { return Write(summary, true); }
+Status JunitReporter::Finish(const Summary& summary) {
+  Status status = Write(summary, true);
+  // The first of several files holds the verdict, and is in its place already.
+  if (!status.ok() && begun_ > 1) Withdraw();
+  return status;
+}
+
+void JunitReporter::Withdraw() {
+  [[maybe_unused]] const Status removed = RemoveFrom(1);  // nothing more can be done
+}
 
 }  // namespace cudnn_ci

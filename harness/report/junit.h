@@ -23,6 +23,7 @@ class JunitReporter : public Reporter {
   Status OnEvent(const Event& event, const Summary& summary) override;
   Status OnTick(int64_t now_ms, const Summary& summary) override;
   Status Finish(const Summary& summary) override;
+  void Withdraw() override;
 
  private:
   Status Write(const Summary& summary, bool final);
@@ -32,6 +33,7 @@ class JunitReporter : public Reporter {
   std::string path_;
   JunitOptions options_;
   int64_t next_write_ms_ = 0;
+  size_t begun_ = 0;  // files of the last writing, the one that failed included
   bool dirty_ = false;
 };
 

@@ -14,9 +14,10 @@
 
 #include "base/text.h"
 #include "base/time.h"
-#include "model/plan.h"
+#include "model/verdict.h"
 #include "report/case_text.h"
 #include "report/junit_case.h"
+#include "report/own_reports.h"
 
 namespace cudnn_ci {
 namespace {
@@ -123,11 +124,12 @@ class Document {
 
     tinyxml2::XMLPrinter out;
     out.PushDeclaration("xml version=\"1.0\" encoding=\"UTF-8\"");
+    out.PushComment(kJunitMark);
     out.OpenElement("testsuites");
     PrintCounters(&out, name_, total, /*with_skipped=*/!options_.strict);
     if (!options_.strict) out.PushAttribute("timestamp", timestamp_.c_str());
     if (with_verdict) PrintGate(&out);
-    for (size_t i = 0; i < file.size(); ++i) PrintSuite(&out, file[i], counters[i]);
+    for (size_t i = 0; i < file.size(); ++i) PrintSuite(&out, file[i], counters[i], !with_verdict && i == 0);
     out.CloseElement();
     std::string text(out.CStr(), static_cast<size_t>(out.CStrSize()) - 1);
     return text += '\n';
@@ -181,8 +183,8 @@ class Document {
       const std::string screen = WithoutMarkers(LastScreen(summary_, verdict_, options_.screen));
       if (state != JunitState::kPassed) {
         const Finding finding = verdict_.root_cause ? verdict_.root_cause->finding : Finding{};
-        const std::string message =
-            CleanLine(finding.detail.empty() ? Headline(verdict_) : finding.slug + ": " + finding.detail);
+        const std::string message = CleanLine(finding.detail.empty() ? Headline(summary_, verdict_)
+                                                                     : finding.slug + ": " + finding.detail);
         PrintResult(out, element, message, FindingName(finding), screen);
       }
       out->OpenElement("system-out");
@@ -222,9 +224,10 @@ class Document {
     out->CloseElement();
   }
 
-  void PrintSuite(tinyxml2::XMLPrinter* out, const Suite& suite, const Counters& counters) {
+  // `tell_run`: with the run's id; once a file, where it is not in the gate's properties.
+  void PrintSuite(tinyxml2::XMLPrinter* out, const Suite& suite, const Counters& counters, bool tell_run) {
     OpenSuite(out, suite.name, counters);
-    if (summary_.run) {
+    if (tell_run && summary_.run) {
       out->OpenElement("properties");
       PrintProperty(out, "run_id", summary_.run->run_id);
       out->CloseElement();

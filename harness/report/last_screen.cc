@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/plan.h"
 #include "model/reasons.h"
 #include "report/case_text.h"
 
@@ -124,22 +123,53 @@ void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
   if (!root.finding.link.empty()) page->Verbatim("see", root.finding.link);
 }
 
-// Other errors that count, one line per slug: what to look at when the root cause is repaired.
-void AddOtherErrors(const Summary& summary, const Verdict& verdict, Page* page) {
-  std::map<std::string, int64_t> others;
+// What is under "also": a finding's name, and how many cases it stands for.
+struct OtherError {
+  std::string name;
+  Blame blame = Blame::kUndetermined;
+  Layer layer = Layer::kOther;
+  int64_t count = 0;
+};
+
+// Other errors that count, by name, in layer order, those about the run last.
+std::vector<OtherError> OtherErrors(const Summary& summary, const RootCause& root) {
+  std::vector<OtherError> others;
+  const auto add = [&](const Finding& finding, Layer layer) {
+    const std::string name = FindingName(finding);
+    auto place =
+        std::find_if(others.begin(), others.end(), [&](const OtherError& o) { return o.name == name; });
+    if (place == others.end()) place = others.insert(place, {name, finding.blame, layer, 0});
+    place->layer = std::min(place->layer, layer);
+    ++place->count;
+  };
   for (const CaseRecord& record : summary.cases) {
     if (!IsRed(summary, record) || std::holds_alternative<NotRun>(record.outcome)) continue;
     const std::string id = DisplayId(record.plan.ref);
     for (const Finding& finding : ErrorFindings(record)) {
-      const bool is_root = id == verdict.root_cause->case_id && finding == verdict.root_cause->finding;
-      if (!is_root) ++others[FindingName(finding)];
+      if (id != root.case_id || finding != root.finding) add(finding, record.plan.layer);
     }
   }
   for (const Finding& finding : summary.run_findings) {
-    const bool is_root = verdict.root_cause->case_id.empty() && finding == verdict.root_cause->finding;
-    if (finding.severity == Severity::kError && !is_root) ++others[FindingName(finding)];
+    const bool is_root = root.case_id.empty() && finding == root.finding;
+    if (finding.severity == Severity::kError && !is_root) add(finding, Layer::kOther);
   }
-  AddGrouped(others, "also", page);
+  std::stable_sort(others.begin(), others.end(),
+                   [](const OtherError& a, const OtherError& b) { return a.layer < b.layer; });
+  return others;
+}
+
+// What to look at when the root cause is repaired. A runner at fault is never cut away: it may explain all
+// else.
+void AddOtherErrors(const Summary& summary, const RootCause& root, Page* page) {
+  size_t listed = 0, left_out = 0;
+  for (const OtherError& other : OtherErrors(summary, root)) {
+    if (listed >= kMaxListed && other.blame != Blame::kRunner) {
+      ++left_out;
+      continue;
+    }
+    page->Item(listed++ == 0 ? "also" : "", std::to_string(other.count) + " x " + other.name);
+  }
+  if (left_out > 0) page->Item("", "and " + Counted(static_cast<int64_t>(left_out), "more reasons"));
 }
 
 void AddNotJudged(const Summary& summary, Page* page) {
@@ -162,6 +192,19 @@ void AddNotJudged(const Summary& summary, Page* page) {
   }
   if (waived.size() > kMaxListed)
     page->Item("", "and " + std::to_string(waived.size() - kMaxListed) + " more");
+}
+
+// What a green verdict stands on.
+std::string PassedText(const Summary& summary) {
+  const RequiredTotals required = CountRequired(summary);
+  if (required.planned == 0)
+    return "no case is required; " + Counted(Count(summary).passed, "optional passed");
+  if (required.passed == required.planned) return "every required case passed";
+  std::string text =
+      "of " + Counted(required.planned, "required cases ") + Counted(required.passed, "passed");
+  if (required.left_out > 0) text += ", " + Counted(required.left_out, "left out as the matrix allows");
+  if (required.waived > 0) text += ", " + Counted(required.waived, "failed and waived");
+  return text;
 }
 
 std::string SubjectText(const Summary& summary, const SubjectInfo& subject) {
@@ -217,10 +260,10 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
   return judged;
 }
 
-std::string Headline(const Verdict& verdict) {
+std::string Headline(const Summary& summary, const Verdict& verdict) {
   switch (verdict.kind) {
     case VerdictKind::kPassed:
-      return "PASSED: every required case passed";
+      return "PASSED: " + PassedText(summary);
     case VerdictKind::kNotGated:
       return "NOT GATED: the matrix is at fault";
     case VerdictKind::kInconclusive:
@@ -261,7 +304,7 @@ std::string Reproduction(const Summary& summary, const std::string& case_id) {
 std::string LastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options) {
   Page page(options.width);
   const char* on = verdict.kind == VerdictKind::kPassed ? "\x1b[1;32m" : "\x1b[1;31m";
-  const std::string headline = Headline(verdict);
+  const std::string headline = Headline(summary, verdict);
   page.Line("");
   page.Line(options.color ? on + headline + "\x1b[0m" : headline);
   page.Gap();
@@ -269,12 +312,12 @@ std::string LastScreen(const Summary& summary, const Verdict& verdict, const Las
   page.Gap();
   if (verdict.root_cause) {
     AddRootCause(summary, verdict, &page);
-    AddOtherErrors(summary, verdict, &page);
+    AddOtherErrors(summary, *verdict.root_cause, &page);
     page.Gap();
   }
   page.Item("cases", CountsText(Count(summary)));
   AddNotJudged(summary, &page);
-  page.Item("retry", verdict.retry);
+  page.Item("retry", RetryText(summary, verdict));
   if (verdict.root_cause) {
     const std::string command = Reproduction(summary, verdict.root_cause->case_id);
     if (!command.empty()) page.Verbatim("reproduce", command);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/summary.h"
+#include "model/verdict.h"
 
 namespace cudnn_ci {
 
@@ -19,8 +19,9 @@ struct LastScreenOptions {
 // Many lines, each with a line feed; the very last is VerdictLine.
 std::string LastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options);
 
-// "FAILED: the image is at fault"
-std::string Headline(const Verdict& verdict);
+// "FAILED: the image is at fault"; of a pass what it stands on: "PASSED: every required case passed" only
+// when every one did.
+std::string Headline(const Summary& summary, const Verdict& verdict);
 
 // "verdict: failed (exit 1)", with ", partial: ..." and ", NOT GATING (...)" where they hold.
 std::string VerdictLine(const Summary& summary, const Verdict& verdict);

@@ -7,23 +7,28 @@
 
 namespace cudnn_ci {
 
-Summary FoldEvents(const std::vector<Event>& events) {
+namespace {
+
+Fold Folded(const std::vector<Event>& events) {
   Fold fold;
   for (const Event& event : events) fold.Apply(event);
-  return std::move(*fold.mutable_summary());
+  return fold;
 }
 
+}  // namespace
+
+Summary FoldEvents(const std::vector<Event>& events) { return Folded(events).summary(); }
+
 Status RebuildReports(const std::vector<Event>& events, const RebuildOptions& options) {
-  const Summary summary = FoldEvents(events);
-  std::vector<std::string> failures;
-  const auto finish = [&](Reporter&& reporter) {
-    if (Status status = reporter.Finish(summary); !status) failures.push_back(status.error());
-  };
-  if (!options.junit_path.empty()) finish(JunitReporter(options.junit_path, options.junit));
-  if (!options.json_path.empty()) finish(JsonReporter(options.json_path));
-  if (options.console_fd >= 0) finish(ConsoleReporter(options.console_fd, options.console));
-  if (failures.empty()) return {};
-  return Error{Join(failures, "; ")};
+  Fanout fanout(Folded(events));
+  if (!options.junit_path.empty())
+    fanout.Add(std::make_unique<JunitReporter>(options.junit_path, options.junit));
+  if (!options.json_path.empty()) fanout.Add(std::make_unique<JsonReporter>(options.json_path));
+  if (options.console_fd >= 0)
+    fanout.Add(std::make_unique<ConsoleReporter>(options.console_fd, options.console));
+  fanout.Finish();
+  if (fanout.failures().empty()) return {};
+  return Error{Join(fanout.failures(), "; ")};
 }
 
 }  // namespace cudnn_ci

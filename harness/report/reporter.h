@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -26,17 +27,27 @@ class Reporter {
     (void)summary;
     return {};
   }
-  // After the last event. The verdict is final but for reports that fail from here on.
+  // After the last event: publishes the verdict. Called again when another report fails afterwards, which the
+  // summary then says. The verdict is final but for that.
   virtual Status Finish(const Summary& summary) = 0;
+  // What Finish has published is not true any more and could not be written again: removes it, or makes it
+  // red.
+  virtual void Withdraw() {}
 };
 
 // Hands each event to every reporter. One that fails is told no more and does not silence the others; its
-// error is kept.
+// failure becomes an event (`report-not-written`), so that the record holds it and no report is green beside
+// it.
 class Fanout {
  public:
+  Fanout() = default;
+  // Goes on from a record that exists: for Finish alone.
+  explicit Fanout(Fold fold) : fold_(std::move(fold)) {}
   void Add(std::unique_ptr<Reporter> reporter);
-  void OnEvent(const Event& event);
+  // Numbers the event. t_ms as in Event.
+  void Emit(int64_t t_ms, EventBody body);
   void OnTick(int64_t now_ms);
+  // Finishes every reporter, and again those that had finished before one failed.
   void Finish();
   const Summary& summary() const { return fold_.summary(); }
   // "junit: cannot write ...: No space left on device", one per reporter that failed.
@@ -46,11 +57,17 @@ class Fanout {
   struct Slot {
     std::unique_ptr<Reporter> reporter;
     bool failed = false;
+    bool finished = false;
+    size_t failures_known = 0;  // when it finished
   };
+  void Deliver(EventBody body);
+  void RecordFailures();
   void Note(Slot* slot, const Status& status);
   Fold fold_;
   std::vector<Slot> slots_;
   std::vector<std::string> failures_;
+  size_t recorded_ = 0;  // of failures_
+  int64_t seq_ = 0, t_ms_ = 0;
 };
 
 }  // namespace cudnn_ci

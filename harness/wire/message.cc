@@ -2,6 +2,7 @@
 // nothing: every field is checked for presence and type.
 #include "wire/message.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include <stdexcept>
@@ -63,7 +64,8 @@ int64_t Int(const json& j, const char* key) {
 }
 double Number(const json& j, const char* key) {
   const json& f = Field(j, key);
-  if (f.is_null()) return 0;  // NaN and infinity have no JSON form
+  if (f == "nan") return std::nan("");
+  if (f == "inf" || f == "-inf") return f == "inf" ? HUGE_VAL : -HUGE_VAL;
   if (!f.is_number()) throw Malformed(std::string("field '") + key + "' is not a number");
   return f.get<double>();
 }
@@ -246,9 +248,15 @@ json Body(const Expectation& m) {
 json Body(const FindingSaid& m) {
   return {{"m", "finding"}, {"n", m.serial}, {"slug", Bounded(m.slug)}, {"detail", Bounded(m.detail)}};
 }
+// NaN and the infinities have no number in JSON.
+json NumberOrName(double v) {
+  if (std::isfinite(v)) return v;
+  return std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
+}
 json Body(const Measurement& m) {
-  return {{"m", "measurement"}, {"n", m.serial},           {"name", Bounded(m.name)},
-          {"value", m.value},   {"unit", Bounded(m.unit)}, {"goal", m.goal}};
+  return {{"m", "measurement"},      {"n", m.serial},
+          {"name", Bounded(m.name)}, {"value", NumberOrName(m.value)},
+          {"unit", Bounded(m.unit)}, {"goal", m.goal}};
 }
 json Body(const Attachment& m) {
   return {{"m", "attachment"},

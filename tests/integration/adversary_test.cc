@@ -34,6 +34,114 @@ TEST(Adversary, AReportReplacesNoSpecialFileAndNoInput) {
   EXPECT_EQ(run.Read("matrix.json"), matrix);
 }
 
+TEST(Adversary, AnInputOrAForeignFileIsNeverReplaced) {
+  GateRun run;
+  run.Write("parent.json",
+            R"({"schema": "cudnn-ci/matrix/1", "name": "parent", "checks": [{"check": "fixture.pass"}]})");
+  run.Write("matrix.json",
+            R"({"schema": "cudnn-ci/matrix/1", "name": "test", "extends": "parent.json", "checks": []})");
+  run.Write("report.xml", "somebody's report");
+  std::filesystem::create_directory(run.Path("plugins"));
+  std::filesystem::copy(CUDNN_CI_FIXTURES "/fixture", run.Path("plugins"));
+  const std::string plugin = "plugins/fixture.cci.so";
+  for (const std::string& victim : {std::string("parent.json"), std::string("report.xml"), plugin}) {
+    const std::string before = run.Read(victim);
+    ASSERT_FALSE(before.empty()) << victim;
+    for (const char* option : {"--json", "--junit"}) {
+      const GateResult result = run.Run({option, victim, "--plugin-dir", "plugins"});
+      EXPECT_EQ(result.exit_code, 2) << victim;
+      EXPECT_THAT(result.err, HasSubstr("it is no report of cudnn-ci"));
+      EXPECT_TRUE(run.Read(victim) == before) << victim;
+    }
+  }
+}
+
+TEST(Adversary, WhatLiesBesideTheReportsStays) {
+  GateRun run;
+  run.Matrix(Entry("fixture.reports"));
+  ASSERT_EQ(run.Run().exit_code, 0);
+  std::vector<std::string> attachments;
+  for (const auto& entry : std::filesystem::directory_iterator(run.Path("report/attachments")))
+    attachments.push_back("report/attachments/" + entry.path().filename().string());
+  ASSERT_FALSE(attachments.empty());
+  const std::vector<std::string> foreign = {"report/junit-2024.xml", "report/attachments/2024-results.csv",
+                                            "report/notes.txt"};
+  for (const std::string& name : foreign) run.Write(name, "somebody's");
+  run.Matrix(Entry("fixture.pass"));
+  ASSERT_EQ(run.Run().exit_code, 0);
+  for (const std::string& name : foreign) EXPECT_EQ(run.Read(name), "somebody's") << name;
+  for (const std::string& name : attachments)
+    EXPECT_FALSE(run.Exists(name)) << name << " is of the run before";
+}
+
+TEST(Adversary, OneFileUnderTwoNamesIsOneFile) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  std::filesystem::create_directory(run.Path("o"));
+  std::filesystem::create_directory_symlink(run.Path("o"), run.Path("link"));
+  const std::vector<std::pair<std::string, std::string>> pairs = {{"o/r.xml", "./o/r.xml"},
+                                                                  {"o/r.xml", "link/r.xml"},
+                                                                  {"o/r.xml", "o/../o/r.xml"},
+                                                                  {"o/r.xml", "link/r-2.xml"}};
+  for (const auto& [junit, json] : pairs) {
+    const GateResult result = run.Command({"--matrix", "matrix.json", "--junit", junit, "--json", json});
+    EXPECT_EQ(result.exit_code, 2) << json;
+    EXPECT_THAT(result.err, HasSubstr("two reports are to go to"));
+  }
+}
+
+TEST(Adversary, TwoRunsDoNotShareAReportFile) {
+  GateRun run;
+  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1500})"));
+  const pid_t first = run.Start({"--junit", "shared.xml"});
+  for (int i = 0; i < 400 && run.Read("report/journal.jsonl").empty(); ++i) usleep(5000);
+  const GateResult second = run.Command({"--matrix", "matrix.json", "--junit", "./shared.xml"});
+  EXPECT_EQ(second.exit_code, 2);
+  EXPECT_THAT(second.err, HasSubstr("another run of cudnn-ci is writing ./shared.xml"));
+  EXPECT_EQ(run.Wait(first).exit_code, 0);
+  EXPECT_THAT(run.Read("shared.xml"), HasSubstr("PASSED"));
+  EXPECT_FALSE(run.Exists(".shared.xml.cudnn-ci-lock")) << "the lock went with the run";
+}
+
+TEST(Adversary, NoReportIsGreenBesideOneThatCouldNotBeWritten) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  std::filesystem::create_directory(run.Path("json"));
+  // While the run goes on, a folder takes the place of report.json.
+  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1000})"));
+  const pid_t gate = run.Start({"--json", "json/report.json"});
+  for (int i = 0; i < 400 && run.Read("report/journal.jsonl").empty(); ++i) usleep(5000);
+  std::filesystem::create_directories(run.Path("json/report.json/inside"));
+  const GateResult result = run.Wait(gate);
+  EXPECT_EQ(result.exit_code, 5) << result.out;
+  EXPECT_THAT(result.junit, HasSubstr("report-not-written"));
+  EXPECT_THAT(result.junit, HasSubstr("name=\"exit_code\" value=\"5\""));
+  EXPECT_THAT(result.err, HasSubstr("json"));
+  EXPECT_EQ(run.Command({"report", "report/journal.jsonl", "--output-dir", "again"}).exit_code, 5)
+      << "the journal tells of it too";
+}
+
+TEST(Adversary, AClosedPipeBehindTheConsoleIsNoFailedReport) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  run.Before({"/bin/sh", "-c", "{ \"$@\"; echo $? > code; } | true", "sh"});
+  run.Run();
+  EXPECT_EQ(run.Read("code"), "0\n");
+  run.Before({"/bin/sh", "-c", "{ \"$@\"; echo $? > code; } | true", "sh"});
+  EXPECT_EQ(run.Command({"list", "--matrix", "matrix.json"}).err, "");
+  EXPECT_EQ(run.Read("code"), "0\n");
+}
+
+TEST(Adversary, AFullDiskBehindTheConsoleIsAFailedReportInEveryReport) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  run.Before({"/bin/sh", "-c", "exec \"$@\" > /dev/full", "sh"});
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 5);
+  EXPECT_THAT(result.junit, HasSubstr("report-not-written"));
+  EXPECT_EQ(result.report["verdict"], "failed");
+}
+
 TEST(Adversary, TwoRunsDoNotShareAFolder) {
   GateRun run;
   run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1500})"));
@@ -66,11 +174,107 @@ TEST(Adversary, ASubjectsFolderThatIsNotThereIsTheImagesFault) {
   EXPECT_EQ(result.report["root_cause"]["slug"], "subject-missing");
 }
 
+TEST(Adversary, ASubjectsFolderWithoutALibraryIsTheImagesFault) {
+  GateRun run;
+  std::filesystem::create_directory(run.Path("vendored"));
+  run.Write("vendored/readme", "nothing here");
+  run.Matrix(Entry("fixture.pass"), 20,
+             R"(, "subjects": {"vendored": "path:)" + run.Path("vendored") + "\"}");
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.report["root_cause"]["slug"], "subject-missing");
+  run.Write("vendored/libcudnn.so.9", "a library");
+  EXPECT_EQ(run.Run().exit_code, 0);
+}
+
 TEST(Adversary, AnAllowedSkipOfAnotherKindThanUnsupportedKeepsTheGateOpen) {
   GateRun run;
   run.Matrix(Entry("fixture.pass") + ", " +
              Entry("fixture.skip", R"("params": {"kind": "memory"}, "allow_skip": ["memory"])"));
   EXPECT_EQ(run.Run().exit_code, 0);
+}
+
+TEST(Adversary, AJournalWithNothingInItIsInvalidInput) {
+  GateRun run;
+  run.Write("empty.jsonl", "");
+  const GateResult result = run.Command({"report", "empty.jsonl", "--output-dir", "again"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("nothing was recorded"));
+}
+
+TEST(Adversary, AJournalThatIsTakenAwayDuringTheRunIsARedRun) {
+  GateRun run;
+  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1000})"));
+  const pid_t gate = run.Start();
+  for (int i = 0; i < 400 && run.Read("report/journal.jsonl").empty(); ++i) usleep(5000);
+  unlink(run.Path("report/journal.jsonl").c_str());
+  const GateResult result = run.Wait(gate);
+  EXPECT_EQ(result.exit_code, 5);
+  EXPECT_EQ(result.report["root_cause"]["slug"], "report-not-written");
+  EXPECT_THAT(result.junit, HasSubstr("was removed or moved during the run"));
+}
+
+TEST(Adversary, AFifoInPlaceOfAJournalDoesNotHang) {
+  GateRun run;
+  ASSERT_EQ(mkfifo(run.Path("fifo").c_str(), 0600), 0);
+  const GateResult result = run.Command({"report", "fifo"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("not a regular file"));
+}
+
+TEST(Adversary, ThousandsOfWaiversFitTheJournal) {
+  GateRun run;
+  std::string waivers;
+  for (int i = 0; i < 10000; ++i)
+    waivers += std::string(i ? "," : "") + R"({"case": "fixture.other)" + std::to_string(i) +
+               R"(*", "slug": "crashed", "reason": ")" + std::string(200, 'r') +
+               R"(", "owner": "ana", "expires": "2999-12-31"})";
+  run.Matrix(Entry("fixture.pass"), 20, R"(, "waivers": [)" + waivers + "]");
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(run.Command({"report", "report/journal.jsonl", "--output-dir", "again"}).exit_code, 0);
+}
+
+TEST(Adversary, ASignalEndsEveryCommandAtOnce) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"plugins"},
+                                                    {"list", "--matrix", "matrix.json"},
+                                                    {"facts"},
+                                                    {"explain", "nothing"}}) {
+    GateRun run;
+    run.Matrix(Entry("fixture.pass"));
+    run.AddPlugins(CUDNN_CI_FIXTURES "/broken/init_hang");
+    const pid_t pid = run.StartCommand(arguments);
+    usleep(300'000);
+    kill(pid, SIGTERM);
+    EXPECT_EQ(run.Wait(pid).exit_code, 143) << arguments[0];
+    EXPECT_TRUE(run.LeftAfter(5).empty()) << arguments[0];
+  }
+}
+
+TEST(Adversary, ASignalWhilePluginsAreDiscoveredEndsTheRunAndItsReports) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/init_hang");
+  const pid_t pid = run.Start();
+  for (int i = 0; i < 400 && !run.Exists("report/junit.xml"); ++i) usleep(5000);
+  usleep(200'000);
+  kill(pid, SIGTERM);
+  const GateResult result = run.Wait(pid);
+  EXPECT_EQ(result.exit_code, 143);
+  EXPECT_EQ(result.report["verdict"], "interrupted");
+  EXPECT_THAT(result.junit, HasSubstr("interrupted"));
+  EXPECT_TRUE(run.LeftAfter(5).empty());
+}
+
+TEST(Adversary, AnInterruptedRunIsRedEvenIfItOnlyReports) {
+  GateRun run;
+  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 5000})"));
+  const pid_t pid = run.Start({"--report-only"});
+  for (int i = 0; i < 400 && run.Read("report/journal.jsonl").find("AttemptStarted") == std::string::npos;
+       ++i)
+    usleep(5000);
+  kill(pid, SIGTERM);
+  EXPECT_EQ(run.Wait(pid).exit_code, 143);
 }
 
 TEST(Adversary, AJournalWithoutItsBeginningIsRefused) {

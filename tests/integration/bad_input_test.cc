@@ -15,23 +15,28 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
+// What an earlier run left in `folder`: a head by which it is known as ours, and nothing behind it.
+void LeaveReports(const GateRun& run, const std::string& folder) {
+  constexpr char kJunit[] =
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!--cudnn-ci report-->\n<testsuites/>";
+  fs::create_directory(run.Path(folder));
+  run.Write(folder + "/junit.xml", kJunit);
+  run.Write(folder + "/junit-2.xml", kJunit);
+  run.Write(folder + "/report.json", "{\n \"schema\": \"cudnn-ci/report/1\"}");
+  run.Write(folder + "/journal.jsonl", "{\"v\":\"journal/2\",\"seq\":1}\n");
+}
+
+const std::vector<std::string> kReports = {"junit.xml", "junit-2.xml", "report.json", "journal.jsonl"};
+
 class BadInput : public testing::Test {
  protected:
-  // Something of an earlier run lies there.
-  BadInput() {
-    fs::create_directory(run_.Path("report"));
-    for (const char* old :
-         {"report/junit.xml", "report/report.json", "report/journal.jsonl", "report/junit-2.xml"})
-      run_.Write(old, "old");
-  }
+  BadInput() { LeaveReports(run_, "report"); }
   void ExpectRefused(const std::string& words, const std::vector<std::string>& arguments = {}) {
     const GateResult result = run_.Run(arguments);
     EXPECT_EQ(result.exit_code, 2) << result.out;
     EXPECT_THAT(result.err, HasSubstr(words));
     EXPECT_LT(std::count(result.err.begin(), result.err.end(), '\n'), 6) << result.err;
-    for (const char* old :
-         {"report/junit.xml", "report/report.json", "report/journal.jsonl", "report/junit-2.xml"})
-      EXPECT_FALSE(run_.Exists(old)) << old;
+    for (const std::string& old : kReports) EXPECT_FALSE(run_.Exists("report/" + old)) << old;
   }
   GateRun run_;
 };
@@ -96,8 +101,8 @@ TEST_F(BadInput, AnUnknownCheck) {
 }
 
 TEST_F(BadInput, AnUnknownParameter) {
-  run_.Matrix(Entry("fixture.pass", R"("params": {"j": 1})"));
-  ExpectRefused("j");
+  run_.Matrix(Entry("fixture.pass", R"("params": {"jay": 1})"));
+  ExpectRefused("no parameter \"jay\"");
 }
 
 TEST_F(BadInput, AValueThatIsNotAllowed) {
@@ -169,6 +174,113 @@ TEST_F(BadFolder, ThatCannotBeCreated) {
   const GateResult result = run_.Command({"--matrix", "matrix.json", "--output-dir", "/proc/no/such"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("/proc/no"));
+}
+
+// Command lines that are no run, though something of an earlier one lies where the run would have written.
+struct BadLine {
+  const char* name;
+  std::vector<std::string> arguments;
+};
+
+class BadCommandLine : public testing::TestWithParam<BadLine> {};
+
+TEST_P(BadCommandLine, IsOneLineExitTwoAndLeavesNoEarlierReport) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  LeaveReports(run, "report");
+  LeaveReports(run, "cudnn-ci-report");
+  LeaveReports(run, "elsewhere");
+  const GateResult result = run.Command(GetParam().arguments);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  bool named = false;
+  for (const std::string& word : GetParam().arguments)
+    named = named || word.find("report") != std::string::npos;
+  for (const std::string& old : kReports) {
+    EXPECT_FALSE(run.Exists((named ? "report/" : "cudnn-ci-report/") + old)) << old;
+    EXPECT_TRUE(run.Exists("elsewhere/" + old)) << old;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadCommandLine,
+    testing::Values(
+        BadLine{"unknown_option", {"--matrix", "matrix.json", "--output-dir", "report", "--nonsense"}},
+        BadLine{"unknown_option_first", {"--nonsense", "--output-dir=report"}},
+        BadLine{"unknown_option_default_folder", {"--nonsense"}},
+        BadLine{"unknown_word", {"nonsense", "--output-dir", "report"}},
+        BadLine{"a_bad_number", {"run", "--jobs", "0", "--output-dir", "report"}},
+        BadLine{"a_bad_shard", {"--shard", "3/2", "--output-dir", "report", "--matrix", "matrix.json"}},
+        BadLine{"a_bad_choice", {"--isolation", "perhaps", "--output-dir", "report"}},
+        BadLine{"a_bad_plugin_folder", {"--plugin-dir", "/nowhere", "--output-dir", "report"}},
+        BadLine{"no_value", {"--output-dir", "report", "--matrix"}},
+        BadLine{"matrix_and_auto", {"--matrix", "matrix.json", "--auto", "--output-dir", "report"}},
+        BadLine{"a_device_that_is_none",
+                {"--matrix", "matrix.json", "--device", "foo", "--output-dir", "report"}},
+        BadLine{"an_empty_name", {"--output-dir", "report", "--matrix", ""}},
+        BadLine{"standard_output", {"--output-dir", "report", "--junit", "-"}},
+        BadLine{"two_matrices",
+                {"--output-dir", "report", "--matrix", "matrix.json", "--matrix", "matrix.json"}},
+        BadLine{"two_matrices_around_run",
+                {"--matrix", "matrix.json", "run", "--matrix", "matrix.json", "--output-dir", "report"}},
+        BadLine{"two_cases_around_run",
+                {"--case", "fixture.pass[i=0]", "run", "--case", "fixture.pass[i=0]", "--matrix",
+                 "matrix.json", "--output-dir", "report"}},
+        BadLine{"two_stages", {"--stage", "static", "run", "--stage", "all", "--output-dir", "report"}},
+        BadLine{"two_shards", {"--shard", "1/2", "run", "--shard", "2/2", "--output-dir", "report"}}),
+    [](const testing::TestParamInfo<BadLine>& row) { return std::string(row.param.name); });
+
+TEST(BadUsage, SingleFilesOfAnEarlierRunGoToo) {
+  GateRun run;
+  LeaveReports(run, "report");
+  run.Write("report/notes.xml", "somebody's");
+  EXPECT_EQ(run.Command({"--junit", "report/junit.xml", "--json=report/notes.xml", "--nonsense"}).exit_code,
+            2);
+  EXPECT_FALSE(run.Exists("report/junit.xml"));
+  EXPECT_FALSE(run.Exists("report/junit-2.xml"));
+  EXPECT_TRUE(run.Exists("report/report.json")) << "nobody named it";
+  EXPECT_EQ(run.Read("report/notes.xml"), "somebody's");
+}
+
+TEST(BadUsage, OfAnotherCommandOrADryRunTouchesNoReport) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"list", "--nonsense"},
+                                                    {"explain"},
+                                                    {"--dry-run", "--nonsense"},
+                                                    {"report", "nowhere.jsonl", "--nonsense"}}) {
+    GateRun run;
+    LeaveReports(run, "cudnn-ci-report");
+    EXPECT_EQ(run.Command(arguments).exit_code, 2);
+    for (const std::string& old : kReports) EXPECT_TRUE(run.Exists("cudnn-ci-report/" + old)) << arguments[0];
+  }
+}
+
+TEST(BadUsage, LeavesTheReportsOfARunThatIsGoingOn) {
+  GateRun run;
+  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1500})"));
+  const pid_t first = run.Start();
+  for (int i = 0; i < 400 && run.Read("report/journal.jsonl").empty(); ++i) usleep(5000);
+  EXPECT_EQ(run.Command({"--output-dir", "report", "--nonsense"}).exit_code, 2);
+  const GateResult result = run.Wait(first);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.junit, HasSubstr("verdict"));
+}
+
+TEST(BadUsage, OptionsThatMayBeGivenTwiceAreTakenTogether) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass", R"("axes": {"i": [1, 2, 3]})"));
+  const GateResult result = run.Run(
+      {"--fail-fast", "run", "--fail-fast", "--case", "fixture.pass[i=1]", "--case", "fixture.pass[i=3]"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.report["cases"].size(), 2u);
+}
+
+TEST(BadUsage, DevicesHaveOneOfFourForms) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  for (const char* device : {"all", "0", "17", "gpu3", "GPU-5c4f1d1e-0000", "MIG-5c4f1d1e-0000"})
+    EXPECT_EQ(run.Run({"--device", device}).exit_code, 0) << device;
+  for (const char* device : {"", "foo", "gpu", "-1", "0x", "ALL", "GPU-", "gpu0 "})
+    EXPECT_EQ(run.Run({"--device", device}).exit_code, 2) << device;
 }
 
 TEST(BadUsage, IsOneLineAndExitTwo) {

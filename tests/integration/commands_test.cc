@@ -89,6 +89,47 @@ TEST(Selection, ShardsTogetherRunEveryCaseOnce) {
   EXPECT_EQ(cases, 12u);
 }
 
+TEST(Selection, ShardAutoReadsTheVariablesOfThreeSystems) {
+  GateRun run;
+  run.Matrix(Entry("fixture.noop", R"("axes": {"i": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]})"));
+  const auto list = [&](const std::string& shard) {
+    return run.Command({"list", "--matrix", "matrix.json", "--shard", shard});
+  };
+  const std::vector<std::vector<std::pair<std::string, std::string>>> first_of_three = {
+      {{"CI_NODE_INDEX", "1"}, {"CI_NODE_TOTAL", "3"}},
+      {{"GTEST_SHARD_INDEX", "0"}, {"GTEST_TOTAL_SHARDS", "3"}},
+      {{"SLURM_ARRAY_TASK_ID", "5"}, {"SLURM_ARRAY_TASK_COUNT", "3"}, {"SLURM_ARRAY_TASK_MIN", "5"}},
+      {{"SLURM_ARRAY_TASK_ID", "0"}, {"SLURM_ARRAY_TASK_COUNT", "3"}}};
+  EXPECT_EQ(list("auto").exit_code, 2) << "none of them is set";
+  for (const auto& variables : first_of_three) {
+    const int first = std::stoi(variables[0].second);
+    for (const auto& [name, value] : variables) run.Set(name, value);
+    for (int shard = 1; shard <= 3; ++shard) {
+      run.Set(variables[0].first, std::to_string(first + shard - 1));
+      const GateResult result = list("auto");
+      EXPECT_EQ(result.exit_code, 0) << variables[0].first << result.err;
+      EXPECT_EQ(result.out, list(std::to_string(shard) + "/3").out) << variables[0].first;
+    }
+    run.Set(variables[0].first, std::to_string(first + 3));
+    EXPECT_EQ(list("auto").exit_code, 2) << variables[0].first;
+    for (const auto& [name, value] : variables) run.Set(name, "");
+  }
+}
+
+TEST(Selection, TheStaticStageNeedsNoDeviceAndIsPartial) {
+  GateRun run;
+  run.UseFakeGpus(1);
+  run.Matrix(Entry("fixture.pass") + ", " + Entry("fixture.gpu_shared"));
+  const GateResult all = run.Run({"--stage", "all"});
+  EXPECT_EQ(all.report["cases"].size(), 2u);
+  EXPECT_TRUE(all.report["partial"].is_null());
+  const GateResult stage = run.Run({"--stage", "static"});
+  EXPECT_EQ(stage.exit_code, 0) << stage.err;
+  ASSERT_EQ(stage.report["cases"].size(), 1u);
+  EXPECT_EQ(stage.report["cases"][0]["id"], "fixture.pass[i=0]");
+  EXPECT_THAT(stage.report["partial"].get<std::string>(), HasSubstr("static stage"));
+}
+
 TEST(Places, ACopyOfTheTreeUnderAnotherPathGivesTheSameVerdict) {
   GateRun run;
   run.Matrix(Entry("fixture.pass") + ", " + Entry("fixture.fail"));

@@ -69,6 +69,8 @@ class GateRun {
 
   // In pieces, to interrupt it: what Run does up to the wait, and from it on.
   pid_t Start(const std::vector<std::string>& arguments = {});
+  // The same of Command.
+  pid_t StartCommand(const std::vector<std::string>& arguments) { return Spawn(arguments); }
   GateResult Wait(pid_t pid);
   // The contents of report/.
   void ReadReports(GateResult* result) const;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 
@@ -64,7 +65,7 @@ RunBuilder PassingRun() {
   RunBuilder b;
   b.run.not_gated = {"framework: the matrix promises none",
                      "/opt/other/lib/libcudnn.so.8: found, but belongs to no subject"};
-  b.run.waivers = {{"conv.*bfloat16*", "wrong-value", "NVBUG 1234567", "ana@example.org", "2026-06-30"}};
+  b.waivers = {{"conv.*bfloat16*", "wrong-value", "NVBUG 1234567", "ana@example.org", "2026-06-30"}};
   b.Pass("driver.load").Pass("toolkit.version").Pass("cudnn.create[subject=system]");
   for (const char* dtype : {"float16", "float32"}) {
     const std::string id =
@@ -141,6 +142,48 @@ TEST(LastScreenTest, EndsWithTheVerdict) {
   b.run.partial = "";
   b.run.report_only = true;
   EXPECT_EQ(last_line(), "verdict: failed (exit 0), NOT GATING: --report-only hides exit 1");
+}
+
+TEST(LastScreenTest, APassSaysWhatItStandsOn) {
+  const auto headline = [](const RunBuilder& b) {
+    const Summary summary = b.Summarize();
+    return Headline(summary, Judge(summary));
+  };
+  RunBuilder b;
+  b.Pass("conv.a");
+  EXPECT_EQ(headline(b), "PASSED: every required case passed");
+  b.Plan("conv.b").allow_skip = {SkipKind::kMemory};
+  b.End("conv.b", Skipped{SkipKind::kMemory, "8 GiB", "2 GiB"});
+  EXPECT_EQ(headline(b), "PASSED: of 2 required cases 1 passed, 1 left out as the matrix allows");
+  b.waivers = {{"conv.c", "wrong-value", "known", "ana", "2026-12-31"}};
+  b.Fail("conv.c", Wrong("wrong-value", Blame::kImage));
+  EXPECT_EQ(headline(b),
+            "PASSED: of 3 required cases 1 passed, 1 left out as the matrix allows, 1 failed and waived");
+  RunBuilder waived;
+  waived.waivers = b.waivers;
+  waived.Fail("conv.c", Wrong("wrong-value", Blame::kImage));
+  EXPECT_EQ(headline(waived), "PASSED: of 1 required cases 0 passed, 1 failed and waived");
+  RunBuilder optional;
+  optional.Plan("conv.d").required = false;
+  optional.End("conv.d", Passed{});
+  EXPECT_EQ(headline(optional), "PASSED: no case is required; 1 optional passed");
+}
+
+TEST(LastScreenTest, OtherErrorsStandInLayerOrderAndTheRunnersIsNeverCut) {
+  RunBuilder b;
+  for (const char* slug : {"z", "y", "x", "w", "v", "u", "t", "s", "r", "q"})
+    b.Fail(std::string("conv.") + slug, Wrong(slug, Blame::kImage), Layer::kConvolution);
+  b.Fail("toolkit.b", Wrong("of-the-toolkit", Blame::kImage), Layer::kToolkit);
+  b.Fail("toolkit.c", Wrong("second", Blame::kImage), Layer::kToolkit);
+  b.Add(FindingReported{{}, Wrong("gpu-is-shared", Blame::kRunner)});
+  const std::string screen = Screen(b);
+  const size_t also = screen.find("also        1 x image.second");
+  ASSERT_NE(also, std::string::npos) << screen;
+  EXPECT_LT(also, screen.find("1 x image.z"));
+  EXPECT_LT(screen.find("1 x image.z"), screen.find("1 x image.y"));
+  EXPECT_NE(screen.find("1 x runner.gpu-is-shared"), std::string::npos) << screen;
+  EXPECT_EQ(screen.find("image.q"), std::string::npos);
+  EXPECT_NE(screen.find("and 3 more reasons"), std::string::npos) << screen;
 }
 
 TEST(LastScreenTest, TextsFromOutsideCannotSteerATerminal) {
@@ -235,9 +278,37 @@ TEST_F(ConsoleTest, AFullDiskIsAnErrorNotADeath) {
   EXPECT_NE(status.error().find("No space left"), std::string::npos);
 }
 
+TEST_F(ConsoleTest, AClosedPipeEndsTheOutputAndIsNoFailure) {
+  signal(SIGPIPE, SIG_IGN);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  Fd reader(ends[0]), writer(ends[1]);
+  ConsoleReporter reporter(writer.get(), ConsoleOptions{});
+  reader = Fd();
+  EXPECT_TRUE(reporter.Finish(PassingRun().Summarize()).ok());
+  EXPECT_TRUE(reporter.Finish(PassingRun().Summarize()).ok());
+}
+
 TEST_F(ConsoleTest, NoColorIsRespected) {
+  const Fd terminal(posix_openpt(O_RDWR | O_NOCTTY));
+  ASSERT_TRUE(terminal.valid());
   setenv("TERM", "xterm", 1);
-  EXPECT_FALSE(DetectConsole(file_.get()).terminal) << "a file is no terminal";
+  unsetenv("NO_COLOR");
+  EXPECT_TRUE(DetectConsole(terminal.get()).terminal);
+  EXPECT_TRUE(DetectConsole(terminal.get()).color);
+  setenv("NO_COLOR", "1", 1);
+  EXPECT_TRUE(DetectConsole(terminal.get()).terminal);
+  EXPECT_FALSE(DetectConsole(terminal.get()).color);
+  setenv("NO_COLOR", "", 1);
+  EXPECT_TRUE(DetectConsole(terminal.get()).color) << "set, but empty";
+  setenv("TERM", "dumb", 1);
+  EXPECT_FALSE(DetectConsole(terminal.get()).terminal);
+}
+
+TEST_F(ConsoleTest, AFileIsNoTerminal) {
+  setenv("TERM", "xterm", 1);
+  unsetenv("NO_COLOR");
+  EXPECT_FALSE(DetectConsole(file_.get()).terminal);
   EXPECT_FALSE(DetectConsole(file_.get()).color);
 }
 

@@ -1,14 +1,10 @@
-// The journal: what is written reads back, what is damaged is named.
+// Lines of the journal: what is written reads back, what is damaged is named.
 #include "report/journal.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "base/text.h"
 #include "run_builder.h"
@@ -66,7 +62,7 @@ RunStarted RandomRun(std::mt19937* r) {
   run.facts = {{"system", {{"a.b", RandomText(r)}, {"c", ""}}}, {"torch", {}}};
   run.not_gated = {RandomText(r), ""};
   run.warnings = {RandomText(r)};
-  run.waivers = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
+  run.plugins = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
   run.partial = RandomText(r);
   run.report_only = (*r)() % 2;
   run.shard_index = 3;
@@ -105,6 +101,7 @@ EventBody RandomBody(size_t kind, std::mt19937* r) {
                     {"sl0", std::vector<std::string>{}}};
   const EventBody bodies[] = {
       RandomRun(r),
+      WaiverDeclared{{RandomText(r), RandomText(r), RandomText(r), RandomText(r), RandomText(r)}},
       planned,
       PlanEnd{RandomInt(r), RandomText(r)},
       WorkerStarted{RandomInt(r), 2, RandomText(r), RandomText(r), RandomText(r), true},
@@ -119,22 +116,41 @@ EventBody RandomBody(size_t kind, std::mt19937* r) {
       AttemptFinished{ref, small, 4, RandomOutcome(r), RandomDouble(r), RandomText(r), RandomText(r)},
       CaseFinished{ref, RandomOutcome(r), RandomDouble(r), {Flag::kSlow, Flag::kStepSkipped}},
       DeviceLost{RandomText(r), RandomText(r)},
-      RunCancelled{RandomText(r), small},
+      RunCancelled{static_cast<CancelReason>((*r)() % 3), small},
       RunFinished{RandomDouble(r)}};
   static_assert(std::size(bodies) == std::variant_size_v<EventBody>);
   return bodies[kind];
 }
 
+// The line of an event that comes first.
+std::string FirstLine(const Event& event) {
+  std::string chain;
+  return EncodeEvent(event, &chain);
+}
+
+std::string Journal(const std::vector<Event>& events) {
+  std::string chain, text;
+  for (const Event& event : events) text += EncodeEvent(event, &chain);
+  return text;
+}
+
+// Lines as they would be if their "h" were right.
+std::string Sealed(const std::vector<std::string>& objects) {
+  std::string chain, text;
+  for (const std::string& object : objects) text += SealLine(object, &chain);
+  return text;
+}
+
 TEST(JournalTest, EveryKindOfEventReadsBackAsItWas) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
-    std::string text;
+    std::string text, chain, again;
     std::vector<Event> events;
     for (size_t kind = 0; kind < std::variant_size_v<EventBody>; ++kind) {
       const auto seq = static_cast<int64_t>(kind) + 1;
       events.push_back({seq, RandomInt(&random), RandomBody(kind, &random)});
       ASSERT_EQ(events.back().body.index(), kind);
-      text += EncodeEvent(events.back());
+      text += EncodeEvent(events.back(), &chain);
     }
     Result<std::vector<Event>> read = ParseJournal(text, "j");
     ASSERT_TRUE(read.ok()) << read.error();
@@ -143,20 +159,24 @@ TEST(JournalTest, EveryKindOfEventReadsBackAsItWas) {
       EXPECT_EQ((*read)[i].seq, events[i].seq);
       EXPECT_EQ((*read)[i].t_ms, events[i].t_ms);
       EXPECT_EQ((*read)[i].body.index(), i);
-      // Equal events have equal lines: the encoder writes every field of them.
-      EXPECT_EQ(EncodeEvent((*read)[i]), EncodeEvent(events[i]));
     }
+    // Equal events have equal lines: the encoder writes every field of them.
+    chain.clear();
+    for (const Event& event : *read) again += EncodeEvent(event, &chain);
+    EXPECT_EQ(again, text);
     const auto& run = std::get<RunStarted>((*read)[0].body);
     EXPECT_EQ(run.facts, std::get<RunStarted>(events[0].body).facts);
-    EXPECT_EQ(run.waivers, std::get<RunStarted>(events[0].body).waivers);
-    const auto& planned = std::get<CasePlanned>((*read)[1].body);
-    EXPECT_EQ(planned.params, std::get<CasePlanned>(events[1].body).params);
-    EXPECT_EQ(planned.ref, std::get<CasePlanned>(events[1].body).ref);
-    EXPECT_EQ(std::get<FindingReported>((*read)[8].body).finding,
-              std::get<FindingReported>(events[8].body).finding);
-    EXPECT_EQ(std::get<AttemptFinished>((*read)[12].body).outcome,
-              std::get<AttemptFinished>(events[12].body).outcome);
-    EXPECT_EQ(std::get<CaseFinished>((*read)[13].body).flags, std::get<CaseFinished>(events[13].body).flags);
+    EXPECT_EQ(run.plugins, std::get<RunStarted>(events[0].body).plugins);
+    EXPECT_EQ(std::get<WaiverDeclared>((*read)[1].body).waiver,
+              std::get<WaiverDeclared>(events[1].body).waiver);
+    const auto& planned = std::get<CasePlanned>((*read)[2].body);
+    EXPECT_EQ(planned.params, std::get<CasePlanned>(events[2].body).params);
+    EXPECT_EQ(planned.ref, std::get<CasePlanned>(events[2].body).ref);
+    EXPECT_EQ(std::get<FindingReported>((*read)[9].body).finding,
+              std::get<FindingReported>(events[9].body).finding);
+    EXPECT_EQ(std::get<AttemptFinished>((*read)[13].body).outcome,
+              std::get<AttemptFinished>(events[13].body).outcome);
+    EXPECT_EQ(std::get<CaseFinished>((*read)[14].body).flags, std::get<CaseFinished>(events[14].body).flags);
   }
 }
 
@@ -165,7 +185,7 @@ TEST(JournalTest, HostileBytesStayOnOneLegalLine) {
   for (int round = 0; round < 200; ++round) {
     std::string bytes;
     for (int i = 0; i < 100; ++i) bytes += static_cast<char>(random());
-    const std::string line = EncodeEvent({1, 0, StepReached{{bytes, bytes}, bytes}});
+    const std::string line = FirstLine({1, 0, StepReached{{bytes, bytes}, bytes}});
     EXPECT_TRUE(IsValidUtf8(line));
     EXPECT_EQ(line.find('\n'), line.size() - 1);
     Result<std::vector<Event>> read = ParseJournal(line, "j");
@@ -177,7 +197,7 @@ TEST(JournalTest, HostileBytesStayOnOneLegalLine) {
 TEST(JournalTest, TextsAreCutUntilTheLineFits) {
   AttemptFinished ended{
       {"conv.a", ""}, 1, 1, Failed{}, 1, std::string(5'000'000, 'x'), std::string(5'000'000, '"')};
-  const std::string line = EncodeEvent({1, 0, ended});
+  const std::string line = FirstLine({1, 0, ended});
   ASSERT_FALSE(line.empty());
   EXPECT_LE(line.size(), kMaxJournalLine);
   EXPECT_TRUE(ParseJournal(line, "j").ok());
@@ -186,8 +206,7 @@ TEST(JournalTest, TextsAreCutUntilTheLineFits) {
 TEST(JournalTest, ATornLastLineIsLeftOut) {
   RunBuilder b;
   b.Pass("conv.a");
-  std::string text;
-  for (const Event& event : b.Events()) text += EncodeEvent(event);
+  const std::string text = Journal(b.Events());
   const size_t all = ParseJournal(text, "j")->size();
   for (size_t cut = 1; cut < 60; ++cut) {
     Result<std::vector<Event>> read = ParseJournal(text.substr(0, text.size() - cut), "j");
@@ -196,50 +215,126 @@ TEST(JournalTest, ATornLastLineIsLeftOut) {
   }
 }
 
+TEST(JournalTest, NothingWholeIsNoJournal) {
+  for (const char* text : {"", "{\"v\":\"journal/2\",\"se"}) {
+    const Result<std::vector<Event>> read = ParseJournal(text, "j");
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(read.error(), "j: holds no whole line; nothing was recorded");
+  }
+}
+
+TEST(JournalTest, ATornLineBehindTheEndOfTheRunIsRefused) {
+  RunBuilder b;
+  b.Pass("conv.a");
+  const Result<std::vector<Event>> read = ParseJournal(Journal(b.Events()) + "{\"v\":", "j");
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().find("a torn line behind the end of the run"), std::string::npos) << read.error();
+}
+
 TEST(JournalTest, WhatANewerWriterAddsIsIgnored) {
-  Result<std::vector<Event>> read =
-      ParseJournal(R"({"v":"journal/1","seq":1,"t_ms":0,"ev":"Invented","x":[1,{"y":2}]})"
-                   "\n"
-                   R"({"v":"journal/1","seq":2,"t_ms":0,"ev":"PlanEnd","count":3,"more":{"a":null}})"
-                   "\n"
-                   R"({"v":"journal/1","seq":3,"t_ms":0,"ev":"CaseFinished","id":"a","flags":["new","slow"]})"
-                   "\n",
-                   "j");
+  Result<std::vector<Event>> read = ParseJournal(
+      Sealed({R"({"v":"journal/2","seq":1,"t_ms":0,"ev":"Invented","x":[1,{"y":2}]})",
+              R"({"v":"journal/2","seq":2,"t_ms":0,"ev":"PlanEnd","count":3,"more":{"a":null}})",
+              R"({"v":"journal/2","seq":3,"t_ms":0,"ev":"CaseFinished","id":"a","flags":["new","slow"]})"}),
+      "j");
   ASSERT_TRUE(read.ok()) << read.error();
   ASSERT_EQ(read->size(), 2u);
   EXPECT_EQ(std::get<PlanEnd>((*read)[0].body).count, 3);
   EXPECT_EQ(std::get<CaseFinished>((*read)[1].body).flags, std::vector<Flag>{Flag::kSlow});
 }
 
+// A red run whose lines are few enough to try every bit of.
+std::vector<std::string> RedLines() {
+  RunBuilder b;
+  b.run = {};
+  b.run.run_id = "run-1";
+  b.Pass("conv.a").Fail("conv.b", Wrong("wrong-value", Blame::kImage));
+  std::vector<std::string> lines;
+  std::string chain;
+  for (const Event& event : b.Events()) lines.push_back(EncodeEvent(event, &chain));
+  return lines;
+}
+
+std::string Text(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line;
+  return text;
+}
+
+TEST(JournalTest, EveryFlippedBitIsNoticed) {
+  const std::string text = Text(RedLines());
+  ASSERT_TRUE(ParseJournal(text, "j").ok());
+  for (size_t at = 0; at + 1 < text.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = text;
+      flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
+      EXPECT_FALSE(ParseJournal(flipped, "j").ok()) << "bit " << bit << " of byte " << at;
+    }
+  }
+}
+
+TEST(JournalTest, LinesThatAreDroppedDoubledOrSwappedAreNoticed) {
+  const std::vector<std::string> lines = RedLines();
+  for (size_t i = 0; i + 1 < lines.size(); ++i) {
+    std::vector<std::string> dropped = lines, doubled = lines, swapped = lines;
+    dropped.erase(dropped.begin() + static_cast<std::ptrdiff_t>(i));
+    doubled.insert(doubled.begin() + static_cast<std::ptrdiff_t>(i), lines[i]);
+    std::swap(swapped[i], swapped[i + 1]);
+    for (const auto& edited : {dropped, doubled, swapped})
+      EXPECT_FALSE(ParseJournal(Text(edited), "j").ok()) << i;
+  }
+}
+
+TEST(JournalTest, ALineOfAnotherRunIsNoticedWithItsNumber) {
+  // The same seq, the same event; only what came before differs.
+  std::vector<std::string> lines = RedLines();
+  RunBuilder b;
+  b.run = {};
+  b.run.run_id = "run-2";
+  b.Pass("conv.a").Pass("conv.b");
+  std::string chain;
+  std::vector<std::string> other;
+  for (const Event& event : b.Events()) other.push_back(EncodeEvent(event, &chain));
+  lines[2] = other[2];
+  const Result<std::vector<Event>> read = ParseJournal(Text(lines), "j");
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().find("j:3: the line was changed"), std::string::npos) << read.error();
+}
+
 struct BadLine {
-  const char* line;
+  const char* object;
   const char* message;
 };
 
 TEST(JournalTest, DamageIsNamedWithFileAndLine) {
+  const std::string first = R"({"v":"journal/2","seq":1,"t_ms":0,"ev":"PlanEnd","count":1})";
+  std::string chain;
+  const std::string first_line = SealLine(first, &chain);
+  for (const char* line : {"garbage", "[1]", "", "\x01\xff"}) {
+    const Result<std::vector<Event>> read = ParseJournal(first_line + line + "\n", "j");
+    ASSERT_FALSE(read.ok()) << line;
+    EXPECT_EQ(read.error(), "j:2: not a JSON object");
+  }
   const BadLine rows[] = {
-      {"garbage", "j:2: not a JSON object"},
-      {"[1]", "j:2: not a JSON object"},
-      {"", "j:2: not a JSON object"},
-      {"\x00\xff", "j:2: not a JSON object"},
-      {R"({"v":"journal/2","seq":2,"ev":"PlanEnd"})", "j:2: version \"journal/2\""},
+      {R"({"v":"journal/1","seq":2,"ev":"PlanEnd"})", "j:2: version \"journal/1\""},
       {R"({"seq":2,"ev":"PlanEnd"})", "j:2: version \"\""},
-      {R"({"v":"journal/1","seq":4,"ev":"PlanEnd"})", "j:2: seq 4 follows 1"},
-      {R"({"v":"journal/1","seq":"2","ev":"PlanEnd"})", "j:2: event.seq: expected an integer, found string"},
-      {R"({"v":"journal/1","seq":2,"ev":"PlanEnd","count":1.5})", "PlanEnd.count: expected an integer"},
-      {R"({"v":"journal/1","seq":2,"ev":"PlanEnd","count":18446744073709551615})", "expected an integer"},
-      {R"({"v":"journal/1","seq":2,"ev":"CasePlanned","required":1})",
+      {R"({"v":"journal/2","seq":4,"ev":"PlanEnd"})", "j:2: seq 4 follows 1"},
+      {R"({"v":"journal/2","seq":"2","ev":"PlanEnd"})", "j:2: event.seq: expected an integer, found string"},
+      {R"({"v":"journal/2","seq":2,"ev":"PlanEnd","count":1.5})", "PlanEnd.count: expected an integer"},
+      {R"({"v":"journal/2","seq":2,"ev":"PlanEnd","count":18446744073709551615})", "expected an integer"},
+      {R"({"v":"journal/2","seq":2,"ev":"CasePlanned","required":1})",
        "CasePlanned.required: expected true or"},
-      {R"({"v":"journal/1","seq":2,"ev":"CasePlanned","layer":"moon"})", "unknown value \"moon\""},
-      {R"({"v":"journal/1","seq":2,"ev":"CaseFinished","outcome":{"is":"won"}})", "unknown outcome \"won\""},
-      {R"({"v":"journal/1","seq":2,"ev":"CaseFinished","outcome":"passed"})", "expected an object"},
-      {R"({"v":"journal/1","seq":2,"ev":"RunStarted","facts":{"a":{"b":1}}})",
+      {R"({"v":"journal/2","seq":2,"ev":"CasePlanned","layer":"moon"})", "unknown value \"moon\""},
+      {R"({"v":"journal/2","seq":2,"ev":"AttemptStarted","mode":"at once"})", "unknown value \"at once\""},
+      {R"({"v":"journal/2","seq":2,"ev":"RunCancelled","reason":"boredom"})", "unknown value \"boredom\""},
+      {R"({"v":"journal/2","seq":2,"ev":"CaseFinished","outcome":{"is":"won"}})", "unknown outcome \"won\""},
+      {R"({"v":"journal/2","seq":2,"ev":"CaseFinished","outcome":"passed"})", "expected an object"},
+      {R"({"v":"journal/2","seq":2,"ev":"RunStarted","facts":{"a":{"b":1}}})",
        "RunStarted.facts.a.b: expected"},
   };
-  const std::string first = EncodeEvent({1, 0, PlanEnd{1, ""}});
   for (const BadLine& row : rows) {
-    Result<std::vector<Event>> read = ParseJournal(first + row.line + "\n", "j");
-    ASSERT_FALSE(read.ok()) << row.line;
+    Result<std::vector<Event>> read = ParseJournal(Sealed({first, row.object}), "j");
+    ASSERT_FALSE(read.ok()) << row.object;
     EXPECT_NE(read.error().find(row.message), std::string::npos) << read.error();
   }
 }
@@ -247,38 +342,6 @@ TEST(JournalTest, DamageIsNamedWithFileAndLine) {
 TEST(JournalTest, ALineWithoutEndIsRefused) {
   EXPECT_FALSE(ParseJournal(std::string(3 << 20, ' '), "j").ok());
   EXPECT_FALSE(ParseJournal(std::string(3 << 20, '[') + "\n", "j").ok());
-}
-
-TEST(JournalWriterTest, WhatIsWrittenFoldsToTheSameVerdict) {
-  const std::string path = testing::TempDir() + "journal_test." + std::to_string(getpid());
-  RunBuilder b;
-  b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, "3 of 4 differ"));
-  {
-    auto writer = JournalWriter::Open(path);
-    ASSERT_TRUE(writer.ok()) << writer.error();
-    for (const Event& event : b.Events()) ASSERT_TRUE((*writer)->OnEvent(event, {}).ok());
-    ASSERT_TRUE((*writer)->Finish({}).ok());
-  }
-  Result<std::vector<Event>> read = ReadJournal(path);
-  ASSERT_TRUE(read.ok()) << read.error();
-  Fold fold;
-  for (const Event& event : *read) fold.Apply(event);
-  EXPECT_EQ(Judge(fold.summary()).exit_code, 1);
-  EXPECT_EQ(Judge(fold.summary()).root_cause->finding.detail, "3 of 4 differ");
-  std::remove(path.c_str());
-}
-
-TEST(JournalWriterTest, AFullDiskAndAMissingFolderAreErrorsWithTheReason) {
-  auto full = JournalWriter::Open("/dev/full");
-  ASSERT_TRUE(full.ok()) << full.error();
-  const Status status = (*full)->OnEvent({1, 0, PlanEnd{}}, {});
-  ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.error().find("No space left on device"), std::string::npos) << status.error();
-  auto missing = JournalWriter::Open("/nowhere/at/all/journal.jsonl");
-  ASSERT_FALSE(missing.ok());
-  EXPECT_NE(missing.error().find("No such file"), std::string::npos);
-  EXPECT_FALSE(ReadJournal("/nowhere/at/all").ok());
-  EXPECT_FALSE(ReadJournal("/tmp").ok());
 }
 
 }  // namespace

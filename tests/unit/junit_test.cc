@@ -82,7 +82,7 @@ RunBuilder Everything(const std::string& text) {
   b.run.hostname = b.run.image = b.run.matrix_path = b.run.command_line = b.run.partial = text;
   b.run.facts["system"][text] = text;
   b.run.not_gated = b.run.warnings = {text};
-  b.run.waivers = {{"conv.waived", "wrong-value", text, text, "2027-01-01"}};
+  b.waivers = {{"conv.waived", "wrong-value", text, text, "2027-01-01"}};
   b.Pass("driver.load");
   b.Fail("conv.failed" + text, Wrong("wrong-value", Blame::kImage, text));
   b.Fail("conv.waived", Wrong("wrong-value", Blame::kImage, text));
@@ -250,6 +250,7 @@ TEST_F(JunitTest, ManyCasesMakeSeveralFilesAndOldOnesGo) {
     ExpectCountersMatch(text);
     EXPECT_LE(CountOf(text, "<testcase "), 4u);
     EXPECT_GE(CountOf(text, "<testcase "), 1u);
+    EXPECT_EQ(CountOf(text, "name=\"run_id\""), 1u) << "once a file, not once a suite";
     cases += CountOf(text, "<testcase ");
   }
   EXPECT_EQ(cases, 11u);
@@ -259,6 +260,22 @@ TEST_F(JunitTest, ManyCasesMakeSeveralFilesAndOldOnesGo) {
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/junit-2.xml"));
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/junit-3.xml"));
   EXPECT_TRUE(std::filesystem::exists(folder_ + "/junit-4.xml"));
+}
+
+TEST_F(JunitTest, AFurtherFileReplacesNobodyElses) {
+  JunitOptions options;
+  options.cases_per_file = 4;
+  RunBuilder b;
+  for (int i = 0; i < 10; ++i) b.Pass("conv.c" + std::to_string(i));
+  std::ofstream(folder_ + "/junit-2.xml") << "somebody else's";
+  JunitReporter reporter(folder_ + "/junit.xml", options);
+  const Status status = reporter.Finish(b.Summarize());
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().find("junit-2.xml: it is no report of cudnn-ci"), std::string::npos)
+      << status.error();
+  EXPECT_EQ(ReadSmallFile(folder_ + "/junit-2.xml"), "somebody else's");
+  EXPECT_EQ(ReadSmallFile(folder_ + "/junit.xml").find("PASSED"), std::string::npos)
+      << "green, and not whole";
 }
 
 TEST_F(JunitTest, IsRewrittenAtPlanEndThenAtMostEveryFiveSeconds) {

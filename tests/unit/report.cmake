@@ -1,5 +1,5 @@
 cudnn_ci_unit_test(summary_test SOURCES summary_test.cc verdict_test.cc LINK cci_model)
-cudnn_ci_unit_test(journal_test SOURCES journal_test.cc LINK cci_report)
+cudnn_ci_unit_test(journal_test SOURCES journal_test.cc journal_writer_test.cc LINK cci_report)
 cudnn_ci_unit_test(junit_test SOURCES junit_test.cc LINK cci_report)
 cudnn_ci_unit_test(console_test SOURCES console_test.cc LINK cci_report)
 cudnn_ci_unit_test(report_test SOURCES report_test.cc LINK cci_report nlohmann_json::nlohmann_json)

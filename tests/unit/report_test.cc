@@ -2,12 +2,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "report/journal.h"
 #include "report/json.h"
+#include "report/junit.h"
+#include "report/own_reports.h"
 #include "report/rebuild.h"
 #include "run_builder.h"
 
@@ -31,6 +35,7 @@ class ReportTest : public testing::Test {
 TEST_F(ReportTest, JsonHoldsWhatTheVerdictIsAbout) {
   RunBuilder b;
   b.run.not_gated = {"framework"};
+  b.run.plugins = {{"conv", "1.0.0", "/p/conv.cci.so", "abc"}};
   b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, "3 differ \xff \x1b[31m\"<>"), Layer::kConvolution);
   CasePlanned& planned = b.Plan("conv.b");
   planned.params = {
@@ -64,7 +69,26 @@ TEST_F(ReportTest, JsonHoldsWhatTheVerdictIsAbout) {
   EXPECT_EQ(second["measurements"][0]["value"], 1.25);
   EXPECT_EQ(second["steps"][0], "algo=1");
   EXPECT_EQ(second["flags"][0], "slow");
+  EXPECT_EQ(report["retry"], "useless");
+  EXPECT_EQ(report["retry_text"], "no: the image is at fault and would fail elsewhere too");
+  EXPECT_EQ(report["plugins"][0]["sha256"], "abc");
   EXPECT_EQ(second["reproduce"], "cudnn-ci --matrix matrices/cu12.json --case conv.b");
+}
+
+TEST_F(ReportTest, AMeasurementThatIsNoNumberIsNoZero) {
+  RunBuilder b;
+  b.Plan("conv.a");
+  b.Add(AttemptStarted{{"conv.a", ""}, 1, 1, AttemptMode::kAlone});
+  for (const double value : {std::nan(""), HUGE_VAL, -HUGE_VAL})
+    b.Add(Measured{{"conv.a", ""}, "x", value, "", ""});
+  b.Add(AttemptFinished{{"conv.a", ""}, 1, 1, Passed{}, 0.5, "", ""});
+  b.Add(CaseFinished{{"conv.a", ""}, Passed{}, 0.5, {}});
+  const nlohmann::json measurements = Written(b.Summarize())["cases"][0]["measurements"];
+  const char* const texts[] = {"nan", "inf", "-inf"};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_TRUE(measurements[i]["value"].is_null());
+    EXPECT_EQ(measurements[i]["text"], texts[i]);
+  }
 }
 
 TEST_F(ReportTest, JsonOfAPassHasNoRootCause) {
@@ -85,35 +109,130 @@ TEST_F(ReportTest, JsonLeavesNoHalfFileBehind) {
   EXPECT_FALSE(WriteJsonReport(Summary{}, folder_ + "/gone/report.json").ok());
 }
 
-// Counts its calls; fails from the given one on.
+// Notes what it was called for; the call of that number fails.
 class Probe : public Reporter {
  public:
-  Probe(int* calls, int fail_at) : calls_(calls), fail_at_(fail_at) {}
+  Probe(std::vector<std::string>* calls, int fail_at) : calls_(calls), fail_at_(fail_at) {}
   const char* name() const override { return "probe"; }
-  Status OnEvent(const Event&, const Summary&) override { return Call(); }
-  Status OnTick(int64_t, const Summary&) override { return Call(); }
-  Status Finish(const Summary&) override { return Call(); }
+  Status OnEvent(const Event& event, const Summary&) override { return Call(Name(event.body)); }
+  Status OnTick(int64_t, const Summary&) override { return Call("tick"); }
+  Status Finish(const Summary& summary) override {
+    return Call(Judge(summary).exit_code == 0 ? "green" : "red");
+  }
+  void Withdraw() override { calls_->push_back("withdrawn"); }
 
  private:
-  Status Call() { return ++*calls_ == fail_at_ ? Status(Error{"disk full"}) : Status(); }
-  int* calls_;
-  int fail_at_;
+  Status Call(const std::string& what) {
+    calls_->push_back(what);
+    return ++count_ == fail_at_ ? Status(Error{"disk full"}) : Status();
+  }
+  std::vector<std::string>* calls_;
+  int fail_at_, count_ = 0;
 };
 
-TEST(FanoutTest, OneThatFailsIsToldNoMoreAndSilencesNobody) {
+class FanoutTest : public testing::Test {
+ protected:
+  using Calls = std::vector<std::string>;
+  void Add(Calls* calls, int fail_at = 0) { fanout_.Add(std::make_unique<Probe>(calls, fail_at)); }
+  void Play() {
+    RunBuilder b;
+    b.Pass("conv.a");
+    for (const Event& event : b.Events()) fanout_.Emit(event.t_ms, event.body);
+  }
+  Fanout fanout_;
+};
+
+TEST_F(FanoutTest, OneThatFailsIsToldNoMoreAndSilencesNobody) {
+  Calls failing, healthy;
+  Add(&failing, 2);
+  Add(&healthy);
+  Play();
+  fanout_.OnTick(1);
+  fanout_.Finish();
+  EXPECT_EQ(failing, Calls({"RunStarted", "CasePlanned"}));
+  EXPECT_EQ(healthy, Calls({"RunStarted", "CasePlanned", "Finding", "PlanEnd", "AttemptStarted",
+                            "AttemptFinished", "CaseFinished", "RunFinished", "tick", "red"}));
+  EXPECT_EQ(fanout_.failures(), std::vector<std::string>{"probe: disk full"});
+  EXPECT_EQ(fanout_.summary().report_failure, "probe: disk full");
+  EXPECT_EQ(Judge(fanout_.summary()).exit_code, 5);
+}
+
+TEST_F(FanoutTest, WhatWasGreenBeforeAnotherFailedIsFinishedAgain) {
+  Calls first, failing, last;
+  Add(&first);
+  Add(&failing, 8);
+  Add(&last);
+  Play();
+  ASSERT_EQ(failing.size(), 7u);
+  first.clear(), last.clear();
+  fanout_.Finish();
+  EXPECT_EQ(first, Calls({"green", "Finding", "red"}));
+  EXPECT_EQ(last, Calls({"Finding", "red"}));
+}
+
+TEST_F(FanoutTest, AGreenReportThatCannotBeMadeRedIsWithdrawn) {
+  Calls green, failing;
+  Add(&green, 10);  // seven events, green, the failure of the other, and then red
+  Add(&failing, 8);
+  Play();
+  green.clear();
+  fanout_.Finish();
+  EXPECT_EQ(green, Calls({"green", "Finding", "red", "withdrawn"}));
+  EXPECT_EQ(fanout_.failures().size(), 2u);
+}
+
+TEST_F(ReportTest, AWithdrawnReportIsGone) {
   RunBuilder b;
   b.Pass("conv.a");
-  int failing = 0, healthy = 0;
-  Fanout fanout;
-  fanout.Add(std::make_unique<Probe>(&failing, 2));
-  fanout.Add(std::make_unique<Probe>(&healthy, 0));
-  for (const Event& event : b.Events()) fanout.OnEvent(event);
-  fanout.OnTick(1);
-  fanout.Finish();
-  EXPECT_EQ(failing, 2);
-  EXPECT_EQ(healthy, static_cast<int>(b.Events().size()) + 2);
-  EXPECT_EQ(fanout.failures(), std::vector<std::string>{"probe: disk full"});
-  EXPECT_EQ(Judge(fanout.summary()).exit_code, 5);
+  const std::string json = folder_ + "/report.json", junit = folder_ + "/junit.xml";
+  JsonReporter json_reporter(json);
+  JunitReporter junit_reporter(junit, {});
+  for (Reporter* reporter : std::initializer_list<Reporter*>{&json_reporter, &junit_reporter}) {
+    ASSERT_TRUE(reporter->Finish(b.Summarize()).ok());
+    reporter->Withdraw();
+  }
+  EXPECT_FALSE(std::filesystem::exists(json));
+  EXPECT_FALSE(std::filesystem::exists(junit));
+}
+
+TEST_F(ReportTest, AReportIsKnownByItsHeadAlone) {
+  const auto is_own = [&](const std::string& content) {
+    const std::string path = folder_ + "/file";
+    EXPECT_TRUE(WriteFileAtomically(path, content).ok());
+    return IsOwnReport(path);
+  };
+  RunBuilder b;
+  b.Pass("conv.a");
+  Written(b.Summarize());
+  EXPECT_TRUE(IsOwnReport(folder_ + "/report.json"));
+  ASSERT_TRUE(JunitReporter(folder_ + "/junit.xml", {}).WriteInitial().ok());
+  EXPECT_TRUE(IsOwnReport(folder_ + "/junit.xml"));
+  std::string chain;
+  EXPECT_TRUE(is_own(EncodeEvent(b.Events()[0], &chain)));
+  EXPECT_TRUE(is_own(""));
+  EXPECT_FALSE(is_own("x"));
+  EXPECT_FALSE(is_own("{\"schema\": \"cudnn-ci/matrix/1\", \"name\": \"cudnn-ci/report/1\"}"));
+  EXPECT_FALSE(is_own("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"cudnn-ci\"/>"));
+  EXPECT_FALSE(is_own("<testsuites><!--cudnn-ci report--></testsuites>"));
+  EXPECT_FALSE(IsOwnReport(folder_)) << "a folder";
+  std::filesystem::create_symlink(folder_ + "/junit.xml", folder_ + "/link");
+  EXPECT_FALSE(IsOwnReport(folder_ + "/link"));
+}
+
+TEST_F(ReportTest, OnlyAttachmentsInTheFolderItselfAreNamed) {
+  RunBuilder b;
+  b.Plan("conv.a");
+  const std::vector<std::string> paths = {"attachments/2-b", "attachments/1-a", "attachments/../x",
+                                          "attachments/",    "attachments/d/e", "/etc/passwd",
+                                          "attachments/..",  "junit.xml",       "attachments/1-a"};
+  for (const std::string& path : paths) b.Add(Attached{{"conv.a", ""}, "n", "text/plain", path});
+  std::string chain, text;
+  for (const Event& event : b.Events()) text += EncodeEvent(event, &chain);
+  const std::string journal = folder_ + "/journal.jsonl";
+  ASSERT_TRUE(WriteFileAtomically(journal, text + "{\"v\":\"journal/2\",\"Attachment\" torn").ok());
+  EXPECT_EQ(AttachmentsNamedBy(journal), std::vector<std::string>({"attachments/1-a", "attachments/2-b"}));
+  ASSERT_TRUE(WriteFileAtomically(journal, "somebody's\n" + text).ok());
+  EXPECT_TRUE(AttachmentsNamedBy(journal).empty());
 }
 
 TEST_F(ReportTest, RebuildingARunThatWasKilledIsNeverGreen) {

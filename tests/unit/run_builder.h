@@ -2,13 +2,14 @@
 #ifndef CUDNN_CI_TESTS_UNIT_RUN_BUILDER_H_
 #define CUDNN_CI_TESTS_UNIT_RUN_BUILDER_H_
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "model/event.h"
 #include "model/finding.h"
-#include "model/summary.h"
+#include "model/verdict.h"
 
 namespace cudnn_ci {
 
@@ -85,6 +86,7 @@ class RunBuilder {
       events.push_back({seq, seq * 10, std::move(body)});
     };
     add(run);
+    for (const Waiver& waiver : waivers) add(WaiverDeclared{waiver});
     for (const CasePlanned& planned : cases_) add(planned);
     if (plan_ended) add(PlanEnd{static_cast<int64_t>(cases_.size()) + unrecorded, "plan-sha"});
     for (const EventBody& body : body_) add(body);
@@ -99,6 +101,7 @@ class RunBuilder {
   Verdict Judged() const { return Judge(Summarize()); }
 
   RunStarted run;
+  std::vector<Waiver> waivers;
   bool plan_ended = true, finished = true;
   int64_t unrecorded = 0;  // cases PlanEnd counts but the record lacks
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/reasons.h"
+#include "model/verdict.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -70,6 +71,38 @@ TEST(FoldTest, FindsCasesByIdAndDevice) {
   EXPECT_EQ(summary.Find({"conv.a", "gpu2"}), nullptr);
 }
 
+TEST(FoldTest, FindsEachOfManyCasesAndTakesNoneTwice) {
+  RunBuilder b;
+  for (int i = 0; i < 3000; ++i)
+    b.Plan("conv.c" + std::to_string(i), Layer::kConvolution, i % 2 ? "gpu1" : "");
+  b.Plan("conv.c7", Layer::kDriver, "gpu1");
+  const Summary summary = b.Summarize();
+  ASSERT_EQ(summary.cases.size(), 3000u);
+  for (int i = 0; i < 3000; ++i)
+    EXPECT_EQ(summary.Find({"conv.c" + std::to_string(i), i % 2 ? "gpu1" : ""}),
+              &summary.cases[static_cast<size_t>(i)]);
+  EXPECT_EQ(summary.Find({"conv.c7", ""}), nullptr);
+  EXPECT_EQ(summary.Find({"conv.c7", "gpu1"})->plan.layer, Layer::kConvolution);
+  EXPECT_EQ(Summary{}.Find({"conv.c7", ""}), nullptr);
+}
+
+TEST(FoldTest, KeepsTheAttemptOfAPassOnlyIfThereIsSomethingToTell) {
+  RunBuilder b;
+  b.Pass("conv.plain");
+  b.Plan("conv.warned");
+  Finding warning = Wrong("slow", Blame::kImage);
+  warning.severity = Severity::kWarning;
+  b.End("conv.warned", Passed{}, {warning});
+  b.Plan("conv.again");
+  b.Attempt({"conv.again", ""}, Failed{});
+  b.End("conv.again", Passed{}, {}, {Flag::kFlaky});
+  const Summary summary = b.Summarize();
+  EXPECT_TRUE(summary.cases[0].attempts.empty());
+  EXPECT_EQ(summary.cases[0].seconds, 0.25);
+  EXPECT_EQ(summary.cases[1].attempts.size(), 1u);
+  EXPECT_EQ(summary.cases[2].attempts.size(), 2u);
+}
+
 TEST(FoldTest, AnErrorOfACaseNobodyPlannedIsNotLost) {
   RunBuilder b;
   b.Pass("conv.a");
@@ -79,7 +112,7 @@ TEST(FoldTest, AnErrorOfACaseNobodyPlannedIsNotLost) {
 
 TEST(CountTest, EveryOutcomeInItsPlace) {
   RunBuilder b;
-  b.run.waivers = {MakeWaiver("2026-12-31")};
+  b.waivers = {MakeWaiver("2026-12-31")};
   b.Pass("conv.a").Pass("conv.b");
   b.Fail("conv.c", Wrong("wrong-value", Blame::kImage));
   b.Plan("conv.d"), b.End("conv.d", Errored{ErrorKind::kCrashed, "SIGSEGV"});
@@ -99,7 +132,7 @@ TEST(CountTest, EveryOutcomeInItsPlace) {
 
 TEST(WaiverTest, CoversOnlyFailuresOfWhichEveryErrorIsWaived) {
   RunBuilder b;
-  b.run.waivers = {MakeWaiver("2026-01-31")};  // its last day is the day of the run
+  b.waivers = {MakeWaiver("2026-01-31")};  // its last day is the day of the run
   b.Pass("driver.load").Fail("conv.a", Wrong("wrong-value", Blame::kImage));
   EXPECT_EQ(b.Judged().exit_code, 0);
   EXPECT_EQ(b.Summarize().cases[1].waived_by, "ana until 2026-01-31: known bug");
@@ -114,7 +147,7 @@ TEST(WaiverTest, CoversOnlyFailuresOfWhichEveryErrorIsWaived) {
 TEST(WaiverTest, MatchesThePlainIdAndTheIdWithDevice) {
   for (const char* pattern : {"conv.a", "conv.a@gpu1"}) {
     RunBuilder b;
-    b.run.waivers = {{pattern, "wrong-value", "r", "o", "2026-12-31"}};
+    b.waivers = {{pattern, "wrong-value", "r", "o", "2026-12-31"}};
     b.Pass("driver.load");
     b.Plan("conv.a", Layer::kConvolution, "gpu1");
     b.End(CaseRef{"conv.a", "gpu1"}, Failed{}, {Wrong("wrong-value", Blame::kImage)});
@@ -124,7 +157,7 @@ TEST(WaiverTest, MatchesThePlainIdAndTheIdWithDevice) {
 
 TEST(WaiverTest, AnExpiredOneIsTheMatrixsFaultBesideTheFailureItself) {
   RunBuilder b;
-  b.run.waivers = {MakeWaiver("2026-01-30")};
+  b.waivers = {MakeWaiver("2026-01-30")};
   b.Pass("driver.load").Fail("conv.a", Wrong("wrong-value", Blame::kImage));
   EXPECT_EQ(b.Judged().exit_code, 1);
   const std::vector<Finding> closing = ClosingFindings(b.Summarize());
@@ -132,21 +165,47 @@ TEST(WaiverTest, AnExpiredOneIsTheMatrixsFaultBesideTheFailureItself) {
   EXPECT_EQ(closing[0].slug, "waiver-expired");
   EXPECT_EQ(closing[0].blame, Blame::kMatrix);
 
-  b.run.waivers.push_back(MakeWaiver("2026-12-31"));
+  b.waivers.push_back(MakeWaiver("2026-12-31"));
   EXPECT_TRUE(ClosingFindings(b.Summarize()).empty()) << "a newer waiver took its place";
   EXPECT_EQ(b.Judged().exit_code, 0);
 }
 
+TEST(WaiverTest, AnExpiredOneOfAnotherFindingStaysExpired) {
+  RunBuilder b;
+  b.waivers = {MakeWaiver("2026-01-30"), {"conv.*", "other", "known bug", "ana", "2026-12-31"}};
+  b.Pass("conv.a");
+  EXPECT_EQ(b.Judged().exit_code, 4);
+}
+
+TEST(WaiverTest, WithoutADayNoneIsKnownToHold) {
+  for (const char* timestamp : {"", "2026-01", "yesterday"}) {
+    RunBuilder b;
+    b.run.timestamp = timestamp;
+    b.waivers = {MakeWaiver("2026-12-31")};
+    b.Pass("driver.load").Fail("conv.a", Wrong("wrong-value", Blame::kImage));
+    EXPECT_EQ(b.Judged().exit_code, 1) << timestamp;
+  }
+}
+
+TEST(WaiverTest, AnErrorThatComesAfterTheCasesEndUndoesIt) {
+  RunBuilder b;
+  b.waivers = {MakeWaiver("2026-12-31")};
+  b.Pass("driver.load").Fail("conv.a", Wrong("wrong-value", Blame::kImage));
+  b.Add(FindingReported{{"conv.a", ""}, Wrong("crashed", Blame::kImage)});
+  EXPECT_EQ(b.Summarize().cases[1].waived_by, "");
+  EXPECT_EQ(b.Judged().exit_code, 1);
+}
+
 TEST(WaiverTest, AnExpiredOneClosesTheGateEvenIfNothingFailsAnyMore) {
   RunBuilder b;
-  b.run.waivers = {MakeWaiver("2020-01-01")};
+  b.waivers = {MakeWaiver("2020-01-01")};
   b.Pass("conv.a");
   EXPECT_EQ(b.Judged().exit_code, 4);
 }
 
 TEST(WaiverTest, AnOptionalCaseWithAnExpiredWaiverGivesTheMatrixsExitCode) {
   RunBuilder b;
-  b.run.waivers = {MakeWaiver("2026-01-30")};
+  b.waivers = {MakeWaiver("2026-01-30")};
   b.Pass("driver.load");
   b.Plan("conv.a").required = false;
   b.End("conv.a", Failed{}, {Wrong("wrong-value", Blame::kImage)});
@@ -190,6 +249,13 @@ TEST(NoEngineTest, IsReportedOnceWhenTheRunnerReportsItToo) {
   EXPECT_EQ(b.Judged().exit_code, 1);
 }
 
+TEST(NoEngineTest, SaysNothingOfAPart) {
+  RunBuilder b = SkippingEntry(false);
+  b.run.partial = "filtered";
+  EXPECT_TRUE(ClosingFindings(b.Summarize()).empty());
+  EXPECT_EQ(b.Judged().exit_code, 0);
+}
+
 TEST(NoEngineTest, SaysNothingOfOptionalOrUnfinishedEntries) {
   RunBuilder b;
   b.Pass("driver.load");
@@ -222,7 +288,7 @@ TEST(BlockedTest, ByAnOptionalOrWaivedCaseIsRedWithItsClass) {
   for (const bool waived : {false, true}) {
     RunBuilder b;
     b.Pass("driver.load");
-    if (waived) b.run.waivers = {{"cudnn.create", "no-driver", "r", "o", "2026-12-31"}};
+    if (waived) b.waivers = {{"cudnn.create", "no-driver", "r", "o", "2026-12-31"}};
     b.Plan("cudnn.create").required = waived;
     b.End("cudnn.create", Failed{}, {Wrong("no-driver", Blame::kRunner)});
     b.Plan("conv.a"), b.End("conv.a", Blocked{"cudnn.create"});

@@ -5,6 +5,7 @@
 
 #include "model/reasons.h"
 #include "model/summary.h"
+#include "model/verdict.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -145,6 +146,15 @@ TEST(RootCauseTest, FindingsAboutTheRunComeAfterThoseOfCases) {
   EXPECT_EQ(RootSlug(b.Judged()), "of-case");
 }
 
+TEST(RootCauseTest, AMissingSubjectComesBeforeItsConsequences) {
+  RunBuilder b;
+  b.Add(FindingReported{{}, HarnessFinding("subject-missing", "vendored: /opt/cudnn: no such folder")});
+  b.Fail("cudnn.load", Wrong("cudnn-missing", Blame::kImage), Layer::kCudnn);
+  EXPECT_EQ(RootSlug(b.Judged()), "subject-missing");
+  b.Fail("toolkit.load", Wrong("toolkit-missing", Blame::kImage), Layer::kToolkit);
+  EXPECT_EQ(RootSlug(b.Judged()), "toolkit-missing") << "of a layer below it";
+}
+
 TEST(SkipTest, IsAllowedByKind) {
   for (const bool right_kind : {true, false}) {
     RunBuilder b;
@@ -211,10 +221,29 @@ TEST(CancelledTest, ASignalDecidesTheExitCodeWhateverElse) {
     RunBuilder b;
     b.Fail("conv.a", Wrong("wrong-value", Blame::kImage));
     b.Plan("conv.b");
-    b.Add(RunCancelled{"signal", signal});
+    b.Add(RunCancelled{CancelReason::kSignal, signal});
     EXPECT_EQ(b.Judged().exit_code, code);
     EXPECT_EQ(b.Judged().kind, VerdictKind::kInterrupted);
     EXPECT_EQ(RootSlug(b.Judged()), "wrong-value");
+  }
+}
+
+TEST(CancelledTest, ASignalAfterAnotherReasonDecidesTheExitCode) {
+  RunBuilder b;
+  b.Fail("conv.a", Wrong("wrong-value", Blame::kImage));
+  b.Plan("conv.b");
+  b.Add(RunCancelled{CancelReason::kFailFast}).Add(RunCancelled{CancelReason::kSignal, SIGINT});
+  EXPECT_EQ(b.Judged().exit_code, 130);
+  b.Add(RunCancelled{CancelReason::kSignal, SIGTERM});
+  EXPECT_EQ(b.Judged().exit_code, 130) << "the first signal stands";
+}
+
+TEST(CancelledTest, NoSignalNumberMakesAGreenExit) {
+  for (const int signal : {-128, 128, 0, 1 << 30}) {
+    RunBuilder b;
+    b.Pass("conv.a");
+    b.Add(RunCancelled{CancelReason::kSignal, signal});
+    EXPECT_EQ(b.Judged().exit_code, 6) << signal;
   }
 }
 
@@ -222,7 +251,7 @@ TEST(CancelledTest, TheTimeLimitIsUndetermined) {
   RunBuilder b;
   b.Pass("conv.a");
   b.Plan("conv.b");
-  b.Add(RunCancelled{"--time-limit", 0});
+  b.Add(RunCancelled{CancelReason::kTimeLimit});
   EXPECT_EQ(b.Judged().exit_code, 6);
   EXPECT_EQ(RootSlug(b.Judged()), "time-limit");
   b.Fail("conv.c", Wrong("wrong-value", Blame::kRunner));
@@ -234,7 +263,7 @@ TEST(CancelledTest, FailFastAddsNoClassOfItsOwn) {
   b.Fail("conv.a", Wrong("skip", Blame::kMatrix));
   b.Plan("conv.b");
   b.Plan("conv.c"), b.End("conv.c", Blocked{"conv.b"});
-  b.Add(RunCancelled{"--fail-fast", 0});
+  b.Add(RunCancelled{CancelReason::kFailFast});
   EXPECT_EQ(b.Judged().exit_code, 4) << "not 6, which would win over the matrix";
 }
 
@@ -242,7 +271,7 @@ TEST(CancelledTest, FailFastWithoutAFailureIsNotGreen) {
   RunBuilder b;
   b.Pass("conv.a");
   b.Plan("conv.b");
-  b.Add(RunCancelled{"--fail-fast", 0});
+  b.Add(RunCancelled{CancelReason::kFailFast});
   EXPECT_EQ(b.Judged().exit_code, 6);
 }
 
@@ -258,6 +287,29 @@ TEST(EmptyTest, ARunInWhichNothingPassedIsNotGreen) {
   b.Plan("conv.a").required = false;
   b.End("conv.a", Skipped{SkipKind::kAbsent, "a library", "none"});
   EXPECT_EQ(b.Judged().exit_code, 4);
+}
+
+TEST(EmptyTest, AnOptionalPassShowsNothingWhereAllThatIsRequiredWasLeftOut) {
+  RunBuilder b;
+  b.Plan("conv.a").allow_skip = {SkipKind::kAbsent};
+  b.End("conv.a", Skipped{SkipKind::kAbsent, "a library", "none"});
+  b.Plan("conv.b").required = false;
+  b.End("conv.b", Passed{});
+  EXPECT_EQ(b.Judged().exit_code, 4);
+  EXPECT_EQ(RootSlug(b.Judged()), "nothing-selected");
+  b.Pass("conv.c");
+  EXPECT_EQ(b.Judged().exit_code, 0);
+  const RequiredTotals required = CountRequired(b.Summarize());
+  EXPECT_EQ(required.planned, 2);
+  EXPECT_EQ(required.passed, 1);
+  EXPECT_EQ(required.left_out, 1);
+}
+
+TEST(EmptyTest, APlanOfOptionalCasesAloneIsJudgedByThem) {
+  RunBuilder b;
+  b.Plan("conv.b").required = false;
+  b.End("conv.b", Passed{});
+  EXPECT_EQ(b.Judged().exit_code, 0);
 }
 
 TEST(ReportFailureTest, CountsOnlyWhenNothingElseIsRed) {

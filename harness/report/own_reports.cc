@@ -1,0 +1,69 @@
+// How a report is known as ours. See own_reports.h.
+#include "report/own_reports.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/file.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr std::string_view kAttachments = "attachments/";
+
+bool StartsWith(std::string_view text, std::string_view head) { return text.substr(0, head.size()) == head; }
+
+// `text` without what stands up to and including `head` and the white space behind it; empty if it does not
+// begin so.
+std::string_view After(std::string_view text, std::string_view head) {
+  if (!StartsWith(text, head)) return {};
+  text.remove_prefix(head.size());
+  const size_t next = text.find_first_not_of(" \r\n\t");
+  return next == std::string_view::npos ? std::string_view() : text.substr(next);
+}
+
+bool HasMark(std::string_view head) {
+  if (StartsWith(head, "{\"v\":\"journal/")) return true;
+  if (StartsWith(After(head, "{"), "\"schema\": \"cudnn-ci/report/")) return true;
+  return StartsWith(After(head, R"(<?xml version="1.0" encoding="UTF-8"?>)"),
+                    std::string("<!--") + kJunitMark);
+}
+
+// A name in the folder itself, nothing above or below it.
+bool IsPlainName(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
+}
+
+}  // namespace
+
+bool IsOwnReport(const std::string& path) {
+  struct stat st {};
+  if (lstat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) return false;
+  if (st.st_size == 0) return true;
+  return HasMark(ReadSmallFile(path, 200));
+}
+
+std::vector<std::string> AttachmentsNamedBy(const std::string& journal_path) {
+  if (!IsOwnReport(journal_path)) return {};
+  std::ifstream journal(journal_path, std::ios::binary);
+  std::set<std::string> names;
+  for (std::string line; std::getline(journal, line);) {
+    if (line.find("\"Attachment\"") == std::string::npos) continue;
+    const nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
+    if (!event.is_object() || event.value("ev", nlohmann::json()) != "Attachment") continue;
+    const nlohmann::json path = event.value("path", nlohmann::json());
+    if (!path.is_string()) continue;
+    const std::string& text = path.get_ref<const std::string&>();
+    if (StartsWith(text, kAttachments) && IsPlainName(std::string_view(text).substr(kAttachments.size())))
+      names.insert(text);
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""What the tests ask of finished reports.
+
+reports.py validate SCHEMAS FOLDER   report.json and every line of journal.jsonl against their schemas
+reports.py same FOLDER FOLDER...     junit.xml and report.json are equal, apart from what may differ (below)
+Exit status: 0 yes, 1 no, with the first differences on stderr.
+"""
+import json
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+# What two runs of one plan with the same outcomes may differ in: times, host, run id, command line (and what is
+# derived from it), measurements, workers, attempts with what their processes printed, places of attachments.
+RUN_KEYS = {"id", "timestamp", "hostname", "seconds", "workers", "command_line"}
+CASE_KEYS = {"seconds", "measurements", "attempts", "attachments", "reproduce"}
+XML_ATTRIBUTES = {"time", "timestamp", "hostname"}
+XML_PROPERTIES = re.compile(r"run_id|attempts|measure\..*")
+# Lines of the verdict's body and of a case's output.
+XML_LINES = re.compile(r"^ +(reproduce|reports) .*|^ {14}\S*/[^ ]*$|^\d+ tries$|^\[\[ATTACHMENT.*|^--- output of try.*",
+                       re.MULTILINE)
+
+
+def validate(schemas, folder):
+    import jsonschema
+
+    def validator(name):
+        schema = json.loads((schemas / name).read_text())
+        jsonschema.Draft202012Validator.check_schema(schema)
+        return jsonschema.Draft202012Validator(schema)
+
+    problems = []
+    report = json.loads((folder / "report.json").read_text())
+    check = validator("report.schema.json")
+    problems += [f"report.json: {e.json_path}: {e.message}" for e in check.iter_errors(report)]
+    # A schema that takes everything would pass as well.
+    for change in ({"verdict": "won"}, {"exit_code": 2}, {"cases": {}}, {"surprise": 1}, {"retry": "perhaps"}):
+        if check.is_valid({**report, **change}):
+            problems.append(f"report.schema.json takes {change}")
+    check = validator("journal.schema.json")
+    lines = (folder / "journal.jsonl").read_text().splitlines()
+    for number, line in enumerate(lines, 1):
+        event = json.loads(line)
+        problems += [f"journal.jsonl:{number}: {e.message[:300]}" for e in check.iter_errors(event)]
+        for change in ({"v": "journal/1"}, {"ev": "Surprise"}, {"surprise": 1}, {"h": "0"}):
+            if check.is_valid({**event, **change}):
+                problems.append(f"journal.schema.json takes {change} in {event['ev']}")
+    return problems
+
+
+def plain_report(folder):
+    report = json.loads((folder / "report.json").read_text())
+    report["run"] = {k: v for k, v in report["run"].items() if k not in RUN_KEYS}
+    report["cases"] = [{k: v for k, v in case.items() if k not in CASE_KEYS} for case in report["cases"]]
+    if report["root_cause"]:
+        del report["root_cause"]["reproduce"]
+    return json.dumps(report, indent=1).splitlines()
+
+
+def plain_junit(folder):
+    root = ElementTree.parse(folder / "junit.xml").getroot()
+    for element in root.iter():
+        for name in XML_ATTRIBUTES & element.attrib.keys():
+            del element.attrib[name]
+        if element.text:
+            element.text = XML_LINES.sub("", element.text)
+        if element.tag == "properties":
+            for item in [p for p in element if XML_PROPERTIES.fullmatch(p.get("name"))]:
+                element.remove(item)
+    return ElementTree.tostring(root, encoding="unicode").splitlines()
+
+
+def same(folders):
+    problems = []
+    for plain in (plain_report, plain_junit):
+        first = plain(folders[0])
+        for folder in folders[1:]:
+            other = plain(folder)
+            problems += [f"{plain.__name__} {folder.name}:{i}: {a!r} is {b!r}"
+                         for i, (a, b) in enumerate(zip(first, other), 1) if a != b][:5]
+            if len(first) != len(other):
+                problems.append(f"{plain.__name__} {folder.name}: {len(first)} lines are {len(other)}")
+    return problems
+
+
+def main():
+    command, *paths = sys.argv[1:]
+    folders = [pathlib.Path(p) for p in paths]
+    problems = validate(*folders) if command == "validate" else same(folders)
+    for problem in problems[:20]:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
+
+
+sys.exit(main())
