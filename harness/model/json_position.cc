@@ -1,7 +1,8 @@
 // nlohmann's parser decides what is JSON; it keeps no positions, sorts keys and drops duplicates. So its
 // events are built into our own tree here, and a cursor walks over the text in step with them: between
 // two events there are only blanks, comments and punctuation, which the cursor skips to find where the
-// token of the event begins.
+// token of the event begins. What is wrong behind the last event the cursor finds out by itself: the parser's
+// words for it are not part of its interface.
 #include "model/json_position.h"
 
 #include <algorithm>
@@ -13,86 +14,11 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "model/json_cursor.h"
 
 namespace cudnn_ci {
 
 namespace {
-
-// Walks over the text once, counting lines and columns.
-class Cursor {
- public:
-  Cursor(std::string_view text, std::string file) : text_(text) {
-    position_ = {std::move(file), 1, 1};
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    if (text_.substr(0, 3) == kByteOrderMark) at_ = 3;
-  }
-
-  // The position of the next key, value or bracket; then moves behind it.
-  Position Next() {
-    SkipSeparators(",:");
-    const Position start = position_;
-    SkipToken();
-    return start;
-  }
-  // The position of the next token of any kind, without moving behind it.
-  Position Here(std::string_view separators) {
-    SkipSeparators(separators);
-    return position_;
-  }
-  Position PositionOf(size_t offset) {
-    while (at_ < std::min(offset, text_.size())) Step();
-    return position_;
-  }
-  bool at_end() const { return at_ >= text_.size(); }
-  char character() const { return at_end() ? '\0' : text_[at_]; }
-
- private:
-  void Step() {
-    if (text_[at_++] == '\n') {
-      ++position_.line;
-      position_.column = 1;
-    } else {
-      ++position_.column;
-    }
-  }
-  void SkipSeparators(std::string_view separators) {
-    while (!at_end()) {
-      const char c = text_[at_];
-      if (c == '/') {
-        SkipComment();
-      } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || separators.find(c) != separators.npos) {
-        Step();
-      } else {
-        return;
-      }
-    }
-  }
-  void SkipComment() {
-    const bool block = text_.substr(at_, 2) == "/*";
-    const size_t end = block ? text_.find("*/", at_ + 2) : text_.find('\n', at_);
-    const size_t stop = end == text_.npos ? text_.size() : end + (block ? 2 : 1);
-    while (at_ < stop) Step();
-  }
-  void SkipToken() {
-    if (at_end()) return;
-    const char first = text_[at_];
-    Step();
-    if (first == '"') {
-      while (!at_end() && text_[at_] != '"') {
-        if (text_[at_] == '\\') Step();
-        if (!at_end()) Step();
-      }
-      if (!at_end()) Step();
-    } else if (std::string_view("{[]}").find(first) == text_.npos) {
-      constexpr std::string_view kEnds = " \t\r\n,:]}/";
-      while (!at_end() && kEnds.find(text_[at_]) == kEnds.npos) Step();
-    }
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-  Position position_;
-};
 
 using Parser = nlohmann::json;
 
@@ -113,7 +39,11 @@ class Builder : public nlohmann::json_sax<Parser> {
     if (text.find_first_of(".eE") != std::string::npos) return true;
     return Report(last_, "the integer " + CleanLine(text, 60) + " is too large for 64 bits");
   }
-  bool string(std::string& v) override { return Put(std::move(v)); }
+  bool string(std::string& v) override {
+    const bool whole = v.find('\0') == std::string::npos;
+    Put(v);
+    return whole || ReportNul(last_, v);
+  }
   bool binary(Parser::binary_t&) override { return false; }  // not in JSON text
   bool start_object(size_t) override { return Open(Json::Object()); }
   bool start_array(size_t) override { return Open(Json::Array()); }
@@ -122,6 +52,8 @@ class Builder : public nlohmann::json_sax<Parser> {
 
   bool key(std::string& name) override {
     const Position position = cursor_.Next();
+    if (name.find('\0') != std::string::npos) ReportNul(position, name);
+    after_key_ = true;
     auto& known = keys_.back();
     const auto [first, added] = known.emplace(name, position);
     if (!added) {
@@ -132,23 +64,14 @@ class Builder : public nlohmann::json_sax<Parser> {
     return true;
   }
 
-  bool parse_error(size_t offset, const std::string&, const nlohmann::detail::exception& e) override {
-    const std::string what = e.what();
-    // "... parse error at line 1, column 2: syntax error while parsing value - REASON"
-    const size_t dash = what.find(" - ");
-    std::string reason = dash == what.npos ? what.substr(what.find("] ") + 2) : what.substr(dash + 3);
-    std::string expected;
-    if (const size_t at = reason.find("; expected "); at != reason.npos) {
-      expected = reason.substr(at + 11);
-      reason.resize(at);
+  bool parse_error(size_t, const std::string& token, const nlohmann::detail::exception& e) override {
+    constexpr int kNumberOverflow = 406;
+    if (e.id == kNumberOverflow) {
+      Report(cursor_.Next(), "the number " + CleanLine(token, 60) + " is too large");
+      return false;
     }
-    if (reason.rfind("unexpected", 0) == 0 || reason.rfind("invalid literal", 0) == 0) {
-      const Position here = cursor_.Here(",:");
-      Report(here, Unexpected(expected));
-    } else {
-      reason.resize(std::min(reason.size(), reason.find("; last read")));
-      Report(cursor_.PositionOf(offset == 0 ? 0 : offset - 1), "this is not JSON: " + CleanLine(reason));
-    }
+    const Json* container = stack_.empty() ? nullptr : stack_.back();
+    problems_.push_back(DiagnoseSyntax(cursor_, {container, after_key_, root_ended_}));
     return false;
   }
 
@@ -161,19 +84,10 @@ class Builder : public nlohmann::json_sax<Parser> {
     return true;
   }
 
-  std::string Unexpected(const std::string& expected) {
-    if (cursor_.at_end()) {
-      if (stack_.empty()) return "the file holds no value; a matrix is an object in braces { }";
-      const bool object = std::holds_alternative<Json::Object>(stack_.back()->value);
-      return std::string("the file ends inside the ") + (object ? "object" : "list") + " that begins at " +
-             ToString(stack_.back()->position) + "; is its " + (object ? "}" : "]") + " missing?";
-    }
-    const char c = cursor_.character();
-    std::string message = "this is not JSON: unexpected " + Quote(std::string(1, c));
-    if (c == '}' || c == ']') return message + "; a comma or a value before it is one too many or missing";
-    if (c == '\'') return message + "; strings stand in double quotes";
-    if (!expected.empty()) message += "; expected here: " + CleanLine(expected, 80);
-    return message;
+  // A plugin reads its values up to the first NUL: it would see less than the matrix says.
+  bool ReportNul(const Position& position, const std::string& text) {
+    return Report(position,
+                  "the string " + Quote(text) + " holds the character U+0000, which no value can hold");
   }
 
   bool Open(decltype(Json::value) empty) {
@@ -191,15 +105,18 @@ class Builder : public nlohmann::json_sax<Parser> {
     cursor_.Next();
     stack_.pop_back();
     keys_.pop_back();
+    root_ended_ = stack_.empty();
     return true;
   }
   bool Put(decltype(Json::value) value) {
     Add(std::move(value));
+    root_ended_ = stack_.empty();
     return true;
   }
   // A container's elements do not move while one of them is open: only the innermost one grows.
   Json* Add(decltype(Json::value) value) {
     last_ = cursor_.Next();
+    after_key_ = false;
     Json json{std::move(value), last_};
     if (stack_.empty()) {
       root_ = std::move(json);
@@ -214,9 +131,10 @@ class Builder : public nlohmann::json_sax<Parser> {
     return &slot;
   }
 
-  Cursor cursor_;
+  JsonCursor cursor_;
   Json root_;
   Position last_;
+  bool after_key_ = false, root_ended_ = false;
   std::vector<Json*> stack_;
   std::vector<std::unordered_map<std::string, Position>> keys_;  // of the open containers
   std::vector<Problem> problems_;
@@ -243,8 +161,14 @@ std::variant<Json, std::vector<Problem>> ParseJson(const std::string& text, cons
   }
   if (const size_t bad = FindInvalidUtf8(text); bad != std::string_view::npos) {
     const std::string byte = CleanText(std::string_view(text).substr(bad, 1));
-    AddProblem(&problems, Cursor(text, path).PositionOf(bad),
+    AddProblem(&problems, JsonCursor(text, path).PositionOf(bad),
                "the byte " + byte + " is not UTF-8; save the file in UTF-8");
+    return problems;
+  }
+  // The parser takes it for the end, and would not look at what follows.
+  if (const size_t nul = text.find('\0'); nul != std::string::npos) {
+    AddProblem(&problems, JsonCursor(text, path).PositionOf(nul),
+               "the byte \\x00 stands in no text; save the file in UTF-8");
     return problems;
   }
   Builder builder(text, path);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "model/json_bytes.h"
 #include "model/json_position.h"
 #include "model/matrix_extends.h"
 #include "model/matrix_reader.h"
@@ -42,11 +43,16 @@ void ReadContract(const std::string& side, const std::vector<std::string>& keys,
       reader.WrongType(full, "a range such as \">=12.0 <13\"", *json);
       continue;
     }
+    reader.Limit(Quote(full), *text, json->position, kMaxNameCharacters);
     std::string reason;
+    const std::optional<VersionRange> range = ParseRange(*text, &reason);
     if (*text == "absent" && side == "runner") {
       reader.Report(json->position, Quote(full) + " cannot be \"absent\"; only what an image holds can be");
-    } else if (*text != "absent" && !ParseRange(*text, &reason)) {
+    } else if (*text != "absent" && !range) {
       reader.Report(json->position, Quote(full) + " is not a range: " + reason);
+    } else if (range && !IsSatisfiable(*range)) {
+      reader.Report(json->position,
+                    Quote(full) + " is not a range that anything can satisfy: " + Quote(*text));
     } else {
       matrix->contract[full] = *text;
       matrix->contract_positions[full] = json->position;
@@ -77,17 +83,21 @@ void ReadSubjects(ObjectReader* top, Matrix* matrix) {
   const auto& object = std::get<Json::Object>(json->value);
   if (object.empty())
     top->Report(json->position, "\"subjects\" is empty; leave it out to judge what the loader finds");
+  if (object.size() > kMaxSubjects)
+    top->Report(json->position, "there are more than " + std::to_string(kMaxSubjects) + " subjects");
   for (const Json::Member& member : object) {
     if (!IsLowerName(member.key)) {
       top->Report(member.position,
                   "the subject name " + Quote(member.key) +
                       " must be lower-case letters, digits and \"_\", and begin with a letter");
     }
+    top->Limit("the subject name " + Quote(member.key), member.key, member.position, kMaxNameCharacters);
     const auto* spec = std::get_if<std::string>(&member.value.value);
     if (spec == nullptr) {
       top->WrongType("subjects." + member.key, "\"loader\" or \"path:DIR\"", member.value);
       continue;
     }
+    top->Limit(Quote("subjects." + member.key), *spec, member.value.position, kMaxTextCharacters);
     const std::string reason = SubjectProblem(*spec);
     if (!reason.empty()) top->Report(member.value.position, "the subject " + Quote(*spec) + " " + reason);
     matrix->subjects.push_back({member.key, *spec});
@@ -102,6 +112,7 @@ void ReadShapes(ObjectReader* top, Matrix* matrix) {
       top->Report(member.position, "the shape name " + Quote(member.key) +
                                        " stands in case ids and so must be made of " + kIdCharacters);
     }
+    top->Limit("the shape name " + Quote(member.key), member.key, member.position, kMaxNameCharacters);
     const auto* fields = std::get_if<Json::Object>(&member.value.value);
     if (fields == nullptr) {
       top->WrongType("shapes." + member.key, "an object with the shape's fields", member.value);
@@ -194,7 +205,11 @@ void ReadEntry(const Json& json, const Matrix& matrix, Problems* problems, std::
   ReadExclusions(&reader, &entry);
   reader.Strings("allow_skip", [&](const std::string& text, const Position& position) {
     SkipKind kind;
-    if (Parse(text, &kind)) return entry.allow_skip.push_back(kind);
+    if (Parse(text, &kind)) {
+      const bool known = std::count(entry.allow_skip.begin(), entry.allow_skip.end(), kind) > 0;
+      if (!known) entry.allow_skip.push_back(kind);
+      return;
+    }
     const std::vector<std::string> known = {"unsupported", "absent", "memory", "version"};
     reader.Report(position, Quote(text) + " is no kind of skip" + Hint(text, known));
   });
@@ -215,8 +230,39 @@ void ReadEntry(const Json& json, const Matrix& matrix, Problems* problems, std::
   if (list != nullptr && list->empty()) {
     reader.Report(subjects->position, "\"subjects\" is empty; leave it out to take all of them");
   }
-  reader.Finish();
+  // Near to "exclude" in letters and the contrary of it in sense.
+  reader.Finish(
+      {{"include",
+        "\"axes\" lists the values to combine, and what is no combination of them is an entry of its "
+        "own"}});
   out->push_back(std::move(entry));
+}
+
+// A waiver's "slug", alone or as reports print it: "no-engine", "image.no-engine".
+void ReadSlug(const Json::Object& object, ObjectReader* reader, std::string* slug) {
+  reader->RequiredString("slug", "name the finding that is accepted", slug);
+  if (slug->empty()) return;
+  const Position& position = Find(object, "slug")->position;
+  if (const size_t dot = slug->find('.'); dot != std::string::npos) {
+    const std::string word = slug->substr(0, dot);
+    Blame blame;
+    if (!Parse(word, &blame)) {
+      std::vector<std::string> known;
+      for (const Blame b :
+           {Blame::kImage, Blame::kRunner, Blame::kHarness, Blame::kMatrix, Blame::kUndetermined}) {
+        known.emplace_back(Name(b));
+      }
+      reader->Report(position,
+                     Quote(word) + " in " + Quote(*slug) + " is nobody to blame" + Hint(word, known));
+      return;
+    }
+    slug->erase(0, dot + 1);
+  }
+  const bool good = std::all_of(slug->begin(), slug->end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+  if (good && !slug->empty()) return;
+  reader->Report(position, "the slug " + Quote(*slug) + " must be lower-case letters, digits and \"-\"");
 }
 
 void ReadWaiver(const Json& json, Problems* problems, Matrix* matrix) {
@@ -227,9 +273,11 @@ void ReadWaiver(const Json& json, Problems* problems, Matrix* matrix) {
   }
   ObjectReader reader(*object, json.position, "a waiver", problems);
   Waiver waiver;
-  reader.RequiredString("case", "give a pattern of case ids", &waiver.case_pattern);
-  reader.RequiredString("slug", "name the finding that is accepted", &waiver.slug);
-  reader.RequiredString("reason", "say why it is accepted", &waiver.reason);
+  std::string id;  // for the merge alone, which has been done
+  reader.String("id", &id);
+  reader.RequiredString("case", "give a pattern of case ids", &waiver.case_pattern, kMaxTextCharacters);
+  ReadSlug(*object, &reader, &waiver.slug);
+  reader.RequiredString("reason", "say why it is accepted", &waiver.reason, kMaxTextCharacters);
   reader.RequiredString("owner", "say who answers for it", &waiver.owner);
   reader.RequiredString("expires", "give its last day, as in \"2027-03-31\"", &waiver.expires);
   if (!waiver.expires.empty() && !IsDate(waiver.expires)) {
@@ -241,15 +289,24 @@ void ReadWaiver(const Json& json, Problems* problems, Matrix* matrix) {
   matrix->waivers.push_back({std::move(waiver), json.position});
 }
 
-void CheckEntryIds(const std::vector<Entry>& entries, Problems* problems) {
-  std::map<std::string, Position> seen;
-  for (const Entry& entry : entries) {
-    if (entry.id.empty()) continue;
-    const auto [first, added] = seen.emplace(entry.id, entry.position);
-    if (added) continue;
-    AddProblem(problems, entry.position,
-               "the id " + Quote(entry.id) + " is taken by the entry at " + ToString(first->second) +
-                   "; choose another");
+// They travel together, in the journal's first line.
+void ReadWaivers(const Json::Array& list, const Position& position, Problems* problems, Matrix* matrix) {
+  for (const Json& waiver : list) ReadWaiver(waiver, problems, matrix);
+  size_t bytes = 0;
+  for (const auto& [waiver, unused] : matrix->waivers) {
+    for (const std::string* text :
+         {&waiver.case_pattern, &waiver.slug, &waiver.reason, &waiver.owner, &waiver.expires}) {
+      bytes += JsonBytes(*text);
+    }
+  }
+  if (list.size() > kMaxWaivers) {
+    AddProblem(
+        problems, position,
+        "there are more than " + std::to_string(kMaxWaivers) + " waivers; a pattern may cover many cases");
+  } else if (bytes > kMaxWaiverBytes) {
+    AddProblem(
+        problems, position,
+        "the waivers' texts take more than " + std::to_string(kMaxWaiverBytes) + " bytes; shorten them");
   }
 }
 
@@ -269,9 +326,8 @@ void ReadTop(const MergedDocument& document, Problems* problems, Matrix* matrix)
   if (const Json::Array* checks = top.List("checks")) {
     for (const Json& entry : *checks) ReadEntry(entry, *matrix, problems, &matrix->entries);
   }
-  CheckEntryIds(matrix->entries, problems);
   if (const Json::Array* waivers = top.List("waivers")) {
-    for (const Json& waiver : *waivers) ReadWaiver(waiver, problems, matrix);
+    ReadWaivers(*waivers, Find(document.top, "waivers")->position, problems, matrix);
   }
 }
 
@@ -290,6 +346,7 @@ std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path) {
   Matrix matrix;
   matrix.path = path;
   matrix.sha256 = document.sha256;
+  matrix.files = document.files;
   // With a file missing, what it would have given would be reported as missing too.
   if (document.complete) ReadTop(document, &problems, &matrix);
   if (!problems.empty()) {

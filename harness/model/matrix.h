@@ -73,6 +73,7 @@ struct Matrix {
   std::string name;
   std::string path;                             // as given
   std::string sha256;                           // over all files read, parents first
+  std::vector<std::string> files;               // all files read, parents first
   std::map<std::string, std::string> contract;  // "runner.driver" -> ">=525.60.13", "image.cudnn" -> "absent"
   std::map<std::string, Position> contract_positions;
   std::vector<SubjectInfo> subjects;  // at least one
@@ -83,8 +84,17 @@ struct Matrix {
   std::vector<PositionedWaiver> waivers;
 };
 
-// Reads the file and its parents. Reports every problem found, not only the first. Limits: 4 MiB a file,
-// 16 levels of `extends`, nesting of 32.
+// Bounds on what a matrix says: all of it must fit into messages to workers (64 KiB) and lines of the journal
+// (1 MiB).
+inline constexpr size_t kMaxNameCharacters = 200;   // ids, names, ranges, slugs, owners
+inline constexpr size_t kMaxTextCharacters = 4000;  // paths, patterns, reasons
+inline constexpr size_t kMaxSubjects = 32;
+inline constexpr size_t kMaxWaivers = 1000;
+inline constexpr size_t kMaxWaiverBytes = 256 * 1024;  // of all waivers, in JSON
+inline constexpr size_t kMaxParamBytes = 48 * 1024;    // of one case, in JSON
+
+// Reads the file and its parents. Reports every problem found, not only the first. Limits besides those
+// above: 4 MiB a file, 16 levels of `extends`, nesting of 32.
 std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path);
 
 // One document, not looking at `extends`. For tests and fuzzing: `path` is used in positions only.

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "model/json_position.h"
+#include "model/matrix_merge.h"
 
 namespace cudnn_ci {
 
@@ -23,11 +24,11 @@ struct TopKey {
   const char* name;
   Kind kind;
 };
-constexpr TopKey kTopKeys[] = {{"schema", Kind::kString},   {"name", Kind::kString},
-                               {"extends", Kind::kString},  {"runner", Kind::kObject},
-                               {"image", Kind::kObject},    {"subjects", Kind::kObject},
-                               {"defaults", Kind::kObject}, {"shapes", Kind::kObject},
-                               {"checks", Kind::kList},     {"waivers", Kind::kList}};
+constexpr TopKey kTopKeys[] = {
+    {"$schema", Kind::kString},  {"schema", Kind::kString},   {"name", Kind::kString},
+    {"extends", Kind::kString},  {"runner", Kind::kObject},   {"image", Kind::kObject},
+    {"subjects", Kind::kObject}, {"defaults", Kind::kObject}, {"shapes", Kind::kObject},
+    {"checks", Kind::kList},     {"waivers", Kind::kList}};
 
 std::vector<std::string> TopKeyNames() {
   std::vector<std::string> names;
@@ -48,7 +49,15 @@ bool HasKind(const Json& json, Kind kind) {
 }
 
 const char* KindName(Kind kind) {
-  return kind == Kind::kString ? "a string" : kind == Kind::kObject ? "an object" : "a list";
+  switch (kind) {
+    case Kind::kString:
+      return "a string";
+    case Kind::kObject:
+      return "an object";
+    case Kind::kList:
+      return "a list";
+  }
+  return "a value";
 }
 
 class Loader {
@@ -58,6 +67,7 @@ class Loader {
   // The merged document; `asked_at` is the "extends" that asked for it, or null for the first file.
   std::optional<Json> Load(const std::string& path, const Position* asked_at);
   std::string sha256() const { return Sha256Hex(bytes_); }
+  const std::vector<std::string>& files() const { return files_; }
   bool complete() const { return complete_; }
 
  private:
@@ -67,11 +77,11 @@ class Loader {
   std::optional<Json> Read(const std::string& path, const Position* asked_at, std::string* text);
   void CheckTop(Json::Object* top, const Position& position);
   bool ClosesCycle(const std::string& path, const Position& asked_at);
-  void Merge(Json::Object* parent, Json::Object child);
 
   std::vector<Problem>* problems_;
   std::vector<std::pair<std::string, std::string>> open_;  // canonical path and path as written, child first
   std::string bytes_;
+  std::vector<std::string> files_;  // parents first
   bool complete_ = true;
 };
 
@@ -168,60 +178,15 @@ bool Loader::ClosesCycle(const std::string& path, const Position& asked_at) {
   return true;
 }
 
-const std::string* IdOf(const Json& entry) {
-  const auto* object = std::get_if<Json::Object>(&entry.value);
-  const Json* id = object == nullptr ? nullptr : Find(*object, "id");
-  return id == nullptr ? nullptr : std::get_if<std::string>(&id->value);
-}
-
-// Appends the child's entries; one whose id the parent has takes the parent's place.
-void MergeEntries(Json::Array* parent, Json::Array child) {
-  const size_t inherited = parent->size();
-  for (Json& entry : child) {
-    const std::string* id = IdOf(entry);
-    Json* place = nullptr;
-    for (size_t i = 0; id != nullptr && i < inherited; ++i) {
-      const std::string* other = IdOf((*parent)[i]);
-      if (other != nullptr && *other == *id) place = &(*parent)[i];
-    }
-    if (place != nullptr) {
-      *place = std::move(entry);
-    } else {
-      parent->push_back(std::move(entry));
-    }
-  }
-}
-
-void MergeSection(Json::Object* parent, Json::Object child) {
-  for (Json::Member& member : child) {
-    Json::Member* place = nullptr;
-    for (Json::Member& other : *parent) {
-      if (other.key == member.key) place = &other;
-    }
-    if (place != nullptr) {
-      *place = std::move(member);
-    } else {
-      parent->push_back(std::move(member));
-    }
-  }
-}
-
-void Loader::Merge(Json::Object* parent, Json::Object child) {
-  for (Json::Member& member : child) {
-    Json::Member* place = nullptr;
-    for (Json::Member& other : *parent) {
-      if (other.key == member.key) place = &other;
-    }
-    if (place == nullptr) {
-      parent->push_back(std::move(member));
-    } else if (auto* section = std::get_if<Json::Object>(&place->value.value)) {
-      MergeSection(section, std::get<Json::Object>(std::move(member.value.value)));
-    } else if (auto* list = std::get_if<Json::Array>(&place->value.value)) {
-      MergeEntries(list, std::get<Json::Array>(std::move(member.value.value)));
-    } else {
-      *place = std::move(member);
-    }
-  }
+// Where the parent lies: `extends` leads from the real folder of the file that says it, as the system
+// resolves links. Two paths to one file so mean one parent.
+std::string ParentPath(const std::string& path, const std::string& extends) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  const fs::path exact = (error ? fs::path(path) : real).parent_path() / extends;
+  // Shorter in messages, where it means the same.
+  std::string normal = (fs::path(path).parent_path() / extends).lexically_normal().string();
+  return Canonical(normal) == Canonical(exact.string()) ? normal : exact.string();
 }
 
 std::optional<Json> Loader::Load(const std::string& path, const Position* asked_at) {
@@ -235,16 +200,15 @@ std::optional<Json> Loader::Load(const std::string& path, const Position* asked_
   std::optional<Json> parent;
   if (const Json* extends = Find(top, "extends")) {
     open_.emplace_back(Canonical(path), path);
-    const fs::path folder = fs::path(path).parent_path();
-    const std::string parent_path =
-        (folder / std::get<std::string>(extends->value)).lexically_normal().string();
-    parent = Load(parent_path, &extends->position);
+    parent = Load(ParentPath(path, std::get<std::string>(extends->value)), &extends->position);
     if (!parent) complete_ = false;
     open_.pop_back();
   }
   bytes_ += text;
-  if (!parent) return json;
-  Merge(&std::get<Json::Object>(parent->value), std::move(top));
+  files_.push_back(path);
+  const bool extends = parent.has_value();
+  if (!parent) parent = Json{Json::Object(), json->position};
+  MergeFile(std::move(top), extends, complete_, &std::get<Json::Object>(parent->value), problems_);
   parent->position = json->position;
   return parent;
 }
@@ -255,7 +219,8 @@ MergedDocument ReadMerged(const std::string& path, std::vector<Problem>* problem
   Loader loader(problems);
   std::optional<Json> json = loader.Load(path, nullptr);
   if (!json) return {};
-  return {std::get<Json::Object>(std::move(json->value)), loader.complete(), json->position, loader.sha256()};
+  return {std::get<Json::Object>(std::move(json->value)), loader.complete(), json->position, loader.sha256(),
+          loader.files()};
 }
 
 }  // namespace cudnn_ci

@@ -11,14 +11,14 @@ namespace cudnn_ci {
 
 struct MergedDocument {
   Json::Object top;
-  bool complete = false;  // every file was read; else `top` is not worth looking at
-  Position position;      // of the child's first brace
-  std::string sha256;     // over the bytes of all files, parents first
+  bool complete = false;           // every file was read; else `top` is not worth looking at
+  Position position;               // of the child's first brace
+  std::string sha256;              // over the bytes of all files, parents first
+  std::vector<std::string> files;  // what was read, parents first
 };
 
-// Reads the file and what it extends. Sections ("runner", "shapes", ...) merge by key, the child's value in
-// the parent's place; "checks" and "waivers" append; an entry of "checks" with an "id" of the parent replaces
-// that entry where it stands. Problems of one file do not hide those of another.
+// Reads the file and what it extends, and merges them (matrix_merge.h). Problems of one file do not hide
+// those of another.
 MergedDocument ReadMerged(const std::string& path, std::vector<Problem>* problems);
 
 }  // namespace cudnn_ci

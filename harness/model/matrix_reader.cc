@@ -15,16 +15,25 @@ const Json* ObjectReader::Require(const std::string& key, const std::string& rem
   return json;
 }
 
-void ObjectReader::String(const std::string& key, std::string* out) {
+void ObjectReader::Limit(const std::string& what, const std::string& text, const Position& position,
+                         size_t max_characters) {
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  if (static_cast<size_t>(std::count_if(text.begin(), text.end(), begins)) <= max_characters) return;
+  Report(position, what + " is longer than " + std::to_string(max_characters) + " characters");
+}
+
+void ObjectReader::String(const std::string& key, std::string* out, size_t max_characters) {
   const Json* json = Get(key);
   if (json == nullptr) return;
   const auto* text = std::get_if<std::string>(&json->value);
   if (text == nullptr || text->empty()) return WrongType(key, "a string that is not empty", *json);
+  Limit(Quote(key), *text, json->position, max_characters);
   *out = *text;
 }
 
-void ObjectReader::RequiredString(const std::string& key, const std::string& remedy, std::string* out) {
-  if (Require(key, remedy) != nullptr) String(key, out);
+void ObjectReader::RequiredString(const std::string& key, const std::string& remedy, std::string* out,
+                                  size_t max_characters) {
+  if (Require(key, remedy) != nullptr) String(key, out, max_characters);
 }
 
 const Json::Object* ObjectReader::Object(const std::string& key) {
@@ -77,12 +86,14 @@ void ObjectReader::Report(const Position& position, std::string message) {
   AddProblem(problems_, position, std::move(message));
 }
 
-void ObjectReader::Finish() {
+void ObjectReader::Finish(const std::map<std::string, std::string>& remedies) {
   std::sort(asked_.begin(), asked_.end());
   asked_.erase(std::unique(asked_.begin(), asked_.end()), asked_.end());
   for (const Json::Member& member : object_) {
     if (std::binary_search(asked_.begin(), asked_.end(), member.key)) continue;
-    Report(member.position, "unknown key " + Quote(member.key) + " in " + where_ + Hint(member.key, asked_));
+    const auto remedy = remedies.find(member.key);
+    const std::string hint = remedy == remedies.end() ? Hint(member.key, asked_) : "; " + remedy->second;
+    Report(member.position, "unknown key " + Quote(member.key) + " in " + where_ + hint);
   }
 }
 

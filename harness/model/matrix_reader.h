@@ -3,6 +3,7 @@
 #define CUDNN_CI_MODEL_MATRIX_READER_H_
 
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,8 +26,12 @@ class ObjectReader {
   const Json* Require(const std::string& key, const std::string& remedy);
 
   // These leave *out alone and report when the value is of another type.
-  void String(const std::string& key, std::string* out);
-  void RequiredString(const std::string& key, const std::string& remedy, std::string* out);
+  void String(const std::string& key, std::string* out, size_t max_characters = kMaxNameCharacters);
+  void RequiredString(const std::string& key, const std::string& remedy, std::string* out,
+                      size_t max_characters = kMaxNameCharacters);
+  // Reports a text of more characters than that; `what` begins the message.
+  void Limit(const std::string& what, const std::string& text, const Position& position,
+             size_t max_characters);
   template <class T>
   void Bool(const std::string& key, T* out) {
     const Json* json = Get(key);
@@ -50,7 +55,8 @@ class ObjectReader {
 
   void WrongType(const std::string& key, const std::string& expected, const Json& found);
   void Report(const Position& position, std::string message);
-  void Finish();
+  // Reports the keys that nobody asked for; `remedies` says what to write in place of some of them.
+  void Finish(const std::map<std::string, std::string>& remedies = {});
 
  private:
   bool ReadTimeout(const std::string& key, const Json& json, double* out);

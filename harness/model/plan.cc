@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -77,8 +78,18 @@ std::vector<std::string> NotGated(const Matrix& matrix) {
   return sentences;
 }
 
+std::vector<std::string> FindingSlugs(const Catalog& catalog) {
+  std::vector<std::string> slugs;
+  for (const FindingInfo& finding : HarnessFindings()) slugs.push_back(finding.slug);
+  for (const PluginInfo& plugin : catalog.plugins) {
+    for (const FindingInfo& finding : plugin.findings) slugs.push_back(finding.slug);
+  }
+  return slugs;
+}
+
 // A waiver that can apply to nothing is a slip or a leftover; the gate is right without it.
 std::vector<std::string> WaiverWarnings(const PlanInput& input, const std::vector<Case>& cases) {
+  constexpr size_t kMostWarnings = 50;
   std::vector<std::string> warnings;
   for (const auto& [waiver, position] : input.matrix.waivers) {
     const std::string& pattern = waiver.case_pattern;
@@ -91,13 +102,18 @@ std::vector<std::string> WaiverWarnings(const PlanInput& input, const std::vecto
     // A broken plugin may be the one that declares it.
     if (input.catalog.broken.empty() && input.catalog.FindFinding(waiver.slug) == nullptr) {
       warnings.push_back(ToString(position) + ": the waiver names the finding " + Quote(waiver.slug) +
-                         ", which nobody declares");
+                         ", which nobody declares" + Hint(waiver.slug, FindingSlugs(input.catalog)));
     }
+  }
+  if (warnings.size() > kMostWarnings) {
+    const std::string more = std::to_string(warnings.size() - kMostWarnings);
+    warnings.resize(kMostWarnings);
+    warnings.push_back("and " + more + " more such warnings about waivers");
   }
   return warnings;
 }
 
-std::string Partial(const PlanOptions& options) {
+std::string Partial(const PlanOptions& options, const std::vector<Case>& selected) {
   std::vector<std::string> reasons;
   if (!options.filter.empty() || !options.case_ids.empty()) reasons.emplace_back("filtered");
   if (options.shard_count > 1) {
@@ -105,6 +121,13 @@ std::string Partial(const PlanOptions& options) {
                       std::to_string(options.shard_count));
   }
   if (options.static_stage) reasons.emplace_back("static stage");
+  std::set<std::string> left_out;
+  for (const Case& c : selected) {
+    if (c.left_out) left_out.insert(c.planned.check);
+  }
+  if (!left_out.empty()) {
+    reasons.push_back("without --disturb (" + Join({left_out.begin(), left_out.end()}, ", ") + ")");
+  }
   return Join(reasons, ", ");
 }
 
@@ -206,8 +229,8 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
   Plan plan;
   plan.not_gated = NotGated(matrix);
   plan.warnings = WaiverWarnings(input, cases);
-  plan.partial = Partial(options);
   cases = Select(options, std::move(cases));
+  plan.partial = Partial(options, cases);
   // Before the cases are dealt: all shards of a run carry the same fingerprint, so a merge can tell.
   plan.sha256 = Sha256Hex(CanonicalText(cases));
   plan.cases = Deal(options, std::move(cases));

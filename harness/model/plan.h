@@ -26,20 +26,23 @@ struct Case {
   // Settled by the plan itself: the plugin would not load, it disturbs others without --disturb, ...
   std::optional<Outcome> settled;
   std::vector<Finding> findings;  // of a settled case
+  // Required by the matrix, or by what it requires, and left out because it disturbs others.
+  bool left_out = false;
 };
 
 struct Plan {
   std::vector<Case> cases;             // prerequisites before what needs them
   std::vector<std::string> not_gated;  // what the contract does not promise, in words
   std::vector<std::string> warnings;
-  std::string partial;  // "filtered", "shard 2/4", "static stage"; empty: whole
-  std::string sha256;   // over ids, devices and parameters
+  // "filtered", "shard 2/4", "static stage", "without --disturb (host.fill)"; empty: whole.
+  std::string partial;
+  std::string sha256;  // over ids, devices and parameters
 };
 
 struct PlanOptions {
-  std::vector<DeviceInfo>
-      devices;         // of the run, in order; empty: none was found (cases go to a nominal gpu0)
-  std::string filter;  // GoogleTest's syntax over "id" ; empty: all
+  // Of the run, in order. Empty: none was found, and cases go to a nominal gpu0.
+  std::vector<DeviceInfo> devices;
+  std::string filter;                 // GoogleTest's syntax over "id"; empty: all
   std::vector<std::string> case_ids;  // literal, with or without "@gpu1"
   int shard_index = 0, shard_count = 0;
   bool static_stage = false;  // only what needs no GPU

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "model/json_bytes.h"
 #include "model/json_position.h"
 #include "model/plan_steps.h"
 
@@ -160,10 +161,12 @@ std::optional<Bound> Binder::Bind(const CheckInfo& check, const ParamInfo& param
   if (!value) return std::nullopt;
   bound.value = std::move(*value);
   bound.id_text = WithIdText(bound.value);
+  bound.bytes = JsonBytes(bound.name, bound.value);
   if (param.type != ParamType::kShape) return bound;
   std::optional<Fields> fields = BindShape(check, param, json, std::get<std::string>(bound.value));
   if (!fields) return std::nullopt;
   bound.fields = std::move(*fields);
+  for (const auto& [field, content] : bound.fields) bound.bytes += JsonBytes(field, content);
   return bound;
 }
 
@@ -205,6 +208,7 @@ std::optional<Bound> Binder::BindRaw(const std::string& name, const Json& json) 
                   Quote(name) + " must be a value or a list of values, found " + Describe(json));
   }
   bound.id_text = WithIdText(bound.value);
+  bound.bytes = JsonBytes(bound.name, bound.value);
   return bound;
 }
 

@@ -22,14 +22,6 @@ std::string IdStem(std::string stem) {
 
 std::string PluginOf(const std::string& check) { return check.substr(0, check.find('.')); }
 
-std::string KeyOf(const CaseRef& ref) { return ref.id + "\n" + ref.device; }
-
-// The parts of an id that an entry fixes, in order, with a place for each axis.
-struct IdPart {
-  std::string key, text;
-  int axis = -1;
-};
-
 }  // namespace
 
 void Expander::AddBrokenPlugins() {
@@ -47,7 +39,7 @@ void Expander::AddBrokenPlugins() {
     c.planned.params["file"] = plugin.stem;
     c.planned.ref.id = CaseIdOf(kPluginLoad, {{"file", IdStem(plugin.stem)}});
     // Two stems may become one id text: "a-b" and "a_b".
-    while (known_.count(KeyOf(c.planned.ref)) > 0) c.planned.ref.id.insert(c.planned.ref.id.end() - 1, '_');
+    while (known_.count(CaseKey(c.planned.ref)) > 0) c.planned.ref.id.insert(c.planned.ref.id.end() - 1, '_');
     c.settled = Errored{ErrorKind::kPluginLoad, plugin.reason};
     c.findings.push_back(HarnessFinding("plugin-load", detail));
     AddCase(std::move(c), nullptr);
@@ -71,10 +63,14 @@ Case Expander::Prototype(const CheckInfo* check, const std::string& name) const 
   c.shareable = check->shareable;
   c.pooled = check->pooled || check->shareable;  // AddCase knows the device
   c.exclusive = check->exclusive;
-  if (check->disturbs && !input_.options.disturb) {
-    c.settled = Skipped{SkipKind::kAbsent, "--disturb", "not given"};
-  }
   return c;
+}
+
+void Expander::LeaveOutIfDisturbing(const CheckInfo* check, Case* c) const {
+  if (check == nullptr || !check->disturbs || input_.options.disturb) return;
+  c->settled = Skipped{SkipKind::kAbsent, "--disturb", "not given"};
+  c->left_out = c->planned.required;
+  c->planned.required = false;
 }
 
 std::vector<std::string> Expander::SubjectsOf(const Entry& entry, const CheckInfo* check) {
@@ -102,12 +98,13 @@ void Expander::AddEntry(size_t index) {
   }
   std::vector<Bound> fixed;
   std::vector<Axis> axes;
-  if (!BindEntry(entry, check, &fixed, &axes)) return;
+  if (!BindEntry(entry, check, &fixed, &axes) || !CheckSize(entry, fixed, axes)) return;
 
   Case prototype = Prototype(check, entry.check);
   CasePlanned& planned = prototype.planned;
   planned.entry = static_cast<int>(index);
-  planned.required = entry.required.value_or(input_.matrix.default_required) && !prototype.settled;
+  planned.required = entry.required.value_or(input_.matrix.default_required);
+  LeaveOutIfDisturbing(check, &prototype);
   const double declared = check == nullptr ? 0 : check->timeout_s;
   planned.timeout_s = entry.timeout_s.value_or(declared > 0 ? declared : input_.matrix.default_timeout_s);
   planned.allow_skip = entry.allow_skip;
@@ -122,7 +119,7 @@ void Expander::AddEntry(size_t index) {
     const bool each = prototype.devices == Devices::kOne;
     for (const std::string& device : each ? input_.devices : std::vector<std::string>{""}) {
       planned.ref.device = device;
-      AddCombinations(index, prototype, fixed, axes);
+      AddCombinations(entry, prototype, fixed, axes);
     }
   }
 }
@@ -224,111 +221,15 @@ bool Expander::BindEntry(const Entry& entry, const CheckInfo* check, std::vector
   return (check == nullptr || AddDefaults(entry, *check, fixed)) && good;
 }
 
-namespace {
-
-// Counts like an odometer, the last axis fastest; false after the last combination.
-bool Advance(std::vector<size_t>* digits, const std::vector<size_t>& sizes) {
-  for (size_t i = digits->size(); i-- > 0;) {
-    if (++(*digits)[i] < sizes[i]) return true;
-    (*digits)[i] = 0;
-  }
-  return false;
-}
-
-void Put(const Bound& bound, Params* params) {
-  params->insert_or_assign(bound.name, bound.value);
-  for (const auto& [name, value] : bound.fields) params->insert_or_assign(name, value);
-}
-
-}  // namespace
-
-void Expander::AddCombinations(size_t index, const Case& prototype, const std::vector<Bound>& fixed,
-                               const std::vector<Axis>& axes) {
-  const Entry& entry = input_.matrix.entries[index];
-  Case base = prototype;
-  std::vector<IdPart> parts;
-  for (const Bound& bound : fixed) {
-    Put(bound, &base.planned.params);
-    if (!bound.id_text.empty()) parts.push_back({bound.name, bound.id_text});
-  }
-  std::vector<size_t> sizes;
-  for (const Axis& axis : axes) {
-    parts.push_back({axis.values.front().name, "", static_cast<int>(sizes.size())});
-    sizes.push_back(axis.values.size());
-  }
-  if (!base.planned.subject.empty()) parts.push_back({"subject", base.planned.subject});
-  if (!entry.name.empty()) parts.push_back({"name", entry.name});
-  std::sort(parts.begin(), parts.end(), [](const IdPart& a, const IdPart& b) { return a.key < b.key; });
-
-  size_t count = 1;
-  for (const size_t size : sizes) count *= size;
-  // Never less than double, or entry after entry would move all cases before it.
-  if (cases_.size() + count > cases_.capacity()) {
-    cases_.reserve(std::max(cases_.size() + count, 2 * cases_.capacity()));
-    known_.reserve(cases_.capacity());
-  }
-  std::vector<size_t> digits(axes.size());
-  std::vector<std::pair<std::string_view, std::string_view>> texts(parts.size());
-  bool any = false;
-  do {
-    const auto left_out = [&](size_t exclusion) {
-      for (size_t a = 0; a < axes.size(); ++a) {
-        if (!axes[a].excluded[exclusion][digits[a]]) return false;
-      }
-      return true;
-    };
-    bool excluded = false;
-    for (size_t e = 0; e < entry.exclude.size() && !excluded; ++e) excluded = left_out(e);
-    if (excluded) continue;
-    any = true;
-    Case c = base;
-    for (size_t a = 0; a < axes.size(); ++a) Put(axes[a].values[digits[a]], &c.planned.params);
-    for (size_t i = 0; i < parts.size(); ++i) {
-      const int a = parts[i].axis;
-      texts[i] = {parts[i].key, a < 0 ? parts[i].text : axes[a].values[digits[a]].id_text};
-    }
-    c.planned.ref.id = CaseIdOf(entry.check, texts);
-    AddCase(std::move(c), &entry);
-  } while (cases_.size() <= kMaxCases && Advance(&digits, sizes));
-  if (cases_.size() > kMaxCases) {
-    AddProblem(
-        problems_, entry.position,
-        "with this entry the plan has more than " + std::to_string(kMaxCases) + " cases; split the matrix");
-  } else if (!any) {
-    AddProblem(problems_, entry.position,
-               "\"exclude\" leaves nothing of this entry; remove one or the other");
-  }
-}
-
-void Expander::AddCase(Case c, const Entry* entry) {
-  c.pooled = c.pooled && !c.exclusive && c.devices == Devices::kOne &&
-             c.planned.ref.device != input_.devices.front();
-  const auto [place, added] = known_.emplace(KeyOf(c.planned.ref), cases_.size());
-  if (added) {
-    cases_.push_back(std::move(c));
-    return;
-  }
-  const int first = cases_[place->second].planned.entry;
-  if (entry == nullptr || !clashes_.emplace(std::make_pair(first, c.planned.entry), true).second) return;
-  const std::string what = "the case " + Quote(c.planned.ref.id);
-  if (first == c.planned.entry) {
-    AddProblem(problems_, entry->position, what + " comes twice of this entry; an axis lists a value twice");
-  } else {
-    const Position& other = input_.matrix.entries[static_cast<size_t>(first)].position;
-    AddProblem(
-        problems_, entry->position,
-        what + " is made by the entry at " + ToString(other) + " already; give one of them a \"name\"");
-  }
-}
-
 bool Expander::AddPulledIn(const CheckInfo& check, const std::string& subject, const std::string& device,
                            const CheckInfo& needed_by) {
   Case c = Prototype(&check, check.name);
   c.planned.subject = subject;
   c.planned.ref.device = device;
   c.planned.prerequisite = true;
-  c.planned.required = !c.settled;
+  LeaveOutIfDisturbing(&check, &c);
   c.planned.timeout_s = check.timeout_s > 0 ? check.timeout_s : input_.matrix.default_timeout_s;
+  size_t bytes = 0;
   for (const ParamInfo& param : check.params) {
     if (!param.default_json) {
       AddProblem(problems_, {input_.matrix.path, 0, 0},
@@ -338,7 +239,15 @@ bool Expander::AddPulledIn(const CheckInfo& check, const std::string& subject, c
     }
     const std::optional<Bound> bound = binder_.BindDefault(check, param);
     if (!bound) return false;
-    Put(*bound, &c.planned.params);
+    PutParam(*bound, &c.planned.params);
+    bytes += bound->bytes;
+  }
+  if (bytes > kMaxParamBytes) {
+    AddProblem(problems_, {input_.PluginPath(check.plugin), 0, 0},
+               "the default parameters of " + check.name + " take " + std::to_string(bytes) +
+                   " bytes, more than the " + std::to_string(kMaxParamBytes) +
+                   " that a worker can be told; repair the plugin");
+    return false;
   }
   c.planned.ref.id = CaseId(check.name, c.planned.params, subject, "");
   AddCase(std::move(c), nullptr);

@@ -18,6 +18,7 @@ namespace cudnn_ci {
 // Beyond these a matrix is taken for a slip: an axis too many, not a wish.
 inline constexpr size_t kMaxCases = 1'000'000;
 inline constexpr size_t kMaxDependencies = 20'000'000;
+inline constexpr size_t kMaxPlanBytes = size_t{1} << 30;  // of all parameters of all cases, in JSON
 
 struct PlanInput {
   PlanInput(const Matrix& m, const Catalog& c, const PlanOptions& o);
@@ -40,7 +41,11 @@ struct Bound {
   Value value;
   std::vector<std::pair<std::string, Value>> fields;  // of a shape: "shape.x", ...
   std::string id_text;                                // empty: cannot stand in a case id
+  size_t bytes = 0;                                   // in JSON, with the fields
 };
+
+// Adds the parameter and its fields.
+void PutParam(const Bound& bound, Params* params);
 
 class Binder {
  public:
@@ -88,28 +93,36 @@ class Expander {
     std::vector<Bound> values;
     std::vector<std::vector<bool>> excluded;  // [exclusion][value]: whether the exclusion allows the value
   };
+  class Combiner;
   void AddEntry(size_t index);
   bool BindEntry(const Entry& entry, const CheckInfo* check, std::vector<Bound>* fixed,
                  std::vector<Axis>* axes);
   bool BindParams(const Entry& entry, const CheckInfo* check, std::vector<Bound>* fixed);
   bool BindAxis(const Entry& entry, const CheckInfo* check, const Json::Member& member, Axis* axis);
+  bool CheckSize(const Entry& entry, const std::vector<Bound>& fixed, const std::vector<Axis>& axes);
   bool AddDefaults(const Entry& entry, const CheckInfo& check, std::vector<Bound>* fixed);
   const ParamInfo* FindParam(const CheckInfo& check, const Json::Member& member);
   bool RequireIdText(const Bound& bound, const Json& json, bool is_axis, const Entry& entry);
-  void AddCombinations(size_t index, const Case& prototype, const std::vector<Bound>& fixed,
+  void AddCombinations(const Entry& entry, const Case& prototype, const std::vector<Bound>& fixed,
                        const std::vector<Axis>& axes);
   void AddCase(Case c, const Entry* entry);
   Case Prototype(const CheckInfo* check, const std::string& name) const;
+  // Settles the case as skipped when its check disturbs others and nobody asked for that.
+  void LeaveOutIfDisturbing(const CheckInfo* check, Case* c) const;
   std::vector<std::string> SubjectsOf(const Entry& entry, const CheckInfo* check);
 
   const PlanInput& input_;
   std::vector<Problem>* problems_;
   Binder binder_;
   std::vector<Case> cases_;
+  size_t bytes_ = 0;                               // of their parameters
   std::unordered_map<std::string, size_t> known_;  // id and device -> place in cases_
   std::map<std::pair<int, int>, bool> clashes_;    // entries that make the same case: reported once
   std::map<std::string, size_t> broken_;           // stem -> place in cases_
 };
+
+// Tells cases apart: id and device.
+inline std::string CaseKey(const CaseRef& ref) { return ref.id + "\n" + ref.device; }
 
 // Reports circles among the prerequisites of the catalog's checks; true if there is none.
 bool CheckCycles(const PlanInput& input, std::vector<Problem>* problems);

@@ -10,6 +10,7 @@ namespace cudnn_ci {
 namespace {
 
 constexpr size_t kMostParts = 16;
+constexpr size_t kMostDigits = 9;
 
 std::vector<std::string> Words(const std::string& text) {
   std::vector<std::string> words;
@@ -37,7 +38,8 @@ std::optional<Version> ParseVersion(const std::string& text) {
     const char* end = part.data() + part.size();
     const auto [stop, error] = std::from_chars(part.data(), end, number);
     // from_chars takes a sign; a version has none.
-    if (error != std::errc() || stop != end || part[0] == '-') return std::nullopt;
+    if (error != std::errc() || stop != end || part[0] == '-' || part.size() > kMostDigits)
+      return std::nullopt;
     version.parts.push_back(number);
   }
   if (version.parts.size() > kMostParts) return std::nullopt;
@@ -87,6 +89,21 @@ bool Contains(const VersionRange& range, const Version& version) {
   return std::all_of(range.terms.begin(), range.terms.end(), [&](const VersionRange::Term& term) {
     return Holds(term.op, Compare(version, term.version));
   });
+}
+
+// Between two versions there is always another one (12 < 12.0.1 < 12.1), so only the bounds count, and the
+// one version that remains when they meet.
+bool IsSatisfiable(const VersionRange& range) {
+  Version low{{0}};
+  std::optional<Version> high;
+  for (const VersionRange::Term& term : range.terms) {
+    const bool equal = term.op == "=";
+    if ((equal || term.op[0] == '>') && Compare(term.version, low) > 0) low = term.version;
+    if (!equal && term.op[0] != '<') continue;
+    if (!high || Compare(term.version, *high) < 0) high = term.version;
+  }
+  if (!high || Compare(low, *high) < 0) return true;
+  return Compare(low, *high) == 0 && Contains(range, low);
 }
 
 }  // namespace cudnn_ci

@@ -8,7 +8,8 @@
 
 namespace cudnn_ci {
 
-// Numbers between dots: "535.104.05". Missing parts count as 0: 12 = 12.0 = 12.0.0.
+// Up to 16 numbers of up to 9 digits between dots: "535.104.05". Missing parts count as 0: 12 = 12.0
+// = 12.0.0.
 struct Version {
   std::vector<int> parts;
 };
@@ -26,6 +27,8 @@ struct VersionRange {
 // On failure *error says which part is wrong.
 std::optional<VersionRange> ParseRange(const std::string& text, std::string* error);
 bool Contains(const VersionRange& range, const Version& version);
+// Whether there is a version that the range contains: ">=600 <500" has none.
+bool IsSatisfiable(const VersionRange& range);
 
 }  // namespace cudnn_ci
 

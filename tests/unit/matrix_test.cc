@@ -3,42 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
+#include "matrix_files.h"
 #include "model/version.h"
-#include "scratch.h"
 
 namespace cudnn_ci {
 namespace {
-
-// The problems of a file, one a line, with the scratch folder cut off.
-std::string Problems(const Scratch& scratch, const std::string& path) {
-  const auto loaded = LoadMatrix(path);
-  if (std::holds_alternative<Matrix>(loaded)) return "none";
-  std::vector<std::string> lines;
-  for (const Problem& problem : std::get<std::vector<Problem>>(loaded)) {
-    std::string line = ToString(problem);
-    for (size_t at; (at = line.find(scratch.path() + "/")) != line.npos;)
-      line.erase(at, scratch.path().size() + 1);
-    lines.push_back(line);
-  }
-  return Join(lines, "\n");
-}
-
-// What is wrong with a matrix of these keys, besides schema and name. They stand in line 2.
-std::string ProblemsOf(const std::string& keys) {
-  const Scratch scratch;
-  return Problems(
-      scratch, scratch.Write("m.json", "{\"schema\":\"cudnn-ci/matrix/1\",\"name\":\"m\",\n" + keys + "}\n"));
-}
-
-Matrix Load(const std::string& path) {
-  auto loaded = LoadMatrix(path);
-  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
-    for (const Problem& problem : *problems) ADD_FAILURE() << ToString(problem);
-    return {};
-  }
-  return std::get<Matrix>(std::move(loaded));
-}
 
 struct Mistake {
   const char* text;
@@ -125,16 +94,134 @@ const Mistake kMistakes[] = {
     {R"("waivers":[{"case":"*","slug":"s","reason":"r","owner":"o","expires":"2027-02-29"}])",
      "m.json:2:70: error: \"expires\" must be a day of the calendar such as \"2027-03-31\", found "
      "\"2027-02-29\""},
+    {R"("$schema":5)", "m.json:2:11: error: \"$schema\" must be a string, found the integer 5"},
+    {R"("runner":{"driver":">=600 <500"})",
+     "m.json:2:20: error: \"runner.driver\" is not a range that anything can satisfy: \">=600 <500\""},
+    {R"("checks":[{"check":"a.b","include":[]}])",
+     "m.json:2:26: error: unknown key \"include\" in an entry of \"checks\"; \"axes\" lists the values to "
+     "combine, "
+     "and what is no combination of them is an entry of its own"},
+    {R"("defaults":{"timeout_s" /* the time */ /* in seconds */: 0 // none
+})",
+     "m.json:2:58: error: \"timeout_s\" must be a number of seconds above 0 and at most 604800 (a week), "
+     "found the "
+     "integer 0"},
+    {R"("checks":[{"check":"a.b\u0000c"}])",
+     "m.json:2:20: error: the string \"a.b\\x00c\" holds the character U+0000, which no value can hold"},
+    {R"("shapes":{"a\u0000b":{}})",
+     "m.json:2:11: error: the string \"a\\x00b\" holds the character U+0000, which no value can hold"},
+    {R"("waivers":[{"case":"*","slug":"imag.x","reason":"r","owner":"o","expires":"2027-02-28"}])",
+     "m.json:2:31: error: \"imag\" in \"imag.x\" is nobody to blame; did you mean \"image\"?"},
+    {R"("waivers":[{"case":"*","slug":"image.","reason":"r","owner":"o","expires":"2027-02-28"}])",
+     "m.json:2:31: error: the slug \"\" must be lower-case letters, digits and \"-\""},
+    {R"("waivers":[{"case":"*","slug":"no_engine","reason":"r","owner":"o","expires":"2027-02-28"}])",
+     "m.json:2:31: error: the slug \"no_engine\" must be lower-case letters, digits and \"-\""},
     {R"("defaults":{},)",
      "m.json:2:15: error: this is not JSON: unexpected \"}\"; a comma or a value before it is one too many "
      "or missing"},
-    {R"("defaults":{"a" 1})", "m.json:2:17: error: this is not JSON: unexpected \"1\"; expected here: ':'"},
+    {R"("defaults":{"a" 1})",
+     "m.json:2:17: error: this is not JSON: unexpected \"1\"; expected here: a colon"},
     {R"("defaults":{'a':1})",
      "m.json:2:13: error: this is not JSON: unexpected \"'\"; strings stand in double quotes"},
     {"\"defaults\":\"\xFF\"", "m.json:2:13: error: the byte \\xFF is not UTF-8; save the file in UTF-8"},
+    {R"("defaults":{} "image":{})",
+     "m.json:2:15: error: this is not JSON: unexpected string; expected here: a comma or }"},
+    {R"("checks":[1,,2])", "m.json:2:13: error: this is not JSON: unexpected \",\"; expected here: a value"},
+    {R"("checks":[1 2])",
+     "m.json:2:13: error: this is not JSON: unexpected \"2\"; expected here: a comma or ]"},
+    {R"("defaults":{"required":True})",
+     "m.json:2:24: error: this is not JSON: \"True\" is no value; known are true, false and null"},
+    {R"("defaults":{"timeout_s":01})", "m.json:2:25: error: this is not JSON: \"01\" is not a number"},
+    {R"("defaults":{"timeout_s":1e999})", "m.json:2:25: error: the number 1e999 is too large"},
+    {R"("defaults":{timeout_s:1})",
+     "m.json:2:13: error: this is not JSON: unexpected \"t\"; expected here: a key in double quotes or }"},
+    {R"("name2":"a\qb")",
+     "m.json:2:9: error: this is not JSON: a string holds \"\\q\", which is no escape; a backslash is "
+     "written \\\\"},
+    {R"("name2":"a\ud800b")",
+     "m.json:2:9: error: this is not JSON: a string holds \"\\ud800\", which is no escape; a backslash is "
+     "written "
+     "\\\\"},
+    {R"("name2":"a\ud800\u0041b")",
+     "m.json:2:9: error: this is not JSON: a string holds \"\\ud800\", which is no escape; a backslash is "
+     "written "
+     "\\\\"},
+    {R"("name2":"a\u00g0b")",
+     "m.json:2:9: error: this is not JSON: a string holds \"\\u00g0\", which is no escape; a backslash is "
+     "written "
+     "\\\\"},
+    {R"("name2":"\ud83d\ude00\/\n\u00e9")",
+     "m.json:2:1: error: unknown key \"name2\" in the matrix; did you mean \"name\"?"},
+    {"\"name2\":\"a\nb\"",
+     "m.json:2:9: error: this is not JSON: the string that begins here does not end in its line; is its \" "
+     "missing?"},
+    {"\"name2\":\"a\tb\"",
+     "m.json:2:9: error: this is not JSON: a string holds a control character; write it as \\u0009"},
+    {"\"defaults\":{\xE2\x80\x9C"
+     "a\xE2\x80\x9D:1}",
+     "m.json:2:13: error: this is not JSON: unexpected \"\xE2\x80\x9C\"; expected here: a key in double "
+     "quotes or }"},
+    {R"("checks":[1}],)",
+     "m.json:2:12: error: this is not JSON: unexpected \"}\"; a comma or a value before it is one too many "
+     "or missing"},
+    {R"("defaults":{} / 1)",
+     "m.json:2:15: error: this is not JSON: unexpected \"/\"; comments are // to the end of the "
+     "line and /* */"},
     {R"("defaults":{"timeout_s":99999999999999999999})",
      "m.json:2:25: error: the integer 99999999999999999999 is too large for 64 bits"},
 };
+
+std::string Waiver(const std::string& reason) {
+  return R"({"case":"*","slug":"s","owner":"o","expires":"2027-01-01","reason":")" + reason + "\"}";
+}
+
+// What is read must fit into a message to a worker and into a line of the journal.
+TEST(MatrixBounds, OnTextsAreToldAtTheirPlaces) {
+  const std::string name(201, 'n'), text(4001, 't');
+  EXPECT_EQ(ProblemsOf(R"("checks":[{"check":"a.b","id":")" + name + "\"}]"),
+            "m.json:2:31: error: \"id\" is longer than 200 characters");
+  EXPECT_EQ(ProblemsOf(R"("checks":[{"check":")" + name + "\"}]"),
+            "m.json:2:20: error: \"check\" is longer than 200 characters");
+  EXPECT_EQ(ProblemsOf(R"("checks":[{"check":"a.b","name":")" + name + "\"}]"),
+            "m.json:2:33: error: \"name\" is longer than 200 characters");
+  EXPECT_EQ(ProblemsOf(R"("runner":{"driver":")" + std::string(200, ' ') + "1\"}"),
+            "m.json:2:20: error: \"runner.driver\" is longer than 200 characters");
+  EXPECT_EQ(ProblemsOf("\"shapes\":{\"" + name + "\":{}}"), "m.json:2:11: error: the shape name \"" +
+                                                                std::string(117, 'n') +
+                                                                "...\" is longer than 200 characters");
+  EXPECT_EQ(ProblemsOf("\"subjects\":{\"" + name + "\":\"loader\"}"),
+            "m.json:2:13: error: the subject name \"" + std::string(117, 'n') +
+                "...\" is longer than 200 characters");
+  EXPECT_EQ(ProblemsOf(R"("subjects":{"a":"path:/)" + text + "\"}"),
+            "m.json:2:17: error: \"subjects.a\" is longer than 4000 characters");
+  EXPECT_EQ(ProblemsOf(R"("waivers":[)" + Waiver(text) + "]"),
+            "m.json:2:79: error: \"reason\" is longer than 4000 characters");
+  // Characters are counted, not bytes.
+  std::string umlauts;
+  for (int i = 0; i < 200; ++i) umlauts += "\xC3\xA4";
+  EXPECT_EQ(ProblemsOf(R"("checks":[{"check":"a.b","id":")" + umlauts + "\"}]"), "none");
+}
+
+TEST(MatrixBounds, OnCountsAreToldAtTheirPlaces) {
+  std::string subjects, waivers, long_waivers;
+  for (int i = 0; i < 33; ++i) subjects += (i == 0 ? "\"s" : ",\"s") + std::to_string(i) + "\":\"loader\"";
+  EXPECT_EQ(ProblemsOf("\"subjects\":{" + subjects + "}"),
+            "m.json:2:12: error: there are more than 32 subjects");
+  for (int i = 0; i < 1001; ++i) waivers += (i == 0 ? "" : ",") + Waiver("r");
+  EXPECT_EQ(ProblemsOf("\"waivers\":[" + waivers + "]"),
+            "m.json:2:11: error: there are more than 1000 waivers; a pattern may cover many cases");
+  for (int i = 0; i < 70; ++i) long_waivers += (i == 0 ? "" : ",") + Waiver(std::string(4000, 'r'));
+  EXPECT_EQ(ProblemsOf("\"waivers\":[" + long_waivers + "]"),
+            "m.json:2:11: error: the waivers' texts take more than 262144 bytes; shorten them");
+}
+
+TEST(MatrixBounds, AKindOfSkipCountsOnce) {
+  const Scratch scratch;
+  const Matrix matrix = Load(scratch.Write("m.json", R"({"schema":"cudnn-ci/matrix/1","name":"m","checks":
+    [{"check":"a.b","allow_skip":["memory","absent","memory"]}]})"));
+  EXPECT_EQ(matrix.entries.at(0).allow_skip, (std::vector<SkipKind>{SkipKind::kMemory, SkipKind::kAbsent}));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, MatrixMistake, testing::ValuesIn(kMistakes));
 
 TEST(MatrixFile, ThatCannotBeReadIsOneClearProblem) {
@@ -148,6 +235,16 @@ TEST(MatrixFile, ThatCannotBeReadIsOneClearProblem) {
             "empty:1:1: error: the file is empty; a matrix begins with {\"schema\": \"cudnn-ci/matrix/1\"");
   EXPECT_EQ(Problems(scratch, scratch.Write("comment", "// nothing\n")),
             "comment:2:1: error: the file holds no value; a matrix is an object in braces { }");
+  EXPECT_EQ(Problems(scratch, scratch.Write("open", "{\"schema\": \"cudnn")),
+            "open:1:12: error: this is not JSON: the string that begins here does not end in its line; is "
+            "its \" missing?");
+  EXPECT_EQ(Problems(scratch, scratch.Write("open_comment", "{\n/* a")),
+            "open_comment:2:1: error: this is not JSON: the comment that begins here does not end; is its */ "
+            "missing?");
+  EXPECT_EQ(Problems(scratch, scratch.Write("two", "{} {}")),
+            "two:1:4: error: this is not JSON: unexpected \"{\"; expected here: the end of the file");
+  EXPECT_EQ(Problems(scratch, scratch.Write("nul", std::string("{}\n\0{\"a\":1}", 12))),
+            "nul:2:1: error: the byte \\x00 stands in no text; save the file in UTF-8");
   EXPECT_EQ(Problems(scratch, scratch.Write("list", "[]")),
             "list:1:1: error: a matrix must be an object in braces { }, found an empty list");
   EXPECT_EQ(Problems(scratch, scratch.Write("cut", "{\"schema\":\n [1, 2")),
@@ -195,48 +292,6 @@ TEST(MatrixFile, ValuesArriveWithTheirPositions) {
   EXPECT_EQ(matrix.entries[0].allow_skip, std::vector<SkipKind>{SkipKind::kMemory});
 }
 
-TEST(MatrixExtends, MergesSectionsAppendsEntriesAndReplacesById) {
-  const Scratch scratch;
-  std::filesystem::create_directory(scratch.File("sub"));
-  const std::string parent =
-      R"({"schema":"cudnn-ci/matrix/1","name":"base","image":{"toolkit":">=12","cudnn":">=8"},
-    "shapes":{"a":{"x":[1],"pad":3}},"checks":[{"id":"one","check":"p.one"},{"check":"p.two"}]})";
-  const std::string child = R"({"schema":"cudnn-ci/matrix/1","name":"child","extends":"../base.json",
-    "image":{"cudnn":">=9"},"shapes":{"a":{"x":[2]},"b":{}},
-    "checks":[{"check":"p.three"},{"id":"one","check":"p.uno"}]})";
-  scratch.Write("base.json", parent);
-  const Matrix matrix = Load(scratch.Write("sub/child.json", child));
-  EXPECT_EQ(matrix.name, "child");
-  EXPECT_EQ(matrix.contract,
-            (std::map<std::string, std::string>{{"image.toolkit", ">=12"}, {"image.cudnn", ">=9"}}));
-  ASSERT_EQ(matrix.shapes.size(), 2u);
-  EXPECT_EQ(matrix.shapes[0].fields.size(), 1u) << "a shape is replaced as a whole";
-  ASSERT_EQ(matrix.entries.size(), 3u);
-  EXPECT_EQ(matrix.entries[0].check, "p.uno");
-  EXPECT_EQ(matrix.entries[1].check, "p.two");
-  EXPECT_EQ(matrix.entries[2].check, "p.three");
-  EXPECT_EQ(matrix.sha256, Sha256Hex(parent + child));
-}
-
-TEST(MatrixExtends, NamesTheCircle) {
-  const Scratch scratch;
-  const auto file = [](const char* parent) {
-    return std::string("{\"schema\":\"cudnn-ci/matrix/1\",\"name\":\"m\",\n\"extends\":\"") + parent + "\"}";
-  };
-  scratch.Write("b.json", file("c.json"));
-  scratch.Write("c.json", file("./a.json"));
-  EXPECT_EQ(Problems(scratch, scratch.Write("a.json", file("b.json"))),
-            "c.json:2:11: error: \"extends\" goes in a circle: a.json -> b.json -> c.json -> a.json; remove "
-            "one of them");
-}
-
-TEST(MatrixExtends, AMissingParentIsReportedWhereItIsNamed) {
-  const Scratch scratch;
-  EXPECT_EQ(Problems(scratch,
-                     scratch.Write("a.json", "{\"schema\":\"cudnn-ci/matrix/1\",\"extends\":\"base.json\"}")),
-            "a.json:1:41: error: cannot extend \"base.json\": No such file or directory; check the path");
-}
-
 TEST(ShippedMatrices, AreValid) {
   for (const char* name : {"base", "cu11", "cu12", "cu13", "nightly"}) {
     const Matrix matrix = Load(std::string(CUDNN_CI_MATRICES) + "/" + name + ".json");
@@ -252,8 +307,59 @@ TEST(ShippedMatrices, AreValid) {
 TEST(Version, ComparesPartByPart) {
   EXPECT_EQ(Compare(*ParseVersion("12"), *ParseVersion("12.0.0")), 0);
   EXPECT_LT(Compare(*ParseVersion("535.9"), *ParseVersion("535.10")), 0);
-  for (const char* bad : {"", ".", "1.", "1..2", "-1", "+1", "1.x", " 1", "99999999999"}) {
+  for (const char* bad : {"", ".", "1.", "1..2", "-1", "+1", "1.x", " 1", "1000000000"}) {
     EXPECT_FALSE(ParseVersion(bad)) << bad;
+  }
+}
+
+// Reports print the blame before the slug; who copies it from there means the same finding.
+TEST(MatrixFile, TakesAWaiversSlugAsReportsPrintIt) {
+  const Scratch scratch;
+  const std::string rest = R"("reason":"r","owner":"o","expires":"2027-02-28"})";
+  const Matrix matrix = Load(scratch.Write(
+      "m.json",
+      R"({"schema":"cudnn-ci/matrix/1","name":"m","waivers":[{"case":"*","slug":"image.no-engine",)" + rest +
+          R"(,{"case":"*","slug":"undetermined.flaky",)" + rest + R"(,{"case":"*","slug":"2nd",)" + rest +
+          "]}"));
+  ASSERT_EQ(matrix.waivers.size(), 3u);
+  EXPECT_EQ(matrix.waivers[0].waiver.slug, "no-engine");
+  EXPECT_EQ(matrix.waivers[1].waiver.slug, "flaky");
+  EXPECT_EQ(matrix.waivers[2].waiver.slug, "2nd");
+}
+
+TEST(MatrixFile, MayNameItsSchema) { EXPECT_EQ(ProblemsOf(R"("$schema":"./matrix.schema.json")"), "none"); }
+
+struct Boundary {
+  const char* range;
+  const char* version;
+  bool contains;
+};
+
+TEST(VersionRange, EveryOperatorAtItsBoundary) {
+  for (const Boundary& b : std::initializer_list<Boundary>{
+           {">=12.1", "12.0.9", false}, {">=12.1", "12.1", true},    {">=12.1", "12.1.0", true},
+           {">=12.1", "12.1.1", true},  {">12.1", "12.1", false},    {">12.1", "12.1.0", false},
+           {">12.1", "12.1.1", true},   {"<=12.1", "12.1", true},    {"<=12.1", "12.1.0", true},
+           {"<=12.1", "12.1.1", false}, {"<=12.1", "12.0.9", true},  {"<12.1", "12.1", false},
+           {"<12.1", "12.1.0", false},  {"<12.1", "12.0.9", true},   {"=12.1", "12.1.0", true},
+           {"=12.1", "12.1.1", false},  {"=12.1", "12.0.9", false},  {"12.1", "12.1.0", true},
+           {"12.1", "12.1.1", false},   {"!=12.1", "12.1.0", false}, {"!=12.1", "12.1.1", true},
+           {"!=12.1", "12.0.9", true}}) {
+    std::string error;
+    EXPECT_EQ(Contains(*ParseRange(b.range, &error), *ParseVersion(b.version)), b.contains)
+        << b.range << " " << b.version;
+  }
+}
+
+TEST(VersionRange, ThatNothingSatisfiesIsTold) {
+  std::string error;
+  for (const char* text : {">=600 <500", ">=12 <12", ">12 <12", ">12 <=12", "=12 =13", "=12 !=12.0",
+                           ">=12 <=12 !=12", "=12 <12", "=12 >12", ">=13 12.9", "<0", "<=0 !=0"}) {
+    EXPECT_FALSE(IsSatisfiable(*ParseRange(text, &error))) << text;
+  }
+  for (const char* text : {">=500 <600", ">=12 <=12", "=12 >=12 <=12", ">12 <12.1", "12 =12.0", "!=12", "<=0",
+                           ">0", "<1", ">=12.0 <13 !=12.3", ">12 !=13"}) {
+    EXPECT_TRUE(IsSatisfiable(*ParseRange(text, &error))) << text;
   }
 }
 

@@ -119,14 +119,16 @@ TEST(Promises, ThatTheMatrixDoesNotMakeAreNotGated) {
 
 TEST(Waivers, ThatMatchNothingAreWarnedOf) {
   const std::string rest = R"("slug":"crashed","reason":"r","owner":"o","expires":"2027-03-31"})";
-  const Plan plan =
-      PlanOf(R"("checks":[{"check":"host.disk"}],"waivers":[{"case":"host.*",)" + rest + R"(,
+  const Plan plan = PlanOf(
+      R"("checks":[{"check":"host.disk"}],"waivers":[{"case":"host.*",)" + rest + R"(,
     {"case":"conv.*",)" +
-             rest + R"(,{"case":"*","slug":"no-such","reason":"r","owner":"o","expires":"2027-03-31"}])");
+      rest + R"(,{"case":"*","slug":"harness.timed-uot","reason":"r","owner":"o","expires":"2027-03-31"}])");
   ASSERT_EQ(plan.warnings.size(), 2u);
   EXPECT_THAT(plan.warnings[0], testing::EndsWith("m.json:3:5: the waiver for \"conv.*\" matches no case"));
-  EXPECT_THAT(plan.warnings[1],
-              testing::HasSubstr("the waiver names the finding \"no-such\", which nobody declares"));
+  EXPECT_THAT(
+      plan.warnings[1],
+      testing::HasSubstr("the waiver names the finding \"timed-uot\", which nobody declares; did you mean "
+                         "\"timed-out\"?"));
 }
 
 std::string Numbers(int count) {
@@ -154,6 +156,63 @@ TEST(LargePlans, HundredThousandCasesAreEachOnceAndLinked) {
     ASSERT_EQ(c.planned.params.at("more"), Value(static_cast<int64_t>((i - 2) % 100)));
   }
   EXPECT_EQ(ids.size(), 100'000u);
+}
+
+TEST(Waivers, ThatMatchNothingAreWarnedOfWithinBounds) {
+  std::string waivers;
+  for (int i = 0; i < 200; ++i) {
+    waivers += std::string(i == 0 ? "" : ",") +
+               R"({"case":"no*","slug":"none","reason":"r","owner":"o","expires":"2027-03-31"})";
+  }
+  const Plan plan = PlanOf(R"("checks":[{"check":"host.disk"}],"waivers":[)" + waivers + "]");
+  ASSERT_EQ(plan.warnings.size(), 51u);
+  EXPECT_EQ(plan.warnings.back(), "and 350 more such warnings about waivers");
+}
+
+// A worker gets the parameters of a case in one message of at most 64 KiB.
+TEST(LargePlans, ParametersThatFitIntoNoMessageAreAProblem) {
+  const std::string text(1000, 'x');
+  std::string words, values;
+  for (int i = 0; i < 49; ++i) words += (i == 0 ? "\"" : ",\"") + text + "\"";
+  EXPECT_EQ(PlanProblems(R"("checks":[{"check":"exec.run","name":"n","params":{"exit":0,"argv":[)" + words +
+                         "]}}]"),
+            "m.json:2:68: error: the parameters of a case of this entry take 49204 bytes, more than the "
+            "49152 that a "
+            "worker can be told; \"argv\" is the largest");
+  EXPECT_EQ(PlanProblems(R"("checks":[{"check":"exec.run","axes":{"argv":[["a"],[)" + words + "]]}}]"),
+            "m.json:2:46: error: the parameters of a case of this entry take 49204 bytes, more than the "
+            "49152 that a "
+            "worker can be told; \"argv\" is the largest");
+  // In JSON a control character takes six bytes.
+  std::string controls;
+  for (int i = 0; i < 8200; ++i) controls += "\\u0001";
+  EXPECT_THAT(
+      PlanProblems(R"("checks":[{"check":"exec.run","name":"n","params":{"argv":")" + controls + "\"}}]"),
+      testing::HasSubstr("take 49260 bytes"));
+  const Plan plan = PlanOf(R"("checks":[{"check":"exec.run","name":"n","params":{"argv":[)" +
+                           words.substr(0, 48 * 1003 - 1) + "]}}]");
+  EXPECT_EQ(plan.cases.size(), 1u);
+}
+
+TEST(LargePlans, ADefaultThatFitsIntoNoMessageIsThePluginsProblem) {
+  Catalog catalog = SmallCatalog();
+  catalog.plugins[3].checks[0].params[0].default_json = "\"" + std::string(50'000, 'x') + "\"";  // exec.run
+  catalog.plugins.back().checks[0].prerequisites = {"exec.run"};                                 // host.disk
+  EXPECT_EQ(
+      PlanProblems(R"("checks":[{"check":"host.disk"}])", catalog),
+      "exec.cci.so: error: the default parameters of exec.run take 50060 bytes, more than the 49152 that a "
+      "worker can be told; repair the plugin");
+}
+
+TEST(LargePlans, ParametersThatFillTheMemoryAreAProblem) {
+  Catalog catalog = SmallCatalog();
+  CheckInfo& disk = catalog.plugins.back().checks[0];
+  disk.params = {Param("text", ParamType::kString), Param("a", ParamType::kI64), Param("b", ParamType::kI64)};
+  EXPECT_THAT(PlanProblems(R"("checks":[{"check":"host.disk","params":{"text":")" + std::string(20'000, 'x') +
+                               R"("},"axes":{"a":[)" + Numbers(1000) + R"(],"b":[)" + Numbers(100) + "]}}]",
+                           catalog),
+              testing::HasSubstr("m.json:2:11: error: with this entry the plan's parameters take more than "
+                                 "1073741824 bytes; split the matrix"));
 }
 
 TEST(LargePlans, AnAxisTooManyIsAProblemNotAnEndlessRun) {

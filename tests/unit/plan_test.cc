@@ -122,6 +122,30 @@ TEST(Plan, WhatDisturbsOthersIsSkippedUnlessAskedFor) {
   EXPECT_TRUE(disturbing.cases[0].planned.required);
 }
 
+// What was asked for and left out is not judged, and the verdict must say so.
+TEST(Plan, ARequiredCheckThatIsLeftOutMakesItPartial) {
+  const auto partial = [](const std::string& keys, bool disturb = false, const std::string& filter = "") {
+    PlanOptions options;
+    options.disturb = disturb;
+    options.filter = filter;
+    return PlanOf(keys, SmallCatalog(), options).partial;
+  };
+  EXPECT_EQ(partial(R"("checks":[{"check":"cudnn.fill"}])"), "without --disturb (cudnn.fill)");
+  EXPECT_EQ(partial(R"("checks":[{"check":"cudnn.fill"}])", true), "");
+  EXPECT_EQ(partial(R"("checks":[{"check":"cudnn.fill","required":false}])"), "");
+  EXPECT_EQ(partial(R"("defaults":{"required":false},"checks":[{"check":"cudnn.fill"}])"), "");
+  EXPECT_EQ(partial(R"("checks":[{"check":"cudnn.fill"},{"check":"host.disk"}])", false, "host*"),
+            "filtered");
+  EXPECT_EQ(partial(R"("checks":[{"check":"cudnn.fill"},{"check":"host.disk"}])", false, "cudnn*"),
+            "filtered, without --disturb (cudnn.fill)");
+}
+
+TEST(Plan, APrerequisiteThatIsLeftOutMakesItPartial) {
+  Catalog catalog = SmallCatalog();
+  catalog.plugins.back().checks[0].prerequisites = {"cudnn.fill"};  // host.disk
+  EXPECT_EQ(PlanOf(R"("checks":[{"check":"host.disk"}])", catalog).partial, "without --disturb (cudnn.fill)");
+}
+
 TEST(BrokenPlugin, IsARedCaseThatBlocksWhatNeedsIt) {
   Catalog catalog = SmallCatalog();
   catalog.plugins.erase(catalog.plugins.begin() + 1);  // cudnn
