@@ -194,7 +194,10 @@ class Engine {
     }
     if (auto* fact = std::get_if<wire::Fact>(&*message))
       s->facts[CleanLine(fact->key, 100)] = CleanLine(fact->value, 4000);
-    if (std::get_if<wire::FactsEnd>(&*message)) s->facts_done = true;
+    if (auto* end = std::get_if<wire::FactsEnd>(&*message)) {
+      s->facts_done = end->failure.empty();
+      if (!s->facts_done) s->failure = end->failure;
+    }
   }
 
   void Service(Session* s) {

@@ -37,8 +37,9 @@ struct CheckInfo {
   std::string summary;
   Layer layer = Layer::kOther;
   Devices devices = Devices::kNone;
-  bool shareable = false, exclusive = false, per_subject = false, disturbs = false, pooled = false;
-  double timeout_s = 0;  // 0: the matrix's default
+  bool shareable = false, per_subject = false, disturbs = false, pooled = false;
+  bool validates = false;  // its plugin judges the parameters of a case while the plan is made
+  double timeout_s = 0;    // 0: the matrix's default
   std::vector<ParamInfo> params;
   std::vector<std::string> prerequisites;  // full check names
 };

@@ -70,7 +70,6 @@ Case Expander::Prototype(const CheckInfo* check, const std::string& name) const 
   c.devices = check->devices;
   c.shareable = check->shareable;
   c.pooled = check->pooled || check->shareable;  // AddCase knows the device
-  c.exclusive = check->exclusive;
   if (check->disturbs && !input_.options.disturb) {
     c.settled = Skipped{SkipKind::kAbsent, "--disturb", "not given"};
   }
@@ -301,8 +300,7 @@ void Expander::AddCombinations(size_t index, const Case& prototype, const std::v
 }
 
 void Expander::AddCase(Case c, const Entry* entry) {
-  c.pooled = c.pooled && !c.exclusive && c.devices == Devices::kOne &&
-             c.planned.ref.device != input_.devices.front();
+  c.pooled = c.pooled && c.devices == Devices::kOne && c.planned.ref.device != input_.devices.front();
   const auto [place, added] = known_.emplace(KeyOf(c.planned.ref), cases_.size());
   if (added) {
     cases_.push_back(std::move(c));

@@ -19,6 +19,13 @@
 // that escape Run fail the case. One Param call is schema and decoder at once, so that the two
 // cannot drift apart.
 //
+// A check whose parameters can be impossible together says so when the plan is made, before any device is
+// used, by one more function:
+//
+//     static void Validate(const Params& p, cudnn_ci::Problems& problems) {
+//       if (p.n > p.limit) problems.Add("n", std::to_string(p.n) + " is above the limit");
+//     }
+//
 // Threads: Describe runs once, on the loader's thread. Within Run the macros work on any thread;
 // CCI_ASSERT_* and Skip throw and so must be used on the thread that entered Run.
 #ifndef CUDNN_CI_CHECK_HPP_
@@ -69,6 +76,11 @@ void Guarded(const cci_host* host, cci_case* c, F&& body) {
   CurrentContext() = nullptr;
 }
 
+template <class Check, class = void>
+struct HasValidate : std::false_type {};
+template <class Check>
+struct HasValidate<Check, std::void_t<decltype(&Check::Validate)>> : std::true_type {};
+
 template <class Check>
 struct CheckGlue {
   using Params = typename Check::Params;
@@ -79,10 +91,19 @@ struct CheckGlue {
   static void Run(const cci_host* host, cci_case* c) {
     Guarded(host, c, [&](Context& ctx) { Check::Run(ctx, TheSchema().Decode(host, c)); });
   }
+  static void Validate(const cci_host* host, cci_case* c) {
+    Guarded(host, c, [&](Context&) {
+      Problems problems(host, c);
+      Check::Validate(TheSchema().Decode(host, c), problems);
+    });
+  }
   template <const char* const& kName>
   static const cci_check* Describe() {
     Check::Describe(TheSchema());
-    return TheSchema().Seal(kName, &Run);
+    if constexpr (HasValidate<Check>::value)
+      return TheSchema().Seal(kName, &Run, &Validate);
+    else
+      return TheSchema().Seal(kName, &Run, nullptr);
   }
 };
 

@@ -50,12 +50,10 @@ class Context {
     if (r < 0) throw std::invalid_argument("malformed version '" + version + "' or range '" + range + "'");
     return r == 1;
   }
-  std::string SubjectName() const { return OrEmpty(host_->subject_name(case_)); }
   std::string SubjectSpec() const { return OrEmpty(host_->subject_spec(case_)); }
   std::string DeviceUuid() const { return OrEmpty(host_->device_uuid(case_)); }
   std::string ScratchDir() const { return OrEmpty(host_->scratch_dir(case_)); }
   std::uint64_t Seed() const { return host_->seed(case_); }
-  std::int64_t DeadlineMs() const { return host_->deadline_ms(case_); }
 
   void Step(const std::string& name) { host_->step(case_, name.c_str()); }
   bool ShouldSkipStep(const std::string& name) const {
@@ -116,6 +114,20 @@ class FactSink {
   std::string SubjectSpec() const {
     const char* s = host_->subject_spec(case_);
     return s ? s : "";
+  }
+
+ private:
+  const cci_host* host_;
+  cci_case* case_;
+};
+
+// What `Validate` reports into: why no machine could run a case with these parameters.
+class Problems {
+ public:
+  Problems(const cci_host* host, cci_case* c) : host_(host), case_(c) {}
+  // `parameter` as Describe names it, a shape's field as "shape.x"; "" when several together are wrong.
+  void Add(const std::string& parameter, const std::string& why) {
+    host_->invalid(case_, parameter.c_str(), why.c_str());
   }
 
  private:
