@@ -27,6 +27,15 @@ Status CheckPlugin(const cci_plugin* plugin, const std::string& stem) {
   return {};
 }
 
+// A plugin brings an unwinder of its own, which asks ours about our frames when an exception reaches them. Ours
+// answers by aborting until it has seen an exception itself.
+void PrepareUnwinder() {
+  try {
+    throw 0;
+  } catch (int) {
+  }
+}
+
 }  // namespace
 
 std::string PluginStem(const std::string& path) {
@@ -61,6 +70,7 @@ Result<const cci_plugin*> LoadPlugin(const std::string& path) {
     return Error{std::string("does not export ") + CCI_PLUGIN_SYMBOL +
                  ": not a cudnn-ci plugin, or built for another ABI"};
   const auto entry = library->get<const cci_plugin*()>(CCI_PLUGIN_SYMBOL);
+  PrepareUnwinder();
   const cci_plugin* plugin = nullptr;
   try {
     plugin = entry();

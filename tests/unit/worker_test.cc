@@ -131,6 +131,32 @@ TEST(WorkerBoundary, CallsOutOfPlaceFailTheCase) {
   EXPECT_EQ(UncaughtIn("raw.unknown_skip"), "skip of the unknown kind 4");
 }
 
+TEST(WorkerHost, KnowsVersionsRangesAndWhatIsNeither) {
+  WorkerClient worker(kRaw);
+  const std::vector<wire::FromWorker> messages = worker.RunCase("raw.satisfies");
+  ASSERT_TRUE(FirstOf<wire::CaseFinished>(messages));
+  EXPECT_EQ(FirstOf<wire::CaseFinished>(messages)->evaluated, 8);
+  EXPECT_FALSE(FirstOf<wire::Expectation>(messages)) << ToText(messages);
+}
+
+TEST(SdkMacros, NearAndTextsHoldWhereTheyShould) {
+  WorkerClient worker(kFixture);
+  const std::vector<wire::FromWorker> held = worker.RunCase("fixture.macros", {{"hold", true}});
+  ASSERT_TRUE(FirstOf<wire::CaseFinished>(held));
+  EXPECT_EQ(FirstOf<wire::CaseFinished>(held)->evaluated, 6);
+  EXPECT_FALSE(FirstOf<wire::Expectation>(held)) << ToText(held);
+  const std::vector<wire::FromWorker> failed = worker.RunCase("fixture.macros", {{"hold", false}});
+  std::vector<std::string> words;
+  for (const wire::FromWorker& m : failed)
+    if (const auto* e = std::get_if<wire::Expectation>(&m)) words.push_back(e->what);
+  ASSERT_THAT(words, SizeIs(5));
+  EXPECT_EQ(words[0], "1.0 is within 0.5 of 2.0\n  left:  1\n  right: 2");
+  EXPECT_THAT(words[1], HasSubstr("nan"));
+  EXPECT_EQ(words[2], "absent == \"\"\n  left:  (null)\n  right: ");
+  EXPECT_EQ(words[3], "\"a\" == \"b\"\n  left:  a\n  right: b");
+  EXPECT_THAT(words[4], HasSubstr("is within 0 of"));
+}
+
 TEST(WorkerBoundary, FactsThatThrowSayWhy) {
   WorkerClient worker(kRaw);
   worker.Send(wire::CollectFacts{});

@@ -5,7 +5,9 @@
 
 #include <cudnn_ci/plugin.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -79,7 +81,7 @@ class Context {
     host_->log(case_, level, text.c_str());
   }
   void Poison(const std::string& reason) { host_->poison(case_, reason.c_str()); }
-  // Runs a command to its end; throws std::runtime_error when it cannot be started.
+  // Runs a command to its end; throws std::runtime_error when it cannot be run.
   ChildResult RunChild(const std::vector<std::string>& argv, const std::vector<std::string>& env = {},
                        double timeout_s = 0) {
     std::vector<const char*> a, e;
@@ -91,7 +93,8 @@ class Context {
     cci_child_result r{};
     r.struct_size = sizeof r;
     if (host_->run_child(case_, &child, &r) != CCI_OK)
-      throw std::runtime_error("cannot start " + (argv.empty() ? std::string("(no command)") : argv[0]));
+      throw std::runtime_error("cannot run " + (argv.empty() ? std::string("(no command)") : argv[0]) + ": " +
+                               std::strerror(errno));
     return {r.exit_status, r.signal, r.timed_out != 0, std::string(r.output, r.output_size)};
   }
 

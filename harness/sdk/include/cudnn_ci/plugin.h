@@ -247,7 +247,8 @@ typedef struct cci_host {
   void (*uncaught)(cci_case*, const char* what);
   /* In `facts` only. */
   void (*fact_report)(cci_case*, const char* key, const char* value);
-  /* Runs a child to its end. The result is valid until the next call or until `run` returns. */
+  /* Runs a child to its end. The result is valid until the next call or until `run` returns. CCI_E_SYSTEM
+   * with errno ECHILD: another thread of the check has waited for it. */
   int (*run_child)(cci_case*, const cci_child* child, cci_child_result* result);
   /* In `validate` only: a parameter ("groups", "shape.x"; NULL or "": several together) has a value no
    * machine could run, and why, for the author of the matrix: "7 does not divide the 16 channels". */

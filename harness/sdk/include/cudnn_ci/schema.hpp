@@ -110,6 +110,9 @@ inline void Require(int result, const std::string& name) {
   if (result != CCI_OK)
     throw std::logic_error("parameter '" + name + "': host error " + std::to_string(result));
 }
+// Of any other type: TypeOf has said so already, in one sentence.
+template <class T>
+void Get(const cci_host*, cci_case*, const std::string&, T&) {}
 inline void Get(const cci_host* h, cci_case* c, const std::string& n, bool& out) {
   int v = 0;
   Require(h->get_bool(c, n.c_str(), &v), n);
