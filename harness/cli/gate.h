@@ -45,6 +45,7 @@ class Gate {
   OutputPaths paths_;
   Fd folder_lock_;
   Matrix matrix_;
+  std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then
   Plan plan_;
   std::vector<DeviceInfo> devices_;
   std::unique_ptr<Fanout> fanout_;

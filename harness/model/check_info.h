@@ -58,7 +58,8 @@ struct PluginInfo {
 struct BrokenPlugin {
   std::string stem;  // "conv" of conv.cci.so
   std::string path;
-  std::string reason;  // the loader's own words, the signal, the exit status
+  std::string reason;   // the loader's own words, the signal, the exit status
+  bool silent = false;  // its process ended before it reached its own main function
 };
 
 struct Catalog {

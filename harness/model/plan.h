@@ -47,6 +47,7 @@ struct PlanOptions {
   std::string no_device;  // why no device was found, when `devices` is empty
 };
 
+// `catalog` is one without CatalogProblems.
 std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Catalog& catalog,
                                                   const PlanOptions& options);
 
