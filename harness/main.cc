@@ -2,9 +2,10 @@
 #include "cli/commands.h"
 #include "cli/gate.h"
 #include "cli/options.h"
+#include "cli/process_setup.h"
 
 int main(int argc, char** argv) {
-  cudnn_ci::PrepareProcess();  // signals, standard descriptors: before anything can be interrupted or written
+  cudnn_ci::PrepareProcess();  // signals, descriptors, limits: nothing inherited decides how this ends
   const cudnn_ci::ParsedOptions parsed = cudnn_ci::ParseOptions(argc, argv);
   if (!parsed.options) return cudnn_ci::RejectCommandLine(parsed);
   if (parsed.options->command != cudnn_ci::Command::kRun) return cudnn_ci::RunCommand(*parsed.options);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ Error SystemError(const std::string& what, int error_number) {
 
 // Up to max_bytes of fd; false with errno set when a read fails.
 bool ReadUpTo(int fd, size_t max_bytes, std::string* out) {
-  char buffer[64 * 1024];
+  char buffer[16 * 1024];  // the stack may be no larger than 64 KiB
   while (out->size() < max_bytes) {
     const size_t wanted = std::min(sizeof buffer, max_bytes - out->size());
     const ssize_t got = read(fd, buffer, wanted);
@@ -135,7 +136,10 @@ Status MakeDirectories(const std::string& path) {
 
 std::string ExecutableDirectory() {
   std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  // Without /proc: what the kernel was told to execute.
+  if (const char* executed = reinterpret_cast<const char*>(getauxval(AT_EXECFN)); error && executed)
+    self = std::filesystem::canonical(executed, error);
   return error ? std::string(".") : self.parent_path().string();
 }
 

@@ -12,6 +12,7 @@
 #include "cli/gate.h"
 #include "cli/output_folder.h"
 #include "cli/session.h"
+#include "model/catalog_rules.h"
 #include "model/verdict.h"
 #include "report/journal.h"
 #include "report/rebuild.h"
@@ -57,6 +58,10 @@ int List(const Options& options) {
   } else {
     session.DiscoverPlugins(matrix.subjects);
   }
+  if (const auto problems = CatalogProblems(session.discovery().catalog); !problems.empty()) {
+    PrintProblems(problems);
+    return 5;
+  }
   const Result<std::vector<DeviceInfo>> devices = session.SelectDevices();
   if (!devices.ok()) return Fail(devices.error());
   auto planned = MakePlan(matrix, session.discovery().catalog, session.MakePlanOptions(*devices));
@@ -83,7 +88,10 @@ int List(const Options& options) {
 
 ordered_json ToJson(const ParamInfo& p) {
   ordered_json j{{"name", p.name}, {"type", Name(p.type)}};
-  if (p.default_json) j["default"] = ordered_json::parse(*p.default_json, nullptr, false);
+  if (p.default_json) {
+    const ordered_json value = ordered_json::parse(*p.default_json, nullptr, false);
+    j["default"] = value.is_discarded() ? ordered_json(*p.default_json) : value;
+  }
   if (!p.allowed.empty()) j["allowed"] = p.allowed;
   if (!p.fields.empty()) {
     j["fields"] = ordered_json::array();
@@ -127,18 +135,23 @@ int Plugins(const Options& options) {
   Session session(options);
   session.DiscoverPlugins({});
   const Catalog& catalog = session.discovery().catalog;
-  // A plugin that cannot be loaded makes a run red: so it does here.
-  const int code = catalog.broken.empty() ? 0 : 5;
+  const std::vector<Problem> problems = CatalogProblems(catalog);
+  // What makes a run red does so here.
+  const int code = catalog.broken.empty() && problems.empty() ? 0 : 5;
   int printed = 0;
   if (options.json) {
     ordered_json plugins = ordered_json::array(), broken = ordered_json::array();
     for (const PluginInfo& p : catalog.plugins) plugins.push_back(ToJson(p));
     for (const BrokenPlugin& b : catalog.broken)
       broken.push_back({{"stem", b.stem}, {"path", b.path}, {"reason", b.reason}});
-    printed = PrintJson({{"schema", "cudnn-ci/plugins/1"}, {"plugins", plugins}, {"broken", broken}});
+    ordered_json wrong = ordered_json::array();
+    for (const Problem& p : problems) wrong.push_back({{"path", p.position.file}, {"problem", p.message}});
+    printed = PrintJson(
+        {{"schema", "cudnn-ci/plugins/1"}, {"plugins", plugins}, {"broken", broken}, {"problems", wrong}});
   } else {
     std::string out;
     for (const PluginInfo& p : catalog.plugins) {
+      if (options.check_plugins) break;
       out += p.name + " " + p.version + "  " + p.summary + "\n  " + p.path + "\n";
       for (const std::string& w : p.warnings) out += "  warning: " + w + "\n";
       for (const CheckInfo& c : p.checks)
@@ -147,6 +160,10 @@ int Plugins(const Options& options) {
     }
     for (const BrokenPlugin& b : catalog.broken)
       out += b.stem + "  CANNOT BE LOADED\n  " + b.path + "\n  " + b.reason + "\n";
+    for (const Problem& p : problems) out += CleanLine(ToString(p), 1000) + "\n";
+    if (options.check_plugins && out.empty() && !catalog.plugins.empty())
+      out = std::to_string(catalog.plugins.size()) + " plugins, " +
+            std::to_string(catalog.CheckNames().size()) + " checks: a run takes them as they are\n";
     if (out.empty()) out = "no plugins in " + Join(options.AllPluginDirs(), ", ") + "\n";
     printed = Print(out);
   }

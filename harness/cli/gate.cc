@@ -9,8 +9,10 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/process_setup.h"
 #include "exec/proc.h"
 #include "exec/runner.h"
+#include "model/catalog_rules.h"
 #include "model/verdict.h"
 #include "report/console.h"
 #include "report/journal.h"
@@ -85,6 +87,7 @@ bool Gate::Load() {
   if (session_.scratch_dir().empty())
     return Invalid(
         "no folder for scratch files: neither $TMPDIR, /tmp nor /dev/shm can be written; mount one there");
+  if (const std::string missing = MissingMount(); !missing.empty()) return Invalid(missing);
   if (access(options_.worker_path().c_str(), X_OK) != 0)
     return Invalid("the installation is incomplete: " + options_.worker_path() +
                    " is missing or not executable");
@@ -160,6 +163,12 @@ bool Gate::Interrupted() {
 }
 
 bool Gate::MakePlan() {
+  plugin_problems_ = CatalogProblems(session_.discovery().catalog);
+  if (!plugin_problems_.empty()) {
+    if (options_.dry_run) PrintProblems(plugin_problems_);
+    exit_code_ = 5;
+    return !options_.dry_run;  // the reports of a run say it
+  }
   auto planned =
       cudnn_ci::MakePlan(matrix_, session_.discovery().catalog, session_.MakePlanOptions(devices_));
   if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) {
@@ -224,14 +233,19 @@ void Gate::EmitPlan() {
   for (const SubjectInfo& s : matrix_.subjects)
     if (const std::string problem = SubjectProblem(s); !problem.empty())
       Emit(FindingReported{{}, HarnessFinding("subject-missing", problem)});
+  if (const std::string problem = session_.PreloadProblem(); !problem.empty())
+    Emit(FindingReported{{}, HarnessFinding("preload-breaks-processes", problem)});
   for (const auto& [plugin, problem] : session_.discovery().facts.problems)
     Emit(FindingReported{{}, HarnessFinding("facts-incomplete", "plugin " + plugin + ": " + problem)});
+  for (const Problem& p : plugin_problems_)
+    Emit(FindingReported{{}, HarnessFinding("plugin-invalid", ToString(p))});
   for (const Case& c : plan_.cases) Emit(c.planned);
   Emit(PlanEnd{static_cast<int64_t>(plan_.cases.size()), plan_.sha256});
 }
 
 bool Gate::Run() {
   EmitPlan();
+  if (!plugin_problems_.empty()) return true;
   RunnerOptions r;
   r.worker_path = options_.worker_path();
   r.scratch_dir = session_.scratch_dir();

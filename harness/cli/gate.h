@@ -47,6 +47,7 @@ class Gate {
   OutputPaths paths_;
   ReportLocks locks_;
   Matrix matrix_;
+  std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then
   Plan plan_;
   std::vector<DeviceInfo> devices_;
   std::unique_ptr<Fanout> fanout_;

@@ -1,10 +1,7 @@
 #include "cli/options.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -250,26 +247,6 @@ std::vector<std::string> Options::AllPluginDirs() const {
   return dirs;
 }
 
-void PrepareProcess() {
-  // A descriptor 0 to 2 that is closed would be given to the next file opened, and printed into.
-  for (int fd = 0; fd <= 2; ++fd)
-    if (fcntl(fd, F_GETFD) < 0) {
-      [[maybe_unused]] const int opened = open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
-    }
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);  // a file limit then is an error of write(2), told like a full disk
-  // A run needs three descriptors a worker; the soft limit is often lower than it has to be.
-  rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
-  }
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int s : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&set, s);
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-}
-
 ParsedOptions ParseOptions(int argc, char** argv) {
   Options o;
   o.command_line = CommandLine(argc, argv);
@@ -292,6 +269,7 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   CLI::App* list = command("list", "the cases of the plan, without running them", Command::kList);
   AddPlanOptions(list, &o, &shard);
   CLI::App* plugins = command("plugins", "what was discovered", Command::kPlugins);
+  plugins->add_flag("--check", o.check_plugins, "only judge them, as a run would: exit 5 if one is at fault");
   CLI::App* facts = command("facts", "what this host and image are", Command::kFacts);
   CLI::App* explain = command("explain", "cause, remedy and link of a finding", Command::kExplain);
   explain->add_option("SLUG", o.slug, "as a report names it")->required();

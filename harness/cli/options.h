@@ -34,6 +34,7 @@ struct Options {
   std::vector<std::string> plugin_dirs;
 
   bool json = false;                  // list, plugins, facts, explain
+  bool check_plugins = false;         // plugins
   std::string slug;                   // explain
   std::vector<std::string> journals;  // report
   std::string copy_target;            // copy-to
@@ -56,9 +57,6 @@ struct ParsedOptions {
 
 // Prints help and version to stdout, usage errors to stderr.
 ParsedOptions ParseOptions(int argc, char** argv);
-
-// Ignores SIGPIPE, blocks the signals a signalfd will read, makes sure that descriptors 0 to 2 are open.
-void PrepareProcess();
 
 // The version of cudnn-ci.
 const char* ToolVersion();

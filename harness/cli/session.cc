@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/text.h"
 
 namespace cudnn_ci {
@@ -83,6 +84,24 @@ std::string Session::FoundInWords() const {
   return part("CUDA toolkit", "toolkit.version") + ", " + part("cuDNN", "cudnn.version") + ", " +
          part("driver", "driver.version") + ", " +
          (gpus.empty() || gpus == "0" ? "no GPU" : gpus + (gpus == "1" ? " GPU" : " GPUs"));
+}
+
+std::string Session::PreloadProblem() const {
+  const Catalog& catalog = discovery_.catalog;
+  const auto silent = [](const BrokenPlugin& b) { return b.silent; };
+  if (!catalog.plugins.empty() || catalog.broken.empty() ||
+      !std::all_of(catalog.broken.begin(), catalog.broken.end(), silent))
+    return {};
+  std::vector<std::string> preloaded;
+  for (const char* name : {"LD_PRELOAD", "LD_AUDIT"})
+    if (const char* value = getenv(name); value && *value)
+      preloaded.push_back(std::string(name) + "=" + value);
+  constexpr char kFile[] = "/etc/ld.so.preload";
+  if (const std::string listed(Trim(ReadSmallFile(kFile, 4096))); !listed.empty())
+    preloaded.push_back(std::string(kFile) + ": " + listed);
+  if (preloaded.empty()) return {};
+  return "with " + Join(preloaded, ", ") + " no process reaches its main function; " +
+         catalog.broken[0].stem + ": " + catalog.broken[0].reason;
 }
 
 Result<std::string> Session::AutoMatrix() const {

@@ -34,6 +34,8 @@ class Session {
   Result<std::string> AutoMatrix() const;
   // "CUDA toolkit 13.0, cuDNN 9.19.0, no driver": what was found, in words.
   std::string FoundInWords() const;
+  // What is preloaded into every process of the image, when no worker got as far as to speak; else empty.
+  std::string PreloadProblem() const;
 
   // The GPUs of the run by --device; a nominal gpu0 is not among them.
   Result<std::vector<DeviceInfo>> SelectDevices() const;

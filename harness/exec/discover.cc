@@ -103,7 +103,7 @@ struct Session {
   PluginInfo info;
   FactMap facts;
   std::string failure;  // the worker's own words
-  bool described = false, facts_done = false, timed_out = false, exited = false;
+  bool greeted = false, described = false, facts_done = false, timed_out = false, exited = false;
   int64_t deadline_ns = 0;
 };
 
@@ -182,6 +182,7 @@ class Engine {
       if (s->failure.empty()) s->failure = message.error();
       return;
     }
+    if (std::get_if<wire::Hello>(&*message)) s->greeted = true;
     if (auto* failed = std::get_if<wire::PluginFailed>(&*message)) s->failure = failed->reason;
     if (auto* plugin = std::get_if<wire::PluginDescribed>(&*message)) s->info = std::move(plugin->info);
     if (auto* check = std::get_if<wire::CheckDescribed>(&*message))
@@ -194,7 +195,10 @@ class Engine {
     }
     if (auto* fact = std::get_if<wire::Fact>(&*message))
       s->facts[CleanLine(fact->key, 100)] = CleanLine(fact->value, 4000);
-    if (std::get_if<wire::FactsEnd>(&*message)) s->facts_done = true;
+    if (auto* end = std::get_if<wire::FactsEnd>(&*message)) {
+      s->facts_done = end->failure.empty();
+      if (!s->facts_done) s->failure = end->failure;
+    }
   }
 
   void Service(Session* s) {
@@ -267,7 +271,7 @@ Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int 
   Engine(options, control, signal_fd, interrupted).Run(&sessions);
   for (auto& s : sessions) {
     if (!s->described) {
-      discovery.catalog.broken.push_back({s->file.stem, s->file.path, CleanText(s->failure)});
+      discovery.catalog.broken.push_back({s->file.stem, s->file.path, CleanText(s->failure), !s->greeted});
       continue;
     }
     s->info.path = s->file.path;

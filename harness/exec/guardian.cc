@@ -1,11 +1,10 @@
 #include "exec/guardian.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/fd.h"
+#include "base/null_device.h"
 #include "base/time.h"
 
 extern char** environ;
@@ -17,7 +16,7 @@ Guardian::Guardian(ProcessControl* control, const std::string& worker_path, cons
   const std::string mark = std::to_string(getpid()) + "-" + std::to_string(MonotonicNs());
   setenv("CUDNN_CI_RUN", mark.c_str(), 1);
   // It must hold none of our outputs: a pipeline waits for their end.
-  const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  const Fd null = OpenNullDevice();
   SpawnRequest request;
   request.argv = {worker_path, "--guard", std::to_string(getpid()), mark, scratch_dir};
   for (char** e = environ; *e; ++e) request.env.emplace_back(*e);

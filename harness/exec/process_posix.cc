@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "base/null_device.h"
 #include "exec/proc.h"
 
 namespace cudnn_ci {
@@ -57,7 +58,9 @@ PosixProcessControl::PosixProcessControl() {
 
 Result<pid_t> PosixProcessControl::Spawn(const SpawnRequest& request) {
   SpawnAttributes a;
-  posix_spawn_file_actions_addopen(&a.actions, 0, "/dev/null", O_RDONLY, 0);
+  const Fd null = OpenNullDevice();
+  if (!null.valid()) return Error{std::string("no descriptor for the standard input: ") + strerror(errno)};
+  posix_spawn_file_actions_adddup2(&a.actions, null.get(), 0);
   if (request.output_fd >= 0) {
     posix_spawn_file_actions_adddup2(&a.actions, request.output_fd, 1);
     posix_spawn_file_actions_adddup2(&a.actions, request.output_fd, 2);

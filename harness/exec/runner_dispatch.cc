@@ -88,8 +88,6 @@ void Runner::Dispatch() {
 // that there are two contexts; on the others all checks share that one. Not where it could change a verdict.
 void Runner::StartEarly() {
   if (options_.isolation != Isolation::kShared) return;
-  for (const Case& c : plan_.cases)
-    if (c.exclusive) return;
   for (const DeviceInfo& device : options_.devices) {
     if (LiveWorkers() + 1 >= options_.jobs) return;  // one slot stays for the checks that come first
     if (device.uuid.empty() || !HasRoomForEarly(device.name)) continue;

@@ -41,13 +41,12 @@ Lane& Scheduler::LaneFor(const Case& c, Isolation isolation, bool pooled, const 
   const std::string subject = pooled && c.planned.subject.empty() ? pool_subject : c.planned.subject;
   const bool hide = c.devices == Devices::kNone;
   const std::string key = (pooled ? "\tpool" : c.planned.plugin) + '\n' + subject + '\n' + device + '\n' +
-                          (shared ? 's' : 'a') + (c.exclusive ? 'x' : '-') + (hide ? 'h' : '-');
+                          (shared ? 's' : 'a') + (hide ? 'h' : '-');
   Lane& lane = lanes_[key];
   lane.plugins.insert(c.planned.plugin);
   lane.subject = subject;
   lane.device = device;
   lane.shared = shared;
-  lane.exclusive = c.exclusive;
   lane.hide_devices = hide;
   return lane;
 }

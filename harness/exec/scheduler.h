@@ -25,7 +25,6 @@ struct Lane {
   std::set<std::string> plugins;
   std::string subject, device;  // device: "gpu0", "*" for all devices, "" for none
   bool shared = false;
-  bool exclusive = false;
   bool hide_devices = false;  // its cases use none: seeing them would only cost
   std::deque<size_t> ready;   // in plan order
   std::deque<size_t> alone;   // to run in a process of their own (confirmations, retries), before the others

@@ -74,7 +74,7 @@ bool WorkerProcess::Receive(int limit, const std::function<void(std::string_view
 }
 
 bool WorkerProcess::ReadOutput(size_t limit, const std::function<void(std::string_view)>& on_bytes) {
-  char buffer[65536];
+  char buffer[8192];
   for (size_t total = 0; output_.valid() && total < limit;) {
     const ssize_t n = read(output_.get(), buffer, sizeof buffer);
     if (n > 0) {

@@ -37,8 +37,9 @@ struct CheckInfo {
   std::string summary;
   Layer layer = Layer::kOther;
   Devices devices = Devices::kNone;
-  bool shareable = false, exclusive = false, per_subject = false, disturbs = false, pooled = false;
-  double timeout_s = 0;  // 0: the matrix's default
+  bool shareable = false, per_subject = false, disturbs = false, pooled = false;
+  bool validates = false;  // its plugin judges the parameters of a case while the plan is made
+  double timeout_s = 0;    // 0: the matrix's default
   std::vector<ParamInfo> params;
   std::vector<std::string> prerequisites;  // full check names
 };
@@ -57,7 +58,8 @@ struct PluginInfo {
 struct BrokenPlugin {
   std::string stem;  // "conv" of conv.cci.so
   std::string path;
-  std::string reason;  // the loader's own words, the signal, the exit status
+  std::string reason;   // the loader's own words, the signal, the exit status
+  bool silent = false;  // its process ended before it reached its own main function
 };
 
 struct Catalog {

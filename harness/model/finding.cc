@@ -51,6 +51,10 @@ constexpr Declaration kDeclarations[] = {
     {"plugin-load", kError, Blame::kHarness, "a check plugin could not be loaded",
      "Harness owner: read the loader's words; build the plugin against the same SDK, or remove the file from "
      "the plugin folder if it is not meant to run."},
+    {"plugin-invalid", kError, Blame::kHarness,
+     "what a check plugin declares is malformed or contradicts another plugin",
+     "Plugin author: repair the declaration the detail names; `cudnn-ci plugins --check` judges it without a "
+     "run. Where two files declare the same name, remove or rename one."},
     {"device-lost", kError, Blame::kRunner, "the GPU stopped answering",
      "Runner owner: look for Xid messages in the kernel log, drain the machine and reset the GPU; run the "
      "job "
@@ -92,6 +96,9 @@ constexpr Declaration kDeclarations[] = {
     {"worker-not-started", kError, Blame::kRunner, "no process could be started for a check",
      "Runner owner: raise the limits of processes, open files and memory (ulimit -u, ulimit -n, the "
      "container's pids)."},
+    {"preload-breaks-processes", kError, Blame::kImage,
+     "what the image preloads into every process ends it before it begins",
+     "Image owner: remove the library from LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload, or repair it."},
     {"subject-missing", kError, Blame::kImage, "the folder of a path: subject is not in the image",
      "Image owner: install the library there, or name the right folder in the matrix's \"subjects\"."},
     {"worker-exit", kError, Blame::kHarness, "a shared worker did not end cleanly after its last case",

@@ -42,30 +42,6 @@ namespace {
 
 using Problems = std::vector<Problem>;
 
-void CheckPlugins(const Catalog& catalog, Problems* problems) {
-  std::map<std::string, std::string> paths;
-  for (const PluginInfo& plugin : catalog.plugins) {
-    const auto [first, added] = paths.emplace(plugin.name, plugin.path);
-    if (!added) {
-      AddProblem(problems, {plugin.path, 0, 0},
-                 "a second plugin named " + Quote(plugin.name) + "; the first is " + first->second +
-                     "; remove one of them");
-    }
-    if (plugin.checks.empty()) {
-      AddProblem(problems, {plugin.path, 0, 0},
-                 "the plugin " + Quote(plugin.name) + " has no checks; remove it or register its checks");
-    }
-    for (const CheckInfo& check : plugin.checks) {
-      for (const ParamInfo& param : check.params) {
-        if (param.name != "subject" && param.name != "name") continue;
-        AddProblem(problems, {plugin.path, 0, 0},
-                   check.name + " has a parameter " + Quote(param.name) +
-                       ", a word that case ids use otherwise; rename it");
-      }
-    }
-  }
-}
-
 std::vector<std::string> NotGated(const Matrix& matrix) {
   constexpr std::pair<const char*, const char*> kPromises[] = {{"image.toolkit", "the CUDA toolkit"},
                                                                {"image.cudnn", "cuDNN"}};
@@ -215,8 +191,6 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
                                                   const PlanOptions& options) {
   Problems problems;
   const PlanInput input(matrix, catalog, options);
-  CheckPlugins(catalog, &problems);
-  CheckCycles(input, &problems);
   Expander expander(input, &problems);
   expander.AddBrokenPlugins();
   expander.AddEntries();

@@ -19,7 +19,7 @@ namespace cudnn_ci {
 struct Case {
   CasePlanned planned;  // identity, requirement, parameters
   Devices devices = Devices::kNone;
-  bool shareable = false, exclusive = false;
+  bool shareable = false;
   // Not on the run's first device: may share a process with checks of other plugins (CCI_CHECK_POOLED).
   bool pooled = false;
   std::vector<size_t> prerequisites;  // indices into Plan::cases, all smaller than this case's own
@@ -50,6 +50,7 @@ struct PlanOptions {
   std::string no_device;  // why no device was found, when `devices` is empty
 };
 
+// `catalog` is one without CatalogProblems.
 std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Catalog& catalog,
                                                   const PlanOptions& options);
 

@@ -151,8 +151,7 @@ void Expander::AddCombinations(const Entry& entry, const Case& prototype, const 
 }
 
 void Expander::AddCase(Case c, const Entry* entry) {
-  c.pooled = c.pooled && !c.exclusive && c.devices == Devices::kOne &&
-             c.planned.ref.device != input_.devices.front();
+  c.pooled = c.pooled && c.devices == Devices::kOne && c.planned.ref.device != input_.devices.front();
   const auto [place, added] = known_.emplace(CaseKey(c.planned.ref), cases_.size());
   if (added) {
     cases_.push_back(std::move(c));

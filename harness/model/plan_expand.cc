@@ -62,7 +62,6 @@ Case Expander::Prototype(const CheckInfo* check, const std::string& name) const 
   c.devices = check->devices;
   c.shareable = check->shareable;
   c.pooled = check->pooled || check->shareable;  // AddCase knows the device
-  c.exclusive = check->exclusive;
   return c;
 }
 

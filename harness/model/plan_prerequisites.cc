@@ -71,10 +71,7 @@ class Linker {
     const CheckInfo* dependent = groups_[index].check;
     for (const std::string& name : dependent->prerequisites) {
       const CheckInfo* check = input_.Check(name);
-      if (check == nullptr) {
-        if (input_.BrokenStem(name).empty()) ReportUnknown(*dependent, name);
-        continue;
-      }
+      if (check == nullptr) continue;  // of a plugin that could not be loaded: CatalogProblems saw to that
       if (!Matching(groups_[index], *check).empty()) continue;
       for (const std::string& subject : Subjects(groups_[index], *check)) {
         for (const std::string& device : DeviceNames(groups_[index], *check)) {
@@ -96,13 +93,6 @@ class Linker {
   std::vector<std::string> DeviceNames(const Group& group, const CheckInfo& check) const {
     if (check.devices != Devices::kOne) return {""};
     return group.check->devices == Devices::kOne ? std::vector<std::string>{group.device} : input_.devices;
-  }
-
-  void ReportUnknown(const CheckInfo& check, const std::string& name) {
-    if (!reported_.insert(check.name + "\n" + name).second) return;
-    AddProblem(&problems_, {input_.PluginPath(check.plugin), 0, 0},
-               check.name + " requires " + Quote(name) + ", a check no plugin has" +
-                   Hint(name, input_.catalog.CheckNames()));
   }
 
   void Link(const Group& group) {
@@ -141,7 +131,6 @@ class Linker {
   std::vector<Problem>& problems_;
   std::vector<Group> groups_;
   std::unordered_map<const CheckInfo*, std::vector<size_t>> by_check_;
-  std::set<std::string> reported_;
   size_t collected_ = 0;
   size_t links_ = 0;
 };

@@ -19,10 +19,13 @@
 
 namespace cudnn_ci::wire {
 
-inline constexpr int kVersion = 1;
+inline constexpr int kVersion = 2;
 inline constexpr size_t kMaxPacket = 64 * 1024;
 // Longest text a worker puts into one message; longer ones are cut by the sender.
 inline constexpr size_t kMaxText = 16 * 1024;
+
+// Most problems with the parameters of one case that a worker sends.
+inline constexpr size_t kMaxProblems = 32;
 
 // ---- harness to worker ----
 
@@ -47,10 +50,16 @@ struct Run {
   uint64_t seed = 0;
   std::vector<std::string> skip_steps;
 };
+// Let the check's plugin judge the parameters of one case: answered by Validated. Uses no device.
+struct Validate {
+  int64_t serial = 0;
+  std::string check;
+  Params params;
+};
 // Finish what is queued, then exit 0.
 struct Shutdown {};
 
-using ToWorker = std::variant<Describe, CollectFacts, Configure, Warm, Canary, Run, Shutdown>;
+using ToWorker = std::variant<Describe, CollectFacts, Configure, Warm, Canary, Run, Validate, Shutdown>;
 
 // ---- worker to harness ----
 
@@ -75,10 +84,21 @@ struct DescribeEnd {};
 struct Fact {
   std::string key, value;
 };
-struct FactsEnd {};
+struct FactsEnd {
+  std::string failure;  // the plugin's facts threw, or called what they may not; empty: they ended well
+};
 struct CanaryDone {
   bool ok = false;
   std::string detail;  // the driver's words; or why there was nothing to test
+};
+// One value, or ("") several together, that no machine could run.
+struct ParamProblem {
+  std::string parameter, why;
+};
+struct Validated {
+  int64_t serial = 0;
+  std::vector<ParamProblem> problems;  // at most kMaxProblems; empty: the parameters are possible
+  std::string failure;                 // the hook itself failed, and how; empty: it did not
 };
 struct CaseStarted {
   int64_t serial = 0;
@@ -130,9 +150,10 @@ struct CaseFinished {
   bool leaked = false;        // children were left behind
 };
 
-using FromWorker = std::variant<Hello, PluginFailed, PluginDescribed, CheckDescribed, FindingDescribed,
-                                DescribeEnd, Fact, FactsEnd, CanaryDone, CaseStarted, Step, Expectation,
-                                FindingSaid, Measurement, Attachment, Log, Poisoned, Uncaught, CaseFinished>;
+using FromWorker =
+    std::variant<Hello, PluginFailed, PluginDescribed, CheckDescribed, FindingDescribed, DescribeEnd, Fact,
+                 FactsEnd, CanaryDone, Validated, CaseStarted, Step, Expectation, FindingSaid, Measurement,
+                 Attachment, Log, Poisoned, Uncaught, CaseFinished>;
 
 // Encoding never fails: text is made valid UTF-8 and cut to fit.
 std::string Encode(const ToWorker& message);

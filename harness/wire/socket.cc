@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include <array>
+
 #include "wire/message.h"
 
 namespace cudnn_ci::wire {
@@ -31,14 +33,15 @@ Io Send(int fd, std::string_view packet) {
 }
 
 Io Receive(int fd, std::string* packet) {
-  // Not into the string: growing it would clear 64 KiB for packets of a few dozen bytes.
-  char buffer[kMaxPacket];
+  // Not into the string: growing it would clear 64 KiB for packets of a few dozen bytes. Not on the stack: it
+  // may be no larger than that.
+  static thread_local std::array<char, kMaxPacket> buffer;
   bool reset = false;
   for (;;) {
-    const ssize_t n = recv(fd, buffer, sizeof buffer, MSG_TRUNC);
+    const ssize_t n = recv(fd, buffer.data(), buffer.size(), MSG_TRUNC);
     if (n > 0) {
-      if (static_cast<size_t>(n) > sizeof buffer) return Io::kTooLong;
-      packet->assign(buffer, static_cast<size_t>(n));
+      if (static_cast<size_t>(n) > buffer.size()) return Io::kTooLong;
+      packet->assign(buffer.data(), static_cast<size_t>(n));
       return Io::kOk;
     }
     // An empty packet cannot be told from the end; nobody who speaks this protocol sends one.

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/null_device.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "worker/guard.h"
@@ -51,7 +52,8 @@ pid_t Spawn(const ChildRequest& request, int output_fd) {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  const Fd null = OpenNullDevice();
+  posix_spawn_file_actions_adddup2(&actions, null.get(), 0);
   posix_spawn_file_actions_adddup2(&actions, output_fd, 1);
   posix_spawn_file_actions_adddup2(&actions, output_fd, 2);
   // A group of its own, so that a timeout reaches what it started; the same session, so that the harness
@@ -76,6 +78,51 @@ void Append(std::string* kept, const char* data, size_t size) {
   if (kept->size() > 2 * (kHead + kTail)) *kept = HeadAndTail(*kept, kHead, kTail);
 }
 
+// What is there to read now, but not for ever: a child that writes as fast as it is read would keep us from
+// its deadline.
+void Drain(int fd, std::string* kept) {
+  constexpr int kMostReads = 64;  // 1 MiB
+  char buffer[16384];
+  for (int i = 0; i < kMostReads; ++i) {
+    const ssize_t n = read(fd, buffer, sizeof buffer);
+    if (n <= 0) return;
+    Append(kept, buffer, static_cast<size_t>(n));
+  }
+}
+
+// While SIGCHLD is ignored, children leave no exit status behind. What the check had set stands again at the
+// end.
+class ChildrenAreWaitedFor {
+ public:
+  ChildrenAreWaitedFor() {
+    struct sigaction normal {};
+    normal.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, nullptr, &before_);
+    if (before_.sa_handler == SIG_IGN || (before_.sa_flags & SA_NOCLDWAIT) != 0)
+      changed_ = sigaction(SIGCHLD, &normal, nullptr) == 0;
+  }
+  ~ChildrenAreWaitedFor() {
+    if (changed_) sigaction(SIGCHLD, &before_, nullptr);
+  }
+  ChildrenAreWaitedFor(const ChildrenAreWaitedFor&) = delete;
+  ChildrenAreWaitedFor& operator=(const ChildrenAreWaitedFor&) = delete;
+
+ private:
+  struct sigaction before_ {};
+  bool changed_ = false;
+};
+
+enum class Waited { kRuns, kEnded, kTaken };
+
+// Whether the child has ended; its zombie stays, and keeps its id. kTaken: another thread of the check has
+// waited for it, and its status is lost.
+Waited Look(pid_t pid) {
+  siginfo_t info{};
+  if (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+    return errno == EINTR ? Waited::kRuns : Waited::kTaken;
+  return info.si_pid == pid ? Waited::kEnded : Waited::kRuns;
+}
+
 }  // namespace
 
 bool RunChild(const ChildRequest& request, ChildOutcome* outcome) {
@@ -83,6 +130,7 @@ bool RunChild(const ChildRequest& request, ChildOutcome* outcome) {
     errno = EINVAL;
     return false;
   }
+  const ChildrenAreWaitedFor waited_for;
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0) return false;
   Fd read_end(fds[0]), write_end(fds[1]);
@@ -93,30 +141,27 @@ bool RunChild(const ChildRequest& request, ChildOutcome* outcome) {
 
   const int64_t deadline =
       request.timeout_s > 0 ? MonotonicNs() + static_cast<int64_t>(request.timeout_s * 1e9) : INT64_MAX;
-  bool exited = false;
-  siginfo_t info{};
-  while (!exited) {
+  Waited state = Waited::kRuns;
+  while (state == Waited::kRuns) {
     pollfd p{read_end.get(), POLLIN, 0};
     poll(&p, 1, 20);  // the exit is not pollable here; 20 ms is the price of knowing it
-    char buffer[16384];
-    for (ssize_t n; (n = read(read_end.get(), buffer, sizeof buffer)) > 0;)
-      Append(&outcome->output, buffer, static_cast<size_t>(n));
-    info = {};
-    // WNOWAIT: the zombie keeps its id, so that killing its group cannot hit a stranger.
-    exited =
-        waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
-    if (!exited && MonotonicNs() > deadline && !outcome->timed_out) {
+    Drain(read_end.get(), &outcome->output);
+    state = Look(pid);
+    if (state == Waited::kRuns && MonotonicNs() > deadline && !outcome->timed_out) {
       outcome->timed_out = true;
       kill(-pid, SIGKILL);
     }
   }
-  kill(-pid, SIGKILL);
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  if (state == Waited::kTaken) {
+    errno = ECHILD;
+    return false;
   }
-  char buffer[16384];
-  for (ssize_t n; (n = read(read_end.get(), buffer, sizeof buffer)) > 0;)
-    Append(&outcome->output, buffer, static_cast<size_t>(n));
+  kill(-pid, SIGKILL);  // the zombie pins the id, so that this cannot hit a stranger
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0) {
+    if (errno != EINTR) return false;
+  }
+  Drain(read_end.get(), &outcome->output);
   outcome->output = HeadAndTail(outcome->output, kHead, kTail);
   if (WIFEXITED(status)) outcome->exit_status = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome->signal = WTERMSIG(status);

@@ -85,13 +85,25 @@ bool DriverIsLoaded() {
   return found;
 }
 
-// cudart remembers an error until somebody asks: one left behind is the check's own. Statically linked copies
-// (cuDNN's) cannot be asked and do not matter here.
-constexpr const char* kRuntimes[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
+// The CUDA runtimes among the loaded objects, by path. Statically linked copies (cuDNN's) cannot be asked and
+// do not matter here.
+std::vector<std::string> LoadedRuntimes() {
+  std::vector<std::string> paths;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* out) {
+        const char* slash = strrchr(info->dlpi_name, '/');
+        if (strncmp(slash ? slash + 1 : info->dlpi_name, "libcudart.so", strlen("libcudart.so")) == 0)
+          static_cast<std::vector<std::string>*>(out)->emplace_back(info->dlpi_name);
+        return 0;
+      },
+      &paths);
+  return paths;
+}
 
+// cudart remembers an error until somebody asks: one left behind is the check's own.
 std::string RuntimeError() {
-  for (const char* name : kRuntimes) {
-    void* library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+  for (const std::string& path : LoadedRuntimes()) {
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
     if (!library) continue;
     auto* last = Symbol<int()>(library, "cudaGetLastError");
     auto* text = Symbol<const char*(int)>(library, "cudaGetErrorString");
@@ -102,6 +114,83 @@ std::string RuntimeError() {
   }
   return {};
 }
+
+// What cuDeviceGetCount answers in a process that has no context and can have none: the driver was not
+// initialised, could not be, or has no device.
+bool MeansNoContext(CUresult r) {
+  switch (r) {
+    case CUDA_ERROR_NOT_INITIALIZED:
+    case CUDA_ERROR_STUB_LIBRARY:
+    case CUDA_ERROR_NO_DEVICE:
+    case CUDA_ERROR_SYSTEM_NOT_READY:
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+    case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The driver's functions that ContextError needs, and what the first of them to fail said. An error of an
+// earlier asynchronous call comes back from any of them, so that each counts.
+class Contexts {
+ public:
+  explicit Contexts(const Driver& driver) : driver_(driver) {}
+
+  // Empty: all well. `any`: there is a context.
+  std::string Check(bool* any) {
+    int devices = 0;
+    *any = false;
+    // A library without these functions never made a context.
+    if (!count_ || !state_ || !retain_ || !release_ || !set_ || !get_ || !synchronize_) return {};
+    if (const CUresult r = count_(&devices); r != CUDA_SUCCESS)
+      return MeansNoContext(r) ? std::string() : "cuDeviceGetCount: " + driver_.Text(r);
+    CUcontext before = nullptr;
+    if (!Holds("cuCtxGetCurrent", get_(&before))) return error_;
+    if (before) {  // perhaps no primary one
+      *any = true;
+      if (!Holds("cuCtxSynchronize", synchronize_())) return error_;
+    }
+    for (int device = 0; device < devices && error_.empty(); ++device) CheckDevice(device, any);
+    if (*any) Holds("cuCtxSetCurrent", set_(before));
+    return error_;
+  }
+
+ private:
+  // True: the call succeeded. The first that did not is kept.
+  bool Holds(const char* call, CUresult r) {
+    if (r == CUDA_SUCCESS) return true;
+    if (error_.empty()) error_ = std::string(call) + ": " + driver_.Text(r);
+    return false;
+  }
+
+  void CheckDevice(int device, bool* any) {
+    unsigned flags = 0;
+    int active = 0;
+    CUcontext context = nullptr;
+    if (!Holds("cuDevicePrimaryCtxGetState", state_(device, &flags, &active)) || !active) return;
+    *any = true;
+    if (!Holds("cuDevicePrimaryCtxRetain", retain_(&context, device))) return;
+    if (Holds("cuCtxSetCurrent", set_(context))) Holds("cuCtxSynchronize", synchronize_());
+    Holds("cuDevicePrimaryCtxRelease", release_(device));
+  }
+
+  const Driver& driver_;
+  std::string error_;
+  decltype(cuDeviceGetCount)* const count_ =
+      Symbol<decltype(cuDeviceGetCount)>(driver_.library, "cuDeviceGetCount");
+  decltype(cuDevicePrimaryCtxGetState)* const state_ =
+      Symbol<decltype(cuDevicePrimaryCtxGetState)>(driver_.library, "cuDevicePrimaryCtxGetState");
+  decltype(cuDevicePrimaryCtxRetain)* const retain_ =
+      Symbol<decltype(cuDevicePrimaryCtxRetain)>(driver_.library, "cuDevicePrimaryCtxRetain");
+  CUresult (*const release_)(CUdevice) = Symbol<CUresult(CUdevice)>(driver_.library,
+                                                                    "cuDevicePrimaryCtxRelease_v2");
+  decltype(cuCtxSetCurrent)* const set_ =
+      Symbol<decltype(cuCtxSetCurrent)>(driver_.library, "cuCtxSetCurrent");
+  decltype(cuCtxGetCurrent)* const get_ =
+      Symbol<decltype(cuCtxGetCurrent)>(driver_.library, "cuCtxGetCurrent");
+  CUresult (*const synchronize_)() = Symbol<CUresult()>(driver_.library, "cuCtxSynchronize");
+};
 
 }  // namespace
 
@@ -115,35 +204,9 @@ std::string ContextError() {
   }
   const Driver driver(RTLD_NOLOAD);
   if (!driver.library) return {};
-  auto* count_devices = Symbol<decltype(cuDeviceGetCount)>(driver.library, "cuDeviceGetCount");
-  auto* state = Symbol<decltype(cuDevicePrimaryCtxGetState)>(driver.library, "cuDevicePrimaryCtxGetState");
-  auto* retain = Symbol<decltype(cuDevicePrimaryCtxRetain)>(driver.library, "cuDevicePrimaryCtxRetain");
-  auto* release = Symbol<CUresult(CUdevice)>(driver.library, "cuDevicePrimaryCtxRelease_v2");
-  auto* set = Symbol<decltype(cuCtxSetCurrent)>(driver.library, "cuCtxSetCurrent");
-  auto* get = Symbol<decltype(cuCtxGetCurrent)>(driver.library, "cuCtxGetCurrent");
-  auto* synchronize = Symbol<CUresult()>(driver.library, "cuCtxSynchronize");
-  int devices = 0;
-  // Before cuInit this fails: no context then.
-  if (!count_devices || !state || !retain || !release || !set || !get || !synchronize ||
-      count_devices(&devices) != CUDA_SUCCESS)
-    return {};
-  CUcontext before = nullptr;
-  get(&before);
-  std::string error;
-  bool any_active = false;
-  for (int device = 0; device < devices && error.empty(); ++device) {
-    unsigned flags = 0;
-    int active = 0;
-    CUcontext context = nullptr;
-    if (state(device, &flags, &active) != CUDA_SUCCESS || !active) continue;
-    any_active = true;
-    if (retain(&context, device) != CUDA_SUCCESS) continue;
-    set(context);
-    if (const CUresult r = synchronize(); r != CUDA_SUCCESS) error = "cuCtxSynchronize: " + driver.Text(r);
-    release(device);
-  }
-  set(before);
-  return error.empty() && any_active ? RuntimeError() : error;
+  bool any = false;
+  std::string error = Contexts(driver).Check(&any);
+  return error.empty() && any ? RuntimeError() : error;
 }
 
 std::string Canary(bool* tested) {

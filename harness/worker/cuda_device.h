@@ -8,9 +8,10 @@
 
 namespace cudnn_ci::worker {
 
-// Synchronises every active primary context and asks the CUDA runtimes in the process for their last error.
-// Empty: all well, or no CUDA in this process. Kernels run asynchronously: without this a check that broke
-// the context passes, and the next case pays.
+// Synchronises the current context and every active primary one, and asks the CUDA runtimes in the process
+// for their last error. An error of any call to the driver on the way is one of the context. Empty: all well,
+// or no CUDA in this process. Kernels run asynchronously: without this a check that broke the context passes,
+// and the next case pays.
 std::string ContextError();
 
 // Runs a tiny embedded kernel on device 0 and compares its result. Empty: the device computes. `tested` is

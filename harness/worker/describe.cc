@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include <cctype>
+#include <cmath>
 
 namespace cudnn_ci::worker {
 namespace {
@@ -20,7 +21,7 @@ bool IsName(const std::string& s, bool dashes) {
 }
 
 Status Convert(const cci_param* p, const std::string& where, bool field, ParamInfo* out) {
-  if (p->struct_size < sizeof(cci_param)) return Error{where + ": a parameter table is too small"};
+  if (!CCI_HAS(cci_param, p, fields)) return Error{where + ": a parameter table is too small"};
   out->name = Text(p->name);
   if (!IsName(out->name, false))
     return Error{where + ": parameter name '" + out->name + "' is not [a-z][a-z0-9_]*"};
@@ -43,7 +44,7 @@ Status Convert(const cci_param* p, const std::string& where, bool field, ParamIn
 }
 
 Status Convert(const cci_plugin* plugin, const cci_check* c, CheckInfo* out) {
-  if (c->struct_size < sizeof(cci_check)) return Error{"a check's table is too small"};
+  if (!CCI_HAS(cci_check, c, run)) return Error{"a check's table is too small"};
   const std::string name = Text(c->name);
   if (!IsName(name, false)) return Error{"check name '" + name + "' is not [a-z][a-z0-9_]*"};
   out->plugin = plugin->name;
@@ -55,10 +56,12 @@ Status Convert(const cci_plugin* plugin, const cci_check* c, CheckInfo* out) {
   out->layer = static_cast<Layer>(c->layer);
   out->devices = static_cast<Devices>(c->devices);
   out->shareable = (c->flags & CCI_CHECK_SHAREABLE) != 0;
-  out->exclusive = (c->flags & CCI_CHECK_EXCLUSIVE) != 0;
   out->per_subject = (c->flags & CCI_CHECK_PER_SUBJECT) != 0;
   out->disturbs = (c->flags & CCI_CHECK_DISTURBS) != 0;
   out->pooled = (c->flags & CCI_CHECK_POOLED) != 0;
+  out->validates = ValidateOf(c) != nullptr;
+  if (!std::isfinite(c->timeout_s) || c->timeout_s < 0)
+    return Error{out->name + " has a timeout that is not a number of seconds"};
   out->timeout_s = c->timeout_s;
   for (const char* const* r = c->prerequisites; r && *r; ++r) out->prerequisites.push_back(*r);
   for (const cci_param* const* p = c->params; p && *p; ++p) {
@@ -70,7 +73,7 @@ Status Convert(const cci_plugin* plugin, const cci_check* c, CheckInfo* out) {
 }
 
 Status Convert(const cci_plugin* plugin, const cci_finding* f, FindingInfo* out) {
-  if (f->struct_size < sizeof(cci_finding)) return Error{"a finding's table is too small"};
+  if (!CCI_HAS(cci_finding, f, link)) return Error{"a finding's table is too small"};
   out->slug = Text(f->slug);
   if (!IsName(out->slug, true)) return Error{"finding slug '" + out->slug + "' is not [a-z0-9-]+"};
   if (f->severity > CCI_SEVERITY_NOTE || f->blame > CCI_BLAME_UNDETERMINED)
@@ -94,6 +97,10 @@ const cci_check* FindCheck(const cci_plugin* plugin, const std::string& full_nam
   for (const cci_check* const* c = plugin->checks; *c; ++c)
     if ((*c)->name && full_name.compare(prefix.size(), std::string::npos, (*c)->name) == 0) return *c;
   return nullptr;
+}
+
+void (*ValidateOf(const cci_check* check))(const cci_host*, cci_case*) {
+  return CCI_HAS(cci_check, check, validate) ? check->validate : nullptr;
 }
 
 Status DescribePlugin(const cci_plugin* plugin, const std::function<void(const wire::FromWorker&)>& send) {

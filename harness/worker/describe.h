@@ -16,6 +16,9 @@ namespace cudnn_ci::worker {
 // The checks of a plugin by their full name; null if there is none of that name.
 const cci_check* FindCheck(const cci_plugin* plugin, const std::string& full_name);
 
+// The check's validate hook; null where it has none, or is of a version that had none.
+void (*ValidateOf(const cci_check* check))(const cci_host*, cci_case*);
+
 // Sends PluginDescribed, the checks, the findings and DescribeEnd; an error if a table is malformed.
 Status DescribePlugin(const cci_plugin* plugin, const std::function<void(const wire::FromWorker&)>& send);
 

@@ -20,6 +20,8 @@ class Host {
   void Configure(const wire::Configure& configuration);
   // Calls the plugin's facts.
   void CollectFacts(const cci_plugin* plugin);
+  // Lets the plugin judge the parameters of one case. Uses no device.
+  void Validate(const cci_plugin* plugin, const wire::Validate& request);
   // Runs one case to its verdict; false: this process must run nothing more (poisoned, leaked, broken
   // context).
   bool RunCase(const cci_plugin* plugin, const wire::Run& run);

@@ -10,25 +10,30 @@
 namespace cudnn_ci::worker {
 namespace {
 
-// A table field may be read only if the plugin's struct covers it.
-#define CCI_COVERS(plugin, field) \
-  ((plugin)->struct_size >= offsetof(cci_plugin, field) + sizeof((plugin)->field))
-
 Status CheckPlugin(const cci_plugin* plugin, const std::string& stem) {
   if (!plugin) return Error{std::string(CCI_PLUGIN_SYMBOL) + " returned NULL"};
-  if (!CCI_COVERS(plugin, abi_minor))
+  if (!CCI_HAS(cci_plugin, plugin, abi_minor))
     return Error{"its plugin table has only " + std::to_string(plugin->struct_size) + " bytes"};
   if (plugin->abi_major != CCI_ABI_MAJOR)
     return Error{"built for plugin ABI " + std::to_string(plugin->abi_major) + "." +
                  std::to_string(plugin->abi_minor) + ", this cudnn-ci speaks " +
                  std::to_string(CCI_ABI_MAJOR) + "." + std::to_string(CCI_ABI_MINOR)};
-  if (!CCI_COVERS(plugin, facts)) return Error{"its plugin table ends before `facts`"};
+  if (!CCI_HAS(cci_plugin, plugin, facts)) return Error{"its plugin table ends before `facts`"};
   if (!plugin->name || !plugin->version || !plugin->checks)
     return Error{"its plugin table has no name, version or checks"};
   if (stem != plugin->name)
     return Error{"names itself '" + std::string(plugin->name) + "', but the file is " + stem +
                  CCI_PLUGIN_SUFFIX};
   return {};
+}
+
+// A plugin brings an unwinder of its own, which asks ours about our frames when an exception reaches them. Ours
+// answers by aborting until it has seen an exception itself.
+void PrepareUnwinder() {
+  try {
+    throw 0;
+  } catch (int) {
+  }
 }
 
 }  // namespace
@@ -65,7 +70,15 @@ Result<const cci_plugin*> LoadPlugin(const std::string& path) {
     return Error{std::string("does not export ") + CCI_PLUGIN_SYMBOL +
                  ": not a cudnn-ci plugin, or built for another ABI"};
   const auto entry = library->get<const cci_plugin*()>(CCI_PLUGIN_SYMBOL);
-  const cci_plugin* plugin = entry();
+  PrepareUnwinder();
+  const cci_plugin* plugin = nullptr;
+  try {
+    plugin = entry();
+  } catch (const std::exception& e) {
+    return Error{"an exception left " + std::string(CCI_PLUGIN_SYMBOL) + ": " + e.what()};
+  } catch (...) {
+    return Error{"an exception left " + std::string(CCI_PLUGIN_SYMBOL)};
+  }
   if (Status s = CheckPlugin(plugin, PluginStem(path)); !s.ok()) return Error{s.error()};
   return plugin;
 }

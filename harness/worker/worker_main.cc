@@ -67,13 +67,16 @@ class Server {
   void Handle(const wire::Run& m) {
     // After a broken context, a leak or poison nothing more may run here; the harness sends no more once it
     // reads the verdict, and what it had queued is left unanswered for another worker.
-    if (!clean_) return;
-    const cci_plugin* owner = plugins_.front();
-    for (const cci_plugin* p : plugins_)
-      if (m.check.compare(0, strlen(p->name) + 1, std::string(p->name) + ".") == 0) owner = p;
-    clean_ = host_.RunCase(owner, m);
+    if (clean_) clean_ = host_.RunCase(OwnerOf(m.check), m);
   }
+  void Handle(const wire::Validate& m) { host_.Validate(OwnerOf(m.check), m); }
   void Handle(const wire::Shutdown&) { done_ = true; }
+
+  const cci_plugin* OwnerOf(const std::string& check) const {
+    for (const cci_plugin* p : plugins_)
+      if (check.compare(0, strlen(p->name) + 1, std::string(p->name) + ".") == 0) return p;
+    return plugins_.front();
+  }
 
   std::vector<const cci_plugin*> plugins_;
   worker::Host host_;

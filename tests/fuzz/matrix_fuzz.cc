@@ -55,7 +55,7 @@ Catalog MakeCatalog() {
     return info;
   };
   CheckInfo fill = Check("cudnn", "fill", Devices::kAll, {"conv.forward"});
-  fill.disturbs = fill.exclusive = true;
+  fill.disturbs = true;
   return {{plugin("conv", forward), plugin("cudnn", fill),
            plugin("driver", Check("driver", "load", Devices::kEnvironment, {}))},
           {{"framework", "framework.cci.so", "undefined symbol: Py_Initialize"}}};

@@ -105,10 +105,20 @@ TEST_F(InstalledTree, NeedsNothingButGlibc) {
   if (CUDNN_CI_SANITIZED) GTEST_SKIP() << "a sanitized build needs the sanitizers' libraries";
   ASSERT_GE(elf_files_.size(), 3u) << "harness, worker and a plugin";
   for (const fs::path& file : elf_files_) {
+    if (file == prefix_ / "bin/cudnn-ci") continue;  // needs not even that
     const std::string dynamic = ReadElf("-dW", file);
     EXPECT_NE(dynamic.find("(NEEDED)"), std::string::npos) << file << ": no dynamic section seen";
     EXPECT_THAT(BrokenDynamicRules(dynamic), ::testing::IsEmpty()) << file;
   }
+}
+
+// Nothing of the image is loaded into the harness: no interpreter, so no LD_PRELOAD, and no library.
+TEST_F(InstalledTree, TheHarnessIsStatic) {
+  if (CUDNN_CI_SANITIZED) GTEST_SKIP() << "a sanitized build needs the sanitizers' libraries";
+  const std::string headers = ReadElf("-lW", prefix_ / "bin/cudnn-ci");
+  EXPECT_NE(headers.find("LOAD"), std::string::npos) << headers;
+  EXPECT_EQ(headers.find("INTERP"), std::string::npos) << headers;
+  EXPECT_EQ(ReadElf("-dW", prefix_ / "bin/cudnn-ci").find("(NEEDED)"), std::string::npos);
 }
 
 TEST_F(InstalledTree, ShipsNoLibraryAnImageCouldProvide) {

@@ -190,9 +190,19 @@ TEST(MisbehaviourTest, HostileTextReachesNoReportRaw) {
 
 TEST(MisbehaviourTest, ChildrenStartedThroughTheSdkAreWaitedForAndReported) {
   GateRun run;
-  run.Matrix(Entry("fixture.runs_child", R"("axes": {"what": ["true", "sleep", "crash"]})"));
+  run.Matrix(Entry("fixture.runs_child",
+                   R"("axes": {"what": ["true", "sleep", "crash", "flood", "ignored", "taken"]})"));
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_THAT(run.LeftAfter(1), IsEmpty());
+}
+
+TEST(MisbehaviourTest, AChildThatLeavesAWriterBehindIsNotWaitedForForEver) {
+  GateRun run;
+  run.Matrix(Entry("fixture.runs_child", R"("params": {"what": "escaped"})"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.Outcome("fixture.runs_child[what=escaped]"), "passed") << result.out;
+  EXPECT_THAT(result.Flags("fixture.runs_child[what=escaped]"), testing::Contains("leaked"));
   EXPECT_THAT(run.LeftAfter(1), IsEmpty());
 }
 

@@ -131,23 +131,66 @@ TEST(PluginFilesTest, EntriesThatNeedABrokenPluginAreBlockedByIt) {
   EXPECT_THAT(result.junit, HasSubstr("blocked by plugin.load[file=init_segv]"));
 }
 
-TEST(PluginFilesTest, TwoPluginsOfOneNameStopThePlan) {
+// Plugins whose declarations are wrong: nothing runs, the reports are red and say which file.
+void ExpectInvalid(const GateResult& result, const std::vector<std::string>& words) {
+  EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
+  EXPECT_TRUE(result.Events("AttemptStarted").empty());
+  std::string details;
+  for (const json& e : result.Events("Finding"))
+    if (e["finding"]["slug"] == "plugin-invalid") details += e["finding"]["detail"].get<std::string>() + "\n";
+  for (const std::string& w : words) {
+    EXPECT_THAT(details, HasSubstr(w));
+    EXPECT_THAT(result.out, HasSubstr("plugin-invalid"));
+  }
+  EXPECT_THAT(result.junit, ContainsRegex("<(error|failure)"));
+}
+
+TEST(PluginFilesTest, TwoPluginsOfOneNameAreRedAndNamedBoth) {
   GateRun run;
   run.AddPlugins(CUDNN_CI_FIXTURES "/broken/duplicate");
   run.Matrix(Entry("fixture.pass"));
-  const GateResult result = run.Run();
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("fixture"));
-  EXPECT_FALSE(run.Exists("report/junit.xml"));
+  ExpectInvalid(run.Run(), {CUDNN_CI_FIXTURES "/broken/duplicate/fixture.cci.so",
+                            CUDNN_CI_FIXTURES "/fixture/fixture.cci.so"});
+  EXPECT_EQ(run.Command({"list", "--matrix", "matrix.json"}).exit_code, 5);
+  const GateResult dry = run.Command({"--matrix", "matrix.json", "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 5);
+  EXPECT_THAT(dry.err, HasSubstr("a second plugin named \"fixture\""));
 }
 
-TEST(PluginFilesTest, APluginWithoutChecksStopsThePlan) {
+TEST(PluginFilesTest, APluginWithoutChecksIsRed) {
   GateRun run;
   run.AddPlugins(CUDNN_CI_FIXTURES "/broken/no_checks");
   run.Matrix(Entry("fixture.pass"));
-  const GateResult result = run.Run();
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("no_checks"));
+  ExpectInvalid(run.Run(), {"no_checks.cci.so", "has no checks"});
+}
+
+TEST(PluginFilesTest, WhatOnePluginDeclaresWronglyIsRedAndPluginsCheckSaysTheSame) {
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/declares");
+  run.Matrix(Entry("fixture.pass"));
+  const std::vector<std::string> words = {
+      "the plugin's version \"abc\" is not MAJOR.MINOR.PATCH",
+      "a second finding \"fixture-image\"; the first is in",
+      "declares.check requires \"declares.chek\", a check no plugin has; did you mean \"declares.check\"?",
+      "a second check \"declares.check\"; the first is in the same file",
+      "the default of \"n\" of declares.check, \"three\", is not JSON"};
+  ExpectInvalid(run.Run(), words);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"plugins", "--check"}, {"plugins"}}) {
+    const GateResult judged = run.Command(command);
+    EXPECT_EQ(judged.exit_code, 5);
+    for (const std::string& w : words) EXPECT_THAT(judged.out, HasSubstr(w));
+  }
+  const GateResult as_json = run.Command({"plugins", "--json"});
+  EXPECT_EQ(as_json.exit_code, 5);
+  EXPECT_EQ(json::parse(as_json.out)["problems"].size(), words.size());
+}
+
+TEST(PluginFilesTest, PluginsCheckHasNothingAgainstAGoodOne) {
+  GateRun run;
+  const GateResult judged = run.Command({"plugins", "--check"});
+  EXPECT_EQ(judged.exit_code, 0) << judged.out;
+  EXPECT_THAT(judged.out, ContainsRegex("^1 plugins, [0-9]+ checks: a run takes them as they are"));
 }
 
 }  // namespace

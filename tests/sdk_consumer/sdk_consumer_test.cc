@@ -101,5 +101,21 @@ TEST_F(SdkConsumer, GateStopsWhenACheckInCxxFails) {
   EXPECT_THAT(run.output, HasSubstr("modern.even[n=3]"));
 }
 
+TEST_F(SdkConsumer, AParameterOfAnotherTypeIsRefusedInOneSentence) {
+  std::ifstream original(fs::path(CUDNN_CI_CONSUMERS) / "cpp/modern.cc");
+  std::string source((std::istreambuf_iterator<char>(original)), {});
+  const std::string before = "std::int64_t n = 0;";
+  ASSERT_NE(source.find(before), std::string::npos);
+  source.replace(source.find(before), before.size(), "int n = 0;");
+  std::ofstream(root_ / "narrow.cc") << source;
+  const CommandResult result = RunCommand(Quoted(CUDNN_CI_CXX_COMPILER) + " -std=c++17 -fsyntax-only -I " +
+                                          Quoted(Prefix() / "include") + " " + Quoted(root_ / "narrow.cc"));
+  EXPECT_NE(result.status, 0);
+  EXPECT_THAT(result.output, HasSubstr("a parameter is a bool, std::int64_t, double, std::string"));
+  size_t errors = 0;
+  for (size_t at = 0; (at = result.output.find("error:", at)) != std::string::npos; ++at) ++errors;
+  EXPECT_EQ(errors, 1u) << result.output;
+}
+
 }  // namespace
 }  // namespace cudnn_ci

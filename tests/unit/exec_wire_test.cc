@@ -25,9 +25,14 @@ void ExpectRoundTrip(const Variant& message, Decode decode) {
 TEST(WireTest, EveryMessageToTheWorkerComesBackTheSame) {
   const wire::Run run{7,   "p.check",  {{"i", int64_t{-3}}, {"f", 0.5}, {"b", true}, {"s", std::string("x")}},
                       1.5, 1ull << 62, {"a=1"}};
-  const ToWorker messages[] = {
-      Describe{}, CollectFacts{}, Configure{{{"k", "v"}}, {{"f", "w"}}, "n", "s", "u", "d"}, Warm{}, Canary{},
-      run,        Shutdown{}};
+  const ToWorker messages[] = {Describe{},
+                               CollectFacts{},
+                               Configure{{{"k", "v"}}, {{"f", "w"}}, "n", "s", "u", "d"},
+                               Warm{},
+                               Canary{},
+                               run,
+                               Validate{7, "p.check", {{"i", int64_t{-3}}}},
+                               Shutdown{}};
   for (const ToWorker& m : messages) ExpectRoundTrip(m, DecodeToWorker);
 }
 
@@ -41,6 +46,8 @@ TEST(WireTest, EveryMessageFromTheWorkerComesBackTheSame) {
                                  DescribeEnd{},
                                  Fact{"k", "v"},
                                  FactsEnd{},
+                                 FactsEnd{"threw"},
+                                 Validated{4, {{"groups", "3 does not divide 64"}}, "threw"},
                                  CanaryDone{true, "d"},
                                  CaseStarted{1},
                                  Step{1, "s", true},
@@ -53,6 +60,122 @@ TEST(WireTest, EveryMessageFromTheWorkerComesBackTheSame) {
                                  Uncaught{1, "w"},
                                  finished};
   for (const FromWorker& m : messages) ExpectRoundTrip(m, DecodeFromWorker);
+}
+
+// Every field by itself: a field read from another's place comes back the same packet all the same.
+TEST(WireTest, EveryFieldOfACheckComesBackInItsPlace) {
+  using Flag = bool CheckInfo::*;
+  for (const Flag flag : {&CheckInfo::shareable, &CheckInfo::per_subject, &CheckInfo::disturbs,
+                          &CheckInfo::pooled, &CheckInfo::validates}) {
+    CheckInfo c;
+    c.*flag = true;
+    const auto decoded = DecodeFromWorker(Encode(FromWorker(CheckDescribed{c})));
+    ASSERT_TRUE(decoded.ok()) << decoded.error();
+    const CheckInfo& d = std::get<CheckDescribed>(*decoded).check;
+    for (const Flag other : {&CheckInfo::shareable, &CheckInfo::per_subject, &CheckInfo::disturbs,
+                             &CheckInfo::pooled, &CheckInfo::validates})
+      EXPECT_EQ(d.*other, other == flag);
+  }
+  CheckInfo c;
+  c.name = "p.check";
+  c.plugin = "p";
+  c.summary = "what it does";
+  c.layer = Layer::kInit;
+  c.devices = Devices::kAll;
+  c.timeout_s = 1.5;
+  c.prerequisites = {"p.first", "q.second"};
+  c.params = {{"n", ParamType::kI64, "a number", "3", {}, -5, 9, {}},
+              {"shape",
+               ParamType::kShape,
+               "",
+               std::nullopt,
+               {},
+               0,
+               0,
+               {{"x", ParamType::kStringList, "", "[]", {"a", "b"}, 1, 2, {}}}}};
+  const auto decoded = DecodeFromWorker(Encode(FromWorker(CheckDescribed{c})));
+  ASSERT_TRUE(decoded.ok()) << decoded.error();
+  const CheckInfo& d = std::get<CheckDescribed>(*decoded).check;
+  EXPECT_EQ(d.name, c.name);
+  EXPECT_EQ(d.plugin, c.plugin);
+  EXPECT_EQ(d.summary, c.summary);
+  EXPECT_EQ(d.layer, c.layer);
+  EXPECT_EQ(d.devices, c.devices);
+  EXPECT_EQ(d.timeout_s, c.timeout_s);
+  EXPECT_EQ(d.prerequisites, c.prerequisites);
+  ASSERT_EQ(d.params.size(), 2u);
+  EXPECT_EQ(d.params[0].name, "n");
+  EXPECT_EQ(d.params[0].type, ParamType::kI64);
+  EXPECT_EQ(d.params[0].summary, "a number");
+  EXPECT_EQ(d.params[0].default_json, "3");
+  EXPECT_EQ(d.params[0].min_i64, -5);
+  EXPECT_EQ(d.params[0].max_i64, 9);
+  EXPECT_EQ(d.params[1].type, ParamType::kShape);
+  EXPECT_FALSE(d.params[1].default_json.has_value());
+  ASSERT_EQ(d.params[1].fields.size(), 1u);
+  EXPECT_EQ(d.params[1].fields[0].allowed, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(WireTest, EveryFieldOfAPluginComesBackInItsPlace) {
+  PluginDescribed p;
+  p.info.name = "p";
+  p.info.version = "1.2.3";
+  p.info.summary = "words";
+  p.info.abi_minor = 7;
+  for (const bool facts : {false, true}) {
+    p.info.has_facts = facts;
+    p.info.facts_per_subject = !facts;
+    const auto decoded = DecodeFromWorker(Encode(FromWorker(p)));
+    ASSERT_TRUE(decoded.ok()) << decoded.error();
+    const PluginInfo& d = std::get<PluginDescribed>(*decoded).info;
+    EXPECT_EQ(d.name, "p");
+    EXPECT_EQ(d.version, "1.2.3");
+    EXPECT_EQ(d.summary, "words");
+    EXPECT_EQ(d.abi_minor, 7u);
+    EXPECT_EQ(d.has_facts, facts);
+    EXPECT_EQ(d.facts_per_subject, !facts);
+  }
+}
+
+// Enumerators become indices of tables: one out of range must not be taken for a value.
+TEST(WireTest, ValuesOutsideTheirRangeAreNotDecoded) {
+  FindingDescribed finding{{"slug", Severity::kNote, Blame::kUndetermined, "s", "r", "l", "p"}};
+  CheckInfo check;
+  check.params = {{"n", ParamType::kShape, "", std::nullopt, {}, 0, 0, {}}};
+  const CaseFinished finished{3, 12, true, {SkipKind::kVersion, "n", "s"}, "", false};
+  const struct {
+    FromWorker message;
+    std::string field;
+    int last;
+  } rows[] = {{CheckDescribed{check}, "layer", static_cast<int>(Layer::kOther)},
+              {CheckDescribed{check}, "devices", static_cast<int>(Devices::kNone)},
+              {CheckDescribed{check}, "type", static_cast<int>(ParamType::kShape)},
+              {finding, "severity", static_cast<int>(Severity::kNote)},
+              {finding, "blame", static_cast<int>(Blame::kUndetermined)},
+              {finished, "kind", static_cast<int>(SkipKind::kVersion)}};
+  for (const auto& row : rows) {
+    const std::string packet = Encode(row.message), before = "\"" + row.field + "\":";
+    const std::string value = before + std::to_string(row.last);
+    ASSERT_NE(packet.find(value), std::string::npos) << packet;
+    ASSERT_TRUE(DecodeFromWorker(packet).ok()) << packet;
+    for (const char* hostile : {"99", "7", "-1", "4294967296"}) {
+      std::string changed = packet;
+      changed.replace(changed.find(value), value.size(), before + hostile);
+      EXPECT_FALSE(DecodeFromWorker(changed).ok()) << changed;
+    }
+  }
+}
+
+TEST(WireTest, MoreProblemsThanTheBoundAreNotDecoded) {
+  Validated v{1, {}, ""};
+  for (size_t i = 0; i < 2 * kMaxProblems; ++i) v.problems.push_back({"n", "w"});
+  const std::string packet = Encode(FromWorker(v));
+  const auto decoded = DecodeFromWorker(packet);
+  ASSERT_TRUE(decoded.ok()) << decoded.error();
+  EXPECT_EQ(std::get<Validated>(*decoded).problems.size(), kMaxProblems);
+  std::string more = packet;
+  more.insert(more.find("[") + 1, R"({"parameter":"n","why":"w"},)");
+  EXPECT_FALSE(DecodeFromWorker(more).ok());
 }
 
 TEST(WireTest, TextThatIsTooLongOrNotUtf8IsCutAndRepaired) {

@@ -226,26 +226,6 @@ const Mistake kMistakes[] = {
 };
 INSTANTIATE_TEST_SUITE_P(All, PlanMistake, testing::ValuesIn(kMistakes));
 
-TEST(Catalogs, ThatCannotBeAreProblemsOfTheirFiles) {
-  const std::string entry = R"("checks":[{"check":"a.x"}])";
-  const auto plugin = [](const char* file, std::vector<CheckInfo> checks) {
-    PluginInfo info = Plugin("a", std::move(checks));
-    info.path = file;
-    return info;
-  };
-  const CheckInfo x = Check("a.x", Layer::kOther, Devices::kNone, {"a.y"});
-  const CheckInfo y = Check("a.y", Layer::kOther, Devices::kNone, {"a.x"});
-  EXPECT_EQ(PlanProblems(entry, {{plugin("1.so", {x, y})}, {}}),
-            "1.so: error: checks require one another in a circle: a.x -> a.y -> a.x; repair the plugin");
-  EXPECT_EQ(PlanProblems(entry, {{plugin("1.so", {x})}, {}}),
-            "1.so: error: a.x requires \"a.y\", a check no plugin has; did you mean \"a.x\"?");
-  const CheckInfo alone = Check("a.x", Layer::kOther, Devices::kNone);
-  EXPECT_EQ(PlanProblems(entry, {{plugin("1.so", {alone}), plugin("2.so", {alone})}, {}}),
-            "2.so: error: a second plugin named \"a\"; the first is 1.so; remove one of them");
-  EXPECT_EQ(PlanProblems(entry, {{plugin("1.so", {alone}), Plugin("b", {})}, {}}),
-            "b.cci.so: error: the plugin \"b\" has no checks; remove it or register its checks");
-}
-
 TEST(Catalogs, APrerequisiteThatNeedsAValueMustBeListed) {
   Catalog catalog = SmallCatalog();
   catalog.plugins.back().checks[0].prerequisites = {"exec.run"};  // host.disk

@@ -18,7 +18,16 @@ function(cudnn_ci_add_layer name)
   cudnn_ci_configure(cci_${name})
 endfunction()
 
-# Executables and plugins run inside images whose libstdc++ may be missing, older or replaced: they
+# The harness loads nothing, so that nothing of the image can run inside it: neither its libraries nor what
+# LD_PRELOAD names. A sanitizer's runtime cannot be linked so.
+function(cudnn_ci_static target)
+  if(CUDNN_CI_SANITIZE)
+    return()
+  endif()
+  target_link_options(${target} PRIVATE -static-pie -Wl,--fatal-warnings -Wl,--gc-sections -Wl,-z,relro,-z,now)
+endfunction()
+
+# Worker and plugins run inside images whose libstdc++ may be missing, older or replaced: they
 # carry their own and need only glibc's libraries. A sanitizer's runtime brings the shared libstdc++
 # and must be visible to the plugins, so a sanitized build does without.
 function(cudnn_ci_self_contained target)

@@ -19,6 +19,13 @@
 // that escape Run fail the case. One Param call is schema and decoder at once, so that the two
 // cannot drift apart.
 //
+// A check whose parameters can be impossible together says so when the plan is made, before any device is
+// used, by one more function:
+//
+//     static void Validate(const Params& p, cudnn_ci::Problems& problems) {
+//       if (p.n > p.limit) problems.Add("n", std::to_string(p.n) + " is above the limit");
+//     }
+//
 // Threads: Describe runs once, on the loader's thread. Within Run the macros work on any thread;
 // CCI_ASSERT_* and Skip throw and so must be used on the thread that entered Run.
 #ifndef CUDNN_CI_CHECK_HPP_
@@ -28,6 +35,7 @@
 #include <cudnn_ci/context.hpp>
 #include <cudnn_ci/schema.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <limits>
@@ -69,6 +77,11 @@ void Guarded(const cci_host* host, cci_case* c, F&& body) {
   CurrentContext() = nullptr;
 }
 
+template <class Check, class = void>
+struct HasValidate : std::false_type {};
+template <class Check>
+struct HasValidate<Check, std::void_t<decltype(&Check::Validate)>> : std::true_type {};
+
 template <class Check>
 struct CheckGlue {
   using Params = typename Check::Params;
@@ -79,10 +92,19 @@ struct CheckGlue {
   static void Run(const cci_host* host, cci_case* c) {
     Guarded(host, c, [&](Context& ctx) { Check::Run(ctx, TheSchema().Decode(host, c)); });
   }
+  static void Validate(const cci_host* host, cci_case* c) {
+    Guarded(host, c, [&](Context&) {
+      Problems problems(host, c);
+      Check::Validate(TheSchema().Decode(host, c), problems);
+    });
+  }
   template <const char* const& kName>
   static const cci_check* Describe() {
     Check::Describe(TheSchema());
-    return TheSchema().Seal(kName, &Run);
+    if constexpr (HasValidate<Check>::value)
+      return TheSchema().Seal(kName, &Run, &Validate);
+    else
+      return TheSchema().Seal(kName, &Run, nullptr);
   }
 };
 
@@ -145,6 +167,16 @@ std::string Compared(const char* a_text, const char* op, const char* b_text, con
   return std::string(a_text) + " " + op + " " + b_text + "\n  left:  " + Print(a) + "\n  right: " + Print(b);
 }
 
+// A text that may be null.
+struct CText {
+  CText(const char* s) : null(s == nullptr), text(s ? s : "") {}  // NOLINT: implicit on purpose
+  CText(const std::string& s) : null(false), text(s) {}           // NOLINT: implicit on purpose
+  bool operator==(const CText& other) const { return null == other.null && text == other.text; }
+  std::string Shown() const { return null ? "(null)" : text; }
+  bool null;
+  std::string text;
+};
+
 }  // namespace detail
 }  // namespace cudnn_ci
 
@@ -160,6 +192,22 @@ std::string Compared(const char* a_text, const char* op, const char* b_text, con
                                            fatal);                                                          \
   }(a, b)
 
+// |a - b| <= tolerance, as doubles; NaN is near nothing.
+#define CCI_NEAR_(a, b, tolerance, fatal)                                                            \
+  [&](double cci_a_, double cci_b_, double cci_tolerance_) {                                         \
+    const bool cci_held_ = std::fabs(cci_a_ - cci_b_) <= cci_tolerance_;                             \
+    return ::cudnn_ci::detail::Expectation(                                                          \
+        cci_held_, __FILE__, __LINE__,                                                               \
+        ::cudnn_ci::detail::Compared(#a, "is within " #tolerance " of", #b, cci_a_, cci_b_), fatal); \
+  }(static_cast<double>(a), static_cast<double>(b), static_cast<double>(tolerance))
+// The texts are equal; std::string or const char*, of which null equals null alone.
+#define CCI_STREQ_(a, b, fatal)                                                             \
+  [](const ::cudnn_ci::detail::CText& cci_a_, const ::cudnn_ci::detail::CText& cci_b_) {    \
+    return ::cudnn_ci::detail::Expectation(                                                 \
+        cci_a_ == cci_b_, __FILE__, __LINE__,                                               \
+        ::cudnn_ci::detail::Compared(#a, "==", #b, cci_a_.Shown(), cci_b_.Shown()), fatal); \
+  }(a, b)
+
 #define CCI_EXPECT_TRUE(cond) CCI_CHECK_((cond), #cond, false)
 #define CCI_EXPECT_FALSE(cond) CCI_CHECK_(!(cond), "!(" #cond ")", false)
 #define CCI_EXPECT_EQ(a, b) CCI_COMPARE_(a, ==, b, false)
@@ -168,6 +216,8 @@ std::string Compared(const char* a_text, const char* op, const char* b_text, con
 #define CCI_EXPECT_LE(a, b) CCI_COMPARE_(a, <=, b, false)
 #define CCI_EXPECT_GT(a, b) CCI_COMPARE_(a, >, b, false)
 #define CCI_EXPECT_GE(a, b) CCI_COMPARE_(a, >=, b, false)
+#define CCI_EXPECT_NEAR(a, b, tolerance) CCI_NEAR_(a, b, tolerance, false)
+#define CCI_EXPECT_STREQ(a, b) CCI_STREQ_(a, b, false)
 #define CCI_ASSERT_TRUE(cond) CCI_CHECK_((cond), #cond, true)
 #define CCI_ASSERT_FALSE(cond) CCI_CHECK_(!(cond), "!(" #cond ")", true)
 #define CCI_ASSERT_EQ(a, b) CCI_COMPARE_(a, ==, b, true)
@@ -176,6 +226,8 @@ std::string Compared(const char* a_text, const char* op, const char* b_text, con
 #define CCI_ASSERT_LE(a, b) CCI_COMPARE_(a, <=, b, true)
 #define CCI_ASSERT_GT(a, b) CCI_COMPARE_(a, >, b, true)
 #define CCI_ASSERT_GE(a, b) CCI_COMPARE_(a, >=, b, true)
+#define CCI_ASSERT_NEAR(a, b, tolerance) CCI_NEAR_(a, b, tolerance, true)
+#define CCI_ASSERT_STREQ(a, b) CCI_STREQ_(a, b, true)
 #define CCI_FAIL() CCI_CHECK_(false, "failed", true)
 
 // Declares a finding this plugin may report. At namespace scope.

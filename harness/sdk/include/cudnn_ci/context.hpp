@@ -5,7 +5,9 @@
 
 #include <cudnn_ci/plugin.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -50,12 +52,10 @@ class Context {
     if (r < 0) throw std::invalid_argument("malformed version '" + version + "' or range '" + range + "'");
     return r == 1;
   }
-  std::string SubjectName() const { return OrEmpty(host_->subject_name(case_)); }
   std::string SubjectSpec() const { return OrEmpty(host_->subject_spec(case_)); }
   std::string DeviceUuid() const { return OrEmpty(host_->device_uuid(case_)); }
   std::string ScratchDir() const { return OrEmpty(host_->scratch_dir(case_)); }
   std::uint64_t Seed() const { return host_->seed(case_); }
-  std::int64_t DeadlineMs() const { return host_->deadline_ms(case_); }
 
   void Step(const std::string& name) { host_->step(case_, name.c_str()); }
   bool ShouldSkipStep(const std::string& name) const {
@@ -81,7 +81,7 @@ class Context {
     host_->log(case_, level, text.c_str());
   }
   void Poison(const std::string& reason) { host_->poison(case_, reason.c_str()); }
-  // Runs a command to its end; throws std::runtime_error when it cannot be started.
+  // Runs a command to its end; throws std::runtime_error when it cannot be run.
   ChildResult RunChild(const std::vector<std::string>& argv, const std::vector<std::string>& env = {},
                        double timeout_s = 0) {
     std::vector<const char*> a, e;
@@ -93,7 +93,8 @@ class Context {
     cci_child_result r{};
     r.struct_size = sizeof r;
     if (host_->run_child(case_, &child, &r) != CCI_OK)
-      throw std::runtime_error("cannot start " + (argv.empty() ? std::string("(no command)") : argv[0]));
+      throw std::runtime_error("cannot run " + (argv.empty() ? std::string("(no command)") : argv[0]) + ": " +
+                               std::strerror(errno));
     return {r.exit_status, r.signal, r.timed_out != 0, std::string(r.output, r.output_size)};
   }
 
@@ -116,6 +117,20 @@ class FactSink {
   std::string SubjectSpec() const {
     const char* s = host_->subject_spec(case_);
     return s ? s : "";
+  }
+
+ private:
+  const cci_host* host_;
+  cci_case* case_;
+};
+
+// What `Validate` reports into: why no machine could run a case with these parameters.
+class Problems {
+ public:
+  Problems(const cci_host* host, cci_case* c) : host_(host), case_(c) {}
+  // `parameter` as Describe names it, a shape's field as "shape.x"; "" when several together are wrong.
+  void Add(const std::string& parameter, const std::string& why) {
+    host_->invalid(case_, parameter.c_str(), why.c_str());
   }
 
  private:

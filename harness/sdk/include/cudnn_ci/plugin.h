@@ -8,17 +8,24 @@
  * <cudnn_ci/check.hpp> instead, which builds these tables.
  *
  * Conventions
- *   (1) Every struct begins with its size. Structs grow only at the end; a reader uses a field only
- *       if struct_size covers it. The ABI major version changes when that is not enough.
+ *   (1) Every struct begins with its size. Structs grow only at the end, by whole fields, and only
+ *       with a new CCI_ABI_MINOR; what is here is ABI 1.0. A reader uses a field only if struct_size
+ *       covers it, and takes one that is not covered for zero (NULL, no flag): so a plugin built
+ *       against any 1.x runs in a host of any 1.y. A struct that ends before its last field of 1.0 is
+ *       refused, with the one exception of cci_check's `validate`. A bit or enumerator that the reader
+ *       does not know is refused where it stands for a choice and ignored where it is a flag. Another
+ *       CCI_ABI_MAJOR is refused.
  *   (2) Tables are NULL-terminated arrays of pointers and live as long as the library is loaded.
  *   (3) Strings are UTF-8 and NUL-terminated. What the host returns is valid until `run` returns;
  *       what the plugin passes is copied before the call returns.
  *   (4) Nothing is allocated on one side and freed on the other. No C++ type, no exception and no
- *       JSON crosses the boundary.
+ *       JSON crosses the boundary, in either direction: host functions never throw, and an exception
+ *       that leaves a plugin's function is caught by the host and is the plugin's fault.
  *   (5) A plugin describes itself on a machine with no GPU: cudnn_ci_plugin_v1 loads no library and
  *       touches no device.
- *   (6) Host functions may be called from any thread from the start of `run` (or `facts`) until it
- *       returns, and from none afterwards. What was reported is kept even if the process then dies.
+ *   (6) Host functions may be called from any thread from the start of `run` (or `facts`, or
+ *       `validate`) until it returns, and from none afterwards. What was reported is kept even if the
+ *       process then dies.
  *   (7) The verdict of a case: failed if an expectation did not hold or a finding of severity error
  *       was reported; else skipped if `skip` was called; else passed if at least one expectation was
  *       evaluated; else failed ("checked nothing").
@@ -37,6 +44,9 @@ extern "C" {
 #define CCI_ABI_MINOR 0u
 #define CCI_PLUGIN_SYMBOL "cudnn_ci_plugin_v1"
 #define CCI_PLUGIN_SUFFIX ".cci.so"
+
+/* Whether a struct reaches to the end of a field: CCI_HAS(cci_host, host, invalid). See (1). */
+#define CCI_HAS(type, table, field) ((table)->struct_size >= offsetof(type, field) + sizeof((table)->field))
 
 /* One case being run. Owned by the host. */
 typedef struct cci_case cci_case;
@@ -87,16 +97,14 @@ enum cci_devices {
 enum cci_check_flags {
   /* Many cases may share one process: the check leaves no state behind that another could see. */
   CCI_CHECK_SHAREABLE = 1u << 0,
-  /* Nothing else may use the device meanwhile. */
-  CCI_CHECK_EXCLUSIVE = 1u << 1,
   /* Looks at libraries: runs once per subject of the matrix. */
-  CCI_CHECK_PER_SUBJECT = 1u << 2,
+  CCI_CHECK_PER_SUBJECT = 1u << 1,
   /* Disturbs others on the device (fills its memory, ...): runs only with --disturb. */
-  CCI_CHECK_DISTURBS = 1u << 3,
+  CCI_CHECK_DISTURBS = 1u << 2,
   /* On every device but the run's first, it may share one process with checks of other plugins: what it
    * says of the image's libraries it has said alone, on the first. A context costs up to 400 ms, and the
    * driver creates them one after the other. */
-  CCI_CHECK_POOLED = 1u << 4
+  CCI_CHECK_POOLED = 1u << 3
 };
 
 struct cci_host;
@@ -112,6 +120,13 @@ typedef struct cci_check {
   const cci_param* const* params;   /* may be NULL */
   const char* const* prerequisites; /* full names of checks that must pass first; may be NULL */
   void (*run)(const struct cci_host* host, cci_case* c);
+  /* Judges the parameters of one case while the plan is made, with host->invalid: what no machine could
+   * run stops the plan (exit 2), with the matrix's line and column, and reaches no device. May be NULL:
+   * then type, bounds and allowed values are all that is asked of them. Called after these were found
+   * right, in a process of the plugin's own that sees no device, many cases one after the other. Only
+   * get_*, satisfies, invalid, log and uncaught may be called in it; reporting anything else, an exception
+   * or a crash is a failure of the hook. It must depend on nothing but the parameters. */
+  void (*validate)(const struct cci_host* host, cci_case* c);
 } cci_check;
 
 enum cci_severity { CCI_SEVERITY_ERROR = 0, CCI_SEVERITY_WARNING = 1, CCI_SEVERITY_NOTE = 2 };
@@ -191,7 +206,7 @@ typedef struct cci_child_result {
   size_t output_size;
 } cci_child_result;
 
-/* What the worker offers to a running check. Append-only. */
+/* What the worker offers to a running check. Never NULL, nor is any function of 1.0 in it. */
 typedef struct cci_host {
   uint32_t struct_size;
   uint32_t abi_minor; /* the host's */
@@ -210,12 +225,10 @@ typedef struct cci_host {
   const char* (*fact)(cci_case*, const char* key);
   /* 1 if a dotted version lies in a range (">=12.0 <13"), 0 if not, -1 if either is malformed. */
   int (*satisfies)(cci_case*, const char* version, const char* range);
-  const char* (*subject_name)(cci_case*); /* "system" */
   const char* (*subject_spec)(cci_case*); /* "loader", "path:/opt/cudnn" */
   const char* (*device_uuid)(cci_case*);  /* of the one visible device; "" when there is none */
   const char* (*scratch_dir)(cci_case*);  /* a private directory, removed after the run */
   uint64_t (*seed)(cci_case*);            /* for random data; the same when a case is run again */
-  int64_t (*deadline_ms)(cci_case*);      /* milliseconds left before the case is ended */
 
   /* Where the check is ("algo=1"): names the place of a crash or a hang. */
   void (*step)(cci_case*, const char* name);
@@ -234,8 +247,12 @@ typedef struct cci_host {
   void (*uncaught)(cci_case*, const char* what);
   /* In `facts` only. */
   void (*fact_report)(cci_case*, const char* key, const char* value);
-  /* Runs a child to its end. The result is valid until the next call or until `run` returns. */
+  /* Runs a child to its end. The result is valid until the next call or until `run` returns. CCI_E_SYSTEM
+   * with errno ECHILD: another thread of the check has waited for it. */
   int (*run_child)(cci_case*, const cci_child* child, cci_child_result* result);
+  /* In `validate` only: a parameter ("groups", "shape.x"; NULL or "": several together) has a value no
+   * machine could run, and why, for the author of the matrix: "7 does not divide the 16 channels". */
+  void (*invalid)(cci_case*, const char* parameter, const char* why);
 } cci_host;
 
 #ifdef __cplusplus

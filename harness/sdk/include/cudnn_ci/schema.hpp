@@ -73,7 +73,14 @@ std::string JsonText(const std::vector<T>& v) {
 }
 
 template <class T>
-struct TypeOf;
+inline constexpr bool kIsParameterType = false;
+template <class T>
+struct TypeOf {
+  static_assert(kIsParameterType<T>,
+                "a parameter is a bool, std::int64_t, double, std::string, std::vector<std::int64_t> or "
+                "std::vector<std::string>");
+  static constexpr cci_type value = CCI_TYPE_STRING;
+};
 template <>
 struct TypeOf<bool> {
   static constexpr cci_type value = CCI_TYPE_BOOL;
@@ -103,6 +110,9 @@ inline void Require(int result, const std::string& name) {
   if (result != CCI_OK)
     throw std::logic_error("parameter '" + name + "': host error " + std::to_string(result));
 }
+// Of any other type: TypeOf has said so already, in one sentence.
+template <class T>
+void Get(const cci_host*, cci_case*, const std::string&, T&) {}
 inline void Get(const cci_host* h, cci_case* c, const std::string& n, bool& out) {
   int v = 0;
   Require(h->get_bool(c, n.c_str(), &v), n);
@@ -190,10 +200,6 @@ class Schema {
     check_.flags |= CCI_CHECK_SHAREABLE;
     return *this;
   }
-  Schema& Exclusive() {
-    check_.flags |= CCI_CHECK_EXCLUSIVE;
-    return *this;
-  }
   Schema& PerSubject() {
     check_.flags |= CCI_CHECK_PER_SUBJECT;
     return *this;
@@ -240,7 +246,9 @@ class Schema {
     return ShapeBuilder(this, s);
   }
 
-  const cci_check* Seal(std::string name, void (*run)(const cci_host*, cci_case*)) {
+  // `validate` may be null.
+  const cci_check* Seal(std::string name, void (*run)(const cci_host*, cci_case*),
+                        void (*validate)(const cci_host*, cci_case*)) {
     name_ = std::move(name);
     for (auto& p : params_) param_table_.push_back(p->Seal());
     param_table_.push_back(nullptr);
@@ -252,6 +260,7 @@ class Schema {
     check_.params = param_table_.data();
     check_.prerequisites = prerequisite_table_.data();
     check_.run = run;
+    check_.validate = validate;
     return &check_;
   }
   P Decode(const cci_host* h, cci_case* c) const {

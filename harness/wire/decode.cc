@@ -1,13 +1,11 @@
-// JSON is chosen because a crashed worker's last packet can be read by a person. Decoding trusts
-// nothing: every field is checked for presence and type.
-#include "wire/message.h"
-
+// Packets to messages. Decoding trusts nothing: every field is checked for presence, type and range.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include <stdexcept>
 
 #include "base/text.h"
+#include "wire/message.h"
 
 namespace cudnn_ci::wire {
 namespace {
@@ -17,34 +15,6 @@ using nlohmann::json;
 struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-
-// How much of a text goes into the packet being built: escaping may make it up to six times longer, so
-// EncodeAny lowers this until the packet fits.
-thread_local size_t text_bound = kMaxText;
-
-std::string Bounded(const std::string& text) {
-  return HeadAndTail(text, text_bound / 4, text_bound - text_bound / 4);
-}
-
-json ToJson(const Value& value) {
-  return std::visit(
-      [](const auto& v) -> json {
-        using T = std::decay_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, bool>)
-          return {{"b", v}};
-        else if constexpr (std::is_same_v<T, int64_t>)
-          return {{"i", v}};
-        else if constexpr (std::is_same_v<T, double>)
-          return {{"f", v}};
-        else if constexpr (std::is_same_v<T, std::string>)
-          return {{"s", v}};
-        else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
-          return {{"il", v}};
-        else
-          return {{"sl", v}};
-      },
-      value);
-}
 
 // One field of a message, checked.
 const json& Field(const json& j, const char* key) {
@@ -123,15 +93,6 @@ Value ToValue(const json& j) {
   throw Malformed("a value is not of its tag's type");
 }
 
-json ParamToJson(const ParamInfo& p) {
-  json j{{"name", p.name},         {"type", static_cast<int>(p.type)},
-         {"summary", p.summary},   {"allowed", p.allowed},
-         {"min", p.min_i64},       {"max", p.max_i64},
-         {"fields", json::array()}};
-  if (p.default_json) j["default"] = *p.default_json;
-  for (const ParamInfo& f : p.fields) j["fields"].push_back(ParamToJson(f));
-  return j;
-}
 ParamInfo ParamFromJson(const json& j, int depth = 0) {
   if (!j.is_object() || depth > 1) throw Malformed("a parameter is malformed");
   ParamInfo p;
@@ -148,23 +109,6 @@ ParamInfo ParamFromJson(const json& j, int depth = 0) {
   return p;
 }
 
-json CheckToJson(const CheckInfo& c) {
-  json params = json::array();
-  for (const ParamInfo& p : c.params) params.push_back(ParamToJson(p));
-  return {{"name", c.name},
-          {"plugin", c.plugin},
-          {"summary", c.summary},
-          {"layer", static_cast<int>(c.layer)},
-          {"devices", static_cast<int>(c.devices)},
-          {"shareable", c.shareable},
-          {"exclusive", c.exclusive},
-          {"per_subject", c.per_subject},
-          {"disturbs", c.disturbs},
-          {"pooled", c.pooled},
-          {"timeout_s", c.timeout_s},
-          {"params", params},
-          {"requires", c.prerequisites}};
-}
 CheckInfo CheckFromJson(const json& j) {
   CheckInfo c;
   c.name = Text(j, "name");
@@ -173,10 +117,10 @@ CheckInfo CheckFromJson(const json& j) {
   c.layer = Enum(j, "layer", Layer::kOther);
   c.devices = Enum(j, "devices", Devices::kEnvironment);
   c.shareable = Bool(j, "shareable");
-  c.exclusive = Bool(j, "exclusive");
   c.per_subject = Bool(j, "per_subject");
   c.disturbs = Bool(j, "disturbs");
   c.pooled = Bool(j, "pooled");
+  c.validates = Bool(j, "validates");
   c.timeout_s = Number(j, "timeout_s");
   c.prerequisites = Texts(j, "requires");
   const json& params = Field(j, "params");
@@ -185,115 +129,12 @@ CheckInfo CheckFromJson(const json& j) {
   return c;
 }
 
-// One overload per message: the tag stands in "m".
-json Body(const Describe&) { return {{"m", "describe"}}; }
-json Body(const CollectFacts&) { return {{"m", "facts"}}; }
-json Body(const Configure& m) {
-  return {{"m", "configure"},          {"contract", m.contract}, {"facts", m.facts},
-          {"subject", m.subject_name}, {"spec", m.subject_spec}, {"uuid", m.device_uuid},
-          {"scratch", m.scratch_dir}};
-}
-json Body(const Warm&) { return {{"m", "warm"}}; }
-json Body(const Canary&) { return {{"m", "canary"}}; }
-json Body(const Run& m) {
-  json params = json::object();
-  for (const auto& [k, v] : m.params) params[k] = ToJson(v);
-  return {{"m", "run"},
-          {"n", m.serial},
-          {"check", m.check},
-          {"params", std::move(params)},
-          {"timeout_s", m.timeout_s},
-          {"seed", m.seed},
-          {"skip_steps", m.skip_steps}};
-}
-json Body(const Shutdown&) { return {{"m", "shutdown"}}; }
-
-json Body(const Hello& m) { return {{"m", "hello"}, {"version", m.version}, {"pid", m.pid}}; }
-json Body(const PluginFailed& m) { return {{"m", "plugin_failed"}, {"reason", Bounded(m.reason)}}; }
-json Body(const PluginDescribed& m) {
-  return {{"m", "plugin"},
-          {"name", m.info.name},
-          {"version", m.info.version},
-          {"summary", m.info.summary},
-          {"abi_minor", m.info.abi_minor},
-          {"has_facts", m.info.has_facts},
-          {"facts_per_subject", m.info.facts_per_subject}};
-}
-json Body(const CheckDescribed& m) { return {{"m", "check"}, {"check", CheckToJson(m.check)}}; }
-json Body(const FindingDescribed& m) {
-  return {{"m", "finding_info"},
-          {"slug", m.finding.slug},
-          {"severity", static_cast<int>(m.finding.severity)},
-          {"blame", static_cast<int>(m.finding.blame)},
-          {"summary", Bounded(m.finding.summary)},
-          {"remedy", Bounded(m.finding.remedy)},
-          {"link", Bounded(m.finding.link)},
-          {"by", m.finding.declared_by}};
-}
-json Body(const DescribeEnd&) { return {{"m", "describe_end"}}; }
-json Body(const Fact& m) { return {{"m", "fact"}, {"key", m.key}, {"value", Bounded(m.value)}}; }
-json Body(const FactsEnd&) { return {{"m", "facts_end"}}; }
-json Body(const CanaryDone& m) { return {{"m", "canary_done"}, {"ok", m.ok}, {"detail", Bounded(m.detail)}}; }
-json Body(const CaseStarted& m) { return {{"m", "case_started"}, {"n", m.serial}}; }
-json Body(const Step& m) {
-  return {{"m", "step"}, {"n", m.serial}, {"name", Bounded(m.name)}, {"skippable", m.skippable}};
-}
-json Body(const Expectation& m) {
-  return {{"m", "expectation"},
-          {"n", m.serial},
-          {"file", Bounded(m.file)},
-          {"line", m.line},
-          {"what", Bounded(m.what)}};
-}
-json Body(const FindingSaid& m) {
-  return {{"m", "finding"}, {"n", m.serial}, {"slug", Bounded(m.slug)}, {"detail", Bounded(m.detail)}};
-}
-// NaN and the infinities have no number in JSON.
-json NumberOrName(double v) {
-  if (std::isfinite(v)) return v;
-  return std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
-}
-json Body(const Measurement& m) {
-  return {{"m", "measurement"},      {"n", m.serial},
-          {"name", Bounded(m.name)}, {"value", NumberOrName(m.value)},
-          {"unit", Bounded(m.unit)}, {"goal", m.goal}};
-}
-json Body(const Attachment& m) {
-  return {{"m", "attachment"},
-          {"n", m.serial},
-          {"name", Bounded(m.name)},
-          {"mime", Bounded(m.mime)},
-          {"path", m.path}};
-}
-json Body(const Log& m) {
-  return {{"m", "log"}, {"n", m.serial}, {"level", m.level}, {"text", Bounded(m.text)}};
-}
-json Body(const Poisoned& m) { return {{"m", "poisoned"}, {"n", m.serial}, {"reason", Bounded(m.reason)}}; }
-json Body(const Uncaught& m) { return {{"m", "uncaught"}, {"n", m.serial}, {"what", Bounded(m.what)}}; }
-json Body(const CaseFinished& m) {
-  json j{{"m", "case_finished"}, {"n", m.serial}, {"evaluated", m.evaluated}};
-  if (m.skipped)
-    j["skip"] = {{"kind", static_cast<int>(m.skip.kind)},
-                 {"need", Bounded(m.skip.need)},
-                 {"seen", Bounded(m.skip.seen)}};
-  if (!m.context_error.empty()) j["context_error"] = Bounded(m.context_error);
-  if (m.leaked) j["leaked"] = true;
-  return j;
-}
-
-template <class Variant>
-std::string EncodeAny(const Variant& message) {
-  const auto encode = [&] {
-    return std::visit(
-        [](const auto& m) { return Body(m).dump(-1, ' ', false, json::error_handler_t::replace); }, message);
-  };
-  std::string packet = encode();
-  while (packet.size() > kMaxPacket && text_bound > 64) {
-    text_bound /= 2;
-    packet = encode();
-  }
-  text_bound = kMaxText;
-  return packet;
+Params ParamsFromJson(const json& j) {
+  const json& fields = Field(j, "params");
+  if (!fields.is_object()) throw Malformed("field 'params' is not an object");
+  Params params;
+  for (const auto& [k, v] : fields.items()) params[k] = ToValue(v);
+  return params;
 }
 
 ToWorker ParseToWorker(const json& j) {
@@ -302,9 +143,7 @@ ToWorker ParseToWorker(const json& j) {
     Run r;
     r.serial = Int(j, "n");
     r.check = Text(j, "check");
-    const json& params = Field(j, "params");
-    if (!params.is_object()) throw Malformed("field 'params' is not an object");
-    for (const auto& [k, v] : params.items()) r.params[k] = ToValue(v);
+    r.params = ParamsFromJson(j);
     r.timeout_s = Number(j, "timeout_s");
     const json& seed = Field(j, "seed");
     if (!seed.is_number_integer()) throw Malformed("field 'seed' is not an integer");
@@ -315,6 +154,7 @@ ToWorker ParseToWorker(const json& j) {
   if (m == "configure")
     return Configure{TextMap(j, "contract"), TextMap(j, "facts"), Text(j, "subject"),
                      Text(j, "spec"),        Text(j, "uuid"),     Text(j, "scratch")};
+  if (m == "validate") return Validate{Int(j, "n"), Text(j, "check"), ParamsFromJson(j)};
   if (m == "describe") return Describe{};
   if (m == "facts") return CollectFacts{};
   if (m == "warm") return Warm{};
@@ -349,6 +189,20 @@ PluginDescribed ParsePlugin(const json& j) {
   return p;
 }
 
+Validated ParseValidated(const json& j) {
+  Validated v;
+  v.serial = Int(j, "n");
+  v.failure = Text(j, "failure");
+  const json& problems = Field(j, "problems");
+  if (!problems.is_array() || problems.size() > kMaxProblems)
+    throw Malformed("field 'problems' is not an array of at most " + std::to_string(kMaxProblems));
+  for (const json& p : problems) {
+    if (!p.is_object()) throw Malformed("a problem is not an object");
+    v.problems.push_back({Text(p, "parameter"), Text(p, "why")});
+  }
+  return v;
+}
+
 FromWorker ParseFromWorker(const json& j) {
   const std::string m = Text(j, "m");
   if (m == "case_started") return CaseStarted{Int(j, "n")};
@@ -373,7 +227,8 @@ FromWorker ParseFromWorker(const json& j) {
                              Text(j, "link"), Text(j, "by")}};
   if (m == "describe_end") return DescribeEnd{};
   if (m == "fact") return Fact{Text(j, "key"), Text(j, "value")};
-  if (m == "facts_end") return FactsEnd{};
+  if (m == "facts_end") return FactsEnd{j.contains("failure") ? Text(j, "failure") : ""};
+  if (m == "validated") return ParseValidated(j);
   if (m == "canary_done") return CanaryDone{Bool(j, "ok"), Text(j, "detail")};
   throw Malformed("unknown message '" + m + "'");
 }
@@ -392,9 +247,6 @@ Result<T> Decode(std::string_view packet, Parse parse) {
 }
 
 }  // namespace
-
-std::string Encode(const ToWorker& message) { return EncodeAny(message); }
-std::string Encode(const FromWorker& message) { return EncodeAny(message); }
 
 Result<ToWorker> DecodeToWorker(std::string_view packet) { return Decode<ToWorker>(packet, ParseToWorker); }
 Result<FromWorker> DecodeFromWorker(std::string_view packet) {

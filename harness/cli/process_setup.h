@@ -1,0 +1,20 @@
+// What cudnn-ci does to its own process first: whatever it was started from must not decide how it ends.
+#ifndef CUDNN_CI_CLI_PROCESS_SETUP_H_
+#define CUDNN_CI_CLI_PROCESS_SETUP_H_
+
+#include <string>
+
+namespace cudnn_ci {
+
+// Descriptors 0 to 2 open; signals as this program and its workers expect them (see DESIGN.md, section 8),
+// those that a signalfd will read blocked and no others; a umask under which we can read our own files and
+// others cannot write them; the soft limits of open files and of the stack raised as far as is useful. For
+// the first line of main: no threads, nothing opened. Never fails: what cannot be changed is left as it is.
+void PrepareProcess();
+
+// What is not mounted and cannot be done without, and what to do about it; empty: all is there.
+std::string MissingMount();
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_CLI_PROCESS_SETUP_H_

@@ -1,0 +1,203 @@
+// What a run inherits or finds in a bare root filesystem: none of it may turn it green, hang it or kill it,
+// and what cannot be done without is named.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "gate_run.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::AnyOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+// Runs one healthy case below a shell that has prepared something.
+GateResult RunBelow(GateRun* run, const std::string& preparation) {
+  run->Matrix(Entry("fixture.pass"));
+  run->Before({"bash", "-c", preparation + " && exec \"$@\"", "bash"});
+  return run->Run();
+}
+// The same, in mounts of its own.
+GateResult RunMounted(GateRun* run, const std::string& preparation) {
+  run->Matrix(Entry("fixture.pass"));
+  run->Before({"unshare", "-m", "bash", "-c", preparation + " && exec \"$@\"", "bash"});
+  return run->Run();
+}
+
+// ---- what the image preloads ----
+
+std::string PreloadDetail(const GateResult& result) {
+  for (const json& e : result.Events("Finding"))
+    if (e["finding"]["slug"] == "preload-breaks-processes") return e["finding"]["detail"];
+  return "";
+}
+
+TEST(Preload, ThatEndsEveryProcessIsTheImagesFaultAndNamed) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  for (const std::string kind : {"exit", "crash"}) {
+    GateRun run;
+    run.Matrix(Entry("fixture.pass"));
+    const std::string library = CUDNN_CI_FIXTURES "/preload/libpreload_" + kind + ".so";
+    for (const std::string variable : {"LD_PRELOAD", "LD_AUDIT"}) {
+      run.Set("LD_PRELOAD", "");
+      run.Set("LD_AUDIT", "");
+      run.Set(variable, library);
+      const GateResult result = run.Run();
+      EXPECT_EQ(result.exit_code, 1) << variable << result.out << result.err;
+      EXPECT_THAT(PreloadDetail(result), HasSubstr(variable + "=" + library)) << result.out;
+      EXPECT_THAT(result.junit, ContainsRegex("<(error|failure)"));
+    }
+  }
+}
+
+TEST(Preload, OfEveryProcessOfTheImageIsNamedToo) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to mount";
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  // The file is written by the shell itself: no further process would start.
+  run.Before({"unshare", "-m", "bash", "-c",
+              "mount -t tmpfs none /etc && echo " CUDNN_CI_FIXTURES
+              "/preload/libpreload_exit.so > /etc/ld.so.preload && exec \"$@\"",
+              "bash"});
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+  EXPECT_THAT(PreloadDetail(result), HasSubstr("/etc/ld.so.preload"));
+}
+
+TEST(Preload, ThatDoesNoHarmIsNotMentioned) {
+  GateRun run;
+  run.WithoutFixture();
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/init_exit");
+  run.Matrix(Entry("init_exit.check"));
+  run.Set("LD_PRELOAD", CUDNN_CI_FAKES "/libcuda/libcuda.so.1");
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 5) << result.out;
+  EXPECT_EQ(PreloadDetail(result), "");
+}
+
+TEST(Loader, WordsAreShownWhenNoWorkerCanStart) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to mount";
+  GateRun run;
+  const GateResult result =
+      RunMounted(&run,
+                 "mount --bind /dev/null \"$(ldconfig -p | sed -n 's/.*libm.so.6 .*x86-64.* => //p' | "
+                 "head -1)\"");
+  EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
+  const std::string found = result.Case("plugin.load[file=fixture]").dump();
+  EXPECT_THAT(found, HasSubstr("exit status 127"));
+  EXPECT_THAT(found, HasSubstr("libm.so.6: file too short"));
+}
+
+// ---- what is inherited ----
+
+TEST(Inherited, AnIgnoredSigchldHangsNothing) {
+  GateRun run;
+  const GateResult result = RunBelow(&run, "trap '' CHLD TERM INT USR1 ALRM");
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+}
+
+TEST(Inherited, SignalsThatAreIgnoredOrBlockedStillEndARun) {
+  GateRun run;
+  run.Matrix(Entry("fixture.hang"), 60);
+  run.Before({"python3", "-c",
+              "import os, signal, sys\n"
+              "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\n"
+              "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+              "os.execv(sys.argv[1], sys.argv[1:])"});
+  const pid_t pid = run.Start();
+  while (run.Read("report/journal.jsonl").find("AttemptStarted") == std::string::npos) usleep(20'000);
+  kill(pid, SIGTERM);
+  EXPECT_EQ(run.Wait(pid).exit_code, 143);
+}
+
+TEST(Inherited, AUmaskThatForbidsEverythingLeavesReportsOursToRead) {
+  GateRun run;
+  EXPECT_EQ(RunBelow(&run, "umask 0777").exit_code, 0);
+  struct stat st {};
+  ASSERT_EQ(stat(run.Path("report/junit.xml").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 0777, 0600u);
+}
+
+TEST(Inherited, AUmaskThatAllowsEverythingLetsNobodyElseWriteReports) {
+  GateRun run;
+  EXPECT_EQ(RunBelow(&run, "umask 0").exit_code, 0);
+  struct stat st {};
+  ASSERT_EQ(stat(run.Path("report/junit.xml").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 0777, 0644u);
+}
+
+TEST(Inherited, ClosedDescriptorsAreNotWrittenInto) {
+  GateRun run;
+  const GateResult result = RunBelow(&run, "exec 0<&- 1>&- 2>&-");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.Outcome("fixture.pass[i=0]"), "passed");
+}
+
+TEST(Inherited, ASmallStackIsRaisedOrEnough) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's frames are larger";
+  GateRun soft;
+  EXPECT_EQ(RunBelow(&soft, "ulimit -Ss 64").exit_code, 0);
+  // Without the right to raise the hard limit.
+  GateRun hard;
+  std::string drop;
+  if (geteuid() == 0) {
+    chmod(hard.folder().c_str(), 0777);
+    drop = "setpriv --bounding-set -sys_resource --inh-caps -sys_resource --reuid 65534 --clear-groups ";
+  }
+  hard.Matrix(Entry("fixture.pass"));
+  hard.Before({"bash", "-c", "ulimit -s 64 && exec " + drop + "\"$@\"", "bash"});
+  const GateResult result = hard.Run();
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+}
+
+TEST(Inherited, LimitsOfOpenFilesHangNothing) {
+  for (const char* limit : {"ulimit -Sn 16", "ulimit -Hn 1000000; ulimit -Sn 1000000"}) {
+    GateRun run;
+    EXPECT_EQ(RunBelow(&run, std::string("{ ") + limit + " || true; }").exit_code, 0) << limit;
+  }
+}
+
+TEST(Inherited, AFileLimitIsAReportThatCouldNotBeWritten) {
+  GateRun run;
+  const GateResult result = RunBelow(&run, "ulimit -f 1");
+  EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
+  EXPECT_THAT(result.out + result.err, HasSubstr("File too large"));
+}
+
+// ---- what is not mounted ----
+
+class Bare : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root to mount";
+  }
+  GateRun run_;
+};
+
+TEST_F(Bare, WithoutDevNullItWorks) {
+  const GateResult result = RunMounted(&run_, "mount -t tmpfs none /dev && test ! -e /dev/null");
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_EQ(result.Outcome("fixture.pass[i=0]"), "passed");
+}
+
+TEST_F(Bare, WithoutDevNullClosedDescriptorsAreNotWrittenInto) {
+  const GateResult result = RunMounted(&run_, "mount -t tmpfs none /dev && exec 0<&- 1>&- 2>&-");
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+}
+
+TEST_F(Bare, WithoutProcItSaysWhatToMount) {
+  const GateResult result = RunMounted(&run_, "mount -t tmpfs none /proc");
+  EXPECT_EQ(result.exit_code, 2) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("/proc is not mounted"));
+  EXPECT_THAT(result.err, HasSubstr("mount -t proc proc /proc"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
