@@ -175,8 +175,10 @@ int ShowFacts(const Options& options) {
   session.DiscoverPlugins({{"system", "loader"}});
   const Facts& facts = session.discovery().facts;
   if (options.json) {
-    ordered_json j{
-        {"schema", "cudnn-ci/facts/1"}, {"subjects", ordered_json::object()}, {"problems", facts.problems}};
+    ordered_json j{{"schema", "cudnn-ci/facts/1"},
+                   {"subjects", ordered_json::object()},
+                   {"problems", ordered_json::object()}};
+    for (const FactsProblem& p : facts.problems) j["problems"][p.plugin] = p.error.detail;
     for (const auto& [subject, map] : facts.by_subject) j["subjects"][subject] = map;
     return PrintJson(j);
   }
@@ -186,8 +188,8 @@ int ShowFacts(const Options& options) {
     for (const auto& [key, value] : map)
       out += "  " + key + std::string(key.size() < 32 ? 32 - key.size() : 1, ' ') + value + "\n";
   }
-  for (const auto& [plugin, problem] : facts.problems)
-    out += "\nincomplete: plugin " + plugin + ": " + problem + "\n";
+  for (const FactsProblem& p : facts.problems)
+    out += "\nincomplete: plugin " + p.plugin + ", subject " + p.subject + ": " + p.error.detail + "\n";
   for (const BrokenPlugin& b : session.discovery().catalog.broken)
     out += "\nnot loaded: " + b.stem + ": " + b.reason + "\n";
   return Print(out);

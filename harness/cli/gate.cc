@@ -219,7 +219,8 @@ RunStarted Gate::Introduction() const {
   r.warnings = plan_.warnings;
   const Discovery& d = session_.discovery();
   r.warnings.insert(r.warnings.end(), d.warnings.begin(), d.warnings.end());
-  for (const PluginInfo& p : d.catalog.plugins) r.plugins.push_back({p.name, p.version, p.path, ""});
+  for (const PluginInfo& p : d.catalog.plugins)
+    r.plugins.push_back({p.name, p.version, p.path, p.file.sha256});
   r.partial = plan_.partial;
   r.report_only = options_.report_only;
   r.shard_index = options_.shard_index;
@@ -235,10 +236,10 @@ void Gate::EmitPlan() {
       Emit(FindingReported{{}, HarnessFinding("subject-missing", problem)});
   if (const std::string problem = session_.PreloadProblem(); !problem.empty())
     Emit(FindingReported{{}, HarnessFinding("preload-breaks-processes", problem)});
-  for (const auto& [plugin, problem] : session_.discovery().facts.problems)
-    Emit(FindingReported{{}, HarnessFinding("facts-incomplete", "plugin " + plugin + ": " + problem)});
   for (const Problem& p : plugin_problems_)
     Emit(FindingReported{{}, HarnessFinding("plugin-invalid", ToString(p))});
+  if (const std::string& abandoned = session_.discovery().abandoned; !abandoned.empty())
+    Emit(FindingReported{{}, HarnessFinding("abandoned", abandoned)});
   for (const Case& c : plan_.cases) Emit(c.planned);
   Emit(PlanEnd{static_cast<int64_t>(plan_.cases.size()), plan_.sha256});
 }
@@ -270,7 +271,12 @@ bool Gate::Run() {
     last_tick_ms_ = now;
     fanout_->OnTick(now);
   };
-  Runner(plan_, session_.discovery().catalog, r, callbacks, session_.control()).Run(session_.signal_fd());
+  // What hangs in the kernel would hang again, case by case: the runner is broken, and nothing is judged on
+  // it.
+  if (!session_.discovery().abandoned.empty()) return true;
+  Runner(plan_, session_.discovery().catalog, r, fanout_->summary(), callbacks, session_.control(),
+         session_.signal_fd())
+      .Run();
   return true;
 }
 

@@ -38,6 +38,7 @@ DiscoverOptions MakeDiscoverOptions(const Options& o, const std::string& scratch
   d.directories = o.AllPluginDirs();
   d.subjects = std::move(subjects);
   d.load_timeout_s = o.load_timeout_s;
+  d.limits.grace_s = o.grace_s;
   return d;
 }
 
@@ -61,29 +62,24 @@ Session::~Session() {
 void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects) {
   discovery_ = Discover(MakeDiscoverOptions(options_, scratch_dir_, subjects), &control_, signal_fd_.get(),
                         &interrupted_);
+  host_ = DecodeHostFacts(discovery_.facts);
 }
 
 void Session::CollectFactsFor(const std::vector<SubjectInfo>& subjects) {
   discovery_.facts = {};
   CollectFacts(MakeDiscoverOptions(options_, scratch_dir_, subjects), &control_, signal_fd_.get(),
                &discovery_, &interrupted_);
-}
-
-std::string Session::FactOf(const std::string& key) const {
-  for (const auto& [subject, facts] : discovery_.facts.by_subject)
-    if (const auto it = facts.find(key); it != facts.end()) return it->second;
-  return {};
+  host_ = DecodeHostFacts(discovery_.facts);
 }
 
 std::string Session::FoundInWords() const {
-  const auto part = [&](const char* label, const char* key) {
-    const std::string v = FactOf(key);
+  const auto part = [](const char* label, const std::string& v) {
     return v.empty() ? std::string("no ") + label : std::string(label) + " " + v;
   };
-  const std::string gpus = FactOf("gpu.count");
-  return part("CUDA toolkit", "toolkit.version") + ", " + part("cuDNN", "cudnn.version") + ", " +
-         part("driver", "driver.version") + ", " +
-         (gpus.empty() || gpus == "0" ? "no GPU" : gpus + (gpus == "1" ? " GPU" : " GPUs"));
+  const size_t gpus = host_.gpus.size();
+  return part("CUDA toolkit", host_.toolkit_version) + ", " + part("cuDNN", host_.cudnn_version) + ", " +
+         part("driver", host_.driver_version) + ", " +
+         (gpus == 0 ? "no GPU" : std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"));
 }
 
 std::string Session::PreloadProblem() const {
@@ -105,9 +101,9 @@ std::string Session::PreloadProblem() const {
 }
 
 Result<std::string> Session::AutoMatrix() const {
-  std::string version = FactOf("toolkit.version");
-  if (version.empty()) version = FactOf("cudnn.cudart");
-  if (version.empty()) version = FactOf("driver.cuda");
+  std::string version = host_.toolkit_version;
+  if (version.empty()) version = host_.cudnn_cudart;
+  if (version.empty()) version = host_.driver_cuda;
   const std::string major = version.substr(0, version.find('.'));
   const std::string path = options_.matrices_dir() + "/cu" + major + ".json";
   if (major.empty())
@@ -122,12 +118,8 @@ Result<std::string> Session::AutoMatrix() const {
 
 std::vector<DeviceInfo> Session::VisibleDevices() const {
   std::vector<DeviceInfo> out;
-  const int count = atoi(FactOf("gpu.count").c_str());
-  for (int i = 0; i < count && i < 256; ++i) {
-    const std::string key = "gpu." + std::to_string(i) + ".";
-    out.push_back({"gpu" + std::to_string(i), FactOf(key + "uuid"), FactOf(key + "name"),
-                   FactOf(key + "compute_capability")});
-  }
+  for (const GpuFacts& gpu : host_.gpus)
+    out.push_back({"gpu" + std::to_string(out.size()), gpu.uuid, gpu.model, gpu.compute_capability});
   return out;
 }
 
@@ -161,9 +153,13 @@ PlanOptions Session::MakePlanOptions(const std::vector<DeviceInfo>& devices) con
   p.static_stage = options_.static_stage;
   p.disturb = options_.disturb;
   if (devices.empty()) {
-    p.no_device = FactOf("gpu.error");
+    p.no_device = host_.gpu_error;
+    for (const FactsProblem& problem : discovery_.facts.problems)
+      if (p.no_device.empty() && !host_.gpus_known)
+        p.no_device = "the facts of " + problem.plugin + " are missing: " + problem.error.detail;
     if (p.no_device.empty()) p.no_device = "no GPU is visible";
   }
+  p.facts_problems = discovery_.facts.problems;
   return p;
 }
 

@@ -13,6 +13,7 @@
 #include "exec/discover.h"
 #include "exec/guardian.h"
 #include "exec/process_posix.h"
+#include "model/facts.h"
 #include "model/matrix.h"
 #include "model/plan.h"
 
@@ -51,7 +52,7 @@ class Session {
 
  private:
   std::vector<DeviceInfo> VisibleDevices() const;
-  std::string FactOf(const std::string& key) const;
+  HostFacts host_;  // of the discovery, decoded
 
   const Options& options_;
   PosixProcessControl control_;

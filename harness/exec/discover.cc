@@ -1,287 +1,170 @@
 #include "exec/discover.h"
 
-#include <dirent.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/signalfd.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <climits>
 #include <memory>
-#include <set>
+#include <utility>
 
 #include "base/text.h"
-#include "base/time.h"
-#include "exec/output_tail.h"
-#include "exec/worker_process.h"
-#include "wire/message.h"
-
-extern char** environ;
+#include "exec/launch.h"
+#include "exec/plugin_file.h"
+#include "exec/pool.h"
+#include "exec/query_worker.h"
+#include "model/reasons.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr char kSuffix[] = ".cci.so";
-constexpr size_t kMaxSessions = 8;
+constexpr int kProcessesAtOnce = 8;
+constexpr int64_t kOutputBytes = 16 << 20;
 
-struct PluginFile {
-  std::string path, stem;
-  std::string refused;  // why it must not be loaded; empty: it may
-  std::string warning;
-};
+using Task = QueryWorker::Task;
 
-// A file others can write runs whatever they put into it.
-void CheckOwner(PluginFile* file) {
-  struct stat st {};
-  if (stat(file->path.c_str(), &st) != 0) {
-    file->refused = strerror(errno);
-    return;
-  }
-  if (!S_ISREG(st.st_mode)) {
-    file->refused = "not a regular file";
-    return;
-  }
-  if ((st.st_mode & (S_IWGRP | S_IWOTH)) == 0) return;
-  if (st.st_uid != geteuid())
-    file->refused = "refused: writable by others and owned by user " + std::to_string(st.st_uid) +
-                    ", not by user " + std::to_string(geteuid()) + "; chmod go-w it";
-  else
-    file->warning = file->path + " is writable by others: chmod go-w it";
-}
-
-std::vector<PluginFile> FindFiles(const std::vector<std::string>& directories) {
-  std::vector<PluginFile> files;
-  std::set<std::string> seen;
-  for (const std::string& directory : directories) {
-    DIR* d = opendir(directory.c_str());
-    if (!d) continue;
-    std::vector<std::string> names;
-    while (const dirent* e = readdir(d)) names.emplace_back(e->d_name);
-    closedir(d);
-    std::sort(names.begin(), names.end());
-    for (const std::string& name : names) {
-      const size_t suffix = sizeof kSuffix - 1;
-      if (name[0] == '.' || name.size() <= suffix || name.compare(name.size() - suffix, suffix, kSuffix) != 0)
-        continue;
-      PluginFile file{directory + "/" + name, name.substr(0, name.size() - suffix), "", ""};
-      char real[PATH_MAX];
-      // The same file by two ways is one plugin.
-      if (!seen.insert(realpath(file.path.c_str(), real) ? real : file.path).second) continue;
-      CheckOwner(&file);
-      files.push_back(std::move(file));
-    }
-  }
-  return files;
-}
-
-std::vector<std::string> SubjectEnvironment(const SubjectInfo* subject) {
-  std::vector<std::string> env;
-  const bool path = subject && subject->spec.compare(0, 5, "path:") == 0;
-  std::string before;
-  for (char** e = environ; *e; ++e) {
-    const std::string entry = *e;
-    if (path && entry.compare(0, 16, "LD_LIBRARY_PATH=") == 0)
-      before = entry.size() > 16 ? ":" + entry.substr(16) : "";
-    else
-      env.push_back(entry);
-  }
-  if (path) env.push_back("LD_LIBRARY_PATH=" + subject->spec.substr(5) + before);
-  return env;
-}
-
-// One process, describing a plugin, collecting its facts for one subject, or both.
-struct Session {
-  PluginFile file;
+// What one process is asked, and what came of it.
+struct Query {
+  std::string path;
   const SubjectInfo* subject = nullptr;  // whose facts; null: none wanted
-  bool describe = true;
-  WorkerProcess process;
-  OutputTail output;
+  bool describe = false;
   PluginInfo info;
   FactMap facts;
-  std::string failure;  // the worker's own words
-  bool greeted = false, described = false, facts_done = false, timed_out = false, exited = false;
-  int64_t deadline_ns = 0;
+  std::optional<Errored> error;
+  bool not_started = false, greeted = false, described = false, facts_complete = false;
 };
 
-class Engine {
+// Runs queries, some at a time, as the client of a pool.
+class Inquiry : private PoolClient {
  public:
-  Engine(const DiscoverOptions& options, ProcessControl* control, int signal_fd, int* interrupted)
-      : options_(options), control_(control), signal_fd_(signal_fd), interrupted_(interrupted) {}
+  Inquiry(const DiscoverOptions& options, ProcessControl* control, int signal_fd, int* interrupted)
+      : options_(options), interrupted_(interrupted), pool_(control, signal_fd, options.scratch_dir, this) {}
 
-  void Run(std::vector<std::unique_ptr<Session>>* sessions) {
+  void Run(std::vector<Query>* queries) {
     size_t next = 0;
-    std::vector<Session*> live;
-    while (next < sessions->size() || !live.empty()) {
-      if (*interrupted_ != 0) {
-        for (Session* s : live) control_->Signal(s->process.pid(), SIGKILL);
-        next = sessions->size();
-      }
-      while (next < sessions->size() && live.size() < kMaxSessions)
-        if (Session* s = (*sessions)[next++].get(); Start(s)) live.push_back(s);
-      Wait(live);
-      for (Session* s : live) Service(s);
-      live.erase(std::remove_if(live.begin(), live.end(), [](const Session* s) { return s->exited; }),
-                 live.end());
+    while (true) {
+      while (*interrupted_ == 0 && next < queries->size() && pool_.live() < kProcessesAtOnce)
+        Start(&(*queries)[next++]);
+      if (pool_.live() == 0 && (*interrupted_ != 0 || next == queries->size())) break;
+      pool_.Turn(INT64_MAX);
     }
-    for (int i = 0; i < 100 && control_->SweepStrays({}); ++i) usleep(1000);
+    pool_.Sweep();
   }
 
  private:
-  bool Start(Session* s) {
-    WorkerCommand command{options_.worker_path, {s->file.path}, SubjectEnvironment(s->subject), false};
-    Result<WorkerProcess> process = WorkerProcess::Start(control_, command);
-    if (!process.ok()) {
-      s->failure = process.error();
-      return false;
-    }
-    s->process = std::move(*process);
-    const auto send = [&](const wire::ToWorker& m) { s->process.Send(wire::Encode(m)); };
-    wire::Configure configure;
-    configure.scratch_dir = options_.scratch_dir;
-    if (s->subject) {
-      configure.subject_name = s->subject->name;
-      configure.subject_spec = s->subject->spec;
-    }
-    send(configure);
-    if (s->describe) send(wire::Describe{});
-    if (s->subject) send(wire::CollectFacts{});
-    send(wire::Shutdown{});
-    s->deadline_ns = MonotonicNs() + static_cast<int64_t>(options_.load_timeout_s * 1e9);
-    return true;
-  }
-
-  void Wait(const std::vector<Session*>& live) {
-    std::vector<pollfd> fds = {{signal_fd_, POLLIN, 0}};
-    int64_t wake = MonotonicNs() + 500'000'000;
-    for (const Session* s : live) {
-      s->process.AddTo(&fds);
-      wake = std::min(wake, s->deadline_ns);
-    }
-    poll(fds.data(), fds.size(),
-         static_cast<int>(std::max<int64_t>(0, (wake - MonotonicNs()) / 1'000'000 + 1)));
-    signalfd_siginfo info{};
-    while (read(signal_fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
-      if (info.ssi_signo != SIGCHLD) *interrupted_ = static_cast<int>(info.ssi_signo);
-  }
-
-  void Receive(Session* s) {
-    s->process.ReadOutput(1 << 20, [&](std::string_view b) { s->output.Append(b); });
-    if (!s->process.control_open()) return;
-    s->process.Receive(
-        1000, [&](std::string_view packet) { OnPacket(s, packet); },
-        [&](const std::string& why) { s->failure = why; });
-  }
-
-  void OnPacket(Session* s, std::string_view packet) {
-    Result<wire::FromWorker> message = wire::DecodeFromWorker(packet);
-    if (!message.ok()) {
-      if (s->failure.empty()) s->failure = message.error();
+  void Start(Query* query) {
+    std::vector<std::pair<Task, double>> tasks;
+    if (query->describe) tasks.emplace_back(Task::kDescribe, options_.load_timeout_s);
+    if (query->subject) tasks.emplace_back(Task::kFacts, options_.facts_timeout_s);
+    WorkerLimits limits = options_.limits;
+    limits.output_bytes = kOutputBytes;
+    const WorkerCommand command{
+        options_.worker_path, {query->path}, WorkerEnvironment(query->subject, nullptr), false};
+    auto owned = std::make_unique<QueryWorker>(std::move(tasks), limits);
+    QueryWorker* worker = owned.get();
+    if (const Result<Worker*> started = pool_.Start(command, std::move(owned)); !started.ok()) {
+      query->not_started = true;
+      query->error = Errored{ErrorKind::kExited, started.error()};
       return;
     }
-    if (std::get_if<wire::Hello>(&*message)) s->greeted = true;
-    if (auto* failed = std::get_if<wire::PluginFailed>(&*message)) s->failure = failed->reason;
-    if (auto* plugin = std::get_if<wire::PluginDescribed>(&*message)) s->info = std::move(plugin->info);
-    if (auto* check = std::get_if<wire::CheckDescribed>(&*message))
-      s->info.checks.push_back(std::move(check->check));
-    if (auto* finding = std::get_if<wire::FindingDescribed>(&*message))
-      s->info.findings.push_back(std::move(finding->finding));
-    if (std::get_if<wire::DescribeEnd>(&*message)) {
-      s->described = true;
-      s->deadline_ns = MonotonicNs() + static_cast<int64_t>(options_.facts_timeout_s * 1e9);
+    queries_[worker->id()] = query;
+    wire::Configure configure;
+    configure.scratch_dir = pool_.Scratch(*worker).path();
+    if (query->subject) {
+      configure.subject_name = query->subject->name;
+      configure.subject_spec = query->subject->spec;
     }
-    if (auto* fact = std::get_if<wire::Fact>(&*message))
-      s->facts[CleanLine(fact->key, 100)] = CleanLine(fact->value, 4000);
-    if (auto* end = std::get_if<wire::FactsEnd>(&*message)) {
-      s->facts_done = end->failure.empty();
-      if (!s->facts_done) s->failure = end->failure;
-    }
+    pool_.Do(worker, [&](int64_t now, Effects* out) { worker->Ask({configure}, now, out); });
   }
 
-  void Service(Session* s) {
-    Receive(s);
-    if (!s->timed_out && MonotonicNs() >= s->deadline_ns) {
-      s->timed_out = true;
-      control_->Signal(s->process.pid(), SIGKILL);
-    }
-    if (!control_->HasExited(s->process.pid())) return;
-    control_->Signal(s->process.pid(), SIGKILL);  // its group, while the zombie pins the id
-    Receive(s);
-    const ExitStatus status = control_->Reap(s->process.pid());
-    s->exited = true;
-    Explain(s, status);
+  void OnEffect(Worker* worker, Effect effect) override {
+    if (std::holds_alternative<Abandoned>(effect)) Take(worker);
+  }
+  void OnEnded(Worker* worker, const ExitStatus&) override { Take(worker); }
+  void OnSignal(int signal) override {
+    if (*interrupted_ == 0) *interrupted_ = signal;
+    for (Worker* worker : pool_.workers())
+      pool_.Do(worker, [&](int64_t now, Effects* out) {
+        worker->Terminate(ErrorKind::kCancelled, "interrupted", true, now, out);
+      });
   }
 
-  // Why a session did not bring what was asked of it.
-  void Explain(Session* s, const ExitStatus& status) {
-    if (!s->failure.empty()) return;
-    const bool complete = (!s->describe || s->described) && (!s->subject || s->facts_done);
-    if (complete) return;
-    const std::string doing =
-        s->describe && !s->described ? "while it was loaded and described" : "while it collected facts";
-    if (s->timed_out) {
-      s->failure = "hung " + doing + ": killed after " +
-                   FixedSeconds(s->described ? options_.facts_timeout_s : options_.load_timeout_s) + " s";
-    } else if (status.signaled) {
-      s->failure = ToString(status) + " " + doing;
-    } else {
-      s->failure = "the process ended with exit status " + std::to_string(status.code) + " " + doing +
-                   (status.code == 0 ? ": a static initialiser called exit" : "");
-    }
-    if (const std::string said = CleanLine(Trim(s->output.Text()), 300); !said.empty())
-      s->failure += " (it printed: " + said + ")";
+  void Take(Worker* w) {
+    auto* worker = static_cast<QueryWorker*>(w);
+    Query* query = queries_.at(w->id());
+    query->greeted = worker->greeted();
+    if (worker->error()) query->error = *worker->error();
+    query->described = query->describe && !worker->unfinished(Task::kDescribe);
+    query->facts_complete = query->subject && !worker->unfinished(Task::kFacts) && !query->error;
+    if (query->describe) query->info = std::move(worker->info());
+    query->facts = std::move(worker->facts());
   }
 
   const DiscoverOptions& options_;
-  ProcessControl* const control_;
-  const int signal_fd_;
   int* const interrupted_;
+  std::map<int64_t, Query*> queries_;  // by worker id
+  Pool pool_;
 };
 
-void TakeFacts(Session* s, const std::vector<SubjectInfo>& subjects, Facts* facts) {
-  if (!s->subject) return;
+// The finding that stands for what went wrong: the runner's, when no process could be started.
+std::string SlugOf(const Query& query) {
+  if (query.not_started) return "worker-not-started";
+  if (query.error->kind == ErrorKind::kAbandoned) return "abandoned";
+  return query.describe && !query.described ? "plugin-load" : SlugOf(query.error->kind);
+}
+
+void TakeFacts(const Query& q, const std::vector<SubjectInfo>& subjects, Discovery* discovery) {
+  if (!q.subject) return;
   // What does not depend on the subject holds for all.
   for (const SubjectInfo& subject : subjects) {
-    if (s->info.facts_per_subject && subject.name != s->subject->name) continue;
-    for (const auto& [key, value] : s->facts) facts->by_subject[subject.name][key] = value;
+    if (q.info.facts_per_subject && subject.name != q.subject->name) continue;
+    for (const auto& [key, value] : q.facts) discovery->facts.by_subject[subject.name][key] = value;
   }
-  if (!s->facts_done && !s->failure.empty()) facts->problems[s->info.name] = s->failure;
+  if (!q.facts_complete && q.error)
+    discovery->facts.problems.push_back(
+        {q.info.name, q.subject->name, SlugOf(q), {q.error->kind, CleanText(q.error->detail)}});
+}
+
+void NoteAbandoned(const Query& q, Discovery* discovery) {
+  if (q.error && q.error->kind == ErrorKind::kAbandoned && discovery->abandoned.empty())
+    discovery->abandoned = q.path + ": " + q.error->detail;
 }
 
 }  // namespace
 
 Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int signal_fd, int* interrupted) {
   Discovery discovery;
-  std::vector<std::unique_ptr<Session>> sessions;
-  const std::vector<PluginFile> files = FindFiles(options.directories);
+  std::vector<PluginFile> files = FindPluginFiles(options.directories);
   for (const PluginFile& file : files) {
     if (!file.warning.empty()) discovery.warnings.push_back(file.warning);
-    if (!file.refused.empty()) {
-      discovery.catalog.broken.push_back({file.stem, file.path, file.refused});
-      continue;
-    }
-    auto s = std::make_unique<Session>();
-    s->file = file;
-    if (!options.subjects.empty()) s->subject = options.subjects.data();
-    sessions.push_back(std::move(s));
+    if (!file.refused.empty()) discovery.catalog.broken.push_back({file.stem, file.path, file.refused});
   }
-  Engine(options, control, signal_fd, interrupted).Run(&sessions);
-  for (auto& s : sessions) {
-    if (!s->described) {
-      discovery.catalog.broken.push_back({s->file.stem, s->file.path, CleanText(s->failure), !s->greeted});
+  std::erase_if(files, [](const PluginFile& file) { return !file.refused.empty(); });
+  std::vector<Query> queries(files.size());
+  for (size_t i = 0; i < files.size(); ++i) {
+    queries[i].path = files[i].path;
+    queries[i].describe = true;
+    if (!options.subjects.empty()) queries[i].subject = options.subjects.data();
+  }
+  Inquiry(options, control, signal_fd, interrupted).Run(&queries);
+  for (size_t i = 0; i < files.size(); ++i) {
+    Query& q = queries[i];
+    NoteAbandoned(q, &discovery);
+    const std::string change = ChangeOf(files[i].identity, files[i].path);
+    if (!q.described || !change.empty()) {
+      const bool failed = !q.described && q.error;
+      std::string reason = failed ? CleanText(q.error->detail) : change;
+      if (reason.empty()) reason = "interrupted before it was described";
+      discovery.catalog.broken.push_back({files[i].stem, files[i].path, std::move(reason),
+                                          failed ? SlugOf(q) : "plugin-load",
+                                          failed && !q.not_started && !q.greeted});
       continue;
     }
-    s->info.path = s->file.path;
-    if (!s->file.warning.empty()) s->info.warnings.push_back(s->file.warning);
-    TakeFacts(s.get(), options.subjects, &discovery.facts);
-    discovery.catalog.plugins.push_back(s->info);
+    q.info.path = files[i].path;
+    q.info.file = files[i].identity;
+    if (!files[i].warning.empty()) q.info.warnings.push_back(files[i].warning);
+    TakeFacts(q, options.subjects, &discovery);
+    discovery.catalog.plugins.push_back(std::move(q.info));
   }
   std::sort(discovery.catalog.plugins.begin(), discovery.catalog.plugins.end(),
             [](const PluginInfo& a, const PluginInfo& b) { return a.name < b.name; });
-  if (options.subjects.size() > 1 && *interrupted == 0) {
+  if (options.subjects.size() > 1 && *interrupted == 0 && discovery.abandoned.empty()) {
     DiscoverOptions rest = options;
     rest.subjects.erase(rest.subjects.begin());
     CollectFacts(rest, control, signal_fd, &discovery, interrupted);
@@ -291,24 +174,23 @@ Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int 
 
 void CollectFacts(const DiscoverOptions& options, ProcessControl* control, int signal_fd,
                   Discovery* discovery, int* interrupted) {
-  std::vector<std::unique_ptr<Session>> sessions;
+  std::vector<Query> queries;
   for (const PluginInfo& plugin : discovery->catalog.plugins) {
     if (!plugin.has_facts) continue;
     for (const SubjectInfo& subject : options.subjects) {
-      auto s = std::make_unique<Session>();
-      s->file.path = plugin.path;
-      s->file.stem = plugin.name;
-      s->info = plugin;
-      s->subject = &subject;
-      s->describe = false;
-      sessions.push_back(std::move(s));
+      Query q;
+      q.path = plugin.path;
+      q.info = plugin;
+      q.subject = &subject;
+      queries.push_back(std::move(q));
       if (!plugin.facts_per_subject) break;
     }
   }
-  DiscoverOptions patient = options;
-  patient.load_timeout_s = options.facts_timeout_s;
-  Engine(patient, control, signal_fd, interrupted).Run(&sessions);
-  for (auto& s : sessions) TakeFacts(s.get(), options.subjects, &discovery->facts);
+  Inquiry(options, control, signal_fd, interrupted).Run(&queries);
+  for (const Query& q : queries) {
+    NoteAbandoned(q, discovery);
+    TakeFacts(q, options.subjects, discovery);
+  }
 }
 
 }  // namespace cudnn_ci

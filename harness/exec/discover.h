@@ -1,5 +1,5 @@
-// Finds plugin files and lets each describe itself, and what host and image are, in a process of its own:
-// a static initialiser that crashes, exits or hangs costs its own plugin and nothing else.
+// Finds plugin files and lets each describe itself, and what host and image are, in a process of its own: a
+// static initialiser that crashes, exits or hangs costs its own plugin and nothing else.
 #ifndef CUDNN_CI_EXEC_DISCOVER_H_
 #define CUDNN_CI_EXEC_DISCOVER_H_
 
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/process.h"
+#include "exec/worker.h"
 #include "model/check_info.h"
 #include "model/event.h"
 
@@ -19,16 +20,20 @@ struct DiscoverOptions {
   std::vector<SubjectInfo> subjects;     // facts are collected for each; empty: no facts
   double load_timeout_s = 10;
   double facts_timeout_s = 60;
+  WorkerLimits limits;
 };
 
 struct Discovery {
   Catalog catalog;
   Facts facts;
   std::vector<std::string> warnings;
+  // A process survived SIGKILL: what hangs in the kernel of this machine would hang again. In words; empty:
+  // none did.
+  std::string abandoned;
 };
 
-// `signal_fd`: a signalfd that becomes readable on SIGCHLD. Gives up, with what it has, when SIGINT or
-// SIGTERM is pending there (`*interrupted` becomes the signal).
+// `signal_fd`: a non-blocking signalfd of SIGCHLD, SIGINT and SIGTERM. Gives up, with what it has, when
+// SIGINT or SIGTERM comes (`*interrupted` becomes the signal).
 Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int signal_fd, int* interrupted);
 
 // Facts alone, for subjects that were not known before (those of a matrix), added to `discovery`.

@@ -1,248 +1,280 @@
 #include "exec/runner.h"
 
-#include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "base/text.h"
 #include "base/time.h"
 #include "exec/proc.h"
+#include "model/facts.h"
+#include "model/reasons.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr int64_t kDrainNs = 150'000'000;  // for output that a grandchild still holds
-constexpr int64_t kSweepNs = 5'000'000'000;
-constexpr int64_t kWatchNs = 100'000'000;    // how often a running case's descendants are counted
-constexpr int64_t kMaxPollNs = 500'000'000;  // reporters are ticked at least that often
 // A warm worker may grow by what its first cases needed, not without end.
 constexpr int64_t kGrowthBytes = int64_t{2} << 30;
-constexpr int64_t kWarmCases = 8;
-constexpr int kPacketsAtOnce = 64;
-constexpr int kPacketsLeft = 4096;  // more than a socket's buffer can hold
-constexpr size_t kOutputAtOnce = 4 << 20;
+constexpr int64_t kWarmCases = 8;                        // until its size is taken, and between looks at it
+constexpr int64_t kDriversOwnMemory = int64_t{2} << 30;  // an idle device shows up to about 1 GiB in use
+
+// Whether it takes a canary to know whose fault it is. That of an abandoned process is known.
+bool SuspectsDevice(const AttemptResult& r) {
+  const auto* e = std::get_if<Errored>(&r.outcome);
+  return r.context_broken || (e && e->kind != ErrorKind::kCancelled && e->kind != ErrorKind::kPluginLoad &&
+                              e->kind != ErrorKind::kDeviceLost && e->kind != ErrorKind::kAbandoned);
+}
 
 }  // namespace
 
-Runner::Runner(const Plan& plan, const Catalog& catalog, RunnerOptions options, RunnerCallbacks callbacks,
-               ProcessControl* control)
+Runner::Runner(const Plan& plan, const Catalog& catalog, RunnerOptions options, const Summary& summary,
+               RunnerCallbacks callbacks, ProcessControl* control, int signal_fd)
     : plan_(plan),
-      catalog_(catalog),
       options_(std::move(options)),
+      summary_(summary),
       callbacks_(std::move(callbacks)),
-      control_(control),
       scheduler_(plan, options_.isolation),
-      rules_(options_.retries, options_.isolation == Isolation::kShared) {}
+      devices_(options_.devices, options_.isolation != Isolation::kNone),
+      cases_(plan, summary, options_.retries, options_.isolation == Isolation::kShared),
+      attachments_(options_.output_dir),
+      pool_(control, signal_fd, options_.scratch_dir, this, options_.max_descendants),
+      dispatcher_(plan, catalog, options_, &pool_, &scheduler_, &devices_, &cases_,
+                  [this](const EventBody& body) { Emit(body); }) {}
 
-Runner::~Runner() {
-  // Only after an early return: whoever is left must not outlive the run.
-  for (auto& [id, slot] : slots_)
-    if (!slot->exited && !slot->abandoned) control_->Signal(slot->process.pid(), SIGKILL);
-}
-
-int Runner::Run(int signal_fd) {
-  start_ns_ = MonotonicNs();
-  oom_kills_ = memory_.OomKills();
+int Runner::Run() {
+  if (options_.time_limit_s > 0) end_ns_ = MonotonicNs() + static_cast<int64_t>(options_.time_limit_s * 1e9);
   for (const Scheduler::Settled& s : scheduler_.SettlePlanned()) {
     const Case& c = plan_.cases[s.case_index];
     for (const Finding& f : c.findings) Emit(FindingReported{c.planned.ref, f});
     Emit(CaseFinished{c.planned.ref, s.outcome, 0, {}});
   }
-  StartEarly();
-  Loop(signal_fd);
-  // Strays of workers that were killed last.
-  for (int i = 0; i < 100 && control_->SweepStrays({}); ++i) usleep(1000);
+  dispatcher_.StartEarly();
+  while (Step()) {
+  }
+  pool_.Sweep();
+  EmitBlocked(scheduler_.SettleBlocked());
   return signal_;
 }
 
-bool Runner::Finished() const {
-  for (const auto& [id, slot] : slots_)
-    if (!slot->abandoned) return false;
-  return cancelled_ || stop_dispatch_ || scheduler_.open() == 0;
-}
-
-void Runner::Loop(int signal_fd) {
-  while (true) {
-    if (!cancelled_) Dispatch();
-    if (Finished()) return;
+// One turn of the loop; false when nothing is left to do.
+bool Runner::Step() {
+  if (!cancelled_) {
+    SettleKnown();
+    const bool failed = !dispatcher_.start_failure().empty();
+    dispatcher_.Dispatch(stop_dispatch_);
+    SettleChanged();
+    if (!failed && !dispatcher_.start_failure().empty()) {
+      // No process can be had: the run cannot go on, and says so.
+      stop_dispatch_ = true;
+      Emit(FindingReported{{}, HarnessFinding("worker-not-started", dispatcher_.start_failure())});
+    }
+    if (!dispatcher_.untested_device().empty())
+      LoseDevice(dispatcher_.untested_device(), "no process could be started to test it");
+  }
+  if (pool_.live() == 0) {
+    if (cancelled_ || stop_dispatch_ || scheduler_.open() == 0) return false;
     // Nothing runs and nothing can start: what is left would wait for ever. It ends as not run, which is red.
-    if (slots_.empty() && scheduler_.ReadyLanes().empty() && held_results_.empty()) return;
-    Poll(signal_fd);
-    HandleSignals(signal_fd);
-    const int64_t now = MonotonicNs();
-    // A slot may start others (a canary) while it is served: walk over ids, not over the map.
-    std::vector<int64_t> ids;
-    for (const auto& [id, slot] : slots_) ids.push_back(id);
-    for (const int64_t id : ids) Service(slots_[id].get(), now);
-    FinishExited(MonotonicNs());
-    WatchMemory(now);
-    if (sweep_until_ns_ > now) {
-      std::set<pid_t> keep;
-      for (const auto& [id, slot] : slots_) keep.insert(slot->process.pid());
-      if (!control_->SweepStrays(keep)) sweep_until_ns_ = 0;
-    }
-    if (options_.time_limit_s > 0 && !cancelled_ &&
-        static_cast<double>(now - start_ns_) / 1e9 >= options_.time_limit_s)
-      Cancel(CancelReason::kTimeLimit, 0);
-    callbacks_.tick();
+    if (scheduler_.ReadyLanes().empty() && !devices_.Holding()) return false;
   }
+  pool_.Turn(cancelled_ ? INT64_MAX : end_ns_);
+  if (!cancelled_ && MonotonicNs() >= end_ns_) Cancel(CancelReason::kTimeLimit, 0);
+  callbacks_.tick();
+  return true;
 }
 
-void Runner::Poll(int signal_fd) {
-  std::vector<pollfd> fds = {{signal_fd, POLLIN, 0}};
-  const int64_t now = MonotonicNs();
-  int64_t wake = now + kMaxPollNs;
-  for (const auto& [id, slot] : slots_) {
-    slot->process.AddTo(&fds);
-    wake = std::min(wake, slot->worker->NextDeadlineNs());
-    if (slot->exited) wake = std::min(wake, slot->drain_until_ns);
-    if (!slot->worker->idle()) wake = std::min(wake, std::max(now, slot->next_watch_ns));
-  }
-  if (next_memory_ns_ > 0 && !slots_.empty()) wake = std::min(wake, next_memory_ns_);
-  if (options_.time_limit_s > 0)
-    wake = std::min(wake, start_ns_ + static_cast<int64_t>(options_.time_limit_s * 1e9));
-  if (sweep_until_ns_ > now) wake = std::min(wake, now + 1'000'000);
-  const int64_t wait = std::max<int64_t>(0, wake - now);
-  const timespec timeout{wait / 1'000'000'000, wait % 1'000'000'000};
-  ppoll(fds.data(), fds.size(), &timeout, nullptr);
-}
-
-void Runner::HandleSignals(int signal_fd) {
-  signalfd_siginfo info{};
-  while (read(signal_fd, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-    const int signal = static_cast<int>(info.ssi_signo);
-    if (signal == SIGCHLD) continue;
-    if (signal_ != 0) {  // the second one: at once
-      for (auto& [id, slot] : slots_) {
-        std::vector<Effect> effects;
-        slot->worker->Terminate(ErrorKind::kCancelled, "interrupted twice", true, MonotonicNs(), &effects);
-        Apply(slot.get(), &effects, MonotonicNs());
-      }
-      continue;
-    }
-    signal_ = signal;
-    Cancel(CancelReason::kSignal, signal);
-  }
+void Runner::OnSignal(int signal) {
+  if (signal_ != 0) return;
+  signal_ = signal;
+  Cancel(CancelReason::kSignal, signal);
 }
 
 void Runner::Cancel(CancelReason reason, int signal) {
-  if (cancelled_) return;
-  cancelled_ = true;
   const RunCancelled cancelled{reason, signal};
+  if (std::exchange(cancelled_, true)) {
+    // A signal while the run is ending for another reason decides the exit code.
+    if (signal != 0) Emit(cancelled);
+    return;
+  }
   Emit(cancelled);
-  const int64_t now = MonotonicNs();
-  for (auto& [id, slot] : slots_) {
-    slot->reserved.reset();
-    std::vector<Effect> effects;
-    if (slot->worker->idle() && !slot->worker->ending())
-      slot->worker->Shutdown(now, &effects);
-    else
-      slot->worker->Terminate(ErrorKind::kCancelled, "the run was ended by " + TextOf(cancelled), false, now, &effects);
-    Apply(slot.get(), &effects, now);
+  for (Seat* seat : dispatcher_.Seats()) {
+    seat->reserved.reset();
+    pool_.Do(seat->worker, [&](int64_t now, Effects* out) {
+      if (seat->worker->idle() && !seat->worker->ending())
+        seat->worker->Shutdown(now, out);
+      else
+        seat->worker->Terminate(ErrorKind::kCancelled, "the run was ended by " + TextOf(cancelled), false,
+                                now, out);
+    });
   }
-  std::vector<std::string> devices;
-  for (const auto& [device, state] : device_states_) devices.push_back(device);
-  for (const std::string& device : devices) ReleaseHeld(device);
+  for (const AttemptResult& result : devices_.TakeHeld()) Decide(result);
 }
 
-void Runner::Service(Slot* slot, int64_t now) {
-  std::vector<Effect> effects;
-  Worker* worker = slot->worker.get();
-  // Output first: what was printed before a verdict belongs to that case.
-  const auto read_output = [&](size_t limit) {
-    slot->process.ReadOutput(limit, [&](std::string_view bytes) { worker->OnOutput(bytes, now, &effects); });
-  };
-  read_output(kOutputAtOnce);
-  if (slot->process.control_open()) {
-    const bool open = slot->process.Receive(
-        kPacketsAtOnce, [&](std::string_view packet) { worker->OnPacket(packet, now, &effects); },
-        [&](const std::string& why) { worker->OnGarbage(why, now, &effects); });
-    if (!open) worker->OnControlClosed(now, &effects);
+void Runner::OnEffect(Worker* worker, Effect effect) {
+  Seat& seat = dispatcher_.SeatOf(*worker);
+  if (auto* event = std::get_if<EmitEvent>(&effect)) {
+    auto* attached = std::get_if<Attached>(&event->body);
+    if (!attached || attachments_.Take(&pool_.Scratch(*worker), attached)) Emit(event->body);
+  } else if (auto* ended = std::get_if<AttemptEnded>(&effect)) {
+    OnAttemptEnded(seat, std::move(ended->result));
+  } else if (auto* back = std::get_if<GiveBack>(&effect)) {
+    for (const size_t c : back->case_indices)
+      if (!scheduler_.IsSettled(c)) scheduler_.Requeue(c, false);
+  } else if (auto* canary = std::get_if<CanaryResult>(&effect)) {
+    OnCanary(&seat, *canary);
+  } else if (auto* abandoned = std::get_if<Abandoned>(&effect)) {
+    // The run ends without it; its devices cannot be used again.
+    Emit(WorkerEnded{worker->id(), "abandoned", CleanLine(abandoned->evidence)});
+    const Seat left = dispatcher_.Leave(worker->id());
+    for (const std::string& device : devices_.Named(left.device))
+      if (!device.empty()) LoseDevice(device, "a process on it survived SIGKILL: " + abandoned->evidence);
+    if (left.reserved && !scheduler_.IsSettled(left.reserved->case_index))
+      Finalize(left.reserved->case_index, Errored{ErrorKind::kAbandoned, "its process survived SIGKILL"}, {});
   }
-  worker->OnTick(now, &effects);
-  Apply(slot, &effects, now);
-  if (!slot->exited && !slot->abandoned && control_->HasExited(slot->process.pid())) {
-    slot->exited = true;
-    slot->drain_until_ns = now + kDrainNs;
-    // While the zombie pins the id, its group is surely its own.
-    control_->Signal(slot->process.pid(), SIGKILL);
-    // What it left is ours now and goes at once: it would hold the pipe, and outlive us should we be killed.
-    sweep_until_ns_ = now + kSweepNs;
-  }
-  if (!slot->exited) Watch(slot, now);
 }
 
-// Children beyond any reason, and memory that only grows.
-void Runner::Watch(Slot* slot, int64_t now) {
-  if (now < slot->next_watch_ns || slot->worker->idle()) return;
-  slot->next_watch_ns = now + kWatchNs;
-  if (slot->worker->accepting() && slot->worker->shared() && slot->worker->cases_run() >= kWarmCases) {
-    const int64_t resident = ResidentBytes(slot->process.pid());
-    if (slot->baseline_rss == 0) slot->baseline_rss = resident;
-    if (resident > slot->baseline_rss + kGrowthBytes) {
-      std::vector<Effect> effects;
-      slot->worker->Shutdown(now, &effects);  // what is queued is finished first
-      Apply(slot, &effects, now);
+void Runner::OnAttemptEnded(const Seat& seat, AttemptResult result) {
+  const size_t i = result.case_index;
+  const Case& c = plan_.cases[i];
+  Emit(AttemptFinished{c.planned.ref, result.attempt, seat.worker->id(), result.outcome, result.seconds,
+                       result.output, result.evidence});
+  if (scheduler_.IsSettled(i)) return;  // its device was lost meanwhile
+  const auto* errored = std::get_if<Errored>(&result.outcome);
+  if (cancelled_ && errored && errored->kind == ErrorKind::kCancelled) {
+    std::vector<Finding> extra;
+    if (signal_ == 0) extra.push_back(HarnessFinding("time-limit", "the run's --time-limit was reached"));
+    return Finalize(i, result.outcome, std::move(extra));
+  }
+  if (!cancelled_ && SuspectsDevice(result) && devices_.CanBeTested(seat.device)) {
+    devices_.Suspect(seat.device);
+    // Whose fault it is depends on whether the device still computes. A shared worker's word is confirmed
+    // anyway, by a process that begins with the canary.
+    if (result.mode != AttemptMode::kShared) return devices_.Hold(seat.device, std::move(result));
+  }
+  Decide(result);
+  // Memory that only grows.
+  CaseWorker* worker = seat.worker;
+  if (!worker->shared() || !worker->accepting() || worker->cases_run() % kWarmCases != 0) return;
+  const int64_t resident = ResidentBytes(static_cast<pid_t>(pool_.Pid(*worker)));
+  Seat& own = dispatcher_.SeatOf(*worker);
+  if (own.baseline_rss == 0) own.baseline_rss = resident;
+  if (resident > own.baseline_rss + kGrowthBytes)
+    pool_.Do(worker, [&](int64_t now, Effects* out) { worker->Shutdown(now, out); });
+}
+
+void Runner::Decide(const AttemptResult& result) {
+  const size_t i = result.case_index;
+  Decision decision = cases_.Judge(result);
+  if (decision.next == Next::kFinal)
+    return Finalize(i, std::move(decision.outcome), std::move(decision.findings));
+  // The run is over: what was to be looked at again counts as it stands.
+  if (cancelled_) return Finalize(i, result.outcome, {});
+  scheduler_.Requeue(i, true);
+}
+
+// A required case that found too little device memory: the runner's fault if others hold it.
+Finding Runner::BlameForMemory(const Case& c, Finding finding, const Skipped& skipped) const {
+  if (skipped.kind != SkipKind::kMemory || c.planned.ref.device.empty()) return finding;
+  const GpuFacts gpu = FactsOfGpu(options_.facts, c.planned.ref.device);
+  const int64_t foreign = gpu.memory_bytes.value_or(0) - gpu.memory_free_bytes.value_or(0);
+  if (!gpu.memory_free_bytes || foreign < kDriversOwnMemory) return finding;
+  return HarnessFinding("out-of-device-memory-shared", "needs " + skipped.need + ", saw " + skipped.seen +
+                                                           "; " + std::to_string(foreign >> 20) +
+                                                           " MiB were in use before the run began");
+}
+
+void Runner::Finalize(size_t i, Outcome outcome, std::vector<Finding> extra) {
+  const Case& c = plan_.cases[i];
+  const bool good = IsGood(c.planned, outcome);
+  for (const Finding& f : extra) Emit(FindingReported{c.planned.ref, f});
+  const CaseRecord* record = good ? nullptr : summary_.Find(c.planned.ref);
+  if (record)
+    for (Finding f : ImpliedFindings(*record, outcome)) {
+      if (const auto* s = std::get_if<Skipped>(&outcome)) f = BlameForMemory(c, std::move(f), *s);
+      Emit(FindingReported{c.planned.ref, f});
     }
+  Emit(cases_.Take(i, outcome));
+  if (record && options_.fail_fast && !cancelled_ && !stop_dispatch_ && IsRed(summary_, *record)) {
+    stop_dispatch_ = true;
+    Emit(RunCancelled{CancelReason::kFailFast, 0});
   }
-  if (CountDescendants(slot->process.pid(), options_.max_descendants + 1) <= options_.max_descendants) return;
-  std::vector<Effect> effects;
-  slot->worker->Terminate(ErrorKind::kProcessLimit,
-                          "more than " + std::to_string(options_.max_descendants) + " descendants", true, now,
-                          &effects);
-  Apply(slot, &effects, now);
+  EmitBlocked(scheduler_.Settle(i, outcome));
 }
 
-void Runner::WatchMemory(int64_t now) {
-  if (now < next_memory_ns_ || slots_.empty()) return;
-  const int64_t room = memory_.Room();
-  next_memory_ns_ = now + memory_.IntervalNs(room);
-  if (room >= memory_.Reserve()) return;
-  Slot* largest = nullptr;
-  int64_t size = 0;
-  for (auto& [id, slot] : slots_) {
-    if (slot->exited || slot->abandoned || slot->out_of_memory) continue;
-    const int64_t resident = ResidentBytes(slot->process.pid());
-    if (resident <= size) continue;
-    size = resident;
-    largest = slot.get();
-  }
-  // What is small is not to blame, and killing it would not help.
-  if (!largest || size < memory_.Reserve() / 2) return;
-  largest->out_of_memory = true;
-  std::vector<Effect> effects;
-  largest->worker->Terminate(ErrorKind::kOutOfMemory,
-                             "resident size " + std::to_string(size >> 20) + " MiB with " +
-                                 std::to_string(std::max<int64_t>(0, room) >> 20) + " MiB left (" +
-                                 memory_.Describe() + ")",
-                             true, now, &effects);
-  Apply(largest, &effects, now);
+void Runner::EmitBlocked(const std::vector<Scheduler::Settled>& blocked) {
+  for (const Scheduler::Settled& s : blocked)
+    Emit(CaseFinished{plan_.cases[s.case_index].planned.ref, s.outcome, 0, {}});
 }
 
-// The exit, not the end of a file, ends a worker: its pipe may be held by what it left behind.
-void Runner::FinishExited(int64_t now) {
-  std::vector<int64_t> done;
-  for (auto& [id, slot] : slots_) {
-    if (!slot->exited) continue;
-    std::vector<Effect> effects;
-    Worker* worker = slot->worker.get();
-    // What it had sent, not until the end of the file: a child it left may hold the socket, silent for ever.
-    slot->process.Receive(
-        kPacketsLeft, [&](std::string_view packet) { worker->OnPacket(packet, now, &effects); },
-        [&](const std::string& why) { worker->OnGarbage(why, now, &effects); });
-    slot->process.ReadOutput(kOutputAtOnce, [&](std::string_view b) { worker->OnOutput(b, now, &effects); });
-    Apply(slot.get(), &effects, now);
-    if (!slot->process.output_open() || now >= slot->drain_until_ns) done.push_back(id);
+// Confirmations that have become needless while they waited.
+void Runner::SettleKnown() {
+  for (Lane* lane : scheduler_.ReadyLanes())
+    while (!lane->alone.empty()) {
+      const Outcome* known = cases_.KnownOutcome(lane->alone.front());
+      if (!known) break;
+      Finalize(scheduler_.Take(lane, true), Outcome(*known), {});
+    }
+}
+
+// Cases of a plugin whose file is another one now: what was described is not there to be run.
+void Runner::SettleChanged() {
+  for (const auto& [plugin, change] : dispatcher_.changed_plugins())
+    for (const size_t i : scheduler_.WithdrawPlugin(plugin))
+      Finalize(i, Errored{ErrorKind::kPluginLoad, change}, {});
+}
+
+void Runner::OnCanary(Seat* seat, const CanaryResult& result) {
+  if (!result.ok) {
+    seat->canary_pending = false;
+    return LoseDevice(seat->device, result.detail);
   }
-  for (const int64_t id : done) {
-    Slot* slot = slots_[id].get();
-    const ExitStatus status = control_->Reap(slot->process.pid());
-    sweep_until_ns_ = now + kSweepNs;
-    OnWorkerEnded(slot, &status, now);
-    slots_.erase(id);
+  for (const AttemptResult& held : devices_.Trust(seat->device)) Decide(held);
+  if (!cancelled_) dispatcher_.GoOn(seat);
+}
+
+void Runner::LoseDevice(const std::string& device, const std::string& reason) {
+  if (devices_.IsLost(device)) return;
+  std::map<size_t, std::string> held;
+  for (const AttemptResult& r : devices_.Lose(device))
+    if (const auto* e = std::get_if<Errored>(&r.outcome)) held[r.case_index] = e->detail;
+  Emit(DeviceLost{device, CleanText(reason)});
+  for (const size_t i : scheduler_.WithdrawFrom(device)) {
+    if (scheduler_.IsSettled(i)) continue;  // blocked by one before it
+    std::string detail = device + " no longer computes: " + reason;
+    if (held.count(i)) detail += " (this case: " + held[i] + ")";
+    Finalize(i, Errored{ErrorKind::kDeviceLost, CleanText(detail)}, {});
   }
+  for (Seat* seat : dispatcher_.Seats()) {
+    if (seat->device != device && seat->device != "*") continue;
+    seat->reserved.reset();
+    pool_.Do(seat->worker, [&](int64_t now, Effects* out) {
+      seat->worker->Terminate(ErrorKind::kDeviceLost, reason, true, now, out);
+    });
+  }
+}
+
+void Runner::OnEnded(Worker* worker, const ExitStatus& status) {
+  const Seat seat = dispatcher_.Leave(worker->id());
+  Emit(WorkerEnded{worker->id(), ToString(status), worker->retire_reason()});
+  if (seat.reserved && !cancelled_ && !scheduler_.IsSettled(seat.reserved->case_index))
+    scheduler_.Requeue(seat.reserved->case_index, true);  // it never began
+  if (seat.worker->ended_badly() && !cancelled_) OnBadEnd(seat, status);
+}
+
+// Its last case is the suspect, if any: it is looked at again, alone.
+void Runner::OnBadEnd(const Seat& seat, const ExitStatus& status) {
+  // One that only warmed up, for checks that then were not to run, has nothing to answer for but what the
+  // harness had to end it for.
+  if (!seat.worker->convicted() && seat.worker->cases_run() == 0) return;
+  const Errored* conviction = seat.worker->conviction();
+  const Assignment* last = seat.worker->last_finished();
+  Emit(FindingReported{
+      {},
+      HarnessFinding("worker-exit", "a worker of " + Join({seat.plugins.begin(), seat.plugins.end()}, ", ") +
+                                        " ended with " + ToString(status) +
+                                        (last ? " after its last case, " + DisplayId(last->ref) : "") +
+                                        (conviction ? ": " + conviction->detail : ""))});
+  if (last && !stop_dispatch_) scheduler_.Requeue(last->case_index, true);
 }
 
 }  // namespace cudnn_ci

@@ -15,10 +15,11 @@ std::string LaneDevice(const Case& c) {
 Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     : plan_(plan),
       state_(plan.cases.size(), State::kWaiting),
+      told_(plan.cases.size(), false),
       waiting_for_(plan.cases.size(), 0),
+      blocker_(plan.cases.size(), kNobody),
       dependents_(plan.cases.size()),
       lane_of_(plan.cases.size()),
-      blocked_by_(plan.cases.size()),
       open_(plan.cases.size()) {
   // A pooled case that looks at no library joins the pool of the first subject.
   std::string pool_subject;
@@ -71,36 +72,55 @@ std::vector<Scheduler::Settled> Scheduler::SettlePlanned() {
   return out;
 }
 
+// The root of the chain is named, not the link: that is what must be mended.
+Scheduler::Settled Scheduler::Block(uint32_t i) {
+  state_[i] = State::kSettled;
+  --open_;
+  uint32_t root = blocker_[i];
+  while (blocker_[root] != kNobody) root = blocker_[root];
+  return {i, Blocked{DisplayId(plan_.cases[root].planned.ref)}};
+}
+
 std::vector<Scheduler::Settled> Scheduler::Settle(size_t first, const Outcome& outcome) {
   std::vector<Settled> out;
-  if (state_[first] == State::kSettled) {
-    return out;  // said again (a shared worker's end changed it): what it released runs already
-  }
+  if (state_[first] == State::kSettled) return out;
   state_[first] = State::kSettled;
   --open_;
-  if (std::holds_alternative<Passed>(outcome)) {
-    for (const uint32_t d : dependents_[first])
-      if (state_[d] == State::kWaiting && --waiting_for_[d] == 0 && !plan_.cases[d].settled) MakeReady(d);
-    return out;
-  }
-  const auto* by = std::get_if<Blocked>(&outcome);
-  blocked_by_[first] = by ? by->by : DisplayId(plan_.cases[first].planned.ref);
-  std::vector<size_t> open = {first};
-  while (!open.empty()) {
-    const size_t i = open.back();
-    open.pop_back();
+  std::vector<uint32_t> ended = {static_cast<uint32_t>(first)};
+  while (!ended.empty()) {
+    const uint32_t i = ended.back();
+    ended.pop_back();
+    if (told_[i])
+      continue;  // a second look (a shared worker's end changed it): what it released runs already
+    told_[i] = true;
+    const bool passed = i == first && std::holds_alternative<Passed>(outcome);
     for (const uint32_t d : dependents_[i]) {
-      if (state_[d] != State::kWaiting) continue;
-      state_[d] = State::kSettled;
-      --open_;
-      // The root of the chain is named, not the link: that is what must be mended.
-      blocked_by_[d] = blocked_by_[i];
-      out.push_back({d, Blocked{blocked_by_[i]}});
-      open.push_back(d);
+      --waiting_for_[d];
+      if (state_[d] != State::kWaiting || plan_.cases[d].settled) continue;
+      if (!passed) blocker_[d] = std::min(blocker_[d], i);
+      if (waiting_for_[d] > 0) continue;
+      if (blocker_[d] == kNobody) {
+        MakeReady(d);
+      } else {
+        out.push_back(Block(d));
+        ended.push_back(d);
+      }
     }
   }
   std::sort(out.begin(), out.end(),
             [](const Settled& a, const Settled& b) { return a.case_index < b.case_index; });
+  return out;
+}
+
+std::vector<Scheduler::Settled> Scheduler::SettleBlocked() {
+  std::vector<Settled> out;
+  // Prerequisites come first in a plan: one pass finds chains, too.
+  for (uint32_t i = 0; i < plan_.cases.size(); ++i) {
+    if (state_[i] != State::kWaiting || blocker_[i] == kNobody) continue;
+    out.push_back(Block(i));
+    for (const uint32_t d : dependents_[i])
+      if (state_[d] == State::kWaiting && !plan_.cases[d].settled) blocker_[d] = std::min(blocker_[d], i);
+  }
   return out;
 }
 
@@ -110,6 +130,7 @@ void Scheduler::Requeue(size_t i, bool alone) {
     ++open_;
   }
   if (alone) {
+    state_[i] = State::kReady;
     lane_of_[i]->alone.push_back(i);
   } else {
     MakeReady(i);
@@ -137,6 +158,11 @@ size_t Scheduler::Take(Lane* lane, bool alone) {
   return i;
 }
 
+void Scheduler::LeaveLane(size_t i) {
+  std::erase(lane_of_[i]->ready, i);
+  std::erase(lane_of_[i]->alone, i);
+}
+
 std::vector<size_t> Scheduler::WithdrawFrom(const std::string& device) {
   std::vector<size_t> out;
   for (auto& [key, lane] : lanes_)
@@ -146,24 +172,22 @@ std::vector<size_t> Scheduler::WithdrawFrom(const std::string& device) {
     }
   for (size_t i = 0; i < plan_.cases.size(); ++i) {
     const std::string on = LaneDevice(plan_.cases[i]);
-    if (state_[i] != State::kSettled && (on == device || on == "*")) out.push_back(i);
+    if (state_[i] != State::kSettled && blocker_[i] == kNobody && (on == device || on == "*"))
+      out.push_back(i);
   }
   return out;
 }
 
-bool Scheduler::CanLease(const std::string& device) const {
-  if (device.empty()) return true;
-  if (device == "*") return leases_.empty();
-  return !leases_.count(device) && !leases_.count("*");
-}
-
-void Scheduler::Lease(const std::string& device, int64_t worker) {
-  if (!device.empty()) leases_[device] = worker;
-}
-
-void Scheduler::Release(int64_t worker) {
-  for (auto it = leases_.begin(); it != leases_.end();)
-    it = it->second == worker ? leases_.erase(it) : std::next(it);
+std::vector<size_t> Scheduler::WithdrawPlugin(const std::string& plugin) {
+  std::vector<size_t> out;
+  for (auto& [key, lane] : lanes_) lane.plugins.erase(plugin);
+  for (size_t i = 0; i < plan_.cases.size(); ++i) {
+    if (plan_.cases[i].planned.plugin != plugin || blocker_[i] != kNobody) continue;
+    if (state_[i] != State::kWaiting && state_[i] != State::kReady) continue;
+    if (state_[i] == State::kReady) LeaveLane(i);
+    out.push_back(i);
+  }
+  return out;
 }
 
 }  // namespace cudnn_ci

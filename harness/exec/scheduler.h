@@ -1,5 +1,5 @@
-// Which case may run now, and where. Pure bookkeeping over the plan: prerequisites, lanes, device leases.
-// Knows no process.
+// Which case may run now, and in which stream. Pure bookkeeping over the plan: prerequisites and lanes. Knows
+// no process and no device's state.
 //
 // A lane is a stream of cases that could use one process after the other: same plugin (on further devices:
 // any whose check is pooled), same subject, same device, same way (shared or one process a case).
@@ -42,10 +42,15 @@ class Scheduler {
   };
   std::vector<Settled> SettlePlanned();
 
-  // The case has its final outcome. Returns what it blocks, in plan order.
+  // The case has its final outcome. Returns the cases that are blocked and whose prerequisites have all
+  // ended, in plan order. Each names the first of its prerequisites, in plan order, that did not pass (or
+  // what blocks that one): the same whichever ended first. A case that is settled again releases and blocks
+  // nothing more.
   std::vector<Settled> Settle(size_t case_index, const Outcome& outcome);
+  // At the end of a run that was cut short: what is blocked by what is known so far.
+  std::vector<Settled> SettleBlocked();
 
-  // Puts a case back: to the front of its lane, to run in company (`alone` false) or by itself.
+  // Puts a case back: to its place in the lane, to run in a shared process (`alone` false), or by itself.
   void Requeue(size_t case_index, bool alone);
 
   // The lanes with something to do, the one whose next case comes first in the plan first.
@@ -56,27 +61,29 @@ class Scheduler {
   bool IsSettled(size_t case_index) const { return state_[case_index] == State::kSettled; }
   // Cases that have no outcome yet.
   size_t open() const { return open_; }
-  // Cases not settled that use `device`; they leave their lanes.
+  // Cases not settled and not blocked that use `device`; they leave their lanes.
   std::vector<size_t> WithdrawFrom(const std::string& device);
-
-  // Device leases: never two contexts on one device.
-  bool CanLease(const std::string& device) const;  // "" always; "*": all devices free
-  void Lease(const std::string& device, int64_t worker);
-  void Release(int64_t worker);
+  // Cases of a plugin that are not settled, not blocked and do not run; they leave their lanes, and so
+  // does the plugin.
+  std::vector<size_t> WithdrawPlugin(const std::string& plugin);
 
  private:
   enum class State : uint8_t { kWaiting, kReady, kRunning, kSettled };
+  static constexpr uint32_t kNobody = UINT32_MAX;
   Lane& LaneFor(const Case& c, Isolation isolation, bool pooled, const std::string& pool_subject);
   void MakeReady(size_t case_index);
+  Settled Block(uint32_t case_index);
+  void LeaveLane(size_t case_index);
 
   const Plan& plan_;
   std::vector<State> state_;
-  std::vector<uint32_t> waiting_for_;
+  std::vector<bool> told_;             // whether the case's end was counted by those that need it
+  std::vector<uint32_t> waiting_for_;  // prerequisites that have not ended
+  // The first prerequisite, in plan order, that is known not to have passed; kNobody: none is.
+  std::vector<uint32_t> blocker_;
   std::vector<std::vector<uint32_t>> dependents_;
   std::map<std::string, Lane> lanes_;
   std::vector<Lane*> lane_of_;
-  std::vector<std::string> blocked_by_;    // display id of what blocks the case; empty: nothing
-  std::map<std::string, int64_t> leases_;  // device -> worker
   size_t open_ = 0;
 };
 

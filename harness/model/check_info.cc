@@ -48,11 +48,4 @@ std::vector<std::string> Catalog::CheckNames() const {
   return names;
 }
 
-const std::string* Facts::Find(const std::string& subject, const std::string& key) const {
-  const auto facts = by_subject.find(subject);
-  if (facts == by_subject.end()) return nullptr;
-  const auto fact = facts->second.find(key);
-  return fact == facts->second.end() ? nullptr : &fact->second;
-}
-
 }  // namespace cudnn_ci

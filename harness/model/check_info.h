@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/facts.h"
 #include "model/finding.h"
 #include "model/value.h"
 
@@ -44,9 +45,18 @@ struct CheckInfo {
   std::vector<std::string> prerequisites;  // full check names
 };
 
+// Which file a plugin was when it was described: what is compared before each start, and what it held.
+struct FileIdentity {
+  uint64_t device = 0, inode = 0;
+  int64_t size = 0, changed_ns = 0;  // the time of its last change, since the epoch
+  std::string sha256;                // hex, of its content
+  bool operator==(const FileIdentity&) const = default;
+};
+
 struct PluginInfo {
   std::string name, version, summary;
   std::string path;
+  FileIdentity file;
   uint32_t abi_minor = 0;
   bool has_facts = false, facts_per_subject = false;
   std::vector<std::string> warnings;  // "writable by others", ...
@@ -58,7 +68,9 @@ struct PluginInfo {
 struct BrokenPlugin {
   std::string stem;  // "conv" of conv.cci.so
   std::string path;
-  std::string reason;   // the loader's own words, the signal, the exit status
+  std::string reason;  // the loader's own words, the signal, the exit status
+  // Of the finding it stands for: "worker-not-started" and "abandoned" are the runner's fault.
+  std::string slug = "plugin-load";
   bool silent = false;  // its process ended before it reached its own main function
 };
 
@@ -71,16 +83,6 @@ struct Catalog {
   // Of any plugin or of the harness.
   const FindingInfo* FindFinding(const std::string& slug) const;
   std::vector<std::string> CheckNames() const;
-};
-
-// Facts by subject name, then key ("driver.version"). What does not depend on a subject stands under
-// the first subject too.
-using FactMap = std::map<std::string, std::string>;
-struct Facts {
-  std::map<std::string, FactMap> by_subject;
-  // Why a plugin's facts are missing or incomplete (it crashed, timed out), by plugin.
-  std::map<std::string, std::string> problems;
-  const std::string* Find(const std::string& subject, const std::string& key) const;
 };
 
 }  // namespace cudnn_ci

@@ -61,10 +61,10 @@ struct RunStarted {
   std::vector<DeviceInfo> devices;
   std::map<std::string, std::string> contract;                      // "runner.driver" -> ">=525.60.13"
   std::map<std::string, std::map<std::string, std::string>> facts;  // by subject
-  std::vector<std::string> not_gated;  // what the contract does not promise, in words
-  std::vector<std::string> warnings;   // of discovery and planning
-  std::vector<PluginIdentity> plugins;     // sorted by name
-  std::string partial;                 // why this run is not a whole verdict ("filtered", ...); empty: whole
+  std::vector<std::string> not_gated;   // what the contract does not promise, in words
+  std::vector<std::string> warnings;    // of discovery and planning
+  std::vector<PluginIdentity> plugins;  // sorted by name
+  std::string partial;                  // why this run is not a whole verdict ("filtered", ...); empty: whole
   bool report_only = false;
   int shard_index = 0, shard_count = 0;  // 0: not sharded
 };

@@ -61,6 +61,10 @@ constexpr Declaration kDeclarations[] = {
      "elsewhere meanwhile."},
     {"abandoned", kError, Blame::kRunner, "a process could not be killed: it hangs in the driver",
      "Runner owner: the machine needs a driver reload or a reboot; run the job elsewhere meanwhile."},
+    {"killed-from-outside", kError, Blame::kUndetermined, "the check's process was killed by somebody else",
+     "Runner owner: find out who sends the signal (an operator, a job limit, the host's memory killer), and "
+     "run the "
+     "job again."},
     {"cancelled", kError, Blame::kUndetermined, "the run was cancelled while the case was running",
      "Pipeline owner: run again; nothing was found out about this case."},
     {"expectation-failed", kError, Blame::kImage, "an expectation of the check did not hold",
@@ -112,8 +116,8 @@ constexpr Declaration kDeclarations[] = {
     {"report-not-written", kError, Blame::kHarness, "a report could not be written",
      "Pipeline owner: look at the free space and the owner of the output folder; the journal may still be "
      "whole, and `cudnn-ci report` makes the reports from it."},
-    {"facts-incomplete", kWarning, Blame::kHarness, "facts about host or image could not be collected",
-     "Plugin author: the plugin's facts step crashed or took too long; its evidence is in the detail."},
+    {"evidence-dropped", Severity::kNote, Blame::kHarness, "the check reported more than is kept",
+     "Plugin author: report what matters; the rest was counted, and is in no report."},
 };
 
 }  // namespace

@@ -7,9 +7,9 @@ namespace cudnn_ci {
 namespace {
 
 constexpr const char* kSkipKinds[] = {"unsupported", "absent", "memory", "version"};
-constexpr const char* kErrorKinds[] = {"crashed",       "timed_out",    "exited",        "protocol",
-                                       "out_of_memory", "output_limit", "process_limit", "plugin_load",
-                                       "device_lost",   "abandoned",    "cancelled"};
+constexpr const char* kErrorKinds[] = {
+    "crashed",       "timed_out",   "exited",      "protocol",  "out_of_memory",       "output_limit",
+    "process_limit", "plugin_load", "device_lost", "abandoned", "killed_from_outside", "cancelled"};
 // In the order of Outcome's alternatives.
 constexpr const char* kOutcomes[] = {"not_run", "passed", "failed", "skipped", "blocked", "errored"};
 static_assert(std::variant_size_v<Outcome> == 6);

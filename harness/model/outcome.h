@@ -22,6 +22,7 @@ enum class ErrorKind {
   kPluginLoad,
   kDeviceLost,
   kAbandoned,
+  kKilledFromOutside,  // by a signal that somebody else sent
   kCancelled
 };
 const char* Name(SkipKind kind);   // "unsupported", "absent", "memory", "version"

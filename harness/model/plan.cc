@@ -185,6 +185,29 @@ void SettleWithoutDevice(const std::string& why, std::vector<Case>* cases) {
   }
 }
 
+// A plugin whose facts crashed, hung or got no process: how many GPUs there are, or what the image holds, is
+// not known, and nobody may take the rest for the whole. Blame follows the plugin's lowest layer.
+std::vector<Case> FactsCases(const PlanInput& input) {
+  std::vector<Case> cases;
+  for (const FactsProblem& problem : input.options.facts_problems) {
+    Case c;
+    c.planned.check = "plugin.facts";
+    c.planned.plugin = "plugin";
+    c.planned.timeout_s = input.matrix.default_timeout_s;
+    c.planned.params = {{"plugin", problem.plugin}};
+    c.planned.ref.id = CaseIdOf(c.planned.check, {{"plugin", problem.plugin}, {"subject", problem.subject}});
+    c.planned.subject = problem.subject;
+    if (const PluginInfo* plugin = input.catalog.FindPlugin(problem.plugin))
+      for (const CheckInfo& check : plugin->checks) c.planned.layer = std::min(c.planned.layer, check.layer);
+    c.settled = problem.error;
+    Finding finding = HarnessFinding(problem.slug, problem.error.detail);
+    if (finding.blame == Blame::kImage && c.planned.layer == Layer::kDriver) finding.blame = Blame::kRunner;
+    c.findings.push_back(std::move(finding));
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
 }  // namespace
 
 std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Catalog& catalog,
@@ -198,7 +221,11 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
   if (!problems.empty()) return problems;
 
   std::vector<Case> cases = InOrder(std::move(expander.cases()));
+  std::vector<Case> facts = FactsCases(input);
+  const size_t selectable = cases.size();
+  cases.insert(cases.end(), facts.begin(), facts.end());
   CheckCaseIds(input, cases, &problems);
+  cases.resize(selectable);
   if (!problems.empty()) return problems;
   Plan plan;
   plan.not_gated = NotGated(matrix);
@@ -208,6 +235,7 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
   // Before the cases are dealt: all shards of a run carry the same fingerprint, so a merge can tell.
   plan.sha256 = Sha256Hex(CanonicalText(cases));
   plan.cases = Deal(options, std::move(cases));
+  std::move(facts.begin(), facts.end(), std::back_inserter(plan.cases));
   if (!options.no_device.empty()) SettleWithoutDevice(options.no_device, &plan.cases);
   return plan;
 }

@@ -48,6 +48,8 @@ struct PlanOptions {
   bool static_stage = false;  // only what needs no GPU
   bool disturb = false;
   std::string no_device;  // why no device was found, when `devices` is empty
+  // Each becomes a red case of every selection and shard: what was planned rests on facts that are not there.
+  std::vector<FactsProblem> facts_problems;
 };
 
 // `catalog` is one without CatalogProblems.

@@ -29,7 +29,7 @@ void Expander::AddBrokenPlugins() {
     const std::string detail = plugin.path + ": " + plugin.reason;
     const auto [place, added] = broken_.emplace(plugin.stem, cases_.size());
     if (!added) {
-      cases_[place->second].findings.push_back(HarnessFinding("plugin-load", detail));
+      cases_[place->second].findings.push_back(HarnessFinding(plugin.slug, detail));
       continue;
     }
     Case c;
@@ -41,7 +41,7 @@ void Expander::AddBrokenPlugins() {
     // Two stems may become one id text: "a-b" and "a_b".
     while (known_.count(CaseKey(c.planned.ref)) > 0) c.planned.ref.id.insert(c.planned.ref.id.end() - 1, '_');
     c.settled = Errored{ErrorKind::kPluginLoad, plugin.reason};
-    c.findings.push_back(HarnessFinding("plugin-load", detail));
+    c.findings.push_back(HarnessFinding(plugin.slug, detail));
     AddCase(std::move(c), nullptr);
   }
 }

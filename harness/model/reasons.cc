@@ -9,12 +9,6 @@
 namespace cudnn_ci {
 namespace {
 
-bool BlameFollowsLayer(const Outcome& outcome) {
-  if (std::holds_alternative<Failed>(outcome)) return true;
-  const auto* errored = std::get_if<Errored>(&outcome);
-  return errored && (errored->kind == ErrorKind::kCrashed || errored->kind == ErrorKind::kTimedOut);
-}
-
 bool HasFlag(const CaseRecord& record, Flag flag) {
   return std::find(record.flags.begin(), record.flags.end(), flag) != record.flags.end();
 }
@@ -79,38 +73,59 @@ const char* SlugOf(ErrorKind kind) {
       return "device-lost";
     case ErrorKind::kAbandoned:
       return "abandoned";
+    case ErrorKind::kKilledFromOutside:
+      return "killed-from-outside";
     case ErrorKind::kCancelled:
       break;
   }
   return "cancelled";
 }
 
-Finding FindingOfOutcome(const CaseRecord& record) {
+Finding FindingOfOutcome(const CaseRecord& record, const Outcome& outcome) {
   Finding finding;
-  if (const auto* errored = std::get_if<Errored>(&record.outcome)) {
+  if (const auto* errored = std::get_if<Errored>(&outcome)) {
     finding = HarnessFinding(SlugOf(errored->kind), errored->detail);
-  } else if (const auto* skipped = std::get_if<Skipped>(&record.outcome)) {
-    finding = HarnessFinding("skip-not-allowed", std::string(Name(skipped->kind)) + ": needs " +
-                                                     skipped->need + ", saw " + skipped->seen);
-  } else if (const auto* not_run = std::get_if<NotRun>(&record.outcome)) {
+  } else if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
+    finding = HarnessFinding("skip-not-allowed", std::string("skipped (") + Name(skipped->kind) +
+                                                     "): needs " + skipped->need + ", saw " + skipped->seen);
+  } else if (const auto* not_run = std::get_if<NotRun>(&outcome)) {
     finding = HarnessFinding("not-run", not_run->reason.empty() ? "the run did not finish" : not_run->reason);
-  } else if (std::holds_alternative<Passed>(record.outcome)) {
+  } else if (std::holds_alternative<Passed>(outcome)) {
     finding = FindingOfPass(record);
   } else {
     finding = HarnessFinding("expectation-failed", FailureText(record));
   }
-  if (BlameFollowsLayer(record.outcome)) {
-    finding.blame = record.plan.layer == Layer::kDriver ? Blame::kRunner : Blame::kImage;
-  }
+  if (finding.blame == Blame::kImage && record.plan.layer == Layer::kDriver) finding.blame = Blame::kRunner;
   finding.severity = Severity::kError;
   return finding;
 }
 
+bool IsGood(const CasePlanned& plan, const Outcome& outcome) {
+  if (std::holds_alternative<Passed>(outcome)) return true;
+  const auto* skipped = std::get_if<Skipped>(&outcome);
+  return skipped &&
+         std::find(plan.allow_skip.begin(), plan.allow_skip.end(), skipped->kind) != plan.allow_skip.end();
+}
+
 bool IsAllowedSkip(const CaseRecord& record) {
-  const auto* skipped = std::get_if<Skipped>(&record.outcome);
-  if (!skipped) return false;
-  const std::vector<SkipKind>& allowed = record.plan.allow_skip;
-  return std::find(allowed.begin(), allowed.end(), skipped->kind) != allowed.end();
+  return std::holds_alternative<Skipped>(record.outcome) && IsGood(record.plan, record.outcome);
+}
+
+const Finding* FirstErrorOfLastAttempt(const CaseRecord& record) {
+  if (record.attempts.empty()) return nullptr;
+  for (const Finding& finding : record.attempts.back().findings)
+    if (finding.severity == Severity::kError) return &finding;
+  return nullptr;
+}
+
+std::vector<Finding> ImpliedFindings(const CaseRecord& record, const Outcome& outcome) {
+  if (IsGood(record.plan, outcome) || std::holds_alternative<Blocked>(outcome)) return {};
+  // An optional case may skip as it likes.
+  if (std::holds_alternative<Skipped>(outcome) && !record.plan.required) return {};
+  const auto is_error = [](const Finding& f) { return f.severity == Severity::kError; };
+  const bool reported = std::any_of(record.findings.begin(), record.findings.end(), is_error);
+  if (std::holds_alternative<Failed>(outcome) && reported) return {};
+  return {FindingOfOutcome(record, outcome)};
 }
 
 std::vector<Finding> ErrorFindings(const CaseRecord& record) {
@@ -129,7 +144,8 @@ std::vector<Finding> ErrorFindings(const CaseRecord& record) {
     if (!std::all_of(errors.begin(), errors.end(), other)) std::erase_if(errors, other);
   }
   if (!errors.empty()) return errors;
-  if (passed ? IsUncleanPass(record) : !IsAllowedSkip(record)) errors.push_back(FindingOfOutcome(record));
+  if (passed ? IsUncleanPass(record) : !IsAllowedSkip(record))
+    errors.push_back(FindingOfOutcome(record, record.outcome));
   return errors;
 }
 

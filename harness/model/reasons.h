@@ -17,10 +17,19 @@ const char* SlugOf(ErrorKind kind);
 // for (crashed, skip-not-allowed, not-run, ...). Empty for a clean pass, an allowed skip and a blocked case.
 std::vector<Finding> ErrorFindings(const CaseRecord& record);
 
-// The finding an outcome stands for by itself, with blame by the layer: a failed expectation, a crash and a
-// timeout are the image's fault, in the driver's layer the runner's.
-Finding FindingOfOutcome(const CaseRecord& record);
+// The finding an outcome stands for by itself, with blame by the layer: what is the image's fault is the
+// runner's in the driver's layer, below which there is nothing of the image.
+Finding FindingOfOutcome(const CaseRecord& record, const Outcome& outcome);
 
+// The findings that the harness adds to a case that is about to end so, beside what was reported already:
+// every case that did not pass carries one. The case's attempts must be in the record.
+std::vector<Finding> ImpliedFindings(const CaseRecord& record, const Outcome& outcome);
+
+// The first finding of severity error that the last attempt reported; null: none did.
+const Finding* FirstErrorOfLastAttempt(const CaseRecord& record);
+
+// A pass, or a skip the matrix allows for this case.
+bool IsGood(const CasePlanned& plan, const Outcome& outcome);
 // Whether the skip is of a kind the matrix entry allows.
 bool IsAllowedSkip(const CaseRecord& record);
 

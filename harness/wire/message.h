@@ -126,7 +126,7 @@ struct Measurement {
 };
 struct Attachment {
   int64_t serial = 0;
-  std::string name, mime, path;  // a file in the scratch directory
+  std::string name, mime, path;  // path: the plain name of a file in the worker's scratch folder
 };
 struct Log {
   int64_t serial = 0;

@@ -150,13 +150,13 @@ void Attach(cci_case* c, const char* name, const char* mime, const void* data, s
     number = ++c->attachments;
   }
   // The name is the plugin's; the file name is ours, so that it can neither escape nor collide.
-  const std::string path = c->configuration->scratch_dir + "/attachment-" + std::to_string(getpid()) + "-" +
-                           std::to_string(c->run.serial) + "-" + std::to_string(number);
+  const std::string file_name = "attachment-" + std::to_string(c->run.serial) + "-" + std::to_string(number);
+  const std::string path = c->configuration->scratch_dir + "/" + file_name;
   std::ofstream file(path, std::ios::binary);
   file.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
   file.close();
   if (file)
-    Send(c, wire::Attachment{c->run.serial, Text(name), Text(mime), path});
+    Send(c, wire::Attachment{c->run.serial, Text(name), Text(mime), file_name});
   else
     Send(c, wire::Log{c->run.serial, CCI_LOG_WARNING,
                       "attachment '" + Text(name) + "' could not be written to " + path});

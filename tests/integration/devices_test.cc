@@ -68,6 +68,35 @@ TEST(Canary, ThatComputesWrongLosesTheDeviceAndBlamesTheRunner) {
   EXPECT_EQ(result.Outcome("fixture.pass[i=0]"), "passed");
 }
 
+TEST(Canary, AfterABrokenContextTellsABrokenDeviceFromABrokenImage) {
+  GateRun run;
+  run.UseFakeGpus(1);
+  run.Set("FAKE_CANARY", "wrong");
+  run.Matrix(Gpu("sticky"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 3) << result.out;
+  EXPECT_EQ(result.Errors("fixture.gpu[how=sticky,i=0]"), "image.context-broken runner.device-lost");
+}
+
+TEST(Devices, ChecksThatUseNoneSeeNoneAndOthersSeeTheirOwn) {
+  GateRun run;
+  run.UseFakeGpus(2);
+  run.Matrix(Entry("fixture.sees", R"("params": {"variable": "CUDA_VISIBLE_DEVICES", "value": "empty"})") +
+             ", " + Gpu("pass"));
+  EXPECT_EQ(run.Run().exit_code, 0);
+}
+
+TEST(Subjects, WithAFolderHaveItFirstInTheLoadersPath) {
+  GateRun run;
+  run.Write("one.so", "");
+  run.Set("LD_LIBRARY_PATH", "/nowhere");
+  run.Matrix(Entry("fixture.sees",
+                   R"("params": {"variable": "LD_LIBRARY_PATH", "value": ")" + run.folder() + ":/nowhere\"}"),
+             20, R"(, "subjects": {"own": "path:)" + run.folder() + "\"}");
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+}
+
 TEST(Canary, ThatFailsOnOneDeviceLeavesTheOther) {
   GateRun run;
   run.UseFakeGpus(2);

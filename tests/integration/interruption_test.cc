@@ -96,6 +96,30 @@ TEST(Interruption, FailFastStartsNothingMoreAndReportsTheRestAsNotRun) {
   EXPECT_EQ(result.report["cases"].size(), 9u);
 }
 
+TEST(Interruption, FailFastGoesOnAfterAFailureThatDoesNotCloseTheGate) {
+  GateRun run;
+  run.Matrix(Entry("fixture.fail", R"("required": false)") + ", " +
+                 Entry("fixture.fail", R"("params": {"i": 7})") + ", " +
+                 Entry("fixture.pass", R"("axes": {"i": [1, 2, 3]})"),
+             20,
+             R"(, "waivers": [{"case": "fixture.fail[i=7]", "slug": "expectation-failed",
+                 "reason": "known", "owner": "us", "expires": "2999-01-01"}])");
+  const GateResult result = run.Run({"--fail-fast", "--jobs", "1"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_EQ(result.report["totals"]["passed"], 3);
+}
+
+TEST(Interruption, ASignalEndsTheDiscoveryOfAPluginThatHangs) {
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/init_hang");
+  run.Matrix(Entry("fixture.pass"));
+  const pid_t pid = run.Start({"--load-timeout", "100"});
+  Pause(0.5);
+  kill(pid, SIGTERM);
+  EXPECT_EQ(run.Wait(pid).exit_code, 143);  // ctest's limit is not much longer than the load timeout
+  EXPECT_THAT(run.LeftAfter(1), IsEmpty());
+}
+
 // One round: killed after `seconds`. True if a report was there.
 bool Killed(double seconds) {
   GateRun run;
@@ -105,11 +129,15 @@ bool Killed(double seconds) {
              // Children that are no worker's any more: forked, in a session of their own, silent.
              Entry("fixture.accompanied", R"("axes": {"what": ["child", "daemon", "silent_daemon"]})") +
              ", " + Entry("fixture.hang"));
+  std::filesystem::create_directory(run.Path("tmp"));
+  run.Set("TMPDIR", run.Path("tmp"));
   const pid_t pid = run.Start({"--junit-profile", "strict"});
   Pause(seconds);
   kill(pid, SIGKILL);
   GateResult result = run.Wait(pid);
   EXPECT_THAT(run.LeftAfter(1), IsEmpty()) << "killed after " << seconds;
+  for (int i = 0; i < 500 && !std::filesystem::is_empty(run.Path("tmp")); ++i) Pause(0.01);
+  EXPECT_TRUE(std::filesystem::is_empty(run.Path("tmp"))) << "killed after " << seconds;
   if (!run.Exists("report/junit.xml")) {
     EXPECT_FALSE(run.Exists("report/report.json"));
     return false;

@@ -51,6 +51,9 @@ TEST(Memory, ThatACheckExhaustsInASmallGroupEndsTheCheckAndNotTheRun) {
   const GateResult result = run.Run({"--jobs", "1"});
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_EQ(result.Errors("fixture.eat_memory[max_mib=2048]"), "image.out-of-memory") << result.out;
+  // By the watch, before the kernel has to.
+  EXPECT_THAT(result.Case("fixture.eat_memory[max_mib=2048]")["findings"].dump(),
+              testing::HasSubstr("resident size"));
   EXPECT_EQ(result.Outcome("fixture.pass[i=1]"), "passed");
   EXPECT_EQ(result.Outcome("fixture.pass[i=2]"), "passed");
   EXPECT_THAT(run.LeftAfter(1), testing::IsEmpty());

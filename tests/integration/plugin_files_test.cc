@@ -121,6 +121,26 @@ TEST_F(PluginFile, OfAnotherUserThatOthersMayWriteIsRefused) {
   ExpectBroken(&run_, "open", "refused: writable by others and owned by user 0");
 }
 
+TEST(PluginFilesTest, FactsThatCrashAreARedCaseOfEveryRun) {
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/facts_crash");
+  run.Matrix(Entry("fixture.pass"));
+  for (const std::vector<std::string>& selection :
+       {std::vector<std::string>{}, {"--filter", "fixture.*"}, {"--shard", "2/2"}}) {
+    const GateResult result = run.Run(selection);
+    const std::string id = "plugin.facts[plugin=facts_crash,subject=system]";
+    EXPECT_EQ(result.exit_code, 3) << result.out;
+    EXPECT_EQ(result.Outcome(id), "errored");
+    EXPECT_EQ(result.Errors(id), "runner.crashed");
+  }
+}
+
+TEST(PluginFilesTest, TheSameFileByTwoWaysIsOnePlugin) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  EXPECT_EQ(run.Run({"--plugin-dir", CUDNN_CI_FIXTURES "/broken/../fixture"}).exit_code, 0);
+}
+
 TEST(PluginFilesTest, EntriesThatNeedABrokenPluginAreBlockedByIt) {
   GateRun run;
   run.AddPlugins(CUDNN_CI_FIXTURES "/broken/init_segv");

@@ -159,6 +159,41 @@ TEST_P(BadExit, OfASharedProcessIsARedFindingAboutTheRun) {
 INSTANTIATE_TEST_SUITE_P(All, BadExit, testing::Values("segv", "exit3"),
                          [](const auto& how) { return how.param; });
 
+// What the harness had to end a process for counts, though the process then exits with 0.
+class Late : public testing::TestWithParam<std::string> {};
+
+std::string LateEntry(const std::string& check) {
+  return Entry("fixture." + check, R"("params": {"how": ")" + Late::GetParam() + "\"}");
+}
+
+TEST_P(Late, MisbehaviourOfAnIdleSharedProcessIsRed) {
+  GateRun run;
+  run.Matrix(LateEntry("late_shared"));
+  const GateResult result = run.Run({"--jobs", "1"});
+  EXPECT_EQ(result.exit_code, Late::GetParam() == "hang" ? 1 : 5) << result.out;
+  EXPECT_THAT(result.report["findings"].dump(), testing::HasSubstr("worker-exit"));
+  EXPECT_EQ(result.Outcome("fixture.late_shared[how=" + GetParam() + ",i=0]"), "errored");
+}
+
+TEST_P(Late, MisbehaviourAfterTheVerdictIsRed) {
+  GateRun run;
+  run.Matrix(LateEntry("late"));
+  const GateResult result = run.Run();
+  EXPECT_NE(result.exit_code, 0) << result.out;
+  EXPECT_EQ(result.Outcome("fixture.late[how=" + GetParam() + ",i=0]"), "errored");
+}
+INSTANTIATE_TEST_SUITE_P(All, Late, testing::Values("garbage", "flood", "hang"),
+                         [](const auto& how) { return how.param; });
+
+TEST(Steps, ThatEndTheProcessAreRedThoughRetriesAndFlakinessAreAllowed) {
+  GateRun run;
+  run.Matrix(Entry("fixture.steps", R"("params": {"bad": [2]}, "allow_flaky": true)"));
+  const GateResult result = run.Run({"--retries", "1"});
+  EXPECT_EQ(result.exit_code, 1) << result.out;
+  EXPECT_EQ(result.report["cases"][0]["outcome"], "errored");
+  EXPECT_EQ(Attempts(result, "retry"), 1);
+}
+
 TEST(Steps, ThatEndTheProcessAreLeftOutAndTheRestRuns) {
   GateRun run;
   run.Matrix(Entry("fixture.steps", R"("params": {"bad": [2, 5]})"));

@@ -13,7 +13,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& AllowedLayers()
   static const std::map<std::string, std::set<std::string>, std::less<>> kAllowed = {
       {"sdk", {}},
       {"base", {}},
-      {"model", {"base"}},
+      {"model", {"base", "sdk"}},
       {"wire", {"model", "base"}},
       {"exec", {"wire", "model", "base"}},
       {"worker", {"wire", "model", "base", "sdk"}},

@@ -1,8 +1,10 @@
 // Order and belief: which case may run, who holds a device, and what an attempt counts for.
 #include <gmock/gmock.h>
 
-#include "exec/attempts.h"
+#include "exec/cases.h"
+#include "exec/devices.h"
 #include "exec/scheduler.h"
+#include "model/reasons.h"
 
 namespace cudnn_ci {
 namespace {
@@ -54,17 +56,69 @@ TEST(SchedulerTest, WhatThePlanSettledBlocksToo) {
   EXPECT_EQ(s.open(), 1u);
 }
 
-TEST(SchedulerTest, ADeviceIsHeldByOneAtATime) {
-  const Plan plan = Chain();
+TEST(SchedulerTest, WhatBlocksACaseIsTheFirstInPlanOrderWhicheverFailedFirst) {
+  Plan plan;
+  plan.cases = {MakeCase("a"), MakeCase("b"), MakeCase("c"), MakeCase("d", {0, 1, 2}), MakeCase("e", {3})};
+  for (const std::vector<size_t>& order : {std::vector<size_t>{0, 1, 2}, {2, 1, 0}, {1, 0, 2}}) {
+    Scheduler s(plan, Isolation::kProcess);
+    std::vector<Scheduler::Settled> blocked;
+    for (const size_t i : order) {
+      s.Take(s.LaneOf(i), false);
+      EXPECT_TRUE(blocked.empty());  // as long as one that could come first is open
+      blocked = s.Settle(i, i == 0 ? Outcome(Passed{}) : Outcome(Failed{}));
+    }
+    ASSERT_EQ(blocked.size(), 2u);
+    EXPECT_EQ(std::get<Blocked>(blocked[0].outcome).by, "b");
+    EXPECT_EQ(std::get<Blocked>(blocked[1].outcome).by, "b");
+    EXPECT_EQ(s.open(), 0u);
+  }
+}
+
+TEST(SchedulerTest, ARunCutShortStillSaysWhatIsBlocked) {
+  Plan plan;
+  plan.cases = {MakeCase("a"), MakeCase("b"), MakeCase("c", {0, 1}), MakeCase("d", {2})};
+  Scheduler s(plan, Isolation::kProcess);
+  EXPECT_TRUE(s.Settle(0, Failed{}).empty());
+  const auto blocked = s.SettleBlocked();
+  ASSERT_EQ(blocked.size(), 2u);
+  EXPECT_EQ(std::get<Blocked>(blocked[1].outcome).by, "a");
+}
+
+TEST(SchedulerTest, ASecondEndOfACaseReleasesNothingTwice) {
+  Plan plan;
+  plan.cases = {MakeCase("a"), MakeCase("b"), MakeCase("c", {0, 1})};
+  Scheduler s(plan, Isolation::kProcess);
+  Lane* lane = s.ReadyLanes().at(0);
+  s.Take(lane, false);
+  s.Take(lane, false);
+  s.Settle(0, Passed{});
+  s.Requeue(0, true);
+  EXPECT_EQ(s.open(), 3u);
+  s.Take(lane, true);
+  s.Settle(0, Passed{});
+  EXPECT_TRUE(lane->empty());  // c still needs b
+  s.Settle(1, Passed{});
+  EXPECT_THAT(lane->ready, ElementsAre(2));
+}
+
+TEST(SchedulerTest, CasesThatSeeNoDeviceShareNoLaneWithThoseThatDo) {
+  Plan plan;
+  plan.cases = {MakeCase("a"), MakeCase("b")};
+  plan.cases[0].devices = Devices::kNone;
+  plan.cases[1].devices = Devices::kEnvironment;
   Scheduler s(plan, Isolation::kShared);
-  s.Lease("gpu0", 1);
-  EXPECT_FALSE(s.CanLease("gpu0"));
-  EXPECT_TRUE(s.CanLease("gpu1"));
-  EXPECT_FALSE(s.CanLease("*"));
-  EXPECT_TRUE(s.CanLease(""));
-  s.Release(1);
-  s.Lease("*", 2);
-  EXPECT_FALSE(s.CanLease("gpu1"));
+  EXPECT_NE(s.LaneOf(0), s.LaneOf(1));
+  EXPECT_TRUE(s.LaneOf(0)->hide_devices);
+  EXPECT_FALSE(s.LaneOf(1)->hide_devices);
+}
+
+TEST(SchedulerTest, WhatAChangedPluginHasLeftToDoLeavesItsLanes) {
+  Plan plan = Chain();
+  plan.cases[3].planned.plugin = "q";
+  Scheduler s(plan, Isolation::kProcess);
+  s.Requeue(s.Take(s.LaneOf(0), false), true);  // to be looked at again, alone
+  EXPECT_THAT(s.WithdrawPlugin("p"), ElementsAre(0, 1, 2));
+  EXPECT_THAT(s.ReadyLanes(), ElementsAre(s.LaneOf(3)));
 }
 
 TEST(SchedulerTest, ALostDevicesCasesLeaveTheirLanes) {
@@ -76,94 +130,165 @@ TEST(SchedulerTest, ALostDevicesCasesLeaveTheirLanes) {
   EXPECT_EQ(s.ReadyLanes().size(), 1u);
 }
 
-AttemptResult Result(Outcome outcome, AttemptMode mode) {
-  AttemptResult r;
-  r.outcome = std::move(outcome);
-  r.mode = mode;
-  return r;
+TEST(DeviceTableTest, ADeviceIsHeldByOneAtATime) {
+  DeviceTable d({{"gpu0", "GPU-0", "", ""}, {"gpu1", "GPU-1", "", ""}}, true);
+  d.Lease("gpu0", 1);
+  EXPECT_FALSE(d.CanLease("gpu0"));
+  EXPECT_TRUE(d.CanLease("gpu1"));
+  EXPECT_FALSE(d.CanLease("*"));
+  EXPECT_TRUE(d.CanLease(""));
+  d.Release(1);
+  d.Lease("*", 2);
+  EXPECT_FALSE(d.CanLease("gpu1"));
+  d.Release(2);
+  EXPECT_TRUE(d.CanLease("gpu1"));
+  EXPECT_THAT(d.Named("*"), ElementsAre("gpu0", "gpu1"));
 }
+
+TEST(DeviceTableTest, ResultsOnASuspectDeviceWaitUntilItIsTrustedOrLost) {
+  DeviceTable d({{"gpu0", "GPU-0", "", ""}, {"gpu1", "", "", ""}}, true);
+  EXPECT_FALSE(d.CanBeTested("gpu1"));  // nominal
+  EXPECT_FALSE(d.NeedsCanary("gpu0"));
+  d.Suspect("gpu0");
+  EXPECT_TRUE(d.NeedsCanary("gpu0"));
+  EXPECT_TRUE(d.WaitingForCanary().empty());  // nothing depends on it
+  d.Hold("gpu0", {});
+  EXPECT_TRUE(d.Holding());
+  EXPECT_THAT(d.WaitingForCanary(), ElementsAre("gpu0"));
+  EXPECT_EQ(d.Trust("gpu0").size(), 1u);
+  EXPECT_FALSE(d.NeedsCanary("gpu0"));
+  EXPECT_FALSE(d.Holding());
+  d.Suspect("gpu0");
+  d.Hold("gpu0", {});
+  EXPECT_EQ(d.Lose("gpu0").size(), 1u);
+  EXPECT_TRUE(d.IsLost("gpu0"));
+  EXPECT_FALSE(d.NeedsCanary("gpu0"));
+}
+
+TEST(DeviceTableTest, WhereNoCanaryCanRunNothingIsHeldForOne) {
+  DeviceTable d({{"gpu0", "GPU-0", "", ""}}, false);
+  EXPECT_FALSE(d.CanBeTested("gpu0"));
+}
+
 const Outcome kCrash = Errored{ErrorKind::kCrashed, "SIGSEGV"};
 
-TEST(AttemptRulesTest, ASharedPassCounts) {
-  AttemptRules rules(0, true);
-  CaseHistory h;
-  EXPECT_EQ(rules.Judge(MakeCase("a"), Result(Passed{}, AttemptMode::kShared), &h).next, Next::kFinal);
+// One case "a", its rules, and the record of the run.
+class CasesTest : public testing::Test {
+ protected:
+  CasesTest() { plan_.cases = {MakeCase("a")}; }
+  void Rules(int retries) { rules_.emplace(plan_, fold_.summary(), retries, true); }
+  Decision Judge(Outcome outcome, AttemptMode mode, const std::string& step = "") {
+    AttemptResult r;
+    r.outcome = std::move(outcome);
+    r.mode = mode;
+    if (!step.empty()) r.crashed_step = {step};
+    return rules_->Judge(r);
+  }
+  std::vector<Flag> Flags() { return rules_->Take(0, Passed{}).flags; }
+  Plan plan_;
+  Fold fold_;
+  std::optional<Cases> rules_;
+};
+
+TEST_F(CasesTest, ASharedPassCounts) {
+  Rules(0);
+  EXPECT_EQ(Judge(Passed{}, AttemptMode::kShared).next, Next::kFinal);
 }
 
-TEST(AttemptRulesTest, AnyOtherSharedWordIsConfirmedAlone) {
+TEST_F(CasesTest, AnythingElseFromASharedProcessIsConfirmedAlone) {
   for (const Outcome& outcome : {Outcome(Failed{}), kCrash, Outcome(Skipped{})}) {
-    AttemptRules rules(0, true);
-    CaseHistory h;
-    const Case c = MakeCase("a");
-    EXPECT_EQ(rules.Judge(c, Result(outcome, AttemptMode::kShared), &h).next, Next::kConfirm);
-    const Decision same = rules.Judge(c, Result(outcome, AttemptMode::kConfirm), &h);
+    Rules(0);
+    EXPECT_EQ(Judge(outcome, AttemptMode::kShared).next, Next::kConfirm);
+    EXPECT_EQ(rules_->NextOf(0).mode, AttemptMode::kConfirm);
+    EXPECT_EQ(rules_->NextOf(0).number, 2);
+    const Decision same = Judge(outcome, AttemptMode::kConfirm);
     EXPECT_EQ(same.next, Next::kFinal);
     EXPECT_EQ(same.outcome, outcome);
-    EXPECT_THAT(h.flags, Contains(Flag::kConfirmed));
+    EXPECT_THAT(Flags(), Contains(Flag::kConfirmed));
   }
 }
 
-TEST(AttemptRulesTest, APassAloneAfterAFailureInCompanyIsOrderDependentAndRed) {
-  AttemptRules rules(3, true);
-  CaseHistory h;
-  const Case c = MakeCase("a");
-  rules.Judge(c, Result(kCrash, AttemptMode::kShared), &h);
-  const Decision d = rules.Judge(c, Result(Passed{}, AttemptMode::kConfirm), &h);
+TEST_F(CasesTest, APassAloneAfterAFailureInASharedProcessIsOrderDependentAndRed) {
+  Rules(3);
+  Judge(kCrash, AttemptMode::kShared);
+  const Decision d = Judge(Passed{}, AttemptMode::kConfirm);
   EXPECT_TRUE(std::holds_alternative<Failed>(d.outcome));
   EXPECT_EQ(d.findings.at(0).slug, "order-dependent");
 }
 
-TEST(AttemptRulesTest, AfterThreeOfAKindNoMoreAreConfirmedNorThoseThatWait) {
-  AttemptRules rules(0, true);
-  const Case c = MakeCase("a");
-  CaseHistory waiting;
-  rules.Judge(c, Result(kCrash, AttemptMode::kShared), &waiting);
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(rules.StillToConfirm(c, &waiting));
-    CaseHistory h;
-    EXPECT_EQ(rules.Judge(c, Result(kCrash, AttemptMode::kShared), &h).next, Next::kConfirm);
-    rules.Judge(c, Result(kCrash, AttemptMode::kConfirm), &h);
+TEST_F(CasesTest, AfterThreeOfAKindNoMoreAreConfirmedNorThoseThatWait) {
+  plan_.cases.assign(6, MakeCase("a"));
+  Rules(0);
+  const auto judge = [&](size_t i, const Outcome& outcome, AttemptMode mode) {
+    AttemptResult r;
+    r.case_index = i;
+    r.outcome = outcome;
+    r.mode = mode;
+    return rules_->Judge(r).next;
+  };
+  judge(0, kCrash, AttemptMode::kShared);  // waits
+  for (size_t i = 1; i <= 3; ++i) {
+    EXPECT_EQ(rules_->KnownOutcome(0), nullptr);
+    EXPECT_EQ(judge(i, kCrash, AttemptMode::kShared), Next::kConfirm);
+    judge(i, kCrash, AttemptMode::kConfirm);
   }
-  EXPECT_FALSE(rules.StillToConfirm(c, &waiting));
-  EXPECT_THAT(waiting.flags, Contains(Flag::kUnconfirmed));
-  CaseHistory h;
-  EXPECT_EQ(rules.Judge(c, Result(kCrash, AttemptMode::kShared), &h).next, Next::kFinal);
+  ASSERT_NE(rules_->KnownOutcome(0), nullptr);
+  EXPECT_EQ(*rules_->KnownOutcome(0), kCrash);
+  EXPECT_THAT(Flags(), Contains(Flag::kUnconfirmed));
+  EXPECT_EQ(judge(4, kCrash, AttemptMode::kShared), Next::kFinal);
   // Another kind begins from the start.
-  CaseHistory other;
-  EXPECT_EQ(rules.Judge(c, Result(Failed{}, AttemptMode::kShared), &other).next, Next::kConfirm);
+  EXPECT_EQ(judge(5, Failed{}, AttemptMode::kShared), Next::kConfirm);
 }
 
-TEST(AttemptRulesTest, APassOnRetryIsFlakyAndRedUnlessAllowed) {
+TEST_F(CasesTest, APassOnRetryIsFlakyAndRedUnlessAllowed) {
   for (const bool allowed : {false, true}) {
-    AttemptRules rules(1, true);
-    CaseHistory h;
-    Case c = MakeCase("a");
-    c.planned.allow_flaky = allowed;
-    EXPECT_EQ(rules.Judge(c, Result(Failed{}, AttemptMode::kAlone), &h).next, Next::kRetry);
-    const Decision d = rules.Judge(c, Result(Passed{}, AttemptMode::kRetry), &h);
+    plan_.cases[0].planned.allow_flaky = allowed;
+    Rules(1);
+    EXPECT_EQ(Judge(Failed{}, AttemptMode::kAlone).next, Next::kRetry);
+    EXPECT_EQ(rules_->NextOf(0).mode, AttemptMode::kRetry);
+    const Decision d = Judge(Passed{}, AttemptMode::kRetry);
     EXPECT_EQ(std::holds_alternative<Passed>(d.outcome), allowed);
-    EXPECT_THAT(h.flags, Contains(Flag::kFlaky));
+    EXPECT_THAT(Flags(), Contains(Flag::kFlaky));
   }
 }
 
-TEST(AttemptRulesTest, StepsAreLeftOutAtMostEightTimesAndTheCaseStaysRed) {
-  AttemptRules rules(0, true);
-  CaseHistory h;
-  const Case c = MakeCase("a");
-  for (int i = 0; i < 8; ++i) {
-    AttemptResult r = Result(kCrash, AttemptMode::kAlone);
-    r.crashed_step = {"engine=" + std::to_string(i)};
-    EXPECT_EQ(rules.Judge(c, r, &h).next, Next::kContinue);
-  }
-  AttemptResult ninth = Result(kCrash, AttemptMode::kAlone);
-  ninth.crashed_step = {"engine=8"};
-  EXPECT_EQ(rules.Judge(c, ninth, &h).next, Next::kFinal);
-  CaseHistory once;
-  AttemptResult r = Result(kCrash, AttemptMode::kAlone);
-  r.crashed_step = {"engine=0"};
-  rules.Judge(c, r, &once);
-  EXPECT_TRUE(
-      std::holds_alternative<Errored>(rules.Judge(c, Result(Passed{}, AttemptMode::kAlone), &once).outcome));
+TEST_F(CasesTest, AnAllowedSkipOnRetryIsNoPass) {
+  plan_.cases[0].planned.allow_flaky = true;
+  plan_.cases[0].planned.allow_skip = {SkipKind::kUnsupported};
+  Rules(1);
+  EXPECT_EQ(Judge(kCrash, AttemptMode::kAlone).next, Next::kRetry);
+  const Decision d = Judge(Skipped{}, AttemptMode::kRetry);
+  EXPECT_EQ(d.next, Next::kFinal);
+  EXPECT_EQ(d.outcome, kCrash);
+}
+
+TEST_F(CasesTest, ForbiddenSkipsAreNotRetried) {
+  Rules(3);
+  EXPECT_EQ(Judge(Skipped{}, AttemptMode::kAlone).next, Next::kFinal);
+}
+
+TEST_F(CasesTest, StepsAreLeftOutAtMostEightTimesAndTheCaseStaysRed) {
+  Rules(0);
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(Judge(kCrash, AttemptMode::kAlone, "engine=" + std::to_string(i)).next, Next::kContinue);
+  EXPECT_EQ(rules_->NextOf(0).skip_steps.size(), 8u);
+  EXPECT_EQ(Judge(kCrash, AttemptMode::kAlone, "engine=8").next, Next::kFinal);
+  Rules(0);
+  Judge(kCrash, AttemptMode::kAlone, "engine=0");
+  EXPECT_TRUE(std::holds_alternative<Errored>(Judge(Passed{}, AttemptMode::kAlone).outcome));
+}
+
+TEST_F(CasesTest, ARetryRunsTheWholeCase) {
+  plan_.cases[0].planned.allow_flaky = true;
+  Rules(1);
+  EXPECT_EQ(Judge(kCrash, AttemptMode::kAlone, "engine=0").next, Next::kContinue);
+  // What is left of it passes: that is no pass of the case.
+  EXPECT_EQ(Judge(Passed{}, AttemptMode::kAlone).next, Next::kRetry);
+  EXPECT_TRUE(rules_->NextOf(0).skip_steps.empty());
+  // It ends in the step again, and is not continued without it.
+  const Decision d = Judge(kCrash, AttemptMode::kRetry, "engine=0");
+  EXPECT_EQ(d.next, Next::kFinal);
+  EXPECT_TRUE(std::holds_alternative<Errored>(d.outcome));
 }
 
 }  // namespace

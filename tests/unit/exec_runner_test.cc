@@ -6,8 +6,11 @@
 
 #include <filesystem>
 
+#include "exec/discover.h"
+#include "exec/plugin_file.h"
 #include "exec/process_posix.h"
 #include "exec/runner.h"
+#include "scratch.h"
 
 namespace cudnn_ci {
 namespace {
@@ -36,50 +39,200 @@ class StuckProcesses : public PosixProcessControl {
   pid_t stuck_ = 0;
 };
 
-Case MakeCase(const std::string& check, Params params) {
+// As when no process, or no descriptor, is left.
+class NoProcesses : public PosixProcessControl {
+ public:
+  Result<pid_t> Spawn(const SpawnRequest&) override { return Error{"Resource temporarily unavailable"}; }
+};
+
+Case MakeCase(const std::string& check, Params params, double timeout_s = 60) {
   Case c;
   c.planned.check = "fixture." + check;
   c.planned.ref.id = c.planned.check;
   c.planned.plugin = "fixture";
   c.planned.params = std::move(params);
-  c.planned.timeout_s = 0.2;
+  c.planned.timeout_s = timeout_s;
   return c;
 }
 
-TEST(RunnerTest, AProcessThatSurvivesSigkillIsAbandonedAndTheRunGoesOnWithoutIt) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  const Fd signals(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  Plan plan;
-  plan.cases = {MakeCase("hang", {{"ignore_term", false}}), MakeCase("pass", {{"i", int64_t{1}}})};
-  plan.cases[1].planned.timeout_s = 60;
-  Catalog catalog;
-  catalog.plugins.emplace_back();
-  catalog.plugins[0].name = "fixture";
-  catalog.plugins[0].path = FIXTURE_PLUGIN;
-  RunnerOptions options;
-  options.worker_path = WORKER;
-  options.scratch_dir = std::filesystem::temp_directory_path();
-  options.limits.grace_s = 0.1;
-  options.limits.abandon_s = 0.2;
-  std::map<std::string, Outcome> outcomes;
-  std::vector<std::string> ends;
-  RunnerCallbacks callbacks;
-  callbacks.emit = [&](const EventBody& body) {
-    if (const auto* f = std::get_if<CaseFinished>(&body)) outcomes[f->ref.id] = f->outcome;
-    if (const auto* e = std::get_if<WorkerEnded>(&body)) ends.push_back(e->how);
-  };
-  callbacks.tick = [] {};
+// A catalog of the fixture plugin, a plan, and the record of its run.
+class RunnerTest : public testing::Test {
+ protected:
+  RunnerTest() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&set, signal);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    signals_ = Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    UsePlugin(std::filesystem::path(FIXTURE_PLUGIN).parent_path());
+    options_.worker_path = WORKER;
+    options_.scratch_dir = scratch_.path();
+    options_.limits.grace_s = 0.1;
+    options_.limits.abandon_s = 0.2;
+  }
+  void UsePlugin(const std::string& folder) {
+    const std::vector<PluginFile> files = FindPluginFiles({folder});
+    ASSERT_EQ(files.size(), 1u);
+    catalog_.plugins.resize(1);
+    catalog_.plugins[0].name = "fixture";
+    catalog_.plugins[0].path = files[0].path;
+    catalog_.plugins[0].file = files[0].identity;
+  }
+  void Run(ProcessControl* control) {
+    RunnerCallbacks callbacks;
+    callbacks.emit = [&](const EventBody& body) {
+      fold_.Apply({++seq_, 0, body});
+      if (const auto* e = std::get_if<WorkerEnded>(&body)) ends_.push_back(e->how);
+      if (const auto* e = std::get_if<WorkerStarted>(&body)) started_.push_back(e->device);
+    };
+    callbacks.tick = [] {};
+    for (const Case& c : plan_.cases) callbacks.emit(c.planned);
+    Runner(plan_, catalog_, options_, fold_.summary(), callbacks, control, signals_.get()).Run();
+  }
+  const Outcome& OutcomeOf(const std::string& check) const {
+    return fold_.summary().Find({"fixture." + check, ""})->outcome;
+  }
+  ErrorKind ErrorOf(const std::string& check) const { return std::get<Errored>(OutcomeOf(check)).kind; }
+  Discovery DiscoverWith(ProcessControl* control) {
+    DiscoverOptions d;
+    d.worker_path = WORKER;
+    d.scratch_dir = scratch_.path();
+    d.directories = {std::filesystem::path(FIXTURE_PLUGIN).parent_path()};
+    d.subjects = {{"system", "loader"}};
+    d.load_timeout_s = 0.2;
+    d.limits = options_.limits;
+    d.limits.exit_s = 0.3;
+    int interrupted = 0;
+    return Discover(d, control, signals_.get(), &interrupted);
+  }
+
+  Scratch scratch_;
+  Fd signals_;
+  Plan plan_;
+  Catalog catalog_;
+  RunnerOptions options_;
+  Fold fold_;
+  int64_t seq_ = 0;
+  std::vector<std::string> ends_, started_;  // how workers ended; on which devices they were started
+};
+
+TEST_F(RunnerTest, AProcessThatSurvivesSigkillIsAbandonedAndTheRunGoesOnWithoutIt) {
+  plan_.cases = {MakeCase("hang", {{"ignore_term", false}}, 0.2), MakeCase("pass", {{"i", int64_t{1}}})};
   StuckProcesses control;
-  Runner(plan, catalog, options, callbacks, &control).Run(signals.get());
+  Run(&control);
   EXPECT_EQ(control.signals_, std::vector<int>({SIGTERM, SIGKILL}));
-  const auto* errored = std::get_if<Errored>(&outcomes["fixture.hang"]);
-  ASSERT_NE(errored, nullptr);
-  EXPECT_EQ(errored->kind, ErrorKind::kAbandoned);
-  EXPECT_THAT(ends, testing::Contains("abandoned"));
-  EXPECT_TRUE(std::holds_alternative<Passed>(outcomes["fixture.pass"]));
+  EXPECT_EQ(ErrorOf("hang"), ErrorKind::kAbandoned);
+  EXPECT_THAT(ends_, testing::Contains("abandoned"));
+  EXPECT_TRUE(std::holds_alternative<Passed>(OutcomeOf("pass")));
+}
+
+TEST_F(RunnerTest, AnAbandonedCheckOfAllDevicesLosesThemAllAndTheRunEnds) {
+  options_.devices = {{"gpu0", "", "", ""}, {"gpu1", "", "", ""}};
+  plan_.cases = {MakeCase("hang", {{"ignore_term", false}}, 0.2), MakeCase("pass", {{"i", int64_t{1}}}),
+                 MakeCase("noop", {{"i", int64_t{1}}})};
+  plan_.cases[0].devices = Devices::kAll;
+  plan_.cases[1].devices = Devices::kAll;
+  StuckProcesses control;
+  Run(&control);
+  EXPECT_EQ(fold_.summary().devices_lost.size(), 2u);
+  EXPECT_EQ(ErrorOf("hang"), ErrorKind::kAbandoned);
+  EXPECT_EQ(ErrorOf("pass"), ErrorKind::kDeviceLost);
+  EXPECT_TRUE(std::holds_alternative<Passed>(OutcomeOf("noop")));
+}
+
+TEST_F(RunnerTest, APluginThatIsNotTheFileThatWasDescribedIsNotRun) {
+  std::filesystem::create_directory(scratch_.File("plugins"));
+  const std::string copy = scratch_.File("plugins/fixture.cci.so");
+  std::filesystem::copy_file(FIXTURE_PLUGIN, copy);
+  UsePlugin(scratch_.File("plugins"));
+  EXPECT_EQ(catalog_.plugins[0].file.sha256.size(), 64u);
+  // As an upgrade would, with the same content.
+  std::filesystem::copy_file(FIXTURE_PLUGIN, copy + ".new");
+  std::filesystem::rename(copy + ".new", copy);
+  plan_.cases = {MakeCase("pass", {{"i", int64_t{1}}}), MakeCase("noop", {{"i", int64_t{1}}})};
+  plan_.cases[1].shareable = true;
+  PosixProcessControl control;
+  Run(&control);
+  EXPECT_EQ(ErrorOf("pass"), ErrorKind::kPluginLoad);
+  EXPECT_EQ(ErrorOf("noop"), ErrorKind::kPluginLoad);
+  EXPECT_TRUE(ends_.empty());
+}
+
+TEST_F(RunnerTest, WithoutAProcessTheRunEndsAndSaysSo) {
+  plan_.cases = {MakeCase("pass", {{"i", int64_t{1}}})};
+  NoProcesses control;
+  Run(&control);
+  ASSERT_EQ(fold_.summary().run_findings.size(), 1u);
+  EXPECT_EQ(fold_.summary().run_findings[0].slug, "worker-not-started");
+}
+
+TEST_F(RunnerTest, StraysAreSweptWhileTheRunGoesOn) {
+  plan_.cases = {MakeCase("leave", {{"what", std::string("daemon")}, {"pass", true}, {"i", int64_t{0}}}),
+                 MakeCase("slow", {{"ms", int64_t{300}}, {"i", int64_t{0}}})};
+  plan_.cases[1].prerequisites = {0};
+  class Watching : public PosixProcessControl {
+   public:
+    bool SweepStrays(const std::set<pid_t>& keep) override {
+      const bool found = PosixProcessControl::SweepStrays(keep);
+      if (found && !keep.empty()) ++during;  // while workers live
+      return found;
+    }
+    int during = 0;
+  } control;
+  Run(&control);
+  EXPECT_TRUE(std::holds_alternative<Passed>(OutcomeOf("slow")));
+  EXPECT_GT(control.during, 0);
+}
+
+TEST_F(RunnerTest, AWarmWorkerStartsEarlyOnlyWhereThatCannotChangeAVerdict) {
+  const auto first_device = [&](const FactMap& facts) {
+    fold_ = {};
+    started_.clear();
+    options_.facts.by_subject["system"] = facts;
+    options_.devices = {{"gpu0", "GPU-0", "", ""}};
+    options_.jobs = 3;
+    plan_.cases = {MakeCase("pass", {{"i", int64_t{1}}}), MakeCase("noop", {{"i", int64_t{1}}})};
+    plan_.cases[1].planned.ref.device = "gpu0";
+    plan_.cases[1].devices = Devices::kOne;
+    plan_.cases[1].shareable = true;
+    plan_.cases[1].prerequisites = {0};
+    PosixProcessControl control;
+    Run(&control);
+    EXPECT_EQ(started_.size(), 2u);
+    return started_.front();
+  };
+  EXPECT_EQ(first_device({}), "gpu0");
+  EXPECT_EQ(first_device({{"gpu.0.compute_mode", "default"}, {"gpu.0.memory_free_bytes", "9000000000"}}),
+            "gpu0");
+  EXPECT_EQ(first_device({{"gpu.0.compute_mode", "exclusive_process"}}), "");
+  EXPECT_EQ(first_device({{"gpu.0.memory_free_bytes", "1000000000"}}), "");
+}
+
+TEST_F(RunnerTest, MemoryThatOthersHoldIsTheRunnersFault) {
+  options_.devices = {{"gpu0", "", "", ""}};
+  options_.facts.by_subject["system"] = {{"gpu.0.memory_bytes", "80000000000"},
+                                         {"gpu.0.memory_free_bytes", "70000000000"}};
+  plan_.cases = {MakeCase("skip", {{"kind", std::string("memory")}})};
+  plan_.cases[0].planned.ref.device = "gpu0";
+  plan_.cases[0].devices = Devices::kOne;
+  PosixProcessControl control;
+  Run(&control);
+  const std::vector<Finding>& findings = fold_.summary().cases.at(0).findings;
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].slug, "out-of-device-memory-shared");
+}
+
+TEST_F(RunnerTest, DiscoveryGivesUpOnAProcessThatSurvivesSigkillAndBlamesTheRunner) {
+  StuckProcesses control;
+  const Discovery d = DiscoverWith(&control);
+  EXPECT_FALSE(d.abandoned.empty());
+}
+
+TEST_F(RunnerTest, DiscoveryWithoutAProcessBlamesTheRunner) {
+  NoProcesses control;
+  const Discovery d = DiscoverWith(&control);
+  ASSERT_EQ(d.catalog.broken.size(), 1u);
+  EXPECT_EQ(d.catalog.broken[0].slug, "worker-not-started");
 }
 
 }  // namespace

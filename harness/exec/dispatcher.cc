@@ -1,0 +1,292 @@
+#include "exec/dispatcher.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "base/time.h"
+#include "exec/launch.h"
+#include "exec/plugin_file.h"
+#include "model/facts.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kRunsAhead = 16;  // hides the round trip; more would only lengthen what a crash gives back
+
+}  // namespace
+
+Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOptions& options, Pool* pool,
+                       Scheduler* scheduler, DeviceTable* devices, Cases* cases,
+                       std::function<void(const EventBody&)> emit)
+    : plan_(plan),
+      catalog_(catalog),
+      options_(options),
+      pool_(pool),
+      scheduler_(scheduler),
+      devices_(devices),
+      cases_(cases),
+      emit_(std::move(emit)) {}
+
+std::vector<Seat*> Dispatcher::Seats() {
+  std::vector<Seat*> out;
+  for (auto& [id, seat] : seats_) out.push_back(&seat);
+  return out;
+}
+
+Seat Dispatcher::Leave(int64_t worker) {
+  devices_->Release(worker);
+  Seat seat = std::move(seats_.at(worker));
+  seats_.erase(worker);
+  return seat;
+}
+
+void Dispatcher::Dispatch(bool stopping) {
+  DispatchCanaries(stopping);
+  if (stopping) return EndIdle();
+  for (Lane* lane : scheduler_->ReadyLanes()) DispatchLane(lane);
+  if (scheduler_->open() == 0) EndIdle();
+}
+
+void Dispatcher::DispatchCanaries(bool stopping) {
+  const std::vector<Lane*> lanes = scheduler_->ReadyLanes();
+  for (const std::string& device : devices_->WaitingForCanary()) {
+    if (pool_->live() >= options_.jobs) return;
+    // Whoever uses the device next begins with the canary; a process for it alone only when nobody comes.
+    const auto uses = [&](const Lane* lane) { return lane->device == device; };
+    if (!stopping && std::any_of(lanes.begin(), lanes.end(), uses)) continue;
+    if (!StartWorker(nullptr, device, std::nullopt, false)) untested_device_ = device;
+  }
+}
+
+void Dispatcher::DispatchLane(Lane* lane) {
+  if (lane->empty()) return;
+  if (lane->shared && !lane->ready.empty()) {
+    if (Seat* seat = SharedWorkerOf(lane)) {
+      if (!TakeLease(seat))
+        MakeRoom(lane);
+      else if (!seat->canary_pending)
+        Fill(seat);
+      return;
+    }
+  }
+  if (!start_failure_.empty()) return;
+  if (pool_->live() >= options_.jobs || !devices_->CanLease(lane->device)) return MakeRoom(lane);
+  // What was asked to run alone goes first; a device's shared worker was shut down for it by MakeRoom.
+  const bool alone = !lane->alone.empty();
+  const size_t next = alone ? lane->alone.front() : lane->ready.front();
+  const bool shared = lane->shared && !alone;
+  if (!PluginsUnchanged(shared ? lane->plugins : std::set{plan_.cases[next].planned.plugin})) return;
+  if (shared)
+    StartWorker(lane, lane->device, std::nullopt, false);
+  else
+    StartWorker(lane, lane->device, scheduler_->Take(lane, alone), false);
+}
+
+// Warm workers nobody will need again.
+void Dispatcher::EndIdle() {
+  for (Seat* seat : Seats())
+    if (seat->worker->idle() && !seat->worker->ending()) Shutdown(seat);
+}
+
+void Dispatcher::Shutdown(Seat* seat) {
+  pool_->Do(seat->worker, [&](int64_t now, Effects* out) { seat->worker->Shutdown(now, out); });
+}
+
+Seat* Dispatcher::SharedWorkerOf(const Lane* lane) {
+  for (auto& [id, seat] : seats_)
+    if ((seat.lane == lane || options_.isolation == Isolation::kNone) && seat.worker->shared() &&
+        seat.worker->accepting())
+      return &seat;
+  return nullptr;
+}
+
+// A context costs up to 400 ms, and the driver creates them one after the other. So the first warm worker of
+// each device makes its own while the checks before it still run. On the first device this is the one time
+// that there are two contexts; on the others all checks share that one. Not where it could change a verdict.
+void Dispatcher::StartEarly() {
+  if (options_.isolation != Isolation::kShared) return;
+  for (const Case& c : plan_.cases)
+    if (c.exclusive) return;
+  for (const DeviceInfo& device : options_.devices) {
+    if (pool_->live() + 1 >= options_.jobs) return;  // one slot stays for the checks that come first
+    if (device.uuid.empty() || !HasRoomForEarly(device.name)) continue;
+    for (size_t i = 0; i < plan_.cases.size(); ++i) {
+      Lane* lane = scheduler_->LaneOf(i);
+      if (plan_.cases[i].settled || !lane->shared || lane->device != device.name) continue;
+      if (PluginsUnchanged(lane->plugins)) StartWorker(lane, device.name, std::nullopt, true);
+      break;
+    }
+  }
+}
+
+// In the default compute mode, and not short of memory. What is unknown (NVML refuses it inside MIG) is not
+// little.
+bool Dispatcher::HasRoomForEarly(const std::string& device) const {
+  constexpr int64_t kEnoughMemory = int64_t{4} << 30;
+  const GpuFacts gpu = FactsOfGpu(options_.facts, device);
+  return (gpu.compute_mode.empty() || gpu.compute_mode == "default") &&
+         (!gpu.memory_free_bytes || *gpu.memory_free_bytes >= kEnoughMemory);
+}
+
+// An early worker's turn has come: it needs the lease like any other.
+bool Dispatcher::TakeLease(Seat* seat) {
+  if (!seat->early) return true;
+  if (!devices_->CanLease(seat->device)) return false;
+  devices_->Lease(seat->device, seat->worker->id());
+  seat->early = false;
+  if (devices_->NeedsCanary(seat->device)) BeginWithCanary(seat);
+  return true;
+}
+
+void Dispatcher::BeginWithCanary(Seat* seat) {
+  seat->canary_pending = true;
+  pool_->Do(seat->worker, [&](int64_t now, Effects* out) { seat->worker->RequestCanary(now, out); });
+}
+
+// An idle warm worker holds a slot, perhaps a device: it goes when a lane that cannot start needs either.
+void Dispatcher::MakeRoom(const Lane* wanting) {
+  for (Seat* seat : Seats()) {
+    if (!seat->worker->shared() || !seat->worker->idle() || seat->worker->ending()) continue;
+    if (seat->canary_pending || seat->early || (seat->lane && !seat->lane->ready.empty())) continue;
+    const bool holds_device = !seat->device.empty() && (seat->device == wanting->device ||
+                                                        wanting->device == "*" || seat->device == "*");
+    if (holds_device || pool_->live() >= options_.jobs) return Shutdown(seat);
+  }
+}
+
+void Dispatcher::Fill(Seat* seat) {
+  CaseWorker* worker = seat->worker;
+  pool_->Do(worker, [&](int64_t now, Effects* out) {
+    const auto take = [&](Lane* from) {
+      while (!from->ready.empty() && worker->queued() < kRunsAhead && worker->accepting())
+        worker->Assign(AssignmentOf(scheduler_->Take(from, false), true), now, out);
+    };
+    if (options_.isolation != Isolation::kNone) return take(seat->lane);
+    for (Lane* lane : scheduler_->ReadyLanes()) take(lane);
+  });
+}
+
+const SubjectInfo* Dispatcher::SubjectOf(const Lane* lane) const {
+  for (const SubjectInfo& s : options_.subjects)
+    if (lane && s.name == lane->subject) return &s;
+  return nullptr;
+}
+
+// The plugins a worker loads: those of its lane, one for a case that runs alone, any one for a canary.
+WorkerCommand Dispatcher::Command(const Lane* lane, const Seat& seat) const {
+  const bool one_process = options_.isolation == Isolation::kNone;
+  WorkerCommand command;
+  command.worker_path = options_.worker_path;
+  for (const PluginInfo& p : catalog_.plugins)
+    if ((one_process || seat.plugins.count(p.name)) && !changed_.count(p.name))
+      command.plugins.push_back(p.path);
+  if (command.plugins.empty() && !catalog_.plugins.empty())
+    command.plugins.push_back(catalog_.plugins.front().path);
+  // One visible device, by UUID: cuInit takes five times as long with four of them visible.
+  std::vector<std::string> uuids;
+  for (const DeviceInfo& d : options_.devices)
+    if (!d.uuid.empty() && (d.name == seat.device || seat.device == "*")) uuids.push_back(d.uuid);
+  const bool hide = lane && lane->hide_devices && !one_process;
+  command.env = WorkerEnvironment(SubjectOf(lane), hide || !uuids.empty() ? &uuids : nullptr);
+  command.inherit_output = one_process;
+  return command;
+}
+
+void Dispatcher::Configure(const Seat& seat) {
+  wire::Configure c;
+  const SubjectInfo* subject = SubjectOf(seat.lane);
+  if (!subject && !options_.subjects.empty()) subject = options_.subjects.data();
+  if (subject) {
+    c.subject_name = subject->name;
+    c.subject_spec = subject->spec;
+  }
+  for (const DeviceInfo& d : options_.devices)
+    if (d.name == seat.device) c.device_uuid = d.uuid;
+  c.scratch_dir = pool_->Scratch(*seat.worker).path();
+  const auto facts = options_.facts.by_subject.find(c.subject_name);
+  const bool known = facts != options_.facts.by_subject.end();
+  pool_->Do(seat.worker, [&](int64_t, Effects* out) {
+    for (wire::Configure& m : Configuration(c, options_.contract, known ? &facts->second : nullptr))
+      out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(std::move(m)))});
+  });
+}
+
+bool Dispatcher::PluginsUnchanged(const std::set<std::string>& plugins) {
+  bool same = true;
+  for (const PluginInfo& p : catalog_.plugins) {
+    if (options_.isolation != Isolation::kNone && !plugins.count(p.name)) continue;
+    if (changed_.count(p.name)) continue;  // its cases are settled
+    const std::string change = ChangeOf(p.file, p.path);
+    if (change.empty()) continue;
+    changed_[p.name] = change;
+    same = false;
+  }
+  return same;
+}
+
+Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::optional<size_t> alone_case,
+                              bool early) {
+  const bool one_process = options_.isolation == Isolation::kNone;
+  Seat seat;
+  seat.lane = lane;
+  // One process for everything sees one device, too.
+  seat.device = one_process && !options_.devices.empty() ? options_.devices[0].name : device;
+  if (alone_case)
+    seat.plugins = {plan_.cases[*alone_case].planned.plugin};
+  else if (lane)
+    seat.plugins = lane->plugins;
+  WorkerLimits limits = options_.limits;
+  limits.timeouts = limits.timeouts && !one_process;
+  const auto declared = [this, one_process,
+                         plugins = seat.plugins](const std::string& slug) -> const FindingInfo* {
+    for (const PluginInfo& p : catalog_.plugins)
+      if (one_process || plugins.count(p.name))
+        for (const FindingInfo& f : p.findings)
+          if (f.slug == slug) return &f;
+    return nullptr;
+  };
+  const bool shared = !alone_case && lane && lane->shared;
+  auto owned = std::make_unique<CaseWorker>(shared, limits, declared);
+  seat.worker = owned.get();
+  const Result<Worker*> started = pool_->Start(Command(lane, seat), std::move(owned));
+  if (!started.ok()) {
+    start_failure_ = started.error();
+    return nullptr;
+  }
+  const int64_t id = (*started)->id();
+  Seat* taken = &(seats_[id] = std::move(seat));
+  taken->early = early;
+  if (!early) devices_->Lease(taken->device, id);
+  emit_(WorkerStarted{id, pool_->Pid(**started), Join({taken->plugins.begin(), taken->plugins.end()}, ","),
+                      lane ? lane->subject : "", taken->device, shared});
+  Configure(*taken);
+  if (alone_case) taken->reserved = AssignmentOf(*alone_case, false);
+  if (early) {
+    pool_->Do(taken->worker, [](int64_t, Effects* out) {
+      out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(wire::Warm{}))});
+    });
+  } else if (devices_->NeedsCanary(taken->device)) {
+    BeginWithCanary(taken);
+  } else {
+    GoOn(taken);
+    if (shared) Fill(taken);
+  }
+  return taken;
+}
+
+void Dispatcher::GoOn(Seat* seat) {
+  seat->canary_pending = false;
+  if (seat->reserved) {
+    pool_->Do(seat->worker,
+              [&](int64_t now, Effects* out) { seat->worker->Assign(std::move(*seat->reserved), now, out); });
+    seat->reserved.reset();
+  } else if (!seat->lane) {
+    Shutdown(seat);
+  }
+}
+
+Assignment Dispatcher::AssignmentOf(size_t case_index, bool shared) const {
+  return MakeAssignment(case_index, plan_.cases[case_index], cases_->NextOf(case_index), shared);
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,92 @@
+// Who runs what: lanes to workers, devices to lanes, within the job slots. Decides which process is started
+// and which case it gets; what comes of it is the runner's.
+#ifndef CUDNN_CI_EXEC_DISPATCHER_H_
+#define CUDNN_CI_EXEC_DISPATCHER_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "exec/case_worker.h"
+#include "exec/cases.h"
+#include "exec/devices.h"
+#include "exec/pool.h"
+#include "exec/runner_options.h"
+#include "exec/scheduler.h"
+
+namespace cudnn_ci {
+
+// A worker's place in the run.
+struct Seat {
+  CaseWorker* worker = nullptr;
+  Lane* lane = nullptr;  // null: a canary alone
+  std::set<std::string> plugins;
+  std::string device;  // "gpu0", "*" for all, "" for none
+  bool canary_pending = false;
+  bool early = false;                  // warms up before its turn, without the device's lease
+  std::optional<Assignment> reserved;  // waits for the canary
+  int64_t baseline_rss = 0;            // bytes, once warm; 0: not measured yet
+};
+
+class Dispatcher {
+ public:
+  Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOptions& options, Pool* pool,
+             Scheduler* scheduler, DeviceTable* devices, Cases* cases,
+             std::function<void(const EventBody&)> emit);
+
+  // Workers that warm up before their turn; before the first Dispatch.
+  void StartEarly();
+  // Starts and fills what can be; `stopping`: only canaries that results wait for, and idle workers end.
+  void Dispatch(bool stopping);
+  // The canary a worker began with was right: it goes on with its case.
+  void GoOn(Seat* seat);
+  // The worker is gone: its lease and seat are free. Returns what it held.
+  Seat Leave(int64_t worker);
+
+  Seat& SeatOf(const Worker& worker) { return seats_.at(worker.id()); }
+  std::vector<Seat*> Seats();
+  // Why no process could be started; nothing is started after that. Empty: none failed.
+  const std::string& start_failure() const { return start_failure_; }
+  // The device of the canary that no process could be started for.
+  const std::string& untested_device() const { return untested_device_; }
+  // Plugins whose files are no longer those that were described; nothing of them is started.
+  const std::map<std::string, std::string>& changed_plugins() const { return changed_; }
+
+ private:
+  void DispatchCanaries(bool stopping);
+  void DispatchLane(Lane* lane);
+  void EndIdle();
+  Seat* StartWorker(Lane* lane, const std::string& device, std::optional<size_t> alone_case, bool early);
+  WorkerCommand Command(const Lane* lane, const Seat& seat) const;
+  void Configure(const Seat& seat);
+  bool PluginsUnchanged(const std::set<std::string>& plugins);
+  bool HasRoomForEarly(const std::string& device) const;
+  bool TakeLease(Seat* seat);
+  void BeginWithCanary(Seat* seat);
+  void Fill(Seat* seat);
+  void MakeRoom(const Lane* wanting);
+  void Shutdown(Seat* seat);
+  Seat* SharedWorkerOf(const Lane* lane);
+  Assignment AssignmentOf(size_t case_index, bool shared) const;
+  const SubjectInfo* SubjectOf(const Lane* lane) const;
+
+  const Plan& plan_;
+  const Catalog& catalog_;
+  const RunnerOptions& options_;
+  Pool* const pool_;
+  Scheduler* const scheduler_;
+  DeviceTable* const devices_;
+  Cases* const cases_;
+  const std::function<void(const EventBody&)> emit_;
+  std::map<int64_t, Seat> seats_;  // by worker id
+  std::map<std::string, std::string> changed_;
+  std::string start_failure_, untested_device_;
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_EXEC_DISPATCHER_H_

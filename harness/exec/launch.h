@@ -1,0 +1,36 @@
+// How a worker begins: its environment, its plugin files, what it is told first. Pure, but for the harness's
+// own environment, which it reads, and the plugin files, whose identity it looks at.
+#ifndef CUDNN_CI_EXEC_LAUNCH_H_
+#define CUDNN_CI_EXEC_LAUNCH_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "exec/case_worker.h"
+#include "exec/cases.h"
+#include "model/check_info.h"
+#include "model/event.h"
+#include "wire/message.h"
+
+namespace cudnn_ci {
+
+// The harness's environment, with what a `path:` subject and the choice of devices change. `devices`: null
+// when the variables are the user's own; empty: none is to be seen; else the UUIDs to be seen.
+std::vector<std::string> WorkerEnvironment(const SubjectInfo* subject,
+                                           const std::vector<std::string>* devices);
+
+// `base` with the contract and the facts, in messages that each fit a packet and add up.
+std::vector<wire::Configure> Configuration(wire::Configure base,
+                                           const std::map<std::string, std::string>& contract,
+                                           const FactMap* facts);
+
+// The case's next attempt, with everything the worker is told of it.
+Assignment MakeAssignment(size_t case_index, const Case& c, NextAttempt next, bool shared);
+
+// A serial for a run that nobody can guess: 53 bits, so that JSON holds it exactly, never 0.
+int64_t RandomSerial();
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_EXEC_LAUNCH_H_

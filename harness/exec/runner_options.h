@@ -1,0 +1,35 @@
+// What a run of a plan is told, beside the plan.
+#ifndef CUDNN_CI_EXEC_RUNNER_OPTIONS_H_
+#define CUDNN_CI_EXEC_RUNNER_OPTIONS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "exec/scheduler.h"
+#include "exec/worker.h"
+#include "model/check_info.h"
+#include "model/event.h"
+
+namespace cudnn_ci {
+
+struct RunnerOptions {
+  std::string worker_path;  // of cudnn-ci-worker
+  std::string scratch_dir;  // private, exists
+  std::string output_dir;   // attachments go to DIR/attachments; empty: they are dropped
+  Isolation isolation = Isolation::kShared;
+  int jobs = 1;
+  int retries = 0;
+  bool fail_fast = false;
+  double time_limit_s = 0;  // 0: none
+  WorkerLimits limits;
+  int max_descendants = 256;  // of one worker
+  std::map<std::string, std::string> contract;
+  Facts facts;
+  std::vector<SubjectInfo> subjects;
+  std::vector<DeviceInfo> devices;  // with empty uuid: nominal, nothing to test
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_EXEC_RUNNER_OPTIONS_H_
