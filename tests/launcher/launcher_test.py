@@ -413,19 +413,32 @@ class LauncherTest(unittest.TestCase):
         self.put("version", ': >"$STANDIN/running"\nwhile [ ! -f "$STANDIN/go" ]; do sleep 0.05; done\nexit 0\n')
         process = self.start(run=reports())
         self.wait_for("running")
+        self.assertEqual(xml.parse(self.out / "junit.xml").getroot().find(".//error").get("message"), "the run did not start")
         process.send_signal(signal.SIGTERM)
         self.put("go")
         self.assertRed(self.finish(process), 143, "undetermined.cancelled")
         self.assertEqual([c[0] for c in self.calls()], ["version"])
 
-    def test_junit_is_red_while_it_runs_and_after_a_hard_kill(self):
+    def test_junit_is_red_while_it_runs_and_what_a_hard_kill_leaves_is_removed_later(self):
         process = self.start(run=self.HANG)
         self.wait_for("running")
         root = xml.parse(self.out / "junit.xml").getroot()
-        self.assertEqual(root.find(".//error").get("message"), "the run did not start")
+        self.assertEqual(root.find(".//error").get("message"), "the run did not finish")
         process.kill()
+        process.wait()
+        self.assertEqual(len(list(self.out.glob(".cudnn-ci-run*"))), 1)
+        # The next run removes what that one could not: its folder and its container, not one whose launcher lives.
+        alive = self.out / ".cudnn-ci-run.alive1"
+        alive.mkdir()
+        (alive / "owner").write_text(f"{os.uname().nodename} {os.getpid()} {'0' * 32}\n")
+        (self.standin / "calls").rename(self.standin / "earlier")
+        token = re.search(r"cudnn-ci-([0-9a-f]{32})", (self.standin / "earlier").read_text()).group(1)
+        self.assertEqual(self.launch(run=reports()).code, 0)
+        self.assertIn(f"rm\037-f\037cudnn-ci-{token}\037\n", (self.standin / "calls").read_text())
+        self.assertEqual([c[0] for c in self.calls()].count("rm"), 2)
+        self.assertEqual(list(self.out.glob(".cudnn-ci-run*")), [alive])
         self.put("stopped")
-        self.finish(process)
+        process.communicate(timeout=60)
 
     # --- The output folder -----------------------------------------------------------------------------------------
 
