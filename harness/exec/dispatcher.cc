@@ -105,8 +105,6 @@ Seat* Dispatcher::SharedWorkerOf(const Lane* lane) {
 // that there are two contexts; on the others all checks share that one. Not where it could change a verdict.
 void Dispatcher::StartEarly() {
   if (options_.isolation != Isolation::kShared) return;
-  for (const Case& c : plan_.cases)
-    if (c.exclusive) return;
   for (const DeviceInfo& device : options_.devices) {
     if (pool_->live() + 1 >= options_.jobs) return;  // one slot stays for the checks that come first
     if (device.uuid.empty() || !HasRoomForEarly(device.name)) continue;
@@ -212,15 +210,21 @@ void Dispatcher::Configure(const Seat& seat) {
 }
 
 bool Dispatcher::PluginsUnchanged(const std::set<std::string>& plugins) {
+  const bool one_process = options_.isolation == Isolation::kNone;
   bool same = true;
   for (const PluginInfo& p : catalog_.plugins) {
-    if (options_.isolation != Isolation::kNone && !plugins.count(p.name)) continue;
-    if (changed_.count(p.name)) continue;  // its cases are settled
-    const std::string change = ChangeOf(p.file, p.path);
-    if (change.empty()) continue;
-    changed_[p.name] = change;
+    if (!one_process && !plugins.count(p.name)) continue;
+    // One that changed is told of once; its cases are settled as soon as this turn is over.
+    if (!changed_.count(p.name)) {
+      const std::string change = ChangeOf(p.file, p.path);
+      if (change.empty()) continue;
+      changed_[p.name] = change;
+    }
     same = false;
   }
+  // The one process would load them all.
+  if (one_process && !same)
+    for (const PluginInfo& p : catalog_.plugins) changed_.emplace(p.name, changed_.begin()->second);
   return same;
 }
 

@@ -10,6 +10,7 @@
 #include "exec/proc.h"
 #include "model/facts.h"
 #include "model/reasons.h"
+#include "model/verdict.h"
 
 namespace cudnn_ci {
 namespace {

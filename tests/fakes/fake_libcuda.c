@@ -153,19 +153,29 @@ CUresult cuDeviceGetPCIBusId(char* text, int size, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+/* A primary context lives while somebody retains it; a thread keeps it as its current one beyond that. */
+enum { kMostDevices = 16 };
 static CUcontext current_context;
+static int retained[kMostDevices];
+
+static int IsDestroyed(CUcontext context) { return context && !retained[(uintptr_t)context - 1]; }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  const CUresult answer = (CUresult)FakeNumber("FAKE_CONTEXT", 0);
+  if (answer != CUDA_SUCCESS) return answer;
+  if (device < 0 || device >= kMostDevices) return CUDA_ERROR_INVALID_DEVICE;
   *context = (CUcontext)(uintptr_t)(device + 1);
-  return (CUresult)FakeNumber("FAKE_CONTEXT", 0);
+  ++retained[device];
+  return CUDA_SUCCESS;
 }
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  (void)device;
+  if (retained[device] == 0) return CUDA_ERROR_INVALID_CONTEXT;
+  --retained[device];
   return CUDA_SUCCESS;
 }
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
   *flags = 0;
-  *active = current_context == (CUcontext)(uintptr_t)(device + 1);
+  *active = retained[device] > 0;
   return CUDA_SUCCESS;
 }
 CUresult cuCtxSetCurrent(CUcontext context) {
@@ -180,6 +190,7 @@ static CUresult sticky_error;
 
 CUresult cuCtxSynchronize(void) {
   CALL();
+  if (IsDestroyed(current_context)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   return current_context ? sticky_error : CUDA_ERROR_INVALID_CONTEXT;
 }
 

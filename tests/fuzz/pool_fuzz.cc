@@ -26,6 +26,7 @@
 #include "exec/process_posix.h"
 #include "exec/runner.h"
 #include "fuzz_target.h"
+#include "model/verdict.h"
 #include "wire/socket.h"
 
 namespace cudnn_ci {

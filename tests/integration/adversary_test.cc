@@ -222,12 +222,12 @@ TEST(Adversary, AFifoInPlaceOfAJournalDoesNotHang) {
   EXPECT_THAT(result.err, HasSubstr("not a regular file"));
 }
 
-TEST(Adversary, ThousandsOfWaiversFitTheJournal) {
+TEST(Adversary, AsManyWaiversAsAMatrixMayHoldFitTheJournal) {
   GateRun run;
   std::string waivers;
-  for (int i = 0; i < 10000; ++i)
+  for (int i = 0; i < 1000; ++i)
     waivers += std::string(i ? "," : "") + R"({"case": "fixture.other)" + std::to_string(i) +
-               R"(*", "slug": "crashed", "reason": ")" + std::string(200, 'r') +
+               R"(*", "slug": "crashed", "reason": ")" + std::string(160, 'r') +
                R"(", "owner": "ana", "expires": "2999-12-31"})";
   run.Matrix(Entry("fixture.pass"), 20, R"(, "waivers": [)" + waivers + "]");
   const GateResult result = run.Run();

@@ -90,8 +90,8 @@ TEST(Subjects, WithAFolderHaveItFirstInTheLoadersPath) {
   GateRun run;
   run.Write("one.so", "");
   run.Set("LD_LIBRARY_PATH", "/nowhere");
-  run.Matrix(Entry("fixture.sees",
-                   R"("params": {"variable": "LD_LIBRARY_PATH", "value": ")" + run.folder() + ":/nowhere\"}"),
+  run.Matrix(Entry("fixture.sees", R"("params": {"variable": "LD_LIBRARY_PATH", "value": ")" + run.folder() +
+                                       ":/nowhere\"}, \"name\": \"own_first\""),
              20, R"(, "subjects": {"own": "path:)" + run.folder() + "\"}");
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;

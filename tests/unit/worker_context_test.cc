@@ -54,6 +54,11 @@ TEST(ContextError, IsFoundInAContextOfTheChecksOwn) {
             "cuCtxSynchronize: 700 CUDA_ERROR_ILLEGAL_ADDRESS");
 }
 
+// A check that gave its context back leaves it current.
+TEST(ContextError, IsNoneInAContextThatIsDestroyed) {
+  EXPECT_EQ(ContextErrorWith({"CONTEXTS_CURRENT=own", "CONTEXTS_FAIL=own:-1:709"}), "");
+}
+
 TEST(ContextError, IsNoneWhereTheDriverCouldNotBeInitialised) {
   for (const char* error : {"3", "34", "100", "802", "803", "804"})
     EXPECT_EQ(Failing(std::string("cuDeviceGetCount:-1:") + error), "") << error;
