@@ -238,13 +238,12 @@ int Report(const Options& options) {
   }
   OutputPaths paths = ChoosePaths(out);
   paths.journal.clear();  // it is the source
-  const Result<ReportLocks> locks = PrepareReports({"", "", paths.junit, paths.json}, options.journals);
+  const Result<ReportLocks> locks = PrepareReports({"", "", paths.reports}, options.journals);
   if (!locks.ok()) return Fail(locks.error());
   RebuildOptions rebuild;
-  rebuild.junit_path = paths.junit;
-  rebuild.json_path = paths.json;
-  rebuild.junit.strict = options.strict_junit;
-  rebuild.junit.screen.reports = paths.All();
+  rebuild.paths = paths.reports;
+  rebuild.settings.strict_junit = options.strict_junit;
+  rebuild.settings.screen.reports = paths.All();
   rebuild.console_fd = STDOUT_FILENO;
   rebuild.console = DetectConsole(STDOUT_FILENO);
   rebuild.console.screen.reports = paths.All();

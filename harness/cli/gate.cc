@@ -16,8 +16,6 @@
 #include "model/verdict.h"
 #include "report/console.h"
 #include "report/journal.h"
-#include "report/json.h"
-#include "report/junit.h"
 
 namespace cudnn_ci {
 namespace {
@@ -112,12 +110,8 @@ bool Gate::OpenReports() {
   fanout_ = std::make_unique<Fanout>();
   LastScreenOptions screen;
   screen.reports = paths_.All();
-  if (!paths_.junit.empty()) {
-    JunitOptions junit;
-    junit.strict = options_.strict_junit;
-    junit.screen = screen;
-    auto reporter = std::make_unique<JunitReporter>(paths_.junit, junit);
-    if (const Status s = reporter->WriteInitial(); !s.ok()) return Invalid(s.error());
+  for (auto& reporter : MakeReporters(paths_.reports, {options_.strict_junit, screen})) {
+    if (const Status s = reporter->Open(); !s.ok()) return Invalid(s.error());
     fanout_->Add(std::move(reporter));
   }
   if (!paths_.journal.empty()) {
@@ -125,7 +119,6 @@ bool Gate::OpenReports() {
     if (!journal.ok()) return Invalid(journal.error());
     fanout_->Add(std::move(*journal));
   }
-  if (!paths_.json.empty()) fanout_->Add(std::make_unique<JsonReporter>(paths_.json));
   // Last: it tells of the others' failures.
   ConsoleOptions console = DetectConsole(STDOUT_FILENO);
   console.screen = screen;

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "report/formats.h"
 
 namespace cudnn_ci {
 namespace {
@@ -135,12 +136,14 @@ void AddRunOptions(CLI::App* app, Options* o) {
   app->add_option("--output-dir", o->output_dir, "folder of all reports (default: cudnn-ci-report)")
       ->type_name("DIR")
       ->check(Path());
-  app->add_option("--junit", o->junit_path, "JUnit XML to this file")->type_name("FILE")->check(Path());
+  for (const ReportFormat& format : ReportFormats())
+    app->add_option(std::string("--") + format.name, o->report_paths[format.name], format.help)
+        ->type_name("FILE")
+        ->check(Path());
   app->add_option_function<std::string>(
          "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; },
          "rich, or strict: valid against the Jenkins xunit schema")
       ->check(CLI::IsMember({"rich", "strict"}));
-  app->add_option("--json", o->json_path, "report.json to this file")->type_name("FILE")->check(Path());
   app->add_option("--jobs", o->jobs, "processes at a time (default: the CPUs the container may use)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
@@ -204,10 +207,9 @@ std::vector<Options> ReportPlaces(const CLI::App& app, const CLI::App& run, int 
     if (equals == std::string::npos && i + 1 < argc) value = argv[++i];
     Options place;
     if (option->get_name() == "--output-dir") place.output_dir = value;
-    if (option->get_name() == "--junit") place.junit_path = value;
-    if (option->get_name() == "--json") place.json_path = value;
-    if (!place.output_dir.empty() || !place.junit_path.empty() || !place.json_path.empty())
-      places.push_back(std::move(place));
+    for (const ReportFormat& format : ReportFormats())
+      if (option->get_name() == std::string("--") + format.name) place.report_paths[format.name] = value;
+    if (!place.output_dir.empty() || !place.report_paths.empty()) places.push_back(std::move(place));
   }
   if (places.empty()) places.emplace_back();  // the default folder
   return places;

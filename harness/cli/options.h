@@ -2,6 +2,7 @@
 #ifndef CUDNN_CI_CLI_OPTIONS_H_
 #define CUDNN_CI_CLI_OPTIONS_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +20,8 @@ struct Options {
 
   std::string matrix;  // file; empty with --auto or without either
   bool auto_matrix = false;
-  std::string output_dir, junit_path, json_path;  // as given; empty: default or none
+  std::string output_dir;                           // as given; empty: the default, or none
+  std::map<std::string, std::string> report_paths;  // as given, by the name of ReportFormats()
   bool strict_junit = false;
   std::string filter;
   std::vector<std::string> case_ids;

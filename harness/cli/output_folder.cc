@@ -35,7 +35,13 @@ void RemoveIfOurs(const std::string& path) {
   if (IsOwnReport(path)) unlink(path.c_str());
 }
 
-// Whether `name` is that of a further part of the JUnit file `first`: junit-2.xml, junit-17.xml.
+// The path of a format's report; empty: it is not written.
+std::string PathOf(const OutputPaths& paths, const ReportFormat& format) {
+  const auto path = paths.reports.find(format.name);
+  return path == paths.reports.end() ? std::string() : path->second;
+}
+
+// Whether `name` is that of a further part of the report `first`: junit-2.xml, junit-17.xml.
 bool IsPartOf(const std::string& first, const std::string& name) {
   const fs::path p(first);
   const std::string prefix = p.stem().string() + "-", suffix = p.extension().string();
@@ -47,9 +53,8 @@ bool IsPartOf(const std::string& first, const std::string& name) {
                      [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
 }
 
-// junit.xml and the further parts of a large run.
-void RemoveJunit(const std::string& path) {
-  RemoveIfOurs(path);
+// The further parts that a large run leaves.
+void RemoveParts(const std::string& path) {
   std::vector<std::string> parts;
   std::error_code ignored;
   for (fs::directory_iterator it(FolderOf(path), ignored), end; !ignored && it != end; it.increment(ignored))
@@ -117,12 +122,14 @@ Status AreDifferentFiles(const OutputPaths& paths) {
   for (const std::string& path : paths.All())
     if (!seen.insert(Resolved(path)).second)
       return Error{"two reports are to go to " + path + "; name two files"};
-  if (paths.junit.empty()) return {};
-  for (const std::string& path : {paths.json, paths.journal})
-    if (!path.empty() && FolderOf(Resolved(path)) == FolderOf(Resolved(paths.junit)) &&
-        IsPartOf(paths.junit, NameOf(path)))
-      return Error{"two reports are to go to " + path + ": it is where the further cases of " + paths.junit +
-                   " go; name another file"};
+  for (const ReportFormat& format : ReportFormats()) {
+    const std::string first = PathOf(paths, format);
+    if (first.empty() || !format.in_parts) continue;
+    for (const std::string& path : paths.All())
+      if (FolderOf(Resolved(path)) == FolderOf(Resolved(first)) && IsPartOf(first, NameOf(path)))
+        return Error{"two reports are to go to " + path + ": it is where the further cases of " + first +
+                     " go; name another file"};
+  }
   return {};
 }
 
@@ -151,22 +158,23 @@ Status Prepare(const OutputPaths& paths, const std::vector<std::string>& inputs,
 
 std::vector<std::string> OutputPaths::All() const {
   std::vector<std::string> out;
-  for (const std::string& p : {junit, json, journal})
-    if (!p.empty()) out.push_back(p);
+  for (const ReportFormat& format : ReportFormats())
+    if (std::string path = PathOf(*this, format); !path.empty()) out.push_back(std::move(path));
+  if (!journal.empty()) out.push_back(journal);
   return out;
 }
 
 OutputPaths ChoosePaths(const Options& o) {
   OutputPaths p;
-  p.junit = o.junit_path;
-  p.json = o.json_path;
-  const bool any_file = !p.junit.empty() || !p.json.empty();
+  p.reports = o.report_paths;
+  const bool any_file = !p.All().empty();
   if (!o.output_dir.empty() || !any_file) p.folder = o.output_dir.empty() ? "cudnn-ci-report" : o.output_dir;
   while (p.folder.size() > 1 && p.folder.back() == '/') p.folder.pop_back();
   if (p.folder.empty()) return p;
   p.journal = p.folder + "/journal.jsonl";
-  if (p.junit.empty()) p.junit = p.folder + "/junit.xml";
-  if (p.json.empty()) p.json = p.folder + "/report.json";
+  for (const ReportFormat& format : ReportFormats())
+    if (std::string& path = p.reports[format.name]; path.empty() && format.file_name)
+      path = p.folder + "/" + format.file_name;
   return p;
 }
 
@@ -212,8 +220,12 @@ Result<ReportLocks> PrepareReports(const OutputPaths& paths, const std::vector<s
 
 void RemoveReports(const OutputPaths& paths) {
   if (!paths.folder.empty() && !paths.journal.empty()) RemoveAttachments(paths.folder, paths.journal);
-  if (!paths.junit.empty()) RemoveJunit(paths.junit);
-  if (!paths.json.empty()) RemoveIfOurs(paths.json);
+  for (const ReportFormat& format : ReportFormats()) {
+    const std::string path = PathOf(paths, format);
+    if (path.empty()) continue;
+    RemoveIfOurs(path);
+    if (format.in_parts) RemoveParts(path);
+  }
   if (!paths.journal.empty()) RemoveIfOurs(paths.journal);
 }
 
@@ -223,9 +235,9 @@ void WithdrawReports(const OutputPaths& paths) {
     return !path.empty() && access(FolderOf(path).c_str(), F_OK) == 0 && locks.Take(path).ok();
   };
   // The journal stands for its folder's attachments.
-  if (free(paths.journal)) RemoveReports({paths.folder, paths.journal, "", ""});
-  if (free(paths.junit)) RemoveReports({"", "", paths.junit, ""});
-  if (free(paths.json)) RemoveReports({"", "", "", paths.json});
+  if (free(paths.journal)) RemoveReports({paths.folder, paths.journal});
+  for (const auto& [name, path] : paths.reports)
+    if (free(path)) RemoveReports({"", "", {{name, path}}});
 }
 
 }  // namespace cudnn_ci

@@ -10,16 +10,19 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "cli/options.h"
+#include "report/formats.h"
 
 namespace cudnn_ci {
 
 struct OutputPaths {
-  std::string folder;                // empty: only single files were asked for
-  std::string journal, junit, json;  // empty: not written
+  std::string folder = {};   // empty: only single files were asked for
+  std::string journal = {};  // empty: not written
+  ReportPaths reports = {};
   std::vector<std::string> All() const;
 };
 
-// --output-dir, --junit and --json into paths: without any of them everything goes to cudnn-ci-report/.
+// --output-dir, and the options of the reports, into paths: without any of them everything goes to
+// cudnn-ci-report/.
 OutputPaths ChoosePaths(const Options& options);
 
 // One run at a time writes a report file, whatever folders it was named by: a lock file ".NAME.cudnn-ci-lock"

@@ -49,7 +49,7 @@ Status JunitReporter::Write(const Summary& summary, bool final) {
   return status.ok() ? RemoveFrom(begun_ + 1) : status;
 }
 
-Status JunitReporter::WriteInitial() { return Write(Summary{}, false); }
+Status JunitReporter::Open() { return Write(Summary{}, false); }
 
 Status JunitReporter::WriteIfDue(int64_t now_ms, const Summary& summary) {
   if (!dirty_ || now_ms < next_write_ms_) return {};

@@ -17,8 +17,8 @@ class JunitReporter : public Reporter {
       : path_(std::move(path)), options_(std::move(options)) {}
 
   const char* name() const override { return "junit"; }
-  // Before planning: one red case, and no further files of an earlier run.
-  Status WriteInitial();
+  // One red case, and no further files of an earlier run.
+  Status Open() override;
   // Rewrites at RunStarted and PlanEnd, then at most every 5 s and never for more than a tenth of the time.
   Status OnEvent(const Event& event, const Summary& summary) override;
   Status OnTick(int64_t now_ms, const Summary& summary) override;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "report/formats.h"
 
 namespace cudnn_ci {
 namespace {
@@ -19,20 +21,10 @@ constexpr std::string_view kAttachments = "attachments/";
 
 bool StartsWith(std::string_view text, std::string_view head) { return text.substr(0, head.size()) == head; }
 
-// `text` without what stands up to and including `head` and the white space behind it; empty if it does not
-// begin so.
-std::string_view After(std::string_view text, std::string_view head) {
-  if (!StartsWith(text, head)) return {};
-  text.remove_prefix(head.size());
-  const size_t next = text.find_first_not_of(" \r\n\t");
-  return next == std::string_view::npos ? std::string_view() : text.substr(next);
-}
-
 bool HasMark(std::string_view head) {
-  if (StartsWith(head, "{\"v\":\"journal/")) return true;
-  if (StartsWith(After(head, "{"), "\"schema\": \"cudnn-ci/report/")) return true;
-  return StartsWith(After(head, R"(<?xml version="1.0" encoding="UTF-8"?>)"),
-                    std::string("<!--") + kJunitMark);
+  const auto& formats = ReportFormats();
+  return StartsWith(head, "{\"v\":\"journal/") ||
+         std::any_of(formats.begin(), formats.end(), [&](const ReportFormat& f) { return f.is_ours(head); });
 }
 
 // A name in the folder itself, nothing above or below it.

@@ -2,8 +2,6 @@
 #include "report/rebuild.h"
 
 #include "base/text.h"
-#include "report/json.h"
-#include "report/junit.h"
 
 namespace cudnn_ci {
 
@@ -21,9 +19,7 @@ Summary FoldEvents(const std::vector<Event>& events) { return Folded(events).sum
 
 Status RebuildReports(const std::vector<Event>& events, const RebuildOptions& options) {
   Fanout fanout(Folded(events));
-  if (!options.junit_path.empty())
-    fanout.Add(std::make_unique<JunitReporter>(options.junit_path, options.junit));
-  if (!options.json_path.empty()) fanout.Add(std::make_unique<JsonReporter>(options.json_path));
+  for (auto& reporter : MakeReporters(options.paths, options.settings)) fanout.Add(std::move(reporter));
   if (options.console_fd >= 0)
     fanout.Add(std::make_unique<ConsoleReporter>(options.console_fd, options.console));
   fanout.Finish();

@@ -8,13 +8,13 @@
 
 #include "base/result.h"
 #include "report/console.h"
-#include "report/junit_document.h"
+#include "report/formats.h"
 
 namespace cudnn_ci {
 
 struct RebuildOptions {
-  std::string junit_path, json_path;  // empty: not written
-  JunitOptions junit;
+  ReportPaths paths;
+  ReportSettings settings;
   int console_fd = -1;  // for the last screen; -1: none
   ConsoleOptions console;
 };

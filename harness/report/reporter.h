@@ -19,6 +19,9 @@ class Reporter {
  public:
   virtual ~Reporter() = default;
   virtual const char* name() const = 0;  // "junit", for messages
+  // Before the first event of a run that begins, not of one that is rebuilt: what lies at the path until the
+  // end.
+  virtual Status Open() { return {}; }
   // Called for each event in order; `summary` already holds it.
   virtual Status OnEvent(const Event& event, const Summary& summary) = 0;
   // Called when time passes without an event, at least once a second. now_ms as in Event::t_ms.

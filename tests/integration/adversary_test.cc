@@ -67,9 +67,12 @@ TEST(Adversary, WhatLiesBesideTheReportsStays) {
   const std::vector<std::string> foreign = {"report/junit-2024.xml", "report/attachments/2024-results.csv",
                                             "report/notes.txt"};
   for (const std::string& name : foreign) run.Write(name, "somebody's");
+  // A report of another run: only JUnit goes on in files of that kind of name.
+  run.Write("report/report-2.json", "{\n \"schema\": \"cudnn-ci/report/1\"}");
   run.Matrix(Entry("fixture.pass"));
   ASSERT_EQ(run.Run().exit_code, 0);
   for (const std::string& name : foreign) EXPECT_EQ(run.Read(name), "somebody's") << name;
+  EXPECT_TRUE(run.Exists("report/report-2.json"));
   for (const std::string& name : attachments)
     EXPECT_FALSE(run.Exists(name)) << name << " is of the run before";
 }

@@ -255,7 +255,7 @@ TEST_F(JunitTest, ManyCasesMakeSeveralFilesAndOldOnesGo) {
   }
   EXPECT_EQ(cases, 11u);
   std::ofstream(folder_ + "/junit-4.xml") << "somebody else's";
-  ASSERT_TRUE(reporter.WriteInitial().ok());
+  ASSERT_TRUE(reporter.Open().ok());
   EXPECT_TRUE(std::filesystem::exists(path));
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/junit-2.xml"));
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/junit-3.xml"));
@@ -281,7 +281,7 @@ TEST_F(JunitTest, AFurtherFileReplacesNobodyElses) {
 TEST_F(JunitTest, IsRewrittenAtPlanEndThenAtMostEveryFiveSeconds) {
   const std::string path = folder_ + "/junit.xml";
   JunitReporter reporter(path, JunitOptions{});
-  ASSERT_TRUE(reporter.WriteInitial().ok());
+  ASSERT_TRUE(reporter.Open().ok());
   const auto cases = [&] { return CountOf(ReadSmallFile(path, 1 << 20), "<testcase "); };
   EXPECT_EQ(cases(), 1u);
   RunBuilder b;
@@ -303,7 +303,7 @@ TEST_F(JunitTest, IsRewrittenAtPlanEndThenAtMostEveryFiveSeconds) {
 
 TEST_F(JunitTest, AFolderThatIsGoneIsAnErrorWithTheReason) {
   JunitReporter reporter(folder_ + "/gone/junit.xml", JunitOptions{});
-  const Status status = reporter.WriteInitial();
+  const Status status = reporter.Open();
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().find("gone/junit.xml"), std::string::npos) << status.error();
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "report/formats.h"
 #include "report/journal.h"
 #include "report/json.h"
 #include "report/junit.h"
@@ -195,6 +196,21 @@ TEST_F(ReportTest, AWithdrawnReportIsGone) {
   EXPECT_FALSE(std::filesystem::exists(junit));
 }
 
+TEST_F(ReportTest, EveryFormatIsKnownByWhatItWrites) {
+  RunBuilder b;
+  b.Pass("conv.a");
+  for (const ReportFormat& format : ReportFormats()) {
+    const std::string path = folder_ + "/" + format.name;
+    const std::unique_ptr<Reporter> reporter = format.make(path, {});
+    EXPECT_STREQ(reporter->name(), format.name);
+    ASSERT_TRUE(reporter->Finish(b.Summarize()).ok()) << format.name;
+    const std::string head = ReadSmallFile(path, 200);
+    for (const ReportFormat& other : ReportFormats())
+      EXPECT_EQ(other.is_ours(head), &other == &format) << format.name << " taken for " << other.name;
+    EXPECT_TRUE(IsOwnReport(path)) << path;
+  }
+}
+
 TEST_F(ReportTest, AReportIsKnownByItsHeadAlone) {
   const auto is_own = [&](const std::string& content) {
     const std::string path = folder_ + "/file";
@@ -205,7 +221,7 @@ TEST_F(ReportTest, AReportIsKnownByItsHeadAlone) {
   b.Pass("conv.a");
   Written(b.Summarize());
   EXPECT_TRUE(IsOwnReport(folder_ + "/report.json"));
-  ASSERT_TRUE(JunitReporter(folder_ + "/junit.xml", {}).WriteInitial().ok());
+  ASSERT_TRUE(JunitReporter(folder_ + "/junit.xml", {}).Open().ok());
   EXPECT_TRUE(IsOwnReport(folder_ + "/junit.xml"));
   std::string chain;
   EXPECT_TRUE(is_own(EncodeEvent(b.Events()[0], &chain)));
@@ -240,26 +256,26 @@ TEST_F(ReportTest, RebuildingARunThatWasKilledIsNeverGreen) {
   b.finished = false;
   b.Pass("conv.a");
   RebuildOptions options;
-  options.junit_path = folder_ + "/junit.xml";
-  options.json_path = folder_ + "/report.json";
+  options.paths["junit"] = folder_ + "/junit.xml";
+  options.paths["json"] = folder_ + "/report.json";
   const Status status = RebuildReports(b.Events(), options);
   ASSERT_TRUE(status.ok()) << status.error();
-  const auto report = nlohmann::json::parse(ReadSmallFile(options.json_path, 1 << 20));
+  const auto report = nlohmann::json::parse(ReadSmallFile(options.paths["json"], 1 << 20));
   EXPECT_EQ(report["complete"], false);
   EXPECT_EQ(report["exit_code"], 6);
-  EXPECT_NE(ReadSmallFile(options.junit_path, 1 << 20).find("undetermined.not-run"), std::string::npos);
+  EXPECT_NE(ReadSmallFile(options.paths["junit"], 1 << 20).find("undetermined.not-run"), std::string::npos);
 }
 
 TEST_F(ReportTest, RebuildingTriesEveryReport) {
   RunBuilder b;
   b.Pass("conv.a");
   RebuildOptions options;
-  options.junit_path = folder_ + "/gone/junit.xml";
-  options.json_path = folder_ + "/report.json";
+  options.paths["junit"] = folder_ + "/gone/junit.xml";
+  options.paths["json"] = folder_ + "/report.json";
   const Status status = RebuildReports(b.Events(), options);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().find("junit.xml"), std::string::npos);
-  EXPECT_TRUE(std::filesystem::exists(options.json_path));
+  EXPECT_TRUE(std::filesystem::exists(options.paths["json"]));
 }
 
 }  // namespace
