@@ -99,6 +99,7 @@ class Clone:
         self.limit = limit
         self.processes = processes
         self.log = os.path.join(folder, "log")
+        self.programs = set()  # the targets of the build
         os.makedirs(folder, exist_ok=True)
         self._lock = open(os.path.join(folder, "lock"), "w", encoding="ascii")
         try:
@@ -127,6 +128,8 @@ class Clone:
             launchers = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
         self._must("cmake", "--preset", self.preset, *launchers, cwd=self.tree)
         self._must("cmake", "--build", self.build, "--parallel", str(self.jobs))
+        self._must("ninja", "-C", self.build, "-t", "targets", "all")
+        self.programs = set(re.findall(r"^([^:\s/]+): ", _text(self.log), re.MULTILINE))
         marker = os.path.join(self.build, "green-without-mutation")
         if os.path.exists(marker) and _text(marker) == revision:
             return
@@ -189,6 +192,10 @@ class Clone:
         return Result("did-not-compile", next(iter(re.findall(r"error: .*", _text(self.log))), "the build failed"))
 
     def _judge(self, mutation, targets):
+        unknown = [t for t in mutation.targets if t not in self.programs]
+        if unknown:
+            return Result("stale", f"no target '{unknown[0]}'")
+        targets = [t for t in targets if t in self.programs]
         tests = mutation.tests or self.tests_of(targets)
         deadline = time.monotonic() + self.limit
         if tests:

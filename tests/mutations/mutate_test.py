@@ -2,6 +2,7 @@
 import contextlib
 import io
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -194,7 +195,8 @@ class Runs(unittest.TestCase):
             ("unnoticed", "harness/sum.c", near, "a - 7", "a - 8"),
             ("no-c", "harness/sum.c", near, "a - 7", "a - "),
             ("gone", "harness/sum.c", near, "no such text", "x"),
-            ("no-test", "harness/sum.c", "tests: ^Nothing\ntargets: near\n", "a - 7", "a - 8"))
+            ("no-test", "harness/sum.c", "tests: ^Nothing\ntargets: near\n", "a - 7", "a - 8"),
+            ("no-target", "harness/sum.c", "targets: nowhere\n", "a - 7", "a - 8"))
         status, said = self.mutate()
         self.assertEqual(status, 3, said)
         self.assertRegex(said, r"killed .*list/noticed-near: .*\(Near\.Sum\)")
@@ -203,8 +205,9 @@ class Runs(unittest.TestCase):
         self.assertRegex(said, r"did-not-compile .*list/no-c: ")
         self.assertRegex(said, r"\nstale: harness/sum.c: list/gone: .*occurs 0 times")
         self.assertRegex(said, r"\nstale: harness/sum.c: list/no-test: .*no test matches")
+        self.assertRegex(said, r"\nstale: harness/sum.c: list/no-target: .*no target 'nowhere'")
         self.assertIn("3 mutations in ", said)
-        self.assertIn("2 killed (66.7%), 1 survived, 1 did not compile, 2 no longer apply", said)
+        self.assertIn("2 killed (66.7%), 1 survived, 1 did not compile, 3 no longer apply", said)
         # The tree that was asked about is untouched, and a second run finds the clone as it was.
         self.git("diff", "--exit-code")
         self.assertEqual(self.mutate("--only", "unnoticed")[0], 1)
@@ -272,8 +275,23 @@ class Options(unittest.TestCase):
     def test_the_longest_prefix_names_the_nearest_tests(self):
         near = command.nearest(ROOT)
         self.assertEqual(near("harness/model/plan_bind.cc"), ["plan_test"])
-        self.assertEqual(near("plugins/driver/load.cc"), ["plugins_test"])
+        self.assertEqual(near("plugins/driver/load.cc"), ["shipped_driver_test"])
         self.assertEqual(near("elsewhere"), [])
+
+    def test_the_nearest_tests_are_there(self):
+        text = ""
+        for folder, _, files in os.walk(os.path.join(ROOT, "tests")):
+            for name in files:
+                if name == "CMakeLists.txt" or name.endswith(".cmake"):
+                    text += entries.read(folder, name)
+        words = set(re.findall(r"[\w]+", text))
+        with open(os.path.join(ROOT, "tests", "mutations", "nearest"), encoding="ascii") as file:
+            programs = {word for line in file if not line.startswith("#") for word in line.split()[1:]}
+        self.assertGreater(len(programs), 10)
+        for program in programs:
+            # Integration tests are named in lists: "shipped_${test}_test" of driver, toolkit, ...
+            part = program.removesuffix("_test").removeprefix("shipped_")
+            self.assertTrue(program in words or part in words, program)
 
 
 if __name__ == "__main__":
