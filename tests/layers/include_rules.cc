@@ -13,7 +13,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& AllowedLayers()
   static const std::map<std::string, std::set<std::string>, std::less<>> kAllowed = {
       {"sdk", {}},
       {"base", {}},
-      {"model", {"base", "sdk"}},
+      {"model", {"base"}},
       {"wire", {"model", "base"}},
       {"exec", {"wire", "model", "base"}},
       {"worker", {"wire", "model", "base", "sdk"}},
@@ -67,6 +67,43 @@ std::string ThirdPartyProblem(std::string_view path, std::string_view include) {
   return "";
 }
 
+// Where exec talks to the kernel. All other files of it are values, pure functions and state machines.
+constexpr std::array<std::string_view, 9> kSystemFiles = {
+    "guardian.cc", "launch.cc",        "memory_watch.cc",   "plugin_file.cc",   "pool.cc",
+    "proc.cc",     "process_posix.cc", "scratch_folder.cc", "worker_process.cc"};
+
+// System headers of exec that have one place: there is one file that starts processes and one loop that
+// waits. A worker's process names the descriptors for it.
+struct SystemPlace {
+  std::string_view header;
+  std::array<std::string_view, 2> files;
+};
+constexpr std::array<SystemPlace, 3> kSystemPlaces = {{
+    {"spawn.h", {"process_posix.cc"}},
+    {"poll.h", {"pool.cc", "worker_process.cc"}},
+    {"sys/signalfd.h", {"pool.cc"}},
+}};
+
+bool IsSystemHeader(const Include& include) {
+  constexpr std::array<std::string_view, 5> kHeaders = {"unistd.h", "fcntl.h", "poll.h", "spawn.h",
+                                                        "dirent.h"};
+  if (include.quoted || include.name == "sys/types.h") return false;
+  return StartsWith(include.name, "sys/") ||
+         std::find(kHeaders.begin(), kHeaders.end(), include.name) != kHeaders.end();
+}
+
+std::string SystemProblem(std::string_view path, const Include& include) {
+  if (!IsSystemHeader(include)) return "";
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const auto has_name = [&](const auto& files) {
+    return std::find(files.begin(), files.end(), name) != files.end();
+  };
+  for (const SystemPlace& rule : kSystemPlaces)
+    if (include.name == rule.header && !has_name(rule.files))
+      return "is for " + std::string(rule.files[0]) + " only";
+  return has_name(kSystemFiles) ? "" : "this file of exec knows no system calls";
+}
+
 bool IsCudaHeader(std::string_view include) {
   return EndsWith(include, ".h") && std::any_of(kCudaHeaders.begin(), kCudaHeaders.end(),
                                                 [&](auto prefix) { return StartsWith(include, prefix); });
@@ -76,6 +113,8 @@ std::string LayerProblem(std::string_view path, std::string_view layer, const In
   const std::string_view folder = FirstFolder(include.name);
   const std::string_view target = folder == "cudnn_ci" ? "sdk" : folder;
   if (target == layer) return "";
+  // The keys of facts stand once, in C, for plugins and harness alike.
+  if (layer == "model" && include.name == "cudnn_ci/facts.h") return "";
   if (AllowedLayers().count(target) != 0) {
     if (AllowedLayers().find(layer)->second.count(std::string(target)) != 0) return "";
     return std::string(layer) + " must not know " + std::string(target);
@@ -140,6 +179,7 @@ std::vector<std::string> BrokenRules(std::string_view path, std::string_view tex
     if (include.name.find("..") != std::string::npos) report("name the layer, not the way to it");
     report(ThirdPartyProblem(path, include.name));
     report(LayerProblem(path, layer, include));
+    if (layer == "exec") report(SystemProblem(path, include));
     if (IsCudaHeader(include.name) && layer != "plugins" && layer != "worker")
       report("the harness never touches CUDA");
   }

@@ -44,6 +44,14 @@ TEST(BrokenRules, AllowsTheDirectionOfTheTable) {
   EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"common/cudnn_api.h\""), IsEmpty());
 }
 
+TEST(BrokenRules, LetsTheModelKnowTheKeysOfFactsAndNothingElseOfTheSdk) {
+  EXPECT_THAT(BrokenBy("harness/model/facts.cc", "<cudnn_ci/facts.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/model/facts.cc", "<cudnn_ci/plugin.h>"),
+              ElementsAre(HasSubstr("model must not know sdk")));
+  EXPECT_THAT(BrokenBy("harness/report/json.cc", "<cudnn_ci/facts.h>"),
+              ElementsAre(HasSubstr("report must not know sdk")));
+}
+
 TEST(BrokenRules, KeepsExecAndReportApart) {
   EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "\"report/reporter.h\""),
               ElementsAre(HasSubstr("exec must not know report")));
@@ -99,6 +107,20 @@ TEST(BrokenRules, KeepsEachLibraryInItsPlace) {
   EXPECT_THAT(BrokenBy("harness/worker/plugin_library.cc", "<boost/dll.hpp>"), IsEmpty());
   EXPECT_THAT(BrokenBy("harness/exec/discover.cc", "<boost/dll/shared_library.hpp>"),
               ElementsAre(HasSubstr("plugin_library.cc")));
+}
+
+TEST(BrokenRules, KeepsSystemCallsOfExecInTheirPlaces) {
+  EXPECT_THAT(BrokenBy("harness/exec/pool.cc", "<poll.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/worker_process.cc", "<poll.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/process_posix.cc", "<spawn.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/proc.cc", "<sys/stat.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/worker.cc", "<signal.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/process.h", "<sys/types.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/worker/child.cc", "<poll.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/discover.cc", "<poll.h>"), ElementsAre(HasSubstr("pool.cc only")));
+  EXPECT_THAT(BrokenBy("harness/exec/pool.cc", "<spawn.h>"), ElementsAre(HasSubstr("process_posix.cc only")));
+  EXPECT_THAT(BrokenBy("harness/exec/devices.cc", "<unistd.h>"), ElementsAre(HasSubstr("no system calls")));
+  EXPECT_THAT(BrokenBy("harness/exec/cases.cc", "<sys/stat.h>"), ElementsAre(HasSubstr("no system calls")));
 }
 
 TEST(BrokenRules, KeepsCudaOutOfTheHarness) {

@@ -39,6 +39,12 @@ TEST(SourceTree, FollowsTheDependencyTable) {
   }
 }
 
+TEST(SourceTree, HasNoFileAndNoFunctionThatIsTooLong) {
+  for (const auto& [path, text] : SourceFiles()) {
+    for (const std::string& problem : TooLong(path, text)) ADD_FAILURE() << problem;
+  }
+}
+
 TEST(SourceTree, IsReadWhole) {
   // A scan that finds nothing proves nothing: files of each kind must have been seen, with their includes.
   const auto files = SourceFiles();
