@@ -65,6 +65,7 @@ int List(const Options& options) {
   const Result<std::vector<DeviceInfo>> devices = session.SelectDevices();
   if (!devices.ok()) return Fail(devices.error());
   auto planned = MakePlan(matrix, session.discovery().catalog, session.MakePlanOptions(*devices));
+  if (session.interrupted() != 0) return 128 + session.interrupted();
   if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) return PrintProblems(*problems);
   const Plan& plan = std::get<Plan>(planned);
   if (!options.json) return Print(PlanAsText(plan));

@@ -164,6 +164,7 @@ bool Gate::MakePlan() {
   }
   auto planned =
       cudnn_ci::MakePlan(matrix_, session_.discovery().catalog, session_.MakePlanOptions(devices_));
+  if (session_.interrupted() != 0) return Interrupted();  // while plugins judged parameters
   if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) {
     RemoveReports(paths_);
     exit_code_ = PrintProblems(*problems);

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "exec/validate.h"
 
 namespace cudnn_ci {
 namespace {
@@ -143,7 +144,7 @@ std::vector<std::string> Session::UnusedDevices(const std::vector<DeviceInfo>& u
   return out;
 }
 
-PlanOptions Session::MakePlanOptions(const std::vector<DeviceInfo>& devices) const {
+PlanOptions Session::MakePlanOptions(const std::vector<DeviceInfo>& devices) {
   PlanOptions p;
   p.devices = devices;
   p.filter = options_.filter;
@@ -160,6 +161,16 @@ PlanOptions Session::MakePlanOptions(const std::vector<DeviceInfo>& devices) con
     if (p.no_device.empty()) p.no_device = "no GPU is visible";
   }
   p.facts_problems = discovery_.facts.problems;
+  // Where a process could not be killed another one might not be either; the run is red already.
+  if (discovery_.abandoned.empty() && interrupted_ == 0) {
+    p.validate = [this](const std::vector<const CasePlanned*>& cases) {
+      ValidateOptions v;
+      v.worker_path = options_.worker_path();
+      v.scratch_dir = scratch_dir_;
+      v.load_timeout_s = v.hook_timeout_s = options_.load_timeout_s;
+      return ValidateParameters(v, discovery_.catalog, cases, &control_, signal_fd_.get(), &interrupted_);
+    };
+  }
   return p;
 }
 

@@ -42,7 +42,9 @@ class Session {
   Result<std::vector<DeviceInfo>> SelectDevices() const;
   // The visible GPUs that --device leaves out, as sentences for `not gated`.
   std::vector<std::string> UnusedDevices(const std::vector<DeviceInfo>& used) const;
-  PlanOptions MakePlanOptions(const std::vector<DeviceInfo>& devices) const;
+  // With plugins to judge parameters, in processes of this session: interrupted() may change while the plan
+  // is made.
+  PlanOptions MakePlanOptions(const std::vector<DeviceInfo>& devices);
 
   const Discovery& discovery() const { return discovery_; }
   ProcessControl* control() { return &control_; }

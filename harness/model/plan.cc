@@ -170,6 +170,15 @@ std::string CaseId(const std::string& check, const Params& params, const std::st
 
 namespace {
 
+// The catalog as if these plugins could not have been loaded.
+Catalog Without(const std::vector<BrokenPlugin>& failed, Catalog catalog) {
+  for (const BrokenPlugin& plugin : failed) {
+    std::erase_if(catalog.plugins, [&](const PluginInfo& info) { return info.name == plugin.stem; });
+    catalog.broken.push_back(plugin);
+  }
+  return catalog;
+}
+
 // Without a device the driver's checks say why, and block what rests on them. A check that uses a device and
 // rests on none of them would fail with words of its own, and the image would be blamed.
 void SettleWithoutDevice(const std::string& why, std::vector<Case>* cases) {
@@ -226,7 +235,9 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
   cases.insert(cases.end(), facts.begin(), facts.end());
   CheckCaseIds(input, cases, &problems);
   cases.resize(selectable);
+  const std::vector<BrokenPlugin> failed = ValidateCases(input, cases, &problems);
   if (!problems.empty()) return problems;
+  if (!failed.empty()) return MakePlan(matrix, Without(failed, catalog), options);
   Plan plan;
   plan.not_gated = NotGated(matrix);
   plan.warnings = WaiverWarnings(input, cases);

@@ -3,6 +3,7 @@
 #ifndef CUDNN_CI_MODEL_PLAN_H_
 #define CUDNN_CI_MODEL_PLAN_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -39,6 +40,18 @@ struct Plan {
   std::string sha256;  // over ids, devices and parameters
 };
 
+// A value that no machine could run: its plugin's word while the plan is made.
+struct InvalidParam {
+  std::string parameter;  // "groups", "shape.pad"; empty: several together
+  std::string why;
+};
+struct Validation {
+  std::vector<std::vector<InvalidParam>> invalid;  // by place in what was asked; shorter: the rest is good
+  std::vector<BrokenPlugin> failed;                // plugins whose hook crashed, hung or broke the contract
+};
+// Lets the plugins judge the parameters of these cases; checks of one plugin may stand anywhere among them.
+using Validate = std::function<Validation(const std::vector<const CasePlanned*>& cases)>;
+
 struct PlanOptions {
   // Of the run, in order. Empty: none was found, and cases go to a nominal gpu0.
   std::vector<DeviceInfo> devices;
@@ -50,9 +63,13 @@ struct PlanOptions {
   std::string no_device;  // why no device was found, when `devices` is empty
   // Each becomes a red case of every selection and shard: what was planned rests on facts that are not there.
   std::vector<FactsProblem> facts_problems;
+  // Asked for every distinct combination of parameters, selected or not, of checks that validate. Empty:
+  // nobody is asked.
+  Validate validate;
 };
 
-// `catalog` is one without CatalogProblems.
+// `catalog` is one without CatalogProblems. A plugin that failed to validate is treated like one that could
+// not be loaded.
 std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Catalog& catalog,
                                                   const PlanOptions& options);
 

@@ -136,6 +136,11 @@ std::vector<Case> InOrder(std::vector<Case> cases);
 // Reports case ids of the options that the plan does not have.
 void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::vector<Problem>* problems);
 
+// Asks options.validate about the cases, each combination of parameters once, and reports what is invalid
+// where the matrix says it. Returns the plugins that failed.
+std::vector<BrokenPlugin> ValidateCases(const PlanInput& input, const std::vector<Case>& cases,
+                                        std::vector<Problem>* problems);
+
 // What stage and filters leave, with the prerequisites of what was selected.
 std::vector<Case> Select(const PlanOptions& options, std::vector<Case> cases);
 // This shard's share, with its prerequisites.

@@ -33,7 +33,7 @@ CheckInfo Check(std::string plugin, const std::string& name, Devices devices,
 // Every type of parameter, every use of devices, a prerequisite, a plugin that would not load.
 Catalog MakeCatalog() {
   CheckInfo forward = Check("conv", "forward", Devices::kOne, {"driver.load"});
-  forward.per_subject = forward.shareable = true;
+  forward.per_subject = forward.shareable = forward.validates = true;
   ParamInfo dtype = Param("dtype", ParamType::kString, "\"float32\"");
   dtype.allowed = {"float32", "float16"};
   ParamInfo count = Param("count", ParamType::kI64, "1");
@@ -93,6 +93,19 @@ void TestMatrix(const std::string& text) {
   const auto planned = MakePlan(std::get<Matrix>(loaded), catalog, options);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) return RequirePositions(*problems);
   RequireGood(std::get<Plan>(planned));
+
+  // A plugin that finds fault with whatever it is asked about.
+  options.validate = [](const std::vector<const CasePlanned*>& cases) {
+    Validation validation;
+    for (const CasePlanned* c : cases) {
+      validation.invalid.emplace_back();
+      for (const auto& [name, value] : c->params) validation.invalid.back().push_back({name, IdText(value)});
+      validation.invalid.back().push_back({"", "together"});
+    }
+    return validation;
+  };
+  const auto judged = MakePlan(std::get<Matrix>(loaded), catalog, options);
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&judged)) RequirePositions(*problems);
 }
 
 }  // namespace

@@ -9,3 +9,7 @@ cudnn_ci_unit_test(exec_runner_test SOURCES exec_runner_test.cc LINK cci_exec)
 target_compile_definitions(exec_runner_test PRIVATE
   FIXTURE_PLUGIN="${PROJECT_BINARY_DIR}/fixtures/fixture/fixture.cci.so" WORKER="${CUDNN_CI_STAGE}/libexec/cudnn-ci-worker")
 add_dependencies(exec_runner_test cudnn-ci-worker fixture_plugins)
+cudnn_ci_unit_test(exec_validate_test SOURCES exec_validate_test.cc LINK cci_exec)
+target_compile_definitions(exec_validate_test PRIVATE
+  FIXTURE_PLUGIN="${PROJECT_BINARY_DIR}/fixtures/fixture/fixture.cci.so" WORKER="${CUDNN_CI_STAGE}/libexec/cudnn-ci-worker")
+add_dependencies(exec_validate_test cudnn-ci-worker fixture_plugins)
