@@ -334,6 +334,19 @@ struct Forward {
     shape.Field("groups", &Params::groups).Default(1).Summary("groups of channels that do not mix");
   }
 
+  static void Validate(const Params& p, Problems& problems) {
+    const ShapeFields fields = p.Fields();
+    const std::vector<ShapeProblem> found = FindShapeProblems(fields);
+    for (const ShapeProblem& problem : found)
+      problems.Add(std::string("shape.") + problem.field, problem.why);
+    if (!found.empty()) return;
+    const std::int64_t reduction = MakeConvShape(fields).Reduction();
+    if (reduction > kMaxReduction)
+      problems.Add("shape.w", "sums " + std::to_string(reduction) +
+                                  " products in an output; an exact reference has " +
+                                  std::to_string(kMaxReduction) + " at most");
+  }
+
   static void Run(Context& ctx, const Params& p) { ForwardCase(ctx, p).Run(); }
 };
 

@@ -325,6 +325,37 @@ TEST_F(ConvForward, TooLittleHostMemoryIsSoToo) {
   EXPECT_THAT(r.Skip("seen"), HasSubstr("6145 MiB available"));
 }
 
+struct Impossible {
+  const char* name;
+  const char* shape;
+  const char* words;
+};
+
+void PrintTo(const Impossible& shape, std::ostream* os) { *os << shape.shape; }
+
+class ImpossibleShape : public ConvForward, public ::testing::WithParamInterface<Impossible> {};
+
+TEST_P(ImpossibleShape, StopsThePlanAndReachesNoGpu) {
+  UseShapes("{\"made\": {" + std::string(GetParam().shape) + "}}");
+  const CheckOutcome r = Forward();
+  EXPECT_EQ(r.gate.exit_code, 2) << r.gate.out << r.gate.err;
+  EXPECT_TRUE(r.gate.report.is_null());
+  EXPECT_THAT(r.gate.err, AllOf(HasSubstr("matrix.json:1:"), HasSubstr(GetParam().words)));
+  EXPECT_EQ(gate().Read("cudnn.log"), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ImpossibleShape,
+    ::testing::Values(
+        Impossible{"Zero", R"("x": [1, 0, 4, 4], "w": [8, 1, 3, 3])", "needs values from 1"},
+        Impossible{"KernelTooLarge", R"("x": [1, 3, 4, 4], "w": [8, 3, 5, 4])", "reaches over 5 elements"},
+        Impossible{"Groups", R"("x": [1, 6, 4, 4], "w": [8, 2, 3, 3], "groups": 4)", "no multiple of 4"},
+        Impossible{"Channels", R"("x": [1, 6, 4, 4], "w": [8, 6, 3, 3], "groups": 2)",
+                   "must have c/groups = 3"},
+        Impossible{"Elements", R"("x": [65536, 1, 1, 1], "w": [32768, 1, 1, 1])", "y 2^31 elements or more"},
+        Impossible{"Reduction", R"("x": [1, 2097089, 1, 1], "w": [1, 2097089, 1, 1])", "2097089 products"}),
+    [](const auto& shape) { return std::string(shape.param.name); });
+
 TEST_F(ConvForward, LibraryThatAbortsIsACrashOfTheImage) {
   Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:1:abort");
   const CheckOutcome r = Forward();
