@@ -1,5 +1,6 @@
 // The cuDNN plugin: its name, its findings, and the facts about the image's cuDNN. Facts come from
 // files: a call into an incomplete cuDNN 9 aborts the process.
+#include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
 #include <algorithm>
@@ -76,10 +77,10 @@ std::string CudaMajorOfRunPath(const CudnnInstall& install) {
 void Facts(FactSink& facts) {
   const CudnnInstall install = InspectCudnn();
   if (!install.found()) return;
-  facts.Report("cudnn.path", install.main.path);
+  facts.Report(CCI_FACT_CUDNN_PATH, install.main.path);
   const std::string version = install.Version(), cuda = CudaMajorOfRunPath(install);
-  if (!version.empty()) facts.Report("cudnn.version", version);
-  if (!cuda.empty()) facts.Report("cudnn.cudart", cuda);
+  if (!version.empty()) facts.Report(CCI_FACT_CUDNN_VERSION, version);
+  if (!cuda.empty()) facts.Report(CCI_FACT_CUDNN_CUDART, cuda);
 }
 
 CCI_FACTS(Facts, true)

@@ -1,5 +1,6 @@
 // cudnn.version: is cuDNN of the promised version, and built for the image's CUDA major? Needs no GPU
 // and no driver.
+#include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
 #include <cstdlib>
@@ -16,7 +17,7 @@ namespace {
 // Minors do not matter: one build serves all toolkits of a major.
 bool FlavourFits(Context& ctx, int cuda_major, std::string* toolkit) {
   constexpr int kAnyMinor = 20;  // no CUDA major had more
-  *toolkit = ctx.Fact("toolkit.version");
+  *toolkit = ctx.Fact(CCI_FACT_TOOLKIT_VERSION);
   if (!toolkit->empty()) {
     const bool fits = std::atoi(toolkit->c_str()) == cuda_major;
     *toolkit += " is found";

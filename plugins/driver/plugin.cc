@@ -1,5 +1,6 @@
 // The driver plugin: its name, and the facts about the host. Facts judge nothing and create no
 // context. Variables come from an allow-list: reports are public and CI variables hold secrets.
+#include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
 #include "common/cudart_api.h"
@@ -24,23 +25,24 @@ void Report(FactSink& facts, const std::string& key, const std::string& value) {
 void ReportGpus(FactSink& facts, const DriverApi& api, const NvmlApi& nvml) {
   const CUresult result = api.Init(0);
   if (result != CUDA_SUCCESS) {
-    facts.Report("gpu.count", "0");
-    facts.Report("gpu.error", "cuInit: " + api.Describe(result));
+    facts.Report(CCI_FACT_GPU_COUNT, "0");
+    facts.Report(CCI_FACT_GPU_ERROR, "cuInit: " + api.Describe(result));
     return;
   }
   const std::vector<Gpu> gpus = VisibleGpus(api);
   const std::vector<NvmlDevice> known = nvml.Devices();
-  facts.Report("gpu.count", std::to_string(gpus.size()));
+  facts.Report(CCI_FACT_GPU_COUNT, std::to_string(gpus.size()));
   for (size_t i = 0; i < gpus.size(); ++i) {
-    const std::string prefix = "gpu." + std::to_string(i) + ".";
-    facts.Report(prefix + "uuid", gpus[i].uuid);
-    facts.Report(prefix + "name", gpus[i].name);
-    facts.Report(prefix + "compute_capability", gpus[i].compute_capability);
-    facts.Report(prefix + "memory_bytes", std::to_string(gpus[i].memory_bytes));
-    facts.Report(prefix + "pci_bus_id", gpus[i].pci_bus_id);
-    Report(facts, prefix + "compute_mode", gpus[i].compute_mode);
+    const std::string prefix = CCI_FACT_GPU + std::to_string(i);
+    facts.Report(prefix + CCI_FACT_GPU_UUID, gpus[i].uuid);
+    facts.Report(prefix + CCI_FACT_GPU_NAME, gpus[i].name);
+    facts.Report(prefix + CCI_FACT_GPU_COMPUTE_CAPABILITY, gpus[i].compute_capability);
+    facts.Report(prefix + CCI_FACT_GPU_MEMORY_BYTES, std::to_string(gpus[i].memory_bytes));
+    facts.Report(prefix + CCI_FACT_GPU_PCI_BUS_ID, gpus[i].pci_bus_id);
+    Report(facts, prefix + CCI_FACT_GPU_COMPUTE_MODE, gpus[i].compute_mode);
     for (const NvmlDevice& device : known)
-      if (device.uuid == gpus[i].uuid) Report(facts, prefix + "memory_free_bytes", device.memory_free);
+      if (device.uuid == gpus[i].uuid)
+        Report(facts, prefix + CCI_FACT_GPU_MEMORY_FREE_BYTES, device.memory_free);
   }
 }
 
@@ -56,20 +58,20 @@ void Facts(FactSink& facts) {
   std::string version = nvml.DriverVersion();
   if (version.empty()) version = LoadedModuleVersion();
   if (version.empty()) version = VersionOfLibraryFile(library);
-  Report(facts, "driver.version", version);
+  Report(facts, CCI_FACT_DRIVER_VERSION, version);
   if (!loaded) {
-    facts.Report("gpu.count", "0");
-    facts.Report("gpu.error", api.error());
+    facts.Report(CCI_FACT_GPU_COUNT, "0");
+    facts.Report(CCI_FACT_GPU_ERROR, api.error());
     return;
   }
   facts.Report("driver.library.path", library);
   int cuda = 0;
   if (api.DriverGetVersion(&cuda) == CUDA_SUCCESS && cuda > 0)
-    facts.Report("driver.cuda", CudaVersionText(cuda));
+    facts.Report(CCI_FACT_DRIVER_CUDA, CudaVersionText(cuda));
   try {
     ReportGpus(facts, api, nvml);
   } catch (const std::exception& e) {
-    facts.Report("gpu.error", e.what());
+    facts.Report(CCI_FACT_GPU_ERROR, e.what());
   }
 }
 

@@ -1,5 +1,6 @@
 // driver.version: is the driver the one the fleet promises, of one piece, and new enough for the
 // image's toolkit? Initialises no GPU. No version table here: the rule needs majors only.
+#include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
 #include "common/cudart_api.h"
@@ -74,7 +75,7 @@ struct Version {
     int raw = 0;
     const CUresult result = api.DriverGetVersion(&raw);
     CCI_ASSERT_EQ(static_cast<int>(result), 0) << "cuDriverGetVersion: " << api.Describe(result);
-    const std::string cuda = CudaVersionText(raw), toolkit = ctx.Fact("toolkit.version");
+    const std::string cuda = CudaVersionText(raw), toolkit = ctx.Fact(CCI_FACT_TOOLKIT_VERSION);
     ctx.Log("the driver serves CUDA " + cuda);
     const bool too_old = ToolkitCounts(ctx, toolkit) && Major(cuda) < Major(toolkit);
     // Below its contract the runner is to blame, and that was said.

@@ -1,5 +1,6 @@
 // The toolkit plugin: its name, its findings, and the facts about the image's toolkit. Facts judge
 // nothing and compile nothing.
+#include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
 #include "common/cudart_api.h"
@@ -62,7 +63,7 @@ void Facts(FactSink& facts) {
     if (!nvrtc_version.empty()) facts.Report("toolkit.nvrtc.version", nvrtc_version);
     facts.Report("toolkit.nvrtc.path", RealPath(nvrtc.path()));
   }
-  if (!version.empty()) facts.Report("toolkit.version", version);
+  if (!version.empty()) facts.Report(CCI_FACT_TOOLKIT_VERSION, version);
 }
 
 CCI_FACTS(Facts, true)
