@@ -68,6 +68,7 @@ void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects) {
 
 void Session::CollectFactsFor(const std::vector<SubjectInfo>& subjects) {
   discovery_.facts = {};
+  discovery_.fact_owners.clear();
   CollectFacts(MakeDiscoverOptions(options_, scratch_dir_, subjects), &control_, signal_fd_.get(),
                &discovery_, &interrupted_);
   host_ = DecodeHostFacts(discovery_.facts);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/result.h"
 #include "exec/scratch_folder.h"
 #include "model/event.h"
 
@@ -17,9 +18,11 @@ class Attachments {
   // Attachments go to FOLDER/attachments; with an empty folder they are dropped.
   explicit Attachments(std::string folder) : folder_(std::move(folder)) {}
 
+  bool wanted() const { return !folder_.empty(); }
   // Takes the file `attached->path` names in the worker's scratch folder to attachments/N-NAME, which becomes
-  // its path. False when it is not kept: not a regular file, too large, or nowhere to put it.
-  bool Take(ScratchFolder* scratch, Attached* attached);
+  // its path. An error says why it is not kept: not a regular file, too large, or nowhere to put it. Nothing
+  // that lies there already is replaced, and no link is followed.
+  Status Take(ScratchFolder* scratch, Attached* attached);
 
  private:
   const std::string folder_;

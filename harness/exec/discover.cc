@@ -111,12 +111,27 @@ std::string SlugOf(const Query& query) {
 
 void TakeFacts(const Query& q, const std::vector<SubjectInfo>& subjects, Discovery* discovery) {
   if (!q.subject) return;
+  std::string contradicted;
   // What does not depend on the subject holds for all.
   for (const SubjectInfo& subject : subjects) {
     if (q.info.facts_per_subject && subject.name != q.subject->name) continue;
-    for (const auto& [key, value] : q.facts) discovery->facts.by_subject[subject.name][key] = value;
+    FactMap& known = discovery->facts.by_subject[subject.name];
+    for (const auto& [key, value] : q.facts)
+      if (std::string& owner = discovery->fact_owners[{subject.name, key}];
+          owner.empty() || owner == q.info.name) {
+        owner = q.info.name;
+        known[key] = value;
+      } else if (known[key] != value) {
+        contradicted = key + " than " + owner;
+      }
   }
-  if (!q.facts_complete && q.error)
+  // What rests on facts cannot be judged when plugins say different things; neither is believed more.
+  if (!contradicted.empty())
+    discovery->facts.problems.push_back({q.info.name,
+                                         q.subject->name,
+                                         "plugin-invalid",
+                                         {ErrorKind::kPluginLoad, "it reports another " + contradicted}});
+  else if (!q.facts_complete && q.error)
     discovery->facts.problems.push_back(
         {q.info.name, q.subject->name, SlugOf(q), {q.error->kind, CleanText(q.error->detail)}});
 }

@@ -3,7 +3,9 @@
 #ifndef CUDNN_CI_EXEC_DISCOVER_H_
 #define CUDNN_CI_EXEC_DISCOVER_H_
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exec/process.h"
@@ -26,6 +28,7 @@ struct DiscoverOptions {
 struct Discovery {
   Catalog catalog;
   Facts facts;
+  std::map<std::pair<std::string, std::string>, std::string> fact_owners;  // by subject and key: the plugin
   std::vector<std::string> warnings;
   // A process survived SIGKILL: what hangs in the kernel of this machine would hang again. In words; empty:
   // none did.

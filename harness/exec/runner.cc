@@ -115,7 +115,13 @@ void Runner::OnEffect(Worker* worker, Effect effect) {
   Seat& seat = dispatcher_.SeatOf(*worker);
   if (auto* event = std::get_if<EmitEvent>(&effect)) {
     auto* attached = std::get_if<Attached>(&event->body);
-    if (!attached || attachments_.Take(&pool_.Scratch(*worker), attached)) Emit(event->body);
+    if (!attached) return Emit(event->body);
+    if (!attachments_.wanted()) return;
+    if (const Status kept = attachments_.Take(&pool_.Scratch(*worker), attached); !kept.ok())
+      return Emit(FindingReported{
+          attached->ref,
+          HarnessFinding("evidence-dropped", "the attachment " + attached->name + ": " + kept.error())});
+    Emit(event->body);
   } else if (auto* ended = std::get_if<AttemptEnded>(&effect)) {
     OnAttemptEnded(seat, std::move(ended->result));
   } else if (auto* back = std::get_if<GiveBack>(&effect)) {

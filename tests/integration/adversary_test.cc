@@ -56,6 +56,24 @@ TEST(Adversary, AnInputOrAForeignFileIsNeverReplaced) {
   }
 }
 
+TEST(Adversary, AnAttachmentReplacesNothingAndFollowsNoLink) {
+  GateRun run;
+  run.Matrix(Entry("fixture.reports"));
+  std::filesystem::create_directories(run.Path("report/attachments"));
+  run.Write("report/attachments/1-notes.txt", "somebody's");
+  GateResult result = run.Run();
+  EXPECT_EQ(run.Read("report/attachments/1-notes.txt"), "somebody's");
+  EXPECT_THAT(result.report.dump(), HasSubstr("evidence-dropped"));
+
+  std::filesystem::remove_all(run.Path("report"));
+  std::filesystem::create_directories(run.Path("elsewhere"));
+  std::filesystem::create_directories(run.Path("report"));
+  std::filesystem::create_directory_symlink("../elsewhere", run.Path("report/attachments"));
+  result = run.Run();
+  EXPECT_TRUE(std::filesystem::is_empty(run.Path("elsewhere")));
+  EXPECT_THAT(result.report.dump(), HasSubstr("evidence-dropped"));
+}
+
 TEST(Adversary, WhatLiesBesideTheReportsStays) {
   GateRun run;
   run.Matrix(Entry("fixture.reports"));

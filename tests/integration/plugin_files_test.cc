@@ -135,6 +135,18 @@ TEST(PluginFilesTest, FactsThatCrashAreARedCaseOfEveryRun) {
   }
 }
 
+TEST(PluginFilesTest, FactsThatContradictEachOtherAreARedCase) {
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/facts_one");
+  run.Matrix(Entry("fixture.pass"));
+  EXPECT_EQ(run.Run().exit_code, 0);
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/facts_two");
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 5) << result.out;
+  EXPECT_EQ(result.Errors("plugin.facts[plugin=facts_two,subject=system]"), "harness.plugin-invalid");
+  EXPECT_THAT(result.junit, HasSubstr("it reports another broken.name than facts_one"));
+}
+
 TEST(PluginFilesTest, TheSameFileByTwoWaysIsOnePlugin) {
   GateRun run;
   run.Matrix(Entry("fixture.pass"));

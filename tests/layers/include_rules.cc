@@ -68,9 +68,9 @@ std::string ThirdPartyProblem(std::string_view path, std::string_view include) {
 }
 
 // Where exec talks to the kernel. All other files of it are values, pure functions and state machines.
-constexpr std::array<std::string_view, 9> kSystemFiles = {
-    "guardian.cc", "launch.cc",        "memory_watch.cc",   "plugin_file.cc",   "pool.cc",
-    "proc.cc",     "process_posix.cc", "scratch_folder.cc", "worker_process.cc"};
+constexpr std::array<std::string_view, 10> kSystemFiles = {
+    "attachments.cc", "guardian.cc", "launch.cc",        "memory_watch.cc",   "plugin_file.cc",
+    "pool.cc",        "proc.cc",     "process_posix.cc", "scratch_folder.cc", "worker_process.cc"};
 
 // System headers of exec that have one place: there is one file that starts processes and one loop that
 // waits. A worker's process names the descriptors for it.
