@@ -113,6 +113,7 @@ ordered_json ToJson(const PluginInfo& p) {
                       {"shareable", c.shareable},
                       {"per_subject", c.per_subject},
                       {"requires", c.prerequisites},
+                      {"judges", c.judges},
                       {"params", params}});
   }
   for (const FindingInfo& f : p.findings)

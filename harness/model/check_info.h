@@ -43,6 +43,7 @@ struct CheckInfo {
   double timeout_s = 0;    // 0: the matrix's default
   std::vector<ParamInfo> params;
   std::vector<std::string> prerequisites;  // full check names
+  std::vector<std::string> judges;         // promises of the contract it is red for: "image.cudnn"
 };
 
 // Which file a plugin was when it was described: what is compared before each start, and what it held.

@@ -61,7 +61,7 @@ struct RunStarted {
   std::vector<DeviceInfo> devices;
   std::map<std::string, std::string> contract;                      // "runner.driver" -> ">=525.60.13"
   std::map<std::string, std::map<std::string, std::string>> facts;  // by subject
-  std::vector<std::string> not_gated;   // what the contract does not promise, in words
+  std::vector<std::string> not_gated;   // what the contract does not promise or no case judges, in words
   std::vector<std::string> warnings;    // of discovery and planning
   std::vector<PluginIdentity> plugins;  // sorted by name
   std::string partial;                  // why this run is not a whole verdict ("filtered", ...); empty: whole

@@ -42,18 +42,6 @@ namespace {
 
 using Problems = std::vector<Problem>;
 
-std::vector<std::string> NotGated(const Matrix& matrix) {
-  constexpr std::pair<const char*, const char*> kPromises[] = {{"image.toolkit", "the CUDA toolkit"},
-                                                               {"image.cudnn", "cuDNN"}};
-  std::vector<std::string> sentences;
-  for (const auto& [key, what] : kPromises) {
-    if (matrix.contract.count(key) > 0) continue;
-    sentences.push_back(std::string(key) + " is not promised by the matrix: " + what +
-                        "'s version is not gated");
-  }
-  return sentences;
-}
-
 std::vector<std::string> FindingSlugs(const Catalog& catalog) {
   std::vector<std::string> slugs;
   for (const FindingInfo& finding : HarnessFindings()) slugs.push_back(finding.slug);
@@ -235,13 +223,14 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
   cases.insert(cases.end(), facts.begin(), facts.end());
   CheckCaseIds(input, cases, &problems);
   cases.resize(selectable);
+  CheckPromises(input, cases, &problems);
   const std::vector<BrokenPlugin> failed = ValidateCases(input, cases, &problems);
   if (!problems.empty()) return problems;
   if (!failed.empty()) return MakePlan(matrix, Without(failed, catalog), options);
   Plan plan;
-  plan.not_gated = NotGated(matrix);
   plan.warnings = WaiverWarnings(input, cases);
   cases = Select(options, std::move(cases));
+  plan.not_gated = NotGated(input, cases);
   plan.partial = Partial(options, cases);
   // Before the cases are dealt: all shards of a run carry the same fingerprint, so a merge can tell.
   plan.sha256 = Sha256Hex(CanonicalText(cases));

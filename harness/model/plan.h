@@ -33,7 +33,7 @@ struct Case {
 
 struct Plan {
   std::vector<Case> cases;             // prerequisites before what needs them
-  std::vector<std::string> not_gated;  // what the contract does not promise, in words
+  std::vector<std::string> not_gated;  // what the contract does not promise or no case judges, in words
   std::vector<std::string> warnings;
   // "filtered", "shard 2/4", "static stage", "without --disturb (host.fill)"; empty: whole.
   std::string partial;

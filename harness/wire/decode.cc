@@ -123,6 +123,7 @@ CheckInfo CheckFromJson(const json& j) {
   c.validates = Bool(j, "validates");
   c.timeout_s = Number(j, "timeout_s");
   c.prerequisites = Texts(j, "requires");
+  c.judges = Texts(j, "judges");
   const json& params = Field(j, "params");
   if (!params.is_array()) throw Malformed("field 'params' is not an array");
   for (const json& p : params) c.params.push_back(ParamFromJson(p));

@@ -62,7 +62,8 @@ json CheckToJson(const CheckInfo& c) {
           {"validates", c.validates},
           {"timeout_s", c.timeout_s},
           {"params", params},
-          {"requires", c.prerequisites}};
+          {"requires", c.prerequisites},
+          {"judges", c.judges}};
 }
 // One overload per message: the tag stands in "m".
 json Body(const Describe&) { return {{"m", "describe"}}; }

@@ -64,6 +64,8 @@ Status Convert(const cci_plugin* plugin, const cci_check* c, CheckInfo* out) {
     return Error{out->name + " has a timeout that is not a number of seconds"};
   out->timeout_s = c->timeout_s;
   for (const char* const* r = c->prerequisites; r && *r; ++r) out->prerequisites.push_back(*r);
+  for (const char* const* k = CCI_HAS(cci_check, c, judges) ? c->judges : nullptr; k && *k; ++k)
+    out->judges.push_back(*k);
   for (const cci_param* const* p = c->params; p && *p; ++p) {
     ParamInfo info;
     if (Status s = Convert(*p, out->name, false, &info); !s.ok()) return s;

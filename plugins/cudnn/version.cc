@@ -36,6 +36,7 @@ struct Version {
   static void Describe(Schema<Params>& s) {
     s.Summary("cuDNN is of the promised version and built for the image's CUDA major")
         .Layer(CCI_LAYER_CUDNN)
+        .Judges("image.cudnn")
         .Devices(CCI_DEVICES_NONE)
         .PerSubject()
         .Requires("cudnn.load")

@@ -99,6 +99,8 @@ struct Devices {
         .Layer(CCI_LAYER_DRIVER)
         .Devices(CCI_DEVICES_ENVIRONMENT)
         .Requires("driver.load")
+        .Judges("runner.gpus")
+        .Judges("runner.compute_capability")
         // Initialising eight GPUs without persistence mode takes tens of seconds.
         .TimeoutSeconds(60);
   }

@@ -60,6 +60,7 @@ struct Version {
         .Layer(CCI_LAYER_DRIVER)
         .Devices(CCI_DEVICES_ENVIRONMENT)
         .Requires("driver.load")
+        .Judges("runner.driver")
         .TimeoutSeconds(30);
   }
 

@@ -15,6 +15,7 @@ struct Runtime {
   static void Describe(Schema<Params>& s) {
     s.Summary("the CUDA runtime loads and is of the promised version")
         .Layer(CCI_LAYER_TOOLKIT)
+        .Judges("image.toolkit")
         .Devices(CCI_DEVICES_NONE)
         .PerSubject()
         .TimeoutSeconds(30);

@@ -84,6 +84,7 @@ TEST(WireTest, EveryFieldOfACheckComesBackInItsPlace) {
   c.devices = Devices::kAll;
   c.timeout_s = 1.5;
   c.prerequisites = {"p.first", "q.second"};
+  c.judges = {"image.toolkit", "image.cudnn"};
   c.params = {{"n", ParamType::kI64, "a number", "3", {}, -5, 9, {}},
               {"shape",
                ParamType::kShape,
@@ -103,6 +104,7 @@ TEST(WireTest, EveryFieldOfACheckComesBackInItsPlace) {
   EXPECT_EQ(d.devices, c.devices);
   EXPECT_EQ(d.timeout_s, c.timeout_s);
   EXPECT_EQ(d.prerequisites, c.prerequisites);
+  EXPECT_EQ(d.judges, c.judges);
   ASSERT_EQ(d.params.size(), 2u);
   EXPECT_EQ(d.params[0].name, "n");
   EXPECT_EQ(d.params[0].type, ParamType::kI64);

@@ -112,11 +112,6 @@ TEST(Fingerprint, ChangesWithIdsDevicesAndParameters) {
   EXPECT_NE(PlanOf(base, SmallCatalog(), TwoDevices()).sha256, fingerprint);
 }
 
-TEST(Promises, ThatTheMatrixDoesNotMakeAreNotGated) {
-  EXPECT_THAT(PlanOf(R"("image":{"toolkit":">=12"},"checks":[{"check":"host.disk"}])").not_gated,
-              ElementsAre("image.cudnn is not promised by the matrix: cuDNN's version is not gated"));
-}
-
 TEST(Waivers, ThatMatchNothingAreWarnedOf) {
   const std::string rest = R"("slug":"crashed","reason":"r","owner":"o","expires":"2027-03-31"})";
   const Plan plan = PlanOf(

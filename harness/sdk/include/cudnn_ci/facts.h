@@ -5,13 +5,14 @@
 #define CUDNN_CI_FACTS_H_
 
 /* The driver. Versions are digits and dots. */
-#define CCI_FACT_DRIVER_VERSION "driver.version" /* of the user-mode library, "580.65.06" */
-#define CCI_FACT_DRIVER_CUDA "driver.cuda"       /* highest CUDA version it supports, "13.0" */
+/* As NVML, else the kernel module, else the name of libcuda's file has it: "580.65.06". */
+#define CCI_FACT_DRIVER_VERSION "driver.version"
+#define CCI_FACT_DRIVER_CUDA "driver.cuda" /* highest CUDA version it supports, "13.0" */
 
 /* The libraries of the subject. */
 #define CCI_FACT_TOOLKIT_VERSION "toolkit.version" /* of the CUDA runtime, "13.0" */
 #define CCI_FACT_CUDNN_VERSION "cudnn.version"     /* "9.14.0" */
-#define CCI_FACT_CUDNN_CUDART "cudnn.cudart"       /* CUDA version cuDNN was built for, "13.0" */
+#define CCI_FACT_CUDNN_CUDART "cudnn.cudart"       /* CUDA cuDNN was built for: "13", or "13.0" */
 #define CCI_FACT_CUDNN_PATH "cudnn.path"           /* of libcudnn.so.N, links resolved */
 
 /* The visible GPUs, numbered from 0 in PCI order. */

@@ -9,9 +9,9 @@
  *
  * Conventions
  *   (1) Every struct begins with its size. Structs grow only at the end, by whole fields, and only
- *       with a new CCI_ABI_MINOR; what is here is ABI 1.0. A reader uses a field only if struct_size
- *       covers it, and takes one that is not covered for zero (NULL, no flag): so a plugin built
- *       against any 1.x runs in a host of any 1.y. A struct that ends before its last field of 1.0 is
+ *       with a new CCI_ABI_MINOR; what is here is ABI 1.1, and what 1.1 added says so. A reader uses a
+ *       field only if struct_size covers it, and takes one that is not covered for zero (NULL, no
+ *       flag): so a plugin built against any 1.x runs in a host of any 1.y. A struct that ends before its last field of 1.0 is
  *       refused, with the one exception of cci_check's `validate`. A bit or enumerator that the reader
  *       does not know is refused where it stands for a choice and ignored where it is a flag. Another
  *       CCI_ABI_MAJOR is refused.
@@ -41,7 +41,7 @@ extern "C" {
 #endif
 
 #define CCI_ABI_MAJOR 1u
-#define CCI_ABI_MINOR 0u
+#define CCI_ABI_MINOR 1u
 #define CCI_PLUGIN_SYMBOL "cudnn_ci_plugin_v1"
 #define CCI_PLUGIN_SUFFIX ".cci.so"
 
@@ -127,6 +127,10 @@ typedef struct cci_check {
    * get_*, satisfies, invalid, log and uncaught may be called in it; reporting anything else, an exception
    * or a crash is a failure of the hook. It must depend on nothing but the parameters. */
   void (*validate)(const struct cci_host* host, cci_case* c);
+  /* Since 1.1. The promises of the contract that this check judges: it is red, or says why it could not
+   * look, when one is not kept. Keys as of host->contract ("image.cudnn"), NULL-terminated; may be NULL. A
+   * matrix that makes a promise which none of its required checks judges is refused (exit 2). */
+  const char* const* judges;
 } cci_check;
 
 enum cci_severity { CCI_SEVERITY_ERROR = 0, CCI_SEVERITY_WARNING = 1, CCI_SEVERITY_NOTE = 2 };

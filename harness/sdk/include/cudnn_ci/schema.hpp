@@ -196,6 +196,11 @@ class Schema {
     prerequisites_.push_back(std::move(check));
     return *this;
   }
+  // A promise of the contract for which the check is red when it is not kept: "image.cudnn".
+  Schema& Judges(std::string key) {
+    judges_.push_back(std::move(key));
+    return *this;
+  }
   Schema& Shareable() {
     check_.flags |= CCI_CHECK_SHAREABLE;
     return *this;
@@ -254,6 +259,8 @@ class Schema {
     param_table_.push_back(nullptr);
     for (auto& r : prerequisites_) prerequisite_table_.push_back(r.c_str());
     prerequisite_table_.push_back(nullptr);
+    for (auto& key : judges_) judges_table_.push_back(key.c_str());
+    judges_table_.push_back(nullptr);
     check_.struct_size = sizeof(cci_check);
     check_.name = name_.c_str();
     check_.summary = summary_.c_str();
@@ -261,6 +268,7 @@ class Schema {
     check_.prerequisites = prerequisite_table_.data();
     check_.run = run;
     check_.validate = validate;
+    check_.judges = judges_table_.data();
     return &check_;
   }
   P Decode(const cci_host* h, cci_case* c) const {
@@ -281,10 +289,10 @@ class Schema {
     return s;
   }
   std::string name_, summary_;
-  std::vector<std::string> prerequisites_;
+  std::vector<std::string> prerequisites_, judges_;
   std::deque<std::unique_ptr<detail::ParamStorage>> params_;
   std::vector<const cci_param*> param_table_;
-  std::vector<const char*> prerequisite_table_;
+  std::vector<const char*> prerequisite_table_, judges_table_;
   std::vector<std::function<void(const cci_host*, cci_case*, P&)>> decoders_;
   cci_check check_ = [] {
     cci_check check{};

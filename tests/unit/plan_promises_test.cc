@@ -1,0 +1,144 @@
+// MakePlan: a promise of the contract that no required case judges is refused, and told where a selection
+// leaves it out.
+#include <gmock/gmock.h>
+
+#include "planning.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// cudnn.version (per subject) judges cuDNN, driver.load the GPUs and the driver; nothing judges the toolkit.
+Catalog Judging() {
+  Catalog catalog = SmallCatalog();
+  CheckInfo version = Check("cudnn.version", Layer::kCudnn, Devices::kNone);
+  version.per_subject = true;
+  version.judges = {"image.cudnn"};
+  catalog.plugins[1].checks.push_back(version);
+  catalog.plugins[2].checks[0].judges = {"runner.gpus", "runner.driver"};
+  return catalog;
+}
+
+constexpr const char* kBoth = R"("image":{"toolkit":">=12","cudnn":">=9"},)";
+constexpr const char* kCudnn = R"("image":{"cudnn":">=9"},)";
+
+std::string ProblemsOf(const std::string& matrix, const Catalog& catalog = Judging()) {
+  return PlanProblems(matrix, catalog, {});
+}
+
+TEST(Promises, ThatTheMatrixDoesNotMakeAreNotGated) {
+  EXPECT_THAT(
+      PlanOf(R"("image":{"cudnn":">=9"},"checks":[{"check":"cudnn.version"}])", Judging()).not_gated,
+      ElementsAre("image.toolkit is not promised by the matrix: the CUDA toolkit's version is not gated"));
+}
+
+TEST(Promises, ThatNoCheckOfTheMatrixJudgesAreRefusedWhereTheyAreMade) {
+  EXPECT_EQ(
+      ProblemsOf(std::string(kCudnn) + R"("checks":[{"check":"host.disk"}])"),
+      "m.json:2:18: error: \"image.cudnn\" is promised, and no required check of the matrix judges it: add "
+      "{ \"check\": \"cudnn.version\" } to \"checks\", or take the promise out");
+  EXPECT_THAT(ProblemsOf(R"("runner":{"gpus":">=1"},"checks":[{"check":"host.disk"}])"),
+              HasSubstr("\"runner.gpus\" is promised, and no required check of the matrix judges it: add "
+                        "{ \"check\": \"driver.load\" }"));
+}
+
+TEST(Promises, ThatNoPluginCanJudgeAreRefused) {
+  EXPECT_THAT(
+      ProblemsOf(std::string(kBoth) + R"("checks":[{"check":"cudnn.version"}])"),
+      HasSubstr("\"image.toolkit\" is promised, and no required check of the matrix judges it: no plugin has "
+                "a check that judges it; take the promise out, or add the plugin"));
+}
+
+TEST(Promises, AnOptionalCheckDoesNotJudge) {
+  EXPECT_THAT(ProblemsOf(std::string(kCudnn) + R"("checks":[{"check":"host.disk"},
+      {"check":"cudnn.version","required":false}])"),
+              HasSubstr("\"image.cudnn\" is promised"));
+}
+
+TEST(Promises, ACheckThatIsLeftOutBecauseItDisturbsDoesNotJudge) {
+  Catalog catalog = Judging();
+  catalog.plugins[1].checks.back().judges.clear();
+  catalog.plugins[1].checks[1].judges = {"image.cudnn"};  // cudnn.fill
+  const std::string matrix =
+      std::string(kCudnn) + R"("checks":[{"check":"host.disk"},{"check":"cudnn.fill"}])";
+  EXPECT_THAT(ProblemsOf(matrix, catalog), HasSubstr("\"image.cudnn\" is promised"));
+  PlanOptions options;
+  options.disturb = true;
+  EXPECT_EQ(PlanProblems(matrix, catalog, options), "none");
+}
+
+TEST(Promises, APrerequisiteJudgesToo) {
+  EXPECT_EQ(ProblemsOf(R"("runner":{"driver":">=500"},"checks":[{"check":"cudnn.init"}])"), "none");
+}
+
+constexpr const char* kTwoSubjects =
+    R"("subjects":{"a":"loader","b":"path:/opt/b"},)";
+
+TEST(Promises, OfTheImageHoldForEverySubject) {
+  const std::string matrix = std::string(kTwoSubjects) + kCudnn;
+  EXPECT_THAT(ProblemsOf(matrix + R"("checks":[{"check":"cudnn.version","subjects":["a"]}])"),
+              HasSubstr("no required check of the matrix judges it for the subject \"b\": add"));
+  EXPECT_EQ(ProblemsOf(matrix + R"("checks":[{"check":"cudnn.version"}])"), "none");
+}
+
+TEST(Promises, OfTheImageMayBeJudgedByACheckWithoutASubject) {
+  Catalog catalog = Judging();
+  catalog.plugins[1].checks.back().per_subject = false;
+  EXPECT_EQ(
+      ProblemsOf(std::string(kTwoSubjects) + kCudnn + R"("checks":[{"check":"cudnn.version"}])", catalog),
+      "none");
+}
+
+TEST(Promises, OfTheRunnerAreJudgedOnce) {
+  Catalog catalog = Judging();
+  catalog.plugins[1].checks.back().judges = {"runner.gpus"};
+  EXPECT_EQ(ProblemsOf(std::string(kTwoSubjects) + R"("runner":{"gpus":">=1"},
+      "checks":[{"check":"cudnn.version","subjects":["a"]}])",
+                       catalog),
+            "none");
+}
+
+TEST(Promises, WhoseCheckMayBeInABrokenPluginAreItsFault) {
+  Catalog catalog = Judging();
+  catalog.broken = {{"toolkit", "toolkit.cci.so", "reason"}};
+  const Plan plan = PlanOf(std::string(kBoth) + R"("checks":[{"check":"cudnn.version"}])", catalog);
+  EXPECT_EQ(CaseOf(plan, "plugin.load[file=toolkit]").planned.required, true);
+  EXPECT_THAT(plan.not_gated, ElementsAre(HasSubstr("image.toolkit >=12 is promised")));
+}
+
+TEST(Promises, ThatASelectionLeavesOutAreNotGated) {
+  const std::string matrix = std::string(kCudnn) + R"("runner":{"gpus":">=1"},
+      "checks":[{"check":"cudnn.version"},{"check":"host.disk"},{"check":"driver.load"}])";
+  EXPECT_THAT(PlanOf(matrix, Judging()).not_gated, ElementsAre(HasSubstr("image.toolkit is not promised")));
+  PlanOptions options;
+  options.filter = "cudnn.version*";
+  EXPECT_THAT(
+      PlanOf(matrix, Judging(), options).not_gated,
+      ElementsAre(HasSubstr("image.toolkit is not promised"),
+                  "runner.gpus >=1 is promised, and no required check of this selection judges it: it is "
+                  "not gated"));
+  options = {};
+  options.static_stage = true;
+  EXPECT_THAT(
+      PlanOf(matrix, Judging(), options).not_gated,
+      ElementsAre(HasSubstr("image.toolkit is not promised"), HasSubstr("runner.gpus >=1 is promised")));
+  options = {};
+  options.case_ids = {"host.disk"};
+  EXPECT_EQ(PlanOf(matrix, Judging(), options).not_gated.size(), 3u);
+}
+
+// All shards together judge what the whole plan does.
+TEST(Promises, OfAShardAreThoseOfTheWhole) {
+  PlanOptions options;
+  options.shard_count = 4;
+  for (options.shard_index = 1; options.shard_index <= 4; ++options.shard_index)
+    EXPECT_EQ(PlanOf(std::string(kCudnn) + R"("checks":[{"check":"cudnn.version"}])", Judging(), options)
+                  .not_gated.size(),
+              1u);
+}
+
+}  // namespace
+}  // namespace cudnn_ci
