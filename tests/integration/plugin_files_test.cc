@@ -47,7 +47,7 @@ const Built kBuilt[] = {
     {"init_segv", "SIGSEGV .Segmentation fault. while it was loaded"},
     {"init_exit", "exit status 0 while it was loaded and described: a static initialiser called exit"},
     {"init_hang", "hung while it was loaded and described: killed after 1.000 s"},
-    {"other_abi", "built for plugin ABI 2\\.0, this cudnn-ci speaks 1\\.0"},
+    {"other_abi", "built for plugin ABI 2\\.[0-9]+, this cudnn-ci speaks 1\\.[0-9]+"},
     {"no_symbol", "does not export cudnn_ci_plugin_v1"},
     {"wrong_name", "names itself 'another_name', but the file is wrong_name.cci.so"},
     {"returns_null", "cudnn_ci_plugin_v1 returned NULL"},

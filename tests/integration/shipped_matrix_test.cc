@@ -100,5 +100,16 @@ INSTANTIATE_TEST_SUITE_P(
                 "crashed", "image", 1}),
     [](const auto& fault) { return std::string(fault.param.name); });
 
+// What nothing looks at would be green whatever the image holds.
+TEST_F(ShippedTest, APromiseThatNoCheckJudgesIsRefusedWithItsPlace) {
+  Promise("image.toolkit", ">=99");
+  const GateResult refused = Run(Entry("cudnn.load"));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err,
+              HasSubstr("\"image.toolkit\" is promised, and no required check of the matrix judges it: add "
+                        "{ \"check\": \"toolkit.runtime\" } to \"checks\""));
+  EXPECT_EQ(Run(Entry("cudnn.load") + ", " + Entry("toolkit.runtime")).exit_code, 1);
+}
+
 }  // namespace
 }  // namespace cudnn_ci
