@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,7 +90,8 @@ Status WriteAll(int fd, std::string_view bytes, const std::string& what) {
   return {};
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+AtomicFile::AtomicFile(std::string path, Replaceable replaceable)
+    : path_(std::move(path)), replaceable_(replaceable) {
   // Of one process several may be under way; what a killed one left behind is not taken for ours.
   static std::atomic<unsigned> counter{0};
   temporary_ = path_ + ".tmp." + std::to_string(getpid()) + "." + std::to_string(counter++);
@@ -106,22 +108,51 @@ Status AtomicFile::Append(std::string_view bytes) {
   return status_;
 }
 
+// Never looks first and renames then, where it can be helped: a file may appear in between.
+Status AtomicFile::Rename() {
+  const Error foreign{"cannot replace " + path_ + ": it is no report of cudnn-ci"};
+  const char *from = temporary_.c_str(), *to = path_.c_str();
+  if (replaceable_ != nullptr) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return {};
+    if (errno == EEXIST && renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
+      // What was there now bears the temporary name.
+      if (replaceable_(temporary_)) {
+        unlink(from);
+        return {};
+      }
+      if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) return foreign;
+      const Status lost = SystemError("what was at " + path_ + " is now at " + temporary_, errno);
+      temporary_.clear();  // it is not ours to remove
+      return lost;
+    }
+    // Not every file system, and no kernel before 3.15, can do these.
+    if (link(from, to) == 0) {
+      unlink(from);
+      return {};
+    }
+    struct stat there {};
+    if (lstat(to, &there) == 0 && !replaceable_(path_)) return foreign;
+  }
+  return rename(from, to) == 0 ? Status() : SystemError("cannot write " + path_, errno);
+}
+
 Status AtomicFile::Commit(bool durable) {
   if (!status_.ok()) return status_;
   int error_number = durable && fsync(fd_.get()) != 0 ? errno : 0;
   // Network file systems report a full disk only here.
   if (close(fd_.Release()) != 0 && error_number == 0) error_number = errno;
-  if (error_number == 0 && rename(temporary_.c_str(), path_.c_str()) != 0) error_number = errno;
-  if (error_number != 0) {
+  status_ = error_number == 0 ? Rename() : SystemError("cannot write " + path_, error_number);
+  if (!status_.ok()) {
     unlink(temporary_.c_str());
-    return status_ = SystemError("cannot write " + path_, error_number);
+    return status_;
   }
   if (durable) SyncDirectoryOf(path_);
   return {};
 }
 
-Status WriteFileAtomically(const std::string& path, std::string_view content, bool durable) {
-  AtomicFile file(path);
+Status WriteFileAtomically(const std::string& path, std::string_view content, bool durable,
+                           AtomicFile::Replaceable replaceable) {
+  AtomicFile file(path, replaceable);
   const Status written = file.Append(content);
   return written.ok() ? file.Commit(durable) : written;
 }

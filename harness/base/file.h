@@ -26,7 +26,12 @@ Status WriteAll(int fd, std::string_view bytes, const std::string& what);
 // destructor removes.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);
+  // Whether the file at a path is a report that may be replaced. Asked of the very file that Commit
+  // displaces, perhaps under another name.
+  using Replaceable = bool (*)(const std::string& path);
+
+  // `replaceable`: null for any file.
+  explicit AtomicFile(std::string path, Replaceable replaceable = nullptr);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -34,17 +39,23 @@ class AtomicFile {
   // After an error nothing more is written, and Commit gives the same error.
   Status Append(std::string_view bytes);
 
-  // Renames the file into its place; `durable`: file and directory reach the disk before. Once.
+  // Renames the file into its place; `durable`: file and directory reach the disk before. Once. What is there
+  // and must not be replaced stays, however late it came, and is an error. (On a file system without
+  // renameat2 and link there is a moment between look and rename.)
   Status Commit(bool durable = false);
 
  private:
+  Status Rename();
+
   std::string path_, temporary_;
+  const Replaceable replaceable_;
   Fd fd_;
   Status status_;
 };
 
 // An AtomicFile of one text.
-Status WriteFileAtomically(const std::string& path, std::string_view content, bool durable = false);
+Status WriteFileAtomically(const std::string& path, std::string_view content, bool durable = false,
+                           AtomicFile::Replaceable replaceable = nullptr);
 
 // Creates the directory and its parents (mode 0777 less umask).
 Status MakeDirectories(const std::string& path);

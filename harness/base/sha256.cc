@@ -1,5 +1,8 @@
-// SHA-256 as in FIPS 180-4, for the fingerprints of matrices, plans and plugin files. Not meant to be
-// fast or to keep secrets.
+// SHA-256 as in FIPS 180-4, for the fingerprints of matrices, plans and plugin files. Not meant to keep
+// secrets.
+#include "base/sha256.h"
+
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -48,30 +51,44 @@ void Compress(const unsigned char* block, State* state) {
 
 }  // namespace
 
-std::string Sha256Hex(std::string_view bytes) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
-  const size_t whole = bytes.size() / 64 * 64;
-  for (size_t i = 0; i < whole; i += 64) Compress(data + i, &state);
+void Sha256::Update(std::string_view bytes) {
+  bytes_ += bytes.size();
+  while (!bytes.empty()) {
+    const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
+    if (used_ == 0 && bytes.size() >= block_.size()) {
+      Compress(data, &state_);
+      bytes.remove_prefix(block_.size());
+      continue;
+    }
+    const size_t taken = std::min(bytes.size(), block_.size() - used_);
+    std::memcpy(block_.data() + used_, data, taken);
+    bytes.remove_prefix(taken);
+    used_ = (used_ + taken) % block_.size();
+    if (used_ == 0) Compress(block_.data(), &state_);
+  }
+}
 
-  // The rest, a one bit, zeros and the length in bits: one block or two.
-  std::array<unsigned char, 128> tail{};
-  const size_t rest = bytes.size() - whole;
-  if (rest > 0) std::memcpy(tail.data(), data + whole, rest);
-  tail[rest] = 0x80;
-  const size_t tail_size = rest < 56 ? 64 : 128;
-  const uint64_t bits = uint64_t{bytes.size()} * 8;
-  for (size_t i = 0; i < 8; ++i) tail[tail_size - 1 - i] = static_cast<unsigned char>(bits >> (8 * i));
-  for (size_t i = 0; i < tail_size; i += 64) Compress(tail.data() + i, &state);
+std::string Sha256::Hex() {
+  // A one bit, zeros, and the length in bits at a block's end.
+  const uint64_t bits = bytes_ * 8;
+  std::string tail(1, '\x80');
+  tail.append((block_.size() * 2 - 9 - used_) % block_.size(), '\0');
+  for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>(bits >> shift & 0xff);
+  Update(tail);
 
   constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
   hex.reserve(64);
-  for (const uint32_t word : state) {
+  for (const uint32_t word : state_) {
     for (int shift = 28; shift >= 0; shift -= 4) hex += kDigits[word >> shift & 15u];
   }
   return hex;
+}
+
+std::string Sha256Hex(std::string_view bytes) {
+  Sha256 hash;
+  hash.Update(bytes);
+  return hash.Hex();
 }
 
 }  // namespace cudnn_ci

@@ -31,6 +31,14 @@ std::string FolderOf(const std::string& path) {
 
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+constexpr std::string_view kLockSuffix = ".cudnn-ci-lock";
+
+// A lock is an empty file, and of those nothing is lost: but another run may hold it.
+bool IsNameOfLock(const std::string& path) {
+  return path.size() >= kLockSuffix.size() &&
+         path.compare(path.size() - kLockSuffix.size(), std::string::npos, kLockSuffix) == 0;
+}
+
 void RemoveIfOurs(const std::string& path) {
   if (IsOwnReport(path)) unlink(path.c_str());
 }
@@ -134,6 +142,10 @@ Status AreDifferentFiles(const OutputPaths& paths) {
 }
 
 Status Prepare(const OutputPaths& paths, const std::vector<std::string>& inputs, ReportLocks* locks) {
+  for (const std::string& path : paths.All())
+    if (IsNameOfLock(path))
+      return Error{"cannot write a report to " + path + ": names that end in " + std::string(kLockSuffix) +
+                   " are of locks; name another file"};
   std::set<std::string> folders;
   if (!paths.folder.empty()) folders.insert(paths.folder);
   for (const std::string& path : paths.All()) folders.insert(FolderOf(path));
@@ -180,7 +192,7 @@ OutputPaths ChoosePaths(const Options& o) {
 
 Status ReportLocks::Take(const std::string& report_path) {
   const std::string folder = FolderOf(report_path);
-  const std::string path = folder + "/." + NameOf(report_path) + ".cudnn-ci-lock";
+  const std::string path = folder + "/." + NameOf(report_path) + std::string(kLockSuffix);
   // The holder removes the file when it is done: a lock on a file that has no name any more locks nothing.
   for (int attempt = 0; attempt < 100; ++attempt) {
     Fd fd(open(path.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
@@ -230,14 +242,16 @@ void RemoveReports(const OutputPaths& paths) {
 }
 
 void WithdrawReports(const OutputPaths& paths) {
-  ReportLocks locks;
-  const auto free = [&](const std::string& path) {
-    return !path.empty() && access(FolderOf(path).c_str(), F_OK) == 0 && locks.Take(path).ok();
+  // One by one: there may be few descriptors.
+  const auto remove = [](const std::string& path, const OutputPaths& what) {
+    ReportLocks lock;
+    if (!path.empty() && !IsNameOfLock(path) && access(FolderOf(path).c_str(), F_OK) == 0 &&
+        lock.Take(path).ok())
+      RemoveReports(what);
   };
   // The journal stands for its folder's attachments.
-  if (free(paths.journal)) RemoveReports({paths.folder, paths.journal});
-  for (const auto& [name, path] : paths.reports)
-    if (free(path)) RemoveReports({"", "", {{name, path}}});
+  remove(paths.journal, {paths.folder, paths.journal});
+  for (const auto& [name, path] : paths.reports) remove(path, {"", "", {{name, path}}});
 }
 
 }  // namespace cudnn_ci

@@ -256,7 +256,7 @@ void JsonReporter::Withdraw() {
 }
 
 Status WriteJsonReport(const Summary& summary, const std::string& path) {
-  AtomicFile file(path);
+  AtomicFile file(path, IsOwnReport);
   JsonText out(1, kMaxString);
   out.BeginObject();
   PutText(&out, "schema", kReportSchema);

@@ -1,7 +1,6 @@
 // The JUnit reporter. See junit.h.
 #include "report/junit.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,11 +39,7 @@ Status JunitReporter::Write(const Summary& summary, bool final) {
   begun_ = 0;
   Status status = RenderJunit(summary, options_, final, [&](size_t number, const std::string& document) {
     begun_ = number;
-    const std::string path = JunitPath(path_, number);
-    struct stat st {};
-    if (number > 1 && lstat(path.c_str(), &st) == 0 && !IsOwnReport(path))
-      return Status(Error{"cannot replace " + path + ": it is no report of cudnn-ci"});
-    return WriteFileAtomically(path, document, final);
+    return WriteFileAtomically(JunitPath(path_, number), document, final, IsOwnReport);
   });
   return status.ok() ? RemoveFrom(begun_ + 1) : status;
 }

@@ -56,6 +56,42 @@ TEST(Adversary, AnInputOrAForeignFileIsNeverReplaced) {
   }
 }
 
+TEST(Adversary, AForeignFileThatAppearsDuringTheRunIsNotReplaced) {
+  for (const std::string name : {"report.json", "junit.xml"}) {
+    GateRun run;
+    run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1500})"));
+    const pid_t pid = run.Start();
+    while (run.Read("report/journal.jsonl").find("AttemptStarted") == std::string::npos) usleep(20'000);
+    run.Write("theirs", "somebody's");
+    std::filesystem::rename(run.Path("theirs"), run.Path("report/" + name));
+    const GateResult result = run.Wait(pid);
+    EXPECT_EQ(result.exit_code, 5) << result.out;
+    EXPECT_EQ(run.Read("report/" + name), "somebody's");
+    EXPECT_THAT(result.err, HasSubstr("report/" + name + ": it is no report of cudnn-ci\n"));
+    EXPECT_THAT(run.Read("report/" + std::string(name == "junit.xml" ? "report.json" : "junit.xml")),
+                HasSubstr("report-not-written"));
+  }
+}
+
+TEST(Adversary, AReportUnderTheNameOfALockIsRefusedAndTheLockStays) {
+  GateRun run;
+  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1500})"));
+  const pid_t pid = run.Start();
+  while (run.Read("report/journal.jsonl").find("AttemptStarted") == std::string::npos) usleep(20'000);
+  const std::string lock = "report/.junit.xml.cudnn-ci-lock";
+  for (const char* option : {"--junit", "--json"}) {
+    const GateResult result = run.Command({"--matrix", "matrix.json", option, lock});
+    EXPECT_EQ(result.exit_code, 2) << result.out;
+    EXPECT_THAT(result.err, HasSubstr("names that end in .cudnn-ci-lock are of locks; name another file"));
+    EXPECT_TRUE(run.Exists(lock));
+    // A command line that cannot be parsed loses no lock either.
+    EXPECT_EQ(run.Command({"--matrix", "matrix.json", option, lock, "--nonsense"}).exit_code, 2);
+    EXPECT_TRUE(run.Exists(lock));
+  }
+  EXPECT_EQ(run.Wait(pid).exit_code, 0);
+  EXPECT_FALSE(run.Exists(lock));
+}
+
 TEST(Adversary, AnAttachmentReplacesNothingAndFollowsNoLink) {
   GateRun run;
   run.Matrix(Entry("fixture.reports"));

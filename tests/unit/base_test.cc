@@ -1,31 +1,13 @@
-// The base layer: text cleaning and cutting, patterns, hashes, files.
-#include <fcntl.h>
+// The base layer: text cleaning and cutting, patterns, hashes.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <limits>
 #include <random>
-#include <thread>
 
-#include "base/file.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "base/utf8.h"
-#include "scratch.h"
-
-namespace {
-int g_syncs = 0;       // calls of fsync
-int g_sync_error = 0;  // what they fail with
-}  // namespace
-
-// In the place of libc's, so that what is flushed, and a disk that cannot, shows.
-extern "C" int fsync(int) {
-  ++g_syncs;
-  errno = g_sync_error;
-  return g_sync_error == 0 ? 0 : -1;
-}
 
 namespace cudnn_ci {
 namespace {
@@ -155,6 +137,16 @@ TEST(Sha256, KnownVectors) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(Sha256, TakesItsTextInPieces) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += static_cast<char>(i);
+  for (const size_t piece : {1u, 7u, 63u, 64u, 65u, 127u, 299u}) {
+    Sha256 hash;
+    for (size_t at = 0; at < text.size(); at += piece) hash.Update(std::string_view(text).substr(at, piece));
+    EXPECT_EQ(hash.Hex(), Sha256Hex(text)) << piece;
+  }
+}
+
 TEST(Fnv1a, KnownVectors) {
   EXPECT_EQ(Fnv1a(""), 0xcbf29ce484222325u);
   EXPECT_EQ(Fnv1a("a"), 0xaf63dc4c8601ec8cu);
@@ -187,165 +179,6 @@ TEST(Time, HasTheFormsThatReportsPromise) {
   EXPECT_TRUE(GlobMatch("20*-*-*", UtcDate()));
   const int64_t before = MonotonicNs();
   EXPECT_LE(before, MonotonicNs());
-}
-
-TEST(ReadFile, TakesRegularFilesWithinTheBound) {
-  const Scratch scratch;
-  const std::string path = scratch.Write("a", "12345");
-  ASSERT_TRUE(ReadFile(path, 5).ok());
-  EXPECT_EQ(*ReadFile(path, 5), "12345");
-  EXPECT_EQ(ReadFile(path, 4).error(), path + ": is larger than the limit of 4 bytes");
-  EXPECT_EQ(ReadFile(scratch.path(), 4).error(), scratch.path() + ": is a directory, not a file");
-  EXPECT_EQ(ReadFile(scratch.File("none"), 4).error(), scratch.File("none") + ": No such file or directory");
-  ASSERT_EQ(mkfifo(scratch.File("fifo").c_str(), 0600), 0);
-  EXPECT_EQ(ReadFile(scratch.File("fifo"), 4).error(), scratch.File("fifo") + ": is not a regular file");
-}
-
-TEST(ReadFile, AReadThatFailsIsNoEndOfFile) {
-  // Nothing is mapped at address 0, where this file begins.
-  EXPECT_EQ(ReadFile("/proc/self/mem", 100).error(), "/proc/self/mem: Input/output error");
-  EXPECT_EQ(ReadSmallFile("/proc/self/mem"), "");
-}
-
-TEST(ReadSmallFile, StopsAtTheBoundAndForgivesWhatIsNotThere) {
-  const Scratch scratch;
-  const std::string path = scratch.Write("a", "12345");
-  EXPECT_EQ(ReadSmallFile(path), "12345");
-  EXPECT_EQ(ReadSmallFile(path, 3), "123");
-  EXPECT_EQ(ReadSmallFile(scratch.File("none")), "");
-}
-
-TEST(WriteAll, WaitsForAReaderOfANonBlockingPipe) {
-  int ends[2];
-  ASSERT_EQ(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
-  Fd reading(ends[0]), writing(ends[1]);
-  const std::string text(1 << 20, 'x');  // more than a pipe holds
-  size_t received = 0;
-  std::thread reader([&] {
-    char buffer[4096];
-    while (received < text.size()) {
-      const ssize_t got = read(reading.get(), buffer, sizeof buffer);
-      if (got > 0) received += static_cast<size_t>(got);
-      if (got < 0) usleep(1000);
-    }
-  });
-  EXPECT_TRUE(WriteAll(writing.get(), text, "the pipe").ok());
-  reader.join();
-  EXPECT_EQ(received, text.size());
-}
-
-TEST(WriteAll, NamesWhatCouldNotBeWritten) {
-  Fd full(open("/dev/full", O_WRONLY | O_CLOEXEC));
-  ASSERT_TRUE(full.valid());
-  EXPECT_EQ(WriteAll(full.get(), "x", "the report").error(),
-            "cannot write the report: No space left on device");
-  EXPECT_TRUE(WriteAll(full.get(), "", "the report").ok());
-}
-
-TEST(AtomicFile, AppearsWhenItIsCommitted) {
-  const Scratch scratch;
-  const std::string path = scratch.Write("a", "old");
-  {
-    AtomicFile file(path);
-    ASSERT_TRUE(file.Append("ne").ok());
-    ASSERT_TRUE(file.Append("w").ok());
-    EXPECT_EQ(*ReadFile(path, 10), "old");
-    ASSERT_TRUE(file.Commit().ok());
-  }
-  EXPECT_EQ(*ReadFile(path, 10), "new");
-  EXPECT_EQ(scratch.Entries(), 1u);
-}
-
-TEST(AtomicFile, LeavesNothingWhenItIsGivenUp) {
-  const Scratch scratch;
-  const std::string path = scratch.Write("a", "old");
-  {
-    AtomicFile file(path);
-    ASSERT_TRUE(file.Append("new").ok());
-  }
-  EXPECT_EQ(*ReadFile(path, 10), "old");
-  EXPECT_EQ(scratch.Entries(), 1u);
-}
-
-TEST(AtomicFile, TwoOfOnePathDoNotMix) {
-  const Scratch scratch;
-  AtomicFile first(scratch.File("a")), second(scratch.File("a"));
-  ASSERT_TRUE(first.Append("first").ok());
-  ASSERT_TRUE(second.Append("second").ok());
-  ASSERT_TRUE(second.Commit().ok());
-  ASSERT_TRUE(first.Commit().ok());
-  EXPECT_EQ(*ReadFile(scratch.File("a"), 10), "first");
-  EXPECT_EQ(scratch.Entries(), 1u);
-}
-
-TEST(AtomicFile, AnErrorStays) {
-  AtomicFile file("/no/such/folder/a");
-  const std::string error = "cannot write /no/such/folder/a: No such file or directory";
-  EXPECT_EQ(file.Append("x").error(), error);
-  EXPECT_EQ(file.Commit().error(), error);
-}
-
-TEST(WriteFileAtomically, DoesNotWriteIntoTheFileThatIsThere) {
-  const Scratch scratch;
-  const std::string path = scratch.Write("a", "old");
-  ASSERT_EQ(link(path.c_str(), scratch.File("reader").c_str()), 0);  // as a reader that has it open
-  ASSERT_TRUE(WriteFileAtomically(path, "new").ok());
-  EXPECT_EQ(*ReadFile(path, 100), "new");
-  EXPECT_EQ(*ReadFile(scratch.File("reader"), 100), "old");
-}
-
-TEST(WriteFileAtomically, ADurableFileReachesTheDiskWithItsName) {
-  const Scratch scratch;
-  g_syncs = 0;
-  ASSERT_TRUE(WriteFileAtomically(scratch.File("a"), "x").ok());
-  EXPECT_EQ(g_syncs, 0);
-  ASSERT_TRUE(WriteFileAtomically(scratch.File("a"), "y", true).ok());
-  EXPECT_EQ(g_syncs, 2) << "the file and its directory";
-}
-
-TEST(WriteFileAtomically, ADiskThatCannotKeepTheFileIsAnError) {
-  const Scratch scratch;
-  scratch.Write("a", "old");
-  g_sync_error = EIO;
-  const Status status = WriteFileAtomically(scratch.File("a"), "new", true);
-  g_sync_error = 0;
-  EXPECT_EQ(status.error(), "cannot write " + scratch.File("a") + ": Input/output error");
-  EXPECT_EQ(*ReadFile(scratch.File("a"), 100), "old");
-  EXPECT_EQ(scratch.Entries(), 1u);
-}
-
-TEST(WriteFileAtomically, ReplacesAndLeavesNothingElse) {
-  const Scratch scratch;
-  const std::string path = scratch.Write("a", "old");
-  ASSERT_TRUE(WriteFileAtomically(path, "new").ok());
-  ASSERT_TRUE(WriteFileAtomically(path, "newer", true).ok());
-  EXPECT_EQ(*ReadFile(path, 100), "newer");
-  EXPECT_EQ(scratch.Entries(), 1u);
-}
-
-TEST(WriteFileAtomically, AFailureLeavesNothingBehind) {
-  const Scratch scratch;
-  std::filesystem::create_directory(scratch.File("target"));
-  scratch.Write("target/inside", "x");  // a file cannot take the place of a folder
-  const Status status = WriteFileAtomically(scratch.File("target"), "new");
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().rfind("cannot write " + scratch.File("target") + ": ", 0), 0u) << status.error();
-  EXPECT_EQ(scratch.Entries(), 1u);
-  EXPECT_EQ(*ReadFile(scratch.File("target/inside"), 10), "x");
-  EXPECT_FALSE(WriteFileAtomically(scratch.File("no/such/folder"), "new").ok());
-}
-
-TEST(MakeDirectories, MakesParentsAndSaysWhyNot) {
-  const Scratch scratch;
-  ASSERT_TRUE(MakeDirectories(scratch.File("a/b/c")).ok());
-  ASSERT_TRUE(MakeDirectories(scratch.File("a/b/c")).ok());
-  EXPECT_TRUE(std::filesystem::is_directory(scratch.File("a/b/c")));
-  scratch.Write("file", "");
-  EXPECT_FALSE(MakeDirectories(scratch.File("file")).ok());
-}
-
-TEST(ExecutableDirectory, IsWhereThisTestLies) {
-  EXPECT_TRUE(std::filesystem::exists(ExecutableDirectory() + "/base_test")) << ExecutableDirectory();
 }
 
 }  // namespace

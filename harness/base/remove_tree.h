@@ -1,0 +1,15 @@
+// Folders that others have filled, removed with all that is in them.
+#ifndef CUDNN_CI_BASE_REMOVE_TREE_H_
+#define CUDNN_CI_BASE_REMOVE_TREE_H_
+
+#include <string>
+
+namespace cudnn_ci {
+
+// Removes the folder, however deep it is and whatever the modes of what is in it. Follows no link, needs two
+// descriptors and no stack for the depth. What cannot be removed (a mount, another user's) stays; false then.
+bool RemoveTree(const std::string& path);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_BASE_REMOVE_TREE_H_
