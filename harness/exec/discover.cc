@@ -1,20 +1,23 @@
 #include "exec/discover.h"
 
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "base/text.h"
+#include "exec/batch.h"
 #include "exec/launch.h"
 #include "exec/plugin_file.h"
-#include "exec/pool.h"
 #include "exec/query_worker.h"
 #include "model/reasons.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr int kProcessesAtOnce = 8;
 constexpr int64_t kOutputBytes = 16 << 20;
 
 using Task = QueryWorker::Task;
@@ -30,77 +33,51 @@ struct Query {
   bool not_started = false, greeted = false, described = false, facts_complete = false;
 };
 
-// Runs queries, some at a time, as the client of a pool.
-class Inquiry : private PoolClient {
- public:
-  Inquiry(const DiscoverOptions& options, ProcessControl* control, int signal_fd, int* interrupted)
-      : options_(options), interrupted_(interrupted), pool_(control, signal_fd, options.scratch_dir, this) {}
+void Take(QueryWorker* worker, Query* query) {
+  query->greeted = worker->greeted();
+  if (worker->error()) query->error = *worker->error();
+  query->described = query->describe && !worker->unfinished(Task::kDescribe);
+  query->facts_complete = query->subject && !worker->unfinished(Task::kFacts) && !query->error;
+  if (query->describe) query->info = std::move(worker->info());
+  query->facts = std::move(worker->facts());
+}
 
-  void Run(std::vector<Query>* queries) {
-    size_t next = 0;
-    while (true) {
-      while (*interrupted_ == 0 && next < queries->size() && pool_.live() < kProcessesAtOnce)
-        Start(&(*queries)[next++]);
-      if (pool_.live() == 0 && (*interrupted_ != 0 || next == queries->size())) break;
-      pool_.Turn(INT64_MAX);
-    }
-    pool_.Sweep();
+BatchJob JobOf(const DiscoverOptions& options, Query* query) {
+  std::vector<std::pair<Task, double>> tasks;
+  if (query->describe) tasks.emplace_back(Task::kDescribe, options.load_timeout_s);
+  if (query->subject) tasks.emplace_back(Task::kFacts, options.facts_timeout_s);
+  WorkerLimits limits = options.limits;
+  limits.output_bytes = kOutputBytes;
+  BatchJob job;
+  job.command = {options.worker_path, {query->path}, WorkerEnvironment(query->subject, nullptr), false};
+  if (query->subject) {
+    job.configure.subject_name = query->subject->name;
+    job.configure.subject_spec = query->subject->spec;
   }
+  auto worker = std::make_unique<QueryWorker>(std::move(tasks), limits);
+  job.ended = [query, asked = worker.get()] { Take(asked, query); };
+  job.no_start = [query](const std::string& why) {
+    query->not_started = true;
+    query->error = Errored{ErrorKind::kExited, why};
+  };
+  job.worker = std::move(worker);
+  return job;
+}
 
- private:
-  void Start(Query* query) {
-    std::vector<std::pair<Task, double>> tasks;
-    if (query->describe) tasks.emplace_back(Task::kDescribe, options_.load_timeout_s);
-    if (query->subject) tasks.emplace_back(Task::kFacts, options_.facts_timeout_s);
-    WorkerLimits limits = options_.limits;
-    limits.output_bytes = kOutputBytes;
-    const WorkerCommand command{
-        options_.worker_path, {query->path}, WorkerEnvironment(query->subject, nullptr), false};
-    auto owned = std::make_unique<QueryWorker>(std::move(tasks), limits);
-    QueryWorker* worker = owned.get();
-    if (const Result<Worker*> started = pool_.Start(command, std::move(owned)); !started.ok()) {
-      query->not_started = true;
-      query->error = Errored{ErrorKind::kExited, started.error()};
-      return;
-    }
-    queries_[worker->id()] = query;
-    wire::Configure configure;
-    configure.scratch_dir = pool_.Scratch(*worker).path();
-    if (query->subject) {
-      configure.subject_name = query->subject->name;
-      configure.subject_spec = query->subject->spec;
-    }
-    pool_.Do(worker, [&](int64_t now, Effects* out) { worker->Ask({configure}, now, out); });
-  }
+void Run(const DiscoverOptions& options, ProcessControl* control, int signal_fd, int* interrupted,
+         std::vector<Query>* queries) {
+  Batch(control, signal_fd, options.scratch_dir, interrupted).Run(queries->size(), [&](size_t i) {
+    return JobOf(options, &(*queries)[i]);
+  });
+}
 
-  void OnEffect(Worker* worker, Effect effect) override {
-    if (std::holds_alternative<Abandoned>(effect)) Take(worker);
-  }
-  void OnEnded(Worker* worker, const ExitStatus&) override { Take(worker); }
-  void OnSignal(int signal) override {
-    if (*interrupted_ == 0) *interrupted_ = signal;
-    for (Worker* worker : pool_.workers())
-      pool_.Do(worker, [&](int64_t now, Effects* out) {
-        worker->Terminate(ErrorKind::kCancelled, "interrupted", true, now, out);
-      });
-  }
-
-  void Take(Worker* w) {
-    auto* worker = static_cast<QueryWorker*>(w);
-    Query* query = queries_.at(w->id());
-    query->greeted = worker->greeted();
-    if (worker->error()) query->error = *worker->error();
-    query->described = query->describe && !worker->unfinished(Task::kDescribe);
-    query->facts_complete = query->subject && !worker->unfinished(Task::kFacts) && !query->error;
-    if (query->describe) query->info = std::move(worker->info());
-    query->facts = std::move(worker->facts());
-  }
-
-  const DiscoverOptions& options_;
-  int* const interrupted_;
-  std::map<int64_t, Query*> queries_;  // by worker id
-  Pool pool_;
-};
+// Whether SIGINT or SIGTERM has come. Of children nothing is to be known before there are any.
+bool Interrupted(int signal_fd, int* interrupted) {
+  signalfd_siginfo info{};
+  while (read(signal_fd, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
+    if (info.ssi_signo != SIGCHLD && *interrupted == 0) *interrupted = static_cast<int>(info.ssi_signo);
+  return *interrupted != 0;
+}
 
 // The finding that stands for what went wrong: the runner's, when no process could be started.
 std::string SlugOf(const Query& query) {
@@ -136,19 +113,59 @@ void TakeFacts(const Query& q, const std::vector<SubjectInfo>& subjects, Discove
         {q.info.name, q.subject->name, SlugOf(q), {q.error->kind, CleanText(q.error->detail)}});
 }
 
+// GPUs that cannot be are as red as facts that are missing: what rests on them cannot be judged.
+void JudgeFacts(Discovery* discovery) {
+  std::vector<FactsProblem>& problems = discovery->facts.problems;
+  for (const auto& [subject, facts] : discovery->facts.by_subject) {
+    const FactsContradiction found = FindGpuContradiction(facts);
+    if (found.why.empty()) continue;
+    const std::string& owner = discovery->fact_owners.at({subject, found.key});
+    // What is incomplete is red already, and once is enough.
+    if (std::any_of(problems.begin(), problems.end(),
+                    [&](const FactsProblem& known) { return known.plugin == owner; }))
+      continue;
+    problems.push_back(
+        {owner, subject, "plugin-invalid", {ErrorKind::kPluginLoad, CleanLine(found.why, 500)}});
+  }
+}
+
 void NoteAbandoned(const Query& q, Discovery* discovery) {
   if (q.error && q.error->kind == ErrorKind::kAbandoned && discovery->abandoned.empty())
     discovery->abandoned = q.path + ": " + q.error->detail;
+}
+
+// Facts for all of options.subjects.
+void AddFacts(const DiscoverOptions& options, ProcessControl* control, int signal_fd, Discovery* discovery,
+              int* interrupted) {
+  std::vector<Query> queries;
+  for (const PluginInfo& plugin : discovery->catalog.plugins) {
+    if (!plugin.has_facts) continue;
+    for (const SubjectInfo& subject : options.subjects) {
+      Query q;
+      q.path = plugin.path;
+      q.info = plugin;
+      q.subject = &subject;
+      queries.push_back(std::move(q));
+      if (!plugin.facts_per_subject) break;
+    }
+  }
+  Run(options, control, signal_fd, interrupted, &queries);
+  for (const Query& q : queries) {
+    NoteAbandoned(q, discovery);
+    TakeFacts(q, options.subjects, discovery);
+  }
 }
 
 }  // namespace
 
 Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int signal_fd, int* interrupted) {
   Discovery discovery;
-  std::vector<PluginFile> files = FindPluginFiles(options.directories);
+  std::vector<PluginFile> files =
+      FindPluginFiles(options.directories, [&] { return Interrupted(signal_fd, interrupted); });
   for (const PluginFile& file : files) {
-    if (!file.warning.empty()) discovery.warnings.push_back(file.warning);
-    if (!file.refused.empty()) discovery.catalog.broken.push_back({file.stem, file.path, file.refused});
+    discovery.warnings.insert(discovery.warnings.end(), file.warnings.begin(), file.warnings.end());
+    if (!file.refused.empty())
+      discovery.catalog.broken.push_back({file.stem, file.path, file.refused, file.slug});
   }
   std::erase_if(files, [](const PluginFile& file) { return !file.refused.empty(); });
   std::vector<Query> queries(files.size());
@@ -157,7 +174,7 @@ Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int 
     queries[i].describe = true;
     if (!options.subjects.empty()) queries[i].subject = options.subjects.data();
   }
-  Inquiry(options, control, signal_fd, interrupted).Run(&queries);
+  Run(options, control, signal_fd, interrupted, &queries);
   for (size_t i = 0; i < files.size(); ++i) {
     Query& q = queries[i];
     NoteAbandoned(q, &discovery);
@@ -173,7 +190,7 @@ Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int 
     }
     q.info.path = files[i].path;
     q.info.file = files[i].identity;
-    if (!files[i].warning.empty()) q.info.warnings.push_back(files[i].warning);
+    q.info.warnings = files[i].warnings;
     TakeFacts(q, options.subjects, &discovery);
     discovery.catalog.plugins.push_back(std::move(q.info));
   }
@@ -182,30 +199,16 @@ Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int 
   if (options.subjects.size() > 1 && *interrupted == 0 && discovery.abandoned.empty()) {
     DiscoverOptions rest = options;
     rest.subjects.erase(rest.subjects.begin());
-    CollectFacts(rest, control, signal_fd, &discovery, interrupted);
+    AddFacts(rest, control, signal_fd, &discovery, interrupted);
   }
+  JudgeFacts(&discovery);
   return discovery;
 }
 
 void CollectFacts(const DiscoverOptions& options, ProcessControl* control, int signal_fd,
                   Discovery* discovery, int* interrupted) {
-  std::vector<Query> queries;
-  for (const PluginInfo& plugin : discovery->catalog.plugins) {
-    if (!plugin.has_facts) continue;
-    for (const SubjectInfo& subject : options.subjects) {
-      Query q;
-      q.path = plugin.path;
-      q.info = plugin;
-      q.subject = &subject;
-      queries.push_back(std::move(q));
-      if (!plugin.facts_per_subject) break;
-    }
-  }
-  Inquiry(options, control, signal_fd, interrupted).Run(&queries);
-  for (const Query& q : queries) {
-    NoteAbandoned(q, discovery);
-    TakeFacts(q, options.subjects, discovery);
-  }
+  AddFacts(options, control, signal_fd, discovery, interrupted);
+  JudgeFacts(discovery);
 }
 
 }  // namespace cudnn_ci

@@ -1,11 +1,11 @@
 #include "exec/launch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include <algorithm>
-#include <random>
 
+#include "base/random.h"
 #include "base/text.h"
 
 extern char** environ;
@@ -80,9 +80,12 @@ Assignment MakeAssignment(size_t case_index, const Case& c, NextAttempt next, bo
 }
 
 int64_t RandomSerial() {
-  uint64_t bits = 0;
-  if (getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) bits = std::random_device{}();
-  return static_cast<int64_t>(bits >> 11) | 1;
+  const Result<uint64_t> bits = RandomBits();
+  if (!bits.ok()) {  // the kernel gave some when the run began
+    fprintf(stderr, "cudnn-ci: %s\n", bits.error().c_str());
+    abort();
+  }
+  return static_cast<int64_t>(*bits >> 11) | 1;
 }
 
 }  // namespace cudnn_ci

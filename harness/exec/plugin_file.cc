@@ -1,6 +1,7 @@
 #include "exec/plugin_file.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,15 +11,18 @@
 #include <cerrno>
 #include <climits>
 #include <set>
+#include <string_view>
+#include <utility>
 
-#include "base/file.h"
-#include "base/text.h"
+#include "base/fd.h"
+#include "base/sha256.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr char kSuffix[] = ".cci.so";
-constexpr size_t kMostBytes = 1u << 30;  // of one plugin file
+constexpr std::string_view kSuffix = ".cci.so";
+constexpr size_t kMostBytes = 256u << 20;    // of one plugin file
+constexpr size_t kHashedAtOnce = 256 << 10;  // a few milliseconds, between two looks at what interrupts
 
 FileIdentity IdentityOf(const struct stat& st) {
   FileIdentity id;
@@ -29,53 +33,111 @@ FileIdentity IdentityOf(const struct stat& st) {
   return id;
 }
 
-// A file others can write runs whatever they put into it.
-void Look(PluginFile* file) {
-  struct stat st {};
-  if (stat(file->path.c_str(), &st) != 0) {
-    file->refused = strerror(errno);
-    return;
+// Of what failed for want of something the runner should have, not the file.
+const char* SlugOfError(int error) {
+  const bool runner = error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO;
+  return runner ? "worker-not-started" : "plugin-load";
+}
+
+void Refuse(PluginFile* file, int error) {
+  file->refused = strerror(error);
+  file->slug = SlugOfError(error);
+}
+
+// A file that others can write runs whatever they put into it; a folder that they can write, what they put
+// there. Empty: nobody else can.
+std::string WhoElse(const std::string& path, const struct stat& st) {
+  if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) return path + " is writable by others: chmod go-w it";
+  if (st.st_uid == 0 || st.st_uid == geteuid()) return {};
+  return path + " is owned by user " + std::to_string(st.st_uid) + ", neither root nor user " +
+         std::to_string(geteuid());
+}
+
+void Hash(int fd, PluginFile* file, const std::function<bool()>& stop) {
+  Sha256 hash;
+  std::string buffer(kHashedAtOnce, '\0');
+  for (size_t bytes = 0; !stop();) {
+    const ssize_t got = read(fd, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Refuse(file, errno);
+    if (got == 0) {
+      file->identity.sha256 = hash.Hex();
+      return;
+    }
+    bytes += static_cast<size_t>(got);
+    if (bytes > kMostBytes) break;
+    hash.Update({buffer.data(), static_cast<size_t>(got)});
   }
+  file->refused = stop() ? "interrupted before it was hashed" : "it grows while it is read";
+}
+
+void Look(PluginFile* file, const std::function<bool()>& stop) {
+  // A pipe must not block us.
+  const Fd fd(open(file->path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat st {};
+  if (!fd.valid() || fstat(fd.get(), &st) != 0) return Refuse(file, errno);
   if (!S_ISREG(st.st_mode)) {
     file->refused = "not a regular file";
     return;
   }
-  if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    if (st.st_uid != geteuid()) {
-      file->refused = "refused: writable by others and owned by user " + std::to_string(st.st_uid) +
-                      ", not by user " + std::to_string(geteuid()) + "; chmod go-w it";
-      return;
-    }
-    file->warning = file->path + " is writable by others: chmod go-w it";
+  if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0 && st.st_uid != geteuid()) {
+    file->refused = "refused: writable by others and owned by user " + std::to_string(st.st_uid) +
+                    ", not by user " + std::to_string(geteuid()) + "; chmod go-w it";
+    return;
+  }
+  if (std::string warning = WhoElse(file->path, st); !warning.empty())
+    file->warnings.push_back(std::move(warning));
+  if (st.st_size > static_cast<off_t>(kMostBytes)) {
+    file->refused = "larger than " + std::to_string(kMostBytes >> 20) +
+                    " MiB, the most a plugin may have: it is to load large libraries, not to contain them";
+    return;
   }
   file->identity = IdentityOf(st);
-  const Result<std::string> content = ReadFile(file->path, kMostBytes);
-  if (content.ok())
-    file->identity.sha256 = Sha256Hex(*content);
-  else
-    file->refused = content.error();
+  Hash(fd.get(), file, stop);
+}
+
+// The names of plugin files in a folder, sorted; an error number when it cannot be read.
+int NamesIn(const std::string& folder, std::vector<std::string>* names) {
+  DIR* d = opendir(folder.c_str());
+  if (d == nullptr) return errno;
+  errno = 0;
+  while (const dirent* e = readdir(d)) {
+    const std::string name = e->d_name;
+    if (name[0] != '.' && name.size() > kSuffix.size() && name.ends_with(kSuffix)) names->push_back(name);
+    errno = 0;
+  }
+  const int error = errno;
+  closedir(d);
+  std::sort(names->begin(), names->end());
+  return error;
 }
 
 }  // namespace
 
-std::vector<PluginFile> FindPluginFiles(const std::vector<std::string>& folders) {
+std::vector<PluginFile> FindPluginFiles(const std::vector<std::string>& folders,
+                                        const std::function<bool()>& stop) {
   std::vector<PluginFile> files;
   std::set<std::string> seen;
   for (const std::string& folder : folders) {
-    DIR* d = opendir(folder.c_str());
-    if (!d) continue;
     std::vector<std::string> names;
-    while (const dirent* e = readdir(d)) names.emplace_back(e->d_name);
-    closedir(d);
-    std::sort(names.begin(), names.end());
+    const int error = NamesIn(folder, &names);
+    if (error != 0 && error != ENOENT && error != ENOTDIR) {
+      std::string name = folder.substr(0, folder.find_last_not_of('/') + 1);
+      name.erase(0, name.rfind('/') + 1);
+      files.push_back({folder, name, "", "", {}, {}});
+      Refuse(&files.back(), error);
+      files.back().refused = "the folder cannot be read: " + files.back().refused;
+    }
+    struct stat st {};
+    std::string warning = stat(folder.c_str(), &st) == 0 ? WhoElse(folder, st) : "";
     for (const std::string& name : names) {
-      const size_t suffix = sizeof kSuffix - 1;
-      if (name[0] == '.' || name.size() <= suffix || name.compare(name.size() - suffix, suffix, kSuffix) != 0)
-        continue;
-      PluginFile file{folder + "/" + name, name.substr(0, name.size() - suffix), "", "", {}};
+      if (stop()) return files;
+      PluginFile file{
+          folder + "/" + name, name.substr(0, name.size() - kSuffix.size()), "", "plugin-load", {}, {}};
       char real[PATH_MAX];
       if (!seen.insert(realpath(file.path.c_str(), real) ? real : file.path).second) continue;
-      Look(&file);
+      if (!warning.empty()) file.warnings.push_back(std::exchange(warning, {}));
+      Look(&file, stop);
       files.push_back(std::move(file));
     }
   }

@@ -2,10 +2,10 @@
 #ifndef CUDNN_CI_EXEC_PLUGIN_FILE_H_
 #define CUDNN_CI_EXEC_PLUGIN_FILE_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "model/check_info.h"
 
 namespace cudnn_ci {
@@ -13,14 +13,17 @@ namespace cudnn_ci {
 // A file called STEM.cci.so.
 struct PluginFile {
   std::string path, stem;
-  std::string refused;  // why it must not be loaded; empty: it may
-  std::string warning;
+  std::string refused;               // why it must not be loaded; empty: it may
+  std::string slug = "plugin-load";  // of the finding a refusal stands for
+  std::vector<std::string> warnings;
   FileIdentity identity;
 };
 
 // The plugin files of these folders, not below them, by name in each; the same file by two ways is one. A
-// folder that is not there is skipped. Each is hashed.
-std::vector<PluginFile> FindPluginFiles(const std::vector<std::string>& folders);
+// folder that is not there is skipped; one that cannot be read is refused like a file of its name. Each file
+// is hashed: `stop` is asked every few milliseconds, and once it is true nothing more is looked at.
+std::vector<PluginFile> FindPluginFiles(
+    const std::vector<std::string>& folders, const std::function<bool()>& stop = [] { return false; });
 
 // Why the file is not the one of that identity any more, in words; empty: by device, inode, size and change
 // time it is. Costs one stat.

@@ -15,8 +15,8 @@ int64_t Ns(double seconds) { return static_cast<int64_t>(seconds * 1e9); }
 
 }  // namespace
 
-void QueryWorker::Ask(const std::vector<wire::Configure>& configure, int64_t now_ns, Effects* out) {
-  for (const wire::Configure& c : configure) Send(c, out);
+void QueryWorker::Ask(const wire::Configure& configure, int64_t now_ns, Effects* out) {
+  Send(configure, out);
   for (const auto& [task, limit_s] : tasks_) {
     if (task == Task::kDescribe)
       Send(wire::Describe{}, out);
@@ -44,7 +44,8 @@ void QueryWorker::OnMessage(const wire::FromWorker& message, int64_t now_ns, Eff
 }
 
 bool QueryWorker::Expects(Task task, int64_t now_ns, Effects* out) {
-  if (!plugin_failure_.empty()) return false;  // it said so itself; what follows means nothing
+  // Too late: it was convicted, or said itself that it is none. What follows means nothing.
+  if (conviction_ || !plugin_failure_.empty()) return false;
   if (tasks_.empty() || tasks_.front().first != task) {
     OnGarbage("an answer to what was not asked", now_ns, out);
     return false;
@@ -105,12 +106,6 @@ int64_t QueryWorker::TaskDeadlineNs() const {
   return tasks_.empty() ? INT64_MAX : task_since_ns_ + Ns(tasks_.front().second);
 }
 
-void QueryWorker::Fail(Errored error) {
-  if (const std::string printed = CleanLine(Trim(output_.Text()), 300); !printed.empty())
-    error.detail += " (it printed: " + printed + ")";
-  error_ = std::move(error);
-}
-
 void QueryWorker::OnEnded(const ExitStatus& status, bool out_of_memory, bool, int64_t, Effects*) {
   const bool clean = !status.signaled && status.code == 0;
   if (conviction_ || !plugin_failure_.empty()) {
@@ -120,10 +115,6 @@ void QueryWorker::OnEnded(const ExitStatus& status, bool out_of_memory, bool, in
     if (clean && unfinished(Task::kDescribe)) error.detail += ": a static initialiser called exit";
     Fail(std::move(error));
   }
-}
-
-void QueryWorker::OnAbandoned(int64_t, Effects*) {
-  Fail({ErrorKind::kAbandoned, SurvivedSigkill() + " " + Doing()});
 }
 
 }  // namespace cudnn_ci

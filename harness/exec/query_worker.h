@@ -4,31 +4,28 @@
 #define CUDNN_CI_EXEC_QUERY_WORKER_H_
 
 #include <deque>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "exec/worker.h"
+#include "exec/asked_worker.h"
 #include "model/check_info.h"
 
 namespace cudnn_ci {
 
-class QueryWorker : public Worker {
+class QueryWorker : public AskedWorker {
  public:
   enum class Task { kDescribe, kFacts };
 
   QueryWorker(std::vector<std::pair<Task, double>> tasks, WorkerLimits limits)
-      : Worker(limits), tasks_(tasks.begin(), tasks.end()) {}
+      : AskedWorker(limits), tasks_(tasks.begin(), tasks.end()) {}
 
-  // Sends what is asked, and the shutdown behind it. `configure` first.
-  void Ask(const std::vector<wire::Configure>& configure, int64_t now_ns, Effects* out);
+  // Everything is asked at once, and the shutdown behind it.
+  void Ask(const wire::Configure& configure, int64_t now_ns, Effects* out) override;
 
   bool idle() const override { return tasks_.empty(); }
   // What it answered; to be used of a task that is not `unfinished`, once the process has ended.
   PluginInfo& info() { return info_; }
   FactMap& facts() { return facts_; }
-  // Why the process is not to be believed or did not finish: null when all went well.
-  const Errored* error() const { return error_ ? &*error_ : nullptr; }
   bool unfinished(Task task) const;
 
  private:
@@ -37,7 +34,7 @@ class QueryWorker : public Worker {
   int64_t TaskDeadlineNs() const override;
   void OnEnded(const ExitStatus& status, bool out_of_memory, bool was_killed, int64_t now_ns,
                Effects* out) override;
-  void OnAbandoned(int64_t now_ns, Effects* out) override;
+  std::string Doing() const override;
 
   void Handle(const wire::PluginDescribed&, int64_t, Effects*);
   void Handle(const wire::CheckDescribed&, int64_t, Effects*);
@@ -49,15 +46,12 @@ class QueryWorker : public Worker {
   // Whether this task is the one being answered, and one more answer is within bounds.
   bool Expects(Task task, int64_t now_ns, Effects* out);
   void FinishTask(int64_t now_ns);
-  std::string Doing() const;
-  void Fail(Errored error);
 
   std::deque<std::pair<Task, double>> tasks_;  // with the time limit of each, in seconds; front: running
   int64_t task_since_ns_ = 0;
   size_t answers_ = 0, bytes_ = 0;  // of the running task
   PluginInfo info_;
   FactMap facts_;
-  std::optional<Errored> error_;
 };
 
 }  // namespace cudnn_ci

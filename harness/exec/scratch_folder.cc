@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
+
+#include "base/remove_tree.h"
 
 namespace cudnn_ci {
 
@@ -32,8 +32,7 @@ ScratchFolder& ScratchFolder::operator=(ScratchFolder&& other) noexcept {
 void ScratchFolder::Remove() {
   folder_.Close();
   if (path_.empty()) return;
-  std::error_code ignored;
-  if (rmdir(path_.c_str()) != 0) std::filesystem::remove_all(path_, ignored);
+  if (rmdir(path_.c_str()) != 0) RemoveTree(path_);
   path_.clear();
 }
 

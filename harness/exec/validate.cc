@@ -2,12 +2,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
+#include "exec/batch.h"
 #include "exec/launch.h"
 #include "exec/plugin_file.h"
-#include "exec/pool.h"
 
 namespace cudnn_ci {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 constexpr size_t kAhead = 32;             // questions asked and not answered, so that the plugin never waits
 constexpr size_t kMostProblems = 10'000;  // of one plugin; nobody reads more
 constexpr size_t kNameBytes = 200, kWhyBytes = 500;
-constexpr int kProcessesAtOnce = 8;
 
 int64_t Ns(double seconds) { return static_cast<int64_t>(seconds * 1e9); }
 
@@ -23,7 +23,7 @@ int64_t Ns(double seconds) { return static_cast<int64_t>(seconds * 1e9); }
 
 ValidateWorker::ValidateWorker(std::vector<const CasePlanned*> cases, double load_s, double hook_s,
                                WorkerLimits limits)
-    : Worker(limits), cases_(std::move(cases)), load_ns_(Ns(load_s)), hook_ns_(Ns(hook_s)) {
+    : AskedWorker(limits), cases_(std::move(cases)), load_ns_(Ns(load_s)), hook_ns_(Ns(hook_s)) {
   invalid_.resize(cases_.size());
 }
 
@@ -76,13 +76,7 @@ int64_t ValidateWorker::TaskDeadlineNs() const {
 void ValidateWorker::OnEnded(const ExitStatus& status, bool out_of_memory, bool, int64_t, Effects*) {
   const bool clean = !status.signaled && status.code == 0;
   if (idle() && clean && !conviction_ && plugin_failure_.empty()) return;
-  error_ = ErrorOfExit(status, out_of_memory, " " + Doing());
-  if (const std::string printed = CleanLine(Trim(output_.Text()), 300); !printed.empty())
-    error_->detail += " (it printed: " + printed + ")";
-}
-
-void ValidateWorker::OnAbandoned(int64_t, Effects*) {
-  error_ = Errored{ErrorKind::kAbandoned, SurvivedSigkill() + " " + Doing()};
+  Fail(ErrorOfExit(status, out_of_memory, " " + Doing()));
 }
 
 namespace {
@@ -94,76 +88,35 @@ struct Share {
   std::vector<size_t> places;
 };
 
-class Judging : private PoolClient {
- public:
-  Judging(const ValidateOptions& options, ProcessControl* control, int signal_fd, int* interrupted,
-          Validation* validation)
-      : options_(options),
-        interrupted_(interrupted),
-        validation_(*validation),
-        pool_(control, signal_fd, options.scratch_dir, this) {}
+void Fail(const Share& share, const std::string& why, const char* slug, Validation* validation) {
+  validation->failed.push_back({share.plugin->name, share.plugin->path, why, slug});
+}
 
-  void Run(const std::vector<Share>& shares) {
-    size_t next = 0;
-    while (true) {
-      while (*interrupted_ == 0 && next < shares.size() && pool_.live() < kProcessesAtOnce)
-        Start(shares[next++]);
-      if (pool_.live() == 0 && (*interrupted_ != 0 || next == shares.size())) break;
-      pool_.Turn(INT64_MAX);
-    }
-    pool_.Sweep();
-  }
+void Take(const Share& share, ValidateWorker* worker, Validation* validation) {
+  if (const Errored* error = worker->error())
+    return Fail(share, CleanText(error->detail),
+                error->kind == ErrorKind::kAbandoned ? "abandoned" : "plugin-load", validation);
+  for (size_t i = 0; i < share.places.size(); ++i)
+    validation->invalid[share.places[i]] = std::move(worker->invalid()[i]);
+}
 
- private:
-  void Start(const Share& share) {
-    if (const std::string change = ChangeOf(share.plugin->file, share.plugin->path); !change.empty())
-      return Fail(share, change, "plugin-load");
-    const std::vector<std::string> no_device;
-    const WorkerCommand command{
-        options_.worker_path, {share.plugin->path}, WorkerEnvironment(nullptr, &no_device), false};
-    auto owned = std::make_unique<ValidateWorker>(share.cases, options_.load_timeout_s,
-                                                  options_.hook_timeout_s, options_.limits);
-    ValidateWorker* worker = owned.get();
-    if (const Result<Worker*> started = pool_.Start(command, std::move(owned)); !started.ok())
-      return Fail(share, started.error(), "worker-not-started");
-    shares_[worker->id()] = &share;
-    wire::Configure configure;
-    configure.scratch_dir = pool_.Scratch(*worker).path();
-    pool_.Do(worker, [&](int64_t now, Effects* out) { worker->Ask(configure, now, out); });
+std::optional<BatchJob> JobOf(const Share& share, const ValidateOptions& options, Validation* validation) {
+  if (const std::string change = ChangeOf(share.plugin->file, share.plugin->path); !change.empty()) {
+    Fail(share, change, "plugin-load", validation);
+    return std::nullopt;
   }
-
-  void OnEffect(Worker* worker, Effect effect) override {
-    if (std::holds_alternative<Abandoned>(effect)) Take(worker);
-  }
-  void OnEnded(Worker* worker, const ExitStatus&) override { Take(worker); }
-  void OnSignal(int signal) override {
-    if (*interrupted_ == 0) *interrupted_ = signal;
-    for (Worker* worker : pool_.workers())
-      pool_.Do(worker, [&](int64_t now, Effects* out) {
-        worker->Terminate(ErrorKind::kCancelled, "interrupted", true, now, out);
-      });
-  }
-
-  void Take(Worker* w) {
-    auto* worker = static_cast<ValidateWorker*>(w);
-    const Share& share = *shares_.at(w->id());
-    if (const Errored* error = worker->error())
-      return Fail(share, CleanText(error->detail),
-                  error->kind == ErrorKind::kAbandoned ? "abandoned" : "plugin-load");
-    for (size_t i = 0; i < share.places.size(); ++i)
-      validation_.invalid[share.places[i]] = std::move(worker->invalid()[i]);
-  }
-
-  void Fail(const Share& share, const std::string& why, const char* slug) {
-    validation_.failed.push_back({share.plugin->name, share.plugin->path, why, slug});
-  }
-
-  const ValidateOptions& options_;
-  int* const interrupted_;
-  Validation& validation_;
-  std::map<int64_t, const Share*> shares_;  // by worker id
-  Pool pool_;
-};
+  const std::vector<std::string> no_device;
+  BatchJob job;
+  job.command = {options.worker_path, {share.plugin->path}, WorkerEnvironment(nullptr, &no_device), false};
+  auto worker = std::make_unique<ValidateWorker>(share.cases, options.load_timeout_s, options.hook_timeout_s,
+                                                 options.limits);
+  job.ended = [&share, validation, asked = worker.get()] { Take(share, asked, validation); };
+  job.no_start = [&share, validation](const std::string& why) {
+    Fail(share, why, "worker-not-started", validation);
+  };
+  job.worker = std::move(worker);
+  return job;
+}
 
 }  // namespace
 
@@ -183,7 +136,9 @@ Validation ValidateParameters(const ValidateOptions& options, const Catalog& cat
   }
   Validation validation;
   validation.invalid.resize(cases.size());
-  Judging(options, control, signal_fd, interrupted, &validation).Run(shares);
+  Batch(control, signal_fd, options.scratch_dir, interrupted).Run(shares.size(), [&](size_t i) {
+    return JobOf(shares[i], options, &validation);
+  });
   // Of what was cut short by the user nobody is to blame.
   if (*interrupted != 0) validation.failed.clear();
   return validation;

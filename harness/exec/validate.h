@@ -2,31 +2,28 @@
 #ifndef CUDNN_CI_EXEC_VALIDATE_H_
 #define CUDNN_CI_EXEC_VALIDATE_H_
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "exec/asked_worker.h"
 #include "exec/process.h"
-#include "exec/worker.h"
 #include "model/check_info.h"
 #include "model/plan.h"
 
 namespace cudnn_ci {
 
 // A worker whose plugin judges the parameters of cases, one after the other.
-class ValidateWorker : public Worker {
+class ValidateWorker : public AskedWorker {
  public:
   // `cases` must outlive it. `load_s`: seconds until the first answer; `hook_s`: until each further one.
   ValidateWorker(std::vector<const CasePlanned*> cases, double load_s, double hook_s, WorkerLimits limits);
 
-  // Sends the first questions; the others follow the answers, the shutdown follows the last.
-  void Ask(const wire::Configure& configure, int64_t now_ns, Effects* out);
+  // The first questions; the others follow the answers, the shutdown follows the last.
+  void Ask(const wire::Configure& configure, int64_t now_ns, Effects* out) override;
 
   bool idle() const override { return answered_ == cases_.size(); }
   // By place in `cases`. To be used once the process has ended, and only without an error.
   std::vector<std::vector<InvalidParam>>& invalid() { return invalid_; }
-  // Why the process is not to be believed or did not finish; null when all went well.
-  const Errored* error() const { return error_ ? &*error_ : nullptr; }
 
  private:
   void OnMessage(const wire::FromWorker& message, int64_t now_ns, Effects* out) override;
@@ -34,17 +31,15 @@ class ValidateWorker : public Worker {
   int64_t TaskDeadlineNs() const override;
   void OnEnded(const ExitStatus& status, bool out_of_memory, bool was_killed, int64_t now_ns,
                Effects* out) override;
-  void OnAbandoned(int64_t now_ns, Effects* out) override;
+  std::string Doing() const override;
 
   void SendAhead(int64_t now_ns, Effects* out);
-  std::string Doing() const;
 
   const std::vector<const CasePlanned*> cases_;
   const int64_t load_ns_, hook_ns_;
   size_t sent_ = 0, answered_ = 0, problems_ = 0;
   int64_t since_ns_ = 0;  // the question being answered was asked, or the one before it answered
   std::vector<std::vector<InvalidParam>> invalid_;
-  std::optional<Errored> error_;
 };
 
 struct ValidateOptions {

@@ -46,6 +46,17 @@ struct HostFacts {
   std::string toolkit_version, cudnn_version, cudnn_cudart;
 };
 
+// Why the facts about GPUs in one map cannot be true, and the key of a fact that says so.
+struct FactsContradiction {
+  std::string key, why;
+};
+// A count that is no number or more than any machine has, a GPU without a UUID that CUDA_VISIBLE_DEVICES
+// takes, one UUID twice, a GPU beyond the count. Both empty: nothing contradicts; what is not told at all is
+// unknown.
+FactsContradiction FindGpuContradiction(const FactMap& facts);
+
+// The GPUs are those of the first subject, by name, that tells how many there are. Of a contradiction none is
+// taken: they are not known then.
 HostFacts DecodeHostFacts(const Facts& facts);
 // Of the device "gpuN"; all unknown when there is no such device.
 GpuFacts FactsOfGpu(const Facts& facts, const std::string& device);

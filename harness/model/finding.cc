@@ -98,8 +98,8 @@ constexpr Declaration kDeclarations[] = {
      "Image owner: an asynchronous error came after the verdict; run the case with CUDA_LAUNCH_BLOCKING=1 to "
      "see which call it belongs to."},
     {"worker-not-started", kError, Blame::kRunner, "no process could be started for a check",
-     "Runner owner: raise the limits of processes, open files and memory (ulimit -u, ulimit -n, the "
-     "container's pids)."},
+     "Runner owner: raise the limits of processes, open files, stack and memory (ulimit -u, ulimit -n, "
+     "ulimit -s, the container's pids)."},
     {"preload-breaks-processes", kError, Blame::kImage,
      "what the image preloads into every process ends it before it begins",
      "Image owner: remove the library from LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload, or repair it."},

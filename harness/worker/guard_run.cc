@@ -6,11 +6,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <string>
-#include <system_error>
 
 #include "base/file.h"
+#include "base/remove_tree.h"
 
 namespace cudnn_ci::worker {
 namespace {
@@ -58,10 +57,9 @@ void GuardRun(int argc, char** argv) {
     clean = KillMarked(variable) ? 0 : clean + 1;
     usleep(5'000);
   }
-  std::error_code ignored;
   const std::string scratch = argv[4];
   // Only what has the shape of the folder the harness makes.
-  if (scratch.find("/cudnn-ci-") != std::string::npos) std::filesystem::remove_all(scratch, ignored);
+  if (scratch.find("/cudnn-ci-") != std::string::npos) RemoveTree(scratch);
   _exit(0);
 }
 

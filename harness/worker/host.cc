@@ -70,6 +70,8 @@ void Host::Validate(const cci_plugin* plugin, const wire::Validate& request) {
     c.Fail("the plugin has no check " + request.check);
   else if (const auto validate = ValidateOf(check))
     Call(validate, &c);
+  // It would live on, and see the plan being made.
+  if (HasLiveChildren()) c.Fail("validate left a process behind");
   fflush(stdout);
   SendToHarness(control_fd_, wire::Validated{request.serial, std::move(c.problems), std::move(c.failure)});
 }

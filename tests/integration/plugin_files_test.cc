@@ -1,9 +1,11 @@
 // Plugin files that cannot be loaded: each is a red case with the loader's own words, and nobody else's
 // matter.
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "gate_run.h"
@@ -11,6 +13,7 @@
 namespace cudnn_ci {
 namespace {
 
+using testing::AnyOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -121,6 +124,63 @@ TEST_F(PluginFile, OfAnotherUserThatOthersMayWriteIsRefused) {
   ExpectBroken(&run_, "open", "refused: writable by others and owned by user 0");
 }
 
+// The warnings of a run with the healthy plugin in the folder.
+TEST_F(PluginFile, ThatOthersMayChangeIsAWarning) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to give files away";
+  run_.WithoutFixture();
+  run_.AddPlugins(run_.Path("plugins"));
+  run_.Matrix(Entry("fixture.check"));
+  run_.Write("plugins/fixture.cci.so", Healthy());
+  const std::string file = run_.Path("plugins/fixture.cci.so"), folder = run_.Path("plugins");
+  const auto warnings = [&] {
+    const GateResult result = run_.Run();
+    EXPECT_EQ(result.exit_code, 0) << result.out;
+    return result.report["warnings"].dump();
+  };
+  chmod(file.c_str(), 0644);
+  chmod(folder.c_str(), 0755);
+  EXPECT_EQ(warnings(), "[]");
+  chmod(file.c_str(), 0666);
+  EXPECT_THAT(warnings(), HasSubstr(file + " is writable by others: chmod go-w it"));
+  chmod(file.c_str(), 0644);
+  ASSERT_EQ(chown(file.c_str(), 12345, 0), 0);
+  EXPECT_THAT(warnings(), HasSubstr(file + " is owned by user 12345, neither root nor user 0"));
+  ASSERT_EQ(chown(file.c_str(), 0, 0), 0);
+  chmod(folder.c_str(), 0777);
+  EXPECT_THAT(warnings(), HasSubstr(folder + " is writable by others: chmod go-w it"));
+  chmod(folder.c_str(), 0755);
+  ASSERT_EQ(chown(folder.c_str(), 12345, 0), 0);
+  EXPECT_THAT(warnings(), HasSubstr(folder + " is owned by user 12345"));
+}
+
+TEST_F(PluginFile, OfMoreThanAPluginHoldsIsRefused) {
+  run_.Write("plugins/large.cci.so", Healthy());
+  ASSERT_EQ(truncate(run_.Path("plugins/large.cci.so").c_str(), (256 << 20) + 1), 0);
+  ExpectBroken(&run_, "large", "larger than 256 MiB, the most a plugin may have");
+}
+
+TEST_F(PluginFile, IsReadNoFurtherOnceASignalHasCome) {
+  for (int i = 0; i < 40; ++i) {  // sparse, so that they cost nothing but to be hashed
+    const std::string name = "plugins/p" + std::to_string(i) + ".cci.so";
+    run_.Write(name, "");
+    ASSERT_EQ(truncate(run_.Path(name).c_str(), 256 << 20), 0);
+  }
+  run_.Matrix(Entry("fixture.pass"));
+  const pid_t pid = run_.Start();
+  while (!run_.Exists("report/junit.xml")) usleep(10'000);
+  const auto begin = std::chrono::steady_clock::now();
+  kill(pid, SIGTERM);
+  EXPECT_EQ(run_.Wait(pid).exit_code, 143);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST_F(PluginFile, InAFolderThatCannotBeReadIsARedLoadCase) {
+  if (geteuid() == 0) run_.Before({"setpriv", "--reuid", "65534", "--clear-groups"});
+  chmod(run_.folder().c_str(), 0777);
+  chmod(run_.Path("plugins").c_str(), 0);
+  ExpectBroken(&run_, "plugins", "the folder cannot be read: Permission denied");
+}
+
 TEST(PluginFilesTest, FactsThatCrashAreARedCaseOfEveryRun) {
   GateRun run;
   run.AddPlugins(CUDNN_CI_FIXTURES "/broken/facts_crash");
@@ -145,6 +205,63 @@ TEST(PluginFilesTest, FactsThatContradictEachOtherAreARedCase) {
   EXPECT_EQ(result.exit_code, 5) << result.out;
   EXPECT_EQ(result.Errors("plugin.facts[plugin=facts_two,subject=system]"), "harness.plugin-invalid");
   EXPECT_THAT(result.junit, HasSubstr("it reports another broken.name than facts_one"));
+}
+
+// However near the answer and the end of its time are: a description is there, or its plugin is to blame.
+TEST(PluginFilesTest, ADescriptionInTheMomentItsTimeIsUpIsThePluginsFault) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  for (const char* limit : {"0.001", "0.003", "0.005", "0.007", "0.01", "0.015", "0.02"}) {
+    const GateResult result = run.Run({"--load-timeout", limit});
+    EXPECT_THAT(result.exit_code, AnyOf(0, 5)) << limit << result.out;
+    EXPECT_EQ(result.Errors("plugin.load[file=fixture]"), result.exit_code == 5 ? "harness.plugin-load" : "");
+  }
+}
+
+// Devices must not come from facts that cannot be: neither invented nor cut to what fits.
+TEST(PluginFilesTest, FactsOfGpusThatCannotBeAreARedCase) {
+  struct {
+    const char *facts, *words;
+  } const kTold[] = {
+      {"gpu.count=3", "gpu.0.uuid is missing"},
+      {"gpu.count=100000", "gpu.count is \"100000\""},
+      {"gpu.count=-4", "gpu.count is \"-4\""},
+      {"gpu.count=two", "gpu.count is \"two\""},
+  };
+  for (const auto& told : kTold) {
+    GateRun run;
+    run.AddPlugins(CUDNN_CI_FIXTURES "/broken/facts_told");
+    run.Matrix(Entry("fixture.pass"));
+    run.Set("FIXTURE_FACTS", told.facts);
+    const GateResult result = run.Run({"--device", "all"});
+    EXPECT_EQ(result.exit_code, 5) << result.out;
+    EXPECT_EQ(result.Errors("plugin.facts[plugin=facts_told,subject=system]"), "harness.plugin-invalid");
+    EXPECT_THAT(result.out, HasSubstr(told.words));
+    EXPECT_TRUE(result.Events("RunStarted").at(0)["devices"].empty()) << told.facts;
+  }
+}
+
+TEST(PluginFilesTest, GpusThatAreHonestlyUnknownAreNoFault) {
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/facts_told");
+  run.Matrix(Entry("fixture.pass"));
+  for (const char* told : {"", "gpu.error=unknown", "gpu.count=0", "gpu.count=1 gpu.0.uuid=GPU-1"}) {
+    run.Set("FIXTURE_FACTS", told);
+    EXPECT_EQ(run.Run().exit_code, 0) << told;
+  }
+}
+
+TEST(PluginFilesTest, FactsOfGpusInOneOfTwoSubjectsAreJudgedToo) {
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/facts_told");
+  std::filesystem::create_directory(run.Path("libs"));
+  run.Write("libs/libx.so", "");
+  run.Matrix(Entry("fixture.pass"), 20,
+             ", \"subjects\": {\"system\": \"loader\", \"own\": \"path:" + run.Path("libs") + "\"}");
+  run.Set("FIXTURE_FACTS", "gpu.count=3");
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
+  EXPECT_EQ(result.report["totals"]["errored"], 1);
 }
 
 TEST(PluginFilesTest, TheSameFileByTwoWaysIsOnePlugin) {

@@ -88,5 +88,58 @@ TEST_F(Validation, ASignalEndsAHangingHook) {
   EXPECT_TRUE(run_.Left().empty());
 }
 
+// Whatever a hook does: not green, not stuck, not the image's fault.
+struct Hook {
+  const char* how;
+  int exit_code;
+  const char* words;  // on stdout or stderr
+};
+
+class Hooks : public testing::TestWithParam<Hook> {};
+
+TEST_P(Hooks, ThatMisbehaveAreNamedForIt) {
+  const Hook& hook = GetParam();
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/raw");
+  run.Matrix(Entry("fixture.pass") + ", " +
+             Entry("raw.judged", std::string(R"("params": {"how": ")") + hook.how + "\"}"));
+  const auto begin = std::chrono::steady_clock::now();
+  const GateResult result = run.Run({"--load-timeout", "2", "--filter", "fixture.*:raw.judged*"});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+  EXPECT_EQ(result.exit_code, hook.exit_code) << result.out << result.err;
+  EXPECT_THAT(result.out + result.err, HasSubstr(hook.words));
+  if (hook.exit_code == 5) {
+    EXPECT_EQ(result.Errors("plugin.load[file=raw]"), "harness.plugin-load") << result.out;
+    EXPECT_EQ(result.Outcome("fixture.pass[i=0]"), "passed");
+  }
+  EXPECT_TRUE(run.LeftAfter(2).empty());
+}
+
+const Hook kHooks[] = {
+    {"exit", 5, "exit status 0 while it judged the parameters of raw.judged[how=exit]"},
+    {"exit_later", 5, "exit status 3 after its last answer"},
+    {"kill", 5, "SIGKILL (Killed) from outside cudnn-ci while it judged"},
+    {"stop", 5, "hung while it judged"},
+    {"throw", 5, "an exception left the plugin's C function: thrown through C"},
+    {"close", 5, "while it judged"},
+    {"close_and_stay", 5, "closed the control socket"},
+    {"fork", 5, "validate left a process behind"},
+    {"daemon", 5, "validate left a process behind"},
+    {"finding", 5, "validate called finding, which belongs to run"},
+    {"skip", 5, "validate called skip, which belongs to run"},
+    {"expect", 5, "validate called expect, which belongs to run"},
+    {"poison", 5, "validate called poison, which belongs to run"},
+    {"attach", 5, "validate called attach, which belongs to run"},
+    {"forge", 5, "an answer to what was not asked"},
+    {"print", 5, "more than 64 MiB on stdout and stderr"},
+    {"complain", 2, "of raw.judged: 0\n"},
+    {"large", 2, "xxx"},
+    {"bytes", 2, "not text"},
+    {"unknown", 2, "\"nowhere.at.all\": there is no such parameter"},
+    {"terminate_parent", 143, ""},
+};
+INSTANTIATE_TEST_SUITE_P(All, Hooks, testing::ValuesIn(kHooks),
+                         [](const auto& hook) { return std::string(hook.param.how); });
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -8,6 +8,8 @@
 namespace cudnn_ci {
 namespace {
 
+using testing::HasSubstr;
+
 TEST(HostFactsTest, AreDecodedFromTheSdksKeys) {
   Facts facts;
   facts.by_subject["system"] = {{"gpu.count", "2"},
@@ -44,10 +46,60 @@ TEST(HostFactsTest, WhatIsNotANumberIsUnknown) {
   }
 }
 
-TEST(HostFactsTest, ASillyNumberOfGpusIsBounded) {
+// What is reported of GPUs, and a word of why it cannot be.
+struct ToldOfGpus {
+  FactMap facts;
+  const char* why;
+};
+
+TEST(HostFactsTest, GpusThatCannotBeAreNoneAndSayWhy) {
+  const ToldOfGpus kImpossible[] = {
+      {{{"gpu.count", ""}}, "gpu.count is \"\""},
+      {{{"gpu.count", "many"}}, "gpu.count is \"many\""},
+      {{{"gpu.count", "-1"}}, "gpu.count is \"-1\""},
+      {{{"gpu.count", "257"}}, "gpu.count is \"257\""},
+      {{{"gpu.count", "99999999999999999999"}}, "gpu.count is"},
+      {{{"gpu.count", "1"}}, "gpu.0.uuid is missing"},
+      {{{"gpu.count", "2"}, {"gpu.0.uuid", "GPU-0"}, {"gpu.1.name", "B"}}, "gpu.1.uuid is missing"},
+      {{{"gpu.count", "1"}, {"gpu.0.uuid", ""}}, "gpu.0.uuid is \"\""},
+      {{{"gpu.count", "1"}, {"gpu.0.uuid", "0"}}, "gpu.0.uuid is \"0\""},
+      {{{"gpu.count", "1"}, {"gpu.0.uuid", "GPU-0,GPU-1"}}, "gpu.0.uuid is"},
+      {{{"gpu.count", "2"}, {"gpu.0.uuid", "GPU-0"}, {"gpu.1.uuid", "GPU-0"}}, "the uuid of gpu.0 too"},
+      {{{"gpu.count", "1"}, {"gpu.0.uuid", "GPU-0"}, {"gpu.1.uuid", "GPU-1"}}, "gpu.1.uuid speaks of"},
+      {{{"gpu.0.uuid", "GPU-0"}}, "gpu.0.uuid speaks of"},
+  };
+  for (const ToldOfGpus& told : kImpossible) {
+    EXPECT_THAT(FindGpuContradiction(told.facts).why, HasSubstr(told.why));
+    Facts facts;
+    facts.by_subject["system"] = told.facts;
+    EXPECT_TRUE(DecodeHostFacts(facts).gpus.empty()) << told.why;
+    EXPECT_FALSE(DecodeHostFacts(facts).gpus_known) << told.why;
+  }
+}
+
+TEST(HostFactsTest, WhatIsHonestlyUnknownOfGpusIsNoContradiction) {
+  FactMap most = {{"gpu.count", "256"}};
+  for (int i = 0; i < 256; ++i) most["gpu." + std::to_string(i) + ".uuid"] = "GPU-" + std::to_string(i);
+  for (const FactMap& told : {FactMap{},
+                              {{"gpu.error", "cuInit: no device"}},
+                              {{"gpu.count", "0"}, {"gpu.error", "no driver"}},
+                              {{"gpu.count", "1"}, {"gpu.0.uuid", "MIG-GPU-1a2b/1/0"}},
+                              most})
+    EXPECT_EQ(FindGpuContradiction(told).why, "");
   Facts facts;
-  facts.by_subject["system"] = {{"gpu.count", "1000000000"}};
+  facts.by_subject["system"] = most;
   EXPECT_EQ(DecodeHostFacts(facts).gpus.size(), 256u);
+}
+
+TEST(HostFactsTest, GpusAreNotPutTogetherFromTwoSubjects) {
+  Facts facts;
+  facts.by_subject["a"] = {{"driver.version", "1.0"}};
+  facts.by_subject["b"] = {{"gpu.count", "1"}, {"gpu.0.uuid", "GPU-b"}, {"gpu.0.name", "B"}};
+  facts.by_subject["c"] = {{"gpu.count", "1"}, {"gpu.0.uuid", "GPU-c"}, {"gpu.0.compute_mode", "default"}};
+  const HostFacts host = DecodeHostFacts(facts);
+  ASSERT_EQ(host.gpus.size(), 1u);
+  EXPECT_EQ(host.gpus[0].uuid, "GPU-b");
+  EXPECT_EQ(host.gpus[0].compute_mode, "");
 }
 
 TEST(ImpliedFindingsTest, WhatIsTheImagesFaultIsTheRunnersInTheDriversLayer) {

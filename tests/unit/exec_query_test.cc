@@ -68,6 +68,20 @@ TEST_F(QueryWorkerTest, EachTaskHasItsOwnTimeLimit) {
   EXPECT_EQ(worker_.conviction()->kind, ErrorKind::kTimedOut);
 }
 
+TEST_F(QueryWorkerTest, ADescriptionThatComesWhenItsTimeIsUpIsNone) {
+  worker_.OnTick(10 * kSecond, &effects_);
+  ASSERT_TRUE(Killed());
+  Say(wire::DescribeEnd{}, 10 * kSecond);
+  Say(wire::Fact{"a.key", "value"}, 10 * kSecond);
+  Say(wire::FactsEnd{}, 10 * kSecond);
+  Exit(true, SIGKILL);
+  EXPECT_TRUE(worker_.unfinished(Task::kDescribe));
+  EXPECT_TRUE(worker_.facts().empty());
+  ASSERT_NE(worker_.error(), nullptr);
+  EXPECT_EQ(worker_.error()->kind, ErrorKind::kTimedOut);
+  EXPECT_THAT(worker_.error()->detail, HasSubstr("while it was loaded and described"));
+}
+
 TEST_F(QueryWorkerTest, OneThatSurvivesSigkillIsGivenUp) {
   worker_.OnTick(10 * kSecond, &effects_);
   worker_.OnTick(20 * kSecond, &effects_);

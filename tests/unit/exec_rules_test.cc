@@ -1,10 +1,15 @@
 // Order and belief: which case may run, who holds a device, and what an attempt counts for.
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "exec/cases.h"
 #include "exec/devices.h"
+#include "exec/launch.h"
+#include "exec/plugin_file.h"
 #include "exec/scheduler.h"
 #include "model/reasons.h"
+#include "scratch.h"
 
 namespace cudnn_ci {
 namespace {
@@ -25,6 +30,35 @@ Plan Chain() {
   Plan plan;
   plan.cases = {MakeCase("a"), MakeCase("b", {0}), MakeCase("c", {1}), MakeCase("d")};
   return plan;
+}
+
+TEST(FindPluginFilesTest, LooksNoFurtherWhenItIsToStop) {
+  const Scratch scratch;
+  for (const char* name : {"a.cci.so", "b.cci.so"}) {
+    scratch.Write(name, "");
+    std::filesystem::resize_file(scratch.File(name), 8 << 20);
+  }
+  int asked = 0;
+  const std::vector<PluginFile> files = FindPluginFiles({scratch.path()}, [&] { return ++asked > 5; });
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].refused, "interrupted before it was hashed");
+  EXPECT_LT(asked, 10);
+  EXPECT_TRUE(FindPluginFiles({scratch.path()}, [] { return true; }).empty());
+  EXPECT_EQ(FindPluginFiles({scratch.path()}).at(1).identity.sha256,
+            "2daeb1f36095b44b318410b3f4e8b5d989dcc7bb023d1426c492dab0a3053e74");
+}
+
+TEST(LaunchTest, SerialsComeFromTheKernelAndFitJson) {
+  std::set<int64_t> seen;
+  int64_t ones = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const int64_t serial = RandomSerial();
+    EXPECT_GT(serial, 0);
+    ones |= serial;
+    seen.insert(serial);
+  }
+  EXPECT_EQ(seen.size(), 1000u);
+  EXPECT_EQ(ones, (int64_t{1} << 53) - 1);
 }
 
 TEST(SchedulerTest, ACaseIsReadyWhenWhatItNeedsHasPassed) {

@@ -1,4 +1,5 @@
 // What is taken out of a worker's scratch folder: regular files in it, and nothing else.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,6 +72,13 @@ TEST_F(ScratchFolderTest, WhatIsTooLargeIsRefused) {
 
 TEST_F(ScratchFolderTest, IsRemovedWithAllThatIsInIt) {
   Put("a", "text");
+  // Deeper than there are descriptors.
+  Fd at(open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int i = 0; i < 3000; ++i) {
+    ASSERT_EQ(mkdirat(at.get(), "deeper", 0700), 0);
+    at = Fd(openat(at.get(), "deeper", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
+  at.Close();
   folder_ = ScratchFolder();
   EXPECT_EQ(parent_.Entries(), 0u);
 }

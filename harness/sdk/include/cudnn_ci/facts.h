@@ -16,7 +16,7 @@
 #define CCI_FACT_CUDNN_PATH "cudnn.path"           /* of libcudnn.so.N, links resolved */
 
 /* The visible GPUs, numbered from 0 in PCI order. */
-#define CCI_FACT_GPU_COUNT "gpu.count" /* a decimal number; "0" when none can be used */
+#define CCI_FACT_GPU_COUNT "gpu.count" /* 0 to 256, each with a UUID; "0" when none can be used */
 #define CCI_FACT_GPU_ERROR "gpu.error" /* why none can be used, one line */
 /* CCI_FACT_GPU, the number, and one of the following: "gpu.0.uuid". */
 #define CCI_FACT_GPU "gpu."

@@ -1,0 +1,19 @@
+#include "exec/asked_worker.h"
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace cudnn_ci {
+
+void AskedWorker::Fail(Errored error) {
+  if (const std::string printed = CleanLine(Trim(output_.Text()), 300); !printed.empty())
+    error.detail += " (it printed: " + printed + ")";
+  error_ = std::move(error);
+}
+
+void AskedWorker::OnAbandoned(int64_t, Effects*) {
+  Fail({ErrorKind::kAbandoned, SurvivedSigkill() + " " + Doing()});
+}
+
+}  // namespace cudnn_ci

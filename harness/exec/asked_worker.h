@@ -1,0 +1,36 @@
+// A worker that is asked about its plugin and runs no case. What all of these share: how they begin, and why
+// one is not to be believed.
+#ifndef CUDNN_CI_EXEC_ASKED_WORKER_H_
+#define CUDNN_CI_EXEC_ASKED_WORKER_H_
+
+#include <optional>
+#include <string>
+
+#include "exec/worker.h"
+
+namespace cudnn_ci {
+
+class AskedWorker : public Worker {
+ public:
+  using Worker::Worker;
+
+  // Sends the configuration and the first questions. Once.
+  virtual void Ask(const wire::Configure& configure, int64_t now_ns, Effects* out) = 0;
+
+  // Once the process has ended: why it is not to be believed or did not finish; null when all went well.
+  const Errored* error() const { return error_ ? &*error_ : nullptr; }
+
+ protected:
+  // "while it collected facts": what it is at, for whoever reads why it failed.
+  virtual std::string Doing() const = 0;
+  // With what the process printed.
+  void Fail(Errored error);
+  void OnAbandoned(int64_t now_ns, Effects* out) final;
+
+ private:
+  std::optional<Errored> error_;
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_EXEC_ASKED_WORKER_H_
