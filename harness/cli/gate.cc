@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/random.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/process_setup.h"
@@ -28,13 +29,14 @@ std::string Hostname() {
   return name[0] ? name : "unknown";
 }
 
-// Unique enough to tell runs apart, and readable: when, and of which process.
-std::string RunId(const std::string& timestamp) {
+// Unique enough to tell runs apart, and readable: when, and a random number.
+std::string RunId(const std::string& timestamp, uint64_t number) {
   std::string id;
   for (const char c : timestamp)
     if (c != '-' && c != ':') id += c;
-  return id + "-" +
-         Sha256Hex(Hostname() + std::to_string(getpid()) + std::to_string(MonotonicNs())).substr(0, 8);
+  char hex[9];
+  snprintf(hex, sizeof hex, "%08x", static_cast<unsigned>(number >> 32));
+  return id + "-" + hex;
 }
 
 // The loader passes over a folder that is not there, and would judge the system's libraries in its place.
@@ -63,6 +65,10 @@ bool Gate::Invalid(const std::string& message) {
 bool Gate::PrepareOutput() {
   if (options_.dry_run) return true;
   OutputPaths paths = ChoosePaths(options_);
+  if (const std::string none = NoFilesForReports(); !none.empty()) {
+    WithdrawReports(paths);
+    return Invalid(none);
+  }
   Result<ReportLocks> locks = PrepareReports(paths, {options_.matrix});
   if (!locks.ok()) return Invalid(locks.error());  // paths_ stays empty: nothing there is ours to remove
   locks_ = std::move(*locks);
@@ -86,10 +92,14 @@ bool Gate::Load() {
     return Invalid(
         "no folder for scratch files: neither $TMPDIR, /tmp nor /dev/shm can be written; mount one there");
   if (const std::string missing = MissingMount(); !missing.empty()) return Invalid(missing);
+  const Result<uint64_t> number = RandomBits();
+  if (!number.ok()) return Invalid(number.error());
+  number_ = *number;
   if (access(options_.worker_path().c_str(), X_OK) != 0)
     return Invalid("the installation is incomplete: " + options_.worker_path() +
                    " is missing or not executable");
   if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
+  if (const std::string low = LowLimit(); !low.empty()) return Invalid(low);
   // What is there decides, or at least helps to say what to type.
   session_.DiscoverPlugins({{"system", "loader"}});
   discovered_ = true;
@@ -127,6 +137,8 @@ bool Gate::OpenReports() {
 }
 
 bool Gate::Discover() {
+  low_limit_ = LowLimit();
+  if (!low_limit_.empty()) return options_.dry_run ? Invalid(low_limit_) : true;  // the reports say it
   const std::vector<SubjectInfo> system = {{"system", "loader"}};
   if (!discovered_) {
     session_.DiscoverPlugins(matrix_.subjects);
@@ -156,6 +168,7 @@ bool Gate::Interrupted() {
 }
 
 bool Gate::MakePlan() {
+  if (!low_limit_.empty()) return true;
   plugin_problems_ = CatalogProblems(session_.discovery().catalog);
   if (!plugin_problems_.empty()) {
     if (options_.dry_run) PrintProblems(plugin_problems_);
@@ -197,7 +210,7 @@ bool Gate::DryRun() {
 RunStarted Gate::Introduction() const {
   RunStarted r;
   r.timestamp = UtcTimestamp();
-  r.run_id = RunId(r.timestamp);
+  r.run_id = RunId(r.timestamp, number_);
   r.version = ToolVersion();
   r.hostname = Hostname();
   r.matrix_name = matrix_.name;
@@ -213,6 +226,9 @@ RunStarted Gate::Introduction() const {
   r.warnings = plan_.warnings;
   const Discovery& d = session_.discovery();
   r.warnings.insert(r.warnings.end(), d.warnings.begin(), d.warnings.end());
+  for (const std::string& name : RemovedVariables())
+    r.warnings.push_back(name +
+                         " is set, with which no program runs: taken out of every process's environment");
   for (const PluginInfo& p : d.catalog.plugins)
     r.plugins.push_back({p.name, p.version, p.path, p.file.sha256});
   r.partial = plan_.partial;
@@ -232,6 +248,7 @@ void Gate::EmitPlan() {
     Emit(FindingReported{{}, HarnessFinding("preload-breaks-processes", problem)});
   for (const Problem& p : plugin_problems_)
     Emit(FindingReported{{}, HarnessFinding("plugin-invalid", ToString(p))});
+  if (!low_limit_.empty()) Emit(FindingReported{{}, HarnessFinding("worker-not-started", low_limit_)});
   if (const std::string& abandoned = session_.discovery().abandoned; !abandoned.empty())
     Emit(FindingReported{{}, HarnessFinding("abandoned", abandoned)});
   for (const Case& c : plan_.cases) Emit(c.planned);
@@ -240,7 +257,7 @@ void Gate::EmitPlan() {
 
 bool Gate::Run() {
   EmitPlan();
-  if (!plugin_problems_.empty()) return true;
+  if (!plugin_problems_.empty() || !low_limit_.empty()) return true;
   RunnerOptions r;
   r.worker_path = options_.worker_path();
   r.scratch_dir = session_.scratch_dir();

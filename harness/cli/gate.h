@@ -48,10 +48,12 @@ class Gate {
   ReportLocks locks_;
   Matrix matrix_;
   std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then
+  std::string low_limit_;                 // of the runner: nothing is started then
   Plan plan_;
   std::vector<DeviceInfo> devices_;
   std::unique_ptr<Fanout> fanout_;
   bool discovered_ = false;
+  uint64_t number_ = 0;  // of the run, random
   int64_t start_ns_ = 0, last_tick_ms_ = 0;
   int exit_code_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,9 @@ namespace {
 
 constexpr rlim_t kFiles = 65536;      // three a worker; more would slow down programs that walk over all
 constexpr rlim_t kStack = 8ul << 20;  // the usual one: workers and their threads inherit it
+constexpr rlim_t kFewestFiles = 64;   // for eight processes at once, their sockets, pipes and folders
+constexpr rlim_t kFewestFilesForReports = 16;  // locks, journal, a report and its folder
+constexpr rlim_t kSmallestStack = 1ul << 20;   // below it libraries crash that are right
 
 // A descriptor 0 to 2 that is closed would be given to the next file opened, and printed into.
 void OpenStandardDescriptors() {
@@ -49,7 +53,54 @@ void Raise(int resource, rlim_t wanted) {
   setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
+rlim_t SoftLimit(int resource) {
+  rlimit limit{};
+  const bool known = getrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0;
+  return known ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+std::string TooFewFiles(rlim_t least) {
+  const rlim_t files = SoftLimit(RLIMIT_NOFILE);
+  if (files >= least) return {};
+  return "the runner's limit of open files is " + std::to_string(files) + ", at least " +
+         std::to_string(least) + " are needed; raise it (ulimit -Hn, docker run --ulimit nofile)";
+}
+
+// With one of these the loader prints something and ends, and the program does not run.
+bool KeepsFromRunning(const std::string& name, const std::string& value) {
+  return name.compare(0, 9, "LD_TRACE_") == 0 || name == "LD_VERIFY" ||
+         (name == "LD_DEBUG" && value.find("help") != std::string::npos);
+}
+
+std::vector<std::string>& Removed() {
+  static std::vector<std::string> names;
+  return names;
+}
+
+void RemoveVariables() {
+  for (char** e = environ; *e != nullptr; ++e) {
+    const std::string variable = *e;
+    const size_t equals = std::min(variable.find('='), variable.size() - 1);
+    if (KeepsFromRunning(variable.substr(0, equals), variable.substr(equals + 1)))
+      Removed().push_back(variable.substr(0, equals));
+  }
+  for (const std::string& name : Removed()) unsetenv(name.c_str());
+}
+
 }  // namespace
+
+const std::vector<std::string>& RemovedVariables() { return Removed(); }
+
+std::string LowLimit() {
+  if (std::string few = TooFewFiles(kFewestFiles); !few.empty()) return few;
+  const rlim_t stack = SoftLimit(RLIMIT_STACK);
+  if (stack >= kSmallestStack) return {};
+  return "the runner's limit of the stack is " + std::to_string(stack >> 10) + " KiB, at least " +
+         std::to_string(kSmallestStack >> 10) +
+         " KiB are needed; raise it (ulimit -Hs, docker run --ulimit stack)";
+}
+
+std::string NoFilesForReports() { return TooFewFiles(kFewestFilesForReports); }
 
 void PrepareProcess() {
   OpenStandardDescriptors();
@@ -58,13 +109,18 @@ void PrepareProcess() {
   umask((inherited & (S_IRWXG | S_IRWXO)) | S_IWGRP | S_IWOTH);
   Raise(RLIMIT_NOFILE, kFiles);
   Raise(RLIMIT_STACK, kStack);
+  RemoveVariables();
 }
 
 std::string MissingMount() {
-  if (access("/proc/self/stat", R_OK) == 0) return {};
-  return "/proc is not mounted: without it what checks leave behind can be neither found nor ended; mount it "
-         "(mount "
-         "-t proc proc /proc)";
+  char self[32] = "";
+  const bool mounted = access("/proc/self/stat", R_OK) == 0;
+  // Of another namespace it would show, and let us end, other processes than our own.
+  if (mounted && readlink("/proc/self", self, sizeof self - 1) > 0 && self == std::to_string(getpid()))
+    return {};
+  return std::string(mounted ? "/proc is of another PID namespace" : "/proc is not mounted") +
+         ": without our own what checks leave behind can be neither found nor ended; mount it (mount -t proc "
+         "proc /proc)";
 }
 
 }  // namespace cudnn_ci

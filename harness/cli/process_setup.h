@@ -3,14 +3,26 @@
 #define CUDNN_CI_CLI_PROCESS_SETUP_H_
 
 #include <string>
+#include <vector>
 
 namespace cudnn_ci {
 
 // Descriptors 0 to 2 open; signals as this program and its workers expect them (see DESIGN.md, section 8),
 // those that a signalfd will read blocked and no others; a umask under which we can read our own files and
-// others cannot write them; the soft limits of open files and of the stack raised as far as is useful. For
-// the first line of main: no threads, nothing opened. Never fails: what cannot be changed is left as it is.
+// others cannot write them; the soft limits of open files and of the stack raised as far as is useful; what
+// would keep the loader from running any program taken out of the environment. For the first line of main: no
+// threads, nothing opened. Never fails: what cannot be changed is left as it is.
 void PrepareProcess();
+
+// The variables that PrepareProcess took out of the environment, by name.
+const std::vector<std::string>& RemovedVariables();
+
+// A limit of this machine under which checks would fail that are right, and what to do about it; empty: there
+// is room.
+std::string LowLimit();
+
+// The same of a limit that leaves no descriptors for reports.
+std::string NoFilesForReports();
 
 // What is not mounted and cannot be done without, and what to do about it; empty: all is there.
 std::string MissingMount();

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/file.h"
+#include "base/remove_tree.h"
 #include "base/text.h"
 #include "exec/validate.h"
 
@@ -56,8 +56,7 @@ Session::Session(const Options& options)
 }
 
 Session::~Session() {
-  std::error_code ignored;
-  if (!scratch_dir_.empty()) std::filesystem::remove_all(scratch_dir_, ignored);
+  if (!scratch_dir_.empty()) RemoveTree(scratch_dir_);
 }
 
 void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 
 #include "gate_run.h"
 
@@ -65,6 +66,17 @@ TEST(Commands, ExplainKnowsTheHarnessAndEveryPlugin) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("https://example.com/fixture-undetermined"));
   EXPECT_EQ(run.Command({"explain", "fixture-imagee"}).exit_code, 2);
+}
+
+TEST(Commands, EachRunHasANumberThatIsNotOfTheClock) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  std::set<std::string> numbers;
+  for (int i = 0; i < 6; ++i) {
+    const std::string id = run.Run().Events("RunStarted").at(0)["run_id"];
+    numbers.insert(id.substr(id.rfind('-') + 1));
+  }
+  EXPECT_EQ(numbers.size(), 6u);
 }
 
 TEST(Selection, ByFilterAndByCasePullsInWhatIsNeeded) {

@@ -95,6 +95,23 @@ TEST(Loader, WordsAreShownWhenNoWorkerCanStart) {
   EXPECT_THAT(found, HasSubstr("libm.so.6: file too short"));
 }
 
+TEST(Loader, VariablesWithWhichNoProgramRunsAreTakenOutAndNamed) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
+           {"LD_TRACE_LOADED_OBJECTS", "1"}, {"LD_VERIFY", "1"}, {"LD_DEBUG", "help"}}) {
+    GateRun run;
+    run.Matrix(Entry("fixture.pass"));
+    run.Set(name, value);
+    const GateResult result = run.Run();
+    EXPECT_EQ(result.exit_code, 0) << name << result.out << result.err;
+    EXPECT_THAT(result.report["warnings"].dump(), HasSubstr(name + " is set, with which no program runs"));
+  }
+  GateRun harmless;
+  harmless.Matrix(Entry("fixture.pass"));
+  harmless.Set("LD_BIND_NOW", "1");
+  EXPECT_TRUE(harmless.Run().report["warnings"].empty());
+}
+
 // ---- what is inherited ----
 
 TEST(Inherited, AnIgnoredSigchldHangsNothing) {
@@ -144,17 +161,48 @@ TEST(Inherited, ASmallStackIsRaisedOrEnough) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's frames are larger";
   GateRun soft;
   EXPECT_EQ(RunBelow(&soft, "ulimit -Ss 64").exit_code, 0);
-  // Without the right to raise the hard limit.
-  GateRun hard;
+}
+
+// Runs one healthy case below a hard limit, without the right to raise it.
+GateResult RunLimited(GateRun* run, const std::string& limit) {
   std::string drop;
   if (geteuid() == 0) {
-    chmod(hard.folder().c_str(), 0777);
+    chmod(run->folder().c_str(), 0777);
     drop = "setpriv --bounding-set -sys_resource --inh-caps -sys_resource --reuid 65534 --clear-groups ";
   }
-  hard.Matrix(Entry("fixture.pass"));
-  hard.Before({"bash", "-c", "ulimit -s 64 && exec " + drop + "\"$@\"", "bash"});
-  const GateResult result = hard.Run();
-  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  run->Matrix(Entry("fixture.pass"));
+  run->Before({"bash", "-c", "ulimit " + limit + " && exec " + drop + "\"$@\"", "bash"});
+  return run->Run();
+}
+
+TEST(Inherited, AHardLimitThatIsTooLowIsTheRunnersFaultAndNamed) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's frames are larger";
+  for (const auto& [limit, words] : std::vector<std::pair<std::string, std::string>>{
+           {"-s 64", "limit of the stack is 64 KiB"}, {"-n 40", "limit of open files is 40"}}) {
+    GateRun run;
+    const GateResult result = RunLimited(&run, limit);
+    EXPECT_EQ(result.exit_code, 3) << result.out << result.err;
+    EXPECT_EQ(result.report["root_cause"]["slug"], "worker-not-started") << result.report["root_cause"];
+    EXPECT_THAT(result.out, HasSubstr(words));
+    EXPECT_TRUE(result.Events("WorkerStarted").empty());
+    EXPECT_EQ(run.Command({"--matrix", "matrix.json", "--dry-run"}).exit_code, 2);
+    EXPECT_EQ(run.Command({"--auto"}).exit_code, 2);
+  }
+  GateRun enough;
+  EXPECT_EQ(RunLimited(&enough, "-s 1024 -n 64").exit_code, 0);
+}
+
+TEST(Inherited, TooFewDescriptorsForReportsLeaveNoneOfARunBefore) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  ASSERT_EQ(run.Run().exit_code, 0);
+  ASSERT_TRUE(run.Exists("report/junit.xml"));
+  run.Before({"bash", "-c", "ulimit -n 8 && exec \"$@\"", "bash"});
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 2) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("the runner's limit of open files is 8"));
+  for (const char* name : {"junit.xml", "report.json", "journal.jsonl"})
+    EXPECT_FALSE(run.Exists(std::string("report/") + name)) << name;
 }
 
 TEST(Inherited, LimitsOfOpenFilesHangNothing) {
@@ -197,6 +245,17 @@ TEST_F(Bare, WithoutProcItSaysWhatToMount) {
   EXPECT_EQ(result.exit_code, 2) << result.out;
   EXPECT_THAT(result.err, HasSubstr("/proc is not mounted"));
   EXPECT_THAT(result.err, HasSubstr("mount -t proc proc /proc"));
+}
+
+TEST_F(Bare, WithTheProcOfAnotherNamespaceItSaysWhatToMount) {
+  run_.Matrix(Entry("fixture.pass"));
+  run_.Before({"unshare", "--pid", "--fork"});
+  const GateResult result = run_.Run();
+  EXPECT_EQ(result.exit_code, 2) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("/proc is of another PID namespace"));
+  EXPECT_THAT(result.err, HasSubstr("mount -t proc proc /proc"));
+  run_.Before({"unshare", "--pid", "--fork", "--mount-proc"});
+  EXPECT_EQ(run_.Run().exit_code, 0);
 }
 
 }  // namespace
