@@ -1,9 +1,5 @@
 #include "exec/discover.h"
 
-#include <signal.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -69,14 +65,6 @@ void Run(const DiscoverOptions& options, ProcessControl* control, int signal_fd,
   Batch(control, signal_fd, options.scratch_dir, interrupted).Run(queries->size(), [&](size_t i) {
     return JobOf(options, &(*queries)[i]);
   });
-}
-
-// Whether SIGINT or SIGTERM has come. Of children nothing is to be known before there are any.
-bool Interrupted(int signal_fd, int* interrupted) {
-  signalfd_siginfo info{};
-  while (read(signal_fd, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
-    if (info.ssi_signo != SIGCHLD && *interrupted == 0) *interrupted = static_cast<int>(info.ssi_signo);
-  return *interrupted != 0;
 }
 
 // The finding that stands for what went wrong: the runner's, when no process could be started.
@@ -160,8 +148,10 @@ void AddFacts(const DiscoverOptions& options, ProcessControl* control, int signa
 
 Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int signal_fd, int* interrupted) {
   Discovery discovery;
-  std::vector<PluginFile> files =
-      FindPluginFiles(options.directories, [&] { return Interrupted(signal_fd, interrupted); });
+  std::vector<PluginFile> files = FindPluginFiles(options.directories, [&] {
+    if (*interrupted == 0) *interrupted = TakeSignal(signal_fd);
+    return *interrupted != 0;
+  });
   for (const PluginFile& file : files) {
     discovery.warnings.insert(discovery.warnings.end(), file.warnings.begin(), file.warnings.end());
     if (!file.refused.empty())

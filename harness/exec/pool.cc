@@ -23,6 +23,13 @@ constexpr size_t kOutputAtOnce = 4 << 20;
 
 }  // namespace
 
+int TakeSignal(int signal_fd) {
+  signalfd_siginfo info{};
+  while (read(signal_fd, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
+    if (info.ssi_signo != SIGCHLD) return static_cast<int>(info.ssi_signo);
+  return 0;
+}
+
 Pool::Pool(ProcessControl* control, int signal_fd, std::string scratch_dir, PoolClient* client,
            int max_descendants)
     : control_(control),
@@ -127,10 +134,7 @@ void Pool::Wait(int64_t wake_ns) {
 }
 
 void Pool::HandleSignals() {
-  signalfd_siginfo info{};
-  while (read(signal_fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-    const int signal = static_cast<int>(info.ssi_signo);
-    if (signal == SIGCHLD) continue;
+  while (const int signal = TakeSignal(signal_fd_)) {
     if (signalled_)  // the second one: at once
       for (Worker* worker : workers())
         Do(worker, [&](int64_t now, Effects* out) {

@@ -34,6 +34,10 @@ class PoolClient {
   virtual void OnSignal(int signal) = 0;
 };
 
+// The next SIGINT or SIGTERM of a non-blocking signalfd; 0: none has come. A SIGCHLD is dropped: it only
+// wakes.
+int TakeSignal(int signal_fd);
+
 class Pool {
  public:
   // `signal_fd`: a signalfd of SIGCHLD, SIGINT, SIGTERM, non-blocking. `scratch_dir`: private and existing;
