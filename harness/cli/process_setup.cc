@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "base/null_device.h"
+#include "base/proc_self.h"
 
 namespace cudnn_ci {
 namespace {
@@ -113,12 +114,9 @@ void PrepareProcess() {
 }
 
 std::string MissingMount() {
-  char self[32] = "";
-  const bool mounted = access("/proc/self/stat", R_OK) == 0;
-  // Of another namespace it would show, and let us end, other processes than our own.
-  if (mounted && readlink("/proc/self", self, sizeof self - 1) > 0 && self == std::to_string(getpid()))
-    return {};
-  return std::string(mounted ? "/proc is of another PID namespace" : "/proc is not mounted") +
+  if (ProcIsOurs()) return {};
+  return std::string(access("/proc/self/stat", R_OK) == 0 ? "/proc is of another PID namespace"
+                                                          : "/proc is not mounted") +
          ": without our own what checks leave behind can be neither found nor ended; mount it (mount -t proc "
          "proc /proc)";
 }

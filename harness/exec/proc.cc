@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/proc_self.h"
 #include "base/text.h"
 
 namespace cudnn_ci {
@@ -53,6 +54,7 @@ std::string OneLine(const std::string& path) { return std::string(Trim(ReadSmall
 }  // namespace
 
 std::vector<pid_t> ChildrenOf(pid_t pid) {
+  if (!ProcIsOurs()) return {};
   static const bool listed =
       access("/proc/self/task", R_OK) == 0 &&
       access(("/proc/self/task/" + std::to_string(getpid()) + "/children").c_str(), R_OK) == 0;

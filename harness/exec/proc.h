@@ -11,7 +11,7 @@
 
 namespace cudnn_ci {
 
-// The direct children of a process (0: this one).
+// The direct children of a process (0: this one); none where /proc is of another PID namespace.
 std::vector<pid_t> ChildrenOf(pid_t pid);
 
 // How many descendants a process has; stops counting at `limit`.

@@ -6,7 +6,15 @@
 #include <cctype>
 #include <charconv>
 
+#include "model/fact_keys.h"
+
 namespace cudnn_ci {
+
+const char kDriverVersionFact[] = CCI_FACT_DRIVER_VERSION;
+const char kToolkitVersionFact[] = CCI_FACT_TOOLKIT_VERSION;
+const char kCudnnVersionFact[] = CCI_FACT_CUDNN_VERSION;
+const char kCudnnPathFact[] = CCI_FACT_CUDNN_PATH;
+
 namespace {
 
 constexpr int64_t kMostGpus = 256;

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "model/fact_keys.h"
 #include "model/reasons.h"
 #include "model/verdict.h"
 #include "report/case_text.h"
@@ -86,8 +87,8 @@ void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
     out->BeginCompactObject();
     PutText(out, "name", subject.name);
     PutText(out, "spec", subject.spec);
-    PutTextOrNull(out, "cudnn", FindFact(summary, subject.name, {"cudnn.version", "cudnn.loaded.version"}));
-    PutTextOrNull(out, "cudnn_path", FindFact(summary, subject.name, {"cudnn.path", "cudnn.loaded.path"}));
+    PutTextOrNull(out, "cudnn", FindFact(summary, subject.name, kCudnnVersionFact));
+    PutTextOrNull(out, "cudnn_path", FindFact(summary, subject.name, kCudnnPathFact));
     out->EndObject();
   }
   out->EndArray().Key("gpu").BeginArray();
@@ -100,8 +101,8 @@ void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
     out->EndObject();
   }
   out->EndArray();
-  PutTextOrNull(out, "driver", FindFact(summary, "", {"driver.version"}));
-  PutTextOrNull(out, "toolkit", FindFact(summary, "", {"toolkit.version", "cuda.version"}));
+  PutTextOrNull(out, "driver", FindFact(summary, "", kDriverVersionFact));
+  PutTextOrNull(out, "toolkit", FindFact(summary, "", kToolkitVersionFact));
   out->Key("matrix").BeginCompactObject();
   PutText(out, "name", run.matrix_name);
   PutText(out, "path", run.matrix_path);

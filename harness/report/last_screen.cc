@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "model/fact_keys.h"
 #include "model/reasons.h"
 #include "report/case_text.h"
 
@@ -209,8 +210,8 @@ std::string PassedText(const Summary& summary) {
 
 std::string SubjectText(const Summary& summary, const SubjectInfo& subject) {
   std::string text = subject.name == subject.spec ? subject.name : subject.name + " (" + subject.spec + ")";
-  const std::string version = FindFact(summary, subject.name, {"cudnn.version", "cudnn.loaded.version"});
-  const std::string path = FindFact(summary, subject.name, {"cudnn.path", "cudnn.loaded.path"});
+  const std::string version = FindFact(summary, subject.name, kCudnnVersionFact);
+  const std::string path = FindFact(summary, subject.name, kCudnnPathFact);
   text +=
       version.empty() && path.empty() ? ": cuDNN not found" : ": cuDNN " + (version.empty() ? "?" : version);
   return path.empty() ? text : text + " at " + path;
@@ -218,21 +219,12 @@ std::string SubjectText(const Summary& summary, const SubjectInfo& subject) {
 
 }  // namespace
 
-std::string FindFact(const Summary& summary, const std::string& subject,
-                     const std::vector<std::string>& keys) {
+std::string FindFact(const Summary& summary, const std::string& subject, const std::string& key) {
   if (!summary.run) return "";
-  const auto& facts = summary.run->facts;
-  for (const std::string& key : keys) {
-    const auto own = facts.find(subject);
-    if (own != facts.end()) {
-      const auto fact = own->second.find(key);
-      if (fact != own->second.end() && !fact->second.empty()) return fact->second;
-    }
-    if (!subject.empty()) continue;
-    for (const auto& [name, map] : facts) {
-      const auto fact = map.find(key);
-      if (fact != map.end() && !fact->second.empty()) return fact->second;
-    }
+  for (const auto& [name, map] : summary.run->facts) {
+    const auto fact = map.find(key);
+    if ((subject.empty() || subject == name) && fact != map.end() && !fact->second.empty())
+      return fact->second;
   }
   return "";
 }
@@ -241,20 +233,20 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
   std::vector<std::pair<std::string, std::string>> judged;
   if (!summary.run) return judged;
   const RunStarted& run = *summary.run;
-  const auto fact_or = [&](const std::vector<std::string>& keys) {
-    const std::string fact = FindFact(summary, "", keys);
+  const auto fact_or = [&](const char* key) {
+    const std::string fact = FindFact(summary, "", key);
     return fact.empty() ? std::string("not found") : fact;
   };
   judged.emplace_back("image", run.image.empty() ? "unidentified" : run.image);
   for (const SubjectInfo& subject : run.subjects)
     judged.emplace_back("subject", SubjectText(summary, subject));
-  judged.emplace_back("toolkit", fact_or({"toolkit.version", "cuda.version"}));
+  judged.emplace_back("toolkit", fact_or(kToolkitVersionFact));
   for (const DeviceInfo& device : run.devices) {
     judged.emplace_back(
         "gpu", device.name + ": " + device.model + ", compute capability " + device.compute_capability);
   }
   if (run.devices.empty()) judged.emplace_back("gpu", "none was found");
-  judged.emplace_back("driver", fact_or({"driver.version"}));
+  judged.emplace_back("driver", fact_or(kDriverVersionFact));
   judged.emplace_back("matrix", run.matrix_name + " (" + run.matrix_path + ", sha256 " +
                                     run.matrix_sha256.substr(0, 16) + ")");
   return judged;

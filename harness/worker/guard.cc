@@ -47,7 +47,8 @@ void GuardProcess(pid_t parent, int first_closed) {
 
 bool HasLiveChildren() {
   for (;;) {
-    const pid_t pid = waitpid(-1, nullptr, WNOHANG);
+    // __WALL: also those that were started to die without a signal.
+    const pid_t pid = waitpid(-1, nullptr, WNOHANG | __WALL);
     if (pid > 0 || (pid < 0 && errno == EINTR)) continue;
     return pid == 0;  // 0: alive ones; -1 with ECHILD: none
   }

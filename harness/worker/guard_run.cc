@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/proc_self.h"
 #include "base/remove_tree.h"
 
 namespace cudnn_ci::worker {
@@ -25,7 +26,7 @@ bool Carries(pid_t pid, const std::string& variable) {
 
 bool KillMarked(const std::string& variable) {
   bool found = false;
-  DIR* proc = opendir("/proc");
+  DIR* proc = ProcIsOurs() ? opendir("/proc") : nullptr;
   if (!proc) return false;
   while (const dirent* entry = readdir(proc)) {
     const auto pid = static_cast<pid_t>(strtol(entry->d_name, nullptr, 10));

@@ -114,6 +114,8 @@ const Row kRows[] = {
      "harness.protocol-violation", "closed the control socket and went on", 5},
     {"child", "leave", R"({"what": "child"})", "leave[i=0,pass=true,what=child]", "passed", "", "", 0, 20,
      true},
+    {"unsignalled_child", "leave", R"({"what": "unsignalled"})", "leave[i=0,pass=true,what=unsignalled]",
+     "passed", "", "", 0, 20, true},
     {"daemon", "leave", R"({"what": "daemon"})", "leave[i=0,pass=true,what=daemon]", "passed", "", "", 0, 20,
      true},
     {"silent_daemon", "leave", R"({"what": "silent_daemon"})", "leave[i=0,pass=true,what=silent_daemon]",

@@ -1,6 +1,7 @@
 cudnn_ci_unit_test(exec_worker_test SOURCES exec_worker_test.cc LINK cci_exec)
 cudnn_ci_unit_test(exec_query_test SOURCES exec_query_test.cc LINK cci_exec)
 cudnn_ci_unit_test(exec_scratch_test SOURCES exec_scratch_test.cc LINK cci_exec)
+cudnn_ci_unit_test(exec_proc_test SOURCES exec_proc_test.cc LINK cci_exec)
 cudnn_ci_unit_test(exec_facts_test SOURCES exec_facts_test.cc LINK cci_model)
 cudnn_ci_unit_test(exec_rules_test SOURCES exec_rules_test.cc LINK cci_exec)
 cudnn_ci_unit_test(exec_wire_test SOURCES exec_wire_test.cc LINK cci_wire)

@@ -185,9 +185,10 @@ TEST_F(RunnerTest, StraysAreSweptWhileTheRunGoesOn) {
 }
 
 TEST_F(RunnerTest, AWarmWorkerStartsEarlyOnlyWhereThatCannotChangeAVerdict) {
-  const auto first_device = [&](const FactMap& facts) {
+  const auto first_device = [&](FactMap facts) {
     fold_ = {};
     started_.clear();
+    if (!facts.empty()) facts["gpu.count"] = "1";
     options_.facts.by_subject["system"] = facts;
     options_.devices = {{"gpu0", "GPU-0", "", ""}};
     options_.jobs = 3;
@@ -210,8 +211,8 @@ TEST_F(RunnerTest, AWarmWorkerStartsEarlyOnlyWhereThatCannotChangeAVerdict) {
 
 TEST_F(RunnerTest, MemoryThatOthersHoldIsTheRunnersFault) {
   options_.devices = {{"gpu0", "", "", ""}};
-  options_.facts.by_subject["system"] = {{"gpu.0.memory_bytes", "80000000000"},
-                                         {"gpu.0.memory_free_bytes", "70000000000"}};
+  options_.facts.by_subject["system"] = {
+      {"gpu.count", "1"}, {"gpu.0.memory_bytes", "80000000000"}, {"gpu.0.memory_free_bytes", "70000000000"}};
   plan_.cases = {MakeCase("skip", {{"kind", std::string("memory")}})};
   plan_.cases[0].planned.ref.device = "gpu0";
   plan_.cases[0].devices = Devices::kOne;

@@ -1,0 +1,44 @@
+// What /proc says of processes, and when it is not to be believed.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <vector>
+
+#include "base/proc_self.h"
+#include "exec/proc.h"
+
+namespace cudnn_ci {
+namespace {
+
+// Whether `holds` does in a process of its own.
+bool InAChild(const std::function<bool()>& holds) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(holds() ? 0 : 1);
+  int status = 0;
+  return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+TEST(ProcTest, OfAnotherNamespaceNamesNoChildren) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root for a namespace";
+  // The first process of a namespace has the number of the machine's own first, whose children /proc shows.
+  const auto first = [] { return getpid() == 1 && !ProcIsOurs() && ChildrenOf(0).empty(); };
+  EXPECT_TRUE(InAChild([&] { return unshare(CLONE_NEWPID) == 0 && InAChild(first); }));
+}
+
+TEST(ProcTest, NamesChildren) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    for (;;) pause();
+  }
+  EXPECT_TRUE(ProcIsOurs());
+  EXPECT_EQ(ChildrenOf(0), std::vector<pid_t>{pid});
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+}
+
+}  // namespace
+}  // namespace cudnn_ci
