@@ -46,7 +46,7 @@ Pool::~Pool() {
 
 Result<Worker*> Pool::Start(const WorkerCommand& command, std::unique_ptr<Worker> worker) {
   const int64_t id = next_id_++;
-  Result<ScratchFolder> scratch = ScratchFolder::Make(scratch_dir_, id);
+  Result<ScratchFolder> scratch = MakeScratch(id);
   if (!scratch.ok()) return Error{scratch.error()};
   Result<WorkerProcess> process = WorkerProcess::Start(control_, command);
   if (!process.ok()) return Error{process.error()};
@@ -62,6 +62,16 @@ Result<Worker*> Pool::Start(const WorkerCommand& command, std::unique_ptr<Worker
   Worker* started = member->worker.get();
   members_[id] = std::move(member);
   return started;
+}
+
+Result<ScratchFolder> Pool::MakeScratch(int64_t id) {
+  while (!unused_.empty()) {
+    ScratchFolder folder = std::move(unused_.back());
+    unused_.pop_back();
+    // Whoever had it may have left somebody behind who wrote into it since.
+    if (folder.AsNew()) return folder;
+  }
+  return ScratchFolder::Make(scratch_dir_, id);
 }
 
 std::vector<Pool::Member*> Pool::Members() {
@@ -191,6 +201,7 @@ void Pool::FinishExited(int64_t now) {
     worker->OnExit(status, out_of_memory, now, &effects);
     Apply(member, &effects);
     client_->OnEnded(worker, status);
+    if (member->scratch.AsNew()) unused_.push_back(std::move(member->scratch));
     members_.erase(worker->id());
   }
 }

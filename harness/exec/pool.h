@@ -83,6 +83,7 @@ class Pool {
   void WatchMemory(int64_t now);
   void SweepStrays(int64_t now);
   void Apply(Member* member, Effects* effects);
+  Result<ScratchFolder> MakeScratch(int64_t id);
   std::vector<Member*> Members();
 
   ProcessControl* const control_;
@@ -92,6 +93,7 @@ class Pool {
   const int max_descendants_;
   MemoryWatch memory_;
   std::map<int64_t, std::unique_ptr<Member>> members_;
+  std::vector<ScratchFolder> unused_;  // to make and remove one for each process costs more than the process
   int64_t next_id_ = 1, next_memory_ns_ = 0, sweep_until_ns_ = 0, oom_kills_ = 0;
   bool signalled_ = false;
 };

@@ -1,11 +1,13 @@
 #include "exec/scratch_folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <memory>
 #include <utility>
 
 #include "base/remove_tree.h"
@@ -27,6 +29,20 @@ ScratchFolder& ScratchFolder::operator=(ScratchFolder&& other) noexcept {
   path_ = std::exchange(other.path_, {});
   folder_ = std::move(other.folder_);
   return *this;
+}
+
+bool ScratchFolder::AsNew() const {
+  struct stat held {
+  }, there{};
+  if (fstat(folder_.get(), &held) != 0 || lstat(path_.c_str(), &there) != 0) return false;
+  if (held.st_dev != there.st_dev || held.st_ino != there.st_ino) return false;
+  if (held.st_uid != geteuid() || held.st_mode != (S_IFDIR | 0700)) return false;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(path_.c_str()), closedir);
+  if (!entries) return false;
+  while (const dirent* entry = readdir(entries.get())) {
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) return false;
+  }
+  return true;
 }
 
 void ScratchFolder::Remove() {

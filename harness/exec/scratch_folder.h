@@ -24,6 +24,8 @@ class ScratchFolder {
   ~ScratchFolder() { Remove(); }  // with all that is in it
 
   const std::string& path() const { return path_; }
+  // Empty, still at its path, and as private as when it was made.
+  bool AsNew() const;
   // The content of the regular file `name` of at most `max_bytes`, which is removed; never blocks. Errors say
   // what it is instead.
   Result<std::string> Take(const std::string& name, int64_t max_bytes);

@@ -43,6 +43,16 @@ TEST(WarmWorkers, AreNotUsedInIsolationByProcess) {
   EXPECT_EQ(run.Run({"--isolation", "process"}).Events("WorkerStarted").size(), 5u);
 }
 
+// What one process leaves in its scratch folder, no other finds: the file is made with O_EXCL.
+TEST(WarmWorkers, EveryProcessHasAnEmptyScratchFolder) {
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/raw");
+  run.Matrix(Entry("raw.scratch", R"("name": "a")") + ", " + Entry("raw.scratch", R"("name": "b")") + ", " +
+             Entry("raw.passes") + ", " + Entry("raw.scratch", R"("name": "c")"));
+  const GateResult result = run.Run({"--isolation", "process", "--jobs", "1"});
+  EXPECT_EQ(result.report["totals"]["passed"], 4) << result.out;
+}
+
 TEST(WarmWorkers, WhatFailsInCompanyAndPassesAloneIsOrderDependentAndNeverGreen) {
   GateRun run;
   run.Matrix(Many("order", 4));

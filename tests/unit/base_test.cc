@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/sha256.h"
+#include "base/sha256_blocks.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -135,6 +136,32 @@ TEST(Sha256, KnownVectors) {
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   EXPECT_EQ(Sha256Hex(std::string(1'000'000, 'a')),
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+// What takes the processor's own instructions gives what every processor gives.
+TEST(Sha256, IsTheSameOnEveryProcessor) {
+  const Sha256Blocks accelerated = Sha256BlocksAccelerated();
+  if (accelerated == nullptr) GTEST_SKIP() << "this processor has no instructions for SHA-256";
+  std::mt19937 random(7);
+  for (size_t blocks = 0; blocks < 20; ++blocks) {
+    std::vector<unsigned char> data(64 * blocks);
+    for (unsigned char& byte : data) byte = static_cast<unsigned char>(random());
+    Sha256State one{}, other{};
+    for (size_t i = 0; i < one.size(); ++i) one[i] = other[i] = static_cast<uint32_t>(random());
+    Sha256BlocksAnywhere(data.data(), blocks, &one);
+    accelerated(data.data(), blocks, &other);
+    EXPECT_EQ(one, other) << blocks;
+  }
+}
+
+TEST(Sha256, ThatEveryProcessorCanComputeIsRight) {
+  unsigned char block[64] = {'a', 'b', 'c', 0x80};
+  block[63] = 24;  // bits
+  Sha256State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  Sha256BlocksAnywhere(block, 1, &state);
+  EXPECT_EQ(state[0], 0xba7816bfu);
+  EXPECT_EQ(state[7], 0xf20015adu);
 }
 
 TEST(Sha256, TakesItsTextInPieces) {

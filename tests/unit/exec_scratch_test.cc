@@ -34,6 +34,27 @@ TEST_F(ScratchFolderTest, ARegularFileIsTakenAndGone) {
   EXPECT_FALSE(fs::exists(folder_.path() + "/a"));
 }
 
+TEST_F(ScratchFolderTest, IsAsNewUntilSomethingIsInIt) {
+  EXPECT_TRUE(folder_.AsNew());
+  Put(".hidden", "");
+  EXPECT_FALSE(folder_.AsNew());
+  fs::remove(folder_.path() + "/.hidden");
+  EXPECT_TRUE(folder_.AsNew());
+}
+
+TEST_F(ScratchFolderTest, IsNotAsNewWhereOthersMayWrite) {
+  chmod(folder_.path().c_str(), 0777);
+  EXPECT_FALSE(folder_.AsNew());
+}
+
+TEST_F(ScratchFolderTest, IsNotAsNewWhenAnotherHasItsName) {
+  fs::rename(folder_.path(), parent_.path() + "/away");
+  EXPECT_FALSE(folder_.AsNew());
+  fs::create_directory(folder_.path());
+  chmod(folder_.path().c_str(), 0700);
+  EXPECT_FALSE(folder_.AsNew());
+}
+
 TEST_F(ScratchFolderTest, APipeIsRefusedWithoutWaitingForAWriter) {
   mkfifo((folder_.path() + "/pipe").c_str(), 0600);
   EXPECT_FALSE(folder_.Take("pipe", 100).ok());
