@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMaxSteps = 64;
 
 // Where the case stands in the index, or the free slot where it would. There is always a free one.
-size_t SlotOf(const std::vector<uint32_t>& index, const std::vector<CaseRecord>& cases, const CaseRef& ref) {
+size_t SlotOf(const std::vector<uint32_t>& index, const std::deque<CaseRecord>& cases, const CaseRef& ref) {
   const std::hash<std::string> hash;
   const size_t mask = index.size() - 1;
   size_t slot = (hash(ref.id) + 31 * hash(ref.device)) & mask;

@@ -4,6 +4,7 @@
 #define CUDNN_CI_MODEL_SUMMARY_H_
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <variant>
@@ -51,7 +52,7 @@ struct Summary {
   std::optional<PlanEnd> plan_end;
   std::optional<RunCancelled> cancelled;
   std::optional<RunFinished> finished;
-  std::vector<CaseRecord> cases;      // in plan order
+  std::deque<CaseRecord> cases;       // in plan order; a vector would move all of them when it grows
   std::vector<Finding> run_findings;  // about the run as a whole
   std::vector<DeviceLost> devices_lost;
   int64_t workers = 0;
