@@ -74,8 +74,7 @@ TEST(Promises, APrerequisiteJudgesToo) {
   EXPECT_EQ(ProblemsOf(R"("runner":{"driver":">=500"},"checks":[{"check":"cudnn.init"}])"), "none");
 }
 
-constexpr const char* kTwoSubjects =
-    R"("subjects":{"a":"loader","b":"path:/opt/b"},)";
+constexpr const char* kTwoSubjects = R"("subjects":{"a":"loader","b":"path:/opt/b"},)";
 
 TEST(Promises, OfTheImageHoldForEverySubject) {
   const std::string matrix = std::string(kTwoSubjects) + kCudnn;

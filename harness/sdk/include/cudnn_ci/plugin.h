@@ -11,9 +11,9 @@
  *   (1) Every struct begins with its size. Structs grow only at the end, by whole fields, and only
  *       with a new CCI_ABI_MINOR; what is here is ABI 1.1, and what 1.1 added says so. A reader uses a
  *       field only if struct_size covers it, and takes one that is not covered for zero (NULL, no
- *       flag): so a plugin built against any 1.x runs in a host of any 1.y. A struct that ends before its last field of 1.0 is
- *       refused, with the one exception of cci_check's `validate`. A bit or enumerator that the reader
- *       does not know is refused where it stands for a choice and ignored where it is a flag. Another
+ *       flag): so a plugin built against any 1.x runs in a host of any 1.y. A struct that ends before its
+ * last field of 1.0 is refused, with the one exception of cci_check's `validate`. A bit or enumerator that
+ * the reader does not know is refused where it stands for a choice and ignored where it is a flag. Another
  *       CCI_ABI_MAJOR is refused.
  *   (2) Tables are NULL-terminated arrays of pointers and live as long as the library is loaded.
  *   (3) Strings are UTF-8 and NUL-terminated. What the host returns is valid until `run` returns;
