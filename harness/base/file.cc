@@ -15,6 +15,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/system_calls.h"
+
 namespace cudnn_ci {
 
 namespace {

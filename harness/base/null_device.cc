@@ -1,7 +1,8 @@
 #include "base/null_device.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
+
+#include "base/system_calls.h"
 
 namespace cudnn_ci {
 

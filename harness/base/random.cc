@@ -2,9 +2,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include <string>
+
+#include "base/system_calls.h"
 
 namespace cudnn_ci {
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/elf_interpreter.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -244,6 +245,8 @@ void Gate::EmitPlan() {
   for (const SubjectInfo& s : matrix_.subjects)
     if (const std::string problem = SubjectProblem(s); !problem.empty())
       Emit(FindingReported{{}, HarnessFinding("subject-missing", problem)});
+  if (const std::string loader = MissingInterpreter(options_.worker_path()); !loader.empty())
+    Emit(FindingReported{{}, HarnessFinding("loader-missing", "the image has no dynamic loader " + loader)});
   if (const std::string problem = session_.PreloadProblem(); !problem.empty())
     Emit(FindingReported{{}, HarnessFinding("preload-breaks-processes", problem)});
   for (const Problem& p : plugin_problems_)

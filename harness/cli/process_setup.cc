@@ -46,12 +46,14 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &set, nullptr);
 }
 
-// The soft limit, up to `wanted` and the hard one. Never lowers it.
-void Raise(int resource, rlim_t wanted) {
+// The soft limit, up to `wanted` and the hard one. Never lowers it. The resources are an enum of glibc's,
+// numbers of musl's.
+template <class Resource>
+void Raise(Resource resource, rlim_t wanted) {
   rlimit limit{};
-  if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur >= wanted) return;
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur >= wanted) return;
   limit.rlim_cur = std::min(wanted, limit.rlim_max);
-  setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+  setrlimit(resource, &limit);
 }
 
 rlim_t SoftLimit(int resource) {

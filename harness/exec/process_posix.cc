@@ -8,7 +8,9 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "base/elf_interpreter.h"
 #include "base/null_device.h"
+#include "base/signal_text.h"
 #include "exec/proc.h"
 
 namespace cudnn_ci {
@@ -44,10 +46,7 @@ struct SpawnAttributes {
 
 std::string ToString(const ExitStatus& status) {
   if (!status.signaled) return "exit status " + std::to_string(status.code);
-  const char* name = sigabbrev_np(status.code);
-  const char* text = sigdescr_np(status.code);
-  return (name ? "SIG" + std::string(name) : "signal " + std::to_string(status.code)) +
-         (text ? " (" + std::string(text) + ")" : "");
+  return SignalText(status.code);
 }
 
 PosixProcessControl::PosixProcessControl() {
@@ -76,7 +75,11 @@ Result<pid_t> PosixProcessControl::Spawn(const SpawnRequest& request) {
   pid_t pid = -1;
   const int error = posix_spawn(&pid, request.argv[0].c_str(), &a.actions, &a.attributes,
                                 Pointers(request.argv).data(), Pointers(request.env).data());
-  if (error != 0) return Error{"cannot start " + request.argv[0] + ": " + strerror(error)};
+  if (error != 0) {
+    const std::string loader = error == ENOENT ? MissingInterpreter(request.argv[0]) : "";
+    return Error{"cannot start " + request.argv[0] + ": " +
+                 (loader.empty() ? strerror(error) : "the image has no dynamic loader " + loader)};
+  }
   return pid;
 }
 

@@ -100,6 +100,11 @@ constexpr Declaration kDeclarations[] = {
     {"worker-not-started", kError, Blame::kRunner, "no process could be started for a check",
      "Runner owner: raise the limits of processes, open files, stack and memory (ulimit -u, ulimit -n, "
      "ulimit -s, the container's pids)."},
+    {"loader-missing", kError, Blame::kHarness,
+     "cudnn-ci-worker needs a dynamic loader that the image does not have",
+     "Pipeline owner: check an image with glibc's loader, 2.17 or later, on the processor that this cudnn-ci "
+     "was "
+     "built for; libraries cannot be loaded into any process of this one."},
     {"preload-breaks-processes", kError, Blame::kImage,
      "what the image preloads into every process ends it before it begins",
      "Image owner: remove the library from LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload, or repair it."},

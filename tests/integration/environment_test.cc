@@ -112,6 +112,17 @@ TEST(Loader, VariablesWithWhichNoProgramRunsAreTakenOutAndNamed) {
   EXPECT_TRUE(harmless.Run().report["warnings"].empty());
 }
 
+TEST(Loader, ThatIsMissingIsNamed) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to mount";
+  GateRun run;
+  const GateResult result = RunMounted(&run, "mount -t tmpfs none \"$(readlink -f /lib64)\"");
+  EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("harness.loader-missing"));
+  EXPECT_THAT(result.junit, HasSubstr("the image has no dynamic loader /lib64/ld-linux-x86-64.so.2"));
+  EXPECT_THAT(result.Case("plugin.load[file=fixture]").dump(), HasSubstr("the image has no dynamic loader"));
+}
+
 // ---- what is inherited ----
 
 TEST(Inherited, AnIgnoredSigchldHangsNothing) {

@@ -1,11 +1,14 @@
 // The base layer: text cleaning and cutting, patterns, hashes.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <string.h>
 
 #include <limits>
 #include <random>
 
 #include "base/sha256.h"
 #include "base/sha256_blocks.h"
+#include "base/signal_text.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -25,6 +28,21 @@ bool IsXmlText(const std::string& text) {
     i += length;
   }
   return true;
+}
+
+#if __GLIBC_PREREQ(2, 32)
+TEST(SignalText, SaysWhatGlibcSays) {
+  for (int signal = 1; signal < SIGRTMIN; ++signal) {
+    const char* name = sigabbrev_np(signal);
+    if (name == nullptr) continue;  // glibc's own, of the threads
+    EXPECT_EQ(SignalText(signal), "SIG" + std::string(name) + " (" + sigdescr_np(signal) + ")");
+  }
+}
+#endif
+
+TEST(SignalText, NamesNoSignalThatHasNoName) {
+  EXPECT_EQ(SignalText(0), "signal 0");
+  EXPECT_EQ(SignalText(SIGRTMIN + 1), "signal " + std::to_string(SIGRTMIN + 1));
 }
 
 TEST(CleanText, RemovesTerminalSequences) {
