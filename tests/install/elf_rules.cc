@@ -1,15 +1,21 @@
 #include "elf_rules.h"
 
+#include <cstdlib>
 #include <set>
 #include <sstream>
 
 namespace cudnn_ci {
 namespace {
 
-// glibc's own libraries, on x86-64: an image always has them, and of one version.
+// glibc's own libraries: an image always has them, and of one version.
 bool IsGlibc(std::string_view library) {
-  static const std::set<std::string_view> kGlibc = {"libc.so.6",       "libm.so.6",  "libdl.so.2",
-                                                    "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"};
+  static const std::set<std::string_view> kGlibc = {"libc.so.6",
+                                                    "libm.so.6",
+                                                    "libdl.so.2",
+                                                    "libpthread.so.0",
+                                                    "librt.so.1",
+                                                    "ld-linux-x86-64.so.2",
+                                                    "ld-linux-aarch64.so.1"};
   return kGlibc.count(library) != 0;
 }
 
@@ -51,6 +57,17 @@ std::vector<std::string> ExportedSymbols(std::string_view readelf_dyn_syms) {
     symbols.push_back(name.substr(0, name.find('@')));
   }
   return symbols;
+}
+
+std::vector<std::string> LaterGlibcSymbols(std::string_view readelf_dyn_syms, int minor) {
+  std::vector<std::string> later;
+  std::istringstream words{std::string(readelf_dyn_syms)};
+  const std::string mark = "@GLIBC_2.";
+  for (std::string word; words >> word;) {
+    const size_t at = word.find(mark);
+    if (at != std::string::npos && std::atoi(word.c_str() + at + mark.size()) > minor) later.push_back(word);
+  }
+  return later;
 }
 
 }  // namespace cudnn_ci

@@ -17,6 +17,10 @@ std::vector<std::string> BrokenDynamicRules(std::string_view readelf_d);
 // versions.
 std::vector<std::string> ExportedSymbols(std::string_view readelf_dyn_syms);
 
+// The symbols, with versions, of the output of `readelf --dyn-syms -W` that a glibc older than 2.MINOR + 1
+// lacks.
+std::vector<std::string> LaterGlibcSymbols(std::string_view readelf_dyn_syms, int minor);
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_TESTS_INSTALL_ELF_RULES_H_

@@ -45,5 +45,15 @@ TEST(ExportedSymbols, AreTheDefinedVisibleOnes) {
       ElementsAre("cudnn_ci_plugin_v1", "_ZdlPv"));
 }
 
+TEST(LaterGlibcSymbols, AreThoseOfALaterMinor) {
+  const std::string symbols =
+      "     1: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND malloc@GLIBC_2.2.5 (2)\n"
+      "     2: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND secure_getenv@GLIBC_2.17 (3)\n"
+      "     3: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND arc4random@GLIBC_2.36 (4)\n"
+      "     4: 0000000000003010     8 OBJECT  GLOBAL DEFAULT   25 stderr@@GLIBC_2.18 (5)\n";
+  EXPECT_THAT(LaterGlibcSymbols(symbols, 17), ElementsAre("arc4random@GLIBC_2.36", "stderr@@GLIBC_2.18"));
+  EXPECT_THAT(LaterGlibcSymbols(symbols, 36), ::testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace cudnn_ci

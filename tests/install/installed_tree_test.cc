@@ -1,5 +1,7 @@
 // Installs the build into a fresh folder and judges every ELF file there by the image's standards: it may
-// need nothing but glibc, and a plugin exports its one symbol.
+// need nothing but glibc, and a plugin exports its one symbol. Of the environment:
+//   CUDNN_CI_TEST_TREE         an installed tree to judge instead, such as an unpacked archive of ci/bundle
+//   CUDNN_CI_TEST_GLIBC_MINOR  no ELF file there may need a later glibc than 2.MINOR
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -28,12 +30,16 @@ bool IsElf(const fs::path& path) {
 class InstalledTree : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string folder = (fs::temp_directory_path() / "cudnn-ci-install-XXXXXX").string();
-    ASSERT_NE(mkdtemp(folder.data()), nullptr);
-    prefix_ = folder;
-    const CommandResult result = RunCommand(Quoted(CUDNN_CI_CMAKE) + " --install " +
-                                            Quoted(CUDNN_CI_BUILD_DIR) + " --prefix " + Quoted(prefix_));
-    ASSERT_EQ(result.status, 0) << result.output;
+    if (const char* tree = getenv("CUDNN_CI_TEST_TREE")) {
+      prefix_ = tree;
+    } else {
+      std::string folder = (fs::temp_directory_path() / "cudnn-ci-install-XXXXXX").string();
+      ASSERT_NE(mkdtemp(folder.data()), nullptr);
+      prefix_ = installed_ = folder;
+      const CommandResult result = RunCommand(Quoted(CUDNN_CI_CMAKE) + " --install " +
+                                              Quoted(CUDNN_CI_BUILD_DIR) + " --prefix " + Quoted(prefix_));
+      ASSERT_EQ(result.status, 0) << result.output;
+    }
     for (const auto& entry : fs::recursive_directory_iterator(prefix_)) {
       if (entry.is_regular_file() && !entry.is_symlink() && IsElf(entry.path()))
         elf_files_.push_back(entry.path());
@@ -42,7 +48,7 @@ class InstalledTree : public ::testing::Test {
 
   void TearDown() override {
     std::error_code ignored;
-    if (!prefix_.empty()) fs::remove_all(prefix_, ignored);
+    if (!installed_.empty()) fs::remove_all(installed_, ignored);
   }
 
   std::string ReadElf(const std::string& options, const fs::path& file) {
@@ -51,7 +57,7 @@ class InstalledTree : public ::testing::Test {
     return result.output;
   }
 
-  fs::path prefix_;
+  fs::path prefix_, installed_;  // the tree; the same if it is this test's own
   std::vector<fs::path> elf_files_;
 };
 
@@ -78,6 +84,7 @@ std::vector<std::string> LinkedPackages(const std::string& cmake) {
   std::istringstream lines(cmake.substr(0, cmake.find("if(CUDNN_CI_BUILD_TESTS)")));
   const std::string call = "find_package(";
   for (std::string line; std::getline(lines, line);) {
+    line.erase(0, line.find_first_not_of(' '));
     if (line.rfind(call, 0) != 0) continue;
     const std::string package = line.substr(call.size(), line.find_first_of(" )", call.size()) - call.size());
     if (package != "Threads") packages.push_back(package);  // the C library's own
@@ -90,7 +97,8 @@ TEST_F(InstalledTree, CarriesTheNoticesOfWhatIsLinkedIn) {
   std::vector<std::string> libraries =
       LinkedPackages(TextOf(fs::path(CUDNN_CI_SOURCE_DIR) / "harness/sdk/cmake/CudnnCiDependencies.cmake"));
   EXPECT_THAT(libraries, ::testing::IsSupersetOf({"nlohmann_json", "CLI11", "Boost"}));
-  for (const char* other : {"tinyxml2", "GCC's runtime libraries", "GNU C Library"})
+  for (const char* other :
+       {"tinyxml2", "GCC's runtime libraries", "GNU C Library", "LLVM's runtime libraries", "musl"})
     libraries.push_back(other);
   for (const std::string& library : libraries) {
     // A section: the name, underlined.
@@ -112,6 +120,13 @@ TEST_F(InstalledTree, NeedsNothingButGlibc) {
   }
 }
 
+TEST_F(InstalledTree, NeedsNoLaterGlibcThanPromised) {
+  const char* minor = getenv("CUDNN_CI_TEST_GLIBC_MINOR");
+  if (minor == nullptr) GTEST_SKIP() << "what is built for this machine needs this machine's";
+  for (const fs::path& file : elf_files_)
+    EXPECT_THAT(LaterGlibcSymbols(ReadElf("--dyn-syms -W", file), atoi(minor)), ::testing::IsEmpty()) << file;
+}
+
 // Nothing of the image is loaded into the harness: no interpreter, so no LD_PRELOAD, and no library.
 TEST_F(InstalledTree, TheHarnessIsStatic) {
   if (CUDNN_CI_SANITIZED) GTEST_SKIP() << "a sanitized build needs the sanitizers' libraries";
@@ -128,6 +143,15 @@ TEST_F(InstalledTree, ShipsNoLibraryAnImageCouldProvide) {
     const bool plugin = name.size() > 7 && name.substr(name.size() - 7) == ".cci.so";
     EXPECT_TRUE(!library || plugin) << entry.path();
   }
+}
+
+// A library that a plugin loads must not find our C++ runtime in place of the image's.
+TEST_F(InstalledTree, TheWorkerExportsNothingOfItsLibraries) {
+  if (CUDNN_CI_SANITIZED) GTEST_SKIP() << "the plugins need the sanitizers' symbols";
+  const std::string symbols = ReadElf("--dyn-syms -W", prefix_ / "libexec/cudnn-ci-worker");
+  EXPECT_NE(symbols.find("@GLIBC_"), std::string::npos) << symbols;
+  // What libc shares with every executable, by a copy there.
+  EXPECT_THAT(ExportedSymbols(symbols), ::testing::Each(::testing::AnyOf("stderr", "stdout", "environ")));
 }
 
 TEST_F(InstalledTree, PluginsExportTheirOneSymbol) {

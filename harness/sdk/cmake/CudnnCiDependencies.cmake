@@ -1,14 +1,29 @@
 # Third-party packages, by find_package first. Used in .cc files only.
 include_guard(GLOBAL)
-find_package(nlohmann_json 3.11 REQUIRED)
-find_package(CLI11 2.1 REQUIRED)
-find_package(utf8cpp 3.2 REQUIRED)
-find_package(Boost 1.74 REQUIRED)   # headers only: Boost.DLL
+set(CUDNN_CI_HEADERS_DIR "" CACHE PATH "headers of nlohmann_json, CLI11, utf8cpp and Boost, instead of the system's packages")
+if(CUDNN_CI_HEADERS_DIR)
+  # For another C library than the system's: beside a package's headers in /usr/include lie those of the system's own.
+  foreach(library nlohmann_json::nlohmann_json CLI11::CLI11 utf8::cpp Boost::headers)
+    add_library(${library} INTERFACE IMPORTED)
+    target_include_directories(${library} SYSTEM INTERFACE ${CUDNN_CI_HEADERS_DIR})
+  endforeach()
+else()
+  find_package(nlohmann_json 3.11 REQUIRED)
+  find_package(CLI11 2.1 REQUIRED)
+  find_package(utf8cpp 3.2 REQUIRED)
+  find_package(Boost 1.74 REQUIRED)   # headers only: Boost.DLL
+endif()
 find_package(Threads REQUIRED)
 
-# CUDA and cuDNN give headers only; their libraries are found at run time, by the checks.
-find_path(CUDNN_CI_CUDA_INCLUDE_DIR cuda.h HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES include)
-find_path(CUDNN_CI_CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDNN_CI_CUDA_INCLUDE_DIR} PATHS /usr/include)
+# CUDA and cuDNN give headers only; their libraries are found at run time, by the checks. Without a toolkit the headers
+# that ci/cuda-headers fetched serve.
+set(fetched_headers $ENV{HOME}/.cache)
+if(NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
+  set(fetched_headers $ENV{XDG_CACHE_HOME})
+endif()
+string(APPEND fetched_headers /cudnn-ci/cuda-headers/include)
+find_path(CUDNN_CI_CUDA_INCLUDE_DIR cuda.h HINTS ENV CUDA_HOME PATHS /usr/local/cuda ${fetched_headers} PATH_SUFFIXES include)
+find_path(CUDNN_CI_CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDNN_CI_CUDA_INCLUDE_DIR} PATHS /usr/include ${fetched_headers})
 if(NOT CUDNN_CI_CUDA_INCLUDE_DIR OR NOT CUDNN_CI_CUDNN_INCLUDE_DIR)
   message(FATAL_ERROR "The plugins need the headers of a CUDA toolkit (cuda.h: ${CUDNN_CI_CUDA_INCLUDE_DIR}) and of "
     "cuDNN (cudnn.h: ${CUDNN_CI_CUDNN_INCLUDE_DIR}). Install them or set CUDA_HOME, "
@@ -24,7 +39,8 @@ set(CUDNN_CI_TINYXML2_DIR ${PROJECT_SOURCE_DIR}/.deps/tinyxml2 CACHE PATH "direc
 if(NOT EXISTS ${CUDNN_CI_TINYXML2_DIR}/tinyxml2.cpp)
   message(FATAL_ERROR "tinyxml2's sources are not in ${CUDNN_CI_TINYXML2_DIR}. Run ci/deps, or set CUDNN_CI_TINYXML2_DIR.")
 endif()
-add_library(cudnn_ci_tinyxml2 STATIC ${CUDNN_CI_TINYXML2_DIR}/tinyxml2.cpp)
+add_library(cudnn_ci_tinyxml2 STATIC EXCLUDE_FROM_ALL ${CUDNN_CI_TINYXML2_DIR}/tinyxml2.cpp)
+target_compile_definitions(cudnn_ci_tinyxml2 PRIVATE _LARGEFILE64_SOURCE)   # fseeko64, which musl has only so
 target_include_directories(cudnn_ci_tinyxml2 SYSTEM PUBLIC ${CUDNN_CI_TINYXML2_DIR})
 
 if(CUDNN_CI_BUILD_TESTS)

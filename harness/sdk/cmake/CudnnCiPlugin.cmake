@@ -12,7 +12,7 @@ function(cudnn_ci_add_plugin name)
   target_link_libraries(${name}_plugin PRIVATE CudnnCi::sdk ${ARG_LINK} ${CMAKE_DL_LIBS})
   target_link_options(${name}_plugin PRIVATE -Wl,--version-script=${CUDNN_CI_PLUGIN_EXPORTS} -Wl,-z,relro,-z,now)
   if(NOT CUDNN_CI_SANITIZE)
-    target_link_options(${name}_plugin PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
+    target_link_options(${name}_plugin PRIVATE -static-libstdc++ -static-libgcc)
   endif()
   # check.hpp is C++17; a plugin in C, in a project without C++, is as welcome.
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)

@@ -12,7 +12,7 @@ endfunction()
 # creates cci_model. Headers are included as "model/plan.h".
 function(cudnn_ci_add_layer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE" ${ARGN})
-  add_library(cci_${name} STATIC ${ARG_SOURCES})
+  add_library(cci_${name} STATIC EXCLUDE_FROM_ALL ${ARG_SOURCES})
   target_include_directories(cci_${name} PUBLIC ${PROJECT_SOURCE_DIR}/harness)
   target_link_libraries(cci_${name} PUBLIC ${ARG_LINK} PRIVATE ${ARG_PRIVATE})
   cudnn_ci_configure(cci_${name})
@@ -34,8 +34,9 @@ function(cudnn_ci_self_contained target)
   if(CUDNN_CI_SANITIZE)
     return()
   endif()
-  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
-    -Wl,--gc-sections -Wl,-z,relro,-z,now)
+  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc
+    -Wl,--version-script=${PROJECT_SOURCE_DIR}/harness/sdk/cmake/executable.map -Wl,--gc-sections -Wl,-z,relro,-z,now)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/harness/sdk/cmake/executable.map)
 endfunction()
 
 # A plugin that is shipped: cudnn_ci_add_plugin's arguments; built into the stage and installed with the tree.
