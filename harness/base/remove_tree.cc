@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/time.h"
 
 namespace cudnn_ci {
 namespace {
@@ -47,14 +48,15 @@ bool Remove(int folder, const std::string& name) {
 
 class Tree {
  public:
-  explicit Tree(Fd root) : root_(std::move(root)) {}
+  Tree(Fd root, double seconds)
+      : root_(std::move(root)), until_ns_(MonotonicNs() + static_cast<int64_t>(seconds * 1e9)) {}
 
   // Each pass brings what is two levels below the root up by one: so the depth costs time alone.
   void Clear() {
     for (bool progress = true; progress;) {
       progress = false;
       for (const std::string& name : Names(Fd(openat(root_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))))
-        progress |= Remove(root_.get(), name) || Lift(name);
+        progress |= MonotonicNs() < until_ns_ && (Remove(root_.get(), name) || Lift(name));
     }
   }
 
@@ -77,13 +79,14 @@ class Tree {
   }
 
   const Fd root_;
+  const int64_t until_ns_;
   unsigned moved_ = 0;
 };
 
 }  // namespace
 
-bool RemoveTree(const std::string& path) {
-  if (Fd root = Open(AT_FDCWD, path); root.valid()) Tree(std::move(root)).Clear();
+bool RemoveTree(const std::string& path, double seconds) {
+  if (Fd root = Open(AT_FDCWD, path); root.valid()) Tree(std::move(root), seconds).Clear();
   return rmdir(path.c_str()) == 0 || errno == ENOENT;
 }
 

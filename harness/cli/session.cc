@@ -19,6 +19,7 @@ namespace cudnn_ci {
 namespace {
 
 constexpr size_t kMaxProblemsShown = 50;
+constexpr double kRemoveS = 10;  // for what checks have left in the scratch folder
 
 std::string MakeScratchDir() {
   const char* tmp = getenv("TMPDIR");
@@ -56,7 +57,8 @@ Session::Session(const Options& options)
 }
 
 Session::~Session() {
-  if (!scratch_dir_.empty()) RemoveTree(scratch_dir_);
+  if (!scratch_dir_.empty() && !RemoveTree(scratch_dir_, kRemoveS))
+    fprintf(stderr, "cudnn-ci: %s could not be removed whole; remove it\n", scratch_dir_.c_str());
 }
 
 void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects) {

@@ -13,6 +13,11 @@
 #include "base/remove_tree.h"
 
 namespace cudnn_ci {
+namespace {
+
+constexpr double kRemoveS = 2;  // other processes wait; what is left goes with the run's own folder
+
+}  // namespace
 
 Result<ScratchFolder> ScratchFolder::Make(const std::string& parent, int64_t id) {
   ScratchFolder folder;
@@ -48,7 +53,7 @@ bool ScratchFolder::AsNew() const {
 void ScratchFolder::Remove() {
   folder_.Close();
   if (path_.empty()) return;
-  if (rmdir(path_.c_str()) != 0) RemoveTree(path_);
+  if (rmdir(path_.c_str()) != 0) RemoveTree(path_, kRemoveS);
   path_.clear();
 }
 

@@ -60,7 +60,7 @@ void GuardRun(int argc, char** argv) {
   }
   const std::string scratch = argv[4];
   // Only what has the shape of the folder the harness makes.
-  if (scratch.find("/cudnn-ci-") != std::string::npos) RemoveTree(scratch);
+  if (scratch.find("/cudnn-ci-") != std::string::npos) RemoveTree(scratch, 600);
   _exit(0);
 }
 
