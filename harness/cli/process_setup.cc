@@ -56,9 +56,10 @@ void Raise(Resource resource, rlim_t wanted) {
   setrlimit(resource, &limit);
 }
 
-rlim_t SoftLimit(int resource) {
+template <class Resource>
+rlim_t SoftLimit(Resource resource) {
   rlimit limit{};
-  const bool known = getrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0;
+  const bool known = getrlimit(resource, &limit) == 0;
   return known ? limit.rlim_cur : RLIM_INFINITY;
 }
 

@@ -3,13 +3,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include <exception>
-
 #include "base/time.h"
 #include "wire/socket.h"
 #include "worker/cuda_device.h"
 #include "worker/describe.h"
 #include "worker/guard.h"
+#include "worker/plugin_call.h"
 #include "worker/running_case.h"
 
 namespace cudnn_ci::worker {
@@ -17,17 +16,11 @@ namespace {
 
 constexpr int64_t kFactsNs = 60'000'000'000;
 
-// Calls a plugin's function. An exception must not leave it: the plugin breaks the contract, and what the C
-// frames between held is lost, so that nothing more should run in this process. False: one did.
+// Calls a plugin's function. False: an exception left it, and nothing more should run in this process.
 bool Call(void (*function)(const cci_host*, cci_case*), cci_case* c) {
-  try {
-    function(HostFunctions(), c);
-    return true;
-  } catch (const std::exception& e) {
-    c->Fail(std::string("an exception left the plugin's C function: ") + e.what());
-  } catch (...) {
-    c->Fail("an exception left the plugin's C function");
-  }
+  const std::optional<std::string> exception = ExceptionOf(function, HostFunctions(), c);
+  if (!exception) return true;
+  c->Fail("an exception left the plugin's C function" + (exception->empty() ? "" : ": " + *exception));
   return false;
 }
 

@@ -87,12 +87,12 @@ TEST(Loader, WordsAreShownWhenNoWorkerCanStart) {
   GateRun run;
   const GateResult result =
       RunMounted(&run,
-                 "mount --bind /dev/null \"$(ldconfig -p | sed -n 's/.*libm.so.6 .*x86-64.* => //p' | "
+                 "mount --bind /dev/null \"$(ldconfig -p | sed -n 's/.*libc.so.6 .*x86-64.* => //p' | "
                  "head -1)\"");
   EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
   const std::string found = result.Case("plugin.load[file=fixture]").dump();
   EXPECT_THAT(found, HasSubstr("exit status 127"));
-  EXPECT_THAT(found, HasSubstr("libm.so.6: file too short"));
+  EXPECT_THAT(found, HasSubstr("libc.so.6: file too short"));
 }
 
 TEST(Loader, VariablesWithWhichNoProgramRunsAreTakenOutAndNamed) {

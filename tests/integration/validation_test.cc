@@ -122,7 +122,7 @@ const Hook kHooks[] = {
     {"exit_later", 5, "exit status 3 after its last answer"},
     {"kill", 5, "SIGKILL (Killed) from outside cudnn-ci while it judged"},
     {"stop", 5, "hung while it judged"},
-    {"throw", 5, "an exception left the plugin's C function: thrown through C"},
+    {"throw", 5, "an exception left the plugin's C function"},
     {"close", 5, "while it judged"},
     {"close_and_stay", 5, "closed the control socket"},
     {"fork", 5, "validate left a process behind"},
