@@ -63,7 +63,7 @@ def write(trees, path, version, date):
                     "layers": [layout.add("layer.v1.tar+gzip", layer)]}
         manifests.append(layout.add_json("manifest.v1+json", manifest, platform=PLATFORMS[arch]))
     index = {"schemaVersion": 2, "mediaType": TYPE + "index.v1+json", "manifests": manifests}
-    named = layout.add_json("index.v1+json", index, annotations={"org.opencontainers.image.ref.name": version})
+    named = layout.add_json("index.v1+json", index, annotations={"org.opencontainers.image.ref.name": f"cudnn-ci:{version}"})
     (layout.folder / "index.json").write_text(json.dumps({"schemaVersion": 2, "mediaType": TYPE + "index.v1+json", "manifests": [named]},
                                                         sort_keys=True, separators=(",", ":")))
     fresh = path.with_name(f".{path.name}.part")
