@@ -15,9 +15,10 @@ bool Declares(const CheckInfo* check, const std::string& key) {
 }
 
 // A case that counts: red if the promise is not kept. One without a subject has looked at what all of them
-// have in common. A case that the plan has settled (left out because it disturbs others) judges nothing.
+// have in common. A case that the plan has settled (left out because it disturbs others) judges nothing, and
+// one that may be skipped need not.
 bool Judges(const PlanInput& input, const Case& c, const std::string& key, const std::string& subject) {
-  if (!c.planned.required || c.settled) return false;
+  if (!c.planned.required || c.settled || !c.planned.allow_skip.empty()) return false;
   if (!c.planned.subject.empty() && c.planned.subject != subject) return false;
   return Declares(input.Check(c.planned.check), key);
 }
@@ -54,7 +55,8 @@ std::string Remedy(const Catalog& catalog, const std::string& key) {
     }
   }
   if (judges.empty()) return "no plugin has a check that judges it; take the promise out, or add the plugin";
-  return "add " + Join(judges, " or ") + " to \"checks\", or take the promise out";
+  return "add " + Join(judges, " or ") +
+         " to \"checks\", required and without \"allow_skip\", or take the promise out";
 }
 
 }  // namespace

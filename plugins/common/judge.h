@@ -8,6 +8,8 @@
 #include <string>
 #include <type_traits>
 
+#include "common/loader_path.h"
+
 namespace cudnn_ci {
 
 // Returns `held`. `what` says what was to hold; `slug` is one of the plugin's declared findings.
@@ -23,6 +25,14 @@ bool Judge(Context& ctx, bool held, const std::string& what, const char* slug, c
     ctx.Finding(slug, detail);
   }
   return held;
+}
+
+// That the image has no library of this stem ("libcudnn.so"), of whatever release: one that is not known here
+// would be used all the same.
+inline void JudgeAbsence(Context& ctx, const std::string& stem, const std::string& what, const char* slug) {
+  std::string found;
+  for (const std::string& path : LibrariesOf(stem)) found += (found.empty() ? "" : ", ") + path;
+  Judge(ctx, found.empty(), what, slug, found + " found, absent promised");
 }
 
 }  // namespace cudnn_ci

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <set>
 
 #include "common/elf_file.h"
 
@@ -25,7 +28,10 @@ uint32_t Word(const std::string& bytes, size_t at) {
   return value;
 }
 
-std::vector<std::string> CachePaths(const std::string& name) {
+using Wanted = std::function<bool(const std::string& name)>;
+
+// The paths of the cache's entries whose name is wanted.
+std::vector<std::string> CachePaths(const Wanted& wanted) {
   std::ifstream in("/etc/ld.so.cache", std::ios::binary);
   const std::string all((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   const size_t start = all.find(kCacheMagic);
@@ -36,7 +42,7 @@ std::vector<std::string> CachePaths(const std::string& name) {
   for (uint32_t i = 0; i < count && kCacheHeader + (i + 1) * kCacheEntry <= cache.size(); ++i) {
     const size_t entry = kCacheHeader + i * kCacheEntry;
     const uint32_t key = Word(cache, entry + 4), value = Word(cache, entry + 8);
-    if (key < cache.size() && value < cache.size() && name == cache.c_str() + key)
+    if (key < cache.size() && value < cache.size() && wanted(cache.c_str() + key))
       paths.emplace_back(cache.c_str() + value);
   }
   return paths;
@@ -68,13 +74,35 @@ std::string ResolveLibrary(const std::string& name, const std::vector<std::strin
   std::vector<std::string> candidates;
   for (const auto& d : SplitPath(Environment("LD_LIBRARY_PATH"))) candidates.push_back(d + "/" + name);
   for (const auto& d : run_path) candidates.push_back(d + "/" + name);
-  for (auto& path : CachePaths(name)) candidates.push_back(std::move(path));
+  for (auto& path : CachePaths([&](const std::string& entry) { return entry == name; }))
+    candidates.push_back(std::move(path));
   for (const auto& d : DefaultDirectories()) candidates.push_back(d + "/" + name);
   for (const auto& path : candidates) {
     const ElfFile file(path);
     if (file.kind() == ElfFile::Kind::kNative || file.kind() == ElfFile::Kind::kNotElf) return path;
   }
   return {};
+}
+
+std::vector<std::string> LibrariesOf(const std::string& stem) {
+  const Wanted wanted = [&](const std::string& name) {
+    return name == stem || name.compare(0, stem.size() + 1, stem + ".") == 0;
+  };
+  std::vector<std::string> found = CachePaths(wanted),
+                           directories = SplitPath(Environment("LD_LIBRARY_PATH"));
+  for (auto& directory : DefaultDirectories()) directories.push_back(std::move(directory));
+  for (const std::string& directory : directories) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored))
+      if (wanted(entry.path().filename().string())) found.push_back(entry.path().string());
+  }
+  std::set<std::string> files;
+  for (const std::string& path : found) {
+    const ElfFile file(path);
+    if (file.kind() == ElfFile::Kind::kNative || file.kind() == ElfFile::Kind::kNotElf)
+      files.insert(RealPath(path));
+  }
+  return {files.begin(), files.end()};
 }
 
 bool LoadChecked(const std::string& name, LateLibrary* library, std::string* error,

@@ -61,12 +61,11 @@ struct Load {
 
   static void Run(Context& ctx, const Params&) {
     const CudnnContract contract = ReadCudnnContract(ctx);
-    CudnnInstall install = InspectCudnn();
     if (contract.absent) {
-      Judge(ctx, !install.found(), "no cuDNN is found", kCudnnNotPromised,
-            [&] { return install.main.name + " found at " + install.main.path + ", absent promised"; });
+      JudgeAbsence(ctx, "libcudnn.so", "no cuDNN is found", kCudnnNotPromised);
       return;
     }
+    CudnnInstall install = InspectCudnn();
     contract.SkipUnlessPromised(ctx, install.found());
     if (!Judge(ctx, install.found(), "the main library is found", kCudnnMissing, [&] {
           return install.main.error + " (looked for libcudnn.so.9 and libcudnn.so.8; LD_LIBRARY_PATH='" +

@@ -45,12 +45,11 @@ struct Version {
 
   static void Run(Context& ctx, const Params&) {
     const CudnnContract contract = ReadCudnnContract(ctx);
-    CudnnInstall install = InspectCudnn();
     if (contract.absent) {
-      Judge(ctx, !install.found(), "no cuDNN is found", kCudnnNotPromised,
-            [&] { return install.main.name + " found at " + install.main.path + ", absent promised"; });
+      JudgeAbsence(ctx, "libcudnn.so", "no cuDNN is found", kCudnnNotPromised);
       return;
     }
+    CudnnInstall install = InspectCudnn();
     CCI_ASSERT_TRUE(LoadCudnn(&install)) << install.main.error;
     CudnnApi api;
     CCI_ASSERT_TRUE(api.LoadFile(install.main.path)) << api.error();

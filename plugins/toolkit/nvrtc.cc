@@ -43,15 +43,14 @@ struct Nvrtc {
 
   static void Run(Context& ctx, const Params&) {
     const ToolkitContract contract = ReadToolkitContract(ctx);
+    if (contract.absent) {
+      JudgeAbsence(ctx, "libnvrtc.so", "no NVRTC is found", kToolkitNotPromised);
+      return;
+    }
     // An answer from the compute cache would hide that NVRTC cannot compile.
     setenv("CUDA_CACHE_DISABLE", "1", 1);
     NvrtcApi nvrtc;
     const bool loaded = nvrtc.Load();
-    if (contract.absent) {
-      Judge(ctx, !loaded && nvrtc.missing(), "no NVRTC is found", kToolkitNotPromised,
-            [&] { return "NVRTC found (" + (loaded ? nvrtc.path() : nvrtc.error()) + "), absent promised"; });
-      return;
-    }
     contract.SkipUnlessPromised(ctx, loaded || !nvrtc.missing());
     if (!Judge(ctx, loaded, "NVRTC loads", kNvrtcMissing, [&] {
           return nvrtc.error() + " (looked for " + NvrtcApi::Sonames() + "; LD_LIBRARY_PATH='" +

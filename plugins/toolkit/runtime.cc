@@ -23,12 +23,11 @@ struct Runtime {
 
   static void Run(Context& ctx, const Params&) {
     const ToolkitContract contract = ReadToolkitContract(ctx);
-    const std::vector<CudartLibrary> found = FindCudart();
     if (contract.absent) {
-      Judge(ctx, found.empty(), "no CUDA runtime is found", kToolkitNotPromised,
-            [&] { return found[0].soname + " found at " + found[0].path + ", absent promised"; });
+      JudgeAbsence(ctx, "libcudart.so", "no CUDA runtime is found", kToolkitNotPromised);
       return;
     }
+    const std::vector<CudartLibrary> found = FindCudart();
     contract.SkipUnlessPromised(ctx, !found.empty());
     if (!Judge(ctx, !found.empty(), "a CUDA runtime is found", kToolkitRuntimeMissing,
                "none of " + CudartSonames() + " is on the loader's path; LD_LIBRARY_PATH='" +

@@ -131,6 +131,12 @@ TEST_F(CudnnTest, AbsentIsAPromise) {
   EXPECT_THAT(Check("cudnn.load").Slugs(), ElementsAre("cudnn-not-promised"));
 }
 
+TEST_F(CudnnTest, OfAnUnknownReleaseIsNotAbsent) {
+  fs::copy_file(FakeFile("cudnn", "libcudnn.so.9"), libraries() + "/libcudnn.so.7");
+  Promise("image.cudnn", "absent");
+  EXPECT_THAT(Check("cudnn.load").Detail(), HasSubstr(libraries() + "/libcudnn.so.7"));
+}
+
 TEST_F(CudnnTest, FailedInitialisationIsTheImagesFaultUnlessMemoryIsShort) {
   Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:1:1001");
   CheckOutcome r = Check("cudnn.init");

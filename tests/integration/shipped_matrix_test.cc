@@ -107,7 +107,7 @@ TEST_F(ShippedTest, APromiseThatNoCheckJudgesIsRefusedWithItsPlace) {
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err,
               HasSubstr("\"image.toolkit\" is promised, and no required check of the matrix judges it: add "
-                        "{ \"check\": \"toolkit.runtime\" } to \"checks\""));
+                        "{ \"check\": \"toolkit.runtime\" } to \"checks\", required and"));
   EXPECT_EQ(Run(Entry("cudnn.load") + ", " + Entry("toolkit.runtime")).exit_code, 1);
 }
 

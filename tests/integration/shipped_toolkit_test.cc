@@ -6,6 +6,8 @@
 namespace cudnn_ci {
 namespace {
 
+namespace fs = std::filesystem;
+
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -43,6 +45,13 @@ TEST_F(ToolkitRuntime, AbsentIsAPromise) {
   Promise("image.toolkit", "absent");
   EXPECT_THAT(Check("toolkit.runtime").Slugs(), ElementsAre("toolkit-not-promised"));
   EXPECT_THAT(Check("toolkit.nvrtc").Slugs(), ElementsAre("toolkit-not-promised"));
+}
+
+// Programs would use it, whether this release of the gate knows it or not.
+TEST_F(ToolkitRuntime, OfAnUnknownReleaseIsNotAbsent) {
+  fs::copy_file(FakeFile("cudart13", "libcudart.so.13"), libraries() + "/libcudart.so.10.2");
+  Promise("image.toolkit", "absent");
+  EXPECT_THAT(Check("toolkit.runtime").Detail(), HasSubstr(libraries() + "/libcudart.so.10.2"));
 }
 
 TEST_F(ToolkitRuntime, TruncatedLibraryIsNamedAndDoesNotKill) {

@@ -39,7 +39,8 @@ TEST(Promises, ThatNoCheckOfTheMatrixJudgesAreRefusedWhereTheyAreMade) {
   EXPECT_EQ(
       ProblemsOf(std::string(kCudnn) + R"("checks":[{"check":"host.disk"}])"),
       "m.json:2:18: error: \"image.cudnn\" is promised, and no required check of the matrix judges it: add "
-      "{ \"check\": \"cudnn.version\" } to \"checks\", or take the promise out");
+      "{ \"check\": \"cudnn.version\" } to \"checks\", required and without \"allow_skip\", or take the "
+      "promise out");
   EXPECT_THAT(ProblemsOf(R"("runner":{"gpus":">=1"},"checks":[{"check":"host.disk"}])"),
               HasSubstr("\"runner.gpus\" is promised, and no required check of the matrix judges it: add "
                         "{ \"check\": \"driver.load\" }"));
@@ -55,6 +56,12 @@ TEST(Promises, ThatNoPluginCanJudgeAreRefused) {
 TEST(Promises, AnOptionalCheckDoesNotJudge) {
   EXPECT_THAT(ProblemsOf(std::string(kCudnn) + R"("checks":[{"check":"host.disk"},
       {"check":"cudnn.version","required":false}])"),
+              HasSubstr("\"image.cudnn\" is promised"));
+}
+
+TEST(Promises, ACheckThatMayBeSkippedDoesNotJudge) {
+  EXPECT_THAT(ProblemsOf(std::string(kCudnn) + R"("checks":[{"check":"host.disk"},
+      {"check":"cudnn.version","allow_skip":["absent"]}])"),
               HasSubstr("\"image.cudnn\" is promised"));
 }
 
