@@ -230,8 +230,6 @@ int Explain(const Options& options) {
 }
 
 int Report(const Options& options) {
-  const Result<std::vector<Event>> events = ReadJournal(options.journals[0]);
-  if (!events.ok()) return Fail(events.error());
   Options out = options;
   if (out.output_dir.empty()) {
     // Beside the journal it came from.
@@ -240,6 +238,12 @@ int Report(const Options& options) {
   }
   OutputPaths paths = ChoosePaths(out);
   paths.journal.clear();  // it is the source
+  const Result<std::vector<Event>> events = ReadJournal(options.journals[0]);
+  if (!events.ok()) {
+    // Reports that lie there are of another record than the one that cannot be read.
+    WithdrawReports({"", "", paths.reports});
+    return Fail(events.error());
+  }
   const Result<ReportLocks> locks = PrepareReports({"", "", paths.reports}, options.journals);
   if (!locks.ok()) return Fail(locks.error());
   RebuildOptions rebuild;
@@ -277,7 +281,7 @@ int RunCommand(const Options& options) {
   // dies with it, the guardian sees to that.
   sigset_t set;
   sigemptyset(&set);
-  for (const int s : {SIGINT, SIGTERM}) {
+  for (const int s : {SIGINT, SIGTERM, SIGALRM}) {
     signal(s, SIG_DFL);
     sigaddset(&set, s);
   }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,9 @@ constexpr rlim_t kStack = 8ul << 20;  // the usual one: workers and their thread
 constexpr rlim_t kFewestFiles = 64;   // for eight processes at once, their sockets, pipes and folders
 constexpr rlim_t kFewestFilesForReports = 16;  // locks, journal, a report and its folder
 constexpr rlim_t kSmallestStack = 1ul << 20;   // below it libraries crash that are right
+// The driver reserves addresses for all memory of host and GPUs; cuDNN's libraries alone take more than one
+// GiB.
+constexpr rlim_t kFewestAddresses = 16ul << 30;
 
 // A descriptor 0 to 2 that is closed would be given to the next file opened, and printed into.
 void OpenStandardDescriptors() {
@@ -42,8 +46,13 @@ void ResetSignals() {
   signal(SIGXFSZ, SIG_IGN);  // a file limit then is an error of write(2), told like a full disk
   sigset_t set;
   sigemptyset(&set);
-  for (const int s : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&set, s);
+  for (const int s : kHandledSignals) sigaddset(&set, s);
   sigprocmask(SIG_SETMASK, &set, nullptr);
+  // Timers survive an exec. Nobody means those of processor time for us; SIGALRM ends the run, as whoever
+  // said `alarm` before the exec wants it.
+  const itimerval off{};
+  setitimer(ITIMER_VIRTUAL, &off, nullptr);
+  setitimer(ITIMER_PROF, &off, nullptr);
 }
 
 // The soft limit, up to `wanted` and the hard one. Never lowers it. The resources are an enum of glibc's,
@@ -97,6 +106,11 @@ const std::vector<std::string>& RemovedVariables() { return Removed(); }
 
 std::string LowLimit() {
   if (std::string few = TooFewFiles(kFewestFiles); !few.empty()) return few;
+  if (const rlim_t addresses = SoftLimit(RLIMIT_AS); addresses < kFewestAddresses) {
+    return "the runner's limit of address space is " + std::to_string(addresses >> 20) + " MiB, at least " +
+           std::to_string(kFewestAddresses >> 20) +
+           " MiB are needed; raise it (ulimit -Hv), and limit memory by the container";
+  }
   const rlim_t stack = SoftLimit(RLIMIT_STACK);
   if (stack >= kSmallestStack) return {};
   return "the runner's limit of the stack is " + std::to_string(stack >> 10) + " KiB, at least " +
@@ -113,6 +127,7 @@ void PrepareProcess() {
   umask((inherited & (S_IRWXG | S_IRWXO)) | S_IWGRP | S_IWOTH);
   Raise(RLIMIT_NOFILE, kFiles);
   Raise(RLIMIT_STACK, kStack);
+  Raise(RLIMIT_AS, RLIM_INFINITY);
   RemoveVariables();
 }
 

@@ -2,16 +2,22 @@
 #ifndef CUDNN_CI_CLI_PROCESS_SETUP_H_
 #define CUDNN_CI_CLI_PROCESS_SETUP_H_
 
+#include <signal.h>
+
 #include <string>
 #include <vector>
 
 namespace cudnn_ci {
 
+// What the harness reads from a signalfd, and so blocks: the end of a child, and what ends a run, whose
+// reports are written then.
+inline constexpr int kHandledSignals[] = {SIGCHLD, SIGINT, SIGTERM, SIGALRM};
+
 // Descriptors 0 to 2 open; signals as this program and its workers expect them (see DESIGN.md, section 8),
 // those that a signalfd will read blocked and no others; a umask under which we can read our own files and
-// others cannot write them; the soft limits of open files and of the stack raised as far as is useful; what
-// would keep the loader from running any program taken out of the environment. For the first line of main: no
-// threads, nothing opened. Never fails: what cannot be changed is left as it is.
+// others cannot write them; the soft limits of open files, stack and address space raised as far as is
+// useful; what would keep the loader from running any program taken out of the environment. For the first
+// line of main: no threads, nothing opened. Never fails: what cannot be changed is left as it is.
 void PrepareProcess();
 
 // The variables that PrepareProcess took out of the environment, by name.

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/remove_tree.h"
 #include "base/text.h"
+#include "cli/process_setup.h"
 #include "exec/validate.h"
 
 namespace cudnn_ci {
@@ -52,7 +53,7 @@ Session::Session(const Options& options)
       guardian_(&control_, options.worker_path(), scratch_dir_) {
   sigset_t set;
   sigemptyset(&set);
-  for (const int s : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&set, s);
+  for (const int s : kHandledSignals) sigaddset(&set, s);
   signal_fd_ = Fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 

@@ -25,6 +25,7 @@ bool Parse(const std::string& name, CancelReason* out) { return ParseName(kCance
 std::string TextOf(const RunCancelled& cancelled) {
   if (cancelled.reason != CancelReason::kSignal) return std::string("--") + Name(cancelled.reason);
   if (cancelled.signal == SIGINT) return "SIGINT";
+  if (cancelled.signal == SIGALRM) return "SIGALRM";
   return cancelled.signal == SIGTERM ? "SIGTERM" : "signal " + std::to_string(cancelled.signal);
 }
 

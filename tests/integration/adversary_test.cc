@@ -259,6 +259,21 @@ TEST(Adversary, AJournalWithNothingInItIsInvalidInput) {
   EXPECT_THAT(result.err, HasSubstr("nothing was recorded"));
 }
 
+// A step that uploads reports whatever happened would show green for a record that says something else.
+TEST(Adversary, AJournalThatCannotBeReadLeavesNoReportsOfBefore) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  ASSERT_EQ(run.Run().exit_code, 0);
+  const std::string journal = run.Read("report/journal.jsonl");
+  run.Write("report/journal.jsonl", journal + journal);
+  run.Write("report/mine.xml", "<mine/>");
+  EXPECT_EQ(run.Command({"report", "report/journal.jsonl"}).exit_code, 2);
+  EXPECT_FALSE(run.Exists("report/junit.xml"));
+  EXPECT_FALSE(run.Exists("report/report.json"));
+  EXPECT_TRUE(run.Exists("report/mine.xml"));
+  EXPECT_EQ(run.Read("report/journal.jsonl"), journal + journal);
+}
+
 TEST(Adversary, AJournalThatIsTakenAwayDuringTheRunIsARedRun) {
   GateRun run;
   run.Matrix(Entry("fixture.slow", R"("params": {"ms": 1000})"));

@@ -189,7 +189,9 @@ GateResult RunLimited(GateRun* run, const std::string& limit) {
 TEST(Inherited, AHardLimitThatIsTooLowIsTheRunnersFaultAndNamed) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's frames are larger";
   for (const auto& [limit, words] : std::vector<std::pair<std::string, std::string>>{
-           {"-s 64", "limit of the stack is 64 KiB"}, {"-n 40", "limit of open files is 40"}}) {
+           {"-s 64", "limit of the stack is 64 KiB"},
+           {"-n 40", "limit of open files is 40"},
+           {"-v 4096000", "limit of address space is 4000 MiB"}}) {
     GateRun run;
     const GateResult result = RunLimited(&run, limit);
     EXPECT_EQ(result.exit_code, 3) << result.out << result.err;
@@ -201,6 +203,19 @@ TEST(Inherited, AHardLimitThatIsTooLowIsTheRunnersFaultAndNamed) {
   }
   GateRun enough;
   EXPECT_EQ(RunLimited(&enough, "-s 1024 -n 64").exit_code, 0);
+  GateRun raised;
+  EXPECT_EQ(RunLimited(&raised, "-S -v 4096000").exit_code, 0);
+}
+
+TEST(Inherited, ATimerOfProcessorTimeEndsNothing) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  run.Before({"python3", "-c",
+              "import os, signal, sys\n"
+              "signal.setitimer(signal.ITIMER_PROF, 0.005)\n"
+              "signal.setitimer(signal.ITIMER_VIRTUAL, 0.005)\n"
+              "os.execv(sys.argv[1], sys.argv[1:])"});
+  EXPECT_EQ(run.Run().exit_code, 0);
 }
 
 TEST(Inherited, TooFewDescriptorsForReportsLeaveNoneOfARunBefore) {

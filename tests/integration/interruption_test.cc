@@ -59,8 +59,9 @@ TEST_P(Signals, EndTheWorkersAndFinishEveryReport) {
   EXPECT_NE(result.junit.find("<error"), std::string::npos);
   EXPECT_THAT(run.LeftAfter(1), IsEmpty());
 }
-INSTANTIATE_TEST_SUITE_P(All, Signals, testing::Values(SIGINT, SIGTERM),
-                         [](const auto& s) { return s.param == SIGINT ? "SIGINT" : "SIGTERM"; });
+INSTANTIATE_TEST_SUITE_P(All, Signals, testing::Values(SIGINT, SIGTERM, SIGALRM), [](const auto& s) {
+  return s.param == SIGINT ? "SIGINT" : s.param == SIGTERM ? "SIGTERM" : "SIGALRM";
+});
 
 TEST(Interruption, ASecondSignalKillsAtOnce) {
   GateRun run;
