@@ -55,7 +55,7 @@ def compile_part(part, arch, *, root, work, zig, cache, headers, log, jobs):
     configure = ["cmake", "-S", root, "-B", folder, "-G", "Ninja", f"-DCMAKE_TOOLCHAIN_FILE={root}/ci/bundling/zig.cmake",
                  f"-DCUDNN_CI_ZIG_FOLDER={wrappers}", f"-DCUDNN_CI_ZIG_ARCH={arch}", "-DCMAKE_BUILD_TYPE=Release",
                  f"-DCMAKE_C_FLAGS_RELEASE={flags}", f"-DCMAKE_CXX_FLAGS_RELEASE={flags}", "-DCUDNN_CI_BUILD_TESTS=OFF",
-                 f"-DCUDNN_CI_BUILD_HARNESS={'ON' if part == 'static' else 'OFF'}", "-DCMAKE_EXE_LINKER_FLAGS=-s",
+                 f"-DCUDNN_CI_BUILD_HARNESS={'ON' if part == 'static' else 'OFF'}", "-DCMAKE_EXE_LINKER_FLAGS=-s -pie",
                  "-DCMAKE_MODULE_LINKER_FLAGS=-s",
                  f"-DCUDNN_CI_HEADERS_DIR={headers['libraries']}", f"-DCUDNN_CI_CUDA_INCLUDE_DIR={headers['cuda']}",
                  f"-DCUDNN_CI_CUDNN_INCLUDE_DIR={headers['cuda']}"]

@@ -136,6 +136,12 @@ TEST_F(InstalledTree, TheHarnessIsStatic) {
   EXPECT_EQ(ReadElf("-dW", prefix_ / "bin/cudnn-ci").find("(NEEDED)"), std::string::npos);
 }
 
+TEST_F(InstalledTree, ItsProgramsAreLoadedAnywhere) {
+  for (const char* program : {"bin/cudnn-ci", "libexec/cudnn-ci-worker"})
+    EXPECT_NE(ReadElf("-hW", prefix_ / program).find("DYN (Position-Independent"), std::string::npos)
+        << program;
+}
+
 TEST_F(InstalledTree, ShipsNoLibraryAnImageCouldProvide) {
   for (const auto& entry : fs::recursive_directory_iterator(prefix_)) {
     const std::string name = entry.path().filename();
