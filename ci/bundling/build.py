@@ -46,8 +46,10 @@ def compile_part(part, arch, *, root, work, zig, cache, headers, log, jobs):
     target = TARGETS[part].format(arch=arch)
     wrappers = cache / "zig-wrappers" / target
     write_wrappers(wrappers, zig, target)
-    environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(cache / "zig-cache"), "ZIG_LOCAL_CACHE_DIR": str(cache / "zig-cache"),
-                   "CCACHE_COMPILERTYPE": "clang"}
+    # The caller's flags must not decide what comes out, nor a base folder of ccache, which makes the paths in __FILE__ relative.
+    environment = {name: value for name, value in os.environ.items() if name not in ("CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS")}
+    environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache / "zig-cache"), "ZIG_LOCAL_CACHE_DIR": str(cache / "zig-cache"),
+                    "CCACHE_COMPILERTYPE": "clang", "CCACHE_BASEDIR": ""}
     # Where the sources lie must not show in what is compiled from them.
     places = [shlex.quote(f"-ffile-prefix-map={folder}={name}") for folder, name in ((root, "."), (work, "build"))]
     flags = " ".join(["-O2 -g0 -DNDEBUG", *places])
