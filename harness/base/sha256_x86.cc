@@ -57,8 +57,8 @@ bool HasShaExtensions() {
 }  // namespace
 
 Sha256Blocks Sha256BlocksAccelerated() {
-  static const bool has = HasShaExtensions();
-  return has ? Blocks : nullptr;
+  static const bool kHas = HasShaExtensions();
+  return kHas ? Blocks : nullptr;
 }
 #else
 Sha256Blocks Sha256BlocksAccelerated() { return nullptr; }
