@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(All, Signals, testing::Values(SIGINT, SIGTERM, SIGALRM)
 TEST(Interruption, ASecondSignalKillsAtOnce) {
   GateRun run;
   run.Matrix(Entry("fixture.hang", R"("params": {"ignore_term": true})"), 100);
-  const pid_t pid = run.Start({"--grace", "60"});
+  const pid_t pid = run.Start({"--grace", "600"});
   WaitFor(run, "Step");
   kill(pid, SIGINT);
   WaitFor(run, "RunCancelled");
