@@ -4,17 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "gate_run.h"
 
 namespace cudnn_ci {
 namespace {
 
-using testing::AnyOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
-namespace fs = std::filesystem;
 
 // Runs one healthy case below a shell that has prepared something.
 GateResult RunBelow(GateRun* run, const std::string& preparation) {
@@ -61,9 +57,9 @@ TEST(Preload, OfEveryProcessOfTheImageIsNamedToo) {
   GateRun run;
   run.Matrix(Entry("fixture.pass"));
   // The file is written by the shell itself: no further process would start.
+  const std::string preload = CUDNN_CI_FIXTURES "/preload/libpreload_exit.so";
   run.Before({"unshare", "-m", "bash", "-c",
-              "mount -t tmpfs none /etc && echo " CUDNN_CI_FIXTURES
-              "/preload/libpreload_exit.so > /etc/ld.so.preload && exec \"$@\"",
+              "mount -t tmpfs none /etc && echo " + preload + " > /etc/ld.so.preload && exec \"$@\"",
               "bash"});
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
