@@ -5,14 +5,14 @@
 namespace cudnn_ci {
 namespace {
 
-struct SignalName {
+struct Known {
   int signal;
   const char* name;
   const char* description;
 };
 
 // What sigabbrev_np() and sigdescr_np() say, which glibc has from 2.32 on and musl has not.
-constexpr SignalName kSignals[] = {
+constexpr Known kSignals[] = {
     {SIGHUP, "SIGHUP", "Hangup"},
     {SIGINT, "SIGINT", "Interrupt"},
     {SIGQUIT, "SIGQUIT", "Quit"},
@@ -46,13 +46,22 @@ constexpr SignalName kSignals[] = {
     {SIGSYS, "SIGSYS", "Bad system call"},
 };
 
+const Known* Find(int signal) {
+  for (const Known& known : kSignals)
+    if (known.signal == signal) return &known;
+  return nullptr;
+}
+
 }  // namespace
 
+std::string SignalName(int signal) {
+  const Known* known = Find(signal);
+  return known == nullptr ? "signal " + std::to_string(signal) : known->name;
+}
+
 std::string SignalText(int signal) {
-  for (const SignalName& known : kSignals) {
-    if (known.signal == signal) return std::string(known.name) + " (" + known.description + ")";
-  }
-  return "signal " + std::to_string(signal);
+  const Known* known = Find(signal);
+  return known == nullptr ? SignalName(signal) : std::string(known->name) + " (" + known->description + ")";
 }
 
 }  // namespace cudnn_ci

@@ -6,7 +6,10 @@
 
 namespace cudnn_ci {
 
-// "SIGSEGV (Segmentation fault)"; "signal 40" for one without a name of its own. The words are those of glibc
+// "SIGSEGV"; "signal 40" for one without a name of its own. Any thread.
+std::string SignalName(int signal);
+
+// "SIGSEGV (Segmentation fault)"; "signal 40". The words are those of glibc
 // in the C locale, whatever C library is linked: a report reads the same from every build. Any thread.
 std::string SignalText(int signal);
 

@@ -240,8 +240,9 @@ int Report(const Options& options) {
   paths.journal.clear();  // it is the source
   const Result<std::vector<Event>> events = ReadJournal(options.journals[0]);
   if (!events.ok()) {
-    // Reports that lie there are of another record than the one that cannot be read.
-    WithdrawReports({"", "", paths.reports});
+    // Reports that lie beside a record that cannot be read say something else than it. Where there is none,
+    // the name was mistyped.
+    if (access(options.journals[0].c_str(), F_OK) == 0) WithdrawReports({"", "", paths.reports});
     return Fail(events.error());
   }
   const Result<ReportLocks> locks = PrepareReports({"", "", paths.reports}, options.journals);

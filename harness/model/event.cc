@@ -1,7 +1,6 @@
 #include "model/event.h"
 
-#include <csignal>
-
+#include "base/signal_text.h"
 #include "model/names.h"
 
 namespace cudnn_ci {
@@ -24,9 +23,7 @@ bool Parse(const std::string& name, CancelReason* out) { return ParseName(kCance
 
 std::string TextOf(const RunCancelled& cancelled) {
   if (cancelled.reason != CancelReason::kSignal) return std::string("--") + Name(cancelled.reason);
-  if (cancelled.signal == SIGINT) return "SIGINT";
-  if (cancelled.signal == SIGALRM) return "SIGALRM";
-  return cancelled.signal == SIGTERM ? "SIGTERM" : "signal " + std::to_string(cancelled.signal);
+  return SignalName(cancelled.signal);
 }
 
 const char* Name(const EventBody& body) {

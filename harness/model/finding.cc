@@ -103,8 +103,7 @@ constexpr Declaration kDeclarations[] = {
     {"loader-missing", kError, Blame::kHarness,
      "cudnn-ci-worker needs a dynamic loader that the image does not have",
      "Pipeline owner: check an image with glibc's loader, 2.17 or later, on the processor that this cudnn-ci "
-     "was "
-     "built for; libraries cannot be loaded into any process of this one."},
+     "was built for; libraries cannot be loaded into any process of this one."},
     {"preload-breaks-processes", kError, Blame::kImage,
      "what the image preloads into every process ends it before it begins",
      "Image owner: remove the library from LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload, or repair it."},

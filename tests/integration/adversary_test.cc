@@ -267,6 +267,8 @@ TEST(Adversary, AJournalThatCannotBeReadLeavesNoReportsOfBefore) {
   const std::string journal = run.Read("report/journal.jsonl");
   run.Write("report/journal.jsonl", journal + journal);
   run.Write("report/mine.xml", "<mine/>");
+  EXPECT_EQ(run.Command({"report", "report/jurnal.jsonl"}).exit_code, 2);
+  EXPECT_TRUE(run.Exists("report/junit.xml")) << "a slip of the pen takes nothing away";
   EXPECT_EQ(run.Command({"report", "report/journal.jsonl"}).exit_code, 2);
   EXPECT_FALSE(run.Exists("report/junit.xml"));
   EXPECT_FALSE(run.Exists("report/report.json"));

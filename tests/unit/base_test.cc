@@ -42,6 +42,8 @@ TEST(SignalText, SaysWhatGlibcSays) {
 
 TEST(SignalText, NamesNoSignalThatHasNoName) {
   EXPECT_EQ(SignalText(0), "signal 0");
+  EXPECT_EQ(SignalName(0), "signal 0");
+  EXPECT_EQ(SignalName(SIGALRM), "SIGALRM");
   EXPECT_EQ(SignalText(SIGRTMIN + 1), "signal " + std::to_string(SIGRTMIN + 1));
 }
 
