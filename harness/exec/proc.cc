@@ -55,10 +55,10 @@ std::string OneLine(const std::string& path) { return std::string(Trim(ReadSmall
 
 std::vector<pid_t> ChildrenOf(pid_t pid) {
   if (!ProcIsOurs()) return {};
-  static const bool listed =
+  static const bool kListed =
       access("/proc/self/task", R_OK) == 0 &&
       access(("/proc/self/task/" + std::to_string(getpid()) + "/children").c_str(), R_OK) == 0;
-  if (!listed) return ChildrenByScan(pid);
+  if (!kListed) return ChildrenByScan(pid);
   std::vector<pid_t> out;
   const std::string tasks = ProcPath(pid) + "/task";
   // The harness has one thread; a worker's children hang on whichever thread started them.

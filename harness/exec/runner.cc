@@ -150,7 +150,7 @@ void Runner::OnAttemptEnded(const Seat& seat, AttemptResult result) {
   if (cancelled_ && errored && errored->kind == ErrorKind::kCancelled) {
     std::vector<Finding> extra;
     if (signal_ == 0) extra.push_back(HarnessFinding("time-limit", "the run's --time-limit was reached"));
-    return Finalize(i, result.outcome, std::move(extra));
+    return Finalize(i, result.outcome, extra);
   }
   if (!cancelled_ && SuspectsDevice(result) && devices_.CanBeTested(seat.device)) {
     devices_.Suspect(seat.device);
@@ -190,7 +190,7 @@ Finding Runner::BlameForMemory(const Case& c, Finding finding, const Skipped& sk
                                                            " MiB were in use before the run began");
 }
 
-void Runner::Finalize(size_t i, Outcome outcome, std::vector<Finding> extra) {
+void Runner::Finalize(size_t i, Outcome outcome, const std::vector<Finding>& extra) {
   const Case& c = plan_.cases[i];
   const bool good = IsGood(c.planned, outcome);
   for (const Finding& f : extra) Emit(FindingReported{c.planned.ref, f});

@@ -46,7 +46,7 @@ class Runner : private PoolClient {
   void OnCanary(Seat* seat, const CanaryResult& result);
   void OnBadEnd(const Seat& seat, const ExitStatus& status);
   void Decide(const AttemptResult& result);
-  void Finalize(size_t case_index, Outcome outcome, std::vector<Finding> extra);
+  void Finalize(size_t case_index, Outcome outcome, const std::vector<Finding>& extra);
   void Emit(const EventBody& body) { callbacks_.emit(body); }
   void EmitBlocked(const std::vector<Scheduler::Settled>& blocked);
   void LoseDevice(const std::string& device, const std::string& reason);

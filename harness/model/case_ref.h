@@ -11,6 +11,7 @@ namespace cudnn_ci {
 struct CaseRef {
   std::string id;      // "conv.forward[dtype=float16,...]"
   std::string device;  // "gpu0", or "" for cases that use no single device
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees a 0 in a defaulted comparison
   auto operator<=>(const CaseRef&) const = default;
 };
 

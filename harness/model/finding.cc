@@ -138,14 +138,14 @@ Finding MakeFinding(const FindingInfo& info, std::string detail) {
 }
 
 const std::vector<FindingInfo>& HarnessFindings() {
-  static const std::vector<FindingInfo> findings = [] {
+  static const std::vector<FindingInfo> kFindings = [] {
     std::vector<FindingInfo> list;
     for (const Declaration& d : kDeclarations) {
       list.push_back({d.slug, d.severity, d.blame, d.summary, d.remedy, "", "cudnn-ci"});
     }
     return list;
   }();
-  return findings;
+  return kFindings;
 }
 
 const FindingInfo* FindHarnessFinding(const std::string& slug) {

@@ -26,7 +26,7 @@ const CheckInfo* PlanInput::Check(const std::string& name) const {
 }
 
 std::string PlanInput::BrokenStem(const std::string& check) const {
-  const std::string stem = check.substr(0, check.find('.'));
+  std::string stem = check.substr(0, check.find('.'));
   for (const BrokenPlugin& plugin : catalog.broken) {
     if (plugin.stem == stem) return stem;
   }

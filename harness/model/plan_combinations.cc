@@ -40,7 +40,7 @@ bool Expander::CheckSize(const Entry& entry, const std::vector<Bound>& fixed, co
     largest = Larger(largest, &bound);
   }
   for (const Axis& axis : axes) {
-    const Bound* most = nullptr;
+    const Bound* most = &axis.values.front();  // an axis has values
     for (const Bound& bound : axis.values) most = Larger(most, &bound);
     bytes += most->bytes;
     largest = Larger(largest, most);

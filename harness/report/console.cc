@@ -246,7 +246,7 @@ std::string ConsoleReporter::TakeBlocked() {
   }
   const std::string what =
       blocked_count_ == 1 ? checks : std::to_string(blocked_count_) + " cases (" + checks + ")";
-  const std::string line =
+  std::string line =
       Paint("[BLOCKED ]", kYellow) + " " + what + ": blocked by " + CleanLine(blocked_by_, 300) + "\n";
   blocked_count_ = 0;
   blocked_checks_.clear();
@@ -255,7 +255,7 @@ std::string ConsoleReporter::TakeBlocked() {
 
 std::string ConsoleReporter::LinesOf(const Event& event, const Summary& summary) {
   if (Gather(event, summary)) return "";
-  const std::string gathered = TakeBlocked();
+  std::string gathered = TakeBlocked();
   if (Gather(event, summary)) return gathered;  // blocked by something else
   return gathered + std::visit([&](const auto& e) { return Lines(e, summary); }, event.body);
 }
@@ -265,7 +265,7 @@ Status ConsoleReporter::Print(const std::string& lines, const std::string& progr
   text += lines + progress;
   progress_shown_ = !progress.empty();
   if (closed_) return {};
-  const Status status = WriteAll(fd_, text, "the console");
+  Status status = WriteAll(fd_, text, "the console");
   if (status.ok()) return status;
   // Who reads has seen enough (`| head`): no report is lost with it.
   pollfd reader{fd_, POLLOUT, 0};

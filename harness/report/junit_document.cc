@@ -51,7 +51,7 @@ using File = std::vector<Suite>;
 // At most `limit` bytes, with a hash of the whole when something was lost, so that different ids stay
 // different.
 std::string StableName(const std::string& raw, size_t limit) {
-  const std::string clean(Trim(CleanLine(raw, limit)));
+  std::string clean(Trim(CleanLine(raw, limit)));
   if (clean == raw) return clean;
   static constexpr char kHex[] = "0123456789abcdef";
   uint64_t hash = Fnv1a(raw);

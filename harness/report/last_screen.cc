@@ -287,7 +287,7 @@ std::string VerdictLine(const Summary& summary, const Verdict& verdict) {
 
 std::string Reproduction(const Summary& summary, const std::string& case_id) {
   if (!summary.run || summary.run->command_line.empty()) return "";
-  const std::string command = CleanLine(summary.run->command_line, 4000);
+  std::string command = CleanLine(summary.run->command_line, 4000);
   const std::string option = " --case " + ShellQuote(CleanLine(case_id, 1000));
   if (case_id.empty() || command.find(option) != std::string::npos) return command;
   return command + option;

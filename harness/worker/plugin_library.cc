@@ -50,8 +50,8 @@ Result<const cci_plugin*> LoadPlugin(const std::string& path) {
   namespace dll = boost::dll;
   // Lives as long as the process: unloading CUDA libraries, or code with threads, is unsafe. Never destroyed,
   // but always reachable, so that a leak checker keeps quiet.
-  static auto* const libraries = new std::list<dll::shared_library>;
-  dll::shared_library* const library = &libraries->emplace_back();
+  static auto* const kLibraries = new std::list<dll::shared_library>;
+  dll::shared_library* const library = &kLibraries->emplace_back();
   try {
     // The throwing overload: the other one loses the loader's text.
     library->load(path, dll::load_mode::rtld_now | dll::load_mode::rtld_local);

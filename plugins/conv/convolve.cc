@@ -66,7 +66,8 @@ void SplitChannel(const Split& split, const std::int8_t* from, Element* to) {
       for (std::int64_t r = 0; r < s.stride[2]; ++r) {
         const std::int64_t first = ((r - s.pad[2]) % s.stride[2] + s.stride[2]) % s.stride[2];
         Element* place = row + r * split.residue + (first + s.pad[2]) / s.stride[2];
-        for (std::int64_t x = first; x < s.in[2]; x += s.stride[2]) *place++ = static_cast<Element>(from[x]);
+        for (std::int64_t x = first; x < s.in[2]; x += s.stride[2])
+          *place++ = static_cast<Element>(std::int16_t{from[x]});
       }
     }
 }

@@ -64,7 +64,7 @@ class LegacyForward {
   void Destroy();
 
   const CudnnApi& api_;
-  const cudnnHandle_t handle_;
+  cudnnHandle_t handle_;
   const ConvShape shape_;
   const DataType type_;
   const Layout layout_;

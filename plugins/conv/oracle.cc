@@ -61,12 +61,12 @@ struct Float16Kind {
   using Stored = std::uint16_t;
   using Got = float;
   static Got Read(Stored v) {
-    static const std::vector<float> values = [] {
+    static const std::vector<float> kValues = [] {
       std::vector<float> all(1 << 16);
       for (std::size_t i = 0; i < all.size(); ++i) all[i] = DecodeFloat16(static_cast<std::uint16_t>(i));
       return all;
     }();
-    return values[v];
+    return kValues[v];
   }
 };
 
@@ -106,7 +106,7 @@ class Expected {
   double Target(int v) const { return target_[Index(v)]; }
 
  private:
-  std::size_t Index(int v) const { return static_cast<std::size_t>(v + zero_); }
+  std::size_t Index(int v) const { return static_cast<std::size_t>(v) + static_cast<std::size_t>(zero_); }
   int zero_;
   std::vector<double> target_;
   std::vector<typename Kind::Stored> bits_;

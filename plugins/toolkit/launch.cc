@@ -48,7 +48,7 @@ Arch ChooseArch(const DriverApi& api, const NvrtcApi& nvrtc, CUdevice device) {
 
 NvrtcResult CompileOrFail(Context& ctx, const NvrtcApi& nvrtc, const std::string& option,
                           NvrtcApi::Output output) {
-  const NvrtcResult result = nvrtc.Compile(kSource, {"--gpu-architecture=" + option}, output);
+  NvrtcResult result = nvrtc.Compile(kSource, {"--gpu-architecture=" + option}, output);
   if (!result.ok) {
     ctx.Finding(kNvrtcKernelFailed, option + ": " + result.error + "; log: " + result.log);
     ctx.Stop();
@@ -111,7 +111,7 @@ struct LaunchCheck {
         return;
       }
       ctx.Step("compile");
-      const CUmodule module = LoadModule(ctx, api, nvrtc, arch);
+      CUmodule module = LoadModule(ctx, api, nvrtc, arch);
       ctx.Step("launch");
       const auto words = RunFillKernel(api, module, "cudnn_ci_fill", kCount, kBlock, seed);
       const std::string wrong =

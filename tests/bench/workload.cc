@@ -50,7 +50,7 @@ Sample Workload::Checked(const std::vector<std::string>& argv) {
 }
 
 std::string Workload::Matrix(const std::string& check, int cases) {
-  const std::string path = folder_ + "/matrices/" + check + "-" + std::to_string(cases) + ".json";
+  std::string path = folder_ + "/matrices/" + check + "-" + std::to_string(cases) + ".json";
   if (fs::exists(path)) return path;
   std::string text = R"({"schema": "cudnn-ci/matrix/1", "name": "bench", "checks": [{"check": ")" + check +
                      R"(", "axes": {"i": [)";

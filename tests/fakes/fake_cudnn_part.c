@@ -11,5 +11,5 @@
 #ifdef FAKE_PART_SYMBOL
 PLAIN const uint32_t FAKE_PART_SYMBOL = FAKE_PART_VERSION;
 #else
-PLAIN const uint32_t fake_cudnn_part_without_version = 1;
+PLAIN uint32_t fake_cudnn_part_without_version = 1;
 #endif

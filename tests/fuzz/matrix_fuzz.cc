@@ -87,10 +87,10 @@ void TestMatrix(const std::string& text) {
   const auto loaded = LoadMatrix("/proc/self/fd/" + std::to_string(file.get()));
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return RequirePositions(*problems);
 
-  static const Catalog catalog = MakeCatalog();
+  static const Catalog kCatalog = MakeCatalog();
   PlanOptions options;
   options.devices = {{"gpu0", "GPU-0", "H200", "9.0"}, {"gpu1", "GPU-1", "H200", "9.0"}};
-  const auto planned = MakePlan(std::get<Matrix>(loaded), catalog, options);
+  const auto planned = MakePlan(std::get<Matrix>(loaded), kCatalog, options);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) return RequirePositions(*problems);
   RequireGood(std::get<Plan>(planned));
 
@@ -104,7 +104,7 @@ void TestMatrix(const std::string& text) {
     }
     return validation;
   };
-  const auto judged = MakePlan(std::get<Matrix>(loaded), catalog, options);
+  const auto judged = MakePlan(std::get<Matrix>(loaded), kCatalog, options);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&judged)) RequirePositions(*problems);
 }
 

@@ -42,27 +42,27 @@ class Mutator {
   const std::string& Pick(const std::vector<std::string>& from) { return from[Below(from.size())]; }
 
   void Once(const std::vector<std::string>& corpus, std::string* text) {
-    static const std::vector<std::string> tokens = {"{",
-                                                    "}",
-                                                    "[",
-                                                    "]",
-                                                    ",",
-                                                    ":",
-                                                    "\"",
-                                                    "null",
-                                                    "true",
-                                                    "-1",
-                                                    "0",
-                                                    "1e308",
-                                                    "9223372036854775807",
-                                                    "\n",
-                                                    "\\u0",
-                                                    "\xff",
-                                                    "1e999",
-                                                    "\xc3\xa9",
-                                                    "18446744073709551615",
-                                                    "//",
-                                                    "-9223372036854775809"};
+    static const std::vector<std::string> kTokens = {"{",
+                                                     "}",
+                                                     "[",
+                                                     "]",
+                                                     ",",
+                                                     ":",
+                                                     "\"",
+                                                     "null",
+                                                     "true",
+                                                     "-1",
+                                                     "0",
+                                                     "1e308",
+                                                     "9223372036854775807",
+                                                     "\n",
+                                                     "\\u0",
+                                                     "\xff",
+                                                     "1e999",
+                                                     "\xc3\xa9",
+                                                     "18446744073709551615",
+                                                     "//",
+                                                     "-9223372036854775809"};
     const size_t at = Below(text->size() + 1), length = Below(std::min<size_t>(64, text->size() - at + 1));
     switch (Below(6)) {
       case 0:
@@ -75,10 +75,10 @@ class Mutator {
         text->insert(at, text->substr(at, length));
         break;
       case 3:
-        text->insert(at, Pick(tokens));
+        text->insert(at, Pick(kTokens));
         break;
       case 4:
-        text->replace(at, length, Pick(tokens));
+        text->replace(at, length, Pick(kTokens));
         break;
       default: {
         const std::string& other = Pick(corpus);

@@ -196,10 +196,10 @@ TEST(Reports, ThatCannotBeWrittenLeaveTheOthersIntact) {
              Entry("fixture.pass", R"("axes": {"i": )" + Numbers(100) + "}"));
   std::filesystem::create_directory(run.Path("small"));
   // Big enough for the probe and the first, empty report; full afterwards.
-  run.Before({"unshare", "-m", "sh", "-c",
-              "mount -t tmpfs -o size=16k none small && \"$@\"; code=$?; cp small/junit.xml junit.left "
-              "2>/dev/null; exit $code",
-              "sh"});
+  const std::string script =
+      "mount -t tmpfs -o size=16k none small && \"$@\"; code=$?; "
+      "cp small/junit.xml junit.left 2>/dev/null; exit $code";
+  run.Before({"unshare", "-m", "sh", "-c", script, "sh"});
   const GateResult result = run.Run({"--junit", "small/junit.xml", "--junit-profile", "strict"});
   EXPECT_EQ(result.exit_code, 5) << result.err;
   EXPECT_THAT(result.err, HasSubstr("a report could not be written"));

@@ -9,7 +9,6 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 struct Row {
   std::string name;

@@ -222,13 +222,13 @@ TEST(PluginFilesTest, ADescriptionInTheMomentItsTimeIsUpIsThePluginsFault) {
 TEST(PluginFilesTest, FactsOfGpusThatCannotBeAreARedCase) {
   struct {
     const char *facts, *words;
-  } const kTold[] = {
+  } const told_facts[] = {
       {"gpu.count=3", "gpu.0.uuid is missing"},
       {"gpu.count=100000", "gpu.count is \"100000\""},
       {"gpu.count=-4", "gpu.count is \"-4\""},
       {"gpu.count=two", "gpu.count is \"two\""},
   };
-  for (const auto& told : kTold) {
+  for (const auto& told : told_facts) {
     GateRun run;
     run.AddPlugins(CUDNN_CI_FIXTURES "/broken/facts_told");
     run.Matrix(Entry("fixture.pass"));

@@ -13,7 +13,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 class ConvForward : public ShippedTest {
  protected:
@@ -40,7 +39,7 @@ class ConvForward : public ShippedTest {
   json Asked() const {
     std::istringstream lines(gate_log());
     for (std::string line; std::getline(lines, line);)
-      if (const json call = json::parse(line); call["call"] == "cudnnConvolutionForward") return call;
+      if (json call = json::parse(line); call["call"] == "cudnnConvolutionForward") return call;
     return nullptr;
   }
   void ExpectPassed(const CheckOutcome& r) {

@@ -1,0 +1,207 @@
+// What is held against a worker though its exit status says otherwise, and what is not.
+#include "worker_fixture.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_F(WorkerTest, AHangAfterTheVerdictIsTimedOutThoughItExitsWithZeroWhenItIsTerminated) {
+  Start(false);
+  Assign(0);
+  Pass(1);
+  Tick(10 * kSecond);
+  Exit(false, 0, 11 * kSecond);
+  EXPECT_EQ(Error().kind, ErrorKind::kTimedOut);
+}
+
+TEST_F(WorkerTest, WhatIsSentInOneBreathWithTheVerdictIsHeldAgainstIt) {
+  const wire::FromWorker after[] = {wire::Expectation{1, "a.cc", 3, "late"},
+                                    wire::FindingSaid{1, "declared", "late"}, wire::CaseFinished{},
+                                    wire::DescribeEnd{}};
+  for (const wire::FromWorker& message : after) {
+    Start(false);
+    Assign(0);
+    Pass(1);
+    Say(message);
+    Exit(false, 0);
+    EXPECT_EQ(Error().kind, ErrorKind::kProtocol);
+  }
+}
+
+TEST_F(WorkerTest, GarbageAfterALeakIsHeldAgainstItThoughItIsKilledAlready) {
+  Start(false);
+  Assign(0);
+  wire::CaseFinished f;
+  f.serial = 1;
+  f.evaluated = 1;
+  f.leaked = true;
+  Say(f);
+  worker_->OnPacket("garbage", 0, &effects_);
+  Exit(true, SIGKILL);
+  EXPECT_EQ(Error().kind, ErrorKind::kProtocol);
+}
+
+TEST_F(WorkerTest, ALeakIsKilledAndItsPassStands) {
+  Start(false);
+  Assign(0);
+  wire::CaseFinished f;
+  f.serial = 1;
+  f.evaluated = 1;
+  f.leaked = true;
+  Say(f);
+  EXPECT_EQ(Signals(), std::vector<int>({SIGKILL}));
+  Exit(true, SIGKILL);
+  EXPECT_TRUE(std::holds_alternative<Passed>(Only().outcome));
+}
+
+TEST_F(WorkerTest, AnIdleSharedWorkerThatTheHarnessConvictedEndedBadlyWithAnyExitStatus) {
+  const std::function<void()> crimes[] = {[&] { worker_->OnPacket("garbage", 0, &effects_); },
+                                          [&] { worker_->OnOutput(std::string(1001, 'x'), 0, &effects_); },
+                                          [&] {
+                                            Say(wire::Expectation{1, "a.cc", 3, "late"});
+                                          },
+                                          [&] {
+                                            worker_->Shutdown(0, &effects_);
+                                            Tick(10 * kSecond);
+                                          }};
+  for (const auto& crime : crimes) {
+    Start(true);
+    Assign(0);
+    Pass(1);
+    EXPECT_TRUE(worker_->idle());
+    crime();
+    Exit(false, 0, 11 * kSecond);
+    EXPECT_TRUE(worker_->ended_badly());
+    EXPECT_EQ(worker_->last_finished()->case_index, 0u);
+  }
+}
+
+TEST_F(WorkerTest, ACancelledRunIsNoFaultOfAnIdleWorker) {
+  Start(true);
+  Assign(0);
+  Pass(1);
+  worker_->Terminate(ErrorKind::kCancelled, "over", true, 0, &effects_);
+  Exit(true, SIGKILL);
+  EXPECT_FALSE(worker_->ended_badly());
+}
+
+TEST_F(WorkerTest, AVerdictAfterTheTimeLimitIsTooLate) {
+  Start(false);
+  Assign(0, 10);
+  Tick(10 * kSecond);
+  Pass(1, 10 * kSecond);
+  Exit(false, 0, 10 * kSecond);
+  EXPECT_EQ(Error().kind, ErrorKind::kTimedOut);
+}
+
+TEST_F(WorkerTest, AFailureIsNotHiddenByASkipAfterIt) {
+  Start(true);
+  Assign(0);
+  Say(wire::Expectation{1, "a.cc", 3, "wrong"});
+  wire::CaseFinished f;
+  f.serial = 1;
+  f.evaluated = 1;
+  f.skipped = true;
+  Say(f);
+  EXPECT_TRUE(std::holds_alternative<Failed>(Only().outcome));
+}
+
+TEST_F(WorkerTest, AWorkerOfAnotherVersionIsNotBelieved) {
+  Start(false);
+  Assign(0);
+  Say(wire::Hello{wire::kVersion + 1, 1});
+  Pass(1);
+  Exit(false, 0);
+  EXPECT_EQ(Error().kind, ErrorKind::kProtocol);
+}
+
+TEST_F(WorkerTest, ACanaryNobodyAskedForIsNotBelieved) {
+  Start(false);
+  Assign(0);
+  Say(wire::CanaryDone{true, ""});
+  Exit(true, SIGKILL);
+  EXPECT_EQ(Error().kind, ErrorKind::kProtocol);
+  EXPECT_TRUE(All<CanaryResult>().empty());
+}
+
+TEST_F(WorkerTest, ACancelledCanarySaysNothingAboutTheDevice) {
+  Start(false);
+  worker_->RequestCanary(0, &effects_);
+  worker_->Terminate(ErrorKind::kCancelled, "over", false, 0, &effects_);
+  Exit(true, SIGTERM);
+  EXPECT_TRUE(All<CanaryResult>().empty());
+}
+
+TEST_F(WorkerTest, ACanaryThatEndsItsProcessOrHangsIsAnswered) {
+  Start(false);
+  worker_->RequestCanary(0, &effects_);
+  Exit(true, SIGSEGV);
+  ASSERT_EQ(All<CanaryResult>().size(), 1u);
+  EXPECT_FALSE(All<CanaryResult>()[0].ok);
+  Start(false);
+  worker_->RequestCanary(0, &effects_);
+  EXPECT_EQ(worker_->NextDeadlineNs(), 60 * kSecond);
+  Tick(60 * kSecond);
+  EXPECT_EQ(Signals(), std::vector<int>({SIGKILL}));
+  Exit(true, SIGKILL, 60 * kSecond);
+  EXPECT_EQ(All<CanaryResult>().size(), 1u);
+}
+
+TEST_F(WorkerTest, SignalsThatOthersSendAccuseNobody) {
+  for (const int signal : {SIGKILL, SIGTERM, SIGINT}) {
+    Start(false);
+    Assign(0);
+    Exit(true, signal);
+    EXPECT_EQ(Error().kind, ErrorKind::kKilledFromOutside) << signal;
+  }
+}
+
+TEST_F(WorkerTest, TheKernelsMemoryKillIsNoCrash) {
+  Start(false);
+  Assign(0);
+  worker_->OnExit({true, SIGKILL, false}, true, 0, &effects_);
+  EXPECT_EQ(Error().kind, ErrorKind::kOutOfMemory);
+}
+
+// What a check may report is bounded; what it is convicted by never gets lost.
+
+TEST_F(WorkerTest, WhatIsBeyondTheBoundsIsCountedAndToldInANote) {
+  Start(true);
+  Assign(0);
+  for (int i = 0; i < 1500; ++i) Say(wire::Measurement{1, "m", 1, "", ""});
+  for (int i = 0; i < 5000; ++i) Say(wire::Step{1, "s", false});
+  Pass(1);
+  EXPECT_EQ(Events<Measured>(), 1000u);
+  EXPECT_EQ(Events<StepReached>(), 4096u);
+  ASSERT_EQ(Findings().size(), 1u);
+  EXPECT_EQ(Findings()[0].slug, "evidence-dropped");
+  EXPECT_EQ(Findings()[0].severity, Severity::kNote);
+  EXPECT_EQ(Findings()[0].detail, "500 measurements, 904 steps");
+  EXPECT_TRUE(std::holds_alternative<Passed>(Only().outcome));
+}
+
+TEST_F(WorkerTest, AnErrorAmongWhatIsDroppedIsAnErrorOfItsOwn) {
+  declared_.severity = Severity::kNote;
+  Start(true);
+  Assign(0);
+  for (int i = 0; i < 300; ++i) Say(wire::FindingSaid{1, "declared", "x"});
+  Say(wire::FindingSaid{1, "nobody-declared-this", "x"});
+  Pass(1);
+  EXPECT_EQ(Findings().back().slug, "evidence-dropped");
+  EXPECT_EQ(Findings().back().severity, Severity::kError);
+  EXPECT_TRUE(std::holds_alternative<Failed>(Only().outcome));
+}
+
+TEST_F(WorkerTest, AFailedExpectationBeyondTheBoundsStillFails) {
+  Start(true);
+  Assign(0);
+  Say(wire::Expectation{1, "a.cc", 3, std::string(60'000, 'x')});
+  for (int i = 0; i < 300; ++i) Say(wire::Expectation{1, "a.cc", 3, std::string(15'000, 'x')});
+  Pass(1);
+  EXPECT_LT(Events<ExpectationFailed>(), 100u);  // by size before by number
+  EXPECT_TRUE(std::holds_alternative<Failed>(Only().outcome));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
