@@ -1,0 +1,72 @@
+// The pool with a process that the test plays: through the seam that starts processes.
+#include <gtest/gtest.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "base/time.h"
+#include "exec/pool.h"
+#include "scratch.h"
+#include "wire/message.h"
+#include "wire/socket.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr int kPackets = 150;  // more than the pool reads of one process at a time
+
+// Sends all it has to say and ends with 0 before anybody looks.
+class QuickProcess : public ProcessControl {
+ public:
+  Result<pid_t> Spawn(const SpawnRequest& request) override {
+    for (int i = 0; i < kPackets; ++i)
+      if (wire::Send(request.control_fd, wire::Encode(wire::FromWorker(wire::Fact{"key", "value"}))) !=
+          wire::Io::kOk)
+        return Error{"the socket holds no more"};
+    return INT_MAX;  // nobody's
+  }
+  bool HasExited(pid_t) override { return true; }
+  void Signal(pid_t, int) override {}
+  ExitStatus Reap(pid_t) override { return {}; }
+  bool SweepStrays(const std::set<pid_t>&) override { return false; }
+};
+
+class CountingWorker : public Worker {
+ public:
+  explicit CountingWorker(int* messages) : Worker(WorkerLimits{}), messages_(messages) {}
+  bool idle() const override { return false; }
+
+ protected:
+  void OnMessage(const wire::FromWorker&, int64_t, Effects*) override { ++*messages_; }
+  void CheckTask(int64_t, Effects*) override {}
+  int64_t TaskDeadlineNs() const override { return INT64_MAX; }
+  void OnEnded(const ExitStatus&, bool, bool, int64_t, Effects*) override {}
+  void OnAbandoned(int64_t, Effects*) override {}
+
+ private:
+  int* const messages_;
+};
+
+class Client : public PoolClient {
+ public:
+  void OnEffect(Worker*, Effect) override {}
+  void OnEnded(Worker*, const ExitStatus&) override { ended_ = true; }
+  void OnSignal(int) override {}
+  bool ended_ = false;
+};
+
+TEST(Pool, WhatAProcessHadSentBeforeItEndedIsReadToTheLast) {
+  const Scratch scratch;
+  QuickProcess control;
+  Client client;
+  int messages = 0;
+  Pool pool(&control, -1, scratch.path(), &client);
+  const auto started = pool.Start({}, std::make_unique<CountingWorker>(&messages));
+  ASSERT_TRUE(started.ok()) << started.error();
+  const int64_t give_up = MonotonicNs() + 30'000'000'000;
+  while (!client.ended_ && MonotonicNs() < give_up) pool.Turn(give_up);
+  EXPECT_TRUE(client.ended_);
+  EXPECT_EQ(messages, kPackets);
+}
+
+}  // namespace
+}  // namespace cudnn_ci
