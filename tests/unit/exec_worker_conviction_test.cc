@@ -87,12 +87,14 @@ TEST_F(WorkerTest, ACancelledRunIsNoFaultOfAnIdleWorker) {
 }
 
 TEST_F(WorkerTest, AVerdictAfterTheTimeLimitIsTooLate) {
-  Start(false);
-  Assign(0, 10);
-  Tick(10 * kSecond);
-  Pass(1, 10 * kSecond);
-  Exit(false, 0, 10 * kSecond);
-  EXPECT_EQ(Error().kind, ErrorKind::kTimedOut);
+  for (const bool shared : {false, true}) {
+    Start(shared);
+    Assign(0, 10);
+    Tick(10 * kSecond);
+    Pass(1, 10 * kSecond);
+    Exit(false, 0, 10 * kSecond);
+    EXPECT_EQ(Error().kind, ErrorKind::kTimedOut) << shared;
+  }
 }
 
 TEST_F(WorkerTest, AFailureIsNotHiddenByASkipAfterIt) {
