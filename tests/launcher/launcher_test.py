@@ -583,7 +583,13 @@ def main():
     parser.add_argument("--shell", default="sh")
     parser.add_argument("--tree")
     parser.add_argument("--plugins")
+    parser.add_argument("--list", action="store_true", help="print the names of the tests and run none")
     OPTIONS, rest = parser.parse_known_args()
+    if OPTIONS.list:
+        for suite in unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]):
+            for test in suite:
+                print(test.id().removeprefix("__main__."))
+        return 0
     if not shutil.which(OPTIONS.shell.split()[0]):
         print(f"SKIPPED: {OPTIONS.shell} is not installed")
         return 77
