@@ -132,6 +132,8 @@ class Problems {
   void Add(const std::string& parameter, const std::string& why) {
     host_->invalid(case_, parameter.c_str(), why.c_str());
   }
+  // Whether Context::Satisfies can read a range (">=12.0 <13"); of a version V ask with "=V".
+  bool IsRange(const std::string& range) const { return host_->satisfies(case_, "0", range.c_str()) >= 0; }
 
  private:
   const cci_host* host_;
