@@ -65,10 +65,11 @@ void Facts(FactSink& facts) {
     return;
   }
   facts.Report("driver.library.path", library);
-  int cuda = 0;
-  if (api.DriverGetVersion(&cuda) == CUDA_SUCCESS && cuda > 0)
-    facts.Report(CCI_FACT_DRIVER_CUDA, CudaVersionText(cuda));
+  // A stub or what else bears the name may lack any function: that is for driver.load to say.
   try {
+    int cuda = 0;
+    if (api.DriverGetVersion(&cuda) == CUDA_SUCCESS && cuda > 0)
+      facts.Report(CCI_FACT_DRIVER_CUDA, CudaVersionText(cuda));
     ReportGpus(facts, api, nvml);
   } catch (const std::exception& e) {
     facts.Report(CCI_FACT_GPU_ERROR, e.what());

@@ -50,6 +50,15 @@ TEST_F(DriverLoad, TellsTheToolkitsStubByItsAnswer) {
   EXPECT_THAT(r.Detail(), HasSubstr("is the stub; found through LD_LIBRARY_PATH entry "));
 }
 
+// Some library by the driver's name: the facts have nothing to say then, and are not at fault.
+TEST_F(DriverLoad, ALibraryWithoutTheDriversFunctionsIsTheRunnersFault) {
+  fs::create_symlink(FakeFile("nvml", "libnvidia-ml.so.1"), libraries() + "/libcuda.so.1");
+  const CheckOutcome r = Check("driver.load");
+  EXPECT_EQ(r.gate.exit_code, 3) << r.gate.out;
+  EXPECT_THAT(r.Slugs(), ElementsAre("expectation-failed"));
+  EXPECT_THAT(r.gate.out, Not(HasSubstr("plugin.facts")));
+}
+
 TEST_F(DriverLoad, TellsAStubByItsPath) {
   fs::create_symlink(FakeFile("libcuda", "libcuda.so.1"), libraries() + "/libcuda.so.1");
   EXPECT_EQ(Check("driver.load").Outcome(), "passed");
