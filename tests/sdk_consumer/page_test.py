@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/a-check-in-ten-minutes.md as a reader follows it: every command of the installed page, in an empty folder, against what the
+"""harness/docs/a-check-in-ten-minutes.md as a reader follows it: every command of the installed page, in an empty folder, against what the
 page shows; and then the example's checks against NCCLs that the page does not have.
 
 usage: page_test.py (--tree DIR | --build DIR --cmake PROGRAM) [ARGUMENTS FOR unittest...]
