@@ -103,6 +103,16 @@ TEST(FoldTest, KeepsTheAttemptOfAPassOnlyIfThereIsSomethingToTell) {
   EXPECT_EQ(summary.cases[2].attempts.size(), 2u);
 }
 
+TEST(FoldTest, KeepsEveryAttemptOfACaseThatHadSeveral) {
+  RunBuilder b;
+  b.Plan("conv.a");
+  b.Attempt({"conv.a", ""}, Passed{}, {}, AttemptMode::kShared);
+  b.Add(AttemptStarted{{"conv.a", ""}, 2, 2, AttemptMode::kConfirm});
+  b.Add(AttemptFinished{{"conv.a", ""}, 2, 2, Passed{}, 0.5, "", ""});
+  b.Add(CaseFinished{{"conv.a", ""}, Passed{}, 1, {}});
+  EXPECT_EQ(b.Summarize().cases.at(0).attempts.size(), 2u);
+}
+
 TEST(FoldTest, AnErrorOfACaseNobodyPlannedIsNotLost) {
   RunBuilder b;
   b.Pass("conv.a");
