@@ -172,8 +172,7 @@ void Runner::OnAttemptEnded(const Seat& seat, AttemptResult result) {
 void Runner::Decide(const AttemptResult& result) {
   const size_t i = result.case_index;
   Decision decision = cases_.Judge(result);
-  if (decision.next == Next::kFinal)
-    return Finalize(i, std::move(decision.outcome), decision.findings);
+  if (decision.next == Next::kFinal) return Finalize(i, std::move(decision.outcome), decision.findings);
   // The run is over: what was to be looked at again counts as it stands.
   if (cancelled_) return Finalize(i, result.outcome, {});
   scheduler_.Requeue(i, true);

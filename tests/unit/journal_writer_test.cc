@@ -35,17 +35,19 @@ namespace {
 
 class JournalWriterTest : public testing::Test {
  protected:
-  // Plays a red run into a journal, lets `meddle` do to the file what a check might, and finishes.
-  Status Play(const std::function<void(const std::string& path)>& meddle) {
+  // Plays a red run into a journal, lets `meddle` do to the file what a check might, before the last line or
+  // `at_the_end`, and finishes.
+  Status Play(const std::function<void(const std::string& path)>& meddle, bool at_the_end = false) {
     auto writer = JournalWriter::Open(path_);
     EXPECT_TRUE(writer.ok()) << writer.error();
     RunBuilder b;
     b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, "3 of 4 differ"));
     const std::vector<Event> events = b.Events();
     for (const Event& event : events) {
-      if (&event == &events.back() && meddle) meddle(path_);
+      if (&event == &events.back() && meddle && !at_the_end) meddle(path_);
       EXPECT_TRUE((*writer)->OnEvent(event, {}).ok());
     }
+    if (meddle && at_the_end) meddle(path_);
     return (*writer)->Finish({});
   }
   Scratch scratch_;
@@ -99,6 +101,14 @@ TEST_F(JournalWriterTest, WhatACheckDoesToItIsNoticed) {
     EXPECT_NE(status.error().find(row.words), std::string::npos) << status.error();
     unlink(path_.c_str());
   }
+}
+
+TEST_F(JournalWriterTest, WhatIsAppendedBehindTheLastLineIsNoticed) {
+  // No whole line: the chain of lines says nothing of it.
+  const Status status =
+      Play([](const std::string& path) { std::ofstream(path, std::ios::app) << "{"; }, true);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().find("was changed"), std::string::npos) << status.error();
 }
 
 TEST_F(JournalWriterTest, AJournalWrittenAnewWithARightChainIsNoticed) {

@@ -1,5 +1,5 @@
-/* The plugin `shm`, in C: is there enough shared memory? Engines give a container 64 MB of it unless they are told
- * otherwise; NCCL and the data loaders of frameworks end there with a bus error. */
+/* The plugin `shm`, in C: is there enough shared memory? Engines give a container 64 MB of it unless they are
+ * told otherwise; NCCL and the data loaders of frameworks end there with a bus error. */
 #include <cudnn_ci/plugin.h>
 #include <errno.h>
 #include <stdio.h>
