@@ -56,6 +56,19 @@ TEST(Adversary, AnInputOrAForeignFileIsNeverReplaced) {
   }
 }
 
+// One of the reports cannot be written: an earlier one beside it would be taken for this run's.
+TEST(Adversary, AForeignFileUnderOneReportsNameLeavesNoOldOneUnderAnothers) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  ASSERT_EQ(run.Run().exit_code, 0);
+  run.Write("report/report.json", "somebody's");
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("report/report.json: it is no report of cudnn-ci"));
+  EXPECT_EQ(run.Read("report/report.json"), "somebody's");
+  EXPECT_FALSE(run.Exists("report/junit.xml"));
+}
+
 TEST(Adversary, AForeignFileThatAppearsDuringTheRunIsNotReplaced) {
   for (const std::string name : {"report.json", "junit.xml"}) {
     GateRun run;
