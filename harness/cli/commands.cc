@@ -49,7 +49,7 @@ int List(const Options& options) {
     if (!choice.ok()) return Fail(choice.error());
     path = *choice;
   }
-  auto loaded = LoadMatrix(path);
+  auto loaded = LoadMatrix(path, options.matrices_dir());
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
   const Matrix& matrix = std::get<Matrix>(loaded);
   if (options.auto_matrix) {

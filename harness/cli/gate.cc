@@ -78,7 +78,7 @@ bool Gate::PrepareOutput() {
 }
 
 bool Gate::LoadMatrixFile(const std::string& path) {
-  auto loaded = LoadMatrix(path);
+  auto loaded = LoadMatrix(path, options_.matrices_dir());
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
     RemoveReports(paths_);
     exit_code_ = PrintProblems(*problems);
@@ -108,8 +108,9 @@ bool Gate::Load() {
   const Result<std::string> choice = session_.AutoMatrix();
   if (options_.auto_matrix) return choice.ok() ? LoadMatrixFile(*choice) : Invalid(choice.error());
   return Invalid("no matrix given. Found: " + session_.FoundInWords() + ". " +
-                 (choice.ok() ? "Type: cudnn-ci --matrix " + *choice + ", or cudnn-ci --auto"
-                              : "Name the contract with --matrix FILE"));
+                 (choice.ok()
+                      ? "Type: cudnn-ci --matrix " + *choice + ", or cudnn-ci --auto"
+                      : "Name the contract with --matrix FILE, or one that comes with cudnn-ci by its name"));
 }
 
 void Gate::Emit(EventBody body) { fanout_->Emit(NowMs(), std::move(body)); }

@@ -101,7 +101,9 @@ CLI::Validator Path() {
 }
 
 void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
-  app->add_option("--matrix", o->matrix, "the contract to gate against (matrices/README.md)")
+  app->add_option("--matrix", o->matrix,
+                  "the contract to gate against: a file, or the name of one that comes with cudnn-ci (cu12, "
+                  "builtin:cu12)")
       ->type_name("FILE")
       ->check(Path());
   app->add_flag("--auto", o->auto_matrix, "take the matrix for the CUDA major that is found");

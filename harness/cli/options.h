@@ -18,7 +18,7 @@ struct Options {
   std::string command_line;    // as typed, quoted for a shell
   std::string executable_dir;  // of cudnn-ci
 
-  std::string matrix;  // file; empty with --auto or without either
+  std::string matrix;  // file or name; empty with --auto or without either
   bool auto_matrix = false;
   std::string output_dir;                           // as given; empty: the default, or none
   std::map<std::string, std::string> report_paths;  // as given, by the name of ReportFormats()

@@ -43,6 +43,16 @@ class BadInput : public testing::Test {
 
 TEST_F(BadInput, AMissingMatrix) { ExpectRefused("matrix.json"); }
 
+TEST_F(BadInput, AMatrixThatNobodyShips) {
+  const GateResult result = run_.Command({"--matrix", "cu21", "--output-dir", "report"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(
+      result.err,
+      "cu21: error: no such file, and no matrix \"cu21\" comes with cudnn-ci, only base, cu11, cu12, cu13, "
+      "nightly; did you mean \"cu11\"?\n");
+  for (const std::string& old : kReports) EXPECT_FALSE(run_.Exists("report/" + old)) << old;
+}
+
 TEST_F(BadInput, ADirectory) {
   fs::create_directory(run_.Path("matrix.json"));
   ExpectRefused("directory");

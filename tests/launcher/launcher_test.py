@@ -196,6 +196,24 @@ class LauncherTest(unittest.TestCase):
                        "/cudnn-ci-matrix/mine.json", "--fail-fast"]))
         self.assertIn('"entrypoint": "kept"', (self.out / "launcher.json").read_text())
 
+    def test_a_matrix_of_the_tools_own(self):
+        (self.dir / "tool/matrices").mkdir()
+        for name in ("cu12", "cu13", "matrix.schema"):
+            (self.dir / f"tool/matrices/{name}.json").write_text("{}")
+        for name in ("cu12", "builtin:cu12"):
+            with self.subTest(name=name):
+                self.launch("--matrix", name, run=reports())
+                self.assertEqual(self.run_call(), self.expected_run(
+                    "--gpus", "all", "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci",
+                    arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--matrix", "builtin:cu12"]))
+        (self.standin / "calls").unlink()
+        for name in ("cu21", "builtin:cu21", "matrix.schema", "../matrices/cu12", "builtin:"):
+            with self.subTest(name=name):
+                result = self.launch("--matrix", name, run=reports())
+                self.assertEqual(result.code, 2)
+                self.assertIn("no such file, and none of the tool's own: cu12 cu13\n", result.stderr)
+                self.assertEqual(self.calls(), [])
+
     def gpu_words(self, *args, engine="docker"):
         if engine != "docker":
             os.replace(self.bin / "docker", self.bin / engine)
