@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/container_command.h"
 #include "cli/process_setup.h"
 #include "exec/proc.h"
 #include "exec/runner.h"
@@ -70,7 +72,7 @@ bool Gate::PrepareOutput() {
     WithdrawReports(paths);
     return Invalid(none);
   }
-  Result<ReportLocks> locks = PrepareReports(paths, {options_.matrix});
+  Result<ReportLocks> locks = PrepareReports(paths, {options_.matrix, options_.image_config});
   if (!locks.ok()) return Invalid(locks.error());  // paths_ stays empty: nothing there is ours to remove
   locks_ = std::move(*locks);
   paths_ = std::move(paths);
@@ -99,6 +101,11 @@ bool Gate::Load() {
   if (access(options_.worker_path().c_str(), X_OK) != 0)
     return Invalid("the installation is incomplete: " + options_.worker_path() +
                    " is missing or not executable");
+  if (!options_.image_config.empty()) {
+    Result<Variables> variables = ReadImageVariables(options_.image_config);
+    if (!variables.ok()) return Invalid("--image-config: " + variables.error());
+    image_variables_ = std::move(*variables);
+  }
   if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
   if (const std::string low = LowLimit(); !low.empty()) return Invalid(low);
   // What is there decides, or at least helps to say what to type.
@@ -209,6 +216,22 @@ bool Gate::DryRun() {
   return false;
 }
 
+void Gate::Identify(RunStarted* run) const {
+  constexpr std::string_view kPrefix = "env.";
+  Variables seen, runners;
+  // Which variables are recorded is the plugins' business; a check's process may have been given other
+  // values.
+  for (const auto& [subject, facts] : run->facts)
+    for (const auto& [key, value] : facts)
+      if (key.compare(0, kPrefix.size(), kPrefix) == 0)
+        if (const char* own = getenv(key.c_str() + kPrefix.size())) seen[key.substr(kPrefix.size())] = own;
+  if (!options_.image_config.empty()) run->environment = AttributeVariables(seen, image_variables_);
+  for (const auto& [name, by] : run->environment)
+    if (by != "image") runners[name] = seen[name];
+  if (!options_.subject_image.empty()) run->image = options_.subject_image;
+  run->container_command = ContainerCommand(options_, matrix_, runners);
+}
+
 RunStarted Gate::Introduction() const {
   RunStarted r;
   r.timestamp = UtcTimestamp();
@@ -224,6 +247,7 @@ RunStarted Gate::Introduction() const {
   r.devices = devices_;
   r.contract = matrix_.contract;
   for (const auto& [subject, facts] : session_.discovery().facts.by_subject) r.facts[subject] = facts;
+  Identify(&r);
   r.not_gated = plan_.not_gated;
   r.warnings = plan_.warnings;
   const Discovery& d = session_.discovery();

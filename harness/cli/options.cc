@@ -10,6 +10,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/shard.h"
+#include "model/image_identity.h"
 #include "report/formats.h"
 
 namespace cudnn_ci {
@@ -21,44 +23,6 @@ constexpr char kDescription[] =
     "Exit: 0 passed, 1 image at fault, 2 invalid use, 3 runner at fault, 4 matrix at fault, 5 harness at "
     "fault,\n"
     "      6 undetermined, 130/143 interrupted.";
-
-// "2/4", counted from 1.
-bool ParseShard(const std::string& text, int* index, int* count) {
-  char* end = nullptr;
-  const long i = strtol(text.c_str(), &end, 10);
-  if (end == text.c_str() || *end != '/') return false;
-  const char* second = end + 1;
-  const long n = strtol(second, &end, 10);
-  if (end == second || *end != '\0' || n < 1 || n > 100000 || i < 1 || i > n) return false;
-  *index = static_cast<int>(i);
-  *count = static_cast<int>(n);
-  return true;
-}
-
-// The variables of GitLab's parallel jobs (from 1), GoogleTest and Slurm (from 0 or a minimum).
-bool ShardFromEnvironment(int* index, int* count) {
-  const auto number = [](const char* name, int* out) {
-    const char* v = getenv(name);
-    if (!v || !*v) return false;
-    char* end = nullptr;
-    const long n = strtol(v, &end, 10);
-    *out = static_cast<int>(n);
-    return *end == '\0';
-  };
-  int i = 0, n = 0, low = 0;
-  if (number("CI_NODE_INDEX", &i) && number("CI_NODE_TOTAL", &n)) {
-    *index = i;
-  } else if (number("GTEST_SHARD_INDEX", &i) && number("GTEST_TOTAL_SHARDS", &n)) {
-    *index = i + 1;
-  } else if (number("SLURM_ARRAY_TASK_ID", &i) && number("SLURM_ARRAY_TASK_COUNT", &n)) {
-    number("SLURM_ARRAY_TASK_MIN", &low);
-    *index = i - low + 1;
-  } else {
-    return false;
-  }
-  *count = n;
-  return n >= 1 && *index >= 1 && *index <= n;
-}
 
 // Finite, and at most a week.
 CLI::Validator Seconds() {
@@ -98,6 +62,18 @@ CLI::Validator Path() {
                            : std::string();
       },
       "", "path");
+}
+
+// A name that means another image tomorrow is no identity.
+CLI::Validator ImageByDigest() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return IsImageByDigest(text)
+                   ? std::string()
+                   : CleanLine(text, 300) +
+                         " is no NAME@sha256:... with 64 digits, as in what an inspector calls RepoDigests";
+      },
+      "", "image");
 }
 
 void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
@@ -170,6 +146,13 @@ void AddRunOptions(CLI::App* app, Options* o) {
   app->add_option("--grace", o->grace_s, "seconds between SIGTERM and SIGKILL for a case that hangs")
       ->type_name("S")
       ->check(Seconds());
+  app->add_option("--subject-image", o->subject_image, "the image under test, for reports and reproduction")
+      ->type_name("NAME@DIGEST")
+      ->check(ImageByDigest());
+  app->add_option("--image-config", o->image_config,
+                  "what `docker image inspect` prints of it: tells its variables from the runner's")
+      ->type_name("FILE")
+      ->check(Path());
   app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");
   app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
 }
@@ -183,6 +166,32 @@ std::string GivenTwice(const CLI::App& app, const CLI::App& run) {
     if (option->count() > 0 && other->count() > 0) return option->get_name();
   }
   return {};
+}
+
+// What asks for the same run again, in another place and without its own reports.
+std::vector<std::string> Arguments(const CLI::App& app, const CLI::App& run) {
+  const auto is_of_this_place = [](const std::string& name) {
+    const std::vector<ReportFormat>& formats = ReportFormats();
+    return name == "--output-dir" || name == "--image-config" || name == "--plugin-dir" ||
+           name == "--dry-run" ||
+           std::any_of(formats.begin(), formats.end(),
+                       [&](const ReportFormat& format) { return name == std::string("--") + format.name; });
+  };
+  std::vector<std::string> words;
+  for (const CLI::App* a : {&app, &run}) {
+    for (const CLI::Option* option : a->get_options()) {
+      if (option->count() == 0 || is_of_this_place(option->get_name())) continue;
+      if (option->get_items_expected_max() == 0) {
+        words.push_back(option->get_name());
+        continue;
+      }
+      for (const std::string& value : option->results()) {
+        words.push_back(option->get_name());
+        words.push_back(value);
+      }
+    }
+  }
+  return words;
 }
 
 // The places for reports on a command line that could not be parsed; none when it is no run that writes some.
@@ -301,6 +310,7 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     return wrong(std::string(e.what()) + " (see cudnn-ci --help)");
   }
   if (const std::string problem = UsageProblem(app, *run, shard, &o); !problem.empty()) return wrong(problem);
+  o.arguments = Arguments(app, *run);
   return {std::move(o), 0, {}};
 }
 

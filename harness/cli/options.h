@@ -20,6 +20,11 @@ struct Options {
 
   std::string matrix;  // file or name; empty with --auto or without either
   bool auto_matrix = false;
+  std::string subject_image;  // the image under test by digest; empty: nobody said
+  std::string image_config;   // file with its configuration; empty: none
+  // What the run was asked for, as words that ask for it again: without the places of reports,
+  // image_config and plugin_dirs.
+  std::vector<std::string> arguments;
   std::string output_dir;                           // as given; empty: the default, or none
   std::map<std::string, std::string> report_paths;  // as given, by the name of ReportFormats()
   bool strict_junit = false;
