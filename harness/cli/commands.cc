@@ -300,6 +300,8 @@ int RunCommand(const Options& options) {
       return Report(options);
     case Command::kCopyTo:
       return CopyTo(options);
+    case Command::kManual:
+      return Print(options.manual);
     case Command::kRun:
       break;
   }

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/manual.h"
 #include "cli/shard.h"
 #include "model/image_identity.h"
 #include "report/formats.h"
@@ -241,6 +242,48 @@ std::string UsageProblem(const CLI::App& app, const CLI::App& run, const std::st
   return !o->matrix.empty() && o->auto_matrix ? "--matrix and --auto exclude each other" : "";
 }
 
+// All commands and options, which set `o` and `shard` when the line is parsed. Returns the command `run`.
+CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
+  app->set_version_flag("--version", std::string("cudnn-ci ") + ToolVersion());
+  app->require_subcommand(0, 1);
+  const auto command = [&](const char* name, const char* what, Command c) {
+    CLI::App* sub = app->add_subcommand(name, what);
+    sub->callback([o, c] { o->command = c; });
+    return sub;
+  };
+  CLI::App* run = command("run", "gate the image (the default)", Command::kRun);
+  for (CLI::App* a : {app, run}) {
+    AddPlanOptions(a, o, shard);
+    AddRunOptions(a, o);
+    AddDiscoveryOptions(a, o);
+  }
+  CLI::App* list = command("list", "the cases of the plan, without running them", Command::kList);
+  AddPlanOptions(list, o, shard);
+  CLI::App* plugins = command("plugins", "what was discovered", Command::kPlugins);
+  plugins->add_flag("--check", o->check_plugins,
+                    "only judge them, as a run would: exit 5 if one is at fault");
+  CLI::App* facts = command("facts", "what this host and image are", Command::kFacts);
+  CLI::App* explain = command("explain", "cause, remedy and link of a finding", Command::kExplain);
+  explain->add_option("SLUG", o->slug, "as a report names it")->required();
+  for (CLI::App* a : {list, plugins, facts, explain}) {
+    a->add_flag("--json", o->json, "for machines");
+    AddDiscoveryOptions(a, o);
+  }
+  CLI::App* copy_to = command("copy-to", "copy the installed tree, without shell or cp", Command::kCopyTo);
+  copy_to->add_option("DIR", o->copy_target, "folder to copy it to")->required();
+  CLI::App* report = command("report", "rebuild the reports from a journal", Command::kReport);
+  report->add_option("JOURNAL", o->journals, "journal.jsonl of a run")->required()->expected(1);
+  report->add_option("--output-dir", o->output_dir, "where to write junit.xml and report.json")
+      ->check(Path());
+  report
+      ->add_option_function<std::string>(
+          "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; }, "rich or strict")
+      ->check(CLI::IsMember({"rich", "strict"}));
+  CLI::App* manual = command("manual", "the manual page, or the completion for bash", Command::kManual);
+  manual->add_option("FORMAT", o->manual, "man or bash")->required()->check(CLI::IsMember({"man", "bash"}));
+  return run;
+}
+
 std::string CommandLine(int argc, char** argv) {
   std::vector<std::string> words;
   for (int i = 0; i < argc; ++i) words.push_back(ShellQuote(CleanLine(argv[i], 2000)));
@@ -266,39 +309,7 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   o.executable_dir = ExecutableDirectory();
   std::string shard;
   CLI::App app{kDescription, "cudnn-ci"};
-  app.set_version_flag("--version", std::string("cudnn-ci ") + ToolVersion());
-  app.require_subcommand(0, 1);
-  const auto command = [&](const char* name, const char* what, Command c) {
-    CLI::App* sub = app.add_subcommand(name, what);
-    sub->callback([&o, c] { o.command = c; });
-    return sub;
-  };
-  CLI::App* run = command("run", "gate the image (the default)", Command::kRun);
-  for (CLI::App* a : {&app, run}) {
-    AddPlanOptions(a, &o, &shard);
-    AddRunOptions(a, &o);
-    AddDiscoveryOptions(a, &o);
-  }
-  CLI::App* list = command("list", "the cases of the plan, without running them", Command::kList);
-  AddPlanOptions(list, &o, &shard);
-  CLI::App* plugins = command("plugins", "what was discovered", Command::kPlugins);
-  plugins->add_flag("--check", o.check_plugins, "only judge them, as a run would: exit 5 if one is at fault");
-  CLI::App* facts = command("facts", "what this host and image are", Command::kFacts);
-  CLI::App* explain = command("explain", "cause, remedy and link of a finding", Command::kExplain);
-  explain->add_option("SLUG", o.slug, "as a report names it")->required();
-  for (CLI::App* a : {list, plugins, facts, explain}) {
-    a->add_flag("--json", o.json, "for machines");
-    AddDiscoveryOptions(a, &o);
-  }
-  CLI::App* copy_to = command("copy-to", "copy the installed tree, without shell or cp", Command::kCopyTo);
-  copy_to->add_option("DIR", o.copy_target, "folder to copy it to")->required();
-  CLI::App* report = command("report", "rebuild the reports from a journal", Command::kReport);
-  report->add_option("JOURNAL", o.journals, "journal.jsonl of a run")->required()->expected(1);
-  report->add_option("--output-dir", o.output_dir, "where to write junit.xml and report.json")->check(Path());
-  report
-      ->add_option_function<std::string>(
-          "--junit-profile", [&o](const std::string& v) { o.strict_junit = v == "strict"; }, "rich or strict")
-      ->check(CLI::IsMember({"rich", "strict"}));
+  const CLI::App* run = Declare(&app, &o, &shard);
   const auto wrong = [&](const std::string& what) {
     fprintf(stderr, "cudnn-ci: %s\n", CleanLine(what, 700).c_str());
     return ParsedOptions{std::nullopt, 2, ReportPlaces(app, *run, argc, argv)};
@@ -311,6 +322,8 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   }
   if (const std::string problem = UsageProblem(app, *run, shard, &o); !problem.empty()) return wrong(problem);
   o.arguments = Arguments(app, *run);
+  if (o.command == Command::kManual)
+    o.manual = o.manual == "man" ? ManPage(app, ToolVersion()) : BashCompletion(app);
   return {std::move(o), 0, {}};
 }
 

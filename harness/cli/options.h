@@ -11,7 +11,7 @@
 
 namespace cudnn_ci {
 
-enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport, kCopyTo };
+enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport, kCopyTo, kManual };
 
 struct Options {
   Command command = Command::kRun;
@@ -45,6 +45,7 @@ struct Options {
   std::string slug;                   // explain
   std::vector<std::string> journals;  // report
   std::string copy_target;            // copy-to
+  std::string manual;                 // manual: its text
 
   // The folder of bin, libexec, plugins and matrices.
   std::string TreeRoot() const { return executable_dir.substr(0, executable_dir.rfind('/')); }
