@@ -11,7 +11,7 @@
 
 namespace cudnn_ci {
 
-enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport, kCopyTo };
+enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport, kCopyTo, kSelfTest };
 
 struct Options {
   Command command = Command::kRun;
@@ -40,10 +40,13 @@ struct Options {
   std::string slug;                   // explain
   std::vector<std::string> journals;  // report
   std::string copy_target;            // copy-to
+  std::vector<std::string> faults;    // self-test; empty: all
+  std::string keep_dir;               // self-test
 
   // The folder of bin, libexec, plugins and matrices.
   std::string TreeRoot() const { return executable_dir.substr(0, executable_dir.rfind('/')); }
   std::string worker_path() const { return TreeRoot() + "/libexec/cudnn-ci-worker"; }
+  std::string plant_path() const { return TreeRoot() + "/libexec/cudnn-ci-plant.so"; }
   std::string matrices_dir() const { return TreeRoot() + "/matrices"; }
   // Beside the executable, from CUDNN_CI_PLUGIN_PATH, from --plugin-dir.
   std::vector<std::string> AllPluginDirs() const;
