@@ -95,9 +95,8 @@ class Tester {
       if (options_.faults.empty() ||
           std::find(options_.faults.begin(), options_.faults.end(), name) != options_.faults.end())
         Try(name);
-    say_(std::to_string(noticed_ + unnoticed_ + impossible_) + " faults: " + std::to_string(noticed_) +
-         " noticed, " + std::to_string(unnoticed_) + " not noticed, " + std::to_string(impossible_) +
-         " impossible here");
+    say_("faults: " + std::to_string(noticed_) + " noticed, " + std::to_string(unnoticed_) +
+         " not noticed, " + std::to_string(impossible_) + " impossible here");
     if (unnoticed_ > 0) return 5;
     if (const int code = BaselineCode(); code != 0) return code;
     return noticed_ > 0 ? 0 : 6;

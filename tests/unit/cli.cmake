@@ -1,0 +1,1 @@
+cudnn_ci_unit_test(self_test_report_test SOURCES self_test_report_test.cc LINK cci_cli)
