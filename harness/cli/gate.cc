@@ -91,9 +91,7 @@ bool Gate::LoadMatrixFile(const std::string& path) {
 }
 
 bool Gate::Load() {
-  if (session_.scratch_dir().empty())
-    return Invalid(
-        "no folder for scratch files: neither $TMPDIR, /tmp nor /dev/shm can be written; mount one there");
+  if (session_.scratch_dir().empty()) return Invalid(kNoScratchFolder);
   if (const std::string missing = MissingMount(); !missing.empty()) return Invalid(missing);
   const Result<uint64_t> number = RandomBits();
   if (!number.ok()) return Invalid(number.error());

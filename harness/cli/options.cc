@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/manual.h"
+#include "cli/self_test_faults.h"
 #include "cli/shard.h"
 #include "model/image_identity.h"
 #include "report/formats.h"
@@ -158,6 +159,14 @@ void AddRunOptions(CLI::App* app, Options* o) {
   app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
 }
 
+void AddSelfTestOptions(CLI::App* app, Options* o) {
+  app->add_option("FAULT", o->faults, "plant these alone: " + Join(FaultNames(), ", "))
+      ->check(CLI::IsMember(FaultNames()));
+  app->add_option("--keep", o->keep_dir, "keep the reports of all runs in this folder, which is new or empty")
+      ->type_name("DIR")
+      ->check(Path());
+}
+
 // An option that `cudnn-ci` and `run` both have, given before and behind the word `run`: the first would be
 // forgotten. Empty when there is none.
 std::string GivenTwice(const CLI::App& app, const CLI::App& run) {
@@ -271,6 +280,9 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
   }
   CLI::App* copy_to = command("copy-to", "copy the installed tree, without shell or cp", Command::kCopyTo);
   copy_to->add_option("DIR", o->copy_target, "folder to copy it to")->required();
+  CLI::App* self_test =
+      command("self-test", "plant faults into runs of the gate: does it notice?", Command::kSelfTest);
+  AddSelfTestOptions(self_test, o);
   CLI::App* report = command("report", "rebuild the reports from a journal", Command::kReport);
   report->add_option("JOURNAL", o->journals, "journal.jsonl of a run")->required()->expected(1);
   report->add_option("--output-dir", o->output_dir, "where to write junit.xml and report.json")

@@ -11,7 +11,7 @@
 
 namespace cudnn_ci {
 
-enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport, kCopyTo, kManual };
+enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport, kCopyTo, kSelfTest, kManual };
 
 struct Options {
   Command command = Command::kRun;
@@ -46,10 +46,13 @@ struct Options {
   std::vector<std::string> journals;  // report
   std::string copy_target;            // copy-to
   std::string manual;                 // manual: its text
+  std::vector<std::string> faults;    // self-test; empty: all
+  std::string keep_dir;               // self-test
 
   // The folder of bin, libexec, plugins and matrices.
   std::string TreeRoot() const { return executable_dir.substr(0, executable_dir.rfind('/')); }
   std::string worker_path() const { return TreeRoot() + "/libexec/cudnn-ci-worker"; }
+  std::string plant_path() const { return TreeRoot() + "/libexec/cudnn-ci-plant.so"; }
   std::string matrices_dir() const { return TreeRoot() + "/matrices"; }
   // Beside the executable, from CUDNN_CI_PLUGIN_PATH, from --plugin-dir.
   std::vector<std::string> AllPluginDirs() const;
