@@ -46,15 +46,15 @@ TEST_F(ShippedMatrix, HealthyMachineOpensTheGate) {
 }
 
 TEST_F(ShippedMatrix, IsFoundByItsNameFromAnyFolder) {
-  gate_.UseExecutable(CUDNN_CI_STAGE_PLUGINS "/../bin/cudnn-ci");  // with matrices beside it
+  gate().UseExecutable(CUDNN_CI_STAGE_PLUGINS "/../bin/cudnn-ci");  // with matrices beside it
   const auto plan = [&](const std::string& matrix) {
-    const GateResult result = gate_.Command({"list", "--json", "--matrix", matrix});
+    const GateResult result = gate().Command({"list", "--json", "--matrix", matrix});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return json::parse(result.out)["plan_sha256"];
   };
   const json by_path = plan(CUDNN_CI_SOURCE_DIR "/matrices/cu13.json");
   EXPECT_EQ(plan("cu13"), by_path);
-  gate_.Write("child.json", R"({"schema": "cudnn-ci/matrix/1", "extends": "builtin:cu13"})");
+  gate().Write("child.json", R"({"schema": "cudnn-ci/matrix/1", "extends": "builtin:cu13"})");
   EXPECT_EQ(plan("child.json"), by_path);
 }
 
