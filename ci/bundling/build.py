@@ -1,6 +1,7 @@
 """Compiles the tree for another processor and another C library, with zig, and installs it into a folder."""
 import os
 import pathlib
+import platform
 import shlex
 import shutil
 import subprocess
@@ -43,6 +44,11 @@ def write_wrappers(folder, zig, target):
 
 def compile_part(part, arch, *, root, work, zig, cache, headers, log, jobs):
     """Configures and builds one part ("static": the harness, "loaded": worker and plugins); returns its build folder."""
+    # The harness writes its manual page itself: that of this machine for the others.
+    manual_by = ""
+    if part == "static" and arch != platform.machine():
+        manual_by = compile_part(part, platform.machine(), root=root, work=work, zig=zig, cache=cache, headers=headers, log=log,
+                                 jobs=jobs) / "stage/bin/cudnn-ci"
     target = TARGETS[part].format(arch=arch)
     wrappers = cache / "zig-wrappers" / target
     write_wrappers(wrappers, zig, target)
@@ -59,12 +65,13 @@ def compile_part(part, arch, *, root, work, zig, cache, headers, log, jobs):
                  f"-DCMAKE_C_FLAGS_RELEASE={flags}", f"-DCMAKE_CXX_FLAGS_RELEASE={flags}", "-DCUDNN_CI_BUILD_TESTS=OFF",
                  f"-DCUDNN_CI_BUILD_HARNESS={'ON' if part == 'static' else 'OFF'}", "-DCMAKE_EXE_LINKER_FLAGS=-s -pie",
                  "-DCMAKE_MODULE_LINKER_FLAGS=-s",
+                 f"-DCUDNN_CI_MANUAL_BY={manual_by}",
                  f"-DCUDNN_CI_HEADERS_DIR={headers['libraries']}", f"-DCUDNN_CI_CUDA_INCLUDE_DIR={headers['cuda']}",
                  f"-DCUDNN_CI_CUDNN_INCLUDE_DIR={headers['cuda']}"]
     if shutil.which("ccache"):
         configure += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
     run(configure, log, env=environment)
-    run(["cmake", "--build", folder, "--parallel", str(jobs), *(["--target", "cudnn-ci"] if part == "static" else [])], log,
+    run(["cmake", "--build", folder, "--parallel", str(jobs), *(["--target", "cudnn-ci-manual"] if part == "static" else [])], log,
         env=environment)
     return folder
 

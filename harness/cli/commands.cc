@@ -11,6 +11,7 @@
 #include "cli/copy_to.h"
 #include "cli/gate.h"
 #include "cli/output_folder.h"
+#include "cli/self_test.h"
 #include "cli/session.h"
 #include "model/catalog_rules.h"
 #include "model/verdict.h"
@@ -49,7 +50,7 @@ int List(const Options& options) {
     if (!choice.ok()) return Fail(choice.error());
     path = *choice;
   }
-  auto loaded = LoadMatrix(path);
+  auto loaded = LoadMatrix(path, options.matrices_dir());
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
   const Matrix& matrix = std::get<Matrix>(loaded);
   if (options.auto_matrix) {
@@ -270,6 +271,15 @@ int CopyTo(const Options& options) {
   return Print("copied " + std::to_string(*files) + " files to " + options.copy_target + "\n");
 }
 
+int TestSelf(const Options& options) {
+  int printed = 0;
+  const Result<int> code = SelfTest(options, [&](const std::string& line) {
+    if (const int failed = Print(line + "\n"); failed != 0) printed = failed;
+  });
+  if (!code.ok()) return Fail(code.error());
+  return *code != 0 ? *code : printed;
+}
+
 }  // namespace
 
 int RejectCommandLine(const ParsedOptions& parsed) {
@@ -300,6 +310,10 @@ int RunCommand(const Options& options) {
       return Report(options);
     case Command::kCopyTo:
       return CopyTo(options);
+    case Command::kManual:
+      return Print(options.manual);
+    case Command::kSelfTest:
+      return TestSelf(options);
     case Command::kRun:
       break;
   }

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/container_command.h"
 #include "cli/process_setup.h"
 #include "exec/proc.h"
 #include "exec/runner.h"
@@ -70,7 +72,7 @@ bool Gate::PrepareOutput() {
     WithdrawReports(paths);
     return Invalid(none);
   }
-  Result<ReportLocks> locks = PrepareReports(paths, {options_.matrix});
+  Result<ReportLocks> locks = PrepareReports(paths, {options_.matrix, options_.image_config});
   if (!locks.ok()) return Invalid(locks.error());  // paths_ stays empty: nothing there is ours to remove
   locks_ = std::move(*locks);
   paths_ = std::move(paths);
@@ -78,7 +80,7 @@ bool Gate::PrepareOutput() {
 }
 
 bool Gate::LoadMatrixFile(const std::string& path) {
-  auto loaded = LoadMatrix(path);
+  auto loaded = LoadMatrix(path, options_.matrices_dir());
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
     RemoveReports(paths_);
     exit_code_ = PrintProblems(*problems);
@@ -89,9 +91,7 @@ bool Gate::LoadMatrixFile(const std::string& path) {
 }
 
 bool Gate::Load() {
-  if (session_.scratch_dir().empty())
-    return Invalid(
-        "no folder for scratch files: neither $TMPDIR, /tmp nor /dev/shm can be written; mount one there");
+  if (session_.scratch_dir().empty()) return Invalid(kNoScratchFolder);
   if (const std::string missing = MissingMount(); !missing.empty()) return Invalid(missing);
   const Result<uint64_t> number = RandomBits();
   if (!number.ok()) return Invalid(number.error());
@@ -99,6 +99,11 @@ bool Gate::Load() {
   if (access(options_.worker_path().c_str(), X_OK) != 0)
     return Invalid("the installation is incomplete: " + options_.worker_path() +
                    " is missing or not executable");
+  if (!options_.image_config.empty()) {
+    Result<Variables> variables = ReadImageVariables(options_.image_config);
+    if (!variables.ok()) return Invalid("--image-config: " + variables.error());
+    image_variables_ = std::move(*variables);
+  }
   if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
   if (const std::string low = LowLimit(); !low.empty()) return Invalid(low);
   // What is there decides, or at least helps to say what to type.
@@ -108,8 +113,9 @@ bool Gate::Load() {
   const Result<std::string> choice = session_.AutoMatrix();
   if (options_.auto_matrix) return choice.ok() ? LoadMatrixFile(*choice) : Invalid(choice.error());
   return Invalid("no matrix given. Found: " + session_.FoundInWords() + ". " +
-                 (choice.ok() ? "Type: cudnn-ci --matrix " + *choice + ", or cudnn-ci --auto"
-                              : "Name the contract with --matrix FILE"));
+                 (choice.ok()
+                      ? "Type: cudnn-ci --matrix " + *choice + ", or cudnn-ci --auto"
+                      : "Name the contract with --matrix FILE, or one that comes with cudnn-ci by its name"));
 }
 
 void Gate::Emit(EventBody body) { fanout_->Emit(NowMs(), std::move(body)); }
@@ -208,6 +214,22 @@ bool Gate::DryRun() {
   return false;
 }
 
+void Gate::Identify(RunStarted* run) const {
+  constexpr std::string_view kPrefix = "env.";
+  Variables seen, runners;
+  // Which variables are recorded is the plugins' business; a check's process may have been given other
+  // values.
+  for (const auto& [subject, facts] : run->facts)
+    for (const auto& [key, value] : facts)
+      if (key.compare(0, kPrefix.size(), kPrefix) == 0)
+        if (const char* own = getenv(key.c_str() + kPrefix.size())) seen[key.substr(kPrefix.size())] = own;
+  if (!options_.image_config.empty()) run->environment = AttributeVariables(seen, image_variables_);
+  for (const auto& [name, by] : run->environment)
+    if (by != "image") runners[name] = seen[name];
+  if (!options_.subject_image.empty()) run->image = options_.subject_image;
+  run->container_command = ContainerCommand(options_, matrix_, runners);
+}
+
 RunStarted Gate::Introduction() const {
   RunStarted r;
   r.timestamp = UtcTimestamp();
@@ -223,6 +245,7 @@ RunStarted Gate::Introduction() const {
   r.devices = devices_;
   r.contract = matrix_.contract;
   for (const auto& [subject, facts] : session_.discovery().facts.by_subject) r.facts[subject] = facts;
+  Identify(&r);
   r.not_gated = plan_.not_gated;
   r.warnings = plan_.warnings;
   const Discovery& d = session_.discovery();

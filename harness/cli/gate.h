@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/output_folder.h"
 #include "cli/session.h"
+#include "model/image_identity.h"
 #include "model/matrix.h"
 #include "model/plan.h"
 #include "report/reporter.h"
@@ -35,6 +36,8 @@ class Gate {
   // A signal came before there was a plan: the reports say so, as far as there are any. Always false.
   bool Interrupted();
   bool LoadMatrixFile(const std::string& path);
+  // Who set which of the variables that the facts tell of, and the reproduction that sets the runner's again.
+  void Identify(RunStarted* run) const;
   void Emit(EventBody body);
   int64_t NowMs() const;
   RunStarted Introduction() const;
@@ -47,6 +50,7 @@ class Gate {
   OutputPaths paths_;
   ReportLocks locks_;
   Matrix matrix_;
+  Variables image_variables_;             // what the image sets itself; known if --image-config is given
   std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then
   std::string low_limit_;                 // of the runner: nothing is started then
   Plan plan_;

@@ -10,6 +10,10 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/manual.h"
+#include "cli/self_test_faults.h"
+#include "cli/shard.h"
+#include "model/image_identity.h"
 #include "report/formats.h"
 
 namespace cudnn_ci {
@@ -21,44 +25,6 @@ constexpr char kDescription[] =
     "Exit: 0 passed, 1 image at fault, 2 invalid use, 3 runner at fault, 4 matrix at fault, 5 harness at "
     "fault,\n"
     "      6 undetermined, 130/143 interrupted.";
-
-// "2/4", counted from 1.
-bool ParseShard(const std::string& text, int* index, int* count) {
-  char* end = nullptr;
-  const long i = strtol(text.c_str(), &end, 10);
-  if (end == text.c_str() || *end != '/') return false;
-  const char* second = end + 1;
-  const long n = strtol(second, &end, 10);
-  if (end == second || *end != '\0' || n < 1 || n > 100000 || i < 1 || i > n) return false;
-  *index = static_cast<int>(i);
-  *count = static_cast<int>(n);
-  return true;
-}
-
-// The variables of GitLab's parallel jobs (from 1), GoogleTest and Slurm (from 0 or a minimum).
-bool ShardFromEnvironment(int* index, int* count) {
-  const auto number = [](const char* name, int* out) {
-    const char* v = getenv(name);
-    if (!v || !*v) return false;
-    char* end = nullptr;
-    const long n = strtol(v, &end, 10);
-    *out = static_cast<int>(n);
-    return *end == '\0';
-  };
-  int i = 0, n = 0, low = 0;
-  if (number("CI_NODE_INDEX", &i) && number("CI_NODE_TOTAL", &n)) {
-    *index = i;
-  } else if (number("GTEST_SHARD_INDEX", &i) && number("GTEST_TOTAL_SHARDS", &n)) {
-    *index = i + 1;
-  } else if (number("SLURM_ARRAY_TASK_ID", &i) && number("SLURM_ARRAY_TASK_COUNT", &n)) {
-    number("SLURM_ARRAY_TASK_MIN", &low);
-    *index = i - low + 1;
-  } else {
-    return false;
-  }
-  *count = n;
-  return n >= 1 && *index >= 1 && *index <= n;
-}
 
 // Finite, and at most a week.
 CLI::Validator Seconds() {
@@ -100,8 +66,22 @@ CLI::Validator Path() {
       "", "path");
 }
 
+// A name that means another image tomorrow is no identity.
+CLI::Validator ImageByDigest() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return IsImageByDigest(text)
+                   ? std::string()
+                   : CleanLine(text, 300) +
+                         " is no NAME@sha256:... with 64 digits, as in what an inspector calls RepoDigests";
+      },
+      "", "image");
+}
+
 void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
-  app->add_option("--matrix", o->matrix, "the contract to gate against (matrices/README.md)")
+  app->add_option("--matrix", o->matrix,
+                  "the contract to gate against: a file, or the name of one that comes with cudnn-ci (cu12, "
+                  "builtin:cu12)")
       ->type_name("FILE")
       ->check(Path());
   app->add_flag("--auto", o->auto_matrix, "take the matrix for the CUDA major that is found");
@@ -168,8 +148,23 @@ void AddRunOptions(CLI::App* app, Options* o) {
   app->add_option("--grace", o->grace_s, "seconds between SIGTERM and SIGKILL for a case that hangs")
       ->type_name("S")
       ->check(Seconds());
+  app->add_option("--subject-image", o->subject_image, "the image under test, for reports and reproduction")
+      ->type_name("NAME@DIGEST")
+      ->check(ImageByDigest());
+  app->add_option("--image-config", o->image_config,
+                  "what `docker image inspect` prints of it: tells its variables from the runner's")
+      ->type_name("FILE")
+      ->check(Path());
   app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");
   app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
+}
+
+void AddSelfTestOptions(CLI::App* app, Options* o) {
+  app->add_option("FAULT", o->faults, "plant these alone: " + Join(FaultNames(), ", "))
+      ->check(CLI::IsMember(FaultNames()));
+  app->add_option("--keep", o->keep_dir, "keep the reports of all runs in this folder, which is new or empty")
+      ->type_name("DIR")
+      ->check(Path());
 }
 
 // An option that `cudnn-ci` and `run` both have, given before and behind the word `run`: the first would be
@@ -181,6 +176,32 @@ std::string GivenTwice(const CLI::App& app, const CLI::App& run) {
     if (option->count() > 0 && other->count() > 0) return option->get_name();
   }
   return {};
+}
+
+// What asks for the same run again, in another place and without its own reports.
+std::vector<std::string> Arguments(const CLI::App& app, const CLI::App& run) {
+  const auto is_of_this_place = [](const std::string& name) {
+    const std::vector<ReportFormat>& formats = ReportFormats();
+    return name == "--output-dir" || name == "--image-config" || name == "--plugin-dir" ||
+           name == "--dry-run" ||
+           std::any_of(formats.begin(), formats.end(),
+                       [&](const ReportFormat& format) { return name == std::string("--") + format.name; });
+  };
+  std::vector<std::string> words;
+  for (const CLI::App* a : {&app, &run}) {
+    for (const CLI::Option* option : a->get_options()) {
+      if (option->count() == 0 || is_of_this_place(option->get_name())) continue;
+      if (option->get_items_expected_max() == 0) {
+        words.push_back(option->get_name());
+        continue;
+      }
+      for (const std::string& value : option->results()) {
+        words.push_back(option->get_name());
+        words.push_back(value);
+      }
+    }
+  }
+  return words;
 }
 
 // The places for reports on a command line that could not be parsed; none when it is no run that writes some.
@@ -230,6 +251,51 @@ std::string UsageProblem(const CLI::App& app, const CLI::App& run, const std::st
   return !o->matrix.empty() && o->auto_matrix ? "--matrix and --auto exclude each other" : "";
 }
 
+// All commands and options, which set `o` and `shard` when the line is parsed. Returns the command `run`.
+CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
+  app->set_version_flag("--version", std::string("cudnn-ci ") + ToolVersion());
+  app->require_subcommand(0, 1);
+  const auto command = [&](const char* name, const char* what, Command c) {
+    CLI::App* sub = app->add_subcommand(name, what);
+    sub->callback([o, c] { o->command = c; });
+    return sub;
+  };
+  CLI::App* run = command("run", "gate the image (the default)", Command::kRun);
+  for (CLI::App* a : {app, run}) {
+    AddPlanOptions(a, o, shard);
+    AddRunOptions(a, o);
+    AddDiscoveryOptions(a, o);
+  }
+  CLI::App* list = command("list", "the cases of the plan, without running them", Command::kList);
+  AddPlanOptions(list, o, shard);
+  CLI::App* plugins = command("plugins", "what was discovered", Command::kPlugins);
+  plugins->add_flag("--check", o->check_plugins,
+                    "only judge them, as a run would: exit 5 if one is at fault");
+  CLI::App* facts = command("facts", "what this host and image are", Command::kFacts);
+  CLI::App* explain = command("explain", "cause, remedy and link of a finding", Command::kExplain);
+  explain->add_option("SLUG", o->slug, "as a report names it")->required();
+  for (CLI::App* a : {list, plugins, facts, explain}) {
+    a->add_flag("--json", o->json, "for machines");
+    AddDiscoveryOptions(a, o);
+  }
+  CLI::App* copy_to = command("copy-to", "copy the installed tree, without shell or cp", Command::kCopyTo);
+  copy_to->add_option("DIR", o->copy_target, "folder to copy it to")->required();
+  CLI::App* self_test =
+      command("self-test", "plant faults into runs of the gate: does it notice?", Command::kSelfTest);
+  AddSelfTestOptions(self_test, o);
+  CLI::App* report = command("report", "rebuild the reports from a journal", Command::kReport);
+  report->add_option("JOURNAL", o->journals, "journal.jsonl of a run")->required()->expected(1);
+  report->add_option("--output-dir", o->output_dir, "where to write junit.xml and report.json")
+      ->check(Path());
+  report
+      ->add_option_function<std::string>(
+          "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; }, "rich or strict")
+      ->check(CLI::IsMember({"rich", "strict"}));
+  CLI::App* manual = command("manual", "the manual page, or the completion for bash", Command::kManual);
+  manual->add_option("FORMAT", o->manual, "man or bash")->required()->check(CLI::IsMember({"man", "bash"}));
+  return run;
+}
+
 std::string CommandLine(int argc, char** argv) {
   std::vector<std::string> words;
   for (int i = 0; i < argc; ++i) words.push_back(ShellQuote(CleanLine(argv[i], 2000)));
@@ -255,39 +321,7 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   o.executable_dir = ExecutableDirectory();
   std::string shard;
   CLI::App app{kDescription, "cudnn-ci"};
-  app.set_version_flag("--version", std::string("cudnn-ci ") + ToolVersion());
-  app.require_subcommand(0, 1);
-  const auto command = [&](const char* name, const char* what, Command c) {
-    CLI::App* sub = app.add_subcommand(name, what);
-    sub->callback([&o, c] { o.command = c; });
-    return sub;
-  };
-  CLI::App* run = command("run", "gate the image (the default)", Command::kRun);
-  for (CLI::App* a : {&app, run}) {
-    AddPlanOptions(a, &o, &shard);
-    AddRunOptions(a, &o);
-    AddDiscoveryOptions(a, &o);
-  }
-  CLI::App* list = command("list", "the cases of the plan, without running them", Command::kList);
-  AddPlanOptions(list, &o, &shard);
-  CLI::App* plugins = command("plugins", "what was discovered", Command::kPlugins);
-  plugins->add_flag("--check", o.check_plugins, "only judge them, as a run would: exit 5 if one is at fault");
-  CLI::App* facts = command("facts", "what this host and image are", Command::kFacts);
-  CLI::App* explain = command("explain", "cause, remedy and link of a finding", Command::kExplain);
-  explain->add_option("SLUG", o.slug, "as a report names it")->required();
-  for (CLI::App* a : {list, plugins, facts, explain}) {
-    a->add_flag("--json", o.json, "for machines");
-    AddDiscoveryOptions(a, &o);
-  }
-  CLI::App* copy_to = command("copy-to", "copy the installed tree, without shell or cp", Command::kCopyTo);
-  copy_to->add_option("DIR", o.copy_target, "folder to copy it to")->required();
-  CLI::App* report = command("report", "rebuild the reports from a journal", Command::kReport);
-  report->add_option("JOURNAL", o.journals, "journal.jsonl of a run")->required()->expected(1);
-  report->add_option("--output-dir", o.output_dir, "where to write junit.xml and report.json")->check(Path());
-  report
-      ->add_option_function<std::string>(
-          "--junit-profile", [&o](const std::string& v) { o.strict_junit = v == "strict"; }, "rich or strict")
-      ->check(CLI::IsMember({"rich", "strict"}));
+  const CLI::App* run = Declare(&app, &o, &shard);
   const auto wrong = [&](const std::string& what) {
     fprintf(stderr, "cudnn-ci: %s\n", CleanLine(what, 700).c_str());
     return ParsedOptions{std::nullopt, 2, ReportPlaces(app, *run, argc, argv)};
@@ -299,6 +333,9 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     return wrong(std::string(e.what()) + " (see cudnn-ci --help)");
   }
   if (const std::string problem = UsageProblem(app, *run, shard, &o); !problem.empty()) return wrong(problem);
+  o.arguments = Arguments(app, *run);
+  if (o.command == Command::kManual)
+    o.manual = o.manual == "man" ? ManPage(app, ToolVersion()) : BashCompletion(app);
   return {std::move(o), 0, {}};
 }
 

@@ -11,15 +11,20 @@
 
 namespace cudnn_ci {
 
-enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport, kCopyTo };
+enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport, kCopyTo, kSelfTest, kManual };
 
 struct Options {
   Command command = Command::kRun;
   std::string command_line;    // as typed, quoted for a shell
   std::string executable_dir;  // of cudnn-ci
 
-  std::string matrix;  // file; empty with --auto or without either
+  std::string matrix;  // file or name; empty with --auto or without either
   bool auto_matrix = false;
+  std::string subject_image;  // the image under test by digest; empty: nobody said
+  std::string image_config;   // file with its configuration; empty: none
+  // What the run was asked for, as words that ask for it again: without the places of reports,
+  // image_config and plugin_dirs.
+  std::vector<std::string> arguments;
   std::string output_dir;                           // as given; empty: the default, or none
   std::map<std::string, std::string> report_paths;  // as given, by the name of ReportFormats()
   bool strict_junit = false;
@@ -40,10 +45,14 @@ struct Options {
   std::string slug;                   // explain
   std::vector<std::string> journals;  // report
   std::string copy_target;            // copy-to
+  std::string manual;                 // manual: its text
+  std::vector<std::string> faults;    // self-test; empty: all
+  std::string keep_dir;               // self-test
 
   // The folder of bin, libexec, plugins and matrices.
   std::string TreeRoot() const { return executable_dir.substr(0, executable_dir.rfind('/')); }
   std::string worker_path() const { return TreeRoot() + "/libexec/cudnn-ci-worker"; }
+  std::string plant_path() const { return TreeRoot() + "/libexec/cudnn-ci-plant.so"; }
   std::string matrices_dir() const { return TreeRoot() + "/matrices"; }
   // Beside the executable, from CUDNN_CI_PLUGIN_PATH, from --plugin-dir.
   std::vector<std::string> AllPluginDirs() const;

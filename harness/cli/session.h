@@ -19,6 +19,10 @@
 
 namespace cudnn_ci {
 
+// What to say when a session has no scratch folder.
+inline constexpr char kNoScratchFolder[] =
+    "no folder for scratch files: neither $TMPDIR, /tmp nor /dev/shm can be written; mount one there";
+
 class Session {
  public:
   explicit Session(const Options& options);

@@ -55,12 +55,18 @@ struct RunStarted {
   std::string version;    // of cudnn-ci
   std::string hostname;
   std::string matrix_name, matrix_path, matrix_sha256;
-  std::string image;         // "unidentified" when nobody said
+  std::string image;         // by digest ("team/train@sha256:..."); "unidentified" when nobody said
   std::string command_line;  // as typed, for the reproduction
+  // The same run in a new container of the image, for a shell: `docker run ...`. Empty: the image is
+  // unidentified.
+  std::string container_command;
   std::vector<SubjectInfo> subjects;
   std::vector<DeviceInfo> devices;
   std::map<std::string, std::string> contract;                      // "runner.driver" -> ">=525.60.13"
   std::map<std::string, std::map<std::string, std::string>> facts;  // by subject
+  // Who set the variables that facts tell of, by name: "image", "runner", "runner, over the image's". Empty:
+  // the image's configuration is not known.
+  std::map<std::string, std::string> environment;
   std::vector<std::string> not_gated;   // what the contract does not promise or no case judges, in words
   std::vector<std::string> warnings;    // of discovery and planning
   std::vector<PluginIdentity> plugins;  // sorted by name

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "model/builtin_matrices.h"
 #include "model/json_bytes.h"
 #include "model/json_position.h"
 #include "model/matrix_extends.h"
@@ -340,9 +341,12 @@ std::string ToString(const Position& p) {
 
 std::string ToString(const Problem& p) { return ToString(p.position) + ": error: " + p.message; }
 
-std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path) {
+std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path,
+                                                      const std::string& builtin_folder) {
+  const Result<std::string> file = FindMatrix(path, builtin_folder);
+  if (!file) return Problems{{{path, 0, 0}, file.error()}};
   Problems problems;
-  const MergedDocument document = ReadMerged(path, &problems);
+  const MergedDocument document = ReadMerged(*file, builtin_folder, &problems);
   Matrix matrix;
   matrix.path = path;
   matrix.sha256 = document.sha256;

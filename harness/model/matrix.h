@@ -71,7 +71,7 @@ struct PositionedWaiver {
 
 struct Matrix {
   std::string name;
-  std::string path;                             // as given
+  std::string path;                             // as given: a file, "builtin:cu12" or "cu12"
   std::string sha256;                           // over all files read, parents first
   std::vector<std::string> files;               // all files read, parents first
   std::map<std::string, std::string> contract;  // "runner.driver" -> ">=525.60.13", "image.cudnn" -> "absent"
@@ -84,6 +84,8 @@ struct Matrix {
   std::vector<PositionedWaiver> waivers;
 };
 
+inline constexpr const char* kMatrixSchema = "cudnn-ci/matrix/1";  // the version of the format
+
 // Bounds on what a matrix says: all of it must fit into messages to workers (64 KiB) and lines of the journal
 // (1 MiB).
 inline constexpr size_t kMaxNameCharacters = 200;   // ids, names, ranges, slugs, owners
@@ -94,8 +96,11 @@ inline constexpr size_t kMaxWaiverBytes = 256 * 1024;  // of all waivers, in JSO
 inline constexpr size_t kMaxParamBytes = 48 * 1024;    // of one case, in JSON
 
 // Reads the file and its parents. Reports every problem found, not only the first. Limits besides those
-// above: 4 MiB a file, 16 levels of `extends`, nesting of 32.
-std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path);
+// above: 4 MiB a file, 16 levels of `extends`, nesting of 32. The files of `builtin_folder` can be named
+// "builtin:STEM", here and in `extends`; here "STEM" will do, if no file is called that. Empty: there are
+// none.
+std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path,
+                                                      const std::string& builtin_folder = {});
 
 // One document, not looking at `extends`. For tests and fuzzing: `path` is used in positions only.
 std::variant<Json, std::vector<Problem>> ParseJson(const std::string& text, const std::string& path);

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "model/builtin_matrices.h"
 #include "model/json_position.h"
 #include "model/matrix_merge.h"
 
@@ -17,7 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxLevels = 16;
-constexpr const char* kSchema = "cudnn-ci/matrix/1";
 
 enum class Kind { kString, kObject, kList };
 struct TopKey {
@@ -62,7 +62,8 @@ const char* KindName(Kind kind) {
 
 class Loader {
  public:
-  explicit Loader(std::vector<Problem>* problems) : problems_(problems) {}
+  Loader(std::string builtin_folder, std::vector<Problem>* problems)
+      : builtin_folder_(std::move(builtin_folder)), problems_(problems) {}
 
   // The merged document; `asked_at` is the "extends" that asked for it, or null for the first file.
   std::optional<Json> Load(const std::string& path, const Position* asked_at);
@@ -77,7 +78,11 @@ class Loader {
   std::optional<Json> Read(const std::string& path, const Position* asked_at, std::string* text);
   void CheckTop(Json::Object* top, const Position& position);
   bool ClosesCycle(const std::string& path, const Position& asked_at);
+  // The document that the file at `path` extends.
+  std::optional<Json> LoadParent(const std::string& path, const Json& extends);
+  std::string Remedy(const std::string& path, const Position* asked_at) const;
 
+  const std::string builtin_folder_;
   std::vector<Problem>* problems_;
   std::vector<std::pair<std::string, std::string>> open_;  // canonical path and path as written, child first
   std::string bytes_;
@@ -91,7 +96,7 @@ std::string Canonical(const std::string& path) {
   return error ? path : canonical.string();
 }
 
-// A hint for a file that is not there: one beside it with nearly that name.
+// For a file that is not there: one beside it with nearly that name; empty: there is none.
 std::string NearFile(const std::string& path, const Position* asked_at) {
   const fs::path wanted(path);
   const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
@@ -102,8 +107,14 @@ std::string NearFile(const std::string& path, const Position* asked_at) {
     if (it->path().extension() == ".json" && !asker) names.push_back(it->path().filename().string());
   }
   const std::string near = DidYouMean(wanted.filename().string(), names);
-  return near.empty() ? "; check the path"
-                      : "; did you mean " + Quote((wanted.parent_path() / near).string()) + "?";
+  return near.empty() ? "" : (wanted.parent_path() / near).string();
+}
+
+// What to do about a file that is not there.
+std::string Loader::Remedy(const std::string& path, const Position* asked_at) const {
+  std::string instead = NearFile(path, asked_at);
+  if (instead.empty()) instead = BuiltinInPlaceOf(path, builtin_folder_);
+  return instead.empty() ? "; check the path" : "; did you mean " + Quote(instead) + "?";
 }
 
 std::optional<Json> Loader::Read(const std::string& path, const Position* asked_at, std::string* text) {
@@ -113,7 +124,7 @@ std::optional<Json> Loader::Read(const std::string& path, const Position* asked_
     if (reason.rfind(path + ": ", 0) == 0) reason.erase(0, path.size() + 2);
     std::error_code error;
     if (!fs::exists(path, error)) {
-      reason += NearFile(path, asked_at);
+      reason += Remedy(path, asked_at);
     } else if (fs::is_directory(path, error)) {
       reason += "; name the matrix file in it";
     } else if (fs::file_size(path, error) > kMaxJsonBytes && !error) {
@@ -156,10 +167,10 @@ void Loader::CheckTop(Json::Object* top, const Position& position) {
   });
   const Json* schema = Find(*top, "schema");
   if (schema == nullptr) {
-    Add(position, std::string("\"schema\" is missing; write \"schema\": \"") + kSchema + "\"");
-  } else if (std::get<std::string>(schema->value) != kSchema) {
-    Add(schema->position, "\"schema\" must be \"" + std::string(kSchema) + "\", found " + Describe(*schema) +
-                              "; this version of cudnn-ci reads no other");
+    Add(position, std::string("\"schema\" is missing; write \"schema\": \"") + kMatrixSchema + "\"");
+  } else if (std::get<std::string>(schema->value) != kMatrixSchema) {
+    Add(schema->position, "\"schema\" must be \"" + std::string(kMatrixSchema) + "\", found " +
+                              Describe(*schema) + "; this version of cudnn-ci reads no other");
   }
 }
 
@@ -189,6 +200,19 @@ std::string ParentPath(const std::string& path, const std::string& extends) {
   return Canonical(normal) == Canonical(exact.string()) ? normal : exact.string();
 }
 
+std::optional<Json> Loader::LoadParent(const std::string& path, const Json& extends) {
+  const auto& text = std::get<std::string>(extends.value);
+  if (!IsBuiltin(text)) return Load(ParentPath(path, text), &extends.position);
+  const std::string name = text.substr(text.find(':') + 1);
+  if (!IsBuiltinName(name)) {
+    Add(extends.position, "\"extends\" must be a path or \"builtin:NAME\", found " + Describe(extends));
+    return std::nullopt;
+  }
+  const Result<std::string> file = FindBuiltin(name, builtin_folder_);
+  if (!file) Add(extends.position, "cannot extend " + Quote(text) + ": " + file.error());
+  return file ? Load(*file, &extends.position) : std::nullopt;
+}
+
 std::optional<Json> Loader::Load(const std::string& path, const Position* asked_at) {
   if (asked_at != nullptr && ClosesCycle(path, *asked_at)) return std::nullopt;
   std::string text;
@@ -200,7 +224,7 @@ std::optional<Json> Loader::Load(const std::string& path, const Position* asked_
   std::optional<Json> parent;
   if (const Json* extends = Find(top, "extends")) {
     open_.emplace_back(Canonical(path), path);
-    parent = Load(ParentPath(path, std::get<std::string>(extends->value)), &extends->position);
+    parent = LoadParent(path, *extends);
     if (!parent) complete_ = false;
     open_.pop_back();
   }
@@ -215,8 +239,9 @@ std::optional<Json> Loader::Load(const std::string& path, const Position* asked_
 
 }  // namespace
 
-MergedDocument ReadMerged(const std::string& path, std::vector<Problem>* problems) {
-  Loader loader(problems);
+MergedDocument ReadMerged(const std::string& path, const std::string& builtin_folder,
+                          std::vector<Problem>* problems) {
+  Loader loader(builtin_folder, problems);
   std::optional<Json> json = loader.Load(path, nullptr);
   if (!json) return {};
   return {std::get<Json::Object>(std::move(json->value)), loader.complete(), json->position, loader.sha256(),

@@ -18,8 +18,9 @@ struct MergedDocument {
 };
 
 // Reads the file and what it extends, and merges them (matrix_merge.h). Problems of one file do not hide
-// those of another.
-MergedDocument ReadMerged(const std::string& path, std::vector<Problem>* problems);
+// those of another. Parents called "builtin:NAME" lie in `builtin_folder`.
+MergedDocument ReadMerged(const std::string& path, const std::string& builtin_folder,
+                          std::vector<Problem>* problems);
 
 }  // namespace cudnn_ci
 

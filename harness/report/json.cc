@@ -72,6 +72,7 @@ void PutVerdict(JsonText* out, const Summary& summary, const Verdict& verdict) {
     PutText(out, "remedy", finding.remedy);
     PutTextOrNull(out, "link", finding.link);
     PutTextOrNull(out, "reproduce", Reproduction(summary, verdict.root_cause->case_id));
+    PutTextOrNull(out, "reproduce_in_container", ContainerReproduction(summary, verdict.root_cause->case_id));
     out->EndObject();
   }
   PutText(out, "retry", Name(verdict.retry));
@@ -122,6 +123,7 @@ void PutRun(JsonText* out, const Summary& summary) {
   PutText(out, "version", run.version);
   PutText(out, "hostname", run.hostname);
   PutText(out, "command_line", run.command_line);
+  PutTextOrNull(out, "container_command", run.container_command);
   out->Key("seconds");
   summary.finished ? out->Double(summary.finished->seconds) : out->Null();
   out->Key("shard_index").Int(run.shard_index).Key("shard_count").Int(run.shard_count);
@@ -149,6 +151,7 @@ void PutRun(JsonText* out, const Summary& summary) {
   out->Key("facts").BeginObject();
   for (const auto& [subject, facts] : run.facts) PutMap(out, CleanLine(subject).c_str(), facts);
   out->EndObject();
+  PutMap(out, "environment", run.environment);
   out->Key("devices_lost").BeginArray();
   for (const DeviceLost& lost : summary.devices_lost) {
     out->BeginCompactObject();

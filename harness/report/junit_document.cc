@@ -214,6 +214,7 @@ class Document {
       for (const auto& [subject, facts] : run.facts) {
         for (const auto& [key, value] : facts) PrintProperty(out, "fact." + subject + "." + key, value);
       }
+      for (const auto& [name, by] : run.environment) PrintProperty(out, "environment." + name, by);
       for (const std::string& item : run.not_gated) PrintProperty(out, "not_gated", item);
       if (!run.partial.empty()) PrintProperty(out, "partial", run.partial);
       if (run.shard_count > 0) {

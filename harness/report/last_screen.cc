@@ -208,6 +208,25 @@ std::string PassedText(const Summary& summary) {
   return text;
 }
 
+// A recorded command line, for one case alone.
+std::string WithCase(const std::string& command_line, const std::string& case_id) {
+  const std::string command = CleanLine(command_line, 4000);
+  const std::string option = " --case " + ShellQuote(CleanLine(case_id, 1000));
+  if (command.empty() || case_id.empty() || command.find(option) != std::string::npos) return command;
+  return command + option;
+}
+
+// Who has set which variable, a line for each.
+void AddEnvironment(const RunStarted& run, Page* page) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const auto& [name, by] : run.environment) names[by].push_back(name);
+  bool first = true;
+  for (const auto& [by, of] : names) {
+    page->Item(first ? "environment" : "", by + ": " + Join(of, ", "));
+    first = false;
+  }
+}
+
 std::string SubjectText(const Summary& summary, const SubjectInfo& subject) {
   std::string text = subject.name == subject.spec ? subject.name : subject.name + " (" + subject.spec + ")";
   const std::string version = FindFact(summary, subject.name, kCudnnVersionFact);
@@ -286,11 +305,11 @@ std::string VerdictLine(const Summary& summary, const Verdict& verdict) {
 }
 
 std::string Reproduction(const Summary& summary, const std::string& case_id) {
-  if (!summary.run || summary.run->command_line.empty()) return "";
-  std::string command = CleanLine(summary.run->command_line, 4000);
-  const std::string option = " --case " + ShellQuote(CleanLine(case_id, 1000));
-  if (case_id.empty() || command.find(option) != std::string::npos) return command;
-  return command + option;
+  return summary.run ? WithCase(summary.run->command_line, case_id) : "";
+}
+
+std::string ContainerReproduction(const Summary& summary, const std::string& case_id) {
+  return summary.run ? WithCase(summary.run->container_command, case_id) : "";
 }
 
 std::string LastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options) {
@@ -301,6 +320,7 @@ std::string LastScreen(const Summary& summary, const Verdict& verdict, const Las
   page.Line(options.color ? on + headline + "\x1b[0m" : headline);
   page.Gap();
   for (const auto& [label, value] : Judged(summary)) page.Item(label, value);
+  if (summary.run) AddEnvironment(*summary.run, &page);
   page.Gap();
   if (verdict.root_cause) {
     AddRootCause(summary, verdict, &page);
@@ -313,6 +333,8 @@ std::string LastScreen(const Summary& summary, const Verdict& verdict, const Las
   if (verdict.root_cause) {
     const std::string command = Reproduction(summary, verdict.root_cause->case_id);
     if (!command.empty()) page.Verbatim("reproduce", command);
+    const std::string outside = ContainerReproduction(summary, verdict.root_cause->case_id);
+    if (!outside.empty()) page.Verbatim("with docker", outside);
   }
   for (size_t i = 0; i < options.reports.size(); ++i)
     page.Verbatim(i == 0 ? "reports" : "", options.reports[i]);

@@ -32,6 +32,9 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary);
 // The command that runs this one case again; "" before RunStarted.
 std::string Reproduction(const Summary& summary, const std::string& case_id);
 
+// The same from outside, in a new container of the image; "" when nobody said which image it is.
+std::string ContainerReproduction(const Summary& summary, const std::string& case_id);
+
 // The fact of that key of a subject, or (`subject` empty) of the first that has it, by name. "" when there is
 // none.
 std::string FindFact(const Summary& summary, const std::string& subject, const std::string& key);

@@ -65,8 +65,11 @@ TEST_F(InstalledTree, HoldsHarnessWorkerPluginsAndSdk) {
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "bin/cudnn-ci"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "bin/cudnn-ci-run"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "libexec/cudnn-ci-worker"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "libexec/cudnn-ci-plant.so"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "plugins/conv.cci.so"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "matrices/base.json"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/man/man1/cudnn-ci.1"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/bash-completion/completions/cudnn-ci"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "include/cudnn_ci/plugin.h"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/CudnnCiConfig.cmake"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/plugin.map"));
@@ -149,7 +152,7 @@ TEST_F(InstalledTree, ShipsNoLibraryAnImageCouldProvide) {
     const std::string name = entry.path().filename();
     const bool library = name.find(".so") != std::string::npos;
     const bool plugin = name.size() > 7 && name.substr(name.size() - 7) == ".cci.so";
-    EXPECT_TRUE(!library || plugin) << entry.path();
+    EXPECT_TRUE(!library || plugin || name.rfind("cudnn-ci-", 0) == 0) << entry.path();
   }
 }
 
@@ -160,6 +163,12 @@ TEST_F(InstalledTree, TheWorkerExportsNothingOfItsLibraries) {
   EXPECT_NE(symbols.find("@GLIBC_"), std::string::npos) << symbols;
   // What libc shares with every executable, by a copy there.
   EXPECT_THAT(ExportedSymbols(symbols), ::testing::Each(::testing::AnyOf("stderr", "stdout", "environ")));
+}
+
+// In a spoiled process it stands before the loader's dlsym, and before nothing else.
+TEST_F(InstalledTree, WhatIsPreloadedExportsDlsymAlone) {
+  const std::string symbols = ReadElf("--dyn-syms -W", prefix_ / "libexec/cudnn-ci-plant.so");
+  EXPECT_THAT(ExportedSymbols(symbols), ::testing::ElementsAre("dlsym"));
 }
 
 TEST_F(InstalledTree, PluginsExportTheirOneSymbol) {

@@ -43,6 +43,53 @@ class BadInput : public testing::Test {
 
 TEST_F(BadInput, AMissingMatrix) { ExpectRefused("matrix.json"); }
 
+TEST_F(BadInput, AMatrixThatNobodyShips) {
+  run_.UseExecutable(CUDNN_CI_STAGE_PLUGINS "/../bin/cudnn-ci");  // with matrices beside it
+  const GateResult result = run_.Command({"--matrix", "cu21", "--output-dir", "report"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(
+      result.err,
+      "cu21: error: no such file, and no matrix \"cu21\" comes with cudnn-ci, only base, cu11, cu12, cu13, "
+      "nightly; did you mean \"cu11\"?\n");
+  for (const std::string& old : kReports) EXPECT_FALSE(run_.Exists("report/" + old)) << old;
+}
+
+TEST_F(BadInput, AnImageWithoutItsDigest) {
+  run_.Matrix(Entry("fixture.pass"));
+  const std::string digits(63, 'a');
+  for (const std::string& image :
+       {std::string("team/image:1"), "team/image@sha256:" + digits, std::string("sha256:") + digits + "a",
+        "team/image@sha256:" + digits + "A", "@sha256:" + digits + "a"}) {
+    LeaveReports(run_, "report");
+    ExpectRefused("--subject-image: " + image + " is no NAME@sha256:...", {"--subject-image", image});
+  }
+}
+
+TEST_F(BadInput, AnImageConfigurationThatIsNone) {
+  run_.Matrix(Entry("fixture.pass"));
+  const auto refused = [&](const std::string& file, const std::string& words) {
+    LeaveReports(run_, "report");
+    ExpectRefused("--image-config: " + words, {"--image-config", file});
+  };
+  refused("missing.json",
+          "missing.json: No such file or directory; give what `docker image inspect IMAGE` prints\n");
+  fs::create_directory(run_.Path("folder"));
+  refused("folder", "folder: ");
+  run_.Write("broken.json", "{\"Env\": [}");
+  refused("broken.json", "broken.json:1:10: error: ");
+  run_.Write("other.json", "{\"name\": \"package\"}");
+  refused("other.json",
+          "other.json:1:1: error: this is no image configuration: it has neither \"Config\" nor \"Env\"");
+}
+
+TEST_F(BadInput, AReportInThePlaceOfTheImagesConfiguration) {
+  run_.Matrix(Entry("fixture.pass"));
+  run_.Write("report/report.json", "{\n \"schema\": \"cudnn-ci/report/1\"}");
+  const GateResult result = run_.Run({"--image-config", "report/report.json"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("would replace the input report/report.json"));
+}
+
 TEST_F(BadInput, ADirectory) {
   fs::create_directory(run_.Path("matrix.json"));
   ExpectRefused("directory");

@@ -13,12 +13,12 @@ import xml.etree.ElementTree as ElementTree
 
 # What two runs of one plan with the same outcomes may differ in: times, host, run id, command line (and what is
 # derived from it), measurements, workers, attempts with what their processes printed, places of attachments.
-RUN_KEYS = {"id", "timestamp", "hostname", "seconds", "workers", "command_line"}
+RUN_KEYS = {"id", "timestamp", "hostname", "seconds", "workers", "command_line", "container_command"}
 CASE_KEYS = {"seconds", "measurements", "attempts", "attachments", "reproduce"}
 XML_ATTRIBUTES = {"time", "timestamp", "hostname"}
 XML_PROPERTIES = re.compile(r"run_id|attempts|measure\..*")
 # Lines of the verdict's body and of a case's output.
-XML_LINES = re.compile(r"^ +(reproduce|reports) .*|^ {14}\S*/[^ ]*$|^\d+ tries$|^\[\[ATTACHMENT.*|^--- output of try.*",
+XML_LINES = re.compile(r"^ +(reproduce|with docker|reports) .*|^ {14}\S*/[^ ]*$|^\d+ tries$|^\[\[ATTACHMENT.*|^--- output of try.*",
                        re.MULTILINE)
 
 
@@ -54,7 +54,7 @@ def plain_report(folder):
     report["run"] = {k: v for k, v in report["run"].items() if k not in RUN_KEYS}
     report["cases"] = [{k: v for k, v in case.items() if k not in CASE_KEYS} for case in report["cases"]]
     if report["root_cause"]:
-        del report["root_cause"]["reproduce"]
+        del report["root_cause"]["reproduce"], report["root_cause"]["reproduce_in_container"]
     return json.dumps(report, indent=1).splitlines()
 
 

@@ -45,6 +45,19 @@ TEST_F(ShippedMatrix, HealthyMachineOpensTheGate) {
   EXPECT_EQ(result.report["judged"]["subjects"][0]["cudnn"], "9.19.0");
 }
 
+TEST_F(ShippedMatrix, IsFoundByItsNameFromAnyFolder) {
+  gate().UseExecutable(CUDNN_CI_STAGE_PLUGINS "/../bin/cudnn-ci");  // with matrices beside it
+  const auto plan = [&](const std::string& matrix) {
+    const GateResult result = gate().Command({"list", "--json", "--matrix", matrix});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out)["plan_sha256"];
+  };
+  const json by_path = plan(CUDNN_CI_SOURCE_DIR "/matrices/cu13.json");
+  EXPECT_EQ(plan("cu13"), by_path);
+  gate().Write("child.json", R"({"schema": "cudnn-ci/matrix/1", "extends": "builtin:cu13"})");
+  EXPECT_EQ(plan("child.json"), by_path);
+}
+
 TEST_F(ShippedMatrix, EveryGpuIsJudged) {
   Set("FAKE_DEVICE_COUNT", "2");
   const GateResult result = Gate({"--device", "all"});

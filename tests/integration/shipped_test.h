@@ -73,10 +73,10 @@ class ShippedTest : public ::testing::Test {
                      const std::vector<std::string>& arguments = {});
   // Runs a matrix with these entries.
   GateResult Run(const std::string& entries, const std::vector<std::string>& arguments = {});
-
- private:
+  // Sets LD_LIBRARY_PATH so that the runs to come see the machine; Check and Run do it themselves.
   void Compose();
 
+ private:
   GateRun gate_;
   std::string libraries_;
   std::map<std::string, std::string> contract_;

@@ -5,6 +5,7 @@ usage: launcher_test.py [--shell "busybox sh"] [--tree BUILD/stage --plugins DIR
 """
 import argparse
 import functools
+import json
 import os
 import pathlib
 import re
@@ -196,6 +197,24 @@ class LauncherTest(unittest.TestCase):
                        "/cudnn-ci-matrix/mine.json", "--fail-fast"]))
         self.assertIn('"entrypoint": "kept"', (self.out / "launcher.json").read_text())
 
+    def test_a_matrix_of_the_tools_own(self):
+        (self.dir / "tool/matrices").mkdir()
+        for name in ("cu12", "cu13", "matrix.schema"):
+            (self.dir / f"tool/matrices/{name}.json").write_text("{}")
+        for name in ("cu12", "builtin:cu12"):
+            with self.subTest(name=name):
+                self.launch("--matrix", name, run=reports())
+                self.assertEqual(self.run_call(), self.expected_run(
+                    "--gpus", "all", "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci",
+                    arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--matrix", "builtin:cu12"]))
+        (self.standin / "calls").unlink()
+        for name in ("cu21", "builtin:cu21", "matrix.schema", "../matrices/cu12", "builtin:"):
+            with self.subTest(name=name):
+                result = self.launch("--matrix", name, run=reports())
+                self.assertEqual(result.code, 2)
+                self.assertIn("no such file, and none of the tool's own: cu12 cu13\n", result.stderr)
+                self.assertEqual(self.calls(), [])
+
     def gpu_words(self, *args, engine="docker"):
         if engine != "docker":
             os.replace(self.bin / "docker", self.bin / engine)
@@ -223,6 +242,8 @@ class LauncherTest(unittest.TestCase):
 
     def test_identity_goes_to_a_tool_that_takes_it(self):
         self.tool("echo '  --subject-image NAME   --image-config FILE'")
+        old = os.umask(0o077)
+        self.addCleanup(os.umask, old)
         self.assertEqual(self.launch(run=reports()).code, 0)
         call = self.run_call()
         self.assertIn("WORK/image-config.json:/cudnn-ci-image.json:ro", call)
@@ -230,6 +251,7 @@ class LauncherTest(unittest.TestCase):
             "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--subject-image", "registry.example/team/image@sha256:bbbb",
             "--image-config", "/cudnn-ci-image.json"])
         self.assertEqual((self.standin / "image-config.json").read_text(), '{"Env":["PATH=/bin"],"Entrypoint":["/entry"]}\n')
+        self.assertEqual((self.standin / "image-config.json").stat().st_mode & 0o777, 0o644, "the container's user may be any")
 
     def test_dry_run_prints_the_command_and_runs_nothing(self):
         result = self.launch("--dry-run", "--", "--case", "it's")
@@ -575,6 +597,26 @@ exit $?
         # Its reports are known as its own in the next run.
         self.assertRed(self.launch(run="exit 0"), 5, "harness.no-finished-report")
         self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["junit.xml", "launcher.json"])
+
+    def test_the_real_tool_takes_the_identity(self):
+        if not OPTIONS.tree:
+            self.skipTest("needs --tree and --plugins")
+        self.tool(f'exec {OPTIONS.tree}/bin/cudnn-ci "$@"')
+        self.put("digest", "c" * 64)
+        matrix = self.dir / "real.json"
+        matrix.write_text('{"schema": "cudnn-ci/matrix/1", "name": "real", "checks": [{"check": "fixture.fail"}]}')
+        result = self.launch(run=f"""ln -s "$reports" "$STANDIN/cudnn-ci-reports.$token"
+while [ "$1" != --subject-image ]; do shift; done
+[ "$3 $4" = "--image-config /cudnn-ci-image.json" ] || exit 64
+{OPTIONS.tree}/bin/cudnn-ci run --output-dir "$STANDIN/cudnn-ci-reports.$token" --matrix {matrix} --plugin-dir {OPTIONS.plugins} \\
+  "$1" "$2" "$3" "$STANDIN/image-config.json"
+exit $?
+""")
+        self.assertEqual(result.code, 1, result.stderr + result.stdout)
+        report = json.loads((self.out / "report.json").read_text())
+        self.assertEqual(report["judged"]["image"], "registry.example/team/image@sha256:" + "c" * 64)
+        self.assertIn(" --entrypoint /opt/cudnn-ci/bin/cudnn-ci registry.example/team/image@sha256:ccc",
+                      report["root_cause"]["reproduce_in_container"])
 
 
 def main():

@@ -17,6 +17,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& AllowedLayers()
       {"wire", {"model", "base"}},
       {"exec", {"wire", "model", "base"}},
       {"worker", {"wire", "model", "base", "sdk"}},
+      {"plant", {}},
       {"report", {"model", "base"}},
       {"cli", {"exec", "report", "model", "base"}},
       {"main", {"cli"}},

@@ -179,6 +179,9 @@ def counts():
     yield "a child that removes", {**child, "checks": [{"id": "one", "remove": True}]}
     yield "a child that removes a waiver", {**child, "waivers": [{"id": "known", "remove": True}]}
     yield "a child that removes a stranger", {**child, "checks": [{"id": "two", "remove": True}]}
+    for parent in ("builtin:base", "builtin:strange", "builtin:", "builtin:a/b", "builtin:../a", "builtin:a.json", "builtin: a",
+                   "builtin:é", "builtin:A_b-1", "./builtin:base", "built:base"):
+        yield f"a child of {parent!r}", {**child, "name": "child", "extends": parent}
     for wrong in (False, 1, "true", None):
         yield f"remove = {wrong!r}", {**child, "checks": [{"id": "one", "remove": wrong}]}
     yield "remove without id", {**child, "checks": [{"remove": True}]}
@@ -198,9 +201,9 @@ def documents(folder):
         yield from changes(name, shipped, 1)
 
 
-def load(program, paths):
+def load(program, folder, paths):
     """The problems of each file, in the loader's words."""
-    output = subprocess.run([program], input="\n".join(paths) + "\n", capture_output=True, text=True, check=True).stdout
+    output = subprocess.run([program, folder], input="\n".join(paths) + "\n", capture_output=True, text=True, check=True).stdout
     lines = iter(output.splitlines())
     return [[next(lines) for _ in range(int(next(lines)))] for _ in paths]
 
@@ -232,7 +235,7 @@ def main():
         paths.append(os.path.join(scratch, "twice.matrix"))
         with open(paths[-1], "w", encoding="utf-8") as file:
             file.write(twice)
-        answers = load(program, paths)
+        answers = load(program, folder, paths)
 
     used, disagreements, refused, excused = set(), [], 0, 0
     for (description, valid), problems in zip(cases, answers):

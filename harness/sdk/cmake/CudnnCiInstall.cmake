@@ -1,6 +1,6 @@
 # The installed tree, relocatable as a whole:
-#   bin/cudnn-ci  bin/cudnn-ci-run  libexec/cudnn-ci-worker  plugins/*.cci.so  matrices/
-#   include/cudnn_ci/  lib/cmake/CudnnCi/  share/doc/
+#   bin/cudnn-ci  bin/cudnn-ci-run  libexec/cudnn-ci-worker  libexec/cudnn-ci-plant.so  plugins/*.cci.so  matrices/
+#   include/cudnn_ci/  lib/cmake/CudnnCi/  share/doc/  share/man/  share/bash-completion/
 # Executables and plugins are installed by the folders that build them; this is the rest.
 include_guard(GLOBAL)
 include(CMakePackageConfigHelpers)

@@ -2,7 +2,8 @@
 include_guard(GLOBAL)
 
 function(cudnn_ci_configure target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow
+    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Wimplicit-fallthrough
     # GCC 12 sees overlapping copies in "literal" + std::string (its bug 105651).
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
     $<$<BOOL:${CUDNN_CI_WERROR}>:-Werror>)

@@ -1,0 +1,95 @@
+#include "cli/container_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTree = "/opt/cudnn-ci";
+// A command that was cut would be another one: what is longer is left out.
+constexpr size_t kMaxCommandBytes = 4000, kMaxWordBytes = 2 * kMaxCommandBytes;
+
+bool IsBelow(const std::string& path, const std::string& folder) {
+  return path == folder || path.compare(0, folder.size() + 1, folder + "/") == 0;
+}
+
+// What is mounted where, each place once.
+class Mounts {
+ public:
+  // `source` is a word of the shell already.
+  void Add(const std::string& source, const std::string& target) {
+    const auto same = [&](const auto& mount) { return mount.second == target; };
+    if (target != "/" && std::none_of(mounts_.begin(), mounts_.end(), same))
+      mounts_.emplace_back(source, target);
+  }
+  std::string Words() const {
+    std::string words;
+    for (const auto& [source, target] : mounts_) words += " -v " + source + ShellQuote(":" + target + ":ro");
+    return words;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> mounts_;
+};
+
+// What of the command line lies outside the tree. True: some of it is named from the folder we are in.
+bool AddInputs(const Options& options, const Matrix& matrix, const std::vector<std::string>& plugins,
+               Mounts* mounts) {
+  bool relative = false;
+  // A matrix that was named has another file than its name.
+  const bool is_file =
+      !options.matrix.empty() && !matrix.files.empty() && matrix.files.back() == options.matrix;
+  if (is_file && options.matrix[0] != '/') {
+    relative = true;
+  } else if (is_file && !IsBelow(options.matrix, kTree)) {
+    const std::string folder = fs::path(options.matrix).parent_path().string();
+    mounts->Add(IsBelow(folder, options.TreeRoot()) ? ShellQuote(folder) : "\"$PWD\"", folder);
+  }
+  for (const std::string& folder : plugins) {
+    if (folder[0] != '/') relative = true;
+    if (folder[0] == '/' && !IsBelow(folder, kTree)) mounts->Add(ShellQuote(folder), folder);
+  }
+  return relative;
+}
+
+}  // namespace
+
+std::string ContainerCommand(const Options& options, const Matrix& matrix, const Variables& runners) {
+  if (options.subject_image.empty()) return {};
+  Mounts mounts;
+  mounts.Add(ShellQuote(options.TreeRoot()), kTree);
+  std::string where;
+  std::error_code error;
+  const std::string folder = fs::current_path(error).string();
+  // Behind the tree's own; those of the environment are named like the others.
+  std::vector<std::string> plugins = options.AllPluginDirs();
+  plugins.erase(plugins.begin());
+  if (AddInputs(options, matrix, plugins, &mounts) && !error && folder != "/") {
+    mounts.Add("\"$PWD\"", folder);
+    where = " -w " + ShellQuote(folder);
+  }
+  std::string command = "docker run --rm";
+  if (!options.static_stage) command += " --gpus all";
+  command += mounts.Words() + where;
+  for (const auto& [name, value] : runners)
+    // That of --gpus: it names GPUs of the runner we are on.
+    if (name != "NVIDIA_VISIBLE_DEVICES")
+      command += " -e " + ShellQuote(CleanLine(name + "=" + value, kMaxWordBytes));
+  command += std::string(" --entrypoint ") + kTree + "/bin/cudnn-ci " + ShellQuote(options.subject_image);
+  for (const std::string& word : options.arguments)
+    command += " " + ShellQuote(CleanLine(word, kMaxWordBytes));
+  for (const std::string& plugin_dir : plugins) command += " --plugin-dir " + ShellQuote(plugin_dir);
+  // The reports end with the container; what they say stands on the screen as well.
+  command += " --output-dir /tmp/cudnn-ci-report";
+  return command.size() <= kMaxCommandBytes ? command : "";
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,220 @@
+#include "cli/manual.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace cudnn_ci {
+namespace {
+
+// An option or an argument as its user sees it.
+struct Entry {
+  std::vector<std::string> names;  // "--help", "-h"; none: an argument
+  std::string value;               // "FILE", "rich|strict"; empty: a flag
+  std::vector<std::string> choices;
+  std::string help;
+};
+
+// What CLI11 calls an option's type is "FILE", or "TEXT:{rich,strict}" with its check.
+Entry EntryOf(const CLI::Option& option) {
+  Entry entry;
+  for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
+  entry.help = option.get_description();
+  if (option.get_items_expected_max() == 0) return entry;
+  const std::string type = option.get_type_name();
+  const size_t colon = type.find(':');
+  entry.value = type.substr(0, colon);
+  if (colon != std::string::npos && type.compare(colon, 2, ":{") == 0) {
+    entry.choices = Split(std::string_view(type).substr(colon + 2, type.size() - colon - 3), ',');
+    entry.value = Join(entry.choices, "|");
+  }
+  if (option.get_positional()) entry.value = option.get_name();
+  return entry;
+}
+
+std::vector<Entry> EntriesOf(const CLI::App& app, bool arguments) {
+  std::vector<Entry> entries;
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_positional() == arguments) entries.push_back(EntryOf(*option));
+  return entries;
+}
+
+std::vector<const CLI::App*> CommandsOf(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+// As text of roff: nothing in it is a request, a hyphen may be typed, quotes stay straight (groff_char(7)).
+std::string Roff(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool line_begins = out.empty() || out.back() == '\n';
+    if (line_begins && c == '.') out += "\\&";
+    switch (c) {
+      case '\\':
+        out += "\\e";
+        break;
+      case '-':
+        out += "\\-";
+        break;
+      case '\'':
+        out += "\\(aq";
+        break;
+      case '`':
+        out += "\\(ga";
+        break;
+      case '^':
+        out += "\\(ha";
+        break;
+      case '~':
+        out += "\\(ti";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string RoffOption(const Entry& entry) {
+  std::vector<std::string> names;
+  for (const std::string& name : entry.names) names.push_back("\\fB" + Roff(name) + "\\fR");
+  std::string out = ".TP\n" + Join(names, ", ");
+  if (!entry.value.empty())
+    out += (names.empty() ? "" : " ") + std::string("\\fI") + Roff(entry.value) + "\\fR";
+  return out + "\n" + Roff(entry.help) + "\n";
+}
+
+std::string RoffSynopsis(const CLI::App& app, const std::string& words) {
+  std::string out = ".br\n\\fB" + Roff(words) + "\\fR [\\fIOPTIONS\\fR]";
+  for (const Entry& argument : EntriesOf(app, true)) out += " \\fI" + Roff(argument.value) + "\\fR";
+  return out + "\n";
+}
+
+// What a command has of its own in full, and by name what it shares with the gate.
+std::string RoffCommand(const CLI::App& app, const CLI::App& command) {
+  std::string out = ".SS " + Roff(command.get_name()) + "\n" + Roff(command.get_description()) + "\n";
+  for (const Entry& entry : EntriesOf(command, true)) out += RoffOption(entry);
+  const std::vector<Entry> of_gate = EntriesOf(app, false);
+  std::vector<std::string> shared;
+  for (const Entry& entry : EntriesOf(command, false)) {
+    const bool same = std::any_of(of_gate.begin(), of_gate.end(), [&](const Entry& other) {
+      return other.names == entry.names && other.help == entry.help;
+    });
+    if (same) {
+      shared.push_back("\\fB" + Roff(entry.names[0]) + "\\fR");
+    } else {
+      out += RoffOption(entry);
+    }
+  }
+  return out + (shared.empty() ? "" : ".PP\nAs above: " + Join(shared, ", ") + ".\n");
+}
+
+// The body of a shell function that prints words for a case of its argument.
+std::string ShellCases(const std::vector<std::pair<std::string, std::string>>& cases) {
+  std::string out = "  case $1 in\n";
+  for (const auto& [pattern, words] : cases)
+    if (!words.empty()) out += "    " + pattern + ") echo " + ShellQuote(words) + " ;;\n";
+  return out + "  esac\n";
+}
+
+// What bash looks for in the place of a value: files, folders, words of a list, or nothing.
+std::string Completion(const Entry& entry) {
+  if (!entry.choices.empty()) return Join(entry.choices, " ");
+  if (entry.value == "FILE" || entry.value == "FILE|NAME" || entry.value == "JOURNAL") return "<file>";
+  return entry.value == "DIR" ? "<folder>" : "<value>";
+}
+
+constexpr std::string_view kCompletion = R"sh(
+_cudnn_ci() {
+  local cur=${COMP_WORDS[COMP_CWORD]} prev='' command='' wanted='' word i
+  # --name=value comes as three words.
+  if [[ $cur == = ]]; then
+    cur='' prev=${COMP_WORDS[COMP_CWORD-1]}
+  elif ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[COMP_CWORD-1]} == = ]]; then
+    prev=${COMP_WORDS[COMP_CWORD-2]}
+  elif ((COMP_CWORD > 0)); then
+    prev=${COMP_WORDS[COMP_CWORD-1]}
+  fi
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    word=${COMP_WORDS[i]}
+    if [[ $word == -* ]]; then
+      [[ -z $(_cudnn_ci_value "$command $word") ]] || ((++i))
+      [[ ${COMP_WORDS[i]} != = ]] || ((++i))
+    elif [[ -z $command && " $(_cudnn_ci_commands) " == *" $word "* ]]; then
+      command=$word
+    fi
+  done
+  [[ $prev == -* ]] && wanted=$(_cudnn_ci_value "$command $prev")
+  if [[ -z $wanted && $cur == -* ]]; then
+    wanted=$(_cudnn_ci_options "$command")
+  elif [[ -z $wanted && -z $command ]]; then
+    wanted=$(_cudnn_ci_commands)
+  elif [[ -z $wanted ]]; then
+    wanted=$(_cudnn_ci_argument "$command")
+  fi
+  case $wanted in
+    '<file>') mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+    '<folder>') mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+    '<value>' | '') COMPREPLY=() ;;
+    *) mapfile -t COMPREPLY < <(compgen -W "$wanted" -- "$cur") ;;
+  esac
+  if [[ $wanted == '<f'* ]]; then compopt -o filenames 2>/dev/null; fi
+}
+complete -F _cudnn_ci cudnn-ci
+)sh";
+
+}  // namespace
+
+std::string ManPage(const CLI::App& app, const std::string& version) {
+  const std::string description = app.get_description();
+  const size_t exit = description.find("Exit: ");
+  std::string out = ".\\\" Made by cudnn-ci manual man.\n.TH CUDNN\\-CI 1 \"\" \"" +
+                    Roff("cudnn-ci " + version) + "\" \"User Commands\"\n.SH NAME\n" + Roff("cudnn-ci") +
+                    " \\- gate in front of a container image registry\n" + ".SH SYNOPSIS\n.nh\n.ad l\n" +
+                    RoffSynopsis(app, app.get_name());
+  for (const CLI::App* command : CommandsOf(app))
+    out += RoffSynopsis(*command, app.get_name() + " " + command->get_name());
+  out += ".ad b\n.hy\n.SH DESCRIPTION\n" + Roff(std::string(Trim(description.substr(0, exit)))) +
+         "\n.SH OPTIONS\n";
+  for (const Entry& entry : EntriesOf(app, false)) out += RoffOption(entry);
+  out += ".SH COMMANDS\n";
+  for (const CLI::App* command : CommandsOf(app)) out += RoffCommand(app, *command);
+  out += ".SH EXIT STATUS\n" + Roff(CleanLine(description.substr(exit + 6), 1000)) + "\n";
+  return out +
+         ".SH SEE ALSO\nThe installed tree has README.md, the design and a description of matrices in\n" +
+         Roff("share/doc/cudnn-ci") + " and " + Roff("matrices/README.md") + ".\n";
+}
+
+std::string BashCompletion(const CLI::App& app) {
+  std::vector<std::pair<std::string, std::string>> options, values, arguments;
+  std::vector<std::string> names;
+  std::vector<const CLI::App*> all = CommandsOf(app);
+  for (const CLI::App* command : all) names.push_back(command->get_name());
+  all.insert(all.begin(), &app);
+  for (const CLI::App* command : all) {
+    const std::string name = command == &app ? "" : command->get_name();
+    std::vector<std::string> words;
+    for (const Entry& entry : EntriesOf(*command, false)) {
+      words.insert(words.end(), entry.names.begin(), entry.names.end());
+      if (entry.value.empty()) continue;
+      for (const std::string& word : entry.names)
+        values.emplace_back(ShellQuote(name + " " + word), Completion(entry));
+    }
+    options.emplace_back("'" + name + "'", Join(words, " "));
+    for (const Entry& argument : EntriesOf(*command, true))
+      arguments.emplace_back(name, Completion(argument));
+  }
+  return "# Completion of cudnn-ci for bash, made by `cudnn-ci manual bash`.\n_cudnn_ci_commands() { echo " +
+         ShellQuote(Join(names, " ")) + "; }\n_cudnn_ci_options() {\n" + ShellCases(options) +
+         "}\n# What the value of an option is: files, folders, one of these words, or something "
+         "else.\n_cudnn_ci_value() {\n" +
+         ShellCases(values) + "}\n_cudnn_ci_argument() {\n" + ShellCases(arguments) + "}\n" +
+         std::string(kCompletion);
+}
+
+}  // namespace cudnn_ci

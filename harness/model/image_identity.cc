@@ -1,0 +1,108 @@
+#include "model/image_identity.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "model/json_position.h"
+#include "model/matrix.h"
+
+namespace cudnn_ci {
+
+namespace {
+
+constexpr size_t kMaxImageName = 255;
+
+// By which an image's configuration is known when it stands alone: the properties of the OCI image
+// specification.
+constexpr const char* kConfigKeys[] = {"Env",          "Cmd",    "Entrypoint", "User",       "WorkingDir",
+                                       "ExposedPorts", "Labels", "Volumes",    "StopSignal", "ArgsEscaped"};
+
+std::string At(const Json& json, const std::string& message) {
+  return ToString(Problem{json.position, message});
+}
+
+// The object with the image's configuration; null: the image has none.
+Result<const Json*> FindConfig(const Json& root) {
+  const Json* json = &root;
+  if (const auto* list = std::get_if<Json::Array>(&root.value)) {
+    if (list->size() != 1)
+      return Error{At(root, "this describes " + std::to_string(list->size()) + " images, not one")};
+    json = list->data();
+  }
+  if (std::holds_alternative<std::nullptr_t>(json->value)) return static_cast<const Json*>(nullptr);
+  const auto* object = std::get_if<Json::Object>(&json->value);
+  if (object == nullptr) return Error{At(*json, "this is no image configuration: an object is expected")};
+  if (Find(*object, "HostConfig") != nullptr)
+    return Error{At(*json, "this describes a container, whose variables are the runner's too, and no image")};
+  for (const char* key : {"Config", "config"})
+    if (const Json* config = Find(*object, key); config != nullptr) return FindConfig(*config);
+  const bool known =
+      object->empty() || std::any_of(std::begin(kConfigKeys), std::end(kConfigKeys),
+                                     [&](const char* key) { return Find(*object, key) != nullptr; });
+  if (!known)
+    return Error{At(*json, "this is no image configuration: it has neither \"Config\" nor \"Env\"")};
+  return json;
+}
+
+Result<Variables> VariablesOf(const Json& root) {
+  const Result<const Json*> config = FindConfig(root);
+  if (!config) return Error{config.error()};
+  Variables variables;
+  const Json* env = *config == nullptr ? nullptr : Find(std::get<Json::Object>((*config)->value), "Env");
+  if (env == nullptr || std::holds_alternative<std::nullptr_t>(env->value)) return variables;
+  const auto* list = std::get_if<Json::Array>(&env->value);
+  if (list == nullptr) return Error{At(*env, "\"Env\" must be a list")};
+  for (const Json& item : *list) {
+    const auto* text = std::get_if<std::string>(&item.value);
+    const size_t equals = text == nullptr ? std::string::npos : text->find('=');
+    // What stands there is not said: it may be a secret.
+    if (equals == std::string::npos || equals == 0)
+      return Error{At(item, "an item of \"Env\" must be \"NAME=VALUE\"")};
+    variables[text->substr(0, equals)] = text->substr(equals + 1);
+  }
+  return variables;
+}
+
+}  // namespace
+
+bool IsImageByDigest(const std::string& text) {
+  constexpr std::string_view kMark = "@sha256:";
+  constexpr size_t kDigits = 64;
+  const size_t at = text.find('@');
+  if (at == 0 || at == std::string::npos || at > kMaxImageName || text.compare(at, kMark.size(), kMark) != 0)
+    return false;
+  const std::string name = text.substr(0, at), digits = text.substr(at + kMark.size());
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return is_letter(name[0]) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) {
+                       return is_letter(c) || std::string_view("._:/-").find(c) != std::string_view::npos;
+                     }) &&
+         digits.size() == kDigits && digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+Result<Variables> ReadImageVariables(const std::string& path) {
+  const std::string remedy = "; give what `docker image inspect IMAGE` prints";
+  const Result<std::string> text = ReadFile(path, kMaxJsonBytes);
+  if (!text) return Error{text.error() + remedy};
+  const auto parsed = ParseJson(*text, path);
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&parsed))
+    return Error{ToString(problems->front()) + remedy};
+  Result<Variables> variables = VariablesOf(std::get<Json>(parsed));
+  return variables ? variables : Error{variables.error() + remedy};
+}
+
+Variables AttributeVariables(const Variables& seen, const Variables& of_image) {
+  Variables by;
+  for (const auto& [name, value] : seen) {
+    const auto own = of_image.find(name);
+    by[name] = own == of_image.end() ? "runner" : own->second == value ? "image" : "runner, over the image's";
+  }
+  return by;
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,93 @@
+// The image's identity: what its inspector prints, and who has set which variable.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/image_identity.h"
+#include "scratch.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+TEST(ImageIdentity, IsANameWithADigest) {
+  const std::string digits(64, 'a'), digest = "@sha256:" + digits;
+  for (const char* name : {"team/train", "localhost:5000/a/b_c.d-e", "registry.example.com/x:1.2", "Team"})
+    EXPECT_TRUE(IsImageByDigest(name + digest)) << name;
+  EXPECT_TRUE(IsImageByDigest(std::string(255, 'n') + digest));
+  EXPECT_FALSE(IsImageByDigest(std::string(256, 'n') + digest));
+  for (const char* name : {"", "-rm", "a b", "a'b", "a\nb", "a@b", "$(a)", "\xc3\xa9"})
+    EXPECT_FALSE(IsImageByDigest(name + digest)) << name;
+  for (const std::string& tail :
+       {std::string(), std::string(":latest"), "@sha256:" + digits.substr(1), "@sha256:" + digits + "0",
+        "@sha256:" + digits.substr(1) + "A", "@sha512:" + digits, "@" + digits, digest + " "})
+    EXPECT_FALSE(IsImageByDigest("team" + tail)) << tail;
+}
+
+Result<Variables> Read(const std::string& text) {
+  const Scratch scratch;
+  return ReadImageVariables(scratch.Write("image.json", text));
+}
+
+TEST(ImageIdentity, ReadsWhatInspectorsPrint) {
+  const std::string config = R"({"Cmd": ["sh"], "Env": ["PATH=/bin", "A=b=c", "EMPTY="]})";
+  const auto expected = UnorderedElementsAre(Pair("PATH", "/bin"), Pair("A", "b=c"), Pair("EMPTY", ""));
+  for (const std::string& text :
+       {config, R"([{"Id": "sha256:1", "Config": )" + config + "}]", R"({"Config": )" + config + "}",
+        R"({"architecture": "amd64", "config": )" + config + R"(, "rootfs": {}})"}) {
+    const Result<Variables> read = Read(text);
+    ASSERT_TRUE(read.ok()) << read.error();
+    EXPECT_THAT(*read, expected) << text;
+  }
+}
+
+TEST(ImageIdentity, AnImageMayHaveNoVariables) {
+  for (const char* text : {"{}", "null", R"({"Env": null})", R"({"Cmd": ["sh"]})", R"([{"Config": null}])",
+                           R"({"config": {}})"}) {
+    const Result<Variables> read = Read(text);
+    ASSERT_TRUE(read.ok()) << text << read.error();
+    EXPECT_TRUE(read->empty()) << text;
+  }
+}
+
+TEST(ImageIdentity, WhatIsNoneIsSaidWithItsPlace) {
+  const struct {
+    const char *text, *words;
+  } kCases[] = {
+      {"", "image.json:1:1: error: "},
+      {"[]",
+       "image.json:1:1: error: this describes 0 images, not one; give what `docker image inspect IMAGE` "
+       "prints"},
+      {"[{}, {}]", "image.json:1:1: error: this describes 2 images, not one"},
+      {"\"x\"", "image.json:1:1: error: this is no image configuration: an object is expected"},
+      {"{\"Config\": 1}", "image.json:1:12: error: this is no image configuration: an object is expected"},
+      {"{\"name\": 1}", "image.json:1:1: error: this is no image configuration: it has neither"},
+      {"[{\"HostConfig\": {}, \"Config\": {\"Env\": []}}]",
+       "image.json:1:2: error: this describes a container"},
+      {"{\"Env\": \"A=secret\"}", "image.json:1:9: error: \"Env\" must be a list;"},
+      {"{\"Env\": [\"A=b\", 1]}", "image.json:1:17: error: an item of \"Env\" must be \"NAME=VALUE\";"},
+      {"{\"Env\": [\"secret\"]}", "image.json:1:10: error: an item of \"Env\" must be \"NAME=VALUE\";"},
+      {"{\"Env\": [\"=secret\"]}", "image.json:1:10: error: an item of \"Env\" must be \"NAME=VALUE\";"},
+  };
+  for (const auto& c : kCases) {
+    const Result<Variables> read = Read(c.text);
+    ASSERT_FALSE(read.ok()) << c.text;
+    EXPECT_THAT(read.error(), HasSubstr(c.words));
+    EXPECT_EQ(read.error().find("secret"), std::string::npos);
+  }
+  const Result<Variables> large = Read(std::string(5 << 20, ' '));
+  ASSERT_FALSE(large.ok());
+  EXPECT_THAT(large.error(), HasSubstr("image.json"));
+}
+
+TEST(ImageIdentity, SaysWhoHasSetAVariable) {
+  EXPECT_THAT(AttributeVariables({{"A", "1"}, {"B", "2"}, {"C", "3"}, {"D", ""}},
+                                 {{"A", "1"}, {"B", "other"}, {"D", ""}, {"UNSEEN", "x"}}),
+              UnorderedElementsAre(Pair("A", "image"), Pair("B", "runner, over the image's"),
+                                   Pair("C", "runner"), Pair("D", "image")));
+}
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,147 @@
+// Matrices that come with cudnn-ci, by name: which file is meant, and what a wrong name is told.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "matrix_files.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Runs in a folder of its own, in which a name may be a file too.
+class MatrixBuiltin : public ::testing::Test {
+ protected:
+  MatrixBuiltin() : before_(fs::current_path()) {
+    fs::create_directory(scratch_.File("here"));
+    fs::create_directory(scratch_.File("shipped"));
+    fs::current_path(scratch_.File("here"));
+    scratch_.Write("shipped/base.json", Named("base"));
+    scratch_.Write("shipped/cu12.json",
+                   R"({"schema":"cudnn-ci/matrix/1","name":"cu12","extends":"base.json"})");
+    scratch_.Write("shipped/matrix.schema.json", "{}");
+    scratch_.Write("shipped/table.json", R"({"schema":"a table"})");
+    scratch_.Write("shipped/notes.txt", Named("notes"));
+  }
+  ~MatrixBuiltin() override { fs::current_path(before_); }
+
+  static std::string Named(const std::string& name) {
+    return R"({"schema":"cudnn-ci/matrix/1","name":")" + name + R"("})";
+  }
+  static std::string ChildOf(const std::string& parent) {
+    return R"({"schema":"cudnn-ci/matrix/1","name":"child","extends":")" + parent + R"("})";
+  }
+  std::string Shipped() const { return scratch_.File("shipped"); }
+  // What loading it says: the problems, without the folder, or the names of the matrix and of its files.
+  std::string Loaded(const std::string& typed) const {
+    const auto loaded = LoadMatrix(typed, Shipped());
+    std::vector<std::string> lines;
+    if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
+      for (const Problem& problem : *problems) lines.push_back(ToString(problem));
+    } else {
+      const auto& matrix = std::get<Matrix>(loaded);
+      lines.push_back(matrix.path + " is " + matrix.name);
+      for (const std::string& file : matrix.files) lines.push_back(fs::path(file).filename().string());
+    }
+    std::string text = Join(lines, " ");
+    const std::string here = scratch_.File("here/");
+    for (size_t at; (at = text.find(here)) != std::string::npos;) text.erase(at, here.size());
+    return text;
+  }
+
+  const Scratch scratch_;
+
+ private:
+  const fs::path before_;
+};
+
+TEST_F(MatrixBuiltin, IsFoundByNameAndCalledAsTyped) {
+  EXPECT_EQ(Loaded("cu12"), "cu12 is cu12 base.json cu12.json");
+  EXPECT_EQ(Loaded("builtin:cu12"), "builtin:cu12 is cu12 base.json cu12.json");
+  const Matrix by_path = Load(Shipped() + "/cu12.json");
+  const auto by_name = LoadMatrix("cu12", Shipped());
+  EXPECT_EQ(std::get<Matrix>(by_name).sha256, by_path.sha256);
+}
+
+TEST_F(MatrixBuiltin, AFolderOfThatNameIsNoFile) {
+  fs::create_directory("cu12");
+  EXPECT_EQ(Loaded("cu12"), "cu12 is cu12 base.json cu12.json");
+}
+
+// The folder we are in may be the image's.
+TEST_F(MatrixBuiltin, AFileOfThatNameMustBeNamedAsOne) {
+  scratch_.Write("here/cu12", Named("mine"));
+  EXPECT_EQ(Loaded("cu12"),
+            "cu12: error: this is a file, and a matrix that comes with cudnn-ci too; write \"./cu12\" or "
+            "\"builtin:cu12\"");
+  EXPECT_EQ(Loaded("./cu12"), "./cu12 is mine cu12");
+  EXPECT_EQ(Loaded("builtin:cu12"), "builtin:cu12 is cu12 base.json cu12.json");
+  // Another file without an ending is what it was.
+  scratch_.Write("here/mine", Named("mine"));
+  EXPECT_EQ(Loaded("mine"), "mine is mine mine");
+}
+
+TEST_F(MatrixBuiltin, AFileCannotTakeTheExplicitName) {
+  scratch_.Write("here/builtin:base", Named("mine"));
+  EXPECT_EQ(Loaded("builtin:base"), "builtin:base is base base.json");
+  EXPECT_EQ(Loaded("./builtin:base"), "./builtin:base is mine builtin:base");
+}
+
+TEST_F(MatrixBuiltin, AWrongNameIsToldTheRightOnes) {
+  EXPECT_EQ(Loaded("cu13"),
+            "cu13: error: no such file, and no matrix \"cu13\" comes with cudnn-ci, only base, cu12; did you "
+            "mean \"cu12\"?");
+  EXPECT_EQ(Loaded("builtin:cu13"),
+            "builtin:cu13: error: no matrix \"cu13\" comes with cudnn-ci, only base, cu12; did you mean "
+            "\"cu12\"?");
+  EXPECT_EQ(Loaded("builtin:../shipped/base"),
+            "builtin:../shipped/base: error: no matrix \"../shipped/base\" comes with cudnn-ci, only base, "
+            "cu12");
+  EXPECT_EQ(Loaded("builtin:table"),
+            "builtin:table: error: no matrix \"table\" comes with cudnn-ci, only base, cu12");
+  EXPECT_EQ(Loaded("cu12.json"),
+            "cu12.json: error: No such file or directory; did you mean \"builtin:cu12\"?");
+  const auto loaded = LoadMatrix("builtin:cu12", scratch_.File("none"));
+  EXPECT_EQ(std::get<std::vector<Problem>>(loaded).at(0).message,
+            "no matrices come with this installation: there are none in " + scratch_.File("none"));
+}
+
+TEST_F(MatrixBuiltin, IsAParent) {
+  scratch_.Write("here/m.json", ChildOf("builtin:cu12"));
+  EXPECT_EQ(Loaded("m.json"), "m.json is child base.json cu12.json m.json");
+  // A path stays a path: in "extends" only the prefix names a matrix that is shipped.
+  scratch_.Write("here/m.json", ChildOf("cu12"));
+  EXPECT_EQ(Loaded("m.json"),
+            "m.json:1:56: error: cannot extend \"cu12\": No such file or directory; did you mean "
+            "\"builtin:cu12\"?");
+  scratch_.Write("here/builtin:base", Named("mine"));
+  scratch_.Write("here/m.json", ChildOf("./builtin:base"));
+  EXPECT_EQ(Loaded("m.json"), "m.json is child builtin:base m.json");
+}
+
+TEST_F(MatrixBuiltin, AWrongParentIsReportedAtItsPlace) {
+  scratch_.Write("here/m.json", ChildOf("builtin:cu21"));
+  EXPECT_EQ(
+      Loaded("m.json"),
+      "m.json:1:56: error: cannot extend \"builtin:cu21\": no matrix \"cu21\" comes with cudnn-ci, only "
+      "base, cu12; did you mean \"cu12\"?");
+  scratch_.Write("here/m.json", ChildOf("builtin:../m"));
+  EXPECT_EQ(Loaded("m.json"),
+            "m.json:1:56: error: \"extends\" must be a path or \"builtin:NAME\", found the string "
+            "\"builtin:../m\"");
+}
+
+TEST(ShippedMatrices, AreWhatCanBeNamed) {
+  for (const auto& file : fs::directory_iterator(CUDNN_CI_MATRICES)) {
+    const std::string name = file.path().stem().string();
+    if (file.path().extension() != ".json" || name == "compatibility" || name == "matrix.schema") continue;
+    EXPECT_TRUE(std::holds_alternative<Matrix>(LoadMatrix("builtin:" + name, CUDNN_CI_MATRICES))) << name;
+  }
+  for (const char* name : {"compatibility", "matrix.schema"})
+    EXPECT_FALSE(
+        std::holds_alternative<Matrix>(LoadMatrix(std::string("builtin:") + name, CUDNN_CI_MATRICES)));
+}
+
+}  // namespace
+}  // namespace cudnn_ci

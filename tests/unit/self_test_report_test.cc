@@ -1,0 +1,114 @@
+// When self-test takes a fault for noticed, and which reports it believes.
+#include "cli/self_test_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "scratch.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr Fault kFault = {
+    "broken", "something is broken",        "cudnn.load", PlantedBy::kLibraryPath, "", 1, "failed",
+    "image",  "cudnn-sublibrary-unloadable"};
+
+SeenReport Noticed() {
+  SeenReport r;
+  r.run_id = "20260101T000000Z-00000001";
+  r.command_line = "cudnn-ci --matrix /tmp/cudnn-ci-x/broken/matrix.json";
+  r.complete = true;
+  r.exit_code = 1;
+  r.root_cause = {"image", "cudnn-sublibrary-unloadable", "/planted/libcudnn_adv.so.9 is truncated"};
+  r.cases = {{"cudnn.load[subject=system]", "cudnn.load", "failed", "", 0.1, {r.root_cause}}};
+  return r;
+}
+
+std::string UnnoticedAfter(const std::function<void(SeenReport*)>& change) {
+  SeenReport report = Noticed();
+  change(&report);
+  return Unnoticed(kFault, {{}, "", "/planted/"}, report, "cudnn.load[subject=system]");
+}
+
+TEST(SelfTestReport, AFaultIsNoticedOnlyAsTheTableHasIt) {
+  EXPECT_THAT(UnnoticedAfter([](SeenReport*) {}), IsEmpty());
+  EXPECT_THAT(
+      UnnoticedAfter([](SeenReport* r) { r->exit_code = 3; }),
+      HasSubstr("said exit 3, image.cudnn-sublibrary-unloadable, the case failed; it had to say exit 1"));
+  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].outcome = "errored"; }),
+              HasSubstr("the case errored"));
+  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases.clear(); }), HasSubstr("the case is missing"));
+  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].id = "cudnn.load[subject=other]"; }),
+              HasSubstr("it had to say"));
+  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->root_cause.blame = "runner"; }),
+              HasSubstr("runner.cudnn-sublibrary-unloadable"));
+  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->root_cause = {}; }), HasSubstr("no finding"));
+  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].errors.clear(); }),
+              HasSubstr("not of what was planted"));
+  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].errors[0].slug = "cudnn-missing"; }),
+              HasSubstr("not of what was planted"));
+  EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].errors[0].detail = "/elsewhere"; }),
+              HasSubstr("not of what was planted (/planted/)"));
+}
+
+TEST(SelfTestReport, AFaultWithAMarkMustHaveStruck) {
+  const Scratch scratch;
+  const Planting planting = {{}, scratch.File("struck"), ""};
+  const std::string id = "cudnn.load[subject=system]";
+  EXPECT_THAT(Unnoticed(kFault, planting, Noticed(), id), HasSubstr("never struck"));
+  EXPECT_THAT(Unnoticed(kFault, {{}, scratch.Write("empty", ""), ""}, Noticed(), id),
+              HasSubstr("never struck"));
+  scratch.Write("struck", "!");
+  EXPECT_THAT(Unnoticed(kFault, planting, Noticed(), id), IsEmpty());
+}
+
+TEST(SelfTestReport, OnlyAFinishedReportOfThisRunCounts) {
+  SeenReport report = Noticed();
+  EXPECT_THAT(ForeignReport(report, 1, "/tmp/cudnn-ci-x/broken"), IsEmpty());
+  EXPECT_EQ(ForeignReport(report, 1, "/tmp/cudnn-ci-y/broken"), "its report is of another run");
+  EXPECT_EQ(ForeignReport(report, 0, "/tmp/cudnn-ci-x/broken"), "its report says exit 1, it ended with 0");
+  report.complete = false;
+  EXPECT_EQ(ForeignReport(report, 1, "/tmp/cudnn-ci-x/broken"), "its report is not finished");
+}
+
+TEST(SelfTestReport, WhatIsNoReportIsAnErrorAndWhatIsMissingIsEmpty) {
+  const Scratch scratch;
+  for (const char* text : {"", "{", "[]", "3", R"({"schema": "cudnn-ci/report/2"})", R"({"schema": 1})"})
+    EXPECT_FALSE(ReadSeenReport(scratch.Write("report.json", text)).ok()) << text;
+  EXPECT_FALSE(ReadSeenReport(scratch.File("none")).ok());
+  const auto report = ReadSeenReport(
+      scratch.Write("report.json",
+                    R"({"schema": "cudnn-ci/report/1", "exit_code": "1", "complete": 1, "run": [], "facts": 7,
+                         "root_cause": null, "cases": [4, {"id": "a", "check": 5, "findings": {"severity": 1}}]})"));
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->exit_code, -1);
+  EXPECT_FALSE(report->complete);
+  ASSERT_EQ(report->cases.size(), 2u);
+  EXPECT_EQ(report->cases[1].id, "a");
+  EXPECT_EQ(report->Find("cudnn.load"), nullptr);
+}
+
+TEST(SelfTestFaults, BreaksTheLibraryBesideTheMainOneOfItsMajor) {
+  const Scratch scratch;
+  const std::string whole(100'000, 'x');
+  for (const char* file :
+       {"libcudnn.so.9.1.0", "libcudnn_b.so.9", "libcudnn_a.so.8", "libcudnn_a.so.9.1.0", "libother.so.9"})
+    scratch.Write(file, whole);
+  const Result<Planting> planted = Plant(kFault, scratch.path(), "", scratch.File("libcudnn.so.9.1.0"));
+  ASSERT_TRUE(planted.ok()) << planted.error();
+  const std::string stump = scratch.File("libraries/libcudnn_b.so.9");
+  EXPECT_EQ(planted->evidence, stump);
+  EXPECT_EQ(std::filesystem::file_size(stump), 4096u);
+  EXPECT_THAT(planted->environment.at("LD_LIBRARY_PATH"), testing::StartsWith(scratch.File("libraries")));
+  std::filesystem::remove(scratch.File("libcudnn_b.so.9"));
+  EXPECT_FALSE(Plant(kFault, scratch.path(), "", scratch.File("libcudnn.so.9.1.0")).ok());
+  EXPECT_FALSE(Plant(kFault, scratch.path(), "", "").ok());
+}
+
+}  // namespace
+}  // namespace cudnn_ci
