@@ -40,6 +40,11 @@ static void ValidateProbe(const struct cci_host* host, cci_case* c) {
   if (host->get_i64(c, "n", &n) == CCI_OK && n != 5) host->invalid(c, "n", "only 5 will do");
 }
 
+/* Lies behind the end of a table that is cut there. */
+static void NeverCalled(const struct cci_host* host, cci_case* c) {
+  host->invalid(c, "n", "what lies behind the table was called");
+}
+
 static void ReportFacts(const struct cci_host* host, cci_case* c) {
   host->fact_report(c, "probe.fact", "reported");
 }
@@ -74,7 +79,7 @@ static const cci_check kProbe = {
     .summary = "uses every table",
     .params = kParams,
     .run = RunProbe,
-    .validate = ValidateProbe,
+    .validate = PROBE_CUT == CUT_VALIDATE ? NeverCalled : ValidateProbe,
 };
 static const cci_check* const kChecks[] = {&kProbe, NULL};
 
