@@ -152,7 +152,7 @@ int Plugins(const Options& options) {
     printed = PrintJson(
         {{"schema", "cudnn-ci/plugins/1"}, {"plugins", plugins}, {"broken", broken}, {"problems", wrong}});
   } else {
-    std::string out;
+    std::string out, warnings;
     for (const PluginInfo& p : catalog.plugins) {
       if (options.check_plugins) break;
       out += p.name + " " + p.version + "  " + p.summary + "\n  " + p.path + "\n";
@@ -164,9 +164,13 @@ int Plugins(const Options& options) {
     for (const BrokenPlugin& b : catalog.broken)
       out += b.stem + "  CANNOT BE LOADED\n  " + b.path + "\n  " + b.reason + "\n";
     for (const Problem& p : problems) out += CleanLine(ToString(p), 1000) + "\n";
+    if (options.check_plugins)
+      for (const PluginInfo& p : catalog.plugins)
+        for (const std::string& w : p.warnings) warnings += p.name + ": warning: " + w + "\n";
     if (options.check_plugins && out.empty() && !catalog.plugins.empty())
       out = std::to_string(catalog.plugins.size()) + " plugins, " +
-            std::to_string(catalog.CheckNames().size()) + " checks: a run takes them as they are\n";
+            std::to_string(catalog.CheckNames().size()) + " checks: a run takes them as they are\n" +
+            warnings;
     if (out.empty()) out = "no plugins in " + Join(options.AllPluginDirs(), ", ") + "\n";
     printed = Print(out);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "model/builtin_matrices.h"
 
 namespace cudnn_ci {
 namespace {
@@ -60,6 +61,30 @@ bool AddInputs(const Options& options, const Matrix& matrix, const std::vector<s
   return relative;
 }
 
+// The line would be another command, or find less than was found here: a word that cannot be printed as it
+// is, a folder that the engine cannot be told, an input that no mount holds.
+bool CannotBeSaid(const Options& options, const Matrix& matrix, const std::vector<std::string>& plugins,
+                  const std::string& folder, const Variables& runners) {
+  const auto is_unprintable = [](const std::string& word) { return CleanLine(word, kMaxWordBytes) != word; };
+  if (is_unprintable(folder) || folder.find(':') != std::string::npos) return true;
+  if (std::any_of(options.arguments.begin(), options.arguments.end(), is_unprintable)) return true;
+  for (const auto& [name, value] : runners)
+    if (is_unprintable(value)) return true;
+  const std::string beside = fs::path(options.matrix).parent_path().string();
+  std::error_code error;
+  const auto is_out_of_reach = [&](const std::string& path) {
+    const std::string absolute = fs::weakly_canonical(fs::absolute(path, error), error).string();
+    if (error || absolute.find(':') != std::string::npos) return true;
+    const bool is_below_matrix = !beside.empty() && beside[0] == '/' &&
+                                 IsBelow(absolute, fs::path(beside).lexically_normal().string());
+    return !IsBelow(absolute, options.TreeRoot()) && !IsBelow(absolute, folder) && !is_below_matrix;
+  };
+  for (const std::string& file : matrix.files)
+    if (!IsBuiltin(file) && is_out_of_reach(file)) return true;
+  return std::any_of(plugins.begin(), plugins.end(),
+                     [&](const std::string& path) { return path[0] != '/' && is_out_of_reach(path); });
+}
+
 }  // namespace
 
 std::string ContainerCommand(const Options& options, const Matrix& matrix, const Variables& runners) {
@@ -72,6 +97,7 @@ std::string ContainerCommand(const Options& options, const Matrix& matrix, const
   // Behind the tree's own; those of the environment are named like the others.
   std::vector<std::string> plugins = options.AllPluginDirs();
   plugins.erase(plugins.begin());
+  if (error || CannotBeSaid(options, matrix, plugins, folder, runners)) return {};
   if (AddInputs(options, matrix, plugins, &mounts) && !error && folder != "/") {
     mounts.Add("\"$PWD\"", folder);
     where = " -w " + ShellQuote(folder);

@@ -24,7 +24,7 @@ constexpr char kDescription[] =
     "numbers.\n"
     "Exit: 0 passed, 1 image at fault, 2 invalid use, 3 runner at fault, 4 matrix at fault, 5 harness at "
     "fault,\n"
-    "      6 undetermined, 130/143 interrupted.";
+    "      6 undetermined, 130/142/143 interrupted.";
 
 // Finite, and at most a week.
 CLI::Validator Seconds() {

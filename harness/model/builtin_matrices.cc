@@ -17,12 +17,14 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "builtin:";
 
-// What else lies beside the matrices (their schema, tables) is none.
+// What else lies beside the matrices (their schema, tables) is none. What cannot be read may be one: who
+// loads it says why.
 bool IsMatrixFile(const fs::path& path) {
   const Result<std::string> text = ReadFile(path.string(), kMaxJsonBytes);
-  if (!text) return false;
+  if (!text) return true;
   const auto parsed = ParseJson(*text, path.string());
   const auto* json = std::get_if<Json>(&parsed);
+  if (json == nullptr) return true;
   const auto* top = json == nullptr ? nullptr : std::get_if<Json::Object>(&json->value);
   const Json* schema = top == nullptr ? nullptr : Find(*top, "schema");
   const auto* format = schema == nullptr ? nullptr : std::get_if<std::string>(&schema->value);
@@ -79,14 +81,16 @@ Result<std::string> FindMatrix(const std::string& typed, const std::string& fold
   std::error_code error;
   const fs::file_status status = fs::status(typed, error);
   const bool is_file = fs::exists(status) && !fs::is_directory(status);
-  if (!Contains(names, typed)) {
-    if (fs::exists(status) || names.empty()) return typed;
+  if (!names.empty() && !Contains(names, typed)) {
+    if (fs::exists(status)) return typed;
     return Error{"no such file, and " + Unknown(typed, folder, names).message};
   }
-  // The folder we are in may be the image's, and must not decide what the image is judged by.
+  // The folder we are in may be the image's, and must not decide what the image is judged by: not even where
+  // the installation has lost its matrices.
   if (is_file)
     return Error{"this is a file, and a matrix that comes with cudnn-ci too; write \"./" + typed +
                  "\" or \"" + std::string(kPrefix) + typed + "\""};
+  if (names.empty()) return Error{Unknown(typed, folder, names).message};
   return FileOf(typed, folder);
 }
 

@@ -90,8 +90,9 @@ Result<Variables> ReadImageVariables(const std::string& path) {
   const Result<std::string> text = ReadFile(path, kMaxJsonBytes);
   if (!text) return Error{text.error() + remedy};
   const auto parsed = ParseJson(*text, path);
+  // The place alone: the words quote what stands there, which may be a secret.
   if (const auto* problems = std::get_if<std::vector<Problem>>(&parsed))
-    return Error{ToString(problems->front()) + remedy};
+    return Error{ToString(Problem{problems->front().position, "this is not JSON that can be read"}) + remedy};
   Result<Variables> variables = VariablesOf(std::get<Json>(parsed));
   return variables ? variables : Error{variables.error() + remedy};
 }

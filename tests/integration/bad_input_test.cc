@@ -82,12 +82,28 @@ TEST_F(BadInput, AnImageConfigurationThatIsNone) {
           "other.json:1:1: error: this is no image configuration: it has neither \"Config\" nor \"Env\"");
 }
 
+// A file of variables, given by mistake or broken, ends up in logs that many can read.
+TEST_F(BadInput, AnImageConfigurationWhoseWordsAreSecret) {
+  run_.Matrix(Entry("fixture.pass"));
+  for (const std::string text :
+       {"API_TOKEN=hunter2\n", "{\"Env\": [\"A=1\", hunter2]}",
+        "{\"Config\": {\"Env\": {\"hunter2\": 1, \"hunter2\": 2}}}",
+        "{\"Config\": {\"Env\": [\"API_TOKEN=hunter2\\u0000\"]}}", "{\"Env\": [\"hunter2\"]}"}) {
+    run_.Write("config.json", text);
+    const GateResult result = run_.Run({"--image-config", "config.json"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr("config.json:1:"));
+    EXPECT_EQ(result.err.find("hunter2"), std::string::npos) << result.err;
+  }
+}
+
 TEST_F(BadInput, AReportInThePlaceOfTheImagesConfiguration) {
   run_.Matrix(Entry("fixture.pass"));
   run_.Write("report/report.json", "{\n \"schema\": \"cudnn-ci/report/1\"}");
   const GateResult result = run_.Run({"--image-config", "report/report.json"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("would replace the input report/report.json"));
+  EXPECT_TRUE(run_.Exists("report/report.json")) << "an input is never taken away";
 }
 
 TEST_F(BadInput, ADirectory) {

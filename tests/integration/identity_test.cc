@@ -127,6 +127,29 @@ TEST_F(Identity, AMatrixOfAnotherFolderIsExpectedWhereTheCallerStands) {
   EXPECT_THAT(words, Not(testing::Contains("--gpus"))) << "a static stage needs none";
 }
 
+// What no mount of the line would hold, or no shell and engine would take as it is.
+TEST_F(Identity, ACommandThatWouldFindLessIsLeftOut) {
+  const auto command_of = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> all = {"--subject-image", kImage, "--stage", "static", "--output-dir", "report"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    run_.Command(all);
+    return json::parse(run_.Read("report/report.json"))["run"]["container_command"];
+  };
+  const std::string plugins = CUDNN_CI_FIXTURES "/fixture";
+  EXPECT_TRUE(command_of({"--matrix", "matrix.json", "--plugin-dir", plugins}).is_string());
+  const std::filesystem::path folder = run_.folder();
+  const std::string around = "../" + folder.filename().string() + "/matrix.json";
+  EXPECT_TRUE(command_of({"--matrix", around, "--plugin-dir", plugins}).is_string());
+  const std::string outside = folder.parent_path() / (folder.filename().string() + "-outside.json");
+  std::filesystem::copy_file(run_.Path("matrix.json"), outside);
+  EXPECT_TRUE(
+      command_of({"--matrix", "../" + folder.filename().string() + "-outside.json", "--plugin-dir", plugins})
+          .is_null());
+  std::filesystem::remove(outside);
+  EXPECT_TRUE(command_of({"--matrix", "matrix.json", "--plugin-dir", plugins, "--filter", "fixture.*\x01"})
+                  .is_null());
+}
+
 // Half a command is another one.
 TEST_F(Identity, ACommandThatWouldBeCutIsLeftOut) {
   const GateResult result =

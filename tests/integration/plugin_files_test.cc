@@ -142,6 +142,9 @@ TEST_F(PluginFile, ThatOthersMayChangeIsAWarning) {
   EXPECT_EQ(warnings(), "[]");
   chmod(file.c_str(), 0666);
   EXPECT_THAT(warnings(), HasSubstr(file + " is writable by others: chmod go-w it"));
+  const GateResult judged = run_.Command({"plugins", "--check"});
+  EXPECT_EQ(judged.exit_code, 0);
+  EXPECT_THAT(judged.out, HasSubstr("warning: " + file + " is writable by others: chmod go-w it"));
   chmod(file.c_str(), 0644);
   ASSERT_EQ(chown(file.c_str(), 12345, 0), 0);
   EXPECT_THAT(warnings(), HasSubstr(file + " is owned by user 12345, neither root nor user 0"));

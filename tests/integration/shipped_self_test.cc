@@ -218,12 +218,14 @@ TEST_F(SelfTest, RefusesWhatItCannotUse) {
   const GateResult fault = SelfTestOf({"meteor"});
   EXPECT_EQ(fault.exit_code, 2);
   EXPECT_THAT(fault.err, AllOf(HasSubstr("meteor"), HasSubstr("broken-library")));
-  fs::create_directory(gate().Path("a b"));
-  Set("TMPDIR", gate().Path("a b"));
-  const GateResult blank = SelfTestOf({});
-  EXPECT_EQ(blank.exit_code, 2);
-  EXPECT_THAT(blank.err, HasSubstr("holds a blank, a colon or a semicolon"));
-  EXPECT_TRUE(fs::is_empty(gate().Path("a b")));
+  for (const char* name : {"a b", "it's", "$LIB", "a:b", "caf\xe9"}) {
+    fs::create_directory(gate().Path(name));
+    Set("TMPDIR", gate().Path(name));
+    const GateResult odd = SelfTestOf({});
+    EXPECT_EQ(odd.exit_code, 2) << name;
+    EXPECT_THAT(odd.err, HasSubstr("holds another character than letters, digits and")) << name;
+    EXPECT_TRUE(fs::is_empty(gate().Path(name)));
+  }
   CopyTree();
   ReplacePreload("");
   const GateResult incomplete = SelfTestOf({});

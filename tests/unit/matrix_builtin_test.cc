@@ -82,6 +82,19 @@ TEST_F(MatrixBuiltin, AFileOfThatNameMustBeNamedAsOne) {
   EXPECT_EQ(Loaded("mine"), "mine is mine mine");
 }
 
+// Nor may it step in for one that the installation has lost.
+TEST_F(MatrixBuiltin, AFileDoesNotStandInForADamagedOne) {
+  scratch_.Write("here/cu12", Named("mine"));
+  scratch_.Write("shipped/cu12.json", "{");
+  EXPECT_EQ(Loaded("cu12"),
+            "cu12: error: this is a file, and a matrix that comes with cudnn-ci too; write \"./cu12\" or "
+            "\"builtin:cu12\"");
+  fs::remove("cu12");
+  EXPECT_NE(Loaded("cu12").find("cu12.json:1:"), std::string::npos) << Loaded("cu12");
+  scratch_.Write("here/cu12", Named("mine"));
+  EXPECT_TRUE(std::holds_alternative<std::vector<Problem>>(LoadMatrix("cu12", scratch_.File("none"))));
+}
+
 TEST_F(MatrixBuiltin, AFileCannotTakeTheExplicitName) {
   scratch_.Write("here/builtin:base", Named("mine"));
   EXPECT_EQ(Loaded("builtin:base"), "builtin:base is base base.json");
