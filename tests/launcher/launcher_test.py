@@ -632,8 +632,10 @@ def main():
             for test in suite:
                 print(test.id().removeprefix("__main__."))
         return 0
-    # A shell cannot trap what was ignored when it began, as nohup ignores it.
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    # A shell cannot trap what was ignored when it began: by nohup, or by a shell that put us in the background.
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     if not shutil.which(OPTIONS.shell.split()[0]):
         print(f"SKIPPED: {OPTIONS.shell} is not installed")
         return 77
