@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "model/builtin_matrices.h"
 
 namespace cudnn_ci {
 namespace {
@@ -80,7 +79,7 @@ bool CannotBeSaid(const Options& options, const Matrix& matrix, const std::vecto
     return !IsBelow(absolute, options.TreeRoot()) && !IsBelow(absolute, folder) && !is_below_matrix;
   };
   for (const std::string& file : matrix.files)
-    if (!IsBuiltin(file) && is_out_of_reach(file)) return true;
+    if (is_out_of_reach(file)) return true;
   return std::any_of(plugins.begin(), plugins.end(),
                      [&](const std::string& path) { return path[0] != '/' && is_out_of_reach(path); });
 }
@@ -98,7 +97,7 @@ std::string ContainerCommand(const Options& options, const Matrix& matrix, const
   std::vector<std::string> plugins = options.AllPluginDirs();
   plugins.erase(plugins.begin());
   if (error || CannotBeSaid(options, matrix, plugins, folder, runners)) return {};
-  if (AddInputs(options, matrix, plugins, &mounts) && !error && folder != "/") {
+  if (AddInputs(options, matrix, plugins, &mounts) && folder != "/") {
     mounts.Add("\"$PWD\"", folder);
     where = " -w " + ShellQuote(folder);
   }
@@ -107,11 +106,9 @@ std::string ContainerCommand(const Options& options, const Matrix& matrix, const
   command += mounts.Words() + where;
   for (const auto& [name, value] : runners)
     // That of --gpus: it names GPUs of the runner we are on.
-    if (name != "NVIDIA_VISIBLE_DEVICES")
-      command += " -e " + ShellQuote(CleanLine(name + "=" + value, kMaxWordBytes));
+    if (name != "NVIDIA_VISIBLE_DEVICES") command += " -e " + ShellQuote(name + "=" + value);
   command += std::string(" --entrypoint ") + kTree + "/bin/cudnn-ci " + ShellQuote(options.subject_image);
-  for (const std::string& word : options.arguments)
-    command += " " + ShellQuote(CleanLine(word, kMaxWordBytes));
+  for (const std::string& word : options.arguments) command += " " + ShellQuote(word);
   for (const std::string& plugin_dir : plugins) command += " --plugin-dir " + ShellQuote(plugin_dir);
   // The reports end with the container; what they say stands on the screen as well.
   command += " --output-dir /tmp/cudnn-ci-report";

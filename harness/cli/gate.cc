@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/elf_interpreter.h"
 #include "base/random.h"
@@ -217,15 +218,19 @@ bool Gate::DryRun() {
 void Gate::Identify(RunStarted* run) const {
   constexpr std::string_view kPrefix = "env.";
   Variables seen, runners;
+  std::set<std::string> told;  // with their values: no other value may be printed, it may be a secret
   // Which variables are recorded is the plugins' business; a check's process may have been given other
   // values.
   for (const auto& [subject, facts] : run->facts)
     for (const auto& [key, value] : facts)
       if (key.compare(0, kPrefix.size(), kPrefix) == 0)
-        if (const char* own = getenv(key.c_str() + kPrefix.size())) seen[key.substr(kPrefix.size())] = own;
+        if (const char* own = getenv(key.c_str() + kPrefix.size())) {
+          seen[key.substr(kPrefix.size())] = own;
+          if (value == own) told.insert(key.substr(kPrefix.size()));
+        }
   if (!options_.image_config.empty()) run->environment = AttributeVariables(seen, image_variables_);
   for (const auto& [name, by] : run->environment)
-    if (by != "image") runners[name] = seen[name];
+    if (by != "image" && told.count(name) > 0) runners[name] = seen[name];
   if (!options_.subject_image.empty()) run->image = options_.subject_image;
   run->container_command = ContainerCommand(options_, matrix_, runners);
 }

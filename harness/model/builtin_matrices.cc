@@ -25,7 +25,7 @@ bool IsMatrixFile(const fs::path& path) {
   const auto parsed = ParseJson(*text, path.string());
   const auto* json = std::get_if<Json>(&parsed);
   if (json == nullptr) return true;
-  const auto* top = json == nullptr ? nullptr : std::get_if<Json::Object>(&json->value);
+  const auto* top = std::get_if<Json::Object>(&json->value);
   const Json* schema = top == nullptr ? nullptr : Find(*top, "schema");
   const auto* format = schema == nullptr ? nullptr : std::get_if<std::string>(&schema->value);
   return format != nullptr && *format == kMatrixSchema;

@@ -80,6 +80,18 @@ TEST_F(Identity, IsInEveryReport) {
     EXPECT_THAT(text, Not(HasSubstr("SECRET")));
 }
 
+// A plugin that only tells that a variable is set has not asked for its value.
+TEST_F(Identity, AValueThatNoFactTellsIsInNoReport) {
+  run_.AddPlugins(CUDNN_CI_FIXTURES "/broken/facts_told");
+  run_.Set("FIXTURE_FACTS", "env.SECRET=set");
+  const GateResult result = run_.Run({"--subject-image", kImage, "--image-config", "image.json"});
+  EXPECT_EQ(result.report["environment"]["SECRET"], "runner, over the image's") << result.out;
+  EXPECT_TRUE(result.report["run"]["container_command"].is_string());
+  for (const std::string& text :
+       {result.junit, result.report.dump(), json(result.journal).dump(), result.out})
+    EXPECT_THAT(text, Not(HasSubstr("of the runner")));
+}
+
 TEST_F(Identity, TheReproductionIsARunOfTheImage) {
   const GateResult result = run_.Run({"--subject-image", kImage, "--image-config", "image.json", "--json",
                                       "own.json", "--fail-fast", "--case", "fixture.crash[how=segv]"});
