@@ -166,7 +166,8 @@ class Clone:
         return "^(" + "|".join(re.escape(test).replace(r"\/", "/") for test in tests) + ")$"
 
     def _run_ctest(self, *arguments, limit):
-        return self.processes.run(["ctest", "--test-dir", self.build, "--parallel", str(self.jobs), "--output-on-failure",
+        # Many tests wait for time limits and leave a core to others.
+        return self.processes.run(["ctest", "--test-dir", self.build, "--parallel", str(2 * self.jobs + 1), "--output-on-failure",
                                    "--no-tests=error", *arguments], self.log, limit)
 
     def tests_of(self, targets):
