@@ -178,6 +178,16 @@ std::string GivenTwice(const CLI::App& app, const CLI::App& run) {
   return {};
 }
 
+// An option of the gate before the word of a command that does not have it: it would not be used. Empty when
+// there is none.
+std::string GivenInVain(const CLI::App& app, const CLI::App& run) {
+  for (const CLI::App* command : app.get_subcommands())
+    for (const CLI::Option* option : app.get_options())
+      if (command != &run && option->count() > 0 && !command->get_option_no_throw(option->get_name()))
+        return option->get_name() + " is no option of '" + command->get_name() + "'";
+  return {};
+}
+
 // What asks for the same run again, in another place and without its own reports.
 std::vector<std::string> Arguments(const CLI::App& app, const CLI::App& run) {
   const auto is_of_this_place = [](const std::string& name) {
@@ -240,6 +250,7 @@ std::vector<Options> ReportPlaces(const CLI::App& app, const CLI::App& run, int 
 std::string UsageProblem(const CLI::App& app, const CLI::App& run, const std::string& shard, Options* o) {
   if (const std::string twice = GivenTwice(app, run); !twice.empty())
     return twice + " was given twice, before and behind 'run'; give it once";
+  if (std::string vain = GivenInVain(app, run); !vain.empty()) return vain;
   if (shard == "auto" && !ShardFromEnvironment(&o->shard_index, &o->shard_count))
     return "--shard auto: none of CI_NODE_INDEX/CI_NODE_TOTAL, GTEST_SHARD_INDEX/GTEST_TOTAL_SHARDS, "
            "SLURM_ARRAY_TASK_ID/SLURM_ARRAY_TASK_COUNT gives a part; write I/N";

@@ -23,34 +23,52 @@ std::string At(const Json& json, const std::string& message) {
   return ToString(Problem{json.position, message});
 }
 
-// The object with the image's configuration; null: the image has none.
-Result<const Json*> FindConfig(const Json& root) {
+Result<const Json::Object*> AsObject(const Json& json) {
+  const auto* object = std::get_if<Json::Object>(&json.value);
+  if (object == nullptr) return Error{At(json, "this is no image configuration: an object is expected")};
+  return object;
+}
+
+bool HasConfigKey(const Json::Object& object) {
+  return std::any_of(std::begin(kConfigKeys), std::end(kConfigKeys),
+                     [&](const char* key) { return Find(object, key) != nullptr; });
+}
+
+// The image's configuration; null: it has none. Nothing, or an object without a key, is one only where an
+// inspector says that there is none: alone it is more likely the output of a command that failed.
+Result<const Json::Object*> FindConfig(const Json& root) {
   const Json* json = &root;
   if (const auto* list = std::get_if<Json::Array>(&root.value)) {
     if (list->size() != 1)
       return Error{At(root, "this describes " + std::to_string(list->size()) + " images, not one")};
     json = list->data();
   }
-  if (std::holds_alternative<std::nullptr_t>(json->value)) return static_cast<const Json*>(nullptr);
-  const auto* object = std::get_if<Json::Object>(&json->value);
-  if (object == nullptr) return Error{At(*json, "this is no image configuration: an object is expected")};
-  if (Find(*object, "HostConfig") != nullptr)
+  Result<const Json::Object*> object = AsObject(*json);
+  if (!object) return object;
+  if (Find(**object, "HostConfig") != nullptr)
     return Error{At(*json, "this describes a container, whose variables are the runner's too, and no image")};
-  for (const char* key : {"Config", "config"})
-    if (const Json* config = Find(*object, key); config != nullptr) return FindConfig(*config);
-  const bool known =
-      object->empty() || std::any_of(std::begin(kConfigKeys), std::end(kConfigKeys),
-                                     [&](const char* key) { return Find(*object, key) != nullptr; });
-  if (!known)
+  bool may_be_empty = false;
+  for (const char* key : {"Config", "config"}) {
+    const Json* config = Find(**object, key);
+    if (config == nullptr) continue;
+    if (std::holds_alternative<std::nullptr_t>(config->value))
+      return static_cast<const Json::Object*>(nullptr);
+    json = config;
+    object = AsObject(*config);
+    if (!object) return object;
+    may_be_empty = true;
+    break;
+  }
+  if (!HasConfigKey(**object) && !(may_be_empty && (*object)->empty()))
     return Error{At(*json, "this is no image configuration: it has neither \"Config\" nor \"Env\"")};
-  return json;
+  return object;
 }
 
 Result<Variables> VariablesOf(const Json& root) {
-  const Result<const Json*> config = FindConfig(root);
+  const Result<const Json::Object*> config = FindConfig(root);
   if (!config) return Error{config.error()};
   Variables variables;
-  const Json* env = *config == nullptr ? nullptr : Find(std::get<Json::Object>((*config)->value), "Env");
+  const Json* env = *config == nullptr ? nullptr : Find(**config, "Env");
   if (env == nullptr || std::holds_alternative<std::nullptr_t>(env->value)) return variables;
   const auto* list = std::get_if<Json::Array>(&env->value);
   if (list == nullptr) return Error{At(*env, "\"Env\" must be a list")};

@@ -337,6 +337,17 @@ TEST(BadUsage, OptionsThatMayBeGivenTwiceAreTakenTogether) {
   EXPECT_EQ(result.report["cases"].size(), 2u);
 }
 
+TEST(BadUsage, AnOptionOfTheGateBeforeACommandThatDoesNotHaveItIsRefused) {
+  GateRun run;
+  LeaveReports(run, "cudnn-ci-report");
+  const GateResult refused = run.Command({"--device", "7", "plugins"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(refused.err, "cudnn-ci: --device is no option of 'plugins'\n");
+  EXPECT_EQ(run.Command({"--fail-fast", "self-test"}).exit_code, 2);
+  EXPECT_EQ(run.Command({"--load-timeout", "20", "plugins", "--json"}).exit_code, 0) << "which it has";
+  for (const std::string& old : kReports) EXPECT_TRUE(run.Exists("cudnn-ci-report/" + old)) << old;
+}
+
 TEST(BadUsage, DevicesHaveOneOfFourForms) {
   GateRun run;
   run.Matrix(Entry("fixture.pass"));

@@ -171,7 +171,7 @@ class LauncherTest(unittest.TestCase):
         self.assertEqual(self.calls(), [
             ["version"], [*inspect, IMAGE],
             [*inspect, "--format", "{{range .RepoDigests}}{{println .}}{{end}}", IMAGE],
-            [*inspect, "--format", "{{json .Config}}", IMAGE],
+            [*inspect, "--format", '{"Config":{{json .Config}}}', IMAGE],
             self.expected_run("--gpus", "all", "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci", arguments=[
                 "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--matrix", "a b'c.json"]),
             ["rm", "-f", "cudnn-ci-TOKEN"]])
@@ -250,7 +250,7 @@ class LauncherTest(unittest.TestCase):
         self.assertEqual(call[call.index(IMAGE) + 1:], [
             "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--subject-image", "registry.example/team/image@sha256:bbbb",
             "--image-config", "/cudnn-ci-image.json"])
-        self.assertEqual((self.standin / "image-config.json").read_text(), '{"Env":["PATH=/bin"],"Entrypoint":["/entry"]}\n')
+        self.assertEqual((self.standin / "image-config.json").read_text(), '{"Config":{"Env":["PATH=/bin"],"Entrypoint":["/entry"]}}\n')
         self.assertEqual((self.standin / "image-config.json").stat().st_mode & 0o777, 0o644, "the container's user may be any")
 
     def test_dry_run_prints_the_command_and_runs_nothing(self):

@@ -82,6 +82,17 @@ TEST(SchedulerTest, ARedCaseBlocksAllThatNeedItAndIsNamedAsTheRoot) {
   EXPECT_EQ(s.open(), 1u);
 }
 
+TEST(SchedulerTest, WhatIsBlockedIsToldInPlanOrder) {
+  Plan plan;
+  plan.cases = {MakeCase("a"), MakeCase("b", {0}), MakeCase("c", {0}), MakeCase("d", {2}),
+                MakeCase("e", {1})};
+  Scheduler s(plan, Isolation::kProcess);
+  s.Take(s.LaneOf(0), false);
+  std::vector<size_t> told;
+  for (const Scheduler::Settled& blocked : s.Settle(0, Failed{})) told.push_back(blocked.case_index);
+  EXPECT_THAT(told, ElementsAre(1, 2, 3, 4));
+}
+
 TEST(SchedulerTest, WhatThePlanSettledBlocksToo) {
   Plan plan = Chain();
   plan.cases[0].settled = Errored{ErrorKind::kPluginLoad, "no"};

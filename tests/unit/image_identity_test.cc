@@ -44,8 +44,8 @@ TEST(ImageIdentity, ReadsWhatInspectorsPrint) {
 }
 
 TEST(ImageIdentity, AnImageMayHaveNoVariables) {
-  for (const char* text : {"{}", "null", R"({"Env": null})", R"({"Cmd": ["sh"]})", R"([{"Config": null}])",
-                           R"({"config": {}})"}) {
+  for (const char* text :
+       {R"({"Env": null})", R"({"Cmd": ["sh"]})", R"([{"Config": null}])", R"({"config": {}})"}) {
     const Result<Variables> read = Read(text);
     ASSERT_TRUE(read.ok()) << text << read.error();
     EXPECT_TRUE(read->empty()) << text;
@@ -61,8 +61,13 @@ TEST(ImageIdentity, WhatIsNoneIsSaidWithItsPlace) {
        "image.json:1:1: error: this describes 0 images, not one; give what `docker image inspect IMAGE` "
        "prints"},
       {"[{}, {}]", "image.json:1:1: error: this describes 2 images, not one"},
+      {"null", "image.json:1:1: error: this is no image configuration: an object is expected"},
+      {"{}", "image.json:1:1: error: this is no image configuration: it has neither"},
+      {"[{}]", "image.json:1:2: error: this is no image configuration: it has neither"},
       {"\"x\"", "image.json:1:1: error: this is no image configuration: an object is expected"},
       {"{\"Config\": 1}", "image.json:1:12: error: this is no image configuration: an object is expected"},
+      {"{\"Config\": {\"name\": 1}}",
+       "image.json:1:12: error: this is no image configuration: it has neither"},
       {"{\"name\": 1}", "image.json:1:1: error: this is no image configuration: it has neither"},
       {"[{\"HostConfig\": {}, \"Config\": {\"Env\": []}}]",
        "image.json:1:2: error: this describes a container"},
