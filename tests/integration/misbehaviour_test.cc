@@ -154,6 +154,20 @@ TEST(MisbehaviourTest, AHangLeavesEvidenceOfWhereItHung) {
   EXPECT_EQ(result.Events("CaseSlow").size(), 1u);
 }
 
+// 2.5 s after SIGTERM are more than the default of 2 s.
+TEST(MisbehaviourTest, AHangHasTheGraceThatWasAskedFor) {
+  for (const char* grace : {"0.2", "60"}) {
+    GateRun run;
+    run.Matrix(Entry("fixture.slow_to_terminate"), 0.4);
+    const GateResult result = run.Run({"--grace", grace});
+    EXPECT_EQ(result.Outcome("fixture.slow_to_terminate[ms=2500]"), "errored");
+    const bool in_order =
+        result.Events("AttemptFinished").at(0).value("output", "").find("terminated in order") !=
+        std::string::npos;
+    EXPECT_EQ(in_order, std::string(grace) == "60") << grace;
+  }
+}
+
 TEST(MisbehaviourTest, AFloodOfAGibibyteCostsTheHarnessNoMemory) {
   if (kSanitized) GTEST_SKIP() << "the sanitizer keeps freed memory";
   GateRun run;

@@ -29,6 +29,7 @@ TEST_F(DriverLoad, MissingLibraryIsTheRunnersFaultAndTheVariableIsNamed) {
   EXPECT_EQ(r.gate.exit_code, 3);
   EXPECT_THAT(r.Slugs(), ElementsAre("driver-library-missing"));
   EXPECT_EQ(r.Blame(), "runner");
+  EXPECT_EQ(r.Fact("gpu.count"), "0");
   EXPECT_THAT(r.Detail(), AllOf(HasSubstr("libcuda.so.1: cannot open shared object file"),
                                 HasSubstr("/dev/nvidiactl"), HasSubstr("NVIDIA_VISIBLE_DEVICES='void'")));
 }
@@ -269,6 +270,7 @@ TEST_F(DriverFacts, SayWhyThereIsNoGpuAndKeepSecretsOut) {
   Set("CI_TOKEN", "a-secret-value");
   Set("CUDA_VERSION", "13.0.2");
   const CheckOutcome r = Check("driver.load");
+  EXPECT_EQ(r.Fact("gpu.count"), "0");
   EXPECT_THAT(r.Fact("gpu.error"), HasSubstr("999 CUDA_ERROR_UNKNOWN"));
   EXPECT_EQ(r.Fact("env.CUDA_VERSION"), "13.0.2");
   EXPECT_THAT(r.gate.report.dump(), Not(HasSubstr("a-secret-value")));

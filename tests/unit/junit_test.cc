@@ -155,6 +155,15 @@ TEST_F(JunitTest, AllElementsHaveWhatDashboardsNeed) {
         "timestamp=\"2026-01-31T10:00:00Z\"", "file=\"conv/atext\" line=\"12\"", "[[ATTACHMENT|text]]"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part;
   }
+  // Dashboards list these elements by message and type.
+  const std::regex result("<(failure|error|(?:flaky|rerun)(?:Failure|Error))( [^>]*)?>");
+  for (std::sregex_iterator at(text.begin(), text.end(), result), end; at != end; ++at) {
+    const bool of_a_try = (*at)[1] != "failure" && (*at)[1] != "error";
+    EXPECT_TRUE(std::regex_search((*at)[0].str(),
+                                  std::regex(of_a_try ? " message=\"try \\d+ \\(" : " message=\"[^\"]")))
+        << (*at)[0];
+    EXPECT_TRUE(std::regex_search((*at)[0].str(), std::regex(" type=\"[a-z]+\\.[a-z]"))) << (*at)[0];
+  }
   std::set<std::string> names;
   const std::regex identity("<testcase classname=\"([^\"]+)\" name=\"([^\"]+)\" time=\"\\d+\\.\\d{3}\"");
   for (std::sregex_iterator at(text.begin(), text.end(), identity), end; at != end; ++at) {
