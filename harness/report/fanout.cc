@@ -61,8 +61,8 @@ void Fanout::Finish() {
     slot->finished = true;
     slot->failures_known = known;
     RecordFailures();
-    // What was green a moment ago stands beside a failure now.
-    slot = failures_.size() > known ? slots_.begin() : slot + 1;
+    // From the start: what was green a moment ago may stand beside a failure now.
+    slot = slots_.begin();
   }
 }
 

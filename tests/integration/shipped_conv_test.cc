@@ -62,6 +62,7 @@ TEST_F(ConvForward, HealthyLibraryPassesInEveryTypeAndBothLayouts) {
   EXPECT_EQ(r.Measured("max_error"), 0);
   EXPECT_EQ(r.Measured("error_bound"), 0);
   EXPECT_EQ(r.Measured("milliseconds"), 1);
+  EXPECT_GT(r.Measured("tflops"), 0);
   std::vector<std::string> steps;
   for (const json& step : r.record["steps"]) steps.push_back(step);
   EXPECT_THAT(steps, ElementsAre("workspace query", "reference", "upload", "convolve", "compare", "time"));

@@ -138,8 +138,11 @@ TEST_F(CudnnTest, OfAnUnknownReleaseIsNotAbsent) {
 }
 
 TEST_F(CudnnTest, FailedInitialisationIsTheImagesFaultUnlessMemoryIsShort) {
-  Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:1:1001");
   CheckOutcome r = Check("cudnn.init");
+  EXPECT_EQ(r.Outcome(), "passed");
+  EXPECT_GE(r.Measured("cudnn_create"), 0);
+  Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:1:1001");
+  r = Check("cudnn.init");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-init-failed"));
   EXPECT_EQ(r.Blame(), "image");

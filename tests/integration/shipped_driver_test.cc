@@ -212,9 +212,11 @@ TEST_F(DriverDevices, EveryGpuIsHeldToThePromise) {
 using DriverCanary = ShippedTest;
 
 TEST_F(DriverCanary, EveryElementIsCompared) {
-  EXPECT_EQ(Check("driver.canary").Outcome(), "passed");
+  CheckOutcome r = Check("driver.canary");
+  EXPECT_EQ(r.Outcome(), "passed");
+  for (const char* measured : {"cuinit", "context"}) EXPECT_GE(r.Measured(measured), 0) << measured;
   Set("FAKE_WRONG_KERNEL", "cudnn_ci_canary");
-  const CheckOutcome r = Check("driver.canary");
+  r = Check("driver.canary");
   EXPECT_EQ(r.gate.exit_code, 3);
   EXPECT_THAT(r.Slugs(), ElementsAre("canary-failed"));
   EXPECT_EQ(r.Blame(), "runner");
