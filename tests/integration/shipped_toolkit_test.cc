@@ -47,6 +47,24 @@ TEST_F(ToolkitRuntime, AbsentIsAPromise) {
   EXPECT_THAT(Check("toolkit.nvrtc").Slugs(), ElementsAre("toolkit-not-promised"));
 }
 
+using ToolkitNotPromised = ShippedTest;
+
+TEST_F(ToolkitNotPromised, AndNotThereIsNotJudged) {
+  UseFakes({"libcuda", "nvml"});
+  // Without its cache the loader finds nothing of what the system has installed beside its own folders.
+  const auto words = InMountNamespace("mount --bind /dev/null /etc/ld.so.cache");
+  if (words.empty()) GTEST_SKIP() << "needs a mount namespace";
+  gate().Before(words);
+  for (const char* check : {"toolkit.runtime", "toolkit.nvrtc"}) {
+    const CheckOutcome r = Check(check);
+    if (r.Fact("toolkit.version") != "(none)") GTEST_SKIP() << "a toolkit in the loader's own folders";
+    EXPECT_EQ(r.Outcome(), "skipped") << check;
+    EXPECT_EQ(r.Skip("kind"), "absent");
+    EXPECT_EQ(r.Skip("need"), "a toolkit, or image.toolkit in the matrix");
+    EXPECT_EQ(r.gate.exit_code, 4);
+  }
+}
+
 // Programs would use it, whether this release of the gate knows it or not.
 TEST_F(ToolkitRuntime, OfAnUnknownReleaseIsNotAbsent) {
   fs::copy_file(FakeFile("cudart13", "libcudart.so.13"), libraries() + "/libcudart.so.10.2");

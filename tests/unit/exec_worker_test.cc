@@ -44,6 +44,15 @@ TEST_F(WorkerTest, ACaseThatIsSlowIsSaidToBeBeforeItsLimit) {
   EXPECT_TRUE(Signals().empty());
 }
 
+TEST_F(WorkerTest, TheLimitIsThatOfTheCaseThatRuns) {
+  Start(true);
+  Assign(0, 10);
+  Assign(1, 100);
+  EXPECT_EQ(worker_->NextDeadlineNs(), 5 * kSecond);
+  Pass(1, 2 * kSecond);
+  EXPECT_EQ(worker_->NextDeadlineNs(), 52 * kSecond);
+}
+
 TEST_F(WorkerTest, AHangIsTerminatedThenKilledAndTimedOut) {
   Start(false);
   Assign(0, 10);
