@@ -80,6 +80,14 @@ TEST_F(ElfFileTest, AbsurdHeaderDoesNotCrash) {
   EXPECT_FALSE(file.ReadObject("x").has_value());
 }
 
+TEST_F(ElfFileTest, SaysWhereItsLibrariesAreLookedFor) {
+  for (const std::string path : {CUDNN_CI_RUNPATH_FILE, CUDNN_CI_RPATH_FILE}) {
+    const std::string folder = path.substr(0, path.rfind('/'));
+    EXPECT_EQ(ElfFile(path).RunPath(), (std::vector<std::string>{folder + "/../near", folder, "/far/away"}))
+        << path;
+  }
+}
+
 class LoaderPathTest : public ScratchTest {
  protected:
   LoaderPathTest() { setenv("LD_LIBRARY_PATH", directory_.c_str(), 1); }

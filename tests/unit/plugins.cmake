@@ -1,2 +1,14 @@
 # What the plugins share. The plugins themselves are tested through the real program (tests/integration/shipped_*).
 cudnn_ci_unit_test(plugin_common_test SOURCES plugin_common_test.cc LINK cudnn_ci_plugin_common)
+
+# Two libraries that say where what they need lies, in both ways.
+foreach(kind runpath rpath)
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/nothing.c "int cudnn_ci_nothing;\n")
+  add_library(cudnn_ci_${kind} SHARED EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/nothing.c)
+  set_target_properties(cudnn_ci_${kind} PROPERTIES BUILD_RPATH "$ORIGIN/../near;\${ORIGIN};/far/away")
+  add_dependencies(plugin_common_test cudnn_ci_${kind})
+endforeach()
+target_link_options(cudnn_ci_runpath PRIVATE -Wl,--enable-new-dtags)
+target_link_options(cudnn_ci_rpath PRIVATE -Wl,--disable-new-dtags)
+target_compile_definitions(plugin_common_test PRIVATE CUDNN_CI_RUNPATH_FILE="$<TARGET_FILE:cudnn_ci_runpath>"
+  CUDNN_CI_RPATH_FILE="$<TARGET_FILE:cudnn_ci_rpath>")
