@@ -206,7 +206,8 @@ TEST_F(RunnerTest, AWarmWorkerStartsEarlyOnlyWhereThatCannotChangeAVerdict) {
   EXPECT_EQ(first_device({{"gpu.0.compute_mode", "default"}, {"gpu.0.memory_free_bytes", "9000000000"}}),
             "gpu0");
   EXPECT_EQ(first_device({{"gpu.0.compute_mode", "exclusive_process"}}), "");
-  EXPECT_EQ(first_device({{"gpu.0.memory_free_bytes", "1000000000"}}), "");
+  EXPECT_EQ(first_device({{"gpu.0.memory_free_bytes", "4294967296"}}), "gpu0");
+  EXPECT_EQ(first_device({{"gpu.0.memory_free_bytes", "4294967295"}}), "");
 }
 
 TEST_F(RunnerTest, MemoryThatOthersHoldIsTheRunnersFault) {

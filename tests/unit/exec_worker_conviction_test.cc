@@ -97,6 +97,40 @@ TEST_F(WorkerTest, AVerdictAfterTheTimeLimitIsTooLate) {
   }
 }
 
+// Whether another case runs or none does: what is said of it convicts the process and is not kept.
+TEST_F(WorkerTest, WhatIsSaidOfACaseThatDoesNotRunIsNotTaken) {
+  constexpr int64_t kOther = 7;
+  wire::CaseFinished finished;
+  finished.serial = kOther;
+  finished.evaluated = 1;
+  const std::vector<wire::FromWorker> messages = {wire::CaseStarted{kOther},
+                                                  wire::Step{kOther, "step", true},
+                                                  wire::Expectation{kOther, "a.cc", 3, "wrong"},
+                                                  wire::FindingSaid{kOther, "declared", "said"},
+                                                  wire::Measurement{kOther, "name", 1, "ms", "lower"},
+                                                  wire::Attachment{kOther, "name", "text/plain", "file"},
+                                                  wire::Log{kOther, 0, "logged"},
+                                                  wire::Poisoned{kOther, "poisoned"},
+                                                  wire::Uncaught{kOther, "thrown"},
+                                                  finished};
+  for (const bool running : {true, false}) {
+    for (const wire::FromWorker& message : messages) {
+      SCOPED_TRACE(std::to_string(message.index()) + (running ? " beside a case" : " of an idle worker"));
+      Start(true);
+      Assign(0);
+      if (!running) Pass(1);
+      effects_.clear();
+      Say(message);
+      EXPECT_TRUE(All<EmitEvent>().empty());
+      EXPECT_TRUE(All<AttemptEnded>().empty());
+      Exit(true, SIGKILL);
+      if (!running) continue;
+      EXPECT_EQ(Error().kind, ErrorKind::kProtocol);
+      EXPECT_EQ(Only().output.find("logged"), std::string::npos);
+    }
+  }
+}
+
 TEST_F(WorkerTest, AFailureIsNotHiddenByASkipAfterIt) {
   Start(true);
   Assign(0);
