@@ -152,7 +152,7 @@ TEST(Places, ACopyOfTheTreeUnderAnotherPathGivesTheSameVerdict) {
 }
 
 TEST(Places, AnotherUserGetsTheSameVerdict) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  if (const std::string why = WhyNoOtherUser(); !why.empty()) GTEST_SKIP() << why;
   GateRun run;
   run.Matrix(Entry("fixture.pass") + ", " + Entry("fixture.fail"));
   chmod(run.folder().c_str(), 0777);

@@ -53,7 +53,7 @@ TEST(Preload, ThatEndsEveryProcessIsTheImagesFaultAndNamed) {
 
 TEST(Preload, OfEveryProcessOfTheImageIsNamedToo) {
   if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
-  if (geteuid() != 0) GTEST_SKIP() << "needs root to mount";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
   GateRun run;
   run.Matrix(Entry("fixture.pass"));
   // The file is written by the shell itself: no further process would start.
@@ -79,7 +79,7 @@ TEST(Preload, ThatDoesNoHarmIsNotMentioned) {
 
 TEST(Loader, WordsAreShownWhenNoWorkerCanStart) {
   if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
-  if (geteuid() != 0) GTEST_SKIP() << "needs root to mount";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
   GateRun run;
   const GateResult result =
       RunMounted(&run,
@@ -110,7 +110,7 @@ TEST(Loader, VariablesWithWhichNoProgramRunsAreTakenOutAndNamed) {
 
 TEST(Loader, ThatIsMissingIsNamed) {
   if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
-  if (geteuid() != 0) GTEST_SKIP() << "needs root to mount";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
   GateRun run;
   const GateResult result = RunMounted(&run, "mount -t tmpfs none \"$(readlink -f /lib64)\"");
   EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
@@ -183,6 +183,8 @@ GateResult RunLimited(GateRun* run, const std::string& limit) {
 }
 
 TEST(Inherited, AHardLimitThatIsTooLowIsTheRunnersFaultAndNamed) {
+  const std::string why = geteuid() == 0 ? WhyNoOtherUser() : "";
+  if (!why.empty()) GTEST_SKIP() << why;
   if (kSanitized) GTEST_SKIP() << "a sanitizer's frames are larger";
   for (const auto& [limit, words] : std::vector<std::pair<std::string, std::string>>{
            {"-s 64", "limit of the stack is 64 KiB"},
@@ -249,7 +251,7 @@ TEST(Inherited, AFileLimitIsAReportThatCouldNotBeWritten) {
 class Bare : public testing::Test {
  protected:
   void SetUp() override {
-    if (geteuid() != 0) GTEST_SKIP() << "needs root to mount";
+    if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
   }
   GateRun run_;
 };

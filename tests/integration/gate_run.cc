@@ -87,6 +87,18 @@ std::vector<json> GateResult::Events(const std::string& kind) const {
   return found;
 }
 
+std::string WhyNoMounts() {
+  if (geteuid() != 0) return "needs root to mount";
+  return system("unshare -m true 2>/dev/null") == 0 ? "" : "may not unshare mounts here";
+}
+
+std::string WhyNoOtherUser() {
+  if (geteuid() != 0) return "needs root to become another user";
+  const bool reached = system("setpriv --reuid 65534 --regid 65534 --clear-groups test -x '" CUDNN_CI_TREE
+                              "/bin/cudnn-ci' 2>/dev/null") == 0;
+  return reached ? "" : "user 65534 may not enter a folder above the build";
+}
+
 GateRun::GateRun() : executable_(CUDNN_CI_TREE "/bin/cudnn-ci"), plugins_({CUDNN_CI_FIXTURES "/fixture"}) {
   std::string name = (fs::temp_directory_path() / "cudnn-ci-gate.XXXXXX").string();
   if (!mkdtemp(name.data())) throw std::runtime_error("mkdtemp");

@@ -92,6 +92,12 @@ class GateRun {
 // One check entry of a matrix: Entry("fixture.pass", R"("params": {"i": 1})").
 std::string Entry(const std::string& check, const std::string& rest = "");
 
+// Why a test cannot mount file systems of its own here; empty when it can.
+std::string WhyNoMounts();
+// Why a test cannot run the gate as user 65534; empty when it can. Below a folder that only its owner may
+// enter, such as root's, nobody else reaches the build.
+std::string WhyNoOtherUser();
+
 // For tests of what a sanitized build cannot show.
 #ifdef CUDNN_CI_SANITIZED
 inline constexpr bool kSanitized = true;

@@ -189,8 +189,7 @@ TEST(Reports, AreRebuiltFromTheJournalAsTheyWere) {
 }
 
 TEST(Reports, ThatCannotBeWrittenLeaveTheOthersIntact) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root to mount a small file system";
-  if (system("unshare -m true 2>/dev/null") != 0) GTEST_SKIP() << "may not unshare mounts here";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
   GateRun run;
   run.Matrix(Entry("fixture.reports") + ", " +
              Entry("fixture.pass", R"("axes": {"i": )" + Numbers(100) + "}"));

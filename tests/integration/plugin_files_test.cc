@@ -108,7 +108,10 @@ TEST_F(PluginFile, ThatLeadsNowhereIsARedLoadCase) {
 }
 
 TEST_F(PluginFile, ThatMayNotBeReadIsARedLoadCase) {
-  if (geteuid() == 0) run_.Before({"setpriv", "--reuid", "65534", "--clear-groups"});
+  if (geteuid() == 0) {
+    if (const std::string why = WhyNoOtherUser(); !why.empty()) GTEST_SKIP() << why;
+    run_.Before({"setpriv", "--reuid", "65534", "--clear-groups"});
+  }
   run_.Write("plugins/secret.cci.so", Healthy());
   chmod(run_.Path("plugins/secret.cci.so").c_str(), 0);
   chmod(run_.folder().c_str(), 0777);
@@ -116,7 +119,7 @@ TEST_F(PluginFile, ThatMayNotBeReadIsARedLoadCase) {
 }
 
 TEST_F(PluginFile, OfAnotherUserThatOthersMayWriteIsRefused) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  if (const std::string why = WhyNoOtherUser(); !why.empty()) GTEST_SKIP() << why;
   run_.Before({"setpriv", "--reuid", "65534", "--clear-groups"});
   run_.Write("plugins/open.cci.so", Healthy());
   chmod(run_.Path("plugins/open.cci.so").c_str(), 0777);
@@ -178,7 +181,10 @@ TEST_F(PluginFile, IsReadNoFurtherOnceASignalHasCome) {
 }
 
 TEST_F(PluginFile, InAFolderThatCannotBeReadIsARedLoadCase) {
-  if (geteuid() == 0) run_.Before({"setpriv", "--reuid", "65534", "--clear-groups"});
+  if (geteuid() == 0) {
+    if (const std::string why = WhyNoOtherUser(); !why.empty()) GTEST_SKIP() << why;
+    run_.Before({"setpriv", "--reuid", "65534", "--clear-groups"});
+  }
   chmod(run_.folder().c_str(), 0777);
   chmod(run_.Path("plugins").c_str(), 0);
   ExpectBroken(&run_, "plugins", "the folder cannot be read: Permission denied");
