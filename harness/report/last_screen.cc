@@ -210,7 +210,7 @@ std::string PassedText(const Summary& summary) {
 
 // A recorded command line, for one case alone.
 std::string WithCase(const std::string& command_line, const std::string& case_id) {
-  const std::string command = CleanLine(command_line, 4000);
+  std::string command = CleanLine(command_line, 4000);
   const std::string option = " --case " + ShellQuote(CleanLine(case_id, 1000));
   if (command.empty() || case_id.empty() || command.find(option) != std::string::npos) return command;
   return command + option;
