@@ -166,11 +166,11 @@ def _run(options, root, processes):
     tree = places[0].tree
     if options.random is None:
         mutations, seed = _listed(tree, options.only), None
-        print(f"{len(mutations)} mutations of the list")
+        print(f"{len(mutations)} mutations of the list", flush=True)
     else:
         seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(4), "big")
         mutations = operators.draw(tree, seed)
-        print(f"{options.random} random mutations, seed {seed}")
+        print(f"{options.random} random mutations, seed {seed}", flush=True)
     queue, near, errors, begin = _Queue(mutations, options.random), nearest(tree), [], time.monotonic()
     workers = [threading.Thread(target=_work, args=(p, queue, near, errors)) for p in places]
     for worker in workers:

@@ -253,7 +253,8 @@ class Runs(unittest.TestCase):
 
     def test_an_interrupted_run_ends_and_the_next_one_works(self):
         self.lists(("hang", "harness/sum.c", "tests: ^Near\\.\ntargets: near\n", "a -= 1", "a += 0"))
-        with subprocess.Popen(self.line(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        with subprocess.Popen(self.line(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as run:
             for line in run.stdout:
                 if "mutations of the list" in line:
                     break
