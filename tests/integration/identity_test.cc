@@ -130,7 +130,7 @@ TEST_F(Identity, AMatrixOfAnotherFolderIsExpectedWhereTheCallerStands) {
   const std::string matrix = run_.Path("matrix.json");
   const GateResult result =
       run_.Command({"--matrix", matrix, "--subject-image", kImage, "--stage", "static", "--plugin-dir",
-                    CUDNN_CI_FIXTURES "/fixture", "--output-dir", "report"});
+                    std::string(CUDNN_CI_FIXTURES) + "/fixture", "--output-dir", "report"});
   const std::string command = json::parse(run_.Read("report/report.json"))["run"]["container_command"];
   const std::vector<std::string> words = ShellWords(run_, command);
   EXPECT_THAT(words, testing::Contains(run_.folder() + ":" + run_.folder() + ":ro"));

@@ -49,9 +49,9 @@ class CountingWorker : public Worker {
 class Client : public PoolClient {
  public:
   void OnEffect(Worker*, Effect) override {}
-  void OnEnded(Worker*, const ExitStatus&) override { ended_ = true; }
+  void OnEnded(Worker*, const ExitStatus&) override { ended = true; }
   void OnSignal(int) override {}
-  bool ended_ = false;
+  bool ended = false;
 };
 
 TEST(Pool, WhatAProcessHadSentBeforeItEndedIsReadToTheLast) {
@@ -63,8 +63,8 @@ TEST(Pool, WhatAProcessHadSentBeforeItEndedIsReadToTheLast) {
   const auto started = pool.Start({}, std::make_unique<CountingWorker>(&messages));
   ASSERT_TRUE(started.ok()) << started.error();
   const int64_t give_up = MonotonicNs() + 30'000'000'000;
-  while (!client.ended_ && MonotonicNs() < give_up) pool.Turn(give_up);
-  EXPECT_TRUE(client.ended_);
+  while (!client.ended && MonotonicNs() < give_up) pool.Turn(give_up);
+  EXPECT_TRUE(client.ended);
   EXPECT_EQ(messages, kPackets);
 }
 
