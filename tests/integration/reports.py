@@ -9,6 +9,7 @@ import json
 import pathlib
 import re
 import sys
+import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
 # What two runs of one plan with the same outcomes may differ in: times, host, run id, command line (and what is
@@ -24,13 +25,16 @@ XML_LINES = re.compile(r"^ +(reproduce|with docker|reports) .*|^ {14}\S*/[^ ]*$|
 
 def validate(schemas, folder):
     import jsonschema
+    problems = []
 
     def validator(name):
         schema = json.loads((schemas / name).read_text())
         jsonschema.Draft202012Validator.check_schema(schema)
+        # Against a relative one, older readers find no "#/$defs/...".
+        if not urllib.parse.urlsplit(schema["$id"]).scheme:
+            problems.append(f"{name}: $id {schema['$id']} is not absolute")
         return jsonschema.Draft202012Validator(schema)
 
-    problems = []
     report = json.loads((folder / "report.json").read_text())
     check = validator("report.schema.json")
     problems += [f"report.json: {e.json_path}: {e.message}" for e in check.iter_errors(report)]
