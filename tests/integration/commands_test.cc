@@ -64,6 +64,7 @@ TEST(Commands, ExplainKnowsTheHarnessAndEveryPlugin) {
   const GateResult result = run.Command({"explain", "fixture-undetermined"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("https://example.com/fixture-undetermined"));
+  EXPECT_THAT(result.out, HasSubstr("declared: by fixture\n"));
   EXPECT_EQ(run.Command({"explain", "fixture-imagee"}).exit_code, 2);
 }
 

@@ -159,6 +159,14 @@ TEST_F(WorkerTest, ABadEndOfASharedWorkerThatOwesNothingIsNoticed) {
   EXPECT_TRUE(worker_->ended_badly());
 }
 
+TEST_F(WorkerTest, SoIsTheEndOfAnIdleOneThatNobodyHadToldToStop) {
+  Start(true);
+  Assign(0);
+  Pass(1);
+  Exit(true, SIGSEGV);
+  EXPECT_TRUE(worker_->ended_badly());
+}
+
 TEST_F(WorkerTest, WithoutTimeoutsNothingIsEverEnded) {
   WorkerLimits limits;
   limits.timeouts = false;

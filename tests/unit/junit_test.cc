@@ -212,6 +212,17 @@ TEST_F(JunitTest, SuitesAndClassesTellDevicesApart) {
   EXPECT_NE(text.find("classname=\"cudnn-ci.conv@gpu1\" name=\"conv.a\""), std::string::npos);
 }
 
+TEST_F(JunitTest, EveryFailedExpectationIsTold) {
+  RunBuilder b;
+  const CaseRef ref{"conv.a", ""};
+  b.Plan("conv.a");
+  b.Add(AttemptStarted{ref, 1, 1, AttemptMode::kAlone});
+  b.Add(ExpectationFailed{ref, "a.cc", 3, "x == 1"}).Add(ExpectationFailed{ref, "b.cc", 4, "y == 2"});
+  b.Add(FindingReported{ref, Wrong("wrong-value", Blame::kImage, "detail")});
+  b.Add(AttemptFinished{ref, 1, 1, Failed{}, 1, "", ""}).Add(CaseFinished{ref, Failed{}, 1, {}});
+  EXPECT_NE(Render(b.Summarize()).find("a.cc:3: x == 1\nb.cc:4: y == 2\n"), std::string::npos);
+}
+
 TEST_F(JunitTest, HugeTextsStaySmall) {
   RunBuilder b;
   const CaseRef ref{"conv.a", ""};
