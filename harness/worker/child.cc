@@ -171,8 +171,14 @@ bool RunChild(const ChildRequest& request, ChildOutcome* outcome) {
 void ExecChild(int argc, char** argv) {
   if (argc < 4) _exit(127);
   DieWithParent(static_cast<pid_t>(strtol(argv[2], nullptr, 10)));
-  execvp(argv[3], argv + 3);
-  fprintf(stderr, "cannot run %s: %s\n", argv[3], strerror(errno));
+  // The worker's socket to the harness is none of the command's business.
+  CloseFrom(STDERR_FILENO + 1);
+  ExecCommand(argv + 3);
+}
+
+void ExecCommand(char** argv) {
+  execvp(argv[0], argv);
+  fprintf(stderr, "cannot run %s: %s\n", argv[0], strerror(errno));
   _exit(127);
 }
 

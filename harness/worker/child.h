@@ -25,6 +25,8 @@ bool RunChild(const ChildRequest& request, ChildOutcome* outcome);
 // The program `cudnn-ci-worker --exec PARENT argv...`: makes itself die with its parent, then becomes argv.
 // PDEATHSIG is cleared by neither exec nor ordinary programs; only set-user-ID programs lose it.
 [[noreturn]] void ExecChild(int argc, char** argv);
+// Becomes argv, or says "cannot run PROGRAM: WHY" on stderr and exits with 127.
+[[noreturn]] void ExecCommand(char** argv);
 
 }  // namespace cudnn_ci::worker
 

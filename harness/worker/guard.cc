@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 namespace cudnn_ci::worker {
-namespace {
 
 void CloseFrom(int first) {
 #ifdef SYS_close_range
@@ -23,8 +22,6 @@ void CloseFrom(int first) {
   const int end = limit.rlim_cur > 65536 ? 65536 : static_cast<int>(limit.rlim_cur);
   for (int fd = first; fd < end; ++fd) close(fd);
 }
-
-}  // namespace
 
 void DieWithParent(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

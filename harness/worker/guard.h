@@ -11,6 +11,9 @@ namespace cudnn_ci::worker {
 // between spawn and this call would otherwise leave the worker alive for ever).
 void DieWithParent(pid_t parent);
 
+// Closes all descriptors from this one on.
+void CloseFrom(int first);
+
 // DieWithParent, child subreaper, descriptors from `first_closed` on closed, first choice of the OOM killer,
 // line-buffered stdout.
 void GuardProcess(pid_t parent, int first_closed);

@@ -3,6 +3,7 @@
 //
 //   cudnn-ci-worker PARENT_PID PLUGIN_FILE...       serve; several plugins only with --isolation none
 //   cudnn-ci-worker --exec PARENT_PID COMMAND...    become COMMAND, dying with the parent
+//   cudnn-ci-worker --exec-mapped FILE COMMAND...   run COMMAND, and write which files it had mapped at its end
 //   cudnn-ci-worker --guard PARENT_PID MARK SCRATCH         end what a killed harness left behind
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include "worker/guard.h"
 #include "worker/guard_run.h"
 #include "worker/host.h"
+#include "worker/mapped_files.h"
 #include "worker/plugin_library.h"
 
 namespace {
@@ -87,6 +89,7 @@ class Server {
 
 int main(int argc, char** argv) {
   if (argc >= 2 && strcmp(argv[1], "--exec") == 0) worker::ExecChild(argc, argv);
+  if (argc >= 2 && strcmp(argv[1], "--exec-mapped") == 0) worker::ExecMapped(argc, argv);
   if (argc >= 2 && strcmp(argv[1], "--guard") == 0) worker::GuardRun(argc, argv);
   if (argc < 3) {
     fprintf(stderr, "cudnn-ci-worker is started by cudnn-ci; run cudnn-ci instead\n");

@@ -1,0 +1,104 @@
+#include "command.h"
+
+#include <fnmatch.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kMaxPattern = 1000;
+// What execvp searches without PATH (confstr's _CS_PATH of glibc).
+constexpr char kDefaultPath[] = "/bin:/usr/bin";
+
+std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// 0, or why the file cannot be executed.
+int ErrorOf(const std::string& path) {
+  struct stat st {};
+  if (stat(path.c_str(), &st) != 0) return errno;
+  if (!S_ISREG(st.st_mode)) return EACCES;
+  return access(path.c_str(), X_OK) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+std::string WhyNotFound(const std::string& program) {
+  if (program.find('/') != std::string::npos) {
+    const int error = ErrorOf(program);
+    return error == 0 ? "" : program + ": " + std::strerror(error);
+  }
+  const char* path = std::getenv("PATH");
+  std::string folders = path ? path : kDefaultPath, refused;
+  for (folders += ':'; !folders.empty();) {
+    const size_t colon = folders.find(':');
+    const std::string folder = colon == 0 ? "." : folders.substr(0, colon);
+    folders.erase(0, colon + 1);
+    const std::string file = folder + "/" + program;
+    const int error = ErrorOf(file);
+    if (error == 0) return "";
+    if (error == EACCES && refused.empty()) refused = file + ": " + std::strerror(error);
+  }
+  return refused.empty() ? program + " is in no folder of PATH" : refused;
+}
+
+bool HasLine(std::string_view output, const std::string& pattern) {
+  while (!output.empty()) {
+    const size_t end = output.find('\n');
+    std::string line(output.substr(0, end));
+    output.remove_prefix(end == std::string_view::npos ? output.size() : end + 1);
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (fnmatch(pattern.c_str(), line.c_str(), 0) == 0) return true;
+  }
+  return false;
+}
+
+std::string ProblemOfPattern(const std::string& pattern) {
+  if (pattern.empty()) return "an empty pattern; leave it out instead";
+  if (pattern.size() > kMaxPattern)
+    return "a pattern of " + std::to_string(pattern.size()) + " bytes; at most " +
+           std::to_string(kMaxPattern) + " are allowed";
+  if (pattern.find('\n') != std::string::npos)
+    return "a pattern with a line feed matches nothing: patterns are compared with one line each";
+  return "";
+}
+
+MappedFiles ReadMapped(const std::string& file) {
+  MappedFiles mapped;
+  std::ifstream lines(file);
+  std::string line;
+  // The first line is "ok" when everything was seen.
+  if (!std::getline(lines, line)) {
+    mapped.refused = "nothing was recorded";
+    return mapped;
+  }
+  if (line != "ok") {
+    mapped.refused = line;
+    return mapped;
+  }
+  while (std::getline(lines, line)) mapped.files.push_back(line);
+  return mapped;
+}
+
+bool IsMapped(const MappedFiles& mapped, const std::string& pattern) {
+  const bool whole = pattern.find('/') != std::string::npos;
+  for (const std::string& file : mapped.files)
+    if (fnmatch(pattern.c_str(), (whole ? file : BaseName(file)).c_str(), 0) == 0) return true;
+  return false;
+}
+
+std::vector<std::string> Relatives(const MappedFiles& mapped, const std::string& pattern) {
+  const std::string name = BaseName(pattern);
+  const std::string stem = name.substr(0, name.find_first_of("*?[."));
+  std::vector<std::string> found;
+  for (const std::string& file : mapped.files)
+    if (!stem.empty() && BaseName(file).compare(0, stem.size(), stem) == 0) found.push_back(file);
+  return found;
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,178 @@
+// exec.run and exec.run_on_gpu: runs a command and holds it to an exit status, to lines of its output and to
+// the libraries that its processes had mapped.
+//
+// Libraries are looked at when a process of the command ends and still has its memory: the worker stops it
+// there by ptrace (cudnn-ci-worker --exec-mapped). To look now and then while it runs would miss what comes
+// late; the loader's own log would change the output; a preloaded library would change the program.
+#include <cudnn_ci/check.hpp>
+
+#include <cstring>
+#include <sstream>
+
+#include "command.h"
+#include "common/judge.h"
+#include "findings.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kShownOutput = 8 * 1024;
+constexpr double kLongest = 24 * 3600;
+constexpr std::int64_t kNotFound = 127;  // what cudnn-ci-worker exits with when exec fails
+
+struct Command {
+  std::vector<std::string> argv, output, libraries;
+  std::int64_t exit_status = 0;
+  double timeout_s = 0;
+};
+
+std::string Quoted(const std::string& text) { return "'" + text + "'"; }
+
+std::string Joined(const std::vector<std::string>& parts) {
+  std::string all;
+  for (const std::string& part : parts) all += (all.empty() ? "" : ", ") + part;
+  return all;
+}
+
+// The last line that says anything; a line of a program's own is worth more than its status.
+std::string LastLine(const std::string& output) {
+  const size_t end = output.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return "it printed nothing";
+  const size_t begin = output.find_last_of('\n', end);
+  const std::string line = output.substr(begin == std::string::npos ? 0 : begin + 1, end - begin);
+  return "its last line: " + line.substr(0, end - begin);
+}
+
+std::string SecondsText(double seconds) {
+  std::ostringstream text;
+  text << seconds << " s";
+  return text.str();
+}
+
+void AddPatternProblems(const char* parameter, const std::vector<std::string>& patterns, Problems* problems) {
+  for (const std::string& pattern : patterns)
+    if (const std::string why = ProblemOfPattern(pattern); !why.empty()) problems->Add(parameter, why);
+}
+
+// The words with which the worker says that the command could not be started at all.
+std::string WhyNotStarted(const Command& p, const ChildResult& result) {
+  const std::string words = "cannot run " + p.argv[0] + ": ";
+  if (result.exit_status != kNotFound || result.output.compare(0, words.size(), words) != 0) return "";
+  return result.output.substr(words.size(), result.output.find('\n') - words.size());
+}
+
+// False: it did not end by itself, and what it printed and mapped until then is not held against it.
+bool JudgeEnd(Context& ctx, const Command& p, const ChildResult& result) {
+  if (!Judge(ctx, !result.timed_out, "the command ends in time", kCommandTimedOut, [&] {
+        return p.argv[0] + " did not end within " + SecondsText(p.timeout_s) + "; " + LastLine(result.output);
+      }))
+    return false;
+  if (!Judge(ctx, result.signal == 0, "no signal ends the command", kCommandKilled, [&] {
+        return p.argv[0] + " was ended by signal " + std::to_string(result.signal) + " (" +
+               strsignal(result.signal) + "); " + LastLine(result.output);
+      }))
+    return false;
+  const std::string not_started = WhyNotStarted(p, result);
+  if (!Judge(ctx, not_started.empty(), "the command starts", kCommandMissing, p.argv[0] + ": " + not_started))
+    return false;
+  Judge(ctx, result.exit_status == p.exit_status, "the exit status is the expected one", kCommandExitStatus,
+        [&] {
+          return p.argv[0] + " ended with exit status " + std::to_string(result.exit_status) + ", expected " +
+                 std::to_string(p.exit_status) + "; " + LastLine(result.output);
+        });
+  return true;
+}
+
+void JudgeLibraries(Context& ctx, const Command& p, const std::string& record) {
+  if (p.libraries.empty()) return;
+  const MappedFiles mapped = ReadMapped(record);
+  if (!mapped.refused.empty())
+    ctx.Skip(CCI_SKIP_UNSUPPORTED, "ptrace, to see which libraries the command maps", mapped.refused);
+  for (const std::string& pattern : p.libraries)
+    Judge(ctx, IsMapped(mapped, pattern), "the command has mapped a library of this name", kCommandLibrary,
+          [&] {
+            const std::vector<std::string> others = Relatives(mapped, pattern);
+            return "no process of " + p.argv[0] + " had mapped " + Quoted(pattern) + " when it ended" +
+                   (others.empty() ? ", nor any file of a similar name" : "; mapped: " + Joined(others));
+          });
+}
+
+void RunCommand(Context& ctx, const Command& p) {
+  const std::string missing = WhyNotFound(p.argv[0]);
+  if (!Judge(ctx, missing.empty(), "the command is there", kCommandMissing, missing)) return;
+  std::vector<std::string> argv;
+  const std::string record = ctx.ScratchDir() + "/mapped";
+  // /proc/self/exe is the worker's own file, in which run_child's child still is when it starts the command.
+  if (!p.libraries.empty()) argv = {"/proc/self/exe", "--exec-mapped", record};
+  argv.insert(argv.end(), p.argv.begin(), p.argv.end());
+  const ChildResult result = ctx.RunChild(argv, {}, p.timeout_s);
+  const bool cut = result.output.size() > kShownOutput;
+  ctx.Log((cut ? "...\n" : "") + result.output.substr(cut ? result.output.size() - kShownOutput : 0));
+  if (!JudgeEnd(ctx, p, result)) return;
+  for (const std::string& pattern : p.output)
+    Judge(ctx, HasLine(result.output, pattern), "a line of the output matches", kCommandOutput, [&] {
+      return "no line that " + p.argv[0] + " printed matches " + Quoted(pattern) + "; " +
+             LastLine(result.output);
+    });
+  JudgeLibraries(ctx, p, record);
+}
+
+void DescribeCommand(Schema<Command>& s) {
+  // Last in the order of root causes: a command rests on all that is judged before it.
+  s.Layer(CCI_LAYER_OTHER).TimeoutSeconds(60);
+  s.Param("argv", &Command::argv)
+      .Summary("the program, by path or by PATH, and its arguments; no shell reads them");
+  s.Param("exit_status", &Command::exit_status)
+      .Summary("the exit status it must end with")
+      .Default(0)
+      .Range(0, 255);
+  s.Param("output", &Command::output)
+      .Summary("patterns as of the shell (* ? [...]); each must match a whole line of what it prints")
+      .Default({});
+  s.Param("libraries", &Command::libraries)
+      .Summary(
+          "patterns as of the shell; each must match a file that a process of it has mapped when it ends, by "
+          "name, or by path where the pattern has a slash")
+      .Default({});
+  s.Param("timeout_s", &Command::timeout_s)
+      .Summary("seconds it may take; less than the entry's own")
+      .Default(50);
+}
+
+void ValidateCommand(const Command& p, Problems& problems) {
+  if (p.argv.empty()) problems.Add("argv", "there is no command in it");
+  if (!p.argv.empty() && p.argv[0].empty()) problems.Add("argv", "the program's name is empty");
+  if (!(p.timeout_s > 0 && p.timeout_s <= kLongest))
+    problems.Add("timeout_s", "a command needs more than 0 and at most 86400 seconds");
+  AddPatternProblems("output", p.output, &problems);
+  AddPatternProblems("libraries", p.libraries, &problems);
+}
+
+struct OnHost {
+  using Params = Command;
+  static void Describe(Schema<Params>& s) {
+    DescribeCommand(s);
+    // The user's own environment, as a command of the image would find it.
+    s.Summary("a command of the image does what is expected").Devices(CCI_DEVICES_ENVIRONMENT);
+  }
+  static void Validate(const Params& p, Problems& problems) { ValidateCommand(p, problems); }
+  static void Run(Context& ctx, const Params& p) { RunCommand(ctx, p); }
+};
+
+struct OnGpu {
+  using Params = Command;
+  static void Describe(Schema<Params>& s) {
+    DescribeCommand(s);
+    s.Summary("a command of the image does what is expected, alone on one GPU")
+        .Devices(CCI_DEVICES_ONE)
+        .Requires("driver.canary");
+  }
+  static void Validate(const Params& p, Problems& problems) { ValidateCommand(p, problems); }
+  static void Run(Context& ctx, const Params& p) { RunCommand(ctx, p); }
+};
+
+CCI_REGISTER(OnHost, "run")
+CCI_REGISTER(OnGpu, "run_on_gpu")
+
+}  // namespace
+}  // namespace cudnn_ci
