@@ -53,6 +53,10 @@ bool AddInputs(const Options& options, const Matrix& matrix, const std::vector<s
     const std::string folder = fs::path(options.matrix).parent_path().string();
     mounts->Add(IsBelow(folder, options.TreeRoot()) ? ShellQuote(folder) : "\"$PWD\"", folder);
   }
+  if (const std::string& table = options.compatibility; !table.empty() && table[0] != '/')
+    relative = true;
+  else if (!table.empty() && !IsBelow(table, kTree))
+    mounts->Add(ShellQuote(table), table);
   for (const std::string& folder : plugins) {
     if (folder[0] != '/') relative = true;
     if (folder[0] == '/' && !IsBelow(folder, kTree)) mounts->Add(ShellQuote(folder), folder);
@@ -80,6 +84,10 @@ bool CannotBeSaid(const Options& options, const Matrix& matrix, const std::vecto
   };
   for (const std::string& file : matrix.files)
     if (is_out_of_reach(file)) return true;
+  // One that is named from the root is mounted by itself.
+  if (const std::string& table = options.compatibility;
+      !table.empty() && (table.find(':') != std::string::npos || (table[0] != '/' && is_out_of_reach(table))))
+    return true;
   return std::any_of(plugins.begin(), plugins.end(),
                      [&](const std::string& path) { return path[0] != '/' && is_out_of_reach(path); });
 }

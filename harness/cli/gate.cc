@@ -73,7 +73,8 @@ bool Gate::PrepareOutput() {
     WithdrawReports(paths);
     return Invalid(none);
   }
-  Result<ReportLocks> locks = PrepareReports(paths, {options_.matrix, options_.image_config});
+  Result<ReportLocks> locks =
+      PrepareReports(paths, {options_.matrix, options_.image_config, options_.compatibility});
   if (!locks.ok()) return Invalid(locks.error());  // paths_ stays empty: nothing there is ours to remove
   locks_ = std::move(*locks);
   paths_ = std::move(paths);
@@ -91,6 +92,23 @@ bool Gate::LoadMatrixFile(const std::string& path) {
   return true;
 }
 
+bool Gate::LoadCompatibilityTable() {
+  const std::string path = options_.compatibility_path();
+  if (options_.compatibility.empty() && access(path.c_str(), F_OK) != 0) {
+    own_warnings_.push_back(path +
+                            " is missing: versions are judged without a table; repair the installation");
+    return true;
+  }
+  auto loaded = LoadCompatibility(path);
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
+    RemoveReports(paths_);
+    exit_code_ = PrintProblems(*problems);
+    return false;
+  }
+  compatibility_ = std::move(std::get<Compatibility>(loaded));
+  return true;
+}
+
 bool Gate::Load() {
   if (session_.scratch_dir().empty()) return Invalid(kNoScratchFolder);
   if (const std::string missing = MissingMount(); !missing.empty()) return Invalid(missing);
@@ -105,6 +123,7 @@ bool Gate::Load() {
     if (!variables.ok()) return Invalid("--image-config: " + variables.error());
     image_variables_ = std::move(*variables);
   }
+  if (!LoadCompatibilityTable()) return false;
   if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
   if (const std::string low = LowLimit(); !low.empty()) return Invalid(low);
   // What is there decides, or at least helps to say what to type.
@@ -246,13 +265,15 @@ RunStarted Gate::Introduction() const {
   r.matrix_sha256 = matrix_.sha256;
   r.image = "unidentified";
   r.command_line = options_.command_line;
+  r.compatibility = compatibility_.identity;
   r.subjects = matrix_.subjects;
   r.devices = devices_;
   r.contract = matrix_.contract;
   for (const auto& [subject, facts] : session_.discovery().facts.by_subject) r.facts[subject] = facts;
   Identify(&r);
   r.not_gated = plan_.not_gated;
-  r.warnings = plan_.warnings;
+  r.warnings = own_warnings_;
+  r.warnings.insert(r.warnings.end(), plan_.warnings.begin(), plan_.warnings.end());
   const Discovery& d = session_.discovery();
   r.warnings.insert(r.warnings.end(), d.warnings.begin(), d.warnings.end());
   for (const std::string& name : RemovedVariables())
@@ -302,6 +323,7 @@ bool Gate::Run() {
   r.time_limit_s = options_.time_limit_s;
   r.limits.grace_s = options_.grace_s;
   r.contract = matrix_.contract;
+  r.compatibility = compatibility_.entries;
   r.facts = session_.discovery().facts;
   r.subjects = matrix_.subjects;
   r.devices = devices_;

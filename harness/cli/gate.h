@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/output_folder.h"
 #include "cli/session.h"
+#include "model/compatibility.h"
 #include "model/image_identity.h"
 #include "model/matrix.h"
 #include "model/plan.h"
@@ -36,6 +37,7 @@ class Gate {
   // A signal came before there was a plan: the reports say so, as far as there are any. Always false.
   bool Interrupted();
   bool LoadMatrixFile(const std::string& path);
+  bool LoadCompatibilityTable();
   // Who set which of the variables that the facts tell of, and the reproduction that sets the runner's again.
   void Identify(RunStarted* run) const;
   void Emit(EventBody body);
@@ -50,9 +52,11 @@ class Gate {
   OutputPaths paths_;
   ReportLocks locks_;
   Matrix matrix_;
-  Variables image_variables_;             // what the image sets itself; known if --image-config is given
-  std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then
-  std::string low_limit_;                 // of the runner: nothing is started then
+  Compatibility compatibility_;
+  std::vector<std::string> own_warnings_;  // of what was loaded
+  Variables image_variables_;              // what the image sets itself; known if --image-config is given
+  std::vector<Problem> plugin_problems_;   // with what the plugins declare: nothing is planned then
+  std::string low_limit_;                  // of the runner: nothing is started then
   Plan plan_;
   std::vector<DeviceInfo> devices_;
   std::unique_ptr<Fanout> fanout_;

@@ -155,6 +155,10 @@ void AddRunOptions(CLI::App* app, Options* o) {
                   "what `docker image inspect` prints of it: tells its variables from the runner's")
       ->type_name("FILE")
       ->check(Path());
+  app->add_option("--compatibility", o->compatibility,
+                  "version facts to judge by, in place of those that come with cudnn-ci")
+      ->type_name("FILE")
+      ->check(Path());
   app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");
   app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
 }

@@ -22,6 +22,7 @@ struct Options {
   bool auto_matrix = false;
   std::string subject_image;  // the image under test by digest; empty: nobody said
   std::string image_config;   // file with its configuration; empty: none
+  std::string compatibility;  // table of version facts; empty: the one that comes with cudnn-ci
   // What the run was asked for, as words that ask for it again: without the places of reports,
   // image_config and plugin_dirs.
   std::vector<std::string> arguments;
@@ -54,6 +55,9 @@ struct Options {
   std::string worker_path() const { return TreeRoot() + "/libexec/cudnn-ci-worker"; }
   std::string plant_path() const { return TreeRoot() + "/libexec/cudnn-ci-plant.so"; }
   std::string matrices_dir() const { return TreeRoot() + "/matrices"; }
+  std::string compatibility_path() const {
+    return compatibility.empty() ? matrices_dir() + "/compatibility.json" : compatibility;
+  }
   // Beside the executable, from CUDNN_CI_PLUGIN_PATH, from --plugin-dir.
   std::vector<std::string> AllPluginDirs() const;
 };

@@ -204,7 +204,8 @@ void Dispatcher::Configure(const Seat& seat) {
   const auto facts = options_.facts.by_subject.find(c.subject_name);
   const bool known = facts != options_.facts.by_subject.end();
   pool_->Do(seat.worker, [&](int64_t, Effects* out) {
-    for (wire::Configure& m : Configuration(c, options_.contract, known ? &facts->second : nullptr))
+    for (wire::Configure& m :
+         Configuration(c, options_.contract, options_.compatibility, known ? &facts->second : nullptr))
       out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(std::move(m)))});
   });
 }

@@ -39,6 +39,7 @@ std::vector<std::string> WorkerEnvironment(const SubjectInfo* subject,
 
 std::vector<wire::Configure> Configuration(wire::Configure base,
                                            const std::map<std::string, std::string>& contract,
+                                           const std::map<std::string, std::string>& compatibility,
                                            const FactMap* facts) {
   std::vector<wire::Configure> out;
   size_t bytes = 0;
@@ -49,6 +50,7 @@ std::vector<wire::Configure> Configuration(wire::Configure base,
       if (bytes > 0 && bytes + size > kConfigureBytes) {
         out.push_back(base);
         base.contract.clear();
+        base.compatibility.clear();
         base.facts.clear();
         bytes = 0;
       }
@@ -57,6 +59,7 @@ std::vector<wire::Configure> Configuration(wire::Configure base,
     }
   };
   add(contract, &wire::Configure::contract);
+  add(compatibility, &wire::Configure::compatibility);
   if (facts) add(*facts, &wire::Configure::facts);
   out.push_back(std::move(base));
   return out;

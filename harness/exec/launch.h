@@ -20,9 +20,10 @@ namespace cudnn_ci {
 std::vector<std::string> WorkerEnvironment(const SubjectInfo* subject,
                                            const std::vector<std::string>* devices);
 
-// `base` with the contract and the facts, in messages that each fit a packet and add up.
+// `base` with the contract, the table of versions and the facts, in messages that each fit a packet and add up.
 std::vector<wire::Configure> Configuration(wire::Configure base,
                                            const std::map<std::string, std::string>& contract,
+                                           const std::map<std::string, std::string>& compatibility,
                                            const FactMap* facts);
 
 // The case's next attempt, with everything the worker is told of it.

@@ -25,6 +25,7 @@ struct RunnerOptions {
   WorkerLimits limits;
   int max_descendants = 256;  // of one worker
   std::map<std::string, std::string> contract;
+  std::map<std::string, std::string> compatibility;  // the entries of the table of version facts
   Facts facts;
   std::vector<SubjectInfo> subjects;
   std::vector<DeviceInfo> devices;  // with empty uuid: nominal, nothing to test

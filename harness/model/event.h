@@ -46,6 +46,13 @@ struct Waiver {
   bool operator==(const Waiver&) const = default;
 };
 
+// The table of version facts that the run was given (model/compatibility.h).
+struct VersionTable {
+  std::string as_of;         // the day of the facts, "2026-11-20"; empty: there was no table
+  std::string path, sha256;  // the file
+  bool operator==(const VersionTable&) const = default;
+};
+
 // Every event has the name it bears in the journal.
 
 struct RunStarted {
@@ -60,6 +67,7 @@ struct RunStarted {
   // The same run in a new container of the image, for a shell: `docker run ...`. Empty: the image is
   // unidentified.
   std::string container_command;
+  VersionTable compatibility;
   std::vector<SubjectInfo> subjects;
   std::vector<DeviceInfo> devices;
   std::map<std::string, std::string> contract;                      // "runner.driver" -> ">=525.60.13"

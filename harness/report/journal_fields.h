@@ -38,10 +38,15 @@ void Fields(Io& io, E& e) {
   io("run_id", e.run_id), io("timestamp", e.timestamp), io("version", e.version), io("hostname", e.hostname);
   io("matrix_name", e.matrix_name), io("matrix_path", e.matrix_path), io("matrix_sha256", e.matrix_sha256);
   io("image", e.image), io("command_line", e.command_line), io("container_command", e.container_command);
+  io("compatibility", e.compatibility);
   io("subjects", e.subjects), io("devices", e.devices), io("contract", e.contract), io("facts", e.facts);
   io("environment", e.environment), io("not_gated", e.not_gated);
   io("warnings", e.warnings), io("plugins", e.plugins), io("partial", e.partial);
   io("report_only", e.report_only), io("shard_index", e.shard_index), io("shard_count", e.shard_count);
+}
+template <class Io, Like<VersionTable> E>
+void Fields(Io& io, E& e) {
+  io("as_of", e.as_of), io("path", e.path), io("sha256", e.sha256);
 }
 template <class Io, Like<PluginIdentity> E>
 void Fields(Io& io, E& e) {

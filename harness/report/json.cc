@@ -109,6 +109,16 @@ void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
   PutText(out, "path", run.matrix_path);
   PutText(out, "sha256", run.matrix_sha256);
   out->EndObject();
+  out->Key("compatibility");
+  if (run.compatibility.as_of.empty()) {
+    out->Null();
+  } else {
+    out->BeginCompactObject();
+    PutText(out, "as_of", run.compatibility.as_of);
+    PutText(out, "path", run.compatibility.path);
+    PutText(out, "sha256", run.compatibility.sha256);
+    out->EndObject();
+  }
   PutTextOrNull(out, "plan_sha256", summary.plan_end ? summary.plan_end->plan_sha256 : "");
   out->EndObject();
 }

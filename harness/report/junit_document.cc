@@ -207,6 +207,8 @@ class Document {
       PrintProperty(out, "run_id", run.run_id);
       PrintProperty(out, "version", run.version);
       PrintProperty(out, "matrix.sha256", run.matrix_sha256);
+      if (!run.compatibility.sha256.empty())
+        PrintProperty(out, "compatibility.sha256", run.compatibility.sha256);
       if (summary_.plan_end) PrintProperty(out, "plan.sha256", summary_.plan_end->plan_sha256);
       for (const auto& [label, value] : Judged(summary_)) PrintProperty(out, "judged." + label, value);
       for (const DeviceInfo& device : run.devices) PrintProperty(out, device.name + ".uuid", device.uuid);

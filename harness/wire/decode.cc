@@ -153,8 +153,10 @@ ToWorker ParseToWorker(const json& j) {
     return r;
   }
   if (m == "configure")
-    return Configure{TextMap(j, "contract"), TextMap(j, "facts"), Text(j, "subject"),
-                     Text(j, "spec"),        Text(j, "uuid"),     Text(j, "scratch")};
+    return Configure{TextMap(j, "contract"), TextMap(j, "compatibility"),
+                     TextMap(j, "facts"),    Text(j, "subject"),
+                     Text(j, "spec"),        Text(j, "uuid"),
+                     Text(j, "scratch")};
   if (m == "validate") return Validate{Int(j, "n"), Text(j, "check"), ParamsFromJson(j)};
   if (m == "describe") return Describe{};
   if (m == "facts") return CollectFacts{};

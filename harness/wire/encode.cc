@@ -69,9 +69,9 @@ json CheckToJson(const CheckInfo& c) {
 json Body(const Describe&) { return {{"m", "describe"}}; }
 json Body(const CollectFacts&) { return {{"m", "facts"}}; }
 json Body(const Configure& m) {
-  return {{"m", "configure"},          {"contract", m.contract}, {"facts", m.facts},
-          {"subject", m.subject_name}, {"spec", m.subject_spec}, {"uuid", m.device_uuid},
-          {"scratch", m.scratch_dir}};
+  return {{"m", "configure"},      {"contract", m.contract},    {"compatibility", m.compatibility},
+          {"facts", m.facts},      {"subject", m.subject_name}, {"spec", m.subject_spec},
+          {"uuid", m.device_uuid}, {"scratch", m.scratch_dir}};
 }
 json Body(const Warm&) { return {{"m", "warm"}}; }
 json Body(const Canary&) { return {{"m", "canary"}}; }

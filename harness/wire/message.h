@@ -19,7 +19,7 @@
 
 namespace cudnn_ci::wire {
 
-inline constexpr int kVersion = 2;
+inline constexpr int kVersion = 3;
 inline constexpr size_t kMaxPacket = 64 * 1024;
 // Longest text a worker puts into one message; longer ones are cut by the sender.
 inline constexpr size_t kMaxText = 16 * 1024;
@@ -35,7 +35,7 @@ struct Describe {};
 struct CollectFacts {};
 // What cases may ask for; maps too large for one packet come in several messages, which add up.
 struct Configure {
-  std::map<std::string, std::string> contract, facts;
+  std::map<std::string, std::string> contract, compatibility, facts;
   std::string subject_name, subject_spec, device_uuid, scratch_dir;
 };
 // Create the device's context now, before a case needs it.

@@ -32,6 +32,7 @@ void SendToHarness(int control_fd, const wire::FromWorker& message) {
 
 void Host::Configure(const wire::Configure& configuration) {
   for (const auto& [k, v] : configuration.contract) configuration_.contract[k] = v;
+  for (const auto& [k, v] : configuration.compatibility) configuration_.compatibility[k] = v;
   for (const auto& [k, v] : configuration.facts) configuration_.facts[k] = v;
   configuration_.subject_name = configuration.subject_name;
   configuration_.subject_spec = configuration.subject_spec;

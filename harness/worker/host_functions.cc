@@ -86,6 +86,9 @@ const char* Lookup(const std::map<std::string, std::string>& map, const char* ke
   return it == map.end() ? nullptr : it->second.c_str();
 }
 const char* Contract(cci_case* c, const char* key) { return Lookup(c->configuration->contract, key); }
+const char* CompatibilityOf(cci_case* c, const char* key) {
+  return Lookup(c->configuration->compatibility, key);
+}
 const char* FactOf(cci_case* c, const char* key) { return Lookup(c->configuration->facts, key); }
 
 int Satisfies(cci_case*, const char* version, const char* range) {
@@ -272,6 +275,7 @@ constexpr cci_host kHost = {
     kGuarded<FactReport>,
     kGuarded<RunChild>,
     kGuarded<Invalid>,
+    kGuarded<CompatibilityOf>,
 };
 
 }  // namespace

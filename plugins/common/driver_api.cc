@@ -1,8 +1,6 @@
 // The binding of the CUDA driver API and its error texts. Knows symbol names and nothing of checks.
 #include "common/driver_api.h"
 
-#include <stdexcept>
-
 namespace cudnn_ci {
 namespace {
 
@@ -46,6 +44,15 @@ constexpr ErrorText kErrors[] = {
      "system has unsupported display driver / cuda driver combination"},
     {804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
      "forward compatibility was attempted on non supported HW"},
+    {805, "CUDA_ERROR_MPS_CONNECTION_FAILED",
+     "MPS client failed to connect to the MPS control daemon or the MPS server"},
+    {806, "CUDA_ERROR_MPS_RPC_FAILURE",
+     "the remote procedural call between the MPS server and client failed"},
+    {807, "CUDA_ERROR_MPS_SERVER_NOT_READY", "MPS server is not ready to accept new MPS client requests"},
+    {808, "CUDA_ERROR_MPS_MAX_CLIENTS_REACHED",
+     "hardware resources required to create MPS client have been exhausted"},
+    {809, "CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED",
+     "hardware resources required to support device connections have been exhausted"},
     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
@@ -119,7 +126,7 @@ std::string DriverApi::Describe(CUresult result) const {
 }
 
 void DriverApi::Require(CUresult result, const char* call) const {
-  if (result != CUDA_SUCCESS) throw std::runtime_error(std::string(call) + ": " + Describe(result));
+  if (result != CUDA_SUCCESS) throw DriverError(result, std::string(call) + ": " + Describe(result));
 }
 
 PrimaryContext::~PrimaryContext() {

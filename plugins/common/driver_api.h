@@ -6,11 +6,22 @@
 
 #include <cuda.h>
 
+#include <stdexcept>
 #include <string>
 
 #include "common/late_function.h"
 
 namespace cudnn_ci {
+
+// A call of the driver that failed, with its name and the driver's words.
+class DriverError : public std::runtime_error {
+ public:
+  DriverError(CUresult result, const std::string& what) : std::runtime_error(what), result_(result) {}
+  CUresult result() const { return result_; }
+
+ private:
+  CUresult result_;
+};
 
 // The type of a function that cuda.h declares, by the name a caller writes; never a reference to it.
 #define CUDNN_CI_DRIVER_FUNCTION(member, function) LateFunction<decltype(::function)> member
@@ -30,7 +41,7 @@ class DriverApi {
   // "100 CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected". Asks the driver for names only
   // where that is safe: on the stub library (code 34) cuGetErrorString is known to crash.
   std::string Describe(CUresult result) const;
-  // Throws std::runtime_error "cuMemAlloc: 2 CUDA_ERROR_OUT_OF_MEMORY: ..." unless `result` is success.
+  // Throws DriverError "cuMemAlloc: 2 CUDA_ERROR_OUT_OF_MEMORY: ..." unless `result` is success.
   void Require(CUresult result, const char* call) const;
 
   CUDNN_CI_DRIVER_FUNCTION(Init, cuInit);

@@ -17,6 +17,7 @@ bool NvmlApi::Load() {
   device_name_.Bind(library_, "nvmlDeviceGetName");
   device_uuid_.Bind(library_, "nvmlDeviceGetUUID");
   device_memory_.Bind(library_, "nvmlDeviceGetMemoryInfo");
+  BindHealth();
   if (!init_) {
     error_ = "libnvidia-ml.so.1 has no symbol nvmlInit_v2";
     return false;
@@ -45,6 +46,7 @@ std::vector<NvmlDevice> NvmlApi::Devices() const {
   for (unsigned i = 0; i < count; ++i) {
     Device device = nullptr;
     NvmlDevice found;
+    found.index = i;
     char text[96] = {};
     if (device_by_index_(i, &device) == 0) {
       if (device_uuid_ && device_uuid_(device, text, sizeof text - 1) == 0) found.uuid = text;
@@ -56,6 +58,78 @@ std::vector<NvmlDevice> NvmlApi::Devices() const {
     devices.push_back(found);
   }
   return devices;
+}
+
+void NvmlApi::BindHealth() {
+  persistence_.Bind(library_, "nvmlDeviceGetPersistenceMode");
+  retired_pending_.Bind(library_, "nvmlDeviceGetRetiredPagesPendingStatus");
+  brand_.Bind(library_, "nvmlDeviceGetBrand");
+  mig_most_.Bind(library_, "nvmlDeviceGetMaxMigDeviceCount");
+  mig_mode_.Bind(library_, "nvmlDeviceGetMigMode");
+  mig_by_index_.Bind(library_, "nvmlDeviceGetMigDeviceHandleByIndex");
+  ecc_errors_.Bind(library_, "nvmlDeviceGetTotalEccErrors");
+  remapped_rows_.Bind(library_, "nvmlDeviceGetRemappedRows");
+  // The one before has the same arguments; the first one of all has shorter entries.
+  processes_.Bind(library_, "nvmlDeviceGetComputeRunningProcesses_v3",
+                  "nvmlDeviceGetComputeRunningProcesses_v2");
+}
+
+void NvmlApi::ReadMig(Device device, NvmlHealth* health) const {
+  unsigned now = 0, pending = 0, most = 0;
+  if (!mig_mode_ || mig_mode_(device, &now, &pending) != 0) return;
+  health->mig = now != 0;
+  health->mig_pending = pending != 0;
+  if (!*health->mig || !mig_most_ || !mig_by_index_ || mig_most_(device, &most) != 0) return;
+  unsigned instances = 0;
+  for (unsigned i = 0; i < most; ++i) {
+    Device instance = nullptr;
+    if (mig_by_index_(device, i, &instance) == 0) ++instances;
+  }
+  health->mig_instances = instances;
+}
+
+std::vector<NvmlProcess> NvmlApi::Processes(Device device) const {
+  constexpr unsigned kMost = 64;
+  std::vector<NvmlProcess> processes;
+  ProcessInfo infos[kMost] = {};
+  unsigned count = kMost;
+  if (!processes_ || processes_(device, &count, infos) != 0) return processes;
+  for (unsigned i = 0; i < count && i < kMost; ++i) {
+    NvmlProcess process;
+    process.pid = infos[i].pid;
+    if (infos[i].used != ~0ull) process.bytes = infos[i].used;  // NVML_VALUE_NOT_AVAILABLE
+    processes.push_back(process);
+  }
+  return processes;
+}
+
+NvmlHealth NvmlApi::Health(const NvmlDevice& of) const {
+  // nvmlBrandType_t, in its order, as the container runtime writes them.
+  constexpr const char* kBrands[] = {
+      "unknown",   "quadro",      "tesla",     "nvs",        "grid",      "geforce",
+      "titan",     "nvidiavapps", "nvidiavpc", "nvidiavcs",  "nvidiavws", "nvidiacloudgaming",
+      "quadrortx", "nvidiartx",   "nvidia",    "geforcertx", "titanrtx"};
+  constexpr int kUncorrected = 1, kVolatile = 0;
+  NvmlHealth health;
+  Device device = nullptr;
+  if (status_ != 0 || !device_by_index_ || device_by_index_(of.index, &device) != 0) return health;
+  unsigned brand = 0;
+  if (brand_ && brand_(device, &brand) == 0 && brand < sizeof kBrands / sizeof *kBrands)
+    health.brand = kBrands[brand];
+  int enabled = 0;
+  if (persistence_ && persistence_(device, &enabled) == 0) health.persistence = enabled != 0;
+  ReadMig(device, &health);
+  unsigned long long errors = 0;
+  if (ecc_errors_ && ecc_errors_(device, kUncorrected, kVolatile, &errors) == 0)
+    health.uncorrected_errors = errors;
+  if (retired_pending_ && retired_pending_(device, &enabled) == 0) health.repair_pending = enabled != 0;
+  unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
+  if (remapped_rows_ && remapped_rows_(device, &corrected, &uncorrected, &pending, &failed) == 0) {
+    health.repair_pending = health.repair_pending || pending != 0;
+    health.repair_failed = failed != 0;
+  }
+  health.processes = Processes(device);
+  return health;
 }
 
 }  // namespace cudnn_ci

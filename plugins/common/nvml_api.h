@@ -4,6 +4,8 @@
 #ifndef CUDNN_CI_PLUGINS_COMMON_NVML_API_H_
 #define CUDNN_CI_PLUGINS_COMMON_NVML_API_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,25 @@ inline constexpr int kNvmlDriverMismatch = 18;  // NVML_ERROR_LIB_RM_VERSION_MIS
 struct NvmlDevice {
   std::string uuid, name;
   std::string memory_free;  // bytes; empty: unknown, as inside MIG
+  unsigned index = 0;       // as NVML counts
+};
+
+// A process that computes on a GPU. Its id is the host's, which a container may know by another or not at
+// all.
+struct NvmlProcess {
+  unsigned pid = 0;
+  std::optional<uint64_t> bytes;  // of device memory
+};
+
+// What NVML tells of one GPU; absent: it does not tell, as of a GPU without ECC or inside MIG.
+struct NvmlHealth {
+  std::string brand;  // as NVIDIA_REQUIRE_CUDA writes it: "tesla", "geforcertx"; empty: unknown
+  std::optional<bool> persistence;
+  std::optional<bool> mig, mig_pending;                // now, and after the next reset
+  std::optional<unsigned> mig_instances;               // while MIG is on
+  std::optional<uint64_t> uncorrected_errors;          // of memory, since the driver was loaded
+  bool repair_pending = false, repair_failed = false;  // of memory: pages to retire, rows to remap
+  std::vector<NvmlProcess> processes;
 };
 
 // One NVML session: Load() initialises it, the destructor ends it. Use from one thread.
@@ -32,13 +53,28 @@ class NvmlApi {
   bool library_loaded() const { return library_.loaded(); }
   const std::string& error() const { return error_; }
   int status() const { return status_; }
+  // The file that was loaded, as the loader recorded it (links not followed); empty if none was.
+  std::string path() const { return library_.Path(); }
 
   // All of these return empty values where NVML refuses (MIG, a missing function): unknown, not zero.
   std::string DriverVersion() const;
   std::vector<NvmlDevice> Devices() const;
+  NvmlHealth Health(const NvmlDevice& device) const;
 
  private:
   using Device = struct nvmlDevice_st*;
+  struct ProcessInfo {  // nvmlProcessInfo_t
+    unsigned pid;
+    unsigned long long used;
+    unsigned gpu_instance, compute_instance;
+  };
+  struct Memory {
+    unsigned long long total, free, used;
+  };
+  void BindHealth();
+  void ReadMig(Device device, NvmlHealth* health) const;
+  std::vector<NvmlProcess> Processes(Device device) const;
+
   LateLibrary library_;
   LateFunction<int()> init_, shutdown_;
   LateFunction<const char*(int)> error_string_;
@@ -46,10 +82,14 @@ class NvmlApi {
   LateFunction<int(unsigned*)> device_count_;
   LateFunction<int(unsigned, Device*)> device_by_index_;
   LateFunction<int(Device, char*, unsigned)> device_name_, device_uuid_;
-  struct Memory {
-    unsigned long long total, free, used;
-  };
   LateFunction<int(Device, Memory*)> device_memory_;
+  LateFunction<int(Device, int*)> persistence_, retired_pending_;
+  LateFunction<int(Device, unsigned*)> brand_, mig_most_;
+  LateFunction<int(Device, unsigned*, unsigned*)> mig_mode_;
+  LateFunction<int(Device, unsigned, Device*)> mig_by_index_;
+  LateFunction<int(Device, int, int, unsigned long long*)> ecc_errors_;
+  LateFunction<int(Device, unsigned*, unsigned*, unsigned*, unsigned*)> remapped_rows_;
+  LateFunction<int(Device, unsigned*, ProcessInfo*)> processes_;
   std::string error_;
   int status_ = -1;
 };

@@ -9,6 +9,8 @@
 #include "common/judge.h"
 #include "common/kernel.h"
 #include "driver/findings.h"
+#include "driver/gpus.h"
+#include "driver/health.h"
 
 namespace cudnn_ci {
 namespace {
@@ -54,6 +56,17 @@ double MillisecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
+// "; compute mode of GPU-...: exclusive_process", as far as the driver tells.
+std::string ComputeModes(const DriverApi& api) {
+  std::string all;
+  try {
+    for (const Gpu& gpu : VisibleGpus(api)) all += "; compute mode of " + gpu.uuid + ": " + gpu.compute_mode;
+  } catch (const std::runtime_error& e) {
+    all = std::string("; ") + e.what();
+  }
+  return all;
+}
+
 struct Canary {
   struct Params {};
   static void Describe(Schema<Params>& s) {
@@ -73,13 +86,14 @@ struct Canary {
     auto start = std::chrono::steady_clock::now();
     CUresult result = api.Init(0);
     ctx.Measure("cuinit", MillisecondsSince(start), "ms", CCI_GOAL_LOWER);
-    if (result != CUDA_SUCCESS) Fail(ctx, "cuInit: " + api.Describe(result));
+    if (result != CUDA_SUCCESS) Fail(ctx, api, result, "cuInit: " + api.Describe(result));
     ctx.Step("context");
     start = std::chrono::steady_clock::now();
     PrimaryContext context(api);
     result = context.Create();
     ctx.Measure("context", MillisecondsSince(start), "ms", CCI_GOAL_LOWER);
-    if (result != CUDA_SUCCESS) Fail(ctx, std::string(context.failed_call()) + ": " + api.Describe(result));
+    if (result != CUDA_SUCCESS)
+      Fail(ctx, api, result, std::string(context.failed_call()) + ": " + api.Describe(result));
 
     const auto seed = static_cast<uint32_t>(ctx.Seed());
     std::string wrong;
@@ -91,14 +105,34 @@ struct Canary {
       const auto words = RunFillKernel(api, module, "cudnn_ci_canary", kCount, kBlock, seed);
       api.Require(api.ModuleUnload(module), "cuModuleUnload");
       wrong = DescribeWrongWords(words, [seed](uint32_t i) { return i * kMultiplier ^ seed; });
+    } catch (const DriverError& e) {
+      Fail(ctx, api, e.result(), e.what());
     } catch (const std::runtime_error& e) {
-      Fail(ctx, e.what());
+      Fail(ctx, api, CUDA_ERROR_UNKNOWN, e.what());
     }
     Judge(ctx, wrong.empty(), "every element is right", kCanaryFailed, wrong);
   }
 
-  [[noreturn]] static void Fail(Context& ctx, const std::string& detail) {
-    ctx.Finding(kCanaryFailed, "device " + ctx.DeviceUuid() + ": " + detail);
+  // A GPU whose memory is held by others is not broken, nor is one that somebody has to himself.
+  [[noreturn]] static void Fail(Context& ctx, const DriverApi& api, CUresult result,
+                                const std::string& what) {
+    std::string detail = "device " + ctx.DeviceUuid() + ": " + what;
+    const char* slug = kCanaryFailed;
+    NvmlApi nvml;
+    nvml.Load();
+    const MemoryUse memory = MemoryOf(nvml, ctx.DeviceUuid());
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && (!memory.known || memory.free < kContextBytes)) {
+      slug = kDeviceMemoryHeld;
+      detail += memory.known ? "; " + std::to_string(memory.free >> 20) + " MiB of device memory are free"
+                             : "; how much device memory is free is not known (" + nvml.error() + ")";
+    }
+    if (static_cast<int>(result) == 46) {
+      slug = kDeviceBusy;
+      detail += ComputeModes(api);
+    }
+    if (slug != kCanaryFailed && !memory.holders.empty())
+      detail += "; held by " + memory.holders + " (ids of the host)";
+    ctx.Finding(slug, detail);
     ctx.Stop();
   }
 };

@@ -1,6 +1,9 @@
 // driver.devices: does the driver initialise in the user's own environment, and are the GPUs those
 // that the fleet promises? Creates no context.
+#include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
+
+#include <cstdlib>
 
 #include "common/driver_api.h"
 #include "common/driver_files.h"
@@ -9,76 +12,20 @@
 #include "common/nvml_api.h"
 #include "driver/findings.h"
 #include "driver/gpus.h"
+#include "driver/health.h"
+#include "driver/init.h"
+#include "driver/versions.h"
 
 namespace cudnn_ci {
 namespace {
 
-const char* SlugOf(CUresult result) {
-  switch (static_cast<int>(result)) {
-    case 34:
-      return kDriverStubLibrary;
-    case 46:
-      return kDeviceBusy;
-    case 100:
-    case 101:
-      return kNoVisibleDevice;
-    case 802:
-      return kFabricNotReady;
-    case 803:
-    case 804:
-      return kDriverCompatMismatch;
-    case 999:
-      return kDriverUnknownError;
-    default:
-      return kDriverInitFailed;
-  }
-}
+constexpr char kWaitedInVain[] = "; still so after 30 s";
 
-// Which variable hides the GPUs, as far as can be told: NVML sees them all.
-std::string VisibilityDetail() {
-  NvmlApi nvml;
-  nvml.Load();
-  const auto devices = nvml.Devices();
-  std::vector<std::string> uuids;
-  for (const auto& d : devices) uuids.push_back(d.uuid);
-  std::string detail;
-  if (const char* value = getenv("CUDA_VISIBLE_DEVICES")) {
-    detail += "; CUDA_VISIBLE_DEVICES='" + std::string(value) + "'";
-    const std::string bad = devices.empty() ? "" : FirstBadVisibleDevice(value, uuids);
-    if (!bad.empty()) detail += " (first bad entry: '" + bad + "')";
-  }
-  if (const char* value = getenv("NVIDIA_VISIBLE_DEVICES"))
-    detail += "; NVIDIA_VISIBLE_DEVICES='" + std::string(value) + "'";
-  detail += nvml.status() == 0 ? "; NVML sees " + std::to_string(devices.size()) + " GPU(s)"
-                               : "; NVML: " + nvml.error();
-  return detail + "; " + DeviceNodes();
-}
-
-std::string InitDetail(const DriverApi& api, CUresult result) {
-  std::string detail = "cuInit: " + api.Describe(result);
-  const std::string library = RealPath(api.path());
-  switch (static_cast<int>(result)) {
-    case 100:
-    case 101:
-      return detail + VisibilityDetail();
-    case 803:
-    case 804: {
-      const std::string module = LoadedModuleVersion(), entry = LibraryPathEntry(api.path());
-      return detail + "; " + library + " is used" + (entry.empty() ? "" : " through " + entry) + " over " +
-             (module.empty() ? "a kernel module of unknown version" : "kernel module " + module);
-    }
-    case 34:
-      return detail + "; " + library;
-    default:
-      return detail + "; " + library + "; " + DeviceNodes();
-  }
-}
-
-void JudgeCount(Context& ctx, int count) {
+void JudgeCount(Context& ctx, const NvmlApi& nvml, int count) {
   const std::string promised = ctx.Contract("runner.gpus"), found = std::to_string(count) + " GPU(s) visible";
   if (promised.empty()) return;
   Judge(ctx, ctx.Satisfies(std::to_string(count), promised), found + " is " + promised, kTooFewGpus,
-        [&] { return found + ", " + promised + " promised" + VisibilityDetail(); });
+        [&] { return found + ", " + promised + " promised" + VisibilityDetail(nvml); });
 }
 
 void JudgeCapabilities(Context& ctx, const std::vector<Gpu>& gpus) {
@@ -90,6 +37,35 @@ void JudgeCapabilities(Context& ctx, const std::vector<Gpu>& gpus) {
           gpu.name + " (" + gpu.uuid + ") has compute capability " + gpu.compute_capability + ", " +
               promised + " promised");
   }
+}
+
+// Why the compat library in use is not supported here; empty: it is, or none is in use.
+std::string CompatProblem(const Context& ctx, const DriverApi& api, const NvmlApi& nvml) {
+  const std::string library = RealPath(api.path());
+  if (!IsCompatPath(library)) return {};
+  return CompatObjection(ctx, VersionOfLibraryFile(library), InstalledDriver(nvml, library).lowest);
+}
+
+// A part of the list that is silently left out, and a compat library that works where it is not supported.
+void WarnOfTheEnvironment(Context& ctx, const DriverApi& api, const NvmlApi& nvml) {
+  if (const std::string bad = BadVisibleDevice(nvml); !bad.empty())
+    ctx.Finding(kVisibleDevicesCut, "CUDA_VISIBLE_DEVICES='" + Environment("CUDA_VISIBLE_DEVICES") +
+                                        "', first bad entry: " + bad);
+  if (const std::string problem = CompatProblem(ctx, api, nvml); !problem.empty())
+    ctx.Finding(kDriverCompatUnsupported, RealPath(api.path()) + ": " + problem);
+}
+
+// The facts step has waited as well; what it waited in vain for is not waited for again.
+CUresult Init(Context& ctx, const DriverApi& api) {
+  const std::string before = ctx.Fact(kFabricWaitFact);
+  double waited = 0;
+  const CUresult result = InitWhenFabricIsReady(
+      api, before.empty() || ctx.Fact(CCI_FACT_GPU_ERROR).empty() ? kFabricWaitS : 0,
+      [&] { ctx.Step("wait for the NVLink fabric"); }, &waited);
+  const std::string total = std::to_string(static_cast<int>(waited) + std::atoi(before.c_str()));
+  if (result == CUDA_SUCCESS && (waited > 0 || !before.empty()))
+    ctx.Finding(kFabricWasSlow, "cuInit said 802 for " + total + " s, then succeeded");
+  return result;
 }
 
 struct Devices {
@@ -109,18 +85,27 @@ struct Devices {
     DriverApi api;
     CCI_ASSERT_TRUE(api.Load()) << api.error();
     ctx.Step("cuInit");
-    const CUresult result = api.Init(0);
-    if (!Judge(ctx, result == CUDA_SUCCESS, "cuInit succeeds", SlugOf(result),
-               [&] { return InitDetail(api, result); }))
+    NvmlApi nvml;
+    nvml.Load();
+    if (const CUresult result = Init(ctx, api); result != CUDA_SUCCESS) {
+      InitFailure failure = ExplainInit(api, nvml, result);
+      if (failure.slug == kFabricNotReady) failure.detail += kWaitedInVain;
+      const std::string problem = failure.slug == kDriverCompatMismatch ? CompatProblem(ctx, api, nvml) : "";
+      if (!problem.empty()) failure.detail += "; " + problem;
+      ctx.Finding(failure.slug, failure.detail);
       ctx.Stop();
+    }
+    ctx.Expect(true, __FILE__, __LINE__, "cuInit succeeds");
     ctx.Step("enumerate");
     const std::vector<Gpu> gpus = VisibleGpus(api);
     if (!Judge(ctx, !gpus.empty(), "a GPU is visible", kNoVisibleDevice,
-               [] { return "cuInit succeeds and cuDeviceGetCount is 0" + VisibilityDetail(); })) {
+               [&] { return "cuInit succeeds and cuDeviceGetCount is 0" + VisibilityDetail(nvml); })) {
       ctx.Stop();
     }
-    JudgeCount(ctx, static_cast<int>(gpus.size()));
+    JudgeCount(ctx, nvml, static_cast<int>(gpus.size()));
     JudgeCapabilities(ctx, gpus);
+    WarnOfTheEnvironment(ctx, api, nvml);
+    ReportHealth(ctx, nvml, gpus);
   }
 };
 

@@ -84,3 +84,86 @@ CCI_FINDING(cudnn_ci::kCanaryFailed, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
             "a trivial kernel does not run right on this GPU",
             "Take the GPU out of service: look at the host's kernel log for Xid lines and run dcgmi diag.",
             "https://docs.nvidia.com/deploy/xid-errors/index.html")
+CCI_FINDING(
+    cudnn_ci::kComputeCapabilityNotMounted, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+    "only the driver's management part (NVML) was mounted, not the part that computes (libcuda.so.1)",
+    "Set NVIDIA_DRIVER_CAPABILITIES=compute,utility for this container, or leave the variable out.",
+    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html")
+CCI_FINDING(cudnn_ci::kDeviceNodeDenied, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+            "the GPU's device nodes are there and may not be opened",
+            "Recreate the container. If it happens again while containers run: create the /dev/char links on "
+            "the host "
+            "(nvidia-ctk system create-dev-char-symlinks) or use CDI. As a user other than root: give it the "
+            "group of "
+            "the nodes.",
+            "https://github.com/NVIDIA/nvidia-docker/issues/1730")
+CCI_FINDING(
+    cudnn_ci::kUvmNodeUnusable, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+    "/dev/nvidia-uvm, which CUDA needs beside the GPUs' nodes, is missing or cannot be used",
+    "On the host run nvidia-modprobe -u -c=0 (or any CUDA program as root), then recreate the container "
+    "with /dev/nvidia-uvm.",
+    "https://docs.nvidia.com/cuda/cuda-installation-guide-linux/index.html")
+CCI_FINDING(cudnn_ci::kMigWithoutInstance, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+            "MIG is on and no instance exists, so there is nothing to compute on",
+            "Create GPU and compute instances on the host (nvidia-smi mig -cgi ... -C), or switch MIG off.",
+            "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/index.html")
+CCI_FINDING(cudnn_ci::kMpsUnreachable, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+            "the MPS server that CUDA is told to use does not take this process",
+            "Start nvidia-cuda-mps-control for this user, mount its pipe directory, or take "
+            "CUDA_MPS_PIPE_DIRECTORY out of the environment.",
+            "https://docs.nvidia.com/deploy/mps/index.html")
+CCI_FINDING(cudnn_ci::kDeviceMemoryHeld, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+            "too little device memory is free for a context: other processes hold it",
+            "End what holds the memory, give the job a GPU of its own, or run it when the GPU is free.",
+            "https://docs.nvidia.com/deploy/nvidia-smi/index.html")
+CCI_FINDING(
+    cudnn_ci::kImageRequirementUnsatisfied, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+    "the host does not have what the image says it needs (NVIDIA_REQUIRE_...)",
+    "Run the image on a host with a newer driver, or build it on a CUDA that this fleet's driver serves.",
+    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html")
+CCI_FINDING(
+    cudnn_ci::kImageRequiresMore, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "the image asks for more of its host (NVIDIA_REQUIRE_...) than its toolkit needs",
+    "A container runtime that looks at the variable starts no container on such a host. Set it to what the "
+    "image "
+    "needs.",
+    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html")
+CCI_FINDING(cudnn_ci::kNewerThanVersionTable, CCI_SEVERITY_WARNING, CCI_BLAME_UNDETERMINED,
+            "a release is newer than the version facts, and was judged without them",
+            "Update cudnn-ci, or name a newer table with --compatibility.", "")
+CCI_FINDING(
+    cudnn_ci::kDriverCompatUnsupported, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "the cuda-compat library in use works here, over a host driver for which it is not supported",
+    "Take the compat directory out of LD_LIBRARY_PATH and /etc/ld.so.conf.d, or update the host's driver.",
+    "https://docs.nvidia.com/deploy/cuda-compatibility/forward-compatibility.html")
+CCI_FINDING(cudnn_ci::kVisibleDevicesCut, CCI_SEVERITY_WARNING, CCI_BLAME_RUNNER,
+            "CUDA_VISIBLE_DEVICES names what is no GPU here; CUDA leaves out that entry and all behind it",
+            "Correct the variable in the job.",
+            "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables")
+CCI_FINDING(cudnn_ci::kFabricWasSlow, CCI_SEVERITY_WARNING, CCI_BLAME_RUNNER,
+            "the GPUs' NVLink fabric was not ready when the run began",
+            "Start jobs only after nvidia-fabricmanager on the host is up.",
+            "https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html")
+CCI_FINDING(cudnn_ci::kUncorrectedMemoryErrors, CCI_SEVERITY_WARNING, CCI_BLAME_RUNNER,
+            "the GPU has counted memory errors that it could not correct",
+            "Drain the host and reset the GPU; if they come again, have it replaced.",
+            "https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/index.html")
+CCI_FINDING(cudnn_ci::kMemoryRepairPending, CCI_SEVERITY_WARNING, CCI_BLAME_RUNNER,
+            "a part of the GPU's memory is broken and not repaired yet",
+            "Drain the host and reset the GPU; if a row cannot be remapped, have it replaced.",
+            "https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/index.html")
+CCI_FINDING(cudnn_ci::kXidLogged, CCI_SEVERITY_WARNING, CCI_BLAME_RUNNER,
+            "the kernel's log has hardware errors of the GPU since the host started",
+            "Look the numbers up, and drain the host if they come again.",
+            "https://docs.nvidia.com/deploy/xid-errors/index.html")
+CCI_FINDING(cudnn_ci::kPersistenceOff, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
+            "persistence mode is off: the driver starts anew, for seconds, with each first program",
+            "Run nvidia-persistenced on the host.",
+            "https://docs.nvidia.com/deploy/driver-persistence/index.html")
+CCI_FINDING(cudnn_ci::kExclusiveComputeMode, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
+            "the GPU takes one process at a time (exclusive compute mode)",
+            "Set the compute mode to default (nvidia-smi -c 0) where several are wanted.",
+            "https://docs.nvidia.com/deploy/nvidia-smi/index.html")
+CCI_FINDING(cudnn_ci::kMigModePending, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
+            "MIG will be switched at the GPU's next reset", "Reset the GPU when it is free.",
+            "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/index.html")

@@ -21,6 +21,26 @@ inline constexpr char kDriverInitFailed[] = "driver-init-failed";
 inline constexpr char kTooFewGpus[] = "too-few-gpus";
 inline constexpr char kComputeCapabilityOutsideContract[] = "compute-capability-outside-contract";
 inline constexpr char kCanaryFailed[] = "canary-failed";
+inline constexpr char kComputeCapabilityNotMounted[] = "driver-compute-not-mounted";
+inline constexpr char kDeviceNodeDenied[] = "device-node-denied";
+inline constexpr char kUvmNodeUnusable[] = "uvm-node-unusable";
+inline constexpr char kMigWithoutInstance[] = "mig-without-instance";
+inline constexpr char kMpsUnreachable[] = "mps-unreachable";
+inline constexpr char kDeviceMemoryHeld[] = "device-memory-held";
+inline constexpr char kImageRequirementUnsatisfied[] = "image-requirement-unsatisfied";
+// Warnings.
+inline constexpr char kImageRequiresMore[] = "image-requires-more-than-it-needs";
+inline constexpr char kNewerThanVersionTable[] = "newer-than-version-table";
+inline constexpr char kDriverCompatUnsupported[] = "driver-compat-unsupported";
+inline constexpr char kVisibleDevicesCut[] = "visible-devices-cut";
+inline constexpr char kFabricWasSlow[] = "fabric-was-slow";
+inline constexpr char kUncorrectedMemoryErrors[] = "uncorrected-memory-errors";
+inline constexpr char kMemoryRepairPending[] = "memory-repair-pending";
+inline constexpr char kXidLogged[] = "xid-logged";
+// Notes.
+inline constexpr char kPersistenceOff[] = "persistence-off";
+inline constexpr char kExclusiveComputeMode[] = "exclusive-compute-mode";
+inline constexpr char kMigModePending[] = "mig-mode-pending";
 
 }  // namespace cudnn_ci
 

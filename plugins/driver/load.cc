@@ -8,6 +8,7 @@
 #include "common/loader_path.h"
 #include "common/nvml_api.h"
 #include "driver/findings.h"
+#include "driver/init.h"
 
 namespace cudnn_ci {
 namespace {
@@ -19,21 +20,24 @@ std::string Quoted(const char* variable) {
 
 // What tells "no driver on this host" from "the runtime was not asked to mount it" (the module is
 // visible in every container of a host that has one) and from a mount of the utility part alone.
-std::string MissingDetail(const std::string& loader_text) {
+InitFailure ExplainMissing(const std::string& loader_text) {
   const std::string module = LoadedModuleVersion();
-  std::string detail = loader_text + "; " + DeviceNodes() + "; /proc/driver/nvidia/version " +
+  std::string detail = loader_text + "; " + Describe(DeviceNodes()) + "; /proc/driver/nvidia/version " +
                        (module.empty() ? "missing" : "says " + module) + "; " +
                        Quoted("NVIDIA_VISIBLE_DEVICES") + "; " + Quoted("NVIDIA_DRIVER_CAPABILITIES");
   NvmlApi nvml;
   nvml.Load();
-  if (nvml.library_loaded()) {
-    detail += ". libnvidia-ml.so.1 is there, so only the 'utility' capability was mounted, without 'compute'";
-  } else if (!module.empty()) {
+  // A library that the image brought itself answers nothing where there is no driver.
+  if (nvml.library_loaded() && (nvml.status() == 0 || !module.empty())) {
+    detail += ". " + RealPath(nvml.path()) + " is there, so only the 'utility' capability was mounted";
+    return {kComputeCapabilityNotMounted, detail};
+  }
+  if (!module.empty()) {
     detail += ". The host has a driver, the container was started without it";
   } else {
     detail += ". No driver on this host, as far as can be seen from here";
   }
-  return detail;
+  return {kDriverLibraryMissing, detail};
 }
 
 // The documented mark of a stub is that every call answers 34; the path is a mark that needs no call.
@@ -57,8 +61,9 @@ struct Load {
     DriverApi api;
     if (!api.Load()) {
       const bool missing = IsNotFound("libcuda.so.1", api.error());
-      ctx.Finding(missing ? kDriverLibraryMissing : kDriverLibraryUnloadable,
-                  missing ? MissingDetail(api.error()) : api.error());
+      const InitFailure failure =
+          missing ? ExplainMissing(api.error()) : InitFailure{kDriverLibraryUnloadable, api.error()};
+      ctx.Finding(failure.slug, failure.detail);
       ctx.Stop();
     }
     const std::string real = RealPath(api.path());

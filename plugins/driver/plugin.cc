@@ -3,12 +3,16 @@
 #include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
+#include <cstdio>
+
 #include "common/cudart_api.h"
 #include "common/driver_api.h"
 #include "common/driver_files.h"
 #include "common/loader_path.h"
 #include "common/nvml_api.h"
 #include "driver/gpus.h"
+#include "driver/init.h"
+#include "driver/versions.h"
 
 namespace cudnn_ci {
 namespace {
@@ -23,7 +27,11 @@ void Report(FactSink& facts, const std::string& key, const std::string& value) {
 }
 
 void ReportGpus(FactSink& facts, const DriverApi& api, const NvmlApi& nvml) {
-  const CUresult result = api.Init(0);
+  double waited = 0;
+  const CUresult result = InitWhenFabricIsReady(
+      api, kFabricWaitS,
+      [] { fprintf(stderr, "the NVLink fabric is not ready (802), waiting for up to 30 s\n"); }, &waited);
+  if (waited > 0) facts.Report(kFabricWaitFact, std::to_string(static_cast<int>(waited)));
   if (result != CUDA_SUCCESS) {
     facts.Report(CCI_FACT_GPU_COUNT, "0");
     facts.Report(CCI_FACT_GPU_ERROR, "cuInit: " + api.Describe(result));
@@ -55,10 +63,7 @@ void Facts(FactSink& facts) {
   const std::string library = loaded ? RealPath(api.path()) : "";
   NvmlApi nvml;
   nvml.Load();
-  std::string version = nvml.DriverVersion();
-  if (version.empty()) version = LoadedModuleVersion();
-  if (version.empty()) version = VersionOfLibraryFile(library);
-  Report(facts, CCI_FACT_DRIVER_VERSION, version);
+  Report(facts, CCI_FACT_DRIVER_VERSION, InstalledDriver(nvml, library).lowest);
   if (!loaded) {
     facts.Report(CCI_FACT_GPU_COUNT, "0");
     facts.Report(CCI_FACT_GPU_ERROR, api.error());

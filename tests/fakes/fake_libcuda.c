@@ -3,6 +3,8 @@
  * launch; any other kernel is refused. Must not know the plugins.
  *
  *   FAKE_CUINIT          what cuInit returns (0)
+ *   FAKE_CUINIT_FOR_S    for how many seconds from a process's first call on; afterwards 0 (for ever)
+ *   FAKE_NAME            the name of each device ("NVIDIA Fake N")
  *   FAKE_DRIVER_VERSION  what cuDriverGetVersion gives (13000)
  *   FAKE_STUB            "1": answers 34 to everything, as the toolkit's stub does
  *   FAKE_DEVICE_COUNT    devices of the machine (1); CUDA_VISIBLE_DEVICES selects among them
@@ -25,6 +27,7 @@
 #include <cuda.h>
 #include <malloc.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "fake_env.h"
 
@@ -60,6 +63,7 @@ static int DeviceOfEntry(const char* entry, int count) {
   if (*entry && *end == '\0') return index >= 0 && index < count ? (int)index : -1;
   for (int i = 0; i < count; ++i) {
     UuidText(i, text);
+    if (strncmp(entry, "MIG-", 4) == 0) memcpy(text, "MIG-", 4);
     if (*entry && strncmp(text, entry, strlen(entry)) == 0) return i;
   }
   return -1;
@@ -94,7 +98,10 @@ CUresult cuInit(unsigned flags) {
   int devices[kMaxDevices];
   (void)flags;
   if (FakeIs("FAKE_STUB", "1")) return CUDA_ERROR_STUB_LIBRARY;
-  if (FakeNumber("FAKE_CUINIT", 0)) return (CUresult)FakeNumber("FAKE_CUINIT", 0);
+  static time_t first;
+  if (!first) first = time(NULL);
+  if (FakeNumber("FAKE_CUINIT", 0) && time(NULL) - first < FakeNumber("FAKE_CUINIT_FOR_S", 1000))
+    return (CUresult)FakeNumber("FAKE_CUINIT", 0);
   return getenv("CUDA_VISIBLE_DEVICES") && Visible(devices) == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
 }
 
@@ -117,7 +124,10 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
 
 CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
   if (MachineDevice(device) < 0) return CUDA_ERROR_INVALID_DEVICE;
-  snprintf(name, (size_t)size, "NVIDIA Fake %d", MachineDevice(device));
+  if (FakeItem("FAKE_NAME", MachineDevice(device)))
+    snprintf(name, (size_t)size, "%s", FakeItem("FAKE_NAME", MachineDevice(device)));
+  else
+    snprintf(name, (size_t)size, "NVIDIA Fake %d", MachineDevice(device));
   return CUDA_SUCCESS;
 }
 

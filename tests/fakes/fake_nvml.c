@@ -5,6 +5,13 @@
  *   FAKE_DEVICE_COUNT  devices of the machine (1)
  *   FAKE_UUID          as in the fake driver
  *   FAKE_FREE_MB       free memory of each device, as in the fake driver
+ *   FAKE_PERSISTENCE   persistence mode of each device (1)
+ *   FAKE_BRAND         nvmlBrandType_t of each device (2, tesla; 15 is geforcertx)
+ *   FAKE_MIG           MIG mode of each device (0); FAKE_MIG_PENDING after the next reset (as FAKE_MIG);
+ *                      FAKE_MIG_INSTANCES how many instances each has (0)
+ *   FAKE_ECC           uncorrected memory errors of each device (0)
+ *   FAKE_REPAIR        of each device: 1 pages to retire, 2 rows to remap, 3 a row that could not be (0)
+ *   FAKE_PROCESSES     "PID:MIB,PID:MIB": who computes on every device; MIB -1: not told (nobody)
  */
 #include <stdint.h>
 
@@ -42,5 +49,66 @@ int nvmlDeviceGetMemoryInfo(void* device, unsigned long long memory[3]) {
   memory[0] = 128ull << 30;
   memory[1] = (unsigned long long)FakeItemNumber("FAKE_FREE_MB", (int)(uintptr_t)device - 1, 100000) << 20;
   memory[2] = memory[0] - memory[1];
+  return 0;
+}
+
+static int IndexOf(void* device) { return (int)(uintptr_t)device - 1; }
+
+int nvmlDeviceGetPersistenceMode(void* device, int* mode) {
+  *mode = (int)FakeItemNumber("FAKE_PERSISTENCE", IndexOf(device), 1);
+  return 0;
+}
+int nvmlDeviceGetBrand(void* device, unsigned* brand) {
+  *brand = (unsigned)FakeItemNumber("FAKE_BRAND", IndexOf(device), 2);
+  return 0;
+}
+int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending) {
+  *current = (unsigned)FakeItemNumber("FAKE_MIG", IndexOf(device), 0);
+  *pending = (unsigned)FakeItemNumber("FAKE_MIG_PENDING", IndexOf(device), (long)*current);
+  return 0;
+}
+int nvmlDeviceGetMaxMigDeviceCount(void* device, unsigned* count) {
+  (void)device;
+  *count = 7;
+  return 0;
+}
+int nvmlDeviceGetMigDeviceHandleByIndex(void* device, unsigned index, void** instance) {
+  *instance = device;
+  return (long)index < FakeItemNumber("FAKE_MIG_INSTANCES", IndexOf(device), 0) ? 0 : 6;
+}
+int nvmlDeviceGetTotalEccErrors(void* device, int type, int counter, unsigned long long* count) {
+  if (type != 1 || counter != 0) return 3;
+  *count = (unsigned long long)FakeItemNumber("FAKE_ECC", IndexOf(device), 0);
+  return 0;
+}
+int nvmlDeviceGetRetiredPagesPendingStatus(void* device, int* pending) {
+  *pending = FakeItemNumber("FAKE_REPAIR", IndexOf(device), 0) == 1;
+  return 0;
+}
+int nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncorrected, unsigned* pending,
+                              unsigned* failed) {
+  *corrected = *uncorrected = 0;
+  *pending = FakeItemNumber("FAKE_REPAIR", IndexOf(device), 0) == 2;
+  *failed = FakeItemNumber("FAKE_REPAIR", IndexOf(device), 0) == 3;
+  return 0;
+}
+struct Process {
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpu_instance, compute_instance;
+};
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, struct Process* processes) {
+  const char* text = getenv("FAKE_PROCESSES");
+  unsigned room = *count;
+  (void)device;
+  *count = 0;
+  while (text && *text && *count < room) {
+    long pid = 0, mib = 0;
+    if (sscanf(text, "%ld:%ld", &pid, &mib) != 2) return 999;
+    struct Process p = {(unsigned)pid, mib < 0 ? ~0ull : (unsigned long long)mib << 20, 0, 0};
+    processes[(*count)++] = p;
+    text = strchr(text, ',');
+    if (text) ++text;
+  }
   return 0;
 }

@@ -82,6 +82,28 @@ TEST_F(BadInput, AnImageConfigurationThatIsNone) {
           "other.json:1:1: error: this is no image configuration: it has neither \"Config\" nor \"Env\"");
 }
 
+TEST_F(BadInput, ATableOfVersionFactsThatIsNone) {
+  run_.Matrix(Entry("fixture.pass"));
+  const auto refused = [&](const std::string& file, const std::string& words) {
+    LeaveReports(run_, "report");
+    ExpectRefused(words, {"--compatibility", file});
+  };
+  refused("missing.json",
+          "missing.json: error: No such file or directory; name a table of cudnn-ci/compatibility/1\n");
+  run_.Write("broken.json", "{\n  \"schema\": \"cudnn-ci/compatibility/1\", 7}");
+  refused("broken.json", "broken.json:2:41: error: ");
+  run_.Write("other.json", "{\"schema\": \"cudnn-ci/matrix/1\"}");
+  refused("other.json", "other.json:1:12: error: the schema \"cudnn-ci/matrix/1\" is not known; write ");
+}
+
+TEST_F(BadInput, AReportInThePlaceOfTheTableOfVersionFacts) {
+  run_.Matrix(Entry("fixture.pass"));
+  const GateResult result = run_.Run({"--compatibility", "report/report.json"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("would replace the input report/report.json"));
+  EXPECT_TRUE(run_.Exists("report/report.json")) << "an input is never taken away";
+}
+
 // A file of variables, given by mistake or broken, ends up in logs that many can read.
 TEST_F(BadInput, AnImageConfigurationWhoseWordsAreSecret) {
   run_.Matrix(Entry("fixture.pass"));

@@ -106,7 +106,7 @@ GateRun::GateRun() : executable_(CUDNN_CI_TREE "/bin/cudnn-ci"), plugins_({CUDNN
   mark_ = kMark + name;
   // What the machine's own user or CI has set must not decide.
   for (const char* v : {"CUDNN_CI_PLUGIN_PATH", "CUDA_VISIBLE_DEVICES", "GITHUB_ACTIONS", "GITLAB_CI", "CI",
-                        "COLUMNS", "NO_COLOR"})
+                        "COLUMNS", "NO_COLOR", "NVIDIA_REQUIRE_CUDA", "NVIDIA_DISABLE_REQUIRE"})
     environment_[v] = "";
   environment_["FIXTURE_DIR"] = folder_;
   environment_["TZ"] = "UTC";

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "gate_run.h"
@@ -137,6 +138,18 @@ TEST_F(Identity, AMatrixOfAnotherFolderIsExpectedWhereTheCallerStands) {
   EXPECT_THAT(command, HasSubstr(" -v \"$PWD\":" + run_.folder() + ":ro "));
   EXPECT_THAT(words, Not(testing::Contains("-w")));
   EXPECT_THAT(words, Not(testing::Contains("--gpus"))) << "a static stage needs none";
+}
+
+TEST_F(Identity, ATableOfVersionFactsIsMountedWhereItIsNamed) {
+  const std::string table = run_.Path("elsewhere/table.json");
+  std::filesystem::create_directory(run_.Path("elsewhere"));
+  std::filesystem::copy_file(CUDNN_CI_SOURCE_DIR "/matrices/compatibility.json", table);
+  run_.Run({"--subject-image", kImage, "--compatibility", table});
+  const json report = json::parse(run_.Read("report/report.json"));
+  const std::string command = report["run"]["container_command"];
+  EXPECT_THAT(command, HasSubstr(" -v " + table + ":" + table + ":ro "));
+  EXPECT_THAT(command, HasSubstr(" --compatibility " + table + " "));
+  EXPECT_EQ(report["judged"]["compatibility"]["path"], table);
 }
 
 // What no mount of the line would hold, or no shell and engine would take as it is.

@@ -34,14 +34,6 @@ TEST_F(DriverLoad, MissingLibraryIsTheRunnersFaultAndTheVariableIsNamed) {
                                 HasSubstr("/dev/nvidiactl"), HasSubstr("NVIDIA_VISIBLE_DEVICES='void'")));
 }
 
-TEST_F(DriverLoad, SeesThatOnlyTheUtilityCapabilityWasMounted) {
-  if (MachineHasDriver()) GTEST_SKIP() << "this machine has a driver";
-  UseFakes({"nvml"});
-  const CheckOutcome r = Check("driver.load");
-  EXPECT_THAT(r.Slugs(), ElementsAre("driver-library-missing"));
-  EXPECT_THAT(r.Detail(), HasSubstr("'utility'"));
-}
-
 TEST_F(DriverLoad, TellsTheToolkitsStubByItsAnswer) {
   Set("FAKE_STUB", "1");
   const CheckOutcome r = Check("driver.load");
@@ -164,7 +156,6 @@ INSTANTIATE_TEST_SUITE_P(Codes, DriverInit,
                                            InitCase{"46", "device-busy", "runner"},
                                            InitCase{"100", "no-visible-device", "runner"},
                                            InitCase{"101", "no-visible-device", "runner"},
-                                           InitCase{"802", "fabric-not-ready", "runner"},
                                            InitCase{"803", "driver-compat-mismatch", "image"},
                                            InitCase{"804", "driver-compat-mismatch", "image"},
                                            InitCase{"999", "driver-unknown-error", "runner"}),

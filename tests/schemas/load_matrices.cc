@@ -1,21 +1,35 @@
 // Loads the matrix files named on standard input, one a line; those that come with cudnn-ci lie in the folder
-// that is the argument. Answers each with a line: how many problems it
-// has, then the problems on lines of their own.
+// that is the argument. With the argument --compatibility: tables of version facts. Answers each with a line:
+// how many problems it has, then the problems on lines of their own.
 #include <iostream>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "base/text.h"
+#include "model/compatibility.h"
 #include "model/matrix.h"
+
+namespace {
+
+using Problems = std::vector<cudnn_ci::Problem>;
+
+template <class Loaded>
+Problems ProblemsOf(const std::variant<Loaded, Problems>& loaded) {
+  const auto* problems = std::get_if<Problems>(&loaded);
+  return problems ? *problems : Problems{};
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   const std::string builtin = argc > 1 ? argv[1] : "";
   for (std::string path; std::getline(std::cin, path);) {
-    const auto loaded = cudnn_ci::LoadMatrix(path, builtin);
-    const auto* problems = std::get_if<std::vector<cudnn_ci::Problem>>(&loaded);
-    std::cout << (problems == nullptr ? 0 : problems->size()) << "\n";
-    for (size_t i = 0; problems != nullptr && i < problems->size(); ++i) {
-      std::cout << cudnn_ci::CleanLine(ToString((*problems)[i]), 1000) << "\n";
-    }
+    const Problems problems = builtin == "--compatibility" ? ProblemsOf(cudnn_ci::LoadCompatibility(path))
+                                                           : ProblemsOf(cudnn_ci::LoadMatrix(path, builtin));
+    std::cout << problems.size() << "\n";
+    for (const cudnn_ci::Problem& problem : problems)
+      std::cout << cudnn_ci::CleanLine(ToString(problem), 1000) << "\n";
   }
   return std::cout.flush() ? 0 : 1;
 }

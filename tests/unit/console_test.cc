@@ -132,6 +132,15 @@ TEST(LastScreenTest, LooksAsItShould) {
   for (const RunBuilder& b : {PassingRun(), ImageAtFault(), RunnerAtFault()}) ExpectNarrow(Screen(b));
 }
 
+TEST(LastScreenTest, SaysOfWhatDayTheVersionFactsAre) {
+  RunBuilder b;
+  EXPECT_EQ(Screen(b).find("  versions "), std::string::npos);
+  b.run.compatibility = {"2026-11-20", "/t/compatibility.json", std::string(64, 'a')};
+  EXPECT_NE(Screen(b).find("\n  versions    facts as of 2026-11-20, sha256 aaaaaaaaaaaaaaaa\n"),
+            std::string::npos)
+      << Screen(b);
+}
+
 TEST(LastScreenTest, EndsWithTheVerdict) {
   RunBuilder b;
   b.Fail("conv.a", Wrong("wrong-value", Blame::kImage));

@@ -56,6 +56,7 @@ RunStarted RandomRun(std::mt19937* r) {
   run.timestamp = RandomText(r);
   run.image = RandomText(r);
   run.command_line = RandomText(r);
+  run.compatibility = {RandomText(r), RandomText(r), RandomText(r)};
   run.subjects = {{RandomText(r), RandomText(r)}};
   run.devices = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
   run.contract = {{"runner.driver", RandomText(r)}};
@@ -167,6 +168,7 @@ TEST(JournalTest, EveryKindOfEventReadsBackAsItWas) {
     const auto& run = std::get<RunStarted>((*read)[0].body);
     EXPECT_EQ(run.facts, std::get<RunStarted>(events[0].body).facts);
     EXPECT_EQ(run.plugins, std::get<RunStarted>(events[0].body).plugins);
+    EXPECT_EQ(run.compatibility, std::get<RunStarted>(events[0].body).compatibility);
     EXPECT_EQ(std::get<WaiverDeclared>((*read)[1].body).waiver,
               std::get<WaiverDeclared>(events[1].body).waiver);
     const auto& planned = std::get<CasePlanned>((*read)[2].body);

@@ -145,11 +145,13 @@ TEST(DriverFiles, ModuleVersionIsReadFromBothKindsOfModule) {
 TEST(DriverFiles, LibraryVersionComesFromTheFileName) {
   EXPECT_EQ(VersionOfLibraryFile("/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05"), "580.95.05");
   EXPECT_EQ(VersionOfLibraryFile("/usr/lib/wsl/lib/libcuda.so.1"), "");
+  EXPECT_EQ(VersionOfLibraryFile("/usr/lib/wsl/lib/libcuda.so.1.1"), "");
   EXPECT_EQ(VersionOfLibraryFile("/usr/local/cuda/lib64/stubs/libcuda.so"), "");
 }
 
 TEST(DriverFiles, CompatDirectoriesAreRecognised) {
   EXPECT_TRUE(IsCompatPath("/usr/local/cuda-13.0/compat/libcuda.so.580.95.05"));
+  EXPECT_TRUE(IsCompatPath("/opt/conda/cuda-compat/libcuda.so.580.95.05"));
   EXPECT_FALSE(IsCompatPath("/usr/lib/compatible/libcuda.so.580.95.05"));
   EXPECT_FALSE(IsCompatPath("/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05"));
 }

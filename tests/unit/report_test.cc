@@ -36,6 +36,7 @@ class ReportTest : public testing::Test {
 TEST_F(ReportTest, JsonHoldsWhatTheVerdictIsAbout) {
   RunBuilder b;
   b.run.not_gated = {"framework"};
+  b.run.compatibility = {"2026-11-20", "/t/compatibility.json", "def"};
   b.run.plugins = {{"conv", "1.0.0", "/p/conv.cci.so", "abc"}};
   b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, "3 differ \xff \x1b[31m\"<>"), Layer::kConvolution);
   CasePlanned& planned = b.Plan("conv.b");
@@ -58,6 +59,9 @@ TEST_F(ReportTest, JsonHoldsWhatTheVerdictIsAbout) {
   EXPECT_EQ(report["judged"]["gpu"][0]["model"], "NVIDIA H200");
   EXPECT_EQ(report["judged"]["subjects"][0]["cudnn"], "9.1.0");
   EXPECT_EQ(report["judged"]["matrix"]["sha256"], b.run.matrix_sha256);
+  EXPECT_EQ(report["judged"]["compatibility"]["as_of"], b.run.compatibility.as_of);
+  EXPECT_EQ(report["judged"]["compatibility"]["path"], b.run.compatibility.path);
+  EXPECT_EQ(report["judged"]["compatibility"]["sha256"], b.run.compatibility.sha256);
   EXPECT_EQ(report["not_gated"][0], "framework");
   EXPECT_EQ(report["totals"]["planned"], 2);
   EXPECT_EQ(report["totals"]["failed"], 1);

@@ -47,6 +47,11 @@ class Context {
   std::string Contract(const char* key) const { return OrEmpty(host_->contract(case_, key)); }
   // What the facts step found; empty when it found nothing.
   std::string Fact(const char* key) const { return OrEmpty(host_->fact(case_, key)); }
+  // An entry of the table of version facts, by the keys of <cudnn_ci/facts.h>; empty when the table, or a
+  // host older than ABI 1.2, does not know.
+  std::string Compatibility(const std::string& key) const {
+    return CCI_HAS(cci_host, host_, compatibility) ? OrEmpty(host_->compatibility(case_, key.c_str())) : "";
+  }
   bool Satisfies(const std::string& version, const std::string& range) const {
     const int r = host_->satisfies(case_, version.c_str(), range.c_str());
     if (r < 0) throw std::invalid_argument("malformed version '" + version + "' or range '" + range + "'");

@@ -30,4 +30,33 @@
 /* "default", "exclusive_process", "prohibited", ... */
 #define CCI_FACT_GPU_COMPUTE_MODE ".compute_mode"
 
+/* Keys of the table of version facts, for host->compatibility. Versions are digits and dots. What the table
+ * does not know has no entry; a release newer than the newest one that it knows is no fault. */
+#define CCI_COMPATIBILITY_AS_OF "as_of" /* the day of the facts, "2026-11-20" */
+/* Before a CUDA major: the lowest driver on which every toolkit of it runs, "driver_floor.12" -> "525.60.13"
+ */
+#define CCI_COMPATIBILITY_DRIVER_FLOOR "driver_floor."
+/* Before a toolkit's version: the driver that comes with it, "toolkit_driver.13.0.2" -> "580.95.05" */
+#define CCI_COMPATIBILITY_TOOLKIT_DRIVER "toolkit_driver."
+#define CCI_COMPATIBILITY_DRIVER_BRANCHES "driver_branches" /* all that are known, rising: "450 455 460" */
+/* Before a driver branch: the newest CUDA that it supports, "driver_branch.580" -> "13.0" */
+#define CCI_COMPATIBILITY_DRIVER_BRANCH "driver_branch."
+/* Before a cuda-compat package's version: the host's driver branches that it supports, "forward.13-0" -> "535
+ * 570", or "none" */
+#define CCI_COMPATIBILITY_FORWARD "forward."
+/* Before a compute capability: the first toolkit that compiles for it, "first_toolkit.9.0" -> "11.8" */
+#define CCI_COMPATIBILITY_FIRST_TOOLKIT "first_toolkit."
+/* Before a CUDA major, a dot, a number that counts from 0, and one of the following: "cudnn.cu12.0.from" */
+#define CCI_COMPATIBILITY_CUDNN "cudnn.cu"
+#define CCI_COMPATIBILITY_CUDNN_FROM ".from"         /* the first release of the row, "9.10.0" */
+#define CCI_COMPATIBILITY_CUDNN_TO ".to"             /* the last one, "9.10.2" */
+#define CCI_COMPATIBILITY_CUDNN_TOOLKITS ".toolkits" /* that they support, "12.8 12.9" */
+#define CCI_COMPATIBILITY_CUDNN_DRIVER ".driver"     /* the lowest one */
+#define CCI_COMPATIBILITY_CUDNN_LOWEST ".compute_capability_min"
+#define CCI_COMPATIBILITY_CUDNN_HIGHEST ".compute_capability_max" /* with kernels of its own */
+/* Before a soname: the first cuDNN that has the library, "cudnn_library.libcudnn_ext.so.9" -> "9.22.0" */
+#define CCI_COMPATIBILITY_CUDNN_LIBRARY "cudnn_library."
+#define CCI_COMPATIBILITY_NEWEST_TOOLKIT "newest.toolkit"
+#define CCI_COMPATIBILITY_NEWEST_CUDNN "newest.cudnn"
+
 #endif /* CUDNN_CI_FACTS_H_ */

@@ -9,7 +9,7 @@
  *
  * Conventions
  *   (1) Every struct begins with its size. Structs grow only at the end, by whole fields, and only
- *       with a new CCI_ABI_MINOR; what is here is ABI 1.1, and what 1.1 added says so. A reader uses a
+ *       with a new CCI_ABI_MINOR; this is ABI 1.2, and what came after 1.0 says so. A reader uses a
  *       field only if struct_size covers it, and takes one that is not covered for zero (NULL, no
  *       flag): so a plugin built against any 1.x runs in a host of any 1.y. A struct that ends before its
  * last field of 1.0 is refused, with the one exception of cci_check's `validate`. A bit or enumerator that
@@ -41,7 +41,7 @@ extern "C" {
 #endif
 
 #define CCI_ABI_MAJOR 1u
-#define CCI_ABI_MINOR 1u
+#define CCI_ABI_MINOR 2u
 #define CCI_PLUGIN_SYMBOL "cudnn_ci_plugin_v1"
 #define CCI_PLUGIN_SUFFIX ".cci.so"
 
@@ -257,6 +257,9 @@ typedef struct cci_host {
   /* In `validate` only: a parameter ("groups", "shape.x"; NULL or "": several together) has a value no
    * machine could run, and why, for the author of the matrix: "7 does not divide the 16 channels". */
   void (*invalid)(cci_case*, const char* parameter, const char* why);
+  /* Since 1.2. An entry of the table of version facts, "driver_floor.12" -> "525.60.13"; the keys are in
+   * <cudnn_ci/facts.h>. NULL when the table does not know. In `run` only. */
+  const char* (*compatibility)(cci_case*, const char* key);
 } cci_host;
 
 #ifdef __cplusplus

@@ -1,0 +1,54 @@
+// Why cuInit fails, and which GPUs the environment hides: the finding's slug, and the concrete things.
+// Reports nothing.
+#ifndef CUDNN_CI_PLUGINS_DRIVER_INIT_H_
+#define CUDNN_CI_PLUGINS_DRIVER_INIT_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/driver_api.h"
+#include "common/driver_files.h"
+#include "common/nvml_api.h"
+
+namespace cudnn_ci {
+
+struct InitFailure {
+  const char* slug;
+  std::string detail;
+};
+
+// Asks NVML, the device nodes and the files of the driver.
+InitFailure ExplainInit(const DriverApi& api, const NvmlApi& nvml, CUresult result);
+
+// The finding of a libcuda of another version than the kernel module: where NVML, which comes with the host's
+// driver, fits the module, the image brought that libcuda.
+const char* SlugOfOtherLibrary(const std::string& nvml_version, const std::string& module);
+
+// /dev/nvidiactl, or the first GPU node where no GPU's can be opened, that is there and may not be opened;
+// null: none.
+const DeviceNode* DeniedNode(const std::vector<DeviceNode>& nodes);
+
+// Whether /dev/nvidia-uvm cannot be used while /dev/nvidiactl can: CUDA needs both, nvidia-smi only the
+// second.
+bool IsUvmTheCause(const std::vector<DeviceNode>& nodes, bool stale);
+
+// What hides GPUs, as far as can be told: variables, how many NVML sees, device nodes. Begins with "; ".
+std::string VisibilityDetail(const NvmlApi& nvml);
+
+// The entry of CUDA_VISIBLE_DEVICES that ends the list, quoted, of a variable that has one; else empty.
+std::string BadVisibleDevice(const NvmlApi& nvml);
+
+// cuInit, again for up to `seconds` while the GPUs' fabric is not ready (802), which it is some time after
+// the host has started. `waiting` is called once, before the first pause. *waited_s: how long it took, 0 if
+// there was no pause.
+CUresult InitWhenFabricIsReady(const DriverApi& api, double seconds, const std::function<void()>& waiting,
+                               double* waited_s);
+
+inline constexpr double kFabricWaitS = 30;
+// A fact: for how many whole seconds the facts step waited for the fabric; absent: it did not.
+inline constexpr char kFabricWaitFact[] = "driver.fabric_wait_s";
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_DRIVER_INIT_H_

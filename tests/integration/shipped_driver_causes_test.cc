@@ -1,0 +1,438 @@
+// The driver plugin against fake drivers: the causes that a code or an absent library hides, what is only
+// worth a warning, and healthy machines of which nothing may be said.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "shipped_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class DriverCauses : public ShippedTest {
+ protected:
+  // "warning newer-than-version-table", in the order in which they were said.
+  static std::vector<std::string> Said(const CheckOutcome& r) {
+    std::vector<std::string> said;
+    if (r.record.is_null()) return said;
+    for (const json& f : r.record["findings"])
+      said.push_back(f["severity"].get<std::string>() + " " + f["slug"].get<std::string>());
+    return said;
+  }
+  // By the version alone: the machine may have a runtime of its own, and the newest soname is taken.
+  void UseToolkit12() { Set("FAKE_CUDART_VERSION", "12080"); }
+  // Puts the fake driver where a cuda-compat package lies, as that version.
+  void UseCompat(const std::string& version) {
+    fs::create_directories(libraries() + "/compat");
+    fs::copy_file(FakeFile("libcuda", "libcuda.so.1"), libraries() + "/compat/libcuda.so." + version);
+    fs::create_symlink("compat/libcuda.so." + version, libraries() + "/libcuda.so.1");
+  }
+};
+
+TEST_F(DriverCauses, OnlyTheUtilityCapabilityIsNamed) {
+  UseFakes({"nvml"});
+  Set("NVIDIA_DRIVER_CAPABILITIES", "utility");
+  const CheckOutcome r = Check("driver.load");
+  if (r.Outcome() == "passed") GTEST_SKIP() << "this machine has a driver";
+  EXPECT_EQ(r.gate.exit_code, 3);
+  EXPECT_THAT(r.Slugs(), ElementsAre("driver-compute-not-mounted"));
+  EXPECT_EQ(r.Blame(), "runner");
+  EXPECT_THAT(r.Detail(),
+              AllOf(HasSubstr("NVIDIA_DRIVER_CAPABILITIES='utility'"), HasSubstr("libnvidia-ml.so")));
+}
+
+// A library that the image brought answers nothing where there is no driver.
+TEST_F(DriverCauses, AnNvmlThatDoesNotAnswerIsNoDriver) {
+  UseFakes({"nvml"});
+  Set("FAKE_NVML_INIT", "9");
+  const CheckOutcome r = Check("driver.load");
+  if (r.Outcome() == "passed" || r.Fact("driver.module_version") != "(none)")
+    GTEST_SKIP() << "this machine has a driver";
+  EXPECT_THAT(r.Slugs(), ElementsAre("driver-library-missing"));
+}
+
+TEST_F(DriverCauses, MigWithoutAnInstance) {
+  Set("FAKE_CUINIT", "100");
+  Set("FAKE_MIG", "1");
+  CheckOutcome r = Check("driver.devices");
+  EXPECT_EQ(r.gate.exit_code, 3);
+  EXPECT_THAT(r.Slugs(), ElementsAre("mig-without-instance"));
+  Set("FAKE_MIG_INSTANCES", "2");
+  r = Check("driver.devices");
+  EXPECT_THAT(r.Slugs(), ElementsAre("no-visible-device")) << "there are instances";
+}
+
+TEST_F(DriverCauses, AVariableThatHidesTheGpusComesBeforeMig) {
+  Set("FAKE_MIG", "1");
+  Set("CUDA_VISIBLE_DEVICES", "MIG-1,none");
+  Set("FAKE_CUINIT", "100");
+  const CheckOutcome r = Check("driver.devices");
+  EXPECT_THAT(r.Slugs(), ElementsAre("no-visible-device"));
+  EXPECT_THAT(r.Detail(), HasSubstr("(first bad entry: 'none')"));
+}
+
+TEST_F(DriverCauses, TheHidingEntryIsNamedWithoutNvml) {
+  UseFakes({"libcuda", "cudart13"});
+  gate().Before({"env", "CUDA_VISIBLE_DEVICES="});
+  const CheckOutcome r = Check("driver.devices");
+  EXPECT_THAT(r.Slugs(), ElementsAre("no-visible-device"));
+  EXPECT_THAT(r.Detail(), HasSubstr("CUDA_VISIBLE_DEVICES='' (empty: it hides every GPU)"));
+}
+
+TEST_F(DriverCauses, MpsServerThatDoesNotAnswer) {
+  Set("FAKE_CUINIT", "805");
+  Set("CUDA_MPS_PIPE_DIRECTORY", "/tmp/no-mps-here");
+  const CheckOutcome r = Check("driver.devices");
+  EXPECT_EQ(r.gate.exit_code, 3);
+  EXPECT_THAT(r.Slugs(), ElementsAre("mps-unreachable"));
+  EXPECT_THAT(r.Detail(),
+              AllOf(HasSubstr("805 CUDA_ERROR_MPS_CONNECTION_FAILED"), HasSubstr("/tmp/no-mps-here")));
+}
+
+TEST_F(DriverCauses, ProcessesOnABusyGpuAreNamed) {
+  Set("FAKE_CUINIT", "46");
+  Set("FAKE_PROCESSES", "4711:300");
+  const CheckOutcome r = Check("driver.devices");
+  EXPECT_THAT(r.Slugs(), ElementsAre("device-busy"));
+  EXPECT_THAT(r.Detail(), HasSubstr("ids of the host): 4711"));
+}
+
+TEST_F(DriverCauses, FabricThatGetsReadyIsWaitedFor) {
+  Set("FAKE_CUINIT", "802");
+  Set("FAKE_CUINIT_FOR_S", "2");
+  const CheckOutcome r = Check("driver.devices");
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+  EXPECT_THAT(Said(r), ElementsAre("warning fabric-was-slow"));
+  EXPECT_THAT(r.Detail(), HasSubstr("cuInit said 802 for "));
+  EXPECT_EQ(r.Fact("gpu.count"), "1");
+}
+
+TEST_F(DriverCauses, FabricThatStaysUnreadyIsWaitedForOnce) {
+  Set("FAKE_CUINIT", "802");
+  const auto start = std::chrono::steady_clock::now();
+  const CheckOutcome r = Check("driver.devices");
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  EXPECT_EQ(r.gate.exit_code, 3);
+  EXPECT_THAT(r.Slugs(), ElementsAre("fabric-not-ready"));
+  EXPECT_THAT(r.Detail(), HasSubstr("still so after 30 s"));
+  EXPECT_GE(seconds, 29);
+  EXPECT_LT(seconds, 58) << "not by the facts and by the check again";
+}
+
+TEST_F(DriverCauses, MemoryHeldByOthersIsNoBrokenGpu) {
+  Set("FAKE_CONTEXT", "2");
+  Set("FAKE_FREE_MB", "300");
+  Set("FAKE_PROCESSES", "4711:79000,4712:-1");
+  CheckOutcome r = Check("driver.canary");
+  EXPECT_EQ(r.gate.exit_code, 3);
+  EXPECT_THAT(r.Slugs(), ElementsAre("device-memory-held"));
+  EXPECT_EQ(r.Blame(), "runner");
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("cuDevicePrimaryCtxRetain: 2 CUDA_ERROR_OUT_OF_MEMORY"),
+                                HasSubstr("300 MiB of device memory are free"),
+                                HasSubstr("process 4711: 79000 MiB, process 4712 (ids of the host)")));
+  // Plenty is free: then it is not memory.
+  Set("FAKE_FREE_MB", "100000");
+  r = Check("driver.canary");
+  EXPECT_THAT(r.Slugs(), ElementsAre("canary-failed"));
+  // Nobody tells what is free: the driver's word counts.
+  UseFakes({"libcuda", "cudart13"});
+  r = Check("driver.canary");
+  EXPECT_THAT(r.Slugs(), ElementsAre("device-memory-held"));
+}
+
+TEST_F(DriverCauses, AnAllocationThatFailsForWantOfMemoryIsNoBrokenGpu) {
+  Set("FAKE_FREE_MB", "1");
+  const CheckOutcome r = Check("driver.canary");
+  EXPECT_THAT(r.Slugs(), ElementsAre("device-memory-held"));
+  EXPECT_THAT(r.Detail(), HasSubstr("cuMemAlloc: 2 CUDA_ERROR_OUT_OF_MEMORY"));
+}
+
+TEST_F(DriverCauses, AGpuThatSomebodyHasToHimselfIsBusy) {
+  Set("FAKE_CONTEXT", "46");
+  Set("FAKE_COMPUTE_MODE", "3");
+  const CheckOutcome r = Check("driver.canary");
+  EXPECT_THAT(r.Slugs(), ElementsAre("device-busy"));
+  EXPECT_THAT(r.Detail(), HasSubstr("exclusive_process"));
+}
+
+// ---- the version, whoever tells it ----
+
+TEST_F(DriverCauses, WithoutNvmlAndFilesTheTableGivesTheDriversBranch) {
+  UseFakes({"cudart13"});
+  fs::copy_file(FakeFile("libcuda", "libcuda.so.1"), libraries() + "/libcuda.so.1");
+  Promise("runner.driver", ">=525.60.13");
+  CheckOutcome r = Check("driver.version");
+  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+  EXPECT_THAT(Said(r), IsEmpty());
+  Set("FAKE_DRIVER_VERSION", "11040");
+  r = Check("driver.version");
+  EXPECT_THAT(r.Slugs(), ElementsAre("driver-below-contract"));
+  EXPECT_THAT(r.Detail(),
+              HasSubstr("driver 470.42.01 to 494.999.99 found (cuDriverGetVersion, which says CUDA 11.4)"));
+  // A branch says too little of a range that begins inside it.
+  Set("FAKE_DRIVER_VERSION", "13000");
+  Promise("runner.driver", ">=580.65.06");
+  r = Check("driver.version");
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+  Promise("runner.driver", ">=580.95.05");
+  r = Check("driver.version");
+  EXPECT_THAT(r.Slugs(), ElementsAre("driver-version-unknown"));
+  // Nor does it say whether a version in the middle is the one that is left out.
+  Promise("runner.driver", ">=580.65.06 !=581.10");
+  EXPECT_THAT(Check("driver.version").Slugs(), ElementsAre("driver-version-unknown"));
+  // What cuInit says is the cause, and not that nobody tells the version.
+  Set("FAKE_CUINIT", "999");
+  r = Check("driver.version");
+  EXPECT_THAT(r.Slugs(), ElementsAre("driver-unknown-error"));
+}
+
+TEST_F(DriverCauses, InsideAMajorTheFloorOfTheTableCounts) {
+  Set("FAKE_NVML_DRIVER", "525.53");
+  Set("FAKE_DRIVER_VERSION", "12000");
+  UseToolkit12();
+  Set("FAKE_CUINIT", "0");
+  const CheckOutcome r = Check("driver.version");
+  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("driver-too-old-for-toolkit"));
+  EXPECT_THAT(r.Detail(),
+              AllOf(HasSubstr("525.53"), HasSubstr("a driver from 525.60.13 on (version facts as of ")));
+}
+
+// The driver that came with a toolkit may be older than the floor of its major.
+TEST_F(DriverCauses, AToolkitNoNewerThanTheDriversCudaNeedsNoFloor) {
+  Set("FAKE_NVML_DRIVER", "580.00");
+  const CheckOutcome r = Check("driver.version");
+  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+  EXPECT_THAT(Said(r), IsEmpty());
+}
+
+// The versions of Jetson's and WSL's drivers are others than the table's.
+TEST_F(DriverCauses, DriversThatCountOtherwiseAreNotHeldToTheTable) {
+  UseFakes({"nvml", "cudart13"});
+  fs::copy_file(FakeFile("libcuda", "libcuda.so.1"), libraries() + "/libcuda.so.1.1");
+  fs::create_symlink("libcuda.so.1.1", libraries() + "/libcuda.so.1");
+  Set("FAKE_NVML_DRIVER", "540.4.0");
+  Set("FAKE_CUDART_VERSION", "13010");
+  CheckOutcome r = Check("driver.version");
+  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+  EXPECT_THAT(Said(r), IsEmpty());
+  UseFakes({"cudart13"});
+  Promise("runner.driver", ">=550");
+  EXPECT_THAT(Check("driver.version").Slugs(), ElementsAre("driver-version-unknown"));
+}
+
+TEST_F(DriverCauses, AnotherTableIsAnotherFloor) {
+  Set("FAKE_NVML_DRIVER", "580.65.06");
+  Set("FAKE_CUDART_VERSION", "13010");
+  std::ifstream file(CUDNN_CI_SOURCE_DIR "/matrices/compatibility.json");
+  std::string table(std::istreambuf_iterator<char>(file), {});
+  const std::string floor = "\"driver\": \"580.65.06\", \"source\": \"minor-version\"";
+  const size_t at = table.find(floor);
+  ASSERT_NE(at, std::string::npos);
+  table.replace(at, floor.size(), "\"driver\": \"580.99\", \"source\": \"minor-version\"");
+  gate().Write("table.json", table);
+  const CheckOutcome r = Check("driver.version", "", {"--compatibility", gate().Path("table.json")});
+  EXPECT_THAT(r.Slugs(), ElementsAre("driver-too-old-for-toolkit"));
+  EXPECT_THAT(r.Detail(), HasSubstr("a driver from 580.99 on"));
+  EXPECT_EQ(r.gate.report["judged"]["compatibility"]["path"], gate().Path("table.json"));
+}
+
+TEST_F(DriverCauses, WhatIsNewerThanTheTableIsAWarning) {
+  Set("FAKE_NVML_DRIVER", "700.10.01");
+  Set("FAKE_DRIVER_VERSION", "14000");
+  fs::copy_file(FakeFile("libcuda", "libcuda.so.1"), libraries() + "/libcuda.so.1");
+  Promise("runner.driver", ">=580.65.06");
+  const CheckOutcome r = Check("driver.version");
+  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+  EXPECT_THAT(Said(r), ElementsAre("warning newer-than-version-table"));
+  EXPECT_THAT(r.Detail(), HasSubstr("driver 700.10.01; version facts as of 20"));
+}
+
+// ---- compat libraries ----
+
+TEST_F(DriverCauses, CompatLibraryThatWorksWhereItIsNotSupportedIsAWarning) {
+  UseCompat("580.65.06");
+  Set("FAKE_NVML_DRIVER", "550.54.15");
+  const CheckOutcome r = Check("driver.devices");
+  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+  EXPECT_THAT(Said(r), ElementsAre("warning driver-compat-unsupported"));
+  EXPECT_THAT(r.Detail(), HasSubstr("cuda-compat-13-0 is supported over drivers of the branches 535 570"));
+}
+
+TEST_F(DriverCauses, CompatLibraryOlderThanTheDriverIsNamed) {
+  UseCompat("570.26");
+  const CheckOutcome r = Check("driver.devices");
+  EXPECT_THAT(Said(r), ElementsAre("warning driver-compat-unsupported"));
+  EXPECT_THAT(r.Detail(), HasSubstr("older than the host's driver"));
+}
+
+TEST_F(DriverCauses, CompatLibraryThatDoesNotWorkIsTheCause) {
+  UseCompat("570.26");
+  Set("FAKE_NVML_DRIVER", "580.65.06");
+  Set("FAKE_CUINIT", "803");
+  const CheckOutcome r = Check("driver.devices");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("driver-compat-mismatch"));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("/compat/libcuda.so.570.26 is used through LD_LIBRARY_PATH entry "),
+                                HasSubstr("compat library 570.26 over driver 580.65.06: older than")));
+}
+
+TEST_F(DriverCauses, SupportedCompatLibraryServesTheNewerToolkit) {
+  UseCompat("580.65.06");
+  Set("FAKE_NVML_DRIVER", "570.26");
+  for (const std::string check : {"driver.version", "driver.devices"}) {
+    const CheckOutcome r = Check(check);
+    if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
+    EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+    EXPECT_THAT(Said(r), IsEmpty()) << check;
+  }
+}
+
+// ---- NVIDIA_REQUIRE_* ----
+
+TEST_F(DriverCauses, RequirementThatTheHostDoesNotKeepIsTheRunnersFault) {
+  Set("FAKE_NVML_DRIVER", "570.26");
+  Set("FAKE_DRIVER_VERSION", "12080");
+  Set("NVIDIA_REQUIRE_CUDA", "cuda>=13.0 brand=geforce,driver>=535,driver<536");
+  CheckOutcome r = Check("driver.version");
+  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
+  EXPECT_EQ(r.gate.exit_code, 3) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Slugs(), ElementsAre("image-requirement-unsatisfied"));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("serves CUDA 12.8, the image's toolkit is 13.0"),
+                                HasSubstr("NVIDIA_REQUIRE_CUDA='cuda>=13.0 brand=geforce")));
+  // A fleet that promises such drivers is not to blame.
+  Promise("runner.driver", ">=525.60.13");
+  r = Check("driver.version");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("driver-too-old-for-toolkit"));
+}
+
+TEST_F(DriverCauses, RequirementOfMoreThanTheToolkitNeedsIsAWarning) {
+  Set("FAKE_DRIVER_VERSION", "12020");
+  Set("FAKE_NVML_DRIVER", "535.54.03");
+  Set("FAKE_BRAND", "15");
+  Set("NVIDIA_REQUIRE_CUDA", "cuda>=12.8 brand=tesla,driver>=535,driver<536");
+  UseToolkit12();
+  CheckOutcome r = Check("driver.version");
+  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+  EXPECT_THAT(Said(r), ElementsAre("warning image-requires-more-than-it-needs"));
+  // The alternative for this brand holds.
+  Set("FAKE_BRAND", "2");
+  EXPECT_THAT(Said(Check("driver.version")), IsEmpty());
+  Set("FAKE_BRAND", "15");
+  Set("NVIDIA_DISABLE_REQUIRE", "1");
+  EXPECT_THAT(Said(Check("driver.version")), IsEmpty());
+}
+
+// No other toolkit would mend what a GPU or a driver lacks.
+TEST_F(DriverCauses, RequirementOfAnotherGpuIsTheRunnersFaultBesideAToolkitThatIsServed) {
+  Set("NVIDIA_REQUIRE_ARCH", "arch>=90.0");
+  const CheckOutcome r = Check("driver.version");
+  EXPECT_EQ(r.gate.exit_code, 3) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Slugs(), ElementsAre("image-requirement-unsatisfied"));
+  EXPECT_THAT(r.Detail(), HasSubstr("NVIDIA_REQUIRE_ARCH='arch>=90.0'"));
+}
+
+TEST_F(DriverCauses, RequirementAboveTheToolkitIsAWarningWhereItHolds) {
+  Set("NVIDIA_REQUIRE_CUDA", "cuda>=12.9");
+  UseToolkit12();
+  const CheckOutcome r = Check("driver.version");
+  EXPECT_EQ(r.gate.exit_code, 0);
+  EXPECT_THAT(Said(r), ElementsAre("warning image-requires-more-than-it-needs"));
+  EXPECT_THAT(r.Detail(), HasSubstr("asks for CUDA 12.9, the image's toolkit is 12.8"));
+}
+
+TEST_F(DriverCauses, ARequirementThatHoldsNoConditionsIsNotPrinted) {
+  Set("FAKE_DRIVER_VERSION", "12080");
+  Set("NVIDIA_REQUIRE_TOKEN", "cuda>=13.0,hunter2");
+  EXPECT_THAT(Check("driver.version").gate.report.dump(), Not(HasSubstr("hunter2")));
+}
+
+// ---- what works and is worth knowing ----
+
+struct Known {
+  const char *name, *variable, *value, *said;
+};
+class DriverKnows : public DriverCauses, public ::testing::WithParamInterface<Known> {};
+
+TEST_P(DriverKnows, ButPasses) {
+  Set(GetParam().variable, GetParam().value);
+  const CheckOutcome r = Check("driver.devices");
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+  EXPECT_THAT(Said(r), ElementsAre(GetParam().said));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, DriverKnows,
+    ::testing::Values(Known{"persistence", "FAKE_PERSISTENCE", "0", "note persistence-off"},
+                      Known{"exclusive", "FAKE_COMPUTE_MODE", "3", "note exclusive-compute-mode"},
+                      Known{"mig", "FAKE_MIG_PENDING", "1", "note mig-mode-pending"},
+                      Known{"ecc", "FAKE_ECC", "2", "warning uncorrected-memory-errors"},
+                      Known{"pages", "FAKE_REPAIR", "1", "warning memory-repair-pending"},
+                      Known{"rows", "FAKE_REPAIR", "2", "warning memory-repair-pending"},
+                      Known{"row", "FAKE_REPAIR", "3", "warning memory-repair-pending"},
+                      Known{"cut", "CUDA_VISIBLE_DEVICES", "0,7", "warning visible-devices-cut"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+// ---- healthy machines ----
+
+struct Healthy {
+  const char* name;
+  std::vector<std::string> fakes;
+  std::map<std::string, std::string> variables;
+};
+class DriverIsHealthy : public DriverCauses, public ::testing::WithParamInterface<Healthy> {};
+
+TEST_P(DriverIsHealthy, AndNothingIsSaid) {
+  UseFakes(GetParam().fakes);
+  for (const auto& [name, value] : GetParam().variables) Set(name, value);
+  Promise("runner.driver", ">=525.60.13");
+  Promise("runner.gpus", ">=1");
+  for (const std::string check : {"driver.load", "driver.version", "driver.devices", "driver.canary"}) {
+    const CheckOutcome r = Check(check);
+    EXPECT_EQ(r.Outcome(), "passed") << check << ::testing::PrintToString(r);
+    EXPECT_THAT(Said(r), IsEmpty()) << check;
+  }
+}
+
+const std::vector<std::string> kAll = {"libcuda", "nvml", "cudart13"};
+INSTANTIATE_TEST_SUITE_P(
+    Machines, DriverIsHealthy,
+    ::testing::Values(
+        Healthy{"plain", kAll, {}}, Healthy{"without_nvml", {"libcuda", "cudart13"}, {}},
+        Healthy{"nvml_that_fails", kAll, {{"FAKE_NVML_INIT", "999"}}},
+        Healthy{"newer_driver", kAll, {{"FAKE_CUDART_VERSION", "12080"}, {"FAKE_DRIVER_VERSION", "13000"}}},
+        Healthy{"minor_version_compatibility",
+                kAll,
+                {{"FAKE_CUDART_VERSION", "12080"}, {"FAKE_DRIVER_VERSION", "12020"}}},
+        Healthy{"mig",
+                kAll,
+                {{"FAKE_NAME", "NVIDIA H200 MIG 1g.18gb"}, {"FAKE_MIG", "1"}, {"FAKE_MIG_INSTANCES", "7"}}},
+        Healthy{"official_requirement",
+                kAll,
+                {{"NVIDIA_REQUIRE_CUDA", "cuda>=13.0 brand=unknown,driver>=535,driver<536"}}},
+        Healthy{"requirement_of_an_unknown_property", kAll, {{"NVIDIA_REQUIRE_COLOUR", "colour=red"}}},
+        Healthy{
+            "visible_by_uuid", kAll, {{"CUDA_VISIBLE_DEVICES", "GPU-11111111-1111-1111-1111-000000000000"}}},
+        Healthy{"two_gpus_the_other_way_round",
+                kAll,
+                {{"FAKE_DEVICE_COUNT", "2"}, {"CUDA_VISIBLE_DEVICES", "1, 0"}}}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace cudnn_ci

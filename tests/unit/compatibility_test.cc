@@ -1,0 +1,102 @@
+// The table of version facts: what entries it gives, and what is said of a mistake. Which tables are refused
+// at all is held against the schema by tests/schemas.
+#include "model/compatibility.h"
+
+#include <gmock/gmock.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "scratch.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kShipped[] = CUDNN_CI_MATRICES "/compatibility.json";
+
+// The problems of the shipped table with one text replaced, one a line, without the folder.
+std::string ProblemsWith(const std::string& before, const std::string& after) {
+  const Scratch scratch;
+  std::string text = ReadSmallFile(kShipped, 1 << 20);
+  const size_t at = text.find(before);
+  EXPECT_NE(at, std::string::npos) << before;
+  if (at != std::string::npos) text.replace(at, before.size(), after);
+  const auto loaded = LoadCompatibility(scratch.Write("t.json", text));
+  if (std::holds_alternative<Compatibility>(loaded)) return "none";
+  std::vector<std::string> lines;
+  for (const Problem& problem : std::get<std::vector<Problem>>(loaded))
+    lines.push_back(ToString(problem).substr(scratch.path().size() + 1));
+  return Join(lines, "\n");
+}
+
+TEST(CompatibilityTest, TheShippedTableGivesItsEntries) {
+  const auto loaded = LoadCompatibility(kShipped);
+  ASSERT_TRUE(std::holds_alternative<Compatibility>(loaded))
+      << ToString(std::get<std::vector<Problem>>(loaded)[0]);
+  const Compatibility& table = std::get<Compatibility>(loaded);
+  const auto entry = [&](const std::string& key) {
+    const auto it = table.entries.find(key);
+    return it == table.entries.end() ? "(none)" : it->second;
+  };
+  EXPECT_EQ(table.identity.path, kShipped);
+  EXPECT_EQ(table.identity.sha256, Sha256Hex(ReadSmallFile(kShipped, 1 << 20)));
+  EXPECT_EQ(entry("as_of"), table.identity.as_of);
+  EXPECT_EQ(entry("driver_floor.12"), "525.60.13");
+  EXPECT_EQ(entry("driver_floor.10"), "(none)");
+  EXPECT_EQ(entry("toolkit_driver.13.0.2"), "580.95.05");
+  EXPECT_EQ(entry("toolkit_driver.13.4.2"), "(none)") << "its driver is not known";
+  EXPECT_EQ(entry("driver_branch.580"), "13.0");
+  EXPECT_THAT(entry("driver_branches"), HasSubstr("575 580 590"));
+  EXPECT_EQ(entry("forward.13-0"), "535 570");
+  EXPECT_EQ(entry("forward.12-2"), "none");
+  EXPECT_EQ(entry("first_toolkit.9.0"), "11.8");
+  EXPECT_EQ(entry("newest.toolkit"), "13.4.2");
+  EXPECT_EQ(entry("newest.cudnn"), "9.27.0");
+  EXPECT_EQ(entry("cudnn_library.libcudnn_ext.so.9"), "9.22.0");
+  EXPECT_EQ(entry("cudnn.cu13.0.from"), "9.12.0");
+  EXPECT_EQ(entry("cudnn.cu13.0.to"), "9.16.0");
+  EXPECT_EQ(entry("cudnn.cu13.0.toolkits"), "13.0");
+  EXPECT_EQ(entry("cudnn.cu13.0.driver"), "580.65.06");
+  EXPECT_EQ(entry("cudnn.cu13.0.compute_capability_min"), "7.5");
+  EXPECT_EQ(entry("cudnn.cu13.0.compute_capability_max"), "12.0");
+  EXPECT_EQ(entry("cudnn.cu10.0.driver"), "(none)");
+  EXPECT_EQ(entry("cudnn.cu13.4.from"), "9.26.0");
+  EXPECT_EQ(entry("cudnn.cu13.5.from"), "(none)");
+}
+
+TEST(CompatibilityTest, AMistakeIsNamedWithItsPlaceAndRemedy) {
+  EXPECT_EQ(ProblemsWith("cudnn-ci/compatibility/1", "cudnn-ci/compatibility/2"),
+            "t.json:5:13: error: the schema \"cudnn-ci/compatibility/2\" is not known; write \"schema\": "
+            "\"cudnn-ci/compatibility/1\"");
+  EXPECT_THAT(ProblemsWith("\"as_of\": \"2026-11-20\"", "\"as_of\": \"2026-02-30\""),
+              HasSubstr("t.json:6:12: error: \"as_of\" must be a day of the calendar"));
+  EXPECT_THAT(ProblemsWith("\"525.60.13\"", "\"525.60.x\""),
+              HasSubstr("\"driver\" must be a version such as \"580.65.06\", found the string \"525.60.x\""));
+  EXPECT_THAT(
+      ProblemsWith("\"source\": \"release-notes-13.4\"", "\"source\": \"release-notes-13.3\""),
+      HasSubstr("the source \"release-notes-13.3\" is none of \"sources\" and no https://; did you mean "
+                "\"release-notes-13.2\"?"));
+  EXPECT_THAT(ProblemsWith("\"driver_floor\"", "\"driver_flor\""),
+              HasSubstr("unknown key \"driver_flor\" in the table; did you mean \"driver_floor\"?"));
+  EXPECT_THAT(ProblemsWith("\"12-9\": [535, 570]", "\"12-9\": [535, \"570\"]"),
+              HasSubstr("must be a list of driver branches"));
+}
+
+TEST(CompatibilityTest, AFileThatIsNoTableIsSaidToBeNone) {
+  const Scratch scratch;
+  const auto said = [](const std::string& path) {
+    const auto loaded = LoadCompatibility(path);
+    const auto* problems = std::get_if<std::vector<Problem>>(&loaded);
+    return problems ? ToString((*problems)[0]) : "none";
+  };
+  EXPECT_EQ(said("/no/such.json"),
+            "/no/such.json: error: No such file or directory; name a table of cudnn-ci/compatibility/1");
+  EXPECT_EQ(
+      said(scratch.Write("a.json", "[]")),
+      scratch.File("a.json") + ":1:1: error: the table must be an object in braces { }, found an empty list");
+  EXPECT_THAT(said(scratch.Write("b.json", "{\n  \"schema\" 1}")), HasSubstr("b.json:2:12: error: "));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
