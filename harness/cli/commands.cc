@@ -54,10 +54,10 @@ int List(const Options& options) {
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
   const Matrix& matrix = std::get<Matrix>(loaded);
   if (options.auto_matrix) {
-    if (matrix.subjects != std::vector<SubjectInfo>{{"system", "loader"}})
-      session.CollectFactsFor(matrix.subjects);
+    if (matrix.subjects != std::vector<SubjectInfo>{{"system", "loader"}} || !matrix.contract.empty())
+      session.CollectFactsFor(matrix.subjects, matrix.contract);
   } else {
-    session.DiscoverPlugins(matrix.subjects);
+    session.DiscoverPlugins(matrix.subjects, matrix.contract);
   }
   if (const auto problems = CatalogProblems(session.discovery().catalog); !problems.empty()) {
     PrintProblems(problems);

@@ -168,9 +168,9 @@ bool Gate::Discover() {
   if (!low_limit_.empty()) return options_.dry_run ? Invalid(low_limit_) : true;  // the reports say it
   const std::vector<SubjectInfo> system = {{"system", "loader"}};
   if (!discovered_) {
-    session_.DiscoverPlugins(matrix_.subjects);
-  } else if (matrix_.subjects != system) {
-    session_.CollectFactsFor(matrix_.subjects);
+    session_.DiscoverPlugins(matrix_.subjects, matrix_.contract);
+  } else if (matrix_.subjects != system || !matrix_.contract.empty()) {
+    session_.CollectFactsFor(matrix_.subjects, matrix_.contract);
   }
   if (session_.interrupted() != 0) return Interrupted();
   if (session_.discovery().catalog.plugins.empty() && session_.discovery().catalog.broken.empty())
@@ -223,8 +223,8 @@ bool Gate::MakePlan() {
           std::to_string(matrix_.subjects.size()));
     plan_.partial += (plan_.partial.empty() ? "" : ", ") + std::string("isolation none");
   }
-  for (std::string& sentence : session_.UnusedDevices(devices_))
-    plan_.not_gated.push_back(std::move(sentence));
+  for (const auto& sentences : {session_.UnusedDevices(devices_), session_.UnusedCopies()})
+    plan_.not_gated.insert(plan_.not_gated.end(), sentences.begin(), sentences.end());
   return options_.dry_run ? DryRun() : true;
 }
 

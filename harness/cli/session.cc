@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cli/process_setup.h"
 #include "exec/validate.h"
+#include "model/cudnn_copies.h"
 
 namespace cudnn_ci {
 namespace {
@@ -34,12 +35,14 @@ std::string MakeScratchDir() {
 }
 
 DiscoverOptions MakeDiscoverOptions(const Options& o, const std::string& scratch,
-                                    std::vector<SubjectInfo> subjects) {
+                                    std::vector<SubjectInfo> subjects,
+                                    const std::map<std::string, std::string>& contract) {
   DiscoverOptions d;
   d.worker_path = o.worker_path();
   d.scratch_dir = scratch;
   d.directories = o.AllPluginDirs();
   d.subjects = std::move(subjects);
+  d.contract = contract;
   d.load_timeout_s = o.load_timeout_s;
   d.limits.grace_s = o.grace_s;
   return d;
@@ -62,16 +65,18 @@ Session::~Session() {
     fprintf(stderr, "cudnn-ci: %s could not be removed whole; remove it\n", scratch_dir_.c_str());
 }
 
-void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects) {
-  discovery_ = Discover(MakeDiscoverOptions(options_, scratch_dir_, subjects), &control_, signal_fd_.get(),
-                        &interrupted_);
+void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects,
+                              const std::map<std::string, std::string>& contract) {
+  discovery_ = Discover(MakeDiscoverOptions(options_, scratch_dir_, subjects, contract), &control_,
+                        signal_fd_.get(), &interrupted_);
   host_ = DecodeHostFacts(discovery_.facts);
 }
 
-void Session::CollectFactsFor(const std::vector<SubjectInfo>& subjects) {
+void Session::CollectFactsFor(const std::vector<SubjectInfo>& subjects,
+                              const std::map<std::string, std::string>& contract) {
   discovery_.facts = {};
   discovery_.fact_owners.clear();
-  CollectFacts(MakeDiscoverOptions(options_, scratch_dir_, subjects), &control_, signal_fd_.get(),
+  CollectFacts(MakeDiscoverOptions(options_, scratch_dir_, subjects, contract), &control_, signal_fd_.get(),
                &discovery_, &interrupted_);
   host_ = DecodeHostFacts(discovery_.facts);
 }
@@ -144,6 +149,15 @@ std::vector<std::string> Session::UnusedDevices(const std::vector<DeviceInfo>& u
   for (const DeviceInfo& d : VisibleDevices())
     if (std::find(used.begin(), used.end(), d) == used.end())
       out.push_back(d.name + " (" + d.model + ") is visible and was not used; --device all judges every GPU");
+  return out;
+}
+
+std::vector<std::string> Session::UnusedCopies() const {
+  std::vector<std::string> out;
+  for (const CudnnCopyFacts& copy : UnusedCudnnCopies(discovery_.facts))
+    out.push_back("cuDNN " + (copy.version.empty() ? "of unknown version" : copy.version) + " at " +
+                  copy.path + " (" + copy.origin + ") is used by no subject; a subject \"path:" +
+                  copy.path.substr(0, copy.path.rfind('/')) + "\" judges it");
   return out;
 }
 

@@ -3,6 +3,7 @@
 #ifndef CUDNN_CI_CLI_SESSION_H_
 #define CUDNN_CI_CLI_SESSION_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,10 +31,13 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Plugins, and facts for `subjects` (none: no facts). May be called once.
-  void DiscoverPlugins(const std::vector<SubjectInfo>& subjects);
+  // Plugins, and facts for `subjects` (none: no facts), of the installs that `contract` means. May be called
+  // once.
+  void DiscoverPlugins(const std::vector<SubjectInfo>& subjects,
+                       const std::map<std::string, std::string>& contract = {});
   // Facts for the subjects of a matrix that was chosen only after discovery.
-  void CollectFactsFor(const std::vector<SubjectInfo>& subjects);
+  void CollectFactsFor(const std::vector<SubjectInfo>& subjects,
+                       const std::map<std::string, std::string>& contract);
 
   // The matrix file of --auto, for the CUDA major that was found.
   Result<std::string> AutoMatrix() const;
@@ -46,6 +50,8 @@ class Session {
   Result<std::vector<DeviceInfo>> SelectDevices() const;
   // The visible GPUs that --device leaves out, as sentences for `not gated`.
   std::vector<std::string> UnusedDevices(const std::vector<DeviceInfo>& used) const;
+  // The copies of cuDNN that no subject uses, as sentences for `not gated`.
+  std::vector<std::string> UnusedCopies() const;
   // With plugins to judge parameters, in processes of this session: interrupted() may change while the plan
   // is made.
   PlanOptions MakePlanOptions(const std::vector<DeviceInfo>& devices);

@@ -18,8 +18,9 @@ namespace cudnn_ci {
 struct DiscoverOptions {
   std::string worker_path;
   std::string scratch_dir;
-  std::vector<std::string> directories;  // searched for *.cci.so, not below; missing ones are skipped
-  std::vector<SubjectInfo> subjects;     // facts are collected for each; empty: no facts
+  std::vector<std::string> directories;         // searched for *.cci.so, not below; missing ones are skipped
+  std::vector<SubjectInfo> subjects;            // facts are collected for each; empty: no facts
+  std::map<std::string, std::string> contract;  // of the matrix; empty: none is known yet
   double load_timeout_s = 10;
   double facts_timeout_s = 60;
   WorkerLimits limits;

@@ -1,13 +1,18 @@
 // The binding of the CUDA runtime.
 #include "common/cudart_api.h"
 
+#include <algorithm>
+
 #include "common/loader_path.h"
 
 namespace cudnn_ci {
 namespace {
 
 // CUDA 11's runtime kept one soname for the whole major, with a minor in it.
-constexpr const char* kSonames[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
+constexpr struct {
+  int major;
+  const char* soname;
+} kSonames[] = {{13, "libcudart.so.13"}, {12, "libcudart.so.12"}, {11, "libcudart.so.11.0"}};
 
 }  // namespace
 
@@ -17,9 +22,10 @@ std::string CudaVersionText(int version) {
 
 std::vector<CudartLibrary> FindCudart() {
   std::vector<CudartLibrary> found;
-  for (const char* soname : kSonames) {
+  for (const auto& [major, soname] : kSonames) {
     LateLibrary library;
     CudartLibrary entry;
+    entry.major = major;
     entry.soname = soname;
     if (!LoadChecked(soname, &library, &entry.error)) {
       if (IsNotFound(soname, entry.error)) continue;
@@ -43,9 +49,23 @@ std::vector<CudartLibrary> FindCudart() {
   return found;
 }
 
+const CudartLibrary* JudgedCudart(const std::vector<CudartLibrary>& found, const Promise& promise) {
+  const auto first = [&found](const auto& wanted) -> const CudartLibrary* {
+    const auto at = std::find_if(found.begin(), found.end(), wanted);
+    return at == found.end() ? nullptr : &*at;
+  };
+  const auto speaks = [](const CudartLibrary& c) { return !c.version.empty(); };
+  if (const auto* kept = first([&](const auto& c) { return speaks(c) && promise.Kept(c.version); }))
+    return kept;
+  if (const auto* broken = first([&](const auto& c) { return !speaks(c) && promise.OfMajor(c.major); }))
+    return broken;
+  if (const auto* other = first(speaks)) return other;
+  return found.empty() ? nullptr : &found.front();
+}
+
 std::string CudartSonames() {
   std::string all;
-  for (const char* soname : kSonames) all += (all.empty() ? "" : ", ") + std::string(soname);
+  for (const auto& [major, soname] : kSonames) all += (all.empty() ? "" : ", ") + std::string(soname);
   return all;
 }
 

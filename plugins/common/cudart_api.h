@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/late_function.h"
+#include "common/promise.h"
 
 namespace cudnn_ci {
 
@@ -16,6 +17,7 @@ std::string CudaVersionText(int version);
 
 // One libcudart that the loader finds by one of its sonames.
 struct CudartLibrary {
+  int major = 0;
   std::string soname, path;
   std::string version;  // "13.0"; empty when it loaded but did not say
   std::string error;    // why it is unusable; empty when it is usable
@@ -24,6 +26,10 @@ struct CudartLibrary {
 // Every CUDA runtime on the loader's path, newest soname first, sonames of which nothing exists left
 // out. Asks each for its version, which needs no driver and no GPU.
 std::vector<CudartLibrary> FindCudart();
+
+// Of those found: the one that keeps the promise, else one of a promised major that is broken, else the
+// newest that says its version, else the newest; null: none was found.
+const CudartLibrary* JudgedCudart(const std::vector<CudartLibrary>& found, const Promise& promise);
 
 // The sonames FindCudart looks for, for messages: "libcudart.so.13, libcudart.so.12, ...".
 std::string CudartSonames();

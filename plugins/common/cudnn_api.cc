@@ -1,6 +1,7 @@
 // The binding of cuDNN's legacy API and its error texts. Knows symbol names and nothing of checks.
 #include "common/cudnn_api.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "common/loader_path.h"
@@ -8,7 +9,7 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr const char* kSonames[] = {"libcudnn.so.9", "libcudnn.so.8"};
+constexpr int kMajors[] = {9, 8};
 
 // cudnnGetLastErrorString cuts its text to the buffer. Texts of cuDNN 9 reach about 500 bytes.
 constexpr std::size_t kMaxErrorText = 2048;
@@ -18,12 +19,25 @@ constexpr std::size_t kFirstVersionOf9 = 90000;
 
 }  // namespace
 
-bool CudnnApi::Load() { return LoadFrom(""); }
+std::string CudnnSoname(int major, const std::string& part) {
+  return "libcudnn" + (part.empty() ? "" : "_" + part) + ".so." + std::to_string(major);
+}
 
-bool CudnnApi::LoadFrom(const std::string& directory) {
+std::vector<int> CudnnMajors(const Promise& promise, const std::string& subject_spec) {
+  std::vector<int> majors = PromisedFirst(promise, {std::begin(kMajors), std::end(kMajors)});
+  const std::string folder = SubjectFolder(subject_spec);
+  if (folder.empty()) return majors;
+  std::stable_partition(majors.begin(), majors.end(), [&](int major) {
+    const std::string found = ResolveLibrary(CudnnSoname(major));
+    return !found.empty() && LiesIn(found, folder);
+  });
+  return majors;
+}
+
+bool CudnnApi::Load(const std::vector<int>& majors) {
   std::string errors;
-  for (const char* soname : kSonames) {
-    const std::string name = directory.empty() ? soname : directory + "/" + soname;
+  for (const int major : majors) {
+    const std::string name = CudnnSoname(major);
     if (LoadFile(name)) return true;
     errors += (errors.empty() ? "" : "; ") + error_;
     if (!IsNotFound(name, error_)) break;
@@ -87,6 +101,10 @@ void CudnnApi::Bind() {
   GetErrorString.Bind(library_, "cudnnGetErrorString");
   GetMaxDeviceVersion.Bind(library_, "cudnnGetMaxDeviceVersion");
   GetLastErrorString.Bind(library_, "cudnnGetLastErrorString");
+  GraphVersionCheck.Bind(library_, "cudnnGraphVersionCheck");
+  OpsVersionCheck.Bind(library_, "cudnnOpsVersionCheck");
+  CnnVersionCheck.Bind(library_, "cudnnCnnVersionCheck");
+  AdvVersionCheck.Bind(library_, "cudnnAdvVersionCheck");
   Create.Bind(library_, "cudnnCreate");
   Destroy.Bind(library_, "cudnnDestroy");
   SetStream.Bind(library_, "cudnnSetStream");

@@ -7,25 +7,32 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "common/late_function.h"
+#include "common/promise.h"
 
 namespace cudnn_ci {
 
 // The type of a function that cudnn.h declares, by the name a caller writes; never a reference to it.
 #define CUDNN_CI_CUDNN_FUNCTION(member) LateFunction<decltype(::cudnn##member)> member
 
+// "libcudnn.so.9"; of a sub-library ("ops") "libcudnn_ops.so.9".
+std::string CudnnSoname(int major, const std::string& part = "");
+
+// The majors known here, in the order in which a judge looks for one: those that a "path:" subject has in its
+// own folder, those that the contract promises, newest first.
+std::vector<int> CudnnMajors(const Promise& promise, const std::string& subject_spec);
+
 // A table of cuDNN's functions. Members are called like functions, cudnnCreate as `api.Create(...)`;
 // one that the library lacks throws MissingSymbol. As thread-safe as cuDNN: a handle belongs to one
 // thread at a time.
 class CudnnApi {
  public:
-  // Loads "libcudnn.so.9" as ld.so would, or "libcudnn.so.8" where no file of the first name exists: a
-  // broken cuDNN 9 is never replaced by an 8 behind it. False: error() has the loader's text. Calls no
-  // function of the library. Loading twice is harmless.
-  bool Load();
-  // The same, from one directory; an empty one means Load().
-  bool LoadFrom(const std::string& directory);
+  // Loads libcudnn.so of the first of these majors (CudnnMajors) that there is, as ld.so would: one that is
+  // broken is never replaced by the next. False: error() has the loader's text. Calls no function of the
+  // library. Loading twice is harmless.
+  bool Load(const std::vector<int>& majors);
   // Loads this file or soname alone.
   bool LoadFile(const std::string& name);
   bool loaded() const { return library_.loaded(); }
@@ -59,6 +66,8 @@ class CudnnApi {
   // By hand: not every cudnn.h declares them. Optional: older libraries lack them.
   LateFunction<std::size_t()> GetMaxDeviceVersion;
   LateFunction<void(char*, std::size_t)> GetLastErrorString;
+  // Since 9.0. Each loads that sub-library and says whether it is of the main library's version.
+  LateFunction<cudnnStatus_t()> GraphVersionCheck, OpsVersionCheck, CnnVersionCheck, AdvVersionCheck;
 
   CUDNN_CI_CUDNN_FUNCTION(Create);
   CUDNN_CI_CUDNN_FUNCTION(Destroy);

@@ -17,6 +17,8 @@
 #include <set>
 #include <sstream>
 
+#include "common/loader_path.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -92,6 +94,16 @@ bool IsCompatPath(const std::string& real_path) {
         part.compare(0, 12, "cuda-compat-") == 0)
       return true;
   return false;
+}
+
+bool IsDriverLibrary(const std::string& name) {
+  return name == "libcuda.so" || name.compare(0, 11, "libcuda.so.") == 0 ||
+         (name.compare(0, 10, "libnvidia-") == 0 && name.find(".so") != std::string::npos);
+}
+
+std::string AwaitedLibrary(const std::string& error) {
+  const std::string name = error.substr(0, error.find(':'));
+  return IsDriverLibrary(name) && IsNotFound(name, error) ? name : std::string();
 }
 
 std::string FirstBadVisibleDevice(const std::string& value, const std::vector<std::string>& uuids) {

@@ -25,6 +25,13 @@ bool CountsOtherwise(const std::string& real_path);
 // which differs from the kernel module on purpose.
 bool IsCompatPath(const std::string& real_path);
 
+// True for a library that comes with the host's driver and never with an image: "libcuda.so.1",
+// "libnvidia-ptxjitcompiler.so.1". What needs one of these cannot be loaded where there is no driver.
+bool IsDriverLibrary(const std::string& name);
+
+// The library of the driver whose absence the loader complains of; empty if it complains of something else.
+std::string AwaitedLibrary(const std::string& error);
+
 // The first entry of CUDA_VISIBLE_DEVICES that names no GPU; CUDA ignores it and all after it.
 // https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables
 // Empty if every entry is good, and for an empty value.

@@ -24,6 +24,12 @@ constexpr uint16_t kMachine = EM_AARCH64;
 // No table we read is larger in a healthy cuDNN; a damaged header must not make us allocate more.
 constexpr uint64_t kMaxTableBytes = 64u << 20;
 
+std::string MachineName(uint16_t machine) {
+  if (machine == EM_X86_64) return "x86-64";
+  if (machine == EM_AARCH64) return "aarch64";
+  return "machine " + std::to_string(machine) + " of ELF";
+}
+
 class Reader {
  public:
   explicit Reader(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
@@ -88,6 +94,36 @@ std::optional<uint32_t> ValueAt(const Reader& file, uint64_t address) {
   return std::nullopt;
 }
 
+// What a file is that is no ELF file, as its first bytes tell.
+std::string DescribeOther(const Reader& file, uint64_t size) {
+  static constexpr char kPointer[] = "version https://git-lfs";
+  char head[sizeof kPointer - 1] = {};
+  if (size == 0) return " is empty (0 bytes)";
+  const bool pointer =
+      size >= sizeof head && file.ReadAt(0, head, sizeof head) && memcmp(head, kPointer, sizeof head) == 0;
+  return " (" + std::to_string(size) + " bytes) is not an ELF file" +
+         (pointer ? ": it is a git-lfs pointer, whose content was never fetched" : "");
+}
+
+std::string DescribeForeign(const Elf64_Ehdr& header) {
+  if (header.e_ident[EI_CLASS] == ELFCLASS32)
+    return " is a 32-bit library, which a 64-bit program cannot load";
+  return " is built for another machine: " + MachineName(header.e_machine) + ", and this is " +
+         MachineName(kMachine);
+}
+
+// Why a file cannot be opened: a link whose end is missing reads like a missing file otherwise.
+std::string DescribeUnopened(const std::string& path, int error) {
+  struct stat st;
+  char target[4096];
+  const ssize_t length = error == ENOENT && lstat(path.c_str(), &st) == 0 && S_ISLNK(st.st_mode)
+                             ? readlink(path.c_str(), target, sizeof target)
+                             : -1;
+  if (length < 0) return path + ": " + std::strerror(error);
+  return path + " is a link to " + std::string(target, static_cast<size_t>(length)) +
+         ", which does not exist";
+}
+
 }  // namespace
 
 ElfFile::ElfFile(const std::string& path) : path_(path) { ReadHeaders(); }
@@ -102,7 +138,7 @@ void ElfFile::ReadHeaders() {
   Reader file(path_);
   struct stat st;
   if (!file.ok() || fstat(file.fd(), &st) != 0) {
-    error_ = path_ + ": " + std::strerror(errno);
+    error_ = DescribeUnopened(path_, errno);
     return;
   }
   if (!S_ISREG(st.st_mode)) {
@@ -114,13 +150,13 @@ void ElfFile::ReadHeaders() {
   kind_ = Kind::kNotElf;
   if (file_size_ < sizeof header || !file.ReadAt(0, &header, sizeof header) ||
       std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
-    error_ = path_ + " (" + std::to_string(file_size_) + " bytes) is not an ELF file";
+    error_ = path_ + DescribeOther(file, file_size_);
     return;
   }
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
       header.e_machine != kMachine) {
     kind_ = Kind::kForeign;
-    error_ = path_ + " is built for another machine (e_machine " + std::to_string(header.e_machine) + ")";
+    error_ = path_ + DescribeForeign(header);
     return;
   }
   kind_ = Kind::kNative;
@@ -135,20 +171,25 @@ void ElfFile::ReadHeaders() {
   }
 }
 
-std::vector<std::string> ElfFile::RunPath() const {
+std::vector<std::string> ElfFile::DynamicStrings(int64_t tag) const {
   std::vector<std::string> result;
   if (!loadable()) return result;
-  Reader file(path_);
+  const Reader file(path_);
   const auto sections = Sections(file);
-  std::string runpath, rpath;
   for (const auto& section : sections) {
     if (section.sh_type != SHT_DYNAMIC || section.sh_link >= sections.size()) continue;
-    for (const auto& entry : file.Table<Elf64_Dyn>(section.sh_offset, section.sh_size / sizeof(Elf64_Dyn))) {
-      if (entry.d_tag == DT_RUNPATH) runpath = file.StringAt(sections[section.sh_link], entry.d_un.d_val);
-      if (entry.d_tag == DT_RPATH) rpath = file.StringAt(sections[section.sh_link], entry.d_un.d_val);
-    }
+    for (const auto& entry : file.Table<Elf64_Dyn>(section.sh_offset, section.sh_size / sizeof(Elf64_Dyn)))
+      if (entry.d_tag == tag) result.push_back(file.StringAt(sections[section.sh_link], entry.d_un.d_val));
   }
-  std::string list = runpath.empty() ? rpath : runpath;
+  return result;
+}
+
+std::vector<std::string> ElfFile::Needed() const { return DynamicStrings(DT_NEEDED); }
+
+std::vector<std::string> ElfFile::RunPath() const {
+  std::vector<std::string> result, lists = DynamicStrings(DT_RUNPATH);
+  if (lists.empty()) lists = DynamicStrings(DT_RPATH);
+  std::string list = lists.empty() ? "" : lists.front();
   const size_t slash = path_.rfind('/');
   const std::string origin = slash == std::string::npos ? "." : path_.substr(0, slash);
   while (!list.empty()) {

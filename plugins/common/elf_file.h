@@ -34,6 +34,8 @@ class ElfFile {
   bool truncated() const { return kind_ == Kind::kNative && file_size_ < required_size_; }
   bool loadable() const { return kind_ == Kind::kNative && !truncated(); }
 
+  // DT_NEEDED, in the file's order; empty if the file cannot be loaded as it is.
+  std::vector<std::string> Needed() const;
   // DT_RPATH or DT_RUNPATH (which hides the former), split, $ORIGIN replaced by the file's directory.
   std::vector<std::string> RunPath() const;
   // The value of a defined 4-byte object in .dynsym, such as cuDNN's "cudnn_graph_version". Empty if
@@ -42,6 +44,8 @@ class ElfFile {
 
  private:
   void ReadHeaders();
+  // The strings of all entries of the dynamic section with this tag.
+  std::vector<std::string> DynamicStrings(int64_t tag) const;
   void Require(uint64_t offset, uint64_t size);
   std::string path_, error_;
   Kind kind_ = Kind::kUnreadable;

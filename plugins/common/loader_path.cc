@@ -70,7 +70,8 @@ std::vector<std::string> DefaultDirectories() {
 
 }  // namespace
 
-std::string ResolveLibrary(const std::string& name, const std::vector<std::string>& run_path) {
+std::string ResolveLibrary(const std::string& name, const std::vector<std::string>& run_path,
+                           std::vector<std::string>* passed_over) {
   std::vector<std::string> candidates;
   for (const auto& d : SplitPath(Environment("LD_LIBRARY_PATH"))) candidates.push_back(d + "/" + name);
   for (const auto& d : run_path) candidates.push_back(d + "/" + name);
@@ -80,6 +81,9 @@ std::string ResolveLibrary(const std::string& name, const std::vector<std::strin
   for (const auto& path : candidates) {
     const ElfFile file(path);
     if (file.kind() == ElfFile::Kind::kNative || file.kind() == ElfFile::Kind::kNotElf) return path;
+    std::error_code ignored;
+    if (passed_over && std::filesystem::exists(std::filesystem::symlink_status(path, ignored)))
+      passed_over->push_back(file.error());
   }
   return {};
 }
@@ -93,8 +97,9 @@ std::vector<std::string> LibrariesOf(const std::string& stem) {
   for (auto& directory : DefaultDirectories()) directories.push_back(std::move(directory));
   for (const std::string& directory : directories) {
     std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored))
-      if (wanted(entry.path().filename().string())) found.push_back(entry.path().string());
+    for (std::filesystem::directory_iterator it(directory, ignored), end; !ignored && it != end;
+         it.increment(ignored))
+      if (wanted(it->path().filename().string())) found.push_back(it->path().string());
   }
   std::set<std::string> files;
   for (const std::string& path : found) {
@@ -136,6 +141,18 @@ std::string RealPath(const std::string& path) {
   return result;
 }
 
+bool LiesIn(const std::string& path, const std::string& folder) {
+  const auto below = [&folder](const std::string& p) {
+    return p.compare(0, folder.size() + 1, folder + "/") == 0;
+  };
+  // The file itself may be a link to where a package manager keeps it.
+  return below(RealPath(path)) || below(RealPath(DirectoryOf(path)) + "/");
+}
+
+std::string SubjectFolder(const std::string& subject_spec) {
+  return subject_spec.compare(0, 5, "path:") == 0 ? RealPath(subject_spec.substr(5)) : std::string();
+}
+
 std::string DirectoryOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
@@ -145,6 +162,17 @@ std::string DirectoryOf(const std::string& path) {
 std::string Environment(const char* name) {
   const char* value = getenv(name);
   return value ? value : "";
+}
+
+std::vector<std::string> MappedLibraries(const std::string& prefix) {
+  std::set<std::string> files;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const size_t path = line.find('/'), name = line.rfind('/') + 1;
+    if (path != std::string::npos && line.compare(name, prefix.size(), prefix) == 0)
+      files.insert(line.substr(path));
+  }
+  return {files.begin(), files.end()};
 }
 
 std::string LibraryPathEntry(const std::string& path) {

@@ -15,7 +15,9 @@ namespace cudnn_ci {
 // run_path, /etc/ld.so.cache, the default directories. Like the loader it passes over files that
 // cannot be opened and files for other machines, and stops at an empty or damaged one. Empty when
 // nothing is found.
-std::string ResolveLibrary(const std::string& name, const std::vector<std::string>& run_path = {});
+// What it passes over is added to *passed_over, in words: dangling links, unreadable and foreign files.
+std::string ResolveLibrary(const std::string& name, const std::vector<std::string>& run_path = {},
+                           std::vector<std::string>* passed_over = nullptr);
 
 // Every file called STEM or STEM.*, "libcudnn.so" as well as "libcudnn.so.7", in a place where the loader
 // looks: LD_LIBRARY_PATH, /etc/ld.so.cache, the default directories. Sorted, each once, links followed;
@@ -32,10 +34,17 @@ bool IsNotFound(const std::string& name, const std::string& error);
 
 // The path with all links followed; unchanged when that fails.
 std::string RealPath(const std::string& path);
+// True if the file, or where its links lead, lies in the folder or below it.
+bool LiesIn(const std::string& path, const std::string& folder);
+// The folder of a subject "path:DIR", all links followed; empty for other subjects.
+std::string SubjectFolder(const std::string& subject_spec);
 // "/a/b" of "/a/b/c.so".
 std::string DirectoryOf(const std::string& path);
 // The value of an environment variable, or empty.
 std::string Environment(const char* name);
+// The files of this process's memory whose name begins with the prefix, each once, sorted: what the loader
+// really took.
+std::vector<std::string> MappedLibraries(const std::string& prefix);
 // "LD_LIBRARY_PATH entry /x", the entry that makes the loader find `path`; empty if none does.
 std::string LibraryPathEntry(const std::string& path);
 

@@ -2,36 +2,42 @@
 #include "common/nvrtc_api.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "common/loader_path.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr const char* kSonames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
+const std::map<int, const char*, std::greater<>> kSonames = {
+    {13, "libnvrtc.so.13"}, {12, "libnvrtc.so.12"}, {11, "libnvrtc.so.11.2"}};
 
 }  // namespace
 
 std::string NvrtcApi::Sonames() {
   std::string all;
-  for (const char* soname : kSonames) all += (all.empty() ? "" : ", ") + std::string(soname);
+  for (const auto& [major, soname] : kSonames) all += (all.empty() ? "" : ", ") + std::string(soname);
   return all;
 }
 
-bool NvrtcApi::Load() {
-  missing_ = true;
-  for (const char* soname : kSonames) {
+bool NvrtcApi::Load(const Promise& promise) {
+  std::vector<int> majors;
+  for (const auto& [major, soname] : kSonames) majors.push_back(major);
+  for (const int major : PromisedFirst(promise, majors)) {
+    const char* soname = kSonames.at(major);
     std::string error;
-    if (LoadChecked(soname, &library_, &error)) {
-      missing_ = false;
-      break;
-    }
-    const bool absent = IsNotFound(soname, error);
-    // A damaged library says more than the absence of the others.
-    if (missing_ && (error_.empty() || !absent)) error_ = error;
-    missing_ = missing_ && absent;
+    const bool loaded = LoadChecked(soname, &library_, &error);
+    missing_ = !loaded && IsNotFound(soname, error);
+    // That the first is absent says as much as that all are.
+    if (error_.empty() || !missing_) error_ = loaded ? "" : error;
+    if (!missing_) break;
   }
-  if (!library_.loaded()) return false;
+  if (library_.loaded()) Bind();
+  return library_.loaded();
+}
+
+void NvrtcApi::Bind() {
   version_.Bind(library_, "nvrtcVersion");
   arch_count_.Bind(library_, "nvrtcGetNumSupportedArchs");
   archs_.Bind(library_, "nvrtcGetSupportedArchs");
@@ -45,7 +51,6 @@ bool NvrtcApi::Load() {
   cubin_.Bind(library_, "nvrtcGetCUBIN");
   destroy_.Bind(library_, "nvrtcDestroyProgram");
   error_string_.Bind(library_, "nvrtcGetErrorString");
-  return true;
 }
 
 std::string NvrtcApi::Version() const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/late_function.h"
+#include "common/promise.h"
 
 namespace cudnn_ci {
 
@@ -22,9 +23,10 @@ class NvrtcApi {
  public:
   enum class Output { kPtx, kCubin };
 
-  // Loads libnvrtc by the sonames of CUDA 13, 12 and 11, newest first. False: error() says why, and
-  // missing() whether simply none is there.
-  bool Load();
+  // Loads the first libnvrtc there is: of the promised majors first, newest first (CUDA 13, 12, 11). One that
+  // is there and broken is not replaced by another. False: error() says why, and missing() whether simply
+  // none is there.
+  bool Load(const Promise& promise = {});
   const std::string& error() const { return error_; }
   bool missing() const { return missing_; }
   std::string path() const { return library_.Path(); }
@@ -40,6 +42,7 @@ class NvrtcApi {
   static std::string Sonames();
 
  private:
+  void Bind();
   using Program = struct _nvrtcProgram*;
   std::string Describe(const char* call, int status) const;
   std::string Log(Program program) const;

@@ -1,5 +1,6 @@
 // conv.forward: one forward convolution with exact data; every output element, every guard byte and every
 // input byte is judged. Tells cuDNN's answers apart: not offered, failed, wrong.
+#include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
 #include <algorithm>
@@ -86,7 +87,7 @@ class ForwardCase {
 
   void Run() {
     try {
-      Session& session = Session::Get();
+      Session& session = Session::Get(CudnnMajors(PromiseOf(ctx_, "image.cudnn"), ctx_.SubjectSpec()));
       session_ = &session;
       ctx_.Step("workspace query");
       LegacyForward forward(session.cudnn(), session.handle(), shape_, type_, layout_);
@@ -347,7 +348,12 @@ struct Forward {
                                   std::to_string(kMaxReduction) + " at most");
   }
 
-  static void Run(Context& ctx, const Params& p) { ForwardCase(ctx, p).Run(); }
+  static void Run(Context& ctx, const Params& p) {
+    if (ctx.Fact(CCI_FACT_CUDNN_LIBRARIES) == "jit")
+      ctx.Skip(CCI_SKIP_ABSENT, "cuDNN's legacy API (libcudnn_ops, libcudnn_cnn)",
+               "a JIT-only cuDNN: " + ctx.Fact(CCI_FACT_CUDNN_PATH));
+    ForwardCase(ctx, p).Run();
+  }
 };
 
 CCI_REGISTER(Forward, "forward")

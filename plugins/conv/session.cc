@@ -28,11 +28,11 @@ void HostBuffer::Trim(std::size_t bytes) {
   size_ = 0;
 }
 
-Session& Session::Get() {
+Session& Session::Get(const std::vector<int>& cudnn_majors) {
   static Session* session = nullptr;
   if (!session) {
     std::unique_ptr<Session> fresh(new Session);
-    fresh->Open();
+    fresh->Open(cudnn_majors);
     session = fresh.release();
   }
   // A case may come on another thread than the one before it.
@@ -40,11 +40,11 @@ Session& Session::Get() {
   return *session;
 }
 
-void Session::Open() {
+void Session::Open(const std::vector<int>& cudnn_majors) {
   if (!driver_.Load()) throw std::runtime_error("libcuda.so.1: " + driver_.error());
   const CUresult created = context_.Create();
   if (created != CUDA_SUCCESS) driver_.Require(created, context_.failed_call());
-  if (!cudnn_.Load()) throw std::runtime_error("cuDNN: " + cudnn_.error());
+  if (!cudnn_.Load(cudnn_majors)) throw std::runtime_error("cuDNN: " + cudnn_.error());
   cudnn_.Require(cudnn_.Create(&handle_), "cudnnCreate");
   driver_.Require(driver_.EventCreate(&start_, CU_EVENT_DEFAULT), "cuEventCreate");
   driver_.Require(driver_.EventCreate(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");

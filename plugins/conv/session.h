@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/cudnn_api.h"
 #include "common/driver_api.h"
@@ -30,9 +31,10 @@ class HostBuffer {
 
 class Session {
  public:
-  // This process's session; made at the first call, by its thread. Throws std::runtime_error naming the
+  // This process's session, with the first of these majors of cuDNN (CudnnMajors) that there is; made at the
+  // first call, by its thread. Throws std::runtime_error naming the
   // call that failed, and then tries again at the next call. Makes the context current.
-  static Session& Get();
+  static Session& Get(const std::vector<int>& cudnn_majors);
 
   const DriverApi& driver() const { return driver_; }
   const CudnnApi& cudnn() const { return cudnn_; }
@@ -53,7 +55,7 @@ class Session {
 
  private:
   Session() : context_(driver_), memory_(driver_) {}
-  void Open();
+  void Open(const std::vector<int>& cudnn_majors);
 
   DriverApi driver_;
   PrimaryContext context_;

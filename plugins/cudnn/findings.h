@@ -5,6 +5,9 @@
 #include <cudnn_ci/check.hpp>
 
 #include <string>
+#include <vector>
+
+#include "common/cudnn_api.h"
 
 namespace cudnn_ci {
 
@@ -15,26 +18,34 @@ inline constexpr char kCudnnMixedVersions[] = "cudnn-mixed-versions";
 inline constexpr char kCudnnNotPromised[] = "cudnn-not-promised";
 inline constexpr char kCudnnOutsideContract[] = "cudnn-outside-contract";
 inline constexpr char kCudnnFlavourMismatch[] = "cudnn-flavour-mismatch";
+inline constexpr char kCudnnAwaitsDriver[] = "cudnn-awaits-driver";
+inline constexpr char kCudnnDriverLibraryMissing[] = "cudnn-driver-library-missing";
+inline constexpr char kCudnnJitOnly[] = "cudnn-jit-only";
+inline constexpr char kCudnnJitCompleted[] = "cudnn-jit-completed";
+inline constexpr char kCublasLtUnusable[] = "cublaslt-unusable";
+inline constexpr char kCudnnHeaderMismatch[] = "cudnn-header-mismatch";
+inline constexpr char kCudnnPackageMismatch[] = "cudnn-package-mismatch";
 inline constexpr char kCudnnInitFailed[] = "cudnn-init-failed";
 inline constexpr char kCudnnInitOutOfMemory[] = "cudnn-init-out-of-memory";
 
 struct CudnnContract {
-  bool absent = false;  // the image promises to carry no cuDNN
-  std::string range;    // else what it promises; empty: nothing, so any version will do
+  bool absent = false;      // the image promises to carry no cuDNN
+  Promise promise;          // else which version it promises
+  std::vector<int> majors;  // in which order to look for one (CudnnMajors)
 
-  bool Kept(const Context& ctx, const std::string& version) const {
-    return range.empty() || ctx.Satisfies(version, range);
-  }
   // Ends the check as skipped: what is neither promised nor there is not gated.
   void SkipUnlessPromised(Context& ctx, bool found) const {
-    if (!found && range.empty()) ctx.Skip(CCI_SKIP_ABSENT, "cuDNN, or image.cudnn in the matrix", "neither");
+    if (!found && promise.range.empty())
+      ctx.Skip(CCI_SKIP_ABSENT, "cuDNN, or image.cudnn in the matrix", "neither");
   }
 };
 
+// Valid as long as `ctx`.
 inline CudnnContract ReadCudnnContract(const Context& ctx) {
   CudnnContract contract;
-  contract.range = ctx.Contract("image.cudnn");
-  contract.absent = contract.range == "absent";
+  contract.absent = ctx.Contract("image.cudnn") == "absent";
+  contract.promise = PromiseOf(ctx, "image.cudnn");
+  contract.majors = CudnnMajors(contract.promise, ctx.SubjectSpec());
   return contract;
 }
 

@@ -58,10 +58,13 @@ struct Init {
   }
 
   static void Run(Context& ctx, const Params&) {
-    if (ReadCudnnContract(ctx).absent)
-      ctx.Skip(CCI_SKIP_ABSENT, "cuDNN", "the matrix promises an image without one");
-    CudnnInstall install = InspectCudnn();
+    const CudnnContract contract = ReadCudnnContract(ctx);
+    if (contract.absent) ctx.Skip(CCI_SKIP_ABSENT, "cuDNN", "the matrix promises an image without one");
+    CudnnInstall install = InspectCudnn(contract.majors);
     CCI_ASSERT_TRUE(LoadCudnn(&install)) << install.main.error;
+    for (const CudnnPart* part : install.Awaiting())
+      ctx.Finding(kCudnnDriverLibraryMissing, part->path + " needs " + part->awaits);
+    if (!install.Awaiting().empty()) return;
     CudnnApi cudnn;
     CCI_ASSERT_TRUE(cudnn.LoadFile(install.main.path)) << cudnn.error();
     DriverApi driver;

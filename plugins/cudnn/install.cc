@@ -3,10 +3,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <set>
+#include <sstream>
 
+#include "common/cudnn_api.h"
+#include "common/driver_files.h"
 #include "common/elf_file.h"
 #include "common/loader_path.h"
+#include "cudnn/copies.h"
 
 namespace cudnn_ci {
 namespace {
@@ -18,27 +24,46 @@ std::vector<std::string> PartNames(int major) {
   return {"ops_infer", "cnn_infer", "adv_infer", "ops_train", "cnn_train", "adv_train"};
 }
 
-std::string FileName(const std::string& part, int major) {
-  return "libcudnn" + (part.empty() ? "" : "_" + part) + ".so." + std::to_string(major);
+// Those that a JIT-only package has.
+constexpr const char* kJitParts[] = {"graph", "engines_runtime_compiled"};
+
+// The names of the sub-libraries that lie in a directory, whatever kind of file each is.
+std::set<std::string> PartsIn(const std::string& directory, int major) {
+  std::set<std::string> names;
+  const std::string prefix = "libcudnn_", suffix = ".so." + std::to_string(major);
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string file = it->path().filename().string();
+    if (file.size() > prefix.size() + suffix.size() && file.compare(0, prefix.size(), prefix) == 0 &&
+        file.compare(file.size() - suffix.size(), suffix.size(), suffix) == 0) {
+      names.insert(file.substr(prefix.size(), file.size() - prefix.size() - suffix.size()));
+    }
+  }
+  return names;
 }
 
-// Newer releases bring further sub-libraries; those beside the main library belong to it.
-std::vector<std::string> FurtherParts(const std::string& directory, int major) {
-  std::vector<std::string> names;
-  const std::string prefix = "libcudnn_", suffix = ".so." + std::to_string(major);
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-    const std::string file = entry.path().filename().string();
-    if (file.size() <= prefix.size() + suffix.size() || file.compare(0, prefix.size(), prefix) != 0 ||
-        file.compare(file.size() - suffix.size(), suffix.size(), suffix) != 0) {
-      continue;
-    }
-    const std::string part = file.substr(prefix.size(), file.size() - prefix.size() - suffix.size());
-    const auto known = PartNames(major);
-    if (std::find(known.begin(), known.end(), part) == known.end()) names.push_back(part);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
+// JIT-only packages are made from cuDNN 9.11 on.
+bool HasJitPackages(const std::string& version) {
+  std::istringstream text(version);
+  int major = 0, minor = 0;
+  char dot = 0;
+  text >> major >> dot >> minor;
+  return major > 9 || (major == 9 && minor >= 11);
+}
+
+// The libraries of a JIT-only package are the same as those of the full one, so what lies beside the main
+// library tells them apart, and what package it says it is.
+bool IsJitOnly(const std::set<std::string>& present, int major, const std::string& directory) {
+  if (!HasJitPackages(VersionOfFiles(directory, major))) return false;
+  for (const CudnnPackage& package : PackagesOf(directory))
+    if (package.name.find("-jit-") == std::string::npos) return false;
+  const auto of_jit = [](const std::string& part) {
+    return std::find(std::begin(kJitParts), std::end(kJitParts), part) != std::end(kJitParts);
+  };
+  for (const std::string& part : PartNames(major))
+    if ((present.count(part) > 0) != of_jit(part)) return false;
+  return true;
 }
 
 // The 4-byte object in .dynsym: major << 16 | minor << 8 | patch. The names kept "infer" in cuDNN 9.
@@ -57,16 +82,59 @@ std::string VersionObject(const ElfFile& file) {
 CudnnPart InspectPart(const std::string& name, const std::vector<std::string>& run_path) {
   CudnnPart part;
   part.name = name;
-  const std::string found = ResolveLibrary(name, run_path);
+  const std::string found = ResolveLibrary(name, run_path, &part.passed_over);
   if (found.empty()) {
     part.error = name + ": cannot open shared object file: No such file or directory";
+    for (const std::string& passed : part.passed_over) part.error += "; passed over: " + passed;
     return part;
   }
+  part.found = found;
   part.path = RealPath(found);
   const ElfFile file(part.path);
   part.error = file.error();
   part.version = VersionObject(file);
   return part;
+}
+
+void LoadPart(CudnnPart* part) {
+  LateLibrary library;
+  if (library.Open(part->path)) return;
+  const std::string awaited = AwaitedLibrary(library.error());
+  if (awaited.empty()) {
+    part->error = library.error();
+    return;
+  }
+  // The loader stops at the first library that is missing. What else this one needs is the image's to bring.
+  const ElfFile file(part->path);
+  const std::vector<std::string> run_path = file.RunPath();
+  for (const std::string& name : file.Needed()) {
+    LateLibrary needed;
+    std::string error;
+    if (IsDriverLibrary(name) || LoadChecked(name, &needed, &error, run_path)) continue;
+    if (AwaitedLibrary(error).empty()) part->error += (part->error.empty() ? "" : "; ") + error;
+  }
+  if (part->error.empty()) part->awaits = awaited;
+}
+
+CudnnInstall InspectMajor(int major, const std::string& found) {
+  CudnnInstall install;
+  install.major = major;
+  install.main = InspectPart(CudnnSoname(major), {});
+  // $ORIGIN is the directory of the name the loader opened, before links are followed.
+  const std::vector<std::string> run_path = ElfFile(found).RunPath();
+  const std::string directory = DirectoryOf(install.main.path);
+  std::set<std::string> present = PartsIn(DirectoryOf(found), major);
+  present.merge(PartsIn(directory, major));
+  const bool jit_only = IsJitOnly(present, major, directory);
+  for (const std::string& part : PartNames(major)) {
+    const bool belongs = !jit_only || present.count(part) > 0;
+    (belongs ? install.parts : install.left_out).push_back(InspectPart(CudnnSoname(major, part), run_path));
+    present.erase(part);
+  }
+  // Newer releases bring further sub-libraries; those beside the main library belong to it.
+  for (const std::string& part : present)
+    install.parts.push_back(InspectPart(CudnnSoname(major, part), run_path));
+  return install;
 }
 
 }  // namespace
@@ -77,6 +145,19 @@ std::vector<const CudnnPart*> CudnnInstall::Broken() const {
   for (const auto& part : parts)
     if (!part.error.empty()) broken.push_back(&part);
   return broken;
+}
+
+std::vector<const CudnnPart*> CudnnInstall::Awaiting() const {
+  std::vector<const CudnnPart*> awaiting;
+  if (!main.awaits.empty()) awaiting.push_back(&main);
+  for (const auto& part : parts)
+    if (!part.awaits.empty()) awaiting.push_back(&part);
+  return awaiting;
+}
+
+bool CudnnInstall::callable() const {
+  const auto loaded = [](const CudnnPart& part) { return part.error.empty() && part.awaits.empty(); };
+  return found() && loaded(main) && (parts.empty() || loaded(parts.front()));
 }
 
 std::vector<std::string> CudnnInstall::Directories() const {
@@ -98,39 +179,40 @@ std::string CudnnInstall::Version() const {
   return {};
 }
 
-CudnnInstall InspectCudnn() {
-  CudnnInstall install;
-  for (int major : {9, 8}) {
-    const std::string name = FileName("", major);
-    const std::string found = ResolveLibrary(name);
-    if (found.empty()) continue;
-    install.major = major;
-    install.main = InspectPart(name, {});
-    // $ORIGIN is the directory of the name the loader opened, before links are followed.
-    const std::vector<std::string> run_path = ElfFile(found).RunPath();
-    std::vector<std::string> parts = PartNames(major);
-    for (auto& further : FurtherParts(DirectoryOf(found), major)) parts.push_back(std::move(further));
-    for (const auto& part : parts) install.parts.push_back(InspectPart(FileName(part, major), run_path));
-    return install;
+std::string VersionOfFiles(const std::string& directory, int major) {
+  for (const std::string& part : PartNames(major))
+    if (const std::string version = VersionObject(ElfFile(directory + "/" + CudnnSoname(major, part)));
+        !version.empty())
+      return version;
+  return {};
+}
+
+CudnnInstall InspectCudnn(const std::vector<int>& majors) {
+  for (const int major : majors) {
+    const std::string found = ResolveLibrary(CudnnSoname(major));
+    if (!found.empty()) return InspectMajor(major, found);
   }
-  LateLibrary library;
-  install.main.name = FileName("", 9);
-  // Only to hear the loader's own words.
-  if (!library.Open(install.main.name)) install.main.error = library.error();
+  CudnnInstall install;
+  install.main = InspectPart(CudnnSoname(majors.front()), {});
   return install;
+}
+
+std::string CudaMajorOfRunPath(const CudnnInstall& install) {
+  for (const auto& part : install.parts) {
+    for (const std::string& directory : ElfFile(part.path).RunPath()) {
+      const size_t at = directory.find("/cu1");
+      if (at != std::string::npos && directory.compare(at + 5, 1, "/") == 0)
+        return directory.substr(at + 3, 2);
+    }
+  }
+  return {};
 }
 
 bool LoadCudnn(CudnnInstall* install) {
   if (!install->found()) return false;
-  const auto damaged = install->Broken();
-  if (!damaged.empty()) return false;
-  std::vector<CudnnPart*> all;
-  for (auto& part : install->parts) all.push_back(&part);
-  all.push_back(&install->main);
-  for (CudnnPart* part : all) {
-    LateLibrary library;
-    if (!library.Open(part->path)) part->error = library.error();
-  }
+  if (!install->Broken().empty()) return false;
+  for (auto& part : install->parts) LoadPart(&part);
+  LoadPart(&install->main);
   return install->Broken().empty();
 }
 

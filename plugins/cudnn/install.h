@@ -12,31 +12,56 @@ namespace cudnn_ci {
 
 struct CudnnPart {
   std::string name;     // "libcudnn_graph.so.9"
-  std::string path;     // the file the loader takes, links followed; empty if it finds none
+  std::string found;    // the file the loader takes; empty if it finds none
+  std::string path;     // the same, links followed
   std::string error;    // why it is unusable, in the loader's words where there are some
   std::string version;  // "9.19.0" by the file's own version object; empty where it has none
+  // "libcuda.so.1": a library of the driver, which is not on this machine and without which this part cannot
+  // be loaded. Its file is sound and what else it names loads; its symbols are proved with a driver. Known
+  // after LoadCudnn.
+  std::string awaits;
+  std::vector<std::string>
+      passed_over;  // files of this name before `path` that the loader cannot use, in words
 };
 
 struct CudnnInstall {
-  int major = 0;                 // 9 or 8; 0: no libcudnn.so.9 or .so.8 is found
-  CudnnPart main;                // libcudnn.so.MAJOR; without an install its error is the loader's
+  int major = 0;   // 9 or 8; 0: no libcudnn.so of a known major is found
+  CudnnPart main;  // libcudnn.so.MAJOR; without an install its error says so as the loader would
   std::vector<CudnnPart> parts;  // in the order in which they depend on each other
+  // What a JIT-only package (libcudnn9-jit-cuda-13, nvidia-cudnn-jit-cu13) leaves out of a full install: the
+  // legacy API and the engines compiled ahead. Empty for a full install.
+  // https://docs.nvidia.com/deeplearning/cudnn/backend/latest/installation/overview.html
+  std::vector<CudnnPart> left_out;
 
   bool found() const { return major != 0; }
+  bool jit_only() const { return !left_out.empty(); }
   // Main library and parts whose `error` is set.
   std::vector<const CudnnPart*> Broken() const;
+  // Those that await a library of the driver.
+  std::vector<const CudnnPart*> Awaiting() const;
+  // True if main library and graph library are loaded, without which every call aborts.
+  bool callable() const;
   // Directories of all files found, each once, with what lies there: "/a (libcudnn.so.9, ...)".
   std::vector<std::string> Directories() const;
   // "9.19.0", read from the files; empty where they do not tell.
   std::string Version() const;
 };
 
-// Looks at files only: loads and calls nothing.
-CudnnInstall InspectCudnn();
+// The install of the first of these majors (CudnnMajors) of which a main library is found. Looks at files
+// only: loads and calls nothing.
+CudnnInstall InspectCudnn(const std::vector<int>& majors);
+
+// The CUDA major a cuDNN was built for, by the directory of the toolkit's wheel in its run path
+// ($ORIGIN/../../cu13/lib); empty where it names none. The library's own answer, cudnnGetCudartVersion,
+// would be a call.
+std::string CudaMajorOfRunPath(const CudnnInstall& install);
+
+// "9.19.0": what the libraries of this major in a folder say; empty where none has a version.
+std::string VersionOfFiles(const std::string& directory, int major);
 
 // Loads every part and the main library for the rest of the process's life and notes the loader's
 // errors. Loads nothing if a file is damaged: the loader would follow a sound one to it. Returns true
-// if everything is loaded, after which calling into cuDNN is safe.
+// if nothing is broken; what awaits the driver is not loaded then.
 bool LoadCudnn(CudnnInstall* install);
 
 }  // namespace cudnn_ci

@@ -5,6 +5,7 @@
 
 #include "common/judge.h"
 #include "common/loader_path.h"
+#include "cudnn/copies.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
 
@@ -28,24 +29,65 @@ void JudgeFiles(Context& ctx, const CudnnInstall& install) {
         [&] { return JoinLines(broken) + "; needed by " + install.main.path; });
 }
 
+// Why the loader did not take the files that came first, where that is so.
+std::string PassedOver(const CudnnInstall& install) {
+  std::vector<std::string> all = install.main.passed_over;
+  for (const auto& part : install.parts)
+    all.insert(all.end(), part.passed_over.begin(), part.passed_over.end());
+  return all.empty() ? "" : "; the loader passes over " + JoinLines(all);
+}
+
 void JudgeDirectories(Context& ctx, const CudnnInstall& install) {
   const std::vector<std::string> directories = install.Directories();
-  Judge(
-      ctx, directories.size() <= 1, "all libraries of cuDNN lie in one directory", kCudnnMixedDirectories,
-      [&] { return JoinLines(directories) + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'"; });
+  Judge(ctx, directories.size() <= 1, "all libraries of cuDNN lie in one directory", kCudnnMixedDirectories,
+        [&] {
+          return JoinLines(directories) + PassedOver(install) + "; LD_LIBRARY_PATH='" +
+                 Environment("LD_LIBRARY_PATH") + "'";
+        });
+}
+
+// What is no fault and yet limits what a pass says.
+void SayWhatIsNotProved(Context& ctx, const CudnnInstall& install) {
+  std::string awaiting, left_out;
+  for (const CudnnPart* part : install.Awaiting())
+    awaiting += (awaiting.empty() ? "" : "; ") + part->path + " needs " + part->awaits;
+  if (!awaiting.empty()) ctx.Finding(kCudnnAwaitsDriver, awaiting + ", which is not on this machine");
+  if (!install.jit_only()) return;
+  std::vector<std::string> elsewhere;
+  for (const auto& part : install.left_out) {
+    left_out += (left_out.empty() ? "" : ", ") + part.name;
+    if (!part.path.empty()) elsewhere.push_back(part.path);
+  }
+  ctx.Finding(kCudnnJitOnly, "without " + left_out + "; " + install.main.path);
+  if (!elsewhere.empty())
+    ctx.Finding(kCudnnJitCompleted, install.main.path + " would be completed with " + JoinLines(elsewhere) +
+                                        "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'");
 }
 
 void JudgeVersions(Context& ctx, const CudnnInstall& install) {
   std::map<std::string, std::string> files;  // version -> the files of it
-  for (const auto& part : install.parts) {
-    if (part.version.empty()) continue;
-    std::string& names = files[part.version];
-    names += (names.empty() ? "" : ", ") + part.path;
+  // What a JIT-only package leaves out and the loader finds elsewhere would be used with it.
+  for (const auto* parts : {&install.parts, &install.left_out}) {
+    for (const auto& part : *parts) {
+      if (part.version.empty()) continue;
+      std::string& names = files[part.version];
+      names += (names.empty() ? "" : ", ") + part.path;
+    }
   }
   std::vector<std::string> versions;
   for (const auto& [version, names] : files) versions.push_back(version + " (" + names + ")");
   Judge(ctx, versions.size() <= 1, "the libraries that carry a version carry the same one",
         kCudnnMixedVersions, [&] { return JoinLines(versions); });
+}
+
+// The loader finds none, but the image may hold one where only Python or a program's run path looks.
+std::string CopiesElsewhere() {
+  std::string all;
+  for (const CudnnCopy& copy : FindCudnnCopies().copies)
+    all += (all.empty() ? "; there are copies that the loader does not look at: " : ", ") +
+           (copy.version.empty() ? "one of unknown version" : copy.version) + " in " + copy.directory + " (" +
+           copy.origin + ")";
+  return all;
 }
 
 struct Load {
@@ -65,28 +107,33 @@ struct Load {
       JudgeAbsence(ctx, "libcudnn.so", "no cuDNN is found", kCudnnNotPromised);
       return;
     }
-    CudnnInstall install = InspectCudnn();
+    CudnnInstall install = InspectCudnn(contract.majors);
     contract.SkipUnlessPromised(ctx, install.found());
     if (!Judge(ctx, install.found(), "the main library is found", kCudnnMissing, [&] {
           return install.main.error + " (looked for libcudnn.so.9 and libcudnn.so.8; LD_LIBRARY_PATH='" +
-                 Environment("LD_LIBRARY_PATH") + "')";
+                 Environment("LD_LIBRARY_PATH") + "')" + CopiesElsewhere();
         })) {
       return;
     }
-    const std::string spec = ctx.SubjectSpec();
-    if (spec.compare(0, 5, "path:") == 0) {
-      const std::string folder = RealPath(spec.substr(5));
-      Judge(ctx, RealPath(install.main.path).compare(0, folder.size() + 1, folder + "/") == 0,
-            "the main library is the subject's own", kCudnnMissing, [&] {
+    if (const std::string folder = SubjectFolder(ctx.SubjectSpec()); !folder.empty()) {
+      Judge(ctx, LiesIn(install.main.found, folder), "the main library is the subject's own", kCudnnMissing,
+            [&] {
               return "not in " + folder + ", the subject's folder: the loader takes " + install.main.path;
             });
     }
     ctx.Log("cuDNN " + install.Version() + " at " + install.main.path);
-    ctx.Step("load");
-    LoadCudnn(&install);
-    JudgeFiles(ctx, install);
+    // Files that are useless as they lie there come first; then mixtures, which often do not even load
+    // together; then what the loader says.
+    const bool damaged = !install.Broken().empty();
+    if (damaged) JudgeFiles(ctx, install);
     JudgeDirectories(ctx, install);
     JudgeVersions(ctx, install);
+    if (!damaged) {
+      ctx.Step("load");
+      LoadCudnn(&install);
+      JudgeFiles(ctx, install);
+    }
+    SayWhatIsNotProved(ctx, install);
   }
 };
 

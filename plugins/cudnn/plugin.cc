@@ -3,9 +3,8 @@
 #include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
-#include <algorithm>
-
-#include "common/elf_file.h"
+#include "common/loader_path.h"
+#include "cudnn/copies.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
 
@@ -47,6 +46,47 @@ CCI_FINDING(cudnn_ci::kCudnnFlavourMismatch, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE
             "nvidia-cudnn-cu12, ...).",
             "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/reference/support-matrix.html")
 CCI_FINDING(
+    cudnn_ci::kCudnnAwaitsDriver, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
+    "a library of cuDNN needs the driver's, which is not on this machine: it was not loaded",
+    "Nothing is wrong with the image. A run on a machine with a GPU proves this library too.",
+    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html")
+CCI_FINDING(
+    cudnn_ci::kCudnnDriverLibraryMissing, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+    "a library of cuDNN needs one of the driver's that this container was not given",
+    "Give the container the whole driver: NVIDIA_DRIVER_CAPABILITIES=compute,utility, and a host driver "
+    "whose "
+    "packages are complete.",
+    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html")
+CCI_FINDING(
+    cudnn_ci::kCudnnJitOnly, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
+    "this cuDNN is a JIT-only package: it has the graph API with engines compiled at run time",
+    "Install the full package (nvidia-cudnn-cu13, libcudnn9-cuda-13) if programs of the image use the "
+    "legacy API or rely on engines compiled ahead.",
+    "https://docs.nvidia.com/deeplearning/cudnn/installation/latest/linux.html")
+CCI_FINDING(
+    cudnn_ci::kCudnnJitCompleted, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "a JIT-only cuDNN comes first on the loader's path, and a full one behind it",
+    "Keep one of the two on the loader's path: a program that calls the legacy API gets the first one's "
+    "main library with the other's parts, and CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH if they differ.",
+    "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
+CCI_FINDING(cudnn_ci::kCublasLtUnusable, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "cuDNN's engines need libcublasLt of their CUDA major, and it is missing or cannot be loaded",
+            "Install the libcublas package of that CUDA major (libcublas-13-0, nvidia-cublas, ...) where the "
+            "loader or "
+            "the run path of cuDNN finds it. Without it a convolution aborts the program.",
+            "https://docs.nvidia.com/deeplearning/cudnn/installation/latest/linux.html")
+CCI_FINDING(cudnn_ci::kCudnnHeaderMismatch, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+            "cuDNN's headers are of another version than its libraries",
+            "Install headers and libraries of one version: what is built here calls with other enumerations "
+            "than the library knows.",
+            "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/release-notes.html")
+CCI_FINDING(
+    cudnn_ci::kCudnnPackageMismatch, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "the package metadata beside cuDNN does not agree with its libraries",
+    "Packages for two CUDA majors write into one folder: uninstall both, then install the one that is "
+    "meant.",
+    "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
+CCI_FINDING(
     cudnn_ci::kCudnnInitFailed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "cudnnCreate fails although driver and GPU work",
     "Compare the cuDNN version with the GPU's architecture and the driver in NVIDIA's support matrix; "
@@ -60,27 +100,40 @@ CCI_FINDING(cudnn_ci::kCudnnInitOutOfMemory, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNE
 namespace cudnn_ci {
 namespace {
 
-// The CUDA major a cuDNN was built for, by the directory of the toolkit's wheel in its run path
-// ($ORIGIN/../../cu13/lib); empty where it names none. The library's own answer, cudnnGetCudartVersion,
-// would be a call.
-std::string CudaMajorOfRunPath(const CudnnInstall& install) {
-  for (const auto& part : install.parts) {
-    for (const std::string& directory : ElfFile(part.path).RunPath()) {
-      const size_t at = directory.find("/cu1");
-      if (at != std::string::npos && directory.compare(at + 5, 1, "/") == 0)
-        return directory.substr(at + 3, 2);
-    }
+// More copies than any image has; facts of one plugin are bounded.
+constexpr size_t kMostCopies = 32;
+
+void ReportCopies(FactSink& facts) {
+  const CudnnCopies found = FindCudnnCopies();
+  for (size_t i = 0; i < found.copies.size() && i < kMostCopies; ++i) {
+    const CudnnCopy& copy = found.copies[i];
+    const std::string key = CCI_FACT_CUDNN_COPY + std::to_string(i);
+    facts.Report(key + CCI_FACT_CUDNN_COPY_PATH, copy.directory + "/" + CudnnSoname(copy.major));
+    facts.Report(key + CCI_FACT_CUDNN_COPY_ORIGIN, copy.origin);
+    if (!copy.version.empty()) facts.Report(key + CCI_FACT_CUDNN_COPY_VERSION, copy.version);
   }
-  return {};
+  if (!found.complete || found.copies.size() > kMostCopies)
+    facts.Report("cudnn.copies", "incomplete: the search gave up at its bound");
+}
+
+// What changes which libraries a process gets, and how the loader and the allocator work.
+void ReportLoaderVariables(FactSink& facts) {
+  for (const char* name : {"LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES", "CUDNN_LIB_CONFIG"})
+    if (const std::string value = Environment(name); !value.empty())
+      facts.Report(std::string("env.") + name, value);
 }
 
 void Facts(FactSink& facts) {
-  const CudnnInstall install = InspectCudnn();
+  ReportCopies(facts);
+  ReportLoaderVariables(facts);
+  const CudnnInstall install =
+      InspectCudnn(CudnnMajors(PromiseOf(facts, "image.cudnn"), facts.SubjectSpec()));
   if (!install.found()) return;
   facts.Report(CCI_FACT_CUDNN_PATH, install.main.path);
   const std::string version = install.Version(), cuda = CudaMajorOfRunPath(install);
   if (!version.empty()) facts.Report(CCI_FACT_CUDNN_VERSION, version);
   if (!cuda.empty()) facts.Report(CCI_FACT_CUDNN_CUDART, cuda);
+  if (install.jit_only()) facts.Report(CCI_FACT_CUDNN_LIBRARIES, "jit");
 }
 
 CCI_FACTS(Facts, true)

@@ -3,38 +3,146 @@
 #include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <sstream>
 
 #include "common/cudnn_api.h"
+#include "common/driver_files.h"
+#include "common/elf_file.h"
 #include "common/judge.h"
+#include "common/loader_path.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
+#include "cudnn/metadata.h"
 
 namespace cudnn_ci {
 namespace {
 
-// True if a cuDNN built for this CUDA major fits the toolkit: the one found, else the one promised.
-// Minors do not matter: one build serves all toolkits of a major.
+// The CUDA majors that the image's toolkits of the promise have, and how they are known, in words; what is
+// promised where none is found. One build of cuDNN serves all toolkits of a major.
 bool FlavourFits(Context& ctx, int cuda_major, std::string* toolkit) {
-  constexpr int kAnyMinor = 20;  // no CUDA major had more
-  *toolkit = ctx.Fact(CCI_FACT_TOOLKIT_VERSION);
-  if (!toolkit->empty()) {
-    const bool fits = std::atoi(toolkit->c_str()) == cuda_major;
-    *toolkit += " is found";
-    return fits;
+  const Promise promise = PromiseOf(ctx, "image.toolkit");
+  const std::string found = ctx.Fact(CCI_FACT_TOOLKIT_VERSION);
+  if (found.empty()) {
+    *toolkit = promise.range + " is promised";
+    return promise.OfMajor(cuda_major);
   }
-  const std::string promised = ctx.Contract("image.toolkit");
-  if (promised.empty() || promised == "absent") return true;
-  *toolkit = promised + " is promised";
-  for (int minor = 0; minor < kAnyMinor; ++minor)
-    if (ctx.Satisfies(std::to_string(cuda_major) + "." + std::to_string(minor), promised)) return true;
-  return false;
+  *toolkit = found + " is found";
+  bool fits = std::atoi(found.c_str()) == cuda_major;
+  // Of several toolkits that all keep the promise, any one will do.
+  std::istringstream others(ctx.Fact("toolkit.runtime.versions"));
+  for (std::string version; others >> version;)
+    fits = fits || (std::atoi(version.c_str()) == cuda_major && promise.Kept(version));
+  return fits;
+}
+
+// What an install says of itself: its own functions where they can be called, else its files.
+struct Identity {
+  std::string version;
+  int cuda_major = 0;  // 0: it does not say
+};
+
+// Each of these loads a sub-library and compares its version with the main library's.
+void JudgeVersionChecks(Context& ctx, const CudnnApi& api, const CudnnInstall& install) {
+  std::string mixed, unusable;
+  const std::vector<const CudnnPart*> awaiting = install.Awaiting();
+  const auto ask = [&](const char* name, const LateFunction<cudnnStatus_t()>& check) {
+    const bool awaits = std::any_of(awaiting.begin(), awaiting.end(), [&](const CudnnPart* part) {
+      return part->name == CudnnSoname(install.major, name);
+    });
+    if (!check || awaits) return;
+    ctx.Step(check.name());
+    const cudnnStatus_t status = check();
+    if (status == CUDNN_STATUS_SUCCESS) return;
+    std::string& wrong = status == CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH ? mixed : unusable;
+    wrong += (wrong.empty() ? "" : "; ") + std::string(check.name()) + ": " + api.Describe(status);
+  };
+  ask("graph", api.GraphVersionCheck);
+  if (!install.jit_only()) {
+    ask("ops", api.OpsVersionCheck);
+    ask("cnn", api.CnnVersionCheck);
+    ask("adv", api.AdvVersionCheck);
+  }
+  Judge(ctx, mixed.empty(), "cuDNN finds its own libraries of one version", kCudnnMixedVersions,
+        [&] { return mixed + "; " + install.main.path; });
+  Judge(ctx, unusable.empty(), "cuDNN can use its own libraries", kCudnnSublibraryUnloadable,
+        [&] { return unusable + "; " + install.main.path; });
+}
+
+// cuDNN asks for its parts by longer names first ("libcudnn_ops.so.9.19.0"), which may be found elsewhere.
+void JudgeMappedFiles(Context& ctx, const CudnnInstall& install) {
+  std::map<std::string, std::string> directories;
+  for (const std::string& path : MappedLibraries("libcudnn"))
+    directories[DirectoryOf(path)] += " " + path.substr(path.rfind('/') + 1);
+  std::string all;
+  bool differ = false;
+  for (const auto& [directory, files] : directories) {
+    all += (all.empty() ? "" : "; ") + directory + ":" + files;
+    differ = differ || VersionOfFiles(directory, install.major) != install.Version();
+  }
+  if (directories.size() > 1 && !differ)
+    ctx.Log("two copies of one version are used together: " + all, CCI_LOG_WARNING);
+  Judge(ctx, directories.size() <= 1 || !differ, "what is loaded comes from one directory",
+        kCudnnMixedDirectories, [&] { return "loaded are " + all; });
+}
+
+Identity Identify(Context& ctx, const CudnnInstall& install) {
+  if (!install.callable()) {
+    ctx.Log("nothing can be called without the driver's library: the files tell version and CUDA major");
+    return {install.Version(), std::atoi(CudaMajorOfRunPath(install).c_str())};
+  }
+  CudnnApi api;
+  CCI_ASSERT_TRUE(api.LoadFile(install.main.path)) << api.error();
+  ctx.Step("cudnnGetVersion");
+  const std::string version = api.VersionText();
+  CCI_ASSERT_NE(api.version(), 0u) << install.main.path << " has no symbol cudnnGetVersion";
+  JudgeVersionChecks(ctx, api, install);
+  JudgeMappedFiles(ctx, install);
+  ctx.Step("cudnnGetCudartVersion");
+  return {version, static_cast<int>(api.GetCudartVersion()) / 1000};
+}
+
+// cuDNN 9 opens libcublasLt by name when a convolution first needs it, and aborts if it cannot; cuDNN 8 links
+// it, so that its parts would not have loaded. A JIT-only package does without.
+void JudgeCublasLt(Context& ctx, const CudnnInstall& install, int cuda_major) {
+  if (install.major < 9 || install.jit_only() || cuda_major == 0) return;
+  const std::string name = "libcublasLt.so." + std::to_string(cuda_major);
+  std::vector<std::string> run_path;
+  for (const auto& part : install.parts)
+    if (part.name == CudnnSoname(install.major, "engines_precompiled"))
+      run_path = ElfFile(part.path).RunPath();
+  LateLibrary library;
+  std::string error;
+  bool usable = LoadChecked(name, &library, &error, run_path);
+  if (const std::string awaited = AwaitedLibrary(error); !usable && !awaited.empty()) {
+    ctx.Log(name + " needs " + awaited + ", which is not on this machine: it was not loaded");
+    return;
+  }
+  if (usable && !library.Find("cublasLtGetVersion")) {
+    usable = false;
+    error = library.Path() + " has no symbol cublasLtGetVersion";
+  }
+  Judge(ctx, usable, "cuDNN finds " + name, kCublasLtUnusable, [&] {
+    return error + "; needed by " + install.main.path + ", built for CUDA " + std::to_string(cuda_major) +
+           "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
+  });
+}
+
+void NoteMetadata(Context& ctx, const CudnnInstall& install, const std::string& version) {
+  const std::string directory = DirectoryOf(install.main.path);
+  const std::string libraries = "the libraries in " + directory + " are of " + version + ", ";
+  if (const std::string difference = HeaderDifference(directory, version); !difference.empty())
+    ctx.Finding(kCudnnHeaderMismatch, libraries + difference);
+  if (const std::string difference = PackageDifference(directory, version); !difference.empty())
+    ctx.Finding(kCudnnPackageMismatch, libraries + difference);
 }
 
 struct Version {
   struct Params {};
   static void Describe(Schema<Params>& s) {
-    s.Summary("cuDNN is of the promised version and built for the image's CUDA major")
+    s.Summary("cuDNN is of the promised version, of one piece, and fits the image's CUDA libraries")
         .Layer(CCI_LAYER_CUDNN)
         .Judges("image.cudnn")
         .Devices(CCI_DEVICES_NONE)
@@ -49,25 +157,21 @@ struct Version {
       JudgeAbsence(ctx, "libcudnn.so", "no cuDNN is found", kCudnnNotPromised);
       return;
     }
-    CudnnInstall install = InspectCudnn();
+    CudnnInstall install = InspectCudnn(contract.majors);
     CCI_ASSERT_TRUE(LoadCudnn(&install)) << install.main.error;
-    CudnnApi api;
-    CCI_ASSERT_TRUE(api.LoadFile(install.main.path)) << api.error();
-    ctx.Step("cudnnGetVersion");
-    const std::string version = api.VersionText();
-    CCI_ASSERT_NE(api.version(), 0u) << install.main.path << " has no symbol cudnnGetVersion";
-    Judge(ctx, contract.Kept(ctx, version), "cuDNN " + version + " is " + contract.range,
-          kCudnnOutsideContract,
-          "cuDNN " + version + " found, " + contract.range + " promised; " + install.main.path);
-
-    ctx.Step("cudnnGetCudartVersion");
-    const int cudart = static_cast<int>(api.GetCudartVersion());
+    const Identity identity = Identify(ctx, install);
+    const std::string &version = identity.version, &range = contract.promise.range;
+    CCI_ASSERT_FALSE(version.empty()) << install.main.path << " does not say its version";
+    Judge(ctx, contract.promise.Kept(version), "cuDNN " + version + " is " + range, kCudnnOutsideContract,
+          "cuDNN " + version + " found, " + range + " promised; " + install.main.path);
     std::string toolkit;
-    const bool fits = FlavourFits(ctx, cudart / 1000, &toolkit);
+    const bool fits = identity.cuda_major == 0 || FlavourFits(ctx, identity.cuda_major, &toolkit);
     Judge(ctx, fits, "cuDNN is built for the toolkit's CUDA major", kCudnnFlavourMismatch, [&] {
       return "cuDNN " + version + " (" + install.main.path + ") is built for CUDA " +
-             std::to_string(cudart / 1000) + "; toolkit " + toolkit;
+             std::to_string(identity.cuda_major) + "; toolkit " + toolkit;
     });
+    if (fits) JudgeCublasLt(ctx, install, identity.cuda_major);
+    NoteMetadata(ctx, install, version);
   }
 };
 

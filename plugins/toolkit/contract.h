@@ -7,28 +7,24 @@
 
 #include <string>
 
+#include "common/promise.h"
+
 namespace cudnn_ci {
 
 struct ToolkitContract {
   bool absent = false;  // the image promises to carry no toolkit
-  std::string range;    // else what it promises; empty: nothing, so any version will do
+  Promise promise;      // else which version it promises
 
-  bool Kept(const Context& ctx, const std::string& version) const {
-    return range.empty() || ctx.Satisfies(version, range);
-  }
   // Ends the check as skipped: what is neither promised nor there is not gated.
   void SkipUnlessPromised(Context& ctx, bool found) const {
-    if (!found && range.empty()) {
+    if (!found && promise.range.empty())
       ctx.Skip(CCI_SKIP_ABSENT, "a toolkit, or image.toolkit in the matrix", "neither");
-    }
   }
 };
 
+// Valid as long as `ctx`.
 inline ToolkitContract ReadToolkitContract(const Context& ctx) {
-  ToolkitContract contract;
-  contract.range = ctx.Contract("image.toolkit");
-  contract.absent = contract.range == "absent";
-  return contract;
+  return {ctx.Contract("image.toolkit") == "absent", PromiseOf(ctx, "image.toolkit")};
 }
 
 }  // namespace cudnn_ci

@@ -7,6 +7,8 @@ namespace cudnn_ci {
 inline constexpr char kToolkitRuntimeMissing[] = "toolkit-runtime-missing";
 inline constexpr char kToolkitOutsideContract[] = "toolkit-outside-contract";
 inline constexpr char kToolkitNotPromised[] = "toolkit-not-promised";
+inline constexpr char kCublasUnusable[] = "cublas-unusable";
+inline constexpr char kCublasMixedDirectories[] = "cublas-mixed-directories";
 inline constexpr char kNvrtcMissing[] = "nvrtc-missing";
 inline constexpr char kNvrtcOutsideContract[] = "nvrtc-outside-contract";
 inline constexpr char kNvrtcCompileFailed[] = "nvrtc-compile-failed";

@@ -89,12 +89,12 @@ struct LaunchCheck {
   }
 
   static void Run(Context& ctx, const Params&) {
-    if (ReadToolkitContract(ctx).absent)
-      ctx.Skip(CCI_SKIP_ABSENT, "a toolkit", "the matrix promises an image without one");
+    const ToolkitContract contract = ReadToolkitContract(ctx);
+    if (contract.absent) ctx.Skip(CCI_SKIP_ABSENT, "a toolkit", "the matrix promises an image without one");
     // Neither NVRTC nor the driver may answer from the compute cache: the kernel is to be compiled here.
     setenv("CUDA_CACHE_DISABLE", "1", 1);
     NvrtcApi nvrtc;
-    CCI_ASSERT_TRUE(nvrtc.Load()) << nvrtc.error();
+    CCI_ASSERT_TRUE(nvrtc.Load(contract.promise)) << nvrtc.error();
     DriverApi api;
     CCI_ASSERT_TRUE(api.Load()) << api.error();
     PrimaryContext context(api);

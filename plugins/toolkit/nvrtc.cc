@@ -50,7 +50,7 @@ struct Nvrtc {
     // An answer from the compute cache would hide that NVRTC cannot compile.
     setenv("CUDA_CACHE_DISABLE", "1", 1);
     NvrtcApi nvrtc;
-    const bool loaded = nvrtc.Load();
+    const bool loaded = nvrtc.Load(contract.promise);
     contract.SkipUnlessPromised(ctx, loaded || !nvrtc.missing());
     if (!Judge(ctx, loaded, "NVRTC loads", kNvrtcMissing, [&] {
           return nvrtc.error() + " (looked for " + NvrtcApi::Sonames() + "; LD_LIBRARY_PATH='" +
@@ -60,9 +60,9 @@ struct Nvrtc {
     }
     const std::string version = nvrtc.Version(), path = RealPath(nvrtc.path());
     ctx.Log("NVRTC " + version + " at " + path);
-    if (!Judge(ctx, !version.empty() && contract.Kept(ctx, version),
-               "NVRTC " + version + " is " + contract.range, kNvrtcOutsideContract,
-               "NVRTC " + version + " found, " + contract.range + " promised; " + path)) {
+    const std::string& range = contract.promise.range;
+    if (!Judge(ctx, !version.empty() && contract.promise.Kept(version), "NVRTC " + version + " is " + range,
+               kNvrtcOutsideContract, "NVRTC " + version + " found, " + range + " promised; " + path)) {
       return;
     }
     const std::string damaged = DamagedBuiltins(nvrtc);

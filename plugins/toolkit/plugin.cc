@@ -22,6 +22,15 @@ CCI_FINDING(cudnn_ci::kToolkitNotPromised, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "the matrix promises an image without a CUDA toolkit, and there is one",
             "Remove the toolkit's packages from the image, or promise its version in image.toolkit.",
             "https://docs.nvidia.com/cuda/cuda-installation-guide-linux/index.html")
+CCI_FINDING(
+    cudnn_ci::kCublasUnusable, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE, "the image's cuBLAS cannot be loaded",
+    "Install libcublas and libcublasLt of one version in one directory, and take the directory of the "
+    "other libcublasLt out of LD_LIBRARY_PATH.",
+    "https://docs.nvidia.com/cuda/cublas/index.html")
+CCI_FINDING(cudnn_ci::kCublasMixedDirectories, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+            "libcublas and libcublasLt are taken from different installs",
+            "Keep both from one CUDA install: take the directory of the other one out of LD_LIBRARY_PATH.",
+            "https://docs.nvidia.com/cuda/cublas/index.html")
 CCI_FINDING(cudnn_ci::kNvrtcMissing, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "the image promises a CUDA toolkit and its run-time compiler (NVRTC) cannot be loaded",
             "Install the cuda-nvrtc package of the toolkit's version; cuDNN's runtime-compiled engines and "
@@ -49,15 +58,22 @@ namespace cudnn_ci {
 namespace {
 
 void Facts(FactSink& facts) {
-  std::string version;
-  for (const auto& cudart : FindCudart()) {
+  const Promise promise = PromiseOf(facts, "image.toolkit");
+  const std::vector<CudartLibrary> found = FindCudart();
+  const CudartLibrary* judged = JudgedCudart(found, promise);
+  std::string version = judged ? judged->version : "", all, versions;
+  if (!version.empty()) facts.Report("toolkit.runtime.path", RealPath(judged->path));
+  for (const CudartLibrary& cudart : found) {
     if (cudart.version.empty()) continue;
-    version = cudart.version;
-    facts.Report("toolkit.runtime.path", RealPath(cudart.path));
-    break;  // newest first
+    all += (all.empty() ? "" : ", ") + cudart.version + " " + RealPath(cudart.path);
+    versions += (versions.empty() ? "" : " ") + cudart.version;
+  }
+  if (!all.empty()) {
+    facts.Report("toolkit.runtime.all", all);
+    facts.Report("toolkit.runtime.versions", versions);
   }
   NvrtcApi nvrtc;
-  if (nvrtc.Load()) {
+  if (nvrtc.Load(promise)) {
     const std::string nvrtc_version = nvrtc.Version();
     if (version.empty()) version = nvrtc_version;
     if (!nvrtc_version.empty()) facts.Report("toolkit.nvrtc.version", nvrtc_version);

@@ -2,6 +2,7 @@
 #include <cudnn_ci/check.hpp>
 
 #include "common/cudart_api.h"
+#include "common/driver_files.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "toolkit/contract.h"
@@ -10,15 +11,44 @@
 namespace cudnn_ci {
 namespace {
 
+// An image need not have cuBLAS. One that is there and cannot be loaded, most often because the libcublasLt
+// that is found first is of another install, fails every program that uses it.
+void JudgeCublas(Context& ctx, int major) {
+  const std::string name = "libcublas.so." + std::to_string(major);
+  const std::string lt_name = "libcublasLt.so." + std::to_string(major);
+  if (ResolveLibrary(name).empty()) return;
+  LateLibrary cublas, lt;
+  std::string error;
+  const bool loads = LoadChecked(name, &cublas, &error);
+  if (const std::string awaited = AwaitedLibrary(error); !loads && !awaited.empty()) {
+    ctx.Log(name + " needs " + awaited + ", which is not on this machine: it was not loaded");
+    return;
+  }
+  if (!Judge(ctx, loads, name + " loads", kCublasUnusable,
+             [&] { return error + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'"; })) {
+    return;
+  }
+  // The one that it took, which is loaded by now.
+  if (!lt.Open(lt_name)) return;
+  const std::string directory = DirectoryOf(RealPath(cublas.Path())),
+                    other = DirectoryOf(RealPath(lt.Path()));
+  ctx.Log("cuBLAS " + RealPath(cublas.Path()) + " with " + RealPath(lt.Path()));
+  if (directory != other)
+    ctx.Finding(kCublasMixedDirectories, name + " is taken from " + directory + " and " + lt_name + " from " +
+                                             other + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") +
+                                             "'");
+}
+
 struct Runtime {
   struct Params {};
   static void Describe(Schema<Params>& s) {
-    s.Summary("the CUDA runtime loads and is of the promised version")
+    s.Summary("the CUDA runtime loads and is of the promised version, and cuBLAS loads where there is one")
         .Layer(CCI_LAYER_TOOLKIT)
         .Judges("image.toolkit")
         .Devices(CCI_DEVICES_NONE)
         .PerSubject()
-        .TimeoutSeconds(30);
+        // Half a gigabyte of cuBLAS is read from a cold disk.
+        .TimeoutSeconds(60);
   }
 
   static void Run(Context& ctx, const Params&) {
@@ -34,24 +64,24 @@ struct Runtime {
                    Environment("LD_LIBRARY_PATH") + "'")) {
       return;
     }
-    std::string versions, errors;
-    bool kept = false;
+    std::string versions;
     for (const auto& cudart : found) {
-      if (cudart.version.empty()) {
-        errors += (errors.empty() ? "" : "; ") + cudart.error;
-        continue;
-      }
+      if (cudart.version.empty()) continue;
       ctx.Log("toolkit " + cudart.version + " at " + RealPath(cudart.path));
       versions += (versions.empty() ? "" : " and ") + cudart.version;
-      // An image may carry runtimes of several majors: programs choose by soname, and one keeps the promise.
-      kept = kept || contract.Kept(ctx, cudart.version);
     }
-    if (!kept && !errors.empty()) {
-      ctx.Finding(kToolkitRuntimeMissing, errors);
+    // An image may carry runtimes of several majors: programs choose by soname, and one keeps the promise.
+    const CudartLibrary& judged = *JudgedCudart(found, contract.promise);
+    if (judged.version.empty()) {
+      ctx.Finding(kToolkitRuntimeMissing, judged.error);
       return;
     }
-    Judge(ctx, kept, "toolkit " + versions + " is " + contract.range, kToolkitOutsideContract,
-          "toolkit " + versions + " found, " + contract.range + " promised");
+    const std::string& range = contract.promise.range;
+    if (!Judge(ctx, contract.promise.Kept(judged.version), "toolkit " + judged.version + " is " + range,
+               kToolkitOutsideContract, "toolkit " + versions + " found, " + range + " promised")) {
+      return;
+    }
+    JudgeCublas(ctx, judged.major);
   }
 };
 

@@ -1,14 +1,15 @@
 // A libcudnn.so.9 without a GPU, for tests. It computes convolutions on the CPU by the descriptors it is
 // given, says what it was asked, and errs where it is told to. Must not know the plugins' checks.
 //
-//   FAKE_CUDNN_VERSION    what cudnnGetVersion gives (91900)
-//   FAKE_CUDNN_CUDART     what cudnnGetCudartVersion gives (13000)
+//   FAKE_CUDNN_VERSION    what cudnnGetVersion gives (91900, or 8907 by the soname)
+//   FAKE_CUDNN_CUDART     what cudnnGetCudartVersion gives (13000, or 12000)
 //   FAKE_CUDNN_LOG        a file to which each cudnnCreate, cudnnDestroy and cudnnConvolutionForward adds a
 //                         line of JSON
 //   FAKE_CUDNN_REFUSES    algorithm numbers answered with NOT_SUPPORTED: "2,4"
 //   FAKE_CUDNN_PROPOSALS  what cudnnGetConvolutionForwardAlgorithm_v7 answers, best first:
 //                         "ALGORITHM/MATH/STATUS,..." ("1/1/0,0/0/0")
 //   FAKE_CUDNN_LOADS      a library that cudnnCreate loads, as a real one does its own
+//   FAKE_CUDNN_OPENS      a library that cudnnGraphVersionCheck loads, in the same way
 //   FAKE_CUDNN_WORKSPACE  bytes that every algorithm but 0 asks for (100); all are read and written
 //   FAKE_CUDNN_FAULT      one of
 //     call:FUNCTION:N:WHAT      see fake_env.h
@@ -32,6 +33,10 @@
 
 #include "fake_env.h"
 
+#ifndef FAKE_CUDNN_DEFAULT
+#define FAKE_CUDNN_DEFAULT 91900
+#define FAKE_CUDNN_CUDART_DEFAULT 13000
+#endif
 #define EXPORT extern "C" __attribute__((visibility("default")))
 #define CALL() FAKE_CALL("FAKE_CUDNN_FAULT", cudnnStatus_t)
 
@@ -111,12 +116,34 @@ std::size_t WorkspaceOf(cudnnConvolutionFwdAlgo_t algorithm) {
 
 }  // namespace
 
-EXPORT size_t cudnnGetVersion() { return static_cast<size_t>(FakeNumber("FAKE_CUDNN_VERSION", 91900)); }
-EXPORT size_t cudnnGetCudartVersion() { return static_cast<size_t>(FakeNumber("FAKE_CUDNN_CUDART", 13000)); }
+EXPORT size_t cudnnGetVersion() {
+  return static_cast<size_t>(FakeNumber("FAKE_CUDNN_VERSION", FAKE_CUDNN_DEFAULT));
+}
+EXPORT size_t cudnnGetCudartVersion() {
+  return static_cast<size_t>(FakeNumber("FAKE_CUDNN_CUDART", FAKE_CUDNN_CUDART_DEFAULT));
+}
 EXPORT const char* cudnnGetErrorString(cudnnStatus_t s) {
   return s == kUnsupported ? "CUDNN_STATUS_NOT_SUPPORTED" : "CUDNN_STATUS_OTHER";
 }
 EXPORT void cudnnGetLastErrorString(char* text, size_t size) { snprintf(text, size, "words of the library"); }
+
+EXPORT cudnnStatus_t cudnnGraphVersionCheck() {
+  CALL();
+  if (const char* library = getenv("FAKE_CUDNN_OPENS")) dlopen(library, RTLD_NOW);
+  return CUDNN_STATUS_SUCCESS;
+}
+EXPORT cudnnStatus_t cudnnOpsVersionCheck() {
+  CALL();
+  return CUDNN_STATUS_SUCCESS;
+}
+EXPORT cudnnStatus_t cudnnCnnVersionCheck() {
+  CALL();
+  return CUDNN_STATUS_SUCCESS;
+}
+EXPORT cudnnStatus_t cudnnAdvVersionCheck() {
+  CALL();
+  return CUDNN_STATUS_SUCCESS;
+}
 
 EXPORT cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
   CALL();

@@ -1,12 +1,16 @@
 /* An NVRTC that compiles nothing: its PTX and SASS are texts with the target and the names of the source's
  * kernels, which is all that the fake driver reads.
  *
- *   FAKE_NVRTC_VERSION  "13.0"
+ *   FAKE_NVRTC_VERSION  "13.0", or "12.8", by the soname
  *   FAKE_NVRTC_FAULT    "compile": every compilation fails; "compile:KERNEL": that of this kernel's source.
  *                       A compute cache would answer for it unless CUDA_CACHE_DISABLE is 1.
  *                       "no-kernel": the PTX lacks the kernel
  */
 #include "fake_env.h"
+
+#ifndef FAKE_NVRTC_DEFAULT
+#define FAKE_NVRTC_DEFAULT "13.0"
+#endif
 
 struct FakeProgram {
   char source[4096];
@@ -19,7 +23,7 @@ enum { kArchCount = sizeof kArchs / sizeof kArchs[0], kCompilation = 6 };
 
 int nvrtcVersion(int* major, int* minor) {
   const char* text = getenv("FAKE_NVRTC_VERSION");
-  return sscanf(text ? text : "13.0", "%d.%d", major, minor) == 2 ? 0 : 1;
+  return sscanf(text ? text : FAKE_NVRTC_DEFAULT, "%d.%d", major, minor) == 2 ? 0 : 1;
 }
 int nvrtcGetNumSupportedArchs(int* count) {
   *count = kArchCount;

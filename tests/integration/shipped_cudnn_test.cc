@@ -93,6 +93,113 @@ TEST_F(CudnnTest, MissingCudnnIsNamed) {
   EXPECT_THAT(r.Detail(), HasSubstr("libcudnn.so.9: cannot open shared object file"));
 }
 
+TEST_F(CudnnTest, WhatChangesTheLoaderIsAFact) {
+  Set("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
+  Set("CUDNN_LIB_CONFIG", "FULL");
+  const CheckOutcome r = Check("cudnn.load");
+  EXPECT_EQ(r.Fact("env.GLIBC_TUNABLES"), "glibc.malloc.tcache_count=0");
+  EXPECT_EQ(r.Fact("env.CUDNN_LIB_CONFIG"), "FULL");
+  EXPECT_EQ(r.Fact("env.LD_AUDIT"), "(none)");
+}
+
+// A copy as a Python wheel brings it, where only Python looks.
+class WheelTest : public CudnnTest {
+ protected:
+  WheelTest() {
+    fs::create_directories(folder_);
+    for (const auto& entry : fs::directory_iterator(FakeFolder("cudnn")))
+      if (entry.path().extension() == ".9")
+        fs::copy_file(fs::canonical(entry.path()), folder_ + "/" + entry.path().filename().string());
+    AddMetadata("nvidia_cudnn_cu13-9.19.0.56.dist-info");
+    Set("VIRTUAL_ENV", gate().Path("venv"));
+  }
+  void AddMetadata(const std::string& name) {
+    fs::create_directory(gate().Path("venv/lib/python3.11/site-packages/" + name));
+  }
+  // The severity of a finding of the check; "" if it has none.
+  static std::string Severity(const CheckOutcome& r, const std::string& slug) {
+    for (const json& f : r.record["findings"])
+      if (f["slug"] == slug) return f["severity"];
+    return "";
+  }
+  const std::string folder_ = gate().Path("venv/lib/python3.11/site-packages/nvidia/cudnn/lib");
+};
+
+TEST_F(WheelTest, CopyThatNoSubjectUsesIsAFactAndNotGated) {
+  CheckOutcome r = Check("cudnn.load");
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+  const std::string facts = r.gate.report["facts"]["system"].dump(), real = fs::canonical(folder_).string();
+  EXPECT_THAT(facts, AllOf(HasSubstr("\"" + real + "/libcudnn.so.9\""),
+                           HasSubstr("Python package nvidia-cudnn-cu13 9.19.0.56")));
+  const std::string sentence =
+      "cuDNN 9.19.0 at " + real + "/libcudnn.so.9 (Python package nvidia-cudnn-cu13 9.19.0.56) is used by no";
+  EXPECT_THAT(r.gate.report["not_gated"].dump(), HasSubstr(sentence));
+  UseSubjects("{\"system\": \"loader\", \"wheel\": \"path:" + folder_ + "\"}");
+  r = Check("cudnn.load");
+  EXPECT_THAT(r.gate.report["not_gated"].dump(), ::testing::Not(HasSubstr(real)));
+}
+
+TEST_F(WheelTest, MissingCudnnNamesTheCopy) {
+  const auto words = InMountNamespace("mount --bind /dev/null /etc/ld.so.cache");
+  if (words.empty()) GTEST_SKIP() << "hiding the loader's cache needs a mount namespace";
+  UseFakes({"libcuda", "nvml"});
+  gate().Before(words);
+  const CheckOutcome r = Check("cudnn.load");
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-missing")) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Detail(), HasSubstr("copies that the loader does not look at: "));
+  EXPECT_THAT(r.Detail(), HasSubstr("9.19.0 in " + fs::canonical(folder_).string()));
+}
+
+TEST_F(WheelTest, MetadataAndHeadersOfAnotherVersionAreWarnings) {
+  UseSubjects("{\"wheel\": \"path:" + folder_ + "\"}");
+  CheckOutcome r = Check("cudnn.version");
+  EXPECT_EQ(r.record["findings"].size(), 0u) << ::testing::PrintToString(r);
+  AddMetadata("nvidia_cudnn_cu12-9.10.2.21.dist-info");
+  fs::create_directory(folder_ + "/../include");
+  gate().Write("venv/lib/python3.11/site-packages/nvidia/cudnn/include/cudnn_version.h",
+               "#define CUDNN_MAJOR 8\n#define CUDNN_MINOR 9\n#define CUDNN_PATCHLEVEL 7\n");
+  r = Check("cudnn.version");
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+  EXPECT_EQ(Severity(r, "cudnn-header-mismatch"), "warning");
+  EXPECT_EQ(Severity(r, "cudnn-package-mismatch"), "warning");
+}
+
+TEST_F(CudnnTest, JitOnlyPackageIsWholeAndItsConvolutionsAreANamedSkip) {
+  TakeCudnn();
+  for (const char* part : {"ops", "cnn", "adv", "heuristic", "engines_precompiled"})
+    fs::remove(libraries() + "/libcudnn_" + part + ".so.9");
+  CheckOutcome r = Check("cudnn.load");
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Fact("cudnn.libraries"), "jit");
+  std::string slugs;
+  for (const json& f : r.record["findings"])
+    slugs += f["severity"].get<std::string>() + " " + f["slug"].get<std::string>() + "; ";
+  EXPECT_EQ(slugs, "note cudnn-jit-only; warning cudnn-jit-completed; ") << "the fake cuDNN lies behind it";
+  UseShapes(R"({"one": {"x": [1, 4, 8, 8], "w": [4, 4, 3, 3]}})");
+  r = Check(
+      "conv.forward",
+      R"("params": {"algo": "implicit_gemm", "dtype": "float32", "shape": "one"}, "allow_skip": ["absent"])");
+  EXPECT_EQ(r.Outcome(), "skipped") << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Skip("seen"), HasSubstr("a JIT-only cuDNN: " + libraries()));
+}
+
+TEST_F(CudnnTest, PartThatAwaitsTheDriverIsANoteAndInitialisationTheRunners) {
+  TakeCudnn();
+  Take("cudnn_more", "libcudnn_engines_runtime_compiled.so.9");
+  UseFakes({"libcuda", "nvml", "cudart13", "cudart12", "nvrtc"});
+  EXPECT_EQ(Check("cudnn.init").gate.exit_code, 0) << "all it needs is there";
+  fs::copy_file(FakeFile("cudnn_profiler", "libcudnn_adv.so.9"), libraries() + "/libcudnn_profiler.so.9");
+  const CheckOutcome load = Check("cudnn.load");
+  EXPECT_EQ(load.Outcome(), "passed") << ::testing::PrintToString(load);
+  EXPECT_EQ(load.record["findings"][0]["slug"], "cudnn-awaits-driver");
+  EXPECT_EQ(load.record["findings"][0]["severity"], "note");
+  EXPECT_THAT(load.Detail(), HasSubstr("libcudnn_profiler.so.9 needs libnvidia-profiler.so.1"));
+  const CheckOutcome init = Check("cudnn.init");
+  EXPECT_EQ(init.gate.exit_code, 3) << ::testing::PrintToString(init);
+  EXPECT_THAT(init.Slugs(), ElementsAre("cudnn-driver-library-missing"));
+  EXPECT_EQ(init.Blame(), "runner");
+}
+
 TEST_F(CudnnTest, SubjectWithoutACudnnOfItsOwnDoesNotPassWithAnothers) {
   const std::string folder = gate().Path("subject");
   fs::create_directory(folder);
@@ -121,6 +228,7 @@ TEST_F(CudnnTest, BuildForAnotherCudaMajorIsAMismatch) {
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-flavour-mismatch"));
   EXPECT_THAT(r.Detail(), AllOf(HasSubstr("is built for CUDA 13"), HasSubstr("11.8")));
   Set("FAKE_CUDNN_CUDART", "11080");
+  UseFakes({"libcuda", "nvml", "cudart13", "cublas11", "nvrtc", "cudnn"});
   EXPECT_EQ(Check("cudnn.version").Outcome(), "passed");
   Set("FAKE_CUDART_VERSION", "11010");
   EXPECT_EQ(Check("cudnn.version").Outcome(), "passed") << "minors do not matter";

@@ -41,6 +41,32 @@ TEST_F(ToolkitRuntime, OneOfSeveralRuntimesKeepsThePromise) {
   EXPECT_EQ(Check("toolkit.runtime").Detail(), "toolkit 13.0 and 12.8 found, >=11.0 <12 promised");
 }
 
+// What the screen names is what was judged.
+TEST_F(ToolkitRuntime, FactsAreOfThePromisedMajor) {
+  UseFakes({"libcuda", "nvml", "cudart13", "cudart12", "nvrtc", "nvrtc12"});
+  Promise("image.toolkit", ">=12.0 <13");
+  const CheckOutcome r = Check("toolkit.nvrtc");
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Fact("toolkit.version"), "12.8");
+  EXPECT_EQ(r.Fact("toolkit.nvrtc.version"), "12.8");
+  EXPECT_THAT(r.Fact("toolkit.runtime.path"), HasSubstr("/libcudart.so.12"));
+  EXPECT_THAT(r.Fact("toolkit.runtime.all"), AllOf(HasSubstr("13.0 /"), HasSubstr(", 12.8 /")));
+  EXPECT_EQ(Check("toolkit.launch").Outcome(), "passed");
+  Promise("image.toolkit", ">=13.0 <14");
+  EXPECT_EQ(Check("toolkit.runtime").Fact("toolkit.version"), "13.0");
+}
+
+// Two directories are a warning: a link or a second package may have put the same library there.
+TEST_F(ToolkitRuntime, CublasOfTwoDirectoriesIsAWarning) {
+  Take("cudart13", "libcublasLt.so.13");
+  const CheckOutcome r = Check("toolkit.runtime");
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+  ASSERT_EQ(r.record["findings"].size(), 1u);
+  EXPECT_EQ(r.record["findings"][0]["slug"], "cublas-mixed-directories");
+  EXPECT_EQ(r.record["findings"][0]["severity"], "warning");
+  EXPECT_THAT(r.Detail(), HasSubstr(libraries()));
+}
+
 TEST_F(ToolkitRuntime, AbsentIsAPromise) {
   Promise("image.toolkit", "absent");
   EXPECT_THAT(Check("toolkit.runtime").Slugs(), ElementsAre("toolkit-not-promised"));

@@ -2,6 +2,7 @@
 // outcome.
 #include <gmock/gmock.h>
 
+#include "model/cudnn_copies.h"
 #include "model/facts.h"
 #include "model/reasons.h"
 
@@ -35,6 +36,26 @@ TEST(HostFactsTest, AreDecodedFromTheSdksKeys) {
   EXPECT_EQ(FactsOfGpu(facts, "*").uuid, "");
   EXPECT_EQ(host.driver_version, "580.65.06");
   EXPECT_EQ(host.toolkit_version, "13.0");
+}
+
+TEST(HostFactsTest, CopiesOfCudnnThatNoSubjectUsesAreToldOnce) {
+  Facts facts;
+  const FactMap copies = {
+      {"cudnn.copy.0.path", "/a/libcudnn.so.9"}, {"cudnn.copy.0.version", "9.1.0"},
+      {"cudnn.copy.0.origin", "toolkit"},        {"cudnn.copy.1.path", "/b/libcudnn.so.9"},
+      {"cudnn.copy.2.path", "/c/libcudnn.so.9"}, {"cudnn.copy.2.origin", "system"}};
+  facts.by_subject["one"] = facts.by_subject["two"] = copies;
+  facts.by_subject["one"]["cudnn.path"] = "/b/libcudnn.so.9";
+  facts.by_subject["two"]["cudnn.path"] = "/c/libcudnn.so.9.19.0";
+  const std::vector<CudnnCopyFacts> unused = UnusedCudnnCopies(facts);
+  ASSERT_EQ(unused.size(), 1u);
+  EXPECT_EQ(unused[0].path + " " + unused[0].version + " " + unused[0].origin,
+            "/a/libcudnn.so.9 9.1.0 toolkit");
+  facts.by_subject["two"].erase("cudnn.path");
+  EXPECT_EQ(UnusedCudnnCopies(facts).size(), 2u);
+  // Two majors in one folder are two copies.
+  facts.by_subject["two"]["cudnn.path"] = "/a/libcudnn.so.8.9.7";
+  EXPECT_EQ(UnusedCudnnCopies(facts).size(), 2u);
 }
 
 TEST(HostFactsTest, WhatIsNotANumberIsUnknown) {

@@ -2,16 +2,19 @@
 #include <elf.h>
 #include <gmock/gmock.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "common/cudart_api.h"
 #include "common/driver_api.h"
 #include "common/driver_files.h"
 #include "common/elf_file.h"
 #include "common/loader_path.h"
+#include "common/promise.h"
 
 namespace cudnn_ci {
 namespace {
@@ -88,6 +91,26 @@ TEST_F(ElfFileTest, SaysWhereItsLibrariesAreLookedFor) {
   }
 }
 
+TEST_F(ElfFileTest, EachWayToBeUselessHasItsOwnWords) {
+  std::string bytes = ReadAll("/proc/self/exe");
+  EXPECT_THAT(ElfFile(Write("empty.so", "")).error(), HasSubstr("empty.so is empty (0 bytes)"));
+  EXPECT_THAT(ElfFile(Write("lfs.so", "version https://git-lfs.github.com/spec/v1\n")).error(),
+              HasSubstr("is a git-lfs pointer"));
+  EXPECT_THAT(ElfFile(Write("text.so", std::string(99, 'x'))).error(),
+              HasSubstr("(99 bytes) is not an ELF file"));
+  std::filesystem::create_symlink("gone", directory_ + "/dangling.so");
+  EXPECT_THAT(ElfFile(directory_ + "/dangling.so").error(),
+              HasSubstr("is a link to gone, which does not exist"));
+  EXPECT_THAT(ElfFile(directory_ + "/none.so").error(), HasSubstr("none.so: No such file or directory"));
+  bytes[EI_CLASS] = ELFCLASS32;
+  EXPECT_THAT(ElfFile(Write("small.so", bytes)).error(), HasSubstr("is a 32-bit library"));
+}
+
+TEST_F(ElfFileTest, TellsWhatItNeeds) {
+  EXPECT_THAT(ElfFile("/proc/self/exe").Needed(), ::testing::Contains("libc.so.6"));
+  EXPECT_TRUE(ElfFile(Write("text.so", "text")).Needed().empty());
+}
+
 class LoaderPathTest : public ScratchTest {
  protected:
   LoaderPathTest() { setenv("LD_LIBRARY_PATH", directory_.c_str(), 1); }
@@ -115,6 +138,34 @@ TEST_F(LoaderPathTest, PassesOverDanglingLinksAndStopsAtText) {
   EXPECT_NE(ResolveLibrary("libm.so.6"), directory_ + "/libm.so.6");
   const std::string text = Write("libz.so.1", "not a library");
   EXPECT_EQ(ResolveLibrary("libz.so.1"), text);
+}
+
+TEST_F(LoaderPathTest, SaysWhatItPassesOver) {
+  std::filesystem::create_symlink(directory_ + "/none", directory_ + "/libm.so.6");
+  std::vector<std::string> passed_over;
+  EXPECT_NE(ResolveLibrary("libm.so.6", {}, &passed_over), "");
+  ASSERT_FALSE(passed_over.empty());
+  EXPECT_THAT(passed_over.front(), HasSubstr("libm.so.6 is a link to "));
+}
+
+TEST_F(LoaderPathTest, MappedLibrariesAreThoseOfThisProcess) {
+  EXPECT_FALSE(MappedLibraries("libc.so").empty());
+  EXPECT_TRUE(MappedLibraries("libnosuch").empty());
+}
+
+TEST_F(LoaderPathTest, FolderOfASubject) {
+  EXPECT_EQ(SubjectFolder("path:" + directory_), RealPath(directory_));
+  EXPECT_EQ(SubjectFolder("loader"), "");
+  const std::string file = Write("inside", "");
+  EXPECT_TRUE(LiesIn(file, RealPath(directory_)));
+  EXPECT_FALSE(LiesIn(file, RealPath(directory_) + "/insid"));
+  // A package manager may keep its files elsewhere and link them; a link to a folder is that folder.
+  std::filesystem::create_directory(directory_ + "/farm");
+  std::filesystem::create_symlink(file, directory_ + "/farm/library");
+  EXPECT_TRUE(LiesIn(directory_ + "/farm/library", RealPath(directory_) + "/farm"));
+  std::filesystem::create_directory_symlink(directory_ + "/farm", directory_ + "/link");
+  EXPECT_TRUE(LiesIn(directory_ + "/link/library", RealPath(directory_) + "/farm"));
+  EXPECT_FALSE(LiesIn(directory_ + "/farm/library", RealPath(directory_) + "/other"));
 }
 
 TEST_F(LoaderPathTest, TruncatedLibraryIsRefusedInsteadOfMapped) {
@@ -156,6 +207,13 @@ TEST(DriverFiles, CompatDirectoriesAreRecognised) {
   EXPECT_FALSE(IsCompatPath("/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05"));
 }
 
+TEST(DriverFiles, LibrariesOfTheDriverAreKnownByName) {
+  for (const char* name : {"libcuda.so.1", "libcuda.so", "libnvidia-ptxjitcompiler.so.1"})
+    EXPECT_TRUE(IsDriverLibrary(name)) << name;
+  for (const char* name : {"libcudart.so.13", "libcudnn.so.9", "libnvrtc.so.13", "libcuda", "libnvidia-"})
+    EXPECT_FALSE(IsDriverLibrary(name)) << name;
+}
+
 TEST(DriverFiles, FirstBadEntryOfVisibleDevicesIsNamed) {
   const std::vector<std::string> uuids = {"GPU-aa11", "GPU-aa22", "GPU-bb33"};
   EXPECT_EQ(FirstBadVisibleDevice("0,2", uuids), "");
@@ -175,6 +233,56 @@ TEST(DriverApi, ErrorsAreDescribedWithoutADriver) {
 TEST(DriverApi, CallBeforeLoadThrowsInsteadOfCrashing) {
   const DriverApi api;
   EXPECT_THROW(api.Init(0), MissingSymbol);
+}
+
+// Ranges of two terms at most, of whole numbers and tenths: enough to show where bounds are looked at.
+bool Within(const std::string& version, const std::string& range) {
+  const auto number = [](const std::string& text) {
+    double value = 0, unit = 1;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, '.'); unit /= 100) value += std::stoi(part) * unit;
+    return value;
+  };
+  std::istringstream terms(range);
+  for (std::string term; terms >> term;) {
+    const double bound = number(term.substr(term.find_first_of("0123456789"))), v = number(version);
+    if (term[0] == '>' && !(term[1] == '=' ? v >= bound : v > bound)) return false;
+    if (term[0] == '<' && !(term[1] == '=' ? v <= bound : v < bound)) return false;
+    if (std::isdigit(static_cast<unsigned char>(term[0])) && v != bound) return false;
+  }
+  return true;
+}
+
+TEST(PromiseTest, MeansTheMajorsOfWhichItHoldsAVersion) {
+  const auto means = [](const std::string& range, int major) {
+    return Promise{Within, range}.OfMajor(major);
+  };
+  for (const char* range :
+       {"", ">=12.0 <13", ">12.7 <=12.8", "12.8", "12.8.93", ">12.99", ">=11.8 <=12.0", "<13"})
+    EXPECT_TRUE(means(range, 12)) << range;
+  for (const char* range : {">=13.0 <14", "<12", "11.8", ">=13", ">=11.0 <12.0"})
+    EXPECT_FALSE(means(range, 12)) << range;
+}
+
+TEST(PromiseTest, PromisedMajorsComeFirstAndKeepTheirOrder) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(PromisedFirst({Within, "<13"}, {13, 12, 11}), ElementsAre(12, 11, 13));
+  EXPECT_THAT(PromisedFirst({Within, ""}, {13, 12, 11}), ElementsAre(13, 12, 11));
+}
+
+TEST(JudgedCudart, KeepsThePromiseElseIsThePromisedOneThatIsBroken) {
+  const std::vector<CudartLibrary> found = {{13, "libcudart.so.13", "/13", "13.0", ""},
+                                            {12, "libcudart.so.12", "/12", "", "broken"},
+                                            {11, "", "/11", "11.8", ""}};
+  const auto judged = [&found](const std::string& range) {
+    return JudgedCudart(found, {Within, range})->major;
+  };
+  EXPECT_EQ(judged(""), 13);
+  EXPECT_EQ(judged(">=13 <14"), 13);
+  EXPECT_EQ(judged("<12"), 11);
+  EXPECT_EQ(judged(">=12 <13"), 12);
+  EXPECT_EQ(judged(">=14"), 13) << "none keeps it: the newest is named";
+  EXPECT_EQ(JudgedCudart({}, {}), nullptr);
 }
 
 TEST(CudaVersion, IsWrittenAsTheToolkitWritesIt) {

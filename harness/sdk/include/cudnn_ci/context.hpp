@@ -123,6 +123,15 @@ class FactSink {
     const char* s = host_->subject_spec(case_);
     return s ? s : "";
   }
+  // As of Context. What is promised tells which of several installs a fact is about; it is empty where no
+  // matrix is known yet (`facts`, `--auto`), and by hosts older than 1.1.
+  std::string Contract(const char* key) const {
+    const char* s = host_->contract(case_, key);
+    return s ? s : "";
+  }
+  bool Satisfies(const std::string& version, const std::string& range) const {
+    return host_->satisfies(case_, version.c_str(), range.c_str()) == 1;
+  }
 
  private:
   const cci_host* host_;

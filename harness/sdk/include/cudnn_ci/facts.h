@@ -13,7 +13,14 @@
 #define CCI_FACT_TOOLKIT_VERSION "toolkit.version" /* of the CUDA runtime, "13.0" */
 #define CCI_FACT_CUDNN_VERSION "cudnn.version"     /* "9.14.0" */
 #define CCI_FACT_CUDNN_CUDART "cudnn.cudart"       /* CUDA cuDNN was built for: "13", or "13.0" */
+#define CCI_FACT_CUDNN_LIBRARIES "cudnn.libraries" /* "jit": a JIT-only package, without the legacy API */
 #define CCI_FACT_CUDNN_PATH "cudnn.path"           /* of libcudnn.so.N, links resolved */
+/* Every cuDNN in the image, numbered from 0: CCI_FACT_CUDNN_COPY, the number, and one of the following. One
+ * that lies in no subject's directory of CCI_FACT_CUDNN_PATH is listed as not gated. */
+#define CCI_FACT_CUDNN_COPY "cudnn.copy."
+#define CCI_FACT_CUDNN_COPY_PATH ".path"       /* "DIR/libcudnn.so.9", DIR with links resolved */
+#define CCI_FACT_CUDNN_COPY_VERSION ".version" /* "9.14.0" */
+#define CCI_FACT_CUDNN_COPY_ORIGIN ".origin"   /* "Python package nvidia-cudnn-cu13 9.14.0.64", in words */
 
 /* The visible GPUs, numbered from 0 in PCI order. */
 #define CCI_FACT_GPU_COUNT "gpu.count" /* 0 to 256, each with a UUID; "0" when none can be used */

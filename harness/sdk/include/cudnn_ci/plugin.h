@@ -223,7 +223,8 @@ typedef struct cci_host {
   int (*get_i64_list)(cci_case*, const char* name, const int64_t** out, size_t* count);
   int (*get_string_list)(cci_case*, const char* name, const char* const** out, size_t* count);
 
-  /* The matrix's contract, "runner.driver" -> ">=525.60.13", or NULL when it promises nothing. */
+  /* The matrix's contract, "runner.driver" -> ">=525.60.13", or NULL when it promises nothing, or when facts
+   * are collected before a matrix is known. */
   const char* (*contract)(cci_case*, const char* key);
   /* What the facts step found, "driver.version" -> "580.65.06", or NULL. */
   const char* (*fact)(cci_case*, const char* key);

@@ -1,0 +1,42 @@
+// Every cuDNN that the image holds, whether a subject uses it or not: on the loader's path, in toolkits, in
+// Python packages and conda environments. Read from names and ELF files; nothing is loaded. Judges nothing.
+#ifndef CUDNN_CI_PLUGINS_CUDNN_COPIES_H_
+#define CUDNN_CI_PLUGINS_CUDNN_COPIES_H_
+
+#include <string>
+#include <vector>
+
+namespace cudnn_ci {
+
+// A package that claims the files of a copy, by the name of its metadata beside it: "nvidia-cudnn-cu13" of
+// "nvidia_cudnn_cu13-9.19.0.56.dist-info".
+struct CudnnPackage {
+  std::string name, version;
+};
+
+struct CudnnCopy {
+  std::string directory;  // of its main library, links followed
+  int major = 0;
+  std::string version;  // "9.19.0", by its files; empty where they do not tell
+  std::string
+      origin;  // "loader path", "Python package nvidia-cudnn-cu13 9.19.0.56", "conda environment", ...
+};
+
+struct CudnnCopies {
+  std::vector<CudnnCopy> copies;  // sorted by directory, then major
+  bool complete = true;           // false: the search gave up at its bound of entries or time
+};
+
+// Looks below the well-known places: the loader's, /usr, /usr/local, each folder of /opt, the virtual and the
+// conda environment that are active. Bounded in entries and time, for an image may hold millions of files.
+CudnnCopies FindCudnnCopies();
+// The same below these places alone, and in these folders.
+CudnnCopies FindCudnnCopiesIn(const std::vector<std::string>& places,
+                              const std::vector<std::string>& folders);
+
+// The packages that claim the libraries of a folder "SITE-PACKAGES/nvidia/cudnn/lib"; sorted by name.
+std::vector<CudnnPackage> PackagesOf(const std::string& directory);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CUDNN_COPIES_H_

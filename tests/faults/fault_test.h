@@ -1,0 +1,80 @@
+// A table of environments, each a machine of fake or real libraries with one thing wrong or with nothing
+// wrong, and what the gate must say of it: the first finding, whose fault it is, and the exit code.
+#ifndef CUDNN_CI_TESTS_FAULTS_FAULT_TEST_H_
+#define CUDNN_CI_TESTS_FAULTS_FAULT_TEST_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "shipped_test.h"
+
+namespace cudnn_ci {
+
+// The machine that a row makes: healthy, and ShippedTest's, until the row says otherwise.
+class FaultTest : public ShippedTest {
+ public:
+  FaultTest();
+  using ShippedTest::FakeFile;
+  using ShippedTest::FakeFolder;
+  using ShippedTest::gate;
+  using ShippedTest::libraries;
+  using ShippedTest::Promise;
+  using ShippedTest::Set;
+  using ShippedTest::Take;
+  using ShippedTest::TakeCudnn;
+  using ShippedTest::UseFakes;
+  using ShippedTest::UseSubjects;
+  using ShippedTest::WriteLibrary;
+
+  // All files of a fake's folder, by their sonames, to this folder of the test.
+  void TakeAll(const std::string& fake, const std::string& folder) const;
+  // Hard links of the machine's own cuDNN; false where it has none or its file system is another.
+  bool LinkRealCudnn() const;
+  void Remove(const std::string& name) const;
+  // Leaves the first half. Never of the file that a hard link shares with the machine's own install.
+  void Halve(const std::string& name) const;
+  // Changes the byte at this offset of a file of libraries(): 4 is the word size of an ELF file, 18 its
+  // machine.
+  void Patch(const std::string& name, long offset, char byte) const;
+  // In place of a file of libraries(): a link to nothing.
+  void Dangle(const std::string& name) const;
+  // The loader's cache of this machine is not seen: what it holds cannot complete a fake install. Nor is
+  // another file, in the words of a shell. False: this
+  // user cannot have a mount namespace.
+  bool HideLoaderCache(const std::string& another = "");
+  // Keeps what needs no GPU and no driver.
+  void StaticOnly() { arguments_ = {"--stage", "static"}; }
+
+  // Runs all checks of the environment.
+  GateResult Diagnose();
+
+ private:
+  std::vector<std::string> arguments_;
+};
+
+struct Fault {
+  std::string name;
+  // Makes the environment; false: this machine cannot have it, and the row is skipped.
+  std::function<bool(FaultTest&)> make;
+  std::string slug;  // of the first finding; empty: none, the environment is healthy
+  std::string blame;
+  int exit_code = 0;
+  std::vector<std::string> named;  // what the finding's detail must hold
+  std::string note;                // of a healthy environment: the finding that is said all the same
+};
+
+void PrintTo(const Fault& fault, std::ostream* os);
+
+// For INSTANTIATE_TEST_SUITE_P.
+std::string NameOfFault(const ::testing::TestParamInfo<Fault>& info);
+
+// Runs one row against a fresh machine.
+class FaultTableTest : public FaultTest, public ::testing::WithParamInterface<Fault> {
+ protected:
+  void ExpectNamed(const Fault& fault);
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_TESTS_FAULTS_FAULT_TEST_H_

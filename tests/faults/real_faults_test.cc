@@ -1,0 +1,67 @@
+// Broken installs of a real cuDNN 9: the machine's own, by hard links, with one file damaged, removed or
+// exchanged. Judged without a GPU and without a driver; the toolkit around it is the fake one.
+#include "fault_machines.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr char kUnloadable[] = "cudnn-sublibrary-unloadable";
+constexpr char kGraph[] = "libcudnn_graph.so.9", kCnn[] = "libcudnn_cnn.so.9", kOps[] = "libcudnn_ops.so.9";
+
+Make Real(const std::function<void(FaultTest&)>& spoil, const std::string& hidden = "") {
+  return [spoil, hidden](FaultTest& t) {
+    t.UseFakes({"cudart13", "nvrtc"});
+    t.Promise("image.cudnn", ">=9.0 <10");
+    t.StaticOnly();
+    t.UseSubjects("{\"copy\": \"path:" + t.libraries() + "\"}");
+    if (!t.LinkRealCudnn()) return false;
+    spoil(t);
+    return t.HideLoaderCache(hidden);
+  };
+}
+
+Fault Image(const std::string& name, Make make, const std::string& slug, std::vector<std::string> named) {
+  return {name, std::move(make), slug, "image", 1, std::move(named), ""};
+}
+
+Fault PartMissing(const std::string& part) {
+  const std::string file = "libcudnn_" + part + ".so.9";
+  return Image(part + "_missing", Real([file](auto& t) { t.Remove(file); }), kUnloadable,
+               {file + ": cannot open shared object file"});
+}
+
+Fault Unusable(const std::string& name, const std::string& words,
+               const std::function<void(FaultTest&)>& spoil) {
+  return Image(name, Real(spoil), kUnloadable, {words});
+}
+
+std::vector<Fault> Faults() {
+  return {
+      {"whole", Real([](auto&) {}), "", "", 0, {}, ""},
+      {"jit_only", Real(KeepJitParts), "", "", 0, {}, "cudnn-jit-only"},
+      PartMissing("graph"),
+      PartMissing("ops"),
+      PartMissing("cnn"),
+      PartMissing("adv"),
+      PartMissing("heuristic"),
+      PartMissing("engines_precompiled"),
+      PartMissing("engines_runtime_compiled"),
+      Unusable("graph_truncated", "/libcudnn_graph.so.9 is truncated: ", [](auto& t) { t.Halve(kGraph); }),
+      Unusable("ops_truncated", "/libcudnn_ops.so.9 is truncated: ", [](auto& t) { t.Halve(kOps); }),
+      Unusable("graph_empty", "/libcudnn_graph.so.9 is empty", [](auto& t) { t.WriteLibrary(kGraph, ""); }),
+      Unusable("cnn_of_another_machine", "/libcudnn_cnn.so.9 is built for another machine: ",
+               [](auto& t) { t.Patch(kCnn, 18, kForeignMachine); }),
+      Unusable("cnn_of_32_bit", "/libcudnn_cnn.so.9 is a 32-bit library",
+               [](auto& t) { t.Patch(kCnn, 4, 1); }),
+      Unusable("cnn_dangling", "/libcudnn_cnn.so.9 is a link to nowhere/", [](auto& t) { t.Dangle(kCnn); }),
+      Image("ops_of_another_version", Real([](auto& t) { t.Take("cudnn_old", kOps); }),
+            "cudnn-mixed-versions", {"9.14.0 ("}),
+      Image("zlib_missing", Real([](auto&) {}, "$(readlink -f /lib/*-linux-gnu/libz.so.1)"), kUnloadable,
+            {"libz.so.1"}),
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Real, FaultTableTest, ::testing::ValuesIn(Faults()), NameOfFault);
+
+}  // namespace
+}  // namespace cudnn_ci
