@@ -176,7 +176,7 @@ TEST(WireTest, MoreProblemsThanTheBoundAreNotDecoded) {
   ASSERT_TRUE(decoded.ok()) << decoded.error();
   EXPECT_EQ(std::get<Validated>(*decoded).problems.size(), kMaxProblems);
   std::string more = packet;
-  more.insert(more.find("[") + 1, R"({"parameter":"n","why":"w"},)");
+  more.insert(more.find('[') + 1, R"({"parameter":"n","why":"w"},)");
   EXPECT_FALSE(DecodeFromWorker(more).ok());
 }
 
