@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/copy_to.h"
 #include "cli/gate.h"
+#include "cli/init.h"
 #include "cli/output_folder.h"
 #include "cli/self_test.h"
 #include "cli/session.h"
@@ -275,6 +276,12 @@ int CopyTo(const Options& options) {
   return Print("copied " + std::to_string(*files) + " files to " + options.copy_target + "\n");
 }
 
+int Init(const Options& options) {
+  Session session(options);
+  const Result<std::string> said = WriteFirstMatrix(options, &session);
+  return said.ok() ? Print(*said) : Fail(said.error());
+}
+
 int TestSelf(const Options& options) {
   int printed = 0;
   const Result<int> code = SelfTest(options, [&](const std::string& line) {
@@ -318,6 +325,8 @@ int RunCommand(const Options& options) {
       return Print(options.manual);
     case Command::kSelfTest:
       return TestSelf(options);
+    case Command::kInit:
+      return Init(options);
     case Command::kRun:
       break;
   }

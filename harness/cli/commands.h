@@ -10,7 +10,7 @@ namespace cudnn_ci {
 // earlier run is left where this one's would have been. Returns the exit code.
 int RejectCommandLine(const ParsedOptions& parsed);
 
-// Runs list, plugins, facts, explain, report, copy-to, self-test or manual. Returns the exit code.
+// Runs list, plugins, facts, init, explain, report, copy-to, self-test or manual. Returns the exit code.
 int RunCommand(const Options& options);
 
 }  // namespace cudnn_ci

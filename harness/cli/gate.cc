@@ -135,7 +135,8 @@ bool Gate::Load() {
   return Invalid("no matrix given. Found: " + session_.FoundInWords() + ". " +
                  (choice.ok()
                       ? "Type: cudnn-ci --matrix " + *choice + ", or cudnn-ci --auto"
-                      : "Name the contract with --matrix FILE, or one that comes with cudnn-ci by its name"));
+                      : "Name the contract with --matrix FILE, or one that comes with cudnn-ci by its name; "
+                        "cudnn-ci init writes a first one"));
 }
 
 void Gate::Emit(EventBody body) { fanout_->Emit(NowMs(), std::move(body)); }

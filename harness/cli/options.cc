@@ -287,6 +287,12 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
   plugins->add_flag("--check", o->check_plugins,
                     "only judge them, as a run would: exit 5 if one is at fault");
   CLI::App* facts = command("facts", "what this host and image are", Command::kFacts);
+  CLI::App* init = command("init", "write a first matrix from what is found here", Command::kInit);
+  init->add_option("FILE", o->init_file, "where to; - is stdout (default cudnn-ci.json)");
+  init->add_option("--name", o->init_name, "name of the matrix, in reports (default image)")
+      ->type_name("NAME")
+      ->check([](const std::string& name) { return std::string(name.empty() ? "a name is needed" : ""); });
+  AddDiscoveryOptions(init, o);
   CLI::App* explain = command("explain", "cause, remedy and link of a finding", Command::kExplain);
   explain->add_option("SLUG", o->slug, "as a report names it")->required();
   for (CLI::App* a : {list, plugins, facts, explain}) {

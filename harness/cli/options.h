@@ -11,7 +11,7 @@
 
 namespace cudnn_ci {
 
-enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport, kCopyTo, kSelfTest, kManual };
+enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport, kCopyTo, kSelfTest, kManual, kInit };
 
 struct Options {
   Command command = Command::kRun;
@@ -41,14 +41,15 @@ struct Options {
   double time_limit_s = 0, load_timeout_s = 10, grace_s = 2;
   std::vector<std::string> plugin_dirs;
 
-  bool json = false;                  // list, plugins, facts, explain
-  bool check_plugins = false;         // plugins
-  std::string slug;                   // explain
-  std::vector<std::string> journals;  // report
-  std::string copy_target;            // copy-to
-  std::string manual;                 // manual: its text
-  std::vector<std::string> faults;    // self-test; empty: all
-  std::string keep_dir;               // self-test
+  bool json = false;                                             // list, plugins, facts, explain
+  bool check_plugins = false;                                    // plugins
+  std::string slug;                                              // explain
+  std::vector<std::string> journals;                             // report
+  std::string copy_target;                                       // copy-to
+  std::string manual;                                            // manual: its text
+  std::string init_file = "cudnn-ci.json", init_name = "image";  // init
+  std::vector<std::string> faults;                               // self-test; empty: all
+  std::string keep_dir;                                          // self-test
 
   // The folder of bin, libexec, plugins and matrices.
   std::string TreeRoot() const { return executable_dir.substr(0, executable_dir.rfind('/')); }

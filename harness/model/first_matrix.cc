@@ -1,0 +1,139 @@
+#include "model/first_matrix.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/text.h"
+#include "model/version.h"
+
+namespace cudnn_ci {
+namespace {
+
+std::string Quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// ">=12.8 <12.9" of "12.8" and of "12.8.1": what changes inside a minor version keeps working.
+std::string ThisMinor(const std::string& version) {
+  const std::optional<Version> parsed = ParseVersion(version);
+  if (!parsed) return {};
+  const auto& parts = parsed->parts;
+  const auto text = [&](auto minor) { return std::to_string(parts.front()) + "." + std::to_string(minor); };
+  const auto minor = parts.size() > 1 ? parts[1] : 0;
+  return ">=" + text(minor) + " <" + text(minor + 1);
+}
+
+std::string LowestCapability(const std::vector<GpuFacts>& gpus) {
+  std::string lowest;
+  for (const GpuFacts& gpu : gpus) {
+    const std::optional<Version> version = ParseVersion(gpu.compute_capability);
+    if (version && (lowest.empty() || Compare(*version, *ParseVersion(lowest)) < 0))
+      lowest = gpu.compute_capability;
+  }
+  return lowest;
+}
+
+// Keys of one object, with a comment behind each.
+class Members {
+ public:
+  void Add(const std::string& key, const std::string& value, const std::string& comment) {
+    rows_.push_back({Quoted(key) + ": " + Quoted(value), comment});
+  }
+  void Comment(const std::string& comment) { rows_.push_back({"", comment}); }
+  std::string Text() const {
+    size_t width = 0, last = 0;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      width = std::max(width, rows_[i].member.size() + 1);
+      if (!rows_[i].member.empty()) last = i;
+    }
+    std::string out;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      std::string line = rows_[i].member + (rows_[i].member.empty() || i == last ? "" : ",");
+      if (!line.empty()) line.resize(std::max(width, line.size()) + 2, ' ');
+      // What was found is the image's word.
+      out += "    " + line + "// " + CleanLine(rows_[i].comment, 300) + "\n";
+    }
+    return out;
+  }
+
+ private:
+  struct Row {
+    std::string member, comment;
+  };
+  std::vector<Row> rows_;
+};
+
+Members Runner(const HostFacts& found, bool has_parent) {
+  Members members;
+  if (found.driver_version.empty())
+    members.Comment("no driver was found here; \"driver\": \">=580.65.06\" would promise one");
+  else if (has_parent)
+    members.Comment("driver " + found.driver_version + " was found; the lowest one is the parent's");
+  else
+    members.Add("driver", ">=" + found.driver_version, "the lowest driver of the fleet; this one was found");
+  if (found.gpus.empty()) {
+    members.Comment(
+        "no GPU was found here; name the lowest \"compute_capability\" of the fleet, as in \">=8.0\"");
+    return members;
+  }
+  const std::string capability = LowestCapability(found.gpus);
+  members.Add("gpus", ">=1", "how many a job gets");
+  if (!capability.empty())
+    members.Add("compute_capability", ">=" + capability,
+                "the lowest of the fleet; found: " + found.gpus[0].model);
+  return members;
+}
+
+Members Image(const HostFacts& found) {
+  Members members;
+  const auto promise = [&](const char* key, const std::string& version) {
+    const std::string range = ThisMinor(version);
+    members.Add(key, range.empty() ? "absent" : range,
+                range.empty() ? "none was found, and none may come in" : version + " was found");
+  };
+  promise("toolkit", found.toolkit_version);
+  promise("cudnn", found.cudnn_version);
+  return members;
+}
+
+std::string Checks(const HostFacts& found) {
+  std::vector<std::string> names = {"driver.load", "driver.version", "driver.devices", "driver.canary",
+                                    "toolkit.runtime"};
+  if (!found.toolkit_version.empty()) names.insert(names.end(), {"toolkit.nvrtc", "toolkit.launch"});
+  names.insert(names.end(), {"cudnn.load", "cudnn.version"});
+  if (!found.cudnn_version.empty()) names.emplace_back("cudnn.init");
+  std::string out = "  \"checks\": [\n";
+  for (const std::string& name : names)
+    out += "    { \"check\": " + Quoted(name) + " }" + (name == names.back() ? "" : ",") + "\n";
+  return out + "  ]\n";
+}
+
+}  // namespace
+
+std::string FirstMatrix(const FirstMatrixInput& input) {
+  const bool has_parent = !input.parent.empty();
+  std::string out =
+      "// What this image and its runners promise, as found by cudnn-ci init. Read it, widen what may "
+      "change,\n"
+      "// and keep it beside what builds the image. Keys and ranges: matrices/README.md.\n"
+      "{\n  \"schema\": \"cudnn-ci/matrix/1\",\n  \"name\": " +
+      Quoted(input.name) + ",\n";
+  if (has_parent) {
+    out +=
+        "  // The checks, and what is not said below, come from a matrix that comes with cudnn-ci.\n  "
+        "\"extends\": " +
+        Quoted("builtin:" + input.parent) + ",\n";
+  }
+  const std::string runner = Runner(input.found, has_parent).Text();
+  out +=
+      "\n  // What the fleet promises. A runner that does not keep it is at fault, not the image.\n"
+      "  \"runner\": {\n" +
+      runner + "  },\n";
+  out += "\n  // What the image promises; \"absent\" is a promise too.\n  \"image\": {\n" +
+         Image(input.found).Text() + (has_parent ? "  }\n" : "  },\n");
+  if (!has_parent) out += "\n" + Checks(input.found);
+  return out + "}\n";
+}
+
+}  // namespace cudnn_ci
