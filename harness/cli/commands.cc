@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/text.h"
 #include "cli/copy_to.h"
@@ -203,7 +205,48 @@ int ShowFacts(const Options& options) {
   return Print(out);
 }
 
+ordered_json ToJson(const FindingInfo& f) {
+  return {{"slug", f.slug},
+          {"severity", Name(f.severity)},
+          {"blame", Name(f.blame)},
+          {"summary", f.summary},
+          {"remedy", f.remedy},
+          {"link", f.link},
+          {"declared_by", f.declared_by}};
+}
+
+std::string ToText(const FindingInfo& f) {
+  std::string out = f.slug + "\n  what:     " + f.summary + "\n  severity: " + Name(f.severity) +
+                    "\n  blame:    " + Name(f.blame) + "\n  remedy:   " + f.remedy + "\n";
+  if (!f.link.empty()) out += "  link:     " + f.link + "\n";
+  return out + "  declared: by " + f.declared_by + "\n";
+}
+
+// Every finding there can be, by slug. A plugin that cannot be loaded may declare more: exit 5.
+int ExplainAll(const Options& options) {
+  Session session(options);
+  session.DiscoverPlugins({});
+  const Catalog& catalog = session.discovery().catalog;
+  std::vector<FindingInfo> all = HarnessFindings();
+  for (const PluginInfo& p : catalog.plugins) all.insert(all.end(), p.findings.begin(), p.findings.end());
+  std::sort(all.begin(), all.end(), [](const FindingInfo& a, const FindingInfo& b) {
+    return std::tie(a.slug, a.declared_by) < std::tie(b.slug, b.declared_by);
+  });
+  std::string text;
+  ordered_json list = ordered_json::array();
+  for (const FindingInfo& f : all) {
+    text += (text.empty() ? "" : "\n") + ToText(f);
+    list.push_back(ToJson(f));
+  }
+  for (const BrokenPlugin& b : catalog.broken)
+    fprintf(stderr, "cudnn-ci: not loaded: %s: %s\n", b.stem.c_str(), CleanLine(b.reason, 1000).c_str());
+  const int printed =
+      options.json ? PrintJson({{"schema", "cudnn-ci/findings/1"}, {"findings", list}}) : Print(text);
+  return printed != 0 || catalog.broken.empty() ? printed : 5;
+}
+
 int Explain(const Options& options) {
+  if (options.all_findings) return ExplainAll(options);
   Session session(options);
   // Reports write it as BLAME.SLUG.
   const std::string slug = options.slug.substr(options.slug.rfind('.') + 1);
@@ -220,19 +263,7 @@ int Explain(const Options& options) {
     const std::string near = DidYouMean(slug, slugs);
     return Fail("no finding '" + slug + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
   }
-  if (options.json)
-    return PrintJson({{"slug", found->slug},
-                      {"severity", Name(found->severity)},
-                      {"blame", Name(found->blame)},
-                      {"summary", found->summary},
-                      {"remedy", found->remedy},
-                      {"link", found->link},
-                      {"declared_by", found->declared_by}});
-  std::string out = found->slug + "\n  what:     " + found->summary +
-                    "\n  severity: " + Name(found->severity) + "\n  blame:    " + Name(found->blame) +
-                    "\n  remedy:   " + found->remedy + "\n";
-  if (!found->link.empty()) out += "  link:     " + found->link + "\n";
-  return Print(out + "  declared: by " + found->declared_by + "\n");
+  return options.json ? PrintJson(ToJson(*found)) : Print(ToText(*found));
 }
 
 int Report(const Options& options) {

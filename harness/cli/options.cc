@@ -294,7 +294,12 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
       ->check([](const std::string& name) { return std::string(name.empty() ? "a name is needed" : ""); });
   AddDiscoveryOptions(init, o);
   CLI::App* explain = command("explain", "cause, remedy and link of a finding", Command::kExplain);
-  explain->add_option("SLUG", o->slug, "as a report names it")->required();
+  CLI::Option* const slug = explain->add_option("SLUG", o->slug, "as a report names it");
+  CLI::Option* const all = explain->add_flag("--all", o->all_findings, "every finding there can be");
+  explain->callback([o, slug, all] {
+    o->command = Command::kExplain;
+    if (slug->empty() == all->empty()) throw CLI::RequiredError("SLUG or --all");
+  });
   for (CLI::App* a : {list, plugins, facts, explain}) {
     a->add_flag("--json", o->json, "for machines");
     AddDiscoveryOptions(a, o);

@@ -43,7 +43,8 @@ struct Options {
 
   bool json = false;                                             // list, plugins, facts, explain
   bool check_plugins = false;                                    // plugins
-  std::string slug;                                              // explain
+  std::string slug;                                              // explain; empty with all_findings
+  bool all_findings = false;                                     // explain --all
   std::vector<std::string> journals;                             // report
   std::string copy_target;                                       // copy-to
   std::string manual;                                            // manual: its text

@@ -133,7 +133,7 @@ void CaseWorker::EndVerdict(const ExitStatus& status, bool out_of_memory, bool w
   const bool killed_for_leak = result.leaked && was_killed && status.signaled && status.code == SIGKILL;
   if (convicted() || (!clean && !killed_for_leak)) {
     Errored ended = ErrorOfExit(status, out_of_memory, "");
-    if (!conviction_) ended.detail = ToString(status) + " after its verdict";
+    if (!conviction_) ended.detail = ToString(status) + " after its verdict" + CrashPlace();
     result.outcome = std::move(ended);
     result.signal = status.signaled ? status.code : 0;
     result.output = CleanText(output_.Text());

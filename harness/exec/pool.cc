@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/time.h"
+#include "exec/crash_explainer.h"
 #include "exec/proc.h"
 
 namespace cudnn_ci {
@@ -59,6 +60,7 @@ Result<Worker*> Pool::Start(const WorkerCommand& command, std::unique_ptr<Worker
   const pid_t pid = member->process.pid();
   member->worker->OnStarted(
       id, [pid] { return DescribeProcess(pid); }, now);
+  member->worker->ExplainCrashesBy(CrashExplainer(command));
   Worker* started = member->worker.get();
   members_[id] = std::move(member);
   return started;

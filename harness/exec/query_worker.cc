@@ -44,8 +44,8 @@ void QueryWorker::OnMessage(const wire::FromWorker& message, int64_t now_ns, Eff
 }
 
 bool QueryWorker::Expects(Task task, int64_t now_ns, Effects* out) {
-  // Too late: it was convicted, or said itself that it is none. What follows means nothing.
-  if (conviction_ || !plugin_failure_.empty()) return false;
+  // Too late: it was convicted, has crashed, or said itself that it is none. What follows means nothing.
+  if (conviction_ || crash_told() || !plugin_failure_.empty()) return false;
   if (tasks_.empty() || tasks_.front().first != task) {
     OnGarbage("an answer to what was not asked", now_ns, out);
     return false;

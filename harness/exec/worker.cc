@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/signal_text.h"
 #include "base/text.h"
 
 namespace cudnn_ci {
@@ -50,6 +51,8 @@ void Worker::OnPacket(std::string_view packet, int64_t now_ns, Effects* out) {
   } else if (const auto* failed = std::get_if<wire::PluginFailed>(&*message)) {
     plugin_failure_ = failed->reason;
     Retire("plugin failed to load");
+  } else if (const auto* crashed = std::get_if<wire::Crashed>(&*message)) {
+    crash_ = crashed->crash;
   } else {
     packet_bytes_ = packet.size();
     OnMessage(*message, now_ns, out);
@@ -161,7 +164,12 @@ Errored Worker::ErrorOfExit(const ExitStatus& status, bool out_of_memory, const 
     return {ErrorKind::kOutOfMemory, "killed by the kernel for memory" + when};
   if (ComesFromOutside(status.code))
     return {ErrorKind::kKilledFromOutside, how + " from outside cudnn-ci" + when};
-  return {ErrorKind::kCrashed, how + when};
+  return {ErrorKind::kCrashed, how + when + CrashPlace(), crash_site_};
+}
+
+std::string Worker::CrashPlace() const {
+  const std::string place = crash_ ? PlaceOf(*crash_) : "";
+  return place.empty() ? "" : "; " + place;
 }
 
 std::string Worker::SurvivedSigkill() const {
@@ -172,6 +180,20 @@ void Worker::OnExit(const ExitStatus& status, bool out_of_memory, int64_t now_ns
   const bool was_killed = state_ == State::kKilled;
   if (state_ == State::kEnded) return;
   state_ = State::kEnded;
+  const bool died_of_it = crash_ && status.signaled && status.code == crash_->signal;
+  // A thread of it had crashed and another was faster to end it. That is no good end, and what was told no
+  // reason of it.
+  if (crash_ && !died_of_it) {
+    if (!conviction_ && !was_killed)
+      conviction_ = Errored{
+          ErrorKind::kCrashed,
+          SignalText(crash_->signal) + " in a thread, and the process ended otherwise: " + ToString(status)};
+    crash_.reset();
+  }
+  if (crash_) {
+    if (explain_) crash_site_ = explain_(&*crash_);
+    evidence_ += StoryOf(*crash_);
+  }
   OnEnded(status, out_of_memory, was_killed, now_ns, out);
 }
 

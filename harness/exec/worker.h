@@ -17,6 +17,7 @@
 #include "exec/effects.h"
 #include "exec/output_tail.h"
 #include "exec/process.h"
+#include "model/crash.h"
 #include "wire/message.h"
 
 namespace cudnn_ci {
@@ -38,6 +39,9 @@ class Worker {
 
   // The process exists. `describe` looks at it for evidence.
   void OnStarted(int64_t id, std::function<std::string()> describe, int64_t now_ns);
+
+  // How a crash that the process tells of gets its symbols and its site; without it, it has none.
+  void ExplainCrashesBy(std::function<CrashSite(Crash*)> explain) { explain_ = std::move(explain); }
 
   // Inputs. Each appends to *out. All times are of the monotonic clock.
   void OnPacket(std::string_view packet, int64_t now_ns, Effects* out);
@@ -83,7 +87,11 @@ class Worker {
 
   // Why a process that had not finished its task ended, by the conviction or else by its exit.
   Errored ErrorOfExit(const ExitStatus& status, bool out_of_memory, const std::string& when) const;
+  // What ErrorOfExit says of a crash beside its signal: "; in /opt/lib/libfoo.so, foo_bar+0x1f".
+  std::string CrashPlace() const;
   std::string SurvivedSigkill() const;
+  // It has told of a crash that it is about to die of: no answer after that is taken.
+  bool crash_told() const { return crash_.has_value(); }
   void Send(const wire::ToWorker& message, Effects* out);
   void Retire(const std::string& why);
   void Kill(int64_t now_ns, Effects* out);
@@ -103,6 +111,9 @@ class Worker {
  private:
   int64_t id_ = 0;
   std::function<std::string()> describe_;
+  std::function<CrashSite(Crash*)> explain_;
+  std::optional<Crash> crash_;  // as the process told it; of the signal it died of, once it has ended
+  CrashSite crash_site_ = CrashSite::kUnknown;
   std::string retire_reason_;
   bool control_closed_ = false;
   int64_t control_closed_ns_ = 0;

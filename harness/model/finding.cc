@@ -28,9 +28,14 @@ constexpr Severity kWarning = Severity::kWarning;
 // Blame is the declaration's; the runner of the harness changes it where the case's layer or a failed
 // canary says otherwise.
 constexpr Declaration kDeclarations[] = {
-    {"crashed", kError, Blame::kImage, "the check's process was ended by a signal",
-     "Image owner: look at the step and the output before the crash, then run the case alone with the line "
-     "under \"reproduce\"; a library that is truncated or of the wrong version crashes this way."},
+    {"crashed", kError, Blame::kUndetermined, "the check's process was ended by a signal",
+     "Look at the module, the frames and the step in the evidence, then run the case alone with the line "
+     "under "
+     "\"reproduce\". Image owner: a library that is truncated or of the wrong version crashes this way. "
+     "Plugin "
+     "author: mend what is the plugin's own code. Runner owner: compare the driver with the toolkit, and "
+     "look for "
+     "Xid messages in the kernel log."},
     {"timed-out", kError, Blame::kImage, "the check did not end within its time limit",
      "Image owner: look at the step and the wait channel in the evidence. If the case is only slow, give its "
      "matrix entry a larger \"timeout_s\"."},

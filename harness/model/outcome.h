@@ -25,6 +25,10 @@ enum class ErrorKind {
   kKilledFromOutside,  // by a signal that somebody else sent
   kCancelled
 };
+// Whose code a crash was in: nobody knows; a plugin's or the worker's own; the image's; the host's driver's.
+enum class CrashSite { kUnknown, kHarness, kImage, kDriver };
+const char* Name(CrashSite site);  // "unknown", "harness", "image", "driver"
+bool Parse(const std::string& name, CrashSite* out);
 const char* Name(SkipKind kind);   // "unsupported", "absent", "memory", "version"
 const char* Name(ErrorKind kind);  // "crashed", "timed_out", ...
 bool Parse(const std::string& name, SkipKind* out);
@@ -47,7 +51,8 @@ struct Blocked {
 };
 struct Errored {
   ErrorKind kind = ErrorKind::kCrashed;
-  std::string detail;  // "SIGSEGV (Segmentation fault) after its verdict, in step algo=1"
+  std::string detail;                    // "SIGSEGV (Segmentation fault) after its verdict, in step algo=1"
+  CrashSite site = CrashSite::kUnknown;  // of kCrashed
   bool operator==(const Errored&) const = default;
 };
 struct NotRun {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/json_position.h"
 #include "model/plan_steps.h"
+#include "model/reasons.h"
 
 namespace cudnn_ci {
 
@@ -198,7 +199,8 @@ std::vector<Case> FactsCases(const PlanInput& input) {
       for (const CheckInfo& check : plugin->checks) c.planned.layer = std::min(c.planned.layer, check.layer);
     c.settled = problem.error;
     Finding finding = HarnessFinding(problem.slug, problem.error.detail);
-    if (finding.blame == Blame::kImage && c.planned.layer == Layer::kDriver) finding.blame = Blame::kRunner;
+    // Of contradictions the slug says more than the kind of error.
+    if (finding.slug == SlugOf(problem.error.kind)) finding.blame = BlameOf(problem.error, c.planned.layer);
     c.findings.push_back(std::move(finding));
     cases.push_back(std::move(c));
   }

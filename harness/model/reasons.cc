@@ -81,10 +81,28 @@ const char* SlugOf(ErrorKind kind) {
   return "cancelled";
 }
 
+Blame BlameOf(const Errored& errored, Layer layer) {
+  const bool in_driver = layer == Layer::kDriver;
+  if (errored.kind == ErrorKind::kCrashed) {
+    switch (errored.site) {
+      case CrashSite::kHarness:
+        return Blame::kHarness;
+      case CrashSite::kImage:
+        return Blame::kImage;
+      case CrashSite::kDriver:
+      case CrashSite::kUnknown:
+        return in_driver ? Blame::kRunner : Blame::kUndetermined;
+    }
+  }
+  const Blame declared = FindHarnessFinding(SlugOf(errored.kind))->blame;
+  return declared == Blame::kImage && in_driver ? Blame::kRunner : declared;
+}
+
 Finding FindingOfOutcome(const CaseRecord& record, const Outcome& outcome) {
   Finding finding;
   if (const auto* errored = std::get_if<Errored>(&outcome)) {
     finding = HarnessFinding(SlugOf(errored->kind), errored->detail);
+    finding.blame = BlameOf(*errored, record.plan.layer);
   } else if (const auto* skipped = std::get_if<Skipped>(&outcome)) {
     finding = HarnessFinding("skip-not-allowed", std::string("skipped (") + Name(skipped->kind) +
                                                      "): needs " + skipped->need + ", saw " + skipped->seen);
@@ -95,7 +113,9 @@ Finding FindingOfOutcome(const CaseRecord& record, const Outcome& outcome) {
   } else {
     finding = HarnessFinding("expectation-failed", FailureText(record));
   }
-  if (finding.blame == Blame::kImage && record.plan.layer == Layer::kDriver) finding.blame = Blame::kRunner;
+  const bool errored = std::holds_alternative<Errored>(outcome);
+  if (!errored && finding.blame == Blame::kImage && record.plan.layer == Layer::kDriver)
+    finding.blame = Blame::kRunner;
   finding.severity = Severity::kError;
   return finding;
 }

@@ -17,8 +17,14 @@ const char* SlugOf(ErrorKind kind);
 // for (crashed, skip-not-allowed, not-run, ...). Empty for a clean pass, an allowed skip and a blocked case.
 std::vector<Finding> ErrorFindings(const CaseRecord& record);
 
-// The finding an outcome stands for by itself, with blame by the layer: what is the image's fault is the
-// runner's in the driver's layer, below which there is nothing of the image.
+// Whom an error accuses in a layer. What is the image's fault is the runner's in the driver's layer, below
+// which there is nothing of the image. A crash is the fault of whoever owns the code it was in
+// (model/crash.h); in the host's driver it is the runner's in the driver's layer, and undetermined above:
+// arguments of the image's may have led there, and the device still computes, or it would be lost. Where
+// nobody knows whose code it was, it is undetermined above the driver's layer.
+Blame BlameOf(const Errored& errored, Layer layer);
+
+// The finding an outcome stands for by itself, with blame as above.
 Finding FindingOfOutcome(const CaseRecord& record, const Outcome& outcome);
 
 // The findings that the harness adds to a case that is about to end so, beside what was reported already:

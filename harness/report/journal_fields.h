@@ -145,7 +145,7 @@ void Fields(Io& io, E& e) {
 }
 template <class Io, Like<Errored> E>
 void Fields(Io& io, E& e) {
-  io("kind", e.kind), io("detail", e.detail);
+  io("kind", e.kind), io("detail", e.detail), io("site", e.site);
 }
 template <class Io, Like<NotRun> E>
 void Fields(Io& io, E& e) {

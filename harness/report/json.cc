@@ -185,6 +185,7 @@ void PutWhy(JsonText* out, const Summary& summary, const CaseRecord& record) {
     out->Key("error").BeginCompactObject();
     PutText(out, "kind", Name(errored->kind));
     PutText(out, "detail", errored->detail);
+    if (errored->site != CrashSite::kUnknown) PutText(out, "site", Name(errored->site));
     out->EndObject();
   }
   const std::string reason = ReasonLine(summary, record);

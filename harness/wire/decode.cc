@@ -1,4 +1,6 @@
 // Packets to messages. Decoding trusts nothing: every field is checked for presence, type and range.
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -206,6 +208,59 @@ Validated ParseValidated(const json& j) {
   return v;
 }
 
+// All of `digits` as a hexadecimal number.
+template <class Number>
+bool ReadHex(std::string_view digits, Number* number) {
+  const char* const end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, *number, 16);
+  return read.ec == std::errc() && read.ptr == end;
+}
+
+uint64_t Hex(const json& j, const char* key) {
+  const std::string text = Text(j, key);
+  uint64_t number = 0;
+  if (text.compare(0, 2, "0x") != 0 || !ReadHex(std::string_view(text).substr(2), &number))
+    throw Malformed(std::string("field '") + key + "' is not a hexadecimal number");
+  return number;
+}
+
+std::string PercentDecoded(const json& j, const char* key) {
+  const std::string text = Text(j, key);
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      bytes += text[i];
+      continue;
+    }
+    unsigned char byte = 0;
+    const std::string_view digits = std::string_view(text).substr(i + 1, 2);
+    if (digits.size() != 2 || !ReadHex(digits, &byte))
+      throw Malformed(std::string("field '") + key + "' is not percent-encoded");
+    bytes += static_cast<char>(byte);
+    i += 2;
+  }
+  return bytes;
+}
+
+Crashed ParseCrashed(const json& j) {
+  Crash crash;
+  const int64_t signal = Int(j, "signal");
+  if (std::find(kCrashSignals.begin(), kCrashSignals.end(), signal) == kCrashSignals.end())
+    throw Malformed("field 'signal' is not one of a crash");
+  crash.signal = static_cast<int>(signal);
+  crash.code = static_cast<int>(Int(j, "code"));
+  crash.address = Hex(j, "address");
+  crash.module = PercentDecoded(j, "module");
+  const json& frames = Field(j, "frames");
+  if (!frames.is_array() || frames.size() > kMaxCrashFrames)
+    throw Malformed("field 'frames' is not an array of at most " + std::to_string(kMaxCrashFrames));
+  for (const json& f : frames) {
+    if (!f.is_object()) throw Malformed("a frame is not an object");
+    crash.frames.push_back({Hex(f, "a"), PercentDecoded(f, "m"), Hex(f, "o"), ""});
+  }
+  return {std::move(crash)};
+}
+
 FromWorker ParseFromWorker(const json& j) {
   const std::string m = Text(j, "m");
   if (m == "case_started") return CaseStarted{Int(j, "n")};
@@ -220,6 +275,7 @@ FromWorker ParseFromWorker(const json& j) {
   if (m == "log") return Log{Int(j, "n"), static_cast<int>(Int(j, "level")), Text(j, "text")};
   if (m == "poisoned") return Poisoned{Int(j, "n"), Text(j, "reason")};
   if (m == "uncaught") return Uncaught{Int(j, "n"), Text(j, "what")};
+  if (m == "crashed") return ParseCrashed(j);
   if (m == "hello") return Hello{static_cast<int>(Int(j, "version")), Int(j, "pid")};
   if (m == "plugin_failed") return PluginFailed{Text(j, "reason")};
   if (m == "plugin") return ParsePlugin(j);

@@ -1,5 +1,7 @@
 // Messages to packets. JSON is chosen because a crashed worker's last packet can be read by a person.
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -65,6 +67,21 @@ json CheckToJson(const CheckInfo& c) {
           {"requires", c.prerequisites},
           {"judges", c.judges}};
 }
+// Any bytes as printable ASCII without quotes: the kernel's paths are no text.
+std::string PercentEncode(const std::string& bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    if (NeedsNoEscape(c)) {
+      text += c;
+      continue;
+    }
+    char escaped[4];
+    snprintf(escaped, sizeof escaped, "%%%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    text += escaped;
+  }
+  return text;
+}
+
 // One overload per message: the tag stands in "m".
 json Body(const Describe&) { return {{"m", "describe"}}; }
 json Body(const CollectFacts&) { return {{"m", "facts"}}; }
@@ -168,6 +185,25 @@ json Body(const Log& m) {
 }
 json Body(const Poisoned& m) { return {{"m", "poisoned"}, {"n", m.serial}, {"reason", Bounded(m.reason)}}; }
 json Body(const Uncaught& m) { return {{"m", "uncaught"}, {"n", m.serial}, {"what", Bounded(m.what)}}; }
+std::string Hex(uint64_t number) {
+  char text[24];
+  snprintf(text, sizeof text, "0x%" PRIx64, number);
+  return text;
+}
+// As the worker's signal handler writes it, which can call nothing of this.
+json Body(const Crashed& m) {
+  json frames = json::array();
+  for (const CrashFrame& f : m.crash.frames) {
+    if (frames.size() == kMaxCrashFrames) break;
+    frames.push_back({{"a", Hex(f.address)}, {"m", PercentEncode(f.module)}, {"o", Hex(f.offset)}});
+  }
+  return {{"m", "crashed"},
+          {"signal", m.crash.signal},
+          {"code", m.crash.code},
+          {"address", Hex(m.crash.address)},
+          {"module", PercentEncode(m.crash.module)},
+          {"frames", frames}};
+}
 json Body(const CaseFinished& m) {
   json j{{"m", "case_finished"}, {"n", m.serial}, {"evaluated", m.evaluated}};
   if (m.skipped)

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "model/check_info.h"
+#include "model/crash.h"
 #include "model/outcome.h"
 #include "model/value.h"
 
@@ -141,6 +142,10 @@ struct Uncaught {
   int64_t serial = 0;
   std::string what;
 };
+// Said while the process dies of a signal, before the verdict of whatever runs; the later of two counts.
+struct Crashed {
+  Crash crash;  // without symbols
+};
 struct CaseFinished {
   int64_t serial = 0;
   int64_t evaluated = 0;  // expectations, held or not
@@ -153,7 +158,10 @@ struct CaseFinished {
 using FromWorker =
     std::variant<Hello, PluginFailed, PluginDescribed, CheckDescribed, FindingDescribed, DescribeEnd, Fact,
                  FactsEnd, CanaryDone, Validated, CaseStarted, Step, Expectation, FindingSaid, Measurement,
-                 Attachment, Log, Poisoned, Uncaught, CaseFinished>;
+                 Attachment, Log, Poisoned, Uncaught, Crashed, CaseFinished>;
+
+// Whether a byte of a path stands for itself in Crashed; all others are %XX, in lower-case hex.
+constexpr bool NeedsNoEscape(char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\\' && c != '%'; }
 
 // Encoding never fails: text is made valid UTF-8 and cut to fit.
 std::string Encode(const ToWorker& message);

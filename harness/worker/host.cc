@@ -5,6 +5,7 @@
 
 #include "base/time.h"
 #include "wire/socket.h"
+#include "worker/crash_handler.h"
 #include "worker/cuda_device.h"
 #include "worker/describe.h"
 #include "worker/guard.h"
@@ -27,6 +28,7 @@ bool Call(void (*function)(const cci_host*, cci_case*), cci_case* c) {
 }  // namespace
 
 void SendToHarness(int control_fd, const wire::FromWorker& message) {
+  WaitForCrash();
   if (wire::Send(control_fd, wire::Encode(message)) != wire::Io::kOk) _exit(0);
 }
 

@@ -18,6 +18,7 @@
 #include "wire/message.h"
 #include "wire/socket.h"
 #include "worker/child.h"
+#include "worker/crash_handler.h"
 #include "worker/cuda_device.h"
 #include "worker/describe.h"
 #include "worker/guard.h"
@@ -96,6 +97,7 @@ int main(int argc, char** argv) {
     return 64;
   }
   worker::GuardProcess(static_cast<pid_t>(strtol(argv[1], nullptr, 10)), kControl + 1);
+  worker::InstallCrashHandler(kControl);
   worker::SendToHarness(kControl, wire::Hello{wire::kVersion, getpid()});
   std::vector<const cci_plugin*> plugins;
   for (int i = 2; i < argc; ++i) {

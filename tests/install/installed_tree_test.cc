@@ -74,6 +74,7 @@ TEST_F(InstalledTree, HoldsHarnessWorkerPluginsAndSdk) {
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/CudnnCiConfig.cmake"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/plugin.map"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci/docs/a-check-in-ten-minutes.md"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci/docs/findings.md"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci/examples/team/CMakeLists.txt"));
 }
 

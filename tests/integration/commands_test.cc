@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -66,6 +67,35 @@ TEST(Commands, ExplainKnowsTheHarnessAndEveryPlugin) {
   EXPECT_THAT(result.out, HasSubstr("https://example.com/fixture-undetermined"));
   EXPECT_THAT(result.out, HasSubstr("declared: by fixture\n"));
   EXPECT_EQ(run.Command({"explain", "fixture-imagee"}).exit_code, 2);
+}
+
+TEST(Commands, ExplainAllListsEveryFindingByName) {
+  GateRun run;
+  const GateResult text = run.Command({"explain", "--all"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("\nfixture-undetermined\n  what: "));
+  const json all = json::parse(run.Command({"explain", "--all", "--json"}).out);
+  EXPECT_EQ(all["schema"], "cudnn-ci/findings/1");
+  std::vector<std::string> slugs;
+  for (const json& f : all["findings"]) slugs.push_back(f["slug"]);
+  EXPECT_TRUE(std::is_sorted(slugs.begin(), slugs.end()));
+  for (const char* slug : {"abandoned", "crashed", "fixture-image", "worker-exit"})
+    EXPECT_THAT(slugs, testing::Contains(slug));
+  EXPECT_EQ(all["findings"][0], json::parse(run.Command({"explain", slugs[0], "--json"}).out));
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/init_exit");
+  const GateResult broken = run.Command({"explain", "--all"});
+  EXPECT_EQ(broken.exit_code, 5);
+  EXPECT_THAT(broken.err, HasSubstr("not loaded: init_exit"));
+}
+
+TEST(Commands, ExplainTakesOneNameOrAll) {
+  GateRun run;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"explain"}, {"explain", "crashed", "--all"}}) {
+    const GateResult result = run.Command(words);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr("SLUG or --all"));
+  }
 }
 
 TEST(Commands, EachRunHasANumberThatIsNotOfTheClock) {

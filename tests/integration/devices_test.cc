@@ -42,13 +42,13 @@ TEST(Devices, ThatDoNotExistAreAUsageError) {
   EXPECT_THAT(result.err, HasSubstr("--device 7: no such GPU"));
 }
 
-TEST(Canary, AfterACrashOnAHealthyDeviceBlamesTheImage) {
+TEST(Canary, AfterACrashOnAHealthyDeviceBlamesWhoseCodeItWas) {
   GateRun run;
   run.UseFakeGpus(1);
   run.Matrix(Gpu("crash") + ", " + Entry("fixture.gpu", R"("axes": {"i": [1, 2]})"));
   const GateResult result = run.Run();
-  EXPECT_EQ(result.exit_code, 1) << result.out;
-  EXPECT_EQ(result.Errors("fixture.gpu[how=crash,i=0]"), "image.crashed");
+  EXPECT_EQ(result.exit_code, 5) << result.out;
+  EXPECT_EQ(result.Errors("fixture.gpu[how=crash,i=0]"), "harness.crashed");
   EXPECT_EQ(result.Outcome("fixture.gpu[how=pass,i=1]"), "passed");
   EXPECT_TRUE(result.Events("DeviceLost").empty());
 }
@@ -111,7 +111,7 @@ TEST(Canary, BeginsTheConfirmationOfACrashInCompany) {
   run.UseFakeGpus(1);
   run.Matrix(Entry("fixture.gpu_shared", R"("axes": {"i": [1, 2, 3], "how": ["pass", "crash"]})"));
   const GateResult result = run.Run({"--jobs", "1"});
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 5);
   EXPECT_EQ(result.report["totals"]["passed"], 3);
   EXPECT_EQ(result.report["totals"]["errored"], 3);
 }

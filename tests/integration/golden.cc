@@ -36,6 +36,12 @@ std::string Normalised(std::string text, const std::string& folder) {
       {R"((\]|[a-z_]) \d+\.\d{3} s\b)", "$1 N s"},
       {R"(thread \d+ \([^\n]*)", "thread N"},
       {R"(\d+ bytes left out)", "N bytes left out"},
+      // Where the compiler has put what crashed and how it got there; and where the screen breaks the line of
+      // it, or a report cuts it, both of which depend on the length of a path.
+      {R"((  evidence    SIG[^;\n]*; in)[^\n]*(\n {14}[^\n]*)*)", "$1 PLACE"},
+      {R"(; in [^\n"]*)", "; in PLACE"},
+      {R"(, address 0x[0-9a-f]+( in [^\n]*)?)", ", address ADDRESS"},
+      {R"((\n *#\d+ [^\n]*)+)", "\n#FRAMES"},
       {R"(, slow\b)", ""},
       {R"(\n *<property name="flags" value="slow"/>)", ""},
       {R"(process \d+)", "process N"},

@@ -51,7 +51,7 @@ class Identity : public testing::Test {
 
 TEST_F(Identity, IsInEveryReport) {
   const GateResult result = run_.Run({"--subject-image", kImage, "--image-config", "image.json"});
-  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_EQ(result.exit_code, 5) << result.err;
   EXPECT_EQ(result.report["judged"]["image"], kImage);
   const json expected = {{"CUDA_VERSION", "image"},
                          {"LD_LIBRARY_PATH", "runner"},
@@ -179,7 +179,7 @@ TEST_F(Identity, ACommandThatWouldFindLessIsLeftOut) {
 TEST_F(Identity, ACommandThatWouldBeCutIsLeftOut) {
   const GateResult result =
       run_.Run({"--subject-image", kImage, "--filter", "fixture.crash*:" + std::string(3900, 'x')});
-  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_EQ(result.exit_code, 5) << result.err;
   EXPECT_TRUE(result.report["run"]["container_command"].is_null()) << result.err;
   EXPECT_THAT(result.out, Not(HasSubstr("with docker")));
 }
@@ -195,7 +195,7 @@ TEST_F(Identity, AnUnidentifiedImageIsCalledSo) {
 
 TEST_F(Identity, AReportMadeAgainSaysTheSame) {
   const GateResult result = run_.Run({"--subject-image", kImage, "--image-config", "image.json"});
-  EXPECT_EQ(run_.Command({"report", "report/journal.jsonl", "--output-dir", "again"}).exit_code, 1);
+  EXPECT_EQ(run_.Command({"report", "report/journal.jsonl", "--output-dir", "again"}).exit_code, 5);
   const json again = json::parse(run_.Read("again/report.json"));
   EXPECT_EQ(again["environment"], result.report["environment"]);
   EXPECT_EQ(again["root_cause"], result.report["root_cause"]);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "gate_run.h"
 #include "golden.h"
@@ -76,16 +77,16 @@ TEST_P(Misbehaviour, GetsTheSameVerdictInAProcessPerCase) {
 }
 
 const Row kRows[] = {
-    {"segfault", "crash", R"({"how": "segv"})", "crash[how=segv]", "errored", "image.crashed",
-     "SIGSEGV (Segmentation fault), in step last words"},
-    {"abort", "crash", R"({"how": "abort"})", "crash[how=abort]", "errored", "image.crashed",
-     "SIGABRT (Aborted), in step last words"},
-    {"bus_error", "crash", R"({"how": "bus"})", "crash[how=bus]", "errored", "image.crashed",
-     "SIGBUS (Bus error), in step last words"},
-    {"floating_point", "crash", R"({"how": "fpe"})", "crash[how=fpe]", "errored", "image.crashed",
-     "SIGFPE (Floating point exception), in step last words"},
-    {"illegal_instruction", "crash", R"({"how": "ill"})", "crash[how=ill]", "errored", "image.crashed",
-     "SIGILL (Illegal instruction), in step last words"},
+    {"segfault", "crash", R"({"how": "segv"})", "crash[how=segv]", "errored", "harness.crashed",
+     "SIGSEGV (Segmentation fault), in step last words", 5},
+    {"abort", "crash", R"({"how": "abort"})", "crash[how=abort]", "errored", "harness.crashed",
+     "SIGABRT (Aborted), in step last words", 5},
+    {"bus_error", "crash", R"({"how": "bus"})", "crash[how=bus]", "errored", "harness.crashed",
+     "SIGBUS (Bus error), in step last words", 5},
+    {"floating_point", "crash", R"({"how": "fpe"})", "crash[how=fpe]", "errored", "undetermined.crashed",
+     "SIGFPE (Floating point exception), in step last words", 6},
+    {"illegal_instruction", "crash", R"({"how": "ill"})", "crash[how=ill]", "errored", "harness.crashed",
+     "SIGILL (Illegal instruction), in step last words", 5},
     {"killed_from_outside", "crash", R"({"how": "kill"})", "crash[how=kill]", "errored",
      "undetermined.killed-from-outside", "SIGKILL (Killed) from outside cudnn-ci", 6},
     {"exit_0_early", "crash", R"({"how": "exit0"})", "crash[how=exit0]", "errored", "harness.exited-early",
@@ -93,7 +94,7 @@ const Row kRows[] = {
     {"exit_3_early", "crash", R"({"how": "exit3"})", "crash[how=exit3]", "errored", "harness.exited-early",
      "exit status 3 before its verdict", 5},
     {"crash_after_verdict", "crash_after", R"({"how": "segv"})", "crash_after[how=segv]", "errored",
-     "image.crashed", "SIGSEGV (Segmentation fault) after its verdict"},
+     "undetermined.crashed", "SIGSEGV (Segmentation fault) after its verdict", 6},
     {"exit_3_after_verdict", "crash_after", R"({"how": "exit3"})", "crash_after[how=exit3]", "errored",
      "harness.exited-early", "exit status 3 after its verdict", 5},
     {"hang", "hang", R"({"ignore_term": false})", "hang[ignore_term=false]", "errored", "image.timed-out",
@@ -141,6 +142,95 @@ TEST(MisbehaviourTest, WhatACheckSaidBeforeItCrashedIsKept) {
   EXPECT_EQ(c["measurements"][0]["name"], "said_before");
   EXPECT_EQ(c["steps"], json({"last words"}));
   EXPECT_THAT(result.junit, HasSubstr("printed before the end"));
+}
+
+// A check that takes the default action back, as the rows floating_point and crash_after_verdict do, tells
+// nothing of its crash.
+struct CrashRow {
+  std::string name, how, library, errors;
+  int exit_code;
+  std::string place, frames;  // of the detail, and of the evidence
+};
+
+class Crashes : public testing::TestWithParam<CrashRow> {};
+
+TEST_P(Crashes, SayWhereAndAreTheFaultOfWhoseCodeItWas) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer is in the frames";
+  const CrashRow& row = GetParam();
+  GateRun run;
+  run.Set("FIXTURE_LIBRARY", CUDNN_CI_FIXTURES "/libraries/" + row.library);
+  run.Matrix(Entry("fixture.calls", "\"params\": {\"how\": \"" + row.how + "\"}"));
+  const GateResult result = run.Run();
+  const std::string id = "fixture.calls[how=" + row.how + "]";
+  EXPECT_EQ(result.exit_code, row.exit_code) << result.out;
+  EXPECT_EQ(result.Errors(id), row.errors);
+  EXPECT_THAT(FirstDetail(result.Case(id)), testing::ContainsRegex(row.place));
+  const std::vector<json> finished = result.Events("AttemptFinished");
+  ASSERT_EQ(finished.size(), 1u);
+  EXPECT_THAT(finished[0]["evidence"].get<std::string>(), testing::ContainsRegex(row.frames));
+}
+
+const CrashRow kCrashRows[] = {
+    {"library", "library", "image/libfixture_image.so", "image.crashed", 1,
+     "SIGSEGV .Segmentation fault.; in /.*/libfixture_image.so, fixture_library_crash.0x",
+     "SIGSEGV, code 1, address 0x0\n#0 /.*/libfixture_image.so.0x[0-9a-f]+ fixture_library_crash.*\n#1 "
+     "/.*/fixture.cci.so"},
+    {"library_that_aborts", "library_abort", "image/libfixture_image.so", "image.crashed", 1,
+     "SIGABRT .Aborted.; in /.*/libfixture_image.so, fixture_library_crash", "#0 /.*libc"},
+    {"thread", "thread", "image/libfixture_image.so", "image.crashed", 1, "in /.*/libfixture_image.so, ",
+     "#0 /.*/libfixture_image.so"},
+    {"thread_while_passing", "thread_while_passing", "image/libfixture_image.so", "image.crashed", 1,
+     "SIGSEGV .Segmentation fault.; in /.*/libfixture_image.so, ", "#0 /.*/libfixture_image.so"},
+    {"thread_at_exit", "thread_at_exit", "image/libfixture_image.so", "image.crashed", 1,
+     "SIGSEGV .Segmentation fault. after its verdict; in /.*/libfixture_image.so, ",
+     "#0 /.*/libfixture_image.so"},
+    {"driver", "library", "driver/libcuda.so.1", "undetermined.crashed", 6, "in /.*/driver/libcuda.so.1, ",
+     "#0 /.*/libcuda.so.1"},
+    {"compat_driver", "library", "compat/libcuda.so.1", "image.crashed", 1, "in /.*/compat/libcuda.so.1, ",
+     "#0 /.*/libcuda.so.1"},
+    {"null_function", "null_function", "", "harness.crashed", 5, "in /.*/fixture.cci.so",
+     "#0 0x0\n#1 /.*/fixture.cci.so"},
+    {"null_text", "null_text", "", "harness.crashed", 5, "in /.*/fixture.cci.so", "#0 /.*libc.*\n#1 /"},
+    {"overflow", "overflow", "", "harness.crashed", 5, "in /.*/fixture.cci.so", "#31 /.*/fixture.cci.so"},
+    {"broken_stack", "twice", "", "harness.crashed", 5, "in /.*/fixture.cci.so", "#0 /.*/fixture.cci.so"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Table, Crashes, testing::ValuesIn(kCrashRows),
+                         [](const auto& row) { return row.param.name; });
+
+TEST(MisbehaviourTest, ALibraryWhoseEndIsMissingIsTheImagesFault) {
+  GateRun run;
+  const std::string cut = run.Path("libcut.so");
+  std::filesystem::copy_file(CUDNN_CI_FIXTURES "/libraries/image/libfixture_image.so", cut);
+  std::filesystem::resize_file(cut, std::filesystem::file_size(cut) / 4);
+  run.Set("FIXTURE_LIBRARY", cut);
+  run.Matrix(Entry("fixture.calls", R"("params": {"how": "library"})"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 1) << result.out;
+  EXPECT_THAT(FirstDetail(result.Case("fixture.calls[how=library]")),
+              HasSubstr("on a page of " + cut + " behind its end"));
+}
+
+// The kernel does not write every path as it is.
+TEST(MisbehaviourTest, ACrashInAPluginWithALineFeedInItsPathIsThePlugins) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer is in the frames";
+  GateRun run;
+  const std::string odd = run.Path("odd\n\\folder");
+  std::filesystem::create_directory(odd);
+  std::filesystem::copy(CUDNN_CI_FIXTURES "/fixture/fixture.cci.so", odd);
+  run.WithoutFixture();
+  run.AddPlugins(odd);
+  run.Matrix(Entry("fixture.crash", R"("params": {"how": "segv"})"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
+  EXPECT_EQ(result.Errors("fixture.crash[how=segv]"), "harness.crashed");
+}
+
+// A crash of what a check has forked is the check's own business.
+TEST(MisbehaviourTest, AChildThatCrashesIsNotTheWorker) {
+  GateRun run;
+  run.Matrix(Entry("fixture.calls", R"("params": {"how": "child"})"));
+  EXPECT_EQ(run.Run().exit_code, 0);
 }
 
 TEST(MisbehaviourTest, AHangLeavesEvidenceOfWhereItHung) {

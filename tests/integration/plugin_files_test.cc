@@ -198,9 +198,9 @@ TEST(PluginFilesTest, FactsThatCrashAreARedCaseOfEveryRun) {
        {std::vector<std::string>{}, {"--filter", "fixture.*"}, {"--shard", "2/2"}}) {
     const GateResult result = run.Run(selection);
     const std::string id = "plugin.facts[plugin=facts_crash,subject=system]";
-    EXPECT_EQ(result.exit_code, 3) << result.out;
+    EXPECT_EQ(result.exit_code, 5) << result.out;
     EXPECT_EQ(result.Outcome(id), "errored");
-    EXPECT_EQ(result.Errors(id), "runner.crashed");
+    EXPECT_EQ(result.Errors(id), "harness.crashed");
   }
 }
 

@@ -76,7 +76,7 @@ TEST(WarmWorkers, ACrashChargesTheSuspectAloneAndTheRestRunOn) {
   GateRun run;
   run.Matrix(Many("crash_shared", 40, R"(, "params": {"bad": [3]})"));
   const GateResult result = run.Run({"--jobs", "1"});
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 6);
   EXPECT_EQ(result.report["totals"]["passed"], 39);
   EXPECT_EQ(result.Outcome("fixture.crash_shared[bad=3,i=3]"), "errored");
   EXPECT_THAT(result.Flags("fixture.crash_shared[bad=3,i=3]"), Contains("confirmed-alone"));
@@ -199,7 +199,7 @@ TEST(Steps, ThatEndTheProcessAreRedThoughRetriesAndFlakinessAreAllowed) {
   GateRun run;
   run.Matrix(Entry("fixture.steps", R"("params": {"bad": [2]}, "allow_flaky": true)"));
   const GateResult result = run.Run({"--retries", "1"});
-  EXPECT_EQ(result.exit_code, 1) << result.out;
+  EXPECT_EQ(result.exit_code, 6) << result.out;
   EXPECT_EQ(result.report["cases"][0]["outcome"], "errored");
   EXPECT_EQ(Attempts(result, "retry"), 1);
 }
@@ -209,7 +209,7 @@ TEST(Steps, ThatEndTheProcessAreLeftOutAndTheRestRuns) {
   run.Matrix(Entry("fixture.steps", R"("params": {"bad": [2, 5]})"));
   const GateResult result = run.Run();
   const json c = result.report["cases"][0];
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 6);
   EXPECT_EQ(c["outcome"], "errored");
   EXPECT_EQ(result.Events("AttemptStarted").size(), 3u);
   EXPECT_EQ(c["measurements"].size(), 1u);  // the last attempt came to the end
@@ -220,7 +220,7 @@ TEST(Steps, AreLeftOutAtMostEightTimes) {
   GateRun run;
   run.Matrix(Entry("fixture.steps", R"("params": {"bad": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]})"));
   const GateResult result = run.Run();
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 6);
   EXPECT_EQ(result.Events("AttemptStarted").size(), 9u);
 }
 
@@ -228,7 +228,7 @@ TEST(Steps, InCompanyAreConfirmedFirst) {
   GateRun run;
   run.Matrix(Entry("fixture.steps_shared", R"("params": {"bad": [2]})") + ", " + Many("noop", 5));
   const GateResult result = run.Run({"--jobs", "1"});
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 6);
   EXPECT_EQ(result.report["totals"]["passed"], 5);
   EXPECT_EQ(Attempts(result, "confirm"), 1);
 }

@@ -101,10 +101,11 @@ RunBuilder ImageAtFault() {
           "https://docs.nvidia.com/deeplearning/cudnn/"}});
   const CaseRef crash{"conv.forward[api=legacy,dtype=float16,layout=nhwc,shape=resnet_stem]", "gpu0"};
   b.Plan(crash.id, Layer::kConvolution, "gpu0");
+  const Errored error{ErrorKind::kCrashed, "SIGBUS in step algo=1", CrashSite::kImage};
   b.Add(AttemptStarted{crash, 1, 4, AttemptMode::kAlone}).Add(StepReached{crash, "algo=1"});
-  b.Add(AttemptFinished{crash, 1, 4, Errored{ErrorKind::kCrashed, "SIGBUS in step algo=1"}, 0.8,
-                        "loading engines\nBus error", "signal 7 at 0x7f00deadbeef in libcudnn_cnn.so.9"});
-  b.Add(CaseFinished{crash, Errored{ErrorKind::kCrashed, "SIGBUS in step algo=1"}, 0.8, {}});
+  b.Add(AttemptFinished{crash, 1, 4, error, 0.8, "loading engines\nBus error",
+                        "signal 7 at 0x7f00deadbeef in libcudnn_cnn.so.9"});
+  b.Add(CaseFinished{crash, error, 0.8, {}});
   for (const char* id : {"conv.dgrad", "conv.wgrad"}) b.Plan(id), b.End(id, Blocked{cudnn.id});
   return b;
 }

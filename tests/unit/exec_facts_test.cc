@@ -124,7 +124,7 @@ TEST(HostFactsTest, GpusAreNotPutTogetherFromTwoSubjects) {
 }
 
 TEST(ImpliedFindingsTest, WhatIsTheImagesFaultIsTheRunnersInTheDriversLayer) {
-  for (const ErrorKind kind : {ErrorKind::kCrashed, ErrorKind::kTimedOut, ErrorKind::kOutOfMemory}) {
+  for (const ErrorKind kind : {ErrorKind::kTimedOut, ErrorKind::kOutOfMemory}) {
     CaseRecord record;
     EXPECT_EQ(ImpliedFindings(record, Errored{kind, "x"}).at(0).blame, Blame::kImage);
     record.plan.layer = Layer::kDriver;

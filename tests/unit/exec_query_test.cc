@@ -59,6 +59,21 @@ TEST_F(QueryWorkerTest, ACrashAfterTheLastAnswerCounts) {
   EXPECT_EQ(worker_.error()->kind, ErrorKind::kCrashed);
 }
 
+// A thread crashes while another answers and ends the process.
+TEST_F(QueryWorkerTest, AnAnswerBehindACrashIsNotTaken) {
+  Crash crash;
+  crash.signal = SIGSEGV;
+  Say(wire::DescribeEnd{});
+  Say(wire::Crashed{crash});
+  Say(wire::Fact{"a.key", "value"});
+  Say(wire::FactsEnd{});
+  Exit(false, 0);
+  ASSERT_NE(worker_.error(), nullptr);
+  EXPECT_EQ(worker_.error()->kind, ErrorKind::kCrashed);
+  EXPECT_TRUE(worker_.unfinished(Task::kFacts));
+  EXPECT_TRUE(worker_.facts().empty());
+}
+
 TEST_F(QueryWorkerTest, EachTaskHasItsOwnTimeLimit) {
   EXPECT_EQ(worker_.NextDeadlineNs(), 10 * kSecond);
   Say(wire::DescribeEnd{}, 5 * kSecond);

@@ -93,6 +93,16 @@ TEST_F(ValidateWorkerTest, AHookThatFailsIsAnErrorWhateverItsExit) {
   EXPECT_THAT(worker_.error()->detail, HasSubstr("an exception: x"));
 }
 
+TEST_F(ValidateWorkerTest, ACrashIsAnErrorWhateverTheAnswersAndTheExit) {
+  Crash crash;
+  crash.signal = SIGSEGV;
+  Say(wire::Crashed{crash});
+  for (int64_t i = 1; i <= 100; ++i) Say(wire::Validated{i, {}, ""});
+  Exit(false, 0);
+  ASSERT_NE(worker_.error(), nullptr);
+  EXPECT_EQ(worker_.error()->kind, ErrorKind::kCrashed);
+}
+
 TEST_F(ValidateWorkerTest, EachAnswerHasItsTime) {
   worker_.OnTick(9 * kSecond, &effects_);
   EXPECT_EQ(worker_.conviction(), nullptr);

@@ -58,6 +58,7 @@ TEST(WireTest, EveryMessageFromTheWorkerComesBackTheSame) {
                                  Log{1, 2, "t"},
                                  Poisoned{1, "r"},
                                  Uncaught{1, "w"},
+                                 Crashed{{11, 1, 0xfff0, "/a \"b\"%\n\xff", {{1, "/m", UINT64_MAX, ""}, {}}}},
                                  finished};
   for (const FromWorker& m : messages) ExpectRoundTrip(m, DecodeFromWorker);
 }
@@ -226,6 +227,31 @@ TEST(SocketTest, APacketThatIsTooLongIsDroppedAndSaidToBe) {
   ASSERT_EQ(send(pair->theirs.get(), big.data(), big.size(), 0), static_cast<ssize_t>(big.size()));
   std::string packet;
   EXPECT_EQ(Receive(pair->ours.get(), &packet), Io::kTooLong);
+}
+
+std::string CrashedPacket(const std::string& address, const std::string& module, size_t frames,
+                          const std::string& signal = "11") {
+  std::string packet = R"({"m":"crashed","signal":)" + signal + R"(,"code":1,"address":")" + address +
+                       R"(","module":")" + module + R"(","frames":[)";
+  for (size_t i = 0; i < frames; ++i)
+    packet += std::string(i > 0 ? "," : "") + R"({"a":"0x1","m":"/x","o":"0x2"})";
+  return packet + "]}";
+}
+
+TEST(WireTest, ACrashIsTakenAsItIsWrittenOrNotAtAll) {
+  const auto good = DecodeFromWorker(CrashedPacket("0xffffffffffffffff", "/a%20b%25", kMaxCrashFrames));
+  ASSERT_TRUE(good.ok()) << good.error();
+  const Crash& crash = std::get<Crashed>(*good).crash;
+  EXPECT_EQ(crash.address, UINT64_MAX);
+  EXPECT_EQ(crash.module, "/a b%");
+  EXPECT_EQ(crash.frames.size(), kMaxCrashFrames);
+  for (const std::string& bad :
+       {CrashedPacket("ff", "", 1), CrashedPacket("0x", "", 1), CrashedPacket("0x1ffffffffffffffff", "", 1),
+        CrashedPacket("0x-1", "", 1), CrashedPacket("0x1", "%", 1), CrashedPacket("0x1", "%2", 1),
+        CrashedPacket("0x1", "%zz", 1), CrashedPacket("0x1", "", kMaxCrashFrames + 1),
+        CrashedPacket("0x1", "", 1, "9"), CrashedPacket("0x1", "", 1, "0"),
+        CrashedPacket("0x1", "", 1, "4294967307")})
+    EXPECT_FALSE(DecodeFromWorker(bad).ok()) << bad;
 }
 
 }  // namespace

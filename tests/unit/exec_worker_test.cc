@@ -24,6 +24,89 @@ TEST_F(WorkerTest, ACrashAfterTheVerdictOverrulesIt) {
   EXPECT_THAT(Error().detail, HasSubstr("after its verdict"));
 }
 
+Crash CrashIn(int signal_number, const std::string& module) {
+  Crash crash;
+  crash.signal = signal_number;
+  crash.frames = {{0x1000, module, 0x10, ""}};
+  return crash;
+}
+
+TEST_F(WorkerTest, WhatItTellsOfItsCrashIsExplainedWhenItDiesOfIt) {
+  for (const bool after_verdict : {false, true}) {
+    Start(false);
+    worker_->ExplainCrashesBy([](Crash* crash) {
+      crash->frames[0].symbol = "f+0x1";
+      return CrashSite::kImage;
+    });
+    Assign(0);
+    if (after_verdict) Pass(1);
+    Say(wire::Crashed{CrashIn(SIGSEGV, "/early")});
+    Say(wire::Crashed{CrashIn(SIGSEGV, "/late")});
+    Exit(true, SIGSEGV);
+    EXPECT_THAT(Error().detail, HasSubstr("; in /late, f+0x1"));
+    EXPECT_EQ(Error().site, CrashSite::kImage);
+    EXPECT_EQ(Only().evidence, "SIGSEGV, code 0, address 0x0\n#0 /late+0x10 f+0x1\n");
+  }
+}
+
+// While one thread tells of its crash, another may give the verdict and end the process.
+TEST_F(WorkerTest, ACrashThatItDidNotDieOfIsNotExplainedAndNeverAPass) {
+  for (const bool passed : {false, true})
+    for (const auto& [signaled, code] :
+         {std::pair(true, SIGABRT), std::pair(false, SIGSEGV), std::pair(false, 0)}) {
+      Start(false);
+      worker_->ExplainCrashesBy([](Crash*) { return CrashSite::kImage; });
+      Assign(0);
+      if (passed) Pass(1);
+      Say(wire::Crashed{CrashIn(SIGSEGV, "/lib")});
+      Exit(signaled, code);
+      EXPECT_EQ(Error().kind, ErrorKind::kCrashed);
+      EXPECT_THAT(Error().detail,
+                  HasSubstr("SIGSEGV (Segmentation fault) in a thread, and the process ended otherwise: "));
+      EXPECT_EQ(Error().detail.find("/lib"), std::string::npos);
+      EXPECT_EQ(Error().site, CrashSite::kUnknown);
+      EXPECT_EQ(Only().evidence, "");
+    }
+}
+
+TEST_F(WorkerTest, AVerdictBehindACrashIsNotTaken) {
+  for (const bool shared : {false, true}) {
+    Start(shared);
+    Assign(0);
+    Say(wire::Crashed{CrashIn(SIGSEGV, "/lib")});
+    Pass(1);
+    EXPECT_TRUE(All<AttemptEnded>().empty());
+    Exit(true, SIGSEGV);
+    EXPECT_EQ(Error().kind, ErrorKind::kCrashed);
+    EXPECT_EQ(Error().detail, "SIGSEGV (Segmentation fault); in /lib");
+  }
+}
+
+TEST_F(WorkerTest, AnIdleProcessThatCrashedAndEndedWellHasEndedBadly) {
+  Start(true);
+  Assign(0);
+  Pass(1);
+  Say(wire::Crashed{CrashIn(SIGSEGV, "/lib")});
+  Exit(false, 0);
+  EXPECT_TRUE(std::holds_alternative<Passed>(Only().outcome));
+  EXPECT_TRUE(worker_->ended_badly());
+}
+
+// What ended it is known.
+TEST_F(WorkerTest, ACrashOfAProcessThatTheHarnessKillsIsNotHeldAgainstIt) {
+  Start(false);
+  Assign(0);
+  Say(wire::CaseStarted{1});
+  wire::CaseFinished finished;
+  finished.serial = finished.evaluated = 1;
+  finished.leaked = true;
+  Say(finished);
+  EXPECT_EQ(Signals(), std::vector<int>({SIGKILL}));
+  Say(wire::Crashed{CrashIn(SIGSEGV, "/lib")});
+  Exit(true, SIGKILL);
+  EXPECT_TRUE(std::holds_alternative<Passed>(Only().outcome));
+}
+
 TEST_F(WorkerTest, AnExitBeforeTheVerdictIsNeverAPass) {
   Start(false);
   Assign(0);

@@ -33,6 +33,9 @@ double RandomDouble(std::mt19937* random) {
   return kEdges[(*random)() % 10];
 }
 
+constexpr unsigned kErrorKinds = static_cast<unsigned>(ErrorKind::kCancelled) + 1,
+                   kCrashSites = static_cast<unsigned>(CrashSite::kDriver) + 1;
+
 Outcome RandomOutcome(std::mt19937* random) {
   switch ((*random)() % 6) {
     case 0:
@@ -44,7 +47,8 @@ Outcome RandomOutcome(std::mt19937* random) {
     case 3:
       return Blocked{RandomText(random)};
     case 4:
-      return Errored{static_cast<ErrorKind>((*random)() % 11), RandomText(random)};
+      return Errored{static_cast<ErrorKind>((*random)() % kErrorKinds), RandomText(random),
+                     static_cast<CrashSite>((*random)() % kCrashSites)};
     default:
       return NotRun{RandomText(random)};
   }

@@ -62,7 +62,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BlameRow{"failed", Failed{}, Layer::kConvolution, 1, "expectation-failed"},
         BlameRow{"failed_driver", Failed{}, Layer::kDriver, 3, "expectation-failed"},
-        BlameRow{"crashed", Error(ErrorKind::kCrashed), Layer::kCudnn, 1, "crashed"},
+        BlameRow{"crashed", Error(ErrorKind::kCrashed), Layer::kCudnn, 6, "crashed"},
+        BlameRow{"crashed_image", Errored{ErrorKind::kCrashed, "x", CrashSite::kImage}, Layer::kCudnn, 1,
+                 "crashed"},
+        BlameRow{"crashed_plugin", Errored{ErrorKind::kCrashed, "x", CrashSite::kHarness}, Layer::kDriver, 5,
+                 "crashed"},
         BlameRow{"crashed_driver", Error(ErrorKind::kCrashed), Layer::kDriver, 3, "crashed"},
         BlameRow{"timed_out", Error(ErrorKind::kTimedOut), Layer::kCudnn, 1, "timed-out"},
         BlameRow{"timed_out_driver", Error(ErrorKind::kTimedOut), Layer::kDriver, 3, "timed-out"},

@@ -5,6 +5,8 @@ target_compile_definitions(worker_test PRIVATE CUDNN_CI_SANITIZED=${sanitized}
   CUDNN_CI_WORKER="${CUDNN_CI_STAGE}/libexec/cudnn-ci-worker" CUDNN_CI_FIXTURES="${PROJECT_BINARY_DIR}/fixtures")
 add_dependencies(worker_test cudnn-ci-worker fixture_plugins)
 
+cudnn_ci_unit_test(crash_maps_test SOURCES crash_maps_test.cc LINK cci_worker)
+
 # One source as driver and as runtime: which it is, the name it is loaded by decides.
 foreach(library "cuda 1" "cudart 14")
   separate_arguments(library)

@@ -37,8 +37,21 @@ WorkerClient::WorkerClient(const std::string& plugin, const std::vector<std::str
 }
 
 WorkerClient::~WorkerClient() {
+  if (pid_ < 0) return;
   kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
+}
+
+std::optional<int> WorkerClient::Wait(double seconds) {
+  for (double waited = 0; waited < seconds; waited += 0.01) {
+    int status = 0;
+    if (waitpid(pid_, &status, WNOHANG) == pid_) {
+      pid_ = -1;
+      return status;
+    }
+    usleep(10'000);
+  }
+  return std::nullopt;
 }
 
 void WorkerClient::Send(const wire::ToWorker& message) { wire::Send(control_.get(), wire::Encode(message)); }

@@ -32,6 +32,8 @@ class WorkerClient {
       if (const M* m = std::get_if<M>(&*message)) return *m;
     return std::nullopt;
   }
+  // How the process ended, as of waitpid(2); none when it still runs after so many seconds.
+  std::optional<int> Wait(double seconds);
   // Runs one case; its messages up to and with CaseFinished.
   std::vector<wire::FromWorker> RunCase(const std::string& check, const Params& params = {});
 

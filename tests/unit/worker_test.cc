@@ -1,6 +1,7 @@
 // The worker alone: what it makes of a plugin that breaks the contract, and of parameters that are
 // impossible.
 #include <gmock/gmock.h>
+#include <sys/wait.h>
 
 #include "worker_client.h"
 
@@ -155,6 +156,22 @@ TEST(SdkMacros, NearAndTextsHoldWhereTheyShould) {
   EXPECT_EQ(words[2], "absent == \"\"\n  left:  (null)\n  right: ");
   EXPECT_EQ(words[3], "\"a\" == \"b\"\n  left:  a\n  right: b");
   EXPECT_THAT(words[4], HasSubstr("is within 0 of"));
+}
+
+// A crash whose telling hangs, here because nobody reads it, ends the process all the same.
+TEST(WorkerBoundary, ACrashThatCannotBeToldEndsTheProcessAfterThreeSeconds) {
+  if (CUDNN_CI_SANITIZED) GTEST_SKIP() << "a sanitizer tells of the crash";
+  const std::vector<std::string> library = {"FIXTURE_LIBRARY=" CUDNN_CI_FIXTURES
+                                            "/libraries/image/libfixture_image.so"};
+  WorkerClient alone(kFixture, library), in_company(kFixture, library);
+  alone.Send(wire::Run{1, "fixture.calls", {{"how", std::string("unread")}}, 20, 1, {}});
+  in_company.Send(wire::Run{1, "fixture.calls", {{"how", std::string("unread_thread")}}, 20, 1, {}});
+  for (WorkerClient* worker : {&alone, &in_company}) {
+    const std::optional<int> status = worker->Wait(10);
+    ASSERT_TRUE(status.has_value());
+    EXPECT_TRUE(WIFSIGNALED(*status)) << *status;
+    EXPECT_EQ(WTERMSIG(*status), SIGSEGV) << *status;
+  }
 }
 
 TEST(WorkerBoundary, FactsThatThrowSayWhy) {

@@ -11,7 +11,7 @@ else()
   find_package(nlohmann_json 3.11 REQUIRED)
   find_package(CLI11 2.1 REQUIRED)
   find_package(utf8cpp 3.2 REQUIRED)
-  find_package(Boost 1.74 REQUIRED)   # headers only: Boost.DLL
+  find_package(Boost 1.74 REQUIRED)   # headers only: Boost.DLL, Boost.Stacktrace
 endif()
 find_package(Threads REQUIRED)
 

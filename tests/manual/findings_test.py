@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""harness/docs/findings.md is what `cudnn-ci explain --all` says. CUDNN_CI_UPDATE_GOLDEN=1 takes the new page.
+
+usage: findings_test.py --tree DIR --page FILE [ARGUMENTS FOR unittest...]
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+TREE, PAGE = pathlib.Path(), pathlib.Path()
+
+HEAD = """# Findings
+
+What can be wrong, whose fault it is, and what to do: every finding of cudnn-ci and of the plugins that come with it, as
+`cudnn-ci explain --all` lists them and `cudnn-ci explain SLUG` shows one, without a network. A test keeps this page true. An error
+makes its case red; a warning and a note do not. Where the case's layer or the place of a crash says more, a report blames by it
+(harness/DESIGN.md, section 4).
+
+| finding | what it means | severity | blame | of |
+|---|---|---|---|---|
+"""
+
+
+def cell(text):
+    """As text of Markdown in a table's cell."""
+    for special in "\\|*_<>[]`":
+        text = text.replace(special, "\\" + special)
+    return text.replace("\n", " ")
+
+
+def page(findings):
+    rows = [f"| [{f['slug']}](#{f['slug']}) | {cell(f['summary'])} | {f['severity']} | {f['blame']} | {f['declared_by']} |\n"
+            for f in findings]
+    parts = [f"\n## {f['slug']}\n\n{cell(f['summary'])}.\n\n{cell(f['remedy'])}\n" + (f"\n<{f['link']}>\n" if f["link"] else "")
+             for f in findings]
+    return HEAD + "".join(rows) + "".join(parts)
+
+
+class Findings(unittest.TestCase):
+    def test_the_page_is_what_the_program_says(self):
+        run = subprocess.run([TREE / "bin/cudnn-ci", "explain", "--all", "--json"], check=True, capture_output=True, text=True)
+        told = page(json.loads(run.stdout)["findings"])
+        if os.environ.get("CUDNN_CI_UPDATE_GOLDEN"):
+            PAGE.write_text(told)
+        self.assertEqual(PAGE.read_text(), told, f"CUDNN_CI_UPDATE_GOLDEN=1 mends {PAGE}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tree", type=pathlib.Path, required=True)
+    parser.add_argument("--page", type=pathlib.Path, required=True)
+    known, rest = parser.parse_known_args()
+    TREE, PAGE = known.tree, known.page
+    unittest.main(argv=[sys.argv[0], *rest])

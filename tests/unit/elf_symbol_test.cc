@@ -1,0 +1,142 @@
+// What an address in a file is called, whatever the file says of itself.
+#include "base/elf_symbol.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "scratch.h"
+
+extern "C" __attribute__((noinline, visibility("default"))) int CudnnCiTestFunction(int n) {
+  return n < 2 ? n : n + CudnnCiTestFunction(n - 1);
+}
+
+namespace cudnn_ci {
+namespace {
+
+std::string SymbolAt(const std::string& file, uint64_t offset) {
+  return ElfSymbolsAt(file, {offset}, INT64_MAX).at(0);
+}
+
+std::string Self() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
+// Where this program's own function lies in its file.
+uint64_t OffsetOfFunction() {
+  std::ifstream maps("/proc/self/maps");
+  const auto wanted = reinterpret_cast<uint64_t>(&CudnnCiTestFunction);
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long start = 0, end = 0, offset = 0;
+    if (sscanf(line.c_str(), "%lx-%lx %*s %lx", &start, &end, &offset) == 3 && wanted >= start &&
+        wanted < end)
+      return wanted - start + offset;
+  }
+  return 0;
+}
+
+TEST(ElfSymbolTest, NamesEachFunctionAndHowFarIntoIt) {
+  EXPECT_EQ(SymbolAt(Self(), OffsetOfFunction() + 2), "CudnnCiTestFunction+0x2");
+  EXPECT_EQ(SymbolAt(Self(), UINT64_MAX), "");
+  EXPECT_EQ(SymbolAt(Self(), 0), "");
+  const std::vector<std::string> names =
+      ElfSymbolsAt(Self(), {OffsetOfFunction() + 3, 0, OffsetOfFunction() + 1}, INT64_MAX);
+  EXPECT_EQ(names, std::vector<std::string>({"CudnnCiTestFunction+0x3", "", "CudnnCiTestFunction+0x1"}));
+}
+
+TEST(ElfSymbolTest, WhatIsNoFileOrNoElfHasNoNames) {
+  const Scratch scratch;
+  const std::string pipe = scratch.File("pipe"), text = scratch.File("text");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::ofstream(text) << std::string(5000, 'x');
+  for (const std::string& file : {pipe, text, std::string("/dev/zero"), scratch.File("none"), scratch.path(),
+                                  std::string(), std::string("[vdso]")})
+    EXPECT_EQ(SymbolAt(file, 64), "") << file;
+}
+
+// The path is the dead process's word: it must not lead where the kernel's own files are.
+TEST(ElfSymbolTest, OnlyARealPathIsRead) {
+  const Scratch scratch;
+  const std::string link = scratch.File("link"), folder = scratch.File("folder");
+  std::filesystem::create_symlink(Self(), link);
+  std::filesystem::create_symlink(std::filesystem::path(Self()).parent_path(), folder);
+  const std::string name = std::filesystem::path(Self()).filename();
+  for (const std::string& file :
+       {std::string("/proc/self/exe"), link, folder + "/" + name, "./" + name, name})
+    EXPECT_EQ(SymbolAt(file, OffsetOfFunction()), "") << file;
+}
+
+// Whatever a damaged file says of itself.
+TEST(ElfSymbolTest, ADamagedFileIsReadWithinItsBounds) {
+  const Scratch scratch;
+  std::ifstream self(Self(), std::ios::binary);
+  std::string bytes(64 * 1024, '\0');
+  self.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  for (int i = 0; i < 64; ++i) {
+    std::string damaged = bytes;
+    for (size_t at = 16; at < 64; ++at)
+      damaged[at] = static_cast<char>((at * 31 + static_cast<size_t>(i) * 57) % 251);
+    SymbolAt(scratch.Write("damaged", damaged), OffsetOfFunction());
+  }
+  EXPECT_EQ(SymbolAt(scratch.Write("cut", bytes), OffsetOfFunction()), "");
+}
+
+template <class T>
+std::string BytesOf(const T& value) {
+  return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// An ELF file with two tables of so many empty symbols each, and behind them the one of "f" at 0x100.
+std::string FileOf(const Scratch& scratch, uint64_t symbols) {
+  const uint64_t table = 4096, table_bytes = symbols * sizeof(Elf64_Sym);
+  Elf64_Ehdr header{};
+  memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_phoff = 64;
+  header.e_phnum = 1;
+  header.e_shoff = 128;
+  header.e_shnum = 3;
+  Elf64_Phdr segment{};
+  segment.p_type = PT_LOAD;
+  segment.p_filesz = 4096;
+  Elf64_Shdr strings{}, first{}, second{};
+  strings.sh_offset = 2048;
+  strings.sh_size = 3;
+  first.sh_type = SHT_SYMTAB;
+  first.sh_offset = table;
+  first.sh_size = table_bytes;
+  second.sh_type = SHT_DYNSYM;
+  second.sh_offset = table + table_bytes;
+  second.sh_size = table_bytes + sizeof(Elf64_Sym);
+  Elf64_Sym symbol{};
+  symbol.st_name = 1;
+  symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+  symbol.st_shndx = 1;
+  symbol.st_value = 0x100;
+  symbol.st_size = 0x10;
+  std::string head = BytesOf(header) + BytesOf(segment);
+  head.resize(128);
+  head += BytesOf(strings) + BytesOf(first) + BytesOf(second);
+  head.resize(2048);
+  head += std::string("\0f\0", 3);
+  std::ofstream file(scratch.Write("many", head), std::ios::binary | std::ios::in);
+  file.seekp(static_cast<std::streamoff>(table + 2 * table_bytes));
+  file << BytesOf(symbol);
+  return scratch.File("many");
+}
+
+// However much an image writes into its files: all tables share one bound.
+TEST(ElfSymbolTest, SymbolsBeyondTheBudgetAreNotLookedAt) {
+  const Scratch scratch;
+  EXPECT_EQ(SymbolAt(FileOf(scratch, 10), 0x105), "f+0x5");
+  EXPECT_EQ(SymbolAt(FileOf(scratch, 1 << 20), 0x105), "f+0x5");
+  EXPECT_EQ(SymbolAt(FileOf(scratch, 3 << 20), 0x105), "");
+}
+
+TEST(ElfSymbolTest, NothingIsReadWhenTheTimeIsUp) {
+  EXPECT_EQ(ElfSymbolsAt(Self(), {OffsetOfFunction()}, 0), std::vector<std::string>(1));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
