@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""The tables of tests/gpu/run, as far as they can be judged without a GPU.
+
+usage: rows_test.py --tree DIR [ARGUMENTS FOR unittest...]
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+import unittest.mock
+
+sys.dont_write_bytecode = True
+import broken_rows
+import environments
+import machine
+import sound_rows
+from machine import Copy, Unavailable
+
+TREE = pathlib.Path()
+
+
+def row(*slugs, blame="image"):
+    return environments.Row("row", "", slugs, blame, lambda m, folder: environments.Environment())
+
+
+def finding(slug, severity="error", blame="image", detail=""):
+    return {"slug": slug, "severity": severity, "blame": blame, "detail": detail}
+
+
+def report(*findings, root=None, case_findings=()):
+    return {"root_cause": root, "findings": list(findings), "cases": [{"findings": list(case_findings)}]}
+
+
+class Tables(unittest.TestCase):
+    def test_what_is_expected_is_declared(self):
+        run = subprocess.run([TREE / "bin/cudnn-ci", "explain", "--all", "--json"], check=True, capture_output=True, text=True)
+        declared = {f["slug"]: f for f in json.loads(run.stdout)["findings"]}
+        for wish in [*broken_rows.rows(), *sound_rows.rows()]:
+            for slug in wish.slugs:
+                with self.subTest(row=wish.name, slug=slug):
+                    self.assertIn(slug, declared)
+                    if wish.blame:
+                        self.assertEqual((declared[slug]["severity"], declared[slug]["blame"]), ("error", wish.blame))
+                    else:
+                        self.assertIn(declared[slug]["severity"], ("warning", "note"))
+
+    def test_a_broken_environment_has_an_expectation(self):
+        for wish in broken_rows.rows():
+            self.assertTrue(wish.slugs and wish.exit != 0, wish.name)
+        self.assertTrue(all(wish.exit == 0 for wish in sound_rows.rows()))
+
+    def test_names_are_unique(self):
+        names = [wish.name for wish in [*broken_rows.rows(), *sound_rows.rows()]]
+        self.assertEqual(len(names), len(set(names)))
+
+
+class Judging(unittest.TestCase):
+    def judged(self, wish, code, told, words=()):
+        return environments.judge(wish, words, code, told)
+
+    def test_named_right_are_slug_blame_exit_and_words_together(self):
+        root = finding("cudnn-missing", detail="no libcudnn.so.9")
+        result = self.judged(row("cudnn-missing"), 1, report(root=root), ["libcudnn.so.9"])
+        self.assertTrue(result.detected and result.named)
+        for wish, code, words in ((row("nvrtc-missing"), 1, []), (row("cudnn-missing", blame="runner"), 1, []),
+                                  (row("cudnn-missing"), 3, []), (row("cudnn-missing"), 1, ["libnvrtc"])):
+            result = self.judged(wish, code, report(root=root), words)
+            self.assertTrue(result.detected)
+            self.assertFalse(result.named)
+
+    def test_a_green_broken_environment_is_not_detected(self):
+        result = self.judged(row("cudnn-missing"), 0, report())
+        self.assertFalse(result.detected or result.named)
+
+    def test_a_matrix_that_is_refused_detects_nothing(self):
+        self.assertFalse(self.judged(row("cudnn-missing"), 2, None).detected)
+        self.assertFalse(self.judged(row("cudnn-missing"), 2, report()).detected)
+
+    def test_red_where_green_was_expected_is_a_false_alarm(self):
+        wish = row(blame="")
+        self.assertFalse(self.judged(wish, 0, report()).alarm)
+        self.assertTrue(self.judged(wish, 0, report()).named)
+        self.assertTrue(self.judged(wish, 3, report(root=finding("canary-failed"))).alarm)
+        self.assertTrue(self.judged(wish, 0, report(finding("worker-exit"))).alarm)
+        self.assertTrue(self.judged(wish, 0, report(case_findings=[finding("crashed")])).alarm)
+        self.assertTrue(self.judged(wish, 2, None).alarm)
+
+    def test_a_warning_that_is_expected_must_be_there(self):
+        wish, warned = row("visible-devices-cut", blame=""), report(case_findings=[finding("visible-devices-cut", "warning")])
+        self.assertTrue(self.judged(wish, 0, warned).named)
+        silent = self.judged(wish, 0, report())
+        self.assertFalse(silent.named or silent.alarm)
+
+    def test_the_summary_counts(self):
+        named, missed = environments.Result(row("a"), detected=True, named=True), environments.Result(row("a"), detected=True)
+        alarm, absent = environments.Result(row(blame=""), alarm=True), environments.Result(row("a"), unavailable="no GPU")
+        counts = [line.split()[-1] for line in environments.summary([named, missed, alarm, absent]).splitlines()[:6]]
+        self.assertEqual(counts, ["2", "2", "1", "1", "1", "0"])
+        self.assertIn("not here: row: no GPU", environments.summary([absent]))
+
+
+class Making(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.source = self.folder / "source"
+        self.source.mkdir()
+        self.content = bytes(range(256)) * 64
+        for name in ("libcudnn.so.9.14.0", "libcudnn_ops.so.9.14.0", "libcudart.so.13"):
+            (self.source / name).write_bytes(self.content)
+        for name in ("libcudnn.so.9", "libcudnn_ops.so.9"):
+            (self.source / name).symlink_to(f"{name}.14.0")
+        (self.source / "libcudnn.so").symlink_to("/etc/alternatives/nowhere")
+        self.copy = Copy.of(self.source, self.folder / "copy", r"libcudnn(_\w+)?\.so[.\d]*")
+
+    def file(self, name):
+        return (self.copy.folder / name).read_bytes()
+
+    def test_a_copy_has_the_files_and_the_links_among_them(self):
+        self.assertEqual(sorted(path.name for path in self.copy.folder.iterdir()),
+                         ["libcudnn.so.9", "libcudnn.so.9.14.0", "libcudnn_ops.so.9", "libcudnn_ops.so.9.14.0"])
+        self.assertTrue((self.copy.folder / "libcudnn_ops.so.9").is_symlink())
+        self.assertTrue((self.copy.folder / "libcudnn_ops.so.9").samefile(self.source / "libcudnn_ops.so.9"))
+
+    def test_what_is_spoiled_is_not_the_source(self):
+        other = self.folder / "other"
+        other.write_bytes(b"other")
+        ops = "libcudnn_ops.so.9"
+        patched = self.content[:18] + b"\xf3\x00" + self.content[20:]
+        spoiled = [(lambda c: c.write(ops, b""), b""), (lambda c: c.cut(ops), self.content[:8192]),
+                   (lambda c: c.patch(ops, 18, b"\xf3\x00"), patched), (lambda c: c.take(other, ops), b"other")]
+        for i, (spoil, left) in enumerate(spoiled):
+            self.copy = Copy.of(self.source, self.folder / f"copy{i}", r".*")
+            spoil(self.copy)
+            self.assertEqual(self.file(ops), left)
+            self.assertEqual(self.file(f"{ops}.14.0"), left)
+            self.assertEqual(self.file("libcudnn.so.9"), self.content)
+            self.assertEqual((self.source / ops).read_bytes(), self.content)
+        self.assertEqual(other.read_bytes(), b"other")
+
+    def test_without_hard_links_it_is_copied_and_nothing_is_overwritten(self):
+        with unittest.mock.patch("os.link", side_effect=OSError("another file system")):
+            copy = Copy.of(self.source, self.folder / "elsewhere", r".*")
+            with self.assertRaises(FileExistsError):
+                machine.link(self.source / "libcudart.so.13", copy.folder / "libcudnn.so.9.14.0")
+        self.assertFalse((copy.folder / "libcudart.so.13").samefile(self.source / "libcudart.so.13"))
+        self.assertEqual((copy.folder / "libcudnn.so.9").read_bytes(), self.content)
+
+    def test_removed_and_dangling(self):
+        self.copy.dangle("libcudnn_ops", "libcudnn_ops.so.9")
+        self.assertFalse((self.copy.folder / "libcudnn_ops.so.9").exists())
+        self.assertTrue((self.copy.folder / "libcudnn_ops.so.9").is_symlink())
+        self.copy.remove("libcudnn")
+        self.assertEqual([path.name for path in self.copy.folder.iterdir()], ["libcudnn_ops.so.9"])
+        self.assertEqual(len(list(self.source.iterdir())), 6)
+
+    def test_a_row_leaves_nothing_and_is_judged(self):
+        def make(_, folder):
+            (folder / "deep").mkdir()
+            return environments.Environment({"A": "b"}, {"image.cudnn": None}, words=["so"])
+
+        def run(*arguments, env, name, before):
+            self.assertEqual((arguments[0], env, name, before), ("--matrix", {"A": "b"}, "row", []))
+            matrix = json.loads(pathlib.Path(arguments[1]).read_text())
+            self.assertEqual(matrix["image"], {"toolkit": ">=13.0 <14"})
+            return 1, 0.5, "", report(root=finding("a", detail="so")), None
+        here = types.SimpleNamespace(scratch=self.folder / "scratch", cuda=13)
+        run.out = self.folder
+        wish = environments.Row("row", "", ("a",), "image", make)
+        self.assertTrue(environments.run_row(run, here, wish).named)
+        self.assertEqual(list(here.scratch.iterdir()), [])
+
+        def impossible(*_):
+            raise Unavailable("no second cuDNN")
+        wish.make = impossible
+        self.assertEqual(environments.run_row(run, here, wish).unavailable, "no second cuDNN")
+        wish.make = lambda *_: pathlib.Path("/nonexistent/x").read_bytes()
+        failed = environments.run_row(run, here, wish)
+        self.assertFalse(failed.named or failed.detected or failed.unavailable)
+
+    def test_mounts_that_may_not_be_made_are_said(self):
+        with self.assertRaises(Unavailable):
+            machine.mounts("mount --bind /nonexistent /nonexistent")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tree", type=pathlib.Path, required=True)
+    known, rest = parser.parse_known_args()
+    TREE = known.tree
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,179 @@
+"""Environments on a real GPU with nothing wrong, or nothing but what deserves a warning: the gate must be green in each.
+
+Beside the diagnosis two convolutions run in each, so that green says that what the environment holds is usable.
+"""
+import os
+
+from broken_rows import FOREIGN_MACHINE
+from environments import CONVOLUTION, DIAGNOSIS, Environment, Row, first
+from machine import CUDART, Copy, Unavailable, mounts, resolve
+
+HARMLESS = "int cudnn_ci_harmless(void) { return 0; }\n"
+EMPTY = "/dev/null"
+
+
+def usable(env=None, **more):
+    return Environment(env or {}, **{"checks": [*DIAGNOSIS, CONVOLUTION], **more})
+
+
+def sound(name, about, make, *warnings, without_gpu=False):
+    return Row(name, about, warnings, "", make, without_gpu)
+
+
+def variables(name, **values):
+    return sound(name, "variables", lambda m, _: m.gpus() and usable(values))
+
+
+def installs():
+    def beside_a_wheel(machine, _):
+        cudnn, _ = machine.wheel()
+        return usable(subjects={"system": "loader", "wheel": f"path:{cudnn.folder}"})
+
+    def wheel_subject(machine, _):
+        return usable(subjects={"wheel": f"path:{machine.wheel()[0].folder}"})
+
+    def wheel_set(machine, _):
+        folders = machine.wheel()[1]
+        if not any(os.path.exists(f"{folder}/{CUDART[machine.cuda]}") for folder in folders):
+            raise Unavailable("the packages bring no CUDA runtime of this major")
+        return usable(first(":".join(folders)))
+
+    def wheels_alone(machine, folder):
+        environment = wheel_set(machine, folder)
+        own, (_, cudart) = machine.own_cudnn().folder, machine.toolkit_file("libcudart")
+        (folder / "empty").mkdir()
+        hide = [f"mount --bind {folder}/empty {cudart.parent}"] if cudart.parent != own and "cuda" in str(cudart.parent) else []
+        hide += [f"mount --bind {EMPTY} {path}" for path in sorted(own.glob("libcudnn*.so*")) if not path.is_symlink()]
+        return usable(environment.env, before=mounts(*hide))
+
+    def without_headers(machine, folder):
+        # As a `runtime` image has it: libraries, and neither headers nor the names that only a linker needs.
+        copy = machine.copy(machine.own_cudnn(), folder / "lib")
+        for path in copy.folder.glob("*.so"):
+            path.unlink()
+        return usable(first(copy))
+
+    def another_first(machine, _):
+        return usable(first(machine.other_cudnn().folder))
+
+    def another_unused(machine, folder):
+        machine.copy(machine.other_cudnn(), folder / "opt" / "lib")
+        return usable()
+
+    def both_majors(machine, folder):
+        other = next((major for major in CUDART if major != machine.cuda and resolve(CUDART[major])), 0)
+        if not other:
+            raise Unavailable("no runtime of a second CUDA major on the loader's path")
+        return usable()
+
+    def jit_only(machine, folder):
+        copy = machine.copy(machine.own_cudnn(), folder / "lib")
+        for part in ("ops", "cnn", "adv", "heuristic", "engines_precompiled", "engines_tensor_ir", "ext"):
+            copy.remove(f"libcudnn_{part}")
+        return Environment(first(copy))
+
+    def newer_driver(machine, _):
+        machine.gpus()
+        # An older toolkit of this driver's major, and what such an image promises.
+        return usable(promise={"runner.driver": ">=525.60.13"})
+
+    return [
+        sound("as_it_is", "toolkit image", lambda m, _: usable(), without_gpu=True),
+        sound("wheel_beside_a_system_install", "F05", beside_a_wheel),
+        sound("wheel_as_subject", "wheel only", wheel_subject),
+        sound("wheels_on_the_loader_path", "full wheel set on LD_LIBRARY_PATH", wheel_set),
+        sound("wheels_without_a_system_install", "wheel only", wheels_alone),
+        sound("runtime_without_headers", "runtime image", without_headers),
+        sound("another_cudnn_first", "F05", another_first),
+        sound("another_cudnn_that_nobody_finds", "F20", another_unused),
+        sound("two_cuda_majors", "CUDA 12 and 13 side by side", both_majors),
+        sound("jit_only_cudnn", "JIT-only cuDNN", jit_only, "cudnn-jit-only", "cudnn-jit-completed"),
+        sound("driver_newer_than_the_floor", "driver newer than toolkit", newer_driver),
+    ]
+
+
+def loader_path():
+    def foreign_first(machine, folder):
+        # Whatever is built for another machine, the loader passes over.
+        copy = Copy(folder / "lib")
+        main = "libcudnn.so.9"
+        for name, path in (machine.toolkit_file("libcudart"), machine.builtins(), (main, machine.own_cudnn().folder / main),
+                           ("libcuda.so.1", machine.stub())):
+            copy.write(name, path.read_bytes()).patch(name, *FOREIGN_MACHINE)
+        return usable(first(copy))
+
+    def without_nvml(machine, folder):
+        machine.gpus()
+        return usable(first(Copy(folder / "lib").write("libnvidia-ml.so.1", b"x" * 4096)))
+
+    def without_nvml_and_proc(machine, folder):
+        environment = without_nvml(machine, folder)
+        (folder / "empty").touch()
+        return usable(environment.env, before=mounts(f"mount --bind {folder}/empty /proc/driver/nvidia/version"))
+
+    def odd_entries(machine, folder):
+        return usable(first(f"/nonexistent::{folder}:."))
+
+    def stubs_folder(machine, _):
+        folder = machine.stub().parent
+        if (folder / "libcuda.so.1").exists():
+            raise Unavailable("this folder of stubs holds libcuda.so.1")
+        return usable(first(folder))
+
+    return [
+        sound("foreign_libraries_first", "F43", foreign_first),
+        sound("no_nvml", "no NVML", without_nvml),
+        sound("no_nvml_and_no_proc", "no NVML", without_nvml_and_proc),
+        sound("odd_entries_on_the_loader_path", "variables", odd_entries, without_gpu=True),
+        sound("stubs_folder_without_a_soname", "F19", stubs_folder),
+    ]
+
+
+def environment_variables():
+    def one_gpu(form):
+        return lambda m, _: usable({"CUDA_VISIBLE_DEVICES": form(m.gpus()[0])})
+
+    def preloaded(machine, folder):
+        return usable({"LD_PRELOAD": f"{machine.compile(folder, 'harmless', HARMLESS)} /nonexistent.so"})
+
+    return [
+        variables("unusual_variables", CUDA_MODULE_LOADING="EAGER", CUDA_DEVICE_ORDER="PCI_BUS_ID", NVIDIA_TF32_OVERRIDE="0",
+                  CUDA_LAUNCH_BLOCKING="1", CUDA_CACHE_DISABLE="1", CUDNN_LOGLEVEL_DBG="1", GLIBC_TUNABLES="glibc.malloc.tcache_count=0",
+                  HOME="/nonexistent", LC_ALL="tr_TR.UTF-8", CUDNN_LIB_CONFIG="FULL"),
+        sound("visible_by_uuid", "F13", one_gpu(lambda uuid: uuid)),
+        sound("visible_by_the_head_of_a_uuid", "F13", one_gpu(lambda uuid: uuid[:12])),
+        variables("mps_pipe_nowhere", CUDA_MPS_PIPE_DIRECTORY="/nonexistent/mps"),
+        variables("variables_of_the_container_runtime", NVIDIA_VISIBLE_DEVICES="none", NVIDIA_DRIVER_CAPABILITIES="utility"),
+        sound("harmless_preload", "LD_PRELOAD", preloaded),
+    ]
+
+
+def warned():
+    def cublaslt_elsewhere(machine, folder):
+        name, path = machine.toolkit_file("libcublasLt")
+        machine.toolkit_file("libcublas")
+        return usable(first(Copy(folder / "lib").take(path, name)))
+
+    def old_header(machine, folder):
+        copy = machine.copy(machine.own_cudnn(), folder / "lib")
+        (folder / "include").mkdir()
+        (folder / "include" / "cudnn_version.h").write_text("#define CUDNN_MAJOR 8\n#define CUDNN_MINOR 9\n#define CUDNN_PATCHLEVEL 7\n")
+        return usable(first(copy))
+
+    def old_metadata(machine, folder):
+        (folder / "site-packages" / "nvidia_cudnn_cu13-9.1.0.70.dist-info").mkdir(parents=True)
+        return usable(first(machine.copy(machine.own_cudnn(), folder / "site-packages" / "nvidia" / "cudnn" / "lib")))
+
+    return [
+        sound("image_requires_more", "F07", lambda m, _: m.gpus() and usable({"NVIDIA_REQUIRE_CUDA": "cuda>=99.0"}),
+              "image-requires-more-than-it-needs"),
+        sound("visible_list_with_a_bad_end", "F13", lambda m, _: usable({"CUDA_VISIBLE_DEVICES": f"0,{len(m.gpus())}"}),
+              "visible-devices-cut"),
+        sound("cublaslt_of_another_folder", "F15", cublaslt_elsewhere, "cublas-mixed-directories", without_gpu=True),
+        sound("headers_of_another_version", "F55", old_header, "cudnn-header-mismatch", without_gpu=True),
+        sound("package_metadata_of_another_version", "F21", old_metadata, "cudnn-package-mismatch", without_gpu=True),
+    ]
+
+
+def rows():
+    return [*installs(), *loader_path(), *environment_variables(), *warned()]
