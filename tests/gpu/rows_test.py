@@ -72,6 +72,10 @@ class Judging(unittest.TestCase):
             self.assertTrue(result.detected)
             self.assertFalse(result.named)
 
+    def test_named_right_is_who_is_blamed(self):
+        accused = report(root=finding("cudnn-missing", blame="undetermined"))
+        self.assertFalse(self.judged(row("cudnn-missing"), 1, accused).named)
+
     def test_a_green_broken_environment_is_not_detected(self):
         result = self.judged(row("cudnn-missing"), 0, report())
         self.assertFalse(result.detected or result.named)
