@@ -29,7 +29,7 @@ def hidden(name, value, *words):
         count = len(machine.gpus())
         text = value(count) if callable(value) else value
         return Environment({"CUDA_VISIBLE_DEVICES": text}, words=["cuInit: 100", f"CUDA_VISIBLE_DEVICES='{text}'", *words])
-    return runner(f"visible_{name}", "F13", "no-visible-device", make)
+    return runner(f"visible_{name}", "visible devices", "no-visible-device", make)
 
 
 def visibility():
@@ -42,7 +42,7 @@ def visibility():
         hidden("unknown_uuid", NO_UUID, f"first bad entry: '{NO_UUID}'"),
         hidden("mig_instance_without_mig", NO_UUID.replace("GPU-", "MIG-")),
         hidden("no_dev_files", "NoDevFiles", "first bad entry: 'NoDevFiles'"),
-        runner("visible_list_cut", "F13", "too-few-gpus", lambda m, _: Environment(
+        runner("visible_list_cut", "visible devices", "too-few-gpus", lambda m, _: Environment(
             {"CUDA_VISIBLE_DEVICES": f"0,{len(m.gpus())}"}, {"runner.gpus": ">=2"}, words=["1 GPU(s) visible, >=2 promised"])),
     ]
 
@@ -61,20 +61,21 @@ def promises():
         copy = Copy(folder / "lib")
         for name in [*CUDART.values(), *NVRTC.values()]:
             copy.write(name, b"")
-        return Environment(first(copy, NVIDIA_REQUIRE_CUDA="cuda>=99.0"), {"runner.driver": None, "image.toolkit": None, "image.cudnn": None},
+        return Environment(first(copy, NVIDIA_REQUIRE_CUDA="cuda>=99.0"),
+                           {"runner.driver": None, "image.toolkit": None, "image.cudnn": None},
                            checks=DRIVER, words=["NVIDIA_REQUIRE_CUDA='cuda>=99.0' does not hold here"])
 
     return [
-        runner("promise_gpus", "contract", "too-few-gpus", keep("runner.gpus", ">=64", ">=64 promised")),
-        runner("promise_driver", "F07", "driver-below-contract", keep("runner.driver", ">=9999", ">=9999 promised")),
-        runner("promise_compute_capability", "contract", "compute-capability-outside-contract",
+        runner("promise_gpus", "promise", "too-few-gpus", keep("runner.gpus", ">=64", ">=64 promised")),
+        runner("promise_driver", "driver and image", "driver-below-contract", keep("runner.driver", ">=9999", ">=9999 promised")),
+        runner("promise_compute_capability", "promise", "compute-capability-outside-contract",
                keep("runner.compute_capability", ">=99.0", ">=99.0 promised")),
-        image("promise_toolkit", "contract", "toolkit-outside-contract",
+        image("promise_toolkit", "promise", "toolkit-outside-contract",
               keep("image.toolkit", lambda m: f">={m.cuda + 1}", "found, >=")),
-        image("promise_no_toolkit", "contract", "toolkit-not-promised", keep("image.toolkit", "absent", "libcudart.so")),
-        image("promise_cudnn", "contract", "cudnn-outside-contract", next_minor),
-        image("promise_no_cudnn", "contract", "cudnn-not-promised", keep("image.cudnn", "absent", "libcudnn.so")),
-        runner("image_requires_a_newer_driver", "F07", "image-requirement-unsatisfied", no_toolkit),
+        image("promise_no_toolkit", "promise", "toolkit-not-promised", keep("image.toolkit", "absent", "libcudart.so")),
+        image("promise_cudnn", "promise", "cudnn-outside-contract", next_minor),
+        image("promise_no_cudnn", "promise", "cudnn-not-promised", keep("image.cudnn", "absent", "libcudnn.so")),
+        runner("image_requires_a_newer_driver", "driver and image", "image-requirement-unsatisfied", no_toolkit),
     ]
 
 
@@ -118,15 +119,15 @@ def driver_libraries():
 
     unloadable = "driver-library-unloadable"
     return [
-        image("stub_first", "F19", "driver-stub-library", linked_stub),
-        image("stub_copied", "F19", "driver-stub-library", copied_stub),
-        image("compat_older_than_the_driver", "F18", "driver-compat-mismatch", compat),
-        runner("library_of_another_driver", "F11", "driver-module-mismatch", another_version),
-        runner("module_of_another_driver", "F11", "driver-module-mismatch", another_module),
-        runner("uvm_node_dead", "F25", "uvm-node-unusable", dead_uvm),
-        runner("libcuda_empty", "F01", unloadable, libcuda(b"", "file too short")),
-        runner("libcuda_is_text", "F01", unloadable, libcuda(b"x" * 4096, "invalid ELF header")),
-        runner("libcuda_truncated", "F42", unloadable, libcuda(None, "truncated")),
+        image("stub_first", "stub library", "driver-stub-library", linked_stub),
+        image("stub_copied", "stub library", "driver-stub-library", copied_stub),
+        image("compat_older_than_the_driver", "compat library", "driver-compat-mismatch", compat),
+        runner("library_of_another_driver", "two drivers", "driver-module-mismatch", another_version),
+        runner("module_of_another_driver", "two drivers", "driver-module-mismatch", another_module),
+        runner("uvm_node_dead", "device node", "uvm-node-unusable", dead_uvm),
+        runner("libcuda_empty", "driver library", unloadable, libcuda(b"", "file too short")),
+        runner("libcuda_is_text", "driver library", unloadable, libcuda(b"x" * 4096, "invalid ELF header")),
+        runner("libcuda_truncated", "damaged file", unloadable, libcuda(None, "truncated")),
     ]
 
 
@@ -138,7 +139,8 @@ def processes():
         uuids = machine.gpus()
         source = (machine.sources / "fault_preload.c").read_text()
         return Environment({"LD_PRELOAD": machine.compile(folder, "dead", source), "CUDNN_CI_FAULT": "device",
-                            "CUDNN_CI_FAULT_DEVICE": uuids[0], "CUDNN_CI_FAULT_MARK": str(folder / "mark"), "CUDA_VISIBLE_DEVICES": uuids[0]})
+                            "CUDNN_CI_FAULT_DEVICE": uuids[0], "CUDNN_CI_FAULT_MARK": str(folder / "mark"),
+                            "CUDA_VISIBLE_DEVICES": uuids[0]})
 
     def memory(mebibytes):
         def make(machine, _):
@@ -149,9 +151,9 @@ def processes():
     return [
         image("preload_crashes", "LD_PRELOAD", "preload-breaks-processes", preload("LD_PRELOAD")),
         image("audit_crashes", "LD_AUDIT", "preload-breaks-processes", preload("LD_AUDIT")),
-        runner("gpu_stops_computing", "F44", "device-lost", dead_gpu),
-        runner("memory_held_all", "F04", "device-memory-held", memory(64)),
-        runner("memory_held_but_300_mib", "F04", "device-memory-held", memory(300)),
+        runner("gpu_stops_computing", "broken GPU", "device-lost", dead_gpu),
+        runner("memory_held_all", "device memory", "device-memory-held", memory(64)),
+        runner("memory_held_but_300_mib", "device memory", "device-memory-held", memory(300)),
     ]
 
 
@@ -169,23 +171,32 @@ def cudnn(spoil, *words, subject=False):
 
 def cudnn_files():
     def missing(part):
-        return image(f"cudnn_{part}_missing", "F02", MIXED, cudnn(lambda c: c.remove(f"libcudnn_{part}"), "{}", f"libcudnn_{part}.so.9"))
+        # The loader finds the machine's own in its place.
+        return image(f"cudnn_{part}_missing", "incomplete cuDNN", MIXED,
+                     cudnn(lambda c: c.remove(f"libcudnn_{part}"), "{}", f"libcudnn_{part}.so.9"))
 
-    ops, graph, precompiled = "libcudnn_ops.so.9", "libcudnn_graph.so.9", "libcudnn_engines_precompiled.so.9"
+    def damaged(name, spoil, *words):
+        return image(f"cudnn_{name}", "damaged file", UNLOADABLE, cudnn(spoil, *words))
+
+    def passed_over(name, spoil, *words):
+        return image(f"cudnn_{name}", "unusable file", MIXED, cudnn(spoil, *words))
+
+    ops, graph, engines = "libcudnn_ops.so.9", "libcudnn_graph.so.9", "libcudnn_engines_precompiled.so.9"
     return [
         *[missing(part) for part in PARTS],
-        image("cudnn_engines_truncated", "F42", UNLOADABLE, cudnn(lambda c: c.cut(precompiled), "libcudnn_engines_precompiled.so", "is truncated")),
-        image("cudnn_graph_truncated", "F42", UNLOADABLE, cudnn(lambda c: c.cut(graph), "libcudnn_graph.so", "is truncated")),
-        image("cudnn_ops_empty", "F42", UNLOADABLE, cudnn(lambda c: c.write(ops, b""), "libcudnn_ops.so", "is empty")),
-        image("cudnn_ops_is_a_git_lfs_pointer", "F43", UNLOADABLE, cudnn(lambda c: c.write(ops, LFS_POINTER), "is a git-lfs pointer")),
-        image("cudnn_ops_foreign", "F43", MIXED, cudnn(lambda c: c.patch(ops, *FOREIGN_MACHINE), "is built for another machine")),
-        image("cudnn_ops_dangling", "F43", MIXED, cudnn(lambda c: c.dangle("libcudnn_ops", ops), "is a link to nowhere/")),
-        image("cudnn_graph_without_segments", "F42", UNLOADABLE, cudnn(lambda c: c.patch(graph, 64, bytes(56 * 16)), "libcudnn_graph.so")),
-        image("cudnn_main_empty", "F42", UNLOADABLE, cudnn(lambda c: c.write("libcudnn.so.9", b""), "libcudnn.so", "is empty")),
-        image("cudnn_subject_without_ops", "F02", MIXED, cudnn(lambda c: c.remove("libcudnn_ops"), "{}", ops, subject=True)),
-        image("cudnn_subject_missing", "F10", "subject-missing",
+        damaged("engines_truncated", lambda c: c.cut(engines), "libcudnn_engines_precompiled.so", "is truncated"),
+        damaged("graph_truncated", lambda c: c.cut(graph), "libcudnn_graph.so", "is truncated"),
+        damaged("ops_empty", lambda c: c.write(ops, b""), "libcudnn_ops.so", "is empty"),
+        damaged("ops_is_a_git_lfs_pointer", lambda c: c.write(ops, LFS_POINTER), "is a git-lfs pointer"),
+        damaged("graph_without_segments", lambda c: c.patch(graph, 64, bytes(56 * 16)), "libcudnn_graph.so"),
+        damaged("main_empty", lambda c: c.write("libcudnn.so.9", b""), "libcudnn.so", "is empty"),
+        passed_over("ops_foreign", lambda c: c.patch(ops, *FOREIGN_MACHINE), "is built for another machine"),
+        passed_over("ops_dangling", lambda c: c.dangle("libcudnn_ops", ops), "is a link to nowhere/"),
+        image("cudnn_subject_without_ops", "incomplete cuDNN", MIXED,
+              cudnn(lambda c: c.remove("libcudnn_ops"), "{}", ops, subject=True)),
+        image("cudnn_subject_missing", "missing library", "subject-missing",
               lambda m, folder: Environment(subjects={"mine": f"path:{folder}/nowhere"}, words=[f"{folder}/nowhere"])),
-        image("zlib_unusable", "F40", UNLOADABLE, lambda m, folder: Environment(
+        image("zlib_unusable", "zlib", UNLOADABLE, lambda m, folder: Environment(
             first(Copy(folder / "lib").write("libz.so.1", b"")), words=["libz.so.1"])),
     ]
 
@@ -217,7 +228,8 @@ def cudnn_mixtures():
 
     def shadowed(machine, _):
         other, own = machine.other_cudnn(), machine.own_cudnn().version
-        return Environment(first(other.folder), {"image.cudnn": own}, words=[f"cuDNN {other.version} found, {own} promised", str(other.folder)])
+        return Environment(first(other.folder), {"image.cudnn": own},
+                           words=[f"cuDNN {other.version} found, {own} promised", str(other.folder)])
 
     def preloaded(machine, _):
         other = machine.other_cudnn()
@@ -228,13 +240,13 @@ def cudnn_mixtures():
         return Environment(first(other.folder), words=[f"is built for CUDA {other.cuda}"])
 
     return [
-        image("ops_of_another_version", "F20", "cudnn-mixed-versions", replaced("libcudnn_ops.so.9")),
-        image("graph_of_another_first", "F20", MIXED, parts_of_another("libcudnn_graph.so.9")),
-        image("ops_and_cnn_of_another_first", "F20", MIXED, parts_of_another("libcudnn_ops.so.9", "libcudnn_cnn.so.9")),
-        Row("engines_of_another_version", "F20", ("cudnn-mixed-versions", "convolution-failed"), "image", engines_of_another),
-        image("another_version_shadows", "F05", "cudnn-outside-contract", shadowed),
-        image("another_version_preloaded", "F05", (MIXED, "cudnn-mixed-versions"), preloaded),
-        image("for_another_cuda_major", "F21", "cudnn-flavour-mismatch", flavour),
+        image("ops_of_another_version", "mixed cuDNN", "cudnn-mixed-versions", replaced("libcudnn_ops.so.9")),
+        image("graph_of_another_first", "mixed cuDNN", MIXED, parts_of_another("libcudnn_graph.so.9")),
+        image("ops_and_cnn_of_another_first", "mixed cuDNN", MIXED, parts_of_another("libcudnn_ops.so.9", "libcudnn_cnn.so.9")),
+        Row("engines_of_another_version", "mixed cuDNN", ("cudnn-mixed-versions", "convolution-failed"), "image", engines_of_another),
+        image("another_version_shadows", "several cuDNNs", "cudnn-outside-contract", shadowed),
+        image("another_version_preloaded", "several cuDNNs", (MIXED, "cudnn-mixed-versions"), preloaded),
+        image("for_another_cuda_major", "CUDA major", "cudnn-flavour-mismatch", flavour),
     ]
 
 
@@ -266,16 +278,16 @@ def toolkit_files():
         return Environment(first(copy), words=[name, "has no symbol cudaRuntimeGetVersion"])
 
     return [
-        image("cudart_empty", "F10", "toolkit-runtime-missing", spoiled("libcudart", empty)),
-        image("cudart_truncated", "F42", "toolkit-runtime-missing", spoiled("libcudart", cut, "is truncated")),
-        image("cudart_is_another_library", "F56", "toolkit-runtime-missing", not_cudart),
-        image("nvrtc_empty", "F16", "nvrtc-missing", spoiled("libnvrtc", empty)),
-        image("nvrtc_truncated", "F16", "nvrtc-missing", spoiled("libnvrtc", cut, "is truncated")),
-        image("nvrtc_builtins_empty", "F16", "nvrtc-compile-failed", spoiled("builtins", empty)),
-        image("nvrtc_builtins_truncated", "F16", "nvrtc-compile-failed", spoiled("builtins", cut, "is truncated")),
-        image("cublaslt_empty", "F15", ("cublas-unusable", "cublaslt-unusable"), spoiled("libcublasLt", empty)),
-        image("cublaslt_truncated", "F15", ("cublas-unusable", "cublaslt-unusable"), spoiled("libcublasLt", cut, "is truncated")),
-        image("cublaslt_is_another_library", "F15", ("cublas-unusable", "cublaslt-unusable"), another),
+        image("cudart_empty", "missing library", "toolkit-runtime-missing", spoiled("libcudart", empty)),
+        image("cudart_truncated", "damaged file", "toolkit-runtime-missing", spoiled("libcudart", cut, "is truncated")),
+        image("cudart_is_another_library", "foreign library", "toolkit-runtime-missing", not_cudart),
+        image("nvrtc_empty", "NVRTC", "nvrtc-missing", spoiled("libnvrtc", empty)),
+        image("nvrtc_truncated", "NVRTC", "nvrtc-missing", spoiled("libnvrtc", cut, "is truncated")),
+        image("nvrtc_builtins_empty", "NVRTC", "nvrtc-compile-failed", spoiled("builtins", empty)),
+        image("nvrtc_builtins_truncated", "NVRTC", "nvrtc-compile-failed", spoiled("builtins", cut, "is truncated")),
+        image("cublaslt_empty", "cuBLASLt", ("cublas-unusable", "cublaslt-unusable"), spoiled("libcublasLt", empty)),
+        image("cublaslt_truncated", "cuBLASLt", ("cublas-unusable", "cublaslt-unusable"), spoiled("libcublasLt", cut, "is truncated")),
+        image("cublaslt_is_another_library", "cuBLASLt", ("cublas-unusable", "cublaslt-unusable"), another),
     ]
 
 
