@@ -1,6 +1,8 @@
 // The binding of the CUDA driver API and its error texts. Knows symbol names and nothing of checks.
 #include "common/driver_api.h"
 
+#include "common/loader_path.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -65,7 +67,7 @@ const ErrorText* FindError(CUresult result) {
 }  // namespace
 
 bool DriverApi::Load() {
-  if (!library_.Open("libcuda.so.1")) return false;
+  if (!LoadChecked("libcuda.so.1", &library_, &error_)) return false;
   Bind();
   return true;
 }

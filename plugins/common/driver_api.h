@@ -30,11 +30,12 @@ class DriverError : public std::runtime_error {
 // `api.MemAlloc(...)`; one that the library lacks throws MissingSymbol. As thread-safe as the driver.
 class DriverApi {
  public:
-  // Loads "libcuda.so.1" as ld.so would and binds all functions. False: error() has the loader's text.
-  // Calls no function of the driver. Loading twice is harmless.
+  // Loads "libcuda.so.1" as ld.so would and binds all functions. False: error() has the loader's text, or
+  // says that the file is truncated, with which loading would end the process. Calls no function of the
+  // driver. Loading twice is harmless.
   bool Load();
   bool loaded() const { return library_.loaded(); }
-  const std::string& error() const { return library_.error(); }
+  const std::string& error() const { return error_; }
   // The file that was loaded, as the loader recorded it (links not followed); empty if none was.
   std::string path() const { return library_.Path(); }
 
@@ -83,6 +84,7 @@ class DriverApi {
  private:
   void Bind();
   LateLibrary library_;
+  std::string error_;
 };
 
 #undef CUDNN_CI_DRIVER_FUNCTION

@@ -1,13 +1,12 @@
 // The binding of NVML.
 #include "common/nvml_api.h"
 
+#include "common/loader_path.h"
+
 namespace cudnn_ci {
 
 bool NvmlApi::Load() {
-  if (!library_.Open("libnvidia-ml.so.1")) {
-    error_ = library_.error();
-    return false;
-  }
+  if (!LoadChecked("libnvidia-ml.so.1", &library_, &error_)) return false;
   init_.Bind(library_, "nvmlInit_v2", "nvmlInit");
   shutdown_.Bind(library_, "nvmlShutdown");
   error_string_.Bind(library_, "nvmlErrorString");

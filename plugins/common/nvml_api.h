@@ -47,8 +47,8 @@ class NvmlApi {
   NvmlApi(const NvmlApi&) = delete;
   NvmlApi& operator=(const NvmlApi&) = delete;
 
-  // Loads "libnvidia-ml.so.1" and calls nvmlInit_v2. False: error() has the loader's or NVML's words,
-  // and status() NVML's number (-1 when the library did not load).
+  // Loads "libnvidia-ml.so.1" and calls nvmlInit_v2. False: error() has the loader's or NVML's words, or
+  // says that the file is truncated, and status() NVML's number (-1 when the library did not load).
   bool Load();
   bool library_loaded() const { return library_.loaded(); }
   const std::string& error() const { return error_; }

@@ -3,6 +3,7 @@
 
 #include "common/cudart_api.h"
 #include "common/driver_files.h"
+#include "common/elf_file.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "toolkit/contract.h"
@@ -16,10 +17,13 @@ namespace {
 void JudgeCublas(Context& ctx, int major) {
   const std::string name = "libcublas.so." + std::to_string(major);
   const std::string lt_name = "libcublasLt.so." + std::to_string(major);
-  if (ResolveLibrary(name).empty()) return;
+  const std::string path = ResolveLibrary(name);
+  if (path.empty()) return;
   LateLibrary cublas, lt;
-  std::string error;
-  const bool loads = LoadChecked(name, &cublas, &error);
+  // cuBLAS links the other one: if that is truncated, SIGBUS would end the process here.
+  const ElfFile needed(ResolveLibrary(lt_name, ElfFile(path).RunPath()));
+  std::string error = needed.truncated() ? needed.error() : "";
+  const bool loads = error.empty() && LoadChecked(name, &cublas, &error);
   if (const std::string awaited = AwaitedLibrary(error); !loads && !awaited.empty()) {
     ctx.Log(name + " needs " + awaited + ", which is not on this machine: it was not loaded");
     return;

@@ -81,6 +81,9 @@ std::vector<Fault> Broken() {
       Image("cublas_truncated",
             Machine([](auto& t) { t.Take("cudart13", "libcublas.so.13"), t.Halve("libcublas.so.13"); }),
             "cublas-unusable", "/libcublas.so.13 is truncated"),
+      Image("cublaslt_truncated",
+            Machine([](auto& t) { t.Take("cudart13", "libcublasLt.so.13"), t.Halve("libcublasLt.so.13"); }),
+            "cublas-unusable", "/libcublasLt.so.13 is truncated"),
       Image("absent_promised", Machine([](auto& t) { t.Promise("image.toolkit", "absent"); }),
             "toolkit-not-promised", "/libcudart.so.13"),
   };

@@ -52,6 +52,27 @@ TEST_F(DriverLoad, ALibraryWithoutTheDriversFunctionsIsTheRunnersFault) {
   EXPECT_THAT(r.gate.out, Not(HasSubstr("plugin.facts")));
 }
 
+// To load it would end the process: the facts and every check of the driver.
+TEST_F(DriverLoad, ATruncatedLibraryIsNamed) {
+  Take("libcuda", "libcuda.so.1");
+  Halve("libcuda.so.1");
+  const CheckOutcome r = Check("driver.load");
+  EXPECT_EQ(r.gate.exit_code, 3) << r.gate.out;
+  EXPECT_THAT(r.Slugs(), ElementsAre("driver-library-unloadable"));
+  EXPECT_EQ(r.Blame(), "runner");
+  EXPECT_THAT(r.Detail(), HasSubstr(libraries() + "/libcuda.so.1 is truncated: "));
+  EXPECT_THAT(r.gate.out, Not(HasSubstr("plugin.facts")));
+}
+
+// As without NVML: the driver itself answers.
+TEST_F(DriverLoad, ATruncatedNvmlIsNotNeeded) {
+  Take("nvml", "libnvidia-ml.so.1");
+  Halve("libnvidia-ml.so.1");
+  const CheckOutcome r = Check("driver.devices");
+  EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
+  EXPECT_EQ(r.Outcome(), "passed");
+}
+
 TEST_F(DriverLoad, TellsAStubByItsPath) {
   fs::create_symlink(FakeFile("libcuda", "libcuda.so.1"), libraries() + "/libcuda.so.1");
   EXPECT_EQ(Check("driver.load").Outcome(), "passed");
