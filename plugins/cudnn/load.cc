@@ -56,23 +56,22 @@ void SayWhatIsNotProved(Context& ctx, const CudnnInstall& install) {
   std::vector<std::string> elsewhere;
   for (const auto& part : install.left_out) {
     left_out += (left_out.empty() ? "" : ", ") + part.name;
-    if (!part.path.empty()) elsewhere.push_back(part.path);
+    if (!part.path.empty())
+      elsewhere.push_back(part.path + (part.version.empty() ? "" : " of " + part.version));
   }
   ctx.Finding(kCudnnJitOnly, "without " + left_out + "; " + install.main.path);
   if (!elsewhere.empty())
-    ctx.Finding(kCudnnJitCompleted, install.main.path + " would be completed with " + JoinLines(elsewhere) +
+    ctx.Finding(kCudnnJitCompleted, install.main.path + " of " + install.Version() +
+                                        " would be completed with " + JoinLines(elsewhere) +
                                         "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'");
 }
 
 void JudgeVersions(Context& ctx, const CudnnInstall& install) {
   std::map<std::string, std::string> files;  // version -> the files of it
-  // What a JIT-only package leaves out and the loader finds elsewhere would be used with it.
-  for (const auto* parts : {&install.parts, &install.left_out}) {
-    for (const auto& part : *parts) {
-      if (part.version.empty()) continue;
-      std::string& names = files[part.version];
-      names += (names.empty() ? "" : ", ") + part.path;
-    }
+  for (const auto& part : install.parts) {
+    if (part.version.empty()) continue;
+    std::string& names = files[part.version];
+    names += (names.empty() ? "" : ", ") + part.path;
   }
   std::vector<std::string> versions;
   for (const auto& [version, names] : files) versions.push_back(version + " (" + names + ")");

@@ -64,13 +64,6 @@ void LosePartsOfAFullWheel(FaultTest& t) {
   t.UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
 }
 
-// As a JIT-only cuDNN before a full one of another version.
-void CompleteAJitPackage(FaultTest& t) {
-  t.TakeCudnn();
-  KeepJitParts(t);
-  t.UseFakes({"libcuda", "nvml", "cudart13", "nvrtc", "cudnn_old"});
-}
-
 // As by a name that the loader finds elsewhere, "libcudnn_ops.so.9.14.0".
 void OpenAnotherOnDemand(FaultTest& t) {
   t.TakeAll("cudnn_old", t.gate().Path("other"));
@@ -160,8 +153,6 @@ std::vector<Fault> Mixtures() {
       Image("part_that_says_it_is_unusable",
             Machine([](auto& t) { t.Set("FAKE_CUDNN_FAULT", "call:cudnnCnnVersionCheck:1:3009"); }),
             kUnloadable, {"cudnnCnnVersionCheck: 3009"}),
-      Image("jit_only_package_completed_with_another_version", Alone(CompleteAJitPackage),
-            "cudnn-mixed-versions", {"9.14.0 (", "9.19.0 ("}),
       Image("part_of_another_folder_loaded_on_demand", Machine(OpenAnotherOnDemand),
             "cudnn-mixed-directories", {"loaded are ", "/other:"}),
       Image("handle_cannot_be_created",

@@ -69,7 +69,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--keep")
     parser.add_argument("requirements", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     bad = 0
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.keep or scratch

@@ -112,6 +112,14 @@ void UseUnusualVariables(FaultTest& t) {
   t.Set("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
 }
 
+// As a JIT-only cuDNN before a full one of another version: who uses the first one's graph API never meets
+// the second.
+void PutAnotherBehindAJitPackage(FaultTest& t) {
+  t.TakeCudnn();
+  KeepJitParts(t);
+  t.UseFakes({"libcuda", "nvml", "cudart13", "nvrtc", "cudnn_old"});
+}
+
 Fault Sound(const std::string& name, Make make, const std::string& note = "") {
   return {name, std::move(make), "", "", 0, {}, note};
 }
@@ -137,6 +145,7 @@ std::vector<Fault> Healthy() {
       Sound("newest_cudnn_without_a_driver", WithoutDriver([](auto& t) { TakeNewest(t); }),
             "cudnn-awaits-driver"),
       Sound("jit_only_package", Cudnn(KeepJitParts), "cudnn-jit-only"),
+      Sound("jit_only_package_before_a_full_one", Alone(PutAnotherBehindAJitPackage), "cudnn-jit-completed"),
       Sound("jit_only_package_without_a_driver",
             WithoutDriver([](auto& t) { TakeNewest(t), KeepJitParts(t); }), "cudnn-jit-only"),
       Sound("further_sub_libraries", Machine(TakeFurtherParts)),
