@@ -23,12 +23,12 @@ def image(name, about, slugs, make):
     return Row(name, about, (slugs,) if isinstance(slugs, str) else slugs, "image", make, without_gpu=True)
 
 
-def hidden(name, value, *words):
+def hidden(name, value, *words, code=100):
     """CUDA_VISIBLE_DEVICES leaves nothing; `value` may be a function of the number of GPUs."""
     def make(machine, _):
         count = len(machine.gpus())
         text = value(count) if callable(value) else value
-        return Environment({"CUDA_VISIBLE_DEVICES": text}, words=["cuInit: 100", f"CUDA_VISIBLE_DEVICES='{text}'", *words])
+        return Environment({"CUDA_VISIBLE_DEVICES": text}, words=[f"cuInit: {code}", f"CUDA_VISIBLE_DEVICES='{text}'", *words])
     return runner(f"visible_{name}", "visible devices", "no-visible-device", make)
 
 
@@ -37,7 +37,7 @@ def visibility():
         hidden("empty", "", "it hides every GPU"),
         hidden("minus_one", "-1", "first bad entry: '-1'"),
         hidden("beyond_the_last", lambda n: str(n + 99), "first bad entry"),
-        hidden("twice_the_same", "0,0", "first bad entry: '0'"),
+        hidden("twice_the_same", "0,0", "first bad entry: '0'", code=101),
         hidden("bad_before_good", lambda n: f"{n},0", "first bad entry"),
         hidden("unknown_uuid", NO_UUID, f"first bad entry: '{NO_UUID}'"),
         hidden("mig_instance_without_mig", NO_UUID.replace("GPU-", "MIG-")),
@@ -122,7 +122,7 @@ def driver_libraries():
         image("stub_first", "stub library", "driver-stub-library", linked_stub),
         image("stub_copied", "stub library", "driver-stub-library", copied_stub),
         image("compat_older_than_the_driver", "compat library", "driver-compat-mismatch", compat),
-        runner("library_of_another_driver", "two drivers", "driver-module-mismatch", another_version),
+        image("library_of_another_driver", "two drivers", "driver-compat-mismatch", another_version),
         runner("module_of_another_driver", "two drivers", "driver-module-mismatch", another_module),
         runner("uvm_node_dead", "device node", "uvm-node-unusable", dead_uvm),
         runner("libcuda_empty", "driver library", unloadable, libcuda(b"", "file too short")),
@@ -243,7 +243,7 @@ def cudnn_mixtures():
         image("ops_of_another_version", "mixed cuDNN", "cudnn-mixed-versions", replaced("libcudnn_ops.so.9")),
         image("graph_of_another_first", "mixed cuDNN", MIXED, parts_of_another("libcudnn_graph.so.9")),
         image("ops_and_cnn_of_another_first", "mixed cuDNN", MIXED, parts_of_another("libcudnn_ops.so.9", "libcudnn_cnn.so.9")),
-        Row("engines_of_another_version", "mixed cuDNN", ("cudnn-mixed-versions", "convolution-failed"), "image", engines_of_another),
+        Row("engines_of_another_version", "mixed cuDNN", ("cudnn-mixed-versions", "cudnn-sublibrary-unloadable"), "image", engines_of_another),
         image("another_version_shadows", "several cuDNNs", "cudnn-outside-contract", shadowed),
         image("another_version_preloaded", "several cuDNNs", (MIXED, "cudnn-mixed-versions"), preloaded),
         image("for_another_cuda_major", "CUDA major", "cudnn-flavour-mismatch", flavour),
