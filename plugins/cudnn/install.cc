@@ -181,7 +181,7 @@ std::string CudnnInstall::Version() const {
 
 std::string VersionOfFiles(const std::string& directory, int major) {
   for (const std::string& part : PartNames(major))
-    if (const std::string version = VersionObject(ElfFile(directory + "/" + CudnnSoname(major, part)));
+    if (std::string version = VersionObject(ElfFile(directory + "/" + CudnnSoname(major, part)));
         !version.empty())
       return version;
   return {};

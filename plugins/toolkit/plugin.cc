@@ -62,7 +62,7 @@ void Facts(FactSink& facts) {
   const std::vector<CudartLibrary> found = FindCudart();
   const CudartLibrary* judged = JudgedCudart(found, promise);
   std::string version = judged ? judged->version : "", all, versions;
-  if (!version.empty()) facts.Report("toolkit.runtime.path", RealPath(judged->path));
+  if (judged && !version.empty()) facts.Report("toolkit.runtime.path", RealPath(judged->path));
   for (const CudartLibrary& cudart : found) {
     if (cudart.version.empty()) continue;
     all += (all.empty() ? "" : ", ") + cudart.version + " " + RealPath(cudart.path);

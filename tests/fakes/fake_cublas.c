@@ -3,5 +3,5 @@
 #include <stddef.h>
 
 size_t cublasLtGetVersion(void);
-size_t fake_cublas_asks(void);
-size_t fake_cublas_asks(void) { return cublasLtGetVersion(); }
+size_t FakeCublasAsks(void);
+size_t FakeCublasAsks(void) { return cublasLtGetVersion(); }
