@@ -55,13 +55,15 @@ int List(const Options& options) {
   }
   auto loaded = LoadMatrix(path, options.matrices_dir());
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
-  const Matrix& matrix = std::get<Matrix>(loaded);
+  Matrix& matrix = std::get<Matrix>(loaded);
+  session.ResolveSubjects(&matrix);
   if (options.auto_matrix) {
     if (matrix.subjects != std::vector<SubjectInfo>{{"system", "loader"}} || !matrix.contract.empty())
       session.CollectFactsFor(matrix.subjects, matrix.contract);
   } else {
     session.DiscoverPlugins(matrix.subjects, matrix.contract);
   }
+  session.DropSystemWithoutCudnn(&matrix);
   if (const auto problems = CatalogProblems(session.discovery().catalog); !problems.empty()) {
     PrintProblems(problems);
     return 5;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "base/elf_interpreter.h"
@@ -41,17 +40,6 @@ std::string RunId(const std::string& timestamp, uint64_t number) {
   char hex[9];
   snprintf(hex, sizeof hex, "%08x", static_cast<unsigned>(number >> 32));
   return id + "-" + hex;
-}
-
-// The loader passes over a folder that is not there, and would judge the system's libraries in its place.
-std::string SubjectProblem(const SubjectInfo& subject) {
-  if (subject.spec.compare(0, 5, "path:") != 0) return {};
-  const std::string folder = subject.spec.substr(5);
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (it->path().filename().string().find(".so") != std::string::npos) return {};
-  return "subject " + subject.name + ": " + folder +
-         (error ? ": " + error.message() : " holds no shared library");
 }
 
 }  // namespace
@@ -165,6 +153,7 @@ bool Gate::OpenReports() {
 }
 
 bool Gate::Discover() {
+  session_.ResolveSubjects(&matrix_);
   low_limit_ = LowLimit();
   if (!low_limit_.empty()) return options_.dry_run ? Invalid(low_limit_) : true;  // the reports say it
   const std::vector<SubjectInfo> system = {{"system", "loader"}};
@@ -174,6 +163,7 @@ bool Gate::Discover() {
     session_.CollectFactsFor(matrix_.subjects, matrix_.contract);
   }
   if (session_.interrupted() != 0) return Interrupted();
+  session_.DropSystemWithoutCudnn(&matrix_);
   if (session_.discovery().catalog.plugins.empty() && session_.discovery().catalog.broken.empty())
     return Invalid("no plugin found in " + Join(options_.AllPluginDirs(), ", ") +
                    "; name their folder with --plugin-dir");
@@ -274,7 +264,8 @@ RunStarted Gate::Introduction() const {
   Identify(&r);
   r.not_gated = plan_.not_gated;
   r.warnings = own_warnings_;
-  r.warnings.insert(r.warnings.end(), plan_.warnings.begin(), plan_.warnings.end());
+  for (const auto& more : {plan_.warnings, session_.subject_warnings()})
+    r.warnings.insert(r.warnings.end(), more.begin(), more.end());
   const Discovery& d = session_.discovery();
   r.warnings.insert(r.warnings.end(), d.warnings.begin(), d.warnings.end());
   for (const std::string& name : RemovedVariables())
@@ -292,9 +283,8 @@ RunStarted Gate::Introduction() const {
 void Gate::EmitPlan() {
   Emit(Introduction());
   for (const PositionedWaiver& w : matrix_.waivers) Emit(WaiverDeclared{w.waiver});
-  for (const SubjectInfo& s : matrix_.subjects)
-    if (const std::string problem = SubjectProblem(s); !problem.empty())
-      Emit(FindingReported{{}, HarnessFinding("subject-missing", problem)});
+  for (const std::string& problem : session_.subject_problems())
+    Emit(FindingReported{{}, HarnessFinding("subject-missing", problem)});
   if (const std::string loader = MissingInterpreter(options_.worker_path()); !loader.empty())
     Emit(FindingReported{{}, HarnessFinding("loader-missing", "the image has no dynamic loader " + loader)});
   if (const std::string problem = session_.PreloadProblem(); !problem.empty())

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/file.h"
 #include "base/remove_tree.h"
@@ -16,6 +17,9 @@
 #include "cli/process_setup.h"
 #include "exec/validate.h"
 #include "model/cudnn_copies.h"
+#include "model/fact_keys.h"
+#include "subject/environments.h"
+#include "subject/resolve.h"
 
 namespace cudnn_ci {
 namespace {
@@ -79,6 +83,34 @@ void Session::CollectFactsFor(const std::vector<SubjectInfo>& subjects,
   CollectFacts(MakeDiscoverOptions(options_, scratch_dir_, subjects, contract), &control_, signal_fd_.get(),
                &discovery_, &interrupted_);
   host_ = DecodeHostFacts(discovery_.facts);
+}
+
+void Session::ResolveSubjects(Matrix* matrix) {
+  const Variables variables = OwnVariables();
+  if (matrix->automatic_subjects) {
+    FoundEnvironments found = FindEnvironments(variables);
+    matrix->subjects.insert(matrix->subjects.end(), found.subjects.begin(), found.subjects.end());
+    if (!found.warning.empty()) subject_warnings_.push_back(std::move(found.warning));
+  }
+  for (SubjectInfo& subject : matrix->subjects) {
+    ResolvedSubject resolved = ResolveSubject(std::move(subject), variables);
+    subject = std::move(resolved.subject);
+    if (!resolved.problem.empty()) subject_problems_.push_back(std::move(resolved.problem));
+    if (!resolved.warning.empty()) subject_warnings_.push_back(std::move(resolved.warning));
+  }
+}
+
+void Session::DropSystemWithoutCudnn(Matrix* matrix) {
+  Facts& facts = discovery_.facts;
+  const auto has_cudnn = [&](const std::string& name) { return facts.Find(name, kCudnnPathFact) != nullptr; };
+  const std::string system = "system";
+  const bool needed = std::none_of(matrix->subjects.begin(), matrix->subjects.end(),
+                                   [&](const SubjectInfo& s) { return has_cudnn(s.name); });
+  if (!matrix->automatic_subjects || needed || has_cudnn(system)) return;
+  std::erase_if(matrix->subjects, [&](const SubjectInfo& s) { return s.name == system; });
+  // What does not depend on a subject stands under each of them.
+  facts.by_subject.erase(system);
+  host_ = DecodeHostFacts(facts);
 }
 
 std::string Session::FoundInWords() const {

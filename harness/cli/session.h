@@ -39,6 +39,16 @@ class Session {
   void CollectFactsFor(const std::vector<SubjectInfo>& subjects,
                        const std::map<std::string, std::string>& contract);
 
+  // Gives each subject of a matrix the folders of its libraries, and adds the image's Python environments if
+  // the matrix asks for them. Before plugins are discovered for it.
+  void ResolveSubjects(Matrix* matrix);
+  // What the subjects name and the image lacks, and what was not looked at, in words.
+  const std::vector<std::string>& subject_problems() const { return subject_problems_; }
+  const std::vector<std::string>& subject_warnings() const { return subject_warnings_; }
+  // Takes "system" out of subjects that were found, if the loader finds no cuDNN and another subject has one.
+  // After the facts were collected.
+  void DropSystemWithoutCudnn(Matrix* matrix);
+
   // The matrix file of --auto, for the CUDA major that was found.
   Result<std::string> AutoMatrix() const;
   // "CUDA toolkit 13.0, cuDNN 9.19.0, no driver": what was found, in words.
@@ -72,6 +82,7 @@ class Session {
   std::string scratch_dir_;
   Guardian guardian_;
   Discovery discovery_;
+  std::vector<std::string> subject_problems_, subject_warnings_;
   int interrupted_ = 0;
 };
 

@@ -49,6 +49,7 @@ BatchJob JobOf(const DiscoverOptions& options, Query* query) {
   if (query->subject) {
     job.configure.subject_name = query->subject->name;
     job.configure.subject_spec = query->subject->spec;
+    job.configure.subject_folders = FoldersOf(*query->subject);
     job.configure.contract = options.contract;  // a handful of ranges of 200 characters: one packet
   }
   auto worker = std::make_unique<QueryWorker>(std::move(tasks), limits);

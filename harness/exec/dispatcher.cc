@@ -197,6 +197,7 @@ void Dispatcher::Configure(const Seat& seat) {
   if (subject) {
     c.subject_name = subject->name;
     c.subject_spec = subject->spec;
+    c.subject_folders = FoldersOf(*subject);
   }
   for (const DeviceInfo& d : options_.devices)
     if (d.name == seat.device) c.device_uuid = d.uuid;

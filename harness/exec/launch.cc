@@ -24,14 +24,21 @@ void SetVariable(std::vector<std::string>* env, const std::string& name, const s
 
 }  // namespace
 
+std::vector<std::string> FoldersOf(const SubjectInfo& subject) {
+  std::vector<std::string> all = subject.folders;
+  all.insert(all.end(), subject.late_folders.begin(), subject.late_folders.end());
+  return all;
+}
+
 std::vector<std::string> WorkerEnvironment(const SubjectInfo* subject,
                                            const std::vector<std::string>* devices) {
   std::vector<std::string> env;
   for (char** e = environ; *e; ++e) env.emplace_back(*e);
-  if (subject && subject->spec.compare(0, 5, "path:") == 0) {
-    const char* before = getenv("LD_LIBRARY_PATH");
-    SetVariable(&env, "LD_LIBRARY_PATH",
-                subject->spec.substr(5) + (before && *before ? ":" + std::string(before) : ""));
+  if (subject && !FoldersOf(*subject).empty()) {
+    std::vector<std::string> path = subject->folders;
+    if (const char* users = getenv("LD_LIBRARY_PATH"); users && *users) path.emplace_back(users);
+    path.insert(path.end(), subject->late_folders.begin(), subject->late_folders.end());
+    SetVariable(&env, "LD_LIBRARY_PATH", Join(path, ":"));
   }
   if (devices) SetVariable(&env, "CUDA_VISIBLE_DEVICES", Join(*devices, ","));
   return env;

@@ -15,12 +15,17 @@
 
 namespace cudnn_ci {
 
-// The harness's environment, with what a `path:` subject and the choice of devices change. `devices`: null
-// when the variables are the user's own; empty: none is to be seen; else the UUIDs to be seen.
+// All folders of a resolved subject, in the order of the search.
+std::vector<std::string> FoldersOf(const SubjectInfo& subject);
+
+// The harness's environment, with what the folders of a subject (around the user's LD_LIBRARY_PATH) and the
+// choice of devices change. `devices`: null when the variables are the user's own; empty: none is to be seen;
+// else the UUIDs to be seen.
 std::vector<std::string> WorkerEnvironment(const SubjectInfo* subject,
                                            const std::vector<std::string>* devices);
 
-// `base` with the contract, the table of versions and the facts, in messages that each fit a packet and add up.
+// `base` with the contract, the table of versions and the facts, in messages that each fit a packet and add
+// up.
 std::vector<wire::Configure> Configuration(wire::Configure base,
                                            const std::map<std::string, std::string>& contract,
                                            const std::map<std::string, std::string>& compatibility,

@@ -112,8 +112,9 @@ constexpr Declaration kDeclarations[] = {
     {"preload-breaks-processes", kError, Blame::kImage,
      "what the image preloads into every process ends it before it begins",
      "Image owner: remove the library from LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload, or repair it."},
-    {"subject-missing", kError, Blame::kImage, "the folder of a path: subject is not in the image",
-     "Image owner: install the library there, or name the right folder in the matrix's \"subjects\"."},
+    {"subject-missing", kError, Blame::kImage, "what a subject of the matrix names is not in the image",
+     "Image owner: install it there, or name the right folder, interpreter or program in the matrix's "
+     "\"subjects\"."},
     {"worker-exit", kError, Blame::kHarness, "a shared worker did not end cleanly after its last case",
      "Plugin author: something fails in a destructor or an exit handler; the worker's last case was run "
      "again "

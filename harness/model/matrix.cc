@@ -62,23 +62,36 @@ void ReadContract(const std::string& side, const std::vector<std::string>& keys,
   reader.Finish();
 }
 
+// Subjects that are named by a file, and how.
+constexpr std::pair<const char*, const char*> kSubjectsByPath[] = {{"python:", "/opt/venv/bin/python"},
+                                                                   {"program:", "/opt/app/run"}};
+
 // Empty when the specification can be used, else what is wrong with it.
 std::string SubjectProblem(const std::string& spec) {
   if (spec == "loader") return "";
-  if (spec.rfind("path:/", 0) == 0)
-    return spec.find(':', 5) == std::string::npos ? "" : "holds a ':', which the loader's path cannot hold";
-  if (spec.rfind("path:", 0) == 0) return "needs an absolute directory, as in \"path:/opt/cudnn/lib\"";
-  if (spec.rfind("python:", 0) == 0) {
-    return "is not supported by this version; name the folder of the interpreter's libraries with "
-           "\"path:DIR\"";
+  for (const auto& [prefix, example] : kSubjectsByPath) {
+    const std::string begin = prefix;
+    if (spec.rfind(begin + "/", 0) == 0) return "";
+    if (spec.rfind(begin, 0) == 0) return "needs an absolute path, as in " + Quote(begin + example);
   }
-  return "is neither \"loader\" nor \"path:DIR\"";
+  if (spec.rfind("path:", 0) != 0)
+    return "is none of \"loader\", \"path:DIR\", \"python:PATH\" and \"program:PATH\"";
+  if (spec.find(';') != std::string::npos) return "holds a ';', which the loader's path cannot hold";
+  const std::vector<std::string> folders = Split(spec.substr(5), ':');
+  const auto relative = [](const std::string& folder) { return folder.empty() || folder[0] != '/'; };
+  if (!std::any_of(folders.begin(), folders.end(), relative)) return "";
+  if (folders.size() == 1) return "needs an absolute directory, as in \"path:/opt/cudnn/lib\"";
+  return "needs absolute directories with a ':' between two, as in \"path:/opt/cudnn/lib:/opt/cublas/lib\"";
 }
 
 void ReadSubjects(ObjectReader* top, Matrix* matrix) {
   const Json* json = top->Get("subjects");
-  if (json == nullptr) {
+  const auto* word = json == nullptr ? nullptr : std::get_if<std::string>(&json->value);
+  if (json == nullptr || word != nullptr) {
     matrix->subjects = {{"system", "loader"}};
+    matrix->automatic_subjects = word != nullptr;
+    if (word != nullptr && *word != "auto")
+      top->WrongType("subjects", "an object such as {\"system\": \"loader\"}, or \"auto\"", *json);
     return;
   }
   const auto& object = std::get<Json::Object>(json->value);
@@ -95,7 +108,7 @@ void ReadSubjects(ObjectReader* top, Matrix* matrix) {
     top->Limit("the subject name " + Quote(member.key), member.key, member.position, kMaxNameCharacters);
     const auto* spec = std::get_if<std::string>(&member.value.value);
     if (spec == nullptr) {
-      top->WrongType("subjects." + member.key, "\"loader\" or \"path:DIR\"", member.value);
+      top->WrongType("subjects." + member.key, "a text such as \"loader\" or \"python:PATH\"", member.value);
       continue;
     }
     top->Limit(Quote("subjects." + member.key), *spec, member.value.position, kMaxTextCharacters);
@@ -220,7 +233,12 @@ void ReadEntry(const Json& json, const Matrix& matrix, Problems* problems, std::
   reader.Strings("subjects", [&](const std::string& text, const Position& position) {
     std::vector<std::string> known;
     for (const SubjectInfo& subject : matrix.subjects) known.push_back(subject.name);
-    if (std::find(known.begin(), known.end(), text) == known.end()) {
+    if (matrix.automatic_subjects) {
+      reader.Report(position,
+                    Quote(text) +
+                        " is no subject of the matrix, which takes those of the image (\"subjects\": "
+                        "\"auto\"); name them there to choose among them");
+    } else if (std::find(known.begin(), known.end(), text) == known.end()) {
       reader.Report(position, Quote(text) + " is no subject of the matrix" + Hint(text, known));
     } else if (std::find(entry.subjects.begin(), entry.subjects.end(), text) == entry.subjects.end()) {
       entry.subjects.push_back(text);

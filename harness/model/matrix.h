@@ -77,6 +77,9 @@ struct Matrix {
   std::map<std::string, std::string> contract;  // "runner.driver" -> ">=525.60.13", "image.cudnn" -> "absent"
   std::map<std::string, Position> contract_positions;
   std::vector<SubjectInfo> subjects;  // at least one
+  // The image's Python environments are subjects too ("subjects": "auto"): who runs the matrix adds them, and
+  // takes "system" out where the loader finds no cuDNN and they are enough.
+  bool automatic_subjects = false;
   double default_timeout_s = 60;
   bool default_required = true;
   std::vector<Shape> shapes;

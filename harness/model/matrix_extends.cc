@@ -19,16 +19,16 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxLevels = 16;
 
-enum class Kind { kString, kObject, kList };
+enum class Kind { kString, kObject, kObjectOrWord, kList };
 struct TopKey {
   const char* name;
   Kind kind;
 };
 constexpr TopKey kTopKeys[] = {
-    {"$schema", Kind::kString},  {"schema", Kind::kString},   {"name", Kind::kString},
-    {"extends", Kind::kString},  {"runner", Kind::kObject},   {"image", Kind::kObject},
-    {"subjects", Kind::kObject}, {"defaults", Kind::kObject}, {"shapes", Kind::kObject},
-    {"checks", Kind::kList},     {"waivers", Kind::kList}};
+    {"$schema", Kind::kString},        {"schema", Kind::kString},   {"name", Kind::kString},
+    {"extends", Kind::kString},        {"runner", Kind::kObject},   {"image", Kind::kObject},
+    {"subjects", Kind::kObjectOrWord}, {"defaults", Kind::kObject}, {"shapes", Kind::kObject},
+    {"checks", Kind::kList},           {"waivers", Kind::kList}};
 
 std::vector<std::string> TopKeyNames() {
   std::vector<std::string> names;
@@ -42,6 +42,8 @@ bool HasKind(const Json& json, Kind kind) {
       return std::holds_alternative<std::string>(json.value);
     case Kind::kObject:
       return std::holds_alternative<Json::Object>(json.value);
+    case Kind::kObjectOrWord:
+      return HasKind(json, Kind::kObject) || HasKind(json, Kind::kString);
     case Kind::kList:
       return std::holds_alternative<Json::Array>(json.value);
   }
@@ -54,6 +56,8 @@ const char* KindName(Kind kind) {
       return "a string";
     case Kind::kObject:
       return "an object";
+    case Kind::kObjectOrWord:
+      return "an object or \"auto\"";
     case Kind::kList:
       return "a list";
   }

@@ -148,7 +148,8 @@ void MergeFile(Json::Object file, bool extends, bool complete, Json::Object* mer
       ListMerger merger(member.key, extends, complete, problems);
       merger.Merge(std::move(*list), &std::get<Json::Array>(place->value.value));
     } else if (auto* section = std::get_if<Json::Object>(&member.value.value);
-               section != nullptr && place != nullptr) {
+               section != nullptr && place != nullptr &&
+               std::holds_alternative<Json::Object>(place->value.value)) {
       for (Json::Member& inner : *section) Put(std::move(inner), &std::get<Json::Object>(place->value.value));
     } else {
       Put(std::move(member), merged);

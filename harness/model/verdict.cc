@@ -21,7 +21,16 @@ struct CountedError {
   Finding finding;
   std::string case_id;
   Layer layer = Layer::kOther;
+  std::string subject = {};  // of the case
 };
+
+// Whether an error follows from a subject that is not there: what its own toolkit checks say, and all that is
+// said of cuDNN and above.
+bool FollowsFrom(const Finding& missing, const CountedError& error) {
+  if (error.layer >= Layer::kCudnn) return true;
+  return error.layer == Layer::kToolkit && !error.subject.empty() &&
+         missing.detail.compare(0, error.subject.size() + 10, "subject " + error.subject + ": ") == 0;
+}
 
 bool WasCancelledBy(const Summary& s, CancelReason reason) {
   return s.cancelled && s.cancelled->reason == reason;
@@ -72,7 +81,8 @@ std::vector<CountedError> CountedErrors(const Summary& summary) {
     // Not having run is the consequence of something else; it decides only when nothing else does.
     if (WasNotRun(summary, record) || !IsRed(summary, record)) continue;
     for (Finding& finding : CountedFindings(summary, record, today)) {
-      errors.push_back({std::move(finding), DisplayId(record.plan.ref), record.plan.layer});
+      errors.push_back(
+          {std::move(finding), DisplayId(record.plan.ref), record.plan.layer, record.plan.subject});
     }
   }
   std::stable_sort(errors.begin(), errors.end(),
@@ -89,7 +99,7 @@ std::vector<CountedError> CountedErrors(const Summary& summary) {
     // The libraries under test are not there: whatever their cases then say is a consequence.
     const bool cause = finding.slug == "subject-missing";
     const auto place = cause ? std::find_if(errors.begin(), errors.end(),
-                                            [](const CountedError& e) { return e.layer >= Layer::kCudnn; })
+                                            [&](const CountedError& e) { return FollowsFrom(finding, e); })
                              : errors.end();
     errors.insert(place, {std::move(finding), "", cause ? Layer::kCudnn : Layer::kOther});
   }

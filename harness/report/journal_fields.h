@@ -21,7 +21,7 @@ void Fields(Io& io, E& e) {
 }
 template <class Io, Like<SubjectInfo> E>
 void Fields(Io& io, E& e) {
-  io("name", e.name), io("spec", e.spec);
+  io("name", e.name), io("spec", e.spec), io("folders", e.folders), io("late_folders", e.late_folders);
 }
 template <class Io, Like<Waiver> E>
 void Fields(Io& io, E& e) {

@@ -90,6 +90,8 @@ void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
     PutText(out, "spec", subject.spec);
     PutTextOrNull(out, "cudnn", FindFact(summary, subject.name, kCudnnVersionFact));
     PutTextOrNull(out, "cudnn_path", FindFact(summary, subject.name, kCudnnPathFact));
+    if (!subject.folders.empty()) out->Key("folders").Strings(subject.folders);
+    if (!subject.late_folders.empty()) out->Key("late_folders").Strings(subject.late_folders);
     out->EndObject();
   }
   out->EndArray().Key("gpu").BeginArray();

@@ -158,7 +158,7 @@ ToWorker ParseToWorker(const json& j) {
     return Configure{TextMap(j, "contract"), TextMap(j, "compatibility"),
                      TextMap(j, "facts"),    Text(j, "subject"),
                      Text(j, "spec"),        Text(j, "uuid"),
-                     Text(j, "scratch")};
+                     Text(j, "scratch"),     Texts(j, "folders")};
   if (m == "validate") return Validate{Int(j, "n"), Text(j, "check"), ParamsFromJson(j)};
   if (m == "describe") return Describe{};
   if (m == "facts") return CollectFacts{};

@@ -88,7 +88,7 @@ json Body(const CollectFacts&) { return {{"m", "facts"}}; }
 json Body(const Configure& m) {
   return {{"m", "configure"},      {"contract", m.contract},    {"compatibility", m.compatibility},
           {"facts", m.facts},      {"subject", m.subject_name}, {"spec", m.subject_spec},
-          {"uuid", m.device_uuid}, {"scratch", m.scratch_dir}};
+          {"uuid", m.device_uuid}, {"scratch", m.scratch_dir},  {"folders", m.subject_folders}};
 }
 json Body(const Warm&) { return {{"m", "warm"}}; }
 json Body(const Canary&) { return {{"m", "canary"}}; }

@@ -38,6 +38,7 @@ struct CollectFacts {};
 struct Configure {
   std::map<std::string, std::string> contract, compatibility, facts;
   std::string subject_name, subject_spec, device_uuid, scratch_dir;
+  std::vector<std::string> subject_folders;
 };
 // Create the device's context now, before a case needs it.
 struct Warm {};

@@ -38,6 +38,7 @@ void Host::Configure(const wire::Configure& configuration) {
   for (const auto& [k, v] : configuration.facts) configuration_.facts[k] = v;
   configuration_.subject_name = configuration.subject_name;
   configuration_.subject_spec = configuration.subject_spec;
+  configuration_.subject_folders = configuration.subject_folders;
   configuration_.device_uuid = configuration.device_uuid;
   configuration_.scratch_dir = configuration.scratch_dir;
 }

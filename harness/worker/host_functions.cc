@@ -100,6 +100,18 @@ int Satisfies(cci_case*, const char* version, const char* range) {
 }
 
 const char* SubjectSpec(cci_case* c) { return c->configuration->subject_spec.c_str(); }
+int SubjectFolders(cci_case* c, const char* const** out, size_t* count) {
+  if (!out || !count) return CCI_E_ARGUMENT;
+  const std::vector<std::string>& folders = c->configuration->subject_folders;
+  std::lock_guard lock(c->mutex);
+  if (c->folder_table.empty()) {
+    for (const std::string& folder : folders) c->folder_table.push_back(folder.c_str());
+    c->folder_table.push_back(nullptr);
+  }
+  *out = c->folder_table.data();
+  *count = folders.size();
+  return CCI_OK;
+}
 const char* DeviceUuid(cci_case* c) { return c->configuration->device_uuid.c_str(); }
 const char* ScratchDir(cci_case* c) { return c->configuration->scratch_dir.c_str(); }
 uint64_t Seed(cci_case* c) { return c->run.seed; }
@@ -276,6 +288,7 @@ constexpr cci_host kHost = {
     kGuarded<RunChild>,
     kGuarded<Invalid>,
     kGuarded<CompatibilityOf>,
+    kGuarded<SubjectFolders>,
 };
 
 }  // namespace

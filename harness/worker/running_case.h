@@ -35,6 +35,7 @@ struct cci_case {
 
   std::mutex mutex;
   std::map<std::string, std::vector<const char*>> string_tables;  // for get_string_list
+  std::vector<const char*> folder_table;                          // for subject_folders
   std::set<std::string> asked_steps;                              // should_skip_step was called for them
   int64_t evaluated = 0;
   bool skipped = false, poisoned = false;

@@ -20,7 +20,7 @@ std::string CudaVersionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-std::vector<CudartLibrary> FindCudart() {
+std::vector<CudartLibrary> FindCudart(const std::vector<std::string>& subject_folders) {
   std::vector<CudartLibrary> found;
   for (const auto& [major, soname] : kSonames) {
     LateLibrary library;
@@ -46,12 +46,15 @@ std::vector<CudartLibrary> FindCudart() {
     }
     found.push_back(entry);
   }
+  for (CudartLibrary& cudart : found) cudart.own = LiesInAny(cudart.path, subject_folders);
   return found;
 }
 
 const CudartLibrary* JudgedCudart(const std::vector<CudartLibrary>& found, const Promise& promise) {
-  const auto first = [&found](const auto& wanted) -> const CudartLibrary* {
-    const auto at = std::find_if(found.begin(), found.end(), wanted);
+  const bool own = std::any_of(found.begin(), found.end(), [](const CudartLibrary& c) { return c.own; });
+  const auto first = [&](const auto& wanted) -> const CudartLibrary* {
+    const auto at =
+        std::find_if(found.begin(), found.end(), [&](const auto& c) { return c.own == own && wanted(c); });
     return at == found.end() ? nullptr : &*at;
   };
   const auto speaks = [](const CudartLibrary& c) { return !c.version.empty(); };
@@ -60,7 +63,7 @@ const CudartLibrary* JudgedCudart(const std::vector<CudartLibrary>& found, const
   if (const auto* broken = first([&](const auto& c) { return !speaks(c) && promise.OfMajor(c.major); }))
     return broken;
   if (const auto* other = first(speaks)) return other;
-  return found.empty() ? nullptr : &found.front();
+  return first([](const CudartLibrary&) { return true; });
 }
 
 std::string CudartSonames() {

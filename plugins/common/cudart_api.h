@@ -21,14 +21,16 @@ struct CudartLibrary {
   std::string soname, path;
   std::string version;  // "13.0"; empty when it loaded but did not say
   std::string error;    // why it is unusable; empty when it is usable
+  bool own = false;     // it lies in one of the subject's own folders
 };
 
-// Every CUDA runtime on the loader's path, newest soname first, sonames of which nothing exists left
-// out. Asks each for its version, which needs no driver and no GPU.
-std::vector<CudartLibrary> FindCudart();
+// Every CUDA runtime on the loader's path, newest soname first, sonames of which nothing exists left out.
+// Asks each for its version, which needs no driver and no GPU.
+std::vector<CudartLibrary> FindCudart(const std::vector<std::string>& subject_folders = {});
 
-// Of those found: the one that keeps the promise, else one of a promised major that is broken, else the
-// newest that says its version, else the newest; null: none was found.
+// Of those found, or, where some are the subject's own, of these alone: the one that keeps the promise, else
+// one of a promised major that is broken, else the newest that says its version, else the newest; null: none
+// was found.
 const CudartLibrary* JudgedCudart(const std::vector<CudartLibrary>& found, const Promise& promise);
 
 // The sonames FindCudart looks for, for messages: "libcudart.so.13, libcudart.so.12, ...".

@@ -23,15 +23,9 @@ std::string CudnnSoname(int major, const std::string& part) {
   return "libcudnn" + (part.empty() ? "" : "_" + part) + ".so." + std::to_string(major);
 }
 
-std::vector<int> CudnnMajors(const Promise& promise, const std::string& subject_spec) {
-  std::vector<int> majors = PromisedFirst(promise, {std::begin(kMajors), std::end(kMajors)});
-  const std::string folder = SubjectFolder(subject_spec);
-  if (folder.empty()) return majors;
-  std::stable_partition(majors.begin(), majors.end(), [&](int major) {
-    const std::string found = ResolveLibrary(CudnnSoname(major));
-    return !found.empty() && LiesIn(found, folder);
-  });
-  return majors;
+std::vector<int> CudnnMajors(const Promise& promise, const std::vector<std::string>& subject_folders) {
+  return OwnFirst(PromisedFirst(promise, {std::begin(kMajors), std::end(kMajors)}), subject_folders,
+                  [](int major) { return CudnnSoname(major); });
 }
 
 bool CudnnApi::Load(const std::vector<int>& majors) {

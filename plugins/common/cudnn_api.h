@@ -20,9 +20,9 @@ namespace cudnn_ci {
 // "libcudnn.so.9"; of a sub-library ("ops") "libcudnn_ops.so.9".
 std::string CudnnSoname(int major, const std::string& part = "");
 
-// The majors known here, in the order in which a judge looks for one: those that a "path:" subject has in its
-// own folder, those that the contract promises, newest first.
-std::vector<int> CudnnMajors(const Promise& promise, const std::string& subject_spec);
+// The majors known here, in the order in which a judge looks for one: those that a subject has in folders of
+// its own, those that the contract promises, newest first.
+std::vector<int> CudnnMajors(const Promise& promise, const std::vector<std::string>& subject_folders);
 
 // A table of cuDNN's functions. Members are called like functions, cudnnCreate as `api.Create(...)`;
 // one that the library lacks throws MissingSymbol. As thread-safe as cuDNN: a handle belongs to one

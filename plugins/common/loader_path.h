@@ -6,6 +6,7 @@
 
 #include <cudnn_ci/late.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,10 +35,13 @@ bool IsNotFound(const std::string& name, const std::string& error);
 
 // The path with all links followed; unchanged when that fails.
 std::string RealPath(const std::string& path);
-// True if the file, or where its links lead, lies in the folder or below it.
+// True if the file, or where its links lead, lies in the folder or below it; the folder's links are followed.
 bool LiesIn(const std::string& path, const std::string& folder);
-// The folder of a subject "path:DIR", all links followed; empty for other subjects.
-std::string SubjectFolder(const std::string& subject_spec);
+bool LiesInAny(const std::string& path, const std::vector<std::string>& folders);
+// The majors of a library with those first that the loader finds in a subject's own folders; else in the
+// order given. `soname`: of a major.
+std::vector<int> OwnFirst(std::vector<int> majors, const std::vector<std::string>& folders,
+                          const std::function<std::string(int)>& soname);
 // "/a/b" of "/a/b/c.so".
 std::string DirectoryOf(const std::string& path);
 // The value of an environment variable, or empty.

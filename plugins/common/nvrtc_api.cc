@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "common/loader_path.h"
 
@@ -21,10 +22,12 @@ std::string NvrtcApi::Sonames() {
   return all;
 }
 
-bool NvrtcApi::Load(const Promise& promise) {
+bool NvrtcApi::Load(const Promise& promise, const std::vector<std::string>& subject_folders) {
   std::vector<int> majors;
   for (const auto& [major, soname] : kSonames) majors.push_back(major);
-  for (const int major : PromisedFirst(promise, majors)) {
+  majors = OwnFirst(PromisedFirst(promise, std::move(majors)), subject_folders,
+                    [](int major) { return kSonames.at(major); });
+  for (const int major : majors) {
     const char* soname = kSonames.at(major);
     std::string error;
     const bool loaded = LoadChecked(soname, &library_, &error);

@@ -23,10 +23,10 @@ class NvrtcApi {
  public:
   enum class Output { kPtx, kCubin };
 
-  // Loads the first libnvrtc there is: of the promised majors first, newest first (CUDA 13, 12, 11). One that
-  // is there and broken is not replaced by another. False: error() says why, and missing() whether simply
-  // none is there.
-  bool Load(const Promise& promise = {});
+  // Loads the first libnvrtc there is: one in the subject's own folders before others, of the promised majors
+  // before others, newest first (CUDA 13, 12, 11). One that is there and broken is not replaced by another.
+  // False: error() says why, and missing() whether simply none is there.
+  bool Load(const Promise& promise = {}, const std::vector<std::string>& subject_folders = {});
   const std::string& error() const { return error_; }
   bool missing() const { return missing_; }
   std::string path() const { return library_.Path(); }

@@ -87,7 +87,7 @@ class ForwardCase {
 
   void Run() {
     try {
-      Session& session = Session::Get(CudnnMajors(PromiseOf(ctx_, "image.cudnn"), ctx_.SubjectSpec()));
+      Session& session = Session::Get(CudnnMajors(PromiseOf(ctx_, "image.cudnn"), ctx_.SubjectFolders()));
       session_ = &session;
       ctx_.Step("workspace query");
       LegacyForward forward(session.cudnn(), session.handle(), shape_, type_, layout_);

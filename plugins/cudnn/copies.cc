@@ -39,7 +39,7 @@ class Search {
 
   // Takes the cuDNN of each major that lies in a folder.
   void Look(const std::string& folder, const std::string& origin) {
-    for (const int major : CudnnMajors({}, "")) {
+    for (const int major : CudnnMajors({}, {})) {
       const std::string main = folder + "/" + CudnnSoname(major);
       std::error_code ignored;
       if (!fs::exists(fs::symlink_status(main, ignored))) continue;

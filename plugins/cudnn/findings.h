@@ -15,6 +15,9 @@ inline constexpr char kCudnnMissing[] = "cudnn-missing";
 inline constexpr char kCudnnSublibraryUnloadable[] = "cudnn-sublibrary-unloadable";
 inline constexpr char kCudnnMixedDirectories[] = "cudnn-mixed-directories";
 inline constexpr char kCudnnMixedVersions[] = "cudnn-mixed-versions";
+inline constexpr char kCudnnOverridden[] = "cudnn-overridden";
+inline constexpr char kCudnnOverriddenByOlder[] = "cudnn-overridden-by-older";
+inline constexpr char kCudnnPartsOverridden[] = "cudnn-parts-overridden";
 inline constexpr char kCudnnNotPromised[] = "cudnn-not-promised";
 inline constexpr char kCudnnOutsideContract[] = "cudnn-outside-contract";
 inline constexpr char kCudnnFlavourMismatch[] = "cudnn-flavour-mismatch";
@@ -45,7 +48,7 @@ inline CudnnContract ReadCudnnContract(const Context& ctx) {
   CudnnContract contract;
   contract.absent = ctx.Contract("image.cudnn") == "absent";
   contract.promise = PromiseOf(ctx, "image.cudnn");
-  contract.majors = CudnnMajors(contract.promise, ctx.SubjectSpec());
+  contract.majors = CudnnMajors(contract.promise, ctx.SubjectFolders());
   return contract;
 }
 

@@ -8,9 +8,9 @@
 #include <set>
 #include <sstream>
 
+#include "base/elf_file.h"
 #include "common/cudnn_api.h"
 #include "common/driver_files.h"
-#include "common/elf_file.h"
 #include "common/loader_path.h"
 #include "cudnn/copies.h"
 
@@ -179,12 +179,20 @@ std::string CudnnInstall::Version() const {
   return {};
 }
 
+std::string VersionOfFile(const std::string& path) { return VersionObject(ElfFile(path)); }
+
 std::string VersionOfFiles(const std::string& directory, int major) {
   for (const std::string& part : PartNames(major))
     if (std::string version = VersionObject(ElfFile(directory + "/" + CudnnSoname(major, part)));
         !version.empty())
       return version;
   return {};
+}
+
+std::string JoinLines(const std::vector<std::string>& parts) {
+  std::string all;
+  for (const auto& part : parts) all += (all.empty() ? "" : "; ") + part;
+  return all;
 }
 
 CudnnInstall InspectCudnn(const std::vector<int>& majors) {

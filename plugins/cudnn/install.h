@@ -56,6 +56,11 @@ CudnnInstall InspectCudnn(const std::vector<int>& majors);
 // would be a call.
 std::string CudaMajorOfRunPath(const CudnnInstall& install);
 
+// "a; b".
+std::string JoinLines(const std::vector<std::string>& parts);
+
+// "9.19.0": what a library itself says; empty where it has no version.
+std::string VersionOfFile(const std::string& path);
 // "9.19.0": what the libraries of this major in a folder say; empty where none has a version.
 std::string VersionOfFiles(const std::string& directory, int major);
 

@@ -8,15 +8,10 @@
 #include "cudnn/copies.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
+#include "cudnn/owner.h"
 
 namespace cudnn_ci {
 namespace {
-
-std::string JoinLines(const std::vector<std::string>& parts) {
-  std::string all;
-  for (const auto& part : parts) all += (all.empty() ? "" : "; ") + part;
-  return all;
-}
 
 void JudgeFiles(Context& ctx, const CudnnInstall& install) {
   std::vector<std::string> broken;
@@ -27,14 +22,6 @@ void JudgeFiles(Context& ctx, const CudnnInstall& install) {
   }
   Judge(ctx, broken.empty(), "every library of " + install.main.name + " loads", kCudnnSublibraryUnloadable,
         [&] { return JoinLines(broken) + "; needed by " + install.main.path; });
-}
-
-// Why the loader did not take the files that came first, where that is so.
-std::string PassedOver(const CudnnInstall& install) {
-  std::vector<std::string> all = install.main.passed_over;
-  for (const auto& part : install.parts)
-    all.insert(all.end(), part.passed_over.begin(), part.passed_over.end());
-  return all.empty() ? "" : "; the loader passes over " + JoinLines(all);
 }
 
 void JudgeDirectories(Context& ctx, const CudnnInstall& install) {
@@ -110,16 +97,11 @@ struct Load {
     contract.SkipUnlessPromised(ctx, install.found());
     if (!Judge(ctx, install.found(), "the main library is found", kCudnnMissing, [&] {
           return install.main.error + " (looked for libcudnn.so.9 and libcudnn.so.8; LD_LIBRARY_PATH='" +
-                 Environment("LD_LIBRARY_PATH") + "')" + CopiesElsewhere();
+                 Environment("LD_LIBRARY_PATH") + "')" + OwnFolders(ctx) + CopiesElsewhere();
         })) {
       return;
     }
-    if (const std::string folder = SubjectFolder(ctx.SubjectSpec()); !folder.empty()) {
-      Judge(ctx, LiesIn(install.main.found, folder), "the main library is the subject's own", kCudnnMissing,
-            [&] {
-              return "not in " + folder + ", the subject's folder: the loader takes " + install.main.path;
-            });
-    }
+    JudgeOwner(ctx, install);
     ctx.Log("cuDNN " + install.Version() + " at " + install.main.path);
     // Files that are useless as they lie there come first; then mixtures, which often do not even load
     // together; then what the loader says.
@@ -127,6 +109,7 @@ struct Load {
     if (damaged) JudgeFiles(ctx, install);
     JudgeDirectories(ctx, install);
     JudgeVersions(ctx, install);
+    JudgePartsInLibraryPath(ctx, install);
     if (!damaged) {
       ctx.Step("load");
       LoadCudnn(&install);

@@ -30,6 +30,24 @@ CCI_FINDING(cudnn_ci::kCudnnMixedVersions, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "the sub-libraries of cuDNN are of different versions",
             "Reinstall cuDNN in one version; do not overlay packages or wheels in one directory.",
             "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
+CCI_FINDING(
+    cudnn_ci::kCudnnOverridden, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "LD_LIBRARY_PATH hides the cuDNN that the subject brings with another one",
+    "Take the directory out of LD_LIBRARY_PATH, unless the other cuDNN is meant: packages and programs find "
+    "their own without it.",
+    "https://docs.nvidia.com/deeplearning/cudnn/installation/latest/linux.html")
+CCI_FINDING(cudnn_ci::kCudnnOverriddenByOlder, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "LD_LIBRARY_PATH hides the cuDNN that the Python packages brought with an older one",
+            "Take the directory out of LD_LIBRARY_PATH, or upgrade the cuDNN in it to the packages' minor "
+            "version or a "
+            "later one: frameworks refuse one that is older than they were built with.",
+            "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
+CCI_FINDING(cudnn_ci::kCudnnPartsOverridden, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+            "LD_LIBRARY_PATH has sub-libraries of another cuDNN, which the subject's own would take",
+            "Take the directory out of LD_LIBRARY_PATH: unless a program loads every sub-library by its "
+            "path, cuDNN gets "
+            "them from there, and versions mix.",
+            "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
 CCI_FINDING(cudnn_ci::kCudnnNotPromised, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "the matrix promises an image without cuDNN, and there is one",
             "Remove cuDNN from the image, or promise its version in image.cudnn.",
@@ -127,7 +145,7 @@ void Facts(FactSink& facts) {
   ReportCopies(facts);
   ReportLoaderVariables(facts);
   const CudnnInstall install =
-      InspectCudnn(CudnnMajors(PromiseOf(facts, "image.cudnn"), facts.SubjectSpec()));
+      InspectCudnn(CudnnMajors(PromiseOf(facts, "image.cudnn"), facts.SubjectFolders()));
   if (!install.found()) return;
   facts.Report(CCI_FACT_CUDNN_PATH, install.main.path);
   const std::string version = install.Version(), cuda = CudaMajorOfRunPath(install);

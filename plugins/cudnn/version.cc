@@ -8,9 +8,9 @@
 #include <map>
 #include <sstream>
 
+#include "base/elf_file.h"
 #include "common/cudnn_api.h"
 #include "common/driver_files.h"
-#include "common/elf_file.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "cudnn/findings.h"

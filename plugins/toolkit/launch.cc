@@ -94,7 +94,7 @@ struct LaunchCheck {
     // Neither NVRTC nor the driver may answer from the compute cache: the kernel is to be compiled here.
     setenv("CUDA_CACHE_DISABLE", "1", 1);
     NvrtcApi nvrtc;
-    CCI_ASSERT_TRUE(nvrtc.Load(contract.promise)) << nvrtc.error();
+    CCI_ASSERT_TRUE(nvrtc.Load(contract.promise, ctx.SubjectFolders())) << nvrtc.error();
     DriverApi api;
     CCI_ASSERT_TRUE(api.Load()) << api.error();
     PrimaryContext context(api);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "common/elf_file.h"
+#include "base/elf_file.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "common/nvrtc_api.h"
@@ -50,7 +50,7 @@ struct Nvrtc {
     // An answer from the compute cache would hide that NVRTC cannot compile.
     setenv("CUDA_CACHE_DISABLE", "1", 1);
     NvrtcApi nvrtc;
-    const bool loaded = nvrtc.Load(contract.promise);
+    const bool loaded = nvrtc.Load(contract.promise, ctx.SubjectFolders());
     contract.SkipUnlessPromised(ctx, loaded || !nvrtc.missing());
     if (!Judge(ctx, loaded, "NVRTC loads", kNvrtcMissing, [&] {
           return nvrtc.error() + " (looked for " + NvrtcApi::Sonames() + "; LD_LIBRARY_PATH='" +

@@ -59,7 +59,7 @@ namespace {
 
 void Facts(FactSink& facts) {
   const Promise promise = PromiseOf(facts, "image.toolkit");
-  const std::vector<CudartLibrary> found = FindCudart();
+  const std::vector<CudartLibrary> found = FindCudart(facts.SubjectFolders());
   const CudartLibrary* judged = JudgedCudart(found, promise);
   std::string version = judged ? judged->version : "", all, versions;
   if (judged && !version.empty()) facts.Report("toolkit.runtime.path", RealPath(judged->path));
@@ -73,7 +73,7 @@ void Facts(FactSink& facts) {
     facts.Report("toolkit.runtime.versions", versions);
   }
   NvrtcApi nvrtc;
-  if (nvrtc.Load(promise)) {
+  if (nvrtc.Load(promise, facts.SubjectFolders())) {
     const std::string nvrtc_version = nvrtc.Version();
     if (version.empty()) version = nvrtc_version;
     if (!nvrtc_version.empty()) facts.Report("toolkit.nvrtc.version", nvrtc_version);

@@ -1,9 +1,9 @@
 // toolkit.runtime: is the CUDA runtime there, and of the promised version? Needs no GPU and no driver.
 #include <cudnn_ci/check.hpp>
 
+#include "base/elf_file.h"
 #include "common/cudart_api.h"
 #include "common/driver_files.h"
-#include "common/elf_file.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "toolkit/contract.h"
@@ -61,7 +61,7 @@ struct Runtime {
       JudgeAbsence(ctx, "libcudart.so", "no CUDA runtime is found", kToolkitNotPromised);
       return;
     }
-    const std::vector<CudartLibrary> found = FindCudart();
+    const std::vector<CudartLibrary> found = FindCudart(ctx.SubjectFolders());
     contract.SkipUnlessPromised(ctx, !found.empty());
     if (!Judge(ctx, !found.empty(), "a CUDA runtime is found", kToolkitRuntimeMissing,
                "none of " + CudartSonames() + " is on the loader's path; LD_LIBRARY_PATH='" +
@@ -82,7 +82,9 @@ struct Runtime {
     }
     const std::string& range = contract.promise.range;
     if (!Judge(ctx, contract.promise.Kept(judged.version), "toolkit " + judged.version + " is " + range,
-               kToolkitOutsideContract, "toolkit " + versions + " found, " + range + " promised")) {
+               kToolkitOutsideContract,
+               "toolkit " + (judged.own ? judged.version : versions) + " found, " + range + " promised" +
+                   (judged.own ? "; the subject's own, " + RealPath(judged.path) : ""))) {
       return;
     }
     JudgeCublas(ctx, judged.major);

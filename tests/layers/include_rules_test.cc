@@ -52,6 +52,15 @@ TEST(BrokenRules, LetsTheModelKnowTheKeysOfFactsAndNothingElseOfTheSdk) {
               ElementsAre(HasSubstr("report must not know sdk")));
 }
 
+TEST(BrokenRules, LetsPluginsReadFilesAsTheHarnessDoesAndNothingElseOfTheBase) {
+  EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"base/elf_file.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"base/loader_files.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"base/file.h\""),
+              ElementsAre(HasSubstr("plugins must not know base")));
+  EXPECT_THAT(BrokenBy("harness/report/json.cc", "\"subject/resolve.h\""),
+              ElementsAre(HasSubstr("report must not know subject")));
+}
+
 TEST(BrokenRules, KeepsExecAndReportApart) {
   EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "\"report/reporter.h\""),
               ElementsAre(HasSubstr("exec must not know report")));

@@ -44,7 +44,7 @@ MAXIMAL = {
     "name": "maximal",
     "runner": {"driver": ">=525.60.13 <600", "gpus": ">=1", "compute_capability": "!=8.7 >7"},
     "image": {"toolkit": " >=12.0  <13 ", "cudnn": "absent"},
-    "subjects": {"system": "loader", "other_1": "path:/opt/cudnn/lib"},
+    "subjects": {"system": "loader", "other_1": "path:/opt/cudnn/lib:/opt/more"},
     "defaults": {"timeout_s": 30.5, "required": False},
     "shapes": {"stem_1.a+b": {"x": [1, 2, -3], "pad": 1, "kind": "full", "deep": {"a": [None, True]}}, "empty": {}},
     "checks": [
@@ -71,6 +71,8 @@ SLUGS = ["no-engine", "image.no-engine", "runner.x", "harness.x", "matrix.x", "u
          ".x", "image.a.b", "No-engine", "no_engine", "no engine", "2nd", "-", "é"]
 IDS = ["a", "a.b", "a b", "a-b", "a+b", "A_9", "é", "a/b", "n" * 200, "n" * 201, "é" * 200, "é" * 201]
 SPECS = ["loader", "path:/", "path:/opt", "path:", "path:lib", "path:/a:b", "python:/p", "Loader", "path:/é",
+         "path:/a:/b", "path:/a:", "path::/a", "path:/a;/b", "path:/a:/b:/c", "path:/a:/b;c", "python:", "python:p",
+         "python:/opt/a:b/bin/python", "program:/p", "program:p", "program:", "auto", "loader ", " loader", "loader:/a",
          "path:/" + "d" * 3994, "path:/" + "d" * 3995]
 SUBJECT_NAMES = ["a", "a1_b", "A", "_a", "1a", "a-b", "a b", "é", "", "n" * 200, "n" * 201]
 SECONDS = [0, 0.001, 1, 604800, 604800.5, 604801, -1, "5", True]
@@ -161,6 +163,10 @@ def counts():
     for count in (32, 33):
         yield f"{count} subjects", replaced(MAXIMAL, ("subjects",),
                                             {"system": "loader", **{f"s{i}": "loader" for i in range(1, count)}})
+    for word in ("auto", "Auto", "loader", ""):
+        yield f"subjects = {word!r}", replaced(MAXIMAL, ("subjects",), word)
+        yield f"subjects = {word!r}, which no entry names", without(replaced(MAXIMAL, ("subjects",), word),
+                                                                    ("checks", 0, "subjects"))
     plain = {key: value for key, value in WAIVER.items() if key != "id"}
     for count in (1000, 1001):
         yield f"{count} waivers", replaced(MAXIMAL, ("waivers",), [plain] * count)
@@ -174,6 +180,8 @@ def counts():
     child = {"schema": "cudnn-ci/matrix/1", "extends": "parent.json"}
     yield "an axis that is a parameter", replaced(MAXIMAL, ("checks", 0, "axes", "layout"), ["nhwc"])
     yield "a child", child
+    yield "a child that finds its subjects", {**child, "subjects": "auto", "checks": [{"id": "one", "remove": True}]}
+    yield "a child of one that finds its subjects", {**child, "extends": "finder.json", "subjects": {"mine": "loader"}}
     yield "a child without a name", {**child, "extends": "nameless.json"}
     yield "a child of a stranger", {**child, "extends": "stranger.json"}
     yield "a child that removes", {**child, "checks": [{"id": "one", "remove": True}]}
@@ -220,6 +228,8 @@ def main():
             os.symlink(os.path.join(os.path.abspath(folder), name), os.path.join(scratch, name))
         with open(os.path.join(scratch, "parent.json"), "w", encoding="utf-8") as file:
             json.dump(MAXIMAL, file)
+        with open(os.path.join(scratch, "finder.json"), "w", encoding="utf-8") as file:
+            json.dump({"schema": "cudnn-ci/matrix/1", "name": "finder", "subjects": "auto"}, file)
         with open(os.path.join(scratch, "nameless.json"), "w", encoding="utf-8") as file:
             json.dump({"schema": "cudnn-ci/matrix/1", "extends": "rootless.json"}, file)
         with open(os.path.join(scratch, "rootless.json"), "w", encoding="utf-8") as file:

@@ -61,6 +61,28 @@ TEST(LaunchTest, SerialsComeFromTheKernelAndFitJson) {
   EXPECT_EQ(ones, (int64_t{1} << 53) - 1);
 }
 
+// The value of LD_LIBRARY_PATH that a worker for the subject gets; "(none)": none.
+std::string LibraryPathOf(const SubjectInfo& subject) {
+  const std::string prefix = "LD_LIBRARY_PATH=";
+  for (const std::string& variable : WorkerEnvironment(&subject, nullptr))
+    if (variable.compare(0, prefix.size(), prefix) == 0) return variable.substr(prefix.size());
+  return "(none)";
+}
+
+TEST(LaunchTest, FoldersOfASubjectStandAroundTheUsersLibraryPath) {
+  const char* before = getenv("LD_LIBRARY_PATH");
+  const std::string users = before ? before : "";
+  setenv("LD_LIBRARY_PATH", "/user:/more", 1);
+  EXPECT_EQ(LibraryPathOf({"a", "loader"}), "/user:/more");
+  EXPECT_EQ(LibraryPathOf({"a", "python:/p", {"/1", "/2"}, {"/3"}}), "/1:/2:/user:/more:/3");
+  EXPECT_EQ(LibraryPathOf({"a", "python:/p", {}, {"/3"}}), "/user:/more:/3");
+  unsetenv("LD_LIBRARY_PATH");
+  EXPECT_EQ(LibraryPathOf({"a", "loader"}), "(none)");
+  EXPECT_EQ(LibraryPathOf({"a", "path:/1:/2", {"/1", "/2"}, {}}), "/1:/2")
+      << "an empty entry is the current folder";
+  if (before) setenv("LD_LIBRARY_PATH", users.c_str(), 1);
+}
+
 TEST(SchedulerTest, ACaseIsReadyWhenWhatItNeedsHasPassed) {
   const Plan plan = Chain();
   Scheduler s(plan, Isolation::kProcess);

@@ -27,7 +27,7 @@ TEST(WireTest, EveryMessageToTheWorkerComesBackTheSame) {
                       1.5, 1ull << 62, {"a=1"}};
   const ToWorker messages[] = {Describe{},
                                CollectFacts{},
-                               Configure{{{"k", "v"}}, {{"t", "x"}}, {{"f", "w"}}, "n", "s", "u", "d"},
+                               Configure{{{"k", "v"}}, {{"t", "x"}}, {{"f", "w"}}, "n", "s", "u", "d", {"/a", "/b"}},
                                Warm{},
                                Canary{},
                                run,

@@ -61,7 +61,7 @@ RunStarted RandomRun(std::mt19937* r) {
   run.image = RandomText(r);
   run.command_line = RandomText(r);
   run.compatibility = {RandomText(r), RandomText(r), RandomText(r)};
-  run.subjects = {{RandomText(r), RandomText(r)}};
+  run.subjects = {{RandomText(r), RandomText(r), {RandomText(r)}, {RandomText(r), RandomText(r)}}};
   run.devices = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
   run.contract = {{"runner.driver", RandomText(r)}};
   run.facts = {{"system", {{"a.b", RandomText(r)}, {"c", ""}}}, {"torch", {}}};

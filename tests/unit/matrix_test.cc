@@ -47,13 +47,6 @@ const Mistake kMistakes[] = {
      "m.json:2:13: error: the subject name \"Torch\" must be lower-case letters, digits and \"_\", and begin "
      "with a "
      "letter"},
-    {R"("subjects":{"t":"python:/opt/venv/bin/python"})",
-     "m.json:2:17: error: the subject \"python:/opt/venv/bin/python\" is not supported by this version; name "
-     "the folder "
-     "of the interpreter's libraries with \"path:DIR\""},
-    {R"("subjects":{"t":"path:lib"})",
-     "m.json:2:17: error: the subject \"path:lib\" needs an absolute directory, as in "
-     "\"path:/opt/cudnn/lib\""},
     {R"("defaults":{"timeout_s":0})",
      "m.json:2:25: error: \"timeout_s\" must be a number of seconds above 0 and at most 604800 (a week), "
      "found the "

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/elf_file.h"
 #include "common/cudart_api.h"
 #include "common/driver_api.h"
 #include "common/driver_files.h"
-#include "common/elf_file.h"
 #include "common/loader_path.h"
 #include "common/promise.h"
 
@@ -89,6 +89,9 @@ TEST_F(ElfFileTest, SaysWhereItsLibrariesAreLookedFor) {
     EXPECT_EQ(ElfFile(path).RunPath(), (std::vector<std::string>{folder + "/../near", folder, "/far/away"}))
         << path;
   }
+  EXPECT_TRUE(ElfFile(CUDNN_CI_RPATH_FILE).RunPathIsFirst());
+  EXPECT_FALSE(ElfFile(CUDNN_CI_RUNPATH_FILE).RunPathIsFirst());
+  EXPECT_FALSE(ElfFile("/proc/self/exe").RunPathIsFirst()) << "it has none";
 }
 
 TEST_F(ElfFileTest, EachWayToBeUselessHasItsOwnWords) {
@@ -153,19 +156,28 @@ TEST_F(LoaderPathTest, MappedLibrariesAreThoseOfThisProcess) {
   EXPECT_TRUE(MappedLibraries("libnosuch").empty());
 }
 
-TEST_F(LoaderPathTest, FolderOfASubject) {
-  EXPECT_EQ(SubjectFolder("path:" + directory_), RealPath(directory_));
-  EXPECT_EQ(SubjectFolder("loader"), "");
-  const std::string file = Write("inside", "");
-  EXPECT_TRUE(LiesIn(file, RealPath(directory_)));
-  EXPECT_FALSE(LiesIn(file, RealPath(directory_) + "/insid"));
-  // A package manager may keep its files elsewhere and link them; a link to a folder is that folder.
-  std::filesystem::create_directory(directory_ + "/farm");
-  std::filesystem::create_symlink(file, directory_ + "/farm/library");
-  EXPECT_TRUE(LiesIn(directory_ + "/farm/library", RealPath(directory_) + "/farm"));
-  std::filesystem::create_directory_symlink(directory_ + "/farm", directory_ + "/link");
-  EXPECT_TRUE(LiesIn(directory_ + "/link/library", RealPath(directory_) + "/farm"));
-  EXPECT_FALSE(LiesIn(directory_ + "/farm/library", RealPath(directory_) + "/other"));
+TEST_F(LoaderPathTest, FileOfAFolderLiesThereOrIsALinkThere) {
+  namespace fs = std::filesystem;
+  for (const char* folder : {"/cache", "/site", "/other"}) fs::create_directory(directory_ + folder);
+  const std::string file = Write("cache/libx.so", ""), link = directory_ + "/site/libx.so";
+  fs::create_symlink(file, link);
+  fs::create_directory_symlink("site", directory_ + "/linked");
+  EXPECT_TRUE(LiesIn(file, directory_ + "/cache"));
+  EXPECT_TRUE(LiesIn(file, directory_)) << "below it";
+  EXPECT_FALSE(LiesIn(file, directory_ + "/cach"));
+  EXPECT_TRUE(LiesInAny(link, {directory_ + "/other", directory_ + "/site"}));
+  EXPECT_TRUE(LiesInAny(link, {directory_ + "/linked"}));
+  EXPECT_FALSE(LiesInAny(link, {directory_ + "/other"}));
+  EXPECT_FALSE(LiesInAny(link, {}));
+}
+
+TEST_F(LoaderPathTest, MajorsInFoldersOfOnesOwnComeFirst) {
+  using ::testing::ElementsAre;
+  const auto soname = [](int major) { return "libown.so." + std::to_string(major); };
+  Write("libown.so.8", ReadAll("/proc/self/exe"));
+  EXPECT_THAT(OwnFirst({9, 8, 7}, {directory_}, soname), ElementsAre(8, 9, 7));
+  EXPECT_THAT(OwnFirst({9, 8, 7}, {"/nowhere"}, soname), ElementsAre(9, 8, 7));
+  EXPECT_THAT(OwnFirst({9, 8, 7}, {}, soname), ElementsAre(9, 8, 7));
 }
 
 TEST_F(LoaderPathTest, TruncatedLibraryIsRefusedInsteadOfMapped) {
@@ -282,6 +294,10 @@ TEST(JudgedCudart, KeepsThePromiseElseIsThePromisedOneThatIsBroken) {
   EXPECT_EQ(judged("<12"), 11);
   EXPECT_EQ(judged(">=12 <13"), 12);
   EXPECT_EQ(judged(">=14"), 13) << "none keeps it: the newest is named";
+  std::vector<CudartLibrary> owned = found;
+  owned[2].own = true;
+  EXPECT_EQ(JudgedCudart(owned, {Within, ">=13 <14"})->major, 11)
+      << "what the subject does not use keeps nothing";
   EXPECT_EQ(JudgedCudart({}, {}), nullptr);
 }
 

@@ -159,6 +159,19 @@ TEST(RootCauseTest, AMissingSubjectComesBeforeItsConsequences) {
   EXPECT_EQ(RootSlug(b.Judged()), "toolkit-missing") << "of a layer below it";
 }
 
+TEST(RootCauseTest, AMissingSubjectComesBeforeWhatItsOwnToolkitChecksSay) {
+  RunBuilder b;
+  b.Add(FindingReported{{}, HarnessFinding("subject-missing", "subject venv: /opt/venv: no such file")});
+  b.Plan("toolkit.runtime[subject=venv]", Layer::kToolkit).subject = "venv";
+  b.End("toolkit.runtime[subject=venv]", Failed{}, {Wrong("toolkit-missing", Blame::kImage)});
+  EXPECT_EQ(RootSlug(b.Judged()), "subject-missing");
+  RunBuilder other;
+  other.Add(FindingReported{{}, HarnessFinding("subject-missing", "subject venv: /opt/venv: no such file")});
+  other.Plan("toolkit.runtime[subject=ven]", Layer::kToolkit).subject = "ven";
+  other.End("toolkit.runtime[subject=ven]", Failed{}, {Wrong("toolkit-missing", Blame::kImage)});
+  EXPECT_EQ(RootSlug(other.Judged()), "toolkit-missing") << "another subject's";
+}
+
 TEST(SkipTest, IsAllowedByKind) {
   for (const bool right_kind : {true, false}) {
     RunBuilder b;

@@ -32,6 +32,21 @@ static void RunProbe(const struct cci_host* host, cci_case* c) {
   result.struct_size = offsetof(cci_child_result, output);
   host->expect(c, host->run_child(c, &child, &result) == CCI_E_ARGUMENT, __FILE__, __LINE__,
                "a result that is too small is refused");
+#if CCI_ABI_MINOR >= 2
+  {
+    const char* const* folders = NULL;
+    size_t folder_count = 99;
+    host->expect(c, CCI_HAS(cci_host, host, subject_folders), __FILE__, __LINE__, "the host is of 1.2");
+    host->expect(c,
+                 host->subject_folders(c, &folders, &folder_count) == CCI_OK && folder_count == 0 &&
+                     folders[0] == NULL,
+                 __FILE__, __LINE__, "what the loader finds has no folders of its own");
+    host->expect(c,
+                 host->subject_folders(c, NULL, &folder_count) == CCI_E_ARGUMENT &&
+                     host->subject_folders(c, &folders, NULL) == CCI_E_ARGUMENT,
+                 __FILE__, __LINE__, "nowhere to put them is refused");
+  }
+#endif
   host->finding(c, "probe-note", "said by the probe");
 }
 

@@ -18,6 +18,14 @@ class Context;
 
 namespace detail {
 
+inline std::vector<std::string> SubjectFolders(const cci_host* host, cci_case* c) {
+  const char* const* folders = nullptr;
+  std::size_t count = 0;
+  if (!CCI_HAS(cci_host, host, subject_folders) || host->subject_folders(c, &folders, &count) != CCI_OK)
+    return {};
+  return {folders, folders + count};
+}
+
 struct StopCheck {};  // thrown by CCI_ASSERT_* and Skip; never leaves the library
 
 inline Context*& CurrentContext() {
@@ -58,6 +66,8 @@ class Context {
     return r == 1;
   }
   std::string SubjectSpec() const { return OrEmpty(host_->subject_spec(case_)); }
+  // The folders of the subject's own libraries; none of "loader", and none from a host older than ABI 1.2.
+  std::vector<std::string> SubjectFolders() const { return detail::SubjectFolders(host_, case_); }
   std::string DeviceUuid() const { return OrEmpty(host_->device_uuid(case_)); }
   std::string ScratchDir() const { return OrEmpty(host_->scratch_dir(case_)); }
   std::uint64_t Seed() const { return host_->seed(case_); }
@@ -123,6 +133,8 @@ class FactSink {
     const char* s = host_->subject_spec(case_);
     return s ? s : "";
   }
+  // As of Context.
+  std::vector<std::string> SubjectFolders() const { return detail::SubjectFolders(host_, case_); }
   // As of Context. What is promised tells which of several installs a fact is about; it is empty where no
   // matrix is known yet (`facts`, `--auto`), and by hosts older than 1.1.
   std::string Contract(const char* key) const {

@@ -230,10 +230,12 @@ typedef struct cci_host {
   const char* (*fact)(cci_case*, const char* key);
   /* 1 if a dotted version lies in a range (">=12.0 <13"), 0 if not, -1 if either is malformed. */
   int (*satisfies)(cci_case*, const char* version, const char* range);
-  const char* (*subject_spec)(cci_case*); /* "loader", "path:/opt/cudnn" */
-  const char* (*device_uuid)(cci_case*);  /* of the one visible device; "" when there is none */
-  const char* (*scratch_dir)(cci_case*);  /* a private directory, removed after the run */
-  uint64_t (*seed)(cci_case*);            /* for random data; the same when a case is run again */
+  /* As the matrix has it: "loader", "path:/opt/cudnn", "python:/opt/venv/bin/python", "program:/opt/app/run"
+   */
+  const char* (*subject_spec)(cci_case*);
+  const char* (*device_uuid)(cci_case*); /* of the one visible device; "" when there is none */
+  const char* (*scratch_dir)(cci_case*); /* a private directory, removed after the run */
+  uint64_t (*seed)(cci_case*);           /* for random data; the same when a case is run again */
 
   /* Where the check is ("algo=1"): names the place of a crash or a hang. */
   void (*step)(cci_case*, const char* name);
@@ -261,6 +263,9 @@ typedef struct cci_host {
   /* Since 1.2. An entry of the table of version facts, "driver_floor.12" -> "525.60.13"; the keys are in
    * <cudnn_ci/facts.h>. NULL when the table does not know. In `run` only. */
   const char* (*compatibility)(cci_case*, const char* key);
+  /* Since 1.2. The folders of the subject's own libraries, absolute, links not followed, in the order in
+   * which the loader comes upon them; all are in the LD_LIBRARY_PATH of this process. None for "loader". */
+  int (*subject_folders)(cci_case*, const char* const** out, size_t* count);
 } cci_host;
 
 #ifdef __cplusplus

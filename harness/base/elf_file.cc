@@ -1,5 +1,5 @@
 // ELF headers by pread. Every offset comes from a file that may be damaged, so each read is bounded.
-#include "common/elf_file.h"
+#include "base/elf_file.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -185,6 +185,10 @@ std::vector<std::string> ElfFile::DynamicStrings(int64_t tag) const {
 }
 
 std::vector<std::string> ElfFile::Needed() const { return DynamicStrings(DT_NEEDED); }
+
+bool ElfFile::RunPathIsFirst() const {
+  return DynamicStrings(DT_RUNPATH).empty() && !DynamicStrings(DT_RPATH).empty();
+}
 
 std::vector<std::string> ElfFile::RunPath() const {
   std::vector<std::string> result, lists = DynamicStrings(DT_RUNPATH);

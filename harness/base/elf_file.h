@@ -1,8 +1,9 @@
-// Reads what a check must know of a shared library before it lets the loader map it: mapping a file
+// Reads what must be known of a shared library or a program before the loader maps it: mapping a file
 // whose end is missing kills the process with SIGBUS, which no error handling catches. Reads with
-// pread, never maps. Knows nothing about CUDA. 64-bit ELF of the host's byte order only.
-#ifndef CUDNN_CI_PLUGINS_COMMON_ELF_FILE_H_
-#define CUDNN_CI_PLUGINS_COMMON_ELF_FILE_H_
+// pread, never maps. Knows nothing about CUDA. 64-bit ELF of the host's byte order only. For harness and
+// plugins alike.
+#ifndef CUDNN_CI_BASE_ELF_FILE_H_
+#define CUDNN_CI_BASE_ELF_FILE_H_
 
 #include <cstdint>
 #include <optional>
@@ -38,6 +39,9 @@ class ElfFile {
   std::vector<std::string> Needed() const;
   // DT_RPATH or DT_RUNPATH (which hides the former), split, $ORIGIN replaced by the file's directory.
   std::vector<std::string> RunPath() const;
+  // True if RunPath is the file's DT_RPATH, which the loader searches before LD_LIBRARY_PATH, and for what
+  // the file's own libraries need too; DT_RUNPATH comes behind and is for the file alone (ld.so(8)).
+  bool RunPathIsFirst() const;
   // The value of a defined 4-byte object in .dynsym, such as cuDNN's "cudnn_graph_version". Empty if
   // there is none or the file is truncated.
   std::optional<uint32_t> ReadObject(const std::string& symbol) const;
@@ -54,4 +58,4 @@ class ElfFile {
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_COMMON_ELF_FILE_H_
+#endif  // CUDNN_CI_BASE_ELF_FILE_H_

@@ -1,0 +1,221 @@
+// Subjects that are interpreters, programs and several folders: images whose libraries come as wheels,
+// healthy and broken, made of the fake ones.
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include "fault_machines.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+Fault Image(const std::string& name, Make make, const std::string& slug, std::vector<std::string> named) {
+  return {name, std::move(make), slug, "image", 1, std::move(named), ""};
+}
+
+Fault Sound(const std::string& name, Make make) { return {name, std::move(make), "", "", 0, {}, ""}; }
+
+std::string Site(FaultTest& t) { return t.gate().Path("venv/lib/python3.11/site-packages"); }
+std::string Wheel(FaultTest& t, const std::string& package) {
+  return Site(t) + "/nvidia/" + package + "/lib";
+}
+
+// An interpreter, a virtual environment of it, and the subject "venv" that means it.
+void MakeEnvironment(FaultTest& t) {
+  fs::create_directories(t.gate().Path("base/bin"));
+  fs::create_directories(t.gate().Path("venv/bin"));
+  fs::create_directories(Site(t));
+  t.gate().Write("base/bin/python3.11", "");
+  fs::create_symlink(t.gate().Path("base/bin/python3.11"), t.gate().Path("venv/bin/python"));
+  t.gate().Write("venv/pyvenv.cfg", "home = " + t.gate().Path("base/bin") + "\nversion = 3.11.2\n");
+  t.UseSubjects("{\"venv\": \"python:" + t.gate().Path("venv/bin/python") + "\"}");
+}
+
+void AddToolkit(FaultTest& t, const std::string& cudart = "cudart13", const std::string& nvrtc = "nvrtc") {
+  t.TakeAll(cudart, Wheel(t, "cuda_runtime"));
+  t.TakeAll(nvrtc, Wheel(t, "cuda_nvrtc"));
+}
+
+// Wheels and nothing else: no toolkit, no cuDNN where the loader looks.
+Make WheelsAlone(const std::function<void(FaultTest&)>& change) {
+  return Alone([change](FaultTest& t) {
+    t.UseFakes({"libcuda", "nvml"});
+    MakeEnvironment(t);
+    AddToolkit(t);
+    t.TakeAll("cudnn", Wheel(t, "cudnn"));
+    change(t);
+  });
+}
+
+// Wheels beside a system install, which comes in LD_LIBRARY_PATH.
+Make WheelsBesideSystem(const std::function<void(FaultTest&)>& change) {
+  return Machine([change](FaultTest& t) {
+    MakeEnvironment(t);
+    AddToolkit(t);
+    t.TakeAll("cudnn", Wheel(t, "cudnn"));
+    change(t);
+  });
+}
+
+// PyTorch, whose library names the wheels in one of two ways; `module` is its __init__.py.
+void AddTorch(FaultTest& t, const std::string& kind, const std::string& module = "") {
+  fs::create_directories(Site(t) + "/torch/lib");
+  fs::copy_file(FaultTest::FakeFile("torch_" + kind, "libtorch_cuda.so.2"),
+                Site(t) + "/torch/lib/libtorch_cuda.so");
+  t.gate().Write("venv/lib/python3.11/site-packages/torch/__init__.py",
+                 "libcudnn = \"libcudnn.so.*[0-9]\"\n" + module);
+}
+
+void AddJax(FaultTest& t) {
+  fs::create_directories(Site(t) + "/jax_plugins/xla_cuda13");
+  t.gate().Write("venv/lib/python3.11/site-packages/jax_plugins/xla_cuda13/__init__.py",
+                 "_load(\"cudnn\", [\"libcudnn.so.9\"])\n");
+}
+
+void UseSystemToo(FaultTest& t) {
+  t.UseSubjects("{\"system\": \"loader\", \"venv\": \"python:" + t.gate().Path("venv/bin/python") + "\"}");
+}
+
+void MixSystem(FaultTest& t) {
+  t.TakeCudnn();
+  t.Take("cudnn_old", "libcudnn_ops.so.9");
+}
+
+// A mixed cuDNN in the loader's cache, which no wheel gets to see.
+bool UseBrokenSystem(FaultTest& t) {
+  t.UseFakes({"libcuda", "nvml"});
+  MakeEnvironment(t);
+  AddToolkit(t);
+  t.TakeAll("cudnn", Wheel(t, "cudnn"));
+  AddTorch(t, "rpath");
+  const std::string folder = t.gate().Path("system"), cache = t.gate().Path("ld.so.cache");
+  t.TakeAll("cudnn", folder);
+  t.TakeAll("cudnn_old", folder);
+  t.gate().Write("ld.so.conf", folder + "\n");
+  if (system(("ldconfig -X -C " + cache + " -f " + t.gate().Path("ld.so.conf") + " 2>/dev/null").c_str()) !=
+      0)
+    return false;
+  const auto words = InMountNamespace("mount --bind " + cache + " /etc/ld.so.cache");
+  t.gate().Before(words);
+  return !words.empty();
+}
+
+void MakeConda(FaultTest& t) {
+  t.Set("PYTHONNOUSERSITE", "1");  // what the one who runs the tests has at home
+  t.UseFakes({"libcuda", "nvml"});
+  const std::string conda = t.gate().Path("conda");
+  for (const char* folder : {"/bin", "/conda-meta", "/lib/python3.11/site-packages"})
+    fs::create_directories(conda + folder);
+  t.gate().Write("conda/bin/python3.11", "");
+  fs::create_symlink("python3.11", conda + "/bin/python");
+  for (const char* fake : {"cudart13", "nvrtc", "cudnn"}) t.TakeAll(fake, conda + "/lib");
+  t.UseSubjects("{\"conda\": \"python:" + conda + "/bin/python\"}");
+}
+
+// A program that says where its cuDNN lies.
+void MakeProgram(FaultTest& t) {
+  t.UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  fs::create_directories(t.gate().Path("app/opt/bin"));
+  fs::copy_file(FaultTest::FakeFile("torch_runpath", "libtorch_cuda.so.2"), t.gate().Path("app/opt/bin/run"));
+  t.TakeAll("cudnn", t.gate().Path("app/nvidia/cudnn/lib"));
+  t.UseSubjects("{\"app\": \"program:" + t.gate().Path("app/opt/bin/run") + "\"}");
+}
+
+void UseTwoFolders(FaultTest& t) {
+  t.UseFakes({"libcuda", "nvml"});
+  for (const char* fake : {"cudart13", "nvrtc"}) t.TakeAll(fake, t.gate().Path("toolkit"));
+  t.TakeAll("cudnn", t.gate().Path("dnn"));
+  t.UseSubjects("{\"two\": \"path:" + t.gate().Path("dnn") + ":" + t.gate().Path("toolkit") + "\"}");
+}
+
+void UseTwelve(FaultTest& t) {
+  fs::remove_all(Wheel(t, "cuda_runtime"));
+  fs::remove_all(Wheel(t, "cuda_nvrtc"));
+  AddToolkit(t, "cudart12", "nvrtc12");
+  t.Set("FAKE_CUDNN_CUDART", "12090");
+}
+
+std::vector<Fault> Healthy() {
+  return {
+      Sound("wheels_alone", WheelsAlone([](auto&) {})),
+      Sound("wheels_beside_a_system_install", WheelsBesideSystem(UseSystemToo)),
+      Sound("wheels_beside_a_broken_system_install_that_they_never_meet", UseBrokenSystem),
+      // Whoever loads it may load all of it.
+      Sound("wheels_without_a_framework_beside_other_parts", WheelsBesideSystem(MixSystem)),
+      Sound("framework_that_loads_every_part_by_its_path", WheelsBesideSystem([](auto& t) {
+              MixSystem(t), AddTorch(t, "rpath", "cudnn_libs = [\"libcudnn_*.so.*[0-9]\"]\n");
+            })),
+      Sound("wheels_of_cuda_12_where_12_or_13_is_promised",
+            WheelsBesideSystem([](auto& t) { UseTwelve(t), t.Promise("image.toolkit", ">=12.0 <14"); })),
+      Sound("conda_environment", Alone(MakeConda)),
+      Sound("program_with_a_run_path", Alone(MakeProgram)),
+      Sound("several_folders", Alone(UseTwoFolders)),
+      Sound("environment_that_lives_from_the_system",
+            WheelsBesideSystem([](auto& t) { fs::remove_all(Site(t) + "/nvidia"); })),
+      Sound("framework_that_takes_the_same_version_from_ld_library_path",
+            WheelsBesideSystem([](auto& t) { AddTorch(t, "runpath"); })),
+  };
+}
+
+void HalveWheel(FaultTest& t, const std::string& name) {
+  const std::string file = Wheel(t, "cudnn") + "/" + name;
+  fs::resize_file(file, fs::file_size(file) / 2);
+}
+
+void UseSubject(FaultTest& t, const std::string& spec) { t.UseSubjects("{\"mine\": \"" + spec + "\"}"); }
+
+std::vector<Fault> Broken() {
+  const std::string ops = "libcudnn_ops.so.9", unloadable = "cudnn-sublibrary-unloadable";
+  return {
+      Image("interpreter_missing", WheelsAlone([](auto& t) { UseSubject(t, "python:/nowhere/bin/python"); }),
+            "subject-missing", {"subject mine: /nowhere/bin/python: no such file"}),
+      Image("environment_without_its_interpreter",
+            WheelsAlone([](auto& t) { fs::remove(t.gate().Path("base/bin/python3.11")); }), "subject-missing",
+            {"/venv/bin/python is a link to ", "/base/bin/python3.11, which does not exist"}),
+      Image("program_missing", Alone([](auto& t) { UseSubject(t, "program:/nowhere/run"); }),
+            "subject-missing", {"/nowhere/run: No such file or directory"}),
+      Image("environment_without_a_cudnn", WheelsAlone([](auto& t) { fs::remove_all(Wheel(t, "cudnn")); }),
+            "cudnn-missing",
+            {"libcudnn.so.9: cannot open shared object file", "/venv/bin/python looks into ",
+             "/nvidia/cuda_runtime/lib"}),
+      Image("wheel_lacks_a_part", WheelsAlone([ops](auto& t) { fs::remove(Wheel(t, "cudnn") + "/" + ops); }),
+            unloadable, {ops + ": cannot open shared object file"}),
+      Image("wheel_truncated", WheelsAlone([ops](auto& t) { HalveWheel(t, ops); }), unloadable,
+            {"/nvidia/cudnn/lib/" + ops + " is truncated"}),
+      Image("wheel_completed_from_the_system",
+            WheelsBesideSystem([ops](auto& t) { fs::remove(Wheel(t, "cudnn") + "/" + ops); }),
+            "cudnn-mixed-directories", {"/nvidia/cudnn/lib ("}),
+      Image("wheel_is_a_dangling_link", WheelsBesideSystem([](auto& t) {
+              fs::remove(Wheel(t, "cudnn") + "/libcudnn.so.9");
+              fs::create_symlink("nowhere", Wheel(t, "cudnn") + "/libcudnn.so.9");
+            }),
+            "cudnn-missing",
+            {"the subject's folders: the loader takes ", "libcudnn.so.9 is a link to nowhere"}),
+      Image("older_cudnn_in_ld_library_path_hides_the_wheel", WheelsBesideSystem([](auto& t) {
+              AddTorch(t, "runpath"), t.TakeAll("cudnn_new", Wheel(t, "cudnn"));
+            }),
+            "cudnn-overridden-by-older",
+            {"cuDNN 9.19.0 (", "found through LD_LIBRARY_PATH entry ", "hides 9.28.0 in ",
+             "/nvidia/cudnn/lib"}),
+      Image("parts_of_another_version_in_ld_library_path",
+            WheelsBesideSystem([](auto& t) { MixSystem(t), AddTorch(t, "rpath"); }), "cudnn-mixed-versions",
+            {"opens its parts by name", "/libcudnn_ops.so.9 of 9.14.0"}),
+      Image("parts_of_another_version_for_jax", WheelsBesideSystem([](auto& t) { MixSystem(t), AddJax(t); }),
+            "cudnn-mixed-versions", {"/libcudnn_ops.so.9 of 9.14.0"}),
+      Image("wheels_of_cuda_12_where_13_is_promised", WheelsBesideSystem(UseTwelve),
+            "toolkit-outside-contract",
+            {"toolkit 12.8 found, >=13.0 <14 promised; the subject's own, ", "/nvidia/cuda_runtime/lib/"}),
+      Image("one_of_several_folders_missing", Alone([](auto& t) {
+              UseTwoFolders(t), UseSubject(t, "path:" + t.gate().Path("dnn") + ":/nowhere/lib");
+            }),
+            "subject-missing", {"/nowhere/lib: No such file or directory"}),
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(SubjectsHealthy, FaultTableTest, ::testing::ValuesIn(Healthy()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(SubjectsBroken, FaultTableTest, ::testing::ValuesIn(Broken()), NameOfFault);
+
+}  // namespace
+}  // namespace cudnn_ci
