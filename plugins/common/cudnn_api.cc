@@ -19,6 +19,12 @@ constexpr std::size_t kFirstVersionOf9 = 90000;
 
 }  // namespace
 
+std::string CudnnVersionText(std::size_t version) {
+  const std::size_t unit = version >= kFirstVersionOf9 ? 10000 : 1000;
+  return std::to_string(version / unit) + "." + std::to_string(version % unit / 100) + "." +
+         std::to_string(version % 100);
+}
+
 std::string CudnnSoname(int major, const std::string& part) {
   return "libcudnn" + (part.empty() ? "" : "_" + part) + ".so." + std::to_string(major);
 }
@@ -59,9 +65,7 @@ int CudnnApi::major() const {
 
 std::string CudnnApi::VersionText() const {
   const std::size_t v = version();
-  if (v == 0) return "unknown";
-  const std::size_t unit = v >= kFirstVersionOf9 ? 10000 : 1000;
-  return std::to_string(v / unit) + "." + std::to_string(v % unit / 100) + "." + std::to_string(v % 100);
+  return v == 0 ? "unknown" : CudnnVersionText(v);
 }
 
 std::string CudnnApi::Describe(cudnnStatus_t status) const {

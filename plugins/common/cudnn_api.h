@@ -20,6 +20,9 @@ namespace cudnn_ci {
 // "libcudnn.so.9"; of a sub-library ("ops") "libcudnn_ops.so.9".
 std::string CudnnSoname(int major, const std::string& part = "");
 
+// "9.19.0" of what cudnnGetVersion gives: 91900, or 8907 for 8.9.7.
+std::string CudnnVersionText(std::size_t version);
+
 // The majors known here, in the order in which a judge looks for one: those that a subject has in folders of
 // its own, those that the contract promises, newest first.
 std::vector<int> CudnnMajors(const Promise& promise, const std::vector<std::string>& subject_folders);

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "common/cudnn_api.h"
+#include "common/cudnn_files.h"
 #include "common/loader_path.h"
 #include "cudnn/install.h"
 

@@ -10,19 +10,13 @@
 
 #include "base/elf_file.h"
 #include "common/cudnn_api.h"
+#include "common/cudnn_files.h"
 #include "common/driver_files.h"
 #include "common/loader_path.h"
 #include "cudnn/copies.h"
 
 namespace cudnn_ci {
 namespace {
-
-// The sub-libraries of a full install, dependencies first.
-std::vector<std::string> PartNames(int major) {
-  if (major >= 9)
-    return {"graph", "ops", "cnn", "adv", "heuristic", "engines_precompiled", "engines_runtime_compiled"};
-  return {"ops_infer", "cnn_infer", "adv_infer", "ops_train", "cnn_train", "adv_train"};
-}
 
 // Those that a JIT-only package has.
 constexpr const char* kJitParts[] = {"graph", "engines_runtime_compiled"};
@@ -61,22 +55,9 @@ bool IsJitOnly(const std::set<std::string>& present, int major, const std::strin
   const auto of_jit = [](const std::string& part) {
     return std::find(std::begin(kJitParts), std::end(kJitParts), part) != std::end(kJitParts);
   };
-  for (const std::string& part : PartNames(major))
+  for (const std::string& part : CudnnPartNames(major))
     if ((present.count(part) > 0) != of_jit(part)) return false;
   return true;
-}
-
-// The 4-byte object in .dynsym: major << 16 | minor << 8 | patch. The names kept "infer" in cuDNN 9.
-std::string VersionObject(const ElfFile& file) {
-  for (const char* symbol : {"cudnn_graph_version", "cudnn_ops_infer_version", "cudnn_cnn_infer_version",
-                             "cudnn_adv_infer_version", "cudnn_ops_train_version", "cudnn_cnn_train_version",
-                             "cudnn_adv_train_version"}) {
-    if (const auto value = file.ReadObject(symbol)) {
-      return std::to_string(*value >> 16) + "." + std::to_string(*value >> 8 & 0xff) + "." +
-             std::to_string(*value & 0xff);
-    }
-  }
-  return {};
 }
 
 CudnnPart InspectPart(const std::string& name, const std::vector<std::string>& run_path) {
@@ -92,7 +73,7 @@ CudnnPart InspectPart(const std::string& name, const std::vector<std::string>& r
   part.path = RealPath(found);
   const ElfFile file(part.path);
   part.error = file.error();
-  part.version = VersionObject(file);
+  part.version = CudnnVersionOf(file);
   return part;
 }
 
@@ -126,7 +107,7 @@ CudnnInstall InspectMajor(int major, const std::string& found) {
   std::set<std::string> present = PartsIn(DirectoryOf(found), major);
   present.merge(PartsIn(directory, major));
   const bool jit_only = IsJitOnly(present, major, directory);
-  for (const std::string& part : PartNames(major)) {
+  for (const std::string& part : CudnnPartNames(major)) {
     const bool belongs = !jit_only || present.count(part) > 0;
     (belongs ? install.parts : install.left_out).push_back(InspectPart(CudnnSoname(major, part), run_path));
     present.erase(part);
@@ -176,16 +157,6 @@ std::vector<std::string> CudnnInstall::Directories() const {
 std::string CudnnInstall::Version() const {
   for (const auto& part : parts)
     if (!part.version.empty()) return part.version;
-  return {};
-}
-
-std::string VersionOfFile(const std::string& path) { return VersionObject(ElfFile(path)); }
-
-std::string VersionOfFiles(const std::string& directory, int major) {
-  for (const std::string& part : PartNames(major))
-    if (std::string version = VersionObject(ElfFile(directory + "/" + CudnnSoname(major, part)));
-        !version.empty())
-      return version;
   return {};
 }
 

@@ -59,11 +59,6 @@ std::string CudaMajorOfRunPath(const CudnnInstall& install);
 // "a; b".
 std::string JoinLines(const std::vector<std::string>& parts);
 
-// "9.19.0": what a library itself says; empty where it has no version.
-std::string VersionOfFile(const std::string& path);
-// "9.19.0": what the libraries of this major in a folder say; empty where none has a version.
-std::string VersionOfFiles(const std::string& directory, int major);
-
 // Loads every part and the main library for the rest of the process's life and notes the loader's
 // errors. Loads nothing if a file is damaged: the loader would follow a sound one to it. Returns true
 // if nothing is broken; what awaits the driver is not loaded then.

@@ -7,6 +7,7 @@
 
 #include "base/elf_file.h"
 #include "base/loader_files.h"
+#include "common/cudnn_files.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "cudnn/findings.h"
@@ -135,7 +136,7 @@ void JudgePartsInLibraryPath(Context& ctx, const CudnnInstall& install) {
     // One that is taken here too was judged with the others.
     if (theirs.empty() || RealPath(theirs) == part.path) continue;
     const ElfFile file(theirs);
-    std::string version = VersionOfFile(theirs);
+    std::string version = CudnnVersionOf(ElfFile(theirs));
     if (version.empty()) version = VersionOfFiles(DirectoryOf(theirs), install.major);
     if (file.loadable() && (version.empty() || version == install.Version())) continue;
     others += (others.empty() ? "" : "; ") + (file.loadable() ? theirs + " of " + version : file.error());

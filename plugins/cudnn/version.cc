@@ -10,6 +10,7 @@
 
 #include "base/elf_file.h"
 #include "common/cudnn_api.h"
+#include "common/cudnn_files.h"
 #include "common/driver_files.h"
 #include "common/judge.h"
 #include "common/loader_path.h"

@@ -1,51 +1,17 @@
 #include "command.h"
 
 #include <fnmatch.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
 
 namespace cudnn_ci {
 namespace {
 
 constexpr size_t kMaxPattern = 1000;
-// What execvp searches without PATH (confstr's _CS_PATH of glibc).
-constexpr char kDefaultPath[] = "/bin:/usr/bin";
 
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// 0, or why the file cannot be executed.
-int ErrorOf(const std::string& path) {
-  struct stat st {};
-  if (stat(path.c_str(), &st) != 0) return errno;
-  if (!S_ISREG(st.st_mode)) return EACCES;
-  return access(path.c_str(), X_OK) == 0 ? 0 : errno;
-}
-
 }  // namespace
-
-std::string WhyNotFound(const std::string& program) {
-  if (program.find('/') != std::string::npos) {
-    const int error = ErrorOf(program);
-    return error == 0 ? "" : program + ": " + std::strerror(error);
-  }
-  const char* path = std::getenv("PATH");
-  std::string folders = path ? path : kDefaultPath, refused;
-  for (folders += ':'; !folders.empty();) {
-    const size_t colon = folders.find(':');
-    const std::string folder = colon == 0 ? "." : folders.substr(0, colon);
-    folders.erase(0, colon + 1);
-    const std::string file = folder + "/" + program;
-    const int error = ErrorOf(file);
-    if (error == 0) return "";
-    if (error == EACCES && refused.empty()) refused = file + ": " + std::strerror(error);
-  }
-  return refused.empty() ? program + " is in no folder of PATH" : refused;
-}
 
 bool HasLine(std::string_view output, const std::string& pattern) {
   while (!output.empty()) {

@@ -1,4 +1,4 @@
-// What a command is held to, as pure functions over text, and how the command is found.
+// What a command is held to, as pure functions over text.
 #ifndef CUDNN_CI_PLUGINS_EXEC_COMMAND_H_
 #define CUDNN_CI_PLUGINS_EXEC_COMMAND_H_
 
@@ -7,10 +7,6 @@
 #include <vector>
 
 namespace cudnn_ci {
-
-// Why `program` cannot be started, by the rule of execvp(3): with a slash it is a path, else it is looked up
-// in the folders of PATH. Empty: there is such a file and it may be executed.
-std::string WhyNotFound(const std::string& program);
 
 // Whether one line of `output` matches the pattern of fnmatch(3) as a whole. A carriage return before the
 // line's end does not count.

@@ -7,18 +7,14 @@
 #include <cudnn_ci/check.hpp>
 
 #include <cstring>
-#include <sstream>
 
 #include "command.h"
 #include "common/judge.h"
+#include "common/program.h"
 #include "findings.h"
 
 namespace cudnn_ci {
 namespace {
-
-constexpr size_t kShownOutput = 8 * 1024;
-constexpr double kLongest = 24 * 3600;
-constexpr std::int64_t kNotFound = 127;  // what cudnn-ci-worker exits with when exec fails
 
 struct Command {
   std::vector<std::string> argv, output, libraries;
@@ -34,31 +30,9 @@ std::string Joined(const std::vector<std::string>& parts) {
   return all;
 }
 
-// The last line that says anything; a line of a program's own is worth more than its status.
-std::string LastLine(const std::string& output) {
-  const size_t end = output.find_last_not_of(" \t\r\n");
-  if (end == std::string::npos) return "it printed nothing";
-  const size_t begin = output.find_last_of('\n', end);
-  const std::string line = output.substr(begin == std::string::npos ? 0 : begin + 1, end - begin);
-  return "its last line: " + line.substr(0, end - begin);
-}
-
-std::string SecondsText(double seconds) {
-  std::ostringstream text;
-  text << seconds << " s";
-  return text.str();
-}
-
 void AddPatternProblems(const char* parameter, const std::vector<std::string>& patterns, Problems* problems) {
   for (const std::string& pattern : patterns)
     if (const std::string why = ProblemOfPattern(pattern); !why.empty()) problems->Add(parameter, why);
-}
-
-// The words with which the worker says that the command could not be started at all.
-std::string WhyNotStarted(const Command& p, const ChildResult& result) {
-  const std::string words = "cannot run " + p.argv[0] + ": ";
-  if (result.exit_status != kNotFound || result.output.compare(0, words.size(), words) != 0) return "";
-  return result.output.substr(words.size(), result.output.find('\n') - words.size());
 }
 
 // False: it did not end by itself, and what it printed and mapped until then is not held against it.
@@ -72,7 +46,7 @@ bool JudgeEnd(Context& ctx, const Command& p, const ChildResult& result) {
                strsignal(result.signal) + "); " + LastLine(result.output);
       }))
     return false;
-  const std::string not_started = WhyNotStarted(p, result);
+  const std::string not_started = WhyNotStarted(p.argv[0], result);
   if (!Judge(ctx, not_started.empty(), "the command starts", kCommandMissing, p.argv[0] + ": " + not_started))
     return false;
   Judge(ctx, result.exit_status == p.exit_status, "the exit status is the expected one", kCommandExitStatus,
@@ -106,8 +80,7 @@ void RunCommand(Context& ctx, const Command& p) {
   if (!p.libraries.empty()) argv = {"/proc/self/exe", "--exec-mapped", record};
   argv.insert(argv.end(), p.argv.begin(), p.argv.end());
   const ChildResult result = ctx.RunChild(argv, {}, p.timeout_s);
-  const bool cut = result.output.size() > kShownOutput;
-  ctx.Log((cut ? "...\n" : "") + result.output.substr(cut ? result.output.size() - kShownOutput : 0));
+  LogEnd(ctx, result.output);
   if (!JudgeEnd(ctx, p, result)) return;
   for (const std::string& pattern : p.output)
     Judge(ctx, HasLine(result.output, pattern), "a line of the output matches", kCommandOutput, [&] {
@@ -142,8 +115,7 @@ void DescribeCommand(Schema<Command>& s) {
 void ValidateCommand(const Command& p, Problems& problems) {
   if (p.argv.empty()) problems.Add("argv", "there is no command in it");
   if (!p.argv.empty() && p.argv[0].empty()) problems.Add("argv", "the program's name is empty");
-  if (!(p.timeout_s > 0 && p.timeout_s <= kLongest))
-    problems.Add("timeout_s", "a command needs more than 0 and at most 86400 seconds");
+  if (const std::string why = ProblemOfSeconds(p.timeout_s); !why.empty()) problems.Add("timeout_s", why);
   AddPatternProblems("output", p.output, &problems);
   AddPatternProblems("libraries", p.libraries, &problems);
 }

@@ -291,6 +291,7 @@ TEST(ShippedMatrices, AreValid) {
     EXPECT_EQ(matrix.name, name);
     EXPECT_GE(matrix.shapes.size(), 12u);
   }
+  EXPECT_EQ(Load(CUDNN_CI_MATRICES "/frameworks.json").name, "frameworks");
   std::string error;
   const auto range = ParseRange(Load(CUDNN_CI_MATRICES "/cu11.json").contract.at("image.cudnn"), &error);
   EXPECT_TRUE(Contains(*range, *ParseVersion("9.10.2")));

@@ -19,3 +19,6 @@ cudnn_ci_unit_test(driver_plugin_test SOURCES driver_plugin_test.cc ${PROJECT_SO
 cudnn_ci_unit_test(cudnn_copies_test SOURCES cudnn_copies_test.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/copies.cc
   ${PROJECT_SOURCE_DIR}/plugins/cudnn/install.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/metadata.cc
   LINK cudnn_ci_plugin_common)
+
+# The framework plugin's problem, answers and rules.
+cudnn_ci_unit_test(framework_test SOURCES framework_test.cc LINK cudnn_ci_framework_rules nlohmann_json::nlohmann_json)

@@ -1,0 +1,23 @@
+// What the files of cuDNN tell without being loaded.
+#ifndef CUDNN_CI_PLUGINS_COMMON_CUDNN_FILES_H_
+#define CUDNN_CI_PLUGINS_COMMON_CUDNN_FILES_H_
+
+#include <string>
+#include <vector>
+
+#include "base/elf_file.h"
+
+namespace cudnn_ci {
+
+// The sub-libraries of a full install, dependencies first: "graph", "ops", ... of cuDNN 9.
+std::vector<std::string> CudnnPartNames(int major);
+
+// "9.19.0" by the version object of a library of cuDNN; empty if it has none.
+std::string CudnnVersionOf(const ElfFile& file);
+
+// The version of the first part in this folder that has such an object; empty if none has.
+std::string VersionOfFiles(const std::string& directory, int major);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_COMMON_CUDNN_FILES_H_

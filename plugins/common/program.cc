@@ -1,0 +1,79 @@
+#include "common/program.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kShownOutput = 8 * 1024;
+constexpr double kLongest = 24 * 3600;
+constexpr int kNotFound = 127;  // what cudnn-ci-worker exits with when exec fails
+// What execvp searches without PATH (confstr's _CS_PATH of glibc).
+constexpr char kDefaultPath[] = "/bin:/usr/bin";
+
+// 0, or why the file cannot be executed.
+int ErrorOf(const std::string& path) {
+  struct stat st {};
+  if (stat(path.c_str(), &st) != 0) return errno;
+  if (!S_ISREG(st.st_mode)) return EACCES;
+  return access(path.c_str(), X_OK) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+std::string WhyNotFound(const std::string& program) {
+  if (program.find('/') != std::string::npos) {
+    const int error = ErrorOf(program);
+    return error == 0 ? "" : program + ": " + std::strerror(error);
+  }
+  const char* path = std::getenv("PATH");
+  std::string folders = path ? path : kDefaultPath, refused;
+  for (folders += ':'; !folders.empty();) {
+    const size_t colon = folders.find(':');
+    const std::string folder = colon == 0 ? "." : folders.substr(0, colon);
+    folders.erase(0, colon + 1);
+    const std::string file = folder + "/" + program;
+    const int error = ErrorOf(file);
+    if (error == 0) return "";
+    if (error == EACCES && refused.empty()) refused = file + ": " + std::strerror(error);
+  }
+  return refused.empty() ? program + " is in no folder of PATH" : refused;
+}
+
+std::string WhyNotStarted(const std::string& program, const ChildResult& result) {
+  const std::string words = "cannot run " + program + ": ";
+  if (result.exit_status != kNotFound || result.output.compare(0, words.size(), words) != 0) return "";
+  return result.output.substr(words.size(), result.output.find('\n') - words.size());
+}
+
+std::string LastLine(const std::string& output) {
+  const size_t end = output.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return "it printed nothing";
+  const size_t begin = output.find_last_of('\n', end);
+  const std::string line = output.substr(begin == std::string::npos ? 0 : begin + 1, end - begin);
+  return "its last line: " + line.substr(0, end - begin);
+}
+
+void LogEnd(Context& ctx, const std::string& output) {
+  const bool cut = output.size() > kShownOutput;
+  ctx.Log((cut ? "...\n" : "") + output.substr(cut ? output.size() - kShownOutput : 0));
+}
+
+std::string SecondsText(double seconds) {
+  std::ostringstream text;
+  text << seconds << " s";
+  return text.str();
+}
+
+std::string ProblemOfSeconds(double seconds) {
+  if (seconds > 0 && seconds <= kLongest) return "";
+  return "a command needs more than 0 and at most 86400 seconds";
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,32 @@
+// Programs that a check starts (Context::RunChild): how they are found, and what is said of their end.
+#ifndef CUDNN_CI_PLUGINS_COMMON_PROGRAM_H_
+#define CUDNN_CI_PLUGINS_COMMON_PROGRAM_H_
+
+#include <cudnn_ci/check.hpp>
+
+#include <string>
+
+namespace cudnn_ci {
+
+// Why `program` cannot be started, by the rule of execvp(3): with a slash it is a path, else it is looked up
+// in the folders of PATH. Empty: there is such a file and it may be executed.
+std::string WhyNotFound(const std::string& program);
+
+// The words with which the worker says that the program could not be started at all; empty if it was.
+std::string WhyNotStarted(const std::string& program, const ChildResult& result);
+
+// "its last line: no such module", the last one that says anything; or that it printed nothing.
+std::string LastLine(const std::string& output);
+
+// The end of the output becomes the case's evidence.
+void LogEnd(Context& ctx, const std::string& output);
+
+// "1.5 s".
+std::string SecondsText(double seconds);
+
+// Why a program cannot be given this many seconds; empty: it can.
+std::string ProblemOfSeconds(double seconds);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_COMMON_PROGRAM_H_

@@ -1,0 +1,40 @@
+// An interpreter of the image, and what it answers when it runs the script.
+#ifndef CUDNN_CI_PLUGINS_FRAMEWORK_INTERPRETER_H_
+#define CUDNN_CI_PLUGINS_FRAMEWORK_INTERPRETER_H_
+
+#include <cudnn_ci/check.hpp>
+
+#include <string>
+#include <vector>
+
+#include "framework/answer.h"
+
+namespace cudnn_ci {
+
+// The parameters that every check of frameworks has.
+struct Interpreter {
+  std::string python;    // "auto": the subject's, else the first python3 of PATH
+  double timeout_s = 0;  // for the interpreter, from its start to its end
+};
+
+void DescribeInterpreter(Schema<Interpreter>& s, double timeout_s);
+void ValidateInterpreter(const Interpreter& p, Problems& problems);
+
+// "was ended by signal 11 (Segmentation fault)", "ended with exit status 1".
+std::string HowEnded(const ChildResult& end);
+
+struct Asked {
+  std::string python;  // the interpreter that was started
+  ChildResult end;
+  Answer answer;
+};
+
+// Runs the script for "versions" or the name of a framework. Skips the case where no interpreter was asked
+// for and there is none, or none that is recent enough; ends it with a finding where one cannot be used at
+// all.
+Asked Ask(Context& ctx, const Interpreter& p, const std::string& what, const std::string& problem,
+          const std::vector<std::string>& environment);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_FRAMEWORK_INTERPRETER_H_

@@ -1,0 +1,85 @@
+// The framework plugin: what the image's own PyTorch, TensorFlow, JAX, ONNX Runtime, CTranslate2 and CuPy see
+// and compute, each asked by the image's interpreter in a process of its own.
+#include <cudnn_ci/check.hpp>
+
+#include "framework/findings.h"
+
+CCI_FINDING(
+    cudnn_ci::kFrameworkPythonUnusable, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "the interpreter that a framework is to be asked by cannot run a script",
+    "Image owner: start the interpreter in the image by hand; look at PYTHONHOME, LD_LIBRARY_PATH and the "
+    "virtual environment's base, or correct \"python\" in the matrix.",
+    nullptr)
+CCI_FINDING(cudnn_ci::kFrameworkImportFailed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "a framework is installed and cannot be imported",
+            "Image owner: the detail has Python's and the loader's words. Install the package whose library "
+            "is missing "
+            "in the version that the framework asks for, and keep foreign folders out of LD_LIBRARY_PATH and "
+            "PYTHONPATH.",
+            nullptr)
+CCI_FINDING(
+    cudnn_ci::kFrameworkNoGpu, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "a framework sees no GPU, though the driver runs a kernel on one",
+    "Image owner: install the framework's build for CUDA (PyTorch: the index of a cuNNN; JAX: jax[cuda13]; "
+    "TensorFlow: tensorflow[and-cuda]; onnxruntime-gpu), or mend what the detail's last words name.",
+    nullptr)
+CCI_FINDING(cudnn_ci::kFrameworkCudnnUnfit, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "the cuDNN that a framework gets is older than the one it was built with, or of another major",
+            "Image owner: take the folder that the detail names out of LD_LIBRARY_PATH, or install there the "
+            "cuDNN that "
+            "the framework was built with or a later minor release.",
+            "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/developer/forward-compatibility.html")
+CCI_FINDING(cudnn_ci::kFrameworkCudaMismatch, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "a framework for one CUDA major gets a cuDNN that was built for another",
+            "Image owner: install the package nvidia-cudnn-cuNN of the framework's CUDA major and remove the "
+            "others: they "
+            "put their files into the same folder. Frameworks for two CUDA majors need an environment each.",
+            nullptr)
+CCI_FINDING(
+    cudnn_ci::kFrameworkCudnnMixed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "a framework's process has libraries of two cuDNN versions",
+    "Image owner: leave one of the two folders that the detail names, or take the one that is not the "
+    "framework's own out of LD_LIBRARY_PATH.",
+    nullptr)
+CCI_FINDING(cudnn_ci::kFrameworkCrashed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "a framework's process died or left before it had answered",
+            "Image owner: the evidence ends with where Python was. A cuDNN that is damaged, incomplete or "
+            "mixed of two "
+            "versions ends a process this way, and so does a missing cuBLAS.",
+            nullptr)
+CCI_FINDING(cudnn_ci::kFrameworkTimedOut, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "a framework did not answer within its time",
+            "Image owner: the detail names where it was. If kernels are compiled there for a GPU that the "
+            "build does not "
+            "know, install a build that does; if it is only slow, raise \"timeout_s\" of the parameters, and "
+            "of the entry.",
+            nullptr)
+CCI_FINDING(cudnn_ci::kFrameworkFailed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "a framework cannot compute on the GPU",
+            "Image owner: the detail has the exception. A cuDNN that lacks a library or is mixed of two "
+            "versions is the usual "
+            "cause; the checks of the cudnn plugin name it.",
+            nullptr)
+CCI_FINDING(cudnn_ci::kFrameworkWrongResult, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "a framework computed wrong numbers",
+            "Image owner: look whether conv.forward is right on the same GPU. If it is, the framework's "
+            "build or its cuDNN is at "
+            "fault: install others; if not, follow what that check says.",
+            nullptr)
+CCI_FINDING(
+    cudnn_ci::kFrameworkCudnnForeign, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "a framework uses another cuDNN than the one that its packages bring",
+    "Image owner: it works as long as that one is no older. If it is not meant, take its folder out of "
+    "LD_LIBRARY_PATH.",
+    nullptr)
+CCI_FINDING(cudnn_ci::kFrameworkNeedsPreload, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+            "ONNX Runtime finds its CUDA libraries only after onnxruntime.preload_dlls()",
+            "Image owner: a program that does not call it, and does not import PyTorch first, computes on "
+            "the CPU. Call "
+            "it, or put the libraries' folders on the loader's path.",
+            "https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html")
+CCI_FINDING(cudnn_ci::kFrameworkWithoutCudnn, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
+            "a framework's convolution did without cuDNN",
+            "Nothing has to be done: the result was right. It says nothing about the image's cuDNN.", nullptr)
+
+CCI_PLUGIN("framework", "0.1.0", "what the image's own frameworks see and compute")

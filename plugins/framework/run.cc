@@ -1,0 +1,160 @@
+// framework.torch, .tensorflow, .jax, .onnxruntime, .ctranslate2 and .cupy: the framework sees the GPU,
+// computes right numbers on it, and does so with a cuDNN that it can use.
+//
+// The script reports values; what they mean is judged here, in the order in which one cause hides another: it
+// cannot be imported, its libraries do not go together, it died, it sees no GPU, it failed, its numbers are
+// wrong.
+#include <cudnn_ci/check.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include "common/judge.h"
+#include "common/loader_path.h"
+#include "common/program.h"
+#include "framework/findings.h"
+#include "framework/interpreter.h"
+#include "framework/loaded.h"
+#include "framework/problem.h"
+#include "framework/rules.h"
+
+namespace cudnn_ci {
+namespace {
+
+// An import from a cold disk takes minutes; a hang must not hold a GPU for longer.
+constexpr double kSeconds = 240;
+
+// The text as a further part of a detail.
+std::string Then(const std::string& text) { return text.empty() ? "" : "; " + text; }
+
+std::string LastError(const Answer& answer) { return answer.errors.empty() ? "" : answer.errors.back(); }
+
+bool JudgeImport(Context& ctx, const Framework& framework, const Asked& asked) {
+  const Answer& answer = asked.answer;
+  const bool raised = !answer.imported && !answer.errors.empty();
+  return Judge(ctx, !raised, "it can be imported", kFrameworkImportFailed, [&] {
+    const auto package = answer.packages.find(framework.name);
+    return NameOf(framework, answer) + " (" +
+           (package == answer.packages.end() ? "" : package->second.origin) + ") in " + asked.python + ": " +
+           LastError(answer) + Then(LoaderWords(asked.end.output));
+  });
+}
+
+bool JudgeEnd(Context& ctx, const Framework& framework, const Interpreter& p, const Asked& asked) {
+  const Answer& answer = asked.answer;
+  const std::string at = " at \"" + answer.step + "\"; ";
+  if (!Judge(ctx, !asked.end.timed_out, "it answers in time", kFrameworkTimedOut, [&] {
+        return NameOf(framework, answer) + " did not answer within " + SecondsText(p.timeout_s) + ", it was" +
+               at + LastLine(asked.end.output);
+      }))
+    return false;
+  // What happens at its exit, behind the answer, is a crash as well.
+  return Judge(ctx, answer.ended && asked.end.exit_status == 0, "its process lives until it has answered",
+               kFrameworkCrashed, [&] {
+                 return NameOf(framework, answer) + ": " + asked.python + " " + HowEnded(asked.end) +
+                        (answer.ended ? " behind its answer; " : at) + LastLine(asked.end.output);
+               });
+}
+
+std::string WhyNoGpu(const Framework& framework, const Asked& asked) {
+  const Answer& answer = asked.answer;
+  const auto package = answer.packages.find(framework.name);
+  std::string distribution;
+  if (package != answer.packages.end() && !package->second.distribution.empty())
+    distribution = " (" + package->second.distribution + " " + package->second.version + ")";
+  std::string why = NameOf(framework, answer) + distribution;
+  if (answer.built_hip) return why + " is built for AMD's GPUs (ROCm)";
+  if (answer.built_cuda.empty()) return why + " is a build without CUDA";
+  if (answer.built_cuda != "unknown") why += " is built for CUDA " + answer.built_cuda;
+  return why + Then(LastError(answer)) + Then(LoaderWords(asked.end.output)) + "; CUDA_VISIBLE_DEVICES='" +
+         Environment("CUDA_VISIBLE_DEVICES") + "'";
+}
+
+// In the words of PyTorch and CuPy, and of XLA and TensorFlow.
+bool IsOutOfMemory(const std::string& error) {
+  return error.find("OutOfMemoryError") != std::string::npos ||
+         error.find("RESOURCE_EXHAUSTED") != std::string::npos ||
+         error.find("ResourceExhaustedError") != std::string::npos;
+}
+
+void JudgeNumbers(Context& ctx, const Framework& framework, const Answer& answer, const Problem& problem) {
+  std::set<std::string> computed;
+  for (const Computed& result : answer.results) {
+    const std::string difference = Difference(result, problem.expected);
+    Judge(ctx, difference.empty(), result.mode + ": the numbers are right", kFrameworkWrongResult,
+          NameOf(framework, answer) + ", " + result.mode + ": " + difference);
+    for (const auto& [name, numbers] : result.arrays) computed.insert(name);
+  }
+  for (const char* const* name = framework.arrays; *name; ++name)
+    if (computed.count(*name) == 0)
+      ctx.Skip(CCI_SKIP_UNSUPPORTED, std::string(framework.title) + " that can compute \"" + *name + "\"",
+               NameOf(framework, answer));
+}
+
+// What was seen stays with the case, whatever its outcome.
+void Tell(Context& ctx, const Framework& framework, const Answer& answer) {
+  const auto known = [](const std::string& text) { return text.empty() ? "unknown" : text; };
+  std::string text = NameOf(framework, answer) + ", built for CUDA " + known(answer.built_cuda) +
+                     " and cuDNN " + known(answer.built_cudnn) + ", on " + known(answer.device_name) +
+                     " with cuDNN " + known(answer.cudnn_version) + " of " + known(answer.cudnn_file) + "\n";
+  for (const std::string& file : answer.mapped) text += "in memory: " + file + "\n";
+  ctx.Attach("framework.txt", "text/plain", text);
+}
+
+void JudgeFramework(Context& ctx, const Framework& framework, const Interpreter& p) {
+  const Problem problem = MakeProblem(ctx.Seed());
+  std::vector<std::string> environment;
+  if (framework.environment) environment.emplace_back(framework.environment);
+  const Asked asked = Ask(ctx, p, framework.name, problem.json, environment);
+  const Answer& answer = asked.answer;
+  if (!answer.absent.empty())
+    ctx.Skip(CCI_SKIP_ABSENT, std::string(framework.title) + " in " + asked.python,
+             "no module " + answer.absent + " for Python " + answer.python);
+  Tell(ctx, framework, answer);
+  if (!JudgeImport(ctx, framework, asked)) return;
+  JudgeLoadedCudnn(ctx, framework, answer);
+  if (!JudgeEnd(ctx, framework, p, asked)) return;
+  const bool seen = answer.devices.value_or(0) > 0;
+  if (answer.devices &&
+      !Judge(ctx, seen, "it sees a GPU", kFrameworkNoGpu, [&] { return WhyNoGpu(framework, asked); }))
+    return;
+  if (answer.preloaded)
+    ctx.Finding(kFrameworkNeedsPreload, NameOf(framework, answer) + Then(LoaderWords(asked.end.output)));
+  const std::string error = LastError(answer);
+  if (IsOutOfMemory(error))
+    ctx.Skip(CCI_SKIP_MEMORY, "device memory for a small convolution by " + std::string(framework.title),
+             error);
+  if (!Judge(ctx, error.empty(), "it computes", kFrameworkFailed, [&] {
+        return NameOf(framework, answer) + " at \"" + answer.step + "\": " + error +
+               Then(LoaderWords(asked.end.output));
+      }))
+    return;
+  JudgeNumbers(ctx, framework, answer, problem);
+  const bool convolved = std::any_of(answer.results.begin(), answer.results.end(),
+                                     [](const Computed& result) { return result.arrays.count("y") > 0; });
+  if (convolved && answer.cudnn_file.empty()) ctx.Finding(kFrameworkWithoutCudnn, NameOf(framework, answer));
+}
+
+template <const Framework& kFramework>
+struct OnGpu {
+  using Params = Interpreter;
+  static void Describe(Schema<Params>& s) {
+    s.Summary("the image's own " + std::string(kFramework.title) +
+              " sees the GPU and computes right numbers with a cuDNN it can use")
+        .Devices(CCI_DEVICES_ONE)
+        .Requires("driver.canary");
+    DescribeInterpreter(s, kSeconds);
+  }
+  static void Validate(const Params& p, Problems& problems) { ValidateInterpreter(p, problems); }
+  static void Run(Context& ctx, const Params& p) { JudgeFramework(ctx, kFramework, p); }
+};
+
+CCI_REGISTER(OnGpu<kTorch>, "torch")
+CCI_REGISTER(OnGpu<kTensorflow>, "tensorflow")
+CCI_REGISTER(OnGpu<kJax>, "jax")
+CCI_REGISTER(OnGpu<kOnnxruntime>, "onnxruntime")
+CCI_REGISTER(OnGpu<kCtranslate2>, "ctranslate2")
+CCI_REGISTER(OnGpu<kCupy>, "cupy")
+
+}  // namespace
+}  // namespace cudnn_ci

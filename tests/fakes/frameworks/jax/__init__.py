@@ -1,0 +1,62 @@
+"""A JAX that has what the probe asks of the real one."""
+import os
+import types
+
+import fake_framework as fake
+
+fake.on_import()
+assert os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false"
+__version__ = fake.VERSION
+_options = {}
+_OFFERED = {"xla_gpu_autotune_level", "xla_gpu_deterministic_ops"} - set(os.environ.get("FAKE_JAX_LACKS", "").split())
+
+
+def devices():
+    if fake.devices():
+        return [types.SimpleNamespace(platform="gpu", device_kind="NVIDIA H200")]
+    return [types.SimpleNamespace(platform="cpu", device_kind="cpu")]
+
+
+def _array(elements, dtype):
+    assert dtype == "float32"
+    return fake.Array(elements)
+
+
+def _convolve(x, w, strides, padding, dimension_numbers, precision):
+    assert dimension_numbers == ("NCHW", "OIHW", "NCHW") and precision == "highest"
+    y = fake.forward(x, w, strides, [low for low, _ in padding], _mode())
+    y.made_by = (strides, [low for low, _ in padding])
+    return y
+
+
+def _mode():
+    return "deterministic" if _options.get("xla_gpu_deterministic_ops") else "without autotuning" if _options else "default"
+
+
+def vjp(function, x, w):
+    y = function(x, w)
+    return y, lambda g: fake.backward(x, w, g, *y.made_by, _mode())
+
+
+class _Lowered:
+    def __init__(self, function):
+        self.function = function
+
+    def lower(self, *_):
+        return self
+
+    def compile(self, compiler_options=None):
+        for option in compiler_options or {}:
+            if option not in _OFFERED:
+                raise RuntimeError("INVALID_ARGUMENT: No such compile option: '%s'" % option)
+
+        def run(*arguments):
+            _options.clear()
+            _options.update(compiler_options or {})
+            return self.function(*arguments)
+        return run
+
+
+jit = _Lowered
+numpy = types.SimpleNamespace(array=_array)
+lax = types.SimpleNamespace(conv_general_dilated=_convolve, Precision=types.SimpleNamespace(HIGHEST="highest"))

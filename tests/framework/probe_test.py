@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""plugins/framework/probe.py by itself, with the fake frameworks and with folders of packages made here.
+
+usage: probe_test.py [ARGUMENTS FOR unittest...]
+"""
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROBE, FAKES = ROOT / "plugins/framework/probe.py", ROOT / "tests/fakes/frameworks"
+SHAPES = {"x": [2, 3, 5, 4], "w": [4, 3, 3, 2], "g": [2, 4, 3, 2], "a": [2, 3], "b": [3, 2]}
+STRIDE, PAD = [2, 2], [1, 0]
+
+sys.path.insert(0, str(PROBE.parent))
+import probe as script  # noqa: E402
+
+
+def problem():
+    draw, values = random.Random(5), {"stride": STRIDE, "pad": PAD}
+    for name, shape in SHAPES.items():
+        size = 1
+        for extent in shape:
+            size *= extent
+        values[name], values[name + "_shape"] = [draw.randint(-2, 2) for _ in range(size)], shape
+    return values
+
+
+def expected(p):
+    """The convolution and its gradients by their definition, element by element."""
+    def get(name, *index):
+        place = 0
+        for i, extent in zip(index, SHAPES[name]):
+            if not 0 <= i < extent:
+                return 0
+            place = place * extent + i
+        return p[name][place]
+
+    def every(shape, value):
+        def walk(index):
+            if len(index) == len(shape):
+                return [value(*index)]
+            return [e for i in range(shape[len(index)]) for e in walk(index + [i])]
+        return walk([])
+
+    (n, c, h, w), (k, _, r, s), (_, _, rows, columns) = SHAPES["x"], SHAPES["w"], SHAPES["g"]
+
+    def y(i, o, a, b):
+        return sum(get("x", i, ch, a * STRIDE[0] + u - PAD[0], b * STRIDE[1] + v - PAD[1]) * get("w", o, ch, u, v)
+                   for ch in range(c) for u in range(r) for v in range(s))
+
+    def dx(i, ch, row, column):
+        return sum(get("g", i, o, a, b) * get("w", o, ch, row + PAD[0] - a * STRIDE[0], column + PAD[1] - b * STRIDE[1])
+                   for o in range(k) for a in range(rows) for b in range(columns))
+
+    def dw(o, ch, u, v):
+        return sum(get("g", i, o, a, b) * get("x", i, ch, a * STRIDE[0] + u - PAD[0], b * STRIDE[1] + v - PAD[1])
+                   for i in range(n) for a in range(rows) for b in range(columns))
+    return {"y": every(SHAPES["g"], y), "dx": every(SHAPES["x"], dx), "dw": every(SHAPES["w"], dw)}
+
+
+class Probe(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.problem = problem()
+
+    def ask(self, what, path=FAKES, options=("-S",), **env):
+        """What the script says, as a list of (key, value)."""
+        answer = self.folder / "answer"
+        answer.unlink(missing_ok=True)
+        (self.folder / "problem").write_text(json.dumps(self.problem))
+        needed = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH": "true", "PYTHONPATH": str(path)}
+        run = subprocess.run([sys.executable, "-B", *options, PROBE, what, self.folder / "problem", answer], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, env={**os.environ, **needed, **env}, check=False)
+        self.output = run.stdout
+        return [next(iter(json.loads(line).items())) for line in answer.read_text(encoding="utf-8").splitlines()]
+
+    def install(self, name, version, requires=(), files=()):
+        folder = self.folder / "site" / f"{name.replace('-', '_')}-{version}.dist-info"
+        folder.mkdir(parents=True)
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+                                         + "".join(f"Requires-Dist: {r}\n" for r in requires))
+        record = ""
+        for file, content, size in files:
+            path = self.folder / "site" / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+            record += f"{file},sha256=x,{size}\n"
+        (folder / "RECORD").write_text(record)
+        return self.folder / "site"
+
+
+class Computes(Probe):
+    def test_what_the_definition_says_in_every_mode(self):
+        right = expected(self.problem)
+        modes = {"torch": ["default", "benchmark", "deterministic"], "tensorflow": ["default", "deterministic"],
+                 "jax": ["default", "without autotuning", "deterministic"], "onnxruntime": ["default", "exhaustive", "deterministic"]}
+        for name, wanted in modes.items():
+            with self.subTest(name):
+                results = [value for key, value in self.ask(name) if key == "result"]
+                self.assertEqual([r["mode"] for r in results], wanted)
+                arrays = right if name != "onnxruntime" else {"y": right["y"]}
+                for r in results:
+                    self.assertEqual(r["arrays"], arrays)
+
+    def test_in_the_mode_that_it_says(self):
+        for name, mode in (("torch", "benchmark"), ("torch", "deterministic"), ("tensorflow", "deterministic"),
+                           ("jax", "without autotuning"), ("onnxruntime", "exhaustive"), ("onnxruntime", "deterministic")):
+            with self.subTest(name=name, mode=mode):
+                said = self.ask(name, FAKE_FRAMEWORK="wrong-y", FAKE_FRAMEWORK_MODE=mode)
+                results = {value["mode"]: value["arrays"]["y"] for key, value in said if key == "result"}
+                self.assertEqual([m for m in results if results[m] != results["default"]], [mode])
+
+    def test_matrices_and_copies(self):
+        a, b = self.problem["a"], self.problem["b"]
+        results = {value["mode"]: value["arrays"] for key, value in self.ask("cupy") if key == "result"}
+        self.assertEqual(results["elementwise"], {"elementwise": [2 * e + 1 for e in a]})
+        self.assertEqual(results["matmul"], {"matmul": [sum(a[i * 3 + k] * b[k * 2 + j] for k in range(3)) for i in range(2) for j in range(2)]})
+        self.assertIn(("result", {"mode": "copy", "arrays": {"copy": self.problem["x"]}}), self.ask("ctranslate2"))
+
+    def test_values_that_are_no_numbers_stay_json(self):
+        self.assertEqual(script.numbers([1.0, -0.0, 2.5, float("nan"), [float("inf"), "x", None]]), [1, 0, 2.5, "nan", "inf", "'x'", "None"])
+
+
+class Answers(Probe):
+    def test_end_with_the_end_and_tell_every_step(self):
+        said = self.ask("torch")
+        self.assertEqual([said[0][0], said[-1]], ["python", ("end", True)])
+        self.assertEqual([value for key, value in said if key == "step"],
+                         ["import", "devices", "convolution, default", "convolution, benchmark", "convolution, deterministic", "maps"])
+
+    def test_of_a_crash_stay(self):
+        said = self.ask("torch", FAKE_FRAMEWORK="crash")
+        self.assertEqual(said[-1], ("step", "convolution, default"))
+
+    def test_name_the_causes_of_an_exception_in_bounded_texts(self):
+        said = dict(self.ask("torch", FAKE_FRAMEWORK="import"))
+        self.assertEqual(said["error"], ["ImportError: the extension cannot be loaded",
+                                         "OSError: libcudnn.so.9: cannot open shared object file: No such file or directory"])
+        long = []
+        answer = type("Answer", (script.Answer,), {"__init__": lambda self: None, "say": lambda self, key, value: long.extend(value)})()
+        error = None
+        for i in range(10):
+            cause, error = error, ValueError("x \n" * 9999 + str(i))
+            error.__cause__ = cause
+        answer.error(error)
+        self.assertEqual(len(long), script.MOST_CAUSES)
+        self.assertTrue(all(len(text) <= script.MOST_TEXT and "\n" not in text for text in long))
+
+    def test_survive_names_that_are_no_text(self):
+        site = self.folder / os.fsdecode(b"\xff site")
+        (site / "torch").mkdir(parents=True)
+        (site / "torch/__init__.py").write_text("raise ImportError('\\udcff')")
+        said = dict(self.ask("torch", site))
+        self.assertIn("?", said["packages"]["torch"]["origin"])
+        self.assertEqual(said["error"], ["ImportError: ?"])
+
+    def test_list_nvidias_libraries_in_memory(self):
+        source = "import mmap; f = open(%r, 'r+b'); f.write(b'x' * 4096); f.flush(); m = mmap.mmap(f.fileno(), 4096)\n"
+        for name in ("libcudnn_made_up.so", "libother.so"):
+            path = self.folder / name
+            path.write_text("")
+            (self.folder / "site/torch").mkdir(parents=True, exist_ok=True)
+            with open(self.folder / "site/torch/__init__.py", "a", encoding="ascii") as module:
+                module.write(source.replace("m = ", f"m{len(name)} = ") % str(path))
+        said = dict(self.ask("torch", self.folder / "site"))
+        self.assertEqual(said["mapped"], [str(self.folder / "libcudnn_made_up.so")])
+        self.assertIsNone(said["cudnn"])
+
+    def test_of_an_old_python_stop_behind_its_version(self):
+        code = f"import sys; sys.version_info = (3, 7, 17); sys.argv = ['x', 'torch', 'y', {str(self.folder / 'answer')!r}]; exec(open({str(PROBE)!r}).read())"
+        subprocess.run([sys.executable, "-c", f"__file__ = {str(PROBE)!r}; " + code], check=True)
+        said = json.loads((self.folder / "answer").read_text())
+        self.assertEqual(said["python"]["version"], "3.7.17")
+
+
+class Metadata(Probe):
+    def test_of_what_is_not_there(self):
+        self.assertEqual(self.ask("torch", self.folder)[1:], [("absent", "torch"), ("end", True)])
+        # A folder of that name is no package, and neither is a file beside the script.
+        (self.folder / "site/torch").mkdir(parents=True)
+        self.assertEqual(self.ask("torch", self.folder / "site")[1:], [("absent", "torch"), ("end", True)])
+
+    def test_is_read_without_an_import(self):
+        site = self.install("torch", "2.11.0+cu130", ["numpy", "nvidia-cudnn-cu13==9.19.0.56; platform_system == \"Linux\""],
+                            [("torch/__init__.py", "raise SystemExit", 16),
+                             ("torch/version.py", "from typing import Optional\ncuda: Optional[str] = '13.0'\ncudax = '9'\n", 1)])
+        packages = dict(self.ask("versions", site))["packages"]
+        self.assertEqual(packages["torch"], {"origin": str(site / "torch/__init__.py"), "distribution": "torch", "version": "2.11.0+cu130",
+                                             "requires": ["nvidia-cudnn-cu13==9.19.0.56; platform_system == \"Linux\""], "cuda": "13.0"})
+        self.assertIsNone(packages["jax"])
+
+    def test_of_torch_tells_a_build_without_cuda(self):
+        for text, cuda in (("cuda = None\n", "none"), ("cuda = '12.8'", "12.8"), ("cuda: str = \"11.8\"", "11.8"), ("hip = None\n", None)):
+            (self.folder / "version.py").write_text(text)
+            self.assertEqual(script.cuda_of_torch(self.folder / "version.py"), cuda)
+        self.assertIsNone(script.cuda_of_torch(self.folder / "none.py"))
+
+    def test_of_cudnn_tells_whose_libraries_are_there(self):
+        graph = "nvidia/cudnn/lib/libcudnn_graph.so.9"
+        self.install("nvidia-cudnn-cu12", "9.10.2.21", files=[(graph, "old", 3)])
+        site = self.install("nvidia-cudnn-cu13", "9.19.0.56", files=[(graph, "newer", 5), ("nvidia/cudnn/__init__.py", "", 0)])
+        folder = str((site / graph).parent)
+        self.assertEqual(dict(self.ask("versions", site))["cudnn_packages"],
+                         [{"name": "nvidia-cudnn-cu12", "version": "9.10.2.21", "folder": folder, "own": False},
+                          {"name": "nvidia-cudnn-cu13", "version": "9.19.0.56", "folder": folder, "own": True}])
+
+
+class Model(unittest.TestCase):
+    def test_fields_are_those_of_protobuf(self):
+        self.assertEqual(script.onnx_field(1, 7), b"\x08\x07")
+        self.assertEqual(script.onnx_field(20, 300), b"\xa0\x01\xac\x02")
+        self.assertEqual(script.onnx_field(2, "y"), b"\x12\x01y")
+
+    def test_transposes(self):
+        self.assertEqual(script.permute([1, 2, 3, 4, 5, 6], [2, 3], (1, 0)), [1, 4, 2, 5, 3, 6])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,239 @@
+// The framework plugin and cuDNN: what a framework was built with, what its packages bring and what its
+// process has in memory, by metadata alone and after a convolution. Libraries are those of tests/fakes,
+// packages folders made here.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "framework_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class FrameworkCudnn : public FrameworkTest {
+ protected:
+  // A folder of packages that comes before the fake frameworks.
+  FrameworkCudnn() : site_(gate().Path("site")) {
+    fs::create_directory(site_);
+    Set("PYTHONPATH", site_ + ":" CUDNN_CI_SOURCE_DIR "/tests/fakes/frameworks");
+  }
+  const std::string& site() const { return site_; }
+  std::string Folder() const { return site_ + "/nvidia/cudnn/lib"; }
+
+  // The metadata of an installed package.
+  void Install(const std::string& name, const std::string& version, const std::string& requirement = "",
+               const std::string& record = "") {
+    std::string stem = name;
+    std::replace(stem.begin(), stem.end(), '-', '_');
+    const std::string folder = site_ + "/" + stem + "-" + version + ".dist-info";
+    fs::create_directory(folder);
+    std::ofstream(folder + "/METADATA")
+        << "Metadata-Version: 2.1\nName: " << name << "\nVersion: " << version << "\n"
+        << (requirement.empty() ? "" : "Requires-Dist: " + requirement + "\n");
+    std::ofstream(folder + "/RECORD") << record;
+  }
+  // A package of cuDNN; `size` is what its record says of the graph library, if not what it has.
+  void InstallCudnn(int cuda, const std::string& version, const std::string& size = "") {
+    fs::create_directories(Folder());
+    std::string record;
+    for (const char* file : {"libcudnn.so.9", "libcudnn_graph.so.9"}) {
+      fs::copy_file(FakeFile("cudnn", file), Folder() + "/" + file, fs::copy_options::overwrite_existing);
+      const bool graph = std::string(file).find("graph") != std::string::npos;
+      record += std::string("nvidia/cudnn/lib/") + file + ",sha256=x," +
+                (graph && !size.empty() ? size : std::to_string(fs::file_size(Folder() + "/" + file))) + "\n";
+    }
+    Install("nvidia-cudnn-cu" + std::to_string(cuda), version, "", record);
+  }
+  // The framework's process loads these files.
+  void Loads(const std::vector<std::string>& files) {
+    std::string all;
+    for (const std::string& file : files) all += file + ":";
+    Set("FAKE_LIBRARIES", all);
+  }
+
+ private:
+  const std::string site_;
+};
+
+TEST_F(FrameworkCudnn, OlderThanTheFrameworkWasBuiltWithIsTheImagesFault) {
+  Set("FAKE_LOADED_CUDNN", "9.14.0");
+  const CheckOutcome r = Framework("torch");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_EQ(r.Detail(),
+            "PyTorch 9.9.9 was built with cuDNN 9.19.0; what it loads is 9.14.0: cuDNN 9.14.0 is older");
+  Set("FAKE_LOADED_CUDNN", "8.9.7");
+  EXPECT_THAT(Framework("torch").Detail(), HasSubstr("cuDNN 8.9.7 is of another major"));
+  Set("FAKE_LOADED_CUDNN", "9.20.1");
+  EXPECT_EQ(Framework("torch").Outcome(), "passed");
+}
+
+// What a crash leaves is judged all the same, and its cause comes first.
+TEST_F(FrameworkCudnn, ThatIsUnfitExplainsACrash) {
+  Set("FAKE_LOADED_CUDNN", "9.14.0");
+  Set("FAKE_FRAMEWORK", "crash");
+  EXPECT_THAT(Framework("torch").Slugs(), ElementsAre("framework-cudnn-unfit", "framework-crashed"));
+}
+
+TEST_F(FrameworkCudnn, InMemoryIsWhatCounts) {
+  Loads({FakeFile("cudnn", "libcudnn.so.9"), FakeFile("cudnn", "libcudnn_graph.so.9")});
+  const CheckOutcome healthy = Framework("tensorflow");
+  EXPECT_EQ(healthy.Outcome(), "passed");
+  EXPECT_EQ(Severities(healthy), "");
+  ASSERT_EQ(healthy.record.value("attachments", json::array()).size(), 1u);
+  EXPECT_EQ(gate().Read("report/" + healthy.record["attachments"][0]["path"].get<std::string>()),
+            "TensorFlow 9.9.9, built for CUDA 13.0 and cuDNN 9.19.0, on NVIDIA H200 with cuDNN 9.19.0 of " +
+                FakeFile("cudnn", "libcudnn.so.9") + "\nin memory: " + FakeFile("cudnn", "libcudnn.so.9") +
+                "\nin memory: " + FakeFile("cudnn", "libcudnn_graph.so.9") + "\n");
+  Set("FAKE_CUDNN_VERSION", "91400");
+  const CheckOutcome r = Framework("tensorflow");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
+  EXPECT_THAT(r.Detail(),
+              AllOf(HasSubstr("what it loads is 9.14.0"), HasSubstr(FakeFolder("cudnn") + "/libcudnn")));
+  // JAX alone refuses 9.10.0.
+  Set("FAKE_BUILT_CUDNN", "9.8.0");
+  Set("FAKE_CUDNN_VERSION", "91000");
+  EXPECT_EQ(Framework("tensorflow").Outcome(), "passed");
+  EXPECT_THAT(Framework("jax").Detail(), HasSubstr("cuDNN 9.10.0 renumbered values"));
+}
+
+TEST_F(FrameworkCudnn, ForAnotherCudaMajorIsTheImagesFault) {
+  Loads({FakeFile("cudnn", "libcudnn.so.9")});
+  Set("FAKE_CUDNN_CUDART", "12090");
+  const CheckOutcome r = Framework("torch");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cuda-mismatch"));
+  EXPECT_THAT(r.Detail(),
+              AllOf(HasSubstr("is built for CUDA 13.0; the cuDNN it loads, "), HasSubstr(", for CUDA 12")));
+}
+
+TEST_F(FrameworkCudnn, OfTwoVersionsIsTheImagesFault) {
+  Loads({FakeFile("cudnn", "libcudnn.so.9"), FakeFile("cudnn", "libcudnn_graph.so.9"),
+         FakeFile("cudnn_old", "libcudnn_ops.so.9")});
+  const CheckOutcome r = Framework("torch");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-mixed"));
+  EXPECT_THAT(r.Detail(),
+              AllOf(HasSubstr("9.19.0 of " + FakeFolder("cudnn")),
+                    HasSubstr("9.14.0 of " + FakeFolder("cudnn_old") + " (libcudnn_ops.so.9.14.0)")));
+}
+
+TEST_F(FrameworkCudnn, OfTheSameVersionFromElsewhereIsAWarning) {
+  Install("torch", "9.9.9", "nvidia-cudnn-cu13==9.19.0.56; platform_system == \"Linux\"");
+  InstallCudnn(13, "9.19.0.56");
+  Loads({Folder() + "/libcudnn.so.9", Folder() + "/libcudnn_graph.so.9"});
+  EXPECT_EQ(Severities(Framework("torch")), "");
+  Loads({FakeFile("cudnn", "libcudnn.so.9"), FakeFile("cudnn", "libcudnn_graph.so.9")});
+  const CheckOutcome r = Framework("torch");
+  EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
+  EXPECT_EQ(Severities(r), "framework-cudnn-foreign:warning ");
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("uses 9.19.0 of " + FakeFolder("cudnn")),
+                                HasSubstr("its own is in " + Folder())));
+  Loads({Folder() + "/libcudnn.so.9", FakeFile("cudnn", "libcudnn_graph.so.9")});
+  EXPECT_EQ(Severities(Framework("torch")), "framework-cudnn-foreign:warning ");
+}
+
+TEST_F(FrameworkCudnn, ThatAConvolutionDidWithoutIsANote) {
+  const CheckOutcome r = Framework("torch");
+  EXPECT_EQ(r.gate.exit_code, 0);
+  EXPECT_EQ(Severities(r), "framework-without-cudnn:note ");
+}
+
+class FrameworkVersions : public FrameworkCudnn {
+ protected:
+  FrameworkVersions() { UseFakes({}); }
+  static constexpr char kPinned[] = "nvidia-cudnn-cu13==9.19.0.56; platform_system == \"Linux\"";
+};
+
+TEST_F(FrameworkVersions, ThatGoTogetherPassWithoutAGpu) {
+  Install("torch", "9.9.9+cu130", kPinned);
+  InstallCudnn(13, "9.20.0.48");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out << r.gate.err;
+  EXPECT_EQ(r.Outcome(), "passed");
+  EXPECT_EQ(Severities(r), "");
+}
+
+TEST_F(FrameworkVersions, OfNoFrameworkAreSkipped) {
+  Set("PYTHONPATH", site());
+  const CheckOutcome r = Framework("versions");
+  EXPECT_EQ(r.gate.exit_code, 4);
+  EXPECT_EQ(r.Skip("kind"), "absent");
+  EXPECT_THAT(r.Skip("need"),
+              HasSubstr("one of torch, tensorflow, jax, onnxruntime, ctranslate2, cupy in python3"));
+}
+
+TEST_F(FrameworkVersions, NothingIsImported) {
+  Set("FAKE_FRAMEWORK", "crash-import");
+  EXPECT_EQ(Framework("versions").Outcome(), "passed");
+}
+
+TEST_F(FrameworkVersions, ThatAreTooOldAreNamed) {
+  Install("torch", "9.9.9+cu130", kPinned);
+  InstallCudnn(13, "9.14.0.64");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
+  EXPECT_EQ(r.Detail(),
+            "PyTorch 9.9.9+cu130 asks for cuDNN 9.19.0.56; nvidia-cudnn-cu13 9.14.0.64 is installed in " +
+                Folder() + ": cuDNN 9.14.0.64 is older");
+}
+
+TEST_F(FrameworkVersions, OfAnotherCudaMajorAreNamed) {
+  Install("torch", "9.9.9+cu130", kPinned);
+  InstallCudnn(12, "9.19.0.56");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cuda-mismatch"));
+  EXPECT_EQ(r.Detail(),
+            "PyTorch 9.9.9+cu130 is built for CUDA 13; nvidia-cudnn-cu12 9.19.0.56 is installed, "
+            "nvidia-cudnn-cu13 is not");
+}
+
+TEST_F(FrameworkVersions, ThatReplacedEachOthersFilesAreNamed) {
+  Install("torch", "9.9.9+cu130", kPinned);
+  InstallCudnn(13, "9.19.0.56", "1234567");
+  InstallCudnn(12, "9.19.0.56");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cuda-mismatch"));
+  EXPECT_THAT(r.Detail(),
+              HasSubstr("nvidia-cudnn-cu12 9.19.0.56 has replaced the libraries of nvidia-cudnn-cu13 "
+                        "9.19.0.56 in " +
+                        Folder()));
+}
+
+// TensorFlow beside PyTorch, without its extra for GPUs, is used on the CPU.
+TEST_F(FrameworkVersions, OfAnExtraThatNobodyAskedForAreNotMissed) {
+  Install("tensorflow", "9.9.9", "nvidia-cudnn-cu12<10.0,>=9.3.0.75; extra == \"and-cuda\"");
+  InstallCudnn(13, "9.19.0.56");
+  EXPECT_EQ(Framework("versions").Outcome(), "passed");
+  InstallCudnn(12, "9.1.0.70");
+  EXPECT_THAT(Framework("versions").Detail(), HasSubstr("TensorFlow 9.9.9 asks for cuDNN 9.3.0.75"));
+}
+
+TEST_F(FrameworkVersions, ThatTheLoaderPathHidesAreNamed) {
+  Install("torch", "9.9.9+cu130", kPinned);
+  InstallCudnn(13, "9.19.0.56");
+  Take("cudnn_graph_old", "libcudnn_graph.so.9");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
+  EXPECT_EQ(r.Detail(), "PyTorch 9.9.9+cu130: cuDNN 9.14.0 of " + libraries() +
+                            "/libcudnn_graph.so.9 (LD_LIBRARY_PATH entry " + libraries() +
+                            ") hides 9.19.0.56 of " + Folder() +
+                            "; it was built for 9.19.0.56: cuDNN 9.14.0 is older");
+  Install("torch", "9.9.9+cu130", "nvidia-cudnn-cu13==9.10.2.21");
+  const CheckOutcome newer = Framework("versions");
+  EXPECT_EQ(newer.gate.exit_code, 0) << newer.gate.out;
+  EXPECT_EQ(Severities(newer), "framework-cudnn-foreign:warning ");
+}
+
+}  // namespace
+}  // namespace cudnn_ci

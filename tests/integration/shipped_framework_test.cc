@@ -1,0 +1,293 @@
+// The framework plugin through the real gate: the real script, run by a real Python, asks fake frameworks
+// (tests/fakes/frameworks) that are right, wrong, broken, crash, hang and flood.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "framework_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class EachFramework : public FrameworkTest, public testing::WithParamInterface<std::string> {};
+
+TEST_P(EachFramework, ThatIsRightPasses) {
+  const CheckOutcome r = Framework(GetParam());
+  EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out << r.gate.err;
+  EXPECT_EQ(r.Outcome(), "passed");
+  EXPECT_THAT(r.record["id"], "framework." + GetParam() + "[python=auto,subject=system,timeout_s=240]");
+}
+
+TEST_P(EachFramework, ThatIsAbsentIsSkippedAndClosesTheGateUnlessAllowed) {
+  Set("PYTHONPATH", gate().Path("nothing"));
+  const CheckOutcome r = Framework(GetParam());
+  EXPECT_EQ(r.gate.exit_code, 4);
+  EXPECT_EQ(r.Outcome(), "skipped");
+  EXPECT_EQ(r.Skip("kind"), "absent");
+  EXPECT_THAT(r.Skip("seen"), HasSubstr("no module " + GetParam() + " for Python 3."));
+  EXPECT_EQ(Framework(GetParam(), "", R"(, "allow_skip": ["absent"])").gate.exit_code, 0);
+}
+
+TEST_P(EachFramework, ThatCannotBeImportedSaysPythonsAndTheLoadersWords) {
+  Set("FAKE_FRAMEWORK", "import");
+  const CheckOutcome r = Framework(GetParam());
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-import-failed"));
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("/" + GetParam() + "/__init__.py) in python3: "),
+                                HasSubstr("ImportError: the extension cannot be loaded <- OSError: "
+                                          "libcudnn.so.9: cannot open shared object file")));
+}
+
+TEST_P(EachFramework, ThatSeesNoGpuIsTheImagesFault) {
+  Set("FAKE_FRAMEWORK", "no-gpu");
+  const CheckOutcome r = Framework(GetParam());
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-no-gpu"));
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_THAT(r.Detail(), AllOf(Not(HasSubstr("without CUDA")), HasSubstr("CUDA_VISIBLE_DEVICES='GPU-")));
+}
+
+TEST_P(EachFramework, ThatFailsSaysWithWhichWords) {
+  Set("FAKE_FRAMEWORK", "raise");
+  const CheckOutcome r = Framework(GetParam());
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-failed"));
+  EXPECT_THAT(r.Detail(), HasSubstr(": RuntimeError: GET was unable to find an engine to execute this"));
+}
+
+TEST_P(EachFramework, ThatIsWrongInOneElementIsRed) {
+  Set("FAKE_FRAMEWORK", "wrong-y");
+  const CheckOutcome r = Framework(GetParam());
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), testing::Each("framework-wrong-result"));
+  EXPECT_THAT(r.Detail(), testing::ContainsRegex(R"(\[1\] is -?[0-9]+, expected -?[0-9]+; 1 of [0-9]+ )"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EachFramework,
+                         testing::Values("torch", "tensorflow", "jax", "onnxruntime", "ctranslate2", "cupy"),
+                         [](const auto& each) { return each.param; });
+
+TEST_F(FrameworkTest, AGradientThatIsWrongInOneModeIsSeen) {
+  for (const char* mode : {"default", "benchmark", "deterministic"})
+    for (const char* gradient : {"dx", "dw"}) {
+      Set("FAKE_FRAMEWORK", std::string("wrong-") + gradient);
+      Set("FAKE_FRAMEWORK_MODE", mode);
+      const CheckOutcome r = Framework("torch");
+      EXPECT_THAT(r.Slugs(), ElementsAre("framework-wrong-result")) << mode << gradient;
+      EXPECT_THAT(r.Detail(), HasSubstr(std::string("PyTorch 9.9.9, ") + mode + ": " + gradient + "[1] is "));
+    }
+  Set("FAKE_FRAMEWORK_MODE", "without autotuning");
+  EXPECT_THAT(Framework("jax").Slugs(), ElementsAre("framework-wrong-result"));
+  Set("FAKE_FRAMEWORK_MODE", "deterministic");
+  EXPECT_THAT(Framework("tensorflow").Slugs(), ElementsAre("framework-wrong-result"));
+  Set("FAKE_FRAMEWORK", "wrong-y");
+  Set("FAKE_FRAMEWORK_MODE", "exhaustive");
+  EXPECT_THAT(Framework("onnxruntime").Slugs(), ElementsAre("framework-wrong-result"));
+}
+
+TEST_F(FrameworkTest, AnElementThatIsNoNumberIsWrong) {
+  Set("FAKE_FRAMEWORK", "nan-dw");
+  EXPECT_EQ(Framework("torch").Detail(), "PyTorch 9.9.9, default: dw[0] is nan");
+}
+
+TEST_F(FrameworkTest, AJaxWithoutAnOptionGoesWithoutThatMode) {
+  Set("FAKE_JAX_LACKS", "xla_gpu_deterministic_ops xla_gpu_autotune_level");
+  EXPECT_EQ(Framework("jax").Outcome(), "passed");
+}
+
+TEST_F(FrameworkTest, ABuildForOtherMachinesIsNamedAsSuch) {
+  Set("FAKE_FRAMEWORK", "cpu");
+  for (const char* name : {"torch", "tensorflow", "jax", "onnxruntime"}) {
+    const CheckOutcome r = Framework(name);
+    EXPECT_THAT(r.Slugs(), ElementsAre("framework-no-gpu")) << name;
+    EXPECT_THAT(r.Detail(), HasSubstr(" 9.9.9 is a build without CUDA"));
+  }
+  Set("FAKE_FRAMEWORK", "rocm");
+  EXPECT_EQ(Framework("torch").Detail(), "PyTorch 9.9.9 is built for AMD's GPUs (ROCm)");
+}
+
+TEST_F(FrameworkTest, ThatSeesNoGpuSaysWhyInItsOwnWords) {
+  Set("FAKE_FRAMEWORK", "no-gpu");
+  EXPECT_THAT(
+      Framework("torch").Detail(),
+      HasSubstr("PyTorch 9.9.9 is built for CUDA 13.0; Found no NVIDIA driver on your system; CUDA_"));
+  EXPECT_THAT(Framework("cupy").Detail(), HasSubstr("CUDARuntimeError: cudaErrorNoDevice: no CUDA-capable"));
+}
+
+TEST_F(FrameworkTest, ACrashIsNamedWithWhereItWas) {
+  Set("FAKE_FRAMEWORK", "crash");
+  const CheckOutcome r = Framework("torch");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-crashed"));
+  EXPECT_THAT(r.Detail(), HasSubstr("PyTorch 9.9.9: python3 was ended by signal 11 (Segmentation fault) at "
+                                    "\"convolution, default\"; its last line: "));
+  EXPECT_THAT(r.gate.junit, HasSubstr("fake_framework.py"));
+  Set("FAKE_FRAMEWORK", "crash-import");
+  EXPECT_THAT(Framework("torch").Detail(), HasSubstr("(Segmentation fault) at \"import\"; "));
+}
+
+TEST_F(FrameworkTest, AProcessThatLeavesEarlyIsNotGreen) {
+  Set("FAKE_FRAMEWORK", "exit");
+  const CheckOutcome r = Framework("jax");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-crashed"));
+  EXPECT_THAT(r.Detail(), HasSubstr("python3 ended with exit status 0 at \"convolution, default\""));
+  Set("FAKE_FRAMEWORK", "crash-at-exit");
+  EXPECT_THAT(Framework("torch").Detail(), HasSubstr("(Aborted) behind its answer; "));
+  Set("FAKE_FRAMEWORK", "exit-import");
+  EXPECT_THAT(Framework("torch").Detail(), HasSubstr(": SystemExit: 3"));
+}
+
+TEST_F(FrameworkTest, AHangIsEndedAndNamed) {
+  Set("FAKE_FRAMEWORK", "hang");
+  const CheckOutcome r = Framework("torch", R"("timeout_s": 3)");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-timed-out"));
+  EXPECT_EQ(
+      r.Detail(),
+      "PyTorch 9.9.9 did not answer within 3 s, it was at \"convolution, default\"; it printed nothing");
+  EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
+}
+
+// What is printed decides nothing, however much it is and whatever it looks like.
+TEST_F(FrameworkTest, WhatIsPrintedIsNoAnswer) {
+  Set("FAKE_FRAMEWORK", "flood forge");
+  const CheckOutcome r = Framework("torch");
+  EXPECT_EQ(r.Outcome(), "passed");
+  EXPECT_LT(r.gate.junit.size(), 200000u);
+}
+
+TEST_F(FrameworkTest, TooLittleDeviceMemoryIsNoFaultOfTheImage) {
+  Set("FAKE_FRAMEWORK", "memory");
+  const CheckOutcome r = Framework("torch");
+  EXPECT_EQ(r.Outcome(), "skipped");
+  EXPECT_EQ(r.Skip("kind"), "memory");
+  EXPECT_EQ(r.Skip("seen"), "OutOfMemoryError: tried to allocate 2 MiB");
+}
+
+TEST_F(FrameworkTest, LibrariesThatMustBePreloadedAreAWarning) {
+  Set("FAKE_FRAMEWORK", "preload");
+  const CheckOutcome r = Framework("onnxruntime");
+  EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
+  EXPECT_EQ(Severities(r), "framework-needs-preload:warning framework-without-cudnn:note ");
+  EXPECT_THAT(r.Detail(),
+              HasSubstr("libonnxruntime_providers_cuda.so with error: libcudnn.so.9: cannot open"));
+}
+
+TEST_F(FrameworkTest, ThatCannotComputeWhatIsAskedIsSkipped) {
+  Set("FAKE_CTRANSLATE2", "old");
+  const CheckOutcome r = Framework("ctranslate2");
+  EXPECT_EQ(r.Outcome(), "skipped");
+  EXPECT_EQ(r.Skip("need"), "CTranslate2 that can compute \"copy\"");
+}
+
+TEST_F(FrameworkTest, NeedsAGpuThatWorks) {
+  UseFakes({});
+  EXPECT_EQ(Framework("torch").Outcome(), "blocked");
+}
+
+TEST_F(FrameworkTest, WithoutPythonThereIsNothingToAsk) {
+  fs::remove(gate().Path("bin/python3"));
+  Set("PATH", gate().Path("bin"));
+  const CheckOutcome r = Framework("torch");
+  EXPECT_EQ(r.Skip("kind"), "absent");
+  EXPECT_EQ(r.Skip("seen"), "python3 is in no folder of PATH");
+}
+
+TEST_F(FrameworkTest, AnInterpreterThatIsNamedMustBeThere) {
+  const CheckOutcome r = Framework("torch", R"("python": "/no/such/python")", R"(, "name": "mine")");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-python-unusable"));
+  EXPECT_EQ(r.Detail(), "/no/such/python: No such file or directory");
+}
+
+TEST_F(FrameworkTest, AnInterpreterThatCannotRunAScriptIsNamed) {
+  Interpreter("echo 'No module named encodings' >&2; exit 1");
+  CheckOutcome r = Framework("torch");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-python-unusable"));
+  EXPECT_EQ(
+      r.Detail(),
+      "python3 ended with exit status 1 before it ran a script; its last line: No module named encodings");
+  Interpreter("sleep 1000");
+  EXPECT_EQ(Framework("torch", R"("timeout_s": 0.5)").Detail(),
+            "python3 did not run a script within 0.5 s; it printed nothing");
+  Interpreter("", "/no/such/shell");
+  // By its path: what is looked up in PATH may be found further on.
+  const std::string python = gate().Path("bin/python3");
+  EXPECT_EQ(Framework("torch", "\"python\": \"" + python + "\"", R"(, "name": "mine")").Detail(),
+            python + " cannot be started: No such file or directory");
+}
+
+TEST_F(FrameworkTest, AnAnswerThatCannotBeReadIsNoPass) {
+  Interpreter(
+      R"(for answer; do :; done; echo '{"python": {"version": "3.11.2"}}' >$answer; echo nonsense >>$answer)");
+  const CheckOutcome r = Framework("torch");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-python-unusable"));
+  EXPECT_EQ(r.Detail(), "python3 left an answer that cannot be read: a line that is no answer: nonsense");
+}
+
+TEST_F(FrameworkTest, AnOldInterpreterIsSkipped) {
+  Interpreter(R"(for answer; do :; done; echo '{"python": {"version": "3.7.17"}}' >$answer)");
+  const CheckOutcome r = Framework("torch");
+  EXPECT_EQ(r.Skip("kind"), "version");
+  EXPECT_EQ(r.Skip("seen"), "3.7.17 at python3");
+}
+
+TEST_F(FrameworkTest, WhatNoMachineCouldRunIsAnErrorOfTheMatrix) {
+  for (const auto& [params, said] : std::map<std::string, std::string>{
+           {R"("timeout_s": 0)", "more than 0"}, {R"("python": "")", "the interpreter's name is empty"}}) {
+    const CheckOutcome r = Framework("torch", params, R"(, "name": "mine")");
+    EXPECT_EQ(r.gate.exit_code, 2) << params;
+    EXPECT_THAT(r.gate.err, HasSubstr(said));
+  }
+}
+
+TEST_F(FrameworkTest, TheShippedMatrixAsksThemAllAndPassesWithSome) {
+  Extend(CUDNN_CI_SOURCE_DIR "/matrices/frameworks.json");
+  GateResult r = Run("");
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_EQ(r.report["totals"]["passed"], 11);
+  fs::create_directory(gate().Path("some"));
+  for (const char* part : {"fake_framework.py", "torch"})
+    fs::create_symlink(std::string(CUDNN_CI_SOURCE_DIR "/tests/fakes/frameworks/") + part,
+                       gate().Path("some/") + part);
+  Set("PYTHONPATH", gate().Path("some"));
+  r = Run("");
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_EQ(r.report["totals"]["passed"], 6);
+  EXPECT_EQ(r.report["totals"]["skipped"], 5);
+  Set("PYTHONPATH", gate().Path("nothing"));
+  EXPECT_EQ(Run("").exit_code, 4);
+}
+
+// The example of matrices/README.md, with the interpreter of this machine.
+TEST_F(FrameworkTest, TheDocumentedExampleRuns) {
+  std::ifstream file(CUDNN_CI_SOURCE_DIR "/matrices/README.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const size_t section = page.find("### Frameworks"), begin = page.find("```json\n", section) + 8;
+  ASSERT_NE(section, std::string::npos);
+  std::string example = page.substr(begin, page.find("```", begin) - begin);
+  const std::string python = "/opt/venv/bin/python";
+  ASSERT_NE(example.find(python), std::string::npos);
+  example.replace(example.find(python), python.size(), gate().Path("bin/python3"));
+  gate().Write("example.json", example);
+  Compose();
+  const GateResult r = gate().Command({"--matrix", gate().Path("example.json"), "--plugin-dir",
+                                       CUDNN_CI_STAGE_PLUGINS, "--output-dir", gate().Path("example")});
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_THAT(r.out, HasSubstr("[ PASSED ] framework.torch[python=auto,subject=system,timeout_s=240]"));
+  EXPECT_THAT(r.out, HasSubstr("[ PASSED ] framework.torch[name=venv,subject=system,timeout_s=240]"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
