@@ -99,8 +99,10 @@ void TakeFacts(const Query& q, const std::vector<SubjectInfo>& subjects, Discove
                                          "plugin-invalid",
                                          {ErrorKind::kPluginLoad, "it reports another " + contradicted}});
   else if (!q.facts_complete && q.error)
-    discovery->facts.problems.push_back(
-        {q.info.name, q.subject->name, SlugOf(q), {q.error->kind, CleanText(q.error->detail), q.error->site}});
+    discovery->facts.problems.push_back({q.info.name,
+                                         q.subject->name,
+                                         SlugOf(q),
+                                         {q.error->kind, CleanText(q.error->detail), q.error->site}});
 }
 
 // GPUs that cannot be are as red as facts that are missing: what rests on them cannot be judged.

@@ -9,15 +9,16 @@
 namespace cudnn_ci {
 
 struct FirstMatrixInput {
-  std::string name;    // of the matrix, in reports
-  std::string parent;  // a matrix that comes with cudnn-ci and fits the toolkit ("cu13"); empty: there is none
-  HostFacts found;     // in the image, and on the machine where it is looked at
+  std::string name;  // of the matrix, in reports
+  std::string
+      parent;       // a matrix that comes with cudnn-ci and fits the toolkit ("cu13"); empty: there is none
+  HostFacts found;  // in the image, and on the machine where it is looked at
 };
 
 // The text of the matrix: JSON with comments, of the format that `--matrix` reads. It promises what was found
 // (toolkit and cuDNN of this minor version, GPUs of this compute capability or a higher one) or that there is
-// none, and holds all to the checks of `parent`, or to those that are there for it. What was not found because
-// there is no driver here is left to the reader.
+// none, and holds all to the checks of `parent`, or to those that are there for it. What was not found
+// because there is no driver here is left to the reader.
 std::string FirstMatrix(const FirstMatrixInput& input);
 
 }  // namespace cudnn_ci

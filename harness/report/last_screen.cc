@@ -269,8 +269,7 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
   judged.emplace_back("matrix", run.matrix_name + " (" + run.matrix_path + ", sha256 " +
                                     run.matrix_sha256.substr(0, 16) + ")");
   if (const VersionTable& table = run.compatibility; !table.as_of.empty())
-    judged.emplace_back("versions",
-                        "facts as of " + table.as_of + ", sha256 " + table.sha256.substr(0, 16));
+    judged.emplace_back("versions", "facts as of " + table.as_of + ", sha256 " + table.sha256.substr(0, 16));
   return judged;
 }
 

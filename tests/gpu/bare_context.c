@@ -1,6 +1,6 @@
-/* What the diagnosis is measured against: one process that makes a context on the first GPU and ends. Independent of the
- * project's own code on purpose. Prints the milliseconds of cuInit and of the context; exit 1 where a call fails.
- * Built by tests/gpu/run: gcc -O2 bare_context.c -o bare_context -ldl */
+/* What the diagnosis is measured against: one process that makes a context on the first GPU and ends.
+ * Independent of the project's own code on purpose. Prints the milliseconds of cuInit and of the context;
+ * exit 1 where a call fails. Built by tests/gpu/run: gcc -O2 bare_context.c -o bare_context -ldl */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <time.h>

@@ -25,14 +25,15 @@ void ExpectRoundTrip(const Variant& message, Decode decode) {
 TEST(WireTest, EveryMessageToTheWorkerComesBackTheSame) {
   const wire::Run run{7,   "p.check",  {{"i", int64_t{-3}}, {"f", 0.5}, {"b", true}, {"s", std::string("x")}},
                       1.5, 1ull << 62, {"a=1"}};
-  const ToWorker messages[] = {Describe{},
-                               CollectFacts{},
-                               Configure{{{"k", "v"}}, {{"t", "x"}}, {{"f", "w"}}, "n", "s", "u", "d", {"/a", "/b"}},
-                               Warm{},
-                               Canary{},
-                               run,
-                               Validate{7, "p.check", {{"i", int64_t{-3}}}},
-                               Shutdown{}};
+  const ToWorker messages[] = {
+      Describe{},
+      CollectFacts{},
+      Configure{{{"k", "v"}}, {{"t", "x"}}, {{"f", "w"}}, "n", "s", "u", "d", {"/a", "/b"}},
+      Warm{},
+      Canary{},
+      run,
+      Validate{7, "p.check", {{"i", int64_t{-3}}}},
+      Shutdown{}};
   for (const ToWorker& m : messages) ExpectRoundTrip(m, DecodeToWorker);
 }
 
