@@ -93,6 +93,24 @@ std::vector<int> OwnFirst(std::vector<int> majors, const std::vector<std::string
   return majors;
 }
 
+std::string UsersLibraryPath(const std::string& value, const std::vector<std::string>& subject_folders) {
+  const auto joined = [&](size_t begin, size_t end) {
+    std::string all;
+    for (size_t i = begin; i < end; ++i) all += (i == begin ? "" : ":") + subject_folders[i];
+    return all;
+  };
+  const size_t count = subject_folders.size();
+  if (value == joined(0, count)) return "";
+  for (size_t before = count + 1; before-- > 0;) {
+    const std::string head = before == 0 ? "" : joined(0, before) + ":";
+    const std::string tail = before == count ? "" : ":" + joined(before, count);
+    if (value.size() >= head.size() + tail.size() && value.compare(0, head.size(), head) == 0 &&
+        value.compare(value.size() - tail.size(), tail.size(), tail) == 0)
+      return value.substr(head.size(), value.size() - head.size() - tail.size());
+  }
+  return value;
+}
+
 std::string DirectoryOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";

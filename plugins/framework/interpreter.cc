@@ -1,10 +1,13 @@
 #include "framework/interpreter.h"
 
+#include <stdlib.h>
+
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
 
 #include "common/judge.h"
+#include "common/loader_path.h"
 #include "common/program.h"
 #include "framework/findings.h"
 #include "framework/rules.h"
@@ -29,6 +32,22 @@ std::string WhyNoAnswer(const Interpreter& p, const Asked& asked) {
   const std::string last = "; " + LastLine(asked.end.output);
   if (asked.end.timed_out) return "did not run a script within " + SecondsText(p.timeout_s) + last;
   return HowEnded(asked.end) + " before it ran a script" + last;
+}
+
+// A program of an interpreter has the user's LD_LIBRARY_PATH. With the subject's folders in it, as a worker
+// has them, it would find what it does not find by itself, and not find what hides its own.
+void TakeUsersLibraryPath(const Context& ctx) {
+  constexpr char kVariable[] = "LD_LIBRARY_PATH";
+  static bool taken = false;  // a process has one subject
+  const bool names_a_program =
+      ctx.SubjectSpec().compare(0, 7, "python:") == 0 || ctx.SubjectSpec().compare(0, 8, "program:") == 0;
+  if (taken || !names_a_program) return;
+  taken = true;
+  const std::string users = UsersLibraryPath(Environment(kVariable), ctx.SubjectFolders());
+  if (users.empty())
+    unsetenv(kVariable);
+  else
+    setenv(kVariable, users.c_str(), 1);
 }
 
 }  // namespace
@@ -57,6 +76,7 @@ std::string HowEnded(const ChildResult& end) {
 
 Asked Ask(Context& ctx, const Interpreter& p, const std::string& what, const std::string& problem,
           const std::vector<std::string>& environment) {
+  TakeUsersLibraryPath(ctx);
   Asked asked;
   asked.python = InterpreterOf(p.python, ctx.SubjectSpec());
   if (const std::string missing = WhyNotFound(asked.python); !missing.empty()) {

@@ -289,5 +289,23 @@ TEST_F(FrameworkTest, TheDocumentedExampleRuns) {
   EXPECT_THAT(r.out, HasSubstr("[ PASSED ] framework.torch[name=venv,subject=system,timeout_s=240]"));
 }
 
+// What a worker has in LD_LIBRARY_PATH for its subject is not what the subject's programs have.
+TEST_F(FrameworkTest, TheInterpreterOfASubjectHasTheUsersLibraryPath) {
+  const std::string venv = gate().Path("venv"), packages = venv + "/lib/python3.11/site-packages",
+                    libraries = packages + "/nvidia/cudnn/lib";
+  fs::create_directories(venv + "/bin");
+  fs::create_directories(libraries);
+  fs::copy_file(FakeFile("cudnn", "libcudnn.so.9"), libraries + "/libcudnn.so.9");
+  gate().Write("venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.11.2\n");
+  gate().Write("venv/bin/python", "#!/bin/sh\necho \"$LD_LIBRARY_PATH\" > " + gate().Path("seen") +
+                                      "\nexec " CUDNN_CI_PYTHON " -S \"$@\"\n");
+  fs::permissions(venv + "/bin/python", fs::perms(0755));
+  UseSubjects("{\"train\": \"python:" + venv + "/bin/python\"}");
+  const CheckOutcome r = Framework("versions");
+  ASSERT_TRUE(gate().Exists("seen")) << ::testing::PrintToString(r);
+  EXPECT_EQ(gate().Read("seen"), FakeFolder("libcuda") + ":" + FakeFolder("nvml") + "\n");
+  EXPECT_THAT(r.gate.report["judged"]["subjects"].dump(), HasSubstr(libraries)) << "it has folders";
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -180,6 +180,16 @@ TEST_F(LoaderPathTest, MajorsInFoldersOfOnesOwnComeFirst) {
   EXPECT_THAT(OwnFirst({9, 8, 7}, {}, soname), ElementsAre(9, 8, 7));
 }
 
+TEST(UsersLibraryPathTest, IsWhatStandsBetweenTheSubjectsFolders) {
+  const std::vector<std::string> folders = {"/a", "/b"};
+  for (const char* value : {"/a:/b:/mine:/yours", "/a:/mine:/yours:/b", "/mine:/yours:/a:/b"})
+    EXPECT_EQ(UsersLibraryPath(value, folders), "/mine:/yours") << value;
+  EXPECT_EQ(UsersLibraryPath("/a:/b", folders), "");
+  EXPECT_EQ(UsersLibraryPath("/mine", {}), "/mine");
+  EXPECT_EQ(UsersLibraryPath("", {}), "");
+  EXPECT_EQ(UsersLibraryPath("/mine:/b", folders), "/mine:/b") << "not as the harness writes it";
+}
+
 TEST_F(LoaderPathTest, TruncatedLibraryIsRefusedInsteadOfMapped) {
   const std::string whole = ReadAll("/proc/self/exe");
   Write("libcut.so.1", whole.substr(0, whole.size() - 4096));
