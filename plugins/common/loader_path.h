@@ -42,8 +42,8 @@ bool LiesInAny(const std::string& path, const std::vector<std::string>& folders)
 // order given. `soname`: of a major.
 std::vector<int> OwnFirst(std::vector<int> majors, const std::vector<std::string>& folders,
                           const std::function<std::string(int)>& soname);
-// LD_LIBRARY_PATH as the user set it, of the value that a worker has: the harness puts the folders of a subject
-// around it, in their order. Unchanged if they do not stand there.
+// LD_LIBRARY_PATH as the user set it, of the value that a worker has: the harness puts the folders of a
+// subject around it, in their order. Unchanged if they do not stand there.
 std::string UsersLibraryPath(const std::string& value, const std::vector<std::string>& subject_folders);
 // "/a/b" of "/a/b/c.so".
 std::string DirectoryOf(const std::string& path);
