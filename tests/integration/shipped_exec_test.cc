@@ -118,7 +118,11 @@ TEST_F(ExecRun, AFloodCostsNoMemoryAndItsEndIsKept) {
 }
 
 TEST_F(ExecRun, WhatItLeavesIsKilledAndSaid) {
-  const CheckOutcome r = Shell("setsid sleep 1000 >/dev/null 2>&1 & exit 0");
+  // Out of the command's group for sure before that is killed.
+  const std::string up = gate().Path("up");
+  const CheckOutcome r =
+      Shell("setsid sh -c ': > " + up + "; exec sleep 1000' >/dev/null 2>&1 & while ! test -e " + up +
+            "; do sleep 0.01; done; exit 0");
   EXPECT_EQ(r.Outcome(), "passed");
   EXPECT_THAT(r.record["flags"], Contains("leaked"));
   EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
@@ -186,7 +190,11 @@ TEST_F(ExecLibraries, EndsAreAsWithout) {
               ElementsAre("command-missing"));
   EXPECT_THAT(Shell("sleep 1000", libraries + R"(, "timeout_s": 0.5)").Slugs(),
               ElementsAre("command-timed-out"));
-  const CheckOutcome left = Shell("setsid sleep 1000 >/dev/null 2>&1 & sleep 0.2; exit 0", libraries);
+  const std::string up = gate().Path("up");
+  const CheckOutcome left =
+      Shell("setsid sh -c ': > " + up + "; exec sleep 1000' >/dev/null 2>&1 & while ! test -e " + up +
+                "; do sleep 0.01; done; exit 0",
+            libraries);
   EXPECT_EQ(left.Outcome(), "passed");
   EXPECT_THAT(left.record["flags"], Contains("leaked"));
   EXPECT_EQ(Shell("(sleep 0.3; kill -CONT $$) & kill -STOP $$; exit 0", libraries).Outcome(), "passed");
