@@ -1,7 +1,9 @@
 """A clone of the repository with a build of its own, in which mutations are tried one at a time. The clone and its
 build are kept between runs; nothing outside its folder is written."""
 import fcntl
+import filecmp
 import glob
+import json
 import os
 import re
 import shutil
@@ -10,7 +12,7 @@ import subprocess
 import threading
 import time
 
-from . import entries
+from . import entries, graph
 
 
 class Unusable(Exception):
@@ -22,7 +24,8 @@ class Stopped(Exception):
 
 
 class Result:
-    """What became of one mutation. status: killed, survived, did-not-compile or stale."""
+    """What became of one mutation. status: killed, survived, changes-nothing (the optimised object is the same, byte for
+    byte, so that no test can notice), did-not-compile or stale."""
 
     def __init__(self, status, by="", seconds=0.0):
         self.status = status
@@ -132,6 +135,7 @@ class Clone:
         self._must("cmake", "--build", self.build, "--parallel", str(self.jobs))
         self._must("ninja", "-C", self.build, "-t", "targets", "all")
         self.programs = set(re.findall(r"^([^:\s/]+): ", _text(self.log), re.MULTILINE))
+        self._read_graph()
         marker = os.path.join(self.build, "green-without-mutation")
         if os.path.exists(marker) and _text(marker) == revision:
             return
@@ -141,19 +145,20 @@ class Clone:
         with open(marker, "w", encoding="ascii") as file:
             file.write(revision)
 
-    def _ctest(self, *selection, limit=None):
-        """The first red test, "time limit", or None if all were green. A test that is red only now and then says nothing
-        about a mutation: what is red is run again, alone, and left out when it is green then."""
+    def _ctest(self, *selection, limit=None, leave_out=()):
+        """The first red test, "time limit", or None if all were green; `leave_out`: expressions of tests that are not run. A test
+        that is red only now and then says nothing about a mutation: what is red is run again, alone, and left out when it is
+        green then."""
         deadline = None if limit is None else time.monotonic() + limit
         flaky = []
         while True:
             left = None if deadline is None else max(1, deadline - time.monotonic())
-            leave_out = ["-E", self._exactly([*self._NOT_OF_THE_SOURCES, *flaky])]
-            status = self._run_ctest("--stop-on-failure", *selection, *leave_out, limit=left)
+            without = "|".join([self._exactly([*self._NOT_OF_THE_SOURCES, *flaky]), *leave_out])
+            status = self._run_ctest("--stop-on-failure", *selection, "-E", without, limit=left)
             if status is None:
                 return "time limit"
             text = _text(self.log)
-            if status == 0 or (flaky and "No tests were found" in text):
+            if status == 0 or ((flaky or leave_out) and "No tests were found" in text):
                 return None
             red = self._RED.search(text)
             if not red:
@@ -172,14 +177,62 @@ class Clone:
         return self.processes.run(["ctest", "--test-dir", self.build, "--parallel", str(2 * self.jobs + 1), "--output-on-failure",
                                    "--no-tests=error", *arguments], self.log, limit)
 
+    def _suites(self):
+        """The suites of each test program."""
+        suites = {}
+        for path in glob.glob(os.path.join(glob.escape(self.build), "**", "*" + glob.escape("[1]_tests.cmake")), recursive=True):
+            program = os.path.basename(path)[:-len("[1]_tests.cmake")]
+            suites.setdefault(program, set()).update(re.findall(r"^add_test\(\[=*\[([^.\]]+)\.", _text(path), re.MULTILINE))
+        return suites
+
+    @staticmethod
+    def _expression(suites):
+        """A ctest expression for all tests of some suites; empty if there are none."""
+        return "^(" + "|".join(sorted(re.escape(s).replace(r"\/", "/") for s in suites)) + r")\." if suites else ""
+
     def tests_of(self, targets):
         """A ctest -R expression for all tests of some test programs; empty if they have none."""
-        suites = set()
-        for target in targets:
-            pattern = os.path.join(glob.escape(self.build), "**", glob.escape(f"{target}[1]_tests.cmake"))
-            for path in glob.glob(pattern, recursive=True):
-                suites.update(re.findall(r"^add_test\(\[=*\[([^.\]]+)\.", _text(path), re.MULTILINE))
-        return "^(" + "|".join(sorted(re.escape(s).replace(r"\/", "/") for s in suites)) + r")\." if suites else ""
+        suites = self._suites()
+        return self._expression(set().union(*(suites.get(target, set()) for target in targets)))
+
+    def _read_graph(self):
+        """Reads which objects are compiled with which sources, and what each test program rests on: what is linked into it and
+        what the build makes before it, such as the programs and plugins that it starts."""
+        self._must("ninja", "-C", self.build, "-t", "deps")
+        self._deps = _text(self.log)
+        with open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8") as file:
+            self._database = json.load(file)
+        self._inputs = {}
+        for program in self._suites():
+            self._must("ninja", "-C", self.build, "-t", "inputs", program)
+            self._inputs[program] = set(_text(self.log).splitlines())
+
+    def unreached(self, file):
+        """A ctest -E expression for the tests of programs that rest on no object compiled with `file`; empty if there are none.
+        Tests that are no test programs (scripts) are never among them."""
+        changed = graph.objects_with(self._deps, self.build, os.path.join(self.tree, file))
+        suites = self._suites()
+        reached = {p for p in suites if p not in self._inputs or not changed or changed & self._inputs[p]}
+        kept = set().union(*(suites[p] for p in reached))
+        return self._expression(set().union(*(suites[p] for p in suites if p not in reached)) - kept)
+
+    def _changes_nothing(self, path, text, mutated):
+        """Whether the optimised object is the same with the file's text `mutated`, which stands in the tree, as with `text`."""
+        objects = [os.path.join(self.folder, name) for name in ("mutated.o", "unchanged.o")]
+        commands = [graph.optimised(self._database, self.build, path, o) for o in objects]
+        if commands[0] is None:
+            return False
+        for o in objects:
+            if os.path.exists(o):
+                os.unlink(o)
+        try:
+            for command, content in zip(commands, (mutated, text)):
+                self._write(path, content)
+                if self.processes.run(command, self.log, self.limit, cwd=self.build) != 0:
+                    return False
+        finally:
+            self._write(path, mutated)
+        return filecmp.cmp(*objects, shallow=False)
 
     def _built(self, targets):
         """None, or the result that a failed build is."""
@@ -194,7 +247,7 @@ class Clone:
             return Result("killed", "the listing of tests" if listing else "time limit")
         return Result("did-not-compile", next(iter(re.findall(r"error: .*", _text(self.log))), "the build failed"))
 
-    def _judge(self, mutation, targets):
+    def _judge(self, mutation, targets, unchanged, mutated):
         unknown = [t for t in mutation.targets if t not in self.programs]
         if unknown:
             return Result("stale", f"no target '{unknown[0]}'")
@@ -210,13 +263,16 @@ class Clone:
             red = self._ctest("-R", tests, limit=max(1, deadline - time.monotonic()))
             if red:
                 return Result("killed", red)
+        if self._changes_nothing(os.path.join(self.tree, mutation.file), unchanged, mutated):
+            return Result("changes-nothing")
         result = self._built([])
         if result:
             return result
+        beyond = self.unreached(mutation.file)
         for label in (["-L", "^unit$"], ["-LE", "^unit$"]):
             if self._none(label):
                 continue
-            red = self._ctest(*label, limit=max(1, deadline - time.monotonic()))
+            red = self._ctest(*label, limit=max(1, deadline - time.monotonic()), leave_out=[beyond] if beyond else [])
             if red:
                 return Result("killed", red)
         return Result("survived")
@@ -237,7 +293,7 @@ class Clone:
         path = os.path.join(self.tree, mutation.file)
         try:
             self._write(path, mutated)
-            result = self._judge(mutation, targets)
+            result = self._judge(mutation, targets, text, mutated)
         finally:
             self._write(path, text)
         result.seconds = time.monotonic() - begin

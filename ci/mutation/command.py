@@ -14,10 +14,13 @@ from . import clone, entries, operators
 _ABOUT = """\
 Applies mutations (changes that break something) one at a time in a clone of HEAD with a build of its own, runs the nearest
 tests first, then all others, and stops at the first red. Without --random the mutations are those of
-tests/mutations/*.txt (ci/mutation/entries.py describes the form). The clone is kept in CACHE between runs."""
+tests/mutations/*.txt (ci/mutation/entries.py describes the form). The clone is kept in CACHE between runs. Tests of programs
+that rest on nothing compiled with the changed file are left out. A change that leaves the optimised machine code as it is, is
+told as one that changes nothing; of random ones another is drawn instead."""
 _EXITS = """\
 Exit status: 0 all were killed, 1 some survived, 2 usage, a list that cannot be read, or a clone that cannot be
-built or is red without a mutation, 3 an entry of the list no longer applies, does not compile or names no test, 130 or 143 interrupted."""
+built or is red without a mutation, 3 an entry of the list no longer applies, does not
+compile, changes no machine code or names no test, 130 or 143 interrupted."""
 
 
 def _arguments(argv):
@@ -26,7 +29,7 @@ def _arguments(argv):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--list", action="store_true", help="the mutations of tests/mutations (the default)")
-    which.add_argument("--random", type=int, metavar="N", help="N fresh ones that compile, drawn from the code of harness and plugins")
+    which.add_argument("--random", type=int, metavar="N", help="N fresh ones that compile and change machine code, drawn from the code of harness and plugins")
     which.add_argument("--check", action="store_true", help="only see whether the list applies to the working tree; builds nothing")
     parser.add_argument("--only", default="", metavar="REGEX", help="of the list those whose LIST/ID matches")
     parser.add_argument("--seed", type=int, metavar="S", help="of --random; printed when it is not given")
@@ -81,7 +84,7 @@ class _Queue:
     def put(self, mutation, result, show):
         with self._changed:
             self._open -= 1
-            if result.status == "did-not-compile" and self._wanted is not None:
+            if result.status in ("did-not-compile", "changes-nothing") and self._wanted is not None:
                 self._taken -= 1
             self.results.append((mutation, result))
             show(mutation, result)
@@ -114,19 +117,20 @@ def _work(place, queue, near, errors):
 def _summary(queue, place, seconds, is_list):
     """Prints counts, then every survivor and every entry that is no test of anything; the exit status."""
     by_status = {status: [(m, r) for m, r in queue.results if r.status == status]
-                 for status in ("killed", "survived", "did-not-compile", "stale")}
+                 for status in ("killed", "survived", "changes-nothing", "did-not-compile", "stale")}
     judged = len(by_status["killed"]) + len(by_status["survived"])
     share = f" ({100 * len(by_status['killed']) / judged:.1f}%)" if judged else ""
     print(f"\n{judged} mutations in {seconds / 60:.1f} min: {len(by_status['killed'])} killed{share}, "
-          f"{len(by_status['survived'])} survived, {len(by_status['did-not-compile'])} did not compile, "
+          f"{len(by_status['survived'])} survived, {len(by_status['changes-nothing'])} change no machine code, "
+          f"{len(by_status['did-not-compile'])} did not compile, "
           f"{len(by_status['stale'])} no longer apply")
-    for status in ("survived", "stale") + (("did-not-compile",) if is_list else ()):
+    for status in ("survived", "stale") + (("did-not-compile", "changes-nothing") if is_list else ()):
         for mutation, result in by_status[status]:
             where = mutation.file
             if status != "stale":
                 where += f":{mutation.line(entries.read(place.tree, mutation.file))}"
             print(f"{status}: {where}: {mutation.name}: {mutation.what}" + (f": {result.by}" if result.by else ""))
-    if by_status["stale"] or (is_list and by_status["did-not-compile"]):
+    if by_status["stale"] or (is_list and (by_status["did-not-compile"] or by_status["changes-nothing"])):
         return 3
     return 1 if by_status["survived"] else 0
 

@@ -135,7 +135,7 @@ add_test(NAME Far.Sum COMMAND far)
 set_tests_properties(Near.Sum PROPERTIES LABELS unit)
 """,
     "CMakePresets.json": """{"version": 3, "configurePresets": [{"name": "mutate", "generator": "Ninja",
-      "binaryDir": "${sourceDir}/build-mutate"}]}
+      "binaryDir": "${sourceDir}/build-mutate", "cacheVariables": {"CMAKE_EXPORT_COMPILE_COMMANDS": "ON"}}]}
 """,
     "harness/sum.c": "int Sum(int a, int b) { return a + b; }\nint Far(int a) { return a * 2; }\nint Never(int a) { return a - 7; }\n"
                      "int Loop(int a) { while (a > 9) a -= 1; return a; }\n",
@@ -207,12 +207,45 @@ class Runs(unittest.TestCase):
         self.assertRegex(said, r"\nstale: harness/sum.c: list/no-test: .*no test matches")
         self.assertRegex(said, r"\nstale: harness/sum.c: list/no-target: .*no target 'nowhere'")
         self.assertIn("3 mutations in ", said)
-        self.assertIn("2 killed (66.7%), 1 survived, 1 did not compile, 3 no longer apply", said)
+        self.assertIn("2 killed (66.7%), 1 survived, 0 change no machine code, 1 did not compile, 3 no longer apply", said)
         # The tree that was asked about is untouched, and a second run finds the clone as it was.
         self.git("diff", "--exit-code")
         self.assertEqual(self.mutate("--only", "unnoticed")[0], 1)
         self.assertEqual(self.mutate("--only", "noticed-near|noticed-far")[0], 0)
         self.assertEqual(self.mutate("--only", "matches nothing")[0], 2)
+
+    def test_what_changes_no_machine_code_is_no_survivor(self):
+        near = "tests: ^Near\\.\ntargets: near\n"
+        self.lists(("same", "harness/sum.c", near, "a - 7", "a + -7"))
+        status, said = self.mutate()
+        self.assertEqual(status, 3, said)
+        self.assertRegex(said, r"changes-nothing .*list/same: ")
+        self.assertIn("0 mutations in ", said)
+        self.assertIn("0 survived, 1 change no machine code", said)
+        # Nothing of the trial is left behind.
+        self.lists(("noticed", "harness/sum.c", near, "a + b", "a - b"))
+        self.assertEqual(self.mutate()[0], 0)
+
+    def test_tests_that_a_change_cannot_reach_are_not_run(self):
+        # As gtest_discover_tests leaves it: the tests of a program in a file of their own.
+        listing = "file(WRITE \"${CMAKE_BINARY_DIR}/%s[1]_tests.cmake\" \"add_test([=[%s.Sum]=] %s)\\n\")\n"
+        self.write({
+            "CMakeLists.txt": PROJECT["CMakeLists.txt"].replace(
+                "COMMAND far", "COMMAND sh -c \"echo >>ran; exec ./far\"").replace("near.c ", "near.c harness/alone.c ") +
+            listing % ("near", "Near", "near") + listing % ("far", "Far", "far"),
+            "harness/alone.c": "int Alone(int a) { return a - 7; }\n"})
+        near = "tests: ^Near\\.\ntargets: near\n"
+        self.lists(("alone", "harness/alone.c", near, "a - 7", "a - 8"))
+        def runs_of_far():
+            ran = [os.path.join(folder, "ran") for folder, _, files in os.walk(self.folder) if "ran" in files]
+            return sum(len(entries.read("/", path)) for path in ran)
+        status, said = self.mutate()
+        self.assertEqual(status, 1, said)
+        self.assertEqual(runs_of_far(), 1)  # without a mutation
+        self.lists(("both", "harness/sum.c", near, "a - 7", "a - 8"))
+        status, said = self.mutate()
+        self.assertEqual(status, 1, said)
+        self.assertEqual(runs_of_far(), 3)  # without a mutation, and with it
 
     def test_a_hang_is_noticed(self):
         self.lists(("hang", "harness/sum.c", "tests: ^Near\\.\ntargets: near\n", "a -= 1", "a += 0"))

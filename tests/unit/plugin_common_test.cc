@@ -11,9 +11,11 @@
 
 #include "base/elf_file.h"
 #include "common/cudart_api.h"
+#include "common/cudnn_api.h"
 #include "common/driver_api.h"
 #include "common/driver_files.h"
 #include "common/loader_path.h"
+#include "common/nvml_api.h"
 #include "common/promise.h"
 
 namespace cudnn_ci {
@@ -200,6 +202,19 @@ TEST_F(LoaderPathTest, TruncatedLibraryIsRefusedInsteadOfMapped) {
   EXPECT_FALSE(LoadChecked("libnosuch.so.1", &library, &error));
   EXPECT_TRUE(IsNotFound("libnosuch.so.1", error)) << error;
   EXPECT_FALSE(IsNotFound("libother.so.1", error)) << "a missing dependency is not a missing library";
+}
+
+TEST_F(LoaderPathTest, ABindingSaysInTheLoadersWordsWhatItCannotLoad) {
+  const std::string whole = ReadAll("/proc/self/exe");
+  Write("libnvidia-ml.so.1", whole.substr(0, whole.size() - 4096));
+  NvmlApi nvml;
+  EXPECT_FALSE(nvml.Load());
+  EXPECT_THAT(nvml.error(), HasSubstr(directory_ + "/libnvidia-ml.so.1 is truncated"));
+  EXPECT_FALSE(nvml.library_loaded());
+  CudnnApi cudnn;
+  const std::string path = Write("libcudnn.so.9", "no library");
+  EXPECT_FALSE(cudnn.LoadFile(path));
+  EXPECT_THAT(cudnn.error(), HasSubstr(path + ": file too short"));
 }
 
 TEST(DriverFiles, ModuleVersionIsReadFromBothKindsOfModule) {
