@@ -1,6 +1,7 @@
 """The command line of ci/mutate: which mutations, in how many clones, and what is printed."""
 import argparse
 import hashlib
+import itertools
 import os
 import re
 import signal
@@ -33,6 +34,8 @@ def _arguments(argv):
     which.add_argument("--check", action="store_true", help="only see whether the list applies to the working tree; builds nothing")
     parser.add_argument("--only", default="", metavar="REGEX", help="of the list those whose LIST/ID matches")
     parser.add_argument("--seed", type=int, metavar="S", help="of --random; printed when it is not given")
+    parser.add_argument("--skip", type=int, default=0, metavar="K", help="of --random: go on behind the first K drawn, "
+                        "as an earlier run of the seed at the same commit numbered them")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="clones at a time (default 1)")
     parser.add_argument("--preset", default="mutate", help="how to build (default mutate: -O0)")
     parser.add_argument("--limit", type=float, default=600, metavar="S",
@@ -41,6 +44,8 @@ def _arguments(argv):
     options = parser.parse_args(argv)
     if options.jobs < 1 or options.limit <= 0 or (options.random is not None and options.random < 1):
         parser.error("N and S must be above 0")
+    if options.skip < 0 or (options.skip and (options.random is None or options.seed is None)):
+        parser.error("--skip goes with --random and --seed, and is not negative")
     try:
         re.compile(options.only)
     except re.error as error:
@@ -173,7 +178,7 @@ def _run(options, root, processes):
         print(f"{len(mutations)} mutations of the list", flush=True)
     else:
         seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(4), "big")
-        mutations = operators.draw(tree, seed)
+        mutations = itertools.islice(operators.draw(tree, seed), options.skip, None)
         print(f"{options.random} random mutations, seed {seed}", flush=True)
     queue, near, errors, begin = _Queue(mutations, options.random), nearest(tree), [], time.monotonic()
     workers = [threading.Thread(target=_work, args=(p, queue, near, errors)) for p in places]

@@ -10,7 +10,7 @@ def objects_with(deps, build, source):
     for line in deps.splitlines():
         if line and not line.startswith(" "):
             target = line.split(": ", 1)[0]
-        elif line and os.path.join(build, line.strip()) == source:
+        elif line and os.path.normpath(os.path.join(build, line.strip())) == source:
             found.add(target)
     return found
 

@@ -283,6 +283,10 @@ class Runs(unittest.TestCase):
         self.assertIn(status, (0, 1), said)
         self.assertIn("4 random mutations, seed 7", said)
         self.assertRegex(said, r"\n4 mutations in ")
+        first = set(re.findall(r" (random-7-\d+): ", said))
+        said = self.mutate("--random", "2", "--seed", "7", "--skip", str(max(int(n.split("-")[-1]) for n in first)), "--limit", "5")[1]
+        self.assertRegex(said, r"\n2 mutations in ")
+        self.assertFalse(first & set(re.findall(r" (random-7-\d+): ", said)), said)
 
     def test_an_interrupted_run_ends_and_the_next_one_works(self):
         self.lists(("hang", "harness/sum.c", "tests: ^Near\\.\ntargets: near\n", "a -= 1", "a += 0"))
@@ -301,7 +305,8 @@ class Runs(unittest.TestCase):
 
 class Options(unittest.TestCase):
     def test_what_makes_no_sense_is_refused(self):
-        for arguments in (["--random", "0"], ["--jobs", "0"], ["--limit", "0"], ["--only", "("], ["--random", "3", "--check"]):
+        for arguments in (["--random", "0"], ["--jobs", "0"], ["--limit", "0"], ["--only", "("], ["--random", "3", "--check"],
+                          ["--skip", "3"], ["--random", "3", "--skip", "3"], ["--random", "3", "--seed", "1", "--skip", "-1"]):
             with self.assertRaises(SystemExit) as caught, contextlib.redirect_stderr(io.StringIO()):
                 command.main(arguments, ROOT)
             self.assertEqual(caught.exception.code, 2, arguments)

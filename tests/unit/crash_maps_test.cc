@@ -39,6 +39,18 @@ TEST(CrashMapsTest, AnAddressIsAFileAndAnOffset) {
   EXPECT_EQ(maps.ExtraModule(), scratch.File("other"));
 }
 
+// A process that is told to go on after a crash in a thread of its own may resolve more than once.
+TEST(CrashMapsTest, NoDescriptorStaysOpen) {
+  static CrashMaps maps;
+  maps.Resolve();
+  const int before = dup(STDOUT_FILENO);
+  close(before);
+  maps.Resolve();
+  const int after = dup(STDOUT_FILENO);
+  close(after);
+  EXPECT_EQ(after, before);
+}
+
 // Not the next frame's fault.
 TEST(CrashMapsTest, APathForWhichThereIsNoRoomIsOfNobody) {
   const Scratch scratch;

@@ -183,6 +183,26 @@ TEST_F(JunitTest, ACaseHasAtMostOneResult) {
   }
 }
 
+TEST_F(JunitTest, ATryBeforeTellsHowItEndedItself) {
+  RunBuilder b;
+  b.Plan("conv.a").allow_flaky = true;
+  b.Attempt({"conv.a", ""}, Errored{ErrorKind::kTimedOut, "60 s are over"});
+  b.End("conv.a", Passed{}, {}, {Flag::kFlaky});
+  const std::string text = Render(b.Summarize());
+  EXPECT_NE(text.find("<flakyError message=\"try 1 (alone): timed-out: 60 s are over\""), std::string::npos)
+      << text;
+}
+
+TEST_F(JunitTest, TheHostIsTheRunsAndElseThisOne) {
+  RunBuilder b;
+  b.Pass("conv.a");
+  EXPECT_NE(Render(b.Summarize()).find(" hostname=\"node17\""), std::string::npos);
+  b.run.hostname = "";
+  char own[256] = "";
+  ASSERT_EQ(gethostname(own, sizeof own - 1), 0);
+  EXPECT_NE(Render(b.Summarize()).find(" hostname=\"" + std::string(own) + "\""), std::string::npos);
+}
+
 TEST_F(JunitTest, TheVerdictCaseIsRedUntilARunPassed) {
   RunBuilder b;
   b.Pass("conv.a");
