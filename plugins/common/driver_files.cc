@@ -17,6 +17,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/elf_file.h"
 #include "common/loader_path.h"
 
 namespace cudnn_ci {
@@ -222,6 +223,19 @@ bool IsUvmNodeStale(const std::vector<DeviceNode>& nodes, const std::string& roo
   for (const DeviceNode& node : nodes)
     if (node.path == kUvmNode) return current != 0 && node.major != 0 && node.major != current;
   return false;
+}
+
+std::vector<std::string> MountedDriverLibraries(const std::string& root) {
+  std::vector<std::string> found;
+  std::set<std::string> files;
+  for (const char* folder :
+       {"/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib", "/run/opengl-driver/lib",
+        "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"}) {
+    const std::string path = std::string(folder) + "/libcuda.so.1", real = RealPath(root + path);
+    const bool stub = real.find("/stubs/") != std::string::npos;
+    if (!stub && ElfFile(real).loadable() && files.insert(real).second) found.push_back(path);
+  }
+  return found;
 }
 
 std::vector<Xid> LoggedHardwareXids(const std::string& root) {

@@ -80,6 +80,10 @@ std::vector<DeviceNode> DeviceNodes(const std::string& root = {});
 // loaded again. False where either is unknown.
 bool IsUvmNodeStale(const std::vector<DeviceNode>& nodes, const std::string& root = {});
 
+// The libcuda.so.1 that a container runtime, WSL or a host's package put into a folder of its own, where not
+// every image's loader looks: those that could be loaded, each file once.
+std::vector<std::string> MountedDriverLibraries(const std::string& root = {});
+
 // Hardware errors since the host started, where this process may read the kernel's log; else none.
 std::vector<Xid> LoggedHardwareXids(const std::string& root = {});
 

@@ -28,6 +28,8 @@ inline constexpr char kCudnnJitCompleted[] = "cudnn-jit-completed";
 inline constexpr char kCublasLtUnusable[] = "cublaslt-unusable";
 inline constexpr char kCudnnHeaderMismatch[] = "cudnn-header-mismatch";
 inline constexpr char kCudnnPackageMismatch[] = "cudnn-package-mismatch";
+inline constexpr char kCudnnGpuUnsupported[] = "cudnn-gpu-unsupported";
+inline constexpr char kGpuNewerThanCudnn[] = "gpu-newer-than-cudnn";
 inline constexpr char kCudnnInitFailed[] = "cudnn-init-failed";
 inline constexpr char kCudnnInitOutOfMemory[] = "cudnn-init-out-of-memory";
 

@@ -105,6 +105,18 @@ CCI_FINDING(
     "meant.",
     "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
 CCI_FINDING(
+    cudnn_ci::kCudnnGpuUnsupported, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "the image's cuDNN no longer supports a GPU as old as those of this runner",
+    "Pin an older cuDNN that supports them (9.10 is the last for compute capability 5.0 to 7.0), or run the "
+    "image on newer GPUs and promise them in runner.compute_capability.",
+    "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/reference/support-matrix.html")
+CCI_FINDING(
+    cudnn_ci::kGpuNewerThanCudnn, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "the image's cuDNN is older than the architecture of this runner's GPUs",
+    "Upgrade cuDNN to a release that has kernels for them; until then some are compiled at the first use, "
+    "and others are missing.",
+    "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/reference/support-matrix.html")
+CCI_FINDING(
     cudnn_ci::kCudnnInitFailed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "cudnnCreate fails although driver and GPU work",
     "Compare the cuDNN version with the GPU's architecture and the driver in NVIDIA's support matrix; "

@@ -17,6 +17,7 @@
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
 #include "cudnn/metadata.h"
+#include "cudnn/support.h"
 
 namespace cudnn_ci {
 namespace {
@@ -172,6 +173,7 @@ struct Version {
              std::to_string(identity.cuda_major) + "; toolkit " + toolkit;
     });
     if (fits) JudgeCublasLt(ctx, install, identity.cuda_major);
+    JudgeGpuSupport(ctx, version, identity.cuda_major);
     NoteMetadata(ctx, install, version);
   }
 };

@@ -14,6 +14,7 @@
 #include "driver/gpus.h"
 #include "driver/health.h"
 #include "driver/init.h"
+#include "driver/variables.h"
 #include "driver/versions.h"
 
 namespace cudnn_ci {
@@ -46,13 +47,18 @@ std::string CompatProblem(const Context& ctx, const DriverApi& api, const NvmlAp
   return CompatObjection(ctx, VersionOfLibraryFile(library), InstalledDriver(nvml, library).lowest);
 }
 
-// A part of the list that is silently left out, and a compat library that works where it is not supported.
+// A part of the list that is silently left out, a compat library that works where it is not supported, and
+// variables that are easily left behind.
 void WarnOfTheEnvironment(Context& ctx, const DriverApi& api, const NvmlApi& nvml) {
   if (const std::string bad = BadVisibleDevice(nvml); !bad.empty())
     ctx.Finding(kVisibleDevicesCut, "CUDA_VISIBLE_DEVICES='" + Environment("CUDA_VISIBLE_DEVICES") +
                                         "', first bad entry: " + bad);
   if (const std::string problem = CompatProblem(ctx, api, nvml); !problem.empty())
     ctx.Finding(kDriverCompatUnsupported, RealPath(api.path()) + ": " + problem);
+  if (const std::string set = DebuggingVariables(Environment); !set.empty())
+    ctx.Finding(kDebuggingVariables, set);
+  if (const std::string problem = ComputeCacheProblem(Environment); !problem.empty())
+    ctx.Finding(kComputeCacheUnusable, problem);
 }
 
 // The facts step has waited as well; what it waited in vain for is not waited for again.

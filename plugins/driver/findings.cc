@@ -10,6 +10,13 @@ CCI_FINDING(
     "NVIDIA_DRIVER_CAPABILITIES=compute,utility. Do not install libcuda in the image.",
     "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html")
 CCI_FINDING(
+    cudnn_ci::kDriverLibraryOffPath, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "the driver's library (libcuda.so.1) was mounted into this container, and the loader does not look there",
+    "Put the folder that the detail names on the image's loader path: into LD_LIBRARY_PATH, or into a file "
+    "of "
+    "/etc/ld.so.conf.d followed by ldconfig, as the nvidia/cuda images do.",
+    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/troubleshooting.html")
+CCI_FINDING(
     cudnn_ci::kDriverStubLibrary, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "the libcuda.so.1 that is loaded is the toolkit's link-time stub, not a driver",
     "Take the stubs directory out of LD_LIBRARY_PATH and /etc/ld.so.conf.d; for linking, LIBRARY_PATH is "
@@ -167,3 +174,15 @@ CCI_FINDING(cudnn_ci::kExclusiveComputeMode, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER
 CCI_FINDING(cudnn_ci::kMigModePending, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
             "MIG will be switched at the GPU's next reset", "Reset the GPU when it is free.",
             "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/index.html")
+CCI_FINDING(
+    cudnn_ci::kDebuggingVariables, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "variables are set that are meant for debugging, and change how every program here uses CUDA or cuDNN",
+    "Take them out of the image or the job, unless they are meant: with CUDA_FORCE_PTX_JIT or "
+    "CUDA_DISABLE_PTX_JIT libraries fail that lack the one form or the other, the others cost time.",
+    "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables")
+CCI_FINDING(
+    cudnn_ci::kComputeCacheUnusable, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
+    "the driver cannot keep the kernels that it compiles, and compiles them anew in each program",
+    "Set CUDA_CACHE_PATH to a folder that this user may write, or leave it: only programs that bring no code "
+    "for this GPU are slower to start.",
+    "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables")

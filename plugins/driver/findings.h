@@ -7,6 +7,7 @@ namespace cudnn_ci {
 
 inline constexpr char kDriverLibraryMissing[] = "driver-library-missing";
 inline constexpr char kDriverStubLibrary[] = "driver-stub-library";
+inline constexpr char kDriverLibraryOffPath[] = "driver-library-off-path";
 inline constexpr char kDriverLibraryUnloadable[] = "driver-library-unloadable";
 inline constexpr char kDriverBelowContract[] = "driver-below-contract";
 inline constexpr char kDriverVersionUnknown[] = "driver-version-unknown";
@@ -37,10 +38,12 @@ inline constexpr char kFabricWasSlow[] = "fabric-was-slow";
 inline constexpr char kUncorrectedMemoryErrors[] = "uncorrected-memory-errors";
 inline constexpr char kMemoryRepairPending[] = "memory-repair-pending";
 inline constexpr char kXidLogged[] = "xid-logged";
+inline constexpr char kDebuggingVariables[] = "debugging-variables";
 // Notes.
 inline constexpr char kPersistenceOff[] = "persistence-off";
 inline constexpr char kExclusiveComputeMode[] = "exclusive-compute-mode";
 inline constexpr char kMigModePending[] = "mig-mode-pending";
+inline constexpr char kComputeCacheUnusable[] = "compute-cache-unusable";
 
 }  // namespace cudnn_ci
 

@@ -19,12 +19,17 @@ std::string Quoted(const char* variable) {
 }
 
 // What tells "no driver on this host" from "the runtime was not asked to mount it" (the module is
-// visible in every container of a host that has one) and from a mount of the utility part alone.
+// visible in every container of a host that has one), from a mount of the utility part alone, and from one
+// into a folder that this image's loader does not know.
 InitFailure ExplainMissing(const std::string& loader_text) {
   const std::string module = LoadedModuleVersion();
   std::string detail = loader_text + "; " + Describe(DeviceNodes()) + "; /proc/driver/nvidia/version " +
                        (module.empty() ? "missing" : "says " + module) + "; " +
                        Quoted("NVIDIA_VISIBLE_DEVICES") + "; " + Quoted("NVIDIA_DRIVER_CAPABILITIES");
+  if (const std::vector<std::string> mounted = MountedDriverLibraries(); !mounted.empty())
+    return {kDriverLibraryOffPath, detail + ". " + mounted.front() +
+                                       " is there, where the loader does not look: LD_LIBRARY_PATH='" +
+                                       Environment("LD_LIBRARY_PATH") + "'"};
   NvmlApi nvml;
   nvml.Load();
   // A library that the image brought itself answers nothing where there is no driver.

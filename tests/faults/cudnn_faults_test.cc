@@ -13,10 +13,6 @@ constexpr char kMissing[] = "cudnn-missing";
 constexpr char kMain[] = "libcudnn.so.9", kOps[] = "libcudnn_ops.so.9";
 constexpr char kRuntime[] = "libcudnn_engines_runtime_compiled.so.9";
 
-Fault Image(const std::string& name, Make make, const std::string& slug, std::vector<std::string> named) {
-  return {name, std::move(make), slug, "image", 1, std::move(named), ""};
-}
-
 Fault PartMissing(const std::string& part) {
   const std::string file = "libcudnn_" + part + ".so.9";
   return Image(part + "_missing", Cudnn([file](FaultTest& t) { t.Remove(file); }), kUnloadable,
@@ -77,91 +73,150 @@ void UseSubjectWithoutCudnn(FaultTest& t) {
   t.UseSubjects("{\"mine\": \"path:" + folder + "\"}");
 }
 
-std::vector<Fault> Files() {
+// The files are sound, and on a file system of which nothing may be executed.
+bool ForbidExecution(FaultTest& t) {
+  t.UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  t.TakeCudnn();
+  return t.HideLoaderCache("mount --bind " + t.libraries() + " " + t.libraries() +
+                           " && mount -o remount,bind,noexec " + t.libraries());
+}
+
+std::vector<Fault> Missing() {
+  return Joined({
+      Showing("part of cuDNN 9 missing",
+              {
+                  PartMissing("graph"),
+                  PartMissing("ops"),
+                  PartMissing("cnn"),
+                  PartMissing("adv"),
+                  Image("full_package_with_the_parts_of_a_jit_only_one", Alone(LosePartsOfAFullWheel),
+                        kUnloadable, {"libcudnn_ops.so.9: cannot open shared object file"}),
+                  Image("completed_from_another_folder", Completed([](auto& t) { t.Remove(kOps); }),
+                        "cudnn-mixed-directories", {kOps}),
+                  Image("part_that_says_it_is_unusable", Machine([](auto& t) {
+                          t.Set("FAKE_CUDNN_FAULT", "call:cudnnCnnVersionCheck:1:3009");
+                        }),
+                        kUnloadable, {"cudnnCnnVersionCheck: 3009"}),
+                  Image("newest_part_lacks_more_than_the_driver",
+                        WithoutDriver([](auto& t) { TakeNewest(t, "more"); }), kUnloadable,
+                        {"libcudart.so.12: cannot open shared object file"}),
+              }),
+      Showing("heuristics or engines missing",
+              {
+                  PartMissing("heuristic"),
+                  PartMissing("engines_precompiled"),
+                  PartMissing("engines_runtime_compiled"),
+                  Unusable("jit_package_without_its_engines", kUnloadable, kRuntime,
+                           [](auto& t) { KeepJitParts(t), t.Remove(kRuntime); }),
+              }),
+      Showing("part of cuDNN 8 missing",
+              {Image("cudnn_8_with_a_part_missing", Alone(TakeCudnn8WithoutItsConvolutions), kUnloadable,
+                     {"libcudnn_cnn_infer.so.8: cannot open shared object file"})}),
+      Showing("no cuDNN",
+              {
+                  Unusable("main_library_missing", kMissing, "libcudnn.so.9: cannot open shared object file",
+                           [](auto& t) { t.Remove(kMain); }),
+                  Image("subject_without_cudnn_of_its_own", Machine(UseSubjectWithoutCudnn), kMissing,
+                        {"not in ", ", the subject's folder: the loader takes "}),
+              }),
+  });
+}
+
+std::vector<Fault> Damaged() {
   const std::string pointer =
       "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'a');
-  return {
-      PartMissing("graph"),
-      PartMissing("ops"),
-      PartMissing("cnn"),
-      PartMissing("adv"),
-      PartMissing("heuristic"),
-      PartMissing("engines_precompiled"),
-      PartMissing("engines_runtime_compiled"),
-      Unusable("part_empty", kUnloadable, "/libcudnn_ops.so.9 is empty (0 bytes)",
-               [](auto& t) { t.WriteLibrary(kOps, ""); }),
-      Unusable("part_is_text", kUnloadable, "/libcudnn_ops.so.9 (200 bytes) is not an ELF file",
-               [](auto& t) { t.WriteLibrary(kOps, std::string(200, 'x')); }),
-      Unusable("part_is_git_lfs_pointer", kUnloadable, "is a git-lfs pointer",
-               [pointer](auto& t) { t.WriteLibrary(kOps, pointer); }),
-      Unusable("part_truncated", kUnloadable,
-               "/libcudnn_ops.so.9 is truncated: ", [](auto& t) { t.Halve(kOps); }),
-      Unusable("part_of_another_machine", kUnloadable, "/libcudnn_ops.so.9 is built for another machine: ",
-               [](auto& t) { t.Patch(kOps, 18, kForeignMachine); }),
-      Unusable("part_of_32_bit", kUnloadable, "/libcudnn_ops.so.9 is a 32-bit library",
-               [](auto& t) { t.Patch(kOps, 4, 1); }),
-      Unusable("part_dangling", kUnloadable,
-               "/libcudnn_ops.so.9 is a link to nowhere/libcudnn_ops.so.9, which does",
-               [](auto& t) { t.Dangle(kOps); }),
-      Unusable("part_is_a_directory", kUnloadable, "/libcudnn_ops.so.9 is not a regular file",
-               ReplaceByDirectory),
-      Unusable("main_library_missing", kMissing, "libcudnn.so.9: cannot open shared object file",
-               [](auto& t) { t.Remove(kMain); }),
-      Unusable("main_library_dangling", kMissing, "/libcudnn.so.9 is a link to nowhere/libcudnn.so.9",
-               [](auto& t) { t.Dangle(kMain); }),
-      Unusable("main_library_of_another_machine", kMissing, "/libcudnn.so.9 is built for another machine: ",
-               [](auto& t) { t.Patch(kMain, 18, kForeignMachine); }),
-      Unusable("main_library_truncated", kUnloadable, "/libcudnn.so.9 is truncated",
-               [](auto& t) { t.Halve(kMain); }),
-      Unusable("jit_package_without_its_engines", kUnloadable, kRuntime,
-               [](auto& t) { KeepJitParts(t), t.Remove(kRuntime); }),
-      Image("full_package_with_the_parts_of_a_jit_only_one", Alone(LosePartsOfAFullWheel), kUnloadable,
-            {"libcudnn_ops.so.9: cannot open shared object file"}),
-      Image("newest_part_lacks_more_than_the_driver", WithoutDriver([](auto& t) { TakeNewest(t, "more"); }),
-            kUnloadable, {"libcudart.so.12: cannot open shared object file"}),
-      Image("newest_part_truncated_without_a_driver",
-            WithoutDriver([](auto& t) { TakeNewest(t), t.Halve(kRuntime); }), kUnloadable, {"is truncated"}),
-      Image("cudnn_8_with_a_part_missing", Alone(TakeCudnn8WithoutItsConvolutions), kUnloadable,
-            {"libcudnn_cnn_infer.so.8: cannot open shared object file"}),
-  };
+  return Joined({
+      Showing("truncated file",
+              {
+                  Unusable("part_empty", kUnloadable, "/libcudnn_ops.so.9 is empty (0 bytes)",
+                           [](auto& t) { t.WriteLibrary(kOps, ""); }),
+                  Unusable("part_truncated", kUnloadable,
+                           "/libcudnn_ops.so.9 is truncated: ", [](auto& t) { t.Halve(kOps); }),
+                  Unusable("main_library_truncated", kUnloadable, "/libcudnn.so.9 is truncated",
+                           [](auto& t) { t.Halve(kMain); }),
+                  Image("newest_part_truncated_without_a_driver",
+                        WithoutDriver([](auto& t) { TakeNewest(t), t.Halve(kRuntime); }), kUnloadable,
+                        {"is truncated"}),
+              }),
+      Showing(
+          "unusable file",
+          {
+              Unusable("part_is_text", kUnloadable, "/libcudnn_ops.so.9 (200 bytes) is not an ELF file",
+                       [](auto& t) { t.WriteLibrary(kOps, std::string(200, 'x')); }),
+              Unusable("part_is_git_lfs_pointer", kUnloadable, "is a git-lfs pointer",
+                       [pointer](auto& t) { t.WriteLibrary(kOps, pointer); }),
+              Unusable("part_of_another_machine", kUnloadable,
+                       "/libcudnn_ops.so.9 is built for another machine: ",
+                       [](auto& t) { t.Patch(kOps, 18, kForeignMachine); }),
+              Unusable("part_of_32_bit", kUnloadable, "/libcudnn_ops.so.9 is a 32-bit library",
+                       [](auto& t) { t.Patch(kOps, 4, 1); }),
+              Unusable("part_dangling", kUnloadable,
+                       "/libcudnn_ops.so.9 is a link to nowhere/libcudnn_ops.so.9, which does",
+                       [](auto& t) { t.Dangle(kOps); }),
+              Unusable("part_is_a_directory", kUnloadable, "/libcudnn_ops.so.9 is not a regular file",
+                       ReplaceByDirectory),
+              Unusable("main_library_dangling", kMissing, "/libcudnn.so.9 is a link to nowhere/libcudnn.so.9",
+                       [](auto& t) { t.Dangle(kMain); }),
+              Unusable("main_library_of_another_machine", kMissing,
+                       "/libcudnn.so.9 is built for another machine: ",
+                       [](auto& t) { t.Patch(kMain, 18, kForeignMachine); }),
+              Image("folder_that_nothing_may_be_run_from", ForbidExecution, kUnloadable,
+                    {"failed to map segment from shared object"}),
+          }),
+  });
 }
 
 std::vector<Fault> Mixtures() {
-  return {
-      Image("part_of_another_version", Cudnn([](auto& t) { t.Take("cudnn_old", kOps); }),
-            "cudnn-mixed-versions", {"9.14.0 (", "9.19.0 ("}),
-      Image("completed_from_another_folder", Completed([](auto& t) { t.Remove(kOps); }),
-            "cudnn-mixed-directories", {kOps}),
-      Image("foreign_part_completed_from_another_folder",
-            Completed([](auto& t) { t.Patch(kOps, 18, kForeignMachine); }), "cudnn-mixed-directories",
-            {"the loader passes over ", "/libcudnn_ops.so.9 is built for another machine"}),
-      Image("outside_the_contract", Machine([](auto& t) { t.Promise("image.cudnn", ">=9.20 <10"); }),
-            "cudnn-outside-contract", {"cuDNN 9.19.0 found, >=9.20 <10 promised"}),
-      Image("cudnn_8_where_9_is_promised", Alone(TakeCudnn8), "cudnn-outside-contract",
-            {"cuDNN 8.9.7 found, >=9.12 <10 promised"}),
-      Image("subject_with_cudnn_8_where_9_is_promised", Machine([](auto& t) { MakeWheel(t, "cudnn8"); }),
-            "cudnn-outside-contract", {"cuDNN 8.9.7 found", "site-packages/nvidia/cudnn/lib/libcudnn.so.8"}),
-      Image("subject_without_cudnn_of_its_own", Machine(UseSubjectWithoutCudnn), kMissing,
-            {"not in ", ", the subject's folder: the loader takes "}),
-      Image("for_another_cuda_major", Machine([](auto& t) { t.Set("FAKE_CUDNN_CUDART", "12090"); }),
-            "cudnn-flavour-mismatch", {"is built for CUDA 12; toolkit 13.0 is found"}),
-      Image("absent_promised", Machine([](auto& t) { t.Promise("image.cudnn", "absent"); }),
-            "cudnn-not-promised", {"/libcudnn.so.9"}),
-      Image("parts_say_that_versions_differ",
-            Machine([](auto& t) { t.Set("FAKE_CUDNN_FAULT", "call:cudnnOpsVersionCheck:1:1002"); }),
-            "cudnn-mixed-versions", {"cudnnOpsVersionCheck: 1002"}),
-      Image("part_that_says_it_is_unusable",
-            Machine([](auto& t) { t.Set("FAKE_CUDNN_FAULT", "call:cudnnCnnVersionCheck:1:3009"); }),
-            kUnloadable, {"cudnnCnnVersionCheck: 3009"}),
-      Image("part_of_another_folder_loaded_on_demand", Machine(OpenAnotherOnDemand),
-            "cudnn-mixed-directories", {"loaded are ", "/other:"}),
-      Image("handle_cannot_be_created",
-            Machine([](auto& t) { t.Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:1:1001"); }),
-            "cudnn-init-failed", {"1001"}),
-  };
+  return Joined({
+      Showing(
+          "mixed cuDNN versions",
+          {
+              Image("part_of_another_version", Cudnn([](auto& t) { t.Take("cudnn_old", kOps); }),
+                    "cudnn-mixed-versions", {"9.14.0 (", "9.19.0 ("}),
+              Image("foreign_part_completed_from_another_folder",
+                    Completed([](auto& t) { t.Patch(kOps, 18, kForeignMachine); }), "cudnn-mixed-directories",
+                    {"the loader passes over ", "/libcudnn_ops.so.9 is built for another machine"}),
+              Image("parts_say_that_versions_differ",
+                    Machine([](auto& t) { t.Set("FAKE_CUDNN_FAULT", "call:cudnnOpsVersionCheck:1:1002"); }),
+                    "cudnn-mixed-versions", {"cudnnOpsVersionCheck: 1002"}),
+          }),
+      Showing("file under a longer name",
+              {Image("part_of_another_folder_loaded_on_demand", Machine(OpenAnotherOnDemand),
+                     "cudnn-mixed-directories", {"loaded are ", "/other:"})}),
+      Showing(
+          "cuDNN outside the promise",
+          {
+              Image("outside_the_contract", Machine([](auto& t) { t.Promise("image.cudnn", ">=9.20 <10"); }),
+                    "cudnn-outside-contract", {"cuDNN 9.19.0 found, >=9.20 <10 promised"}),
+              Image("cudnn_8_where_9_is_promised", Alone(TakeCudnn8), "cudnn-outside-contract",
+                    {"cuDNN 8.9.7 found, >=9.12 <10 promised"}),
+              Image("subject_with_cudnn_8_where_9_is_promised",
+                    Machine([](auto& t) { MakeWheel(t, "cudnn8"); }), "cudnn-outside-contract",
+                    {"cuDNN 8.9.7 found", "site-packages/nvidia/cudnn/lib/libcudnn.so.8"}),
+              Image("absent_promised", Machine([](auto& t) { t.Promise("image.cudnn", "absent"); }),
+                    "cudnn-not-promised", {"/libcudnn.so.9"}),
+          }),
+      Showing("cuDNN for another CUDA major",
+              {Image("for_another_cuda_major", Machine([](auto& t) { t.Set("FAKE_CUDNN_CUDART", "12090"); }),
+                     "cudnn-flavour-mismatch", {"is built for CUDA 12; toolkit 13.0 is found"})}),
+      Showing(
+          "GPU that this cuDNN does not support",
+          {Image("gpu_older_than_this_cudnn_supports",
+                 Machine([](auto& t) { t.Set("FAKE_CC", "7.0"), t.StaticOnly(); }), "cudnn-gpu-unsupported",
+                 {"cuDNN 9.19.0 for CUDA 13 supports compute capability 7.5 and later",
+                  "NVIDIA Fake 0 has 7.0"})}),
+      Showing("GPU newer than cuDNN",
+              {Sound("gpu_newer_than_this_cudnn", Machine([](auto& t) { t.Set("FAKE_CC", "13.0"); }),
+                     "gpu-newer-than-cudnn")}),
+      Showing("cuDNN that does not initialise", {Image("handle_cannot_be_created", Machine([](auto& t) {
+                                                         t.Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:1:1001");
+                                                       }),
+                                                       "cudnn-init-failed", {"1001"})}),
+  });
 }
 
-INSTANTIATE_TEST_SUITE_P(CudnnFiles, FaultTableTest, ::testing::ValuesIn(Files()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(CudnnMissing, FaultTableTest, ::testing::ValuesIn(Missing()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(CudnnDamaged, FaultTableTest, ::testing::ValuesIn(Damaged()), NameOfFault);
 INSTANTIATE_TEST_SUITE_P(CudnnMixtures, FaultTableTest, ::testing::ValuesIn(Mixtures()), NameOfFault);
 
 }  // namespace

@@ -65,9 +65,9 @@ void FaultTest::Patch(const std::string& name, long offset, char byte) const {
   file.put(byte);
 }
 
-bool FaultTest::HideLoaderCache(const std::string& another) {
-  const auto words = InMountNamespace("mount --bind /dev/null /etc/ld.so.cache" +
-                                      (another.empty() ? "" : " && mount --bind /dev/null " + another));
+bool FaultTest::HideLoaderCache(const std::string& mounts) {
+  const auto words =
+      InMountNamespace("mount --bind /dev/null /etc/ld.so.cache" + (mounts.empty() ? "" : " && " + mounts));
   gate().Before(words);
   return !words.empty();
 }
@@ -78,34 +78,89 @@ GateResult FaultTest::Diagnose() {
        {"driver.load", "driver.version", "driver.devices", "driver.canary", "toolkit.runtime",
         "toolkit.nvrtc", "toolkit.launch", "cudnn.load", "cudnn.version", "cudnn.init"})
     entries += (entries.empty() ? "" : ", ") + Entry(check);
-  return Run(entries, arguments_);
+  return Run(entries + further_, arguments_);
 }
 
-void PrintTo(const Fault& fault, std::ostream* os) { *os << fault.name; }
+std::vector<Fault> Showing(const std::string& mode, std::vector<Fault> rows) {
+  for (Fault& row : rows) row.mode = mode;
+  return rows;
+}
+
+std::vector<Fault> Joined(const std::vector<std::vector<Fault>>& groups) {
+  std::vector<Fault> all;
+  for (const std::vector<Fault>& group : groups) all.insert(all.end(), group.begin(), group.end());
+  return all;
+}
+
+Fault Image(const std::string& name, std::function<bool(FaultTest&)> make, const std::string& slug,
+            std::vector<std::string> named) {
+  return {name, std::move(make), slug, "image", 1, std::move(named)};
+}
+
+Fault Runner(const std::string& name, std::function<bool(FaultTest&)> make, const std::string& slug,
+             std::vector<std::string> named) {
+  return {name, std::move(make), slug, "runner", 3, std::move(named)};
+}
+
+Fault Sound(const std::string& name, std::function<bool(FaultTest&)> make, const std::string& note) {
+  return {name, std::move(make), "", "", 0, {}, note};
+}
+
+void PrintTo(const Fault& fault, std::ostream* os) {
+  *os << fault.mode << ": ";
+  if (!fault.slug.empty())
+    *os << fault.blame << "." << fault.slug;
+  else if (fault.exit_code != 0)
+    *os << "exit " << fault.exit_code;
+  else
+    *os << "green" << (fault.note.empty() ? "" : " with " + fault.note);
+}
 
 std::string NameOfFault(const ::testing::TestParamInfo<Fault>& info) { return info.param.name; }
 
+void FaultTableTest::ExpectGreen(const Fault& fault, const GateResult& r) {
+  RecordProperty("sound", r.exit_code == 0 ? 1 : 0);
+  EXPECT_TRUE(r.report["root_cause"].is_null()) << r.report["root_cause"];
+  std::vector<std::string> said;
+  for (const json& c : r.report["cases"])
+    for (const json& finding : c["findings"]) said.push_back(finding["slug"]);
+  if (!fault.note.empty()) {
+    EXPECT_THAT(said, ::testing::Contains(fault.note)) << r.out;
+  }
+}
+
+// Nothing ran, and the words on stderr say what is wrong in the matrix.
+void FaultTableTest::ExpectRefused(const Fault& fault, const GateResult& r) {
+  RecordProperty("detected", r.exit_code == 2 ? 1 : 0);
+  EXPECT_TRUE(r.report.is_null());
+  bool named = r.exit_code == 2;
+  for (const std::string& words : fault.named) {
+    EXPECT_THAT(r.err, ::testing::HasSubstr(words));
+    named = named && r.err.find(words) != std::string::npos;
+  }
+  RecordProperty("named", named ? 1 : 0);
+}
+
 void FaultTableTest::ExpectNamed(const Fault& fault) {
+  RecordProperty("mode", fault.mode);
   if (!fault.make(*this)) GTEST_SKIP() << "this machine cannot have the environment";
   const GateResult r = Diagnose();
+  EXPECT_EQ(r.exit_code, fault.exit_code) << r.out << r.err;
+  if (fault.exit_code == 2) return ExpectRefused(fault, r);
   ASSERT_TRUE(r.report.is_object()) << r.out << r.err;
-  EXPECT_EQ(r.exit_code, fault.exit_code) << r.out;
-  if (fault.slug.empty()) {
-    EXPECT_TRUE(r.report["root_cause"].is_null()) << r.report["root_cause"];
-    std::vector<std::string> said;
-    for (const json& c : r.report["cases"])
-      for (const json& finding : c["findings"]) said.push_back(finding["slug"]);
-    if (!fault.note.empty()) {
-      EXPECT_THAT(said, ::testing::Contains(fault.note)) << r.out;
-    }
-    return;
-  }
+  if (fault.slug.empty()) return ExpectGreen(fault, r);
+  RecordProperty("detected", r.exit_code != 0 && r.exit_code != 2 ? 1 : 0);
   const json& root = r.report["root_cause"];
   ASSERT_TRUE(root.is_object()) << r.out;
   EXPECT_EQ(root["slug"], fault.slug) << root;
   EXPECT_EQ(root["blame"], fault.blame) << root;
-  for (const std::string& words : fault.named)
-    EXPECT_THAT(root["detail"].get<std::string>(), ::testing::HasSubstr(words));
+  bool named = root["slug"] == fault.slug && root["blame"] == fault.blame && r.exit_code == fault.exit_code;
+  for (const std::string& words : fault.named) {
+    const std::string detail = root["detail"].get<std::string>();
+    EXPECT_THAT(detail, ::testing::HasSubstr(words));
+    named = named && detail.find(words) != std::string::npos;
+  }
+  RecordProperty("named", named ? 1 : 0);
 }
 
 TEST_P(FaultTableTest, IsNamed) { ExpectNamed(GetParam()); }

@@ -1,5 +1,6 @@
 // A table of environments, each a machine of fake or real libraries with one thing wrong or with nothing
-// wrong, and what the gate must say of it: the first finding, whose fault it is, and the exit code.
+// wrong, and what the gate must say of it: the first finding, whose fault it is, and the exit code. The rows
+// are those of harness/docs/failure-modes.md.
 #ifndef CUDNN_CI_TESTS_FAULTS_FAULT_TEST_H_
 #define CUDNN_CI_TESTS_FAULTS_FAULT_TEST_H_
 
@@ -24,6 +25,7 @@ class FaultTest : public ShippedTest {
   using ShippedTest::Take;
   using ShippedTest::TakeCudnn;
   using ShippedTest::UseFakes;
+  using ShippedTest::UseShapes;
   using ShippedTest::UseSubjects;
   using ShippedTest::WriteLibrary;
 
@@ -39,40 +41,62 @@ class FaultTest : public ShippedTest {
   void Patch(const std::string& name, long offset, char byte) const;
   // In place of a file of libraries(): a link to nothing.
   void Dangle(const std::string& name) const;
-  // The loader's cache of this machine is not seen: what it holds cannot complete a fake install. Nor is
-  // another file, in the words of a shell. False: this
-  // user cannot have a mount namespace.
-  bool HideLoaderCache(const std::string& another = "");
+  // The loader's cache of this machine is not seen: what it holds cannot complete a fake install. Further
+  // mounts, in a shell's words and without a single quote, come behind that. False: this user cannot have
+  // them.
+  bool HideLoaderCache(const std::string& mounts = "");
   // Keeps what needs no GPU and no driver.
   void StaticOnly() { arguments_ = {"--stage", "static"}; }
+  // One more entry of the matrix, behind the environment's checks.
+  void Also(const std::string& entry) { further_ += ", " + entry; }
 
-  // Runs all checks of the environment.
+  // Runs all checks of the environment, and the further ones.
   GateResult Diagnose();
 
  private:
   std::vector<std::string> arguments_;
+  std::string further_;
 };
 
 struct Fault {
   std::string name;
   // Makes the environment; false: this machine cannot have it, and the row is skipped.
   std::function<bool(FaultTest&)> make;
-  std::string slug;  // of the first finding; empty: none, the environment is healthy
+  std::string slug;  // of the first finding; empty: none, the environment is healthy or the matrix refused
   std::string blame;
   int exit_code = 0;
-  std::vector<std::string> named;  // what the finding's detail must hold
-  std::string note;                // of a healthy environment: the finding that is said all the same
+  std::vector<std::string> named;  // what the finding's detail must hold, or what is said of a refused matrix
+  std::string note = {};           // of a healthy environment: the finding that is said all the same
+  std::string mode = {};           // by its name on the page
 };
 
+// Rows that show one failure mode, or one kind of sound environment.
+std::vector<Fault> Showing(const std::string& mode, std::vector<Fault> rows);
+std::vector<Fault> Joined(const std::vector<std::vector<Fault>>& groups);
+
+// A row whose fault is the image's, or the runner's.
+Fault Image(const std::string& name, std::function<bool(FaultTest&)> make, const std::string& slug,
+            std::vector<std::string> named);
+Fault Runner(const std::string& name, std::function<bool(FaultTest&)> make, const std::string& slug,
+             std::vector<std::string> named);
+// A row with nothing wrong.
+Fault Sound(const std::string& name, std::function<bool(FaultTest&)> make, const std::string& note = "");
+
+// "MODE: image.cudnn-missing": what --gtest_list_tests shows of a row, and the test of the page reads.
 void PrintTo(const Fault& fault, std::ostream* os);
 
 // For INSTANTIATE_TEST_SUITE_P.
 std::string NameOfFault(const ::testing::TestParamInfo<Fault>& info);
 
-// Runs one row against a fresh machine.
+// Runs one row against a fresh machine, and records what came of it for the table: "mode", and "sound" or
+// "detected" and "named".
 class FaultTableTest : public FaultTest, public ::testing::WithParamInterface<Fault> {
  protected:
   void ExpectNamed(const Fault& fault);
+
+ private:
+  void ExpectGreen(const Fault& fault, const GateResult& r);
+  void ExpectRefused(const Fault& fault, const GateResult& r);
 };
 
 }  // namespace cudnn_ci

@@ -8,20 +8,16 @@ namespace {
 constexpr char kUnloadable[] = "cudnn-sublibrary-unloadable";
 constexpr char kGraph[] = "libcudnn_graph.so.9", kCnn[] = "libcudnn_cnn.so.9", kOps[] = "libcudnn_ops.so.9";
 
-Make Real(const std::function<void(FaultTest&)>& spoil, const std::string& hidden = "") {
-  return [spoil, hidden](FaultTest& t) {
+Make Real(const std::function<void(FaultTest&)>& spoil, const std::string& mounts = "") {
+  return [spoil, mounts](FaultTest& t) {
     t.UseFakes({"cudart13", "nvrtc"});
     t.Promise("image.cudnn", ">=9.0 <10");
     t.StaticOnly();
     t.UseSubjects("{\"copy\": \"path:" + t.libraries() + "\"}");
     if (!t.LinkRealCudnn()) return false;
     spoil(t);
-    return t.HideLoaderCache(hidden);
+    return t.HideLoaderCache(mounts);
   };
-}
-
-Fault Image(const std::string& name, Make make, const std::string& slug, std::vector<std::string> named) {
-  return {name, std::move(make), slug, "image", 1, std::move(named), ""};
 }
 
 Fault PartMissing(const std::string& part) {
@@ -36,29 +32,39 @@ Fault Unusable(const std::string& name, const std::string& words,
 }
 
 std::vector<Fault> Faults() {
-  return {
-      {"whole", Real([](auto&) {}), "", "", 0, {}, ""},
-      {"jit_only", Real(KeepJitParts), "", "", 0, {}, "cudnn-jit-only"},
-      PartMissing("graph"),
-      PartMissing("ops"),
-      PartMissing("cnn"),
-      PartMissing("adv"),
-      PartMissing("heuristic"),
-      PartMissing("engines_precompiled"),
-      PartMissing("engines_runtime_compiled"),
-      Unusable("graph_truncated", "/libcudnn_graph.so.9 is truncated: ", [](auto& t) { t.Halve(kGraph); }),
-      Unusable("ops_truncated", "/libcudnn_ops.so.9 is truncated: ", [](auto& t) { t.Halve(kOps); }),
-      Unusable("graph_empty", "/libcudnn_graph.so.9 is empty", [](auto& t) { t.WriteLibrary(kGraph, ""); }),
-      Unusable("cnn_of_another_machine", "/libcudnn_cnn.so.9 is built for another machine: ",
-               [](auto& t) { t.Patch(kCnn, 18, kForeignMachine); }),
-      Unusable("cnn_of_32_bit", "/libcudnn_cnn.so.9 is a 32-bit library",
-               [](auto& t) { t.Patch(kCnn, 4, 1); }),
-      Unusable("cnn_dangling", "/libcudnn_cnn.so.9 is a link to nowhere/", [](auto& t) { t.Dangle(kCnn); }),
-      Image("ops_of_another_version", Real([](auto& t) { t.Take("cudnn_old", kOps); }),
-            "cudnn-mixed-versions", {"9.14.0 ("}),
-      Image("zlib_missing", Real([](auto&) {}, "$(readlink -f /lib/*-linux-gnu/libz.so.1)"), kUnloadable,
-            {"libz.so.1"}),
-  };
+  return Joined({
+      Showing("cuDNN alone", {Sound("whole", Real([](auto&) {}))}),
+      Showing("JIT-only cuDNN", {Sound("jit_only", Real(KeepJitParts), "cudnn-jit-only")}),
+      Showing("part of cuDNN 9 missing",
+              {PartMissing("graph"), PartMissing("ops"), PartMissing("cnn"), PartMissing("adv")}),
+      Showing("heuristics or engines missing", {PartMissing("heuristic"), PartMissing("engines_precompiled"),
+                                                PartMissing("engines_runtime_compiled")}),
+      Showing(
+          "truncated file",
+          {
+              Unusable("graph_truncated",
+                       "/libcudnn_graph.so.9 is truncated: ", [](auto& t) { t.Halve(kGraph); }),
+              Unusable("ops_truncated", "/libcudnn_ops.so.9 is truncated: ", [](auto& t) { t.Halve(kOps); }),
+              Unusable("graph_empty", "/libcudnn_graph.so.9 is empty",
+                       [](auto& t) { t.WriteLibrary(kGraph, ""); }),
+          }),
+      Showing("unusable file",
+              {
+                  Unusable("cnn_of_another_machine", "/libcudnn_cnn.so.9 is built for another machine: ",
+                           [](auto& t) { t.Patch(kCnn, 18, kForeignMachine); }),
+                  Unusable("cnn_of_32_bit", "/libcudnn_cnn.so.9 is a 32-bit library",
+                           [](auto& t) { t.Patch(kCnn, 4, 1); }),
+                  Unusable("cnn_dangling", "/libcudnn_cnn.so.9 is a link to nowhere/",
+                           [](auto& t) { t.Dangle(kCnn); }),
+              }),
+      Showing("mixed cuDNN versions",
+              {Image("ops_of_another_version", Real([](auto& t) { t.Take("cudnn_old", kOps); }),
+                     "cudnn-mixed-versions", {"9.14.0 ("})}),
+      Showing("zlib missing",
+              {Image("zlib_missing",
+                     Real([](auto&) {}, "mount --bind /dev/null $(readlink -f /lib/*-linux-gnu/libz.so.1)"),
+                     kUnloadable, {"libz.so.1"})}),
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Real, FaultTableTest, ::testing::ValuesIn(Faults()), NameOfFault);

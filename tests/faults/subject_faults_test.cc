@@ -11,12 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Fault Image(const std::string& name, Make make, const std::string& slug, std::vector<std::string> named) {
-  return {name, std::move(make), slug, "image", 1, std::move(named), ""};
-}
-
-Fault Sound(const std::string& name, Make make) { return {name, std::move(make), "", "", 0, {}, ""}; }
-
 std::string Site(FaultTest& t) { return t.gate().Path("venv/lib/python3.11/site-packages"); }
 std::string Wheel(FaultTest& t, const std::string& package) {
   return Site(t) + "/nvidia/" + package + "/lib";
@@ -137,26 +131,34 @@ void UseTwelve(FaultTest& t) {
   t.Set("FAKE_CUDNN_CUDART", "12090");
 }
 
-std::vector<Fault> Healthy() {
-  return {
-      Sound("wheels_alone", WheelsAlone([](auto&) {})),
-      Sound("wheels_beside_a_system_install", WheelsBesideSystem(UseSystemToo)),
-      Sound("wheels_beside_a_broken_system_install_that_they_never_meet", UseBrokenSystem),
-      // Whoever loads it may load all of it.
-      Sound("wheels_without_a_framework_beside_other_parts", WheelsBesideSystem(MixSystem)),
-      Sound("framework_that_loads_every_part_by_its_path", WheelsBesideSystem([](auto& t) {
-              MixSystem(t), AddTorch(t, "rpath", "cudnn_libs = [\"libcudnn_*.so.*[0-9]\"]\n");
-            })),
-      Sound("wheels_of_cuda_12_where_12_or_13_is_promised",
-            WheelsBesideSystem([](auto& t) { UseTwelve(t), t.Promise("image.toolkit", ">=12.0 <14"); })),
-      Sound("conda_environment", Alone(MakeConda)),
-      Sound("program_with_a_run_path", Alone(MakeProgram)),
-      Sound("several_folders", Alone(UseTwoFolders)),
-      Sound("environment_that_lives_from_the_system",
-            WheelsBesideSystem([](auto& t) { fs::remove_all(Site(t) + "/nvidia"); })),
-      Sound("framework_that_takes_the_same_version_from_ld_library_path",
-            WheelsBesideSystem([](auto& t) { AddTorch(t, "runpath"); })),
-  };
+std::vector<Fault> SoundSubjects() {
+  return Joined({
+      Showing("wheels alone", {Sound("wheels_alone", WheelsAlone([](auto&) {}))}),
+      Showing("wheel beside a system install",
+              {
+                  Sound("wheels_beside_a_system_install", WheelsBesideSystem(UseSystemToo)),
+                  Sound("environment_that_lives_from_the_system",
+                        WheelsBesideSystem([](auto& t) { fs::remove_all(Site(t) + "/nvidia"); })),
+                  Sound("framework_that_takes_the_same_version_from_ld_library_path",
+                        WheelsBesideSystem([](auto& t) { AddTorch(t, "runpath"); })),
+              }),
+      Showing("installs that never meet",
+              {
+                  Sound("wheels_beside_a_broken_system_install_that_they_never_meet", UseBrokenSystem),
+                  // Whoever loads it may load all of it.
+                  Sound("wheels_without_a_framework_beside_other_parts", WheelsBesideSystem(MixSystem)),
+                  Sound("framework_that_loads_every_part_by_its_path", WheelsBesideSystem([](auto& t) {
+                          MixSystem(t), AddTorch(t, "rpath", "cudnn_libs = [\"libcudnn_*.so.*[0-9]\"]\n");
+                        })),
+              }),
+      Showing("two CUDA majors",
+              {Sound("wheels_of_cuda_12_where_12_or_13_is_promised", WheelsBesideSystem([](auto& t) {
+                       UseTwelve(t), t.Promise("image.toolkit", ">=12.0 <14");
+                     }))}),
+      Showing("conda environment", {Sound("conda_environment", Alone(MakeConda))}),
+      Showing("program with a run path", {Sound("program_with_a_run_path", Alone(MakeProgram))}),
+      Showing("several folders", {Sound("several_folders", Alone(UseTwoFolders))}),
+  });
 }
 
 void HalveWheel(FaultTest& t, const std::string& name) {
@@ -166,56 +168,80 @@ void HalveWheel(FaultTest& t, const std::string& name) {
 
 void UseSubject(FaultTest& t, const std::string& spec) { t.UseSubjects("{\"mine\": \"" + spec + "\"}"); }
 
-std::vector<Fault> Broken() {
-  const std::string ops = "libcudnn_ops.so.9", unloadable = "cudnn-sublibrary-unloadable";
-  return {
-      Image("interpreter_missing", WheelsAlone([](auto& t) { UseSubject(t, "python:/nowhere/bin/python"); }),
-            "subject-missing", {"subject mine: /nowhere/bin/python: no such file"}),
-      Image("environment_without_its_interpreter",
-            WheelsAlone([](auto& t) { fs::remove(t.gate().Path("base/bin/python3.11")); }), "subject-missing",
-            {"/venv/bin/python is a link to ", "/base/bin/python3.11, which does not exist"}),
-      Image("program_missing", Alone([](auto& t) { UseSubject(t, "program:/nowhere/run"); }),
-            "subject-missing", {"/nowhere/run: No such file or directory"}),
-      Image("environment_without_a_cudnn", WheelsAlone([](auto& t) { fs::remove_all(Wheel(t, "cudnn")); }),
-            "cudnn-missing",
-            {"libcudnn.so.9: cannot open shared object file", "/venv/bin/python looks into ",
-             "/nvidia/cuda_runtime/lib"}),
-      Image("wheel_lacks_a_part", WheelsAlone([ops](auto& t) { fs::remove(Wheel(t, "cudnn") + "/" + ops); }),
-            unloadable, {ops + ": cannot open shared object file"}),
-      Image("wheel_truncated", WheelsAlone([ops](auto& t) { HalveWheel(t, ops); }), unloadable,
-            {"/nvidia/cudnn/lib/" + ops + " is truncated"}),
-      Image("wheel_completed_from_the_system",
-            WheelsBesideSystem([ops](auto& t) { fs::remove(Wheel(t, "cudnn") + "/" + ops); }),
-            "cudnn-mixed-directories", {"/nvidia/cudnn/lib ("}),
-      Image("wheel_is_a_dangling_link", WheelsBesideSystem([](auto& t) {
-              fs::remove(Wheel(t, "cudnn") + "/libcudnn.so.9");
-              fs::create_symlink("nowhere", Wheel(t, "cudnn") + "/libcudnn.so.9");
-            }),
-            "cudnn-missing",
-            {"the subject's folders: the loader takes ", "libcudnn.so.9 is a link to nowhere"}),
-      Image("older_cudnn_in_ld_library_path_hides_the_wheel", WheelsBesideSystem([](auto& t) {
-              AddTorch(t, "runpath"), t.TakeAll("cudnn_new", Wheel(t, "cudnn"));
-            }),
-            "cudnn-overridden-by-older",
-            {"cuDNN 9.19.0 (", "found through LD_LIBRARY_PATH entry ", "hides 9.28.0 in ",
-             "/nvidia/cudnn/lib"}),
-      Image("parts_of_another_version_in_ld_library_path",
-            WheelsBesideSystem([](auto& t) { MixSystem(t), AddTorch(t, "rpath"); }), "cudnn-mixed-versions",
-            {"opens its parts by name", "/libcudnn_ops.so.9 of 9.14.0"}),
-      Image("parts_of_another_version_for_jax", WheelsBesideSystem([](auto& t) { MixSystem(t), AddJax(t); }),
-            "cudnn-mixed-versions", {"/libcudnn_ops.so.9 of 9.14.0"}),
-      Image("wheels_of_cuda_12_where_13_is_promised", WheelsBesideSystem(UseTwelve),
-            "toolkit-outside-contract",
-            {"toolkit 12.8 found, >=13.0 <14 promised; the subject's own, ", "/nvidia/cuda_runtime/lib/"}),
-      Image("one_of_several_folders_missing", Alone([](auto& t) {
-              UseTwoFolders(t), UseSubject(t, "path:" + t.gate().Path("dnn") + ":/nowhere/lib");
-            }),
-            "subject-missing", {"/nowhere/lib: No such file or directory"}),
-  };
+std::vector<Fault> MissingSubjects() {
+  return Showing("subject missing",
+                 {
+                     Image("interpreter_missing",
+                           WheelsAlone([](auto& t) { UseSubject(t, "python:/nowhere/bin/python"); }),
+                           "subject-missing", {"subject mine: /nowhere/bin/python: no such file"}),
+                     Image("environment_without_its_interpreter",
+                           WheelsAlone([](auto& t) { fs::remove(t.gate().Path("base/bin/python3.11")); }),
+                           "subject-missing",
+                           {"/venv/bin/python is a link to ", "/base/bin/python3.11, which does not exist"}),
+                     Image("program_missing", Alone([](auto& t) { UseSubject(t, "program:/nowhere/run"); }),
+                           "subject-missing", {"/nowhere/run: No such file or directory"}),
+                     Image("one_of_several_folders_missing", Alone([](auto& t) {
+                             UseTwoFolders(t),
+                                 UseSubject(t, "path:" + t.gate().Path("dnn") + ":/nowhere/lib");
+                           }),
+                           "subject-missing", {"/nowhere/lib: No such file or directory"}),
+                 });
 }
 
-INSTANTIATE_TEST_SUITE_P(SubjectsHealthy, FaultTableTest, ::testing::ValuesIn(Healthy()), NameOfFault);
-INSTANTIATE_TEST_SUITE_P(SubjectsBroken, FaultTableTest, ::testing::ValuesIn(Broken()), NameOfFault);
+std::vector<Fault> BrokenSubjects() {
+  const std::string ops = "libcudnn_ops.so.9", unloadable = "cudnn-sublibrary-unloadable";
+  return Joined({
+      Showing("no cuDNN",
+              {Image("environment_without_a_cudnn",
+                     WheelsAlone([](auto& t) { fs::remove_all(Wheel(t, "cudnn")); }), "cudnn-missing",
+                     {"libcudnn.so.9: cannot open shared object file", "/venv/bin/python looks into ",
+                      "/nvidia/cuda_runtime/lib"})}),
+      Showing("part of cuDNN 9 missing",
+              {
+                  Image("wheel_lacks_a_part",
+                        WheelsAlone([ops](auto& t) { fs::remove(Wheel(t, "cudnn") + "/" + ops); }),
+                        unloadable, {ops + ": cannot open shared object file"}),
+                  Image("wheel_completed_from_the_system",
+                        WheelsBesideSystem([ops](auto& t) { fs::remove(Wheel(t, "cudnn") + "/" + ops); }),
+                        "cudnn-mixed-directories", {"/nvidia/cudnn/lib ("}),
+              }),
+      Showing("truncated file", {Image("wheel_truncated", WheelsAlone([ops](auto& t) { HalveWheel(t, ops); }),
+                                       unloadable, {"/nvidia/cudnn/lib/" + ops + " is truncated"})}),
+      Showing("unusable file",
+              {Image("wheel_is_a_dangling_link", WheelsBesideSystem([](auto& t) {
+                       fs::remove(Wheel(t, "cudnn") + "/libcudnn.so.9");
+                       fs::create_symlink("nowhere", Wheel(t, "cudnn") + "/libcudnn.so.9");
+                     }),
+                     "cudnn-missing",
+                     {"the subject's folders: the loader takes ", "libcudnn.so.9 is a link to nowhere"})}),
+      Showing("cuDNN hidden by LD_LIBRARY_PATH",
+              {Image("older_cudnn_in_ld_library_path_hides_the_wheel", WheelsBesideSystem([](auto& t) {
+                       AddTorch(t, "runpath"), t.TakeAll("cudnn_new", Wheel(t, "cudnn"));
+                     }),
+                     "cudnn-overridden-by-older",
+                     {"cuDNN 9.19.0 (", "found through LD_LIBRARY_PATH entry ", "hides 9.28.0 in ",
+                      "/nvidia/cudnn/lib"})}),
+      Showing("mixed cuDNN versions",
+              {
+                  Image("parts_of_another_version_in_ld_library_path",
+                        WheelsBesideSystem([](auto& t) { MixSystem(t), AddTorch(t, "rpath"); }),
+                        "cudnn-mixed-versions", {"opens its parts by name", "/libcudnn_ops.so.9 of 9.14.0"}),
+                  Image("parts_of_another_version_for_jax",
+                        WheelsBesideSystem([](auto& t) { MixSystem(t), AddJax(t); }), "cudnn-mixed-versions",
+                        {"/libcudnn_ops.so.9 of 9.14.0"}),
+              }),
+      Showing("toolkit outside the promise",
+              {Image("wheels_of_cuda_12_where_13_is_promised", WheelsBesideSystem(UseTwelve),
+                     "toolkit-outside-contract",
+                     {"toolkit 12.8 found, >=13.0 <14 promised; the subject's own, ",
+                      "/nvidia/cuda_runtime/lib/"})}),
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(SubjectsSound, FaultTableTest, ::testing::ValuesIn(SoundSubjects()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(SubjectsMissing, FaultTableTest, ::testing::ValuesIn(MissingSubjects()),
+                         NameOfFault);
+INSTANTIATE_TEST_SUITE_P(SubjectsBroken, FaultTableTest, ::testing::ValuesIn(BrokenSubjects()), NameOfFault);
 
 }  // namespace
 }  // namespace cudnn_ci

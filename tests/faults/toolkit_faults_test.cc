@@ -9,18 +9,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Fault Image(const std::string& name, Make make, const std::string& slug, const std::string& named) {
-  return {name, std::move(make), slug, "image", 1, {named}, ""};
-}
-
 // CUDA 13 and 12 side by side.
 void UseBoth(FaultTest& t) {
   t.UseFakes({"libcuda", "nvml", "cudart13", "cudart12", "nvrtc", "nvrtc12", "cudnn"});
-}
-
-void PromiseTwelve(FaultTest& t) {
-  t.Promise("image.toolkit", ">=12.0 <13");
-  t.Set("FAKE_CUDNN_CUDART", "12090");
 }
 
 // Everything but this fake.
@@ -45,48 +36,73 @@ Make TwelvePromisedAndBroken(const std::string& library) {
   });
 }
 
-std::vector<Fault> Broken() {
-  return {
-      Image("runtime_missing", Alone([](auto& t) { UseAllBut(t, "cudart13"); }), "toolkit-runtime-missing",
-            "libcudart.so.13"),
-      Image("runtime_truncated",
-            Machine([](auto& t) { t.Take("cudart13", "libcudart.so.13"), t.Halve("libcudart.so.13"); }),
-            "toolkit-runtime-missing", "/libcudart.so.13 is truncated"),
-      Image("runtime_says_no_version", Machine([](auto& t) { t.Set("FAKE_CUDART_STATUS", "35"); }),
-            "toolkit-runtime-missing", "returned 35"),
-      Image("promised_runtime_broken_beside_a_sound_one", TwelvePromisedAndBroken("libcudart.so.12"),
-            "toolkit-runtime-missing", "libcudart.so.12"),
-      Image("runtime_outside_the_contract", Alone(PromiseTwelve), "toolkit-outside-contract",
-            "toolkit 13.0 found, >=12.0 <13 promised"),
-      Image("nvrtc_missing", Alone([](auto& t) { UseAllBut(t, "nvrtc"); }), "nvrtc-missing",
-            "libnvrtc.so.13"),
-      Image("nvrtc_of_another_major", Alone([](auto& t) {
-              t.UseFakes({"libcuda", "nvml", "cudart13", "nvrtc12", "cudnn"});
-            }),
-            "nvrtc-outside-contract", "NVRTC 12.8 found, >=13.0 <14 promised"),
-      Image("promised_nvrtc_broken_beside_a_sound_one", TwelvePromisedAndBroken("libnvrtc.so.12"),
-            "nvrtc-missing", "libnvrtc.so.12"),
-      Image("nvrtc_cannot_compile", Machine([](auto& t) { t.Set("FAKE_NVRTC_FAULT", "compile"); }),
-            "nvrtc-compile-failed", "NVRTC_ERROR_COMPILATION"),
-      Image("cublaslt_missing", Alone(LoseCublas), "cublaslt-unusable",
-            "libcublasLt.so.13: cannot open shared object file"),
-      Image("cublaslt_empty", Alone([](auto& t) { LoseCublas(t), t.WriteLibrary("libcublasLt.so.13", ""); }),
-            "cublaslt-unusable", "libcublasLt.so.13"),
-      Image("cublaslt_without_its_functions",
-            Alone([](auto& t) { LoseCublas(t), t.Take("cublas_other", "libcublasLt.so.13"); }),
-            "cublaslt-unusable", "has no symbol cublasLtGetVersion"),
-      Image("cublas_with_the_cublaslt_of_another_install",
-            Machine([](auto& t) { t.Take("cublas_other", "libcublasLt.so.13"); }), "cublas-unusable",
-            "cublasLtGetVersion"),
-      Image("cublas_truncated",
-            Machine([](auto& t) { t.Take("cudart13", "libcublas.so.13"), t.Halve("libcublas.so.13"); }),
-            "cublas-unusable", "/libcublas.so.13 is truncated"),
-      Image("cublaslt_truncated",
-            Machine([](auto& t) { t.Take("cudart13", "libcublasLt.so.13"), t.Halve("libcublasLt.so.13"); }),
-            "cublas-unusable", "/libcublasLt.so.13 is truncated"),
-      Image("absent_promised", Machine([](auto& t) { t.Promise("image.toolkit", "absent"); }),
-            "toolkit-not-promised", "/libcudart.so.13"),
-  };
+std::vector<Fault> BrokenToolkits() {
+  return Joined({
+      Showing(
+          "no CUDA runtime",
+          {
+              Image("runtime_missing", Alone([](auto& t) { UseAllBut(t, "cudart13"); }),
+                    "toolkit-runtime-missing", {"libcudart.so.13"}),
+              Image("runtime_truncated", Machine([](auto& t) {
+                      t.Take("cudart13", "libcudart.so.13"), t.Halve("libcudart.so.13");
+                    }),
+                    "toolkit-runtime-missing", {"/libcudart.so.13 is truncated"}),
+              Image("runtime_says_no_version", Machine([](auto& t) { t.Set("FAKE_CUDART_STATUS", "35"); }),
+                    "toolkit-runtime-missing", {"returned 35"}),
+              Image("promised_runtime_broken_beside_a_sound_one", TwelvePromisedAndBroken("libcudart.so.12"),
+                    "toolkit-runtime-missing", {"libcudart.so.12"}),
+          }),
+      Showing("toolkit outside the promise",
+              {
+                  Image("runtime_outside_the_contract", Alone(PromiseTwelve), "toolkit-outside-contract",
+                        {"toolkit 13.0 found, >=12.0 <13 promised"}),
+                  Image("nvrtc_of_another_major", Alone([](auto& t) {
+                          t.UseFakes({"libcuda", "nvml", "cudart13", "nvrtc12", "cudnn"});
+                        }),
+                        "nvrtc-outside-contract", {"NVRTC 12.8 found, >=13.0 <14 promised"}),
+                  Image("absent_promised", Machine([](auto& t) { t.Promise("image.toolkit", "absent"); }),
+                        "toolkit-not-promised", {"/libcudart.so.13"}),
+              }),
+      Showing(
+          "NVRTC or its builtins missing",
+          {
+              Image("nvrtc_missing", Alone([](auto& t) { UseAllBut(t, "nvrtc"); }), "nvrtc-missing",
+                    {"libnvrtc.so.13"}),
+              Image("promised_nvrtc_broken_beside_a_sound_one", TwelvePromisedAndBroken("libnvrtc.so.12"),
+                    "nvrtc-missing", {"libnvrtc.so.12"}),
+              Image("nvrtc_cannot_compile", Machine([](auto& t) { t.Set("FAKE_NVRTC_FAULT", "compile"); }),
+                    "nvrtc-compile-failed", {"NVRTC_ERROR_COMPILATION"}),
+          }),
+      Showing("kernel of NVRTC that does not run",
+              {Image("nvrtc_kernel_is_wrong",
+                     Machine([](auto& t) { t.Set("FAKE_WRONG_KERNEL", "cudnn_ci_fill"); }),
+                     "nvrtc-kernel-failed", {"1 of 100003 elements are wrong"})}),
+  });
+}
+
+std::vector<Fault> BrokenCublas() {
+  return Showing("cuBLASLt missing or foreign",
+                 {
+                     Image("cublaslt_missing", Alone(LoseCublas), "cublaslt-unusable",
+                           {"libcublasLt.so.13: cannot open shared object file"}),
+                     Image("cublaslt_empty",
+                           Alone([](auto& t) { LoseCublas(t), t.WriteLibrary("libcublasLt.so.13", ""); }),
+                           "cublaslt-unusable", {"libcublasLt.so.13"}),
+                     Image("cublaslt_without_its_functions",
+                           Alone([](auto& t) { LoseCublas(t), t.Take("cublas_other", "libcublasLt.so.13"); }),
+                           "cublaslt-unusable", {"has no symbol cublasLtGetVersion"}),
+                     Image("cublas_with_the_cublaslt_of_another_install",
+                           Machine([](auto& t) { t.Take("cublas_other", "libcublasLt.so.13"); }),
+                           "cublas-unusable", {"cublasLtGetVersion"}),
+                     Image("cublas_truncated", Machine([](auto& t) {
+                             t.Take("cudart13", "libcublas.so.13"), t.Halve("libcublas.so.13");
+                           }),
+                           "cublas-unusable", {"/libcublas.so.13 is truncated"}),
+                     Image("cublaslt_truncated", Machine([](auto& t) {
+                             t.Take("cudart13", "libcublasLt.so.13"), t.Halve("libcublasLt.so.13");
+                           }),
+                           "cublas-unusable", {"/libcublasLt.so.13 is truncated"}),
+                 });
 }
 
 // In place of a toolkit's own: two installs that never meet are no conflict.
@@ -120,42 +136,73 @@ void PutAnotherBehindAJitPackage(FaultTest& t) {
   t.UseFakes({"libcuda", "nvml", "cudart13", "nvrtc", "cudnn_old"});
 }
 
-Fault Sound(const std::string& name, Make make, const std::string& note = "") {
-  return {name, std::move(make), "", "", 0, {}, note};
+void TakeAnotherHeader(FaultTest& t) {
+  t.TakeCudnn();
+  fs::create_directory(t.gate().Path("include"));
+  t.gate().Write("include/cudnn_version.h",
+                 "#define CUDNN_MAJOR 8\n#define CUDNN_MINOR 9\n#define CUDNN_PATCHLEVEL 7\n");
 }
 
-std::vector<Fault> Healthy() {
-  return {
-      Sound("toolkit_image", Machine([](auto&) {})),
-      Sound("two_toolkits_of_which_12_is_promised", Machine([](auto& t) { UseBoth(t), PromiseTwelve(t); })),
-      Sound("two_toolkits_of_which_13_is_promised", Machine(UseBoth)),
-      Sound("two_toolkits_promised_and_cudnn_for_the_older",
-            Machine([](auto& t) { UseBoth(t), PromiseTwelve(t), t.Promise("image.toolkit", ">=12.0 <14"); })),
-      Sound("broken_runtime_of_a_major_that_is_not_promised",
-            Machine([](auto& t) { t.WriteLibrary("libcudart.so.12", ""); })),
-      Sound("broken_nvrtc_of_a_major_that_is_not_promised",
-            Machine([](auto& t) { t.WriteLibrary("libnvrtc.so.12", ""); })),
-      Sound("wheel_beside_a_system_install", Machine([](auto& t) { MakeWheel(t, "cudnn"); })),
-      Sound("wheel_of_cudnn_8_beside_a_system_cudnn_9",
-            Machine([](auto& t) { MakeWheel(t, "cudnn8"), PromiseEight(t); })),
-      Sound("cudnn_8_promised_beside_a_cudnn_9", Machine([](auto& t) {
-              t.UseFakes({"libcuda", "nvml", "cudart13", "nvrtc", "cudnn", "cudnn8"}), PromiseEight(t);
-            })),
-      Sound("newest_cudnn_with_a_driver", Machine([](auto& t) { t.TakeCudnn(), TakeNewest(t); })),
-      Sound("newest_cudnn_without_a_driver", WithoutDriver([](auto& t) { TakeNewest(t); }),
-            "cudnn-awaits-driver"),
-      Sound("jit_only_package", Cudnn(KeepJitParts), "cudnn-jit-only"),
-      Sound("jit_only_package_before_a_full_one", Alone(PutAnotherBehindAJitPackage), "cudnn-jit-completed"),
-      Sound("jit_only_package_without_a_driver",
-            WithoutDriver([](auto& t) { TakeNewest(t), KeepJitParts(t); }), "cudnn-jit-only"),
-      Sound("further_sub_libraries", Machine(TakeFurtherParts)),
-      Sound("a_copy_that_nobody_finds", Machine(LeaveACopyThatNobodyFinds)),
-      Sound("unusual_variables", Machine(UseUnusualVariables)),
-  };
+std::vector<Fault> SoundToolkits() {
+  return Joined({
+      Showing("toolkit image", {Sound("toolkit_image", Machine([](auto&) {}))}),
+      Showing("two CUDA majors",
+              {
+                  Sound("two_toolkits_of_which_12_is_promised",
+                        Machine([](auto& t) { UseBoth(t), PromiseTwelve(t); })),
+                  Sound("two_toolkits_of_which_13_is_promised", Machine(UseBoth)),
+                  Sound("two_toolkits_promised_and_cudnn_for_the_older", Machine([](auto& t) {
+                          UseBoth(t), PromiseTwelve(t), t.Promise("image.toolkit", ">=12.0 <14");
+                        })),
+                  Sound("broken_runtime_of_a_major_that_is_not_promised",
+                        Machine([](auto& t) { t.WriteLibrary("libcudart.so.12", ""); })),
+                  Sound("broken_nvrtc_of_a_major_that_is_not_promised",
+                        Machine([](auto& t) { t.WriteLibrary("libnvrtc.so.12", ""); })),
+              }),
+      Showing("unusual variables", {Sound("unusual_variables", Machine(UseUnusualVariables))}),
+  });
 }
 
-INSTANTIATE_TEST_SUITE_P(Toolkit, FaultTableTest, ::testing::ValuesIn(Broken()), NameOfFault);
-INSTANTIATE_TEST_SUITE_P(Healthy, FaultTableTest, ::testing::ValuesIn(Healthy()), NameOfFault);
+std::vector<Fault> SoundInstalls() {
+  return Joined({
+      Showing("wheel beside a system install",
+              {Sound("wheel_beside_a_system_install", Machine([](auto& t) { MakeWheel(t, "cudnn"); }))}),
+      Showing(
+          "two cuDNN majors",
+          {
+              Sound("wheel_of_cudnn_8_beside_a_system_cudnn_9",
+                    Machine([](auto& t) { MakeWheel(t, "cudnn8"), PromiseEight(t); })),
+              Sound(
+                  "cudnn_8_promised_beside_a_cudnn_9", Machine([](auto& t) {
+                    t.UseFakes({"libcuda", "nvml", "cudart13", "nvrtc", "cudnn", "cudnn8"}), PromiseEight(t);
+                  })),
+          }),
+      Showing("newest cuDNN",
+              {
+                  Sound("newest_cudnn_with_a_driver", Machine([](auto& t) { t.TakeCudnn(), TakeNewest(t); })),
+                  Sound("newest_cudnn_without_a_driver", WithoutDriver([](auto& t) { TakeNewest(t); }),
+                        "cudnn-awaits-driver"),
+                  Sound("further_sub_libraries", Machine(TakeFurtherParts)),
+              }),
+      Showing("JIT-only cuDNN",
+              {
+                  Sound("jit_only_package", Cudnn(KeepJitParts), "cudnn-jit-only"),
+                  Sound("jit_only_package_before_a_full_one", Alone(PutAnotherBehindAJitPackage),
+                        "cudnn-jit-completed"),
+                  Sound("jit_only_package_without_a_driver",
+                        WithoutDriver([](auto& t) { TakeNewest(t), KeepJitParts(t); }), "cudnn-jit-only"),
+              }),
+      Showing("installs that never meet",
+              {Sound("a_copy_that_nobody_finds", Machine(LeaveACopyThatNobodyFinds))}),
+      Showing("headers or metadata of another version",
+              {Sound("headers_of_another_version", Machine(TakeAnotherHeader), "cudnn-header-mismatch")}),
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Toolkit, FaultTableTest, ::testing::ValuesIn(BrokenToolkits()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(Cublas, FaultTableTest, ::testing::ValuesIn(BrokenCublas()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(SoundToolkits, FaultTableTest, ::testing::ValuesIn(SoundToolkits()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(SoundInstalls, FaultTableTest, ::testing::ValuesIn(SoundInstalls()), NameOfFault);
 
 }  // namespace
 }  // namespace cudnn_ci

@@ -29,7 +29,7 @@ def hidden(name, value, *words, code=100):
         count = len(machine.gpus())
         text = value(count) if callable(value) else value
         return Environment({"CUDA_VISIBLE_DEVICES": text}, words=[f"cuInit: {code}", f"CUDA_VISIBLE_DEVICES='{text}'", *words])
-    return runner(f"visible_{name}", "visible devices", "no-visible-device", make)
+    return runner(f"visible_{name}", "no visible GPU", "no-visible-device", make)
 
 
 def visibility():
@@ -42,7 +42,7 @@ def visibility():
         hidden("unknown_uuid", NO_UUID, f"first bad entry: '{NO_UUID}'"),
         hidden("mig_instance_without_mig", NO_UUID.replace("GPU-", "MIG-")),
         hidden("no_dev_files", "NoDevFiles", "first bad entry: 'NoDevFiles'"),
-        runner("visible_list_cut", "visible devices", "too-few-gpus", lambda m, _: Environment(
+        runner("visible_list_cut", "no visible GPU", "too-few-gpus", lambda m, _: Environment(
             {"CUDA_VISIBLE_DEVICES": f"0,{len(m.gpus())}"}, {"runner.gpus": ">=2"}, words=["1 GPU(s) visible, >=2 promised"])),
     ]
 
@@ -66,16 +66,16 @@ def promises():
                            checks=DRIVER, words=["NVIDIA_REQUIRE_CUDA='cuda>=99.0' does not hold here"])
 
     return [
-        runner("promise_gpus", "promise", "too-few-gpus", keep("runner.gpus", ">=64", ">=64 promised")),
-        runner("promise_driver", "driver and image", "driver-below-contract", keep("runner.driver", ">=9999", ">=9999 promised")),
-        runner("promise_compute_capability", "promise", "compute-capability-outside-contract",
+        runner("promise_gpus", "no visible GPU", "too-few-gpus", keep("runner.gpus", ">=64", ">=64 promised")),
+        runner("promise_driver", "driver too old", "driver-below-contract", keep("runner.driver", ">=9999", ">=9999 promised")),
+        runner("promise_compute_capability", "GPU outside the promise", "compute-capability-outside-contract",
                keep("runner.compute_capability", ">=99.0", ">=99.0 promised")),
-        image("promise_toolkit", "promise", "toolkit-outside-contract",
+        image("promise_toolkit", "toolkit outside the promise", "toolkit-outside-contract",
               keep("image.toolkit", lambda m: f">={m.cuda + 1}", "found, >=")),
-        image("promise_no_toolkit", "promise", "toolkit-not-promised", keep("image.toolkit", "absent", "libcudart.so")),
-        image("promise_cudnn", "promise", "cudnn-outside-contract", next_minor),
-        image("promise_no_cudnn", "promise", "cudnn-not-promised", keep("image.cudnn", "absent", "libcudnn.so")),
-        runner("image_requires_a_newer_driver", "driver and image", "image-requirement-unsatisfied", no_toolkit),
+        image("promise_no_toolkit", "toolkit outside the promise", "toolkit-not-promised", keep("image.toolkit", "absent", "libcudart.so")),
+        image("promise_cudnn", "cuDNN outside the promise", "cudnn-outside-contract", next_minor),
+        image("promise_no_cudnn", "cuDNN outside the promise", "cudnn-not-promised", keep("image.cudnn", "absent", "libcudnn.so")),
+        runner("image_requires_a_newer_driver", "driver too old", "image-requirement-unsatisfied", no_toolkit),
     ]
 
 
@@ -119,15 +119,15 @@ def driver_libraries():
 
     unloadable = "driver-library-unloadable"
     return [
-        image("stub_first", "stub library", "driver-stub-library", linked_stub),
-        image("stub_copied", "stub library", "driver-stub-library", copied_stub),
-        image("compat_older_than_the_driver", "compat library", "driver-compat-mismatch", compat),
-        image("library_of_another_driver", "two drivers", "driver-compat-mismatch", another_version),
-        runner("module_of_another_driver", "two drivers", "driver-module-mismatch", another_module),
-        runner("uvm_node_dead", "device node", "uvm-node-unusable", dead_uvm),
-        runner("libcuda_empty", "driver library", unloadable, libcuda(b"", "file too short")),
-        runner("libcuda_is_text", "driver library", unloadable, libcuda(b"x" * 4096, "invalid ELF header")),
-        runner("libcuda_truncated", "damaged file", unloadable, libcuda(None, "truncated")),
+        image("stub_first", "stub in the driver's place", "driver-stub-library", linked_stub),
+        image("stub_copied", "stub in the driver's place", "driver-stub-library", copied_stub),
+        image("compat_older_than_the_driver", "compat library that does not fit", "driver-compat-mismatch", compat),
+        image("library_of_another_driver", "two driver versions", "driver-compat-mismatch", another_version),
+        runner("module_of_another_driver", "two driver versions", "driver-module-mismatch", another_module),
+        runner("uvm_node_dead", "uvm node unusable", "uvm-node-unusable", dead_uvm),
+        runner("libcuda_empty", "damaged driver library", unloadable, libcuda(b"", "file too short")),
+        runner("libcuda_is_text", "damaged driver library", unloadable, libcuda(b"x" * 4096, "invalid ELF header")),
+        runner("libcuda_truncated", "damaged driver library", unloadable, libcuda(None, "truncated")),
     ]
 
 
@@ -149,11 +149,11 @@ def processes():
         return make
 
     return [
-        image("preload_crashes", "LD_PRELOAD", "preload-breaks-processes", preload("LD_PRELOAD")),
-        image("audit_crashes", "LD_AUDIT", "preload-breaks-processes", preload("LD_AUDIT")),
-        runner("gpu_stops_computing", "broken GPU", "device-lost", dead_gpu),
-        runner("memory_held_all", "device memory", "device-memory-held", memory(64)),
-        runner("memory_held_but_300_mib", "device memory", "device-memory-held", memory(300)),
+        image("preload_crashes", "preloaded library", "preload-breaks-processes", preload("LD_PRELOAD")),
+        image("audit_crashes", "preloaded library", "preload-breaks-processes", preload("LD_AUDIT")),
+        runner("gpu_stops_computing", "GPU that does not compute", "device-lost", dead_gpu),
+        runner("memory_held_all", "device memory held by others", "device-memory-held", memory(64)),
+        runner("memory_held_but_300_mib", "device memory held by others", "device-memory-held", memory(300)),
     ]
 
 
@@ -172,11 +172,12 @@ def cudnn(spoil, *words, subject=False):
 def cudnn_files():
     def missing(part):
         # The loader finds the machine's own in its place.
-        return image(f"cudnn_{part}_missing", "incomplete cuDNN", MIXED,
+        about = "part of cuDNN 9 missing" if part in ("graph", "ops", "cnn", "adv") else "heuristics or engines missing"
+        return image(f"cudnn_{part}_missing", about, MIXED,
                      cudnn(lambda c: c.remove(f"libcudnn_{part}"), "{}", f"libcudnn_{part}.so.9"))
 
     def damaged(name, spoil, *words):
-        return image(f"cudnn_{name}", "damaged file", UNLOADABLE, cudnn(spoil, *words))
+        return image(f"cudnn_{name}", "truncated file", UNLOADABLE, cudnn(spoil, *words))
 
     def passed_over(name, spoil, *words):
         return image(f"cudnn_{name}", "unusable file", MIXED, cudnn(spoil, *words))
@@ -192,11 +193,11 @@ def cudnn_files():
         damaged("main_empty", lambda c: c.write("libcudnn.so.9", b""), "libcudnn.so", "is empty"),
         passed_over("ops_foreign", lambda c: c.patch(ops, *FOREIGN_MACHINE), "is built for another machine"),
         passed_over("ops_dangling", lambda c: c.dangle("libcudnn_ops", ops), "is a link to nowhere/"),
-        image("cudnn_subject_without_ops", "incomplete cuDNN", MIXED,
+        image("cudnn_subject_without_ops", "part of cuDNN 9 missing", MIXED,
               cudnn(lambda c: c.remove("libcudnn_ops"), "{}", ops, subject=True)),
-        image("cudnn_subject_missing", "missing library", "subject-missing",
+        image("cudnn_subject_missing", "subject missing", "subject-missing",
               lambda m, folder: Environment(subjects={"mine": f"path:{folder}/nowhere"}, words=[f"{folder}/nowhere"])),
-        image("zlib_unusable", "zlib", UNLOADABLE, lambda m, folder: Environment(
+        image("zlib_unusable", "zlib missing", UNLOADABLE, lambda m, folder: Environment(
             first(Copy(folder / "lib").write("libz.so.1", b"")), words=["libz.so.1"])),
     ]
 
@@ -240,13 +241,13 @@ def cudnn_mixtures():
         return Environment(first(other.folder), words=[f"is built for CUDA {other.cuda}"])
 
     return [
-        image("ops_of_another_version", "mixed cuDNN", "cudnn-mixed-versions", replaced("libcudnn_ops.so.9")),
-        image("graph_of_another_first", "mixed cuDNN", MIXED, parts_of_another("libcudnn_graph.so.9")),
-        image("ops_and_cnn_of_another_first", "mixed cuDNN", MIXED, parts_of_another("libcudnn_ops.so.9", "libcudnn_cnn.so.9")),
-        Row("engines_of_another_version", "mixed cuDNN", ("cudnn-mixed-versions", "cudnn-sublibrary-unloadable"), "image", engines_of_another),
-        image("another_version_shadows", "several cuDNNs", "cudnn-outside-contract", shadowed),
-        image("another_version_preloaded", "several cuDNNs", (MIXED, "cudnn-mixed-versions"), preloaded),
-        image("for_another_cuda_major", "CUDA major", "cudnn-flavour-mismatch", flavour),
+        image("ops_of_another_version", "mixed cuDNN versions", "cudnn-mixed-versions", replaced("libcudnn_ops.so.9")),
+        image("graph_of_another_first", "mixed cuDNN versions", MIXED, parts_of_another("libcudnn_graph.so.9")),
+        image("ops_and_cnn_of_another_first", "mixed cuDNN versions", MIXED, parts_of_another("libcudnn_ops.so.9", "libcudnn_cnn.so.9")),
+        Row("engines_of_another_version", "mixed cuDNN versions", ("cudnn-mixed-versions", "cudnn-sublibrary-unloadable"), "image", engines_of_another),
+        image("another_version_shadows", "cuDNN outside the promise", "cudnn-outside-contract", shadowed),
+        image("another_version_preloaded", "mixed cuDNN versions", (MIXED, "cudnn-mixed-versions"), preloaded),
+        image("for_another_cuda_major", "cuDNN for another CUDA major", "cudnn-flavour-mismatch", flavour),
     ]
 
 
@@ -278,16 +279,16 @@ def toolkit_files():
         return Environment(first(copy), words=[name, "has no symbol cudaRuntimeGetVersion"])
 
     return [
-        image("cudart_empty", "missing library", "toolkit-runtime-missing", spoiled("libcudart", empty)),
-        image("cudart_truncated", "damaged file", "toolkit-runtime-missing", spoiled("libcudart", cut, "is truncated")),
-        image("cudart_is_another_library", "foreign library", "toolkit-runtime-missing", not_cudart),
-        image("nvrtc_empty", "NVRTC", "nvrtc-missing", spoiled("libnvrtc", empty)),
-        image("nvrtc_truncated", "NVRTC", "nvrtc-missing", spoiled("libnvrtc", cut, "is truncated")),
-        image("nvrtc_builtins_empty", "NVRTC", "nvrtc-compile-failed", spoiled("builtins", empty)),
-        image("nvrtc_builtins_truncated", "NVRTC", "nvrtc-compile-failed", spoiled("builtins", cut, "is truncated")),
-        image("cublaslt_empty", "cuBLASLt", ("cublas-unusable", "cublaslt-unusable"), spoiled("libcublasLt", empty)),
-        image("cublaslt_truncated", "cuBLASLt", ("cublas-unusable", "cublaslt-unusable"), spoiled("libcublasLt", cut, "is truncated")),
-        image("cublaslt_is_another_library", "cuBLASLt", ("cublas-unusable", "cublaslt-unusable"), another),
+        image("cudart_empty", "no CUDA runtime", "toolkit-runtime-missing", spoiled("libcudart", empty)),
+        image("cudart_truncated", "truncated file", "toolkit-runtime-missing", spoiled("libcudart", cut, "is truncated")),
+        image("cudart_is_another_library", "no CUDA runtime", "toolkit-runtime-missing", not_cudart),
+        image("nvrtc_empty", "NVRTC or its builtins missing", "nvrtc-missing", spoiled("libnvrtc", empty)),
+        image("nvrtc_truncated", "NVRTC or its builtins missing", "nvrtc-missing", spoiled("libnvrtc", cut, "is truncated")),
+        image("nvrtc_builtins_empty", "NVRTC or its builtins missing", "nvrtc-compile-failed", spoiled("builtins", empty)),
+        image("nvrtc_builtins_truncated", "NVRTC or its builtins missing", "nvrtc-compile-failed", spoiled("builtins", cut, "is truncated")),
+        image("cublaslt_empty", "cuBLASLt missing or foreign", ("cublas-unusable", "cublaslt-unusable"), spoiled("libcublasLt", empty)),
+        image("cublaslt_truncated", "cuBLASLt missing or foreign", ("cublas-unusable", "cublaslt-unusable"), spoiled("libcublasLt", cut, "is truncated")),
+        image("cublaslt_is_another_library", "cuBLASLt missing or foreign", ("cublas-unusable", "cublaslt-unusable"), another),
     ]
 
 

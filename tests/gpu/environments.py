@@ -36,7 +36,7 @@ class Row:
     """One environment and its expectation, which stands before it is made: the first finding, any of `slugs`, whose
     fault it is and the exit status. With the blame "" the gate must be green, and each slug is a warning or note."""
     name: str
-    about: str  # the failure mode, in a word or two
+    about: str  # the failure mode or kind of environment, by its name in harness/docs/failure-modes.md
     slugs: tuple
     blame: str
     make: typing.Callable
@@ -158,5 +158,12 @@ def summary(results):
     lines = [f"broken environments        {len(broken):4}", f"  detected                 {sum(r.detected for r in broken):4}",
              f"  named right              {sum(r.named for r in broken):4}", f"sound environments         {len(sound):4}",
              f"  false alarms             {sum(r.alarm for r in sound):4}", f"  warnings as expected     {sum(r.named for r in sound):4}"]
+    modes = {}
+    for r in here:
+        count = modes.setdefault(r.row.about, [0, 0])
+        count[0] += 1
+        count[1] += r.named
+    lines += ["", f"{'as expected, by failure mode or kind of environment':54}{'rows':>6}{'right':>7}"]
+    lines += [f"  {about:52}{rows:6}{right:7}" for about, (rows, right) in modes.items()] + [""]
     lines += [f"not here: {r.row.name}: {r.unavailable}" for r in results if r.unavailable]
     return "\n".join(lines)

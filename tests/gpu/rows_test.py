@@ -106,6 +106,13 @@ class Judging(unittest.TestCase):
         self.assertEqual(counts, ["2", "2", "1", "1", "1", "0"])
         self.assertIn("not here: row: no GPU", environments.summary([absent]))
 
+    def test_the_summary_counts_by_mode(self):
+        first, other = row("a"), row("a")
+        first.about, other.about = "no driver", "no cuDNN"
+        text = environments.summary([environments.Result(first, named=True), environments.Result(first), environments.Result(other, named=True)])
+        self.assertRegex(text, r"no driver +2 +1\n")
+        self.assertRegex(text, r"no cuDNN +1 +1\n")
+
 
 class Making(unittest.TestCase):
     def setUp(self):

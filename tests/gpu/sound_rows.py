@@ -21,7 +21,7 @@ def sound(name, about, make, *warnings, without_gpu=False):
 
 
 def variables(name, **values):
-    return sound(name, "variables", lambda m, _: m.gpus() and usable(values))
+    return sound(name, "unusual variables", lambda m, _: m.gpus() and usable(values))
 
 
 def installs():
@@ -77,18 +77,24 @@ def installs():
         # An older toolkit of this driver's major, and what such an image promises.
         return usable(promise={"runner.driver": ">=525.60.13"})
 
+    def lower_precision(machine, _):
+        machine.gpus()
+        every = {**CONVOLUTION, "axes": {"dtype": ["float32"], "math": ["default", "tensor", "fma"]}}
+        return usable(checks=[*DIAGNOSIS, every])
+
     return [
         sound("as_it_is", "toolkit image", lambda m, _: usable(), without_gpu=True),
-        sound("wheel_beside_a_system_install", "several cuDNNs", beside_a_wheel),
-        sound("wheel_as_subject", "wheel only", wheel_subject),
-        sound("wheels_on_the_loader_path", "full wheel set on LD_LIBRARY_PATH", wheel_set),
-        sound("wheels_without_a_system_install", "wheel only", wheels_alone),
+        sound("wheel_beside_a_system_install", "wheel beside a system install", beside_a_wheel),
+        sound("wheel_as_subject", "wheel beside a system install", wheel_subject),
+        sound("wheels_on_the_loader_path", "wheels on LD_LIBRARY_PATH", wheel_set),
+        sound("wheels_without_a_system_install", "wheels alone", wheels_alone),
         sound("runtime_without_headers", "runtime image", without_headers),
-        sound("another_cudnn_first", "several cuDNNs", another_first),
-        sound("another_cudnn_that_nobody_finds", "mixed cuDNN", another_unused),
-        sound("two_cuda_majors", "CUDA 12 and 13 side by side", both_majors),
+        sound("another_cudnn_first", "installs that never meet", another_first),
+        sound("another_cudnn_that_nobody_finds", "installs that never meet", another_unused),
+        sound("two_cuda_majors", "two CUDA majors", both_majors),
         sound("jit_only_cudnn", "JIT-only cuDNN", jit_only, "cudnn-jit-only", "cudnn-jit-completed"),
-        sound("driver_newer_than_the_floor", "driver newer than toolkit", newer_driver),
+        sound("driver_newer_than_the_floor", "driver newer than the toolkit", newer_driver),
+        sound("tf32_allowed_and_forbidden", "lower precision that was asked for", lower_precision),
     ]
 
 
@@ -121,11 +127,11 @@ def loader_path():
         return usable(first(folder))
 
     return [
-        sound("foreign_libraries_first", "unusable file", foreign_first),
+        sound("foreign_libraries_first", "harmless file on the loader's path", foreign_first),
         sound("no_nvml", "no NVML", without_nvml),
         sound("no_nvml_and_no_proc", "no NVML", without_nvml_and_proc),
-        sound("odd_entries_on_the_loader_path", "variables", odd_entries, without_gpu=True),
-        sound("stubs_folder_without_a_soname", "stub library", stubs_folder),
+        sound("odd_entries_on_the_loader_path", "harmless file on the loader's path", odd_entries, without_gpu=True),
+        sound("stubs_folder_without_a_soname", "harmless file on the loader's path", stubs_folder),
     ]
 
 
@@ -140,11 +146,11 @@ def environment_variables():
         variables("unusual_variables", CUDA_MODULE_LOADING="EAGER", CUDA_DEVICE_ORDER="PCI_BUS_ID", NVIDIA_TF32_OVERRIDE="0",
                   CUDA_LAUNCH_BLOCKING="1", CUDA_CACHE_DISABLE="1", CUDNN_LOGLEVEL_DBG="1", GLIBC_TUNABLES="glibc.malloc.tcache_count=0",
                   HOME="/nonexistent", LC_ALL="tr_TR.UTF-8", CUDNN_LIB_CONFIG="FULL"),
-        sound("visible_by_uuid", "visible devices", one_gpu(lambda uuid: uuid)),
-        sound("visible_by_the_head_of_a_uuid", "visible devices", one_gpu(lambda uuid: uuid[:12])),
+        sound("visible_by_uuid", "unusual variables", one_gpu(lambda uuid: uuid)),
+        sound("visible_by_the_head_of_a_uuid", "unusual variables", one_gpu(lambda uuid: uuid[:12])),
         variables("mps_pipe_nowhere", CUDA_MPS_PIPE_DIRECTORY="/nonexistent/mps"),
         variables("variables_of_the_container_runtime", NVIDIA_VISIBLE_DEVICES="none", NVIDIA_DRIVER_CAPABILITIES="utility"),
-        sound("harmless_preload", "LD_PRELOAD", preloaded),
+        sound("harmless_preload", "harmless file on the loader's path", preloaded),
     ]
 
 
@@ -165,13 +171,13 @@ def warned():
         return usable(first(machine.copy(machine.own_cudnn(), folder / "site-packages" / "nvidia" / "cudnn" / "lib")))
 
     return [
-        sound("image_requires_more", "driver and image", lambda m, _: m.gpus() and usable({"NVIDIA_REQUIRE_CUDA": "cuda>=99.0"}),
+        sound("image_requires_more", "image that asks for too much", lambda m, _: m.gpus() and usable({"NVIDIA_REQUIRE_CUDA": "cuda>=99.0"}),
               "image-requires-more-than-it-needs"),
-        sound("visible_list_with_a_bad_end", "visible devices", lambda m, _: usable({"CUDA_VISIBLE_DEVICES": f"0,{len(m.gpus())}"}),
+        sound("visible_list_with_a_bad_end", "list of GPUs that is cut", lambda m, _: usable({"CUDA_VISIBLE_DEVICES": f"0,{len(m.gpus())}"}),
               "visible-devices-cut"),
-        sound("cublaslt_of_another_folder", "cuBLASLt", cublaslt_elsewhere, "cublas-mixed-directories", without_gpu=True),
-        sound("headers_of_another_version", "headers", old_header, "cudnn-header-mismatch", without_gpu=True),
-        sound("package_metadata_of_another_version", "package", old_metadata, "cudnn-package-mismatch", without_gpu=True),
+        sound("cublaslt_of_another_folder", "cuBLASLt of another install", cublaslt_elsewhere, "cublas-mixed-directories", without_gpu=True),
+        sound("headers_of_another_version", "headers or metadata of another version", old_header, "cudnn-header-mismatch", without_gpu=True),
+        sound("package_metadata_of_another_version", "headers or metadata of another version", old_metadata, "cudnn-package-mismatch", without_gpu=True),
     ]
 
 

@@ -1,41 +1,18 @@
 // The driver plugin against fake drivers: the causes that a code or an absent library hides, what is only
 // worth a warning, and healthy machines of which nothing may be said.
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 
-#include "shipped_test.h"
+#include "driver_test.h"
 
 namespace cudnn_ci {
 namespace {
-
-namespace fs = std::filesystem;
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
-class DriverCauses : public ShippedTest {
- protected:
-  // "warning newer-than-version-table", in the order in which they were said.
-  static std::vector<std::string> Said(const CheckOutcome& r) {
-    std::vector<std::string> said;
-    if (r.record.is_null()) return said;
-    for (const json& f : r.record["findings"])
-      said.push_back(f["severity"].get<std::string>() + " " + f["slug"].get<std::string>());
-    return said;
-  }
-  // By the version alone: the machine may have a runtime of its own, and the newest soname is taken.
-  void UseToolkit12() { Set("FAKE_CUDART_VERSION", "12080"); }
-  // Puts the fake driver where a cuda-compat package lies, as that version.
-  void UseCompat(const std::string& version) {
-    fs::create_directories(libraries() + "/compat");
-    fs::copy_file(FakeFile("libcuda", "libcuda.so.1"), libraries() + "/compat/libcuda.so." + version);
-    fs::create_symlink("compat/libcuda.so." + version, libraries() + "/libcuda.so.1");
-  }
-};
+using DriverCauses = DriverTest;
 
 TEST_F(DriverCauses, OnlyTheUtilityCapabilityIsNamed) {
   UseFakes({"nvml"});
@@ -161,206 +138,6 @@ TEST_F(DriverCauses, AGpuThatSomebodyHasToHimselfIsBusy) {
   const CheckOutcome r = Check("driver.canary");
   EXPECT_THAT(r.Slugs(), ElementsAre("device-busy"));
   EXPECT_THAT(r.Detail(), HasSubstr("exclusive_process"));
-}
-
-// ---- the version, whoever tells it ----
-
-TEST_F(DriverCauses, WithoutNvmlAndFilesTheTableGivesTheDriversBranch) {
-  UseFakes({"cudart13"});
-  fs::copy_file(FakeFile("libcuda", "libcuda.so.1"), libraries() + "/libcuda.so.1");
-  Promise("runner.driver", ">=525.60.13");
-  CheckOutcome r = Check("driver.version");
-  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
-  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
-  EXPECT_THAT(Said(r), IsEmpty());
-  Set("FAKE_DRIVER_VERSION", "11040");
-  r = Check("driver.version");
-  EXPECT_THAT(r.Slugs(), ElementsAre("driver-below-contract"));
-  EXPECT_THAT(r.Detail(),
-              HasSubstr("driver 470.42.01 to 494.999.99 found (cuDriverGetVersion, which says CUDA 11.4)"));
-  // A branch says too little of a range that begins inside it.
-  Set("FAKE_DRIVER_VERSION", "13000");
-  Promise("runner.driver", ">=580.65.06");
-  r = Check("driver.version");
-  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
-  Promise("runner.driver", ">=580.95.05");
-  r = Check("driver.version");
-  EXPECT_THAT(r.Slugs(), ElementsAre("driver-version-unknown"));
-  // Nor does it say whether a version in the middle is the one that is left out.
-  Promise("runner.driver", ">=580.65.06 !=581.10");
-  EXPECT_THAT(Check("driver.version").Slugs(), ElementsAre("driver-version-unknown"));
-  // What cuInit says is the cause, and not that nobody tells the version.
-  Set("FAKE_CUINIT", "999");
-  r = Check("driver.version");
-  EXPECT_THAT(r.Slugs(), ElementsAre("driver-unknown-error"));
-}
-
-TEST_F(DriverCauses, InsideAMajorTheFloorOfTheTableCounts) {
-  Set("FAKE_NVML_DRIVER", "525.53");
-  Set("FAKE_DRIVER_VERSION", "12000");
-  UseToolkit12();
-  Set("FAKE_CUINIT", "0");
-  const CheckOutcome r = Check("driver.version");
-  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
-  EXPECT_EQ(r.gate.exit_code, 1);
-  EXPECT_THAT(r.Slugs(), ElementsAre("driver-too-old-for-toolkit"));
-  EXPECT_THAT(r.Detail(),
-              AllOf(HasSubstr("525.53"), HasSubstr("a driver from 525.60.13 on (version facts as of ")));
-}
-
-// The driver that came with a toolkit may be older than the floor of its major.
-TEST_F(DriverCauses, AToolkitNoNewerThanTheDriversCudaNeedsNoFloor) {
-  Set("FAKE_NVML_DRIVER", "580.00");
-  const CheckOutcome r = Check("driver.version");
-  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
-  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
-  EXPECT_THAT(Said(r), IsEmpty());
-}
-
-// The versions of Jetson's and WSL's drivers are others than the table's.
-TEST_F(DriverCauses, DriversThatCountOtherwiseAreNotHeldToTheTable) {
-  UseFakes({"nvml", "cudart13"});
-  fs::copy_file(FakeFile("libcuda", "libcuda.so.1"), libraries() + "/libcuda.so.1.1");
-  fs::create_symlink("libcuda.so.1.1", libraries() + "/libcuda.so.1");
-  Set("FAKE_NVML_DRIVER", "540.4.0");
-  Set("FAKE_CUDART_VERSION", "13010");
-  CheckOutcome r = Check("driver.version");
-  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
-  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
-  EXPECT_THAT(Said(r), IsEmpty());
-  UseFakes({"cudart13"});
-  Promise("runner.driver", ">=550");
-  EXPECT_THAT(Check("driver.version").Slugs(), ElementsAre("driver-version-unknown"));
-}
-
-TEST_F(DriverCauses, AnotherTableIsAnotherFloor) {
-  Set("FAKE_NVML_DRIVER", "580.65.06");
-  Set("FAKE_CUDART_VERSION", "13010");
-  std::ifstream file(CUDNN_CI_SOURCE_DIR "/matrices/compatibility.json");
-  std::string table(std::istreambuf_iterator<char>(file), {});
-  const std::string floor = "\"driver\": \"580.65.06\", \"source\": \"minor-version\"";
-  const size_t at = table.find(floor);
-  ASSERT_NE(at, std::string::npos);
-  table.replace(at, floor.size(), "\"driver\": \"580.99\", \"source\": \"minor-version\"");
-  gate().Write("table.json", table);
-  const CheckOutcome r = Check("driver.version", "", {"--compatibility", gate().Path("table.json")});
-  EXPECT_THAT(r.Slugs(), ElementsAre("driver-too-old-for-toolkit"));
-  EXPECT_THAT(r.Detail(), HasSubstr("a driver from 580.99 on"));
-  EXPECT_EQ(r.gate.report["judged"]["compatibility"]["path"], gate().Path("table.json"));
-}
-
-TEST_F(DriverCauses, WhatIsNewerThanTheTableIsAWarning) {
-  Set("FAKE_NVML_DRIVER", "700.10.01");
-  Set("FAKE_DRIVER_VERSION", "14000");
-  fs::copy_file(FakeFile("libcuda", "libcuda.so.1"), libraries() + "/libcuda.so.1");
-  Promise("runner.driver", ">=580.65.06");
-  const CheckOutcome r = Check("driver.version");
-  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
-  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
-  EXPECT_THAT(Said(r), ElementsAre("warning newer-than-version-table"));
-  EXPECT_THAT(r.Detail(), HasSubstr("driver 700.10.01; version facts as of 20"));
-}
-
-// ---- compat libraries ----
-
-TEST_F(DriverCauses, CompatLibraryThatWorksWhereItIsNotSupportedIsAWarning) {
-  UseCompat("580.65.06");
-  Set("FAKE_NVML_DRIVER", "550.54.15");
-  const CheckOutcome r = Check("driver.devices");
-  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
-  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
-  EXPECT_THAT(Said(r), ElementsAre("warning driver-compat-unsupported"));
-  EXPECT_THAT(r.Detail(), HasSubstr("cuda-compat-13-0 is supported over drivers of the branches 535 570"));
-}
-
-TEST_F(DriverCauses, CompatLibraryOlderThanTheDriverIsNamed) {
-  UseCompat("570.26");
-  const CheckOutcome r = Check("driver.devices");
-  EXPECT_THAT(Said(r), ElementsAre("warning driver-compat-unsupported"));
-  EXPECT_THAT(r.Detail(), HasSubstr("older than the host's driver"));
-}
-
-TEST_F(DriverCauses, CompatLibraryThatDoesNotWorkIsTheCause) {
-  UseCompat("570.26");
-  Set("FAKE_NVML_DRIVER", "580.65.06");
-  Set("FAKE_CUINIT", "803");
-  const CheckOutcome r = Check("driver.devices");
-  EXPECT_EQ(r.gate.exit_code, 1);
-  EXPECT_THAT(r.Slugs(), ElementsAre("driver-compat-mismatch"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("/compat/libcuda.so.570.26 is used through LD_LIBRARY_PATH entry "),
-                                HasSubstr("compat library 570.26 over driver 580.65.06: older than")));
-}
-
-TEST_F(DriverCauses, SupportedCompatLibraryServesTheNewerToolkit) {
-  UseCompat("580.65.06");
-  Set("FAKE_NVML_DRIVER", "570.26");
-  for (const std::string check : {"driver.version", "driver.devices"}) {
-    const CheckOutcome r = Check(check);
-    if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
-    EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
-    EXPECT_THAT(Said(r), IsEmpty()) << check;
-  }
-}
-
-// ---- NVIDIA_REQUIRE_* ----
-
-TEST_F(DriverCauses, RequirementThatTheHostDoesNotKeepIsTheRunnersFault) {
-  Set("FAKE_NVML_DRIVER", "570.26");
-  Set("FAKE_DRIVER_VERSION", "12080");
-  Set("NVIDIA_REQUIRE_CUDA", "cuda>=13.0 brand=geforce,driver>=535,driver<536");
-  CheckOutcome r = Check("driver.version");
-  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
-  EXPECT_EQ(r.gate.exit_code, 3) << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Slugs(), ElementsAre("image-requirement-unsatisfied"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("serves CUDA 12.8, the image's toolkit is 13.0"),
-                                HasSubstr("NVIDIA_REQUIRE_CUDA='cuda>=13.0 brand=geforce")));
-  // A fleet that promises such drivers is not to blame.
-  Promise("runner.driver", ">=525.60.13");
-  r = Check("driver.version");
-  EXPECT_EQ(r.gate.exit_code, 1);
-  EXPECT_THAT(r.Slugs(), ElementsAre("driver-too-old-for-toolkit"));
-}
-
-TEST_F(DriverCauses, RequirementOfMoreThanTheToolkitNeedsIsAWarning) {
-  Set("FAKE_DRIVER_VERSION", "12020");
-  Set("FAKE_NVML_DRIVER", "535.54.03");
-  Set("FAKE_BRAND", "15");
-  Set("NVIDIA_REQUIRE_CUDA", "cuda>=12.8 brand=tesla,driver>=535,driver<536");
-  UseToolkit12();
-  CheckOutcome r = Check("driver.version");
-  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
-  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
-  EXPECT_THAT(Said(r), ElementsAre("warning image-requires-more-than-it-needs"));
-  // The alternative for this brand holds.
-  Set("FAKE_BRAND", "2");
-  EXPECT_THAT(Said(Check("driver.version")), IsEmpty());
-  Set("FAKE_BRAND", "15");
-  Set("NVIDIA_DISABLE_REQUIRE", "1");
-  EXPECT_THAT(Said(Check("driver.version")), IsEmpty());
-}
-
-// No other toolkit would mend what a GPU or a driver lacks.
-TEST_F(DriverCauses, RequirementOfAnotherGpuIsTheRunnersFaultBesideAToolkitThatIsServed) {
-  Set("NVIDIA_REQUIRE_ARCH", "arch>=90.0");
-  const CheckOutcome r = Check("driver.version");
-  EXPECT_EQ(r.gate.exit_code, 3) << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Slugs(), ElementsAre("image-requirement-unsatisfied"));
-  EXPECT_THAT(r.Detail(), HasSubstr("NVIDIA_REQUIRE_ARCH='arch>=90.0'"));
-}
-
-TEST_F(DriverCauses, RequirementAboveTheToolkitIsAWarningWhereItHolds) {
-  Set("NVIDIA_REQUIRE_CUDA", "cuda>=12.9");
-  UseToolkit12();
-  const CheckOutcome r = Check("driver.version");
-  EXPECT_EQ(r.gate.exit_code, 0);
-  EXPECT_THAT(Said(r), ElementsAre("warning image-requires-more-than-it-needs"));
-  EXPECT_THAT(r.Detail(), HasSubstr("asks for CUDA 12.9, the image's toolkit is 12.8"));
-}
-
-TEST_F(DriverCauses, ARequirementThatHoldsNoConditionsIsNotPrinted) {
-  Set("FAKE_DRIVER_VERSION", "12080");
-  Set("NVIDIA_REQUIRE_TOKEN", "cuda>=13.0,hunter2");
-  EXPECT_THAT(Check("driver.version").gate.report.dump(), Not(HasSubstr("hunter2")));
 }
 
 // ---- what works and is worth knowing ----

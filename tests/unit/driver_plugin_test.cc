@@ -6,11 +6,13 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <map>
 #include <sstream>
 
 #include "common/driver_files.h"
 #include "driver/init.h"
 #include "driver/requirements.h"
+#include "driver/variables.h"
 #include "scratch.h"
 
 namespace cudnn_ci {
@@ -18,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -119,6 +122,57 @@ TEST_F(DriverRoot, XidsAreReadWhereTheLogMayBeRead) {
   scratch_.Write("dev/kmsg",
                  "6,1,1,-;eth0 up\n4,2,2,-;NVRM: Xid (PCI:0000:18:00): 64, row remapping failed\n");
   ASSERT_EQ(LoggedHardwareXids(scratch_.path()).size(), 1u);
+}
+
+// This program will do for a library: what counts is that it could be loaded here.
+TEST_F(DriverRoot, LibrariesOfTheDriverAreFoundWhereTheyAreMounted) {
+  const auto put = [&](const std::string& folder, const std::string& file) {
+    fs::create_directories(scratch_.File(folder));
+    fs::copy_file("/proc/self/exe", scratch_.File(folder + "/" + file));
+  };
+  EXPECT_THAT(MountedDriverLibraries(scratch_.path()), IsEmpty());
+  put("usr/lib/wsl/lib", "libcuda.so.1");
+  EXPECT_THAT(MountedDriverLibraries(scratch_.path()), ElementsAre("/usr/lib/wsl/lib/libcuda.so.1"));
+  put("usr/local/nvidia/lib64", "libcuda.so.1");
+  fs::create_directory_symlink("lib64", scratch_.File("usr/local/nvidia/lib"));
+  EXPECT_THAT(MountedDriverLibraries(scratch_.path()),
+              ElementsAre("/usr/local/nvidia/lib64/libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"));
+}
+
+TEST_F(DriverRoot, StubsAndBrokenFilesAreNoDriver) {
+  for (const char* folder : {"usr/lib64/stubs", "usr/lib/wsl/lib", "usr/local/nvidia/lib64"})
+    fs::create_directories(scratch_.File(folder));
+  fs::copy_file("/proc/self/exe", scratch_.File("usr/lib64/stubs/libcuda.so"));
+  fs::create_symlink("stubs/libcuda.so", scratch_.File("usr/lib64/libcuda.so.1"));
+  fs::create_symlink("nowhere", scratch_.File("usr/lib/wsl/lib/libcuda.so.1"));
+  fs::copy_file("/proc/self/exe", scratch_.File("usr/local/nvidia/lib64/libcuda.so.1"));
+  fs::resize_file(scratch_.File("usr/local/nvidia/lib64/libcuda.so.1"), 4096);
+  EXPECT_THAT(MountedDriverLibraries(scratch_.path()), IsEmpty());
+}
+
+Lookup Of(const std::map<std::string, std::string>& variables) {
+  return [variables](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::string() : found->second;
+  };
+}
+
+TEST(Variables, OfDebuggingAreThoseThatHaveAnEffect) {
+  EXPECT_EQ(DebuggingVariables(Of({})), "");
+  EXPECT_EQ(DebuggingVariables(Of({{"CUDA_LAUNCH_BLOCKING", "0"}, {"CUDNN_LOGLEVEL_DBG", "1"}})), "");
+  EXPECT_EQ(DebuggingVariables(Of({{"CUDNN_LOGLEVEL_DBG", "2"}, {"CUDA_FORCE_PTX_JIT", "1"}})),
+            "CUDA_FORCE_PTX_JIT, CUDNN_LOGLEVEL_DBG");
+}
+
+TEST_F(DriverRoot, TheCacheIsWhereTheVariablesSay) {
+  const std::string root = scratch_.path();
+  scratch_.Write("file", "");
+  EXPECT_EQ(ComputeCacheProblem(Of({})), "");
+  EXPECT_EQ(ComputeCacheProblem(Of({{"HOME", root}})), "");
+  EXPECT_EQ(ComputeCacheProblem(Of({{"CUDA_CACHE_PATH", root + "/not/yet/"}, {"HOME", root + "/file"}})), "");
+  EXPECT_EQ(ComputeCacheProblem(Of({{"HOME", root}, {"CUDA_CACHE_DISABLE", "1"}})), "CUDA_CACHE_DISABLE=1");
+  EXPECT_EQ(ComputeCacheProblem(Of({{"HOME", root + "/file"}})),
+            root + "/file/.nv/ComputeCache cannot be written: Not a directory");
 }
 
 TEST_F(DriverRoot, ModuleVersionIsThatOfProcBeforeSys) {

@@ -13,7 +13,7 @@ target_link_options(cudnn_ci_rpath PRIVATE -Wl,--disable-new-dtags)
 target_compile_definitions(plugin_common_test PRIVATE CUDNN_CI_RUNPATH_FILE="$<TARGET_FILE:cudnn_ci_runpath>"
   CUDNN_CI_RPATH_FILE="$<TARGET_FILE:cudnn_ci_rpath>")
 cudnn_ci_unit_test(driver_plugin_test SOURCES driver_plugin_test.cc ${PROJECT_SOURCE_DIR}/plugins/driver/init.cc
-  ${PROJECT_SOURCE_DIR}/plugins/driver/requirements.cc LINK cudnn_ci_plugin_common)
+  ${PROJECT_SOURCE_DIR}/plugins/driver/requirements.cc ${PROJECT_SOURCE_DIR}/plugins/driver/variables.cc LINK cudnn_ci_plugin_common)
 
 # The cuDNN plugin's readers of folders.
 cudnn_ci_unit_test(cudnn_copies_test SOURCES cudnn_copies_test.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/copies.cc

@@ -1,0 +1,117 @@
+// Convolutions that fail, crash, hang, cannot be had or return wrong numbers, on a machine that is otherwise
+// sound; and convolutions that a matrix cannot mean.
+#include "fault_machines.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr char kParams[] =
+    R"("params": {"algo": "implicit_precomp_gemm", "dtype": "float32", "shape": "made"})";
+
+// One convolution, where the fake cuDNN has this fault.
+Make Convolution(const std::string& fault, const std::string& rest = "") {
+  return With(Entry("conv.forward", kParams + rest), [fault](FaultTest& t) {
+    t.UseShapes(R"({"made": {"x": [2, 6, 9, 11], "w": [8, 3, 3, 5], "pad": [1, 2], "groups": 2}})");
+    if (!fault.empty()) t.Set("FAKE_CUDNN_FAULT", fault);
+  });
+}
+
+// The same, with one variable of the fakes instead.
+Make ConvolutionWith(const std::string& variable, const std::string& value, const std::string& rest = "") {
+  return [=](FaultTest& t) {
+    const bool made = Convolution("", rest)(t);
+    t.Set(variable, value);
+    return made;
+  };
+}
+
+Fault Refused(const std::string& name, const std::string& shape, const std::string& words) {
+  return {name,
+          With(Entry("conv.forward", kParams),
+               [shape](FaultTest& t) { t.UseShapes("{\"made\": {" + shape + "}}"); }),
+          "",
+          "",
+          2,
+          {"matrix.json:1:", words}};
+}
+
+std::vector<Fault> Failures() {
+  const std::string failed = "convolution-failed", call = "call:cudnnConvolutionForward:1:";
+  return Joined({
+      Showing("convolution that fails",
+              {
+                  Image("execution_failed", Convolution(call + "5000"), failed, {"5000"}),
+                  Image("part_unavailable_when_it_is_needed", Convolution(call + "3009"), failed, {"3009"}),
+                  Image("workspace_query_failed",
+                        Convolution("call:cudnnGetConvolutionForwardWorkspaceSize:0:2000"), failed,
+                        {"cudnnGetConvolutionForwardWorkspaceSize: 2000"}),
+              }),
+      Showing("broken context",
+              {Image("illegal_address", ConvolutionWith("FAKE_CUDA_FAULT", "call:cuMemcpyHtoD_v2:1:700"),
+                     failed, {"cuMemcpyHtoD: 700 CUDA_ERROR_ILLEGAL_ADDRESS"})}),
+      Showing("no engine",
+              {Image("every_algorithm_refused",
+                     ConvolutionWith("FAKE_CUDNN_REFUSES", "1", R"(, "allow_skip": ["unsupported"])"),
+                     "no-engine", {"float32"})}),
+      Showing("convolution not supported", {Fault{"algorithm_refused",
+                                                  ConvolutionWith("FAKE_CUDNN_REFUSES", "1"),
+                                                  "skip-not-allowed",
+                                                  "matrix",
+                                                  4,
+                                                  {"3000 CUDNN_STATUS_NOT_SUPPORTED"}}}),
+      Showing("no memory for the workspace",
+              {Runner("memory_too_little_for_a_convolution", ConvolutionWith("FAKE_FREE_MB", "200"),
+                      "out-of-device-memory-shared", {"MiB were in use before the run began"})}),
+      Showing("hang in a library",
+              {Image("convolution_hangs", Convolution(call + "hang", ", \"timeout_s\": 3"), "timed-out",
+                     {"no verdict within 3.000 s, in step convolve"})}),
+      Showing("crash in a library",
+              {Image("convolution_aborts", Convolution(call + "abort"), "crashed", {"SIGABRT", "libcudnn"})}),
+  });
+}
+
+std::vector<Fault> Numbers() {
+  return Joined({
+      Showing("wrong numbers",
+              {
+                  Image("one_element_wrong", Convolution("element:last"), "wrong-value",
+                        {"1 of 1584 elements are wrong"}),
+                  Image("workspace_read_before_it_is_written", Convolution("read:workspace"), "wrong-value",
+                        {"got no number"}),
+                  Image("element_not_written", Convolution("unwritten:last"), "output-not-written",
+                        {"1 of 1584 elements were never written"}),
+              }),
+      Showing("write outside of a buffer",
+              {
+                  Image("byte_behind_the_output", Convolution("guard:behind-y"), "out-of-bounds-write",
+                        {"the first 0 bytes behind the end of y"}),
+                  Image("byte_of_the_input", Convolution("input:x:first"), "input-modified",
+                        {"x differs from byte 0"}),
+              }),
+  });
+}
+
+std::vector<Fault> Impossible() {
+  return Joined({
+      Showing(
+          "impossible convolution",
+          {
+              Refused("dimension_of_zero", R"("x": [1, 0, 4, 4], "w": [8, 1, 3, 3])", "needs values from 1"),
+              Refused("kernel_larger_than_its_input", R"("x": [1, 3, 4, 4], "w": [8, 3, 5, 4])",
+                      "reaches over 5 elements"),
+              Refused("channels_of_another_number", R"("x": [1, 6, 4, 4], "w": [8, 6, 3, 3], "groups": 2)",
+                      "must have c/groups = 3"),
+          }),
+      Showing("too many elements",
+              {Refused("output_of_two_to_the_31", R"("x": [65536, 1, 1, 1], "w": [32768, 1, 1, 1])",
+                       "y 2^31 elements or more")}),
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(ConvolutionFailures, FaultTableTest, ::testing::ValuesIn(Failures()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(ConvolutionNumbers, FaultTableTest, ::testing::ValuesIn(Numbers()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(ConvolutionImpossible, FaultTableTest, ::testing::ValuesIn(Impossible()),
+                         NameOfFault);
+
+}  // namespace
+}  // namespace cudnn_ci

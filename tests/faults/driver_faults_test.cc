@@ -1,0 +1,349 @@
+// Drivers that are missing, broken, too old, of two versions or not allowed to be used, and GPUs that cannot
+// be used; what is only worth knowing; and healthy machines that look odd. All of fakes, with scripted
+// answers.
+#include <filesystem>
+
+#include "fault_machines.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+void SetAll(FaultTest& t, const Variables& variables) {
+  for (const auto& [name, value] : variables) t.Set(name, value);
+}
+
+// A machine that is healthy but for what these variables of the fakes, or of the user, say.
+Make Says(const Variables& variables) {
+  return Machine([variables](FaultTest& t) { SetAll(t, variables); });
+}
+
+// The same, of a driver's version.
+Make SaysVersion(const Variables& variables, const std::string& promised = "") {
+  return WithoutModule([variables, promised](FaultTest& t) {
+    SetAll(t, variables);
+    if (!promised.empty()) t.Promise("runner.driver", promised);
+  });
+}
+
+Make Promises(const std::string& key, const std::string& range, const Variables& variables = {}) {
+  return Machine([=](FaultTest& t) {
+    SetAll(t, variables);
+    t.Promise(key, range);
+  });
+}
+
+// The driver's library lies where a container runtime put it, and the loader does not look there.
+Make LibraryIn(const std::string& folder) {
+  return WithoutLibcuda(
+      [](FaultTest& t) {
+        fs::create_directory(t.gate().Path("mounted"));
+        fs::copy_file(FaultTest::FakeFile("libcuda", "libcuda.so.1"), t.gate().Path("mounted/libcuda.so.1"));
+      },
+      [folder](FaultTest& t) {
+        const std::string parent = fs::path(folder).parent_path().string();
+        const std::string above = fs::path(parent).parent_path().string();
+        return "mount -t tmpfs none " + above + " && mkdir -p " + folder + " && mount --bind " +
+               t.gate().Path("mounted") + " " + folder;
+      });
+}
+
+void UseCompat(FaultTest& t, const std::string& version) {
+  fs::create_directories(t.libraries() + "/compat");
+  fs::copy_file(FaultTest::FakeFile("libcuda", "libcuda.so.1"),
+                t.libraries() + "/compat/libcuda.so." + version);
+  fs::create_symlink("compat/libcuda.so." + version, t.libraries() + "/libcuda.so.1");
+}
+
+// A compat library of this version over driver 580.65.06, and what cuInit says.
+Make SaysCompat(const std::string& version, const std::string& code) {
+  return WithoutModule([=](FaultTest& t) {
+    UseCompat(t, version);
+    SetAll(t, {{"FAKE_NVML_DRIVER", "580.65.06"}, {"FAKE_CUINIT", code}});
+  });
+}
+
+void PutStubFirst(FaultTest& t) {
+  fs::create_directory(t.libraries() + "/stubs");
+  fs::copy_file(FaultTest::FakeFile("libcuda", "libcuda.so.1"), t.libraries() + "/stubs/libcuda.so");
+  fs::create_symlink("stubs/libcuda.so", t.libraries() + "/libcuda.so.1");
+}
+
+bool LoadAnotherModule(FaultTest& t) {
+  return WithoutModule([](FaultTest&) {})(t) &&
+         t.HideLoaderCache(
+             "mount -t tmpfs none /sys/module && mkdir /sys/module/nvidia && "
+             "echo 470.82.01 >/sys/module/nvidia/version");
+}
+
+bool LimitFiles(FaultTest& t) {
+  t.gate().Before({"sh", "-c", "ulimit -n 40 && exec \"$@\"", "--"});
+  return true;
+}
+
+std::vector<Fault> Libraries() {
+  const std::string off_path = "driver-library-off-path";
+  return Joined({
+      Showing(
+          "no driver library",
+          {Runner("libcuda_missing", WithoutLibcuda([](auto& t) { t.Set("NVIDIA_VISIBLE_DEVICES", "void"); }),
+                  "driver-library-missing",
+                  {"libcuda.so.1: cannot open shared object file", "NVIDIA_VISIBLE_DEVICES='void'"})}),
+      Showing("driver library off the loader's path",
+              {
+                  Image("libcuda_where_kubernetes_puts_it", LibraryIn("/usr/local/nvidia/lib64"), off_path,
+                        {"libcuda.so.1: cannot open", "/usr/local/nvidia/lib64/libcuda.so.1 is there"}),
+              }),
+      Showing("damaged driver library",
+              {
+                  Runner("libcuda_truncated",
+                         Machine([](auto& t) { t.Take("libcuda", "libcuda.so.1"), t.Halve("libcuda.so.1"); }),
+                         "driver-library-unloadable", {"/libcuda.so.1 is truncated: "}),
+                  Runner("libcuda_is_text",
+                         Machine([](auto& t) { t.WriteLibrary("libcuda.so.1", std::string(100, 'x')); }),
+                         "driver-library-unloadable", {"invalid ELF header"}),
+              }),
+      Showing("driver without its compute part",
+              {Runner("utility_capability_alone", WithoutLibcuda([](auto& t) {
+                        t.UseFakes({"nvml", "cudart13", "nvrtc", "cudnn"});
+                        t.Set("NVIDIA_DRIVER_CAPABILITIES", "utility");
+                      }),
+                      "driver-compute-not-mounted", {"NVIDIA_DRIVER_CAPABILITIES='utility'"})}),
+      Showing(
+          "stub in the driver's place",
+          {
+              Image("stub_first_on_the_path", Machine(PutStubFirst), "driver-stub-library",
+                    {"/stubs/libcuda.so) is the stub; found through LD_LIBRARY_PATH entry "}),
+              Image("stub_by_its_answer", Says({{"FAKE_STUB", "1"}}), "driver-stub-library", {"is the stub"}),
+          }),
+      Showing("compat library that does not fit",
+              {
+                  Image("compat_older_than_the_driver", SaysCompat("570.26", "803"), "driver-compat-mismatch",
+                        {"cuInit: 803", "compat library 570.26 over driver 580.65.06"}),
+                  Image("compat_on_a_gpu_that_takes_none", SaysCompat("590.10", "804"),
+                        "driver-compat-mismatch", {"cuInit: 804", "/compat/libcuda.so.590.10 is used"}),
+              }),
+  });
+}
+
+std::vector<Fault> Versions() {
+  return Joined({
+      Showing("driver too old",
+              {
+                  Runner("driver_below_the_promise",
+                         SaysVersion({{"FAKE_NVML_DRIVER", "470.82.01"}, {"FAKE_DRIVER_VERSION", "11040"}},
+                                     ">=525.60.13"),
+                         "driver-below-contract", {"driver 470.82.01 found, >=525.60.13 promised"}),
+                  Image("driver_of_an_older_cuda_major",
+                        SaysVersion({{"FAKE_NVML_DRIVER", "570.26"}, {"FAKE_DRIVER_VERSION", "12080"}},
+                                    ">=525.60.13"),
+                        "driver-too-old-for-toolkit", {"serves CUDA 12.8, the image's toolkit is 13.0"}),
+                  Image("driver_below_the_floor_of_its_major", WithoutModule([](auto& t) {
+                          SetAll(t, {{"FAKE_NVML_DRIVER", "525.53"},
+                                     {"FAKE_DRIVER_VERSION", "12000"},
+                                     {"FAKE_CUDART_VERSION", "12080"}});
+                          PromiseTwelve(t);
+                        }),
+                        "driver-too-old-for-toolkit", {"a driver from 525.60.13 on"}),
+                  Runner("driver_below_what_the_image_requires",
+                         SaysVersion({{"FAKE_NVML_DRIVER", "570.26"},
+                                      {"FAKE_DRIVER_VERSION", "12080"},
+                                      {"NVIDIA_REQUIRE_CUDA", "cuda>=13.0"}}),
+                         "image-requirement-unsatisfied", {"NVIDIA_REQUIRE_CUDA='cuda>=13.0' does not hold"}),
+              }),
+      Showing("two driver versions",
+              {
+                  Runner("nvml_says_that_versions_differ", Says({{"FAKE_NVML_INIT", "18"}}),
+                         "driver-module-mismatch", {"Driver/library version mismatch"}),
+                  Runner("module_of_another_version", LoadAnotherModule, "driver-module-mismatch",
+                         {"kernel module 470.82.01, user library "}),
+              }),
+      Showing(
+          "GPU outside the promise",
+          {Runner("gpu_older_than_promised",
+                  Promises("runner.compute_capability", ">=7.0", {{"FAKE_CC", "6.1"}}),
+                  "compute-capability-outside-contract", {"has compute capability 6.1, >=7.0 promised"})}),
+      Showing("limits of the container",
+              {Runner("few_open_files", LimitFiles, "worker-not-started", {"open files"})}),
+  });
+}
+
+std::vector<Fault> Devices() {
+  const std::string unusable = "uvm-node-unusable";
+  return Joined({
+      Showing("no visible GPU",
+              {
+                  Runner("visible_devices_minus_one", Says({{"CUDA_VISIBLE_DEVICES", "-1"}}),
+                         "no-visible-device", {"CUDA_VISIBLE_DEVICES='-1' (first bad entry: '-1')"}),
+                  Runner("visible_devices_beyond_the_last",
+                         Says({{"CUDA_VISIBLE_DEVICES", "7"}, {"FAKE_DEVICE_COUNT", "2"}}),
+                         "no-visible-device", {"(first bad entry: '7')", "NVML sees 2 GPU(s)"}),
+                  Runner("visible_devices_of_another_machine",
+                         Says({{"CUDA_VISIBLE_DEVICES", "GPU-00000000-1111-2222-3333-444444444444"}}),
+                         "no-visible-device", {"first bad entry: 'GPU-00000000-"}),
+                  Runner("fewer_gpus_than_promised", Promises("runner.gpus", ">=2"), "too-few-gpus",
+                         {"1 GPU(s) visible, >=2 promised"}),
+              }),
+      Showing("GPU nodes that may not be opened",
+              {Runner("nodes_denied",
+                      WithNodes({}, {"nvidiactl", "nvidia0"}, [](auto& t) { t.Set("FAKE_CUINIT", "100"); }),
+                      "device-node-denied", {"/dev/nvidiactl cannot be opened (Permission denied)"})}),
+      Showing(
+          "uvm node unusable",
+          {
+              Runner("uvm_node_missing",
+                     WithNodes({"nvidiactl", "nvidia0"}, {}, [](auto& t) { t.Set("FAKE_CUINIT", "999"); }),
+                     unusable, {"cuInit: 999", "/dev/nvidia-uvm missing"}),
+              Runner("uvm_node_denied",
+                     WithNodes({"nvidiactl", "nvidia0"}, {"nvidia-uvm"},
+                               [](auto& t) { t.Set("FAKE_CUINIT", "999"); }),
+                     unusable, {"/dev/nvidia-uvm cannot be opened"}),
+              Runner("unknown_error",
+                     WithNodes({"nvidiactl", "nvidia0", "nvidia-uvm"}, {},
+                               [](auto& t) { t.Set("FAKE_CUINIT", "999"); }),
+                     "driver-unknown-error", {"cuInit: 999", "/dev/nvidia-uvm present"}),
+          }),
+      Showing("MIG without an instance",
+              {Runner("mig_without_instance", Says({{"FAKE_CUINIT", "100"}, {"FAKE_MIG", "1"}}),
+                      "mig-without-instance", {"cuInit: 100"})}),
+      Showing("MPS server unreachable",
+              {Runner("mps_server_unreachable",
+                      Says({{"FAKE_CUINIT", "805"}, {"CUDA_MPS_PIPE_DIRECTORY", "/nonexistent/mps"}}),
+                      "mps-unreachable", {"CUDA_MPS_PIPE_DIRECTORY='/nonexistent/mps'"})}),
+      Showing("NVLink fabric not ready", {Runner("fabric_stays_unready", Says({{"FAKE_CUINIT", "802"}}),
+                                                 "fabric-not-ready", {"still so after 30 s"})}),
+      Showing("driver that does not initialise",
+              {
+                  Runner("initialisation_error", Says({{"FAKE_CUINIT", "3"}}), "driver-init-failed",
+                         {"cuInit: 3"}),
+                  Runner("call_that_the_sandbox_refuses", Says({{"FAKE_CUINIT", "304"}}),
+                         "driver-init-failed", {"cuInit: 304"}),
+              }),
+  });
+}
+
+std::vector<Fault> Gpus() {
+  return Joined({
+      Showing("GPU busy",
+              {
+                  Runner("gpu_busy", Says({{"FAKE_CUINIT", "46"}, {"FAKE_PROCESSES", "4711:300"}}),
+                         "device-busy", {"cuInit: 46", "4711"}),
+                  Runner("gpu_that_another_has_to_himself",
+                         Says({{"FAKE_CONTEXT", "46"}, {"FAKE_COMPUTE_MODE", "3"}}), "device-busy",
+                         {"exclusive_process"}),
+              }),
+      Showing(
+          "device memory held by others",
+          {
+              Runner("memory_held",
+                     Says({{"FAKE_CONTEXT", "2"}, {"FAKE_FREE_MB", "300"}, {"FAKE_PROCESSES", "4711:79000"}}),
+                     "device-memory-held", {"300 MiB of device memory are free", "process 4711: 79000 MiB"}),
+              Runner("memory_too_little_for_a_handle",
+                     Says({{"FAKE_CUDNN_FAULT", "call:cudnnCreate:1:1001"}, {"FAKE_FREE_MB", "300"}}),
+                     "cudnn-init-out-of-memory", {"cudnnCreate: 1001", "MiB free of "}),
+          }),
+      Showing(
+          "GPU that does not compute",
+          {
+              Runner("canary_is_wrong", Says({{"FAKE_WRONG_KERNEL", "cudnn_ci_canary"}}), "canary-failed",
+                     {"1 of 1048653 elements are wrong"}),
+              Runner("canary_cannot_be_launched", Says({{"FAKE_CUDA_FAULT", "call:cuLaunchKernel:1:719"}}),
+                     "canary-failed", {"cuLaunchKernel: 719 CUDA_ERROR_LAUNCH_FAILED"}),
+          }),
+  });
+}
+
+std::vector<Fault> WorthKnowing() {
+  const std::string xid = "6,1,1,-;NVRM: Xid (PCI:0000:10:00): 48, pid=1, a double bit error\n";
+  return Joined({
+      Showing("hardware errors",
+              {
+                  Sound("uncorrected_errors", Says({{"FAKE_ECC", "2"}}), "uncorrected-memory-errors"),
+                  Sound("repair_pending", Says({{"FAKE_REPAIR", "2"}}), "memory-repair-pending"),
+                  Sound("xid_in_the_kernels_log",
+                        WithNodes(
+                            {"nvidiactl", "nvidia0", "nvidia-uvm"}, {}, [](auto&) {}, xid),
+                        "xid-logged"),
+              }),
+      Showing("modes of the GPU",
+              {
+                  Sound("persistence_off", Says({{"FAKE_PERSISTENCE", "0"}}), "persistence-off"),
+                  Sound("exclusive_mode", Says({{"FAKE_COMPUTE_MODE", "3"}}), "exclusive-compute-mode"),
+                  Sound("mig_pending", Says({{"FAKE_MIG_PENDING", "1"}}), "mig-mode-pending"),
+              }),
+      Showing("fabric that was slow",
+              {Sound("fabric_gets_ready", Says({{"FAKE_CUINIT", "802"}, {"FAKE_CUINIT_FOR_S", "2"}}),
+                     "fabric-was-slow")}),
+      Showing("list of GPUs that is cut",
+              {Sound("visible_list_with_a_bad_end", Says({{"CUDA_VISIBLE_DEVICES", "0,7"}}),
+                     "visible-devices-cut")}),
+      Showing("image that asks for too much",
+              {Sound("image_requires_more", SaysVersion({{"NVIDIA_REQUIRE_CUDA", "cuda>=13.9"}}, ">=450"),
+                     "image-requires-more-than-it-needs")}),
+      Showing("newer than the version table",
+              {Sound("driver_newer_than_the_table",
+                     SaysVersion({{"FAKE_NVML_DRIVER", "700.10.01"}, {"FAKE_DRIVER_VERSION", "14000"}}),
+                     "newer-than-version-table")}),
+      Showing("compat library that works", {Sound("compat_older_than_the_driver_that_works",
+                                                  SaysCompat("570.26", "0"), "driver-compat-unsupported")}),
+      Showing("variables left from debugging",
+              {
+                  Sound("launches_that_block", Says({{"CUDA_LAUNCH_BLOCKING", "1"}}), "debugging-variables"),
+                  Sound("kernels_compiled_anew", Says({{"CUDA_FORCE_PTX_JIT", "1"}}), "debugging-variables"),
+                  Sound("log_of_cudnn", Says({{"CUDNN_LOGLEVEL_DBG", "3"}}), "debugging-variables"),
+              }),
+      Showing("compute cache unusable",
+              {
+                  Sound("cache_switched_off", Says({{"CUDA_CACHE_DISABLE", "1"}}), "compute-cache-unusable"),
+                  Sound("cache_that_cannot_be_written", Says({{"CUDA_CACHE_PATH", "/dev/null/cache"}}),
+                        "compute-cache-unusable"),
+              }),
+  });
+}
+
+Make OnToolkit12(const Variables& variables) {
+  return WithoutModule([variables](FaultTest& t) {
+    t.UseFakes({"libcuda", "nvml", "cudart12", "nvrtc12", "cudnn"});
+    PromiseTwelve(t);
+    t.Promise("runner.driver", ">=525.60.13");
+    SetAll(t, variables);
+  });
+}
+
+std::vector<Fault> SoundMachines() {
+  return Joined({
+      Showing("no NVML",
+              {
+                  Sound("without_nvml", Machine([](auto& t) {
+                          t.UseFakes({"libcuda", "cudart13", "nvrtc", "cudnn"});
+                        })),
+                  Sound("nvml_that_fails", Says({{"FAKE_NVML_INIT", "999"}})),
+              }),
+      Showing("driver newer than the toolkit",
+              {Sound("driver_newer_than_the_toolkit", OnToolkit12({{"FAKE_DRIVER_VERSION", "13000"}}))}),
+      Showing("minor-version compatibility", {Sound("toolkit_newer_than_the_driver_inside_a_major",
+                                                    OnToolkit12({{"FAKE_NVML_DRIVER", "535.54.03"},
+                                                                 {"FAKE_DRIVER_VERSION", "12020"},
+                                                                 {"FAKE_OLD_DRIVER", "1"}}))}),
+      Showing("slices of a GPU", {Sound("mig_instances", Says({{"FAKE_NAME", "NVIDIA H200 MIG 1g.18gb"},
+                                                               {"FAKE_MIG", "1"},
+                                                               {"FAKE_MIG_INSTANCES", "7"}}))}),
+      Showing("unusual variables",
+              {Sound("visible_by_uuid",
+                     Says({{"CUDA_VISIBLE_DEVICES", "GPU-11111111-1111-1111-1111-000000000000"}}))}),
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(DriverLibraries, FaultTableTest, ::testing::ValuesIn(Libraries()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(DriverVersions, FaultTableTest, ::testing::ValuesIn(Versions()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(DriverDevices, FaultTableTest, ::testing::ValuesIn(Devices()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(DriverGpus, FaultTableTest, ::testing::ValuesIn(Gpus()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(DriverWorthKnowing, FaultTableTest, ::testing::ValuesIn(WorthKnowing()),
+                         NameOfFault);
+INSTANTIATE_TEST_SUITE_P(DriverSound, FaultTableTest, ::testing::ValuesIn(SoundMachines()), NameOfFault);
+
+}  // namespace
+}  // namespace cudnn_ci

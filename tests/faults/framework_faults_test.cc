@@ -1,0 +1,76 @@
+// Frameworks that get a cuDNN they cannot use, see no GPU, fail or compute wrong numbers: the fake ones,
+// asked by a real Python, on a machine that is otherwise sound.
+#include <cstdlib>
+#include <filesystem>
+
+#include "fault_machines.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+// framework.NAME, asked of a Python that has nothing but the fake frameworks.
+Make Framework(const std::string& name, const std::vector<std::pair<std::string, std::string>>& variables) {
+  return With(Entry("framework." + name), [variables](FaultTest& t) {
+    fs::create_directory(t.gate().Path("bin"));
+    t.gate().Write("bin/python3", "#!/bin/sh\nexec " CUDNN_CI_PYTHON " -S \"$@\"\n");
+    fs::permissions(t.gate().Path("bin/python3"), fs::perms(0755));
+    const char* path = getenv("PATH");
+    t.Set("PATH", t.gate().Path("bin") + ":" + (path ? path : ""));
+    t.Set("PYTHONPATH", CUDNN_CI_SOURCE_DIR "/tests/fakes/frameworks");
+    for (const auto& [variable, value] : variables) t.Set(variable, value);
+  });
+}
+
+std::vector<Fault> Frameworks() {
+  const std::string main = FaultTest::FakeFile("cudnn", "libcudnn.so.9"),
+                    graph = FaultTest::FakeFile("cudnn", "libcudnn_graph.so.9"),
+                    old = FaultTest::FakeFile("cudnn_old", "libcudnn_ops.so.9");
+  return Joined({
+      Showing("framework's cuDNN too old",
+              {
+                  Image("torch_with_an_older_cudnn", Framework("torch", {{"FAKE_LOADED_CUDNN", "9.14.0"}}),
+                        "framework-cudnn-unfit", {"what it loads is 9.14.0: cuDNN 9.14.0 is older"}),
+                  Image("torch_with_another_major", Framework("torch", {{"FAKE_LOADED_CUDNN", "8.9.7"}}),
+                        "framework-cudnn-unfit", {"cuDNN 8.9.7 is of another major"}),
+              }),
+      Showing(
+          "framework cannot use cuDNN",
+          {
+              Image("tensorflow_finds_no_algorithm", Framework("tensorflow", {{"FAKE_FRAMEWORK", "raise"}}),
+                    "framework-failed", {"GET was unable to find an engine"}),
+              Image("jax_finds_no_algorithm", Framework("jax", {{"FAKE_FRAMEWORK", "raise"}}),
+                    "framework-failed", {"GET was unable to find an engine"}),
+              Image("onnxruntime_cannot_be_imported",
+                    Framework("onnxruntime", {{"FAKE_FRAMEWORK", "import"}}), "framework-import-failed",
+                    {"libcudnn.so.9: cannot open shared object file"}),
+          }),
+      Showing("framework computes on the CPU",
+              {
+                  Image("torch_sees_no_gpu", Framework("torch", {{"FAKE_FRAMEWORK", "no-gpu"}}),
+                        "framework-no-gpu", {"Found no NVIDIA driver on your system"}),
+                  Image("tensorflow_without_cuda", Framework("tensorflow", {{"FAKE_FRAMEWORK", "cpu"}}),
+                        "framework-no-gpu", {"is a build without CUDA"}),
+              }),
+      Showing("ONNX Runtime without its libraries",
+              {Sound("onnxruntime_that_must_be_preloaded",
+                     Framework("onnxruntime", {{"FAKE_FRAMEWORK", "preload"}}), "framework-needs-preload")}),
+      Showing("framework for another CUDA major",
+              {Image("torch_for_cuda_12",
+                     Framework("torch", {{"FAKE_BUILT_CUDA", "12.8"}, {"FAKE_LIBRARIES", main}}),
+                     "framework-cuda-mismatch", {"is built for CUDA 12.8; the cuDNN it loads, "})}),
+      Showing("mixed cuDNN versions",
+              {Image("torch_with_two_versions",
+                     Framework("torch", {{"FAKE_LIBRARIES", main + ":" + graph + ":" + old}}),
+                     "framework-cudnn-mixed", {"9.14.0"})}),
+      Showing("wrong numbers",
+              {Image("torch_computes_wrong", Framework("torch", {{"FAKE_FRAMEWORK", "wrong-y"}}),
+                     "framework-wrong-result", {"[1] is "})}),
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Frameworks, FaultTableTest, ::testing::ValuesIn(Frameworks()), NameOfFault);
+
+}  // namespace
+}  // namespace cudnn_ci
