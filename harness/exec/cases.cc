@@ -3,9 +3,18 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "exec/scheduler.h"
 #include "model/reasons.h"
 
 namespace cudnn_ci {
+namespace {
+
+bool IsShortOfMemory(const Outcome& outcome) {
+  const auto* skipped = std::get_if<Skipped>(&outcome);
+  return skipped && skipped->kind == SkipKind::kMemory;
+}
+
+}  // namespace
 
 void Cases::History::Add(Flag flag) {
   if (std::find(flags.begin(), flags.end(), flag) == flags.end()) flags.push_back(flag);
@@ -33,14 +42,16 @@ Cases::Bad Cases::Describe(const AttemptResult& r) const {
 
 Decision Cases::Judge(const AttemptResult& result) {
   const Case& c = plan_.cases[result.case_index];
-  const bool good = IsGood(c.planned, result.outcome);
+  const bool shared = result.mode == AttemptMode::kShared;
+  // Beside others too little memory says nothing of what the device has.
+  const bool good =
+      IsGood(c.planned, result.outcome) && !(shared && WorksBeside(c) && IsShortOfMemory(result.outcome));
   History& history = histories_[result.case_index];
   ++history.attempts;
   history.seconds += result.seconds;
   if (result.leaked) history.Add(Flag::kLeaked);
   if (result.slow) history.Add(Flag::kSlow);
-  return result.mode == AttemptMode::kShared ? AfterShared(result, good, &history)
-                                             : Alone(result, good, &history);
+  return shared ? AfterShared(result, good, &history) : Alone(result, good, &history);
 }
 
 bool Cases::IsKnown(const std::string& kind) const {
@@ -92,6 +103,8 @@ Decision Cases::AfterShared(const AttemptResult& result, bool good, History* his
 
 Decision Cases::Alone(const AttemptResult& result, bool good, History* history) {
   if (result.mode == AttemptMode::kConfirm && history->suspicion && !history->decisive) {
+    if (good && WorksBeside(plan_.cases[result.case_index]) && IsShortOfMemory(history->suspicion->outcome))
+      return {Next::kFinal, result.outcome, {}};
     if (good) {
       history->Add(Flag::kOrderDependent);
       return {Next::kFinal,

@@ -12,18 +12,23 @@ DeviceTable::DeviceTable(const std::vector<DeviceInfo>& devices, bool testable) 
   }
 }
 
-bool DeviceTable::CanLease(const std::string& device) const {
+bool DeviceTable::CanLease(const std::string& device, Use use) const {
   if (device.empty()) return true;
-  if (device == "*") return leases_.empty();
-  return !leases_.count(device) && !leases_.count("*");
+  const auto refuses = [&](const Holder& h) {
+    const bool met = device == "*" || h.device == "*" || h.device == device;
+    const bool together =
+        (use == Use::kBeside && h.use == Use::kShared) || (use == Use::kShared && h.use == Use::kBeside);
+    return met && !together;
+  };
+  return std::none_of(leases_.begin(), leases_.end(), refuses);
 }
 
-void DeviceTable::Lease(const std::string& device, int64_t worker) {
-  if (!device.empty()) leases_[device] = worker;
+void DeviceTable::Lease(const std::string& device, int64_t worker, Use use) {
+  if (!device.empty()) leases_.push_back({device, worker, use});
 }
 
 void DeviceTable::Release(int64_t worker) {
-  std::erase_if(leases_, [&](const auto& lease) { return lease.second == worker; });
+  std::erase_if(leases_, [&](const Holder& h) { return h.worker == worker; });
 }
 
 const DeviceTable::State* DeviceTable::Find(const std::string& device) const {

@@ -13,15 +13,19 @@
 
 namespace cudnn_ci {
 
+// How a worker uses its device: alone; in the stream of cases that share a warm worker; beside such a one.
+enum class Use { kAlone, kShared, kBeside };
+
 class DeviceTable {
  public:
   // `testable`: false where no canary can be run (one process for everything). A device without a uuid is
   // nominal: there is nothing to test.
   DeviceTable(const std::vector<DeviceInfo>& devices, bool testable);
 
-  // Leases: never two workers on one device. "" is no device and always free; "*" is all of them.
-  bool CanLease(const std::string& device) const;
-  void Lease(const std::string& device, int64_t worker);
+  // Leases: never two workers on one device, but for one that works beside a warm one. "" is no device and
+  // always free; "*" is all of them.
+  bool CanLease(const std::string& device, Use use = Use::kAlone) const;
+  void Lease(const std::string& device, int64_t worker, Use use = Use::kAlone);
   void Release(int64_t worker);
 
   bool CanBeTested(const std::string& device) const;
@@ -55,7 +59,12 @@ class DeviceTable {
 
   std::vector<std::string> names_, testable_;
   std::map<std::string, State> states_;
-  std::map<std::string, int64_t> leases_;  // device -> worker
+  struct Holder {
+    std::string device;
+    int64_t worker;
+    Use use;
+  };
+  std::vector<Holder> leases_;
 };
 
 }  // namespace cudnn_ci

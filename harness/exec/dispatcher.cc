@@ -52,7 +52,8 @@ void Dispatcher::DispatchCanaries(bool stopping) {
   for (const std::string& device : devices_->WaitingForCanary()) {
     if (pool_->live() >= options_.jobs) return;
     // Whoever uses the device next begins with the canary; a process for it alone only when nobody comes.
-    const auto uses = [&](const Lane* lane) { return lane->device == device; };
+    // What waits for the result that waits does not come.
+    const auto uses = [&](Lane* lane) { return lane->device == device && !IsKeptBack(lane); };
     if (!stopping && std::any_of(lanes.begin(), lanes.end(), uses)) continue;
     if (!StartWorker(nullptr, device, std::nullopt, false)) untested_device_ = device;
   }
@@ -70,9 +71,12 @@ void Dispatcher::DispatchLane(Lane* lane) {
     }
   }
   if (!start_failure_.empty()) return;
-  if (pool_->live() >= options_.jobs || !devices_->CanLease(lane->device)) return MakeRoom(lane);
   // What was asked to run alone goes first; a device's shared worker was shut down for it by MakeRoom.
   const bool alone = !lane->alone.empty();
+  if (!alone && IsKeptBack(lane)) return;
+  const Use use = UseOf(*lane, alone);
+  if (pool_->live() >= options_.jobs) return MakeRoom(lane);
+  if (!devices_->CanLease(lane->device, use)) return use == Use::kBeside ? void() : MakeRoom(lane);
   const size_t next = alone ? lane->alone.front() : lane->ready.front();
   const bool shared = lane->shared && !alone;
   if (!PluginsUnchanged(shared ? lane->plugins : std::set{plan_.cases[next].planned.plugin})) return;
@@ -98,42 +102,6 @@ Seat* Dispatcher::SharedWorkerOf(const Lane* lane) {
         seat.worker->accepting())
       return &seat;
   return nullptr;
-}
-
-// A context costs up to 400 ms, and the driver creates them one after the other. So the first warm worker of
-// each device makes its own while the checks before it still run. On the first device this is the one time
-// that there are two contexts; on the others all checks share that one. Not where it could change a verdict.
-void Dispatcher::StartEarly() {
-  if (options_.isolation != Isolation::kShared) return;
-  for (const DeviceInfo& device : options_.devices) {
-    if (pool_->live() + 1 >= options_.jobs) return;  // one slot stays for the checks that come first
-    if (device.uuid.empty() || !HasRoomForEarly(device.name)) continue;
-    for (size_t i = 0; i < plan_.cases.size(); ++i) {
-      Lane* lane = scheduler_->LaneOf(i);
-      if (plan_.cases[i].settled || !lane->shared || lane->device != device.name) continue;
-      if (PluginsUnchanged(lane->plugins)) StartWorker(lane, device.name, std::nullopt, true);
-      break;
-    }
-  }
-}
-
-// In the default compute mode, and not short of memory. What is unknown (NVML refuses it inside MIG) is not
-// little.
-bool Dispatcher::HasRoomForEarly(const std::string& device) const {
-  constexpr int64_t kEnoughMemory = int64_t{4} << 30;
-  const GpuFacts gpu = FactsOfGpu(options_.facts, device);
-  return (gpu.compute_mode.empty() || gpu.compute_mode == "default") &&
-         (!gpu.memory_free_bytes || *gpu.memory_free_bytes >= kEnoughMemory);
-}
-
-// An early worker's turn has come: it needs the lease like any other.
-bool Dispatcher::TakeLease(Seat* seat) {
-  if (!seat->early) return true;
-  if (!devices_->CanLease(seat->device)) return false;
-  devices_->Lease(seat->device, seat->worker->id());
-  seat->early = false;
-  if (devices_->NeedsCanary(seat->device)) BeginWithCanary(seat);
-  return true;
 }
 
 void Dispatcher::BeginWithCanary(Seat* seat) {
@@ -262,7 +230,7 @@ Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::option
   const int64_t id = (*started)->id();
   Seat* taken = &(seats_[id] = std::move(seat));
   taken->early = early;
-  if (!early) devices_->Lease(taken->device, id);
+  if (!early) devices_->Lease(taken->device, id, shared ? UseOf(*lane, false) : Use::kAlone);
   emit_(WorkerStarted{id, pool_->Pid(**started), Join({taken->plugins.begin(), taken->plugins.end()}, ","),
                       lane ? lane->subject : "", taken->device, shared});
   Configure(*taken);

@@ -38,7 +38,7 @@ class Dispatcher {
              Scheduler* scheduler, DeviceTable* devices, Cases* cases,
              std::function<void(const EventBody&)> emit);
 
-  // Workers that warm up before their turn; before the first Dispatch.
+  // Workers that warm up before their turn, the first of each device; before the first Dispatch.
   void StartEarly();
   // Starts and fills what can be; `stopping`: only canaries that results wait for, and idle workers end.
   void Dispatch(bool stopping);
@@ -64,8 +64,14 @@ class Dispatcher {
   WorkerCommand Command(const Lane* lane, const Seat& seat) const;
   void Configure(const Seat& seat);
   bool PluginsUnchanged(const std::set<std::string>& plugins);
-  bool HasRoomForEarly(const std::string& device) const;
+  bool HasRoom(const std::string& device, int64_t bytes, bool if_unknown) const;
+  Use UseOf(const Lane& lane, bool alone) const;
+  // What could run beside others comes behind what needs the device for itself.
+  bool IsKeptBack(Lane* lane) const {
+    return lane->beside && pool_->live() > 0 && scheduler_->IsAwaitedBy(lane);
+  }
   bool TakeLease(Seat* seat);
+  void StartEarlyOn(const DeviceInfo& device);
   void BeginWithCanary(Seat* seat);
   void Fill(Seat* seat);
   void MakeRoom(const Lane* wanting);

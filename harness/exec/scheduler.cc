@@ -12,6 +12,10 @@ std::string LaneDevice(const Case& c) {
 
 }  // namespace
 
+bool WorksBeside(const Case& c) {
+  return c.shareable && c.devices == Devices::kOne && c.planned.layer == Layer::kFramework;
+}
+
 Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     : plan_(plan),
       state_(plan.cases.size(), State::kWaiting),
@@ -40,15 +44,16 @@ Lane& Scheduler::LaneFor(const Case& c, Isolation isolation, bool pooled, const 
       isolation == Isolation::kNone || pooled || (isolation == Isolation::kShared && c.shareable);
   const std::string device = LaneDevice(c);
   const std::string subject = pooled && c.planned.subject.empty() ? pool_subject : c.planned.subject;
-  const bool hide = c.devices == Devices::kNone;
+  const bool hide = c.devices == Devices::kNone, beside = isolation == Isolation::kShared && WorksBeside(c);
   const std::string key = (pooled ? "\tpool" : c.planned.plugin) + '\n' + subject + '\n' + device + '\n' +
-                          (shared ? 's' : 'a') + (hide ? 'h' : '-');
+                          (shared ? 's' : 'a') + (hide ? 'h' : '-') + (beside ? 'b' : '-');
   Lane& lane = lanes_[key];
   lane.plugins.insert(c.planned.plugin);
   lane.subject = subject;
   lane.device = device;
   lane.shared = shared;
   lane.hide_devices = hide;
+  lane.beside = beside;
   return lane;
 }
 
@@ -148,6 +153,16 @@ std::vector<Lane*> Scheduler::ReadyLanes() {
   };
   std::sort(out.begin(), out.end(), [&](const Lane* a, const Lane* b) { return next(a) < next(b); });
   return out;
+}
+
+bool Scheduler::IsAwaitedBy(Lane* lane) const {
+  const size_t next = lane->ready.empty() ? 0 : lane->ready.front();
+  for (size_t& i = lane->looked_at; i < next; ++i) {
+    const Lane* other = lane_of_[i];
+    const bool there = other->device == lane->device || other->device == "*";
+    if (there && !other->shared && state_[i] != State::kSettled) return true;
+  }
+  return false;
 }
 
 size_t Scheduler::Take(Lane* lane, bool alone) {

@@ -21,11 +21,17 @@ namespace cudnn_ci {
 // How cases share processes: shareable ones in warm workers; a process each; all in one, for a debugger.
 enum class Isolation { kShared, kProcess, kNone };
 
+// Whether the case may run while a warm worker uses its device: a shareable one of the framework layer works
+// in a child of its own.
+bool WorksBeside(const Case& c);
+
 struct Lane {
   std::set<std::string> plugins;
   std::string subject, device;  // device: "gpu0", "*" for all devices, "" for none
   bool shared = false;
   bool hide_devices = false;  // its cases use none: seeing them would only cost
+  bool beside = false;        // its cases may run while a warm worker uses the device
+  size_t looked_at = 0;       // of IsAwaitedBy: the first case that may have to come before the lane's
   std::deque<size_t> ready;   // in plan order
   std::deque<size_t> alone;   // to run in a process of their own (confirmations, retries), before the others
   bool empty() const { return ready.empty() && alone.empty(); }
@@ -57,6 +63,10 @@ class Scheduler {
   std::vector<Lane*> ReadyLanes();
   size_t Take(Lane* lane, bool alone);
   Lane* LaneOf(size_t case_index) { return lane_of_[case_index]; }
+
+  // Whether a case that needs the lane's device for itself and comes before the lane's next one has not
+  // ended.
+  bool IsAwaitedBy(Lane* lane) const;
 
   bool IsSettled(size_t case_index) const { return state_[case_index] == State::kSettled; }
   // Cases that have no outcome yet.

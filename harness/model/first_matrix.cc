@@ -98,14 +98,24 @@ Members Image(const HostFacts& found) {
 }
 
 std::string Checks(const HostFacts& found) {
-  std::vector<std::string> names = {"driver.load", "driver.version", "driver.devices", "driver.canary",
-                                    "toolkit.runtime"};
-  if (!found.toolkit_version.empty()) names.insert(names.end(), {"toolkit.nvrtc", "toolkit.launch"});
-  names.insert(names.end(), {"cudnn.load", "cudnn.version"});
-  if (!found.cudnn_version.empty()) names.emplace_back("cudnn.init");
+  std::vector<std::string> entries;
+  const auto add = [&entries](const std::string& check, const std::string& rest = "") {
+    entries.push_back("{ \"check\": " + Quoted(check) + rest + " }");
+  };
+  for (const char* name :
+       {"driver.load", "driver.version", "driver.devices", "driver.canary", "toolkit.runtime"})
+    add(name);
+  if (!found.toolkit_version.empty()) {
+    add("toolkit.nvrtc");
+    add("toolkit.launch");
+    add("toolkit.gemm", ", \"allow_skip\": [\"absent\"]");  // a toolkit without cuBLAS is one
+  }
+  add("cudnn.load");
+  add("cudnn.version");
+  if (!found.cudnn_version.empty()) add("cudnn.init");
   std::string out = "  \"checks\": [\n";
-  for (const std::string& name : names)
-    out += "    { \"check\": " + Quoted(name) + " }" + (name == names.back() ? "" : ",") + "\n";
+  for (const std::string& entry : entries)
+    out += "    " + entry + (&entry == &entries.back() ? "" : ",") + "\n";
   return out + "  ]\n";
 }
 

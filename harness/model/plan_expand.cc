@@ -61,7 +61,8 @@ Case Expander::Prototype(const CheckInfo* check, const std::string& name) const 
   c.planned.layer = check->layer;
   c.devices = check->devices;
   c.shareable = check->shareable;
-  c.pooled = check->pooled || check->shareable;  // AddCase knows the device
+  // AddCase knows the device. A framework's check has no context that it could share.
+  c.pooled = (check->pooled || check->shareable) && check->layer != Layer::kFramework;
   return c;
 }
 

@@ -2,40 +2,18 @@
 #include "common/nvrtc_api.h"
 
 #include <algorithm>
-#include <functional>
-#include <map>
-#include <utility>
-
-#include "common/loader_path.h"
 
 namespace cudnn_ci {
 namespace {
 
-const std::map<int, const char*, std::greater<>> kSonames = {
-    {13, "libnvrtc.so.13"}, {12, "libnvrtc.so.12"}, {11, "libnvrtc.so.11.2"}};
+const Sonames kSonames = {{13, "libnvrtc.so.13"}, {12, "libnvrtc.so.12"}, {11, "libnvrtc.so.11.2"}};
 
 }  // namespace
 
-std::string NvrtcApi::Sonames() {
-  std::string all;
-  for (const auto& [major, soname] : kSonames) all += (all.empty() ? "" : ", ") + std::string(soname);
-  return all;
-}
+std::string NvrtcApi::Sonames() { return JoinedSonames(kSonames); }
 
 bool NvrtcApi::Load(const Promise& promise, const std::vector<std::string>& subject_folders) {
-  std::vector<int> majors;
-  for (const auto& [major, soname] : kSonames) majors.push_back(major);
-  majors = OwnFirst(PromisedFirst(promise, std::move(majors)), subject_folders,
-                    [](int major) { return kSonames.at(major); });
-  for (const int major : majors) {
-    const char* soname = kSonames.at(major);
-    std::string error;
-    const bool loaded = LoadChecked(soname, &library_, &error);
-    missing_ = !loaded && IsNotFound(soname, error);
-    // That the first is absent says as much as that all are.
-    if (error_.empty() || !missing_) error_ = loaded ? "" : error;
-    if (!missing_) break;
-  }
+  load_ = LoadPromised(kSonames, promise, subject_folders, &library_);
   if (library_.loaded()) Bind();
   return library_.loaded();
 }

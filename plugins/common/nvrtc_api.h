@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/late_function.h"
-#include "common/promise.h"
+#include "common/promised_library.h"
 
 namespace cudnn_ci {
 
@@ -23,12 +23,11 @@ class NvrtcApi {
  public:
   enum class Output { kPtx, kCubin };
 
-  // Loads the first libnvrtc there is: one in the subject's own folders before others, of the promised majors
-  // before others, newest first (CUDA 13, 12, 11). One that is there and broken is not replaced by another.
-  // False: error() says why, and missing() whether simply none is there.
+  // As LoadPromised, of CUDA 13, 12 and 11. False: error() says why, and missing() whether simply none is
+  // there.
   bool Load(const Promise& promise = {}, const std::vector<std::string>& subject_folders = {});
-  const std::string& error() const { return error_; }
-  bool missing() const { return missing_; }
+  const std::string& error() const { return load_.error; }
+  bool missing() const { return load_.missing; }
   std::string path() const { return library_.Path(); }
 
   // "13.0"; empty if NVRTC does not say.
@@ -46,8 +45,7 @@ class NvrtcApi {
   using Program = struct _nvrtcProgram*;
   std::string Describe(const char* call, int status) const;
   std::string Log(Program program) const;
-  bool missing_ = false;
-  std::string error_;
+  PromisedLoad load_;
   LateLibrary library_;
   LateFunction<int(int*, int*)> version_;
   LateFunction<int(int*)> arch_count_, archs_;

@@ -78,6 +78,7 @@ FrameworkPackage PackageOf(const json& value) {
   package.version = TextOf(value, "version");
   package.requirements = Texts(Member(value, "requires"));
   package.cuda = TextOf(value, "cuda");
+  package.native = TextOf(value, "native");
   return package;
 }
 
@@ -134,6 +135,7 @@ const std::map<std::string, Reader>& Readers() {
          if (v.is_array())
            for (const json& package : v) a->cudnn_packages.push_back(CudnnPackageOf(package));
        }},
+      {"library_folders", [](const json& v, Answer* a) { a->library_folders = Texts(v); }},
       {"imported", [](const json& v, Answer* a) { a->imported = Text(v); }},
       {"built", ReadBuilt},
       {"loaded", [](const json& v, Answer* a) { a->loaded_cudnn = CudnnVersion(Member(v, "cudnn")); }},

@@ -17,6 +17,8 @@ struct FrameworkPackage {
   std::string version;                    // "2.11.0+cu130"
   std::vector<std::string> requirements;  // of NVIDIA's packages: "nvidia-cudnn-cu13==9.19.0.56; ..."
   std::string cuda;                       // "13.0"; "none": built without; empty: unknown
+  // Its library that needs CUDA's, where it leaves it to the loader to find them; empty: none.
+  std::string native;
 };
 
 // A Python package of cuDNN.
@@ -40,6 +42,7 @@ struct Answer {
   std::string absent;                                // the module that is not there
   std::map<std::string, FrameworkPackage> packages;  // of those that are there
   std::vector<CudnnPackageInfo> cudnn_packages;
+  std::vector<std::string> library_folders;  // in which packages have libraries of CUDA
 
   std::optional<std::string> imported;  // the module's own version; none: it was not imported
   std::string built_cuda, built_cudnn;  // "13.0", "9.19.0"; empty: none, or not known

@@ -14,6 +14,8 @@ inline constexpr char kFrameworkCrashed[] = "framework-crashed";
 inline constexpr char kFrameworkTimedOut[] = "framework-timed-out";
 inline constexpr char kFrameworkFailed[] = "framework-failed";
 inline constexpr char kFrameworkWrongResult[] = "framework-wrong-result";
+inline constexpr char kFrameworkLibrariesMissing[] = "framework-libraries-missing";
+inline constexpr char kFrameworkDriverTooOld[] = "framework-driver-too-old";
 // Warnings.
 inline constexpr char kFrameworkCudnnForeign[] = "framework-cudnn-foreign";
 inline constexpr char kFrameworkNeedsPreload[] = "framework-needs-preload";

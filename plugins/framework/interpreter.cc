@@ -1,7 +1,10 @@
 #include "framework/interpreter.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
@@ -21,6 +24,17 @@ void Write(const std::string& path, const std::string& text) {
   file << text;
   file.close();
   if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+// Returns the path of the file that is to be run.
+std::string WriteScript(const std::string& folder) {
+  for (const ScriptFile& file : ScriptFiles()) {
+    const std::string path = folder + "/" + file.name, parent = path.substr(0, path.rfind('/'));
+    if (parent != folder && mkdir(parent.c_str(), 0700) != 0 && errno != EEXIST)
+      throw std::runtime_error("cannot create " + parent);
+    Write(path, file.text);
+  }
+  return folder + "/" + ScriptFiles().front().name;
 }
 
 // Why an interpreter did not get as far as the script's first line; empty: it did.
@@ -85,10 +99,10 @@ Asked Ask(Context& ctx, const Interpreter& p, const std::string& what, const std
     ctx.Finding(kFrameworkPythonUnusable, missing);
     ctx.Stop();
   }
-  const std::string folder = ctx.ScratchDir(), script = folder + "/probe.py",
-                    inputs = folder + "/problem.json", answer = folder + "/answer.jsonl";
-  Write(script, kScript);
+  const std::string folder = ctx.ScratchDir(), inputs = folder + "/problem.json",
+                    answer = folder + "/answer.jsonl", script = WriteScript(folder);
   Write(inputs, problem);
+  std::remove(answer.c_str());  // of the case before in this process, to which the script would append
   // Nothing is left in the image (-B), and a crash shows where Python was.
   asked.end = ctx.RunChild({asked.python, "-B", "-X", "faulthandler", script, what, inputs, answer},
                            environment, p.timeout_s);

@@ -72,12 +72,29 @@ CCI_FINDING(
     "Image owner: it works as long as that one is no older. If it is not meant, take its folder out of "
     "LD_LIBRARY_PATH.",
     nullptr)
-CCI_FINDING(cudnn_ci::kFrameworkNeedsPreload, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-            "ONNX Runtime finds its CUDA libraries only after onnxruntime.preload_dlls()",
-            "Image owner: a program that does not call it, and does not import PyTorch first, computes on "
-            "the CPU. Call "
-            "it, or put the libraries' folders on the loader's path.",
-            "https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html")
+CCI_FINDING(
+    cudnn_ci::kFrameworkLibrariesMissing, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "a framework's library for CUDA needs libraries that are nowhere in the image",
+    "Image owner: install what the detail names, of that major: onnxruntime-gpu[cuda,cudnn], or "
+    "nvidia-cublas-cuNN and nvidia-cudnn-cuNN, or the toolkit and cuDNN of the system. Without them ONNX "
+    "Runtime computes on the CPU, and CTranslate2 fails.",
+    "https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html")
+CCI_FINDING(cudnn_ci::kFrameworkDriverTooOld, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "a framework is built for a CUDA major that the driver does not serve",
+            "Image owner: install the framework's build for the CUDA major that the fleet's driver serves "
+            "(PyTorch: the "
+            "index of that cuNNN; JAX: jax[cuda12]). Or the owner of the runner updates the driver to the "
+            "one that the "
+            "detail names, or later; on data-centre GPUs the matching cuda-compat package serves as well.",
+            "https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html")
+CCI_FINDING(
+    cudnn_ci::kFrameworkNeedsPreload, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "a framework finds its CUDA libraries only where a program loads them first",
+    "Image owner: put the folders of the libraries on the loader's path (LD_LIBRARY_PATH, or "
+    "/etc/ld.so.conf.d and ldconfig). Else each program has to load them: by "
+    "onnxruntime.preload_dlls(), or by an import of PyTorch before. One that does not computes on the "
+    "CPU with ONNX Runtime, and fails with CTranslate2.",
+    "https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html")
 CCI_FINDING(cudnn_ci::kFrameworkWithoutCudnn, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
             "a framework's convolution did without cuDNN",
             "Nothing has to be done: the result was right. It says nothing about the image's cuDNN.", nullptr)

@@ -142,6 +142,7 @@ struct OnGpu {
     s.Summary("the image's own " + std::string(kFramework.title) +
               " sees the GPU and computes right numbers with a cuDNN it can use")
         .Devices(CCI_DEVICES_ONE)
+        .Shareable()  // all that it does on the device it does in a child
         .Requires("driver.canary");
     DescribeInterpreter(s, kSeconds);
   }

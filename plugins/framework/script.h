@@ -1,10 +1,19 @@
-// The script that an interpreter of the image runs: probe.py, made part of the plugin when it is built.
+// The script that an interpreter of the image runs: probe.py and its parts, made part of the plugin when it
+// is built.
 #ifndef CUDNN_CI_PLUGINS_FRAMEWORK_SCRIPT_H_
 #define CUDNN_CI_PLUGINS_FRAMEWORK_SCRIPT_H_
 
+#include <vector>
+
 namespace cudnn_ci {
 
-extern const char kScript[];
+struct ScriptFile {
+  const char* name;  // "cudnn_ci_probe/answer.py"
+  const char* text;
+};
+
+// What is run first, the others after it.
+const std::vector<ScriptFile>& ScriptFiles();
 
 }  // namespace cudnn_ci
 

@@ -1,5 +1,7 @@
 // framework.versions: what the metadata of the image's frameworks and of its cuDNN packages says goes
-// together, and the loader gives them no other cuDNN. Imports nothing and needs no GPU.
+// together, the loader gives them no other cuDNN and what they leave it to find, and where there is a GPU its
+// driver serves them. Imports nothing and needs no GPU.
+#include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
 #include "common/cudnn_api.h"
@@ -9,6 +11,7 @@
 #include "framework/findings.h"
 #include "framework/interpreter.h"
 #include "framework/loaded.h"
+#include "framework/needs.h"
 #include "framework/rules.h"
 
 namespace cudnn_ci {
@@ -51,13 +54,68 @@ void JudgeHidden(Context& ctx, const Framework& framework, const Answer& answer,
     ctx.Finding(kFrameworkCudnnForeign, detail);
 }
 
+std::string Joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+  return all;
+}
+
+// What it opens when it first needs it. ONNX Runtime links what it cannot do without, and opens cuDNN, an
+// extra of its package, by a name that stands nowhere as a whole.
+std::vector<std::string> OpenedByName(const Framework& framework, const FrameworkPackage& package,
+                                      const std::optional<Wanted>& wanted) {
+  if (framework.opens_by_name) return CudaLibrariesNamedIn(package.native);
+  if (!wanted) return {};
+  return {CudnnSoname(CudaMajor(wanted->package.version))};
+}
+
+// Of a framework that does not look into the packages beside it. What stands there alone, a program can load
+// first; whether it does cannot be known here.
+void JudgeNeeds(Context& ctx, const std::string& name, const FrameworkPackage& package, const Needs& needs) {
+  if (needs.names.empty()) return;
+  const std::string where = "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
+  ctx.Log(name + ": " + package.native + " needs " + Joined(needs.names));
+  if (!Judge(ctx, needs.missing.empty(), "the libraries that " + name + " needs are there",
+             kFrameworkLibrariesMissing,
+             name + ": " + package.native + " needs " + Joined(needs.missing) +
+                 ", which neither the loader finds nor a package has" + where))
+    return;
+  if (!needs.hidden.empty())
+    ctx.Finding(kFrameworkNeedsPreload, name + ": " + package.native + " needs " + Joined(needs.hidden) +
+                                            ", found in " + Joined(needs.folders) +
+                                            " alone, where the loader does not look" + where);
+}
+
+// A driver serves every toolkit of its CUDA major and of older ones, whichever it came with. Without a GPU
+// nothing is known of the one that the image will meet.
+void JudgeDriver(Context& ctx, const std::string& name, int cuda) {
+  const std::string served = ctx.Fact(CCI_FACT_DRIVER_CUDA), gpus = ctx.Fact(CCI_FACT_GPU_COUNT);
+  if (cuda == 0 || served.empty() || gpus.empty() || gpus == "0") return;
+  const std::string major = std::to_string(cuda),
+                    floor = ctx.Compatibility(CCI_COMPATIBILITY_DRIVER_FLOOR + major);
+  const std::string needed = floor.empty() ? ""
+                                           : ", and CUDA " + major + " needs one from " + floor +
+                                                 " on (version facts as of " +
+                                                 ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) + ")";
+  Judge(ctx, CudaMajor(served) >= cuda, "the driver serves CUDA " + major, kFrameworkDriverTooOld,
+        name + " is built for CUDA " + major + "; the driver " + ctx.Fact(CCI_FACT_DRIVER_VERSION) +
+            " serves CUDA " + served + " at most" + needed);
+}
+
 void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPackage& package,
                   const Answer& answer) {
   const std::string name = NameOf(framework, answer);
   ctx.Log(name + " of " + package.origin + (package.cuda.empty() ? "" : ", CUDA " + package.cuda));
   const auto wanted = WantedBy(package, answer);
+  const Needs needs = package.native.empty()
+                          ? Needs()
+                          : NeedsOf(package.native, OpenedByName(framework, package, wanted),
+                                    answer.executable, answer.library_folders);
   // What is asked for by an extra was asked for if it is there.
-  const int cuda = wanted ? wanted->cudnn.cuda_major : CudaMajorOf(package);
+  int cuda = wanted ? wanted->cudnn.cuda_major : CudaMajorOf(package);
+  if (cuda == 0) cuda = CudaMajorOfLibraries(needs.names);
+  JudgeDriver(ctx, name, cuda);
+  JudgeNeeds(ctx, name, package, needs);
   const std::string mismatch = framework.takes_package ? WhyPackagesUnfit(cuda, answer.cudnn_packages) : "";
   Judge(ctx, mismatch.empty(), name + " has a cuDNN for its CUDA major", kFrameworkCudaMismatch,
         name + " is built for CUDA " + std::to_string(cuda) + "; " + mismatch);

@@ -9,6 +9,7 @@ inline constexpr char kToolkitOutsideContract[] = "toolkit-outside-contract";
 inline constexpr char kToolkitNotPromised[] = "toolkit-not-promised";
 inline constexpr char kCublasUnusable[] = "cublas-unusable";
 inline constexpr char kCublasMixedDirectories[] = "cublas-mixed-directories";
+inline constexpr char kCublasGemmFailed[] = "cublas-gemm-failed";
 inline constexpr char kNvrtcMissing[] = "nvrtc-missing";
 inline constexpr char kNvrtcOutsideContract[] = "nvrtc-outside-contract";
 inline constexpr char kNvrtcCompileFailed[] = "nvrtc-compile-failed";

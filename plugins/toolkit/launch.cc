@@ -81,7 +81,7 @@ struct LaunchCheck {
     s.Summary("a kernel compiled by the image's NVRTC runs on the GPU and its numbers are right")
         .Layer(CCI_LAYER_TOOLKIT)
         .Devices(CCI_DEVICES_ONE)
-        .Pooled()
+        .Shareable()
         .PerSubject()
         .Requires("toolkit.nvrtc")
         .Requires("driver.canary")

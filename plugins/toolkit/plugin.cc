@@ -31,6 +31,12 @@ CCI_FINDING(cudnn_ci::kCublasMixedDirectories, CCI_SEVERITY_WARNING, CCI_BLAME_I
             "libcublas and libcublasLt are taken from different installs",
             "Keep both from one CUDA install: take the directory of the other one out of LD_LIBRARY_PATH.",
             "https://docs.nvidia.com/cuda/cublas/index.html")
+CCI_FINDING(
+    cudnn_ci::kCublasGemmFailed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "a matrix product by the image's cuBLASLt fails or is wrong, although the driver's own kernel runs",
+    "Install a libcublasLt that supports this GPU, whole and of one version with libcublas. If "
+    "conv.forward is wrong on this GPU and right on another, have the GPU looked at.",
+    "https://docs.nvidia.com/cuda/cublas/index.html")
 CCI_FINDING(cudnn_ci::kNvrtcMissing, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "the image promises a CUDA toolkit and its run-time compiler (NVRTC) cannot be loaded",
             "Install the cuda-nvrtc package of the toolkit's version; cuDNN's runtime-compiled engines and "
@@ -87,4 +93,4 @@ CCI_FACTS(Facts, true)
 }  // namespace
 }  // namespace cudnn_ci
 
-CCI_PLUGIN("toolkit", "0.1.0", "the image's CUDA runtime and run-time compiler")
+CCI_PLUGIN("toolkit", "0.1.0", "the image's CUDA runtime, run-time compiler and cuBLAS")

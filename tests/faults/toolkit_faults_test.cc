@@ -87,10 +87,10 @@ std::vector<Fault> BrokenCublas() {
                            {"libcublasLt.so.13: cannot open shared object file"}),
                      Image("cublaslt_empty",
                            Alone([](auto& t) { LoseCublas(t), t.WriteLibrary("libcublasLt.so.13", ""); }),
-                           "cublaslt-unusable", {"libcublasLt.so.13"}),
+                           "cublas-unusable", {"libcublasLt.so.13"}),
                      Image("cublaslt_without_its_functions",
                            Alone([](auto& t) { LoseCublas(t), t.Take("cublas_other", "libcublasLt.so.13"); }),
-                           "cublaslt-unusable", {"has no symbol cublasLtGetVersion"}),
+                           "cublas-unusable", {"has no symbol cublasLtGetVersion"}),
                      Image("cublas_with_the_cublaslt_of_another_install",
                            Machine([](auto& t) { t.Take("cublas_other", "libcublasLt.so.13"); }),
                            "cublas-unusable", {"cublasLtGetVersion"}),
@@ -102,6 +102,18 @@ std::vector<Fault> BrokenCublas() {
                              t.Take("cudart13", "libcublasLt.so.13"), t.Halve("libcublasLt.so.13");
                            }),
                            "cublas-unusable", {"/libcublasLt.so.13 is truncated"}),
+                 });
+}
+
+std::vector<Fault> WrongProducts() {
+  return Showing("matrix product that is wrong or fails",
+                 {
+                     Image("matrix_product_is_wrong",
+                           Machine([](auto& t) { t.Set("FAKE_CUBLASLT_FAULT", "wrong:16"); }),
+                           "cublas-gemm-failed", {"float16: 1 of 9792 elements are wrong"}),
+                     Image("matrix_product_fails",
+                           Machine([](auto& t) { t.Set("FAKE_CUBLASLT_FAULT", "call:cublasLtMatmul:0:15"); }),
+                           "cublas-gemm-failed", {"cublasLtMatmul: 15 CUBLAS_STATUS_NOT_SUPPORTED"}),
                  });
 }
 
@@ -201,6 +213,7 @@ std::vector<Fault> SoundInstalls() {
 
 INSTANTIATE_TEST_SUITE_P(Toolkit, FaultTableTest, ::testing::ValuesIn(BrokenToolkits()), NameOfFault);
 INSTANTIATE_TEST_SUITE_P(Cublas, FaultTableTest, ::testing::ValuesIn(BrokenCublas()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(Products, FaultTableTest, ::testing::ValuesIn(WrongProducts()), NameOfFault);
 INSTANTIATE_TEST_SUITE_P(SoundToolkits, FaultTableTest, ::testing::ValuesIn(SoundToolkits()), NameOfFault);
 INSTANTIATE_TEST_SUITE_P(SoundInstalls, FaultTableTest, ::testing::ValuesIn(SoundInstalls()), NameOfFault);
 

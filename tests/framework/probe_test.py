@@ -18,7 +18,7 @@ SHAPES = {"x": [2, 3, 5, 4], "w": [4, 3, 3, 2], "g": [2, 4, 3, 2], "a": [2, 3], 
 STRIDE, PAD = [2, 2], [1, 0]
 
 sys.path.insert(0, str(PROBE.parent))
-import probe as script  # noqa: E402
+from cudnn_ci_probe import answer as script, inference, packages, training  # noqa: E402
 
 
 def problem():
@@ -180,6 +180,15 @@ class Answers(Probe):
         said = json.loads((self.folder / "answer").read_text())
         self.assertEqual(said["python"]["version"], "3.7.17")
 
+    def test_need_no_folder_that_python_was_told_not_to_look_into(self):
+        self.assertEqual(self.ask("torch", PYTHONSAFEPATH="1")[-1], ("end", True))
+
+    def test_leave_nothing_on_the_path_that_a_framework_could_find(self):
+        (self.folder / "site/torch").mkdir(parents=True)
+        (self.folder / "site/torch/__init__.py").write_text("import sys; raise ImportError(repr(sys.path))")
+        for safe in ({}, {"PYTHONSAFEPATH": "1"}):
+            self.assertNotIn(str(PROBE.parent), dict(self.ask("torch", self.folder / "site", **safe))["error"][0])
+
 
 class Metadata(Probe):
     def test_of_what_is_not_there(self):
@@ -192,16 +201,27 @@ class Metadata(Probe):
         site = self.install("torch", "2.11.0+cu130", ["numpy", "nvidia-cudnn-cu13==9.19.0.56; platform_system == \"Linux\""],
                             [("torch/__init__.py", "raise SystemExit", 16),
                              ("torch/version.py", "from typing import Optional\ncuda: Optional[str] = '13.0'\ncudax = '9'\n", 1)])
-        packages = dict(self.ask("versions", site))["packages"]
-        self.assertEqual(packages["torch"], {"origin": str(site / "torch/__init__.py"), "distribution": "torch", "version": "2.11.0+cu130",
-                                             "requires": ["nvidia-cudnn-cu13==9.19.0.56; platform_system == \"Linux\""], "cuda": "13.0"})
-        self.assertIsNone(packages["jax"])
+        said = dict(self.ask("versions", site))["packages"]
+        self.assertEqual(said["torch"], {"origin": str(site / "torch/__init__.py"), "distribution": "torch", "version": "2.11.0+cu130",
+                                             "requires": ["nvidia-cudnn-cu13==9.19.0.56; platform_system == \"Linux\""], "cuda": "13.0",
+                                         "native": None})
+        self.assertIsNone(said["jax"])
 
     def test_of_torch_tells_a_build_without_cuda(self):
         for text, cuda in (("cuda = None\n", "none"), ("cuda = '12.8'", "12.8"), ("cuda: str = \"11.8\"", "11.8"), ("hip = None\n", None)):
             (self.folder / "version.py").write_text(text)
-            self.assertEqual(script.cuda_of_torch(self.folder / "version.py"), cuda)
-        self.assertIsNone(script.cuda_of_torch(self.folder / "none.py"))
+            self.assertEqual(packages.cuda_of_torch(self.folder / "version.py"), cuda)
+        self.assertIsNone(packages.cuda_of_torch(self.folder / "none.py"))
+
+    def test_names_the_libraries_that_are_left_to_the_loader_and_where_packages_have_such(self):
+        provider, other = "onnxruntime/capi/libonnxruntime_providers_cuda.so", "ctranslate2.libs/libctranslate2-12ab.so.4.6.0"
+        site = self.install("onnxruntime-gpu", "1.23.0", files=[("onnxruntime/__init__.py", "", 0), (provider, "x", 1), (other, "x", 1),
+                                                                ("ctranslate2/__init__.py", "", 0), ("nvidia/cu13/lib/libcublas.so.13", "x", 1)])
+        said = dict(self.ask("versions", site))
+        self.assertEqual([said["packages"][name]["native"] for name in ("onnxruntime", "ctranslate2")], [str(site / provider), str(site / other)])
+        self.assertEqual(said["library_folders"], [str(site / "nvidia/cu13/lib")])
+        (site / provider).unlink()
+        self.assertIsNone(dict(self.ask("versions", site))["packages"]["onnxruntime"]["native"])
 
     def test_of_cudnn_tells_whose_libraries_are_there(self):
         graph = "nvidia/cudnn/lib/libcudnn_graph.so.9"
@@ -215,12 +235,12 @@ class Metadata(Probe):
 
 class Model(unittest.TestCase):
     def test_fields_are_those_of_protobuf(self):
-        self.assertEqual(script.onnx_field(1, 7), b"\x08\x07")
-        self.assertEqual(script.onnx_field(20, 300), b"\xa0\x01\xac\x02")
-        self.assertEqual(script.onnx_field(2, "y"), b"\x12\x01y")
+        self.assertEqual(inference.onnx_field(1, 7), b"\x08\x07")
+        self.assertEqual(inference.onnx_field(20, 300), b"\xa0\x01\xac\x02")
+        self.assertEqual(inference.onnx_field(2, "y"), b"\x12\x01y")
 
     def test_transposes(self):
-        self.assertEqual(script.permute([1, 2, 3, 4, 5, 6], [2, 3], (1, 0)), [1, 4, 2, 5, 3, 6])
+        self.assertEqual(training.permute([1, 2, 3, 4, 5, 6], [2, 3], (1, 0)), [1, 4, 2, 5, 3, 6])
 
 
 if __name__ == "__main__":

@@ -278,6 +278,13 @@ def toolkit_files():
         copy = Copy(folder / "lib").write(name, machine.builtins()[1].read_bytes())
         return Environment(first(copy), words=[name, "has no symbol cudaRuntimeGetVersion"])
 
+    def spoiled_product(machine, folder):
+        machine.gpus()
+        machine.toolkit_file("libcublasLt")
+        source = (machine.sources / "fault_preload.c").read_text()
+        return Environment({"LD_PRELOAD": machine.compile(folder, "product", source), "CUDNN_CI_FAULT": "product"},
+                           words=["float32: 1 of ", "first at row 0, column 0"])
+
     return [
         image("cudart_empty", "no CUDA runtime", "toolkit-runtime-missing", spoiled("libcudart", empty)),
         image("cudart_truncated", "truncated file", "toolkit-runtime-missing", spoiled("libcudart", cut, "is truncated")),
@@ -289,6 +296,7 @@ def toolkit_files():
         image("cublaslt_empty", "cuBLASLt missing or foreign", ("cublas-unusable", "cublaslt-unusable"), spoiled("libcublasLt", empty)),
         image("cublaslt_truncated", "cuBLASLt missing or foreign", ("cublas-unusable", "cublaslt-unusable"), spoiled("libcublasLt", cut, "is truncated")),
         image("cublaslt_is_another_library", "cuBLASLt missing or foreign", ("cublas-unusable", "cublaslt-unusable"), another),
+        image("matrix_product_is_wrong", "matrix product that is wrong or fails", "cublas-gemm-failed", spoiled_product),
     ]
 
 

@@ -11,7 +11,7 @@ import typing
 from machine import Unavailable
 
 DIAGNOSIS = ["driver.load", "driver.version", "driver.devices", "driver.canary", "toolkit.runtime", "toolkit.nvrtc",
-             "toolkit.launch", "cudnn.load", "cudnn.version", "cudnn.init"]
+             "toolkit.launch", {"check": "toolkit.gemm", "allow_skip": ["absent"]}, "cudnn.load", "cudnn.version", "cudnn.init"]
 SHAPES = {"small": {"x": [2, 16, 16, 16], "w": [16, 16, 3, 3], "pad": 1}}
 CONVOLUTION = {"check": "conv.forward", "params": {"shape": "small", "algo": "implicit_gemm"}, "axes": {"dtype": ["float32", "float16"]}}
 EXITS = {"image": 1, "runner": 3, "matrix": 4, "harness": 5, "undetermined": 6, "": 0}

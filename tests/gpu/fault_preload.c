@@ -2,6 +2,7 @@
  * not. CUDNN_CI_FAULT=facts    the first process that asks for NVML aborts; every later one is served
  *   CUDNN_CI_FAULT=device   on the GPU named by CUDNN_CI_FAULT_DEVICE (a UUID) the first kernel launch aborts
  *                           the process, and every later one is refused: a device that stopped computing
+ *   CUDNN_CI_FAULT=product  the lowest byte of every product of cuBLASLt is wrong
  * CUDNN_CI_FAULT_MARK names a file that does not exist yet: whoever creates it is the first.
  * Built by tests/gpu/run: gcc -shared -fPIC fault_preload.c -o fault_preload.so -ldl */
 #define _GNU_SOURCE
@@ -46,9 +47,26 @@ static int RefuseLaunch(void* function, unsigned gx, unsigned gy, unsigned gz, u
   return kLaunchFailed;
 }
 
+static int (*multiply)(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*,
+                       void*, void*, size_t, void*);
+
+static int SpoilProduct(void* handle, void* operation, void* alpha, void* a, void* la, void* b, void* lb,
+                        void* beta, void* c, void* lc, void* d, void* ld, void* algorithm, void* workspace,
+                        size_t bytes, void* stream) {
+  const int status = multiply(handle, operation, alpha, a, la, b, lb, beta, c, lc, d, ld, algorithm,
+                              workspace, bytes, stream);
+  int (*set)(unsigned long long, unsigned char, size_t);
+  *(void**)&set = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "cuMemsetD8_v2");
+  return status ? status : set((unsigned long long)(size_t)d, 0x41, 1);
+}
+
 void* dlsym(void* handle, const char* symbol) {
   void* (*real)(void*, const char*);
   *(void**)&real = Next("dlsym");
+  if (strcmp(symbol, "cublasLtMatmul") == 0 && IsFault("product")) {
+    *(void**)&multiply = real(handle, symbol);
+    return (void*)SpoilProduct;
+  }
   const char* wanted = getenv("CUDNN_CI_FAULT_DEVICE");
   const char* visible = getenv("CUDA_VISIBLE_DEVICES");
   if (strcmp(symbol, "cuLaunchKernel") == 0 && IsFault("device") && wanted && visible &&

@@ -79,7 +79,9 @@ TEST_F(FrameworkCudnn, OlderThanTheFrameworkWasBuiltWithIsTheImagesFault) {
 TEST_F(FrameworkCudnn, ThatIsUnfitExplainsACrash) {
   Set("FAKE_LOADED_CUDNN", "9.14.0");
   Set("FAKE_FRAMEWORK", "crash");
-  EXPECT_THAT(Framework("torch").Slugs(), ElementsAre("framework-cudnn-unfit", "framework-crashed"));
+  const CheckOutcome r = Framework("torch");
+  EXPECT_THAT(r.Slugs(), testing::Contains("framework-crashed"));
+  EXPECT_EQ(r.Slugs().front(), "framework-cudnn-unfit");
 }
 
 TEST_F(FrameworkCudnn, InMemoryIsWhatCounts) {
@@ -233,6 +235,134 @@ TEST_F(FrameworkVersions, ThatTheLoaderPathHidesAreNamed) {
   const CheckOutcome newer = Framework("versions");
   EXPECT_EQ(newer.gate.exit_code, 0) << newer.gate.out;
   EXPECT_EQ(Severities(newer), "framework-cudnn-foreign:warning ");
+}
+
+// A framework that leaves it to the loader to find CUDA's libraries.
+class FrameworkLibraries : public FrameworkVersions {
+ protected:
+  void PutFile(const std::string& fake, const std::string& file, const std::string& place) const {
+    fs::create_directories(fs::path(site() + "/" + place).parent_path());
+    fs::copy_file(FakeFile(fake, file), site() + "/" + place);
+  }
+  void PutOnnxruntime() {
+    Install("onnxruntime-gpu", "1.23.0");
+    PutFile("provider_plain", "libonnxruntime_providers_cuda.so.1",
+            "onnxruntime/capi/libonnxruntime_providers_cuda.so");
+    std::ofstream(site() + "/onnxruntime/__init__.py") << "raise SystemExit\n";
+  }
+  void PutCtranslate2() {
+    Install("ctranslate2", "4.6.0");
+    PutFile("ctranslate2", "libctranslate2.so.4", "ctranslate2.libs/libctranslate2-1234.so.4.0.0");
+    fs::create_directory(site() + "/ctranslate2");
+    std::ofstream(site() + "/ctranslate2/__init__.py") << "raise SystemExit\n";
+  }
+  void PutCuda(const std::string& folder) const {
+    PutFile("cuda99", "libcublas.so.99", folder + "/libcublas.so.99");
+    PutFile("cuda99", "libcudnn.so.99", folder + "/libcudnn.so.99");
+  }
+};
+
+TEST_F(FrameworkLibraries, ThatAreNowhereAreNamed) {
+  PutOnnxruntime();
+  CheckOutcome r = Framework("versions");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-libraries-missing"));
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_THAT(r.Detail(), HasSubstr("ONNX Runtime 1.23.0: " + site() +
+                                    "/onnxruntime/capi/libonnxruntime_providers_cuda.so needs "
+                                    "libcublas.so.99, libcudnn.so.99, which neither the loader finds nor a "
+                                    "package has; LD_LIBRARY_PATH='"));
+  PutCtranslate2();
+  fs::remove_all(site() + "/onnxruntime");
+  r = Framework("versions");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-libraries-missing"));
+  EXPECT_THAT(r.Detail(),
+              HasSubstr("CTranslate2 4.6.0: " + site() + "/ctranslate2.libs/libctranslate2-1234"));
+}
+
+TEST_F(FrameworkLibraries, ThatAProgramHasToLoadFirstAreAWarning) {
+  PutOnnxruntime();
+  PutCuda("nvidia/cu99/lib");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
+  EXPECT_EQ(Severities(r), "framework-needs-preload:warning ");
+  EXPECT_THAT(r.Detail(), HasSubstr("needs libcublas.so.99, libcudnn.so.99, found in " + site() +
+                                    "/nvidia/cu99/lib alone, where the loader does not look; LD_"));
+}
+
+// cuDNN is an extra of ONNX Runtime's package: one that is not installed is none, and one that is must be
+// found.
+TEST_F(FrameworkLibraries, OfAnExtraThatIsInstalledAreNeeded) {
+  PutOnnxruntime();
+  Install("onnxruntime-gpu", "1.23.0", "nvidia-cudnn-cu13~=99.0; extra == \"cudnn\"");
+  for (const char* name : {"libcublas.so.99", "libcudnn.so.99"}) Take("cuda99", name);
+  EXPECT_EQ(Severities(Framework("versions")), "");
+  Install("nvidia-cudnn-cu13", "98.0.0");
+  fs::create_directories(site() + "/nvidia/cudnn/lib");
+  fs::copy_file(FakeFile("cuda99", "libcudnn.so.99"), site() + "/nvidia/cudnn/lib/libcudnn.so.98");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_EQ(Severities(r), "framework-needs-preload:warning ");
+  EXPECT_THAT(r.Detail(), HasSubstr("needs libcudnn.so.98, found in " + site() + "/nvidia/cudnn/lib alone"));
+}
+
+TEST_F(FrameworkLibraries, ThatTheLoaderFindsAreFine) {
+  PutOnnxruntime();
+  PutCtranslate2();
+  for (const char* name : {"libcublas.so.99", "libcudnn.so.99"}) Take("cuda99", name);
+  const CheckOutcome r = Framework("versions");
+  EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
+  EXPECT_EQ(Severities(r), "");
+}
+
+// The driver of the machine that the image meets.
+class FrameworkDriver : public FrameworkVersions {
+ protected:
+  FrameworkDriver() {
+    UseFakes({"libcuda", "nvml"});
+    Set("FAKE_DRIVER_VERSION", "12090");
+    Set("PYTHONPATH", site());
+  }
+  // A package and the module that it brings.
+  void InstallModule(const std::string& module, const std::string& package, const std::string& version) {
+    fs::create_directories(site() + "/" + module);
+    std::ofstream(site() + "/" + module + "/__init__.py") << "raise SystemExit\n";
+    Install(package, version);
+  }
+  std::string Said() {
+    const CheckOutcome r = Framework("versions");
+    return Severities(r) + r.Detail();
+  }
+};
+
+TEST_F(FrameworkDriver, OfAnOlderMajorThanAFrameworkIsNamedWithItsFloor) {
+  InstallModule("torch", "torch", "9.9.9+cu130");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-driver-too-old"));
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_THAT(r.Detail(),
+              testing::MatchesRegex("PyTorch 9.9.9\\+cu130 is built for CUDA 13; the driver "
+                                    "[0-9.]+ serves CUDA 12.9 at most, and CUDA 13 needs one from "
+                                    "580.65.06 on \\(version facts as of [0-9-]+\\)"));
+}
+
+TEST_F(FrameworkDriver, IsHeldToWhatEachFrameworkSaysOfItself) {
+  InstallModule("jax", "jax-cuda13-plugin", "0.9.9");
+  EXPECT_THAT(Said(), HasSubstr("framework-driver-too-old:error JAX 0.9.9 is built for CUDA 13"));
+}
+
+TEST_F(FrameworkDriver, ServesEveryToolkitOfItsMajorAndOlderOnes) {
+  Set("FAKE_DRIVER_VERSION", "12020");
+  InstallModule("torch", "torch", "9.9.9+cu128");
+  InstallModule("jax", "jax-cuda12-plugin", "0.9.9");
+  InstallModule("cupy", "cupy-cuda11x", "13.0.0");
+  EXPECT_EQ(Said(), "");
+}
+
+TEST_F(FrameworkDriver, IsNotKnownWhereThereIsNoGpu) {
+  InstallModule("torch", "torch", "9.9.9+cu130");
+  Set("FAKE_CUINIT", "100");
+  EXPECT_EQ(Said(), "");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ namespace {
 namespace fs = std::filesystem;
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -225,6 +226,119 @@ TEST_F(ToolkitLaunch, GivesAnOlderDriverSassWhereItRefusesThePtx) {
   const CheckOutcome r = Check("toolkit.launch");
   EXPECT_THAT(r.Slugs(), ElementsAre("nvrtc-kernel-failed"));
   EXPECT_THAT(r.Detail(), HasSubstr("222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION"));
+}
+
+class ToolkitGemm : public ToolkitRuntime {
+ protected:
+  // What of a product goes wrong is told with the library that computed it.
+  void ExpectRed(const std::string& fault, const std::string& words) {
+    Set("FAKE_CUBLASLT_FAULT", fault);
+    const CheckOutcome r = Check("toolkit.gemm");
+    EXPECT_EQ(r.gate.exit_code, 1) << fault;
+    EXPECT_THAT(r.Slugs(), Contains("cublas-gemm-failed")) << fault;
+    EXPECT_EQ(r.Blame(), "image");
+    EXPECT_THAT(r.Detail(), AllOf(HasSubstr(words), HasSubstr("; cuBLASLt 13.1.0 /"))) << fault;
+  }
+};
+
+TEST_F(ToolkitGemm, IsRightInBothTypes) {
+  const CheckOutcome r = Check("toolkit.gemm");
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.gate.exit_code, 0);
+  EXPECT_GE(r.Measured("cublaslt_create"), 0);
+  Set("FAKE_CUBLASLT_FAULT", "minus-zero");
+  EXPECT_EQ(Check("toolkit.gemm").Outcome(), "passed") << "a zero with a sign is none the less zero";
+}
+
+TEST_F(ToolkitGemm, ComparesEveryElement) {
+  ExpectRed("wrong:32", "float32: 1 of 9792 elements are wrong; first at row 135, column 71: got ");
+  ExpectRed("wrong:16", "float16: 1 of 9792 elements are wrong; first at row 135, column 71: got ");
+  ExpectRed("nothing", "float32: 9792 of 9792 elements are wrong; first at row 0, column 0: got ");
+}
+
+TEST_F(ToolkitGemm, NothingElseMayBeWritten) {
+  ExpectRed("behind", "float32: it wrote outside its output");
+  ExpectRed("input", "float32: it changed its inputs");
+}
+
+TEST_F(ToolkitGemm, ACallThatFailsIsNamed) {
+  for (const std::string call :
+       {"cublasLtCreate", "cublasLtMatmulDescSetAttribute", "cublasLtMatmul", "cublasLtDestroy"})
+    ExpectRed("call:" + call + ":0:15", call + ": 15 CUBLAS_STATUS_NOT_SUPPORTED");
+}
+
+TEST_F(ToolkitGemm, ACrashIsTheImagesAndTheKernelBesideItCounts) {
+  Set("FAKE_CUBLASLT_FAULT", "call:cublasLtMatmul:0:abort");
+  const GateResult r =
+      Run(Entry("toolkit.launch") + ", " + Entry("toolkit.gemm") + ", " + Entry("toolkit.runtime"));
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.report["root_cause"]["slug"], "crashed");
+  EXPECT_EQ(r.report["root_cause"]["blame"], "image");
+  EXPECT_EQ(r.Outcome("toolkit.launch[subject=system]"), "passed");
+}
+
+TEST_F(ToolkitGemm, TooLittleDeviceMemoryIsNoFaultOfTheImage) {
+  Set("FAKE_CUBLASLT_FAULT", "call:cublasLtCreate:0:3");
+  CheckOutcome r = Check("toolkit.gemm");
+  EXPECT_EQ(r.Outcome(), "skipped") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Skip("kind"), "memory");
+  EXPECT_EQ(r.gate.exit_code, 3);
+  Set("FAKE_CUBLASLT_FAULT", "call:cublasLtCreate:0:1");
+  Set("FAKE_FREE_MB", "300");
+  r = Check("toolkit.gemm");
+  EXPECT_EQ(r.Outcome(), "skipped");
+  EXPECT_THAT(r.Skip("seen"), AllOf(HasSubstr(" MiB are free; "), HasSubstr("cublasLtCreate: 1 ")));
+}
+
+TEST_F(ToolkitGemm, WithoutACublasLtOfThePromisedMajorThereIsNothingToAsk) {
+  UseFakes({"libcuda", "nvml", "nvrtc"});
+  Take("cudart13", "libcudart.so.13");
+  const auto words = InMountNamespace("mount --bind /dev/null /etc/ld.so.cache");
+  if (words.empty()) GTEST_SKIP() << "needs a mount namespace";
+  gate().Before(words);
+  const CheckOutcome r = Check("toolkit.gemm", R"("allow_skip": ["absent"])");
+  if (r.Outcome() == "passed") GTEST_SKIP() << "a toolkit in the loader's own folders";
+  EXPECT_EQ(r.Outcome(), "skipped") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Skip("kind"), "absent");
+  EXPECT_EQ(r.gate.exit_code, 0);
+  Take("cudart12", "libcublasLt.so.12");
+  EXPECT_EQ(Check("toolkit.gemm").Skip("seen"), libraries() + "/libcublasLt.so.12");
+}
+
+TEST_F(ToolkitGemm, OneThatIsBrokenIsNotAbsent) {
+  UseFakes({"libcuda", "nvml", "nvrtc"});
+  Take("cudart13", "libcudart.so.13");
+  // Else a cuBLAS of the machine's own would be the one that cannot use it.
+  const auto words = InMountNamespace("mount --bind /dev/null /etc/ld.so.cache");
+  if (words.empty()) GTEST_SKIP() << "needs a mount namespace";
+  gate().Before(words);
+  Take("cudart13", "libcublasLt.so.13");
+  Halve("libcublasLt.so.13");
+  EXPECT_THAT(Check("toolkit.gemm").Slugs(), ElementsAre("cublas-unusable"));
+  Take("cublas_other", "libcublasLt.so.13");
+  const CheckOutcome r = Check("toolkit.gemm");
+  EXPECT_THAT(r.Slugs(), ElementsAre("cublas-unusable"));
+  EXPECT_THAT(r.Detail(), HasSubstr("libcublasLt.so.13 has no symbol cublasLtGetVersion"));
+}
+
+TEST_F(ToolkitGemm, OfThePromisedMajorIsAsked) {
+  UseFakes({"libcuda", "nvml", "cudart13", "cudart12", "nvrtc", "nvrtc12"});
+  Promise("image.toolkit", ">=12.0 <13");
+  Set("FAKE_CUBLASLT_FAULT", "wrong:32");
+  EXPECT_THAT(Check("toolkit.gemm").Detail(), HasSubstr("; cuBLASLt 12.1.0 /"));
+}
+
+// A context costs more than both of them.
+TEST_F(ToolkitGemm, SharesAProcessWithTheKernel) {
+  const GateResult r =
+      Run(Entry("toolkit.launch") + ", " + Entry("toolkit.gemm") + ", " + Entry("toolkit.runtime"));
+  EXPECT_EQ(r.exit_code, 0) << r.out;
+  std::vector<json> workers;
+  for (const json& e : r.Events("AttemptStarted"))
+    if (e["id"] == "toolkit.launch[subject=system]" || e["id"] == "toolkit.gemm[subject=system]")
+      workers.push_back(e["worker"]);
+  ASSERT_EQ(workers.size(), 2u);
+  EXPECT_EQ(workers[0], workers[1]);
 }
 
 }  // namespace

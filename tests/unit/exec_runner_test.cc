@@ -84,6 +84,8 @@ class RunnerTest : public testing::Test {
       fold_.Apply({++seq_, 0, body});
       if (const auto* e = std::get_if<WorkerEnded>(&body)) ends_.push_back(e->how);
       if (const auto* e = std::get_if<WorkerStarted>(&body)) started_.push_back(e->device);
+      if (std::holds_alternative<WorkerStarted>(body)) story_ += '+';
+      if (std::holds_alternative<WorkerEnded>(body)) story_ += '-';
     };
     callbacks.tick = [] {};
     for (const Case& c : plan_.cases) callbacks.emit(c.planned);
@@ -114,6 +116,7 @@ class RunnerTest : public testing::Test {
   Fold fold_;
   int64_t seq_ = 0;
   std::vector<std::string> ends_, started_;  // how workers ended; on which devices they were started
+  std::string story_;                        // '+' for each worker that starts, '-' for each that ends
 };
 
 TEST_F(RunnerTest, AProcessThatSurvivesSigkillIsAbandonedAndTheRunGoesOnWithoutIt) {
@@ -208,6 +211,77 @@ TEST_F(RunnerTest, AWarmWorkerStartsEarlyOnlyWhereThatCannotChangeAVerdict) {
   EXPECT_EQ(first_device({{"gpu.0.compute_mode", "exclusive_process"}}), "");
   EXPECT_EQ(first_device({{"gpu.0.memory_free_bytes", "4294967296"}}), "gpu0");
   EXPECT_EQ(first_device({{"gpu.0.memory_free_bytes", "4294967295"}}), "");
+}
+
+// A case on the GPU. One of the framework layer works in a child of its own.
+Case OnGpu(Case c, Layer layer, std::vector<size_t> prerequisites = {}) {
+  c.planned.ref.device = "gpu0";
+  c.planned.layer = layer;
+  c.devices = Devices::kOne;
+  c.shareable = true;
+  c.prerequisites = std::move(prerequisites);
+  return c;
+}
+
+// Where the first warm worker has little to do, the next one makes its context meanwhile.
+TEST_F(RunnerTest, BehindAShortStreamTheNextWarmWorkerStartsEarlyToo) {
+  const auto story = [&](int64_t cases) {
+    story_.clear();
+    options_.devices = {{"gpu0", "GPU-0", "", ""}};
+    options_.jobs = 4;
+    plan_.cases = {MakeCase("slow", {{"ms", int64_t{200}}, {"i", int64_t{0}}})};
+    for (int64_t i = 0; i < cases; ++i)
+      plan_.cases.push_back(OnGpu(MakeCase("slow", {{"ms", int64_t{100}}, {"i", i}}), Layer::kToolkit, {0}));
+    for (size_t i = 1; i < plan_.cases.size(); ++i) plan_.cases[i].planned.ref.id += std::to_string(i);
+    Case other = OnGpu(MakeCase("noop", {{"i", int64_t{1}}}), Layer::kConvolution, {1});
+    other.planned.subject = "another";  // a stream of its own
+    plan_.cases.push_back(other);
+    PosixProcessControl control;
+    Run(&control);
+    return story_;
+  };
+  // The early one, the first case; then the next early one before the first stream has ended.
+  EXPECT_EQ(story(2), "++-+--");
+  EXPECT_EQ(story(5), "++--+-");
+}
+
+TEST_F(RunnerTest, WhatWorksInAChildRunsBesideAWarmWorkerWhereThereIsRoomForBoth) {
+  const auto story = [&](const std::string& free_bytes, Layer layer) {
+    story_.clear();
+    options_.devices = {{"gpu0", "", "", ""}};
+    options_.facts.by_subject["system"] = {{"gpu.count", "1"}, {"gpu.0.memory_free_bytes", free_bytes}};
+    if (free_bytes.empty()) options_.facts.by_subject["system"].erase("gpu.0.memory_free_bytes");
+    options_.jobs = 3;
+    plan_.cases = {OnGpu(MakeCase("slow", {{"ms", int64_t{400}}, {"i", int64_t{0}}}), Layer::kConvolution),
+                   OnGpu(MakeCase("noop", {{"i", int64_t{1}}}), layer)};
+    plan_.cases[1].planned.subject = "another";
+    PosixProcessControl control;
+    Run(&control);
+    return story_;
+  };
+  EXPECT_EQ(story("34359738368", Layer::kFramework), "++--");
+  EXPECT_EQ(story("34359738367", Layer::kFramework), "+-+-") << "too little memory for two";
+  EXPECT_EQ(story("", Layer::kFramework), "+-+-") << "nobody knows how much there is";
+  EXPECT_EQ(story("34359738368", Layer::kOther), "+-+-") << "it uses the device itself";
+}
+
+// It comes behind what needs the device for itself, and does not keep the canary from it.
+TEST_F(RunnerTest, WhatRunsBesideOthersWaitsForWhatDoesNot) {
+  options_.devices = {{"gpu0", "GPU-0", "", ""}};
+  options_.facts.by_subject["system"] = {{"gpu.count", "1"}, {"gpu.0.memory_free_bytes", "99999999999"}};
+  options_.jobs = 4;
+  plan_.cases = {OnGpu(MakeCase("crash", {{"how", std::string("exit0")}}), Layer::kInit),
+                 OnGpu(MakeCase("noop", {{"i", int64_t{1}}}), Layer::kConvolution, {0}),
+                 OnGpu(MakeCase("pass", {{"i", int64_t{1}}}), Layer::kFramework)};
+  plan_.cases[0].shareable = false;
+  PosixProcessControl control;
+  Run(&control);
+  const auto outcome = [&](const std::string& check) {
+    return fold_.summary().Find({"fixture." + check, "gpu0"})->outcome;
+  };
+  EXPECT_TRUE(std::holds_alternative<Errored>(outcome("crash")));
+  EXPECT_TRUE(std::holds_alternative<Blocked>(outcome("noop")));
+  EXPECT_TRUE(std::holds_alternative<Passed>(outcome("pass")));
 }
 
 TEST_F(RunnerTest, MemoryThatOthersHoldIsTheRunnersFault) {

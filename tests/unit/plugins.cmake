@@ -20,5 +20,9 @@ cudnn_ci_unit_test(cudnn_copies_test SOURCES cudnn_copies_test.cc ${PROJECT_SOUR
   ${PROJECT_SOURCE_DIR}/plugins/cudnn/install.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/metadata.cc
   LINK cudnn_ci_plugin_common)
 
-# The framework plugin's problem, answers and rules.
-cudnn_ci_unit_test(framework_test SOURCES framework_test.cc LINK cudnn_ci_framework_rules nlohmann_json::nlohmann_json)
+# The framework plugin's problem, answers and rules, and what it reads of libraries.
+cudnn_ci_unit_test(framework_test SOURCES framework_test.cc framework_needs_test.cc
+  LINK cudnn_ci_framework_rules nlohmann_json::nlohmann_json)
+target_compile_definitions(framework_test PRIVATE CUDNN_CI_FAKES="${PROJECT_BINARY_DIR}/fakes")
+add_dependencies(framework_test fake_cublas99 fake_cudnn99 fake_provider_plain fake_provider_runpath fake_provider_rpath
+  fake_ctranslate2)

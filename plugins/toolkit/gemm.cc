@@ -1,0 +1,111 @@
+// toolkit.gemm: is a matrix product through the image's cuBLASLt right? cuDNN's engines and every framework
+// compute by it. The canary passed before, so the GPU and the driver are not at fault.
+#include <cudnn_ci/check.hpp>
+
+#include <chrono>
+
+#include "common/cublaslt_api.h"
+#include "common/driver_api.h"
+#include "common/judge.h"
+#include "common/loader_path.h"
+#include "toolkit/contract.h"
+#include "toolkit/findings.h"
+#include "toolkit/product.h"
+
+namespace cudnn_ci {
+namespace {
+
+// With less free than this a failed call is put down to memory: kernels are loaded and a handle has buffers.
+constexpr size_t kLittleMemory = size_t{500} << 20;
+
+// Returns the memory behind the product.
+std::vector<unsigned char> Compute(const DriverApi& driver, const CublasLtApi& cublas,
+                                   const Product& product) {
+  std::vector<unsigned char> memory = product.before();
+  CUdeviceptr base = 0;
+  driver.Require(driver.MemAlloc(&base, memory.size()), "cuMemAlloc");
+  driver.Require(driver.MemcpyHtoD(base, memory.data(), memory.size()), "cuMemcpyHtoD");
+  cublas.Multiply(product.At(base));
+  driver.Require(driver.CtxSynchronize(), "cuCtxSynchronize");
+  driver.Require(driver.MemcpyDtoH(memory.data(), base, memory.size()), "cuMemcpyDtoH");
+  driver.Require(driver.MemFree(base), "cuMemFree");
+  return memory;
+}
+
+void SkipForMemory(Context& ctx, const DriverApi& driver, bool said, const std::string& words) {
+  size_t free_bytes = 0, total_bytes = 0;
+  const bool known = driver.MemGetInfo(&free_bytes, &total_bytes) == CUDA_SUCCESS;
+  if (!said && !(known && free_bytes < kLittleMemory)) return;
+  ctx.Skip(CCI_SKIP_MEMORY, "device memory for a small matrix product",
+           (known ? std::to_string(free_bytes >> 20) + " MiB are free; " : "") + words);
+}
+
+void Multiply(Context& ctx, const DriverApi& driver, CublasLtApi* cublas, const std::string& name) {
+  ctx.Step("handle");
+  const auto start = std::chrono::steady_clock::now();
+  cublas->Create();
+  const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+  ctx.Measure("cublaslt_create", elapsed.count(), "ms", CCI_GOAL_LOWER);
+  for (const GemmType type : {GemmType::kFloat32, GemmType::kFloat16}) {
+    const char* of = type == GemmType::kFloat32 ? "float32" : "float16";
+    ctx.Step(of);
+    const Product product(type, ctx.Seed());
+    const std::string problem = product.Problem(Compute(driver, *cublas, product));
+    Judge(ctx, problem.empty(), std::string("every element of the product is right, ") + of,
+          kCublasGemmFailed, std::string(of) + ": " + problem + "; " + name);
+  }
+  cublas->Destroy();
+}
+
+struct GemmCheck {
+  struct Params {};
+  static void Describe(Schema<Params>& s) {
+    s.Summary("a matrix product through the image's cuBLASLt runs on the GPU and its numbers are right")
+        .Layer(CCI_LAYER_TOOLKIT)
+        .Devices(CCI_DEVICES_ONE)
+        .Shareable()  // with toolkit.launch: a context of its own would cost more than all that it does
+        .PerSubject()
+        .Requires("toolkit.runtime")
+        .Requires("driver.canary")
+        .TimeoutSeconds(60);
+  }
+
+  static void Run(Context& ctx, const Params&) {
+    const ToolkitContract contract = ReadToolkitContract(ctx);
+    if (contract.absent) ctx.Skip(CCI_SKIP_ABSENT, "a toolkit", "the matrix promises an image without one");
+    CublasLtApi cublas;
+    const bool loaded = cublas.Load(contract.promise, ctx.SubjectFolders());
+    // An image need not have one; cudnn.version says where cuDNN misses it.
+    if (cublas.load().missing || !contract.promise.OfMajor(cublas.load().major))
+      ctx.Skip(CCI_SKIP_ABSENT, "one of " + CublasLtApi::Names() + ", of the promised major",
+               loaded ? cublas.path() : cublas.load().error);
+    if (!Judge(ctx, loaded, "cuBLASLt loads", kCublasUnusable, [&] {
+          return cublas.load().error + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
+        }))
+      return;
+    DriverApi driver;
+    CCI_ASSERT_TRUE(driver.Load()) << driver.error();
+    PrimaryContext context(driver);
+    const CUresult created = context.Create();
+    CCI_ASSERT_EQ(static_cast<int>(created), 0) << context.failed_call() << ": " << driver.Describe(created);
+    std::string name = RealPath(cublas.path());
+    try {
+      name = "cuBLASLt " + cublas.Version() + " " + name;
+      ctx.Log(name);
+      Multiply(ctx, driver, &cublas, name);
+    } catch (const MissingSymbol& e) {
+      ctx.Finding(kCublasUnusable, std::string(e.what()) + "; " + name);
+    } catch (const CublasError& e) {
+      SkipForMemory(ctx, driver, e.IsOutOfMemory(), e.what());
+      ctx.Finding(kCublasGemmFailed, std::string(e.what()) + "; " + name);
+    } catch (const DriverError& e) {
+      SkipForMemory(ctx, driver, e.result() == CUDA_ERROR_OUT_OF_MEMORY, e.what());
+      ctx.Finding(kCublasGemmFailed, std::string(e.what()) + "; " + name);
+    }
+  }
+};
+
+CCI_REGISTER(GemmCheck, "gemm")
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,86 @@
+// Two workers on one device: who may be the second one, when it comes, and what its results count for.
+#include <gmock/gmock.h>
+
+#include "exec/cases.h"
+#include "exec/devices.h"
+#include "exec/scheduler.h"
+
+namespace cudnn_ci {
+namespace {
+
+Case OnGpu(const std::string& id, Layer layer) {
+  Case c;
+  c.planned.ref = {id, "gpu0"};
+  c.planned.check = "p." + id;
+  c.planned.plugin = "p";
+  c.planned.layer = layer;
+  c.devices = Devices::kOne;
+  c.shareable = true;
+  return c;
+}
+
+TEST(BesideTest, OneMayWorkBesideAWarmWorkerAndNobodyElse) {
+  DeviceTable d({{"gpu0", "GPU-0", "", ""}, {"gpu1", "GPU-1", "", ""}}, true);
+  d.Lease("gpu0", 1, Use::kShared);
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kShared));
+  EXPECT_TRUE(d.CanLease("gpu0", Use::kBeside));
+  d.Lease("gpu0", 2, Use::kBeside);
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kBeside));
+  d.Release(1);
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kAlone));
+  EXPECT_FALSE(d.CanLease("*"));
+  EXPECT_TRUE(d.CanLease("gpu0", Use::kShared));
+  d.Release(2);
+  d.Lease("gpu0", 3, Use::kAlone);
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kBeside));
+  d.Release(3);
+  d.Lease("*", 4);
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kBeside));
+}
+
+TEST(BesideTest, WhatMayRunBesideOthersIsAwaitedByNothingButWhatNeedsTheDeviceAlone) {
+  Plan plan;
+  for (const char* id : {"a", "b", "c", "d"}) plan.cases.push_back(OnGpu(id, Layer::kConvolution));
+  plan.cases[0].shareable = false;
+  plan.cases[1].planned.ref.device = "gpu1";
+  plan.cases[3].planned.layer = Layer::kFramework;
+  Scheduler s(plan, Isolation::kShared);
+  Lane* lane = s.LaneOf(3);
+  EXPECT_TRUE(lane->beside);
+  EXPECT_NE(lane, s.LaneOf(2));
+  EXPECT_TRUE(s.IsAwaitedBy(lane));
+  s.Settle(0, Passed{});
+  EXPECT_FALSE(s.IsAwaitedBy(lane)) << "warm workers and other devices are not waited for";
+  EXPECT_FALSE(Scheduler(plan, Isolation::kProcess).LaneOf(3)->beside);
+}
+
+// A skip for want of memory said nothing of the device while others used it, and is no verdict.
+TEST(BesideTest, TooLittleMemoryBesideOthersIsAskedAgainAlone) {
+  const Outcome little = Skipped{SkipKind::kMemory, "2 MiB", "1 MiB"};
+  Plan plan;
+  plan.cases = {OnGpu("a", Layer::kFramework)};
+  plan.cases[0].planned.allow_skip = {SkipKind::kMemory};
+  Fold fold;
+  Cases rules(plan, fold.summary(), 0, true);
+  const auto judge = [&](Outcome outcome, AttemptMode mode) {
+    AttemptResult r;
+    r.outcome = std::move(outcome);
+    r.mode = mode;
+    return rules.Judge(r);
+  };
+  EXPECT_EQ(judge(little, AttemptMode::kShared).next, Next::kConfirm);
+  Decision passed = judge(Passed{}, AttemptMode::kConfirm);
+  EXPECT_EQ(passed.next, Next::kFinal);
+  EXPECT_TRUE(std::holds_alternative<Passed>(passed.outcome));
+  EXPECT_TRUE(passed.findings.empty());
+  EXPECT_TRUE(rules.Take(0, Passed{}).flags.empty());
+  EXPECT_EQ(judge(little, AttemptMode::kShared).next, Next::kConfirm);
+  EXPECT_TRUE(std::holds_alternative<Skipped>(judge(little, AttemptMode::kConfirm).outcome));
+  rules.Take(0, Passed{});
+  // What else goes wrong beside others counts, whatever it does alone.
+  EXPECT_EQ(judge(Failed{}, AttemptMode::kShared).next, Next::kConfirm);
+  EXPECT_TRUE(std::holds_alternative<Failed>(judge(Passed{}, AttemptMode::kConfirm).outcome));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
