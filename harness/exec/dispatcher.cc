@@ -6,7 +6,6 @@
 #include "base/time.h"
 #include "exec/launch.h"
 #include "exec/plugin_file.h"
-#include "model/facts.h"
 
 namespace cudnn_ci {
 namespace {
@@ -25,7 +24,10 @@ Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOpt
       scheduler_(scheduler),
       devices_(devices),
       cases_(cases),
-      emit_(std::move(emit)) {}
+      emit_(std::move(emit)) {
+  for (size_t i = 0; i < plan.cases.size(); ++i)
+    if (plan.cases[i].prepared) preparable_.push_back(i);
+}
 
 std::vector<Seat*> Dispatcher::Seats() {
   std::vector<Seat*> out;
@@ -44,6 +46,7 @@ void Dispatcher::Dispatch(bool stopping) {
   DispatchCanaries(stopping);
   if (stopping) return EndIdle();
   for (Lane* lane : scheduler_->ReadyLanes()) DispatchLane(lane);
+  Prepare();
   if (scheduler_->open() == 0) EndIdle();
 }
 
@@ -75,9 +78,11 @@ void Dispatcher::DispatchLane(Lane* lane) {
   const bool alone = !lane->alone.empty();
   if (!alone && IsKeptBack(lane)) return;
   const Use use = UseOf(*lane, alone);
-  if (pool_->live() >= options_.jobs) return MakeRoom(lane);
-  if (!devices_->CanLease(lane->device, use)) return use == Use::kBeside ? void() : MakeRoom(lane);
   const size_t next = alone ? lane->alone.front() : lane->ready.front();
+  Seat* prepared = alone ? nullptr : PreparedFor(next);
+  if (!prepared && pool_->live() >= options_.jobs) return MakeRoom(lane);
+  if (!devices_->CanLease(lane->device, use)) return use == Use::kBeside ? void() : MakeRoom(lane);
+  if (prepared) return BeginPrepared(prepared, lane);
   const bool shared = lane->shared && !alone;
   if (!PluginsUnchanged(shared ? lane->plugins : std::set{plan_.cases[next].planned.plugin})) return;
   if (shared)
@@ -93,6 +98,7 @@ void Dispatcher::EndIdle() {
 }
 
 void Dispatcher::Shutdown(Seat* seat) {
+  if (seat->prepared) return Drop(seat);
   pool_->Do(seat->worker, [&](int64_t now, Effects* out) { seat->worker->Shutdown(now, out); });
 }
 
@@ -112,6 +118,8 @@ void Dispatcher::BeginWithCanary(Seat* seat) {
 // An idle warm worker holds a slot, perhaps a device: it goes when a lane that cannot start needs either.
 void Dispatcher::MakeRoom(const Lane* wanting) {
   for (Seat* seat : Seats()) {
+    const bool drop = seat->prepared && seat->lane != wanting && !seat->worker->ending();
+    if (drop && pool_->live() >= options_.jobs) return Drop(seat);
     if (!seat->worker->shared() || !seat->worker->idle() || seat->worker->ending()) continue;
     if (seat->canary_pending || seat->early || (seat->lane && !seat->lane->ready.empty())) continue;
     const bool holds_device = !seat->device.empty() && (seat->device == wanting->device ||
@@ -234,12 +242,16 @@ Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::option
   emit_(WorkerStarted{id, pool_->Pid(**started), Join({taken->plugins.begin(), taken->plugins.end()}, ","),
                       lane ? lane->subject : "", taken->device, shared});
   Configure(*taken);
-  if (alone_case) taken->reserved = AssignmentOf(*alone_case, false);
   if (early) {
-    pool_->Do(taken->worker, [](int64_t, Effects* out) {
-      out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(wire::Warm{}))});
+    taken->prepared = alone_case;
+    pool_->Do(taken->worker, [&](int64_t, Effects* out) {
+      const wire::ToWorker warm = wire::Warm{}, prepare = wire::Prepare{};
+      out->emplace_back(SendPacket{wire::Encode(alone_case ? prepare : warm)});
     });
-  } else if (devices_->NeedsCanary(taken->device)) {
+    return taken;
+  }
+  if (alone_case) taken->reserved = AssignmentOf(*alone_case, false);
+  if (devices_->NeedsCanary(taken->device)) {
     BeginWithCanary(taken);
   } else {
     GoOn(taken);

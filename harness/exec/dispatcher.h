@@ -28,6 +28,7 @@ struct Seat {
   std::string device;  // "gpu0", "*" for all, "" for none
   bool canary_pending = false;
   bool early = false;                  // warms up before its turn, without the device's lease
+  std::optional<size_t> prepared;      // the case that it was started for early, in a process of its own
   std::optional<Assignment> reserved;  // waits for the canary
   int64_t baseline_rss = 0;            // bytes, once warm; 0: not measured yet
 };
@@ -72,6 +73,13 @@ class Dispatcher {
   }
   bool TakeLease(Seat* seat);
   void StartEarlyOn(const DeviceInfo& device);
+  // The next stream's, where this one has little to do.
+  void StartEarlyBehind(const Seat& seat);
+  void Prepare();
+  bool IsPreparing(const std::string& device) const;
+  Seat* PreparedFor(size_t case_index);
+  void BeginPrepared(Seat* seat, Lane* lane);
+  void Drop(Seat* seat);
   void BeginWithCanary(Seat* seat);
   void Fill(Seat* seat);
   void MakeRoom(const Lane* wanting);
@@ -88,7 +96,8 @@ class Dispatcher {
   DeviceTable* const devices_;
   Cases* const cases_;
   const std::function<void(const EventBody&)> emit_;
-  std::map<int64_t, Seat> seats_;  // by worker id
+  std::vector<size_t> preparable_;  // cases that may be prepared, in plan order
+  std::map<int64_t, Seat> seats_;   // by worker id
   std::map<std::string, std::string> changed_;
   std::string start_failure_, untested_device_;
 };

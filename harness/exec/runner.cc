@@ -101,7 +101,7 @@ void Runner::Cancel(CancelReason reason, int signal) {
   for (Seat* seat : dispatcher_.Seats()) {
     seat->reserved.reset();
     pool_.Do(seat->worker, [&](int64_t now, Effects* out) {
-      if (seat->worker->idle() && !seat->worker->ending())
+      if (seat->worker->idle() && !seat->worker->ending() && !seat->prepared)
         seat->worker->Shutdown(now, out);
       else
         seat->worker->Terminate(ErrorKind::kCancelled, "the run was ended by " + TextOf(cancelled), false,

@@ -173,6 +173,12 @@ size_t Scheduler::Take(Lane* lane, bool alone) {
   return i;
 }
 
+bool Scheduler::IsNext(size_t i) const {
+  if (blocker_[i] != kNobody || (state_[i] != State::kWaiting && state_[i] != State::kReady)) return false;
+  return std::all_of(plan_.cases[i].prerequisites.begin(), plan_.cases[i].prerequisites.end(),
+                     [&](size_t p) { return state_[p] == State::kRunning || state_[p] == State::kSettled; });
+}
+
 void Scheduler::LeaveLane(size_t i) {
   std::erase(lane_of_[i]->ready, i);
   std::erase(lane_of_[i]->alone, i);

@@ -68,6 +68,8 @@ class Scheduler {
   // ended.
   bool IsAwaitedBy(Lane* lane) const;
 
+  // Whether all that the case still waits for is cases that run, and then its device.
+  bool IsNext(size_t case_index) const;
   bool IsSettled(size_t case_index) const { return state_[case_index] == State::kSettled; }
   // Cases that have no outcome yet.
   size_t open() const { return open_; }

@@ -63,6 +63,7 @@ Case Expander::Prototype(const CheckInfo* check, const std::string& name) const 
   c.shareable = check->shareable;
   // AddCase knows the device. A framework's check has no context that it could share.
   c.pooled = (check->pooled || check->shareable) && check->layer != Layer::kFramework;
+  c.prepared = check->pooled && !check->shareable && check->layer != Layer::kDriver;
   return c;
 }
 

@@ -163,6 +163,7 @@ ToWorker ParseToWorker(const json& j) {
   if (m == "describe") return Describe{};
   if (m == "facts") return CollectFacts{};
   if (m == "warm") return Warm{};
+  if (m == "prepare") return Prepare{};
   if (m == "canary") return Canary{};
   if (m == "shutdown") return Shutdown{};
   throw Malformed("unknown message '" + m + "'");

@@ -91,6 +91,7 @@ json Body(const Configure& m) {
           {"uuid", m.device_uuid}, {"scratch", m.scratch_dir},  {"folders", m.subject_folders}};
 }
 json Body(const Warm&) { return {{"m", "warm"}}; }
+json Body(const Prepare&) { return {{"m", "prepare"}}; }
 json Body(const Canary&) { return {{"m", "canary"}}; }
 json ToJson(const Params& params) {
   json j = json::object();

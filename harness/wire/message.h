@@ -42,6 +42,8 @@ struct Configure {
 };
 // Create the device's context now, before a case needs it.
 struct Warm {};
+// Initialise the driver now, and make no context: the case that comes will.
+struct Prepare {};
 // Prove that the device still computes: answered by CanaryDone.
 struct Canary {};
 struct Run {
@@ -61,7 +63,7 @@ struct Validate {
 // Finish what is queued, then exit 0.
 struct Shutdown {};
 
-using ToWorker = std::variant<Describe, CollectFacts, Configure, Warm, Canary, Run, Validate, Shutdown>;
+using ToWorker = std::variant<Describe, CollectFacts, Configure, Warm, Prepare, Canary, Run, Validate, Shutdown>;
 
 // ---- worker to harness ----
 

@@ -3,6 +3,7 @@
 #include <cuda.h>
 #include <dlfcn.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <vector>
@@ -265,6 +266,13 @@ void WarmContext() {
   auto* retain = Symbol<decltype(cuDevicePrimaryCtxRetain)>(driver.library, "cuDevicePrimaryCtxRetain");
   CUcontext context = nullptr;
   if (init && retain && init(0) == CUDA_SUCCESS) retain(&context, 0);
+}
+
+void PrepareDriver() {
+  setenv("CUDA_CACHE_DISABLE", "1", 1);
+  const Driver driver(0);
+  if (!driver.library) return;
+  if (auto* init = Symbol<decltype(cuInit)>(driver.library, "cuInit")) init(0);
 }
 
 }  // namespace cudnn_ci::worker

@@ -1,6 +1,6 @@
 // The little the worker itself asks of CUDA, around a case and never through the check: whether the
 // context survived, whether the device still computes, and a context made early. Uses the driver API
-// by name and only what the process has loaded already, except for Canary and Warm.
+// by name and only what the process has loaded already, except for Canary, Warm and Prepare.
 #ifndef CUDNN_CI_WORKER_CUDA_DEVICE_H_
 #define CUDNN_CI_WORKER_CUDA_DEVICE_H_
 
@@ -21,6 +21,11 @@ std::string Canary(bool* tested);
 // Creates device 0's primary context and keeps it for the life of the process. Errors are left for the
 // checks to find and name.
 void WarmContext();
+
+// Initialises the driver, which takes as long as a context, and makes none. The driver's cache of compiled
+// kernels is off from then on: whether it is used is settled now, and a check may want to see the compilers
+// work. Errors are left for the checks.
+void PrepareDriver();
 
 }  // namespace cudnn_ci::worker
 

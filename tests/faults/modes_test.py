@@ -85,13 +85,13 @@ class Mistakes(unittest.TestCase):
 
 
 class Table(unittest.TestCase):
-    def tests(self, *results):
+    def told(self, *results):
         return {"testsuites": [{"testsuite": [{"name": "x", "result": "COMPLETED", **result} for result in results]}]}
 
     def test_counts_by_mode(self):
-        told = self.tests({"mode": "gone", "detected": "1", "named": "1"}, {"mode": "gone", "detected": "1", "named": "0"},
+        report = self.told({"mode": "gone", "detected": "1", "named": "1"}, {"mode": "gone", "detected": "1", "named": "0"},
                           {"mode": "odd", "sound": "1"}, {"mode": "fine", "sound": "0"}, {"mode": "fine", "result": "SKIPPED"})
-        text = table.render(Mistakes.MODES, table.results(told))
+        text = table.render(Mistakes.MODES, table.results(report))
         self.assertRegex(text, r"gone +2 +2 +1\n")
         self.assertRegex(text, r"odd +1 +0\n")
         self.assertRegex(text, r"fine +1 +1\n")
@@ -99,7 +99,7 @@ class Table(unittest.TestCase):
         self.assertIn("not here: x", text)
 
     def test_a_row_that_ended_early_counts_as_not_detected(self):
-        text = table.render(Mistakes.MODES, table.results(self.tests({"mode": "gone"})))
+        text = table.render(Mistakes.MODES, table.results(self.told({"mode": "gone"})))
         self.assertRegex(text, r"gone +1 +0 +0\n")
 
 

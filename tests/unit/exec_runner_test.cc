@@ -83,9 +83,13 @@ class RunnerTest : public testing::Test {
     callbacks.emit = [&](const EventBody& body) {
       fold_.Apply({++seq_, 0, body});
       if (const auto* e = std::get_if<WorkerEnded>(&body)) ends_.push_back(e->how);
-      if (const auto* e = std::get_if<WorkerStarted>(&body)) started_.push_back(e->device);
-      if (std::holds_alternative<WorkerStarted>(body)) story_ += '+';
+      if (const auto* e = std::get_if<WorkerStarted>(&body)) {
+        started_.push_back(e->device);
+        order_.push_back("start");
+        story_ += '+';
+      }
       if (std::holds_alternative<WorkerEnded>(body)) story_ += '-';
+      if (const auto* e = std::get_if<AttemptFinished>(&body)) order_.push_back(e->ref.id.substr(8));
     };
     callbacks.tick = [] {};
     for (const Case& c : plan_.cases) callbacks.emit(c.planned);
@@ -117,6 +121,7 @@ class RunnerTest : public testing::Test {
   int64_t seq_ = 0;
   std::vector<std::string> ends_, started_;  // how workers ended; on which devices they were started
   std::string story_;                        // '+' for each worker that starts, '-' for each that ends
+  std::vector<std::string> order_;           // "start" of a worker, and the names of the checks that ended
 };
 
 TEST_F(RunnerTest, AProcessThatSurvivesSigkillIsAbandonedAndTheRunGoesOnWithoutIt) {
@@ -282,6 +287,62 @@ TEST_F(RunnerTest, WhatRunsBesideOthersWaitsForWhatDoesNot) {
   EXPECT_TRUE(std::holds_alternative<Errored>(outcome("crash")));
   EXPECT_TRUE(std::holds_alternative<Blocked>(outcome("noop")));
   EXPECT_TRUE(std::holds_alternative<Passed>(outcome("pass")));
+}
+
+class PreparedTest : public RunnerTest {
+ protected:
+  // Runs these checks on one device, each in a process of its own behind the one before. All but the first
+  // may be prepared.
+  void RunChain(const std::vector<std::pair<std::string, Params>>& checks, int jobs = 3) {
+    options_.devices = {{"gpu0", "GPU-0", "", ""}};
+    options_.jobs = jobs;
+    for (const auto& [check, params] : checks) {
+      Case c = MakeCase(check, params);
+      c.planned.ref.device = "gpu0";
+      c.devices = Devices::kOne;
+      c.prepared = !plan_.cases.empty();
+      if (c.prepared) c.prerequisites = {plan_.cases.size() - 1};
+      plan_.cases.push_back(std::move(c));
+    }
+    PosixProcessControl control;
+    Run(&control);
+  }
+  const std::pair<std::string, Params> slow_ = {"slow", {{"ms", int64_t{300}}, {"i", int64_t{0}}}},
+                                       pass_ = {"pass", {{"i", int64_t{1}}}},
+                                       noop_ = {"noop", {{"i", int64_t{1}}}},
+                                       skip_ = {"skip", {{"kind", std::string("memory")}}};
+};
+
+TEST_F(PreparedTest, AProcessIsPreparedWhileTheOneBeforeItHasTheDevice) {
+  RunChain({slow_, pass_});
+  EXPECT_THAT(order_, testing::ElementsAre("start", "start", "slow", "pass"));
+  EXPECT_EQ(started_, std::vector<std::string>({"gpu0", "gpu0"}));
+  EXPECT_THAT(ends_, testing::Each("exit status 0"));
+}
+
+TEST_F(PreparedTest, OneAtATimeAndNotBeforeWhatItNeedsRuns) {
+  RunChain({slow_, pass_, noop_}, 8);
+  EXPECT_THAT(order_, testing::ElementsAre("start", "start", "slow", "start", "pass", "noop"));
+}
+
+TEST_F(PreparedTest, ASlotStaysForWhatNeedNotWait) {
+  RunChain({slow_, pass_}, 2);
+  EXPECT_THAT(order_, testing::ElementsAre("start", "slow", "start", "pass"));
+}
+
+TEST_F(PreparedTest, NotWithAProcessForEachCase) {
+  options_.isolation = Isolation::kProcess;
+  RunChain({slow_, pass_});
+  EXPECT_THAT(order_, testing::ElementsAre("start", "slow", "start", "pass"));
+}
+
+// What was prepared for a case that is blocked goes, and nobody is blamed for its end.
+TEST_F(PreparedTest, AProcessWhoseCaseIsBlockedIsEnded) {
+  RunChain({skip_, pass_});
+  EXPECT_THAT(order_, testing::ElementsAre("start", "start", "skip"));
+  EXPECT_EQ(ends_.size(), 2u);
+  EXPECT_TRUE(fold_.summary().run_findings.empty());
+  EXPECT_TRUE(std::holds_alternative<Blocked>(fold_.summary().Find({"fixture.pass", "gpu0"})->outcome));
 }
 
 TEST_F(RunnerTest, MemoryThatOthersHoldIsTheRunnersFault) {

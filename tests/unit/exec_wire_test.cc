@@ -30,6 +30,7 @@ TEST(WireTest, EveryMessageToTheWorkerComesBackTheSame) {
       CollectFacts{},
       Configure{{{"k", "v"}}, {{"t", "x"}}, {{"f", "w"}}, "n", "s", "u", "d", {"/a", "/b"}},
       Warm{},
+      Prepare{},
       Canary{},
       run,
       Validate{7, "p.check", {{"i", int64_t{-3}}}},

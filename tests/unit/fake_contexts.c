@@ -5,6 +5,8 @@
  *   CONTEXTS_FAIL     "FUNCTION:DEVICE:ERROR": the function answers this on this device (-1: on any)
  *   CONTEXTS_CURRENT  "own": a context that is no primary one is current
  *   CONTEXTS_RUNTIME  what cudaGetLastError returns (0)
+ *   CONTEXTS_LOG      a file to which cuInit adds the value of CUDA_CACHE_DISABLE, a line each, and
+ *                     cuDevicePrimaryCtxRetain the word "context"
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +31,17 @@ static Result Answer(const char* function, int device) {
   return strcmp(name, function) == 0 && (failing == -1 || failing == device) ? error : 0;
 }
 
+static void Log(const char* text) {
+  const char* path = getenv("CONTEXTS_LOG");
+  FILE* file = path ? fopen(path, "a") : NULL;
+  if (!file) return;
+  fprintf(file, "%s\n", text ? text : "not set");
+  fclose(file);
+}
+
 Result cuInit(unsigned flags) {
   const char* own = getenv("CONTEXTS_CURRENT");
+  Log(getenv("CUDA_CACHE_DISABLE"));
   (void)flags;
   if (own && strcmp(own, "own") == 0) current = &contexts[0];
   return 0;
@@ -53,6 +64,7 @@ Result cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
   return Answer("cuDevicePrimaryCtxGetState", device);
 }
 Result cuDevicePrimaryCtxRetain(Context* context, int device) {
+  Log("context");
   *context = &contexts[1 + device];
   return Answer("cuDevicePrimaryCtxRetain", device);
 }

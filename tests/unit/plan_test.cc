@@ -68,6 +68,22 @@ TEST(Plan, MakesCasesForEverySubjectAndDevice) {
   EXPECT_THAT(Ids(one), ElementsAre("driver.load", "cudnn.init[subject=other]"));
 }
 
+TEST(Plan, AnythingPooledButTheDriversOwnIsPreparedOnTheFirstDevice) {
+  Catalog catalog = SmallCatalog();
+  for (PluginInfo& plugin : catalog.plugins) {
+    if (plugin.name == "driver")
+      plugin.checks.push_back(Check("driver.canary", Layer::kDriver, Devices::kOne));
+    for (CheckInfo& check : plugin.checks) check.pooled = check.devices == Devices::kOne;
+  }
+  const Plan plan =
+      PlanOf(R"("checks":[{"check":"driver.canary"},{"check":"cudnn.init"}])", catalog, TwoDevices());
+  EXPECT_FALSE(CaseOf(plan, "driver.canary").prepared);
+  EXPECT_TRUE(CaseOf(plan, "cudnn.init[subject=system]").prepared);
+  EXPECT_FALSE(CaseOf(plan, "cudnn.init[subject=system]@gpu1").prepared);
+  EXPECT_TRUE(CaseOf(plan, "cudnn.init[subject=system]@gpu1").pooled);
+  EXPECT_FALSE(CaseOf(PlanOf(R"("checks":[{"check":"cudnn.init"}])"), "cudnn.init[subject=system]").prepared);
+}
+
 TEST(Plan, PullsPrerequisitesInForTheSameSubjectAndDevice) {
   const Plan plan =
       PlanOf(std::string(kShapes) +

@@ -2,6 +2,10 @@
 // driver, on any device, is a broken context.
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <iterator>
+
+#include "scratch.h"
 #include "worker_client.h"
 
 namespace cudnn_ci {
@@ -62,6 +66,18 @@ TEST(ContextError, IsNoneInAContextThatIsDestroyed) {
 TEST(ContextError, IsNoneWhereTheDriverCouldNotBeInitialised) {
   for (const char* error : {"3", "34", "100", "802", "803", "804"})
     EXPECT_EQ(Failing(std::string("cuDeviceGetCount:-1:") + error), "") << error;
+}
+
+TEST(PrepareDriver, InitialisesItWithoutItsCacheAndMakesNoContext) {
+  const Scratch scratch;
+  WorkerClient worker(CUDNN_CI_FIXTURES "/fixture/fixture.cci.so",
+                      {"LD_LIBRARY_PATH=" CUDNN_CI_FAKE_CONTEXTS, "CONTEXTS_LOG=" + scratch.File("log"),
+                       "CUDA_CACHE_DISABLE=0"});
+  worker.Send(wire::Prepare{});
+  worker.Send(wire::Describe{});
+  EXPECT_TRUE(worker.Await<wire::DescribeEnd>()) << "it serves on";
+  std::ifstream log(scratch.File("log"));
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(log), {}), "1\n");
 }
 
 TEST(ContextError, IsTheRuntimesWhenNobodyReadIt) {
