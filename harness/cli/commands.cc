@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <tuple>
 
 #include "base/text.h"
 #include "cli/copy_to.h"
+#include "cli/facts.h"
 #include "cli/gate.h"
 #include "cli/init.h"
 #include "cli/output_folder.h"
@@ -46,7 +48,7 @@ int List(const Options& options) {
   Session session(options);
   std::string path = options.matrix;
   if (path.empty()) {
-    session.DiscoverPlugins({{"system", "loader"}});
+    session.DiscoverForChoice();
     if (!options.auto_matrix)
       return Fail("list needs --matrix FILE or --auto. Found: " + session.FoundInWords());
     const Result<std::string> choice = session.AutoMatrix();
@@ -56,6 +58,7 @@ int List(const Options& options) {
   auto loaded = LoadMatrix(path, options.matrices_dir());
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
   Matrix& matrix = std::get<Matrix>(loaded);
+  if (options.auto_matrix) session.JudgeChosen(&matrix);
   session.ResolveSubjects(&matrix);
   if (options.auto_matrix) {
     if (matrix.subjects != std::vector<SubjectInfo>{{"system", "loader"}} || !matrix.contract.empty())
@@ -183,28 +186,8 @@ int Plugins(const Options& options) {
 }
 
 int ShowFacts(const Options& options) {
-  Session session(options);
-  session.DiscoverPlugins({{"system", "loader"}});
-  const Facts& facts = session.discovery().facts;
-  if (options.json) {
-    ordered_json j{{"schema", "cudnn-ci/facts/1"},
-                   {"subjects", ordered_json::object()},
-                   {"problems", ordered_json::object()}};
-    for (const FactsProblem& p : facts.problems) j["problems"][p.plugin] = p.error.detail;
-    for (const auto& [subject, map] : facts.by_subject) j["subjects"][subject] = map;
-    return PrintJson(j);
-  }
-  std::string out = session.FoundInWords() + "\n";
-  for (const auto& [subject, map] : facts.by_subject) {
-    out += "\nsubject " + subject + "\n";
-    for (const auto& [key, value] : map)
-      out += "  " + key + std::string(key.size() < 32 ? 32 - key.size() : 1, ' ') + value + "\n";
-  }
-  for (const FactsProblem& p : facts.problems)
-    out += "\nincomplete: plugin " + p.plugin + ", subject " + p.subject + ": " + p.error.detail + "\n";
-  for (const BrokenPlugin& b : session.discovery().catalog.broken)
-    out += "\nnot loaded: " + b.stem + ": " + b.reason + "\n";
-  return Print(out);
+  const std::optional<std::string> text = FactsText(options);
+  return text ? Print(*text) : 2;
 }
 
 ordered_json ToJson(const FindingInfo& f) {

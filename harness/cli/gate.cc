@@ -115,16 +115,25 @@ bool Gate::Load() {
   if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
   if (const std::string low = LowLimit(); !low.empty()) return Invalid(low);
   // What is there decides, or at least helps to say what to type.
-  session_.DiscoverPlugins({{"system", "loader"}});
+  session_.DiscoverForChoice();
   discovered_ = true;
   if (session_.interrupted() != 0) return Interrupted();
   const Result<std::string> choice = session_.AutoMatrix();
-  if (options_.auto_matrix) return choice.ok() ? LoadMatrixFile(*choice) : Invalid(choice.error());
-  return Invalid("no matrix given. Found: " + session_.FoundInWords() + ". " +
-                 (choice.ok()
-                      ? "Type: cudnn-ci --matrix " + *choice + ", or cudnn-ci --auto"
-                      : "Name the contract with --matrix FILE, or one that comes with cudnn-ci by its name; "
-                        "cudnn-ci init writes a first one"));
+  if (options_.auto_matrix) {
+    if (!choice.ok()) return Invalid(choice.error());
+    if (!LoadMatrixFile(*choice)) return false;
+    if (std::string judged = session_.JudgeChosen(&matrix_); !judged.empty())
+      own_warnings_.push_back(std::move(judged));
+    return true;
+  }
+  const std::string init = "cudnn-ci init writes a first one";
+  std::string advice =
+      "Name the contract with --matrix FILE, or one that comes with cudnn-ci by its name; " + init;
+  if (choice.ok() && session_.Choice().environments.empty())
+    advice = "Type: cudnn-ci --matrix " + *choice + ", or cudnn-ci --auto";
+  else if (choice.ok())  // a matrix that comes with cudnn-ci means what the loader finds
+    advice = "Type: cudnn-ci --auto, which judges " + session_.Choice().Judged() + "; " + init;
+  return Invalid("no matrix given. Found: " + session_.FoundInWords() + ". " + advice);
 }
 
 void Gate::Emit(EventBody body) { fanout_->Emit(NowMs(), std::move(body)); }

@@ -2,20 +2,90 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "model/builtin_matrices.h"
+#include "model/fact_keys.h"
 #include "model/first_matrix.h"
+#include "subject/environments.h"
+#include "subject/resolve.h"
 
 namespace cudnn_ci {
 namespace {
 
-// The matrix that comes with cudnn-ci for the toolkit's major; empty: none does. An image without a toolkit
-// or without a cuDNN is held to less than that.
-std::string ParentFor(const HostFacts& found, const std::string& matrices) {
-  if (found.toolkit_version.empty() || found.cudnn_version.empty()) return {};
-  const std::string name = "cu" + found.toolkit_version.substr(0, found.toolkit_version.find('.'));
+std::string MajorOf(const std::string& version) { return version.substr(0, version.find('.')); }
+
+// The matrix that comes with cudnn-ci for the toolkits' major; empty: none does. An image of which a subject
+// has no toolkit or no cuDNN is held to less than that.
+std::string ParentFor(const std::vector<FirstMatrixSubject>& subjects, const std::string& matrices) {
+  const std::string major = MajorOf(subjects.front().toolkit_version);
+  for (const FirstMatrixSubject& subject : subjects)
+    if (subject.cudnn_version.empty() || major.empty() || MajorOf(subject.toolkit_version) != major)
+      return {};
+  const std::string name = "cu" + major;
   return IsBuiltinName(name) && FindBuiltin(name, matrices).ok() ? name : "";
+}
+
+// What --subject means: what a matrix would call it, or a Python environment by the name that "auto" gives
+// it.
+Result<SubjectInfo> FindSubject(const std::string& asked) {
+  if (asked == "system" || asked == "loader") return SubjectInfo{"system", "loader"};
+  if (asked.find(':') != std::string::npos) {
+    if (const std::string problem = SubjectProblem(asked); !problem.empty())
+      return Error{"--subject: '" + asked + "' " + problem};
+    std::string path = asked.substr(asked.find(':') + 1);
+    // An interpreter is called after its environment, as "auto" does.
+    const size_t bin = asked.rfind("python:", 0) == 0 ? path.rfind("/bin/") : std::string::npos;
+    if (bin != std::string::npos) path.resize(bin);
+    return SubjectInfo{NameOfPrefix(path), asked};
+  }
+  std::vector<std::string> names;
+  for (SubjectInfo& found : FindEnvironments(OwnVariables()).subjects) {
+    if (found.name == asked) return std::move(found);
+    names.push_back(found.name);
+  }
+  const std::string near = DidYouMean(asked, names);
+  return Error{"--subject: no Python environment with a cuDNN is called '" + asked + "'" +
+               (names.empty() ? "; none was found" : ", only " + Join(names, ", ")) +
+               (near.empty() ? "" : "; did you mean '" + near + "'?")};
+}
+
+// What is to be judged, with its facts collected.
+Result<std::vector<SubjectInfo>> Subjects(const Options& options, Session* session) {
+  if (!options.init_subject.empty()) {
+    Result<SubjectInfo> asked = FindSubject(options.init_subject);
+    if (!asked.ok()) return Error{asked.error()};
+    ResolvedSubject resolved = ResolveSubject(std::move(*asked), OwnVariables());
+    if (!resolved.problem.empty()) return Error{resolved.problem};
+    session->DiscoverPlugins({resolved.subject});
+    return std::vector<SubjectInfo>{std::move(resolved.subject)};
+  }
+  session->DiscoverForChoice();
+  const AutoChoice choice = session->Choice();
+  if (choice.contradictory) return Error{choice.problem};
+  std::vector<SubjectInfo> subjects;
+  for (const PythonEnvironment& environment : choice.environments)
+    subjects.push_back({environment.name, "python:" + environment.interpreter});
+  if (subjects.empty()) subjects.push_back({"system", "loader"});
+  return subjects;
+}
+
+std::vector<FirstMatrixSubject> WithVersions(const std::vector<SubjectInfo>& subjects, const Facts& facts) {
+  std::vector<FirstMatrixSubject> result;
+  for (const SubjectInfo& subject : subjects) {
+    const auto fact = [&](const char* key) {
+      const std::string* value = facts.Find(subject.name, key);
+      return value == nullptr ? std::string() : *value;
+    };
+    result.push_back({subject.name, subject.spec, fact(kToolkitVersionFact), fact(kCudnnVersionFact)});
+    // One that is there is not absent.
+    if (result.back().cudnn_version.empty() && !fact(kCudnnPathFact).empty())
+      result.back().cudnn_version = "an unknown version";
+  }
+  return result;
 }
 
 }  // namespace
@@ -25,9 +95,15 @@ Result<std::string> WriteFirstMatrix(const Options& options, Session* session) {
   struct stat there {};
   if (file != "-" && lstat(file.c_str(), &there) == 0)
     return Error{file + " is there already; name another file, or take it away first"};
-  session->DiscoverPlugins({{"system", "loader"}});
-  const HostFacts found = DecodeHostFacts(session->discovery().facts);
-  const std::string text = FirstMatrix({options.init_name, ParentFor(found, options.matrices_dir()), found});
+  const Result<std::vector<SubjectInfo>> subjects = Subjects(options, session);
+  if (!subjects.ok()) return Error{subjects.error()};
+  const Facts& facts = session->discovery().facts;
+  FirstMatrixInput input;
+  input.name = options.init_name;
+  input.host = DecodeHostFacts(facts);
+  input.subjects = WithVersions(*subjects, facts);
+  input.parent = ParentFor(input.subjects, options.matrices_dir());
+  const std::string text = FirstMatrix(input);
   if (file == "-") return text;
   if (const Status written = WriteFileAtomically(file, text); !written.ok()) return Error{written.error()};
   return "found " + session->FoundInWords() + "\nwrote " + file + "; read it, then: cudnn-ci --matrix " +

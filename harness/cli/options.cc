@@ -78,13 +78,19 @@ CLI::Validator ImageByDigest() {
       "", "image");
 }
 
-void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
+void AddMatrixOption(CLI::App* app, Options* o, const std::string& what) {
   app->add_option("--matrix", o->matrix,
-                  "the contract to gate against: a file, or the name of one that comes with cudnn-ci (cu12, "
-                  "builtin:cu12)")
+                  what + ": a file, or the name of one that comes with cudnn-ci (cu12, builtin:cu12)")
       ->type_name("FILE")
       ->check(Path());
-  app->add_flag("--auto", o->auto_matrix, "take the matrix for the CUDA major that is found");
+}
+
+void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
+  AddMatrixOption(app, o, "the contract to gate against");
+  app->add_flag(
+      "--auto", o->auto_matrix,
+      "take the matrix for the CUDA major that is found, of Python environments where the loader finds "
+      "no cuDNN");
   app->add_option("--filter", o->filter,
                   "run matching cases and what they need: GoogleTest's syntax, 'conv.*-*nhwc*'")
       ->type_name("PATTERN");
@@ -161,6 +167,22 @@ void AddRunOptions(CLI::App* app, Options* o) {
       ->check(Path());
   app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");
   app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
+}
+
+void AddInitOptions(CLI::App* init, Options* o) {
+  const auto no_empty = [](const std::string& what) {
+    return [what](const std::string& text) { return text.empty() ? what + " is needed" : std::string(); };
+  };
+  init->add_option("FILE", o->init_file, "where to; - is stdout (default cudnn-ci.json)");
+  init->add_option("--name", o->init_name, "name of the matrix, in reports (default image)")
+      ->type_name("NAME")
+      ->check(no_empty("a name"));
+  init->add_option(
+          "--subject", o->init_subject,
+          "whose libraries it is about: a Python environment by name, or what a matrix would say, as "
+          "in python:/opt/venv/bin/python")
+      ->type_name("SUBJECT")
+      ->check(no_empty("a subject"));
 }
 
 void AddSelfTestOptions(CLI::App* app, Options* o) {
@@ -287,11 +309,10 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
   plugins->add_flag("--check", o->check_plugins,
                     "only judge them, as a run would: exit 5 if one is at fault");
   CLI::App* facts = command("facts", "what this host and image are", Command::kFacts);
+  AddMatrixOption(facts, o, "set its promises beside what its subjects have");
+  facts->add_flag("--all", o->all_facts, "whole lists, and every fact by its key");
   CLI::App* init = command("init", "write a first matrix from what is found here", Command::kInit);
-  init->add_option("FILE", o->init_file, "where to; - is stdout (default cudnn-ci.json)");
-  init->add_option("--name", o->init_name, "name of the matrix, in reports (default image)")
-      ->type_name("NAME")
-      ->check([](const std::string& name) { return std::string(name.empty() ? "a name is needed" : ""); });
+  AddInitOptions(init, o);
   AddDiscoveryOptions(init, o);
   CLI::App* explain = command("explain", "cause, remedy and link of a finding", Command::kExplain);
   CLI::Option* const slug = explain->add_option("SLUG", o->slug, "as a report names it");

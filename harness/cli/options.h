@@ -45,10 +45,12 @@ struct Options {
   bool check_plugins = false;                                    // plugins
   std::string slug;                                              // explain; empty with all_findings
   bool all_findings = false;                                     // explain --all
+  bool all_facts = false;                                        // facts --all
   std::vector<std::string> journals;                             // report
   std::string copy_target;                                       // copy-to
   std::string manual;                                            // manual: its text
   std::string init_file = "cudnn-ci.json", init_name = "image";  // init
+  std::string init_subject;                                      // init; empty: as --auto chooses
   std::vector<std::string> faults;                               // self-test; empty: all
   std::string keep_dir;                                          // self-test
 

@@ -18,6 +18,7 @@
 #include "exec/validate.h"
 #include "model/cudnn_copies.h"
 #include "model/fact_keys.h"
+#include "subject/environment_packages.h"
 #include "subject/environments.h"
 #include "subject/resolve.h"
 
@@ -26,6 +27,8 @@ namespace {
 
 constexpr size_t kMaxProblemsShown = 50;
 constexpr double kRemoveS = 10;  // for what checks have left in the scratch folder
+constexpr char kSystem[] = "system";
+constexpr size_t kMostEnvironmentsSaid = 4;
 
 std::string MakeScratchDir() {
   const char* tmp = getenv("TMPDIR");
@@ -76,6 +79,22 @@ void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects,
   host_ = DecodeHostFacts(discovery_.facts);
 }
 
+void Session::DiscoverForChoice() {
+  DiscoverPlugins({{kSystem, "loader"}});
+  if (interrupted_ != 0 || discovery_.facts.Find(kSystem, kCudnnPathFact)) return;
+  const Variables variables = OwnVariables();
+  std::vector<SubjectInfo> subjects;
+  for (const SubjectInfo& found : FindEnvironments(variables).subjects) {
+    subjects.push_back(ResolveSubject(found, variables).subject);
+    environments_.push_back(DescribeEnvironment(InterpreterOf(found), variables));
+    environments_.back().name = found.name;
+  }
+  if (subjects.empty() || !discovery_.abandoned.empty()) return;
+  CollectFacts(MakeDiscoverOptions(options_, scratch_dir_, subjects, {}), &control_, signal_fd_.get(),
+               &discovery_, &interrupted_);
+  host_ = DecodeHostFacts(discovery_.facts);
+}
+
 void Session::CollectFactsFor(const std::vector<SubjectInfo>& subjects,
                               const std::map<std::string, std::string>& contract) {
   discovery_.facts = {};
@@ -103,7 +122,7 @@ void Session::ResolveSubjects(Matrix* matrix) {
 void Session::DropSystemWithoutCudnn(Matrix* matrix) {
   Facts& facts = discovery_.facts;
   const auto has_cudnn = [&](const std::string& name) { return facts.Find(name, kCudnnPathFact) != nullptr; };
-  const std::string system = "system";
+  const std::string system = kSystem;
   const bool needed = std::none_of(matrix->subjects.begin(), matrix->subjects.end(),
                                    [&](const SubjectInfo& s) { return has_cudnn(s.name); });
   if (!matrix->automatic_subjects || needed || has_cudnn(system)) return;
@@ -114,12 +133,24 @@ void Session::DropSystemWithoutCudnn(Matrix* matrix) {
 }
 
 std::string Session::FoundInWords() const {
+  const Facts& facts = discovery_.facts;
   const auto part = [](const char* label, const std::string& v) {
     return v.empty() ? std::string("no ") + label : std::string(label) + " " + v;
   };
+  // What the loader finds, or the one subject that was asked for.
+  const bool has_system = facts.by_subject.count(kSystem) > 0 || facts.by_subject.empty();
+  const std::string subject = has_system ? kSystem : facts.by_subject.begin()->first;
+  const auto fact = [&](const std::string& of, const char* key) {
+    const std::string* value = facts.Find(of, key);
+    return value == nullptr ? std::string() : *value;
+  };
+  std::string words = part("CUDA toolkit", fact(subject, kToolkitVersionFact)) + ", " +
+                      part("cuDNN", fact(subject, kCudnnVersionFact));
+  for (size_t i = 0; i < environments_.size() && i < kMostEnvironmentsSaid; ++i)
+    words += ", and " + part("cuDNN", fact(environments_[i].name, kCudnnVersionFact)) +
+             " in the Python environment " + environments_[i].prefix;
   const size_t gpus = host_.gpus.size();
-  return part("CUDA toolkit", host_.toolkit_version) + ", " + part("cuDNN", host_.cudnn_version) + ", " +
-         part("driver", host_.driver_version) + ", " +
+  return words + ", " + part("driver", host_.driver_version) + ", " +
          (gpus == 0 ? "no GPU" : std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"));
 }
 
@@ -141,20 +172,26 @@ std::string Session::PreloadProblem() const {
          catalog.broken[0].stem + ": " + catalog.broken[0].reason;
 }
 
-Result<std::string> Session::AutoMatrix() const {
-  std::string version = host_.toolkit_version;
-  if (version.empty()) version = host_.cudnn_cudart;
-  if (version.empty()) version = host_.driver_cuda;
-  const std::string major = version.substr(0, version.find('.'));
-  const std::string path = options_.matrices_dir() + "/cu" + major + ".json";
-  if (major.empty())
-    return Error{
-        "--auto: neither a CUDA toolkit nor a driver was found to choose a matrix by; name one with "
-        "--matrix"};
+Result<std::string> Session::MatrixFile(const AutoChoice& choice) const {
+  if (!choice.problem.empty()) return Error{choice.problem};
+  const std::string path = options_.matrices_dir() + "/" + choice.MatrixName() + ".json";
   if (access(path.c_str(), R_OK) != 0)
-    return Error{"--auto: found CUDA " + version + ", but there is no " + path +
+    return Error{"found CUDA " + choice.cuda + " (" + choice.because + "), but there is no " + path +
                  "; name a matrix with --matrix"};
   return path;
+}
+
+Result<std::string> Session::AutoMatrix() const {
+  Result<std::string> file = MatrixFile(Choice());
+  return file.ok() ? file : Error{"--auto: " + file.error()};
+}
+
+std::string Session::JudgeChosen(Matrix* matrix) const {
+  const AutoChoice choice = Choice();
+  if (choice.environments.empty()) return {};
+  // They are found again, by the same rule, and with the folders of their libraries.
+  matrix->automatic_subjects = true;
+  return "--auto: the loader finds no cuDNN; judged: " + choice.Judged();
 }
 
 std::vector<DeviceInfo> Session::VisibleDevices() const {

@@ -14,6 +14,7 @@
 #include "exec/discover.h"
 #include "exec/guardian.h"
 #include "exec/process_posix.h"
+#include "model/auto_matrix.h"
 #include "model/facts.h"
 #include "model/matrix.h"
 #include "model/plan.h"
@@ -35,6 +36,9 @@ class Session {
   // once.
   void DiscoverPlugins(const std::vector<SubjectInfo>& subjects,
                        const std::map<std::string, std::string>& contract = {});
+  // Plugins, and the facts to choose a matrix by: of what the loader finds and, if that is no cuDNN, of the
+  // image's Python environments too. In the place of DiscoverPlugins.
+  void DiscoverForChoice();
   // Facts for the subjects of a matrix that was chosen only after discovery.
   void CollectFactsFor(const std::vector<SubjectInfo>& subjects,
                        const std::map<std::string, std::string>& contract);
@@ -49,8 +53,15 @@ class Session {
   // After the facts were collected.
   void DropSystemWithoutCudnn(Matrix* matrix);
 
-  // The matrix file of --auto, for the CUDA major that was found.
+  // What --auto takes, and judges by it. After DiscoverForChoice.
+  AutoChoice Choice() const { return ChooseMatrix(discovery_.facts, environments_); }
+  // The matrix file of a choice; else why there is none, and what to do.
+  Result<std::string> MatrixFile(const AutoChoice& choice) const;
+  // That of --auto.
   Result<std::string> AutoMatrix() const;
+  // Lets the matrix of --auto judge what the choice says, and says so, where that is not what the loader
+  // finds; else empty. Behind LoadMatrix, before ResolveSubjects.
+  std::string JudgeChosen(Matrix* matrix) const;
   // "CUDA toolkit 13.0, cuDNN 9.19.0, no driver": what was found, in words.
   std::string FoundInWords() const;
   // What is preloaded into every process of the image, when no worker got as far as to speak; else empty.
@@ -83,6 +94,7 @@ class Session {
   Guardian guardian_;
   Discovery discovery_;
   std::vector<std::string> subject_problems_, subject_warnings_;
+  std::vector<PythonEnvironment> environments_;  // of DiscoverForChoice
   int interrupted_ = 0;
 };
 

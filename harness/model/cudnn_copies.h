@@ -1,5 +1,4 @@
-// The copies of cuDNN that an image holds beside those that the subjects use, by the facts
-// (CCI_FACT_CUDNN_COPY).
+// The copies of cuDNN that an image holds, by the facts (CCI_FACT_CUDNN_COPY), and which subjects use them.
 #ifndef CUDNN_CI_MODEL_CUDNN_COPIES_H_
 #define CUDNN_CI_MODEL_CUDNN_COPIES_H_
 
@@ -12,9 +11,13 @@ namespace cudnn_ci {
 
 struct CudnnCopyFacts {
   std::string path, version, origin;  // of its main library; what is not known is empty
+  std::vector<std::string> used_by;   // the subjects whose cuDNN it is, sorted
 };
 
-// Those that lie in no subject's directory of cuDNN, each once, by directory: they are not judged.
+// Every copy once, by path.
+std::vector<CudnnCopyFacts> CudnnCopiesOf(const Facts& facts);
+
+// Those that lie in no subject's directory of cuDNN: they are not judged.
 std::vector<CudnnCopyFacts> UnusedCudnnCopies(const Facts& facts);
 
 }  // namespace cudnn_ci

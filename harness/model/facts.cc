@@ -40,6 +40,7 @@ GpuFacts Gpu(const FactMap& facts, const std::string& number) {
   gpu.model = value(CCI_FACT_GPU_NAME);
   gpu.compute_capability = value(CCI_FACT_GPU_COMPUTE_CAPABILITY);
   gpu.compute_mode = value(CCI_FACT_GPU_COMPUTE_MODE);
+  gpu.pci_bus_id = value(CCI_FACT_GPU_PCI_BUS_ID);
   gpu.memory_bytes = Number(value(CCI_FACT_GPU_MEMORY_BYTES));
   gpu.memory_free_bytes = Number(value(CCI_FACT_GPU_MEMORY_FREE_BYTES));
   return gpu;

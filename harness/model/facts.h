@@ -35,6 +35,7 @@ struct Facts {
 struct GpuFacts {
   std::string uuid, model, compute_capability;
   std::string compute_mode;  // "default", "exclusive_process", ...
+  std::string pci_bus_id;
   std::optional<int64_t> memory_bytes, memory_free_bytes;
 };
 

@@ -14,14 +14,22 @@ std::string Quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// ">=12.8 <12.9" of "12.8" and of "12.8.1": what changes inside a minor version keeps working.
-std::string ThisMinor(const std::string& version) {
-  const std::optional<Version> parsed = ParseVersion(version);
-  if (!parsed) return {};
-  const auto& parts = parsed->parts;
-  const auto text = [&](auto minor) { return std::to_string(parts.front()) + "." + std::to_string(minor); };
-  const auto minor = parts.size() > 1 ? parts[1] : 0;
-  return ">=" + text(minor) + " <" + text(minor + 1);
+// ">=12.8 <12.9" of "12.8" and of "12.8.1": what changes inside a minor version keeps working. Of several
+// versions the range from the lowest to the highest; empty where one of them is none.
+std::string TheseMinors(const std::vector<std::string>& versions) {
+  std::optional<Version> low, high;
+  for (const std::string& version : versions) {
+    const std::optional<Version> parsed = ParseVersion(version);
+    if (!parsed) return {};
+    if (!low || Compare(*parsed, *low) < 0) low = parsed;
+    if (!high || Compare(*parsed, *high) > 0) high = parsed;
+  }
+  if (!low) return {};
+  const auto minor = [](const Version& version) { return version.parts.size() > 1 ? version.parts[1] : 0; };
+  const auto text = [](const Version& version, auto number) {
+    return std::to_string(version.parts.front()) + "." + std::to_string(number);
+  };
+  return ">=" + text(*low, minor(*low)) + " <" + text(*high, minor(*high) + 1);
 }
 
 std::string LowestCapability(const std::vector<GpuFacts>& gpus) {
@@ -85,19 +93,52 @@ Members Runner(const HostFacts& found, bool has_parent) {
   return members;
 }
 
-Members Image(const HostFacts& found) {
+// Adds what all subjects have in common of one library.
+void AddPromise(const char* key, const std::vector<FirstMatrixSubject>& subjects,
+                std::string FirstMatrixSubject::*version, Members* members) {
+  std::vector<std::string> versions, with, without;
+  for (const FirstMatrixSubject& subject : subjects) {
+    const std::string& found = subject.*version;
+    (found.empty() ? without : with).push_back(subject.name);
+    if (!found.empty()) versions.push_back(found);
+  }
+  const std::string range = TheseMinors(versions);
+  std::sort(versions.begin(), versions.end());
+  versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
+  if (with.empty())
+    members->Add(key, "absent", "none was found, and none may come in");
+  else if (!without.empty() || range.empty())
+    members->Comment(Quoted(key) + " is not promised: " + Join(versions, " and ") + " was found by " +
+                     Join(with, ", ") + (without.empty() ? "" : " and none by " + Join(without, ", ")));
+  else
+    members->Add(key, range, Join(versions, " and ") + (versions.size() == 1 ? " was found" : " were found"));
+}
+
+Members Image(const std::vector<FirstMatrixSubject>& subjects) {
   Members members;
-  const auto promise = [&](const char* key, const std::string& version) {
-    const std::string range = ThisMinor(version);
-    members.Add(key, range.empty() ? "absent" : range,
-                range.empty() ? "none was found, and none may come in" : version + " was found");
-  };
-  promise("toolkit", found.toolkit_version);
-  promise("cudnn", found.cudnn_version);
+  AddPromise("toolkit", subjects, &FirstMatrixSubject::toolkit_version, &members);
+  AddPromise("cudnn", subjects, &FirstMatrixSubject::cudnn_version, &members);
   return members;
 }
 
-std::string Checks(const HostFacts& found) {
+// Empty where the loader's view is the only one, which is what a matrix means that says nothing.
+std::string Subjects(const std::vector<FirstMatrixSubject>& subjects) {
+  if (subjects.size() == 1 && subjects[0].name == "system" && subjects[0].spec == "loader") return {};
+  Members members;
+  for (const FirstMatrixSubject& subject : subjects)
+    members.Add(subject.name, subject.spec,
+                "cuDNN " + (subject.cudnn_version.empty() ? "not found" : subject.cudnn_version));
+  return "\n  // Whose libraries are judged, in the place of what the loader finds. \"subjects\": \"auto\" "
+         "would take\n"
+         "  // every Python environment that brings a cuDNN.\n  \"subjects\": {\n" +
+         members.Text() + "  },\n";
+}
+
+std::string Checks(const std::vector<FirstMatrixSubject>& subjects) {
+  const auto some = [&](std::string FirstMatrixSubject::*version) {
+    return std::any_of(subjects.begin(), subjects.end(),
+                       [&](const FirstMatrixSubject& s) { return !(s.*version).empty(); });
+  };
   std::vector<std::string> entries;
   const auto add = [&entries](const std::string& check, const std::string& rest = "") {
     entries.push_back("{ \"check\": " + Quoted(check) + rest + " }");
@@ -105,14 +146,14 @@ std::string Checks(const HostFacts& found) {
   for (const char* name :
        {"driver.load", "driver.version", "driver.devices", "driver.canary", "toolkit.runtime"})
     add(name);
-  if (!found.toolkit_version.empty()) {
+  if (some(&FirstMatrixSubject::toolkit_version)) {
     add("toolkit.nvrtc");
     add("toolkit.launch");
     add("toolkit.gemm", ", \"allow_skip\": [\"absent\"]");  // a toolkit without cuBLAS is one
   }
   add("cudnn.load");
   add("cudnn.version");
-  if (!found.cudnn_version.empty()) add("cudnn.init");
+  if (some(&FirstMatrixSubject::cudnn_version)) add("cudnn.init");
   std::string out = "  \"checks\": [\n";
   for (const std::string& entry : entries)
     out += "    " + entry + (&entry == &entries.back() ? "" : ",") + "\n";
@@ -135,14 +176,15 @@ std::string FirstMatrix(const FirstMatrixInput& input) {
         "\"extends\": " +
         Quoted("builtin:" + input.parent) + ",\n";
   }
-  const std::string runner = Runner(input.found, has_parent).Text();
+  out += Subjects(input.subjects);
+  const std::string runner = Runner(input.host, has_parent).Text();
   out +=
       "\n  // What the fleet promises. A runner that does not keep it is at fault, not the image.\n"
       "  \"runner\": {\n" +
       runner + "  },\n";
   out += "\n  // What the image promises; \"absent\" is a promise too.\n  \"image\": {\n" +
-         Image(input.found).Text() + (has_parent ? "  }\n" : "  },\n");
-  if (!has_parent) out += "\n" + Checks(input.found);
+         Image(input.subjects).Text() + (has_parent ? "  }\n" : "  },\n");
+  if (!has_parent) out += "\n" + Checks(input.subjects);
   return out + "}\n";
 }
 

@@ -66,24 +66,6 @@ void ReadContract(const std::string& side, const std::vector<std::string>& keys,
 constexpr std::pair<const char*, const char*> kSubjectsByPath[] = {{"python:", "/opt/venv/bin/python"},
                                                                    {"program:", "/opt/app/run"}};
 
-// Empty when the specification can be used, else what is wrong with it.
-std::string SubjectProblem(const std::string& spec) {
-  if (spec == "loader") return "";
-  for (const auto& [prefix, example] : kSubjectsByPath) {
-    const std::string begin = prefix;
-    if (spec.rfind(begin + "/", 0) == 0) return "";
-    if (spec.rfind(begin, 0) == 0) return "needs an absolute path, as in " + Quote(begin + example);
-  }
-  if (spec.rfind("path:", 0) != 0)
-    return "is none of \"loader\", \"path:DIR\", \"python:PATH\" and \"program:PATH\"";
-  if (spec.find(';') != std::string::npos) return "holds a ';', which the loader's path cannot hold";
-  const std::vector<std::string> folders = Split(spec.substr(5), ':');
-  const auto relative = [](const std::string& folder) { return folder.empty() || folder[0] != '/'; };
-  if (!std::any_of(folders.begin(), folders.end(), relative)) return "";
-  if (folders.size() == 1) return "needs an absolute directory, as in \"path:/opt/cudnn/lib\"";
-  return "needs absolute directories with a ':' between two, as in \"path:/opt/cudnn/lib:/opt/cublas/lib\"";
-}
-
 void ReadSubjects(ObjectReader* top, Matrix* matrix) {
   const Json* json = top->Get("subjects");
   const auto* word = json == nullptr ? nullptr : std::get_if<std::string>(&json->value);
@@ -351,6 +333,23 @@ void ReadTop(const MergedDocument& document, Problems* problems, Matrix* matrix)
 }
 
 }  // namespace
+
+std::string SubjectProblem(const std::string& spec) {
+  if (spec == "loader") return "";
+  for (const auto& [prefix, example] : kSubjectsByPath) {
+    const std::string begin = prefix;
+    if (spec.rfind(begin + "/", 0) == 0) return "";
+    if (spec.rfind(begin, 0) == 0) return "needs an absolute path, as in " + Quote(begin + example);
+  }
+  if (spec.rfind("path:", 0) != 0)
+    return "is none of \"loader\", \"path:DIR\", \"python:PATH\" and \"program:PATH\"";
+  if (spec.find(';') != std::string::npos) return "holds a ';', which the loader's path cannot hold";
+  const std::vector<std::string> folders = Split(spec.substr(5), ':');
+  const auto relative = [](const std::string& folder) { return folder.empty() || folder[0] != '/'; };
+  if (!std::any_of(folders.begin(), folders.end(), relative)) return "";
+  if (folders.size() == 1) return "needs an absolute directory, as in \"path:/opt/cudnn/lib\"";
+  return "needs absolute directories with a ':' between two, as in \"path:/opt/cudnn/lib:/opt/cublas/lib\"";
+}
 
 std::string ToString(const Position& p) {
   if (p.line == 0) return p.file;

@@ -105,6 +105,10 @@ inline constexpr size_t kMaxParamBytes = 48 * 1024;    // of one case, in JSON
 std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path,
                                                       const std::string& builtin_folder = {});
 
+// Why a text is no specification of a subject ("loader", "python:PATH", ...), as the end of a sentence;
+// empty: it is one.
+std::string SubjectProblem(const std::string& spec);
+
 // One document, not looking at `extends`. For tests and fuzzing: `path` is used in positions only.
 std::variant<Json, std::vector<Problem>> ParseJson(const std::string& text, const std::string& path);
 

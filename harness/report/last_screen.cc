@@ -9,11 +9,11 @@
 #include "model/fact_keys.h"
 #include "model/reasons.h"
 #include "report/case_text.h"
+#include "report/page.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr size_t kLabelWidth = 14;
 constexpr size_t kMaxListed = 8;
 
 const char* WhoActs(Blame blame) {
@@ -31,48 +31,6 @@ const char* WhoActs(Blame blame) {
   }
   return "whoever runs the pipeline: whose fault it is cannot be told from this run";
 }
-
-// Labelled paragraphs, wrapped at blanks to the width.
-class Page {
- public:
-  explicit Page(size_t width) : width_(std::max<size_t>(width, 60)) {}
-
-  void Line(const std::string& line) { text_ += line + "\n"; }
-  void Gap() { text_ += "\n"; }
-  // `label` stands in the margin of the first line. A word longer than a line is not broken: ids, paths and
-  // commands must stay fit for copying.
-  void Item(const std::string& label, const std::string& value) {
-    std::string margin = "  " + label;
-    margin.resize(std::max(margin.size() + 1, kLabelWidth), ' ');
-    std::string line = margin;
-    size_t column = margin.size();
-    bool first = true;
-    for (const std::string& word : Split(CleanLine(value, 4000), ' ')) {
-      if (!first && column + 1 + word.size() > width_) {
-        Line(line);
-        line = std::string(kLabelWidth, ' ');
-        column = kLabelWidth;
-        first = true;
-      }
-      if (!first) line += ' ', ++column;
-      line += word;
-      column += word.size();
-      first = false;
-    }
-    Line(line);
-  }
-  // As it is, for text to copy.
-  void Verbatim(const std::string& label, const std::string& value) {
-    std::string margin = "  " + label;
-    margin.resize(std::max(margin.size() + 1, kLabelWidth), ' ');
-    Line(margin + CleanLine(value, 8000));
-  }
-  std::string Take() { return std::move(text_); }
-
- private:
-  size_t width_;
-  std::string text_;
-};
 
 std::string Counted(int64_t count, const char* what) { return std::to_string(count) + " " + what; }
 

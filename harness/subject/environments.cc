@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "model/matrix.h"
+#include "subject/environment_packages.h"
 #include "subject/folder_list.h"
 #include "subject/python_packages.h"
 #include "subject/resolve.h"
@@ -26,10 +27,6 @@ struct Candidate {
   std::set<std::string> copies;     // folders that hold a cuDNN, links followed
   bool own = false;                 // the first of them lies below the prefix
 };
-
-bool HoldsCudnn(const std::string& folder) {
-  return Exists(folder + "/libcudnn.so.9") || Exists(folder + "/libcudnn.so.8");
-}
 
 // Gathers interpreters, each prefix once.
 class Search {
@@ -51,6 +48,8 @@ class Search {
   }
 
   std::vector<Candidate> Take() { return std::move(candidates_); }
+  // Interpreters that come upon no cuDNN but the loader's.
+  std::vector<std::string> TakeOthers() { return std::move(others_); }
   bool complete() const { return reader_.complete() && seen_.size() < kMostPrefixes; }
 
  private:
@@ -95,7 +94,10 @@ class Search {
         if (candidate.copies.empty()) candidate.own = real.compare(0, prefix.size(), prefix) == 0;
         candidate.copies.insert(real);
       }
-    if (!candidate.copies.empty()) candidates_.push_back(std::move(candidate));
+    if (candidate.copies.empty())
+      others_.push_back(candidate.interpreter);
+    else
+      candidates_.push_back(std::move(candidate));
   }
 
   const Variables& environment_;
@@ -103,10 +105,11 @@ class Search {
   FolderReader reader_;
   std::set<std::string> seen_, seen_places_;  // prefixes and places, links followed
   std::vector<Candidate> candidates_;
+  std::vector<std::string> others_;
 };
 
 // An environment that sees the packages of another and brings no cuDNN of its own would be judged twice.
-void DropThoseThatOnlyBorrow(std::vector<Candidate>* candidates) {
+void DropThoseThatOnlyBorrow(std::vector<Candidate>* candidates, std::vector<std::string>* dropped) {
   std::set<std::string> owned;
   for (const Candidate& c : *candidates)
     if (c.own) owned.insert(c.copies.begin(), c.copies.end());
@@ -114,6 +117,7 @@ void DropThoseThatOnlyBorrow(std::vector<Candidate>* candidates) {
     if (c.own) return false;
     const bool known = std::includes(owned.begin(), owned.end(), c.copies.begin(), c.copies.end());
     owned.insert(c.copies.begin(), c.copies.end());
+    if (known) dropped->push_back(c.interpreter);
     return known;
   });
 }
@@ -145,6 +149,10 @@ std::string NameOfPrefix(const std::string& prefix) {
   return name == "system" ? name + NumberOf(prefix) : name;
 }
 
+std::string InterpreterOf(const SubjectInfo& subject) {
+  return subject.spec.substr(subject.spec.find(':') + 1);
+}
+
 FoundEnvironments FindEnvironments(const Variables& environment, const std::string& root) {
   Search search(environment, root);
   search.Run();
@@ -152,10 +160,12 @@ FoundEnvironments FindEnvironments(const Variables& environment, const std::stri
   // By path alone, so that what is found does not depend on the order in which a folder is read.
   std::sort(candidates.begin(), candidates.end(),
             [](const Candidate& a, const Candidate& b) { return a.prefix < b.prefix; });
-  DropThoseThatOnlyBorrow(&candidates);
+  FoundEnvironments found;
+  found.others = search.TakeOthers();
+  DropThoseThatOnlyBorrow(&candidates, &found.others);
+  std::sort(found.others.begin(), found.others.end());
   std::map<std::string, int> uses;
   for (const Candidate& c : candidates) ++uses[NameOfPrefix(c.prefix)];
-  FoundEnvironments found;
   for (const Candidate& c : candidates) {
     std::string name = NameOfPrefix(c.prefix);
     if (uses[name] > 1) name += NumberOf(c.prefix);

@@ -14,7 +14,9 @@ namespace cudnn_ci {
 
 struct FoundEnvironments {
   std::vector<SubjectInfo> subjects;  // not resolved; sorted by name
-  std::string warning;                // why there may be more; empty: there are none where it was looked
+  // Interpreters of the other environments, sorted: those without a cuDNN, and those that only borrow one.
+  std::vector<std::string> others;
+  std::string warning;  // why there may be more; empty: there are none where it was looked
 };
 
 // Looks at VIRTUAL_ENV, CONDA_PREFIX, the folders of PATH, and, below `root` ("" for an image), at /, /usr,
@@ -24,6 +26,9 @@ struct FoundEnvironments {
 // "opt_venv" of /opt/venv; where two would have one name, both end with a number that is made from the
 // prefix.
 FoundEnvironments FindEnvironments(const Variables& environment, const std::string& root = "");
+
+// "/opt/venv/bin/python" of one of its subjects.
+std::string InterpreterOf(const SubjectInfo& subject);
 
 // "opt_venv": a prefix as the name of a subject.
 std::string NameOfPrefix(const std::string& prefix);

@@ -56,20 +56,23 @@ void ReportGpus(FactSink& facts, const DriverApi& api, const NvmlApi& nvml) {
 
 void Facts(FactSink& facts) {
   for (const char* name : kReportedVariables)
-    if (const char* value = getenv(name)) facts.Report(std::string("env.") + name, value);
-  Report(facts, "driver.module_version", LoadedModuleVersion());
+    if (const char* value = getenv(name)) facts.Report(std::string(CCI_FACT_ENVIRONMENT) + name, value);
+  Report(facts, CCI_FACT_DRIVER_MODULE, LoadedModuleVersion());
   DriverApi api;
   const bool loaded = api.Load();
   const std::string library = loaded ? RealPath(api.path()) : "";
   NvmlApi nvml;
   nvml.Load();
-  Report(facts, CCI_FACT_DRIVER_VERSION, InstalledDriver(nvml, library).lowest);
+  Report(facts, CCI_FACT_DRIVER_NVML, RealPath(nvml.path()));
+  const DriverVersion driver = InstalledDriver(nvml, library);
+  Report(facts, CCI_FACT_DRIVER_VERSION, driver.lowest);
+  Report(facts, CCI_FACT_DRIVER_SOURCE, driver.source);
   if (!loaded) {
     facts.Report(CCI_FACT_GPU_COUNT, "0");
     facts.Report(CCI_FACT_GPU_ERROR, api.error());
     return;
   }
-  facts.Report("driver.library.path", library);
+  facts.Report(CCI_FACT_DRIVER_LIBRARY, library);
   // A stub or what else bears the name may lack any function: that is for driver.load to say.
   try {
     int cuda = 0;

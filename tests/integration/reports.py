@@ -2,6 +2,7 @@
 """What the tests ask of finished reports.
 
 reports.py validate SCHEMAS FOLDER   report.json and every line of journal.jsonl against their schemas
+reports.py facts SCHEMAS FILE            what `cudnn-ci facts --json` prints, against its schema
 reports.py same FOLDER FOLDER...     junit.xml and report.json are equal, apart from what may differ (below)
 Exit status: 0 yes, 1 no, with the first differences on stderr.
 """
@@ -53,6 +54,19 @@ def validate(schemas, folder):
     return problems
 
 
+def validate_facts(schemas, path):
+    import jsonschema
+    schema = json.loads((schemas / "facts.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    check = jsonschema.Draft202012Validator(schema)
+    facts = json.loads(path.read_text())
+    problems = [f"{path.name}: {e.json_path}: {e.message[:300]}" for e in check.iter_errors(facts)]
+    for change in ({"schema": "cudnn-ci/facts/2"}, {"surprise": 1}, {"gpus": {}}, {"cudnn": [{}]}, {"unknown": [1]}, {"auto": {}}):
+        if check.is_valid({**facts, **change}):
+            problems.append(f"facts.schema.json takes {change}")
+    return problems
+
+
 def plain_report(folder):
     report = json.loads((folder / "report.json").read_text())
     report["run"] = {k: v for k, v in report["run"].items() if k not in RUN_KEYS}
@@ -91,7 +105,10 @@ def same(folders):
 def main():
     command, *paths = sys.argv[1:]
     folders = [pathlib.Path(p) for p in paths]
-    problems = validate(*folders) if command == "validate" else same(folders)
+    if command == "same":
+        problems = same(folders)
+    else:
+        problems = {"validate": validate, "facts": validate_facts}[command](*folders)
     for problem in problems[:20]:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

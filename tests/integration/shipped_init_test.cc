@@ -1,7 +1,7 @@
 // The command init: the matrix that it writes is one that can be run, and passes where it was written.
 #include <filesystem>
 
-#include "shipped_test.h"
+#include "environments_test.h"
 
 namespace cudnn_ci {
 namespace {
@@ -12,19 +12,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class InitTest : public ShippedTest {
+class InitTest : public EnvironmentsTest {
  protected:
   InitTest() : file_(gate().Path("first.json")) {
     gate().UseExecutable(CUDNN_CI_STAGE_PLUGINS "/../bin/cudnn-ci");  // with matrices beside it
-  }
-  // Hides what the machine itself has, where that can be done.
-  bool Alone() {
-    const auto words = InMountNamespace("mount --bind /dev/null /etc/ld.so.cache");
-    gate().Before(words);
-    for (const char* name : {"libcudnn.so.9", "libcudart.so.13", "libnvrtc.so.13", "libcuda.so.1"})
-      for (const char* folder : {"/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib64/"})
-        if (fs::exists(std::string(folder) + name)) return false;
-    return !words.empty();
   }
   GateResult Write(const std::vector<std::string>& more = {}) {
     Compose();
@@ -85,6 +76,86 @@ TEST_F(InitTest, WithoutADriverItsPromisesAreLeftToTheReader) {
   const GateResult run = gate().Command(
       {"--matrix", file_, "--stage", "static", "--filter", "*-conv.*", "--output-dir", gate().Path("out")});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+TEST_F(InitTest, AnImageWhoseCudnnIsInAnEnvironmentPromisesThat) {
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironment("venv", {"nvidia_cudnn_cu13-9.19.0.56"});
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  const GateResult r = Write();
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out,
+              HasSubstr("no cuDNN, and cuDNN 9.19.0 in the Python environment " + gate().Path("venv")));
+  EXPECT_THAT(gate().Read("first.json"),
+              AllOf(HasSubstr("\"" + NameOf("venv") + "\": \"" + Python("venv") + "\""),
+                    HasSubstr("\"cudnn\": \">=9.19 <9.20\""), HasSubstr("\"extends\": \"builtin:cu13\"")));
+  const GateResult run = RunIt();
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_THAT(gate().Read("out/report.json"), HasSubstr("\"" + Python("venv") + "\""));
+}
+
+TEST_F(InitTest, TwoEnvironmentsForTwoMajorsAreWrittenOneByOne) {
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironment("old", {"nvidia_cudnn_cu12-9.19.0.56"});
+  MakeEnvironment("new", {"nvidia_cudnn_cu13-9.19.0.56"});
+  Set("VIRTUAL_ENV", gate().Path("old"));
+  Set("CONDA_PREFIX", gate().Path("new"));
+  const GateResult both = Write();
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_THAT(both.err, AllOf(HasSubstr(NameOf("old") + " (" + Interpreter("old") + ") for CUDA 12"),
+                              HasSubstr("--subject " + NameOf("old"))));
+  EXPECT_FALSE(gate().Exists("first.json"));
+  ASSERT_EQ(Write({"--subject", NameOf("new")}).exit_code, 0);
+  EXPECT_THAT(gate().Read("first.json"), AllOf(HasSubstr(Python("new")), Not(HasSubstr(Python("old")))));
+  const GateResult run = RunIt();
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+TEST_F(InitTest, ASubjectMayBeSaidAsAMatrixSaysIt) {
+  MakeEnvironment("venv");
+  ASSERT_EQ(Write({"--subject", Python("venv")}).exit_code, 0);
+  EXPECT_THAT(gate().Read("first.json"), HasSubstr("\"" + NameOf("venv") + "\": \"" + Python("venv") + "\""));
+  const auto refused = [&](const std::string& subject) {
+    fs::remove(file_);
+    const GateResult r = Write({"--subject", subject});
+    EXPECT_EQ(r.exit_code, 2) << subject;
+    EXPECT_FALSE(gate().Exists("first.json"));
+    return r.err;
+  };
+  EXPECT_THAT(refused("python:venv/bin/python"), HasSubstr("needs an absolute path"));
+  EXPECT_THAT(refused("python:/nowhere/bin/python"), HasSubstr("/nowhere/bin/python: no such file"));
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  EXPECT_THAT(refused(NameOf("venv") + "x"), HasSubstr("did you mean '" + NameOf("venv") + "'?"));
+  EXPECT_THAT(refused(""), HasSubstr("a subject is needed"));
+  ASSERT_EQ(Write({"--subject", "system"}).exit_code, 0);
+  EXPECT_THAT(gate().Read("first.json"), Not(HasSubstr("\"subjects\"")));
+}
+
+TEST_F(InitTest, WhatOneSubjectLacksIsNotPromisedForAll) {
+  UseFakes({"libcuda", "nvml"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  for (const char* name : {"old", "new"}) MakeEnvironment(name, {"nvidia_cudnn_cu13-9.19.0.56"});
+  fs::copy_file(FakeFile("cudart13", "libcudart.so.13"), Cudnn("new") + "/libcudart.so.13");
+  fs::remove(Cudnn("old") + "/libcudnn_graph.so.9");
+  fs::copy_file(FakeFile("cudnn_graph_old", "libcudnn_graph.so.9"), Cudnn("old") + "/libcudnn_graph.so.9");
+  Set("VIRTUAL_ENV", gate().Path("old"));
+  Set("CONDA_PREFIX", gate().Path("new"));
+  ASSERT_EQ(Write().exit_code, 0);
+  const std::string text = gate().Read("first.json");
+  EXPECT_THAT(text, AllOf(HasSubstr("\"cudnn\": \">=9.14 <9.20\""), HasSubstr("9.14.0 and 9.19.0 were found"),
+                          HasSubstr("// \"toolkit\" is not promised: 13.0 was found by " + NameOf("new") +
+                                    " and none by " + NameOf("old")),
+                          Not(HasSubstr("extends"))));
+}
+
+TEST_F(InitTest, ACudnnOfUnknownVersionIsNotAbsent) {
+  TakeCudnn();
+  for (const char* part : {"graph", "ops", "cnn", "adv"}) Halve("libcudnn_" + std::string(part) + ".so.9");
+  ASSERT_EQ(Write().exit_code, 0);
+  EXPECT_THAT(gate().Read("first.json"),
+              HasSubstr("// \"cudnn\" is not promised: an unknown version was found by system"));
 }
 
 TEST_F(InitTest, WithoutTheMatricesOfItsInstallationItListsTheChecks) {

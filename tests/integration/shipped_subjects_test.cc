@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "shipped_test.h"
+#include "environments_test.h"
 
 namespace cudnn_ci {
 namespace {
@@ -15,39 +15,17 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class SubjectsTest : public ShippedTest {
+class SubjectsTest : public EnvironmentsTest {
  protected:
   SubjectsTest() {
     Promise("image.cudnn", ">=9.12 <10");
     MakeEnvironment("one");
   }
-  std::string Site(const std::string& name) { return gate().Path(name + "/lib/python3.11/site-packages"); }
-  std::string Cudnn(const std::string& name) { return Site(name) + "/nvidia/cudnn/lib"; }
-  void MakeEnvironment(const std::string& name) {
-    fs::create_directories(gate().Path(name + "/bin"));
-    gate().Write(name + "/bin/python3.11", "");
-    fs::create_symlink("python3.11", gate().Path(name + "/bin/python"));
-    gate().Write(name + "/pyvenv.cfg", "home = /nowhere/bin\nversion = 3.11.2\n");
-    fs::create_directories(Cudnn(name));
-    for (const auto& entry : fs::directory_iterator(FakeFolder("cudnn")))
-      if (entry.path().extension() == ".9")
-        fs::copy_file(fs::canonical(entry.path()), Cudnn(name) + "/" + entry.path().filename().string());
-  }
-  std::string Python(const std::string& name) { return "python:" + gate().Path(name + "/bin/python"); }
   // Of report.json; null: there is no such subject.
   static json Judged(const GateResult& r, const std::string& name) {
     for (const json& subject : r.report["judged"]["subjects"])
       if (subject["name"] == name) return subject;
     return nullptr;
-  }
-  // The name that "auto" must give an environment of this test.
-  std::string NameOf(const std::string& environment) {
-    std::string name;
-    for (const char c : gate().Path(environment).substr(1)) {
-      const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-      if (kept || name.back() != '_') name += kept ? static_cast<char>(tolower(c)) : '_';
-    }
-    return name;
   }
 };
 

@@ -114,7 +114,7 @@ class Completion(unittest.TestCase):
     def test_completes_an_option(self):
         self.assertEqual(self.offered("cudnn-ci --ma"), ["--matrix"])
         self.assertEqual(self.offered("cudnn-ci list --ma"), ["--matrix"])
-        self.assertEqual(self.offered("cudnn-ci facts --ma"), [])
+        self.assertEqual(self.offered("cudnn-ci plugins --ma"), [])
 
     def test_completes_a_command(self):
         self.assertEqual(self.offered("cudnn-ci "), sorted(commands()[1:]))

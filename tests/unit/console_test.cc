@@ -7,11 +7,11 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "golden_file.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -38,13 +38,6 @@ class ConsoleTest : public testing::Test {
   std::string path_;
   Fd file_;
 };
-
-// Compares with tests/golden/NAME; CUDNN_CI_UPDATE_GOLDEN=1 writes it instead.
-void ExpectGolden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(CUDNN_CI_GOLDEN_DIR "/") + name;
-  if (std::getenv("CUDNN_CI_UPDATE_GOLDEN")) std::ofstream(path) << text;
-  EXPECT_EQ(ReadSmallFile(path, 1 << 20), text) << path;
-}
 
 void ExpectNarrow(const std::string& text) {
   for (const std::string& line : Split(text, '\n')) {

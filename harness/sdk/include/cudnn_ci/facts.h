@@ -7,10 +7,19 @@
 /* The driver. Versions are digits and dots. */
 /* As NVML, else the kernel module, else the name of libcuda's file has it: "580.65.06". */
 #define CCI_FACT_DRIVER_VERSION "driver.version"
-#define CCI_FACT_DRIVER_CUDA "driver.cuda" /* highest CUDA version it supports, "13.0" */
+#define CCI_FACT_DRIVER_CUDA "driver.cuda"             /* highest CUDA version it supports, "13.0" */
+#define CCI_FACT_DRIVER_SOURCE "driver.version.source" /* who told the version, in words: "NVML" */
+#define CCI_FACT_DRIVER_LIBRARY "driver.library.path"  /* of libcuda.so.1, links resolved */
+#define CCI_FACT_DRIVER_MODULE "driver.module_version" /* of the kernel module that is loaded */
+#define CCI_FACT_DRIVER_NVML "driver.nvml.path"        /* of libnvidia-ml.so.1, links resolved */
+/* Whole seconds for which the GPUs' fabric was waited for; not reported where it was ready. */
+#define CCI_FACT_DRIVER_FABRIC_WAIT "driver.fabric_wait_s"
 
 /* The libraries of the subject. */
-#define CCI_FACT_TOOLKIT_VERSION "toolkit.version" /* of the CUDA runtime, "13.0" */
+#define CCI_FACT_TOOLKIT_VERSION "toolkit.version"   /* of the CUDA runtime, "13.0" */
+#define CCI_FACT_TOOLKIT_PATH "toolkit.runtime.path" /* of the CUDA runtime, links resolved */
+/* Every CUDA runtime that the loader finds: "13.0 PATH, 12.8 PATH", in words. */
+#define CCI_FACT_TOOLKIT_ALL "toolkit.runtime.all"
 #define CCI_FACT_CUDNN_VERSION "cudnn.version"     /* "9.14.0" */
 #define CCI_FACT_CUDNN_CUDART "cudnn.cudart"       /* CUDA cuDNN was built for: "13", or "13.0" */
 #define CCI_FACT_CUDNN_LIBRARIES "cudnn.libraries" /* "jit": a JIT-only package, without the legacy API */
@@ -21,6 +30,10 @@
 #define CCI_FACT_CUDNN_COPY_PATH ".path"       /* "DIR/libcudnn.so.9", DIR with links resolved */
 #define CCI_FACT_CUDNN_COPY_VERSION ".version" /* "9.14.0" */
 #define CCI_FACT_CUDNN_COPY_ORIGIN ".origin"   /* "Python package nvidia-cudnn-cu13 9.14.0.64", in words */
+#define CCI_FACT_CUDNN_COPIES "cudnn.copies"   /* why there may be more of them, in words */
+
+/* Before the name of an environment variable that may be shown: "env.LD_LIBRARY_PATH". */
+#define CCI_FACT_ENVIRONMENT "env."
 
 /* The visible GPUs, numbered from 0 in PCI order. */
 #define CCI_FACT_GPU_COUNT "gpu.count" /* 0 to 256, each with a UUID; "0" when none can be used */

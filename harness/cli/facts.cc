@@ -1,0 +1,137 @@
+#include "cli/facts.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "cli/session.h"
+#include "model/inventory.h"
+#include "report/console.h"
+#include "report/facts_json.h"
+#include "report/facts_screen.h"
+#include "subject/environment_packages.h"
+#include "subject/environments.h"
+#include "subject/resolve.h"
+#include "subject/toolkits.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kMostOthers = 100;  // interpreters without a cuDNN that are looked into
+constexpr size_t kWidth = 100;
+
+// The Python environments that can be subjects, and those without a cuDNN of their own that have a framework.
+struct Environments {
+  std::vector<PythonEnvironment> subjects, others;
+};
+
+Environments LookAtEnvironments(const Variables& variables) {
+  const FoundEnvironments found = FindEnvironments(variables);
+  Environments environments;
+  for (const SubjectInfo& subject : found.subjects) {
+    environments.subjects.push_back(DescribeEnvironment(InterpreterOf(subject), variables));
+    environments.subjects.back().name = subject.name;
+  }
+  for (size_t i = 0; i < found.others.size() && i < kMostOthers; ++i) {
+    PythonEnvironment other = DescribeEnvironment(found.others[i], variables);
+    if (!other.frameworks.empty()) environments.others.push_back(std::move(other));
+  }
+  return environments;
+}
+
+// The environments that the matrix does not name: what they have is shown too, and not judged.
+std::vector<SubjectInfo> FurtherSubjects(const std::vector<PythonEnvironment>& environments,
+                                         const std::vector<SubjectInfo>& known, const Variables& variables) {
+  std::vector<SubjectInfo> further;
+  for (const PythonEnvironment& environment : environments) {
+    const bool named = std::any_of(known.begin(), known.end(), [&](const SubjectInfo& subject) {
+      return subject.name == environment.name || IsOf(subject, environment);
+    });
+    if (!named)
+      further.push_back(
+          ResolveSubject({environment.name, "python:" + environment.interpreter}, variables).subject);
+  }
+  return further;
+}
+
+// Those that a run would judge. `matrix` has lost "system" where a run would leave it out.
+std::vector<std::string> NamesOf(const std::vector<SubjectInfo>& subjects) {
+  std::vector<std::string> names;
+  for (const SubjectInfo& subject : subjects) names.push_back(subject.name);
+  return names;
+}
+
+std::vector<std::string> JudgedBy(const AutoChoice& choice) {
+  if (!choice.problem.empty()) return {};
+  std::vector<std::string> names;
+  for (const PythonEnvironment& environment : choice.environments) names.push_back(environment.name);
+  return names.empty() ? std::vector<std::string>{"system"} : names;
+}
+
+std::vector<std::string> Unknown(const Session& session) {
+  std::vector<std::string> unknown = session.subject_problems();
+  const std::vector<std::string>& warnings = session.subject_warnings();
+  unknown.insert(unknown.end(), warnings.begin(), warnings.end());
+  for (const BrokenPlugin& b : session.discovery().catalog.broken)
+    unknown.push_back("plugin " + b.stem + " could not be loaded: " + b.reason);
+  return unknown;
+}
+
+std::string Title(const Options& options) {
+  return std::string("cudnn-ci ") + ToolVersion() + ": what host and image are" +
+         (options.all_facts ? ", every fact" : "") + "\n\n";
+}
+
+}  // namespace
+
+std::optional<std::string> FactsText(const Options& options) {
+  Session session(options);
+  // Without one, what the loader finds and every environment.
+  Matrix matrix;
+  matrix.subjects = {{"system", "loader"}};
+  matrix.automatic_subjects = true;
+  if (!options.matrix.empty()) {
+    auto loaded = LoadMatrix(options.matrix, options.matrices_dir());
+    if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
+      PrintProblems(*problems);
+      return std::nullopt;
+    }
+    matrix = std::move(std::get<Matrix>(loaded));
+  }
+  session.ResolveSubjects(&matrix);
+  InventoryInput input;
+  input.variables = OwnVariables();
+  const Environments environments = LookAtEnvironments(input.variables);
+  input.subjects = matrix.subjects;
+  for (SubjectInfo& subject : FurtherSubjects(environments.subjects, matrix.subjects, input.variables))
+    input.subjects.push_back(std::move(subject));
+  session.DiscoverPlugins(input.subjects, matrix.contract);
+  const Facts facts = session.discovery().facts;
+  input.facts = facts;
+  input.environments = environments.subjects;
+  input.environments.insert(input.environments.end(), environments.others.begin(), environments.others.end());
+  input.toolkits = FindToolkits(input.environments, input.variables);
+  if (options.matrix.empty()) {
+    input.choice = ChooseMatrix(facts, environments.subjects);
+    if (const auto file = session.MatrixFile(*input.choice); !file.ok()) input.choice->problem = file.error();
+    input.judged = JudgedBy(*input.choice);
+  } else {
+    session.DropSystemWithoutCudnn(&matrix);
+    input.judged = NamesOf(matrix.subjects);
+    input.matrix = MatrixIdentity{matrix.name, matrix.path, matrix.sha256};
+    input.contract = matrix.contract;
+  }
+  input.unknown = Unknown(session);
+  const Inventory inventory = MakeInventory(std::move(input));
+  if (options.json) return FactsJson(inventory, facts, ToolVersion());
+  const ConsoleOptions console = DetectConsole(STDOUT_FILENO);
+  FactsScreenOptions screen;
+  screen.width = std::min(console.terminal ? console.width : kWidth, kWidth);
+  screen.bounded = !options.all_facts;
+  std::string text = Title(options) + FactsScreen(inventory, screen);
+  return options.all_facts ? text + "\n" + FactsList(facts) : text;
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,146 @@
+// What --auto judges, and by which matrix, in the images that there are.
+#include <algorithm>
+
+#include "environments_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class AutoTest : public EnvironmentsTest {
+ protected:
+  AutoTest() {
+    gate().UseExecutable(CUDNN_CI_STAGE_PLUGINS "/../bin/cudnn-ci");  // with matrices beside it
+  }
+  // All but the convolutions, of which the fakes need seconds.
+  GateResult Auto() {
+    Compose();
+    return gate().Command({"--auto", "--filter", "*-conv.*", "--output-dir", gate().Path("report")});
+  }
+  // Of report.json: the names of the subjects that were judged.
+  static std::vector<std::string> Judged(const GateResult& r) {
+    std::vector<std::string> names;
+    if (r.report.is_object())
+      for (const json& subject : r.report["judged"]["subjects"]) names.push_back(subject["name"]);
+    return names;
+  }
+};
+
+TEST_F(AutoTest, AnImageWithAToolkitAndACudnnIsJudgedByWhatTheLoaderFinds) {
+  // An environment beside it is none of this matrix's business; its cuDNN stands under "not gated".
+  MakeEnvironment("venv", {"nvidia_cudnn_cu12-9.19.0.56"});
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  const GateResult r = Auto();
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_EQ(r.report["judged"]["matrix"]["name"], "cu13");
+  EXPECT_EQ(Judged(r), std::vector<std::string>{"system"});
+  EXPECT_THAT(r.report["not_gated"].dump(), HasSubstr(std::filesystem::canonical(Cudnn("venv")).string()));
+  EXPECT_THAT(r.out, Not(HasSubstr("--auto")));
+}
+
+TEST_F(AutoTest, AnImageWhoseCudnnIsInAnEnvironmentIsJudgedByThat) {
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironment("venv", {"nvidia_cudnn_cu13-9.19.0.56"});
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  const GateResult r = Auto();
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_EQ(r.report["judged"]["matrix"]["name"], "cu13");
+  EXPECT_EQ(Judged(r), std::vector<std::string>{NameOf("venv")});
+  EXPECT_EQ(r.Outcome("cudnn.version[subject=" + NameOf("venv") + "]"), "passed");
+  const std::string said = "--auto: the loader finds no cuDNN; judged: the Python environment " +
+                           NameOf("venv") + " (" + Interpreter("venv") + ")";
+  EXPECT_THAT(r.out, HasSubstr("warning: " + said + "\n"));
+  EXPECT_THAT(r.report["warnings"].dump(), HasSubstr(said));
+  Compose();
+  const GateResult list = gate().Command({"list", "--auto", "--filter", "cudnn.*"});
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  EXPECT_THAT(list.out,
+              AllOf(HasSubstr("cudnn.load[subject=" + NameOf("venv") + "]"), Not(HasSubstr("system"))));
+}
+
+TEST_F(AutoTest, WithoutAMatrixWhatToTypeFitsTheImage) {
+  Compose();
+  const GateResult loader = gate().Command({"--output-dir", gate().Path("report")});
+  EXPECT_EQ(loader.exit_code, 2);
+  EXPECT_THAT(loader.err, HasSubstr("/cu13.json, or cudnn-ci --auto"));
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironment("venv", {"nvidia_cudnn_cu13-9.19.0.56"});
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  Compose();
+  const GateResult environment = gate().Command({"--output-dir", gate().Path("report")});
+  EXPECT_EQ(environment.exit_code, 2);
+  EXPECT_THAT(environment.err,
+              AllOf(HasSubstr("Type: cudnn-ci --auto, which judges the Python environment " + NameOf("venv")),
+                    Not(HasSubstr("--matrix"))));
+}
+
+// The toolkit of the system is not what the packages are for.
+TEST_F(AutoTest, TheCudaOfTheEnvironmentDecides) {
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironment("venv", {"nvidia_cudnn_cu12-9.19.0.56"});
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  const GateResult r = Auto();
+  EXPECT_EQ(r.report["judged"]["matrix"]["name"], "cu12") << r.out << r.err;
+}
+
+TEST_F(AutoTest, EnvironmentsForTwoCudaMajorsAreExit2WithWhatToType) {
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironment("old", {"nvidia_cudnn_cu12-9.19.0.56"});
+  MakeEnvironment("new", {"nvidia_cudnn_cu13-9.19.0.56"});
+  Set("VIRTUAL_ENV", gate().Path("old"));
+  Set("CONDA_PREFIX", gate().Path("new"));
+  const GateResult r = Auto();
+  EXPECT_EQ(r.exit_code, 2) << r.out;
+  EXPECT_THAT(r.err, AllOf(HasSubstr("cudnn-ci: --auto: "),
+                           HasSubstr(NameOf("old") + " (" + Interpreter("old") + ") for CUDA 12"),
+                           HasSubstr(NameOf("new") + " (" + Interpreter("new") + ") for CUDA 13"),
+                           HasSubstr("cudnn-ci init " + NameOf("old") + ".json --subject " + NameOf("old"))));
+  EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1);
+  EXPECT_FALSE(gate().Exists("report/junit.xml"));
+  EXPECT_EQ(gate().Command({"list", "--auto"}).exit_code, 2);
+  const GateResult without = gate().Command({"--output-dir", gate().Path("report")});
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_THAT(without.err,
+              AllOf(HasSubstr("no matrix given. Found: CUDA toolkit 13.0, no cuDNN, and cuDNN 9.19.0 in the "
+                              "Python environment"),
+                    HasSubstr(gate().Path("new"))));
+}
+
+TEST_F(AutoTest, ACudaWithoutAMatrixIsSaid) {
+  Set("FAKE_CUDART_VERSION", "14000");
+  const GateResult r = Auto();
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_THAT(r.err, AllOf(HasSubstr("--auto: found CUDA 14.0 (CUDA toolkit 14.0), but there is no "),
+                           HasSubstr("/cu14.json")));
+}
+
+// Whether none was meant, nobody can tell: the contracts that come with cudnn-ci promise one.
+TEST_F(AutoTest, AnImageWithoutAnyCudnnIsRed) {
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  const GateResult r = Auto();
+  if (Judged(r) != std::vector<std::string>{"system"})
+    GTEST_SKIP() << "this machine has environments of its own";
+  EXPECT_EQ(r.exit_code, 1) << r.out << r.err;
+  EXPECT_EQ(r.report["root_cause"]["slug"], "cudnn-missing");
+}
+
+TEST_F(AutoTest, WithoutLibrariesAndDriverThereIsNothingToChooseBy) {
+  UseFakes({});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  const GateResult r = Auto();
+  if (r.exit_code != 2) GTEST_SKIP() << "this machine has environments of its own";
+  EXPECT_THAT(r.err,
+              AllOf(HasSubstr("neither a CUDA toolkit, nor a Python environment with a cuDNN, nor a driver"),
+                    HasSubstr("cudnn-ci init")));
+}
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,24 @@
+// Texts that a person reads, compared with files that hold them as they are.
+#ifndef CUDNN_CI_TESTS_UNIT_GOLDEN_FILE_H_
+#define CUDNN_CI_TESTS_UNIT_GOLDEN_FILE_H_
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "base/file.h"
+
+namespace cudnn_ci {
+
+// Compares with tests/golden/NAME; CUDNN_CI_UPDATE_GOLDEN=1 writes it instead.
+inline void ExpectGolden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(CUDNN_CI_GOLDEN_DIR "/") + name;
+  if (std::getenv("CUDNN_CI_UPDATE_GOLDEN")) std::ofstream(path) << text;
+  EXPECT_EQ(ReadSmallFile(path, 1 << 20), text) << path;
+}
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_TESTS_UNIT_GOLDEN_FILE_H_
