@@ -18,6 +18,11 @@ std::string CudnnVersionOf(const ElfFile& file);
 // The version of the first part in this folder that has such an object; empty if none has.
 std::string VersionOfFiles(const std::string& directory, int major);
 
+// The sub-libraries that a library of cuDNN opens by name ("heuristic", "engines_tensor_ir"), by the names
+// that stand in its text: "libcudnn_NAME.so", to which it adds the versions. Sorted; empty for a file that
+// cannot be read. cuDNN 9 only: the graph library's own dependencies are not told so.
+std::vector<std::string> CudnnPartsOpenedBy(const std::string& path);
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_PLUGINS_COMMON_CUDNN_FILES_H_

@@ -17,6 +17,12 @@ CCI_FINDING(
     "that fits the driver and the toolkit, or another patch release of it.",
     "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html")
 CCI_FINDING(
+    kConvolutionCudnnMixed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "a convolution loaded libraries of two cuDNN installs into one process",
+    "Keep one cuDNN on the loader's path: what an install lacks, or asks for by a longer name, is silently "
+    "taken from another.",
+    "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
+CCI_FINDING(
     kWrongValue, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE, "a convolution returned wrong numbers",
     "Do not ship. The inputs were small integers, so no rounding explains it. Check that all cuDNN and "
     "cuBLAS "

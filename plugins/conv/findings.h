@@ -6,6 +6,7 @@
 namespace cudnn_ci {
 
 inline constexpr char kConvolutionFailed[] = "convolution-failed";
+inline constexpr char kConvolutionCudnnMixed[] = "convolution-cudnn-mixed";
 inline constexpr char kWrongValue[] = "wrong-value";
 inline constexpr char kOutputNotWritten[] = "output-not-written";
 inline constexpr char kOutOfBoundsWrite[] = "out-of-bounds-write";

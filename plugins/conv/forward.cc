@@ -10,6 +10,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "common/cudnn_loaded.h"
 #include "conv/findings.h"
 #include "conv/legacy_api.h"
 #include "conv/oracle.h"
@@ -103,6 +104,8 @@ class ForwardCase {
       const bool right = Compare(session, *reference, choice);
       ctx_.Measure("workspace_bytes", static_cast<double>(choice.workspace_bytes), "B", CCI_GOAL_LOWER);
       if (right) Time(session, forward, choice);
+      // Some sub-libraries are loaded by a convolution alone.
+      JudgeLoadedCudnn(ctx_, kConvolutionCudnnMixed);
       session.Trim();
       if (right) SkipUndecided(choice);
     } catch (const CudnnFailure& e) {
@@ -116,6 +119,7 @@ class ForwardCase {
 
  private:
   [[noreturn]] void Fail(const CudnnFailure& failure) {
+    JudgeLoadedCudnn(ctx_, kConvolutionCudnnMixed);
     std::string what = session_->CudnnText() + " answered " + failure.what();
     if (failure.unsupported()) {
       const std::string math = params_.math + " math, ";

@@ -18,6 +18,7 @@ inline constexpr char kCudnnMixedVersions[] = "cudnn-mixed-versions";
 inline constexpr char kCudnnOverridden[] = "cudnn-overridden";
 inline constexpr char kCudnnOverriddenByOlder[] = "cudnn-overridden-by-older";
 inline constexpr char kCudnnPartsOverridden[] = "cudnn-parts-overridden";
+inline constexpr char kCudnnPartLacking[] = "cudnn-part-lacking";
 inline constexpr char kCudnnNotPromised[] = "cudnn-not-promised";
 inline constexpr char kCudnnOutsideContract[] = "cudnn-outside-contract";
 inline constexpr char kCudnnFlavourMismatch[] = "cudnn-flavour-mismatch";
@@ -32,6 +33,11 @@ inline constexpr char kCudnnGpuUnsupported[] = "cudnn-gpu-unsupported";
 inline constexpr char kGpuNewerThanCudnn[] = "gpu-newer-than-cudnn";
 inline constexpr char kCudnnInitFailed[] = "cudnn-init-failed";
 inline constexpr char kCudnnInitOutOfMemory[] = "cudnn-init-out-of-memory";
+inline constexpr char kCudnnHandleLeak[] = "cudnn-handle-leak";
+inline constexpr char kCudnnPressureUnclear[] = "cudnn-pressure-unclear";
+inline constexpr char kCudnnLostUnderPressure[] = "cudnn-lost-under-pressure";
+inline constexpr char kCudnnNoPlans[] = "cudnn-no-plans";
+inline constexpr char kCudnnPlansFailed[] = "cudnn-plans-failed";
 
 struct CudnnContract {
   bool absent = false;      // the image promises to carry no cuDNN

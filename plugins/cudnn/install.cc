@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "base/elf_file.h"
 #include "common/cudnn_api.h"
@@ -174,6 +175,27 @@ CudnnInstall InspectCudnn(const std::vector<int>& majors) {
   CudnnInstall install;
   install.main = InspectPart(CudnnSoname(majors.front()), {});
   return install;
+}
+
+void AddOpenedParts(CudnnInstall* install) {
+  if (install->major < 9 || install->parts.empty()) return;
+  const std::vector<std::string> run_path = ElfFile(install->main.found).RunPath();
+  const auto known = [install](const std::string& name) {
+    for (const std::vector<CudnnPart>* parts : {&install->parts, &install->left_out})
+      for (const CudnnPart& part : *parts)
+        if (part.name == name) return true;
+    return false;
+  };
+  for (const std::string& opened : CudnnPartsOpenedBy(install->parts.front().path)) {
+    const std::string name = CudnnSoname(install->major, opened);
+    if (known(name)) continue;
+    CudnnPart part = InspectPart(name, run_path);
+    part.foreign = !part.path.empty();
+    (install->jit_only() ? install->left_out
+     : part.foreign      ? install->parts
+                         : install->lacking)
+        .push_back(std::move(part));
+  }
 }
 
 std::string CudaMajorOfRunPath(const CudnnInstall& install) {

@@ -22,6 +22,9 @@ struct CudnnPart {
   std::string awaits;
   std::vector<std::string>
       passed_over;  // files of this name before `path` that the loader cannot use, in words
+  // The graph library opens it by name, and it does not lie beside the main library: whatever the loader
+  // finds under that name becomes part of this install.
+  bool foreign = false;
 };
 
 struct CudnnInstall {
@@ -32,6 +35,9 @@ struct CudnnInstall {
   // legacy API and the engines compiled ahead. Empty for a full install.
   // https://docs.nvidia.com/deeplearning/cudnn/backend/latest/installation/overview.html
   std::vector<CudnnPart> left_out;
+  // Sub-libraries that the graph library opens by name and that are found nowhere, though the install is a
+  // full one: cuDNN 9.20.0 came without its libcudnn_engines_tensor_ir.so.9. It works without them.
+  std::vector<CudnnPart> lacking;
 
   bool found() const { return major != 0; }
   bool jit_only() const { return !left_out.empty(); }
@@ -50,6 +56,11 @@ struct CudnnInstall {
 // The install of the first of these majors (CudnnMajors) of which a main library is found. Looks at files
 // only: loads and calls nothing.
 CudnnInstall InspectCudnn(const std::vector<int>& majors);
+
+// Adds what the graph library opens by name beyond the parts that are known and those beside the main library:
+// to the parts where the loader finds it, else to what the install lacks. Reads the graph library's constants,
+// which are 25 MB in some releases.
+void AddOpenedParts(CudnnInstall* install);
 
 // The CUDA major a cuDNN was built for, by the directory of the toolkit's wheel in its run path
 // ($ORIGIN/../../cu13/lib); empty where it names none. The library's own answer, cudnnGetCudartVersion,

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "common/cudnn_files.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "cudnn/copies.h"
@@ -24,11 +25,23 @@ void JudgeFiles(Context& ctx, const CudnnInstall& install) {
         [&] { return JoinLines(broken) + "; needed by " + install.main.path; });
 }
 
+// What comes from elsewhere because the install itself lacks it, as the end of a sentence.
+std::string Foreign(const CudnnInstall& install) {
+  std::string all;
+  for (const CudnnPart& part : install.parts) {
+    if (!part.foreign) continue;
+    const std::string version = VersionOfFiles(DirectoryOf(part.path), install.major);
+    all += "; the graph library of " + install.Version() + " opens " + part.name +
+           ", which its install lacks, and gets that of " + (version.empty() ? "another" : version);
+  }
+  return all;
+}
+
 void JudgeDirectories(Context& ctx, const CudnnInstall& install) {
   const std::vector<std::string> directories = install.Directories();
   Judge(ctx, directories.size() <= 1, "all libraries of cuDNN lie in one directory", kCudnnMixedDirectories,
         [&] {
-          return JoinLines(directories) + PassedOver(install) + "; LD_LIBRARY_PATH='" +
+          return JoinLines(directories) + Foreign(install) + PassedOver(install) + "; LD_LIBRARY_PATH='" +
                  Environment("LD_LIBRARY_PATH") + "'";
         });
 }
@@ -39,6 +52,12 @@ void SayWhatIsNotProved(Context& ctx, const CudnnInstall& install) {
   for (const CudnnPart* part : install.Awaiting())
     awaiting += (awaiting.empty() ? "" : "; ") + part->path + " needs " + part->awaits;
   if (!awaiting.empty()) ctx.Finding(kCudnnAwaitsDriver, awaiting + ", which is not on this machine");
+  std::string lacking;
+  for (const CudnnPart& part : install.lacking) lacking += (lacking.empty() ? "" : ", ") + part.name;
+  if (!lacking.empty())
+    ctx.Finding(kCudnnPartLacking, "the graph library of " + install.Version() + " (" +
+                                       install.parts.front().path + ") opens " + lacking +
+                                       ", which is neither beside it nor anywhere else");
   if (!install.jit_only()) return;
   std::vector<std::string> elsewhere;
   for (const auto& part : install.left_out) {
@@ -101,6 +120,7 @@ struct Load {
         })) {
       return;
     }
+    AddOpenedParts(&install);
     JudgeOwner(ctx, install);
     ctx.Log("cuDNN " + install.Version() + " at " + install.main.path);
     // Files that are useless as they lie there come first; then mixtures, which often do not even load

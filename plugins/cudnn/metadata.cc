@@ -24,12 +24,12 @@ std::string ReadSome(const std::string& path) {
   return text;
 }
 
-// "9.19.0" and "9.19.0.56" are one version; "9.19.0" and "9.19.01" are not.
-bool IsOf(const std::string& package_version, const std::string& version) {
-  return package_version == version || package_version.compare(0, version.size() + 1, version + ".") == 0;
-}
-
 }  // namespace
+
+bool IsOfVersion(const std::string& package_version, const std::string& version) {
+  const std::string upstream = package_version.substr(0, package_version.find('-'));
+  return upstream == version || upstream.compare(0, version.size() + 1, version + ".") == 0;
+}
 
 std::string VersionOfHeader(const std::string& text) {
   std::string parts[3];
@@ -72,7 +72,7 @@ std::string PackageDifference(const std::string& directory, const std::string& v
   bool differs = packages.size() > 1;
   for (const CudnnPackage& package : packages) {
     all += (all.empty() ? "" : " and ") + package.name + " " + package.version;
-    differs = differs || !IsOf(package.version, version);
+    differs = differs || !IsOfVersion(package.version, version);
   }
   return differs ? "the metadata beside them is of " + all : "";
 }

@@ -10,6 +10,10 @@ namespace cudnn_ci {
 // "9.19.0" of the text of cudnn_version.h; empty if it defines no version.
 std::string VersionOfHeader(const std::string& text);
 
+// True if a package's version, less what its packager added behind a dash, is of this release: "9.19.0.56-1"
+// is of "9.19.0", and "9.19.01" is not.
+bool IsOfVersion(const std::string& package_version, const std::string& version);
+
 // How the headers that belong to the libraries of a folder differ from their version, in words:
 // "/usr/include/ cudnn_version.h is of 8.9.7"; empty if they agree or there are none.
 std::string HeaderDifference(const std::string& directory, const std::string& version);

@@ -48,6 +48,12 @@ CCI_FINDING(cudnn_ci::kCudnnPartsOverridden, CCI_SEVERITY_WARNING, CCI_BLAME_IMA
             "path, cuDNN gets "
             "them from there, and versions mix.",
             "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
+CCI_FINDING(cudnn_ci::kCudnnPartLacking, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+            "cuDNN opens a sub-library by name that its own install lacks",
+            "It works without. But one of another release that comes onto the loader's path, such as a "
+            "host's, would be "
+            "taken: upgrade to a release that brings the sub-library, or keep other cuDNNs off the path.",
+            "https://github.com/pytorch/pytorch/issues/188892")
 CCI_FINDING(cudnn_ci::kCudnnNotPromised, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "the matrix promises an image without cuDNN, and there is one",
             "Remove cuDNN from the image, or promise its version in image.cudnn.",
@@ -98,12 +104,12 @@ CCI_FINDING(cudnn_ci::kCudnnHeaderMismatch, CCI_SEVERITY_WARNING, CCI_BLAME_IMAG
             "Install headers and libraries of one version: what is built here calls with other enumerations "
             "than the library knows.",
             "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/release-notes.html")
-CCI_FINDING(
-    cudnn_ci::kCudnnPackageMismatch, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-    "the package metadata beside cuDNN does not agree with its libraries",
-    "Packages for two CUDA majors write into one folder: uninstall both, then install the one that is "
-    "meant.",
-    "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
+CCI_FINDING(cudnn_ci::kCudnnPackageMismatch, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+            "what package managers record of cuDNN does not agree with its libraries",
+            "Two packages wrote into one folder (wheels for two CUDA majors do), or files were copied over a "
+            "package's: "
+            "uninstall them all, then install the one that is meant.",
+            "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
 CCI_FINDING(
     cudnn_ci::kCudnnGpuUnsupported, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "the image's cuDNN no longer supports a GPU as old as those of this runner",
@@ -126,6 +132,33 @@ CCI_FINDING(cudnn_ci::kCudnnInitOutOfMemory, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNE
             "cudnnCreate fails with hardly any device memory left",
             "Free the GPU: another process on this runner holds its memory.",
             "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
+CCI_FINDING(
+    cudnn_ci::kCudnnHandleLeak, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "every cuDNN handle leaves device memory behind when it is destroyed",
+    "Make handles once a thread and keep them, as frameworks do, or take another patch release of cuDNN.",
+    "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/release-notes.html")
+CCI_FINDING(
+    cudnn_ci::kCudnnPressureUnclear, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
+    "with hardly any device memory left cudnnCreate fails, and does not say that it is memory",
+    "Nothing has to be done. Who reads this status in a log should look at the free device memory first: a "
+    "missing driver and a broken install have the same one.",
+    "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
+CCI_FINDING(cudnn_ci::kCudnnLostUnderPressure, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "a process in which cudnnCreate once found no device memory cannot use cuDNN any more",
+            "Take another patch release of cuDNN, or restart a process after it ran out of device memory.",
+            "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/release-notes.html")
+CCI_FINDING(
+    cudnn_ci::kCudnnNoPlans, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "cuDNN's heuristics find no engine for plain convolutions",
+    "The library of the heuristics or of the engines is there and of no use: of another release, or another "
+    "file under its name. Reinstall cuDNN as a whole, in one version.",
+    "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
+CCI_FINDING(
+    cudnn_ci::kCudnnPlansFailed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "cuDNN cannot be asked for engines or plans",
+    "1002 and 1008 mean libraries of different versions or one that cannot be loaded: reinstall cuDNN as a "
+    "whole, in one version. CUDNN_LOGLEVEL_DBG=2 CUDNN_LOGDEST_DBG=stderr names the condition that failed.",
+    "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html")
 
 namespace cudnn_ci {
 namespace {

@@ -5,18 +5,18 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <sstream>
 
 #include "base/elf_file.h"
 #include "common/cudnn_api.h"
-#include "common/cudnn_files.h"
+#include "common/cudnn_loaded.h"
 #include "common/driver_files.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
 #include "cudnn/metadata.h"
+#include "cudnn/packages.h"
 #include "cudnn/support.h"
 
 namespace cudnn_ci {
@@ -74,20 +74,12 @@ void JudgeVersionChecks(Context& ctx, const CudnnApi& api, const CudnnInstall& i
 }
 
 // cuDNN asks for its parts by longer names first ("libcudnn_ops.so.9.19.0"), which may be found elsewhere.
-void JudgeMappedFiles(Context& ctx, const CudnnInstall& install) {
-  std::map<std::string, std::string> directories;
-  for (const std::string& path : MappedLibraries("libcudnn"))
-    directories[DirectoryOf(path)] += " " + path.substr(path.rfind('/') + 1);
-  std::string all;
-  bool differ = false;
-  for (const auto& [directory, files] : directories) {
-    all += (all.empty() ? "" : "; ") + directory + ":" + files;
-    differ = differ || VersionOfFiles(directory, install.major) != install.Version();
-  }
-  if (directories.size() > 1 && !differ)
-    ctx.Log("two copies of one version are used together: " + all, CCI_LOG_WARNING);
-  Judge(ctx, directories.size() <= 1 || !differ, "what is loaded comes from one directory",
-        kCudnnMixedDirectories, [&] { return "loaded are " + all; });
+void JudgeMappedFiles(Context& ctx) {
+  const LoadedCudnn loaded = InspectLoadedCudnn();
+  if (loaded.several && !loaded.mixed)
+    ctx.Log("two copies of one version are used together: " + loaded.files, CCI_LOG_WARNING);
+  Judge(ctx, !loaded.mixed, "what is loaded comes from one directory", kCudnnMixedDirectories,
+        [&] { return "loaded are " + loaded.files; });
 }
 
 Identity Identify(Context& ctx, const CudnnInstall& install) {
@@ -101,7 +93,7 @@ Identity Identify(Context& ctx, const CudnnInstall& install) {
   const std::string version = api.VersionText();
   CCI_ASSERT_NE(api.version(), 0u) << install.main.path << " has no symbol cudnnGetVersion";
   JudgeVersionChecks(ctx, api, install);
-  JudgeMappedFiles(ctx, install);
+  JudgeMappedFiles(ctx);
   ctx.Step("cudnnGetCudartVersion");
   return {version, static_cast<int>(api.GetCudartVersion()) / 1000};
 }
@@ -139,6 +131,16 @@ void NoteMetadata(Context& ctx, const CudnnInstall& install, const std::string& 
     ctx.Finding(kCudnnHeaderMismatch, libraries + difference);
   if (const std::string difference = PackageDifference(directory, version); !difference.empty())
     ctx.Finding(kCudnnPackageMismatch, libraries + difference);
+  std::string recorded;
+  const auto add = [&](const char* manager, const std::vector<CudnnPackage>& packages) {
+    for (const CudnnPackage& package : packages)
+      if (!IsOfVersion(package.version, version))
+        recorded += (recorded.empty() ? "" : " and ") + std::string(manager) + " has " + install.main.path +
+                    " as of " + package.name + " " + package.version;
+  };
+  add("dpkg", DpkgPackagesOf({install.main.found, install.main.path}));
+  add("rpm", RpmPackagesOf(ctx, install.main.path));
+  if (!recorded.empty()) ctx.Finding(kCudnnPackageMismatch, libraries + recorded);
 }
 
 struct Version {

@@ -10,7 +10,10 @@
 //                         "ALGORITHM/MATH/STATUS,..." ("1/1/0,0/0/0")
 //   FAKE_CUDNN_LOADS      a library that cudnnCreate loads, as a real one does its own
 //   FAKE_CUDNN_OPENS      a library that cudnnGraphVersionCheck loads, in the same way
+//   FAKE_CUDNN_CONVOLVES  a library that cudnnConvolutionForward loads, in the same way
 //   FAKE_CUDNN_WORKSPACE  bytes that every algorithm but 0 asks for (100); all are read and written
+//   FAKE_CUDNN_HANDLE_KB, FAKE_CUDNN_LEAK_KB, FAKE_CUDNN_NO_MEMORY       see fake_cudnn_memory.cc
+//   FAKE_CUDNN_CONFIGURATIONS, FAKE_CUDNN_FINALIZE, FAKE_CUDNN_CHOOSES   see fake_cudnn_backend.cc
 //   FAKE_CUDNN_FAULT      one of
 //     call:FUNCTION:N:WHAT      see fake_env.h
 //     element:PLACE[:DELTA]     that element of y, in the order n, k, sizes, is off by DELTA (1); PLACE is
@@ -150,6 +153,11 @@ EXPORT cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
   if (const char* library = getenv("FAKE_CUDNN_LOADS")) dlopen(library, RTLD_NOW);
   const std::lock_guard<std::mutex> lock(mutex);
   *handle = reinterpret_cast<cudnnHandle_t>(new char);
+  if (const cudnnStatus_t status = fake_cudnn::TakeMemory(*handle)) {
+    delete reinterpret_cast<char*>(*handle);
+    *handle = nullptr;
+    return status;
+  }
   handles.insert(*handle);
   LogLine("{\"call\":\"cudnnCreate\",\"pid\":" + std::to_string(getpid()) + "}\n");
   return CUDNN_STATUS_SUCCESS;
@@ -158,6 +166,7 @@ EXPORT cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
   CALL();
   const std::lock_guard<std::mutex> lock(mutex);
   if (handles.erase(handle) == 0) return kBadParam;
+  fake_cudnn::GiveMemory(handle);
   delete reinterpret_cast<char*>(handle);
   LogLine("{\"call\":\"cudnnDestroy\",\"pid\":" + std::to_string(getpid()) + "}\n");
   return CUDNN_STATUS_SUCCESS;
@@ -277,6 +286,7 @@ EXPORT cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void* a
                                              cudnnConvolutionFwdAlgo_t algorithm, void* workspace,
                                              size_t bytes, const void* beta, cudnnTensorDescriptor_t yd,
                                              void* y) {
+  if (const char* library = getenv("FAKE_CUDNN_CONVOLVES")) dlopen(library, RTLD_NOW);
   CALL();
   const bool wide = c->compute == CUDNN_DATA_DOUBLE;
   const auto scale = [wide](const void* p) {

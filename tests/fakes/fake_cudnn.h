@@ -51,6 +51,11 @@ struct Convolution {
 
 std::size_t SizeOf(cudnnDataType_t type);
 
+// The device memory of a handle: taken by cudnnCreate, which answers what this gives, and given back by
+// cudnnDestroy.
+cudnnStatus_t TakeMemory(cudnnHandle_t handle);
+void GiveMemory(cudnnHandle_t handle);
+
 // Does to the finished convolution what the variable FAKE_CUDNN_FAULT says. `before` is y as it was.
 void Spoil(const Convolution& convolution, const std::vector<unsigned char>& before);
 

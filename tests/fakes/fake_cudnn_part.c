@@ -13,3 +13,8 @@ PLAIN const uint32_t FAKE_PART_SYMBOL = FAKE_PART_VERSION;
 #else
 PLAIN uint32_t fake_cudnn_part_without_version = 1;
 #endif
+
+/* What it would open by name stands in its text. */
+#ifdef FAKE_PART_OPENS
+const char fake_cudnn_part_opens[] = FAKE_PART_OPENS;
+#endif

@@ -22,7 +22,7 @@ static inline int FakeIs(const char* name, const char* value) {
 /* Item `index` of a list separated by commas, the last one for every index behind it; null: not set. Valid
  * until the next call. */
 static inline const char* FakeItem(const char* name, int index) {
-  static char item[256];
+  static __thread char item[256];
   const char* text = getenv(name);
   if (!text) return text;
   const char* comma = strchr(text, ',');
@@ -42,13 +42,13 @@ static inline long FakeItemNumber(const char* name, int index, long otherwise) {
 static inline int FakeCallFault(const char* variable, const char* function, int* calls) {
   const char* fault = getenv(variable);
   const size_t length = strlen(function);
-  ++*calls;
+  const int call = __atomic_add_fetch(calls, 1, __ATOMIC_SEQ_CST);
   if (!fault || strncmp(fault, "call:", 5) != 0) return 0;
   fault += 5;
   if (strncmp(fault, function, length) != 0 || fault[length] != ':') return 0;
   char* what;
   const long wanted = strtol(fault + length + 1, &what, 10);
-  if (*what != ':' || (wanted != 0 && wanted != *calls)) return 0;
+  if (*what != ':' || (wanted != 0 && wanted != call)) return 0;
   ++what;
   if (strcmp(what, "abort") == 0) abort();
   while (strcmp(what, "hang") == 0) sleep(1);

@@ -13,6 +13,7 @@
  *   FAKE_UUID            last 12 hex digits of device 0's UUID; device N's is N higher
  *   FAKE_PCI             "reverse": device 0 has the highest PCI bus number
  *   FAKE_FREE_MB         free memory of each device, less what this process has allocated (100000)
+ *   FAKE_CUDA_REFUSE_ABOVE_KB  allocations of more KiB are refused (none)
  *   FAKE_CONTEXT         what cuDevicePrimaryCtxRetain returns (0)
  *   FAKE_CANARY          "wrong": one element of every kernel's output is off by one
  *   FAKE_WRONG_KERNEL    the name of a kernel of which one element is off by one
@@ -165,7 +166,7 @@ CUresult cuDeviceGetPCIBusId(char* text, int size, CUdevice device) {
 
 /* A primary context lives while somebody retains it; a thread keeps it as its current one beyond that. */
 enum { kMostDevices = 16 };
-static CUcontext current_context;
+static _Thread_local CUcontext current_context;
 static int retained[kMostDevices];
 
 static int IsDestroyed(CUcontext context) { return context && !retained[(uintptr_t)context - 1]; }
@@ -204,7 +205,7 @@ CUresult cuCtxSynchronize(void) {
   return current_context ? sticky_error : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-static size_t allocated; /* bytes of this process */
+static size_t allocated; /* bytes of this process, on whichever device */
 static const uint32_t kStaleWord = 0x5A17A1E5;
 
 CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
@@ -219,17 +220,19 @@ CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
   CALL();
   size_t free_bytes = 0, total = 0;
   cuMemGetInfo_v2(&free_bytes, &total);
-  void* p = bytes > free_bytes ? NULL : aligned_alloc(256, (bytes + 255) / 256 * 256);
+  const long most = FakeNumber("FAKE_CUDA_REFUSE_ABOVE_KB", 0);
+  const int refused = bytes > free_bytes || (most > 0 && bytes >> 10 > (size_t)most);
+  void* p = refused ? NULL : aligned_alloc(256, (bytes + 255) / 256 * 256);
   *pointer = (CUdeviceptr)(uintptr_t)p;
   if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
-  allocated += malloc_usable_size(p);
+  __atomic_add_fetch(&allocated, malloc_usable_size(p), __ATOMIC_SEQ_CST);
   if (getenv("FAKE_STALE_KERNEL"))
     for (size_t i = 0; i < bytes / 4; ++i) ((uint32_t*)p)[i] = kStaleWord;
   return CUDA_SUCCESS;
 }
 CUresult cuMemFree_v2(CUdeviceptr pointer) {
   CALL();
-  allocated -= malloc_usable_size((void*)(uintptr_t)pointer);
+  __atomic_sub_fetch(&allocated, malloc_usable_size((void*)(uintptr_t)pointer), __ATOMIC_SEQ_CST);
   free((void*)(uintptr_t)pointer);
   return CUDA_SUCCESS;
 }

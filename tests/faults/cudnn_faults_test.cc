@@ -81,6 +81,13 @@ bool ForbidExecution(FaultTest& t) {
                            " && mount -o remount,bind,noexec " + t.libraries());
 }
 
+// The graph library opens a part by name that its own install lacks, and another install on the path has it.
+void LackAPart(FaultTest& t) { t.Take("cudnn_opens", "libcudnn_graph.so.9"); }
+void TakeAPartOfAnother(FaultTest& t) {
+  LackAPart(t);
+  t.UseFakes({"libcuda", "nvml", "cudart13", "nvrtc", "cudnn_tensor_ir"});
+}
+
 std::vector<Fault> Missing() {
   return Joined({
       Showing("part of cuDNN 9 missing",
@@ -179,6 +186,10 @@ std::vector<Fault> Mixtures() {
               Image("parts_say_that_versions_differ",
                     Machine([](auto& t) { t.Set("FAKE_CUDNN_FAULT", "call:cudnnOpsVersionCheck:1:1002"); }),
                     "cudnn-mixed-versions", {"cudnnOpsVersionCheck: 1002"}),
+              Image("part_that_only_another_install_has", Cudnn(TakeAPartOfAnother),
+                    "cudnn-mixed-directories",
+                    {"the graph library of 9.19.0 opens libcudnn_engines_tensor_ir.so.9, which its install "
+                     "lacks, and gets that of 9.28.0"}),
           }),
       Showing("file under a longer name",
               {Image("part_of_another_folder_loaded_on_demand", Machine(OpenAnotherOnDemand),
@@ -208,15 +219,41 @@ std::vector<Fault> Mixtures() {
       Showing("GPU newer than cuDNN",
               {Sound("gpu_newer_than_this_cudnn", Machine([](auto& t) { t.Set("FAKE_CC", "13.0"); }),
                      "gpu-newer-than-cudnn")}),
-      Showing("cuDNN that does not initialise", {Image("handle_cannot_be_created", Machine([](auto& t) {
-                                                         t.Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:1:1001");
-                                                       }),
-                                                       "cudnn-init-failed", {"1001"})}),
+      Showing("part that no install has",
+              {Sound("part_that_no_install_has", Cudnn(LackAPart), "cudnn-part-lacking")}),
+  });
+}
+
+std::vector<Fault> Useless() {
+  return Joined({
+      Showing("heuristics or engines of no use",
+              {
+                  Image("heuristics_that_give_nothing",
+                        Machine([](auto& t) { t.Set("FAKE_CUDNN_CONFIGURATIONS", "18/0"); }),
+                        "cudnn-no-plans",
+                        {"the heuristics announce 18 configurations of engines, and give none"}),
+                  Image("heuristics_that_cannot_be_asked",
+                        Machine([](auto& t) { t.Set("FAKE_CUDNN_FINALIZE", "4:1008"); }),
+                        "cudnn-plans-failed", {"cudnnBackendFinalize of the heuristics: 1008"}),
+              }),
+      Showing("cuDNN that does not initialise",
+              {
+                  Image("handle_cannot_be_created",
+                        Machine([](auto& t) { t.Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:1:1001"); }),
+                        "cudnn-init-failed", {"1001"}),
+                  Image("handle_of_a_second_thread_cannot_be_created",
+                        Machine([](auto& t) { t.Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:8:1001"); }),
+                        "cudnn-init-failed", {"the handle of thread "}),
+              }),
+      Showing("handles that leave memory behind",
+              {Sound("handles_that_leave_memory_behind",
+                     Machine([](auto& t) { t.Set("FAKE_CUDNN_LEAK_KB", "2048"); }), "cudnn-handle-leak")}),
   });
 }
 
 INSTANTIATE_TEST_SUITE_P(CudnnMissing, FaultTableTest, ::testing::ValuesIn(Missing()), NameOfFault);
 INSTANTIATE_TEST_SUITE_P(CudnnDamaged, FaultTableTest, ::testing::ValuesIn(Damaged()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(CudnnUseless, FaultTableTest, ::testing::ValuesIn(Useless()), NameOfFault);
 INSTANTIATE_TEST_SUITE_P(CudnnMixtures, FaultTableTest, ::testing::ValuesIn(Mixtures()), NameOfFault);
 
 }  // namespace

@@ -31,7 +31,8 @@ class FaultTest : public ShippedTest {
 
   // All files of a fake's folder, by their sonames, to this folder of the test.
   void TakeAll(const std::string& fake, const std::string& folder) const;
-  // Hard links of the machine's own cuDNN; false where it has none or its file system is another.
+  // Hard links of the machine's own cuDNN, and of the cuBLASLt that it needs; false where it has none or its
+  // file system is another.
   bool LinkRealCudnn() const;
   void Remove(const std::string& name) const;
   // Leaves the first half. Never of the file that a hard link shares with the machine's own install.
@@ -39,6 +40,8 @@ class FaultTest : public ShippedTest {
   // Changes the byte at this offset of a file of libraries(): 4 is the word size of an ELF file, 18 its
   // machine.
   void Patch(const std::string& name, long offset, char byte) const;
+  // In place of a file of libraries() a copy of another one of them.
+  void TakeAs(const std::string& other, const std::string& name) const;
   // In place of a file of libraries(): a link to nothing.
   void Dangle(const std::string& name) const;
   // The loader's cache of this machine is not seen: what it holds cannot complete a fake install. Further

@@ -39,6 +39,16 @@ std::vector<Fault> Faults() {
               {PartMissing("graph"), PartMissing("ops"), PartMissing("cnn"), PartMissing("adv")}),
       Showing("heuristics or engines missing", {PartMissing("heuristic"), PartMissing("engines_precompiled"),
                                                 PartMissing("engines_runtime_compiled")}),
+      // They load as well as the right ones do, and give nothing.
+      Showing("heuristics or engines of no use",
+              {
+                  Image("heuristic_is_another_library",
+                        Real([](auto& t) { t.TakeAs(kCnn, "libcudnn_heuristic.so.9"); }), "cudnn-no-plans",
+                        {"the heuristics announce", "and give none"}),
+                  Image("engines_are_another_library",
+                        Real([](auto& t) { t.TakeAs(kCnn, "libcudnn_engines_precompiled.so.9"); }),
+                        "cudnn-no-plans", {"and give none"}),
+              }),
       Showing(
           "truncated file",
           {

@@ -183,8 +183,17 @@ def cudnn_files():
         return image(f"cudnn_{name}", "unusable file", MIXED, cudnn(spoil, *words))
 
     ops, graph, engines = "libcudnn_ops.so.9", "libcudnn_graph.so.9", "libcudnn_engines_precompiled.so.9"
+    def useless(name, part):
+        # Loads like its own, and neither says so nor gives an engine.
+        def spoil(copy):
+            cnn = (copy.folder / "libcudnn_cnn.so.9").resolve()
+            copy.remove(f"libcudnn_{part}").take(cnn, f"libcudnn_{part}.so.9")
+        return image(name, "heuristics or engines of no use", "cudnn-no-plans", cudnn(spoil, "and give none"))
+
     return [
         *[missing(part) for part in PARTS],
+        useless("heuristic_is_another_library", "heuristic"),
+        useless("engines_are_another_library", "engines_precompiled"),
         damaged("engines_truncated", lambda c: c.cut(engines), "libcudnn_engines_precompiled.so", "is truncated"),
         damaged("graph_truncated", lambda c: c.cut(graph), "libcudnn_graph.so", "is truncated"),
         damaged("ops_empty", lambda c: c.write(ops, b""), "libcudnn_ops.so", "is empty"),
@@ -244,7 +253,8 @@ def cudnn_mixtures():
         image("ops_of_another_version", "mixed cuDNN versions", "cudnn-mixed-versions", replaced("libcudnn_ops.so.9")),
         image("graph_of_another_first", "mixed cuDNN versions", MIXED, parts_of_another("libcudnn_graph.so.9")),
         image("ops_and_cnn_of_another_first", "mixed cuDNN versions", MIXED, parts_of_another("libcudnn_ops.so.9", "libcudnn_cnn.so.9")),
-        Row("engines_of_another_version", "mixed cuDNN versions", ("cudnn-mixed-versions", "cudnn-sublibrary-unloadable"), "image", engines_of_another),
+        Row("engines_of_another_version", "mixed cuDNN versions",
+            ("cudnn-no-plans", "cudnn-plans-failed", "cudnn-mixed-versions", "cudnn-sublibrary-unloadable"), "image", engines_of_another),
         image("another_version_shadows", "cuDNN outside the promise", "cudnn-outside-contract", shadowed),
         image("another_version_preloaded", "mixed cuDNN versions", (MIXED, "cudnn-mixed-versions"), preloaded),
         image("for_another_cuda_major", "cuDNN for another CUDA major", "cudnn-flavour-mismatch", flavour),

@@ -11,7 +11,9 @@ import typing
 from machine import Unavailable
 
 DIAGNOSIS = ["driver.load", "driver.version", "driver.devices", "driver.canary", "toolkit.runtime", "toolkit.nvrtc",
-             "toolkit.launch", {"check": "toolkit.gemm", "allow_skip": ["absent"]}, "cudnn.load", "cudnn.version", "cudnn.init"]
+             "toolkit.launch", "toolkit.gemm", "cudnn.load", "cudnn.version", "cudnn.plans", "cudnn.init"]
+# Skips that no release and no machine is blamed for.
+ALLOWED = {"cudnn.plans": ["version", "absent"], "toolkit.gemm": ["absent"]}
 SHAPES = {"small": {"x": [2, 16, 16, 16], "w": [16, 16, 3, 3], "pad": 1}}
 CONVOLUTION = {"check": "conv.forward", "params": {"shape": "small", "algo": "implicit_gemm"}, "axes": {"dtype": ["float32", "float16"]}}
 EXITS = {"image": 1, "runner": 3, "matrix": 4, "harness": 5, "undetermined": 6, "": 0}
@@ -27,6 +29,7 @@ class Environment:
     subjects: dict = dataclasses.field(default_factory=dict)
     checks: list = dataclasses.field(default_factory=lambda: list(DIAGNOSIS))  # names or entries
     before: list = dataclasses.field(default_factory=list)  # words of a command that starts the gate
+    arguments: list = dataclasses.field(default_factory=list)  # of the gate
     beside: typing.Any = None  # a context manager: holds while the gate runs
     words: list = dataclasses.field(default_factory=list)  # what the finding's detail must hold
 
@@ -70,13 +73,17 @@ def first(folder, **more):
     return {"LD_LIBRARY_PATH": f"{folder}:{rest}" if rest else str(folder), **more}
 
 
+def entry(check):
+    return {"check": check, **({"allow_skip": ALLOWED[check]} if check in ALLOWED else {})}
+
+
 def matrix_of(machine, environment):
     """The matrix of an environment: what this machine keeps as it is, and what the environment promises instead."""
     contract = {"runner.driver": ">=450", "runner.gpus": ">=1", "runner.compute_capability": ">=7.0",
                 "image.toolkit": f">={machine.cuda}.0 <{machine.cuda + 1}" if machine.cuda else None, "image.cudnn": ">=9.0 <10",
                 **environment.promise}
     matrix = {"schema": "cudnn-ci/matrix/1", "name": "environment", "shapes": SHAPES,
-              "checks": [{"check": check} if isinstance(check, str) else check for check in environment.checks]}
+              "checks": [entry(check) if isinstance(check, str) else check for check in environment.checks]}
     for key, value in contract.items():
         side, name = key.split(".")
         if value is not None:
@@ -129,7 +136,7 @@ def run_row(gate, machine, row, static=False):
         path.write_text(json.dumps(matrix_of(machine, environment), indent=1))
         with environment.beside or contextlib.nullcontext():
             code, seconds, _, report, _ = gate("--matrix", str(path), "--time-limit", str(SECONDS),
-                                               *(["--stage", "static"] if static else []),
+                                               *(["--stage", "static"] if static else []), *environment.arguments,
                                                env=environment.env, name=row.name, before=environment.before)
         result = judge(row, environment.words, code, report)
         result.seconds = seconds

@@ -98,6 +98,22 @@ def installs():
     ]
 
 
+def cudnn_in_use():
+    def handles(check):
+        many = {"check": check, "params": {"handles": 200, "threads": 16}, "timeout_s": 300}
+        return lambda m, _: m.gpus() and Environment(checks=[*DIAGNOSIS[:-1], many])
+
+    def without_memory(left):
+        taken = {"check": "cudnn.init_pressure", "params": {"leave_mib": left}}
+        return lambda m, _: m.gpus() and usable(checks=[*DIAGNOSIS, taken, CONVOLUTION], arguments=["--disturb"])
+
+    return [
+        sound("many_handles_and_threads", "many handles", handles("cudnn.init")),
+        sound("handles_on_all_gpus", "many handles", handles("cudnn.init_all")),
+        *[sound(f"device_memory_taken_but_{left}_mib", "hardly any device memory", without_memory(left)) for left in (0, 32, 128, 300)],
+    ]
+
+
 def loader_path():
     def foreign_first(machine, folder):
         # Whatever is built for another machine, the loader passes over.
@@ -182,4 +198,4 @@ def warned():
 
 
 def rows():
-    return [*installs(), *loader_path(), *environment_variables(), *warned()]
+    return [*installs(), *cudnn_in_use(), *loader_path(), *environment_variables(), *warned()]

@@ -1,0 +1,133 @@
+// What dpkg and rpm record of cuDNN's files, and which sub-libraries a library opens, on made-up files.
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "common/cudnn_files.h"
+#include "common/cudnn_loaded.h"
+#include "cudnn/metadata.h"
+#include "cudnn/packages.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr char kFile[] = "/usr/lib/x86_64-linux-gnu/libcudnn.so.9";
+
+class PackagesTest : public ::testing::Test {
+ protected:
+  PackagesTest() {
+    std::string pattern = ::testing::TempDir() + "cudnn-ci-packages-XXXXXX";
+    root_ = fs::canonical(mkdtemp(pattern.data())).string();
+  }
+  ~PackagesTest() override { fs::remove_all(root_); }
+  void Write(const std::string& path, const std::string& text) const {
+    fs::create_directories(fs::path(root_ + "/" + path).parent_path());
+    std::ofstream(root_ + "/" + path, std::ios::binary) << text;
+  }
+  static std::string Paragraph(const std::string& package, const std::string& version,
+                               const std::string& status = "install ok installed") {
+    return "Package: " + package + (status.empty() ? "" : "\nStatus: " + status) +
+           "\nArchitecture: amd64\nVersion: " + version + "\nDescription: cuDNN\n more\n\n";
+  }
+  // "NAME VERSION" of each.
+  std::vector<std::string> Of(const std::string& file) const {
+    std::vector<std::string> found;
+    for (const CudnnPackage& p : DpkgPackagesOf({file}, root_)) found.push_back(p.name + " " + p.version);
+    return found;
+  }
+  std::string root_;
+};
+
+TEST_F(PackagesTest, TheOwnerIsWhoseListHasTheFile) {
+  Write("var/lib/dpkg/status", Paragraph("bash", "5.2") + Paragraph("libcudnn9-cuda-13", "9.19.0.56-1") +
+                                   Paragraph("libcudnn9-cuda-12", "9.10.2.21-1"));
+  Write("var/lib/dpkg/info/libcudnn9-cuda-13.list", "/.\n/usr/lib/x86_64-linux-gnu/libcudnn.so.9\n");
+  Write("var/lib/dpkg/info/libcudnn9-cuda-12:amd64.list",
+        "/.\n/usr/lib/x86_64-linux-gnu/libcudnn/12/libcudnn.so.9\n");
+  EXPECT_THAT(Of(kFile), ElementsAre("libcudnn9-cuda-13 9.19.0.56-1"));
+  EXPECT_THAT(Of("/lib/x86_64-linux-gnu/libcudnn.so.9"), ElementsAre("libcudnn9-cuda-13 9.19.0.56-1"))
+      << "/usr is merged";
+  EXPECT_THAT(Of("/usr/lib/x86_64-linux-gnu/libcudnn/12/libcudnn.so.9"),
+              ElementsAre("libcudnn9-cuda-12 9.10.2.21-1"));
+  EXPECT_THAT(Of("/usr/local/cuda/lib64/libcudnn.so.9"), IsEmpty());
+  EXPECT_THAT(Of("/opt/venv/lib/libcudnn.so.9"), IsEmpty());
+}
+
+TEST_F(PackagesTest, WhatIsNotInstalledOwnsNothing) {
+  for (const char* status :
+       {"deinstall ok config-files", "install ok half-installed", "unknown ok not-installed"}) {
+    Write("var/lib/dpkg/status", Paragraph("libcudnn9-cuda-13", "9.19.0.56-1", status));
+    EXPECT_THAT(Of(kFile), IsEmpty()) << status;
+  }
+  Write("var/lib/dpkg/status", Paragraph("libcudnn9-cuda-13", "9.19.0.56-1", "hold ok installed"));
+  EXPECT_THAT(Of(kFile), ElementsAre("libcudnn9-cuda-13 9.19.0.56-1"));
+}
+
+TEST_F(PackagesTest, WithoutListsThePackageOfTheMajorHasTheSystemsFile) {
+  Write("var/lib/dpkg/status.d/libcudnn9-cuda-13", Paragraph("libcudnn9-cuda-13", "9.19.0.56-1", ""));
+  Write("var/lib/dpkg/status.d/libcudnn8", Paragraph("libcudnn8", "8.9.7.29-1+cuda12.2", ""));
+  Write("var/lib/dpkg/status.d/libc6", Paragraph("libc6", "2.36", ""));
+  EXPECT_THAT(Of(kFile), ElementsAre("libcudnn9-cuda-13 9.19.0.56-1"));
+  EXPECT_THAT(Of("/usr/lib/x86_64-linux-gnu/libcudnn.so.8"), ElementsAre("libcudnn8 8.9.7.29-1+cuda12.2"));
+  EXPECT_THAT(Of("/usr/local/cuda/lib64/libcudnn.so.9"), IsEmpty()) << "where anybody copies files to";
+}
+
+TEST_F(PackagesTest, RecordsThatAreNoneSayNothing) {
+  EXPECT_THAT(Of(kFile), IsEmpty());
+  Write("var/lib/dpkg/status", std::string("\0\xff Package", 10));
+  EXPECT_THAT(Of(kFile), IsEmpty());
+  fs::remove(root_ + "/var/lib/dpkg/status");
+  fs::create_directory(root_ + "/var/lib/dpkg/status");
+  EXPECT_THAT(Of(kFile), IsEmpty());
+}
+
+TEST_F(PackagesTest, RpmIsAskedWhereItHasADatabase) {
+  EXPECT_FALSE(HasRpmDatabase(root_));
+  Write("usr/lib/sysimage/rpm/rpmdb.sqlite", "");
+  EXPECT_TRUE(HasRpmDatabase(root_));
+  const auto packages = ParseRpmAnswer("warning: something is odd\nlibcudnn9-cuda-13 9.19.0.56-1\n\n");
+  ASSERT_EQ(packages.size(), 1u);
+  EXPECT_EQ(packages[0].name + " " + packages[0].version, "libcudnn9-cuda-13 9.19.0.56-1");
+}
+
+TEST_F(PackagesTest, VersionsAreComparedWithoutThePackagersPart) {
+  EXPECT_TRUE(IsOfVersion("9.19.0.56-1", "9.19.0"));
+  EXPECT_TRUE(IsOfVersion("8.9.7.29-1+cuda12.2", "8.9.7"));
+  EXPECT_FALSE(IsOfVersion("9.19.0.56-1", "9.1"));
+  EXPECT_FALSE(IsOfVersion("9.14.0.64-1", "9.19.0"));
+}
+
+TEST_F(PackagesTest, PartsThatALibraryOpensStandInItsText) {
+  const std::string border((std::size_t{1} << 20) - 12, 'x'), nul(1, '\0');
+  Write("graph", "libcudnn_heuristic.so" + nul + "libcudnn_graph.so.9" + nul + "libcudnn_.so" + nul +
+                     "libcudnn_Big.so" + nul + border.substr(60) + "libcudnn_engines_tensor_ir.so" + nul +
+                     border + nul + "libcudnn_cut.so");
+  EXPECT_THAT(CudnnPartsOpenedBy(root_ + "/graph"), ElementsAre("engines_tensor_ir", "heuristic"));
+  EXPECT_THAT(CudnnPartsOpenedBy(root_ + "/nothing"), IsEmpty());
+  EXPECT_THAT(CudnnPartsOpenedBy(CUDNN_CI_FAKES "/cudnn_opens/libcudnn_graph.so.9"),
+              ElementsAre("engines_tensor_ir"));
+  EXPECT_THAT(CudnnPartsOpenedBy(CUDNN_CI_FAKES "/cudnn/libcudnn_graph.so.9"), IsEmpty());
+}
+
+TEST_F(PackagesTest, TwoFoldersAreAMixtureUnlessTheirFilesSayTheSame) {
+  const LoadedCudnn one = InspectLoadedCudnn({"/a/libcudnn.so.9", "/a/libcudnn_ops.so.9"});
+  EXPECT_EQ(one.files, "/a: libcudnn.so.9 libcudnn_ops.so.9");
+  EXPECT_FALSE(one.several || one.mixed);
+  const std::string fakes = CUDNN_CI_FAKES;
+  const std::string own = fakes + "/cudnn/libcudnn.so.9", same = fakes + "/cudnn_opens/libcudnn_graph.so.9";
+  EXPECT_TRUE(InspectLoadedCudnn({own, same}).several);
+  EXPECT_FALSE(InspectLoadedCudnn({own, same}).mixed);
+  EXPECT_TRUE(InspectLoadedCudnn({own, fakes + "/cudnn_old/libcudnn_ops.so.9"}).mixed);
+  EXPECT_TRUE(InspectLoadedCudnn({own, "/nowhere/libcudnn_ext.so.9"}).mixed)
+      << "of which nobody knows the version";
+}
+
+}  // namespace
+}  // namespace cudnn_ci
