@@ -20,7 +20,9 @@
  *   FAKE_STALE_KERNEL    the name of a kernel that writes nothing, and to which memory comes with the right
  *                        result in it, as if from a run before
  *   FAKE_OLD_DRIVER      "1": PTX of the fake NVRTC is refused as too new, its SASS is not
- *   FAKE_CUDA_FAULT      "call:FUNCTION:N:STATUS", see fake_env.h
+ *   FAKE_COMPUTE_CACHE   a file with the first lines of the PTX that was compiled, which is not compiled
+ * again FAKE_JIT             what the compiler of PTX answers where it is asked (0) FAKE_CUDA_FAULT
+ * "call:FUNCTION:N:STATUS", see fake_env.h
  *
  * Filling address 0 is accepted and, as on a real device, comes back as an error of every later
  * synchronisation.
@@ -287,12 +289,27 @@ CUresult cuEventElapsedTime(float* ms, CUevent start, CUevent stop) {
 /* A module is its image; a function is one of these kernels. */
 enum Kernel { kNone, kCanary, kFill, kWorkerCanary };
 
+/* What the driver's compiler, or its cache of what that has compiled, says of some PTX. */
+static CUresult Compiled(const char* ptx) {
+  const char* path = getenv("FAKE_COMPUTE_CACHE");
+  const size_t length = strcspn(ptx, "\n");
+  char line[256];
+  FILE* cache = path ? fopen(path, "a+") : NULL;
+  int known = 0;
+  while (cache && fgets(line, sizeof line, cache))
+    known = known || (strncmp(line, ptx, length) == 0 && line[length] == '\n');
+  const CUresult result = known ? CUDA_SUCCESS : (CUresult)FakeNumber("FAKE_JIT", 0);
+  if (cache && !known && result == CUDA_SUCCESS) fprintf(cache, "%.*s\n", (int)length, ptx);
+  if (cache) fclose(cache);
+  return result;
+}
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   CALL();
   *module = (CUmodule)(uintptr_t)image;
   if (FakeIs("FAKE_OLD_DRIVER", "1") && strncmp((const char*)image, "// fake PTX", 11) == 0)
     return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-  return strstr((const char*)image, ".target sm_") ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
+  if (!strstr((const char*)image, ".target sm_")) return CUDA_ERROR_INVALID_IMAGE;
+  return strncmp((const char*)image, "// fake PTX", 11) == 0 ? Compiled((const char*)image) : CUDA_SUCCESS;
 }
 CUresult cuModuleUnload(CUmodule module) {
   (void)module;

@@ -58,11 +58,13 @@ int nvrtcCompileProgram(nvrtcProgram program, int count, const char* const* opti
   const char* target = "compute_75";
   for (int i = 0; i < count; ++i)
     if (strncmp(options[i], "--gpu-architecture=", 19) == 0) target = options[i] + 19;
+  unsigned hash = 5381; /* another source gives other code */
+  for (const char* c = program->source; *c; ++c) hash = 33 * hash + (unsigned char)*c;
   char kernel[128] = "none";
   const char* declaration = strstr(program->source, "__global__ void ");
   if (declaration && !FakeIs("FAKE_NVRTC_FAULT", "no-kernel")) sscanf(declaration + 16, "%127[a-z_]", kernel);
-  snprintf(program->code, sizeof program->code, "// fake %s\n.target sm_%s\n.entry %s\n",
-           strncmp(target, "sm_", 3) == 0 ? "SASS" : "PTX", strchr(target, '_') + 1, kernel);
+  snprintf(program->code, sizeof program->code, "// fake %s of %08x\n.target sm_%s\n.entry %s\n",
+           strncmp(target, "sm_", 3) == 0 ? "SASS" : "PTX", hash, strchr(target, '_') + 1, kernel);
   return 0;
 }
 

@@ -226,16 +226,16 @@ std::vector<Fault> Mixtures() {
 
 std::vector<Fault> Useless() {
   return Joined({
-      Showing("heuristics or engines of no use",
-              {
-                  Image("heuristics_that_give_nothing",
-                        Machine([](auto& t) { t.Set("FAKE_CUDNN_CONFIGURATIONS", "18/0"); }),
-                        "cudnn-no-plans",
-                        {"the heuristics announce 18 configurations of engines, and give none"}),
-                  Image("heuristics_that_cannot_be_asked",
-                        Machine([](auto& t) { t.Set("FAKE_CUDNN_FINALIZE", "4:1008"); }),
-                        "cudnn-plans-failed", {"cudnnBackendFinalize of the heuristics: 1008"}),
-              }),
+      Showing(
+          "heuristics or engines of no use",
+          {
+              Image("heuristics_that_give_nothing",
+                    Machine([](auto& t) { t.Set("FAKE_CUDNN_CONFIGURATIONS", "18/0"); }), "cudnn-no-plans",
+                    {"the heuristics announce 18 configurations of engines, and give none"}),
+              Image("heuristics_that_cannot_be_asked",
+                    Machine([](auto& t) { t.Set("FAKE_CUDNN_FINALIZE", "4:1008"); }), "cudnn-plans-failed",
+                    {"cudnnBackendFinalize of the heuristics: 1008"}),
+          }),
       Showing("cuDNN that does not initialise",
               {
                   Image("handle_cannot_be_created",

@@ -106,15 +106,15 @@ std::vector<Fault> BrokenCublas() {
 }
 
 std::vector<Fault> WrongProducts() {
-  return Showing("matrix product that is wrong or fails",
-                 {
-                     Image("matrix_product_is_wrong",
-                           Machine([](auto& t) { t.Set("FAKE_CUBLASLT_FAULT", "wrong:16"); }),
-                           "cublas-gemm-failed", {"float16: 1 of 9792 elements are wrong"}),
-                     Image("matrix_product_fails",
-                           Machine([](auto& t) { t.Set("FAKE_CUBLASLT_FAULT", "call:cublasLtMatmul:0:15"); }),
-                           "cublas-gemm-failed", {"cublasLtMatmul: 15 CUBLAS_STATUS_NOT_SUPPORTED"}),
-                 });
+  return Showing(
+      "matrix product that is wrong or fails",
+      {
+          Image("matrix_product_is_wrong", Machine([](auto& t) { t.Set("FAKE_CUBLASLT_FAULT", "wrong:16"); }),
+                "cublas-gemm-failed", {"float16: 1 of 9792 elements are wrong"}),
+          Image("matrix_product_fails",
+                Machine([](auto& t) { t.Set("FAKE_CUBLASLT_FAULT", "call:cublasLtMatmul:0:15"); }),
+                "cublas-gemm-failed", {"cublasLtMatmul: 15 CUBLAS_STATUS_NOT_SUPPORTED"}),
+      });
 }
 
 // In place of a toolkit's own: two installs that never meet are no conflict.

@@ -207,6 +207,17 @@ TEST_F(ToolkitLaunch, CompilesInsteadOfAskingTheCache) {
   EXPECT_THAT(r.Detail(), HasSubstr("NVRTC_ERROR_COMPILATION"));
 }
 
+// A compiler that went missing since the cache was filled is missed, although a warm process has initialised
+// the driver, with its cache, before.
+TEST_F(ToolkitLaunch, TheDriversCompilerIsAskedToo) {
+  Set("FAKE_COMPUTE_CACHE", gate().folder() + "/compute-cache");
+  EXPECT_EQ(Check("toolkit.launch").Outcome(), "passed");
+  Set("FAKE_JIT", "221");
+  const CheckOutcome r = Check("toolkit.launch");
+  EXPECT_THAT(r.Slugs(), ElementsAre("nvrtc-kernel-failed"));
+  EXPECT_THAT(r.Detail(), HasSubstr("221 CUDA_ERROR_JIT_COMPILER_NOT_FOUND"));
+}
+
 TEST_F(ToolkitLaunch, NamesAGpuTheCompilerDoesNotServe) {
   Set("FAKE_CC", "5.0");
   const CheckOutcome r = Check("toolkit.launch");
