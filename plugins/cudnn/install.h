@@ -57,9 +57,9 @@ struct CudnnInstall {
 // only: loads and calls nothing.
 CudnnInstall InspectCudnn(const std::vector<int>& majors);
 
-// Adds what the graph library opens by name beyond the parts that are known and those beside the main library:
-// to the parts where the loader finds it, else to what the install lacks. Reads the graph library's constants,
-// which are 25 MB in some releases.
+// Adds what the graph library opens by name beyond the parts that are known and those beside the main
+// library: to the parts where the loader finds it, else to what the install lacks. Reads the graph library's
+// constants, which are 25 MB in some releases.
 void AddOpenedParts(CudnnInstall* install);
 
 // The CUDA major a cuDNN was built for, by the directory of the toolkit's wheel in its run path
