@@ -63,7 +63,8 @@ struct Validate {
 // Finish what is queued, then exit 0.
 struct Shutdown {};
 
-using ToWorker = std::variant<Describe, CollectFacts, Configure, Warm, Prepare, Canary, Run, Validate, Shutdown>;
+using ToWorker =
+    std::variant<Describe, CollectFacts, Configure, Warm, Prepare, Canary, Run, Validate, Shutdown>;
 
 // ---- worker to harness ----
 

@@ -4,6 +4,7 @@
  *
  *   FAKE_CUINIT          what cuInit returns (0)
  *   FAKE_CUINIT_FOR_S    for how many seconds from a process's first call on; afterwards 0 (for ever)
+ *   FAKE_CUINIT_MARK     a file that the first call of all processes makes: they count from then on
  *   FAKE_NAME            the name of each device ("NVIDIA Fake N")
  *   FAKE_DRIVER_VERSION  what cuDriverGetVersion gives (13000)
  *   FAKE_STUB            "1": answers 34 to everything, as the toolkit's stub does
@@ -28,8 +29,10 @@
  * synchronisation.
  */
 #include <cuda.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "fake_env.h"
@@ -97,13 +100,21 @@ static int MachineDevice(CUdevice ordinal) {
   return ordinal >= 0 && ordinal < Visible(devices) ? devices[ordinal] : -1;
 }
 
+static time_t FirstCall(void) {
+  static time_t first;
+  const char* mark = getenv("FAKE_CUINIT_MARK");
+  struct stat made;
+  if (!first) first = time(NULL);
+  if (!mark) return first;
+  close(open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  return stat(mark, &made) == 0 ? made.st_mtime : first;
+}
+
 CUresult cuInit(unsigned flags) {
   int devices[kMaxDevices];
   (void)flags;
   if (FakeIs("FAKE_STUB", "1")) return CUDA_ERROR_STUB_LIBRARY;
-  static time_t first;
-  if (!first) first = time(NULL);
-  if (FakeNumber("FAKE_CUINIT", 0) && time(NULL) - first < FakeNumber("FAKE_CUINIT_FOR_S", 1000))
+  if (FakeNumber("FAKE_CUINIT", 0) && time(NULL) - FirstCall() < FakeNumber("FAKE_CUINIT_FOR_S", 1000))
     return (CUresult)FakeNumber("FAKE_CUINIT", 0);
   return getenv("CUDA_VISIBLE_DEVICES") && Visible(devices) == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
 }

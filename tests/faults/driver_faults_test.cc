@@ -274,9 +274,12 @@ std::vector<Fault> WorthKnowing() {
                   Sound("exclusive_mode", Says({{"FAKE_COMPUTE_MODE", "3"}}), "exclusive-compute-mode"),
                   Sound("mig_pending", Says({{"FAKE_MIG_PENDING", "1"}}), "mig-mode-pending"),
               }),
-      Showing("fabric that was slow",
-              {Sound("fabric_gets_ready", Says({{"FAKE_CUINIT", "802"}, {"FAKE_CUINIT_FOR_S", "2"}}),
-                     "fabric-was-slow")}),
+      Showing("fabric that was slow", {Sound("fabric_gets_ready", Machine([](auto& t) {
+                                               SetAll(t, {{"FAKE_CUINIT", "802"},
+                                                          {"FAKE_CUINIT_FOR_S", "2"},
+                                                          {"FAKE_CUINIT_MARK", t.gate().Path("mark")}});
+                                             }),
+                                             "fabric-was-slow")}),
       Showing("list of GPUs that is cut",
               {Sound("visible_list_with_a_bad_end", Says({{"CUDA_VISIBLE_DEVICES", "0,7"}}),
                      "visible-devices-cut")}),

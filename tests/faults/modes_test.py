@@ -90,7 +90,7 @@ class Table(unittest.TestCase):
 
     def test_counts_by_mode(self):
         report = self.told({"mode": "gone", "detected": "1", "named": "1"}, {"mode": "gone", "detected": "1", "named": "0"},
-                          {"mode": "odd", "sound": "1"}, {"mode": "fine", "sound": "0"}, {"mode": "fine", "result": "SKIPPED"})
+                           {"mode": "odd", "sound": "1"}, {"mode": "fine", "sound": "0"}, {"mode": "fine", "result": "SKIPPED"})
         text = table.render(Mistakes.MODES, table.results(report))
         self.assertRegex(text, r"gone +2 +2 +1\n")
         self.assertRegex(text, r"odd +1 +0\n")

@@ -172,6 +172,14 @@ std::vector<Fault> SoundToolkits() {
                         Machine([](auto& t) { t.WriteLibrary("libnvrtc.so.12", ""); })),
               }),
       Showing("unusual variables", {Sound("unusual_variables", Machine(UseUnusualVariables))}),
+      Showing("harmless file on the loader's path",
+              {Sound("library_of_another_machine_first", Machine([](auto& t) {
+                       t.Take("cudart13", "libcudart.so.13"), t.Patch("libcudart.so.13", 18, kForeignMachine);
+                     }))}),
+      Showing("cuBLASLt of another install", {Sound("cublaslt_of_another_folder", Machine([](auto& t) {
+                                                      t.Take("cudart13", "libcublasLt.so.13");
+                                                    }),
+                                                    "cublas-mixed-directories")}),
   });
 }
 
@@ -204,6 +212,7 @@ std::vector<Fault> SoundInstalls() {
                   Sound("jit_only_package_without_a_driver",
                         WithoutDriver([](auto& t) { TakeNewest(t), KeepJitParts(t); }), "cudnn-jit-only"),
               }),
+      Showing("runtime image", {Sound("libraries_without_headers", Cudnn([](auto&) {}))}),
       Showing("installs that never meet",
               {Sound("a_copy_that_nobody_finds", Machine(LeaveACopyThatNobodyFinds))}),
       Showing("headers or metadata of another version",
