@@ -11,17 +11,16 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "cli/compare_command.h"
 #include "cli/copy_to.h"
 #include "cli/facts.h"
 #include "cli/gate.h"
 #include "cli/init.h"
 #include "cli/output_folder.h"
+#include "cli/report_command.h"
 #include "cli/self_test.h"
 #include "cli/session.h"
 #include "model/catalog_rules.h"
-#include "model/verdict.h"
-#include "report/journal.h"
-#include "report/rebuild.h"
 
 namespace cudnn_ci {
 namespace {
@@ -251,41 +250,6 @@ int Explain(const Options& options) {
   return options.json ? PrintJson(ToJson(*found)) : Print(ToText(*found));
 }
 
-int Report(const Options& options) {
-  Options out = options;
-  if (out.output_dir.empty()) {
-    // Beside the journal it came from.
-    const size_t slash = options.journals[0].rfind('/');
-    out.output_dir = slash == std::string::npos ? "." : options.journals[0].substr(0, slash);
-  }
-  OutputPaths paths = ChoosePaths(out);
-  paths.journal.clear();  // it is the source
-  const Result<std::vector<Event>> events = ReadJournal(options.journals[0]);
-  if (!events.ok()) {
-    // Reports that lie beside a record that cannot be read say something else than it. Where there is none,
-    // the name was mistyped.
-    if (access(options.journals[0].c_str(), F_OK) == 0) WithdrawReports({"", "", paths.reports});
-    return Fail(events.error());
-  }
-  const Result<ReportLocks> locks = PrepareReports({"", "", paths.reports}, options.journals);
-  if (!locks.ok()) return Fail(locks.error());
-  RebuildOptions rebuild;
-  rebuild.paths = paths.reports;
-  rebuild.settings.strict_junit = options.strict_junit;
-  rebuild.settings.screen.reports = paths.All();
-  rebuild.console_fd = STDOUT_FILENO;
-  rebuild.console = DetectConsole(STDOUT_FILENO);
-  rebuild.console.screen.reports = paths.All();
-  if (const Status s = RebuildReports(*events, rebuild); !s.ok()) {
-    fprintf(stderr, "cudnn-ci: %s\n", CleanLine(s.error(), 2000).c_str());
-    return 5;
-  }
-  const Summary summary = FoldEvents(*events);
-  const Verdict verdict = Judge(summary);
-  const bool hidden = summary.run && summary.run->report_only && verdict.kind != VerdictKind::kInterrupted;
-  return hidden ? 0 : verdict.exit_code;
-}
-
 int CopyTo(const Options& options) {
   const Result<int> files = CopyTree(options.TreeRoot(), options.copy_target);
   if (!files.ok()) return Fail(files.error());
@@ -335,6 +299,8 @@ int RunCommand(const Options& options) {
       return Explain(options);
     case Command::kReport:
       return Report(options);
+    case Command::kCompare:
+      return CompareRuns(options);
     case Command::kCopyTo:
       return CopyTo(options);
     case Command::kManual:

@@ -57,6 +57,15 @@ bool Gate::Invalid(const std::string& message) {
 bool Gate::PrepareOutput() {
   if (options_.dry_run) return true;
   OutputPaths paths = ChoosePaths(options_);
+  // Before the reports of an earlier run are removed: it may be one of them.
+  if (!options_.baseline.empty()) {
+    Result<RunView> earlier = ReadRun(options_.baseline);
+    if (!earlier.ok()) {
+      WithdrawReports(WithoutInputs(paths, {options_.baseline}));
+      return Invalid("--baseline: " + earlier.error());
+    }
+    baseline_ = std::make_shared<const RunView>(std::move(*earlier));
+  }
   if (const std::string none = NoFilesForReports(); !none.empty()) {
     WithdrawReports(paths);
     return Invalid(none);
@@ -145,6 +154,7 @@ bool Gate::OpenReports() {
   fanout_ = std::make_unique<Fanout>();
   LastScreenOptions screen;
   screen.reports = paths_.All();
+  screen.baseline = baseline_;
   for (auto& reporter : MakeReporters(paths_.reports, {options_.strict_junit, screen})) {
     if (const Status s = reporter->Open(); !s.ok()) return Invalid(s.error());
     fanout_->Add(std::move(reporter));
@@ -304,7 +314,7 @@ void Gate::EmitPlan() {
   if (const std::string& abandoned = session_.discovery().abandoned; !abandoned.empty())
     Emit(FindingReported{{}, HarnessFinding("abandoned", abandoned)});
   for (const Case& c : plan_.cases) Emit(c.planned);
-  Emit(PlanEnd{static_cast<int64_t>(plan_.cases.size()), plan_.sha256});
+  Emit(PlanEnd{static_cast<int64_t>(plan_.cases.size()), plan_.sha256, plan_.whole});
 }
 
 bool Gate::Run() {

@@ -15,6 +15,7 @@
 #include "model/matrix.h"
 #include "model/plan.h"
 #include "report/reporter.h"
+#include "report/run_view.h"
 
 namespace cudnn_ci {
 
@@ -54,9 +55,10 @@ class Gate {
   Matrix matrix_;
   Compatibility compatibility_;
   std::vector<std::string> own_warnings_;  // of what was loaded
-  Variables image_variables_;              // what the image sets itself; known if --image-config is given
-  std::vector<Problem> plugin_problems_;   // with what the plugins declare: nothing is planned then
-  std::string low_limit_;                  // of the runner: nothing is started then
+  std::shared_ptr<const RunView> baseline_;
+  Variables image_variables_;             // what the image sets itself; known if --image-config is given
+  std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then
+  std::string low_limit_;                 // of the runner: nothing is started then
   Plan plan_;
   std::vector<DeviceInfo> devices_;
   std::unique_ptr<Fanout> fanout_;

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/manual.h"
+#include "cli/report_options.h"
 #include "cli/self_test_faults.h"
 #include "cli/shard.h"
 #include "model/image_identity.h"
@@ -101,8 +102,9 @@ void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
          "--stage", [o](const std::string& v) { o->static_stage = v == "static"; },
          "all, or static: only what needs no GPU")
       ->check(CLI::IsMember({"all", "static"}));
-  app->add_option("--shard", *shard, "run part I of N (counts from 1), or auto: from the CI's variables")
-      ->type_name("I/N|auto");
+  app->add_option("--shard", *shard,
+                  "run part I of N (counts from 1); auto, auto/N: from the variables of the CI or scheduler")
+      ->type_name("I/N|auto|auto/N");
   app->add_option("--device", o->device, "which GPUs: all, an index in PCI order, or a UUID")
       ->type_name("all|INDEX|UUID")
       ->check(Device());
@@ -165,6 +167,10 @@ void AddRunOptions(CLI::App* app, Options* o) {
                   "version facts to judge by, in place of those that come with cudnn-ci")
       ->type_name("FILE")
       ->check(Path());
+  app->add_option("--baseline", o->baseline,
+                  "journal or report.json of an earlier run: the last screen says what changed since")
+      ->type_name("FILE")
+      ->check(Path());
   app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");
   app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
 }
@@ -219,7 +225,7 @@ std::vector<std::string> Arguments(const CLI::App& app, const CLI::App& run) {
   const auto is_of_this_place = [](const std::string& name) {
     const std::vector<ReportFormat>& formats = ReportFormats();
     return name == "--output-dir" || name == "--image-config" || name == "--plugin-dir" ||
-           name == "--dry-run" ||
+           name == "--baseline" || name == "--dry-run" ||
            std::any_of(formats.begin(), formats.end(),
                        [&](const ReportFormat& format) { return name == std::string("--") + format.name; });
   };
@@ -277,11 +283,10 @@ std::string UsageProblem(const CLI::App& app, const CLI::App& run, const std::st
   if (const std::string twice = GivenTwice(app, run); !twice.empty())
     return twice + " was given twice, before and behind 'run'; give it once";
   if (std::string vain = GivenInVain(app, run); !vain.empty()) return vain;
-  if (shard == "auto" && !ShardFromEnvironment(&o->shard_index, &o->shard_count))
-    return "--shard auto: none of CI_NODE_INDEX/CI_NODE_TOTAL, GTEST_SHARD_INDEX/GTEST_TOTAL_SHARDS, "
-           "SLURM_ARRAY_TASK_ID/SLURM_ARRAY_TASK_COUNT gives a part; write I/N";
-  if (!shard.empty() && shard != "auto" && !ParseShard(shard, &o->shard_index, &o->shard_count))
-    return "--shard " + CleanLine(shard, 100) + ": write I/N with 1 <= I <= N";
+  if (!shard.empty())
+    if (std::string problem = ReadShard(shard, &o->shard_index, &o->shard_count); !problem.empty())
+      return problem;
+  if (o->one_part && o->journals.size() > 1) return "--partial is for the journal of one part";
   for (const std::string& dir : o->plugin_dirs)
     if (struct stat st{}; stat(dir.c_str(), &st) != 0 || !S_ISDIR(st.st_mode))
       return "--plugin-dir " + CleanLine(dir, 500) + ": not a folder";
@@ -330,14 +335,9 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
   CLI::App* self_test =
       command("self-test", "plant faults into runs of the gate: does it notice?", Command::kSelfTest);
   AddSelfTestOptions(self_test, o);
-  CLI::App* report = command("report", "rebuild the reports from a journal", Command::kReport);
-  report->add_option("JOURNAL", o->journals, "journal.jsonl of a run")->required()->expected(1);
-  report->add_option("--output-dir", o->output_dir, "where to write junit.xml and report.json")
-      ->check(Path());
-  report
-      ->add_option_function<std::string>(
-          "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; }, "rich or strict")
-      ->check(CLI::IsMember({"rich", "strict"}));
+  DeclareReport(
+      command("report", "reports again from a journal, or of several runs as one", Command::kReport), o);
+  DeclareCompare(command("compare", "what changed from one run to another", Command::kCompare), o);
   CLI::App* manual = command("manual", "the manual page, or the completion for bash", Command::kManual);
   manual->add_option("FORMAT", o->manual, "man or bash")->required()->check(CLI::IsMember({"man", "bash"}));
   return run;

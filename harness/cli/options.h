@@ -11,7 +11,19 @@
 
 namespace cudnn_ci {
 
-enum class Command { kRun, kList, kPlugins, kFacts, kExplain, kReport, kCopyTo, kSelfTest, kManual, kInit };
+enum class Command {
+  kRun,
+  kList,
+  kPlugins,
+  kFacts,
+  kExplain,
+  kReport,
+  kCompare,
+  kCopyTo,
+  kSelfTest,
+  kManual,
+  kInit
+};
 
 struct Options {
   Command command = Command::kRun;
@@ -23,8 +35,9 @@ struct Options {
   std::string subject_image;  // the image under test by digest; empty: nobody said
   std::string image_config;   // file with its configuration; empty: none
   std::string compatibility;  // table of version facts; empty: the one that comes with cudnn-ci
+  std::string baseline;       // journal or report.json of the run to compare with; empty: none
   // What the run was asked for, as words that ask for it again: without the places of reports,
-  // image_config and plugin_dirs.
+  // image_config, baseline and plugin_dirs.
   std::vector<std::string> arguments;
   std::string output_dir;                           // as given; empty: the default, or none
   std::map<std::string, std::string> report_paths;  // as given, by the name of ReportFormats()
@@ -47,6 +60,11 @@ struct Options {
   bool all_findings = false;                                     // explain --all
   bool all_facts = false;                                        // facts --all
   std::vector<std::string> journals;                             // report
+  std::vector<std::string> require;                              // report: types of GPU; empty: no such merge
+  bool one_part = false;                                         // report: a shard's own reports
+  bool page = false;                                             // report: one page of many images
+  std::vector<std::string> compared, again;                      // compare: old and new; more of the old
+  bool markdown = false;                                         // compare
   std::string copy_target;                                       // copy-to
   std::string manual;                                            // manual: its text
   std::string init_file = "cudnn-ci.json", init_name = "image";  // init

@@ -229,8 +229,9 @@ bool IsSameFile(const std::string& a, const std::string& b) {
   return stat(a.c_str(), &x) == 0 && stat(b.c_str(), &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-// The places of reports that are none of the files a command reads.
-OutputPaths Without(OutputPaths paths, const std::vector<std::string>& inputs) {
+}  // namespace
+
+OutputPaths WithoutInputs(OutputPaths paths, const std::vector<std::string>& inputs) {
   const auto is_input = [&](const std::string& path) {
     return std::any_of(inputs.begin(), inputs.end(),
                        [&](const std::string& input) { return IsSameFile(path, input); });
@@ -240,14 +241,12 @@ OutputPaths Without(OutputPaths paths, const std::vector<std::string>& inputs) {
   return paths;
 }
 
-}  // namespace
-
 Result<ReportLocks> PrepareReports(const OutputPaths& paths, const std::vector<std::string>& inputs) {
   Result<ReportLocks> locks{ReportLocks()};
   const Status status = Prepare(paths, inputs, &*locks);
   if (status.ok()) return locks;
   locks = ReportLocks();  // let go, to take one by one what can be had
-  WithdrawReports(Without(paths, inputs));
+  WithdrawReports(WithoutInputs(paths, inputs));
   return Error{status.error()};
 }
 

@@ -59,6 +59,9 @@ void RemoveReports(const OutputPaths& paths);
 // The same for who does not: leaves alone what another run is writing.
 void WithdrawReports(const OutputPaths& paths);
 
+// The places of reports that are none of the files a command reads.
+OutputPaths WithoutInputs(OutputPaths paths, const std::vector<std::string>& inputs);
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_CLI_OUTPUT_FOLDER_H_

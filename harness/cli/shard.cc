@@ -2,42 +2,80 @@
 
 #include <stdlib.h>
 
-namespace cudnn_ci {
+#include "base/text.h"
 
-bool ParseShard(const std::string& text, int* index, int* count) {
+namespace cudnn_ci {
+namespace {
+
+constexpr int kMostShards = 100'000;
+
+// The whole text as a number; false when it is none.
+bool Number(const std::string& text, int* out) {
   char* end = nullptr;
-  const long i = strtol(text.c_str(), &end, 10);
-  if (end == text.c_str() || *end != '/') return false;
-  const char* second = end + 1;
-  const long n = strtol(second, &end, 10);
-  if (end == second || *end != '\0' || n < 1 || n > 100000 || i < 1 || i > n) return false;
-  *index = static_cast<int>(i);
-  *count = static_cast<int>(n);
+  const long n = strtol(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || n < -kMostShards || n > kMostShards) return false;
+  *out = static_cast<int>(n);
   return true;
 }
 
-bool ShardFromEnvironment(int* index, int* count) {
-  const auto number = [](const char* name, int* out) {
-    const char* v = getenv(name);
-    if (!v || !*v) return false;
-    char* end = nullptr;
-    const long n = strtol(v, &end, 10);
-    *out = static_cast<int>(n);
-    return *end == '\0';
-  };
-  int i = 0, n = 0, low = 0;
-  if (number("CI_NODE_INDEX", &i) && number("CI_NODE_TOTAL", &n)) {
+bool Variable(const char* name, int* out) {
+  const char* value = getenv(name);
+  return value && Number(value, out);
+}
+
+// Index and count of the first system that gives both.
+bool FromEnvironment(int* index, int* count) {
+  int i = 0, low = 0;
+  if (Variable("CI_NODE_INDEX", &i) && Variable("CI_NODE_TOTAL", count)) {
     *index = i;
-  } else if (number("GTEST_SHARD_INDEX", &i) && number("GTEST_TOTAL_SHARDS", &n)) {
+  } else if (Variable("GTEST_SHARD_INDEX", &i) && Variable("GTEST_TOTAL_SHARDS", count)) {
     *index = i + 1;
-  } else if (number("SLURM_ARRAY_TASK_ID", &i) && number("SLURM_ARRAY_TASK_COUNT", &n)) {
-    number("SLURM_ARRAY_TASK_MIN", &low);
+  } else if (Variable("SLURM_ARRAY_TASK_ID", &i) && Variable("SLURM_ARRAY_TASK_COUNT", count)) {
+    Variable("SLURM_ARRAY_TASK_MIN", &low);
     *index = i - low + 1;
   } else {
     return false;
   }
-  *count = n;
-  return n >= 1 && *index >= 1 && *index <= n;
+  return true;
+}
+
+bool IsPart(int index, int count) { return count >= 1 && index >= 1 && index <= count; }
+
+constexpr char kVariables[] =
+    "CI_NODE_INDEX/CI_NODE_TOTAL, GTEST_SHARD_INDEX/GTEST_TOTAL_SHARDS, "
+    "SLURM_ARRAY_TASK_ID/SLURM_ARRAY_TASK_COUNT";
+
+// "auto/N": the number is the caller's, and who knows one too must agree.
+std::string ReadAutoOf(const std::string& number, int* index, int* count) {
+  int wanted = 0, known = 0, i = 0;
+  if (!Number(number, &wanted) || wanted < 1)
+    return "--shard auto/" + CleanLine(number, 100) + ": write auto/N";
+  if (Variable("JOB_COMPLETION_INDEX", &i)) {
+    *index = i + 1;
+  } else if (!FromEnvironment(index, &known)) {
+    return "--shard auto/" + number + ": none of JOB_COMPLETION_INDEX, " + kVariables +
+           " gives a part; write I/N";
+  } else if (known != wanted) {
+    return "--shard auto/" + number + ": the variables tell of " + std::to_string(known) + " parts";
+  }
+  *count = wanted;
+  if (IsPart(*index, wanted)) return "";
+  return "--shard auto/" + number + ": the variables give part " + std::to_string(*index);
+}
+
+}  // namespace
+
+std::string ReadShard(const std::string& text, int* index, int* count) {
+  if (text == "auto") {
+    if (FromEnvironment(index, count) && IsPart(*index, *count)) return "";
+    return std::string("--shard auto: none of ") + kVariables + " gives a part; write I/N";
+  }
+  const size_t slash = text.find('/');
+  const std::string first = text.substr(0, slash);
+  const std::string second = slash == std::string::npos ? "" : text.substr(slash + 1);
+  if (first == "auto") return ReadAutoOf(second, index, count);
+  if (Number(first, index) && Number(second, count) && IsPart(*index, *count)) return "";
+  return "--shard " + CleanLine(text, 100) + ": write I/N with 1 <= I <= N";
 }
 
 }  // namespace cudnn_ci

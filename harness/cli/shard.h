@@ -6,12 +6,10 @@
 
 namespace cudnn_ci {
 
-// "2/4". False, and nothing set, when it is none.
-bool ParseShard(const std::string& text, int* index, int* count);
-
-// From the variables of GitLab's parallel jobs (from 1), GoogleTest and Slurm (from 0 or a minimum). False
-// when there are none, or when they name no part.
-bool ShardFromEnvironment(int* index, int* count);
+// What --shard says: "2/4"; "auto", from the variables of GitLab's parallel jobs (from 1), GoogleTest and
+// Slurm (from 0 or a minimum); "auto/4" where the number of parts is in no variable, from the same and from
+// that of a Kubernetes Indexed Job (from 0). Sets both and returns nothing, or returns why it is no part.
+std::string ReadShard(const std::string& text, int* index, int* count);
 
 }  // namespace cudnn_ci
 

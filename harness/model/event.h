@@ -56,6 +56,18 @@ struct VersionTable {
   bool operator==(const VersionTable&) const = default;
 };
 
+// A run that a merged one was made of: a shard, or the run on one type of GPU.
+struct RunPart {
+  std::string name;  // "2/4", "t4"
+  std::string run_id, timestamp, hostname;
+  std::string driver;             // its version; empty: none was found
+  std::vector<std::string> gpus;  // models, of the GPUs that were used
+  std::string command_line;       // for a reproduction on this type of GPU
+  std::string verdict;            // of this part alone, by its name; "missing": there is no record of it
+  double seconds = 0;             // 0: it did not come to its end
+  bool operator==(const RunPart&) const = default;
+};
+
 // Every event has the name it bears in the journal.
 
 struct RunStarted {
@@ -84,6 +96,9 @@ struct RunStarted {
   std::string partial;                  // why this run is not a whole verdict ("filtered", ...); empty: whole
   bool report_only = false;
   int shard_index = 0, shard_count = 0;  // 0: not sharded
+  // What the runs were that this one was merged from: "shards", "gpus"; empty: it is one run.
+  std::string merged_by;
+  std::vector<RunPart> parts;  // in order; empty unless merged
 };
 
 // A waiver of the matrix, in its order; after RunStarted. One event each: there may be thousands.
@@ -101,6 +116,9 @@ struct CasePlanned {
   bool prerequisite = false;  // pulled in, not asked for by the matrix or the filter
   double timeout_s = 0;
   int entry = -1;  // index of the matrix entry it comes from; -1: pulled in
+  // In the whole plan, from 0, whatever part of it this run is: by it a merge finds the plan's order again.
+  // -1: not recorded.
+  int place = -1;
   std::vector<SkipKind> allow_skip;
   bool allow_flaky = false;  // a pass on retry counts as passed
   Params params;
@@ -110,6 +128,9 @@ struct PlanEnd {
   static constexpr const char* kName = "PlanEnd";
   int64_t count = 0;
   std::string plan_sha256;
+  // Cases of the whole plan, before it was dealt to shards; what has a higher place (plugin.facts) stands in
+  // every shard. -1: not recorded.
+  int64_t whole = -1;
 };
 
 struct WorkerStarted {

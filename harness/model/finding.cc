@@ -121,6 +121,10 @@ constexpr Declaration kDeclarations[] = {
      "alone."},
     {"not-run", kError, Blame::kUndetermined, "a planned case has no outcome",
      "Pipeline owner: the run ended early; the last lines of the journal say why. Run again."},
+    {"part-missing", kError, Blame::kUndetermined,
+     "a shard of the run, or the run on a required type of GPU, is missing or did not come to its end",
+     "Pipeline owner: look at the job that should have written its journal; run that part again, and merge "
+     "again."},
     {"leaked-process", kWarning, Blame::kHarness, "the check left a process running",
      "Plugin author: wait for children before the check returns; start them through run_child."},
     {"report-not-written", kError, Blame::kHarness, "a report could not be written",

@@ -103,12 +103,14 @@ void AppendText(std::string_view text, std::string* out) {
   *out += text;
 }
 
-std::string CanonicalText(const std::vector<Case>& cases) {
+}  // namespace
+
+std::string PlanFingerprint(const std::vector<const CasePlanned*>& cases) {
   std::string text;
-  for (const Case& c : cases) {
-    AppendText(c.planned.ref.id, &text);
-    AppendText(c.planned.ref.device, &text);
-    for (const auto& [name, value] : c.planned.params) {
+  for (const CasePlanned* planned : cases) {
+    AppendText(planned->ref.id, &text);
+    AppendText(planned->ref.device, &text);
+    for (const auto& [name, value] : planned->params) {
       // The id holds plain parameters already; a shape's fields and what fits no id it does not.
       const bool scalar = !std::holds_alternative<std::string>(value) &&
                           !std::holds_alternative<std::vector<std::string>>(value) &&
@@ -121,10 +123,8 @@ std::string CanonicalText(const std::vector<Case>& cases) {
     }
     text += '\n';
   }
-  return text;
+  return Sha256Hex(text);
 }
-
-}  // namespace
 
 std::string CaseIdOf(std::string_view check,
                      const std::vector<std::pair<std::string_view, std::string_view>>& parts) {
@@ -183,6 +183,17 @@ void SettleWithoutDevice(const std::string& why, std::vector<Case>* cases) {
   }
 }
 
+// Gives the cases of a whole plan their places; returns the fingerprint.
+std::string FingerprintAndNumber(std::vector<Case>* cases) {
+  std::vector<const CasePlanned*> planned;
+  planned.reserve(cases->size());
+  for (Case& c : *cases) {
+    c.planned.place = static_cast<int>(planned.size());
+    planned.push_back(&c.planned);
+  }
+  return PlanFingerprint(planned);
+}
+
 // A plugin whose facts crashed, hung or got no process: how many GPUs there are, or what the image holds, is
 // not known, and nobody may take the rest for the whole. Blame follows the plugin's lowest layer.
 std::vector<Case> FactsCases(const PlanInput& input) {
@@ -234,8 +245,11 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
   cases = Select(options, std::move(cases));
   plan.not_gated = NotGated(input, cases);
   plan.partial = Partial(options, cases);
-  // Before the cases are dealt: all shards of a run carry the same fingerprint, so a merge can tell.
-  plan.sha256 = Sha256Hex(CanonicalText(cases));
+  // Before the cases are dealt: all shards of a run carry the same fingerprint and places, so a merge can
+  // tell whether they are of one plan, and put them together again.
+  plan.sha256 = FingerprintAndNumber(&cases);
+  plan.whole = static_cast<int64_t>(cases.size());
+  for (size_t i = 0; i < facts.size(); ++i) facts[i].planned.place = static_cast<int>(cases.size() + i);
   plan.cases = Deal(options, std::move(cases));
   std::move(facts.begin(), facts.end(), std::back_inserter(plan.cases));
   if (!options.no_device.empty()) SettleWithoutDevice(options.no_device, &plan.cases);

@@ -40,7 +40,8 @@ struct Plan {
   std::vector<std::string> warnings;
   // "filtered", "shard 2/4", "static stage", "without --disturb (host.fill)"; empty: whole.
   std::string partial;
-  std::string sha256;  // over ids, devices and parameters
+  std::string sha256;  // PlanFingerprint of the whole plan, before it was dealt to shards
+  int64_t whole = 0;   // cases of the whole plan
 };
 
 // A value that no machine could run: its plugin's word while the plan is made.
@@ -75,6 +76,10 @@ struct PlanOptions {
 // not be loaded.
 std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Catalog& catalog,
                                                   const PlanOptions& options);
+
+// What tells plans apart: SHA-256, in hex, over ids, devices and parameters of the cases of a whole plan in
+// its order. `plugin.facts` cases are not among them.
+std::string PlanFingerprint(const std::vector<const CasePlanned*>& cases);
 
 // "conv.forward[dtype=float16,shape=stem]" from the bound parameters without shape fields; `subject` and
 // `name` are added when not empty.

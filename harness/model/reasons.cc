@@ -180,7 +180,7 @@ const CaseRecord* RootBlocker(const Summary& summary, const CaseRecord& record) 
     const CaseRecord* next = summary.Find({by, device});
     if (!next) next = summary.Find({by, ""});
     if (!next) next = summary.Find({by, "gpu0"});
-    const size_t at_sign = by.rfind("@gpu");
+    const size_t at_sign = by.rfind('@');
     if (!next && at_sign != std::string::npos) {
       next = summary.Find({by.substr(0, at_sign), by.substr(at_sign + 1)});
     }

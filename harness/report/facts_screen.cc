@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "base/text.h"
-#include "report/page.h"
+#include "report/text_page.h"
 
 namespace cudnn_ci {
 namespace {
@@ -25,7 +25,7 @@ std::string FolderOf(const std::string& path) {
 // Rows under one label; what is beyond the bound is counted.
 class Section {
  public:
-  Section(const char* label, size_t most, Page* page) : label_(label), most_(most), page_(page) {}
+  Section(const char* label, size_t most, TextPage* page) : label_(label), most_(most), page_(page) {}
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
   ~Section() {
@@ -39,7 +39,7 @@ class Section {
  private:
   const std::string label_;
   const size_t most_;
-  Page* const page_;
+  TextPage* const page_;
   size_t rows_ = 0;
 };
 
@@ -211,7 +211,7 @@ void AddChoice(const AutoChoice& choice, Section* section) {
 }  // namespace
 
 std::string FactsScreen(const Inventory& inventory, const FactsScreenOptions& options) {
-  Page page(options.width);
+  TextPage page(options.width);
   const auto section = [&](const char* label, const auto& fill, size_t most = kMostRows) {
     Section rows(label, options.bounded ? most : SIZE_MAX, &page);
     fill(&rows);

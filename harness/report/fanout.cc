@@ -26,6 +26,10 @@ void Fanout::Deliver(EventBody body) {
   }
 }
 
+void Fanout::Replay(const Event& event) {
+  for (Slot& slot : slots_) slot.reporter->Replay(event);
+}
+
 // Ends: every round but the last loses a reporter.
 void Fanout::RecordFailures() {
   while (recorded_ < failures_.size()) {

@@ -1,5 +1,6 @@
 #include "report/formats.h"
 
+#include "report/html.h"
 #include "report/json.h"
 #include "report/junit.h"
 #include "report/own_reports.h"
@@ -38,12 +39,17 @@ std::unique_ptr<Reporter> MakeJson(const std::string& path, const ReportSettings
   return std::make_unique<JsonReporter>(path);
 }
 
+std::unique_ptr<Reporter> MakeHtml(const std::string& path, const ReportSettings& settings) {
+  return std::make_unique<HtmlReporter>(path, settings.screen);
+}
+
 }  // namespace
 
 const std::vector<ReportFormat>& ReportFormats() {
   static const std::vector<ReportFormat> kFormats = {
       {"junit", "JUnit XML to this file", "junit.xml", true, BeginsJunit, MakeJunit},
       {"json", "report.json to this file", "report.json", false, BeginsJson, MakeJson},
+      {"html", "report.html to this file", "report.html", false, BeginsHtml, MakeHtml},
   };
   return kFormats;
 }

@@ -43,6 +43,13 @@ void Fields(Io& io, E& e) {
   io("environment", e.environment), io("not_gated", e.not_gated);
   io("warnings", e.warnings), io("plugins", e.plugins), io("partial", e.partial);
   io("report_only", e.report_only), io("shard_index", e.shard_index), io("shard_count", e.shard_count);
+  io("merged_by", e.merged_by), io("parts", e.parts);
+}
+template <class Io, Like<RunPart> E>
+void Fields(Io& io, E& e) {
+  io("name", e.name), io("run_id", e.run_id), io("timestamp", e.timestamp), io("hostname", e.hostname);
+  io("driver", e.driver), io("gpus", e.gpus), io("command_line", e.command_line), io("verdict", e.verdict);
+  io("seconds", e.seconds);
 }
 template <class Io, Like<VersionTable> E>
 void Fields(Io& io, E& e) {
@@ -61,12 +68,13 @@ void Fields(Io& io, E& e) {
   io.Ref(e.ref);
   io("check", e.check), io("plugin", e.plugin), io("subject", e.subject), io("layer", e.layer);
   io("required", e.required), io("prerequisite", e.prerequisite), io("timeout_s", e.timeout_s);
-  io("entry", e.entry), io("allow_skip", e.allow_skip), io("allow_flaky", e.allow_flaky);
+  io("entry", e.entry), io("place", e.place), io("allow_skip", e.allow_skip),
+      io("allow_flaky", e.allow_flaky);
   io("params", e.params);
 }
 template <class Io, Like<PlanEnd> E>
 void Fields(Io& io, E& e) {
-  io("count", e.count), io("plan_sha256", e.plan_sha256);
+  io("count", e.count), io("plan_sha256", e.plan_sha256), io("whole", e.whole);
 }
 template <class Io, Like<WorkerStarted> E>
 void Fields(Io& io, E& e) {

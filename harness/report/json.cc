@@ -125,6 +125,26 @@ void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
   out->EndObject();
 }
 
+// What a merged run was made of; nothing for any other.
+void PutMerged(JsonText* out, const RunStarted& run) {
+  if (run.merged_by.empty()) return;
+  out->Key("merged").BeginObject();
+  PutText(out, "by", run.merged_by);
+  out->Key("parts").BeginArray();
+  for (const RunPart& part : run.parts) {
+    out->BeginCompactObject();
+    PutText(out, "name", part.name);
+    PutText(out, "verdict", part.verdict);
+    PutText(out, "run_id", part.run_id);
+    PutText(out, "timestamp", part.timestamp);
+    PutText(out, "hostname", part.hostname);
+    PutTextOrNull(out, "driver", part.driver);
+    out->Key("gpus").Strings(part.gpus);
+    out->Key("seconds").Double(part.seconds).EndObject();
+  }
+  out->EndArray().EndObject();
+}
+
 void PutRun(JsonText* out, const Summary& summary) {
   const RunStarted run = summary.run.value_or(RunStarted{});
   PutJudged(out, summary, run);
@@ -141,6 +161,7 @@ void PutRun(JsonText* out, const Summary& summary) {
   out->Key("shard_index").Int(run.shard_index).Key("shard_count").Int(run.shard_count);
   out->Key("workers").Int(summary.workers);
   PutTextOrNull(out, "cancelled", summary.cancelled ? TextOf(*summary.cancelled) : "");
+  PutMerged(out, run);
   out->EndObject();
   const Totals totals = Count(summary);
   out->Key("totals").BeginCompactObject().Key("planned").Int(totals.planned).Key("passed").Int(totals.passed);

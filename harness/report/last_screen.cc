@@ -7,14 +7,18 @@
 
 #include "base/text.h"
 #include "model/fact_keys.h"
+#include "model/merge.h"
 #include "model/reasons.h"
 #include "report/case_text.h"
-#include "report/page.h"
+#include "report/compare.h"
+#include "report/parts_text.h"
+#include "report/text_page.h"
 
 namespace cudnn_ci {
 namespace {
 
 constexpr size_t kMaxListed = 8;
+constexpr size_t kMaxTableRows = 20;
 
 const char* WhoActs(Blame blame) {
   switch (blame) {
@@ -48,7 +52,7 @@ std::string CountsText(const Totals& t) {
 }
 
 // Equal reasons once, with how many cases they stand for.
-void AddGrouped(const std::map<std::string, int64_t>& groups, const char* label, Page* page) {
+void AddGrouped(const std::map<std::string, int64_t>& groups, const char* label, TextPage* page) {
   size_t listed = 0;
   for (const auto& [reason, count] : groups) {
     if (listed == kMaxListed) {
@@ -59,7 +63,7 @@ void AddGrouped(const std::map<std::string, int64_t>& groups, const char* label,
   }
 }
 
-void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
+void AddRootCause(const Summary& summary, const Verdict& verdict, TextPage* page) {
   const RootCause& root = *verdict.root_cause;
   page->Item("root cause",
              FindingName(root.finding) +
@@ -119,7 +123,7 @@ std::vector<OtherError> OtherErrors(const Summary& summary, const RootCause& roo
 
 // What to look at when the root cause is repaired. A runner at fault is never cut away: it may explain all
 // else.
-void AddOtherErrors(const Summary& summary, const RootCause& root, Page* page) {
+void AddOtherErrors(const Summary& summary, const RootCause& root, TextPage* page) {
   size_t listed = 0, left_out = 0;
   for (const OtherError& other : OtherErrors(summary, root)) {
     if (listed >= kMaxListed && other.blame != Blame::kRunner) {
@@ -131,7 +135,7 @@ void AddOtherErrors(const Summary& summary, const RootCause& root, Page* page) {
   if (left_out > 0) page->Item("", "and " + Counted(static_cast<int64_t>(left_out), "more reasons"));
 }
 
-void AddNotJudged(const Summary& summary, Page* page) {
+void AddNotJudged(const Summary& summary, TextPage* page) {
   std::map<std::string, int64_t> skipped;
   std::vector<const CaseRecord*> waived;
   for (const CaseRecord& record : summary.cases) {
@@ -175,7 +179,7 @@ std::string WithCase(const std::string& command_line, const std::string& case_id
 }
 
 // Who has set which variable, a line for each.
-void AddEnvironment(const RunStarted& run, Page* page) {
+void AddEnvironment(const RunStarted& run, TextPage* page) {
   std::map<std::string, std::vector<std::string>> names;
   for (const auto& [name, by] : run.environment) names[by].push_back(name);
   bool first = true;
@@ -223,11 +227,13 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
         "gpu", device.name + ": " + device.model + ", compute capability " + device.compute_capability);
   }
   if (run.devices.empty()) judged.emplace_back("gpu", "none was found");
-  judged.emplace_back("driver", fact_or(kDriverVersionFact));
+  const std::string drivers = DriversOfParts(run);
+  judged.emplace_back("driver", drivers.empty() ? fact_or(kDriverVersionFact) : drivers);
   judged.emplace_back("matrix", run.matrix_name + " (" + run.matrix_path + ", sha256 " +
                                     run.matrix_sha256.substr(0, 16) + ")");
   if (const VersionTable& table = run.compatibility; !table.as_of.empty())
     judged.emplace_back("versions", "facts as of " + table.as_of + ", sha256 " + table.sha256.substr(0, 16));
+  for (auto& line : PartsJudged(run)) judged.push_back(std::move(line));
   return judged;
 }
 
@@ -265,15 +271,22 @@ std::string VerdictLine(const Summary& summary, const Verdict& verdict) {
 }
 
 std::string Reproduction(const Summary& summary, const std::string& case_id) {
-  return summary.run ? WithCase(summary.run->command_line, case_id) : "";
+  if (!summary.run) return "";
+  std::string there;
+  if (const RunPart* part = PartOfCase(*summary.run, case_id, &there))
+    return WithCase(part->command_line, there);
+  return WithCase(summary.run->command_line, case_id);
 }
 
 std::string ContainerReproduction(const Summary& summary, const std::string& case_id) {
-  return summary.run ? WithCase(summary.run->container_command, case_id) : "";
+  if (!summary.run) return "";
+  std::string there;
+  const bool of_part = PartOfCase(*summary.run, case_id, &there) != nullptr;
+  return WithCase(summary.run->container_command, of_part ? there : case_id);
 }
 
 std::string LastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options) {
-  Page page(options.width);
+  TextPage page(options.width);
   const char* on = verdict.kind == VerdictKind::kPassed ? "\x1b[1;32m" : "\x1b[1;31m";
   const std::string headline = Headline(summary, verdict);
   page.Line("");
@@ -287,8 +300,15 @@ std::string LastScreen(const Summary& summary, const Verdict& verdict, const Las
     AddOtherErrors(summary, *verdict.root_cause, &page);
     page.Gap();
   }
+  const std::vector<std::string> table = PartsTable(summary, kMaxTableRows);
+  for (const std::string& line : table) page.Line("  " + line);
+  if (!table.empty()) page.Gap();
   page.Item("cases", CountsText(Count(summary)));
   AddNotJudged(summary, &page);
+  if (options.baseline)
+    for (const auto& [label, value] :
+         CompareLines(Compare(*options.baseline, ViewOf(summary)), *options.baseline, kMaxListed))
+      page.Item(label, value);
   page.Item("retry", RetryText(summary, verdict));
   if (verdict.root_cause) {
     const std::string command = Reproduction(summary, verdict.root_cause->case_id);

@@ -3,10 +3,12 @@
 #ifndef CUDNN_CI_REPORT_LAST_SCREEN_H_
 #define CUDNN_CI_REPORT_LAST_SCREEN_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "model/verdict.h"
+#include "report/run_view.h"
 
 namespace cudnn_ci {
 
@@ -14,6 +16,8 @@ struct LastScreenOptions {
   std::vector<std::string> reports;  // where the reports are
   bool color = false;                // SGR sequences around the verdict
   size_t width = 110;                // columns
+  // An earlier run, to say what changed since; null: none.
+  std::shared_ptr<const RunView> baseline = nullptr;
 };
 
 // Many lines, each with a line feed; the very last is VerdictLine.

@@ -1,45 +1,126 @@
+// One page of many images. See page.h.
 #include "report/page.h"
 
-#include <algorithm>
+#include <sys/stat.h>
+#include <time.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <tuple>
+
+#include "base/file.h"
 #include "base/text.h"
+#include "report/assets/assets.h"
+#include "report/html_text.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr size_t kLabelWidth = 14;
+constexpr char kMark[] = "cudnn-ci page";
 
-std::string Margin(const std::string& label) {
-  std::string margin = "  " + label;
-  margin.resize(std::max(margin.size() + 1, kLabelWidth), ' ');
-  return margin;
+// "2026-01-31T10:00:00Z" as seconds since 1970; -1 when it is no such text.
+int64_t SecondsOf(const std::string& timestamp) {
+  if (timestamp.size() != 20 || timestamp[10] != 'T' || timestamp[19] != 'Z') return -1;
+  const auto number = [&](size_t at, size_t length) { return atoi(timestamp.substr(at, length).c_str()); };
+  tm t{};
+  t.tm_year = number(0, 4) - 1900;
+  t.tm_mon = number(5, 2) - 1;
+  t.tm_mday = number(8, 2);
+  t.tm_hour = number(11, 2);
+  t.tm_min = number(14, 2);
+  t.tm_sec = number(17, 2);
+  return static_cast<int64_t>(timegm(&t));
+}
+
+std::string AgeText(const std::string& timestamp, int64_t now_s) {
+  const int64_t then = SecondsOf(timestamp);
+  if (then < 0) return "unknown";
+  const int64_t age = now_s - then;
+  if (age < 0) return "in the future";
+  if (age < 3600) return std::to_string(age / 60) + " min";
+  if (age < 48 * 3600) return std::to_string(age / 3600) + " h";
+  return std::to_string(age / 86400) + " days";
+}
+
+// Whether the row may be shown as good: a whole run that came to its end, was to gate, and passed.
+bool IsGood(const PageRow& row) {
+  const RunView& v = row.view;
+  return row.problem.empty() && v.verdict == "passed" && v.exit_code == 0 && v.complete &&
+         v.partial.empty() && !v.report_only;
+}
+
+std::string VerdictText(const PageRow& row) {
+  if (!row.problem.empty()) return "unreadable";
+  std::string text = row.view.verdict;
+  if (!row.view.blame.empty()) text += " (" + row.view.blame + ")";
+  if (!row.view.complete) text += ", incomplete";
+  if (!row.view.partial.empty()) text += ", partial: " + row.view.partial;
+  if (row.view.report_only) text += ", not gating";
+  return text;
+}
+
+// Of a verdict that is none of ours the class is not taken from the file.
+std::string ClassOf(const PageRow& row) {
+  if (IsGood(row)) return "passed";
+  return row.problem.empty() && row.view.verdict != "failed" ? "warn" : "failed";
+}
+
+std::string CudnnText(const RunView& view) {
+  std::vector<std::string> texts;
+  for (const auto& [label, value] : view.libraries) {
+    constexpr std::string_view kOf = "cuDNN of ", kFrom = " from";
+    const bool path = label.size() > kFrom.size() && label.substr(label.size() - kFrom.size()) == kFrom;
+    if (label.compare(0, kOf.size(), kOf) != 0 || path) continue;
+    const std::string subject = label.substr(kOf.size());
+    texts.push_back(subject == "system" ? value : subject + ": " + value);
+  }
+  return texts.empty() ? "-" : Join(texts, ", ");
+}
+
+std::string Cell(const std::string& text) { return "<td>" + HtmlLine(text.empty() ? "-" : text) + "</td>"; }
+
+std::string RowHtml(const PageRow& row, int64_t now_s) {
+  const RunView& v = row.view;
+  std::string cause = row.problem.empty() ? v.headline_cause : row.problem;
+  if (!v.root_case.empty()) cause += " in " + v.root_case;
+  std::string gpus = v.gpus.empty() ? "none" : v.gpus[0];
+  if (v.gpus.size() > 1) gpus += " x " + std::to_string(v.gpus.size());
+  return "<tr><td class=\"" + ClassOf(row) + "\"><strong>" + HtmlLine(VerdictText(row)) +
+         "</strong></td><td>" +
+         HtmlLine(v.image.empty() || v.image == "unidentified" ? row.source : v.image) +
+         "<br><span class=\"soft mono\">" + HtmlLine(row.source) + "</span></td>" + Cell(cause) +
+         Cell(CudnnText(v)) + Cell(gpus) + Cell(v.driver) + Cell(v.matrix) + "<td title=\"" +
+         HtmlLine(v.timestamp) + "\">" + HtmlLine(AgeText(v.timestamp, now_s)) + "</td></tr>\n";
 }
 
 }  // namespace
 
-Page::Page(size_t width) : width_(std::max<size_t>(width, 60)) {}
-
-void Page::Item(const std::string& label, const std::string& value, size_t hang) {
-  std::string line = Margin(label);
-  size_t column = line.size();
-  bool first = true;
-  for (const std::string& word : Split(CleanLine(value, 4000), ' ')) {
-    if (!first && column + 1 + word.size() > width_) {
-      Line(line);
-      line = std::string(kLabelWidth + hang, ' ');
-      column = line.size();
-      first = true;
-    }
-    if (!first) line += ' ', ++column;
-    line += word;
-    column += word.size();
-    first = false;
-  }
-  Line(line);
+bool IsOwnPage(const std::string& path) {
+  struct stat st {};
+  if (lstat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) return false;
+  const std::string head = std::string("<!DOCTYPE html>\n<!--") + kMark;
+  return st.st_size == 0 || ReadSmallFile(path, head.size()) == head;
 }
 
-void Page::Verbatim(const std::string& label, const std::string& value) {
-  Line(Margin(label) + CleanLine(value, 8000));
+std::string RenderPage(std::vector<PageRow> rows, int64_t now_s) {
+  std::stable_sort(rows.begin(), rows.end(), [](const PageRow& a, const PageRow& b) {
+    const auto key = [](const PageRow& row) {
+      return std::make_tuple(IsGood(row), row.view.image, row.source);
+    };
+    return key(a) < key(b);
+  });
+  const auto good = std::count_if(rows.begin(), rows.end(), IsGood);
+  const std::string counts = std::to_string(good) + " of " + std::to_string(rows.size()) + " passed";
+  std::string page = HtmlHead(kMark, "cudnn-ci: " + counts, kPageStyle, "");
+  page +=
+      "<h1>Images</h1>\n<p class=\"" +
+      std::string(good == static_cast<int64_t>(rows.size()) ? "passed" : "failed") + "\"><strong>" + counts +
+      "</strong></p>\n<div class=\"scroll\"><table>\n<thead><tr><th>verdict</th><th>image</th>"
+      "<th>root cause</th><th>cuDNN</th><th>GPU</th><th>driver</th><th>matrix</th><th>age</th></tr></thead>\n"
+      "<tbody>\n";
+  for (const PageRow& row : rows) page += RowHtml(row, now_s);
+  return page + "</tbody>\n</table></div>\n</body>\n</html>\n";
 }
 
 }  // namespace cudnn_ci

@@ -1,33 +1,28 @@
-// Text for a person: labelled paragraphs, wrapped to a width. What the last screen and the screen of facts
-// are made of.
+// One page of many images: what became of each, and how long ago.
 #ifndef CUDNN_CI_REPORT_PAGE_H_
 #define CUDNN_CI_REPORT_PAGE_H_
 
-#include <cstddef>
+#include <cstdint>
 #include <string>
-#include <utility>
+#include <vector>
+
+#include "report/run_view.h"
 
 namespace cudnn_ci {
 
-// Texts come from anywhere: they are cleaned (CleanLine) and bounded here.
-class Page {
- public:
-  // In columns, at least 60.
-  explicit Page(size_t width);
-
-  void Line(const std::string& line) { text_ += line + "\n"; }
-  void Gap() { text_ += "\n"; }
-  // `label` stands in the margin of the first line; the lines behind it are indented by `hang` more. A word
-  // longer than a line is not broken: ids, paths and commands must stay fit for copying.
-  void Item(const std::string& label, const std::string& value, size_t hang = 0);
-  // As it is, for text to copy.
-  void Verbatim(const std::string& label, const std::string& value);
-  std::string Take() { return std::move(text_); }
-
- private:
-  size_t width_;
-  std::string text_;
+// A run to be shown, or why there is none.
+struct PageRow {
+  std::string source;   // the folder
+  RunView view;         // of its record
+  std::string problem;  // why it could not be read; empty: it was
 };
+
+// The whole document: red rows first, then by image. `now_s`: seconds since 1970, from which ages are
+// counted.
+std::string RenderPage(std::vector<PageRow> rows, int64_t now_s);
+
+// Whether the file is such a page, of this version or another, or empty: nothing is lost with it.
+bool IsOwnPage(const std::string& path);
 
 }  // namespace cudnn_ci
 

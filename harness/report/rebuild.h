@@ -14,6 +14,7 @@ namespace cudnn_ci {
 
 struct RebuildOptions {
   ReportPaths paths;
+  std::string journal;  // of a merged run, which has none yet; empty: not written
   ReportSettings settings;
   int console_fd = -1;  // for the last screen; -1: none
   ConsoleOptions console;

@@ -24,6 +24,8 @@ class Reporter {
   virtual Status Open() { return {}; }
   // Called for each event in order; `summary` already holds it.
   virtual Status OnEvent(const Event& event, const Summary& summary) = 0;
+  // An event of a record that is gone through again, in order; Finish follows.
+  virtual void Replay(const Event& event) { (void)event; }
   // Called when time passes without an event, at least once a second. now_ms as in Event::t_ms.
   virtual Status OnTick(int64_t now_ms, const Summary& summary) {
     (void)now_ms;
@@ -44,12 +46,15 @@ class Reporter {
 class Fanout {
  public:
   Fanout() = default;
-  // Goes on from a record that exists: for Finish alone.
-  explicit Fanout(Fold fold) : fold_(std::move(fold)) {}
+  // Goes on from a record that exists, the last event of which is given: for Finish alone.
+  explicit Fanout(Fold fold, int64_t seq = 0, int64_t t_ms = 0)
+      : fold_(std::move(fold)), seq_(seq), t_ms_(t_ms) {}
   void Add(std::unique_ptr<Reporter> reporter);
   // Numbers the event. t_ms as in Event.
   void Emit(int64_t t_ms, EventBody body);
   void OnTick(int64_t now_ms);
+  // Hands an event of the record it goes on from to every reporter.
+  void Replay(const Event& event);
   // Finishes every reporter, and again those that had finished before one failed.
   void Finish();
   const Summary& summary() const { return fold_.summary(); }

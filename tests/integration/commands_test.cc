@@ -158,6 +158,29 @@ TEST(Selection, ShardAutoReadsTheVariablesOfThreeSystems) {
   }
 }
 
+TEST(Selection, ShardAutoOfANumberReadsAlsoTheIndexOfAKubernetesJob) {
+  GateRun run;
+  run.Matrix(Entry("fixture.noop", R"("axes": {"i": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]})"));
+  const auto list = [&](const std::string& shard) {
+    return run.Command({"list", "--matrix", "matrix.json", "--shard", shard});
+  };
+  EXPECT_EQ(list("auto/3").exit_code, 2) << "no variable is set";
+  for (const char* wrong : {"auto/", "auto/0", "auto/x", "auto/3/4", "/3", "2/"})
+    EXPECT_EQ(list(wrong).exit_code, 2) << wrong;
+  for (int i = 0; i < 3; ++i) {
+    run.Set("JOB_COMPLETION_INDEX", std::to_string(i));
+    EXPECT_EQ(list("auto/3").out, list(std::to_string(i + 1) + "/3").out);
+  }
+  EXPECT_EQ(list("auto").exit_code, 2) << "it tells no number of parts";
+  run.Set("JOB_COMPLETION_INDEX", "3");
+  EXPECT_EQ(list("auto/3").exit_code, 2);
+  run.Set("JOB_COMPLETION_INDEX", "");
+  run.Set("CI_NODE_INDEX", "2");
+  run.Set("CI_NODE_TOTAL", "3");
+  EXPECT_EQ(list("auto/3").out, list("2/3").out);
+  EXPECT_EQ(list("auto/4").exit_code, 2) << "GitLab says there are three";
+}
+
 TEST(Selection, TheStaticStageNeedsNoDeviceAndIsPartial) {
   GateRun run;
   run.UseFakeGpus(1);

@@ -3,6 +3,7 @@
 
 reports.py validate SCHEMAS FOLDER   report.json and every line of journal.jsonl against their schemas
 reports.py facts SCHEMAS FILE            what `cudnn-ci facts --json` prints, against its schema
+reports.py compare SCHEMAS FILE      what `cudnn-ci compare --json` printed against its schema
 reports.py same FOLDER FOLDER...     junit.xml and report.json are equal, apart from what may differ (below)
 Exit status: 0 yes, 1 no, with the first differences on stderr.
 """
@@ -14,13 +15,14 @@ import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
 # What two runs of one plan with the same outcomes may differ in: times, host, run id, command line (and what is
-# derived from it), measurements, workers, attempts with what their processes printed, places of attachments.
-RUN_KEYS = {"id", "timestamp", "hostname", "seconds", "workers", "command_line", "container_command"}
+# derived from it), measurements, workers, attempts with what their processes printed, places of attachments; and in
+# what a merged one was merged from.
+RUN_KEYS = {"id", "timestamp", "hostname", "seconds", "workers", "command_line", "container_command", "merged"}
 CASE_KEYS = {"seconds", "measurements", "attempts", "attachments", "reproduce"}
 XML_ATTRIBUTES = {"time", "timestamp", "hostname"}
-XML_PROPERTIES = re.compile(r"run_id|attempts|measure\..*")
+XML_PROPERTIES = re.compile(r"run_id|attempts|measure\..*|judged\.shards")
 # Lines of the verdict's body and of a case's output.
-XML_LINES = re.compile(r"^ +(reproduce|with docker|reports) .*|^ {14}\S*/[^ ]*$|^\d+ tries$|^\[\[ATTACHMENT.*|^--- output of try.*",
+XML_LINES = re.compile(r"^ +(reproduce|with docker|reports) .*|^ +shards +\d+: .*\n|^ {14}\S*/[^ ]*$|^\d+ tries$|^\[\[ATTACHMENT.*|^--- output of try.*",
                        re.MULTILINE)
 
 
@@ -67,6 +69,17 @@ def validate_facts(schemas, path):
     return problems
 
 
+def validate_comparison(schemas, file):
+    import jsonschema
+    check = jsonschema.Draft202012Validator(json.loads((schemas / "compare.schema.json").read_text()))
+    comparison = json.loads(file.read_text())
+    problems = [f"{file.name}: {e.json_path}: {e.message}" for e in check.iter_errors(comparison)]
+    for change in ({"exit_code": 3}, {"worse": 1}, {"fixed": [{}]}, {"surprise": 1}):
+        if check.is_valid({**comparison, **change}):
+            problems.append(f"compare.schema.json takes {change}")
+    return problems
+
+
 def plain_report(folder):
     report = json.loads((folder / "report.json").read_text())
     report["run"] = {k: v for k, v in report["run"].items() if k not in RUN_KEYS}
@@ -108,7 +121,7 @@ def main():
     if command == "same":
         problems = same(folders)
     else:
-        problems = {"validate": validate, "facts": validate_facts}[command](*folders)
+        problems = {"validate": validate, "facts": validate_facts, "compare": validate_comparison}[command](*folders)
     for problem in problems[:20]:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

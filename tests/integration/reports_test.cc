@@ -112,5 +112,53 @@ TEST(Reports, AreTheSameForTheSamePlanAndOutcomes) {
   EXPECT_EQ(Ask("same" + folders), 0);
 }
 
+// One image, by its digest, so that nothing is unknown about it.
+const std::vector<std::string> kImage = {"--subject-image", "team/image@sha256:" + std::string(64, 'a')};
+
+std::vector<std::string> Plus(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// The folders of a whole run and of its four shards, merged: "'whole' 'merged'".
+std::string WholeAndMerged(GateRun* run, const std::vector<std::string>& more) {
+  const std::vector<std::string> arguments = Plus(kImage, more);
+  const int exit_code = run->Run(arguments).exit_code;
+  std::filesystem::rename(run->Path("report"), run->Path("whole"));
+  std::vector<std::string> words = {"report", "--output-dir", "merged"};
+  for (const char* number : {"3", "1", "4", "2"}) {
+    run->Run(Plus(arguments, {"--shard", std::string(number) + "/4"}));
+    const std::string folder = std::string("shard-") + number;
+    std::filesystem::rename(run->Path("report"), run->Path(folder));
+    words.push_back(folder + "/journal.jsonl");
+  }
+  const GateResult merged = run->Command(words);
+  EXPECT_EQ(merged.exit_code, exit_code) << merged.err << merged.out;
+  EXPECT_EQ(Ask("validate '" CUDNN_CI_SOURCE_DIR "/harness/report/schemas' '" + run->Path("merged") + "'"),
+            0);
+  return "'" + run->Path("whole") + "' '" + run->Path("merged") + "'";
+}
+
+TEST(Reports, AreTheSameOfARunAndOfItsShardsTogether) {
+  GateRun run;
+  run.Set("FIXTURE_STACK", "cudnn=fixture-image");
+  run.Matrix(kOutcomes, 20, kWaivers);
+  const std::string folders = WholeAndMerged(&run, {});
+  EXPECT_EQ(Ask("same " + folders), 0);
+  // The merged run has a record of its own, from which the same reports come again.
+  const std::string before = run.Read("merged/report.json");
+  run.Command({"report", "merged/journal.jsonl"});
+  EXPECT_EQ(run.Read("merged/report.json"), before);
+}
+
+TEST(Reports, AreTheSameOfAGreenRunOnTwoDevicesAndOfItsShards) {
+  GateRun run;
+  run.UseFakeGpus(2);
+  run.Matrix(Entry("fixture.pass", R"("axes": {"i": [1, 2, 3, 4, 5, 6, 7]})") + ", " +
+             Entry("fixture.gpu_shared") + ", " + Entry("driver.canary"));
+  EXPECT_EQ(Ask("same " + WholeAndMerged(&run, {"--device", "all"})), 0);
+  EXPECT_EQ(json::parse(run.Read("merged/report.json"))["verdict"], "passed");
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -72,6 +72,16 @@ RunStarted RandomRun(std::mt19937* r) {
   run.report_only = (*r)() % 2;
   run.shard_index = 3;
   run.shard_count = 7;
+  run.merged_by = RandomText(r);
+  run.parts = {{RandomText(r),
+                RandomText(r),
+                RandomText(r),
+                RandomText(r),
+                RandomText(r),
+                {RandomText(r)},
+                RandomText(r),
+                RandomText(r),
+                2.5}};
   return run;
 }
 
@@ -96,6 +106,7 @@ EventBody RandomBody(size_t kind, std::mt19937* r) {
   planned.timeout_s = RandomDouble(r);
   planned.allow_skip = {SkipKind::kMemory, SkipKind::kVersion};
   planned.allow_flaky = (*r)() % 2;
+  planned.place = small;
   planned.params = {{"b", true},
                     {"i", RandomInt(r)},
                     {"f", 2.0},
@@ -108,7 +119,7 @@ EventBody RandomBody(size_t kind, std::mt19937* r) {
       RandomRun(r),
       WaiverDeclared{{RandomText(r), RandomText(r), RandomText(r), RandomText(r), RandomText(r)}},
       planned,
-      PlanEnd{RandomInt(r), RandomText(r)},
+      PlanEnd{RandomInt(r), RandomText(r), RandomInt(r)},
       WorkerStarted{RandomInt(r), 2, RandomText(r), RandomText(r), RandomText(r), true},
       WorkerEnded{RandomInt(r), RandomText(r), RandomText(r)},
       AttemptStarted{ref, small, RandomInt(r), static_cast<AttemptMode>((*r)() % 4)},
@@ -178,6 +189,8 @@ TEST(JournalTest, EveryKindOfEventReadsBackAsItWas) {
     const auto& planned = std::get<CasePlanned>((*read)[2].body);
     EXPECT_EQ(planned.params, std::get<CasePlanned>(events[2].body).params);
     EXPECT_EQ(planned.ref, std::get<CasePlanned>(events[2].body).ref);
+    EXPECT_EQ(planned.place, std::get<CasePlanned>(events[2].body).place);
+    EXPECT_EQ(run.parts, std::get<RunStarted>(events[0].body).parts);
     EXPECT_EQ(std::get<FindingReported>((*read)[9].body).finding,
               std::get<FindingReported>(events[9].body).finding);
     EXPECT_EQ(std::get<AttemptFinished>((*read)[13].body).outcome,

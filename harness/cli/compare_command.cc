@@ -1,0 +1,47 @@
+#include "cli/compare_command.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "report/compare.h"
+#include "report/run_view.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kMostShown = 50;
+
+}  // namespace
+
+int CompareRuns(const Options& options) {
+  std::vector<RunView> views;
+  for (const auto& paths : {options.compared, options.again}) {
+    for (const std::string& path : paths) {
+      Result<RunView> view = ReadRun(path);
+      if (!view.ok()) {
+        fprintf(stderr, "cudnn-ci: %s\n", CleanLine(view.error(), 2000).c_str());
+        return 2;
+      }
+      views.push_back(std::move(*view));
+    }
+  }
+  const std::vector<RunView> again(views.begin() + 2, views.end());
+  const Comparison comparison = Compare(views[0], views[1], again);
+  const std::string text = options.json       ? CompareJson(comparison)
+                           : options.markdown ? CompareMarkdown(comparison, kMostShown)
+                                              : CompareText(comparison, kMostShown);
+  const bool written = fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
+  // `| head`: who reads has seen enough.
+  if (!written && errno != EPIPE) {
+    fprintf(stderr, "cudnn-ci: cannot write to standard output\n");
+    return 5;
+  }
+  return ExitCodeOf(comparison);
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,181 @@
+#include "cli/report_command.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/output_folder.h"
+#include "model/merge.h"
+#include "model/verdict.h"
+#include "report/console.h"
+#include "report/journal.h"
+#include "report/page.h"
+#include "report/rebuild.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+int Fail(const std::string& message) {
+  fprintf(stderr, "cudnn-ci: %s\n", CleanLine(message, 2000).c_str());
+  return 2;
+}
+
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// A journal without a whole line is what a run leaves that died before it had a plan.
+bool HoldsNothing(const std::string& path) {
+  struct stat st {};
+  if (stat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) return false;
+  const std::string head = ReadSmallFile(path, kMaxJournalLine);
+  return head.size() < kMaxJournalLine && head.find('\n') == std::string::npos;
+}
+
+// From the folder of the reports to that of a journal, to be put before the paths of its attachments.
+std::string FromReportsTo(const std::string& journal, const std::string& folder) {
+  std::error_code failed;
+  const fs::path path = fs::proximate(FolderOf(journal), folder, failed);
+  return failed || path.empty() || path == "." ? std::string() : path.string() + "/";
+}
+
+// Where the reports go, and which of them: those of one journal lie beside it, those of several in a folder
+// of their own, with a journal of the merged run.
+OutputPaths PathsFor(const Options& options) {
+  Options out = options;
+  const bool several = options.journals.size() > 1;
+  if (out.output_dir.empty() && !several) out.output_dir = FolderOf(options.journals[0]);
+  OutputPaths paths = ChoosePaths(out);
+  if (!several) {
+    paths.folder.clear();
+    paths.journal.clear();  // it is the source
+  }
+  return paths;
+}
+
+// What the journals hold; of several, those that hold nothing are left out and named. An error when one
+// cannot be read, or all are empty.
+Result<std::vector<RecordedRun>> ReadAll(const Options& options, const std::string& folder) {
+  std::vector<RecordedRun> runs;
+  const bool several = options.journals.size() > 1;
+  for (const std::string& journal : options.journals) {
+    if (several && HoldsNothing(journal)) {
+      fprintf(stderr, "cudnn-ci: %s holds nothing: its run ended before it had a plan\n",
+              CleanLine(journal, 1000).c_str());
+      continue;
+    }
+    Result<std::vector<Event>> events = ReadJournal(journal);
+    if (!events.ok()) return Error{events.error()};
+    runs.push_back({journal, several ? FromReportsTo(journal, folder) : "", std::move(*events)});
+  }
+  if (runs.empty()) return Error{"none of the journals holds anything"};
+  return runs;
+}
+
+// Whether the journal is of a part of a run, which alone is no verdict.
+bool IsShard(const RecordedRun& recorded) {
+  for (const Event& event : recorded.events)
+    if (const auto* run = std::get_if<RunStarted>(&event.body)) return run->shard_count > 1;
+  return false;
+}
+
+// The events that the reports are made from.
+Result<std::vector<Event>> Merge(const Options& options, std::vector<RecordedRun> runs) {
+  if (!options.require.empty()) return MergeGpus(runs, options.require);
+  // A shard whose brothers are lost must not look like the whole.
+  if (options.journals.size() > 1 || (IsShard(runs[0]) && !options.one_part)) return MergeShards(runs);
+  return std::move(runs[0].events);
+}
+
+int Rebuild(const std::vector<Event>& events, const Options& options, const OutputPaths& paths) {
+  RebuildOptions rebuild;
+  rebuild.paths = paths.reports;
+  rebuild.journal = paths.journal;
+  rebuild.settings.strict_junit = options.strict_junit;
+  rebuild.settings.screen.reports = paths.All();
+  rebuild.console_fd = STDOUT_FILENO;
+  rebuild.console = DetectConsole(STDOUT_FILENO);
+  rebuild.console.screen.reports = paths.All();
+  if (const Status s = RebuildReports(events, rebuild); !s.ok()) {
+    fprintf(stderr, "cudnn-ci: %s\n", CleanLine(s.error(), 2000).c_str());
+    return 5;
+  }
+  const Summary summary = FoldEvents(events);
+  const Verdict verdict = Judge(summary);
+  const bool hidden = summary.run && summary.run->report_only && verdict.kind != VerdictKind::kInterrupted;
+  return hidden ? 0 : verdict.exit_code;
+}
+
+// The record of a folder, or its report.json where only that was kept; a file itself.
+PageRow ReadRow(const std::string& place) {
+  struct stat st {};
+  std::string path = place;
+  if (stat(place.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) {
+    path = place + "/journal.jsonl";
+    if (access(path.c_str(), F_OK) != 0) path = place + "/report.json";
+  }
+  Result<RunView> view = ReadRun(path);
+  if (!view.ok()) return {place, {}, view.error()};
+  return {place, std::move(*view), ""};
+}
+
+// One page of many images. It is no verdict: exit 0 says that it was written.
+int MakePage(const Options& options) {
+  std::vector<PageRow> rows;
+  size_t read = 0;
+  for (const std::string& place : options.journals) {
+    rows.push_back(ReadRow(place));
+    read += rows.back().problem.empty() ? 1 : 0;
+  }
+  if (read == 0) return Fail(rows[0].problem);
+  const std::string folder = options.output_dir.empty() ? "." : options.output_dir;
+  const std::string file = folder + "/images.html";
+  if (const Status s = MakeDirectories(folder); !s.ok()) return Fail(s.error());
+  if (access(file.c_str(), F_OK) == 0 && !IsOwnPage(file))
+    return Fail("cannot replace " + file + ": it is no page of cudnn-ci; name another --output-dir");
+  const Status s = WriteFileAtomically(file, RenderPage(std::move(rows), time(nullptr)), false, IsOwnPage);
+  if (!s.ok()) {
+    fprintf(stderr, "cudnn-ci: %s\n", CleanLine(s.error(), 2000).c_str());
+    return 5;
+  }
+  printf("%s: %zu images, %zu could not be read\n", CleanLine(file, 1000).c_str(), options.journals.size(),
+         options.journals.size() - read);
+  return fflush(stdout) == 0 ? 0 : 5;
+}
+
+}  // namespace
+
+int Report(const Options& options) {
+  if (options.page) return MakePage(options);
+  const OutputPaths paths = PathsFor(options);
+  const auto refuse = [&](const std::string& why) {
+    // Reports that lie where these were to go say something else than the records. Where there is none, the
+    // name was mistyped.
+    for (const std::string& journal : options.journals)
+      if (access(journal.c_str(), F_OK) != 0) return Fail(why);
+    WithdrawReports(WithoutInputs(paths, options.journals));
+    return Fail(why);
+  };
+  Result<std::vector<RecordedRun>> runs = ReadAll(options, paths.folder);
+  if (!runs.ok()) return refuse(runs.error());
+  const Result<std::vector<Event>> events = Merge(options, std::move(*runs));
+  if (!events.ok()) return refuse(events.error());
+  const Result<ReportLocks> locks = PrepareReports(paths, options.journals);
+  if (!locks.ok()) return Fail(locks.error());
+  return Rebuild(*events, options, paths);
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,96 @@
+#include "cli/report_options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+
+namespace cudnn_ci {
+namespace {
+
+CLI::Validator OutputFolder() {
+  return CLI::Validator(
+      [](std::string& text) {
+        if (text.empty()) return std::string("a folder is expected, its name is empty");
+        return text == "-" ? std::string("standard output is no folder") : std::string();
+      },
+      "", "folder");
+}
+
+// "t4,l4,h100" as a list, in small letters.
+std::vector<std::string> GpuTypes(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return Split(text, ',');
+}
+
+CLI::Validator AreGpuTypes() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const std::vector<std::string> types = GpuTypes(text);
+        const auto is_type = [](const std::string& type) {
+          return !type.empty() && type[0] != '-' &&
+                 type.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+        };
+        if (!std::all_of(types.begin(), types.end(), is_type))
+          return CleanLine(text, 200) + " is no list of words from GPU models, as in t4,l4,a100-40gb";
+        const bool once = std::set<std::string>(types.begin(), types.end()).size() == types.size();
+        return once ? std::string() : CleanLine(text, 200) + " names a type twice";
+      },
+      "", "types");
+}
+
+}  // namespace
+
+void DeclareReport(CLI::App* report, Options* o) {
+  report->add_option("JOURNAL", o->journals, "journal.jsonl of a run; of several shards, or types of GPU")
+      ->required()
+      ->expected(-1);
+  report
+      ->add_option("--output-dir", o->output_dir,
+                   "where to write junit.xml and report.json (default: beside the journal; of several: "
+                   "cudnn-ci-report)")
+      ->check(OutputFolder());
+  report
+      ->add_option_function<std::string>(
+          "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; }, "rich or strict")
+      ->check(CLI::IsMember({"rich", "strict"}));
+  CLI::Option* const require = report
+                                   ->add_option_function<std::string>(
+                                       "--require", [o](const std::string& v) { o->require = GpuTypes(v); },
+                                       "the journals are of whole runs on these types of GPU, and one of "
+                                       "each there must be: t4,l4,h100")
+                                   ->type_name("TYPE,...")
+                                   ->check(AreGpuTypes());
+  CLI::Option* const partial =
+      report
+          ->add_flag("--partial", o->one_part,
+                     "the reports of this one shard, without the others; it is no verdict on the image")
+          ->excludes(require);
+  report
+      ->add_flag("--page", o->page,
+                 "one page of many images: the arguments are folders of reports, and images.html goes to "
+                 "--output-dir (default: here)")
+      ->excludes(require)
+      ->excludes(partial);
+}
+
+void DeclareCompare(CLI::App* compare, Options* o) {
+  compare->add_option("RUN", o->compared, "the old and the new: journal.jsonl or report.json")
+      ->type_name("OLD NEW")
+      ->required()
+      ->expected(2);
+  compare
+      ->add_option("--again", o->again,
+                   "a further run of the old image: by how much they differ is noise; repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  CLI::Option* const json = compare->add_flag("--json", o->json, "for machines");
+  compare->add_flag("--markdown", o->markdown, "for a merge request or a step summary")->excludes(json);
+}
+
+}  // namespace cudnn_ci

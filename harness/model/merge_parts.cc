@@ -1,0 +1,277 @@
+// What merging shards and merging types of GPU have in common. See merge_parts.h.
+#include "model/merge_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "base/text.h"
+#include "model/fact_keys.h"
+#include "model/verdict.h"
+
+namespace cudnn_ci {
+namespace {
+
+// What ClosingFindings says of a run: of the merged one it may be something else.
+constexpr std::array<const char*, 3> kClosing = {"nothing-selected", "no-engine", "waiver-expired"};
+
+bool IsClosing(const Finding& finding) {
+  return std::any_of(kClosing.begin(), kClosing.end(),
+                     [&](const char* slug) { return finding.slug == slug; });
+}
+
+std::string FactOf(const RunStarted& run, const std::string& subject, const char* key) {
+  const auto facts = run.facts.find(subject);
+  if (facts == run.facts.end()) return "";
+  const auto fact = facts->second.find(key);
+  return fact == facts->second.end() ? "" : fact->second;
+}
+
+// Facts that are the image's, whatever machine it runs on. One that a run could not find out tells nothing.
+std::string DifferentImageFact(const Part& a, const Part& b) {
+  for (const SubjectInfo& subject : a.run().subjects) {
+    for (const char* key : {kCudnnVersionFact, kCudnnPathFact, kToolkitVersionFact}) {
+      const std::string one = FactOf(a.run(), subject.name, key), other = FactOf(b.run(), subject.name, key);
+      if (one.empty() || other.empty() || one == other) continue;
+      return "judged different images: " + std::string(key) + " of the subject " + subject.name + " is " +
+             one + " in the first and " + other + " in the second";
+    }
+  }
+  return "";
+}
+
+std::vector<std::pair<std::string, std::string>> PluginFiles(const RunStarted& run) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const PluginIdentity& plugin : run.plugins) files.emplace_back(plugin.name, plugin.sha256);
+  return files;
+}
+
+std::vector<std::pair<std::string, std::string>> SubjectNames(const RunStarted& run) {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const SubjectInfo& subject : run.subjects) names.emplace_back(subject.name, subject.spec);
+  return names;
+}
+
+std::string MatrixText(const RunStarted& run) {
+  return run.matrix_name + " (sha256 " + run.matrix_sha256.substr(0, 16) + ")";
+}
+
+// "filtered, shard 2/4, static stage" without what is said of the shard.
+std::string PartialWithoutShard(const RunStarted& run) {
+  const std::string shard =
+      "shard " + std::to_string(run.shard_index) + "/" + std::to_string(run.shard_count);
+  std::string rest = run.partial;
+  for (const std::string& text : {shard + ", ", ", " + shard, shard})
+    if (const size_t at = rest.find(text); at != std::string::npos) return rest.erase(at, text.size());
+  return rest;
+}
+
+void AddMissing(const std::vector<std::string>& from, std::vector<std::string>* to) {
+  for (const std::string& text : from)
+    if (std::find(to->begin(), to->end(), text) == to->end()) to->push_back(text);
+}
+
+std::string JoinOnce(const std::vector<std::string>& texts) {
+  std::vector<std::string> once;
+  AddMissing(texts, &once);
+  return Join(once, ", ");
+}
+
+std::string DriverOf(const RunStarted& run) {
+  for (const auto& [subject, facts] : run.facts)
+    if (std::string version = FactOf(run, subject, kDriverVersionFact); !version.empty()) return version;
+  return "";
+}
+
+}  // namespace
+
+Result<std::vector<Part>> FoldParts(const std::vector<RecordedRun>& recorded) {
+  std::vector<Part> parts;
+  for (const RecordedRun& one : recorded) {
+    Fold fold;
+    for (const Event& event : one.events) fold.Apply(event);
+    if (!fold.summary().run)
+      return Error{one.name + ": does not say which run it is of; nothing was planned"};
+    parts.push_back({&one, std::move(*fold.mutable_summary())});
+  }
+  if (parts.empty()) return Error{"there is no journal to merge"};
+  return parts;
+}
+
+std::string WhyNotOfOneImage(const Part& a, const Part& b) {
+  const RunStarted &x = a.run(), &y = b.run();
+  const std::string both = a.name() + " and " + b.name() + " ";
+  if (x.version != y.version)
+    return both + "were made by different versions of cudnn-ci: " + x.version + " and " + y.version;
+  if (x.matrix_sha256 != y.matrix_sha256)
+    return both + "are of different matrices: " + MatrixText(x) + " and " + MatrixText(y);
+  if (x.image != y.image) return both + "judged different images: " + x.image + " and " + y.image;
+  if (PluginFiles(x) != PluginFiles(y)) return both + "were made with different plugins";
+  if (x.compatibility.sha256 != y.compatibility.sha256)
+    return both + "were judged by different tables of version facts: sha256 " +
+           x.compatibility.sha256.substr(0, 16) + " and " + y.compatibility.sha256.substr(0, 16);
+  if (SubjectNames(x) != SubjectNames(y)) return both + "have different subjects";
+  const std::string fact = DifferentImageFact(a, b);
+  return fact.empty() ? "" : both + fact;
+}
+
+std::string WhyNotOfOneRun(const Part& a, const Part& b) {
+  if (std::string why = WhyNotOfOneImage(a, b); !why.empty()) return why;
+  const std::string both = a.name() + " and " + b.name() + " ";
+  const auto &p = a.summary.plan_end, &q = b.summary.plan_end;
+  if (p && q && (p->plan_sha256 != q->plan_sha256 || p->whole != q->whole))
+    return both + "are of different plans: sha256 " + p->plan_sha256.substr(0, 16) + " and " +
+           q->plan_sha256.substr(0, 16);
+  const std::string one = PartialWithoutShard(a.run()), other = PartialWithoutShard(b.run());
+  if (one != other)
+    return both + "are of different plans: " + (one.empty() ? "the whole" : one) + " and " +
+           (other.empty() ? "the whole" : other);
+  const std::vector<DeviceInfo>&of_a = a.run().devices, &of_b = b.run().devices;
+  for (size_t i = 0; i < of_a.size() && i < of_b.size(); ++i)
+    if (of_a[i].model != of_b[i].model)
+      return both + "ran on different GPUs: " + of_a[i].model + " and " + of_b[i].model +
+             "; shards are parts of one judgement, on one model (--require is for several)";
+  return "";
+}
+
+RunPart DescribePart(const Part& part, const std::string& name) {
+  const RunStarted& run = part.run();
+  RunPart described;
+  described.name = name;
+  described.run_id = run.run_id;
+  described.timestamp = run.timestamp;
+  described.hostname = run.hostname;
+  described.driver = DriverOf(run);
+  for (const DeviceInfo& device : run.devices) described.gpus.push_back(device.model);
+  described.command_line = WithoutShard(run.command_line);
+  described.verdict = Name(Judge(part.summary).kind);
+  if (part.summary.finished) described.seconds = part.summary.finished->seconds;
+  return described;
+}
+
+RunPart MissingPart(const std::string& name) {
+  RunPart missing;
+  missing.name = name;
+  missing.verdict = "missing";
+  return missing;
+}
+
+RunStarted CommonIntroduction(const std::vector<Part>& parts) {
+  RunStarted run = parts[0].run();
+  std::vector<std::string> ids, hosts;
+  for (const Part& part : parts) {
+    const RunStarted& other = part.run();
+    ids.push_back(other.run_id);
+    hosts.push_back(other.hostname);
+    // The last day counts: a waiver that ran out while one of them waited has run out.
+    run.timestamp = std::max(run.timestamp, other.timestamp);
+    run.report_only = run.report_only && other.report_only;
+    AddMissing(other.warnings, &run.warnings);
+    AddMissing(other.not_gated, &run.not_gated);
+    for (const auto& [subject, facts] : other.facts) run.facts[subject].insert(facts.begin(), facts.end());
+    run.environment.insert(other.environment.begin(), other.environment.end());
+  }
+  std::string moment = run.timestamp;
+  std::erase_if(moment, [](char c) { return c == '-' || c == ':'; });
+  run.run_id = moment + "-" + Sha256Hex(Join(ids, "\n")).substr(0, 8);
+  run.hostname = JoinOnce(hosts);
+  run.command_line = WithoutShard(run.command_line);
+  run.container_command = WithoutShard(run.container_command);
+  run.partial = PartialWithoutShard(run);
+  run.shard_index = run.shard_count = 0;
+  if (run.image == "unidentified" && parts.size() > 1)
+    run.warnings.emplace_back(
+        "the image is unidentified: nobody knows whether all parts judged the same one; give "
+        "--subject-image");
+  return run;
+}
+
+std::string WithoutShard(const std::string& command_line) {
+  std::string rest = command_line;
+  for (const std::string option : {" --shard ", " --shard="}) {
+    const size_t at = rest.find(option);
+    if (at == std::string::npos) continue;
+    const size_t end = rest.find(' ', at + option.size());
+    rest.erase(at, end == std::string::npos ? end : end - at);
+  }
+  return rest;
+}
+
+void Merged::Add(int64_t t_ms, EventBody body) {
+  events_.push_back({static_cast<int64_t>(events_.size()) + 1, t_ms, std::move(body)});
+  fold_.Apply(events_.back());
+}
+
+void Merged::AddWorkers(const Part& part) {
+  worker_offset_ = highest_worker_;
+  for (const Event& event : part.recorded->events) {
+    if (const auto* started = std::get_if<WorkerStarted>(&event.body)) {
+      WorkerStarted moved = *started;
+      moved.worker += worker_offset_;
+      highest_worker_ = std::max(highest_worker_, moved.worker);
+      Add(event.t_ms, std::move(moved));
+    } else if (const auto* ended = std::get_if<WorkerEnded>(&event.body)) {
+      WorkerEnded moved = *ended;
+      moved.worker += worker_offset_;
+      Add(event.t_ms, std::move(moved));
+    }
+  }
+}
+
+std::string DeviceOnType(const std::string& device, const std::string& type) {
+  return device.empty() || device == "gpu0" ? type : type + "." + device;
+}
+
+void Merged::AddAboutRun(const Part& part, const std::string& type) {
+  for (const Event& event : part.recorded->events) {
+    if (std::holds_alternative<RunCancelled>(event.body)) Add(event.t_ms, event.body);
+    if (const auto* lost = std::get_if<DeviceLost>(&event.body))
+      Add(event.t_ms,
+          DeviceLost{type.empty() ? lost->device : DeviceOnType(lost->device, type), lost->reason});
+    const auto* reported = std::get_if<FindingReported>(&event.body);
+    // One about a case that the part has not planned counts as one about the run there, and here too.
+    if (!reported || (!reported->ref.id.empty() && part.summary.Find(reported->ref))) continue;
+    if (type.empty() && IsClosing(reported->finding)) continue;
+    FindingReported moved{{}, reported->finding};
+    // Behind what it says: the beginning may tell which subject it is about.
+    if (!type.empty()) moved.finding.detail += " (on " + type + ")";
+    Add(event.t_ms, std::move(moved));
+  }
+}
+
+void Merged::Finish(const std::vector<Part>& parts, bool all_there) {
+  for (const Finding& finding : ClosingFindings(summary())) Add(0, FindingReported{{}, finding});
+  double seconds = 0;
+  for (const Part& part : parts) {
+    if (!part.summary.finished) all_there = false;
+    if (part.summary.finished) seconds = std::max(seconds, part.summary.finished->seconds);
+  }
+  if (all_there) Add(static_cast<int64_t>(seconds * 1000), RunFinished{seconds});
+}
+
+const CaseRef* RefOf(const EventBody& body) {
+  return std::visit(
+      [](const auto& e) -> const CaseRef* {
+        if constexpr (requires { e.ref; }) return &e.ref;
+        return nullptr;
+      },
+      body);
+}
+
+EventBody Moved(EventBody body, const CaseRef& ref, int64_t worker_offset, const std::string& attachments) {
+  std::visit(
+      [&](auto& e) {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (requires { e.ref; }) e.ref = ref;
+        if constexpr (OneOf<E, AttemptStarted, AttemptFinished>)
+          if (e.worker > 0) e.worker += worker_offset;
+        if constexpr (std::is_same_v<E, Attached>) e.path = attachments + e.path;
+      },
+      body);
+  return body;
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,6 @@
+# cmake -D STYLE=page.css -D SCRIPT=report.js -D OUTPUT=assets.cc -P embed.cmake: the files as texts of C++.
+file(READ ${STYLE} style)
+file(READ ${SCRIPT} script)
+file(WRITE ${OUTPUT} "// harness/report/assets.\n#include \"report/assets/assets.h\"\n\nnamespace cudnn_ci {\n"
+  "const char kPageStyle[] = R\"cci-file(${style})cci-file\";\n"
+  "const char kReportScript[] = R\"cci-file(${script})cci-file\";\n}  // namespace cudnn_ci\n")

@@ -1,0 +1,187 @@
+// What a finished run says. See run_view.h.
+#include "report/run_view.h"
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "model/fact_keys.h"
+#include "model/reasons.h"
+#include "model/verdict.h"
+#include "report/case_text.h"
+#include "report/journal.h"
+#include "report/last_screen.h"
+#include "report/own_reports.h"
+#include "report/rebuild.h"
+
+namespace cudnn_ci {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxReport = size_t{256} << 20;
+constexpr std::array<const char*, 6> kStandings = {"passed",  "failed",  "waived",
+                                                   "skipped", "blocked", "not run"};
+
+// An outcome by its name in report.json, and whether something is held against it all the same.
+Standing StandingOf(std::string_view outcome, bool has_errors, bool waived) {
+  if (waived) return Standing::kWaived;
+  if (outcome == "passed") return has_errors ? Standing::kFailed : Standing::kPassed;
+  if (outcome == "failed" || outcome == "errored") return Standing::kFailed;
+  if (outcome == "skipped") return Standing::kSkipped;
+  return outcome == "blocked" ? Standing::kBlocked : Standing::kNotRun;
+}
+
+// Times and work per time; an error bound or a number of bytes is no speed.
+bool IsSpeed(const std::string& unit, const std::string& goal) {
+  if (goal == "lower") return unit == "s" || unit == "ms" || unit == "us" || unit == "ns";
+  return goal == "higher" && unit.size() > 2 && unit.compare(unit.size() - 2, 2, "/s") == 0;
+}
+
+void AddSpeed(const std::string& name, double value, const std::string& unit, const std::string& goal,
+              CaseView* view) {
+  if (IsSpeed(unit, goal) && std::isfinite(value) && value > 0)
+    view->speed[CleanLine(name, 100)] = {value, CleanLine(unit, 20), goal == "higher"};
+}
+
+std::string CauseText(const std::string& name, const std::string& detail) {
+  return CleanLine(detail.empty() ? name : name + ": " + detail, 400);
+}
+
+// Read with its type, whatever is there: a report from elsewhere may hold anything.
+std::string Text(const json& object, const char* key) {
+  if (!object.is_object()) return "";
+  const auto place = object.find(key);
+  return place != object.end() && place->is_string() ? CleanText(place->get_ref<const std::string&>()) : "";
+}
+
+const json& Child(const json& object, const char* key) {
+  static const json kNone;
+  if (!object.is_object()) return kNone;
+  const auto place = object.find(key);
+  return place == object.end() ? kNone : *place;
+}
+
+bool IsSet(const json& object, const char* key) {
+  const json& child = Child(object, key);
+  return child.is_boolean() && child.get<bool>();
+}
+
+void AddLibrary(const std::string& label, const std::string& value, RunView* view) {
+  view->libraries.emplace_back(CleanLine(label, 200), value.empty() ? "not found" : CleanLine(value, 400));
+}
+
+CaseView CaseOf(const json& one) {
+  CaseView view;
+  view.reason = CleanLine(Text(one, "reason"));
+  view.standing = StandingOf(Text(one, "outcome"), !view.reason.empty(), !Text(one, "waived").empty());
+  view.required = !Child(one, "required").is_boolean() || IsSet(one, "required");
+  for (const json& m : Child(one, "measurements")) {
+    const json& value = Child(m, "value");
+    if (value.is_number())
+      AddSpeed(Text(m, "name"), value.get<double>(), Text(m, "unit"), Text(m, "goal"), &view);
+  }
+  return view;
+}
+
+void ReadJudged(const json& judged, RunView* view) {
+  view->image = CleanLine(Text(judged, "image"), 400);
+  view->driver = CleanLine(Text(judged, "driver"), 100);
+  view->matrix = CleanLine(Text(Child(judged, "matrix"), "name"), 100);
+  view->matrix_sha256 = CleanLine(Text(Child(judged, "matrix"), "sha256"), 100);
+  for (const json& gpu : Child(judged, "gpu")) view->gpus.push_back(CleanLine(Text(gpu, "model"), 100));
+  AddLibrary("toolkit", Text(judged, "toolkit"), view);
+  for (const json& subject : Child(judged, "subjects")) {
+    const std::string name = Text(subject, "name");
+    AddLibrary("cuDNN of " + name, Text(subject, "cudnn"), view);
+    AddLibrary("cuDNN of " + name + " from", Text(subject, "cudnn_path"), view);
+  }
+}
+
+Result<RunView> FromJson(const std::string& path) {
+  const Result<std::string> text = ReadFile(path, kMaxReport);
+  if (!text.ok()) return Error{text.error()};
+  const json report = json::parse(*text, nullptr, false);
+  if (Text(report, "schema") != kReportSchema)
+    return Error{path + ": is neither a journal nor a report.json of this version (" + kReportSchema + ")"};
+  if (!Child(report, "cases").is_array() || !Child(report, "exit_code").is_number_integer())
+    return Error{path + ": is no whole report"};
+  RunView view;
+  view.source = path;
+  view.verdict = CleanLine(Text(report, "verdict"), 40);
+  view.blame = CleanLine(Text(report, "blame"), 40);
+  view.exit_code = report["exit_code"].get<int>();
+  view.complete = IsSet(report, "complete");
+  view.report_only = IsSet(report, "report_only");
+  view.partial = CleanLine(Text(report, "partial"), 400);
+  view.version = CleanLine(Text(Child(report, "run"), "version"), 40);
+  view.timestamp = CleanLine(Text(Child(report, "run"), "timestamp"), 40);
+  const json& cause = Child(report, "root_cause");
+  if (cause.is_object()) {
+    view.headline_cause = CauseText(Text(cause, "blame") + "." + Text(cause, "slug"), Text(cause, "detail"));
+    view.root_case = CleanLine(Text(cause, "case"), 400);
+  }
+  ReadJudged(Child(report, "judged"), &view);
+  for (const json& one : report["cases"])
+    view.cases[DisplayId({CleanLine(Text(one, "id"), 4000), CleanLine(Text(one, "device"), 60)})] =
+        CaseOf(one);
+  return view;
+}
+
+}  // namespace
+
+const char* Name(Standing standing) { return kStandings.at(static_cast<size_t>(standing)); }
+
+RunView ViewOf(const Summary& summary) {
+  RunView view;
+  const Verdict verdict = Judge(summary);
+  view.verdict = Name(verdict.kind);
+  view.blame = verdict.kind == VerdictKind::kPassed ? "" : Name(verdict.blame);
+  view.exit_code = verdict.exit_code;
+  view.complete = verdict.complete;
+  if (verdict.root_cause) {
+    view.headline_cause =
+        CauseText(FindingName(verdict.root_cause->finding), verdict.root_cause->finding.detail);
+    view.root_case = CleanLine(verdict.root_cause->case_id, 400);
+  }
+  if (summary.run) {
+    const RunStarted& run = *summary.run;
+    view.report_only = run.report_only;
+    view.partial = CleanLine(run.partial, 400);
+    view.image = CleanLine(run.image, 400);
+    view.matrix = CleanLine(run.matrix_name, 100);
+    view.matrix_sha256 = CleanLine(run.matrix_sha256, 100);
+    view.version = CleanLine(run.version, 40);
+    view.timestamp = CleanLine(run.timestamp, 40);
+    view.driver = CleanLine(FindFact(summary, "", kDriverVersionFact), 100);
+    for (const DeviceInfo& device : run.devices) view.gpus.push_back(CleanLine(device.model, 100));
+    AddLibrary("toolkit", FindFact(summary, "", kToolkitVersionFact), &view);
+    for (const SubjectInfo& subject : run.subjects) {
+      AddLibrary("cuDNN of " + subject.name, FindFact(summary, subject.name, kCudnnVersionFact), &view);
+      AddLibrary("cuDNN of " + subject.name + " from", FindFact(summary, subject.name, kCudnnPathFact),
+                 &view);
+    }
+  }
+  for (const CaseRecord& record : summary.cases) {
+    CaseView& one = view.cases[DisplayId(record.plan.ref)];
+    one.reason = ReasonLine(summary, record);
+    one.standing = StandingOf(Name(record.outcome), !one.reason.empty(), !record.waived_by.empty());
+    one.required = record.plan.required;
+    for (const Measured& m : record.measurements) AddSpeed(m.name, m.value, m.unit, m.goal, &one);
+  }
+  return view;
+}
+
+Result<RunView> ReadRun(const std::string& path) {
+  if (ReadSmallFile(path, 64).compare(0, 6, "{\"v\":\"") != 0) return FromJson(path);
+  const Result<std::vector<Event>> events = ReadJournal(path);
+  if (!events.ok()) return Error{events.error()};
+  RunView view = ViewOf(FoldEvents(*events));
+  view.source = path;
+  return view;
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,57 @@
+// What a finished run says, without how it was recorded: from its journal, its report.json or its fold. What
+// compares runs, or shows many of them, reads this.
+#ifndef CUDNN_CI_REPORT_RUN_VIEW_H_
+#define CUDNN_CI_REPORT_RUN_VIEW_H_
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "model/summary.h"
+
+namespace cudnn_ci {
+
+// How a case stands. A pass with an error (a context left broken) failed.
+enum class Standing { kPassed, kFailed, kWaived, kSkipped, kBlocked, kNotRun };
+const char* Name(Standing standing);  // "passed", "failed", "waived", "skipped", "blocked", "not run"
+
+struct SpeedView {
+  double value = 0;
+  std::string unit;
+  bool higher_is_better = false;
+};
+
+struct CaseView {
+  Standing standing = Standing::kNotRun;
+  bool required = true;
+  std::string reason;                      // one line; empty for a clean pass
+  std::map<std::string, SpeedView> speed;  // measurements of time and of work per time, by name
+};
+
+struct RunView {
+  std::string source;  // the file, for messages
+  std::string verdict, blame;
+  int exit_code = 6;
+  bool complete = false, report_only = false;
+  std::string partial;         // empty: whole
+  std::string headline_cause;  // "image.wrong-value: 3 elements differ"; empty: none
+  std::string root_case;       // as people name it; empty: about the run, or none
+  std::string image, matrix, matrix_sha256, version, timestamp;
+  std::string driver;             // empty: none was found
+  std::vector<std::string> gpus;  // models
+  // What was judged, in order, as (label, value): "toolkit", "cuDNN of system", "cuDNN of system from".
+  std::vector<std::pair<std::string, std::string>> libraries;
+  std::map<std::string, CaseView> cases;  // by name, as people name them: "id", "id@gpu1"
+};
+
+RunView ViewOf(const Summary& summary);
+
+// Of a journal or report.json, told apart by their heads. Errors name the file and what is wrong; a report of
+// another format than this program's is one.
+Result<RunView> ReadRun(const std::string& path);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_REPORT_RUN_VIEW_H_

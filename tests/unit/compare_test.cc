@@ -1,0 +1,349 @@
+// What changed from one run to another.
+#include "report/compare.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "report/journal_line.h"
+#include "report/json.h"
+#include "report/last_screen.h"
+#include "run_builder.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A whole green run of the cases "a" to "d", of which a test changes what it is about.
+RunView Green() {
+  RunView view;
+  view.source = "old.json";
+  view.verdict = "passed";
+  view.exit_code = 0;
+  view.complete = true;
+  view.timestamp = "2026-01-31T10:00:00Z";
+  view.driver = "580.65.06";
+  view.gpus = {"NVIDIA H200"};
+  view.matrix_sha256 = "abc";
+  view.libraries = {{"toolkit", "12.4"}, {"cuDNN of system", "9.1.0"}};
+  for (const char* id : {"a", "b", "c", "d"}) view.cases[id].standing = Standing::kPassed;
+  return view;
+}
+
+RunView With(const std::string& id, Standing standing, bool required = true) {
+  RunView view = Green();
+  view.cases[id] = {standing, required, "why", {}};
+  return view;
+}
+
+std::vector<std::string> Ids(const std::vector<CaseChange>& changes) {
+  std::vector<std::string> ids;
+  for (const CaseChange& change : changes) ids.push_back(change.id + (change.counts ? "" : " (not)"));
+  return ids;
+}
+
+TEST(Compare, TheSameIsNotWorse) {
+  const Comparison c = Compare(Green(), Green());
+  EXPECT_EQ(ExitCodeOf(c), 0);
+  EXPECT_EQ(c.unchanged, 4u);
+  EXPECT_THAT(c.failing, IsEmpty());
+  EXPECT_THAT(c.libraries, IsEmpty());
+}
+
+TEST(Compare, WhatFailsAndDidNotIsWorse) {
+  for (const Standing before :
+       {Standing::kPassed, Standing::kSkipped, Standing::kBlocked, Standing::kNotRun, Standing::kWaived}) {
+    const Comparison c = Compare(With("b", before), With("b", Standing::kFailed));
+    EXPECT_THAT(Ids(c.failing), ElementsAre("b")) << Name(before);
+    EXPECT_EQ(ExitCodeOf(c), 1) << Name(before);
+  }
+  EXPECT_EQ(ExitCodeOf(Compare(With("b", Standing::kFailed), With("b", Standing::kFailed))), 0);
+}
+
+TEST(Compare, ANewCaseThatFailsIsWorse) {
+  RunView after = With("new", Standing::kFailed);
+  EXPECT_EQ(ExitCodeOf(Compare(Green(), after)), 1);
+  after.cases["new"].standing = Standing::kPassed;
+  const Comparison c = Compare(Green(), after);
+  EXPECT_EQ(ExitCodeOf(c), 0);
+  EXPECT_EQ(c.added, 1u);
+}
+
+TEST(Compare, WhatIsNotJudgedAnyMoreIsWorse) {
+  for (const Standing before : {Standing::kPassed, Standing::kFailed, Standing::kWaived}) {
+    for (const Standing after : {Standing::kSkipped, Standing::kBlocked, Standing::kNotRun}) {
+      const Comparison c = Compare(With("b", before), With("b", after));
+      EXPECT_THAT(Ids(c.skipped), ElementsAre("b"));
+      EXPECT_EQ(ExitCodeOf(c), 1) << Name(before) << Name(after);
+    }
+  }
+  EXPECT_EQ(ExitCodeOf(Compare(With("b", Standing::kSkipped), With("b", Standing::kBlocked))), 0);
+}
+
+TEST(Compare, ACaseThatIsGoneIsWorseUnlessTheMatrixIsAnother) {
+  RunView after = Green();
+  after.cases.erase("c");
+  EXPECT_THAT(Ids(Compare(Green(), after).skipped), ElementsAre("c"));
+  EXPECT_EQ(ExitCodeOf(Compare(Green(), after)), 1);
+  after.matrix_sha256 = "def";
+  const Comparison c = Compare(Green(), after);
+  EXPECT_THAT(Ids(c.skipped), ElementsAre("c (not)"));
+  EXPECT_EQ(ExitCodeOf(c), 0);
+  EXPECT_THAT(c.notes, ElementsAre(HasSubstr("the matrices differ")));
+}
+
+TEST(Compare, WhatIsRepairedIsFixed) {
+  const Comparison c = Compare(With("b", Standing::kFailed), Green());
+  EXPECT_THAT(Ids(c.fixed), ElementsAre("b"));
+  EXPECT_EQ(ExitCodeOf(c), 0);
+}
+
+TEST(Compare, OptionalAndWaivedCasesDoNotCount) {
+  const Comparison optional =
+      Compare(With("b", Standing::kPassed, false), With("b", Standing::kFailed, false));
+  EXPECT_THAT(Ids(optional.failing), ElementsAre("b (not)"));
+  EXPECT_EQ(ExitCodeOf(optional), 0);
+  const Comparison waived = Compare(Green(), With("b", Standing::kWaived));
+  EXPECT_THAT(Ids(waived.failing), ElementsAre("b (not)"));
+  EXPECT_EQ(ExitCodeOf(waived), 0);
+  // What was required counts, whatever the new matrix calls it.
+  EXPECT_EQ(ExitCodeOf(Compare(Green(), With("b", Standing::kFailed, false))), 1);
+}
+
+TEST(Compare, ARedVerdictAfterAGreenOneIsWorseWithoutAnyCase) {
+  RunView after = Green();
+  after.exit_code = 6;
+  after.verdict = "inconclusive";
+  EXPECT_EQ(ExitCodeOf(Compare(Green(), after)), 1);
+  EXPECT_EQ(ExitCodeOf(Compare(after, after)), 0);
+}
+
+TEST(Compare, WhatIsNotAlikeIsNotComparable) {
+  RunView torn = Green();
+  torn.complete = false;
+  EXPECT_EQ(ExitCodeOf(Compare(torn, Green())), 2);
+  EXPECT_EQ(ExitCodeOf(Compare(Green(), torn)), 0) << "what it did not judge would show";
+  RunView part = Green();
+  part.partial = "filtered";
+  EXPECT_EQ(ExitCodeOf(Compare(Green(), part)), 2);
+  EXPECT_EQ(ExitCodeOf(Compare(part, part)), 0);
+  RunView other = Green();
+  other.cases = {{"x", {}}};
+  EXPECT_EQ(ExitCodeOf(Compare(Green(), other)), 2);
+}
+
+TEST(Compare, LibrariesThatChangedAreNamed) {
+  RunView after = Green();
+  after.driver = "590.1";
+  after.libraries = {{"toolkit", "12.4"}, {"cuDNN of system", "9.2.0"}, {"cuDNN of torch", "9.3.0"}};
+  std::vector<std::string> texts;
+  for (const LibraryChange& l : Compare(Green(), after).libraries)
+    texts.push_back(l.label + ": " + l.before + " -> " + l.after);
+  EXPECT_THAT(texts, ElementsAre("cuDNN of system: 9.1.0 -> 9.2.0", "cuDNN of torch: none -> 9.3.0",
+                                 "driver: 580.65.06 -> 590.1"));
+}
+
+// Forty cases of which each took about as long as its number, by a wobble of `noise`.
+RunView Timed(double noise, int seed) {
+  RunView view = Green();
+  for (int i = 0; i < 40; ++i) {
+    CaseView& one = view.cases["conv" + std::to_string(i)];
+    one.standing = Standing::kPassed;
+    one.speed["milliseconds"] = {(i + 1) * (1 + noise * std::sin(seed + i * 1.7)), "ms", false};
+    one.speed["tflops"] = {100.0 / (i + 1), "TFLOP/s", true};
+  }
+  return view;
+}
+
+TEST(Compare, SlowerIsWhatIsBeyondTheNoiseOfAll) {
+  RunView after = Timed(0.05, 2);
+  EXPECT_THAT(Compare(Timed(0.05, 1), after).slower, IsEmpty());
+  after.cases["conv7"].speed["milliseconds"].value *= 3;
+  after.cases["conv8"].speed["tflops"].value /= 3;
+  after.cases["conv9"].speed["milliseconds"].value /= 3;
+  const Comparison c = Compare(Timed(0.05, 1), after);
+  EXPECT_THAT(Ids(c.slower), ElementsAre("conv7", "conv8"));
+  EXPECT_THAT(Ids(c.faster), ElementsAre("conv9"));
+  EXPECT_EQ(ExitCodeOf(c), 1);
+}
+
+TEST(Compare, OnANoisyMachineThatIsNoNews) {
+  RunView after = Timed(0.6, 9);
+  for (int i = 0; i < 40; ++i) after.cases["conv" + std::to_string(i)].speed.erase("tflops");
+  after.cases["conv7"].speed["milliseconds"].value *= 1.5;
+  EXPECT_THAT(Compare(Timed(0.6, 1), after).slower, IsEmpty());
+}
+
+TEST(Compare, LessThanAFifthIsNoNews) {
+  RunView after = Timed(0, 1);
+  after.cases["conv7"].speed["milliseconds"].value *= 1.19;
+  EXPECT_THAT(Compare(Timed(0, 1), after).slower, IsEmpty());
+  after.cases["conv7"].speed["milliseconds"].value *= 1.02;
+  EXPECT_THAT(Ids(Compare(Timed(0, 1), after).slower), ElementsAre("conv7"));
+}
+
+TEST(Compare, AllSlowerIsSlower) {
+  RunView after = Timed(0.01, 2);
+  for (auto& [id, one] : after.cases)
+    for (auto& [name, speed] : one.speed) speed.value *= speed.higher_is_better ? 0.6 : 1.6;
+  EXPECT_EQ(Compare(Timed(0.01, 1), after).slower.size(), 80u);
+}
+
+TEST(Compare, RepeatedRunsTellTheNoise) {
+  const auto with = [](double ms) {
+    RunView view = Green();
+    view.cases["a"].speed["milliseconds"] = {ms, "ms", false};
+    return view;
+  };
+  EXPECT_THAT(Compare(with(1), with(1.5)).speed, HasSubstr("too few"));
+  EXPECT_THAT(Ids(Compare(with(1), with(1.5), {with(1.1)}).slower), ElementsAre("a"));
+  EXPECT_THAT(Compare(with(1), with(1.5), {with(1.1), with(1.4)}).slower, IsEmpty());
+  EXPECT_THAT(Compare(with(1), with(0.7), {with(0.8)}).faster, IsEmpty());
+}
+
+TEST(Compare, OtherGpusOrDriversAreNotTimed) {
+  RunView after = Timed(0, 1);
+  after.cases["conv7"].speed["milliseconds"].value *= 9;
+  after.driver = "590.1";
+  EXPECT_THAT(Compare(Timed(0, 1), after).slower, IsEmpty());
+  EXPECT_THAT(Compare(Timed(0, 1), after).speed, HasSubstr("the drivers differ (580.65.06, 590.1)"));
+  after.driver = "580.65.06";
+  after.gpus = {"Tesla T4"};
+  EXPECT_THAT(Compare(Timed(0, 1), after).slower, IsEmpty());
+  EXPECT_THAT(Compare(Timed(0, 1), after).speed, HasSubstr("the GPUs differ"));
+}
+
+TEST(CompareText, NothingThatRunsSayCanSteerAReader) {
+  const std::string id = "b\x1b[31m\n`@all` <b>";
+  RunView after = With(id, Standing::kFailed);
+  after.cases[id].reason = "x\n::error::`y`";
+  const Comparison c = Compare(Green(), after);
+  for (const std::string& text : {CompareText(c, 50), CompareMarkdown(c, 50)}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_EQ(text.find("\n::error"), std::string::npos);
+  }
+  EXPECT_THAT(CompareMarkdown(c, 50), HasSubstr("'@all'"));
+  EXPECT_THAT(CompareText(c, 0), HasSubstr("and 1 more"));
+}
+
+TEST(CompareText, JsonHoldsAll) {
+  const Comparison c = Compare(With("c", Standing::kFailed), With("b", Standing::kFailed));
+  const nlohmann::json j = nlohmann::json::parse(CompareJson(c));
+  EXPECT_EQ(j["schema"], "cudnn-ci/compare/1");
+  EXPECT_EQ(j["exit_code"], 1);
+  EXPECT_EQ(j["newly_failing"][0]["case"], "b");
+  EXPECT_EQ(j["fixed"][0]["before"], "failed: why");
+  EXPECT_TRUE(j["not_comparable"].is_null());
+}
+
+// A run with a case of every standing, and speeds.
+RunBuilder EveryStanding() {
+  RunBuilder b;
+  b.waivers = {{"conv.waived", "slow", "known", "me", "2999-01-01"}};
+  b.Pass("conv.passed");
+  b.Fail("conv.failed", Wrong("wrong-value", Blame::kImage));
+  b.Fail("conv.waived", Wrong("slow", Blame::kImage));
+  b.Plan("conv.skipped").required = false;
+  b.End("conv.skipped", Skipped{SkipKind::kMemory, "9 GiB", "8 GiB"});
+  b.Plan("conv.blocked");
+  b.End("conv.blocked", Blocked{"conv.failed"});
+  b.Plan("conv.unclean");
+  b.End("conv.unclean", Passed{}, {Wrong("context-broken", Blame::kImage)});
+  b.Plan("conv.second", Layer::kConvolution, "gpu1");
+  b.Add(AttemptStarted{{"conv.second", "gpu1"}, 1, 1, AttemptMode::kAlone});
+  b.Add(Measured{{"conv.second", "gpu1"}, "milliseconds", 1.5, "ms", "lower"});
+  b.Add(Measured{{"conv.second", "gpu1"}, "max_error", 0.5, "", "lower"});
+  b.Add(Measured{{"conv.second", "gpu1"}, "workspace", 5, "B", "lower"});
+  b.Add(Measured{{"conv.second", "gpu1"}, "tflops", 7, "TFLOP/s", "higher"});
+  b.Add(AttemptFinished{{"conv.second", "gpu1"}, 1, 1, Passed{}, 0.5, "", ""});
+  b.Add(CaseFinished{{"conv.second", "gpu1"}, Passed{}, 0.5, {}});
+  return b;
+}
+
+class RunViewTest : public testing::Test {
+ protected:
+  RunViewTest() : folder_(testing::TempDir() + "run_view_test." + std::to_string(getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~RunViewTest() override { std::filesystem::remove_all(folder_); }
+  RunView Read(const std::string& name) {
+    Result<RunView> view = ReadRun(folder_ + "/" + name);
+    EXPECT_TRUE(view.ok()) << view.error();
+    return view.ok() ? *view : RunView();
+  }
+  void Write(const std::string& name, const std::string& text) {
+    ASSERT_TRUE(WriteFileAtomically(folder_ + "/" + name, text).ok());
+  }
+  std::string folder_;
+};
+
+TEST_F(RunViewTest, IsTheSameFromTheJournalAndFromTheReport) {
+  const RunBuilder b = EveryStanding();
+  std::string journal, chain;
+  for (const Event& event : b.Events()) journal += EncodeEvent(event, &chain);
+  Write("journal.jsonl", journal);
+  ASSERT_TRUE(WriteJsonReport(b.Summarize(), folder_ + "/report.json").ok());
+  const RunView one = Read("journal.jsonl"), other = Read("report.json");
+  for (const RunView& view : {one, other}) {
+    EXPECT_EQ(view.verdict, "failed");
+    EXPECT_EQ(view.exit_code, 1);
+    EXPECT_TRUE(view.complete);
+    EXPECT_EQ(view.headline_cause, "image.wrong-value: seen");
+    EXPECT_EQ(view.gpus, std::vector<std::string>{"NVIDIA H200"});
+    EXPECT_EQ(view.driver, "580.65.06");
+    const auto standing = [&](const char* id) { return view.cases.at(id).standing; };
+    EXPECT_EQ(standing("conv.passed"), Standing::kPassed);
+    EXPECT_EQ(standing("conv.failed"), Standing::kFailed);
+    EXPECT_EQ(standing("conv.waived"), Standing::kWaived);
+    EXPECT_EQ(standing("conv.skipped"), Standing::kSkipped);
+    EXPECT_EQ(standing("conv.blocked"), Standing::kBlocked);
+    EXPECT_EQ(standing("conv.unclean"), Standing::kFailed);
+    EXPECT_EQ(standing("conv.second@gpu1"), Standing::kPassed);
+    EXPECT_FALSE(view.cases.at("conv.skipped").required);
+    EXPECT_EQ(view.cases.at("conv.second@gpu1").speed.size(), 2u);
+  }
+  EXPECT_EQ(one.libraries, other.libraries);
+  const Comparison c = Compare(one, other);
+  EXPECT_EQ(ExitCodeOf(c), 0);
+  EXPECT_EQ(c.unchanged + c.still_failing, one.cases.size());
+}
+
+TEST_F(RunViewTest, WhatIsNoReportIsAnError) {
+  Write("other.json", R"({"schema": "cudnn-ci/report/9", "cases": [], "exit_code": 0})");
+  Write("half.json", R"({"schema": "cudnn-ci/report/1", "verdict": "passed")");
+  Write("caseless.json", R"({"schema": "cudnn-ci/report/1", "exit_code": 0})");
+  Write("odd.json",
+        R"({"schema": "cudnn-ci/report/1", "exit_code": 0, "cases": [1, {"id": 5, "measurements": 7}]})");
+  for (const char* name : {"other.json", "half.json", "caseless.json", "missing.json"})
+    EXPECT_FALSE(ReadRun(folder_ + "/" + name).ok()) << name;
+  EXPECT_FALSE(Read("odd.json").complete);
+}
+
+TEST(LastScreenBaseline, SaysWhatChangedSince) {
+  RunBuilder b;
+  b.Pass("a").Fail("b", Wrong("wrong-value", Blame::kImage));
+  LastScreenOptions options;
+  options.baseline = std::make_shared<const RunView>(Green());
+  const Summary summary = b.Summarize();
+  const std::string screen = LastScreen(summary, Judge(summary), options);
+  EXPECT_THAT(screen,
+              HasSubstr("since       2026-01-31T10:00:00Z (passed): 1 newly failing, 2 newly skipped"));
+  EXPECT_THAT(screen, HasSubstr("newly failing: b"));
+  EXPECT_THAT(screen, HasSubstr("cuDNN of system from: none -> /usr/lib"));
+  RunView torn = Green();
+  torn.complete = false;
+  options.baseline = std::make_shared<const RunView>(torn);
+  EXPECT_THAT(LastScreen(summary, Judge(summary), options), HasSubstr("not comparable"));
+  options.baseline = nullptr;
+  EXPECT_THAT(LastScreen(summary, Judge(summary), options), Not(HasSubstr("since")));
+}
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,274 @@
+// The HTML reports: what a reader without scripts sees, what the page's script is given, and that nothing of
+// what a run says can be an element or run.
+#include "report/html.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "report/assets/assets.h"
+#include "report/html_text.h"
+#include "report/own_reports.h"
+#include "report/page.h"
+#include "run_builder.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kHostile[] = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\x1b[31m";
+
+size_t Count(const std::string& text, const std::string& what) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+TEST(HtmlText, LeavesNothingThatIsMarkup) {
+  for (const std::string& text : {HtmlLine(kHostile), HtmlText(kHostile, 1000)}) {
+    EXPECT_EQ(text.find_first_of("<>\"'\x1b"), std::string::npos) << text;
+    EXPECT_THAT(text, HasSubstr("&lt;/script&gt;"));
+  }
+  EXPECT_EQ(HtmlLine("a&b"), "a&amp;b");
+  EXPECT_EQ(HtmlText("a\nb", 100), "a\nb");
+}
+
+TEST(HtmlText, JsonCannotEndItsElementAndReadsBack) {
+  const nlohmann::json value = {{"a", "</script><!--&"}};
+  const std::string text = JsonInHtml(value.dump());
+  EXPECT_EQ(text.find_first_of("<>&"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(text), value);
+}
+
+TEST(HtmlText, ThePolicyNamesTheVeryStyleAndScript) {
+  // printf '%s' 'a{}' | openssl dgst -sha256 -binary | base64
+  const std::string head = HtmlHead("m", "t", "a{}", "1");
+  EXPECT_THAT(head, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(head, HasSubstr("style-src 'sha256-X1RutGBrXCt9KkSaXMK7tHftWiRscFHOhxsS8tv8hBk='"));
+  EXPECT_THAT(head, HasSubstr("script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='"));
+  EXPECT_THAT(HtmlHead("m", "t", "a{}", ""), Not(HasSubstr("script-src")));
+  EXPECT_THAT(HtmlHead("m", kHostile, "a{}", ""), Not(HasSubstr("<script>")));
+}
+
+class HtmlReport : public testing::Test {
+ protected:
+  HtmlReport() : folder_(testing::TempDir() + "html_test." + std::to_string(getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~HtmlReport() override { std::filesystem::remove_all(folder_); }
+  std::string Path(const std::string& name = "report.html") const { return folder_ + "/" + name; }
+  // The document of a run.
+  std::string Written(const RunBuilder& b) {
+    HtmlReporter reporter(Path(), {});
+    Fold fold;
+    for (const Event& event : b.Events()) {
+      fold.Apply(event);
+      EXPECT_TRUE(reporter.OnEvent(event, fold.summary()).ok());
+    }
+    EXPECT_TRUE(reporter.Finish(fold.summary()).ok());
+    return ReadSmallFile(Path(), 64 << 20);
+  }
+  // What the page's script is given.
+  static nlohmann::json DataOf(const std::string& html) {
+    const std::string begin = "<script type=\"application/json\" id=\"data\">";
+    const size_t from = html.find(begin) + begin.size();
+    return nlohmann::json::parse(html.substr(from, html.find("</script>", from) - from));
+  }
+  std::string folder_;
+};
+
+RunBuilder Red() {
+  RunBuilder b;
+  b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, "3 elements differ"), Layer::kConvolution);
+  b.Pass("conv.b");
+  b.Plan("conv.c").params = {
+      {"dtype", std::string("float16")}, {"shape", std::string("stem")}, {"shape.n", int64_t{4}}};
+  b.End("conv.c", Blocked{"conv.a"});
+  return b;
+}
+
+TEST_F(HtmlReport, SaysOnTopWithoutAScriptWhatTheLastScreenSays) {
+  const std::string html = Written(Red());
+  const std::string top = html.substr(0, html.find("<script"));
+  EXPECT_THAT(top, HasSubstr("<h1>FAILED: the image is at fault</h1>"));
+  EXPECT_THAT(top, HasSubstr("image.wrong-value"));
+  EXPECT_THAT(top, HasSubstr("3 elements differ"));
+  EXPECT_THAT(top, HasSubstr("Owner: repair it."));
+  EXPECT_THAT(top, HasSubstr("--case conv.a"));
+  EXPECT_THAT(top, HasSubstr("NVIDIA H200"));
+  EXPECT_THAT(top, HasSubstr("class=\"verdict failed\""));
+  RunBuilder green;
+  green.Pass("conv.a");
+  EXPECT_THAT(Written(green), HasSubstr("class=\"verdict passed\""));
+  green.finished = false;
+  EXPECT_THAT(Written(green), Not(HasSubstr("class=\"verdict passed\"")));
+}
+
+TEST_F(HtmlReport, HoldsEveryCase) {
+  const nlohmann::json data = DataOf(Written(Red()));
+  ASSERT_EQ(data["cases"].size(), 3u);
+  EXPECT_EQ(data["cases"][0]["outcome"], "failed");
+  EXPECT_EQ(data["cases"][0]["red"], true);
+  EXPECT_EQ(data["cases"][0]["findings"][0]["detail"], "3 elements differ");
+  EXPECT_EQ(data["cases"][1]["outcome"], "passed");
+  EXPECT_EQ(data["cases"][2]["reason"], "blocked by conv.a");
+  EXPECT_EQ(data["cases"][2]["params"], (nlohmann::json{{"dtype", "float16"}, {"shape", "stem"}}));
+  ASSERT_EQ(data["spans"].size(), 2u);
+  EXPECT_EQ(data["spans"][0]["id"], "conv.a");
+  EXPECT_EQ(data["spans"][0]["worker"], 1);
+  EXPECT_GT(data["spans"][0]["to"], data["spans"][0]["from"]);
+  EXPECT_EQ(data["environment"]["subjects"][0]["cudnn"], "9.1.0");
+}
+
+// A pass with an error of its own must not look like one.
+TEST_F(HtmlReport, AnUncleanPassIsNone) {
+  RunBuilder b;
+  b.Plan("conv.a");
+  b.End("conv.a", Passed{}, {Wrong("context-broken", Blame::kImage)});
+  EXPECT_EQ(DataOf(Written(b))["cases"][0]["outcome"], "failed");
+}
+
+TEST_F(HtmlReport, NothingThatARunSaysIsMarkup) {
+  RunBuilder b;
+  b.run.image = b.run.hostname = b.run.command_line = b.run.matrix_name = kHostile;
+  b.run.facts["system"]["cudnn.path"] = kHostile;
+  b.run.subjects[0].spec = kHostile;
+  const std::string id = std::string("conv.") + kHostile;
+  Finding finding = Wrong(kHostile, Blame::kImage, kHostile);
+  finding.remedy = finding.summary = kHostile;
+  b.Plan(id);
+  b.Add(AttemptStarted{{id, ""}, 1, 1, AttemptMode::kAlone}).Add(StepReached{{id, ""}, kHostile});
+  b.Add(ExpectationFailed{{id, ""}, kHostile, 1, kHostile})
+      .Add(Attached{{id, ""}, kHostile, kHostile, kHostile});
+  b.Add(FindingReported{{id, ""}, finding});
+  b.Add(AttemptFinished{{id, ""}, 1, 1, Failed{}, 1, kHostile, kHostile});
+  b.Add(CaseFinished{{id, ""}, Failed{}, 1, {}});
+  const std::string html = Written(b);
+  EXPECT_EQ(Count(html, "<script"), 2u);
+  EXPECT_EQ(Count(html, "</script"), 2u);
+  EXPECT_EQ(Count(html, "<img"), 0u);
+  EXPECT_EQ(Count(html, "<h1>"), 1u);
+  EXPECT_EQ(html.find('\x1b'), std::string::npos);
+  EXPECT_EQ(DataOf(html)["cases"][0]["steps"][0],
+            "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&");
+}
+
+TEST_F(HtmlReport, NeedsNothingFromElsewhere) {
+  const std::string html = Written(Red());
+  for (const char* word :
+       {"src=", "@import", "url(http", "<link", "fetch(", "XMLHttpRequest", "innerHTML", "eval("})
+    EXPECT_EQ(html.find(word), std::string::npos) << word;
+}
+
+TEST_F(HtmlReport, IsKnownAsOursAndReplacesNothingElse) {
+  const std::string html = Written(Red());
+  EXPECT_TRUE(IsOwnReport(Path()));
+  EXPECT_TRUE(BeginsHtml(html.substr(0, 200)));
+  ASSERT_TRUE(WriteFileAtomically(Path(), "<!DOCTYPE html>\n<p>mine").ok());
+  EXPECT_FALSE(WriteHtmlReport(Red().Summarize(), {}, {}, Path()).ok());
+  EXPECT_EQ(ReadSmallFile(Path(), 100), "<!DOCTYPE html>\n<p>mine");
+}
+
+TEST_F(HtmlReport, AWithdrawnReportIsGone) {
+  Written(Red());
+  HtmlReporter(Path(), {}).Withdraw();
+  EXPECT_FALSE(std::filesystem::exists(Path()));
+}
+
+TEST_F(HtmlReport, OutputOfThousandsOfFailuresIsBounded) {
+  RunBuilder b;
+  for (int i = 0; i < 1200; ++i) {
+    const std::string id = "conv.a" + std::to_string(i);
+    b.Plan(id);
+    b.Add(AttemptStarted{{id, ""}, 1, 1, AttemptMode::kAlone});
+    b.Add(AttemptFinished{{id, ""}, 1, 1, Failed{}, 1, std::string(20'000, 'x'), ""});
+    b.Add(CaseFinished{{id, ""}, Failed{}, 1, {}});
+  }
+  const std::string html = Written(b);
+  EXPECT_LT(html.size(), size_t{24} << 20);
+  const nlohmann::json data = DataOf(html);
+  EXPECT_EQ(data["cases"].size(), 1200u);
+  EXPECT_EQ(data["cases"][1199]["output"], "(left out here; report.json has it)");
+}
+
+// ---- one page of many images ----
+
+PageRow Row(const std::string& source, const std::string& verdict, int exit_code) {
+  PageRow row;
+  row.source = source;
+  row.view.verdict = verdict;
+  row.view.exit_code = exit_code;
+  row.view.complete = true;
+  row.view.image = "team/" + source;
+  row.view.timestamp = "2026-01-31T10:00:00Z";
+  row.view.gpus = {"NVIDIA H200", "NVIDIA H200"};
+  row.view.libraries = {{"toolkit", "12.4"}, {"cuDNN of system", "9.1.0"}, {"cuDNN of system from", "/x"}};
+  return row;
+}
+
+constexpr int64_t kThen = 1769853600;  // date -u -d 2026-01-31T10:00:00Z +%s
+
+TEST(Page, ShowsOfEachImageWhatBecameOfIt) {
+  PageRow red = Row("b", "failed", 1);
+  red.view.blame = "image";
+  red.view.headline_cause = "image.wrong-value: 3 differ";
+  red.view.root_case = "conv.a";
+  PageRow unread = Row("c", "", 0);
+  unread.problem = "c/report.json: no such file";
+  const std::string page = RenderPage({Row("a", "passed", 0), red, unread}, kThen + 3 * 86400);
+  EXPECT_THAT(page, HasSubstr("1 of 3 passed"));
+  EXPECT_THAT(page, HasSubstr("image.wrong-value: 3 differ in conv.a"));
+  EXPECT_THAT(page, HasSubstr("unreadable"));
+  EXPECT_THAT(page, HasSubstr("c/report.json: no such file"));
+  EXPECT_THAT(page, HasSubstr("<td>9.1.0</td><td>NVIDIA H200 x 2</td>"));
+  EXPECT_THAT(page, HasSubstr(">3 days</td>"));
+  EXPECT_LT(page.find("team/b"), page.find("team/a")) << "red first";
+  EXPECT_EQ(Count(page, "<td class=\"passed\">"), 1u);
+}
+
+TEST(Page, OnlyAWholePassThatGatesIsGood) {
+  for (void (*change)(RunView*) :
+       {+[](RunView* v) { v->complete = false; }, +[](RunView* v) { v->partial = "filtered"; },
+        +[](RunView* v) { v->report_only = true; }, +[](RunView* v) { v->exit_code = 3; }}) {
+    PageRow row = Row("a", "passed", 0);
+    change(&row.view);
+    const std::string page = RenderPage({row}, kThen);
+    EXPECT_THAT(page, HasSubstr("0 of 1 passed"));
+    EXPECT_EQ(Count(page, "<td class=\"passed\">"), 0u);
+  }
+}
+
+TEST(Page, AgesAreTold) {
+  const auto age = [](const std::string& timestamp, int64_t now) {
+    PageRow row = Row("a", "passed", 0);
+    row.view.timestamp = timestamp;
+    const std::string page = RenderPage({row}, now);
+    const size_t end = page.rfind("</td></tr>");
+    const size_t begin = page.rfind('>', end - 1) + 1;
+    return page.substr(begin, end - begin);
+  };
+  EXPECT_EQ(age("2026-01-31T10:00:00Z", kThen + 59), "0 min");
+  EXPECT_EQ(age("2026-01-31T10:00:00Z", kThen + 7200), "2 h");
+  EXPECT_EQ(age("2026-01-31T10:00:00Z", kThen - 7200), "in the future");
+  EXPECT_EQ(age("yesterday", kThen), "unknown");
+}
+
+TEST(Page, NothingThatARunSaysIsMarkup) {
+  PageRow row = Row("a", "failed", 1);
+  row.source = row.view.verdict = row.view.blame = row.view.image = row.view.headline_cause = kHostile;
+  row.view.driver = row.view.matrix = row.view.timestamp = row.view.root_case = row.view.partial = kHostile;
+  row.view.gpus = {kHostile};
+  row.view.libraries = {{"cuDNN of x", kHostile}};
+  const std::string page = RenderPage({row}, kThen);
+  EXPECT_EQ(Count(page, "<script"), 0u);
+  EXPECT_EQ(Count(page, "<img"), 0u);
+  EXPECT_EQ(Count(page, "onerror=alert(2)>"), 0u);
+}
+
+}  // namespace
+}  // namespace cudnn_ci
