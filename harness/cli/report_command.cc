@@ -48,7 +48,9 @@ bool HoldsNothing(const std::string& path) {
 // From the folder of the reports to that of a journal, to be put before the paths of its attachments.
 std::string FromReportsTo(const std::string& journal, const std::string& folder) {
   std::error_code failed;
-  const fs::path path = fs::proximate(FolderOf(journal), folder, failed);
+  // A folder that is not there yet has no canonical path but from an absolute one.
+  const fs::path base = fs::absolute(folder, failed);
+  const fs::path path = failed ? fs::path() : fs::proximate(FolderOf(journal), base, failed);
   return failed || path.empty() || path == "." ? std::string() : path.string() + "/";
 }
 

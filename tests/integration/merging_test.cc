@@ -133,7 +133,8 @@ TEST_F(Merge, AnInputIsNeverReplaced) {
 }
 
 TEST_F(Merge, AttachmentsAreFoundFromTheMergedReport) {
-  run_.Matrix(Entry("fixture.reports") + ", " + Entry("fixture.pass", R"("axes": {"i": [1, 2, 3]})"));
+  run_.Matrix(Entry("fixture.reports") + ", " +
+              Entry("fixture.pass", R"("axes": {"i": [1, 2, 3, 4, 5, 6, 7, 8, 9]})"));
   const GateResult merged = Report(ThreeShards());
   const json reports = merged.Case("fixture.reports");
   ASSERT_FALSE(reports.is_null());
