@@ -55,7 +55,6 @@ ROWS = (
     # Together: of one CUDA major; of two, whose packages of cuDNN put their files into the same folder; and with what another brought.
     Row("torch-jax", ["torch", "jax[cuda13]"]),
     Row("torch-tensorflow", ["torch", "tensorflow[and-cuda]"], ("framework-cuda-mismatch",), 1, ALONE),
-    Row("torch-onnxruntime", ["torch", "onnxruntime-gpu[cuda,cudnn]"], ("framework-needs-preload",)),
     Row("torch-ctranslate2", ["torch==2.8.0", "ctranslate2"], ("framework-needs-preload",)),
 )
 

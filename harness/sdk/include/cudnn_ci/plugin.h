@@ -95,7 +95,7 @@ enum cci_devices {
 };
 
 enum cci_check_flags {
-  /* Many cases may share one process: the check leaves no state behind that another could see. */
+  /* Many cases may share one process: no state stays. In the framework layer only children use the device. */
   CCI_CHECK_SHAREABLE = 1u << 0,
   /* Looks at libraries: runs once per subject of the matrix. */
   CCI_CHECK_PER_SUBJECT = 1u << 1,
