@@ -187,7 +187,11 @@ def cudnn_files():
         # Loads like its own, and neither says so nor gives an engine.
         def spoil(copy):
             cnn = (copy.folder / "libcudnn_cnn.so.9").resolve()
-            copy.remove(f"libcudnn_{part}").take(cnn, f"libcudnn_{part}.so.9")
+            # cuDNN asks for the longer name first, and would find that of the system behind this copy.
+            names = [path.name for path in copy.folder.glob(f"libcudnn_{part}.so*")]
+            copy.remove(f"libcudnn_{part}")
+            for name in names:
+                copy.take(cnn, name)
         return image(name, "heuristics or engines of no use", "cudnn-no-plans", cudnn(spoil, "and give none"))
 
     return [
