@@ -124,6 +124,18 @@ void CudnnApi::Bind() {
   GetConvolutionForwardWorkspaceSize.Bind(library_, "cudnnGetConvolutionForwardWorkspaceSize");
   GetConvolutionForwardAlgorithm_v7.Bind(library_, "cudnnGetConvolutionForwardAlgorithm_v7");
   ConvolutionForward.Bind(library_, "cudnnConvolutionForward");
+  GetConvolutionBackwardDataWorkspaceSize.Bind(library_, "cudnnGetConvolutionBackwardDataWorkspaceSize");
+  GetConvolutionBackwardDataAlgorithm_v7.Bind(library_, "cudnnGetConvolutionBackwardDataAlgorithm_v7");
+  ConvolutionBackwardData.Bind(library_, "cudnnConvolutionBackwardData");
+  GetConvolutionBackwardFilterWorkspaceSize.Bind(library_, "cudnnGetConvolutionBackwardFilterWorkspaceSize");
+  GetConvolutionBackwardFilterAlgorithm_v7.Bind(library_, "cudnnGetConvolutionBackwardFilterAlgorithm_v7");
+  ConvolutionBackwardFilter.Bind(library_, "cudnnConvolutionBackwardFilter");
+  BackendCreateDescriptor.Bind(library_, "cudnnBackendCreateDescriptor");
+  BackendDestroyDescriptor.Bind(library_, "cudnnBackendDestroyDescriptor");
+  BackendSetAttribute.Bind(library_, "cudnnBackendSetAttribute");
+  BackendGetAttribute.Bind(library_, "cudnnBackendGetAttribute");
+  BackendFinalize.Bind(library_, "cudnnBackendFinalize");
+  BackendExecute.Bind(library_, "cudnnBackendExecute");
 }
 
 }  // namespace cudnn_ci

@@ -1,5 +1,5 @@
-// cuDNN's legacy API, bound at run time, for cuDNN 8 and 9 alike. Only types and prototypes come from
-// cudnn.h. Judges nothing; must not know the SDK's Context or any check.
+// cuDNN's legacy API and its graph API, bound at run time, for cuDNN 8 and 9 alike. Only types and prototypes
+// come from cudnn.h. Judges nothing; must not know the SDK's Context or any check.
 #ifndef CUDNN_CI_PLUGINS_COMMON_CUDNN_API_H_
 #define CUDNN_CI_PLUGINS_COMMON_CUDNN_API_H_
 
@@ -93,6 +93,19 @@ class CudnnApi {
   CUDNN_CI_CUDNN_FUNCTION(GetConvolutionForwardWorkspaceSize);
   CUDNN_CI_CUDNN_FUNCTION(GetConvolutionForwardAlgorithm_v7);
   CUDNN_CI_CUDNN_FUNCTION(ConvolutionForward);
+  CUDNN_CI_CUDNN_FUNCTION(GetConvolutionBackwardDataWorkspaceSize);
+  CUDNN_CI_CUDNN_FUNCTION(GetConvolutionBackwardDataAlgorithm_v7);
+  CUDNN_CI_CUDNN_FUNCTION(ConvolutionBackwardData);
+  CUDNN_CI_CUDNN_FUNCTION(GetConvolutionBackwardFilterWorkspaceSize);
+  CUDNN_CI_CUDNN_FUNCTION(GetConvolutionBackwardFilterAlgorithm_v7);
+  CUDNN_CI_CUDNN_FUNCTION(ConvolutionBackwardFilter);
+  // The graph API, the same calls from 8.0 on.
+  CUDNN_CI_CUDNN_FUNCTION(BackendCreateDescriptor);
+  CUDNN_CI_CUDNN_FUNCTION(BackendDestroyDescriptor);
+  CUDNN_CI_CUDNN_FUNCTION(BackendSetAttribute);
+  CUDNN_CI_CUDNN_FUNCTION(BackendGetAttribute);
+  CUDNN_CI_CUDNN_FUNCTION(BackendFinalize);
+  CUDNN_CI_CUDNN_FUNCTION(BackendExecute);
 
  private:
   void Bind();

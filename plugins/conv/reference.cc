@@ -1,94 +1,105 @@
-// Exact data for a shape, and the memory of references. The arithmetic is in convolve.cc.
+// What all references share: the proof that 16 bits are enough, and their memory. The arithmetic is in
+// reference_forward.cc and reference_backward.cc.
 #include "conv/reference.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
-#include <string>
 
-#include "conv/parallel.h"
+#include "common/numeric/parallel.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr std::int64_t kSmallReduction = 16, kMediumReduction = 64;
-constexpr std::int64_t kFillGrain = 1 << 18;  // elements; a multiple of 8, the values of one random word
 constexpr std::size_t kCacheBytes = std::size_t{512} << 20;
 
-// FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/
-std::uint64_t Fnv1a(const std::string& text) {
-  std::uint64_t h = 0xcbf29ce484222325u;
-  for (const char ch : text) h = (h ^ static_cast<unsigned char>(ch)) * 0x100000001b3u;
-  return h;
-}
+constexpr std::int64_t kGrain = 1 << 18;  // elements looked at by one thread
 
-// SplitMix64's output function (Steele, Lea, Flood 2014): random words by their number, so that any
-// range of the data can be made by any thread.
-std::uint64_t RandomWord(std::uint64_t seed, std::uint64_t number) {
-  std::uint64_t z = seed + (number + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-// What a random byte stands for.
-using ByteValues = std::array<std::int8_t, 256>;
-
-template <class Function>
-ByteValues MakeByteValues(Function value_of) {
-  ByteValues values{};
-  for (int b = 0; b < 256; ++b) values[static_cast<std::size_t>(b)] = static_cast<std::int8_t>(value_of(b));
-  return values;
-}
-
-ByteValues InputValues(std::int64_t reduction) {
-  if (reduction <= kSmallReduction) return MakeByteValues([](int b) { return b * 7 / 256 - 3; });
-  return MakeByteValues([](int b) { return b * 3 / 256 - 1; });
-}
-
-ByteValues FilterValues(std::int64_t reduction) {
-  if (reduction <= kSmallReduction)
-    return MakeByteValues([](int b) { return b * 6 / 256 < 3 ? b * 6 / 256 - 3 : b * 6 / 256 - 2; });
-  if (reduction <= kMediumReduction) return MakeByteValues([](int b) { return b < 128 ? -1 : 1; });
-  // Longer than the output's range: fewer than half of kMaxOutput non-zero weights, on average.
-  if (reduction > kMaxReduction)
-    throw std::invalid_argument("a reduction over " + std::to_string(reduction) + " products is too long");
-  const int signs = reduction <= kMaxOutput ? 85 : static_cast<int>(kMaxReduction / reduction);
-  return MakeByteValues([signs](int b) {
-    if (b < signs) return -1;
-    return b < 2 * signs ? 1 : 0;
+template <class Integer>
+int LargestOf(const std::vector<Integer>& values) {
+  std::mutex mutex;
+  int largest = 0;
+  ParallelFor(static_cast<std::int64_t>(values.size()), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    int part = 0;
+    for (std::int64_t i = begin; i < end; ++i)
+      part = std::max(part, std::abs(int{values[static_cast<std::size_t>(i)]}));
+    const std::lock_guard<std::mutex> lock(mutex);
+    largest = std::max(largest, part);
   });
+  return largest;
 }
 
-void Fill(std::vector<std::int8_t>* data, const ByteValues& values, std::uint64_t seed) {
-  const auto count = static_cast<std::int64_t>(data->size());
-  ParallelFor(count, kFillGrain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; i += 8) {
-      std::uint64_t word = RandomWord(seed, static_cast<std::uint64_t>(i / 8));
-      const std::int64_t stop = std::min(i + 8, end);
-      for (std::int64_t j = i; j < stop; ++j, word >>= 8)
-        (*data)[static_cast<std::size_t>(j)] = values[word & 255];
-    }
-  });
+// The sum of |values| over what goes into one result, the heaviest of them all: each filter of w in the
+// forward pass, each input channel of w in the backward data pass, each channel of dy in the backward filter
+// pass.
+std::int64_t HeaviestSum(const Problem& problem, const std::vector<std::int8_t>& values) {
+  const ConvShape& s = problem.shape;
+  const std::int64_t cg = s.ChannelsPerGroup();
+  // Elements that lie together and belong to one result.
+  std::int64_t run = s.Reduction();
+  if (problem.operation == Operation::kBackwardData) run = Product(s.kernel);
+  if (problem.operation == Operation::kBackwardFilter) run = Product(s.out);
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(std::max(s.k, s.c)), 0);
+  const auto runs = static_cast<std::int64_t>(values.size()) / run;
+  for (std::int64_t i = 0; i < runs; ++i) {
+    std::int64_t result = i % s.k;  // a filter of w or a channel of dy
+    if (problem.operation == Operation::kBackwardData) result = i / cg / s.FiltersPerGroup() * cg + i % cg;
+    std::int64_t& sum = sums[static_cast<std::size_t>(result)];
+    for (std::int64_t j = i * run; j < (i + 1) * run; ++j)
+      sum += std::abs(int{values[static_cast<std::size_t>(j)]});
+  }
+  return *std::max_element(sums.begin(), sums.end());
+}
+
+// Whether every result fits 16 bits whatever the other operand's signs: the proof that arithmetic modulo 2^16
+// is exact.
+void RequireInRange(const Reference& r) {
+  const Inputs& in = r.inputs;
+  std::int64_t heaviest = HeaviestSum(r.problem, in.b);
+  int largest = std::max(LargestOf(in.a), LargestOf(in.a_high));
+  if (r.problem.operation == Operation::kBackwardFilter) {
+    heaviest = std::max(HeaviestSum(r.problem, in.a), HeaviestSum(r.problem, in.a_high));
+    largest = LargestOf(in.b);
+  }
+  if (heaviest * largest > kMaxOutput) throw std::logic_error("data too heavy for an exact reference");
+}
+
+std::vector<std::int16_t> Result(const Problem& problem, const std::vector<std::int8_t>& a,
+                                 const std::vector<std::int8_t>& b) {
+  switch (problem.operation) {
+    case Operation::kBackwardData:
+      return ConvolveBackwardData(problem.shape, a, b);
+    case Operation::kBackwardFilter:
+      return ConvolveBackwardFilter(problem.shape, a, b);
+    case Operation::kForward:
+      break;
+  }
+  return ConvolveForward(problem.shape, a, b);
 }
 
 }  // namespace
 
-double ReferenceBytes(const ConvShape& shape) {
-  return static_cast<double>(shape.InputCount()) + static_cast<double>(shape.FilterCount()) +
-         2.0 * static_cast<double>(shape.OutputCount());
+std::size_t Reference::Bytes() const {
+  return inputs.a.size() + inputs.a_high.size() + inputs.b.size() + 2 * (y.size() + y_high.size());
 }
 
-void FillExactData(Reference* reference) {
-  const ConvShape& s = reference->shape;
-  const std::uint64_t seed = Fnv1a(s.Text());
-  reference->x.resize(static_cast<std::size_t>(s.InputCount()));
-  reference->w.resize(static_cast<std::size_t>(s.FilterCount()));
-  Fill(&reference->x, InputValues(s.Reduction()), RandomWord(seed, 0));
-  Fill(&reference->w, FilterValues(s.Reduction()), RandomWord(seed, 1));
+double ReferenceBytes(const Problem& problem, const Recipe& recipe) {
+  const double scales = recipe.shift == 0 ? 1 : 2;
+  return scales *
+             (static_cast<double>(problem.A().Count()) + 2.0 * static_cast<double>(problem.Y().Count())) +
+         static_cast<double>(problem.B().Count());
 }
 
-std::shared_ptr<const Reference> ReferenceCache::Get(const ConvShape& shape) {
-  const std::string key = shape.Text();
+void ComputeReference(Reference* reference) {
+  RequireInRange(*reference);
+  const Inputs& in = reference->inputs;
+  reference->y = Result(reference->problem, in.a, in.b);
+  if (!in.a_high.empty()) reference->y_high = Result(reference->problem, in.a_high, in.b);
+  reference->max_abs = LargestOf(reference->y);
+}
+
+std::shared_ptr<const Reference> ReferenceCache::Get(const Problem& problem, const Recipe& recipe) {
+  const std::string key = problem.Text() + "; " + recipe.Text();
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found =
       std::find_if(entries_.begin(), entries_.end(), [&key](const Entry& e) { return e.key == key; });
@@ -97,12 +108,13 @@ std::shared_ptr<const Reference> ReferenceCache::Get(const ConvShape& shape) {
     return entries_.front().reference;
   }
   // Room first: the new reference and those to go should not stand side by side.
-  const double room = static_cast<double>(capacity_) - ReferenceBytes(shape);
+  const double room = static_cast<double>(capacity_) - ReferenceBytes(problem, recipe);
   while (!entries_.empty() && Bytes() > room) entries_.pop_back();
   auto made = std::make_shared<Reference>();
-  made->shape = shape;
-  FillExactData(made.get());
-  Convolve(made.get());
+  made->problem = problem;
+  made->recipe = recipe;
+  made->inputs = MakeInputs(problem, recipe);
+  ComputeReference(made.get());
   entries_.push_front({key, made});
   return made;
 }
@@ -113,9 +125,9 @@ double ReferenceCache::Bytes() const {
   return sum;
 }
 
-std::shared_ptr<const Reference> ReferenceOf(const ConvShape& shape) {
+std::shared_ptr<const Reference> ReferenceOf(const Problem& problem, const Recipe& recipe) {
   static ReferenceCache cache(kCacheBytes);
-  return cache.Get(shape);
+  return cache.Get(problem, recipe);
 }
 
 }  // namespace cudnn_ci

@@ -1,15 +1,6 @@
-// The exact result of a convolution, computed on the CPU in integers. One reference serves every type,
-// layout and algorithm of its shape. Must not know CUDA or cuDNN: the library under test may not grade
-// itself.
-//
-// Inputs and filters are small integers, so that every partial sum is exact in any accumulator, in any
-// order: a right kernel has no rounding to hide behind before its last step. Which values:
-//   reduction (c/groups * kernel size)   input            filter
-//   up to 16                             -3 ... 3         -3 ... 3 without 0
-//   up to 64                             -1, 0, 1         -1, 1
-//   more                                 -1, 0, 1         -1, 0, 1
-// Small filters get more values and no zeros, since otherwise two channels would often be equal and a
-// swap of them invisible. In no case does |y| exceed kMaxOutput.
+// The exact result of a convolution or of one of its gradients, computed on the CPU in integers. One
+// reference serves every type, layout and algorithm that its data suit. Must not know CUDA or cuDNN: the
+// library under test may not grade itself.
 #ifndef CUDNN_CI_PLUGINS_CONV_REFERENCE_H_
 #define CUDNN_CI_PLUGINS_CONV_REFERENCE_H_
 
@@ -21,32 +12,49 @@
 #include <string>
 #include <vector>
 
-#include "conv/shape.h"
+#include "common/numeric/compare.h"
+#include "common/numeric/integers.h"
+#include "conv/operation.h"
+#include "conv/recipe.h"
 
 namespace cudnn_ci {
 
+// No result exceeds it.
 constexpr int kMaxOutput = 32767;
 // Products in one output element; with more, hardly a filter's weight could be other than zero.
 constexpr std::int64_t kMaxReduction = 64 * std::int64_t{kMaxOutput};
-// Inputs and filters lie in [-kMaxValue, kMaxValue].
-constexpr int kMaxValue = 3;
 
+// Tensors as the problem has them, in the order n, c, sizes. The convolution is linear: the result of two
+// scales is the results of either scale, each in 16 bits.
 struct Reference {
-  ConvShape shape;
-  std::vector<std::int8_t> x, w;  // NCHW and KCRS order (with depth: NCDHW, KCTRS)
-  std::vector<std::int16_t> y;    // NCHW order
-  int max_abs = 0;                // of y
+  Problem problem;
+  Recipe recipe;
+  Inputs inputs;
+  std::vector<std::int16_t> y, y_high;  // y_high is empty without two scales
+  int max_abs = 0;                      // of y
 
-  std::size_t Bytes() const { return x.size() + w.size() + 2 * y.size(); }
+  TwoScale<std::int8_t> A() const {
+    return {inputs.a.data(), inputs.a_high.empty() ? nullptr : inputs.a_high.data(), recipe.shift};
+  }
+  TwoScale<std::int8_t> B() const { return {inputs.b.data()}; }
+  Expected Y() const { return {{y.data(), y_high.empty() ? nullptr : y_high.data(), recipe.shift}, max_abs}; }
+  std::size_t Bytes() const;
 };
 
-// Host memory that a reference of this shape needs, in bytes.
-double ReferenceBytes(const ConvShape& shape);
+// Host memory that a reference needs, in bytes.
+double ReferenceBytes(const Problem& problem, const Recipe& recipe);
 
-// Data of the shape, the same for equal shapes in every process and on every machine.
-void FillExactData(Reference* reference);
-// y from x and w.
-void Convolve(Reference* reference);
+// The results from problem and inputs. Throws std::logic_error where they might not fit 16 bits.
+void ComputeReference(Reference* reference);
+
+// y of one operation from a and b, each its own algorithm. The sums are kept modulo 2^16: a true result
+// within 16 bits is exact however far partial sums wander.
+std::vector<std::int16_t> ConvolveForward(const ConvShape& shape, const std::vector<std::int8_t>& x,
+                                          const std::vector<std::int8_t>& w);
+std::vector<std::int16_t> ConvolveBackwardData(const ConvShape& shape, const std::vector<std::int8_t>& dy,
+                                               const std::vector<std::int8_t>& w);
+std::vector<std::int16_t> ConvolveBackwardFilter(const ConvShape& shape, const std::vector<std::int8_t>& dy,
+                                                 const std::vector<std::int8_t>& x);
 
 // Remembers the references last asked for. Safe to use from any thread.
 class ReferenceCache {
@@ -54,8 +62,8 @@ class ReferenceCache {
   // Holds up to `capacity` bytes, and always the latest.
   explicit ReferenceCache(std::size_t capacity) : capacity_(capacity) {}
 
-  // Made anew if it is not remembered. Throws what FillExactData and Convolve throw.
-  std::shared_ptr<const Reference> Get(const ConvShape& shape);
+  // Made anew if it is not remembered. Throws what MakeInputs and ComputeReference throw.
+  std::shared_ptr<const Reference> Get(const Problem& problem, const Recipe& recipe);
 
  private:
   struct Entry {
@@ -70,7 +78,7 @@ class ReferenceCache {
 };
 
 // From this process's cache, of 512 MiB.
-std::shared_ptr<const Reference> ReferenceOf(const ConvShape& shape);
+std::shared_ptr<const Reference> ReferenceOf(const Problem& problem, const Recipe& recipe);
 
 }  // namespace cudnn_ci
 

@@ -72,6 +72,10 @@ void RequireLists(const ShapeFields& f, Problems* problems) {
   problems->RequireValues("pad", f.pad, 0);
   problems->RequireValues("groups", {f.groups}, 1);
   problems->RequireAxes("pad", f.pad, f.x);
+  if (!f.pad_after.empty()) {
+    problems->RequireValues("pad_after", f.pad_after, 0);
+    problems->RequireAxes("pad_after", f.pad_after, f.x);
+  }
   problems->RequireAxes("stride", f.stride, f.x);
   problems->RequireAxes("dilation", f.dilation, f.x);
 }
@@ -97,6 +101,7 @@ ConvShape Read(const ShapeFields& f) {
   s.in = OnLastAxes(List(f.x.begin() + 2, f.x.end()), axes, 1);
   s.kernel = OnLastAxes(List(f.w.begin() + 2, f.w.end()), axes, 1);
   s.pad = OnLastAxes(f.pad, axes, 0);
+  s.pad_after = f.pad_after.empty() ? s.pad : OnLastAxes(f.pad_after, axes, 0);
   s.stride = OnLastAxes(f.stride, axes, 1);
   s.dilation = OnLastAxes(f.dilation, axes, 1);
   return s;
@@ -105,7 +110,7 @@ ConvShape Read(const ShapeFields& f) {
 // Sets s->out as far as the kernel fits.
 void RequireFit(ConvShape* s, Problems* problems) {
   for (std::size_t a = 0; a < 3; ++a) {
-    const std::int64_t padded = s->in[a] + 2 * s->pad[a];
+    const std::int64_t padded = s->Padded(a);
     const std::int64_t reach = (s->kernel[a] - 1) * s->dilation[a] + 1;
     problems->Require(reach <= padded, "w",
                       "reaches over " + std::to_string(reach) +
@@ -117,8 +122,7 @@ void RequireFit(ConvShape* s, Problems* problems) {
 // x with its pads is what the reference lays out.
 void RequireCounts(const ConvShape& s, Problems* problems) {
   problems->RequireCount("x", "x", {s.n, s.c, s.in[0], s.in[1], s.in[2]});
-  problems->RequireCount("pad", "the padded x",
-                         {s.n, s.c, s.in[0] + 2 * s.pad[0], s.in[1] + 2 * s.pad[1], s.in[2] + 2 * s.pad[2]});
+  problems->RequireCount("pad", "the padded x", {s.n, s.c, s.Padded(0), s.Padded(1), s.Padded(2)});
   problems->RequireCount("w", "w", {s.k, s.ChannelsPerGroup(), s.kernel[0], s.kernel[1], s.kernel[2]});
   problems->RequireCount("x", "y", {s.n, s.k, s.out[0], s.out[1], s.out[2]});
 }
@@ -157,17 +161,10 @@ std::string ConvShape::Text() const {
     return std::to_string(a) + "x" + std::to_string(b) + "x" + AxesText(sizes, spatial);
   };
   return "x=" + with_axes(n, c, in) + " w=" + with_axes(k, ChannelsPerGroup(), kernel) +
-         " pad=" + AxesText(pad, spatial) + " stride=" + AxesText(stride, spatial) +
-         " dilation=" + AxesText(dilation, spatial) + " groups=" + std::to_string(groups);
-}
-
-std::string ConvShape::OutputPlace(std::int64_t index) const {
-  const std::int64_t q = index % out[2], p = index / out[2] % out[1];
-  const std::int64_t z = index / out[2] / out[1] % out[0];
-  const std::int64_t plane = index / Product(out);
-  return "(n=" + std::to_string(plane / k) + ",k=" + std::to_string(plane % k) +
-         (spatial == 3 ? ",z=" + std::to_string(z) : "") + ",p=" + std::to_string(p) +
-         ",q=" + std::to_string(q) + ")";
+         " pad=" + AxesText(pad, spatial) +
+         (PadsAlike() ? "" : " pad_after=" + AxesText(pad_after, spatial)) +
+         " stride=" + AxesText(stride, spatial) + " dilation=" + AxesText(dilation, spatial) +
+         " groups=" + std::to_string(groups);
 }
 
 }  // namespace cudnn_ci

@@ -17,7 +17,8 @@ inline std::int64_t Product(const Axes& a) { return a[0] * a[1] * a[2]; }
 
 struct ConvShape {
   std::int64_t n = 0, c = 0, k = 0, groups = 1;
-  Axes in{}, kernel{}, pad{}, stride{}, dilation{}, out{};
+  // `pad` lies before the first element of an axis, `pad_after` behind its last one.
+  Axes in{}, kernel{}, pad{}, pad_after{}, stride{}, dilation{}, out{};
   int spatial = 2;  // axes that cuDNN is told of: 2 (height, width) or 3
 
   std::int64_t ChannelsPerGroup() const { return c / groups; }
@@ -30,21 +31,25 @@ struct ConvShape {
   // Multiply-adds times two, padding included: what the TFLOP/s of a convolution are counted by.
   double Flops() const { return 2.0 * static_cast<double>(OutputCount()) * static_cast<double>(Reduction()); }
 
-  // "x=16x3x224x224 w=64x3x7x7 pad=3x3 stride=2x2 dilation=1x1 groups=1": equal for equal shapes only.
+  std::int64_t Padded(std::size_t axis) const { return in[axis] + pad[axis] + pad_after[axis]; }
+  // Whether both ends of every axis have the same pad: the legacy API knows no other.
+  bool PadsAlike() const { return pad == pad_after; }
+
+  // "x=16x3x224x224 w=64x3x7x7 pad=3x3 stride=2x2 dilation=1x1 groups=1": equal for equal shapes only. Pads
+  // that differ are both given, "pad=1x1 pad_after=0x0".
   std::string Text() const;
-  // The place of element `index` of the output in NCHW order: "(n=0,k=1,p=2,q=3)", with z for depth.
-  std::string OutputPlace(std::int64_t index) const;
 };
 
 // A shape of the matrix as it stands there. x is n,c and one to three sizes; w is k, c/groups and as many; a
-// pad, stride or dilation of one value holds for all axes.
+// pad, stride or dilation of one value holds for all axes. An empty pad_after is the same as pad.
 struct ShapeFields {
   std::vector<std::int64_t> x, w, pad, stride, dilation;
   std::int64_t groups = 1;
+  std::vector<std::int64_t> pad_after = {};
 };
 
 struct ShapeProblem {
-  const char* field;  // "x", "w", "pad", "stride", "dilation" or "groups"
+  const char* field;  // "x", "w", "pad", "pad_after", "stride", "dilation" or "groups"
   std::string why;    // a phrase: "must be c/groups = 3 in its second value"
 };
 

@@ -6,6 +6,7 @@
 #include <cudnn.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,26 +28,52 @@ struct cudnnConvolutionStruct {
 
 namespace fake_cudnn {
 
-// One call of cudnnConvolutionForward.
-struct Convolution {
-  cudnnTensorDescriptor_t x, y;
-  cudnnFilterDescriptor_t w;
-  cudnnConvolutionDescriptor_t c;
-  cudnnConvolutionFwdAlgo_t algorithm;
-  double alpha, beta;
-  const unsigned char *px, *pw;
-  unsigned char *py, *workspace;
-  std::size_t workspace_bytes;
+bool IsHandle(cudnnHandle_t handle);
+// NOT_SUPPORTED as the version codes it: 3000, in cuDNN 8 it is 9.
+cudnnStatus_t Unsupported();
+// Adds a line to the file FAKE_CUDNN_LOG.
+void LogLine(const std::string& line);
+// Whether FAKE_CUDNN_REFUSES has the number.
+bool Refused(int number);
+// Bytes of workspace that FAKE_CUDNN_WORKSPACE asks for.
+std::size_t WorkspaceBytes();
+// "[1,2,3]".
+std::string List(const std::vector<int>& values);
 
-  // y = alpha * conv(x, w) + beta * y, summed in the compute type. beta = 0 does not read y.
+// A tensor in memory: n, c and sizes, whatever the order of its strides.
+struct View {
+  std::vector<int> dims;
+  std::vector<std::int64_t> strides;
+  cudnnDataType_t type = CUDNN_DATA_FLOAT;
+  unsigned char* data = nullptr;
+
+  std::int64_t Count() const;
+  std::size_t Bytes() const;
+  // Element `index` in the order of the dimensions.
+  unsigned char* Address(std::int64_t index) const;
+  double Get(std::int64_t index) const;
+  void Set(std::int64_t index, double value) const;
+};
+
+enum class Operation { kForward, kBackwardData, kBackwardFilter };
+
+// One convolution, or one gradient of it.
+struct Convolution {
+  Operation operation = Operation::kForward;
+  View x, w, y;  // or dx, dw, dy
+  std::vector<int> pad, stride, dilation;
+  int groups = 1;
+  cudnnDataType_t compute = CUDNN_DATA_FLOAT;
+  double alpha = 1, beta = 0;
+  unsigned char* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
+  bool tf32 = false;  // inputs are rounded to it, where they are longer
+
+  const View& Out() const;
+  // out = alpha * sums + beta * out, summed in the compute type. beta = 0 does not read it.
   void Run() const;
-  // Bytes of x, w, y.
-  std::size_t XBytes() const, WBytes() const, YBytes() const;
-  std::int64_t YCount() const;
-  // Element `index` of y in the order of its dimensions, whatever their strides.
-  double Y(std::int64_t index) const;
-  void SetY(std::int64_t index, double value) const;
-  unsigned char* YAddress(std::int64_t index) const;
+  // Calls visit(product) for each product that element `index` of the result sums.
+  void ForProducts(std::int64_t index, const std::function<void(double)>& visit) const;
 };
 
 std::size_t SizeOf(cudnnDataType_t type);
@@ -56,8 +83,9 @@ std::size_t SizeOf(cudnnDataType_t type);
 cudnnStatus_t TakeMemory(cudnnHandle_t handle);
 void GiveMemory(cudnnHandle_t handle);
 
-// Does to the finished convolution what the variable FAKE_CUDNN_FAULT says. `before` is y as it was.
-void Spoil(const Convolution& convolution, const std::vector<unsigned char>& before);
+// Runs it and does what the variable FAKE_CUDNN_FAULT says, if it is to be spoilt; the workspace is read and
+// written.
+void RunAndSpoil(const Convolution& convolution, bool spoil = true);
 
 }  // namespace fake_cudnn
 

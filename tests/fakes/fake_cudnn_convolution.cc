@@ -1,9 +1,10 @@
-// The arithmetic of the fake cuDNN, and its faults in memory. Rounding and 16-bit codings are those of the
-// plugin's numeric.h, which has a test of its own.
+// The arithmetic of the fake cuDNN, and its faults in memory. Rounding and codings are those of the plugins'
+// data_type.h, which has a test of its own.
 #include <cmath>
 #include <cstring>
+#include <sstream>
 
-#include "conv/numeric.h"
+#include "common/numeric/data_type.h"
 #include "fake_cudnn.h"
 #include "fake_env.h"
 
@@ -19,53 +20,17 @@ DataType TypeOf(cudnnDataType_t type) {
     case CUDNN_DATA_BFLOAT16:
       return DataType::kBfloat16;
     case CUDNN_DATA_DOUBLE:
+    case CUDNN_DATA_INT32:  // of sums alone: nothing is rounded
       return DataType::kFloat64;
+    case CUDNN_DATA_INT8:
+      return DataType::kInt8;
+    case CUDNN_DATA_FP8_E4M3:
+      return DataType::kFloat8E4m3;
+    case CUDNN_DATA_FP8_E5M2:
+      return DataType::kFloat8E5m2;
     default:
       return DataType::kFloat32;
   }
-}
-
-template <class T>
-T As(const unsigned char* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
-double Load(cudnnDataType_t type, const unsigned char* at) {
-  switch (TypeOf(type)) {
-    case DataType::kFloat16:
-      return static_cast<double>(cudnn_ci::DecodeFloat16(As<std::uint16_t>(at)));
-    case DataType::kBfloat16:
-      return static_cast<double>(cudnn_ci::DecodeBfloat16(As<std::uint16_t>(at)));
-    case DataType::kFloat64:
-      return As<double>(at);
-    default:
-      return static_cast<double>(As<float>(at));
-  }
-}
-
-void Store(cudnnDataType_t type, double value, unsigned char* at) {
-  const DataType to = TypeOf(type);
-  const double rounded = std::isnan(value) ? value : cudnn_ci::RoundTo(to, value);
-  if (to == DataType::kFloat64) {
-    std::memcpy(at, &rounded, sizeof rounded);
-  } else if (to == DataType::kFloat32) {
-    const auto narrow = static_cast<float>(rounded);
-    std::memcpy(at, &narrow, sizeof narrow);
-  } else {
-    const std::uint16_t nan = to == DataType::kFloat16 ? 0x7E00 : 0x7FC0;
-    const std::uint16_t bits = std::isnan(rounded)        ? nan
-                               : to == DataType::kFloat16 ? cudnn_ci::EncodeFloat16(rounded)
-                                                          : cudnn_ci::EncodeBfloat16(rounded);
-    std::memcpy(at, &bits, sizeof bits);
-  }
-}
-
-std::int64_t Count(const std::vector<int>& dims) {
-  std::int64_t count = 1;
-  for (const int d : dims) count *= d;
-  return count;
 }
 
 // A tensor as n, c and three sizes: 2-D ones have depth 1.
@@ -73,23 +38,12 @@ struct Shape5 {
   std::int64_t d[5], stride[5];
 };
 
-Shape5 Five(const std::vector<int>& dims, const std::vector<std::int64_t>& strides) {
-  Shape5 s{{dims[0], dims[1], 1, dims[dims.size() - 2], dims.back()},
-           {strides[0], strides[1], 0, strides[dims.size() - 2], strides.back()}};
-  if (dims.size() == 5) s.d[2] = dims[2], s.stride[2] = strides[2];
+Shape5 Five(const View& v) {
+  const std::size_t rank = v.dims.size();
+  Shape5 s{{v.dims[0], v.dims[1], 1, v.dims[rank - 2], v.dims[rank - 1]},
+           {v.strides[0], v.strides[1], 0, v.strides[rank - 2], v.strides[rank - 1]}};
+  if (rank == 5) s.d[2] = v.dims[2], s.stride[2] = v.strides[2];
   return s;
-}
-
-Shape5 Five(const cudnnTensorStruct& t) { return Five(t.dims, {t.strides.begin(), t.strides.end()}); }
-
-Shape5 Five(const cudnnFilterStruct& w) {
-  std::vector<std::int64_t> strides(w.dims.size());
-  const bool last = w.format == CUDNN_TENSOR_NHWC;
-  std::int64_t stride = last ? w.dims[1] : 1;
-  for (std::size_t a = w.dims.size(); a-- > 2; stride *= w.dims[a]) strides[a] = stride;
-  strides[1] = last ? 1 : stride;
-  strides[0] = last ? stride : stride * w.dims[1];
-  return Five(w.dims, strides);
 }
 
 // Depth, height, width of a list of 2 or 3.
@@ -98,31 +52,40 @@ std::int64_t Axis(const std::vector<int>& list, int axis, int neutral) {
   return from < 0 ? neutral : list[static_cast<std::size_t>(from)];
 }
 
-// One output element, in the compute type.
-double Sum(const Convolution& v, const Shape5& x, const Shape5& w, const std::int64_t at[5]) {
-  const std::int64_t group = at[1] / (w.d[0] / v.c->groups);
-  const DataType compute = TypeOf(v.c->compute);
-  double sum = 0;
-  for (std::int64_t ch = 0; ch < w.d[1]; ++ch)
-    for (std::int64_t tap = 0; tap < w.d[2] * w.d[3] * w.d[4]; ++tap) {
-      const std::int64_t t[3] = {tap / w.d[4] / w.d[3], tap / w.d[4] % w.d[3], tap % w.d[4]};
-      std::int64_t from = at[0] * x.stride[0] + (group * w.d[1] + ch) * x.stride[1];
-      std::int64_t weight = at[1] * w.stride[0] + ch * w.stride[1];
-      bool inside = true;
-      for (int a = 0; a < 3; ++a) {
-        const std::int64_t i =
-            at[a + 2] * Axis(v.c->stride, a, 1) + t[a] * Axis(v.c->dilation, a, 1) - Axis(v.c->pad, a, 0);
-        inside = inside && i >= 0 && i < x.d[a + 2];
-        from += i * x.stride[a + 2];
-        weight += t[a] * w.stride[a + 2];
-      }
-      if (!inside) continue;
-      const auto x_size = static_cast<std::int64_t>(SizeOf(v.x->type));
-      const auto w_size = static_cast<std::int64_t>(SizeOf(v.w->type));
-      sum += Load(v.x->type, v.px + from * x_size) * Load(v.w->type, v.pw + weight * w_size);
-      sum = cudnn_ci::RoundTo(compute, sum);
-    }
-  return sum;
+double At(const View& v, const Shape5& s, const std::int64_t at[5]) {
+  std::int64_t offset = 0;
+  for (int i = 0; i < 5; ++i) offset += at[i] * s.stride[i];
+  return cudnn_ci::Load(TypeOf(v.type), v.data + offset * static_cast<std::int64_t>(SizeOf(v.type)));
+}
+
+// TF32 has float32's exponents and 11 bits.
+double RoundToTf32(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const int spacing = std::ilogb(value) - 10;
+  return std::ldexp(std::nearbyint(std::ldexp(value, -spacing)), spacing);
+}
+
+const char* Fault() {
+  const char* text = getenv("FAKE_CUDNN_FAULT");
+  return text ? text : "";
+}
+
+bool FaultBegins(const char* with) { return strncmp(Fault(), with, strlen(with)) == 0; }
+
+// What sums are rounded to: the compute type, or a fault's.
+DataType SumType(const Convolution& v) {
+  return FaultBegins("sums:") ? cudnn_ci::DataTypeFrom(Fault() + 5) : TypeOf(v.compute);
+}
+
+// The coordinate of x that meets output `out` and tap `t`.
+std::int64_t Meet(const Convolution& v, int axis, std::int64_t out, std::int64_t t) {
+  return out * Axis(v.stride, axis, 1) + t * Axis(v.dilation, axis, 1) - Axis(v.pad, axis, 0);
+}
+
+// The coordinate of y that meets element `in` of x and tap `t`; -1 if none does.
+std::int64_t MeetBack(const Convolution& v, int axis, std::int64_t in, std::int64_t t) {
+  const std::int64_t from = in + Axis(v.pad, axis, 0) - t * Axis(v.dilation, axis, 1);
+  return from < 0 || from % Axis(v.stride, axis, 1) != 0 ? -1 : from / Axis(v.stride, axis, 1);
 }
 
 // "first", "middle", "last" or a number, of `count`.
@@ -144,75 +107,171 @@ std::vector<std::string> Words(const std::string& text) {
   return words;
 }
 
+const View& Named(const Convolution& v, char name) { return name == 'x' ? v.x : name == 'w' ? v.w : v.y; }
+
 // The `distance`th byte before or behind a buffer: "before-x", "behind-workspace".
 unsigned char* GuardByte(const Convolution& v, const std::string& where, std::int64_t distance) {
   const std::string name = where.substr(where.find('-') + 1);
-  auto* x = const_cast<unsigned char*>(v.px);
-  auto* w = const_cast<unsigned char*>(v.pw);
-  unsigned char* begin = name == "x" ? x : name == "w" ? w : name == "y" ? v.py : v.workspace;
-  const std::size_t bytes = name == "x"   ? v.XBytes()
-                            : name == "w" ? v.WBytes()
-                            : name == "y" ? v.YBytes()
-                                          : v.workspace_bytes;
+  const bool workspace = name == "workspace";
+  unsigned char* begin = workspace ? v.workspace : Named(v, name[0]).data;
+  const std::size_t bytes = workspace ? v.workspace_bytes : Named(v, name[0]).Bytes();
   return where.compare(0, 7, "before-") == 0 ? begin - distance : begin + bytes + distance - 1;
+}
+
+// Element `index` without the first of its products that is not 0.
+void Lose(const Convolution& v, std::int64_t index) {
+  double sum = 0, lost = 0;
+  v.ForProducts(index, [&](double product) {
+    if (lost == 0) lost = product;
+    sum += product;
+  });
+  v.Out().Set(index, sum - lost);
+}
+
+// The first two channels of the first image, or the first two images.
+void Swap(const View& out, const std::string& what) {
+  const std::int64_t image = out.Count() / out.dims[0];
+  const std::int64_t length = what == "images" ? image : image / out.dims[1];
+  for (std::int64_t i = 0; i < length; ++i) {
+    const double first = out.Get(i);
+    out.Set(i, out.Get(length + i));
+    out.Set(length + i, first);
+  }
+}
+
+void SpoilElements(const Convolution& v, const std::vector<std::string>& words,
+                   const std::vector<unsigned char>& before) {
+  const View& out = v.Out();
+  const std::string& what = words[0];
+  const std::string where = words.size() > 1 ? words[1] : "";
+  const std::string value = words.size() > 2 ? words[2] : "1";
+  if (what == "swap") return Swap(out, where);
+  if (what == "unwritten") {
+    for (std::int64_t i = 0; i < out.Count(); ++i)
+      if (where == "all" || i == Place(where, out.Count()))
+        std::memcpy(out.Address(i), before.data() + (out.Address(i) - out.data), SizeOf(out.type));
+    return;
+  }
+  const std::int64_t i = Place(where, out.Count());
+  if (what == "element") out.Set(i, out.Get(i) + std::stod(value));
+  if (what == "lost") Lose(v, i);
+  if (what == "flip") {
+    const int bit = std::stoi(value);
+    out.Address(i)[bit / 8] ^= static_cast<unsigned char>(1 << bit % 8);
+  }
+}
+
+void Spoil(const Convolution& v, const std::vector<unsigned char>& before) {
+  const std::vector<std::string> words = Words(Fault());
+  const std::string& what = words[0];
+  const std::string where = words.size() > 1 ? words[1] : "";
+  const std::string value = words.size() > 2 ? words[2] : "1";
+  if (what == "guard") {
+    *GuardByte(v, where, std::stoll(value)) ^= 0x3C;
+  } else if (what == "input") {
+    const View& input = Named(v, where[0]);
+    input.data[Place(value, static_cast<std::int64_t>(input.Bytes()))] ^= 1;
+  } else if (what == "read") {
+    // Adds zero times what lies there, in the result's type.
+    const View& out = v.Out();
+    const auto element = static_cast<std::int64_t>(SizeOf(out.type));
+    const std::int64_t back = where.compare(0, 7, "before-") == 0 ? element : 1;
+    const unsigned char* from = where == "workspace" ? v.workspace : GuardByte(v, where, back);
+    out.Set(0, out.Get(0) + 0 * cudnn_ci::Load(TypeOf(out.type), from));
+  } else if (what == "element" || what == "unwritten" || what == "swap" || what == "lost" || what == "flip") {
+    SpoilElements(v, words, before);
+  }
 }
 
 }  // namespace
 
 std::size_t SizeOf(cudnnDataType_t type) { return cudnn_ci::SizeOf(TypeOf(type)); }
 
-std::size_t Convolution::XBytes() const { return static_cast<std::size_t>(Count(x->dims)) * SizeOf(x->type); }
-std::size_t Convolution::WBytes() const { return static_cast<std::size_t>(Count(w->dims)) * SizeOf(w->type); }
-std::size_t Convolution::YBytes() const { return static_cast<std::size_t>(YCount()) * SizeOf(y->type); }
-std::int64_t Convolution::YCount() const { return Count(y->dims); }
-
-unsigned char* Convolution::YAddress(std::int64_t index) const {
-  std::int64_t offset = 0;
-  for (std::size_t a = y->dims.size(); a-- > 0; index /= y->dims[a])
-    offset += index % y->dims[a] * y->strides[a];
-  return py + offset * static_cast<std::int64_t>(SizeOf(y->type));
+std::int64_t View::Count() const {
+  std::int64_t count = 1;
+  for (const int d : dims) count *= d;
+  return count;
 }
-double Convolution::Y(std::int64_t index) const { return Load(y->type, YAddress(index)); }
-void Convolution::SetY(std::int64_t index, double value) const { Store(y->type, value, YAddress(index)); }
+
+std::size_t View::Bytes() const { return static_cast<std::size_t>(Count()) * SizeOf(type); }
+
+unsigned char* View::Address(std::int64_t index) const {
+  std::int64_t offset = 0;
+  for (std::size_t a = dims.size(); a-- > 0; index /= dims[a]) offset += index % dims[a] * strides[a];
+  return data + offset * static_cast<std::int64_t>(SizeOf(type));
+}
+
+double View::Get(std::int64_t index) const { return cudnn_ci::Load(TypeOf(type), Address(index)); }
+void View::Set(std::int64_t index, double value) const {
+  cudnn_ci::Store(TypeOf(type), value, Address(index));
+}
+
+const View& Convolution::Out() const {
+  return operation == Operation::kForward ? y : operation == Operation::kBackwardData ? x : w;
+}
+
+void Convolution::ForProducts(std::int64_t index, const std::function<void(double)>& visit) const {
+  const Shape5 sx = Five(x), sw = Five(w), sy = Five(y), so = Five(Out());
+  std::int64_t at[5];
+  for (int a = 4; a >= 0; index /= so.d[a--]) at[a] = index % so.d[a];
+  const std::int64_t filters = sw.d[0] / groups;  // of one group
+  const bool forward = operation == Operation::kForward, data = operation == Operation::kBackwardData;
+  const std::int64_t outer = forward ? sw.d[1] : data ? filters : sx.d[0];
+  const Shape5& inner = operation == Operation::kBackwardFilter ? sy : sw;
+  const bool rounded = FaultBegins("inputs:tf32") || (tf32 && x.type == CUDNN_DATA_FLOAT);
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t i = 0; i < inner.d[2] * inner.d[3] * inner.d[4]; ++i) {
+      const std::int64_t t[3] = {i / inner.d[4] / inner.d[3], i / inner.d[4] % inner.d[3], i % inner.d[4]};
+      const std::int64_t group = data ? at[1] / sw.d[1] : (forward ? at[1] : at[0]) / filters;
+      std::int64_t in_x[5] = {forward ? at[0] : o, group * sw.d[1] + (forward ? o : at[1])};
+      std::int64_t in_w[5] = {forward ? at[1] : group * filters + o, forward ? o : at[1] % sw.d[1]};
+      std::int64_t in_y[5] = {data ? at[0] : o, data ? group * filters + o : at[0]};
+      bool inside = true;
+      for (int a = 0; a < 3; ++a) {
+        in_w[a + 2] = t[a];
+        in_y[a + 2] = data ? MeetBack(*this, a, at[a + 2], t[a]) : t[a];
+        in_x[a + 2] = forward ? Meet(*this, a, at[a + 2], t[a]) : Meet(*this, a, t[a], at[a + 2]);
+        const std::int64_t met = data ? in_y[a + 2] : in_x[a + 2];
+        inside = inside && met >= 0 && met < (data ? sy : sx).d[a + 2];
+      }
+      if (!inside) continue;
+      double one = forward || !data ? At(x, sx, in_x) : At(y, sy, in_y);
+      double other = forward || data ? At(w, sw, in_w) : At(y, sy, in_y);
+      if (rounded) one = RoundToTf32(one), other = RoundToTf32(other);
+      visit(one * other);
+    }
+}
 
 void Convolution::Run() const {
-  const Shape5 sx = Five(*x), sw = Five(*w), sy = Five(*y);
-  for (std::int64_t i = 0; i < YCount(); ++i) {
-    const std::int64_t at[5] = {i / sy.d[4] / sy.d[3] / sy.d[2] / sy.d[1],
-                                i / sy.d[4] / sy.d[3] / sy.d[2] % sy.d[1], i / sy.d[4] / sy.d[3] % sy.d[2],
-                                i / sy.d[4] % sy.d[3], i % sy.d[4]};
-    const double sum = alpha * Sum(*this, sx, sw, at);
-    SetY(i, beta == 0 ? sum : sum + beta * Y(i));
+  const DataType sum_type = SumType(*this);
+  for (std::int64_t i = 0; i < Out().Count(); ++i) {
+    double sum = 0;
+    ForProducts(i, [&](double product) { sum = cudnn_ci::RoundTo(sum_type, sum + product); });
+    Out().Set(i, beta == 0 ? alpha * sum : alpha * sum + beta * Out().Get(i));
   }
 }
 
-void Spoil(const Convolution& v, const std::vector<unsigned char>& before) {
-  const char* text = getenv("FAKE_CUDNN_FAULT");
-  if (!text) return;
-  const std::vector<std::string> words = Words(text);
-  const std::string& what = words[0];
-  const std::string where = words.size() > 1 ? words[1] : "";
-  const std::string value = words.size() > 2 ? words[2] : "1";
-  const std::size_t element = SizeOf(v.y->type);
-  if (what == "element") {
-    const std::int64_t i = Place(where, v.YCount());
-    v.SetY(i, v.Y(i) + std::stod(value));
-  } else if (what == "unwritten") {
-    for (std::int64_t i = 0; i < v.YCount(); ++i)
-      if (where == "all" || i == Place(where, v.YCount()))
-        std::memcpy(v.YAddress(i), before.data() + (v.YAddress(i) - v.py), element);
-  } else if (what == "guard") {
-    *GuardByte(v, where, std::stoll(value)) ^= 0x3C;
-  } else if (what == "input") {
-    const bool x = where == "x";
-    const std::int64_t byte = Place(value, static_cast<std::int64_t>(x ? v.XBytes() : v.WBytes()));
-    const_cast<unsigned char*>(x ? v.px : v.pw)[byte] ^= 1;
-  } else if (what == "read") {
-    // Adds zero times what lies there, in y's type.
-    const std::int64_t back = where.compare(0, 7, "before-") == 0 ? static_cast<std::int64_t>(element) : 1;
-    const unsigned char* from = where == "workspace" ? v.workspace : GuardByte(v, where, back);
-    v.SetY(0, v.Y(0) + 0 * Load(v.y->type, from));
-  }
+void RunAndSpoil(const Convolution& v, bool spoil) {
+  const std::vector<unsigned char> before(v.Out().data, v.Out().data + v.Out().Bytes());
+  v.Run();
+  if (spoil) Spoil(v, before);
+  if (v.workspace_bytes > 0) memset(v.workspace, 0, v.workspace_bytes);
+}
+
+bool Refused(int number) {
+  const char* list = getenv("FAKE_CUDNN_REFUSES");
+  std::istringstream numbers(list ? list : "");
+  for (std::string item; std::getline(numbers, item, ',');)
+    if (item == std::to_string(number)) return true;
+  return false;
+}
+
+std::size_t WorkspaceBytes() { return static_cast<std::size_t>(FakeNumber("FAKE_CUDNN_WORKSPACE", 100)); }
+
+std::string List(const std::vector<int>& values) {
+  std::string text;
+  for (const int v : values) text += (text.empty() ? "" : ",") + std::to_string(v);
+  return "[" + text + "]";
 }
 
 }  // namespace fake_cudnn

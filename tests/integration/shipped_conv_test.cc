@@ -3,9 +3,8 @@
 #include <cudnn.h>
 
 #include <cmath>
-#include <sstream>
 
-#include "shipped_test.h"
+#include "shipped_conv_test.h"
 
 namespace cudnn_ci {
 namespace {
@@ -14,41 +13,11 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class ConvForward : public ShippedTest {
+class ConvForward : public ConvTest {
  protected:
-  ConvForward() {
-    // Nothing is square, a power of two or the same in two places.
-    UseShapes(
-        R"({"made": {"x": [2, 6, 9, 11], "w": [8, 3, 3, 5], "pad": [1, 2], "stride": [2, 1], "groups": 2},
-                  "line": {"x": [2, 6, 30], "w": [8, 3, 5], "pad": 2, "stride": 3, "groups": 2},
-                  "volume": {"x": [2, 3, 4, 5, 6], "w": [4, 3, 1, 3, 2], "pad": [0, 1, 0]},
-                  "winograd": {"x": [1, 24, 7, 7], "w": [2, 24, 5, 5], "pad": 2},
-                  "vast": {"x": [64, 64, 512, 512], "w": [1, 64, 1, 1], "stride": 512}})");
-    Set("FAKE_CUDNN_LOG", gate().Path("cudnn.log"));
-  }
-  static std::string Params(const std::string& algo, const std::string& dtype = "float32",
-                            const std::string& shape = "made", const std::string& rest = "") {
-    return R"("params": {"algo": ")" + algo + R"(", "dtype": ")" + dtype + R"(", "shape": ")" + shape + "\"" +
-           (rest.empty() ? "" : ", " + rest) + "}";
-  }
   CheckOutcome Forward(const std::string& params = Params("implicit_gemm")) {
-    gate().Write("cudnn.log", "");
-    return Check("conv.forward", params);
+    return Convolve("conv.forward", params);
   }
-  // The first cudnnConvolutionForward of the last run; null if there was none.
-  json Asked() const {
-    std::istringstream lines(gate_log());
-    for (std::string line; std::getline(lines, line);)
-      if (json call = json::parse(line); call["call"] == "cudnnConvolutionForward") return call;
-    return nullptr;
-  }
-  void ExpectPassed(const CheckOutcome& r) {
-    EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
-    EXPECT_EQ(r.gate.exit_code, 0);
-  }
-
- private:
-  std::string gate_log() const { return const_cast<ConvForward*>(this)->gate().Read("cudnn.log"); }
 };
 
 TEST_F(ConvForward, HealthyLibraryPassesInEveryTypeAndBothLayouts) {
@@ -171,6 +140,10 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"MiddleElement", "element:middle", "wrong-value", "first (n=1,k=0,p=0,q=0)"},
         Fault{"LastElement", "element:last", "wrong-value", "first (n=1,k=7,p=4,q=10)"},
         Fault{"SmallError", "element:last:1e-5", "wrong-value", "and none is allowed"},
+        Fault{"FlippedBit", "flip:middle:0", "wrong-value", "1 of 880 elements are wrong"},
+        Fault{"LostProduct", "lost:middle", "wrong-value", "1 of 880 elements are wrong"},
+        Fault{"SwappedChannels", "swap:channels", "wrong-value", "first (n=0,k=0,p=0,q="},
+        Fault{"SwappedImages", "swap:images", "wrong-value", "first (n=0,k=0,p=0,q="},
         Fault{"NothingWritten", "unwritten:all", "output-not-written",
               "880 of 880 elements were never written"},
         Fault{"FirstUnwritten", "unwritten:first", "output-not-written", "1 of 880 elements were never"},
@@ -223,6 +196,95 @@ TEST_F(ConvForward, FaultOfOneElementIsFoundInEveryTypeAndLayout) {
       "dtype": ["float32", "float16", "bfloat16", "float64"], "layout": ["nchw", "nhwc"]})");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_EQ(r.gate.report["totals"]["failed"], 8);
+}
+
+// TF32 in place of float32 is allowed by default, and forbidden by FMA math.
+TEST_F(ConvForward, ShorterTypeIsFoundWhereTheMathForbidsIt) {
+  for (const auto& [fault, dtype] : {std::pair<const char*, const char*>{"inputs:tf32", "float32"},
+                                     {"sums:float16", "float32"},
+                                     {"sums:float32", "float64"}}) {
+    Set("FAKE_CUDNN_FAULT", "none");
+    ExpectPassed(Forward(Params("gemm", dtype, "made", R"("math": "fma")")));
+    Set("FAKE_CUDNN_FAULT", fault);
+    ExpectPassed(Forward(Params("gemm", dtype)));
+    const CheckOutcome r = Forward(Params("gemm", dtype, "made", R"("math": "fma")"));
+    EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value")) << fault << " as " << dtype;
+  }
+}
+
+TEST_F(ConvForward, Int8IsComparedChannelsLast) {
+  const std::string nhwc = R"("layout": "nhwc")";
+  ExpectPassed(Forward(Params("implicit_precomp_gemm", "int8", "quads", nhwc)));
+  EXPECT_EQ(Asked()["types"], json({CUDNN_DATA_INT8, CUDNN_DATA_INT8, CUDNN_DATA_INT8}));
+  EXPECT_EQ(Asked()["compute"], CUDNN_DATA_INT32);
+  EXPECT_EQ(Asked()["alpha"], 1);
+  for (const auto& [fault, slug] : {std::pair<const char*, const char*>{"element:last", "wrong-value"},
+                                    {"unwritten:last", "output-not-written"},
+                                    {"guard:behind-y", "out-of-bounds-write"}}) {
+    Set("FAKE_CUDNN_FAULT", fault);
+    EXPECT_THAT(Forward(Params("implicit_precomp_gemm", "int8", "quads", nhwc)).Slugs(), ElementsAre(slug));
+  }
+  Set("FAKE_CUDNN_FAULT", "none");
+  EXPECT_EQ(Forward(Params("implicit_precomp_gemm", "int8", "quads")).Skip("kind"), "unsupported");
+}
+
+TEST_F(ConvForward, UnevenPadsAreNamedAsWhatTheLegacyApiLacks) {
+  const CheckOutcome r = Forward(Params("implicit_gemm", "float32", "uneven"));
+  EXPECT_EQ(r.Skip("kind"), "unsupported") << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Skip("seen"), HasSubstr("one pad for both ends of an axis"));
+  EXPECT_THAT(r.Skip("need"), HasSubstr("pad=1x1 pad_after=0x0"));
+}
+
+// Data with few channels in an image, of which every one is used.
+TEST_F(ConvForward, WinogradWithLargeFiltersIsJudgedOnDataThatSuitIt) {
+  const std::string params = Params("winograd_nonfused", "float32", "winograd_of_many");
+  Set("FAKE_CUDNN_FAULT", "element:middle:0.44");
+  const CheckOutcome r = Forward(params);
+  ExpectPassed(r);
+  EXPECT_EQ(r.Measured("error_bound"), 0.45);
+  for (const char* fault : {"element:middle:0.46", "lost:middle"}) {
+    Set("FAKE_CUDNN_FAULT", fault);
+    EXPECT_THAT(Forward(params).Slugs(), ElementsAre("wrong-value")) << fault;
+  }
+}
+
+TEST_F(ConvForward, EveryAlgorithmIsAStepOfOneCase) {
+  const CheckOutcome r = Forward(Params("every"));
+  ExpectPassed(r);
+  std::vector<std::string> steps;
+  for (const json& step : r.record["steps"]) steps.push_back(step);
+  EXPECT_THAT(steps, ElementsAre("workspace query", "implicit_gemm", "implicit_precomp_gemm", "gemm",
+                                 "direct", "fft", "fft_tiling", "winograd", "winograd_nonfused"));
+  std::vector<int> algorithms;
+  for (const json& call : AllAsked("cudnnConvolutionForward")) algorithms.push_back(call["algorithm"]);
+  EXPECT_THAT(algorithms, ElementsAre(0, 1, 2, 4, 5, 7));
+  EXPECT_EQ(r.Measured("choices_passed"), 6);
+  EXPECT_EQ(r.Measured("choices_unsupported"), 2);
+}
+
+TEST_F(ConvForward, OneWrongAlgorithmOfManyIsNamed) {
+  Set("FAKE_CUDNN_FAULT", "guard:behind-workspace");  // of those that have one
+  Set("FAKE_CUDNN_REFUSES", "1,4,5,7");
+  const CheckOutcome r = Forward(Params("every"));
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Detail(), HasSubstr("; gemm, cuDNN 9.19.0"));
+}
+
+TEST_F(ConvForward, OneFailingAlgorithmDoesNotHideTheOthers) {
+  Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:2:5000");
+  const CheckOutcome r = Forward(Params("every"));
+  EXPECT_THAT(r.Slugs(), ElementsAre("convolution-failed"));
+  EXPECT_THAT(r.Detail(), HasSubstr("implicit_precomp_gemm: cuDNN 9.19.0"));
+  EXPECT_EQ(r.Measured("choices_passed"), 5);
+}
+
+TEST_F(ConvForward, NoAlgorithmAtAllIsNoPass) {
+  Set("FAKE_CUDNN_REFUSES", "0,1,2,4,5,7");
+  const CheckOutcome r = Forward(Params("every"));
+  EXPECT_EQ(r.Skip("kind"), "unsupported");
+  EXPECT_THAT(r.Skip("seen"),
+              AllOf(HasSubstr("8 unsupported"), HasSubstr("3000 CUDNN_STATUS_NOT_SUPPORTED")));
+  EXPECT_EQ(r.gate.exit_code, 4);
 }
 
 TEST_F(ConvForward, CasesThatShareAProcessDoNotDisturbEachOther) {

@@ -1,2 +1,31 @@
-# The convolution plugin's oracle. The check is tested through the real program (tests/integration/shipped_*).
-cudnn_ci_unit_test(conv_test SOURCES conv_test.cc conv_oracle_test.cc conv_numeric_test.cc LINK cudnn_ci_conv_oracle)
+# The library for plugins that compute numbers, and the convolution plugin's oracle. The checks are tested through the
+# real program (tests/integration/shipped_*).
+cudnn_ci_unit_test(numeric_test SOURCES numeric_data_type_test.cc LINK cudnn_ci_plugin_numeric)
+cudnn_ci_unit_test(conv_test SOURCES conv_reference_test.cc conv_recipe_test.cc conv_oracle_test.cc
+  LINK cudnn_ci_conv_oracle)
+add_executable(device_buffers_test device_buffers_test.cc)
+target_link_libraries(device_buffers_test PRIVATE cudnn_ci_plugin_common GTest::gmock GTest::gtest_main)
+cudnn_ci_test_program(device_buffers_test)
+add_dependencies(device_buffers_test fake_libcuda)
+set(fake_driver LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fakes/libcuda)
+gtest_discover_tests(device_buffers_test NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
+  PROPERTIES LABELS unit TIMEOUT ${CUDNN_CI_TEST_SECONDS} ENVIRONMENT ${fake_driver})
+# Every fault of the oracle's tests at 1,000 random places: ctest -C positions -L positions
+add_test(NAME every_position CONFIGURATIONS positions COMMAND conv_test --gtest_filter=*Anywhere*)
+add_test(NAME every_guard_position CONFIGURATIONS positions COMMAND device_buffers_test --gtest_filter=*Anywhere*)
+set_tests_properties(every_position every_guard_position PROPERTIES LABELS positions TIMEOUT 3600
+  ENVIRONMENT "CUDNN_CI_POSITIONS=1000;${fake_driver}")
+
+# The reference against oneDNN, which ci/deps installs: a sample here, 1,000 shapes by ctest -C positions -L positions
+# By its files: Debian's CMake package of it asks for OpenCL, too.
+find_path(CUDNN_CI_DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
+find_library(CUDNN_CI_DNNL_LIBRARY dnnl)
+if(CUDNN_CI_DNNL_INCLUDE_DIR AND CUDNN_CI_DNNL_LIBRARY)
+  cudnn_ci_unit_test(conv_onednn_test SOURCES conv_onednn_test.cc LINK cudnn_ci_conv_oracle ${CUDNN_CI_DNNL_LIBRARY})
+  target_include_directories(conv_onednn_test SYSTEM PRIVATE ${CUDNN_CI_DNNL_INCLUDE_DIR})
+  add_test(NAME every_shape CONFIGURATIONS positions COMMAND conv_onednn_test)
+  set_tests_properties(every_shape PROPERTIES LABELS positions TIMEOUT 3600 ENVIRONMENT CUDNN_CI_SHAPES=1000)
+else()
+  message(WARNING "libdnnl-dev is not installed: the convolutions' reference is not compared with another implementation. "
+    "Run ci/deps.")
+endif()

@@ -1,0 +1,80 @@
+// The process's session. It is never taken down: at exit the order in which CUDA's libraries end is not
+// ours, and the driver gives everything back anyway.
+#include "common/session.h"
+
+#include <stdexcept>
+
+namespace cudnn_ci {
+namespace {
+
+// Beyond this a buffer is given back after its case.
+constexpr std::size_t kKeptBytes = std::size_t{1} << 30;
+
+}  // namespace
+
+unsigned char* HostBuffer::Get(std::size_t bytes) {
+  if (bytes > size_) {
+    data_.reset();  // first, so that old and new do not stand side by side
+    size_ = 0;
+    data_.reset(new unsigned char[bytes]);  // uninitialised, unlike make_unique
+    size_ = bytes;
+  }
+  return data_.get();
+}
+
+void HostBuffer::Trim(std::size_t bytes) {
+  if (size_ <= bytes) return;
+  data_.reset();
+  size_ = 0;
+}
+
+Session& Session::Get(const std::vector<int>& cudnn_majors) {
+  static Session* session = nullptr;
+  if (!session) {
+    std::unique_ptr<Session> fresh(new Session);
+    fresh->Open(cudnn_majors);
+    session = fresh.release();
+  }
+  // A case may come on another thread than the one before it.
+  session->driver_.Require(session->driver_.CtxSetCurrent(session->context_.context()), "cuCtxSetCurrent");
+  return *session;
+}
+
+void Session::Open(const std::vector<int>& cudnn_majors) {
+  if (!driver_.Load()) throw std::runtime_error("libcuda.so.1: " + driver_.error());
+  const CUresult created = context_.Create();
+  if (created != CUDA_SUCCESS) driver_.Require(created, context_.failed_call());
+  if (!cudnn_.Load(cudnn_majors)) throw std::runtime_error("cuDNN: " + cudnn_.error());
+  cudnn_.Require(cudnn_.Create(&handle_), "cudnnCreate");
+  driver_.Require(driver_.EventCreate(&start_, CU_EVENT_DEFAULT), "cuEventCreate");
+  driver_.Require(driver_.EventCreate(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
+}
+
+std::string Session::CudnnText() const {
+  return "cuDNN " + cudnn_.VersionText() + " (" + cudnn_.path() + ")";
+}
+
+std::size_t Session::FreeBytes() const {
+  std::size_t free_bytes = 0, total = 0;
+  driver_.Require(driver_.MemGetInfo(&free_bytes, &total), "cuMemGetInfo");
+  return free_bytes + memory_.held();
+}
+
+void Session::Synchronize() const { driver_.Require(driver_.CtxSynchronize(), "cuCtxSynchronize"); }
+
+double Session::Milliseconds(const std::function<void()>& work) const {
+  driver_.Require(driver_.EventRecord(start_, nullptr), "cuEventRecord");
+  work();
+  driver_.Require(driver_.EventRecord(stop_, nullptr), "cuEventRecord");
+  driver_.Require(driver_.EventSynchronize(stop_), "cuEventSynchronize");
+  float elapsed = 0;
+  driver_.Require(driver_.EventElapsedTime(&elapsed, start_, stop_), "cuEventElapsedTime");
+  return static_cast<double>(elapsed);
+}
+
+void Session::Trim() {
+  memory_.Trim(kKeptBytes);
+  for (HostBuffer* buffer : {&a, &b, &readback}) buffer->Trim(kKeptBytes);
+}
+
+}  // namespace cudnn_ci

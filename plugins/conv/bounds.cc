@@ -1,0 +1,90 @@
+// The table of bounds, and judgements in words.
+#include "conv/bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace cudnn_ci {
+namespace {
+
+// Errors of transform algorithms on data of {-1,0,1}, the largest over every output of several shapes, with
+// cuDNN 9.14 and 9.19 on an H200, tensor-op and FMA math alike; measured by this project:
+//   FFT, FFT tiling     float32 3e-5, float16 1.4e-5, float64 1e-14 (reductions from 256 on)
+//   Winograd 3x3        float32 2.6e-4, float16 and bfloat16 1.1e-4 (reductions from 576 on)
+//   Winograd 5x5        0.19, 0.83, 2.7, 5.5 at reductions of 400, 1600, 4800, 12800 in all three: its
+//                       transform has a far larger condition number
+// The 16-bit types are computed in float32 and rounded once, so they share its row. Errors grow like the root
+// of the reduction (they are proportional to the outputs' mean square), except for Winograd 5x5, where sums
+// cancel late and the error follows the reduction itself. The backward data pass is alike. `margin` covers
+// other GPUs and tile sizes.
+enum class Growth { kRoot, kLinear };
+struct BoundRow {
+  double measured;
+  double reduction;  // at which `measured` holds at least
+  double margin;
+  Growth growth;
+};
+constexpr BoundRow kFft32 = {3e-5, 256, 4, Growth::kRoot};
+constexpr BoundRow kFft64 = {1e-14, 256, 8, Growth::kRoot};
+constexpr BoundRow kWinograd3 = {2.6e-4, 576, 4, Growth::kRoot};
+constexpr BoundRow kWinograd5 = {0.19, 400, 2, Growth::kLinear};
+// No Winograd in float64 was ever offered; float32's error scaled by the ratio of unit roundoffs.
+constexpr double kFloat64PerFloat32 = 0x1p-29;
+
+// Winograd 5x5 on data that suit it, of the same measurements: with 4 active channels an image 0.17 at most,
+// with 16 of them 0.38; the backward filter pass with 48 products that are not 0, 0.12. Half of one product
+// more would be 0.5.
+constexpr double kWinograd5OnItsData = 0.45;
+// The backward filter pass 3x3: 3.9e-3 over 12,544 products, dense.
+constexpr double kWinograd3Filter = 0.05;
+
+bool SuitsWinograd(const Problem& problem, const Recipe& recipe) {
+  if (recipe.kind == Recipe::Kind::kFewChannels) return ActiveChannels(problem, recipe) <= kWinogradChannels;
+  return problem.operation == Operation::kBackwardFilter && recipe.kind == Recipe::Kind::kSparse &&
+         recipe.products <= kWinogradProducts;
+}
+
+}  // namespace
+
+double ErrorBound(Arithmetic arithmetic, DataType type, const Problem& problem, const Recipe& recipe) {
+  if (arithmetic == Arithmetic::kExact) return 0;
+  const Axes& kernel = problem.shape.kernel;
+  const bool small_kernel = *std::max_element(kernel.begin(), kernel.end()) <= 3;
+  BoundRow row = type == DataType::kFloat64 ? kFft64 : kFft32;
+  if (arithmetic == Arithmetic::kWinograd) {
+    if (!small_kernel && SuitsWinograd(problem, recipe)) return kWinograd5OnItsData;
+    if (small_kernel && problem.operation == Operation::kBackwardFilter) return kWinograd3Filter;
+    row = small_kernel ? kWinograd3 : kWinograd5;
+    if (type == DataType::kFloat64) row.measured *= kFloat64PerFloat32;
+  }
+  const double ratio = std::max(1.0, static_cast<double>(problem.Reduction()) / row.reduction);
+  return row.measured * row.margin * (row.growth == Growth::kRoot ? std::sqrt(ratio) : ratio);
+}
+
+Judgement JudgeOutput(const Reference& reference, DataType type, Layout layout, double bound,
+                      const void* output) {
+  return JudgeOutput(reference.Y(), reference.problem.Y().AsExtent(), type, layout, bound, output);
+}
+
+std::string DescribeWrong(const Judgement& j, const Problem& problem, double bound) {
+  std::ostringstream os;
+  os.precision(9);
+  os << j.wrong << " of " << j.elements << " elements are wrong; first " << problem.Place(j.first_wrong)
+     << ": expected " << j.first_expected << ", got ";
+  if (std::isnan(j.first_got))
+    os << "no number";
+  else
+    os << j.first_got;
+  os << "; worst error of a number " << j.worst_error
+     << (bound == 0 ? ", and none is allowed" : ", allowed before rounding ");
+  if (bound != 0) os << bound;
+  return os.str();
+}
+
+std::string DescribeUnwritten(const Judgement& j, const Problem& problem) {
+  return std::to_string(j.unwritten) + " of " + std::to_string(j.elements) +
+         " elements were never written; first " + problem.Place(j.first_unwritten);
+}
+
+}  // namespace cudnn_ci

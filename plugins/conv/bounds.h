@@ -1,0 +1,28 @@
+// How far a right result may lie from the exact one: the table of errors that algorithms which transform
+// their input make, with its sources. Must not know CUDA or cuDNN.
+#ifndef CUDNN_CI_PLUGINS_CONV_BOUNDS_H_
+#define CUDNN_CI_PLUGINS_CONV_BOUNDS_H_
+
+#include <string>
+
+#include "common/numeric/compare.h"
+#include "conv/operation.h"
+#include "conv/recipe.h"
+#include "conv/reference.h"
+
+namespace cudnn_ci {
+
+// The largest error before the last rounding to `type`, for data of the recipe; 0 for exact arithmetic.
+double ErrorBound(Arithmetic arithmetic, DataType type, const Problem& problem, const Recipe& recipe);
+
+// Every element of an output buffer against the reference; see common/numeric/compare.h.
+Judgement JudgeOutput(const Reference& reference, DataType type, Layout layout, double bound,
+                      const void* output);
+
+// "12 of 512 elements are wrong, first (n=0,k=1,p=2,q=3): expected 4, got 5; ..." for a report.
+std::string DescribeWrong(const Judgement& judgement, const Problem& problem, double bound);
+std::string DescribeUnwritten(const Judgement& judgement, const Problem& problem);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CONV_BOUNDS_H_

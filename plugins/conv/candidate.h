@@ -1,0 +1,57 @@
+// One of the ways in which cuDNN can compute a problem: an algorithm of the legacy API, an engine of the
+// graph API. What a case runs; must not know the SDK's Context or the oracle's data.
+#ifndef CUDNN_CI_PLUGINS_CONV_CANDIDATE_H_
+#define CUDNN_CI_PLUGINS_CONV_CANDIDATE_H_
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "conv/recipe.h"
+
+namespace cudnn_ci {
+
+// A call that cuDNN did not answer with success. what() is "cudnnX: 3000 CUDNN_STATUS_...: last error".
+class CudnnFailure : public std::runtime_error {
+ public:
+  CudnnFailure(const std::string& text, bool unsupported)
+      : std::runtime_error(text), unsupported_(unsupported) {}
+  // The library said that it does not offer this, as opposed to having failed.
+  bool unsupported() const { return unsupported_; }
+
+ private:
+  bool unsupported_;
+};
+
+// Device memory of one problem (Problem::A, B, Y). `workspace` is null if `bytes` is 0.
+struct DevicePointers {
+  const void *a, *b;
+  void *y, *workspace;
+  std::size_t workspace_bytes;
+};
+
+// All functions may throw CudnnFailure. Belongs to the thread of the cuDNN handle it was made with, which
+// must outlive it. Candidates of one list are used one after the other: Prepare, then Run as often as wanted.
+class Candidate {
+ public:
+  virtual ~Candidate() = default;
+  // "gemm", "engine 17".
+  virtual std::string Name() const = 0;
+  // Agrees with the library. Returns the bytes of workspace that a run needs.
+  virtual std::size_t Prepare() = 0;
+  // What the result is judged by; known once it is prepared.
+  virtual Arithmetic arithmetic() const = 0;
+  // y from a and b; asynchronous.
+  virtual void Run(const DevicePointers& memory) = 0;
+};
+
+struct Candidates {
+  std::vector<std::unique_ptr<Candidate>> list;  // in the order of preference
+  std::string asked;  // the call that named them, empty if they were named by the matrix
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CONV_CANDIDATE_H_

@@ -1,0 +1,125 @@
+// conv.forward, conv.backward_data and conv.backward_filter: their parameters, and which of them make no
+// sense.
+#include <cudnn_ci/facts.h>
+#include <cudnn_ci/check.hpp>
+
+#include "conv/convolution_case.h"
+#include "conv/legacy/algorithms.h"
+#include "conv/reference.h"
+
+namespace cudnn_ci {
+namespace {
+
+template <Operation kOperation>
+struct Convolution {
+  using Params = ConvolutionParams;
+
+  static void Describe(Schema<Params>& s) {
+    s.Summary(Summary())
+        .Layer(CCI_LAYER_CONVOLUTION)
+        .Devices(CCI_DEVICES_ONE)
+        .PerSubject()
+        .Shareable()
+        .Requires("cudnn.init")
+        .TimeoutSeconds(60);
+    s.Param("api", &Params::api).OneOf({"legacy", "graph"}).Default("legacy").Summary("the API that is used");
+    s.Param("dtype", &Params::dtype)
+        .OneOf({"float32", "float16", "bfloat16", "float64", "int8", "float8_e4m3", "float8_e5m2"})
+        .Summary("type of all tensors; sums are in float32, of float64 in float64, of int8 in int32");
+    s.Param("layout", &Params::layout)
+        .OneOf({"nchw", "nhwc"})
+        .Default("nchw")
+        .Summary("order in memory of all tensors");
+    auto algo = s.Param("algo", &Params::algo);
+    if constexpr (kOperation == Operation::kForward)
+      algo.OneOf({"auto", "every", "heuristics_a", "heuristics_b", "fallback", "implicit_gemm",
+                  "implicit_precomp_gemm", "gemm", "fft", "fft_tiling", "winograd_nonfused"});
+    else if constexpr (kOperation == Operation::kBackwardData)
+      algo.OneOf({"auto", "every", "heuristics_a", "heuristics_b", "fallback", "algo_0", "algo_1", "fft",
+                  "fft_tiling", "winograd_nonfused"});
+    else
+      algo.OneOf({"auto", "every", "heuristics_a", "heuristics_b", "fallback", "algo_0", "algo_1", "algo_3",
+                  "fft", "fft_tiling", "winograd_nonfused"});
+    algo.Default("auto").Summary(
+        "algorithm; auto is what cuDNN proposes first, every runs all of them; heuristics_a, heuristics_b "
+        "and "
+        "fallback are lists of the graph API");
+    s.Param("math", &Params::math)
+        .OneOf({"default", "fma", "tensor"})
+        .Default("default")
+        .Summary(
+            "math type; with fma float32 and float64 get data that shows a shorter type, and of the graph "
+            "API's engines those that are noted to have one are left out");
+    DescribeShape(s);
+  }
+
+  static void Validate(const Params& p, Problems& problems) {
+    const ShapeFields fields = p.Fields();
+    const std::vector<ShapeProblem> found = FindShapeProblems(fields);
+    for (const ShapeProblem& problem : found)
+      problems.Add(std::string("shape.") + problem.field, problem.why);
+    ValidateApi(p, problems);
+    if (!found.empty()) return;
+    // The data of gradients have as many zeros as their sums need.
+    if (kOperation != Operation::kForward) return;
+    const std::int64_t reduction = MakeConvShape(fields).Reduction();
+    if (reduction > kMaxReduction)
+      problems.Add("shape.w", "sums " + std::to_string(reduction) +
+                                  " products in an output; an exact reference has " +
+                                  std::to_string(kMaxReduction) + " at most");
+  }
+
+  static void Run(Context& ctx, const Params& p) {
+    if (p.api != kGraphApi && ctx.Fact(CCI_FACT_CUDNN_LIBRARIES) == "jit")
+      ctx.Skip(CCI_SKIP_ABSENT, "cuDNN's legacy API (libcudnn_ops, libcudnn_cnn)",
+               "a JIT-only cuDNN: " + ctx.Fact(CCI_FACT_CUDNN_PATH));
+    RunConvolution(ctx, p, kOperation);
+  }
+
+ private:
+  // What an API does not have.
+  static void ValidateApi(const Params& p, Problems& problems) {
+    if (p.dtype == "int8" && kOperation != Operation::kForward)
+      problems.Add("dtype", "int8 has no gradients");
+    const bool both = p.algo == "auto" || p.algo == "every";
+    if (p.api == kGraphApi) {
+      if (!both && !IsSweep(p.algo)) problems.Add("algo", "is an algorithm of the legacy API");
+      if (p.math == "tensor") problems.Add("math", "is a math type of the legacy API");
+      return;
+    }
+    if (!both && IsSweep(p.algo)) problems.Add("algo", "is a list of the graph API");
+    if (p.dtype.compare(0, 6, "float8") == 0) problems.Add("dtype", "needs the graph API");
+  }
+
+  static const char* Summary() {
+    if (kOperation == Operation::kBackwardData)
+      return "the gradient of a convolution's input is right, all of it, and touches nothing else";
+    if (kOperation == Operation::kBackwardFilter)
+      return "the gradient of a convolution's filter is right, all of it, and touches nothing else";
+    return "a forward convolution returns the right numbers, all of them, and touches nothing else";
+  }
+
+  static void DescribeShape(Schema<Params>& s) {
+    auto shape = s.Shape("shape", &Params::shape);
+    shape.Field("x", &Params::x).Summary("n, c, and one to three sizes");
+    shape.Field("w", &Params::w).Summary("k, c/groups, and as many sizes");
+    shape.Field("pad", &Params::pad).Default({0}).Summary("one value for all axes or one for each");
+    shape.Field("pad_after", &Params::pad_after)
+        .Default({kSameAsPad})
+        .Summary("of the far ends, where it differs from pad; -1 does not");
+    shape.Field("stride", &Params::stride).Default({1}).Summary("one value for all axes or one for each");
+    shape.Field("dilation", &Params::dilation).Default({1}).Summary("one value for all axes or one for each");
+    shape.Field("groups", &Params::groups).Default(1).Summary("groups of channels that do not mix");
+  }
+};
+
+using Forward = Convolution<Operation::kForward>;
+using BackwardData = Convolution<Operation::kBackwardData>;
+using BackwardFilter = Convolution<Operation::kBackwardFilter>;
+
+CCI_REGISTER(Forward, "forward")
+CCI_REGISTER(BackwardData, "backward_data")
+CCI_REGISTER(BackwardFilter, "backward_filter")
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,38 @@
+// One convolution, or one gradient of it, with exact data; every element of the result, every guard byte and
+// every input byte is judged. Tells cuDNN's answers apart: not offered, failed, wrong.
+#ifndef CUDNN_CI_PLUGINS_CONV_CONVOLUTION_CASE_H_
+#define CUDNN_CI_PLUGINS_CONV_CONVOLUTION_CASE_H_
+
+#include <cudnn_ci/check.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "conv/operation.h"
+
+namespace cudnn_ci {
+
+// The parameters of all convolution checks.
+struct ConvolutionParams {
+  std::string api, dtype, layout, algo, math, shape;
+  std::vector<std::int64_t> x, w, pad, pad_after, stride, dilation;
+  std::int64_t groups = 1;
+
+  ShapeFields Fields() const;
+};
+
+// What `pad_after` is when the matrix does not give it.
+inline constexpr std::int64_t kSameAsPad = -1;
+
+inline constexpr char kGraphApi[] = "graph";
+
+// Whether `algo` stands for many algorithms or engines, each of which is a step of its own.
+bool IsSweep(const std::string& algo);
+
+// Runs the case and reports through `ctx`; returns or throws as a check does.
+void RunConvolution(Context& ctx, const ConvolutionParams& params, Operation operation);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CONV_CONVOLUTION_CASE_H_

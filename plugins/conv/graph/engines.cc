@@ -1,0 +1,53 @@
+// Seen with cuDNN 9.14, 9.19 and 9.28 on an H200, by comparing every output of every engine on data of
+// {-1,0,1}, and by the names of the kernels that ran: the indexes are the same in all three.
+#include "conv/graph/engines.h"
+
+#include <cudnn.h>
+
+#include <algorithm>
+
+namespace cudnn_ci {
+namespace {
+
+struct KnownEngine {
+  Operation operation;
+  std::int64_t index;
+  Arithmetic arithmetic;
+};
+// Among them are some without a note: the backward filter pass's engine 17, which is heuristics A's first
+// choice for plain 3x3 layers, and FFTs of volumes.
+constexpr KnownEngine kTransforms[] = {{Operation::kForward, 3, Arithmetic::kFft},
+                                       {Operation::kForward, 4, Arithmetic::kFft},
+                                       {Operation::kForward, 6, Arithmetic::kWinograd},
+                                       {Operation::kForward, 12, Arithmetic::kWinograd},
+                                       {Operation::kBackwardData, 4, Arithmetic::kFft},
+                                       {Operation::kBackwardData, 5, Arithmetic::kFft},
+                                       {Operation::kBackwardData, 50, Arithmetic::kFft},
+                                       {Operation::kBackwardData, 7, Arithmetic::kWinograd},
+                                       {Operation::kBackwardData, 19, Arithmetic::kWinograd},
+                                       {Operation::kBackwardFilter, 18, Arithmetic::kFft},
+                                       {Operation::kBackwardFilter, 17, Arithmetic::kWinograd}};
+
+bool Has(const EngineFacts& engine, int note) {
+  return std::find(engine.numerical.begin(), engine.numerical.end(), note) != engine.numerical.end();
+}
+
+}  // namespace
+
+Arithmetic ArithmeticOfEngine(const Problem& problem, const EngineFacts& engine) {
+  if (Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD) || Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4) ||
+      Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) ||
+      Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13))
+    return Arithmetic::kWinograd;
+  if (Has(engine, CUDNN_NUMERICAL_NOTE_FFT)) return Arithmetic::kFft;
+  for (const KnownEngine& known : kTransforms)
+    if (known.operation == problem.operation && known.index == engine.index) return known.arithmetic;
+  return Arithmetic::kExact;
+}
+
+bool IsShort(const EngineFacts& engine) {
+  return Has(engine, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) ||
+         Has(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
+}
+
+}  // namespace cudnn_ci

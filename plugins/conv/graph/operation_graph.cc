@@ -1,0 +1,152 @@
+// Tensors, the convolution, one of the three operations, the graph.
+#include "conv/graph/operation_graph.h"
+
+namespace cudnn_ci {
+namespace {
+
+// Of every tensor, in bytes. With less declared the best engines are not offered.
+constexpr std::int64_t kTensorAlignment = 16;
+
+using Integers = std::vector<std::int64_t>;
+
+cudnnDataType_t GraphType(DataType type) {
+  switch (type) {
+    case DataType::kFloat16:
+      return CUDNN_DATA_HALF;
+    case DataType::kBfloat16:
+      return CUDNN_DATA_BFLOAT16;
+    case DataType::kFloat64:
+      return CUDNN_DATA_DOUBLE;
+    case DataType::kInt8:
+      return CUDNN_DATA_INT8;
+    case DataType::kFloat8E4m3:
+      return CUDNN_DATA_FP8_E4M3;
+    case DataType::kFloat8E5m2:
+      return CUDNN_DATA_FP8_E5M2;
+    case DataType::kFloat32:
+      break;
+  }
+  return CUDNN_DATA_FLOAT;
+}
+
+cudnnDataType_t SumType(DataType type) {
+  if (type == DataType::kFloat64) return CUDNN_DATA_DOUBLE;
+  return type == DataType::kInt8 ? CUDNN_DATA_INT32 : CUDNN_DATA_FLOAT;
+}
+
+Integers LastAxes(const Axes& axes, int count) { return Integers(axes.end() - count, axes.end()); }
+
+// Sizes stay in the order n, c, h, w and k, c, r, s; strides alone say how they lie in memory.
+GraphDescriptor MakeTensor(const CudnnApi& api, const Tensor& tensor, int spatial, DataType type,
+                           Layout layout, std::int64_t uid) {
+  Integers dims = {tensor.outer, tensor.channels};
+  for (const std::int64_t size : LastAxes(tensor.sizes, spatial)) dims.push_back(size);
+  Integers strides(dims.size());
+  const bool channels_last = layout == Layout::kNhwc;
+  std::int64_t stride = channels_last ? tensor.channels : 1;
+  for (std::size_t axis = dims.size(); axis-- > 2; stride *= dims[axis]) strides[axis] = stride;
+  strides[1] = channels_last ? 1 : stride;
+  strides[0] = channels_last ? stride : stride * tensor.channels;
+  GraphDescriptor d(api, CUDNN_BACKEND_TENSOR_DESCRIPTOR, tensor.name);
+  d.Set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, std::vector<cudnnDataType_t>{GraphType(type)})
+      .SetIntegers(CUDNN_ATTR_TENSOR_DIMENSIONS, dims)
+      .SetIntegers(CUDNN_ATTR_TENSOR_STRIDES, strides)
+      .SetIntegers(CUDNN_ATTR_TENSOR_UNIQUE_ID, {uid})
+      .SetIntegers(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {kTensorAlignment})
+      .Finalize();
+  return d;
+}
+
+GraphDescriptor MakeConvolution(const CudnnApi& api, const ConvShape& shape, DataType type) {
+  const int spatial = shape.spatial;
+  GraphDescriptor d(api, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR, "convolution");
+  d.Set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, std::vector<cudnnDataType_t>{SumType(type)})
+      .Set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE,
+           std::vector<cudnnConvolutionMode_t>{CUDNN_CROSS_CORRELATION})
+      .SetIntegers(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, {spatial})
+      .SetIntegers(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, LastAxes(shape.pad, spatial))
+      .SetIntegers(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, LastAxes(shape.pad_after, spatial))
+      .SetIntegers(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, LastAxes(shape.stride, spatial))
+      .SetIntegers(CUDNN_ATTR_CONVOLUTION_DILATIONS, LastAxes(shape.dilation, spatial))
+      .Finalize();
+  return d;
+}
+
+// The attributes of an operation's descriptor.
+struct Names {
+  cudnnBackendDescriptorType_t type;
+  cudnnBackendAttributeName_t x, w, y, convolution, alpha, beta;
+};
+
+Names NamesOf(Operation operation) {
+  switch (operation) {
+    case Operation::kBackwardData:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+    case Operation::kBackwardFilter:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+    case Operation::kForward:
+      break;
+  }
+  return {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+}
+
+GraphDescriptor MakeOperation(const CudnnApi& api, const Names& names, DataType type,
+                              const GraphDescriptor& x, const GraphDescriptor& w, const GraphDescriptor& y,
+                              const GraphDescriptor& convolution) {
+  GraphDescriptor d(api, names.type, "operation");
+  d.Set(names.x, x).Set(names.w, w).Set(names.y, y).Set(names.convolution, convolution);
+  if (type == DataType::kFloat64) {
+    d.Set(names.alpha, CUDNN_TYPE_DOUBLE, std::vector<double>{1});
+    d.Set(names.beta, CUDNN_TYPE_DOUBLE, std::vector<double>{0});
+  } else {
+    d.Set(names.alpha, CUDNN_TYPE_FLOAT, std::vector<float>{1});
+    d.Set(names.beta, CUDNN_TYPE_FLOAT, std::vector<float>{0});
+  }
+  d.Finalize();
+  return d;
+}
+
+GraphDescriptor MakeGraph(const CudnnApi& api, cudnnHandle_t handle, const GraphDescriptor& operation) {
+  GraphDescriptor d(api, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, "operation graph");
+  d.Set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, std::vector<cudnnHandle_t>{handle})
+      .Set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation)
+      .Finalize();
+  return d;
+}
+
+}  // namespace
+
+OperationGraph::OperationGraph(const CudnnApi& api, cudnnHandle_t handle, const Problem& problem,
+                               DataType type, Layout layout)
+    : api_(api),
+      handle_(handle),
+      problem_(problem),
+      x_(MakeTensor(api, {"x", problem.shape.n, problem.shape.c, problem.shape.in}, problem.shape.spatial,
+                    type, layout, kUidOfX)),
+      w_(MakeTensor(api, {"w", problem.shape.k, problem.shape.ChannelsPerGroup(), problem.shape.kernel},
+                    problem.shape.spatial, type, layout, kUidOfW)),
+      y_(MakeTensor(api, {"y", problem.shape.n, problem.shape.k, problem.shape.out}, problem.shape.spatial,
+                    type, layout, kUidOfY)),
+      convolution_(MakeConvolution(api, problem.shape, type)),
+      operation_(MakeOperation(api, NamesOf(problem.operation), type, x_, w_, y_, convolution_)),
+      graph_(MakeGraph(api, handle, operation_)) {}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,175 @@
+// The choice of data, and their making.
+#include "conv/recipe.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "common/numeric/parallel.h"
+#include "common/numeric/random_data.h"
+#include "conv/reference.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr std::int64_t kSmallReduction = 16, kMediumReduction = 64;
+
+ByteValues InputValues(std::int64_t reduction) {
+  if (reduction <= kSmallReduction) return MakeByteValues([](int b) { return b * 7 / 256 - 3; });
+  return MakeByteValues([](int b) { return b * 3 / 256 - 1; });
+}
+
+ByteValues FilterValues(std::int64_t reduction) {
+  if (reduction <= kSmallReduction)
+    return MakeByteValues([](int b) { return b * 6 / 256 < 3 ? b * 6 / 256 - 3 : b * 6 / 256 - 2; });
+  if (reduction <= kMediumReduction) return MakeByteValues([](int b) { return b < 128 ? -1 : 1; });
+  // Longer than the output's range: fewer than half of kMaxOutput non-zero weights, on average.
+  if (reduction > kMaxReduction)
+    throw std::invalid_argument("a reduction over " + std::to_string(reduction) + " products is too long");
+  const int signs = reduction <= kMaxOutput ? 85 : static_cast<int>(kMaxReduction / reduction);
+  return MakeByteValues([signs](int b) {
+    if (b < signs) return -1;
+    return b < 2 * signs ? 1 : 0;
+  });
+}
+
+// How much of b is not 0. Its weights alone prove that a sum fits 16 bits, except for the backward filter,
+// where those of a do.
+double DensityOfB(const Problem& problem) {
+  const std::int64_t reduction = problem.Reduction();
+  if (problem.operation == Operation::kBackwardFilter || reduction <= kMaxOutput) return 1;
+  return kMaxOutput / 2 / static_cast<double>(reduction);
+}
+
+double DensityOfA(const Problem& problem, const Recipe& recipe) {
+  if (recipe.kind == Recipe::Kind::kFewChannels) return 1;
+  const double all = static_cast<double>(problem.Reduction()) * DensityOfB(problem);
+  return static_cast<double>(recipe.products) / 2 / all;
+}
+
+// Channels per group of the operand a.
+std::int64_t ChannelsOfA(const Problem& problem) {
+  return problem.operation == Operation::kForward ? problem.shape.ChannelsPerGroup()
+                                                  : problem.shape.FiltersPerGroup();
+}
+
+// Zeros in all channels but every `classes`th of a group, another one in each image.
+void KeepFewChannels(const Problem& problem, std::int64_t classes, std::vector<std::int8_t>* a) {
+  const Tensor t = problem.A();
+  const std::int64_t pixels = Product(t.sizes), per_group = ChannelsOfA(problem);
+  ParallelFor(t.outer * t.channels, 64, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t plane = begin; plane < end; ++plane) {
+      const std::int64_t n = plane / t.channels, channel = plane % t.channels % per_group;
+      if (channel % classes == n % classes) continue;
+      std::fill_n(a->begin() + plane * pixels, pixels, std::int8_t{0});
+    }
+  });
+}
+
+Recipe WinogradRecipe(const Problem& problem, const Recipe& otherwise) {
+  const Axes& kernel = problem.shape.kernel;
+  if (*std::max_element(kernel.begin(), kernel.end()) <= 3) return otherwise;
+  Recipe recipe;
+  if (problem.operation == Operation::kBackwardFilter) {
+    recipe.kind = Recipe::Kind::kSparse;
+    recipe.products = kWinogradProducts;
+    return recipe;
+  }
+  recipe.kind = Recipe::Kind::kFewChannels;
+  recipe.classes = std::min((ChannelsOfA(problem) + 3) / 4, problem.shape.n);
+  return recipe.classes > 1 ? recipe : otherwise;
+}
+
+// The high part of a: where a is not 0, with signs of its own.
+std::vector<std::int8_t> HighPart(const std::vector<std::int8_t>& low, std::uint64_t seed) {
+  std::vector<std::int8_t> high(low.size());
+  FillSparse(&high, 1, seed);
+  for (std::size_t i = 0; i < low.size(); ++i)
+    if (low[i] == 0) high[i] = 0;
+  return high;
+}
+
+}  // namespace
+
+std::string Recipe::Text() const {
+  const std::string scales = shift == 0 ? "" : "two scales " + std::to_string(shift) + ", ";
+  switch (kind) {
+    case Kind::kSparse:
+      return scales + "sparse " + std::to_string(products);
+    case Kind::kFewChannels:
+      return scales + "few channels " + std::to_string(classes);
+    case Kind::kDense:
+      break;
+  }
+  return scales + "dense";
+}
+
+Recipe DiscriminatingRecipe(DataType type) {
+  Recipe recipe;
+  recipe.kind = Recipe::Kind::kSparse;
+  recipe.products = kFewProducts;
+  switch (type) {
+    case DataType::kFloat32:
+      recipe.shift = 12;  // 4097 has 13 bits, TF32 and float16 have 11
+      break;
+    case DataType::kFloat64:
+      recipe.shift = 30;  // 31 bits, float32 has 24
+      break;
+    case DataType::kFloat16:
+      recipe.shift = 9;  // 513 has the 10 bits that fit; sums of them do not
+      break;
+    case DataType::kBfloat16:
+      recipe.shift = 6;  // 65 has the 7 bits that fit
+      break;
+    case DataType::kInt8:
+    case DataType::kFloat8E4m3:
+    case DataType::kFloat8E5m2:
+      recipe.products = kInt8Products;
+      break;
+  }
+  return recipe;
+}
+
+Recipe RecipeFor(const Problem& problem, DataType type, Arithmetic arithmetic, const ApiPromise& promise) {
+  Recipe recipe;
+  const bool wide = type == DataType::kFloat32 || type == DataType::kFloat64;
+  if (SizeOf(type) == 1) {
+    recipe.kind = Recipe::Kind::kSparse;
+    recipe.products = kInt8Products;
+    return recipe;
+  }
+  const bool short_sums = !wide && !promise.long_sums && arithmetic == Arithmetic::kExact;
+  if (problem.operation != Operation::kForward || short_sums) {
+    recipe.kind = Recipe::Kind::kSparse;
+    recipe.products = kFewProducts;
+  }
+  if (arithmetic == Arithmetic::kWinograd) return WinogradRecipe(problem, recipe);
+  // A transform rounds, so two scales would show nothing but that.
+  return promise.strict && wide && arithmetic == Arithmetic::kExact ? DiscriminatingRecipe(type) : recipe;
+}
+
+std::int64_t ActiveChannels(const Problem& problem, const Recipe& recipe) {
+  return (ChannelsOfA(problem) + recipe.classes - 1) / recipe.classes;
+}
+
+Inputs MakeInputs(const Problem& problem, const Recipe& recipe) {
+  const bool dense_forward = recipe.kind == Recipe::Kind::kDense && problem.operation == Operation::kForward;
+  if (recipe.kind == Recipe::Kind::kDense && !dense_forward)
+    throw std::invalid_argument("dense data are the forward convolution's alone");
+  const std::uint64_t seed = SeedOf(dense_forward ? problem.Text() : problem.Text() + " " + recipe.Text());
+  Inputs inputs;
+  inputs.a.resize(static_cast<std::size_t>(problem.A().Count()));
+  inputs.b.resize(static_cast<std::size_t>(problem.B().Count()));
+  if (dense_forward) {
+    const std::int64_t reduction = problem.Reduction();
+    FillByBytes(&inputs.a, InputValues(reduction), RandomWord(seed, 0));
+    FillByBytes(&inputs.b, FilterValues(reduction), RandomWord(seed, 1));
+  } else {
+    FillSparse(&inputs.a, DensityOfA(problem, recipe), RandomWord(seed, 0));
+    FillSparse(&inputs.b, DensityOfB(problem), RandomWord(seed, 1));
+  }
+  if (recipe.kind == Recipe::Kind::kFewChannels) KeepFewChannels(problem, recipe.classes, &inputs.a);
+  if (recipe.shift != 0) inputs.a_high = HighPart(inputs.a, RandomWord(seed, 2));
+  return inputs;
+}
+
+}  // namespace cudnn_ci

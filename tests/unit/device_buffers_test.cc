@@ -1,0 +1,105 @@
+// Guards, fills and layout of device buffers, on a fake driver whose device memory is the host's.
+#include "common/device_buffers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include "common/numeric/fill.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::HasSubstr;
+using Role = BufferSpec::Role;
+
+constexpr std::size_t kGuard = 4096;
+
+int Positions() {
+  const char* text = std::getenv("CUDNN_CI_POSITIONS");
+  return text ? std::atoi(text) : 60;
+}
+
+class DeviceBuffersTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(driver_.Load()) << driver_.error();
+    ASSERT_EQ(context_.Create(), CUDA_SUCCESS);
+    ASSERT_EQ(buffers_.Reserve(Specs()), CUDA_SUCCESS);
+  }
+  static std::vector<BufferSpec> Specs(std::size_t workspace = 100) {
+    return {{"x", 1001, Role::kInput},
+            {"w", 45, Role::kInput},
+            {"y", 333, Role::kOutput, UnwrittenWord(DataType::kFloat32)},
+            {"workspace", workspace, Role::kWorkspace}};
+  }
+  unsigned char* Bytes(std::size_t buffer) { return static_cast<unsigned char*>(buffers_.Pointer(buffer)); }
+
+  DriverApi driver_;
+  PrimaryContext context_{driver_};
+  DeviceBuffers buffers_{driver_};
+  std::mt19937_64 random_{5};
+};
+
+TEST_F(DeviceBuffersTest, OneByteOutsideIsFoundAnywhere) {
+  const std::vector<BufferSpec> specs = Specs();
+  EXPECT_EQ(buffers_.TouchedGuards(), "");
+  for (int i = 0; i < Positions(); ++i) {
+    const std::size_t buffer = random_() % specs.size(), distance = random_() % kGuard;
+    const bool before = random_() % 2 == 0;
+    unsigned char& byte =
+        before ? *(Bytes(buffer) - 1 - distance) : Bytes(buffer)[specs[buffer].bytes + distance];
+    byte ^= static_cast<unsigned char>(1 + random_() % 255);
+    ASSERT_THAT(buffers_.TouchedGuards(), HasSubstr("1 bytes written")) << buffer << before << distance;
+    ASSERT_THAT(buffers_.TouchedGuards(),
+                HasSubstr((before ? "before the start of " : "behind the end of ") + specs[buffer].name));
+    ASSERT_EQ(buffers_.Reserve(specs), CUDA_SUCCESS);
+    ASSERT_EQ(buffers_.TouchedGuards(), "");
+  }
+}
+
+TEST_F(DeviceBuffersTest, OutputsAndWorkspacesAreFilledAndInputsAreNot) {
+  std::vector<unsigned char> x(1001);
+  for (unsigned char& byte : x) byte = static_cast<unsigned char>(random_());
+  buffers_.Upload(0, x.data());
+  std::memset(Bytes(2), 1, 333);
+  std::memset(Bytes(3), 1, 100);
+  ASSERT_EQ(buffers_.Reserve(Specs()), CUDA_SUCCESS);
+  EXPECT_TRUE(buffers_.inputs_kept());
+  std::vector<unsigned char> back(1001);
+  buffers_.Download(0, back.data());
+  EXPECT_EQ(back, x);
+  const std::uint32_t word = UnwrittenWord(DataType::kFloat32);
+  for (std::size_t i = 0; i + 4 <= 333; i += 4) EXPECT_EQ(std::memcmp(Bytes(2) + i, &word, 4), 0) << i;
+  EXPECT_EQ(std::count(Bytes(3), Bytes(3) + 100, kNanByte), 100);
+  EXPECT_EQ(Bytes(1)[45], kNanByte) << "what lies beyond an input is no number";
+}
+
+TEST_F(DeviceBuffersTest, InputsAreKeptOnlyWhereTheyLie) {
+  ASSERT_EQ(buffers_.Reserve(Specs(50)), CUDA_SUCCESS);
+  EXPECT_TRUE(buffers_.inputs_kept()) << "a smaller workspace";
+  ASSERT_EQ(buffers_.Reserve(Specs(1 << 20)), CUDA_SUCCESS);
+  EXPECT_FALSE(buffers_.inputs_kept()) << "another allocation";
+  std::vector<BufferSpec> specs = Specs();
+  specs[1].bytes += 1;
+  ASSERT_EQ(buffers_.Reserve(specs), CUDA_SUCCESS);
+  EXPECT_FALSE(buffers_.inputs_kept()) << "another input";
+  buffers_.Trim(0);
+  ASSERT_EQ(buffers_.Reserve(specs), CUDA_SUCCESS);
+  EXPECT_FALSE(buffers_.inputs_kept()) << "memory given back";
+}
+
+TEST_F(DeviceBuffersTest, BuffersAreAlignedAndApart) {
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(Bytes(i)) % 256, 0u);
+  EXPECT_GE(buffers_.held(), DeviceBuffers::BytesFor(Specs()));
+  std::vector<BufferSpec> specs = Specs(0);
+  ASSERT_EQ(buffers_.Reserve(specs), CUDA_SUCCESS);
+  EXPECT_EQ(buffers_.Pointer(3), nullptr) << "an empty one has no address";
+}
+
+}  // namespace
+}  // namespace cudnn_ci
