@@ -23,8 +23,8 @@ struct Case {
   bool shareable = false;
   // Not on the run's first device: may share a process with checks of other plugins (CCI_CHECK_POOLED).
   bool pooled = false;
-  // The process that runs it may have initialised the driver before its turn comes: pooled by its check, on the
-  // first device, and not of those that judge the driver itself.
+  // The process that runs it may have initialised the driver before its turn comes: pooled by its check, on
+  // the first device, and not of those that judge the driver itself.
   bool prepared = false;
   std::vector<size_t> prerequisites;  // indices into Plan::cases, all smaller than this case's own
   // Settled by the plan itself: the plugin would not load, it disturbs others without --disturb, ...

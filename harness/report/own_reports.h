@@ -15,9 +15,9 @@ inline constexpr char kReportSchema[] = "cudnn-ci/report/1";
 // "v" of every journal line; its first key.
 inline constexpr char kJournalVersion[] = "journal/2";
 
-// Whether the file is a JUnit file, report.json, report.html or journal of cudnn-ci, of this version or another, by its
-// first bytes. An empty regular file counts as ours: nothing is lost with it. False when it cannot be read,
-// and for what is no regular file (links are not followed).
+// Whether the file is a JUnit file, report.json, report.html or journal of cudnn-ci, of this version or
+// another, by its first bytes. An empty regular file counts as ours: nothing is lost with it. False when it
+// cannot be read, and for what is no regular file (links are not followed).
 bool IsOwnReport(const std::string& path);
 
 // The files under attachments/ that a journal names, as "attachments/NAME", without repeats: what may be

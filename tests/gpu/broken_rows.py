@@ -187,8 +187,8 @@ def cudnn_files():
         # Loads like its own, and neither says so nor gives an engine.
         def spoil(copy):
             cnn = (copy.folder / "libcudnn_cnn.so.9").resolve()
-            # cuDNN asks for the longer name first, and would find that of the system behind this copy.
-            names = [path.name for path in copy.folder.glob(f"libcudnn_{part}.so*")]
+            # cuDNN asks for one name after the other, and would find that of the system behind this copy.
+            names = {path.name for path in copy.folder.glob(f"libcudnn_{part}.so*")} | {f"libcudnn_{part}.so"}
             copy.remove(f"libcudnn_{part}")
             for name in names:
                 copy.take(cnn, name)
