@@ -44,8 +44,8 @@ Decision Cases::Judge(const AttemptResult& result) {
   const Case& c = plan_.cases[result.case_index];
   const bool shared = result.mode == AttemptMode::kShared;
   // Beside others too little memory says nothing of what the device has.
-  const bool good =
-      IsGood(c.planned, result.outcome) && !(shared && WorksBeside(c) && IsShortOfMemory(result.outcome));
+  const bool good = IsGood(c.planned, result.outcome) &&
+                    !(shared && (WorksBeside(c) || result.beside) && IsShortOfMemory(result.outcome));
   History& history = histories_[result.case_index];
   ++history.attempts;
   history.seconds += result.seconds;
@@ -98,12 +98,14 @@ Decision Cases::AfterShared(const AttemptResult& result, bool good, History* his
     return {Next::kFinal, result.outcome, {}};
   }
   history->suspicion = std::move(bad);
+  history->beside = result.beside || WorksBeside(plan_.cases[result.case_index]);
   return {Next::kConfirm, {}, {}};
 }
 
 Decision Cases::Alone(const AttemptResult& result, bool good, History* history) {
   if (result.mode == AttemptMode::kConfirm && history->suspicion && !history->decisive) {
-    if (good && WorksBeside(plan_.cases[result.case_index]) && IsShortOfMemory(history->suspicion->outcome))
+    // Only what had company can have been short of memory and not be so alone.
+    if (good && history->beside && IsShortOfMemory(history->suspicion->outcome))
       return {Next::kFinal, result.outcome, {}};
     if (good) {
       history->Add(Flag::kOrderDependent);

@@ -25,6 +25,7 @@ bool DeviceTable::CanLease(const std::string& device, Use use) const {
 
 void DeviceTable::Lease(const std::string& device, int64_t worker, Use use) {
   if (!device.empty()) leases_.push_back({device, worker, use});
+  if (use == Use::kBeside) with_company_.insert(device);
 }
 
 void DeviceTable::Release(int64_t worker) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ class DeviceTable {
   bool CanLease(const std::string& device, Use use = Use::kAlone) const;
   void Lease(const std::string& device, int64_t worker, Use use = Use::kAlone);
   void Release(int64_t worker);
+  // Whether anything ever ran beside a warm worker there: what that one said of memory may be of both.
+  bool HadCompany(const std::string& device) const { return with_company_.count(device) > 0; }
 
   bool CanBeTested(const std::string& device) const;
   // Something went wrong on it: whose fault it is depends on whether it still computes.
@@ -65,6 +68,7 @@ class DeviceTable {
     Use use;
   };
   std::vector<Holder> leases_;
+  std::set<std::string> with_company_;
 };
 
 }  // namespace cudnn_ci

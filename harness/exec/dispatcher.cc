@@ -24,7 +24,8 @@ Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOpt
       scheduler_(scheduler),
       devices_(devices),
       cases_(cases),
-      emit_(std::move(emit)) {
+      emit_(std::move(emit)),
+      host_has_room_(pool->MemoryRoom() >= options.beside_host_bytes) {
   for (size_t i = 0; i < plan.cases.size(); ++i)
     if (plan.cases[i].prepared) preparable_.push_back(i);
 }
@@ -81,7 +82,7 @@ void Dispatcher::DispatchLane(Lane* lane) {
   const size_t next = alone ? lane->alone.front() : lane->ready.front();
   Seat* prepared = alone ? nullptr : PreparedFor(next);
   if (!prepared && pool_->live() >= options_.jobs) return MakeRoom(lane);
-  if (!devices_->CanLease(lane->device, use)) return use == Use::kBeside ? void() : MakeRoom(lane);
+  if (!devices_->CanLease(lane->device, use)) return MakeRoom(lane, use);
   if (prepared) return BeginPrepared(prepared, lane);
   const bool shared = lane->shared && !alone;
   if (!PluginsUnchanged(shared ? lane->plugins : std::set{plan_.cases[next].planned.plugin})) return;
@@ -116,14 +117,17 @@ void Dispatcher::BeginWithCanary(Seat* seat) {
 }
 
 // An idle warm worker holds a slot, perhaps a device: it goes when a lane that cannot start needs either.
-void Dispatcher::MakeRoom(const Lane* wanting) {
+void Dispatcher::MakeRoom(const Lane* wanting, Use use) {
   for (Seat* seat : Seats()) {
     const bool drop = seat->prepared && seat->lane != wanting && !seat->worker->ending();
     if (drop && pool_->live() >= options_.jobs) return Drop(seat);
     if (!seat->worker->shared() || !seat->worker->idle() || seat->worker->ending()) continue;
     if (seat->canary_pending || seat->early || (seat->lane && !seat->lane->ready.empty())) continue;
-    const bool holds_device = !seat->device.empty() && (seat->device == wanting->device ||
-                                                        wanting->device == "*" || seat->device == "*");
+    // A warm worker is no hindrance to what runs beside it.
+    const bool together = use == Use::kBeside && seat->lane && !seat->lane->beside;
+    const bool holds_device =
+        !together && !seat->device.empty() &&
+        (seat->device == wanting->device || wanting->device == "*" || seat->device == "*");
     if (holds_device || pool_->live() >= options_.jobs) return Shutdown(seat);
   }
 }
@@ -232,7 +236,11 @@ Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::option
   seat.worker = owned.get();
   const Result<Worker*> started = pool_->Start(Command(lane, seat), std::move(owned));
   if (!started.ok()) {
-    start_failure_ = started.error();
+    // What only saves time may fail: where processes are short, the ones that are needed come first.
+    if (early)
+      may_start_early_ = false;
+    else
+      start_failure_ = started.error();
     return nullptr;
   }
   const int64_t id = (*started)->id();

@@ -82,7 +82,7 @@ class Dispatcher {
   void Drop(Seat* seat);
   void BeginWithCanary(Seat* seat);
   void Fill(Seat* seat);
-  void MakeRoom(const Lane* wanting);
+  void MakeRoom(const Lane* wanting, Use use = Use::kAlone);
   void Shutdown(Seat* seat);
   Seat* SharedWorkerOf(const Lane* lane);
   Assignment AssignmentOf(size_t case_index, bool shared) const;
@@ -97,6 +97,9 @@ class Dispatcher {
   Cases* const cases_;
   const std::function<void(const EventBody&)> emit_;
   std::vector<size_t> preparable_;  // cases that may be prepared, in plan order
+  std::set<size_t> prepared_once_;  // of these the ones that a process was started for
+  bool may_start_early_ = true;     // until one could not be started
+  const bool host_has_room_;        // for two large processes at once
   std::map<int64_t, Seat> seats_;   // by worker id
   std::map<std::string, std::string> changed_;
   std::string start_failure_, untested_device_;

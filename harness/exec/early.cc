@@ -21,7 +21,8 @@ void Dispatcher::StartEarly() {
 
 void Dispatcher::StartEarlyOn(const DeviceInfo& device) {
   // One slot stays for the checks that come first.
-  if (options_.isolation != Isolation::kShared || pool_->live() + 1 >= options_.jobs) return;
+  if (options_.isolation != Isolation::kShared || pool_->live() + 1 >= options_.jobs || !may_start_early_)
+    return;
   if (device.uuid.empty() || !HasRoom(device.name, kEnoughForEarly, true)) return;
   for (size_t i = 0; i < plan_.cases.size(); ++i) {
     Lane* lane = scheduler_->LaneOf(i);
@@ -45,7 +46,7 @@ void Dispatcher::StartEarlyBehind(const Seat& seat) {
 void Dispatcher::Prepare() {
   for (Seat* seat : Seats())
     if (seat->prepared && scheduler_->IsSettled(*seat->prepared)) Drop(seat);
-  if (options_.isolation != Isolation::kShared || !start_failure_.empty()) return;
+  if (options_.isolation != Isolation::kShared || !start_failure_.empty() || !may_start_early_) return;
   for (const size_t i : preparable_) {
     if (pool_->live() + 1 >= options_.jobs) return;  // one slot stays for what need not wait
     const std::string& device = plan_.cases[i].planned.ref.device;
@@ -53,6 +54,8 @@ void Dispatcher::Prepare() {
       continue;
     // A second attempt is a fresh process from the beginning.
     if (cases_->NextOf(i).number > 1 || !PluginsUnchanged({plan_.cases[i].planned.plugin})) continue;
+    // One that ended before its turn is not made again: its case starts a process that tells why.
+    if (!prepared_once_.insert(i).second) continue;
     StartWorker(scheduler_->LaneOf(i), device, i, true);
   }
 }

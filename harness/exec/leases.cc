@@ -21,7 +21,7 @@ bool Dispatcher::HasRoom(const std::string& device, int64_t bytes, bool if_unkno
 Use Dispatcher::UseOf(const Lane& lane, bool alone) const {
   if (alone || !lane.shared || lane.device == "*") return Use::kAlone;
   if (!lane.beside) return Use::kShared;
-  return HasRoom(lane.device, kEnoughForTwo, false) ? Use::kBeside : Use::kAlone;
+  return host_has_room_ && HasRoom(lane.device, kEnoughForTwo, false) ? Use::kBeside : Use::kAlone;
 }
 
 // An early worker's turn has come: it needs the lease like any other.

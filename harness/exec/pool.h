@@ -65,6 +65,8 @@ class Pool {
   std::vector<Worker*> workers() const;
   // Ends the strays of what was killed last; within a tenth of a second.
   void Sweep();
+  // Bytes of memory that can still be used.
+  int64_t MemoryRoom() const { return memory_.Room(); }
 
  private:
   struct Member {

@@ -146,6 +146,7 @@ void Runner::OnAttemptEnded(const Seat& seat, AttemptResult result) {
   Emit(AttemptFinished{c.planned.ref, result.attempt, seat.worker->id(), result.outcome, result.seconds,
                        result.output, result.evidence});
   if (scheduler_.IsSettled(i)) return;  // its device was lost meanwhile
+  result.beside = devices_.HadCompany(seat.device);
   const auto* errored = std::get_if<Errored>(&result.outcome);
   if (cancelled_ && errored && errored->kind == ErrorKind::kCancelled) {
     std::vector<Finding> extra;

@@ -19,6 +19,9 @@ struct RunnerOptions {
   std::string output_dir;   // attachments go to DIR/attachments; empty: they are dropped
   Isolation isolation = Isolation::kShared;
   int jobs = 1;
+  // Of the host's memory, free when the run begins, without which two large processes do not run at once: a
+  // framework and a convolution's reference take some gigabytes each.
+  int64_t beside_host_bytes = int64_t{16} << 30;
   int retries = 0;
   bool fail_fast = false;
   double time_limit_s = 0;  // 0: none

@@ -164,7 +164,8 @@ BuiltPlans BuildPlans(const BackendApi& api, const Descriptor& device, const Pla
   const std::int64_t asked = std::clamp<std::int64_t>(built.announced, 0, kMostConfigurations);
   const std::vector<Descriptor> configurations = Configurations(api, heuristics, asked, &built.given);
   built.given = std::clamp<std::int64_t>(built.given, 0, asked);
-  for (std::int64_t i = 0; i < built.given && i < most; ++i) {
+  // One that cannot be built says nothing of the next.
+  for (std::int64_t i = 0; i < built.given && static_cast<std::int64_t>(built.plans.size()) < most; ++i) {
     try {
       Descriptor plan(api, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a plan");
       plan.Set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configurations[static_cast<std::size_t>(i)])

@@ -29,7 +29,8 @@ bool StartsWith(const std::string& text, const std::string& prefix) {
 template <class Take>
 bool ForEachLine(const std::string& path, const Take& take) {
   std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return false;
+  // A larger one is none of a package manager's, and may be one endless line.
+  if (!fs::is_regular_file(path, ignored) || fs::file_size(path, ignored) > kMostBytes) return false;
   std::ifstream file(path, std::ios::binary);
   std::size_t bytes = 0;
   for (std::string line; bytes < kMostBytes && std::getline(file, line); bytes += line.size() + 1) take(line);

@@ -108,16 +108,23 @@ struct Pressure {
       PrimaryContext context(driver);
       const CUresult created = context.Create();
       if (created != CUDA_SUCCESS) driver.Require(created, context.failed_call());
-      Try(ctx, cudnn, driver, static_cast<std::size_t>(p.leave_mib) << 20);
+      Try(ctx, cudnn, driver, context.device(), static_cast<std::size_t>(p.leave_mib) << 20);
     } catch (const std::runtime_error& e) {
       ctx.Poison(e.what());
       CCI_EXPECT_TRUE(false) << e.what();
     }
   }
 
-  static void Try(Context& ctx, const CudnnApi& cudnn, const DriverApi& driver, std::size_t leave) {
+  static void Try(Context& ctx, const CudnnApi& cudnn, const DriverApi& driver, CUdevice device,
+                  std::size_t leave) {
     const std::string about = "; cuDNN " + cudnn.VersionText() + " " + cudnn.path();
     ctx.Step("take the memory");
+    int shared_with_host = 0;
+    driver.Require(driver.DeviceGetAttribute(&shared_with_host, CU_DEVICE_ATTRIBUTE_INTEGRATED, device),
+                   "cuDeviceGetAttribute");
+    // All of its memory is all of the host's.
+    if (shared_with_host != 0)
+      ctx.Skip(CCI_SKIP_UNSUPPORTED, "a GPU with memory of its own", "this one shares the host's");
     Ballast ballast(driver);
     ballast.Take(leave);
     const std::size_t left = FreeBytes(driver);

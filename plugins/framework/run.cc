@@ -72,9 +72,11 @@ std::string WhyNoGpu(const Framework& framework, const Asked& asked) {
 
 // In the words of PyTorch and CuPy, and of XLA and TensorFlow.
 bool IsOutOfMemory(const std::string& error) {
-  return error.find("OutOfMemoryError") != std::string::npos ||
-         error.find("RESOURCE_EXHAUSTED") != std::string::npos ||
-         error.find("ResourceExhaustedError") != std::string::npos;
+  for (const char* words :
+       {"OutOfMemoryError", "RESOURCE_EXHAUSTED", "ResourceExhaustedError", "out of memory", "ALLOC_FAILED",
+        "ALLOCATION_FAILED", "Failed to allocate memory", "Cannot allocate memory", "MemoryError"})
+    if (error.find(words) != std::string::npos) return true;
+  return false;
 }
 
 void JudgeNumbers(Context& ctx, const Framework& framework, const Answer& answer, const Problem& problem) {

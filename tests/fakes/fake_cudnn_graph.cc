@@ -7,6 +7,7 @@
 //   FAKE_CUDNN_CONFIGURATIONS  "ANNOUNCED/GIVEN": how many configurations the heuristics announce for a
 //   described
 //                              device, and how many they then give ("18/6")
+//   FAKE_CUDNN_PLANS_REFUSED   of how many of these no plan can be built, from the first on (0)
 //   FAKE_CUDNN_FINALIZE        "TYPE:STATUS": what finalizing a descriptor of that type (its number) answers
 //   FAKE_CUDNN_CHOOSES         a library that finalizing the heuristics loads, as a real one does its own
 //
@@ -34,6 +35,7 @@ constexpr auto kBadParam = static_cast<cudnnStatus_t>(2000);
 constexpr auto kMisaligned = static_cast<cudnnStatus_t>(2003);
 constexpr auto kNotFinalized = static_cast<cudnnStatus_t>(2005);
 constexpr int64_t kEngines = 20;
+constexpr int kOrdinal = -1;  // of a configuration: which of the heuristics' it is
 // What older headers do not declare.
 constexpr int kDeviceProp = 38, kDevicePropJson = 2702, kEngineHeurDeviceProp = 204, kPlanDeviceProp = 407;
 
@@ -164,6 +166,9 @@ cudnnStatus_t Check(const Fake& fake) {
                                                                           : CUDNN_STATUS_SUCCESS;
     }
     case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
+      if (const Fake* const config = Named(fake, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
+          config && config->One<int64_t>(kOrdinal, kEngines) < FakeNumber("FAKE_CUDNN_PLANS_REFUSED", 0))
+        return fake_cudnn::Unsupported();
       return if_so(Named(fake, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG) &&
                    HasDevice(fake, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, kPlanDeviceProp));
     default:
@@ -215,6 +220,7 @@ cudnnStatus_t Results(const Fake& heuristics, int64_t wanted, int64_t* count,
     Fake* const configuration = Find(values[i]);
     if (!configuration || configuration->type != CUDNN_BACKEND_ENGINECFG_DESCRIPTOR) return kBadParam;
     Configure(heuristics, engines[static_cast<size_t>(i)], configuration);
+    configuration->Put(kOrdinal, i);
   }
   return CUDNN_STATUS_SUCCESS;
 }

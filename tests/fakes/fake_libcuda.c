@@ -21,6 +21,7 @@
  *   FAKE_STALE_KERNEL    the name of a kernel that writes nothing, and to which memory comes with the right
  *                        result in it, as if from a run before
  *   FAKE_OLD_DRIVER      "1": PTX of the fake NVRTC is refused as too new, its SASS is not
+ *   FAKE_INTEGRATED      "1": every device has the host's memory
  *   FAKE_COMPUTE_CACHE   a file with the first lines of the PTX that was compiled, which is not compiled
  * again FAKE_JIT             what the compiler of PTX answers where it is asked (0) FAKE_CUDA_FAULT
  * "call:FUNCTION:N:STATUS", see fake_env.h
@@ -159,6 +160,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
   *value = 0;
   if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_MODE)
     *value = (int)FakeItemNumber("FAKE_COMPUTE_MODE", index, 0);
+  if (attribute == CU_DEVICE_ATTRIBUTE_INTEGRATED) *value = (int)FakeNumber("FAKE_INTEGRATED", 0);
   if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) *value = major;
   if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) *value = minor;
   return CUDA_SUCCESS;

@@ -188,6 +188,13 @@ TEST_F(UnderPressure, MemoryThatCannotBeTakenIsASkipOfItsOwnKind) {
   EXPECT_THAT(r.Skip("seen"), HasSubstr(" free of "));
 }
 
+TEST_F(UnderPressure, TheHostsOwnMemoryIsNotTaken) {
+  Set("FAKE_INTEGRATED", "1");
+  const CheckOutcome r = Press();
+  EXPECT_EQ(r.Skip("kind"), "unsupported") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Skip("seen"), "this one shares the host's");
+}
+
 // Plans, on a machine without a GPU and without a driver.
 class Planned : public CudnnUse {
  protected:
@@ -229,6 +236,13 @@ TEST_F(Planned, ConfigurationsOfWhichNoPlanCanBeBuiltAreNamedWithTheLibrarysWord
   Set("FAKE_CUDNN_FINALIZE", "");
   Set("FAKE_CUDNN_CONFIGURATIONS", "18/1");
   r = Plan();
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Measured("plans"), 3);
+}
+
+TEST_F(Planned, WhatIsRefusedFirstIsNotTheEnd) {
+  Set("FAKE_CUDNN_PLANS_REFUSED", "5");
+  const CheckOutcome r = Plan(R"("params": {"plans": 1})");
   EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
   EXPECT_EQ(r.Measured("plans"), 3);
 }

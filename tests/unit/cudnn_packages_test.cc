@@ -104,6 +104,14 @@ TEST_F(PackagesTest, VersionsAreComparedWithoutThePackagersPart) {
   EXPECT_FALSE(IsOfVersion("9.14.0.64-1", "9.19.0"));
 }
 
+TEST_F(PackagesTest, ARecordOfAbsurdSizeIsNotRead) {
+  Write("var/lib/dpkg/status", Paragraph("libcudnn9-cuda-13", "9.19.0.56-1"));
+  Write("var/lib/dpkg/info/libcudnn9-cuda-13.list", "/.\n/usr/lib/x86_64-linux-gnu/libcudnn.so.9\n");
+  EXPECT_THAT(Of(kFile), ElementsAre("libcudnn9-cuda-13 9.19.0.56-1"));
+  fs::resize_file(root_ + "/var/lib/dpkg/status", std::uintmax_t{64} << 20);  // one endless line behind it
+  EXPECT_THAT(Of(kFile), IsEmpty());
+}
+
 TEST_F(PackagesTest, PartsThatALibraryOpensStandInItsText) {
   const std::string border((std::size_t{1} << 20) - 12, 'x'), nul(1, '\0');
   Write("graph", "libcudnn_heuristic.so" + nul + "libcudnn_graph.so.9" + nul + "libcudnn_.so" + nul +

@@ -24,7 +24,10 @@ TEST(BesideTest, OneMayWorkBesideAWarmWorkerAndNobodyElse) {
   d.Lease("gpu0", 1, Use::kShared);
   EXPECT_FALSE(d.CanLease("gpu0", Use::kShared));
   EXPECT_TRUE(d.CanLease("gpu0", Use::kBeside));
+  EXPECT_FALSE(d.HadCompany("gpu0"));
   d.Lease("gpu0", 2, Use::kBeside);
+  EXPECT_TRUE(d.HadCompany("gpu0"));
+  EXPECT_FALSE(d.HadCompany("gpu1"));
   EXPECT_FALSE(d.CanLease("gpu0", Use::kBeside));
   d.Release(1);
   EXPECT_FALSE(d.CanLease("gpu0", Use::kAlone));
@@ -80,6 +83,27 @@ TEST(BesideTest, TooLittleMemoryBesideOthersIsAskedAgainAlone) {
   // What else goes wrong beside others counts, whatever it does alone.
   EXPECT_EQ(judge(Failed{}, AttemptMode::kShared).next, Next::kConfirm);
   EXPECT_TRUE(std::holds_alternative<Failed>(judge(Passed{}, AttemptMode::kConfirm).outcome));
+}
+
+// Nor of the device to a warm worker that had such a one beside it.
+TEST(BesideTest, AWarmWorkersMemoryIsAskedAgainAloneWhereItHadCompany) {
+  const Outcome little = Skipped{SkipKind::kMemory, "2 MiB", "1 MiB"};
+  Plan plan;
+  plan.cases = {OnGpu("a", Layer::kConvolution)};
+  plan.cases[0].planned.allow_skip = {SkipKind::kMemory};
+  Fold fold;
+  Cases rules(plan, fold.summary(), 0, true);
+  const auto judge = [&](Outcome outcome, AttemptMode mode, bool beside) {
+    AttemptResult r;
+    r.outcome = std::move(outcome);
+    r.mode = mode;
+    r.beside = beside;
+    return rules.Judge(r);
+  };
+  EXPECT_EQ(judge(little, AttemptMode::kShared, false).next, Next::kFinal);
+  rules.Take(0, little);
+  EXPECT_EQ(judge(little, AttemptMode::kShared, true).next, Next::kConfirm);
+  EXPECT_TRUE(std::holds_alternative<Passed>(judge(Passed{}, AttemptMode::kConfirm, true).outcome));
 }
 
 }  // namespace

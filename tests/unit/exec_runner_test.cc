@@ -69,6 +69,7 @@ class RunnerTest : public testing::Test {
     options_.scratch_dir = scratch_.path();
     options_.limits.grace_s = 0.1;
     options_.limits.abandon_s = 0.2;
+    options_.beside_host_bytes = 0;  // whatever this machine has
   }
   void UsePlugin(const std::string& folder) {
     const std::vector<PluginFile> files = FindPluginFiles({folder});
@@ -268,6 +269,23 @@ TEST_F(RunnerTest, WhatWorksInAChildRunsBesideAWarmWorkerWhereThereIsRoomForBoth
   EXPECT_EQ(story("34359738367", Layer::kFramework), "+-+-") << "too little memory for two";
   EXPECT_EQ(story("", Layer::kFramework), "+-+-") << "nobody knows how much there is";
   EXPECT_EQ(story("34359738368", Layer::kOther), "+-+-") << "it uses the device itself";
+  options_.beside_host_bytes = int64_t{1} << 60;
+  EXPECT_EQ(story("34359738368", Layer::kFramework), "+-+-") << "too little memory of the host";
+}
+
+// A warm process that has nothing to do any more gives way to the next one of its kind.
+TEST_F(RunnerTest, WhatRunsBesideOthersFollowsOneAnother) {
+  options_.devices = {{"gpu0", "", "", ""}};
+  options_.facts.by_subject["system"] = {{"gpu.count", "1"}, {"gpu.0.memory_free_bytes", "99999999999"}};
+  options_.jobs = 3;
+  for (const char* subject : {"a", "b"}) {
+    plan_.cases.push_back(OnGpu(MakeCase("noop", {{"i", int64_t{1}}}), Layer::kFramework));
+    plan_.cases.back().planned.subject = subject;
+    plan_.cases.back().planned.ref.id += subject;
+  }
+  PosixProcessControl control;
+  Run(&control);
+  EXPECT_EQ(story_, "+-+-");
 }
 
 // It comes behind what needs the device for itself, and does not keep the canary from it.
