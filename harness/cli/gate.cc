@@ -73,6 +73,7 @@ bool Gate::PrepareOutput() {
   Result<ReportLocks> locks =
       PrepareReports(paths, {options_.matrix, options_.image_config, options_.compatibility});
   if (!locks.ok()) return Invalid(locks.error());  // paths_ stays empty: nothing there is ours to remove
+  TellLeftOut(paths);
   locks_ = std::move(*locks);
   paths_ = std::move(paths);
   return true;

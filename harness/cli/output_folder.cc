@@ -16,6 +16,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "report/own_reports.h"
 
 namespace cudnn_ci {
@@ -41,6 +42,11 @@ bool IsNameOfLock(const std::string& path) {
 
 void RemoveIfOurs(const std::string& path) {
   if (IsOwnReport(path)) unlink(path.c_str());
+}
+
+bool IsOfAnother(const std::string& path) {
+  struct stat st {};
+  return lstat(path.c_str(), &st) == 0 && !IsOwnReport(path);
 }
 
 // The path of a format's report; empty: it is not written.
@@ -184,10 +190,21 @@ OutputPaths ChoosePaths(const Options& o) {
   while (p.folder.size() > 1 && p.folder.back() == '/') p.folder.pop_back();
   if (p.folder.empty()) return p;
   p.journal = p.folder + "/journal.jsonl";
-  for (const ReportFormat& format : ReportFormats())
-    if (std::string& path = p.reports[format.name]; path.empty() && format.file_name)
-      path = p.folder + "/" + format.file_name;
+  for (const ReportFormat& format : ReportFormats()) {
+    std::string& path = p.reports[format.name];
+    if (!path.empty() || !format.file_name) continue;
+    path = p.folder + "/" + format.file_name;
+    if (!format.may_yield || !IsOfAnother(path)) continue;
+    p.left_out.push_back(path);
+    path.clear();
+  }
   return p;
+}
+
+void TellLeftOut(const OutputPaths& paths) {
+  for (const std::string& path : paths.left_out)
+    fprintf(stderr, "cudnn-ci: %s is left out: a file of another lies there\n",
+            CleanLine(path, 1000).c_str());
 }
 
 Status ReportLocks::Take(const std::string& report_path) {

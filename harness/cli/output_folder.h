@@ -18,12 +18,16 @@ struct OutputPaths {
   std::string folder = {};   // empty: only single files were asked for
   std::string journal = {};  // empty: not written
   ReportPaths reports = {};
+  std::vector<std::string> left_out = {};  // reports nobody asked for, where a file of another lies
   std::vector<std::string> All() const;
 };
 
 // --output-dir, and the options of the reports, into paths: without any of them everything goes to
 // cudnn-ci-report/.
 OutputPaths ChoosePaths(const Options& options);
+
+// One line on stderr for each report that is left out.
+void TellLeftOut(const OutputPaths& paths);
 
 // One run at a time writes a report file, whatever folders it was named by: a lock file ".NAME.cudnn-ci-lock"
 // beside each, held as long as this lives and removed with it.

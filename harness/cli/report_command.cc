@@ -18,6 +18,7 @@
 #include "model/verdict.h"
 #include "report/console.h"
 #include "report/journal.h"
+#include "report/own_reports.h"
 #include "report/page.h"
 #include "report/rebuild.h"
 
@@ -102,6 +103,18 @@ Result<std::vector<Event>> Merge(const Options& options, std::vector<RecordedRun
   return std::move(runs[0].events);
 }
 
+// Whether the file is the record of a run itself, which nothing can make again; that of a merged run can be.
+// One of ours that cannot be read may be one.
+bool IsRecordOfRun(const std::string& journal) {
+  struct stat st {};
+  if (lstat(journal.c_str(), &st) != 0 || st.st_size == 0 || !IsOwnReport(journal)) return false;
+  const Result<std::vector<Event>> events = ReadJournal(journal);
+  if (!events.ok()) return true;
+  for (const Event& event : *events)
+    if (const auto* run = std::get_if<RunStarted>(&event.body)) return run->merged_by.empty();
+  return false;
+}
+
 int Rebuild(const std::vector<Event>& events, const Options& options, const OutputPaths& paths) {
   RebuildOptions rebuild;
   rebuild.paths = paths.reports;
@@ -163,11 +176,14 @@ int MakePage(const Options& options) {
 int Report(const Options& options) {
   if (options.page) return MakePage(options);
   const OutputPaths paths = PathsFor(options);
+  // Before anything is withdrawn: a mistyped --output-dir must not cost a run its record and reports.
+  if (!paths.journal.empty() && IsRecordOfRun(paths.journal))
+    return Fail(paths.journal + " is the record of a run; name another --output-dir");
   const auto refuse = [&](const std::string& why) {
-    // Reports that lie where these were to go say something else than the records. Where there is none, the
-    // name was mistyped.
-    for (const std::string& journal : options.journals)
-      if (access(journal.c_str(), F_OK) != 0) return Fail(why);
+    // Reports that lie where these were to go say something else than the records. Where the only one is not
+    // there, its name was mistyped; of several it may be a job that left none, and yesterday's merged reports
+    // must not stand for today's.
+    if (options.journals.size() == 1 && access(options.journals[0].c_str(), F_OK) != 0) return Fail(why);
     WithdrawReports(WithoutInputs(paths, options.journals));
     return Fail(why);
   };
@@ -177,6 +193,7 @@ int Report(const Options& options) {
   if (!events.ok()) return refuse(events.error());
   const Result<ReportLocks> locks = PrepareReports(paths, options.journals);
   if (!locks.ok()) return Fail(locks.error());
+  TellLeftOut(paths);
   return Rebuild(*events, options, paths);
 }
 

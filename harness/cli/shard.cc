@@ -3,17 +3,18 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "model/merge.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr int kMostShards = 100'000;
+constexpr int kMostNumber = 100'000;  // of a variable: tasks of an array need not begin with 0
 
 // The whole text as a number; false when it is none.
 bool Number(const std::string& text, int* out) {
   char* end = nullptr;
   const long n = strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || n < -kMostShards || n > kMostShards) return false;
+  if (text.empty() || *end != '\0' || n < -kMostNumber || n > kMostNumber) return false;
   *out = static_cast<int>(n);
   return true;
 }
@@ -39,7 +40,9 @@ bool FromEnvironment(int* index, int* count) {
   return true;
 }
 
-bool IsPart(int index, int count) { return count >= 1 && index >= 1 && index <= count; }
+bool IsPart(int index, int count) {
+  return count >= 1 && count <= kMostShards && index >= 1 && index <= count;
+}
 
 constexpr char kVariables[] =
     "CI_NODE_INDEX/CI_NODE_TOTAL, GTEST_SHARD_INDEX/GTEST_TOTAL_SHARDS, "
@@ -48,8 +51,9 @@ constexpr char kVariables[] =
 // "auto/N": the number is the caller's, and who knows one too must agree.
 std::string ReadAutoOf(const std::string& number, int* index, int* count) {
   int wanted = 0, known = 0, i = 0;
-  if (!Number(number, &wanted) || wanted < 1)
-    return "--shard auto/" + CleanLine(number, 100) + ": write auto/N";
+  if (!Number(number, &wanted) || wanted < 1 || wanted > kMostShards)
+    return "--shard auto/" + CleanLine(number, 100) + ": write auto/N with N at most " +
+           std::to_string(kMostShards);
   if (Variable("JOB_COMPLETION_INDEX", &i)) {
     *index = i + 1;
   } else if (!FromEnvironment(index, &known)) {
@@ -75,7 +79,7 @@ std::string ReadShard(const std::string& text, int* index, int* count) {
   const std::string second = slash == std::string::npos ? "" : text.substr(slash + 1);
   if (first == "auto") return ReadAutoOf(second, index, count);
   if (Number(first, index) && Number(second, count) && IsPart(*index, *count)) return "";
-  return "--shard " + CleanLine(text, 100) + ": write I/N with 1 <= I <= N";
+  return "--shard " + CleanLine(text, 100) + ": write I/N with 1 <= I <= N <= " + std::to_string(kMostShards);
 }
 
 }  // namespace cudnn_ci

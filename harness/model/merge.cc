@@ -17,6 +17,8 @@
 namespace cudnn_ci {
 namespace {
 
+constexpr size_t kMostNamed = 16;  // of the shards that are missing
+
 // A case of the whole plan, and what each shard that has it says of it.
 struct Copies {
   CasePlanned planned;
@@ -34,6 +36,9 @@ std::string WhyNotShards(const std::vector<Part>& parts) {
     const RunStarted& run = part.run();
     if (run.shard_count < 1 || run.shard_index < 1 || run.shard_index > run.shard_count)
       return part.name() + ": is no shard of a run (--shard I/N), and only shards are merged";
+    if (run.shard_count > kMostShards)
+      return part.name() + ": is of " + std::to_string(run.shard_count) + " shards, more than " +
+             std::to_string(kMostShards);
     const RunStarted& first = parts[0].run();
     if (run.shard_count != first.shard_count)
       return parts[0].name() + " and " + part.name() +
@@ -117,18 +122,33 @@ std::vector<RunPart> DescribeShards(const std::vector<Part>& parts) {
   return described;
 }
 
-// Why nobody can rely on the shards being the whole run: one finding for each that is not.
-std::vector<Finding> MissingShards(const std::vector<Part>& parts) {
+// Shards that are not there: the first ones by number, of the others how many.
+std::vector<Finding> AbsentShards(const std::vector<Part>& parts) {
   std::vector<Finding> findings;
   std::set<int> there;
   for (const Part& part : parts) there.insert(part.run().shard_index);
   const int count = parts[0].run().shard_count;
-  for (int i = 1; i <= count; ++i)
-    if (there.count(i) == 0)
-      findings.push_back(HarnessFinding("part-missing", ShardText(i, count) + " is missing: of " +
-                                                            std::to_string(count) + " shards there " +
-                                                            (there.size() == 1 ? "is " : "are ") +
-                                                            std::to_string(there.size())));
+  const std::string of = " missing: of " + std::to_string(count) + " shards there " +
+                         (there.size() == 1 ? "is " : "are ") + std::to_string(there.size());
+  int rest = 0;
+  for (int i = 1; i <= count; ++i) {
+    if (there.count(i) > 0) continue;
+    if (findings.size() == kMostNamed) {
+      ++rest;
+    } else {
+      findings.push_back(HarnessFinding("part-missing", ShardText(i, count) + " is" + of));
+    }
+  }
+  if (rest > 0)
+    findings.push_back(
+        HarnessFinding("part-missing", std::to_string(rest) + " more " + (rest == 1 ? "is" : "are") + of));
+  return findings;
+}
+
+// Why nobody can rely on the shards being the whole run: one finding for each that is not.
+std::vector<Finding> MissingShards(const std::vector<Part>& parts) {
+  std::vector<Finding> findings = AbsentShards(parts);
+  const int count = parts[0].run().shard_count;
   for (const Part& part : parts) {
     if (part.summary.finished) continue;
     int64_t open = 0;
@@ -195,6 +215,7 @@ Result<std::vector<Event>> MergeShards(const std::vector<RecordedRun>& shards) {
   if (!folded.ok()) return Error{folded.error()};
   std::vector<Part>& parts = *folded;
   if (const std::string why = WhyNotShards(parts); !why.empty()) return Error{why};
+  if (const std::string why = WhyNotOfOneDay(shards); !why.empty()) return Error{why};
   std::stable_sort(parts.begin(), parts.end(),
                    [](const Part& a, const Part& b) { return a.run().shard_index < b.run().shard_index; });
   const Result<MergedPlan> plan = Gather(parts);

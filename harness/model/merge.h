@@ -12,6 +12,9 @@
 
 namespace cudnn_ci {
 
+// More than anybody has; a number of shards from elsewhere must not decide how much memory is taken.
+inline constexpr int kMostShards = 10'000;
+
 // What one journal holds.
 struct RecordedRun {
   std::string name;              // of the journal, for messages
@@ -22,7 +25,8 @@ struct RecordedRun {
 // The run that these shards are parts of. A case that several of them ran (a prerequisite) has its worst
 // outcome, and the findings of all. A shard that is not there, or did not come to its end, is the finding
 // `part-missing` with its number. Errors, in one line: what is no shard, shards of different numbers, plans,
-// matrices, images, plugins or versions of cudnn-ci, on different models of GPU, and one shard twice.
+// matrices, images, plugins or versions of cudnn-ci, on different models of GPU, one shard twice, more than
+// kMostShards, and of an image that nobody named shards that began more than a day apart.
 Result<std::vector<Event>> MergeShards(const std::vector<RecordedRun>& shards);
 
 // The runs of one image on the types of GPU named ("t4", "a100-40gb": each word stands in the model's name),

@@ -196,6 +196,7 @@ Result<std::vector<Event>> MergeGpus(const std::vector<RecordedRun>& runs,
   if (!folded.ok()) return Error{folded.error()};
   const std::vector<Part>& parts = *folded;
   if (const std::string why = WhyNotWhole(parts); !why.empty()) return Error{why};
+  if (const std::string why = WhyNotOfOneDay(runs); !why.empty()) return Error{why};
 
   Merged merged;
   const RunStarted run = Introduce(parts, *by_type, types);

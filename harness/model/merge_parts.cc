@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdio>
+#include <optional>
 #include <set>
 #include <type_traits>
 #include <utility>
@@ -14,6 +17,8 @@
 
 namespace cudnn_ci {
 namespace {
+
+constexpr int64_t kMostApart = 86'400;  // seconds, between parts of an image that nobody named
 
 // What ClosingFindings says of a run: of the merged one it may be something else.
 constexpr std::array<const char*, 3> kClosing = {"nothing-selected", "no-engine", "waiver-expired"};
@@ -80,6 +85,20 @@ std::string JoinOnce(const std::vector<std::string>& texts) {
   return Join(once, ", ");
 }
 
+// "2026-01-31T10:00:00Z" in seconds since 1970; nothing when it is no such time.
+std::optional<int64_t> SecondsOf(const std::string& timestamp) {
+  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+  if (sscanf(timestamp.c_str(), "%4d-%2d-%2dT%2d:%2d:%2dZ", &year, &month, &day, &hour, &minute, &second) !=
+      6)
+    return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!date.ok()) return std::nullopt;
+  return int64_t{std::chrono::sys_days(date).time_since_epoch().count()} * 86'400 + hour * 3600 +
+         minute * 60 + second;
+}
+
 std::string DriverOf(const RunStarted& run) {
   for (const auto& [subject, facts] : run.facts)
     if (std::string version = FactOf(run, subject, kDriverVersionFact); !version.empty()) return version;
@@ -116,6 +135,23 @@ std::string WhyNotOfOneImage(const Part& a, const Part& b) {
   if (SubjectNames(x) != SubjectNames(y)) return both + "have different subjects";
   const std::string fact = DifferentImageFact(a, b);
   return fact.empty() ? "" : both + fact;
+}
+
+std::string WhyNotOfOneDay(const std::vector<RecordedRun>& recorded) {
+  const std::pair<int64_t, std::string>*first = nullptr, *last = nullptr;
+  std::vector<std::pair<int64_t, std::string>> begun;
+  for (const RecordedRun& one : recorded)
+    for (const Event& event : one.events)
+      if (const auto* run = std::get_if<RunStarted>(&event.body); run && run->image == "unidentified")
+        if (const std::optional<int64_t> seconds = SecondsOf(run->timestamp))
+          begun.emplace_back(*seconds, one.name + " (" + run->timestamp + ")");
+  for (const auto& one : begun) {
+    if (!first || one.first < first->first) first = &one;
+    if (!last || one.first > last->first) last = &one;
+  }
+  if (!first || last->first - first->first <= kMostApart) return "";
+  return first->second + " and " + last->second +
+         " are more than a day apart, and nobody said that they judged the same image; give --subject-image";
 }
 
 std::string WhyNotOfOneRun(const Part& a, const Part& b) {

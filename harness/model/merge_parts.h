@@ -24,6 +24,10 @@ Result<std::vector<Part>> FoldParts(const std::vector<RecordedRun>& recorded);
 // Why the two cannot be parts of one judgement of one image; empty when they can.
 std::string WhyNotOfOneImage(const Part& a, const Part& b);
 
+// Why runs of an image that nobody named are not taken for one image's: one that began more than a day before
+// another may have run on yesterday's image. Empty when they are, or when the image was named.
+std::string WhyNotOfOneDay(const std::vector<RecordedRun>& recorded);
+
 // Why they cannot be shards of one run; empty when they can. Their numbers are not looked at.
 std::string WhyNotOfOneRun(const Part& a, const Part& b);
 

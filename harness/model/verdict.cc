@@ -67,7 +67,13 @@ std::vector<Finding> CountedFindings(const Summary& summary, const CaseRecord& r
       return {HarnessFinding("skip-not-allowed",
                              "needs " + DisplayId(blocker->plan.ref) + ", which was skipped")};
     }
-    return ErrorFindings(*blocker);
+    std::vector<Finding> errors = ErrorFindings(*blocker);
+    // In a merged run it may have passed in another part than the one where it blocked: red needs a reason.
+    if (errors.empty()) {
+      errors.push_back(HarnessFinding(
+          "not-run", "blocked by " + DisplayId(blocker->plan.ref) + ", which passed elsewhere"));
+    }
+    return errors;
   }
   std::vector<Finding> errors = ErrorFindings(record);
   std::erase_if(errors, [&](const Finding& f) { return FindWaiver(summary, record, f, today) != nullptr; });

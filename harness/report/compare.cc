@@ -118,6 +118,7 @@ struct Moved {
   std::string id, name;
   SpeedView before, after;
   double slower = 0, faster = 0;  // how many times, beyond what repeated runs differ by
+  bool required = true;           // its case
 };
 
 std::vector<Moved> Measurements(const RunView& before, const RunView& after,
@@ -135,7 +136,7 @@ std::vector<Moved> Measurements(const RunView& before, const RunView& after,
         continue;
       const Range range = RangeOf(id, name, then->second, again);
       moved.push_back({id, name, then->second, speed, Slowdown(range.slowest, speed),
-                       1 / Slowdown(range.fastest, speed)});
+                       1 / Slowdown(range.fastest, speed), view.required || old->second.required});
     }
   }
   return moved;
@@ -176,9 +177,11 @@ void AddSpeed(const RunView& before, const RunView& after, const std::vector<Run
   const double spread = off.empty() ? 0 : 1.4826 * Median(off);
   const double threshold = kSlower * (again.empty() ? std::exp(kDeviations * spread) : 1);
   for (const Moved& m : moved) {
-    const CaseChange change{m.id, SpeedText(m.name, m.before), SpeedText(m.name, m.after), true};
-    if (m.slower > threshold) c->slower.push_back(change);
+    CaseChange change{m.id, SpeedText(m.name, m.before), SpeedText(m.name, m.after), true};
     if (m.faster > threshold) c->faster.push_back(change);
+    // One run each does not tell a change from a bad day: then it is worth a look, and no verdict.
+    change.counts = m.required && !again.empty();
+    if (m.slower > threshold) c->slower.push_back(change);
   }
   char text[160];
   snprintf(text, sizeof text,

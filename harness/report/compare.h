@@ -14,7 +14,9 @@ namespace cudnn_ci {
 struct CaseChange {
   std::string id;
   std::string before, after;  // "passed", "failed: wrong-value: ...", "1.2 ms"
-  bool counts = true;         // against the new run; not for an optional case, and not where it is a waiver's
+  // Against the new run; not for an optional case, not where it is a waiver's, and not for what is slower
+  // without repeated runs.
+  bool counts = true;
 };
 
 struct LibraryChange {

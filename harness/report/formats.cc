@@ -47,9 +47,9 @@ std::unique_ptr<Reporter> MakeHtml(const std::string& path, const ReportSettings
 
 const std::vector<ReportFormat>& ReportFormats() {
   static const std::vector<ReportFormat> kFormats = {
-      {"junit", "JUnit XML to this file", "junit.xml", true, BeginsJunit, MakeJunit},
-      {"json", "report.json to this file", "report.json", false, BeginsJson, MakeJson},
-      {"html", "report.html to this file", "report.html", false, BeginsHtml, MakeHtml},
+      {"junit", "JUnit XML to this file", "junit.xml", true, false, BeginsJunit, MakeJunit},
+      {"json", "report.json to this file", "report.json", false, false, BeginsJson, MakeJson},
+      {"html", "report.html to this file", "report.html", false, true, BeginsHtml, MakeHtml},
   };
   return kFormats;
 }

@@ -26,6 +26,7 @@ struct ReportFormat {
   const char* help;       // of that option, without a period
   const char* file_name;  // in the folder of --output-dir; null: written only where its option says
   bool in_parts;          // a large run continues in STEM-2.EXT, STEM-3.EXT, ...
+  bool may_yield;  // left out of the folder, unless asked for by its option, where a file of another lies
   // Whether a file that begins so was written by this format, in this version or another.
   bool (*is_ours)(std::string_view head);
   std::unique_ptr<Reporter> (*make)(const std::string& path, const ReportSettings& settings);

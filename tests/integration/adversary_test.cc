@@ -69,6 +69,23 @@ TEST(Adversary, AForeignFileUnderOneReportsNameLeavesNoOldOneUnderAnothers) {
   EXPECT_FALSE(run.Exists("report/junit.xml"));
 }
 
+// A page of somebody's that has always lain there must not close the gate for a report nobody asked for.
+TEST(Adversary, AForeignPageUnderTheNameOfReportHtmlStaysAndTheReportIsLeftOut) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  std::filesystem::create_directory(run.Path("report"));
+  run.Write("report/report.html", "<p>somebody's</p>");
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "cudnn-ci: report/report.html is left out: a file of another lies there\n");
+  EXPECT_THAT(result.out, Not(HasSubstr("report.html")));
+  const GateResult again = run.Command({"report", "report/journal.jsonl"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("report.html is left out"));
+  EXPECT_EQ(run.Run({"--html", "report/report.html"}).exit_code, 2) << "asked for";
+  EXPECT_EQ(run.Read("report/report.html"), "<p>somebody's</p>");
+}
+
 TEST(Adversary, AForeignFileThatAppearsDuringTheRunIsNotReplaced) {
   for (const std::string name : {"report.json", "junit.xml"}) {
     GateRun run;

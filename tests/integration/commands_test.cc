@@ -165,8 +165,10 @@ TEST(Selection, ShardAutoOfANumberReadsAlsoTheIndexOfAKubernetesJob) {
     return run.Command({"list", "--matrix", "matrix.json", "--shard", shard});
   };
   EXPECT_EQ(list("auto/3").exit_code, 2) << "no variable is set";
-  for (const char* wrong : {"auto/", "auto/0", "auto/x", "auto/3/4", "/3", "2/"})
+  for (const char* wrong : {"auto/", "auto/0", "auto/x", "auto/3/4", "auto/10001", "/3", "2/", "1/10001"})
     EXPECT_EQ(list(wrong).exit_code, 2) << wrong;
+  EXPECT_EQ(list("1/10000").exit_code, 0);
+  EXPECT_THAT(list("1/10001").err, HasSubstr("1 <= I <= N <= 10000"));
   for (int i = 0; i < 3; ++i) {
     run.Set("JOB_COMPLETION_INDEX", std::to_string(i));
     EXPECT_EQ(list("auto/3").out, list(std::to_string(i + 1) + "/3").out);

@@ -128,8 +128,36 @@ TEST_F(Merge, AnInputIsNeverReplaced) {
   const GateResult merged =
       run_.Command({"report", "--output-dir", "shard-1", journals[0], journals[1], journals[2]});
   EXPECT_EQ(merged.exit_code, 2);
-  EXPECT_THAT(merged.err, HasSubstr("would replace the input"));
+  EXPECT_THAT(merged.err,
+              HasSubstr("shard-1/journal.jsonl is the record of a run; name another --output-dir"));
   EXPECT_EQ(run_.Read(journals[0]), before);
+  EXPECT_TRUE(run_.Exists("shard-1/junit.xml"));
+}
+
+// The merged reports where those of a run lie already: nothing could make them again.
+TEST_F(Merge, TheRecordOfARunIsNeverReplaced) {
+  const std::vector<std::string> journals = ThreeShards();
+  Keep("whole", {});
+  const std::string before = run_.Read("whole/journal.jsonl");
+  // Also where something else is wrong, which withdraws merged reports.
+  for (const std::string& second : {journals[1], std::string("nowhere.jsonl")}) {
+    const GateResult merged =
+        run_.Command({"report", "--output-dir", "whole", journals[0], second, journals[2]});
+    EXPECT_EQ(merged.exit_code, 2);
+    EXPECT_THAT(merged.err, HasSubstr("whole/journal.jsonl is the record of a run"));
+    EXPECT_EQ(run_.Read("whole/journal.jsonl"), before);
+    for (const char* name : {"whole/junit.xml", "whole/report.json", "whole/report.html"})
+      EXPECT_TRUE(run_.Exists(name)) << name;
+  }
+}
+
+// One job of several has left no journal: what was merged before is not of today.
+TEST_F(Merge, AMissingJournalOfSeveralLeavesNoMergedReports) {
+  const std::vector<std::string> journals = ThreeShards();
+  EXPECT_EQ(Report(journals).exit_code, 0);
+  EXPECT_EQ(Report({journals[0], journals[1], "nowhere.jsonl"}).exit_code, 2);
+  for (const char* name : {"junit.xml", "report.json", "report.html", "journal.jsonl"})
+    EXPECT_FALSE(run_.Exists(std::string("report/") + name)) << name;
 }
 
 TEST_F(Merge, AttachmentsAreFoundFromTheMergedReport) {

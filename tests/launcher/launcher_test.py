@@ -473,6 +473,14 @@ class LauncherTest(unittest.TestCase):
         self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["attachments", "junit-3.xml", "junit.xml", "launcher.json", "notes.txt"])
         self.assertEqual([p.name for p in (self.out / "attachments").iterdir()], ["2-mine.txt"])
 
+    def test_an_own_page_of_an_earlier_run_goes_and_a_foreign_one_stays(self):
+        self.out.mkdir(parents=True)
+        page = self.out / "report.html"
+        for head, stays in (("<!DOCTYPE html>\n<!--cudnn-ci report.html-->\n", False), ("<!DOCTYPE html>\n<p>mine\n", True)):
+            page.write_text(head)
+            self.assertEqual(self.launch(run=reports()).code, 0)
+            self.assertEqual(page.exists(), stays, head)
+
     def test_a_foreign_file_under_a_reports_name_is_not_replaced(self):
         for name in ("junit.xml", "report.json", "journal.jsonl", "launcher.json"):
             with self.subTest(name=name):
@@ -524,7 +532,8 @@ class LauncherTest(unittest.TestCase):
             (["--tool", "/nonexistent"], "name the installed tree"), (["--matrix", "/nonexistent.json"], "no such file"),
             (["--gpu-way", "magic"], "gpus or cdi"), (["--pull", "often"], "missing, always or never"), (["--grace", "x"], "whole number"),
             (["--env", "A=b"], "name of a variable"), (["--mount", "/nonexistent"], "not a folder"),
-            (["--", "--output-dir", "x"], "--output-dir"), (["--", "--junit=x"], "--output-dir"), (["--", "list"], "only the gate"),
+            (["--", "--output-dir", "x"], "--output-dir"), (["--", "--junit=x"], "--output-dir"),
+            (["--", "--html", "x"], "--output-dir"), (["--", "--html=x"], "--output-dir"), (["--", "list"], "only the gate"),
             (["--", "--dry-run"], "only the gate"),
         ):
             with self.subTest(args=args):

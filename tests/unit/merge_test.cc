@@ -182,6 +182,14 @@ TEST(MergeShards, AMissingShardIsRedAndNamed) {
   EXPECT_FALSE(summary.finished);
 }
 
+TEST(MergeShards, OfManyMissingShardsTheFirstAreNamedAndTheRestCounted) {
+  const Summary summary = SummaryOf(MergeOf({Shard(1, 10'000, {0, 1})}));
+  const std::vector<std::string> details = DetailsOf(summary, "part-missing");
+  ASSERT_EQ(details.size(), 17u);
+  EXPECT_THAT(details[15], HasSubstr("shard 17/10000 is missing"));
+  EXPECT_EQ(details[16], "9983 more are missing: of 10000 shards there is 1");
+}
+
 // Every case of the plan is there all the same: a prerequisite alone was dealt to the shard that is lost.
 TEST(MergeShards, AMissingShardIsRedEvenIfEveryCaseIsThere) {
   const Verdict verdict = Judge(SummaryOf(MergeOf({Shard(1, 2, {0, 1, 2, 3})})));
@@ -359,6 +367,20 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"a_model", [](auto* s) { (*s)[1].b.run.devices[0].model = "Tesla T4"; },
                 "different GPUs: NVIDIA H200 and Tesla T4"},
         Refusal{"a_number", [](auto* s) { (*s)[1].b.run.shard_count = 4; }, "shard 1/3 and shard 2/4"},
+        Refusal{"more_than_there_can_be",
+                [](auto* s) {
+                  for (Shard& shard : *s) shard.b.run.shard_count = 2'000'000'000;
+                },
+                "shard-1.jsonl: is of 2000000000 shards, more than 10000"},
+        Refusal{
+            "an_unnamed_image_of_another_day",
+            [](auto* s) {
+              for (Shard& shard : *s) shard.b.run.image = "unidentified";
+              (*s)[0].b.run.timestamp = "2026-02-01T09:00:00Z";
+              (*s)[1].b.run.timestamp = "2026-02-02T08:00:00Z";
+            },
+            "shard-3.jsonl (2026-01-31T10:00:00Z) and shard-2.jsonl (2026-02-02T08:00:00Z) are more than a "
+            "day apart"},
         Refusal{"one_twice",
                 [](auto* s) {
                   (*s)[2] = Shard(1, 3, {0, 1});
@@ -372,6 +394,16 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 "the shards hold 3 cases"}),
     [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(MergeShards, OfOneDayAnUnnamedImageIsTakenForOneAndANamedOneWhenever) {
+  std::vector<Shard> shards = ThreeShards();
+  shards[1].b.run.timestamp = "2027-01-31T10:00:00Z";
+  EXPECT_TRUE(MergeOf(shards).ok());
+  for (Shard& shard : shards) shard.b.run.image = "unidentified";
+  EXPECT_FALSE(MergeOf(shards).ok());
+  shards[1].b.run.timestamp = "2026-02-01T10:00:00Z";
+  EXPECT_TRUE(MergeOf(shards).ok());
+}
 
 // Of what all say they are, the cases themselves are the proof.
 TEST(MergeShards, TheCasesMustBeThoseOfThePlan) {
@@ -529,6 +561,17 @@ TEST(MergeGpus, RefusesWhatIsNotOneRunOfOneImageOnEachType) {
       refused({RunOn("NVIDIA L4"), changed([](RunStarted* r) { r->matrix_sha256 = "x"; })}, {"l4", "t4"}),
       HasSubstr("different matrices"));
   EXPECT_THAT(refused({changed([](RunStarted* r) { r->merged_by = "gpus"; })}, {"t4"}), HasSubstr("already"));
+  const auto unnamed = [](const std::string& model, const std::string& timestamp) {
+    RecordedRun run = RunOn(model);
+    auto& start = std::get<RunStarted>(run.events[0].body);
+    start.image = "unidentified", start.timestamp = timestamp;
+    return run;
+  };
+  EXPECT_THAT(
+      refused({unnamed("Tesla T4", "2026-02-28T10:00:00Z"), unnamed("NVIDIA L4", "2026-03-01T10:00:01Z")},
+              {"l4", "t4"}),
+      HasSubstr("are more than a day apart, and nobody said that they judged the same image; give "
+                "--subject-image"));
 }
 
 }  // namespace

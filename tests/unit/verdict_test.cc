@@ -292,6 +292,19 @@ TEST(CancelledTest, FailFastWithoutAFailureIsNotGreen) {
   EXPECT_EQ(b.Judged().exit_code, 6);
 }
 
+// In a merged run a blocker may have passed in another part than the one where it blocked.
+TEST(BlockedTest, ByWhatPassedElsewhereIsNotGreen) {
+  RunBuilder b;
+  b.Pass("driver.load").Pass("conv.a");
+  b.Plan("conv.b"), b.End("conv.b", Blocked{"driver.load"});
+  const Verdict verdict = b.Judged();
+  EXPECT_EQ(verdict.exit_code, 6);
+  ASSERT_TRUE(verdict.root_cause);
+  EXPECT_EQ(verdict.root_cause->finding.slug, "not-run");
+  EXPECT_EQ(verdict.root_cause->finding.detail, "blocked by driver.load, which passed elsewhere");
+  EXPECT_EQ(verdict.root_cause->case_id, "conv.b");
+}
+
 TEST(EmptyTest, AnEmptyPlanIsNotGated) {
   RunBuilder b;
   EXPECT_EQ(b.Judged().exit_code, 4);
