@@ -88,7 +88,8 @@ void CudnnApi::Require(cudnnStatus_t status, const char* call) const {
 
 bool CudnnApi::IsUnsupported(cudnnStatus_t status) const {
   const int code = static_cast<int>(status);
-  if (major() < 9) return code == 9;
+  // 6 is ARCH_MISMATCH, which became 3007.
+  if (major() < 9) return code == 9 || code == 6;
   const bool broken_stack = code == 3005 || code == 3006 || code == 3008 || code == 3009;
   return code >= 3000 && code < 4000 && !broken_stack;
 }

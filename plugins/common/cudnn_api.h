@@ -58,9 +58,10 @@ class CudnnApi {
   // Throws std::runtime_error "cudnnCreate: 1001 CUDNN_STATUS_NOT_INITIALIZED: ..." unless `status` is
   // success, which is 0 in every version.
   void Require(cudnnStatus_t status, const char* call) const;
-  // True if the library answered that it does not offer what was asked: 9 in cuDNN 8, 3000 to 3999 in 9,
-  // less the codes there that speak of a broken installation or a driver that does not fit (3005, 3006,
-  // 3008, 3009). https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html
+  // True if the library answered that it does not offer what was asked, or not on this GPU: 9 and 6 in cuDNN
+  // 8, 3000 to 3999 in 9, less the codes there that speak of a broken installation or a driver that does not
+  // fit (3005, 3006, 3008, 3009).
+  // https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html
   bool IsUnsupported(cudnnStatus_t status) const;
 
   CUDNN_CI_CUDNN_FUNCTION(GetVersion);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <optional>
 #include <sstream>
 
@@ -22,12 +23,10 @@
 namespace cudnn_ci {
 namespace {
 
-// cuDNN loads kernels and keeps workspaces of its own; without this much beside our buffers a failure
-// would say nothing about the convolution.
+// For cuDNN's kernels and workspaces; without it a failure would say nothing about the convolution.
 constexpr std::size_t kDeviceHeadroom = std::size_t{256} << 20;
 constexpr int kTimedRuns = 3;
-// A convolution that takes longer is timed once.
-constexpr double kLongRunMs = 300;
+constexpr double kLongRunMs = 300;  // a convolution that takes longer is timed once
 
 // The places of the buffers.
 enum Buffer : std::size_t { kA, kB, kY, kWorkspace };
@@ -49,8 +48,9 @@ struct Trial {
   bool decisive() const { return IsDecisive(bound); }
 };
 
-// Memory that a trial lacks.
-struct Shortage {
+// Memory that a trial lacks; the context is sound, and another choice may need less.
+struct NoMemory : std::exception {
+  NoMemory(std::string n, std::string s) : need(std::move(n)), seen(std::move(s)) {}
   std::string need, seen;
 };
 
@@ -75,6 +75,8 @@ class ConvolutionCase {
         RunEvery(&candidates);
       else
         RunOne(Choose(candidates));
+    } catch (const NoMemory& e) {
+      ctx_.Skip(CCI_SKIP_MEMORY, e.need, e.seen);
     } catch (const CudnnFailure& e) {
       Fail(e);
     } catch (const std::runtime_error& e) {
@@ -133,8 +135,7 @@ class ConvolutionCase {
   }
 
   void RunOne(const Trial& trial) {
-    if (const std::optional<Shortage> shortage = FindShortage(trial))
-      ctx_.Skip(CCI_SKIP_MEMORY, shortage->need, shortage->seen);
+    RequireMemory(trial);
     const std::optional<Judgement> right = Judge(trial);
     ctx_.Measure("workspace_bytes", static_cast<double>(trial.workspace_bytes), "B", CCI_GOAL_LOWER);
     if (right) Time(trial);
@@ -182,15 +183,17 @@ class ConvolutionCase {
   ChoiceRow RunOneOfMany(Candidate& candidate, const std::string& name) {
     try {
       const Trial trial = Prepare(candidate);
-      if (const std::optional<Shortage> shortage = FindShortage(trial))
-        return {name, ChoiceOutcome::kMemory, shortage->need + ", " + shortage->seen};
+      RequireMemory(trial);
       const std::optional<Judgement> right = Judge(trial);
       if (!right) return {name, ChoiceOutcome::kWrong, ""};
       if (!trial.decisive()) return {name, ChoiceOutcome::kUnverifiable, Unverifiable(trial)};
       return {name, ChoiceOutcome::kPassed,
               "error " + Short(right->worst_error) + " of " + Short(trial.bound) + ", workspace " +
                   std::to_string(trial.workspace_bytes) + " B"};
+    } catch (const NoMemory& e) {
+      return {name, ChoiceOutcome::kMemory, e.need + ", " + e.seen};
     } catch (const CudnnFailure& e) {
+      uploaded_.reset();  // it may have written into the inputs before it failed
       if (e.unsupported()) return {name, ChoiceOutcome::kUnsupported, e.what()};
       if (ReportFailure(name + ": ", e)) ctx_.Stop();
       return {name, ChoiceOutcome::kFailed, e.what()};
@@ -240,18 +243,17 @@ class ConvolutionCase {
     return std::max({Bytes(problem_.A()), Bytes(problem_.B()), Bytes(problem_.Y())});
   }
 
-  std::optional<Shortage> FindShortage(const Trial& trial) const {
+  void RequireMemory(const Trial& trial) const {
     const std::size_t device = DeviceBuffers::BytesFor(Buffers(trial)) + kDeviceHeadroom;
     const std::size_t free_bytes = session().FreeBytes();
     if (device > free_bytes)
-      return Shortage{MebiBytes(static_cast<double>(device)) + " of device memory",
-                      MebiBytes(static_cast<double>(free_bytes)) + " free"};
+      throw NoMemory(MebiBytes(static_cast<double>(device)) + " of device memory",
+                     MebiBytes(static_cast<double>(free_bytes)) + " free");
     const double host = ReferenceBytes(problem_, trial.recipe) +
                         static_cast<double>(Bytes(problem_.A()) + Bytes(problem_.B()) + ReadbackBytes());
     const std::optional<double> available = AvailableHostBytes();
     if (available && host > *available)
-      return Shortage{MebiBytes(host) + " of host memory", MebiBytes(*available) + " available"};
-    return std::nullopt;
+      throw NoMemory(MebiBytes(host) + " of host memory", MebiBytes(*available) + " available");
   }
 
   // Steps of their own only where a case runs one choice.
@@ -275,12 +277,12 @@ class ConvolutionCase {
     DeviceBuffers& memory = session().memory();
     a_ = session().a.Get(Bytes(problem_.A()));
     b_ = session().b.Get(Bytes(problem_.B()));
-    const CUresult reserved = memory.Reserve(Buffers(trial));
+    const std::vector<BufferSpec> buffers = Buffers(trial);
+    const CUresult reserved = memory.Reserve(buffers);
     if (reserved == CUDA_ERROR_OUT_OF_MEMORY)
-      ctx_.Skip(CCI_SKIP_MEMORY,
-                MebiBytes(static_cast<double>(DeviceBuffers::BytesFor(Buffers(trial)))) + " of device memory",
-                "cuMemAlloc: " + session().driver().Describe(reserved) + "; " +
-                    MebiBytes(static_cast<double>(session().FreeBytes())) + " free");
+      throw NoMemory(MebiBytes(static_cast<double>(DeviceBuffers::BytesFor(buffers))) + " of device memory",
+                     "cuMemAlloc: " + session().driver().Describe(reserved) + "; " +
+                         MebiBytes(static_cast<double>(session().FreeBytes())) + " free");
     session().driver().Require(reserved, "cuMemAlloc");
     // Every run is followed by a look at its inputs: what lies there is what was uploaded.
     if (uploaded_ != reference || !memory.inputs_kept()) {

@@ -2,6 +2,7 @@
 #include "conv/recipe.h"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "common/numeric/parallel.h"
@@ -40,9 +41,22 @@ double DensityOfB(const Problem& problem) {
   return kMaxOutput / 2 / static_cast<double>(reduction);
 }
 
+// Products of the fullest element of the result: of the gradient of x those of the taps that a stride leaves
+// it.
+std::int64_t MostProducts(const Problem& problem) {
+  if (problem.operation != Operation::kBackwardData) return problem.Reduction();
+  const ConvShape& s = problem.shape;
+  std::int64_t products = s.FiltersPerGroup();
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::int64_t step = s.stride[axis] / std::gcd(s.stride[axis], s.dilation[axis]);
+    products *= (s.kernel[axis] + step - 1) / step;
+  }
+  return products;
+}
+
 double DensityOfA(const Problem& problem, const Recipe& recipe) {
   if (recipe.kind == Recipe::Kind::kFewChannels) return 1;
-  const double all = static_cast<double>(problem.Reduction()) * DensityOfB(problem);
+  const double all = static_cast<double>(MostProducts(problem)) * DensityOfB(problem);
   return static_cast<double>(recipe.products) / 2 / all;
 }
 

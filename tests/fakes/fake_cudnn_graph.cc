@@ -4,6 +4,7 @@
 //
 //   FAKE_CUDNN_GRAPH_A, _B, _FALLBACK  the engines that each list of the heuristics names: "1,0" ("1,0", "0",
 //   "2") FAKE_CUDNN_FAULT_ENGINE    the one engine that FAKE_CUDNN_FAULT's faults in memory are for (all)
+//   FAKE_CUDNN_AFTERWARDS      what cudnnBackendExecute of such an engine answers when it has run (0)
 //   FAKE_CUDNN_CONFIGURATIONS  "ANNOUNCED/GIVEN": how many configurations the heuristics announce for a
 //   described
 //                              device, and how many they then give ("18/6")
@@ -415,6 +416,7 @@ EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescr
     if (reinterpret_cast<uintptr_t>(data) % 16 != 0) return kMisaligned;
   fake_cudnn::LogLine(Describe(e));
   const int64_t faulty = FakeNumber("FAKE_CUDNN_FAULT_ENGINE", -1);
-  fake_cudnn::RunAndSpoil(e.v, faulty < 0 || faulty == e.engine);
-  return CUDNN_STATUS_SUCCESS;
+  const bool spoil = faulty < 0 || faulty == e.engine;
+  fake_cudnn::RunAndSpoil(e.v, spoil);
+  return static_cast<cudnnStatus_t>(spoil ? FakeNumber("FAKE_CUDNN_AFTERWARDS", 0) : 0);
 }

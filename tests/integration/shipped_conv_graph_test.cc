@@ -142,6 +142,12 @@ TEST_F(ConvGraph, FmaMathLeavesOutWhatIsNotedAsShorterAndFindsWhatIsNot) {
   Set("FAKE_CUDNN_FAULT", "inputs:tf32");
   EXPECT_THAT(Forward(Graph("auto", "float32", "made", fma)).Slugs(), ElementsAre("wrong-value"));
   ExpectPassed(Forward());
+  // Tensor cores take these as they are.
+  Set("FAKE_CUDNN_FAULT", "none");
+  for (const char* dtype : {"float16", "bfloat16"}) {
+    ExpectPassed(Forward(Graph("auto", dtype, "made", fma)));
+    EXPECT_EQ(Engines().front(), 1) << dtype;
+  }
 }
 
 TEST_F(ConvGraph, EightBitTypesAreComparedChannelsLast) {
@@ -202,7 +208,36 @@ TEST_F(ConvGraph, ProposalThatIsThenNotOfferedIsAFailure) {
   Set("FAKE_CUDNN_FAULT", "call:cudnnBackendExecute:1:3000");
   const CheckOutcome r = Forward();
   EXPECT_THAT(r.Slugs(), ElementsAre("convolution-failed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("its own proposal"));
+  EXPECT_THAT(r.Detail(), HasSubstr("of a plan that was built: 3000"));
+}
+
+TEST_F(ConvGraph, PlanThatWasBuiltAndIsThenNotOfferedIsAFailure) {
+  Set("FAKE_CUDNN_FAULT", "call:cudnnBackendExecute:1:3000");
+  const CheckOutcome r = Forward(Graph("every"));
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("convolution-failed"));
+  EXPECT_THAT(r.Detail(), HasSubstr("cudnnBackendExecute(engine 0), of a plan that was built: 3000"));
+}
+
+TEST_F(ConvGraph, EngineThatFailsLeavesNoInputsToTheNext) {
+  Set("FAKE_CUDNN_FAULT", "input:x:last");
+  Set("FAKE_CUDNN_FAULT_ENGINE", "1");
+  Set("FAKE_CUDNN_AFTERWARDS", "5000");
+  const CheckOutcome r = Forward(Graph("every"));
+  EXPECT_THAT(r.Slugs(), ::testing::Each("convolution-failed")) << "and not the next ones' input-modified";
+  EXPECT_EQ(r.Measured("choices_passed"), 6);
+}
+
+TEST_F(ConvGraph, MemoryThatRunsOutIsOneEnginesAlone) {
+  Set("FAKE_CUDNN_WORKSPACE", "8388608");
+  Set("FAKE_CUDA_REFUSE_ABOVE_KB", "4096");
+  ExpectPassed(Forward(Graph("every")));
+  EXPECT_THAT(Engines(), ElementsAre(0, 0, 0)) << "the one without a workspace";
+  const CheckOutcome one = Forward(Graph("fallback"));
+  EXPECT_EQ(one.Skip("kind"), "memory") << ::testing::PrintToString(one);
+  EXPECT_THAT(one.Skip("seen"), HasSubstr("2 CUDA_ERROR_OUT_OF_MEMORY"));
+  const CheckOutcome automatic = Forward();
+  EXPECT_EQ(automatic.Skip("kind"), "memory") << ::testing::PrintToString(automatic);
 }
 
 TEST_F(ConvGraph, IsThereInCudnn8) {
@@ -210,6 +245,9 @@ TEST_F(ConvGraph, IsThereInCudnn8) {
   UseSubjects("{\"mine\": \"path:" + FakeFolder("cudnn8") + "\"}");
   ExpectPassed(Forward());
   ExpectPassed(Convolve("conv.backward_filter", Graph("every")));
+  // ARCH_MISMATCH of cuDNN 8, which is 3007 of cuDNN 9.
+  Set("FAKE_CUDNN_FAULT", "call:cudnnBackendFinalize:0:6");
+  EXPECT_EQ(Forward().Skip("kind"), "unsupported");
 }
 
 TEST_F(ConvGraph, WhatAnApiDoesNotHaveStopsThePlan) {

@@ -88,6 +88,20 @@ TEST(RecipeTest, SparseDataHaveFewProductsEverywhere) {
       }
 }
 
+// Of the gradient of x a stride leaves every element only some of the taps, fewer by a dilation that shares
+// no factor with it.
+TEST(RecipeTest, SparseDataCountTheTapsThatAStrideLeaves) {
+  const ConvShape shapes[] = {Shape({8, 3, 32, 32}, {768, 3, 16, 16}, {0}, {16}),
+                              Shape({4, 64, 8, 8}, {64, 64, 4, 4}, {1}, {2}),
+                              Shape({4, 64, 19, 19}, {128, 64, 4, 4}, {3}, {4}, {2})};
+  for (const ConvShape& shape : shapes) {
+    const Problem problem = {Operation::kBackwardData, shape};
+    const Inputs in = MakeInputs(problem, Sparse());
+    EXPECT_GE(FullestOutput(problem, in), 64) << problem.Text();
+    EXPECT_LE(FullestOutput(problem, in), kFewProducts) << problem.Text();
+  }
+}
+
 TEST(RecipeTest, FewChannelsUseEveryChannelOnceAndFewAtATime) {
   for (const Operation operation : {Operation::kForward, Operation::kBackwardData}) {
     const Problem problem = {operation, kFive};

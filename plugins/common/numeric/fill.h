@@ -17,7 +17,7 @@ inline std::uint32_t UnwrittenWord(DataType type) {
     case DataType::kInt8:
       return 0x80808080u;
     case DataType::kFloat8E4m3:
-      return 0x7F7F7F7Fu;
+      return 0xFFFFFFFFu;  // its other NaN, 0x7F, is what GPUs convert every NaN to
     case DataType::kFloat8E5m2:
       return 0xFEFEFEFEu;
     case DataType::kFloat32:

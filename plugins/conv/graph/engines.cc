@@ -36,19 +36,22 @@ bool Has(const EngineFacts& engine, int note) {
 
 }  // namespace
 
-Arithmetic ArithmeticOfEngine(const Problem& problem, const EngineFacts& engine) {
+Arithmetic ArithmeticOfEngine(const Problem& problem, DataType type, const EngineFacts& engine) {
   if (Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD) || Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4) ||
       Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) ||
       Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13))
     return Arithmetic::kWinograd;
   if (Has(engine, CUDNN_NUMERICAL_NOTE_FFT)) return Arithmetic::kFft;
+  // The table is of the wider types: fp8 numbers its engines anew, and int8 has no transforms.
+  if (SizeOf(type) == 1) return Arithmetic::kExact;
   for (const KnownEngine& known : kTransforms)
     if (known.operation == problem.operation && known.index == engine.index) return known.arithmetic;
   return Arithmetic::kExact;
 }
 
-bool IsShort(const EngineFacts& engine) {
-  return Has(engine, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) ||
+bool IsShort(DataType type, const EngineFacts& engine) {
+  if (type != DataType::kFloat32 && type != DataType::kFloat64) return false;
+  return (type == DataType::kFloat32 && Has(engine, CUDNN_NUMERICAL_NOTE_TENSOR_CORE)) ||
          Has(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/numeric/data_type.h"
 #include "conv/operation.h"
 #include "conv/recipe.h"
 
@@ -16,11 +17,12 @@ struct EngineFacts {
   std::vector<int> numerical;  // cudnnBackendNumericalNote_t
 };
 
-Arithmetic ArithmeticOfEngine(const Problem& problem, const EngineFacts& engine);
+Arithmetic ArithmeticOfEngine(const Problem& problem, DataType type, const EngineFacts& engine);
 
-// It computes in a shorter type than float32: TF32 (tensor cores) or float16 (inputs converted down). Nothing
-// in the graph API forbids either.
-bool IsShort(const EngineFacts& engine);
+// It computes in a shorter type than its inputs have: float32 in TF32 (tensor cores), float32 or float64 in
+// what they are converted down to. Nothing in the graph API forbids either. Tensor cores take the other types
+// as they are.
+bool IsShort(DataType type, const EngineFacts& engine);
 
 }  // namespace cudnn_ci
 

@@ -53,13 +53,15 @@ class GraphCandidate : public Candidate {
 
   std::size_t Prepare() override {
     if (!configuration_) Configure();
-    if (strict_ && IsShort(engine_))
+    if (strict_ && IsShort(graph_->type(), engine_))
       throw CudnnFailure("computes in a shorter type (TF32 or float16), which fma math forbids", true);
     if (!plan_) plan_.emplace(Build(*configuration_));
     return plan_->workspace_bytes;
   }
 
-  Arithmetic arithmetic() const override { return ArithmeticOfEngine(graph_->problem(), engine_); }
+  Arithmetic arithmetic() const override {
+    return ArithmeticOfEngine(graph_->problem(), graph_->type(), engine_);
+  }
 
   void Run(const DevicePointers& m) override {
     const Operation operation = graph_->problem().operation;
@@ -76,8 +78,10 @@ class GraphCandidate : public Candidate {
     const cudnnStatus_t status =
         graph_->api().BackendExecute(graph_->handle(), plan_->plan.get(), pack.get());
     if (status == CUDNN_STATUS_SUCCESS) return;
-    throw CudnnFailure("cudnnBackendExecute(" + name_ + "): " + graph_->api().Describe(status),
-                       graph_->api().IsUnsupported(status));
+    // The library has built a plan for exactly this: it cannot call it unsupported now.
+    throw CudnnFailure(
+        "cudnnBackendExecute(" + name_ + "), of a plan that was built: " + graph_->api().Describe(status),
+        false);
   }
 
  private:

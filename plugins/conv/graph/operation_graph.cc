@@ -139,6 +139,7 @@ OperationGraph::OperationGraph(const CudnnApi& api, cudnnHandle_t handle, const 
     : api_(api),
       handle_(handle),
       problem_(problem),
+      type_(type),
       x_(MakeTensor(api, {"x", problem.shape.n, problem.shape.c, problem.shape.in}, problem.shape.spatial,
                     type, layout, kUidOfX)),
       w_(MakeTensor(api, {"w", problem.shape.k, problem.shape.ChannelsPerGroup(), problem.shape.kernel},

@@ -20,6 +20,7 @@ class OperationGraph {
 
   const GraphDescriptor& graph() const { return graph_; }
   const Problem& problem() const { return problem_; }
+  DataType type() const { return type_; }
   const CudnnApi& api() const { return api_; }
   cudnnHandle_t handle() const { return handle_; }
 
@@ -27,6 +28,7 @@ class OperationGraph {
   const CudnnApi& api_;
   const cudnnHandle_t handle_;
   const Problem problem_;
+  const DataType type_;
   // In the order in which they refer to one another.
   GraphDescriptor x_, w_, y_, convolution_, operation_, graph_;
 };
