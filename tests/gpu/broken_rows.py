@@ -183,21 +183,8 @@ def cudnn_files():
         return image(f"cudnn_{name}", "unusable file", MIXED, cudnn(spoil, *words))
 
     ops, graph, engines = "libcudnn_ops.so.9", "libcudnn_graph.so.9", "libcudnn_engines_precompiled.so.9"
-    def useless(name, part):
-        # Loads like its own, and neither says so nor gives an engine.
-        def spoil(copy):
-            cnn = (copy.folder / "libcudnn_cnn.so.9").resolve()
-            # cuDNN asks for one name after the other, and would find that of the system behind this copy.
-            names = {path.name for path in copy.folder.glob(f"libcudnn_{part}.so*")} | {f"libcudnn_{part}.so"}
-            copy.remove(f"libcudnn_{part}")
-            for name in names:
-                copy.take(cnn, name)
-        return image(name, "heuristics or engines of no use", "cudnn-no-plans", cudnn(spoil, "and give none"))
-
     return [
         *[missing(part) for part in PARTS],
-        useless("heuristic_is_another_library", "heuristic"),
-        useless("engines_are_another_library", "engines_precompiled"),
         damaged("engines_truncated", lambda c: c.cut(engines), "libcudnn_engines_precompiled.so", "is truncated"),
         damaged("graph_truncated", lambda c: c.cut(graph), "libcudnn_graph.so", "is truncated"),
         damaged("ops_empty", lambda c: c.write(ops, b""), "libcudnn_ops.so", "is empty"),
