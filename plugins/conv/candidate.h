@@ -5,25 +5,13 @@
 
 #include <cstddef>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "common/cudnn_failure.h"
 #include "conv/recipe.h"
 
 namespace cudnn_ci {
-
-// A call that cuDNN did not answer with success. what() is "cudnnX: 3000 CUDNN_STATUS_...: last error".
-class CudnnFailure : public std::runtime_error {
- public:
-  CudnnFailure(const std::string& text, bool unsupported)
-      : std::runtime_error(text), unsupported_(unsupported) {}
-  // The library said that it does not offer this, as opposed to having failed.
-  bool unsupported() const { return unsupported_; }
-
- private:
-  bool unsupported_;
-};
 
 // Device memory of one problem (Problem::A, B, Y). `workspace` is null if `bytes` is 0.
 struct DevicePointers {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "common/cudnn_failure.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -12,8 +14,6 @@ constexpr auto kDeviceProp = static_cast<cudnnBackendDescriptorType_t>(38);
 constexpr auto kDevicePropJson = static_cast<cudnnBackendAttributeName_t>(2702);
 constexpr auto kEngineHeurDeviceProp = static_cast<cudnnBackendAttributeName_t>(204);
 constexpr auto kPlanDeviceProp = static_cast<cudnnBackendAttributeName_t>(407);
-
-constexpr int kFirstBadParam = 2000, kFirstUnsupported = 3000;
 
 // As cudnnBackendGetAttribute tells it of a real one. A release refuses a text that lacks a key.
 constexpr char kDescribedDevice[] =
@@ -29,14 +29,14 @@ constexpr char kDescribedDevice[] =
 constexpr std::int64_t kMostConfigurations = 1000;
 
 struct Operation {
-  Descriptor x, w, y, convolution, operation, graph;
+  GraphDescriptor x, w, y, convolution, operation, graph;
 };
 
-Descriptor Tensor(const BackendApi& api, const char* what, const PlanProblem& problem,
-                  const std::vector<std::int64_t>& dims) {
+GraphDescriptor Tensor(const CudnnApi& api, const char* what, const PlanProblem& problem,
+                       const std::vector<std::int64_t>& dims) {
   const std::int64_t c = dims[1], h = dims[2], w = dims[3];
   const std::vector<std::int64_t> first = {c * h * w, h * w, w, 1}, last = {c * h * w, 1, w * c, c};
-  Descriptor tensor(api, CUDNN_BACKEND_TENSOR_DESCRIPTOR, what);
+  GraphDescriptor tensor(api, CUDNN_BACKEND_TENSOR_DESCRIPTOR, what);
   tensor.Set<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, {problem.type})
       .Set(CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, dims)
       .Set(CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, problem.channels_last ? last : first)
@@ -46,9 +46,9 @@ Descriptor Tensor(const BackendApi& api, const char* what, const PlanProblem& pr
   return tensor;
 }
 
-Descriptor Convolution(const BackendApi& api, const PlanProblem& problem) {
+GraphDescriptor Convolution(const CudnnApi& api, const PlanProblem& problem) {
   const std::vector<std::int64_t> ones = {1, 1}, pad = {problem.filter / 2, problem.filter / 2};
-  Descriptor convolution(api, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR, "the convolution");
+  GraphDescriptor convolution(api, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR, "convolution");
   convolution.Set<cudnnDataType_t>(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, {CUDNN_DATA_FLOAT})
       .Set<cudnnConvolutionMode_t>(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE,
                                    {CUDNN_CROSS_CORRELATION})
@@ -61,13 +61,13 @@ Descriptor Convolution(const BackendApi& api, const PlanProblem& problem) {
   return convolution;
 }
 
-Operation Forward(const BackendApi& api, const PlanProblem& problem) {
+Operation Forward(const CudnnApi& api, const PlanProblem& problem) {
   Operation o = {Tensor(api, "x", problem, {8, 64, 56, 56}),
                  Tensor(api, "w", problem, {64, 64, problem.filter, problem.filter}),
                  Tensor(api, "y", problem, {8, 64, 56, 56}),
                  Convolution(api, problem),
-                 {api, CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, "the operation"},
-                 {api, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, "the graph"}};
+                 {api, CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, "operation"},
+                 {api, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, "graph"}};
   o.operation.Set<float>(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_TYPE_FLOAT, {1})
       .Set<float>(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, CUDNN_TYPE_FLOAT, {0})
       .Set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, o.convolution)
@@ -80,99 +80,50 @@ Operation Forward(const BackendApi& api, const PlanProblem& problem) {
 }
 
 // The configurations that the heuristics give, best first.
-std::vector<Descriptor> Configurations(const BackendApi& api, const Descriptor& heuristics,
-                                       std::int64_t announced, std::int64_t* given) {
-  std::vector<Descriptor> configurations;
+std::vector<GraphDescriptor> Configurations(const CudnnApi& api, const GraphDescriptor& heuristics,
+                                            std::int64_t announced, std::int64_t* given) {
+  std::vector<GraphDescriptor> configurations;
   std::vector<cudnnBackendDescriptor_t> results;
   for (std::int64_t i = 0; i < announced; ++i) {
-    configurations.emplace_back(api, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, "a configuration");
+    configurations.emplace_back(api, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, "configuration");
     results.push_back(configurations.back().get());
   }
   // It announces a few more than it then gives.
-  api.Require(api.Get(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                      announced, given, results.data()),
-              "cudnnBackendGetAttribute", "the heuristics");
+  *given = heuristics.GetDescriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, results);
   return configurations;
 }
 
 }  // namespace
 
-BackendApi::BackendApi(const CudnnApi& cudnn, const std::string& path) : cudnn_(cudnn) {
-  LateLibrary library;
-  library.Open(path);
-  Create.Bind(library, "cudnnBackendCreateDescriptor");
-  Destroy.Bind(library, "cudnnBackendDestroyDescriptor");
-  Set.Bind(library, "cudnnBackendSetAttribute");
-  Get.Bind(library, "cudnnBackendGetAttribute");
-  Finalize.Bind(library, "cudnnBackendFinalize");
-}
-
-void BackendApi::Require(cudnnStatus_t status, const char* call, const char* what) const {
-  if (status == CUDNN_STATUS_SUCCESS) return;
-  const int code = static_cast<int>(status);
-  const bool unsupported =
-      (code >= kFirstBadParam && code < kFirstUnsupported) || cudnn_.IsUnsupported(status);
-  throw BackendFailure(unsupported, std::string(call) + " of " + what + ": " + cudnn_.Describe(status));
-}
-
-Descriptor::Descriptor(const BackendApi& api, cudnnBackendDescriptorType_t type, const char* what)
-    : api_(api), what_(what) {
-  api.Require(api.Create(type, &descriptor_), "cudnnBackendCreateDescriptor", what);
-}
-
-Descriptor::~Descriptor() {
-  if (descriptor_) api_.Destroy(descriptor_);
-}
-
-Descriptor::Descriptor(Descriptor&& other) noexcept
-    : api_(other.api_), what_(other.what_), descriptor_(std::exchange(other.descriptor_, nullptr)) {}
-
-Descriptor& Descriptor::SetRaw(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
-                               std::int64_t count, const void* values) {
-  api_.Require(api_.Set(descriptor_, name, type, count, values), "cudnnBackendSetAttribute", what_);
-  return *this;
-}
-
-Descriptor& Descriptor::Set(cudnnBackendAttributeName_t name, const Descriptor& other) {
-  return SetRaw(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other.descriptor_);
-}
-
-Descriptor& Descriptor::Finalize() {
-  api_.Require(api_.Finalize(descriptor_), "cudnnBackendFinalize", what_);
-  return *this;
-}
-
-Descriptor DescribeDevice(const BackendApi& api) {
-  Descriptor device(api, kDeviceProp, "the described device");
+GraphDescriptor DescribeDevice(const CudnnApi& api) {
+  GraphDescriptor device(api, kDeviceProp, "described device");
   const std::vector<char> text(kDescribedDevice, kDescribedDevice + std::strlen(kDescribedDevice));
   device.Set(kDevicePropJson, CUDNN_TYPE_CHAR, text).Finalize();
   return device;
 }
 
-BuiltPlans BuildPlans(const BackendApi& api, const Descriptor& device, const PlanProblem& problem,
+BuiltPlans BuildPlans(const CudnnApi& api, const GraphDescriptor& device, const PlanProblem& problem,
                       std::int64_t most) {
   const Operation operation = Forward(api, problem);
-  Descriptor heuristics(api, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, "the heuristics");
+  GraphDescriptor heuristics(api, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, "heuristics");
   heuristics.Set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, operation.graph)
       .Set<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, {CUDNN_HEUR_MODE_A})
       .Set(kEngineHeurDeviceProp, device)
       .Finalize();
   BuiltPlans built;
-  api.Require(api.Get(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0,
-                      &built.announced, nullptr),
-              "cudnnBackendGetAttribute", "the heuristics");
+  built.announced = heuristics.GetDescriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, {});
   const std::int64_t asked = std::clamp<std::int64_t>(built.announced, 0, kMostConfigurations);
-  const std::vector<Descriptor> configurations = Configurations(api, heuristics, asked, &built.given);
+  const std::vector<GraphDescriptor> configurations = Configurations(api, heuristics, asked, &built.given);
   built.given = std::clamp<std::int64_t>(built.given, 0, asked);
   // One that cannot be built says nothing of the next.
   for (std::int64_t i = 0; i < built.given && static_cast<std::int64_t>(built.plans.size()) < most; ++i) {
     try {
-      Descriptor plan(api, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a plan");
+      GraphDescriptor plan(api, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "plan");
       plan.Set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configurations[static_cast<std::size_t>(i)])
           .Set(kPlanDeviceProp, device)
           .Finalize();
       built.plans.push_back(std::move(plan));
-    } catch (const BackendFailure& e) {
+    } catch (const CudnnFailure& e) {
       if (built.refusal.empty()) built.refusal = e.what();
     }
   }

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "common/cudnn_api.h"
+#include "common/cudnn_failure.h"
 #include "common/cudnn_loaded.h"
 #include "common/judge.h"
 #include "cudnn/backend.h"
@@ -27,6 +28,9 @@ constexpr PlanProblem kProblems[] = {{"float16, channels last, 3x3", CUDNN_DATA_
 
 // Seen to build plans for a described device; 9.5 does not know the descriptor.
 constexpr std::size_t kFirstVersion = 90800;
+
+// Between them stand the statuses of cuDNN 9 for what it does not know or would not have so.
+constexpr int kFirstBadParam = 2000, kFirstUnsupported = 3000;
 
 struct Outcome {
   std::optional<BuiltPlans> built;
@@ -45,12 +49,12 @@ void SkipWhatCannot(Context& ctx, const CudnnInstall& install, const CudnnApi& c
 }
 
 // The device that plans are built for; nothing: the finding was reported.
-std::optional<Descriptor> Device(Context& ctx, const BackendApi& api, const std::string& about) {
+std::optional<GraphDescriptor> Device(Context& ctx, const CudnnApi& api, const std::string& about) {
   try {
     return DescribeDevice(api);
-  } catch (const BackendFailure& e) {
+  } catch (const CudnnFailure& e) {
     // A release that wants to know more of a device than this text tells is not broken.
-    if (e.unsupported())
+    if (e.unsupported() || (e.status() >= kFirstBadParam && e.status() < kFirstUnsupported))
       ctx.Skip(CCI_SKIP_VERSION, "a cuDNN that takes this description of a device", e.what() + about);
     ctx.Finding(kCudnnPlansFailed, e.what() + about);
   } catch (const MissingSymbol& e) {
@@ -60,7 +64,7 @@ std::optional<Descriptor> Device(Context& ctx, const BackendApi& api, const std:
 }
 
 // Each problem in a thread of its own, as a framework's loader threads do it, and all plans held at once.
-std::array<Outcome, std::size(kProblems)> BuildAll(const BackendApi& api, const Descriptor& device,
+std::array<Outcome, std::size(kProblems)> BuildAll(const CudnnApi& api, const GraphDescriptor& device,
                                                    std::int64_t most) {
   std::array<Outcome, std::size(kProblems)> outcomes;
   const auto work = [&](std::size_t i) {
@@ -142,14 +146,13 @@ struct Plans {
     CudnnApi cudnn;
     CCI_ASSERT_TRUE(cudnn.LoadFile(install.main.path)) << cudnn.error();
     SkipWhatCannot(ctx, install, cudnn);
-    const BackendApi api(cudnn, install.main.path);
     const std::string about = "; cuDNN " + cudnn.VersionText() + " " + install.main.path;
     ctx.Step("described device");
-    const std::optional<Descriptor> device = Device(ctx, api, about);
+    const std::optional<GraphDescriptor> device = Device(ctx, cudnn, about);
     if (!device) return;
     ctx.Step("heuristics and plans");
     const auto start = std::chrono::steady_clock::now();
-    const auto outcomes = BuildAll(api, *device, p.plans);
+    const auto outcomes = BuildAll(cudnn, *device, p.plans);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     JudgeOutcomes(ctx, outcomes, about);
     JudgeLoadedCudnn(ctx, kCudnnMixedDirectories);

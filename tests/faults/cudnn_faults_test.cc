@@ -234,7 +234,7 @@ std::vector<Fault> Useless() {
                     {"the heuristics announce 18 configurations of engines, and give none"}),
               Image("heuristics_that_cannot_be_asked",
                     Machine([](auto& t) { t.Set("FAKE_CUDNN_FINALIZE", "4:1008"); }), "cudnn-plans-failed",
-                    {"cudnnBackendFinalize of the heuristics: 1008"}),
+                    {"cudnnBackendFinalize(heuristics): 1008"}),
           }),
       Showing("cuDNN that does not initialise",
               {

@@ -229,9 +229,8 @@ TEST_F(Planned, ConfigurationsOfWhichNoPlanCanBeBuiltAreNamedWithTheLibrarysWord
   Set("FAKE_CUDNN_FINALIZE", "5:3000");
   CheckOutcome r = Plan();
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-no-plans")) << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Detail(),
-              HasSubstr("of 6 configurations none can be built: cudnnBackendFinalize of a plan: 3000 "
-                        "CUDNN_STATUS_NOT_SUPPORTED: words of the library"));
+  EXPECT_THAT(r.Detail(), HasSubstr("of 6 configurations none can be built: cudnnBackendFinalize(plan): 3000 "
+                                    "CUDNN_STATUS_NOT_SUPPORTED: words of the library"));
   // One that is refused among others is what heuristics are like.
   Set("FAKE_CUDNN_FINALIZE", "");
   Set("FAKE_CUDNN_CONFIGURATIONS", "18/1");
@@ -252,11 +251,11 @@ TEST_F(Planned, HeuristicsThatCannotBeAskedAreRed) {
   CheckOutcome r = Plan();
   EXPECT_EQ(r.gate.exit_code, 1) << ::testing::PrintToString(r);
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-plans-failed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("5x5: cudnnBackendFinalize of the heuristics: 1008"));
+  EXPECT_THAT(r.Detail(), HasSubstr("5x5: cudnnBackendFinalize(heuristics): 1008"));
   Set("FAKE_CUDNN_FINALIZE", "38:1008");
   r = Plan();
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-plans-failed"));
-  EXPECT_THAT(r.Detail(), HasSubstr("cudnnBackendFinalize of the described device: 1008"));
+  EXPECT_THAT(r.Detail(), HasSubstr("cudnnBackendFinalize(described device): 1008"));
 }
 
 TEST_F(Planned, WhatAVersionCannotDoIsASkipThatNamesIt) {

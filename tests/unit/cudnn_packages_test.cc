@@ -1,6 +1,5 @@
 // What dpkg and rpm record of cuDNN's files, and which sub-libraries a library opens, on made-up files.
 #include <gmock/gmock.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,6 +8,7 @@
 #include "common/cudnn_loaded.h"
 #include "cudnn/metadata.h"
 #include "cudnn/packages.h"
+#include "scratch.h"
 
 namespace cudnn_ci {
 namespace {
@@ -22,11 +22,6 @@ constexpr char kFile[] = "/usr/lib/x86_64-linux-gnu/libcudnn.so.9";
 
 class PackagesTest : public ::testing::Test {
  protected:
-  PackagesTest() {
-    std::string pattern = ::testing::TempDir() + "cudnn-ci-packages-XXXXXX";
-    root_ = fs::canonical(mkdtemp(pattern.data())).string();
-  }
-  ~PackagesTest() override { fs::remove_all(root_); }
   void Write(const std::string& path, const std::string& text) const {
     fs::create_directories(fs::path(root_ + "/" + path).parent_path());
     std::ofstream(root_ + "/" + path, std::ios::binary) << text;
@@ -42,7 +37,8 @@ class PackagesTest : public ::testing::Test {
     for (const CudnnPackage& p : DpkgPackagesOf({file}, root_)) found.push_back(p.name + " " + p.version);
     return found;
   }
-  std::string root_;
+  const Scratch scratch_;
+  const std::string root_ = fs::canonical(scratch_.path()).string();
 };
 
 TEST_F(PackagesTest, TheOwnerIsWhoseListHasTheFile) {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "conv/graph/engines.h"
-#include "conv/graph/graph_descriptor.h"
 #include "conv/graph/operation_graph.h"
 
 namespace cudnn_ci {

@@ -1,6 +1,8 @@
 // Tensors, the convolution, one of the three operations, the graph.
 #include "conv/graph/operation_graph.h"
 
+#include "conv/cudnn_types.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -8,31 +10,6 @@ namespace {
 constexpr std::int64_t kTensorAlignment = 16;
 
 using Integers = std::vector<std::int64_t>;
-
-cudnnDataType_t GraphType(DataType type) {
-  switch (type) {
-    case DataType::kFloat16:
-      return CUDNN_DATA_HALF;
-    case DataType::kBfloat16:
-      return CUDNN_DATA_BFLOAT16;
-    case DataType::kFloat64:
-      return CUDNN_DATA_DOUBLE;
-    case DataType::kInt8:
-      return CUDNN_DATA_INT8;
-    case DataType::kFloat8E4m3:
-      return CUDNN_DATA_FP8_E4M3;
-    case DataType::kFloat8E5m2:
-      return CUDNN_DATA_FP8_E5M2;
-    case DataType::kFloat32:
-      break;
-  }
-  return CUDNN_DATA_FLOAT;
-}
-
-cudnnDataType_t SumType(DataType type) {
-  if (type == DataType::kFloat64) return CUDNN_DATA_DOUBLE;
-  return type == DataType::kInt8 ? CUDNN_DATA_INT32 : CUDNN_DATA_FLOAT;
-}
 
 Integers LastAxes(const Axes& axes, int count) { return Integers(axes.end() - count, axes.end()); }
 
@@ -48,7 +25,7 @@ GraphDescriptor MakeTensor(const CudnnApi& api, const Tensor& tensor, int spatia
   strides[1] = channels_last ? 1 : stride;
   strides[0] = channels_last ? stride : stride * tensor.channels;
   GraphDescriptor d(api, CUDNN_BACKEND_TENSOR_DESCRIPTOR, tensor.name);
-  d.Set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, std::vector<cudnnDataType_t>{GraphType(type)})
+  d.Set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, std::vector<cudnnDataType_t>{CudnnTypeOf(type)})
       .SetIntegers(CUDNN_ATTR_TENSOR_DIMENSIONS, dims)
       .SetIntegers(CUDNN_ATTR_TENSOR_STRIDES, strides)
       .SetIntegers(CUDNN_ATTR_TENSOR_UNIQUE_ID, {uid})
@@ -60,7 +37,8 @@ GraphDescriptor MakeTensor(const CudnnApi& api, const Tensor& tensor, int spatia
 GraphDescriptor MakeConvolution(const CudnnApi& api, const ConvShape& shape, DataType type) {
   const int spatial = shape.spatial;
   GraphDescriptor d(api, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR, "convolution");
-  d.Set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, std::vector<cudnnDataType_t>{SumType(type)})
+  d.Set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE,
+        std::vector<cudnnDataType_t>{CudnnSumTypeOf(type)})
       .Set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE,
            std::vector<cudnnConvolutionMode_t>{CUDNN_CROSS_CORRELATION})
       .SetIntegers(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, {spatial})

@@ -3,8 +3,8 @@
 #define CUDNN_CI_PLUGINS_CONV_GRAPH_OPERATION_GRAPH_H_
 
 #include "common/cudnn_api.h"
+#include "common/graph_descriptor.h"
 #include "common/numeric/data_type.h"
-#include "conv/graph/graph_descriptor.h"
 #include "conv/operation.h"
 
 namespace cudnn_ci {

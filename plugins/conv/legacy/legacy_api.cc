@@ -5,35 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "conv/cudnn_types.h"
 #include "conv/legacy/algorithms.h"
 
 namespace cudnn_ci {
 namespace {
-
-cudnnDataType_t CudnnType(DataType type) {
-  switch (type) {
-    case DataType::kFloat16:
-      return CUDNN_DATA_HALF;
-    case DataType::kBfloat16:
-      return CUDNN_DATA_BFLOAT16;
-    case DataType::kFloat64:
-      return CUDNN_DATA_DOUBLE;
-    case DataType::kInt8:
-      return CUDNN_DATA_INT8;
-    case DataType::kFloat8E4m3:
-      return CUDNN_DATA_FP8_E4M3;
-    case DataType::kFloat8E5m2:
-      return CUDNN_DATA_FP8_E5M2;
-    case DataType::kFloat32:
-      break;
-  }
-  return CUDNN_DATA_FLOAT;
-}
-
-cudnnDataType_t ComputeType(DataType type) {
-  if (type == DataType::kFloat64) return CUDNN_DATA_DOUBLE;
-  return type == DataType::kInt8 ? CUDNN_DATA_INT32 : CUDNN_DATA_FLOAT;
-}
 
 // The last `count` axes, as the ints that descriptors take.
 std::vector<int> LastAxes(const Axes& axes, int count) {
@@ -105,7 +81,7 @@ void LegacyConvolution::SetTensor(cudnnTensorDescriptor_t descriptor, const Tens
   }
   strides[1] = channels_last ? 1 : stride;
   strides[0] = channels_last ? stride : stride * dims[1];
-  Require(api_.SetTensorNdDescriptor(descriptor, CudnnType(type_), rank, dims.data(), strides.data()),
+  Require(api_.SetTensorNdDescriptor(descriptor, CudnnTypeOf(type_), rank, dims.data(), strides.data()),
           "cudnnSetTensorNdDescriptor");
 }
 
@@ -116,12 +92,12 @@ void LegacyConvolution::SetFilterAndConvolution() {
   for (const int size : LastAxes(shape.kernel, spatial)) dims.push_back(size);
   // Sizes stay in the order k, c, r, s; the format alone says how they lie in memory.
   const cudnnTensorFormat_t format = layout_ == Layout::kNhwc ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
-  Require(api_.SetFilterNdDescriptor(w_, CudnnType(type_), format, 2 + spatial, dims.data()),
+  Require(api_.SetFilterNdDescriptor(w_, CudnnTypeOf(type_), format, 2 + spatial, dims.data()),
           "cudnnSetFilterNdDescriptor");
   Require(api_.SetConvolutionNdDescriptor(convolution_, spatial, LastAxes(shape.pad, spatial).data(),
                                           LastAxes(shape.stride, spatial).data(),
                                           LastAxes(shape.dilation, spatial).data(), CUDNN_CROSS_CORRELATION,
-                                          ComputeType(type_)),
+                                          CudnnSumTypeOf(type_)),
           "cudnnSetConvolutionNdDescriptor");
   Require(api_.SetConvolutionGroupCount(convolution_, static_cast<int>(shape.groups)),
           "cudnnSetConvolutionGroupCount");

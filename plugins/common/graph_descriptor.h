@@ -1,6 +1,6 @@
 // A descriptor of cuDNN's graph API, owned. Knows no operation; must not know the SDK's Context.
-#ifndef CUDNN_CI_PLUGINS_CONV_GRAPH_GRAPH_DESCRIPTOR_H_
-#define CUDNN_CI_PLUGINS_CONV_GRAPH_GRAPH_DESCRIPTOR_H_
+#ifndef CUDNN_CI_PLUGINS_COMMON_GRAPH_DESCRIPTOR_H_
+#define CUDNN_CI_PLUGINS_COMMON_GRAPH_DESCRIPTOR_H_
 
 #include <cstdint>
 #include <string>
@@ -58,4 +58,4 @@ class GraphDescriptor {
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_CONV_GRAPH_GRAPH_DESCRIPTOR_H_
+#endif  // CUDNN_CI_PLUGINS_COMMON_GRAPH_DESCRIPTOR_H_

@@ -1,9 +1,9 @@
 // The five calls, with their statuses in words.
-#include "conv/graph/graph_descriptor.h"
+#include "common/graph_descriptor.h"
 
 #include <utility>
 
-#include "conv/candidate.h"
+#include "common/cudnn_failure.h"
 
 namespace cudnn_ci {
 
@@ -22,7 +22,8 @@ GraphDescriptor::GraphDescriptor(GraphDescriptor&& other) noexcept
 void GraphDescriptor::Require(cudnnStatus_t status, const char* call) const {
   if (status == CUDNN_STATUS_SUCCESS) return;
   const bool unsupported = api_.IsUnsupported(status);
-  throw CudnnFailure(std::string(call) + "(" + what_ + "): " + api_.Describe(status), unsupported);
+  throw CudnnFailure(std::string(call) + "(" + what_ + "): " + api_.Describe(status), unsupported,
+                     static_cast<int>(status));
 }
 
 GraphDescriptor& GraphDescriptor::SetRaw(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
