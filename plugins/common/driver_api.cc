@@ -91,6 +91,8 @@ void DriverApi::Bind() {
   CtxSynchronize.Bind(library_, "cuCtxSynchronize");
   MemAlloc.Bind(library_, "cuMemAlloc_v2");
   MemFree.Bind(library_, "cuMemFree_v2");
+  MemAllocHost.Bind(library_, "cuMemAllocHost_v2");
+  MemFreeHost.Bind(library_, "cuMemFreeHost");
   MemcpyHtoD.Bind(library_, "cuMemcpyHtoD_v2");
   MemcpyDtoH.Bind(library_, "cuMemcpyDtoH_v2");
   MemsetD8.Bind(library_, "cuMemsetD8_v2");

@@ -63,6 +63,8 @@ class DriverApi {
   LateFunction<CUresult()> CtxSynchronize;
   CUDNN_CI_DRIVER_FUNCTION(MemAlloc, cuMemAlloc);
   CUDNN_CI_DRIVER_FUNCTION(MemFree, cuMemFree);
+  CUDNN_CI_DRIVER_FUNCTION(MemAllocHost, cuMemAllocHost);
+  CUDNN_CI_DRIVER_FUNCTION(MemFreeHost, cuMemFreeHost);
   CUDNN_CI_DRIVER_FUNCTION(MemcpyHtoD, cuMemcpyHtoD);
   CUDNN_CI_DRIVER_FUNCTION(MemcpyDtoH, cuMemcpyDtoH);
   CUDNN_CI_DRIVER_FUNCTION(MemsetD8, cuMemsetD8);

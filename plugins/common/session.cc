@@ -2,6 +2,7 @@
 // ours, and the driver gives everything back anyway.
 #include "common/session.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace cudnn_ci {
@@ -10,22 +11,42 @@ namespace {
 // Beyond this a buffer is given back after its case.
 constexpr std::size_t kKeptBytes = std::size_t{1} << 30;
 
+// To pin pages takes about as long as to copy them some times: not bit by bit, and not gigabytes of a host's
+// memory.
+constexpr std::size_t kSmallestBytes = std::size_t{16} << 20;
+constexpr std::size_t kMostPinnedBytes = std::size_t{256} << 20;
+
 }  // namespace
 
 unsigned char* HostBuffer::Get(std::size_t bytes) {
-  if (bytes > size_) {
-    data_.reset();  // first, so that old and new do not stand side by side
-    size_ = 0;
-    data_.reset(new unsigned char[bytes]);  // uninitialised, unlike make_unique
-    size_ = bytes;
+  if (data_ && bytes <= size_) return data_;
+  Free();  // first, so that old and new do not stand side by side
+  const std::size_t size = std::max(bytes, kSmallestBytes);
+  void* pinned = nullptr;
+  if (size <= kMostPinnedBytes && api_.MemAllocHost && api_.MemFreeHost &&
+      api_.MemAllocHost(&pinned, size) == CUDA_SUCCESS && pinned) {
+    data_ = static_cast<unsigned char*>(pinned);
+    pinned_ = true;
+  } else {
+    data_ = new unsigned char[size];  // uninitialised, unlike make_unique
   }
-  return data_.get();
+  size_ = size;
+  return data_;
 }
 
 void HostBuffer::Trim(std::size_t bytes) {
-  if (size_ <= bytes) return;
-  data_.reset();
+  if (size_ > bytes) Free();
+}
+
+void HostBuffer::Free() {
+  // What the driver answers does not matter: at worst the pages stay its own until the process ends.
+  if (pinned_)
+    api_.MemFreeHost(data_);
+  else
+    delete[] data_;
+  data_ = nullptr;
   size_ = 0;
+  pinned_ = false;
 }
 
 Session& Session::Get(const std::vector<int>& cudnn_majors) {

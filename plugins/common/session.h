@@ -16,17 +16,29 @@
 
 namespace cudnn_ci {
 
-// A host buffer that only grows: filling fresh pages would cost more than most transfers.
+// A host buffer that only grows: filling fresh pages would cost more than most transfers. Its pages are the
+// driver's own (pinned) where it gives some, since it copies from and to others by way of those, at a
+// fraction of the speed.
 class HostBuffer {
  public:
+  // The table must outlive this object.
+  explicit HostBuffer(const DriverApi& api) : api_(api) {}
+  ~HostBuffer() { Free(); }
+  HostBuffer(const HostBuffer&) = delete;
+  HostBuffer& operator=(const HostBuffer&) = delete;
+
   // At least `bytes`, aligned for every element type. Contents are undefined.
   unsigned char* Get(std::size_t bytes);
   // Gives the memory back if it is more than `bytes`.
   void Trim(std::size_t bytes);
+  bool pinned() const { return pinned_; }
 
  private:
-  std::unique_ptr<unsigned char[]> data_;
+  void Free();
+  const DriverApi& api_;
+  unsigned char* data_ = nullptr;
   std::size_t size_ = 0;
+  bool pinned_ = false;
 };
 
 class Session {
@@ -51,10 +63,8 @@ class Session {
   // Gives back what would be missed if another process needed it. Called after each case.
   void Trim();
 
-  HostBuffer a, b, readback;
-
  private:
-  Session() : context_(driver_), memory_(driver_) {}
+  Session() : context_(driver_), memory_(driver_), a(driver_), b(driver_), readback(driver_) {}
   void Open(const std::vector<int>& cudnn_majors);
 
   DriverApi driver_;
@@ -63,6 +73,9 @@ class Session {
   cudnnHandle_t handle_ = nullptr;
   CUevent start_ = nullptr, stop_ = nullptr;
   DeviceBuffers memory_;
+
+ public:
+  HostBuffer a, b, readback;  // behind the table that they use
 };
 
 }  // namespace cudnn_ci

@@ -2,7 +2,6 @@
 #include "conv/convolution_case.h"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <optional>
 #include <sstream>
@@ -11,6 +10,7 @@
 #include "common/host_memory.h"
 #include "common/numeric/encode.h"
 #include "common/numeric/fill.h"
+#include "common/numeric/same_bytes.h"
 #include "common/session.h"
 #include "conv/bounds.h"
 #include "conv/candidate.h"
@@ -18,7 +18,7 @@
 #include "conv/findings.h"
 #include "conv/graph/graph_candidates.h"
 #include "conv/legacy/legacy_api.h"
-#include "conv/reference.h"
+#include "conv/reference_ahead.h"
 
 namespace cudnn_ci {
 namespace {
@@ -67,6 +67,7 @@ class ConvolutionCase {
         sweep_(IsSweep(p.algo)) {}
 
   void Run() {
+    const ReferenceAhead ahead(problem_, RecipeFor(problem_, type_, Arithmetic::kExact, Promised()));
     try {
       session_ = &Session::Get(CudnnMajors(PromiseOf(ctx_, "image.cudnn"), ctx_.SubjectFolders()));
       ctx_.Step("workspace query");
@@ -347,11 +348,10 @@ class ConvolutionCase {
                  const std::string& about) {
     unsigned char* readback = session().readback.Get(ReadbackBytes());
     session().memory().Download(buffer, readback);
-    const std::size_t bytes = Bytes(tensor);
-    if (std::memcmp(readback, original, bytes) == 0) return true;
-    const unsigned char* changed = std::mismatch(readback, readback + bytes, original).first;
-    ctx_.Finding(kInputModified, std::string(tensor.name) + " differs from byte " +
-                                     std::to_string(changed - readback) + about);
+    const std::size_t bytes = Bytes(tensor), changed = FirstDifference(readback, original, bytes);
+    if (changed == bytes) return true;
+    ctx_.Finding(kInputModified,
+                 std::string(tensor.name) + " differs from byte " + std::to_string(changed) + about);
     return false;
   }
 

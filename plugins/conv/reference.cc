@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <stdexcept>
 
 #include "common/numeric/parallel.h"
@@ -41,13 +42,19 @@ std::int64_t HeaviestSum(const Problem& problem, const std::vector<std::int8_t>&
   if (problem.operation == Operation::kBackwardFilter) run = Product(s.out);
   std::vector<std::int64_t> sums(static_cast<std::size_t>(std::max(s.k, s.c)), 0);
   const auto runs = static_cast<std::int64_t>(values.size()) / run;
-  for (std::int64_t i = 0; i < runs; ++i) {
-    std::int64_t result = i % s.k;  // a filter of w or a channel of dy
-    if (problem.operation == Operation::kBackwardData) result = i / cg / s.FiltersPerGroup() * cg + i % cg;
-    std::int64_t& sum = sums[static_cast<std::size_t>(result)];
-    for (std::int64_t j = i * run; j < (i + 1) * run; ++j)
-      sum += std::abs(int{values[static_cast<std::size_t>(j)]});
-  }
+  std::mutex mutex;
+  ParallelFor(runs, std::max<std::int64_t>(1, kGrain / run), [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::int64_t> part(sums.size(), 0);
+    for (std::int64_t i = begin; i < end; ++i) {
+      std::int64_t result = i % s.k;  // a filter of w or a channel of dy
+      if (problem.operation == Operation::kBackwardData) result = i / cg / s.FiltersPerGroup() * cg + i % cg;
+      std::int64_t& sum = part[static_cast<std::size_t>(result)];
+      for (std::int64_t j = i * run; j < (i + 1) * run; ++j)
+        sum += std::abs(int{values[static_cast<std::size_t>(j)]});
+    }
+    const std::lock_guard<std::mutex> lock(mutex);
+    std::transform(part.begin(), part.end(), sums.begin(), sums.begin(), std::plus<>());
+  });
   return *std::max_element(sums.begin(), sums.end());
 }
 

@@ -6,11 +6,17 @@
 
 #include "common/numeric/parallel.h"
 #include "conv/reference.h"
+#include "conv/reference_rows.h"
 
 namespace cudnn_ci {
 namespace {
 
-using Element = std::uint16_t;  // unsigned: arithmetic modulo 2^16 is defined
+// Channels of a group from which on they are worth a call; a vector has 32.
+constexpr std::int64_t kWorthACall = 16;
+// Channels that a thread takes at least, where images and groups alone are not work for all.
+constexpr std::int64_t kFewestChannels = 32;
+// Places of an image that are turned at once.
+constexpr std::int64_t kPlaces = 64;
 
 Element AsElement(std::int8_t value) { return static_cast<Element>(std::int16_t{value}); }
 
@@ -47,32 +53,63 @@ void ForTaps(const ConvShape& s, std::int64_t pixel, Body body) {
       }
 }
 
+// to[c] += value * from[c].
+void AddChannels(Element value, const Element* from, std::int64_t channels, Element* to) {
+  if (channels >= kWorthACall) return AddScaled(value, from, to, channels);
+  for (std::int64_t c = 0; c < channels; ++c) to[c] = Added(to[c], value, from[c]);
+}
+
 // The filters with a group's channels innermost: [k][tap][channel].
 std::vector<Element> ChannelsInnermost(const ConvShape& s, const std::vector<std::int8_t>& w) {
   const std::int64_t taps = Product(s.kernel), cg = s.ChannelsPerGroup();
   std::vector<Element> turned(w.size());
-  for (std::int64_t k = 0; k < s.k; ++k)
-    for (std::int64_t c = 0; c < cg; ++c)
-      for (std::int64_t t = 0; t < taps; ++t)
-        turned[static_cast<std::size_t>((k * taps + t) * cg + c)] =
-            AsElement(w[static_cast<std::size_t>((k * cg + c) * taps + t)]);
+  ParallelFor(s.k, std::max<std::int64_t>(1, (1 << 16) / (taps * cg)),
+              [&](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t k = begin; k < end; ++k)
+                  for (std::int64_t c = 0; c < cg; ++c)
+                    for (std::int64_t t = 0; t < taps; ++t)
+                      turned[static_cast<std::size_t>((k * taps + t) * cg + c)] =
+                          AsElement(w[static_cast<std::size_t>((k * cg + c) * taps + t)]);
+              });
   return turned;
 }
 
-// What the filters of group `group` send back to image n: sums with the group's channels innermost.
-void SumImage(const ConvShape& s, std::int64_t n, std::int64_t group, const std::int8_t* dy,
+// The images with all channels innermost: [n][place][channel].
+std::vector<Element> ImagesTurned(const ConvShape& s, const std::vector<std::int8_t>& x) {
+  const std::int64_t in = Product(s.in), parts = (in + kPlaces - 1) / kPlaces;
+  std::vector<Element> turned(x.size());
+  ParallelFor(s.n * parts, 4, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t n = item / parts, first = item % parts * kPlaces,
+                         stop = std::min(first + kPlaces, in);
+      const std::int8_t* image = x.data() + n * s.c * in;
+      Element* to = turned.data() + n * s.c * in;
+      for (std::int64_t c = 0; c < s.c; ++c)
+        for (std::int64_t place = first; place < stop; ++place)
+          to[place * s.c + c] = AsElement(image[c * in + place]);
+    }
+  });
+  return turned;
+}
+
+// A part of what comes back to an image: some channels of one group.
+struct ChannelRange {
+  std::int64_t group, begin, count;
+};
+
+// What the filters of a group send back to those channels of image n, the channels innermost.
+void SumImage(const ConvShape& s, std::int64_t n, const ChannelRange& range, const std::int8_t* dy,
               const std::vector<Element>& w, std::vector<Element>* sums) {
   const std::int64_t taps = Product(s.kernel), cg = s.ChannelsPerGroup(), pixels = Product(s.out);
-  sums->assign(static_cast<std::size_t>(Product(s.in) * cg), 0);
-  for (std::int64_t k = group * s.FiltersPerGroup(); k < (group + 1) * s.FiltersPerGroup(); ++k) {
+  sums->assign(static_cast<std::size_t>(Product(s.in) * range.count), 0);
+  for (std::int64_t k = range.group * s.FiltersPerGroup(); k < (range.group + 1) * s.FiltersPerGroup(); ++k) {
     const std::int8_t* plane = dy + (n * s.k + k) * pixels;
     for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
       if (plane[pixel] == 0) continue;
       const Element value = AsElement(plane[pixel]);
       ForTaps(s, pixel, [&](std::int64_t tap, std::int64_t place) {
-        Element* to = sums->data() + place * cg;
-        const Element* weights = w.data() + (k * taps + tap) * cg;
-        for (std::int64_t c = 0; c < cg; ++c) to[c] = Added(to[c], value, weights[c]);
+        AddChannels(value, w.data() + (k * taps + tap) * cg + range.begin, range.count,
+                    sums->data() + place * range.count);
       });
     }
   }
@@ -98,6 +135,30 @@ void SumFilter(const ConvShape& s, std::int64_t k, const std::int8_t* dy, const 
   }
 }
 
+// The same from turned images, whose channels lie together: [tap][channel].
+void SumFilterTurned(const ConvShape& s, std::int64_t k, const std::int8_t* dy, const std::vector<Element>& x,
+                     Element* dw) {
+  const std::int64_t cg = s.ChannelsPerGroup(), pixels = Product(s.out);
+  const std::int64_t in = Product(s.in), first_channel = k / s.FiltersPerGroup() * cg;
+  for (std::int64_t n = 0; n < s.n; ++n) {
+    const std::int8_t* plane = dy + (n * s.k + k) * pixels;
+    const Element* image = x.data() + n * in * s.c + first_channel;
+    for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
+      if (plane[pixel] == 0) continue;
+      const Element value = AsElement(plane[pixel]);
+      ForTaps(s, pixel, [&](std::int64_t tap, std::int64_t place) {
+        AddChannels(value, image + place * s.c, cg, dw + tap * cg);
+      });
+    }
+  }
+}
+
+// Turning costs a look at every element of x; what it saves grows with the filters, and with nothing where a
+// group has hardly a channel.
+bool IsWorthTurning(const ConvShape& s) {
+  return s.ChannelsPerGroup() >= kWorthACall && s.InputCount() / 16 <= s.FilterCount();
+}
+
 }  // namespace
 
 std::vector<std::int16_t> ConvolveBackwardData(const ConvShape& s, const std::vector<std::int8_t>& dy,
@@ -105,15 +166,20 @@ std::vector<std::int16_t> ConvolveBackwardData(const ConvShape& s, const std::ve
   const std::int64_t cg = s.ChannelsPerGroup(), in = Product(s.in);
   const std::vector<Element> weights = ChannelsInnermost(s, w);
   std::vector<std::int16_t> dx(static_cast<std::size_t>(s.InputCount()));
-  ParallelFor(s.n * s.groups, 1, [&](std::int64_t begin, std::int64_t end) {
+  // Few images are dealt by their channels, too.
+  const std::int64_t wanted = 2 * std::int64_t{UsableCpus()} / (s.n * s.groups) + 1;
+  const std::int64_t width = std::max((cg + wanted - 1) / wanted, std::min(kFewestChannels, cg));
+  const std::int64_t ranges = (cg + width - 1) / width;
+  ParallelFor(s.n * s.groups * ranges, 1, [&](std::int64_t begin, std::int64_t end) {
     std::vector<Element> sums;
     for (std::int64_t item = begin; item < end; ++item) {
-      const std::int64_t n = item / s.groups, group = item % s.groups;
-      SumImage(s, n, group, dy.data(), weights, &sums);
-      std::int16_t* to = dx.data() + (n * s.c + group * cg) * in;
-      for (std::int64_t c = 0; c < cg; ++c)
+      const std::int64_t n = item / ranges / s.groups, group = item / ranges % s.groups;
+      const std::int64_t first = item % ranges * width, count = std::min(width, cg - first);
+      SumImage(s, n, {group, first, count}, dy.data(), weights, &sums);
+      std::int16_t* to = dx.data() + (n * s.c + group * cg + first) * in;
+      for (std::int64_t c = 0; c < count; ++c)
         for (std::int64_t place = 0; place < in; ++place)
-          to[c * in + place] = static_cast<std::int16_t>(sums[static_cast<std::size_t>(place * cg + c)]);
+          to[c * in + place] = static_cast<std::int16_t>(sums[static_cast<std::size_t>(place * count + c)]);
     }
   });
   return dx;
@@ -121,15 +187,24 @@ std::vector<std::int16_t> ConvolveBackwardData(const ConvShape& s, const std::ve
 
 std::vector<std::int16_t> ConvolveBackwardFilter(const ConvShape& s, const std::vector<std::int8_t>& dy,
                                                  const std::vector<std::int8_t>& x) {
-  const std::int64_t per_filter = s.Reduction();
+  const std::int64_t per_filter = s.Reduction(), cg = s.ChannelsPerGroup(), taps = Product(s.kernel);
+  const bool turn = IsWorthTurning(s);
+  const std::vector<Element> turned = turn ? ImagesTurned(s, x) : std::vector<Element>();
   std::vector<std::int16_t> dw(static_cast<std::size_t>(s.FilterCount()));
   ParallelFor(s.k, 1, [&](std::int64_t begin, std::int64_t end) {
     std::vector<Element> sums;
     for (std::int64_t k = begin; k < end; ++k) {
       sums.assign(static_cast<std::size_t>(per_filter), 0);
-      SumFilter(s, k, dy.data(), x.data(), sums.data());
-      std::transform(sums.begin(), sums.end(), dw.begin() + k * per_filter,
-                     [](Element v) { return static_cast<std::int16_t>(v); });
+      if (turn)
+        SumFilterTurned(s, k, dy.data(), turned, sums.data());
+      else
+        SumFilter(s, k, dy.data(), x.data(), sums.data());
+      // Either order of channels and taps to that of a filter.
+      for (std::int64_t i = 0; i < per_filter; ++i) {
+        const std::int64_t from = turn ? i % taps * cg + i / taps : i;
+        dw[static_cast<std::size_t>(k * per_filter + i)] =
+            static_cast<std::int16_t>(sums[static_cast<std::size_t>(from)]);
+      }
     }
   });
   return dw;

@@ -1,5 +1,4 @@
-// The forward convolution in integers. Written to be fast without depending on a processor: it only adds
-// rows.
+// The forward convolution in integers: it only adds rows.
 //
 // Some images are laid out side by side, padded, split by the residues of their coordinates modulo the
 // strides. Then the input elements that one filter tap meets, over all outputs of those images, are one
@@ -12,13 +11,11 @@
 
 #include "common/numeric/parallel.h"
 #include "conv/reference.h"
+#include "conv/reference_rows.h"
 
 namespace cudnn_ci {
 namespace {
 
-using Element = std::uint16_t;  // unsigned: arithmetic modulo 2^16 is defined
-
-constexpr std::size_t kTapsAtOnce = 4;
 // Results kept in the first-level cache while all taps are added to them.
 constexpr std::int64_t kBlock = 2048;
 // Images are taken together until a run is about this long: shorter ones cost more in loops than in sums.
@@ -94,7 +91,7 @@ void SplitImages(const Split& split, const std::int8_t* x, std::int64_t n_begin,
 void CollectTaps(const Split& split, const std::int8_t* filter, std::int64_t base, std::int64_t zeros,
                  Scratch* scratch) {
   const std::size_t count = split.taps.size();
-  for (auto* list : {&scratch->add, &scratch->subtract}) list->resize(kMaxValue * count + kTapsAtOnce);
+  for (auto* list : {&scratch->add, &scratch->subtract}) list->resize(kMaxValue * count + kRowsAtOnce);
   std::size_t added = 0, subtracted = 0;
   int heaviest = 0;
   for (std::size_t i = 0; i < count; ++i) heaviest = std::max(heaviest, std::abs(int{filter[i]}));
@@ -105,25 +102,10 @@ void CollectTaps(const Split& split, const std::int8_t* filter, std::int64_t bas
       added += filter[i] >= weight;
       subtracted += filter[i] <= -weight;
     }
-  while (added % kTapsAtOnce != 0) scratch->add[added++] = zeros;
-  while (subtracted % kTapsAtOnce != 0) scratch->subtract[subtracted++] = zeros;
+  while (added % kRowsAtOnce != 0) scratch->add[added++] = zeros;
+  while (subtracted % kRowsAtOnce != 0) scratch->subtract[subtracted++] = zeros;
   scratch->add.resize(added);
   scratch->subtract.resize(subtracted);
-}
-
-template <bool kAdd>
-void Accumulate(const Element* source, const std::vector<std::int64_t>& taps, Element* __restrict sums,
-                std::int64_t count) {
-  for (std::size_t t = 0; t < taps.size(); t += kTapsAtOnce) {
-    const Element* a = source + taps[t];
-    const Element* b = source + taps[t + 1];
-    const Element* c = source + taps[t + 2];
-    const Element* d = source + taps[t + 3];
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto sum = static_cast<Element>(a[i] + b[i] + c[i] + d[i]);
-      sums[i] = static_cast<Element>(kAdd ? sums[i] + sum : sums[i] - sum);
-    }
-  }
 }
 
 void SumTaps(const Split& split, Scratch* scratch) {
@@ -131,8 +113,8 @@ void SumTaps(const Split& split, Scratch* scratch) {
   for (std::int64_t at = 0; at < split.run; at += kBlock) {
     const std::int64_t count = std::min(kBlock, split.run - at);
     const Element* source = scratch->source.data() + at;
-    Accumulate<true>(source, scratch->add, scratch->sums.data() + at, count);
-    Accumulate<false>(source, scratch->subtract, scratch->sums.data() + at, count);
+    AddRows(source, scratch->add, scratch->sums.data() + at, count);
+    SubtractRows(source, scratch->subtract, scratch->sums.data() + at, count);
   }
 }
 

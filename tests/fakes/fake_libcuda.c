@@ -14,6 +14,7 @@
  *   FAKE_UUID            last 12 hex digits of device 0's UUID; device N's is N higher
  *   FAKE_PCI             "reverse": device 0 has the highest PCI bus number
  *   FAKE_FREE_MB         free memory of each device, less what this process has allocated (100000)
+ *   FAKE_NO_PINNED       any value: no pinned host memory is given
  *   FAKE_CUDA_REFUSE_ABOVE_KB  allocations of more KiB are refused (none)
  *   FAKE_CONTEXT         what cuDevicePrimaryCtxRetain returns (0)
  *   FAKE_CANARY          "wrong": one element of every kernel's output is off by one
@@ -249,6 +250,16 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
   CALL();
   __atomic_sub_fetch(&allocated, malloc_usable_size((void*)(uintptr_t)pointer), __ATOMIC_SEQ_CST);
   free((void*)(uintptr_t)pointer);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemAllocHost_v2(void** pointer, size_t bytes) {
+  CALL();
+  *pointer = getenv("FAKE_NO_PINNED") ? NULL : malloc(bytes);
+  return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult cuMemFreeHost(void* pointer) {
+  CALL();
+  free(pointer);
   return CUDA_SUCCESS;
 }
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {

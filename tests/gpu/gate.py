@@ -42,6 +42,34 @@ def events(folder):
     return [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
 
 
+def seconds_of_steps(lines):
+    """Where the time of the convolutions went: seconds by step, summed over all cases, each until the case's next step or its end. `lines`
+    are the events of a journal, whose times are whole milliseconds: what is cut off here is added there."""
+    seconds, running = {}, {}
+    for e in lines:
+        case = (e.get("id"), e.get("device"))
+        if e["ev"] not in ("AttemptStarted", "Step", "AttemptFinished") or not (e.get("id") or "").startswith("conv."):
+            continue
+        if case in running:
+            step, since = running.pop(case)
+            seconds[step] = seconds.get(step, 0) + (e["t_ms"] - since) / 1000
+        if e["ev"] != "AttemptFinished":
+            running[case] = (e.get("name", "start"), e["t_ms"])
+    return seconds
+
+
+def bare_line(case):
+    """A convolution of report.json as bare_conv.cc reads it."""
+    p = case["params"]
+    values = lambda name: p["shape." + name] if isinstance(p["shape." + name], list) else [p["shape." + name]]
+    x, w = values("x"), values("w")
+    axes = len(x) - 2
+    spread = [v if len(v) == axes else v * axes for v in (values("pad"), values("stride"), values("dilation"))]
+    words = [case["check"].split(".")[1], p["api"], p["dtype"], p["layout"], p["algo"], axes, *x[:2], w[0], *values("groups"), *x[2:],
+             *w[2:], *sum(spread, [])]
+    return " ".join(map(str, words))
+
+
 def contexts(folder):
     """Workers that held a device: each made one context."""
     return sum(1 for e in events(folder) if e["ev"] == "WorkerStarted" and e.get("device"))

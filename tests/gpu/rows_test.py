@@ -16,6 +16,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 import broken_rows
 import environments
+import gate
 import machine
 import sound_rows
 from machine import Copy, Unavailable
@@ -33,6 +34,27 @@ def finding(slug, severity="error", blame="image", detail=""):
 
 def report(*findings, root=None, case_findings=()):
     return {"root_cause": root, "findings": list(findings), "cases": [{"findings": list(case_findings)}]}
+
+
+class WhereTheTimeGoes(unittest.TestCase):
+    def test_a_case_becomes_a_line_of_the_bare_program(self):
+        params = {"api": "graph", "dtype": "float16", "layout": "nhwc", "algo": "auto", "shape": "s", "shape.x": [2, 8, 5, 6], "shape.w":
+                  [4, 2, 3, 1], "shape.pad": [1], "shape.stride": [2, 1], "shape.dilation": [1], "shape.groups": 4, "shape.pad_after": [-1]}
+        self.assertEqual(gate.bare_line({"check": "conv.backward_data", "params": params}),
+                         "backward_data graph float16 nhwc auto 2 2 8 4 4 5 6 3 1 1 1 2 1 1 1")
+
+    def test_steps_last_until_the_next_one_or_the_end_of_their_case(self):
+        lines = [
+            {"ev": "AttemptStarted", "t_ms": 0, "id": "driver.load[]"},
+            {"ev": "AttemptStarted", "t_ms": 10, "id": "conv.forward[a]", "device": "gpu0"},
+            {"ev": "Step", "t_ms": 12, "id": "conv.forward[a]", "device": "gpu0", "name": "upload"},
+            {"ev": "AttemptStarted", "t_ms": 13, "id": "conv.forward[a]", "device": "gpu1"},
+            {"ev": "Step", "t_ms": 17, "id": "conv.forward[a]", "device": "gpu0", "name": "compare"},
+            {"ev": "AttemptFinished", "t_ms": 37, "id": "conv.forward[a]", "device": "gpu0"},
+            {"ev": "CaseFinished", "t_ms": 99, "id": "conv.forward[a]", "device": "gpu0"},
+            {"ev": "AttemptFinished", "t_ms": 14, "id": "conv.forward[a]", "device": "gpu1"},
+            {"ev": "RunFinished", "t_ms": 100}]
+        self.assertEqual(gate.seconds_of_steps(lines), {"start": 0.003, "upload": 0.005, "compare": 0.02})
 
 
 class Tables(unittest.TestCase):

@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "common/numeric/parallel.h"
 #include "conv/operation.h"
 #include "conv/recipe.h"
-#include "conv/reference.h"
+#include "conv/reference_ahead.h"
+#include "conv/reference_rows.h"
 #include "conv_shapes.h"
 
 namespace cudnn_ci {
@@ -92,12 +92,53 @@ TEST(ReferenceTest, EqualsTheDefinitionWhenSpreadOverThreadsAndImages) {
   const ConvShape shapes[] = {Shape({19, 24, 9, 7}, {20, 24, 3, 3}, {1}, {1}),
                               Shape({3, 32, 41, 37}, {24, 8, 5, 3}, {2, 1}, {2, 3}, {1}, 4),
                               Shape({1, 3, 80, 80}, {24, 3, 7, 7}, {3}, {2}),
-                              Shape({5, 200, 11, 11}, {19, 200, 1, 1}, {0}, {2})};
+                              Shape({5, 200, 11, 11}, {19, 200, 1, 1}, {0}, {2}),
+                              Shape({1, 100, 9, 9}, {12, 100, 3, 3}, {1}),  // one image for many threads
+                              Shape({2, 68, 5, 5}, {16, 34, 2, 3}, {1}, {1}, {1}, 2)};
   for (const ConvShape& shape : shapes)
     for (const Operation operation : kOperations) {
       const Reference r = MakeReference({operation, shape}, RecipeOf(operation));
       EXPECT_EQ(r.y, Naive(r)) << r.problem.Text();
     }
+}
+
+// Around the width of a register, where a loop over whole ones ends and the rest begins.
+TEST(ReferenceTest, RowsAreAddedToTheLastElementAndNotBeyond) {
+  std::mt19937 random(7);
+  std::vector<Element> source(1000);
+  for (Element& v : source) v = static_cast<Element>(random());
+  for (std::int64_t count = 0; count < 140; ++count) {
+    std::vector<std::int64_t> rows(2 * kRowsAtOnce);
+    for (std::int64_t& row : rows) row = static_cast<std::int64_t>(random() % 800);
+    std::vector<Element> added(200, 5), taken(200, 5), scaled(200, 5), right(200, 5), less(200, 5),
+        times(200, 5);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      for (const std::int64_t row : rows) {
+        right[i] = static_cast<Element>(right[i] + source[static_cast<std::size_t>(row) + i]);
+        less[i] = static_cast<Element>(less[i] - source[static_cast<std::size_t>(row) + i]);
+      }
+      times[i] = static_cast<Element>(5 + 65533u * source[i + 1]);
+    }
+    AddRows(source.data(), rows, added.data(), count);
+    SubtractRows(source.data(), rows, taken.data(), count);
+    AddScaled(65533, source.data() + 1, scaled.data(), count);
+    ASSERT_EQ(added, right) << count;
+    ASSERT_EQ(taken, less) << count;
+    ASSERT_EQ(scaled, times) << count;
+  }
+}
+
+TEST(ReferenceTest, WhatWasMadeAheadIsWhatIsAskedFor) {
+  const Problem problem = {Operation::kForward, Shape({2, 9, 11, 13}, {5, 9, 3, 3})};
+  std::shared_ptr<const Reference> asked;
+  {
+    const ReferenceAhead ahead(problem, Recipe());
+    asked = ReferenceOf(problem, Recipe());
+  }
+  EXPECT_EQ(asked->y, Naive(*asked));
+  EXPECT_EQ(ReferenceOf(problem, Recipe()), asked) << "it is made once";
+  // A guess that does not fit the operation is nobody's fault.
+  { const ReferenceAhead wrong({Operation::kBackwardData, problem.shape}, Recipe()); }
 }
 
 TEST(ReferenceTest, TwoScalesAreTwoResults) {
@@ -333,21 +374,6 @@ TEST(ShapeTest, RefusesMoreElementsThanDescriptorsCount) {
 TEST(ShapeTest, SaysAllThatIsWrongWithTheLists) {
   EXPECT_THAT(ProblemsOf({{1, 0, 4, 4}, {8, 0, 3, 3}, {-1}, {1}, {1}, 1}),
               testing::ElementsAre(HasSubstr("x needs"), HasSubstr("w needs"), HasSubstr("pad needs")));
-}
-
-TEST(ParallelForTest, CoversEveryItemOnceAndPassesExceptionsOn) {
-  std::vector<int> seen(1000);
-  ParallelFor(
-      1000, 7,
-      [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) ++seen[static_cast<std::size_t>(i)];
-      },
-      8);
-  EXPECT_THAT(seen, testing::Each(1));
-  const auto fail = [](std::int64_t begin, std::int64_t) {
-    if (begin == 500) throw std::runtime_error("at 500");
-  };
-  EXPECT_THAT([&] { ParallelFor(1000, 1, fail, 8); }, ThrowsMessage<std::runtime_error>(HasSubstr("at 500")));
 }
 
 }  // namespace

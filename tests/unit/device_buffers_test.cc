@@ -10,6 +10,7 @@
 #include <random>
 
 #include "common/numeric/fill.h"
+#include "common/session.h"
 
 namespace cudnn_ci {
 namespace {
@@ -99,6 +100,30 @@ TEST_F(DeviceBuffersTest, BuffersAreAlignedAndApart) {
   std::vector<BufferSpec> specs = Specs(0);
   ASSERT_EQ(buffers_.Reserve(specs), CUDA_SUCCESS);
   EXPECT_EQ(buffers_.Pointer(3), nullptr) << "an empty one has no address";
+}
+
+// Pinned where the driver gives such pages, and a plain buffer where it does not.
+TEST_F(DeviceBuffersTest, HostBuffersArePinnedWhereTheyCanBeAndOnlyGrow) {
+  HostBuffer buffer(driver_);
+  unsigned char* first = buffer.Get(1000);
+  EXPECT_TRUE(buffer.pinned());
+  EXPECT_EQ(buffer.Get(2000), first);
+  std::memset(buffer.Get(std::size_t{20} << 20), 1, std::size_t{20} << 20);
+  EXPECT_TRUE(buffer.pinned());
+  buffer.Get(std::size_t{300} << 20)[0] = 1;
+  EXPECT_FALSE(buffer.pinned()) << "too much of a host's memory to be pinned";
+  buffer.Trim(0);
+  EXPECT_NE(buffer.Get(1), nullptr);
+  EXPECT_TRUE(buffer.pinned());
+  setenv("FAKE_NO_PINNED", "1", 1);
+  HostBuffer refused(driver_);
+  std::memset(refused.Get(1000), 1, 1000);
+  EXPECT_FALSE(refused.pinned());
+  unsetenv("FAKE_NO_PINNED");
+  const DriverApi none{};  // a driver without the function
+  HostBuffer plain(none);
+  std::memset(plain.Get(1000), 1, 1000);
+  EXPECT_FALSE(plain.pinned());
 }
 
 }  // namespace
