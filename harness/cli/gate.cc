@@ -338,6 +338,7 @@ bool Gate::Run() {
   r.facts = session_.discovery().facts;
   r.subjects = matrix_.subjects;
   r.devices = devices_;
+  r.other_devices = session_.OtherDevices(devices_);
   RunnerCallbacks callbacks;
   callbacks.emit = [this](const EventBody& body) { Emit(body); };
   callbacks.tick = [this] {

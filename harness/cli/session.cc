@@ -213,11 +213,17 @@ Result<std::vector<DeviceInfo>> Session::SelectDevices() const {
   return Error{"--device " + options_.device + ": no such GPU; visible are " + Join(known, ", ")};
 }
 
+std::vector<DeviceInfo> Session::OtherDevices(const std::vector<DeviceInfo>& used) const {
+  std::vector<DeviceInfo> out = VisibleDevices();
+  std::erase_if(out,
+                [&](const DeviceInfo& d) { return std::find(used.begin(), used.end(), d) != used.end(); });
+  return out;
+}
+
 std::vector<std::string> Session::UnusedDevices(const std::vector<DeviceInfo>& used) const {
   std::vector<std::string> out;
-  for (const DeviceInfo& d : VisibleDevices())
-    if (std::find(used.begin(), used.end(), d) == used.end())
-      out.push_back(d.name + " (" + d.model + ") is visible and was not used; --device all judges every GPU");
+  for (const DeviceInfo& d : OtherDevices(used))
+    out.push_back(d.name + " (" + d.model + ") is visible and was not used; --device all judges every GPU");
   return out;
 }
 

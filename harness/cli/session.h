@@ -69,7 +69,9 @@ class Session {
 
   // The GPUs of the run by --device; a nominal gpu0 is not among them.
   Result<std::vector<DeviceInfo>> SelectDevices() const;
-  // The visible GPUs that --device leaves out, as sentences for `not gated`.
+  // The visible GPUs that --device leaves out.
+  std::vector<DeviceInfo> OtherDevices(const std::vector<DeviceInfo>& used) const;
+  // The same, as sentences for `not gated`.
   std::vector<std::string> UnusedDevices(const std::vector<DeviceInfo>& used) const;
   // The copies of cuDNN that no subject uses, as sentences for `not gated`.
   std::vector<std::string> UnusedCopies() const;

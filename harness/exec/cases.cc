@@ -73,11 +73,19 @@ NextAttempt Cases::NextOf(size_t i) const {
   if (it == histories_.end()) return {};
   const History& h = it->second;
   AttemptMode mode = AttemptMode::kAlone;
-  if (h.suspicion && !h.decisive)
+  if (h.elsewhere)
+    mode = AttemptMode::kElsewhere;
+  else if (h.suspicion && !h.decisive)
     mode = AttemptMode::kConfirm;
   else if (h.retries > 0)
     mode = AttemptMode::kRetry;
   return {h.attempts + 1, mode, h.skip_steps};
+}
+
+void Cases::CountElsewhere(const AttemptResult& result) {
+  History& history = histories_[result.case_index];
+  ++history.attempts;
+  history.seconds += result.seconds;
 }
 
 CaseFinished Cases::Take(size_t i, Outcome outcome) {

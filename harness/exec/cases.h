@@ -52,6 +52,10 @@ class Cases {
   const Outcome* KnownOutcome(size_t case_index);
   // The attempt after those that were judged.
   NextAttempt NextOf(size_t case_index) const;
+  // Its next attempt is on another GPU, whose answer is no result of the case.
+  void AskElsewhere(size_t case_index) { histories_[case_index].elsewhere = true; }
+  // Such an attempt has ended; it counts as one, and its time.
+  void CountElsewhere(const AttemptResult& result);
   // The case is final: its record is handed out and forgotten.
   CaseFinished Take(size_t case_index, Outcome outcome);
 
@@ -69,6 +73,7 @@ class Cases {
     std::optional<Bad> decisive;          // the first bad result that counts
     std::vector<Flag> flags;
     bool beside = false;  // the shared attempt may have shared its device
+    bool elsewhere = false;
     void Add(Flag flag);
   };
 

@@ -15,7 +15,7 @@ constexpr size_t kRunsAhead = 16;  // hides the round trip; more would only leng
 }  // namespace
 
 Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOptions& options, Pool* pool,
-                       Scheduler* scheduler, DeviceTable* devices, Cases* cases,
+                       Scheduler* scheduler, DeviceTable* devices, Cases* cases, SecondOpinions* opinions,
                        std::function<void(const EventBody&)> emit)
     : plan_(plan),
       catalog_(catalog),
@@ -24,6 +24,7 @@ Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOpt
       scheduler_(scheduler),
       devices_(devices),
       cases_(cases),
+      opinions_(opinions),
       emit_(std::move(emit)),
       host_has_room_(pool->MemoryRoom() >= options.beside_host_bytes) {
   for (size_t i = 0; i < plan.cases.size(); ++i)
@@ -47,6 +48,7 @@ void Dispatcher::Dispatch(bool stopping) {
   DispatchCanaries(stopping);
   if (stopping) return EndIdle();
   for (Lane* lane : scheduler_->ReadyLanes()) DispatchLane(lane);
+  DispatchElsewhere();
   Prepare();
   if (scheduler_->open() == 0) EndIdle();
 }
@@ -161,9 +163,7 @@ WorkerCommand Dispatcher::Command(const Lane* lane, const Seat& seat) const {
   if (command.plugins.empty() && !catalog_.plugins.empty())
     command.plugins.push_back(catalog_.plugins.front().path);
   // One visible device, by UUID: cuInit takes five times as long with four of them visible.
-  std::vector<std::string> uuids;
-  for (const DeviceInfo& d : options_.devices)
-    if (!d.uuid.empty() && (d.name == seat.device || seat.device == "*")) uuids.push_back(d.uuid);
+  const std::vector<std::string> uuids = UuidsOf(seat.device);
   const bool hide = lane && lane->hide_devices && !one_process;
   command.env = WorkerEnvironment(SubjectOf(lane), hide || !uuids.empty() ? &uuids : nullptr);
   command.inherit_output = one_process;
@@ -179,8 +179,8 @@ void Dispatcher::Configure(const Seat& seat) {
     c.subject_spec = subject->spec;
     c.subject_folders = FoldersOf(*subject);
   }
-  for (const DeviceInfo& d : options_.devices)
-    if (d.name == seat.device) c.device_uuid = d.uuid;
+  const std::vector<std::string> uuids = UuidsOf(seat.device);
+  if (seat.device != "*" && !uuids.empty()) c.device_uuid = uuids[0];
   c.scratch_dir = pool_->Scratch(*seat.worker).path();
   const auto facts = options_.facts.by_subject.find(c.subject_name);
   const bool known = facts != options_.facts.by_subject.end();
@@ -229,7 +229,8 @@ Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::option
       if (one_process || plugins.count(p.name))
         for (const FindingInfo& f : p.findings)
           if (f.slug == slug) return &f;
-    return nullptr;
+    // The one finding of the harness that a check may report.
+    return slug == kGpuComputesWrong ? FindHarnessFinding(slug) : nullptr;
   };
   const bool shared = !alone_case && lane && lane->shared;
   auto owned = std::make_unique<CaseWorker>(shared, limits, declared);
@@ -259,6 +260,7 @@ Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::option
     return taken;
   }
   if (alone_case) taken->reserved = AssignmentOf(*alone_case, false);
+  if (alone_case && opinions_->IsWaiting(*alone_case)) taken->elsewhere = alone_case;
   if (devices_->NeedsCanary(taken->device)) {
     BeginWithCanary(taken);
   } else {

@@ -17,6 +17,7 @@
 #include "exec/pool.h"
 #include "exec/runner_options.h"
 #include "exec/scheduler.h"
+#include "exec/second_opinions.h"
 
 namespace cudnn_ci {
 
@@ -30,13 +31,14 @@ struct Seat {
   bool early = false;                  // warms up before its turn, without the device's lease
   std::optional<size_t> prepared;      // the case that it was started for early, in a process of its own
   std::optional<Assignment> reserved;  // waits for the canary
+  std::optional<size_t> elsewhere;     // the case of another GPU that it asks this one about
   int64_t baseline_rss = 0;            // bytes, once warm; 0: not measured yet
 };
 
 class Dispatcher {
  public:
   Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOptions& options, Pool* pool,
-             Scheduler* scheduler, DeviceTable* devices, Cases* cases,
+             Scheduler* scheduler, DeviceTable* devices, Cases* cases, SecondOpinions* opinions,
              std::function<void(const EventBody&)> emit);
 
   // Workers that warm up before their turn, the first of each device; before the first Dispatch.
@@ -60,6 +62,8 @@ class Dispatcher {
  private:
   void DispatchCanaries(bool stopping);
   void DispatchLane(Lane* lane);
+  void DispatchElsewhere();
+  std::vector<std::string> UuidsOf(const std::string& device) const;
   void EndIdle();
   Seat* StartWorker(Lane* lane, const std::string& device, std::optional<size_t> alone_case, bool early);
   WorkerCommand Command(const Lane* lane, const Seat& seat) const;
@@ -95,6 +99,7 @@ class Dispatcher {
   Scheduler* const scheduler_;
   DeviceTable* const devices_;
   Cases* const cases_;
+  SecondOpinions* const opinions_;
   const std::function<void(const EventBody&)> emit_;
   std::vector<size_t> preparable_;  // cases that may be prepared, in plan order
   std::set<size_t> prepared_once_;  // of these the ones that a process was started for

@@ -20,14 +20,13 @@ constexpr int64_t kGrowthBytes = int64_t{2} << 30;
 constexpr int64_t kWarmCases = 8;                        // until its size is taken, and between looks at it
 constexpr int64_t kDriversOwnMemory = int64_t{2} << 30;  // an idle device shows up to about 1 GiB in use
 
-// Whether it takes a canary to know whose fault it is. That of an abandoned process is known.
-bool SuspectsDevice(const AttemptResult& r) {
+}  // namespace
+
+bool Runner::SuspectsDevice(const AttemptResult& r) {
   const auto* e = std::get_if<Errored>(&r.outcome);
   return r.context_broken || (e && e->kind != ErrorKind::kCancelled && e->kind != ErrorKind::kPluginLoad &&
                               e->kind != ErrorKind::kDeviceLost && e->kind != ErrorKind::kAbandoned);
 }
-
-}  // namespace
 
 Runner::Runner(const Plan& plan, const Catalog& catalog, RunnerOptions options, const Summary& summary,
                RunnerCallbacks callbacks, ProcessControl* control, int signal_fd)
@@ -38,9 +37,10 @@ Runner::Runner(const Plan& plan, const Catalog& catalog, RunnerOptions options, 
       scheduler_(plan, options_.isolation),
       devices_(options_.devices, options_.isolation != Isolation::kNone),
       cases_(plan, summary, options_.retries, options_.isolation == Isolation::kShared),
+      opinions_(plan, summary, AskableDevices(options_)),
       attachments_(options_.output_dir),
       pool_(control, signal_fd, options_.scratch_dir, this, options_.max_descendants),
-      dispatcher_(plan, catalog, options_, &pool_, &scheduler_, &devices_, &cases_,
+      dispatcher_(plan, catalog, options_, &pool_, &scheduler_, &devices_, &cases_, &opinions_,
                   [this](const EventBody& body) { Emit(body); }) {}
 
 int Runner::Run() {
@@ -53,6 +53,7 @@ int Runner::Run() {
   dispatcher_.StartEarly();
   while (Step()) {
   }
+  EndWaiting();
   pool_.Sweep();
   EmitBlocked(scheduler_.SettleBlocked());
   return signal_;
@@ -147,6 +148,7 @@ void Runner::OnAttemptEnded(const Seat& seat, AttemptResult result) {
                        result.output, result.evidence});
   if (scheduler_.IsSettled(i)) return;  // its device was lost meanwhile
   result.beside = devices_.HadCompany(seat.device);
+  if (result.mode == AttemptMode::kElsewhere) return OnSecondOpinion(seat, result);
   const auto* errored = std::get_if<Errored>(&result.outcome);
   if (cancelled_ && errored && errored->kind == ErrorKind::kCancelled) {
     std::vector<Finding> extra;
@@ -173,7 +175,8 @@ void Runner::OnAttemptEnded(const Seat& seat, AttemptResult result) {
 void Runner::Decide(const AttemptResult& result) {
   const size_t i = result.case_index;
   Decision decision = cases_.Judge(result);
-  if (decision.next == Next::kFinal) return Finalize(i, std::move(decision.outcome), decision.findings);
+  if (decision.next == Next::kFinal)
+    return Conclude(i, std::move(decision.outcome), std::move(decision.findings));
   // The run is over: what was to be looked at again counts as it stands.
   if (cancelled_) return Finalize(i, result.outcome, {});
   scheduler_.Requeue(i, true);
@@ -192,6 +195,7 @@ Finding Runner::BlameForMemory(const Case& c, Finding finding, const Skipped& sk
 
 void Runner::Finalize(size_t i, Outcome outcome, const std::vector<Finding>& extra) {
   const Case& c = plan_.cases[i];
+  if (opinions_.IsWaiting(i)) opinions_.Take(i);
   const bool good = IsGood(c.planned, outcome);
   for (const Finding& f : extra) Emit(FindingReported{c.planned.ref, f});
   const CaseRecord* record = good ? nullptr : summary_.Find(c.planned.ref);
@@ -219,7 +223,7 @@ void Runner::SettleKnown() {
     while (!lane->alone.empty()) {
       const Outcome* known = cases_.KnownOutcome(lane->alone.front());
       if (!known) break;
-      Finalize(scheduler_.Take(lane, true), Outcome(*known), {});
+      Conclude(scheduler_.Take(lane, true), Outcome(*known), {});
     }
 }
 
@@ -263,6 +267,9 @@ void Runner::LoseDevice(const std::string& device, const std::string& reason) {
 void Runner::OnEnded(Worker* worker, const ExitStatus& status) {
   const Seat seat = dispatcher_.Leave(worker->id());
   Emit(WorkerEnded{worker->id(), ToString(status), worker->retire_reason()});
+  // It never came to be asked.
+  if (seat.elsewhere && opinions_.IsWaiting(*seat.elsewhere))
+    return Finalize(*seat.elsewhere, opinions_.Take(*seat.elsewhere), {});
   if (seat.reserved && !cancelled_ && !scheduler_.IsSettled(seat.reserved->case_index))
     scheduler_.Requeue(seat.reserved->case_index, true);  // it never began
   if (seat.worker->ended_badly() && !cancelled_) OnBadEnd(seat, status);
@@ -281,7 +288,9 @@ void Runner::OnBadEnd(const Seat& seat, const ExitStatus& status) {
                                         " ended with " + ToString(status) +
                                         (last ? " after its last case, " + DisplayId(last->ref) : "") +
                                         (conviction ? ": " + conviction->detail : ""))});
-  if (last && !stop_dispatch_) scheduler_.Requeue(last->case_index, true);
+  // One that waits for another GPU's word has failed already, and alone.
+  if (last && !stop_dispatch_ && !opinions_.IsWaiting(last->case_index))
+    scheduler_.Requeue(last->case_index, true);
 }
 
 }  // namespace cudnn_ci

@@ -14,6 +14,7 @@
 #include "exec/pool.h"
 #include "exec/runner_options.h"
 #include "exec/scheduler.h"
+#include "exec/second_opinions.h"
 #include "model/plan.h"
 #include "model/summary.h"
 
@@ -40,12 +41,17 @@ class Runner : private PoolClient {
   void OnEnded(Worker* worker, const ExitStatus& status) override;
   void OnSignal(int signal) override;
 
+  // Whether it takes a canary to know whose fault it is. That of an abandoned process is known.
+  static bool SuspectsDevice(const AttemptResult& r);
   bool Step();
   void Cancel(CancelReason reason, int signal);
   void OnAttemptEnded(const Seat& seat, AttemptResult result);
   void OnCanary(Seat* seat, const CanaryResult& result);
   void OnBadEnd(const Seat& seat, const ExitStatus& status);
   void Decide(const AttemptResult& result);
+  void Conclude(size_t case_index, Outcome outcome, std::vector<Finding> findings);
+  void OnSecondOpinion(const Seat& seat, const AttemptResult& there);
+  void EndWaiting();
   void Finalize(size_t case_index, Outcome outcome, const std::vector<Finding>& extra);
   void Emit(const EventBody& body) { callbacks_.emit(body); }
   void EmitBlocked(const std::vector<Scheduler::Settled>& blocked);
@@ -61,6 +67,7 @@ class Runner : private PoolClient {
   Scheduler scheduler_;
   DeviceTable devices_;
   Cases cases_;
+  SecondOpinions opinions_;
   Attachments attachments_;
   Pool pool_;
   Dispatcher dispatcher_;

@@ -32,7 +32,12 @@ struct RunnerOptions {
   Facts facts;
   std::vector<SubjectInfo> subjects;
   std::vector<DeviceInfo> devices;  // with empty uuid: nominal, nothing to test
+  // Visible GPUs that the run does not judge: they may be asked for a second opinion.
+  std::vector<DeviceInfo> other_devices;
 };
+
+// All that may be asked for a second opinion; none where one process does everything.
+std::vector<DeviceInfo> AskableDevices(const RunnerOptions& options);
 
 }  // namespace cudnn_ci
 

@@ -39,8 +39,9 @@ struct CheckInfo {
   Layer layer = Layer::kOther;
   Devices devices = Devices::kNone;
   bool shareable = false, per_subject = false, disturbs = false, pooled = false;
-  bool validates = false;  // its plugin judges the parameters of a case while the plan is made
-  double timeout_s = 0;    // 0: the matrix's default
+  bool second_opinion = false;  // a failure is repeated on another GPU: it may be the first one's
+  bool validates = false;       // its plugin judges the parameters of a case while the plan is made
+  double timeout_s = 0;         // 0: the matrix's default
   std::vector<ParamInfo> params;
   std::vector<std::string> prerequisites;  // full check names
   std::vector<std::string> judges;         // promises of the contract it is red for: "image.cudnn"

@@ -148,8 +148,10 @@ struct WorkerEnded {
 };
 
 // How an attempt runs. Only passes and allowed skips may come from a shared worker.
-enum class AttemptMode { kAlone, kShared, kConfirm, kRetry };
-const char* Name(AttemptMode mode);  // "alone", "shared", "confirm", "retry"
+// kElsewhere is on another GPU than the case's: it tells whose fault a failure is, and is never the case's
+// outcome.
+enum class AttemptMode { kAlone, kShared, kConfirm, kRetry, kElsewhere };
+const char* Name(AttemptMode mode);  // "alone", "shared", "confirm", "retry", "elsewhere"
 bool Parse(const std::string& name, AttemptMode* out);
 
 struct AttemptStarted {

@@ -64,6 +64,13 @@ constexpr Declaration kDeclarations[] = {
      "Runner owner: look for Xid messages in the kernel log, drain the machine and reset the GPU; run the "
      "job "
      "elsewhere meanwhile."},
+    {kGpuComputesWrong, kError, Blame::kRunner,
+     "the GPU gives wrong answers that another one does not, or not the same answer twice",
+     "Runner owner: take the GPU out and run its vendor's diagnosis (dcgmi diag -r 3; nvidia-smi -q -d ECC, "
+     "ROW_REMAPPER; Xid messages in the kernel log); the detail has element, bits and counts. Run the job "
+     "elsewhere meanwhile."},
+    {kFailsOnAnotherGpu, kError, Blame::kImage, "the case fails on a second GPU of the same model, too",
+     "Image owner: two GPUs agree, so that neither is to blame; look at what the case itself found."},
     {"abandoned", kError, Blame::kRunner, "a process could not be killed: it hangs in the driver",
      "Runner owner: the machine needs a driver reload or a reboot; run the job elsewhere meanwhile."},
     {"killed-from-outside", kError, Blame::kUndetermined, "the check's process was killed by somebody else",

@@ -43,6 +43,11 @@ struct Finding {
 // A finding as declared in `info`, with the detail of this occurrence.
 Finding MakeFinding(const FindingInfo& info, std::string detail);
 
+// The two that say what a second opinion was. A check that asks for one may report the first itself, where it
+// has seen the GPU give different answers.
+inline constexpr char kGpuComputesWrong[] = "gpu-computes-wrong";
+inline constexpr char kFailsOnAnotherGpu[] = "fails-on-another-gpu";
+
 // Findings the harness itself reports (crashed, timed-out, plugin-load, ...).
 const std::vector<FindingInfo>& HarnessFindings();
 const FindingInfo* FindHarnessFinding(const std::string& slug);

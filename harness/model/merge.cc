@@ -53,6 +53,8 @@ std::string WhyNotShards(const std::vector<Part>& parts) {
   // The first need not be the one that differs from another only where it tells nothing itself.
   for (size_t i = 1; i < parts.size(); ++i)
     if (std::string why = WhyNotOfOneRun(parts[i - 1], parts[i]); !why.empty()) return why;
+  for (const Part& part : parts)
+    if (std::string why = WhyNotOfOneRun(FirstPlanned(parts), part); !why.empty()) return why;
   return "";
 }
 
@@ -150,6 +152,14 @@ std::vector<Finding> MissingShards(const std::vector<Part>& parts) {
   std::vector<Finding> findings = AbsentShards(parts);
   const int count = parts[0].run().shard_count;
   for (const Part& part : parts) {
+    if (!part.planned()) {
+      const std::optional<RunCancelled>& cancelled = part.summary.cancelled;
+      findings.push_back(HarnessFinding("part-missing", ShardText(part.run().shard_index, count) + " (" +
+                                                            part.name() + ", on " + part.run().hostname +
+                                                            ") ended before it had a plan" +
+                                                            (cancelled ? ": " + TextOf(*cancelled) : "")));
+      continue;
+    }
     if (part.summary.finished) continue;
     int64_t open = 0;
     for (const CaseRecord& record : part.summary.cases) open += record.finished ? 0 : 1;
@@ -231,7 +241,7 @@ Result<std::vector<Event>> MergeShards(const std::vector<RecordedRun>& shards) {
 
   Merged merged;
   merged.Add(0, Introduce(parts));
-  for (const Waiver& waiver : parts[0].summary.waivers) merged.Add(0, WaiverDeclared{waiver});
+  for (const Waiver& waiver : FirstPlanned(parts).summary.waivers) merged.Add(0, WaiverDeclared{waiver});
   for (const Finding& finding : MissingShards(parts)) merged.Add(0, FindingReported{{}, finding});
   for (const Part& part : parts) merged.AddAboutRun(part, "");
   for (const auto& [place, copies] : *plan) merged.Add(0, copies.planned);

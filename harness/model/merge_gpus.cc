@@ -201,7 +201,7 @@ Result<std::vector<Event>> MergeGpus(const std::vector<RecordedRun>& runs,
   Merged merged;
   const RunStarted run = Introduce(parts, *by_type, types);
   merged.Add(0, run);
-  for (const Waiver& waiver : parts[0].summary.waivers) merged.Add(0, WaiverDeclared{waiver});
+  for (const Waiver& waiver : FirstPlanned(parts).summary.waivers) merged.Add(0, WaiverDeclared{waiver});
   bool all_there = true;
   for (const RunPart& part : run.parts) {
     if (part.verdict != "missing") continue;
@@ -211,7 +211,7 @@ Result<std::vector<Event>> MergeGpus(const std::vector<RecordedRun>& runs,
                                                                      ", which --require names")});
   }
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (!parts[i].summary.finished)
+    if (!parts[i].summary.finished || !parts[i].planned())
       merged.Add(0, FindingReported{
                         {},
                         HarnessFinding("part-missing", "the run on " + (*by_type)[i].first + " (" +

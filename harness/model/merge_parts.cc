@@ -120,6 +120,11 @@ Result<std::vector<Part>> FoldParts(const std::vector<RecordedRun>& recorded) {
   return parts;
 }
 
+const Part& FirstPlanned(const std::vector<Part>& parts) {
+  const auto found = std::find_if(parts.begin(), parts.end(), [](const Part& p) { return p.planned(); });
+  return found == parts.end() ? parts[0] : *found;
+}
+
 std::string WhyNotOfOneImage(const Part& a, const Part& b) {
   const RunStarted &x = a.run(), &y = b.run();
   const std::string both = a.name() + " and " + b.name() + " ";
@@ -128,11 +133,12 @@ std::string WhyNotOfOneImage(const Part& a, const Part& b) {
   if (x.matrix_sha256 != y.matrix_sha256)
     return both + "are of different matrices: " + MatrixText(x) + " and " + MatrixText(y);
   if (x.image != y.image) return both + "judged different images: " + x.image + " and " + y.image;
-  if (PluginFiles(x) != PluginFiles(y)) return both + "were made with different plugins";
+  const bool planned = a.planned() && b.planned();
+  if (planned && PluginFiles(x) != PluginFiles(y)) return both + "were made with different plugins";
   if (x.compatibility.sha256 != y.compatibility.sha256)
     return both + "were judged by different tables of version facts: sha256 " +
            x.compatibility.sha256.substr(0, 16) + " and " + y.compatibility.sha256.substr(0, 16);
-  if (SubjectNames(x) != SubjectNames(y)) return both + "have different subjects";
+  if (planned && SubjectNames(x) != SubjectNames(y)) return both + "have different subjects";
   const std::string fact = DifferentImageFact(a, b);
   return fact.empty() ? "" : both + fact;
 }
@@ -162,7 +168,7 @@ std::string WhyNotOfOneRun(const Part& a, const Part& b) {
     return both + "are of different plans: sha256 " + p->plan_sha256.substr(0, 16) + " and " +
            q->plan_sha256.substr(0, 16);
   const std::string one = PartialWithoutShard(a.run()), other = PartialWithoutShard(b.run());
-  if (one != other)
+  if (a.planned() && b.planned() && one != other)
     return both + "are of different plans: " + (one.empty() ? "the whole" : one) + " and " +
            (other.empty() ? "the whole" : other);
   const std::vector<DeviceInfo>&of_a = a.run().devices, &of_b = b.run().devices;
@@ -196,7 +202,7 @@ RunPart MissingPart(const std::string& name) {
 }
 
 RunStarted CommonIntroduction(const std::vector<Part>& parts) {
-  RunStarted run = parts[0].run();
+  RunStarted run = FirstPlanned(parts).run();
   std::vector<std::string> ids, hosts;
   for (const Part& part : parts) {
     const RunStarted& other = part.run();
@@ -282,7 +288,7 @@ void Merged::Finish(const std::vector<Part>& parts, bool all_there) {
   for (const Finding& finding : ClosingFindings(summary())) Add(0, FindingReported{{}, finding});
   double seconds = 0;
   for (const Part& part : parts) {
-    if (!part.summary.finished) all_there = false;
+    if (!part.summary.finished || !part.planned()) all_there = false;
     if (part.summary.finished) seconds = std::max(seconds, part.summary.finished->seconds);
   }
   if (all_there) Add(static_cast<int64_t>(seconds * 1000), RunFinished{seconds});

@@ -16,7 +16,12 @@ struct Part {
   Summary summary;
   const RunStarted& run() const { return *summary.run; }
   const std::string& name() const { return recorded->name; }
+  // Whether it came as far as a plan: before that it knows neither plugins nor subjects nor GPUs.
+  bool planned() const { return summary.plan_end.has_value() || !summary.cases.empty(); }
 };
+
+// The first that came as far as a plan: what it says of itself is whole. Where none did, the first.
+const Part& FirstPlanned(const std::vector<Part>& parts);
 
 // Folds each; an error for a record that does not tell which run it is of.
 Result<std::vector<Part>> FoldParts(const std::vector<RecordedRun>& recorded);

@@ -26,6 +26,8 @@ struct Case {
   // The process that runs it may have initialised the driver before its turn comes: pooled by its check, on
   // the first device, and not of those that judge the driver itself.
   bool prepared = false;
+  // A failure may be the GPU's: it is repeated on another one (CCI_CHECK_SECOND_OPINION).
+  bool second_opinion = false;
   std::vector<size_t> prerequisites;  // indices into Plan::cases, all smaller than this case's own
   // Settled by the plan itself: the plugin would not load, it disturbs others without --disturb, ...
   std::optional<Outcome> settled;

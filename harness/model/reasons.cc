@@ -13,6 +13,11 @@ bool HasFlag(const CaseRecord& record, Flag flag) {
   return std::find(record.flags.begin(), record.flags.end(), flag) != record.flags.end();
 }
 
+bool HasError(const CaseRecord& record, const std::string& slug) {
+  return std::any_of(record.findings.begin(), record.findings.end(),
+                     [&](const Finding& f) { return f.severity == Severity::kError && f.slug == slug; });
+}
+
 Finding FindingOfPass(const CaseRecord& record) {
   if (HasFlag(record, Flag::kOrderDependent)) {
     return HarnessFinding("order-dependent", "failed beside other cases and passed alone");
@@ -44,6 +49,11 @@ std::string DecisiveSlug(const CaseRecord& record) {
     if (errored->kind == ErrorKind::kDeviceLost || errored->kind == ErrorKind::kAbandoned)
       return SlugOf(errored->kind);
   }
+  // What the GPUs say of one another comes before what the case alone looks like: two that fail alike before
+  // one that differs.
+  if (std::holds_alternative<Failed>(record.outcome))
+    for (const char* slug : {kFailsOnAnotherGpu, kGpuComputesWrong})
+      if (HasError(record, slug)) return slug;
   if (HasFlag(record, Flag::kOrderDependent)) return "order-dependent";
   if (HasFlag(record, Flag::kFlaky)) return "flaky";
   return "";

@@ -48,6 +48,12 @@ AttemptRecord* Current(CaseRecord* record) {
   return &record->attempts.back();
 }
 
+// Whether what is told now is of another GPU than the case's own.
+bool IsElsewhere(const CaseRecord& record) {
+  return !record.attempts.empty() && !record.attempts.back().finished &&
+         record.attempts.back().mode == AttemptMode::kElsewhere;
+}
+
 // A waiver holds when every error of a case that ran is covered.
 std::string WaivedBy(const Summary& summary, const CaseRecord& record) {
   if (summary.waivers.empty()) return "";
@@ -97,13 +103,14 @@ void Fold::On(const AttemptStarted& e) {
   attempt.attempt = e.attempt;
   attempt.worker = e.worker;
   attempt.mode = e.mode;
+  if (e.mode == AttemptMode::kElsewhere) return;  // what another GPU did is not how far the case came
   record->measurements.clear();
   record->steps.clear();
 }
 
 void Fold::On(const StepReached& e) {
   CaseRecord* record = Record(e.ref);
-  if (!record) return;
+  if (!record || IsElsewhere(*record)) return;
   if (record->steps.size() == kMaxSteps) record->steps.erase(record->steps.begin());
   record->steps.push_back(e.name);
 }
@@ -130,7 +137,8 @@ void Fold::On(const FindingReported& e) {
 }
 
 void Fold::On(const Measured& e) {
-  if (CaseRecord* record = Record(e.ref)) record->measurements.push_back(e);
+  CaseRecord* record = Record(e.ref);
+  if (record && !IsElsewhere(*record)) record->measurements.push_back(e);
 }
 
 void Fold::On(const Attached& e) {

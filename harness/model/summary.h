@@ -34,9 +34,9 @@ struct CaseRecord {
   std::vector<Flag> flags;
   std::vector<AttemptRecord> attempts;  // none of a case that passed at once and said nothing
   std::vector<Finding> findings;        // of all attempts and of the harness, without repeats
-  std::vector<Measured> measurements;   // of the last attempt
+  std::vector<Measured> measurements;   // of the last attempt on its own GPU
   std::vector<Attached> attachments;
-  std::vector<std::string> steps;  // of the last attempt, at most 64
+  std::vector<std::string> steps;  // of the last attempt on its own GPU, at most 64
   std::string waived_by;           // "OWNER until DATE: REASON"; empty: not waived
 };
 

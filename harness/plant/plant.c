@@ -6,7 +6,7 @@
  *   crash  FUNCTION stores through a null pointer
  *   hang   FUNCTION never returns
  *   wrong  FUNCTION, which is cudnnConvolutionForward, does its work; then the first element of its output, a
- *          float, is 1 too large on the device
+ *          float, is 1 too large on the device; in the algorithm that is asked for first, as a library errs
  * MARK is a file to which a byte is appended each time the fault has really struck. Without the variable, and
  * for every other function, all is as without this library. C99, and nothing that glibc 2.17 lacks. */
 #include <dlfcn.h>
@@ -84,9 +84,11 @@ static Forward real_forward;
 static int WrongForward(void* handle, const void* alpha, void* x_descriptor, const void* x,
                         void* w_descriptor, const void* w, void* convolution, int algorithm, void* workspace,
                         size_t bytes, const void* beta, void* y_descriptor, void* y) {
+  static int planted = -1;
+  if (planted < 0) planted = algorithm;
   const int status = real_forward(handle, alpha, x_descriptor, x, w_descriptor, w, convolution, algorithm,
                                   workspace, bytes, beta, y_descriptor, y);
-  if (status == kSuccess && AddOne(y)) Mark();
+  if (status == kSuccess && algorithm == planted && AddOne(y)) Mark();
   return status;
 }
 

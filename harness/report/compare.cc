@@ -55,7 +55,8 @@ void AddCase(const std::string& id, const CaseView& before, const CaseView& afte
       c->failing.back().counts = false;  // somebody has accepted it
     }
   } else if (!WasJudged(after.standing)) {
-    if (WasJudged(before.standing)) {
+    // A skip that closes the gate is worse than any that did not, judged before or not.
+    if (WasJudged(before.standing) || (after.skip_not_allowed && !before.skip_not_allowed)) {
       c->skipped.push_back(change);
     } else {
       ++c->unchanged;
@@ -74,6 +75,8 @@ void AddCases(const RunView& before, const RunView& after, Comparison* c) {
       AddCase(id, old->second, view, c);
     } else if (view.standing == Standing::kFailed) {
       c->failing.push_back({id, "not in the plan", StandingText(view), view.required});
+    } else if (view.skip_not_allowed) {
+      c->skipped.push_back({id, "not in the plan", StandingText(view), view.required});
     } else {
       ++c->added;
     }
@@ -83,6 +86,16 @@ void AddCases(const RunView& before, const RunView& after, Comparison* c) {
   for (const auto& [id, view] : before.cases)
     if (after.cases.count(id) == 0 && WasJudged(view.standing))
       c->skipped.push_back({id, StandingText(view), "not in the plan", view.required && same_matrix});
+}
+
+// A lost part, a worker that could not be started: no case shows them.
+void AddRunErrors(const RunView& before, const RunView& after, Comparison* c) {
+  for (const auto& [name, detail] : after.run_errors)
+    if (before.run_errors.count(name) == 0)
+      c->failing.push_back({"(the run)", "no such error", name + ": " + detail, true});
+  for (const auto& [name, detail] : before.run_errors)
+    if (after.run_errors.count(name) == 0)
+      c->fixed.push_back({"(the run)", name + ": " + detail, "no such error", true});
 }
 
 // How many times slower `now` is than `then`; below 1: faster.
@@ -225,6 +238,7 @@ Comparison Compare(const RunView& before, const RunView& after, const std::vecto
   c.verdict_before = VerdictOf(before);
   c.verdict_after = VerdictOf(after);
   AddCases(before, after, &c);
+  AddRunErrors(before, after, &c);
   AddSpeed(before, after, again, &c);
   AddLibraries(before, after, &c);
   const auto counts = [](const std::vector<CaseChange>& changes) {

@@ -70,6 +70,11 @@ bool IsSet(const json& object, const char* key) {
   return child.is_boolean() && child.get<bool>();
 }
 
+// As ReasonLine begins for a skip that closes the gate.
+bool IsNotAllowed(Standing standing, const std::string& reason) {
+  return standing == Standing::kSkipped && reason.compare(0, 13, "not allowed: ") == 0;
+}
+
 void AddLibrary(const std::string& label, const std::string& value, RunView* view) {
   view->libraries.emplace_back(CleanLine(label, 200), value.empty() ? "not found" : CleanLine(value, 400));
 }
@@ -79,6 +84,7 @@ CaseView CaseOf(const json& one) {
   view.reason = CleanLine(Text(one, "reason"));
   view.standing = StandingOf(Text(one, "outcome"), !view.reason.empty(), !Text(one, "waived").empty());
   view.required = !Child(one, "required").is_boolean() || IsSet(one, "required");
+  view.skip_not_allowed = IsNotAllowed(view.standing, view.reason);
   for (const json& m : Child(one, "measurements")) {
     const json& value = Child(m, "value");
     if (value.is_number())
@@ -124,6 +130,10 @@ Result<RunView> FromJson(const std::string& path) {
     view.headline_cause = CauseText(Text(cause, "blame") + "." + Text(cause, "slug"), Text(cause, "detail"));
     view.root_case = CleanLine(Text(cause, "case"), 400);
   }
+  for (const json& finding : Child(report, "findings"))
+    if (Text(finding, "severity") == Name(Severity::kError))
+      view.run_errors.emplace(CleanLine(Text(finding, "blame") + "." + Text(finding, "slug"), 200),
+                              CleanLine(Text(finding, "detail"), 400));
   ReadJudged(Child(report, "judged"), &view);
   for (const json& one : report["cases"])
     view.cases[DisplayId({CleanLine(Text(one, "id"), 4000), CleanLine(Text(one, "device"), 60)})] =
@@ -165,11 +175,15 @@ RunView ViewOf(const Summary& summary) {
                  &view);
     }
   }
+  for (const Finding& finding : summary.run_findings)
+    if (finding.severity == Severity::kError)
+      view.run_errors.emplace(CleanLine(FindingName(finding), 200), CleanLine(finding.detail, 400));
   for (const CaseRecord& record : summary.cases) {
     CaseView& one = view.cases[DisplayId(record.plan.ref)];
     one.reason = ReasonLine(summary, record);
     one.standing = StandingOf(Name(record.outcome), !one.reason.empty(), !record.waived_by.empty());
     one.required = record.plan.required;
+    one.skip_not_allowed = IsNotAllowed(one.standing, one.reason);
     for (const Measured& m : record.measurements) AddSpeed(m.name, m.value, m.unit, m.goal, &one);
   }
   return view;

@@ -26,6 +26,7 @@ struct SpeedView {
 struct CaseView {
   Standing standing = Standing::kNotRun;
   bool required = true;
+  bool skip_not_allowed = false;           // skipped, and its entry does not allow it
   std::string reason;                      // one line; empty for a clean pass
   std::map<std::string, SpeedView> speed;  // measurements of time and of work per time, by name
 };
@@ -43,6 +44,8 @@ struct RunView {
   std::vector<std::string> gpus;  // models
   // What was judged, in order, as (label, value): "toolkit", "cuDNN of system", "cuDNN of system from".
   std::vector<std::pair<std::string, std::string>> libraries;
+  // Errors about the run as a whole, by name ("runner.worker-not-started"), with their first detail.
+  std::map<std::string, std::string> run_errors;
   std::map<std::string, CaseView> cases;  // by name, as people name them: "id", "id@gpu1"
 };
 

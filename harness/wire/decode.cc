@@ -122,6 +122,7 @@ CheckInfo CheckFromJson(const json& j) {
   c.per_subject = Bool(j, "per_subject");
   c.disturbs = Bool(j, "disturbs");
   c.pooled = Bool(j, "pooled");
+  c.second_opinion = Bool(j, "second_opinion");
   c.validates = Bool(j, "validates");
   c.timeout_s = Number(j, "timeout_s");
   c.prerequisites = Texts(j, "requires");

@@ -61,6 +61,7 @@ json CheckToJson(const CheckInfo& c) {
           {"per_subject", c.per_subject},
           {"disturbs", c.disturbs},
           {"pooled", c.pooled},
+          {"second_opinion", c.second_opinion},
           {"validates", c.validates},
           {"timeout_s", c.timeout_s},
           {"params", params},

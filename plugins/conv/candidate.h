@@ -31,6 +31,8 @@ class Candidate {
   virtual std::size_t Prepare() = 0;
   // What the result is judged by; known once it is prepared.
   virtual Arithmetic arithmetic() const = 0;
+  // Whether the library promises the same bits for the same data; known once it is prepared.
+  virtual bool Deterministic() const { return true; }
   // y from a and b; asynchronous.
   virtual void Run(const DevicePointers& memory) = 0;
 };

@@ -20,6 +20,7 @@ struct Convolution {
         .Devices(CCI_DEVICES_ONE)
         .PerSubject()
         .Shareable()
+        .SecondOpinion()
         .Requires("cudnn.init")
         .TimeoutSeconds(60);
     s.Param("api", &Params::api).OneOf({"legacy", "graph"}).Default("legacy").Summary("the API that is used");

@@ -29,6 +29,11 @@ CCI_FINDING(
     "libraries are of one release, then look in the release notes for a fix of this algorithm and take "
     "that version.",
     kReleaseNotes)
+CCI_FINDING(kWrongValueUnexplained, CCI_SEVERITY_ERROR, CCI_BLAME_UNDETERMINED,
+            "a convolution returned the same wrong numbers each time, and no other algorithm was right",
+            "Run the gate once on another GPU of the same model, or on a machine with two: if it is wrong "
+            "there too, the image is at fault (look for a cuDNN release in which it is fixed), else the GPU.",
+            kReleaseNotes)
 CCI_FINDING(kOutputNotWritten, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "a convolution reported success and left output elements unwritten",
             "Do not ship. Check that all cuDNN libraries are of one release and carry kernels for this GPU's "

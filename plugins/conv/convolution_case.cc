@@ -2,7 +2,6 @@
 #include "conv/convolution_case.h"
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <sstream>
 
@@ -19,17 +18,15 @@
 #include "conv/graph/graph_candidates.h"
 #include "conv/legacy/legacy_api.h"
 #include "conv/reference_ahead.h"
+#include "conv/second_opinion.h"
+#include "conv/trial.h"
 
 namespace cudnn_ci {
 namespace {
 
-// For cuDNN's kernels and workspaces; without it a failure would say nothing about the convolution.
-constexpr std::size_t kDeviceHeadroom = std::size_t{256} << 20;
 constexpr int kTimedRuns = 3;
-constexpr double kLongRunMs = 300;  // a convolution that takes longer is timed once
-
-// The places of the buffers.
-enum Buffer : std::size_t { kA, kB, kY, kWorkspace };
+constexpr int kRepeatedResults = 3;  // of a sweep: hundreds that are wrong would not tell more
+constexpr double kLongRunMs = 300;   // a convolution that takes longer is timed once
 
 std::string Short(double value) {
   std::ostringstream text;
@@ -37,22 +34,6 @@ std::string Short(double value) {
   text << value;
   return text.str();
 }
-
-// A candidate that the library agreed to, and how its result is judged.
-struct Trial {
-  Candidate* candidate = nullptr;
-  std::size_t workspace_bytes = 0;
-  Recipe recipe;
-  double bound = 0;
-
-  bool decisive() const { return IsDecisive(bound); }
-};
-
-// Memory that a trial lacks; the context is sound, and another choice may need less.
-struct NoMemory : std::exception {
-  NoMemory(std::string n, std::string s) : need(std::move(n)), seen(std::move(s)) {}
-  std::string need, seen;
-};
 
 // Ends the check through `ctx` as soon as the outcome is known.
 class ConvolutionCase {
@@ -98,20 +79,22 @@ class ConvolutionCase {
                             params_.math);
   }
 
+  // All algorithms, or the engines that the heuristics name: ways to compute the same.
+  Candidates Others() const {
+    if (graph_)
+      return GraphCandidates(session().cudnn(), session().handle(), problem_, type_, layout_, "auto",
+                             Promised().strict);
+    return LegacyCandidates(session().cudnn(), session().handle(), problem_, type_, layout_, "every",
+                            params_.math);
+  }
+
   ApiPromise Promised() const {
     // FMA math forbids TF32 and whatever else is shorter than the type. The graph API has engines that round
     // partial sums.
     return {params_.math == "fma", !graph_};
   }
 
-  Trial Prepare(Candidate& candidate) const {
-    Trial trial;
-    trial.candidate = &candidate;
-    trial.workspace_bytes = candidate.Prepare();
-    trial.recipe = RecipeFor(problem_, type_, candidate.arithmetic(), Promised());
-    trial.bound = ErrorBound(candidate.arithmetic(), type_, problem_, trial.recipe);
-    return trial;
-  }
+  Trial Prepare(Candidate& candidate) const { return PrepareTrial(candidate, problem_, type_, Promised()); }
 
   Trial Choose(const Candidates& candidates) {
     if (candidates.asked.empty()) return Prepare(*candidates.list.front());
@@ -136,7 +119,7 @@ class ConvolutionCase {
   }
 
   void RunOne(const Trial& trial) {
-    RequireMemory(trial);
+    RequireMemory(session(), trial, problem_, type_);
     const std::optional<Judgement> right = Judge(trial);
     ctx_.Measure("workspace_bytes", static_cast<double>(trial.workspace_bytes), "B", CCI_GOAL_LOWER);
     if (right) Time(trial);
@@ -184,7 +167,7 @@ class ConvolutionCase {
   ChoiceRow RunOneOfMany(Candidate& candidate, const std::string& name) {
     try {
       const Trial trial = Prepare(candidate);
-      RequireMemory(trial);
+      RequireMemory(session(), trial, problem_, type_);
       const std::optional<Judgement> right = Judge(trial);
       if (!right) return {name, ChoiceOutcome::kWrong, ""};
       if (!trial.decisive()) return {name, ChoiceOutcome::kUnverifiable, Unverifiable(trial)};
@@ -227,35 +210,7 @@ class ConvolutionCase {
     ctx_.Stop();
   }
 
-  std::size_t Bytes(const Tensor& tensor) const {
-    return static_cast<std::size_t>(tensor.Count()) * SizeOf(type_);
-  }
-
-  std::vector<BufferSpec> Buffers(const Trial& trial) const {
-    using Role = BufferSpec::Role;
-    const Tensor a = problem_.A(), b = problem_.B(), y = problem_.Y();
-    return {{a.name, Bytes(a), Role::kInput},
-            {b.name, Bytes(b), Role::kInput},
-            {y.name, Bytes(y), Role::kOutput, UnwrittenWord(type_)},
-            {"workspace", trial.workspace_bytes, Role::kWorkspace}};
-  }
-
-  std::size_t ReadbackBytes() const {
-    return std::max({Bytes(problem_.A()), Bytes(problem_.B()), Bytes(problem_.Y())});
-  }
-
-  void RequireMemory(const Trial& trial) const {
-    const std::size_t device = DeviceBuffers::BytesFor(Buffers(trial)) + kDeviceHeadroom;
-    const std::size_t free_bytes = session().FreeBytes();
-    if (device > free_bytes)
-      throw NoMemory(MebiBytes(static_cast<double>(device)) + " of device memory",
-                     MebiBytes(static_cast<double>(free_bytes)) + " free");
-    const double host = ReferenceBytes(problem_, trial.recipe) +
-                        static_cast<double>(Bytes(problem_.A()) + Bytes(problem_.B()) + ReadbackBytes());
-    const std::optional<double> available = AvailableHostBytes();
-    if (available && host > *available)
-      throw NoMemory(MebiBytes(host) + " of host memory", MebiBytes(*available) + " available");
-  }
+  std::size_t Bytes(const Tensor& tensor) const { return BytesOf(tensor, type_); }
 
   // Steps of their own only where a case runs one choice.
   void Step(const char* name) {
@@ -278,7 +233,7 @@ class ConvolutionCase {
     DeviceBuffers& memory = session().memory();
     a_ = session().a.Get(Bytes(problem_.A()));
     b_ = session().b.Get(Bytes(problem_.B()));
-    const std::vector<BufferSpec> buffers = Buffers(trial);
+    const std::vector<BufferSpec> buffers = BuffersOf(trial, problem_, type_);
     const CUresult reserved = memory.Reserve(buffers);
     if (reserved == CUDA_ERROR_OUT_OF_MEMORY)
       throw NoMemory(MebiBytes(static_cast<double>(DeviceBuffers::BytesFor(buffers))) + " of device memory",
@@ -319,7 +274,7 @@ class ConvolutionCase {
   std::optional<Judgement> Compare(const Reference& reference, const Trial& trial) {
     const DeviceBuffers& memory = session().memory();
     const std::string about = "; " + trial.candidate->Name() + ", " + session().CudnnText();
-    unsigned char* readback = session().readback.Get(ReadbackBytes());
+    unsigned char* readback = session().readback.Get(ReadbackBytes(problem_, type_));
     memory.Download(kY, readback);
     const Judgement judgement =
         JudgeOutput(reference, type_, layout_, trial.decisive() ? trial.bound : kAnyNumber, readback);
@@ -327,8 +282,8 @@ class ConvolutionCase {
       ctx_.Measure("max_error", judgement.worst_error, "", CCI_GOAL_LOWER);
       ctx_.Measure("error_bound", trial.bound, "");
     }
-    if (judgement.wrong > 0)
-      ctx_.Finding(kWrongValue, DescribeWrong(judgement, problem_, trial.bound) + about);
+    const std::vector<unsigned char> wrong(readback,
+                                           readback + (judgement.wrong > 0 ? Bytes(problem_.Y()) : 0));
     if (judgement.unwritten > 0)
       ctx_.Finding(kOutputNotWritten, DescribeUnwritten(judgement, problem_) + about);
     const std::string guards = memory.TouchedGuards();
@@ -337,6 +292,7 @@ class ConvolutionCase {
                b_kept = InputKept(kB, problem_.B(), b_, about);
     const bool kept = a_kept && b_kept;
     if (!kept) uploaded_.reset();
+    if (judgement.wrong > 0) ReportWrong(judgement, trial, wrong, about);
     if (!judgement.AllMatch() || !guards.empty() || !kept) return std::nullopt;
     // Only a comparison that can fail counts as one that held.
     if (trial.decisive())
@@ -344,9 +300,46 @@ class ConvolutionCase {
     return judgement;
   }
 
+  // What else is to be seen of a wrong result decides whose fault it is.
+  void ReportWrong(const Judgement& judgement, const Trial& trial, const std::vector<unsigned char>& wrong,
+                   const std::string& about) {
+    const std::string what =
+        DescribeWrong(judgement, problem_, trial.bound) + ", " + BitsOf(type_, judgement.first_got);
+    ctx_.Log(what);  // stays, should the repetition end the process
+    Step("repeat");
+    if (repeated_++ < kRepeatedResults)
+      repetition_ = Repeat(
+          *trial.candidate, wrong, [this](Candidate& candidate) { return RunOnceMore(candidate); },
+          [this] { return Others(); });
+    uploaded_.reset();
+    ctx_.Finding(SlugOf(repetition_), what + "; " + TextOf(repetition_) + about);
+  }
+
+  std::optional<Rerun> RunOnceMore(Candidate& candidate) try {
+    const Trial trial = Prepare(candidate);
+    if (!trial.decisive()) return std::nullopt;
+    RequireMemory(session(), trial, problem_, type_);
+    const std::shared_ptr<const Reference> reference = ReferenceOf(problem_, trial.recipe);
+    uploaded_.reset();
+    Upload(reference, trial);
+    Launch(trial);
+    session().Synchronize();
+    Rerun rerun{std::vector<unsigned char>(Bytes(problem_.Y())), false};
+    unsigned char* readback = session().readback.Get(ReadbackBytes(problem_, type_));
+    session().memory().Download(kY, readback);
+    std::copy_n(readback, rerun.output.size(), rerun.output.begin());
+    rerun.right = JudgeOutput(*reference, type_, layout_, trial.bound, readback).AllMatch();
+    return rerun;
+  } catch (const CudnnFailure& e) {
+    if (!e.unsupported()) throw;
+    return std::nullopt;
+  } catch (const NoMemory&) {
+    return std::nullopt;
+  }
+
   bool InputKept(Buffer buffer, const Tensor& tensor, const unsigned char* original,
                  const std::string& about) {
-    unsigned char* readback = session().readback.Get(ReadbackBytes());
+    unsigned char* readback = session().readback.Get(ReadbackBytes(problem_, type_));
     session().memory().Download(buffer, readback);
     const std::size_t bytes = Bytes(tensor), changed = FirstDifference(readback, original, bytes);
     if (changed == bytes) return true;
@@ -376,21 +369,13 @@ class ConvolutionCase {
   const bool graph_, sweep_;
   Session* session_ = nullptr;  // set before anything throws CudnnFailure
   bool proposed_ = false;       // the library chose the algorithm itself
+  int repeated_ = 0;            // wrong results that were repeated; of a sweep's later ones
+  Repetition repetition_;       // ... the last repetition speaks
   unsigned char *a_ = nullptr, *b_ = nullptr;
   std::shared_ptr<const Reference> uploaded_;  // whose inputs the device holds
 };
 
 }  // namespace
-
-bool IsSweep(const std::string& algo) {
-  return algo == "every" || algo == "fallback" || algo == "heuristics_a" || algo == "heuristics_b";
-}
-
-ShapeFields ConvolutionParams::Fields() const {
-  // A list that the matrix does not give is the same as `pad`.
-  const bool given = pad_after != std::vector<std::int64_t>{kSameAsPad};
-  return {x, w, pad, stride, dilation, groups, given ? pad_after : std::vector<std::int64_t>{}};
-}
 
 void RunConvolution(Context& ctx, const ConvolutionParams& params, Operation operation) {
   ConvolutionCase(ctx, params, operation).Run();

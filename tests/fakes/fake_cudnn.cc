@@ -13,6 +13,7 @@
 //   FAKE_CUDNN_WORKSPACE  bytes that every algorithm but 0 asks for (100); all are read and written
 //   FAKE_CUDNN_HANDLE_KB, FAKE_CUDNN_LEAK_KB, FAKE_CUDNN_NO_MEMORY       see fake_cudnn_memory.cc
 //   FAKE_CUDNN_GRAPH_...  and more of the graph API: see fake_cudnn_graph.cc
+//   FAKE_CUDNN_FAULT_...  which convolutions a fault strikes: Strikes in fake_cudnn_convolution.cc
 //   FAKE_CUDNN_FAULT      one of
 //     call:FUNCTION:N:WHAT      see fake_env.h
 //     element:PLACE[:DELTA]     that element of the result, in the order n, k, sizes, is off by DELTA (1);

@@ -83,6 +83,9 @@ std::size_t SizeOf(cudnnDataType_t type);
 cudnnStatus_t TakeMemory(cudnnHandle_t handle);
 void GiveMemory(cudnnHandle_t handle);
 
+// Whether a fault strikes this run of an algorithm or engine; call once a run.
+bool Strikes(int algorithm);
+
 // Runs it and does what the variable FAKE_CUDNN_FAULT says, if it is to be spoilt; the workspace is read and
 // written.
 void RunAndSpoil(const Convolution& convolution, bool spoil = true);

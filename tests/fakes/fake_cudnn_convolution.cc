@@ -65,8 +65,11 @@ double RoundToTf32(double value) {
   return std::ldexp(std::nearbyint(std::ldexp(value, -spacing)), spacing);
 }
 
+// Whether the convolution that runs is one that the fault strikes.
+thread_local bool struck = true;
+
 const char* Fault() {
-  const char* text = getenv("FAKE_CUDNN_FAULT");
+  const char* text = struck ? getenv("FAKE_CUDNN_FAULT") : nullptr;
   return text ? text : "";
 }
 
@@ -251,10 +254,26 @@ void Convolution::Run() const {
   }
 }
 
+// A library errs in one algorithm, here the first one of a process, a GPU in all of them; by
+// FAKE_CUDNN_FAULT_EVERYWHERE in all, by FAKE_CUDNN_FAULT_RUNS in so many runs of a process, and by
+// FAKE_CUDNN_FAULT_GPU only on the GPU whose UUID ends so.
+bool Strikes(int algorithm) {
+  static const int first = algorithm;
+  static int runs = 0;
+  if (!getenv("FAKE_CUDNN_FAULT_EVERYWHERE") && algorithm != first) return false;
+  const char* gpu = getenv("FAKE_CUDNN_FAULT_GPU");
+  const char* visible = getenv("CUDA_VISIBLE_DEVICES");
+  const std::string uuid = visible ? visible : "";
+  if (gpu && (uuid.size() < strlen(gpu) || uuid.compare(uuid.size() - strlen(gpu), strlen(gpu), gpu) != 0))
+    return false;
+  return runs++ < FakeNumber("FAKE_CUDNN_FAULT_RUNS", 1 << 30);
+}
+
 void RunAndSpoil(const Convolution& v, bool spoil) {
+  struck = spoil;
   const std::vector<unsigned char> before(v.Out().data, v.Out().data + v.Out().Bytes());
   v.Run();
-  if (spoil) Spoil(v, before);
+  Spoil(v, before);
   if (v.workspace_bytes > 0) memset(v.workspace, 0, v.workspace_bytes);
 }
 

@@ -417,6 +417,6 @@ EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescr
   fake_cudnn::LogLine(Describe(e));
   const int64_t faulty = FakeNumber("FAKE_CUDNN_FAULT_ENGINE", -1);
   const bool spoil = faulty < 0 || faulty == e.engine;
-  fake_cudnn::RunAndSpoil(e.v, spoil);
+  fake_cudnn::RunAndSpoil(e.v, faulty < 0 ? fake_cudnn::Strikes(static_cast<int>(e.engine)) : spoil);
   return static_cast<cudnnStatus_t>(spoil ? FakeNumber("FAKE_CUDNN_AFTERWARDS", 0) : 0);
 }

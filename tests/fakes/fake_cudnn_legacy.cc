@@ -130,7 +130,7 @@ cudnnStatus_t Run(const Call& call) {
   v.alpha = scale(call.alpha), v.beta = scale(call.beta);
   v.workspace = static_cast<unsigned char*>(call.workspace), v.workspace_bytes = call.bytes;
   fake_cudnn::LogLine(Describe(call, v));
-  fake_cudnn::RunAndSpoil(v);
+  fake_cudnn::RunAndSpoil(v, fake_cudnn::Strikes(call.algorithm));
   return CUDNN_STATUS_SUCCESS;
 }
 

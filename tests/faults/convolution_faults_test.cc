@@ -1,5 +1,7 @@
 // Convolutions that fail, crash, hang, cannot be had or return wrong numbers, on a machine that is otherwise
 // sound; and convolutions that a matrix cannot mean.
+#include <map>
+
 #include "fault_machines.h"
 
 namespace cudnn_ci {
@@ -70,8 +72,33 @@ std::vector<Fault> Failures() {
   });
 }
 
+// An element that is wrong in every algorithm, with these variables of the fakes.
+Make WrongEverywhere(const std::map<std::string, std::string>& variables) {
+  return [=](FaultTest& t) {
+    const bool made = ConvolutionWith("FAKE_CUDNN_FAULT_EVERYWHERE", "1")(t);
+    t.Set("FAKE_CUDNN_FAULT", "element:last");
+    for (const auto& [name, value] : variables) t.Set(name, value);
+    return made;
+  };
+}
+
 std::vector<Fault> Numbers() {
   return Joined({
+      Showing("a GPU that computes wrong",
+              {Runner("gpu_not_twice_the_same", WrongEverywhere({{"FAKE_CUDNN_FAULT_RUNS", "1"}}),
+                      "gpu-computes-wrong", {"0 of 2 repetitions gave the same bits"}),
+               Runner("one_of_two_gpus_wrong",
+                      WrongEverywhere({{"FAKE_DEVICE_COUNT", "2"}, {"FAKE_CUDNN_FAULT_GPU", "0"}}),
+                      "gpu-computes-wrong", {"of the same model, passed"})}),
+      Showing("wrong numbers on two GPUs",
+              {Image("both_gpus_wrong", WrongEverywhere({{"FAKE_DEVICE_COUNT", "2"}}), "fails-on-another-gpu",
+                     {"of the same model, failed too"})}),
+      Showing("wrong numbers, and one GPU", {Fault{"every_algorithm_wrong",
+                                                   WrongEverywhere({}),
+                                                   "wrong-value-unexplained",
+                                                   "undetermined",
+                                                   6,
+                                                   {"2 of 2 repetitions gave the same bits"}}}),
       Showing("wrong numbers",
               {
                   Image("one_element_wrong", Convolution("element:last"), "wrong-value",

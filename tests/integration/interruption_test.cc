@@ -136,8 +136,10 @@ bool Killed(double seconds) {
   Pause(seconds);
   kill(pid, SIGKILL);
   GateResult result = run.Wait(pid);
-  EXPECT_THAT(run.LeftAfter(1), IsEmpty()) << "killed after " << seconds;
-  for (int i = 0; i < 500 && !std::filesystem::is_empty(run.Path("tmp")); ++i) Pause(0.01);
+  // Nobody waits so long but on a machine that is overloaded: the guardian has to look at every process a few
+  // times before it removes the folder.
+  EXPECT_THAT(run.LeftAfter(30), IsEmpty()) << "killed after " << seconds;
+  for (int i = 0; i < 3000 && !std::filesystem::is_empty(run.Path("tmp")); ++i) Pause(0.01);
   EXPECT_TRUE(std::filesystem::is_empty(run.Path("tmp"))) << "killed after " << seconds;
   if (!run.Exists("report/junit.xml")) {
     EXPECT_FALSE(run.Exists("report/report.json"));

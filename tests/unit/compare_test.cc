@@ -39,7 +39,7 @@ RunView Green() {
 
 RunView With(const std::string& id, Standing standing, bool required = true) {
   RunView view = Green();
-  view.cases[id] = {standing, required, "why", {}};
+  view.cases[id] = {standing, required, false, "why", {}};
   return view;
 }
 
@@ -65,6 +65,35 @@ TEST(Compare, WhatFailsAndDidNotIsWorse) {
     EXPECT_EQ(ExitCodeOf(c), 1) << Name(before);
   }
   EXPECT_EQ(ExitCodeOf(Compare(With("b", Standing::kFailed), With("b", Standing::kFailed))), 0);
+}
+
+TEST(Compare, ANewErrorAboutTheRunIsWorseThoughBothAreRed) {
+  RunView before = Green(), after = Green();
+  before.exit_code = after.exit_code = 1;
+  before.run_errors = {{"undetermined.part-missing", "shard 1/2"}};
+  after.run_errors = before.run_errors;
+  EXPECT_EQ(ExitCodeOf(Compare(before, after)), 0);
+  after.run_errors["undetermined.part-missing"] = "shard 2/2";
+  EXPECT_EQ(ExitCodeOf(Compare(before, after)), 0) << "one of the same name";
+  after.run_errors["runner.worker-not-started"] = "no process";
+  const Comparison c = Compare(before, after);
+  EXPECT_THAT(Ids(c.failing), ElementsAre("(the run)"));
+  EXPECT_EQ(c.failing[0].after, "runner.worker-not-started: no process");
+  EXPECT_EQ(ExitCodeOf(c), 1);
+  EXPECT_THAT(Ids(Compare(after, before).fixed), ElementsAre("(the run)"));
+}
+
+TEST(Compare, ASkipThatClosesTheGateIsWorseThanOneThatWasAllowed) {
+  RunView before = With("b", Standing::kSkipped), after = before;
+  before.exit_code = after.exit_code = 1;
+  EXPECT_EQ(ExitCodeOf(Compare(before, after)), 0);
+  after.cases["b"].skip_not_allowed = true;
+  EXPECT_THAT(Ids(Compare(before, after).skipped), ElementsAre("b"));
+  EXPECT_EQ(ExitCodeOf(Compare(before, after)), 1);
+  EXPECT_EQ(ExitCodeOf(Compare(after, after)), 0);
+  // A case that is new.
+  before.cases.erase("b");
+  EXPECT_THAT(Ids(Compare(before, after).skipped), ElementsAre("b"));
 }
 
 TEST(Compare, ANewCaseThatFailsIsWorse) {
@@ -289,6 +318,26 @@ class RunViewTest : public testing::Test {
   }
   std::string folder_;
 };
+
+TEST_F(RunViewTest, TellsErrorsAboutTheRunAndSkipsThatCloseTheGate) {
+  RunBuilder b;
+  b.Pass("conv.passed");
+  b.Plan("conv.skipped");
+  b.End("conv.skipped", Skipped{SkipKind::kMemory, "9 GiB", "8 GiB"});
+  Finding warning = Wrong("worth-a-look", Blame::kRunner);
+  warning.severity = Severity::kWarning;
+  b.Add(FindingReported{{}, warning});
+  b.Add(FindingReported{{}, Wrong("worker-not-started", Blame::kRunner)});
+  std::string journal, chain;
+  for (const Event& event : b.Events()) journal += EncodeEvent(event, &chain);
+  Write("journal.jsonl", journal);
+  ASSERT_TRUE(WriteJsonReport(b.Summarize(), folder_ + "/report.json").ok());
+  for (const RunView& view : {Read("journal.jsonl"), Read("report.json")}) {
+    EXPECT_THAT(view.run_errors, ElementsAre(testing::Pair("runner.worker-not-started", "seen")));
+    EXPECT_TRUE(view.cases.at("conv.skipped").skip_not_allowed);
+    EXPECT_FALSE(view.cases.at("conv.passed").skip_not_allowed);
+  }
+}
 
 TEST_F(RunViewTest, IsTheSameFromTheJournalAndFromTheReport) {
   const RunBuilder b = EveryStanding();

@@ -5,6 +5,8 @@ cudnn_ci_unit_test(conv_test SOURCES conv_reference_test.cc conv_recipe_test.cc 
   LINK cudnn_ci_conv_oracle)
 cudnn_ci_unit_test(conv_engines_test SOURCES conv_engines_test.cc ${PROJECT_SOURCE_DIR}/plugins/conv/graph/engines.cc
   LINK cudnn_ci_conv_oracle cudnn_ci_cuda_headers)
+cudnn_ci_unit_test(conv_second_opinion_test SOURCES conv_second_opinion_test.cc
+  ${PROJECT_SOURCE_DIR}/plugins/conv/second_opinion.cc LINK cudnn_ci_conv_oracle)
 add_executable(device_buffers_test device_buffers_test.cc)
 target_link_libraries(device_buffers_test PRIVATE cudnn_ci_plugin_common GTest::gmock GTest::gtest_main)
 cudnn_ci_test_program(device_buffers_test)

@@ -69,14 +69,14 @@ TEST(WireTest, EveryMessageFromTheWorkerComesBackTheSame) {
 TEST(WireTest, EveryFieldOfACheckComesBackInItsPlace) {
   using Flag = bool CheckInfo::*;
   for (const Flag flag : {&CheckInfo::shareable, &CheckInfo::per_subject, &CheckInfo::disturbs,
-                          &CheckInfo::pooled, &CheckInfo::validates}) {
+                          &CheckInfo::pooled, &CheckInfo::second_opinion, &CheckInfo::validates}) {
     CheckInfo c;
     c.*flag = true;
     const auto decoded = DecodeFromWorker(Encode(FromWorker(CheckDescribed{c})));
     ASSERT_TRUE(decoded.ok()) << decoded.error();
     const CheckInfo& d = std::get<CheckDescribed>(*decoded).check;
     for (const Flag other : {&CheckInfo::shareable, &CheckInfo::per_subject, &CheckInfo::disturbs,
-                             &CheckInfo::pooled, &CheckInfo::validates})
+                             &CheckInfo::pooled, &CheckInfo::second_opinion, &CheckInfo::validates})
       EXPECT_EQ(d.*other, other == flag);
   }
   CheckInfo c;

@@ -2,6 +2,7 @@
 #include "model/merge.h"
 
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include <map>
 #include <set>
@@ -207,6 +208,51 @@ TEST(MergeShards, AShardThatDidNotEndIsRedAndNamed) {
               testing::ElementsAre("shard 3/3 (shard-3.jsonl, on node3) did not come to its end: 1 of its 2 "
                                    "cases have no outcome"));
   EXPECT_TRUE(std::holds_alternative<NotRun>(summary.Find({"conv.c", ""})->outcome));
+}
+
+// What is left of a shard that was ended while plugins were described: no plan, and little of what it was to
+// judge with.
+void EndBeforeThePlan(RecordedRun* recorded) {
+  std::erase_if(recorded->events, [](const Event& e) { return !std::holds_alternative<RunStarted>(e.body); });
+  auto& run = std::get<RunStarted>(recorded->events.at(0).body);
+  run.plugins.clear();
+  run.subjects.clear();
+  run.devices.clear();
+  run.partial.clear();
+  recorded->events.push_back({2, 0, RunCancelled{CancelReason::kSignal, SIGTERM}});
+  recorded->events.push_back({3, 0, RunFinished{0.1}});
+}
+
+TEST(MergeShards, AShardThatEndedBeforeItHadAPlanIsRedAndNamed) {
+  for (const size_t dead : {size_t{0}, size_t{1}, size_t{2}}) {
+    std::vector<RecordedRun> recorded;
+    std::vector<Shard> shards = ThreeShards();
+    for (Shard& shard : shards) {
+      shard.b.run.plugins = {{"conv", "1.0.0", "/conv.cci.so", "aa"}};
+      recorded.push_back(shard.Recorded());
+    }
+    EndBeforeThePlan(&recorded[dead]);
+    const Summary summary = SummaryOf(MergeShards(recorded));
+    const Verdict verdict = Judge(summary);
+    EXPECT_EQ(verdict.exit_code, 128 + SIGTERM);
+    ASSERT_TRUE(verdict.root_cause);
+    EXPECT_EQ(verdict.root_cause->finding.slug, "part-missing");
+    EXPECT_THAT(verdict.root_cause->finding.detail, HasSubstr("ended before it had a plan: SIGTERM")) << dead;
+    EXPECT_FALSE(summary.finished) << dead;
+    EXPECT_EQ(summary.run->plugins.size(), 1u) << "what the others know";
+  }
+}
+
+TEST(MergeShards, AShardWithoutAPlanHidesNoDifferenceOfTheOthers) {
+  std::vector<RecordedRun> recorded;
+  for (int i = 1; i <= 4; ++i) {
+    Shard shard(i, 4, {0, static_cast<size_t>(i % 3 + 1)});
+    shard.b.run.plugins = {{"conv", "1.0.0", "/conv.cci.so", i == 4 ? "bb" : "aa"}};
+    recorded.push_back(shard.Recorded());
+  }
+  EndBeforeThePlan(&recorded[0]);
+  EndBeforeThePlan(&recorded[2]);
+  EXPECT_THAT(MergeShards(recorded).error(), HasSubstr("different plugins"));
 }
 
 // It said all it had to say but that it was done: whoever was killed there may have found more.

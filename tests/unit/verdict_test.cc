@@ -15,6 +15,25 @@ std::string RootSlug(const Verdict& verdict) {
   return verdict.root_cause ? verdict.root_cause->finding.slug : "none";
 }
 
+// What GPUs say of one another comes before what the case alone looks like.
+TEST(Verdict, TheAnswerOfAnotherGpuDecidesWhoseFaultAFailureIs) {
+  std::vector<Finding> said = {Wrong("wrong-value", Blame::kImage),
+                               Wrong("order-dependent", Blame::kUndetermined),
+                               Wrong("gpu-computes-wrong", Blame::kRunner)};
+  RunBuilder one;
+  one.Pass("conv.b");
+  one.Plan("conv.a");
+  one.End("conv.a", Failed{}, said);
+  EXPECT_EQ(one.Judged().exit_code, 3);
+  said.push_back(Wrong("fails-on-another-gpu", Blame::kImage));
+  RunBuilder both;
+  both.Pass("conv.b");
+  both.Plan("conv.a");
+  both.End("conv.a", Failed{}, said);
+  EXPECT_EQ(both.Judged().exit_code, 1);
+  EXPECT_EQ(both.Judged().root_cause->finding.slug, "fails-on-another-gpu");
+}
+
 TEST(VerdictTest, PassesWhenEveryRequiredCasePassed) {
   RunBuilder b;
   b.Pass("driver.load");

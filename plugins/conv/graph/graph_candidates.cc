@@ -1,6 +1,7 @@
 // Engines, their configurations, plans, and a run.
 #include "conv/graph/graph_candidates.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -60,6 +61,11 @@ class GraphCandidate : public Candidate {
 
   Arithmetic arithmetic() const override {
     return ArithmeticOfEngine(graph_->problem(), graph_->type(), engine_);
+  }
+
+  bool Deterministic() const override {
+    return std::find(engine_.numerical.begin(), engine_.numerical.end(),
+                     static_cast<int>(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) == engine_.numerical.end();
   }
 
   void Run(const DevicePointers& m) override {

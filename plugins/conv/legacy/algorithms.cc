@@ -54,6 +54,13 @@ LegacyAlgorithm LegacyAlgorithmOf(Operation operation, int number) {
   return {"", number, Arithmetic::kExact};
 }
 
+bool IsDeterministic(Operation operation, int number) {
+  if (operation == Operation::kBackwardData) return number != CUDNN_CONVOLUTION_BWD_DATA_ALGO_0;
+  if (operation == Operation::kBackwardFilter)
+    return number != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0 && number != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3;
+  return true;
+}
+
 std::string LegacyAlgorithmName(Operation operation, int number) {
   const std::string name = LegacyAlgorithmOf(operation, number).name;
   return name.empty() ? "algorithm " + std::to_string(number) : name;

@@ -23,6 +23,8 @@ const std::vector<LegacyAlgorithm>& LegacyAlgorithms(Operation operation);
 const LegacyAlgorithm* FindLegacyAlgorithm(Operation operation, const std::string& name);
 // Of a number; one that is not known has no name, and is exact until it errs.
 LegacyAlgorithm LegacyAlgorithmOf(Operation operation, int number);
+// Whether cudnn.h promises the same bits for the same data: not where atomics sum.
+bool IsDeterministic(Operation operation, int number);
 // What a number is called: "algorithm 12" for an unknown one.
 std::string LegacyAlgorithmName(Operation operation, int number);
 

@@ -231,6 +231,9 @@ class LegacyCandidate : public Candidate {
   Arithmetic arithmetic() const override {
     return LegacyAlgorithmOf(convolution_->problem().operation, algorithm_).arithmetic;
   }
+  bool Deterministic() const override {
+    return IsDeterministic(convolution_->problem().operation, algorithm_);
+  }
   void Run(const DevicePointers& memory) override { convolution_->Run(algorithm_, memory); }
 
  private:

@@ -104,7 +104,11 @@ enum cci_check_flags {
   /* On every device but the run's first, it may share one process with checks of other plugins: what it
    * says of the image's libraries it has said alone, on the first. A context costs up to 400 ms, and the
    * driver creates them one after the other. */
-  CCI_CHECK_POOLED = 1u << 3
+  CCI_CHECK_POOLED = 1u << 3,
+  /* It uses one device and judges what that one computes: a failure may be the device's. The harness repeats
+   * it once on another GPU of the same model, where the machine has one. What passes there is the runner's
+   * fault (gpu-computes-wrong), what fails there too is not the GPU's. */
+  CCI_CHECK_SECOND_OPINION = 1u << 4
 };
 
 struct cci_host;

@@ -213,6 +213,10 @@ class Schema {
     check_.flags |= CCI_CHECK_POOLED;
     return *this;
   }
+  Schema& SecondOpinion() {
+    check_.flags |= CCI_CHECK_SECOND_OPINION;
+    return *this;
+  }
   Schema& Disturbs() {
     check_.flags |= CCI_CHECK_DISTURBS;
     return *this;

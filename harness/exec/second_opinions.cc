@@ -1,0 +1,139 @@
+#include "exec/second_opinions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "model/reasons.h"
+
+namespace cudnn_ci {
+namespace {
+
+// A failure of which nobody doubts whose it is needs no second opinion.
+bool IsDoubtful(const Finding& finding) {
+  return finding.blame == Blame::kImage || finding.blame == Blame::kUndetermined ||
+         finding.slug == kGpuComputesWrong;
+}
+
+std::string Times(int count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
+
+}  // namespace
+
+const DeviceInfo* SecondOpinions::Find(const std::string& device) const {
+  for (const DeviceInfo& d : devices_)
+    if (d.name == device) return &d;
+  return nullptr;
+}
+
+std::string SecondOpinions::Describe(const std::string& device) const {
+  const DeviceInfo* d = Find(device);
+  return device + (d ? " (" + d->uuid + ")" : "");
+}
+
+std::vector<std::string> SecondOpinions::DevicesFor(size_t i) const {
+  std::vector<std::string> out;
+  const DeviceInfo* own = Find(plan_.cases[i].planned.ref.device);
+  if (!own) return out;
+  // Of another model it may be right where the library is wrong for this one.
+  for (const DeviceInfo& d : devices_)
+    if (&d != own && !d.uuid.empty() && d.uuid != own->uuid && d.model == own->model &&
+        d.compute_capability == own->compute_capability)
+      out.push_back(d.name);
+  return out;
+}
+
+// What is known before another GPU is asked. Without an error of the check's own it is an expectation.
+SecondOpinions::Question SecondOpinions::Ask(size_t i, const Outcome& outcome) const {
+  const CasePlanned& planned = plan_.cases[i].planned;
+  Question question;
+  question.outcome = outcome;
+  std::string slug = "expectation-failed";
+  const CaseRecord* record = summary_.Find(planned.ref);
+  if (const Finding* first = record ? FirstErrorOfLastAttempt(*record) : nullptr) {
+    slug = first->slug;
+    question.blame = first->blame;
+    question.brief = slug + ": " + CleanLine(first->detail);
+  } else {
+    question.brief = "an expectation did not hold";
+  }
+  question.kind = planned.check + "\n" + slug + "\n" + planned.ref.device;
+  if (record) question.attempts = static_cast<int>(record->attempts.size());
+  return question;
+}
+
+SecondOpinions::Course SecondOpinions::Consider(size_t i, const Outcome& outcome,
+                                                std::vector<Finding>* findings) {
+  const Case& c = plan_.cases[i];
+  if (!c.second_opinion || !std::holds_alternative<Failed>(outcome) || DevicesFor(i).empty())
+    return Course::kEnd;
+  // The harness has come to a reason of its own: the case contradicts itself.
+  if (!findings->empty()) return Course::kEnd;
+  const CaseRecord* record = summary_.Find(c.planned.ref);
+  const Finding* first = record ? FirstErrorOfLastAttempt(*record) : nullptr;
+  if (first && !IsDoubtful(*first)) return Course::kEnd;
+  Question question = Ask(i, outcome);
+  if (FromAnswers(question, c.planned.ref.device, findings)) return Course::kEnd;
+  questions_[i] = std::move(question);
+  return Course::kWait;
+}
+
+std::vector<size_t> SecondOpinions::Waiting() const {
+  std::vector<size_t> out;
+  for (const auto& [i, question] : questions_) out.push_back(i);
+  return out;
+}
+
+// A GPU that errs where another of its model does not is broken. What errs on both is not the GPU's.
+Finding SecondOpinions::Conclude(const Question& question, bool passed, const std::string& words) const {
+  if (passed) return HarnessFinding(kGpuComputesWrong, words + "; " + question.brief);
+  Finding finding = HarnessFinding(kFailsOnAnotherGpu, words + "; " + question.brief);
+  // Where the check itself knew that it is the image's, it is evidence: a waiver of what it said still holds.
+  if (question.blame == Blame::kImage) finding.severity = Severity::kNote;
+  return finding;
+}
+
+bool SecondOpinions::FromAnswers(const Question& question, const std::string& own,
+                                 std::vector<Finding>* findings) const {
+  const auto found = answers_.find(question.kind);
+  if (found == answers_.end()) return false;
+  const Answers& a = found->second;
+  const bool passed = a.passed > 0;
+  if (std::max(a.passed, a.failed) < kAnswers || (a.passed > 0 && a.failed > 0)) return false;
+  findings->push_back(Conclude(question, passed,
+                               Describe(own) + " failed; " + std::to_string(passed ? a.passed : a.failed) +
+                                   " others that failed there in the same way " +
+                                   (passed ? "passed" : "failed too") + " on " + Describe(a.device) +
+                                   ", of the same model"));
+  return true;
+}
+
+bool SecondOpinions::IsKnown(size_t i, std::vector<Finding>* findings) const {
+  return FromAnswers(questions_.at(i), plan_.cases[i].planned.ref.device, findings);
+}
+
+std::vector<Finding> SecondOpinions::Answer(const AttemptResult& there, const std::string& device) {
+  const auto found = questions_.find(there.case_index);
+  const bool passed = std::holds_alternative<Passed>(there.outcome);
+  if (found == questions_.end() || (!passed && !std::holds_alternative<Failed>(there.outcome))) return {};
+  const CasePlanned& planned = plan_.cases[there.case_index].planned;
+  const CaseRecord* record = summary_.Find(planned.ref);
+  const Finding* first = record ? FirstErrorOfLastAttempt(*record) : nullptr;
+  // A plugin that is at fault says nothing of GPUs.
+  if (!passed && first && !IsDoubtful(*first)) return {};
+  const Question& question = found->second;
+  Answers& answers = answers_[question.kind];
+  ++(passed ? answers.passed : answers.failed);
+  answers.device = device;
+  return {Conclude(question, passed,
+                   Describe(planned.ref.device) + " failed " + Times(question.attempts) + ", " +
+                       Describe(device) + ", of the same model, " + (passed ? "passed" : "failed too"))};
+}
+
+Outcome SecondOpinions::Take(size_t i) {
+  const auto found = questions_.find(i);
+  Outcome outcome = std::move(found->second.outcome);
+  questions_.erase(found);
+  return outcome;
+}
+
+}  // namespace cudnn_ci

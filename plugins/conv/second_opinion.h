@@ -1,0 +1,49 @@
+// Whose fault a wrong result is, as far as one GPU can tell: the same convolution again, bit for bit the same
+// or not, and other algorithms on the same problem. Another GPU is the harness's to ask.
+#ifndef CUDNN_CI_PLUGINS_CONV_SECOND_OPINION_H_
+#define CUDNN_CI_PLUGINS_CONV_SECOND_OPINION_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/numeric/compare.h"
+#include "conv/candidate.h"
+
+namespace cudnn_ci {
+
+// What repeating a wrong result showed.
+struct Repetition {
+  int same = 0, different = 0;     // further runs whose result was the first one's to the bit, or was not
+  bool deterministic = true;       // the algorithm promises the same bits
+  std::string right;               // another algorithm whose result was right; empty: none was
+  std::vector<std::string> wrong;  // others that were wrong as well
+  std::string failure;             // why there was no more to be learned; empty: all was done
+};
+
+// One run on fresh memory: its output, and whether all of it is right. Throws what a convolution throws.
+struct Rerun {
+  std::vector<unsigned char> output;
+  bool right = false;
+};
+// Empty for a candidate that cannot be judged here (unsupported, too large, inexact).
+using RunAgain = std::function<std::optional<Rerun>(Candidate&)>;
+
+// Runs `suspect`, whose wrong result was `first`, twice more, and then others in their order, until one is
+// right. `others` is asked for only then. Never throws: what fails is told.
+Repetition Repeat(Candidate& suspect, const std::vector<unsigned char>& first, const RunAgain& run,
+                  const std::function<Candidates()>& others);
+
+// The finding that follows: kWrongValue where another algorithm is right, kGpuComputesWrong where what
+// promises the same bits gave others, else kWrongValueUnexplained.
+const char* SlugOf(const Repetition& repetition);
+// "2 of 2 repetitions gave the same bits; gemm is right".
+std::string TextOf(const Repetition& repetition);
+
+// The bits of an element, for whoever takes a card out: "0x40800000".
+std::string BitsOf(DataType type, double value);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CONV_SECOND_OPINION_H_

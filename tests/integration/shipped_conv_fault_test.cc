@@ -1,0 +1,92 @@
+// Whose fault a wrong convolution is: what repeating it shows, other algorithms, and another GPU, with a
+// cuDNN that errs in one algorithm or in all, once or always, on one GPU or on both.
+#include "shipped_conv_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ConvBlame : public ConvTest {
+ protected:
+  ConvBlame() { Set("FAKE_CUDNN_FAULT", "element:middle"); }
+  CheckOutcome Forward(const std::string& algo = "implicit_precomp_gemm") {
+    return Convolve("conv.forward", Params(algo));
+  }
+  void UseGpus(int count) {
+    Set("FAKE_DEVICE_COUNT", std::to_string(count));
+    Set("FAKE_CUDNN_FAULT_EVERYWHERE", "1");
+  }
+};
+
+TEST_F(ConvBlame, AnotherAlgorithmThatIsRightAccusesTheImage) {
+  const CheckOutcome r = Forward();
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value"));
+  EXPECT_THAT(r.Detail(),
+              AllOf(HasSubstr("(n=1,k=0,p=0,q=0)"), HasSubstr(", 0x"),
+                    HasSubstr("2 of 2 repetitions gave the same bits"), HasSubstr("implicit_gemm is right")));
+}
+
+TEST_F(ConvBlame, WithOneGpuAndNoOtherAlgorithmRightNobodyIsAccused) {
+  Set("FAKE_CUDNN_FAULT_EVERYWHERE", "1");
+  const CheckOutcome r = Forward();
+  EXPECT_EQ(r.gate.exit_code, 6) << r.gate.out;
+  EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value-unexplained"));
+  EXPECT_THAT(r.Detail(), HasSubstr("wrong as well: implicit_gemm, gemm"));
+}
+
+TEST_F(ConvBlame, OtherBitsFromWhatPromisesTheSameAccuseTheGpu) {
+  Set("FAKE_CUDNN_FAULT_RUNS", "1");
+  const CheckOutcome r = Forward();
+  EXPECT_EQ(r.gate.exit_code, 3) << r.gate.out;
+  EXPECT_EQ(r.gate.report["root_cause"]["slug"], "gpu-computes-wrong");
+  EXPECT_EQ(r.Outcome(), "failed") << "a right repetition makes no pass";
+  EXPECT_THAT(r.Detail(), HasSubstr("0 of 2 repetitions gave the same bits"));
+}
+
+TEST_F(ConvBlame, OtherBitsFromWhatPromisesNoneAccuseTheLibrary) {
+  Set("FAKE_CUDNN_FAULT_RUNS", "1");
+  const CheckOutcome r = Convolve("conv.backward_data", Params("algo_0"));
+  EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value"));
+  EXPECT_THAT(r.Detail(), HasSubstr("which this algorithm does not promise"));
+}
+
+TEST_F(ConvBlame, WrongOnOneGpuOnlyIsThatGpus) {
+  UseGpus(2);
+  Set("FAKE_CUDNN_FAULT_GPU", "0");
+  const CheckOutcome r = Forward();
+  EXPECT_EQ(r.gate.exit_code, 3) << r.gate.out;
+  EXPECT_EQ(r.gate.report["root_cause"]["slug"], "gpu-computes-wrong");
+  EXPECT_THAT(r.gate.report["root_cause"]["detail"].get<std::string>(),
+              AllOf(HasSubstr("gpu0 (GPU-"), HasSubstr("gpu1 (GPU-"), HasSubstr("passed"),
+                    HasSubstr("1 of 880 elements are wrong")));
+}
+
+TEST_F(ConvBlame, WrongOnBothGpusIsTheLibrarys) {
+  UseGpus(2);
+  const CheckOutcome r = Forward();
+  EXPECT_EQ(r.gate.exit_code, 1) << r.gate.out;
+  EXPECT_EQ(r.gate.report["root_cause"]["slug"], "fails-on-another-gpu");
+  EXPECT_EQ(r.gate.report["root_cause"]["blame"], "image");
+}
+
+TEST_F(ConvBlame, AnEngineIsNotComparedWithItself) {
+  Set("FAKE_CUDNN_FAULT_ENGINE", "1");
+  const CheckOutcome r = Convolve("conv.forward", Params("auto", "float32", "made", R"("api": "graph")"));
+  EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value"));
+  EXPECT_THAT(r.Detail(), HasSubstr("engine 0 is right"));
+}
+
+TEST_F(ConvBlame, WithoutAnotherAlgorithmNobodyIsAccused) {
+  Set("FAKE_CUDNN_FAULT_EVERYWHERE", "1");
+  Set("FAKE_CUDNN_REFUSES", "0,2,4,5,7");
+  const CheckOutcome r = Forward();
+  EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value-unexplained"));
+  EXPECT_THAT(r.Detail(), HasSubstr("no other algorithm could be judged"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
