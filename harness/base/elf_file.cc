@@ -186,6 +186,11 @@ std::vector<std::string> ElfFile::DynamicStrings(int64_t tag) const {
 
 std::vector<std::string> ElfFile::Needed() const { return DynamicStrings(DT_NEEDED); }
 
+std::string ElfFile::Soname() const {
+  const std::vector<std::string> names = DynamicStrings(DT_SONAME);
+  return names.empty() ? "" : names.front();
+}
+
 bool ElfFile::RunPathIsFirst() const {
   return DynamicStrings(DT_RUNPATH).empty() && !DynamicStrings(DT_RPATH).empty();
 }

@@ -37,6 +37,8 @@ class ElfFile {
 
   // DT_NEEDED, in the file's order; empty if the file cannot be loaded as it is.
   std::vector<std::string> Needed() const;
+  // DT_SONAME; empty if the file has none or cannot be loaded as it is.
+  std::string Soname() const;
   // DT_RPATH or DT_RUNPATH (which hides the former), split, $ORIGIN replaced by the file's directory.
   std::vector<std::string> RunPath() const;
   // True if RunPath is the file's DT_RPATH, which the loader searches before LD_LIBRARY_PATH, and for what

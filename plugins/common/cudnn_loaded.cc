@@ -3,8 +3,10 @@
 #include <link.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "common/cudnn_files.h"
 #include "common/judge.h"
@@ -26,29 +28,42 @@ unsigned long long LoadedSoFar() {
   return count;
 }
 
-// "9.19.0" by the files of a directory, of whatever major is known; empty if they do not tell.
-std::string VersionOfDirectory(const std::string& directory) {
-  const std::string version = VersionOfFiles(directory, 9);
-  return version.empty() ? VersionOfFiles(directory, 8) : version;
+// 9 of "libcudnn_ops.so.9.19.0". A name without a known major is of the one that its directory has.
+int MajorOf(const std::string& directory, const std::string& name) {
+  const std::string infix = ".so.";
+  const size_t at = name.find(infix);
+  const int major = at == std::string::npos ? 0 : std::atoi(name.c_str() + at + infix.size());
+  if (major == 8 || major == 9) return major;
+  return VersionOfFiles(directory, 9).empty() && !VersionOfFiles(directory, 8).empty() ? 8 : 9;
 }
+
+// Of the files of one directory that are of one major, of which it may hold several: their names, and
+// "9.19.0" by the files of that major that lie there; empty if they do not tell.
+struct Group {
+  std::string names, version;
+};
 
 }  // namespace
 
 LoadedCudnn InspectLoadedCudnn() { return InspectLoadedCudnn(MappedLibraries("libcudnn")); }
 
 LoadedCudnn InspectLoadedCudnn(const std::vector<std::string>& files) {
-  std::map<std::string, std::string> directories;
-  for (const std::string& path : files)
-    directories[DirectoryOf(path)] += " " + path.substr(path.rfind('/') + 1);
+  std::map<std::pair<std::string, int>, Group> groups;
+  for (const std::string& path : files) {
+    const std::string name = path.substr(path.rfind('/') + 1), directory = DirectoryOf(path);
+    const int major = MajorOf(directory, name);
+    Group& group = groups[{directory, major}];
+    if (group.names.empty()) group.version = VersionOfFiles(directory, major);
+    group.names += " " + name;
+  }
   LoadedCudnn loaded;
   std::set<std::string> versions;
-  for (const auto& [directory, names] : directories) {
-    const std::string version = VersionOfDirectory(directory);
-    loaded.files += (loaded.files.empty() ? "" : "; ") + directory + ":" + names +
-                    (version.empty() ? "" : " (of " + version + ")");
-    versions.insert(version);
+  for (const auto& [place, group] : groups) {
+    loaded.files += (loaded.files.empty() ? "" : "; ") + place.first + ":" + group.names +
+                    (group.version.empty() ? "" : " (of " + group.version + ")");
+    versions.insert(group.version);
   }
-  loaded.several = directories.size() > 1;
+  loaded.several = groups.size() > 1;
   loaded.mixed = loaded.several && versions.size() > 1;
   return loaded;
 }

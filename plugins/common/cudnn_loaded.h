@@ -13,7 +13,7 @@ namespace cudnn_ci {
 
 struct LoadedCudnn {
   std::string files;     // "/a: libcudnn.so.9 libcudnn_graph.so.9 (of 9.19.0); /b: libcudnn_ops.so.9"
-  bool several = false;  // they lie in more than one directory
+  bool several = false;  // they lie in more than one directory, or are of two majors
   bool mixed = false;    // and these are not all of one version
 };
 

@@ -13,6 +13,7 @@ namespace cudnn_ci {
 
 inline constexpr char kCudnnMissing[] = "cudnn-missing";
 inline constexpr char kCudnnSublibraryUnloadable[] = "cudnn-sublibrary-unloadable";
+inline constexpr char kCudnnOtherLibrary[] = "cudnn-other-library";
 inline constexpr char kCudnnMixedDirectories[] = "cudnn-mixed-directories";
 inline constexpr char kCudnnMixedVersions[] = "cudnn-mixed-versions";
 inline constexpr char kCudnnOverridden[] = "cudnn-overridden";

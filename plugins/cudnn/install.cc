@@ -75,6 +75,7 @@ CudnnPart InspectPart(const std::string& name, const std::vector<std::string>& r
   const ElfFile file(part.path);
   part.error = file.error();
   part.version = CudnnVersionOf(file);
+  if (const std::string soname = file.Soname(); IsOfAnotherLibrary(soname, name)) part.other_name = soname;
   return part;
 }
 
@@ -120,6 +121,15 @@ CudnnInstall InspectMajor(int major, const std::string& found) {
 }
 
 }  // namespace
+
+bool IsOfAnotherLibrary(const std::string& soname, const std::string& name) {
+  const std::string infix = ".so";
+  const std::size_t so = soname.find(infix), at = name.find(infix);
+  if (so == std::string::npos || at == std::string::npos) return !soname.empty();
+  if (soname.substr(0, std::min(so, soname.find('-'))) != name.substr(0, at)) return true;
+  const std::string version = name.substr(at + infix.size()), theirs = soname.substr(so + infix.size());
+  return !theirs.empty() && theirs != version && theirs.compare(0, version.size() + 1, version + ".") != 0;
+}
 
 std::vector<const CudnnPart*> CudnnInstall::Broken() const {
   std::vector<const CudnnPart*> broken;

@@ -16,6 +16,9 @@ struct CudnnPart {
   std::string path;     // the same, links followed
   std::string error;    // why it is unusable, in the loader's words where there are some
   std::string version;  // "9.19.0" by the file's own version object; empty where it has none
+  // The name that the file says it has (DT_SONAME), where that is another library's or of another major. The
+  // loader takes the file all the same, and cuDNN does not find its functions in it.
+  std::string other_name;
   // "libcuda.so.1": a library of the driver, which is not on this machine and without which this part cannot
   // be loaded. Its file is sound and what else it names loads; its symbols are proved with a driver. Known
   // after LoadCudnn.
@@ -52,6 +55,11 @@ struct CudnnInstall {
   // "9.19.0", read from the files; empty where they do not tell.
   std::string Version() const;
 };
+
+// True if a file that says it is called `soname` was made for something else than the name under which it
+// lies. Packages that carry a copy put a hash behind the stem ("libcudnn_ops-4f8c1f2b.so.9"); a soname may
+// have more of a version than the name, or none; a file without one says nothing.
+bool IsOfAnotherLibrary(const std::string& soname, const std::string& name);
 
 // The install of the first of these majors (CudnnMajors) of which a main library is found. Looks at files
 // only: loads and calls nothing.

@@ -25,6 +25,19 @@ void JudgeFiles(Context& ctx, const CudnnInstall& install) {
         [&] { return JoinLines(broken) + "; needed by " + install.main.path; });
 }
 
+// Such a file loads like the right one, and most of cuDNN's libraries carry no version that would tell.
+void JudgeNames(Context& ctx, const CudnnInstall& install) {
+  std::vector<std::string> others;
+  const auto add = [&others](const CudnnPart& part) {
+    if (!part.other_name.empty())
+      others.push_back(part.path + " is " + part.other_name + ", by its own name");
+  };
+  add(install.main);
+  for (const CudnnPart& part : install.parts) add(part);
+  Judge(ctx, others.empty(), "each library is the one that its name says", kCudnnOtherLibrary,
+        [&] { return JoinLines(others) + "; needed by " + install.main.path; });
+}
+
 // What comes from elsewhere because the install itself lacks it, as the end of a sentence.
 std::string Foreign(const CudnnInstall& install) {
   std::string all;
@@ -127,6 +140,7 @@ struct Load {
     // together; then what the loader says.
     const bool damaged = !install.Broken().empty();
     if (damaged) JudgeFiles(ctx, install);
+    JudgeNames(ctx, install);
     JudgeDirectories(ctx, install);
     JudgeVersions(ctx, install);
     JudgePartsInLibraryPath(ctx, install);

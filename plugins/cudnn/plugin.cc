@@ -20,6 +20,11 @@ CCI_FINDING(
     "Install the complete cuDNN set of one version in one directory, and have only that directory on the "
     "loader's path. A truncated file means a full disk or a broken layer: build or pull the image again.",
     "https://docs.nvidia.com/deeplearning/cudnn/installation/latest/linux.html")
+CCI_FINDING(cudnn_ci::kCudnnOtherLibrary, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "a file under the name of one of cuDNN's libraries is another library",
+            "Reinstall cuDNN as a whole: a copy or a link went wrong. The loader takes the file by its name, "
+            "cuDNN does not find its functions in it, and goes on with another install's or with none.",
+            "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
 CCI_FINDING(
     cudnn_ci::kCudnnMixedDirectories, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "the loader assembles cuDNN from several directories",

@@ -16,6 +16,7 @@ inline constexpr char kFrameworkFailed[] = "framework-failed";
 inline constexpr char kFrameworkWrongResult[] = "framework-wrong-result";
 inline constexpr char kFrameworkLibrariesMissing[] = "framework-libraries-missing";
 inline constexpr char kFrameworkDriverTooOld[] = "framework-driver-too-old";
+inline constexpr char kFrameworkDecoyTaken[] = "framework-decoy-taken";
 // Warnings.
 inline constexpr char kFrameworkCudnnForeign[] = "framework-cudnn-foreign";
 inline constexpr char kFrameworkNeedsPreload[] = "framework-needs-preload";

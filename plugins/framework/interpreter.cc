@@ -48,8 +48,10 @@ std::string WhyNoAnswer(const Interpreter& p, const Asked& asked) {
   return HowEnded(asked.end) + " before it ran a script" + last;
 }
 
-// A program of an interpreter has the user's LD_LIBRARY_PATH. With the subject's folders in it, as a worker
-// has them, it would find what it does not find by itself, and not find what hides its own.
+}  // namespace
+
+// With the subject's folders in it a program would find what it does not find by itself, and not find what
+// hides its own.
 void TakeUsersLibraryPath(const Context& ctx) {
   constexpr char kVariable[] = "LD_LIBRARY_PATH";
   static bool taken = false;  // a process has one subject
@@ -63,8 +65,6 @@ void TakeUsersLibraryPath(const Context& ctx) {
   else
     setenv(kVariable, users.c_str(), 1);
 }
-
-}  // namespace
 
 void DescribeInterpreter(Schema<Interpreter>& s, double timeout_s) {
   // A margin, in which the case says what the interpreter did until its time was over.
@@ -115,6 +115,12 @@ Asked Ask(Context& ctx, const Interpreter& p, const std::string& what, const std
   if (!IsPythonAtLeast(asked.answer.python, 3, 8))
     ctx.Skip(CCI_SKIP_VERSION, "Python 3.8 or later", asked.answer.python + " at " + asked.python);
   return asked;
+}
+
+void SkipIfAbsent(Context& ctx, const Framework& framework, const Asked& asked) {
+  if (!asked.answer.absent.empty())
+    ctx.Skip(CCI_SKIP_ABSENT, std::string(framework.title) + " in " + asked.python,
+             "no module " + asked.answer.absent + " for Python " + asked.answer.python);
 }
 
 }  // namespace cudnn_ci

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "framework/answer.h"
+#include "framework/frameworks.h"
 
 namespace cudnn_ci {
 
@@ -29,11 +30,18 @@ struct Asked {
   Answer answer;
 };
 
+// LD_LIBRARY_PATH of this process becomes what it is for a program of the subject: without the subject's
+// folders, which the harness puts into a worker's. Once; Ask does it too.
+void TakeUsersLibraryPath(const Context& ctx);
+
 // Runs the script for "versions" or the name of a framework. Skips the case where no interpreter was asked
 // for and there is none, or none that is recent enough; ends it with a finding where one cannot be used at
 // all.
 Asked Ask(Context& ctx, const Interpreter& p, const std::string& what, const std::string& problem,
           const std::vector<std::string>& environment);
+
+// Skips the case where the interpreter that was asked has no such framework.
+void SkipIfAbsent(Context& ctx, const Framework& framework, const Asked& asked);
 
 }  // namespace cudnn_ci
 

@@ -88,6 +88,15 @@ CCI_FINDING(cudnn_ci::kFrameworkDriverTooOld, CCI_SEVERITY_ERROR, CCI_BLAME_IMAG
             "detail names, or later; on data-centre GPUs the matching cuda-compat package serves as well.",
             "https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html")
 CCI_FINDING(
+    cudnn_ci::kFrameworkDecoyTaken, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "another cuDNN on the loader's path takes the place of a framework's own",
+    "Image owner: nothing is wrong until a cuDNN comes onto the loader's path, by a host's folder that is "
+    "mounted or by a module's LD_LIBRARY_PATH; then versions mix. A DT_RUNPATH comes behind LD_LIBRARY_PATH, "
+    "a DT_RPATH before it, and a library that a program has loaded by its path is not looked for again: take "
+    "a release of the framework that loads all of cuDNN by path, load it so before the import, or keep "
+    "LD_LIBRARY_PATH out of the image's programs.",
+    "https://github.com/pytorch/pytorch/issues/188892")
+CCI_FINDING(
     cudnn_ci::kFrameworkNeedsPreload, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
     "a framework finds its CUDA libraries only where a program loads them first",
     "Image owner: put the folders of the libraries on the loader's path (LD_LIBRARY_PATH, or "

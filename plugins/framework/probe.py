@@ -20,6 +20,16 @@ PROBES = {"torch": training.torch, "tensorflow": training.tensorflow, "jax": tra
           "onnxruntime": inference.onnxruntime, "ctranslate2": inference.ctranslate2, "cupy": arrays.cupy}
 
 
+def load(names):
+    """Libraries by their names, as the loader finds them; whether it does is seen from outside."""
+    for name in names:
+        import ctypes
+        try:
+            ctypes.CDLL(name)
+        except OSError:
+            pass
+
+
 def probe(name, problem, answer):
     import importlib
     said = packages.package(name)
@@ -27,6 +37,7 @@ def probe(name, problem, answer):
         return answer.say("absent", packages.FRAMEWORKS[name][0])
     answer.say("packages", {name: said})
     answer.say("cudnn_packages", packages.cudnn_packages())
+    load(problem.get("load", []))
     try:
         answer.step("import")
         framework = importlib.import_module(packages.FRAMEWORKS[name][0])

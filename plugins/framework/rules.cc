@@ -133,6 +133,14 @@ std::string LoaderWords(const std::string& output) {
   return found;
 }
 
+bool IsOutOfMemory(const std::string& error) {
+  for (const char* words :
+       {"OutOfMemoryError", "RESOURCE_EXHAUSTED", "ResourceExhaustedError", "out of memory", "ALLOC_FAILED",
+        "ALLOCATION_FAILED", "Failed to allocate memory", "Cannot allocate memory", "MemoryError"})
+    if (error.find(words) != std::string::npos) return true;
+  return false;
+}
+
 std::string Difference(const Computed& computed, const std::map<std::string, std::vector<double>>& expected) {
   if (!computed.not_a_number.empty()) return computed.not_a_number;
   for (const auto& [name, numbers] : computed.arrays) {

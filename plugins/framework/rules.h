@@ -57,6 +57,10 @@ bool IsPythonAtLeast(const std::string& version, int major, int minor);
 // nothing.
 std::string LoaderWords(const std::string& output);
 
+// Whether the words of an exception say that memory was wanting: those of PyTorch and CuPy, and of XLA and
+// TensorFlow.
+bool IsOutOfMemory(const std::string& error);
+
 // How computed numbers differ from the expected ones: "dx[3] is 5, expected 4; 2 of 576 elements differ".
 // Empty: in nothing. Names of arrays that are not expected differ, too.
 std::string Difference(const Computed& computed, const std::map<std::string, std::vector<double>>& expected);

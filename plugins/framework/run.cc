@@ -70,15 +70,6 @@ std::string WhyNoGpu(const Framework& framework, const Asked& asked) {
          Environment("CUDA_VISIBLE_DEVICES") + "'";
 }
 
-// In the words of PyTorch and CuPy, and of XLA and TensorFlow.
-bool IsOutOfMemory(const std::string& error) {
-  for (const char* words :
-       {"OutOfMemoryError", "RESOURCE_EXHAUSTED", "ResourceExhaustedError", "out of memory", "ALLOC_FAILED",
-        "ALLOCATION_FAILED", "Failed to allocate memory", "Cannot allocate memory", "MemoryError"})
-    if (error.find(words) != std::string::npos) return true;
-  return false;
-}
-
 void JudgeNumbers(Context& ctx, const Framework& framework, const Answer& answer, const Problem& problem) {
   std::set<std::string> computed;
   for (const Computed& result : answer.results) {
@@ -109,9 +100,7 @@ void JudgeFramework(Context& ctx, const Framework& framework, const Interpreter&
   if (framework.environment) environment.emplace_back(framework.environment);
   const Asked asked = Ask(ctx, p, framework.name, problem.json, environment);
   const Answer& answer = asked.answer;
-  if (!answer.absent.empty())
-    ctx.Skip(CCI_SKIP_ABSENT, std::string(framework.title) + " in " + asked.python,
-             "no module " + answer.absent + " for Python " + answer.python);
+  SkipIfAbsent(ctx, framework, asked);
   Tell(ctx, framework, answer);
   if (!JudgeImport(ctx, framework, asked)) return;
   JudgeLoadedCudnn(ctx, framework, answer);

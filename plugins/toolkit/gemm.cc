@@ -1,8 +1,10 @@
 // toolkit.gemm: is a matrix product through the image's cuBLASLt right? cuDNN's engines and every framework
 // compute by it. The canary passed before, so the GPU and the driver are not at fault.
+#include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
 #include <chrono>
+#include <cstdlib>
 
 #include "common/cublaslt_api.h"
 #include "common/driver_api.h"
@@ -57,6 +59,14 @@ void Multiply(Context& ctx, const DriverApi& driver, CublasLtApi* cublas, const 
   cublas->Destroy();
 }
 
+// The promise, and where there is none what this driver serves: of two majors the newer one is of no use with
+// a driver for the older.
+Promise PromisedOrServed(const Context& ctx, const Promise& promise) {
+  const int served = std::atoi(ctx.Fact(CCI_FACT_DRIVER_CUDA).c_str());
+  if (!promise.range.empty() || served == 0) return promise;
+  return {promise.satisfies, "<" + std::to_string(served + 1)};
+}
+
 struct GemmCheck {
   struct Params {};
   static void Describe(Schema<Params>& s) {
@@ -74,7 +84,7 @@ struct GemmCheck {
     const ToolkitContract contract = ReadToolkitContract(ctx);
     if (contract.absent) ctx.Skip(CCI_SKIP_ABSENT, "a toolkit", "the matrix promises an image without one");
     CublasLtApi cublas;
-    const bool loaded = cublas.Load(contract.promise, ctx.SubjectFolders());
+    const bool loaded = cublas.Load(PromisedOrServed(ctx, contract.promise), ctx.SubjectFolders());
     // An image need not have one; cudnn.version says where cuDNN misses it.
     if (cublas.load().missing || !contract.promise.OfMajor(cublas.load().major))
       ctx.Skip(CCI_SKIP_ABSENT, "one of " + CublasLtApi::Names() + ", of the promised major",

@@ -191,6 +191,18 @@ std::vector<Fault> Mixtures() {
                     {"the graph library of 9.19.0 opens libcudnn_engines_tensor_ir.so.9, which its install "
                      "lacks, and gets that of 9.28.0"}),
           }),
+      Showing("another library under cuDNN's name",
+              {
+                  Image("heuristic_is_another_library",
+                        Cudnn([](auto& t) { t.TakeAs("libcudnn_cnn.so.9", "libcudnn_heuristic.so.9"); }),
+                        "cudnn-other-library",
+                        {"/libcudnn_heuristic.so.9 is libcudnn_cnn.so.9, by its own name"}),
+                  Image("engines_are_another_library_beside_a_whole_install", Machine([](auto& t) {
+                          t.TakeCudnn();
+                          t.TakeAs("libcudnn_cnn.so.9", "libcudnn_engines_precompiled.so.9");
+                        }),
+                        "cudnn-other-library", {"/libcudnn_engines_precompiled.so.9 is libcudnn_cnn.so.9"}),
+              }),
       Showing("file under a longer name",
               {Image("part_of_another_folder_loaded_on_demand", Machine(OpenAnotherOnDemand),
                      "cudnn-mixed-directories", {"loaded are ", "/other:"})}),

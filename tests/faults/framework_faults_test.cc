@@ -23,6 +23,28 @@ Make Framework(const std::string& name, const std::vector<std::pair<std::string,
   });
 }
 
+// A wheel of cuDNN beside the fake PyTorch, judged while another cuDNN is on the loader's path. `files`: what
+// the framework loads by path ("_ops"), and names that it leaves to the loader.
+Make BesideDecoy(const std::vector<std::string>& files) {
+  return [files](FaultTest& t) {
+    const std::string lib = t.gate().Path("venv/lib/python3.11/site-packages/nvidia/cudnn/lib"),
+                      python = t.gate().Path("venv/bin/python3.11");
+    t.TakeAll("cudnn", lib);
+    fs::create_directories(t.gate().Path("venv/bin"));
+    t.gate().Write("venv/bin/python3.11", "#!/bin/sh\nexec " CUDNN_CI_PYTHON " -S \"$@\"\n");
+    fs::permissions(python, fs::perms(0755));
+    t.gate().Write("venv/pyvenv.cfg", "home = " + t.gate().Path("venv/bin") + "\nversion = 3.11.2\n");
+    t.UseSubjects("{\"venv\": \"python:" + python + "\"}");
+    t.Set("PYTHONPATH", CUDNN_CI_SOURCE_DIR "/tests/fakes/frameworks");
+    std::string all;
+    for (const std::string& file : files)
+      all += (file.find('.') == std::string::npos ? lib + "/libcudnn" + file + ".so.9" : file) + ":";
+    t.Set("FAKE_LIBRARIES", all);
+    t.Also(Entry("framework.torch_decoy"));
+    return true;
+  };
+}
+
 std::vector<Fault> Frameworks() {
   const std::string main = FaultTest::FakeFile("cudnn", "libcudnn.so.9"),
                     graph = FaultTest::FakeFile("cudnn", "libcudnn_graph.so.9"),
@@ -56,6 +78,16 @@ std::vector<Fault> Frameworks() {
       Showing("ONNX Runtime without its libraries",
               {Sound("onnxruntime_that_must_be_preloaded",
                      Framework("onnxruntime", {{"FAKE_FRAMEWORK", "preload"}}), "framework-needs-preload")}),
+      Showing("cuDNN that another one displaces",
+              {
+                  Image("torch_that_asks_for_cudnn_by_name", BesideDecoy({"libcudnn.so.9"}),
+                        "framework-decoy-taken", {"takes from there libcudnn.so.9"}),
+                  Image("torch_whose_cudnn_opens_a_part_by_name", BesideDecoy({"", "libcudnn_ops.so.9"}),
+                        "framework-decoy-taken",
+                        {"takes from there libcudnn_ops.so.9, beside ", "/nvidia/cudnn/lib/libcudnn.so.9"}),
+              }),
+      Showing("installs that never meet", {Sound("torch_that_loads_every_part_by_its_path",
+                                                 BesideDecoy({"_graph", "_ops", "", "libcudnn_ops.so.9"}))}),
       Showing("framework for another CUDA major",
               {Image("torch_for_cuda_12",
                      Framework("torch", {{"FAKE_BUILT_CUDA", "12.8"}, {"FAKE_LIBRARIES", main}}),

@@ -40,15 +40,17 @@ std::vector<Fault> Faults() {
       Showing("heuristics or engines missing", {PartMissing("heuristic"), PartMissing("engines_precompiled"),
                                                 PartMissing("engines_runtime_compiled")}),
       // They load as well as the right ones do, and give nothing.
-      Showing("heuristics or engines of no use",
-              {
-                  Image("heuristic_is_another_library",
-                        Real([](auto& t) { t.TakeAs(kCnn, "libcudnn_heuristic.so.9"); }), "cudnn-no-plans",
-                        {"the heuristics announce", "and give none"}),
-                  Image("engines_are_another_library",
-                        Real([](auto& t) { t.TakeAs(kCnn, "libcudnn_engines_precompiled.so.9"); }),
-                        "cudnn-no-plans", {"and give none"}),
-              }),
+      Showing(
+          "another library under cuDNN's name",
+          {
+              Image("heuristic_is_another_library",
+                    Real([](auto& t) { t.TakeAs(kCnn, "libcudnn_heuristic.so.9"); }), "cudnn-other-library",
+                    {"/libcudnn_heuristic.so.9 is libcudnn_cnn.so.9, by its own name"}),
+              Image("engines_are_another_library",
+                    Real([](auto& t) { t.TakeAs(kCnn, "libcudnn_engines_precompiled.so.9"); }),
+                    "cudnn-other-library",
+                    {"/libcudnn_engines_precompiled.so.9 is libcudnn_cnn.so.9, by its own name"}),
+          }),
       Showing(
           "truncated file",
           {

@@ -183,8 +183,20 @@ def cudnn_files():
         return image(f"cudnn_{name}", "unusable file", MIXED, cudnn(spoil, *words))
 
     ops, graph, engines = "libcudnn_ops.so.9", "libcudnn_graph.so.9", "libcudnn_engines_precompiled.so.9"
+    def another(name, part):
+        # Loads like its own, and says nothing of a version; where the machine's own install is behind it, cuDNN may go on with that.
+        def spoil(copy):
+            cnn = (copy.folder / "libcudnn_cnn.so.9").resolve()
+            names = {path.name for path in copy.folder.glob(f"libcudnn_{part}.so*")} | {f"libcudnn_{part}.so"}
+            copy.remove(f"libcudnn_{part}")
+            for name in names:
+                copy.take(cnn, name)
+        return image(name, "another library under cuDNN's name", "cudnn-other-library", cudnn(spoil, f"libcudnn_{part}.so", "is libcudnn_cnn.so.9, by its own name"))
+
     return [
         *[missing(part) for part in PARTS],
+        another("heuristic_is_another_library", "heuristic"),
+        another("engines_are_another_library", "engines_precompiled"),
         damaged("engines_truncated", lambda c: c.cut(engines), "libcudnn_engines_precompiled.so", "is truncated"),
         damaged("graph_truncated", lambda c: c.cut(graph), "libcudnn_graph.so", "is truncated"),
         damaged("ops_empty", lambda c: c.write(ops, b""), "libcudnn_ops.so", "is empty"),

@@ -63,12 +63,30 @@ TEST_F(CudnnTest, TruncatedSublibraryIsNamedAndDoesNotKill) {
 
 TEST_F(CudnnTest, SublibraryOfANewerReleaseIsLookedAtToo) {
   TakeCudnn();
-  fs::copy_file(FakeFile("cudnn", "libcudnn_adv.so.9"), libraries() + "/libcudnn_new.so.9");
+  Take("cudnn_new_part", "libcudnn_new.so.9");
   EXPECT_EQ(Check("cudnn.load").Outcome(), "passed");
   Halve("libcudnn_new.so.9");
   const CheckOutcome r = Check("cudnn.load");
   EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-sublibrary-unloadable"));
   EXPECT_THAT(r.Detail(), HasSubstr("libcudnn_new.so.9"));
+}
+
+// It loads as well as the right one, and no version in it tells.
+TEST_F(CudnnTest, AnotherLibraryUnderTheNameOfAPartIsNamed) {
+  TakeCudnn();
+  const std::string heuristic = libraries() + "/libcudnn_heuristic.so.9",
+                    main = libraries() + "/libcudnn.so.9";
+  fs::copy_file(FakeFile("cudnn", "libcudnn_cnn.so.9"), heuristic, fs::copy_options::overwrite_existing);
+  CheckOutcome r = Check("cudnn.load");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-other-library"));
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_EQ(r.Detail(), heuristic + " is libcudnn_cnn.so.9, by its own name; needed by " + main);
+  TakeCudnn();
+  fs::copy_file(FakeFile("cudnn8", "libcudnn.so.8"), main, fs::copy_options::overwrite_existing);
+  r = Check("cudnn.load");
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-other-library"));
+  EXPECT_THAT(r.Detail(), HasSubstr(main + " is libcudnn.so.8, by its own name"));
 }
 
 TEST_F(CudnnTest, TextInPlaceOfTheGraphLibraryIsNamedAndNothingAborts) {
@@ -188,7 +206,7 @@ TEST_F(CudnnTest, PartThatAwaitsTheDriverIsANoteAndInitialisationTheRunners) {
   Take("cudnn_more", "libcudnn_engines_runtime_compiled.so.9");
   UseFakes({"libcuda", "nvml", "cudart13", "cudart12", "nvrtc"});
   EXPECT_EQ(Check("cudnn.init").gate.exit_code, 0) << "all it needs is there";
-  fs::copy_file(FakeFile("cudnn_profiler", "libcudnn_adv.so.9"), libraries() + "/libcudnn_profiler.so.9");
+  Take("cudnn_profiler", "libcudnn_profiler.so.9");
   const CheckOutcome load = Check("cudnn.load");
   EXPECT_EQ(load.Outcome(), "passed") << ::testing::PrintToString(load);
   EXPECT_EQ(load.record["findings"][0]["slug"], "cudnn-awaits-driver");

@@ -339,6 +339,18 @@ TEST_F(ToolkitGemm, OfThePromisedMajorIsAsked) {
   EXPECT_THAT(Check("toolkit.gemm").Detail(), HasSubstr("; cuBLASLt 12.1.0 /"));
 }
 
+TEST_F(ShippedTest, AMatrixProductIsOfAMajorThatTheDriverServesWhereNoneIsPromised) {
+  UseFakes({"libcuda", "nvml", "cudart12", "nvrtc12"});
+  Take("cudart13", "libcublasLt.so.13");
+  const auto words = InMountNamespace("mount --bind /dev/null /etc/ld.so.cache");
+  if (words.empty()) GTEST_SKIP() << "needs a mount namespace";
+  gate().Before(words);
+  Set("FAKE_CUBLASLT_FAULT", "wrong:32");
+  EXPECT_THAT(Check("toolkit.gemm").Detail(), HasSubstr("; cuBLASLt 13.1.0 /"));
+  Set("FAKE_DRIVER_VERSION", "12080");
+  EXPECT_THAT(Check("toolkit.gemm").Detail(), HasSubstr("; cuBLASLt 12.1.0 /"));
+}
+
 // A context costs more than both of them.
 TEST_F(ToolkitGemm, SharesAProcessWithTheKernel) {
   const GateResult r =

@@ -6,6 +6,7 @@
 
 #include "common/cudnn_files.h"
 #include "common/cudnn_loaded.h"
+#include "cudnn/install.h"
 #include "cudnn/metadata.h"
 #include "cudnn/packages.h"
 #include "scratch.h"
@@ -120,6 +121,16 @@ TEST_F(PackagesTest, PartsThatALibraryOpensStandInItsText) {
   EXPECT_THAT(CudnnPartsOpenedBy(CUDNN_CI_FAKES "/cudnn/libcudnn_graph.so.9"), IsEmpty());
 }
 
+TEST(CudnnInstallTest, AFileMayHaveAnotherNameAndBeTheLibraryAllTheSame) {
+  const std::string ops = "libcudnn_ops.so.9";
+  for (const char* soname :
+       {"", "libcudnn_ops.so.9", "libcudnn_ops.so.9.19.0", "libcudnn_ops.so", "libcudnn_ops-4f8c1f2b.so.9"})
+    EXPECT_FALSE(IsOfAnotherLibrary(soname, ops)) << soname;
+  for (const char* soname : {"libcudnn_cnn.so.9", "libcudnn_ops.so.8", "libcudnn_ops.so.91", "libcudnn.so.9",
+                             "libcudnn_ops_infer.so.9", "libother.so", "other"})
+    EXPECT_TRUE(IsOfAnotherLibrary(soname, ops)) << soname;
+}
+
 TEST_F(PackagesTest, TwoFoldersAreAMixtureUnlessTheirFilesSayTheSame) {
   const LoadedCudnn one = InspectLoadedCudnn({"/a/libcudnn.so.9", "/a/libcudnn_ops.so.9"});
   EXPECT_EQ(one.files, "/a: libcudnn.so.9 libcudnn_ops.so.9");
@@ -131,6 +142,24 @@ TEST_F(PackagesTest, TwoFoldersAreAMixtureUnlessTheirFilesSayTheSame) {
   EXPECT_TRUE(InspectLoadedCudnn({own, fakes + "/cudnn_old/libcudnn_ops.so.9"}).mixed);
   EXPECT_TRUE(InspectLoadedCudnn({own, "/nowhere/libcudnn_ext.so.9"}).mixed)
       << "of which nobody knows the version";
+}
+
+// The name of a file says of which one it is, where cuDNN 8 and 9 lie in one folder.
+TEST_F(PackagesTest, TwoMajorsInOneFolderAreTwoInstalls) {
+  const auto put = [this](const std::string& fake, const std::string& file) {
+    fs::copy_file(fs::canonical(CUDNN_CI_FAKES "/" + fake + "/" + file), root_ + "/" + file);
+    return root_ + "/" + file;
+  };
+  const std::string nine = put("cudnn", "libcudnn_graph.so.9"),
+                    eight = put("cudnn8", "libcudnn_ops_infer.so.8");
+  EXPECT_EQ(InspectLoadedCudnn({eight}).files, root_ + ": libcudnn_ops_infer.so.8 (of 8.9.7)");
+  EXPECT_FALSE(InspectLoadedCudnn({eight}).mixed);
+  EXPECT_EQ(InspectLoadedCudnn({nine}).files, root_ + ": libcudnn_graph.so.9 (of 9.19.0)");
+  EXPECT_FALSE(InspectLoadedCudnn({nine, root_ + "/libcudnn.so"}).several) << "a name that says no major";
+  const LoadedCudnn both = InspectLoadedCudnn({nine, eight});
+  EXPECT_TRUE(both.mixed);
+  EXPECT_EQ(both.files,
+            root_ + ": libcudnn_ops_infer.so.8 (of 8.9.7); " + root_ + ": libcudnn_graph.so.9 (of 9.19.0)");
 }
 
 }  // namespace

@@ -116,6 +116,14 @@ TEST_F(ElfFileTest, TellsWhatItNeeds) {
   EXPECT_TRUE(ElfFile(Write("text.so", "text")).Needed().empty());
 }
 
+TEST_F(ElfFileTest, TellsItsOwnName) {
+  LateLibrary library;
+  ASSERT_TRUE(library.Open("libstdc++.so.6")) << library.error();
+  EXPECT_EQ(ElfFile(library.Path()).Soname(), "libstdc++.so.6");
+  EXPECT_EQ(ElfFile("/proc/self/exe").Soname(), "");
+  EXPECT_EQ(ElfFile(Write("text.so", "text")).Soname(), "");
+}
+
 class LoaderPathTest : public ScratchTest {
  protected:
   LoaderPathTest() { setenv("LD_LIBRARY_PATH", directory_.c_str(), 1); }

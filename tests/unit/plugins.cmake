@@ -23,11 +23,11 @@ cudnn_ci_unit_test(cudnn_copies_test SOURCES cudnn_copies_test.cc ${PROJECT_SOUR
 cudnn_ci_unit_test(cudnn_packages_test SOURCES cudnn_packages_test.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/metadata.cc
   ${PROJECT_SOURCE_DIR}/plugins/cudnn/packages.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/copies.cc
   ${PROJECT_SOURCE_DIR}/plugins/cudnn/install.cc LINK cudnn_ci_plugin_common)
-add_dependencies(cudnn_packages_test fake_cudnn fake_cudnn_graph fake_cudnn_ops_old fake_cudnn_graph_opens)
+add_dependencies(cudnn_packages_test fake_cudnn fake_cudnn_graph fake_cudnn_ops_old fake_cudnn_graph_opens fake_cudnn8_ops_infer)
 target_compile_definitions(cudnn_packages_test PRIVATE CUDNN_CI_FAKES="${PROJECT_BINARY_DIR}/fakes")
 
 # The framework plugin's problem, answers and rules, and what it reads of libraries.
-cudnn_ci_unit_test(framework_test SOURCES framework_test.cc framework_needs_test.cc
+cudnn_ci_unit_test(framework_test SOURCES framework_test.cc framework_decoy_test.cc framework_needs_test.cc
   LINK cudnn_ci_framework_rules nlohmann_json::nlohmann_json)
 target_compile_definitions(framework_test PRIVATE CUDNN_CI_FAKES="${PROJECT_BINARY_DIR}/fakes")
 add_dependencies(framework_test fake_cublas99 fake_cudnn99 fake_provider_plain fake_provider_runpath fake_provider_rpath
