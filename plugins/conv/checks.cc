@@ -1,6 +1,5 @@
 // conv.forward, conv.backward_data and conv.backward_filter: their parameters, and which of them make no
 // sense.
-#include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
 #include "conv/convolution_case.h"
@@ -71,9 +70,7 @@ struct Convolution {
   }
 
   static void Run(Context& ctx, const Params& p) {
-    if (p.api != kGraphApi && ctx.Fact(CCI_FACT_CUDNN_LIBRARIES) == "jit")
-      ctx.Skip(CCI_SKIP_ABSENT, "cuDNN's legacy API (libcudnn_ops, libcudnn_cnn)",
-               "a JIT-only cuDNN: " + ctx.Fact(CCI_FACT_CUDNN_PATH));
+    RequireApi(ctx, p.api);
     RunConvolution(ctx, p, kOperation);
   }
 

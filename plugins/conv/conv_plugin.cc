@@ -47,6 +47,17 @@ CCI_FINDING(
     kInputModified, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE, "a convolution changed its input or its filter",
     "Do not ship: inputs are constant by contract. Take a cuDNN release in which this algorithm is fixed.",
     kReleaseNotes)
+CCI_FINDING(kImpossibleAccepted, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "cuDNN answered success to a convolution that cannot be",
+            "Do not ship: a program with such a mistake goes on with numbers that mean nothing. Take another "
+            "patch release of cuDNN.",
+            kReleaseNotes)
+CCI_FINDING(
+    kUnusableAfterRefusal, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "cuDNN or the CUDA context could not be used any more after a convolution that cannot be",
+    "Do not ship: what has to be refused with a status ends the program. Take another patch release of "
+    "cuDNN.",
+    kReleaseNotes)
 
 }  // namespace
 }  // namespace cudnn_ci

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "conv/needed_api.h"
 #include "conv/operation.h"
 
 namespace cudnn_ci {
@@ -24,8 +25,6 @@ struct ConvolutionParams {
 
 // What `pad_after` is when the matrix does not give it.
 inline constexpr std::int64_t kSameAsPad = -1;
-
-inline constexpr char kGraphApi[] = "graph";
 
 // Whether `algo` stands for many algorithms or engines, each of which is a step of its own.
 bool IsSweep(const std::string& algo);

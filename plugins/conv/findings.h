@@ -13,6 +13,8 @@ inline constexpr char kGpuComputesWrong[] = "gpu-computes-wrong";  // the harnes
 inline constexpr char kOutputNotWritten[] = "output-not-written";
 inline constexpr char kOutOfBoundsWrite[] = "out-of-bounds-write";
 inline constexpr char kInputModified[] = "input-modified";
+inline constexpr char kImpossibleAccepted[] = "impossible-accepted";
+inline constexpr char kUnusableAfterRefusal[] = "unusable-after-refusal";
 
 }  // namespace cudnn_ci
 

@@ -1,6 +1,8 @@
 // What the operations' tensors are called and how large they are.
 #include "conv/operation.h"
 
+#include <stdexcept>
+
 namespace cudnn_ci {
 namespace {
 
@@ -37,6 +39,12 @@ std::string OperationName(Operation operation) {
       break;
   }
   return "forward";
+}
+
+Operation OperationFrom(const std::string& name) {
+  for (const Operation o : {Operation::kForward, Operation::kBackwardData, Operation::kBackwardFilter})
+    if (name == OperationName(o)) return o;
+  throw std::invalid_argument("unknown operation '" + name + "'");
 }
 
 Tensor Problem::A() const {

@@ -19,6 +19,8 @@ enum class Operation { kForward, kBackwardData, kBackwardFilter };
 
 // "forward", "backward_data", "backward_filter".
 std::string OperationName(Operation operation);
+// The operation of that name. Throws std::invalid_argument for others.
+Operation OperationFrom(const std::string& name);
 
 // A tensor of an operation, as an array [outer][channels][sizes].
 struct Tensor {

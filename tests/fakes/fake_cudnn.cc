@@ -11,6 +11,9 @@
 //   FAKE_CUDNN_OPENS      a library that cudnnGraphVersionCheck loads, in the same way
 //   FAKE_CUDNN_CONVOLVES  a library that cudnnConvolutionForward loads, in the same way
 //   FAKE_CUDNN_WORKSPACE  bytes that every algorithm but 0 asks for (100); all are read and written
+//   FAKE_CUDNN_TAKES      convolutions that cannot be are described like others, and running one answers
+//                         success without computing ("success"), aborts ("abort") or hangs ("hang")
+//   FAKE_CUDNN_TAKES_WORKSPACE  the legacy API takes a workspace of this many bytes for whole (none)
 //   FAKE_CUDNN_HANDLE_KB, FAKE_CUDNN_LEAK_KB, FAKE_CUDNN_NO_MEMORY       see fake_cudnn_memory.cc
 //   FAKE_CUDNN_GRAPH_...  and more of the graph API: see fake_cudnn_graph.cc
 //   FAKE_CUDNN_FAULT_...  which convolutions a fault strikes: Strikes in fake_cudnn_convolution.cc
@@ -143,6 +146,7 @@ EXPORT cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t d, cudnn
   d->type = type;
   d->dims.assign(dims, dims + rank);
   d->strides.assign(strides, strides + rank);
+  if (!fake_cudnn::Countable(d->dims) && !fake_cudnn::Takes()) return kBadParam;
   return rank == 4 || rank == 5 ? CUDNN_STATUS_SUCCESS : kBadParam;
 }
 EXPORT cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t d) {
@@ -160,6 +164,7 @@ EXPORT cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t d, cudnn
   d->type = type;
   d->format = format;
   d->dims.assign(dims, dims + rank);
+  if (!fake_cudnn::Countable(d->dims) && !fake_cudnn::Takes()) return kBadParam;
   return rank == 4 || rank == 5 ? CUDNN_STATUS_SUCCESS : kBadParam;
 }
 EXPORT cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t d) {

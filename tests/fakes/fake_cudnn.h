@@ -70,6 +70,8 @@ struct Convolution {
   bool tf32 = false;  // inputs are rounded to it, where they are longer
 
   const View& Out() const;
+  // Whether there is such a convolution, of tensors that a descriptor can count; `pad_after` as `pad`.
+  bool CanBe(const std::vector<int>& pad_after) const;
   // out = alpha * sums + beta * out, summed in the compute type. beta = 0 does not read it.
   void Run() const;
   // Calls visit(product) for each product that element `index` of the result sums.
@@ -85,6 +87,11 @@ void GiveMemory(cudnnHandle_t handle);
 
 // Whether a fault strikes this run of an algorithm or engine; call once a run.
 bool Strikes(int algorithm);
+// Whether what cannot be is taken (FAKE_CUDNN_TAKES), and what running it then does.
+bool Takes();
+cudnnStatus_t Take();
+// Whether a descriptor can have these dimensions.
+bool Countable(const std::vector<int>& dims);
 
 // Runs it and does what the variable FAKE_CUDNN_FAULT says, if it is to be spoilt; the workspace is read and
 // written.

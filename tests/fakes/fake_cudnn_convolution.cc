@@ -245,6 +245,35 @@ void Convolution::ForProducts(std::int64_t index, const std::function<void(doubl
     }
 }
 
+bool Convolution::CanBe(const std::vector<int>& pad_after) const {
+  for (const View* v : {&x, &w, &y})
+    if (!Countable(v->dims)) return false;
+  if (x.dims[1] != w.dims[1] * groups || w.dims[0] % groups != 0) return false;
+  if (y.dims[0] != x.dims[0] || y.dims[1] != w.dims[0]) return false;
+  for (std::size_t a = 0; a + 2 < x.dims.size(); ++a) {
+    const int padded = x.dims[a + 2] + pad[a] + pad_after[a], reach = (w.dims[a + 2] - 1) * dilation[a] + 1;
+    if (reach > padded || y.dims[a + 2] != (padded - reach) / stride[a] + 1) return false;
+  }
+  return true;
+}
+
+bool Takes() { return getenv("FAKE_CUDNN_TAKES") != nullptr; }
+
+cudnnStatus_t Take() {
+  if (FakeIs("FAKE_CUDNN_TAKES", "abort")) abort();
+  while (FakeIs("FAKE_CUDNN_TAKES", "hang")) sleep(1);
+  return CUDNN_STATUS_SUCCESS;
+}
+
+bool Countable(const std::vector<int>& dims) {
+  double count = 1;
+  for (const int d : dims) {
+    if (d < 1) return false;
+    count *= d;
+  }
+  return count < 2147483648.0;
+}
+
 void Convolution::Run() const {
   const DataType sum_type = SumType(*this);
   for (std::int64_t i = 0; i < Out().Count(); ++i) {

@@ -128,6 +128,9 @@ bool Offered(const Fake& graph, int64_t engine) {
 
 bool IsWhole(const Fake& tensor) {
   const size_t rank = tensor.List<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS).size();
+  if (!fake_cudnn::Countable(Ints(tensor.List<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS))) &&
+      !fake_cudnn::Takes())
+    return false;
   return rank >= 4 && tensor.List<int64_t>(CUDNN_ATTR_TENSOR_STRIDES).size() == rank &&
          tensor.attributes.count(CUDNN_ATTR_TENSOR_UNIQUE_ID) > 0 &&
          tensor.One<int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 0) >= 1;
@@ -138,10 +141,23 @@ bool HasDevice(const Fake& fake, int handle, int device) {
   return fake_cudnn::IsHandle(fake.One<cudnnHandle_t>(handle, nullptr)) || Named(fake, device);
 }
 
+// Whether an operation's descriptors are all there and fit one another.
+bool IsWhole(const Fake& operation, const Operation& names) {
+  const Fake *const x = Named(operation, names.x), *const w = Named(operation, names.w),
+                    *const y = Named(operation, names.y), *const c = Named(operation, names.convolution);
+  if (!x || !w || !y || !c) return false;
+  fake_cudnn::Convolution v;
+  v.x = ViewOf(*x, nullptr), v.w = ViewOf(*w, nullptr), v.y = ViewOf(*y, nullptr);
+  v.pad = Ints(c->List<int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS));
+  v.stride = Ints(c->List<int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES));
+  v.dilation = Ints(c->List<int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS));
+  v.groups = v.x.dims[1] / v.w.dims[1];
+  return v.CanBe(Ints(c->List<int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS))) || fake_cudnn::Takes();
+}
+
 cudnnStatus_t Check(const Fake& fake) {
   const auto if_so = [](bool complete) { return complete ? CUDNN_STATUS_SUCCESS : kBadParam; };
-  if (const Operation* o = OperationOf(fake))
-    return if_so(Named(fake, o->x) && Named(fake, o->w) && Named(fake, o->y) && Named(fake, o->convolution));
+  if (const Operation* o = OperationOf(fake)) return if_so(IsWhole(fake, *o));
   switch (fake.type) {
     case kDeviceProp: {
       const auto json = fake.attributes.find(kDevicePropJson);
@@ -410,10 +426,15 @@ EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescr
   e.v.groups = e.v.x.dims[1] / e.v.w.dims[1];
   e.v.workspace_bytes = static_cast<size_t>(WorkspaceOf(*p));
   e.v.workspace = static_cast<unsigned char*>(pack->One<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, nullptr));
-  if (!e.v.x.data || !e.v.w.data || !e.v.y.data || (e.v.workspace_bytes > 0 && !e.v.workspace))
-    return kBadParam;
+  const bool lacking =
+      !e.v.x.data || !e.v.w.data || !e.v.y.data || (e.v.workspace_bytes > 0 && !e.v.workspace);
+  bool aligned = true;
   for (const unsigned char* data : {e.v.x.data, e.v.w.data, e.v.y.data})
-    if (reinterpret_cast<uintptr_t>(data) % 16 != 0) return kMisaligned;
+    aligned = aligned && reinterpret_cast<uintptr_t>(data) % 16 == 0;
+  const bool can_be = e.v.CanBe(Ints(e.convolution->List<int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS)));
+  if (fake_cudnn::Takes() && (lacking || !aligned || !can_be)) return fake_cudnn::Take();
+  if (lacking) return kBadParam;
+  if (!aligned) return kMisaligned;
   fake_cudnn::LogLine(Describe(e));
   const int64_t faulty = FakeNumber("FAKE_CUDNN_FAULT_ENGINE", -1);
   const bool spoil = faulty < 0 || faulty == e.engine;

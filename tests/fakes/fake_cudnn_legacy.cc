@@ -113,9 +113,11 @@ std::string Describe(const Call& call, const Convolution& v) {
 }
 
 cudnnStatus_t Run(const Call& call) {
-  if (!IsHandle(call.handle) || call.bytes < WorkspaceOf(call.algorithm) ||
-      (call.bytes > 0 && !call.workspace))
-    return kBadParam;
+  if (!IsHandle(call.handle)) return kBadParam;
+  if (call.bytes > 0 && static_cast<long>(call.bytes) == FakeNumber("FAKE_CUDNN_TAKES_WORKSPACE", 0))
+    return fake_cudnn::Take();
+  if (call.bytes < WorkspaceOf(call.algorithm) || (call.bytes > 0 && !call.workspace))
+    return fake_cudnn::Takes() ? fake_cudnn::Take() : kBadParam;
   if (!Offered(call.operation, call.algorithm, call.xd->type, call.wd->format))
     return fake_cudnn::Unsupported();
   const bool wide = call.c->compute == CUDNN_DATA_DOUBLE;
@@ -130,6 +132,7 @@ cudnnStatus_t Run(const Call& call) {
   v.alpha = scale(call.alpha), v.beta = scale(call.beta);
   v.workspace = static_cast<unsigned char*>(call.workspace), v.workspace_bytes = call.bytes;
   fake_cudnn::LogLine(Describe(call, v));
+  if (!v.CanBe(v.pad)) return fake_cudnn::Takes() ? fake_cudnn::Take() : kBadParam;
   fake_cudnn::RunAndSpoil(v, fake_cudnn::Strikes(call.algorithm));
   return CUDNN_STATUS_SUCCESS;
 }

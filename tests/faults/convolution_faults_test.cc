@@ -118,6 +118,37 @@ std::vector<Fault> Numbers() {
   });
 }
 
+// What cannot be, asked of the library itself; `takes` is what the fake does about it.
+Make Refusal(const std::string& what, const std::string& takes, const std::string& rest = "") {
+  const std::string params = R"("params": {"dtype": "float32", "what": ")" + what + "\"}";
+  return With(Entry("conv.refuses", params + rest), [takes](FaultTest& t) {
+    t.Set("FAKE_CUDNN_REFUSES", "1,2,4,5,7");  // one algorithm is left
+    if (!takes.empty()) t.Set("FAKE_CUDNN_TAKES", takes);
+  });
+}
+
+std::vector<Fault> NotRefused() {
+  return Joined({
+      Showing("impossible convolution that is not refused",
+              {
+                  Image("kernel_larger_than_its_input_accepted", Refusal("kernel_too_large", "success"),
+                        "impossible-accepted", {"a filter of 11x11"}),
+                  Image("context_broken_by_a_refusal",
+                        [](FaultTest& t) {
+                          const bool made = Refusal("group_mismatch", "")(t);
+                          t.Set("FAKE_CUDA_FAULT", "call:cuCtxSynchronize:4:700");
+                          return made;
+                        },
+                        "unusable-after-refusal", {"15 filters in 4 groups", "700"}),
+              }),
+      Showing("crash in a library", {Image("impossible_convolution_aborts",
+                                           Refusal("channel_mismatch", "abort"), "crashed", {"SIGABRT"})}),
+      Showing("hang in a library", {Image("impossible_convolution_hangs",
+                                          Refusal("channel_mismatch", "hang", ", \"timeout_s\": 3"),
+                                          "timed-out", {"in step implicit_gemm"})}),
+  });
+}
+
 std::vector<Fault> Impossible() {
   return Joined({
       Showing(
@@ -137,6 +168,8 @@ std::vector<Fault> Impossible() {
 
 INSTANTIATE_TEST_SUITE_P(ConvolutionFailures, FaultTableTest, ::testing::ValuesIn(Failures()), NameOfFault);
 INSTANTIATE_TEST_SUITE_P(ConvolutionNumbers, FaultTableTest, ::testing::ValuesIn(Numbers()), NameOfFault);
+INSTANTIATE_TEST_SUITE_P(ConvolutionNotRefused, FaultTableTest, ::testing::ValuesIn(NotRefused()),
+                         NameOfFault);
 INSTANTIATE_TEST_SUITE_P(ConvolutionImpossible, FaultTableTest, ::testing::ValuesIn(Impossible()),
                          NameOfFault);
 

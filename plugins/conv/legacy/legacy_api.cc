@@ -44,7 +44,6 @@ LegacyConvolution::LegacyConvolution(const CudnnApi& api, cudnnHandle_t handle, 
     SetTensor(x_, {"x", shape.n, shape.c, shape.in});
     SetTensor(y_, {"y", shape.n, shape.k, shape.out});
     SetFilterAndConvolution();
-    CheckOutputSize();
   } catch (...) {
     Destroy();
     throw;
@@ -103,7 +102,7 @@ void LegacyConvolution::SetFilterAndConvolution() {
           "cudnnSetConvolutionGroupCount");
 }
 
-void LegacyConvolution::CheckOutputSize() const {
+void LegacyConvolution::RequireOutputSize() const {
   const ConvShape& shape = problem_.shape;
   std::vector<int> got(static_cast<std::size_t>(2 + shape.spatial));
   Require(api_.GetConvolutionNdForwardOutputDim(convolution_, x_, w_, 2 + shape.spatial, got.data()),
@@ -245,8 +244,10 @@ class LegacyCandidate : public Candidate {
 }  // namespace
 
 Candidates LegacyCandidates(const CudnnApi& api, cudnnHandle_t handle, const Problem& problem, DataType type,
-                            Layout layout, const std::string& choice, const std::string& math) {
+                            Layout layout, const std::string& choice, const std::string& math,
+                            bool possible) {
   const auto convolution = std::make_shared<LegacyConvolution>(api, handle, problem, type, layout);
+  if (possible) convolution->RequireOutputSize();
   const cudnnMathType_t asked_math = LegacyMath(math);
   Candidates candidates;
   const auto add = [&](int algorithm, cudnnMathType_t with) {

@@ -44,11 +44,12 @@ class LegacyConvolution {
   // y from a and b, all in device memory; asynchronous.
   void Run(int algorithm, const DevicePointers& memory) const;
   const Problem& problem() const { return problem_; }
+  // Asks the library for the size of the output. Another one than the shape's is a CudnnFailure.
+  void RequireOutputSize() const;
 
  private:
   void SetTensor(cudnnTensorDescriptor_t descriptor, const Tensor& tensor);
   void SetFilterAndConvolution();
-  void CheckOutputSize() const;
   void Require(cudnnStatus_t status, const char* call) const;
   void Destroy();
 
@@ -65,9 +66,10 @@ class LegacyConvolution {
 
 // The algorithms that a matrix asks for: one by its name, "auto" for what the library proposes, or "every"
 // for all. `math` is "default", "fma" or "tensor"; proposals come with the math type they were made for,
-// unless one is asked for.
+// unless one is asked for. Of a shape that is not `possible` the library is not asked for the output's size.
 Candidates LegacyCandidates(const CudnnApi& api, cudnnHandle_t handle, const Problem& problem, DataType type,
-                            Layout layout, const std::string& choice, const std::string& math);
+                            Layout layout, const std::string& choice, const std::string& math,
+                            bool possible = true);
 
 }  // namespace cudnn_ci
 

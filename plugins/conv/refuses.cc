@@ -1,0 +1,308 @@
+// conv.refuses: what cannot be computed is refused with a status. Nothing may crash, hang, break the context
+// or answer success, and cuDNN is as usable afterwards as before.
+#include <cudnn_ci/check.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/host_memory.h"
+#include "common/numeric/fill.h"
+#include "common/session.h"
+#include "conv/candidate.h"
+#include "conv/findings.h"
+#include "conv/graph/graph_candidates.h"
+#include "conv/legacy/legacy_api.h"
+#include "conv/needed_api.h"
+#include "conv/refusals.h"
+
+namespace cudnn_ci {
+namespace {
+
+// Of the graph API's engines, which differ in what they compute, not in what they are asked before.
+constexpr int kMostChoices = 8;
+// Every buffer has this many bytes more than its tensor: a library that does compute what cannot be shall
+// show it by its answer, and harm nobody.
+constexpr std::size_t kSlack = std::size_t{1} << 20;
+// For cuDNN's kernels and workspaces.
+constexpr std::size_t kDeviceHeadroom = std::size_t{256} << 20;
+
+enum Buffer : std::size_t { kA, kB, kY, kWorkspace };
+
+struct RefusesParams {
+  std::string api, what, dtype, layout, operation;
+};
+
+class RefusalCase {
+ public:
+  RefusalCase(Context& ctx, const RefusesParams& p)
+      : ctx_(ctx),
+        graph_(p.api == kGraphApi),
+        type_(DataTypeFrom(p.dtype)),
+        layout_(LayoutFrom(p.layout)),
+        refusal_(RefusalOf(p.what, OperationFrom(p.operation))) {}
+
+  void Run() {
+    try {
+      session_ = &Session::Get(CudnnMajors(PromiseOf(ctx_, "image.cudnn"), ctx_.SubjectFolders()));
+      RunPossible("a convolution that can be");
+      asked_ = true;
+      AskAll();
+      RunPossible("a convolution that can be, again");
+    } catch (const CudnnFailure& e) {
+      if (!asked_ && e.unsupported())
+        ctx_.Skip(CCI_SKIP_UNSUPPORTED, "a convolution that can be: " + PossibleShape().Text(), e.what());
+      Report(e.what());
+    } catch (const std::runtime_error& e) {
+      // Of the driver. The context may be unusable, so the process is done.
+      ctx_.Poison(e.what());
+      Report(e.what());
+    }
+  }
+
+ private:
+  Session& session() const { return *session_; }
+
+  void Report(const std::string& error) {
+    std::string detail = error;
+    if (!last_.empty()) detail = last_ + "; then " + detail;
+    if (asked_) detail += "; " + refusal_.why;
+    if (session_) detail += "; " + session().CudnnText();
+    ctx_.Finding(asked_ ? kUnusableAfterRefusal : kConvolutionFailed, detail);
+  }
+
+  Candidates Open(const Problem& problem, const std::string& choice, bool possible) const {
+    if (graph_)
+      return GraphCandidates(session().cudnn(), session().handle(), problem, type_, layout_, choice, false);
+    return LegacyCandidates(session().cudnn(), session().handle(), problem, type_, layout_, choice, "default",
+                            possible);
+  }
+
+  // A library that answers everything with errors refuses nothing: the same call has to work before and
+  // afterwards. Its numbers are conv.forward's business.
+  void RunPossible(const char* step) {
+    ctx_.Step(step);
+    const Problem problem{refusal_.problem.operation, PossibleShape()};
+    const Candidates candidates = Open(problem, "auto", true);
+    std::string refusals = candidates.asked + ": no usable proposal";
+    for (const auto& candidate : candidates.list) {
+      try {
+        const std::size_t bytes = candidate->Prepare();
+        Reserve(problem, bytes);
+        candidate->Run(Ordinary(bytes));
+        session().Synchronize();
+        return;
+      } catch (const CudnnFailure& e) {
+        if (!e.unsupported()) throw;
+        refusals += "; " + candidate->Name() + ": " + e.what();
+      }
+    }
+    throw CudnnFailure(refusals, true);
+  }
+
+  void AskAll() {
+    Candidates candidates;
+    try {
+      ctx_.Step("description");
+      candidates = Open(refusal_.problem, graph_ ? "auto" : "every", !refusal_.InDescription());
+    } catch (const CudnnFailure& e) {
+      if (!refusal_.InDescription()) throw;
+      return Refused("the description", e.what());
+    }
+    for (std::unique_ptr<Candidate>& candidate : candidates.list) {
+      const std::string name = candidate->Name();
+      if (ctx_.ShouldSkipStep(name)) continue;
+      ctx_.Step(name);
+      Ask(*candidate, name);
+      candidate.reset();
+      if (++asked_choices_ == kMostChoices && graph_) break;
+    }
+    std::string accepted;
+    for (const std::string& name : accepted_) accepted += (accepted.empty() ? "" : ", ") + name;
+    if (!accepted.empty())
+      ctx_.Finding(kImpossibleAccepted,
+                   accepted + " answered success: " + refusal_.why + "; " + session().CudnnText());
+    if (answers_ > 0) return;
+    if (refusal_.InDescription() && candidates.list.empty()) return Refused("every list", "names no engine");
+    ctx_.Skip(CCI_SKIP_UNSUPPORTED, "a choice that can be asked: " + refusal_.why,
+              std::to_string(asked_choices_) + " choices, none of them offered or none with a workspace");
+  }
+
+  void Ask(Candidate& candidate, const std::string& name) {
+    std::size_t bytes = 0;
+    try {
+      bytes = candidate.Prepare();
+    } catch (const CudnnFailure& e) {
+      // What is not offered for a convolution that can be was not asked.
+      if (refusal_.InDescription()) Refused(name, e.what());
+      return;
+    }
+    if (refusal_.kind == Refusal::Kind::kWorkspace && bytes == 0) return;
+    Reserve(refusal_.problem, bytes);
+    for (const DevicePointers& call : CallsOf(bytes)) Call(candidate, name, call);
+  }
+
+  void Call(Candidate& candidate, const std::string& name, const DevicePointers& call) {
+    last_ = name + " answered success";
+    try {
+      candidate.Run(call);
+    } catch (const CudnnFailure& e) {
+      last_ = name + " answered " + e.what();
+      session().Synchronize();
+      return Refused(name, e.what());
+    }
+    session().Synchronize();
+    ++answers_;
+    if (refusal_.kind == Refusal::Kind::kElements) return JudgeFarResults(name);
+    if (!accepted_.empty() && accepted_.back() == name) return;  // by another of its calls
+    accepted_.push_back(name);
+  }
+
+  void Refused(const std::string& who, const std::string& words) {
+    ++answers_;
+    last_ = who + " answered " + words;
+    ctx_.Expect(true, __FILE__, __LINE__, who + " refuses: " + words);
+  }
+
+  // A release that has this many elements computes with them, and has to be right.
+  void JudgeFarResults(const std::string& name) {
+    const Problem& problem = refusal_.problem;
+    unsigned char* results = session().readback.Get(Bytes(problem.Y()));
+    session().memory().Download(kY, results);
+    const std::string wrong = DescribeWrongFarResults(problem.shape, type_, results);
+    if (wrong.empty())
+      ctx_.Expect(true, __FILE__, __LINE__, name + " computes it, and is right");
+    else
+      ctx_.Finding(kWrongValue,
+                   wrong + "; " + name + ", " + session().CudnnText() + "; " + problem.shape.Text());
+  }
+
+  DevicePointers Ordinary(std::size_t workspace_bytes) const {
+    const DeviceBuffers& m = session().memory();
+    return {m.Pointer(kA), m.Pointer(kB), m.Pointer(kY), m.Pointer(kWorkspace), workspace_bytes};
+  }
+
+  // The calls that have to be refused, of a choice that asks for this workspace.
+  std::vector<DevicePointers> CallsOf(std::size_t bytes) const {
+    const DevicePointers whole = Ordinary(bytes);
+    if (refusal_.kind == Refusal::Kind::kWorkspace) {
+      DevicePointers none = whole, short_of_one = whole;
+      none.workspace = nullptr, none.workspace_bytes = 0;
+      short_of_one.workspace_bytes = bytes - 1;
+      // The graph API is not told how long a workspace is.
+      return graph_ ? std::vector{none} : std::vector{none, short_of_one};
+    }
+    if (refusal_.kind != Refusal::Kind::kPointer) return {whole};
+    DevicePointers a = whole, b = whole, y = whole;
+    a.a = static_cast<const unsigned char*>(a.a) + SizeOf(type_);
+    b.b = static_cast<const unsigned char*>(b.b) + SizeOf(type_);
+    y.y = static_cast<unsigned char*>(y.y) + SizeOf(type_);
+    return {a, b, y};
+  }
+
+  std::size_t Bytes(const Tensor& tensor) const {
+    return static_cast<std::size_t>(tensor.Count()) * SizeOf(type_);
+  }
+
+  void Reserve(const Problem& problem, std::size_t workspace_bytes) {
+    using Role = BufferSpec::Role;
+    const Tensor a = problem.A(), b = problem.B(), y = problem.Y();
+    const std::vector<BufferSpec> buffers = {{a.name, Bytes(a) + kSlack, Role::kOutput, 0},
+                                             {b.name, Bytes(b) + kSlack, Role::kOutput, 0},
+                                             {y.name, Bytes(y) + kSlack, Role::kOutput, UnwrittenWord(type_)},
+                                             {"workspace", workspace_bytes, Role::kWorkspace}};
+    const std::size_t needed = DeviceBuffers::BytesFor(buffers) + kDeviceHeadroom;
+    const std::size_t free_bytes = session().FreeBytes();
+    const std::string need = MebiBytes(static_cast<double>(needed)) + " of device memory",
+                      seen = MebiBytes(static_cast<double>(free_bytes)) + " free";
+    if (needed > free_bytes) ctx_.Skip(CCI_SKIP_MEMORY, need, seen);
+    const CUresult reserved = session().memory().Reserve(buffers);
+    if (reserved == CUDA_ERROR_OUT_OF_MEMORY)
+      ctx_.Skip(CCI_SKIP_MEMORY, need, "cuMemAlloc: " + session().driver().Describe(reserved) + "; " + seen);
+    session().driver().Require(reserved, "cuMemAlloc");
+    if (&problem == &refusal_.problem && refusal_.kind == Refusal::Kind::kElements) FillFar();
+    session().Synchronize();
+  }
+
+  // 1 in the images before the first 2^31 elements and in the filter, 2 behind them.
+  void FillFar() const {
+    const ConvShape& shape = refusal_.problem.shape;
+    const auto fill = [this](std::size_t buffer, std::int64_t from, std::int64_t to, double value) {
+      const std::size_t size = SizeOf(type_), words = static_cast<std::size_t>(to - from) * size / 4;
+      const auto begin = reinterpret_cast<CUdeviceptr>(session().memory().Pointer(buffer));
+      session().driver().Require(session().driver().MemsetD32(begin + static_cast<std::size_t>(from) * size,
+                                                              WordOf(type_, value), words),
+                                 "cuMemsetD32");
+    };
+    const std::int64_t far = FirstFarImage(shape) * shape.c * Product(shape.in);
+    fill(kA, 0, far, 1);
+    fill(kA, far, shape.InputCount(), 2);
+    fill(kB, 0, shape.FilterCount(), 1);
+  }
+
+  Context& ctx_;
+  const bool graph_;
+  const DataType type_;
+  const Layout layout_;
+  const Refusal refusal_;
+  Session* session_ = nullptr;
+  bool asked_ = false;  // whether the library was asked for what cannot be
+  int asked_choices_ = 0, answers_ = 0;
+  std::string last_;                   // the latest answer, in words
+  std::vector<std::string> accepted_;  // who answered success
+};
+
+struct Refuses {
+  using Params = RefusesParams;
+
+  // A process of its own for each case: what it asks for may leave anything behind.
+  static void Describe(Schema<Params>& s) {
+    s.Summary("a convolution that cannot be is refused with a status, and nothing breaks")
+        .Layer(CCI_LAYER_CONVOLUTION)
+        .Devices(CCI_DEVICES_ONE)
+        .PerSubject()
+        .Requires("cudnn.init")
+        .TimeoutSeconds(60);
+    s.Param("what", &Params::what)
+        .OneOf({"zero_dimension", "kernel_too_large", "channel_mismatch", "group_mismatch",
+                "too_many_elements", "misaligned_pointer", "small_workspace"})
+        .Summary(
+            "what is wrong; too_many_elements (2^31 and more) may be computed instead, and then has to be "
+            "right");
+    s.Param("api", &Params::api)
+        .OneOf({kLegacyApi, kGraphApi})
+        .Default(kLegacyApi)
+        .Summary("the API that is used");
+    s.Param("dtype", &Params::dtype)
+        .OneOf({"float32", "float16", "bfloat16"})
+        .Default("float16")
+        .Summary("type of all tensors");
+    s.Param("layout", &Params::layout)
+        .OneOf({"nchw", "nhwc"})
+        .Default("nchw")
+        .Summary("order in memory of all tensors");
+    s.Param("operation", &Params::operation)
+        .OneOf({"forward", "backward_data", "backward_filter"})
+        .Default("forward")
+        .Summary("the convolution, or one of its gradients");
+  }
+
+  static void Validate(const Params& p, Problems& problems) {
+    if (p.what == "misaligned_pointer" && p.api == kLegacyApi)
+      problems.Add("what", "needs the graph API: in the legacy one tensors declare no alignment");
+    if (p.what == "too_many_elements" && p.operation != "forward")
+      problems.Add("operation", "must be forward: the result is the tensor that is small enough to be read");
+  }
+
+  static void Run(Context& ctx, const Params& p) {
+    RequireApi(ctx, p.api);
+    RefusalCase(ctx, p).Run();
+  }
+};
+
+CCI_REGISTER(Refuses, "refuses")
+
+}  // namespace
+}  // namespace cudnn_ci
