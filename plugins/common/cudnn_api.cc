@@ -124,12 +124,15 @@ void CudnnApi::Bind() {
   GetConvolutionNdForwardOutputDim.Bind(library_, "cudnnGetConvolutionNdForwardOutputDim");
   GetConvolutionForwardWorkspaceSize.Bind(library_, "cudnnGetConvolutionForwardWorkspaceSize");
   GetConvolutionForwardAlgorithm_v7.Bind(library_, "cudnnGetConvolutionForwardAlgorithm_v7");
+  FindConvolutionForwardAlgorithmEx.Bind(library_, "cudnnFindConvolutionForwardAlgorithmEx");
   ConvolutionForward.Bind(library_, "cudnnConvolutionForward");
   GetConvolutionBackwardDataWorkspaceSize.Bind(library_, "cudnnGetConvolutionBackwardDataWorkspaceSize");
   GetConvolutionBackwardDataAlgorithm_v7.Bind(library_, "cudnnGetConvolutionBackwardDataAlgorithm_v7");
+  FindConvolutionBackwardDataAlgorithmEx.Bind(library_, "cudnnFindConvolutionBackwardDataAlgorithmEx");
   ConvolutionBackwardData.Bind(library_, "cudnnConvolutionBackwardData");
   GetConvolutionBackwardFilterWorkspaceSize.Bind(library_, "cudnnGetConvolutionBackwardFilterWorkspaceSize");
   GetConvolutionBackwardFilterAlgorithm_v7.Bind(library_, "cudnnGetConvolutionBackwardFilterAlgorithm_v7");
+  FindConvolutionBackwardFilterAlgorithmEx.Bind(library_, "cudnnFindConvolutionBackwardFilterAlgorithmEx");
   ConvolutionBackwardFilter.Bind(library_, "cudnnConvolutionBackwardFilter");
   BackendCreateDescriptor.Bind(library_, "cudnnBackendCreateDescriptor");
   BackendDestroyDescriptor.Bind(library_, "cudnnBackendDestroyDescriptor");

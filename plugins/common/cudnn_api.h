@@ -93,12 +93,15 @@ class CudnnApi {
   CUDNN_CI_CUDNN_FUNCTION(GetConvolutionNdForwardOutputDim);
   CUDNN_CI_CUDNN_FUNCTION(GetConvolutionForwardWorkspaceSize);
   CUDNN_CI_CUDNN_FUNCTION(GetConvolutionForwardAlgorithm_v7);
+  CUDNN_CI_CUDNN_FUNCTION(FindConvolutionForwardAlgorithmEx);
   CUDNN_CI_CUDNN_FUNCTION(ConvolutionForward);
   CUDNN_CI_CUDNN_FUNCTION(GetConvolutionBackwardDataWorkspaceSize);
   CUDNN_CI_CUDNN_FUNCTION(GetConvolutionBackwardDataAlgorithm_v7);
+  CUDNN_CI_CUDNN_FUNCTION(FindConvolutionBackwardDataAlgorithmEx);
   CUDNN_CI_CUDNN_FUNCTION(ConvolutionBackwardData);
   CUDNN_CI_CUDNN_FUNCTION(GetConvolutionBackwardFilterWorkspaceSize);
   CUDNN_CI_CUDNN_FUNCTION(GetConvolutionBackwardFilterAlgorithm_v7);
+  CUDNN_CI_CUDNN_FUNCTION(FindConvolutionBackwardFilterAlgorithmEx);
   CUDNN_CI_CUDNN_FUNCTION(ConvolutionBackwardFilter);
   // The graph API, the same calls from 8.0 on.
   CUDNN_CI_CUDNN_FUNCTION(BackendCreateDescriptor);

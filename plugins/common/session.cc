@@ -95,7 +95,7 @@ double Session::Milliseconds(const std::function<void()>& work) const {
 
 void Session::Trim() {
   memory_.Trim(kKeptBytes);
-  for (HostBuffer* buffer : {&a, &b, &readback}) buffer->Trim(kKeptBytes);
+  for (HostBuffer* buffer : {&a, &b, &readback, &repeated}) buffer->Trim(kKeptBytes);
 }
 
 }  // namespace cudnn_ci

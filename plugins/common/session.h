@@ -64,7 +64,7 @@ class Session {
   void Trim();
 
  private:
-  Session() : context_(driver_), memory_(driver_), a(driver_), b(driver_), readback(driver_) {}
+  Session() : context_(driver_), memory_(driver_), a(driver_), b(driver_), readback(driver_), repeated(driver_) {}
   void Open(const std::vector<int>& cudnn_majors);
 
   DriverApi driver_;
@@ -75,7 +75,7 @@ class Session {
   DeviceBuffers memory_;
 
  public:
-  HostBuffer a, b, readback;  // behind the table that they use
+  HostBuffer a, b, readback, repeated;  // behind the table that they use
 };
 
 }  // namespace cudnn_ci

@@ -4,7 +4,9 @@
 #define CUDNN_CI_PLUGINS_CONV_CANDIDATE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +33,13 @@ class Candidate {
   virtual std::size_t Prepare() = 0;
   // What the result is judged by; known once it is prepared.
   virtual Arithmetic arithmetic() const = 0;
-  // Whether the library promises the same bits for the same data; known once it is prepared.
-  virtual bool Deterministic() const { return true; }
+  // Whether the library says that the same call gives the same bits; known once it is prepared.
+  virtual bool deterministic() const = 0;
+  // Bytes of workspace that the library gave with its proposal, for a run with the same settings. None if it
+  // was not proposed, or if other settings are asked for.
+  virtual std::optional<std::size_t> proposed_bytes() const { return std::nullopt; }
+  // The algorithm's number in cudnn.h, the engine's global index.
+  virtual std::int64_t number() const = 0;
   // y from a and b; asynchronous.
   virtual void Run(const DevicePointers& memory) = 0;
 };

@@ -32,24 +32,27 @@ struct Convolution {
         .Summary("order in memory of all tensors");
     auto algo = s.Param("algo", &Params::algo);
     if constexpr (kOperation == Operation::kForward)
-      algo.OneOf({"auto", "every", "heuristics_a", "heuristics_b", "fallback", "implicit_gemm",
+      algo.OneOf({"auto", "find", "every", "heuristics_a", "heuristics_b", "fallback", "implicit_gemm",
                   "implicit_precomp_gemm", "gemm", "fft", "fft_tiling", "winograd_nonfused"});
     else if constexpr (kOperation == Operation::kBackwardData)
-      algo.OneOf({"auto", "every", "heuristics_a", "heuristics_b", "fallback", "algo_0", "algo_1", "fft",
-                  "fft_tiling", "winograd_nonfused"});
-    else
-      algo.OneOf({"auto", "every", "heuristics_a", "heuristics_b", "fallback", "algo_0", "algo_1", "algo_3",
+      algo.OneOf({"auto", "find", "every", "heuristics_a", "heuristics_b", "fallback", "algo_0", "algo_1",
                   "fft", "fft_tiling", "winograd_nonfused"});
+    else
+      algo.OneOf({"auto", "find", "every", "heuristics_a", "heuristics_b", "fallback", "algo_0", "algo_1",
+                  "algo_3", "fft", "fft_tiling", "winograd_nonfused"});
     algo.Default("auto").Summary(
-        "algorithm; auto is what cuDNN proposes first, every runs all of them; heuristics_a, heuristics_b "
+        "algorithm; auto is what cuDNN proposes first, find what it finds by running them, every runs all of "
+        "them; heuristics_a, heuristics_b "
         "and "
         "fallback are lists of the graph API");
     s.Param("math", &Params::math)
         .OneOf({"default", "fma", "tensor"})
         .Default("default")
         .Summary(
-            "math type; with fma float32 and float64 get data that shows a shorter type, and of the graph "
-            "API's engines those that are noted to have one are left out");
+            "math type; with fma float32 and float64 get data that shows a shorter type, float16 and "
+            "bfloat16 "
+            "(legacy API, forward) data that shows sums in 16 bits, and of the graph API's engines those "
+            "that are noted to have one are left out");
     DescribeShape(s);
   }
 

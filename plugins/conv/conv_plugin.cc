@@ -58,6 +58,20 @@ CCI_FINDING(
     "Do not ship: what has to be refused with a status ends the program. Take another patch release of "
     "cuDNN.",
     kReleaseNotes)
+CCI_FINDING(kWorkspaceUnderstated, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "cuDNN proposes an algorithm with less workspace than it asks for",
+            "Programs that allocate what cudnnGetConvolution...Algorithm_v7 says fail, or write beyond it. "
+            "Check that all cuDNN libraries are of one release, then take another patch release.",
+            kReleaseNotes)
+CCI_FINDING(
+    kNotRepeatable, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+    "a convolution that the library calls deterministic gave two results for the same data",
+    "The first result was right, so a part of this GPU may compute differently from time to time: run the "
+    "job "
+    "on another GPU. If it happens there as well, it is a race in this cuDNN: take another patch release. If "
+    "not, take this one out of service and have it looked at; the finding has the element and its bits.",
+    "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/developer/"
+    "misc.html#reproducibility-determinism")
 
 }  // namespace
 }  // namespace cudnn_ci

@@ -1,32 +1,32 @@
 // One case, step by step.
 #include "conv/convolution_case.h"
 
-#include <algorithm>
 #include <optional>
 #include <sstream>
+#include <vector>
 
 #include "common/cudnn_loaded.h"
-#include "common/host_memory.h"
-#include "common/numeric/encode.h"
-#include "common/numeric/fill.h"
-#include "common/numeric/same_bytes.h"
 #include "common/session.h"
 #include "conv/bounds.h"
 #include "conv/candidate.h"
+#include "conv/case_data.h"
+#include "conv/case_memory.h"
 #include "conv/choice_table.h"
 #include "conv/findings.h"
 #include "conv/graph/graph_candidates.h"
 #include "conv/legacy/legacy_api.h"
 #include "conv/reference_ahead.h"
+#include "conv/repetition.h"
 #include "conv/second_opinion.h"
 #include "conv/trial.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr int kTimedRuns = 3;
-constexpr int kRepeatedResults = 3;  // of a sweep: hundreds that are wrong would not tell more
-constexpr double kLongRunMs = 300;   // a convolution that takes longer is timed once
+// CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDA_DRIVER of cuDNN 9.
+constexpr int kIncompatibleDriver = 3005;
+constexpr int kTimedRuns = 3, kTimedRunsOfMany = 2;
+constexpr int kSecondOpinions = 3;  // of a sweep: hundreds that are wrong would not tell more
 
 std::string Short(double value) {
   std::ostringstream text;
@@ -44,6 +44,7 @@ class ConvolutionCase {
         type_(DataTypeFrom(p.dtype)),
         layout_(LayoutFrom(p.layout)),
         problem_{operation, MakeConvShape(p.Fields())},
+        needs_(problem_, type_),
         graph_(p.api == kGraphApi),
         sweep_(IsSweep(p.algo)) {}
 
@@ -51,8 +52,10 @@ class ConvolutionCase {
     const ReferenceAhead ahead(problem_, RecipeFor(problem_, type_, Arithmetic::kExact, Promised()));
     try {
       session_ = &Session::Get(CudnnMajors(PromiseOf(ctx_, "image.cudnn"), ctx_.SubjectFolders()));
+      data_.emplace(session_, needs_, layout_);
       ctx_.Step("workspace query");
-      Candidates candidates = Open();
+      Candidates candidates = Open(params_.algo);
+      if (params_.algo == "find") JudgeSearch(candidates.asked);
       if (sweep_)
         RunEvery(&candidates);
       else
@@ -62,30 +65,37 @@ class ConvolutionCase {
     } catch (const CudnnFailure& e) {
       Fail(e);
     } catch (const std::runtime_error& e) {
-      // Of the driver or of the session's start. The context may be unusable, so the process is done.
-      ctx_.Poison(e.what());
-      ctx_.Finding(kConvolutionFailed, e.what());
+      // Of the driver or of the session's start.
+      FailOnDevice("", e);
     }
   }
 
  private:
   Session& session() const { return *session_; }
 
-  Candidates Open() const {
+  Candidates Open(const std::string& choice) {
     if (graph_)
-      return GraphCandidates(session().cudnn(), session().handle(), problem_, type_, layout_, params_.algo,
+      return GraphCandidates(session().cudnn(), session().handle(), problem_, type_, layout_, choice,
                              Promised().strict);
-    return LegacyCandidates(session().cudnn(), session().handle(), problem_, type_, layout_, params_.algo,
-                            params_.math);
+    return LegacyCandidates(session().cudnn(), session().handle(), problem_, type_, layout_, choice,
+                            params_.math, [this](std::size_t bytes) { return MemoryForSearch(bytes); });
   }
 
-  // All algorithms, or the engines that the heuristics name: ways to compute the same.
-  Candidates Others() const {
-    if (graph_)
-      return GraphCandidates(session().cudnn(), session().handle(), problem_, type_, layout_, "auto",
-                             Promised().strict);
-    return LegacyCandidates(session().cudnn(), session().handle(), problem_, type_, layout_, "every",
-                            params_.math);
+  DevicePointers MemoryForSearch(std::size_t workspace_bytes) {
+    const Recipe recipe = RecipeFor(problem_, type_, Arithmetic::kExact, Promised());
+    needs_.Require(session(), recipe, workspace_bytes);
+    data_->Upload(ReferenceOf(problem_, recipe), workspace_bytes);
+    return data_->Pointers(false);
+  }
+
+  // It has run every algorithm on that memory.
+  void JudgeSearch(const std::string& call) {
+    try {
+      session().Synchronize();
+      JudgeSurroundings("; " + call + ", " + session().CudnnText());
+    } catch (const DriverError& e) {
+      FailOnDevice(call, e);
+    }
   }
 
   ApiPromise Promised() const {
@@ -106,7 +116,10 @@ class ConvolutionCase {
         // A proposal that turns out not to be offered gives way to the next, as in frameworks.
         const Trial trial = Prepare(*candidate);
         ctx_.Log("cuDNN proposes " + candidate->Name());
-        if (trial.decisive()) return trial;
+        if (trial.decisive()) {
+          JudgeProposal(candidates.asked, trial);
+          return trial;
+        }
         // Its numbers cannot be judged, so it is run only if nothing else is proposed.
         if (!undecided) undecided = candidate.get();
       } catch (const CudnnFailure& e) {
@@ -118,9 +131,22 @@ class ConvolutionCase {
     return Prepare(*undecided);
   }
 
+  // Programs allocate what a proposal says that it needs, and do not ask again.
+  void JudgeProposal(const std::string& call, const Trial& trial) {
+    const std::optional<std::size_t> said = trial.candidate->proposed_bytes();
+    if (!said) return;
+    ctx_.Measure("proposed_workspace_bytes", static_cast<double>(*said), "B");
+    if (*said >= trial.workspace_bytes) return;
+    ctx_.Finding(kWorkspaceUnderstated,
+                 call + " says " + std::to_string(*said) +
+                     " bytes of workspace, the query for the same algorithm and math " +
+                     std::to_string(trial.workspace_bytes) + About(trial));
+  }
+
   void RunOne(const Trial& trial) {
-    RequireMemory(session(), trial, problem_, type_);
+    needs_.Require(session(), trial.recipe, trial.workspace_bytes);
     const std::optional<Judgement> right = Judge(trial);
+    ctx_.Measure(graph_ ? "engine" : "algorithm", static_cast<double>(trial.candidate->number()), "");
     ctx_.Measure("workspace_bytes", static_cast<double>(trial.workspace_bytes), "B", CCI_GOAL_LOWER);
     if (right) Time(trial);
     JudgeLoadedCudnn(ctx_, kConvolutionCudnnMixed);  // some sub-libraries are loaded by a convolution alone
@@ -159,6 +185,7 @@ class ConvolutionCase {
       ctx_.Measure(measured, static_cast<double>(table.Count(outcome)), "");
     if (table.Count(ChoiceOutcome::kWrong) + table.Count(ChoiceOutcome::kFailed) > 0) return;
     if (table.Count(ChoiceOutcome::kPassed) > 0) return;
+    if (newer_driver_) return void(ReportFailure("", *newer_driver_));
     const bool memory = table.Count(ChoiceOutcome::kMemory) > 0;
     ctx_.Skip(memory ? CCI_SKIP_MEMORY : CCI_SKIP_UNSUPPORTED, "one result that can be verified; " + Asked(),
               table.Summary() + "; " + table.Text());
@@ -167,21 +194,44 @@ class ConvolutionCase {
   ChoiceRow RunOneOfMany(Candidate& candidate, const std::string& name) {
     try {
       const Trial trial = Prepare(candidate);
-      RequireMemory(session(), trial, problem_, type_);
+      needs_.Require(session(), trial.recipe, trial.workspace_bytes);
       const std::optional<Judgement> right = Judge(trial);
       if (!right) return {name, ChoiceOutcome::kWrong, ""};
+      const std::optional<Repetition> again = RunAgain(trial, kTimedRunsOfMany);
+      if (!again) return {name, ChoiceOutcome::kWrong, "does not repeat its bits"};
       if (!trial.decisive()) return {name, ChoiceOutcome::kUnverifiable, Unverifiable(trial)};
       return {name, ChoiceOutcome::kPassed,
               "error " + Short(right->worst_error) + " of " + Short(trial.bound) + ", workspace " +
-                  std::to_string(trial.workspace_bytes) + " B"};
+                  std::to_string(trial.workspace_bytes) + " B, " + Short(again->milliseconds) + " ms" +
+                  Variation(trial, *again)};
     } catch (const NoMemory& e) {
       return {name, ChoiceOutcome::kMemory, e.need + ", " + e.seen};
     } catch (const CudnnFailure& e) {
-      uploaded_.reset();  // it may have written into the inputs before it failed
-      if (e.unsupported()) return {name, ChoiceOutcome::kUnsupported, e.what()};
+      data_->Forget();  // it may have written into the inputs before it failed
+      // Among many some may be for newer drivers only. Nothing else here may be lacking.
+      const bool newer_driver = e.status() == kIncompatibleDriver;
+      if (newer_driver) newer_driver_ = e;
+      if (e.unsupported() || newer_driver) return {name, ChoiceOutcome::kUnsupported, e.what()};
       if (ReportFailure(name + ": ", e)) ctx_.Stop();
       return {name, ChoiceOutcome::kFailed, e.what()};
     }
+  }
+
+  // Of one that need not repeat its bits: whether it did.
+  static std::string Variation(const Trial& trial, const Repetition& again) {
+    if (trial.candidate->deterministic()) return "";
+    return ", noted non-deterministic: " + std::to_string(again.difference.elements) +
+           " elements differ between two runs";
+  }
+
+  // The driver's answer names no kernel. Every run is waited for, so that it is about this candidate; the
+  // context may be unusable, and the process is done.
+  [[noreturn]] void FailOnDevice(const std::string& name, const std::exception& error) {
+    ctx_.Poison(error.what());
+    ctx_.Finding(kConvolutionFailed, name.empty() ? error.what()
+                                                  : name + ", " + session().CudnnText() + ": " +
+                                                        error.what() + "; " + problem_.Text());
+    ctx_.Stop();
   }
 
   // True if the context is of no use any more.
@@ -210,8 +260,6 @@ class ConvolutionCase {
     ctx_.Stop();
   }
 
-  std::size_t Bytes(const Tensor& tensor) const { return BytesOf(tensor, type_); }
-
   // Steps of their own only where a case runs one choice.
   void Step(const char* name) {
     if (!sweep_) ctx_.Step(name);
@@ -221,46 +269,21 @@ class ConvolutionCase {
   std::optional<Judgement> Judge(const Trial& trial) {
     Step("reference");
     const std::shared_ptr<const Reference> reference = ReferenceOf(problem_, trial.recipe);
-    Step("upload");
-    Upload(reference, trial);
-    Step("convolve");
-    Convolve(trial);
-    Step("compare");
-    return Compare(*reference, trial);
-  }
-
-  void Upload(const std::shared_ptr<const Reference>& reference, const Trial& trial) {
-    DeviceBuffers& memory = session().memory();
-    a_ = session().a.Get(Bytes(problem_.A()));
-    b_ = session().b.Get(Bytes(problem_.B()));
-    const std::vector<BufferSpec> buffers = BuffersOf(trial, problem_, type_);
-    const CUresult reserved = memory.Reserve(buffers);
-    if (reserved == CUDA_ERROR_OUT_OF_MEMORY)
-      throw NoMemory(MebiBytes(static_cast<double>(DeviceBuffers::BytesFor(buffers))) + " of device memory",
-                     "cuMemAlloc: " + session().driver().Describe(reserved) + "; " +
-                         MebiBytes(static_cast<double>(session().FreeBytes())) + " free");
-    session().driver().Require(reserved, "cuMemAlloc");
-    // Every run is followed by a look at its inputs: what lies there is what was uploaded.
-    if (uploaded_ != reference || !memory.inputs_kept()) {
-      EncodeData(reference->A(), problem_.A().AsExtent(), type_, layout_, a_);
-      EncodeData(reference->B(), problem_.B().AsExtent(), type_, layout_, b_);
-      memory.Upload(kA, a_);
-      memory.Upload(kB, b_);
-      uploaded_ = reference;
+    try {
+      Step("upload");
+      data_->Upload(reference, trial.workspace_bytes);
+      Step("convolve");
+      Convolve(trial);
+      Step("compare");
+      return Compare(*reference, trial);
+    } catch (const DriverError& e) {
+      FailOnDevice(trial.candidate->Name(), e);
     }
-    // The fills are asynchronous; cuDNN may use streams of its own that do not wait for them.
-    session().Synchronize();
-  }
-
-  void Launch(const Trial& trial) const {
-    const DeviceBuffers& m = session().memory();
-    trial.candidate->Run(
-        {m.Pointer(kA), m.Pointer(kB), m.Pointer(kY), m.Pointer(kWorkspace), trial.workspace_bytes});
   }
 
   void Convolve(const Trial& trial) {
     try {
-      Launch(trial);
+      trial.candidate->Run(data_->Pointers(false));
     } catch (const CudnnFailure& e) {
       // What the library proposed and gave a workspace size for it cannot then call unsupported.
       if (proposed_ && e.unsupported())
@@ -272,28 +295,21 @@ class ConvolutionCase {
 
   // One expectation or one finding for each thing that is judged.
   std::optional<Judgement> Compare(const Reference& reference, const Trial& trial) {
-    const DeviceBuffers& memory = session().memory();
-    const std::string about = "; " + trial.candidate->Name() + ", " + session().CudnnText();
-    unsigned char* readback = session().readback.Get(ReadbackBytes(problem_, type_));
-    memory.Download(kY, readback);
+    const std::string about = About(trial);
+    const unsigned char* output = data_->Download();
     const Judgement judgement =
-        JudgeOutput(reference, type_, layout_, trial.decisive() ? trial.bound : kAnyNumber, readback);
+        JudgeOutput(reference, type_, layout_, trial.decisive() ? trial.bound : kAnyNumber, output);
     if (!sweep_) {
       ctx_.Measure("max_error", judgement.worst_error, "", CCI_GOAL_LOWER);
       ctx_.Measure("error_bound", trial.bound, "");
     }
-    const std::vector<unsigned char> wrong(readback,
-                                           readback + (judgement.wrong > 0 ? Bytes(problem_.Y()) : 0));
+    const std::vector<unsigned char> wrong(output,
+                                           output + (judgement.wrong > 0 ? needs_.Bytes(problem_.Y()) : 0));
     if (judgement.unwritten > 0)
       ctx_.Finding(kOutputNotWritten, DescribeUnwritten(judgement, problem_) + about);
-    const std::string guards = memory.TouchedGuards();
-    if (!guards.empty()) ctx_.Finding(kOutOfBoundsWrite, guards + about);
-    const bool a_kept = InputKept(kA, problem_.A(), a_, about),
-               b_kept = InputKept(kB, problem_.B(), b_, about);
-    const bool kept = a_kept && b_kept;
-    if (!kept) uploaded_.reset();
+    const bool untouched = JudgeSurroundings(about);
     if (judgement.wrong > 0) ReportWrong(judgement, trial, wrong, about);
-    if (!judgement.AllMatch() || !guards.empty() || !kept) return std::nullopt;
+    if (!judgement.AllMatch() || !untouched) return std::nullopt;
     // Only a comparison that can fail counts as one that held.
     if (trial.decisive())
       CCI_EXPECT_EQ(judgement.elements, problem_.Y().Count()) << "not all elements were compared";
@@ -307,56 +323,55 @@ class ConvolutionCase {
         DescribeWrong(judgement, problem_, trial.bound) + ", " + BitsOf(type_, judgement.first_got);
     ctx_.Log(what);  // stays, should the repetition end the process
     Step("repeat");
-    if (repeated_++ < kRepeatedResults)
-      repetition_ = Repeat(
-          *trial.candidate, wrong, [this](Candidate& candidate) { return RunOnceMore(candidate); },
-          [this] { return Others(); });
-    uploaded_.reset();
-    ctx_.Finding(SlugOf(repetition_), what + "; " + TextOf(repetition_) + about);
+    const Rerunner rerun = [this](Candidate& candidate) {
+      return RunOnceMore(candidate, Promised(), needs_, layout_, &*data_, session_);
+    };
+    // The others: all algorithms, or the engines that the heuristics name.
+    if (opinions_++ < kSecondOpinions)
+      opinion_ = AskAgain(*trial.candidate, wrong, rerun, [this] { return Open(graph_ ? "auto" : "every"); });
+    data_->Forget();
+    ctx_.Finding(SlugOf(opinion_), what + "; " + TextOf(opinion_) + about);
+    // What failed may have left the context unusable.
+    if (!opinion_.failure.empty()) ctx_.Poison(opinion_.failure);
   }
 
-  std::optional<Rerun> RunOnceMore(Candidate& candidate) try {
-    const Trial trial = Prepare(candidate);
-    if (!trial.decisive()) return std::nullopt;
-    RequireMemory(session(), trial, problem_, type_);
-    const std::shared_ptr<const Reference> reference = ReferenceOf(problem_, trial.recipe);
-    uploaded_.reset();
-    Upload(reference, trial);
-    Launch(trial);
-    session().Synchronize();
-    Rerun rerun{std::vector<unsigned char>(Bytes(problem_.Y())), false};
-    unsigned char* readback = session().readback.Get(ReadbackBytes(problem_, type_));
-    session().memory().Download(kY, readback);
-    std::copy_n(readback, rerun.output.size(), rerun.output.begin());
-    rerun.right = JudgeOutput(*reference, type_, layout_, trial.bound, readback).AllMatch();
-    return rerun;
-  } catch (const CudnnFailure& e) {
-    if (!e.unsupported()) throw;
-    return std::nullopt;
-  } catch (const NoMemory&) {
-    return std::nullopt;
+  // That guards and inputs are as they were.
+  bool JudgeSurroundings(const std::string& about) {
+    const std::string guards = session().memory().TouchedGuards();
+    if (!guards.empty()) ctx_.Finding(kOutOfBoundsWrite, guards + about);
+    const std::vector<std::string> changed = data_->ChangedInputs();
+    for (const std::string& input : changed) ctx_.Finding(kInputModified, input + about);
+    return guards.empty() && changed.empty();
   }
 
-  bool InputKept(Buffer buffer, const Tensor& tensor, const unsigned char* original,
-                 const std::string& about) {
-    unsigned char* readback = session().readback.Get(ReadbackBytes(problem_, type_));
-    session().memory().Download(buffer, readback);
-    const std::size_t bytes = Bytes(tensor), changed = FirstDifference(readback, original, bytes);
-    if (changed == bytes) return true;
-    ctx_.Finding(kInputModified,
-                 std::string(tensor.name) + " differs from byte " + std::to_string(changed) + about);
-    return false;
+  std::string About(const Trial& trial) const {
+    return "; " + trial.candidate->Name() + ", " + session().CudnnText();
+  }
+
+  // Some runs more, on data whose sums round; none if they differ and must not.
+  std::optional<Repetition> RunAgain(const Trial& trial, int runs) {
+    try {
+      data_->UploadRandom();
+      const Repetition again =
+          Repeat(needs_, layout_, data_->Pointers(true), runs, trial.candidate, session_);
+      if (!trial.candidate->deterministic() || again.difference.elements == 0) return again;
+      ctx_.Finding(kNotRepeatable, DescribeDifference(again.difference, problem_, type_) + About(trial));
+      return std::nullopt;
+    } catch (const CudnnFailure& e) {
+      // It has just run, so that it is not unsupported.
+      throw CudnnFailure("when it was run again, " + std::string(e.what()), false);
+    } catch (const DriverError& e) {
+      FailOnDevice(trial.candidate->Name(), e);
+    }
   }
 
   void Time(const Trial& trial) {
     ctx_.Step("time");
-    std::vector<double> times;
-    for (int i = 0; i < kTimedRuns; ++i) {
-      times.push_back(session().Milliseconds([&] { Launch(trial); }));
-      if (times.back() > kLongRunMs) break;
-    }
-    std::sort(times.begin(), times.end());
-    const double ms = times[times.size() / 2];
+    const std::optional<Repetition> again = RunAgain(trial, kTimedRuns);
+    if (!again) return;
+    ctx_.Measure("deterministic", trial.candidate->deterministic() ? 1 : 0, "");
+    ctx_.Measure("differing_elements", static_cast<double>(again->difference.elements), "");
+    const double ms = again->milliseconds;
     ctx_.Measure("milliseconds", ms, "ms", CCI_GOAL_LOWER);
     if (ms > 0) ctx_.Measure("tflops", problem_.shape.Flops() / ms / 1e9, "TFLOP/s", CCI_GOAL_HIGHER);
   }
@@ -366,13 +381,14 @@ class ConvolutionCase {
   const DataType type_;
   const Layout layout_;
   const Problem problem_;
+  const CaseMemory needs_;
   const bool graph_, sweep_;
-  Session* session_ = nullptr;  // set before anything throws CudnnFailure
-  bool proposed_ = false;       // the library chose the algorithm itself
-  int repeated_ = 0;            // wrong results that were repeated; of a sweep's later ones
-  Repetition repetition_;       // ... the last repetition speaks
-  unsigned char *a_ = nullptr, *b_ = nullptr;
-  std::shared_ptr<const Reference> uploaded_;  // whose inputs the device holds
+  Session* session_ = nullptr;                // set before anything throws CudnnFailure
+  std::optional<CaseData> data_;              // likewise
+  std::optional<CudnnFailure> newer_driver_;  // of a choice that this driver is too old for
+  bool proposed_ = false;                     // the library chose the algorithm itself
+  int opinions_ = 0;                          // of a sweep's later wrong results ...
+  SecondOpinion opinion_;                     // ... the last one that was asked for speaks
 };
 
 }  // namespace

@@ -15,6 +15,8 @@ inline constexpr char kOutOfBoundsWrite[] = "out-of-bounds-write";
 inline constexpr char kInputModified[] = "input-modified";
 inline constexpr char kImpossibleAccepted[] = "impossible-accepted";
 inline constexpr char kUnusableAfterRefusal[] = "unusable-after-refusal";
+inline constexpr char kWorkspaceUnderstated[] = "workspace-understated";
+inline constexpr char kNotRepeatable[] = "not-repeatable";
 
 }  // namespace cudnn_ci
 

@@ -157,8 +157,10 @@ Recipe RecipeFor(const Problem& problem, DataType type, Arithmetic arithmetic, c
     recipe.products = kFewProducts;
   }
   if (arithmetic == Arithmetic::kWinograd) return WinogradRecipe(problem, recipe);
+  // What the gradients' algorithms do with 16-bit sums is promised nowhere: some round partial ones.
+  const bool shows = wide || (promise.long_sums && problem.operation == Operation::kForward);
   // A transform rounds, so two scales would show nothing but that.
-  return promise.strict && wide && arithmetic == Arithmetic::kExact ? DiscriminatingRecipe(type) : recipe;
+  return promise.strict && shows && arithmetic == Arithmetic::kExact ? DiscriminatingRecipe(type) : recipe;
 }
 
 std::int64_t ActiveChannels(const Problem& problem, const Recipe& recipe) {

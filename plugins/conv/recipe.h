@@ -64,7 +64,8 @@ constexpr std::int64_t kWinogradChannels = 16;
 
 // What an API promised, and is to be judged.
 struct ApiPromise {
-  // The type itself: float32 by way of TF32 or float16 shows, and float64 by way of float32.
+  // The type itself: float32 by way of TF32 or float16 shows, and float64 by way of float32; in a forward
+  // convolution with long sums, 16-bit sums of the 16-bit types.
   bool strict = false;
   // Sums in float32 for the 16-bit types. Without it partial sums may be rounded to the type.
   bool long_sums = true;

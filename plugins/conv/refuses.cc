@@ -77,7 +77,7 @@ class RefusalCase {
     if (graph_)
       return GraphCandidates(session().cudnn(), session().handle(), problem, type_, layout_, choice, false);
     return LegacyCandidates(session().cudnn(), session().handle(), problem, type_, layout_, choice, "default",
-                            possible);
+                            {}, possible);
   }
 
   // A library that answers everything with errors refuses nothing: the same call has to work before and

@@ -1,10 +1,10 @@
 #include "conv/second_opinion.h"
 
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <exception>
 
+#include "common/numeric/repeat.h"
 #include "conv/findings.h"
 
 namespace cudnn_ci {
@@ -19,44 +19,44 @@ std::string AlgorithmOf(const std::string& name) {
   return engine == std::string::npos ? name : name.substr(engine);
 }
 
-void RunOthers(const Candidate& suspect, const RunAgain& run, const Candidates& others,
-               Repetition* repetition) {
+void RunOthers(const Candidate& suspect, const Rerunner& run, const Candidates& others,
+               SecondOpinion* opinion) {
   for (const std::unique_ptr<Candidate>& other : others.list) {
-    if (repetition->wrong.size() == kOthers) return;
+    if (opinion->wrong.size() == kOthers) return;
     if (AlgorithmOf(other->Name()) == AlgorithmOf(suspect.Name())) continue;
     const std::optional<Rerun> rerun = run(*other);
     if (!rerun) continue;
     if (rerun->right) {
-      repetition->right = other->Name();
+      opinion->right = other->Name();
       return;
     }
-    repetition->wrong.push_back(other->Name());
+    opinion->wrong.push_back(other->Name());
   }
 }
 
 }  // namespace
 
-Repetition Repeat(Candidate& suspect, const std::vector<unsigned char>& first, const RunAgain& run,
-                  const std::function<Candidates()>& others) {
-  Repetition repetition;
-  repetition.deterministic = suspect.Deterministic();
+SecondOpinion AskAgain(Candidate& suspect, const std::vector<unsigned char>& first, const Rerunner& run,
+                       const std::function<Candidates()>& others) {
+  SecondOpinion opinion;
+  opinion.deterministic = suspect.deterministic();
   try {
     for (int i = 0; i < kRepeats; ++i)
       if (const std::optional<Rerun> rerun = run(suspect))
-        ++(rerun->output == first ? repetition.same : repetition.different);
-    RunOthers(suspect, run, others(), &repetition);
+        ++(rerun->output == first ? opinion.same : opinion.different);
+    RunOthers(suspect, run, others(), &opinion);
   } catch (const std::exception& e) {
-    repetition.failure = e.what();
+    opinion.failure = e.what();
   }
-  return repetition;
+  return opinion;
 }
 
-const char* SlugOf(const Repetition& r) {
+const char* SlugOf(const SecondOpinion& r) {
   if (r.different > 0 && r.deterministic) return kGpuComputesWrong;
   return r.right.empty() ? kWrongValueUnexplained : kWrongValue;
 }
 
-std::string TextOf(const Repetition& r) {
+std::string TextOf(const SecondOpinion& r) {
   std::string text = std::to_string(r.same) + " of " + std::to_string(r.same + r.different) +
                      " repetitions gave the same bits";
   if (!r.deterministic) text += ", which this algorithm does not promise";
@@ -74,10 +74,7 @@ std::string BitsOf(DataType type, double value) {
   unsigned char element[sizeof bits] = {};
   Store(type, value, element);
   std::memcpy(&bits, element, sizeof bits);  // the processors that there are GPUs for are little-endian
-  char text[24];
-  snprintf(text, sizeof text, "0x%0*llx", static_cast<int>(2 * SizeOf(type)),
-           static_cast<unsigned long long>(bits));
-  return text;
+  return BitsText(type, bits);
 }
 
 }  // namespace cudnn_ci

@@ -14,7 +14,7 @@
 namespace cudnn_ci {
 
 // What repeating a wrong result showed.
-struct Repetition {
+struct SecondOpinion {
   int same = 0, different = 0;     // further runs whose result was the first one's to the bit, or was not
   bool deterministic = true;       // the algorithm promises the same bits
   std::string right;               // another algorithm whose result was right; empty: none was
@@ -28,18 +28,18 @@ struct Rerun {
   bool right = false;
 };
 // Empty for a candidate that cannot be judged here (unsupported, too large, inexact).
-using RunAgain = std::function<std::optional<Rerun>(Candidate&)>;
+using Rerunner = std::function<std::optional<Rerun>(Candidate&)>;
 
 // Runs `suspect`, whose wrong result was `first`, twice more, and then others in their order, until one is
 // right. `others` is asked for only then. Never throws: what fails is told.
-Repetition Repeat(Candidate& suspect, const std::vector<unsigned char>& first, const RunAgain& run,
-                  const std::function<Candidates()>& others);
+SecondOpinion AskAgain(Candidate& suspect, const std::vector<unsigned char>& first, const Rerunner& run,
+                       const std::function<Candidates()>& others);
 
 // The finding that follows: kWrongValue where another algorithm is right, kGpuComputesWrong where what
 // promises the same bits gave others, else kWrongValueUnexplained.
-const char* SlugOf(const Repetition& repetition);
+const char* SlugOf(const SecondOpinion& opinion);
 // "2 of 2 repetitions gave the same bits; gemm is right".
-std::string TextOf(const Repetition& repetition);
+std::string TextOf(const SecondOpinion& opinion);
 
 // The bits of an element, for whoever takes a card out: "0x40800000".
 std::string BitsOf(DataType type, double value);

@@ -7,6 +7,9 @@
 //   FAKE_CUDNN_REFUSES    algorithm numbers answered with NOT_SUPPORTED: "2,4"
 //   FAKE_CUDNN_PROPOSALS  what cudnnGetConvolution...Algorithm_v7 answers, best first:
 //                         "ALGORITHM/MATH/STATUS,..." ("1/1/0,0/0/0")
+//   FAKE_CUDNN_FOUND      what cudnnFindConvolution...AlgorithmEx answers, in the same form;
+//                         those with status 0 are run
+//   FAKE_CUDNN_PROPOSED_WORKSPACE   the bytes of workspace that go with each proposal (what it asks for)
 //   FAKE_CUDNN_LOADS      a library that cudnnCreate loads, as a real one does its own
 //   FAKE_CUDNN_OPENS      a library that cudnnGraphVersionCheck loads, in the same way
 //   FAKE_CUDNN_CONVOLVES  a library that cudnnConvolutionForward loads, in the same way
@@ -24,10 +27,11 @@
 //                               first, middle, last or a number
 //     flip:PLACE:BIT            that bit of it is the other one
 //     lost:PLACE                one product is missing in it
-//     swap:channels|images      the first two of them change places in the result
-//     inputs:tf32, sums:TYPE    inputs, or each partial sum, are rounded to that type
-//     unwritten:PLACE           it, or all, are left as they were
-//     guard:WHERE[:DISTANCE]    writes the byte at that distance (1) before or behind a buffer: before-x,
+//     varies:PLACE              where the same is asked again on the same data, its lowest bits change each
+//     time swap:channels|images      the first two of them change places in the result inputs:tf32, sums:TYPE
+//     inputs, or each partial sum, are rounded to that type unwritten:PLACE           it, or all, are left as
+//     they were guard:WHERE[:DISTANCE]    writes the byte at that distance (1) before or behind a buffer:
+//     before-x,
 //                               behind-workspace, ...
 //     input:x|w|y:PLACE         changes that byte of an input
 //     read:WHERE                reads beside a buffer, or from the workspace before it is written

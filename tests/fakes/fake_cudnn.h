@@ -28,6 +28,8 @@ struct cudnnConvolutionStruct {
 
 namespace fake_cudnn {
 
+struct Convolution;
+
 bool IsHandle(cudnnHandle_t handle);
 // NOT_SUPPORTED as the version codes it: 3000, in cuDNN 8 it is 9.
 cudnnStatus_t Unsupported();
@@ -37,6 +39,8 @@ void LogLine(const std::string& line);
 bool Refused(int number);
 // Bytes of workspace that FAKE_CUDNN_WORKSPACE asks for.
 std::size_t WorkspaceBytes();
+// How far w lies behind x, and y behind w: "[8192,4096]". Tells a program's buffers apart.
+std::string Apart(const Convolution& convolution);
 // "[1,2,3]".
 std::string List(const std::vector<int>& values);
 

@@ -4,6 +4,7 @@
 //
 //   FAKE_CUDNN_GRAPH_A, _B, _FALLBACK  the engines that each list of the heuristics names: "1,0" ("1,0", "0",
 //   "2") FAKE_CUDNN_FAULT_ENGINE    the one engine that FAKE_CUDNN_FAULT's faults in memory are for (all)
+//   FAKE_CUDNN_NOTES           "ENGINE/NOTE": the one numerical note of that engine, by its number
 //   FAKE_CUDNN_AFTERWARDS      what cudnnBackendExecute of such an engine answers when it has run (0)
 //   FAKE_CUDNN_CONFIGURATIONS  "ANNOUNCED/GIVEN": how many configurations the heuristics announce for a
 //   described
@@ -104,6 +105,10 @@ fake_cudnn::View ViewOf(const Fake& tensor, unsigned char* data) {
 }
 
 std::vector<int> NotesOf(int64_t engine) {
+  int64_t noted = -1;
+  int note = 0;
+  const char* text = getenv("FAKE_CUDNN_NOTES");
+  if (text && sscanf(text, "%ld/%d", &noted, &note) == 2 && noted == engine) return {note};
   if (engine == 1) return {CUDNN_NUMERICAL_NOTE_TENSOR_CORE};
   if (engine == 3) return {CUDNN_NUMERICAL_NOTE_FFT};
   if (engine == 6) return {CUDNN_NUMERICAL_NOTE_WINOGRAD};
@@ -275,7 +280,7 @@ std::string Describe(const Execution& e) {
        << ",\"pad_after\":" << Numbers(e.convolution->List<int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS))
        << ",\"stride\":" << fake_cudnn::List(e.v.stride) << ",\"dilation\":" << fake_cudnn::List(e.v.dilation)
        << ",\"groups\":" << e.v.groups << ",\"alpha\":" << e.v.alpha << ",\"beta\":" << e.v.beta
-       << ",\"workspace_bytes\":" << e.v.workspace_bytes << "}\n";
+       << ",\"workspace_bytes\":" << e.v.workspace_bytes << ",\"apart\":" << fake_cudnn::Apart(e.v) << "}\n";
   return line.str();
 }
 

@@ -107,8 +107,9 @@ std::string Describe(const Call& call, const Convolution& v) {
        << ",\"y_strides\":" << List(call.yd->strides) << ",\"pad\":" << List(v.pad)
        << ",\"stride\":" << List(v.stride) << ",\"dilation\":" << List(v.dilation)
        << ",\"groups\":" << v.groups << ",\"alpha\":" << v.alpha << ",\"beta\":" << v.beta
-       << ",\"workspace_bytes\":" << v.workspace_bytes << ",\"misalignment\":[" << offset(v.x.data) << ","
-       << offset(v.w.data) << "," << offset(v.y.data) << "," << offset(v.workspace) << "]}\n";
+       << ",\"workspace_bytes\":" << v.workspace_bytes << ",\"apart\":" << fake_cudnn::Apart(v)
+       << ",\"misalignment\":[" << offset(v.x.data) << "," << offset(v.w.data) << "," << offset(v.y.data)
+       << "," << offset(v.workspace) << "]}\n";
   return line.str();
 }
 
@@ -145,9 +146,10 @@ cudnnStatus_t Workspace(cudnnHandle_t handle, Operation operation, cudnnTensorDe
 }
 
 template <class Answer>
-cudnnStatus_t Propose(cudnnHandle_t handle, int wanted, int* count, Answer* answers) {
+cudnnStatus_t Propose(cudnnHandle_t handle, int wanted, int* count, Answer* answers,
+                      const char* variable = "FAKE_CUDNN_PROPOSALS") {
   if (!IsHandle(handle)) return kBadParam;
-  const char* list = getenv("FAKE_CUDNN_PROPOSALS");
+  const char* list = getenv(variable);
   std::istringstream proposals(list ? list : "1/1/0,0/0/0");
   *count = 0;
   for (std::string proposal; *count < wanted && std::getline(proposals, proposal, ',');) {
@@ -157,7 +159,26 @@ cudnnStatus_t Propose(cudnnHandle_t handle, int wanted, int* count, Answer* answ
     answers[*count].algo = static_cast<decltype(answers->algo)>(algorithm);
     answers[*count].mathType = static_cast<cudnnMathType_t>(math);
     answers[*count].status = static_cast<cudnnStatus_t>(status);
+    answers[*count].memory = static_cast<size_t>(
+        FakeNumber("FAKE_CUDNN_PROPOSED_WORKSPACE", static_cast<long>(WorkspaceOf(algorithm))));
     ++*count;
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+// Runs what it then proposes.
+template <class Answer>
+cudnnStatus_t Search(Call call, int wanted, int* count, Answer* answers) {
+  static const float kOne = 1, kZero = 0;
+  static const double kOne64 = 1, kZero64 = 0;
+  const bool wide = call.c->compute == CUDNN_DATA_DOUBLE;
+  call.alpha = wide ? static_cast<const void*>(&kOne64) : &kOne;
+  call.beta = wide ? static_cast<const void*>(&kZero64) : &kZero;
+  if (const cudnnStatus_t status = Propose(call.handle, wanted, count, answers, "FAKE_CUDNN_FOUND"))
+    return status;
+  for (int i = 0; i < *count; ++i) {
+    call.algorithm = static_cast<int>(answers[i].algo);
+    if (answers[i].status == CUDNN_STATUS_SUCCESS) answers[i].status = Run(call);
   }
   return CUDNN_STATUS_SUCCESS;
 }
@@ -200,6 +221,34 @@ EXPORT cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
     cudnnFilterDescriptor_t, const int wanted, int* count, cudnnConvolutionBwdFilterAlgoPerf_t* answers) {
   CALL();
   return Propose(handle, wanted, count, answers);
+}
+
+EXPORT cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(
+    cudnnHandle_t handle, cudnnTensorDescriptor_t xd, const void* x, cudnnFilterDescriptor_t wd,
+    const void* w, cudnnConvolutionDescriptor_t c, cudnnTensorDescriptor_t yd, void* y, const int wanted,
+    int* count, cudnnConvolutionFwdAlgoPerf_t* answers, void* workspace, size_t bytes) {
+  CALL();
+  return Search({"cudnnFindConvolutionForwardAlgorithmEx", Operation::kForward, handle, xd, x, wd, w, yd, y,
+                 c, 0, workspace, bytes, nullptr, nullptr},
+                wanted, count, answers);
+}
+EXPORT cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(
+    cudnnHandle_t handle, cudnnFilterDescriptor_t wd, const void* w, cudnnTensorDescriptor_t dyd,
+    const void* dy, cudnnConvolutionDescriptor_t c, cudnnTensorDescriptor_t dxd, void* dx, const int wanted,
+    int* count, cudnnConvolutionBwdDataAlgoPerf_t* answers, void* workspace, size_t bytes) {
+  CALL();
+  return Search({"cudnnFindConvolutionBackwardDataAlgorithmEx", Operation::kBackwardData, handle, dxd, dx, wd,
+                 w, dyd, dy, c, 0, workspace, bytes, nullptr, nullptr},
+                wanted, count, answers);
+}
+EXPORT cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
+    cudnnHandle_t handle, cudnnTensorDescriptor_t xd, const void* x, cudnnTensorDescriptor_t dyd,
+    const void* dy, cudnnConvolutionDescriptor_t c, cudnnFilterDescriptor_t dwd, void* dw, const int wanted,
+    int* count, cudnnConvolutionBwdFilterAlgoPerf_t* answers, void* workspace, size_t bytes) {
+  CALL();
+  return Search({"cudnnFindConvolutionBackwardFilterAlgorithmEx", Operation::kBackwardFilter, handle, xd, x,
+                 dwd, dw, dyd, dy, c, 0, workspace, bytes, nullptr, nullptr},
+                wanted, count, answers);
 }
 
 EXPORT cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void* alpha,

@@ -48,6 +48,14 @@ std::vector<Fault> Failures() {
                         Convolution("call:cudnnGetConvolutionForwardWorkspaceSize:0:2000"), failed,
                         {"cudnnGetConvolutionForwardWorkspaceSize: 2000"}),
               }),
+      Showing("too little workspace proposed",
+              {Image("proposal_says_less_than_the_query",
+                     With(Entry("conv.forward", R"("params": {"dtype": "float32", "shape": "made"})"),
+                          [](FaultTest& t) {
+                            t.UseShapes(R"({"made": {"x": [2, 6, 9, 11], "w": [8, 6, 3, 5]}})");
+                            t.Set("FAKE_CUDNN_PROPOSED_WORKSPACE", "1");
+                          }),
+                     "workspace-understated", {"says 1 bytes of workspace"})}),
       Showing("broken context",
               {Image("illegal_address", ConvolutionWith("FAKE_CUDA_FAULT", "call:cuEventSynchronize:1:700"),
                      failed, {"cuEventSynchronize: 700 CUDA_ERROR_ILLEGAL_ADDRESS"})}),
@@ -108,6 +116,9 @@ std::vector<Fault> Numbers() {
                   Image("element_not_written", Convolution("unwritten:last"), "output-not-written",
                         {"1 of 1584 elements were never written"}),
               }),
+      Showing("results that change",
+              {Runner("convolution_that_varies", Convolution("varies:last"), "not-repeatable",
+                      {"1 of 1584 elements differ between two runs on the same data"})}),
       Showing("write outside of a buffer",
               {
                   Image("byte_behind_the_output", Convolution("guard:behind-y"), "out-of-bounds-write",

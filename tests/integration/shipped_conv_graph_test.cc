@@ -23,13 +23,8 @@ class ConvGraph : public ConvTest {
   CheckOutcome Forward(const std::string& params = Graph()) { return Convolve("conv.forward", params); }
   std::vector<int> Engines() const {
     std::vector<int> engines;
-    for (const json& call : AllAsked(kExecute)) engines.push_back(call["engine"]);
+    for (const json& call : FirstRuns(kExecute)) engines.push_back(call["engine"]);
     return engines;
-  }
-  static std::vector<std::string> Steps(const CheckOutcome& r) {
-    std::vector<std::string> steps;
-    for (const json& step : r.record["steps"]) steps.push_back(step);
-    return steps;
   }
 };
 
@@ -226,6 +221,20 @@ TEST_F(ConvGraph, EngineThatFailsLeavesNoInputsToTheNext) {
   const CheckOutcome r = Forward(Graph("every"));
   EXPECT_THAT(r.Slugs(), ::testing::Each("convolution-failed")) << "and not the next ones' input-modified";
   EXPECT_EQ(r.Measured("choices_passed"), 6);
+}
+
+TEST_F(ConvGraph, EngineThatWantsANewerDriverIsUnsupportedWhereOthersRun) {
+  Set("FAKE_CUDNN_FINALIZE", std::to_string(CUDNN_BACKEND_ENGINE_DESCRIPTOR) + ":3005");
+  const CheckOutcome some = Forward(Graph("every"));  // the heuristics' engines come finalized
+  ExpectPassed(some);
+  EXPECT_EQ(some.Measured("choices_passed"), 4);
+  EXPECT_EQ(some.Measured("choices_unsupported"), 20);
+  EXPECT_THAT(Choices(some), HasSubstr("engine 0, engine 1, engine 2"));
+  Set("FAKE_CUDNN_FINALIZE", std::to_string(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) + ":3005");
+  const CheckOutcome none = Forward(Graph("every"));
+  EXPECT_EQ(none.gate.exit_code, 1);
+  EXPECT_THAT(none.Slugs(), ElementsAre("convolution-failed"));
+  EXPECT_THAT(none.Detail(), HasSubstr("3005"));
 }
 
 TEST_F(ConvGraph, MemoryThatRunsOutIsOneEnginesAlone) {

@@ -32,9 +32,7 @@ TEST_F(ConvForward, HealthyLibraryPassesInEveryTypeAndBothLayouts) {
   EXPECT_EQ(r.Measured("error_bound"), 0);
   EXPECT_EQ(r.Measured("milliseconds"), 1);
   EXPECT_GT(r.Measured("tflops"), 0);
-  std::vector<std::string> steps;
-  for (const json& step : r.record["steps"]) steps.push_back(step);
-  EXPECT_THAT(steps, ElementsAre("workspace query", "reference", "upload", "convolve", "compare", "time"));
+  EXPECT_THAT(Steps(r), ElementsAre("workspace query", "reference", "upload", "convolve", "compare", "time"));
 }
 
 TEST_F(ConvForward, DescribesWhatTheParametersSay) {
@@ -109,6 +107,23 @@ TEST_F(ConvForward, ProposalThatIsThenNotOfferedIsAFailure) {
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("convolution-failed"));
   EXPECT_THAT(r.Detail(), HasSubstr("its own proposal"));
+}
+
+TEST_F(ConvForward, ProposalThatNeedsMoreWorkspaceThanItSaysIsAFinding) {
+  Set("FAKE_CUDNN_PROPOSED_WORKSPACE", "99");
+  const CheckOutcome r = Forward(Params("auto"));
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), ElementsAre("workspace-understated"));
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_THAT(r.Detail(),
+              HasSubstr("cudnnGetConvolutionForwardAlgorithm_v7 says 99 bytes of workspace, the query "
+                        "for the same algorithm and math 100; implicit_precomp_gemm"));
+  // Math that it was not proposed for, and more than is needed.
+  ExpectPassed(Forward(Params("auto", "float32", "made", R"("math": "fma")")));
+  Set("FAKE_CUDNN_PROPOSED_WORKSPACE", "101");
+  const CheckOutcome more = Forward(Params("auto"));
+  ExpectPassed(more);
+  EXPECT_EQ(more.Measured("proposed_workspace_bytes"), 101);
 }
 
 struct Fault {
@@ -202,6 +217,8 @@ TEST_F(ConvForward, FaultOfOneElementIsFoundInEveryTypeAndLayout) {
 TEST_F(ConvForward, ShorterTypeIsFoundWhereTheMathForbidsIt) {
   for (const auto& [fault, dtype] : {std::pair<const char*, const char*>{"inputs:tf32", "float32"},
                                      {"sums:float16", "float32"},
+                                     {"sums:float16", "float16"},
+                                     {"sums:bfloat16", "bfloat16"},
                                      {"sums:float32", "float64"}}) {
     Set("FAKE_CUDNN_FAULT", "none");
     ExpectPassed(Forward(Params("gemm", dtype, "made", R"("math": "fma")")));
@@ -253,12 +270,10 @@ TEST_F(ConvForward, WinogradWithLargeFiltersIsJudgedOnDataThatSuitIt) {
 TEST_F(ConvForward, EveryAlgorithmIsAStepOfOneCase) {
   const CheckOutcome r = Forward(Params("every"));
   ExpectPassed(r);
-  std::vector<std::string> steps;
-  for (const json& step : r.record["steps"]) steps.push_back(step);
-  EXPECT_THAT(steps, ElementsAre("workspace query", "implicit_gemm", "implicit_precomp_gemm", "gemm",
-                                 "direct", "fft", "fft_tiling", "winograd", "winograd_nonfused"));
+  EXPECT_THAT(Steps(r), ElementsAre("workspace query", "implicit_gemm", "implicit_precomp_gemm", "gemm",
+                                    "direct", "fft", "fft_tiling", "winograd", "winograd_nonfused"));
   std::vector<int> algorithms;
-  for (const json& call : AllAsked("cudnnConvolutionForward")) algorithms.push_back(call["algorithm"]);
+  for (const json& call : FirstRuns("cudnnConvolutionForward")) algorithms.push_back(call["algorithm"]);
   EXPECT_THAT(algorithms, ElementsAre(0, 1, 2, 4, 5, 7));
   EXPECT_EQ(r.Measured("choices_passed"), 6);
   EXPECT_EQ(r.Measured("choices_unsupported"), 2);
@@ -273,7 +288,7 @@ TEST_F(ConvForward, OneWrongAlgorithmOfManyIsNamed) {
 }
 
 TEST_F(ConvForward, OneFailingAlgorithmDoesNotHideTheOthers) {
-  Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:2:5000");
+  Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:4:5000");  // the first one runs three times
   const CheckOutcome r = Forward(Params("every"));
   EXPECT_THAT(r.Slugs(), ElementsAre("convolution-failed"));
   EXPECT_THAT(r.Detail(), HasSubstr("implicit_precomp_gemm: cuDNN 9.19.0"));

@@ -2,6 +2,7 @@
 #ifndef CUDNN_CI_TESTS_INTEGRATION_SHIPPED_CONV_TEST_H_
 #define CUDNN_CI_TESTS_INTEGRATION_SHIPPED_CONV_TEST_H_
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -41,6 +42,27 @@ class ConvTest : public ShippedTest {
     for (std::string line; std::getline(lines, line);)
       if (json one = json::parse(line); one["call"] == call) asked.push_back(one);
     return asked;
+  }
+  // Those on exact data: a result that is right is followed by runs on random ones, which lie elsewhere.
+  std::vector<json> FirstRuns(const std::string& call) const {
+    std::vector<json> first = AllAsked(call);
+    if (first.empty()) return first;
+    const json apart = first.front()["apart"];
+    const auto again = [&apart](const json& one) { return one["apart"] != apart; };
+    first.erase(std::remove_if(first.begin(), first.end(), again), first.end());
+    return first;
+  }
+  static std::vector<std::string> Steps(const CheckOutcome& r) {
+    std::vector<std::string> steps;
+    for (const json& step : r.record["steps"]) steps.push_back(step);
+    return steps;
+  }
+  // The table of a sweep.
+  std::string Choices(const CheckOutcome& r) {
+    for (const json& attachment : r.record["attachments"])
+      if (attachment["name"] == "choices.txt")
+        return gate().Read("report/" + attachment["path"].get<std::string>());
+    return "";
   }
   // The first one; null if there was none.
   json Asked(const std::string& call = "cudnnConvolutionForward") const {

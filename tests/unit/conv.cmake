@@ -1,6 +1,7 @@
 # The library for plugins that compute numbers, and the convolution plugin's oracle. The checks are tested through the
 # real program (tests/integration/shipped_*).
-cudnn_ci_unit_test(numeric_test SOURCES numeric_data_type_test.cc numeric_parallel_test.cc LINK cudnn_ci_plugin_numeric)
+cudnn_ci_unit_test(numeric_test SOURCES numeric_data_type_test.cc numeric_parallel_test.cc numeric_repeat_test.cc
+  LINK cudnn_ci_plugin_numeric)
 cudnn_ci_unit_test(conv_test SOURCES conv_reference_test.cc conv_recipe_test.cc conv_oracle_test.cc
   conv_refusals_test.cc conv_random_draw_test.cc
   LINK cudnn_ci_conv_oracle)

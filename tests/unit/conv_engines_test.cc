@@ -33,5 +33,12 @@ TEST(EnginesTest, TensorCoresAreShorterThanFloat32Alone) {
   }
 }
 
+TEST(EnginesTest, OnlyANoteAllowsAnEngineToVary) {
+  EXPECT_TRUE(IsDeterministic({0, {}}));
+  EXPECT_TRUE(IsDeterministic({0, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}}));
+  EXPECT_FALSE(
+      IsDeterministic({0, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}}));
+}
+
 }  // namespace
 }  // namespace cudnn_ci

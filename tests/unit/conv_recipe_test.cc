@@ -56,7 +56,9 @@ TEST(RecipeTest, StrictMathGetsTwoScalesWhereTheTypeIsLong) {
     };
     EXPECT_EQ(strict(DataType::kFloat32), 12);
     EXPECT_EQ(strict(DataType::kFloat64), 30);
-    EXPECT_EQ(strict(DataType::kFloat16), 0);
+    EXPECT_EQ(strict(DataType::kFloat16), operation == Operation::kForward ? 9 : 0);
+    EXPECT_EQ(strict(DataType::kBfloat16), operation == Operation::kForward ? 6 : 0);
+    EXPECT_EQ(Chosen(operation, kBody, DataType::kFloat16, Arithmetic::kExact, {true, false}).shift, 0);
     EXPECT_EQ(strict(DataType::kFloat32, Arithmetic::kFft), 0);
     EXPECT_EQ(strict(DataType::kFloat32, Arithmetic::kWinograd), 0);
   }

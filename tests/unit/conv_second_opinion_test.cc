@@ -19,7 +19,8 @@ class Named : public Candidate {
   std::string Name() const override { return name_; }
   std::size_t Prepare() override { return 0; }
   Arithmetic arithmetic() const override { return Arithmetic::kExact; }
-  bool Deterministic() const override { return deterministic_; }
+  bool deterministic() const override { return deterministic_; }
+  std::int64_t number() const override { return 0; }
   void Run(const DevicePointers&) override {}
 
  private:
@@ -30,17 +31,17 @@ class Named : public Candidate {
 const std::vector<unsigned char> kWrong = {1, 2}, kOther = {1, 3}, kRight = {1, 1};
 
 // The suspect gives `suspects` in turn; of the others those named so are right.
-Repetition Of(Named suspect, std::vector<std::vector<unsigned char>> suspects,
-              const std::vector<std::string>& others, const std::string& right) {
+SecondOpinion Of(Named suspect, std::vector<std::vector<unsigned char>> suspects,
+                 const std::vector<std::string>& others, const std::string& right) {
   std::size_t at = 0;
-  const RunAgain run = [&](Candidate& c) -> std::optional<Rerun> {
+  const Rerunner run = [&](Candidate& c) -> std::optional<Rerun> {
     if (&c == &suspect) return Rerun{suspects.at(at++), false};
     if (c.Name() == "unsupported") return std::nullopt;
     if (c.Name() == "broken") throw std::runtime_error("the context is gone");
     const bool good = c.Name() == right;
     return Rerun{good ? kRight : kWrong, good};
   };
-  return Repeat(suspect, kWrong, run, [&] {
+  return AskAgain(suspect, kWrong, run, [&] {
     Candidates candidates;
     for (const std::string& name : others) candidates.list.push_back(std::make_unique<Named>(name));
     return candidates;
@@ -48,14 +49,14 @@ Repetition Of(Named suspect, std::vector<std::vector<unsigned char>> suspects,
 }
 
 TEST(SecondOpinionOfConv, TheSameBitsAndAnotherAlgorithmRightIsTheImages) {
-  const Repetition r = Of(Named("a"), {kWrong, kWrong}, {"a", "unsupported", "b", "c"}, "c");
+  const SecondOpinion r = Of(Named("a"), {kWrong, kWrong}, {"a", "unsupported", "b", "c"}, "c");
   EXPECT_STREQ(SlugOf(r), kWrongValue);
   EXPECT_EQ(TextOf(r), "2 of 2 repetitions gave the same bits; c is right; wrong as well: b");
 }
 
 TEST(SecondOpinionOfConv, TheSameBitsAndNoneRightIsNobodys) {
   EXPECT_STREQ(SlugOf(Of(Named("a"), {kWrong, kWrong}, {"b"}, "")), kWrongValueUnexplained);
-  const Repetition alone = Of(Named("a"), {kWrong, kWrong}, {"a", "unsupported"}, "a");
+  const SecondOpinion alone = Of(Named("a"), {kWrong, kWrong}, {"a", "unsupported"}, "a");
   EXPECT_STREQ(SlugOf(alone), kWrongValueUnexplained) << "an algorithm is no witness for itself";
   EXPECT_THAT(TextOf(alone), HasSubstr("no other algorithm could be judged"));
 }
@@ -69,20 +70,21 @@ TEST(SecondOpinionOfConv, OtherBitsAreTheGpusWhereTheSameArePromised) {
 }
 
 TEST(SecondOpinionOfConv, AnEngineIsOneAlgorithmByWhicheverListItCame) {
-  const Repetition r = Of(Named("engine 17"), {kWrong, kWrong},
-                          {"heuristics A 0, engine 17", "fallback 1, engine 1"}, "heuristics A 0, engine 17");
+  const SecondOpinion r =
+      Of(Named("engine 17"), {kWrong, kWrong}, {"heuristics A 0, engine 17", "fallback 1, engine 1"},
+         "heuristics A 0, engine 17");
   EXPECT_STREQ(SlugOf(r), kWrongValueUnexplained);
   EXPECT_THAT(TextOf(r), HasSubstr("wrong as well: fallback 1, engine 1"));
 }
 
 TEST(SecondOpinionOfConv, FourOthersThatAreWrongAreEnough) {
-  const Repetition r = Of(Named("a"), {kWrong, kWrong}, {"b", "c", "d", "e", "f"}, "f");
+  const SecondOpinion r = Of(Named("a"), {kWrong, kWrong}, {"b", "c", "d", "e", "f"}, "f");
   EXPECT_EQ(r.wrong.size(), 4u);
   EXPECT_EQ(r.right, "");
 }
 
 TEST(SecondOpinionOfConv, WhatFailsIsToldAndChangesNothing) {
-  const Repetition r = Of(Named("a"), {kWrong, kWrong}, {"broken", "b"}, "b");
+  const SecondOpinion r = Of(Named("a"), {kWrong, kWrong}, {"broken", "b"}, "b");
   EXPECT_STREQ(SlugOf(r), kWrongValueUnexplained);
   EXPECT_THAT(TextOf(r), HasSubstr("; then the context is gone"));
 }

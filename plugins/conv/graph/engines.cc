@@ -55,4 +55,8 @@ bool IsShort(DataType type, const EngineFacts& engine) {
          Has(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
 }
 
+bool IsDeterministic(const EngineFacts& engine) {
+  return !Has(engine, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
+}
+
 }  // namespace cudnn_ci

@@ -24,6 +24,9 @@ Arithmetic ArithmeticOfEngine(const Problem& problem, DataType type, const Engin
 // as they are.
 bool IsShort(DataType type, const EngineFacts& engine);
 
+// It gives the same bits each time: what is not noted otherwise has done so wherever it was looked at.
+bool IsDeterministic(const EngineFacts& engine);
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_PLUGINS_CONV_GRAPH_ENGINES_H_

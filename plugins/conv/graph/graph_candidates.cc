@@ -1,7 +1,6 @@
 // Engines, their configurations, plans, and a run.
 #include "conv/graph/graph_candidates.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -62,11 +61,8 @@ class GraphCandidate : public Candidate {
   Arithmetic arithmetic() const override {
     return ArithmeticOfEngine(graph_->problem(), graph_->type(), engine_);
   }
-
-  bool Deterministic() const override {
-    return std::find(engine_.numerical.begin(), engine_.numerical.end(),
-                     static_cast<int>(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) == engine_.numerical.end();
-  }
+  bool deterministic() const override { return IsDeterministic(engine_); }
+  std::int64_t number() const override { return engine_.index; }
 
   void Run(const DevicePointers& m) override {
     const Operation operation = graph_->problem().operation;

@@ -1,5 +1,6 @@
 // The three tables. Transforms were told from sums of products by comparing every output of every algorithm,
-// with cuDNN 9.14 and 9.19 on an H200.
+// with cuDNN 9.14 and 9.19 on an H200. Which are not deterministic:
+// https://docs.nvidia.com/deeplearning/cudnn/backend/latest/developer/misc.html#reproducibility-determinism
 #include "conv/legacy/algorithms.h"
 
 #include <cudnn.h>
@@ -17,17 +18,17 @@ const std::vector<LegacyAlgorithm>& LegacyAlgorithms(Operation operation) {
       {"winograd", CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, Arithmetic::kWinograd},
       {"winograd_nonfused", CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, Arithmetic::kWinograd}};
   static const std::vector<LegacyAlgorithm> kBackwardData = {
-      {"algo_0", CUDNN_CONVOLUTION_BWD_DATA_ALGO_0, Arithmetic::kExact},  // atomics: not deterministic
+      {"algo_0", CUDNN_CONVOLUTION_BWD_DATA_ALGO_0, Arithmetic::kExact, false},  // atomics
       {"algo_1", CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, Arithmetic::kExact},
       {"fft", CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT, Arithmetic::kFft},
       {"fft_tiling", CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING, Arithmetic::kFft},
       {"winograd", CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD, Arithmetic::kWinograd},
       {"winograd_nonfused", CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED, Arithmetic::kWinograd}};
   static const std::vector<LegacyAlgorithm> kBackwardFilter = {
-      {"algo_0", CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0, Arithmetic::kExact},  // atomics: not deterministic
+      {"algo_0", CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0, Arithmetic::kExact, false},  // atomics
       {"algo_1", CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1, Arithmetic::kExact},
       {"fft", CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT, Arithmetic::kFft},
-      {"algo_3", CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3, Arithmetic::kExact},  // atomics: not deterministic
+      {"algo_3", CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3, Arithmetic::kExact, false},  // atomics
       {"winograd", CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD, Arithmetic::kWinograd},
       {"winograd_nonfused", CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED, Arithmetic::kWinograd},
       {"fft_tiling", CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING, Arithmetic::kFft}};
@@ -51,14 +52,7 @@ const LegacyAlgorithm* FindLegacyAlgorithm(Operation operation, const std::strin
 LegacyAlgorithm LegacyAlgorithmOf(Operation operation, int number) {
   for (const LegacyAlgorithm& a : LegacyAlgorithms(operation))
     if (number == a.number) return a;
-  return {"", number, Arithmetic::kExact};
-}
-
-bool IsDeterministic(Operation operation, int number) {
-  if (operation == Operation::kBackwardData) return number != CUDNN_CONVOLUTION_BWD_DATA_ALGO_0;
-  if (operation == Operation::kBackwardFilter)
-    return number != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0 && number != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3;
-  return true;
+  return {"", number, Arithmetic::kExact, false};
 }
 
 std::string LegacyAlgorithmName(Operation operation, int number) {

@@ -15,16 +15,15 @@ struct LegacyAlgorithm {
   const char* name;  // "implicit_gemm"
   int number;        // of cudnnConvolutionFwdAlgo_t, ...BwdDataAlgo_t or ...BwdFilterAlgo_t
   Arithmetic arithmetic;
+  bool deterministic = true;  // by the documentation
 };
 
 // All of an operation, by their numbers.
 const std::vector<LegacyAlgorithm>& LegacyAlgorithms(Operation operation);
 // Null: the operation has none of this name.
 const LegacyAlgorithm* FindLegacyAlgorithm(Operation operation, const std::string& name);
-// Of a number; one that is not known has no name, and is exact until it errs.
+// Of a number; one that is not known has no name, is exact until it errs, and is held to no repetition.
 LegacyAlgorithm LegacyAlgorithmOf(Operation operation, int number);
-// Whether cudnn.h promises the same bits for the same data: not where atomics sum.
-bool IsDeterministic(Operation operation, int number);
 // What a number is called: "algorithm 12" for an unknown one.
 std::string LegacyAlgorithmName(Operation operation, int number);
 

@@ -1,7 +1,9 @@
 // Descriptors and calls of the legacy API, the same for cuDNN 8 and 9. Judges nothing.
 #include "conv/legacy/legacy_api.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,7 +64,7 @@ void LegacyConvolution::Destroy() {
 void LegacyConvolution::Require(cudnnStatus_t status, const char* call) const {
   if (status == CUDNN_STATUS_SUCCESS) return;
   const bool unsupported = api_.IsUnsupported(status);
-  throw CudnnFailure(std::string(call) + ": " + api_.Describe(status), unsupported);
+  throw CudnnFailure(std::string(call) + ": " + api_.Describe(status), unsupported, static_cast<int>(status));
 }
 
 void LegacyConvolution::SetTensor(cudnnTensorDescriptor_t descriptor, const Tensor& tensor) {
@@ -118,26 +120,28 @@ void LegacyConvolution::SetMath(cudnnMathType_t math) {
   Require(api_.SetConvolutionMathType(convolution_, math), "cudnnSetConvolutionMathType");
 }
 
-const char* LegacyConvolution::ProposalCall() const {
+const char* LegacyConvolution::ProposalCall(bool search) const {
   switch (problem_.operation) {
     case Operation::kBackwardData:
-      return "cudnnGetConvolutionBackwardDataAlgorithm_v7";
+      return search ? "cudnnFindConvolutionBackwardDataAlgorithmEx"
+                    : "cudnnGetConvolutionBackwardDataAlgorithm_v7";
     case Operation::kBackwardFilter:
-      return "cudnnGetConvolutionBackwardFilterAlgorithm_v7";
+      return search ? "cudnnFindConvolutionBackwardFilterAlgorithmEx"
+                    : "cudnnGetConvolutionBackwardFilterAlgorithm_v7";
     case Operation::kForward:
       break;
   }
-  return "cudnnGetConvolutionForwardAlgorithm_v7";
+  return search ? "cudnnFindConvolutionForwardAlgorithmEx" : "cudnnGetConvolutionForwardAlgorithm_v7";
 }
 
-std::vector<LegacyProposal> LegacyConvolution::Proposals() const {
-  const auto ask = [this](auto* answers, int room, const auto& function) {
+std::vector<LegacyProposal> LegacyConvolution::Proposals(const DevicePointers* m) const {
+  const auto ask = [this, m](auto* answers, int room, const auto& function) {
     int count = 0;
-    Require(function(room, &count, answers), ProposalCall());
+    Require(function(room, &count, answers), ProposalCall(m != nullptr));
     std::vector<LegacyProposal> proposals;
     for (int i = 0; i < count; ++i)
       if (answers[i].status == CUDNN_STATUS_SUCCESS)
-        proposals.push_back({static_cast<int>(answers[i].algo), answers[i].mathType});
+        proposals.push_back({static_cast<int>(answers[i].algo), answers[i].mathType, answers[i].memory});
     return proposals;
   };
   cudnnConvolutionFwdAlgoPerf_t forward[CUDNN_CONVOLUTION_FWD_ALGO_COUNT];
@@ -146,19 +150,28 @@ std::vector<LegacyProposal> LegacyConvolution::Proposals() const {
   switch (problem_.operation) {
     case Operation::kBackwardData:
       return ask(data, CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT, [&](int room, int* count, auto* answers) {
-        return api_.GetConvolutionBackwardDataAlgorithm_v7(handle_, w_, y_, convolution_, x_, room, count,
-                                                           answers);
+        return m ? api_.FindConvolutionBackwardDataAlgorithmEx(handle_, w_, m->b, y_, m->a, convolution_, x_,
+                                                               m->y, room, count, answers, m->workspace,
+                                                               m->workspace_bytes)
+                 : api_.GetConvolutionBackwardDataAlgorithm_v7(handle_, w_, y_, convolution_, x_, room, count,
+                                                               answers);
       });
     case Operation::kBackwardFilter:
       return ask(filter, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, [&](int room, int* count, auto* answers) {
-        return api_.GetConvolutionBackwardFilterAlgorithm_v7(handle_, x_, y_, convolution_, w_, room, count,
-                                                             answers);
+        return m ? api_.FindConvolutionBackwardFilterAlgorithmEx(handle_, x_, m->b, y_, m->a, convolution_,
+                                                                 w_, m->y, room, count, answers, m->workspace,
+                                                                 m->workspace_bytes)
+                 : api_.GetConvolutionBackwardFilterAlgorithm_v7(handle_, x_, y_, convolution_, w_, room,
+                                                                 count, answers);
       });
     case Operation::kForward:
       break;
   }
   return ask(forward, CUDNN_CONVOLUTION_FWD_ALGO_COUNT, [&](int room, int* count, auto* answers) {
-    return api_.GetConvolutionForwardAlgorithm_v7(handle_, x_, w_, convolution_, y_, room, count, answers);
+    return m ? api_.FindConvolutionForwardAlgorithmEx(handle_, x_, m->a, w_, m->b, convolution_, y_, m->y,
+                                                      room, count, answers, m->workspace, m->workspace_bytes)
+             : api_.GetConvolutionForwardAlgorithm_v7(handle_, x_, w_, convolution_, y_, room, count,
+                                                      answers);
   });
 }
 
@@ -218,8 +231,12 @@ namespace {
 // One algorithm with one math type. Those of a list share the convolution.
 class LegacyCandidate : public Candidate {
  public:
-  LegacyCandidate(std::shared_ptr<LegacyConvolution> convolution, int algorithm, cudnnMathType_t math)
-      : convolution_(std::move(convolution)), algorithm_(algorithm), math_(math) {}
+  LegacyCandidate(std::shared_ptr<LegacyConvolution> convolution, int algorithm, cudnnMathType_t math,
+                  std::optional<std::size_t> proposed_bytes)
+      : convolution_(std::move(convolution)),
+        algorithm_(algorithm),
+        math_(math),
+        proposed_bytes_(proposed_bytes) {}
   std::string Name() const override {
     return LegacyAlgorithmName(convolution_->problem().operation, algorithm_);
   }
@@ -230,37 +247,58 @@ class LegacyCandidate : public Candidate {
   Arithmetic arithmetic() const override {
     return LegacyAlgorithmOf(convolution_->problem().operation, algorithm_).arithmetic;
   }
-  bool Deterministic() const override {
-    return IsDeterministic(convolution_->problem().operation, algorithm_);
+  bool deterministic() const override {
+    return LegacyAlgorithmOf(convolution_->problem().operation, algorithm_).deterministic;
   }
+  std::int64_t number() const override { return algorithm_; }
+  std::optional<std::size_t> proposed_bytes() const override { return proposed_bytes_; }
   void Run(const DevicePointers& memory) override { convolution_->Run(algorithm_, memory); }
 
  private:
   const std::shared_ptr<LegacyConvolution> convolution_;
   const int algorithm_;
   const cudnnMathType_t math_;
+  const std::optional<std::size_t> proposed_bytes_;
 };
+
+// What the algorithm asks for that wants most, so that a search leaves none out; up to what frameworks give.
+std::size_t SearchBytes(const LegacyConvolution& convolution) {
+  constexpr std::size_t kMost = std::size_t{1} << 30;
+  std::size_t most = 0;
+  for (const LegacyAlgorithm& a : LegacyAlgorithms(convolution.problem().operation)) {
+    try {
+      most = std::max(most, convolution.WorkspaceBytes(a.number));
+    } catch (const CudnnFailure& e) {
+      if (!e.unsupported()) throw;
+    }
+  }
+  return std::min(most, kMost);
+}
 
 }  // namespace
 
 Candidates LegacyCandidates(const CudnnApi& api, cudnnHandle_t handle, const Problem& problem, DataType type,
                             Layout layout, const std::string& choice, const std::string& math,
-                            bool possible) {
+                            const SearchMemory& search_memory, bool possible) {
   const auto convolution = std::make_shared<LegacyConvolution>(api, handle, problem, type, layout);
   if (possible) convolution->RequireOutputSize();
   const cudnnMathType_t asked_math = LegacyMath(math);
   Candidates candidates;
-  const auto add = [&](int algorithm, cudnnMathType_t with) {
-    candidates.list.push_back(std::make_unique<LegacyCandidate>(convolution, algorithm, with));
+  const auto add = [&](int algorithm, cudnnMathType_t with, std::optional<std::size_t> bytes = std::nullopt) {
+    candidates.list.push_back(std::make_unique<LegacyCandidate>(convolution, algorithm, with, bytes));
   };
   if (choice == "every") {
     for (const LegacyAlgorithm& a : LegacyAlgorithms(problem.operation)) add(a.number, asked_math);
-  } else if (choice == "auto") {
-    candidates.asked = convolution->ProposalCall();
+  } else if (choice == "auto" || choice == "find") {
+    const bool search = choice == "find";
+    candidates.asked = convolution->ProposalCall(search);
     convolution->SetMath(asked_math);
+    const DevicePointers memory = search ? search_memory(SearchBytes(*convolution)) : DevicePointers{};
     // As frameworks do: the math type that a proposal was made for belongs to it.
-    for (const LegacyProposal& p : convolution->Proposals())
-      add(p.algorithm, math == "default" ? p.math : asked_math);
+    for (const LegacyProposal& p : convolution->Proposals(search ? &memory : nullptr)) {
+      const cudnnMathType_t with = math == "default" ? p.math : asked_math;
+      add(p.algorithm, with, with == p.math ? std::optional(p.workspace_bytes) : std::nullopt);
+    }
   } else {
     const LegacyAlgorithm* named = FindLegacyAlgorithm(problem.operation, choice);
     if (!named) throw std::invalid_argument("unknown algorithm '" + choice + "'");

@@ -5,6 +5,7 @@
 #define CUDNN_CI_PLUGINS_CONV_LEGACY_LEGACY_API_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ cudnnMathType_t LegacyMath(const std::string& name);
 struct LegacyProposal {
   int algorithm;
   cudnnMathType_t math;
+  std::size_t workspace_bytes;
 };
 
 // One problem. Sums are in float32 for float32 and the 16-bit types, in float64 for float64, in int32 for
@@ -37,9 +39,10 @@ class LegacyConvolution {
 
   void SetMath(cudnnMathType_t math);
   // What cudnnGetConvolution...Algorithm_v7 proposes, best first; those it rules out itself are left out.
-  std::vector<LegacyProposal> Proposals() const;
+  // With `memory`, what cudnnFindConvolution...AlgorithmEx found by running them there: it overwrites y.
+  std::vector<LegacyProposal> Proposals(const DevicePointers* memory = nullptr) const;
   // The function that Proposals asks, for messages.
-  const char* ProposalCall() const;
+  const char* ProposalCall(bool search) const;
   std::size_t WorkspaceBytes(int algorithm) const;
   // y from a and b, all in device memory; asynchronous.
   void Run(int algorithm, const DevicePointers& memory) const;
@@ -64,12 +67,16 @@ class LegacyConvolution {
   cudnnConvolutionDescriptor_t convolution_ = nullptr;
 };
 
-// The algorithms that a matrix asks for: one by its name, "auto" for what the library proposes, or "every"
-// for all. `math` is "default", "fma" or "tensor"; proposals come with the math type they were made for,
-// unless one is asked for. Of a shape that is not `possible` the library is not asked for the output's size.
+// Device memory with inputs and so much workspace, for a search that runs the algorithms.
+using SearchMemory = std::function<DevicePointers(std::size_t workspace_bytes)>;
+
+// The algorithms that a matrix asks for: one by its name, "auto" for what the library proposes, "find" for
+// what it finds by running them in memory that is asked for then, or "every" for all. `math` is "default",
+// "fma" or "tensor"; proposals come with the math type they were made for, unless one is asked for. Of a
+// shape that is not `possible` the library is not asked for the output's size.
 Candidates LegacyCandidates(const CudnnApi& api, cudnnHandle_t handle, const Problem& problem, DataType type,
                             Layout layout, const std::string& choice, const std::string& math,
-                            bool possible = true);
+                            const SearchMemory& search_memory, bool possible = true);
 
 }  // namespace cudnn_ci
 

@@ -1,0 +1,36 @@
+// Whether a result repeats: random numbers whose sums round differently in another order, and the comparison
+// of two results bit by bit. Must not know CUDA, cuDNN or any operation.
+#ifndef CUDNN_CI_PLUGINS_COMMON_NUMERIC_REPEAT_H_
+#define CUDNN_CI_PLUGINS_COMMON_NUMERIC_REPEAT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "common/numeric/data_type.h"
+#include "common/numeric/integers.h"
+
+namespace cudnn_ci {
+
+// `count` normally distributed elements of `type`, the same for equal arguments on one machine; `out` has
+// room for them, aligned for the type. Exact data cannot show a changed order of summation, these do. They
+// come again after some ten thousand, which no order of summation can make use of.
+void FillNormal(DataType type, std::int64_t count, std::uint64_t seed, unsigned char* out);
+
+// Two results of the same call on the same data.
+struct Difference {
+  std::int64_t elements = 0;  // whose bits differ
+  // The first of them in the order n, c, sizes; -1 if there is none. Its bits in either result.
+  std::int64_t first = -1;
+  std::uint64_t bits_before = 0, bits_after = 0;
+};
+
+// Both hold an element of `type` for each of the extent's in `layout`. Equal bits are equal, NaNs too.
+Difference DifferenceOf(const unsigned char* before, const unsigned char* after, const Extent& extent,
+                        DataType type, Layout layout);
+
+// "0x3f800001", with as many digits as the type has.
+std::string BitsText(DataType type, std::uint64_t bits);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_COMMON_NUMERIC_REPEAT_H_

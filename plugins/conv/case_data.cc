@@ -1,0 +1,83 @@
+// Uploads, and a look at what was uploaded.
+#include "conv/case_data.h"
+
+#include "common/numeric/encode.h"
+#include "common/numeric/repeat.h"
+#include "common/numeric/same_bytes.h"
+
+namespace cudnn_ci {
+namespace {
+
+// Where the random numbers of either input begin: not at the same one.
+constexpr std::uint64_t kSeedOfA = 1, kSeedOfB = 16411;
+
+}  // namespace
+
+void CaseData::Upload(const std::shared_ptr<const Reference>& reference, std::size_t workspace_bytes) {
+  const Problem& problem = needs_.problem();
+  DeviceBuffers& memory = session_.memory();
+  a_ = session_.a.Get(needs_.Bytes(problem.A()));
+  b_ = session_.b.Get(needs_.Bytes(problem.B()));
+  needs_.Reserve(&session_, workspace_bytes);
+  workspace_bytes_ = workspace_bytes;
+  if (!memory.inputs_kept()) Forget();
+  // Every run is followed by a look at its inputs: what lies there is what was uploaded.
+  if (uploaded_ != reference) {
+    EncodeData(reference->A(), problem.A().AsExtent(), needs_.type(), layout_, a_);
+    EncodeData(reference->B(), problem.B().AsExtent(), needs_.type(), layout_, b_);
+    memory.Upload(kA, a_);
+    memory.Upload(kB, b_);
+    uploaded_ = reference;
+  }
+  // The fills are asynchronous; cuDNN may use streams of its own that do not wait for them.
+  session_.Synchronize();
+}
+
+void CaseData::UploadRandom() {
+  if (random_uploaded_ || !needs_.has_random()) return;
+  const Problem& problem = needs_.problem();
+  unsigned char* host = session_.readback.Get(needs_.ReadbackBytes());
+  FillNormal(needs_.type(), problem.A().Count(), kSeedOfA, host);
+  session_.memory().Upload(kRandomA, host);
+  FillNormal(needs_.type(), problem.B().Count(), kSeedOfB, host);
+  session_.memory().Upload(kRandomB, host);
+  random_uploaded_ = true;
+  session_.Synchronize();
+}
+
+void CaseData::Forget() {
+  uploaded_.reset();
+  random_uploaded_ = false;
+}
+
+DevicePointers CaseData::Pointers(bool random) const {
+  const DeviceBuffers& memory = session_.memory();
+  const bool beside = random && needs_.has_random();
+  return {memory.Pointer(beside ? kRandomA : kA), memory.Pointer(beside ? kRandomB : kB), memory.Pointer(kY),
+          memory.Pointer(kWorkspace), workspace_bytes_};
+}
+
+const unsigned char* CaseData::Download() {
+  unsigned char* host = session_.readback.Get(needs_.ReadbackBytes());
+  session_.memory().Download(kY, host);
+  return host;
+}
+
+std::vector<std::string> CaseData::ChangedInputs() {
+  std::vector<std::string> changed;
+  AddIfChanged(kA, needs_.problem().A(), a_, &changed);
+  AddIfChanged(kB, needs_.problem().B(), b_, &changed);
+  if (!changed.empty()) Forget();
+  return changed;
+}
+
+void CaseData::AddIfChanged(Buffer buffer, const Tensor& tensor, const unsigned char* original,
+                            std::vector<std::string>* changed) {
+  unsigned char* readback = session_.readback.Get(needs_.ReadbackBytes());
+  session_.memory().Download(buffer, readback);
+  const std::size_t bytes = needs_.Bytes(tensor), first = FirstDifference(readback, original, bytes);
+  if (first == bytes) return;
+  changed->push_back(std::string(tensor.name) + " differs from byte " + std::to_string(first));
+}
+
+}  // namespace cudnn_ci

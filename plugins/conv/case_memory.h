@@ -1,0 +1,52 @@
+// The memory of one case: which buffers it has, and whether device and host have room for them. Must not know
+// the SDK's Context.
+#ifndef CUDNN_CI_PLUGINS_CONV_CASE_MEMORY_H_
+#define CUDNN_CI_PLUGINS_CONV_CASE_MEMORY_H_
+
+#include <cstddef>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/device_buffers.h"
+#include "common/session.h"
+#include "conv/operation.h"
+#include "conv/recipe.h"
+
+namespace cudnn_ci {
+
+// The places of the buffers.
+enum Buffer : std::size_t { kA, kB, kRandomA, kRandomB, kY, kWorkspace };
+
+// Memory that a case lacks; the context is sound, and another choice may need less.
+struct NoMemory : std::exception {
+  NoMemory(std::string n, std::string s) : need(std::move(n)), seen(std::move(s)) {}
+  std::string need, seen;
+};
+
+class CaseMemory {
+ public:
+  CaseMemory(const Problem& problem, DataType type) : problem_(problem), type_(type) {}
+
+  const Problem& problem() const { return problem_; }
+  DataType type() const { return type_; }
+  std::size_t Bytes(const Tensor& tensor) const;
+  // Whether random inputs lie beside the exact ones. Very large ones would need memory that a case has not.
+  bool has_random() const;
+  std::vector<BufferSpec> Buffers(std::size_t workspace_bytes) const;
+  // Of a host buffer that takes any of the tensors.
+  std::size_t ReadbackBytes() const;
+  // Throws NoMemory with what is needed and what there is.
+  void Require(const Session& session, const Recipe& recipe, std::size_t workspace_bytes) const;
+  // Lays the buffers out on the device. Throws NoMemory, too.
+  void Reserve(Session* session, std::size_t workspace_bytes) const;
+
+ private:
+  const Problem problem_;
+  const DataType type_;
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CONV_CASE_MEMORY_H_

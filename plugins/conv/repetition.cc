@@ -1,0 +1,59 @@
+// The runs and the two results that are kept of them.
+#include "conv/repetition.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "conv/bounds.h"
+#include "conv/reference.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr double kLongRunMs = 300;  // what takes longer is not repeated more often than needed
+
+}  // namespace
+
+Repetition Repeat(const CaseMemory& needs, Layout layout, const DevicePointers& memory, int runs,
+                  Candidate* candidate, Session* session) {
+  const Tensor y = needs.problem().Y();
+  unsigned char* first = session->readback.Get(needs.ReadbackBytes());
+  unsigned char* last = session->repeated.Get(needs.Bytes(y));
+  std::vector<double> times;
+  for (int run = 0; run < std::max(runs, 2) && (run < 2 || times.front() <= kLongRunMs); ++run) {
+    times.push_back(session->Milliseconds([&] { candidate->Run(memory); }));
+    if (run == 0) session->memory().Download(kY, first);
+  }
+  session->memory().Download(kY, last);
+  std::sort(times.begin(), times.end());
+  return {times[times.size() / 2], DifferenceOf(first, last, y.AsExtent(), needs.type(), layout)};
+}
+
+std::optional<Rerun> RunOnceMore(Candidate& candidate, const ApiPromise& promise, const CaseMemory& needs,
+                                 Layout layout, CaseData* data, Session* session) try {
+  const Trial trial = PrepareTrial(candidate, needs.problem(), needs.type(), promise);
+  if (!trial.decisive()) return std::nullopt;
+  needs.Require(*session, trial.recipe, trial.workspace_bytes);
+  const std::shared_ptr<const Reference> reference = ReferenceOf(needs.problem(), trial.recipe);
+  data->Forget();
+  data->Upload(reference, trial.workspace_bytes);
+  candidate.Run(data->Pointers(false));
+  session->Synchronize();
+  const unsigned char* output = data->Download();
+  return Rerun{{output, output + needs.Bytes(needs.problem().Y())},
+               JudgeOutput(*reference, needs.type(), layout, trial.bound, output).AllMatch()};
+} catch (const CudnnFailure& e) {
+  if (!e.unsupported()) throw;
+  return std::nullopt;
+} catch (const NoMemory&) {
+  return std::nullopt;
+}
+
+std::string DescribeDifference(const Difference& difference, const Problem& problem, DataType type) {
+  return std::to_string(difference.elements) + " of " + std::to_string(problem.Y().Count()) +
+         " elements differ between two runs on the same data; first " + problem.Place(difference.first) +
+         ": " + BitsText(type, difference.bits_before) + ", then " + BitsText(type, difference.bits_after);
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""The page of choices_table.py, of made-up reports."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+import choices_table
+
+
+def case(outcome="passed", algo="gemm", api="legacy", check="conv.forward", dtype="float32", **more):
+    params = {"algo": algo, "api": api, "dtype": dtype, "layout": "nchw", "math": "default", "shape": more.pop("shape", "s")}
+    return {"check": check, "outcome": outcome, "params": params, "measurements": [], "findings": [], **more}
+
+
+class Page(unittest.TestCase):
+    def page(self, *cases, choices=""):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "choices.txt").write_text(choices)
+            report = {"facts": {"system": {"cudnn.version": "9.19.0", "gpu.0.name": "H200", "driver.version": "580.1"}}, "cases": list(cases)}
+            return choices_table.page(report, pathlib.Path(folder))
+
+    def test_names_what_was_judged(self):
+        self.assertIn("## cuDNN 9.19.0 on H200, driver 580.1", self.page())
+
+    def test_counts_shapes_of_one_algorithm(self):
+        page = self.page(case(), case(shape="t"), case("skipped", shape="u", skip={"kind": "unsupported", "seen": "3000"}),
+                         case("failed", dtype="float16", findings=[{"slug": "wrong-value"}]),
+                         case("skipped", algo="fft", skip={"kind": "unsupported", "seen": "not verifiable with this data"}))
+        self.assertIn("| | float16 nchw | float32 nchw |", page)
+        self.assertIn("| gemm | **1 wrong** | 2 ran, 1 unsupported |", page)
+        self.assertIn("| fft |  | 1 not verifiable |", page)
+
+    def test_reads_the_table_of_a_sweep(self):
+        choices = ("engine 0: passed, error 0 of 0, workspace 0 B, 0.1 ms\nheuristics A 1, engine 17: passed, error 1 of 2\n"
+                   "engine 2: wrong, \nengine 3, fallback 0, engine 40: unsupported, cudnnBackendFinalize: 3000: words\nmore words: of it\n")
+        page = self.page(case(algo="every", api="graph", attachments=[{"name": "choices.txt", "path": "choices.txt"}]), choices=choices)
+        self.assertIn("### conv.forward, graph API", page)
+        for line in ("| engine 0 | 1 ran |", "| engine 17 | 1 ran |", "| engine 2 | **1 wrong** |", "| engine 3 | 1 unsupported |",
+                     "| engine 40 | 1 unsupported |"):
+            self.assertIn(line, page)
+        self.assertLess(page.index("| engine 2 |"), page.index("| engine 17 |"))
+        self.assertNotIn("more words", page)
+
+    def test_tells_what_the_library_chose(self):
+        measured = [{"name": "engine", "value": 17}]
+        self.assertIn("| engine 17 | 1 ran |", self.page(case(algo="auto", api="graph", measurements=measured)))
+        measured = [{"name": "algorithm", "value": 1}]
+        self.assertIn("| algorithm 1 by find | 1 ran |", self.page(case(algo="find", measurements=measured)))
+        self.assertIn("| none by auto | 1 too large |", self.page(case("skipped", algo="auto", skip={"kind": "memory", "seen": "1 MiB"})))
+
+    def test_leaves_out_what_did_not_run(self):
+        self.assertNotIn("gemm", self.page(case("blocked")))
+
+
+if __name__ == "__main__":
+    unittest.main()

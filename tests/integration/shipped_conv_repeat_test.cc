@@ -1,0 +1,142 @@
+// Whether a convolution gives the same bits twice, and what is held to that: against a fake cuDNN whose
+// results change when the same is asked again.
+#include <cudnn.h>
+
+#include "shipped_conv_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kGraph[] = R"("api": "graph")";
+
+class ConvRepeat : public ConvTest {
+ protected:
+  CheckOutcome Forward(const std::string& params) { return Convolve("conv.forward", params); }
+};
+
+TEST_F(ConvRepeat, ResultThatChangesIsTheRunnersWithItsBits) {
+  Set("FAKE_CUDNN_FAULT", "varies:last");
+  const CheckOutcome r = Forward(Params("implicit_precomp_gemm"));
+  EXPECT_EQ(r.gate.exit_code, 3);
+  EXPECT_EQ(r.Outcome(), "failed");
+  EXPECT_THAT(r.Slugs(), ElementsAre("not-repeatable")) << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Blame(), "runner");
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("1 of 880 elements differ between two runs on the same data; first "
+                                          "(n=1,k=7,p=4,q=10): 0x"),
+                                HasSubstr(", then 0x"), HasSubstr("; implicit_precomp_gemm, cuDNN 9.19.0")));
+}
+
+TEST_F(ConvRepeat, IsSeenInEveryOperationTypeAndLayoutOfBothApis) {
+  for (const auto& [check, algo] : {std::pair<const char*, const char*>{"conv.forward", "gemm"},
+                                    {"conv.backward_data", "algo_1"},
+                                    {"conv.backward_filter", "algo_1"}})
+    for (const bool graph : {false, true}) {
+      const std::string params = graph ? std::string(kGraph) : std::string(R"("algo": ")") + algo + "\"";
+      const std::string axes = "\"params\": {" + params + R"(, "shape": "made"}, "axes": {
+          "dtype": ["float32", "float16", "bfloat16", "float64"], "layout": ["nchw", "nhwc"]})";
+      Set("FAKE_CUDNN_FAULT", "none");
+      EXPECT_EQ(Check(check, axes).gate.exit_code, 0) << check << params;
+      Set("FAKE_CUDNN_FAULT", "varies:middle");
+      const CheckOutcome r = Check(check, axes);
+      EXPECT_EQ(r.gate.exit_code, 3) << check << params;
+      EXPECT_EQ(r.gate.report["totals"]["failed"], 8) << check << params;
+    }
+}
+
+TEST_F(ConvRepeat, WhatRepeatsIsMeasured) {
+  const CheckOutcome r = Forward(Params("implicit_precomp_gemm"));
+  ExpectPassed(r);
+  EXPECT_EQ(r.Measured("deterministic"), 1);
+  EXPECT_EQ(r.Measured("differing_elements"), 0);
+  EXPECT_EQ(r.Measured("algorithm"), 1);
+  const CheckOutcome graph = Forward(Params("heuristics_b", "float32", "made", kGraph));
+  ExpectPassed(graph);
+  EXPECT_THAT(Choices(graph),
+              AllOf(HasSubstr("heuristics B 0, engine 0: passed, error 0 of 0, workspace 0 B, 1 ms"),
+                    ::testing::Not(HasSubstr("non-deterministic"))));
+  const CheckOutcome one = Forward(Params("auto", "float32", "made", kGraph));
+  ExpectPassed(one);
+  EXPECT_EQ(one.Measured("engine"), 1);
+}
+
+// Runs on random data: exact ones give one result in every order of summation.
+TEST_F(ConvRepeat, IsLookedForOnOtherDataThanTheExactOnes) {
+  ExpectPassed(Forward(Params("implicit_precomp_gemm")));
+  EXPECT_EQ(FirstRuns("cudnnConvolutionForward").size(), 1u);
+  EXPECT_EQ(AllAsked("cudnnConvolutionForward").size(), 4u);
+}
+
+// Atomics, by the documentation: recorded, and not held to it.
+TEST_F(ConvRepeat, AlgorithmsThatNeedNotRepeatAreRecordedAsSuch) {
+  Set("FAKE_CUDNN_FAULT", "varies:first");
+  for (const auto& [check, algo] : {std::pair<const char*, const char*>{"conv.backward_data", "algo_0"},
+                                    {"conv.backward_filter", "algo_0"},
+                                    {"conv.backward_filter", "algo_3"}}) {
+    const CheckOutcome r = Convolve(check, Params(algo));
+    ExpectPassed(r);
+    EXPECT_EQ(r.Measured("deterministic"), 0) << algo;
+    EXPECT_EQ(r.Measured("differing_elements"), 1) << algo;
+  }
+  for (const char* algo : {"implicit_gemm", "implicit_precomp_gemm", "gemm", "fft", "winograd_nonfused"})
+    EXPECT_THAT(Forward(Params(algo)).Slugs(), ElementsAre("not-repeatable")) << algo;
+}
+
+TEST_F(ConvRepeat, EnginesThatAreNotedAsSuchAreRecordedToo) {
+  Set("FAKE_CUDNN_FAULT", "varies:first");
+  Set("FAKE_CUDNN_FAULT_ENGINE", "0");
+  Set("FAKE_CUDNN_NOTES", "0/" + std::to_string(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC));
+  const CheckOutcome r = Forward(Params("heuristics_b", "float32", "made", kGraph));
+  ExpectPassed(r);
+  EXPECT_THAT(Choices(r), HasSubstr("engine 0: passed, error 0 of 0, workspace 0 B, 1 ms, noted "
+                                    "non-deterministic: 1 elements differ between two runs"));
+}
+
+TEST_F(ConvRepeat, OneEngineOfManyIsNamed) {
+  Set("FAKE_CUDNN_FAULT", "varies:first");
+  Set("FAKE_CUDNN_FAULT_ENGINE", "6");
+  const CheckOutcome r = Forward(Params("every", "float32", "made", kGraph));
+  EXPECT_EQ(r.gate.exit_code, 3);
+  EXPECT_THAT(r.Slugs(), ElementsAre("not-repeatable"));
+  EXPECT_THAT(r.Detail(), HasSubstr("; engine 6, cuDNN 9.19.0"));
+  EXPECT_EQ(r.Measured("choices_passed"), 7);
+  EXPECT_THAT(Choices(r), HasSubstr("engine 6: wrong, does not repeat its bits"));
+}
+
+// A wrong value is the library's, whether or not it comes again.
+TEST_F(ConvRepeat, WhatIsWrongIsNotRunAgain) {
+  Set("FAKE_CUDNN_FAULT", "element:first");
+  EXPECT_THAT(Forward(Params("gemm")).Slugs(), ElementsAre("wrong-value"));
+  EXPECT_EQ(AllAsked("cudnnConvolutionForward").size(), 1u);
+}
+
+TEST_F(ConvRepeat, CallThatFailsWhenItComesAgainIsAFailure) {
+  for (const char* status : {"3000", "5000"}) {
+    Set("FAKE_CUDNN_FAULT", std::string("call:cudnnConvolutionForward:3:") + status);
+    const CheckOutcome r = Forward(Params("gemm"));
+    EXPECT_EQ(r.gate.exit_code, 1) << status;
+    EXPECT_THAT(r.Slugs(), ElementsAre("convolution-failed")) << status;
+    EXPECT_THAT(r.Detail(),
+                AllOf(HasSubstr("when it was run again, cudnnConvolutionForward: "), HasSubstr(status)));
+  }
+}
+
+// The driver says so of the context, and of no kernel.
+TEST_F(ConvRepeat, KernelThatFailsIsNamed) {
+  Set("FAKE_CUDA_FAULT", "call:cuEventSynchronize:3:700");  // the first of the second algorithm's
+  const CheckOutcome r = Forward(Params("every"));
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_THAT(r.Slugs(), Each("convolution-failed")) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("implicit_precomp_gemm, cuDNN 9.19.0"),
+                                HasSubstr("cuEventSynchronize: 700 CUDA_ERROR_ILLEGAL_ADDRESS"),
+                                HasSubstr("x=2x6x9x11")));
+  Set("FAKE_CUDA_FAULT", "call:cuEventSynchronize:1:700");
+  EXPECT_THAT(Forward(Params("gemm")).Detail(), HasSubstr("gemm, cuDNN 9.19.0"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
