@@ -6,8 +6,10 @@ namespace cudnn_ci {
 
 namespace {
 
-std::string FormatUtcNow(const char* format) {
-  const std::time_t now = std::time(nullptr);
+constexpr std::time_t kDay = 86400;
+
+std::string FormatUtcNow(const char* format, int days_from_now = 0) {
+  const std::time_t now = std::time(nullptr) + days_from_now * kDay;
   std::tm parts{};
   gmtime_r(&now, &parts);
   char buffer[32];
@@ -24,6 +26,6 @@ int64_t MonotonicNs() {
 
 std::string UtcTimestamp() { return FormatUtcNow("%Y-%m-%dT%H:%M:%SZ"); }
 
-std::string UtcDate() { return FormatUtcNow("%Y-%m-%d"); }
+std::string UtcDate(int days_from_now) { return FormatUtcNow("%Y-%m-%d", days_from_now); }
 
 }  // namespace cudnn_ci

@@ -13,8 +13,8 @@ int64_t MonotonicNs();
 // Now in UTC, "2026-01-31T10:00:00Z".
 std::string UtcTimestamp();
 
-// Today in UTC, "2026-01-31".
-std::string UtcDate();
+// Today in UTC, "2026-01-31"; or the day so many days from now.
+std::string UtcDate(int days_from_now = 0);
 
 }  // namespace cudnn_ci
 

@@ -10,8 +10,10 @@
 #include <optional>
 #include <tuple>
 
+#include "base/secrets.h"
 #include "base/text.h"
 #include "cli/compare_command.h"
+#include "cli/complain.h"
 #include "cli/copy_to.h"
 #include "cli/facts.h"
 #include "cli/gate.h"
@@ -20,6 +22,7 @@
 #include "cli/report_command.h"
 #include "cli/self_test.h"
 #include "cli/session.h"
+#include "cli/waive.h"
 #include "model/catalog_rules.h"
 
 namespace cudnn_ci {
@@ -27,7 +30,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-int Print(const std::string& text) {
+int Print(const std::string& what) {
+  const std::string text = Secrets::OfThisProcess().Mask(what);
   const bool written = fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
   if (!written && errno == EPIPE) return 0;  // `| head`: who reads has seen enough
   if (!written) fprintf(stderr, "cudnn-ci: cannot write to standard output\n");
@@ -39,7 +43,7 @@ int PrintJson(const ordered_json& j) {
 }
 
 int Fail(const std::string& message) {
-  fprintf(stderr, "cudnn-ci: %s\n", CleanLine(message, 2000).c_str());
+  Complain(message);
   return 2;
 }
 
@@ -222,8 +226,7 @@ int ExplainAll(const Options& options) {
     text += (text.empty() ? "" : "\n") + ToText(f);
     list.push_back(ToJson(f));
   }
-  for (const BrokenPlugin& b : catalog.broken)
-    fprintf(stderr, "cudnn-ci: not loaded: %s: %s\n", b.stem.c_str(), CleanLine(b.reason, 1000).c_str());
+  for (const BrokenPlugin& b : catalog.broken) Complain("not loaded: " + b.stem + ": " + b.reason);
   const int printed =
       options.json ? PrintJson({{"schema", "cudnn-ci/findings/1"}, {"findings", list}}) : Print(text);
   return printed != 0 || catalog.broken.empty() ? printed : 5;
@@ -259,6 +262,11 @@ int CopyTo(const Options& options) {
 int Init(const Options& options) {
   Session session(options);
   const Result<std::string> said = WriteFirstMatrix(options, &session);
+  return said.ok() ? Print(*said) : Fail(said.error());
+}
+
+int Waive(const Options& options) {
+  const Result<std::string> said = WriteWaivers(options);
   return said.ok() ? Print(*said) : Fail(said.error());
 }
 
@@ -301,6 +309,8 @@ int RunCommand(const Options& options) {
       return Report(options);
     case Command::kCompare:
       return CompareRuns(options);
+    case Command::kWaive:
+      return Waive(options);
     case Command::kCopyTo:
       return CopyTo(options);
     case Command::kManual:

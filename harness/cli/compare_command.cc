@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/complain.h"
 #include "report/compare.h"
 #include "report/run_view.h"
 
@@ -24,7 +25,7 @@ int CompareRuns(const Options& options) {
     for (const std::string& path : paths) {
       Result<RunView> view = ReadRun(path);
       if (!view.ok()) {
-        fprintf(stderr, "cudnn-ci: %s\n", CleanLine(view.error(), 2000).c_str());
+        Complain(view.error());
         return 2;
       }
       views.push_back(std::move(*view));

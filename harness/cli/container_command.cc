@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/secrets.h"
 #include "base/text.h"
 
 namespace cudnn_ci {
@@ -109,15 +110,16 @@ std::string ContainerCommand(const Options& options, const Matrix& matrix, const
     mounts.Add("\"$PWD\"", folder);
     where = " -w " + ShellQuote(folder);
   }
+  const Secrets& secrets = Secrets::OfThisProcess();
   std::string command = "docker run --rm";
   if (!options.static_stage) command += " --gpus all";
   command += mounts.Words() + where;
   for (const auto& [name, value] : runners)
     // That of --gpus: it names GPUs of the runner we are on.
-    if (name != "NVIDIA_VISIBLE_DEVICES") command += " -e " + ShellQuote(name + "=" + value);
+    if (name != "NVIDIA_VISIBLE_DEVICES") command += " -e " + secrets.ShellWord(name + "=" + value);
   command += std::string(" --entrypoint ") + kTree + "/bin/cudnn-ci " + ShellQuote(options.subject_image);
-  for (const std::string& word : options.arguments) command += " " + ShellQuote(word);
-  for (const std::string& plugin_dir : plugins) command += " --plugin-dir " + ShellQuote(plugin_dir);
+  for (const std::string& word : options.arguments) command += " " + secrets.ShellWord(word);
+  for (const std::string& plugin_dir : plugins) command += " --plugin-dir " + secrets.ShellWord(plugin_dir);
   // The reports end with the container; what they say stands on the screen as well.
   command += " --output-dir /tmp/cudnn-ci-report";
   return command.size() <= kMaxCommandBytes ? command : "";

@@ -9,17 +9,20 @@
 #include <set>
 
 #include "base/elf_interpreter.h"
-#include "base/random.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/complain.h"
 #include "cli/container_command.h"
 #include "cli/process_setup.h"
+#include "cli/rerun.h"
 #include "exec/proc.h"
 #include "exec/runner.h"
 #include "model/catalog_rules.h"
+#include "model/partial.h"
 #include "model/verdict.h"
 #include "report/console.h"
 #include "report/journal.h"
+#include "report/stream_report.h"
 
 namespace cudnn_ci {
 namespace {
@@ -48,24 +51,34 @@ Gate::Gate(const Options& options) : options_(options), session_(options), start
 Gate::~Gate() = default;
 
 bool Gate::Invalid(const std::string& message) {
-  fprintf(stderr, "cudnn-ci: %s\n", CleanLine(message, 2000).c_str());
+  Complain(message);
   RemoveReports(paths_);
   exit_code_ = 2;
   return false;
 }
 
+bool Gate::ReadEarlierRuns(const OutputPaths& paths) {
+  if (options_.rerun_failed) {
+    Result<std::vector<std::string>> cases = CasesToRerun(paths);
+    // Nothing is withdrawn: the record is an input, and what lies beside it says the same.
+    if (!cases.ok()) return Invalid("--rerun-failed: " + cases.error());
+    rerun_ = std::move(*cases);
+  }
+  if (options_.baseline.empty() || options_.dry_run) return true;
+  Result<RunView> earlier = ReadRun(options_.baseline);
+  if (!earlier.ok()) {
+    WithdrawReports(WithoutInputs(paths, {options_.baseline}));
+    return Invalid("--baseline: " + earlier.error());
+  }
+  baseline_ = std::make_shared<const RunView>(std::move(*earlier));
+  return true;
+}
+
 bool Gate::PrepareOutput() {
-  if (options_.dry_run) return true;
   OutputPaths paths = ChoosePaths(options_);
   // Before the reports of an earlier run are removed: it may be one of them.
-  if (!options_.baseline.empty()) {
-    Result<RunView> earlier = ReadRun(options_.baseline);
-    if (!earlier.ok()) {
-      WithdrawReports(WithoutInputs(paths, {options_.baseline}));
-      return Invalid("--baseline: " + earlier.error());
-    }
-    baseline_ = std::make_shared<const RunView>(std::move(*earlier));
-  }
+  if (!ReadEarlierRuns(paths)) return false;
+  if (options_.dry_run) return true;
   if (const std::string none = NoFilesForReports(); !none.empty()) {
     WithdrawReports(paths);
     return Invalid(none);
@@ -79,73 +92,6 @@ bool Gate::PrepareOutput() {
   return true;
 }
 
-bool Gate::LoadMatrixFile(const std::string& path) {
-  auto loaded = LoadMatrix(path, options_.matrices_dir());
-  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
-    RemoveReports(paths_);
-    exit_code_ = PrintProblems(*problems);
-    return false;
-  }
-  matrix_ = std::move(std::get<Matrix>(loaded));
-  return true;
-}
-
-bool Gate::LoadCompatibilityTable() {
-  const std::string path = options_.compatibility_path();
-  if (options_.compatibility.empty() && access(path.c_str(), F_OK) != 0) {
-    own_warnings_.push_back(path +
-                            " is missing: versions are judged without a table; repair the installation");
-    return true;
-  }
-  auto loaded = LoadCompatibility(path);
-  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
-    RemoveReports(paths_);
-    exit_code_ = PrintProblems(*problems);
-    return false;
-  }
-  compatibility_ = std::move(std::get<Compatibility>(loaded));
-  return true;
-}
-
-bool Gate::Load() {
-  if (session_.scratch_dir().empty()) return Invalid(kNoScratchFolder);
-  if (const std::string missing = MissingMount(); !missing.empty()) return Invalid(missing);
-  const Result<uint64_t> number = RandomBits();
-  if (!number.ok()) return Invalid(number.error());
-  number_ = *number;
-  if (access(options_.worker_path().c_str(), X_OK) != 0)
-    return Invalid("the installation is incomplete: " + options_.worker_path() +
-                   " is missing or not executable");
-  if (!options_.image_config.empty()) {
-    Result<Variables> variables = ReadImageVariables(options_.image_config);
-    if (!variables.ok()) return Invalid("--image-config: " + variables.error());
-    image_variables_ = std::move(*variables);
-  }
-  if (!LoadCompatibilityTable()) return false;
-  if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
-  if (const std::string low = LowLimit(); !low.empty()) return Invalid(low);
-  // What is there decides, or at least helps to say what to type.
-  session_.DiscoverForChoice();
-  discovered_ = true;
-  if (session_.interrupted() != 0) return Interrupted();
-  const Result<std::string> choice = session_.AutoMatrix();
-  if (options_.auto_matrix) {
-    if (!choice.ok()) return Invalid(choice.error());
-    if (!LoadMatrixFile(*choice)) return false;
-    if (std::string judged = session_.JudgeChosen(&matrix_); !judged.empty())
-      own_warnings_.push_back(std::move(judged));
-    return true;
-  }
-  const std::string init = "cudnn-ci init writes a first one";
-  std::string advice =
-      "Name the contract with --matrix FILE, or one that comes with cudnn-ci by its name; " + init;
-  if (choice.ok() && session_.Choice().environments.empty())
-    advice = "Type: cudnn-ci --matrix " + *choice + ", or cudnn-ci --auto";
-  else if (choice.ok())  // a matrix that comes with cudnn-ci means what the loader finds
-    advice = "Type: cudnn-ci --auto, which judges " + session_.Choice().Judged() + "; " + init;
-  return Invalid("no matrix given. Found: " + session_.FoundInWords() + ". " + advice);
-}
-
 void Gate::Emit(EventBody body) { fanout_->Emit(NowMs(), std::move(body)); }
 
 int64_t Gate::NowMs() const { return (MonotonicNs() - start_ns_) / 1'000'000; }
@@ -154,9 +100,9 @@ bool Gate::OpenReports() {
   if (options_.dry_run) return true;
   fanout_ = std::make_unique<Fanout>();
   LastScreenOptions screen;
-  screen.reports = paths_.All();
+  screen.reports = ShownPaths(paths_);
   screen.baseline = baseline_;
-  for (auto& reporter : MakeReporters(paths_.reports, {options_.strict_junit, screen})) {
+  for (auto& reporter : MakeReporters(paths_.reports, {options_.strict_junit, screen, false})) {
     if (const Status s = reporter->Open(); !s.ok()) return Invalid(s.error());
     fanout_->Add(std::move(reporter));
   }
@@ -165,10 +111,16 @@ bool Gate::OpenReports() {
     if (!journal.ok()) return Invalid(journal.error());
     fanout_->Add(std::move(*journal));
   }
-  // Last: it tells of the others' failures.
-  ConsoleOptions console = DetectConsole(STDOUT_FILENO);
+  // Behind them: it tells of the others' failures.
+  const int console_fd = paths_.to_stdout.empty() ? STDOUT_FILENO : STDERR_FILENO;
+  ConsoleOptions console = DetectConsole(console_fd, options_.color);
+  console.verbosity = options_.verbosity;
   console.screen = screen;
-  fanout_->Add(std::make_unique<ConsoleReporter>(STDOUT_FILENO, console));
+  fanout_->Add(std::make_unique<ConsoleReporter>(console_fd, console));
+  if (paths_.to_stdout.empty()) return true;
+  const std::string file = session_.scratch_dir() + "/report-for-stdout";
+  for (auto& reporter : MakeReporters({{paths_.to_stdout, file}}, {options_.strict_junit, screen, true}))
+    fanout_->Add(std::make_unique<StreamReporter>(std::move(reporter), file, STDOUT_FILENO));
   return true;
 }
 
@@ -213,8 +165,9 @@ bool Gate::MakePlan() {
     exit_code_ = 5;
     return !options_.dry_run;  // the reports of a run say it
   }
-  auto planned =
-      cudnn_ci::MakePlan(matrix_, session_.discovery().catalog, session_.MakePlanOptions(devices_));
+  PlanOptions selection = session_.MakePlanOptions(devices_);
+  if (options_.rerun_failed) selection.case_ids = rerun_;
+  auto planned = cudnn_ci::MakePlan(matrix_, session_.discovery().catalog, selection);
   if (session_.interrupted() != 0) return Interrupted();  // while plugins judged parameters
   if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) {
     RemoveReports(paths_);
@@ -226,13 +179,14 @@ bool Gate::MakePlan() {
   // interest.
   matrix_.entries = {};
   matrix_.shapes = {};
+  if (options_.rerun_failed) plan_.partial += std::string(", ") + kPartialRerun;
   if (options_.isolation == Isolation::kNone) {
     if (matrix_.subjects.size() > 1)
       return Invalid(
           "--isolation none runs everything in one process, which can load one subject's libraries only; "
           "the matrix has " +
           std::to_string(matrix_.subjects.size()));
-    plan_.partial += (plan_.partial.empty() ? "" : ", ") + std::string("isolation none");
+    plan_.partial += (plan_.partial.empty() ? "" : ", ") + std::string(kPartialIsolation);
   }
   for (const auto& sentences : {session_.UnusedDevices(devices_), session_.UnusedCopies()})
     plan_.not_gated.insert(plan_.not_gated.end(), sentences.begin(), sentences.end());
@@ -361,7 +315,7 @@ int Gate::Finish() {
   Emit(RunFinished{static_cast<double>(MonotonicNs() - start_ns_) / 1e9});
   fanout_->Finish();
   for (const std::string& failure : fanout_->failures())
-    fprintf(stderr, "cudnn-ci: a report could not be written: %s\n", CleanLine(failure, 1000).c_str());
+    Complain("a report could not be written: " + failure);
   const Verdict verdict = Judge(fanout_->summary());
   exit_code_ = options_.report_only && verdict.kind != VerdictKind::kInterrupted ? 0 : verdict.exit_code;
   return exit_code_;

@@ -37,6 +37,8 @@ class Gate {
   bool Invalid(const std::string& message);
   // A signal came before there was a plan: the reports say so, as far as there are any. Always false.
   bool Interrupted();
+  // With --baseline and --rerun-failed: what earlier runs said. False: one cannot be used.
+  bool ReadEarlierRuns(const OutputPaths& paths);
   bool LoadMatrixFile(const std::string& path);
   bool LoadCompatibilityTable();
   // Who set which of the variables that the facts tell of, and the reproduction that sets the runner's again.
@@ -56,6 +58,7 @@ class Gate {
   Compatibility compatibility_;
   std::vector<std::string> own_warnings_;  // of what was loaded
   std::shared_ptr<const RunView> baseline_;
+  std::vector<std::string> rerun_;        // with --rerun-failed: the cases, as --case names them
   Variables image_variables_;             // what the image sets itself; known if --image-config is given
   std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then
   std::string low_limit_;                 // of the runner: nothing is started then

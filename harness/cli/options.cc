@@ -9,12 +9,14 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/secrets.h"
 #include "base/text.h"
+#include "cli/complain.h"
 #include "cli/manual.h"
+#include "cli/option_checks.h"
 #include "cli/report_options.h"
 #include "cli/self_test_faults.h"
 #include "cli/shard.h"
-#include "model/image_identity.h"
 #include "report/formats.h"
 
 namespace cudnn_ci {
@@ -27,63 +29,11 @@ constexpr char kDescription[] =
     "fault,\n"
     "      6 undetermined, 130/142/143 interrupted.";
 
-// Finite, and at most a week.
-CLI::Validator Seconds() {
-  return CLI::Validator(
-      [](std::string& text) {
-        char* end = nullptr;
-        const double s = strtod(text.c_str(), &end);
-        const bool ok = end != text.c_str() && *end == '\0' && s > 0 && s <= 604800;
-        return ok ? std::string() : text + " is no number of seconds over 0 and up to 604800";
-      },
-      "", "seconds");
-}
-
-// "all", an index, "gpuN", or what NVML calls a UUID: "GPU-..." and "MIG-...".
-CLI::Validator Device() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const auto only = [&](size_t from, const char* characters) {
-          return text.size() > from && text.find_first_not_of(characters, from) == std::string::npos;
-        };
-        const bool index = only(0, "0123456789") || (text.compare(0, 3, "gpu") == 0 && only(3, "0123456789"));
-        const bool uuid = (text.compare(0, 4, "GPU-") == 0 || text.compare(0, 4, "MIG-") == 0) &&
-                          only(4, "0123456789abcdefABCDEFGPU/-");
-        return text == "all" || index || uuid
-                   ? std::string()
-                   : text + " is none of all, an index in PCI order, a UUID (GPU-..., MIG-...)";
-      },
-      "", "device");
-}
-
-// A pipeline's variable that is not set would turn "--junit $FILE" into something else than was meant.
-CLI::Validator Path() {
-  return CLI::Validator(
-      [](std::string& text) {
-        if (text.empty()) return std::string("a file or folder is expected, its name is empty");
-        return text == "-" ? std::string("standard input and output are not supported; name a file")
-                           : std::string();
-      },
-      "", "path");
-}
-
-// A name that means another image tomorrow is no identity.
-CLI::Validator ImageByDigest() {
-  return CLI::Validator(
-      [](std::string& text) {
-        return IsImageByDigest(text)
-                   ? std::string()
-                   : CleanLine(text, 300) +
-                         " is no NAME@sha256:... with 64 digits, as in what an inspector calls RepoDigests";
-      },
-      "", "image");
-}
-
 void AddMatrixOption(CLI::App* app, Options* o, const std::string& what) {
   app->add_option("--matrix", o->matrix,
                   what + ": a file, or the name of one that comes with cudnn-ci (cu12, builtin:cu12)")
       ->type_name("FILE")
-      ->check(Path());
+      ->check(CheckPath());
 }
 
 void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
@@ -107,7 +57,7 @@ void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
       ->type_name("I/N|auto|auto/N");
   app->add_option("--device", o->device, "which GPUs: all, an index in PCI order, or a UUID")
       ->type_name("all|INDEX|UUID")
-      ->check(Device());
+      ->check(CheckDevice());
   app->add_flag("--disturb", o->disturb, "run checks that disturb others on the device");
 }
 
@@ -117,17 +67,17 @@ void AddDiscoveryOptions(CLI::App* app, Options* o) {
       ->allow_extra_args(false);
   app->add_option("--load-timeout", o->load_timeout_s, "seconds a plugin has to load and describe itself")
       ->type_name("S")
-      ->check(Seconds());
+      ->check(CheckSeconds());
 }
 
 void AddRunOptions(CLI::App* app, Options* o) {
   app->add_option("--output-dir", o->output_dir, "folder of all reports (default: cudnn-ci-report)")
       ->type_name("DIR")
-      ->check(Path());
+      ->check(CheckPath());
   for (const ReportFormat& format : ReportFormats())
     app->add_option(std::string("--") + format.name, o->report_paths[format.name], format.help)
         ->type_name("FILE")
-        ->check(Path());
+        ->check(CheckReport());
   app->add_option_function<std::string>(
          "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; },
          "rich, or strict: valid against the Jenkins xunit schema")
@@ -152,27 +102,29 @@ void AddRunOptions(CLI::App* app, Options* o) {
   app->add_flag("--fail-fast", o->fail_fast, "start nothing more after the first red case");
   app->add_option("--time-limit", o->time_limit_s, "end the whole run after S seconds")
       ->type_name("S")
-      ->check(Seconds());
+      ->check(CheckSeconds());
   app->add_option("--grace", o->grace_s, "seconds between SIGTERM and SIGKILL for a case that hangs")
       ->type_name("S")
-      ->check(Seconds());
+      ->check(CheckSeconds());
   app->add_option("--subject-image", o->subject_image, "the image under test, for reports and reproduction")
       ->type_name("NAME@DIGEST")
-      ->check(ImageByDigest());
+      ->check(CheckImage());
   app->add_option("--image-config", o->image_config,
                   "what `docker image inspect` prints of it: tells its variables from the runner's")
       ->type_name("FILE")
-      ->check(Path());
+      ->check(CheckPath());
   app->add_option("--compatibility", o->compatibility,
                   "version facts to judge by, in place of those that come with cudnn-ci")
       ->type_name("FILE")
-      ->check(Path());
+      ->check(CheckPath());
   app->add_option("--baseline", o->baseline,
                   "journal or report.json of an earlier run: the last screen says what changed since")
       ->type_name("FILE")
-      ->check(Path());
+      ->check(CheckPath());
   app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");
   app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
+  app->add_flag("--rerun-failed", o->rerun_failed,
+                "run again what did not pass in the run whose reports lie there; a partial run");
 }
 
 void AddInitOptions(CLI::App* init, Options* o) {
@@ -196,7 +148,7 @@ void AddSelfTestOptions(CLI::App* app, Options* o) {
       ->check(CLI::IsMember(FaultNames()));
   app->add_option("--keep", o->keep_dir, "keep the reports of all runs in this folder, which is new or empty")
       ->type_name("DIR")
-      ->check(Path());
+      ->check(CheckPath());
 }
 
 // An option that `cudnn-ci` and `run` both have, given before and behind the word `run`: the first would be
@@ -225,7 +177,8 @@ std::vector<std::string> Arguments(const CLI::App& app, const CLI::App& run) {
   const auto is_of_this_place = [](const std::string& name) {
     const std::vector<ReportFormat>& formats = ReportFormats();
     return name == "--output-dir" || name == "--image-config" || name == "--plugin-dir" ||
-           name == "--baseline" || name == "--dry-run" ||
+           name == "--baseline" || name == "--dry-run" || name == "--rerun-failed" || name == "--color" ||
+           name == "--quiet" || name == "--verbose" ||
            std::any_of(formats.begin(), formats.end(),
                        [&](const ReportFormat& format) { return name == std::string("--") + format.name; });
   };
@@ -286,6 +239,11 @@ std::string UsageProblem(const CLI::App& app, const CLI::App& run, const std::st
   if (!shard.empty())
     if (std::string problem = ReadShard(shard, &o->shard_index, &o->shard_count); !problem.empty())
       return problem;
+  const auto is_streamed = [](const auto& report) { return report.second == kStandardOutput; };
+  if (std::count_if(o->report_paths.begin(), o->report_paths.end(), is_streamed) > 1)
+    return "two reports are to go to standard output; name a file for one";
+  if (o->rerun_failed && (!o->case_ids.empty() || !o->filter.empty()))
+    return "--rerun-failed chooses the cases itself; give no --case and no --filter beside it";
   if (o->one_part && o->journals.size() > 1) return "--partial is for the journal of one part";
   for (const std::string& dir : o->plugin_dirs)
     if (struct stat st{}; stat(dir.c_str(), &st) != 0 || !S_ISDIR(st.st_mode))
@@ -307,6 +265,8 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
     AddPlanOptions(a, o, shard);
     AddRunOptions(a, o);
     AddDiscoveryOptions(a, o);
+    DeclareColor(a, o);
+    DeclareVerbosity(a, o);
   }
   CLI::App* list = command("list", "the cases of the plan, without running them", Command::kList);
   AddPlanOptions(list, o, shard);
@@ -338,14 +298,38 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
   DeclareReport(
       command("report", "reports again from a journal, or of several runs as one", Command::kReport), o);
   DeclareCompare(command("compare", "what changed from one run to another", Command::kCompare), o);
+  DeclareWaive(command("waive", "write waivers for what failed in a run", Command::kWaive), o);
   CLI::App* manual = command("manual", "the manual page, or the completion for bash", Command::kManual);
   manual->add_option("FORMAT", o->manual, "man or bash")->required()->check(CLI::IsMember({"man", "bash"}));
   return run;
 }
 
+// "; did you mean '--matrix'?" for the first word that is neither option nor command; else empty.
+std::string Suggestion(const CLI::App& app) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (unknown.empty()) return {};
+  // What stands behind an unknown option is taken for a word of its own: the option was meant.
+  const auto is_option = [](const std::string& text) { return text.compare(0, 2, "--") == 0; };
+  const auto first = std::find_if(unknown.begin(), unknown.end(), is_option);
+  const std::string& found = first == unknown.end() ? unknown[0] : *first;
+  const std::string word = found.substr(0, found.find('='));
+  const auto any = [](const CLI::App*) { return true; };
+  std::vector<std::string> known;
+  std::vector<const CLI::App*> heard = {&app};
+  for (const CLI::App* command : app.get_subcommands()) heard.push_back(command);
+  if (first == unknown.end() && heard.size() == 1)
+    for (const CLI::App* command : app.get_subcommands(any)) known.push_back(command->get_name());
+  for (const CLI::App* a : heard)
+    for (const CLI::Option* option : a->get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  const std::string near = DidYouMean(word, known);
+  return near.empty() ? "" : "; did you mean '" + near + "'?";
+}
+
 std::string CommandLine(int argc, char** argv) {
   std::vector<std::string> words;
-  for (int i = 0; i < argc; ++i) words.push_back(ShellQuote(CleanLine(argv[i], 2000)));
+  for (int i = 0; i < argc; ++i)
+    words.push_back(Secrets::OfThisProcess().ShellWord(CleanLine(argv[i], 2000)));
   return Join(words, " ");
 }
 
@@ -370,14 +354,14 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   CLI::App app{kDescription, "cudnn-ci"};
   const CLI::App* run = Declare(&app, &o, &shard);
   const auto wrong = [&](const std::string& what) {
-    fprintf(stderr, "cudnn-ci: %s\n", CleanLine(what, 700).c_str());
+    Complain(what, 700);
     return ParsedOptions{std::nullopt, 2, ReportPlaces(app, *run, argc, argv)};
   };
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return {std::nullopt, app.exit(e), {}};
-    return wrong(std::string(e.what()) + " (see cudnn-ci --help)");
+    return wrong(e.what() + Suggestion(app) + " (see cudnn-ci --help)");
   }
   if (const std::string problem = UsageProblem(app, *run, shard, &o); !problem.empty()) return wrong(problem);
   o.arguments = Arguments(app, *run);

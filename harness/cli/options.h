@@ -8,8 +8,12 @@
 #include <vector>
 
 #include "exec/scheduler.h"
+#include "report/console.h"
 
 namespace cudnn_ci {
+
+// The name of standard output in the place of a report's.
+inline constexpr char kStandardOutput[] = "-";
 
 enum class Command {
   kRun,
@@ -19,6 +23,7 @@ enum class Command {
   kExplain,
   kReport,
   kCompare,
+  kWaive,
   kCopyTo,
   kSelfTest,
   kManual,
@@ -27,7 +32,7 @@ enum class Command {
 
 struct Options {
   Command command = Command::kRun;
-  std::string command_line;    // as typed, quoted for a shell
+  std::string command_line;    // as typed, quoted for a shell; "$NAME" in place of a secret
   std::string executable_dir;  // of cudnn-ci
 
   std::string matrix;  // file or name; empty with --auto or without either
@@ -37,10 +42,12 @@ struct Options {
   std::string compatibility;  // table of version facts; empty: the one that comes with cudnn-ci
   std::string baseline;       // journal or report.json of the run to compare with; empty: none
   // What the run was asked for, as words that ask for it again: without the places of reports,
-  // image_config, baseline and plugin_dirs.
+  // image_config, baseline, rerun_failed and plugin_dirs.
   std::vector<std::string> arguments;
   std::string output_dir;                           // as given; empty: the default, or none
   std::map<std::string, std::string> report_paths;  // as given, by the name of ReportFormats()
+  Color color = Color::kAuto;
+  Verbosity verbosity = Verbosity::kNormal;
   bool strict_junit = false;
   std::string filter;
   std::vector<std::string> case_ids;
@@ -51,6 +58,7 @@ struct Options {
   Isolation isolation = Isolation::kShared;
   int retries = 0;
   bool fail_fast = false, report_only = false, dry_run = false, disturb = false;
+  bool rerun_failed = false;
   double time_limit_s = 0, load_timeout_s = 10, grace_s = 2;
   std::vector<std::string> plugin_dirs;
 
@@ -65,6 +73,9 @@ struct Options {
   bool page = false;                                             // report: one page of many images
   std::vector<std::string> compared, again;                      // compare: old and new; more of the old
   bool markdown = false;                                         // compare
+  std::string waived_report, waiver_file = "-";                  // waive: what to read, where to write
+  std::string waiver_owner, waiver_reason;                       // waive; no reason: what the report says
+  int waiver_days = 0;                                           // waive
   std::string copy_target;                                       // copy-to
   std::string manual;                                            // manual: its text
   std::string init_file = "cudnn-ci.json", init_name = "image";  // init

@@ -16,7 +16,9 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/secrets.h"
 #include "base/text.h"
+#include "cli/complain.h"
 #include "report/own_reports.h"
 
 namespace cudnn_ci {
@@ -185,14 +187,19 @@ std::vector<std::string> OutputPaths::All() const {
 OutputPaths ChoosePaths(const Options& o) {
   OutputPaths p;
   p.reports = o.report_paths;
-  const bool any_file = !p.All().empty();
+  for (auto& [name, path] : p.reports) {
+    if (path != kStandardOutput) continue;
+    p.to_stdout = name;
+    path.clear();
+  }
+  const bool any_file = !p.All().empty() || !p.to_stdout.empty();
   if (!o.output_dir.empty() || !any_file) p.folder = o.output_dir.empty() ? "cudnn-ci-report" : o.output_dir;
   while (p.folder.size() > 1 && p.folder.back() == '/') p.folder.pop_back();
   if (p.folder.empty()) return p;
   p.journal = p.folder + "/journal.jsonl";
   for (const ReportFormat& format : ReportFormats()) {
     std::string& path = p.reports[format.name];
-    if (!path.empty() || !format.file_name) continue;
+    if (!path.empty() || !format.file_name || p.to_stdout == format.name) continue;
     path = p.folder + "/" + format.file_name;
     if (!format.may_yield || !IsOfAnother(path)) continue;
     p.left_out.push_back(path);
@@ -201,10 +208,15 @@ OutputPaths ChoosePaths(const Options& o) {
   return p;
 }
 
+std::vector<std::string> ShownPaths(const OutputPaths& paths) {
+  std::vector<std::string> shown;
+  for (const std::string& path : paths.All()) shown.push_back(Secrets::OfThisProcess().Mask(path));
+  return shown;
+}
+
 void TellLeftOut(const OutputPaths& paths) {
   for (const std::string& path : paths.left_out)
-    fprintf(stderr, "cudnn-ci: %s is left out: a file of another lies there\n",
-            CleanLine(path, 1000).c_str());
+    Complain(path + " is left out: a file of another lies there");
 }
 
 Status ReportLocks::Take(const std::string& report_path) {

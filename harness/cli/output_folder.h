@@ -19,12 +19,16 @@ struct OutputPaths {
   std::string journal = {};  // empty: not written
   ReportPaths reports = {};
   std::vector<std::string> left_out = {};  // reports nobody asked for, where a file of another lies
-  std::vector<std::string> All() const;
+  std::string to_stdout = {};              // the name of the report that goes to standard output; empty: none
+  std::vector<std::string> All() const;    // the files
 };
 
 // --output-dir, and the options of the reports, into paths: without any of them everything goes to
 // cudnn-ci-report/.
 OutputPaths ChoosePaths(const Options& options);
+
+// The files, as reports name them: without secrets.
+std::vector<std::string> ShownPaths(const OutputPaths& paths);
 
 // One line on stderr for each report that is left out.
 void TellLeftOut(const OutputPaths& paths);

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/complain.h"
 #include "cli/output_folder.h"
 #include "model/merge.h"
 #include "model/verdict.h"
@@ -28,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 int Fail(const std::string& message) {
-  fprintf(stderr, "cudnn-ci: %s\n", CleanLine(message, 2000).c_str());
+  Complain(message);
   return 2;
 }
 
@@ -60,7 +61,8 @@ std::string FromReportsTo(const std::string& journal, const std::string& folder)
 OutputPaths PathsFor(const Options& options) {
   Options out = options;
   const bool several = options.journals.size() > 1;
-  if (out.output_dir.empty() && !several) out.output_dir = FolderOf(options.journals[0]);
+  // With a single report's option too: the others have their place all the same.
+  if (out.output_dir.empty()) out.output_dir = several ? "cudnn-ci-report" : FolderOf(options.journals[0]);
   OutputPaths paths = ChoosePaths(out);
   if (!several) {
     paths.folder.clear();
@@ -76,8 +78,7 @@ Result<std::vector<RecordedRun>> ReadAll(const Options& options, const std::stri
   const bool several = options.journals.size() > 1;
   for (const std::string& journal : options.journals) {
     if (several && HoldsNothing(journal)) {
-      fprintf(stderr, "cudnn-ci: %s holds nothing: its run ended before it had a plan\n",
-              CleanLine(journal, 1000).c_str());
+      Complain(journal + " holds nothing: its run ended before it had a plan");
       continue;
     }
     Result<std::vector<Event>> events = ReadJournal(journal);
@@ -120,12 +121,12 @@ int Rebuild(const std::vector<Event>& events, const Options& options, const Outp
   rebuild.paths = paths.reports;
   rebuild.journal = paths.journal;
   rebuild.settings.strict_junit = options.strict_junit;
-  rebuild.settings.screen.reports = paths.All();
+  rebuild.settings.screen.reports = ShownPaths(paths);
   rebuild.console_fd = STDOUT_FILENO;
-  rebuild.console = DetectConsole(STDOUT_FILENO);
-  rebuild.console.screen.reports = paths.All();
+  rebuild.console = DetectConsole(STDOUT_FILENO, options.color);
+  rebuild.console.screen.reports = ShownPaths(paths);
   if (const Status s = RebuildReports(events, rebuild); !s.ok()) {
-    fprintf(stderr, "cudnn-ci: %s\n", CleanLine(s.error(), 2000).c_str());
+    Complain(s.error());
     return 5;
   }
   const Summary summary = FoldEvents(events);
@@ -163,7 +164,7 @@ int MakePage(const Options& options) {
     return Fail("cannot replace " + file + ": it is no page of cudnn-ci; name another --output-dir");
   const Status s = WriteFileAtomically(file, RenderPage(std::move(rows), time(nullptr)), false, IsOwnPage);
   if (!s.ok()) {
-    fprintf(stderr, "cudnn-ci: %s\n", CleanLine(s.error(), 2000).c_str());
+    Complain(s.error());
     return 5;
   }
   printf("%s: %zu images, %zu could not be read\n", CleanLine(file, 1000).c_str(), options.journals.size(),

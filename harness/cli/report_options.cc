@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/option_checks.h"
 
 namespace cudnn_ci {
 namespace {
@@ -46,7 +47,28 @@ CLI::Validator AreGpuTypes() {
 
 }  // namespace
 
+void DeclareColor(CLI::App* app, Options* o) {
+  app->add_option_function<std::string>(
+         "--color",
+         [o](const std::string& v) {
+           o->color = v == "always" ? Color::kAlways : v == "never" ? Color::kNever : Color::kAuto;
+         },
+         "auto (as NO_COLOR, FORCE_COLOR and the terminal say), always, never")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+}
+
+void DeclareVerbosity(CLI::App* app, Options* o) {
+  CLI::Option* const quiet = app->add_flag_callback(
+      "--quiet", [o] { o->verbosity = Verbosity::kQuiet; }, "print the last screen alone");
+  app->add_flag_callback(
+         "--verbose", [o] { o->verbosity = Verbosity::kVerbose; },
+         "print every case, and all that is kept of what failed")
+      ->excludes(quiet);
+}
+
 void DeclareReport(CLI::App* report, Options* o) {
+  DeclareColor(report, o);
   report->add_option("JOURNAL", o->journals, "journal.jsonl of a run; of several shards, or types of GPU")
       ->required()
       ->expected(-1);
@@ -59,6 +81,9 @@ void DeclareReport(CLI::App* report, Options* o) {
       ->add_option_function<std::string>(
           "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; }, "rich or strict")
       ->check(CLI::IsMember({"rich", "strict"}));
+  report->add_option("--summary", o->report_paths["summary"], "a summary in Markdown to this file, too")
+      ->type_name("FILE")
+      ->check(CheckPath());
   CLI::Option* const require = report
                                    ->add_option_function<std::string>(
                                        "--require", [o](const std::string& v) { o->require = GpuTypes(v); },
@@ -91,6 +116,28 @@ void DeclareCompare(CLI::App* compare, Options* o) {
       ->allow_extra_args(false);
   CLI::Option* const json = compare->add_flag("--json", o->json, "for machines");
   compare->add_flag("--markdown", o->markdown, "for a merge request or a step summary")->excludes(json);
+}
+
+void DeclareWaive(CLI::App* waive, Options* o) {
+  const auto not_empty = [](const std::string& text) {
+    return text.empty() ? std::string("a text is expected, this one is empty") : std::string();
+  };
+  waive->add_option("REPORT", o->waived_report, "journal.jsonl or report.json of the run")->required();
+  waive->add_option("FILE", o->waiver_file, "where to; - is stdout, and the default");
+  waive->add_option("--owner", o->waiver_owner, "who answers for it")
+      ->type_name("NAME")
+      ->required()
+      ->check(not_empty);
+  waive->add_option("--days", o->waiver_days, "for how many days, from today on; then it closes the gate")
+      ->type_name("N")
+      ->required()
+      ->check(CLI::Range(1, 366));
+  waive->add_option("--reason", o->waiver_reason, "why it is accepted (default: what the report says)")
+      ->type_name("TEXT")
+      ->check(not_empty);
+  waive->add_option("--case", o->case_ids, "waive this case alone; repeatable")
+      ->type_name("ID")
+      ->allow_extra_args(false);
 }
 
 }  // namespace cudnn_ci

@@ -10,10 +10,16 @@ class App;
 
 namespace cudnn_ci {
 
+// Declares --color.
+void DeclareColor(CLI::App* app, Options* o);
+// Declares how much a run prints: --quiet, --verbose.
+void DeclareVerbosity(CLI::App* app, Options* o);
 // Declares what `cudnn-ci report` takes; parsing sets `o`.
 void DeclareReport(CLI::App* report, Options* o);
 // The same of `cudnn-ci compare`.
 void DeclareCompare(CLI::App* compare, Options* o);
+// The same of `cudnn-ci waive`.
+void DeclareWaive(CLI::App* waive, Options* o);
 
 }  // namespace cudnn_ci
 

@@ -13,7 +13,9 @@
 
 #include "base/file.h"
 #include "base/remove_tree.h"
+#include "base/secrets.h"
 #include "base/text.h"
+#include "cli/complain.h"
 #include "cli/process_setup.h"
 #include "exec/validate.h"
 #include "model/cudnn_copies.h"
@@ -69,7 +71,7 @@ Session::Session(const Options& options)
 
 Session::~Session() {
   if (!scratch_dir_.empty() && !RemoveTree(scratch_dir_, kRemoveS))
-    fprintf(stderr, "cudnn-ci: %s could not be removed whole; remove it\n", scratch_dir_.c_str());
+    Complain(scratch_dir_ + " could not be removed whole; remove it");
 }
 
 void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects,
@@ -268,7 +270,7 @@ PlanOptions Session::MakePlanOptions(const std::vector<DeviceInfo>& devices) {
 
 int PrintProblems(const std::vector<Problem>& problems) {
   for (size_t i = 0; i < problems.size() && i < kMaxProblemsShown; ++i)
-    fprintf(stderr, "%s\n", CleanLine(ToString(problems[i]), 1000).c_str());
+    fprintf(stderr, "%s\n", CleanLine(Secrets::OfThisProcess().Mask(ToString(problems[i])), 1000).c_str());
   if (problems.size() > kMaxProblemsShown)
     fprintf(stderr, "and %zu more problems\n", problems.size() - kMaxProblemsShown);
   return 2;

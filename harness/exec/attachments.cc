@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/secrets.h"
 
 namespace cudnn_ci {
 namespace {
@@ -38,9 +39,12 @@ Status Attachments::Take(ScratchFolder* scratch, Attached* attached) {
       scratch->Take(attached->path, std::min(kMostBytes, kMostBytesOfRun - bytes_));
   if (!content.ok()) return Error{content.error()};
   std::string name = std::to_string(++count_) + "-";
-  for (const char c : attached->name.substr(0, 80))
+  // Neither the name of the file nor what is in it may hold a secret; places in the file stay.
+  const Secrets& secrets = Secrets::OfThisProcess();
+  for (const char c : secrets.Mask(attached->name).substr(0, 80))
     name += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_' ? c : '_';
-  if (Status written = WriteNewFile(folder_, name, *content); !written.ok()) return written;
+  if (Status written = WriteNewFile(folder_, name, secrets.MaskKeepingLength(*content)); !written.ok())
+    return written;
   bytes_ += static_cast<int64_t>(content->size());
   attached->path = "attachments/" + name;
   return {};

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "model/json_position.h"
+#include "model/partial.h"
 #include "model/plan_steps.h"
 #include "model/reasons.h"
 
@@ -80,18 +81,18 @@ std::vector<std::string> WaiverWarnings(const PlanInput& input, const std::vecto
 
 std::string Partial(const PlanOptions& options, const std::vector<Case>& selected) {
   std::vector<std::string> reasons;
-  if (!options.filter.empty() || !options.case_ids.empty()) reasons.emplace_back("filtered");
+  if (!options.filter.empty() || !options.case_ids.empty()) reasons.emplace_back(kPartialFiltered);
   if (options.shard_count > 1) {
-    reasons.push_back("shard " + std::to_string(options.shard_index) + "/" +
+    reasons.push_back(kPartialShard + std::to_string(options.shard_index) + "/" +
                       std::to_string(options.shard_count));
   }
-  if (options.static_stage) reasons.emplace_back("static stage");
+  if (options.static_stage) reasons.emplace_back(kPartialStatic);
   std::set<std::string> left_out;
   for (const Case& c : selected) {
     if (c.left_out) left_out.insert(c.planned.check);
   }
   if (!left_out.empty()) {
-    reasons.push_back("without --disturb (" + Join({left_out.begin(), left_out.end()}, ", ") + ")");
+    reasons.push_back(kPartialDisturb + Join({left_out.begin(), left_out.end()}, ", ") + ")");
   }
   return Join(reasons, ", ");
 }

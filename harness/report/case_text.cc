@@ -65,6 +65,15 @@ std::string ReasonLine(const Summary& summary, const CaseRecord& record) {
   return CleanLine(line);
 }
 
+std::string ReasonCode(const CaseRecord& record) {
+  if (std::holds_alternative<Blocked>(record.outcome)) return "blocked";
+  if (std::holds_alternative<NotRun>(record.outcome)) return "not-run";
+  if (const auto* skipped = std::get_if<Skipped>(&record.outcome))
+    return record.plan.required && !IsAllowedSkip(record) ? "skip-not-allowed" : Name(skipped->kind);
+  const std::vector<Finding> errors = ErrorFindings(record);
+  return errors.empty() ? "" : SafeSlug(errors[0].slug);
+}
+
 const AttemptRecord* DecidingAttempt(const CaseRecord& record) {
   const AttemptRecord* last = nullptr;
   for (auto attempt = record.attempts.rbegin(); attempt != record.attempts.rend(); ++attempt) {

@@ -13,6 +13,10 @@ namespace cudnn_ci {
 // One line: why the case did not pass ("wrong-value: 3 of 1204 elements differ"), or "" for a clean pass.
 std::string ReasonLine(const Summary& summary, const CaseRecord& record);
 
+// The same for machines: the slug of its first error; "blocked", "not-run", the kind of an allowed skip,
+// "skip-not-allowed". "" for a clean pass.
+std::string ReasonCode(const CaseRecord& record);
+
 // The finding that stands for the case in a list: its first error. Null when ErrorFindings is empty.
 // "image.wrong-value" is what reports call it.
 std::string FindingName(const Finding& finding);

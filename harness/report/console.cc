@@ -68,8 +68,15 @@ std::string SomeLines(const std::string& text, int head, const char* prefix) {
   return out;
 }
 
+// How many lines of each kind a case may have.
+struct DetailLimits {
+  size_t expectations = 5;
+  int expectation_lines = 4, evidence_lines = 6, output_lines = 8;
+};
+constexpr DetailLimits kWhole = {1000, 1000, 1000, 10'000};  // what a report keeps is bounded already
+
 // Why the case failed: enough to begin with, the whole is in the reports.
-std::string Details(const CaseRecord& record) {
+std::string Details(const CaseRecord& record, const DetailLimits& limits) {
   std::string out;
   for (const Finding& finding : ErrorFindings(record)) {
     out +=
@@ -81,26 +88,53 @@ std::string Details(const CaseRecord& record) {
   const AttemptRecord* attempt = DecidingAttempt(record);
   if (!attempt) return out;
   const std::vector<std::string> expectations = ExpectationLines(*attempt);
-  for (size_t i = 0; i < expectations.size() && i < 5; ++i) out += SomeLines(expectations[i], 4, "");
-  if (expectations.size() > 5) {
-    out +=
-        kIndent + ("and " + std::to_string(attempt->expectations.size() - 5)) + " more failed expectations\n";
+  for (size_t i = 0; i < expectations.size() && i < limits.expectations; ++i)
+    out += SomeLines(expectations[i], limits.expectation_lines, "");
+  if (expectations.size() > limits.expectations) {
+    out += kIndent + ("and " + std::to_string(attempt->expectations.size() - limits.expectations)) +
+           " more failed expectations\n";
   }
   const std::string step = record.steps.empty() ? "" : "step " + CleanLine(record.steps.back(), 200);
   if (!step.empty() && out.find(step) == std::string::npos) out += kIndent + ("in " + step) + "\n";
-  out += SomeLines(attempt->evidence, 6, "");
-  return out + SomeLines(attempt->output, -8, "| ");
+  out += SomeLines(attempt->evidence, limits.evidence_lines, "");
+  return out + SomeLines(attempt->output, -limits.output_lines, "| ");
+}
+
+// Warnings and notes, a line each.
+std::string OtherFindings(const CaseRecord& record) {
+  std::string out;
+  for (const Finding& finding : record.findings)
+    if (finding.severity != Severity::kError)
+      out +=
+          kIndent +
+          CleanLine(std::string(Name(finding.severity)) + ": " + finding.slug + ": " + finding.detail, 400) +
+          "\n";
+  return out;
+}
+
+// A variable that is set and not empty.
+bool IsSet(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+bool IsColored(Color color, bool terminal) {
+  if (color != Color::kAuto) return color == Color::kAlways;
+  if (IsSet("NO_COLOR")) return false;
+  const char* force = std::getenv("FORCE_COLOR");
+  const bool forced =
+      IsSet("FORCE_COLOR") && std::strcmp(force, "0") != 0 && std::strcmp(force, "false") != 0;
+  return forced || terminal;
 }
 
 }  // namespace
 
-ConsoleOptions DetectConsole(int fd) {
+ConsoleOptions DetectConsole(int fd, Color color) {
   ConsoleOptions options;
   const char* term = std::getenv("TERM");
-  const char* no_color = std::getenv("NO_COLOR");
   const bool dumb = !term || !*term || std::strcmp(term, "dumb") == 0;
   options.terminal = isatty(fd) == 1 && !dumb;
-  options.color = options.terminal && !(no_color && *no_color);
+  options.color = IsColored(color, options.terminal);
   winsize size{};
   if (options.terminal && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.width = size.ws_col;
   return options;
@@ -116,7 +150,8 @@ std::string ConsoleReporter::Paint(const char* tag, const char* color) const {
 }
 
 bool ConsoleReporter::Compact(const Summary& summary) const {
-  return !options_.terminal && static_cast<int64_t>(summary.cases.size()) > options_.compact_above;
+  return !options_.terminal && options_.verbosity != Verbosity::kVerbose &&
+         static_cast<int64_t>(summary.cases.size()) > options_.compact_above;
 }
 
 void ConsoleReporter::Track(const StepReached& e, int64_t) {
@@ -165,9 +200,10 @@ std::string ConsoleReporter::Lines(const RunCancelled& cancelled, const Summary&
 
 std::string ConsoleReporter::CaseLines(const CaseRecord& record, const Summary& summary) {
   const Tag tag = TagOf(record);
+  const bool verbose = options_.verbosity == Verbosity::kVerbose;
   const bool passed = std::strcmp(tag.text, "[ PASSED ]") == 0;
   if (tag.detailed) ++bad_;
-  if (passed && (options_.terminal || Compact(summary))) return "";
+  if (passed && !verbose && (options_.terminal || Compact(summary))) return "";
   std::string line = Paint(tag.text, tag.color) + " " + CaseName(record.plan.ref);
   if (passed || tag.detailed) line += " " + FixedSeconds(record.seconds) + " s";
   if (!record.plan.required && tag.detailed) line += ", optional";
@@ -178,10 +214,11 @@ std::string ConsoleReporter::CaseLines(const CaseRecord& record, const Summary& 
       return std::string(tag.text) + " further ones are in the reports only\n";
     if (count > kMaxLinesPerTag) return "";
   }
-  if (tag.detailed) return line + "\n" + Details(record);
+  const std::string others = verbose ? OtherFindings(record) : "";
+  if (tag.detailed) return line + "\n" + Details(record, verbose ? kWhole : DetailLimits()) + others;
   if (!passed) line += ": " + ReasonLine(summary, record);
   if (!record.waived_by.empty()) line += "; accepted by " + CleanLine(record.waived_by, 200);
-  return line + "\n";
+  return line + "\n" + others;
 }
 
 // Every twentieth of a compact log.
@@ -275,6 +312,7 @@ Status ConsoleReporter::Print(const std::string& lines, const std::string& progr
 
 Status ConsoleReporter::OnEvent(const Event& event, const Summary& summary) {
   std::visit([&](const auto& e) { Track(e, event.t_ms); }, event.body);
+  if (options_.verbosity == Verbosity::kQuiet) return {};
   const std::string lines = LinesOf(event, summary);
   std::string progress;
   if (options_.terminal && !summary.cases.empty()) {
@@ -288,6 +326,7 @@ Status ConsoleReporter::OnEvent(const Event& event, const Summary& summary) {
 }
 
 Status ConsoleReporter::OnTick(int64_t now_ms, const Summary& summary) {
+  if (options_.verbosity == Verbosity::kQuiet) return {};
   if (options_.terminal) {
     if (summary.cases.empty() || now_ms - last_progress_ms_ < kProgressMs) return {};
     last_progress_ms_ = now_ms;

@@ -12,17 +12,24 @@
 
 namespace cudnn_ci {
 
+// Whether the console has colours; kAuto: as the environment and the descriptor say.
+enum class Color { kAuto, kAlways, kNever };
+// kQuiet: the last screen alone. kVerbose: a line for every case, and of what failed all that is kept.
+enum class Verbosity { kQuiet, kNormal, kVerbose };
+
 struct ConsoleOptions {
   bool terminal = false;  // one progress line, rewritten in place
   bool color = false;
   size_t width = 110;             // columns of the terminal
   int64_t compact_above = 1000;   // planned cases from which a log leaves out passed ones
   int64_t heartbeat_ms = 15'000;  // silence after which a log says what is running
-  LastScreenOptions screen;       // color and width are taken from above
+  Verbosity verbosity = Verbosity::kNormal;
+  LastScreenOptions screen;  // color and width are taken from above
 };
 
-// What the descriptor is; no colour when NO_COLOR is set and not empty, or TERM is "dumb".
-ConsoleOptions DetectConsole(int fd);
+// What the descriptor is. Colours, unless `color` says: none when NO_COLOR is set and not empty; else some
+// when FORCE_COLOR is set and neither empty nor "0" nor "false"; else on a terminal, unless TERM is "dumb".
+ConsoleOptions DetectConsole(int fd, Color color = Color::kAuto);
 
 class ConsoleReporter : public Reporter {
  public:

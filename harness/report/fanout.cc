@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "report/mask.h"
 #include "report/reporter.h"
 
 namespace cudnn_ci {
@@ -19,6 +20,8 @@ void Fanout::Note(Slot* slot, const Status& status) {
 }
 
 void Fanout::Deliver(EventBody body) {
+  // Before anybody hears of it: reports are public.
+  MaskSecrets(Secrets::OfThisProcess(), &body);
   const Event event{++seq_, t_ms_, std::move(body)};
   fold_.Apply(event);
   for (Slot& slot : slots_) {

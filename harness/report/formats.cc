@@ -1,9 +1,12 @@
 #include "report/formats.h"
 
+#include <limits>
+
 #include "report/html.h"
 #include "report/json.h"
 #include "report/junit.h"
 #include "report/own_reports.h"
+#include "report/summary_report.h"
 
 namespace cudnn_ci {
 namespace {
@@ -32,6 +35,7 @@ std::unique_ptr<Reporter> MakeJunit(const std::string& path, const ReportSetting
   JunitOptions options;
   options.strict = settings.strict_junit;
   options.screen = settings.screen;
+  if (settings.in_one_part) options.cases_per_file = std::numeric_limits<size_t>::max();
   return std::make_unique<JunitReporter>(path, options);
 }
 
@@ -43,6 +47,10 @@ std::unique_ptr<Reporter> MakeHtml(const std::string& path, const ReportSettings
   return std::make_unique<HtmlReporter>(path, settings.screen);
 }
 
+std::unique_ptr<Reporter> MakeSummary(const std::string& path, const ReportSettings& settings) {
+  return std::make_unique<SummaryReporter>(path, settings.screen);
+}
+
 }  // namespace
 
 const std::vector<ReportFormat>& ReportFormats() {
@@ -50,6 +58,7 @@ const std::vector<ReportFormat>& ReportFormats() {
       {"junit", "JUnit XML to this file", "junit.xml", true, false, BeginsJunit, MakeJunit},
       {"json", "report.json to this file", "report.json", false, false, BeginsJson, MakeJson},
       {"html", "report.html to this file", "report.html", false, true, BeginsHtml, MakeHtml},
+      {"summary", "a summary in Markdown to this file", nullptr, false, false, BeginsSummary, MakeSummary},
   };
   return kFormats;
 }

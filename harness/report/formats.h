@@ -19,6 +19,7 @@ namespace cudnn_ci {
 struct ReportSettings {
   bool strict_junit = false;  // --junit-profile strict
   LastScreenOptions screen;   // for reports that hold the last screen
+  bool in_one_part = false;   // however many cases there are
 };
 
 struct ReportFormat {

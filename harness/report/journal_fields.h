@@ -1,5 +1,5 @@
 // The fields of every event, once: the encoder and the decoder of the journal both walk this list, so they
-// cannot drift. Internal to journal.cc.
+// cannot drift. What masks secrets (mask.cc) walks it too. Internal to the three.
 #ifndef CUDNN_CI_REPORT_JOURNAL_FIELDS_H_
 #define CUDNN_CI_REPORT_JOURNAL_FIELDS_H_
 

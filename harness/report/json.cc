@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "model/fact_keys.h"
+#include "model/partial.h"
 #include "model/reasons.h"
 #include "model/verdict.h"
 #include "report/case_text.h"
@@ -57,6 +58,7 @@ void PutVerdict(JsonText* out, const Summary& summary, const Verdict& verdict) {
   out->Key("exit_code").Int(verdict.exit_code);
   out->Key("complete").Bool(verdict.complete);
   PutTextOrNull(out, "partial", summary.run ? summary.run->partial : "");
+  out->Key("partial_codes").Strings(PartialCodes(summary.run ? summary.run->partial : ""));
   out->Key("report_only").Bool(summary.run && summary.run->report_only);
   out->Key("root_cause");
   if (!verdict.root_cause) {
@@ -161,6 +163,7 @@ void PutRun(JsonText* out, const Summary& summary) {
   out->Key("shard_index").Int(run.shard_index).Key("shard_count").Int(run.shard_count);
   out->Key("workers").Int(summary.workers);
   PutTextOrNull(out, "cancelled", summary.cancelled ? TextOf(*summary.cancelled) : "");
+  PutTextOrNull(out, "cancelled_code", summary.cancelled ? Name(summary.cancelled->reason) : "");
   PutMerged(out, run);
   out->EndObject();
   const Totals totals = Count(summary);
@@ -212,7 +215,10 @@ void PutWhy(JsonText* out, const Summary& summary, const CaseRecord& record) {
     out->EndObject();
   }
   const std::string reason = ReasonLine(summary, record);
-  if (!reason.empty()) PutText(out, "reason", reason);
+  if (!reason.empty()) {
+    PutText(out, "reason", reason);
+    PutText(out, "reason_code", ReasonCode(record));
+  }
   if (!record.waived_by.empty()) PutText(out, "waived", record.waived_by);
 }
 

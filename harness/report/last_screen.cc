@@ -52,7 +52,7 @@ std::string CountsText(const Totals& t) {
 }
 
 // Equal reasons once, with how many cases they stand for.
-void AddGrouped(const std::map<std::string, int64_t>& groups, const char* label, TextPage* page) {
+void AddGrouped(const std::map<std::string, int64_t>& groups, const char* label, Page* page) {
   size_t listed = 0;
   for (const auto& [reason, count] : groups) {
     if (listed == kMaxListed) {
@@ -63,7 +63,7 @@ void AddGrouped(const std::map<std::string, int64_t>& groups, const char* label,
   }
 }
 
-void AddRootCause(const Summary& summary, const Verdict& verdict, TextPage* page) {
+void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
   const RootCause& root = *verdict.root_cause;
   page->Item("root cause",
              FindingName(root.finding) +
@@ -123,7 +123,7 @@ std::vector<OtherError> OtherErrors(const Summary& summary, const RootCause& roo
 
 // What to look at when the root cause is repaired. A runner at fault is never cut away: it may explain all
 // else.
-void AddOtherErrors(const Summary& summary, const RootCause& root, TextPage* page) {
+void AddOtherErrors(const Summary& summary, const RootCause& root, Page* page) {
   size_t listed = 0, left_out = 0;
   for (const OtherError& other : OtherErrors(summary, root)) {
     if (listed >= kMaxListed && other.blame != Blame::kRunner) {
@@ -135,7 +135,7 @@ void AddOtherErrors(const Summary& summary, const RootCause& root, TextPage* pag
   if (left_out > 0) page->Item("", "and " + Counted(static_cast<int64_t>(left_out), "more reasons"));
 }
 
-void AddNotJudged(const Summary& summary, TextPage* page) {
+void AddNotJudged(const Summary& summary, Page* page) {
   std::map<std::string, int64_t> skipped;
   std::vector<const CaseRecord*> waived;
   for (const CaseRecord& record : summary.cases) {
@@ -170,16 +170,34 @@ std::string PassedText(const Summary& summary) {
   return text;
 }
 
+// A recorded command line, whose words are quoted as ShellQuote does, without the words that are `word`.
+std::string WithoutWord(const std::string& command, std::string_view word) {
+  std::string out;
+  size_t begin = 0;
+  bool quoted = false;
+  for (size_t i = 0; i <= command.size(); ++i) {
+    const bool escaped = !quoted && i > 0 && command[i - 1] == '\\';
+    if (i < command.size() && command[i] == '\'' && !escaped) quoted = !quoted;
+    if (i < command.size() && (quoted || command[i] != ' ')) continue;
+    const std::string_view one = std::string_view(command).substr(begin, i - begin);
+    if (one != word) out.append(out.empty() ? "" : " ").append(one);
+    begin = i + 1;
+  }
+  return out;
+}
+
 // A recorded command line, for one case alone.
 std::string WithCase(const std::string& command_line, const std::string& case_id) {
   std::string command = CleanLine(command_line, 4000);
+  // It would choose other cases, by reports that are not there any more.
+  if (!case_id.empty()) command = WithoutWord(command, "--rerun-failed");
   const std::string option = " --case " + ShellQuote(CleanLine(case_id, 1000));
   if (command.empty() || case_id.empty() || command.find(option) != std::string::npos) return command;
   return command + option;
 }
 
 // Who has set which variable, a line for each.
-void AddEnvironment(const RunStarted& run, TextPage* page) {
+void AddEnvironment(const RunStarted& run, Page* page) {
   std::map<std::string, std::vector<std::string>> names;
   for (const auto& [name, by] : run.environment) names[by].push_back(name);
   bool first = true;
@@ -285,42 +303,46 @@ std::string ContainerReproduction(const Summary& summary, const std::string& cas
   return WithCase(summary.run->container_command, of_part ? there : case_id);
 }
 
-std::string LastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options) {
-  TextPage page(options.width);
-  const char* on = verdict.kind == VerdictKind::kPassed ? "\x1b[1;32m" : "\x1b[1;31m";
-  const std::string headline = Headline(summary, verdict);
-  page.Line("");
-  page.Line(options.color ? on + headline + "\x1b[0m" : headline);
-  page.Gap();
-  for (const auto& [label, value] : Judged(summary)) page.Item(label, value);
-  if (summary.run) AddEnvironment(*summary.run, &page);
-  page.Gap();
+void PutLastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options,
+                   Page* page) {
+  for (const auto& [label, value] : Judged(summary)) page->Item(label, value);
+  if (summary.run) AddEnvironment(*summary.run, page);
+  page->Gap();
   if (verdict.root_cause) {
-    AddRootCause(summary, verdict, &page);
-    AddOtherErrors(summary, *verdict.root_cause, &page);
-    page.Gap();
+    AddRootCause(summary, verdict, page);
+    AddOtherErrors(summary, *verdict.root_cause, page);
+    page->Gap();
   }
   const std::vector<std::string> table = PartsTable(summary, kMaxTableRows);
-  for (const std::string& line : table) page.Line("  " + line);
-  if (!table.empty()) page.Gap();
-  page.Item("cases", CountsText(Count(summary)));
-  AddNotJudged(summary, &page);
+  for (const std::string& line : table) page->Line("  " + line);
+  if (!table.empty()) page->Gap();
+  page->Item("cases", CountsText(Count(summary)));
+  AddNotJudged(summary, page);
   if (options.baseline)
     for (const auto& [label, value] :
          CompareLines(Compare(*options.baseline, ViewOf(summary)), *options.baseline, kMaxListed))
-      page.Item(label, value);
-  page.Item("retry", RetryText(summary, verdict));
+      page->Item(label, value);
+  page->Item("retry", RetryText(summary, verdict));
   if (verdict.root_cause) {
     const std::string command = Reproduction(summary, verdict.root_cause->case_id);
-    if (!command.empty()) page.Verbatim("reproduce", command);
+    if (!command.empty()) page->Verbatim("reproduce", command);
     const std::string outside = ContainerReproduction(summary, verdict.root_cause->case_id);
-    if (!outside.empty()) page.Verbatim("with docker", outside);
+    if (!outside.empty()) page->Verbatim("with docker", outside);
   }
   for (size_t i = 0; i < options.reports.size(); ++i)
-    page.Verbatim(i == 0 ? "reports" : "", options.reports[i]);
-  if (!summary.report_failure.empty()) page.Item("report error", summary.report_failure);
+    page->Verbatim(i == 0 ? "reports" : "", options.reports[i]);
+  if (!summary.report_failure.empty()) page->Item("report error", summary.report_failure);
+}
+
+std::string LastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options) {
+  TextPage page(options.width);
+  const char* on = verdict.kind == VerdictKind::kPassed ? "\x1b[1;32m" : "\x1b[1;31m";
+  const std::string headline = Headline(summary, verdict), last = VerdictLine(summary, verdict);
+  page.Line("");
+  page.Line(options.color ? on + headline + "\x1b[0m" : headline);
   page.Gap();
-  const std::string last = VerdictLine(summary, verdict);
+  PutLastScreen(summary, verdict, options, &page);
+  page.Gap();
   page.Line(options.color ? on + last + "\x1b[0m" : last);
   return page.Take();
 }

@@ -12,6 +12,8 @@
 
 namespace cudnn_ci {
 
+class Page;
+
 struct LastScreenOptions {
   std::vector<std::string> reports;  // where the reports are
   bool color = false;                // SGR sequences around the verdict
@@ -22,6 +24,10 @@ struct LastScreenOptions {
 
 // Many lines, each with a line feed; the very last is VerdictLine.
 std::string LastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options);
+
+// What stands between its first line and its last, on any page.
+void PutLastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options,
+                   Page* page);
 
 // "FAILED: the image is at fault"; of a pass what it stands on: "PASSED: every required case passed" only
 // when every one did.

@@ -1,6 +1,7 @@
 // What a finished run says. See run_view.h.
 #include "report/run_view.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -51,6 +52,10 @@ std::string CauseText(const std::string& name, const std::string& detail) {
   return CleanLine(detail.empty() ? name : name + ": " + detail, 400);
 }
 
+void AddOnce(const std::string& text, std::vector<std::string>* texts) {
+  if (std::find(texts->begin(), texts->end(), text) == texts->end()) texts->push_back(text);
+}
+
 // Read with its type, whatever is there: a report from elsewhere may hold anything.
 std::string Text(const json& object, const char* key) {
   if (!object.is_object()) return "";
@@ -70,19 +75,30 @@ bool IsSet(const json& object, const char* key) {
   return child.is_boolean() && child.get<bool>();
 }
 
-// As ReasonLine begins for a skip that closes the gate.
-bool IsNotAllowed(Standing standing, const std::string& reason) {
-  return standing == Standing::kSkipped && reason.compare(0, 13, "not allowed: ") == 0;
+bool IsNotAllowed(const CaseView& one, bool allowed) {
+  return one.standing == Standing::kSkipped && one.required && !allowed;
 }
 
 void AddLibrary(const std::string& label, const std::string& value, RunView* view) {
   view->libraries.emplace_back(CleanLine(label, 200), value.empty() ? "not found" : CleanLine(value, 400));
 }
 
+// The slugs of the findings of severity error, each once.
+std::vector<std::string> ErrorSlugs(const json& findings) {
+  std::vector<std::string> slugs;
+  for (const json& finding : findings)
+    if (Text(finding, "severity") == Name(Severity::kError))
+      AddOnce(CleanLine(Text(finding, "slug"), 200), &slugs);
+  return slugs;
+}
+
 CaseView CaseOf(const json& one) {
   CaseView view;
   view.reason = CleanLine(Text(one, "reason"));
   view.standing = StandingOf(Text(one, "outcome"), !view.reason.empty(), !Text(one, "waived").empty());
+  if (const std::string outcome = Text(one, "outcome"); outcome == "failed" || outcome == "errored")
+    view.errors = ErrorSlugs(Child(one, "findings"));
+  view.allowed_skip = IsSet(Child(one, "skip"), "allowed");
   view.required = !Child(one, "required").is_boolean() || IsSet(one, "required");
   view.skip_not_allowed = IsNotAllowed(view.standing, view.reason);
   for (const json& m : Child(one, "measurements")) {
@@ -97,7 +113,9 @@ void ReadJudged(const json& judged, RunView* view) {
   view->image = CleanLine(Text(judged, "image"), 400);
   view->driver = CleanLine(Text(judged, "driver"), 100);
   view->matrix = CleanLine(Text(Child(judged, "matrix"), "name"), 100);
+  view->matrix_path = CleanLine(Text(Child(judged, "matrix"), "path"), 4000);
   view->matrix_sha256 = CleanLine(Text(Child(judged, "matrix"), "sha256"), 100);
+  view->planned = !Text(judged, "plan_sha256").empty();
   for (const json& gpu : Child(judged, "gpu")) view->gpus.push_back(CleanLine(Text(gpu, "model"), 100));
   AddLibrary("toolkit", Text(judged, "toolkit"), view);
   for (const json& subject : Child(judged, "subjects")) {
@@ -152,6 +170,7 @@ RunView ViewOf(const Summary& summary) {
   view.blame = verdict.kind == VerdictKind::kPassed ? "" : Name(verdict.blame);
   view.exit_code = verdict.exit_code;
   view.complete = verdict.complete;
+  view.planned = summary.plan_end.has_value();
   if (verdict.root_cause) {
     view.headline_cause =
         CauseText(FindingName(verdict.root_cause->finding), verdict.root_cause->finding.detail);
@@ -163,6 +182,7 @@ RunView ViewOf(const Summary& summary) {
     view.partial = CleanLine(run.partial, 400);
     view.image = CleanLine(run.image, 400);
     view.matrix = CleanLine(run.matrix_name, 100);
+    view.matrix_path = CleanLine(run.matrix_path, 4000);
     view.matrix_sha256 = CleanLine(run.matrix_sha256, 100);
     view.version = CleanLine(run.version, 40);
     view.timestamp = CleanLine(run.timestamp, 40);
@@ -183,7 +203,9 @@ RunView ViewOf(const Summary& summary) {
     one.reason = ReasonLine(summary, record);
     one.standing = StandingOf(Name(record.outcome), !one.reason.empty(), !record.waived_by.empty());
     one.required = record.plan.required;
-    one.skip_not_allowed = IsNotAllowed(one.standing, one.reason);
+    one.skip_not_allowed = IsNotAllowed(one, IsAllowedSkip(record));
+    if (std::holds_alternative<Failed>(record.outcome) || std::holds_alternative<Errored>(record.outcome))
+      for (const Finding& finding : ErrorFindings(record)) AddOnce(finding.slug, &one.errors);
     for (const Measured& m : record.measurements) AddSpeed(m.name, m.value, m.unit, m.goal, &one);
   }
   return view;

@@ -26,7 +26,8 @@ struct SpeedView {
 struct CaseView {
   Standing standing = Standing::kNotRun;
   bool required = true;
-  bool skip_not_allowed = false;           // skipped, and its entry does not allow it
+  bool skip_not_allowed = false;           // skipped, and its entry does not allow it: that closes the gate
+  std::vector<std::string> errors;         // of a case that failed or errored: the slugs a waiver must name
   std::string reason;                      // one line; empty for a clean pass
   std::map<std::string, SpeedView> speed;  // measurements of time and of work per time, by name
 };
@@ -36,10 +37,11 @@ struct RunView {
   std::string verdict, blame;
   int exit_code = 6;
   bool complete = false, report_only = false;
+  bool planned = false;        // the whole plan is recorded, so that `cases` lacks none
   std::string partial;         // empty: whole
   std::string headline_cause;  // "image.wrong-value: 3 elements differ"; empty: none
   std::string root_case;       // as people name it; empty: about the run, or none
-  std::string image, matrix, matrix_sha256, version, timestamp;
+  std::string image, matrix, matrix_path, matrix_sha256, version, timestamp;
   std::string driver;             // empty: none was found
   std::vector<std::string> gpus;  // models
   // What was judged, in order, as (label, value): "toolkit", "cuDNN of system", "cuDNN of system from".

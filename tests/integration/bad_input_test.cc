@@ -303,7 +303,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"a_device_that_is_none",
                 {"--matrix", "matrix.json", "--device", "foo", "--output-dir", "report"}},
         BadLine{"an_empty_name", {"--output-dir", "report", "--matrix", ""}},
-        BadLine{"standard_output", {"--output-dir", "report", "--junit", "-"}},
+        BadLine{"standard_output", {"--output-dir", "report", "--junit", "-", "--json", "-"}},
         BadLine{"two_matrices",
                 {"--output-dir", "report", "--matrix", "matrix.json", "--matrix", "matrix.json"}},
         BadLine{"two_matrices_around_run",

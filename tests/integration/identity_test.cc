@@ -38,13 +38,13 @@ class Identity : public testing::Test {
     run_.UseFakeGpus(1);
     run_.Matrix(Entry("fixture.crash", R"("params": {"how": "segv"})"));
     run_.Write("image.json",
-               R"([{"Config": {"Env": ["CUDA_VERSION=12.4", "NV_CUDNN_VERSION=8", "SECRET=of the image",
+               R"([{"Config": {"Env": ["CUDA_VERSION=12.4", "NV_CUDNN_VERSION=8", "PRIVATE=of the image",
                                                      "PATH=/bin"]}}])");
     run_.Set("CUDA_VERSION", "12.4");
     run_.Set("NV_CUDNN_VERSION", "9");
     run_.Set("NVIDIA_REQUIRE_CUDA", "it's $HOME");
     run_.Set("NVIDIA_VISIBLE_DEVICES", "GPU-1");
-    run_.Set("SECRET", "of the runner");
+    run_.Set("PRIVATE", "of the runner");
   }
   GateRun run_;
 };
@@ -78,15 +78,15 @@ TEST_F(Identity, IsInEveryReport) {
   // What no plugin asks for is recorded nowhere.
   for (const std::string& text :
        {result.junit, result.report.dump(), json(result.journal).dump(), result.out})
-    EXPECT_THAT(text, Not(HasSubstr("SECRET")));
+    EXPECT_THAT(text, Not(HasSubstr("PRIVATE")));
 }
 
 // A plugin that only tells that a variable is set has not asked for its value.
 TEST_F(Identity, AValueThatNoFactTellsIsInNoReport) {
   run_.AddPlugins(CUDNN_CI_FIXTURES "/broken/facts_told");
-  run_.Set("FIXTURE_FACTS", "env.SECRET=set");
+  run_.Set("FIXTURE_FACTS", "env.PRIVATE=set");
   const GateResult result = run_.Run({"--subject-image", kImage, "--image-config", "image.json"});
-  EXPECT_EQ(result.report["environment"]["SECRET"], "runner, over the image's") << result.out;
+  EXPECT_EQ(result.report["environment"]["PRIVATE"], "runner, over the image's") << result.out;
   EXPECT_TRUE(result.report["run"]["container_command"].is_string());
   for (const std::string& text :
        {result.junit, result.report.dump(), json(result.journal).dump(), result.out})

@@ -281,7 +281,7 @@ TEST_F(DriverFacts, GpusAreNumberedInPciOrder) {
 
 TEST_F(DriverFacts, SayWhyThereIsNoGpuAndKeepSecretsOut) {
   Set("FAKE_CUINIT", "999");
-  Set("CI_TOKEN", "a-secret-value");
+  Set("CI_LICENCE", "a-secret-value");
   Set("CUDA_VERSION", "13.0.2");
   const CheckOutcome r = Check("driver.load");
   EXPECT_EQ(r.Fact("gpu.count"), "0");

@@ -225,7 +225,7 @@ TEST_F(DriverVersions, RequirementAboveTheToolkitIsAWarningWhereItHolds) {
 
 TEST_F(DriverVersions, ARequirementThatHoldsNoConditionsIsNotPrinted) {
   Set("FAKE_DRIVER_VERSION", "12080");
-  Set("NVIDIA_REQUIRE_TOKEN", "cuda>=13.0,hunter2");
+  Set("NVIDIA_REQUIRE_THING", "cuda>=13.0,hunter2");
   EXPECT_THAT(Check("driver.version").gate.report.dump(), Not(HasSubstr("hunter2")));
 }
 

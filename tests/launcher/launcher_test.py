@@ -533,7 +533,8 @@ class LauncherTest(unittest.TestCase):
             (["--gpu-way", "magic"], "gpus or cdi"), (["--pull", "often"], "missing, always or never"), (["--grace", "x"], "whole number"),
             (["--env", "A=b"], "name of a variable"), (["--mount", "/nonexistent"], "not a folder"),
             (["--", "--output-dir", "x"], "--output-dir"), (["--", "--junit=x"], "--output-dir"),
-            (["--", "--html", "x"], "--output-dir"), (["--", "--html=x"], "--output-dir"), (["--", "list"], "only the gate"),
+            (["--", "--html", "x"], "--output-dir"), (["--", "--html=x"], "--output-dir"), (["--", "--summary", "x"], "--output-dir"),
+            (["--", "--rerun-failed"], "--case"), (["--", "waive", "x"], "only the gate"), (["--", "list"], "only the gate"),
             (["--", "--dry-run"], "only the gate"),
         ):
             with self.subTest(args=args):

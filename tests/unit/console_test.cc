@@ -297,6 +297,7 @@ TEST_F(ConsoleTest, NoColorIsRespected) {
   ASSERT_TRUE(terminal.valid());
   setenv("TERM", "xterm", 1);
   unsetenv("NO_COLOR");
+  unsetenv("FORCE_COLOR");
   EXPECT_TRUE(DetectConsole(terminal.get()).terminal);
   EXPECT_TRUE(DetectConsole(terminal.get()).color);
   setenv("NO_COLOR", "1", 1);
@@ -308,9 +309,56 @@ TEST_F(ConsoleTest, NoColorIsRespected) {
   EXPECT_FALSE(DetectConsole(terminal.get()).terminal);
 }
 
+TEST_F(ConsoleTest, ColorsCanBeForcedAndTheOptionDecides) {
+  setenv("TERM", "dumb", 1);
+  unsetenv("NO_COLOR");
+  const auto colored = [&](Color color) { return DetectConsole(file_.get(), color).color; };
+  EXPECT_TRUE(colored(Color::kAlways));
+  for (const char* force : {"1", "true", "3"}) {
+    setenv("FORCE_COLOR", force, 1);
+    EXPECT_TRUE(colored(Color::kAuto)) << force;
+    EXPECT_FALSE(colored(Color::kNever)) << force;
+  }
+  for (const char* force : {"", "0", "false"}) {
+    setenv("FORCE_COLOR", force, 1);
+    EXPECT_FALSE(colored(Color::kAuto)) << force;
+  }
+  setenv("FORCE_COLOR", "1", 1);
+  setenv("NO_COLOR", "1", 1);
+  EXPECT_FALSE(colored(Color::kAuto)) << "who wants none is heard first";
+  EXPECT_TRUE(colored(Color::kAlways));
+  unsetenv("FORCE_COLOR");
+  unsetenv("NO_COLOR");
+}
+
+TEST_F(ConsoleTest, QuietIsTheLastScreenAlone) {
+  ConsoleOptions options;
+  options.verbosity = Verbosity::kQuiet;
+  Play(ImageAtFault(), options);
+  const Summary summary = ImageAtFault().Summarize();
+  EXPECT_EQ(Output(), LastScreen(summary, Judge(summary), {}));
+}
+
+TEST_F(ConsoleTest, VerboseHasALineForEveryCase) {
+  RunBuilder b;
+  for (int i = 0; i < 5; ++i) b.Pass("conv.a" + std::to_string(i));
+  b.Plan("conv.warns");
+  Finding warning = Wrong("odd", Blame::kImage, "looks odd");
+  warning.severity = Severity::kWarning;
+  b.End("conv.warns", Passed{}, {warning});
+  ConsoleOptions options;
+  options.compact_above = 2;
+  options.verbosity = Verbosity::kVerbose;
+  Play(b, options);
+  for (int i = 0; i < 5; ++i)
+    EXPECT_NE(Output().find("[ PASSED ] conv.a" + std::to_string(i)), std::string::npos) << i;
+  EXPECT_NE(Output().find("warning: odd: looks odd\n"), std::string::npos) << Output();
+}
+
 TEST_F(ConsoleTest, AFileIsNoTerminal) {
   setenv("TERM", "xterm", 1);
   unsetenv("NO_COLOR");
+  unsetenv("FORCE_COLOR");
   EXPECT_FALSE(DetectConsole(file_.get()).terminal);
   EXPECT_FALSE(DetectConsole(file_.get()).color);
 }

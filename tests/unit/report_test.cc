@@ -1,4 +1,5 @@
 // report.json, the fan-out, and reports made again from the record.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,13 +8,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/fd.h"
 #include "base/file.h"
+#include "model/partial.h"
 #include "report/formats.h"
 #include "report/journal.h"
 #include "report/json.h"
 #include "report/junit.h"
 #include "report/own_reports.h"
 #include "report/rebuild.h"
+#include "report/stream_report.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -78,6 +82,35 @@ TEST_F(ReportTest, JsonHoldsWhatTheVerdictIsAbout) {
   EXPECT_EQ(report["retry_text"], "no: the image is at fault and would fail elsewhere too");
   EXPECT_EQ(report["plugins"][0]["sha256"], "abc");
   EXPECT_EQ(second["reproduce"], "cudnn-ci --matrix matrices/cu12.json --case conv.b");
+}
+
+TEST_F(ReportTest, JsonHasCodesBesideItsSentences) {
+  RunBuilder b;
+  b.run.partial = "filtered, shard 2/4, without --disturb (a.static, b.filtered), rerun of what did not pass";
+  b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, "3 differ"));
+  b.Plan("conv.blocked");
+  b.End("conv.blocked", Blocked{"conv.a"});
+  b.Plan("conv.skipped").allow_skip = {SkipKind::kMemory};
+  b.End("conv.skipped", Skipped{SkipKind::kMemory, "much", "little"});
+  b.Plan("conv.refused");
+  b.End("conv.refused", Skipped{SkipKind::kAbsent, "one", "none"});
+  b.Plan("conv.waits");
+  b.Add(RunCancelled{CancelReason::kTimeLimit, 0});
+  b.Pass("conv.b");
+  const nlohmann::json report = Written(b.Summarize());
+  EXPECT_EQ(report["partial_codes"], nlohmann::json({"filtered", "shard", "without-disturb", "rerun"}));
+  EXPECT_EQ(report["run"]["cancelled_code"], "time-limit");
+  std::vector<std::string> codes;
+  for (const auto& one : report["cases"]) codes.push_back(one.value("reason_code", ""));
+  EXPECT_EQ(codes, std::vector<std::string>(
+                       {"wrong-value", "blocked", "memory", "skip-not-allowed", "not-run", ""}));
+}
+
+TEST_F(ReportTest, PartialRunsHaveACodeWhateverTheirWords) {
+  EXPECT_EQ(PartialCodes(""), std::vector<std::string>());
+  EXPECT_EQ(PartialCodes("of another version"), std::vector<std::string>{"other"});
+  EXPECT_EQ(PartialCodes("static stage, isolation none"),
+            std::vector<std::string>({"static-stage", "isolation-none"}));
 }
 
 TEST_F(ReportTest, AMeasurementThatIsNoNumberIsNoZero) {
@@ -184,6 +217,47 @@ TEST_F(FanoutTest, AGreenReportThatCannotBeMadeRedIsWithdrawn) {
   fanout_.Finish();
   EXPECT_EQ(green, Calls({"green", "Finding", "red", "withdrawn"}));
   EXPECT_EQ(fanout_.failures().size(), 2u);
+}
+
+// What is in a file, published by somebody else.
+TEST_F(ReportTest, AReportForADescriptorIsHandedOutOnce) {
+  const std::string file = folder_ + "/for-stdout", out = folder_ + "/out";
+  const Fd fd(open(out.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_TRUE(fd.valid());
+  RunBuilder b;
+  b.Pass("conv.a");
+  StreamReporter reporter(std::make_unique<JsonReporter>(file), file, fd.get());
+  ASSERT_TRUE(reporter.Finish(b.Summarize()).ok());
+  EXPECT_EQ(ReadSmallFile(out, 1 << 20), ReadSmallFile(file, 1 << 20));
+  EXPECT_NE(ReadSmallFile(out, 1 << 20), "");
+  EXPECT_FALSE(reporter.Finish(b.Summarize()).ok()) << "what was handed out cannot be taken back";
+  EXPECT_EQ(ReadSmallFile(out, 1 << 20), ReadSmallFile(file, 1 << 20));
+}
+
+TEST_F(ReportTest, ADescriptorThatTakesNothingIsAFailure) {
+  const std::string file = folder_ + "/for-stdout";
+  const Fd full(open("/dev/full", O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(full.valid());
+  RunBuilder b;
+  b.Pass("conv.a");
+  StreamReporter reporter(std::make_unique<JsonReporter>(file), file, full.get());
+  EXPECT_FALSE(reporter.Finish(b.Summarize()).ok());
+}
+
+TEST_F(ReportTest, InOnePartMeansHoweverManyCases) {
+  RunBuilder b;
+  for (int i = 0; i < 5001; ++i) b.Pass("conv.a" + std::to_string(i));
+  const Summary summary = b.Summarize();
+  for (const bool in_one_part : {false, true}) {
+    const std::string file = folder_ + (in_one_part ? "/one.xml" : "/first.xml");
+    ReportSettings settings;
+    settings.in_one_part = in_one_part;
+    for (auto& reporter : MakeReporters({{"junit", file}}, settings))
+      ASSERT_TRUE(reporter->Finish(summary).ok());
+    EXPECT_EQ(ReadSmallFile(file, 64 << 20).find("a5000") != std::string::npos, in_one_part);
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/first-2.xml"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/one-2.xml"));
 }
 
 TEST_F(ReportTest, AWithdrawnReportIsGone) {

@@ -1,0 +1,244 @@
+// What must not be printed. See secrets.h.
+#include "base/secrets.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "base/text.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kShortest = 8;      // bytes of a secret
+constexpr size_t kShortestRest = 4;  // of one that was cut
+constexpr std::string_view kCutMark = " bytes left out ...";
+
+// How the tokens of well-known services begin, and how many letters, digits, "-" and "_" follow at least.
+struct TokenShape {
+  std::string_view head;
+  size_t following;
+};
+constexpr TokenShape kShapes[] = {
+    {"ghp_", 36},   {"gho_", 36},   {"ghu_", 36}, {"ghs_", 36},  {"ghr_", 36},      {"github_pat_", 22},
+    {"glpat-", 20}, {"AKIA", 16},   {"ASIA", 16}, {"AIza", 35},  {"xoxb-", 20},     {"xoxp-", 20},
+    {"hf_", 30},    {"nvapi-", 40}, {"npm_", 36}, {"pypi-", 40}, {"dckr_pat_", 20}, {"sk-", 32},
+};
+
+bool IsTokenCharacter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+}
+
+// What a shell takes for a variable behind "$".
+bool IsShellName(std::string_view name) {
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+}
+
+size_t EndOfToken(std::string_view text, size_t at) {
+  while (at < text.size() && IsTokenCharacter(text[at])) ++at;
+  return at;
+}
+
+using Range = std::pair<size_t, size_t>;
+
+// One pass, since attachments are large.
+void FindShapes(std::string_view text, std::vector<Range>* out) {
+  bool inside = false;  // of a word: a token begins one
+  for (size_t at = 0; at < text.size(); ++at) {
+    const bool begins = !std::exchange(inside, IsTokenCharacter(text[at])) && inside;
+    if (!begins) continue;
+    for (const TokenShape& shape : kShapes) {
+      if (text.substr(at, shape.head.size()) != shape.head) continue;
+      const size_t end = EndOfToken(text, at + shape.head.size());
+      if (end - at - shape.head.size() >= shape.following) out->emplace_back(at, end);
+    }
+  }
+}
+
+// Three parts of base64url, of which the first two begin as an object in JSON does.
+void FindWebTokens(std::string_view text, std::vector<Range>* out) {
+  for (size_t at = text.find("eyJ"); at != std::string_view::npos; at = text.find("eyJ", at + 1)) {
+    if (at > 0 && IsTokenCharacter(text[at - 1])) continue;  // else a long word would be read again and again
+    const size_t first = EndOfToken(text, at);
+    if (text.substr(first, 4) != ".eyJ") continue;
+    const size_t second = EndOfToken(text, first + 1);
+    if (second < text.size() && text[second] == '.') out->emplace_back(at, EndOfToken(text, second + 1));
+  }
+}
+
+// Bounded, so that a text made of beginnings is gone through once.
+void FindPrivateKeys(std::string_view text, std::vector<Range>* out) {
+  constexpr std::string_view kBegin = "-----BEGIN ", kEnd = "PRIVATE KEY-----";
+  constexpr size_t kLongestHead = 100, kLongestKey = 64 << 10;
+  for (size_t at = text.find(kBegin); at != std::string_view::npos; at = text.find(kBegin, at)) {
+    const size_t begin = at, head = text.substr(at, kLongestHead).find(kEnd);
+    at += kBegin.size();
+    if (head == std::string_view::npos) continue;
+    const size_t inside = begin + head + kEnd.size();
+    const size_t end = text.substr(inside, kLongestKey).find(kEnd);
+    // One that was cut has no end: what follows is all of it.
+    at = end == std::string_view::npos ? std::min(text.size(), inside + kLongestKey)
+                                       : inside + end + kEnd.size();
+    out->emplace_back(begin, at);
+  }
+}
+
+// The password in "https://user:password@host".
+void FindPasswordsOfUrls(std::string_view text, std::vector<Range>* out) {
+  for (size_t at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 1)) {
+    const size_t end = text.find_first_of("@/ \t\n\"'", at + 3);
+    if (end == std::string_view::npos || text[end] != '@') continue;
+    const size_t colon = text.find(':', at + 3);
+    if (colon != std::string_view::npos && colon + 1 < end) out->emplace_back(colon + 1, end);
+  }
+}
+
+// Where a text was cut: a rest of a value may begin at `after` and end at `before`.
+struct Cut {
+  size_t before, after;
+};
+
+// In HeadAndTail's words, with or without brackets around them, and CleanLine's "..." at the end. At most 64:
+// what is cut for a report has one, and a text that is made of such marks must not hold up the run.
+std::vector<Cut> Cuts(std::string_view text) {
+  constexpr size_t kMost = 64, kLongestMark = 30;  // up to the number's last digit
+  std::vector<Cut> cuts;
+  if (text.size() > 3 && text.substr(text.size() - 3) == "...")
+    cuts.push_back({text.size() - 3, text.size()});
+  for (size_t mark = text.find(kCutMark); mark != std::string_view::npos && cuts.size() < kMost;
+       mark = text.find(kCutMark, mark + 1)) {
+    const size_t from = mark > kLongestMark ? mark - kLongestMark : 0;
+    const size_t dots = text.substr(from, mark - from).rfind("... ");
+    if (dots == std::string_view::npos) continue;
+    size_t before = from + dots, after = mark + kCutMark.size();
+    for (const char c : {'[', '\n'})
+      if (before > 0 && text[before - 1] == c) --before;
+    for (const char c : {']', '\n'})
+      if (after < text.size() && text[after] == c) ++after;
+    cuts.push_back({before, after});
+  }
+  return cuts;
+}
+
+}  // namespace
+
+bool IsSecretName(std::string_view name) {
+  std::string capitals(name);
+  for (char& c : capitals) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const char* word : {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "KEY"})
+    if (capitals.find(word) != std::string::npos) return true;
+  return false;
+}
+
+Secrets::Secrets(const char* const* environment) {
+  for (const char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos || !IsSecretName(text.substr(0, equals))) continue;
+    const std::string name(text.substr(0, equals));
+    const std::string_view value = text.substr(equals + 1);
+    Add(name, value);
+    // As a report shows it, and line by line.
+    const std::string clean = CleanText(value);
+    Add(name, clean);
+    for (const std::string& line : Split(clean, '\n')) Add(name, Trim(line));
+  }
+  std::stable_sort(secrets_.begin(), secrets_.end(),
+                   [](const Secret& a, const Secret& b) { return a.value.size() > b.value.size(); });
+}
+
+void Secrets::Add(const std::string& name, std::string_view value) {
+  const bool known = std::any_of(secrets_.begin(), secrets_.end(),
+                                 [&](const Secret& s) { return s.name == name && s.value == value; });
+  if (value.size() >= kShortest && !known) secrets_.push_back({name, std::string(value)});
+}
+
+const Secrets& Secrets::OfThisProcess() {
+  static const Secrets kOwn(environ);
+  return kOwn;
+}
+
+void Secrets::FindRests(std::string_view text, std::vector<Place>* places) const {
+  if (secrets_.empty()) return;
+  for (const Cut& cut : Cuts(text))
+    for (const Secret& secret : secrets_) {
+      const std::string_view value = secret.value;
+      for (size_t n = value.size() - 1; n >= kShortestRest; --n) {
+        if (cut.before >= n && text.substr(cut.before - n, n) == value.substr(0, n))
+          places->push_back({cut.before - n, cut.before, nullptr, false});
+        if (text.substr(cut.after, n) == value.substr(value.size() - n))
+          places->push_back({cut.after, cut.after + n, nullptr, false});
+      }
+    }
+}
+
+std::vector<Secrets::Place> Secrets::Find(std::string_view text) const {
+  std::vector<Place> places;
+  if (text.size() < kShortest) return places;
+  for (const Secret& secret : secrets_)
+    for (size_t at = text.find(secret.value); at != std::string_view::npos;
+         at = text.find(secret.value, at + secret.value.size()))
+      places.push_back({at, at + secret.value.size(), &secret, true});
+  std::vector<Range> shapes;
+  FindShapes(text, &shapes);
+  FindWebTokens(text, &shapes);
+  FindPrivateKeys(text, &shapes);
+  FindPasswordsOfUrls(text, &shapes);
+  for (const auto& [begin, end] : shapes) places.push_back({begin, end, nullptr, true});
+  FindRests(text, &places);
+  // Of those that overlap what begins first, of these the longest; what a variable holds before a shape.
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  });
+  std::vector<Place> apart;
+  for (const Place& place : places) {
+    if (apart.empty() || place.begin >= apart.back().end) {
+      apart.push_back(place);
+    } else if (place.end > apart.back().end) {
+      apart.back() = {apart.back().begin, place.end, nullptr, false};  // two that overlap are one
+    }
+  }
+  return apart;
+}
+
+std::string Secrets::Mask(std::string_view text) const {
+  std::string out;
+  size_t done = 0;
+  for (const Place& place : Find(text)) {
+    out += text.substr(done, place.begin - done);
+    out += place.secret != nullptr ? "[masked " + CleanLine(place.secret->name, 100) + "]"
+           : place.whole           ? "[masked token]"
+                                   : "[masked]";
+    done = place.end;
+  }
+  out += text.substr(done);
+  return out;
+}
+
+std::string Secrets::MaskKeepingLength(std::string_view text) const {
+  std::string out(text);
+  for (const Place& place : Find(text))
+    std::fill(out.begin() + static_cast<std::ptrdiff_t>(place.begin),
+              out.begin() + static_cast<std::ptrdiff_t>(place.end), '*');
+  return out;
+}
+
+std::string Secrets::ShellWord(std::string_view word) const {
+  std::string out;
+  size_t done = 0;
+  for (const Place& place : Find(word)) {
+    if (place.begin > done) out += ShellQuote(word.substr(done, place.begin - done));
+    const bool named = place.secret != nullptr && IsShellName(place.secret->name);
+    out +=
+        named ? "\"$" + place.secret->name + "\"" : ShellQuote(place.whole ? "[masked token]" : "[masked]");
+    done = place.end;
+  }
+  if (done < word.size() || word.empty()) out += ShellQuote(word.substr(done));
+  return out;
+}
+
+}  // namespace cudnn_ci

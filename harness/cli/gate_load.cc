@@ -1,0 +1,82 @@
+// What a run judges by: the matrix, the table of version facts, the image's configuration. See gate.h.
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/random.h"
+#include "cli/gate.h"
+#include "cli/process_setup.h"
+
+namespace cudnn_ci {
+
+bool Gate::LoadMatrixFile(const std::string& path) {
+  auto loaded = LoadMatrix(path, options_.matrices_dir());
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
+    RemoveReports(paths_);
+    exit_code_ = PrintProblems(*problems);
+    return false;
+  }
+  matrix_ = std::move(std::get<Matrix>(loaded));
+  return true;
+}
+
+bool Gate::LoadCompatibilityTable() {
+  const std::string path = options_.compatibility_path();
+  if (options_.compatibility.empty() && access(path.c_str(), F_OK) != 0) {
+    own_warnings_.push_back(path +
+                            " is missing: versions are judged without a table; repair the installation");
+    return true;
+  }
+  auto loaded = LoadCompatibility(path);
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
+    RemoveReports(paths_);
+    exit_code_ = PrintProblems(*problems);
+    return false;
+  }
+  compatibility_ = std::move(std::get<Compatibility>(loaded));
+  return true;
+}
+
+bool Gate::Load() {
+  if (session_.scratch_dir().empty()) return Invalid(kNoScratchFolder);
+  if (const std::string missing = MissingMount(); !missing.empty()) return Invalid(missing);
+  const Result<uint64_t> number = RandomBits();
+  if (!number.ok()) return Invalid(number.error());
+  number_ = *number;
+  if (access(options_.worker_path().c_str(), X_OK) != 0)
+    return Invalid("the installation is incomplete: " + options_.worker_path() +
+                   " is missing or not executable");
+  if (!options_.image_config.empty()) {
+    Result<Variables> variables = ReadImageVariables(options_.image_config);
+    if (!variables.ok()) return Invalid("--image-config: " + variables.error());
+    image_variables_ = std::move(*variables);
+  }
+  if (!LoadCompatibilityTable()) return false;
+  if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
+  if (const std::string low = LowLimit(); !low.empty()) return Invalid(low);
+  // What is there decides, or at least helps to say what to type.
+  session_.DiscoverForChoice();
+  discovered_ = true;
+  if (session_.interrupted() != 0) return Interrupted();
+  const Result<std::string> choice = session_.AutoMatrix();
+  if (options_.auto_matrix) {
+    if (!choice.ok()) return Invalid(choice.error());
+    if (!LoadMatrixFile(*choice)) return false;
+    if (std::string judged = session_.JudgeChosen(&matrix_); !judged.empty())
+      own_warnings_.push_back(std::move(judged));
+    return true;
+  }
+  const std::string init = "cudnn-ci init writes a first one";
+  std::string advice =
+      "Name the contract with --matrix FILE, or one that comes with cudnn-ci by its name; " + init;
+  if (choice.ok() && session_.Choice().environments.empty())
+    advice = "Type: cudnn-ci --matrix " + *choice + ", or cudnn-ci --auto";
+  else if (choice.ok())  // a matrix that comes with cudnn-ci means what the loader finds
+    advice = "Type: cudnn-ci --auto, which judges " + session_.Choice().Judged() + "; " + init;
+  return Invalid("no matrix given. Found: " + session_.FoundInWords() + ". " + advice);
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,69 @@
+#include "cli/option_checks.h"
+
+#include <stdlib.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "base/text.h"
+#include "model/image_identity.h"
+
+namespace cudnn_ci {
+
+CLI::Validator CheckSeconds() {
+  return CLI::Validator(
+      [](std::string& text) {
+        char* end = nullptr;
+        const double s = strtod(text.c_str(), &end);
+        const bool ok = end != text.c_str() && *end == '\0' && s > 0 && s <= 604800;
+        return ok ? std::string() : text + " is no number of seconds over 0 and up to 604800";
+      },
+      "", "seconds");
+}
+
+CLI::Validator CheckDevice() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const auto only = [&](size_t from, const char* characters) {
+          return text.size() > from && text.find_first_not_of(characters, from) == std::string::npos;
+        };
+        const bool index = only(0, "0123456789") || (text.compare(0, 3, "gpu") == 0 && only(3, "0123456789"));
+        const bool uuid = (text.compare(0, 4, "GPU-") == 0 || text.compare(0, 4, "MIG-") == 0) &&
+                          only(4, "0123456789abcdefABCDEFGPU/-");
+        return text == "all" || index || uuid
+                   ? std::string()
+                   : text + " is none of all, an index in PCI order, a UUID (GPU-..., MIG-...)";
+      },
+      "", "device");
+}
+
+CLI::Validator CheckPath() {
+  return CLI::Validator(
+      [](std::string& text) {
+        if (text.empty()) return std::string("a file or folder is expected, its name is empty");
+        return text == "-" ? std::string("standard input and output are not supported; name a file")
+                           : std::string();
+      },
+      "", "path");
+}
+
+CLI::Validator CheckReport() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return text.empty() ? std::string("a file is expected, its name is empty") : std::string();
+      },
+      "", "report");
+}
+
+CLI::Validator CheckImage() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return IsImageByDigest(text)
+                   ? std::string()
+                   : CleanLine(text, 300) +
+                         " is no NAME@sha256:... with 64 digits, as in what an inspector calls RepoDigests";
+      },
+      "", "image");
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,25 @@
+// What single options accept: validators for CLI11, each with a sentence that says what is wrong.
+#ifndef CUDNN_CI_CLI_OPTION_CHECKS_H_
+#define CUDNN_CI_CLI_OPTION_CHECKS_H_
+
+namespace CLI {
+class Validator;
+}
+
+namespace cudnn_ci {
+
+// A number over 0, finite and at most a week.
+CLI::Validator CheckSeconds();
+// "all", an index, "gpuN", or what NVML calls a UUID: "GPU-..." and "MIG-...".
+CLI::Validator CheckDevice();
+// The name of a file or folder. A pipeline's variable that is not set would turn "--junit $FILE" into
+// something else than was meant.
+CLI::Validator CheckPath();
+// The same of a report, which may go to standard output: "-".
+CLI::Validator CheckReport();
+// NAME@sha256:...: a name that means another image tomorrow is no identity.
+CLI::Validator CheckImage();
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_CLI_OPTION_CHECKS_H_

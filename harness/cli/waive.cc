@@ -1,0 +1,120 @@
+#include "cli/waive.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "cli/complain.h"
+#include "model/matrix.h"
+#include "report/run_view.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxNamed = 8;
+
+std::string Quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// What the new matrix extends: the one that comes with cudnn-ci by its name, another by its way from where
+// the new file will lie.
+std::string Parent(const RunView& run, const Options& options) {
+  const fs::path path(run.matrix_path);
+  std::error_code failed;
+  const fs::path shipped = fs::weakly_canonical(options.matrices_dir(), failed);
+  if (!failed && fs::weakly_canonical(fs::absolute(path, failed), failed).parent_path() == shipped && !failed)
+    return "builtin:" + path.stem().string();
+  if (options.waiver_file == "-") return path.filename().string();
+  const fs::path folder = fs::absolute(fs::path(options.waiver_file), failed).parent_path();
+  const fs::path way = fs::proximate(fs::absolute(path, failed), folder, failed);
+  return failed ? path.filename().string() : way.string();
+}
+
+// Whether --case names it, or nothing does.
+bool IsAskedFor(const Options& options, const std::string& id) {
+  const std::vector<std::string>& ids = options.case_ids;
+  return ids.empty() || std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+// One of the file's "waivers", for each error of the case.
+void AddWaivers(const std::string& id, const CaseView& one, const Options& options,
+                std::vector<std::string>* waivers) {
+  const std::string expires = UtcDate(options.waiver_days);
+  for (const std::string& slug : one.errors) {
+    const std::string reason = options.waiver_reason.empty() ? one.reason : options.waiver_reason;
+    waivers->push_back("    { \"case\": " + Quoted(id) + ", \"slug\": " + Quoted(slug) +
+                       ",\n      \"reason\": " + Quoted(CleanLine(reason, kMaxTextCharacters)) +
+                       ",\n      \"owner\": " + Quoted(options.waiver_owner) +
+                       ", \"expires\": " + Quoted(expires) + " }");
+  }
+}
+
+// What stays red whatever is waived.
+void TellWhatStays(const RunView& run, const Options& options) {
+  std::vector<std::string> stay;
+  for (const auto& [id, one] : run.cases) {
+    const bool red = one.standing == Standing::kFailed || one.standing == Standing::kBlocked ||
+                     one.standing == Standing::kNotRun || one.skip_not_allowed;
+    if (red && one.required && one.errors.empty() && IsAskedFor(options, id))
+      stay.push_back(id + " (" + Name(one.standing) + ")");
+  }
+  for (const auto& [name, detail] : run.run_errors) stay.push_back(name + " (about the run)");
+  for (size_t i = 0; i < stay.size() && i < kMaxNamed; ++i) Complain("no waiver can excuse " + stay[i]);
+  if (stay.size() > kMaxNamed) Complain("nor " + std::to_string(stay.size() - kMaxNamed) + " more");
+}
+
+std::string MatrixText(const RunView& run, const std::string& parent,
+                       const std::vector<std::string>& waivers) {
+  std::string text = "// Failures of " + CleanLine(run.source, 300) + " (" + run.timestamp +
+                     "), accepted until they expire.\n"
+                     "{\n  \"schema\": \"cudnn-ci/matrix/1\",\n  \"name\": " +
+                     Quoted(run.matrix) + ",\n  \"extends\": " + Quoted(parent) + ",\n  \"waivers\": [\n";
+  return text + Join(waivers, ",\n") + "\n  ]\n}\n";
+}
+
+}  // namespace
+
+Result<std::string> WriteWaivers(const Options& options) {
+  const std::string& file = options.waiver_file;
+  struct stat there {};
+  if (file.empty()) return Error{"FILE is empty; name a file, or - for standard output"};
+  if (file != "-" && lstat(file.c_str(), &there) == 0)
+    return Error{file + " is there already; name another file, or take it away first"};
+  if (CleanLine(options.waiver_owner, kMaxNameCharacters) != options.waiver_owner)
+    return Error{"--owner must be one line of at most " + std::to_string(kMaxNameCharacters) + " characters"};
+  Result<RunView> run = ReadRun(options.waived_report);
+  if (!run.ok()) return Error{run.error()};
+  for (const std::string& id : options.case_ids)
+    if (run->cases.count(id) == 0) return Error{"--case " + id + ": the run has no such case"};
+  std::vector<std::string> waivers;
+  for (const auto& [id, one] : run->cases)
+    if (one.standing == Standing::kFailed && IsAskedFor(options, id)) AddWaivers(id, one, options, &waivers);
+  TellWhatStays(*run, options);
+  if (waivers.empty())
+    return Error{options.waived_report + ": no case failed that a waiver could excuse; nothing to waive"};
+  if (waivers.size() > kMaxWaivers)
+    return Error{std::to_string(waivers.size()) + " waivers would be needed and a matrix takes " +
+                 std::to_string(kMaxWaivers) + "; repair the cause, or write a pattern by hand"};
+  const std::string parent = Parent(*run, options);
+  const std::string text = MatrixText(*run, parent, waivers);
+  if (file == "-") return text;
+  if (const Status written = WriteFileAtomically(file, text); !written.ok()) return Error{written.error()};
+  return "wrote " + file + ": " + std::to_string(waivers.size()) +
+         (waivers.size() == 1 ? " waiver" : " waivers") + " until " + UtcDate(options.waiver_days) +
+         "; read it, then: cudnn-ci --matrix " + ShellQuote(file) + "\n";
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,16 @@
+// Events without secrets: what reporters, journal and fold are handed.
+#ifndef CUDNN_CI_REPORT_MASK_H_
+#define CUDNN_CI_REPORT_MASK_H_
+
+#include "base/secrets.h"
+#include "model/event.h"
+
+namespace cudnn_ci {
+
+// Masks every text of the event that a check, a plugin or the machine has said. Names that other parts look
+// up stay: ids of cases, slugs, and what the matrix says of the plan and its waivers.
+void MaskSecrets(const Secrets& secrets, EventBody* body);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_REPORT_MASK_H_

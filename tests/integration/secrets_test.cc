@@ -1,0 +1,102 @@
+// Secrets planted in the environment, in arguments, in what checks say and in names of files are in nothing
+// that a run leaves or prints.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "gate_run.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+namespace fs = std::filesystem;
+
+class Planted : public testing::Test {
+ protected:
+  Planted() {
+    run_.Set("PLANTED_TOKEN", "planted-in-the-environment");
+    run_.Set("Deploy_Password", "planted-in-an-argument");
+    run_.Set("SESSION_KEY", "planted-in-a-name");
+    run_.Matrix(Entry("fixture.tells") + ", " + Entry("fixture.pass"));
+    run_.Write("image.json", R"([{"Config": {"Env": []}}])");
+    run_.AddPlugins(CUDNN_CI_FIXTURES "/broken/facts_told");
+    run_.Set("FIXTURE_FACTS", "env.PLANTED_TOKEN=planted-in-the-environment");
+  }
+  // Every file below the folder, as (name, content).
+  std::vector<std::pair<std::string, std::string>> Files(const std::string& folder) const {
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const auto& entry : fs::recursive_directory_iterator(run_.Path(folder))) {
+      std::ifstream file(entry.path(), std::ios::binary);
+      files.emplace_back(entry.path().filename().string(),
+                         std::string(std::istreambuf_iterator<char>(file), {}));
+    }
+    return files;
+  }
+  static void ExpectNone(const std::string& text, const std::string& where) {
+    EXPECT_EQ(text.find("planted-in"), std::string::npos)
+        << where << ": ..." << text.substr(std::min(text.size(), text.find("planted-in")), 80);
+  }
+  GateRun run_;
+};
+
+TEST_F(Planted, NoArtefactHoldsASecret) {
+  const std::string folder = "reports-planted-in-a-name";
+  const GateResult result =
+      run_.Command({"--matrix", "matrix.json", "--output-dir", folder, "--image-config", "image.json",
+                    "--verbose", "--subject-image", "team/image@sha256:" + std::string(64, 'a'), "--filter",
+                    "fixture.*:planted-in-an-argument"});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  ExpectNone(result.out, "stdout");
+  ExpectNone(result.err, "stderr");
+  const auto files = Files(folder);
+  EXPECT_GE(files.size(), 6u) << "reports, a folder and an attachment";
+  size_t masked = 0;
+  for (const auto& [name, content] : files) {
+    ExpectNone(name, "the name of a file");
+    ExpectNone(content, name);
+    masked += content.find("[masked PLANTED_TOKEN]") != std::string::npos ? 1 : 0;
+    if (name.find(".txt") != std::string::npos) {
+      EXPECT_EQ(content, "before ************************** behind\n");
+    }
+  }
+  EXPECT_GE(masked, 4u) << "journal, junit.xml, report.json and report.html say that there was something";
+  const json report = json::parse(run_.Read(folder + "/report.json"));
+  EXPECT_THAT(report["root_cause"]["reproduce"].get<std::string>(),
+              HasSubstr("--filter 'fixture.*:'\"$Deploy_Password\""));
+  const std::string outside = report["root_cause"]["reproduce_in_container"];
+  EXPECT_THAT(outside, HasSubstr(" -e PLANTED_TOKEN=\"$PLANTED_TOKEN\""));
+  EXPECT_THAT(outside, HasSubstr("--filter 'fixture.*:'\"$Deploy_Password\""));
+  EXPECT_EQ(report["facts"]["system"]["env.PLANTED_TOKEN"], "[masked PLANTED_TOKEN]");
+}
+
+TEST_F(Planted, WhatIsMadeAgainHoldsNoneEither) {
+  EXPECT_EQ(run_.Run().exit_code, 1);
+  run_.Set("PLANTED_TOKEN", "another");  // what a job behind it knows nothing of
+  run_.Command({"report", "report/journal.jsonl", "--output-dir", "again"});
+  for (const auto& [name, content] : Files("again")) ExpectNone(content, name);
+}
+
+TEST_F(Planted, NeitherDoCommandsNorComplaints) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"facts", "--json"},
+        {"facts", "--all"},
+        {"--device", "planted-in-an-argument"},
+        {"--matrix", "planted-in-an-argument.json"},
+        {"--planted-in-an-argument"},
+        {"report", "planted-in-an-argument.jsonl"},
+        {"compare", "planted-in-an-argument", "planted-in-a-name"},
+        {"--matrix", "matrix.json", "--case", "planted-in-an-argument"}}) {
+    const GateResult result = run_.Command(words);
+    ExpectNone(result.out, words[0] + ", stdout");
+    ExpectNone(result.err, words[0] + ", stderr");
+    EXPECT_NE(result.out + result.err, "") << words[0];
+  }
+  EXPECT_THAT(run_.Command({"facts", "--all"}).out, HasSubstr("[masked PLANTED_TOKEN]"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,107 @@
+// What goes to standard output and what to standard error: reports by `-`, how much is printed, and what is
+// said of a word that nobody knows.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "gate_run.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class Streams : public testing::Test {
+ protected:
+  Streams() { run_.Matrix(Entry("fixture.pass") + ", " + Entry("fixture.fail")); }
+  GateResult Command(const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"--matrix", "matrix.json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_.Command(words);
+  }
+  GateRun run_;
+};
+
+TEST_F(Streams, JsonGoesToStandardOutputAndNothingElseDoes) {
+  const GateResult result = Command({"--json", "-"});
+  EXPECT_EQ(result.exit_code, 1);
+  const json report = json::parse(result.out);
+  EXPECT_EQ(report["verdict"], "failed");
+  EXPECT_EQ(report["cases"].size(), 2u);
+  EXPECT_THAT(result.err, HasSubstr("\nverdict: failed (exit 1)"));
+  EXPECT_THAT(result.err, HasSubstr("[ FAILED ] fixture.fail[i=0]"));
+  EXPECT_FALSE(run_.Exists("cudnn-ci-report")) << "as with a single file";
+}
+
+TEST_F(Streams, JunitGoesThereBesideTheFolder) {
+  const GateResult result = run_.Run({"--junit=-"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, StartsWith("<?xml version=\"1.0\" encoding=\"UTF-8\"?>"));
+  EXPECT_THAT(result.out, HasSubstr("</testsuites>"));
+  EXPECT_THAT(result.out, Not(HasSubstr("\x1b")));
+  EXPECT_FALSE(run_.Exists("report/junit.xml"));
+  EXPECT_FALSE(run_.Exists("-"));
+  EXPECT_EQ(result.report["verdict"], "failed");
+}
+
+TEST_F(Streams, AReportThatCannotBePrintedIsNoGreenRun) {
+  run_.Matrix(Entry("fixture.pass"));
+  run_.Before({"sh", "-c", "exec \"$@\" > /dev/full", "sh"});
+  const GateResult result = run_.Run({"--json", "-"});
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("a report could not be written: json: "));
+  EXPECT_THAT(result.junit, HasSubstr("report-not-written")) << "and no other report stays green";
+}
+
+TEST_F(Streams, ASummaryIsWrittenWhereItsOptionSays) {
+  EXPECT_EQ(run_.Run({"--summary", "summary.md"}).exit_code, 1);
+  const std::string summary = run_.Read("summary.md");
+  EXPECT_THAT(summary, StartsWith("<!--cudnn-ci summary-->\n## FAILED: the image is at fault\n"));
+  EXPECT_THAT(summary, HasSubstr("fixture.fail[i=0]"));
+  EXPECT_FALSE(run_.Exists("report/summary.md"));
+  EXPECT_EQ(run_.Command({"report", "report/journal.jsonl", "--summary", "again.md"}).exit_code, 1);
+  EXPECT_THAT(run_.Read("again.md"), StartsWith("<!--cudnn-ci summary-->\n## FAILED: "));
+  EXPECT_TRUE(run_.Exists("report/report.json"));
+  run_.Write("theirs.md", "# somebody's\n");
+  EXPECT_EQ(run_.Run({"--summary", "theirs.md"}).exit_code, 2);
+  EXPECT_EQ(run_.Read("theirs.md"), "# somebody's\n");
+}
+
+TEST_F(Streams, QuietIsTheLastScreenAndVerboseIsAll) {
+  const GateResult quiet = run_.Run({"--quiet"});
+  EXPECT_THAT(quiet.out, StartsWith("\nFAILED: the image is at fault\n"));
+  EXPECT_THAT(run_.Run({"--verbose"}).out, HasSubstr("[ PASSED ] fixture.pass[i=0]"));
+  EXPECT_EQ(run_.Run({"--quiet", "--verbose"}).exit_code, 2);
+}
+
+TEST_F(Streams, ColorsAreAskedFor) {
+  const char* red = "\x1b[1;31m";
+  EXPECT_THAT(run_.Run().out, Not(HasSubstr(red)));
+  EXPECT_THAT(run_.Run({"--color", "always"}).out, HasSubstr(red));
+  EXPECT_THAT(run_.Command({"report", "report/journal.jsonl", "--color=always"}).out, HasSubstr(red));
+  run_.Set("FORCE_COLOR", "1");
+  const GateResult forced = run_.Run();
+  EXPECT_THAT(forced.out, HasSubstr(red));
+  EXPECT_THAT(forced.junit, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(run_.Run({"--color=never"}).out, Not(HasSubstr(red)));
+  EXPECT_EQ(run_.Run({"--color", "perhaps"}).exit_code, 2);
+}
+
+TEST(Suggestions, OfOptionsAndCommands) {
+  GateRun run;
+  const auto said = [&](const std::vector<std::string>& words) {
+    const GateResult result = run.Command(words);
+    EXPECT_EQ(result.exit_code, 2);
+    return result.err;
+  };
+  EXPECT_THAT(said({"--matrxi", "m.json"}), HasSubstr("; did you mean '--matrix'? (see "));
+  EXPECT_THAT(said({"--output-dri=report"}), HasSubstr("; did you mean '--output-dir'?"));
+  EXPECT_THAT(said({"report", "a.jsonl", "--requir", "t4"}), HasSubstr("; did you mean '--require'?"));
+  EXPECT_THAT(said({"self-tset"}), HasSubstr("; did you mean 'self-test'?"));
+  EXPECT_THAT(said({"--nonsense"}), Not(HasSubstr("did you mean")));
+}
+
+}  // namespace
+}  // namespace cudnn_ci

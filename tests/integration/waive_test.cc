@@ -1,0 +1,120 @@
+// `cudnn-ci waive`: the file that it writes opens the gate for what it names, and for nothing else.
+#include <gmock/gmock.h>
+#include <time.h>
+
+#include "gate_run.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string DayFromNow(int days) {
+  const time_t then = time(nullptr) + time_t{86400} * days;
+  tm parts{};
+  gmtime_r(&then, &parts);
+  char day[16];
+  return std::string(day, strftime(day, sizeof day, "%Y-%m-%d", &parts));
+}
+
+class Waive : public testing::Test {
+ protected:
+  Waive() {
+    run_.Matrix(Entry("fixture.pass") + ", " + Entry("fixture.fail") + ", " +
+                Entry("fixture.finding", R"("params": {"slug": "image"})"));
+  }
+  GateResult Write(const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"waive", "--owner", "me", "--days", "30"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_.Command(words);
+  }
+  // The same plan, judged by what was written.
+  int CodeWith(const std::string& file) {
+    return run_.Command({"--matrix", file, "--output-dir", "second"}).exit_code;
+  }
+  GateRun run_;
+};
+
+TEST_F(Waive, WhatItWritesOpensTheGate) {
+  EXPECT_EQ(run_.Run().exit_code, 1);
+  const GateResult result = Write({"report/journal.jsonl", "waived.json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  const std::string last = DayFromNow(30), before = DayFromNow(29);
+  EXPECT_TRUE(result.out == "wrote waived.json: 2 waivers until " + last +
+                                "; read it, then: cudnn-ci --matrix waived.json\n" ||
+              result.out.find(before) != std::string::npos)
+      << result.out;
+  EXPECT_EQ(CodeWith("waived.json"), 0);
+  const json report = json::parse(run_.Read("second/report.json"));
+  EXPECT_EQ(report["totals"]["waived"], 2);
+  EXPECT_THAT(run_.Read("waived.json"), HasSubstr("\"owner\": \"me\""));
+  EXPECT_THAT(run_.Read("waived.json"), HasSubstr("\"slug\": \"expectation-failed\""));
+  EXPECT_EQ(report["cases"][0].count("waived"), 0u) << "a pass needs none";
+}
+
+TEST_F(Waive, ReportAndJournalSayTheSame) {
+  run_.Run();
+  const GateResult journal = Write({"report/journal.jsonl"}), report = Write({"report/report.json"});
+  EXPECT_EQ(journal.exit_code, 0) << journal.err;
+  const auto waivers = [](const std::string& text) { return text.substr(text.find('{')); };
+  EXPECT_EQ(waivers(journal.out), waivers(report.out));
+  EXPECT_THAT(journal.out, HasSubstr("\"extends\": \"matrix.json\""));
+}
+
+TEST_F(Waive, OneCaseAloneLeavesTheOthersRed) {
+  run_.Run();
+  EXPECT_EQ(
+      Write({"report/report.json", "one.json", "--case", "fixture.fail[i=0]", "--reason", "a \"known\" one"})
+          .exit_code,
+      0);
+  EXPECT_EQ(CodeWith("one.json"), 1);
+  EXPECT_THAT(run_.Read("one.json"), HasSubstr(R"("reason": "a \"known\" one")"));
+  EXPECT_THAT(run_.Read("one.json"), Not(HasSubstr("fixture.finding")));
+  const GateResult none = Write({"report/report.json", "--case", "fixture.nowhere"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--case fixture.nowhere: the run has no such case"));
+}
+
+TEST_F(Waive, WhatNoWaiverExcusesIsTold) {
+  run_.Set("FIXTURE_STACK", "cudnn=fail");
+  run_.Matrix(Entry("fixture.convolution", R"("params": {"i": 1})"));
+  EXPECT_EQ(run_.Run().exit_code, 1);
+  const GateResult result = Write({"report/report.json"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("\"fixture.cudnn\""));
+  EXPECT_THAT(result.out, Not(HasSubstr("fixture.convolution")));
+  EXPECT_EQ(result.err, "cudnn-ci: no waiver can excuse fixture.convolution[i=1] (blocked)\n");
+}
+
+TEST_F(Waive, WhatIsWaivedAlreadyOrPassedNeedsNone) {
+  run_.Matrix(Entry("fixture.pass"));
+  EXPECT_EQ(run_.Run().exit_code, 0);
+  const GateResult nothing = Write({"report/report.json"});
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_EQ(nothing.out, "");
+  EXPECT_THAT(nothing.err, HasSubstr("nothing to waive"));
+}
+
+TEST_F(Waive, NeverReplacesAFileAndNeedsAnOwnerAndAnEnd) {
+  run_.Run();
+  run_.Write("there.json", "somebody's");
+  EXPECT_EQ(Write({"report/report.json", "there.json"}).exit_code, 2);
+  EXPECT_EQ(run_.Read("there.json"), "somebody's");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"waive", "report/report.json", "--days", "3"},
+        {"waive", "report/report.json", "--owner", "me"},
+        {"waive", "report/report.json", "--owner", "me", "--days", "0"},
+        {"waive", "report/report.json", "--owner", "me", "--days", "367"},
+        {"waive", "report/report.json", "--owner", "", "--days", "3"},
+        {"waive", "report/report.json", "--owner", "a\nb", "--days", "3"},
+        {"waive", "nowhere.json", "--owner", "me", "--days", "3"}}) {
+    const GateResult result = run_.Command(words);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.out, "");
+  }
+}
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,105 @@
+// What must not be printed: by the names of variables, by the shape of a token, and where a text was cut.
+#include "base/secrets.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/text.h"
+
+namespace cudnn_ci {
+namespace {
+
+const char* const kEnvironment[] = {"API_TOKEN=correct horse battery",
+                                    "db_password=it's $a \"value\"",
+                                    "SHORT_KEY=default",
+                                    "MULTI_SECRET=first long line\nsecond long line\nshort",
+                                    "HOME=/home/somebody-here",
+                                    "NOT_AN_ENTRY",
+                                    "EMPTY_TOKEN=",
+                                    nullptr};
+
+std::string Masked(std::string_view text) { return Secrets(kEnvironment).Mask(text); }
+
+TEST(SecretNames, AreTold) {
+  for (const char* name :
+       {"CI_JOB_TOKEN", "npm_config_token", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD", "Ssh_Key"})
+    EXPECT_TRUE(IsSecretName(name)) << name;
+  for (const char* name : {"HOME", "CUDA_VERSION", "LD_LIBRARY_PATH", ""})
+    EXPECT_FALSE(IsSecretName(name)) << name;
+}
+
+TEST(Secrets, ValuesOfSecretVariablesAreMaskedByName) {
+  EXPECT_EQ(Masked("say correct horse battery twice: correct horse battery"),
+            "say [masked API_TOKEN] twice: [masked API_TOKEN]");
+  EXPECT_EQ(Masked("x it's $a \"value\" y"), "x [masked db_password] y");
+  EXPECT_EQ(Masked("default /home/somebody-here"), "default /home/somebody-here");
+  EXPECT_EQ(Masked("a second long line alone, short"), "a [masked MULTI_SECRET] alone, short");
+  EXPECT_EQ(Masked("first long line\nsecond long line\nshort"), "[masked MULTI_SECRET]");
+  EXPECT_EQ(Masked(Masked("correct horse battery")), "[masked API_TOKEN]");
+  EXPECT_EQ(Masked(""), "");
+  EXPECT_EQ(Secrets(nullptr).Mask("correct horse battery"), "correct horse battery");
+}
+
+TEST(Secrets, TokensAreKnownByTheirShape) {
+  const std::string letters(40, 'a');
+  for (const std::string& token :
+       {"ghp_" + letters, "github_pat_" + letters, "glpat-" + letters, "AKIA" + std::string(16, 'A'),
+        "hf_" + letters, "nvapi-" + letters, "xoxb-" + letters, "npm_" + letters, "sk-" + letters,
+        "eyJ" + letters + ".eyJ" + letters + "." + letters,
+        "-----BEGIN RSA PRIVATE KEY-----\n" + letters + "\n-----END RSA PRIVATE KEY-----"})
+    EXPECT_EQ(Masked("Bearer " + token + ";"), "Bearer [masked token];") << token;
+  EXPECT_EQ(Masked("https://me:pass@example.com/x"), "https://me:[masked token]@example.com/x");
+  EXPECT_EQ(Masked("-----BEGIN PRIVATE KEY-----\nabc and cut"), "[masked token]");
+  for (const std::string plain : {"ghp_short", "a-word-with-sk-in-it-that-is-rather-long-but-no-token-at-all",
+                                  "conv.forward[math=default]", "http://example.com:80/a@b", "eyJ.eyJ",
+                                  "sm_90_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc"})
+    EXPECT_EQ(Masked(plain), plain);
+}
+
+TEST(Secrets, WhatIsLeftOfACutValueIsMaskedToo) {
+  EXPECT_EQ(Masked("output: correct hor..."), "output: [masked]...");
+  const std::string text = "head correct horse battery tail";
+  for (size_t head = 9; head < 26; ++head) {
+    const std::string cut = HeadAndTail(text + std::string(100, '.') + text, head, 14);
+    EXPECT_EQ(Masked(cut).find("correct h"), std::string::npos) << Masked(cut);
+    EXPECT_EQ(Masked(cut).find("attery"), std::string::npos) << Masked(cut);
+  }
+  EXPECT_EQ(Masked("a correct ho\n[... 20 bytes left out ...]\nattery b"),
+            "a [masked]\n[... 20 bytes left out ...]\n[masked] b");
+}
+
+TEST(Secrets, PlacesInAFileStay) {
+  const std::string text = "a correct horse battery b";
+  const std::string masked = Secrets(kEnvironment).MaskKeepingLength(text);
+  EXPECT_EQ(masked, "a ********************* b");
+}
+
+TEST(Secrets, AWordForAShellNamesTheVariable) {
+  const Secrets secrets(kEnvironment);
+  EXPECT_EQ(secrets.ShellWord("--name=correct horse battery"), "--name=\"$API_TOKEN\"");
+  EXPECT_EQ(secrets.ShellWord("a b correct horse battery c"), "'a b '\"$API_TOKEN\"' c'");
+  EXPECT_EQ(secrets.ShellWord("plain"), "plain");
+  const char* const overlapping[] = {"A_KEY=first-second", "B_KEY=second-third", nullptr};
+  EXPECT_EQ(Secrets(overlapping).ShellWord("x=first-second-third"), "x='[masked]'");
+  EXPECT_EQ(Secrets(overlapping).Mask("x=first-second-third"), "x=[masked]");
+  EXPECT_EQ(secrets.ShellWord(""), "''");
+  EXPECT_EQ(secrets.ShellWord("ghp_" + std::string(36, 'a')), "'[masked token]'");
+  const char* const odd[] = {"odd-key=correct horse battery", nullptr};
+  EXPECT_EQ(Secrets(odd).ShellWord("correct horse battery"), "'[masked token]'") << "no shell knows $odd-key";
+}
+
+// A check may hand over megabytes that are made for this. If each beginning read the rest, this test would
+// take hours.
+TEST(Secrets, HostileTextsAreGoneThroughAFewTimes) {
+  const Secrets secrets(kEnvironment);
+  for (const std::string part : {"eyJ", "eyJ.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "://",
+                                 " bytes left out ...\n", "... 1 bytes left out ...\n", "ghp_", "correct "}) {
+    std::string text;
+    while (text.size() < size_t{4} << 20) text += part;
+    EXPECT_LE(secrets.Mask(text).size(), text.size()) << part;
+  }
+}
+
+}  // namespace
+}  // namespace cudnn_ci
