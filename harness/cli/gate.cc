@@ -99,8 +99,7 @@ int64_t Gate::NowMs() const { return (MonotonicNs() - start_ns_) / 1'000'000; }
 bool Gate::OpenReports() {
   if (options_.dry_run) return true;
   fanout_ = std::make_unique<Fanout>();
-  LastScreenOptions screen;
-  screen.reports = ShownPaths(paths_);
+  LastScreenOptions screen = ScreenOf(paths_);
   screen.baseline = baseline_;
   for (auto& reporter : MakeReporters(paths_.reports, {options_.strict_junit, screen, false})) {
     if (const Status s = reporter->Open(); !s.ok()) return Invalid(s.error());
@@ -212,10 +211,13 @@ void Gate::Identify(RunStarted* run) const {
           seen[key.substr(kPrefix.size())] = own;
           if (value == own) told.insert(key.substr(kPrefix.size()));
         }
-  if (!options_.image_config.empty()) run->environment = AttributeVariables(seen, image_variables_);
+  if (!options_.image_config.empty()) run->environment = AttributeVariables(seen, image_.variables);
   for (const auto& [name, by] : run->environment)
     if (by != "image" && told.count(name) > 0) runners[name] = seen[name];
-  if (!options_.subject_image.empty()) run->image = options_.subject_image;
+  if (!options_.subject_image.empty()) {
+    run->image = options_.subject_image;
+    run->digest_from = DigestFrom(run->image, image_);
+  }
   run->container_command = ContainerCommand(options_, matrix_, runners);
 }
 

@@ -59,7 +59,7 @@ class Gate {
   std::vector<std::string> own_warnings_;  // of what was loaded
   std::shared_ptr<const RunView> baseline_;
   std::vector<std::string> rerun_;        // with --rerun-failed: the cases, as --case names them
-  Variables image_variables_;             // what the image sets itself; known if --image-config is given
+  ImageConfig image_;                     // what its inspector prints; known if --image-config is given
   std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then
   std::string low_limit_;                 // of the runner: nothing is started then
   Plan plan_;

@@ -50,9 +50,9 @@ bool Gate::Load() {
     return Invalid("the installation is incomplete: " + options_.worker_path() +
                    " is missing or not executable");
   if (!options_.image_config.empty()) {
-    Result<Variables> variables = ReadImageVariables(options_.image_config);
-    if (!variables.ok()) return Invalid("--image-config: " + variables.error());
-    image_variables_ = std::move(*variables);
+    Result<ImageConfig> config = ReadImageConfig(options_.image_config);
+    if (!config.ok()) return Invalid("--image-config: " + config.error());
+    image_ = std::move(*config);
   }
   if (!LoadCompatibilityTable()) return false;
   if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);

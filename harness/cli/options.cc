@@ -244,6 +244,7 @@ std::string UsageProblem(const CLI::App& app, const CLI::App& run, const std::st
     return "two reports are to go to standard output; name a file for one";
   if (o->rerun_failed && (!o->case_ids.empty() || !o->filter.empty()))
     return "--rerun-failed chooses the cases itself; give no --case and no --filter beside it";
+  if (std::string problem = StatementProblem(*o); !problem.empty()) return problem;
   if (o->one_part && o->journals.size() > 1) return "--partial is for the journal of one part";
   for (const std::string& dir : o->plugin_dirs)
     if (struct stat st{}; stat(dir.c_str(), &st) != 0 || !S_ISDIR(st.st_mode))

@@ -19,6 +19,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "cli/complain.h"
+#include "report/attestation.h"
 #include "report/own_reports.h"
 
 namespace cudnn_ci {
@@ -193,7 +194,7 @@ OutputPaths ChoosePaths(const Options& o) {
     path.clear();
   }
   const bool any_file = !p.All().empty() || !p.to_stdout.empty();
-  if (!o.output_dir.empty() || !any_file) p.folder = o.output_dir.empty() ? "cudnn-ci-report" : o.output_dir;
+  if (!o.output_dir.empty() || !any_file) p.folder = o.output_dir.empty() ? kReportFolder : o.output_dir;
   while (p.folder.size() > 1 && p.folder.back() == '/') p.folder.pop_back();
   if (p.folder.empty()) return p;
   p.journal = p.folder + "/journal.jsonl";
@@ -208,10 +209,13 @@ OutputPaths ChoosePaths(const Options& o) {
   return p;
 }
 
-std::vector<std::string> ShownPaths(const OutputPaths& paths) {
-  std::vector<std::string> shown;
-  for (const std::string& path : paths.All()) shown.push_back(Secrets::OfThisProcess().Mask(path));
-  return shown;
+LastScreenOptions ScreenOf(const OutputPaths& paths) {
+  const Secrets& secrets = Secrets::OfThisProcess();
+  LastScreenOptions screen;
+  for (const std::string& path : paths.All()) screen.reports.push_back(secrets.Mask(path));
+  if (const auto statement = paths.reports.find(kAttestationFormat); statement != paths.reports.end())
+    screen.attestation = secrets.Mask(statement->second);
+  return screen;
 }
 
 void TellLeftOut(const OutputPaths& paths) {

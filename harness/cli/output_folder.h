@@ -14,6 +14,9 @@
 
 namespace cudnn_ci {
 
+// The folder of all reports where nobody names one.
+inline constexpr char kReportFolder[] = "cudnn-ci-report";
+
 struct OutputPaths {
   std::string folder = {};   // empty: only single files were asked for
   std::string journal = {};  // empty: not written
@@ -27,8 +30,8 @@ struct OutputPaths {
 // cudnn-ci-report/.
 OutputPaths ChoosePaths(const Options& options);
 
-// The files, as reports name them: without secrets.
-std::vector<std::string> ShownPaths(const OutputPaths& paths);
+// What the last screen says of the reports: their places, without secrets.
+LastScreenOptions ScreenOf(const OutputPaths& paths);
 
 // One line on stderr for each report that is left out.
 void TellLeftOut(const OutputPaths& paths);

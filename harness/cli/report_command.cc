@@ -62,7 +62,7 @@ OutputPaths PathsFor(const Options& options) {
   Options out = options;
   const bool several = options.journals.size() > 1;
   // With a single report's option too: the others have their place all the same.
-  if (out.output_dir.empty()) out.output_dir = several ? "cudnn-ci-report" : FolderOf(options.journals[0]);
+  if (out.output_dir.empty()) out.output_dir = several ? kReportFolder : FolderOf(options.journals[0]);
   OutputPaths paths = ChoosePaths(out);
   if (!several) {
     paths.folder.clear();
@@ -121,10 +121,10 @@ int Rebuild(const std::vector<Event>& events, const Options& options, const Outp
   rebuild.paths = paths.reports;
   rebuild.journal = paths.journal;
   rebuild.settings.strict_junit = options.strict_junit;
-  rebuild.settings.screen.reports = ShownPaths(paths);
+  rebuild.settings.screen = ScreenOf(paths);
   rebuild.console_fd = STDOUT_FILENO;
   rebuild.console = DetectConsole(STDOUT_FILENO, options.color);
-  rebuild.console.screen.reports = ShownPaths(paths);
+  rebuild.console.screen = rebuild.settings.screen;
   if (const Status s = RebuildReports(events, rebuild); !s.ok()) {
     Complain(s.error());
     return 5;

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/option_checks.h"
+#include "report/attestation.h"
 
 namespace cudnn_ci {
 namespace {
@@ -84,6 +85,11 @@ void DeclareReport(CLI::App* report, Options* o) {
   report->add_option("--summary", o->report_paths["summary"], "a summary in Markdown to this file, too")
       ->type_name("FILE")
       ->check(CheckPath());
+  report
+      ->add_option("--attestation", o->report_paths[kAttestationFormat],
+                   "an in-toto statement with the verdict on the image's digest, to be signed")
+      ->type_name("FILE")
+      ->check(CheckPath());
   CLI::Option* const require = report
                                    ->add_option_function<std::string>(
                                        "--require", [o](const std::string& v) { o->require = GpuTypes(v); },
@@ -102,6 +108,24 @@ void DeclareReport(CLI::App* report, Options* o) {
                  "--output-dir (default: here)")
       ->excludes(require)
       ->excludes(partial);
+}
+
+std::string StatementProblem(const Options& o) {
+  const auto path = o.report_paths.find(kAttestationFormat);
+  if (path == o.report_paths.end() || path->second.empty() || o.command != Command::kRun) return "";
+  const std::pair<bool, const char*> partial[] = {{!o.filter.empty(), "--filter"},
+                                                  {!o.case_ids.empty(), "--case"},
+                                                  {o.static_stage, "--stage static"},
+                                                  {o.isolation == Isolation::kNone, "--isolation none"}};
+  for (const auto& [given, option] : partial)
+    if (given)
+      return std::string("--attestation states the verdict of a whole run; leave it out, or ") + option;
+  if (o.report_only) return "--attestation states a verdict; leave it out, or --report-only";
+  if (o.shard_count > 1)
+    return "--attestation states the verdict of all shards: give it to the cudnn-ci report that merges them";
+  if (o.subject_image.empty())
+    return "--attestation is about the image's digest: give --subject-image NAME@DIGEST";
+  return "";
 }
 
 void DeclareCompare(CLI::App* compare, Options* o) {

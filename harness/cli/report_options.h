@@ -2,6 +2,8 @@
 #ifndef CUDNN_CI_CLI_REPORT_OPTIONS_H_
 #define CUDNN_CI_CLI_REPORT_OPTIONS_H_
 
+#include <string>
+
 #include "cli/options.h"
 
 namespace CLI {
@@ -20,6 +22,10 @@ void DeclareReport(CLI::App* report, Options* o);
 void DeclareCompare(CLI::App* compare, Options* o);
 // The same of `cudnn-ci waive`.
 void DeclareWaive(CLI::App* waive, Options* o);
+
+// Why no statement (--attestation) can come of what is asked for, whatever the run finds, with what to do;
+// empty: one may, or none is asked for.
+std::string StatementProblem(const Options& o);
 
 }  // namespace cudnn_ci
 

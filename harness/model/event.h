@@ -77,7 +77,10 @@ struct RunStarted {
   std::string version;    // of cudnn-ci
   std::string hostname;
   std::string matrix_name, matrix_path, matrix_sha256;
-  std::string image;         // by digest ("team/train@sha256:..."); "unidentified" when nobody said
+  std::string image;  // by digest ("team/train@sha256:..."); "unidentified" when nobody said
+  // Who said so: "engine" (what its inspector prints holds this digest), "told" (the caller alone); empty:
+  // nobody.
+  std::string digest_from;
   std::string command_line;  // as typed, for the reproduction
   // The same run in a new container of the image, for a shell: `docker run ...`. Empty: the image is
   // unidentified.

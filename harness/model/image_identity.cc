@@ -83,6 +83,24 @@ Result<Variables> VariablesOf(const Json& root) {
   return variables;
 }
 
+// A digest without the name before it, or empty: it is none.
+std::string DigestAlone(const Json& json) {
+  const auto* text = std::get_if<std::string>(&json.value);
+  return text == nullptr ? std::string() : text->substr(text->find('@') + 1);
+}
+
+// Where an inspector tells of no digest, or not in this way, the digest is one that was told.
+std::vector<std::string> DigestsOf(const Json& root) {
+  const auto* images = std::get_if<Json::Array>(&root.value);
+  const auto* image = std::get_if<Json::Object>(images == nullptr ? &root.value : &images->at(0).value);
+  if (image == nullptr) return {};
+  std::vector<std::string> digests;
+  const Json* const listed = Find(*image, "RepoDigests");
+  const auto* list = listed == nullptr ? nullptr : std::get_if<Json::Array>(&listed->value);
+  for (size_t i = 0; list != nullptr && i < list->size(); ++i) digests.push_back(DigestAlone((*list)[i]));
+  return digests;
+}
+
 }  // namespace
 
 bool IsImageByDigest(const std::string& text) {
@@ -103,7 +121,14 @@ bool IsImageByDigest(const std::string& text) {
          digits.size() == kDigits && digits.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-Result<Variables> ReadImageVariables(const std::string& path) {
+const char* DigestFrom(const std::string& image, const ImageConfig& config) {
+  const std::string digest = image.substr(image.find('@') + 1);
+  return std::find(config.digests.begin(), config.digests.end(), digest) == config.digests.end()
+             ? kDigestTold
+             : kDigestOfEngine;
+}
+
+Result<ImageConfig> ReadImageConfig(const std::string& path) {
   const std::string remedy = "; give what `docker image inspect IMAGE` prints";
   const Result<std::string> text = ReadFile(path, kMaxJsonBytes);
   if (!text) return Error{text.error() + remedy};
@@ -111,8 +136,10 @@ Result<Variables> ReadImageVariables(const std::string& path) {
   // The place alone: the words quote what stands there, which may be a secret.
   if (const auto* problems = std::get_if<std::vector<Problem>>(&parsed))
     return Error{ToString(Problem{problems->front().position, "this is not JSON that can be read"}) + remedy};
-  Result<Variables> variables = VariablesOf(std::get<Json>(parsed));
-  return variables ? variables : Error{variables.error() + remedy};
+  const Json& root = std::get<Json>(parsed);
+  Result<Variables> variables = VariablesOf(root);
+  if (!variables) return Error{variables.error() + remedy};
+  return ImageConfig{std::move(*variables), DigestsOf(root)};
 }
 
 Variables AttributeVariables(const Variables& seen, const Variables& of_image) {

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "model/fact_keys.h"
+#include "model/image_identity.h"
 #include "model/verdict.h"
 
 namespace cudnn_ci {
@@ -211,6 +212,8 @@ RunStarted CommonIntroduction(const std::vector<Part>& parts) {
     // The last day counts: a waiver that ran out while one of them waited has run out.
     run.timestamp = std::max(run.timestamp, other.timestamp);
     run.report_only = run.report_only && other.report_only;
+    // The engines of all parts have said so, or it was told.
+    if (other.digest_from != run.digest_from) run.digest_from = kDigestTold;
     AddMissing(other.warnings, &run.warnings);
     AddMissing(other.not_gated, &run.not_gated);
     for (const auto& [subject, facts] : other.facts) run.facts[subject].insert(facts.begin(), facts.end());

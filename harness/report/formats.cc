@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "report/attestation.h"
 #include "report/html.h"
 #include "report/json.h"
 #include "report/junit.h"
@@ -51,6 +52,10 @@ std::unique_ptr<Reporter> MakeSummary(const std::string& path, const ReportSetti
   return std::make_unique<SummaryReporter>(path, settings.screen);
 }
 
+std::unique_ptr<Reporter> MakeAttestation(const std::string& path, const ReportSettings&) {
+  return std::make_unique<AttestationReporter>(path);
+}
+
 }  // namespace
 
 const std::vector<ReportFormat>& ReportFormats() {
@@ -59,6 +64,8 @@ const std::vector<ReportFormat>& ReportFormats() {
       {"json", "report.json to this file", "report.json", false, false, BeginsJson, MakeJson},
       {"html", "report.html to this file", "report.html", false, true, BeginsHtml, MakeHtml},
       {"summary", "a summary in Markdown to this file", nullptr, false, false, BeginsSummary, MakeSummary},
+      {kAttestationFormat, "an in-toto statement with the verdict on the image's digest, to be signed",
+       nullptr, false, false, BeginsStatement, MakeAttestation},
   };
   return kFormats;
 }

@@ -37,7 +37,8 @@ template <class Io, Like<RunStarted> E>
 void Fields(Io& io, E& e) {
   io("run_id", e.run_id), io("timestamp", e.timestamp), io("version", e.version), io("hostname", e.hostname);
   io("matrix_name", e.matrix_name), io("matrix_path", e.matrix_path), io("matrix_sha256", e.matrix_sha256);
-  io("image", e.image), io("command_line", e.command_line), io("container_command", e.container_command);
+  io("image", e.image), io("digest_from", e.digest_from);
+  io("command_line", e.command_line), io("container_command", e.container_command);
   io("compatibility", e.compatibility);
   io("subjects", e.subjects), io("devices", e.devices), io("contract", e.contract), io("facts", e.facts);
   io("environment", e.environment), io("not_gated", e.not_gated);

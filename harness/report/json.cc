@@ -24,8 +24,7 @@ constexpr size_t kMaxString = 64 << 10;
 void PutText(JsonText* out, const char* key, const std::string& text) { out->Key(key).String(text); }
 
 void PutTextOrNull(JsonText* out, const char* key, const std::string& text) {
-  out->Key(key);
-  text.empty() ? out->Null() : out->String(text);
+  out->Key(key).StringOrNull(text);
 }
 
 void PutFinding(JsonText* out, const Finding& finding) {
@@ -85,6 +84,7 @@ void PutVerdict(JsonText* out, const Summary& summary, const Verdict& verdict) {
 void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
   out->Key("judged").BeginObject();
   PutText(out, "image", run.image);
+  PutTextOrNull(out, "digest_from", run.digest_from);
   out->Key("subjects").BeginArray();
   for (const SubjectInfo& subject : run.subjects) {
     out->BeginCompactObject();
@@ -166,11 +166,7 @@ void PutRun(JsonText* out, const Summary& summary) {
   PutTextOrNull(out, "cancelled_code", summary.cancelled ? Name(summary.cancelled->reason) : "");
   PutMerged(out, run);
   out->EndObject();
-  const Totals totals = Count(summary);
-  out->Key("totals").BeginCompactObject().Key("planned").Int(totals.planned).Key("passed").Int(totals.passed);
-  out->Key("failed").Int(totals.failed).Key("errored").Int(totals.errored).Key("skipped").Int(totals.skipped);
-  out->Key("blocked").Int(totals.blocked).Key("not_run").Int(totals.not_run).Key("waived").Int(totals.waived);
-  out->EndObject();
+  PutTotals(out, "totals", Count(summary));
   PutFindings(out, summary.run_findings);
   out->Key("warnings").Strings(run.warnings);
   out->Key("plugins").BeginArray();
@@ -294,6 +290,13 @@ void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record) {
 }
 
 }  // namespace
+
+void PutTotals(JsonText* out, const char* key, const Totals& totals) {
+  out->Key(key).BeginCompactObject().Key("planned").Int(totals.planned).Key("passed").Int(totals.passed);
+  out->Key("failed").Int(totals.failed).Key("errored").Int(totals.errored).Key("skipped").Int(totals.skipped);
+  out->Key("blocked").Int(totals.blocked).Key("not_run").Int(totals.not_run).Key("waived").Int(totals.waived);
+  out->EndObject();
+}
 
 void JsonReporter::Withdraw() {
   if (IsOwnReport(path_)) unlink(path_.c_str());

@@ -9,6 +9,11 @@
 
 namespace cudnn_ci {
 
+class JsonText;
+
+// The cases by outcome, as the object "KEY".
+void PutTotals(JsonText* out, const char* key, const Totals& totals);
+
 // Writes the report to `path`, by rename. Memory: about 1 MiB however many cases there are.
 Status WriteJsonReport(const Summary& summary, const std::string& path);
 

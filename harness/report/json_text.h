@@ -30,6 +30,8 @@ class JsonText {
 
   JsonText& Key(std::string_view key);
   JsonText& String(std::string_view value);
+  // Null for an empty one: what is not known.
+  JsonText& StringOrNull(std::string_view value) { return value.empty() ? Null() : String(value); }
   JsonText& Int(int64_t value);
   JsonText& Bool(bool value);
   JsonText& Null();

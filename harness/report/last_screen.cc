@@ -9,6 +9,7 @@
 #include "model/fact_keys.h"
 #include "model/merge.h"
 #include "model/reasons.h"
+#include "report/attestation.h"
 #include "report/case_text.h"
 #include "report/compare.h"
 #include "report/parts_text.h"
@@ -303,6 +304,23 @@ std::string ContainerReproduction(const Summary& summary, const std::string& cas
   return WithCase(summary.run->container_command, of_part ? there : case_id);
 }
 
+namespace {
+
+// Where the reports are; of a statement that cannot be made, why.
+void AddReports(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options,
+                Page* page) {
+  const std::string none = options.attestation.empty() ? "" : WhyNoStatement(summary, verdict);
+  bool first = true;
+  for (const std::string& report : options.reports) {
+    if (!none.empty() && report == options.attestation) continue;
+    page->Verbatim(first ? "reports" : "", report);
+    first = false;
+  }
+  if (!none.empty()) page->Item("statement", "none: " + none);
+}
+
+}  // namespace
+
 void PutLastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options,
                    Page* page) {
   for (const auto& [label, value] : Judged(summary)) page->Item(label, value);
@@ -329,8 +347,7 @@ void PutLastScreen(const Summary& summary, const Verdict& verdict, const LastScr
     const std::string outside = ContainerReproduction(summary, verdict.root_cause->case_id);
     if (!outside.empty()) page->Verbatim("with docker", outside);
   }
-  for (size_t i = 0; i < options.reports.size(); ++i)
-    page->Verbatim(i == 0 ? "reports" : "", options.reports[i]);
+  AddReports(summary, verdict, options, page);
   if (!summary.report_failure.empty()) page->Item("report error", summary.report_failure);
 }
 

@@ -16,8 +16,10 @@ class Page;
 
 struct LastScreenOptions {
   std::vector<std::string> reports;  // where the reports are
-  bool color = false;                // SGR sequences around the verdict
-  size_t width = 110;                // columns
+  std::string
+      attestation;  // which of them is the statement, of which there may be none; empty: none was asked for
+  bool color = false;  // SGR sequences around the verdict
+  size_t width = 110;  // columns
   // An earlier run, to say what changed since; null: none.
   std::shared_ptr<const RunView> baseline = nullptr;
 };

@@ -75,6 +75,8 @@ bool IsSet(const json& object, const char* key) {
   return child.is_boolean() && child.get<bool>();
 }
 
+bool IsError(const json& finding) { return Text(finding, "severity") == Name(Severity::kError); }
+
 bool IsNotAllowed(const CaseView& one, bool allowed) {
   return one.standing == Standing::kSkipped && one.required && !allowed;
 }
@@ -87,8 +89,7 @@ void AddLibrary(const std::string& label, const std::string& value, RunView* vie
 std::vector<std::string> ErrorSlugs(const json& findings) {
   std::vector<std::string> slugs;
   for (const json& finding : findings)
-    if (Text(finding, "severity") == Name(Severity::kError))
-      AddOnce(CleanLine(Text(finding, "slug"), 200), &slugs);
+    if (IsError(finding)) AddOnce(CleanLine(Text(finding, "slug"), 200), &slugs);
   return slugs;
 }
 
@@ -98,9 +99,8 @@ CaseView CaseOf(const json& one) {
   view.standing = StandingOf(Text(one, "outcome"), !view.reason.empty(), !Text(one, "waived").empty());
   if (const std::string outcome = Text(one, "outcome"); outcome == "failed" || outcome == "errored")
     view.errors = ErrorSlugs(Child(one, "findings"));
-  view.allowed_skip = IsSet(Child(one, "skip"), "allowed");
   view.required = !Child(one, "required").is_boolean() || IsSet(one, "required");
-  view.skip_not_allowed = IsNotAllowed(view.standing, view.reason);
+  view.skip_not_allowed = IsNotAllowed(view, IsSet(Child(one, "skip"), "allowed"));
   for (const json& m : Child(one, "measurements")) {
     const json& value = Child(m, "value");
     if (value.is_number())
@@ -149,7 +149,7 @@ Result<RunView> FromJson(const std::string& path) {
     view.root_case = CleanLine(Text(cause, "case"), 400);
   }
   for (const json& finding : Child(report, "findings"))
-    if (Text(finding, "severity") == Name(Severity::kError))
+    if (IsError(finding))
       view.run_errors.emplace(CleanLine(Text(finding, "blame") + "." + Text(finding, "slug"), 200),
                               CleanLine(Text(finding, "detail"), 400));
   ReadJudged(Child(report, "judged"), &view);

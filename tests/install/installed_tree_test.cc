@@ -66,6 +66,7 @@ TEST_F(InstalledTree, HoldsHarnessWorkerPluginsAndSdk) {
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "bin/cudnn-ci-run"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "libexec/cudnn-ci-worker"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "libexec/cudnn-ci-plant.so"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "libexec/cudnn-ci-present"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "plugins/conv.cci.so"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "matrices/base.json"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/man/man1/cudnn-ci.1"));

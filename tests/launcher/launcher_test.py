@@ -171,7 +171,7 @@ class LauncherTest(unittest.TestCase):
         self.assertEqual(self.calls(), [
             ["version"], [*inspect, IMAGE],
             [*inspect, "--format", "{{range .RepoDigests}}{{println .}}{{end}}", IMAGE],
-            [*inspect, "--format", '{"Config":{{json .Config}}}', IMAGE],
+            [*inspect, "--format", '{"RepoDigests":{{json .RepoDigests}},"Config":{{json .Config}}}', IMAGE],
             self.expected_run("--gpus", "all", "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci", arguments=[
                 "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--matrix", "a b'c.json"]),
             ["rm", "-f", "cudnn-ci-TOKEN"]])
@@ -250,8 +250,54 @@ class LauncherTest(unittest.TestCase):
         self.assertEqual(call[call.index(IMAGE) + 1:], [
             "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--subject-image", "registry.example/team/image@sha256:bbbb",
             "--image-config", "/cudnn-ci-image.json"])
-        self.assertEqual((self.standin / "image-config.json").read_text(), '{"Config":{"Env":["PATH=/bin"],"Entrypoint":["/entry"]}}\n')
+        self.assertEqual((self.standin / "image-config.json").read_text(), '{"RepoDigests":["registry.example/team/image@sha256:bbbb"],'
+                         '"Config":{"Env":["PATH=/bin"],"Entrypoint":["/entry"]}}\n')
         self.assertEqual((self.standin / "image-config.json").stat().st_mode & 0o777, 0o644, "the container's user may be any")
+
+    # --- The statement ---------------------------------------------------------------------------------------------
+
+    STATEMENT = ('{\n "_type": "https://in-toto.io/Statement/v1",\n "predicate": {"urn:cudnn-ci:gate:1": {}},\n'
+                 ' "subject": [\n  {"name": "i", "digest": {"sha256": "%s"}}\n ]\n}\n')
+
+    def attest(self, statement, *args, **more):
+        script = f"cat >\"$reports/attestation.json\" <<'END'\n{statement}END\n"
+        return self.launch("--attestation", *args, run=reports(**more, more=script))
+
+    def test_a_statement_is_asked_for_and_left(self):
+        result = self.attest(self.STATEMENT % "bbbb")
+        self.assertEqual(result.code, 0, result.stderr)
+        self.assertEqual(self.run_call()[-2:], ["--attestation", "/cudnn-ci-reports.TOKEN/attestation.json"])
+        self.assertEqual((self.out / "attestation.json").read_text(), self.STATEMENT % "bbbb")
+        # That of an earlier run goes, also where none is asked for.
+        self.assertEqual(self.launch(run=reports()).code, 0)
+        self.assertNotIn("--attestation", [call for call in self.calls() if call[0] == "run"][-1])
+        self.assertFalse((self.out / "attestation.json").exists())
+
+    def test_a_statement_of_another_image_is_left_out(self):
+        both = self.STATEMENT.replace("]", ', {"name": "j", "digest": {"sha256": "aaaa"}}]')
+        for statement in (self.STATEMENT % "aaaa", both % "bbbb", "{}\n", ""):
+            with self.subTest(statement=statement):
+                result = self.attest(statement)
+                self.assertEqual(result.code, 0, result.stderr)
+                self.assertIn("the statement is not about registry.example/team/image@sha256:bbbb", result.stderr)
+                self.assertFalse((self.out / "attestation.json").exists())
+
+    def test_what_proves_nothing_leaves_no_statement(self):
+        self.assertEqual(self.attest(self.STATEMENT % "bbbb", status=1).code, 5)
+        self.assertFalse((self.out / "attestation.json").exists())
+
+    def test_a_statement_needs_a_digest(self):
+        (self.bin / "docker").write_text((HERE / "docker").read_text().replace("*range*) printf", "*range*) true"))
+        result = self.launch("--attestation", run=reports())
+        self.assertRed(result, 2, "matrix.invalid-use", "has no digest")
+        self.assertFalse(any(call[0] == "run" for call in self.calls()))
+
+    def test_a_foreign_statement_is_not_replaced(self):
+        self.out.mkdir()
+        (self.out / "attestation.json").write_text("{}")
+        self.assertEqual(self.launch("--attestation", run=reports()).code, 2)
+        self.assertEqual(self.launch(run=reports()).code, 0)
+        self.assertEqual((self.out / "attestation.json").read_text(), "{}")
 
     def test_dry_run_prints_the_command_and_runs_nothing(self):
         result = self.launch("--dry-run", "--", "--case", "it's")

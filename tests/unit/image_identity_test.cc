@@ -26,9 +26,15 @@ TEST(ImageIdentity, IsANameWithADigest) {
     EXPECT_FALSE(IsImageByDigest("team" + tail)) << tail;
 }
 
-Result<Variables> Read(const std::string& text) {
+Result<ImageConfig> ReadConfig(const std::string& text) {
   const Scratch scratch;
-  return ReadImageVariables(scratch.Write("image.json", text));
+  return ReadImageConfig(scratch.Write("image.json", text));
+}
+
+Result<Variables> Read(const std::string& text) {
+  Result<ImageConfig> config = ReadConfig(text);
+  if (!config) return Error{config.error()};
+  return std::move(config->variables);
 }
 
 TEST(ImageIdentity, ReadsWhatInspectorsPrint) {
@@ -85,6 +91,22 @@ TEST(ImageIdentity, WhatIsNoneIsSaidWithItsPlace) {
   const Result<Variables> large = Read(std::string(5 << 20, ' '));
   ASSERT_FALSE(large.ok());
   EXPECT_THAT(large.error(), HasSubstr("image.json"));
+}
+
+TEST(ImageIdentity, ADigestThatTheInspectorListsIsTheEngines) {
+  const std::string digest = "sha256:" + std::string(64, 'a'), other = "sha256:" + std::string(64, 'b');
+  const auto from = [&](const std::string& digests) {
+    const Result<ImageConfig> config =
+        ReadConfig(R"([{"Id": ")" + digest + R"(", )" + digests + R"("Config": {"Env": []}}])");
+    return config.ok() ? std::string(DigestFrom("mirror.example/x@" + digest, *config)) : config.error();
+  };
+  // By whatever name: a mirror's is the same image.
+  EXPECT_EQ(from(R"("RepoDigests": ["team/x@)" + other + R"(", "team/x@)" + digest + R"("], )"), "engine");
+  EXPECT_EQ(from(R"("RepoDigests": ["team/x@)" + other + R"("], )"), "told");
+  for (const char* none :
+       {"", R"("RepoDigests": [], )", R"("RepoDigests": null, )", R"("RepoDigests": [1], )"})
+    EXPECT_EQ(from(none), "told") << none;
+  EXPECT_EQ(DigestFrom("team/x@" + digest, ImageConfig{}), std::string("told"));
 }
 
 TEST(ImageIdentity, SaysWhoHasSetAVariable) {

@@ -137,6 +137,18 @@ TEST(MergeShards, AllOfThemAreTheWholeRun) {
   EXPECT_EQ(summary.run->parts[1].verdict, "passed");
 }
 
+TEST(MergeShards, TheDigestIsTheEnginesOnlyWhereEveryEngineHasSaidSo) {
+  const auto from = [](const std::string& first, const std::string& others) {
+    std::vector<Shard> shards = ThreeShards();
+    for (Shard& shard : shards) shard.b.run.digest_from = &shard == shards.data() ? first : others;
+    return SummaryOf(MergeOf(shards)).run->digest_from;
+  };
+  EXPECT_EQ(from("engine", "engine"), "engine");
+  EXPECT_EQ(from("engine", "told"), "told");
+  EXPECT_EQ(from("told", "engine"), "told");
+  EXPECT_EQ(from("", ""), "");
+}
+
 TEST(MergeShards, TheOrderOfTheJournalsIsNoMatter) {
   std::vector<Shard> shards = ThreeShards();
   std::swap(shards[0], shards[2]);

@@ -1,5 +1,6 @@
 cudnn_ci_unit_test(summary_test SOURCES summary_test.cc verdict_test.cc LINK cci_model)
 cudnn_ci_unit_test(merge_test SOURCES merge_test.cc LINK cci_model)
+cudnn_ci_unit_test(attestation_test SOURCES attestation_test.cc LINK cci_report nlohmann_json::nlohmann_json)
 cudnn_ci_unit_test(compare_test SOURCES compare_test.cc LINK cci_report nlohmann_json::nlohmann_json)
 cudnn_ci_unit_test(html_test SOURCES html_test.cc LINK cci_report nlohmann_json::nlohmann_json)
 cudnn_ci_unit_test(journal_test SOURCES journal_test.cc journal_writer_test.cc LINK cci_report)

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""What a pipeline's page shows of a run: annotations, a group for each plugin, and the verdict as values for later steps.
+
+usage: present.py [--system auto|github|gitlab|none] [--values FILE] REPORT_FOLDER
+
+Reads report.json and, where there is none, the launcher's launcher.json. Decides nothing: the exit status of the gate does. The
+system is detected by GITHUB_ACTIONS and GITLAB_CI. What a report quotes was printed by the image: it is cleaned, bounded and kept
+from being read as commands. Values go to FILE (default: $GITHUB_OUTPUT) as NAME=VALUE lines: verdict, blame, root-cause,
+exit-code, report; for GitLab as variables, CUDNN_CI_VERDICT and so on.
+"""
+import argparse
+import json
+import os
+import pathlib
+import secrets
+import sys
+import time
+
+MOST_ANNOTATIONS = 10  # a page of GitHub shows no more of a step
+MOST_LINES = 100  # of one plugin
+MOST_TEXT = 1000
+LARGEST_REPORT = 256 << 20
+
+
+def clean(value, most=MOST_TEXT):
+    """One line of printable characters, at most `most` of them."""
+    text = value if isinstance(value, str) else "" if value is None else str(value)
+    text = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * most]).split())
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def read(path):
+    """The object in a JSON file; empty when it is not there, too large or none."""
+    try:
+        if path.is_symlink() or path.stat().st_size > LARGEST_REPORT:
+            return {}
+        found = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+        return found if isinstance(found, dict) else {}
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def objects(value):
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+class Run:
+    """What report and launcher say, cleaned."""
+
+    def __init__(self, folder):
+        launcher, report = read(folder / "launcher.json"), read(folder / "report.json")
+        # A report behind which the launcher does not stand is no verdict.
+        if launcher and launcher.get("confirmed") is not True:
+            report = {}
+        root = report.get("root_cause")
+        root = root if isinstance(root, dict) else {}
+        self.folder, self.verdict = folder, clean(report.get("verdict")) or "none"
+        self.blame = clean(report.get("blame"))
+        self.slug, self.case = clean(root.get("slug")), clean(root.get("case"))
+        self.exit_code = clean(report.get("exit_code", launcher.get("exit_code")))
+        self.reason = clean(launcher.get("reason")) if not report else ""
+        self.cases = objects(report.get("cases"))
+        self.findings = [root] if root else []
+        self.findings += [f for f in objects(report.get("findings")) if f.get("severity") == "error"]
+
+    def root_cause(self):
+        return f"{self.blame}.{self.slug}" if self.slug else self.reason.split(":")[0]
+
+    def values(self):
+        return {"verdict": self.verdict, "blame": self.blame, "root-cause": self.root_cause(),
+                "exit-code": self.exit_code, "report": clean(str(self.folder))}
+
+    def annotations(self):
+        """(title, text) of the root cause, then of each other finding once; what was not judged by its reason."""
+        told, seen = [], set()
+        if self.reason:
+            told.append(("cudnn-ci", self.reason))
+        findings = list(self.findings)
+        for case in self.cases:
+            if case.get("outcome") in ("failed", "errored") and case.get("required") is not False and not case.get("waived"):
+                findings += [{**f, "case": case.get("id")} for f in objects(case.get("findings")) if f.get("severity") == "error"]
+        for finding in findings:
+            key = (clean(finding.get("blame")), clean(finding.get("slug")))
+            if key in seen:
+                continue
+            seen.add(key)
+            text = [clean(finding.get(part)) for part in ("summary", "case", "detail", "remedy")]
+            told.append((".".join(key), " | ".join(part for part in text if part)))
+        if len(told) > MOST_ANNOTATIONS:
+            told[MOST_ANNOTATIONS - 1:] = [("cudnn-ci", f"{len(told) - MOST_ANNOTATIONS + 1} more kinds of findings: see the reports")]
+        return told
+
+    def groups(self):
+        """Plugin, counts in words, and a line for each case that is not passed; the first plugins by their order in the plan."""
+        plugins = {}
+        for case in self.cases:
+            plugins.setdefault(clean(case.get("id"), 300).split(".")[0], []).append(case)
+        for plugin, cases in plugins.items():
+            counts = {}
+            for case in cases:
+                outcome = clean(case.get("outcome"), 20)
+                counts[outcome] = counts.get(outcome, 0) + 1
+            open_cases = [case for case in cases if case.get("outcome") != "passed"]
+            lines = [f"{clean(c.get('outcome'), 20):8} {clean(c.get('id'), 300)}  {clean(c.get('reason'), 300)}".rstrip()
+                     for c in open_cases[:MOST_LINES]]
+            if len(open_cases) > MOST_LINES:
+                lines.append(f"{len(open_cases) - MOST_LINES} more")
+            yield plugin, ", ".join(f"{n} {outcome}" for outcome, n in counts.items()), lines
+
+
+def escape(text, of_property=False):
+    """A text inside a command of GitHub's."""
+    text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return text.replace(":", "%3A").replace(",", "%2C") if of_property else text
+
+
+def github(run, out):
+    for title, text in run.annotations():
+        out.write(f"::error title={escape(title, True)}::{escape(text)}\n")
+    for plugin, counts, lines in run.groups():
+        mark = secrets.token_hex(16)
+        out.write(f"::group::{escape(f'{plugin}: {counts}')}\n::stop-commands::{mark}\n")
+        out.write("".join(line + "\n" for line in lines))
+        out.write(f"::{mark}::\n::endgroup::\n")
+
+
+def gitlab(run, out):
+    for title, text in run.annotations():
+        out.write(f"\033[31;1m{title}\033[0m {text}\n")
+    for number, (plugin, counts, lines) in enumerate(run.groups()):
+        name, now = f"cudnn_ci_{number}", int(time.time())
+        out.write(f"\033[0Ksection_start:{now}:{name}[collapsed=true]\r\033[0K{plugin}: {counts}\n")
+        # A line cannot be a section's: control characters are gone, and without them it is text.
+        out.write("".join(line + "\n" for line in lines))
+        out.write(f"\033[0Ksection_end:{now}:{name}\r\033[0K\n")
+
+
+def detect(environment):
+    if environment.get("GITHUB_ACTIONS") == "true":
+        return "github"
+    return "gitlab" if environment.get("GITLAB_CI") == "true" else "none"
+
+
+def write_values(run, system, path):
+    rename = (lambda n: "CUDNN_CI_" + n.upper().replace("-", "_")) if system == "gitlab" else (lambda n: n)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("".join(f"{rename(name)}={value}\n" for name, value in run.values().items()))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--system", choices=("auto", "github", "gitlab", "none"), default="auto")
+    parser.add_argument("--values", default="")
+    parser.add_argument("folder", type=pathlib.Path)
+    options = parser.parse_args()
+    system = detect(os.environ) if options.system == "auto" else options.system
+    # Whatever the locale of the job is.
+    sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    run = Run(options.folder)
+    if system != "none":
+        (github if system == "github" else gitlab)(run, sys.stdout)
+    names = "gitlab" if "gitlab" in (system, detect(os.environ)) else "github"
+    path = options.values or (os.environ.get("GITHUB_OUTPUT", "") if system == "github" else "")
+    if path:
+        write_values(run, names, path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""What a pipeline's page shows of a run (ci/present.py), and the shell of the GitHub action and the GitLab component as their
+systems would run it, with a stand-in for the launcher."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PRESENT = ROOT / "ci/present.py"
+
+
+def finding(slug, blame="image", severity="error", detail="seen"):
+    return {"slug": slug, "blame": blame, "severity": severity, "detail": detail, "summary": f"what {slug} is", "remedy": "mend it"}
+
+
+def case(name, outcome="passed", findings=(), **more):
+    return {"id": name, "outcome": outcome, "required": True, "findings": list(findings), **more}
+
+
+def report(**more):
+    return {"schema": "cudnn-ci/report/1", "verdict": "failed", "blame": "image", "exit_code": 1, "findings": [],
+            "root_cause": {**finding("wrong-value"), "case": "conv.a"},
+            "cases": [case("driver.load"), case("conv.a", "failed", [finding("wrong-value")], reason="image.wrong-value: seen"), case("conv.b")], **more}
+
+
+def shell_of(path):
+    """The script of the file's one step: what stands indented behind `run: |` or `- |`."""
+    lines = path.read_text().split("\n")
+    at = next(i for i, line in enumerate(lines) if re.fullmatch(r" *(run:|-) \|", line))
+    indent = len(lines[at + 1]) - len(lines[at + 1].lstrip())
+    body = []
+    for line in lines[at + 1:]:
+        if line.strip() and len(line) - len(line.lstrip()) < indent:
+            break
+        body.append(line)
+    return textwrap.dedent("\n".join(body))
+
+
+class PipelineTest(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="cudnn-ci-pipelines-"))
+        self.addCleanup(shutil.rmtree, self.dir, True)
+        self.reports = self.dir / "reports"
+        self.reports.mkdir()
+
+    def put(self, data, launcher=None):
+        (self.reports / "report.json").write_text(json.dumps(data))
+        if launcher is not None:
+            (self.reports / "launcher.json").write_text(json.dumps(launcher))
+
+    def present(self, *args, env=None):
+        bare = {k: v for k, v in os.environ.items() if k not in ("GITHUB_ACTIONS", "GITLAB_CI", "GITHUB_OUTPUT")}
+        process = subprocess.run([sys.executable, "-I", PRESENT, *args, self.reports], env={**bare, **(env or {})},
+                                 capture_output=True)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        return process.stdout.decode().split("\n")  # a carriage return is not to be lost
+
+    def commands(self, lines):
+        """The lines that GitHub would obey."""
+        obeyed, mark = [], None
+        for line in lines:
+            if mark:
+                if line == f"::{mark}::":
+                    mark = None
+                continue
+            stop = re.fullmatch(r"::stop-commands::(\w+)", line)
+            if stop:
+                mark = stop.group(1)
+                self.assertGreaterEqual(len(mark), 32)
+            elif line.startswith("::") or "##[" in line:
+                obeyed.append(line)
+        self.assertIsNone(mark)
+        return obeyed
+
+    def values(self, path):
+        return dict(line.split("=", 1) for line in path.read_text().splitlines())
+
+    def test_the_root_cause_is_the_first_annotation_and_plugins_are_groups(self):
+        self.put(report(findings=[finding("order-dependent", "undetermined")]))
+        self.assertEqual(self.commands(self.present("--system", "github")), [
+            "::error title=image.wrong-value::what wrong-value is | conv.a | seen | mend it",
+            "::error title=undetermined.order-dependent::what order-dependent is | seen | mend it",
+            "::group::driver: 1 passed", "::endgroup::",
+            "::group::conv: 1 failed, 1 passed", "::endgroup::"])
+        self.assertIn("failed   conv.a  image.wrong-value: seen", self.present("--system", "github"))
+
+    def test_what_the_image_printed_is_no_command(self):
+        evil = "x\n::error::forged\r\n::stop-commands::y %0A::set-output name=verdict::passed \x1b]0;t\x07"
+        data = report(root_cause={**finding("wrong-value", detail=evil), "case": "conv.a"})
+        data["cases"][1] = case("conv.a", "failed", [finding("wrong-value", detail=evil)], reason="::error::forged")
+        data["cases"].append(case("::warning::x.y", "failed\n::error::z", reason=evil))
+        self.put(data)
+        out = self.present("--system", "github")
+        commands = self.commands(out)
+        self.assertEqual([c.split("::")[1].split(" ")[0] for c in commands if not c.startswith(("::group", "::endgroup"))], ["error"])
+        self.assertIn("%250A", commands[0])
+        self.assertFalse(any(c in line for line in out for c in "\r\x1b\x07"))
+        # Sections of GitLab's begin with an escape sequence: none comes from a report.
+        section = [line for line in self.present("--system", "gitlab") if "\x1b" in line]
+        self.assertTrue(all(re.match(r"\x1b\[(0Ksection_|31;1m)", line) for line in section), section)
+
+    def test_at_most_ten_annotations(self):
+        for many, last in ((10, "what s9 is"), (11, "2 more kinds of findings"), (40, "31 more kinds of findings")):
+            cases = [case(f"conv.c{i}", "failed", [finding(f"s{i}")]) for i in range(many)]
+            self.put(report(root_cause={**finding("s0"), "case": "conv.c0"}, cases=cases))
+            errors = [c for c in self.commands(self.present("--system", "github")) if c.startswith("::error")]
+            self.assertEqual(len(errors), 10)
+            self.assertIn(last, errors[-1])
+
+    def test_what_does_not_count_is_no_annotation(self):
+        self.put(report(root_cause=None, verdict="passed", blame=None, exit_code=0, cases=[
+            case("a.a", "failed", [finding("optional")], required=False), case("a.b", "failed", [finding("waived")], waived="t until 2027"),
+            case("a.c", "passed", [finding("warned", severity="warning")])]))
+        self.assertEqual([c for c in self.commands(self.present("--system", "github")) if "error" in c], [])
+
+    def test_lines_of_a_plugin_and_texts_are_bounded(self):
+        self.put(report(cases=[case(f"conv.c{i}", "blocked", reason="r" * 5000) for i in range(500)]))
+        out = self.present("--system", "github")
+        self.assertIn("400 more", out)
+        self.assertLess(max(map(len, out)), 1000)
+        self.assertLess(len(out), 120)
+
+    def test_the_system_is_detected_and_can_be_switched_off(self):
+        self.put(report())
+        self.assertEqual(self.present(), [""])
+        self.assertEqual(self.commands(self.present(env={"GITHUB_ACTIONS": "true"}))[0][:7], "::error")
+        self.assertIn("section_start:", "".join(self.present(env={"GITLAB_CI": "true"})))
+        self.assertEqual(self.present("--system", "none", env={"GITHUB_ACTIONS": "true"}), [""])
+
+    def test_sections_of_gitlab_are_collapsed_and_end(self):
+        self.put(report())
+        text = "\n".join(self.present("--system", "gitlab"))
+        starts = re.findall(r"\x1b\[0Ksection_start:\d+:(\w+)\[collapsed=true\]\r\x1b\[0K(.*)", text)
+        self.assertEqual([title for _, title in starts], ["driver: 1 passed", "conv: 1 failed, 1 passed"])
+        self.assertEqual([n for n, _ in starts], re.findall(r"\x1b\[0Ksection_end:\d+:(\w+)\r\x1b\[0K", text))
+
+    def test_values_are_those_of_the_verdict(self):
+        values = self.dir / "values"
+        self.put(report())
+        self.present("--system", "none", "--values", str(values))
+        self.assertEqual(self.values(values), {"verdict": "failed", "blame": "image", "root-cause": "image.wrong-value",
+                                               "exit-code": "1", "report": str(self.reports)})
+        values.unlink()
+        self.present("--values", str(values), env={"GITLAB_CI": "true"})
+        self.assertEqual(self.values(values)["CUDNN_CI_ROOT_CAUSE"], "image.wrong-value")
+        values.unlink()
+        self.put(report(verdict="passed\nblame=none", blame=None, root_cause=None, exit_code=0))
+        self.present("--values", str(values))
+        self.assertEqual(self.values(values)["verdict"], "passed blame=none")
+        self.assertEqual(self.values(values)["blame"], "")
+
+    def test_a_report_the_launcher_does_not_stand_for_is_no_verdict(self):
+        values = self.dir / "values"
+        launcher = {"confirmed": False, "exit_code": 3, "reason": "runner.no-gpu-runtime: the engine cannot pass a GPU"}
+        self.put(report(verdict="passed", exit_code=0), launcher)
+        commands = self.commands(self.present("--system", "github", "--values", str(values)))
+        self.assertEqual(commands, ["::error title=cudnn-ci::runner.no-gpu-runtime: the engine cannot pass a GPU"])
+        self.assertEqual(self.values(values)["verdict"], "none")
+        self.assertEqual(self.values(values)["exit-code"], "3")
+        self.assertEqual(self.values(values)["root-cause"], "runner.no-gpu-runtime")
+
+    def test_no_report_and_a_strange_one_are_no_verdict(self):
+        values = self.dir / "values"
+        for text in (None, "", "[]", "{", '{"cases": 1, "findings": [1], "root_cause": []}', "[" * 100000):
+            if text is not None:
+                (self.reports / "report.json").write_text(text)
+            values.unlink(missing_ok=True)
+            self.present("--system", "github", "--values", str(values))
+            self.assertEqual(self.values(values)["verdict"], "none", text)
+
+    # --- The steps -------------------------------------------------------------------------------------------------
+
+    def step(self, path, script, **env):
+        """The file's script with a launcher that does `script`."""
+        tool = self.dir / "tool"
+        for name in ("bin", "libexec"):
+            (tool / name).mkdir(parents=True, exist_ok=True)
+        launcher = tool / "bin/cudnn-ci-run"
+        launcher.write_text(f'#!/bin/sh\nfor w in "$@"; do printf "%s\\n" "$w"; done >{self.dir}/words\n{script}\n')
+        launcher.chmod(0o755)
+        shutil.copy(PRESENT, tool / "libexec/cudnn-ci-present")
+        self.output = self.dir / "output"
+        self.output.write_text("")
+        process = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", shell_of(ROOT / path)], cwd=self.dir,
+                                 env={"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(self.output), **env},
+                                 capture_output=True, text=True)
+        self.words = (self.dir / "words").read_text().splitlines()
+        return process
+
+    def action(self, script, **env):
+        return self.step("ci/github/action.yml", script, **{
+            "IMAGE": "team/x y", "MATRIX": "cu12", "REPORT": "reports", "TOOL": str(self.dir / "tool"), "ARGUMENTS": "",
+            "ATTESTATION": "false", "PRESENTATION": "github", **env})
+
+    def test_the_action_ends_as_the_gate_did(self):
+        self.put(report())
+        for code in (0, 1, 3, 6, 143):
+            process = self.action(f"exit {code}")
+            self.assertEqual(process.returncode, code, process.stderr)
+            self.assertEqual(self.values(self.output)["root-cause"], "image.wrong-value")
+            self.assertEqual(self.commands(process.stdout.split("\n"))[:3],
+                             ["::group::cudnn-ci", "::endgroup::", "::error title=image.wrong-value::what wrong-value is | conv.a | seen | mend it"])
+        self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "team/x y", "--"])
+
+    def test_the_action_passes_what_it_is_given(self):
+        self.put(report())
+        self.action("exit 0", ARGUMENTS="--device\nall\n\n--case\na b$(c)\n", ATTESTATION="true")
+        self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "--attestation", "team/x y", "--", "--device", "all",
+                                      "--case", "a b$(c)"])
+
+    def test_the_container_gives_no_commands(self):
+        self.put(report(root_cause=None, cases=[]))
+        process = self.action("printf '::error::forged\\n::add-mask::a\\n::endgroup::\\nno line feed'; exit 0")
+        self.assertEqual(self.commands(process.stdout.split("\n")), ["::group::cudnn-ci", "::endgroup::"])
+        self.assertIn("::error::forged", process.stdout)
+
+    def test_reports_that_cannot_be_shown_change_no_verdict(self):
+        self.put(report())
+        process = self.action("rm -f " + str(self.dir / "tool/libexec/cudnn-ci-present") + "; exit 3")
+        self.assertEqual(process.returncode, 3)
+        self.assertIn("::warning::the reports could not be shown", process.stdout)
+
+    def test_the_component_ends_as_the_gate_did(self):
+        self.put(report())
+        for code in (0, 1, 6):
+            process = self.step("ci/gitlab/templates/gate.yml", f"exit {code}", CUDNN_CI_TOOL=str(self.dir / "tool"), CUDNN_CI_IMAGE="x y",
+                                CUDNN_CI_MATRIX="cu12", CUDNN_CI_REPORT="reports", CUDNN_CI_PRESENTATION="gitlab")
+            self.assertEqual(process.returncode, code, process.stderr)
+            self.assertIn("section_start:", process.stdout)
+            self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "x y"])
+            self.assertEqual(self.values(self.dir / "gate.env")["CUDNN_CI_VERDICT"], "failed")
+
+
+if __name__ == "__main__":
+    unittest.main()

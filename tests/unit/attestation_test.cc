@@ -1,0 +1,209 @@
+// The statement about an image: of which runs there is one, and what it says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "report/attestation.h"
+#include "report/formats.h"
+#include "report/own_reports.h"
+#include "run_builder.h"
+#include "scratch.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const std::string kDigits(64, 'a');
+
+// A run over an image that is known.
+RunBuilder OfImage() {
+  RunBuilder b;
+  b.run.image = "registry.example:5000/train@sha256:" + kDigits;
+  b.run.digest_from = "engine";
+  return b;
+}
+
+std::string Why(const RunBuilder& b) { return WhyNoStatement(b.Summarize(), b.Judged()); }
+
+nlohmann::json Stated(const RunBuilder& b) {
+  return nlohmann::json::parse(RenderStatement(b.Summarize(), b.Judged()));
+}
+
+TEST(Attestation, IsOverTheDigestAndHoldsWhatTheVerdictRestsOn) {
+  RunBuilder b = OfImage();
+  b.run.compatibility = {"2026-11-20", "/t/compatibility.json", "def"};
+  b.run.plugins = {{"conv", "1.0.0", "/p/conv.cci.so", "abc"}, {"unread", "1.0.0", "/p/unread.cci.so", ""}};
+  b.run.not_gated = {"framework"};
+  b.Pass("conv.a");
+  EXPECT_EQ(Why(b), "");
+  const nlohmann::json statement = Stated(b);
+  EXPECT_EQ(statement["_type"], "https://in-toto.io/Statement/v1");
+  EXPECT_EQ(statement["predicateType"], "https://in-toto.io/attestation/test-result/v0.1");
+  EXPECT_EQ(statement["subject"], nlohmann::json::parse(R"([{"name": "registry.example:5000/train",
+                                                            "digest": {"sha256": ")" +
+                                                        kDigits + R"("}}])"));
+  const nlohmann::json& predicate = statement["predicate"];
+  EXPECT_EQ(predicate["result"], "PASSED");
+  EXPECT_EQ(predicate["configuration"],
+            nlohmann::json::parse(R"([{"name": "matrix cu12", "digest": {"sha256": ")" + b.run.matrix_sha256 +
+                                  R"("}}, {"name": "plan", "digest": {"sha256": "plan-sha"}},
+                                     {"name": "version facts of 2026-11-20", "digest": {"sha256": "def"}},
+                                     {"name": "plugin conv 1.0.0", "digest": {"sha256": "abc"}}])"));
+  EXPECT_THAT(predicate["failedTests"], IsEmpty());
+  EXPECT_THAT(predicate["warnedTests"], IsEmpty());
+  const nlohmann::json& gate = predicate["urn:cudnn-ci:gate:1"];
+  EXPECT_EQ(gate["verdict"], "passed");
+  EXPECT_TRUE(gate["blame"].is_null());
+  EXPECT_TRUE(gate["root_cause"].is_null());
+  EXPECT_EQ(gate["digest_from"], "engine");
+  EXPECT_EQ(gate["matrix"], nlohmann::json({{"name", "cu12"}, {"sha256", b.run.matrix_sha256}}));
+  EXPECT_EQ(gate["gpu"][0]["model"], "NVIDIA H200");
+  EXPECT_EQ(gate["driver"], "580.65.06");
+  EXPECT_EQ(gate["toolkit"], "12.4");
+  EXPECT_EQ(gate["libraries"][0]["subject"], "system");
+  EXPECT_EQ(gate["libraries"][0]["cudnn"], "9.1.0");
+  EXPECT_EQ(gate["libraries"][0]["cudnn_path"], "/usr/lib/x86_64-linux-gnu/libcudnn.so.9.1.0");
+  EXPECT_EQ(gate["cases"]["planned"], 1);
+  EXPECT_EQ(gate["cases"]["passed"], 1);
+  EXPECT_EQ(gate["not_gated"], nlohmann::json({"framework"}));
+  EXPECT_EQ(gate["run"]["id"], "run-1");
+  EXPECT_EQ(gate["run"]["timestamp"], "2026-01-31T10:00:00Z");
+  // Who reads it may be anybody: no host and no command line of the runner.
+  EXPECT_EQ(statement.dump().find("node17"), std::string::npos);
+  EXPECT_EQ(statement.dump().find("--matrix"), std::string::npos);
+}
+
+TEST(Attestation, AFaultOfTheImageIsStatedWithItsCause) {
+  RunBuilder b = OfImage();
+  b.Pass("conv.a");
+  b.Fail("conv.b", Wrong("wrong-value", Blame::kImage, "3 differ \xff \x1b[31m\"<>"), Layer::kConvolution);
+  const nlohmann::json predicate = Stated(b)["predicate"];
+  EXPECT_EQ(Why(b), "");
+  EXPECT_EQ(predicate["result"], "FAILED");
+  EXPECT_THAT(predicate["failedTests"], ElementsAre("conv.b"));
+  EXPECT_THAT(predicate["warnedTests"], IsEmpty());
+  const nlohmann::json& gate = predicate["urn:cudnn-ci:gate:1"];
+  EXPECT_EQ(gate["verdict"], "failed");
+  EXPECT_EQ(gate["blame"], "image");
+  EXPECT_EQ(gate["root_cause"]["slug"], "wrong-value");
+  EXPECT_EQ(gate["root_cause"]["case"], "conv.b");
+  EXPECT_THAT(gate["root_cause"]["detail"].get<std::string>(), HasSubstr("3 differ"));
+}
+
+// What failed and does not count is neither a clean pass nor hidden.
+TEST(Attestation, WhatIsWaivedOrOptionalIsAWarning) {
+  RunBuilder b = OfImage();
+  b.waivers = {{"conv.b", "wrong-value", "known", "team", "2026-12-31"}};
+  b.Pass("conv.a");
+  b.Fail("conv.b", Wrong("wrong-value", Blame::kImage));
+  b.Plan("conv.c").required = false;
+  b.End("conv.c", Failed{}, {Wrong("wrong-value", Blame::kImage)});
+  ASSERT_EQ(b.Judged().kind, VerdictKind::kPassed);
+  const nlohmann::json predicate = Stated(b)["predicate"];
+  EXPECT_EQ(predicate["result"], "WARNED");
+  EXPECT_THAT(predicate["warnedTests"], ElementsAre("conv.b", "conv.c"));
+  EXPECT_THAT(predicate["failedTests"], IsEmpty());
+  EXPECT_EQ(predicate["urn:cudnn-ci:gate:1"]["cases"]["waived"], 1);
+}
+
+TEST(Attestation, OnlyTheFirstCasesAndSentencesAreNamed) {
+  RunBuilder b = OfImage();
+  for (int i = 0; i < 150; ++i) {
+    b.Fail("conv.f" + std::to_string(i), Wrong("wrong-value", Blame::kImage));
+    b.run.not_gated.push_back("library " + std::to_string(i) + std::string(1000, 'x'));
+  }
+  const nlohmann::json statement = Stated(b);
+  EXPECT_THAT(statement["predicate"]["failedTests"], SizeIs(100));
+  EXPECT_EQ(statement["predicate"]["failedTests"][99], "conv.f99");
+  const nlohmann::json& gate = statement["predicate"]["urn:cudnn-ci:gate:1"];
+  EXPECT_EQ(gate["cases"]["failed"], 150);
+  EXPECT_THAT(gate["not_gated"], SizeIs(100));
+  EXPECT_LT(statement.dump().size(), 100'000u);
+}
+
+TEST(Attestation, ThereIsNoneOfWhatIsNoVerdictOnTheImage) {
+  const auto why = [](const std::function<void(RunBuilder*)>& change) {
+    RunBuilder b = OfImage();
+    b.Pass("conv.a");
+    change(&b);
+    return Why(b);
+  };
+  EXPECT_EQ(why([](RunBuilder*) {}), "");
+  EXPECT_EQ(why([](RunBuilder* b) { b->run.report_only = true; }), "the run does not gate (--report-only)");
+  EXPECT_EQ(why([](RunBuilder* b) { b->run.partial = "filtered"; }), "the run is partial: filtered");
+  for (const char* image : {"unidentified", "registry.example/train:12.4"})
+    EXPECT_EQ(why([&](RunBuilder* b) { b->run.image = image; }),
+              "nobody said which image it is (--subject-image NAME@DIGEST)");
+  EXPECT_EQ(why([](RunBuilder* b) { b->finished = false; }), "the run did not come to its end");
+  EXPECT_EQ(why([](RunBuilder* b) {
+              b->Add(RunCancelled{CancelReason::kSignal, 15});
+            }),
+            "the run did not come to its end");
+  EXPECT_EQ(why([](RunBuilder* b) { b->Fail("driver.load", Wrong("x", Blame::kRunner)); }),
+            "the image is not judged, blame: runner");
+  EXPECT_EQ(why([](RunBuilder* b) { b->Fail("conv.b", Wrong("x", Blame::kUndetermined)); }),
+            "the image is not judged, blame: undetermined");
+  EXPECT_EQ(why([](RunBuilder* b) { b->Fail("conv.b", Wrong("x", Blame::kHarness)); }),
+            "the image is not judged, blame: harness");
+  EXPECT_EQ(why([](RunBuilder* b) { b->Fail("conv.b", Wrong("x", Blame::kMatrix)); }),
+            "the image is not judged, blame: matrix");
+  EXPECT_EQ(WhyNoStatement(Summary{}, Judge(Summary{})), "the run did not come to its end");
+}
+
+TEST(Attestation, ADigestThatNobodyAskedTheEngineForIsTold) {
+  RunBuilder b = OfImage();
+  b.Pass("conv.a");
+  for (const char* from : {"told", ""}) {
+    b.run.digest_from = from;
+    EXPECT_EQ(Stated(b)["predicate"]["urn:cudnn-ci:gate:1"]["digest_from"], "told") << from;
+  }
+}
+
+// Another report fails behind it: the run is not passed any more, and the statement goes.
+TEST(Attestation, WhatIsNotTrueAnyMoreIsTakenAway) {
+  const Scratch scratch;
+  const std::string path = scratch.File("statement.json");
+  AttestationReporter reporter(path);
+  RunBuilder b = OfImage();
+  b.Pass("conv.a");
+  Summary summary = b.Summarize();
+  ASSERT_TRUE(reporter.Finish(summary).ok());
+  EXPECT_EQ(ReadSmallFile(path, 1 << 20), RenderStatement(summary, Judge(summary)));
+  EXPECT_TRUE(IsOwnReport(path));
+  summary.report_failure = "junit: no room";
+  ASSERT_TRUE(reporter.Finish(summary).ok());
+  EXPECT_EQ(access(path.c_str(), F_OK), -1);
+  ASSERT_TRUE(reporter.Finish(b.Summarize()).ok());
+  reporter.Withdraw();
+  EXPECT_EQ(access(path.c_str(), F_OK), -1);
+}
+
+TEST(Attestation, AStatementOfAnotherIsKept) {
+  const Scratch scratch;
+  const std::string other = R"({"_type": "https://in-toto.io/Statement/v1", "predicateType":
+      "https://in-toto.io/attestation/test-result/v0.1", "predicate": {"result": "PASSED"}})";
+  EXPECT_FALSE(BeginsStatement(other));
+  const std::string path = scratch.Write("statement.json", other);
+  AttestationReporter reporter(path);
+  RunBuilder b = OfImage();
+  b.Pass("conv.a");
+  EXPECT_FALSE(reporter.Finish(b.Summarize()).ok());
+  reporter.Withdraw();
+  EXPECT_EQ(ReadSmallFile(path, 1 << 20), other);
+  // In whatever white space, and of a later version.
+  EXPECT_TRUE(BeginsStatement(
+      "{ \"_type\":\"https://in-toto.io/Statement/v1\",\n\"predicateType\": "
+      "\"https://in-toto.io/attestation/test-result/v0.1\", \"predicate\":{\n\"urn:cudnn-ci:gate:2\": {"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
