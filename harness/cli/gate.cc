@@ -294,7 +294,8 @@ bool Gate::Run() {
   r.facts = session_.discovery().facts;
   r.subjects = matrix_.subjects;
   r.devices = devices_;
-  r.other_devices = session_.OtherDevices(devices_);
+  // Who names a GPU keeps the run off the others.
+  if (options_.device == Options{}.device) r.other_devices = session_.OtherDevices(devices_);
   RunnerCallbacks callbacks;
   callbacks.emit = [this](const EventBody& body) { Emit(body); };
   callbacks.tick = [this] {

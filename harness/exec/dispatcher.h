@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exec/case_worker.h"
@@ -35,6 +36,9 @@ struct Seat {
   int64_t baseline_rss = 0;            // bytes, once warm; 0: not measured yet
 };
 
+// In the default compute mode, and not short of memory before the run began.
+bool HasRoom(const Facts& facts, const std::string& device, int64_t bytes, bool if_unknown);
+
 class Dispatcher {
  public:
   Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOptions& options, Pool* pool,
@@ -56,6 +60,8 @@ class Dispatcher {
   const std::string& start_failure() const { return start_failure_; }
   // The device of the canary that no process could be started for.
   const std::string& untested_device() const { return untested_device_; }
+  // Cases that wait for another GPU's word and that nobody can be asked about any more.
+  std::vector<size_t> TakeUnanswerable() { return std::exchange(unanswerable_, {}); }
   // Plugins whose files are no longer those that were described; nothing of them is started.
   const std::map<std::string, std::string>& changed_plugins() const { return changed_; }
 
@@ -69,7 +75,6 @@ class Dispatcher {
   WorkerCommand Command(const Lane* lane, const Seat& seat) const;
   void Configure(const Seat& seat);
   bool PluginsUnchanged(const std::set<std::string>& plugins);
-  bool HasRoom(const std::string& device, int64_t bytes, bool if_unknown) const;
   Use UseOf(const Lane& lane, bool alone) const;
   // What could run beside others comes behind what needs the device for itself.
   bool IsKeptBack(Lane* lane) const {
@@ -107,6 +112,7 @@ class Dispatcher {
   const bool host_has_room_;        // for two large processes at once
   std::map<int64_t, Seat> seats_;   // by worker id
   std::map<std::string, std::string> changed_;
+  std::vector<size_t> unanswerable_;
   std::string start_failure_, untested_device_;
 };
 

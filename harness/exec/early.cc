@@ -23,7 +23,7 @@ void Dispatcher::StartEarlyOn(const DeviceInfo& device) {
   // One slot stays for the checks that come first.
   if (options_.isolation != Isolation::kShared || pool_->live() + 1 >= options_.jobs || !may_start_early_)
     return;
-  if (device.uuid.empty() || !HasRoom(device.name, kEnoughForEarly, true)) return;
+  if (device.uuid.empty() || !HasRoom(options_.facts, device.name, kEnoughForEarly, true)) return;
   for (size_t i = 0; i < plan_.cases.size(); ++i) {
     Lane* lane = scheduler_->LaneOf(i);
     if (scheduler_->IsSettled(i) || plan_.cases[i].settled || !lane->shared || lane->beside) continue;

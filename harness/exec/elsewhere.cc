@@ -3,12 +3,15 @@
 #include <utility>
 
 #include "exec/runner.h"
+#include "model/facts.h"
 
 namespace cudnn_ci {
 namespace {
 
 // Cases that wait are looked at so many a turn: there may be thousands, and GPUs are few.
 constexpr int kLooks = 16;
+// Free before the run began, on a GPU that the run does not judge: somebody else may be using it.
+constexpr int64_t kEnoughElsewhere = int64_t{4} << 30;
 
 }  // namespace
 
@@ -16,7 +19,8 @@ constexpr int kLooks = 16;
 std::vector<DeviceInfo> AskableDevices(const RunnerOptions& options) {
   if (options.isolation == Isolation::kNone) return {};
   std::vector<DeviceInfo> devices = options.devices;
-  devices.insert(devices.end(), options.other_devices.begin(), options.other_devices.end());
+  for (const DeviceInfo& d : options.other_devices)
+    if (HasRoom(options.facts, d.name, kEnoughElsewhere, true)) devices.push_back(d);
   return devices;
 }
 
@@ -34,10 +38,14 @@ void Dispatcher::DispatchElsewhere() {
   int looks = kLooks;
   for (const size_t i : opinions_->Waiting()) {
     if (opinions_->WasAsked(i) || scheduler_->IsSettled(i)) continue;
-    if (!start_failure_.empty() || looks-- == 0) return;
+    if (!start_failure_.empty()) return;
     std::vector<std::string> devices = opinions_->DevicesFor(i);
     std::erase_if(devices, [&](const std::string& d) { return devices_->IsLost(d); });
-    if (devices.empty()) continue;  // it ends with the run, without an answer
+    if (devices.empty()) {
+      unanswerable_.push_back(i);
+      continue;
+    }
+    if (looks-- == 0) return;
     const auto unused = std::find_if(devices.begin(), devices.end(),
                                      [&](const std::string& d) { return devices_->CanLease(d); });
     if (unused == devices.end() || pool_->live() >= options_.jobs) {
@@ -46,7 +54,10 @@ void Dispatcher::DispatchElsewhere() {
       MakeRoom(&wanting);
       continue;
     }
-    if (!PluginsUnchanged({plan_.cases[i].planned.plugin})) continue;
+    if (!PluginsUnchanged({plan_.cases[i].planned.plugin})) {
+      unanswerable_.push_back(i);
+      continue;
+    }
     cases_->AskElsewhere(i);
     opinions_->SetAsked(i);
     StartWorker(scheduler_->LaneOf(i), *unused, i, false);
@@ -65,8 +76,10 @@ void Runner::OnSecondOpinion(const Seat& seat, const AttemptResult& there) {
   const size_t i = there.case_index;
   if (SuspectsDevice(there)) devices_.Suspect(seat.device);
   cases_.CountElsewhere(there);
+  dispatcher_.SeatOf(*seat.worker).elsewhere.reset();
   if (!opinions_.IsWaiting(i)) return;
-  const std::vector<Finding> answer = opinions_.Answer(there, seat.device);
+  std::vector<Finding> answer;
+  if (opinions_.Answer(there, seat.device, &answer) == SecondOpinions::Course::kWait && !cancelled_) return;
   Finalize(i, opinions_.Take(i), answer);
   // Others of its kind may be known by now.
   for (const size_t other : opinions_.Waiting()) {
@@ -76,7 +89,13 @@ void Runner::OnSecondOpinion(const Seat& seat, const AttemptResult& there) {
   }
 }
 
-// The run is over, or no GPU is left to ask: what waits ends as it stood.
+// No GPU is left to ask, or the plugin is not the one that failed: what waits for that ends as it stood.
+void Runner::EndUnanswerable() {
+  for (const size_t i : dispatcher_.TakeUnanswerable())
+    if (opinions_.IsWaiting(i)) Finalize(i, opinions_.Take(i), {});
+}
+
+// The run is over: what waits ends as it stood.
 void Runner::EndWaiting() {
   for (const size_t i : opinions_.Waiting()) Finalize(i, opinions_.Take(i), {});
 }

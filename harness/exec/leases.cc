@@ -10,9 +10,9 @@ constexpr int64_t kEnoughForTwo = int64_t{32} << 30;
 
 }  // namespace
 
-// In the default compute mode, and not short of memory. What is unknown NVML refuses, as inside MIG.
-bool Dispatcher::HasRoom(const std::string& device, int64_t bytes, bool if_unknown) const {
-  const GpuFacts gpu = FactsOfGpu(options_.facts, device);
+// What is unknown NVML refuses, as inside MIG.
+bool HasRoom(const Facts& facts, const std::string& device, int64_t bytes, bool if_unknown) {
+  const GpuFacts gpu = FactsOfGpu(facts, device);
   return (gpu.compute_mode.empty() || gpu.compute_mode == "default") &&
          (gpu.memory_free_bytes ? *gpu.memory_free_bytes >= bytes : if_unknown);
 }
@@ -21,7 +21,8 @@ bool Dispatcher::HasRoom(const std::string& device, int64_t bytes, bool if_unkno
 Use Dispatcher::UseOf(const Lane& lane, bool alone) const {
   if (alone || !lane.shared || lane.device == "*") return Use::kAlone;
   if (!lane.beside) return Use::kShared;
-  return host_has_room_ && HasRoom(lane.device, kEnoughForTwo, false) ? Use::kBeside : Use::kAlone;
+  return host_has_room_ && HasRoom(options_.facts, lane.device, kEnoughForTwo, false) ? Use::kBeside
+                                                                                      : Use::kAlone;
 }
 
 // An early worker's turn has come: it needs the lease like any other.

@@ -66,6 +66,7 @@ bool Runner::Step() {
     const bool failed = !dispatcher_.start_failure().empty();
     dispatcher_.Dispatch(stop_dispatch_);
     SettleChanged();
+    EndUnanswerable();
     if (!failed && !dispatcher_.start_failure().empty()) {
       // No process can be had: the run cannot go on, and says so.
       stop_dispatch_ = true;

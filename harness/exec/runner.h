@@ -51,6 +51,7 @@ class Runner : private PoolClient {
   void Decide(const AttemptResult& result);
   void Conclude(size_t case_index, Outcome outcome, std::vector<Finding> findings);
   void OnSecondOpinion(const Seat& seat, const AttemptResult& there);
+  void EndUnanswerable();
   void EndWaiting();
   void Finalize(size_t case_index, Outcome outcome, const std::vector<Finding>& extra);
   void Emit(const EventBody& body) { callbacks_.emit(body); }

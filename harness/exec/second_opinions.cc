@@ -9,10 +9,18 @@
 namespace cudnn_ci {
 namespace {
 
-// A failure of which nobody doubts whose it is needs no second opinion.
+constexpr char kExpectationFailed[] = "expectation-failed";
+
+// A plugin or a matrix that is at fault says nothing of GPUs.
 bool IsDoubtful(const Finding& finding) {
-  return finding.blame == Blame::kImage || finding.blame == Blame::kUndetermined ||
-         finding.slug == kGpuComputesWrong;
+  return finding.blame != Blame::kHarness && finding.blame != Blame::kMatrix;
+}
+
+// Whether two failures are one: of the same slug; of two of which one says more ("wrong-value",
+// "wrong-value-unexplained"); of a GPU that computes wrong, which looks like anything.
+bool IsAlike(const std::string& a, const std::string& b) {
+  return a == b || a.rfind(b + "-", 0) == 0 || b.rfind(a + "-", 0) == 0 || a == kGpuComputesWrong ||
+         b == kGpuComputesWrong;
 }
 
 std::string Times(int count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
@@ -39,6 +47,10 @@ std::vector<std::string> SecondOpinions::DevicesFor(size_t i) const {
     if (&d != own && !d.uuid.empty() && d.uuid != own->uuid && d.model == own->model &&
         d.compute_capability == own->compute_capability)
       out.push_back(d.name);
+  std::erase_if(out, [&](const std::string& name) {
+    const auto silences = silences_.find(name);
+    return silences != silences_.end() && silences->second >= kSilences;
+  });
   return out;
 }
 
@@ -47,16 +59,16 @@ SecondOpinions::Question SecondOpinions::Ask(size_t i, const Outcome& outcome) c
   const CasePlanned& planned = plan_.cases[i].planned;
   Question question;
   question.outcome = outcome;
-  std::string slug = "expectation-failed";
+  question.slug = kExpectationFailed;
   const CaseRecord* record = summary_.Find(planned.ref);
   if (const Finding* first = record ? FirstErrorOfLastAttempt(*record) : nullptr) {
-    slug = first->slug;
+    question.slug = first->slug;
     question.blame = first->blame;
-    question.brief = slug + ": " + CleanLine(first->detail);
+    question.brief = question.slug + ": " + CleanLine(first->detail);
   } else {
     question.brief = "an expectation did not hold";
   }
-  question.kind = planned.check + "\n" + slug + "\n" + planned.ref.device;
+  question.kind = planned.check + "\n" + planned.subject + "\n" + question.slug + "\n" + planned.ref.device;
   if (record) question.attempts = static_cast<int>(record->attempts.size());
   return question;
 }
@@ -111,22 +123,45 @@ bool SecondOpinions::IsKnown(size_t i, std::vector<Finding>* findings) const {
   return FromAnswers(questions_.at(i), plan_.cases[i].planned.ref.device, findings);
 }
 
-std::vector<Finding> SecondOpinions::Answer(const AttemptResult& there, const std::string& device) {
-  const auto found = questions_.find(there.case_index);
-  const bool passed = std::holds_alternative<Passed>(there.outcome);
-  if (found == questions_.end() || (!passed && !std::holds_alternative<Failed>(there.outcome))) return {};
-  const CasePlanned& planned = plan_.cases[there.case_index].planned;
-  const CaseRecord* record = summary_.Find(planned.ref);
+// Whether the case failed on the other GPU in the way that the question is about.
+bool SecondOpinions::FailedAlike(const Question& question, size_t i) const {
+  const CaseRecord* record = summary_.Find(plan_.cases[i].planned.ref);
   const Finding* first = record ? FirstErrorOfLastAttempt(*record) : nullptr;
-  // A plugin that is at fault says nothing of GPUs.
-  if (!passed && first && !IsDoubtful(*first)) return {};
-  const Question& question = found->second;
+  if (!first) return IsAlike(question.slug, kExpectationFailed);
+  if (!IsDoubtful(*first)) return false;
+  const std::vector<Finding>& there = record->attempts.back().findings;
+  return std::any_of(there.begin(), there.end(), [&](const Finding& f) {
+    return f.severity == Severity::kError && IsAlike(question.slug, f.slug);
+  });
+}
+
+SecondOpinions::Course SecondOpinions::Answer(const AttemptResult& there, const std::string& device,
+                                              std::vector<Finding>* findings) {
+  const size_t i = there.case_index;
+  const auto found = questions_.find(i);
+  if (found == questions_.end()) return Course::kEnd;
+  Question& question = found->second;
+  const bool passed = std::holds_alternative<Passed>(there.outcome);
+  if (!passed && (!std::holds_alternative<Failed>(there.outcome) || !FailedAlike(question, i))) {
+    ++silences_[device];
+    return Course::kEnd;
+  }
+  question.passes += passed;
+  if (passed && question.blame == Blame::kImage && question.passes < kPasses) {
+    question.asked = false;
+    return Course::kWait;
+  }
   Answers& answers = answers_[question.kind];
   ++(passed ? answers.passed : answers.failed);
   answers.device = device;
-  return {Conclude(question, passed,
-                   Describe(planned.ref.device) + " failed " + Times(question.attempts) + ", " +
-                       Describe(device) + ", of the same model, " + (passed ? "passed" : "failed too"))};
+  std::string how = passed ? "passed" : "failed too";
+  if (question.passes > (passed ? 1 : 0))
+    how += (passed ? " " : " after it had passed ") + Times(question.passes);
+  findings->push_back(Conclude(question, passed,
+                               Describe(plan_.cases[i].planned.ref.device) + " failed " +
+                                   Times(question.attempts) + ", " + Describe(device) +
+                                   ", of the same model, " + how));
+  return Course::kEnd;
 }
 
 Outcome SecondOpinions::Take(size_t i) {

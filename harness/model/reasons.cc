@@ -13,9 +13,17 @@ bool HasFlag(const CaseRecord& record, Flag flag) {
   return std::find(record.flags.begin(), record.flags.end(), flag) != record.flags.end();
 }
 
-bool HasError(const CaseRecord& record, const std::string& slug) {
-  return std::any_of(record.findings.begin(), record.findings.end(),
-                     [&](const Finding& f) { return f.severity == Severity::kError && f.slug == slug; });
+// Whether the harness came to this between two attempts. What a check says of its own GPU is one of its
+// errors.
+bool HarnessSaid(const CaseRecord& record, const std::string& slug) {
+  const auto told = [&](const Finding& finding) {
+    return std::any_of(record.attempts.begin(), record.attempts.end(), [&](const AttemptRecord& a) {
+      return std::find(a.findings.begin(), a.findings.end(), finding) != a.findings.end();
+    });
+  };
+  return std::any_of(record.findings.begin(), record.findings.end(), [&](const Finding& f) {
+    return f.severity == Severity::kError && f.slug == slug && !told(f);
+  });
 }
 
 Finding FindingOfPass(const CaseRecord& record) {
@@ -27,7 +35,7 @@ Finding FindingOfPass(const CaseRecord& record) {
 
 std::string FailureText(const CaseRecord& record) {
   for (auto attempt = record.attempts.rbegin(); attempt != record.attempts.rend(); ++attempt) {
-    if (attempt->expectations.empty()) continue;
+    if (attempt->expectations.empty() || attempt->mode == AttemptMode::kElsewhere) continue;
     const ExpectationFailed& first = attempt->expectations.front();
     std::string text = first.file.empty() ? "" : first.file + ":" + std::to_string(first.line) + ": ";
     return text + first.what;
@@ -53,7 +61,7 @@ std::string DecisiveSlug(const CaseRecord& record) {
   // one that differs.
   if (std::holds_alternative<Failed>(record.outcome))
     for (const char* slug : {kFailsOnAnotherGpu, kGpuComputesWrong})
-      if (HasError(record, slug)) return slug;
+      if (HarnessSaid(record, slug)) return slug;
   if (HasFlag(record, Flag::kOrderDependent)) return "order-dependent";
   if (HasFlag(record, Flag::kFlaky)) return "flaky";
   return "";

@@ -131,7 +131,11 @@ void Fold::On(const FindingReported& e) {
   }
   CaseRecord* record = Record(e.ref);
   if (!record) return AddOnce(&summary_.run_findings, e.finding);
-  AddOnce(&record->findings, e.finding);
+  Finding finding = e.finding;
+  // What another GPU gets wrong is evidence, and no error of the case.
+  const auto same = std::find(record->findings.begin(), record->findings.end(), finding);
+  if (IsElsewhere(*record) && same == record->findings.end()) finding.severity = Severity::kNote;
+  AddOnce(&record->findings, finding);
   if (AttemptRecord* attempt = Current(record)) AddOnce(&attempt->findings, e.finding);
   if (record->finished) record->waived_by = WaivedBy(summary_, *record);
 }

@@ -17,7 +17,7 @@
  *   FAKE_NO_PINNED       any value: no pinned host memory is given
  *   FAKE_CUDA_REFUSE_ABOVE_KB  allocations of more KiB are refused (none)
  *   FAKE_CONTEXT         what cuDevicePrimaryCtxRetain returns (0)
- *   FAKE_CANARY          "wrong": one element of every kernel's output is off by one
+ *   FAKE_CANARY          of each device: "wrong": one element of every kernel's output is off by one
  *   FAKE_WRONG_KERNEL    the name of a kernel of which one element is off by one
  *   FAKE_STALE_KERNEL    the name of a kernel that writes nothing, and to which memory comes with the right
  *                        result in it, as if from a run before
@@ -370,7 +370,9 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
   const int stale = FakeIs("FAKE_STALE_KERNEL", NameOf(kernel));
   for (uint32_t i = 0; i < count && i < threads; ++i)
     if (!stale || out[i] == kStaleWord) out[i] = Element(kernel, i, seed);
-  if (FakeIs("FAKE_CANARY", "wrong") || FakeIs("FAKE_WRONG_KERNEL", NameOf(kernel))) out[count / 2] += 1;
+  const char* canary = FakeItem("FAKE_CANARY", MachineDevice((CUdevice)(uintptr_t)current_context - 1));
+  if ((canary && strcmp(canary, "wrong") == 0) || FakeIs("FAKE_WRONG_KERNEL", NameOf(kernel)))
+    out[count / 2] += 1;
   return CUDA_SUCCESS;
 }
 

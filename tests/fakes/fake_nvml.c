@@ -3,6 +3,7 @@
  *   FAKE_NVML_INIT     what nvmlInit_v2 returns (0); 18 is a driver/library mismatch
  *   FAKE_NVML_DRIVER   the driver's version ("580.65.06")
  *   FAKE_DEVICE_COUNT  devices of the machine (1)
+ *   FAKE_NAME          the name of each device, as in the fake driver
  *   FAKE_UUID          as in the fake driver
  *   FAKE_FREE_MB       free memory of each device, as in the fake driver
  *   FAKE_PERSISTENCE   persistence mode of each device (1)
@@ -36,7 +37,12 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   return index < (unsigned)FakeNumber("FAKE_DEVICE_COUNT", 1) ? 0 : 2;
 }
 int nvmlDeviceGetName(void* device, char* text, unsigned size) {
-  snprintf(text, size, "NVIDIA Fake %d", (int)(uintptr_t)device - 1);
+  const int index = (int)(uintptr_t)device - 1;
+  const char* name = FakeItem("FAKE_NAME", index);
+  if (name)
+    snprintf(text, size, "%s", name);
+  else
+    snprintf(text, size, "NVIDIA Fake %d", index);
   return 0;
 }
 int nvmlDeviceGetUUID(void* device, char* text, unsigned size) {

@@ -96,11 +96,14 @@ std::vector<Fault> Numbers() {
               {Runner("gpu_not_twice_the_same", WrongEverywhere({{"FAKE_CUDNN_FAULT_RUNS", "1"}}),
                       "gpu-computes-wrong", {"0 of 2 repetitions gave the same bits"}),
                Runner("one_of_two_gpus_wrong",
-                      WrongEverywhere({{"FAKE_DEVICE_COUNT", "2"}, {"FAKE_CUDNN_FAULT_GPU", "0"}}),
+                      WrongEverywhere({{"FAKE_DEVICE_COUNT", "2"},
+                                       {"FAKE_NAME", "NVIDIA Fake"},
+                                       {"FAKE_CUDNN_FAULT_GPU", "0"}}),
                       "gpu-computes-wrong", {"of the same model, passed"})}),
       Showing("wrong numbers on two GPUs",
-              {Image("both_gpus_wrong", WrongEverywhere({{"FAKE_DEVICE_COUNT", "2"}}), "fails-on-another-gpu",
-                     {"of the same model, failed too"})}),
+              {Image("both_gpus_wrong",
+                     WrongEverywhere({{"FAKE_DEVICE_COUNT", "2"}, {"FAKE_NAME", "NVIDIA Fake"}}),
+                     "fails-on-another-gpu", {"of the same model, failed too"})}),
       Showing("wrong numbers, and one GPU", {Fault{"every_algorithm_wrong",
                                                    WrongEverywhere({}),
                                                    "wrong-value-unexplained",
@@ -147,7 +150,7 @@ std::vector<Fault> NotRefused() {
                   Image("context_broken_by_a_refusal",
                         [](FaultTest& t) {
                           const bool made = Refusal("group_mismatch", "")(t);
-                          t.Set("FAKE_CUDA_FAULT", "call:cuCtxSynchronize:4:700");
+                          t.Set("FAKE_CUDA_FAULT", "call:cuMemsetD32_v2:7:700");
                           return made;
                         },
                         "unusable-after-refusal", {"15 filters in 4 groups", "700"}),

@@ -133,6 +133,7 @@ void GateRun::Matrix(const std::string& checks, double timeout_s, const std::str
 
 void GateRun::UseFakeGpus(int count) {
   Set("FAKE_DEVICE_COUNT", std::to_string(count));
+  Set("FAKE_NAME", "NVIDIA Fake");  // of one model
   Set("LD_LIBRARY_PATH", CUDNN_CI_FAKES "/libcuda");
   fs::create_directory(Path("driver"));
   fs::create_symlink(CUDNN_CI_STAGE_PLUGINS "/driver.cci.so", Path("driver/driver.cci.so"));

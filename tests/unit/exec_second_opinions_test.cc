@@ -24,18 +24,19 @@ class SecondOpinionsTest : public testing::Test {
       Add(c.planned);
     }
     devices_ = {{"gpu0", "GPU-0", "NVIDIA H200", "9.0"},
-                {"gpu1", "GPU-1", "NVIDIA L4", "8.9"},
+                {"gpu1", "GPU-1", "NVIDIA H100", "9.0"},
                 {"gpu2", "GPU-2", "NVIDIA H200", "9.0"},
                 {"gpu3", "", "NVIDIA H200", "9.0"}};
     opinions_.emplace(plan_, fold_.summary(), devices_);
   }
   void Add(EventBody body) { fold_.Apply({++seq_, 0, std::move(body)}); }
-  void Attempt(size_t i, AttemptMode mode, const Outcome& outcome, Blame blame) {
+  void Attempt(size_t i, AttemptMode mode, const Outcome& outcome, Blame blame,
+               const std::string& slug = "wrong") {
     const CaseRef& ref = plan_.cases[i].planned.ref;
     Add(AttemptStarted{ref, 1, 1, mode});
     if (std::holds_alternative<Failed>(outcome)) {
       Finding finding;
-      finding.slug = "wrong";
+      finding.slug = slug;
       finding.blame = blame;
       finding.detail = "4 in place of 5";
       Add(FindingReported{ref, finding});
@@ -47,13 +48,15 @@ class SecondOpinionsTest : public testing::Test {
     found_.clear();
     return opinions_->Consider(i, Failed{}, &found_);
   }
-  std::vector<Finding> Answer(size_t i, const Outcome& outcome) {
-    Attempt(i, AttemptMode::kElsewhere, outcome, Blame::kUndetermined);
+  std::vector<Finding> Answer(size_t i, const Outcome& outcome, const std::string& slug = "wrong",
+                              Course course = Course::kEnd) {
+    Attempt(i, AttemptMode::kElsewhere, outcome, Blame::kUndetermined, slug);
     AttemptResult there;
     there.case_index = i;
     there.outcome = outcome;
-    std::vector<Finding> answer = opinions_->Answer(there, "gpu2");
-    opinions_->Take(i);
+    std::vector<Finding> answer;
+    EXPECT_EQ(opinions_->Answer(there, "gpu2", &answer), course);
+    if (course == Course::kEnd) opinions_->Take(i);
     return answer;
   }
   Plan plan_;
@@ -99,6 +102,67 @@ TEST_F(SecondOpinionsTest, ThreeAnswersThatAgreeSpeakForTheRest) {
   EXPECT_EQ(Fail(3), Course::kEnd);
   ASSERT_EQ(found_.size(), 1u);
   EXPECT_EQ(found_[0].slug, "gpu-computes-wrong");
+}
+
+TEST_F(SecondOpinionsTest, TheImageIsBelievedUntilThreePassesSpeakAgainstIt) {
+  EXPECT_EQ(Fail(0, Blame::kImage), Course::kWait);
+  for (int pass = 0; pass < 2; ++pass) {
+    opinions_->SetAsked(0);
+    EXPECT_THAT(Answer(0, Passed{}, "", Course::kWait), IsEmpty());
+    EXPECT_FALSE(opinions_->WasAsked(0));
+  }
+  const std::vector<Finding> answer = Answer(0, Passed{});
+  ASSERT_EQ(answer.size(), 1u);
+  EXPECT_EQ(answer[0].slug, "gpu-computes-wrong");
+  EXPECT_EQ(
+      answer[0].detail,
+      "gpu0 (GPU-0) failed once, gpu2 (GPU-2), of the same model, passed 3 times; wrong: 4 in place of 5");
+  EXPECT_EQ(Fail(1, Blame::kImage), Course::kWait);
+  Answer(1, Passed{}, "", Course::kWait);
+  const std::vector<Finding> both = Answer(1, Failed{});
+  ASSERT_EQ(both.size(), 1u);
+  EXPECT_EQ(both[0].slug, "fails-on-another-gpu");
+  EXPECT_EQ(both[0].detail,
+            "gpu0 (GPU-0) failed once, gpu2 (GPU-2), of the same model, failed too after it had passed once; "
+            "wrong: 4 in place of 5");
+}
+
+TEST_F(SecondOpinionsTest, AFailureOfAnotherKindIsNoAnswer) {
+  for (const char* slug : {"wrong", "wrong-unexplained", "gpu-computes-wrong"}) {
+    EXPECT_EQ(Fail(0), Course::kWait);
+    EXPECT_EQ(Answer(0, Failed{}, slug).size(), 1u) << slug;
+  }
+  opinions_.emplace(plan_, fold_.summary(), devices_);
+  for (const char* slug : {"failed", "wrongly", "wron"}) {
+    EXPECT_EQ(Fail(0), Course::kWait);
+    EXPECT_THAT(Answer(0, Failed{}, slug), IsEmpty()) << slug;
+  }
+}
+
+TEST_F(SecondOpinionsTest, AGpuThatIsSilentThreeTimesIsAskedNoMore) {
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(Fail(i), Course::kWait) << i;
+    EXPECT_THAT(Answer(i, Errored{ErrorKind::kTimedOut, ""}), IsEmpty());
+  }
+  EXPECT_THAT(opinions_->DevicesFor(3), IsEmpty());
+  EXPECT_EQ(Fail(3), Course::kEnd);
+}
+
+TEST_F(SecondOpinionsTest, APluginOrAMatrixAtFaultIsNotAskedElsewhere) {
+  EXPECT_EQ(Fail(0, Blame::kHarness), Course::kEnd);
+  EXPECT_EQ(Fail(1, Blame::kMatrix), Course::kEnd);
+  for (const Blame blame : {Blame::kImage, Blame::kRunner, Blame::kUndetermined})
+    EXPECT_EQ(Fail(2, blame), Course::kWait);
+}
+
+TEST_F(SecondOpinionsTest, AnAnswerIsOfItsOwnSubject) {
+  plan_.cases[3].planned.subject = "torch";
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(Fail(i), Course::kWait) << i;
+    Answer(i, Passed{});
+  }
+  EXPECT_EQ(Fail(3), Course::kWait) << "another cuDNN";
+  EXPECT_EQ(Fail(4), Course::kEnd);
 }
 
 TEST_F(SecondOpinionsTest, AnswersThatDisagreeSpeakForNobodyElse) {

@@ -15,23 +15,40 @@ std::string RootSlug(const Verdict& verdict) {
   return verdict.root_cause ? verdict.root_cause->finding.slug : "none";
 }
 
+// A case that failed alone, and what the harness said of it after another GPU had its turn.
+Verdict AfterAnotherGpu(const std::vector<Finding>& alone, const std::vector<Finding>& elsewhere,
+                        const std::vector<Finding>& said) {
+  const CaseRef ref{"conv.a", ""};
+  RunBuilder b;
+  b.Pass("conv.b");
+  b.Plan("conv.a");
+  b.Attempt(ref, Failed{}, alone);
+  b.Attempt(ref, Failed{}, elsewhere, AttemptMode::kElsewhere);
+  for (const Finding& finding : said) b.Add(FindingReported{ref, finding});
+  b.Add(CaseFinished{ref, Failed{}, 0.25, {}});
+  return b.Judged();
+}
+
 // What GPUs say of one another comes before what the case alone looks like.
 TEST(Verdict, TheAnswerOfAnotherGpuDecidesWhoseFaultAFailureIs) {
-  std::vector<Finding> said = {Wrong("wrong-value", Blame::kImage),
-                               Wrong("order-dependent", Blame::kUndetermined),
+  const std::vector<Finding> alone = {Wrong("wrong-value", Blame::kImage)};
+  std::vector<Finding> said = {Wrong("order-dependent", Blame::kUndetermined),
                                Wrong("gpu-computes-wrong", Blame::kRunner)};
-  RunBuilder one;
-  one.Pass("conv.b");
-  one.Plan("conv.a");
-  one.End("conv.a", Failed{}, said);
-  EXPECT_EQ(one.Judged().exit_code, 3);
+  EXPECT_EQ(AfterAnotherGpu(alone, {}, said).exit_code, 3);
   said.push_back(Wrong("fails-on-another-gpu", Blame::kImage));
-  RunBuilder both;
-  both.Pass("conv.b");
-  both.Plan("conv.a");
-  both.End("conv.a", Failed{}, said);
-  EXPECT_EQ(both.Judged().exit_code, 1);
-  EXPECT_EQ(both.Judged().root_cause->finding.slug, "fails-on-another-gpu");
+  const Verdict both = AfterAnotherGpu(alone, {}, said);
+  EXPECT_EQ(both.exit_code, 1);
+  EXPECT_EQ(both.root_cause->finding.slug, "fails-on-another-gpu");
+}
+
+TEST(Verdict, WhatACheckSaysOfItsGpuHidesNoErrorOfTheImages) {
+  const Finding gpu = Wrong("gpu-computes-wrong", Blame::kRunner);
+  const Finding image = Wrong("out-of-bounds-write", Blame::kImage);
+  EXPECT_EQ(AfterAnotherGpu({image, gpu}, {}, {}).exit_code, 1);
+  EXPECT_EQ(AfterAnotherGpu({gpu}, {}, {}).exit_code, 3);
+  EXPECT_EQ(AfterAnotherGpu({image}, {gpu}, {}).exit_code, 1) << "that is of the other GPU";
+  EXPECT_EQ(AfterAnotherGpu({gpu}, {image}, {}).exit_code, 3) << "and so is this";
+  EXPECT_EQ(AfterAnotherGpu({gpu}, {gpu}, {}).exit_code, 3) << "one error, not one and a note";
 }
 
 TEST(VerdictTest, PassesWhenEveryRequiredCasePassed) {

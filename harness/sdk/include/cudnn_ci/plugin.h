@@ -106,7 +106,7 @@ enum cci_check_flags {
    * driver creates them one after the other. */
   CCI_CHECK_POOLED = 1u << 3,
   /* It uses one device and judges what that one computes: a failure may be the device's. The harness repeats
-   * it once on another GPU of the same model, where the machine has one. What passes there is the runner's
+   * it on another GPU of the same model, where the machine has one. What passes there is the runner's
    * fault (gpu-computes-wrong), what fails there too is not the GPU's. */
   CCI_CHECK_SECOND_OPINION = 1u << 4
 };
