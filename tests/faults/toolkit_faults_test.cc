@@ -1,6 +1,8 @@
 // Broken toolkits, made of the fake ones, and environments with nothing wrong, which must not be accused.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "fault_machines.h"
 
@@ -120,11 +122,21 @@ std::vector<Fault> WrongProducts() {
 // In place of a toolkit's own: two installs that never meet are no conflict.
 void LeaveACopyThatNobodyFinds(FaultTest& t) { t.TakeAll("cudnn_old", t.gate().Path("opt/old/lib")); }
 
+// A part with another name, of itself too. The other one must not be longer: it stands in the file's text.
+void TakePartAs(FaultTest& t, const std::string& name, const std::string& other) {
+  std::ifstream part(FaultTest::FakeFile("cudnn", name), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(part), {}};
+  std::string text = other;
+  text.resize(name.size(), '\0');
+  for (size_t at = bytes.find(name); at != std::string::npos; at = bytes.find(name, at + 1))
+    bytes.replace(at, text.size(), text);
+  std::ofstream(t.libraries() + "/" + other, std::ios::binary) << bytes;
+}
+
 void TakeFurtherParts(FaultTest& t) {
   t.TakeCudnn();
-  for (const std::string part : {"engines_tensor_ir", "ext"})
-    fs::copy_file(FaultTest::FakeFile("cudnn", "libcudnn_adv.so.9"),
-                  t.libraries() + "/libcudnn_" + part + ".so.9");
+  TakePartAs(t, "libcudnn_engines_precompiled.so.9", "libcudnn_engines_tensor_ir.so.9");
+  TakePartAs(t, "libcudnn_adv.so.9", "libcudnn_ext.so.9");
 }
 
 void PromiseEight(FaultTest& t) {
