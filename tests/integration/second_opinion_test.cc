@@ -186,11 +186,12 @@ TEST_F(SecondOpinion, AGpuThatIsKeptFreeOrInUseIsNotAsked) {
   EXPECT_EQ(Asked(Gate(Numbers("image", "pass"))), 0u);
 }
 
-// The other GPU is of the run, and is lost while the case waits for it; an idle process is there for no more.
+// The other GPU is of the run, and is lost while the case waits for it, and an idle process of
+// another stream is in nobody's way.
 TEST_F(SecondOpinion, ARunEndsThoughTheGpuThatWasToBeAskedIsLost) {
   run_.Set("FAKE_CANARY", "right,wrong");
-  const GateResult result = Gate(Entry("fixture.gpu_shared") + ", " + Numbers("image", "crash"),
-                                 {"--device", "all", "--time-limit", "20"});
+  const GateResult result = Gate(Entry("fixture.order") + ", " + Numbers("image", "crash"),
+                                 {"--device", "all", "--jobs", "8", "--time-limit", "20"});
   EXPECT_TRUE(result.Events("RunCancelled").empty()) << result.out;
   EXPECT_EQ(result.Events("DeviceLost").size(), 1u) << result.out;
   EXPECT_EQ(result.Errors("fixture.numbers[here=image,i=0,there=crash]"), "image.fixture-image");
