@@ -176,6 +176,20 @@ void Secrets::FindRests(std::string_view text, std::vector<Place>* places) const
     }
 }
 
+bool Secrets::IsInMark(std::string_view text, const Place& place) const {
+  constexpr std::string_view kHead = "[masked ";
+  constexpr size_t kLongest = 120;
+  const size_t from = place.begin > kLongest ? place.begin - kLongest : 0;
+  const size_t head = text.substr(from, place.begin - from + kHead.size()).rfind(kHead);
+  if (head == std::string_view::npos) return false;
+  const size_t name = from + head + kHead.size(), end = text.find(']', name);
+  if (end == std::string_view::npos || place.end > end + 1) return false;
+  // What a check has put into brackets is no mark: only a name that is known makes it one.
+  const std::string_view named = text.substr(name, end - name);
+  return std::any_of(secrets_.begin(), secrets_.end(),
+                     [&](const Secret& secret) { return CleanLine(secret.name, 100) == named; });
+}
+
 std::vector<Secrets::Place> Secrets::Find(std::string_view text) const {
   std::vector<Place> places;
   if (text.size() < kShortest) return places;
@@ -190,6 +204,8 @@ std::vector<Secrets::Place> Secrets::Find(std::string_view text) const {
   FindPasswordsOfUrls(text, &shapes);
   for (const auto& [begin, end] : shapes) places.push_back({begin, end, nullptr, true});
   FindRests(text, &places);
+  if (text.find("[masked ") != std::string_view::npos)
+    std::erase_if(places, [&](const Place& place) { return IsInMark(text, place); });
   // Of those that overlap what begins first, of these the longest; what a variable holds before a shape.
   std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;

@@ -45,6 +45,8 @@ class Secrets {
   std::vector<Place> Find(std::string_view text) const;
   // Adds what is left of values at the places where a text was cut.
   void FindRests(std::string_view text, std::vector<Place>* places) const;
+  // Whether the place lies in what Mask has written.
+  bool IsInMark(std::string_view text, const Place& place) const;
   void Add(const std::string& name, std::string_view value);
 
   std::vector<Secret> secrets_;  // longest value first

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "base/secrets.h"
 #include "base/text.h"
@@ -30,16 +31,31 @@ namespace {
 
 using nlohmann::ordered_json;
 
-int Print(const std::string& what) {
-  const std::string text = Secrets::OfThisProcess().Mask(what);
+// As it is: what was masked by its parts, or is to be typed or read again.
+int PrintAsIs(const std::string& text) {
   const bool written = fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
   if (!written && errno == EPIPE) return 0;  // `| head`: who reads has seen enough
   if (!written) fprintf(stderr, "cudnn-ci: cannot write to standard output\n");
   return written ? 0 : 5;
 }
 
-int PrintJson(const ordered_json& j) {
-  return Print(j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+int Print(const std::string& text) { return PrintAsIs(Secrets::OfThisProcess().Mask(text)); }
+
+// Text by text: in the finished document a value may be escaped, and a number or a key must stay.
+void MaskTexts(ordered_json* j) {
+  if (j->is_string()) *j = Secrets::OfThisProcess().Mask(j->get_ref<const std::string&>());
+  if (j->is_structured())
+    for (auto& [key, value] : j->items())
+      if (key != "id" && key != "schema" && key != "slug") MaskTexts(&value);
+}
+
+std::string Dump(const ordered_json& j) {
+  return j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+int PrintJson(ordered_json j) {
+  MaskTexts(&j);
+  return PrintAsIs(Dump(j));
 }
 
 int Fail(const std::string& message) {
@@ -80,7 +96,7 @@ int List(const Options& options) {
   if (session.interrupted() != 0) return 128 + session.interrupted();
   if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) return PrintProblems(*problems);
   const Plan& plan = std::get<Plan>(planned);
-  if (!options.json) return Print(PlanAsText(plan));
+  if (!options.json) return PrintAsIs(PlanAsText(plan));
   ordered_json cases = ordered_json::array();
   for (const Case& c : plan.cases)
     cases.push_back({{"id", c.planned.ref.id},
@@ -92,11 +108,11 @@ int List(const Options& options) {
                      {"prerequisite", c.planned.prerequisite},
                      {"timeout_s", c.planned.timeout_s},
                      {"settled", c.settled ? ordered_json(Name(*c.settled)) : ordered_json(nullptr)}});
-  return PrintJson({{"schema", "cudnn-ci/list/1"},
-                    {"plan_sha256", plan.sha256},
-                    {"partial", plan.partial},
-                    {"not_gated", plan.not_gated},
-                    {"cases", cases}});
+  return PrintAsIs(Dump({{"schema", "cudnn-ci/list/1"},
+                         {"plan_sha256", plan.sha256},
+                         {"partial", plan.partial},
+                         {"not_gated", plan.not_gated},
+                         {"cases", cases}}));
 }
 
 ordered_json ToJson(const ParamInfo& p) {
@@ -190,7 +206,9 @@ int Plugins(const Options& options) {
 
 int ShowFacts(const Options& options) {
   const std::optional<std::string> text = FactsText(options);
-  return text ? Print(*text) : 2;
+  if (!text) return 2;
+  ordered_json document = options.json ? ordered_json::parse(*text, nullptr, false) : ordered_json();
+  return document.is_object() ? PrintJson(std::move(document)) : Print(*text);
 }
 
 ordered_json ToJson(const FindingInfo& f) {
@@ -267,7 +285,7 @@ int Init(const Options& options) {
 
 int Waive(const Options& options) {
   const Result<std::string> said = WriteWaivers(options);
-  return said.ok() ? Print(*said) : Fail(said.error());
+  return said.ok() ? PrintAsIs(*said) : Fail(said.error());  // a matrix is read again
 }
 
 int TestSelf(const Options& options) {

@@ -1,6 +1,8 @@
 // Events without secrets. See mask.h.
 #include "report/mask.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -8,10 +10,31 @@
 #include <variant>
 #include <vector>
 
+#include "model/fact_keys.h"
 #include "report/journal_fields.h"
 
 namespace cudnn_ci {
 namespace {
+
+// What others look up or compare, whatever it is called in the environment: a masked one would be equal to
+// another that is masked, and two images merged into one.
+bool IsIdentity(std::string_view key) {
+  constexpr std::array<std::string_view, 17> kKeys = {
+      "slug",          "by",      "run_id",      "timestamp", "version", "matrix_name",
+      "matrix_sha256", "image",   "digest_from", "sha256",    "as_of",   "partial",
+      "plan_sha256",   "verdict", "merged_by",   "device",    "subject"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
+// Facts that merging compares.
+bool IsVersionFact(std::string_view key) {
+  return key == kCudnnVersionFact || key == kToolkitVersionFact || key == kDriverVersionFact;
+}
+
+// Has a name that other events and the facts know it by.
+template <class T>
+constexpr bool kIsNamed =
+    std::is_same_v<T, SubjectInfo> || std::is_same_v<T, PluginIdentity> || std::is_same_v<T, RunPart>;
 
 // Walks the fields of an event as the journal's encoder does, so that no text is forgotten.
 class Masker {
@@ -21,11 +44,12 @@ class Masker {
   void Ref(CaseRef&) {}
   template <class T>
   void operator()(std::string_view key, T& value) {
-    if (key != "slug" && key != "by") Apply(value);
+    if (!IsIdentity(key) && !(key == "name" && named_)) Apply(value);
   }
 
  private:
   void Apply(std::string& text) { text = secrets_.Mask(text); }
+  void Apply(DeviceInfo&) {}  // by name and model, too
   void Apply(Outcome& outcome) {
     std::visit([this](auto& o) { journal::Fields(*this, o); }, outcome);
   }
@@ -35,14 +59,20 @@ class Masker {
   }
   template <class T>
   void Apply(std::map<std::string, T>& map) {
-    for (auto& [key, value] : map) Apply(value);
+    for (auto& [key, value] : map)
+      if (!IsVersionFact(key)) Apply(value);
   }
   template <class T>
   void Apply(T& value) {
-    if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T>) journal::Fields(*this, value);
+    if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T>) {
+      named_ = kIsNamed<T>;
+      journal::Fields(*this, value);
+      named_ = false;  // none of them lies in another
+    }
   }
 
   const Secrets& secrets_;
+  bool named_ = false;
 };
 
 }  // namespace

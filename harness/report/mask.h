@@ -7,8 +7,9 @@
 
 namespace cudnn_ci {
 
-// Masks every text of the event that a check, a plugin or the machine has said. Names that other parts look
-// up stay: ids of cases, slugs, and what the matrix says of the plan and its waivers.
+// Masks every text of the event that a check, a plugin or the machine has said. What other parts look up or
+// compare stays: ids of cases, slugs, names of subjects and devices, the run's time, digests and versions,
+// and what the matrix says of the plan and its waivers.
 void MaskSecrets(const Secrets& secrets, EventBody* body);
 
 }  // namespace cudnn_ci

@@ -49,6 +49,20 @@ TEST_F(Merge, ShardsAreGreenTogether) {
   EXPECT_FALSE(merged.junit.empty());
 }
 
+// Jobs that keep the image's name in a variable whose name says that it is secret.
+TEST_F(Merge, TwoImagesAreTwoWhateverIsMasked) {
+  std::vector<std::string> journals;
+  for (const std::string number : {"1", "2"}) {
+    const std::string image = "team/train@sha256:" + std::string(64, number[0]);
+    run_.Set("CACHE_KEY", image);
+    journals.push_back(Keep("shard-" + number, {"--shard", number + "/2", "--subject-image", image}));
+    EXPECT_THAT(run_.Read(journals.back()), HasSubstr("\"image\":\"" + image + "\""));
+  }
+  const GateResult merged = Report(journals);
+  EXPECT_EQ(merged.exit_code, 2) << merged.out;
+  EXPECT_THAT(merged.err, HasSubstr("judged different images: team/train@sha256:1"));
+}
+
 TEST_F(Merge, AMissingShardIsRedAndNamed) {
   std::vector<std::string> journals = ThreeShards();
   journals.erase(journals.begin() + 1);

@@ -30,9 +30,12 @@ class Planted : public testing::Test {
   std::vector<std::pair<std::string, std::string>> Files(const std::string& folder) const {
     std::vector<std::pair<std::string, std::string>> files;
     for (const auto& entry : fs::recursive_directory_iterator(run_.Path(folder))) {
-      std::ifstream file(entry.path(), std::ios::binary);
-      files.emplace_back(entry.path().filename().string(),
-                         std::string(std::istreambuf_iterator<char>(file), {}));
+      std::string content;
+      if (entry.is_regular_file()) {
+        std::ifstream file(entry.path(), std::ios::binary);
+        content.assign(std::istreambuf_iterator<char>(file), {});
+      }
+      files.emplace_back(entry.path().filename().string(), content);
     }
     return files;
   }
@@ -96,6 +99,27 @@ TEST_F(Planted, NeitherDoCommandsNorComplaints) {
     EXPECT_NE(result.out + result.err, "") << words[0];
   }
   EXPECT_THAT(run_.Command({"facts", "--all"}).out, HasSubstr("[masked PLANTED_TOKEN]"));
+}
+
+// In a finished document a quote is escaped, and the value would not be found.
+TEST_F(Planted, FactsAreMaskedAsTheyWereSaid) {
+  run_.Set("QUOTED_TOKEN", R"(say"planted-in"and\more)");
+  run_.Set("FIXTURE_FACTS", R"(env.QUOTED_TOKEN=say"planted-in"and\more)");
+  const GateResult result = run_.Command({"facts", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  ExpectNone(result.out, "stdout");
+  EXPECT_THAT(result.out, HasSubstr("[masked QUOTED_TOKEN]"));
+  EXPECT_EQ(json::parse(result.out)["schema"], "cudnn-ci/facts/1");
+}
+
+// What is to be typed again stays, and a document stays one.
+TEST_F(Planted, WhatAListNamesIsNotMasked) {
+  run_.Set("LIST_KEY", "fixture.pass");
+  run_.Set("SCHEMA_KEY", "cudnn-ci/list/1");
+  EXPECT_THAT(run_.Command({"list", "--matrix", "matrix.json"}).out, HasSubstr("fixture.pass[i=0]"));
+  const json list = json::parse(run_.Command({"list", "--matrix", "matrix.json", "--json"}).out);
+  EXPECT_EQ(list["schema"], "cudnn-ci/list/1");
+  EXPECT_THAT(list["cases"].dump(), HasSubstr("fixture.pass[i=0]"));
 }
 
 }  // namespace

@@ -89,6 +89,16 @@ TEST(Secrets, AWordForAShellNamesTheVariable) {
   EXPECT_EQ(Secrets(odd).ShellWord("correct horse battery"), "'[masked token]'") << "no shell knows $odd-key";
 }
 
+// A variable that holds its own name, or that of another.
+TEST(Secrets, WhatIsMaskedIsNotMaskedAgain) {
+  const char* const environment[] = {"SECRET_KEY=SECRET_KEY", "OTHER_KEY=masked SECRET_KEY", nullptr};
+  const Secrets secrets(environment);
+  const std::string once = secrets.Mask("SECRET_KEY and SECRET_KEY");
+  EXPECT_EQ(once, "[masked SECRET_KEY] and [masked SECRET_KEY]");
+  EXPECT_EQ(secrets.Mask(once), once);
+  EXPECT_EQ(secrets.Mask("[masked by SECRET_KEY]"), "[masked by [masked SECRET_KEY]]") << "no mark of ours";
+}
+
 // A check may hand over megabytes that are made for this. If each beginning read the rest, this test would
 // take hours.
 TEST(Secrets, HostileTextsAreGoneThroughAFewTimes) {
