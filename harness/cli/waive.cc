@@ -37,6 +37,14 @@ std::string Parent(const RunView& run, const Options& options) {
   const fs::path shipped = fs::weakly_canonical(options.matrices_dir(), failed);
   if (!failed && fs::weakly_canonical(fs::absolute(path, failed), failed).parent_path() == shipped && !failed)
     return "builtin:" + path.stem().string();
+  if (!fs::exists(path, failed)) {
+    // A run in a container: its places are none of this machine's.
+    if (path.parent_path().filename() == "matrices" && fs::exists(shipped / path.filename(), failed))
+      return "builtin:" + path.stem().string();
+    Complain(run.matrix_path + ", the run's matrix, is not there: put " + path.filename().string() +
+             " beside the new file, or mend its \"extends\"");
+    return path.filename().string();
+  }
   if (options.waiver_file == "-") return path.filename().string();
   const fs::path folder = fs::absolute(fs::path(options.waiver_file), failed).parent_path();
   const fs::path way = fs::proximate(fs::absolute(path, failed), folder, failed);
@@ -101,7 +109,9 @@ Result<std::string> WriteWaivers(const Options& options) {
     if (run->cases.count(id) == 0) return Error{"--case " + id + ": the run has no such case"};
   std::vector<std::string> waivers;
   for (const auto& [id, one] : run->cases)
-    if (one.standing == Standing::kFailed && IsAskedFor(options, id)) AddWaivers(id, one, options, &waivers);
+    if (one.standing == Standing::kFailed && IsAskedFor(options, id))
+      // Without a device's name it would cover the case on every one.
+      AddWaivers(one.on_gpu0 && run->gpus.size() > 1 ? id + "@gpu0" : id, one, options, &waivers);
   TellWhatStays(*run, options);
   if (waivers.empty())
     return Error{options.waived_report + ": no case failed that a waiver could excuse; nothing to waive"};

@@ -69,6 +69,12 @@ std::string DecisiveSlug(const CaseRecord& record) {
 
 }  // namespace
 
+bool IsDecisiveSlug(const std::string& slug) {
+  for (const char* decisive : {kFailsOnAnotherGpu, kGpuComputesWrong, "order-dependent", "flaky"})
+    if (slug == decisive) return true;
+  return slug == SlugOf(ErrorKind::kDeviceLost) || slug == SlugOf(ErrorKind::kAbandoned);
+}
+
 const char* SlugOf(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kCrashed:
@@ -214,8 +220,11 @@ const CaseRecord* RootBlocker(const Summary& summary, const CaseRecord& record) 
 }
 
 bool Covers(const Waiver& waiver, const CaseRecord& record, const Finding& finding) {
-  return waiver.slug == finding.slug && (GlobMatch(waiver.case_pattern, record.plan.ref.id) ||
-                                         GlobMatch(waiver.case_pattern, DisplayId(record.plan.ref)));
+  const CaseRef& ref = record.plan.ref;
+  // With the first device's name too, which nobody need type: what is waived there alone.
+  return waiver.slug == finding.slug &&
+         (GlobMatch(waiver.case_pattern, ref.id) ||
+          (!ref.device.empty() && GlobMatch(waiver.case_pattern, ref.id + "@" + ref.device)));
 }
 
 const Waiver* FindWaiver(const Summary& summary, const CaseRecord& record, const Finding& finding,

@@ -17,6 +17,9 @@ const char* SlugOf(ErrorKind kind);
 // for (crashed, skip-not-allowed, not-run, ...). Empty for a clean pass, an allowed skip and a blocked case.
 std::vector<Finding> ErrorFindings(const CaseRecord& record);
 
+// Whether a slug is one of those that, where it decides a case, stands for all its errors.
+bool IsDecisiveSlug(const std::string& slug);
+
 // Whom an error accuses in a layer. What is the image's fault is the runner's in the driver's layer, below
 // which there is nothing of the image. A crash is the fault of whoever owns the code it was in
 // (model/crash.h); in the host's driver it is the runner's in the driver's layer, and undetermined above:

@@ -85,11 +85,13 @@ void AddLibrary(const std::string& label, const std::string& value, RunView* vie
   view->libraries.emplace_back(CleanLine(label, 200), value.empty() ? "not found" : CleanLine(value, 400));
 }
 
-// The slugs of the findings of severity error, each once.
-std::vector<std::string> ErrorSlugs(const json& findings) {
+// The slugs of the findings that count against the case, each once: as ErrorFindings has them.
+std::vector<std::string> ErrorSlugs(const json& one) {
   std::vector<std::string> slugs;
-  for (const json& finding : findings)
+  for (const json& finding : Child(one, "findings"))
     if (IsError(finding)) AddOnce(CleanLine(Text(finding, "slug"), 200), &slugs);
+  const std::string code = Text(one, "reason_code");
+  if (IsDecisiveSlug(code) && std::find(slugs.begin(), slugs.end(), code) != slugs.end()) return {code};
   return slugs;
 }
 
@@ -98,7 +100,7 @@ CaseView CaseOf(const json& one) {
   view.reason = CleanLine(Text(one, "reason"));
   view.standing = StandingOf(Text(one, "outcome"), !view.reason.empty(), !Text(one, "waived").empty());
   if (const std::string outcome = Text(one, "outcome"); outcome == "failed" || outcome == "errored")
-    view.errors = ErrorSlugs(Child(one, "findings"));
+    view.errors = ErrorSlugs(one);
   view.required = !Child(one, "required").is_boolean() || IsSet(one, "required");
   view.skip_not_allowed = IsNotAllowed(view, IsSet(Child(one, "skip"), "allowed"));
   for (const json& m : Child(one, "measurements")) {
@@ -153,9 +155,11 @@ Result<RunView> FromJson(const std::string& path) {
       view.run_errors.emplace(CleanLine(Text(finding, "blame") + "." + Text(finding, "slug"), 200),
                               CleanLine(Text(finding, "detail"), 400));
   ReadJudged(Child(report, "judged"), &view);
-  for (const json& one : report["cases"])
-    view.cases[DisplayId({CleanLine(Text(one, "id"), 4000), CleanLine(Text(one, "device"), 60)})] =
-        CaseOf(one);
+  for (const json& one : report["cases"]) {
+    const std::string device = CleanLine(Text(one, "device"), 60);
+    CaseView& added = view.cases[DisplayId({CleanLine(Text(one, "id"), 4000), device})] = CaseOf(one);
+    added.on_gpu0 = device == "gpu0";
+  }
   return view;
 }
 
@@ -203,6 +207,7 @@ RunView ViewOf(const Summary& summary) {
     one.reason = ReasonLine(summary, record);
     one.standing = StandingOf(Name(record.outcome), !one.reason.empty(), !record.waived_by.empty());
     one.required = record.plan.required;
+    one.on_gpu0 = record.plan.ref.device == "gpu0";
     one.skip_not_allowed = IsNotAllowed(one, IsAllowedSkip(record));
     if (std::holds_alternative<Failed>(record.outcome) || std::holds_alternative<Errored>(record.outcome))
       for (const Finding& finding : ErrorFindings(record)) AddOnce(finding.slug, &one.errors);

@@ -26,6 +26,7 @@ struct SpeedView {
 struct CaseView {
   Standing standing = Standing::kNotRun;
   bool required = true;
+  bool on_gpu0 = false;                    // whose name is not in the case's
   bool skip_not_allowed = false;           // skipped, and its entry does not allow it: that closes the gate
   std::vector<std::string> errors;         // of a case that failed or errored: the slugs a waiver must name
   std::string reason;                      // one line; empty for a clean pass

@@ -63,6 +63,56 @@ TEST_F(Waive, ReportAndJournalSayTheSame) {
   EXPECT_THAT(journal.out, HasSubstr("\"extends\": \"matrix.json\""));
 }
 
+// What another GPU says of a failure decides about it: the check's own error does not count, and is not
+// waived.
+TEST_F(Waive, OfAGpuThatComputesWrongThatAloneIsWaived) {
+  run_.UseFakeGpus(2);
+  run_.Matrix(Entry("fixture.numbers", R"("params": {"here": "image", "there": "pass"})"));
+  ASSERT_EQ(run_.Run().exit_code, 3);
+  for (const char* record : {"report/report.json", "report/journal.jsonl"}) {
+    const std::string text = Write({record}).out;
+    const json matrix = json::parse(text.substr(text.find('{')));
+    ASSERT_EQ(matrix["waivers"].size(), 1u) << record << text;
+    EXPECT_EQ(matrix["waivers"][0]["slug"], "gpu-computes-wrong") << record;
+  }
+}
+
+// Without a device's name a waiver covers the case on every one.
+TEST_F(Waive, AFailureOnTheFirstGpuIsWaivedThereAlone) {
+  run_.UseFakeGpus(2);
+  run_.Matrix(Entry("fixture.numbers", R"("params": {"here": "image", "there": "pass"})"));
+  ASSERT_EQ(run_.Run({"--device", "all"}).exit_code, 3);
+  for (const char* record : {"report/report.json", "report/journal.jsonl"}) {
+    const std::string text = Write({record}).out;
+    const json waivers = json::parse(text.substr(text.find('{')))["waivers"];
+    ASSERT_EQ(waivers.size(), 1u) << record << text;
+    EXPECT_THAT(waivers[0]["case"].get<std::string>(), testing::EndsWith("]@gpu0")) << record;
+  }
+  EXPECT_EQ(Write({"report/journal.jsonl", "first.json"}).exit_code, 0);
+  const GateResult waived =
+      run_.Command({"--matrix", "first.json", "--output-dir", "report", "--device", "all"});
+  EXPECT_EQ(waived.exit_code, 0) << waived.out;
+  EXPECT_THAT(run_.Read("report/report.json"), Not(HasSubstr("matches no case")));
+}
+
+// The launcher's container has places that this machine has not.
+TEST_F(Waive, AMatrixThatIsNotHereIsNamedAndTold) {
+  run_.Run();
+  json report = json::parse(run_.Read("report/report.json"));
+  report["judged"]["matrix"]["path"] = "/cudnn-ci-matrix/own.json";
+  run_.Write("report/moved.json", report.dump());
+  const GateResult own = Write({"report/moved.json", "there.json"});
+  EXPECT_EQ(own.exit_code, 0) << own.err;
+  EXPECT_THAT(run_.Read("there.json"), HasSubstr("\"extends\": \"own.json\""));
+  EXPECT_THAT(own.err, HasSubstr("/cudnn-ci-matrix/own.json, the run's matrix, is not there"));
+  // The one file that the test's tree has there.
+  report["judged"]["matrix"]["path"] = "/opt/cudnn-ci/matrices/compatibility.json";
+  run_.Write("report/moved.json", report.dump());
+  const GateResult shipped = Write({"report/moved.json"});
+  EXPECT_THAT(shipped.out, HasSubstr("\"extends\": \"builtin:compatibility\""));
+  EXPECT_EQ(shipped.err, "");
+}
+
 TEST_F(Waive, OneCaseAloneLeavesTheOthersRed) {
   run_.Run();
   EXPECT_EQ(

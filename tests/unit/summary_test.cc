@@ -165,6 +165,17 @@ TEST(WaiverTest, MatchesThePlainIdAndTheIdWithDevice) {
   }
 }
 
+TEST(WaiverTest, OfTheFirstDeviceByNameIsOfThatAlone) {
+  for (const char* device : {"gpu0", "gpu1"}) {
+    RunBuilder b;
+    b.waivers = {{"conv.a@gpu0", "wrong-value", "r", "o", "2026-12-31"}};
+    b.Pass("driver.load");
+    b.Plan("conv.a", Layer::kConvolution, device);
+    b.End(CaseRef{"conv.a", device}, Failed{}, {Wrong("wrong-value", Blame::kImage)});
+    EXPECT_EQ(b.Judged().exit_code, device == std::string("gpu0") ? 0 : 1) << device;
+  }
+}
+
 TEST(WaiverTest, AnExpiredOneIsTheMatrixsFaultBesideTheFailureItself) {
   RunBuilder b;
   b.waivers = {MakeWaiver("2026-01-30")};
