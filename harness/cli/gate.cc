@@ -63,6 +63,14 @@ bool Gate::ReadEarlierRuns(const OutputPaths& paths) {
     // Nothing is withdrawn: the record is an input, and what lies beside it says the same.
     if (!cases.ok()) return Invalid("--rerun-failed: " + cases.error());
     rerun_ = std::move(*cases);
+    // Nor where the matrix is mistyped: the list of what failed would be lost.
+    if (!options_.matrix.empty()) {
+      const auto loaded = LoadMatrix(options_.matrix, options_.matrices_dir());
+      if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
+        exit_code_ = PrintProblems(*problems);
+        return false;
+      }
+    }
   }
   if (options_.baseline.empty() || options_.dry_run) return true;
   Result<RunView> earlier = ReadRun(options_.baseline);
@@ -165,6 +173,7 @@ bool Gate::MakePlan() {
     return !options_.dry_run;  // the reports of a run say it
   }
   PlanOptions selection = session_.MakePlanOptions(devices_);
+  selection.case_ids_of_record = options_.rerun_failed;
   if (options_.rerun_failed) selection.case_ids = rerun_;
   auto planned = cudnn_ci::MakePlan(matrix_, session_.discovery().catalog, selection);
   if (session_.interrupted() != 0) return Interrupted();  // while plugins judged parameters

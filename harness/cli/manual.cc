@@ -125,7 +125,8 @@ std::string ShellCases(const std::vector<std::pair<std::string, std::string>>& c
 // What bash looks for in the place of a value: files, folders, words of a list, or nothing.
 std::string Completion(const Entry& entry) {
   if (!entry.choices.empty()) return Join(entry.choices, " ");
-  if (entry.value == "FILE" || entry.value == "FILE|NAME" || entry.value == "JOURNAL") return "<file>";
+  for (const char* file : {"FILE", "FILE|NAME", "JOURNAL", "REPORT", "RUN"})
+    if (entry.value == file) return "<file>";
   return entry.value == "DIR" ? "<folder>" : "<value>";
 }
 
@@ -206,8 +207,9 @@ std::string BashCompletion(const CLI::App& app) {
         values.emplace_back(ShellQuote(name + " " + word), Completion(entry));
     }
     options.emplace_back("'" + name + "'", Join(words, " "));
-    for (const Entry& argument : EntriesOf(*command, true))
-      arguments.emplace_back(name, Completion(argument));
+    // The first stands for all: which of them is being typed nobody counts.
+    if (const std::vector<Entry> own = EntriesOf(*command, true); !own.empty())
+      arguments.emplace_back(name, Completion(own[0]));
   }
   return "# Completion of cudnn-ci for bash, made by `cudnn-ci manual bash`.\n_cudnn_ci_commands() { echo " +
          ShellQuote(Join(names, " ")) + "; }\n_cudnn_ci_options() {\n" + ShellCases(options) +

@@ -324,7 +324,8 @@ std::string Suggestion(const CLI::App& app) {
     for (const CLI::Option* option : a->get_options())
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   const std::string near = DidYouMean(word, known);
-  return near.empty() ? "" : "; did you mean '" + near + "'?";
+  // The same word is an option of the gate's, and nothing to mean instead.
+  return near.empty() || near == word ? "" : "; did you mean '" + near + "'?";
 }
 
 std::string CommandLine(int argc, char** argv) {

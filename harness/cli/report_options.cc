@@ -113,8 +113,11 @@ void DeclareReport(CLI::App* report, Options* o) {
 std::string StatementProblem(const Options& o) {
   const auto path = o.report_paths.find(kAttestationFormat);
   if (path == o.report_paths.end() || path->second.empty() || o.command != Command::kRun) return "";
+  if (path->second == kStandardOutput)
+    return "--attestation -: a statement is a file, of which there may be none; name a file";
   const std::pair<bool, const char*> partial[] = {{!o.filter.empty(), "--filter"},
                                                   {!o.case_ids.empty(), "--case"},
+                                                  {o.rerun_failed, "--rerun-failed"},
                                                   {o.static_stage, "--stage static"},
                                                   {o.isolation == Isolation::kNone, "--isolation none"}};
   for (const auto& [given, option] : partial)

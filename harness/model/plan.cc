@@ -60,7 +60,9 @@ std::vector<std::string> WaiverWarnings(const PlanInput& input, const std::vecto
   for (const auto& [waiver, position] : input.matrix.waivers) {
     const std::string& pattern = waiver.case_pattern;
     const auto matches = [&](const Case& c) {
-      return GlobMatch(pattern, c.planned.ref.id) || GlobMatch(pattern, DisplayId(c.planned.ref));
+      const CaseRef& ref = c.planned.ref;
+      return GlobMatch(pattern, ref.id) ||
+             (!ref.device.empty() && GlobMatch(pattern, ref.id + "@" + ref.device));
     };
     if (std::none_of(cases.begin(), cases.end(), matches)) {
       warnings.push_back(ToString(position) + ": the waiver for " + Quote(pattern) + " matches no case");
@@ -235,7 +237,8 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
   std::vector<Case> facts = FactsCases(input);
   const size_t selectable = cases.size();
   cases.insert(cases.end(), facts.begin(), facts.end());
-  CheckCaseIds(input, cases, &problems);
+  std::vector<std::string> gone;
+  CheckCaseIds(input, cases, &problems, &gone);
   cases.resize(selectable);
   CheckPromises(input, cases, &problems);
   const std::vector<BrokenPlugin> failed = ValidateCases(input, cases, &problems);
@@ -243,6 +246,7 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
   if (!failed.empty()) return MakePlan(matrix, Without(failed, catalog), options);
   Plan plan;
   plan.warnings = WaiverWarnings(input, cases);
+  plan.warnings.insert(plan.warnings.end(), gone.begin(), gone.end());
   cases = Select(options, std::move(cases));
   plan.not_gated = NotGated(input, cases);
   plan.partial = Partial(options, cases);

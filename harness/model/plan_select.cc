@@ -53,15 +53,24 @@ std::string NearestId(const std::string& wanted, const std::vector<Case>& cases)
 
 }  // namespace
 
-void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::vector<Problem>* problems) {
-  if (input.options.case_ids.empty()) return;
+void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::vector<Problem>* problems,
+                  std::vector<std::string>* warnings) {
+  constexpr size_t kMostGone = 50;
+  const std::vector<std::string>& ids = input.options.case_ids;
+  if (ids.empty()) return;
   std::unordered_set<std::string> known;
   for (const Case& c : cases) {
     known.insert(c.planned.ref.id);
     known.insert(WithDevice(c.planned.ref));
   }
-  for (const std::string& id : input.options.case_ids) {
-    if (known.count(id) > 0) continue;
+  const auto is_known = [&](const std::string& id) { return known.count(id) > 0; };
+  const bool forgive = input.options.case_ids_of_record && std::any_of(ids.begin(), ids.end(), is_known);
+  for (const std::string& id : ids) {
+    if (is_known(id)) continue;
+    if (forgive) {
+      if (warnings->size() < kMostGone) warnings->push_back(id + " of the earlier run is gone from the plan");
+      continue;
+    }
     const std::string near = NearestId(id, cases);
     AddProblem(
         problems, {input.matrix.path, 0, 0},

@@ -65,8 +65,11 @@ TEST_F(Attesting, WhatIsNotJudgedIsNotStated) {
 }
 
 TEST_F(Attesting, WhatCanGiveNoneIsRefusedBeforeAnythingRuns) {
-  const std::vector<std::vector<std::string>> kParts = {
-      {"--filter", "*"}, {"--case", "fixture.noop[i=1]"}, {"--stage", "static"}, {"--isolation", "none"}};
+  const std::vector<std::vector<std::string>> kParts = {{"--filter", "*"},
+                                                        {"--case", "fixture.noop[i=1]"},
+                                                        {"--stage", "static"},
+                                                        {"--isolation", "none"},
+                                                        {"--rerun-failed"}};
   for (const auto& part : kParts) {
     ASSERT_EQ(Attest().exit_code, 0);
     const GateResult result = Attest(part);
@@ -79,6 +82,9 @@ TEST_F(Attesting, WhatCanGiveNoneIsRefusedBeforeAnythingRuns) {
   EXPECT_THAT(Attest({"--report-only"}).err,
               HasSubstr("--attestation states a verdict; leave it out, or --report-only"));
   EXPECT_THAT(Attest({"--shard", "1/2"}).err, HasSubstr("give it to the cudnn-ci report that merges them"));
+  const GateResult streamed = run_.Run({"--subject-image", kImage, "--attestation", "-"});
+  EXPECT_EQ(streamed.exit_code, 2);
+  EXPECT_THAT(streamed.err, HasSubstr("name a file"));
   const GateResult unidentified = run_.Run({"--attestation", "statement.json"});
   EXPECT_EQ(unidentified.exit_code, 2);
   EXPECT_THAT(unidentified.err, HasSubstr("give --subject-image NAME@DIGEST"));
@@ -106,7 +112,7 @@ TEST_F(Attesting, ShardsAreStatedByTheirMerge) {
                                            "statement.json", "--output-dir", "cudnn-ci-report"});
   EXPECT_EQ(missing.exit_code, 6) << missing.err;
   EXPECT_FALSE(run_.Exists("statement.json"));
-  EXPECT_THAT(missing.out, HasSubstr("  statement   none: the image is not judged, blame: undetermined\n"));
+  EXPECT_THAT(missing.out, HasSubstr("  statement   none: the run did not come to its end\n"));
 }
 
 }  // namespace

@@ -121,6 +121,31 @@ TEST_F(Rerun, WithoutARecordItIsRefused) {
   EXPECT_TRUE(run_.Exists("report/journal.jsonl"));
 }
 
+TEST_F(Rerun, AMistypedMatrixDoesNotCostTheRecord) {
+  EXPECT_EQ(run_.Run().exit_code, 1);
+  const std::string before = run_.Read("report/journal.jsonl");
+  const GateResult typo =
+      run_.Command({"--matrix", "matirx.json", "--output-dir", "report", "--rerun-failed"});
+  EXPECT_EQ(typo.exit_code, 2);
+  EXPECT_EQ(run_.Read("report/journal.jsonl"), before);
+  EXPECT_TRUE(run_.Exists("report/report.json"));
+}
+
+TEST_F(Rerun, WhatIsGoneFromThePlanIsWarnedOf) {
+  run_.Matrix(Entry("fixture.fail") + ", " + Entry("fixture.fail", R"("params": {"i": 7})"));
+  EXPECT_EQ(run_.Run().exit_code, 1);
+  run_.Matrix(Entry("fixture.fail", R"("params": {"i": 7})"));
+  const GateResult again = run_.Run({"--rerun-failed"});
+  EXPECT_EQ(again.exit_code, 1) << again.err;
+  EXPECT_EQ(again.report["cases"].size(), 1u);
+  EXPECT_THAT(again.report["warnings"].dump(),
+              HasSubstr("fixture.fail[i=0] of the earlier run is gone from the plan"));
+  run_.Matrix(Entry("fixture.pass"));
+  const GateResult none = run_.Run({"--rerun-failed"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("the plan has no such case"));
+}
+
 TEST_F(Rerun, ChoosesAlone) {
   for (const std::vector<std::string>& more :
        {std::vector<std::string>{"--case", "fixture.pass[i=0]"}, {"--filter", "*"}}) {
