@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """What a pipeline's page shows of a run: annotations, a group for each plugin, and the verdict as values for later steps.
 
-usage: present.py [--system auto|github|gitlab|none] [--values FILE] REPORT_FOLDER
+usage: present.py [--system auto|github|gitlab|none] [--values FILE] [--status N] REPORT_FOLDER
 
-Reads report.json and, where there is none, the launcher's launcher.json. Decides nothing: the exit status of the gate does. The
+Reads report.json and, where there is none, the launcher's launcher.json. Decides nothing: the exit status of the gate does. With
+--status, that of the launcher, only what a launcher.json of this status stands behind is shown: what an earlier run left is not. The
 system is detected by GITHUB_ACTIONS and GITLAB_CI. What a report quotes was printed by the image: it is cleaned, bounded and kept
 from being read as commands. Values go to FILE (default: $GITHUB_OUTPUT) as NAME=VALUE lines: verdict, blame, root-cause,
-exit-code, report; for GitLab as variables, CUDNN_CI_VERDICT and so on.
+exit-code, report; for GitLab as variables, CUDNN_CI_VERDICT and so on. A pass is `passed` only where it is one on the whole image:
+else it is `partial` or `not-gating`.
 """
 import argparse
 import json
@@ -47,14 +49,21 @@ def objects(value):
 class Run:
     """What report and launcher say, cleaned."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, status=None):
         launcher, report = read(folder / "launcher.json"), read(folder / "report.json")
+        # Another status, or none: of an earlier run.
+        if status is not None and launcher.get("exit_code") != status:
+            launcher, report = {"exit_code": status}, {}
         # A report behind which the launcher does not stand is no verdict.
         if launcher and launcher.get("confirmed") is not True:
             report = {}
         root = report.get("root_cause")
         root = root if isinstance(root, dict) else {}
         self.folder, self.verdict = folder, clean(report.get("verdict")) or "none"
+        if self.verdict == "passed" and report.get("report_only"):
+            self.verdict = "not-gating"
+        elif self.verdict == "passed" and report.get("partial"):
+            self.verdict = "partial"
         self.blame = clean(report.get("blame"))
         self.slug, self.case = clean(root.get("slug")), clean(root.get("case"))
         self.exit_code = clean(report.get("exit_code", launcher.get("exit_code")))
@@ -151,12 +160,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--system", choices=("auto", "github", "gitlab", "none"), default="auto")
     parser.add_argument("--values", default="")
+    parser.add_argument("--status", type=int)
     parser.add_argument("folder", type=pathlib.Path)
     options = parser.parse_args()
     system = detect(os.environ) if options.system == "auto" else options.system
     # Whatever the locale of the job is.
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")
-    run = Run(options.folder)
+    run = Run(options.folder, options.status)
     if system != "none":
         (github if system == "github" else gitlab)(run, sys.stdout)
     names = "gitlab" if "gitlab" in (system, detect(os.environ)) else "github"

@@ -51,15 +51,15 @@ def conditions():
     return attestation["type"], attestation["conditions"][0]["all"]
 
 
-def admits(statement):
-    """What the rule says of a statement that is signed: its type, and each condition on its predicate."""
+def admits(statement, matrix):
+    """What the rule says of a statement that is signed: its type, and each condition on its predicate; `matrix` is the hash it names."""
     wanted, rules = conditions()
     if statement["predicateType"] != wanted:
         return False
     for rule in rules:
         expression = re.fullmatch(r"\{\{ (.*) \}\}", rule["key"]).group(1)
         value = jmespath.search(expression, statement["predicate"])
-        allowed = rule["value"] if rule["operator"] == "AnyIn" else [rule["value"]]
+        allowed = rule["value"] if rule["operator"] == "AnyIn" else [rule["value"].replace("MATRIX_SHA256", matrix)]
         assert rule["operator"] in ("AnyIn", "Equals"), rule
         if value not in allowed:
             return False
@@ -99,13 +99,16 @@ class Signing(unittest.TestCase):
 
     def test_the_admission_rule_lets_in_what_passed_and_nothing_else(self):
         passed = json.loads(statement_of("fixture.pass"))
-        self.assertTrue(admits(passed))
-        self.assertTrue(admits({**passed, "predicate": {**passed["predicate"], "result": "WARNED"}}))
-        self.assertFalse(admits(json.loads(statement_of("fixture.fail"))))
-        self.assertFalse(admits(json.loads(statement_of("fixture.pass", engine=False))))
-        self.assertFalse(admits(json.loads(statement_of("fixture.pass", name="first"))))
-        self.assertFalse(admits({**passed, "predicateType": "https://slsa.dev/provenance/v1"}))
-        self.assertFalse(admits({**passed, "predicate": {"result": "PASSED"}}))
+        gate = passed["predicate"]["urn:cudnn-ci:gate:1"]
+        self.assertTrue(admits(passed, gate["matrix"]["sha256"]))
+        self.assertTrue(admits({**passed, "predicate": {**passed["predicate"], "result": "WARNED"}}, gate["matrix"]["sha256"]))
+        # The same name, and another content: with waivers, say.
+        self.assertFalse(admits(passed, "0" * 64))
+        for other in (json.loads(statement_of("fixture.fail")), json.loads(statement_of("fixture.pass", engine=False)),
+                      json.loads(statement_of("fixture.pass", name="first")), {**passed, "predicateType": "https://slsa.dev/provenance/v1"}):
+            own = other["predicate"]["urn:cudnn-ci:gate:1"]["matrix"]["sha256"]
+            self.assertFalse(admits(other, own))
+        self.assertFalse(admits({**passed, "predicate": {"result": "PASSED"}}, gate["matrix"]["sha256"]))
 
 
 if __name__ == "__main__":

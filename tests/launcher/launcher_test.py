@@ -508,6 +508,20 @@ class LauncherTest(unittest.TestCase):
         self.put("stopped")
         process.communicate(timeout=60)
 
+    def test_the_record_holds_no_secret(self):
+        values = {"HF_TOKEN": "first secret", "DB_PASSWD": "it's \\ a \"secret\"", "LONG_KEY": "first secret and more", "NO_KEY": "short",
+                  "PLAIN": "plainly said"}
+        words = [w for v in values.values() for w in ("--engine-arg", "X=" + v)]
+        for run in (reports(), "printf '%s\\n' 'died of first secret' >&2; exit 125"):
+            shutil.rmtree(self.out, ignore_errors=True)
+            self.launch(*words, run=run, env=values)
+            text = "".join(p.read_text() for p in (self.out / "launcher.json", self.out / "junit.xml"))
+            record = json.loads((self.out / "launcher.json").read_text())["command"]
+            for secret in ("first secret", "it'", "and more", "secret\\\""):
+                self.assertNotIn(secret, text)
+            for name in ("[masked HF_TOKEN]", "[masked DB_PASSWD]", "[masked LONG_KEY]", "X=short", "X=plainly said"):
+                self.assertIn(name, record)
+
     # --- The output folder -----------------------------------------------------------------------------------------
 
     def test_reports_of_an_earlier_run_go_first_and_foreign_files_stay(self):

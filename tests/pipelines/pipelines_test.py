@@ -177,6 +177,12 @@ class PipelineTest(unittest.TestCase):
 
     # --- The steps -------------------------------------------------------------------------------------------------
 
+    def leaves(self, code, **more):
+        """A launcher's script: the reports of this run, and its status."""
+        (self.dir / "report.new").write_text(json.dumps(report(exit_code=code, **more)))
+        (self.dir / "launcher.new").write_text(json.dumps({"schema": "cudnn-ci/launcher/1", "exit_code": code, "confirmed": True}, indent=1))
+        return f"cp {self.dir}/report.new {self.reports}/report.json; cp {self.dir}/launcher.new {self.reports}/launcher.json; exit {code}"
+
     def step(self, path, script, **env):
         """The file's script with a launcher that does `script`."""
         tool = self.dir / "tool"
@@ -200,9 +206,8 @@ class PipelineTest(unittest.TestCase):
             "ATTESTATION": "false", "PRESENTATION": "github", **env})
 
     def test_the_action_ends_as_the_gate_did(self):
-        self.put(report())
         for code in (0, 1, 3, 6, 143):
-            process = self.action(f"exit {code}")
+            process = self.action(self.leaves(code))
             self.assertEqual(process.returncode, code, process.stderr)
             self.assertEqual(self.values(self.output)["root-cause"], "image.wrong-value")
             self.assertEqual(self.commands(process.stdout.split("\n"))[:3],
@@ -216,7 +221,6 @@ class PipelineTest(unittest.TestCase):
                                       "--case", "a b$(c)"])
 
     def test_the_container_gives_no_commands(self):
-        self.put(report(root_cause=None, cases=[]))
         process = self.action("printf '::error::forged\\n::add-mask::a\\n::endgroup::\\nno line feed'; exit 0")
         self.assertEqual(self.commands(process.stdout.split("\n")), ["::group::cudnn-ci", "::endgroup::"])
         self.assertIn("::error::forged", process.stdout)
@@ -227,11 +231,46 @@ class PipelineTest(unittest.TestCase):
         self.assertEqual(process.returncode, 3)
         self.assertIn("::warning::the reports could not be shown", process.stdout)
 
+    def component(self, script):
+        return self.step("ci/gitlab/templates/gate.yml", script, CUDNN_CI_TOOL=str(self.dir / "tool"), CUDNN_CI_IMAGE="x y",
+                         CUDNN_CI_MATRIX="cu12", CUDNN_CI_REPORT="reports", CUDNN_CI_PRESENTATION="gitlab")
+
+    def test_what_an_earlier_run_left_is_not_shown(self):
+        for step in (self.action, self.component):
+            self.put(report(verdict="passed", exit_code=0), {"schema": "cudnn-ci/launcher/1", "confirmed": True, "exit_code": 0})
+            (self.reports / "junit.xml").write_text('<testsuites name="cudnn-ci"/>')
+            (self.reports / "junit-2.xml").write_text('<testsuites name="mine"/>')
+            process = step("exit 2")
+            self.assertEqual(process.returncode, 2)
+            path = self.output if step == self.action else self.dir / "gate.env"
+            values = {k.upper().replace("CUDNN_CI_", "").replace("_", "-"): v for k, v in self.values(path).items()}
+            self.assertEqual((values["VERDICT"], values["EXIT-CODE"]), ("none", "2"))
+            self.assertEqual([p.name for p in self.reports.iterdir()], ["junit-2.xml"])
+
+    def test_only_what_this_status_stands_behind_is_shown(self):
+        values = self.dir / "values"
+        self.put(report(verdict="passed", exit_code=0), {"confirmed": True, "exit_code": 0})
+        for status, verdict in ((0, "passed"), (2, "none"), (137, "none")):
+            values.unlink(missing_ok=True)
+            self.present("--system", "github", "--values", str(values), "--status", str(status))
+            self.assertEqual(self.values(values)["verdict"], verdict, status)
+        (self.reports / "launcher.json").unlink()
+        values.unlink()
+        self.present("--system", "github", "--values", str(values), "--status", "0")
+        self.assertEqual(self.values(values)["verdict"], "none")
+
+    def test_a_pass_of_a_part_is_not_passed(self):
+        values = self.dir / "values"
+        for more, verdict in (({"partial": "filtered"}, "partial"), ({"report_only": True}, "not-gating"),
+                              ({"partial": None, "report_only": False}, "passed"), ({"partial": "filtered", "verdict": "failed"}, "failed")):
+            self.put(report(**{"verdict": "passed", "exit_code": 0, **more}))
+            values.unlink(missing_ok=True)
+            self.present("--values", str(values))
+            self.assertEqual(self.values(values)["verdict"], verdict, more)
+
     def test_the_component_ends_as_the_gate_did(self):
-        self.put(report())
         for code in (0, 1, 6):
-            process = self.step("ci/gitlab/templates/gate.yml", f"exit {code}", CUDNN_CI_TOOL=str(self.dir / "tool"), CUDNN_CI_IMAGE="x y",
-                                CUDNN_CI_MATRIX="cu12", CUDNN_CI_REPORT="reports", CUDNN_CI_PRESENTATION="gitlab")
+            process = self.component(self.leaves(code))
             self.assertEqual(process.returncode, code, process.stderr)
             self.assertIn("section_start:", process.stdout)
             self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "x y"])
