@@ -2,13 +2,12 @@
 // name some of them, and plans that compute. With a described device in place of a handle heuristics and
 // plans are made as well, but nothing runs.
 //
-//   FAKE_CUDNN_GRAPH_A, _B, _FALLBACK  the engines that each list of the heuristics names: "1,0" ("1,0", "0",
-//   "2") FAKE_CUDNN_FAULT_ENGINE    the one engine that FAKE_CUDNN_FAULT's faults in memory are for (all)
+//   FAKE_CUDNN_GRAPH_A, _B, _FALLBACK  the engines that each list of the heuristics names ("1,0", "0", "2")
+//   FAKE_CUDNN_FAULT_ENGINE    the one engine that FAKE_CUDNN_FAULT's faults in memory are for (all)
 //   FAKE_CUDNN_NOTES           "ENGINE/NOTE": the one numerical note of that engine, by its number
 //   FAKE_CUDNN_AFTERWARDS      what cudnnBackendExecute of such an engine answers when it has run (0)
-//   FAKE_CUDNN_CONFIGURATIONS  "ANNOUNCED/GIVEN": how many configurations the heuristics announce for a
-//   described
-//                              device, and how many they then give ("18/6")
+//   FAKE_CUDNN_CONFIGURATIONS  "ANNOUNCED/GIVEN": of how many configurations the heuristics speak for a
+//                              described device, and how many they then give ("18/6")
 //   FAKE_CUDNN_PLANS_REFUSED   of how many of these no plan can be built, from the first on (0)
 //   FAKE_CUDNN_FINALIZE        "TYPE:STATUS": what finalizing a descriptor of that type (its number) answers
 //   FAKE_CUDNN_CHOOSES         a library that finalizing the heuristics loads, as a real one does its own

@@ -270,7 +270,7 @@ TEST_F(Planned, WhatAVersionCannotDoIsASkipThatNamesIt) {
     Set("FAKE_CUDNN_FINALIZE", "38:" + std::string(status));
     r = Plan();
     EXPECT_EQ(r.Skip("kind"), "version") << ::testing::PrintToString(r);
-    EXPECT_THAT(r.Skip("seen"), HasSubstr("the described device: " + std::string(status)));
+    EXPECT_THAT(r.Skip("seen"), HasSubstr("(described device): " + std::string(status)));
   }
 }
 
