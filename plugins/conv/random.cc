@@ -33,6 +33,7 @@ struct Random {
         .Devices(CCI_DEVICES_ONE)
         .PerSubject()
         .Shareable()
+        .SecondOpinion()
         .Requires("cudnn.init")
         .TimeoutSeconds(60);
     s.Param("seed", &Params::seed)

@@ -16,22 +16,22 @@
 //   FAKE_CUDNN_WORKSPACE  bytes that every algorithm but 0 asks for (100); all are read and written
 //   FAKE_CUDNN_TAKES      convolutions that cannot be are described like others, and running one answers
 //                         success without computing ("success"), aborts ("abort") or hangs ("hang")
-//   FAKE_CUDNN_TAKES_WORKSPACE  the legacy API takes a workspace of this many bytes for whole (none)
+//   FAKE_CUDNN_TAKES_WORKSPACE  "BYTES[:WRITTEN]": the legacy API takes a workspace of so many bytes for
+//                         whole, and writes so many of it (BYTES)
 //   FAKE_CUDNN_HANDLE_KB, FAKE_CUDNN_LEAK_KB, FAKE_CUDNN_NO_MEMORY       see fake_cudnn_memory.cc
 //   FAKE_CUDNN_GRAPH_...  and more of the graph API: see fake_cudnn_graph.cc
 //   FAKE_CUDNN_FAULT_...  which convolutions a fault strikes: Strikes in fake_cudnn_convolution.cc
 //   FAKE_CUDNN_FAULT      one of
 //     call:FUNCTION:N:WHAT      see fake_env.h
-//     element:PLACE[:DELTA]     that element of the result, in the order n, k, sizes, is off by DELTA (1);
-//     PLACE is
-//                               first, middle, last or a number
+//     element:PLACE[:DELTA]     that element of the result is off by DELTA (1); PLACE in the order n, k,
+//                               sizes: first, middle, last or a number
 //     flip:PLACE:BIT            that bit of it is the other one
 //     lost:PLACE                one product is missing in it
-//     varies:PLACE              where the same is asked again on the same data, its lowest bits change each
-//     time swap:channels|images      the first two of them change places in the result inputs:tf32, sums:TYPE
-//     inputs, or each partial sum, are rounded to that type unwritten:PLACE           it, or all, are left as
-//     they were guard:WHERE[:DISTANCE]    writes the byte at that distance (1) before or behind a buffer:
-//     before-x,
+//     varies:PLACE              its lowest bits change each time the same is asked on the same data
+//     swap:channels|images      the first two of them change places in the result
+//     inputs:tf32, sums:TYPE    inputs, or each partial sum, are rounded to that type
+//     unwritten:PLACE           it, or all, are left as they were
+//     guard:WHERE[:DISTANCE]    writes the byte at that distance (1) before or behind a buffer: before-x,
 //                               behind-workspace, ...
 //     input:x|w|y:PLACE         changes that byte of an input
 //     read:WHERE                reads beside a buffer, or from the workspace before it is written

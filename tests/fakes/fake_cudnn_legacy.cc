@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <sstream>
 
 #include "fake_cudnn.h"
@@ -113,10 +114,19 @@ std::string Describe(const Call& call, const Convolution& v) {
   return line.str();
 }
 
+// As FAKE_CUDNN_TAKES_WORKSPACE says.
+bool TakesWorkspace(std::size_t bytes, void* workspace) {
+  const char* text = getenv("FAKE_CUDNN_TAKES_WORKSPACE");
+  std::size_t taken = 0, written = 0;
+  const int numbers = text ? sscanf(text, "%zu:%zu", &taken, &written) : 0;
+  if (numbers < 1 || !workspace || bytes != taken) return false;
+  memset(workspace, 0, numbers == 2 ? written : taken);
+  return true;
+}
+
 cudnnStatus_t Run(const Call& call) {
   if (!IsHandle(call.handle)) return kBadParam;
-  if (call.bytes > 0 && static_cast<long>(call.bytes) == FakeNumber("FAKE_CUDNN_TAKES_WORKSPACE", 0))
-    return fake_cudnn::Take();
+  if (TakesWorkspace(call.bytes, call.workspace)) return fake_cudnn::Take();
   if (call.bytes < WorkspaceOf(call.algorithm) || (call.bytes > 0 && !call.workspace))
     return fake_cudnn::Takes() ? fake_cudnn::Take() : kBadParam;
   if (!Offered(call.operation, call.algorithm, call.xd->type, call.wd->format))
