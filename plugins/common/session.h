@@ -64,7 +64,8 @@ class Session {
   void Trim();
 
  private:
-  Session() : context_(driver_), memory_(driver_), a(driver_), b(driver_), readback(driver_), repeated(driver_) {}
+  Session()
+      : context_(driver_), memory_(driver_), a(driver_), b(driver_), readback(driver_), repeated(driver_) {}
   void Open(const std::vector<int>& cudnn_majors);
 
   DriverApi driver_;

@@ -17,9 +17,10 @@
 namespace cudnn_ci {
 
 // Uploads only what is not there yet: the choices of a sweep share their inputs. Functions throw NoMemory,
-// and DriverError naming the driver's call. The session must outlive it.
+// and DriverError naming the driver's call.
 class CaseData {
  public:
+  // Both must outlive it.
   CaseData(Session* session, const CaseMemory& needs, Layout layout)
       : session_(*session), needs_(needs), layout_(layout) {}
 
@@ -41,7 +42,7 @@ class CaseData {
                     std::vector<std::string>* changed);
 
   Session& session_;
-  const CaseMemory needs_;
+  const CaseMemory& needs_;
   const Layout layout_;
   std::size_t workspace_bytes_ = 0;
   unsigned char *a_ = nullptr, *b_ = nullptr;  // the exact inputs as they were uploaded

@@ -22,7 +22,8 @@ std::size_t CaseMemory::Bytes(const Tensor& tensor) const {
   return static_cast<std::size_t>(tensor.Count()) * SizeOf(type_);
 }
 
-bool CaseMemory::has_random() const { return Bytes(problem_.A()) + Bytes(problem_.B()) <= kMostRandom; }
+CaseMemory::CaseMemory(const Problem& problem, DataType type)
+    : problem_(problem), type_(type), random_(Bytes(problem_.A()) + Bytes(problem_.B()) <= kMostRandom) {}
 
 std::vector<BufferSpec> CaseMemory::Buffers(std::size_t workspace_bytes) const {
   using Role = BufferSpec::Role;
@@ -39,11 +40,12 @@ std::size_t CaseMemory::ReadbackBytes() const {
   return std::max({Bytes(problem_.A()), Bytes(problem_.B()), Bytes(problem_.Y())});
 }
 
-void CaseMemory::Require(const Session& session, const Recipe& recipe, std::size_t workspace_bytes) const {
-  const std::size_t device = DeviceBuffers::BytesFor(Buffers(workspace_bytes)) + kDeviceHeadroom;
+void CaseMemory::Require(const Session& session, const Recipe& recipe, std::size_t workspace_bytes) {
+  const auto device = [&] { return DeviceBuffers::BytesFor(Buffers(workspace_bytes)) + kDeviceHeadroom; };
   const std::size_t free_bytes = session.FreeBytes();
-  if (device > free_bytes)
-    throw NoMemory(MebiBytes(static_cast<double>(device)) + " of device memory",
+  if (device() > free_bytes) random_ = false;
+  if (device() > free_bytes)
+    throw NoMemory(MebiBytes(static_cast<double>(device())) + " of device memory",
                    MebiBytes(static_cast<double>(free_bytes)) + " free");
   const double host =
       ReferenceBytes(problem_, recipe) +

@@ -27,24 +27,26 @@ struct NoMemory : std::exception {
 
 class CaseMemory {
  public:
-  CaseMemory(const Problem& problem, DataType type) : problem_(problem), type_(type) {}
+  CaseMemory(const Problem& problem, DataType type);
 
   const Problem& problem() const { return problem_; }
   DataType type() const { return type_; }
   std::size_t Bytes(const Tensor& tensor) const;
-  // Whether random inputs lie beside the exact ones. Very large ones would need memory that a case has not.
-  bool has_random() const;
+  // Whether random inputs lie beside the exact ones: not where they are very large, or found no room.
+  bool has_random() const { return random_; }
   std::vector<BufferSpec> Buffers(std::size_t workspace_bytes) const;
   // Of a host buffer that takes any of the tensors.
   std::size_t ReadbackBytes() const;
-  // Throws NoMemory with what is needed and what there is.
-  void Require(const Session& session, const Recipe& recipe, std::size_t workspace_bytes) const;
+  // Throws NoMemory with what is needed and what there is. Random inputs are no need: without room for them
+  // the rest of the case has none. Call it before Reserve.
+  void Require(const Session& session, const Recipe& recipe, std::size_t workspace_bytes);
   // Lays the buffers out on the device. Throws NoMemory, too.
   void Reserve(Session* session, std::size_t workspace_bytes) const;
 
  private:
   const Problem problem_;
   const DataType type_;
+  bool random_;
 };
 
 }  // namespace cudnn_ci

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/cudnn_loaded.h"
+#include "common/numeric/repeat.h"
 #include "common/session.h"
 #include "conv/bounds.h"
 #include "conv/candidate.h"
@@ -26,7 +27,6 @@ namespace {
 // CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDA_DRIVER of cuDNN 9.
 constexpr int kIncompatibleDriver = 3005;
 constexpr int kTimedRuns = 3, kTimedRunsOfMany = 2;
-constexpr int kSecondOpinions = 3;  // of a sweep: hundreds that are wrong would not tell more
 
 std::string Short(double value) {
   std::ostringstream text;
@@ -149,9 +149,13 @@ class ConvolutionCase {
     ctx_.Measure(graph_ ? "engine" : "algorithm", static_cast<double>(trial.candidate->number()), "");
     ctx_.Measure("workspace_bytes", static_cast<double>(trial.workspace_bytes), "B", CCI_GOAL_LOWER);
     if (right) Time(trial);
-    JudgeLoadedCudnn(ctx_, kConvolutionCudnnMixed);  // some sub-libraries are loaded by a convolution alone
-    session().Trim();
+    CleanUp();
     if (right && !trial.decisive()) SkipUndecided(trial);
+  }
+
+  void CleanUp() {
+    JudgeLoadedCudnn(ctx_, kConvolutionCudnnMixed);  // some sub-libraries are loaded by a convolution alone
+    if (!context_lost_) session().Trim();
   }
 
   // Nothing was found wrong, but the numbers were not judged: that is no pass.
@@ -175,9 +179,9 @@ class ConvolutionCase {
       ctx_.Step(name);
       table.Add(RunOneOfMany(*candidate, name));
       candidate.reset();  // plans of a hundred engines need not live side by side
+      if (context_lost_) break;
     }
-    JudgeLoadedCudnn(ctx_, kConvolutionCudnnMixed);
-    session().Trim();
+    CleanUp();
     ctx_.Attach("choices.txt", "text/plain", table.Text());
     for (const auto& [measured, outcome] : {std::pair{"choices_passed", ChoiceOutcome::kPassed},
                                             {"choices_unsupported", ChoiceOutcome::kUnsupported},
@@ -203,7 +207,7 @@ class ConvolutionCase {
       return {name, ChoiceOutcome::kPassed,
               "error " + Short(right->worst_error) + " of " + Short(trial.bound) + ", workspace " +
                   std::to_string(trial.workspace_bytes) + " B, " + Short(again->milliseconds) + " ms" +
-                  Variation(trial, *again)};
+                  VariationOf(*again, *trial.candidate)};
     } catch (const NoMemory& e) {
       return {name, ChoiceOutcome::kMemory, e.need + ", " + e.seen};
     } catch (const CudnnFailure& e) {
@@ -215,13 +219,6 @@ class ConvolutionCase {
       if (ReportFailure(name + ": ", e)) ctx_.Stop();
       return {name, ChoiceOutcome::kFailed, e.what()};
     }
-  }
-
-  // Of one that need not repeat its bits: whether it did.
-  static std::string Variation(const Trial& trial, const Repetition& again) {
-    if (trial.candidate->deterministic()) return "";
-    return ", noted non-deterministic: " + std::to_string(again.difference.elements) +
-           " elements differ between two runs";
   }
 
   // The driver's answer names no kernel. Every run is waited for, so that it is about this candidate; the
@@ -320,19 +317,20 @@ class ConvolutionCase {
   void ReportWrong(const Judgement& judgement, const Trial& trial, const std::vector<unsigned char>& wrong,
                    const std::string& about) {
     const std::string what =
-        DescribeWrong(judgement, problem_, trial.bound) + ", " + BitsOf(type_, judgement.first_got);
+        DescribeWrong(judgement, problem_, trial.bound) + ", " + BitsText(type_, judgement.first_bits);
     ctx_.Log(what);  // stays, should the repetition end the process
     Step("repeat");
     const Rerunner rerun = [this](Candidate& candidate) {
-      return RunOnceMore(candidate, Promised(), needs_, layout_, &*data_, session_);
+      return RunOnceMore(candidate, Promised(), layout_, &needs_, &*data_, session_);
     };
     // The others: all algorithms, or the engines that the heuristics name.
-    if (opinions_++ < kSecondOpinions)
-      opinion_ = AskAgain(*trial.candidate, wrong, rerun, [this] { return Open(graph_ ? "auto" : "every"); });
+    const CaseOpinions::Said said =
+        opinions_.On(*trial.candidate, wrong, rerun, [this] { return Open(graph_ ? "auto" : "every"); });
     data_->Forget();
-    ctx_.Finding(SlugOf(opinion_), what + "; " + TextOf(opinion_) + about);
-    // What failed may have left the context unusable.
-    if (!opinion_.failure.empty()) ctx_.Poison(opinion_.failure);
+    ctx_.Finding(said.slug, what + "; " + said.text + about);
+    if (said.failure.empty()) return;
+    ctx_.Poison(said.failure);
+    context_lost_ = session().driver().CtxSynchronize() != CUDA_SUCCESS;
   }
 
   // That guards and inputs are as they were.
@@ -381,14 +379,14 @@ class ConvolutionCase {
   const DataType type_;
   const Layout layout_;
   const Problem problem_;
-  const CaseMemory needs_;
+  CaseMemory needs_;
   const bool graph_, sweep_;
   Session* session_ = nullptr;                // set before anything throws CudnnFailure
   std::optional<CaseData> data_;              // likewise
   std::optional<CudnnFailure> newer_driver_;  // of a choice that this driver is too old for
   bool proposed_ = false;                     // the library chose the algorithm itself
-  int opinions_ = 0;                          // of a sweep's later wrong results ...
-  SecondOpinion opinion_;                     // ... the last one that was asked for speaks
+  bool context_lost_ = false;                 // while another algorithm was asked
+  CaseOpinions opinions_;
 };
 
 }  // namespace

@@ -30,19 +30,19 @@ Repetition Repeat(const CaseMemory& needs, Layout layout, const DevicePointers& 
   return {times[times.size() / 2], DifferenceOf(first, last, y.AsExtent(), needs.type(), layout)};
 }
 
-std::optional<Rerun> RunOnceMore(Candidate& candidate, const ApiPromise& promise, const CaseMemory& needs,
-                                 Layout layout, CaseData* data, Session* session) try {
-  const Trial trial = PrepareTrial(candidate, needs.problem(), needs.type(), promise);
+std::optional<Rerun> RunOnceMore(Candidate& candidate, const ApiPromise& promise, Layout layout,
+                                 CaseMemory* needs, CaseData* data, Session* session) try {
+  const Trial trial = PrepareTrial(candidate, needs->problem(), needs->type(), promise);
   if (!trial.decisive()) return std::nullopt;
-  needs.Require(*session, trial.recipe, trial.workspace_bytes);
-  const std::shared_ptr<const Reference> reference = ReferenceOf(needs.problem(), trial.recipe);
+  needs->Require(*session, trial.recipe, trial.workspace_bytes);
+  const std::shared_ptr<const Reference> reference = ReferenceOf(needs->problem(), trial.recipe);
   data->Forget();
   data->Upload(reference, trial.workspace_bytes);
   candidate.Run(data->Pointers(false));
   session->Synchronize();
   const unsigned char* output = data->Download();
-  return Rerun{{output, output + needs.Bytes(needs.problem().Y())},
-               JudgeOutput(*reference, needs.type(), layout, trial.bound, output).AllMatch()};
+  return Rerun{{output, output + needs->Bytes(needs->problem().Y())},
+               JudgeOutput(*reference, needs->type(), layout, trial.bound, output).AllMatch()};
 } catch (const CudnnFailure& e) {
   if (!e.unsupported()) throw;
   return std::nullopt;
@@ -54,6 +54,12 @@ std::string DescribeDifference(const Difference& difference, const Problem& prob
   return std::to_string(difference.elements) + " of " + std::to_string(problem.Y().Count()) +
          " elements differ between two runs on the same data; first " + problem.Place(difference.first) +
          ": " + BitsText(type, difference.bits_before) + ", then " + BitsText(type, difference.bits_after);
+}
+
+std::string VariationOf(const Repetition& repetition, const Candidate& candidate) {
+  if (candidate.deterministic()) return "";
+  return ", noted non-deterministic: " + std::to_string(repetition.difference.elements) +
+         " elements differ between two runs";
 }
 
 }  // namespace cudnn_ci

@@ -28,11 +28,13 @@ Repetition Repeat(const CaseMemory& needs, Layout layout, const DevicePointers& 
 
 // "2 of 880 elements differ between two runs on the same data; first (n=0,k=1,p=2,q=3): 0x3c00, then 0x3c01".
 std::string DescribeDifference(const Difference& difference, const Problem& problem, DataType type);
+// Of a candidate that need not repeat its bits, whether it did; empty of others.
+std::string VariationOf(const Repetition& repetition, const Candidate& candidate);
 
 // Prepares it and runs it on exact inputs that are uploaded anew. Empty where its result cannot be judged: it
 // is not offered, needs more memory than there is, or is inexact. Throws CudnnFailure and DriverError.
-std::optional<Rerun> RunOnceMore(Candidate& candidate, const ApiPromise& promise, const CaseMemory& needs,
-                                 Layout layout, CaseData* data, Session* session);
+std::optional<Rerun> RunOnceMore(Candidate& candidate, const ApiPromise& promise, Layout layout,
+                                 CaseMemory* needs, CaseData* data, Session* session);
 
 }  // namespace cudnn_ci
 

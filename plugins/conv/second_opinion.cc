@@ -1,10 +1,8 @@
 #include "conv/second_opinion.h"
 
-#include <cstdint>
-#include <cstring>
-#include <exception>
+#include <set>
+#include <stdexcept>
 
-#include "common/numeric/repeat.h"
 #include "conv/findings.h"
 
 namespace cudnn_ci {
@@ -12,6 +10,7 @@ namespace {
 
 constexpr int kRepeats = 2;
 constexpr std::size_t kOthers = 4;  // that ran; the next ones would hardly tell more
+constexpr int kAskedOfCase = 3;     // likewise
 
 // An engine by whichever list it came is one algorithm: "heuristics A 0, engine 17" is "engine 17".
 std::string AlgorithmOf(const std::string& name) {
@@ -19,13 +18,24 @@ std::string AlgorithmOf(const std::string& name) {
   return engine == std::string::npos ? name : name.substr(engine);
 }
 
+// What fails is told with who it was.
+std::optional<Rerun> RunNamed(Candidate& other, const Rerunner& run) try {
+  return run(other);
+} catch (const std::exception& e) {
+  throw std::runtime_error(other.Name() + ": " + e.what());
+}
+
 void RunOthers(const Candidate& suspect, const Rerunner& run, const Candidates& others,
                SecondOpinion* opinion) {
+  // Configurations of one engine are one witness.
+  std::set<std::string> heard = {AlgorithmOf(suspect.Name())};
   for (const std::unique_ptr<Candidate>& other : others.list) {
     if (opinion->wrong.size() == kOthers) return;
-    if (AlgorithmOf(other->Name()) == AlgorithmOf(suspect.Name())) continue;
-    const std::optional<Rerun> rerun = run(*other);
+    const std::string algorithm = AlgorithmOf(other->Name());
+    if (heard.count(algorithm) > 0) continue;
+    const std::optional<Rerun> rerun = RunNamed(*other, run);
     if (!rerun) continue;
+    heard.insert(algorithm);
     if (rerun->right) {
       opinion->right = other->Name();
       return;
@@ -69,12 +79,16 @@ std::string TextOf(const SecondOpinion& r) {
   return text;
 }
 
-std::string BitsOf(DataType type, double value) {
-  std::uint64_t bits = 0;
-  unsigned char element[sizeof bits] = {};
-  Store(type, value, element);
-  std::memcpy(&bits, element, sizeof bits);  // the processors that there are GPUs for are little-endian
-  return BitsText(type, bits);
+CaseOpinions::Said CaseOpinions::On(Candidate& suspect, const std::vector<unsigned char>& first,
+                                    const Rerunner& run, const std::function<Candidates()>& others) {
+  if (asked_++ < kAskedOfCase) {
+    last_ = AskAgain(suspect, first, run, others);
+    return {SlugOf(last_), TextOf(last_), last_.failure};
+  }
+  // That another one gave other bits says nothing of this one.
+  const bool right = SlugOf(last_) == std::string(kWrongValue);
+  return {right ? kWrongValue : kWrongValueUnexplained,
+          "not repeated; of the last one that was: " + TextOf(last_), ""};
 }
 
 }  // namespace cudnn_ci

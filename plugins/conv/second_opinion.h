@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "common/numeric/compare.h"
 #include "conv/candidate.h"
 
 namespace cudnn_ci {
@@ -41,8 +40,23 @@ const char* SlugOf(const SecondOpinion& opinion);
 // "2 of 2 repetitions gave the same bits; gemm is right".
 std::string TextOf(const SecondOpinion& opinion);
 
-// The bits of an element, for whoever takes a card out: "0x40800000".
-std::string BitsOf(DataType type, double value);
+// Of the wrong results of one case. The first few are asked about: hundreds that are wrong in a sweep would
+// not tell more.
+class CaseOpinions {
+ public:
+  struct Said {
+    const char* slug;     // of the finding
+    std::string text;     // what follows in it
+    std::string failure;  // empty, or what broke while it was asked
+  };
+  // As AskAgain; of a later one, what the last of those before it showed of the other algorithms.
+  Said On(Candidate& suspect, const std::vector<unsigned char>& first, const Rerunner& run,
+          const std::function<Candidates()>& others);
+
+ private:
+  int asked_ = 0;
+  SecondOpinion last_;
+};
 
 }  // namespace cudnn_ci
 

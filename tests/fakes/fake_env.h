@@ -37,8 +37,8 @@ static inline long FakeItemNumber(const char* name, int index, long otherwise) {
 }
 
 /* The status that a fault asks of this call, 0 for none. The variable holds "call:FUNCTION:N:WHAT": the Nth
- * call of the function in this process, or each if N is 0; WHAT is the status it answers, or "abort", or
- * "hang". `calls` is the function's own counter. */
+ * call of the function in this process, by "N+" each later one too, or each if N is 0; WHAT is the status it
+ * answers, or "abort", or "hang". `calls` is the function's own counter. */
 static inline int FakeCallFault(const char* variable, const char* function, int* calls) {
   const char* fault = getenv(variable);
   const size_t length = strlen(function);
@@ -48,7 +48,9 @@ static inline int FakeCallFault(const char* variable, const char* function, int*
   if (strncmp(fault, function, length) != 0 || fault[length] != ':') return 0;
   char* what;
   const long wanted = strtol(fault + length + 1, &what, 10);
-  if (*what != ':' || (wanted != 0 && wanted != call)) return 0;
+  const int later = *what == '+';
+  if (later) ++what;
+  if (*what != ':' || (wanted != 0 && wanted != call && !(later && wanted < call))) return 0;
   ++what;
   if (strcmp(what, "abort") == 0) abort();
   while (strcmp(what, "hang") == 0) sleep(1);

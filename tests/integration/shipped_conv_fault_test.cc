@@ -17,6 +17,7 @@ class ConvBlame : public ConvTest {
   }
   void UseGpus(int count) {
     Set("FAKE_DEVICE_COUNT", std::to_string(count));
+    Set("FAKE_NAME", "NVIDIA Fake");  // of one model
     Set("FAKE_CUDNN_FAULT_EVERYWHERE", "1");
   }
 };
@@ -71,6 +72,48 @@ TEST_F(ConvBlame, WrongOnBothGpusIsTheLibrarys) {
   EXPECT_EQ(r.gate.exit_code, 1) << r.gate.out;
   EXPECT_EQ(r.gate.report["root_cause"]["slug"], "fails-on-another-gpu");
   EXPECT_EQ(r.gate.report["root_cause"]["blame"], "image");
+}
+
+TEST_F(ConvBlame, WhatVariesOnOneGpuOnlyIsThatGpus) {
+  Set("FAKE_CUDNN_FAULT", "varies:middle");
+  UseGpus(2);
+  Set("FAKE_CUDNN_FAULT_GPU", "0");
+  const CheckOutcome r = Forward();
+  EXPECT_EQ(r.gate.exit_code, 3) << r.gate.out;
+  EXPECT_EQ(r.gate.report["root_cause"]["blame"], "runner");
+  EXPECT_THAT(r.gate.report["root_cause"]["detail"].get<std::string>(), HasSubstr("880 elements differ"));
+}
+
+TEST_F(ConvBlame, WhatVariesOnBothGpusIsTheLibrarys) {
+  Set("FAKE_CUDNN_FAULT", "varies:middle");
+  UseGpus(2);
+  const CheckOutcome r = Forward();
+  EXPECT_EQ(r.gate.exit_code, 1) << r.gate.out;
+  EXPECT_EQ(r.gate.report["root_cause"]["slug"], "fails-on-another-gpu");
+  EXPECT_EQ(r.gate.report["root_cause"]["blame"], "image");
+}
+
+// Every check of this plugin that may find a wrong number asks.
+TEST_F(ConvBlame, DrawsAndRefusalsAskAnotherGpuToo) {
+  UseGpus(2);
+  Set("FAKE_CUDNN_FAULT_GPU", "0");
+  const CheckOutcome draw = Convolve("conv.random", R"("params": {"seed": 1, "draw": 3})");
+  EXPECT_EQ(draw.gate.exit_code, 3) << draw.gate.out;
+  EXPECT_EQ(draw.gate.report["root_cause"]["slug"], "gpu-computes-wrong");
+  Set("FAKE_CUDNN_TAKES", "success");
+  const CheckOutcome taken = Convolve("conv.refuses", R"("params": {"what": "zero_dimension"})");
+  EXPECT_EQ(taken.gate.exit_code, 1) << taken.gate.out;
+  EXPECT_THAT(taken.record["findings"].dump(), HasSubstr("fails-on-another-gpu"));
+}
+
+// Its table is of more use than its further choices, which would all fail.
+TEST_F(ConvBlame, SweepThatLosesTheContextEndsWithItsTable) {
+  // The first algorithm's run, its fill and its two repetitions; then another's.
+  Set("FAKE_CUDA_FAULT", "call:cuCtxSynchronize:7+:700");
+  const CheckOutcome r = Forward("every");
+  EXPECT_THAT(r.Slugs(), ElementsAre("wrong-value-unexplained", "context-broken"));
+  EXPECT_THAT(r.Detail(), HasSubstr("; then implicit_precomp_gemm: cuCtxSynchronize: 700"));
+  EXPECT_THAT(Choices(r), AllOf(HasSubstr("implicit_gemm: wrong"), ::testing::Not(HasSubstr("fft"))));
 }
 
 TEST_F(ConvBlame, AnEngineIsNotComparedWithItself) {

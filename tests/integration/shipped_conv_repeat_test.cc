@@ -2,6 +2,8 @@
 // results change when the same is asked again.
 #include <cudnn.h>
 
+#include <map>
+
 #include "shipped_conv_test.h"
 
 namespace cudnn_ci {
@@ -71,6 +73,21 @@ TEST_F(ConvRepeat, IsLookedForOnOtherDataThanTheExactOnes) {
   EXPECT_EQ(AllAsked("cudnnConvolutionForward").size(), 4u);
 }
 
+// What only the repetition wants is no reason to skip.
+TEST_F(ConvRepeat, WhereRandomDataHaveNoRoomTheExactOnesDo) {
+  UseShapes(R"({"wide": {"x": [8, 16, 256, 256], "w": [1, 16, 1, 1], "stride": 256}})");
+  const std::string wide = Params("implicit_precomp_gemm", "float32", "wide");
+  Set("FAKE_FREE_MB", "300");  // 32 for the images, 256 for what cuDNN may want
+  ExpectPassed(Forward(wide));
+  EXPECT_GT(AllAsked("cudnnConvolutionForward").size(), 1u);
+  EXPECT_EQ(FirstRuns("cudnnConvolutionForward").size(), AllAsked("cudnnConvolutionForward").size());
+  Set("FAKE_FREE_MB", "340");
+  ExpectPassed(Forward(wide));
+  EXPECT_EQ(FirstRuns("cudnnConvolutionForward").size(), 1u);
+  Set("FAKE_FREE_MB", "270");
+  EXPECT_EQ(Forward(wide).Skip("kind"), "memory");
+}
+
 // Atomics, by the documentation: recorded, and not held to it.
 TEST_F(ConvRepeat, AlgorithmsThatNeedNotRepeatAreRecordedAsSuch) {
   Set("FAKE_CUDNN_FAULT", "varies:first");
@@ -107,11 +124,16 @@ TEST_F(ConvRepeat, OneEngineOfManyIsNamed) {
   EXPECT_THAT(Choices(r), HasSubstr("engine 6: wrong, does not repeat its bits"));
 }
 
-// A wrong value is the library's, whether or not it comes again.
-TEST_F(ConvRepeat, WhatIsWrongIsNotRunAgain) {
+// What is wrong is run again to be judged, twice, and then by another algorithm: not to see whether it varies
+// on random data.
+TEST_F(ConvRepeat, WhatIsWrongIsNotRunOnRandomData) {
   Set("FAKE_CUDNN_FAULT", "element:first");
   EXPECT_THAT(Forward(Params("gemm")).Slugs(), ElementsAre("wrong-value"));
-  EXPECT_EQ(AllAsked("cudnnConvolutionForward").size(), 1u);
+  std::map<json, int> runs;
+  for (const json& call : AllAsked("cudnnConvolutionForward")) ++runs[call["pid"]];
+  for (const auto& [pid, count] : runs) EXPECT_EQ(count, 4) << pid;
+  EXPECT_FALSE(runs.empty());
+  EXPECT_EQ(FirstRuns("cudnnConvolutionForward").size(), 4 * runs.size());
 }
 
 TEST_F(ConvRepeat, CallThatFailsWhenItComesAgainIsAFailure) {

@@ -77,6 +77,15 @@ TEST(SecondOpinionOfConv, AnEngineIsOneAlgorithmByWhicheverListItCame) {
   EXPECT_THAT(TextOf(r), HasSubstr("wrong as well: fallback 1, engine 1"));
 }
 
+TEST(SecondOpinionOfConv, ConfigurationsOfOneEngineAreOneWitness) {
+  const SecondOpinion r = Of(Named("engine 1"), {kWrong, kWrong},
+                             {"heuristics A 0, engine 2", "heuristics A 1, engine 2",
+                              "heuristics A 2, engine 2", "fallback 0, engine 2", "fallback 1, engine 3"},
+                             "fallback 1, engine 3");
+  EXPECT_THAT(r.wrong, testing::ElementsAre("heuristics A 0, engine 2"));
+  EXPECT_EQ(r.right, "fallback 1, engine 3");
+}
+
 TEST(SecondOpinionOfConv, FourOthersThatAreWrongAreEnough) {
   const SecondOpinion r = Of(Named("a"), {kWrong, kWrong}, {"b", "c", "d", "e", "f"}, "f");
   EXPECT_EQ(r.wrong.size(), 4u);
@@ -86,13 +95,39 @@ TEST(SecondOpinionOfConv, FourOthersThatAreWrongAreEnough) {
 TEST(SecondOpinionOfConv, WhatFailsIsToldAndChangesNothing) {
   const SecondOpinion r = Of(Named("a"), {kWrong, kWrong}, {"broken", "b"}, "b");
   EXPECT_STREQ(SlugOf(r), kWrongValueUnexplained);
-  EXPECT_THAT(TextOf(r), HasSubstr("; then the context is gone"));
+  EXPECT_THAT(TextOf(r), HasSubstr("; then broken: the context is gone"));
 }
 
-TEST(SecondOpinionOfConv, BitsAreThoseOfTheType) {
-  EXPECT_EQ(BitsOf(DataType::kFloat32, 4), "0x40800000");
-  EXPECT_EQ(BitsOf(DataType::kFloat16, 1), "0x3c00");
-  EXPECT_EQ(BitsOf(DataType::kInt8, -1), "0xff");
+// What a case says of six wrong results, each repeated with these bits, beside another that is right or not.
+std::vector<CaseOpinions::Said> OfCase(const std::vector<unsigned char>& repeated, bool right, int* runs) {
+  CaseOpinions opinions;
+  std::vector<CaseOpinions::Said> said;
+  for (int i = 0; i < 6; ++i) {
+    Named suspect("a");
+    const Rerunner run = [&](Candidate& c) -> std::optional<Rerun> {
+      ++*runs;
+      return c.Name() == "a" ? Rerun{repeated, false} : Rerun{kRight, right};
+    };
+    said.push_back(opinions.On(suspect, kWrong, run, [] {
+      Candidates others;
+      others.list.push_back(std::make_unique<Named>("b"));
+      return others;
+    }));
+  }
+  return said;
+}
+
+TEST(SecondOpinionOfConv, OfACaseThreeAreAskedAboutAndTheRestIsNotTakenForThem) {
+  int runs = 0;
+  const auto right = OfCase(kWrong, true, &runs);
+  EXPECT_EQ(runs, 9);
+  EXPECT_EQ(right[2].text, "2 of 2 repetitions gave the same bits; b is right");
+  EXPECT_EQ(right[3].text, "not repeated; of the last one that was: " + right[2].text);
+  EXPECT_STREQ(right[3].slug, kWrongValue);
+  EXPECT_STREQ(OfCase(kWrong, false, &runs)[5].slug, kWrongValueUnexplained);
+  const auto changed = OfCase(kOther, true, &runs);
+  EXPECT_STREQ(changed[2].slug, kGpuComputesWrong);
+  EXPECT_STREQ(changed[3].slug, kWrongValueUnexplained);
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ void Merge(const Judgement& part, Judgement* whole) {
     whole->first_wrong = part.first_wrong;
     whole->first_expected = part.first_expected;
     whole->first_got = part.first_got;
+    whole->first_bits = part.first_bits;
   }
   if (part.first_unwritten >= 0) KeepFirst(part.first_unwritten, &whole->first_unwritten);
   whole->elements += part.elements;
@@ -125,6 +126,8 @@ void JudgeEach(const Rule<Kind>& rule, const Integers& y, const typename Kind::S
     judgement->first_wrong = index;
     judgement->first_expected = target;
     judgement->first_got = static_cast<double>(value);
+    judgement->first_bits = 0;
+    std::memcpy(&judgement->first_bits, &got[i], sizeof got[i]);  // little-endian, as all that have GPUs
   }
 }
 

@@ -14,8 +14,8 @@ int UsableCpus();
 // Calls body(begin, end) for ranges that cover [0, count) exactly once, each of at most `grain` items,
 // on up to UsableCpus() threads; `threads` > 0 sets their number. Returns when all are done. The first
 // exception of a body is thrown on; the others' ranges may then be left out. With one range or one CPU
-// no thread is made; threads that were made wait for the next call. May be called from several threads at once.
-// A body may call it, too.
+// no thread is made; threads that were made wait for the next call. May be called from several threads at
+// once. A body may call it, too.
 void ParallelFor(std::int64_t count, std::int64_t grain,
                  const std::function<void(std::int64_t begin, std::int64_t end)>& body, int threads = 0);
 
