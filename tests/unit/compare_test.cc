@@ -39,7 +39,10 @@ RunView Green() {
 
 RunView With(const std::string& id, Standing standing, bool required = true) {
   RunView view = Green();
-  view.cases[id] = {standing, required, false, "why", {}};
+  CaseView& changed = view.cases[id];
+  changed.standing = standing;
+  changed.required = required;
+  changed.reason = "why";
   return view;
 }
 
