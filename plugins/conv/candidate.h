@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/cudnn_failure.h"
@@ -47,6 +49,15 @@ class Candidate {
 struct Candidates {
   std::vector<std::unique_ptr<Candidate>> list;  // in the order of preference
   std::string asked;  // the call that named them, empty if they were named by the matrix
+  // Puts further ones behind them that the library takes its time to name. Empty: there are none.
+  std::function<void(Candidates*)> more;
+
+  // The one of this place, null behind the last one; comes to the further ones only where those before will
+  // not do. Throws CudnnFailure.
+  Candidate* At(std::size_t place) {
+    if (place == list.size() && more) std::exchange(more, nullptr)(this);
+    return place < list.size() ? list[place].get() : nullptr;
+  }
 };
 
 }  // namespace cudnn_ci

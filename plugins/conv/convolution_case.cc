@@ -59,7 +59,7 @@ class ConvolutionCase {
       if (sweep_)
         RunEvery(&candidates);
       else
-        RunOne(Choose(candidates));
+        RunOne(Choose(&candidates));
     } catch (const NoMemory& e) {
       ctx_.Skip(CCI_SKIP_MEMORY, e.need, e.seen);
     } catch (const CudnnFailure& e) {
@@ -106,28 +106,28 @@ class ConvolutionCase {
 
   Trial Prepare(Candidate& candidate) const { return PrepareTrial(candidate, problem_, type_, Promised()); }
 
-  Trial Choose(const Candidates& candidates) {
-    if (candidates.asked.empty()) return Prepare(*candidates.list.front());
+  Trial Choose(Candidates* candidates) {
+    if (candidates->asked.empty()) return Prepare(*candidates->list.front());
     proposed_ = true;
     std::string refusals = "no usable proposal";
     Candidate* undecided = nullptr;
-    for (const auto& candidate : candidates.list) {
+    for (std::size_t i = 0; Candidate* const candidate = candidates->At(i); ++i) {
       try {
         // A proposal that turns out not to be offered gives way to the next, as in frameworks.
         const Trial trial = Prepare(*candidate);
         ctx_.Log("cuDNN proposes " + candidate->Name());
         if (trial.decisive()) {
-          JudgeProposal(candidates.asked, trial);
+          JudgeProposal(candidates->asked, trial);
           return trial;
         }
         // Its numbers cannot be judged, so it is run only if nothing else is proposed.
-        if (!undecided) undecided = candidate.get();
+        if (!undecided) undecided = candidate;
       } catch (const CudnnFailure& e) {
         if (!e.unsupported()) throw;
         refusals += "; " + candidate->Name() + ": " + e.what();
       }
     }
-    if (!undecided) throw CudnnFailure(candidates.asked + ": success, " + refusals, true);
+    if (!undecided) throw CudnnFailure(candidates->asked + ": success, " + refusals, true);
     return Prepare(*undecided);
   }
 

@@ -85,9 +85,9 @@ class RefusalCase {
   void RunPossible(const char* step) {
     ctx_.Step(step);
     const Problem problem{refusal_.problem.operation, PossibleShape()};
-    const Candidates candidates = Open(problem, "auto", true);
+    Candidates candidates = Open(problem, "auto", true);
     std::string refusals = candidates.asked + ": no usable proposal";
-    for (const auto& candidate : candidates.list) {
+    for (std::size_t i = 0; Candidate* const candidate = candidates.At(i); ++i) {
       try {
         const std::size_t bytes = candidate->Prepare();
         Reserve(problem, bytes);
@@ -111,12 +111,12 @@ class RefusalCase {
       if (!refusal_.InDescription()) throw;
       return Refused("the description", e.what());
     }
-    for (std::unique_ptr<Candidate>& candidate : candidates.list) {
+    for (std::size_t i = 0; Candidate* const candidate = candidates.At(i); ++i) {
       const std::string name = candidate->Name();
       if (ctx_.ShouldSkipStep(name)) continue;
       ctx_.Step(name);
       Ask(*candidate, name);
-      candidate.reset();
+      candidates.list[i].reset();
       if (++asked_choices_ == kMostChoices && graph_) break;
     }
     std::string accepted;

@@ -25,11 +25,10 @@ std::optional<Rerun> RunNamed(Candidate& other, const Rerunner& run) try {
   throw std::runtime_error(other.Name() + ": " + e.what());
 }
 
-void RunOthers(const Candidate& suspect, const Rerunner& run, const Candidates& others,
-               SecondOpinion* opinion) {
+void RunOthers(const Candidate& suspect, const Rerunner& run, Candidates others, SecondOpinion* opinion) {
   // Configurations of one engine are one witness.
   std::set<std::string> heard = {AlgorithmOf(suspect.Name())};
-  for (const std::unique_ptr<Candidate>& other : others.list) {
+  for (std::size_t i = 0; Candidate* const other = others.At(i); ++i) {
     if (opinion->wrong.size() == kOthers) return;
     const std::string algorithm = AlgorithmOf(other->Name());
     if (heard.count(algorithm) > 0) continue;

@@ -130,5 +130,20 @@ TEST(SecondOpinionOfConv, OfACaseThreeAreAskedAboutAndTheRestIsNotTakenForThem) 
   EXPECT_STREQ(changed[3].slug, kWrongValueUnexplained);
 }
 
+TEST(CandidatesTest, FurtherOnesAreAskedForOnceAndOnlyBehindTheLast) {
+  Candidates candidates;
+  candidates.list.push_back(std::make_unique<Named>("first"));
+  int asked = 0;
+  candidates.more = [&](Candidates* c) {
+    ++asked;
+    c->list.push_back(std::make_unique<Named>("further"));
+  };
+  EXPECT_EQ(candidates.At(0)->Name(), "first");
+  EXPECT_EQ(asked, 0) << "it takes the library its time";
+  EXPECT_EQ(candidates.At(1)->Name(), "further");
+  EXPECT_EQ(candidates.At(2), nullptr);
+  EXPECT_EQ(asked, 1);
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -164,9 +164,13 @@ Candidates GraphCandidates(const CudnnApi& api, cudnnHandle_t handle, const Prob
     for (std::int64_t i = 0; i < engines; ++i)
       candidates.list.push_back(std::make_unique<GraphCandidate>(graph, i, strict));
   }
-  for (const HeuristicsMode& mode : kModes)
-    if (every || choice == mode.choice || (automatic && mode.mode != CUDNN_HEUR_MODE_B))
+  for (const HeuristicsMode& mode : kModes) {
+    if (every || choice == mode.choice || (automatic && mode.mode == CUDNN_HEUR_MODE_A))
       AddHeuristics(graph, mode, strict, &candidates);
+    // As frameworks: only where nothing of A's will do. To name them takes longer than most convolutions.
+    if (automatic && mode.mode == CUDNN_HEUR_MODE_FALLBACK)
+      candidates.more = [graph, &mode, strict](Candidates* c) { AddHeuristics(graph, mode, strict, c); };
+  }
   return candidates;
 }
 
