@@ -79,10 +79,10 @@ void RemoveParts(const std::string& path) {
   for (const std::string& part : parts) RemoveIfOurs(part);
 }
 
-// What the journal names, and the folder once it is empty. Not through a link to somewhere else.
-void RemoveAttachments(const std::string& folder, const std::string& journal) {
+// What the journal names, beside it, and their folder once it is empty. Not through a link to somewhere else.
+void RemoveAttachments(const std::string& journal) {
   struct stat st {};
-  const std::string attachments = folder + "/attachments";
+  const std::string folder = FolderOf(journal), attachments = folder + "/attachments";
   if (lstat(attachments.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) return;
   for (const std::string& file : AttachmentsNamedBy(journal)) unlink((folder + "/" + file).c_str());
   rmdir(attachments.c_str());
@@ -284,7 +284,8 @@ Result<ReportLocks> PrepareReports(const OutputPaths& paths, const std::vector<s
 }
 
 void RemoveReports(const OutputPaths& paths) {
-  if (!paths.folder.empty() && !paths.journal.empty()) RemoveAttachments(paths.folder, paths.journal);
+  // While the journal that names them is there.
+  if (!paths.journal.empty()) RemoveAttachments(paths.journal);
   for (const ReportFormat& format : ReportFormats()) {
     const std::string path = PathOf(paths, format);
     if (path.empty()) continue;

@@ -20,6 +20,7 @@ inline constexpr char kFrameworkDecoyTaken[] = "framework-decoy-taken";
 // Warnings.
 inline constexpr char kFrameworkCudnnForeign[] = "framework-cudnn-foreign";
 inline constexpr char kFrameworkNeedsPreload[] = "framework-needs-preload";
+inline constexpr char kFrameworkCudnnAbsent[] = "framework-cudnn-absent";
 // A note.
 inline constexpr char kFrameworkWithoutCudnn[] = "framework-without-cudnn";
 

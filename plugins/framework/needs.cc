@@ -14,7 +14,8 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr const char* kStems[] = {"libcudnn",    "libcublas",   "libcudart", "libcufft",    "libcurand",
+constexpr const char* kCudnnStem = "libcudnn";
+constexpr const char* kStems[] = {kCudnnStem,    "libcublas",   "libcudart", "libcufft",    "libcurand",
                                   "libcusolver", "libcusparse", "libnvrtc",  "libnvJitLink"};
 constexpr size_t kMostBytes = size_t{512} << 20, kChunk = size_t{1} << 20, kMostName = 64;
 
@@ -74,6 +75,10 @@ bool IsCudaLibrary(const std::string& name) {
                      [&](const char* stem) { return name.compare(0, std::strlen(stem), stem) == 0; });
 }
 
+bool IsCudnnLibrary(const std::string& name) {
+  return IsCudaLibrary(name) && name.compare(0, std::strlen(kCudnnStem), kCudnnStem) == 0;
+}
+
 std::vector<std::string> CudaLibrariesNamedIn(const std::string& path) {
   std::set<std::string> names;
   std::ifstream file(path, std::ios::binary);
@@ -117,9 +122,11 @@ Needs NeedsOf(const std::string& path, const std::vector<std::string>& by_name,
   std::vector<std::vector<std::string>> groups;
   for (const std::string& name : library.Needed())
     if (IsCudaLibrary(name)) groups.push_back({name});
+  const size_t linked = groups.size();
   for (const auto& group : Alternatives(by_name)) groups.push_back(group);
   Needs needs;
-  for (const auto& group : groups) {
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const std::vector<std::string>& group = groups[i];
     for (const std::string& name : group) AddOnce(name, &needs.names);
     const bool taken = std::any_of(group.begin(), group.end(), [&](const std::string& name) {
       return !LoaderTakes(name, library, interpreters).empty();
@@ -129,7 +136,9 @@ Needs NeedsOf(const std::string& path, const std::vector<std::string>& by_name,
       return !FolderWith(name, folders).empty();
     });
     if (hidden == group.end()) {
-      AddOnce(Joined(group), &needs.missing);
+      // Without what it links it cannot be loaded; what it opens of cuDNN is for models that convolve.
+      const bool optional = i >= linked && IsCudnnLibrary(group.front());
+      AddOnce(Joined(group), optional ? &needs.lacking : &needs.missing);
     } else {
       AddOnce(*hidden, &needs.hidden);
       AddOnce(FolderWith(*hidden, folders), &needs.folders);

@@ -12,6 +12,9 @@ namespace cudnn_ci {
 // "libcublasLt.so.12".
 bool IsCudaLibrary(const std::string& name);
 
+// True for one of cuDNN's own: "libcudnn.so.9", "libcudnn_ops.so.9".
+bool IsCudnnLibrary(const std::string& name);
+
 // The names of such libraries that stand as texts in a file, "libcublas.so.12", each once, sorted: what it
 // may open by name. Looks at the first 512 MiB.
 std::vector<std::string> CudaLibrariesNamedIn(const std::string& path);
@@ -26,6 +29,7 @@ struct Needs {
   std::vector<std::string> names;    // those that it links, in its order, then those that it opens by name
   std::vector<std::string> hidden;   // found in the folders given, where the loader does not look
   std::vector<std::string> missing;  // found nowhere; alternatives as "libnvrtc.so.12 or libnvrtc.so.13"
+  std::vector<std::string> lacking;  // likewise cuDNN's that it opens by name: only some models need them
   std::vector<std::string> folders;  // of those that are hidden, each once
 };
 

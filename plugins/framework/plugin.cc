@@ -79,6 +79,14 @@ CCI_FINDING(
     "nvidia-cublas-cuNN and nvidia-cudnn-cuNN, or the toolkit and cuDNN of the system. Without them ONNX "
     "Runtime computes on the CPU, and CTranslate2 fails.",
     "https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html")
+CCI_FINDING(
+    cudnn_ci::kFrameworkCudnnAbsent, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "a framework finds no cuDNN, which only some of its models need",
+    "Image owner: a model without a convolution does without (CTranslate2: translation and text generation). "
+    "For one that has some (Whisper, wav2vec 2.0) install nvidia-cudnn-cuNN of the major that the detail "
+    "names, or the system's cuDNN, and let the loader find it: the program fails at the first convolution "
+    "otherwise.",
+    "https://opennmt.net/CTranslate2/installation.html")
 CCI_FINDING(cudnn_ci::kFrameworkDriverTooOld, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "a framework is built for a CUDA major that the driver does not serve",
             "Image owner: install the framework's build for the CUDA major that the fleet's driver serves "

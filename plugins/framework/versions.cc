@@ -75,12 +75,17 @@ void JudgeNeeds(Context& ctx, const std::string& name, const FrameworkPackage& p
   if (needs.names.empty()) return;
   const std::string where = "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
   ctx.Log(name + ": " + package.native + " needs " + Joined(needs.names));
-  if (!Judge(ctx, needs.missing.empty(), "the libraries that " + name + " needs are there",
-             kFrameworkLibrariesMissing,
-             name + ": " + package.native + " needs " + Joined(needs.missing) +
-                 ", which neither the loader finds nor a package has" + where))
-    return;
-  if (!needs.hidden.empty())
+  const bool there = Judge(ctx, needs.missing.empty(), "the libraries that " + name + " needs are there",
+                           kFrameworkLibrariesMissing,
+                           name + ": " + package.native + " needs " + Joined(needs.missing) +
+                               ", which neither the loader finds nor a package has" + where);
+  if (!needs.lacking.empty())
+    ctx.Finding(kFrameworkCudnnAbsent,
+                name + ": " + package.native + " needs " + Joined(needs.lacking) +
+                    " for models with convolutions (such as Whisper's), which neither the loader finds nor a "
+                    "package has" +
+                    where);
+  if (there && !needs.hidden.empty())
     ctx.Finding(kFrameworkNeedsPreload, name + ": " + package.native + " needs " + Joined(needs.hidden) +
                                             ", found in " + Joined(needs.folders) +
                                             " alone, where the loader does not look" + where);

@@ -13,6 +13,9 @@
 //   FAKE_CUDNN_LOADS      a library that cudnnCreate loads, as a real one does its own
 //   FAKE_CUDNN_OPENS      a library that cudnnGraphVersionCheck loads, in the same way
 //   FAKE_CUDNN_CONVOLVES  a library that cudnnConvolutionForward loads, in the same way
+//   FAKE_CUDNN_LEAVES     cudnnConvolutionForward answers 5000 and leaves this error of CUDA, which the
+//   driver's
+//                         next synchronisation answers, once
 //   FAKE_CUDNN_WORKSPACE  bytes that every algorithm but 0 asks for (100); all are read and written
 //   FAKE_CUDNN_TAKES      convolutions that cannot be are described like others, and running one answers
 //                         success without computing ("success"), aborts ("abort") or hangs ("hang")

@@ -89,6 +89,9 @@ std::size_t SizeOf(cudnnDataType_t type);
 cudnnStatus_t TakeMemory(cudnnHandle_t handle);
 void GiveMemory(cudnnHandle_t handle);
 
+// The driver's next synchronisation answers this error, once.
+void LeaveError(int error);
+
 // Whether a fault strikes this run of an algorithm or engine; call once a run.
 bool Strikes(int algorithm);
 // Whether what cannot be is taken (FAKE_CUDNN_TAKES), and what running it then does.

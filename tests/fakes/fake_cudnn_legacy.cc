@@ -269,6 +269,10 @@ EXPORT cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void* a
                                              size_t bytes, const void* beta, cudnnTensorDescriptor_t yd,
                                              void* y) {
   if (const char* library = getenv("FAKE_CUDNN_CONVOLVES")) dlopen(library, RTLD_NOW);
+  if (const long error = FakeNumber("FAKE_CUDNN_LEAVES", 0); error != 0) {
+    fake_cudnn::LeaveError(static_cast<int>(error));
+    return static_cast<cudnnStatus_t>(5000);
+  }
   CALL();
   return Run({"cudnnConvolutionForward", Operation::kForward, handle, xd, x, wd, w, yd, y, c, algorithm,
               workspace, bytes, alpha, beta});

@@ -1,4 +1,5 @@
-// The device memory that a handle of the fake cuDNN takes, from the driver that is there.
+// The device memory that a handle of the fake cuDNN takes, from the driver that is there, and an error that a
+// convolution leaves in the driver.
 //
 //   FAKE_CUDNN_HANDLE_KB  KiB of device memory that each handle takes and gives back (0)
 //   FAKE_CUDNN_LEAK_KB    KiB that each handle leaves behind (0)
@@ -45,6 +46,10 @@ cudnnStatus_t TakeMemory(cudnnHandle_t handle) {
   }
   if (kilobytes > 0) pieces[handle] = piece;
   return CUDNN_STATUS_SUCCESS;
+}
+
+void LeaveError(int error) {
+  if (auto* leave = OfDriver<void(int)>("fake_cuda_leave_error")) leave(error);
 }
 
 void GiveMemory(cudnnHandle_t handle) {

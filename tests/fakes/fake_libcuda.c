@@ -213,10 +213,17 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
   *context = current_context;
   return CUDA_SUCCESS;
 }
-static CUresult sticky_error;
+static CUresult sticky_error, left_error;
+
+/* For the fake cuDNN: the next synchronisation answers this, and those behind it do not. */
+void fake_cuda_leave_error(int error);
+void fake_cuda_leave_error(int error) { left_error = (CUresult)error; }
 
 CUresult cuCtxSynchronize(void) {
   CALL();
+  const CUresult left = left_error;
+  left_error = CUDA_SUCCESS;
+  if (left != CUDA_SUCCESS) return left;
   if (IsDestroyed(current_context)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   return current_context ? sticky_error : CUDA_ERROR_INVALID_CONTEXT;
 }

@@ -10,16 +10,41 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A Python that has nothing but these packages.
+void UsePython(FaultTest& t, const std::string& packages) {
+  fs::create_directory(t.gate().Path("bin"));
+  t.gate().Write("bin/python3", "#!/bin/sh\nexec " CUDNN_CI_PYTHON " -S \"$@\"\n");
+  fs::permissions(t.gate().Path("bin/python3"), fs::perms(0755));
+  const char* path = getenv("PATH");
+  t.Set("PATH", t.gate().Path("bin") + ":" + (path ? path : ""));
+  t.Set("PYTHONPATH", packages);
+}
+
 // framework.NAME, asked of a Python that has nothing but the fake frameworks.
 Make Framework(const std::string& name, const std::vector<std::pair<std::string, std::string>>& variables) {
   return With(Entry("framework." + name), [variables](FaultTest& t) {
-    fs::create_directory(t.gate().Path("bin"));
-    t.gate().Write("bin/python3", "#!/bin/sh\nexec " CUDNN_CI_PYTHON " -S \"$@\"\n");
-    fs::permissions(t.gate().Path("bin/python3"), fs::perms(0755));
-    const char* path = getenv("PATH");
-    t.Set("PATH", t.gate().Path("bin") + ":" + (path ? path : ""));
-    t.Set("PYTHONPATH", CUDNN_CI_SOURCE_DIR "/tests/fakes/frameworks");
+    UsePython(t, CUDNN_CI_SOURCE_DIR "/tests/fakes/frameworks");
     for (const auto& [variable, value] : variables) t.Set(variable, value);
+  });
+}
+
+// framework.versions, asked of a Python that has the fake CTranslate2, of whose libraries these are on the
+// loader's path.
+Make Ctranslate2With(const std::vector<std::string>& libraries) {
+  // With a driver its CUDA 99 would be judged first.
+  return WithoutDriver([libraries](FaultTest& t) {
+    t.Also(Entry("framework.versions"));
+    const std::string site = t.gate().Path("site");
+    fs::create_directories(site + "/ctranslate2.libs");
+    fs::create_directories(site + "/ctranslate2-4.6.0.dist-info");
+    fs::create_directories(site + "/ctranslate2");
+    fs::copy_file(FaultTest::FakeFile("ctranslate2", "libctranslate2.so.4"),
+                  site + "/ctranslate2.libs/libctranslate2-1234.so.4.0.0");
+    t.gate().Write("site/ctranslate2-4.6.0.dist-info/METADATA",
+                   "Metadata-Version: 2.1\nName: ctranslate2\nVersion: 4.6.0\n");
+    t.gate().Write("site/ctranslate2/__init__.py", "raise SystemExit\n");
+    for (const std::string& library : libraries) t.Take("cuda99", library);
+    UsePython(t, site);
   });
 }
 
@@ -78,6 +103,12 @@ std::vector<Fault> Frameworks() {
       Showing("ONNX Runtime without its libraries",
               {Sound("onnxruntime_that_must_be_preloaded",
                      Framework("onnxruntime", {{"FAKE_FRAMEWORK", "preload"}}), "framework-needs-preload")}),
+      Showing("framework without its libraries",
+              {Image("ctranslate2_without_cublas", Ctranslate2With({"libcudnn.so.99"}),
+                     "framework-libraries-missing", {"needs libcublas.so.99, which neither"})}),
+      Showing("CTranslate2 without cuDNN",
+              {Sound("ctranslate2_without_cudnn", Ctranslate2With({"libcublas.so.99"}),
+                     "framework-cudnn-absent")}),
       Showing("cuDNN that another one displaces",
               {
                   Image("torch_that_asks_for_cudnn_by_name", BesideDecoy({"libcudnn.so.9"}),

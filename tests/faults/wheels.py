@@ -52,6 +52,9 @@ ROWS = (
     Row("ctranslate2", ["ctranslate2", "nvidia-cublas-cu12", "nvidia-cudnn-cu12"], ("framework-needs-preload",),
         checks=[{"check": "cudnn.load"}, {"check": "framework.versions"}]),
     Row("ctranslate2-alone", ["ctranslate2"], ("framework-libraries-missing",), 1, ALONE),
+    # A release whose convolutions are cuDNN's; later ones have their own.
+    Row("ctranslate2-without-cudnn", ["ctranslate2==4.6.0", "nvidia-cublas-cu12"], ("framework-cudnn-absent", "framework-needs-preload"),
+        checks=ALONE),
     # Together: of one CUDA major; of two, whose packages of cuDNN put their files into the same folder; and with what another brought.
     Row("torch-jax", ["torch", "jax[cuda13]"]),
     Row("torch-tensorflow", ["torch", "tensorflow[and-cuda]"], ("framework-cuda-mismatch",), 1, ALONE),

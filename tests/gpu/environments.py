@@ -3,6 +3,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -32,6 +33,7 @@ class Environment:
     arguments: list = dataclasses.field(default_factory=list)  # of the gate
     beside: typing.Any = None  # a context manager: holds while the gate runs
     words: list = dataclasses.field(default_factory=list)  # what the finding's detail must hold
+    facts: dict = dataclasses.field(default_factory=dict)  # of the subject "system": what matches each as a whole
 
 
 @dataclasses.dataclass
@@ -98,7 +100,14 @@ def findings_of(report, *severities):
     return [f for f in every if f["severity"] in severities]
 
 
-def judge(row, words, code, report):
+def other_facts(wanted, report):
+    """The facts that are not as expected, in words."""
+    said = report.get("facts", {}).get("system", {})
+    return [f"{key}={said.get(key, '')!r}, not {pattern!r}" for key, pattern in wanted.items()
+            if not re.fullmatch(pattern, said.get(key, ""))]
+
+
+def judge(row, words, code, report, facts=None):
     """What a run of the gate says of an environment, against what was expected."""
     result = Result(row)
     if report is None:
@@ -118,7 +127,7 @@ def judge(row, words, code, report):
         return result
     errors = findings_of(report, "error")
     result.alarm = code != 0 or bool(errors)
-    lacking = [slug for slug in row.slugs if slug not in result.warnings]
+    lacking = [slug for slug in row.slugs if slug not in result.warnings] + other_facts(facts or {}, report)
     result.detected = result.named = not result.alarm and not lacking
     result.text = (f"{said}, exit {code}" + (f", {' '.join(result.warnings)}" if result.warnings else "")
                    + (f"; expected {' '.join(lacking)}" if lacking else "") + (f": {detail[:300]}" if result.alarm else ""))
@@ -138,7 +147,7 @@ def run_row(gate, machine, row, static=False):
             code, seconds, _, report, _ = gate("--matrix", str(path), "--time-limit", str(SECONDS),
                                                *(["--stage", "static"] if static else []), *environment.arguments,
                                                env=environment.env, name=row.name, before=environment.before)
-        result = judge(row, environment.words, code, report)
+        result = judge(row, environment.words, code, report, environment.facts)
         result.seconds = seconds
     except Unavailable as e:
         result = Result(row, unavailable=str(e), text=f"not here: {e}")

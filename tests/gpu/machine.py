@@ -90,7 +90,8 @@ def find_cudnns():
 class Machine:
     """What the rows are made of. A row that needs what is not here raises Unavailable."""
 
-    def __init__(self, scratch):
+    def __init__(self, scratch, cuda12=None):
+        self.cuda12 = cuda12
         self.scratch, self.sources = pathlib.Path(scratch).resolve(), pathlib.Path(__file__).resolve().parent
         names = [line.split(", ") for line in output_of("nvidia-smi", "--query-gpu=uuid,driver_version,name",
                                                         "--format=csv,noheader").splitlines()]
@@ -114,6 +115,16 @@ class Machine:
         if not path:
             raise Unavailable(f"no {name} on the loader's path")
         return name, path
+
+    def cuda12_folders(self):
+        """The runtime's and NVRTC's folders of the CUDA 12 that was given, which nobody finds by himself."""
+        if not self.cuda12:
+            raise Unavailable("no --cuda12 was given")
+        folders = [pathlib.Path(self.cuda12) / "nvidia" / package / "lib" for package in ("cuda_runtime", "cuda_nvrtc")]
+        for folder, names in zip(folders, (CUDART, NVRTC)):
+            if not (folder / names[12]).is_file():
+                raise Unavailable(f"no {names[12]} in {folder}")
+        return folders
 
     def builtins(self):
         """NVRTC's builtins, which lie beside it."""

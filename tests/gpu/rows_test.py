@@ -121,6 +121,15 @@ class Judging(unittest.TestCase):
         silent = self.judged(wish, 0, report())
         self.assertFalse(silent.named or silent.alarm)
 
+    def test_facts_that_are_expected_must_be_there(self):
+        wish, said = row(blame=""), {**report(), "facts": {"system": {"toolkit.version": "12.1"}}}
+        self.assertTrue(environments.judge(wish, (), 0, said, {"toolkit.version": r"12\.\d+"}).named)
+        for facts in ({"toolkit.version": r"13\.\d+"}, {"toolkit.version": "12"}, {"toolkit.nvrtc.version": r"12\.\d+"}):
+            other = environments.judge(wish, (), 0, said, facts)
+            self.assertFalse(other.named or other.alarm)
+            self.assertIn(next(iter(facts)), other.text)
+        self.assertFalse(environments.judge(wish, (), 0, report(), {"toolkit.version": ".+"}).named)
+
     def test_the_summary_counts(self):
         named, missed = environments.Result(row("a"), detected=True, named=True), environments.Result(row("a"), detected=True)
         alarm, absent = environments.Result(row(blame=""), alarm=True), environments.Result(row("a"), unavailable="no GPU")
@@ -215,6 +224,34 @@ class Making(unittest.TestCase):
         wish.make = lambda *_: pathlib.Path("/nonexistent/x").read_bytes()
         failed = environments.run_row(run, here, wish)
         self.assertFalse(failed.named or failed.detected or failed.unavailable)
+
+    def test_both_majors_are_on_the_path_and_the_promised_one_is_expected(self):
+        rows = {wish.name: wish for wish in sound_rows.rows()}
+        files = {"libcudart": self.folder / "cuda13/libcudart.so.13", "libnvrtc": self.folder / "cuda13/libnvrtc.so.13"}
+        here = machine.Machine.__new__(machine.Machine)
+        here.cuda, here.uuids, here.cuda12 = 13, ["GPU-0"], None
+        here.toolkit_file = lambda stem: (files[stem].name, files[stem])
+        names = ("cuda_12_promised_beside_13", "cuda_13_promised_beside_12")
+        for name in names:
+            self.assertRaises(Unavailable, rows[name].make, here, self.folder)
+        here.cuda12 = self.folder / "cuda12"
+        for package, name in (("cuda_runtime", "libcudart.so.12"), ("cuda_nvrtc", "libnvrtc.so.12")):
+            for wish in names:
+                self.assertRaises(Unavailable, rows[wish].make, here, self.folder)
+            (here.cuda12 / "nvidia" / package / "lib").mkdir(parents=True)
+            (here.cuda12 / "nvidia" / package / "lib" / name).touch()
+        for name, major, other in zip(names, (12, 13), (13, 12)):
+            environment = rows[name].make(here, self.folder)
+            path = environment.env["LD_LIBRARY_PATH"].split(":")
+            self.assertEqual(path[:3], [f"{here.cuda12}/nvidia/cuda_runtime/lib", f"{here.cuda12}/nvidia/cuda_nvrtc/lib", f"{self.folder}/cuda13"])
+            self.assertEqual(environments.matrix_of(here, environment)["image"]["toolkit"], f">={major}.0 <{major + 1}")
+            right = {"toolkit.version": f"{major}.1", "toolkit.nvrtc.version": f"{major}.1", "toolkit.runtime.versions": "13.0 12.1",
+                     "toolkit.runtime.path": str(files["libcudart"] if major == 13 else path[0] + "/libcudart.so.12.1"),
+                     "toolkit.nvrtc.path": str(files["libnvrtc"] if major == 13 else path[1] + "/libnvrtc.so.12")}
+            self.assertEqual(environments.other_facts(environment.facts, {"facts": {"system": right}}), [])
+            for key in right:
+                wrong = {**right, key: "" if key.endswith("path") else f"{other}.0" if not key.endswith("versions") else f"{major}.0"}
+                self.assertEqual(len(environments.other_facts(environment.facts, {"facts": {"system": wrong}})), 1, key)
 
     def test_mounts_that_may_not_be_made_are_said(self):
         with self.assertRaises(Unavailable):

@@ -3,8 +3,9 @@
 Beside the diagnosis two convolutions run in each, so that green says that what the environment holds is usable.
 """
 import os
+import re
 
-from broken_rows import FOREIGN_MACHINE
+from broken_rows import DRIVER, FOREIGN_MACHINE
 from environments import CONVOLUTION, DIAGNOSIS, Environment, Row, first
 from machine import CUDART, Copy, Unavailable, mounts, resolve
 
@@ -66,6 +67,30 @@ def installs():
             raise Unavailable("no runtime of a second CUDA major on the loader's path")
         return usable()
 
+    def both_majors_first(machine):
+        machine.gpus()
+        if machine.cuda != 13:
+            raise Unavailable("no CUDA 13 on the loader's path")
+        folders, own = machine.cuda12_folders(), {machine.toolkit_file(stem)[1].parent for stem in ("libcudart", "libnvrtc")}
+        return folders, first(":".join(map(str, [*folders, *sorted(own)])))
+
+    def twelve_promised(machine, _):
+        (runtime, nvrtc), env = both_majors_first(machine)
+        # Of CUDA 12 there is neither cuBLAS nor cuDNN.
+        return Environment(env, {"image.toolkit": ">=12.0 <13", "image.cudnn": None},
+                           checks=[*DRIVER, "toolkit.runtime", "toolkit.nvrtc", "toolkit.launch"],
+                           facts={"toolkit.version": r"12\.\d+", "toolkit.nvrtc.version": r"12\.\d+",
+                                  "toolkit.runtime.versions": r".*\b13\..*",  # the other one is seen
+                                  "toolkit.runtime.path": re.escape(os.path.realpath(runtime)) + "/.*",
+                                  "toolkit.nvrtc.path": re.escape(os.path.realpath(nvrtc)) + "/.*"})
+
+    def thirteen_promised(machine, _):
+        _, env = both_majors_first(machine)
+        return usable(env, facts={"toolkit.version": r"13\.\d+", "toolkit.nvrtc.version": r"13\.\d+",
+                                  "toolkit.runtime.versions": r".*\b12\..*",
+                                  "toolkit.runtime.path": re.escape(str(machine.toolkit_file("libcudart")[1])),
+                                  "toolkit.nvrtc.path": re.escape(str(machine.toolkit_file("libnvrtc")[1]))})
+
     def jit_only(machine, folder):
         copy = machine.copy(machine.own_cudnn(), folder / "lib")
         for part in ("ops", "cnn", "adv", "heuristic", "engines_precompiled", "engines_tensor_ir", "ext"):
@@ -92,6 +117,8 @@ def installs():
         sound("another_cudnn_first", "installs that never meet", another_first),
         sound("another_cudnn_that_nobody_finds", "installs that never meet", another_unused),
         sound("two_cuda_majors", "two CUDA majors", both_majors),
+        sound("cuda_12_promised_beside_13", "two CUDA majors", twelve_promised),
+        sound("cuda_13_promised_beside_12", "two CUDA majors", thirteen_promised),
         sound("jit_only_cudnn", "JIT-only cuDNN", jit_only, "cudnn-jit-only", "cudnn-jit-completed"),
         sound("driver_newer_than_the_floor", "driver newer than the toolkit", newer_driver),
         sound("tf32_allowed_and_forbidden", "lower precision that was asked for", lower_precision),

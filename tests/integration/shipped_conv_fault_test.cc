@@ -131,5 +131,34 @@ TEST_F(ConvBlame, WithoutAnotherAlgorithmNobodyIsAccused) {
   EXPECT_THAT(r.Detail(), HasSubstr("no other algorithm could be judged"));
 }
 
+class ConvBroken : public ConvTest {};
+
+// What a failed convolution has left in the context is not found by a later case: the process takes no more,
+// though the next look at the context finds it well.
+TEST_F(ConvBroken, ContextBehindAFailureEndsTheProcess) {
+  Set("FAKE_CUDNN_LEAVES", "716");
+  const GateResult r =
+      Run(Entry("conv.forward", Params("gemm")) + ", " + Entry("conv.backward_data", Params("algo_1")),
+          {"--jobs", "1"});
+  EXPECT_EQ(r.exit_code, 1) << r.out;
+  json forward, backward;
+  for (const json& c : r.report["cases"]) {
+    if (c["check"] == "conv.forward") forward = c;
+    if (c["check"] == "conv.backward_data") backward = c;
+  }
+  ASSERT_FALSE(forward.is_null() || backward.is_null()) << r.out;
+  EXPECT_EQ(forward["findings"][0]["slug"], "convolution-failed");
+  EXPECT_THAT(
+      forward["findings"][0]["detail"].get<std::string>(),
+      AllOf(HasSubstr("answered cudnnConvolutionForward: 5000"), HasSubstr("; then cuCtxSynchronize: 716")));
+  EXPECT_EQ(backward["outcome"], "passed") << backward;
+  const json first = forward["attempts"][0]["worker"];
+  EXPECT_NE(backward["attempts"][0]["worker"], first);
+  std::string why;
+  for (const json& ended : r.Events("WorkerEnded"))
+    if (ended["worker"] == first) why = ended["why"];
+  EXPECT_THAT(why, HasSubstr("poisoned: cuCtxSynchronize: 716"));
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -276,8 +276,36 @@ TEST_F(FrameworkLibraries, ThatAreNowhereAreNamed) {
   fs::remove_all(site() + "/onnxruntime");
   r = Framework("versions");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-libraries-missing"));
-  EXPECT_THAT(r.Detail(),
-              HasSubstr("CTranslate2 4.6.0: " + site() + "/ctranslate2.libs/libctranslate2-1234"));
+  EXPECT_THAT(r.Detail(), HasSubstr("CTranslate2 4.6.0: " + site() +
+                                    "/ctranslate2.libs/libctranslate2-1234"
+                                    ".so.4.0.0 needs libcublas.so.99, which neither"));
+  EXPECT_EQ(Severities(r), "framework-libraries-missing:error framework-cudnn-absent:warning ");
+}
+
+// CTranslate2 opens cuDNN when a model first convolves. ONNX Runtime links it, and cannot be loaded without.
+TEST_F(FrameworkLibraries, OfCudnnThatAreOpenedByNameMayBeAbsent) {
+  PutCtranslate2();
+  Take("cuda99", "libcublas.so.99");
+  CheckOutcome r = Framework("versions");
+  EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
+  EXPECT_EQ(Severities(r), "framework-cudnn-absent:warning ");
+  EXPECT_THAT(r.Detail(), HasSubstr("4.0.0 needs libcudnn.so.99 for models with convolutions (such as "
+                                    "Whisper's), which neither the loader finds nor a package has; LD_"));
+  fs::remove_all(site() + "/ctranslate2");
+  PutOnnxruntime();
+  r = Framework("versions");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_EQ(Severities(r), "framework-libraries-missing:error ");
+  EXPECT_THAT(r.Detail(), HasSubstr("libonnxruntime_providers_cuda.so needs libcudnn.so.99, which neither"));
+}
+
+// What a program has to load first is told beside it.
+TEST_F(FrameworkLibraries, OfCudnnThatAreAbsentHideNoOther) {
+  PutCtranslate2();
+  PutFile("cuda99", "libcublas.so.99", "nvidia/cublas/lib/libcublas.so.99");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
+  EXPECT_EQ(Severities(r), "framework-cudnn-absent:warning framework-needs-preload:warning ");
 }
 
 TEST_F(FrameworkLibraries, ThatAProgramHasToLoadFirstAreAWarning) {

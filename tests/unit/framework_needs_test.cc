@@ -43,6 +43,7 @@ TEST_F(FrameworkNeeds, ThatNobodyHasAreMissing) {
   const Needs needs = NeedsOf(PutProvider("plain"), {}, "", {scratch_.path()});
   EXPECT_THAT(needs.names, ElementsAre("libcublas.so.99", "libcudnn.so.99"));
   EXPECT_THAT(needs.missing, ElementsAre("libcublas.so.99", "libcudnn.so.99"));
+  EXPECT_THAT(needs.lacking, IsEmpty()) << "it links them";
   EXPECT_THAT(needs.hidden, IsEmpty());
   EXPECT_EQ(CudaMajorOfLibraries(needs.names), 99);
 }
@@ -90,8 +91,18 @@ TEST_F(FrameworkNeeds, ThatAreOpenedByNameStandInTheFile) {
   const std::string library = Put("ctranslate2", "libctranslate2.so.4", "libctranslate2.so.4");
   const std::vector<std::string> names = CudaLibrariesNamedIn(library);
   EXPECT_THAT(names, ElementsAre("libcublas.so.99", "libcudnn.so.99"));
-  EXPECT_THAT(NeedsOf(library, names, "", {}).missing, ElementsAre("libcublas.so.99", "libcudnn.so.99"));
+  const Needs needs = NeedsOf(library, names, "", {});
+  EXPECT_THAT(needs.names, ElementsAre("libcublas.so.99", "libcudnn.so.99"));
+  EXPECT_THAT(needs.missing, ElementsAre("libcublas.so.99"));
+  EXPECT_THAT(needs.lacking, ElementsAre("libcudnn.so.99"));
   EXPECT_THAT(NeedsOf(library, {}, "", {}).names, IsEmpty());
+}
+
+// cuDNN alone may be absent, and only where it is not linked.
+TEST_F(FrameworkNeeds, ThatAreLinkedAreNeverMerelyLacking) {
+  const Needs needs = NeedsOf(PutProvider("plain"), {"libcudnn_ops.so.99", "libcudart.so.99"}, "", {});
+  EXPECT_THAT(needs.missing, ElementsAre("libcublas.so.99", "libcudnn.so.99", "libcudart.so.99"));
+  EXPECT_THAT(needs.lacking, ElementsAre("libcudnn_ops.so.99"));
 }
 
 // Of several majors one is enough, be it one that a package has.
@@ -100,13 +111,16 @@ TEST_F(FrameworkNeeds, OfAlternativesOneIsEnough) {
                     folder = PutCuda("opt");
   const std::vector<std::string> names = {"libcublas.so.98", "libcublas.so.99", "libcudnn.so.98"};
   const Needs nowhere = NeedsOf(library, names, "", {});
-  EXPECT_THAT(nowhere.missing, ElementsAre("libcublas.so.98 or libcublas.so.99", "libcudnn.so.98"));
+  EXPECT_THAT(nowhere.missing, ElementsAre("libcublas.so.98 or libcublas.so.99"));
+  EXPECT_THAT(nowhere.lacking, ElementsAre("libcudnn.so.98"));
   const Needs hidden = NeedsOf(library, names, "", {folder});
   EXPECT_THAT(hidden.hidden, ElementsAre("libcublas.so.99"));
-  EXPECT_THAT(hidden.missing, ElementsAre("libcudnn.so.98"));
+  EXPECT_THAT(hidden.missing, IsEmpty());
+  EXPECT_THAT(hidden.lacking, ElementsAre("libcudnn.so.98"));
   setenv("LD_LIBRARY_PATH", folder.c_str(), 1);
   const Needs found = NeedsOf(library, names, "", {});
-  EXPECT_THAT(found.missing, ElementsAre("libcudnn.so.98"));
+  EXPECT_THAT(found.missing, IsEmpty());
+  EXPECT_THAT(found.lacking, ElementsAre("libcudnn.so.98"));
   EXPECT_THAT(found.hidden, IsEmpty());
   EXPECT_THAT(found.names, testing::SizeIs(3));
 }
@@ -131,6 +145,10 @@ TEST(FrameworkLibraries, OfTheDriverOrOfNobodyAreNotCudas) {
   EXPECT_FALSE(IsCudaLibrary("libcudart_static.a"));
   EXPECT_EQ(CudaMajorOfLibraries({"libcudnn.so.9", "libcufft.so.11", "libcudart.so.11.0"}), 11);
   EXPECT_EQ(CudaMajorOfLibraries({"libcudnn.so.9"}), 0);
+  EXPECT_TRUE(IsCudnnLibrary("libcudnn.so.9"));
+  EXPECT_TRUE(IsCudnnLibrary("libcudnn_ops.so.9"));
+  EXPECT_FALSE(IsCudnnLibrary("libcublas.so.12"));
+  EXPECT_FALSE(IsCudnnLibrary("libcudnn_static.a"));
 }
 
 }  // namespace

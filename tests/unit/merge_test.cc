@@ -149,6 +149,17 @@ TEST(MergeShards, TheDigestIsTheEnginesOnlyWhereEveryEngineHasSaidSo) {
   EXPECT_EQ(from("", ""), "");
 }
 
+// Of a variable that several have, the first part's word counts.
+TEST(MergeShards, VariablesOfEveryPartStay) {
+  std::vector<Shard> shards = ThreeShards();
+  shards[0].b.run.environment = {{"CUDNN_LOGLEVEL_DBG", "1"}};
+  shards[1].b.run.environment = {{"CUDA_MODULE_LOADING", "EAGER"}, {"CUDNN_LOGLEVEL_DBG", "2"}};
+  shards[2].b.run.environment = {{"LD_PRELOAD", "/opt/x.so"}};
+  const std::map<std::string, std::string> all = {
+      {"CUDA_MODULE_LOADING", "EAGER"}, {"CUDNN_LOGLEVEL_DBG", "1"}, {"LD_PRELOAD", "/opt/x.so"}};
+  EXPECT_EQ(SummaryOf(MergeOf(shards)).run->environment, all);
+}
+
 TEST(MergeShards, TheOrderOfTheJournalsIsNoMatter) {
   std::vector<Shard> shards = ThreeShards();
   std::swap(shards[0], shards[2]);
