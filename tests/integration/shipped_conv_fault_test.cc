@@ -148,16 +148,16 @@ TEST_F(ConvBroken, ContextBehindAFailureEndsTheProcess) {
   }
   ASSERT_FALSE(forward.is_null() || backward.is_null()) << r.out;
   EXPECT_EQ(forward["findings"][0]["slug"], "convolution-failed");
-  EXPECT_THAT(
-      forward["findings"][0]["detail"].get<std::string>(),
-      AllOf(HasSubstr("answered cudnnConvolutionForward: 5000"), HasSubstr("; then cuCtxSynchronize: 716")));
+  EXPECT_THAT(forward["findings"][0]["detail"].get<std::string>(),
+              AllOf(HasSubstr("answered cudnnConvolutionForward: 5000"),
+                    HasSubstr("; then cuCtxSynchronize: CUresult 716")));
   EXPECT_EQ(backward["outcome"], "passed") << backward;
   const json first = forward["attempts"][0]["worker"];
   EXPECT_NE(backward["attempts"][0]["worker"], first);
   std::string why;
   for (const json& ended : r.Events("WorkerEnded"))
     if (ended["worker"] == first) why = ended["why"];
-  EXPECT_THAT(why, HasSubstr("poisoned: cuCtxSynchronize: 716"));
+  EXPECT_THAT(why, HasSubstr("poisoned: cuCtxSynchronize: CUresult 716"));
 }
 
 }  // namespace
