@@ -182,10 +182,12 @@ bool Secrets::IsInMark(std::string_view text, const Place& place) const {
   const size_t from = place.begin > kLongest ? place.begin - kLongest : 0;
   const size_t head = text.substr(from, place.begin - from + kHead.size()).rfind(kHead);
   if (head == std::string_view::npos) return false;
-  const size_t name = from + head + kHead.size(), end = text.find(']', name);
-  if (end == std::string_view::npos || place.end > end + 1) return false;
+  const size_t name = from + head + kHead.size();
+  const std::string_view rest = text.substr(name, kLongest);
+  const size_t end = rest.find(']');
+  if (end == std::string_view::npos || place.end > name + end + 1) return false;
   // What a check has put into brackets is no mark: only a name that is known makes it one.
-  const std::string_view named = text.substr(name, end - name);
+  const std::string_view named = rest.substr(0, end);
   return std::any_of(secrets_.begin(), secrets_.end(),
                      [&](const Secret& secret) { return CleanLine(secret.name, 100) == named; });
 }

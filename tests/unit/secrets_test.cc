@@ -103,8 +103,9 @@ TEST(Secrets, WhatIsMaskedIsNotMaskedAgain) {
 // take hours.
 TEST(Secrets, HostileTextsAreGoneThroughAFewTimes) {
   const Secrets secrets(kEnvironment);
-  for (const std::string part : {"eyJ", "eyJ.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "://",
-                                 " bytes left out ...\n", "... 1 bytes left out ...\n", "ghp_", "correct "}) {
+  for (const std::string part :
+       {"eyJ", "eyJ.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "://", " bytes left out ...\n",
+        "... 1 bytes left out ...\n", "ghp_", "correct ", "[masked correct horse battery"}) {
     std::string text;
     while (text.size() < size_t{4} << 20) text += part;
     EXPECT_LE(secrets.Mask(text).size(), text.size()) << part;
