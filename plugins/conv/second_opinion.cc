@@ -84,8 +84,9 @@ CaseOpinions::Said CaseOpinions::On(Candidate& suspect, const std::vector<unsign
     last_ = AskAgain(suspect, first, run, others);
     return {SlugOf(last_), TextOf(last_), last_.failure};
   }
-  // That another one gave other bits says nothing of this one.
-  const bool right = SlugOf(last_) == std::string(kWrongValue);
+  // That another one gave other bits says nothing of this one, and none is its own witness.
+  const bool right =
+      SlugOf(last_) == std::string(kWrongValue) && AlgorithmOf(last_.right) != AlgorithmOf(suspect.Name());
   return {right ? kWrongValue : kWrongValueUnexplained,
           "not repeated; of the last one that was: " + TextOf(last_), ""};
 }

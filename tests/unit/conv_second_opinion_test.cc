@@ -130,6 +130,28 @@ TEST(SecondOpinionOfConv, OfACaseThreeAreAskedAboutAndTheRestIsNotTakenForThem) 
   EXPECT_STREQ(changed[3].slug, kWrongValueUnexplained);
 }
 
+TEST(SecondOpinionOfConv, OfThoseThatAreNotAskedAboutNoneIsItsOwnWitness) {
+  CaseOpinions opinions;
+  const auto slug_of = [&](const char* name) -> std::string {
+    Named suspect(name);
+    const Rerunner run = [](Candidate& c) -> std::optional<Rerun> {
+      const bool good = c.Name() == "heuristics A 0, engine 2";
+      return Rerun{good ? kRight : kWrong, good};
+    };
+    return opinions
+        .On(suspect, kWrong, run,
+            [] {
+              Candidates others;
+              others.list.push_back(std::make_unique<Named>("heuristics A 0, engine 2"));
+              return others;
+            })
+        .slug;
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(slug_of("engine 1"), kWrongValue);
+  EXPECT_EQ(slug_of("engine 2"), kWrongValueUnexplained) << "it was right before, and is wrong now";
+  EXPECT_EQ(slug_of("engine 3"), kWrongValue);
+}
+
 TEST(CandidatesTest, FurtherOnesAreAskedForOnceAndOnlyBehindTheLast) {
   Candidates candidates;
   candidates.list.push_back(std::make_unique<Named>("first"));
