@@ -522,6 +522,22 @@ class LauncherTest(unittest.TestCase):
             for name in ("[masked HF_TOKEN]", "[masked DB_PASSWD]", "[masked LONG_KEY]", "X=short", "X=plainly said"):
                 self.assertIn(name, record)
 
+    def test_a_secret_of_several_lines_is_masked_whole_and_line_by_line(self):
+        pem = "first line's secret\r\nshort\nsecond secret line\n\n"
+        values = {"MY_KEY": pem, "HF_TOKEN": "line of a secret\n"}
+        run = "printf '%s\\n' 'died of second secret line' >&2; exit 125"
+        self.launch("--engine-arg", "X=" + pem, "--engine-arg", "Y=line of a secret\n", run=run, env=values)
+        text = "".join(p.read_text() for p in (self.out / "launcher.json", self.out / "junit.xml"))
+        for secret in ("first line", "second secret", "line of a secret"):
+            self.assertNotIn(secret, text)
+        self.assertIn("died of [masked MY_KEY]", text)
+        self.assertIn("X=[masked MY_KEY]", text)
+        self.assertIn("Y=[masked HF_TOKEN]", text)
+
+    def test_a_secret_that_the_last_words_cut_is_masked_too(self):
+        self.launch(run="printf 'a %s%03990d\\n' 'one long secret' 0 >&2; exit 125", env={"HF_TOKEN": "one long secret"})
+        self.assertNotIn("secret0", (self.out / "junit.xml").read_text())
+
     # --- The output folder -----------------------------------------------------------------------------------------
 
     def test_reports_of_an_earlier_run_go_first_and_foreign_files_stay(self):
