@@ -115,7 +115,7 @@ std::vector<std::vector<std::string>> Alternatives(const std::vector<std::string
 }
 
 Needs NeedsOf(const std::string& path, const std::vector<std::string>& by_name,
-              const std::string& interpreter, const std::vector<std::string>& folders) {
+              const std::string& interpreter, const std::vector<std::string>& folders, bool lazy) {
   const ElfFile library(path), program(RealPath(interpreter));
   const std::vector<std::string> interpreters =
       program.RunPathIsFirst() ? program.RunPath() : std::vector<std::string>();
@@ -136,8 +136,8 @@ Needs NeedsOf(const std::string& path, const std::vector<std::string>& by_name,
       return !FolderWith(name, folders).empty();
     });
     if (hidden == group.end()) {
-      // Without what it links it cannot be loaded; what it opens of cuDNN is for models that convolve.
-      const bool optional = i >= linked && IsCudnnLibrary(group.front());
+      // Without what it links it cannot be loaded; what it opens lazily of cuDNN is for models that convolve.
+      const bool optional = lazy && i >= linked && IsCudnnLibrary(group.front());
       AddOnce(Joined(group), optional ? &needs.lacking : &needs.missing);
     } else {
       AddOnce(*hidden, &needs.hidden);

@@ -29,15 +29,15 @@ struct Needs {
   std::vector<std::string> names;    // those that it links, in its order, then those that it opens by name
   std::vector<std::string> hidden;   // found in the folders given, where the loader does not look
   std::vector<std::string> missing;  // found nowhere; alternatives as "libnvrtc.so.12 or libnvrtc.so.13"
-  std::vector<std::string> lacking;  // likewise cuDNN's that it opens by name: only some models need them
+  std::vector<std::string> lacking;  // likewise cuDNN's that it opens lazily: only some models need them
   std::vector<std::string> folders;  // of those that are hidden, each once
 };
 
 // Of the library at this path. `by_name`: what it opens by name as well. `interpreter`: the program that
 // loads it, whose DT_RPATH counts; LD_LIBRARY_PATH is this process's. `folders`: where packages have
-// libraries.
+// libraries. `lazy`: the library opens cuDNN when a model first needs it.
 Needs NeedsOf(const std::string& path, const std::vector<std::string>& by_name,
-              const std::string& interpreter, const std::vector<std::string>& folders);
+              const std::string& interpreter, const std::vector<std::string>& folders, bool lazy = false);
 
 }  // namespace cudnn_ci
 

@@ -115,7 +115,7 @@ void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPacka
   const Needs needs = package.native.empty()
                           ? Needs()
                           : NeedsOf(package.native, OpenedByName(framework, package, wanted),
-                                    answer.executable, answer.library_folders);
+                                    answer.executable, answer.library_folders, framework.opens_by_name);
   // What is asked for by an extra was asked for if it is there.
   int cuda = wanted ? wanted->cudnn.cuda_major : CudaMajorOf(package);
   if (cuda == 0) cuda = CudaMajorOfLibraries(needs.names);

@@ -326,6 +326,7 @@ TEST_F(FrameworkLibraries, OfAnExtraThatIsInstalledAreNeeded) {
   for (const char* name : {"libcublas.so.99", "libcudnn.so.99"}) Take("cuda99", name);
   EXPECT_EQ(Severities(Framework("versions")), "");
   Install("nvidia-cudnn-cu13", "98.0.0");
+  EXPECT_EQ(Severities(Framework("versions")), "framework-libraries-missing:error ") << "its files are gone";
   fs::create_directories(site() + "/nvidia/cudnn/lib");
   fs::copy_file(FakeFile("cuda99", "libcudnn.so.99"), site() + "/nvidia/cudnn/lib/libcudnn.so.98");
   const CheckOutcome r = Framework("versions");

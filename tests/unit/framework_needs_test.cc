@@ -91,18 +91,23 @@ TEST_F(FrameworkNeeds, ThatAreOpenedByNameStandInTheFile) {
   const std::string library = Put("ctranslate2", "libctranslate2.so.4", "libctranslate2.so.4");
   const std::vector<std::string> names = CudaLibrariesNamedIn(library);
   EXPECT_THAT(names, ElementsAre("libcublas.so.99", "libcudnn.so.99"));
-  const Needs needs = NeedsOf(library, names, "", {});
+  const Needs needs = NeedsOf(library, names, "", {}, true);
   EXPECT_THAT(needs.names, ElementsAre("libcublas.so.99", "libcudnn.so.99"));
   EXPECT_THAT(needs.missing, ElementsAre("libcublas.so.99"));
   EXPECT_THAT(needs.lacking, ElementsAre("libcudnn.so.99"));
   EXPECT_THAT(NeedsOf(library, {}, "", {}).names, IsEmpty());
 }
 
-// cuDNN alone may be absent, and only where it is not linked.
+// cuDNN alone may be absent, and only where it is not linked and opened late.
 TEST_F(FrameworkNeeds, ThatAreLinkedAreNeverMerelyLacking) {
-  const Needs needs = NeedsOf(PutProvider("plain"), {"libcudnn_ops.so.99", "libcudart.so.99"}, "", {});
+  const std::string provider = PutProvider("plain");
+  const std::vector<std::string> names = {"libcudnn_ops.so.99", "libcudart.so.99"};
+  const Needs needs = NeedsOf(provider, names, "", {}, true);
   EXPECT_THAT(needs.missing, ElementsAre("libcublas.so.99", "libcudnn.so.99", "libcudart.so.99"));
   EXPECT_THAT(needs.lacking, ElementsAre("libcudnn_ops.so.99"));
+  const Needs at_once = NeedsOf(provider, names, "", {});
+  EXPECT_THAT(at_once.missing, testing::Contains("libcudnn_ops.so.99")) << "it is not opened late";
+  EXPECT_THAT(at_once.lacking, IsEmpty());
 }
 
 // Of several majors one is enough, be it one that a package has.
@@ -110,15 +115,15 @@ TEST_F(FrameworkNeeds, OfAlternativesOneIsEnough) {
   const std::string library = Put("ctranslate2", "libctranslate2.so.4", "libctranslate2.so.4"),
                     folder = PutCuda("opt");
   const std::vector<std::string> names = {"libcublas.so.98", "libcublas.so.99", "libcudnn.so.98"};
-  const Needs nowhere = NeedsOf(library, names, "", {});
+  const Needs nowhere = NeedsOf(library, names, "", {}, true);
   EXPECT_THAT(nowhere.missing, ElementsAre("libcublas.so.98 or libcublas.so.99"));
   EXPECT_THAT(nowhere.lacking, ElementsAre("libcudnn.so.98"));
-  const Needs hidden = NeedsOf(library, names, "", {folder});
+  const Needs hidden = NeedsOf(library, names, "", {folder}, true);
   EXPECT_THAT(hidden.hidden, ElementsAre("libcublas.so.99"));
   EXPECT_THAT(hidden.missing, IsEmpty());
   EXPECT_THAT(hidden.lacking, ElementsAre("libcudnn.so.98"));
   setenv("LD_LIBRARY_PATH", folder.c_str(), 1);
-  const Needs found = NeedsOf(library, names, "", {});
+  const Needs found = NeedsOf(library, names, "", {}, true);
   EXPECT_THAT(found.missing, IsEmpty());
   EXPECT_THAT(found.lacking, ElementsAre("libcudnn.so.98"));
   EXPECT_THAT(found.hidden, IsEmpty());
