@@ -111,7 +111,7 @@ class RefusalCase {
       if (!refusal_.InDescription()) throw;
       return Refused("the description", e.what());
     }
-    for (std::size_t i = 0; Candidate* const candidate = candidates.At(i); ++i) {
+    for (std::size_t i = 0; Candidate* const candidate = Next(&candidates, i); ++i) {
       const std::string name = candidate->Name();
       if (ctx_.ShouldSkipStep(name)) continue;
       ctx_.Step(name);
@@ -128,6 +128,15 @@ class RefusalCase {
     if (refusal_.InDescription() && candidates.list.empty()) return Refused("every list", "names no engine");
     ctx_.Skip(CCI_SKIP_UNSUPPORTED, "a choice that can be asked: " + refusal_.why,
               std::to_string(asked_choices_) + " choices, none of them offered or none with a workspace");
+  }
+
+  // The description is refused by whichever list is asked for it first.
+  Candidate* Next(Candidates* candidates, std::size_t place) try {
+    return candidates->At(place);
+  } catch (const CudnnFailure& e) {
+    if (!refusal_.InDescription()) throw;
+    Refused("the further list", e.what());
+    return nullptr;
   }
 
   void Ask(Candidate& candidate, const std::string& name) {

@@ -3,6 +3,7 @@
 // plans are made as well, but nothing runs.
 //
 //   FAKE_CUDNN_GRAPH_A, _B, _FALLBACK  the engines that each list of the heuristics names ("1,0", "0", "2")
+//   FAKE_CUDNN_FALLBACK_REFUSES  the fallback, asked for a convolution that cannot be, refuses it (not set)
 //   FAKE_CUDNN_FAULT_ENGINE    the one engine that FAKE_CUDNN_FAULT's faults in memory are for (all)
 //   FAKE_CUDNN_NOTES           "ENGINE/NOTE": the one numerical note of that engine, by its number
 //   FAKE_CUDNN_AFTERWARDS      what cudnnBackendExecute of such an engine answers when it has run (0)
@@ -145,8 +146,8 @@ bool HasDevice(const Fake& fake, int handle, int device) {
   return fake_cudnn::IsHandle(fake.One<cudnnHandle_t>(handle, nullptr)) || Named(fake, device);
 }
 
-// Whether an operation's descriptors are all there and fit one another.
-bool IsWhole(const Fake& operation, const Operation& names) {
+// Whether an operation's descriptors are all there, and fit one another or are taken as if they did.
+bool IsWhole(const Fake& operation, const Operation& names, bool taken) {
   const Fake *const x = Named(operation, names.x), *const w = Named(operation, names.w),
                     *const y = Named(operation, names.y), *const c = Named(operation, names.convolution);
   if (!x || !w || !y || !c) return false;
@@ -156,12 +157,23 @@ bool IsWhole(const Fake& operation, const Operation& names) {
   v.stride = Ints(c->List<int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES));
   v.dilation = Ints(c->List<int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS));
   v.groups = v.x.dims[1] / v.w.dims[1];
-  return v.CanBe(Ints(c->List<int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS))) || fake_cudnn::Takes();
+  return v.CanBe(Ints(c->List<int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS))) || taken;
+}
+
+// Whether heuristics name anything for their graph.
+bool Advises(const Fake& heuristics) {
+  const Fake* const graph = Named(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
+  if (!graph) return false;
+  const auto mode = heuristics.One(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_HEUR_MODE_A);
+  if (mode != CUDNN_HEUR_MODE_FALLBACK || !getenv("FAKE_CUDNN_FALLBACK_REFUSES")) return true;
+  const Fake* const operation = Named(*graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
+  const Operation* const names = operation ? OperationOf(*operation) : nullptr;
+  return names && IsWhole(*operation, *names, false);
 }
 
 cudnnStatus_t Check(const Fake& fake) {
   const auto if_so = [](bool complete) { return complete ? CUDNN_STATUS_SUCCESS : kBadParam; };
-  if (const Operation* o = OperationOf(fake)) return if_so(IsWhole(fake, *o));
+  if (const Operation* o = OperationOf(fake)) return if_so(IsWhole(fake, *o, fake_cudnn::Takes()));
   switch (fake.type) {
     case kDeviceProp: {
       const auto json = fake.attributes.find(kDevicePropJson);
@@ -172,7 +184,7 @@ cudnnStatus_t Check(const Fake& fake) {
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
       return if_so(Named(fake, CUDNN_ATTR_OPERATIONGRAPH_OPS));
     case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR:
-      return if_so(Named(fake, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH));
+      return if_so(Advises(fake));
     case CUDNN_BACKEND_ENGINE_DESCRIPTOR: {
       const Fake* const graph = Named(fake, CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
       if (!graph) return kBadParam;

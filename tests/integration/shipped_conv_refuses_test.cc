@@ -137,6 +137,17 @@ TEST_F(ConvRefuses, LibraryThatRefusesEverythingPassesNothing) {
   EXPECT_THAT(Refuse(What("zero_dimension")).Slugs(), ElementsAre("convolution-failed"));
 }
 
+// It is asked for only where heuristics A names nothing that will do.
+TEST_F(ConvRefuses, RefusalOfTheFallbacksListIsOne) {
+  Set("FAKE_CUDNN_TAKES", "success");
+  Set("FAKE_CUDNN_GRAPH_A", "19");  // which is not offered
+  EXPECT_THAT(Refuse(What("channel_mismatch", "graph")).Slugs(), ElementsAre("impossible-accepted"));
+  Set("FAKE_CUDNN_FALLBACK_REFUSES", "1");
+  const CheckOutcome r = Refuse(What("channel_mismatch", "graph"));
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r);
+  ExpectPassed(r);
+}
+
 TEST_F(ConvRefuses, NothingThatCanBeAskedIsNoPass) {
   Set("FAKE_CUDNN_WORKSPACE", "0");
   for (const char* api : {"legacy", "graph"}) {
