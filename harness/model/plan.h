@@ -63,7 +63,8 @@ struct PlanOptions {
   std::vector<DeviceInfo> devices;
   std::string filter;                 // GoogleTest's syntax over "id"; empty: all
   std::vector<std::string> case_ids;  // literal, with or without "@gpu1"
-  bool case_ids_of_record = false;    // of an earlier run: those that are gone are warned of, unless all are
+  // Of an earlier run: those that are gone are warned of, unless all are, or one with its device.
+  bool case_ids_of_record = false;
   int shard_index = 0, shard_count = 0;
   bool static_stage = false;  // only what needs no GPU
   bool disturb = false;

@@ -51,6 +51,18 @@ std::string NearestId(const std::string& wanted, const std::vector<Case>& cases)
   return DidYouMean(wanted, {nearest});
 }
 
+// The device of a recorded id whose case is not in the plan because this run does not use that device, or no
+// longer all that the earlier one used; else empty. The matrix has not dropped such a case.
+std::string GoneDevice(const std::string& id, const std::unordered_set<std::string>& known,
+                       const std::vector<DeviceInfo>& devices) {
+  const size_t at = id.rfind("@gpu");
+  if (at == std::string::npos || id.find_first_not_of("0123456789", at + 4) != std::string::npos) return "";
+  const std::string device = id.substr(at + 1);
+  const bool used =
+      std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo& d) { return d.name == device; });
+  return used && known.count(id.substr(0, at)) == 0 ? "" : device;
+}
+
 }  // namespace
 
 void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::vector<Problem>* problems,
@@ -67,6 +79,13 @@ void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::v
   const bool forgive = input.options.case_ids_of_record && std::any_of(ids.begin(), ids.end(), is_known);
   for (const std::string& id : ids) {
     if (is_known(id)) continue;
+    if (const std::string device = forgive ? GoneDevice(id, known, input.options.devices) : "";
+        !device.empty()) {
+      AddProblem(problems, {input.matrix.path, 0, 0},
+                 "--rerun-failed: " + id + " did not pass, and this run does not ask " + device +
+                     " about it; run without --rerun-failed, or leave nothing out (--device all)");
+      continue;
+    }
     if (forgive) {
       if (warnings->size() < kMostGone) warnings->push_back(id + " of the earlier run is gone from the plan");
       continue;

@@ -146,6 +146,19 @@ TEST_F(Rerun, WhatIsGoneFromThePlanIsWarnedOf) {
   EXPECT_THAT(none.err, HasSubstr("the plan has no such case"));
 }
 
+// It could end green, in place of a record that is red.
+TEST_F(Rerun, WhatFailedOnAGpuThatIsNotAskedIsNotForgiven) {
+  run_.UseFakeGpus(2);
+  run_.Matrix(Entry("fixture.numbers", R"("params": {"here": "image", "there": "image"})"));
+  const GateResult both = run_.Run({"--device", "all"});
+  EXPECT_EQ(both.exit_code, 1) << both.out;
+  const GateResult dry = run_.Run({"--rerun-failed", "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 2) << dry.out;
+  EXPECT_THAT(dry.err, HasSubstr("@gpu1 did not pass, and this run does not ask gpu1 about it"));
+  EXPECT_EQ(run_.Run({"--rerun-failed", "--device", "all"}).exit_code, 1);
+  EXPECT_EQ(run_.Run({"--rerun-failed"}).exit_code, 2);
+}
+
 TEST_F(Rerun, ChoosesAlone) {
   for (const std::vector<std::string>& more :
        {std::vector<std::string>{"--case", "fixture.pass[i=0]"}, {"--filter", "*"}}) {

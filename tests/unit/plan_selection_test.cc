@@ -61,6 +61,27 @@ TEST(Selection, AnUnknownIdIsAProblem) {
             "did you mean \"conv.forward[count=3,dtype=float32,shape=s,subject=system]\"?");
 }
 
+// What the matrix has dropped need not be run again; what failed on a GPU that is not asked is no better.
+TEST(Selection, OfARecordWhatIsGoneIsForgivenOnlyIfTheMatrixDroppedIt) {
+  const std::string matrix = R"("checks":[{"check":"cudnn.init"},{"check":"host.disk"}])";
+  PlanOptions options = TwoDevices();
+  options.case_ids_of_record = true;
+  options.case_ids = {"host.disk", "cudnn.fill[i=0]", "cudnn.fill[i=0]@gpu1"};
+  EXPECT_EQ(PlanOf(matrix, SmallCatalog(), options).warnings.size(), 2u);
+  const auto refused = [](const std::string& id, const std::string& device) {
+    return "m.json: error: --rerun-failed: " + id + " did not pass, and this run does not ask " + device +
+           " about it; run without --rerun-failed, or leave nothing out (--device all)";
+  };
+  options.devices.resize(1);
+  for (const char* id : {"cudnn.init[subject=system]@gpu1", "cudnn.fill[i=0]@gpu1"}) {
+    options.case_ids = {"host.disk", id};
+    EXPECT_EQ(PlanProblems(matrix, SmallCatalog(), options), refused(id, "gpu1"));
+  }
+  // The GPU is there, and not asked about this.
+  options.case_ids = {"cudnn.init[subject=system]", "host.disk@gpu0"};
+  EXPECT_EQ(PlanProblems(matrix, SmallCatalog(), options), refused("host.disk@gpu0", "gpu0"));
+}
+
 TEST(Selection, TheStaticStageJudgesWhatNeedsNoGpu) {
   Catalog catalog = SmallCatalog();
   catalog.plugins.back().checks[0].prerequisites = {"driver.load"};  // host.disk
