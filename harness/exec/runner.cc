@@ -137,6 +137,8 @@ void Runner::OnEffect(Worker* worker, Effect effect) {
     const Seat left = dispatcher_.Leave(worker->id());
     for (const std::string& device : devices_.Named(left.device))
       if (!device.empty()) LoseDevice(device, "a process on it survived SIGKILL: " + abandoned->evidence);
+    if (left.elsewhere && opinions_.IsWaiting(*left.elsewhere))
+      return Finalize(*left.elsewhere, opinions_.Take(*left.elsewhere), {});  // it failed before
     if (left.reserved && !scheduler_.IsSettled(left.reserved->case_index))
       Finalize(left.reserved->case_index, Errored{ErrorKind::kAbandoned, "its process survived SIGKILL"}, {});
   }
