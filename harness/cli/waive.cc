@@ -9,6 +9,7 @@
 #include <set>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/file.h"
@@ -29,6 +30,14 @@ std::string Quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// Whether the run's matrix says what `name` among those that come with cudnn-ci says: an own one may be
+// called like it.
+bool IsShipped(const RunView& run, const std::string& name, const Options& options) {
+  const auto loaded = LoadMatrix(options.matrices_dir() + "/" + name, options.matrices_dir());
+  const auto* matrix = std::get_if<Matrix>(&loaded);
+  return matrix != nullptr && matrix->sha256 == run.matrix_sha256;
+}
+
 // What the new matrix extends: the one that comes with cudnn-ci by its name, another by its way from where
 // the new file will lie.
 std::string Parent(const RunView& run, const Options& options) {
@@ -39,7 +48,7 @@ std::string Parent(const RunView& run, const Options& options) {
     return "builtin:" + path.stem().string();
   if (!fs::exists(path, failed)) {
     // A run in a container: its places are none of this machine's.
-    if (path.parent_path().filename() == "matrices" && fs::exists(shipped / path.filename(), failed))
+    if (path.parent_path().filename() == "matrices" && IsShipped(run, path.filename().string(), options))
       return "builtin:" + path.stem().string();
     Complain(run.matrix_path + ", the run's matrix, is not there: put " + path.filename().string() +
              " beside the new file, or mend its \"extends\"");

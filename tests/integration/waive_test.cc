@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <time.h>
 
+#include <filesystem>
+
 #include "gate_run.h"
 
 namespace cudnn_ci {
@@ -105,12 +107,25 @@ TEST_F(Waive, AMatrixThatIsNotHereIsNamedAndTold) {
   EXPECT_EQ(own.exit_code, 0) << own.err;
   EXPECT_THAT(run_.Read("there.json"), HasSubstr("\"extends\": \"own.json\""));
   EXPECT_THAT(own.err, HasSubstr("/cudnn-ci-matrix/own.json, the run's matrix, is not there"));
-  // The one file that the test's tree has there.
-  report["judged"]["matrix"]["path"] = "/opt/cudnn-ci/matrices/compatibility.json";
+}
+
+// The same of a matrix that comes with cudnn-ci, unless it is another of the same name.
+TEST_F(Waive, AShippedMatrixThatIsNotHereIsNamedIfItIsThatOne) {
+  std::filesystem::copy(CUDNN_CI_TREE, run_.Path("tree"), std::filesystem::copy_options::recursive);
+  std::filesystem::copy(run_.Path("matrix.json"), run_.Path("tree/matrices/cu12.json"));
+  run_.UseExecutable(run_.Path("tree/bin/cudnn-ci"));
+  run_.Run();
+  json report = json::parse(run_.Read("report/report.json"));
+  report["judged"]["matrix"]["path"] = "/opt/cudnn-ci/matrices/cu12.json";
   run_.Write("report/moved.json", report.dump());
   const GateResult shipped = Write({"report/moved.json"});
-  EXPECT_THAT(shipped.out, HasSubstr("\"extends\": \"builtin:compatibility\""));
+  EXPECT_THAT(shipped.out, HasSubstr("\"extends\": \"builtin:cu12\""));
   EXPECT_EQ(shipped.err, "");
+  report["judged"]["matrix"]["sha256"] = std::string(64, '0');
+  run_.Write("report/moved.json", report.dump());
+  const GateResult own = Write({"report/moved.json"});
+  EXPECT_THAT(own.out, HasSubstr("\"extends\": \"cu12.json\""));
+  EXPECT_THAT(own.err, HasSubstr("/opt/cudnn-ci/matrices/cu12.json, the run's matrix, is not there"));
 }
 
 TEST_F(Waive, OneCaseAloneLeavesTheOthersRed) {
