@@ -84,10 +84,16 @@ static Forward real_forward;
 static int WrongForward(void* handle, const void* alpha, void* x_descriptor, const void* x,
                         void* w_descriptor, const void* w, void* convolution, int algorithm, void* workspace,
                         size_t bytes, const void* beta, void* y_descriptor, void* y) {
-  static int planted = -1;
+  static int planted = -1, inside = 0;
   if (planted < 0) planted = algorithm;
+  /* cuDNN's main library binds the function of the same name in another one by dlsym, too, at its first call.
+   */
+  const int outermost = !inside;
+  inside = 1;
   const int status = real_forward(handle, alpha, x_descriptor, x, w_descriptor, w, convolution, algorithm,
                                   workspace, bytes, beta, y_descriptor, y);
+  if (!outermost) return status;
+  inside = 0;
   if (status == kSuccess && algorithm == planted && AddOne(y)) Mark();
   return status;
 }
