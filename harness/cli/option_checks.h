@@ -2,7 +2,7 @@
 #ifndef CUDNN_CI_CLI_OPTION_CHECKS_H_
 #define CUDNN_CI_CLI_OPTION_CHECKS_H_
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
 class Validator;
 }
 

@@ -131,7 +131,9 @@ Needs NeedsOf(const std::string& path, const std::vector<std::string>& by_name,
     const bool taken = std::any_of(group.begin(), group.end(), [&](const std::string& name) {
       return !LoaderTakes(name, library, interpreters).empty();
     });
-    if (taken) continue;
+    // What a wheel's tools have put beside it is found by the run path of the extension that loads both.
+    if (taken || (i < linked && !FolderWith(group.front(), {path.substr(0, path.rfind('/'))}).empty()))
+      continue;
     const auto hidden = std::find_if(group.begin(), group.end(), [&](const std::string& name) {
       return !FolderWith(name, folders).empty();
     });

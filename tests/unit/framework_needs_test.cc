@@ -76,6 +76,16 @@ TEST_F(FrameworkNeeds, AreFoundByARunPathOfEitherKind) {
 }
 
 // The DT_RPATH of the interpreter, as a conda environment's has it, is for all that has no DT_RUNPATH.
+// As auditwheel leaves it: the extension's run path leads to the folder, the libraries in it have none.
+TEST_F(FrameworkNeeds, ThatAWheelHasPutBesideTheLibraryAreFound) {
+  const std::string beside = PutCuda("site/onnxruntime/capi");
+  const Needs needs = NeedsOf(PutProvider("plain"), {"libcublas.so.99"}, "", {});
+  EXPECT_THAT(needs.missing, ElementsAre("libcublas.so.99"))
+      << "what it opens by name is not looked for there";
+  fs::remove(beside + "/libcudnn.so.99");
+  EXPECT_THAT(NeedsOf(beside + "/provider.so", {}, "", {}).missing, ElementsAre("libcudnn.so.99"));
+}
+
 TEST_F(FrameworkNeeds, AreFoundByTheInterpretersRunPathIfItComesFirst) {
   PutCuda("nvidia/cuda/lib");
   const std::string first = Put("provider_rpath", "libonnxruntime_providers_cuda.so.1", "env/bin/python");
