@@ -145,7 +145,7 @@ TEST_F(FrameworkNeeds, NamesAreFoundAcrossTheBordersOfParts) {
   const size_t part = size_t{1} << 20;
   for (const size_t at : {size_t{0}, part - 20, part - 15, part - 1, part, 2 * part - 3}) {
     std::string bytes(2 * part + 100, 'x');
-    bytes.replace(at, 16, std::string("libcublas.so.42", 16));
+    bytes.replace(at, 16, std::string("libcublas.so.42") + '\0');
     EXPECT_THAT(CudaLibrariesNamedIn(scratch_.Write("names", bytes)), ElementsAre("libcublas.so.42")) << at;
   }
   EXPECT_THAT(CudaLibrariesNamedIn(scratch_.Write("names", "libcublas.so.42")), IsEmpty()) << "it has no end";
