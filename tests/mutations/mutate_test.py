@@ -108,6 +108,11 @@ class Fresh(unittest.TestCase):
                      "char c = '<';", 'R"(a == 1)"', "  char buffer[64];", "  virtual int F(int a) const = 0;", "  out.reserve(2 * n);"):
             self.assertEqual(self.after(line), set(), line)
 
+    def test_a_large_number_by_one_and_a_time_ask_nothing(self):
+        for line in ("x = 512;", "  .TimeoutSeconds(5);", "  constexpr auto kPause = std::chrono::milliseconds(20);", "  Wait(3s);"):
+            self.assertNotIn(True, [any(c.isdigit() for c in after) for _, _, after in operators.places(line)], line)
+        self.assertIn("x = 48;", self.after("x = 49;"))
+
     def test_a_seed_gives_the_same_again_and_another_gives_others(self):
         def names(seed):
             source = operators.draw(ROOT, seed)
