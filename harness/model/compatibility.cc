@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "model/json_position.h"
+#include "model/known_regressions.h"
 #include "model/matrix_reader.h"
 #include "model/version.h"
 
@@ -69,10 +69,12 @@ class Table {
   void ReadCudnn();
   void ReadCudnnRow(const Json& item, std::map<std::string, int>* counts, std::string* newest);
   void ReadLibraries();
+  void ReadRegressions();
 
   // Null, and a problem: it is no object.
   const Json::Object* Row(const Json& json, const char* where);
-  void Provenance(ObjectReader* reader);
+  // Where a row is from, and how sure it is. Returns the source's address or words.
+  std::string Provenance(ObjectReader* reader);
   // A version below `key`; empty: there is none, or it is wrong, which is reported.
   std::string VersionAt(ObjectReader* reader, const char* key, bool may_be_null = false);
   // The members of the object below `key` whose names satisfy `check`.
@@ -86,7 +88,7 @@ class Table {
   ObjectReader top_;
   const Position top_position_;
   Problems* problems_;
-  std::set<std::string> sources_;
+  std::map<std::string, std::string> sources_;  // addresses or words, by name
   std::map<std::string, std::string> entries_;
 };
 
@@ -102,18 +104,23 @@ const Json::Object* Table::Row(const Json& json, const char* where) {
   return object;
 }
 
-void Table::Provenance(ObjectReader* reader) {
+std::string Table::Provenance(ObjectReader* reader) {
   std::string source, confidence;
   reader->RequiredString("source", "name one of \"sources\", or a page", &source);
   reader->RequiredString("confidence", "write \"sure\", \"likely\" or \"unsure\"", &confidence);
   const Json* at = reader->Get("source");
-  if (!source.empty() && !IsUrl(source) && sources_.count(source) == 0)
+  const auto named = sources_.find(source);
+  if (!source.empty() && !IsUrl(source) && named == sources_.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, address] : sources_) names.push_back(name);
     reader->Report(at->position, "the source " + Quote(source) + " is none of \"sources\" and no https://" +
-                                     Hint(source, {sources_.begin(), sources_.end()}));
+                                     Hint(source, names));
+  }
   at = reader->Get("confidence");
   if (!confidence.empty() && confidence != "sure" && confidence != "likely" && confidence != "unsure")
     reader->Report(at->position,
                    "\"confidence\" must be \"sure\", \"likely\" or \"unsure\", found " + Describe(*at));
+  return named == sources_.end() ? source : named->second;
 }
 
 std::string Table::VersionOf(ObjectReader* reader, const std::string& name, const Json& json) {
@@ -153,8 +160,8 @@ void Table::ReadSources() {
       &top_, "sources", [](const std::string& name) { return !name.empty(); }, "name of a source");
   if (sources == nullptr) return;
   for (const Json::Member& member : *sources) {
-    sources_.insert(member.key);
     const auto* text = std::get_if<std::string>(&member.value.value);
+    sources_[member.key] = text == nullptr ? "" : *text;
     if (text == nullptr || text->empty())
       top_.WrongType("sources." + member.key, "a page's address, or words", member.value);
     else
@@ -312,6 +319,15 @@ void Table::ReadLibraries() {
   }
 }
 
+// The one list that a table may leave out.
+void Table::ReadRegressions() {
+  const Json* json = top_.Get("known_regressions");
+  const Json::Array* rows = json == nullptr ? nullptr : top_.List("known_regressions");
+  if (rows == nullptr || !FewEnough(rows->size(), json->position, "known_regressions")) return;
+  ReadKnownRegressions(
+      *rows, [this](ObjectReader* row) { return Provenance(row); }, problems_, &entries_);
+}
+
 void Table::Read(Compatibility* table) {
   std::string schema, unused;
   const std::string wanted = std::string("write \"schema\": ") + Quote(kCompatibilitySchema);
@@ -333,6 +349,7 @@ void Table::Read(Compatibility* table) {
   ReadFirstToolkits();
   ReadCudnn();
   ReadLibraries();
+  ReadRegressions();
   top_.Finish();
   Put(CCI_COMPATIBILITY_AS_OF, table->identity.as_of);
   size_t bytes = 0;

@@ -21,6 +21,9 @@ EXCEPTIONS = [
     r'is later than "cudnn_to"',  # needs arithmetic
     r'"as_of" must be a day of the calendar',  # needs arithmetic
     r"entr(y|ies) .*takes? more than \d+ bytes",  # needs a sum
+    r'is later than "last"',  # needs arithmetic
+    r'"fixed" .* is not later than "(first|last)"',  # needs arithmetic
+    r'two rows of "known_regressions" are called',  # needs the other rows
     r"was given before",  # JSON Schema sees one of them
 ]
 
@@ -39,6 +42,12 @@ SMALL = {
     "cudnn": [{"cudnn_from": "9.10.0", "cudnn_to": "9.10.2", "cuda_major": 12, "cuda": ["12.8", "12.9"], "driver_min": "570.26",
                "compute_capability_min": "5.0", "compute_capability_max": None, **FROM}],
     "cudnn_libraries": {"9": {**FROM, "libraries": {"libcudnn.so.9": "9.0"}}},
+    "known_regressions": [
+        {"id": "one", "library": "cudnn", "what": "what", "effect": "wrong", "first": "9.8.0", "last": "9.14.0", "fixed": "9.15.0",
+         "hits": {"operation": ["forward"], "api": ["graph"], "dtype": ["int8"], "layout": ["nchw"], "math": ["fma"], "algo": ["fft"], "engine": [1, 20],
+                  "dims": [3], "uneven_pads": True, "strided": True, "dilated": True, "pointwise": False, "depthwise": False, "fused": False,
+                  "batch_min": 2, "gpus_min": 2, "compute_capability_min": "7.0", "compute_capability_max": "7.9", "cublaslt_min": "12.9"}, **FROM},
+        {"id": "two", "library": "cudnn", "what": "what", "effect": "crash", "first": None, "last": None, "fixed": None, "hits": {}, **FROM}],
 }
 TEXTS = ["1", "1.2", "1.", "v1", "1.x", "-1", "1 ", ".".join(["1"] * 16), ".".join(["1"] * 17), "999999999", "1000000000",
          "page", "pag", "http://example.org", "https://", "https://" + "a" * 192, "https://" + "a" * 193, "Sure", "unsure"]
@@ -64,6 +73,15 @@ def documents(shipped):
                         yield f"{name}: {path} with {key!r}", changed
     row = SMALL["cudnn"][0]
     yield "later", replaced(SMALL, ("cudnn", 0, "cudnn_from"), "9.11.0")
+    regression = SMALL["known_regressions"][0]
+    for key, version in (("first", "9.14.1"), ("fixed", "9.14.0"), ("fixed", "9.8")):
+        yield f"{key} {version}", replaced(SMALL, ("known_regressions", 0), {**regression, key: version})
+    yield "fixed in the first", replaced(SMALL, ("known_regressions", 0), {**regression, "last": None, "fixed": "9.8"})
+    yield "one id twice", replaced(SMALL, ("known_regressions", 1, "id"), "one")
+    for key, values in (("dims", [0, 3, 4]), ("engine", [-1, 0, 9999, 10000]), ("dims", [1] * 100), ("dims", [1] * 101)):
+        yield f"{key} {len(values)}", replaced(SMALL, ("known_regressions", 0, "hits", key), values)
+    for count in (0, 1, 2147483647, 2147483648):
+        yield f"{count} images", replaced(SMALL, ("known_regressions", 0, "hits", "batch_min"), count)
     yield "500 rows", replaced(SMALL, ("toolkits",), [{**SMALL["toolkits"][0], "cuda": f"1.{i}"} for i in range(500)])
     yield "501 rows", replaced(SMALL, ("toolkits",), [{**SMALL["toolkits"][0], "cuda": f"1.{i}"} for i in range(501)])
     yield "a long entry", replaced(SMALL, ("cudnn", 0, "cuda"), ["12.8"] * 1000)

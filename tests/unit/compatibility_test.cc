@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "scratch.h"
@@ -63,6 +65,52 @@ TEST(CompatibilityTest, TheShippedTableGivesItsEntries) {
   EXPECT_EQ(entry("cudnn.cu10.0.driver"), "(none)");
   EXPECT_EQ(entry("cudnn.cu13.4.from"), "9.26.0");
   EXPECT_EQ(entry("cudnn.cu13.5.from"), "(none)");
+}
+
+TEST(CompatibilityTest, KnownRegressionsAreNumberedEntries) {
+  const auto loaded = LoadCompatibility(kShipped);
+  ASSERT_TRUE(std::holds_alternative<Compatibility>(loaded));
+  const std::map<std::string, std::string>& entries = std::get<Compatibility>(loaded).entries;
+  const auto entry = [&](const std::string& key) { return entries.count(key) ? entries.at(key) : "(none)"; };
+  EXPECT_EQ(entry("known.0.id"), "half_3d_forward");
+  EXPECT_EQ(entry("known.0.effect"), "wrong");
+  EXPECT_EQ(entry("known.0.what"), "3-D forward convolutions of 16-bit types whose kernel is not 1x1x1");
+  EXPECT_EQ(entry("known.0.first"), "9.8.0");
+  EXPECT_EQ(entry("known.0.last"), "9.14.0");
+  EXPECT_EQ(entry("known.0.fixed"), "9.15.0");
+  EXPECT_EQ(entry("known.0.hits"), "operation=forward dtype=float16,bfloat16 dims=3 pointwise=false");
+  EXPECT_EQ(entry("known.0.source"), "https://github.com/pytorch/pytorch/issues/163539");
+  EXPECT_EQ(entry("known.0.confidence"), "likely");
+  EXPECT_EQ(entry("known.1.fixed"), "(none)") << "null is not known";
+  EXPECT_THAT(entry("known.2.source"), HasSubstr("on an H200")) << "the words of a named source";
+  EXPECT_EQ(entry("known.3.hits"),
+            "operation=backward_filter api=graph dtype=float32,float16,bfloat16,float64 engine=1,20 dims=2,3 "
+            "uneven_pads=true");
+  EXPECT_EQ(entry("known.5.hits"), "gpus_min=2 cublaslt_min=12.9");
+  EXPECT_EQ(entry("known.17.id"), "(none)");
+}
+
+TEST(CompatibilityTest, AMistakeInAKnownRegressionIsNamed) {
+  EXPECT_THAT(ProblemsWith("\"dims\": [3], \"pointwise\"", "\"dims\": [4], \"pointwise\""),
+              HasSubstr("error: \"dims\" must be a list of numbers from 1 to 3, found the integer 4 in it"));
+  EXPECT_THAT(ProblemsWith("\"dtype\": [\"float16\", \"bfloat16\"]", "\"dtype\": [\"half\"]"),
+              HasSubstr("\"dtype\" must be a list of float32, float16, "));
+  EXPECT_THAT(ProblemsWith("\"pointwise\": false", "\"pointwise\": \"no\""),
+              HasSubstr("\"pointwise\" must be true or false"));
+  EXPECT_THAT(ProblemsWith("\"pointwise\"", "\"pointwice\""),
+              HasSubstr("unknown key \"pointwice\" in \"hits\"; did you mean \"pointwise\"?"));
+  EXPECT_THAT(ProblemsWith("\"effect\": \"wrong\"", "\"effect\": \"bad\""),
+              HasSubstr("\"effect\" must be one of wrong, crash, failure, refused, slow, memory"));
+  EXPECT_THAT(ProblemsWith("\"first\": \"9.8.0\"", "\"first\": \"9.14.1\""),
+              HasSubstr("\"first\" 9.14.1 is later than \"last\" 9.14.0"));
+  EXPECT_THAT(ProblemsWith("\"fixed\": \"9.15.0\"", "\"fixed\": \"9.14\""),
+              HasSubstr("\"fixed\" 9.14 is not later than \"last\" 9.14.0"));
+  EXPECT_THAT(ProblemsWith("\"id\": \"int8_nchw\"", "\"id\": \"half_3d_forward\""),
+              HasSubstr("two rows of \"known_regressions\" are called \"half_3d_forward\""));
+  EXPECT_THAT(ProblemsWith("\"batch_min\": 65536", "\"batch_min\": 0"),
+              HasSubstr("\"batch_min\" must be a number from 1 on"));
+  EXPECT_THAT(ProblemsWith("\"cublaslt_min\": \"12.9\"", "\"cublaslt_min\": 12"),
+              HasSubstr("\"cublaslt_min\" must be a version such as \"9.0\""));
 }
 
 TEST(CompatibilityTest, AMistakeIsNamedWithItsPlaceAndRemedy) {

@@ -76,6 +76,20 @@
 #define CCI_COMPATIBILITY_CUDNN_HIGHEST ".compute_capability_max" /* with kernels of its own */
 /* Before a soname: the first cuDNN that has the library, "cudnn_library.libcudnn_ext.so.9" -> "9.22.0" */
 #define CCI_COMPATIBILITY_CUDNN_LIBRARY "cudnn_library."
+/* Regressions of cuDNN that are known: a number that counts from 0, and one of the following: "known.0.id" */
+#define CCI_COMPATIBILITY_KNOWN "known."
+#define CCI_COMPATIBILITY_KNOWN_ID ".id"
+#define CCI_COMPATIBILITY_KNOWN_WHAT ".what"     /* what it hits, in words */
+#define CCI_COMPATIBILITY_KNOWN_EFFECT ".effect" /* wrong, crash, failure, refused, slow, memory */
+#define CCI_COMPATIBILITY_KNOWN_FIRST ".first"   /* the first release that has it; none: not known */
+/* The last one that is known to have it, and the first one without it. Neither: all from the first on. */
+#define CCI_COMPATIBILITY_KNOWN_LAST ".last"
+#define CCI_COMPATIBILITY_KNOWN_FIXED ".fixed"
+/* What it hits: "operation=forward dtype=float16,bfloat16 pointwise=false"; none: every convolution. One that
+ * says what its reader does not know hits nothing. */
+#define CCI_COMPATIBILITY_KNOWN_HITS ".hits"
+#define CCI_COMPATIBILITY_KNOWN_SOURCE ".source"         /* an address, or words */
+#define CCI_COMPATIBILITY_KNOWN_CONFIDENCE ".confidence" /* sure, likely, unsure */
 #define CCI_COMPATIBILITY_NEWEST_TOOLKIT "newest.toolkit"
 #define CCI_COMPATIBILITY_NEWEST_CUDNN "newest.cudnn"
 
