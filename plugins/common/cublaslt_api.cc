@@ -37,11 +37,12 @@ void CublasLtApi::Bind() {
 }
 
 // 120804 and 130100.
-std::string CublasLtApi::Version() const {
-  const std::size_t code = version_();
-  return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." +
-         std::to_string(code % 100);
+std::string CublasLtVersionText(std::size_t version) {
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
 }
+
+std::string CublasLtApi::Version() const { return CublasLtVersionText(version_()); }
 
 void CublasLtApi::Require(int status, const char* call) const {
   if (status == 0) return;

@@ -4,6 +4,7 @@
 #ifndef CUDNN_CI_PLUGINS_COMMON_CUBLASLT_API_H_
 #define CUDNN_CI_PLUGINS_COMMON_CUBLASLT_API_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -35,6 +36,9 @@ struct Gemm {
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t a = 0, b = 0, d = 0;
 };
+
+// "13.1.0" of what cublasLtGetVersion gives: 130100.
+std::string CublasLtVersionText(std::size_t version);
 
 class CublasLtApi {
  public:

@@ -32,6 +32,7 @@ inline constexpr char kCudnnHeaderMismatch[] = "cudnn-header-mismatch";
 inline constexpr char kCudnnPackageMismatch[] = "cudnn-package-mismatch";
 inline constexpr char kCudnnGpuUnsupported[] = "cudnn-gpu-unsupported";
 inline constexpr char kGpuNewerThanCudnn[] = "gpu-newer-than-cudnn";
+inline constexpr char kKnownRegression[] = "known-regression";
 inline constexpr char kCudnnInitFailed[] = "cudnn-init-failed";
 inline constexpr char kCudnnInitOutOfMemory[] = "cudnn-init-out-of-memory";
 inline constexpr char kCudnnHandleLeak[] = "cudnn-handle-leak";

@@ -152,6 +152,14 @@ CCI_FINDING(cudnn_ci::kCudnnLostUnderPressure, CCI_SEVERITY_ERROR, CCI_BLAME_IMA
             "a process in which cudnnCreate once found no device memory cannot use cuDNN any more",
             "Take another patch release of cuDNN, or restart a process after it ran out of device memory.",
             "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/release-notes.html")
+CCI_FINDING(cudnn_ci::kKnownRegression, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+            "this release of cuDNN is known to compute something wrong or to crash",
+            "Take the release that the finding names, or make sure that nothing here computes such "
+            "convolutions: a case of "
+            "the matrix with one of them shows whether it is wrong on this GPU, and is red if it is. "
+            "known-regressions.txt, attached to the case, has all that is known of this release, with "
+            "sources.",
+            "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/release-notes.html")
 CCI_FINDING(
     cudnn_ci::kCudnnNoPlans, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "cuDNN's heuristics find no engine for plain convolutions",

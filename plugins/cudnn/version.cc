@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/elf_file.h"
+#include "common/cublaslt_api.h"
 #include "common/cudnn_api.h"
 #include "common/cudnn_loaded.h"
 #include "common/driver_files.h"
@@ -15,6 +16,7 @@
 #include "common/loader_path.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
+#include "cudnn/known.h"
 #include "cudnn/metadata.h"
 #include "cudnn/packages.h"
 #include "cudnn/support.h"
@@ -99,9 +101,10 @@ Identity Identify(Context& ctx, const CudnnInstall& install) {
 }
 
 // cuDNN 9 opens libcublasLt by name when a convolution first needs it, and aborts if it cannot; cuDNN 8 links
-// it, so that its parts would not have loaded. A JIT-only package does without.
-void JudgeCublasLt(Context& ctx, const CudnnInstall& install, int cuda_major) {
-  if (install.major < 9 || install.jit_only() || cuda_major == 0) return;
+// it, so that its parts would not have loaded. A JIT-only package does without. Returns its version; empty:
+// it was not asked.
+std::string JudgeCublasLt(Context& ctx, const CudnnInstall& install, int cuda_major) {
+  if (install.major < 9 || install.jit_only() || cuda_major == 0) return "";
   const std::string name = "libcublasLt.so." + std::to_string(cuda_major);
   std::vector<std::string> run_path;
   for (const auto& part : install.parts)
@@ -112,9 +115,11 @@ void JudgeCublasLt(Context& ctx, const CudnnInstall& install, int cuda_major) {
   bool usable = LoadChecked(name, &library, &error, run_path);
   if (const std::string awaited = AwaitedLibrary(error); !usable && !awaited.empty()) {
     ctx.Log(name + " needs " + awaited + ", which is not on this machine: it was not loaded");
-    return;
+    return "";
   }
-  if (usable && !library.Find("cublasLtGetVersion")) {
+  LateFunction<std::size_t()> version;
+  if (usable) version.Bind(library, "cublasLtGetVersion");
+  if (usable && !version) {
     usable = false;
     error = library.Path() + " has no symbol cublasLtGetVersion";
   }
@@ -122,6 +127,7 @@ void JudgeCublasLt(Context& ctx, const CudnnInstall& install, int cuda_major) {
     return error + "; needed by " + install.main.path + ", built for CUDA " + std::to_string(cuda_major) +
            "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
   });
+  return usable ? CublasLtVersionText(version()) : "";
 }
 
 void NoteMetadata(Context& ctx, const CudnnInstall& install, const std::string& version) {
@@ -174,9 +180,10 @@ struct Version {
       return "cuDNN " + version + " (" + install.main.path + ") is built for CUDA " +
              std::to_string(identity.cuda_major) + "; toolkit " + toolkit;
     });
-    if (fits) JudgeCublasLt(ctx, install, identity.cuda_major);
+    const std::string cublaslt = fits ? JudgeCublasLt(ctx, install, identity.cuda_major) : "";
     JudgeGpuSupport(ctx, version, identity.cuda_major);
     NoteMetadata(ctx, install, version);
+    WarnOfKnownRegressions(ctx, version, cublaslt);
   }
 };
 

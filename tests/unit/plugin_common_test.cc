@@ -2,12 +2,10 @@
 #include <elf.h>
 #include <gmock/gmock.h>
 
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "base/elf_file.h"
 #include "common/cudart_api.h"
@@ -17,6 +15,7 @@
 #include "common/loader_path.h"
 #include "common/nvml_api.h"
 #include "common/promise.h"
+#include "dotted_versions.h"
 
 namespace cudnn_ci {
 namespace {
@@ -278,24 +277,6 @@ TEST(DriverApi, ErrorsAreDescribedWithoutADriver) {
 TEST(DriverApi, CallBeforeLoadThrowsInsteadOfCrashing) {
   const DriverApi api;
   EXPECT_THROW(api.Init(0), MissingSymbol);
-}
-
-// Ranges of two terms at most, of whole numbers and tenths: enough to show where bounds are looked at.
-bool Within(const std::string& version, const std::string& range) {
-  const auto number = [](const std::string& text) {
-    double value = 0, unit = 1;
-    std::istringstream parts(text);
-    for (std::string part; std::getline(parts, part, '.'); unit /= 100) value += std::stoi(part) * unit;
-    return value;
-  };
-  std::istringstream terms(range);
-  for (std::string term; terms >> term;) {
-    const double bound = number(term.substr(term.find_first_of("0123456789"))), v = number(version);
-    if (term[0] == '>' && !(term[1] == '=' ? v >= bound : v > bound)) return false;
-    if (term[0] == '<' && !(term[1] == '=' ? v <= bound : v < bound)) return false;
-    if (std::isdigit(static_cast<unsigned char>(term[0])) && v != bound) return false;
-  }
-  return true;
 }
 
 TEST(PromiseTest, MeansTheMajorsOfWhichItHoldsAVersion) {

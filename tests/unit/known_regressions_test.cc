@@ -1,0 +1,82 @@
+// Which rows of the table of known regressions are a release's, and how they are told.
+#include "common/known_regressions.h"
+
+#include <gtest/gtest.h>
+
+#include "dotted_versions.h"
+
+namespace cudnn_ci {
+namespace {
+
+using Row = std::map<std::string, std::string>;
+
+// Those of a table of these rows, without "known.N", that hit the release.
+std::string KnownOf(const std::string& version, const std::vector<Row>& rows) {
+  const TableEntry entry = [&rows](const std::string& key) -> std::string {
+    if (key == "as_of") return "2026-11-20";
+    const std::size_t row = static_cast<std::size_t>(std::stoi(key.substr(6)));
+    const std::string end = key.substr(key.rfind('.'));
+    if (row >= rows.size()) return "";
+    return end == ".id" ? "row" : rows[row].count(end) ? rows[row].at(end) : "";
+  };
+  std::string text;
+  for (const KnownRegression& known : KnownRegressionsOf(version, entry, Within)) text += known.Text() + "\n";
+  return text;
+}
+
+TEST(KnownRegressionsTest, AreThoseOfTheRelease) {
+  const auto hits = [](const std::string& version, const std::string& first, const std::string& last,
+                       const std::string& fixed) {
+    return !KnownOf(version, {Row{{".first", first}, {".last", last}, {".fixed", fixed}}}).empty();
+  };
+  for (const char* version : {"9.8.0", "9.10.2", "9.14.0", "9.14.1"})
+    EXPECT_TRUE(hits(version, "9.8.0", "9.14.0", "9.15.0")) << version;
+  for (const char* version : {"9.7.1", "9.15.0", "9.28.0", "", "unknown"})
+    EXPECT_FALSE(hits(version, "9.8.0", "9.14.0", "9.15.0")) << version;
+  EXPECT_TRUE(hits("9.14.0", "9.8.0", "9.14.0", ""));
+  EXPECT_FALSE(hits("9.14.1", "9.8.0", "9.14.0", "")) << "nothing is known of later ones";
+  EXPECT_TRUE(hits("9.99.0", "9.14.0", "", "")) << "open";
+  EXPECT_FALSE(hits("9.13.0", "9.14.0", "", ""));
+  EXPECT_TRUE(hits("8.0.0", "", "8.9.6", "8.9.7"));
+  EXPECT_FALSE(hits("8.9.7", "", "8.9.6", "8.9.7"));
+}
+
+TEST(KnownRegressionsTest, AreNamedWithReleasesSourceAndRemedy) {
+  EXPECT_EQ(KnownOf("9.9.0", {Row{{".first", "9.8.0"},
+                                  {".last", "9.14.0"},
+                                  {".fixed", "9.15.0"},
+                                  {".effect", "wrong"},
+                                  {".what", "volumes"},
+                                  {".source", "https://example.org"},
+                                  {".confidence", "likely"}},
+                              Row{{".first", "9.10.0"}, {".last", "9.14.0"}},
+                              Row{{".first", "9.9.0"},
+                                  {".effect", "crash"},
+                                  {".what", "lines"},
+                                  {".source", "words"},
+                                  {".confidence", "sure"}}}),
+            "known: wrong in cuDNN 9.8.0 to 9.14.0, fixed in 9.15.0 (volumes; https://example.org; likely); "
+            "take cuDNN 9.15.0 or later\n"
+            "known: crashes in cuDNN from 9.9.0 on, no fix known as of 2026-11-20 (lines; words)\n");
+  const auto releases = [](const std::string& first, const std::string& last, const std::string& fixed) {
+    KnownRegression row;
+    row.first = first, row.last = last, row.fixed = fixed;
+    return row.Releases();
+  };
+  EXPECT_EQ(releases("8.2.1", "8.2.1", ""), "8.2.1");
+  EXPECT_EQ(releases("", "8.9.6", "8.9.7"), "up to 8.9.6, fixed in 8.9.7");
+  EXPECT_EQ(releases("8.7.0", "", "8.9.0"), "from 8.7.0 on, fixed in 8.9.0");
+}
+
+TEST(KnownRegressionsTest, LimitsOfGpus) {
+  const auto fits = [](const Predicates& hits, const std::string& gpu) { return FitsGpu(hits, gpu, Within); };
+  const Predicates volta = {{"compute_capability_min", {"7.0"}}, {"compute_capability_max", {"7.9"}}};
+  EXPECT_TRUE(fits(volta, "7.5"));
+  EXPECT_FALSE(fits(volta, "6.2"));
+  EXPECT_FALSE(fits(volta, "8.0"));
+  EXPECT_FALSE(fits(volta, "")) << "not known";
+  EXPECT_TRUE(fits({{"dims", {"3"}}}, ""));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
