@@ -63,6 +63,11 @@ CCI_FINDING(kWorkspaceUnderstated, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "Programs that allocate what cudnnGetConvolution...Algorithm_v7 says fail, or write beyond it. "
             "Check that all cuDNN libraries are of one release, then take another patch release.",
             kReleaseNotes)
+CCI_FINDING(kKnownCrash, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
+            "this cuDNN is known to crash in such a convolution",
+            "Nothing has to be done if the case passed. If its process ended, take the release that the note "
+            "names.",
+            kReleaseNotes)
 CCI_FINDING(
     kNotRepeatable, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
     "a convolution that the library calls deterministic gave two results for the same data",

@@ -2,7 +2,6 @@
 #include "conv/convolution_case.h"
 
 #include <optional>
-#include <sstream>
 #include <vector>
 
 #include "common/cudnn_loaded.h"
@@ -15,6 +14,7 @@
 #include "conv/choice_table.h"
 #include "conv/findings.h"
 #include "conv/graph/graph_candidates.h"
+#include "conv/known_faults.h"
 #include "conv/legacy/legacy_api.h"
 #include "conv/reference_ahead.h"
 #include "conv/repetition.h"
@@ -27,13 +27,6 @@ namespace {
 // CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDA_DRIVER of cuDNN 9.
 constexpr int kIncompatibleDriver = 3005;
 constexpr int kTimedRuns = 3, kTimedRunsOfMany = 2;
-
-std::string Short(double value) {
-  std::ostringstream text;
-  text.precision(3);
-  text << value;
-  return text.str();
-}
 
 // Ends the check through `ctx` as soon as the outcome is known.
 class ConvolutionCase {
@@ -52,6 +45,8 @@ class ConvolutionCase {
     const ReferenceAhead ahead(problem_, RecipeFor(problem_, type_, Arithmetic::kExact, Promised()));
     try {
       session_ = &Session::Get(CudnnMajors(PromiseOf(ctx_, "image.cudnn"), ctx_.SubjectFolders()));
+      known_ = KnownFaults(ctx_, session().cudnn().VersionText(), params_.Known(problem_), params_.algo);
+      known_.NoteCrashes(ctx_);
       data_.emplace(session_, needs_, layout_);
       ctx_.Step("workspace query");
       Candidates candidates = Open(params_.algo);
@@ -61,7 +56,7 @@ class ConvolutionCase {
       else
         RunOne(Choose(&candidates));
     } catch (const NoMemory& e) {
-      ctx_.Skip(CCI_SKIP_MEMORY, e.need, e.seen);
+      ctx_.Skip(CCI_SKIP_MEMORY, e.need, e.seen + known_.Behind({"memory"}));
     } catch (const CudnnFailure& e) {
       Fail(e);
     } catch (const std::runtime_error& e) {
@@ -225,9 +220,10 @@ class ConvolutionCase {
   // context may be unusable, and the process is done.
   [[noreturn]] void FailOnDevice(const std::string& name, const std::exception& error) {
     ctx_.Poison(error.what());
-    ctx_.Finding(kConvolutionFailed, name.empty() ? error.what()
+    const std::string known = known_.Behind({"failure", "crash"});
+    ctx_.Finding(kConvolutionFailed, name.empty() ? error.what() + known
                                                   : name + ", " + session().CudnnText() + ": " +
-                                                        error.what() + "; " + problem_.Text());
+                                                        error.what() + "; " + problem_.Text() + known);
     ctx_.Stop();
   }
 
@@ -240,19 +236,17 @@ class ConvolutionCase {
       ctx_.Poison(error);
       what += "; then " + error;
     }
-    ctx_.Finding(kConvolutionFailed, what + "; " + problem_.Text());
+    ctx_.Finding(kConvolutionFailed, what + "; " + problem_.Text() + known_.Behind({"failure", "crash"}));
     return left != CUDA_SUCCESS;
   }
 
-  std::string Asked() const {
-    return (graph_ ? "graph API, engine " : "algorithm ") + params_.algo + " for " + params_.dtype + " " +
-           params_.layout + ", " + params_.math + " math, " + problem_.Text();
-  }
+  std::string Asked() const { return params_.Text() + ", " + problem_.Text(); }
 
   [[noreturn]] void Fail(const CudnnFailure& failure) {
     JudgeLoadedCudnn(ctx_, kConvolutionCudnnMixed);
     if (failure.unsupported())
-      ctx_.Skip(CCI_SKIP_UNSUPPORTED, Asked(), session().CudnnText() + " answered " + failure.what());
+      ctx_.Skip(CCI_SKIP_UNSUPPORTED, Asked(),
+                session().CudnnText() + " answered " + failure.what() + known_.Behind({"refused"}));
     ReportFailure("", failure);
     ctx_.Stop();
   }
@@ -303,7 +297,8 @@ class ConvolutionCase {
     const std::vector<unsigned char> wrong(output,
                                            output + (judgement.wrong > 0 ? needs_.Bytes(problem_.Y()) : 0));
     if (judgement.unwritten > 0)
-      ctx_.Finding(kOutputNotWritten, DescribeUnwritten(judgement, problem_) + about);
+      ctx_.Finding(kOutputNotWritten, DescribeUnwritten(judgement, problem_) + about +
+                                          known_.Behind({"wrong"}, trial.candidate));
     const bool untouched = JudgeSurroundings(about);
     if (judgement.wrong > 0) ReportWrong(judgement, trial, wrong, about);
     if (!judgement.AllMatch() || !untouched) return std::nullopt;
@@ -327,7 +322,10 @@ class ConvolutionCase {
     const CaseOpinions::Said said =
         opinions_.On(*trial.candidate, wrong, rerun, [this] { return Open(graph_ ? "auto" : "every"); });
     data_->Forget();
-    ctx_.Finding(said.slug, what + "; " + said.text + about);
+    // A GPU that gives other bits is not explained by its cuDNN.
+    const bool by_gpu = said.slug == std::string(kGpuComputesWrong);
+    ctx_.Finding(said.slug,
+                 what + "; " + said.text + about + (by_gpu ? "" : known_.Behind({"wrong"}, trial.candidate)));
     if (said.failure.empty()) return;
     ctx_.Poison(said.failure);
     context_lost_ = session().driver().CtxSynchronize() != CUDA_SUCCESS;
@@ -387,6 +385,7 @@ class ConvolutionCase {
   bool proposed_ = false;                     // the library chose the algorithm itself
   bool context_lost_ = false;                 // while another algorithm was asked
   CaseOpinions opinions_;
+  KnownFaults known_;  // set with the session
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "conv/known_shapes.h"
 #include "conv/needed_api.h"
 #include "conv/operation.h"
 
@@ -21,6 +22,10 @@ struct ConvolutionParams {
   std::int64_t groups = 1;
 
   ShapeFields Fields() const;
+  // "algorithm gemm for float16 nhwc, default math".
+  std::string Text() const;
+  // What the table of known regressions is asked of.
+  KnownSubject Known(const Problem& problem) const;
 };
 
 // What `pad_after` is when the matrix does not give it.

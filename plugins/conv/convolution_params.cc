@@ -13,4 +13,13 @@ ShapeFields ConvolutionParams::Fields() const {
   return {x, w, pad, stride, dilation, groups, given ? pad_after : std::vector<std::int64_t>{}};
 }
 
+std::string ConvolutionParams::Text() const {
+  return (api == kGraphApi ? "graph API, engine " : "algorithm ") + algo + " for " + dtype + " " + layout +
+         ", " + math + " math";
+}
+
+KnownSubject ConvolutionParams::Known(const Problem& problem) const {
+  return {problem, api, dtype, layout, math};
+}
+
 }  // namespace cudnn_ci

@@ -1,0 +1,54 @@
+#include "conv/known_shapes.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace cudnn_ci {
+namespace {
+
+constexpr Axes kOnes = {1, 1, 1};
+
+// Sizes of an image. A 1-D convolution is one of height 1.
+int DimsOf(const ConvShape& shape) {
+  if (shape.spatial == 3) return 3;
+  return shape.in[1] == 1 && shape.kernel[1] == 1 ? 1 : 2;
+}
+
+std::string Flag(bool flag) { return flag ? "true" : "false"; }
+
+bool IsOf(const std::vector<std::string>& values, const std::string& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+bool Holds(const std::string& name, const std::vector<std::string>& values, const KnownSubject& subject,
+           const KnownChoice& choice) {
+  const ConvShape& shape = subject.problem.shape;
+  if (name == "operation") return IsOf(values, OperationName(subject.problem.operation));
+  if (name == "api") return IsOf(values, subject.api);
+  if (name == "dtype") return IsOf(values, subject.dtype);
+  if (name == "layout") return IsOf(values, subject.layout);
+  if (name == "math") return IsOf(values, subject.math);
+  if (name == "algo") return choice.any || IsOf(values, choice.algorithm);
+  if (name == "engine") return choice.any || IsOf(values, std::to_string(choice.engine));
+  if (name == "dims") return IsOf(values, std::to_string(DimsOf(shape)));
+  if (name == "uneven_pads") return IsOf(values, Flag(!shape.PadsAlike()));
+  if (name == "strided") return IsOf(values, Flag(shape.stride != kOnes));
+  if (name == "dilated") return IsOf(values, Flag(shape.dilation != kOnes));
+  if (name == "pointwise") return IsOf(values, Flag(shape.kernel == kOnes));
+  if (name == "depthwise") return IsOf(values, Flag(shape.groups > 1 && shape.ChannelsPerGroup() == 1));
+  // No check runs a graph of several operations.
+  if (name == "fused") return IsOf(values, Flag(false));
+  if (name == "batch_min") return values.size() == 1 && shape.n >= std::atoll(values.front().c_str());
+  return name == "compute_capability_min" || name == "compute_capability_max";
+}
+
+}  // namespace
+
+bool HitsConvolution(const std::map<std::string, std::vector<std::string>>& hits, const KnownSubject& subject,
+                     const KnownChoice& choice) {
+  return std::all_of(hits.begin(), hits.end(), [&](const auto& predicate) {
+    return Holds(predicate.first, predicate.second, subject, choice);
+  });
+}
+
+}  // namespace cudnn_ci
