@@ -231,6 +231,9 @@ std::vector<Fault> Mixtures() {
       Showing("GPU newer than cuDNN",
               {Sound("gpu_newer_than_this_cudnn", Machine([](auto& t) { t.Set("FAKE_CC", "13.0"); }),
                      "gpu-newer-than-cudnn")}),
+      Showing("release that is known to be wrong",
+              {Sound("release_that_is_known_to_be_wrong",
+                     Machine([](auto& t) { t.Set("FAKE_CUDNN_VERSION", "91400"); }), "known-regression")}),
       Showing("part that no install has",
               {Sound("part_that_no_install_has", Cudnn(LackAPart), "cudnn-part-lacking")}),
   });
