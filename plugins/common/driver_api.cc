@@ -108,6 +108,16 @@ void DriverApi::Bind() {
   EventSynchronize.Bind(library_, "cuEventSynchronize");
   EventElapsedTime.Bind(library_, "cuEventElapsedTime");
   EventDestroy.Bind(library_, "cuEventDestroy_v2");
+  StreamCreate.Bind(library_, "cuStreamCreate");
+  // By _v2 a mode is given; the first one has none.
+  StreamBeginCapture.Bind(library_, "cuStreamBeginCapture_v2");
+  StreamEndCapture.Bind(library_, "cuStreamEndCapture");
+  GraphGetNodes.Bind(library_, "cuGraphGetNodes");
+  GraphNodeGetType.Bind(library_, "cuGraphNodeGetType");
+  GraphDestroy.Bind(library_, "cuGraphDestroy");
+  GraphKernelNodeGetParams.Bind(library_, "cuGraphKernelNodeGetParams_v2");
+  FuncGetName.Bind(library_, "cuFuncGetName");
+  KernelGetName.Bind(library_, "cuKernelGetName");
   GetErrorName.Bind(library_, "cuGetErrorName");
   GetErrorString.Bind(library_, "cuGetErrorString");
 }

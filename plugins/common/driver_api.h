@@ -26,6 +26,16 @@ class DriverError : public std::runtime_error {
 // The type of a function that cuda.h declares, by the name a caller writes; never a reference to it.
 #define CUDNN_CI_DRIVER_FUNCTION(member, function) LateFunction<decltype(::function)> member
 
+// CUDA_KERNEL_NODE_PARAMS_v2 of CUDA 12 and later, by hand: older headers do not declare it. The driver fills
+// all of it.
+struct KernelNodeParams {
+  CUfunction function;
+  unsigned grid[3], block[3], shared_bytes;
+  void **arguments, **extra;
+  void* kernel;  // CUkernel; counts where there is no function
+  CUcontext context;
+};
+
 // A table of the driver's functions. Members are called like functions, cuMemAlloc as
 // `api.MemAlloc(...)`; one that the library lacks throws MissingSymbol. As thread-safe as the driver.
 class DriverApi {
@@ -80,6 +90,16 @@ class DriverApi {
   CUDNN_CI_DRIVER_FUNCTION(EventSynchronize, cuEventSynchronize);
   LateFunction<CUresult(float*, CUevent, CUevent)> EventElapsedTime;
   CUDNN_CI_DRIVER_FUNCTION(EventDestroy, cuEventDestroy);
+  CUDNN_CI_DRIVER_FUNCTION(StreamCreate, cuStreamCreate);
+  CUDNN_CI_DRIVER_FUNCTION(StreamBeginCapture, cuStreamBeginCapture);
+  CUDNN_CI_DRIVER_FUNCTION(StreamEndCapture, cuStreamEndCapture);
+  CUDNN_CI_DRIVER_FUNCTION(GraphGetNodes, cuGraphGetNodes);
+  CUDNN_CI_DRIVER_FUNCTION(GraphNodeGetType, cuGraphNodeGetType);
+  CUDNN_CI_DRIVER_FUNCTION(GraphDestroy, cuGraphDestroy);
+  // By hand: not every cuda.h declares them. Drivers have them from 12.0 and 12.3 on.
+  LateFunction<CUresult(CUgraphNode, KernelNodeParams*)> GraphKernelNodeGetParams;
+  LateFunction<CUresult(const char**, CUfunction)> FuncGetName;
+  LateFunction<CUresult(const char**, void*)> KernelGetName;
   CUDNN_CI_DRIVER_FUNCTION(GetErrorName, cuGetErrorName);
   CUDNN_CI_DRIVER_FUNCTION(GetErrorString, cuGetErrorString);
 

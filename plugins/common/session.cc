@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "common/launch_capture.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -91,6 +93,31 @@ double Session::Milliseconds(const std::function<void()>& work) const {
   float elapsed = 0;
   driver_.Require(driver_.EventElapsedTime(&elapsed, start_, stop_), "cuEventElapsedTime");
   return static_cast<double>(elapsed);
+}
+
+std::vector<std::string> Session::KernelsOf(const std::function<void()>& run) {
+  std::vector<std::string> names;
+  if (!records_ || !driver_.StreamCreate || !cudnn_.SetStream) return names;
+  // The default stream cannot be recorded. What waits for that one must not wait for this one.
+  if (!recorded_ && driver_.StreamCreate(&recorded_, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
+    recorded_ = nullptr;
+  records_ = recorded_ && cudnn_.SetStream(handle_, recorded_) == CUDNN_STATUS_SUCCESS;
+  if (!records_) return names;
+  const CapturedLaunches captured = CaptureLaunches(driver_, recorded_, [&run] { return run(), true; });
+  if (cudnn_.SetStream(handle_, nullptr) != CUDNN_STATUS_SUCCESS) records_ = false;
+  if (!captured.tried) records_ = false;
+  // A call that is not allowed leaves its error in the library, which would be told of the next one. Whether
+  // this run succeeds is not judged: it did before.
+  if (captured.broken) {
+    try {
+      run();
+    } catch (const std::exception&) {
+    }
+    driver_.CtxSynchronize();
+  }
+  for (const std::string& symbol : captured.symbols) names.push_back(KernelNameOf(symbol));
+  if (!captured.whole && !names.empty()) names.emplace_back("others without a name");
+  return names;
 }
 
 void Session::Trim() {

@@ -60,6 +60,11 @@ class Session {
   void Synchronize() const;
   // Runs `work` on the default stream and returns the milliseconds it took on the device.
   double Milliseconds(const std::function<void()>& work) const;
+  // The names of the kernels that `run` launches through the handle (KernelNameOf), which it does not run: it
+  // is recorded (launch_capture.h). It has run before, so that all is loaded and made. Empty where they
+  // cannot be told, with "others without a name" behind them where some cannot; the handle and the context
+  // are as before, always. It takes as long as the launches do.
+  std::vector<std::string> KernelsOf(const std::function<void()>& run);
   // Gives back what would be missed if another process needed it. Called after each case.
   void Trim();
 
@@ -73,6 +78,8 @@ class Session {
   CudnnApi cudnn_;
   cudnnHandle_t handle_ = nullptr;
   CUevent start_ = nullptr, stop_ = nullptr;
+  CUstream recorded_ = nullptr;  // the stream that launches are recorded from
+  bool records_ = true;          // false: tried, and the driver or the handle will not have it
   DeviceBuffers memory_;
 
  public:

@@ -37,7 +37,11 @@ constexpr double kFloat64PerFloat32 = 0x1p-29;
 // more would be 0.5.
 constexpr double kWinograd5OnItsData = 0.45;
 // The backward filter pass 3x3: 3.9e-3 over 12,544 products, dense.
-constexpr double kWinograd3Filter = 0.05;
+constexpr double kWinograd3Filter = 0.05, kWinograd3FilterReduction = 12544;
+
+// Normal data beside dense ones of {-1,0,1}: a transform's error goes with the root mean square of the
+// products, 1 against 4/9, and the largest values of a tile lie some four times as far out.
+constexpr double kNormalPerDense = 8;
 
 bool SuitsWinograd(const Problem& problem, const Recipe& recipe) {
   if (recipe.kind == Recipe::Kind::kFewChannels) return ActiveChannels(problem, recipe) <= kWinogradChannels;
@@ -45,21 +49,39 @@ bool SuitsWinograd(const Problem& problem, const Recipe& recipe) {
          recipe.products <= kWinogradProducts;
 }
 
-}  // namespace
+bool IsSmall(const Axes& kernel) { return *std::max_element(kernel.begin(), kernel.end()) <= 3; }
 
-double ErrorBound(Arithmetic arithmetic, DataType type, const Problem& problem, const Recipe& recipe) {
-  if (arithmetic == Arithmetic::kExact) return 0;
-  const Axes& kernel = problem.shape.kernel;
-  const bool small_kernel = *std::max_element(kernel.begin(), kernel.end()) <= 3;
+// On dense data, or others that spare a transform nothing.
+double DenseBound(Arithmetic arithmetic, DataType type, const Problem& problem) {
+  const bool small_kernel = IsSmall(problem.shape.kernel);
   BoundRow row = type == DataType::kFloat64 ? kFft64 : kFft32;
   if (arithmetic == Arithmetic::kWinograd) {
-    if (!small_kernel && SuitsWinograd(problem, recipe)) return kWinograd5OnItsData;
-    if (small_kernel && problem.operation == Operation::kBackwardFilter) return kWinograd3Filter;
     row = small_kernel ? kWinograd3 : kWinograd5;
     if (type == DataType::kFloat64) row.measured *= kFloat64PerFloat32;
   }
   const double ratio = std::max(1.0, static_cast<double>(problem.Reduction()) / row.reduction);
   return row.measured * row.margin * (row.growth == Growth::kRoot ? std::sqrt(ratio) : ratio);
+}
+
+bool IsWinogradFilter3(Arithmetic arithmetic, const Problem& problem) {
+  return arithmetic == Arithmetic::kWinograd && IsSmall(problem.shape.kernel) &&
+         problem.operation == Operation::kBackwardFilter;
+}
+
+}  // namespace
+
+double ErrorBound(Arithmetic arithmetic, DataType type, const Problem& problem, const Recipe& recipe) {
+  if (arithmetic == Arithmetic::kExact) return 0;
+  if (IsWinogradFilter3(arithmetic, problem)) return kWinograd3Filter;
+  if (arithmetic == Arithmetic::kWinograd && !IsSmall(problem.shape.kernel) && SuitsWinograd(problem, recipe))
+    return kWinograd5OnItsData;
+  return DenseBound(arithmetic, type, problem);
+}
+
+double NormalTransformBound(Arithmetic arithmetic, DataType type, const Problem& problem) {
+  const double ratio = std::max(1.0, static_cast<double>(problem.Reduction()) / kWinograd3FilterReduction);
+  return kNormalPerDense * (IsWinogradFilter3(arithmetic, problem) ? kWinograd3Filter * std::sqrt(ratio)
+                                                                   : DenseBound(arithmetic, type, problem));
 }
 
 Judgement JudgeOutput(const Reference& reference, DataType type, Layout layout, double bound,

@@ -15,6 +15,9 @@ namespace cudnn_ci {
 // The largest error before the last rounding to `type`, for data of the recipe; 0 for exact arithmetic.
 double ErrorBound(Arithmetic arithmetic, DataType type, const Problem& problem, const Recipe& recipe);
 
+// The same of a transform on normally distributed data.
+double NormalTransformBound(Arithmetic arithmetic, DataType type, const Problem& problem);
+
 // Every element of an output buffer against the reference; see common/numeric/compare.h.
 Judgement JudgeOutput(const Reference& reference, DataType type, Layout layout, double bound,
                       const void* output);

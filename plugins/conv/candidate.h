@@ -33,10 +33,13 @@ class Candidate {
   virtual std::string Name() const = 0;
   // Agrees with the library. Returns the bytes of workspace that a run needs.
   virtual std::size_t Prepare() = 0;
-  // What the result is judged by; known once it is prepared.
+  // What notes and tables say that the result is to be judged by; known once it is prepared. The kernels may
+  // know better (kernel_class.h).
   virtual Arithmetic arithmetic() const = 0;
   // Whether the library says that the same call gives the same bits; known once it is prepared.
   virtual bool deterministic() const = 0;
+  // Whether the library notes that inputs or sums are rounded to a 16-bit type; known once it is prepared.
+  virtual bool rounds_to_half() const { return false; }
   // Bytes of workspace that the library gave with its proposal, for a run with the same settings. None if it
   // was not proposed, or if other settings are asked for.
   virtual std::optional<std::size_t> proposed_bytes() const { return std::nullopt; }
@@ -44,6 +47,13 @@ class Candidate {
   virtual std::int64_t number() const = 0;
   // y from a and b; asynchronous.
   virtual void Run(const DevicePointers& memory) = 0;
+
+  // The names of the kernels of a run, once somebody has looked; empty: nobody has, or they cannot be told.
+  const std::vector<std::string>& kernels() const { return kernels_; }
+  void set_kernels(std::vector<std::string> names) { kernels_ = std::move(names); }
+
+ private:
+  std::vector<std::string> kernels_;
 };
 
 struct Candidates {

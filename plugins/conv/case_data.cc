@@ -4,14 +4,9 @@
 #include "common/numeric/encode.h"
 #include "common/numeric/repeat.h"
 #include "common/numeric/same_bytes.h"
+#include "conv/normal.h"
 
 namespace cudnn_ci {
-namespace {
-
-// Where the random numbers of either input begin: not at the same one.
-constexpr std::uint64_t kSeedOfA = 1, kSeedOfB = 16411;
-
-}  // namespace
 
 void CaseData::Upload(const std::shared_ptr<const Reference>& reference, std::size_t workspace_bytes) {
   const Problem& problem = needs_.problem();

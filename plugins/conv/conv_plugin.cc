@@ -34,6 +34,15 @@ CCI_FINDING(kWrongValueUnexplained, CCI_SEVERITY_ERROR, CCI_BLAME_UNDETERMINED,
             "Run the gate once on another GPU of the same model, or on a machine with two: if it is wrong "
             "there too, the image is at fault (look for a cuDNN release in which it is fixed), else the GPU.",
             kReleaseNotes)
+CCI_FINDING(
+    kImpreciseValue, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "a convolution that is right on exact data is further off on random ones than its type and math explain",
+    "Do not ship what trains or serves with this algorithm: it computes in a shorter type than was asked "
+    "for, "
+    "or is wrong for numbers that are no small integers. The finding has an element, its value and the "
+    "bound. "
+    "Check that all cuDNN and cuBLAS libraries are of one release, then take another one.",
+    kReleaseNotes)
 CCI_FINDING(kOutputNotWritten, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "a convolution reported success and left output elements unwritten",
             "Do not ship. Check that all cuDNN libraries are of one release and carry kernels for this GPU's "

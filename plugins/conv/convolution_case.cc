@@ -14,8 +14,11 @@
 #include "conv/choice_table.h"
 #include "conv/findings.h"
 #include "conv/graph/graph_candidates.h"
+#include "conv/kernel_class.h"
 #include "conv/known_faults.h"
 #include "conv/legacy/legacy_api.h"
+#include "conv/measurements.h"
+#include "conv/normal.h"
 #include "conv/reference_ahead.h"
 #include "conv/repetition.h"
 #include "conv/second_opinion.h"
@@ -39,7 +42,8 @@ class ConvolutionCase {
         problem_{operation, MakeConvShape(p.Fields())},
         needs_(problem_, type_),
         graph_(p.api == kGraphApi),
-        sweep_(IsSweep(p.algo)) {}
+        sweep_(IsSweep(p.algo)),
+        normal_(sweep_ || p.normal) {}
 
   void Run() {
     const ReferenceAhead ahead(problem_, RecipeFor(problem_, type_, Arithmetic::kExact, Promised()));
@@ -138,9 +142,9 @@ class ConvolutionCase {
                      std::to_string(trial.workspace_bytes) + About(trial));
   }
 
-  void RunOne(const Trial& trial) {
+  void RunOne(Trial trial) {
     needs_.Require(session(), trial.recipe, trial.workspace_bytes);
-    const std::optional<Judgement> right = Judge(trial);
+    const std::optional<Judgement> right = Judge(&trial);
     ctx_.Measure(graph_ ? "engine" : "algorithm", static_cast<double>(trial.candidate->number()), "");
     ctx_.Measure("workspace_bytes", static_cast<double>(trial.workspace_bytes), "B", CCI_GOAL_LOWER);
     if (right) Time(trial);
@@ -158,12 +162,7 @@ class ConvolutionCase {
     ctx_.Skip(CCI_SKIP_UNSUPPORTED,
               "an error bound below " + Short(kDecisiveBound) + ", which one lost product exceeds; " +
                   problem_.Text(),
-              Unverifiable(trial));
-  }
-
-  std::string Unverifiable(const Trial& trial) const {
-    return "not verifiable with this data: errors of " + trial.candidate->Name() + " reach " +
-           Short(trial.bound) + " over " + std::to_string(problem_.Reduction()) + " products";
+              Unverifiable(trial, problem_));
   }
 
   void RunEvery(Candidates* candidates) {
@@ -178,10 +177,7 @@ class ConvolutionCase {
     }
     CleanUp();
     ctx_.Attach("choices.txt", "text/plain", table.Text());
-    for (const auto& [measured, outcome] : {std::pair{"choices_passed", ChoiceOutcome::kPassed},
-                                            {"choices_unsupported", ChoiceOutcome::kUnsupported},
-                                            {"choices_unverifiable", ChoiceOutcome::kUnverifiable}})
-      ctx_.Measure(measured, static_cast<double>(table.Count(outcome)), "");
+    MeasureChoices(ctx_, table);
     if (table.Count(ChoiceOutcome::kWrong) + table.Count(ChoiceOutcome::kFailed) > 0) return;
     if (table.Count(ChoiceOutcome::kPassed) > 0) return;
     if (newer_driver_) return void(ReportFailure("", *newer_driver_));
@@ -192,17 +188,15 @@ class ConvolutionCase {
 
   ChoiceRow RunOneOfMany(Candidate& candidate, const std::string& name) {
     try {
-      const Trial trial = Prepare(candidate);
+      Trial trial = Prepare(candidate);
       needs_.Require(session(), trial.recipe, trial.workspace_bytes);
-      const std::optional<Judgement> right = Judge(trial);
+      const std::optional<Judgement> right = Judge(&trial);
       if (!right) return {name, ChoiceOutcome::kWrong, ""};
       const std::optional<Repetition> again = RunAgain(trial, kTimedRunsOfMany);
       if (!again) return {name, ChoiceOutcome::kWrong, "does not repeat its bits"};
-      if (!trial.decisive()) return {name, ChoiceOutcome::kUnverifiable, Unverifiable(trial)};
-      return {name, ChoiceOutcome::kPassed,
-              "error " + Short(right->worst_error) + " of " + Short(trial.bound) + ", workspace " +
-                  std::to_string(trial.workspace_bytes) + " B, " + Short(again->milliseconds) + " ms" +
-                  VariationOf(*again, *trial.candidate)};
+      if (!trial.decisive()) return {name, ChoiceOutcome::kUnverifiable, Unverifiable(trial, problem_)};
+      if (!RightOnNormal(trial, *again)) return {name, ChoiceOutcome::kWrong, "imprecise on normal data"};
+      return {name, ChoiceOutcome::kPassed, FiguresOf(trial, right->worst_error, *again)};
     } catch (const NoMemory& e) {
       return {name, ChoiceOutcome::kMemory, e.need + ", " + e.seen};
     } catch (const CudnnFailure& e) {
@@ -256,19 +250,19 @@ class ConvolutionCase {
     if (!sweep_) ctx_.Step(name);
   }
 
-  // What was judged, if all of it is right.
-  std::optional<Judgement> Judge(const Trial& trial) {
+  // What was judged, if all of it is right. The trial becomes another where kernels show what no note tells.
+  std::optional<Judgement> Judge(Trial* trial) {
     Step("reference");
-    const std::shared_ptr<const Reference> reference = ReferenceOf(problem_, trial.recipe);
+    const std::shared_ptr<const Reference> reference = ReferenceOf(problem_, trial->recipe);
     try {
       Step("upload");
-      data_->Upload(reference, trial.workspace_bytes);
+      data_->Upload(reference, trial->workspace_bytes);
       Step("convolve");
-      Convolve(trial);
+      Convolve(*trial);
       Step("compare");
       return Compare(*reference, trial);
     } catch (const DriverError& e) {
-      FailOnDevice(trial.candidate->Name(), e);
+      FailOnDevice(trial->candidate->Name(), e);
     }
   }
 
@@ -285,22 +279,26 @@ class ConvolutionCase {
   }
 
   // One expectation or one finding for each thing that is judged.
-  std::optional<Judgement> Compare(const Reference& reference, const Trial& trial) {
+  std::optional<Judgement> Compare(const Reference& reference, Trial* judged) {
+    const Trial& trial = *judged;
     const std::string about = About(trial);
     const unsigned char* output = data_->Download();
     const Judgement judgement =
         JudgeOutput(reference, type_, layout_, trial.decisive() ? trial.bound : kAnyNumber, output);
-    if (!sweep_) {
-      ctx_.Measure("max_error", judgement.worst_error, "", CCI_GOAL_LOWER);
-      ctx_.Measure("error_bound", trial.bound, "");
-    }
     const std::vector<unsigned char> wrong(output,
                                            output + (judgement.wrong > 0 ? needs_.Bytes(problem_.Y()) : 0));
     if (judgement.unwritten > 0)
       ctx_.Finding(kOutputNotWritten, DescribeUnwritten(judgement, problem_) + about +
                                           known_.Behind({"wrong"}, trial.candidate));
     const bool untouched = JudgeSurroundings(about);
-    if (judgement.wrong > 0) ReportWrong(judgement, trial, wrong, about);
+    // A transform that was taken for sums of products gets its own data and bound.
+    if (judgement.wrong > 0 && LearnKernels(trial.candidate, data_->Pointers(false), session_) &&
+        judgement.unwritten == 0 && untouched) {
+      *judged = Prepare(*trial.candidate);
+      return Judge(judged);
+    }
+    if (!sweep_) MeasureComparison(ctx_, judgement, trial);
+    if (judgement.wrong > 0) ReportWrong(judgement, trial, wrong);
     if (!judgement.AllMatch() || !untouched) return std::nullopt;
     // Only a comparison that can fail counts as one that held.
     if (trial.decisive())
@@ -309,8 +307,7 @@ class ConvolutionCase {
   }
 
   // What else is to be seen of a wrong result decides whose fault it is.
-  void ReportWrong(const Judgement& judgement, const Trial& trial, const std::vector<unsigned char>& wrong,
-                   const std::string& about) {
+  void ReportWrong(const Judgement& judgement, const Trial& trial, const std::vector<unsigned char>& wrong) {
     const std::string what =
         DescribeWrong(judgement, problem_, trial.bound) + ", " + BitsText(type_, judgement.first_bits);
     ctx_.Log(what);  // stays, should the repetition end the process
@@ -324,8 +321,8 @@ class ConvolutionCase {
     data_->Forget();
     // A GPU that gives other bits is not explained by its cuDNN.
     const bool by_gpu = said.slug == std::string(kGpuComputesWrong);
-    ctx_.Finding(said.slug,
-                 what + "; " + said.text + about + (by_gpu ? "" : known_.Behind({"wrong"}, trial.candidate)));
+    ctx_.Finding(said.slug, what + "; " + said.text + About(trial) +
+                                (by_gpu ? "" : known_.Behind({"wrong"}, trial.candidate)));
     if (said.failure.empty()) return;
     ctx_.Poison(said.failure);
     context_lost_ = session().driver().CtxSynchronize() != CUDA_SUCCESS;
@@ -341,7 +338,8 @@ class ConvolutionCase {
   }
 
   std::string About(const Trial& trial) const {
-    return "; " + trial.candidate->Name() + ", " + session().CudnnText();
+    return "; " + trial.candidate->Name() + ", " + session().CudnnText() +
+           KernelsText(trial.candidate->kernels(), "; ");
   }
 
   // Some runs more, on data whose sums round; none if they differ and must not.
@@ -350,6 +348,7 @@ class ConvolutionCase {
       data_->UploadRandom();
       const Repetition again =
           Repeat(needs_, layout_, data_->Pointers(true), runs, trial.candidate, session_);
+      LearnKernels(trial.candidate, data_->Pointers(false), session_);
       if (!trial.candidate->deterministic() || again.difference.elements == 0) return again;
       ctx_.Finding(kNotRepeatable, DescribeDifference(again.difference, problem_, type_) + About(trial));
       return std::nullopt;
@@ -361,15 +360,23 @@ class ConvolutionCase {
     }
   }
 
+  // Beside the exact data, on which it was right, and never in their place. True where nothing is promised.
+  bool RightOnNormal(const Trial& trial, const Repetition& again) {
+    const std::optional<NormalBound> bound =
+        NormalBoundOf(problem_, ComputationOf(*trial.candidate, type_, Promised()));
+    if (!normal_ || !bound || !needs_.has_random() || !trial.decisive()) return true;
+    if (!sample_) sample_.emplace(problem_, type_, layout_);
+    const std::string wrong = sample_->Judge(*bound, again.first);
+    if (!wrong.empty()) ctx_.Finding(kImpreciseValue, "on random data " + wrong + About(trial));
+    return wrong.empty();
+  }
+
   void Time(const Trial& trial) {
     ctx_.Step("time");
     const std::optional<Repetition> again = RunAgain(trial, kTimedRuns);
     if (!again) return;
-    ctx_.Measure("deterministic", trial.candidate->deterministic() ? 1 : 0, "");
-    ctx_.Measure("differing_elements", static_cast<double>(again->difference.elements), "");
-    const double ms = again->milliseconds;
-    ctx_.Measure("milliseconds", ms, "ms", CCI_GOAL_LOWER);
-    if (ms > 0) ctx_.Measure("tflops", problem_.shape.Flops() / ms / 1e9, "TFLOP/s", CCI_GOAL_HIGHER);
+    MeasureRepetition(ctx_, trial, *again, problem_.shape);
+    RightOnNormal(trial, *again);
   }
 
   Context& ctx_;
@@ -378,14 +385,15 @@ class ConvolutionCase {
   const Layout layout_;
   const Problem problem_;
   CaseMemory needs_;
-  const bool graph_, sweep_;
+  const bool graph_, sweep_, normal_;         // normal: what is right is also judged on normal data
   Session* session_ = nullptr;                // set before anything throws CudnnFailure
   std::optional<CaseData> data_;              // likewise
   std::optional<CudnnFailure> newer_driver_;  // of a choice that this driver is too old for
   bool proposed_ = false;                     // the library chose the algorithm itself
   bool context_lost_ = false;                 // while another algorithm was asked
   CaseOpinions opinions_;
-  KnownFaults known_;  // set with the session
+  KnownFaults known_;                   // set with the session
+  std::optional<NormalSample> sample_;  // of the result on normal data; made when it is asked for
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ struct ConvolutionParams {
   std::string api, dtype, layout, algo, math, shape;
   std::vector<std::int64_t> x, w, pad, pad_after, stride, dilation;
   std::int64_t groups = 1;
+  bool normal = false;  // no parameter: also judged on normal data, as every sweep is
 
   ShapeFields Fields() const;
   // "algorithm gemm for float16 nhwc, default math".

@@ -10,6 +10,7 @@ inline constexpr char kConvolutionCudnnMixed[] = "convolution-cudnn-mixed";
 inline constexpr char kWrongValue[] = "wrong-value";
 inline constexpr char kWrongValueUnexplained[] = "wrong-value-unexplained";
 inline constexpr char kGpuComputesWrong[] = "gpu-computes-wrong";  // the harness's own
+inline constexpr char kImpreciseValue[] = "imprecise-value";
 inline constexpr char kOutputNotWritten[] = "output-not-written";
 inline constexpr char kOutOfBoundsWrite[] = "out-of-bounds-write";
 inline constexpr char kInputModified[] = "input-modified";

@@ -17,7 +17,7 @@ struct RandomParams {
 ConvolutionParams ParamsOf(const Draw& draw) {
   ConvolutionParams p;
   p.api = draw.api, p.dtype = draw.dtype, p.layout = draw.layout, p.math = draw.math;
-  p.algo = "auto";
+  p.algo = "auto", p.normal = true;
   p.x = draw.shape.x, p.w = draw.shape.w, p.pad = draw.shape.pad;
   p.stride = draw.shape.stride, p.dilation = draw.shape.dilation, p.groups = draw.shape.groups;
   p.pad_after = draw.shape.pad_after.empty() ? std::vector<std::int64_t>{kSameAsPad} : draw.shape.pad_after;

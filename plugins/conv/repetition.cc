@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conv/bounds.h"
+#include "conv/kernel_class.h"
 #include "conv/reference.h"
 
 namespace cudnn_ci {
@@ -27,7 +28,7 @@ Repetition Repeat(const CaseMemory& needs, Layout layout, const DevicePointers& 
   }
   session->memory().Download(kY, last);
   std::sort(times.begin(), times.end());
-  return {times[times.size() / 2], DifferenceOf(first, last, y.AsExtent(), needs.type(), layout)};
+  return {times[times.size() / 2], DifferenceOf(first, last, y.AsExtent(), needs.type(), layout), first};
 }
 
 std::optional<Rerun> RunOnceMore(Candidate& candidate, const ApiPromise& promise, Layout layout,
@@ -41,8 +42,12 @@ std::optional<Rerun> RunOnceMore(Candidate& candidate, const ApiPromise& promise
   candidate.Run(data->Pointers(false));
   session->Synchronize();
   const unsigned char* output = data->Download();
-  return Rerun{{output, output + needs->Bytes(needs->problem().Y())},
-               JudgeOutput(*reference, needs->type(), layout, trial.bound, output).AllMatch()};
+  Rerun rerun = {{output, output + needs->Bytes(needs->problem().Y())},
+                 JudgeOutput(*reference, needs->type(), layout, trial.bound, output).AllMatch()};
+  // One that turns out to transform was given the wrong data; once more, then, on its own.
+  if (!rerun.right && LearnKernels(&candidate, data->Pointers(false), session))
+    return RunOnceMore(candidate, promise, layout, needs, data, session);
+  return rerun;
 } catch (const CudnnFailure& e) {
   if (!e.unsupported()) throw;
   return std::nullopt;
@@ -56,10 +61,13 @@ std::string DescribeDifference(const Difference& difference, const Problem& prob
          ": " + BitsText(type, difference.bits_before) + ", then " + BitsText(type, difference.bits_after);
 }
 
-std::string VariationOf(const Repetition& repetition, const Candidate& candidate) {
-  if (candidate.deterministic()) return "";
-  return ", noted non-deterministic: " + std::to_string(repetition.difference.elements) +
-         " elements differ between two runs";
+std::string FiguresOf(const Trial& trial, double error, const Repetition& repetition) {
+  std::string text = "error " + Short(error) + " of " + Short(trial.bound) + ", workspace " +
+                     std::to_string(trial.workspace_bytes) + " B, " + Short(repetition.milliseconds) + " ms";
+  if (!trial.candidate->deterministic())
+    text += ", noted non-deterministic: " + std::to_string(repetition.difference.elements) +
+            " elements differ between two runs";
+  return text + KernelsText(trial.candidate->kernels(), ", ");
 }
 
 }  // namespace cudnn_ci

@@ -17,8 +17,9 @@
 namespace cudnn_ci {
 
 struct Repetition {
-  double milliseconds = 0;  // on the device, the median
-  Difference difference;    // between the first result and the last
+  double milliseconds = 0;               // on the device, the median
+  Difference difference;                 // between the first result and the last
+  const unsigned char* first = nullptr;  // the first result, until the session's readback is used again
 };
 
 // Runs it `runs` times, at least twice; where one takes long, twice. The candidate has run before: what is
@@ -28,8 +29,9 @@ Repetition Repeat(const CaseMemory& needs, Layout layout, const DevicePointers& 
 
 // "2 of 880 elements differ between two runs on the same data; first (n=0,k=1,p=2,q=3): 0x3c00, then 0x3c01".
 std::string DescribeDifference(const Difference& difference, const Problem& problem, DataType type);
-// Of a candidate that need not repeat its bits, whether it did; empty of others.
-std::string VariationOf(const Repetition& repetition, const Candidate& candidate);
+// "error 0 of 0, workspace 100 B, 1 ms", whether it varied where it may, and its kernels: what is told of a
+// trial that was right with this error.
+std::string FiguresOf(const Trial& trial, double error, const Repetition& repetition);
 
 // Prepares it and runs it on exact inputs that are uploaded anew. Empty where its result cannot be judged: it
 // is not offered, needs more memory than there is, or is inexact. Throws CudnnFailure and DriverError.

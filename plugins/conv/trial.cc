@@ -1,6 +1,9 @@
 #include "conv/trial.h"
 
+#include <sstream>
+
 #include "conv/bounds.h"
+#include "conv/kernel_class.h"
 
 namespace cudnn_ci {
 
@@ -8,9 +11,34 @@ Trial PrepareTrial(Candidate& candidate, const Problem& problem, DataType type, 
   Trial trial;
   trial.candidate = &candidate;
   trial.workspace_bytes = candidate.Prepare();
-  trial.recipe = RecipeFor(problem, type, candidate.arithmetic(), promise);
-  trial.bound = ErrorBound(candidate.arithmetic(), type, problem, trial.recipe);
+  const Arithmetic arithmetic = ArithmeticByKernels(candidate.arithmetic(), candidate.kernels());
+  trial.recipe = RecipeFor(problem, type, arithmetic, promise);
+  trial.bound = ErrorBound(arithmetic, type, problem, trial.recipe);
   return trial;
+}
+
+Computation ComputationOf(const Candidate& candidate, DataType type, const ApiPromise& promise) {
+  return {type, ArithmeticByKernels(candidate.arithmetic(), candidate.kernels()), promise,
+          ClassOfKernels(candidate.kernels()), candidate.rounds_to_half()};
+}
+
+std::string Short(double value) {
+  std::ostringstream text;
+  text.precision(3);
+  text << value;
+  return text.str();
+}
+
+std::string Unverifiable(const Trial& trial, const Problem& problem) {
+  return "not verifiable with this data: errors of " + trial.candidate->Name() + " reach " +
+         Short(trial.bound) + " over " + std::to_string(problem.Reduction()) + " products";
+}
+
+bool LearnKernels(Candidate* candidate, const DevicePointers& memory, Session* session) {
+  if (!candidate->kernels().empty()) return false;
+  candidate->set_kernels(session->KernelsOf([&] { candidate->Run(memory); }));
+  const Arithmetic said = candidate->arithmetic();
+  return ArithmeticByKernels(said, candidate->kernels()) != said;
 }
 
 }  // namespace cudnn_ci

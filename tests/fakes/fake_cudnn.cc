@@ -22,12 +22,14 @@
 //   FAKE_CUDNN_TAKES_WORKSPACE  "BYTES[:WRITTEN]": the legacy API takes a workspace of so many bytes for
 //                         whole, and writes so many of it (BYTES)
 //   FAKE_CUDNN_HANDLE_KB, FAKE_CUDNN_LEAK_KB, FAKE_CUDNN_NO_MEMORY       see fake_cudnn_memory.cc
+//   FAKE_CUDNN_KERNELS, FAKE_CUDNN_RECORDS       see fake_cudnn_recording.cc
 //   FAKE_CUDNN_GRAPH_...  and more of the graph API: see fake_cudnn_graph.cc
 //   FAKE_CUDNN_FAULT_...  which convolutions a fault strikes: Strikes in fake_cudnn_convolution.cc
 //   FAKE_CUDNN_FAULT      one of
 //     call:FUNCTION:N:WHAT      see fake_env.h
 //     element:PLACE[:DELTA]     that element of the result is off by DELTA (1); PLACE in the order n, k,
 //                               sizes: first, middle, last or a number
+//     fractions:PLACE[:DELTA]   the same, of data that are no integers alone
 //     flip:PLACE:BIT            that bit of it is the other one
 //     lost:PLACE                one product is missing in it
 //     varies:PLACE              its lowest bits change each time the same is asked on the same data

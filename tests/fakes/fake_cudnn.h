@@ -92,6 +92,13 @@ void GiveMemory(cudnnHandle_t handle);
 // The driver's next synchronisation answers this error, once.
 void LeaveError(int error);
 
+// Whether the driver records the stream of a handle; a run then is Record of its algorithm's or engine's
+// number, whose answer is its own.
+bool Recording(cudnnHandle_t handle);
+cudnnStatus_t Record(cudnnHandle_t handle, int number);
+// What a recording left for this run: not success, once.
+cudnnStatus_t LeftByRecording();
+
 // Whether a fault strikes this run of an algorithm or engine; call once a run.
 bool Strikes(int algorithm);
 // Whether what cannot be is taken (FAKE_CUDNN_TAKES), and what running it then does.

@@ -156,7 +156,7 @@ void SpoilElements(const Convolution& v, const std::vector<std::string>& words,
     return;
   }
   const std::int64_t i = Place(where, out.Count());
-  if (what == "element") out.Set(i, out.Get(i) + std::stod(value));
+  if (what == "element" || what == "fractions") out.Set(i, out.Get(i) + std::stod(value));
   if (what == "lost") Lose(v, i);
   if (what == "flip") {
     const int bit = std::stoi(value);
@@ -195,6 +195,9 @@ void Spoil(const Convolution& v, const std::vector<unsigned char>& before) {
     const std::int64_t back = where.compare(0, 7, "before-") == 0 ? element : 1;
     const unsigned char* from = where == "workspace" ? v.workspace : GuardByte(v, where, back);
     out.Set(0, out.Get(0) + 0 * cudnn_ci::Load(TypeOf(out.type), from));
+  } else if (what == "fractions") {
+    const View& input = v.operation == Operation::kForward ? v.x : v.y;
+    if (input.Get(0) != std::floor(input.Get(0))) SpoilElements(v, words, before);
   } else if (what == "element" || what == "unwritten" || what == "swap" || what == "lost" || what == "flip") {
     SpoilElements(v, words, before);
   }

@@ -430,8 +430,16 @@ EXPORT cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descripto
 
 EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
                                          cudnnBackendDescriptor_t variant_pack) {
+  if (fake_cudnn::Recording(handle)) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    const Fake* const recorded = Find(plan);
+    if (!recorded || !recorded->finalized) return kNotFinalized;
+    const auto index = EngineOf(*recorded).One<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, -1);
+    return fake_cudnn::Record(handle, static_cast<int>(index));
+  }
   CALL();
   if (!fake_cudnn::IsHandle(handle)) return kBadParam;
+  if (const cudnnStatus_t left = fake_cudnn::LeftByRecording()) return left;
   const std::lock_guard<std::mutex> lock(mutex);
   const Fake *const p = Find(plan), *const pack = Find(variant_pack);
   if (!p || !pack) return kBadParam;

@@ -126,6 +126,7 @@ bool TakesWorkspace(std::size_t bytes, void* workspace) {
 
 cudnnStatus_t Run(const Call& call) {
   if (!IsHandle(call.handle)) return kBadParam;
+  if (const cudnnStatus_t left = fake_cudnn::LeftByRecording()) return left;
   if (TakesWorkspace(call.bytes, call.workspace)) return fake_cudnn::Take();
   if (call.bytes < WorkspaceOf(call.algorithm) || (call.bytes > 0 && !call.workspace))
     return fake_cudnn::Takes() ? fake_cudnn::Take() : kBadParam;
@@ -268,6 +269,7 @@ EXPORT cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void* a
                                              cudnnConvolutionFwdAlgo_t algorithm, void* workspace,
                                              size_t bytes, const void* beta, cudnnTensorDescriptor_t yd,
                                              void* y) {
+  if (fake_cudnn::Recording(handle)) return fake_cudnn::Record(handle, algorithm);
   if (const char* library = getenv("FAKE_CUDNN_CONVOLVES")) dlopen(library, RTLD_NOW);
   if (const long error = FakeNumber("FAKE_CUDNN_LEAVES", 0); error != 0) {
     fake_cudnn::LeaveError(static_cast<int>(error));
@@ -284,6 +286,7 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const vo
                                                   cudnnConvolutionBwdDataAlgo_t algorithm, void* workspace,
                                                   size_t bytes, const void* beta, cudnnTensorDescriptor_t dxd,
                                                   void* dx) {
+  if (fake_cudnn::Recording(handle)) return fake_cudnn::Record(handle, algorithm);
   CALL();
   return Run({"cudnnConvolutionBackwardData", Operation::kBackwardData, handle, dxd, dx, wd, w, dyd, dy, c,
               algorithm, workspace, bytes, alpha, beta});
@@ -295,6 +298,7 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const 
                                                     cudnnConvolutionBwdFilterAlgo_t algorithm,
                                                     void* workspace, size_t bytes, const void* beta,
                                                     cudnnFilterDescriptor_t dwd, void* dw) {
+  if (fake_cudnn::Recording(handle)) return fake_cudnn::Record(handle, algorithm);
   CALL();
   return Run({"cudnnConvolutionBackwardFilter", Operation::kBackwardFilter, handle, xd, x, dwd, dw, dyd, dy,
               c, algorithm, workspace, bytes, alpha, beta});

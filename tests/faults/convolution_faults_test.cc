@@ -118,6 +118,14 @@ std::vector<Fault> Numbers() {
                         {"got no number"}),
                   Image("element_not_written", Convolution("unwritten:last"), "output-not-written",
                         {"1 of 1584 elements were never written"}),
+                  Image("wrong_on_random_data_alone",
+                        With(Entry("conv.forward",
+                                   R"("params": {"algo": "every", "dtype": "float32", "shape": "made"})"),
+                             [](FaultTest& t) {
+                               t.UseShapes(R"({"made": {"x": [2, 6, 9, 11], "w": [8, 6, 3, 5]}})");
+                               t.Set("FAKE_CUDNN_FAULT", "fractions:last");
+                             }),
+                        "imprecise-value", {"are off by more than rounding explains"}),
               }),
       Showing("results that change",
               {Runner("convolution_that_varies", Convolution("varies:last"), "not-repeatable",

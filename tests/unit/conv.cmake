@@ -3,19 +3,21 @@
 cudnn_ci_unit_test(numeric_test SOURCES numeric_data_type_test.cc numeric_parallel_test.cc numeric_repeat_test.cc
   LINK cudnn_ci_plugin_numeric)
 cudnn_ci_unit_test(conv_test SOURCES conv_reference_test.cc conv_recipe_test.cc conv_oracle_test.cc
-  conv_known_shapes_test.cc conv_refusals_test.cc conv_random_draw_test.cc
+  conv_known_shapes_test.cc conv_refusals_test.cc conv_random_draw_test.cc conv_kernel_class_test.cc conv_normal_test.cc
   LINK cudnn_ci_conv_oracle)
 cudnn_ci_unit_test(conv_engines_test SOURCES conv_engines_test.cc ${PROJECT_SOURCE_DIR}/plugins/conv/graph/engines.cc
   LINK cudnn_ci_conv_oracle cudnn_ci_cuda_headers)
 cudnn_ci_unit_test(conv_second_opinion_test SOURCES conv_second_opinion_test.cc
   ${PROJECT_SOURCE_DIR}/plugins/conv/second_opinion.cc LINK cudnn_ci_conv_oracle)
-add_executable(device_buffers_test device_buffers_test.cc)
-target_link_libraries(device_buffers_test PRIVATE cudnn_ci_plugin_common GTest::gmock GTest::gtest_main)
-cudnn_ci_test_program(device_buffers_test)
-add_dependencies(device_buffers_test fake_libcuda)
 set(fake_driver LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fakes/libcuda)
-gtest_discover_tests(device_buffers_test NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
-  PROPERTIES LABELS unit TIMEOUT ${CUDNN_CI_TEST_SECONDS} ENVIRONMENT ${fake_driver})
+foreach(test device_buffers_test launch_capture_test)
+  add_executable(${test} ${test}.cc)
+  target_link_libraries(${test} PRIVATE cudnn_ci_plugin_common GTest::gmock GTest::gtest_main)
+  cudnn_ci_test_program(${test})
+  add_dependencies(${test} fake_libcuda)
+  gtest_discover_tests(${test} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS unit TIMEOUT ${CUDNN_CI_TEST_SECONDS} ENVIRONMENT ${fake_driver})
+endforeach()
 # Every fault of the oracle's tests at 1,000 random places: ctest -C positions -L positions
 add_test(NAME every_position CONFIGURATIONS positions COMMAND conv_test --gtest_filter=*Anywhere*)
 add_test(NAME every_guard_position CONFIGURATIONS positions COMMAND device_buffers_test --gtest_filter=*Anywhere*)

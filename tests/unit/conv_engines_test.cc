@@ -33,6 +33,13 @@ TEST(EnginesTest, TensorCoresAreShorterThanFloat32Alone) {
   }
 }
 
+TEST(EnginesTest, RoundingToHalfIsNoted) {
+  EXPECT_TRUE(RoundsToHalf({0, {CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS}}));
+  EXPECT_TRUE(RoundsToHalf({0, {CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION}}));
+  EXPECT_FALSE(RoundsToHalf({0, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}}));
+  EXPECT_FALSE(RoundsToHalf({0, {}}));
+}
+
 TEST(EnginesTest, OnlyANoteAllowsAnEngineToVary) {
   EXPECT_TRUE(IsDeterministic({0, {}}));
   EXPECT_TRUE(IsDeterministic({0, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}}));

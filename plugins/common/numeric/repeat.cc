@@ -13,8 +13,7 @@
 namespace cudnn_ci {
 namespace {
 
-// A prime, so that no row of a tensor is as long and the same numbers never meet the same tap again.
-constexpr std::int64_t kPeriod = 32771;
+constexpr std::int64_t kPeriod = NormalData::kPeriod;
 constexpr std::uint64_t kSeed = 0x6e6f726d616cu;
 constexpr double kTwoPi = 6.283185307179586;
 
@@ -44,6 +43,21 @@ const std::vector<unsigned char>& BlockOf(DataType type) {
   return block;
 }
 
+const std::vector<double>& ValuesOf(DataType type) {
+  static std::mutex mutex;
+  static std::map<DataType, std::vector<double>> all;
+  const std::vector<unsigned char>& block = BlockOf(type);
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::vector<double>& values = all[type];
+  for (std::size_t at = values.empty() ? 0 : block.size(); at < block.size(); at += SizeOf(type))
+    values.push_back(Load(type, block.data() + at));
+  return values;
+}
+
+std::int64_t StartOf(std::uint64_t seed) {
+  return static_cast<std::int64_t>(seed % static_cast<std::uint64_t>(kPeriod));
+}
+
 std::uint64_t BitsOf(const unsigned char* from, std::size_t size) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, from, size);  // little-endian, as every machine with these GPUs
@@ -55,7 +69,7 @@ std::uint64_t BitsOf(const unsigned char* from, std::size_t size) {
 void FillNormal(DataType type, std::int64_t count, std::uint64_t seed, unsigned char* out) {
   const std::vector<unsigned char>& block = BlockOf(type);
   const std::size_t size = SizeOf(type);
-  auto at = static_cast<std::int64_t>(seed % static_cast<std::uint64_t>(kPeriod));
+  std::int64_t at = StartOf(seed);
   while (count > 0) {
     const std::int64_t part = std::min(count, kPeriod - at);
     const std::size_t bytes = static_cast<std::size_t>(part) * size;
@@ -65,6 +79,8 @@ void FillNormal(DataType type, std::int64_t count, std::uint64_t seed, unsigned 
     at = 0;
   }
 }
+
+NormalData::NormalData(DataType type, std::uint64_t seed) : values_(ValuesOf(type)), start_(StartOf(seed)) {}
 
 Difference DifferenceOf(const unsigned char* before, const unsigned char* after, const Extent& extent,
                         DataType type, Layout layout) {

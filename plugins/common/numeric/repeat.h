@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/numeric/data_type.h"
 #include "common/numeric/integers.h"
@@ -15,6 +16,24 @@ namespace cudnn_ci {
 // room for them, aligned for the type. Exact data cannot show a changed order of summation, these do. They
 // come again after some ten thousand, which no order of summation can make use of.
 void FillNormal(DataType type, std::int64_t count, std::uint64_t seed, unsigned char* out);
+
+// The same numbers one by one, as the type holds them.
+class NormalData {
+ public:
+  // How many there are. A prime, so that no row of a tensor is as long and the same numbers never meet the
+  // same tap again.
+  static constexpr std::int64_t kPeriod = 32771;
+
+  NormalData(DataType type, std::uint64_t seed);
+  // What FillNormal wrote as this element.
+  double At(std::int64_t element) const {
+    return values_[static_cast<std::size_t>((start_ + element) % kPeriod)];
+  }
+
+ private:
+  const std::vector<double>& values_;
+  const std::int64_t start_;
+};
 
 // Two results of the same call on the same data.
 struct Difference {

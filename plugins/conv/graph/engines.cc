@@ -55,6 +55,11 @@ bool IsShort(DataType type, const EngineFacts& engine) {
          Has(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
 }
 
+bool RoundsToHalf(const EngineFacts& engine) {
+  return Has(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) ||
+         Has(engine, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION);
+}
+
 bool IsDeterministic(const EngineFacts& engine) {
   return !Has(engine, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
 }

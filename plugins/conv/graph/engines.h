@@ -24,6 +24,9 @@ Arithmetic ArithmeticOfEngine(const Problem& problem, DataType type, const Engin
 // as they are.
 bool IsShort(DataType type, const EngineFacts& engine);
 
+// It is noted to round inputs or sums to a 16-bit type, whatever they are.
+bool RoundsToHalf(const EngineFacts& engine);
+
 // It gives the same bits each time: what is not noted otherwise has done so wherever it was looked at.
 bool IsDeterministic(const EngineFacts& engine);
 

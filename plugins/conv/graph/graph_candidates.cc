@@ -62,6 +62,7 @@ class GraphCandidate : public Candidate {
     return ArithmeticOfEngine(graph_->problem(), graph_->type(), engine_);
   }
   bool deterministic() const override { return IsDeterministic(engine_); }
+  bool rounds_to_half() const override { return RoundsToHalf(engine_); }
   std::int64_t number() const override { return engine_.index; }
 
   void Run(const DevicePointers& m) override {

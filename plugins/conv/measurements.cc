@@ -1,0 +1,30 @@
+#include "conv/measurements.h"
+
+#include "conv/kernel_class.h"
+
+namespace cudnn_ci {
+
+void MeasureComparison(Context& ctx, const Judgement& judgement, const Trial& trial) {
+  ctx.Measure("max_error", judgement.worst_error, "", CCI_GOAL_LOWER);
+  ctx.Measure("error_bound", trial.bound, "");
+}
+
+void MeasureRepetition(Context& ctx, const Trial& trial, const Repetition& repetition,
+                       const ConvShape& shape) {
+  ctx.Measure("deterministic", trial.candidate->deterministic() ? 1 : 0, "");
+  ctx.Measure("differing_elements", static_cast<double>(repetition.difference.elements), "");
+  const double ms = repetition.milliseconds;
+  ctx.Measure("milliseconds", ms, "ms", CCI_GOAL_LOWER);
+  if (ms > 0) ctx.Measure("tflops", shape.Flops() / ms / 1e9, "TFLOP/s", CCI_GOAL_HIGHER);
+  const std::string kernels = KernelsText(trial.candidate->kernels());
+  if (!kernels.empty()) ctx.Step(kernels);
+}
+
+void MeasureChoices(Context& ctx, const ChoiceTable& table) {
+  for (const auto& [measured, outcome] : {std::pair{"choices_passed", ChoiceOutcome::kPassed},
+                                          {"choices_unsupported", ChoiceOutcome::kUnsupported},
+                                          {"choices_unverifiable", ChoiceOutcome::kUnverifiable}})
+    ctx.Measure(measured, static_cast<double>(table.Count(outcome)), "");
+}
+
+}  // namespace cudnn_ci

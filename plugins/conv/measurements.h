@@ -1,0 +1,25 @@
+// What a case measured, as the numbers and steps of its record. Judges nothing.
+#ifndef CUDNN_CI_PLUGINS_CONV_MEASUREMENTS_H_
+#define CUDNN_CI_PLUGINS_CONV_MEASUREMENTS_H_
+
+#include <cudnn_ci/check.hpp>
+
+#include "common/numeric/compare.h"
+#include "conv/choice_table.h"
+#include "conv/repetition.h"
+#include "conv/shape.h"
+#include "conv/trial.h"
+
+namespace cudnn_ci {
+
+// The error and its bound.
+void MeasureComparison(Context& ctx, const Judgement& judgement, const Trial& trial);
+// Whether it repeated itself, how long it took, and its kernels, as a step, where they are known.
+void MeasureRepetition(Context& ctx, const Trial& trial, const Repetition& repetition,
+                       const ConvShape& shape);
+// How many of a sweep's choices came to what.
+void MeasureChoices(Context& ctx, const ChoiceTable& table);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CONV_MEASUREMENTS_H_
