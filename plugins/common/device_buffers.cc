@@ -60,7 +60,8 @@ void DeviceBuffers::LayOut(const std::vector<BufferSpec>& specs) {
     inputs_kept_ = inputs_kept_ && i < specs_.size() && specs_[i].role == Role::kInput &&
                    specs_[i].bytes == specs[i].bytes && offsets_[i] == offsets[i];
   }
-  guards_.push_back({at, at + kGuardBytes, kPatternByte});
+  const bool readable = !specs.empty() && IsInput(specs, specs.size() - 1);
+  guards_.push_back({at, at + kGuardBytes, readable ? kNanByte : kPatternByte});
   specs_ = specs;
   offsets_ = std::move(offsets);
 }

@@ -43,6 +43,14 @@ constexpr double kWinograd3Filter = 0.05, kWinograd3FilterReduction = 12544;
 // products, 1 against 4/9, and the largest values of a tile lie some four times as far out.
 constexpr double kNormalPerDense = 8;
 
+// What adding a bias rounds, at most, in the type that a convolution of this one sums in: the largest sum of
+// dense data has 9 for each of up to 16 products, 1 for each of more. Exact arithmetic has nothing to round.
+double SumRounding(DataType type, const Problem& problem) {
+  constexpr double kSmallProducts = 9 * 16;
+  const double largest = std::max(kSmallProducts, static_cast<double>(problem.Reduction())) + kMaxValue;
+  return problem.epilogue.bias ? largest * (type == DataType::kFloat64 ? 0x1p-53 : 0x1p-24) : 0;
+}
+
 bool SuitsWinograd(const Problem& problem, const Recipe& recipe) {
   if (recipe.kind == Recipe::Kind::kFewChannels) return ActiveChannels(problem, recipe) <= kWinogradChannels;
   return problem.operation == Operation::kBackwardFilter && recipe.kind == Recipe::Kind::kSparse &&
@@ -68,14 +76,19 @@ bool IsWinogradFilter3(Arithmetic arithmetic, const Problem& problem) {
          problem.operation == Operation::kBackwardFilter;
 }
 
-}  // namespace
-
-double ErrorBound(Arithmetic arithmetic, DataType type, const Problem& problem, const Recipe& recipe) {
-  if (arithmetic == Arithmetic::kExact) return 0;
+// Of the sums alone.
+double TransformBound(Arithmetic arithmetic, DataType type, const Problem& problem, const Recipe& recipe) {
   if (IsWinogradFilter3(arithmetic, problem)) return kWinograd3Filter;
   if (arithmetic == Arithmetic::kWinograd && !IsSmall(problem.shape.kernel) && SuitsWinograd(problem, recipe))
     return kWinograd5OnItsData;
   return DenseBound(arithmetic, type, problem);
+}
+
+}  // namespace
+
+double ErrorBound(Arithmetic arithmetic, DataType type, const Problem& problem, const Recipe& recipe) {
+  if (arithmetic == Arithmetic::kExact) return 0;
+  return TransformBound(arithmetic, type, problem, recipe) + SumRounding(type, problem);
 }
 
 double NormalTransformBound(Arithmetic arithmetic, DataType type, const Problem& problem) {

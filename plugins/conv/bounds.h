@@ -12,13 +12,14 @@
 
 namespace cudnn_ci {
 
-// The largest error before the last rounding to `type`, for data of the recipe; 0 for exact arithmetic.
+// The largest error before the last rounding, of inputs of `type`, for data of the recipe, a bias included; 0
+// for exact arithmetic.
 double ErrorBound(Arithmetic arithmetic, DataType type, const Problem& problem, const Recipe& recipe);
 
 // The same of a transform on normally distributed data.
 double NormalTransformBound(Arithmetic arithmetic, DataType type, const Problem& problem);
 
-// Every element of an output buffer against the reference; see common/numeric/compare.h.
+// Every element of an output buffer of `type` against the reference; see common/numeric/compare.h.
 Judgement JudgeOutput(const Reference& reference, DataType type, Layout layout, double bound,
                       const void* output);
 

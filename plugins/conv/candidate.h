@@ -17,11 +17,13 @@
 
 namespace cudnn_ci {
 
-// Device memory of one problem (Problem::A, B, Y). `workspace` is null if `bytes` is 0.
+// Device memory of one problem (Problem::A, B, Y, Bias). `workspace` is null if `bytes` is 0, `bias` without
+// one.
 struct DevicePointers {
   const void *a, *b;
   void *y, *workspace;
   std::size_t workspace_bytes;
+  const void* bias = nullptr;
 };
 
 // All functions may throw CudnnFailure. Belongs to the thread of the cuDNN handle it was made with, which

@@ -22,10 +22,19 @@ void CaseData::Upload(const std::shared_ptr<const Reference>& reference, std::si
     EncodeData(reference->B(), problem.B().AsExtent(), needs_.type(), layout_, b_);
     memory.Upload(kA, a_);
     memory.Upload(kB, b_);
+    UploadBias(reference->inputs.bias);
     uploaded_ = reference;
   }
   // The fills are asynchronous; cuDNN may use streams of its own that do not wait for them.
   session_.Synchronize();
+}
+
+void CaseData::UploadBias(const std::vector<std::int8_t>& bias) {
+  bias_.resize(needs_.BiasBytes());
+  if (bias_.empty()) return;
+  EncodeData({bias.data()}, needs_.problem().Bias().AsExtent(), BiasTypeOf(needs_.type()), layout_,
+             bias_.data());
+  session_.memory().Upload(kBias, bias_.data());
 }
 
 void CaseData::UploadRandom() {
@@ -48,8 +57,12 @@ void CaseData::Forget() {
 DevicePointers CaseData::Pointers(bool random) const {
   const DeviceBuffers& memory = session_.memory();
   const bool beside = random && needs_.has_random();
-  return {memory.Pointer(beside ? kRandomA : kA), memory.Pointer(beside ? kRandomB : kB), memory.Pointer(kY),
-          memory.Pointer(kWorkspace), workspace_bytes_};
+  return {memory.Pointer(beside ? kRandomA : kA),
+          memory.Pointer(beside ? kRandomB : kB),
+          memory.Pointer(kY),
+          memory.Pointer(kWorkspace),
+          workspace_bytes_,
+          bias_.empty() ? nullptr : memory.Pointer(kBias)};
 }
 
 const unsigned char* CaseData::Download() {
@@ -60,19 +73,21 @@ const unsigned char* CaseData::Download() {
 
 std::vector<std::string> CaseData::ChangedInputs() {
   std::vector<std::string> changed;
-  AddIfChanged(kA, needs_.problem().A(), a_, &changed);
-  AddIfChanged(kB, needs_.problem().B(), b_, &changed);
+  const Tensor a = needs_.problem().A(), b = needs_.problem().B();
+  AddIfChanged(kA, a.name, needs_.Bytes(a), a_, &changed);
+  AddIfChanged(kB, b.name, needs_.Bytes(b), b_, &changed);
+  if (!bias_.empty()) AddIfChanged(kBias, needs_.problem().Bias().name, bias_.size(), bias_.data(), &changed);
   if (!changed.empty()) Forget();
   return changed;
 }
 
-void CaseData::AddIfChanged(Buffer buffer, const Tensor& tensor, const unsigned char* original,
+void CaseData::AddIfChanged(Buffer buffer, const char* name, std::size_t bytes, const unsigned char* original,
                             std::vector<std::string>* changed) {
   unsigned char* readback = session_.readback.Get(needs_.ReadbackBytes());
   session_.memory().Download(buffer, readback);
-  const std::size_t bytes = needs_.Bytes(tensor), first = FirstDifference(readback, original, bytes);
+  const std::size_t first = FirstDifference(readback, original, bytes);
   if (first == bytes) return;
-  changed->push_back(std::string(tensor.name) + " differs from byte " + std::to_string(first));
+  changed->push_back(std::string(name) + " differs from byte " + std::to_string(first));
 }
 
 }  // namespace cudnn_ci

@@ -4,6 +4,7 @@
 #define CUDNN_CI_PLUGINS_CONV_CASE_DATA_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,7 +39,8 @@ class CaseData {
   std::vector<std::string> ChangedInputs();
 
  private:
-  void AddIfChanged(Buffer buffer, const Tensor& tensor, const unsigned char* original,
+  void UploadBias(const std::vector<std::int8_t>& bias);
+  void AddIfChanged(Buffer buffer, const char* name, std::size_t bytes, const unsigned char* original,
                     std::vector<std::string>* changed);
 
   Session& session_;
@@ -46,6 +48,7 @@ class CaseData {
   const Layout layout_;
   std::size_t workspace_bytes_ = 0;
   unsigned char *a_ = nullptr, *b_ = nullptr;  // the exact inputs as they were uploaded
+  std::vector<unsigned char> bias_;            // likewise; the random ones are followed by the same
   std::shared_ptr<const Reference> uploaded_;  // whose inputs the device holds
   bool random_uploaded_ = false;
 };

@@ -22,22 +22,33 @@ std::size_t CaseMemory::Bytes(const Tensor& tensor) const {
   return static_cast<std::size_t>(tensor.Count()) * SizeOf(type_);
 }
 
+std::size_t CaseMemory::OutputBytes() const {
+  return static_cast<std::size_t>(problem_.Y().Count()) * SizeOf(output_type());
+}
+
+std::size_t CaseMemory::BiasBytes() const {
+  return static_cast<std::size_t>(problem_.Bias().Count()) * SizeOf(BiasTypeOf(type_));
+}
+
 CaseMemory::CaseMemory(const Problem& problem, DataType type)
     : problem_(problem), type_(type), random_(Bytes(problem_.A()) + Bytes(problem_.B()) <= kMostRandom) {}
 
 std::vector<BufferSpec> CaseMemory::Buffers(std::size_t workspace_bytes) const {
   using Role = BufferSpec::Role;
   const Tensor a = problem_.A(), b = problem_.B(), y = problem_.Y();
-  return {{a.name, Bytes(a), Role::kInput},
-          {b.name, Bytes(b), Role::kInput},
-          {std::string("random ") + a.name, has_random() ? Bytes(a) : 0, Role::kInput},
-          {std::string("random ") + b.name, has_random() ? Bytes(b) : 0, Role::kInput},
-          {y.name, Bytes(y), Role::kOutput, UnwrittenWord(type_)},
-          {"workspace", workspace_bytes, Role::kWorkspace}};
+  std::vector<BufferSpec> buffers = {
+      {a.name, Bytes(a), Role::kInput},
+      {b.name, Bytes(b), Role::kInput},
+      {std::string("random ") + a.name, has_random() ? Bytes(a) : 0, Role::kInput},
+      {std::string("random ") + b.name, has_random() ? Bytes(b) : 0, Role::kInput},
+      {y.name, OutputBytes(), Role::kOutput, UnwrittenWord(output_type())},
+      {"workspace", workspace_bytes, Role::kWorkspace}};
+  if (BiasBytes() > 0) buffers.push_back({problem_.Bias().name, BiasBytes(), Role::kInput});
+  return buffers;
 }
 
 std::size_t CaseMemory::ReadbackBytes() const {
-  return std::max({Bytes(problem_.A()), Bytes(problem_.B()), Bytes(problem_.Y())});
+  return std::max({Bytes(problem_.A()), Bytes(problem_.B()), OutputBytes(), BiasBytes()});
 }
 
 void CaseMemory::Require(const Session& session, const Recipe& recipe, std::size_t workspace_bytes) {
@@ -49,7 +60,7 @@ void CaseMemory::Require(const Session& session, const Recipe& recipe, std::size
                    MebiBytes(static_cast<double>(free_bytes)) + " free");
   const double host =
       ReferenceBytes(problem_, recipe) +
-      static_cast<double>(Bytes(problem_.A()) + Bytes(problem_.B()) + ReadbackBytes() + Bytes(problem_.Y()));
+      static_cast<double>(Bytes(problem_.A()) + Bytes(problem_.B()) + ReadbackBytes() + OutputBytes());
   const std::optional<double> available = AvailableHostBytes();
   if (available && host > *available)
     throw NoMemory(MebiBytes(host) + " of host memory", MebiBytes(*available) + " available");

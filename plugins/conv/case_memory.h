@@ -17,7 +17,7 @@
 namespace cudnn_ci {
 
 // The places of the buffers.
-enum Buffer : std::size_t { kA, kB, kRandomA, kRandomB, kY, kWorkspace };
+enum Buffer : std::size_t { kA, kB, kRandomA, kRandomB, kY, kWorkspace, kBias };  // kBias where there is one
 
 // Memory that a case lacks; the context is sound, and another choice may need less.
 struct NoMemory : std::exception {
@@ -30,8 +30,14 @@ class CaseMemory {
   CaseMemory(const Problem& problem, DataType type);
 
   const Problem& problem() const { return problem_; }
+  // Of the inputs, and of the result.
   DataType type() const { return type_; }
+  DataType output_type() const { return problem_.OutputType(type_); }
+  // Of an input.
   std::size_t Bytes(const Tensor& tensor) const;
+  std::size_t OutputBytes() const;
+  // 0 without a bias.
+  std::size_t BiasBytes() const;
   // Whether random inputs lie beside the exact ones: not where they are very large, or found no room.
   bool has_random() const { return random_; }
   std::vector<BufferSpec> Buffers(std::size_t workspace_bytes) const;

@@ -4,7 +4,7 @@
 
 #include "conv/convolution_case.h"
 #include "conv/legacy/algorithms.h"
-#include "conv/reference.h"
+#include "conv/needed_api.h"
 
 namespace cudnn_ci {
 namespace {
@@ -57,19 +57,8 @@ struct Convolution {
   }
 
   static void Validate(const Params& p, Problems& problems) {
-    const ShapeFields fields = p.Fields();
-    const std::vector<ShapeProblem> found = FindShapeProblems(fields);
-    for (const ShapeProblem& problem : found)
-      problems.Add(std::string("shape.") + problem.field, problem.why);
+    ValidateShape(p, kOperation, problems);
     ValidateApi(p, problems);
-    if (!found.empty()) return;
-    // The data of gradients have as many zeros as their sums need.
-    if (kOperation != Operation::kForward) return;
-    const std::int64_t reduction = MakeConvShape(fields).Reduction();
-    if (reduction > kMaxReduction)
-      problems.Add("shape.w", "sums " + std::to_string(reduction) +
-                                  " products in an output; an exact reference has " +
-                                  std::to_string(kMaxReduction) + " at most");
   }
 
   static void Run(Context& ctx, const Params& p) {
@@ -98,19 +87,6 @@ struct Convolution {
     if (kOperation == Operation::kBackwardFilter)
       return "the gradient of a convolution's filter is right, all of it, and touches nothing else";
     return "a forward convolution returns the right numbers, all of them, and touches nothing else";
-  }
-
-  static void DescribeShape(Schema<Params>& s) {
-    auto shape = s.Shape("shape", &Params::shape);
-    shape.Field("x", &Params::x).Summary("n, c, and one to three sizes");
-    shape.Field("w", &Params::w).Summary("k, c/groups, and as many sizes");
-    shape.Field("pad", &Params::pad).Default({0}).Summary("one value for all axes or one for each");
-    shape.Field("pad_after", &Params::pad_after)
-        .Default({kSameAsPad})
-        .Summary("of the far ends, where it differs from pad; -1 does not");
-    shape.Field("stride", &Params::stride).Default({1}).Summary("one value for all axes or one for each");
-    shape.Field("dilation", &Params::dilation).Default({1}).Summary("one value for all axes or one for each");
-    shape.Field("groups", &Params::groups).Default(1).Summary("groups of channels that do not mix");
   }
 };
 

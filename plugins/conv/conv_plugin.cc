@@ -53,7 +53,8 @@ CCI_FINDING(kOutOfBoundsWrite, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "Do not ship: it corrupts other tensors. Take a cuDNN release in which this algorithm is fixed.",
             kReleaseNotes)
 CCI_FINDING(
-    kInputModified, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE, "a convolution changed its input or its filter",
+    kInputModified, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "a convolution changed its input, its filter or its bias",
     "Do not ship: inputs are constant by contract. Take a cuDNN release in which this algorithm is fixed.",
     kReleaseNotes)
 CCI_FINDING(kImpossibleAccepted, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,

@@ -39,11 +39,11 @@ class ConvolutionCase {
         params_(p),
         type_(DataTypeFrom(p.dtype)),
         layout_(LayoutFrom(p.layout)),
-        problem_{operation, MakeConvShape(p.Fields())},
+        problem_(p.ProblemOf(operation)),
         needs_(problem_, type_),
         graph_(p.api == kGraphApi),
         sweep_(IsSweep(p.algo)),
-        normal_(sweep_ || p.normal) {}
+        normal_((sweep_ || p.normal) && !problem_.epilogue.any() && !problem_.output) {}
 
   void Run() {
     const ReferenceAhead ahead(problem_, RecipeFor(problem_, type_, Arithmetic::kExact, Promised()));
@@ -283,10 +283,9 @@ class ConvolutionCase {
     const Trial& trial = *judged;
     const std::string about = About(trial);
     const unsigned char* output = data_->Download();
-    const Judgement judgement =
-        JudgeOutput(reference, type_, layout_, trial.decisive() ? trial.bound : kAnyNumber, output);
-    const std::vector<unsigned char> wrong(output,
-                                           output + (judgement.wrong > 0 ? needs_.Bytes(problem_.Y()) : 0));
+    const Judgement judgement = JudgeOutput(reference, needs_.output_type(), layout_,
+                                            trial.decisive() ? trial.bound : kAnyNumber, output);
+    const std::vector<unsigned char> wrong(output, output + (judgement.wrong > 0 ? needs_.OutputBytes() : 0));
     if (judgement.unwritten > 0)
       ctx_.Finding(kOutputNotWritten, DescribeUnwritten(judgement, problem_) + about +
                                           known_.Behind({"wrong"}, trial.candidate));
@@ -308,8 +307,8 @@ class ConvolutionCase {
 
   // What else is to be seen of a wrong result decides whose fault it is.
   void ReportWrong(const Judgement& judgement, const Trial& trial, const std::vector<unsigned char>& wrong) {
-    const std::string what =
-        DescribeWrong(judgement, problem_, trial.bound) + ", " + BitsText(type_, judgement.first_bits);
+    const std::string what = DescribeWrong(judgement, problem_, trial.bound) + ", " +
+                             BitsText(needs_.output_type(), judgement.first_bits);
     ctx_.Log(what);  // stays, should the repetition end the process
     Step("repeat");
     const Rerunner rerun = [this](Candidate& candidate) {
@@ -350,7 +349,8 @@ class ConvolutionCase {
           Repeat(needs_, layout_, data_->Pointers(true), runs, trial.candidate, session_);
       LearnKernels(trial.candidate, data_->Pointers(false), session_);
       if (!trial.candidate->deterministic() || again.difference.elements == 0) return again;
-      ctx_.Finding(kNotRepeatable, DescribeDifference(again.difference, problem_, type_) + About(trial));
+      ctx_.Finding(kNotRepeatable,
+                   DescribeDifference(again.difference, problem_, needs_.output_type()) + About(trial));
       return std::nullopt;
     } catch (const CudnnFailure& e) {
       // It has just run, so that it is not unsupported.

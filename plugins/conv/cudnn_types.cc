@@ -12,6 +12,8 @@ cudnnDataType_t CudnnTypeOf(DataType type) {
       return CUDNN_DATA_DOUBLE;
     case DataType::kInt8:
       return CUDNN_DATA_INT8;
+    case DataType::kInt32:
+      return CUDNN_DATA_INT32;
     case DataType::kFloat8E4m3:
       return CUDNN_DATA_FP8_E4M3;
     case DataType::kFloat8E5m2:

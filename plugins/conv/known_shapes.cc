@@ -36,8 +36,7 @@ bool Holds(const std::string& name, const std::vector<std::string>& values, cons
   if (name == "dilated") return IsOf(values, Flag(shape.dilation != kOnes));
   if (name == "pointwise") return IsOf(values, Flag(shape.kernel == kOnes));
   if (name == "depthwise") return IsOf(values, Flag(shape.groups > 1 && shape.ChannelsPerGroup() == 1));
-  // No check runs a graph of several operations.
-  if (name == "fused") return IsOf(values, Flag(false));
+  if (name == "fused") return IsOf(values, Flag(subject.problem.epilogue.any()));
   if (name == "batch_min") return values.size() == 1 && shape.n >= std::atoll(values.front().c_str());
   return name == "compute_capability_min" || name == "compute_capability_max";
 }

@@ -47,6 +47,16 @@ Operation OperationFrom(const std::string& name) {
   throw std::invalid_argument("unknown operation '" + name + "'");
 }
 
+Epilogue EpilogueFrom(const std::string& name) {
+  if (name == "none") return {};
+  if (name == "bias") return {true, false};
+  if (name == "relu") return {false, true};
+  if (name == "bias_relu") return {true, true};
+  throw std::invalid_argument("unknown epilogue '" + name + "'");
+}
+
+DataType BiasTypeOf(DataType inputs) { return SizeOf(inputs) == 1 ? DataType::kFloat32 : inputs; }
+
 Tensor Problem::A() const {
   return operation == Operation::kForward ? Input(shape, "x") : Output(shape, "dy");
 }
@@ -67,6 +77,8 @@ Tensor Problem::Y() const {
   return Output(shape, "y");
 }
 
+Tensor Problem::Bias() const { return {"bias", epilogue.bias ? 1 : 0, shape.k, {1, 1, 1}}; }
+
 std::int64_t Problem::Reduction() const {
   switch (operation) {
     case Operation::kBackwardData:
@@ -80,7 +92,8 @@ std::int64_t Problem::Reduction() const {
 }
 
 std::string Problem::Text() const {
-  return operation == Operation::kForward ? shape.Text() : OperationName(operation) + " " + shape.Text();
+  if (operation != Operation::kForward) return OperationName(operation) + " " + shape.Text();
+  return shape.Text() + (epilogue.bias ? " + bias" : "") + (epilogue.relu ? " + relu" : "");
 }
 
 std::string Problem::Place(std::int64_t index) const {

@@ -102,6 +102,14 @@ std::vector<std::int8_t> HighPart(const std::vector<std::int8_t>& low, std::uint
   return high;
 }
 
+std::vector<std::int8_t> MakeBias(std::int64_t channels, std::uint64_t seed) {
+  std::vector<std::int8_t> bias(static_cast<std::size_t>(channels));
+  FillByBytes(&bias, FilterValues(kSmallReduction), seed);
+  for (std::size_t k = 1; k < bias.size(); ++k)
+    if (bias[k] == bias[k - 1]) bias[k] = static_cast<std::int8_t>(-bias[k]);
+  return bias;
+}
+
 }  // namespace
 
 std::string Recipe::Text() const {
@@ -135,6 +143,7 @@ Recipe DiscriminatingRecipe(DataType type) {
       recipe.shift = 6;  // 65 has the 7 bits that fit
       break;
     case DataType::kInt8:
+    case DataType::kInt32:  // of results alone
     case DataType::kFloat8E4m3:
     case DataType::kFloat8E5m2:
       recipe.products = kInt8Products;
@@ -149,6 +158,9 @@ Recipe RecipeFor(const Problem& problem, DataType type, Arithmetic arithmetic, c
   if (SizeOf(type) == 1) {
     recipe.kind = Recipe::Kind::kSparse;
     recipe.products = kInt8Products;
+    if (type != DataType::kInt8 || problem.OutputType(type) == type) return recipe;
+    recipe.products = kFewProducts;
+    recipe.shift = kInt8Shift;
     return recipe;
   }
   const bool short_sums = !wide && !promise.long_sums && arithmetic == Arithmetic::kExact;
@@ -171,6 +183,8 @@ Inputs MakeInputs(const Problem& problem, const Recipe& recipe) {
   const bool dense_forward = recipe.kind == Recipe::Kind::kDense && problem.operation == Operation::kForward;
   if (recipe.kind == Recipe::Kind::kDense && !dense_forward)
     throw std::invalid_argument("dense data are the forward convolution's alone");
+  if (problem.epilogue.any() && problem.operation != Operation::kForward)
+    throw std::invalid_argument("an epilogue is the forward convolution's alone");
   const std::uint64_t seed = SeedOf(dense_forward ? problem.Text() : problem.Text() + " " + recipe.Text());
   Inputs inputs;
   inputs.a.resize(static_cast<std::size_t>(problem.A().Count()));
@@ -185,6 +199,7 @@ Inputs MakeInputs(const Problem& problem, const Recipe& recipe) {
   }
   if (recipe.kind == Recipe::Kind::kFewChannels) KeepFewChannels(problem, recipe.classes, &inputs.a);
   if (recipe.shift != 0) inputs.a_high = HighPart(inputs.a, RandomWord(seed, 2));
+  if (problem.epilogue.bias) inputs.bias = MakeBias(problem.shape.k, RandomWord(seed, 3));
   return inputs;
 }
 

@@ -57,6 +57,8 @@ struct Recipe {
 constexpr std::int64_t kFewProducts = 192;
 // ... so that |y| fits int8.
 constexpr std::int64_t kInt8Products = 120;
+// Scales of int8 inputs whose result is wider: 64 * h + l is 65 at most, and most results are beyond 8 bits.
+constexpr int kInt8Shift = 6;
 // ... with which Winograd's backward filter stays accurate (bounds.cc).
 constexpr std::int64_t kWinogradProducts = 48;
 // Most channels of kFewChannels that are not 0 in an image, for Winograd's bound to hold.
@@ -82,9 +84,12 @@ Recipe DiscriminatingRecipe(DataType type);
 std::int64_t ActiveChannels(const Problem& problem, const Recipe& recipe);
 
 // The data, the same for equal problems and recipes in every process and on every machine. a_high stays empty
-// without two scales. Throws std::invalid_argument where no data are exact.
+// without two scales, bias without one: its values are -3 to 3 without 0, and no two neighbours are equal, so
+// that one that is lost, doubled or of the next channel shows. Throws std::invalid_argument where no data are
+// exact.
 struct Inputs {
   std::vector<std::int8_t> a, a_high, b;
+  std::vector<std::int8_t> bias = {};
 };
 Inputs MakeInputs(const Problem& problem, const Recipe& recipe);
 

@@ -84,6 +84,37 @@ std::vector<std::int16_t> Result(const Problem& problem, const std::vector<std::
   return ConvolveForward(problem.shape, a, b);
 }
 
+// Of one channel of one image: `low` and, of two scales, `high`.
+void FinishPlane(const Epilogue& epilogue, int bias, int shift, std::int64_t pixels, std::int16_t* low,
+                 std::int16_t* high) {
+  for (std::int64_t i = 0; i < pixels; ++i) {
+    low[i] = static_cast<std::int16_t>(low[i] + bias);
+    if (!epilogue.relu) continue;
+    const double value = TwoScale<std::int16_t>{low, high, shift}.At(i);
+    if (value >= 0) continue;
+    low[i] = 0;
+    if (high) high[i] = 0;
+  }
+}
+
+void Finish(Reference* r) {
+  const Epilogue& epilogue = r->problem.epilogue;
+  if (!epilogue.any()) return;
+  if (LargestOf(r->y) + LargestOf(r->inputs.bias) > kMaxOutput)
+    throw std::logic_error("a bias too heavy for an exact reference");
+  const Tensor t = r->problem.Y();
+  const std::int64_t pixels = Product(t.sizes);
+  ParallelFor(t.outer * t.channels, std::max<std::int64_t>(1, kGrain / pixels),
+              [&](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t plane = begin; plane < end; ++plane) {
+                  const auto channel = static_cast<std::size_t>(plane % t.channels);
+                  FinishPlane(epilogue, epilogue.bias ? r->inputs.bias[channel] : 0, r->recipe.shift, pixels,
+                              r->y.data() + plane * pixels,
+                              r->y_high.empty() ? nullptr : r->y_high.data() + plane * pixels);
+                }
+              });
+}
+
 }  // namespace
 
 std::size_t Reference::Bytes() const {
@@ -102,6 +133,7 @@ void ComputeReference(Reference* reference) {
   const Inputs& in = reference->inputs;
   reference->y = Result(reference->problem, in.a, in.b);
   if (!in.a_high.empty()) reference->y_high = Result(reference->problem, in.a_high, in.b);
+  Finish(reference);
   reference->max_abs = LargestOf(reference->y);
 }
 
@@ -119,6 +151,7 @@ std::shared_ptr<const Reference> ReferenceCache::Get(const Problem& problem, con
   while (!entries_.empty() && Bytes() > room) entries_.pop_back();
   auto made = std::make_shared<Reference>();
   made->problem = problem;
+  made->problem.output.reset();  // it serves results of every type
   made->recipe = recipe;
   made->inputs = MakeInputs(problem, recipe);
   ComputeReference(made.get());

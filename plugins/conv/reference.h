@@ -44,7 +44,8 @@ struct Reference {
 // Host memory that a reference needs, in bytes.
 double ReferenceBytes(const Problem& problem, const Recipe& recipe);
 
-// The results from problem and inputs. Throws std::logic_error where they might not fit 16 bits.
+// The results from problem and inputs, epilogue included. Throws std::logic_error where they might not fit 16
+// bits.
 void ComputeReference(Reference* reference);
 
 // y of one operation from a and b, each its own algorithm. The sums are kept modulo 2^16: a true result

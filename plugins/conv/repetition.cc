@@ -20,7 +20,7 @@ Repetition Repeat(const CaseMemory& needs, Layout layout, const DevicePointers& 
                   Candidate* candidate, Session* session) {
   const Tensor y = needs.problem().Y();
   unsigned char* first = session->readback.Get(needs.ReadbackBytes());
-  unsigned char* last = session->repeated.Get(needs.Bytes(y));
+  unsigned char* last = session->repeated.Get(needs.OutputBytes());
   std::vector<double> times;
   for (int run = 0; run < std::max(runs, 2) && (run < 2 || times.front() <= kLongRunMs); ++run) {
     times.push_back(session->Milliseconds([&] { candidate->Run(memory); }));
@@ -28,7 +28,8 @@ Repetition Repeat(const CaseMemory& needs, Layout layout, const DevicePointers& 
   }
   session->memory().Download(kY, last);
   std::sort(times.begin(), times.end());
-  return {times[times.size() / 2], DifferenceOf(first, last, y.AsExtent(), needs.type(), layout), first};
+  return {times[times.size() / 2], DifferenceOf(first, last, y.AsExtent(), needs.output_type(), layout),
+          first};
 }
 
 std::optional<Rerun> RunOnceMore(Candidate& candidate, const ApiPromise& promise, Layout layout,
@@ -42,8 +43,8 @@ std::optional<Rerun> RunOnceMore(Candidate& candidate, const ApiPromise& promise
   candidate.Run(data->Pointers(false));
   session->Synchronize();
   const unsigned char* output = data->Download();
-  Rerun rerun = {{output, output + needs->Bytes(needs->problem().Y())},
-                 JudgeOutput(*reference, needs->type(), layout, trial.bound, output).AllMatch()};
+  Rerun rerun = {{output, output + needs->OutputBytes()},
+                 JudgeOutput(*reference, needs->output_type(), layout, trial.bound, output).AllMatch()};
   // One that turns out to transform was given the wrong data; once more, then, on its own.
   if (!rerun.right && LearnKernels(&candidate, data->Pointers(false), session))
     return RunOnceMore(candidate, promise, layout, needs, data, session);

@@ -35,10 +35,13 @@
 //     varies:PLACE              its lowest bits change each time the same is asked on the same data
 //     swap:channels|images      the first two of them change places in the result
 //     inputs:tf32, sums:TYPE    inputs, or each partial sum, are rounded to that type
+//     bias:lost|next|twice      the bias of an epilogue is left out, is the next channel's, is added twice
+//     relu:lost|first           its rectifier is left out, or comes before the bias
+//     saturated                 results are held to what 8 bits hold
 //     unwritten:PLACE           it, or all, are left as they were
 //     guard:WHERE[:DISTANCE]    writes the byte at that distance (1) before or behind a buffer: before-x,
 //                               behind-workspace, ...
-//     input:x|w|y:PLACE         changes that byte of an input
+//     input:x|w|y|bias:PLACE         changes that byte of an input
 //     read:WHERE                reads beside a buffer, or from the workspace before it is written
 //     output-size               cudnnGetConvolutionNdForwardOutputDim is one off in its last axis
 #include "fake_cudnn.h"

@@ -69,6 +69,11 @@ struct Convolution {
   int groups = 1;
   cudnnDataType_t compute = CUDNN_DATA_FLOAT;
   double alpha = 1, beta = 0;
+  // What follows the sums: a number for each output channel is added where there is memory for them, then
+  // what is negative becomes 0. `sums` and `biased` are the types of what lies between the operations.
+  View bias;
+  bool relu = false;
+  cudnnDataType_t sums = CUDNN_DATA_DOUBLE, biased = CUDNN_DATA_DOUBLE;
   unsigned char* workspace = nullptr;
   std::size_t workspace_bytes = 0;
   bool tf32 = false;  // inputs are rounded to it, where they are longer
@@ -78,6 +83,8 @@ struct Convolution {
   bool CanBe(const std::vector<int>& pad_after) const;
   // out = alpha * sums + beta * out, summed in the compute type. beta = 0 does not read it.
   void Run() const;
+  // What is stored for the sum of element `index`.
+  double Finish(std::int64_t index, double sum) const;
   // Calls visit(product) for each product that element `index` of the result sums.
   void ForProducts(std::int64_t index, const std::function<void(double)>& visit) const;
 };

@@ -1,5 +1,6 @@
 // The arithmetic of the fake cuDNN, and its faults in memory. Rounding and codings are those of the plugins'
 // data_type.h, which has a test of its own.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <sstream>
@@ -20,8 +21,9 @@ DataType TypeOf(cudnnDataType_t type) {
     case CUDNN_DATA_BFLOAT16:
       return DataType::kBfloat16;
     case CUDNN_DATA_DOUBLE:
-    case CUDNN_DATA_INT32:  // of sums alone: nothing is rounded
       return DataType::kFloat64;
+    case CUDNN_DATA_INT32:
+      return DataType::kInt32;
     case CUDNN_DATA_INT8:
       return DataType::kInt8;
     case CUDNN_DATA_FP8_E4M3:
@@ -110,7 +112,9 @@ std::vector<std::string> Words(const std::string& text) {
   return words;
 }
 
-const View& Named(const Convolution& v, char name) { return name == 'x' ? v.x : name == 'w' ? v.w : v.y; }
+const View& Named(const Convolution& v, char name) {
+  return name == 'x' ? v.x : name == 'w' ? v.w : name == 'b' ? v.bias : v.y;
+}
 
 // The `distance`th byte before or behind a buffer: "before-x", "behind-workspace".
 unsigned char* GuardByte(const Convolution& v, const std::string& where, std::int64_t distance) {
@@ -128,7 +132,7 @@ void Lose(const Convolution& v, std::int64_t index) {
     if (lost == 0) lost = product;
     sum += product;
   });
-  v.Out().Set(index, sum - lost);
+  v.Out().Set(index, v.Finish(index, sum - lost));
 }
 
 // The first two channels of the first image, or the first two images.
@@ -296,8 +300,21 @@ void Convolution::Run() const {
   for (std::int64_t i = 0; i < Out().Count(); ++i) {
     double sum = 0;
     ForProducts(i, [&](double product) { sum = cudnn_ci::RoundTo(sum_type, sum + product); });
-    Out().Set(i, beta == 0 ? alpha * sum : alpha * sum + beta * Out().Get(i));
+    Out().Set(i, Finish(i, beta == 0 ? alpha * sum : alpha * sum + beta * Out().Get(i)));
   }
+}
+
+double Convolution::Finish(std::int64_t index, double sum) const {
+  double value = cudnn_ci::RoundTo(TypeOf(sums), sum);
+  if (FaultBegins("relu:first")) value = std::max(value, 0.0);
+  if (bias.data && !FaultBegins("bias:lost")) {
+    const std::int64_t channels = y.dims[1], pixels = y.Count() / y.dims[0] / channels;
+    const std::int64_t channel = index / pixels + (FaultBegins("bias:next") ? 1 : 0);
+    const double added = bias.Get(channel % channels);
+    value = cudnn_ci::RoundTo(TypeOf(biased), value + (FaultBegins("bias:twice") ? 2 * added : added));
+  }
+  if (relu && !FaultBegins("relu:")) value = std::max(value, 0.0);
+  return FaultBegins("saturated") ? std::clamp(value, -128.0, 127.0) : value;
 }
 
 // A library errs in one algorithm, here the first one of a process, a GPU in all of them; by

@@ -3,7 +3,7 @@
 cudnn_ci_unit_test(numeric_test SOURCES numeric_data_type_test.cc numeric_parallel_test.cc numeric_repeat_test.cc
   LINK cudnn_ci_plugin_numeric)
 cudnn_ci_unit_test(conv_test SOURCES conv_reference_test.cc conv_recipe_test.cc conv_oracle_test.cc
-  conv_known_shapes_test.cc conv_refusals_test.cc conv_random_draw_test.cc conv_kernel_class_test.cc conv_normal_test.cc
+  conv_known_shapes_test.cc conv_refusals_test.cc conv_random_draw_test.cc conv_kernel_class_test.cc conv_normal_test.cc conv_epilogue_test.cc
   LINK cudnn_ci_conv_oracle)
 cudnn_ci_unit_test(conv_engines_test SOURCES conv_engines_test.cc ${PROJECT_SOURCE_DIR}/plugins/conv/graph/engines.cc
   LINK cudnn_ci_conv_oracle cudnn_ci_cuda_headers)

@@ -21,6 +21,20 @@ TEST(EnginesTest, TheTableOfTransformsIsNotOfEightBitTypes) {
   }
 }
 
+TEST(EnginesTest, TheTableOfTransformsIsNotOfFusions) {
+  const EngineFacts unnoted = {4, {}}, noted = {4, {CUDNN_NUMERICAL_NOTE_FFT}};
+  Problem problem = {Operation::kForward, Shape({2, 8, 9, 9}, {8, 8, 3, 3})};
+  problem.output = DataType::kFloat32;
+  EXPECT_EQ(ArithmeticOfEngine(problem, DataType::kFloat16, unnoted), Arithmetic::kFft)
+      << "a type is no fusion";
+  for (const char* name : {"bias", "relu", "bias_relu"}) {
+    problem.epilogue = EpilogueFrom(name);
+    EXPECT_EQ(ArithmeticOfEngine(problem, DataType::kFloat16, unnoted), Arithmetic::kExact) << name;
+    EXPECT_EQ(ArithmeticOfEngine(problem, DataType::kFloat16, noted), Arithmetic::kFft)
+        << "it says so itself";
+  }
+}
+
 TEST(EnginesTest, TensorCoresAreShorterThanFloat32Alone) {
   const EngineFacts tensor = {0, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}},
                     down = {0, {CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS}}, plain = {0, {}};

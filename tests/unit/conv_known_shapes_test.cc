@@ -107,6 +107,10 @@ TEST(KnownWords, WhatIsNotKnownHoldsOfNone) {
   EXPECT_FALSE(HitsConvolution({{"cublaslt_min", {"12.9"}}}, kPlain, {}));
   EXPECT_FALSE(HitsConvolution({{"fused", {"true"}}}, kPlain, {}));
   EXPECT_TRUE(HitsConvolution({{"fused", {"false"}}}, kPlain, {}));
+  KnownSubject fused = kPlain;
+  fused.problem.epilogue.relu = true;
+  EXPECT_TRUE(HitsConvolution({{"fused", {"true"}}}, fused, {}));
+  EXPECT_FALSE(HitsConvolution({{"fused", {"false"}}}, fused, {}));
   EXPECT_TRUE(HitsConvolution({{"compute_capability_min", {"7.0"}}}, kPlain, {})) << "judged elsewhere";
 }
 

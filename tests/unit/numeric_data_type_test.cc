@@ -126,9 +126,29 @@ TEST(Int8Test, RoundsTiesToEvenAndSaturates) {
   }
 }
 
+TEST(Int32Test, RoundsTiesToEvenAndSaturates) {
+  const auto rounded = [](double v) { return RoundTo(DataType::kInt32, v); };
+  EXPECT_EQ(rounded(2.5), 2);
+  EXPECT_EQ(rounded(-3.5), -4);
+  EXPECT_EQ(rounded(16777217), 16777217) << "which float32 does not hold";
+  EXPECT_EQ(rounded(0x1p31), 2147483647);
+  EXPECT_EQ(rounded(-0x1p32), -2147483648.0);
+  EXPECT_EQ(rounded(std::nan("")), 0);
+  EXPECT_EQ(SizeOf(DataType::kInt32), 4u);
+  unsigned char bytes[4] = {};
+  for (const double v : {-2147483648.0, -129.0, 0.0, 128.0, 2147483647.0}) {
+    Store(DataType::kInt32, v, bytes);
+    EXPECT_EQ(Load(DataType::kInt32, bytes), v);
+  }
+  Store(DataType::kInt32, -2, bytes);
+  EXPECT_EQ(bytes[0], 0xfe);
+  EXPECT_EQ(bytes[3], 0xff);
+}
+
 TEST(DataTypeTest, NamesAreThoseOfTheMatrix) {
   EXPECT_EQ(DataTypeFrom("float32"), DataType::kFloat32);
   EXPECT_EQ(DataTypeFrom("float64"), DataType::kFloat64);
+  EXPECT_EQ(DataTypeFrom("int32"), DataType::kInt32);
   EXPECT_EQ(DataTypeFrom("float8_e4m3"), DataType::kFloat8E4m3);
   EXPECT_EQ(DataTypeFrom("float8_e5m2"), DataType::kFloat8E5m2);
   EXPECT_THROW(DataTypeFrom("float8"), std::invalid_argument);

@@ -75,6 +75,7 @@ constexpr struct {
               {"bfloat16", DataType::kBfloat16},
               {"float64", DataType::kFloat64},
               {"int8", DataType::kInt8},
+              {"int32", DataType::kInt32},
               {"float8_e4m3", DataType::kFloat8E4m3},
               {"float8_e5m2", DataType::kFloat8E5m2}};
 
@@ -109,6 +110,7 @@ std::size_t SizeOf(DataType type) {
     case DataType::kFloat64:
       return 8;
     case DataType::kFloat32:
+    case DataType::kInt32:
       return 4;
     case DataType::kFloat16:
     case DataType::kBfloat16:
@@ -137,6 +139,8 @@ double RoundTo(DataType type, double value) {
       return RoundToFormat(kFloat8E5m2Format, value);
     case DataType::kInt8:
       return std::isnan(value) ? 0 : std::clamp(std::nearbyint(value), -128.0, 127.0);
+    case DataType::kInt32:
+      return std::isnan(value) ? 0 : std::clamp(std::nearbyint(value), -0x1p31, 0x1p31 - 1);
   }
   return value;
 }
@@ -206,6 +210,8 @@ double Load(DataType type, const unsigned char* from) {
       return static_cast<double>(DecodeFloat8E5m2(*from));
     case DataType::kInt8:
       return As<std::int8_t>(from);
+    case DataType::kInt32:
+      return As<std::int32_t>(from);
   }
   return static_cast<double>(As<float>(from));
 }
@@ -227,6 +233,8 @@ void Store(DataType type, double value, unsigned char* to) {
       return Put(EncodeFloat8E5m2(rounded), to);
     case DataType::kInt8:
       return Put(static_cast<std::int8_t>(rounded), to);
+    case DataType::kInt32:
+      return Put(static_cast<std::int32_t>(rounded), to);
   }
 }
 

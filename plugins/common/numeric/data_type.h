@@ -10,19 +10,19 @@
 
 namespace cudnn_ci {
 
-enum class DataType { kFloat32, kFloat16, kBfloat16, kFloat64, kInt8, kFloat8E4m3, kFloat8E5m2 };
+enum class DataType { kFloat32, kFloat16, kBfloat16, kFloat64, kInt8, kInt32, kFloat8E4m3, kFloat8E5m2 };
 enum class Layout { kNchw, kNhwc };  // with depth: NCDHW, NDHWC
 
-// "float32", "float16", "bfloat16", "float64", "int8", "float8_e4m3", "float8_e5m2"; "nchw", "nhwc". Throw
-// std::invalid_argument for others.
+// "float32", "float16", "bfloat16", "float64", "int8", "int32", "float8_e4m3", "float8_e5m2"; "nchw",
+// "nhwc". Throw std::invalid_argument for others.
 DataType DataTypeFrom(const std::string& name);
 Layout LayoutFrom(const std::string& name);
 
 // Bytes of one element.
 std::size_t SizeOf(DataType type);
 
-// `value` rounded once, to nearest, ties to even, to `type`. Overflow gives infinity; in the 8-bit types the
-// largest value, as GPUs convert to them. NaN stays NaN, of int8 it becomes 0.
+// `value` rounded once, to nearest, ties to even, to `type`. Overflow gives infinity; in the 8-bit types
+// and in integers the largest value, as GPUs convert to them. NaN stays NaN, of integers it becomes 0.
 double RoundTo(DataType type, double value);
 
 // The encoding of a value. RoundTo comes first: `value` must be representable in the type.

@@ -32,6 +32,13 @@ struct Int8Kind {
   static Got Read(Stored v) { return v; }
   static Stored Encode(double rounded) { return static_cast<Stored>(rounded); }
 };
+struct Int32Kind {
+  static constexpr DataType kType = DataType::kInt32;
+  using Stored = std::int32_t;
+  using Got = double;
+  static Got Read(Stored v) { return v; }
+  static Stored Encode(double rounded) { return static_cast<Stored>(rounded); }
+};
 struct Bfloat16Kind {
   static constexpr DataType kType = DataType::kBfloat16;
   using Stored = std::uint16_t;
@@ -81,6 +88,8 @@ auto WithKind(DataType type, Function function) {
       return function(Float64Kind{});
     case DataType::kInt8:
       return function(Int8Kind{});
+    case DataType::kInt32:
+      return function(Int32Kind{});
     case DataType::kFloat8E4m3:
       return function(Float8E4m3Kind{});
     case DataType::kFloat8E5m2:

@@ -16,6 +16,8 @@ inline std::uint32_t UnwrittenWord(DataType type) {
   switch (type) {
     case DataType::kInt8:
       return 0x80808080u;
+    case DataType::kInt32:
+      return 0x80000000u;  // likewise: no sum of the oracle's data comes near it
     case DataType::kFloat8E4m3:
       return 0xFFFFFFFFu;  // its other NaN, 0x7F, is what GPUs convert every NaN to
     case DataType::kFloat8E5m2:

@@ -42,8 +42,9 @@ Arithmetic ArithmeticOfEngine(const Problem& problem, DataType type, const Engin
       Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13))
     return Arithmetic::kWinograd;
   if (Has(engine, CUDNN_NUMERICAL_NOTE_FFT)) return Arithmetic::kFft;
-  // The table is of the wider types: fp8 numbers its engines anew, and int8 has no transforms.
-  if (SizeOf(type) == 1) return Arithmetic::kExact;
+  // The table is of the wider types: fp8 numbers its engines anew, as graphs with pointwise operations do (11
+  // engines, where a convolution alone has 81), and int8 has no transforms.
+  if (SizeOf(type) == 1 || problem.epilogue.any()) return Arithmetic::kExact;
   for (const KnownEngine& known : kTransforms)
     if (known.operation == problem.operation && known.index == engine.index) return known.arithmetic;
   return Arithmetic::kExact;

@@ -73,8 +73,14 @@ class GraphCandidate : public Candidate {
     const void* w = operation == Operation::kBackwardFilter ? m.y : m.b;
     const void* y = operation == Operation::kForward ? m.y : m.a;
     GraphDescriptor pack(graph_->api(), CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, "variant pack");
-    pack.SetIntegers(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, {kUidOfX, kUidOfW, kUidOfY})
-        .Set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, std::vector<const void*>{x, w, y})
+    std::vector<std::int64_t> uids = {kUidOfX, kUidOfW, kUidOfY};
+    std::vector<const void*> pointers = {x, w, y};
+    if (graph_->problem().epilogue.bias) {
+      uids.push_back(kUidOfBias);
+      pointers.push_back(m.bias);
+    }
+    pack.SetIntegers(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, uids)
+        .Set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, pointers)
         .Set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, std::vector<void*>{m.workspace})
         .Finalize();
     const cudnnStatus_t status =

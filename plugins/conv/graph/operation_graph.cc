@@ -1,38 +1,17 @@
 // Tensors, the convolution, one of the three operations, the graph.
 #include "conv/graph/operation_graph.h"
 
+#include <vector>
+
 #include "conv/cudnn_types.h"
+#include "conv/graph/graph_tensor.h"
 
 namespace cudnn_ci {
 namespace {
 
-// Of every tensor, in bytes. With less declared the best engines are not offered.
-constexpr std::int64_t kTensorAlignment = 16;
-
 using Integers = std::vector<std::int64_t>;
 
 Integers LastAxes(const Axes& axes, int count) { return Integers(axes.end() - count, axes.end()); }
-
-// Sizes stay in the order n, c, h, w and k, c, r, s; strides alone say how they lie in memory.
-GraphDescriptor MakeTensor(const CudnnApi& api, const Tensor& tensor, int spatial, DataType type,
-                           Layout layout, std::int64_t uid) {
-  Integers dims = {tensor.outer, tensor.channels};
-  for (const std::int64_t size : LastAxes(tensor.sizes, spatial)) dims.push_back(size);
-  Integers strides(dims.size());
-  const bool channels_last = layout == Layout::kNhwc;
-  std::int64_t stride = channels_last ? tensor.channels : 1;
-  for (std::size_t axis = dims.size(); axis-- > 2; stride *= dims[axis]) strides[axis] = stride;
-  strides[1] = channels_last ? 1 : stride;
-  strides[0] = channels_last ? stride : stride * tensor.channels;
-  GraphDescriptor d(api, CUDNN_BACKEND_TENSOR_DESCRIPTOR, tensor.name);
-  d.Set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, std::vector<cudnnDataType_t>{CudnnTypeOf(type)})
-      .SetIntegers(CUDNN_ATTR_TENSOR_DIMENSIONS, dims)
-      .SetIntegers(CUDNN_ATTR_TENSOR_STRIDES, strides)
-      .SetIntegers(CUDNN_ATTR_TENSOR_UNIQUE_ID, {uid})
-      .SetIntegers(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {kTensorAlignment})
-      .Finalize();
-  return d;
-}
 
 GraphDescriptor MakeConvolution(const CudnnApi& api, const ConvShape& shape, DataType type) {
   const int spatial = shape.spatial;
@@ -102,10 +81,13 @@ GraphDescriptor MakeOperation(const CudnnApi& api, const Names& names, DataType 
   return d;
 }
 
-GraphDescriptor MakeGraph(const CudnnApi& api, cudnnHandle_t handle, const GraphDescriptor& operation) {
+GraphDescriptor MakeGraph(const CudnnApi& api, cudnnHandle_t handle, const GraphDescriptor& operation,
+                          const PointwiseChain& epilogue) {
+  std::vector<cudnnBackendDescriptor_t> operations = epilogue.operations();
+  operations.insert(operations.begin(), operation.get());
   GraphDescriptor d(api, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, "operation graph");
   d.Set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, std::vector<cudnnHandle_t>{handle})
-      .Set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation)
+      .Set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, operations)
       .Finalize();
   return d;
 }
@@ -118,14 +100,16 @@ OperationGraph::OperationGraph(const CudnnApi& api, cudnnHandle_t handle, const 
       handle_(handle),
       problem_(problem),
       type_(type),
-      x_(MakeTensor(api, {"x", problem.shape.n, problem.shape.c, problem.shape.in}, problem.shape.spatial,
-                    type, layout, kUidOfX)),
-      w_(MakeTensor(api, {"w", problem.shape.k, problem.shape.ChannelsPerGroup(), problem.shape.kernel},
-                    problem.shape.spatial, type, layout, kUidOfW)),
-      y_(MakeTensor(api, {"y", problem.shape.n, problem.shape.k, problem.shape.out}, problem.shape.spatial,
-                    type, layout, kUidOfY)),
+      x_(MakeGraphTensor(api, {"x", problem.shape.n, problem.shape.c, problem.shape.in},
+                         problem.shape.spatial, {CudnnTypeOf(type), layout, kUidOfX})),
+      w_(MakeGraphTensor(api, {"w", problem.shape.k, problem.shape.ChannelsPerGroup(), problem.shape.kernel},
+                         problem.shape.spatial, {CudnnTypeOf(type), layout, kUidOfW})),
+      y_(MakeGraphTensor(api, {"y", problem.shape.n, problem.shape.k, problem.shape.out},
+                         problem.shape.spatial, {CudnnTypeOf(problem.OutputType(type)), layout, kUidOfY})),
+      epilogue_(api, problem, type, layout, y_),
       convolution_(MakeConvolution(api, problem.shape, type)),
-      operation_(MakeOperation(api, NamesOf(problem.operation), type, x_, w_, y_, convolution_)),
-      graph_(MakeGraph(api, handle, operation_)) {}
+      operation_(
+          MakeOperation(api, NamesOf(problem.operation), type, x_, w_, epilogue_.sums(), convolution_)),
+      graph_(MakeGraph(api, handle, operation_, epilogue_)) {}
 
 }  // namespace cudnn_ci

@@ -5,6 +5,7 @@
 #include "common/cudnn_api.h"
 #include "common/graph_descriptor.h"
 #include "common/numeric/data_type.h"
+#include "conv/graph/pointwise_chain.h"
 #include "conv/operation.h"
 
 namespace cudnn_ci {
@@ -12,7 +13,7 @@ namespace cudnn_ci {
 // What tensors are called in a graph.
 constexpr std::int64_t kUidOfX = 'x', kUidOfW = 'w', kUidOfY = 'y';  // or of dx, dw, dy
 
-// Finalized when it is made. Throws CudnnFailure.
+// A convolution or a gradient, and the epilogue behind it. Finalized when it is made. Throws CudnnFailure.
 class OperationGraph {
  public:
   OperationGraph(const CudnnApi& api, cudnnHandle_t handle, const Problem& problem, DataType type,
@@ -30,7 +31,9 @@ class OperationGraph {
   const Problem problem_;
   const DataType type_;
   // In the order in which they refer to one another.
-  GraphDescriptor x_, w_, y_, convolution_, operation_, graph_;
+  GraphDescriptor x_, w_, y_;
+  PointwiseChain epilogue_;
+  GraphDescriptor convolution_, operation_, graph_;
 };
 
 }  // namespace cudnn_ci

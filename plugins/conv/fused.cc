@@ -1,0 +1,67 @@
+// conv.fused: a forward convolution whose sums are not stored as they are, but biased, rectified or as
+// another type, by the same kernel.
+#include <cudnn_ci/check.hpp>
+
+#include "conv/convolution_case.h"
+#include "conv/needed_api.h"
+
+namespace cudnn_ci {
+namespace {
+
+struct Fused {
+  using Params = ConvolutionParams;
+
+  static void Describe(Schema<Params>& s) {
+    s.Summary(
+         "a convolution with its bias and activation in one is right, all of it, and touches nothing else")
+        .Layer(CCI_LAYER_CONVOLUTION)
+        .Devices(CCI_DEVICES_ONE)
+        .PerSubject()
+        .Shareable()
+        .SecondOpinion()
+        .Requires("cudnn.init")
+        .TimeoutSeconds(60);
+    s.Param("api", &Params::api).OneOf({kGraphApi}).Default(kGraphApi).Summary("the API that is used");
+    s.Param("dtype", &Params::dtype)
+        .OneOf({"float32", "float16", "bfloat16", "float64", "int8", "float8_e4m3", "float8_e5m2"})
+        .Summary("type of the inputs; a bias has it too, or float32 where it has 8 bits");
+    s.Param("output_dtype", &Params::output_dtype)
+        .OneOf({kSameAsInputs, "float32", "int32"})
+        .Default(kSameAsInputs)
+        .Summary("type of the result: same as the inputs', or a wider one");
+    s.Param("epilogue", &Params::epilogue)
+        .OneOf({"none", "bias", "relu", "bias_relu"})
+        .Default("bias_relu")
+        .Summary("what is done to each sum before it is stored");
+    s.Param("layout", &Params::layout)
+        .OneOf({"nchw", "nhwc"})
+        .Default("nhwc")
+        .Summary("order in memory of all tensors");
+    s.Param("algo", &Params::algo)
+        .OneOf({"auto", "every", "heuristics_a", "heuristics_b", "fallback"})
+        .Default("auto")
+        .Summary("engine; as of conv.forward");
+    s.Param("math", &Params::math)
+        .OneOf({"default", "fma"})
+        .Default("default")
+        .Summary("math; as of conv.forward");
+    DescribeShape(s);
+  }
+
+  static void Validate(const Params& p, Problems& problems) {
+    ValidateShape(p, Operation::kForward, problems);
+    if (p.output_dtype == "int32" && p.dtype != "int8")
+      problems.Add("output_dtype", "int32 is the result of int8 alone");
+    if (p.output_dtype == "float32" && (p.dtype == "float32" || p.dtype == "float64"))
+      problems.Add("output_dtype", "float32 is no wider than " + p.dtype);
+    if (p.epilogue == "none" && p.output_dtype == kSameAsInputs)
+      problems.Add("epilogue", "none, with a result of the inputs' type, is conv.forward's to check");
+  }
+
+  static void Run(Context& ctx, const Params& p) { RunConvolution(ctx, p, Operation::kForward); }
+};
+
+CCI_REGISTER(Fused, "fused")
+
+}  // namespace
+}  // namespace cudnn_ci
