@@ -93,7 +93,7 @@ class Run:
             if key in seen:
                 continue
             seen.add(key)
-            text = [clean(finding.get(part)) for part in ("summary", "case", "detail", "remedy")]
+            text = [clean(finding.get(part)) for part in ("summary", "case", "detail", "remedy", "command")]
             told.append((".".join(key), " | ".join(part for part in text if part)))
         if len(told) > MOST_ANNOTATIONS:
             told[MOST_ANNOTATIONS - 1:] = [("cudnn-ci", f"{len(told) - MOST_ANNOTATIONS + 1} more kinds of findings: see the reports")]

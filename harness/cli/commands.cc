@@ -150,7 +150,9 @@ ordered_json ToJson(const PluginInfo& p) {
                         {"blame", Name(f.blame)},
                         {"summary", f.summary},
                         {"remedy", f.remedy},
-                        {"link", f.link}});
+                        {"link", f.link},
+                        {"command", f.command},
+                        {"where", f.where}});
   return {{"name", p.name},
           {"version", p.version},
           {"summary", p.summary},
@@ -218,12 +220,15 @@ ordered_json ToJson(const FindingInfo& f) {
           {"summary", f.summary},
           {"remedy", f.remedy},
           {"link", f.link},
+          {"command", f.command},
+          {"where", f.where},
           {"declared_by", f.declared_by}};
 }
 
 std::string ToText(const FindingInfo& f) {
   std::string out = f.slug + "\n  what:     " + f.summary + "\n  severity: " + Name(f.severity) +
                     "\n  blame:    " + Name(f.blame) + "\n  remedy:   " + f.remedy + "\n";
+  if (!f.command.empty()) out += "  command:  " + f.command + "   (" + PlaceOf(f.where) + ")\n";
   if (!f.link.empty()) out += "  link:     " + f.link + "\n";
   return out + "  declared: by " + f.declared_by + "\n";
 }

@@ -19,7 +19,9 @@
 #include "exec/runner.h"
 #include "model/catalog_rules.h"
 #include "model/partial.h"
+#include "model/remarks.h"
 #include "model/verdict.h"
+#include "report/compare.h"
 #include "report/console.h"
 #include "report/journal.h"
 #include "report/stream_report.h"
@@ -198,7 +200,23 @@ bool Gate::MakePlan() {
   }
   for (const auto& sentences : {session_.UnusedDevices(devices_), session_.UnusedCopies()})
     plan_.not_gated.insert(plan_.not_gated.end(), sentences.begin(), sentences.end());
-  return options_.dry_run ? DryRun() : true;
+  if (options_.dry_run) return DryRun();
+  HoldToBaseline();
+  return true;
+}
+
+void Gate::HoldToBaseline() {
+  if (baseline_) {
+    Summary now;
+    now.run = Introduction();
+    speed_ = SpeedBaselineOf(*baseline_, ViewOf(now));
+  }
+  if (options_.isolation == Isolation::kNone) {
+    speed_.cases.clear();
+    speed_.why_not = "--isolation none leaves no process to repeat a case in";
+  }
+  if (!baseline_) speed_.why_not = "there is no --baseline";
+  for (const std::string& sentence : SpeedNotGated(plan_, speed_)) plan_.not_gated.push_back(sentence);
 }
 
 bool Gate::DryRun() {
@@ -254,8 +272,7 @@ RunStarted Gate::Introduction() const {
   const Discovery& d = session_.discovery();
   r.warnings.insert(r.warnings.end(), d.warnings.begin(), d.warnings.end());
   for (const std::string& name : RemovedVariables())
-    r.warnings.push_back(name +
-                         " is set, with which no program runs: taken out of every process's environment");
+    r.warnings.push_back(name + kVariableRemovedWords + ": taken out of every process's environment");
   for (const PluginInfo& p : d.catalog.plugins)
     r.plugins.push_back({p.name, p.version, p.path, p.file.sha256});
   r.partial = plan_.partial;
@@ -303,6 +320,7 @@ bool Gate::Run() {
   r.facts = session_.discovery().facts;
   r.subjects = matrix_.subjects;
   r.devices = devices_;
+  r.baseline = speed_;
   // Who names a GPU keeps the run off the others.
   if (options_.device == Options{}.device) r.other_devices = session_.OtherDevices(devices_);
   RunnerCallbacks callbacks;

@@ -39,6 +39,8 @@ class Gate {
   bool Interrupted();
   // With --baseline and --rerun-failed: what earlier runs said. False: one cannot be used.
   bool ReadEarlierRuns(const OutputPaths& paths);
+  // What cases are held to by "max_slowdown_percent"; what is not compared is not gated.
+  void HoldToBaseline();
   bool LoadMatrixFile(const std::string& path);
   bool LoadCompatibilityTable();
   // Who set which of the variables that the facts tell of, and the reproduction that sets the runner's again.
@@ -58,6 +60,7 @@ class Gate {
   Compatibility compatibility_;
   std::vector<std::string> own_warnings_;  // of what was loaded
   std::shared_ptr<const RunView> baseline_;
+  SpeedBaseline speed_;                   // of baseline_
   std::vector<std::string> rerun_;        // with --rerun-failed: the cases, as --case names them
   ImageConfig image_;                     // what its inspector prints; known if --image-config is given
   std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "cli/gate.h"
 #include "cli/process_setup.h"
+#include "model/remarks.h"
 
 namespace cudnn_ci {
 
@@ -26,8 +27,7 @@ bool Gate::LoadMatrixFile(const std::string& path) {
 bool Gate::LoadCompatibilityTable() {
   const std::string path = options_.compatibility_path();
   if (options_.compatibility.empty() && access(path.c_str(), F_OK) != 0) {
-    own_warnings_.push_back(path +
-                            " is missing: versions are judged without a table; repair the installation");
+    own_warnings_.push_back(path + kNoVersionTableWords + "; repair the installation");
     return true;
   }
   auto loaded = LoadCompatibility(path);

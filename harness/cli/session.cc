@@ -20,6 +20,7 @@
 #include "exec/validate.h"
 #include "model/cudnn_copies.h"
 #include "model/fact_keys.h"
+#include "model/remarks.h"
 #include "subject/environment_packages.h"
 #include "subject/environments.h"
 #include "subject/resolve.h"
@@ -193,7 +194,7 @@ std::string Session::JudgeChosen(Matrix* matrix) const {
   if (choice.environments.empty()) return {};
   // They are found again, by the same rule, and with the folders of their libraries.
   matrix->automatic_subjects = true;
-  return "--auto: the loader finds no cuDNN; judged: " + choice.Judged();
+  return kAutoElsewhereWords + choice.Judged();
 }
 
 std::vector<DeviceInfo> Session::VisibleDevices() const {
@@ -225,7 +226,7 @@ std::vector<DeviceInfo> Session::OtherDevices(const std::vector<DeviceInfo>& use
 std::vector<std::string> Session::UnusedDevices(const std::vector<DeviceInfo>& used) const {
   std::vector<std::string> out;
   for (const DeviceInfo& d : OtherDevices(used))
-    out.push_back(d.name + " (" + d.model + ") is visible and was not used; --device all judges every GPU");
+    out.push_back(d.name + " (" + d.model + ")" + kGpuNotUsedWords + "; --device all judges every GPU");
   return out;
 }
 
@@ -233,8 +234,8 @@ std::vector<std::string> Session::UnusedCopies() const {
   std::vector<std::string> out;
   for (const CudnnCopyFacts& copy : UnusedCudnnCopies(discovery_.facts))
     out.push_back("cuDNN " + (copy.version.empty() ? "of unknown version" : copy.version) + " at " +
-                  copy.path + " (" + copy.origin + ") is used by no subject; a subject \"path:" +
-                  copy.path.substr(0, copy.path.rfind('/')) + "\" judges it");
+                  copy.path + " (" + copy.origin + ")" + kCudnnNotUsedWords +
+                  "; a subject \"path:" + copy.path.substr(0, copy.path.rfind('/')) + "\" judges it");
   return out;
 }
 

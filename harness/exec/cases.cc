@@ -75,14 +75,14 @@ NextAttempt Cases::NextOf(size_t i) const {
   AttemptMode mode = AttemptMode::kAlone;
   if (h.elsewhere)
     mode = AttemptMode::kElsewhere;
-  else if (h.suspicion && !h.decisive)
+  else if ((h.suspicion || h.timed) && !h.decisive)
     mode = AttemptMode::kConfirm;
   else if (h.retries > 0)
     mode = AttemptMode::kRetry;
   return {h.attempts + 1, mode, h.skip_steps};
 }
 
-void Cases::CountElsewhere(const AttemptResult& result) {
+void Cases::CountUnjudged(const AttemptResult& result) {
   History& history = histories_[result.case_index];
   ++history.attempts;
   history.seconds += result.seconds;

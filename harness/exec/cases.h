@@ -54,8 +54,10 @@ class Cases {
   NextAttempt NextOf(size_t case_index) const;
   // Its next attempt is on another GPU, whose answer is no result of the case.
   void AskElsewhere(size_t case_index) { histories_[case_index].elsewhere = true; }
-  // Such an attempt has ended; it counts as one, and its time.
-  void CountElsewhere(const AttemptResult& result);
+  // Its next attempt is alone, in a fresh process, though it passed: to be timed.
+  void RepeatAlone(size_t case_index) { histories_[case_index].timed = true; }
+  // An attempt that is no result of the case has ended; it counts as one, and its time.
+  void CountUnjudged(const AttemptResult& result);
   // The case is final: its record is handed out and forgotten.
   CaseFinished Take(size_t case_index, Outcome outcome);
 
@@ -73,7 +75,7 @@ class Cases {
     std::optional<Bad> decisive;          // the first bad result that counts
     std::vector<Flag> flags;
     bool beside = false;  // the shared attempt may have shared its device
-    bool elsewhere = false;
+    bool elsewhere = false, timed = false;
     void Add(Flag flag);
   };
 

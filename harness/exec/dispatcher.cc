@@ -16,7 +16,7 @@ constexpr size_t kRunsAhead = 16;  // hides the round trip; more would only leng
 
 Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOptions& options, Pool* pool,
                        Scheduler* scheduler, DeviceTable* devices, Cases* cases, SecondOpinions* opinions,
-                       std::function<void(const EventBody&)> emit)
+                       Slowness* slowness, std::function<void(const EventBody&)> emit)
     : plan_(plan),
       catalog_(catalog),
       options_(options),
@@ -25,6 +25,7 @@ Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOpt
       devices_(devices),
       cases_(cases),
       opinions_(opinions),
+      slowness_(slowness),
       emit_(std::move(emit)),
       host_has_room_(pool->MemoryRoom() >= options.beside_host_bytes) {
   for (size_t i = 0; i < plan.cases.size(); ++i)
@@ -50,6 +51,7 @@ void Dispatcher::Dispatch(bool stopping) {
   for (Lane* lane : scheduler_->ReadyLanes()) DispatchLane(lane);
   DispatchElsewhere();
   Prepare();
+  DispatchRepetition();
   if (scheduler_->open() == 0) EndIdle();
 }
 

@@ -19,6 +19,7 @@
 #include "exec/runner_options.h"
 #include "exec/scheduler.h"
 #include "exec/second_opinions.h"
+#include "exec/slowness.h"
 
 namespace cudnn_ci {
 
@@ -43,7 +44,7 @@ class Dispatcher {
  public:
   Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOptions& options, Pool* pool,
              Scheduler* scheduler, DeviceTable* devices, Cases* cases, SecondOpinions* opinions,
-             std::function<void(const EventBody&)> emit);
+             Slowness* slowness, std::function<void(const EventBody&)> emit);
 
   // Workers that warm up before their turn, the first of each device; before the first Dispatch.
   void StartEarly();
@@ -69,6 +70,7 @@ class Dispatcher {
   void DispatchCanaries(bool stopping);
   void DispatchLane(Lane* lane);
   void DispatchElsewhere();
+  void DispatchRepetition();
   std::vector<std::string> UuidsOf(const std::string& device) const;
   void EndIdle();
   Seat* StartWorker(Lane* lane, const std::string& device, std::optional<size_t> alone_case, bool early);
@@ -105,6 +107,7 @@ class Dispatcher {
   DeviceTable* const devices_;
   Cases* const cases_;
   SecondOpinions* const opinions_;
+  Slowness* const slowness_;
   const std::function<void(const EventBody&)> emit_;
   std::vector<size_t> preparable_;  // cases that may be prepared, in plan order
   std::set<size_t> prepared_once_;  // of these the ones that a process was started for

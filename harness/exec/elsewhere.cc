@@ -67,6 +67,7 @@ void Dispatcher::DispatchElsewhere() {
 // A case has come to its end, unless another GPU is to be asked whose fault that is.
 void Runner::Conclude(size_t i, Outcome outcome, std::vector<Finding> findings) {
   const bool may_wait = !cancelled_ && !stop_dispatch_;
+  if (may_wait && slowness_.Consider(i, outcome)) return;
   if (may_wait && opinions_.Consider(i, outcome, &findings) == SecondOpinions::Course::kWait) return;
   Finalize(i, std::move(outcome), findings);
 }
@@ -75,7 +76,7 @@ void Runner::Conclude(size_t i, Outcome outcome, std::vector<Finding> findings) 
 void Runner::OnSecondOpinion(const Seat& seat, const AttemptResult& there) {
   const size_t i = there.case_index;
   if (SuspectsDevice(there)) devices_.Suspect(seat.device);
-  cases_.CountElsewhere(there);
+  cases_.CountUnjudged(there);
   dispatcher_.SeatOf(*seat.worker).elsewhere.reset();
   if (!opinions_.IsWaiting(i)) return;
   std::vector<Finding> answer;
@@ -98,6 +99,8 @@ void Runner::EndUnanswerable() {
 // The run is over: what waits ends as it stood.
 void Runner::EndWaiting() {
   for (const size_t i : opinions_.Waiting()) Finalize(i, opinions_.Take(i), {});
+  for (const size_t i : slowness_.Waiting())
+    Finalize(i, Passed{}, {slowness_.NotRepeated(i, "the run ended before it was repeated")});
 }
 
 }  // namespace cudnn_ci

@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "base/sha256.h"
+#include "model/remarks.h"
 
 namespace cudnn_ci {
 namespace {
@@ -47,9 +48,9 @@ void Refuse(PluginFile* file, int error) {
 // A file that others can write runs whatever they put into it; a folder that they can write, what they put
 // there. Empty: nobody else can.
 std::string WhoElse(const std::string& path, const struct stat& st) {
-  if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) return path + " is writable by others: chmod go-w it";
+  if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) return path + kWritableByOthersWords + "chmod go-w it";
   if (st.st_uid == 0 || st.st_uid == geteuid()) return {};
-  return path + " is owned by user " + std::to_string(st.st_uid) + ", neither root nor user " +
+  return path + " is owned by user " + std::to_string(st.st_uid) + kOwnedByAnotherWords +
          std::to_string(geteuid());
 }
 

@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "exec/gpu_state.h"
 #include "exec/proc.h"
-#include "model/facts.h"
 #include "model/reasons.h"
 #include "model/verdict.h"
 
@@ -17,8 +17,7 @@ namespace {
 
 // A warm worker may grow by what its first cases needed, not without end.
 constexpr int64_t kGrowthBytes = int64_t{2} << 30;
-constexpr int64_t kWarmCases = 8;                        // until its size is taken, and between looks at it
-constexpr int64_t kDriversOwnMemory = int64_t{2} << 30;  // an idle device shows up to about 1 GiB in use
+constexpr int64_t kWarmCases = 8;  // until its size is taken, and between looks at it
 
 }  // namespace
 
@@ -38,9 +37,10 @@ Runner::Runner(const Plan& plan, const Catalog& catalog, RunnerOptions options, 
       devices_(options_.devices, options_.isolation != Isolation::kNone),
       cases_(plan, summary, options_.retries, options_.isolation == Isolation::kShared),
       opinions_(plan, summary, AskableDevices(options_)),
+      slowness_(plan, summary, options_.baseline, options_.facts),
       attachments_(options_.output_dir),
       pool_(control, signal_fd, options_.scratch_dir, this, options_.max_descendants),
-      dispatcher_(plan, catalog, options_, &pool_, &scheduler_, &devices_, &cases_, &opinions_,
+      dispatcher_(plan, catalog, options_, &pool_, &scheduler_, &devices_, &cases_, &opinions_, &slowness_,
                   [this](const EventBody& body) { Emit(body); }) {}
 
 int Runner::Run() {
@@ -63,6 +63,7 @@ int Runner::Run() {
 bool Runner::Step() {
   if (!cancelled_) {
     SettleKnown();
+    SettleSlow();
     const bool failed = !dispatcher_.start_failure().empty();
     dispatcher_.Dispatch(stop_dispatch_);
     SettleChanged();
@@ -177,6 +178,10 @@ void Runner::OnAttemptEnded(const Seat& seat, AttemptResult result) {
 
 void Runner::Decide(const AttemptResult& result) {
   const size_t i = result.case_index;
+  if (slowness_.IsWaiting(i)) {
+    if (IsGood(plan_.cases[i].planned, result.outcome)) return OnRepetition(result);
+    slowness_.Forget(i);  // from now on it is about more than time
+  }
   Decision decision = cases_.Judge(result);
   if (decision.next == Next::kFinal)
     return Conclude(i, std::move(decision.outcome), std::move(decision.findings));
@@ -185,26 +190,17 @@ void Runner::Decide(const AttemptResult& result) {
   scheduler_.Requeue(i, true);
 }
 
-// A required case that found too little device memory: the runner's fault if others hold it.
-Finding Runner::BlameForMemory(const Case& c, Finding finding, const Skipped& skipped) const {
-  if (skipped.kind != SkipKind::kMemory || c.planned.ref.device.empty()) return finding;
-  const GpuFacts gpu = FactsOfGpu(options_.facts, c.planned.ref.device);
-  const int64_t foreign = gpu.memory_bytes.value_or(0) - gpu.memory_free_bytes.value_or(0);
-  if (!gpu.memory_free_bytes || foreign < kDriversOwnMemory) return finding;
-  return HarnessFinding("out-of-device-memory-shared", "needs " + skipped.need + ", saw " + skipped.seen +
-                                                           "; " + std::to_string(foreign >> 20) +
-                                                           " MiB were in use before the run began");
-}
-
 void Runner::Finalize(size_t i, Outcome outcome, const std::vector<Finding>& extra) {
   const Case& c = plan_.cases[i];
   if (opinions_.IsWaiting(i)) opinions_.Take(i);
+  slowness_.Forget(i);
   const bool good = IsGood(c.planned, outcome);
   for (const Finding& f : extra) Emit(FindingReported{c.planned.ref, f});
   const CaseRecord* record = good ? nullptr : summary_.Find(c.planned.ref);
   if (record)
     for (Finding f : ImpliedFindings(*record, outcome)) {
-      if (const auto* s = std::get_if<Skipped>(&outcome)) f = BlameForMemory(c, std::move(f), *s);
+      if (const auto* s = std::get_if<Skipped>(&outcome))
+        f = BlameForMemory(options_.facts, c, std::move(f), *s);
       Emit(FindingReported{c.planned.ref, f});
     }
   Emit(cases_.Take(i, outcome));
@@ -292,8 +288,9 @@ void Runner::OnBadEnd(const Seat& seat, const ExitStatus& status) {
                                         (last ? " after its last case, " + DisplayId(last->ref) : "") +
                                         (conviction ? ": " + conviction->detail : ""))});
   // One that waits for another GPU's word has failed already, and alone.
-  if (last && !stop_dispatch_ && !opinions_.IsWaiting(last->case_index))
-    scheduler_.Requeue(last->case_index, true);
+  if (!last || stop_dispatch_ || opinions_.IsWaiting(last->case_index)) return;
+  slowness_.Reconsider(last->case_index);
+  scheduler_.Requeue(last->case_index, true);
 }
 
 }  // namespace cudnn_ci

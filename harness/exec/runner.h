@@ -15,6 +15,7 @@
 #include "exec/runner_options.h"
 #include "exec/scheduler.h"
 #include "exec/second_opinions.h"
+#include "exec/slowness.h"
 #include "model/plan.h"
 #include "model/summary.h"
 
@@ -52,6 +53,8 @@ class Runner : private PoolClient {
   void Conclude(size_t case_index, Outcome outcome, std::vector<Finding> findings);
   void OnSecondOpinion(const Seat& seat, const AttemptResult& there);
   void EndUnanswerable();
+  void OnRepetition(const AttemptResult& again);
+  void SettleSlow();
   void EndWaiting();
   void Finalize(size_t case_index, Outcome outcome, const std::vector<Finding>& extra);
   void Emit(const EventBody& body) { callbacks_.emit(body); }
@@ -59,7 +62,6 @@ class Runner : private PoolClient {
   void LoseDevice(const std::string& device, const std::string& reason);
   void SettleKnown();
   void SettleChanged();
-  Finding BlameForMemory(const Case& c, Finding finding, const Skipped& skipped) const;
 
   const Plan& plan_;
   const RunnerOptions options_;
@@ -69,6 +71,7 @@ class Runner : private PoolClient {
   DeviceTable devices_;
   Cases cases_;
   SecondOpinions opinions_;
+  Slowness slowness_;
   Attachments attachments_;
   Pool pool_;
   Dispatcher dispatcher_;

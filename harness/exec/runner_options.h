@@ -10,6 +10,7 @@
 #include "exec/worker.h"
 #include "model/check_info.h"
 #include "model/event.h"
+#include "model/speed.h"
 
 namespace cudnn_ci {
 
@@ -34,6 +35,7 @@ struct RunnerOptions {
   std::vector<DeviceInfo> devices;  // with empty uuid: nominal, nothing to test
   // Visible GPUs that the run does not judge: they may be asked for a second opinion.
   std::vector<DeviceInfo> other_devices;
+  SpeedBaseline baseline;  // what cases with `max_slowdown` are held to
 };
 
 // All that may be asked for a second opinion; none where one process does everything.

@@ -42,6 +42,7 @@ GpuFacts Gpu(const FactMap& facts, const std::string& number) {
   gpu.compute_mode = value(CCI_FACT_GPU_COMPUTE_MODE);
   gpu.pci_bus_id = value(CCI_FACT_GPU_PCI_BUS_ID);
   gpu.memory_bytes = Number(value(CCI_FACT_GPU_MEMORY_BYTES));
+  gpu.slowed_by = value(CCI_FACT_GPU_SLOWED_BY);
   gpu.memory_free_bytes = Number(value(CCI_FACT_GPU_MEMORY_FREE_BYTES));
   return gpu;
 }

@@ -37,6 +37,8 @@ struct GpuFacts {
   std::string compute_mode;  // "default", "exclusive_process", ...
   std::string pci_bus_id;
   std::optional<int64_t> memory_bytes, memory_free_bytes;
+  std::string
+      slowed_by;  // what held its clocks down before the run began, in words; empty: nothing, or unknown
 };
 
 struct HostFacts {

@@ -1,7 +1,9 @@
 // Names of severity, blame and layer, and the findings that only the harness reports.
 #include "model/finding.h"
 
+#include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <utility>
 
 #include "model/names.h"
@@ -14,12 +16,17 @@ constexpr const char* kSeverities[] = {"error", "warning", "note"};
 constexpr const char* kBlames[] = {"image", "runner", "harness", "matrix", "undetermined"};
 constexpr const char* kLayers[] = {"driver", "toolkit", "cudnn", "init", "convolution", "framework", "other"};
 
+// Where a command is typed, and how a page says so.
+constexpr std::pair<const char*, const char*> kPlaces[] = {
+    {"image", "Dockerfile"}, {"host", "on the host"}, {"matrix", "in matrix"}};
+
 struct Declaration {
   const char* slug;
   Severity severity;
   Blame blame;
   const char* summary;
   const char* remedy;
+  const char* host_command = "";  // for a shell of the runner
 };
 
 constexpr Severity kError = Severity::kError;
@@ -68,7 +75,8 @@ constexpr Declaration kDeclarations[] = {
      "the GPU gives wrong answers that another one does not, or not the same answer twice",
      "Runner owner: take the GPU out and run its vendor's diagnosis (dcgmi diag -r 3; nvidia-smi -q -d ECC, "
      "ROW_REMAPPER; Xid messages in the kernel log); the detail has element, bits and counts. Run the job "
-     "elsewhere meanwhile."},
+     "elsewhere meanwhile.",
+     "dcgmi diag -r 3"},
     {kFailsOnAnotherGpu, kError, Blame::kImage, "the case fails on a second GPU of the same model, too",
      "Image owner: two GPUs agree, so that neither is to blame; look at what the case itself found."},
     {"abandoned", kError, Blame::kRunner, "a process could not be killed: it hangs in the driver",
@@ -95,6 +103,17 @@ constexpr Declaration kDeclarations[] = {
      "the same process breaks this one."},
     {"flaky", kError, Blame::kUndetermined, "the case failed and then passed when it was tried again",
      "Image owner: find out why the result changes; \"allow_flaky\" in the matrix entry accepts it."},
+    {"slower-than-baseline", kError, Blame::kUndetermined,
+     "the case is slower than in the baseline by more than the matrix allows, alone on an idle machine, too",
+     "Image owner: where the detail names a library that changed, try the one before. Runner owner: look at "
+     "the "
+     "GPU's clocks, temperature and other users (nvidia-smi -q -d CLOCK,PERFORMANCE,PIDS). Where it is "
+     "meant, "
+     "name a newer run with --baseline, or raise \"max_slowdown_percent\".",
+     "nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE,PIDS"},
+    {"slower-not-repeated", kWarning, Blame::kUndetermined,
+     "the case was slower than in the baseline and was not repeated, so that it is not held against it",
+     "Pipeline owner: run it alone with --case and the same --baseline, if it matters by itself."},
     {"time-limit", kError, Blame::kUndetermined, "the time limit of the whole run was reached",
      "Pipeline owner: raise --time-limit, or deal the plan over several jobs with --shard."},
     {"waiver-expired", kError, Blame::kMatrix, "a waiver is past its last day",
@@ -150,15 +169,29 @@ bool Parse(const std::string& name, Severity* out) { return ParseName(kSeveritie
 bool Parse(const std::string& name, Blame* out) { return ParseName(kBlames, name, out); }
 bool Parse(const std::string& name, Layer* out) { return ParseName(kLayers, name, out); }
 
+std::string PlaceOf(const std::string& where) {
+  for (const auto& [name, words] : kPlaces)
+    if (where == name) return words;
+  return where;
+}
+
+bool IsPlace(const std::string& where) {
+  return std::any_of(std::begin(kPlaces), std::end(kPlaces),
+                     [&](const auto& one) { return where == one.first; });
+}
+
 Finding MakeFinding(const FindingInfo& info, std::string detail) {
-  return {info.slug, info.severity, info.blame, std::move(detail), info.summary, info.remedy, info.link};
+  return {info.slug,   info.severity, info.blame,   std::move(detail), info.summary,
+          info.remedy, info.link,     info.command, info.where};
 }
 
 const std::vector<FindingInfo>& HarnessFindings() {
   static const std::vector<FindingInfo> kFindings = [] {
     std::vector<FindingInfo> list;
     for (const Declaration& d : kDeclarations) {
-      list.push_back({d.slug, d.severity, d.blame, d.summary, d.remedy, "", "cudnn-ci"});
+      const std::string command = d.host_command;
+      list.push_back({d.slug, d.severity, d.blame, d.summary, d.remedy, "", "cudnn-ci", command,
+                      command.empty() ? "" : "host"});
     }
     return list;
   }();

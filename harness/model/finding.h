@@ -27,6 +27,9 @@ struct FindingInfo {
   Blame blame = Blame::kImage;
   std::string summary, remedy, link;  // link may be empty
   std::string declared_by;            // plugin name, or "cudnn-ci"
+  // One line that mends it, or shows more of it, and where it is typed: "image" (in its Dockerfile), "host"
+  // (of the runner, in a shell), "matrix". Both empty: there is none that fits everywhere.
+  std::string command = {}, where = {};
 };
 
 // One finding about one case or about the run.
@@ -37,8 +40,15 @@ struct Finding {
   std::string detail;
   // Copied from the declaration, so that a report can be rebuilt where the plugin is not at hand.
   std::string summary, remedy, link;
+  std::string command = {}, where = {};
   bool operator==(const Finding&) const = default;
 };
+
+// What is before a command for people: "Dockerfile", "on the host", "in matrix"; `where` itself if it is none
+// of these.
+std::string PlaceOf(const std::string& where);
+// Whether it is one of the three.
+bool IsPlace(const std::string& where);
 
 // A finding as declared in `info`, with the detail of this occurrence.
 Finding MakeFinding(const FindingInfo& info, std::string detail);

@@ -212,6 +212,7 @@ void ReadEntry(const Json& json, const Matrix& matrix, Problems* problems, std::
   reader.Timeout("timeout_s", &entry.timeout_s);
   reader.Bool("required", &entry.required);
   reader.Bool("allow_flaky", &entry.allow_flaky);
+  reader.Percent("max_slowdown_percent", &entry.max_slowdown_percent);
   reader.Strings("subjects", [&](const std::string& text, const Position& position) {
     std::vector<std::string> known;
     for (const SubjectInfo& subject : matrix.subjects) known.push_back(subject.name);
@@ -321,6 +322,7 @@ void ReadTop(const MergedDocument& document, Problems* problems, Matrix* matrix)
     ObjectReader reader(*defaults, {}, "\"defaults\"", problems);
     reader.Timeout("timeout_s", &matrix->default_timeout_s);
     reader.Bool("required", &matrix->default_required);
+    reader.Percent("max_slowdown_percent", &matrix->default_max_slowdown_percent);
     reader.Finish();
   }
   ReadShapes(&top, matrix);

@@ -53,7 +53,9 @@ struct Entry {
   std::vector<SkipKind> allow_skip;
   std::optional<double> timeout_s;
   std::optional<bool> required;
-  std::optional<bool> allow_flaky;    // a pass on retry counts as passed
+  std::optional<bool> allow_flaky;  // a pass on retry counts as passed
+  // By how much a case may be slower than the baseline, in percent; 0: it is not held to it.
+  std::optional<double> max_slowdown_percent;
   std::vector<std::string> subjects;  // which subjects; empty: all
   Position position, check_position, name_position;
 };
@@ -82,6 +84,7 @@ struct Matrix {
   bool automatic_subjects = false;
   double default_timeout_s = 60;
   bool default_required = true;
+  double default_max_slowdown_percent = 0;
   std::vector<Shape> shapes;
   std::vector<Entry> entries;
   std::vector<PositionedWaiver> waivers;

@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace cudnn_ci {
+namespace {
+
+std::optional<double> NumberOf(const Json& json) {
+  if (const auto* integer = std::get_if<int64_t>(&json.value)) return static_cast<double>(*integer);
+  if (const auto* number = std::get_if<double>(&json.value)) return *number;
+  return std::nullopt;
+}
+
+}  // namespace
 
 const Json* ObjectReader::Get(const std::string& key) {
   asked_.push_back(key);
@@ -67,14 +76,22 @@ void ObjectReader::Strings(const std::string& key,
 
 bool ObjectReader::ReadTimeout(const std::string& key, const Json& json, double* out) {
   constexpr double kWeek = 7 * 24 * 3600;
-  double seconds = 0;
-  if (const auto* integer = std::get_if<int64_t>(&json.value)) seconds = static_cast<double>(*integer);
-  if (const auto* number = std::get_if<double>(&json.value)) seconds = *number;
+  const double seconds = NumberOf(json).value_or(0);
   if (!(seconds > 0 && seconds <= kWeek)) {
     WrongType(key, "a number of seconds above 0 and at most 604800 (a week)", json);
     return false;
   }
   *out = seconds;
+  return true;
+}
+
+bool ObjectReader::ReadPercent(const std::string& key, const Json& json, double* out) {
+  const double percent = NumberOf(json).value_or(-1);
+  if (!(percent >= 0 && percent <= 1000)) {
+    WrongType(key, "a number from 0 (never) to 1000", json);
+    return false;
+  }
+  *out = percent;
   return true;
 }
 

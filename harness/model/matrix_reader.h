@@ -48,6 +48,12 @@ class ObjectReader {
     double seconds = 0;
     if (const Json* json = Get(key); json != nullptr && ReadTimeout(key, *json, &seconds)) *out = seconds;
   }
+  // A number from 0 to 1000.
+  template <class T>
+  void Percent(const std::string& key, T* out) {
+    double percent = 0;
+    if (const Json* json = Get(key); json != nullptr && ReadPercent(key, *json, &percent)) *out = percent;
+  }
   const Json::Object* Object(const std::string& key);
   const Json::Array* List(const std::string& key);
   // A list of strings; `each` gets every one with its position.
@@ -60,6 +66,7 @@ class ObjectReader {
 
  private:
   bool ReadTimeout(const std::string& key, const Json& json, double* out);
+  bool ReadPercent(const std::string& key, const Json& json, double* out);
 
   const Json::Object& object_;
   Position position_;

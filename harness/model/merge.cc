@@ -12,6 +12,7 @@
 #include "model/merge_parts.h"
 #include "model/plan.h"
 #include "model/reasons.h"
+#include "model/remarks.h"
 #include "model/verdict.h"
 
 namespace cudnn_ci {
@@ -183,7 +184,7 @@ void WarnOfDrivers(RunStarted* run) {
   if (shards.size() < 2) return;
   std::vector<std::string> texts;
   for (const auto& [driver, names] : shards) texts.push_back(driver + " (" + Join(names, ", ") + ")");
-  run->warnings.push_back("the shards ran with different drivers: " + Join(texts, ", "));
+  run->warnings.push_back(kShardsDriversWords + Join(texts, ", "));
 }
 
 RunStarted Introduce(const std::vector<Part>& parts) {

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "model/fact_keys.h"
 #include "model/image_identity.h"
+#include "model/remarks.h"
 #include "model/verdict.h"
 
 namespace cudnn_ci {
@@ -228,9 +229,9 @@ RunStarted CommonIntroduction(const std::vector<Part>& parts) {
   run.partial = PartialWithoutShard(run);
   run.shard_index = run.shard_count = 0;
   if (run.image == "unidentified" && parts.size() > 1)
-    run.warnings.emplace_back(
-        "the image is unidentified: nobody knows whether all parts judged the same one; give "
-        "--subject-image");
+    run.warnings.emplace_back(std::string(kImageUnidentifiedWords) +
+                              "nobody knows whether all parts judged the same one; give "
+                              "--subject-image");
   return run;
 }
 

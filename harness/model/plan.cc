@@ -10,6 +10,7 @@
 #include "model/partial.h"
 #include "model/plan_steps.h"
 #include "model/reasons.h"
+#include "model/remarks.h"
 
 namespace cudnn_ci {
 
@@ -65,18 +66,18 @@ std::vector<std::string> WaiverWarnings(const PlanInput& input, const std::vecto
              (!ref.device.empty() && GlobMatch(pattern, ref.id + "@" + ref.device));
     };
     if (std::none_of(cases.begin(), cases.end(), matches)) {
-      warnings.push_back(ToString(position) + ": the waiver for " + Quote(pattern) + " matches no case");
+      warnings.push_back(ToString(position) + ": the waiver for " + Quote(pattern) + kWaiverMatchesNoneWords);
     }
     // A broken plugin may be the one that declares it.
     if (input.catalog.broken.empty() && input.catalog.FindFinding(waiver.slug) == nullptr) {
       warnings.push_back(ToString(position) + ": the waiver names the finding " + Quote(waiver.slug) +
-                         ", which nobody declares" + Hint(waiver.slug, FindingSlugs(input.catalog)));
+                         kWaiverUndeclaredWords + Hint(waiver.slug, FindingSlugs(input.catalog)));
     }
   }
   if (warnings.size() > kMostWarnings) {
     const std::string more = std::to_string(warnings.size() - kMostWarnings);
     warnings.resize(kMostWarnings);
-    warnings.push_back("and " + more + " more such warnings about waivers");
+    warnings.push_back("and " + more + kMoreWaiversWords);
   }
   return warnings;
 }

@@ -28,6 +28,8 @@ struct Case {
   bool prepared = false;
   // A failure may be the GPU's: it is repeated on another one (CCI_CHECK_SECOND_OPINION).
   bool second_opinion = false;
+  // So many times as slow as in the baseline it may be; 0: it is not held to one.
+  double max_slowdown = 0;
   std::vector<size_t> prerequisites;  // indices into Plan::cases, all smaller than this case's own
   // Settled by the plan itself: the plugin would not load, it disturbs others without --disturb, ...
   std::optional<Outcome> settled;

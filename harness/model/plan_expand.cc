@@ -111,6 +111,8 @@ void Expander::AddEntry(size_t index) {
   planned.timeout_s = entry.timeout_s.value_or(declared > 0 ? declared : input_.matrix.default_timeout_s);
   planned.allow_skip = entry.allow_skip;
   planned.allow_flaky = entry.allow_flaky.value_or(false);
+  const double percent = entry.max_slowdown_percent.value_or(input_.matrix.default_max_slowdown_percent);
+  if (percent > 0) prototype.max_slowdown = 1 + percent / 100;
   if (!broken.empty()) {
     const size_t blocker = broken_.at(broken);
     prototype.settled = Blocked{cases_[blocker].planned.ref.id};

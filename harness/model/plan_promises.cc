@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "model/json_position.h"
 #include "model/plan_steps.h"
+#include "model/remarks.h"
 
 namespace cudnn_ci {
 namespace {
@@ -79,15 +80,13 @@ std::vector<std::string> NotGated(const PlanInput& input, const std::vector<Case
   std::vector<std::string> sentences;
   for (const auto& [key, what] : kPromises) {
     if (input.matrix.contract.count(key) > 0) continue;
-    sentences.push_back(std::string(key) + " is not promised by the matrix: " + what +
-                        "'s version is not gated");
+    sentences.push_back(std::string(key) + kNotPromisedWords + what + "'s version is not gated");
   }
   for (const auto& [key, range] : input.matrix.contract) {
     const std::vector<std::string> unjudged = Unjudged(input, selected, key);
     if (unjudged.empty()) continue;
-    sentences.push_back(key + " " + range +
-                        " is promised, and no required check of this selection judges it" +
-                        ForSubjects(input, unjudged) + ": it is not gated");
+    sentences.push_back(key + " " + range + kNotJudgedWords + ForSubjects(input, unjudged) +
+                        ": it is not gated");
   }
   return sentences;
 }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "model/json_position.h"
 #include "model/plan_steps.h"
+#include "model/remarks.h"
 
 namespace cudnn_ci {
 
@@ -87,7 +88,7 @@ void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::v
       continue;
     }
     if (forgive) {
-      if (warnings->size() < kMostGone) warnings->push_back(id + " of the earlier run is gone from the plan");
+      if (warnings->size() < kMostGone) warnings->push_back(id + kCaseGoneWords);
       continue;
     }
     const std::string near = NearestId(id, cases);

@@ -98,16 +98,11 @@ void AddRunErrors(const RunView& before, const RunView& after, Comparison* c) {
       c->fixed.push_back({"(the run)", name + ": " + detail, "no such error", true});
 }
 
-// How many times slower `now` is than `then`; below 1: faster.
-double Slowdown(const SpeedView& then, const SpeedView& now) {
-  return now.higher_is_better ? then.value / now.value : now.value / then.value;
-}
-
 // The worst and the best of what repeated runs say of one measurement.
 struct Range {
-  SpeedView slowest, fastest;
+  Speed slowest, fastest;
 };
-Range RangeOf(const std::string& id, const std::string& name, const SpeedView& first,
+Range RangeOf(const std::string& id, const std::string& name, const Speed& first,
               const std::vector<RunView>& again) {
   Range range{first, first};
   for (const RunView& run : again) {
@@ -129,7 +124,7 @@ double Median(std::vector<double> values) {
 
 struct Moved {
   std::string id, name;
-  SpeedView before, after;
+  Speed before, after;
   double slower = 0, faster = 0;  // how many times, beyond what repeated runs differ by
   bool required = true;           // its case
 };
@@ -144,9 +139,7 @@ std::vector<Moved> Measurements(const RunView& before, const RunView& after,
       continue;
     for (const auto& [name, speed] : view.speed) {
       const auto then = old->second.speed.find(name);
-      if (then == old->second.speed.end() || then->second.unit != speed.unit ||
-          then->second.higher_is_better != speed.higher_is_better)
-        continue;
+      if (then == old->second.speed.end() || !IsComparable(then->second, speed)) continue;
       const Range range = RangeOf(id, name, then->second, again);
       moved.push_back({id, name, then->second, speed, Slowdown(range.slowest, speed),
                        1 / Slowdown(range.fastest, speed), view.required || old->second.required});
@@ -155,26 +148,23 @@ std::vector<Moved> Measurements(const RunView& before, const RunView& after,
   return moved;
 }
 
-std::string SpeedText(const std::string& name, const SpeedView& speed) {
-  char number[40];
-  snprintf(number, sizeof number, "%.4g", speed.value);
-  return name + " " + number + (speed.unit.empty() ? "" : " " + speed.unit);
-}
-
 // Why speeds cannot be held against each other; empty when they can.
 std::string WhyNoSpeed(const RunView& before, const RunView& after) {
   if (before.gpus != after.gpus)
-    return "not compared: the GPUs differ (" + Join(before.gpus, ", ") + "; " + Join(after.gpus, ", ") + ")";
+    return "the GPUs differ (" + Join(before.gpus, ", ") + "; " + Join(after.gpus, ", ") + ")";
   if (before.driver != after.driver)
-    return "not compared: the drivers differ (" + before.driver + ", " + after.driver + ")";
-  return before.gpus.empty() ? "not compared: there was no GPU" : "";
+    return "the drivers differ (" + before.driver + ", " + after.driver + ")";
+  return before.gpus.empty() ? "there was no GPU" : "";
 }
 
 void AddSpeed(const RunView& before, const RunView& after, const std::vector<RunView>& again, Comparison* c) {
   c->speed = WhyNoSpeed(before, after);
   for (const RunView& run : again)
     if (c->speed.empty()) c->speed = WhyNoSpeed(before, run);
-  if (!c->speed.empty()) return;
+  if (!c->speed.empty()) {
+    c->speed.insert(0, "not compared: ");
+    return;
+  }
   const std::vector<Moved> moved = Measurements(before, after, again);
   if (again.empty() && moved.size() < kFewMeasurements) {
     c->speed = "not compared: " + std::to_string(moved.size()) +
@@ -203,20 +193,29 @@ void AddSpeed(const RunView& before, const RunView& after, const std::vector<Run
   c->speed = text;
 }
 
-void AddLibraries(const RunView& before, const RunView& after, Comparison* c) {
-  const auto add = [&](const std::string& label, const std::string& was, const std::string& is) {
-    if (was != is) c->libraries.push_back({label, was.empty() ? "none" : was, is.empty() ? "none" : is});
-  };
+void AddIfChanged(const std::string& label, const std::string& was, const std::string& is,
+                  std::vector<LibraryChange>* changes) {
+  if (was != is) changes->push_back({label, was.empty() ? "none" : was, is.empty() ? "none" : is});
+}
+
+// What the image brings: toolkit and cuDNN.
+std::vector<LibraryChange> LibraryChanges(const RunView& before, const RunView& after) {
+  std::vector<LibraryChange> changes;
   std::map<std::string, std::string> old(before.libraries.begin(), before.libraries.end());
   for (const auto& [label, value] : after.libraries) {
     const auto was = old.find(label);
-    add(label, was == old.end() ? "" : was->second, value);
+    AddIfChanged(label, was == old.end() ? "" : was->second, value, &changes);
     if (was != old.end()) old.erase(was);
   }
   for (const auto& [label, value] : before.libraries)
-    if (old.count(label) > 0) add(label, value, "");
-  add("driver", before.driver, after.driver);
-  add("gpu", Join(before.gpus, ", "), Join(after.gpus, ", "));
+    if (old.count(label) > 0) AddIfChanged(label, value, "", &changes);
+  return changes;
+}
+
+void AddLibraries(const RunView& before, const RunView& after, Comparison* c) {
+  c->libraries = LibraryChanges(before, after);
+  AddIfChanged("driver", before.driver, after.driver, &c->libraries);
+  AddIfChanged("gpu", Join(before.gpus, ", "), Join(after.gpus, ", "), &c->libraries);
   if (before.matrix_sha256 != after.matrix_sha256)
     c->notes.push_back("the matrices differ: " + before.matrix + " (sha256 " +
                        before.matrix_sha256.substr(0, 16) + ") and " + after.matrix + " (sha256 " +
@@ -250,6 +249,20 @@ Comparison Compare(const RunView& before, const RunView& after, const std::vecto
   c.worse = counts(c.failing) || counts(c.skipped) || counts(c.slower) ||
             (before.exit_code == 0 && after.exit_code != 0);
   return c;
+}
+
+SpeedBaseline SpeedBaselineOf(const RunView& before, const RunView& now) {
+  SpeedBaseline baseline;
+  baseline.source = CleanLine(before.source, 400);
+  baseline.why_not = before.complete ? WhyNoSpeed(before, now) : "its run did not come to its end";
+  if (!baseline.why_not.empty()) return baseline;
+  std::vector<std::string> changes;
+  for (const LibraryChange& change : LibraryChanges(before, now))
+    changes.push_back(change.label + ": " + change.before + " -> " + change.after);
+  baseline.libraries = Join(changes, ", ");
+  for (const auto& [name, view] : before.cases)
+    if (view.standing == Standing::kPassed && !view.speed.empty()) baseline.cases[name] = view.speed;
+  return baseline;
 }
 
 int ExitCodeOf(const Comparison& comparison) {

@@ -43,6 +43,9 @@ struct Comparison {
 // and driver.
 Comparison Compare(const RunView& before, const RunView& after, const std::vector<RunView>& again = {});
 
+// What `now`, of which no case need have run yet, is held to by the matrix's "max_slowdown_percent".
+SpeedBaseline SpeedBaselineOf(const RunView& before, const RunView& now);
+
 // 0: the same or better, 1: worse, 2: not comparable.
 int ExitCodeOf(const Comparison& comparison);
 

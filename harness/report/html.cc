@@ -16,6 +16,7 @@
 #include "report/html_text.h"
 #include "report/json_text.h"
 #include "report/own_reports.h"
+#include "report/suspects.h"
 
 namespace cudnn_ci {
 namespace {
@@ -75,7 +76,9 @@ void PutFindings(JsonText* out, const CaseRecord& record) {
     Put(out, "severity", Name(finding.severity));
     Put(out, "name", FindingName(finding));
     Put(out, "detail", BoundedText(finding.detail));
-    Put(out, "remedy", finding.remedy);
+    Put(out, "remedy",
+        finding.remedy +
+            (finding.command.empty() ? "" : " " + PlaceOf(finding.where) + ": " + finding.command));
     out->EndObject();
   }
   out->EndArray();
@@ -147,7 +150,9 @@ std::string Top(const Summary& summary, const Verdict& verdict, const LastScreen
     html += List({{"root cause", FindingName(finding) + ": " + finding.summary},
                   {"in", verdict.root_cause->case_id},
                   {"evidence", finding.detail},
+                  {"excluded", ExcludedSuspect(summary, verdict)},
                   {"what to do", finding.remedy},
+                  {PlaceOf(finding.where), finding.command},
                   {"retry", RetryText(summary, verdict)},
                   {"reproduce", Reproduction(summary, verdict.root_cause->case_id)}});
   }

@@ -32,6 +32,7 @@ template <class Io, Like<Finding> E>
 void Fields(Io& io, E& e) {
   io("slug", e.slug), io("severity", e.severity), io("blame", e.blame), io("detail", e.detail);
   io("summary", e.summary), io("remedy", e.remedy), io("link", e.link);
+  io("command", e.command), io("where", e.where);
 }
 template <class Io, Like<RunStarted> E>
 void Fields(Io& io, E& e) {

@@ -9,11 +9,13 @@
 #include "model/fact_keys.h"
 #include "model/partial.h"
 #include "model/reasons.h"
+#include "model/remarks.h"
 #include "model/verdict.h"
 #include "report/case_text.h"
 #include "report/json_text.h"
 #include "report/last_screen.h"
 #include "report/own_reports.h"
+#include "report/suspects.h"
 
 namespace cudnn_ci {
 namespace {
@@ -36,6 +38,10 @@ void PutFinding(JsonText* out, const Finding& finding) {
   PutText(out, "summary", finding.summary);
   PutText(out, "remedy", finding.remedy);
   if (!finding.link.empty()) PutText(out, "link", finding.link);
+  if (!finding.command.empty()) {
+    PutText(out, "command", finding.command);
+    PutText(out, "where", finding.where);
+  }
   out->EndObject();
 }
 
@@ -72,6 +78,9 @@ void PutVerdict(JsonText* out, const Summary& summary, const Verdict& verdict) {
     PutText(out, "summary", finding.summary);
     PutText(out, "remedy", finding.remedy);
     PutTextOrNull(out, "link", finding.link);
+    PutTextOrNull(out, "command", finding.command);
+    PutTextOrNull(out, "where", finding.where);
+    PutTextOrNull(out, "excluded", ExcludedSuspect(summary, verdict));
     PutTextOrNull(out, "reproduce", Reproduction(summary, verdict.root_cause->case_id));
     PutTextOrNull(out, "reproduce_in_container", ContainerReproduction(summary, verdict.root_cause->case_id));
     out->EndObject();
@@ -151,6 +160,7 @@ void PutRun(JsonText* out, const Summary& summary) {
   const RunStarted run = summary.run.value_or(RunStarted{});
   PutJudged(out, summary, run);
   out->Key("not_gated").Strings(run.not_gated);
+  out->Key("not_gated_codes").Strings(NotGatedCodes(run.not_gated));
   out->Key("run").BeginObject();
   PutText(out, "id", run.run_id);
   PutText(out, "timestamp", run.timestamp);
@@ -169,6 +179,7 @@ void PutRun(JsonText* out, const Summary& summary) {
   PutTotals(out, "totals", Count(summary));
   PutFindings(out, summary.run_findings);
   out->Key("warnings").Strings(run.warnings);
+  out->Key("warning_codes").Strings(WarningCodes(run.warnings));
   out->Key("plugins").BeginArray();
   for (const PluginIdentity& plugin : run.plugins) {
     out->BeginCompactObject();

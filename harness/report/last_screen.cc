@@ -13,6 +13,7 @@
 #include "report/case_text.h"
 #include "report/compare.h"
 #include "report/parts_text.h"
+#include "report/suspects.h"
 #include "report/text_page.h"
 
 namespace cudnn_ci {
@@ -82,8 +83,12 @@ void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
     }
     break;
   }
+  if (const std::string other = ExcludedSuspect(summary, verdict); !other.empty())
+    page->Item("excluded", other);
   page->Item("who acts", WhoActs(verdict.blame));
   if (!root.finding.remedy.empty()) page->Item("what to do", CleanLine(root.finding.remedy, 1000));
+  if (!root.finding.command.empty())
+    page->Verbatim(PlaceOf(root.finding.where), CleanLine(root.finding.command, 1000));
   if (!root.finding.link.empty()) page->Verbatim("see", root.finding.link);
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -34,18 +33,6 @@ Standing StandingOf(std::string_view outcome, bool has_errors, bool waived) {
   if (outcome == "failed" || outcome == "errored") return Standing::kFailed;
   if (outcome == "skipped") return Standing::kSkipped;
   return outcome == "blocked" ? Standing::kBlocked : Standing::kNotRun;
-}
-
-// Times and work per time; an error bound or a number of bytes is no speed.
-bool IsSpeed(const std::string& unit, const std::string& goal) {
-  if (goal == "lower") return unit == "s" || unit == "ms" || unit == "us" || unit == "ns";
-  return goal == "higher" && unit.size() > 2 && unit.compare(unit.size() - 2, 2, "/s") == 0;
-}
-
-void AddSpeed(const std::string& name, double value, const std::string& unit, const std::string& goal,
-              CaseView* view) {
-  if (IsSpeed(unit, goal) && std::isfinite(value) && value > 0)
-    view->speed[CleanLine(name, 100)] = {value, CleanLine(unit, 20), goal == "higher"};
 }
 
 std::string CauseText(const std::string& name, const std::string& detail) {
@@ -105,8 +92,9 @@ CaseView CaseOf(const json& one) {
   view.skip_not_allowed = IsNotAllowed(view, IsSet(Child(one, "skip"), "allowed"));
   for (const json& m : Child(one, "measurements")) {
     const json& value = Child(m, "value");
-    if (value.is_number())
-      AddSpeed(Text(m, "name"), value.get<double>(), Text(m, "unit"), Text(m, "goal"), &view);
+    if (!value.is_number()) continue;
+    if (const auto speed = SpeedOf(value.get<double>(), Text(m, "unit"), Text(m, "goal")))
+      view.speed[SpeedName(Text(m, "name"))] = *speed;
   }
   return view;
 }
@@ -211,7 +199,7 @@ RunView ViewOf(const Summary& summary) {
     one.skip_not_allowed = IsNotAllowed(one, IsAllowedSkip(record));
     if (std::holds_alternative<Failed>(record.outcome) || std::holds_alternative<Errored>(record.outcome))
       for (const Finding& finding : ErrorFindings(record)) AddOnce(finding.slug, &one.errors);
-    for (const Measured& m : record.measurements) AddSpeed(m.name, m.value, m.unit, m.goal, &one);
+    one.speed = SpeedsOf(record.measurements);
   }
   return view;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/speed.h"
 #include "model/summary.h"
 
 namespace cudnn_ci {
@@ -17,20 +18,14 @@ namespace cudnn_ci {
 enum class Standing { kPassed, kFailed, kWaived, kSkipped, kBlocked, kNotRun };
 const char* Name(Standing standing);  // "passed", "failed", "waived", "skipped", "blocked", "not run"
 
-struct SpeedView {
-  double value = 0;
-  std::string unit;
-  bool higher_is_better = false;
-};
-
 struct CaseView {
   Standing standing = Standing::kNotRun;
   bool required = true;
-  bool on_gpu0 = false;                    // whose name is not in the case's
-  bool skip_not_allowed = false;           // skipped, and its entry does not allow it: that closes the gate
-  std::vector<std::string> errors;         // of a case that failed or errored: the slugs a waiver must name
-  std::string reason;                      // one line; empty for a clean pass
-  std::map<std::string, SpeedView> speed;  // measurements of time and of work per time, by name
+  bool on_gpu0 = false;             // whose name is not in the case's
+  bool skip_not_allowed = false;    // skipped, and its entry does not allow it: that closes the gate
+  std::vector<std::string> errors;  // of a case that failed or errored: the slugs a waiver must name
+  std::string reason;               // one line; empty for a clean pass
+  Speeds speed;                     // measurements of time and of work per time
 };
 
 struct RunView {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "model/matrix.h"
+#include "model/remarks.h"
 #include "subject/environment_packages.h"
 #include "subject/folder_list.h"
 #include "subject/python_packages.h"
@@ -174,14 +175,13 @@ FoundEnvironments FindEnvironments(const Variables& environment, const std::stri
   std::sort(found.subjects.begin(), found.subjects.end(),
             [](const SubjectInfo& a, const SubjectInfo& b) { return a.name < b.name; });
   if (found.subjects.size() > kMostEnvironments) {
-    found.warning = "\"subjects\": \"auto\": " + std::to_string(found.subjects.size()) +
+    found.warning = kAutomaticSubjectsWords + std::to_string(found.subjects.size()) +
                     " Python environments bring a cuDNN, of which " + std::to_string(kMostEnvironments) +
                     " are judged; name those that count";
     found.subjects.resize(kMostEnvironments);
   } else if (!search.complete()) {
-    found.warning =
-        "\"subjects\": \"auto\": the image holds more folders than are looked at; name the subjects that "
-        "count";
+    found.warning = std::string(kAutomaticSubjectsWords) +
+                    "the image holds more folders than are looked at; name the subjects that count";
   }
   return found;
 }

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "model/json_bytes.h"
+#include "model/remarks.h"
 #include "subject/folder_list.h"
 #include "subject/package_libraries.h"
 #include "subject/program_libraries.h"
@@ -82,11 +83,10 @@ ResolvedSubject ResolveSubject(SubjectInfo subject, const Variables& environment
   const std::string who = "subject " + subject.name + ": ";
   if (!resolved.problem.empty()) resolved.problem = who + resolved.problem;
   if (!left_out.empty())
-    resolved.warning = who + left_out +
-                       " is not searched: its name holds a separator, or more folders belong to the subject "
-                       "than fit";
+    resolved.warning = who + left_out + kFolderNotSearchedWords +
+                       "its name holds a separator, or more folders belong to the subject than fit";
   else if (!reader.complete())
-    resolved.warning = who + "its folders hold more entries than are looked at";
+    resolved.warning = who + kFoldersTooLargeWords;
   resolved.subject = std::move(subject);
   return resolved;
 }

@@ -75,6 +75,12 @@ E Enum(const json& j, const char* key, E last) {
   return static_cast<E>(v);
 }
 
+std::string PlaceFromJson(const json& j) {
+  std::string where = Text(j, "where");
+  if (!where.empty() && !IsPlace(where)) throw Malformed("field 'where' is no place");
+  return where;
+}
+
 Value ToValue(const json& j) {
   if (!j.is_object() || j.size() != 1) throw Malformed("a value is not tagged");
   const std::string tag = j.begin().key();
@@ -285,7 +291,7 @@ FromWorker ParseFromWorker(const json& j) {
   if (m == "finding_info")
     return FindingDescribed{{Text(j, "slug"), Enum(j, "severity", Severity::kNote),
                              Enum(j, "blame", Blame::kUndetermined), Text(j, "summary"), Text(j, "remedy"),
-                             Text(j, "link"), Text(j, "by")}};
+                             Text(j, "link"), Text(j, "by"), Text(j, "command"), PlaceFromJson(j)}};
   if (m == "describe_end") return DescribeEnd{};
   if (m == "fact") return Fact{Text(j, "key"), Text(j, "value")};
   if (m == "facts_end") return FactsEnd{j.contains("failure") ? Text(j, "failure") : ""};

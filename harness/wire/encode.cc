@@ -133,6 +133,8 @@ json Body(const FindingDescribed& m) {
           {"summary", Bounded(m.finding.summary)},
           {"remedy", Bounded(m.finding.remedy)},
           {"link", Bounded(m.finding.link)},
+          {"command", Bounded(m.finding.command)},
+          {"where", m.finding.where},
           {"by", m.finding.declared_by}};
 }
 json Body(const DescribeEnd&) { return {{"m", "describe_end"}}; }

@@ -86,6 +86,13 @@ Status Convert(const cci_plugin* plugin, const cci_finding* f, FindingInfo* out)
   out->summary = Text(f->summary);
   out->remedy = Text(f->remedy);
   out->link = Text(f->link);
+  if (CCI_HAS(cci_finding, f, where) && f->command) {
+    constexpr const char* kWhere[] = {"image", "host", "matrix"};
+    if (f->where > CCI_WHERE_MATRIX)
+      return Error{"finding " + out->slug + " has a command for an unknown place"};
+    out->command = Text(f->command);
+    out->where = kWhere[f->where];
+  }
   if (out->summary.empty() || out->remedy.empty())
     return Error{"finding " + out->slug + " has no summary or no remedy"};
   out->declared_by = plugin->name;

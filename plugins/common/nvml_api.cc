@@ -4,6 +4,27 @@
 #include "common/loader_path.h"
 
 namespace cudnn_ci {
+namespace {
+
+// Of nvmlClocksEventReasons what no program asks for. An idle GPU, a power limit under load and clocks that
+// somebody set are as they should be.
+std::string SlowedBy(unsigned long long reasons) {
+  struct Reason {
+    unsigned long long bit;
+    const char* words;
+  };
+  constexpr Reason kReasons[] = {{0x20, "heat (software thermal slowdown)"},
+                                 {0x40, "heat (hardware thermal slowdown)"},
+                                 {0x80, "power supply (hardware power brake)"}};
+  std::string words;
+  for (const auto& [bit, text] : kReasons)
+    if (reasons & bit) words += (words.empty() ? "" : ", ") + std::string(text);
+  // The bit of them all, which older drivers set alone.
+  constexpr unsigned long long kHardware = 0x8;
+  return words.empty() && (reasons & kHardware) ? "hardware slowdown" : words;
+}
+
+}  // namespace
 
 bool NvmlApi::Load() {
   if (!LoadChecked("libnvidia-ml.so.1", &library_, &error_)) return false;
@@ -16,6 +37,8 @@ bool NvmlApi::Load() {
   device_name_.Bind(library_, "nvmlDeviceGetName");
   device_uuid_.Bind(library_, "nvmlDeviceGetUUID");
   device_memory_.Bind(library_, "nvmlDeviceGetMemoryInfo");
+  slowdown_reasons_.Bind(library_, "nvmlDeviceGetCurrentClocksThrottleReasons",
+                         "nvmlDeviceGetCurrentClocksEventReasons");
   BindHealth();
   if (!init_) {
     error_ = "libnvidia-ml.so.1 has no symbol nvmlInit_v2";
@@ -52,6 +75,8 @@ std::vector<NvmlDevice> NvmlApi::Devices() const {
       Memory memory{};
       if (device_memory_ && device_memory_(device, &memory) == 0)
         found.memory_free = std::to_string(memory.free);
+      unsigned long long reasons = 0;
+      if (slowdown_reasons_ && slowdown_reasons_(device, &reasons) == 0) found.slowed_by = SlowedBy(reasons);
       if (device_name_ && device_name_(device, text, sizeof text - 1) == 0) found.name = text;
     }
     devices.push_back(found);

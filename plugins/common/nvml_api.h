@@ -18,6 +18,7 @@ inline constexpr int kNvmlDriverMismatch = 18;  // NVML_ERROR_LIB_RM_VERSION_MIS
 struct NvmlDevice {
   std::string uuid, name;
   std::string memory_free;  // bytes; empty: unknown, as inside MIG
+  std::string slowed_by;    // what holds its clocks down by force, in words; empty: nothing, or unknown
   unsigned index = 0;       // as NVML counts
 };
 
@@ -83,6 +84,7 @@ class NvmlApi {
   LateFunction<int(unsigned, Device*)> device_by_index_;
   LateFunction<int(Device, char*, unsigned)> device_name_, device_uuid_;
   LateFunction<int(Device, Memory*)> device_memory_;
+  LateFunction<int(Device, unsigned long long*)> slowdown_reasons_;
   LateFunction<int(Device, int*)> persistence_, retired_pending_;
   LateFunction<int(Device, unsigned*)> brand_, mig_most_;
   LateFunction<int(Device, unsigned*, unsigned*)> mig_mode_;

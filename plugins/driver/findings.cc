@@ -32,12 +32,13 @@ CCI_FINDING(cudnn_ci::kDriverBelowContract, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER
             "the host's driver is outside what the matrix promises for its runners",
             "Update the driver of this runner, or take it out of the fleet.",
             "https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/index.html")
-CCI_FINDING(
+CCI_FINDING_WITH_COMMAND(
     cudnn_ci::kDriverVersionUnknown, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
     "the matrix promises a driver version and nothing here tells which one runs",
     "Give the container the utility capability (NVIDIA_DRIVER_CAPABILITIES=compute,utility), which mounts "
     "libnvidia-ml.so.1.",
-    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html")
+    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html",
+    CCI_WHERE_IMAGE, "ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility")
 CCI_FINDING(
     cudnn_ci::kDriverTooOldForToolkit, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "the driver is of an older CUDA major than the image's toolkit",
@@ -59,21 +60,23 @@ CCI_FINDING(
     "Remove the image's compat directory from LD_LIBRARY_PATH and /etc/ld.so.conf.d, or update the host's "
     "driver. Forward compatibility works on data-centre GPUs only, and never with a newer host driver.",
     "https://docs.nvidia.com/deploy/cuda-compatibility/forward-compatibility.html")
-CCI_FINDING(cudnn_ci::kFabricNotReady, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
-            "the GPUs' NVLink fabric is not initialised",
-            "Start nvidia-fabricmanager on the host, in the driver's own version.",
-            "https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html")
+CCI_FINDING_WITH_COMMAND(cudnn_ci::kFabricNotReady, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+                         "the GPUs' NVLink fabric is not initialised",
+                         "Start nvidia-fabricmanager on the host, in the driver's own version.",
+                         "https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html",
+                         CCI_WHERE_HOST, "systemctl enable --now nvidia-fabricmanager")
 CCI_FINDING(cudnn_ci::kDeviceBusy, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER, "the GPU is busy or unavailable",
             "Another process holds the GPU in exclusive compute mode, or MIG is on without an instance: free "
             "the GPU, "
             "set the compute mode to default, or create an instance.",
             "https://docs.nvidia.com/deploy/nvidia-smi/index.html")
-CCI_FINDING(
+CCI_FINDING_WITH_COMMAND(
     cudnn_ci::kDriverUnknownError, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
     "the driver fails with an unknown error, most often because /dev/nvidia-uvm is unusable",
     "On the host run nvidia-modprobe -u -c=0 (or any CUDA program as root), then pass /dev/nvidia-uvm to the "
     "container.",
-    "https://docs.nvidia.com/cuda/cuda-installation-guide-linux/index.html")
+    "https://docs.nvidia.com/cuda/cuda-installation-guide-linux/index.html", CCI_WHERE_HOST,
+    "nvidia-modprobe -u -c=0")
 CCI_FINDING(
     cudnn_ci::kDriverInitFailed, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER, "the driver does not initialise",
     "Look up the code in the documentation of CUresult and the host's kernel log for NVRM and Xid lines.",
@@ -87,29 +90,34 @@ CCI_FINDING(cudnn_ci::kComputeCapabilityOutsideContract, CCI_SEVERITY_ERROR, CCI
             "a GPU's compute capability is outside what the matrix promises",
             "Run the job on the promised GPUs, or change runner.compute_capability in the matrix.",
             "https://developer.nvidia.com/cuda-gpus")
-CCI_FINDING(cudnn_ci::kCanaryFailed, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
-            "a trivial kernel does not run right on this GPU",
-            "Take the GPU out of service: look at the host's kernel log for Xid lines and run dcgmi diag.",
-            "https://docs.nvidia.com/deploy/xid-errors/index.html")
-CCI_FINDING(
+CCI_FINDING_WITH_COMMAND(
+    cudnn_ci::kCanaryFailed, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+    "a trivial kernel does not run right on this GPU",
+    "Take the GPU out of service: look at the host's kernel log for Xid lines and run dcgmi diag.",
+    "https://docs.nvidia.com/deploy/xid-errors/index.html", CCI_WHERE_HOST, "dcgmi diag -r 3")
+CCI_FINDING_WITH_COMMAND(
     cudnn_ci::kComputeCapabilityNotMounted, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
     "only the driver's management part (NVML) was mounted, not the part that computes (libcuda.so.1)",
     "Set NVIDIA_DRIVER_CAPABILITIES=compute,utility for this container, or leave the variable out.",
-    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html")
-CCI_FINDING(cudnn_ci::kDeviceNodeDenied, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
-            "the GPU's device nodes are there and may not be opened",
-            "Recreate the container. If it happens again while containers run: create the /dev/char links on "
-            "the host "
-            "(nvidia-ctk system create-dev-char-symlinks) or use CDI. As a user other than root: give it the "
-            "group of "
-            "the nodes.",
-            "https://github.com/NVIDIA/nvidia-docker/issues/1730")
-CCI_FINDING(
+    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html",
+    CCI_WHERE_IMAGE, "ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility")
+CCI_FINDING_WITH_COMMAND(
+    cudnn_ci::kDeviceNodeDenied, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+    "the GPU's device nodes are there and may not be opened",
+    "Recreate the container. If it happens again while containers run: create the /dev/char links on "
+    "the host "
+    "(nvidia-ctk system create-dev-char-symlinks) or use CDI. As a user other than root: give it the "
+    "group of "
+    "the nodes.",
+    "https://github.com/NVIDIA/nvidia-docker/issues/1730", CCI_WHERE_HOST,
+    "nvidia-ctk system create-dev-char-symlinks --create-all")
+CCI_FINDING_WITH_COMMAND(
     cudnn_ci::kUvmNodeUnusable, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
     "/dev/nvidia-uvm, which CUDA needs beside the GPUs' nodes, is missing or cannot be used",
     "On the host run nvidia-modprobe -u -c=0 (or any CUDA program as root), then recreate the container "
     "with /dev/nvidia-uvm.",
-    "https://docs.nvidia.com/cuda/cuda-installation-guide-linux/index.html")
+    "https://docs.nvidia.com/cuda/cuda-installation-guide-linux/index.html", CCI_WHERE_HOST,
+    "nvidia-modprobe -u -c=0")
 CCI_FINDING(cudnn_ci::kMigWithoutInstance, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
             "MIG is on and no instance exists, so there is nothing to compute on",
             "Create GPU and compute instances on the host (nvidia-smi mig -cgi ... -C), or switch MIG off.",
@@ -163,14 +171,16 @@ CCI_FINDING(cudnn_ci::kXidLogged, CCI_SEVERITY_WARNING, CCI_BLAME_RUNNER,
             "the kernel's log has hardware errors of the GPU since the host started",
             "Look the numbers up, and drain the host if they come again.",
             "https://docs.nvidia.com/deploy/xid-errors/index.html")
-CCI_FINDING(cudnn_ci::kPersistenceOff, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
-            "persistence mode is off: the driver starts anew, for seconds, with each first program",
-            "Run nvidia-persistenced on the host.",
-            "https://docs.nvidia.com/deploy/driver-persistence/index.html")
-CCI_FINDING(cudnn_ci::kExclusiveComputeMode, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
-            "the GPU takes one process at a time (exclusive compute mode)",
-            "Set the compute mode to default (nvidia-smi -c 0) where several are wanted.",
-            "https://docs.nvidia.com/deploy/nvidia-smi/index.html")
+CCI_FINDING_WITH_COMMAND(
+    cudnn_ci::kPersistenceOff, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
+    "persistence mode is off: the driver starts anew, for seconds, with each first program",
+    "Run nvidia-persistenced on the host.", "https://docs.nvidia.com/deploy/driver-persistence/index.html",
+    CCI_WHERE_HOST, "systemctl enable --now nvidia-persistenced")
+CCI_FINDING_WITH_COMMAND(cudnn_ci::kExclusiveComputeMode, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
+                         "the GPU takes one process at a time (exclusive compute mode)",
+                         "Set the compute mode to default (nvidia-smi -c 0) where several are wanted.",
+                         "https://docs.nvidia.com/deploy/nvidia-smi/index.html", CCI_WHERE_HOST,
+                         "nvidia-smi -c 0")
 CCI_FINDING(cudnn_ci::kMigModePending, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
             "MIG will be switched at the GPU's next reset", "Reset the GPU when it is free.",
             "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/index.html")

@@ -49,8 +49,10 @@ void ReportGpus(FactSink& facts, const DriverApi& api, const NvmlApi& nvml) {
     facts.Report(prefix + CCI_FACT_GPU_PCI_BUS_ID, gpus[i].pci_bus_id);
     Report(facts, prefix + CCI_FACT_GPU_COMPUTE_MODE, gpus[i].compute_mode);
     for (const NvmlDevice& device : known)
-      if (device.uuid == gpus[i].uuid)
+      if (device.uuid == gpus[i].uuid) {
         Report(facts, prefix + CCI_FACT_GPU_MEMORY_FREE_BYTES, device.memory_free);
+        Report(facts, prefix + CCI_FACT_GPU_SLOWED_BY, device.slowed_by);
+      }
   }
 }
 

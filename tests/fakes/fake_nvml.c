@@ -12,6 +12,7 @@
  *                      FAKE_MIG_INSTANCES how many instances each has (0)
  *   FAKE_ECC           uncorrected memory errors of each device (0)
  *   FAKE_REPAIR        of each device: 1 pages to retire, 2 rows to remap, 3 a row that could not be (0)
+ *   FAKE_SLOWED        nvmlClocksEventReasons of each device (0)
  *   FAKE_PROCESSES     "PID:MIB,PID:MIB": who computes on every device; MIB -1: not told (nobody)
  */
 #include <stdint.h>
@@ -85,6 +86,10 @@ int nvmlDeviceGetMigDeviceHandleByIndex(void* device, unsigned index, void** ins
 int nvmlDeviceGetTotalEccErrors(void* device, int type, int counter, unsigned long long* count) {
   if (type != 1 || counter != 0) return 3;
   *count = (unsigned long long)FakeItemNumber("FAKE_ECC", IndexOf(device), 0);
+  return 0;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* reasons) {
+  *reasons = (unsigned long long)FakeItemNumber("FAKE_SLOWED", IndexOf(device), 0);
   return 0;
 }
 int nvmlDeviceGetRetiredPagesPendingStatus(void* device, int* pending) {

@@ -66,6 +66,9 @@ TEST(Commands, ExplainKnowsTheHarnessAndEveryPlugin) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("https://example.com/fixture-undetermined"));
   EXPECT_THAT(result.out, HasSubstr("declared: by fixture\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr("command:")));
+  EXPECT_THAT(run.Command({"explain", "fixture-command"}).out,
+              HasSubstr("command:  ENV A=b   (Dockerfile)\n"));
   EXPECT_EQ(run.Command({"explain", "fixture-imagee"}).exit_code, 2);
 }
 

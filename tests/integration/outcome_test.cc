@@ -127,6 +127,29 @@ TEST(OutcomeTest, TheRootCauseIsTheFirstLayerOfTheDecidingClass) {
   EXPECT_THAT(result.junit, HasSubstr("blocked by fixture.driver"));
 }
 
+TEST(OutcomeTest, TheRootCauseHasTheLineToTypeAndWhoItIsNot) {
+  GateRun run;
+  run.Set("FIXTURE_STACK", "cudnn=fixture-command");
+  run.Matrix(Entry("fixture.convolution"));
+  const GateResult result = run.Run({"--summary", run.Path("summary.md"), "--html", run.Path("page.html")});
+  const json& root = result.report["root_cause"];
+  EXPECT_EQ(root["command"], "ENV A=b");
+  EXPECT_EQ(root["where"], "image");
+  EXPECT_EQ(root["excluded"], "the driver: fixture.driver passed");
+  EXPECT_THAT(result.out, HasSubstr("\n  excluded    the driver: fixture.driver passed\n"));
+  EXPECT_THAT(result.out, HasSubstr("\n  Dockerfile  ENV A=b\n"));
+  EXPECT_THAT(run.Read("summary.md"), HasSubstr("- **Dockerfile** `ENV A=b`"));
+  EXPECT_THAT(run.Read("page.html"), HasSubstr("<dt>Dockerfile</dt><dd>ENV A=b</dd>"));
+  EXPECT_THAT(result.junit, HasSubstr("Dockerfile: ENV A=b"));
+
+  run.Set("FIXTURE_STACK", "cudnn=fail");
+  const GateResult bare = run.Run();
+  EXPECT_TRUE(bare.report["root_cause"]["command"].is_null());
+  EXPECT_TRUE(bare.report["root_cause"]["where"].is_null());
+  run.Set("FIXTURE_STACK", "driver=fail");
+  EXPECT_EQ(run.Run().report["root_cause"]["excluded"], "the image's libraries: fixture.toolkit passed");
+}
+
 TEST(OutcomeTest, AWaivedFailureStaysVisibleAndClosesNoGate) {
   GateRun run;
   const char* waiver =

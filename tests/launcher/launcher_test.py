@@ -662,6 +662,47 @@ retry       no
     def test_not_gating_is_said(self):
         self.assertIn("failed, NOT GATING (exit 0)", self.summary(run=reports(code=1, status=0, report_only="true")))
 
+    PAGE = "<!--cudnn-ci summary-->\n## PASSED: `all`\n"
+
+    def with_page(self, page, **more):
+        script = f"cat >\"$reports/summary.md\" <<'END'\n{page}END\n"
+        path = self.dir / "step.md"
+        path.unlink(missing_ok=True)
+        result = self.launch("--summary", run=reports(**more, more=script), env={"GITHUB_STEP_SUMMARY": str(path)})
+        return result, path.read_text()
+
+    def test_the_tools_own_page_is_left_and_shown(self):
+        result, shown = self.with_page(self.PAGE)
+        self.assertEqual(result.code, 0, result.stderr)
+        self.assertEqual(self.run_call()[-2:], ["--summary", "/cudnn-ci-reports.TOKEN/summary.md"])
+        self.assertEqual((self.out / "summary.md").read_text(), self.PAGE)
+        self.assertEqual(shown, self.PAGE + "\n")
+        # That of an earlier run goes, also where none is asked for.
+        self.assertTrue(self.summary(run=reports()).startswith("### cudnn-ci: "))
+        self.assertFalse((self.out / "summary.md").exists())
+
+    def test_a_page_that_is_none_or_too_large_is_left_out(self):
+        for page in ("## forged\n", self.PAGE + "x" * 900000 + "\n", ""):
+            with self.subTest(page=page[:40]):
+                result, shown = self.with_page(page)
+                self.assertEqual(result.code, 0, result.stderr)
+                self.assertIn("the summary is none of cudnn-ci's", result.stderr)
+                self.assertTrue(shown.startswith("### cudnn-ci: "), shown[:100])
+                self.assertFalse((self.out / "summary.md").exists())
+
+    def test_what_proves_nothing_leaves_no_page(self):
+        result, shown = self.with_page(self.PAGE, status=1)
+        self.assertEqual(result.code, 5)
+        self.assertTrue(shown.startswith("### cudnn-ci: not passed"), shown)
+        self.assertFalse((self.out / "summary.md").exists())
+
+    def test_a_foreign_page_is_not_replaced(self):
+        self.out.mkdir()
+        (self.out / "summary.md").write_text("mine")
+        self.assertEqual(self.launch("--summary", run=reports()).code, 2)
+        self.assertEqual(self.launch(run=reports()).code, 0)
+        self.assertEqual((self.out / "summary.md").read_text(), "mine")
+
     # --- The real tool ---------------------------------------------------------------------------------------------
 
     def real(self, check):

@@ -35,7 +35,9 @@ def cell(text):
 def page(findings):
     rows = [f"| [{f['slug']}](#{f['slug']}) | {cell(f['summary'])} | {f['severity']} | {f['blame']} | {f['declared_by']} |\n"
             for f in findings]
-    parts = [f"\n## {f['slug']}\n\n{cell(f['summary'])}.\n\n{cell(f['remedy'])}\n" + (f"\n<{f['link']}>\n" if f["link"] else "")
+    places = {"image": "In the Dockerfile", "host": "On the host", "matrix": "In the matrix"}
+    parts = [f"\n## {f['slug']}\n\n{cell(f['summary'])}.\n\n{cell(f['remedy'])}\n" +
+             (f"\n{places[f['where']]}: `{f['command']}`\n" if f["command"] else "") + (f"\n<{f['link']}>\n" if f["link"] else "")
              for f in findings]
     return HEAD + "".join(rows) + "".join(parts)
 

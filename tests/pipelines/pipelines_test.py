@@ -212,12 +212,12 @@ class PipelineTest(unittest.TestCase):
             self.assertEqual(self.values(self.output)["root-cause"], "image.wrong-value")
             self.assertEqual(self.commands(process.stdout.split("\n"))[:3],
                              ["::group::cudnn-ci", "::endgroup::", "::error title=image.wrong-value::what wrong-value is | conv.a | seen | mend it"])
-        self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "team/x y", "--"])
+        self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "--summary", "team/x y", "--"])
 
     def test_the_action_passes_what_it_is_given(self):
         self.put(report())
         self.action("exit 0", ARGUMENTS="--device\nall\n\n--case\na b$(c)\n", ATTESTATION="true")
-        self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "--attestation", "team/x y", "--", "--device", "all",
+        self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "--summary", "--attestation", "team/x y", "--", "--device", "all",
                                       "--case", "a b$(c)"])
 
     def test_the_container_gives_no_commands(self):
@@ -239,6 +239,7 @@ class PipelineTest(unittest.TestCase):
         for step in (self.action, self.component):
             self.put(report(verdict="passed", exit_code=0), {"schema": "cudnn-ci/launcher/1", "confirmed": True, "exit_code": 0})
             (self.reports / "junit.xml").write_text('<testsuites name="cudnn-ci"/>')
+            (self.reports / "summary.md").write_text("<!--cudnn-ci summary-->\n## PASSED\n")
             (self.reports / "junit-2.xml").write_text('<testsuites name="mine"/>')
             process = step("exit 2")
             self.assertEqual(process.returncode, 2)
@@ -273,7 +274,7 @@ class PipelineTest(unittest.TestCase):
             process = self.component(self.leaves(code))
             self.assertEqual(process.returncode, code, process.stderr)
             self.assertIn("section_start:", process.stdout)
-            self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "x y"])
+            self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "--summary", "x y"])
             self.assertEqual(self.values(self.dir / "gate.env")["CUDNN_CI_VERDICT"], "failed")
 
 

@@ -45,14 +45,14 @@ MAXIMAL = {
     "runner": {"driver": ">=525.60.13 <600", "gpus": ">=1", "compute_capability": "!=8.7 >7"},
     "image": {"toolkit": " >=12.0  <13 ", "cudnn": "absent"},
     "subjects": {"system": "loader", "other_1": "path:/opt/cudnn/lib:/opt/more"},
-    "defaults": {"timeout_s": 30.5, "required": False},
+    "defaults": {"timeout_s": 30.5, "required": False, "max_slowdown_percent": 12.5},
     "shapes": {"stem_1.a+b": {"x": [1, 2, -3], "pad": 1, "kind": "full", "deep": {"a": [None, True]}}, "empty": {}},
     "checks": [
         {"id": "one", "check": "conv.forward", "name": "n.1", "params": {"layout": "nchw", "count": 3},
          "axes": {"dtype": ["float32", "float16"], "shape": ["stem"]},
          "exclude": [{"dtype": "float16", "shape": "stem"}],
          "allow_skip": ["unsupported", "absent", "memory", "version"], "timeout_s": 5, "required": True,
-         "allow_flaky": True, "subjects": ["system"]},
+         "allow_flaky": True, "max_slowdown_percent": 20, "subjects": ["system"]},
         {"check": "driver.load"},
     ],
     "waivers": [WAIVER],
@@ -75,6 +75,7 @@ SPECS = ["loader", "path:/", "path:/opt", "path:", "path:lib", "path:/a:b", "pyt
          "python:/opt/a:b/bin/python", "program:/p", "program:p", "program:", "auto", "loader ", " loader", "loader:/a",
          "path:/" + "d" * 3994, "path:/" + "d" * 3995]
 SUBJECT_NAMES = ["a", "a1_b", "A", "_a", "1a", "a-b", "a b", "é", "", "n" * 200, "n" * 201]
+PERCENTS = [0, 0.0, 1, 19.5, 1000, 1000.0, 1000.5, 1001, -1, -0.5, "20", True, None, [20]]
 SECONDS = [0, 0.001, 1, 604800, 604800.5, 604801, -1, "5", True]
 TEXTS = ["t" * 4000, "t" * 4001, "é" * 4000, "é" * 4001]
 
@@ -149,6 +150,7 @@ def texts():
             (waiver + ("expires",), DATES), (waiver + ("reason",), TEXTS), (waiver + ("case",), TEXTS),
             (("$schema",), ["", "x"]), (("schema",), ["cudnn-ci/matrix/2", "cudnn-ci/matrix/1 "]),
             (("subjects", "other_1"), SPECS), (entry + ("timeout_s",), SECONDS), (("defaults", "timeout_s"), SECONDS),
+            (entry + ("max_slowdown_percent",), PERCENTS), (("defaults", "max_slowdown_percent"), PERCENTS),
             (entry + ("allow_skip",), [["Memory"], ["memory", "memory"], []]),
             (entry + ("subjects",), [["other_1"], ["none"], ["system", "system"]])):
         for value in values:

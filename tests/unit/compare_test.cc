@@ -403,5 +403,29 @@ TEST(LastScreenBaseline, SaysWhatChangedSince) {
   EXPECT_THAT(LastScreen(summary, Judge(summary), options), Not(HasSubstr("since")));
 }
 
+TEST(SpeedBaselineTest, HoldsWhatPassedOnTheSameGpuAndDriver) {
+  RunView before = Green();
+  before.cases["a"].speed["time"] = {2, "ms", false};
+  before.cases["b"].speed["time"] = {2, "ms", false};
+  before.cases["b"].standing = Standing::kFailed;
+  const SpeedBaseline same = SpeedBaselineOf(before, Green());
+  EXPECT_EQ(same.why_not, "");
+  EXPECT_EQ(same.libraries, "");
+  ASSERT_EQ(same.cases.size(), 1u) << "what failed, or measured nothing, is no measure";
+  EXPECT_EQ(same.cases.at("a").at("time").value, 2);
+
+  RunView now = Green();
+  now.libraries[1].second = "9.2.0";
+  EXPECT_EQ(SpeedBaselineOf(before, now).libraries, "cuDNN of system: 9.1.0 -> 9.2.0");
+  now.driver = "1";
+  EXPECT_EQ(SpeedBaselineOf(before, now).why_not, "the drivers differ (580.65.06, 1)");
+  now.gpus = {"other"};
+  const SpeedBaseline other = SpeedBaselineOf(before, now);
+  EXPECT_EQ(other.why_not, "the GPUs differ (NVIDIA H200; other)");
+  EXPECT_TRUE(other.cases.empty());
+  before.complete = false;
+  EXPECT_EQ(SpeedBaselineOf(before, Green()).why_not, "its run did not come to its end");
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -142,6 +142,17 @@ TEST(WireTest, EveryFieldOfAPluginComesBackInItsPlace) {
   }
 }
 
+TEST(WireTest, ACommandIsTypedSomewhere) {
+  FindingDescribed finding{
+      {"slug", Severity::kNote, Blame::kUndetermined, "s", "r", "l", "p", "nvidia-smi", "host"}};
+  const auto decoded = DecodeFromWorker(Encode(FromWorker(finding)));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(std::get<FindingDescribed>(*decoded).finding.command, "nvidia-smi");
+  EXPECT_EQ(std::get<FindingDescribed>(*decoded).finding.where, "host");
+  finding.finding.where = "elsewhere";
+  EXPECT_FALSE(DecodeFromWorker(Encode(FromWorker(finding))).ok());
+}
+
 // Enumerators become indices of tables: one out of range must not be taken for a value.
 TEST(WireTest, ValuesOutsideTheirRangeAreNotDecoded) {
   FindingDescribed finding{{"slug", Severity::kNote, Blame::kUndetermined, "s", "r", "l", "p"}};

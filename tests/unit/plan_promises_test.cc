@@ -2,6 +2,7 @@
 // leaves it out.
 #include <gmock/gmock.h>
 
+#include "model/remarks.h"
 #include "planning.h"
 
 namespace cudnn_ci {
@@ -126,6 +127,8 @@ TEST(Promises, ThatASelectionLeavesOutAreNotGated) {
       ElementsAre(HasSubstr("image.toolkit is not promised"),
                   "runner.gpus >=1 is promised, and no required check of this selection judges it: it is "
                   "not gated"));
+  EXPECT_THAT(NotGatedCodes(PlanOf(matrix, Judging(), options).not_gated),
+              ElementsAre("version-not-promised", "promise-not-judged"));
   options = {};
   options.static_stage = true;
   EXPECT_THAT(

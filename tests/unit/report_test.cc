@@ -87,6 +87,10 @@ TEST_F(ReportTest, JsonHoldsWhatTheVerdictIsAbout) {
 TEST_F(ReportTest, JsonHasCodesBesideItsSentences) {
   RunBuilder b;
   b.run.partial = "filtered, shard 2/4, without --disturb (a.static, b.filtered), rerun of what did not pass";
+  b.run.not_gated = {"gpu1 (NVIDIA H200) is visible and was not used; --device all judges every GPU",
+                     "new words"};
+  b.run.warnings = {"m.json:1:2: the waiver for \"x\" matches no case",
+                    "the shards ran with different drivers: 1 (1/2), 2 (2/2)"};
   b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, "3 differ"));
   b.Plan("conv.blocked");
   b.End("conv.blocked", Blocked{"conv.a"});
@@ -98,6 +102,8 @@ TEST_F(ReportTest, JsonHasCodesBesideItsSentences) {
   b.Add(RunCancelled{CancelReason::kTimeLimit, 0});
   b.Pass("conv.b");
   const nlohmann::json report = Written(b.Summarize());
+  EXPECT_EQ(report["not_gated_codes"], nlohmann::json({"gpu-not-used", "other"}));
+  EXPECT_EQ(report["warning_codes"], nlohmann::json({"waiver-without-case", "drivers-differ"}));
   EXPECT_EQ(report["partial_codes"], nlohmann::json({"filtered", "shard", "without-disturb", "rerun"}));
   EXPECT_EQ(report["run"]["cancelled_code"], "time-limit");
   std::vector<std::string> codes;

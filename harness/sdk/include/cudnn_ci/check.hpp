@@ -234,11 +234,15 @@ struct CText {
 //   CCI_FINDING("wrong-value", CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE, "summary", "remedy", nullptr)
 #define CCI_CONCAT2_(a, b) a##b
 #define CCI_CONCAT_(a, b) CCI_CONCAT2_(a, b)
-#define CCI_FINDING(slug, severity, blame, summary, remedy, link)                                     \
-  static const bool CCI_CONCAT_(cci_finding_, __LINE__) = [] {                                        \
-    static const cci_finding f = {sizeof(cci_finding), severity, blame, slug, summary, remedy, link}; \
-    ::cudnn_ci::detail::Registry::Get().findings.push_back(&f);                                       \
-    return true;                                                                                      \
+#define CCI_FINDING(slug, severity, blame, summary, remedy, link) \
+  CCI_FINDING_WITH_COMMAND(slug, severity, blame, summary, remedy, link, CCI_WHERE_IMAGE, nullptr)
+// The same with one line that mends it, and where it is typed (enum cci_where).
+#define CCI_FINDING_WITH_COMMAND(slug, severity, blame, summary, remedy, link, where, command) \
+  static const bool CCI_CONCAT_(cci_finding_, __LINE__) = [] {                                 \
+    static const cci_finding f = {                                                             \
+        sizeof(cci_finding), severity, blame, slug, summary, remedy, link, command, where};    \
+    ::cudnn_ci::detail::Registry::Get().findings.push_back(&f);                                \
+    return true;                                                                               \
   }();
 
 // Registers a check struct under PLUGIN.name. At namespace scope, in any file of the plugin.

@@ -47,6 +47,9 @@
 #define CCI_FACT_GPU_MEMORY_BYTES ".memory_bytes"             /* in all, decimal */
 #define CCI_FACT_GPU_MEMORY_FREE_BYTES \
   ".memory_free_bytes" /* free before the run began, decimal; not inside MIG */
+/* What holds its clocks down before the run begins, in words: "heat (software)". Not reported: nothing, or
+ * unknown. */
+#define CCI_FACT_GPU_SLOWED_BY ".slowed_by"
 /* "default", "exclusive_process", "prohibited", ... */
 #define CCI_FACT_GPU_COMPUTE_MODE ".compute_mode"
 

@@ -9,7 +9,7 @@
  *
  * Conventions
  *   (1) Every struct begins with its size. Structs grow only at the end, by whole fields, and only
- *       with a new CCI_ABI_MINOR; this is ABI 1.2, and what came after 1.0 says so. A reader uses a
+ *       with a new CCI_ABI_MINOR; this is ABI 1.3, and what came after 1.0 says so. A reader uses a
  *       field only if struct_size covers it, and takes one that is not covered for zero (NULL, no
  *       flag): so a plugin built against any 1.x runs in a host of any 1.y. A struct that ends before its
  * last field of 1.0 is refused, with the one exception of cci_check's `validate`. A bit or enumerator that
@@ -41,7 +41,7 @@ extern "C" {
 #endif
 
 #define CCI_ABI_MAJOR 1u
-#define CCI_ABI_MINOR 2u
+#define CCI_ABI_MINOR 3u
 #define CCI_PLUGIN_SYMBOL "cudnn_ci_plugin_v1"
 #define CCI_PLUGIN_SUFFIX ".cci.so"
 
@@ -148,6 +148,13 @@ enum cci_blame {
   CCI_BLAME_UNDETERMINED = 4
 };
 
+/* Where a finding's command is typed. */
+enum cci_where {
+  CCI_WHERE_IMAGE = 0, /* a line of the image's Dockerfile: "ENV A=b", "RUN ..." */
+  CCI_WHERE_HOST = 1,  /* a shell of the runner */
+  CCI_WHERE_MATRIX = 2 /* a member of the matrix */
+};
+
 typedef struct cci_finding {
   uint32_t struct_size;
   uint32_t severity;   /* enum cci_severity */
@@ -156,6 +163,10 @@ typedef struct cci_finding {
   const char* summary; /* what is wrong, one line */
   const char* remedy;  /* what to do about it */
   const char* link;    /* https URL, or NULL */
+  /* Since ABI 1.3: one line that mends it, or shows more of it, and fits wherever it is reported; else NULL.
+   */
+  const char* command;
+  uint32_t where; /* enum cci_where; of no meaning without a command */
 } cci_finding;
 
 enum cci_plugin_flags {

@@ -1,0 +1,65 @@
+#include "model/speed.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "base/text.h"
+#include "model/remarks.h"
+
+namespace cudnn_ci {
+namespace {
+
+bool IsUnitOfSpeed(const std::string& unit, const std::string& goal) {
+  if (goal == "lower") return unit == "s" || unit == "ms" || unit == "us" || unit == "ns";
+  return goal == "higher" && unit.size() > 2 && unit.compare(unit.size() - 2, 2, "/s") == 0;
+}
+
+}  // namespace
+
+std::optional<Speed> SpeedOf(double value, const std::string& unit, const std::string& goal) {
+  if (!IsUnitOfSpeed(unit, goal) || !std::isfinite(value) || value <= 0) return std::nullopt;
+  return Speed{value, CleanLine(unit, 20), goal == "higher"};
+}
+
+std::string SpeedName(const std::string& measurement) { return CleanLine(measurement, 100); }
+
+Speeds SpeedsOf(const std::vector<Measured>& measurements) {
+  Speeds speeds;
+  for (const Measured& m : measurements)
+    if (const std::optional<Speed> speed = SpeedOf(m.value, m.unit, m.goal))
+      speeds[SpeedName(m.name)] = *speed;
+  return speeds;
+}
+
+bool IsComparable(const Speed& a, const Speed& b) {
+  return a.unit == b.unit && a.higher_is_better == b.higher_is_better;
+}
+
+double Slowdown(const Speed& then, const Speed& now) {
+  return now.higher_is_better ? then.value / now.value : now.value / then.value;
+}
+
+std::string SpeedText(const std::string& name, const Speed& speed) {
+  char number[40];
+  snprintf(number, sizeof number, "%.4g", speed.value);
+  return name + " " + number + (speed.unit.empty() ? "" : " " + speed.unit);
+}
+
+std::vector<std::string> SpeedNotGated(const Plan& plan, const SpeedBaseline& baseline) {
+  int64_t held = 0, unknown = 0;
+  for (const Case& c : plan.cases) {
+    if (c.max_slowdown <= 0 || c.settled) continue;
+    ++held;
+    unknown += baseline.cases.count(DisplayId(c.planned.ref)) == 0 ? 1 : 0;
+  }
+  if (held == 0) return {};
+  const auto sentence = [](int64_t cases, const std::string& why) {
+    return "speed of " + std::to_string(cases) + (cases == 1 ? " case" : " cases") + kSpeedNotComparedWords +
+           why;
+  };
+  if (!baseline.why_not.empty()) return {sentence(held, baseline.why_not)};
+  if (unknown > 0) return {sentence(unknown, "they did not pass there, or measured no time")};
+  return {};
+}
+
+}  // namespace cudnn_ci

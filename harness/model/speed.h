@@ -1,0 +1,50 @@
+// Measurements of time and of work per time, and what an earlier run measured of them.
+#ifndef CUDNN_CI_MODEL_SPEED_H_
+#define CUDNN_CI_MODEL_SPEED_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/event.h"
+#include "model/plan.h"
+
+namespace cudnn_ci {
+
+struct Speed {
+  double value = 0;  // above 0, finite
+  std::string unit;
+  bool higher_is_better = false;
+};
+
+// Of a measurement; none of an error bound or a number of bytes. `goal` as in Measured.
+std::optional<Speed> SpeedOf(double value, const std::string& unit, const std::string& goal);
+
+// The name under which a measurement's speed is kept: cleaned and bounded.
+std::string SpeedName(const std::string& measurement);
+using Speeds = std::map<std::string, Speed>;  // by SpeedName
+Speeds SpeedsOf(const std::vector<Measured>& measurements);
+
+// Whether both are of one unit and goal.
+bool IsComparable(const Speed& a, const Speed& b);
+// How many times slower `now` is than `then`, both comparable; below 1: faster.
+double Slowdown(const Speed& then, const Speed& now);
+// "milliseconds 1.25 ms".
+std::string SpeedText(const std::string& name, const Speed& speed);
+
+// What a run is held to: the speeds of an earlier one on GPUs of the same models, with the same driver.
+struct SpeedBaseline {
+  std::string why_not;    // nothing can be held against it, as the end of a sentence; `cases` is then empty
+  std::string source;     // the file, for messages
+  std::string libraries;  // of the image, that are others now, in words; empty: the same
+  std::map<std::string, Speeds> cases;  // that passed, by name, as people name them: "id", "id@gpu1"
+};
+
+// How many cases of a plan that are to be held to a baseline are not, and why, in words; at most one of each
+// reason.
+std::vector<std::string> SpeedNotGated(const Plan& plan, const SpeedBaseline& baseline);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_MODEL_SPEED_H_

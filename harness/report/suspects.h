@@ -1,0 +1,18 @@
+// Why it is not somebody else: the case of this run that speaks best against the next suspect.
+#ifndef CUDNN_CI_REPORT_SUSPECTS_H_
+#define CUDNN_CI_REPORT_SUSPECTS_H_
+
+#include <string>
+
+#include "model/verdict.h"
+
+namespace cudnn_ci {
+
+// "the driver: driver.canary passed on gpu0" where the image may be at fault, "the image's libraries:
+// toolkit.runtime[subject=system] passed" where the runner is. Empty: there is no root cause in a case, or
+// nothing passed that speaks against anybody.
+std::string ExcludedSuspect(const Summary& summary, const Verdict& verdict);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_REPORT_SUSPECTS_H_
