@@ -139,6 +139,7 @@ ordered_json ToJson(const PluginInfo& p) {
                       {"layer", Name(c.layer)},
                       {"devices", Name(c.devices)},
                       {"shareable", c.shareable},
+                      {"concurrent", c.concurrent},
                       {"per_subject", c.per_subject},
                       {"requires", c.prerequisites},
                       {"judges", c.judges},

@@ -309,7 +309,9 @@ bool Gate::Run() {
   r.output_dir = paths_.folder;
   r.isolation = options_.isolation;
   // A GPU's worker mostly waits: every device may have one.
-  r.jobs = options_.jobs > 0 ? options_.jobs : std::max(AvailableCpus(), static_cast<int>(devices_.size()));
+  r.processors = AvailableCpus();
+  r.jobs = options_.jobs > 0 ? options_.jobs : std::max(r.processors, static_cast<int>(devices_.size()));
+  r.workers_per_gpu = options_.workers_per_gpu;
   if (options_.isolation == Isolation::kNone) r.jobs = 1;
   r.retries = options_.retries;
   r.fail_fast = options_.fail_fast;

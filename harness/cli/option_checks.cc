@@ -37,6 +37,16 @@ CLI::Validator CheckDevice() {
       "", "device");
 }
 
+CLI::Validator CheckWorkersPerGpu() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const bool number = !text.empty() && text.size() <= 2 && text[0] != '0' &&
+                            text.find_first_not_of("0123456789") == std::string::npos;
+        return number || text == "auto" ? std::string() : text + " is neither auto nor a number from 1 to 99";
+      },
+      "", "workers");
+}
+
 CLI::Validator CheckPath() {
   return CLI::Validator(
       [](std::string& text) {

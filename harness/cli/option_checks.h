@@ -12,6 +12,8 @@ namespace cudnn_ci {
 CLI::Validator CheckSeconds();
 // "all", an index, "gpuN", or what NVML calls a UUID: "GPU-..." and "MIG-...".
 CLI::Validator CheckDevice();
+// "auto", or a number from 1 to 99.
+CLI::Validator CheckWorkersPerGpu();
 // The name of a file or folder. A pipeline's variable that is not set would turn "--junit $FILE" into
 // something else than was meant.
 CLI::Validator CheckPath();

@@ -86,6 +86,13 @@ void AddRunOptions(CLI::App* app, Options* o) {
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
   app->add_option_function<std::string>(
+         "--workers-per-gpu",
+         [o](const std::string& v) { o->workers_per_gpu = v == "auto" ? 0 : std::stoi(v); },
+         "warm workers that use a GPU at a time, at most; auto: as many as have room there; times are one's "
+         "own with 1 alone")
+      ->type_name("N|auto")
+      ->check(CheckWorkersPerGpu());
+  app->add_option_function<std::string>(
          "--isolation",
          [o](const std::string& v) {
            o->isolation = v == "process" ? Isolation::kProcess

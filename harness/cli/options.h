@@ -55,6 +55,7 @@ struct Options {
   int shard_index = 0, shard_count = 0;
   std::string device = "0";  // "all", an index, a UUID
   int jobs = 0;              // 0: what the cgroup gives
+  int workers_per_gpu = 0;   // 0: as many as there is room for
   Isolation isolation = Isolation::kShared;
   int retries = 0;
   bool fail_fast = false, report_only = false, dry_run = false, disturb = false;

@@ -64,6 +64,7 @@ const Outcome* Cases::KnownOutcome(size_t i) {
   if (it == histories_.end()) return nullptr;
   History& history = it->second;
   if (!history.suspicion || history.decisive || !IsKnown(history.suspicion->kind)) return nullptr;
+  if (history.beside && IsShortOfMemory(history.suspicion->outcome)) return nullptr;
   history.Add(Flag::kUnconfirmed);
   return &history.suspicion->outcome;
 }
@@ -101,12 +102,13 @@ CaseFinished Cases::Take(size_t i, Outcome outcome) {
 Decision Cases::AfterShared(const AttemptResult& result, bool good, History* history) {
   if (!confirm_ || good) return {Next::kFinal, result.outcome, {}};
   Bad bad = Describe(result);
-  if (IsKnown(bad.kind)) {
+  history->beside = result.beside || WorksBeside(plan_.cases[result.case_index]);
+  // How much memory one lacked beside others tells nothing of the next one.
+  if (IsKnown(bad.kind) && !(history->beside && IsShortOfMemory(result.outcome))) {
     history->Add(Flag::kUnconfirmed);
     return {Next::kFinal, result.outcome, {}};
   }
   history->suspicion = std::move(bad);
-  history->beside = result.beside || WorksBeside(plan_.cases[result.case_index]);
   return {Next::kConfirm, {}, {}};
 }
 

@@ -12,19 +12,20 @@ DeviceTable::DeviceTable(const std::vector<DeviceInfo>& devices, bool testable) 
   }
 }
 
-bool DeviceTable::CanLease(const std::string& device, Use use) const {
+bool DeviceTable::CanLease(const std::string& device, Use use, const Lane* lane) const {
   if (device.empty()) return true;
   const auto refuses = [&](const Holder& h) {
     const bool met = device == "*" || h.device == "*" || h.device == device;
-    const bool together =
-        (use == Use::kBeside && h.use == Use::kShared) || (use == Use::kShared && h.use == Use::kBeside);
+    const bool together = (use == Use::kBeside && h.use == Use::kShared) ||
+                          (use == Use::kShared && h.use == Use::kBeside) ||
+                          (use == Use::kShared && h.use == Use::kShared && lane != nullptr && lane == h.lane);
     return met && !together;
   };
   return std::none_of(leases_.begin(), leases_.end(), refuses);
 }
 
-void DeviceTable::Lease(const std::string& device, int64_t worker, Use use) {
-  if (!device.empty()) leases_.push_back({device, worker, use});
+void DeviceTable::Lease(const std::string& device, int64_t worker, Use use, const Lane* lane) {
+  if (!device.empty()) leases_.push_back({device, worker, use, lane});
   if (use == Use::kBeside) with_company_.insert(device);
 }
 

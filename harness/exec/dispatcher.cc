@@ -8,11 +8,6 @@
 #include "exec/plugin_file.h"
 
 namespace cudnn_ci {
-namespace {
-
-constexpr size_t kRunsAhead = 16;  // hides the round trip; more would only lengthen what a crash gives back
-
-}  // namespace
 
 Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOptions& options, Pool* pool,
                        Scheduler* scheduler, DeviceTable* devices, Cases* cases, SecondOpinions* opinions,
@@ -27,7 +22,7 @@ Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOpt
       opinions_(opinions),
       slowness_(slowness),
       emit_(std::move(emit)),
-      host_has_room_(pool->MemoryRoom() >= options.beside_host_bytes) {
+      host_room_(pool->MemoryRoom()) {
   for (size_t i = 0; i < plan.cases.size(); ++i)
     if (plan.cases[i].prepared) preparable_.push_back(i);
 }
@@ -69,15 +64,8 @@ void Dispatcher::DispatchCanaries(bool stopping) {
 
 void Dispatcher::DispatchLane(Lane* lane) {
   if (lane->empty()) return;
-  if (lane->shared && !lane->ready.empty()) {
-    if (Seat* seat = SharedWorkerOf(lane)) {
-      if (!TakeLease(seat))
-        MakeRoom(lane);
-      else if (!seat->canary_pending)
-        Fill(seat);
-      return;
-    }
-  }
+  if (lane->shared && !lane->ready.empty())
+    if (const std::vector<Seat*> workers = WarmWorkersOf(lane); !workers.empty()) return Serve(lane, workers);
   if (!start_failure_.empty()) return;
   // What was asked to run alone goes first; a device's shared worker was shut down for it by MakeRoom.
   const bool alone = !lane->alone.empty();
@@ -86,7 +74,7 @@ void Dispatcher::DispatchLane(Lane* lane) {
   const size_t next = alone ? lane->alone.front() : lane->ready.front();
   Seat* prepared = alone ? nullptr : PreparedFor(next);
   if (!prepared && pool_->live() >= options_.jobs) return MakeRoom(lane);
-  if (!devices_->CanLease(lane->device, use)) return MakeRoom(lane, use);
+  if (!devices_->CanLease(lane->device, use, Joinable(lane))) return MakeRoom(lane, use);
   if (prepared) return BeginPrepared(prepared, lane);
   const bool shared = lane->shared && !alone;
   if (!PluginsUnchanged(shared ? lane->plugins : std::set{plan_.cases[next].planned.plugin})) return;
@@ -107,24 +95,18 @@ void Dispatcher::Shutdown(Seat* seat) {
   pool_->Do(seat->worker, [&](int64_t now, Effects* out) { seat->worker->Shutdown(now, out); });
 }
 
-Seat* Dispatcher::SharedWorkerOf(const Lane* lane) {
-  for (auto& [id, seat] : seats_)
-    if ((seat.lane == lane || options_.isolation == Isolation::kNone) && seat.worker->shared() &&
-        seat.worker->accepting())
-      return &seat;
-  return nullptr;
-}
-
 void Dispatcher::BeginWithCanary(Seat* seat) {
   seat->canary_pending = true;
   pool_->Do(seat->worker, [&](int64_t now, Effects* out) { seat->worker->RequestCanary(now, out); });
 }
 
-// An idle warm worker holds a slot, perhaps a device: it goes when a lane that cannot start needs either.
+// An idle warm worker holds a slot, perhaps a device: it goes when a lane that cannot start needs either. Of
+// several that hold the device all go at once.
 void Dispatcher::MakeRoom(const Lane* wanting, Use use) {
+  bool needs_slot = pool_->live() >= options_.jobs;
   for (Seat* seat : Seats()) {
     const bool drop = seat->prepared && seat->lane != wanting && !seat->worker->ending();
-    if (drop && pool_->live() >= options_.jobs) return Drop(seat);
+    if (drop && needs_slot) return Drop(seat);
     if (!seat->worker->shared() || !seat->worker->idle() || seat->worker->ending()) continue;
     if (seat->canary_pending || seat->early || (seat->lane && !seat->lane->ready.empty())) continue;
     // A warm worker is no hindrance to what runs beside it.
@@ -132,20 +114,11 @@ void Dispatcher::MakeRoom(const Lane* wanting, Use use) {
     const bool holds_device =
         !together && !seat->device.empty() &&
         (seat->device == wanting->device || wanting->device == "*" || seat->device == "*");
-    if (holds_device || pool_->live() >= options_.jobs) return Shutdown(seat);
+    if (!holds_device && !needs_slot) continue;
+    Shutdown(seat);
+    if (!holds_device) return;
+    needs_slot = false;  // its is free then
   }
-}
-
-void Dispatcher::Fill(Seat* seat) {
-  CaseWorker* worker = seat->worker;
-  pool_->Do(worker, [&](int64_t now, Effects* out) {
-    const auto take = [&](Lane* from) {
-      while (!from->ready.empty() && worker->queued() < kRunsAhead && worker->accepting())
-        worker->Assign(AssignmentOf(scheduler_->Take(from, false), true), now, out);
-    };
-    if (options_.isolation != Isolation::kNone) return take(seat->lane);
-    for (Lane* lane : scheduler_->ReadyLanes()) take(lane);
-  });
 }
 
 const SubjectInfo* Dispatcher::SubjectOf(const Lane* lane) const {
@@ -184,11 +157,9 @@ void Dispatcher::Configure(const Seat& seat) {
   const std::vector<std::string> uuids = UuidsOf(seat.device);
   if (seat.device != "*" && !uuids.empty()) c.device_uuid = uuids[0];
   c.scratch_dir = pool_->Scratch(*seat.worker).path();
-  const auto facts = options_.facts.by_subject.find(c.subject_name);
-  const bool known = facts != options_.facts.by_subject.end();
+  const FactMap facts = FactsFor(seat, c.subject_name);
   pool_->Do(seat.worker, [&](int64_t, Effects* out) {
-    for (wire::Configure& m :
-         Configuration(c, options_.contract, options_.compatibility, known ? &facts->second : nullptr))
+    for (wire::Configure& m : Configuration(c, options_.contract, options_.compatibility, &facts))
       out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(std::move(m)))});
   });
 }
@@ -235,6 +206,9 @@ Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::option
     return slug == kGpuComputesWrong ? FindHarnessFinding(slug) : nullptr;
   };
   const bool shared = !alone_case && lane && lane->shared;
+  if (shared) seat.sharing = MostWorkersOf(*lane);
+  // What is not the only one of its lane makes no context before its turn.
+  const bool prepares = alone_case || (lane && !WarmWorkersOf(lane).empty());
   auto owned = std::make_unique<CaseWorker>(shared, limits, declared);
   seat.worker = owned.get();
   const Result<Worker*> started = pool_->Start(Command(lane, seat), std::move(owned));
@@ -249,15 +223,15 @@ Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::option
   const int64_t id = (*started)->id();
   Seat* taken = &(seats_[id] = std::move(seat));
   taken->early = early;
-  if (!early) devices_->Lease(taken->device, id, shared ? UseOf(*lane, false) : Use::kAlone);
+  if (!early) devices_->Lease(taken->device, id, shared ? UseOf(*lane, false) : Use::kAlone, lane);
   emit_(WorkerStarted{id, pool_->Pid(**started), Join({taken->plugins.begin(), taken->plugins.end()}, ","),
-                      lane ? lane->subject : "", taken->device, shared});
+                      lane ? lane->subject : "", taken->device, shared, taken->sharing});
   Configure(*taken);
   if (early) {
     taken->prepared = alone_case;
     pool_->Do(taken->worker, [&](int64_t, Effects* out) {
       const wire::ToWorker warm = wire::Warm{}, prepare = wire::Prepare{};
-      out->emplace_back(SendPacket{wire::Encode(alone_case ? prepare : warm)});
+      out->emplace_back(SendPacket{wire::Encode(prepares ? prepare : warm)});
     });
     return taken;
   }

@@ -30,7 +30,8 @@ struct Seat {
   std::set<std::string> plugins;
   std::string device;  // "gpu0", "*" for all, "" for none
   bool canary_pending = false;
-  bool early = false;                  // warms up before its turn, without the device's lease
+  int sharing = 1;     // warm workers that may use its device at a time, itself among them; what it was told
+  bool early = false;  // warms up before its turn, without the device's lease
   std::optional<size_t> prepared;      // the case that it was started for early, in a process of its own
   std::optional<Assignment> reserved;  // waits for the canary
   std::optional<size_t> elsewhere;     // the case of another GPU that it asks this one about
@@ -95,7 +96,15 @@ class Dispatcher {
   void Fill(Seat* seat);
   void MakeRoom(const Lane* wanting, Use use = Use::kAlone);
   void Shutdown(Seat* seat);
-  Seat* SharedWorkerOf(const Lane* lane);
+  std::vector<Seat*> WarmWorkersOf(const Lane* lane);
+  // Warm workers that may serve the lane at a time; it has less while it has little to do.
+  int MostWorkersOf(const Lane& lane) const;
+  // The lane itself, where another worker of it may use the device beside those that do; null otherwise.
+  const Lane* Joinable(const Lane* lane) const;
+  void Serve(Lane* lane, const std::vector<Seat*>& workers);
+  void StartAnother(Lane* lane);
+  void PrepareOthers();
+  FactMap FactsFor(const Seat& seat, const std::string& subject) const;
   Assignment AssignmentOf(size_t case_index, bool shared) const;
   const SubjectInfo* SubjectOf(const Lane* lane) const;
 
@@ -112,7 +121,8 @@ class Dispatcher {
   std::vector<size_t> preparable_;  // cases that may be prepared, in plan order
   std::set<size_t> prepared_once_;  // of these the ones that a process was started for
   bool may_start_early_ = true;     // until one could not be started
-  const bool host_has_room_;        // for two large processes at once
+  const int64_t host_room_;         // bytes of memory before the run
+  std::set<const Lane*> helped_;    // lanes for which further workers were started before their turn
   std::map<int64_t, Seat> seats_;   // by worker id
   std::map<std::string, std::string> changed_;
   std::vector<size_t> unanswerable_;

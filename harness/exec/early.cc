@@ -27,7 +27,7 @@ void Dispatcher::StartEarlyOn(const DeviceInfo& device) {
   for (size_t i = 0; i < plan_.cases.size(); ++i) {
     Lane* lane = scheduler_->LaneOf(i);
     if (scheduler_->IsSettled(i) || plan_.cases[i].settled || !lane->shared || lane->beside) continue;
-    if (lane->device != device.name || SharedWorkerOf(lane)) continue;
+    if (lane->device != device.name || !WarmWorkersOf(lane).empty()) continue;
     if (PluginsUnchanged(lane->plugins)) StartWorker(lane, device.name, std::nullopt, true);
     return;
   }
@@ -47,6 +47,7 @@ void Dispatcher::Prepare() {
   for (Seat* seat : Seats())
     if (seat->prepared && scheduler_->IsSettled(*seat->prepared)) Drop(seat);
   if (options_.isolation != Isolation::kShared || !start_failure_.empty() || !may_start_early_) return;
+  PrepareOthers();
   for (const size_t i : preparable_) {
     if (pool_->live() + 1 >= options_.jobs) return;  // one slot stays for what need not wait
     const std::string& device = plan_.cases[i].planned.ref.device;

@@ -21,16 +21,17 @@ bool HasRoom(const Facts& facts, const std::string& device, int64_t bytes, bool 
 Use Dispatcher::UseOf(const Lane& lane, bool alone) const {
   if (alone || !lane.shared || lane.device == "*") return Use::kAlone;
   if (!lane.beside) return Use::kShared;
-  return host_has_room_ && HasRoom(options_.facts, lane.device, kEnoughForTwo, false) ? Use::kBeside
-                                                                                      : Use::kAlone;
+  const bool host_has_room = host_room_ >= options_.beside_host_bytes;
+  return host_has_room && HasRoom(options_.facts, lane.device, kEnoughForTwo, false) ? Use::kBeside
+                                                                                     : Use::kAlone;
 }
 
 // An early worker's turn has come: it needs the lease like any other.
 bool Dispatcher::TakeLease(Seat* seat) {
   if (!seat->early) return true;
   const Use use = seat->worker->shared() ? Use::kShared : Use::kAlone;
-  if (!devices_->CanLease(seat->device, use)) return false;
-  devices_->Lease(seat->device, seat->worker->id(), use);
+  if (!devices_->CanLease(seat->device, use, Joinable(seat->lane))) return false;
+  devices_->Lease(seat->device, seat->worker->id(), use, seat->lane);
   seat->early = false;
   if (devices_->NeedsCanary(seat->device)) BeginWithCanary(seat);
   if (use == Use::kShared) StartEarlyBehind(*seat);

@@ -151,7 +151,7 @@ void Runner::OnAttemptEnded(const Seat& seat, AttemptResult result) {
   Emit(AttemptFinished{c.planned.ref, result.attempt, seat.worker->id(), result.outcome, result.seconds,
                        result.output, result.evidence});
   if (scheduler_.IsSettled(i)) return;  // its device was lost meanwhile
-  result.beside = devices_.HadCompany(seat.device);
+  result.beside = devices_.HadCompany(seat.device) || seat.sharing > 1;
   if (result.mode == AttemptMode::kElsewhere) return OnSecondOpinion(seat, result);
   const auto* errored = std::get_if<Errored>(&result.outcome);
   if (cancelled_ && errored && errored->kind == ErrorKind::kCancelled) {

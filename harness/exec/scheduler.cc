@@ -32,14 +32,17 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
   for (size_t i = 0; i < plan.cases.size(); ++i) {
     const Case& c = plan.cases[i];
     const bool pooled = isolation == Isolation::kShared && c.pooled;
-    lane_of_[i] = &LaneFor(c, isolation, pooled, pool_subject);
+    lane_of_[i] = &LaneFor(i, isolation, pooled, pool_subject);
+    lane_of_[i]->concurrent += c.concurrent;
+    lane_of_[i]->single += !c.concurrent;
     for (const size_t p : c.prerequisites) dependents_[p].push_back(static_cast<uint32_t>(i));
     waiting_for_[i] = static_cast<uint32_t>(c.prerequisites.size());
     if (c.prerequisites.empty() && !c.settled) MakeReady(i);
   }
 }
 
-Lane& Scheduler::LaneFor(const Case& c, Isolation isolation, bool pooled, const std::string& pool_subject) {
+Lane& Scheduler::LaneFor(size_t i, Isolation isolation, bool pooled, const std::string& pool_subject) {
+  const Case& c = plan_.cases[i];
   const bool shared =
       isolation == Isolation::kNone || pooled || (isolation == Isolation::kShared && c.shareable);
   const std::string device = LaneDevice(c);
@@ -47,7 +50,9 @@ Lane& Scheduler::LaneFor(const Case& c, Isolation isolation, bool pooled, const 
   const bool hide = c.devices == Devices::kNone, beside = isolation == Isolation::kShared && WorksBeside(c);
   const std::string key = (pooled ? "\tpool" : c.planned.plugin) + '\n' + subject + '\n' + device + '\n' +
                           (shared ? 's' : 'a') + (hide ? 'h' : '-') + (beside ? 'b' : '-');
-  Lane& lane = lanes_[key];
+  const auto [at, is_new] = lanes_.try_emplace(key);
+  Lane& lane = at->second;
+  if (is_new) lane.first = i;
   lane.plugins.insert(c.planned.plugin);
   lane.subject = subject;
   lane.device = device;
@@ -57,13 +62,28 @@ Lane& Scheduler::LaneFor(const Case& c, Isolation isolation, bool pooled, const 
   return lane;
 }
 
+// Mostly at the end; what comes late but stands earlier in the plan goes to its place.
+void Scheduler::Insert(size_t i, std::deque<size_t>* queue) {
+  const auto at =
+      queue->empty() || queue->back() < i ? queue->end() : std::lower_bound(queue->begin(), queue->end(), i);
+  queue->insert(at, i);
+}
+
 void Scheduler::MakeReady(size_t i) {
   state_[i] = State::kReady;
-  std::deque<size_t>& ready = lane_of_[i]->ready;
-  // Mostly at the end; what became ready late but stands earlier in the plan goes to its place.
-  const auto at =
-      ready.empty() || ready.back() < i ? ready.end() : std::lower_bound(ready.begin(), ready.end(), i);
-  ready.insert(at, i);
+  Insert(i, &lane_of_[i]->ready);
+}
+
+void Scheduler::Close(size_t i) {
+  state_[i] = State::kSettled;
+  --open_;
+  lane_of_[i]->single -= !plan_.cases[i].concurrent;
+}
+
+void Scheduler::Reopen(size_t i) {
+  state_[i] = State::kRunning;
+  ++open_;
+  lane_of_[i]->single += !plan_.cases[i].concurrent;
 }
 
 std::vector<Scheduler::Settled> Scheduler::SettlePlanned() {
@@ -79,8 +99,7 @@ std::vector<Scheduler::Settled> Scheduler::SettlePlanned() {
 
 // The root of the chain is named, not the link: that is what must be mended.
 Scheduler::Settled Scheduler::Block(uint32_t i) {
-  state_[i] = State::kSettled;
-  --open_;
+  Close(i);
   uint32_t root = blocker_[i];
   while (blocker_[root] != kNobody) root = blocker_[root];
   return {i, Blocked{DisplayId(plan_.cases[root].planned.ref)}};
@@ -89,8 +108,7 @@ Scheduler::Settled Scheduler::Block(uint32_t i) {
 std::vector<Scheduler::Settled> Scheduler::Settle(size_t first, const Outcome& outcome) {
   std::vector<Settled> out;
   if (state_[first] == State::kSettled) return out;
-  state_[first] = State::kSettled;
-  --open_;
+  Close(first);
   std::vector<uint32_t> ended = {static_cast<uint32_t>(first)};
   while (!ended.empty()) {
     const uint32_t i = ended.back();
@@ -130,13 +148,10 @@ std::vector<Scheduler::Settled> Scheduler::SettleBlocked() {
 }
 
 void Scheduler::Requeue(size_t i, bool alone) {
-  if (state_[i] == State::kSettled) {  // a second look at a case that had passed
-    state_[i] = State::kRunning;
-    ++open_;
-  }
+  if (state_[i] == State::kSettled) Reopen(i);  // a second look at a case that had passed
   if (alone) {
     state_[i] = State::kReady;
-    lane_of_[i]->alone.push_back(i);
+    Insert(i, &lane_of_[i]->alone);
   } else {
     MakeReady(i);
   }

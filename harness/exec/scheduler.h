@@ -1,8 +1,9 @@
 // Which case may run now, and in which stream. Pure bookkeeping over the plan: prerequisites and lanes. Knows
 // no process and no device's state.
 //
-// A lane is a stream of cases that could use one process after the other: same plugin (on further devices:
-// any whose check is pooled), same subject, same device, same way (shared or one process a case).
+// A lane is a queue of cases that could use one process after the other: same plugin (on further devices:
+// any whose check is pooled), same subject, same device, same way (shared or one process a case). Several
+// warm workers may serve it at a time.
 #ifndef CUDNN_CI_EXEC_SCHEDULER_H_
 #define CUDNN_CI_EXEC_SCHEDULER_H_
 
@@ -31,9 +32,14 @@ struct Lane {
   bool shared = false;
   bool hide_devices = false;  // its cases use none: seeing them would only cost
   bool beside = false;        // its cases may run while a warm worker uses the device
-  size_t looked_at = 0;       // of IsAwaitedBy: the first case that may have to come before the lane's
-  std::deque<size_t> ready;   // in plan order
-  std::deque<size_t> alone;   // to run in a process of their own (confirmations, retries), before the others
+  size_t first = 0;           // its first case in the plan
+  size_t concurrent = 0;      // its cases that several warm workers may run at a time, with an outcome or not
+  size_t single = 0;     // its other cases that have no outcome; while there are any, one worker serves it
+  size_t looked_at = 0;  // of IsAwaitedBy: the first case that may have to come before the lane's
+  std::deque<size_t> ready;  // in plan order
+  // To run in a process of their own (confirmations, retries), before the others; in plan order, so that it
+  // does not matter which of several workers was faster.
+  std::deque<size_t> alone;
   bool empty() const { return ready.empty() && alone.empty(); }
 };
 
@@ -82,8 +88,12 @@ class Scheduler {
  private:
   enum class State : uint8_t { kWaiting, kReady, kRunning, kSettled };
   static constexpr uint32_t kNobody = UINT32_MAX;
-  Lane& LaneFor(const Case& c, Isolation isolation, bool pooled, const std::string& pool_subject);
+  Lane& LaneFor(size_t case_index, Isolation isolation, bool pooled, const std::string& pool_subject);
+  static void Insert(size_t case_index, std::deque<size_t>* queue);
   void MakeReady(size_t case_index);
+  // The case has an outcome now; it has none any more.
+  void Close(size_t case_index);
+  void Reopen(size_t case_index);
   Settled Block(uint32_t case_index);
   void LeaveLane(size_t case_index);
 

@@ -142,6 +142,9 @@ struct WorkerStarted {
   int64_t pid = 0;
   std::string plugin, subject, device;
   bool shared = false;
+  // Warm workers that may use its device at a time, itself among them: above 1 what its cases measure is of a
+  // GPU that others use as well.
+  int64_t sharing = 1;
 };
 struct WorkerEnded {
   static constexpr const char* kName = "WorkerEnded";

@@ -132,4 +132,16 @@ GpuFacts FactsOfGpu(const Facts& facts, const std::string& device) {
   return map != nullptr && device.compare(0, 3, "gpu") == 0 ? Gpu(*map, device.substr(3)) : GpuFacts{};
 }
 
+FactMap WithShare(FactMap facts, int64_t processors, int64_t device_memory_bytes) {
+  facts[CCI_FACT_SHARE_PROCESSORS] = std::to_string(processors);
+  facts[CCI_FACT_SHARE_DEVICE_MEMORY] = std::to_string(device_memory_bytes);
+  return facts;
+}
+
+FactMap WithoutShare(FactMap facts) {
+  facts.erase(CCI_FACT_SHARE_PROCESSORS);
+  facts.erase(CCI_FACT_SHARE_DEVICE_MEMORY);
+  return facts;
+}
+
 }  // namespace cudnn_ci

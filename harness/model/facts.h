@@ -64,6 +64,11 @@ HostFacts DecodeHostFacts(const Facts& facts);
 // Of the device "gpuN"; all unknown when there is no such device.
 GpuFacts FactsOfGpu(const Facts& facts, const std::string& device);
 
+// What a process is told of its share of processors and device memory (CCI_FACT_SHARE_*), in place of what
+// plugins may have reported under these keys; and the facts for a process that shares nothing.
+FactMap WithShare(FactMap facts, int64_t processors, int64_t device_memory_bytes);
+FactMap WithoutShare(FactMap facts);
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_MODEL_FACTS_H_

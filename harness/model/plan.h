@@ -30,6 +30,8 @@ struct Case {
   bool second_opinion = false;
   // So many times as slow as in the baseline it may be; 0: it is not held to one.
   double max_slowdown = 0;
+  // Shareable, with one device: several warm workers of that may run such cases (CCI_CHECK_CONCURRENT).
+  bool concurrent = false;
   std::vector<size_t> prerequisites;  // indices into Plan::cases, all smaller than this case's own
   // Settled by the plan itself: the plugin would not load, it disturbs others without --disturb, ...
   std::optional<Outcome> settled;

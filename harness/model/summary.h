@@ -3,6 +3,7 @@
 #ifndef CUDNN_CI_MODEL_SUMMARY_H_
 #define CUDNN_CI_MODEL_SUMMARY_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -56,6 +57,8 @@ struct Summary {
   std::vector<Finding> run_findings;  // about the run as a whole
   std::vector<DeviceLost> devices_lost;
   int64_t workers = 0;
+  // Warm workers that used one GPU at a time, at most. Above 1 times on it are those of a GPU in company.
+  int64_t workers_per_gpu = 1;
   std::string report_failure;  // reports that could not be written, separated by "; "
 
   // The record of a planned case; null: the plan has no such case. Constant time.
@@ -81,7 +84,10 @@ class Fold {
   void On(const WaiverDeclared& e) { summary_.waivers.push_back(e.waiver); }
   void On(const CasePlanned& e);
   void On(const PlanEnd& e) { summary_.plan_end = e; }
-  void On(const WorkerStarted&) { ++summary_.workers; }
+  void On(const WorkerStarted& e) {
+    ++summary_.workers;
+    summary_.workers_per_gpu = std::max(summary_.workers_per_gpu, e.sharing);
+  }
   void On(const WorkerEnded&) {}  // evidence in the journal, no fact of a case
   void On(const AttemptStarted& e);
   void On(const StepReached& e);

@@ -154,6 +154,9 @@ std::string WhyNoSpeed(const RunView& before, const RunView& after) {
     return "the GPUs differ (" + Join(before.gpus, ", ") + "; " + Join(after.gpus, ", ") + ")";
   if (before.driver != after.driver)
     return "the drivers differ (" + before.driver + ", " + after.driver + ")";
+  if (before.workers_per_gpu != after.workers_per_gpu)
+    return std::to_string(before.workers_per_gpu) + " and " + std::to_string(after.workers_per_gpu) +
+           " warm workers used a GPU at a time (--workers-per-gpu)";
   return before.gpus.empty() ? "there was no GPU" : "";
 }
 

@@ -81,7 +81,7 @@ void Fields(Io& io, E& e) {
 template <class Io, Like<WorkerStarted> E>
 void Fields(Io& io, E& e) {
   io("worker", e.worker), io("pid", e.pid), io("plugin", e.plugin), io("subject", e.subject);
-  io("device", e.device), io("shared", e.shared);
+  io("device", e.device), io("shared", e.shared), io("sharing", e.sharing);
 }
 template <class Io, Like<WorkerEnded> E>
 void Fields(Io& io, E& e) {

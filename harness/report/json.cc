@@ -171,7 +171,7 @@ void PutRun(JsonText* out, const Summary& summary) {
   out->Key("seconds");
   summary.finished ? out->Double(summary.finished->seconds) : out->Null();
   out->Key("shard_index").Int(run.shard_index).Key("shard_count").Int(run.shard_count);
-  out->Key("workers").Int(summary.workers);
+  out->Key("workers").Int(summary.workers).Key("workers_per_gpu").Int(summary.workers_per_gpu);
   PutTextOrNull(out, "cancelled", summary.cancelled ? TextOf(*summary.cancelled) : "");
   PutTextOrNull(out, "cancelled_code", summary.cancelled ? Name(summary.cancelled->reason) : "");
   PutMerged(out, run);

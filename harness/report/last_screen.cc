@@ -257,6 +257,9 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
                                     run.matrix_sha256.substr(0, 16) + ")");
   if (const VersionTable& table = run.compatibility; !table.as_of.empty())
     judged.emplace_back("versions", "facts as of " + table.as_of + ", sha256 " + table.sha256.substr(0, 16));
+  if (summary.workers_per_gpu > 1)
+    judged.emplace_back("times", "of GPUs that up to " + std::to_string(summary.workers_per_gpu) +
+                                     " warm workers used at a time");
   for (auto& line : PartsJudged(run)) judged.push_back(std::move(line));
   return judged;
 }

@@ -133,6 +133,8 @@ Result<RunView> FromJson(const std::string& path) {
   view.partial = CleanLine(Text(report, "partial"), 400);
   view.version = CleanLine(Text(Child(report, "run"), "version"), 40);
   view.timestamp = CleanLine(Text(Child(report, "run"), "timestamp"), 40);
+  if (const json& workers = Child(Child(report, "run"), "workers_per_gpu"); workers.is_number_integer())
+    view.workers_per_gpu = workers.get<int64_t>();
   const json& cause = Child(report, "root_cause");
   if (cause.is_object()) {
     view.headline_cause = CauseText(Text(cause, "blame") + "." + Text(cause, "slug"), Text(cause, "detail"));
@@ -163,6 +165,7 @@ RunView ViewOf(const Summary& summary) {
   view.exit_code = verdict.exit_code;
   view.complete = verdict.complete;
   view.planned = summary.plan_end.has_value();
+  view.workers_per_gpu = summary.workers_per_gpu;
   if (verdict.root_cause) {
     view.headline_cause =
         CauseText(FindingName(verdict.root_cause->finding), verdict.root_cause->finding.detail);

@@ -129,6 +129,7 @@ CheckInfo CheckFromJson(const json& j) {
   c.disturbs = Bool(j, "disturbs");
   c.pooled = Bool(j, "pooled");
   c.second_opinion = Bool(j, "second_opinion");
+  c.concurrent = Bool(j, "concurrent");
   c.validates = Bool(j, "validates");
   c.timeout_s = Number(j, "timeout_s");
   c.prerequisites = Texts(j, "requires");

@@ -62,6 +62,7 @@ json CheckToJson(const CheckInfo& c) {
           {"disturbs", c.disturbs},
           {"pooled", c.pooled},
           {"second_opinion", c.second_opinion},
+          {"concurrent", c.concurrent},
           {"validates", c.validates},
           {"timeout_s", c.timeout_s},
           {"params", params},

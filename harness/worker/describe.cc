@@ -60,6 +60,7 @@ Status Convert(const cci_plugin* plugin, const cci_check* c, CheckInfo* out) {
   out->disturbs = (c->flags & CCI_CHECK_DISTURBS) != 0;
   out->pooled = (c->flags & CCI_CHECK_POOLED) != 0;
   out->second_opinion = (c->flags & CCI_CHECK_SECOND_OPINION) != 0;
+  out->concurrent = (c->flags & CCI_CHECK_CONCURRENT) != 0;
   out->validates = ValidateOf(c) != nullptr;
   if (!std::isfinite(c->timeout_s) || c->timeout_s < 0)
     return Error{out->name + " has a timeout that is not a number of seconds"};

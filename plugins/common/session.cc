@@ -18,6 +18,8 @@ constexpr std::size_t kKeptBytes = std::size_t{1} << 30;
 constexpr std::size_t kSmallestBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostPinnedBytes = std::size_t{256} << 20;
 
+std::size_t g_most_device_bytes = 0;  // 0: all of them
+
 }  // namespace
 
 unsigned char* HostBuffer::Get(std::size_t bytes) {
@@ -77,10 +79,15 @@ std::string Session::CudnnText() const {
   return "cuDNN " + cudnn_.VersionText() + " (" + cudnn_.path() + ")";
 }
 
+void Session::LimitMemory(std::size_t most) { g_most_device_bytes = most; }
+
+bool Session::InCompany() { return g_most_device_bytes > 0; }
+
 std::size_t Session::FreeBytes() const {
   std::size_t free_bytes = 0, total = 0;
   driver_.Require(driver_.MemGetInfo(&free_bytes, &total), "cuMemGetInfo");
-  return free_bytes + memory_.held();
+  free_bytes += memory_.held();
+  return InCompany() ? std::min(free_bytes, g_most_device_bytes) : free_bytes;
 }
 
 void Session::Synchronize() const { driver_.Require(driver_.CtxSynchronize(), "cuCtxSynchronize"); }

@@ -55,7 +55,11 @@ class Session {
   // "cuDNN 9.19.0 (/usr/lib/libcudnn.so.9)".
   std::string CudnnText() const;
 
-  // Bytes free on the device, counting what memory() holds.
+  // From now on this process counts on `most` bytes of device memory at most: others use the rest, and will
+  // allocate it. 0: it is alone.
+  static void LimitMemory(std::size_t most);
+  static bool InCompany();
+  // Bytes free on the device, counting what memory() holds, within LimitMemory.
   std::size_t FreeBytes() const;
   void Synchronize() const;
   // Runs `work` on the default stream and returns the milliseconds it took on the device.

@@ -23,6 +23,7 @@ enum Buffer : std::size_t { kA, kB, kRandomA, kRandomB, kY, kWorkspace, kBias };
 struct NoMemory : std::exception {
   NoMemory(std::string n, std::string s) : need(std::move(n)), seen(std::move(s)) {}
   std::string need, seen;
+  bool in_company = Session::InCompany();  // it may be there when nobody else uses the device
 };
 
 class CaseMemory {
@@ -43,8 +44,8 @@ class CaseMemory {
   std::vector<BufferSpec> Buffers(std::size_t workspace_bytes) const;
   // Of a host buffer that takes any of the tensors.
   std::size_t ReadbackBytes() const;
-  // Throws NoMemory with what is needed and what there is. Random inputs are no need: without room for them
-  // the rest of the case has none. Call it before Reserve.
+  // Throws NoMemory with what is needed and what there is. Random inputs are no need where the device is this
+  // process's alone: without room for them the rest of the case has none. Call it before Reserve.
   void Require(const Session& session, const Recipe& recipe, std::size_t workspace_bytes);
   // Lays the buffers out on the device. Throws NoMemory, too.
   void Reserve(Session* session, std::size_t workspace_bytes) const;

@@ -2,6 +2,7 @@
 // sense.
 #include <cudnn_ci/check.hpp>
 
+#include "common/share.h"
 #include "conv/convolution_case.h"
 #include "conv/legacy/algorithms.h"
 #include "conv/needed_api.h"
@@ -19,6 +20,7 @@ struct Convolution {
         .Devices(CCI_DEVICES_ONE)
         .PerSubject()
         .Shareable()
+        .Concurrent()
         .SecondOpinion()
         .Requires("cudnn.init")
         .TimeoutSeconds(60);
@@ -63,6 +65,7 @@ struct Convolution {
 
   static void Run(Context& ctx, const Params& p) {
     RequireApi(ctx, p.api);
+    KeepToShare(ctx);
     RunConvolution(ctx, p, kOperation);
   }
 

@@ -198,6 +198,7 @@ class ConvolutionCase {
       if (!RightOnNormal(trial, *again)) return {name, ChoiceOutcome::kWrong, "imprecise on normal data"};
       return {name, ChoiceOutcome::kPassed, FiguresOf(trial, right->worst_error, *again)};
     } catch (const NoMemory& e) {
+      if (e.in_company) throw;  // the whole case is run again, alone, with all choices
       return {name, ChoiceOutcome::kMemory, e.need + ", " + e.seen};
     } catch (const CudnnFailure& e) {
       data_->Forget();  // it may have written into the inputs before it failed

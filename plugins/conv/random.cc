@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "common/share.h"
 #include "conv/convolution_case.h"
 #include "conv/needed_api.h"
 #include "conv/random_draw.h"
@@ -33,6 +34,7 @@ struct Random {
         .Devices(CCI_DEVICES_ONE)
         .PerSubject()
         .Shareable()
+        .Concurrent()
         .SecondOpinion()
         .Requires("cudnn.init")
         .TimeoutSeconds(60);
@@ -49,6 +51,7 @@ struct Random {
     const Draw draw = DrawConvolution(static_cast<std::uint64_t>(p.seed), static_cast<std::uint64_t>(p.draw));
     ctx.Step(draw.Text());  // before anything can go wrong: the id does not say what was drawn
     RequireApi(ctx, draw.api);
+    KeepToShare(ctx);
     RunConvolution(ctx, ParamsOf(draw), draw.operation);
   }
 };

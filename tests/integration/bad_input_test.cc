@@ -295,6 +295,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"unknown_option_default_folder", {"--nonsense"}},
         BadLine{"unknown_word", {"nonsense", "--output-dir", "report"}},
         BadLine{"a_bad_number", {"run", "--jobs", "0", "--output-dir", "report"}},
+        BadLine{"a_bad_number_of_workers", {"run", "--workers-per-gpu", "0", "--output-dir", "report"}},
         BadLine{"a_bad_shard", {"--shard", "3/2", "--output-dir", "report", "--matrix", "matrix.json"}},
         BadLine{"a_bad_choice", {"--isolation", "perhaps", "--output-dir", "report"}},
         BadLine{"a_bad_plugin_folder", {"--plugin-dir", "/nowhere", "--output-dir", "report"}},
@@ -383,6 +384,8 @@ TEST(BadUsage, IsOneLineAndExitTwo) {
   GateRun run;
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--nonsense"},
                                                     {"--jobs", "0"},
+                                                    {"--workers-per-gpu", "many"},
+                                                    {"--workers-per-gpu", "100"},
                                                     {"--shard", "3/2"},
                                                     {"nonsense"},
                                                     {"--isolation", "perhaps"},

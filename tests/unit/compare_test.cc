@@ -258,6 +258,15 @@ TEST(Compare, OtherGpusOrDriversAreNotTimed) {
   EXPECT_THAT(Compare(Timed(0, 1), after).speed, HasSubstr("the GPUs differ"));
 }
 
+TEST(Compare, TimesOfAGpuInCompanyAreNotThoseOfOneAlone) {
+  RunView after = Timed(0, 1);
+  after.cases["conv7"].speed["milliseconds"].value *= 9;
+  EXPECT_EQ(Compare(Timed(0, 1), after).slower.size(), 1u);
+  after.workers_per_gpu = 4;
+  EXPECT_THAT(Compare(Timed(0, 1), after).slower, IsEmpty());
+  EXPECT_THAT(Compare(Timed(0, 1), after).speed, HasSubstr("1 and 4 warm workers used a GPU at a time"));
+}
+
 TEST(CompareText, NothingThatRunsSayCanSteerAReader) {
   const std::string id = "b\x1b[31m\n`@all` <b>";
   RunView after = With(id, Standing::kFailed);

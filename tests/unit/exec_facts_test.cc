@@ -141,6 +141,15 @@ TEST(ImpliedFindingsTest, AGoodEndAndAReportedErrorAreEnough) {
   EXPECT_EQ(ImpliedFindings(record, Errored{}).at(0).slug, "crashed");
 }
 
+TEST(ShareTest, AProcessIsToldItsOwnAndNoPluginsWord) {
+  const FactMap facts = {
+      {"driver.version", "580.65.06"}, {"share.processors", "64"}, {"share.device_memory", "9"}};
+  EXPECT_EQ(
+      WithShare(facts, 4, 1024),
+      (FactMap{{"driver.version", "580.65.06"}, {"share.processors", "4"}, {"share.device_memory", "1024"}}));
+  EXPECT_EQ(WithoutShare(facts), (FactMap{{"driver.version", "580.65.06"}}));
+}
+
 TEST(ImpliedFindingsTest, ARequiredSkipThatIsNotAllowedImpliesOne) {
   CaseRecord record;
   EXPECT_EQ(ImpliedFindings(record, Skipped{}).at(0).slug, "skip-not-allowed");

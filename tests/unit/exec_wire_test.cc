@@ -68,15 +68,17 @@ TEST(WireTest, EveryMessageFromTheWorkerComesBackTheSame) {
 // Every field by itself: a field read from another's place comes back the same packet all the same.
 TEST(WireTest, EveryFieldOfACheckComesBackInItsPlace) {
   using Flag = bool CheckInfo::*;
-  for (const Flag flag : {&CheckInfo::shareable, &CheckInfo::per_subject, &CheckInfo::disturbs,
-                          &CheckInfo::pooled, &CheckInfo::second_opinion, &CheckInfo::validates}) {
+  for (const Flag flag :
+       {&CheckInfo::shareable, &CheckInfo::per_subject, &CheckInfo::disturbs, &CheckInfo::pooled,
+        &CheckInfo::second_opinion, &CheckInfo::concurrent, &CheckInfo::validates}) {
     CheckInfo c;
     c.*flag = true;
     const auto decoded = DecodeFromWorker(Encode(FromWorker(CheckDescribed{c})));
     ASSERT_TRUE(decoded.ok()) << decoded.error();
     const CheckInfo& d = std::get<CheckDescribed>(*decoded).check;
-    for (const Flag other : {&CheckInfo::shareable, &CheckInfo::per_subject, &CheckInfo::disturbs,
-                             &CheckInfo::pooled, &CheckInfo::second_opinion, &CheckInfo::validates})
+    for (const Flag other :
+         {&CheckInfo::shareable, &CheckInfo::per_subject, &CheckInfo::disturbs, &CheckInfo::pooled,
+          &CheckInfo::second_opinion, &CheckInfo::concurrent, &CheckInfo::validates})
       EXPECT_EQ(d.*other, other == flag);
   }
   CheckInfo c;

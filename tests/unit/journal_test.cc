@@ -120,7 +120,7 @@ EventBody RandomBody(size_t kind, std::mt19937* r) {
       WaiverDeclared{{RandomText(r), RandomText(r), RandomText(r), RandomText(r), RandomText(r)}},
       planned,
       PlanEnd{RandomInt(r), RandomText(r), RandomInt(r)},
-      WorkerStarted{RandomInt(r), 2, RandomText(r), RandomText(r), RandomText(r), true},
+      WorkerStarted{RandomInt(r), 2, RandomText(r), RandomText(r), RandomText(r), true, small},
       WorkerEnded{RandomInt(r), RandomText(r), RandomText(r)},
       AttemptStarted{ref, small, RandomInt(r), static_cast<AttemptMode>((*r)() % 4)},
       StepReached{ref, RandomText(r)},

@@ -87,6 +87,18 @@ TEST(ParallelForTest, ACallEndsWithoutWaitingForHelpersThatAreBusy) {
   holder.join();
 }
 
+TEST(ParallelForTest, KeepsToAShareOfTheCpus) {
+  const int all = UsableCpus();
+  LimitCpus(1);
+  EXPECT_EQ(UsableCpus(), 1);
+  const std::thread::id self = std::this_thread::get_id();
+  std::atomic<int> others = 0;
+  ParallelFor(64, 1, [&](std::int64_t, std::int64_t) { others += std::this_thread::get_id() != self; });
+  EXPECT_EQ(others, 0);
+  LimitCpus(0);
+  EXPECT_EQ(UsableCpus(), all);
+}
+
 TEST(SameBytesTest, TheFirstDifferenceIsFoundAnywhere) {
   std::vector<unsigned char> a(5'000'001, 7), b = a;
   EXPECT_EQ(FirstDifference(a.data(), b.data(), a.size()), a.size());

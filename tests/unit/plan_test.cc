@@ -84,6 +84,26 @@ TEST(Plan, AnythingPooledButTheDriversOwnIsPreparedOnTheFirstDevice) {
   EXPECT_FALSE(CaseOf(PlanOf(R"("checks":[{"check":"cudnn.init"}])"), "cudnn.init[subject=system]").prepared);
 }
 
+TEST(Plan, OnlyShareableChecksOfOneDeviceThatSaySoAreConcurrent) {
+  const auto is_concurrent = [](bool concurrent, bool shareable, Devices devices) {
+    Catalog catalog = SmallCatalog();
+    for (PluginInfo& plugin : catalog.plugins) {
+      for (CheckInfo& check : plugin.checks) {
+        if (check.name != "cudnn.init") continue;
+        check.concurrent = concurrent;
+        check.shareable = shareable;
+        check.devices = devices;
+      }
+    }
+    const Plan plan = PlanOf(R"("checks":[{"check":"cudnn.init"}])", catalog);
+    return plan.cases.back().concurrent;
+  };
+  EXPECT_TRUE(is_concurrent(true, true, Devices::kOne));
+  EXPECT_FALSE(is_concurrent(false, true, Devices::kOne));
+  EXPECT_FALSE(is_concurrent(true, false, Devices::kOne));
+  EXPECT_FALSE(is_concurrent(true, true, Devices::kAll));
+}
+
 TEST(Plan, PullsPrerequisitesInForTheSameSubjectAndDevice) {
   const Plan plan =
       PlanOf(std::string(kShapes) +

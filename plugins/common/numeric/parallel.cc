@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -17,6 +18,8 @@ namespace cudnn_ci {
 namespace {
 
 constexpr int kMaxThreads = 16;
+
+std::atomic<int> g_most = kMaxThreads;
 
 // What the threads of one ParallelFor share. `body` is used for claimed ranges alone, and the caller waits
 // for those: a thread that comes late finds none and touches nothing of the caller's.
@@ -130,9 +133,11 @@ int UsableCpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
   // Fails on machines with more CPUs than the set holds; such a machine has enough of them.
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return kMaxThreads;
-  return std::clamp(CPU_COUNT(&set), 1, kMaxThreads);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return g_most;
+  return std::clamp<int>(CPU_COUNT(&set), 1, g_most);
 }
+
+void LimitCpus(int most) { g_most = most > 0 ? std::min(most, kMaxThreads) : kMaxThreads; }
 
 void ParallelFor(std::int64_t count, std::int64_t grain,
                  const std::function<void(std::int64_t, std::int64_t)>& body, int threads) {

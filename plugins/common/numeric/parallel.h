@@ -7,9 +7,11 @@
 
 namespace cudnn_ci {
 
-// CPUs in this process's affinity mask, at most 16: beyond that memory is the limit, and the machine
-// is shared. At least 1.
+// CPUs in this process's affinity mask, within LimitCpus, at most 16: beyond that memory is the limit, and
+// the machine is shared. At least 1.
 int UsableCpus();
+// From now on UsableCpus is `most` at most: other processes use the rest. 0: as many as there are.
+void LimitCpus(int most);
 
 // Calls body(begin, end) for ranges that cover [0, count) exactly once, each of at most `grain` items,
 // on up to UsableCpus() threads; `threads` > 0 sets their number. Returns when all are done. The first

@@ -53,6 +53,11 @@
 /* "default", "exclusive_process", "prohibited", ... */
 #define CCI_FACT_GPU_COMPUTE_MODE ".compute_mode"
 
+/* What a process may count on while several warm workers use one GPU. The harness tells them to such a
+ * process and to nobody else; what a plugin reports under these keys is not passed on to it. */
+#define CCI_FACT_SHARE_PROCESSORS "share.processors"       /* at least 1, decimal */
+#define CCI_FACT_SHARE_DEVICE_MEMORY "share.device_memory" /* bytes, decimal */
+
 /* Keys of the table of version facts, for host->compatibility. Versions are digits and dots. What the table
  * does not know has no entry; a release newer than the newest one that it knows is no fault. */
 #define CCI_COMPATIBILITY_AS_OF "as_of" /* the day of the facts, "2026-11-20" */

@@ -217,6 +217,11 @@ class Schema {
     check_.flags |= CCI_CHECK_SECOND_OPINION;
     return *this;
   }
+  // Shareable, and in several processes of one device at a time (CCI_CHECK_CONCURRENT).
+  Schema& Concurrent() {
+    check_.flags |= CCI_CHECK_CONCURRENT;
+    return *this;
+  }
   Schema& Disturbs() {
     check_.flags |= CCI_CHECK_DISTURBS;
     return *this;

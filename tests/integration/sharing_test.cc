@@ -1,0 +1,141 @@
+// Several warm workers on one GPU, with a fake one: that they are there at a time, who never has company, and
+// that what is said in company counts for no more than in one worker.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "gate_run.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::Contains;
+
+std::string Many(const std::string& check, int count, const std::string& what, const std::string& rest = "") {
+  std::string list;
+  for (int i = 0; i < count; ++i) list += (i ? ", " : "") + std::to_string(i);
+  return Entry("fixture." + check,
+               R"("axes": {"i": [)" + list + R"(]}, "params": {"what": ")" + what + "\"" + rest);
+}
+// With what follows the parameters of Many.
+std::string Cases(const std::string& check, int count, const std::string& what,
+                  const std::string& rest = "") {
+  return Many(check, count, what, "}" + rest);
+}
+std::string Id(int i, const std::string& what, const std::string& check = "concurrent",
+               const std::string& bad = "m1") {
+  return "fixture." + check + "[bad=" + bad + ",i=" + std::to_string(i) + ",what=" + what + "]";
+}
+
+class Sharing : public testing::Test {
+ protected:
+  Sharing() {
+    run_.UseFakeGpus(1);
+    // Which tells how much memory is free.
+    run_.Set("LD_LIBRARY_PATH", CUDNN_CI_FAKES "/libcuda:" CUDNN_CI_FAKES "/nvml");
+    run_.Set("FAKE_FREE_MB", "30000");
+    std::filesystem::create_directory(run_.Path("meet"));
+    run_.Set("FIXTURE_MEET", run_.Path("meet"));
+  }
+  GateResult Gate(const std::string& entries, std::vector<std::string> arguments = {"--workers-per-gpu", "2"},
+                  const std::string& jobs = "8") {
+    run_.Matrix(entries);
+    arguments.insert(arguments.end(), {"--jobs", jobs});
+    return run_.Run(arguments);
+  }
+  static int64_t Most(const GateResult& result) { return result.report["run"]["workers_per_gpu"]; }
+  static int Confirmations(const GateResult& result) {
+    int count = 0;
+    for (const json& e : result.Events("AttemptStarted")) count += e["mode"] == "confirm" ? 1 : 0;
+    return count;
+  }
+  GateRun run_;
+};
+
+TEST_F(Sharing, TwoWorkersUseOneGpuAtATimeAndTheReportsSaySo) {
+  const GateResult result = Gate(Cases("concurrent", 12, "meet"));
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_EQ(result.report["totals"]["passed"], 12);
+  EXPECT_EQ(Most(result), 2);
+  int workers = 0;
+  for (const json& e : result.Events("WorkerStarted")) workers += e["sharing"] == 2 ? 1 : 0;
+  EXPECT_EQ(workers, 2);
+  EXPECT_THAT(result.out, testing::HasSubstr("up to 2 warm workers used at a time"));
+  EXPECT_THAT(result.junit, testing::HasSubstr("judged.times"));
+}
+
+TEST_F(Sharing, EachIsToldItsShareAndOneShareIsLeft) {
+  const GateResult shared = Gate(Cases("concurrent", 12, "pass"));
+  const json measured = shared.Case(Id(0, "pass"))["measurements"];
+  ASSERT_EQ(measured.size(), 2u);
+  EXPECT_EQ(measured[0]["value"], 10000) << "a third: two workers, and what works beside them";
+  EXPECT_GE(measured[1]["value"], 1);
+  const GateResult alone = Gate(Cases("concurrent", 12, "pass"), {"--workers-per-gpu", "1"});
+  const json nothing = alone.Case(Id(0, "pass"))["measurements"];
+  EXPECT_EQ(nothing[0]["value"], 0);
+  EXPECT_EQ(nothing[1]["value"], 0);
+  EXPECT_THAT(alone.out, testing::Not(testing::HasSubstr("warm workers used")));
+}
+
+TEST_F(Sharing, WhereItIsNotSafeOrNotAskedForThereIsOne) {
+  const auto expect_one = [&](const std::string& why, const std::string& check,
+                              const std::vector<std::string>& arguments, const std::string& jobs = "8") {
+    const GateResult result = Gate(Cases(check, 12, "single"), arguments, jobs);
+    EXPECT_EQ(result.exit_code, 0) << why << result.out;
+    EXPECT_EQ(Most(result), 1) << why;
+  };
+  const std::vector<std::string> four = {"--workers-per-gpu", "4"};
+  expect_one("asked for one", "concurrent", {"--workers-per-gpu", "1"});
+  expect_one("the check does not say that it may", "one_worker", four);
+  expect_one("no slot", "concurrent", four, "2");
+  expect_one("a process a case", "concurrent", {"--workers-per-gpu", "4", "--isolation", "process"});
+  expect_one("few cases, and nobody asked", "concurrent", {"--workers-per-gpu", "auto"});
+  run_.Set("FAKE_COMPUTE_MODE", "3");
+  expect_one("a second context is refused", "concurrent", four);
+  run_.Set("FAKE_COMPUTE_MODE", "0");
+  run_.Set("LD_LIBRARY_PATH", CUDNN_CI_FAKES "/libcuda");
+  expect_one("unknown memory cannot be shared out", "concurrent", four);
+}
+
+// Those of the same lane that do not declare it never meet another case, and the others wait until they are
+// done.
+TEST_F(Sharing, CasesThatWantOneWorkerHaveOne) {
+  const GateResult result = Gate(Cases("concurrent", 12, "pass") + ", " + Cases("one_worker", 8, "single"));
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_EQ(result.report["totals"]["passed"], 20);
+}
+
+TEST_F(Sharing, WhatLacksMemoryInCompanyIsRunAloneHoweverManyThereAre) {
+  const GateResult result = Gate(Cases("concurrent", 6, "short", R"(, "allow_skip": ["memory"])"));
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_EQ(result.report["totals"]["passed"], 6) << "each with nobody beside it";
+  EXPECT_EQ(Confirmations(result), 6);
+}
+
+TEST_F(Sharing, WhichFailuresAreConfirmedDoesNotDependOnWhoIsFaster) {
+  const GateResult result = Gate(Cases("concurrent", 10, "fail"));
+  EXPECT_EQ(result.report["totals"]["failed"], 10);
+  EXPECT_EQ(Confirmations(result), 3);
+  for (int i = 0; i < 10; ++i)
+    EXPECT_THAT(result.Flags(Id(i, "fail")), Contains(i < 3 ? "confirmed-alone" : "taken-as-is")) << i;
+}
+
+// The others go on; what comes after them begins with the canary, alone.
+TEST_F(Sharing, ACrashOfOneIsItsOwnAndTheOthersGoOn) {
+  const GateResult result = Gate(Many("concurrent", 24, "pass", R"(, "bad": 3})"));
+  EXPECT_EQ(result.report["totals"]["passed"], 23) << result.out;
+  EXPECT_EQ(result.Outcome(Id(3, "pass", "concurrent", "3")), "errored");
+  EXPECT_THAT(result.Flags(Id(3, "pass", "concurrent", "3")), Contains("confirmed-alone"));
+  EXPECT_TRUE(result.report["devices_lost"].empty());
+}
+
+TEST_F(Sharing, ALostGpuIsLostForAllOfThem) {
+  run_.Set("FAKE_CANARY", "wrong");
+  const GateResult result = Gate(Many("concurrent", 24, "pass", R"(, "bad": 3})"));
+  EXPECT_EQ(result.exit_code, 3) << result.out;
+  EXPECT_EQ(result.report["devices_lost"].size(), 1u);
+  EXPECT_THAT(run_.LeftAfter(1), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace cudnn_ci
