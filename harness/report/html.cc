@@ -151,10 +151,13 @@ std::string Top(const Summary& summary, const Verdict& verdict, const LastScreen
                   {"in", verdict.root_cause->case_id},
                   {"evidence", finding.detail},
                   {"excluded", ExcludedSuspect(summary, verdict)},
+                  {"who acts", WhoActs(verdict.blame)},
                   {"what to do", finding.remedy},
                   {PlaceOf(finding.where), finding.command},
+                  {"see", finding.link},
                   {"retry", RetryText(summary, verdict)},
-                  {"reproduce", Reproduction(summary, verdict.root_cause->case_id)}});
+                  {"reproduce", Reproduction(summary, verdict.root_cause->case_id)},
+                  {"with docker", ContainerReproduction(summary, verdict.root_cause->case_id)}});
   }
   html += "<p class=\"soft\">" + HtmlLine(VerdictLine(summary, verdict)) +
           "</p>\n</section>\n<h2>Judged</h2>\n" + List(Judged(summary)) +

@@ -17,6 +17,12 @@ namespace {
 
 bool IsErrored(const Outcome& outcome) { return std::holds_alternative<Errored>(outcome); }
 
+// Rather than that it was left out.
+bool WentWrong(const CaseRecord& record) {
+  return IsErrored(record.outcome) || std::holds_alternative<Failed>(record.outcome) ||
+         std::holds_alternative<Passed>(record.outcome);
+}
+
 // A try that passed or never finished is none of flaky* and rerun*.
 bool IsFailedTry(const AttemptRecord& attempt) {
   return attempt.finished && (std::holds_alternative<Failed>(attempt.outcome) || IsErrored(attempt.outcome));
@@ -47,22 +53,21 @@ std::string NumberText(double value) {
 }
 
 void PrintProperties(tinyxml2::XMLPrinter* out, const CaseRecord& record) {
-  out->OpenElement("properties");
-  PrintProperty(out, "outcome", Name(record.outcome));
-  PrintProperty(out, "required", record.plan.required ? "true" : "false");
-  if (!record.plan.subject.empty()) PrintProperty(out, "subject", record.plan.subject);
-  if (!record.plan.ref.device.empty()) PrintProperty(out, "device", record.plan.ref.device);
-  if (record.attempts.size() > 1) PrintProperty(out, "attempts", std::to_string(record.attempts.size()));
+  PropertyList properties(out);
+  properties.Add("outcome", Name(record.outcome));
+  properties.Add("required", record.plan.required ? "true" : "false");
+  if (!record.plan.subject.empty()) properties.Add("subject", record.plan.subject);
+  if (!record.plan.ref.device.empty()) properties.Add("device", record.plan.ref.device);
+  if (record.attempts.size() > 1) properties.Add("attempts", std::to_string(record.attempts.size()));
   std::vector<std::string> flags;
   for (Flag flag : record.flags) flags.emplace_back(Name(flag));
-  if (!flags.empty()) PrintProperty(out, "flags", Join(flags, ","));
-  if (!record.waived_by.empty()) PrintProperty(out, "waived", record.waived_by);
+  if (!flags.empty()) properties.Add("flags", Join(flags, ","));
+  if (!record.waived_by.empty()) properties.Add("waived", record.waived_by);
   constexpr size_t kMost = 64;
   for (size_t i = 0; i < record.measurements.size() && i < kMost; ++i) {
     const Measured& m = record.measurements[i];
-    PrintProperty(out, "measure." + m.name, NumberText(m.value) + (m.unit.empty() ? "" : " " + m.unit));
+    properties.Add("measure." + m.name, NumberText(m.value) + (m.unit.empty() ? "" : " " + m.unit));
   }
-  out->CloseElement();
 }
 
 // Tries before (or after) the one the result tells of: Surefire's elements, which keep one <testcase> per
@@ -128,15 +133,14 @@ std::string WithoutMarkers(std::string text) {
 }
 
 JunitState JunitStateOf(const CaseRecord& record) {
-  // A waived failure does not close the gate, so it must not turn a dashboard red either; it stays visible as
-  // skipped, with the failure and the name of who accepted it.
-  if (!record.waived_by.empty()) return JunitState::kSkipped;
+  if (std::holds_alternative<Passed>(record.outcome) && ErrorFindings(record).empty() &&
+      record.waived_by.empty())
+    return JunitState::kPassed;
+  // A waived failure does not close the gate, nor does an optional one, so they must not turn a dashboard red
+  // either; they stay visible as skipped, with the failure and the name of who accepted it.
+  if (!record.waived_by.empty() || !record.plan.required) return JunitState::kSkipped;
   if (IsErrored(record.outcome)) return JunitState::kError;
-  if (std::holds_alternative<Failed>(record.outcome)) return JunitState::kFailure;
-  if (std::holds_alternative<Passed>(record.outcome)) {
-    return ErrorFindings(record).empty() ? JunitState::kPassed : JunitState::kFailure;
-  }
-  return JunitState::kSkipped;
+  return WentWrong(record) ? JunitState::kFailure : JunitState::kSkipped;
 }
 
 void PrintResult(tinyxml2::XMLPrinter* out, const char* element, const std::string& message,
@@ -149,11 +153,18 @@ void PrintResult(tinyxml2::XMLPrinter* out, const char* element, const std::stri
   out->CloseElement();
 }
 
-void PrintProperty(tinyxml2::XMLPrinter* out, const std::string& name, const std::string& value) {
-  out->OpenElement("property");
-  out->PushAttribute("name", CleanLine(name, 200).c_str());
-  out->PushAttribute("value", CleanLine(value, 2000).c_str());
-  out->CloseElement();
+PropertyList::PropertyList(tinyxml2::XMLPrinter* out) : out_(out) { out_->OpenElement("properties"); }
+
+PropertyList::~PropertyList() { out_->CloseElement(); }
+
+void PropertyList::Add(const std::string& name, const std::string& value) {
+  const std::string clean = CleanLine(name, 200);
+  std::string once = clean;
+  for (int n = 2; !names_.insert(once).second; ++n) once = clean + "." + std::to_string(n);
+  out_->OpenElement("property");
+  out_->PushAttribute("name", once.c_str());
+  out_->PushAttribute("value", CleanLine(value, 2000).c_str());
+  out_->CloseElement();
 }
 
 void PrintCase(tinyxml2::XMLPrinter* out, const Summary& summary, const CaseRecord& record,
@@ -169,15 +180,17 @@ void PrintCase(tinyxml2::XMLPrinter* out, const Summary& summary, const CaseReco
   }
   const std::string reason = ReasonLine(summary, record);
   if (state == JunitState::kSkipped) {
-    const std::string text =
-        record.waived_by.empty() ? reason : CleanLine("waived by " + record.waived_by + ": " + reason, 500);
-    PrintResult(out, "skipped", text, "", record.waived_by.empty() ? "" : WholeStory(record));
+    std::string text = reason;
+    if (!record.waived_by.empty()) {
+      text = CleanLine("waived by " + record.waived_by + ": " + reason, 500);
+    } else if (WentWrong(record)) {
+      text = CleanLine("optional: " + reason, 500);
+    }
+    PrintResult(out, "skipped", text, "", text == reason ? "" : WholeStory(record));
   } else if (state == JunitState::kPassed) {
     PrintOtherTries(out, record, true);
   } else {
-    // An optional case that failed is shown as it is; that it does not close the gate stands in the message.
-    const std::string message = record.plan.required ? reason : CleanLine("optional: " + reason);
-    PrintResult(out, state == JunitState::kError ? "error" : "failure", message,
+    PrintResult(out, state == JunitState::kError ? "error" : "failure", reason,
                 FindingName(ErrorFindings(record).front()), WholeStory(record));
     PrintOtherTries(out, record, false);
   }

@@ -2,6 +2,7 @@
 #ifndef CUDNN_CI_REPORT_JUNIT_CASE_H_
 #define CUDNN_CI_REPORT_JUNIT_CASE_H_
 
+#include <set>
 #include <string>
 
 #include "model/summary.h"
@@ -19,7 +20,21 @@ JunitState JunitStateOf(const CaseRecord& record);
 // `element` with message, type (left out when empty) and a body that begins with the message.
 void PrintResult(tinyxml2::XMLPrinter* out, const char* element, const std::string& message,
                  const std::string& type, const std::string& body);
-void PrintProperty(tinyxml2::XMLPrinter* out, const std::string& name, const std::string& value);
+
+// <properties> around what is added, written when it goes. Names are cleaned, and each stands once: of a
+// second "x" the name is "x.2", since xunitparser refuses a file with two.
+class PropertyList {
+ public:
+  explicit PropertyList(tinyxml2::XMLPrinter* out);
+  ~PropertyList();
+  PropertyList(const PropertyList&) = delete;
+  PropertyList& operator=(const PropertyList&) = delete;
+  void Add(const std::string& name, const std::string& value);
+
+ private:
+  tinyxml2::XMLPrinter* out_;
+  std::set<std::string> names_;
+};
 
 // Captured text must not bring attachments of its own: dashboards obey the marker wherever it stands.
 std::string WithoutMarkers(std::string text);

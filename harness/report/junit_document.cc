@@ -196,45 +196,39 @@ class Document {
   }
 
   void PrintGateProperties(tinyxml2::XMLPrinter* out) {
-    out->OpenElement("properties");
+    PropertyList properties(out);
     if (final_) {
-      PrintProperty(out, "verdict", Name(verdict_.kind));
-      PrintProperty(out, "exit_code", std::to_string(verdict_.exit_code));
-      PrintProperty(out, "complete", verdict_.complete ? "true" : "false");
+      properties.Add("verdict", Name(verdict_.kind));
+      properties.Add("exit_code", std::to_string(verdict_.exit_code));
+      properties.Add("complete", verdict_.complete ? "true" : "false");
     }
     if (summary_.run) {
       const RunStarted& run = *summary_.run;
-      PrintProperty(out, "run_id", run.run_id);
-      PrintProperty(out, "version", run.version);
-      PrintProperty(out, "matrix.sha256", run.matrix_sha256);
-      if (!run.compatibility.sha256.empty())
-        PrintProperty(out, "compatibility.sha256", run.compatibility.sha256);
-      if (summary_.plan_end) PrintProperty(out, "plan.sha256", summary_.plan_end->plan_sha256);
-      for (const auto& [label, value] : Judged(summary_)) PrintProperty(out, "judged." + label, value);
-      for (const DeviceInfo& device : run.devices) PrintProperty(out, device.name + ".uuid", device.uuid);
-      for (const auto& [key, value] : run.contract) PrintProperty(out, "contract." + key, value);
+      properties.Add("run_id", run.run_id);
+      properties.Add("version", run.version);
+      properties.Add("matrix.sha256", run.matrix_sha256);
+      if (!run.compatibility.sha256.empty()) properties.Add("compatibility.sha256", run.compatibility.sha256);
+      if (summary_.plan_end) properties.Add("plan.sha256", summary_.plan_end->plan_sha256);
+      for (const auto& [label, value] : Judged(summary_)) properties.Add("judged." + label, value);
+      for (const DeviceInfo& device : run.devices) properties.Add(device.name + ".uuid", device.uuid);
+      for (const auto& [key, value] : run.contract) properties.Add("contract." + key, value);
       for (const auto& [subject, facts] : run.facts) {
-        for (const auto& [key, value] : facts) PrintProperty(out, "fact." + subject + "." + key, value);
+        for (const auto& [key, value] : facts) properties.Add("fact." + subject + "." + key, value);
       }
-      for (const auto& [name, by] : run.environment) PrintProperty(out, "environment." + name, by);
-      for (const std::string& item : run.not_gated) PrintProperty(out, "not_gated", item);
-      if (!run.partial.empty()) PrintProperty(out, "partial", run.partial);
+      for (const auto& [name, by] : run.environment) properties.Add("environment." + name, by);
+      for (const std::string& item : run.not_gated) properties.Add("not_gated", item);
+      if (!run.partial.empty()) properties.Add("partial", run.partial);
       if (run.shard_count > 0) {
-        PrintProperty(out, "shard", std::to_string(run.shard_index) + "/" + std::to_string(run.shard_count));
+        properties.Add("shard", std::to_string(run.shard_index) + "/" + std::to_string(run.shard_count));
       }
-      PrintProperty(out, "report_only", run.report_only ? "true" : "false");
+      properties.Add("report_only", run.report_only ? "true" : "false");
     }
-    out->CloseElement();
   }
 
   // `tell_run`: with the run's id; once a file, where it is not in the gate's properties.
   void PrintSuite(tinyxml2::XMLPrinter* out, const Suite& suite, const Counters& counters, bool tell_run) {
     OpenSuite(out, suite.name, counters);
-    if (tell_run && summary_.run) {
-      out->OpenElement("properties");
-      PrintProperty(out, "run_id", summary_.run->run_id);
-      out->CloseElement();
-    }
+    if (tell_run && summary_.run) PropertyList(out).Add("run_id", summary_.run->run_id);
     std::string group = suite.name;
     std::replace_if(
         group.begin(), group.end(), [](char c) { return c == ':' || c == '/'; }, '.');

@@ -22,22 +22,6 @@ namespace {
 constexpr size_t kMaxListed = 8;
 constexpr size_t kMaxTableRows = 20;
 
-const char* WhoActs(Blame blame) {
-  switch (blame) {
-    case Blame::kImage:
-      return "the owner of the image";
-    case Blame::kRunner:
-      return "the owner of the runner";
-    case Blame::kHarness:
-      return "the owner of cudnn-ci or of the plugin named";
-    case Blame::kMatrix:
-      return "the owner of the matrix";
-    case Blame::kUndetermined:
-      break;
-  }
-  return "whoever runs the pipeline: whose fault it is cannot be told from this run";
-}
-
 std::string Counted(int64_t count, const char* what) { return std::to_string(count) + " " + what; }
 
 std::string CountsText(const Totals& t) {
@@ -328,6 +312,22 @@ void AddReports(const Summary& summary, const Verdict& verdict, const LastScreen
 }
 
 }  // namespace
+
+const char* WhoActs(Blame blame) {
+  switch (blame) {
+    case Blame::kImage:
+      return "the owner of the image";
+    case Blame::kRunner:
+      return "the owner of the runner";
+    case Blame::kHarness:
+      return "the owner of cudnn-ci or of the plugin named";
+    case Blame::kMatrix:
+      return "the owner of the matrix";
+    case Blame::kUndetermined:
+      break;
+  }
+  return "whoever runs the pipeline: whose fault it is cannot be told from this run";
+}
 
 void PutLastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options,
                    Page* page) {

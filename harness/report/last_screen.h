@@ -38,6 +38,9 @@ std::string Headline(const Summary& summary, const Verdict& verdict);
 // "verdict: failed (exit 1)", with ", partial: ..." and ", NOT GATING (...)" where they hold.
 std::string VerdictLine(const Summary& summary, const Verdict& verdict);
 
+// "the owner of the image".
+const char* WhoActs(Blame blame);
+
 // What the verdict is about, as (label, value): image, subjects, toolkit, gpu, driver, matrix.
 std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary);
 

@@ -87,11 +87,12 @@ std::string RowHtml(const PageRow& row, int64_t now_s) {
   std::string gpus = v.gpus.empty() ? "none" : v.gpus[0];
   if (v.gpus.size() > 1) gpus += " x " + std::to_string(v.gpus.size());
   return "<tr><td class=\"" + ClassOf(row) + "\"><strong>" + HtmlLine(VerdictText(row)) +
-         "</strong></td><td>" +
+         "</strong></td><td class=\"text\">" +
          HtmlLine(v.image.empty() || v.image == "unidentified" ? row.source : v.image) +
-         "<br><span class=\"soft mono\">" + HtmlLine(row.source) + "</span></td>" + Cell(cause) +
-         Cell(CudnnText(v)) + Cell(gpus) + Cell(v.driver) + Cell(v.matrix) + "<td title=\"" +
-         HtmlLine(v.timestamp) + "\">" + HtmlLine(AgeText(v.timestamp, now_s)) + "</td></tr>\n";
+         "<br><span class=\"soft mono\">" + HtmlLine(row.source) + "</span></td><td class=\"text\">" +
+         HtmlLine(cause.empty() ? "-" : cause) + "</td>" + Cell(CudnnText(v)) + Cell(gpus) + Cell(v.driver) +
+         Cell(v.matrix) + "<td class=\"short\" title=\"" + HtmlLine(v.timestamp) + "\">" +
+         HtmlLine(AgeText(v.timestamp, now_s)) + "</td></tr>\n";
 }
 
 }  // namespace

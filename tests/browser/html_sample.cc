@@ -17,6 +17,7 @@ constexpr char kHostile[] = "</script><script>window.hurt=1</script><img src=x o
 RunBuilder Sample(const std::string& kind, int count) {
   RunBuilder b;
   b.run.image = "team/train@sha256:" + std::string(64, 'a');
+  b.run.container_command = "docker run --rm --gpus all " + b.run.image + " --matrix matrices/cu12.json";
   b.run.facts["system"]["cudnn.copy.0.path"] = "/usr/lib/x86_64-linux-gnu/libcudnn.so.9";
   b.run.facts["system"]["cudnn.copy.0.version"] = "9.1.0";
   b.run.facts["system"]["cudnn.copy.1.path"] = "/opt/venv/lib/libcudnn.so.9";

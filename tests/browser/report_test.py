@@ -11,9 +11,11 @@ import unittest
 
 try:
     from selenium import webdriver
+    from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.support.ui import Select
 except ImportError:
     print("no selenium here: ci/deps browser")
     sys.exit(1)
@@ -61,10 +63,11 @@ class Report(unittest.TestCase):
         self.show("red", 300)
         self.picture("red")
         self.assertEqual(self.text("h1"), "FAILED: the image is at fault")
-        self.assertIn("image.wrong-value", self.text(".verdict"))
+        for words in ("image.wrong-value", "the owner of the image", "docker run"):
+            self.assertIn(words, self.text(".verdict"))
         titles = [e.text for e in self.find("h2")]
         self.assertEqual(titles, ["Judged", "Environment", "Map", "Workers", "Cases"])
-        self.assertEqual(len(self.find("svg")), 3)
+        self.assertEqual(len(self.find("section > .scroll > svg")), 3)
         self.assertIn("no subject uses it", self.text("svg"))
         self.assertEqual(self.text("[role=status]"), "300 of 300 cases")
         self.assertEqual(len(self.find("tbody tr")), 400, "200 cases at a time, with a closed row each")
@@ -80,12 +83,18 @@ class Report(unittest.TestCase):
         search.send_keys("nowhere")
         self.assertEqual(self.text("[role=status]"), "0 of 300 cases")
         search.clear()
+        search.send_keys("i=1")
+        self.assertEqual(self.text("[role=status]"), "1 of 300 cases", "i=1 is not i=10")
+        search.clear()
         search.send_keys(" ")
         select = self.browser.find_element(By.CSS_SELECTOR, "select[aria-label=outcome]")
         select.send_keys("red")
         self.assertEqual(self.text("[role=status]"), "6 of 300 cases")
-        self.browser.execute_script("document.querySelector('svg rect.f-failed').dispatchEvent(new Event('click'))")
-        self.assertIn("=", search.get_attribute("value"))
+        Select(select).select_by_visible_text("all outcomes")
+        self.browser.execute_script("document.querySelector('svg rect.f-failed[role]').dispatchEvent(new Event('click'))")
+        self.assertEqual(search.get_attribute("value"), "shape=bottleneck dtype=float32")
+        # As many as the cell says.
+        self.assertEqual(self.text("[role=status]"), "25 of 300 cases")
 
     def test_opens_a_case_with_the_keyboard(self):
         self.show("red", 300)
@@ -103,6 +112,37 @@ class Report(unittest.TestCase):
         self.picture("opened")
         button.send_keys(Keys.ENTER)
         self.assertEqual(button.get_attribute("aria-expanded"), "false")
+
+    def keys(self, *keys):
+        for key in keys:
+            ActionChains(self.browser).send_keys(key).perform()
+
+    def test_goes_over_the_map_with_the_keyboard(self):
+        self.show("red", 300)
+        cells = self.find("svg rect[role=button]")
+        self.assertEqual([c.get_attribute("tabindex") for c in cells].count("0"), 1, "one stop of the tab key")
+        self.browser.execute_script("arguments[0].focus()", cells[0])
+        self.keys(Keys.ARROW_UP, Keys.ARROW_DOWN, Keys.ARROW_RIGHT)
+        active = self.browser.switch_to.active_element
+        self.assertIn("bottleneck, float16: 25 cases, worst failed", active.get_attribute("aria-label"))
+        self.assertEqual([c.get_attribute("tabindex") for c in cells].count("0"), 1)
+        self.picture("map")
+        self.keys(Keys.ENTER)
+        search = self.browser.switch_to.active_element
+        self.assertEqual(search.get_attribute("value"), "shape=bottleneck dtype=float16")
+        self.assertEqual(self.text("[role=status]"), "25 of 300 cases")
+
+    def test_the_map_tells_outcomes_and_times_without_colours(self):
+        self.show("red", 300)
+        texts = lambda: [e.text for e in self.find("svg .cell")]
+        self.assertEqual(len(texts()), 12)
+        self.assertIn("25", texts())
+        self.assertIn("1/25", texts())
+        legend = self.text("section > .bar.soft")
+        self.assertEqual(legend.split(), ["failed", "passed"])
+        self.browser.find_element(By.CSS_SELECTOR, "select[aria-label=colour]").send_keys("time")
+        self.assertTrue(all(float(text) > 1 for text in texts()), texts())
+        self.picture("map-time")
 
     def test_is_light_and_dark(self):
         self.show("green", 20)
@@ -137,6 +177,7 @@ class Report(unittest.TestCase):
     def test_ten_thousand_cases(self):
         self.show("red", 10000)
         search = self.browser.find_element(By.CSS_SELECTOR, "input[type=search]")
+        self.picture("many")
         search.send_keys("i=9999")
         self.assertEqual(self.text("[role=status]"), "1 of 10000 cases")
 

@@ -99,6 +99,7 @@ TEST_F(HtmlReport, SaysOnTopWithoutAScriptWhatTheLastScreenSays) {
   EXPECT_THAT(top, HasSubstr("image.wrong-value"));
   EXPECT_THAT(top, HasSubstr("3 elements differ"));
   EXPECT_THAT(top, HasSubstr("Owner: repair it."));
+  EXPECT_THAT(top, HasSubstr("the owner of the image"));
   EXPECT_THAT(top, HasSubstr("--case conv.a"));
   EXPECT_THAT(top, HasSubstr("NVIDIA H200"));
   EXPECT_THAT(top, HasSubstr("class=\"verdict failed\""));

@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "junit_text.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -28,16 +29,6 @@ class JunitTest : public testing::Test {
   }
   ~JunitTest() override { std::filesystem::remove_all(folder_); }
 
-  static std::string Render(const Summary& summary, bool strict = false, bool final = true) {
-    JunitOptions options;
-    options.strict = strict;
-    std::string text;
-    EXPECT_TRUE(RenderJunit(summary, options, final, [&](size_t, const std::string& document) {
-                  text += document;
-                  return Status();
-                }).ok());
-    return text;
-  }
   // Whether xmllint takes it; in the strict profile with the schema of the Jenkins xunit plugin.
   bool IsValid(const std::string& text, bool strict) {
     const std::string path = folder_ + "/candidate.xml";
@@ -52,29 +43,6 @@ class JunitTest : public testing::Test {
 
   std::string folder_;
 };
-
-size_t CountOf(const std::string& text, const std::string& part) {
-  size_t count = 0;
-  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++count;
-  return count;
-}
-
-void ExpectCountersMatch(const std::string& text) {
-  std::smatch root;
-  const std::regex counters("<testsuites [^>]*tests=\"(\\d+)\" failures=\"(\\d+)\" errors=\"(\\d+)\"");
-  ASSERT_TRUE(std::regex_search(text, root, counters));
-  EXPECT_EQ(CountOf(text, "<testcase "), std::stoul(root[1]));
-  EXPECT_EQ(CountOf(text, "<failure "), std::stoul(root[2]));
-  EXPECT_EQ(CountOf(text, "<error "), std::stoul(root[3]));
-  size_t tests = 0, skipped = 0;
-  const std::regex suite("<testsuite [^>]*tests=\"(\\d+)\"[^>]*skipped=\"(\\d+)\"");
-  for (std::sregex_iterator at(text.begin(), text.end(), suite), end; at != end; ++at) {
-    tests += std::stoul((*at)[1]);
-    skipped += std::stoul((*at)[2]);
-  }
-  EXPECT_EQ(CountOf(text, "<testcase "), tests);
-  EXPECT_EQ(CountOf(text, "<skipped "), skipped);
-}
 
 // Every outcome, with `text` wherever a text comes from outside.
 RunBuilder Everything(const std::string& text) {

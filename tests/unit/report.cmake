@@ -4,7 +4,7 @@ cudnn_ci_unit_test(attestation_test SOURCES attestation_test.cc LINK cci_report 
 cudnn_ci_unit_test(compare_test SOURCES compare_test.cc LINK cci_report nlohmann_json::nlohmann_json)
 cudnn_ci_unit_test(html_test SOURCES html_test.cc LINK cci_report nlohmann_json::nlohmann_json)
 cudnn_ci_unit_test(journal_test SOURCES journal_test.cc journal_writer_test.cc LINK cci_report)
-cudnn_ci_unit_test(junit_test SOURCES junit_test.cc LINK cci_report)
+cudnn_ci_unit_test(junit_test SOURCES junit_test.cc junit_case_test.cc LINK cci_report)
 cudnn_ci_unit_test(console_test SOURCES console_test.cc LINK cci_report)
 cudnn_ci_unit_test(facts_report_test SOURCES facts_report_test.cc LINK cci_report nlohmann_json::nlohmann_json)
 cudnn_ci_unit_test(report_test SOURCES report_test.cc summary_report_test.cc mask_test.cc suspects_test.cc LINK cci_report nlohmann_json::nlohmann_json)

@@ -27,7 +27,8 @@
   }
 
   // ---- the environment: GPU, driver, toolkit, copies of cuDNN, and which subject takes which ----
-  function box(x, y, width, title, lines, kind) {
+  function box(x, y, width, title, all, kind) {
+    const lines = all.filter(Boolean);
     const group = s("g", {},
       s("rect", {x, y, width, height: 26 + 16 * lines.length, rx: 6, class: "box " + (kind || "")}),
       s("text", {x: x + 8, y: y + 18, "font-weight": "bold"}, cut(title, 46)));
@@ -75,6 +76,12 @@
 
   // ---- the map: one parameter against another, by outcome or by time ----
   const rank = ["failed", "errored", "not_run", "blocked", "skipped", "waived", "passed"];
+  // What the colours mean, of outcomes that there are.
+  function legend() {
+    return h("div", {class: "bar soft"}, ...rank.filter((o) => cases.some((c) => c.outcome === o)).map((o) =>
+      h("span", {}, s("svg", {width: 12, height: 12, "aria-hidden": "true"}, s("rect", {width: 12, height: 12, rx: 3, class: "f-" + o})),
+        " " + o)));
+  }
   const worst = (list) => rank.find((outcome) => list.some((c) => c.outcome === outcome)) || "none";
   function names() {
     const counts = new Map();
@@ -91,6 +98,28 @@
     rows.value = first(["shape", "algo"]) || all[0];
     columns.value = first(["dtype"]) || all.find((n) => n !== rows.value);
     const place = h("div", {class: "scroll"});
+    const choose = (r, k) => {
+      search.value = `${rows.value}=${r} ${columns.value}=${k}`;
+      refresh();
+      search.scrollIntoView();
+      search.focus();
+    };
+    // One stop of the tab key; the arrows go from cell to cell.
+    const move = (event, grid, j, i) => {
+      const step = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}[event.key];
+      if (event.key === "Enter" || event.key === " ") event.target.dispatchEvent(new Event("click"));
+      else if (!step) return;
+      event.preventDefault();
+      for (let y = j, x = i; step && grid[y] && x >= 0 && x < grid[y].length;) {
+        [y, x] = [y + step[0], x + step[1]];
+        const next = grid[y] && grid[y][x];
+        if (!next) continue;
+        event.target.setAttribute("tabindex", -1);
+        next.setAttribute("tabindex", 0);
+        next.focus();
+        return;
+      }
+    };
     const draw = () => {
       const cells = new Map();
       for (const c of cases) {
@@ -105,28 +134,30 @@
       const left = 170, w = 74, high = 20;
       const time = (list) => list.reduce((sum, c) => sum + c.seconds, 0);
       const most = Math.max(1e-9, ...[...cells.values()].map(time));
-      const svg = s("svg", {width: left + w * across.length, height: 24 + high * down.length, role: "img",
+      const svg = s("svg", {width: left + w * across.length, height: 24 + high * down.length, role: "group",
         "aria-label": `${rows.value} by ${columns.value}`});
       across.forEach((name, i) => svg.append(s("text", {x: left + w * i + 2, y: 14}, cut(name, 11))));
+      const grid = down.map(() => across.map(() => null));
+      let stop = 0;
       down.forEach((r, j) => {
         svg.append(s("text", {x: 0, y: 24 + high * j + 14}, cut(r, 26)));
         across.forEach((k, i) => {
           const list = cells.get(r + "\n" + k);
           if (!list) return;
-          const outcome = worst(list);
+          const outcome = worst(list), timed = by.value === "time";
+          const said = `${r}, ${k}: ${list.length} cases, worst ${outcome}, ${seconds(time(list))} s`;
+          const bad = outcome === "passed" ? "" : list.filter((c) => c.outcome === outcome).length + "/";
           const rect = s("rect", {x: left + w * i + 1, y: 24 + high * j + 1, width: w - 2, height: high - 2, rx: 3,
-            class: by.value === "time" ? "f-passed" : "f-" + outcome,
-            "fill-opacity": by.value === "time" ? (0.08 + 0.92 * time(list) / most).toFixed(3) : 1},
-          s("title", {}, `${r}, ${k}: ${list.length} cases, worst ${outcome}, ${seconds(time(list))} s`));
-          rect.addEventListener("click", () => {
-            search.value = `${rows.value}=${r} ${columns.value}=${k}`;
-            refresh();
-            search.scrollIntoView();
-          });
-          svg.append(rect);
+            role: "button", tabindex: stop, "aria-label": said, class: timed ? "f-passed" : "f-" + outcome,
+            "fill-opacity": timed ? (0.05 + 0.5 * time(list) / most).toFixed(3) : 1,
+            onclick: () => choose(r, k), onkeydown: (event) => move(event, grid, j, i)}, s("title", {}, said));
+          grid[j][i] = rect;
+          stop = -1;
+          svg.append(rect, s("text", {x: left + w * i + w / 2, y: 24 + high * j + 14, "aria-hidden": "true",
+            class: timed || outcome === "not_run" ? "cell" : "cell on"}, timed ? seconds(time(list)) : bad + list.length));
         });
       });
-      place.replaceChildren(svg);
+      place.replaceChildren(svg, ...(by.value === "time" ? [] : [legend()]));
     };
     for (const select of [rows, columns, by]) select.addEventListener("change", draw);
     draw();
@@ -154,7 +185,7 @@
       svg.append(s("text", {x: left + wide * i / 4 - (i === 4 ? 34 : 0), y: high * shown.length + 18, class: "soft"},
         (end * i / 4000).toFixed(1) + " s"));
     const more = workers.length - shown.length;
-    return section("Workers", h("div", {class: "scroll"}, svg),
+    return section("Workers", h("div", {class: "scroll"}, svg), legend(),
       more > 0 ? h("p", {class: "soft"}, `and ${more} more workers`) : null);
   }
 
@@ -172,9 +203,10 @@
   const body = h("tbody", {});
   const more = h("button", {type: "button", onclick: () => show(PAGE)}, "show more");
   let found = [], shownRows = 0;
-  // What is searched of a case, once.
-  const texts = cases.map((c) => [c.id, c.reason, c.subject, c.layer, ...(c.flags || []),
-    ...Object.entries(c.params).map(([n, v]) => n + "=" + v)].join(" ").toLowerCase());
+  // What is searched of a case, once. A parameter's very value, "i=1", is not the beginning of another's, "i=10".
+  const pairs = (c) => Object.entries(c.params).map(([n, v]) => (n + "=" + v).toLowerCase());
+  const texts = cases.map((c) => ` ${[c.id, c.reason, c.subject, c.layer, ...(c.flags || []), ...pairs(c)].join(" ")} `.toLowerCase());
+  const values = new Set(cases.flatMap(pairs));
 
   function block(title, text) {
     return text ? [h("dt", {}, title), h("dd", {}, h("pre", {}, text))] : [];
@@ -197,9 +229,9 @@
       open.hidden = !open.hidden;
       name.setAttribute("aria-expanded", String(!open.hidden));
     }}, c.id);
-    return [h("tr", {}, h("td", {class: c.outcome}, c.outcome + (c.required ? "" : " (optional)")), h("td", {}, name),
+    return [h("tr", {}, h("td", {class: c.outcome}, c.outcome + (c.required ? "" : " (optional)")), h("td", {class: "text id"}, name),
       h("td", {class: "wide"}, c.device || ""), h("td", {class: "wide"}, seconds(c.seconds)),
-      h("td", {class: "wide"}, [c.reason || "", ...(c.flags || [])].filter(Boolean).join(", "))), open];
+      h("td", {class: "wide text"}, [c.reason || "", ...(c.flags || [])].filter(Boolean).join(", "))), open];
   }
   function show(number) {
     const next = found.slice(shownRows, shownRows + number);
@@ -209,7 +241,7 @@
     count.textContent = `${found.length} of ${cases.length} cases`;
   }
   function refresh() {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean).map((word) => (values.has(word) ? ` ${word} ` : word));
     found = cases.filter((c, i) => words.every((word) => texts[i].includes(word)) &&
       (!plugin.value || c.plugin === plugin.value) &&
       (!outcome.value || (outcome.value === "red" ? c.red : c.outcome === outcome.value)));

@@ -9,7 +9,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/matrices/ DESTINATION matrices OPTIONAL)
 install(PROGRAMS ci/cudnn-ci-run DESTINATION bin)
 install(PROGRAMS ci/present.py DESTINATION libexec RENAME cudnn-ci-present)
 install(DIRECTORY ci/kubernetes ci/github ci/gitlab ci/slurm DESTINATION share/doc/cudnn-ci/ci)
-install(DIRECTORY harness/docs plugins/examples DESTINATION share/doc/cudnn-ci)
+# The gallery's pictures are for readers of the source: the archive is small without them.
+install(DIRECTORY harness/docs plugins/examples DESTINATION share/doc/cudnn-ci PATTERN gallery EXCLUDE)
 install(FILES LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md SECURITY.md harness/DESIGN.md
   DESTINATION share/doc/cudnn-ci)
 
