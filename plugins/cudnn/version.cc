@@ -69,8 +69,11 @@ void JudgeVersionChecks(Context& ctx, const CudnnApi& api, const CudnnInstall& i
     ask("cnn", api.CnnVersionCheck);
     ask("adv", api.AdvVersionCheck);
   }
-  Judge(ctx, mixed.empty(), "cuDNN finds its own libraries of one version", kCudnnMixedVersions,
-        [&] { return mixed + "; " + install.main.path; });
+  Judge(ctx, mixed.empty(), "cuDNN finds its own libraries of one version", kCudnnMixedVersions, [&] {
+    // The file that it found in the place of its own.
+    const LoadedCudnn loaded = InspectLoadedCudnn();
+    return mixed + "; " + install.main.path + (loaded.several ? "; loaded are " + loaded.files : "");
+  });
   Judge(ctx, unusable.empty(), "cuDNN can use its own libraries", kCudnnSublibraryUnloadable,
         [&] { return unusable + "; " + install.main.path; });
 }

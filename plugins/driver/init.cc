@@ -1,6 +1,9 @@
 // From cuInit's code and the traces around it to the one cause.
 #include "driver/init.h"
 
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -12,7 +15,10 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr int kSystemNotReady = 802;
+constexpr int kOutOfMemory = 2, kOperatingSystem = 304, kSystemNotReady = 802;
+// The version of its kernel that every release of gVisor tells; that of the kernel's release has changed.
+// https://github.com/google/gvisor/blob/master/pkg/sentry/syscalls/linux/linux64.go
+constexpr char kGvisor[] = "#1 SMP Sun Jan 10 15:06:54 PST 2016";
 constexpr char kControlNode[] = "/dev/nvidiactl", kUvmNode[] = "/dev/nvidia-uvm";
 
 std::string Quoted(const char* variable) {
@@ -121,6 +127,26 @@ std::string BadVisibleDevice(const NvmlApi& nvml) {
   return surely || !bad.empty() ? "'" + bad + "'" : "";
 }
 
+Sandbox OwnSandbox() {
+  Sandbox sandbox;
+  rlimit addresses{};
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY)
+    sandbox.address_bytes = addresses.rlim_cur;
+  utsname kernel{};
+  if (uname(&kernel) == 0) sandbox.kernel = kernel.version;
+  return sandbox;
+}
+
+std::string SandboxDetail(int code, const Sandbox& sandbox) {
+  if (code == kOutOfMemory && sandbox.address_bytes != UINT64_MAX)
+    return "; the limit of address space is " + std::to_string(sandbox.address_bytes >> 20) +
+           " MiB (ulimit -Hv), and CUDA reserves more than host and GPUs have memory: take the limit away";
+  if (code == kOperatingSystem && sandbox.kernel == kGvisor)
+    return "; the kernel is gVisor's, which passes on only what it knows of a driver: start the container "
+           "with runsc's --nvproxy, with a driver that it lists (runsc nvproxy list-supported-drivers)";
+  return {};
+}
+
 std::string VisibilityDetail(const NvmlApi& nvml) {
   std::string detail;
   if (getenv("CUDA_VISIBLE_DEVICES")) {
@@ -152,6 +178,7 @@ InitFailure ExplainInit(const DriverApi& api, const NvmlApi& nvml, CUresult resu
   else
     detail += "; " + library + (code == 34 ? "" : "; " + Describe(nodes));
   if (code == 46) detail += ProcessesOf(nvml);
+  detail += SandboxDetail(code, OwnSandbox());
   if (slug == kUvmNodeUnusable && IsUvmNodeStale(nodes))
     detail += "; /dev/nvidia-uvm has not the major number that /proc/devices gives";
   return {slug, detail};

@@ -3,6 +3,7 @@
 #ifndef CUDNN_CI_PLUGINS_DRIVER_INIT_H_
 #define CUDNN_CI_PLUGINS_DRIVER_INIT_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -32,6 +33,18 @@ const DeviceNode* DeniedNode(const std::vector<DeviceNode>& nodes);
 // Whether /dev/nvidia-uvm cannot be used while /dev/nvidiactl can: CUDA needs both, nvidia-smi only the
 // second.
 bool IsUvmTheCause(const std::vector<DeviceNode>& nodes, bool stale);
+
+// What a container may hold a process to.
+struct Sandbox {
+  std::uint64_t address_bytes = UINT64_MAX;  // RLIMIT_AS; UINT64_MAX: no limit
+  std::string kernel;                        // its version, as uname(2) tells it
+};
+Sandbox OwnSandbox();
+
+// What of it explains this code of cuInit, beginning with "; "; empty: nothing does. 2 (out of memory) comes
+// from a limit of address space, of which CUDA reserves more than host and GPUs have memory; 304 (a call of
+// the operating system failed) from gVisor, which passes on only those calls of a driver that it knows.
+std::string SandboxDetail(int code, const Sandbox& sandbox);
 
 // What hides GPUs, as far as can be told: variables, how many NVML sees, device nodes. Begins with "; ".
 std::string VisibilityDetail(const NvmlApi& nvml);

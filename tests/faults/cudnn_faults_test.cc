@@ -186,6 +186,11 @@ std::vector<Fault> Mixtures() {
               Image("parts_say_that_versions_differ",
                     Machine([](auto& t) { t.Set("FAKE_CUDNN_FAULT", "call:cudnnOpsVersionCheck:1:1002"); }),
                     "cudnn-mixed-versions", {"cudnnOpsVersionCheck: 1002"}),
+              Image("part_of_another_folder_says_that_versions_differ", Machine([](auto& t) {
+                      OpenAnotherOnDemand(t);
+                      t.Set("FAKE_CUDNN_FAULT", "call:cudnnOpsVersionCheck:1:1002");
+                    }),
+                    "cudnn-mixed-versions", {"cudnnOpsVersionCheck: 1002", "; loaded are ", "/other:"}),
               Image("part_that_only_another_install_has", Cudnn(TakeAPartOfAnother),
                     "cudnn-mixed-directories",
                     {"the graph library of 9.19.0 opens libcudnn_engines_tensor_ir.so.9, which its install "

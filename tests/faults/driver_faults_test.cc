@@ -84,6 +84,15 @@ bool LimitFiles(FaultTest& t) {
   return true;
 }
 
+// More than the gate needs, and less than CUDA does.
+Make LimitAddresses(const Variables& variables) {
+  return [variables](FaultTest& t) {
+    if (kSanitized) return false;
+    t.gate().Before({"sh", "-c", "ulimit -v 67108864 && exec \"$@\"", "--"});
+    return Says(variables)(t);
+  };
+}
+
 std::vector<Fault> Libraries() {
   const std::string off_path = "driver-library-off-path";
   return Joined({
@@ -221,6 +230,8 @@ std::vector<Fault> Devices() {
                          {"cuInit: 3"}),
                   Runner("call_that_the_sandbox_refuses", Says({{"FAKE_CUINIT", "304"}}),
                          "driver-init-failed", {"cuInit: 304"}),
+                  Runner("address_space_limited", LimitAddresses({{"FAKE_CUINIT", "2"}}),
+                         "driver-init-failed", {"cuInit: 2", "the limit of address space is 65536 MiB"}),
               }),
   });
 }

@@ -19,7 +19,8 @@ import sys
 import tempfile
 import time
 import typing
-import zipfile
+
+import package_index
 
 # What the gate looks at; the rest of an environment would only be downloaded.
 MATTERS = re.compile(r"(torch|tensorflow|jax|jaxlib|jax-cuda.*|onnxruntime.*|ctranslate2|cupy.*|cuda-toolkit|"
@@ -74,16 +75,6 @@ def resolve(requirements):
     return [wheel for wheel in found if MATTERS.match(wheel[0])]
 
 
-def unpack(wheel, site, scratch):
-    name, version, _ = wheel
-    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir", "--only-binary=:all:",
-                    "--dest", scratch, f"{name}=={version}"], check=True)
-    [path] = glob.glob(scratch + "/*.whl")
-    with zipfile.ZipFile(path) as file:
-        file.extractall(site)
-    os.remove(path)
-
-
 def environment(row, folder):
     """The interpreter of the row's virtual environment, and its packages in words."""
     venv = os.path.join(folder, row.name)
@@ -93,20 +84,13 @@ def environment(row, folder):
         wheels = resolve(row.requirements)
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
         [site] = glob.glob(venv + "/lib/python3*/site-packages")
-        with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            for wheel in wheels:
-                unpack(wheel, site, scratch)
+        for name, version, _ in wheels:
+            package_index.unpack(f"{name}=={version}", site)
         with open(done, "w", encoding="utf-8") as file:
             json.dump(wheels, file)
     with open(done, encoding="utf-8") as file:
         names = [f"{name} {version}" for name, version, _ in json.load(file)]
     return os.path.join(venv, "bin/python"), names
-
-
-def alone():
-    """Words that hide what the machine itself has from the loader; none where this user may not."""
-    words = ["unshare", "--map-root-user", "--mount", "sh", "-c", "mount --bind /dev/null /etc/ld.so.cache && exec \"$@\"", "sh"]
-    return words if subprocess.run([*words, "true"], check=False, capture_output=True).returncode == 0 else []
 
 
 def judge(program, before, python, row, scratch):
@@ -142,7 +126,7 @@ def main():
     unknown = set(options.rows) - {row.name for row in ROWS}
     if unknown:
         parser.error("no row " + ", ".join(sorted(unknown)) + "; there are " + ", ".join(row.name for row in ROWS))
-    before, bad = alone(), 0
+    before, bad = package_index.alone(), 0
     if not before:
         print("the machine's own CUDA cannot be hidden here: rows that are to find none may find it")
     with tempfile.TemporaryDirectory() as scratch:

@@ -11,6 +11,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 using DriverCauses = DriverTest;
 
@@ -54,6 +55,20 @@ TEST_F(DriverCauses, AVariableThatHidesTheGpusComesBeforeMig) {
   const CheckOutcome r = Check("driver.devices");
   EXPECT_THAT(r.Slugs(), ElementsAre("no-visible-device"));
   EXPECT_THAT(r.Detail(), HasSubstr("(first bad entry: 'none')"));
+}
+
+TEST_F(DriverCauses, ALimitOfAddressSpaceIsNamed) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs more than any limit";
+  Set("FAKE_CUINIT", "2");
+  CheckOutcome r = Check("driver.devices");
+  EXPECT_THAT(r.Slugs(), ElementsAre("driver-init-failed"));
+  EXPECT_THAT(r.Detail(), Not(HasSubstr("limit of address space")));
+  gate().Before({"sh", "-c", "ulimit -v 67108864 && exec \"$@\"", "--"});
+  r = Check("driver.devices");
+  EXPECT_EQ(r.gate.exit_code, 3);
+  EXPECT_THAT(r.Slugs(), ElementsAre("driver-init-failed"));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("cuInit: 2 CUDA_ERROR_OUT_OF_MEMORY"),
+                                HasSubstr("the limit of address space is 65536 MiB (ulimit -Hv)")));
 }
 
 TEST_F(DriverCauses, TheHidingEntryIsNamedWithoutNvml) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <sstream>
@@ -217,6 +218,18 @@ TEST_F(DriverRoot, ANodeThatMayNotBeOpenedIsDenied) {
   EXPECT_EQ(denied->error, EACCES);
   EXPECT_NE(DeniedNode(nodes), nullptr);
   EXPECT_THAT(Describe(nodes), HasSubstr("/dev/nvidia0 cannot be opened (Permission denied)"));
+}
+
+TEST(SandboxRules, WhichLimitExplainsACode) {
+  const std::string gvisor = "#1 SMP Sun Jan 10 15:06:54 PST 2016";
+  const Sandbox limited{std::uint64_t{64} << 30, "#1 SMP PREEMPT_DYNAMIC Debian 6.1.153-1"};
+  EXPECT_THAT(SandboxDetail(2, limited), HasSubstr("; the limit of address space is 65536 MiB"));
+  EXPECT_EQ(SandboxDetail(3, limited), "");
+  EXPECT_EQ(SandboxDetail(304, limited), "");
+  EXPECT_EQ(SandboxDetail(2, Sandbox{UINT64_MAX, gvisor}), "") << "there is no limit";
+  EXPECT_THAT(SandboxDetail(304, Sandbox{UINT64_MAX, gvisor}), HasSubstr("; the kernel is gVisor's"));
+  EXPECT_EQ(SandboxDetail(100, Sandbox{UINT64_MAX, gvisor}), "");
+  EXPECT_NE(OwnSandbox().kernel, "");
 }
 
 TEST(DeviceNodeRules, WhichNodeIsTheCause) {
