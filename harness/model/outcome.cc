@@ -23,6 +23,14 @@ const char* Name(SkipKind kind) { return NameOf(kSkipKinds, kind); }
 const char* Name(ErrorKind kind) { return NameOf(kErrorKinds, kind); }
 bool Parse(const std::string& name, SkipKind* out) { return ParseName(kSkipKinds, name, out); }
 bool Parse(const std::string& name, ErrorKind* out) { return ParseName(kErrorKinds, name, out); }
+
+bool LacksDeviceMemory(const Skipped& skipped) {
+  const auto speaks_of = [&](const char* memory) {
+    return (skipped.need + "\n" + skipped.seen).find(memory) != std::string::npos;
+  };
+  return skipped.kind == SkipKind::kMemory && (speaks_of("device memory") || !speaks_of("host memory"));
+}
+
 const char* Name(const Outcome& outcome) { return NameOf(kOutcomes, outcome.index()); }
 
 }  // namespace cudnn_ci

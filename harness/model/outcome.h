@@ -45,6 +45,8 @@ struct Skipped {
   std::string need, seen;
   bool operator==(const Skipped&) const = default;
 };
+// Whether it was for memory of a device: a skip of kind memory that speaks of host memory alone was not.
+bool LacksDeviceMemory(const Skipped& skipped);
 struct Blocked {
   std::string by;  // case id of the prerequisite, or "plugin.load[file=...]"
   bool operator==(const Blocked&) const = default;

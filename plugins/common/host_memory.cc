@@ -1,18 +1,17 @@
-// A reader of /proc/meminfo.
 #include "common/host_memory.h"
 
+#include <algorithm>
 #include <cstdint>
-#include <fstream>
+
+#include "base/memory_room.h"
 
 namespace cudnn_ci {
 
-std::optional<double> AvailableHostBytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string key, unit;
-  double kib = 0;
-  while (file >> key >> kib && std::getline(file, unit))
-    if (key == "MemAvailable:") return kib * 1024;
-  return std::nullopt;
+std::optional<HostRoom> LookAtHostMemory(const std::string& root) {
+  const MemoryRoom memory(root);
+  const std::int64_t room = memory.Room();
+  if (room == INT64_MAX) return std::nullopt;
+  return HostRoom{static_cast<double>(std::max<std::int64_t>(0, room - memory.Reserve())), memory.Describe()};
 }
 
 std::string MebiBytes(double bytes) {

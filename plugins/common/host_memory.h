@@ -7,8 +7,15 @@
 
 namespace cudnn_ci {
 
-// Bytes of host memory that can be used without swapping, by the kernel's estimate; none if it is unknown.
-std::optional<double> AvailableHostBytes();
+struct HostRoom {
+  double bytes =
+      0;  // that a check may take: less than is free, since a process that leaves hardly any is ended
+  std::string limit;  // "cgroup limit 512 MiB", "no cgroup limit"
+};
+
+// By this process's cgroup, every one above it, and what the kernel reckons can be used without swapping;
+// none if nothing is known. `root`: "", or in tests a directory as of MemoryRoom (base/memory_room.h).
+std::optional<HostRoom> LookAtHostMemory(const std::string& root = "");
 
 // "201 MiB": rounded up.
 std::string MebiBytes(double bytes);

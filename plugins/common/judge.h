@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "common/joined.h"
 #include "common/loader_path.h"
 
 namespace cudnn_ci {
@@ -30,8 +31,7 @@ bool Judge(Context& ctx, bool held, const std::string& what, const char* slug, c
 // That the image has no library of this stem ("libcudnn.so"), of whatever release: one that is not known here
 // would be used all the same.
 inline void JudgeAbsence(Context& ctx, const std::string& stem, const std::string& what, const char* slug) {
-  std::string found;
-  for (const std::string& path : LibrariesOf(stem)) found += (found.empty() ? "" : ", ") + path;
+  const std::string found = Joined(LibrariesOf(stem));
   Judge(ctx, found.empty(), what, slug, found + " found, absent promised");
 }
 

@@ -22,10 +22,16 @@ std::size_t g_most_device_bytes = 0;  // 0: all of them
 
 }  // namespace
 
+std::size_t HostBuffer::SizeFor(std::size_t bytes) { return std::max(bytes, kSmallestBytes); }
+
+std::size_t HostBuffer::Growth(std::size_t bytes) const {
+  return data_ && bytes <= size_ ? 0 : SizeFor(bytes) - size_;
+}
+
 unsigned char* HostBuffer::Get(std::size_t bytes) {
   if (data_ && bytes <= size_) return data_;
   Free();  // first, so that old and new do not stand side by side
-  const std::size_t size = std::max(bytes, kSmallestBytes);
+  const std::size_t size = SizeFor(bytes);
   void* pinned = nullptr;
   if (size <= kMostPinnedBytes && api_.MemAllocHost && api_.MemFreeHost &&
       api_.MemAllocHost(&pinned, size) == CUDA_SUCCESS && pinned) {

@@ -29,6 +29,10 @@ class HostBuffer {
 
   // At least `bytes`, aligned for every element type. Contents are undefined.
   unsigned char* Get(std::size_t bytes);
+  // What Get takes for so many bytes.
+  static std::size_t SizeFor(std::size_t bytes);
+  // How much more of that this process has behind it than before.
+  std::size_t Growth(std::size_t bytes) const;
   // Gives the memory back if it is more than `bytes`.
   void Trim(std::size_t bytes);
   bool pinned() const { return pinned_; }

@@ -2,6 +2,7 @@
 #include "conv/case_memory.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "common/host_memory.h"
@@ -16,7 +17,30 @@ constexpr std::size_t kDeviceHeadroom = std::size_t{256} << 20;
 // Of both inputs together, of which a second pair is made.
 constexpr std::size_t kMostRandom = std::size_t{1} << 30;
 
+std::size_t DeviceBytes(const std::vector<BufferSpec>& buffers) {
+  return DeviceBuffers::BytesFor(buffers) + kDeviceHeadroom;
+}
+
+NoMemory NoDeviceMemory(const std::vector<BufferSpec>& buffers, const std::string& answer,
+                        std::size_t free_bytes) {
+  return {MebiBytes(static_cast<double>(DeviceBytes(buffers))) + " of device memory",
+          answer + MebiBytes(static_cast<double>(free_bytes)) + " free"};
+}
+
 }  // namespace
+
+void RequireDevice(const Session& session, const std::vector<BufferSpec>& buffers) {
+  const std::size_t free_bytes = session.FreeBytes();
+  if (DeviceBytes(buffers) > free_bytes) throw NoDeviceMemory(buffers, "", free_bytes);
+}
+
+void ReserveOnDevice(const std::vector<BufferSpec>& buffers, Session* session) {
+  const CUresult reserved = session->memory().Reserve(buffers);
+  if (reserved == CUDA_ERROR_OUT_OF_MEMORY)
+    throw NoDeviceMemory(buffers, "cuMemAlloc: " + session->driver().Describe(reserved) + "; ",
+                         session->FreeBytes());
+  session->driver().Require(reserved, "cuMemAlloc");
+}
 
 std::size_t CaseMemory::Bytes(const Tensor& tensor) const {
   return static_cast<std::size_t>(tensor.Count()) * SizeOf(type_);
@@ -52,28 +76,38 @@ std::size_t CaseMemory::ReadbackBytes() const {
 }
 
 void CaseMemory::Require(const Session& session, const Recipe& recipe, std::size_t workspace_bytes) {
-  const auto device = [&] { return DeviceBuffers::BytesFor(Buffers(workspace_bytes)) + kDeviceHeadroom; };
-  const std::size_t free_bytes = session.FreeBytes();
-  if (device() > free_bytes && !Session::InCompany()) random_ = false;
-  if (device() > free_bytes)
-    throw NoMemory(MebiBytes(static_cast<double>(device())) + " of device memory",
-                   MebiBytes(static_cast<double>(free_bytes)) + " free");
-  const double host =
-      ReferenceBytes(problem_, recipe) +
-      static_cast<double>(Bytes(problem_.A()) + Bytes(problem_.B()) + ReadbackBytes() + OutputBytes());
-  const std::optional<double> available = AvailableHostBytes();
-  if (available && host > *available)
-    throw NoMemory(MebiBytes(host) + " of host memory", MebiBytes(*available) + " available");
+  if (DeviceBytes(Buffers(workspace_bytes)) > session.FreeBytes() && !Session::InCompany()) random_ = false;
+  RequireDevice(session, Buffers(workspace_bytes));
+  RequireHost(session, recipe);
+}
+
+void CaseMemory::RequireHost(const Session& session, const Recipe& recipe) const {
+  const std::optional<HostRoom> room = LookAtHostMemory();
+  if (!room) return;
+  // Of a wrong result and of its repetition there are copies.
+  const double copies = 2.0 * static_cast<double>(OutputBytes());
+  double need = MakingBytes(problem_, recipe) + copies;
+  // What this process has already is not needed once more.
+  double growth = ReferenceGrowth(problem_, recipe) + copies;
+  for (const auto& [buffer, bytes] : {std::pair{&session.a, Bytes(problem_.A())},
+                                      {&session.b, Bytes(problem_.B())},
+                                      {&session.readback, ReadbackBytes()},
+                                      {&session.repeated, OutputBytes()}}) {
+    need += static_cast<double>(HostBuffer::SizeFor(bytes));
+    growth += static_cast<double>(buffer->Growth(bytes));
+  }
+  if (growth > room->bytes)
+    throw NoMemory(MebiBytes(need) + " of host memory",
+                   MebiBytes(std::max(0.0, room->bytes + need - growth)) + " available, " + room->limit);
+}
+
+ReferenceAhead CaseMemory::Begin(const Recipe& recipe) const {
+  const std::optional<HostRoom> room = LookAtHostMemory();
+  return {problem_, recipe, room ? room->bytes : std::numeric_limits<double>::infinity()};
 }
 
 void CaseMemory::Reserve(Session* session, std::size_t workspace_bytes) const {
-  const std::vector<BufferSpec> buffers = Buffers(workspace_bytes);
-  const CUresult reserved = session->memory().Reserve(buffers);
-  if (reserved == CUDA_ERROR_OUT_OF_MEMORY)
-    throw NoMemory(MebiBytes(static_cast<double>(DeviceBuffers::BytesFor(buffers))) + " of device memory",
-                   "cuMemAlloc: " + session->driver().Describe(reserved) + "; " +
-                       MebiBytes(static_cast<double>(session->FreeBytes())) + " free");
-  session->driver().Require(reserved, "cuMemAlloc");
+  ReserveOnDevice(Buffers(workspace_bytes), session);
 }
 
 }  // namespace cudnn_ci

@@ -13,6 +13,7 @@
 #include "common/session.h"
 #include "conv/operation.h"
 #include "conv/recipe.h"
+#include "conv/reference_ahead.h"
 
 namespace cudnn_ci {
 
@@ -25,6 +26,12 @@ struct NoMemory : std::exception {
   std::string need, seen;
   bool in_company = Session::InCompany();  // it may be there when nobody else uses the device
 };
+
+// Throws NoMemory unless the device has room for these buffers, and beside them for what cuDNN's kernels
+// take.
+void RequireDevice(const Session& session, const std::vector<BufferSpec>& buffers);
+// Lays them out on the device. Throws NoMemory, too.
+void ReserveOnDevice(const std::vector<BufferSpec>& buffers, Session* session);
 
 class CaseMemory {
  public:
@@ -42,6 +49,8 @@ class CaseMemory {
   // Whether random inputs lie beside the exact ones: not where they are very large, or found no room.
   bool has_random() const { return random_; }
   std::vector<BufferSpec> Buffers(std::size_t workspace_bytes) const;
+  // Starts to make this reference, if the host has room for it.
+  ReferenceAhead Begin(const Recipe& recipe) const;
   // Of a host buffer that takes any of the tensors.
   std::size_t ReadbackBytes() const;
   // Throws NoMemory with what is needed and what there is. Random inputs are no need where the device is this
@@ -51,6 +60,8 @@ class CaseMemory {
   void Reserve(Session* session, std::size_t workspace_bytes) const;
 
  private:
+  void RequireHost(const Session& session, const Recipe& recipe) const;
+
   const Problem problem_;
   const DataType type_;
   bool random_;

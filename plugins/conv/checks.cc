@@ -4,6 +4,7 @@
 
 #include "common/share.h"
 #include "conv/convolution_case.h"
+#include "conv/describe.h"
 #include "conv/legacy/algorithms.h"
 #include "conv/needed_api.h"
 
@@ -15,15 +16,7 @@ struct Convolution {
   using Params = ConvolutionParams;
 
   static void Describe(Schema<Params>& s) {
-    s.Summary(Summary())
-        .Layer(CCI_LAYER_CONVOLUTION)
-        .Devices(CCI_DEVICES_ONE)
-        .PerSubject()
-        .Shareable()
-        .Concurrent()
-        .SecondOpinion()
-        .Requires("cudnn.init")
-        .TimeoutSeconds(60);
+    DescribeConvolution(s, Summary()).Shareable().Concurrent();
     s.Param("api", &Params::api).OneOf({"legacy", "graph"}).Default("legacy").Summary("the API that is used");
     s.Param("dtype", &Params::dtype)
         .OneOf({"float32", "float16", "bfloat16", "float64", "int8", "float8_e4m3", "float8_e5m2"})

@@ -19,7 +19,6 @@
 #include "conv/legacy/legacy_api.h"
 #include "conv/measurements.h"
 #include "conv/normal.h"
-#include "conv/reference_ahead.h"
 #include "conv/repetition.h"
 #include "conv/second_opinion.h"
 #include "conv/trial.h"
@@ -46,7 +45,7 @@ class ConvolutionCase {
         normal_((sweep_ || p.normal) && !problem_.epilogue.any() && !problem_.output) {}
 
   void Run() {
-    const ReferenceAhead ahead(problem_, RecipeFor(problem_, type_, Arithmetic::kExact, Promised()));
+    const ReferenceAhead ahead = needs_.Begin(RecipeFor(problem_, type_, Arithmetic::kExact, Promised()));
     try {
       session_ = &Session::Get(CudnnMajors(PromiseOf(ctx_, "image.cudnn"), ctx_.SubjectFolders()));
       known_ = KnownFaults(ctx_, session().cudnn().VersionText(), params_.Known(problem_), params_.algo);

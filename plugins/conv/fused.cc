@@ -2,7 +2,9 @@
 // another type, by the same kernel.
 #include <cudnn_ci/check.hpp>
 
+#include "common/share.h"
 #include "conv/convolution_case.h"
+#include "conv/describe.h"
 #include "conv/needed_api.h"
 
 namespace cudnn_ci {
@@ -12,15 +14,10 @@ struct Fused {
   using Params = ConvolutionParams;
 
   static void Describe(Schema<Params>& s) {
-    s.Summary(
-         "a convolution with its bias and activation in one is right, all of it, and touches nothing else")
-        .Layer(CCI_LAYER_CONVOLUTION)
-        .Devices(CCI_DEVICES_ONE)
-        .PerSubject()
+    DescribeConvolution(
+        s, "a convolution with its bias and activation in one is right, all of it, and touches nothing else")
         .Shareable()
-        .SecondOpinion()
-        .Requires("cudnn.init")
-        .TimeoutSeconds(60);
+        .Concurrent();
     s.Param("api", &Params::api).OneOf({kGraphApi}).Default(kGraphApi).Summary("the API that is used");
     s.Param("dtype", &Params::dtype)
         .OneOf({"float32", "float16", "bfloat16", "float64", "int8", "float8_e4m3", "float8_e5m2"})
@@ -58,7 +55,11 @@ struct Fused {
       problems.Add("epilogue", "none, with a result of the inputs' type, is conv.forward's to check");
   }
 
-  static void Run(Context& ctx, const Params& p) { RunConvolution(ctx, p, Operation::kForward); }
+  static void Run(Context& ctx, const Params& p) {
+    RequireApi(ctx, p.api);
+    KeepToShare(ctx);
+    RunConvolution(ctx, p, Operation::kForward);
+  }
 };
 
 CCI_REGISTER(Fused, "fused")

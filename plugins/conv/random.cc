@@ -5,6 +5,7 @@
 
 #include "common/share.h"
 #include "conv/convolution_case.h"
+#include "conv/describe.h"
 #include "conv/needed_api.h"
 #include "conv/random_draw.h"
 
@@ -29,15 +30,9 @@ struct Random {
   using Params = RandomParams;
 
   static void Describe(Schema<Params>& s) {
-    s.Summary("a convolution drawn at random is right, all of it, and touches nothing else")
-        .Layer(CCI_LAYER_CONVOLUTION)
-        .Devices(CCI_DEVICES_ONE)
-        .PerSubject()
+    DescribeConvolution(s, "a convolution drawn at random is right, all of it, and touches nothing else")
         .Shareable()
-        .Concurrent()
-        .SecondOpinion()
-        .Requires("cudnn.init")
-        .TimeoutSeconds(60);
+        .Concurrent();
     s.Param("seed", &Params::seed)
         .Range(0, std::numeric_limits<std::int32_t>::max())
         .Default(1)

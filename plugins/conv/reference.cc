@@ -115,6 +115,15 @@ void Finish(Reference* r) {
               });
 }
 
+std::string KeyOf(const Problem& problem, const Recipe& recipe) {
+  return problem.Text() + "; " + recipe.Text();
+}
+
+ReferenceCache& Cache() {
+  static ReferenceCache cache(kCacheBytes);
+  return cache;
+}
+
 }  // namespace
 
 std::size_t Reference::Bytes() const {
@@ -128,6 +137,19 @@ double ReferenceBytes(const Problem& problem, const Recipe& recipe) {
          static_cast<double>(problem.B().Count());
 }
 
+double MakingBytes(const Problem& problem, const Recipe& recipe) {
+  const double kept = ReferenceBytes(problem, recipe);
+  switch (problem.operation) {
+    case Operation::kBackwardData:
+      return kept + BackwardDataWorkBytes(problem.shape);
+    case Operation::kBackwardFilter:
+      return kept + BackwardFilterWorkBytes(problem.shape);
+    case Operation::kForward:
+      break;
+  }
+  return kept + ForwardWorkBytes(problem.shape);
+}
+
 void ComputeReference(Reference* reference) {
   RequireInRange(*reference);
   const Inputs& in = reference->inputs;
@@ -137,37 +159,60 @@ void ComputeReference(Reference* reference) {
   reference->max_abs = LargestOf(reference->y);
 }
 
-std::shared_ptr<const Reference> ReferenceCache::Get(const Problem& problem, const Recipe& recipe) {
-  const std::string key = problem.Text() + "; " + recipe.Text();
+std::list<ReferenceCache::Entry>::iterator ReferenceCache::Find(const Problem& problem,
+                                                                const Recipe& recipe) {
+  const std::string key = KeyOf(problem, recipe);
+  return std::find_if(entries_.begin(), entries_.end(), [&key](const Entry& e) { return e.key == key; });
+}
+
+std::size_t ReferenceCache::Stay(const Problem& problem, const Recipe& recipe) const {
+  double room = static_cast<double>(capacity_) - ReferenceBytes(problem, recipe);
+  std::size_t stay = 0;
+  for (const Entry& e : entries_) {
+    room -= static_cast<double>(e.reference->Bytes());
+    if (room < 0) break;
+    ++stay;
+  }
+  return stay;
+}
+
+double ReferenceCache::Growth(const Problem& problem, const Recipe& recipe) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&key](const Entry& e) { return e.key == key; });
-  if (found != entries_.end()) {
+  if (Find(problem, recipe) != entries_.end()) return 0;
+  double growth = MakingBytes(problem, recipe);
+  std::size_t stay = Stay(problem, recipe);
+  for (const Entry& e : entries_)
+    if (stay == 0)
+      growth -= static_cast<double>(e.reference->Bytes());
+    else
+      --stay;
+  return growth;
+}
+
+std::shared_ptr<const Reference> ReferenceCache::Get(const Problem& problem, const Recipe& recipe) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const auto found = Find(problem, recipe); found != entries_.end()) {
     entries_.splice(entries_.begin(), entries_, found);
     return entries_.front().reference;
   }
   // Room first: the new reference and those to go should not stand side by side.
-  const double room = static_cast<double>(capacity_) - ReferenceBytes(problem, recipe);
-  while (!entries_.empty() && Bytes() > room) entries_.pop_back();
+  entries_.resize(Stay(problem, recipe));
   auto made = std::make_shared<Reference>();
   made->problem = problem;
   made->problem.output.reset();  // it serves results of every type
   made->recipe = recipe;
   made->inputs = MakeInputs(problem, recipe);
   ComputeReference(made.get());
-  entries_.push_front({key, made});
+  entries_.push_front({KeyOf(problem, recipe), made});
   return made;
 }
 
-double ReferenceCache::Bytes() const {
-  double sum = 0;
-  for (const Entry& e : entries_) sum += static_cast<double>(e.reference->Bytes());
-  return sum;
+std::shared_ptr<const Reference> ReferenceOf(const Problem& problem, const Recipe& recipe) {
+  return Cache().Get(problem, recipe);
 }
 
-std::shared_ptr<const Reference> ReferenceOf(const Problem& problem, const Recipe& recipe) {
-  static ReferenceCache cache(kCacheBytes);
-  return cache.Get(problem, recipe);
+double ReferenceGrowth(const Problem& problem, const Recipe& recipe) {
+  return Cache().Growth(problem, recipe);
 }
 
 }  // namespace cudnn_ci

@@ -43,6 +43,8 @@ struct Reference {
 
 // Host memory that a reference needs, in bytes.
 double ReferenceBytes(const Problem& problem, const Recipe& recipe);
+// The same with what the threads take that make it, which may be more by far: each has its images at hand.
+double MakingBytes(const Problem& problem, const Recipe& recipe);
 
 // The results from problem and inputs, epilogue included. Throws std::logic_error where they might not fit 16
 // bits.
@@ -57,6 +59,11 @@ std::vector<std::int16_t> ConvolveBackwardData(const ConvShape& shape, const std
 std::vector<std::int16_t> ConvolveBackwardFilter(const ConvShape& shape, const std::vector<std::int8_t>& dy,
                                                  const std::vector<std::int8_t>& x);
 
+// What they take beside operands and result, at most, in bytes.
+double ForwardWorkBytes(const ConvShape& shape);
+double BackwardDataWorkBytes(const ConvShape& shape);
+double BackwardFilterWorkBytes(const ConvShape& shape);
+
 // Remembers the references last asked for. Safe to use from any thread.
 class ReferenceCache {
  public:
@@ -65,13 +72,18 @@ class ReferenceCache {
 
   // Made anew if it is not remembered. Throws what MakeInputs and ComputeReference throw.
   std::shared_ptr<const Reference> Get(const Problem& problem, const Recipe& recipe);
+  // How many bytes more Get takes at its worst, less those of the others that it forgets; 0 for one that is
+  // remembered. Waits for one that is being made.
+  double Growth(const Problem& problem, const Recipe& recipe);
 
  private:
   struct Entry {
     std::string key;
     std::shared_ptr<const Reference> reference;
   };
-  double Bytes() const;
+  std::list<Entry>::iterator Find(const Problem& problem, const Recipe& recipe);
+  // How many of the latest can stay beside one that is made.
+  std::size_t Stay(const Problem& problem, const Recipe& recipe) const;
 
   const std::size_t capacity_;
   std::mutex mutex_;
@@ -80,6 +92,8 @@ class ReferenceCache {
 
 // From this process's cache, of 512 MiB.
 std::shared_ptr<const Reference> ReferenceOf(const Problem& problem, const Recipe& recipe);
+// The same of Growth.
+double ReferenceGrowth(const Problem& problem, const Recipe& recipe);
 
 }  // namespace cudnn_ci
 

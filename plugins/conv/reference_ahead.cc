@@ -12,8 +12,8 @@ constexpr double kMostBytes = 128 << 20;
 
 }  // namespace
 
-ReferenceAhead::ReferenceAhead(const Problem& problem, const Recipe& recipe) {
-  if (ReferenceBytes(problem, recipe) > kMostBytes) return;
+ReferenceAhead::ReferenceAhead(const Problem& problem, const Recipe& recipe, double most_bytes) {
+  if (ReferenceBytes(problem, recipe) > kMostBytes || MakingBytes(problem, recipe) > most_bytes) return;
   try {
     thread_ = std::thread([problem, recipe] {
       try {

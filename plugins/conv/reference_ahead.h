@@ -14,8 +14,9 @@ namespace cudnn_ci {
 // the same.
 class ReferenceAhead {
  public:
-  // Makes none that is too large to be kept, nor where no thread can be had.
-  ReferenceAhead(const Problem& problem, const Recipe& recipe);
+  // Makes none that is too large to be kept or takes more than `most_bytes` to make, nor where no thread can
+  // be had.
+  ReferenceAhead(const Problem& problem, const Recipe& recipe, double most_bytes);
   // Waits until it is made.
   ~ReferenceAhead();
   ReferenceAhead(const ReferenceAhead&) = delete;

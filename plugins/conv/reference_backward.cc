@@ -153,6 +153,13 @@ void SumFilterTurned(const ConvShape& s, std::int64_t k, const std::int8_t* dy, 
   }
 }
 
+// Channels that are summed in one go: few images are dealt by their channels, too.
+std::int64_t ChannelsTogether(const ConvShape& s) {
+  const std::int64_t wanted = 2 * std::int64_t{UsableCpus()} / (s.n * s.groups) + 1;
+  const std::int64_t cg = s.ChannelsPerGroup();
+  return std::max((cg + wanted - 1) / wanted, std::min(kFewestChannels, cg));
+}
+
 // Turning costs a look at every element of x; what it saves grows with the filters, and with nothing where a
 // group has hardly a channel.
 bool IsWorthTurning(const ConvShape& s) {
@@ -166,9 +173,7 @@ std::vector<std::int16_t> ConvolveBackwardData(const ConvShape& s, const std::ve
   const std::int64_t cg = s.ChannelsPerGroup(), in = Product(s.in);
   const std::vector<Element> weights = ChannelsInnermost(s, w);
   std::vector<std::int16_t> dx(static_cast<std::size_t>(s.InputCount()));
-  // Few images are dealt by their channels, too.
-  const std::int64_t wanted = 2 * std::int64_t{UsableCpus()} / (s.n * s.groups) + 1;
-  const std::int64_t width = std::max((cg + wanted - 1) / wanted, std::min(kFewestChannels, cg));
+  const std::int64_t width = ChannelsTogether(s);
   const std::int64_t ranges = (cg + width - 1) / width;
   ParallelFor(s.n * s.groups * ranges, 1, [&](std::int64_t begin, std::int64_t end) {
     std::vector<Element> sums;
@@ -208,6 +213,16 @@ std::vector<std::int16_t> ConvolveBackwardFilter(const ConvShape& s, const std::
     }
   });
   return dw;
+}
+
+double BackwardDataWorkBytes(const ConvShape& s) {
+  const double sums = static_cast<double>(Product(s.in) * ChannelsTogether(s));
+  return (static_cast<double>(s.FilterCount()) + UsableCpus() * sums) * sizeof(Element);
+}
+
+double BackwardFilterWorkBytes(const ConvShape& s) {
+  const double turned = IsWorthTurning(s) ? static_cast<double>(s.InputCount()) : 0;
+  return (turned + UsableCpus() * static_cast<double>(s.Reduction())) * sizeof(Element);
 }
 
 }  // namespace cudnn_ci

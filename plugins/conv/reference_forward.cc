@@ -21,10 +21,17 @@ constexpr std::int64_t kBlock = 2048;
 // Images are taken together until a run is about this long: shorter ones cost more in loops than in sums.
 constexpr std::int64_t kGoodRun = 1024;
 
+// Of one residue of one image.
+Axes SplitSize(const ConvShape& s) {
+  Axes size{};
+  for (std::size_t a = 0; a < 3; ++a) size[a] = (s.Padded(a) + s.stride[a] - 1) / s.stride[a];
+  return size;
+}
+
 // Where things lie in the split layout of `images` images: channel, residue, image, row, column.
 struct Split {
-  Split(const ConvShape& s, std::int64_t images_together) : shape(s), images(images_together) {
-    for (std::size_t a = 0; a < 3; ++a) size[a] = (s.Padded(a) + s.stride[a] - 1) / s.stride[a];
+  Split(const ConvShape& s, std::int64_t images_together)
+      : shape(s), images(images_together), size(SplitSize(s)) {
     image = Product(size);
     residue = images * image;
     channel = residue * Product(s.stride);
@@ -44,7 +51,7 @@ struct Split {
 
   const ConvShape& shape;
   const std::int64_t images;
-  Axes size{};                     // of one residue of one image
+  const Axes size;                 // of one residue of one image
   std::int64_t image = 0;          // elements of it
   std::int64_t residue = 0;        // elements of one residue of all images
   std::int64_t channel = 0;        // elements of one channel
@@ -128,6 +135,24 @@ void TakeOutputs(const Split& split, const Element* sums, std::int16_t* y) {
     }
 }
 
+// How the work is dealt, in (images, range of filters): as many ranges as keep the CPUs busy, but several
+// filters each, since every range lays out its images anew.
+struct Deal {
+  explicit Deal(const ConvShape& s) : cpus(s.Flops() < 2e6 ? 1 : UsableCpus()) {
+    const std::int64_t together = kGoodRun / Product(SplitSize(s));
+    batches = (s.n + together) / (together + 1);
+    images = (s.n + batches - 1) / batches;
+    const std::int64_t most = std::max<std::int64_t>(1, s.k / 8);
+    const std::int64_t wanted = std::clamp<std::int64_t>((4 * cpus + batches - 1) / batches, 1, most);
+    filters = (s.k + wanted - 1) / wanted;
+    ranges = (s.k + filters - 1) / filters;
+  }
+
+  const int cpus;
+  std::int64_t batches = 0, images = 0;  // how many batches, of so many images each
+  std::int64_t ranges = 0, filters = 0;  // how many ranges, of so many filters each
+};
+
 // The operands of one convolution.
 struct Operands {
   const std::int8_t *x, *w;
@@ -158,29 +183,34 @@ std::vector<std::int16_t> ConvolveForward(const ConvShape& s, const std::vector<
                                           const std::vector<std::int8_t>& w) {
   std::vector<std::int16_t> y(static_cast<std::size_t>(s.OutputCount()));
   const Operands of = {x.data(), w.data(), y.data()};
-  const std::int64_t image_run = Split(s, 1).image;
-  const std::int64_t batches = (s.n + kGoodRun / image_run) / (kGoodRun / image_run + 1);
-  const std::int64_t images = (s.n + batches - 1) / batches;
-  const Split split(s, images);
-  // Work is dealt in (images, range of filters): as many ranges as keep the CPUs busy, but several
-  // filters each, since every range lays out its images anew.
-  const int cpus = s.Flops() < 2e6 ? 1 : UsableCpus();
-  const std::int64_t most = std::max<std::int64_t>(1, s.k / 8);
-  const std::int64_t wanted = std::clamp<std::int64_t>((4 * cpus + batches - 1) / batches, 1, most);
-  const std::int64_t filters = (s.k + wanted - 1) / wanted;
-  const std::int64_t ranges = (s.k + filters - 1) / filters;
+  const Deal deal(s);
+  const Split split(s, deal.images);
+  const std::int64_t items = deal.batches * deal.ranges;
   ParallelFor(
-      batches * ranges, std::max<std::int64_t>(1, batches * ranges / (8 * cpus)),
+      items, std::max<std::int64_t>(1, items / (8 * deal.cpus)),
       [&](std::int64_t begin, std::int64_t end) {
         Scratch scratch;
         for (std::int64_t item = begin; item < end; ++item) {
-          const std::int64_t n = item / ranges * images, k = item % ranges * filters;
+          const std::int64_t n = item / deal.ranges * deal.images, k = item % deal.ranges * deal.filters;
           if (n >= s.n) continue;
-          ConvolvePart(split, of, n, std::min(n + images, s.n), k, std::min(k + filters, s.k), &scratch);
+          ConvolvePart(split, of, n, std::min(n + deal.images, s.n), k, std::min(k + deal.filters, s.k),
+                       &scratch);
         }
       },
-      cpus);
+      deal.cpus);
   return y;
+}
+
+double ForwardWorkBytes(const ConvShape& s) {
+  const Deal deal(s);
+  const std::int64_t threads = std::min<std::int64_t>(deal.cpus, deal.batches * deal.ranges);
+  // Of so many groups a range may have filters, wherever it begins.
+  const std::int64_t groups =
+      std::min(s.groups, (deal.filters + s.FiltersPerGroup() - 2) / s.FiltersPerGroup() + 1);
+  const std::int64_t residue = deal.images * Product(SplitSize(s));
+  const std::int64_t source = groups * s.ChannelsPerGroup() * residue * Product(s.stride);
+  // Behind the source a run of zeros, and the sums of another.
+  return static_cast<double>(threads) * static_cast<double>(source + 2 * residue) * sizeof(Element);
 }
 
 }  // namespace cudnn_ci

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "common/host_memory.h"
+#include "common/joined.h"
 #include "common/numeric/fill.h"
 #include "common/session.h"
 #include "conv/candidate.h"
+#include "conv/case_memory.h"
+#include "conv/describe.h"
 #include "conv/findings.h"
 #include "conv/graph/graph_candidates.h"
 #include "conv/legacy/legacy_api.h"
@@ -26,10 +28,6 @@ constexpr int kMostChoices = 8;
 // Every buffer has this many bytes more than its tensor: a library that does compute what cannot be shall
 // show it by its answer, and harm nobody.
 constexpr std::size_t kSlack = std::size_t{1} << 20;
-// For cuDNN's kernels and workspaces.
-constexpr std::size_t kDeviceHeadroom = std::size_t{256} << 20;
-
-enum Buffer : std::size_t { kA, kB, kY, kWorkspace };
 
 struct RefusesParams {
   std::string api, what, dtype, layout, operation;
@@ -51,6 +49,8 @@ class RefusalCase {
       asked_ = true;
       AskAll();
       RunPossible("a convolution that can be, again");
+    } catch (const NoMemory& e) {
+      ctx_.Skip(CCI_SKIP_MEMORY, e.need, e.seen);
     } catch (const CudnnFailure& e) {
       if (!asked_ && e.unsupported())
         ctx_.Skip(CCI_SKIP_UNSUPPORTED, "a convolution that can be: " + PossibleShape().Text(), e.what());
@@ -119,11 +119,9 @@ class RefusalCase {
       candidates.list[i].reset();
       if (++asked_choices_ == kMostChoices && graph_) break;
     }
-    std::string accepted;
-    for (const std::string& name : accepted_) accepted += (accepted.empty() ? "" : ", ") + name;
-    if (!accepted.empty())
+    if (!accepted_.empty())
       ctx_.Finding(kImpossibleAccepted,
-                   accepted + " answered success: " + refusal_.why + "; " + session().CudnnText());
+                   Joined(accepted_) + " answered success: " + refusal_.why + "; " + session().CudnnText());
     if (answers_ > 0) return;
     if (refusal_.InDescription() && candidates.list.empty()) return Refused("every list", "names no engine");
     ctx_.Skip(CCI_SKIP_UNSUPPORTED, "a choice that can be asked: " + refusal_.why,
@@ -194,7 +192,7 @@ class RefusalCase {
   // A release that has this many elements computes with them, and has to be right.
   void JudgeFarResults(const std::string& name) {
     const Problem& problem = refusal_.problem;
-    unsigned char* results = session().readback.Get(Bytes(problem.Y()));
+    unsigned char* results = session().readback.Get(CaseMemory(problem, type_).Bytes(problem.Y()));
     session().memory().Download(kY, results);
     const std::string wrong = DescribeWrongFarResults(problem.shape, type_, results);
     if (wrong.empty())
@@ -225,26 +223,15 @@ class RefusalCase {
     return {a, b, y};
   }
 
-  std::size_t Bytes(const Tensor& tensor) const {
-    return static_cast<std::size_t>(tensor.Count()) * SizeOf(type_);
-  }
-
   void Reserve(const Problem& problem, std::size_t workspace_bytes) {
-    using Role = BufferSpec::Role;
-    const Tensor a = problem.A(), b = problem.B(), y = problem.Y();
-    const std::vector<BufferSpec> buffers = {{a.name, Bytes(a) + kSlack, Role::kOutput, 0},
-                                             {b.name, Bytes(b) + kSlack, Role::kOutput, 0},
-                                             {y.name, Bytes(y) + kSlack, Role::kOutput, UnwrittenWord(type_)},
-                                             {"workspace", workspace_bytes, Role::kWorkspace}};
-    const std::size_t needed = DeviceBuffers::BytesFor(buffers) + kDeviceHeadroom;
-    const std::size_t free_bytes = session().FreeBytes();
-    const std::string need = MebiBytes(static_cast<double>(needed)) + " of device memory",
-                      seen = MebiBytes(static_cast<double>(free_bytes)) + " free";
-    if (needed > free_bytes) ctx_.Skip(CCI_SKIP_MEMORY, need, seen);
-    const CUresult reserved = session().memory().Reserve(buffers);
-    if (reserved == CUDA_ERROR_OUT_OF_MEMORY)
-      ctx_.Skip(CCI_SKIP_MEMORY, need, "cuMemAlloc: " + session().driver().Describe(reserved) + "; " + seen);
-    session().driver().Require(reserved, "cuMemAlloc");
+    std::vector<BufferSpec> buffers = CaseMemory(problem, type_).Buffers(workspace_bytes);
+    for (const Buffer unused : {kRandomA, kRandomB}) buffers[unused].bytes = 0;
+    for (const Buffer filled : {kA, kB, kY}) {
+      buffers[filled].bytes += kSlack;
+      buffers[filled].role = BufferSpec::Role::kOutput;  // inputs too: nothing is uploaded
+    }
+    RequireDevice(session(), buffers);
+    ReserveOnDevice(buffers, session_);
     if (&problem == &refusal_.problem && refusal_.kind == Refusal::Kind::kElements) FillFar();
     session().Synchronize();
   }
@@ -282,13 +269,7 @@ struct Refuses {
 
   // A process of its own for each case: what it asks for may leave anything behind.
   static void Describe(Schema<Params>& s) {
-    s.Summary("a convolution that cannot be is refused with a status, and nothing breaks")
-        .Layer(CCI_LAYER_CONVOLUTION)
-        .Devices(CCI_DEVICES_ONE)
-        .PerSubject()
-        .SecondOpinion()
-        .Requires("cudnn.init")
-        .TimeoutSeconds(60);
+    DescribeConvolution(s, "a convolution that cannot be is refused with a status, and nothing breaks");
     s.Param("what", &Params::what)
         .OneOf({"zero_dimension", "kernel_too_large", "channel_mismatch", "group_mismatch",
                 "too_many_elements", "misaligned_pointer", "small_workspace"})

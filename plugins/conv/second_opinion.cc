@@ -3,6 +3,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "common/joined.h"
 #include "conv/findings.h"
 
 namespace cudnn_ci {
@@ -70,8 +71,7 @@ std::string TextOf(const SecondOpinion& r) {
                      " repetitions gave the same bits";
   if (!r.deterministic) text += ", which this algorithm does not promise";
   if (!r.right.empty()) text += "; " + r.right + " is right";
-  std::string wrong;
-  for (const std::string& name : r.wrong) wrong += (wrong.empty() ? "" : ", ") + name;
+  const std::string wrong = Joined(r.wrong);
   if (!wrong.empty()) text += "; wrong as well: " + wrong;
   if (r.right.empty() && wrong.empty()) text += "; no other algorithm could be judged";
   if (!r.failure.empty()) text += "; then " + r.failure;

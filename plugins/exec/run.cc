@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "command.h"
+#include "common/joined.h"
 #include "common/judge.h"
 #include "common/program.h"
 #include "findings.h"
@@ -23,12 +24,6 @@ struct Command {
 };
 
 std::string Quoted(const std::string& text) { return "'" + text + "'"; }
-
-std::string Joined(const std::vector<std::string>& parts) {
-  std::string all;
-  for (const std::string& part : parts) all += (all.empty() ? "" : ", ") + part;
-  return all;
-}
 
 void AddPatternProblems(const char* parameter, const std::vector<std::string>& patterns, Problems* problems) {
   for (const std::string& pattern : patterns)

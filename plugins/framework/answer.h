@@ -56,6 +56,9 @@ struct Answer {
   std::vector<std::string> mapped;        // libraries of NVIDIA in its memory
   std::string cudnn_file, cudnn_version;  // the cuDNN in its memory, by its own words: "9.19.0"
   int cudnn_cuda = 0;                     // the CUDA major that it was built for; 0: unknown
+
+  // Empty: none.
+  std::string LastError() const { return errors.empty() ? "" : errors.back(); }
 };
 
 // Reads a file that the script wrote. Never fails: what cannot be read is `problem`. A last line that was cut

@@ -14,6 +14,7 @@
 
 #include "common/cudnn_api.h"
 #include "common/cudnn_files.h"
+#include "common/joined.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "common/program.h"
@@ -30,7 +31,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kSeconds = 240;
 // What the script loads by name, to show that this process's loader looks into the folder and says so.
 constexpr char kControl[] = "libcudnn_ci_control.so";
 constexpr char kLog[] = "loader";
@@ -98,12 +98,6 @@ Asked AskBeside(Context& ctx, const Framework& framework, const Interpreter& p, 
   return Ask(ctx, p, framework.name, problem, environment);
 }
 
-std::string Joined(const std::set<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  return all;
-}
-
 // Those that the loader took from the folder.
 std::set<std::string> Taken(const LoaderLog& log, const std::string& folder,
                             const std::set<std::string>& names) {
@@ -124,10 +118,8 @@ std::set<std::string> Others(const LoaderLog& log, const std::string& folder) {
 // A process that ended early has perhaps not asked for what it would have taken.
 bool JudgeEnd(Context& ctx, const Framework& framework, const Asked& asked) {
   const Answer& answer = asked.answer;
-  const std::string error = answer.errors.empty() ? "" : answer.errors.back();
-  if (IsOutOfMemory(error))
-    ctx.Skip(CCI_SKIP_MEMORY, "device memory for a small convolution by " + std::string(framework.title),
-             error);
+  const std::string error = answer.LastError();
+  SkipIfOutOfMemory(ctx, framework, error);
   const bool ended = answer.ended && !asked.end.timed_out && asked.end.exit_status == 0;
   return Judge(ctx, ended && error.empty(), "it computes beside another cuDNN", kFrameworkFailed, [&] {
     return NameOf(framework, answer) + " beside another cuDNN, of which it took nothing, at \"" +
@@ -172,20 +164,10 @@ void JudgeDecoy(Context& ctx, const Framework& framework, const Interpreter& p) 
   ctx.Log(NameOf(framework, answer) + " keeps to " + Joined(others));
 }
 
+constexpr char kKeeps[] = "keeps to its packages' cuDNN where the loader's path has another one";
+
 template <const Framework& kFramework>
-struct BesideDecoy {
-  using Params = Interpreter;
-  static void Describe(Schema<Params>& s) {
-    s.Summary("the image's own " + std::string(kFramework.title) +
-              " keeps to its packages' cuDNN where the loader's path has another one")
-        .Devices(CCI_DEVICES_ONE)
-        .Shareable()  // all that it does on the device it does in a child
-        .Requires("driver.canary");
-    DescribeInterpreter(s, kSeconds);
-  }
-  static void Validate(const Params& p, Problems& problems) { ValidateInterpreter(p, problems); }
-  static void Run(Context& ctx, const Params& p) { JudgeDecoy(ctx, kFramework, p); }
-};
+using BesideDecoy = FrameworkCheck<kFramework, kKeeps, JudgeDecoy>;
 
 CCI_REGISTER(BesideDecoy<kTorch>, "torch_decoy")
 CCI_REGISTER(BesideDecoy<kTensorflow>, "tensorflow_decoy")

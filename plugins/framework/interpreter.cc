@@ -123,4 +123,10 @@ void SkipIfAbsent(Context& ctx, const Framework& framework, const Asked& asked) 
              "no module " + asked.answer.absent + " for Python " + asked.answer.python);
 }
 
+void SkipIfOutOfMemory(Context& ctx, const Framework& framework, const std::string& error) {
+  if (IsOutOfMemory(error))
+    ctx.Skip(CCI_SKIP_MEMORY, "device memory for a small convolution by " + std::string(framework.title),
+             error);
+}
+
 }  // namespace cudnn_ci

@@ -43,6 +43,28 @@ Asked Ask(Context& ctx, const Interpreter& p, const std::string& what, const std
 // Skips the case where the interpreter that was asked has no such framework.
 void SkipIfAbsent(Context& ctx, const Framework& framework, const Asked& asked);
 
+// Skips the case where this exception of the framework says that memory was wanting; others hold the
+// device's.
+void SkipIfOutOfMemory(Context& ctx, const Framework& framework, const std::string& error);
+
+// What the checks of a framework on a GPU have in common. `kPromise` is what it shall do, the rest of a
+// sentence that begins with it; `kJudge(Context&, const Framework&, const Interpreter&)` finds out whether it
+// does.
+template <const Framework& kFramework, const char* kPromise, auto kJudge>
+struct FrameworkCheck {
+  using Params = Interpreter;
+  static void Describe(Schema<Params>& s) {
+    s.Summary("the image's own " + std::string(kFramework.title) + " " + kPromise)
+        .Devices(CCI_DEVICES_ONE)
+        .Shareable()  // all that it does on the device it does in a child
+        .Requires("driver.canary");
+    // An import from a cold disk takes minutes; a hang must not hold a GPU for longer.
+    DescribeInterpreter(s, 240);
+  }
+  static void Validate(const Params& p, Problems& problems) { ValidateInterpreter(p, problems); }
+  static void Run(Context& ctx, const Params& p) { kJudge(ctx, kFramework, p); }
+};
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_PLUGINS_FRAMEWORK_INTERPRETER_H_

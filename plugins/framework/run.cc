@@ -21,13 +21,8 @@
 namespace cudnn_ci {
 namespace {
 
-// An import from a cold disk takes minutes; a hang must not hold a GPU for longer.
-constexpr double kSeconds = 240;
-
 // The text as a further part of a detail.
 std::string Then(const std::string& text) { return text.empty() ? "" : "; " + text; }
-
-std::string LastError(const Answer& answer) { return answer.errors.empty() ? "" : answer.errors.back(); }
 
 bool JudgeImport(Context& ctx, const Framework& framework, const Asked& asked) {
   const Answer& answer = asked.answer;
@@ -36,7 +31,7 @@ bool JudgeImport(Context& ctx, const Framework& framework, const Asked& asked) {
     const auto package = answer.packages.find(framework.name);
     return NameOf(framework, answer) + " (" +
            (package == answer.packages.end() ? "" : package->second.origin) + ") in " + asked.python + ": " +
-           LastError(answer) + Then(LoaderWords(asked.end.output));
+           answer.LastError() + Then(LoaderWords(asked.end.output));
   });
 }
 
@@ -66,7 +61,7 @@ std::string WhyNoGpu(const Framework& framework, const Asked& asked) {
   if (answer.built_hip) return why + " is built for AMD's GPUs (ROCm)";
   if (answer.built_cuda.empty()) return why + " is a build without CUDA";
   if (answer.built_cuda != "unknown") why += " is built for CUDA " + answer.built_cuda;
-  return why + Then(LastError(answer)) + Then(LoaderWords(asked.end.output)) + "; CUDA_VISIBLE_DEVICES='" +
+  return why + Then(answer.LastError()) + Then(LoaderWords(asked.end.output)) + "; CUDA_VISIBLE_DEVICES='" +
          Environment("CUDA_VISIBLE_DEVICES") + "'";
 }
 
@@ -111,10 +106,8 @@ void JudgeFramework(Context& ctx, const Framework& framework, const Interpreter&
     return;
   if (answer.preloaded)
     ctx.Finding(kFrameworkNeedsPreload, NameOf(framework, answer) + Then(LoaderWords(asked.end.output)));
-  const std::string error = LastError(answer);
-  if (IsOutOfMemory(error))
-    ctx.Skip(CCI_SKIP_MEMORY, "device memory for a small convolution by " + std::string(framework.title),
-             error);
+  const std::string error = answer.LastError();
+  SkipIfOutOfMemory(ctx, framework, error);
   if (!Judge(ctx, error.empty(), "it computes", kFrameworkFailed, [&] {
         return NameOf(framework, answer) + " at \"" + answer.step + "\": " + error +
                Then(LoaderWords(asked.end.output));
@@ -126,20 +119,10 @@ void JudgeFramework(Context& ctx, const Framework& framework, const Interpreter&
   if (convolved && answer.cudnn_file.empty()) ctx.Finding(kFrameworkWithoutCudnn, NameOf(framework, answer));
 }
 
+constexpr char kComputes[] = "sees the GPU and computes right numbers with a cuDNN it can use";
+
 template <const Framework& kFramework>
-struct OnGpu {
-  using Params = Interpreter;
-  static void Describe(Schema<Params>& s) {
-    s.Summary("the image's own " + std::string(kFramework.title) +
-              " sees the GPU and computes right numbers with a cuDNN it can use")
-        .Devices(CCI_DEVICES_ONE)
-        .Shareable()  // all that it does on the device it does in a child
-        .Requires("driver.canary");
-    DescribeInterpreter(s, kSeconds);
-  }
-  static void Validate(const Params& p, Problems& problems) { ValidateInterpreter(p, problems); }
-  static void Run(Context& ctx, const Params& p) { JudgeFramework(ctx, kFramework, p); }
-};
+using OnGpu = FrameworkCheck<kFramework, kComputes, JudgeFramework>;
 
 CCI_REGISTER(OnGpu<kTorch>, "torch")
 CCI_REGISTER(OnGpu<kTensorflow>, "tensorflow")

@@ -6,6 +6,7 @@
 
 #include "common/cudnn_api.h"
 #include "common/cudnn_files.h"
+#include "common/joined.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "framework/findings.h"
@@ -52,12 +53,6 @@ void JudgeHidden(Context& ctx, const Framework& framework, const Answer& answer,
   if (Judge(ctx, unfit.empty(), "the cuDNN that the loader finds first is one it can use",
             kFrameworkCudnnUnfit, detail + "; it was built for " + wanted.cudnn.version + ": " + unfit))
     ctx.Finding(kFrameworkCudnnForeign, detail);
-}
-
-std::string Joined(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
-  return all;
 }
 
 // What it opens when it first needs it. ONNX Runtime links what it cannot do without, and opens cuDNN, an

@@ -165,6 +165,15 @@ TEST_F(ConvRefuses, ManyElementsThatTheLibraryTakesNeedTheirMemory) {
   EXPECT_THAT(r.Skip("need"), HasSubstr("MiB of device memory"));
 }
 
+TEST_F(ConvRefuses, MemoryThatTheDriverSaysIsFreeAndRefusesIsWantingAllTheSame) {
+  Set("FAKE_CUDNN_TAKES", "success");
+  Set("FAKE_CUDA_REFUSE_ABOVE_KB", "8192");
+  const CheckOutcome r = Refuse(What("too_many_elements"));
+  EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Skip("need"), HasSubstr("MiB of device memory"));
+  EXPECT_THAT(r.Skip("seen"), AllOf(HasSubstr("cuMemAlloc: 2 CUDA_ERROR_OUT_OF_MEMORY"), HasSubstr(" free")));
+}
+
 TEST_F(ConvRefuses, WhatAnApiCannotBeAskedStopsThePlan) {
   const CheckOutcome pointer = Refuse(What("misaligned_pointer"));
   EXPECT_EQ(pointer.gate.exit_code, 2);

@@ -394,17 +394,6 @@ TEST_F(ConvForward, TooLittleDeviceMemoryIsASkipOfItsOwnKind) {
   EXPECT_THAT(r.Skip("seen"), HasSubstr("201 MiB free"));
 }
 
-TEST_F(ConvForward, TooLittleHostMemoryIsSoToo) {
-  gate().Write("meminfo", "MemTotal: 16777216 kB\nMemFree: 6291456 kB\nMemAvailable: 6291456 kB\n");
-  const auto words = InMountNamespace("mount --bind " + gate().Path("meminfo") + " /proc/meminfo");
-  if (words.empty()) GTEST_SKIP() << "needs a mount namespace";
-  gate().Before(words);
-  const CheckOutcome r = Forward(Params("implicit_gemm", "float32", "vast"));
-  EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
-  EXPECT_THAT(r.Skip("need"), HasSubstr("of host memory"));
-  EXPECT_THAT(r.Skip("seen"), HasSubstr("6145 MiB available"));
-}
-
 struct Impossible {
   const char* name;
   const char* shape;

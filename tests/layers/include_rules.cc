@@ -70,9 +70,9 @@ std::string ThirdPartyProblem(std::string_view path, std::string_view include) {
 }
 
 // Where exec talks to the kernel. All other files of it are values, pure functions and state machines.
-constexpr std::array<std::string_view, 10> kSystemFiles = {
-    "attachments.cc", "guardian.cc", "launch.cc",        "memory_watch.cc",   "plugin_file.cc",
-    "pool.cc",        "proc.cc",     "process_posix.cc", "scratch_folder.cc", "worker_process.cc"};
+constexpr std::array<std::string_view, 9> kSystemFiles = {
+    "attachments.cc", "guardian.cc",      "launch.cc",         "plugin_file.cc",   "pool.cc",
+    "proc.cc",        "process_posix.cc", "scratch_folder.cc", "worker_process.cc"};
 
 // System headers of exec that have one place: there is one file that starts processes and one loop that
 // waits. A worker's process names the descriptors for it.
@@ -117,8 +117,10 @@ std::string LayerProblem(std::string_view path, std::string_view layer, const In
   if (target == layer) return "";
   // The keys of facts stand once, in C, for plugins and harness alike.
   if (layer == "model" && include.name == "cudnn_ci/facts.h") return "";
-  // Readers of ELF files and of the loader's, which harness and plugins share.
-  if (layer == "plugins" && (include.name == "base/elf_file.h" || include.name == "base/loader_files.h"))
+  // Readers of files, which harness and plugins share.
+  constexpr std::array<std::string_view, 3> kShared = {"base/elf_file.h", "base/loader_files.h",
+                                                       "base/memory_room.h"};
+  if (layer == "plugins" && std::find(kShared.begin(), kShared.end(), include.name) != kShared.end())
     return "";
   if (AllowedLayers().count(target) != 0) {
     if (AllowedLayers().find(layer)->second.count(std::string(target)) != 0) return "";

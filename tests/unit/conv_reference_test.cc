@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <string>
 #include <utility>
 
+#include "common/numeric/parallel.h"
 #include "conv/operation.h"
 #include "conv/recipe.h"
 #include "conv/reference_ahead.h"
@@ -58,6 +60,8 @@ std::vector<std::int16_t> Naive(const Problem& problem, const std::vector<std::i
 }
 
 std::vector<std::int16_t> Naive(const Reference& r) { return Naive(r.problem, r.inputs.a, r.inputs.b); }
+
+constexpr double kAnySize = std::numeric_limits<double>::infinity();
 
 Recipe RecipeOf(Operation operation) { return operation == Operation::kForward ? Recipe() : Sparse(); }
 
@@ -132,13 +136,22 @@ TEST(ReferenceTest, WhatWasMadeAheadIsWhatIsAskedFor) {
   const Problem problem = {Operation::kForward, Shape({2, 9, 11, 13}, {5, 9, 3, 3})};
   std::shared_ptr<const Reference> asked;
   {
-    const ReferenceAhead ahead(problem, Recipe());
+    const ReferenceAhead ahead(problem, Recipe(), kAnySize);
     asked = ReferenceOf(problem, Recipe());
   }
   EXPECT_EQ(asked->y, Naive(*asked));
   EXPECT_EQ(ReferenceOf(problem, Recipe()), asked) << "it is made once";
   // A guess that does not fit the operation is nobody's fault.
-  { const ReferenceAhead wrong({Operation::kBackwardData, problem.shape}, Recipe()); }
+  { const ReferenceAhead wrong({Operation::kBackwardData, problem.shape}, Recipe(), kAnySize); }
+}
+
+TEST(ReferenceTest, NothingIsMadeAheadThatTheHostHasNoRoomFor) {
+  const Problem problem = {Operation::kForward, Shape({2, 9, 11, 14}, {5, 9, 3, 3})};
+  const double bytes = MakingBytes(problem, Recipe());
+  { const ReferenceAhead none(problem, Recipe(), bytes - 1); }
+  EXPECT_GT(ReferenceGrowth(problem, Recipe()), 0) << "it is not there";
+  { const ReferenceAhead made(problem, Recipe(), bytes); }
+  EXPECT_EQ(ReferenceGrowth(problem, Recipe()), 0);
 }
 
 TEST(ReferenceTest, TwoScalesAreTwoResults) {
@@ -222,6 +235,45 @@ TEST(ReferenceTest, OldOnesGoWhenTheRoomIsNeeded) {
   EXPECT_FALSE(first.expired());
   cache.Get(problem(Shape({9, 4, 30, 30}, {40, 4, 1, 1})), dense);
   EXPECT_TRUE(first.expired()) << "one that is larger than the cache leaves no other in it";
+}
+
+// Worked out by hand, for shapes that one thread does.
+TEST(ReferenceTest, TheBytesOfTheWorkAreKnownBefore) {
+  // Two channels of 10 x 10 with their padding, and two runs of an image.
+  EXPECT_EQ(ForwardWorkBytes(Shape({1, 2, 8, 8}, {4, 2, 3, 3}, {1})), 2 * (2 * 100 + 2 * 100));
+  // A stride splits a channel into residues: 2 x 2 of 5 x 5, of which a run is one.
+  EXPECT_EQ(ForwardWorkBytes(Shape({1, 2, 8, 8}, {4, 2, 3, 3}, {1}, {2})), 2 * (2 * 100 + 2 * 25));
+  // Images that are large are not taken together, and each thread has one of all channels.
+  const double one = ForwardWorkBytes(Shape({1, 64, 512, 512}, {64, 64, 1, 1}));
+  EXPECT_GE(one, 2.0 * 64 * 512 * 512);
+  EXPECT_LE(one, 2.0 * 66 * 512 * 512 * UsableCpus());
+  EXPECT_LE(ForwardWorkBytes(Shape({9, 64, 512, 512}, {64, 64, 1, 1})), 2.0 * 66 * 512 * 512 * UsableCpus());
+  // The filters in 16 bits, and sums of an image for each thread.
+  EXPECT_EQ(BackwardDataWorkBytes(Shape({500, 1, 8, 8}, {4, 1, 3, 3}, {1})), 2 * (36 + 64 * UsableCpus()));
+  // The images in 16 bits, where they are turned.
+  EXPECT_GE(BackwardFilterWorkBytes(Shape({1, 64, 8, 8}, {64, 64, 3, 3}, {1})), 2.0 * 64 * 8 * 8);
+  for (const Operation operation : kOperations) {
+    const Problem problem = {operation, Shape({2, 20, 9, 7}, {10, 20, 3, 3}, {1})};
+    EXPECT_GT(MakingBytes(problem, Sparse()), ReferenceBytes(problem, Sparse()));
+  }
+}
+
+TEST(ReferenceTest, WhatTheCacheWillGrowByIsKnownBefore) {
+  const auto problem = [](std::int64_t width) {
+    return Problem{Operation::kForward, Shape({1, 4, 8, width}, {4, 4, 1, 1})};
+  };
+  const Recipe dense;
+  const double small = MakingBytes(problem(8), dense), large = MakingBytes(problem(40), dense);
+  const double kept = ReferenceBytes(problem(8), dense);
+  ReferenceCache cache(static_cast<std::size_t>(2 * kept));
+  EXPECT_EQ(cache.Growth(problem(8), dense), small);
+  cache.Get(problem(8), dense);
+  EXPECT_EQ(cache.Growth(problem(8), dense), 0) << "it is there";
+  EXPECT_EQ(cache.Growth(problem(8), Sparse()), small) << "of other data it is another";
+  EXPECT_EQ(cache.Growth(problem(40), dense), large - kept) << "for which the other one goes";
+  const std::weak_ptr<const Reference> first = cache.Get(problem(8), dense);
+  cache.Get(problem(40), dense);
+  EXPECT_TRUE(first.expired());
 }
 
 TEST(ReferenceTest, BytesAreThoseItHolds) {

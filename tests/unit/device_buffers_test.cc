@@ -102,6 +102,19 @@ TEST_F(DeviceBuffersTest, BuffersAreAlignedAndApart) {
   EXPECT_EQ(buffers_.Pointer(3), nullptr) << "an empty one has no address";
 }
 
+TEST_F(DeviceBuffersTest, HostBuffersSayWhatTheyWillGrowBy) {
+  HostBuffer buffer(driver_);
+  EXPECT_EQ(buffer.Growth(1000), HostBuffer::SizeFor(1000));
+  EXPECT_GE(HostBuffer::SizeFor(1000), 1000u);
+  buffer.Get(1000);
+  EXPECT_EQ(buffer.Growth(1000), 0u) << "it is there";
+  const std::size_t large = std::size_t{40} << 20;
+  EXPECT_EQ(HostBuffer::SizeFor(large), large);
+  EXPECT_EQ(buffer.Growth(large), large - HostBuffer::SizeFor(1000)) << "for which what is there goes";
+  buffer.Trim(0);
+  EXPECT_EQ(buffer.Growth(large), large);
+}
+
 // Pinned where the driver gives such pages, and a plain buffer where it does not.
 TEST_F(DeviceBuffersTest, HostBuffersArePinnedWhereTheyCanBeAndOnlyGrow) {
   HostBuffer buffer(driver_);

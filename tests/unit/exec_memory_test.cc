@@ -54,6 +54,42 @@ TEST_F(MemoryWatchTest, AnUnlimitedVersionTwoGroupHasTheHostsRoom) {
   EXPECT_EQ(MemoryWatch(root_).Room(), int64_t{8192} * kMiB);
 }
 
+// A limit of a group above holds for all below it, with what the others there use.
+TEST_F(MemoryWatchTest, TheGroupAboveMayHaveTheLeast) {
+  Put("/proc/self/cgroup", "0::/slice/pod/a\n");
+  for (const char* group : {"/slice", "/slice/pod", "/slice/pod/a"}) {
+    const std::string folder = std::string("/sys/fs/cgroup") + group;
+    Put(folder + "/memory.max", "max\n");
+    Put(folder + "/memory.current", "314572800\n");
+    Put(folder + "/memory.stat", "anon 1\ninactive_file 52428800\nactive_file 0\n");
+  }
+  EXPECT_EQ(MemoryWatch(root_).Room(), int64_t{8192} * kMiB);
+  Put("/sys/fs/cgroup/slice/memory.max", "419430400\n");
+  EXPECT_EQ(MemoryWatch(root_).Room(), (400 - 300 + 50) * kMiB);
+  Put("/sys/fs/cgroup/slice/pod/memory.max", "367001600\n");
+  EXPECT_EQ(MemoryWatch(root_).Room(), (350 - 300 + 50) * kMiB);
+  EXPECT_EQ(MemoryWatch(root_).Describe(), "cgroup limit 350 MiB");
+  Put("/sys/fs/cgroup/slice/pod/a/memory.max", "1073741824\n");
+  EXPECT_EQ(MemoryWatch(root_).Room(), (350 - 300 + 50) * kMiB) << "whatever its own is";
+  EXPECT_EQ(MemoryWatch(root_).Describe(), "cgroup limit 350 MiB");
+  // The machine's own may be the least all the same.
+  Put("/proc/meminfo", "MemAvailable:    51200 kB\n");
+  EXPECT_EQ(MemoryWatch(root_).Room(), 50 * kMiB);
+}
+
+TEST_F(MemoryWatchTest, ReservesAShareOfTheLowestLimit) {
+  Put("/proc/self/cgroup", "4:memory:/jobs/a\n");
+  const std::string group = "/sys/fs/cgroup/memory/jobs";
+  for (const std::string& folder : {group, group + "/a"}) {
+    Put(folder + "/memory.limit_in_bytes", "1073741824\n");
+    Put(folder + "/memory.usage_in_bytes", "134217728\n");
+  }
+  EXPECT_EQ(MemoryWatch(root_).Reserve(), 64 * kMiB);
+  Put(group + "/memory.limit_in_bytes", "536870912\n");
+  EXPECT_EQ(MemoryWatch(root_).Reserve(), 32 * kMiB);
+  EXPECT_EQ(MemoryWatch(root_).Room(), (512 - 128) * kMiB);
+}
+
 TEST_F(MemoryWatchTest, VersionOneIsReadFromItsOwnFiles) {
   Put("/proc/self/cgroup", "7:cpu:/x\n4:memory:/job\n0::/\n");
   const std::string group = "/sys/fs/cgroup/memory/job";

@@ -12,6 +12,7 @@
 #include "common/cudnn_api.h"
 #include "common/driver_api.h"
 #include "common/driver_files.h"
+#include "common/host_memory.h"
 #include "common/loader_path.h"
 #include "common/nvml_api.h"
 #include "common/promise.h"
@@ -318,6 +319,31 @@ TEST(JudgedCudart, KeepsThePromiseElseIsThePromisedOneThatIsBroken) {
 TEST(CudaVersion, IsWrittenAsTheToolkitWritesIt) {
   EXPECT_EQ(CudaVersionText(13000), "13.0");
   EXPECT_EQ(CudaVersionText(12080), "12.8");
+}
+
+class HostMemoryTest : public ScratchTest {
+ protected:
+  void Put(const std::string& path, const std::string& text) {
+    const std::filesystem::path file = directory_ + path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+};
+
+TEST_F(HostMemoryTest, WhatACheckMayTakeIsLessThanWhatIsFree) {
+  constexpr double kMiB = 1 << 20;
+  EXPECT_FALSE(LookAtHostMemory(directory_)) << "nobody says";
+  Put("/proc/meminfo", "MemAvailable:    8388608 kB\n");
+  Put("/proc/self/cgroup", "0::/pod\n");
+  ASSERT_TRUE(LookAtHostMemory(directory_));
+  EXPECT_EQ(LookAtHostMemory(directory_)->bytes, (8192 - 16) * kMiB);
+  EXPECT_EQ(LookAtHostMemory(directory_)->limit, "no cgroup limit");
+  Put("/sys/fs/cgroup/pod/memory.max", "1073741824\n");
+  Put("/sys/fs/cgroup/pod/memory.current", "209715200\n");
+  EXPECT_EQ(LookAtHostMemory(directory_)->bytes, (1024 - 200 - 64) * kMiB);
+  EXPECT_EQ(LookAtHostMemory(directory_)->limit, "cgroup limit 1024 MiB");
+  Put("/sys/fs/cgroup/pod/memory.current", "1073000000\n");
+  EXPECT_EQ(LookAtHostMemory(directory_)->bytes, 0);
 }
 
 }  // namespace

@@ -360,5 +360,17 @@ TEST(BlockedTest, FindsTheBlockerOnTheSameDeviceFirst) {
   EXPECT_EQ(Judge(summary).root_cause->case_id, "cudnn.create@gpu1");
 }
 
+TEST(SkippedTest, MemoryIsADevicesUnlessTheWordsSayTheHosts) {
+  const auto lacks = [](SkipKind kind, const char* need, const char* seen) {
+    return LacksDeviceMemory({kind, need, seen});
+  };
+  EXPECT_TRUE(lacks(SkipKind::kMemory, "9 MiB of device memory", "8 MiB free"));
+  EXPECT_TRUE(lacks(SkipKind::kMemory, "more", "less"));
+  EXPECT_FALSE(lacks(SkipKind::kMemory, "9 MiB of host memory", "8 MiB available"));
+  EXPECT_FALSE(lacks(SkipKind::kMemory, "one result", "gemm: 9 MiB of host memory, 8 MiB available"));
+  EXPECT_TRUE(lacks(SkipKind::kMemory, "one result", "9 MiB of host memory; 9 MiB of device memory"));
+  EXPECT_FALSE(lacks(SkipKind::kAbsent, "device memory", ""));
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -5,6 +5,11 @@ target_compile_definitions(worker_test PRIVATE CUDNN_CI_SANITIZED=${sanitized}
   CUDNN_CI_WORKER="${CUDNN_CI_STAGE}/libexec/cudnn-ci-worker" CUDNN_CI_FIXTURES="${PROJECT_BINARY_DIR}/fixtures")
 add_dependencies(worker_test cudnn-ci-worker fixture_plugins)
 
+cudnn_ci_unit_test(shipped_checks_test SOURCES shipped_checks_test.cc worker_client.cc LINK cci_wire)
+target_compile_definitions(shipped_checks_test PRIVATE CUDNN_CI_STAGE_PLUGINS="${CUDNN_CI_STAGE}/plugins"
+  CUDNN_CI_WORKER="${CUDNN_CI_STAGE}/libexec/cudnn-ci-worker")
+add_dependencies(shipped_checks_test cudnn-ci-worker conv_plugin framework_plugin)
+
 cudnn_ci_unit_test(crash_maps_test SOURCES crash_maps_test.cc LINK cci_worker)
 
 # One source as driver and as runtime: which it is, the name it is loaded by decides.

@@ -66,6 +66,16 @@ std::optional<wire::FromWorker> WorkerClient::Receive() {
   return *message;
 }
 
+std::vector<CheckInfo> WorkerClient::DescribeChecks() {
+  Send(wire::Describe{});
+  std::vector<CheckInfo> checks;
+  while (std::optional<wire::FromWorker> message = Receive()) {
+    if (std::holds_alternative<wire::DescribeEnd>(*message)) break;
+    if (auto* m = std::get_if<wire::CheckDescribed>(&*message)) checks.push_back(std::move(m->check));
+  }
+  return checks;
+}
+
 std::vector<wire::FromWorker> WorkerClient::RunCase(const std::string& check, const Params& params) {
   Send(wire::Run{1, check, params, 20, 1, {}});
   std::vector<wire::FromWorker> messages;

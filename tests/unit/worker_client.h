@@ -34,6 +34,8 @@ class WorkerClient {
   }
   // How the process ended, as of waitpid(2); none when it still runs after so many seconds.
   std::optional<int> Wait(double seconds);
+  // What the plugin says of its checks.
+  std::vector<CheckInfo> DescribeChecks();
   // Runs one case; its messages up to and with CaseFinished.
   std::vector<wire::FromWorker> RunCase(const std::string& check, const Params& params = {});
 

@@ -82,14 +82,10 @@ TEST(WorkerValidate, MoreProblemsThanAnybodyReadsAreCut) {
 
 TEST(WorkerValidate, ADescriptionSaysWhichChecksHaveAHook) {
   WorkerClient worker(kFixture);
-  worker.Send(wire::Describe{});
   int with = 0, without = 0;
-  while (const auto message = worker.Receive()) {
-    if (std::holds_alternative<wire::DescribeEnd>(*message)) break;
-    const auto* m = std::get_if<wire::CheckDescribed>(&*message);
-    if (!m) continue;
-    EXPECT_EQ(m->check.validates, m->check.name == "fixture.divides") << m->check.name;
-    ++(m->check.validates ? with : without);
+  for (const CheckInfo& check : worker.DescribeChecks()) {
+    EXPECT_EQ(check.validates, check.name == "fixture.divides") << check.name;
+    ++(check.validates ? with : without);
   }
   EXPECT_EQ(with, 1);
   EXPECT_GT(without, 5);

@@ -80,6 +80,8 @@ class Context {
     host_->expect(case_, held ? 1 : 0, file, line, what.c_str());
   }
   void Finding(const char* slug, const std::string& detail) { host_->finding(case_, slug, detail.c_str()); }
+  // Ends the check. Memory that the host lacks is "host memory" in the words, else it is taken for a
+  // device's.
   [[noreturn]] void Skip(cci_skip_kind kind, const std::string& need, const std::string& seen) {
     host_->skip(case_, kind, need.c_str(), seen.c_str());
     throw detail::StopCheck{};
