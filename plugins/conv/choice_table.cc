@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 
 namespace cudnn_ci {
 namespace {
@@ -35,13 +34,6 @@ std::string Line(const std::string& names, ChoiceOutcome outcome, const std::str
 }
 
 }  // namespace
-
-std::string Short(double value) {
-  std::ostringstream text;
-  text.precision(3);
-  text << value;
-  return text.str();
-}
 
 std::size_t ChoiceTable::Count(ChoiceOutcome outcome) const {
   return static_cast<std::size_t>(std::count_if(

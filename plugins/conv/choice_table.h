@@ -8,9 +8,6 @@
 
 namespace cudnn_ci {
 
-// A measured figure in the words of a table: three digits.
-std::string Short(double value);
-
 enum class ChoiceOutcome { kPassed, kWrong, kFailed, kUnsupported, kMemory, kUnverifiable };
 
 struct ChoiceRow {

@@ -135,10 +135,7 @@ class ConvolutionCase {
     if (!said) return;
     ctx_.Measure("proposed_workspace_bytes", static_cast<double>(*said), "B");
     if (*said >= trial.workspace_bytes) return;
-    ctx_.Finding(kWorkspaceUnderstated,
-                 call + " says " + std::to_string(*said) +
-                     " bytes of workspace, the query for the same algorithm and math " +
-                     std::to_string(trial.workspace_bytes) + About(trial));
+    ctx_.Finding(kWorkspaceUnderstated, DescribeUnderstated(call, *said, trial) + About(trial));
   }
 
   void RunOne(Trial trial) {
@@ -158,10 +155,7 @@ class ConvolutionCase {
 
   // Nothing was found wrong, but the numbers were not judged: that is no pass.
   [[noreturn]] void SkipUndecided(const Trial& trial) {
-    ctx_.Skip(CCI_SKIP_UNSUPPORTED,
-              "an error bound below " + Short(kDecisiveBound) + ", which one lost product exceeds; " +
-                  problem_.Text(),
-              Unverifiable(trial, problem_));
+    ctx_.Skip(CCI_SKIP_UNSUPPORTED, NeedOfVerification(problem_), Unverifiable(trial, problem_));
   }
 
   void RunEvery(Candidates* candidates) {

@@ -56,7 +56,6 @@ struct Fused {
   }
 
   static void Run(Context& ctx, const Params& p) {
-    RequireApi(ctx, p.api);
     KeepToShare(ctx);
     RunConvolution(ctx, p, Operation::kForward);
   }

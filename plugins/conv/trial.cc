@@ -34,6 +34,17 @@ std::string Unverifiable(const Trial& trial, const Problem& problem) {
          Short(trial.bound) + " over " + std::to_string(problem.Reduction()) + " products";
 }
 
+std::string NeedOfVerification(const Problem& problem) {
+  return "an error bound below " + Short(kDecisiveBound) + ", which one lost product exceeds; " +
+         problem.Text();
+}
+
+std::string DescribeUnderstated(const std::string& call, std::size_t said, const Trial& trial) {
+  return call + " says " + std::to_string(said) +
+         " bytes of workspace, the query for the same algorithm and math " +
+         std::to_string(trial.workspace_bytes);
+}
+
 bool LearnKernels(Candidate* candidate, const DevicePointers& memory, Session* session) {
   if (!candidate->kernels().empty()) return false;
   candidate->set_kernels(session->KernelsOf([&] { candidate->Run(memory); }));

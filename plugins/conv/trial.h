@@ -35,8 +35,11 @@ Computation ComputationOf(const Candidate& candidate, DataType type, const ApiPr
 
 // Of three digits, for a report.
 std::string Short(double value);
-// Why a trial that is not decisive is no pass.
+// Why a trial that is not decisive is no pass, and what it would need to be one.
 std::string Unverifiable(const Trial& trial, const Problem& problem);
+std::string NeedOfVerification(const Problem& problem);
+// That `call` said less workspace than the candidate's own query.
+std::string DescribeUnderstated(const std::string& call, std::size_t said, const Trial& trial);
 
 }  // namespace cudnn_ci
 
