@@ -33,6 +33,15 @@ TEST_F(ConvRandom, RunsWhatTheStepSays) {
   EXPECT_EQ(asked["groups"], 2);
 }
 
+TEST_F(ConvRandom, RunsUnevenPadsAsDrawn) {
+  const CheckOutcome r = Draw(48);
+  ExpectPassed(r);
+  EXPECT_THAT(FirstStep(r), HasSubstr("w=5x8x5x2 pad=1x1 pad_after=1x0"));
+  const json asked = Asked("cudnnBackendExecute");
+  EXPECT_EQ(asked["pad"], json({1, 1}));
+  EXPECT_EQ(asked["pad_after"], json({1, 0}));
+}
+
 TEST_F(ConvRandom, RunsTheGradientThatWasDrawn) {
   const CheckOutcome r = Convolve("conv.random", R"("params": {"seed": 2, "draw": 5})");
   ExpectPassed(r);
