@@ -115,6 +115,7 @@ int64_t WorkspaceOf(const Fake& plan) {
 
 }  // namespace fake_graph
 
+using fake_graph::EngineOf;
 using fake_graph::Execution;
 using fake_graph::Fake;
 using fake_graph::Find;
