@@ -21,8 +21,8 @@ using testing::HasSubstr;
 constexpr DataType kTypes[] = {DataType::kFloat32,   DataType::kFloat16, DataType::kBfloat16,
                                DataType::kFloat64,   DataType::kInt8,    DataType::kFloat8E4m3,
                                DataType::kFloat8E5m2};
-constexpr const char* kTypeNames[] = {"Float32", "Float16",    "Bfloat16",  "Float64",
-                                      "Int8",    "Float8E4m3", "Float8E5m2"};
+constexpr const char* kTypeNames[] = {"Float32", "Float16", "Bfloat16",   "Float64",
+                                      "Int8",    "Int32",   "Float8E4m3", "Float8E5m2"};
 constexpr const char* kOperationNames[] = {"Forward", "BackwardData", "BackwardFilter"};
 constexpr Layout kLayouts[] = {Layout::kNchw, Layout::kNhwc};
 constexpr Arithmetic kArithmetics[] = {Arithmetic::kExact, Arithmetic::kFft, Arithmetic::kWinograd};
