@@ -1,5 +1,7 @@
 #include "report/suspects.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "model/reasons.h"
 
@@ -25,22 +27,36 @@ std::string Says(const std::string& who, const CaseRecord& record) {
 }
 
 // A driver that computes on this very GPU says more than one that loads: the last case of the layer, those
-// that use a device first.
+// that use a device first. Null where one of the layer is red, too, though nothing rests on it: the others
+// speak of something else.
 const CaseRecord* BestOfDriver(const Summary& summary, const CaseRecord& root) {
   const CaseRecord* best = nullptr;
   for (const CaseRecord& record : summary.cases) {
-    if (record.plan.layer != Layer::kDriver || !IsClean(record) || !IsBeside(record, root)) continue;
+    if (record.plan.layer != Layer::kDriver || !IsBeside(record, root)) continue;
+    if (!ErrorFindings(record).empty()) return nullptr;
+    if (!IsClean(record)) continue;
     if (!best || best->plan.ref.device.empty() || !record.plan.ref.device.empty()) best = &record;
   }
   return best;
 }
 
-// The same case on another GPU, else what used most of the image.
+bool BlamesImage(const CaseRecord& record) {
+  const std::vector<Finding> errors = ErrorFindings(record);
+  return std::any_of(errors.begin(), errors.end(), [](const Finding& f) { return f.blame == Blame::kImage; });
+}
+
+// The same case on another GPU, else what used most of the image. Nothing where a case, even one that nothing
+// rests on, has found the image at fault.
 std::string ImageExcluded(const Summary& summary, const CaseRecord& root) {
-  const CaseRecord* best = nullptr;
+  const CaseRecord *best = nullptr, *same = nullptr;
   for (const CaseRecord& record : summary.cases) {
-    if (&record == &root || !IsClean(record)) continue;
-    if (record.plan.ref.id == root.plan.ref.id) return Says("the image", record);
+    if (&record == &root) continue;
+    if (BlamesImage(record)) return "";
+    if (same || !IsClean(record)) continue;
+    if (record.plan.ref.id == root.plan.ref.id) {
+      same = &record;
+      continue;
+    }
     const Layer layer = record.plan.layer;
     if (layer == Layer::kDriver || layer == Layer::kOther || !IsBeside(record, root)) continue;
     if (!root.plan.subject.empty() && !record.plan.subject.empty() &&
@@ -48,19 +64,27 @@ std::string ImageExcluded(const Summary& summary, const CaseRecord& root) {
       continue;
     if (!best || layer >= best->plan.layer) best = &record;
   }
+  if (same) return Says("the image", *same);
   return best ? Says("the image's libraries", *best) : "";
+}
+
+// In the driver's own layer a pass beside says little of what failed, and in a run that was merged gpu0 may
+// be that of another host.
+bool MayDriverSpeak(const Summary& summary, const CaseRecord& root) {
+  return root.plan.layer != Layer::kDriver && !(summary.run && !summary.run->merged_by.empty());
 }
 
 }  // namespace
 
 std::string ExcludedSuspect(const Summary& summary, const Verdict& verdict) {
   if (!verdict.root_cause || verdict.root_cause->case_id.empty()) return "";
+  // Of what took too long everybody is a suspect, whoever computes right.
+  if (verdict.root_cause->finding.slug == "slower-than-baseline") return "";
+  if (verdict.blame != Blame::kImage && verdict.blame != Blame::kRunner) return "";
   for (const CaseRecord& root : summary.cases) {
     if (DisplayId(root.plan.ref) != verdict.root_cause->case_id) continue;
     if (verdict.blame == Blame::kRunner) return ImageExcluded(summary, root);
-    // In the driver's own layer a pass beside says little of what failed.
-    if (verdict.blame == Blame::kMatrix || root.plan.layer == Layer::kDriver) return "";
-    const CaseRecord* driver = BestOfDriver(summary, root);
+    const CaseRecord* driver = MayDriverSpeak(summary, root) ? BestOfDriver(summary, root) : nullptr;
     return driver ? Says("the driver", *driver) : "";
   }
   return "";

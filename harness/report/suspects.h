@@ -9,8 +9,10 @@
 namespace cudnn_ci {
 
 // "the driver: driver.canary passed on gpu0" where the image may be at fault, "the image's libraries:
-// toolkit.runtime[subject=system] passed" where the runner is. Empty: there is no root cause in a case, or
-// nothing passed that speaks against anybody.
+// toolkit.runtime[subject=system] passed" where the runner is. Empty: there is no root cause in a case,
+// somebody else is blamed, a case took too long, nothing passed that speaks for the other, or something that
+// speaks against it did not (whether or not anything rests on it). In a merged run nothing speaks for the
+// driver: gpu0 may be that of another host.
 std::string ExcludedSuspect(const Summary& summary, const Verdict& verdict);
 
 }  // namespace cudnn_ci

@@ -42,6 +42,64 @@ TEST(SuspectsTest, ADriverThatDidNotPassIsNoWitness) {
   EXPECT_EQ(Excluded(b), "") << "the image decides, and nothing speaks for the driver";
 }
 
+// One that loads says nothing of one that cannot compute, though nothing rests on the second.
+TEST(SuspectsTest, ADriverOfWhichOneCaseIsRedIsNotClearedByAnother) {
+  RunBuilder b;
+  Passes(&b, "driver.load", Layer::kDriver);
+  b.Plan("driver.canary", Layer::kDriver, "gpu0").required = false;
+  b.End(CaseRef{"driver.canary", "gpu0"}, Failed{}, {Wrong("canary-failed", Blame::kRunner, "700")});
+  Fails(&b, "conv.a", Blame::kImage, Layer::kConvolution, "gpu0");
+  EXPECT_EQ(Excluded(b), "");
+}
+
+TEST(SuspectsTest, ARedDriverOnAnotherGpuTakesNothingFromThisOne) {
+  RunBuilder b;
+  Passes(&b, "driver.canary", Layer::kDriver, "gpu0");
+  b.Plan("driver.canary", Layer::kDriver, "gpu1").required = false;
+  b.End(CaseRef{"driver.canary", "gpu1"}, Failed{}, {Wrong("canary-failed", Blame::kRunner, "700")});
+  Fails(&b, "conv.a", Blame::kImage, Layer::kConvolution, "gpu0");
+  EXPECT_EQ(Excluded(b), "the driver: driver.canary passed on gpu0");
+}
+
+TEST(SuspectsTest, InAMergedRunNoDriverSpeaks) {
+  RunBuilder b;
+  b.run.merged_by = "gpus";
+  Passes(&b, "driver.canary", Layer::kDriver, "gpu0");
+  Fails(&b, "conv.a", Blame::kImage, Layer::kConvolution, "gpu0");
+  EXPECT_EQ(Excluded(b), "");
+}
+
+TEST(SuspectsTest, NobodyIsClearedWhereNeitherImageNorRunnerIsBlamed) {
+  for (const Blame blame : {Blame::kHarness, Blame::kMatrix, Blame::kUndetermined}) {
+    RunBuilder b;
+    Passes(&b, "driver.canary", Layer::kDriver, "gpu0");
+    Fails(&b, "conv.a", blame, Layer::kConvolution, "gpu0");
+    EXPECT_EQ(Excluded(b), "") << Name(blame);
+  }
+}
+
+TEST(SuspectsTest, NobodyIsClearedOfWhatTookTooLong) {
+  RunBuilder b;
+  Passes(&b, "driver.canary", Layer::kDriver, "gpu0");
+  b.Plan("conv.a", Layer::kConvolution, "gpu0");
+  b.End(CaseRef{"conv.a", "gpu0"}, Failed{}, {Wrong("slower-than-baseline", Blame::kImage, "2 s")});
+  EXPECT_EQ(Excluded(b), "");
+}
+
+// Optional or waived: it was found all the same.
+TEST(SuspectsTest, AnImageThatOneCaseFoundAtFaultIsNotClearedByAnother) {
+  for (const bool waived : {false, true}) {
+    RunBuilder b;
+    if (waived) b.waivers = {{"cudnn.version", "wrong", "known", "me", "2099-01-01"}};
+    Passes(&b, "cudnn.load", Layer::kCudnn);
+    b.Plan("cudnn.version", Layer::kCudnn).required = waived;
+    b.End("cudnn.version", Failed{}, {Wrong("wrong", Blame::kImage)});
+    Fails(&b, "conv.a", Blame::kRunner, Layer::kConvolution, "gpu0");
+    Passes(&b, "conv.a", Layer::kConvolution, "gpu1");
+    EXPECT_EQ(Excluded(b), "") << waived;
+  }
+}
+
 TEST(SuspectsTest, WhatTheImageGotRightSpeaksForItWhereTheRunnerIsAtFault) {
   RunBuilder b;
   Passes(&b, "toolkit.runtime[subject=system]", Layer::kToolkit, "", "system");
