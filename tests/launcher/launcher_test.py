@@ -609,7 +609,8 @@ class LauncherTest(unittest.TestCase):
             (["--gpu-way", "magic"], "gpus or cdi"), (["--pull", "often"], "missing, always or never"), (["--grace", "x"], "whole number"),
             (["--env", "A=b"], "name of a variable"), (["--mount", "/nonexistent"], "not a folder"),
             (["--", "--output-dir", "x"], "--output-dir"), (["--", "--junit=x"], "--output-dir"),
-            (["--", "--html", "x"], "--output-dir"), (["--", "--html=x"], "--output-dir"), (["--", "--summary", "x"], "--output-dir"),
+            (["--", "--html", "x"], "--output-dir"), (["--", "--html=x"], "--output-dir"), (["--", "--summary=x"], "--output-dir"),
+            (["--", "--summary", "x"], "an option of the launcher"), (["--", "--attestation"], "an option of the launcher"),
             (["--", "--rerun-failed"], "--case"), (["--", "waive", "x"], "only the gate"), (["--", "list"], "only the gate"),
             (["--", "--dry-run"], "only the gate"),
         ):
@@ -662,7 +663,13 @@ retry       no
     def test_not_gating_is_said(self):
         self.assertIn("failed, NOT GATING (exit 0)", self.summary(run=reports(code=1, status=0, report_only="true")))
 
-    PAGE = "<!--cudnn-ci summary-->\n## PASSED: `all`\n"
+    PAGE = "<!--cudnn-ci summary-->\n## PASSED: `all`\n\n`verdict: passed (exit 0)`\n"
+    TOP = """### cudnn-ci: %s
+
+~~~text
+image       registry.example/team/image@sha256:bbbb
+entrypoint  replaced
+"""
 
     def with_page(self, page, **more):
         script = f"cat >\"$reports/summary.md\" <<'END'\n{page}END\n"
@@ -676,7 +683,7 @@ retry       no
         self.assertEqual(result.code, 0, result.stderr)
         self.assertEqual(self.run_call()[-2:], ["--summary", "/cudnn-ci-reports.TOKEN/summary.md"])
         self.assertEqual((self.out / "summary.md").read_text(), self.PAGE)
-        self.assertEqual(shown, self.PAGE + "\n")
+        self.assertEqual(shown, self.TOP % "passed (exit 0)" + "~~~\n\n" + self.PAGE + "\n")
         # That of an earlier run goes, also where none is asked for.
         self.assertTrue(self.summary(run=reports()).startswith("### cudnn-ci: "))
         self.assertFalse((self.out / "summary.md").exists())
@@ -689,6 +696,22 @@ retry       no
                 self.assertIn("the summary is none of cudnn-ci's", result.stderr)
                 self.assertTrue(shown.startswith("### cudnn-ci: "), shown[:100])
                 self.assertFalse((self.out / "summary.md").exists())
+
+    def test_a_page_with_another_verdict_is_left_out(self):
+        result, shown = self.with_page(self.PAGE, code=1)
+        self.assertEqual(result.code, 1, result.stderr)
+        self.assertIn("tells another verdict", result.stderr)
+        self.assertTrue(shown.startswith(self.TOP % "failed (exit 1)" + "root cause  image.crashed"), shown)
+        self.assertNotIn("PASSED", shown)
+        self.assertFalse((self.out / "summary.md").exists())
+        # What it says further up is no verdict, nor is a word that begins like it.
+        for last in ("`verdict: passed (exit 0)`", "`verdict: failed_not (exit 1)`", "the verdict: failed (exit 1)"):
+            with self.subTest(last=last):
+                shown = self.with_page(f"<!--cudnn-ci summary-->\n`verdict: failed (exit 1)`\n{last}\n", code=1)[1]
+                self.assertNotIn("<!--", shown)
+        # Backquotes in what was judged make the fence longer.
+        shown = self.with_page("<!--cudnn-ci summary-->\n``verdict: failed (exit 1), partial: `x` ``\n", code=1)[1]
+        self.assertIn("<!--", shown)
 
     def test_what_proves_nothing_leaves_no_page(self):
         result, shown = self.with_page(self.PAGE, status=1)
@@ -705,11 +728,11 @@ retry       no
 
     # --- The real tool ---------------------------------------------------------------------------------------------
 
-    def real(self, check):
+    def real(self, check, *more, tool=""):
         matrix = self.dir / "real.json"
         matrix.write_text('{"schema": "cudnn-ci/matrix/1", "name": "real", "checks": [{"check": "%s"}]}' % check)
-        return self.launch(run=f"""ln -s "$reports" "$STANDIN/cudnn-ci-reports.$token"
-{OPTIONS.tree}/bin/cudnn-ci run --output-dir "$STANDIN/cudnn-ci-reports.$token" --matrix {matrix} --plugin-dir {OPTIONS.plugins}
+        return self.launch(*more, run=f"""ln -s "$reports" "$STANDIN/cudnn-ci-reports.$token"
+{OPTIONS.tree}/bin/cudnn-ci run --output-dir "$STANDIN/cudnn-ci-reports.$token" --matrix {matrix} --plugin-dir {OPTIONS.plugins} {tool}
 exit $?
 """, env={"GITHUB_STEP_SUMMARY": str(self.dir / "summary.md")})
 
@@ -721,6 +744,10 @@ exit $?
         self.assertEqual(self.real("fixture.fail").code, 1)
         self.assertRegex((self.dir / "summary.md").read_text(), r"root cause  image\.\S+: .")
         self.assertIn('"confirmed": true', (self.out / "launcher.json").read_text())
+        for check, more, verdict in (("fixture.pass", "", "passed"), ("fixture.fail", "", "failed"), ("fixture.fail", "--report-only", "failed")):
+            with self.subTest(check=check, more=more):
+                self.real(check, "--summary", tool=f'--summary "$STANDIN/cudnn-ci-reports.$token/summary.md" {more}')
+                self.assertIn(f"`verdict: {verdict} (exit ", (self.out / "summary.md").read_text())
         # Its reports are known as its own in the next run.
         self.assertRed(self.launch(run="exit 0"), 5, "harness.no-finished-report")
         self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["junit.xml", "launcher.json"])
