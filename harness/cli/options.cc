@@ -70,18 +70,8 @@ void AddDiscoveryOptions(CLI::App* app, Options* o) {
       ->check(CheckSeconds());
 }
 
-void AddRunOptions(CLI::App* app, Options* o) {
-  app->add_option("--output-dir", o->output_dir, "folder of all reports (default: cudnn-ci-report)")
-      ->type_name("DIR")
-      ->check(CheckPath());
-  for (const ReportFormat& format : ReportFormats())
-    app->add_option(std::string("--") + format.name, o->report_paths[format.name], format.help)
-        ->type_name("FILE")
-        ->check(CheckReport());
-  app->add_option_function<std::string>(
-         "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; },
-         "rich, or strict: valid against the Jenkins xunit schema")
-      ->check(CLI::IsMember({"rich", "strict"}));
+// How many processes there are, and which cases share one.
+void AddProcessOptions(CLI::App* app, Options* o) {
   app->add_option("--jobs", o->jobs, "processes at a time (default: the CPUs the container may use)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
@@ -103,6 +93,21 @@ void AddRunOptions(CLI::App* app, Options* o) {
          "process "
          "without time limits, for a debugger")
       ->check(CLI::IsMember({"shared", "process", "none"}));
+}
+
+void AddRunOptions(CLI::App* app, Options* o) {
+  app->add_option("--output-dir", o->output_dir, "folder of all reports (default: cudnn-ci-report)")
+      ->type_name("DIR")
+      ->check(CheckPath());
+  for (const ReportFormat& format : ReportFormats())
+    app->add_option(std::string("--") + format.name, o->report_paths[format.name], format.help)
+        ->type_name("FILE")
+        ->check(CheckReport());
+  app->add_option_function<std::string>(
+         "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; },
+         "rich, or strict: valid against the Jenkins xunit schema")
+      ->check(CLI::IsMember({"rich", "strict"}));
+  AddProcessOptions(app, o);
   app->add_option("--retries", o->retries, "run a failing case again; a pass then is 'flaky', which is red")
       ->type_name("N")
       ->check(CLI::Range(0, 100));

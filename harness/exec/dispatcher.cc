@@ -8,6 +8,20 @@
 #include "exec/plugin_file.h"
 
 namespace cudnn_ci {
+namespace {
+
+// What one of these plugins may report (null: any of them); null where none has declared it.
+const FindingInfo* FindDeclared(const Catalog& catalog, const std::set<std::string>* plugins,
+                                const std::string& slug) {
+  for (const PluginInfo& p : catalog.plugins)
+    if (!plugins || plugins->count(p.name))
+      for (const FindingInfo& f : p.findings)
+        if (f.slug == slug) return &f;
+  // The one finding of the harness that a check may report.
+  return slug == kGpuComputesWrong ? FindHarnessFinding(slug) : nullptr;
+}
+
+}  // namespace
 
 Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOptions& options, Pool* pool,
                        Scheduler* scheduler, DeviceTable* devices, Cases* cases, SecondOpinions* opinions,
@@ -196,14 +210,8 @@ Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::option
     seat.plugins = lane->plugins;
   WorkerLimits limits = options_.limits;
   limits.timeouts = limits.timeouts && !one_process;
-  const auto declared = [this, one_process,
-                         plugins = seat.plugins](const std::string& slug) -> const FindingInfo* {
-    for (const PluginInfo& p : catalog_.plugins)
-      if (one_process || plugins.count(p.name))
-        for (const FindingInfo& f : p.findings)
-          if (f.slug == slug) return &f;
-    // The one finding of the harness that a check may report.
-    return slug == kGpuComputesWrong ? FindHarnessFinding(slug) : nullptr;
+  const auto declared = [this, one_process, plugins = seat.plugins](const std::string& slug) {
+    return FindDeclared(catalog_, one_process ? nullptr : &plugins, slug);
   };
   const bool shared = !alone_case && lane && lane->shared;
   if (shared) seat.sharing = MostWorkersOf(*lane);
@@ -211,7 +219,11 @@ Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::option
   const bool prepares = alone_case || (lane && !WarmWorkersOf(lane).empty());
   auto owned = std::make_unique<CaseWorker>(shared, limits, declared);
   seat.worker = owned.get();
-  const Result<Worker*> started = pool_->Start(Command(lane, seat), std::move(owned));
+  WorkerCommand command = Command(lane, seat);
+  // Whether the driver keeps what it compiles is settled by cuInit, and the check that this process is prepared
+  // for may want to see the compilers work.
+  if (early && alone_case) SetVariable(&command.env, "CUDA_CACHE_DISABLE", "1");
+  const Result<Worker*> started = pool_->Start(command, std::move(owned));
   if (!started.ok()) {
     // What only saves time may fail: where processes are short, the ones that are needed come first.
     if (early)
