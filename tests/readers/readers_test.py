@@ -264,7 +264,7 @@ class Readers(unittest.TestCase):
     def compare_reason(self, result, case):
         reason = case["reason"]
         if "waived" in case:
-            reason = f"waived by {case['waived']}: {reason}"
+            reason = on_a_line(f"waived by {case['waived']}: {reason}")
         elif not case["required"] and case["outcome"] in ("passed", "failed", "errored"):
             reason = "optional: " + reason
         self.assertTrue(begins(result.attributes["message"], reason), (result.attributes["message"], reason))

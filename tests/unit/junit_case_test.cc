@@ -46,8 +46,9 @@ TEST(JunitCase, NoListHasAPropertyTwice) {
   b.run.environment = {{std::string(300, 'e') + "1", "image"}, {std::string(300, 'e') + "2", "runner"}};
   const CaseRef ref{"conv.a", ""};
   b.Plan("conv.a");
+  b.Add(AttemptStarted{ref, 1, 1, AttemptMode::kAlone});
   b.Add(Measured{ref, "time", 1, "ms", "lower"}).Add(Measured{ref, "time", 2, "ms", "lower"});
-  b.End("conv.a", Passed{});
+  b.Add(AttemptFinished{ref, 1, 1, Passed{}, 0.25, "", ""}).Add(CaseFinished{ref, Passed{}, 0.25, {}});
   const std::string text = Render(b.Summarize());
   const std::regex list("<properties>[\\s\\S]*?</properties>"), property("<property name=\"([^\"]+)\"");
   size_t lists = 0;
