@@ -55,6 +55,13 @@ class Gallery(unittest.TestCase):
             width, height = struct.unpack(">II", data[16:24])
             self.assertGreater(min(width, height), 200, name)
 
+    def test_what_is_missing_is_2(self):
+        nowhere = pathlib.Path(self.folder.name) / "nowhere"
+        for words in (["run", "--tree", TREE, self.runs], ["run", "--tree", nowhere, nowhere], ["draw", nowhere]):
+            done = subprocess.run(["/usr/bin/python3", "-B", GALLERY, *words], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2, (words, done.stderr))
+            self.assertFalse(nowhere.exists())
+
     def test_nothing_is_drawn_of_runs_that_ended_otherwise(self):
         runs = pathlib.Path(self.folder.name) / "swapped"
         shutil.copytree(self.runs, runs)

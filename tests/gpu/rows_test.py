@@ -4,6 +4,7 @@
 usage: rows_test.py --tree DIR [ARGUMENTS FOR unittest...]
 """
 import argparse
+import importlib.machinery
 import json
 import pathlib
 import subprocess
@@ -34,6 +35,33 @@ def finding(slug, severity="error", blame="image", detail=""):
 
 def report(*findings, root=None, case_findings=()):
     return {"root_cause": root, "findings": list(findings), "cases": [{"findings": list(case_findings)}]}
+
+
+class ShippedSpeed(unittest.TestCase):
+    def test_sums_and_the_ratio_are_of_one_worker_and_the_promise_of_the_default(self):
+        run = importlib.machinery.SourceFileLoader("gpu_run", str(pathlib.Path(__file__).with_name("run"))).load_module()
+        started, rows, compared = [], {}, []
+
+        def fake(*args, name):
+            started.append((name, args[2:]))
+            alone = "--workers-per-gpu" in args
+            cases = [{"check": "conv.forward", "outcome": "passed"}] * 400
+            return 0, 9.0 if alone else 4.0, "", {"cases": cases, "run": {"workers_per_gpu": 1 if alone else 4}}, pathlib.Path(name)
+
+        fake.tree = pathlib.Path("tree")
+        begun = [{"ev": "AttemptStarted", "id": "conv.forward", "t_ms": 1000}, {"ev": "AttemptFinished", "id": "conv.forward", "t_ms": 3000}]
+        with unittest.mock.patch.multiple(run, events=lambda folder: begun, write_timeline=lambda *_: None,
+                                          ratio_to_bare=lambda gate, args, runs: compared.extend(folder.name for _, folder in runs),
+                                          row=lambda what, ok, text: rows.update({what: (ok, text)})):
+            run.shipped_speed(fake, None)
+        alone = [name for name, more in started if more == ("--workers-per-gpu", "1")]
+        default = [name for name, more in started if more == ()]
+        self.assertEqual((len(alone), len(default), len(started)), (6, 6, 12))
+        self.assertEqual(len(compared), 5)
+        self.assertLessEqual(set(compared), set(alone))
+        (ok, text), (fast, promise) = rows.values()
+        self.assertTrue(ok and "start 2.00" in text and "median 9.00 s" in text, text)
+        self.assertTrue(fast and "by 4 workers, median 4.00 s" in promise and "start" not in promise, promise)
 
 
 class WhereTheTimeGoes(unittest.TestCase):
