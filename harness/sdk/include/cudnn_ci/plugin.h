@@ -105,12 +105,12 @@ enum cci_check_flags {
    * says of the image's libraries it has said alone, on the first. A context costs up to 400 ms, and the
    * driver creates them one after the other. */
   CCI_CHECK_POOLED = 1u << 3,
-  /* It uses one device and judges what that one computes: a failure may be the device's. The harness repeats
-   * it on another GPU of the same model, where the machine has one. What passes there is the runner's
-   * fault (gpu-computes-wrong), what fails there too is not the GPU's. */
+  /* Since 1.2. It uses one device and judges what that one computes: a failure may be the device's. The
+   * harness repeats it on another GPU of the same model, where the machine has one. What passes there is the
+   * runner's fault (gpu-computes-wrong), what fails there too is not the GPU's. */
   CCI_CHECK_SECOND_OPINION = 1u << 4,
-  /* Of a shareable check that uses one device: where there is room, several shared processes run its cases on
-   * that device at the same time. No case may depend on being the only one there. It keeps to
+  /* Since 1.3. Of a shareable check that uses one device: where there is room, several shared processes run
+   * its cases on that device at the same time. No case may depend on being the only one there. It keeps to
    * CCI_FACT_SHARE_DEVICE_MEMORY and skips (CCI_SKIP_MEMORY) what needs more, which is then run with nobody
    * beside it. What it measures is of a device that others use as well. */
   CCI_CHECK_CONCURRENT = 1u << 5
