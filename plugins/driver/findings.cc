@@ -32,13 +32,12 @@ CCI_FINDING(cudnn_ci::kDriverBelowContract, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER
             "the host's driver is outside what the matrix promises for its runners",
             "Update the driver of this runner, or take it out of the fleet.",
             "https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/index.html")
-CCI_FINDING_WITH_COMMAND(
+CCI_FINDING(
     cudnn_ci::kDriverVersionUnknown, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
     "the matrix promises a driver version and nothing here tells which one runs",
     "Give the container the utility capability (NVIDIA_DRIVER_CAPABILITIES=compute,utility), which mounts "
     "libnvidia-ml.so.1.",
-    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html",
-    CCI_WHERE_IMAGE, "ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility")
+    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html")
 CCI_FINDING(
     cudnn_ci::kDriverTooOldForToolkit, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "the driver is of an older CUDA major than the image's toolkit",
@@ -95,22 +94,17 @@ CCI_FINDING_WITH_COMMAND(
     "a trivial kernel does not run right on this GPU",
     "Take the GPU out of service: look at the host's kernel log for Xid lines and run dcgmi diag.",
     "https://docs.nvidia.com/deploy/xid-errors/index.html", CCI_WHERE_HOST, "dcgmi diag -r 3")
-CCI_FINDING_WITH_COMMAND(
+CCI_FINDING(
     cudnn_ci::kComputeCapabilityNotMounted, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
     "only the driver's management part (NVML) was mounted, not the part that computes (libcuda.so.1)",
     "Set NVIDIA_DRIVER_CAPABILITIES=compute,utility for this container, or leave the variable out.",
-    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html",
-    CCI_WHERE_IMAGE, "ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility")
-CCI_FINDING_WITH_COMMAND(
-    cudnn_ci::kDeviceNodeDenied, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
-    "the GPU's device nodes are there and may not be opened",
-    "Recreate the container. If it happens again while containers run: create the /dev/char links on "
-    "the host "
-    "(nvidia-ctk system create-dev-char-symlinks) or use CDI. As a user other than root: give it the "
-    "group of "
-    "the nodes.",
-    "https://github.com/NVIDIA/nvidia-docker/issues/1730", CCI_WHERE_HOST,
-    "nvidia-ctk system create-dev-char-symlinks --create-all")
+    "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html")
+CCI_FINDING(cudnn_ci::kDeviceNodeDenied, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
+            "the GPU's device nodes are there and may not be opened",
+            "Recreate the container. If it happens again while containers run: create the /dev/char links on "
+            "the host (nvidia-ctk system create-dev-char-symlinks --create-all) or use CDI. As a user other "
+            "than root: give it the group of the nodes.",
+            "https://github.com/NVIDIA/nvidia-docker/issues/1730")
 CCI_FINDING_WITH_COMMAND(
     cudnn_ci::kUvmNodeUnusable, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
     "/dev/nvidia-uvm, which CUDA needs beside the GPUs' nodes, is missing or cannot be used",
@@ -176,11 +170,11 @@ CCI_FINDING_WITH_COMMAND(
     "persistence mode is off: the driver starts anew, for seconds, with each first program",
     "Run nvidia-persistenced on the host.", "https://docs.nvidia.com/deploy/driver-persistence/index.html",
     CCI_WHERE_HOST, "systemctl enable --now nvidia-persistenced")
-CCI_FINDING_WITH_COMMAND(cudnn_ci::kExclusiveComputeMode, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
-                         "the GPU takes one process at a time (exclusive compute mode)",
-                         "Set the compute mode to default (nvidia-smi -c 0) where several are wanted.",
-                         "https://docs.nvidia.com/deploy/nvidia-smi/index.html", CCI_WHERE_HOST,
-                         "nvidia-smi -c 0")
+CCI_FINDING(cudnn_ci::kExclusiveComputeMode, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
+            "the GPU takes one process at a time (exclusive compute mode)",
+            "Set the compute mode to default (nvidia-smi -i GPU -c 0; without -i of every GPU of the host) "
+            "where several are wanted.",
+            "https://docs.nvidia.com/deploy/nvidia-smi/index.html")
 CCI_FINDING(cudnn_ci::kMigModePending, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
             "MIG will be switched at the GPU's next reset", "Reset the GPU when it is free.",
             "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/index.html")

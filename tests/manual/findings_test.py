@@ -50,6 +50,17 @@ class Findings(unittest.TestCase):
             PAGE.write_text(told)
         self.assertEqual(PAGE.read_text(), told, f"CUDNN_CI_UPDATE_GOLDEN=1 mends {PAGE}")
 
+    def test_the_line_to_type_is_for_who_acts(self):
+        """What the runner's owner has to mend is not typed into the image's Dockerfile, nor the other way round."""
+        run = subprocess.run([TREE / "bin/cudnn-ci", "explain", "--all", "--json"], check=True, capture_output=True, text=True)
+        with_line = [f for f in json.loads(run.stdout)["findings"] if f["command"]]
+        self.assertTrue(with_line)
+        for f in with_line:
+            with self.subTest(finding=f["slug"], command=f["command"]):
+                self.assertNotIn((f["blame"], f["where"]), {("runner", "image"), ("image", "host")})
+                if f["command"].startswith("nvidia-smi"):
+                    self.assertRegex(f["command"], r" (-i|--id|-q)\b", "what changes something changes it on every GPU of the host")
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
