@@ -8,6 +8,7 @@ cudnn_ci_unit_test(exec_rules_test SOURCES exec_rules_test.cc exec_beside_test.c
 cudnn_ci_unit_test(exec_second_opinions_test SOURCES exec_second_opinions_test.cc LINK cci_exec)
 cudnn_ci_unit_test(exec_slowness_test SOURCES exec_slowness_test.cc LINK cci_exec)
 cudnn_ci_unit_test(exec_wire_test SOURCES exec_wire_test.cc LINK cci_wire)
+target_compile_definitions(exec_wire_test PRIVATE CUDNN_CI_CORPUS="${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/message")
 cudnn_ci_unit_test(exec_memory_test SOURCES exec_memory_test.cc LINK cci_exec)
 cudnn_ci_unit_test(exec_runner_test SOURCES exec_runner_test.cc LINK cci_exec)
 target_compile_definitions(exec_runner_test PRIVATE
