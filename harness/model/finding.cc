@@ -172,7 +172,7 @@ bool Parse(const std::string& name, Layer* out) { return ParseName(kLayers, name
 std::string PlaceOf(const std::string& where) {
   for (const auto& [name, words] : kPlaces)
     if (where == name) return words;
-  return where;
+  return "command";
 }
 
 bool IsPlace(const std::string& where) {

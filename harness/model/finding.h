@@ -44,8 +44,8 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
-// What is before a command for people: "Dockerfile", "on the host", "in matrix"; `where` itself if it is none
-// of these.
+// What is before a command for people: "Dockerfile", "on the host", "in matrix"; "command" if it is none of
+// these.
 std::string PlaceOf(const std::string& where);
 // Whether it is one of the three.
 bool IsPlace(const std::string& where);

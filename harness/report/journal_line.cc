@@ -174,6 +174,13 @@ class Decoder {
     }
     return false;
   }
+  static void Read(const Node& node, const std::string& where, Finding& v) {
+    if (!node.is_object()) Fail(node, where, "an object");
+    Decoder io(node, where);
+    journal::Fields(io, v);
+    if (!v.where.empty() && !IsPlace(v.where))
+      throw DecodeError{where + ".where: unknown value \"" + CleanLine(v.where, 60) + "\""};
+  }
   // A flag of a newer writer is a mark we do not know; it changes no outcome.
   static void Read(const Node& node, const std::string& where, std::vector<Flag>& v) {
     std::vector<std::string> names;

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/text.h"
+
 namespace cudnn_ci::worker {
 namespace {
 
@@ -76,6 +78,8 @@ Status Convert(const cci_plugin* plugin, const cci_check* c, CheckInfo* out) {
   return {};
 }
 
+constexpr size_t kMostCommand = 1000;
+
 Status Convert(const cci_plugin* plugin, const cci_finding* f, FindingInfo* out) {
   if (!CCI_HAS(cci_finding, f, link)) return Error{"a finding's table is too small"};
   out->slug = Text(f->slug);
@@ -92,6 +96,10 @@ Status Convert(const cci_plugin* plugin, const cci_finding* f, FindingInfo* out)
     if (f->where > CCI_WHERE_MATRIX)
       return Error{"finding " + out->slug + " has a command for an unknown place"};
     out->command = Text(f->command);
+    if (CleanLine(out->command, kMostCommand) != out->command)
+      return Error{"finding " + out->slug +
+                   " has a command that is not one line of printable text, at most " +
+                   std::to_string(kMostCommand) + " bytes"};
     out->where = kWhere[f->where];
   }
   if (out->summary.empty() || out->remedy.empty())

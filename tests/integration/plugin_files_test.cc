@@ -53,6 +53,8 @@ const Built kBuilt[] = {
     {"other_abi", "built for plugin ABI 2\\.[0-9]+, this cudnn-ci speaks 1\\.[0-9]+"},
     {"no_symbol", "does not export cudnn_ci_plugin_v1"},
     {"wrong_name", "names itself 'another_name', but the file is wrong_name.cci.so"},
+    {"two_lines",
+     "finding two-lines has a command that is not one line of printable text, at most 1000 bytes"},
     {"returns_null", "cudnn_ci_plugin_v1 returned NULL"},
     {"unresolved", "undefined symbol: cudnn_ci_fixture_that_nobody_defines"},
 };

@@ -346,6 +346,7 @@ TEST(JournalTest, DamageIsNamedWithFileAndLine) {
       {R"({"v":"journal/2","seq":2,"ev":"CasePlanned","layer":"moon"})", "unknown value \"moon\""},
       {R"({"v":"journal/2","seq":2,"ev":"AttemptStarted","mode":"at once"})", "unknown value \"at once\""},
       {R"({"v":"journal/2","seq":2,"ev":"RunCancelled","reason":"boredom"})", "unknown value \"boredom\""},
+      {R"({"v":"journal/2","seq":2,"ev":"Finding","finding":{"where":"bar"}})", "unknown value \"bar\""},
       {R"({"v":"journal/2","seq":2,"ev":"CaseFinished","outcome":{"is":"won"}})", "unknown outcome \"won\""},
       {R"({"v":"journal/2","seq":2,"ev":"CaseFinished","outcome":"passed"})", "expected an object"},
       {R"({"v":"journal/2","seq":2,"ev":"RunStarted","facts":{"a":{"b":1}}})",
