@@ -41,6 +41,8 @@ class Gate {
   bool ReadEarlierRuns(const OutputPaths& paths);
   // What cases are held to by "max_slowdown_percent"; what is not compared is not gated.
   void HoldToBaseline();
+  // Warm workers of one GPU at a time, as RunnerOptions has it.
+  int WorkersPerGpu() const;
   bool LoadMatrixFile(const std::string& path);
   bool LoadCompatibilityTable();
   // Who set which of the variables that the facts tell of, and the reproduction that sets the runner's again.

@@ -220,8 +220,8 @@ Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::option
   auto owned = std::make_unique<CaseWorker>(shared, limits, declared);
   seat.worker = owned.get();
   WorkerCommand command = Command(lane, seat);
-  // Whether the driver keeps what it compiles is settled by cuInit, and the check that this process is prepared
-  // for may want to see the compilers work.
+  // Whether the driver keeps what it compiles is settled by cuInit, and the check that this process is
+  // prepared for may want to see the compilers work.
   if (early && alone_case) SetVariable(&command.env, "CUDA_CACHE_DISABLE", "1");
   const Result<Worker*> started = pool_->Start(command, std::move(owned));
   if (!started.ok()) {

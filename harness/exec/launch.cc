@@ -15,14 +15,13 @@ namespace {
 
 constexpr size_t kConfigureBytes = 24 * 1024;
 
-// NAME=VALUE pairs with one variable set.
+}  // namespace
+
 void SetVariable(std::vector<std::string>* env, const std::string& name, const std::string& value) {
   const std::string prefix = name + "=";
   std::erase_if(*env, [&](const std::string& e) { return e.compare(0, prefix.size(), prefix) == 0; });
   env->push_back(prefix + value);
 }
-
-}  // namespace
 
 std::vector<std::string> FoldersOf(const SubjectInfo& subject) {
   std::vector<std::string> all = subject.folders;

@@ -18,6 +18,9 @@ namespace cudnn_ci {
 // All folders of a resolved subject, in the order of the search.
 std::vector<std::string> FoldersOf(const SubjectInfo& subject);
 
+// Sets one of NAME=VALUE pairs.
+void SetVariable(std::vector<std::string>* env, const std::string& name, const std::string& value);
+
 // The harness's environment, with what the folders of a subject (around the user's LD_LIBRARY_PATH) and the
 // choice of devices change. `devices`: null when the variables are the user's own; empty: none is to be seen;
 // else the UUIDs to be seen.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "exec/runner.h"
+#include "model/reasons.h"
 
 namespace cudnn_ci {
 
@@ -22,7 +23,7 @@ void Dispatcher::DispatchRepetition() {
     if (!busy) EndIdle();
     return;
   }
-  // Of another file it would be another case; the runner ends it as it stood.
+  // Of another file it would be another case; the runner ends it.
   if (!PluginsUnchanged({plan_.cases[*next].planned.plugin})) return;
   cases_->RepeatAlone(*next);
   slowness_->SetAsked(*next);
@@ -49,6 +50,28 @@ void Runner::OnRepetition(const AttemptResult& again) {
 // Repetitions that have become needless while they waited.
 void Runner::SettleSlow() {
   for (auto& [i, finding] : slowness_.TakeKnown()) Finalize(i, Passed{}, {std::move(finding)});
+}
+
+// Cases of a plugin whose file is another one now: what was described is not there to be run, nor to be run
+// once more. Returns whether there were any.
+bool Runner::SettleChanged() {
+  bool any = false;
+  for (const auto& [plugin, change] : dispatcher_.changed_plugins()) {
+    std::vector<size_t> cases = scheduler_.WithdrawPlugin(plugin);
+    for (const size_t i : slowness_.Waiting())
+      if (plan_.cases[i].planned.plugin == plugin) cases.push_back(i);
+    for (const size_t i : cases) Finalize(i, Errored{ErrorKind::kPluginLoad, change}, {});
+    any |= !cases.empty();
+  }
+  return any;
+}
+
+// Whether nothing speaks against the case so far but a process that ended badly behind it: one that failed,
+// or is being looked at already, is not to be overwritten by a later pass.
+bool Runner::StandsAsGood(size_t i) const {
+  if (slowness_.IsWaiting(i)) return true;
+  const CaseRecord* record = summary_.Find(plan_.cases[i].planned.ref);
+  return scheduler_.IsSettled(i) && record && IsGood(plan_.cases[i].planned, record->outcome);
 }
 
 }  // namespace cudnn_ci

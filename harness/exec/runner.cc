@@ -61,12 +61,13 @@ int Runner::Run() {
 
 // One turn of the loop; false when nothing is left to do.
 bool Runner::Step() {
+  bool changed = false;
   if (!cancelled_) {
     SettleKnown();
     SettleSlow();
     const bool failed = !dispatcher_.start_failure().empty();
     dispatcher_.Dispatch(stop_dispatch_);
-    SettleChanged();
+    changed = SettleChanged();
     EndUnanswerable();
     if (!failed && !dispatcher_.start_failure().empty()) {
       // No process can be had: the run cannot go on, and says so.
@@ -78,6 +79,7 @@ bool Runner::Step() {
   }
   if (pool_.live() == 0) {
     if (cancelled_ || stop_dispatch_ || scheduler_.open() == 0) return false;
+    if (changed) return true;  // what came behind that may start now
     // Nothing runs and nothing can start: what is left would wait for ever. It ends as not run, which is red.
     if (scheduler_.ReadyLanes().empty() && !devices_.Holding()) return false;
   }
@@ -226,13 +228,6 @@ void Runner::SettleKnown() {
     }
 }
 
-// Cases of a plugin whose file is another one now: what was described is not there to be run.
-void Runner::SettleChanged() {
-  for (const auto& [plugin, change] : dispatcher_.changed_plugins())
-    for (const size_t i : scheduler_.WithdrawPlugin(plugin))
-      Finalize(i, Errored{ErrorKind::kPluginLoad, change}, {});
-}
-
 void Runner::OnCanary(Seat* seat, const CanaryResult& result) {
   if (!result.ok) {
     seat->canary_pending = false;
@@ -287,8 +282,7 @@ void Runner::OnBadEnd(const Seat& seat, const ExitStatus& status) {
                                         " ended with " + ToString(status) +
                                         (last ? " after its last case, " + DisplayId(last->ref) : "") +
                                         (conviction ? ": " + conviction->detail : ""))});
-  // One that waits for another GPU's word has failed already, and alone.
-  if (!last || stop_dispatch_ || opinions_.IsWaiting(last->case_index)) return;
+  if (!last || stop_dispatch_ || !StandsAsGood(last->case_index)) return;
   slowness_.Reconsider(last->case_index);
   scheduler_.Requeue(last->case_index, true);
 }

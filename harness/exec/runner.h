@@ -49,6 +49,7 @@ class Runner : private PoolClient {
   void OnAttemptEnded(const Seat& seat, AttemptResult result);
   void OnCanary(Seat* seat, const CanaryResult& result);
   void OnBadEnd(const Seat& seat, const ExitStatus& status);
+  bool StandsAsGood(size_t case_index) const;
   void Decide(const AttemptResult& result);
   void Conclude(size_t case_index, Outcome outcome, std::vector<Finding> findings);
   void OnSecondOpinion(const Seat& seat, const AttemptResult& there);
@@ -61,7 +62,7 @@ class Runner : private PoolClient {
   void EmitBlocked(const std::vector<Scheduler::Settled>& blocked);
   void LoseDevice(const std::string& device, const std::string& reason);
   void SettleKnown();
-  void SettleChanged();
+  bool SettleChanged();
 
   const Plan& plan_;
   const RunnerOptions options_;

@@ -140,8 +140,9 @@ FactMap Dispatcher::FactsFor(const Seat& seat, const std::string& subject) const
   if (seat.sharing == 1) return WithoutShare(std::move(facts));
   const int sharers = seat.sharing * std::max(1, static_cast<int>(options_.devices.size()));
   const int64_t free_bytes = FactsOfGpu(options_.facts, seat.device).memory_free_bytes.value_or(0);
-  return WithShare(std::move(facts), std::max(1, options_.processors / sharers),
-                   free_bytes / (seat.sharing + 1));
+  return WithShare(std::move(facts), {.processors = std::max(1, options_.processors / sharers),
+                                      .device_bytes = free_bytes / (seat.sharing + 1),
+                                      .host_bytes = host_room_ / (sharers + 1)});
 }
 
 }  // namespace cudnn_ci

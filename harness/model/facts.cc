@@ -132,15 +132,17 @@ GpuFacts FactsOfGpu(const Facts& facts, const std::string& device) {
   return map != nullptr && device.compare(0, 3, "gpu") == 0 ? Gpu(*map, device.substr(3)) : GpuFacts{};
 }
 
-FactMap WithShare(FactMap facts, int64_t processors, int64_t device_memory_bytes) {
-  facts[CCI_FACT_SHARE_PROCESSORS] = std::to_string(processors);
-  facts[CCI_FACT_SHARE_DEVICE_MEMORY] = std::to_string(device_memory_bytes);
+FactMap WithShare(FactMap facts, const MachineShare& share) {
+  facts[CCI_FACT_SHARE_PROCESSORS] = std::to_string(share.processors);
+  facts[CCI_FACT_SHARE_DEVICE_MEMORY] = std::to_string(share.device_bytes);
+  facts[CCI_FACT_SHARE_HOST_MEMORY] = std::to_string(share.host_bytes);
   return facts;
 }
 
 FactMap WithoutShare(FactMap facts) {
   facts.erase(CCI_FACT_SHARE_PROCESSORS);
   facts.erase(CCI_FACT_SHARE_DEVICE_MEMORY);
+  facts.erase(CCI_FACT_SHARE_HOST_MEMORY);
   return facts;
 }
 

@@ -64,9 +64,13 @@ HostFacts DecodeHostFacts(const Facts& facts);
 // Of the device "gpuN"; all unknown when there is no such device.
 GpuFacts FactsOfGpu(const Facts& facts, const std::string& device);
 
-// What a process is told of its share of processors and device memory (CCI_FACT_SHARE_*), in place of what
-// plugins may have reported under these keys; and the facts for a process that shares nothing.
-FactMap WithShare(FactMap facts, int64_t processors, int64_t device_memory_bytes);
+// Of the processors and the memory of GPU and host.
+struct MachineShare {
+  int64_t processors = 1, device_bytes = 0, host_bytes = 0;
+};
+// What a process is told of its share (CCI_FACT_SHARE_*), in place of what plugins may have reported under
+// these keys; and the facts for a process that shares nothing.
+FactMap WithShare(FactMap facts, const MachineShare& share);
 FactMap WithoutShare(FactMap facts);
 
 }  // namespace cudnn_ci

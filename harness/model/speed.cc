@@ -1,5 +1,6 @@
 #include "model/speed.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -13,6 +14,8 @@ bool IsUnitOfSpeed(const std::string& unit, const std::string& goal) {
   if (goal == "lower") return unit == "s" || unit == "ms" || unit == "us" || unit == "ns";
   return goal == "higher" && unit.size() > 2 && unit.compare(unit.size() - 2, 2, "/s") == 0;
 }
+
+bool IsHeldToATime(const Case& c) { return c.max_slowdown > 0 && !c.settled; }
 
 }  // namespace
 
@@ -45,13 +48,15 @@ std::string SpeedText(const std::string& name, const Speed& speed) {
   return name + " " + number + (speed.unit.empty() ? "" : " " + speed.unit);
 }
 
+int64_t HeldToTimes(const Plan& plan) {
+  return std::count_if(plan.cases.begin(), plan.cases.end(), IsHeldToATime);
+}
+
 std::vector<std::string> SpeedNotGated(const Plan& plan, const SpeedBaseline& baseline) {
-  int64_t held = 0, unknown = 0;
-  for (const Case& c : plan.cases) {
-    if (c.max_slowdown <= 0 || c.settled) continue;
-    ++held;
-    unknown += baseline.cases.count(DisplayId(c.planned.ref)) == 0 ? 1 : 0;
-  }
+  const int64_t held = HeldToTimes(plan);
+  const int64_t unknown = std::count_if(plan.cases.begin(), plan.cases.end(), [&](const Case& c) {
+    return IsHeldToATime(c) && baseline.cases.count(DisplayId(c.planned.ref)) == 0;
+  });
   if (held == 0) return {};
   const auto sentence = [](int64_t cases, const std::string& why) {
     return "speed of " + std::to_string(cases) + (cases == 1 ? " case" : " cases") + kSpeedNotComparedWords +

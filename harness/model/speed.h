@@ -41,7 +41,9 @@ struct SpeedBaseline {
   std::map<std::string, Speeds> cases;  // that passed, by name, as people name them: "id", "id@gpu1"
 };
 
-// How many cases of a plan that are to be held to a baseline are not, and why, in words; at most one of each
+// Cases of a plan that are run and may be no slower than in a baseline, by so much.
+int64_t HeldToTimes(const Plan& plan);
+// How many of these are not held to it, and why, in words; at most one of each
 // reason.
 std::vector<std::string> SpeedNotGated(const Plan& plan, const SpeedBaseline& baseline);
 

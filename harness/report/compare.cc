@@ -258,6 +258,10 @@ SpeedBaseline SpeedBaselineOf(const RunView& before, const RunView& now) {
   SpeedBaseline baseline;
   baseline.source = CleanLine(before.source, 400);
   baseline.why_not = before.complete ? WhyNoSpeed(before, now) : "its run did not come to its end";
+  // Whatever this run does, no case of that one has a time of its own.
+  if (before.complete && before.workers_per_gpu > 1)
+    baseline.why_not = "there " + std::to_string(before.workers_per_gpu) +
+                       " warm workers used a GPU at a time; make one with --workers-per-gpu 1";
   if (!baseline.why_not.empty()) return baseline;
   std::vector<std::string> changes;
   for (const LibraryChange& change : LibraryChanges(before, now))

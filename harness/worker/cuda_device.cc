@@ -269,7 +269,6 @@ void WarmContext() {
 }
 
 void PrepareDriver() {
-  setenv("CUDA_CACHE_DISABLE", "1", 1);
   const Driver driver(0);
   if (!driver.library) return;
   if (auto* init = Symbol<decltype(cuInit)>(driver.library, "cuInit")) init(0);

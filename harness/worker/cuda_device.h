@@ -22,9 +22,7 @@ std::string Canary(bool* tested);
 // checks to find and name.
 void WarmContext();
 
-// Initialises the driver, which takes as long as a context, and makes none. The driver's cache of compiled
-// kernels is off from then on: whether it is used is settled now, and a check may want to see the compilers
-// work. Errors are left for the checks.
+// Initialises the driver, which takes as long as a context, and makes none. Errors are left for the checks.
 void PrepareDriver();
 
 }  // namespace cudnn_ci::worker

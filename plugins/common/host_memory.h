@@ -17,6 +17,13 @@ struct HostRoom {
 // none if nothing is known. `root`: "", or in tests a directory as of MemoryRoom (base/memory_room.h).
 std::optional<HostRoom> LookAtHostMemory(const std::string& root = "");
 
+// From now on no check of this process takes more than `most` bytes: others do, at the same time. 0: it is
+// alone.
+void LimitHostMemory(double most);
+
+// Gives the kernel what this process has freed and kept for later.
+void GiveFreedMemoryBack();
+
 // "201 MiB": rounded up.
 std::string MebiBytes(double bytes);
 

@@ -1,4 +1,4 @@
-// Reads the two facts.
+// Reads the facts.
 #include "common/share.h"
 
 #include <cudnn_ci/facts.h>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "common/host_memory.h"
 #include "common/numeric/parallel.h"
 #include "common/session.h"
 
@@ -24,6 +25,7 @@ std::int64_t Number(const std::string& text) {
 
 void KeepToShare(const Context& ctx) {
   LimitCpus(static_cast<int>(Number(ctx.Fact(CCI_FACT_SHARE_PROCESSORS))));
+  LimitHostMemory(static_cast<double>(Number(ctx.Fact(CCI_FACT_SHARE_HOST_MEMORY))));
   Session::LimitMemory(static_cast<std::size_t>(Number(ctx.Fact(CCI_FACT_SHARE_DEVICE_MEMORY))));
 }
 

@@ -6,9 +6,9 @@
 
 namespace cudnn_ci {
 
-// From now on the threads of ParallelFor and the memory of the Session keep to what the harness says that
-// this process may count on (CCI_FACT_SHARE_*); to nothing where it says nothing. For a check that is
-// Concurrent, before anything else.
+// From now on the threads of ParallelFor, the memory of the Session and what LookAtHostMemory finds keep to
+// what the harness says that this process may count on (CCI_FACT_SHARE_*); to nothing where it says nothing.
+// For a check that is Concurrent, before anything else.
 void KeepToShare(const Context& ctx);
 
 }  // namespace cudnn_ci

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <set>
 
 #include "gate_run.h"
 
@@ -67,13 +68,15 @@ TEST_F(Sharing, TwoWorkersUseOneGpuAtATimeAndTheReportsSaySo) {
 TEST_F(Sharing, EachIsToldItsShareAndOneShareIsLeft) {
   const GateResult shared = Gate(Cases("concurrent", 12, "pass"));
   const json measured = shared.Case(Id(0, "pass"))["measurements"];
-  ASSERT_EQ(measured.size(), 2u);
+  ASSERT_EQ(measured.size(), 3u);
   EXPECT_EQ(measured[0]["value"], 10000) << "a third: two workers, and what works beside them";
   EXPECT_GE(measured[1]["value"], 1);
+  EXPECT_GT(measured[2]["value"], 0) << "of the host's memory";
   const GateResult alone = Gate(Cases("concurrent", 12, "pass"), {"--workers-per-gpu", "1"});
   const json nothing = alone.Case(Id(0, "pass"))["measurements"];
   EXPECT_EQ(nothing[0]["value"], 0);
   EXPECT_EQ(nothing[1]["value"], 0);
+  EXPECT_EQ(nothing[2]["value"], 0);
   EXPECT_THAT(alone.out, testing::Not(testing::HasSubstr("warm workers used")));
 }
 
@@ -118,6 +121,20 @@ TEST_F(Sharing, WhichFailuresAreConfirmedDoesNotDependOnWhoIsFaster) {
   EXPECT_EQ(Confirmations(result), 3);
   for (int i = 0; i < 10; ++i)
     EXPECT_THAT(result.Flags(Id(i, "fail")), Contains(i < 3 ? "confirmed-alone" : "taken-as-is")) << i;
+}
+
+// One of them is still in a case when the other's wait to be confirmed.
+TEST_F(Sharing, WhatIsConfirmedAloneWaitsForEveryWorkerOfItsLane) {
+  const GateResult result = Gate(Cases("concurrent", 1, "stay") + ", " + Cases("concurrent", 3, "fail"));
+  EXPECT_EQ(Most(result), 2) << result.out;
+  EXPECT_EQ(Confirmations(result), 3);
+  std::set<int64_t> living;
+  for (const json& e : result.journal) {
+    if (e["ev"] == "WorkerStarted" && e["sharing"] == 2) living.insert(e["worker"].get<int64_t>());
+    if (e["ev"] == "WorkerEnded") living.erase(e["worker"].get<int64_t>());
+    if (e["ev"] != "AttemptStarted" || e["mode"] != "confirm") continue;
+    EXPECT_TRUE(living.empty()) << e;
+  }
 }
 
 // The others go on; what comes after them begins with the canary, alone.

@@ -28,7 +28,7 @@ class ConvShare : public ConvTest {
     return cases;
   }
   static bool WasRunAlone(const json& one) {
-    for (const json& attempt : one["attempts"])
+    for (const json& attempt : one.value("attempts", json::array()))
       if (attempt["mode"] == "confirm") return true;
     return false;
   }

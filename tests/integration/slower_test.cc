@@ -34,7 +34,13 @@ class Slower : public testing::Test {
     fs::remove_all(runs);
     fs::create_directory(runs);
     run_.Set("FIXTURE_RUNS", runs);
-    run_.Matrix(Entry("fixture.timed", R"("axes": {"i": [1, 2]}, "allow_skip": ["absent"])" + rest), 20, end);
+    run_.Matrix(Entry("fixture.timed", R"("axes": {"i": )" + axis_ + R"(}, "allow_skip": ["absent"])" + rest),
+                20, end);
+    if (!defaults_.empty()) {
+      std::string matrix = run_.Read("matrix.json");
+      const std::string first = R"("defaults": {)";
+      run_.Write("matrix.json", matrix.insert(matrix.find(first) + first.size(), defaults_ + ", "));
+    }
     return run_.Run(arguments);
   }
   // A baseline in which both took a millisecond.
@@ -64,8 +70,18 @@ class Slower : public testing::Test {
       if (e["id"] == id) modes.push_back(e["mode"]);
     return modes;
   }
+  // Of the processes of the run that lived when this attempt began.
+  static int LivingAt(const GateResult& result, const json& attempt) {
+    int living = 0;
+    for (const json& e : result.journal) {
+      if (e["seq"] > attempt["seq"]) break;
+      living += e["ev"] == "WorkerStarted" ? 1 : e["ev"] == "WorkerEnded" ? -1 : 0;
+    }
+    return living;
+  }
   GateRun run_;
   json report_;
+  std::string axis_ = "[1, 2]", defaults_;
 };
 
 TEST_F(Slower, WhatIsSlowerAloneTooIsRedAndNothingElse) {
@@ -108,10 +124,70 @@ TEST_F(Slower, OnlyWhatTheMatrixHoldsToItIsCompared) {
   EXPECT_EQ(none.exit_code, 0);
   EXPECT_EQ(Runs(1), 1u);
   EXPECT_THAT(none.report["not_gated"].dump(), Not(HasSubstr("speed of ")));
-  const std::string all = R"(, "defaults": {"max_slowdown_percent": 20})";
-  EXPECT_EQ(Against("5", "1", "", all).exit_code, 6);
-  EXPECT_EQ(Against("5", "1", R"(, "max_slowdown_percent": 0)", all).exit_code, 0);
-  EXPECT_EQ(Against("5", "1", R"(, "max_slowdown_percent": 500)", all).exit_code, 0);
+  defaults_ = R"("max_slowdown_percent": 20)";
+  EXPECT_EQ(Against("5", "1", "").exit_code, 6);
+  EXPECT_EQ(Against("5", "1", R"(, "max_slowdown_percent": 0)").exit_code, 0);
+  EXPECT_EQ(Against("5", "1", R"(, "max_slowdown_percent": 500)").exit_code, 0);
+}
+
+TEST_F(Slower, ARepetitionHasTheMachineForItself) {
+  Baseline();
+  const GateResult result = Against("5", "5");
+  EXPECT_EQ(result.exit_code, 6) << result.out;
+  int repetitions = 0;
+  for (const json& e : result.Events("AttemptStarted")) {
+    if (e["mode"] != "confirm") continue;
+    ++repetitions;
+    EXPECT_EQ(LivingAt(result, e), 1) << e;
+  }
+  EXPECT_EQ(repetitions, 6);
+}
+
+// With as many cases and free memory as several workers would want.
+TEST_F(Slower, WhatIsHeldToATimeHasOneOfItsOwn) {
+  axis_ = "[1";
+  for (int i = 2; i <= 100; ++i) axis_ += ", " + std::to_string(i);
+  axis_ += "]";
+  Baseline();
+  EXPECT_EQ(report_["run"]["workers_per_gpu"], 1);
+  const GateResult result = Against("5", "1", R"(, "max_slowdown_percent": 20)", "", {"--jobs", "8"});
+  EXPECT_EQ(result.exit_code, 6) << result.out;
+  EXPECT_EQ(result.report["run"]["workers_per_gpu"], 1);
+}
+
+TEST_F(Slower, WhoWantsSeveralWorkersIsToldThatNothingIsCompared) {
+  Baseline();
+  const std::string held = R"(, "max_slowdown_percent": 20)";
+  const GateResult two = Against("5", "1", held, "", {"--workers-per-gpu", "2", "--jobs", "8"});
+  EXPECT_EQ(two.exit_code, 0) << two.out;
+  EXPECT_EQ(Runs(1), 1u);
+  EXPECT_EQ(two.report["run"]["workers_per_gpu"], 2);
+  EXPECT_THAT(two.report["not_gated"].dump(),
+              HasSubstr("not compared: --workers-per-gpu 2 leaves no case a time of its own"));
+  fs::remove_all(run_.Path("old"));
+  fs::rename(run_.Path("report"), run_.Path("old"));
+  const GateResult one = Against("5");
+  EXPECT_EQ(one.exit_code, 0) << one.out;
+  EXPECT_THAT(one.report["not_gated"].dump(),
+              HasSubstr("there 2 warm workers used a GPU at a time; make one with --workers-per-gpu 1"));
+  EXPECT_EQ(Against("5", "1", held, "", {"--workers-per-gpu", "1"}).exit_code, 0);
+}
+
+// What would be repeated is another check by then.
+TEST_F(Slower, APluginThatChangedMeanwhileIsRedAndNothingOfItPasses) {
+  fs::create_directory(run_.Path("plugins"));
+  const std::string plugin = run_.Path("plugins/fixture.cci.so");
+  fs::copy_file(CUDNN_CI_FIXTURES "/fixture/fixture.cci.so", plugin);
+  run_.WithoutFixture();
+  run_.AddPlugins(run_.Path("plugins"));
+  run_.AddPlugins(run_.Path("driver"));
+  run_.Set("FIXTURE_TOUCH", plugin);
+  Baseline();
+  const GateResult result = Against("5touch", "5");
+  EXPECT_NE(result.exit_code, 0) << result.out;
+  EXPECT_EQ(result.Outcome(kOne), "errored");
+  EXPECT_EQ(result.Outcome("fixture.timed[i=2]"), "errored");
+  EXPECT_THAT(result.report.dump(), Not(HasSubstr("slower-not-repeated")));
 }
 
 TEST_F(Slower, WithoutABaselineNothingIsComparedAndThatIsSaid) {

@@ -166,6 +166,21 @@ TEST_P(BadExit, OfASharedProcessIsARedFindingAboutTheRun) {
   // The last case is run again alone: its own process ends badly too.
   EXPECT_EQ(result.Outcome("fixture.bad_exit[how=" + GetParam() + ",i=2]"), "errored");
 }
+
+// Its last case has failed and waits to be confirmed: that decides, and no run of it behind that.
+TEST(BadExitTest, OverwritesNoFailureByALaterPass) {
+  GateRun run;
+  run.Matrix(Many("bad_exit", 3, R"(, "params": {"how": "order"})"));
+  const GateResult result = run.Run({"--jobs", "1"});
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.report["findings"].dump(), testing::HasSubstr("worker-exit"));
+  const std::string id = "fixture.bad_exit[how=order,i=2]";
+  EXPECT_EQ(result.Outcome(id), "failed");
+  EXPECT_THAT(result.Flags(id), Contains("order-dependent"));
+  int ends = 0;
+  for (const json& e : result.Events("CaseFinished")) ends += e["id"] == id ? 1 : 0;
+  EXPECT_EQ(ends, 1);
+}
 INSTANTIATE_TEST_SUITE_P(All, BadExit, testing::Values("segv", "exit3"),
                          [](const auto& how) { return how.param; });
 

@@ -142,11 +142,14 @@ TEST(ImpliedFindingsTest, AGoodEndAndAReportedErrorAreEnough) {
 }
 
 TEST(ShareTest, AProcessIsToldItsOwnAndNoPluginsWord) {
-  const FactMap facts = {
-      {"driver.version", "580.65.06"}, {"share.processors", "64"}, {"share.device_memory", "9"}};
-  EXPECT_EQ(
-      WithShare(facts, 4, 1024),
-      (FactMap{{"driver.version", "580.65.06"}, {"share.processors", "4"}, {"share.device_memory", "1024"}}));
+  const FactMap facts = {{"driver.version", "580.65.06"},
+                         {"share.processors", "64"},
+                         {"share.device_memory", "9"},
+                         {"share.host_memory", "9"}};
+  EXPECT_EQ(WithShare(facts, {4, 1024, 2048}), (FactMap{{"driver.version", "580.65.06"},
+                                                        {"share.processors", "4"},
+                                                        {"share.device_memory", "1024"},
+                                                        {"share.host_memory", "2048"}}));
   EXPECT_EQ(WithoutShare(facts), (FactMap{{"driver.version", "580.65.06"}}));
 }
 

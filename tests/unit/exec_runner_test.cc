@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/signalfd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "exec/discover.h"
@@ -37,6 +38,16 @@ class StuckProcesses : public PosixProcessControl {
 
  private:
   pid_t stuck_ = 0;
+};
+
+// Which processes were started with the driver's cache off.
+class Environments : public PosixProcessControl {
+ public:
+  Result<pid_t> Spawn(const SpawnRequest& request) override {
+    cacheless_.push_back(std::count(request.env.begin(), request.env.end(), "CUDA_CACHE_DISABLE=1") == 1);
+    return PosixProcessControl::Spawn(request);
+  }
+  std::vector<bool> cacheless_;
 };
 
 // As when no process, or no descriptor, is left.
@@ -322,9 +333,9 @@ class PreparedTest : public RunnerTest {
       if (c.prepared) c.prerequisites = {plan_.cases.size() - 1};
       plan_.cases.push_back(std::move(c));
     }
-    PosixProcessControl control;
-    Run(&control);
+    Run(&control_);
   }
+  Environments control_;
   const std::pair<std::string, Params> slow_ = {"slow", {{"ms", int64_t{300}}, {"i", int64_t{0}}}},
                                        pass_ = {"pass", {{"i", int64_t{1}}}},
                                        noop_ = {"noop", {{"i", int64_t{1}}}},
@@ -336,6 +347,12 @@ TEST_F(PreparedTest, AProcessIsPreparedWhileTheOneBeforeItHasTheDevice) {
   EXPECT_THAT(order_, testing::ElementsAre("start", "start", "slow", "pass"));
   EXPECT_EQ(started_, std::vector<std::string>({"gpu0", "gpu0"}));
   EXPECT_THAT(ends_, testing::Each("exit status 0"));
+}
+
+// cuInit settles it, and the case may want to see the compilers work.
+TEST_F(PreparedTest, OnlyWhatIsPreparedHasTheDriversCacheOff) {
+  RunChain({slow_, pass_});
+  EXPECT_THAT(control_.cacheless_, testing::ElementsAre(false, true));
 }
 
 TEST_F(PreparedTest, OneAtATimeAndNotBeforeWhatItNeedsRuns) {

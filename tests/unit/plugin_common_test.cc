@@ -346,5 +346,18 @@ TEST_F(HostMemoryTest, WhatACheckMayTakeIsLessThanWhatIsFree) {
   EXPECT_EQ(LookAtHostMemory(directory_)->bytes, 0);
 }
 
+TEST_F(HostMemoryTest, WhoSharesTheHostTakesNoMoreThanItsShareAndNoMoreThanThereIs) {
+  constexpr double kMiB = 1 << 20;
+  Put("/proc/meminfo", "MemAvailable:    8388608 kB\n");
+  Put("/proc/self/cgroup", "0::/pod\n");
+  LimitHostMemory(1000 * kMiB);
+  EXPECT_EQ(LookAtHostMemory(directory_)->bytes, 1000 * kMiB);
+  EXPECT_EQ(LookAtHostMemory(directory_)->limit, "a share of the host's; no cgroup limit");
+  LimitHostMemory(10000 * kMiB);
+  EXPECT_EQ(LookAtHostMemory(directory_)->bytes, (8192 - 16) * kMiB);
+  LimitHostMemory(0);
+  EXPECT_EQ(LookAtHostMemory(directory_)->limit, "no cgroup limit");
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -57,6 +57,7 @@
  * process and to nobody else; what a plugin reports under these keys is not passed on to it. */
 #define CCI_FACT_SHARE_PROCESSORS "share.processors"       /* at least 1, decimal */
 #define CCI_FACT_SHARE_DEVICE_MEMORY "share.device_memory" /* bytes, decimal */
+#define CCI_FACT_SHARE_HOST_MEMORY "share.host_memory"     /* bytes, decimal */
 
 /* Keys of the table of version facts, for host->compatibility. Versions are digits and dots. What the table
  * does not know has no entry; a release newer than the newest one that it knows is no fault. */
