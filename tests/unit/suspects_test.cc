@@ -100,6 +100,16 @@ TEST(SuspectsTest, AnImageThatOneCaseFoundAtFaultIsNotClearedByAnother) {
   }
 }
 
+TEST(SuspectsTest, WhatDidNotPassSpeaksForNoImage) {
+  RunBuilder b;
+  Passes(&b, "toolkit.runtime", Layer::kToolkit);
+  Fails(&b, "cudnn.load", Blame::kUndetermined, Layer::kCudnn);
+  b.Plan("cudnn.version", Layer::kCudnn).allow_skip = {SkipKind::kAbsent};
+  b.End("cudnn.version", Skipped{SkipKind::kAbsent, "metadata", "none"});
+  Fails(&b, "conv.a", Blame::kRunner, Layer::kConvolution, "gpu0");
+  EXPECT_EQ(Excluded(b), "the image's libraries: toolkit.runtime passed");
+}
+
 TEST(SuspectsTest, WhatTheImageGotRightSpeaksForItWhereTheRunnerIsAtFault) {
   RunBuilder b;
   Passes(&b, "toolkit.runtime[subject=system]", Layer::kToolkit, "", "system");
