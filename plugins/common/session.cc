@@ -117,16 +117,19 @@ std::vector<std::string> Session::KernelsOf(const std::function<void()>& run) {
   records_ = recorded_ && cudnn_.SetStream(handle_, recorded_) == CUDNN_STATUS_SUCCESS;
   if (!records_) return names;
   const CapturedLaunches captured = CaptureLaunches(driver_, recorded_, [&run] { return run(), true; });
-  if (cudnn_.SetStream(handle_, nullptr) != CUDNN_STATUS_SUCCESS) records_ = false;
+  // A handle that stays on that stream would compute beside all that comes after it: this process is done.
+  const cudnnStatus_t back = cudnn_.SetStream(handle_, nullptr);
+  if (back != CUDNN_STATUS_SUCCESS)
+    throw DriverError(CUDA_ERROR_UNKNOWN, "cudnnSetStream: " + cudnn_.Describe(back));
   if (!captured.tried) records_ = false;
   // A call that is not allowed leaves its error in the library, which would be told of the next one. Whether
-  // this run succeeds is not judged: it did before.
+  // this run succeeds is not judged: it did before. Whether it leaves the context usable is.
   if (captured.broken) {
     try {
       run();
     } catch (const std::exception&) {
     }
-    driver_.CtxSynchronize();
+    Synchronize();
   }
   for (const std::string& symbol : captured.symbols) names.push_back(KernelNameOf(symbol));
   if (!captured.whole && !names.empty()) names.emplace_back("others without a name");

@@ -71,7 +71,8 @@ class Session {
   // The names of the kernels that `run` launches through the handle (KernelNameOf), which it does not run: it
   // is recorded (launch_capture.h). It has run before, so that all is loaded and made. Empty where they
   // cannot be told, with "others without a name" behind them where some cannot; the handle and the context
-  // are as before, always. It takes as long as the launches do.
+  // are as before. Throws DriverError where they are not: the process is done. It takes as long as the
+  // launches do.
   std::vector<std::string> KernelsOf(const std::function<void()>& run);
   // Gives back what would be missed if another process needed it. Called after each case.
   void Trim();

@@ -15,7 +15,8 @@ void CaseData::Upload(const std::shared_ptr<const Reference>& reference, std::si
   b_ = session_.b.Get(needs_.Bytes(problem.B()));
   needs_.Reserve(&session_, workspace_bytes);
   workspace_bytes_ = workspace_bytes;
-  if (!memory.inputs_kept()) Forget();
+  if (!memory.inputs_kept() || times_given_back_ != needs_.times_given_back()) Forget();
+  times_given_back_ = needs_.times_given_back();
   // Every run is followed by a look at its inputs: what lies there is what was uploaded.
   if (uploaded_ != reference) {
     EncodeData(reference->A(), problem.A().AsExtent(), needs_.type(), layout_, a_);

@@ -47,6 +47,7 @@ class CaseData {
   const CaseMemory& needs_;
   const Layout layout_;
   std::size_t workspace_bytes_ = 0;
+  int times_given_back_ = 0;                   // of needs_, when a_ and b_ were filled
   unsigned char *a_ = nullptr, *b_ = nullptr;  // the exact inputs as they were uploaded
   std::vector<unsigned char> bias_;            // likewise; the random ones are followed by the same
   std::shared_ptr<const Reference> uploaded_;  // whose inputs the device holds

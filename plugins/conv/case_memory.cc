@@ -27,11 +27,22 @@ NoMemory NoDeviceMemory(const std::vector<BufferSpec>& buffers, const std::strin
           answer + MebiBytes(static_cast<double>(free_bytes)) + " free"};
 }
 
+NoMemory NoHostMemory(double need, double available, const HostRoom& room) {
+  return {MebiBytes(need) + " of host memory",
+          MebiBytes(std::max(0.0, available)) + " available, " + room.limit};
+}
+
 }  // namespace
 
 void RequireDevice(const Session& session, const std::vector<BufferSpec>& buffers) {
   const std::size_t free_bytes = session.FreeBytes();
   if (DeviceBytes(buffers) > free_bytes) throw NoDeviceMemory(buffers, "", free_bytes);
+}
+
+void RequireOnHost(const HostBuffer& buffer, std::size_t bytes) {
+  const std::optional<HostRoom> room = LookAtHostMemory();
+  const auto growth = static_cast<double>(buffer.Growth(bytes));
+  if (room && growth > room->bytes) throw NoHostMemory(growth, room->bytes, *room);
 }
 
 void ReserveOnDevice(const std::vector<BufferSpec>& buffers, Session* session) {
@@ -75,30 +86,47 @@ std::size_t CaseMemory::ReadbackBytes() const {
   return std::max({Bytes(problem_.A()), Bytes(problem_.B()), OutputBytes(), BiasBytes()});
 }
 
-void CaseMemory::Require(const Session& session, const Recipe& recipe, std::size_t workspace_bytes) {
-  if (DeviceBytes(Buffers(workspace_bytes)) > session.FreeBytes() && !Session::InCompany()) random_ = false;
-  RequireDevice(session, Buffers(workspace_bytes));
-  RequireHost(session, recipe);
+void CaseMemory::Require(const Recipe& recipe, std::size_t workspace_bytes, Session* session) {
+  if (DeviceBytes(Buffers(workspace_bytes)) > session->FreeBytes() && !Session::InCompany()) random_ = false;
+  RequireDevice(*session, Buffers(workspace_bytes));
+  RequireHost(recipe, session);
 }
 
-void CaseMemory::RequireHost(const Session& session, const Recipe& recipe) const {
-  const std::optional<HostRoom> room = LookAtHostMemory();
-  if (!room) return;
+std::vector<std::pair<HostBuffer*, std::size_t>> CaseMemory::HostBuffers(Session* session) const {
+  return {{&session->a, Bytes(problem_.A())},
+          {&session->b, Bytes(problem_.B())},
+          {&session->readback, ReadbackBytes()},
+          {&session->repeated, OutputBytes()}};
+}
+
+CaseMemory::HostBytes CaseMemory::OnHost(const Recipe& recipe, Session* session) const {
   // Of a wrong result and of its repetition there are copies.
   const double copies = 2.0 * static_cast<double>(OutputBytes());
-  double need = MakingBytes(problem_, recipe) + copies;
   // What this process has already is not needed once more.
-  double growth = ReferenceGrowth(problem_, recipe) + copies;
-  for (const auto& [buffer, bytes] : {std::pair{&session.a, Bytes(problem_.A())},
-                                      {&session.b, Bytes(problem_.B())},
-                                      {&session.readback, ReadbackBytes()},
-                                      {&session.repeated, OutputBytes()}}) {
-    need += static_cast<double>(HostBuffer::SizeFor(bytes));
-    growth += static_cast<double>(buffer->Growth(bytes));
+  HostBytes host = {MakingBytes(problem_, recipe) + copies, ReferenceGrowth(problem_, recipe) + copies};
+  for (const auto& [buffer, bytes] : HostBuffers(session)) {
+    host.need += static_cast<double>(HostBuffer::SizeFor(bytes));
+    host.growth += static_cast<double>(buffer->Growth(bytes));
   }
-  if (growth > room->bytes)
-    throw NoMemory(MebiBytes(need) + " of host memory",
-                   MebiBytes(std::max(0.0, room->bytes + need - growth)) + " available, " + room->limit);
+  return host;
+}
+
+// The answer must not depend on the cases that this process ran before: in a fresh one it would be another.
+void CaseMemory::RequireHost(const Recipe& recipe, Session* session) {
+  for (const bool given_back : {false, true}) {
+    const std::optional<HostRoom> room = LookAtHostMemory();
+    const HostBytes host = OnHost(recipe, session);
+    if (!room || host.growth <= room->bytes) return;
+    if (given_back) throw NoHostMemory(host.need, room->bytes + host.need - host.growth, *room);
+    GiveBack(recipe, session);
+  }
+}
+
+void CaseMemory::GiveBack(const Recipe& recipe, Session* session) {
+  ForgetOtherReferences(problem_, recipe);
+  for (const auto& [buffer, bytes] : HostBuffers(session)) buffer->Trim(HostBuffer::SizeFor(bytes));
+  GiveFreedMemoryBack();
+  ++times_given_back_;
 }
 
 ReferenceAhead CaseMemory::Begin(const Recipe& recipe) const {

@@ -30,6 +30,8 @@ struct NoMemory : std::exception {
 // Throws NoMemory unless the device has room for these buffers, and beside them for what cuDNN's kernels
 // take.
 void RequireDevice(const Session& session, const std::vector<BufferSpec>& buffers);
+// The same of the host and a buffer of the session's.
+void RequireOnHost(const HostBuffer& buffer, std::size_t bytes);
 // Lays them out on the device. Throws NoMemory, too.
 void ReserveOnDevice(const std::vector<BufferSpec>& buffers, Session* session);
 
@@ -54,17 +56,29 @@ class CaseMemory {
   // Of a host buffer that takes any of the tensors.
   std::size_t ReadbackBytes() const;
   // Throws NoMemory with what is needed and what there is. Random inputs are no need where the device is this
-  // process's alone: without room for them the rest of the case has none. Call it before Reserve.
-  void Require(const Session& session, const Recipe& recipe, std::size_t workspace_bytes);
+  // process's alone: without room for them the rest of the case has none. Call it before Reserve. What
+  // earlier cases left in this process is given back before the host is said to have no room.
+  void Require(const Recipe& recipe, std::size_t workspace_bytes, Session* session);
+  // How often that was done. The session's host buffers are others then.
+  int times_given_back() const { return times_given_back_; }
   // Lays the buffers out on the device. Throws NoMemory, too.
   void Reserve(Session* session, std::size_t workspace_bytes) const;
 
  private:
-  void RequireHost(const Session& session, const Recipe& recipe) const;
+  // Of the host: all that the case takes, and what this process takes more than it has.
+  struct HostBytes {
+    double need = 0, growth = 0;
+  };
+  // The session's buffers with what the case needs of each.
+  std::vector<std::pair<HostBuffer*, std::size_t>> HostBuffers(Session* session) const;
+  HostBytes OnHost(const Recipe& recipe, Session* session) const;
+  void RequireHost(const Recipe& recipe, Session* session);
+  void GiveBack(const Recipe& recipe, Session* session);
 
   const Problem problem_;
   const DataType type_;
   bool random_;
+  int times_given_back_ = 0;
 };
 
 }  // namespace cudnn_ci

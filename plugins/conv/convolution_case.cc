@@ -81,7 +81,7 @@ class ConvolutionCase {
 
   DevicePointers MemoryForSearch(std::size_t workspace_bytes) {
     const Recipe recipe = RecipeFor(problem_, type_, Arithmetic::kExact, Promised());
-    needs_.Require(session(), recipe, workspace_bytes);
+    needs_.Require(recipe, workspace_bytes, session_);
     data_->Upload(ReferenceOf(problem_, recipe), workspace_bytes);
     return data_->Pointers(false);
   }
@@ -139,12 +139,13 @@ class ConvolutionCase {
   }
 
   void RunOne(Trial trial) {
-    needs_.Require(session(), trial.recipe, trial.workspace_bytes);
+    needs_.Require(trial.recipe, trial.workspace_bytes, session_);
     const std::optional<Judgement> right = Judge(&trial);
     ctx_.Measure(graph_ ? "engine" : "algorithm", static_cast<double>(trial.candidate->number()), "");
     ctx_.Measure("workspace_bytes", static_cast<double>(trial.workspace_bytes), "B", CCI_GOAL_LOWER);
     if (right) Time(trial);
     CleanUp();
+    if (right) NameKernels(ctx_, trial);
     if (right && !trial.decisive()) SkipUndecided(trial);
   }
 
@@ -174,15 +175,14 @@ class ConvolutionCase {
     if (table.Count(ChoiceOutcome::kWrong) + table.Count(ChoiceOutcome::kFailed) > 0) return;
     if (table.Count(ChoiceOutcome::kPassed) > 0) return;
     if (newer_driver_) return void(ReportFailure("", *newer_driver_));
-    const bool memory = table.Count(ChoiceOutcome::kMemory) > 0;
-    ctx_.Skip(memory ? CCI_SKIP_MEMORY : CCI_SKIP_UNSUPPORTED, "one result that can be verified; " + Asked(),
-              table.Summary() + "; " + table.Text());
+    ctx_.Skip(table.Count(ChoiceOutcome::kMemory) > 0 ? CCI_SKIP_MEMORY : CCI_SKIP_UNSUPPORTED,
+              "one result that can be verified; " + Asked(), table.Summary() + "; " + table.Text());
   }
 
   ChoiceRow RunOneOfMany(Candidate& candidate, const std::string& name) {
     try {
       Trial trial = Prepare(candidate);
-      needs_.Require(session(), trial.recipe, trial.workspace_bytes);
+      needs_.Require(trial.recipe, trial.workspace_bytes, session_);
       const std::optional<Judgement> right = Judge(&trial);
       if (!right) return {name, ChoiceOutcome::kWrong, ""};
       const std::optional<Repetition> again = RunAgain(trial, kTimedRunsOfMany);
@@ -288,6 +288,7 @@ class ConvolutionCase {
     if (judgement.wrong > 0 && LearnKernels(trial.candidate, data_->Pointers(false), session_) &&
         judgement.unwritten == 0 && untouched) {
       *judged = Prepare(*trial.candidate);
+      needs_.Require(judged->recipe, judged->workspace_bytes, session_);
       return Judge(judged);
     }
     if (!sweep_) MeasureComparison(ctx_, judgement, trial);
@@ -379,12 +380,11 @@ class ConvolutionCase {
   const Layout layout_;
   const Problem problem_;
   CaseMemory needs_;
-  const bool graph_, sweep_, normal_;         // normal: what is right is also judged on normal data
-  Session* session_ = nullptr;                // set before anything throws CudnnFailure
-  std::optional<CaseData> data_;              // likewise
-  std::optional<CudnnFailure> newer_driver_;  // of a choice that this driver is too old for
-  bool proposed_ = false;                     // the library chose the algorithm itself
-  bool context_lost_ = false;                 // while another algorithm was asked
+  const bool graph_, sweep_, normal_;             // normal: what is right is also judged on normal data
+  Session* session_ = nullptr;                    // set before anything throws CudnnFailure
+  std::optional<CaseData> data_;                  // likewise
+  std::optional<CudnnFailure> newer_driver_;      // of a choice that this driver is too old for
+  bool proposed_ = false, context_lost_ = false;  // by the library itself; while another one was asked
   CaseOpinions opinions_;
   KnownFaults known_;                   // set with the session
   std::optional<NormalSample> sample_;  // of the result on normal data; made when it is asked for

@@ -16,6 +16,9 @@ void MeasureRepetition(Context& ctx, const Trial& trial, const Repetition& repet
   const double ms = repetition.milliseconds;
   ctx.Measure("milliseconds", ms, "ms", CCI_GOAL_LOWER);
   if (ms > 0) ctx.Measure("tflops", shape.Flops() / ms / 1e9, "TFLOP/s", CCI_GOAL_HIGHER);
+}
+
+void NameKernels(Context& ctx, const Trial& trial) {
   const std::string kernels = KernelsText(trial.candidate->kernels());
   if (!kernels.empty()) ctx.Step(kernels);
 }

@@ -14,9 +14,12 @@ namespace cudnn_ci {
 
 // The error and its bound.
 void MeasureComparison(Context& ctx, const Judgement& judgement, const Trial& trial);
-// Whether it repeated itself, how long it took, and its kernels, as a step, where they are known.
+// Whether it repeated itself, and how long it took.
 void MeasureRepetition(Context& ctx, const Trial& trial, const Repetition& repetition,
                        const ConvShape& shape);
+// Its kernels, as a step, where they are known: the last one, since what a process does in it is none of
+// theirs.
+void NameKernels(Context& ctx, const Trial& trial);
 // How many of a sweep's choices came to what.
 void MeasureChoices(Context& ctx, const ChoiceTable& table);
 

@@ -189,6 +189,12 @@ double ReferenceCache::Growth(const Problem& problem, const Recipe& recipe) {
   return growth;
 }
 
+void ReferenceCache::ForgetOthers(const Problem& problem, const Recipe& recipe) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::string key = KeyOf(problem, recipe);
+  entries_.remove_if([&key](const Entry& e) { return e.key != key; });
+}
+
 std::shared_ptr<const Reference> ReferenceCache::Get(const Problem& problem, const Recipe& recipe) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const auto found = Find(problem, recipe); found != entries_.end()) {
@@ -213,6 +219,10 @@ std::shared_ptr<const Reference> ReferenceOf(const Problem& problem, const Recip
 
 double ReferenceGrowth(const Problem& problem, const Recipe& recipe) {
   return Cache().Growth(problem, recipe);
+}
+
+void ForgetOtherReferences(const Problem& problem, const Recipe& recipe) {
+  Cache().ForgetOthers(problem, recipe);
 }
 
 }  // namespace cudnn_ci

@@ -75,6 +75,8 @@ class ReferenceCache {
   // How many bytes more Get takes at its worst, less those of the others that it forgets; 0 for one that is
   // remembered. Waits for one that is being made.
   double Growth(const Problem& problem, const Recipe& recipe);
+  // Forgets all but this one. Waits for one that is being made.
+  void ForgetOthers(const Problem& problem, const Recipe& recipe);
 
  private:
   struct Entry {
@@ -94,6 +96,8 @@ class ReferenceCache {
 std::shared_ptr<const Reference> ReferenceOf(const Problem& problem, const Recipe& recipe);
 // The same of Growth.
 double ReferenceGrowth(const Problem& problem, const Recipe& recipe);
+// The same of ForgetOthers.
+void ForgetOtherReferences(const Problem& problem, const Recipe& recipe);
 
 }  // namespace cudnn_ci
 

@@ -189,10 +189,12 @@ class RefusalCase {
     ctx_.Expect(true, __FILE__, __LINE__, who + " refuses: " + words);
   }
 
+  std::size_t FarBytes() const { return CaseMemory(refusal_.problem, type_).OutputBytes(); }
+
   // A release that has this many elements computes with them, and has to be right.
   void JudgeFarResults(const std::string& name) {
     const Problem& problem = refusal_.problem;
-    unsigned char* results = session().readback.Get(CaseMemory(problem, type_).Bytes(problem.Y()));
+    unsigned char* results = session().readback.Get(FarBytes());
     session().memory().Download(kY, results);
     const std::string wrong = DescribeWrongFarResults(problem.shape, type_, results);
     if (wrong.empty())
@@ -231,6 +233,7 @@ class RefusalCase {
       buffers[filled].role = BufferSpec::Role::kOutput;  // inputs too: nothing is uploaded
     }
     RequireDevice(session(), buffers);
+    if (refusal_.kind == Refusal::Kind::kElements) RequireOnHost(session().readback, FarBytes());
     ReserveOnDevice(buffers, session_);
     if (&problem == &refusal_.problem && refusal_.kind == Refusal::Kind::kElements) FillFar();
     session().Synchronize();

@@ -36,7 +36,7 @@ std::optional<Rerun> RunOnceMore(Candidate& candidate, const ApiPromise& promise
                                  CaseMemory* needs, CaseData* data, Session* session) try {
   const Trial trial = PrepareTrial(candidate, needs->problem(), needs->type(), promise);
   if (!trial.decisive()) return std::nullopt;
-  needs->Require(*session, trial.recipe, trial.workspace_bytes);
+  needs->Require(trial.recipe, trial.workspace_bytes, session);
   const std::shared_ptr<const Reference> reference = ReferenceOf(needs->problem(), trial.recipe);
   data->Forget();
   data->Upload(reference, trial.workspace_bytes);

@@ -15,6 +15,7 @@
  *   FAKE_PCI             "reverse": device 0 has the highest PCI bus number
  *   FAKE_FREE_MB         free memory of each device, less what this process has allocated (100000)
  *   FAKE_NO_PINNED       any value: no pinned host memory is given
+ *   FAKE_HOST_LEDGER     a file with a number: what is given of that is added to it, and taken off again
  *   FAKE_CUDA_REFUSE_ABOVE_KB  allocations of more KiB are refused (none)
  *   FAKE_CONTEXT         what cuDevicePrimaryCtxRetain returns (0)
  *   FAKE_CANARY          of each device: "wrong": one element of every kernel's output is off by one
@@ -259,13 +260,25 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
   free((void*)(uintptr_t)pointer);
   return CUDA_SUCCESS;
 }
+static void TellLedger(long bytes) {
+  const char* path = getenv("FAKE_HOST_LEDGER");
+  if (!path) return;
+  char text[32] = {0};
+  const int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0 || read(file, text, sizeof text - 1) <= 0) abort();
+  const int length = snprintf(text, sizeof text, "%015ld\n", atol(text) + bytes);
+  if (pwrite(file, text, (size_t)length, 0) != length) abort();
+  close(file);
+}
 CUresult cuMemAllocHost_v2(void** pointer, size_t bytes) {
   CALL();
   *pointer = getenv("FAKE_NO_PINNED") ? NULL : malloc(bytes);
+  if (*pointer) TellLedger((long)malloc_usable_size(*pointer));
   return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 CUresult cuMemFreeHost(void* pointer) {
   CALL();
+  TellLedger(-(long)malloc_usable_size(pointer));
   free(pointer);
   return CUDA_SUCCESS;
 }

@@ -10,6 +10,7 @@ using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr char kGraph[] = R"("api": "graph")";
@@ -64,7 +65,7 @@ TEST_F(ConvKernels, TransformsWithoutANoteAreKnownByThem) {
     Set("FAKE_CUDNN_FAULT", "element:middle:1e-4");
     const CheckOutcome r = HeuristicsB();
     ExpectPassed(r);
-    EXPECT_THAT(Choices(r), HasSubstr("engine 0: passed, error 0.0001 of "));
+    EXPECT_THAT(Choices(r), HasSubstr("engine 0: passed, error 9.99e-05 of "));
     // Its bound is that of what it is, and no more.
     for (const char* fault : {"element:middle:0.45", "lost:middle", "unwritten:last", "guard:behind-y"}) {
       Set("FAKE_CUDNN_FAULT", fault);
@@ -132,11 +133,50 @@ TEST_F(ConvKernels, CallsThatFailLeaveNamesOutAndNothingElse) {
     EXPECT_EQ(Steps(r).back(), "time") << call;
   }
   Set("FAKE_CUDA_FAULT", "none");
-  for (const char* which : {"0", "1", "2"}) {  // to the stream that is recorded, and back
+  for (const char* which : {"0", "1"}) {  // to the stream that is recorded
     Set("FAKE_CUDNN_FAULT", "call:cudnnSetStream:" + std::string(which) + ":5000");
     ExpectPassed(Check("conv.forward", R"("params": {"shape": "made", "dtype": "float32", "algo": "gemm"},
       "axes": {"layout": ["nchw", "nhwc"]})"));
   }
+}
+
+// Later cases would run beside what they wait for. No status makes a skip of it.
+TEST_F(ConvKernels, AHandleThatDoesNotComeBackFromItsStreamIsAFailure) {
+  for (const char* status : {"5000", "3000"}) {
+    Set("FAKE_CUDNN_FAULT", "call:cudnnSetStream:2:" + std::string(status));
+    for (const std::string& params : {Params("gemm"), Params("every", "float32", "made", kGraph)}) {
+      const CheckOutcome r = Forward(params);
+      EXPECT_EQ(r.gate.exit_code, 1) << params << ::testing::PrintToString(r);
+      EXPECT_THAT(r.Slugs(), Contains("convolution-failed")) << params;
+      EXPECT_THAT(r.Detail(), HasSubstr("cudnnSetStream: " + std::string(status))) << params;
+    }
+  }
+}
+
+// The fourth time that the driver is waited for is behind the run that clears what the recording left.
+TEST_F(ConvKernels, WhatABrokenRecordingLeavesInTheContextIsItsEngines) {
+  Set("FAKE_CUDNN_RECORDS", "no");
+  Set("FAKE_CUDA_FAULT", "call:cuCtxSynchronize:4:700");
+  const CheckOutcome r = Forward();
+  EXPECT_EQ(r.gate.exit_code, 1) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Slugs(), Contains("convolution-failed"));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("gemm, cuDNN 9.19.0"), HasSubstr("cuCtxSynchronize: 700")));
+}
+
+// A second one may need more than the first, whose look at the device's memory is the first two of these
+// calls; the third is of an allocation.
+TEST_F(ConvKernels, TheTrialOfATransformThatWasLearnedIsHeldToMemory) {
+  Set("FAKE_CUDNN_FAULT", "element:middle:1e-4");
+  Set("FAKE_CUDNN_KERNELS", "2/winogradForwardData4x4");
+  ExpectPassed(Forward());
+  Set("FAKE_CUDA_FAULT", "call:cuMemGetInfo_v2:4:999");
+  EXPECT_THAT(Forward().Detail(), HasSubstr("cuMemGetInfo: 999"));
+}
+
+TEST_F(ConvKernels, AreToldBehindAllThatIsDone) {
+  Set("FAKE_CUDNN_FAULT", "none");
+  const CheckOutcome r = Forward();
+  EXPECT_EQ(Steps(r).back(), "kernel fake_kernel_2");
 }
 
 class ConvNormal : public ConvKernels {};
@@ -148,7 +188,7 @@ TEST_F(ConvNormal, WhatIsOffOnRandomDataAloneIsRedInSweepsAndDraws) {
     const CheckOutcome r =
         Forward(Params("every", "float32", "made", R"("api": ")" + std::string(api) + "\""));
     EXPECT_EQ(r.gate.exit_code, 1) << api;
-    EXPECT_THAT(r.Slugs(), Each("imprecise-value")) << ::testing::PrintToString(r);
+    EXPECT_THAT(r.Slugs(), AllOf(Not(IsEmpty()), Each("imprecise-value"))) << ::testing::PrintToString(r);
     EXPECT_EQ(r.Blame(), "image");
     EXPECT_THAT(r.Detail(),
                 AllOf(HasSubstr("on random data 1 of 880 elements that were looked at are off by more "
@@ -180,7 +220,7 @@ TEST_F(ConvNormal, TypesWithoutAPromiseAreNotJudged) {
   Set("FAKE_CUDNN_FAULT", "fractions:middle:1");
   ExpectPassed(Forward(Params("every", "float16", "made", kGraph)));
   EXPECT_THAT(Forward(Params("every", "float16", "made", R"("math": "fma")")).Slugs(),
-              Each("imprecise-value"));
+              AllOf(Not(IsEmpty()), Each("imprecise-value")));
 }
 
 // By its name it is no tensor core's, and TF32's allowance is none of its.

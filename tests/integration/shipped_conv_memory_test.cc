@@ -63,6 +63,34 @@ TEST_F(ConvMemory, ACgroupThatHasNoRoomForACaseIsASkipToo) {
   }
 }
 
+// The first of two needs a large buffer for its images, the second for its filters: 96 MiB each, and little
+// more.
+TEST_F(ConvMemory, WhatAnEarlierCaseLeftIsGivenBackFirst) {
+  if (!UseHost(65536, std::to_string(256 * kMiB), 132)) GTEST_SKIP() << "needs a mount namespace";
+  Set("FAKE_HOST_LEDGER", gate().Path("cgroup/memory.current"));
+  const CheckOutcome r = Check("conv.forward", R"("params": {"algo": "gemm", "dtype": "float64"},
+      "axes": {"shape": ["wide_images", "wide_filters"]})",
+                               {"--workers-per-gpu", "1"});
+  EXPECT_EQ(r.gate.exit_code, 0) << ::testing::PrintToString(r) << r.gate.out;
+  EXPECT_EQ(r.gate.report["totals"]["passed"], r.gate.report["totals"]["planned"]);
+  const std::vector<json> asked = AllAsked("cudnnConvolutionForward");
+  ASSERT_FALSE(asked.empty());
+  EXPECT_EQ(asked.front()["pid"], asked.back()["pid"]);
+  EXPECT_NE(asked.front()["x"], asked.back()["x"]);
+}
+
+// What a library computes that need not is read back.
+TEST_F(ConvMemory, ResultsOfManyElementsNeedABufferToo) {
+  if (!UseHost(65536, std::to_string(256 * kMiB), 230)) GTEST_SKIP() << "needs a mount namespace";
+  Set("FAKE_CUDNN_TAKES", "success");
+  Set("FAKE_CUDA_REFUSE_ABOVE_KB", "8192");  // or gigabytes would be filled
+  const CheckOutcome r =
+      Convolve("conv.refuses", R"("params": {"what": "too_many_elements", "dtype": "float32"})");
+  EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Skip("need"), "17 MiB of host memory");
+  EXPECT_EQ(r.Skip("seen"), "11 MiB available, cgroup limit 256 MiB");
+}
+
 TEST_F(ConvMemory, TheChoicesOfASweepShareTheirMemory) {
   if (!UseHost(65536, std::to_string(256 * kMiB), 160)) GTEST_SKIP() << "needs a mount namespace";
   ExpectPassed(Forward(Params("every")));

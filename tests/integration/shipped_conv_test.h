@@ -23,6 +23,8 @@ class ConvTest : public ShippedTest {
                   "winograd_of_many": {"x": [6, 24, 5, 5], "w": [12, 24, 5, 5], "pad": 2},
                   "uneven": {"x": [2, 3, 8, 9], "w": [4, 3, 3, 3], "pad": 1, "pad_after": 0, "stride": 2},
                   "quads": {"x": [2, 8, 6, 7], "w": [12, 8, 3, 3], "pad": 1},
+                  "wide_images": {"x": [1, 4, 1024, 1024], "w": [1, 4, 1, 1], "stride": 256},
+                  "wide_filters": {"x": [1, 4096, 1, 1], "w": [1024, 4096, 1, 1]},
                   "vast": {"x": [64, 64, 512, 512], "w": [1, 64, 1, 1], "stride": 512}})");
     Set("FAKE_CUDNN_LOG", gate().Path("cudnn.log"));
   }

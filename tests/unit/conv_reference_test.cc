@@ -276,6 +276,25 @@ TEST(ReferenceTest, WhatTheCacheWillGrowByIsKnownBefore) {
   EXPECT_TRUE(first.expired());
 }
 
+TEST(ReferenceTest, OthersAreForgottenWhenThatIsAsked) {
+  const auto problem = [](std::int64_t width) {
+    return Problem{Operation::kForward, Shape({1, 4, 8, width}, {4, 4, 1, 1})};
+  };
+  const Recipe dense;
+  ReferenceCache cache(1 << 20);
+  const std::weak_ptr<const Reference> first = cache.Get(problem(8), dense),
+                                       second = cache.Get(problem(9), dense),
+                                       third = cache.Get(problem(10), dense);
+  cache.ForgetOthers(problem(9), dense);
+  EXPECT_TRUE(first.expired());
+  EXPECT_FALSE(second.expired());
+  EXPECT_TRUE(third.expired());
+  EXPECT_EQ(cache.Growth(problem(8), dense), MakingBytes(problem(8), dense));
+  EXPECT_EQ(cache.Growth(problem(9), dense), 0);
+  cache.ForgetOthers(problem(8), dense);
+  EXPECT_TRUE(second.expired()) << "one that is not remembered leaves none";
+}
+
 TEST(ReferenceTest, BytesAreThoseItHolds) {
   for (const Operation operation : kOperations)
     for (const Recipe& recipe : {Sparse(), DiscriminatingRecipe(DataType::kFloat32)}) {
