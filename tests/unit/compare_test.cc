@@ -436,5 +436,14 @@ TEST(SpeedBaselineTest, HoldsWhatPassedOnTheSameGpuAndDriver) {
   EXPECT_EQ(SpeedBaselineOf(before, Green()).why_not, "its run did not come to its end");
 }
 
+TEST(SpeedBaselineTest, ARunOfSeveralWorkersIsNone) {
+  RunView before = Green(), now = Green();
+  before.cases["a"].speed["time"] = {2, "ms", false};
+  before.workers_per_gpu = now.workers_per_gpu = 4;
+  const SpeedBaseline none = SpeedBaselineOf(before, now);
+  EXPECT_EQ(none.why_not, "there 4 warm workers used a GPU at a time; make one with --workers-per-gpu 1");
+  EXPECT_TRUE(none.cases.empty());
+}
+
 }  // namespace
 }  // namespace cudnn_ci
