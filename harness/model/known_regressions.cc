@@ -50,6 +50,7 @@ const std::vector<Predicate>& Predicates() {
       {"pointwise", Kind::kFlag},
       {"depthwise", Kind::kFlag},
       {"fused", Kind::kFlag},
+      {"additions_min", Kind::kNumber, {}, 1},
       {"batch_min", Kind::kNumber, {}, 1},
       {"gpus_min", Kind::kNumber, {}, 1},
       {"compute_capability_min", Kind::kVersion},

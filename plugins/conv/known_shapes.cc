@@ -37,6 +37,9 @@ bool Holds(const std::string& name, const std::vector<std::string>& values, cons
   if (name == "pointwise") return IsOf(values, Flag(shape.kernel == kOnes));
   if (name == "depthwise") return IsOf(values, Flag(shape.groups > 1 && shape.ChannelsPerGroup() == 1));
   if (name == "fused") return IsOf(values, Flag(subject.problem.epilogue.any()));
+  if (name == "additions_min")
+    return values.size() == 1 &&
+           (subject.problem.epilogue.bias ? 1 : 0) >= std::atoll(values.front().c_str());
   if (name == "batch_min") return values.size() == 1 && shape.n >= std::atoll(values.front().c_str());
   return name == "compute_capability_min" || name == "compute_capability_max";
 }

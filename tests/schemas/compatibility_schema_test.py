@@ -46,7 +46,7 @@ SMALL = {
         {"id": "one", "library": "cudnn", "what": "what", "effect": "wrong", "first": "9.8.0", "last": "9.14.0", "fixed": "9.15.0",
          "hits": {"operation": ["forward"], "api": ["graph"], "dtype": ["int8"], "layout": ["nchw"], "math": ["fma"], "algo": ["fft"], "engine": [1, 20],
                   "dims": [3], "uneven_pads": True, "strided": True, "dilated": True, "pointwise": False, "depthwise": False, "fused": False,
-                  "batch_min": 2, "gpus_min": 2, "compute_capability_min": "7.0", "compute_capability_max": "7.9", "cublaslt_min": "12.9"}, **FROM},
+                  "additions_min": 2, "batch_min": 2, "gpus_min": 2, "compute_capability_min": "7.0", "compute_capability_max": "7.9", "cublaslt_min": "12.9"}, **FROM},
         {"id": "two", "library": "cudnn", "what": "what", "effect": "crash", "first": None, "last": None, "fixed": None, "hits": {}, **FROM}],
 }
 TEXTS = ["1", "1.2", "1.", "v1", "1.x", "-1", "1 ", ".".join(["1"] * 16), ".".join(["1"] * 17), "999999999", "1000000000",

@@ -111,6 +111,11 @@ TEST(KnownWords, WhatIsNotKnownHoldsOfNone) {
   fused.problem.epilogue.relu = true;
   EXPECT_TRUE(HitsConvolution({{"fused", {"true"}}}, fused, {}));
   EXPECT_FALSE(HitsConvolution({{"fused", {"false"}}}, fused, {}));
+  // ReLU adds nothing, and a bias is one addition.
+  EXPECT_FALSE(HitsConvolution({{"additions_min", {"1"}}}, fused, {}));
+  fused.problem.epilogue.bias = true;
+  EXPECT_TRUE(HitsConvolution({{"additions_min", {"1"}}}, fused, {}));
+  EXPECT_FALSE(HitsConvolution({{"additions_min", {"2"}}}, fused, {}));
   EXPECT_TRUE(HitsConvolution({{"compute_capability_min", {"7.0"}}}, kPlain, {})) << "judged elsewhere";
 }
 
