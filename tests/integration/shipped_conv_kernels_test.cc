@@ -173,12 +173,6 @@ TEST_F(ConvKernels, TheTrialOfATransformThatWasLearnedIsHeldToMemory) {
   EXPECT_THAT(Forward().Detail(), HasSubstr("cuMemGetInfo: 999"));
 }
 
-TEST_F(ConvKernels, AreToldBehindAllThatIsDone) {
-  Set("FAKE_CUDNN_FAULT", "none");
-  const CheckOutcome r = Forward();
-  EXPECT_EQ(Steps(r).back(), "kernel fake_kernel_2");
-}
-
 class ConvNormal : public ConvKernels {};
 
 // Where the data are no integers alone: exact ones do not see it.
