@@ -85,13 +85,14 @@ struct Canary {
     ctx.Step("cuInit");
     auto start = std::chrono::steady_clock::now();
     CUresult result = api.Init(0);
-    ctx.Measure("cuinit", MillisecondsSince(start), "ms", CCI_GOAL_LOWER);
+    // Without a goal: how long a start takes depends on what else uses the driver, and is nobody's regression.
+    ctx.Measure("cuinit", MillisecondsSince(start), "ms");
     if (result != CUDA_SUCCESS) Fail(ctx, api, result, "cuInit: " + api.Describe(result));
     ctx.Step("context");
     start = std::chrono::steady_clock::now();
     PrimaryContext context(api);
     result = context.Create();
-    ctx.Measure("context", MillisecondsSince(start), "ms", CCI_GOAL_LOWER);
+    ctx.Measure("context", MillisecondsSince(start), "ms");
     if (result != CUDA_SUCCESS)
       Fail(ctx, api, result, std::string(context.failed_call()) + ": " + api.Describe(result));
 

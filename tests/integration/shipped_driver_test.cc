@@ -227,6 +227,8 @@ TEST_F(DriverCanary, EveryElementIsCompared) {
   CheckOutcome r = Check("driver.canary");
   EXPECT_EQ(r.Outcome(), "passed");
   for (const char* measured : {"cuinit", "context"}) EXPECT_GE(r.Measured(measured), 0) << measured;
+  // A start is no speed that a case is held to.
+  for (const auto& m : r.record["measurements"]) EXPECT_EQ(m["goal"], "") << m;
   Set("FAKE_WRONG_KERNEL", "cudnn_ci_canary");
   r = Check("driver.canary");
   EXPECT_EQ(r.gate.exit_code, 3);
