@@ -85,7 +85,8 @@ struct Canary {
     ctx.Step("cuInit");
     auto start = std::chrono::steady_clock::now();
     CUresult result = api.Init(0);
-    // Without a goal: how long a start takes depends on what else uses the driver, and is nobody's regression.
+    // Without a goal: how long a start takes depends on what else uses the driver, and is nobody's
+    // regression.
     ctx.Measure("cuinit", MillisecondsSince(start), "ms");
     if (result != CUDA_SUCCESS) Fail(ctx, api, result, "cuInit: " + api.Describe(result));
     ctx.Step("context");
