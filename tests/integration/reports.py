@@ -22,7 +22,7 @@ CASE_KEYS = {"seconds", "measurements", "attempts", "attachments", "reproduce"}
 XML_ATTRIBUTES = {"time", "timestamp", "hostname"}
 XML_PROPERTIES = re.compile(r"run_id|attempts|measure\..*|judged\.shards")
 # Lines of the verdict's body and of a case's output.
-XML_LINES = re.compile(r"^ +(reproduce|with docker|reports) .*|^ +shards +\d+: .*\n|^ {14}\S*/[^ ]*$|^\d+ tries$|^\[\[ATTACHMENT.*|^--- output of try.*",
+XML_LINES = re.compile(r"^ +excluded .*\n|^ +(reproduce|with docker|reports) .*|^ +shards +\d+: .*\n|^ {14}\S*/[^ ]*$|^\d+ tries$|^\[\[ATTACHMENT.*|^--- output of try.*",
                        re.MULTILINE)
 
 
@@ -85,6 +85,7 @@ def plain_report(folder):
     report["run"] = {k: v for k, v in report["run"].items() if k not in RUN_KEYS}
     report["cases"] = [{k: v for k, v in case.items() if k not in CASE_KEYS} for case in report["cases"]]
     if report["root_cause"]:
+        del report["root_cause"]["excluded"]  # says what passed on one host
         del report["root_cause"]["reproduce"], report["root_cause"]["reproduce_in_container"]
     return json.dumps(report, indent=1).splitlines()
 
