@@ -15,6 +15,14 @@ bool IsUnitOfSpeed(const std::string& unit, const std::string& goal) {
   return goal == "higher" && unit.size() > 2 && unit.compare(unit.size() - 2, 2, "/s") == 0;
 }
 
+constexpr double kShortestSeconds = 0.0002;
+
+// Of a time.
+double SecondsOf(const Speed& speed) {
+  const std::string& unit = speed.unit;
+  return speed.value * (unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : unit == "ns" ? 1e-9 : 1);
+}
+
 bool IsHeldToATime(const Case& c) { return c.max_slowdown > 0 && !c.settled; }
 
 }  // namespace
@@ -32,6 +40,15 @@ Speeds SpeedsOf(const std::vector<Measured>& measurements) {
     if (const std::optional<Speed> speed = SpeedOf(m.value, m.unit, m.goal))
       speeds[SpeedName(m.name)] = *speed;
   return speeds;
+}
+
+Speeds HeldSpeeds(const Speeds& speeds) {
+  const bool has_time =
+      std::any_of(speeds.begin(), speeds.end(), [](const auto& s) { return !s.second.higher_is_better; });
+  Speeds held;
+  for (const auto& [name, speed] : speeds)
+    if (speed.higher_is_better ? !has_time : SecondsOf(speed) >= kShortestSeconds) held[name] = speed;
+  return held;
 }
 
 bool IsComparable(const Speed& a, const Speed& b) {
@@ -63,7 +80,8 @@ std::vector<std::string> SpeedNotGated(const Plan& plan, const SpeedBaseline& ba
            why;
   };
   if (!baseline.why_not.empty()) return {sentence(held, baseline.why_not)};
-  if (unknown > 0) return {sentence(unknown, "they did not pass there, or measured no time")};
+  if (unknown > 0)
+    return {sentence(unknown, "they did not pass there, or measured no time of 0.2 ms or more")};
   return {};
 }
 

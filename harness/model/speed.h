@@ -26,6 +26,11 @@ std::string SpeedName(const std::string& measurement);
 using Speeds = std::map<std::string, Speed>;  // by SpeedName
 Speeds SpeedsOf(const std::vector<Measured>& measurements);
 
+// Those of an earlier run that a later one can be held to. Left out are times below 0.2 ms, which between a
+// process that has run for a while and a fresh one differ by a quarter, and work per time where there is a
+// time: it says the same.
+Speeds HeldSpeeds(const Speeds& speeds);
+
 // Whether both are of one unit and goal.
 bool IsComparable(const Speed& a, const Speed& b);
 // How many times slower `now` is than `then`, both comparable; below 1: faster.

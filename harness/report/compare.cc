@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "base/text.h"
 
@@ -268,7 +269,8 @@ SpeedBaseline SpeedBaselineOf(const RunView& before, const RunView& now) {
     changes.push_back(change.label + ": " + change.before + " -> " + change.after);
   baseline.libraries = Join(changes, ", ");
   for (const auto& [name, view] : before.cases)
-    if (view.standing == Standing::kPassed && !view.speed.empty()) baseline.cases[name] = view.speed;
+    if (Speeds held = HeldSpeeds(view.speed); view.standing == Standing::kPassed && !held.empty())
+      baseline.cases[name] = std::move(held);
   return baseline;
 }
 

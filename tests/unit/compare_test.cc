@@ -436,6 +436,20 @@ TEST(SpeedBaselineTest, HoldsWhatPassedOnTheSameGpuAndDriver) {
   EXPECT_EQ(SpeedBaselineOf(before, Green()).why_not, "its run did not come to its end");
 }
 
+TEST(SpeedBaselineTest, HoldsNothingToATimeOfALaunchNorTwiceToTheSame) {
+  RunView before = Green();
+  before.cases["a"].speed = {
+      {"launch", {0.19, "ms", false}}, {"time", {300, "us", false}}, {"rate", {5, "GB/s", true}}};
+  before.cases["b"].speed = {{"launch", {0.19, "ms", false}}, {"rate", {5, "GB/s", true}}};
+  before.cases["c"].speed = {{"rate", {5, "GB/s", true}}};
+  before.cases["c"].standing = Standing::kPassed;
+  const SpeedBaseline held = SpeedBaselineOf(before, Green());
+  ASSERT_EQ(held.cases.size(), 2u);
+  EXPECT_EQ(held.cases.at("a").size(), 1u);
+  EXPECT_EQ(held.cases.at("a").count("time"), 1u);
+  EXPECT_EQ(held.cases.at("c").count("rate"), 1u);
+}
+
 TEST(SpeedBaselineTest, ARunOfSeveralWorkersIsNone) {
   RunView before = Green(), now = Green();
   before.cases["a"].speed["time"] = {2, "ms", false};
