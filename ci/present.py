@@ -18,7 +18,7 @@ import secrets
 import sys
 import time
 
-MOST_ANNOTATIONS = 10  # a page of GitHub shows no more of a step
+MOST_ANNOTATIONS = 10  # a page of GitHub shows no more of a level and step
 MOST_LINES = 100  # of one plugin
 MOST_TEXT = 1000
 LARGEST_REPORT = 256 << 20
@@ -69,8 +69,12 @@ class Run:
         self.exit_code = clean(report.get("exit_code", launcher.get("exit_code")))
         self.reason = clean(launcher.get("reason")) if not report else ""
         self.cases = objects(report.get("cases"))
-        self.findings = [root] if root else []
-        self.findings += [f for f in objects(report.get("findings")) if f.get("severity") == "error"]
+        about_run = objects(report.get("findings"))
+        self.errors = [root] if root else []
+        self.errors += [f for f in about_run if f.get("severity") == "error"]
+        self.warnings = [f for f in about_run if f.get("severity") == "warning"]
+        sentences = report.get("warnings")
+        self.sentences = [s for s in sentences if isinstance(s, str)] if isinstance(sentences, list) else []
 
     def root_cause(self):
         return f"{self.blame}.{self.slug}" if self.slug else self.reason.split(":")[0]
@@ -80,23 +84,27 @@ class Run:
                 "exit-code": self.exit_code, "report": clean(str(self.folder))}
 
     def annotations(self):
-        """(title, text) of the root cause, then of each other finding once; what was not judged by its reason."""
-        told, seen = [], set()
-        if self.reason:
-            told.append(("cudnn-ci", self.reason))
-        findings = list(self.findings)
+        """(level, title, text) of the root cause, then of each other finding once, errors first; what was not judged by its reason."""
+        errors, warnings = list(self.errors), list(self.warnings)
         for case in self.cases:
+            found = [{**f, "case": case.get("id")} for f in objects(case.get("findings"))]
+            warnings += [f for f in found if f.get("severity") == "warning"]
             if case.get("outcome") in ("failed", "errored") and case.get("required") is not False and not case.get("waived"):
-                findings += [{**f, "case": case.get("id")} for f in objects(case.get("findings")) if f.get("severity") == "error"]
-        for finding in findings:
-            key = (clean(finding.get("blame")), clean(finding.get("slug")))
-            if key in seen:
-                continue
-            seen.add(key)
-            text = [clean(finding.get(part)) for part in ("summary", "case", "detail", "remedy", "command")]
-            told.append((".".join(key), " | ".join(part for part in text if part)))
+                errors += [f for f in found if f.get("severity") == "error"]
+        told = [("error", "cudnn-ci", self.reason)] if self.reason else []
+        seen = set()
+        for level, findings in (("error", errors), ("warning", warnings)):
+            for finding in findings:
+                key = (clean(finding.get("blame")), clean(finding.get("slug")))
+                if key in seen:
+                    continue
+                seen.add(key)
+                text = [clean(finding.get(part)) for part in ("summary", "case", "detail", "remedy", "command")]
+                told.append((level, ".".join(key), " | ".join(part for part in text if part)))
+        told += [("warning", "cudnn-ci", clean(sentence)) for sentence in self.sentences]
         if len(told) > MOST_ANNOTATIONS:
-            told[MOST_ANNOTATIONS - 1:] = [("cudnn-ci", f"{len(told) - MOST_ANNOTATIONS + 1} more kinds of findings: see the reports")]
+            rest = told[MOST_ANNOTATIONS - 1:]
+            told[MOST_ANNOTATIONS - 1:] = [(rest[0][0], "cudnn-ci", f"{len(rest)} more kinds of findings: see the reports")]
         return told
 
     def groups(self):
@@ -124,8 +132,8 @@ def escape(text, of_property=False):
 
 
 def github(run, out):
-    for title, text in run.annotations():
-        out.write(f"::error title={escape(title, True)}::{escape(text)}\n")
+    for level, title, text in run.annotations():
+        out.write(f"::{level} title={escape(title, True)}::{escape(text)}\n")
     for plugin, counts, lines in run.groups():
         mark = secrets.token_hex(16)
         out.write(f"::group::{escape(f'{plugin}: {counts}')}\n::stop-commands::{mark}\n")
@@ -134,8 +142,8 @@ def github(run, out):
 
 
 def gitlab(run, out):
-    for title, text in run.annotations():
-        out.write(f"\033[31;1m{title}\033[0m {text}\n")
+    for level, title, text in run.annotations():
+        out.write(f"\033[{31 if level == 'error' else 33};1m{title}\033[0m {text}\n")
     for number, (plugin, counts, lines) in enumerate(run.groups()):
         name, now = f"cudnn_ci_{number}", int(time.time())
         out.write(f"\033[0Ksection_start:{now}:{name}[collapsed=true]\r\033[0K{plugin}: {counts}\n")

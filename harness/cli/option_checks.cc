@@ -57,12 +57,20 @@ CLI::Validator CheckPath() {
       "", "path");
 }
 
-CLI::Validator CheckReport() {
+CLI::Validator CheckReport() { return CheckNotEmpty("a file is expected, its name is empty"); }
+
+CLI::Validator CheckFolder() {
   return CLI::Validator(
       [](std::string& text) {
-        return text.empty() ? std::string("a file is expected, its name is empty") : std::string();
+        if (text.empty()) return std::string("a folder is expected, its name is empty");
+        return text == "-" ? std::string("standard output is no folder") : std::string();
       },
-      "", "report");
+      "", "folder");
+}
+
+CLI::Validator CheckNotEmpty(const std::string& complaint) {
+  return CLI::Validator([complaint](std::string& text) { return text.empty() ? complaint : std::string(); },
+                        "", "text");
 }
 
 CLI::Validator CheckImage() {

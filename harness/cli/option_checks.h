@@ -2,6 +2,8 @@
 #ifndef CUDNN_CI_CLI_OPTION_CHECKS_H_
 #define CUDNN_CI_CLI_OPTION_CHECKS_H_
 
+#include <string>
+
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
 class Validator;
 }
@@ -19,6 +21,10 @@ CLI::Validator CheckWorkersPerGpu();
 CLI::Validator CheckPath();
 // The same of a report, which may go to standard output: "-".
 CLI::Validator CheckReport();
+// The name of a folder.
+CLI::Validator CheckFolder();
+// Any text but the empty one, of which `complaint` is said.
+CLI::Validator CheckNotEmpty(const std::string& complaint);
 // NAME@sha256:...: a name that means another image tomorrow is no identity.
 CLI::Validator CheckImage();
 

@@ -14,6 +14,7 @@
 #include "cli/complain.h"
 #include "cli/manual.h"
 #include "cli/option_checks.h"
+#include "cli/parse_problem.h"
 #include "cli/report_options.h"
 #include "cli/self_test_faults.h"
 #include "cli/shard.h"
@@ -54,7 +55,8 @@ void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
       ->check(CLI::IsMember({"all", "static"}));
   app->add_option("--shard", *shard,
                   "run part I of N (counts from 1); auto, auto/N: from the variables of the CI or scheduler")
-      ->type_name("I/N|auto|auto/N");
+      ->type_name("I/N|auto|auto/N")
+      ->check(CheckNotEmpty("write I/N, auto or auto/N"));
   app->add_option("--device", o->device, "which GPUs: all, an index in PCI order, or a UUID")
       ->type_name("all|INDEX|UUID")
       ->check(CheckDevice());
@@ -98,7 +100,7 @@ void AddProcessOptions(CLI::App* app, Options* o) {
 void AddRunOptions(CLI::App* app, Options* o) {
   app->add_option("--output-dir", o->output_dir, "folder of all reports (default: cudnn-ci-report)")
       ->type_name("DIR")
-      ->check(CheckPath());
+      ->check(CheckFolder());
   for (const ReportFormat& format : ReportFormats())
     app->add_option(std::string("--") + format.name, o->report_paths[format.name], format.help)
         ->type_name("FILE")
@@ -140,19 +142,16 @@ void AddRunOptions(CLI::App* app, Options* o) {
 }
 
 void AddInitOptions(CLI::App* init, Options* o) {
-  const auto no_empty = [](const std::string& what) {
-    return [what](const std::string& text) { return text.empty() ? what + " is needed" : std::string(); };
-  };
   init->add_option("FILE", o->init_file, "where to; - is stdout (default cudnn-ci.json)");
   init->add_option("--name", o->init_name, "name of the matrix, in reports (default image)")
       ->type_name("NAME")
-      ->check(no_empty("a name"));
+      ->check(CheckNotEmpty("a name is needed"));
   init->add_option(
           "--subject", o->init_subject,
           "whose libraries it is about: a Python environment by name, or what a matrix would say, as "
           "in python:/opt/venv/bin/python")
       ->type_name("SUBJECT")
-      ->check(no_empty("a subject"));
+      ->check(CheckNotEmpty("a subject is needed"));
 }
 
 void AddSelfTestOptions(CLI::App* app, Options* o) {
@@ -163,24 +162,33 @@ void AddSelfTestOptions(CLI::App* app, Options* o) {
       ->check(CheckPath());
 }
 
-// An option that `cudnn-ci` and `run` both have, given before and behind the word `run`: the first would be
-// forgotten. Empty when there is none.
-std::string GivenTwice(const CLI::App& app, const CLI::App& run) {
-  for (const CLI::Option* option : run.get_options()) {
-    const CLI::Option* other = app.get_option_no_throw(option->get_name());
-    if (!other || option->get_items_expected_max() == 0) continue;  // a flag says the same twice
-    if (option->count() > 0 && other->count() > 0) return option->get_name();
-  }
+bool IsFlag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
+
+// An option that the gate and a command both have, given before and behind the command's word: the first
+// would be forgotten. Empty when there is none.
+std::string GivenTwice(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands())
+    for (const CLI::Option* option : command->get_options()) {
+      const CLI::Option* other = app.get_option_no_throw(option->get_name());
+      if (!other || IsFlag(*option)) continue;  // a flag says the same twice
+      if (option->count() > 0 && other->count() > 0)
+        return option->get_name() + " was given twice, before and behind '" + command->get_name() +
+               "'; give it once";
+    }
   return {};
 }
 
-// An option of the gate before the word of a command that does not have it: it would not be used. Empty when
-// there is none.
-std::string GivenInVain(const CLI::App& app, const CLI::App& run) {
+// An option of the gate before the word of a command that does not have it, or has another of that name
+// (--json FILE and --json): it would not be used. Empty when there is none.
+std::string GivenInVain(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands())
-    for (const CLI::Option* option : app.get_options())
-      if (command != &run && option->count() > 0 && !command->get_option_no_throw(option->get_name()))
-        return option->get_name() + " is no option of '" + command->get_name() + "'";
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->count() == 0) continue;
+      const CLI::Option* same = command->get_option_no_throw(option->get_name());
+      if (!same) return option->get_name() + " is no option of '" + command->get_name() + "'";
+      if (IsFlag(*same) != IsFlag(*option))
+        return option->get_name() + " before '" + command->get_name() + "' is the gate's; write it behind";
+    }
   return {};
 }
 
@@ -198,7 +206,7 @@ std::vector<std::string> Arguments(const CLI::App& app, const CLI::App& run) {
   for (const CLI::App* a : {&app, &run}) {
     for (const CLI::Option* option : a->get_options()) {
       if (option->count() == 0 || is_of_this_place(option->get_name())) continue;
-      if (option->get_items_expected_max() == 0) {
+      if (IsFlag(*option)) {
         words.push_back(option->get_name());
         continue;
       }
@@ -230,7 +238,7 @@ std::vector<Options> ReportPlaces(const CLI::App& app, const CLI::App& run, int 
     const CLI::Option* option = run.get_option_no_throw(word.substr(0, equals));
     if (!option) continue;
     if (option->get_name() == "--dry-run") return {};
-    if (option->get_items_expected_max() == 0) continue;  // a flag
+    if (IsFlag(*option)) continue;
     std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
     if (equals == std::string::npos && i + 1 < argc) value = argv[++i];
     Options place;
@@ -244,10 +252,9 @@ std::vector<Options> ReportPlaces(const CLI::App& app, const CLI::App& run, int 
 }
 
 // What only the whole command line shows; empty when it is right. Sets the shard.
-std::string UsageProblem(const CLI::App& app, const CLI::App& run, const std::string& shard, Options* o) {
-  if (const std::string twice = GivenTwice(app, run); !twice.empty())
-    return twice + " was given twice, before and behind 'run'; give it once";
-  if (std::string vain = GivenInVain(app, run); !vain.empty()) return vain;
+std::string UsageProblem(const CLI::App& app, const std::string& shard, Options* o) {
+  if (std::string twice = GivenTwice(app); !twice.empty()) return twice;
+  if (std::string vain = GivenInVain(app); !vain.empty()) return vain;
   if (!shard.empty())
     if (std::string problem = ReadShard(shard, &o->shard_index, &o->shard_count); !problem.empty())
       return problem;
@@ -317,29 +324,6 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
   return run;
 }
 
-// "; did you mean '--matrix'?" for the first word that is neither option nor command; else empty.
-std::string Suggestion(const CLI::App& app) {
-  const std::vector<std::string> unknown = app.remaining(true);
-  if (unknown.empty()) return {};
-  // What stands behind an unknown option is taken for a word of its own: the option was meant.
-  const auto is_option = [](const std::string& text) { return text.compare(0, 2, "--") == 0; };
-  const auto first = std::find_if(unknown.begin(), unknown.end(), is_option);
-  const std::string& found = first == unknown.end() ? unknown[0] : *first;
-  const std::string word = found.substr(0, found.find('='));
-  const auto any = [](const CLI::App*) { return true; };
-  std::vector<std::string> known;
-  std::vector<const CLI::App*> heard = {&app};
-  for (const CLI::App* command : app.get_subcommands()) heard.push_back(command);
-  if (first == unknown.end() && heard.size() == 1)
-    for (const CLI::App* command : app.get_subcommands(any)) known.push_back(command->get_name());
-  for (const CLI::App* a : heard)
-    for (const CLI::Option* option : a->get_options())
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  const std::string near = DidYouMean(word, known);
-  // The same word is an option of the gate's, and nothing to mean instead.
-  return near.empty() || near == word ? "" : "; did you mean '" + near + "'?";
-}
-
 std::string CommandLine(int argc, char** argv) {
   std::vector<std::string> words;
   for (int i = 0; i < argc; ++i)
@@ -375,9 +359,9 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return {std::nullopt, app.exit(e), {}};
-    return wrong(e.what() + Suggestion(app) + " (see cudnn-ci --help)");
+    return wrong(ParseProblem(app, e));
   }
-  if (const std::string problem = UsageProblem(app, *run, shard, &o); !problem.empty()) return wrong(problem);
+  if (const std::string problem = UsageProblem(app, shard, &o); !problem.empty()) return wrong(problem);
   o.arguments = Arguments(app, *run);
   if (o.command == Command::kManual)
     o.manual = o.manual == "man" ? ManPage(app, ToolVersion()) : BashCompletion(app);

@@ -71,6 +71,11 @@ OutputPaths PathsFor(const Options& options) {
   return paths;
 }
 
+// Taken for the journal that lies beside it.
+bool IsReportJson(const std::string& path) {
+  return ReadSmallFile(path, 100).find(kReportSchema) != std::string::npos;
+}
+
 // What the journals hold; of several, those that hold nothing are left out and named. An error when one
 // cannot be read, or all are empty.
 Result<std::vector<RecordedRun>> ReadAll(const Options& options, const std::string& folder) {
@@ -82,6 +87,8 @@ Result<std::vector<RecordedRun>> ReadAll(const Options& options, const std::stri
       continue;
     }
     Result<std::vector<Event>> events = ReadJournal(journal);
+    if (!events.ok() && IsReportJson(journal))
+      return Error{journal + ": is a report.json; name the journal.jsonl that lies beside it"};
     if (!events.ok()) return Error{events.error()};
     runs.push_back({journal, several ? FromReportsTo(journal, folder) : "", std::move(*events)});
   }
@@ -182,9 +189,11 @@ int Report(const Options& options) {
     return Fail(paths.journal + " is the record of a run; name another --output-dir");
   const auto refuse = [&](const std::string& why) {
     // Reports that lie where these were to go say something else than the records. Where the only one is not
-    // there, its name was mistyped; of several it may be a job that left none, and yesterday's merged reports
-    // must not stand for today's.
-    if (options.journals.size() == 1 && access(options.journals[0].c_str(), F_OK) != 0) return Fail(why);
+    // there, or is no journal, its name was mistyped; of several it may be a job that left none, and
+    // yesterday's merged reports must not stand for today's.
+    const std::string& first = options.journals[0];
+    if (options.journals.size() == 1 && (access(first.c_str(), F_OK) != 0 || IsReportJson(first)))
+      return Fail(why);
     WithdrawReports(WithoutInputs(paths, options.journals));
     return Fail(why);
   };

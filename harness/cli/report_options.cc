@@ -14,15 +14,6 @@
 namespace cudnn_ci {
 namespace {
 
-CLI::Validator OutputFolder() {
-  return CLI::Validator(
-      [](std::string& text) {
-        if (text.empty()) return std::string("a folder is expected, its name is empty");
-        return text == "-" ? std::string("standard output is no folder") : std::string();
-      },
-      "", "folder");
-}
-
 // "t4,l4,h100" as a list, in small letters.
 std::vector<std::string> GpuTypes(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -77,19 +68,23 @@ void DeclareReport(CLI::App* report, Options* o) {
       ->add_option("--output-dir", o->output_dir,
                    "where to write junit.xml and report.json (default: beside the journal; of several: "
                    "cudnn-ci-report)")
-      ->check(OutputFolder());
-  report
-      ->add_option_function<std::string>(
-          "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; }, "rich or strict")
-      ->check(CLI::IsMember({"rich", "strict"}));
-  report->add_option("--summary", o->report_paths["summary"], "a summary in Markdown to this file, too")
-      ->type_name("FILE")
-      ->check(CheckPath());
-  report
-      ->add_option("--attestation", o->report_paths[kAttestationFormat],
-                   "an in-toto statement with the verdict on the image's digest, to be signed")
-      ->type_name("FILE")
-      ->check(CheckPath());
+      ->check(CheckFolder());
+  CLI::Option* const profile =
+      report
+          ->add_option_function<std::string>(
+              "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; },
+              "rich or strict")
+          ->check(CLI::IsMember({"rich", "strict"}));
+  CLI::Option* const summary =
+      report->add_option("--summary", o->report_paths["summary"], "a summary in Markdown to this file, too")
+          ->type_name("FILE")
+          ->check(CheckPath());
+  CLI::Option* const attestation =
+      report
+          ->add_option("--attestation", o->report_paths[kAttestationFormat],
+                       "an in-toto statement with the verdict on the image's digest, to be signed")
+          ->type_name("FILE")
+          ->check(CheckPath());
   CLI::Option* const require = report
                                    ->add_option_function<std::string>(
                                        "--require", [o](const std::string& v) { o->require = GpuTypes(v); },
@@ -107,7 +102,11 @@ void DeclareReport(CLI::App* report, Options* o) {
                  "one page of many images: the arguments are folders of reports, and images.html goes to "
                  "--output-dir (default: here)")
       ->excludes(require)
-      ->excludes(partial);
+      ->excludes(partial)
+      // It makes no other report.
+      ->excludes(profile)
+      ->excludes(summary)
+      ->excludes(attestation);
 }
 
 std::string StatementProblem(const Options& o) {
@@ -146,9 +145,7 @@ void DeclareCompare(CLI::App* compare, Options* o) {
 }
 
 void DeclareWaive(CLI::App* waive, Options* o) {
-  const auto not_empty = [](const std::string& text) {
-    return text.empty() ? std::string("a text is expected, this one is empty") : std::string();
-  };
+  const CLI::Validator not_empty = CheckNotEmpty("a text is expected, this one is empty");
   waive->add_option("REPORT", o->waived_report, "journal.jsonl or report.json of the run")->required();
   waive->add_option("FILE", o->waiver_file, "where to; - is stdout, and the default");
   waive->add_option("--owner", o->waiver_owner, "who answers for it")

@@ -10,8 +10,10 @@ namespace {
 
 constexpr int kMostNumber = 100'000;  // of a variable: tasks of an array need not begin with 0
 
-// The whole text as a number; false when it is none.
+// The whole text as a number; false when it is none, or more than digits and a minus.
 bool Number(const std::string& text, int* out) {
+  if (text.find_first_not_of("0123456789", text.compare(0, 1, "-") == 0 ? 1 : 0) != std::string::npos)
+    return false;
   char* end = nullptr;
   const long n = strtol(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || n < -kMostNumber || n > kMostNumber) return false;
@@ -52,8 +54,8 @@ constexpr char kVariables[] =
 std::string ReadAutoOf(const std::string& number, int* index, int* count) {
   int wanted = 0, known = 0, i = 0;
   if (!Number(number, &wanted) || wanted < 1 || wanted > kMostShards)
-    return "--shard auto/" + CleanLine(number, 100) + ": write auto/N with N at most " +
-           std::to_string(kMostShards);
+    return "--shard auto/" + CleanLine(number, 100) +
+           ": write auto/N with 1 <= N <= " + std::to_string(kMostShards);
   if (Variable("JOB_COMPLETION_INDEX", &i)) {
     *index = i + 1;
   } else if (!FromEnvironment(index, &known)) {
@@ -71,8 +73,11 @@ std::string ReadAutoOf(const std::string& number, int* index, int* count) {
 
 std::string ReadShard(const std::string& text, int* index, int* count) {
   if (text == "auto") {
-    if (FromEnvironment(index, count) && IsPart(*index, *count)) return "";
-    return std::string("--shard auto: none of ") + kVariables + " gives a part; write I/N";
+    if (!FromEnvironment(index, count))
+      return std::string("--shard auto: none of ") + kVariables + " gives a part; write I/N";
+    return IsPart(*index, *count) ? ""
+                                  : "--shard auto: the variables give part " + std::to_string(*index) +
+                                        " of " + std::to_string(*count);
   }
   const size_t slash = text.find('/');
   const std::string first = text.substr(0, slash);

@@ -12,11 +12,6 @@ namespace {
 constexpr size_t kMaxExpectations = 50;  // in a body; the rest is counted
 constexpr size_t kMaxFindings = 50;
 
-std::string DetailOf(const Finding& finding) {
-  const std::string& text = finding.detail.empty() ? finding.summary : finding.detail;
-  return text.empty() ? "no detail" : text;
-}
-
 // Slugs come from plugins: they must not bring separators into a type.
 std::string SafeSlug(const std::string& slug) {
   std::string safe;
@@ -40,6 +35,11 @@ void AppendFinding(const Finding& finding, std::string* story) {
 }
 
 }  // namespace
+
+std::string DetailOf(const Finding& finding) {
+  const std::string& text = finding.detail.empty() ? finding.summary : finding.detail;
+  return text.empty() ? "no detail" : text;
+}
 
 std::string FindingName(const Finding& finding) {
   return std::string(Name(finding.blame)) + "." + SafeSlug(finding.slug);

@@ -17,8 +17,10 @@ std::string ReasonLine(const Summary& summary, const CaseRecord& record);
 // "skip-not-allowed". "" for a clean pass.
 std::string ReasonCode(const CaseRecord& record);
 
-// The finding that stands for the case in a list: its first error. Null when ErrorFindings is empty.
-// "image.wrong-value" is what reports call it.
+// What was found, else what the finding is about; never empty.
+std::string DetailOf(const Finding& finding);
+
+// "image.wrong-value": what reports call it.
 std::string FindingName(const Finding& finding);
 
 // The attempt that decided: the last that did not pass, else the last; null when none finished.

@@ -13,6 +13,7 @@
 #include "model/verdict.h"
 #include "report/assets/assets.h"
 #include "report/case_text.h"
+#include "report/finding_lists.h"
 #include "report/html_text.h"
 #include "report/json_text.h"
 #include "report/own_reports.h"
@@ -159,6 +160,9 @@ std::string Top(const Summary& summary, const Verdict& verdict, const LastScreen
                   {"reproduce", Reproduction(summary, verdict.root_cause->case_id)},
                   {"with docker", ContainerReproduction(summary, verdict.root_cause->case_id)}});
   }
+  std::vector<std::pair<std::string, std::string>> warnings;
+  for (std::string& line : WarningLines(summary)) warnings.emplace_back("warning", std::move(line));
+  if (!warnings.empty()) html += List(warnings);
   html += "<p class=\"soft\">" + HtmlLine(VerdictLine(summary, verdict)) +
           "</p>\n</section>\n<h2>Judged</h2>\n" + List(Judged(summary)) +
           "<details><summary>As on the last screen</summary><pre>";

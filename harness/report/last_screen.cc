@@ -1,17 +1,16 @@
 // The last screen. See last_screen.h.
 #include "report/last_screen.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "base/text.h"
 #include "model/fact_keys.h"
 #include "model/merge.h"
-#include "model/reasons.h"
 #include "report/attestation.h"
 #include "report/case_text.h"
 #include "report/compare.h"
+#include "report/finding_lists.h"
 #include "report/parts_text.h"
 #include "report/suspects.h"
 #include "report/text_page.h"
@@ -19,7 +18,6 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr size_t kMaxListed = 8;
 constexpr size_t kMaxTableRows = 20;
 
 std::string Counted(int64_t count, const char* what) { return std::to_string(count) + " " + what; }
@@ -37,16 +35,16 @@ std::string CountsText(const Totals& t) {
   return text;
 }
 
+// The first beside the label, the others below it.
+void AddLines(const char* label, const std::vector<std::string>& lines, Page* page) {
+  for (size_t i = 0; i < lines.size(); ++i) page->Item(i == 0 ? label : "", lines[i]);
+}
+
 // Equal reasons once, with how many cases they stand for.
 void AddGrouped(const std::map<std::string, int64_t>& groups, const char* label, Page* page) {
-  size_t listed = 0;
-  for (const auto& [reason, count] : groups) {
-    if (listed == kMaxListed) {
-      page->Item("", "and " + Counted(static_cast<int64_t>(groups.size() - listed), "more reasons"));
-      break;
-    }
-    page->Item(listed++ == 0 ? label : "", std::to_string(count) + " x " + reason);
-  }
+  std::vector<std::string> lines;
+  for (const auto& [reason, count] : groups) lines.push_back(std::to_string(count) + " x " + reason);
+  AddLines(label, Shortened(std::move(lines), "more reasons"), page);
 }
 
 void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
@@ -76,75 +74,16 @@ void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
   if (!root.finding.link.empty()) page->Verbatim("see", root.finding.link);
 }
 
-// What is under "also": a finding's name, and how many cases it stands for.
-struct OtherError {
-  std::string name;
-  Blame blame = Blame::kUndetermined;
-  Layer layer = Layer::kOther;
-  int64_t count = 0;
-};
-
-// Other errors that count, by name, in layer order, those about the run last.
-std::vector<OtherError> OtherErrors(const Summary& summary, const RootCause& root) {
-  std::vector<OtherError> others;
-  const auto add = [&](const Finding& finding, Layer layer) {
-    const std::string name = FindingName(finding);
-    auto place =
-        std::find_if(others.begin(), others.end(), [&](const OtherError& o) { return o.name == name; });
-    if (place == others.end()) place = others.insert(place, {name, finding.blame, layer, 0});
-    place->layer = std::min(place->layer, layer);
-    ++place->count;
-  };
-  for (const CaseRecord& record : summary.cases) {
-    if (!IsRed(summary, record) || std::holds_alternative<NotRun>(record.outcome)) continue;
-    const std::string id = DisplayId(record.plan.ref);
-    for (const Finding& finding : ErrorFindings(record)) {
-      if (id != root.case_id || finding != root.finding) add(finding, record.plan.layer);
-    }
-  }
-  for (const Finding& finding : summary.run_findings) {
-    const bool is_root = root.case_id.empty() && finding == root.finding;
-    if (finding.severity == Severity::kError && !is_root) add(finding, Layer::kOther);
-  }
-  std::stable_sort(others.begin(), others.end(),
-                   [](const OtherError& a, const OtherError& b) { return a.layer < b.layer; });
-  return others;
-}
-
-// What to look at when the root cause is repaired. A runner at fault is never cut away: it may explain all
-// else.
-void AddOtherErrors(const Summary& summary, const RootCause& root, Page* page) {
-  size_t listed = 0, left_out = 0;
-  for (const OtherError& other : OtherErrors(summary, root)) {
-    if (listed >= kMaxListed && other.blame != Blame::kRunner) {
-      ++left_out;
-      continue;
-    }
-    page->Item(listed++ == 0 ? "also" : "", std::to_string(other.count) + " x " + other.name);
-  }
-  if (left_out > 0) page->Item("", "and " + Counted(static_cast<int64_t>(left_out), "more reasons"));
-}
-
 void AddNotJudged(const Summary& summary, Page* page) {
   std::map<std::string, int64_t> skipped;
-  std::vector<const CaseRecord*> waived;
+  std::vector<std::string> waived;
   for (const CaseRecord& record : summary.cases) {
     if (std::holds_alternative<Skipped>(record.outcome)) ++skipped[ReasonLine(summary, record)];
-    if (!record.waived_by.empty()) waived.push_back(&record);
+    if (!record.waived_by.empty()) waived.push_back(DisplayId(record.plan.ref) + " by " + record.waived_by);
   }
-  if (summary.run) {
-    const std::vector<std::string>& items = summary.run->not_gated;
-    for (size_t i = 0; i < items.size() && i < kMaxListed; ++i)
-      page->Item(i == 0 ? "not gated" : "", items[i]);
-    if (items.size() > kMaxListed)
-      page->Item("", "and " + std::to_string(items.size() - kMaxListed) + " more");
-  }
+  if (summary.run) AddLines("not gated", Shortened(summary.run->not_gated, "more"), page);
   AddGrouped(skipped, "skipped", page);
-  for (size_t i = 0; i < waived.size() && i < kMaxListed; ++i) {
-    page->Item(i == 0 ? "waived" : "", DisplayId(waived[i]->plan.ref) + " by " + waived[i]->waived_by);
-  }
-  if (waived.size() > kMaxListed)
-    page->Item("", "and " + std::to_string(waived.size() - kMaxListed) + " more");
+  AddLines("waived", Shortened(std::move(waived), "more"), page);
 }
 
 // What a green verdict stands on.
@@ -336,9 +275,11 @@ void PutLastScreen(const Summary& summary, const Verdict& verdict, const LastScr
   page->Gap();
   if (verdict.root_cause) {
     AddRootCause(summary, verdict, page);
-    AddOtherErrors(summary, *verdict.root_cause, page);
-    page->Gap();
+    AddLines("also", OtherErrorLines(summary, *verdict.root_cause), page);
   }
+  const std::vector<std::string> warnings = WarningLines(summary);
+  AddLines("warnings", warnings, page);
+  if (verdict.root_cause || !warnings.empty()) page->Gap();
   const std::vector<std::string> table = PartsTable(summary, kMaxTableRows);
   for (const std::string& line : table) page->Line("  " + line);
   if (!table.empty()) page->Gap();

@@ -57,6 +57,8 @@ std::string VerdictText(const PageRow& row) {
   if (!row.view.complete) text += ", incomplete";
   if (!row.view.partial.empty()) text += ", partial: " + row.view.partial;
   if (row.view.report_only) text += ", not gating";
+  if (const size_t warnings = row.view.warnings.size(); warnings > 0)
+    text += ", " + std::to_string(warnings) + (warnings == 1 ? " warning" : " warnings");
   return text;
 }
 

@@ -12,6 +12,7 @@
 #include "model/reasons.h"
 #include "model/verdict.h"
 #include "report/case_text.h"
+#include "report/finding_lists.h"
 #include "report/journal.h"
 #include "report/last_screen.h"
 #include "report/own_reports.h"
@@ -115,6 +116,13 @@ void ReadJudged(const json& judged, RunView* view) {
   }
 }
 
+// The warnings among the findings of a case or of the run.
+void ReadWarnings(const json& findings, RunView* view) {
+  for (const json& finding : findings)
+    if (Text(finding, "severity") == Name(Severity::kWarning))
+      view->warnings.insert(CleanLine(Text(finding, "blame") + "." + Text(finding, "slug"), 200));
+}
+
 Result<RunView> FromJson(const std::string& path) {
   const Result<std::string> text = ReadFile(path, kMaxReport);
   if (!text.ok()) return Error{text.error()};
@@ -145,7 +153,11 @@ Result<RunView> FromJson(const std::string& path) {
       view.run_errors.emplace(CleanLine(Text(finding, "blame") + "." + Text(finding, "slug"), 200),
                               CleanLine(Text(finding, "detail"), 400));
   ReadJudged(Child(report, "judged"), &view);
+  ReadWarnings(Child(report, "findings"), &view);
+  for (const json& sentence : Child(report, "warnings"))
+    if (sentence.is_string()) view.warnings.insert(CleanLine(sentence.get<std::string>(), 400));
   for (const json& one : report["cases"]) {
+    ReadWarnings(Child(one, "findings"), &view);
     const std::string device = CleanLine(Text(one, "device"), 60);
     CaseView& added = view.cases[DisplayId({CleanLine(Text(one, "id"), 4000), device})] = CaseOf(one);
     added.on_gpu0 = device == "gpu0";
@@ -181,6 +193,7 @@ RunView ViewOf(const Summary& summary) {
     view.matrix_sha256 = CleanLine(run.matrix_sha256, 100);
     view.version = CleanLine(run.version, 40);
     view.timestamp = CleanLine(run.timestamp, 40);
+    for (const std::string& sentence : run.warnings) view.warnings.insert(CleanLine(sentence, 400));
     view.driver = CleanLine(FindFact(summary, "", kDriverVersionFact), 100);
     for (const DeviceInfo& device : run.devices) view.gpus.push_back(CleanLine(device.model, 100));
     AddLibrary("toolkit", FindFact(summary, "", kToolkitVersionFact), &view);
@@ -193,6 +206,7 @@ RunView ViewOf(const Summary& summary) {
   for (const Finding& finding : summary.run_findings)
     if (finding.severity == Severity::kError)
       view.run_errors.emplace(CleanLine(FindingName(finding), 200), CleanLine(finding.detail, 400));
+  for (const FindingGroup& group : Warnings(summary)) view.warnings.insert(CleanLine(group.name, 200));
   for (const CaseRecord& record : summary.cases) {
     CaseView& one = view.cases[DisplayId(record.plan.ref)];
     one.reason = ReasonLine(summary, record);

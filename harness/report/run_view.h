@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,9 @@ struct RunView {
   std::vector<std::pair<std::string, std::string>> libraries;
   // Errors about the run as a whole, by name ("runner.worker-not-started"), with their first detail.
   std::map<std::string, std::string> run_errors;
+  // Worth knowing, each kind once: names of findings of severity warning, what discovery and planning warned
+  // of.
+  std::set<std::string> warnings;
   std::map<std::string, CaseView> cases;  // by name, as people name them: "id", "id@gpu1"
 };
 

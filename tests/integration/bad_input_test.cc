@@ -304,6 +304,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"a_device_that_is_none",
                 {"--matrix", "matrix.json", "--device", "foo", "--output-dir", "report"}},
         BadLine{"an_empty_name", {"--output-dir", "report", "--matrix", ""}},
+        BadLine{"an_empty_shard", {"--output-dir", "report", "--matrix", "matrix.json", "--shard", ""}},
         BadLine{"standard_output", {"--output-dir", "report", "--junit", "-", "--json", "-"}},
         BadLine{"two_matrices",
                 {"--output-dir", "report", "--matrix", "matrix.json", "--matrix", "matrix.json"}},
@@ -367,6 +368,10 @@ TEST(BadUsage, AnOptionOfTheGateBeforeACommandThatDoesNotHaveItIsRefused) {
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_EQ(refused.err, "cudnn-ci: --device is no option of 'plugins'\n");
   EXPECT_EQ(run.Command({"--fail-fast", "self-test"}).exit_code, 2);
+  EXPECT_EQ(run.Command({"--json", "new.json", "plugins"}).err,
+            "cudnn-ci: --json before 'plugins' is the gate's; write it behind\n");
+  EXPECT_EQ(run.Command({"--output-dir", "a", "report", "nowhere.jsonl", "--output-dir", "b"}).err,
+            "cudnn-ci: --output-dir was given twice, before and behind 'report'; give it once\n");
   EXPECT_EQ(run.Command({"--load-timeout", "20", "plugins", "--json"}).exit_code, 0) << "which it has";
   for (const std::string& old : kReports) EXPECT_TRUE(run.Exists("cudnn-ci-report/" + old)) << old;
 }

@@ -157,6 +157,7 @@ TEST(Selection, ShardAutoReadsTheVariablesOfThreeSystems) {
     }
     run.Set(variables[0].first, std::to_string(first + 3));
     EXPECT_EQ(list("auto").exit_code, 2) << variables[0].first;
+    EXPECT_EQ(list("auto").err, "cudnn-ci: --shard auto: the variables give part 4 of 3\n");
     for (const auto& [name, value] : variables) run.Set(name, "");
   }
 }
@@ -168,7 +169,8 @@ TEST(Selection, ShardAutoOfANumberReadsAlsoTheIndexOfAKubernetesJob) {
     return run.Command({"list", "--matrix", "matrix.json", "--shard", shard});
   };
   EXPECT_EQ(list("auto/3").exit_code, 2) << "no variable is set";
-  for (const char* wrong : {"auto/", "auto/0", "auto/x", "auto/3/4", "auto/10001", "/3", "2/", "1/10001"})
+  for (const char* wrong : {"auto/", "auto/0", "auto/x", "auto/3/4", "auto/10001", "auto/+3", "/3", "2/",
+                            "1/10001", "+1/2", " 1/2", "-1/2", ""})
     EXPECT_EQ(list(wrong).exit_code, 2) << wrong;
   EXPECT_EQ(list("1/10000").exit_code, 0);
   EXPECT_THAT(list("1/10001").err, HasSubstr("1 <= I <= N <= 10000"));

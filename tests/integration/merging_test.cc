@@ -274,6 +274,21 @@ TEST_F(Merge, APageShowsManyImages) {
   EXPECT_EQ(run_.Command({"report", "--page", "nowhere"}).exit_code, 2);
   EXPECT_FALSE(run_.Exists("images.html"));
   EXPECT_EQ(run_.Command({"report", "--page", "--partial", "good"}).exit_code, 2);
+  // Reports that would not be made.
+  for (const char* option : {"--summary", "--attestation"}) {
+    EXPECT_EQ(run_.Command({"report", "--page", "good", option, "file"}).exit_code, 2) << option;
+    EXPECT_FALSE(run_.Exists("images.html")) << option;
+  }
+}
+
+TEST_F(Merge, AReportInThePlaceOfItsJournalCostsNoReport) {
+  Keep("good", {});
+  const GateResult refused = run_.Command({"report", "good/report.json"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(refused.err,
+            "cudnn-ci: good/report.json: is a report.json; name the journal.jsonl that lies beside it\n");
+  EXPECT_TRUE(run_.Exists("good/junit.xml"));
+  EXPECT_TRUE(run_.Exists("good/report.html"));
 }
 
 TEST_F(Merge, TheHtmlReportIsTheSameFromTheRecord) {

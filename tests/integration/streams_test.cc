@@ -96,9 +96,11 @@ TEST(Suggestions, OfOptionsAndCommands) {
     EXPECT_EQ(result.exit_code, 2);
     return result.err;
   };
-  EXPECT_THAT(said({"--matrxi", "m.json"}), HasSubstr("; did you mean '--matrix'? (see "));
+  EXPECT_EQ(said({"--matrxi", "m.json"}),
+            "cudnn-ci: not expected: --matrxi m.json; did you mean '--matrix'? (see cudnn-ci --help)\n");
   EXPECT_THAT(said({"--output-dri=report"}), HasSubstr("; did you mean '--output-dir'?"));
-  EXPECT_THAT(said({"report", "a.jsonl", "--requir", "t4"}), HasSubstr("; did you mean '--require'?"));
+  EXPECT_THAT(said({"report", "a.jsonl", "--requir", "t4"}),
+              HasSubstr("; did you mean '--require'? (see cudnn-ci report --help)\n"));
   EXPECT_THAT(said({"self-tset"}), HasSubstr("; did you mean 'self-test'?"));
   EXPECT_THAT(said({"--nonsense"}), Not(HasSubstr("did you mean")));
 }

@@ -104,7 +104,7 @@ class PipelineTest(unittest.TestCase):
         self.assertFalse(any(c in line for line in out for c in "\r\x1b\x07"))
         # Sections of GitLab's begin with an escape sequence: none comes from a report.
         section = [line for line in self.present("--system", "gitlab") if "\x1b" in line]
-        self.assertTrue(all(re.match(r"\x1b\[(0Ksection_|31;1m)", line) for line in section), section)
+        self.assertTrue(all(re.match(r"\x1b\[(0Ksection_|3[13];1m)", line) for line in section), section)
 
     def test_at_most_ten_annotations(self):
         for many, last in ((10, "what s9 is"), (11, "2 more kinds of findings"), (40, "31 more kinds of findings")):
@@ -117,8 +117,26 @@ class PipelineTest(unittest.TestCase):
     def test_what_does_not_count_is_no_annotation(self):
         self.put(report(root_cause=None, verdict="passed", blame=None, exit_code=0, cases=[
             case("a.a", "failed", [finding("optional")], required=False), case("a.b", "failed", [finding("waived")], waived="t until 2027"),
-            case("a.c", "passed", [finding("warned", severity="warning")])]))
-        self.assertEqual([c for c in self.commands(self.present("--system", "github")) if "error" in c], [])
+            case("a.c", "passed", [finding("noted", severity="note")])]))
+        self.assertEqual([c for c in self.commands(self.present("--system", "github")) if "group" not in c], [])
+
+    def test_warnings_are_annotations_of_their_own_level_also_of_a_pass(self):
+        warned = finding("known-regression", severity="warning", detail="9.1.0")
+        data = report(root_cause=None, verdict="passed", blame=None, exit_code=0, findings=[finding("of-the-run", "runner", "warning")],
+                      cases=[case("a.a", findings=[warned]), case("a.b", findings=[warned])], warnings=["a file is\nwritable", 7])
+        self.put(data)
+        expected = ["::warning title=runner.of-the-run::what of-the-run is | seen | mend it",
+                    "::warning title=image.known-regression::what known-regression is | a.a | 9.1.0 | mend it",
+                    "::warning title=cudnn-ci::a file is writable"]
+        self.assertEqual([c for c in self.commands(self.present("--system", "github")) if "group" not in c], expected)
+        self.assertIn("\x1b[33;1mimage.known-regression\x1b[0m what known-regression is | a.a | 9.1.0 | mend it", self.present("--system", "gitlab"))
+        # Errors stand before them, and are the last to be cut.
+        for many, levels in ((3, ["error"] * 3 + ["warning"] * 3), (9, ["error"] * 9 + ["warning"]), (30, ["error"] * 10)):
+            errors = [case(f"conv.c{i}", "failed", [finding(f"s{i}")]) for i in range(many)]
+            self.put({**data, "verdict": "failed", "blame": "image", "exit_code": 1, "cases": data["cases"] + errors,
+                      "root_cause": {**finding("s0"), "case": "conv.c0"}})
+            shown = [c for c in self.commands(self.present("--system", "github")) if "group" not in c]
+            self.assertEqual([c.split("::")[1].split(" ")[0] for c in shown], levels)
 
     def test_lines_of_a_plugin_and_texts_are_bounded(self):
         self.put(report(cases=[case(f"conv.c{i}", "blocked", reason="r" * 5000) for i in range(500)]))

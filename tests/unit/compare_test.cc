@@ -331,7 +331,7 @@ class RunViewTest : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(RunViewTest, TellsErrorsAboutTheRunAndSkipsThatCloseTheGate) {
+TEST_F(RunViewTest, TellsErrorsAboutTheRunWarningsAndSkipsThatCloseTheGate) {
   RunBuilder b;
   b.Pass("conv.passed");
   b.Plan("conv.skipped");
@@ -340,6 +340,9 @@ TEST_F(RunViewTest, TellsErrorsAboutTheRunAndSkipsThatCloseTheGate) {
   warning.severity = Severity::kWarning;
   b.Add(FindingReported{{}, warning});
   b.Add(FindingReported{{}, Wrong("worker-not-started", Blame::kRunner)});
+  warning.blame = Blame::kImage;
+  for (const char* id : {"cudnn.a", "cudnn.b"}) b.Plan(id), b.End(id, Passed{}, {warning});
+  b.run.warnings = {"a sentence", "a sentence"};
   std::string journal, chain;
   for (const Event& event : b.Events()) journal += EncodeEvent(event, &chain);
   Write("journal.jsonl", journal);
@@ -348,6 +351,7 @@ TEST_F(RunViewTest, TellsErrorsAboutTheRunAndSkipsThatCloseTheGate) {
     EXPECT_THAT(view.run_errors, ElementsAre(testing::Pair("runner.worker-not-started", "seen")));
     EXPECT_TRUE(view.cases.at("conv.skipped").skip_not_allowed);
     EXPECT_FALSE(view.cases.at("conv.passed").skip_not_allowed);
+    EXPECT_THAT(view.warnings, ElementsAre("a sentence", "image.worth-a-look", "runner.worth-a-look"));
   }
 }
 

@@ -189,6 +189,75 @@ TEST(LastScreenTest, OtherErrorsStandInLayerOrderAndTheRunnersIsNeverCut) {
   EXPECT_NE(screen.find("and 3 more reasons"), std::string::npos) << screen;
 }
 
+Finding Warned(const std::string& slug, Blame blame, const std::string& detail = "seen") {
+  Finding finding = Wrong(slug, blame, detail);
+  finding.severity = Severity::kWarning;
+  return finding;
+}
+
+TEST(LastScreenTest, APassShowsItsWarnings) {
+  RunBuilder b;
+  b.Pass("driver.load");
+  EXPECT_EQ(Screen(b).find("warnings"), std::string::npos) << Screen(b);
+  for (const char* id : {"cudnn.version[subject=a]", "cudnn.version[subject=b]"}) {
+    b.Plan(id, Layer::kCudnn);
+    // Twice in one case: of two GPUs.
+    b.End(id, Passed{},
+          {Warned("known-regression", Blame::kImage, std::string("9.1.0 ") + id),
+           Warned("known-regression", Blame::kImage, "9.1.0 on gpu1")});
+  }
+  EXPECT_NE(Screen(b).find("0123456789abcdef)\n\n"
+                           "  warnings    2 x image.known-regression: 9.1.0 cudnn.version[subject=a]\n\n"
+                           "  cases       3 planned: 3 judged (3 passed)\n"),
+            std::string::npos)
+      << Screen(b);
+}
+
+TEST(LastScreenTest, WarningsStandBesideARootCauseInLayerOrder) {
+  RunBuilder b;
+  b.waivers = {{"conv.waived", "accepted", "known", "ana", "2026-12-31"}};
+  b.Plan("conv.a", Layer::kConvolution);
+  b.End("conv.a", Failed{},
+        {Warned("odd", Blame::kImage), Wrong("wrong-value", Blame::kImage), Wrong("other", Blame::kImage)});
+  b.Plan("driver.devices", Layer::kDriver);
+  Finding note = Warned("ecc-off", Blame::kRunner);
+  note.severity = Severity::kNote;
+  b.End("driver.devices", Passed{}, {Warned("xid-logged", Blame::kRunner, ""), note});
+  b.Fail("conv.waived", Wrong("accepted", Blame::kImage));
+  b.Add(FindingReported{{}, Warned("of-the-run", Blame::kUndetermined)});
+  b.run.warnings = {"m.json:3:5: the waiver for \"conv.*\" matches no case"};
+  EXPECT_NE(Screen(b).find("  also        1 x image.other\n"
+                           "  warnings    1 x runner.xid-logged: what xid-logged is\n"
+                           "              1 x image.odd: seen\n"
+                           "              1 x undetermined.of-the-run: seen\n"
+                           "              m.json:3:5: the waiver for \"conv.*\" matches no case\n\n"
+                           "  cases "),
+            std::string::npos)
+      << Screen(b);
+}
+
+TEST(LastScreenTest, WarningsAreBoundedAndTheRunnersAreNeverCut) {
+  RunBuilder b;
+  for (int i = 0; i < 30; ++i) {
+    const std::string id = "conv.c" + std::to_string(i);
+    b.Plan(id, Layer::kConvolution);
+    b.End(id, Passed{}, {Warned("w" + std::to_string(i), Blame::kImage, std::string(5000, 'x'))});
+  }
+  b.Add(FindingReported{{}, Warned("gpu-is-shared", Blame::kRunner)});
+  b.run.warnings.assign(20, "a sentence");
+  const std::string screen = Screen(b);
+  EXPECT_LT(screen.size(), 6000u);
+  EXPECT_NE(screen.find("1 x image.w7:\n"), std::string::npos) << screen;
+  EXPECT_EQ(screen.find("1 x image.w8:"), std::string::npos) << screen;
+  EXPECT_NE(screen.find("1 x runner.gpu-is-shared: seen\n"
+                        "              and 22 more kinds of warnings\n"
+                        "              a sentence\n"),
+            std::string::npos)
+      << screen;
+  EXPECT_NE(screen.find("a sentence\n              and 12 more about the run\n"), std::string::npos)
+      << screen;
+}
+
 TEST(LastScreenTest, TextsFromOutsideCannotSteerATerminal) {
   RunBuilder b;
   b.run.image = "\x1b[2J\x1b]0;title\x07image\r\n::error::x";

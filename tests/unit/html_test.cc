@@ -110,6 +110,19 @@ TEST_F(HtmlReport, SaysOnTopWithoutAScriptWhatTheLastScreenSays) {
   EXPECT_THAT(Written(green), Not(HasSubstr("class=\"verdict passed\"")));
 }
 
+TEST_F(HtmlReport, SaysOnTopWhatTheRunWarnsOf) {
+  RunBuilder b;
+  b.Plan("cudnn.version");
+  b.End("cudnn.version", Passed{},
+        {{"known-regression", Severity::kWarning, Blame::kImage, "<9.1.0>", "", "", ""}});
+  const std::string html = Written(b);
+  const std::string verdict = html.substr(0, html.find("</section>"));
+  EXPECT_THAT(verdict, HasSubstr("<dt>warning</dt><dd>1 x image.known-regression: &lt;9.1.0&gt;</dd>"));
+  RunBuilder clean;
+  clean.Pass("cudnn.version");
+  EXPECT_THAT(Written(clean), Not(HasSubstr("<dt>warning</dt>")));
+}
+
 TEST_F(HtmlReport, HoldsEveryCase) {
   const nlohmann::json data = DataOf(Written(Red()));
   ASSERT_EQ(data["cases"].size(), 3u);
@@ -230,6 +243,18 @@ TEST(Page, ShowsOfEachImageWhatBecameOfIt) {
   EXPECT_THAT(page, HasSubstr(">3 days</td>"));
   EXPECT_LT(page.find("team/b"), page.find("team/a")) << "red first";
   EXPECT_EQ(Count(page, "<td class=\"passed\">"), 1u);
+}
+
+TEST(Page, CountsWarningsAndAPassStaysOne) {
+  PageRow one = Row("a", "passed", 0), two = Row("b", "passed", 0);
+  one.view.warnings = {"runner.xid-logged"};
+  two.view.warnings = {"runner.xid-logged", "image.known-regression"};
+  const std::string page = RenderPage({one, two, Row("c", "passed", 0)}, kThen);
+  EXPECT_THAT(page, HasSubstr("3 of 3 passed"));
+  EXPECT_THAT(page, HasSubstr("<strong>passed, 1 warning</strong>"));
+  EXPECT_THAT(page, HasSubstr("<strong>passed, 2 warnings</strong>"));
+  EXPECT_THAT(page, HasSubstr("<strong>passed</strong>"));
+  EXPECT_EQ(Count(page, "<td class=\"passed\">"), 3u);
 }
 
 TEST(Page, OnlyAWholePassThatGatesIsGood) {

@@ -1,0 +1,46 @@
+#include "cli/parse_problem.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+
+namespace cudnn_ci {
+namespace {
+
+// "; did you mean '--matrix'?" for the first word that is neither option nor command; else empty.
+std::string Suggestion(const CLI::App& app) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (unknown.empty()) return {};
+  // What stands behind an unknown option is taken for a word of its own: the option was meant.
+  const auto is_option = [](const std::string& text) { return text.compare(0, 2, "--") == 0; };
+  const auto first = std::find_if(unknown.begin(), unknown.end(), is_option);
+  const std::string& found = first == unknown.end() ? unknown[0] : *first;
+  const std::string word = found.substr(0, found.find('='));
+  const auto any = [](const CLI::App*) { return true; };
+  std::vector<std::string> known;
+  std::vector<const CLI::App*> heard = {&app};
+  for (const CLI::App* command : app.get_subcommands()) heard.push_back(command);
+  if (first == unknown.end() && heard.size() == 1)
+    for (const CLI::App* command : app.get_subcommands(any)) known.push_back(command->get_name());
+  for (const CLI::App* a : heard)
+    for (const CLI::Option* option : a->get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  const std::string near = DidYouMean(word, known);
+  // The same word is an option of the gate's, and nothing to mean instead.
+  return near.empty() || near == word ? "" : "; did you mean '" + near + "'?";
+}
+
+}  // namespace
+
+std::string ParseProblem(const CLI::App& app, const CLI::ParseError& error) {
+  // The parser names unknown words from the last to the first.
+  const std::vector<std::string> unknown = app.remaining(true);
+  const bool is_unknown = error.get_name() == "ExtrasError" && !unknown.empty();
+  const auto commands = app.get_subcommands();
+  return (is_unknown ? "not expected: " + Join(unknown, " ") : std::string(error.what())) + Suggestion(app) +
+         " (see cudnn-ci " + (commands.empty() ? "" : commands[0]->get_name() + " ") + "--help)";
+}
+
+}  // namespace cudnn_ci
