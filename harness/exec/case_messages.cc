@@ -76,7 +76,13 @@ void CaseWorker::Handle(const wire::FindingSaid& m, int64_t now_ns, Effects* out
   Finding finding =
       info ? MakeFinding(*info, m.detail)
            : HarnessFinding("undeclared-finding", "'" + CleanLine(m.slug, 100) + "': " + m.detail);
-  if (bounds_.Keep(EvidenceBounds::kFinding, finding.detail.size())) return Report(std::move(finding), out);
+  // What fits this occurrence stands in the place of what is declared for all.
+  if (info && IsCommand(m.command) && IsPlace(m.where)) {
+    finding.command = m.command;
+    finding.where = m.where;
+  }
+  if (bounds_.Keep(EvidenceBounds::kFinding, finding.detail.size() + m.command.size()))
+    return Report(std::move(finding), out);
   if (finding.severity == Severity::kError) failed_ = error_dropped_ = true;
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/text.h"
 #include "model/names.h"
 
 namespace cudnn_ci {
@@ -178,6 +179,10 @@ std::string PlaceOf(const std::string& where) {
 bool IsPlace(const std::string& where) {
   return std::any_of(std::begin(kPlaces), std::end(kPlaces),
                      [&](const auto& one) { return where == one.first; });
+}
+
+bool IsCommand(const std::string& command) {
+  return !command.empty() && CleanLine(command, kMostCommand) == command;
 }
 
 Finding MakeFinding(const FindingInfo& info, std::string detail) {

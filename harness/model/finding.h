@@ -3,6 +3,7 @@
 #ifndef CUDNN_CI_MODEL_FINDING_H_
 #define CUDNN_CI_MODEL_FINDING_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,9 @@ struct Finding {
 std::string PlaceOf(const std::string& where);
 // Whether it is one of the three.
 bool IsPlace(const std::string& where);
+// Whether a report may show it as it stands: one line of printable text, of at most kMostCommand bytes.
+inline constexpr size_t kMostCommand = 1000;
+bool IsCommand(const std::string& command);
 
 // A finding as declared in `info`, with the detail of this occurrence.
 Finding MakeFinding(const FindingInfo& info, std::string detail);

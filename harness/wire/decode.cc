@@ -277,7 +277,8 @@ FromWorker ParseFromWorker(const json& j) {
   if (m == "step") return Step{Int(j, "n"), Text(j, "name"), Bool(j, "skippable")};
   if (m == "expectation")
     return Expectation{Int(j, "n"), Text(j, "file"), static_cast<int>(Int(j, "line")), Text(j, "what")};
-  if (m == "finding") return FindingSaid{Int(j, "n"), Text(j, "slug"), Text(j, "detail")};
+  if (m == "finding")
+    return FindingSaid{Int(j, "n"), Text(j, "slug"), Text(j, "detail"), Text(j, "command"), PlaceFromJson(j)};
   if (m == "measurement")
     return Measurement{Int(j, "n"), Text(j, "name"), Number(j, "value"), Text(j, "unit"), Text(j, "goal")};
   if (m == "attachment") return Attachment{Int(j, "n"), Text(j, "name"), Text(j, "mime"), Text(j, "path")};

@@ -166,7 +166,12 @@ json Body(const Expectation& m) {
           {"what", Bounded(m.what)}};
 }
 json Body(const FindingSaid& m) {
-  return {{"m", "finding"}, {"n", m.serial}, {"slug", Bounded(m.slug)}, {"detail", Bounded(m.detail)}};
+  return {{"m", "finding"},
+          {"n", m.serial},
+          {"slug", Bounded(m.slug)},
+          {"detail", Bounded(m.detail)},
+          {"command", Bounded(m.command)},
+          {"where", m.where}};
 }
 // NaN and the infinities have no number in JSON.
 json NumberOrName(double v) {

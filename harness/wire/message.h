@@ -122,6 +122,7 @@ struct Expectation {  // one that did not hold
 struct FindingSaid {
   int64_t serial = 0;
   std::string slug, detail;
+  std::string command = {}, where = {};  // as of FindingInfo, in the place of what is declared
 };
 struct Measurement {
   int64_t serial = 0;

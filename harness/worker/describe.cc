@@ -78,8 +78,6 @@ Status Convert(const cci_plugin* plugin, const cci_check* c, CheckInfo* out) {
   return {};
 }
 
-constexpr size_t kMostCommand = 1000;
-
 Status Convert(const cci_plugin* plugin, const cci_finding* f, FindingInfo* out) {
   if (!CCI_HAS(cci_finding, f, link)) return Error{"a finding's table is too small"};
   out->slug = Text(f->slug);
@@ -91,16 +89,14 @@ Status Convert(const cci_plugin* plugin, const cci_finding* f, FindingInfo* out)
   out->summary = Text(f->summary);
   out->remedy = Text(f->remedy);
   out->link = Text(f->link);
-  if (CCI_HAS(cci_finding, f, where) && f->command) {
-    constexpr const char* kWhere[] = {"image", "host", "matrix"};
-    if (f->where > CCI_WHERE_MATRIX)
-      return Error{"finding " + out->slug + " has a command for an unknown place"};
+  if (CCI_HAS(cci_finding, f, where) && f->command && *f->command) {
+    out->where = PlaceName(f->where);
+    if (out->where.empty()) return Error{"finding " + out->slug + " has a command for an unknown place"};
     out->command = Text(f->command);
-    if (CleanLine(out->command, kMostCommand) != out->command)
+    if (!IsCommand(out->command))
       return Error{"finding " + out->slug +
                    " has a command that is not one line of printable text, at most " +
                    std::to_string(kMostCommand) + " bytes"};
-    out->where = kWhere[f->where];
   }
   if (out->summary.empty() || out->remedy.empty())
     return Error{"finding " + out->slug + " has no summary or no remedy"};
@@ -109,6 +105,11 @@ Status Convert(const cci_plugin* plugin, const cci_finding* f, FindingInfo* out)
 }
 
 }  // namespace
+
+std::string PlaceName(uint32_t where) {
+  constexpr const char* kWhere[] = {"image", "host", "matrix"};
+  return where <= CCI_WHERE_MATRIX ? kWhere[where] : "";
+}
 
 const cci_check* FindCheck(const cci_plugin* plugin, const std::string& full_name) {
   const std::string prefix = std::string(plugin->name) + ".";

@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "model/version.h"
+#include "worker/describe.h"
 #include "worker/host.h"
 #include "worker/running_case.h"
 
@@ -143,6 +144,18 @@ void Expect(cci_case* c, int held, const char* file, int line, const char* what)
 void FindingSaid(cci_case* c, const char* slug, const char* detail) {
   if (!Allowed(c, Phase::kRun, "finding")) return;
   Send(c, wire::FindingSaid{c->run.serial, Text(slug), Text(detail)});
+}
+void FindingWithCommand(cci_case* c, const char* slug, const char* detail, uint32_t where,
+                        const char* command) {
+  if (!Allowed(c, Phase::kRun, "finding_with_command")) return;
+  wire::FindingSaid said{c->run.serial, Text(slug), Text(detail)};
+  // Here, where its bytes are still the plugin's: what was made valid on the way is another line.
+  if (const std::string line = Text(command), place = worker::PlaceName(where);
+      cudnn_ci::IsCommand(line) && !place.empty()) {
+    said.command = line;
+    said.where = place;
+  }
+  Send(c, said);
 }
 void Skip(cci_case* c, uint32_t kind, const char* need, const char* seen) {
   if (!Allowed(c, Phase::kRun, "skip")) return;
@@ -289,6 +302,7 @@ constexpr cci_host kHost = {
     kGuarded<Invalid>,
     kGuarded<CompatibilityOf>,
     kGuarded<SubjectFolders>,
+    kGuarded<FindingWithCommand>,
 };
 
 }  // namespace

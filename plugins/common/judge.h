@@ -28,6 +28,21 @@ bool Judge(Context& ctx, bool held, const std::string& what, const char* slug, c
   return held;
 }
 
+// The same with the line that mends it (Context::Finding), which is made only where it does not hold; an
+// empty one is none.
+template <class Detail, class Line, class = std::enable_if_t<std::is_invocable_v<Line>>>
+bool Judge(Context& ctx, bool held, const std::string& what, const char* slug, const Detail& detail,
+           const Line& line, const char* file = __builtin_FILE(), int at = __builtin_LINE()) {
+  if (held) {
+    ctx.Expect(true, file, at, what);
+  } else if constexpr (std::is_invocable_v<Detail>) {
+    ctx.Finding(slug, detail(), {line()});
+  } else {
+    ctx.Finding(slug, detail, {line()});
+  }
+  return held;
+}
+
 // That the image has no library of this stem ("libcudnn.so"), of whatever release: one that is not known here
 // would be used all the same.
 inline void JudgeAbsence(Context& ctx, const std::string& stem, const std::string& what, const char* slug) {

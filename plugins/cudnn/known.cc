@@ -54,27 +54,48 @@ bool IsWorthAWarning(const KnownRegression& row) {
   return (row.effect == "wrong" || row.effect == "crash") && !row.Open();
 }
 
+// The earliest release that has all of these fixed; empty: the table does not know one, it is known to be
+// wrong in another way here, or the matrix does not want it.
+std::string ReleaseWithout(const Context& ctx, const std::vector<KnownRegression>& rows,
+                           const Machine& machine, const Satisfies& satisfies) {
+  std::string release;
+  for (const KnownRegression& row : rows) {
+    if (row.fixed.empty()) return {};
+    if (release.empty() || satisfies(row.fixed, ">" + release)) release = row.fixed;
+  }
+  if (release.empty() || !PromiseOf(ctx, "image.cudnn").Kept(release)) return {};
+  for (const KnownRegression& row : KnownRegressionsOf(ctx, release))
+    if (CanHappen(row, machine, satisfies) && IsWorthAWarning(row)) return {};
+  return release;
+}
+
 }  // namespace
 
-void WarnOfKnownRegressions(Context& ctx, const std::string& version, const std::string& cublaslt) {
+void WarnOfKnownRegressions(Context& ctx, const std::string& version, const std::string& cublaslt,
+                            const InstalledPackage& package) {
   const Machine machine = MachineOf(ctx, cublaslt);
   const Satisfies satisfies = [&ctx](const std::string& v, const std::string& range) {
     return ctx.Satisfies(v, range);
   };
   std::size_t count = 0;
   std::string named, all;
+  std::vector<KnownRegression> warned;
   for (const KnownRegression& row : KnownRegressionsOf(ctx, version)) {
     if (!CanHappen(row, machine, satisfies)) continue;
     all += row.id + ": " + row.Text() + "\n";
-    if (!IsWorthAWarning(row) || ++count > kNamed) continue;
+    if (!IsWorthAWarning(row)) continue;
+    warned.push_back(row);
+    if (++count > kNamed) continue;
     named += "; " + row.what + " (" + row.effect + "; " + row.Remedy() + ")";
   }
   if (count == 0) return;
   if (count > kNamed) named += "; and " + std::to_string(count - kNamed) + " more";
   ctx.Attach("known-regressions.txt", "text/plain", all);
-  ctx.Finding(kKnownRegression, std::to_string(count) + " known of cuDNN " + version +
-                                    " (version facts as of " + ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) +
-                                    ")" + named + "; all are in known-regressions.txt");
+  ctx.Finding(kKnownRegression,
+              std::to_string(count) + " known of cuDNN " + version + " (version facts as of " +
+                  ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) + ")" + named +
+                  "; all are in known-regressions.txt",
+              {ReleaseLine(package, ReleaseWithout(ctx, warned, machine, satisfies))});
 }
 
 }  // namespace cudnn_ci

@@ -5,37 +5,47 @@
 
 #include "common/cudnn_files.h"
 #include "common/judge.h"
+#include "common/loader_config.h"
 #include "common/loader_path.h"
 #include "cudnn/copies.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
 #include "cudnn/owner.h"
+#include "cudnn/repair.h"
 
 namespace cudnn_ci {
 namespace {
 
-void JudgeFiles(Context& ctx, const CudnnInstall& install) {
+// `loaded`: the loader has been asked. What it complains of may be another package's, so that no line is
+// certain.
+void JudgeFiles(Context& ctx, const CudnnInstall& install, bool loaded) {
   std::vector<std::string> broken;
   for (const CudnnPart* part : install.Broken()) {
     // The loader's text names the file it stumbled over, which may be a dependency of this one.
     const bool named = part->error.find(part->name) != std::string::npos;
     broken.push_back((named ? "" : part->name + ": ") + part->error);
   }
-  Judge(ctx, broken.empty(), "every library of " + install.main.name + " loads", kCudnnSublibraryUnloadable,
-        [&] { return JoinLines(broken) + "; needed by " + install.main.path; });
+  Judge(
+      ctx, broken.empty(), "every library of " + install.main.name + " loads", kCudnnSublibraryUnloadable,
+      [&] { return JoinLines(broken) + "; needed by " + install.main.path; },
+      [&] { return loaded ? "" : LineForParts(install, install.Broken()); });
 }
 
 // Such a file loads like the right one, and most of cuDNN's libraries carry no version that would tell.
 void JudgeNames(Context& ctx, const CudnnInstall& install) {
   std::vector<std::string> others;
-  const auto add = [&others](const CudnnPart& part) {
-    if (!part.other_name.empty())
-      others.push_back(part.path + " is " + part.other_name + ", by its own name");
+  std::vector<const CudnnPart*> wrong;
+  const auto add = [&](const CudnnPart& part) {
+    if (part.other_name.empty()) return;
+    others.push_back(part.path + " is " + part.other_name + ", by its own name");
+    wrong.push_back(&part);
   };
   add(install.main);
   for (const CudnnPart& part : install.parts) add(part);
-  Judge(ctx, others.empty(), "each library is the one that its name says", kCudnnOtherLibrary,
-        [&] { return JoinLines(others) + "; needed by " + install.main.path; });
+  Judge(
+      ctx, others.empty(), "each library is the one that its name says", kCudnnOtherLibrary,
+      [&] { return JoinLines(others) + "; needed by " + install.main.path; },
+      [&] { return LineForParts(install, wrong); });
 }
 
 // What comes from elsewhere because the install itself lacks it, as the end of a sentence.
@@ -52,11 +62,13 @@ std::string Foreign(const CudnnInstall& install) {
 
 void JudgeDirectories(Context& ctx, const CudnnInstall& install) {
   const std::vector<std::string> directories = install.Directories();
-  Judge(ctx, directories.size() <= 1, "all libraries of cuDNN lie in one directory", kCudnnMixedDirectories,
-        [&] {
-          return JoinLines(directories) + Foreign(install) + PassedOver(install) + "; LD_LIBRARY_PATH='" +
-                 Environment("LD_LIBRARY_PATH") + "'";
-        });
+  Judge(
+      ctx, directories.size() <= 1, "all libraries of cuDNN lie in one directory", kCudnnMixedDirectories,
+      [&] {
+        return JoinLines(directories) + Foreign(install) + PassedOver(install) + "; LD_LIBRARY_PATH='" +
+               Environment("LD_LIBRARY_PATH") + "'";
+      },
+      [&] { return LineForDirectories(ctx, install); });
 }
 
 // What is no fault and yet limits what a pass says.
@@ -94,8 +106,10 @@ void JudgeVersions(Context& ctx, const CudnnInstall& install) {
   }
   std::vector<std::string> versions;
   for (const auto& [version, names] : files) versions.push_back(version + " (" + names + ")");
-  Judge(ctx, versions.size() <= 1, "the libraries that carry a version carry the same one",
-        kCudnnMixedVersions, [&] { return JoinLines(versions); });
+  Judge(
+      ctx, versions.size() <= 1, "the libraries that carry a version carry the same one", kCudnnMixedVersions,
+      [&] { return JoinLines(versions); },
+      [&] { return install.Directories().size() == 1 ? ReinstallLine(OwnerOf(install)) : ""; });
 }
 
 // The loader finds none, but the image may hold one where only Python or a program's run path looks.
@@ -127,10 +141,13 @@ struct Load {
     }
     CudnnInstall install = InspectCudnn(contract.majors);
     contract.SkipUnlessPromised(ctx, install.found());
-    if (!Judge(ctx, install.found(), "the main library is found", kCudnnMissing, [&] {
-          return install.main.error + " (looked for libcudnn.so.9 and libcudnn.so.8; LD_LIBRARY_PATH='" +
-                 Environment("LD_LIBRARY_PATH") + "')" + OwnFolders(ctx) + CopiesElsewhere();
-        })) {
+    if (!Judge(
+            ctx, install.found(), "the main library is found", kCudnnMissing,
+            [&] {
+              return install.main.error + " (looked for libcudnn.so.9 and libcudnn.so.8; LD_LIBRARY_PATH='" +
+                     Environment("LD_LIBRARY_PATH") + "')" + OwnFolders(ctx) + CopiesElsewhere();
+            },
+            [&] { return LdconfigLine({install.main.name}); })) {
       return;
     }
     AddOpenedParts(&install);
@@ -139,7 +156,7 @@ struct Load {
     // Files that are useless as they lie there come first; then mixtures, which often do not even load
     // together; then what the loader says.
     const bool damaged = !install.Broken().empty();
-    if (damaged) JudgeFiles(ctx, install);
+    if (damaged) JudgeFiles(ctx, install, false);
     JudgeNames(ctx, install);
     JudgeDirectories(ctx, install);
     JudgeVersions(ctx, install);
@@ -147,7 +164,7 @@ struct Load {
     if (!damaged) {
       ctx.Step("load");
       LoadCudnn(&install);
-      JudgeFiles(ctx, install);
+      JudgeFiles(ctx, install, true);
     }
     SayWhatIsNotProved(ctx, install);
   }

@@ -9,6 +9,7 @@
 #include "base/loader_files.h"
 #include "common/cudnn_files.h"
 #include "common/judge.h"
+#include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "cudnn/findings.h"
 
@@ -118,7 +119,8 @@ void JudgeOwner(Context& ctx, const CudnnInstall& install) {
   const bool older = ctx.SubjectSpec().compare(0, 7, "python:") == 0 && IsOlder(version, hidden);
   ctx.Finding(older ? kCudnnOverriddenByOlder : kCudnnOverridden,
               "cuDNN " + version + " (" + install.main.path + "), found through " + entry + ", hides " +
-                  (hidden.empty() ? "the one" : hidden) + " in " + DirectoryOf(own));
+                  (hidden.empty() ? "the one" : hidden) + " in " + DirectoryOf(own),
+              {LibraryPathLine({install.main.name}, DirectoryOf(own), folders)});
 }
 
 void JudgePartsInLibraryPath(Context& ctx, const CudnnInstall& install) {
@@ -129,6 +131,7 @@ void JudgePartsInLibraryPath(Context& ctx, const CudnnInstall& install) {
   }
   const std::vector<std::string> directories = UsersDirectories(folders);
   std::string others;
+  std::vector<std::string> names;
   for (const CudnnPart& part : install.parts) {
     std::vector<std::string> candidates;
     for (const std::string& directory : directories) candidates.push_back(directory + "/" + part.name);
@@ -139,12 +142,14 @@ void JudgePartsInLibraryPath(Context& ctx, const CudnnInstall& install) {
     std::string version = CudnnVersionOf(ElfFile(theirs));
     if (version.empty()) version = VersionOfFiles(DirectoryOf(theirs), install.major);
     if (file.loadable() && (version.empty() || version == install.Version())) continue;
+    names.push_back(part.name);
     others += (others.empty() ? "" : "; ") + (file.loadable() ? theirs + " of " + version : file.error());
   }
   if (others.empty()) return;
   ctx.Finding(LoadsPartsByName(ctx, folders) ? kCudnnMixedVersions : kCudnnPartsOverridden,
               "cuDNN " + install.Version() + " (" + install.main.path +
-                  ") opens its parts by name, and LD_LIBRARY_PATH comes before its own directory: " + others);
+                  ") opens its parts by name, and LD_LIBRARY_PATH comes before its own directory: " + others,
+              {LibraryPathLine(names, DirectoryOf(install.main.path), folders)});
 }
 
 }  // namespace cudnn_ci

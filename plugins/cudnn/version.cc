@@ -19,6 +19,7 @@
 #include "cudnn/known.h"
 #include "cudnn/metadata.h"
 #include "cudnn/packages.h"
+#include "cudnn/repair.h"
 #include "cudnn/support.h"
 
 namespace cudnn_ci {
@@ -139,7 +140,7 @@ void NoteMetadata(Context& ctx, const CudnnInstall& install, const std::string& 
   if (const std::string difference = HeaderDifference(directory, version); !difference.empty())
     ctx.Finding(kCudnnHeaderMismatch, libraries + difference);
   if (const std::string difference = PackageDifference(directory, version); !difference.empty())
-    ctx.Finding(kCudnnPackageMismatch, libraries + difference);
+    ctx.Finding(kCudnnPackageMismatch, libraries + difference, {ReinstallLine(OwnerOf(install))});
   std::string recorded;
   const auto add = [&](const char* manager, const std::vector<CudnnPackage>& packages) {
     for (const CudnnPackage& package : packages)
@@ -149,7 +150,8 @@ void NoteMetadata(Context& ctx, const CudnnInstall& install, const std::string& 
   };
   add("dpkg", DpkgPackagesOf({install.main.found, install.main.path}));
   add("rpm", RpmPackagesOf(ctx, install.main.path));
-  if (!recorded.empty()) ctx.Finding(kCudnnPackageMismatch, libraries + recorded);
+  if (!recorded.empty())
+    ctx.Finding(kCudnnPackageMismatch, libraries + recorded, {ReinstallLine(OwnerOf(install))});
 }
 
 struct Version {
@@ -176,7 +178,8 @@ struct Version {
     const std::string &version = identity.version, &range = contract.promise.range;
     CCI_ASSERT_FALSE(version.empty()) << install.main.path << " does not say its version";
     Judge(ctx, contract.promise.Kept(version), "cuDNN " + version + " is " + range, kCudnnOutsideContract,
-          "cuDNN " + version + " found, " + range + " promised; " + install.main.path);
+          "cuDNN " + version + " found, " + range + " promised; " + install.main.path,
+          [&] { return RangeLine(OwnerOf(install), range); });
     std::string toolkit;
     const bool fits = identity.cuda_major == 0 || FlavourFits(ctx, identity.cuda_major, &toolkit);
     Judge(ctx, fits, "cuDNN is built for the toolkit's CUDA major", kCudnnFlavourMismatch, [&] {
@@ -186,7 +189,7 @@ struct Version {
     const std::string cublaslt = fits ? JudgeCublasLt(ctx, install, identity.cuda_major) : "";
     JudgeGpuSupport(ctx, version, identity.cuda_major);
     NoteMetadata(ctx, install, version);
-    WarnOfKnownRegressions(ctx, version, cublaslt);
+    WarnOfKnownRegressions(ctx, version, cublaslt, OwnerOf(install));
   }
 };
 

@@ -1,9 +1,12 @@
 #include "framework/loaded.h"
 
 #include <map>
+#include <string>
+#include <vector>
 
 #include "common/cudnn_files.h"
 #include "common/judge.h"
+#include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "framework/findings.h"
 #include "framework/rules.h"
@@ -39,6 +42,18 @@ std::map<std::string, std::string> CudnnFolders(const Answer& answer) {
   return folders;
 }
 
+// What takes the folders of the others' files out of LD_LIBRARY_PATH, where each of them comes from there.
+std::string LineFor(const std::string& own, const Answer& answer) {
+  std::vector<std::string> names;
+  for (const std::string& path : answer.mapped) {
+    if (BaseName(path).compare(0, sizeof kCudnnFile - 1, kCudnnFile) != 0) continue;
+    if (DirectoryOf(RealPath(path)) == own) continue;
+    if (LibraryPathEntry(path).empty()) return "";
+    names.push_back(BaseName(path));
+  }
+  return own.empty() ? "" : LibraryPathLine(names, own, {});
+}
+
 void JudgeFolders(Context& ctx, const Framework& framework, const Answer& answer) {
   const std::map<std::string, std::string> folders = CudnnFolders(answer);
   if (folders.empty()) return;
@@ -53,14 +68,16 @@ void JudgeFolders(Context& ctx, const Framework& framework, const Answer& answer
         (all.empty() ? "" : "; ") + (found.empty() ? "cuDNN" : found) + " of " + folder + " (" + files + ")";
   }
   const std::string name = NameOf(framework, answer);
-  if (!Judge(ctx, !mixed, "the libraries of cuDNN are of one version", kFrameworkCudnnMixed,
-             name + " uses " + all))
-    return;
   const std::string own = OwnCudnnFolder(framework, answer);
+  const auto line = [&] { return LineFor(own, answer); };
+  if (!Judge(ctx, !mixed, "the libraries of cuDNN are of one version", kFrameworkCudnnMixed,
+             name + " uses " + all, line))
+    return;
   if (folders.size() > 1 || (!own.empty() && folders.count(own) == 0))
-    ctx.Finding(kFrameworkCudnnForeign, name + " uses " + all +
-                                            (own.empty() ? "" : "; its own is in " + own) +
-                                            "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'");
+    ctx.Finding(kFrameworkCudnnForeign,
+                name + " uses " + all + (own.empty() ? "" : "; its own is in " + own) +
+                    "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'",
+                {line()});
 }
 
 }  // namespace

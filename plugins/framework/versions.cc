@@ -4,10 +4,14 @@
 #include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
+#include <algorithm>
+
 #include "common/cudnn_api.h"
 #include "common/cudnn_files.h"
+#include "common/install_line.h"
 #include "common/joined.h"
 #include "common/judge.h"
+#include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "framework/findings.h"
 #include "framework/interpreter.h"
@@ -50,9 +54,10 @@ void JudgeHidden(Context& ctx, const Framework& framework, const Answer& answer,
                              (version.empty() ? "" : version + " of ") + FileAndEntry(found) + " hides " +
                              wanted.package.version + " of " + wanted.package.folder;
   const std::string unfit = WhyCudnnUnfit(framework, wanted.cudnn.version, version);
+  const auto line = [&] { return LibraryPathLine({part}, wanted.package.folder, {}); };
   if (Judge(ctx, unfit.empty(), "the cuDNN that the loader finds first is one it can use",
-            kFrameworkCudnnUnfit, detail + "; it was built for " + wanted.cudnn.version + ": " + unfit))
-    ctx.Finding(kFrameworkCudnnForeign, detail);
+            kFrameworkCudnnUnfit, detail + "; it was built for " + wanted.cudnn.version + ": " + unfit, line))
+    ctx.Finding(kFrameworkCudnnForeign, detail, {line()});
 }
 
 // What it opens when it first needs it. ONNX Runtime links what it cannot do without, and opens cuDNN, an
@@ -102,6 +107,34 @@ void JudgeDriver(Context& ctx, const std::string& name, int cuda) {
             " serves CUDA " + served + " at most" + needed);
 }
 
+// The package for this CUDA major once more, where another one has replaced its files.
+std::string LineForReplaced(int cuda, const std::vector<CudnnPackageInfo>& packages) {
+  const std::string name = "nvidia-cudnn-cu" + std::to_string(cuda);
+  std::string line;
+  for (const CudnnPackageInfo& right : packages) {
+    if (right.name != name) continue;
+    std::vector<std::string> others;
+    for (const CudnnPackageInfo& other : packages)
+      if (other.name != name && other.folder == right.folder) others.push_back(other.name);
+    if (!others.empty() && !right.folder.empty())
+      line = ReplaceLine(WheelIn(right.folder, right.name, right.version), others);
+  }
+  return line;
+}
+
+// The release that the framework asks for, where nothing else lies in its package's folder.
+std::string LineForOlder(const Wanted& wanted, const std::vector<CudnnPackageInfo>& packages) {
+  const CudnnPackageInfo& package = wanted.package;
+  const bool alone = std::count_if(packages.begin(), packages.end(), [&](const CudnnPackageInfo& p) {
+                       return p.folder == package.folder;
+                     }) == 1;
+  // Only a whole version, with the packager's number, is one that is known to exist.
+  if (!alone || package.folder.empty() ||
+      std::count(wanted.cudnn.version.begin(), wanted.cudnn.version.end(), '.') != 3)
+    return "";
+  return ReplaceLine(WheelIn(package.folder, package.name, wanted.cudnn.version), {});
+}
+
 void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPackage& package,
                   const Answer& answer) {
   const std::string name = NameOf(framework, answer);
@@ -118,13 +151,17 @@ void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPacka
   JudgeNeeds(ctx, name, package, needs);
   const std::string mismatch = framework.takes_package ? WhyPackagesUnfit(cuda, answer.cudnn_packages) : "";
   Judge(ctx, mismatch.empty(), name + " has a cuDNN for its CUDA major", kFrameworkCudaMismatch,
-        name + " is built for CUDA " + std::to_string(cuda) + "; " + mismatch);
+        name + " is built for CUDA " + std::to_string(cuda) + "; " + mismatch,
+        [&] { return LineForReplaced(cuda, answer.cudnn_packages); });
   if (!framework.takes_package || !wanted || !mismatch.empty()) return;
   const std::string unfit = WhyCudnnUnfit(framework, wanted->cudnn.version, wanted->package.version);
-  Judge(ctx, unfit.empty(), name + " has a cuDNN that it can use", kFrameworkCudnnUnfit, [&] {
-    return name + " asks for cuDNN " + wanted->cudnn.version + "; " + wanted->package.name + " " +
-           wanted->package.version + " is installed in " + wanted->package.folder + ": " + unfit;
-  });
+  Judge(
+      ctx, unfit.empty(), name + " has a cuDNN that it can use", kFrameworkCudnnUnfit,
+      [&] {
+        return name + " asks for cuDNN " + wanted->cudnn.version + "; " + wanted->package.name + " " +
+               wanted->package.version + " is installed in " + wanted->package.folder + ": " + unfit;
+      },
+      [&] { return LineForOlder(*wanted, answer.cudnn_packages); });
   JudgeHidden(ctx, framework, answer, *wanted);
 }
 

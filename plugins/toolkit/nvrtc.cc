@@ -7,6 +7,7 @@
 
 #include "base/elf_file.h"
 #include "common/judge.h"
+#include "common/loader_config.h"
 #include "common/loader_path.h"
 #include "common/nvrtc_api.h"
 #include "toolkit/contract.h"
@@ -52,10 +53,15 @@ struct Nvrtc {
     NvrtcApi nvrtc;
     const bool loaded = nvrtc.Load(contract.promise, ctx.SubjectFolders());
     contract.SkipUnlessPromised(ctx, loaded || !nvrtc.missing());
-    if (!Judge(ctx, loaded, "NVRTC loads", kNvrtcMissing, [&] {
-          return nvrtc.error() + " (looked for " + NvrtcApi::Sonames() + "; LD_LIBRARY_PATH='" +
-                 Environment("LD_LIBRARY_PATH") + "')";
-        })) {
+    if (!Judge(
+            ctx, loaded, "NVRTC loads", kNvrtcMissing,
+            [&] {
+              return nvrtc.error() + " (looked for " + NvrtcApi::Sonames() + "; LD_LIBRARY_PATH='" +
+                     Environment("LD_LIBRARY_PATH") + "')";
+            },
+            [&] {
+              return nvrtc.missing() ? LdconfigLine({"libnvrtc.so.13", "libnvrtc.so.12"}) : "";
+            })) {
       return;
     }
     const std::string version = nvrtc.Version(), path = RealPath(nvrtc.path());

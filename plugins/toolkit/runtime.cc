@@ -5,6 +5,7 @@
 #include "common/cudart_api.h"
 #include "common/driver_files.h"
 #include "common/judge.h"
+#include "common/loader_config.h"
 #include "common/loader_path.h"
 #include "toolkit/contract.h"
 #include "toolkit/findings.h"
@@ -65,7 +66,10 @@ struct Runtime {
     contract.SkipUnlessPromised(ctx, !found.empty());
     if (!Judge(ctx, !found.empty(), "a CUDA runtime is found", kToolkitRuntimeMissing,
                "none of " + CudartSonames() + " is on the loader's path; LD_LIBRARY_PATH='" +
-                   Environment("LD_LIBRARY_PATH") + "'")) {
+                   Environment("LD_LIBRARY_PATH") + "'",
+               [] {
+                 return LdconfigLine({"libcudart.so.13", "libcudart.so.12"});
+               })) {
       return;
     }
     std::string versions;

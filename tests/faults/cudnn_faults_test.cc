@@ -81,6 +81,17 @@ bool ForbidExecution(FaultTest& t) {
                            " && mount -o remount,bind,noexec " + t.libraries());
 }
 
+// Where the loader's configuration says, and its cache does not know: built without ldconfig.
+bool LeaveTheCacheStale(FaultTest& t) {
+  for (const char* folder : {"/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib64/"})
+    if (fs::exists(folder + std::string(kMain))) return false;
+  t.UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  t.TakeAll("cudnn", t.gate().Path("stale"));
+  fs::create_directory(t.gate().Path("conf"));
+  t.gate().Write("conf/cudnn.conf", t.gate().Path("stale") + "\n");
+  return t.HideLoaderCache("mount --bind " + t.gate().Path("conf") + " /etc/ld.so.conf.d");
+}
+
 // The graph library opens a part by name that its own install lacks, and another install on the path has it.
 void LackAPart(FaultTest& t) { t.Take("cudnn_opens", "libcudnn_graph.so.9"); }
 void TakeAPartOfAnother(FaultTest& t) {
@@ -123,6 +134,9 @@ std::vector<Fault> Missing() {
               {
                   Unusable("main_library_missing", kMissing, "libcudnn.so.9: cannot open shared object file",
                            [](auto& t) { t.Remove(kMain); }),
+                  Mended(Image("cache_of_the_loader_not_made", LeaveTheCacheStale, kMissing,
+                               {"libcudnn.so.9: cannot open shared object file"}),
+                         "RUN ldconfig"),
                   Image("subject_without_cudnn_of_its_own", Machine(UseSubjectWithoutCudnn), kMissing,
                         {"not in ", ", the subject's folder: the loader takes "}),
               }),

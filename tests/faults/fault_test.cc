@@ -125,6 +125,11 @@ Fault Sound(const std::string& name, std::function<bool(FaultTest&)> make, const
   return {name, std::move(make), "", "", 0, {}, note};
 }
 
+Fault Mended(Fault row, const std::string& line) {
+  row.line = line;
+  return row;
+}
+
 void PrintTo(const Fault& fault, std::ostream* os) {
   *os << fault.mode << ": ";
   if (!fault.slug.empty())
@@ -142,10 +147,24 @@ void FaultTableTest::ExpectGreen(const Fault& fault, const GateResult& r) {
   EXPECT_TRUE(r.report["root_cause"].is_null()) << r.report["root_cause"];
   std::vector<std::string> said;
   for (const json& c : r.report["cases"])
-    for (const json& finding : c["findings"]) said.push_back(finding["slug"]);
+    for (const json& finding : c["findings"]) {
+      said.push_back(finding["slug"]);
+      if (said.back() == fault.note) ExpectLine(fault, finding);
+    }
   if (!fault.note.empty()) {
     EXPECT_THAT(said, ::testing::Contains(fault.note)) << r.out;
   }
+}
+
+void FaultTableTest::ExpectLine(const Fault& fault, const json& finding) {
+  if (fault.line.empty()) return;
+  std::string line = fault.line;
+  const std::string folder = fs::canonical(gate().Path(".")).string();
+  for (size_t at = 0; (at = line.find('~', at)) != std::string::npos; at += folder.size())
+    line.replace(at, 1, folder);
+  ASSERT_TRUE(finding.contains("command") && finding["command"].is_string()) << finding;
+  EXPECT_EQ(finding["command"], line);
+  EXPECT_EQ(finding["where"], "image");
 }
 
 // Nothing ran, and the words on stderr say what is wrong in the matrix.
@@ -173,6 +192,7 @@ void FaultTableTest::ExpectNamed(const Fault& fault) {
   ASSERT_TRUE(root.is_object()) << r.out;
   EXPECT_EQ(root["slug"], fault.slug) << root;
   EXPECT_EQ(root["blame"], fault.blame) << root;
+  ExpectLine(fault, root);
   bool named = root["slug"] == fault.slug && root["blame"] == fault.blame && r.exit_code == fault.exit_code;
   for (const std::string& words : fault.named) {
     const std::string detail = root["detail"].get<std::string>();

@@ -71,7 +71,12 @@ struct Fault {
   std::vector<std::string> named;  // what the finding's detail must hold, or what is said of a refused matrix
   std::string note = {};           // of a healthy environment: the finding that is said all the same
   std::string mode = {};           // by its name on the page
+  // The line of the Dockerfile that mends it, in which "~" is the test's folder; empty: none is asked for.
+  std::string line = {};
 };
+
+// The row, of which this line is said.
+Fault Mended(Fault row, const std::string& line);
 
 // Rows that show one failure mode, or one kind of sound environment.
 std::vector<Fault> Showing(const std::string& mode, std::vector<Fault> rows);
@@ -100,6 +105,8 @@ class FaultTableTest : public FaultTest, public ::testing::WithParamInterface<Fa
  private:
   void ExpectGreen(const Fault& fault, const GateResult& r);
   void ExpectRefused(const Fault& fault, const GateResult& r);
+  // `finding` has the row's line.
+  void ExpectLine(const Fault& fault, const json& finding);
 };
 
 }  // namespace cudnn_ci

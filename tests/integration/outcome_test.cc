@@ -150,6 +150,29 @@ TEST(OutcomeTest, TheRootCauseHasTheLineToTypeAndWhoItIsNot) {
   EXPECT_EQ(run.Run().report["root_cause"]["excluded"], "the image's libraries: fixture.toolkit passed");
 }
 
+TEST(OutcomeTest, TheReportedLineStandsInThePlaceOfTheDeclaredOne) {
+  const auto line_of = [](const std::string& how) {
+    GateRun run;
+    run.Matrix(Entry("fixture.line", "\"params\": {\"how\": \"" + how + "\"}"));
+    const GateResult result = run.Run({"--summary", run.Path("summary.md")});
+    EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+    const json& root = result.report["root_cause"];
+    const json finding = result.Case("fixture.line[how=" + how + "]")["findings"][0];
+    const std::string command = root.value("command", ""), where = root.value("where", "");
+    EXPECT_EQ(root["detail"], "seen here");
+    EXPECT_EQ(finding.value("command", "") + finding.value("where", ""), command + where);
+    EXPECT_EQ(result.Events("Finding").at(0)["finding"].value("command", ""), command);
+    EXPECT_THAT(result.out, HasSubstr("  " + command + "\n"));
+    EXPECT_THAT(run.Read("summary.md"), HasSubstr("`" + command + "`"));
+    return where + ": " + command;
+  };
+  EXPECT_EQ(line_of("image"), "image: RUN pip install 'a==1.*'");
+  EXPECT_EQ(line_of("host"), "host: mend");
+  // What may not be shown is dropped; the finding is not, and the line that it is declared with stands.
+  for (const char* how : {"empty", "lines", "escape", "bytes", "long", "nowhere"})
+    EXPECT_EQ(line_of(how), "image: ENV A=b") << how;
+}
+
 TEST(OutcomeTest, AWaivedFailureStaysVisibleAndClosesNoGate) {
   GateRun run;
   const char* waiver =

@@ -1,65 +1,14 @@
 // The framework plugin and cuDNN: what a framework was built with, what its packages bring and what its
 // process has in memory, by metadata alone and after a convolution. Libraries are those of tests/fakes,
 // packages folders made here.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-
-#include "framework_test.h"
+#include "framework_cudnn_test.h"
 
 namespace cudnn_ci {
 namespace {
 
-namespace fs = std::filesystem;
-
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-class FrameworkCudnn : public FrameworkTest {
- protected:
-  // A folder of packages that comes before the fake frameworks.
-  FrameworkCudnn() : site_(gate().Path("site")) {
-    fs::create_directory(site_);
-    Set("PYTHONPATH", site_ + ":" CUDNN_CI_SOURCE_DIR "/tests/fakes/frameworks");
-  }
-  const std::string& site() const { return site_; }
-  std::string Folder() const { return site_ + "/nvidia/cudnn/lib"; }
-
-  // The metadata of an installed package.
-  void Install(const std::string& name, const std::string& version, const std::string& requirement = "",
-               const std::string& record = "") {
-    std::string stem = name;
-    std::replace(stem.begin(), stem.end(), '-', '_');
-    const std::string folder = site_ + "/" + stem + "-" + version + ".dist-info";
-    fs::create_directory(folder);
-    std::ofstream(folder + "/METADATA")
-        << "Metadata-Version: 2.1\nName: " << name << "\nVersion: " << version << "\n"
-        << (requirement.empty() ? "" : "Requires-Dist: " + requirement + "\n");
-    std::ofstream(folder + "/RECORD") << record;
-  }
-  // A package of cuDNN; `size` is what its record says of the graph library, if not what it has.
-  void InstallCudnn(int cuda, const std::string& version, const std::string& size = "") {
-    fs::create_directories(Folder());
-    std::string record;
-    for (const char* file : {"libcudnn.so.9", "libcudnn_graph.so.9"}) {
-      fs::copy_file(FakeFile("cudnn", file), Folder() + "/" + file, fs::copy_options::overwrite_existing);
-      const bool graph = std::string(file).find("graph") != std::string::npos;
-      record += std::string("nvidia/cudnn/lib/") + file + ",sha256=x," +
-                (graph && !size.empty() ? size : std::to_string(fs::file_size(Folder() + "/" + file))) + "\n";
-    }
-    Install("nvidia-cudnn-cu" + std::to_string(cuda), version, "", record);
-  }
-  // The framework's process loads these files.
-  void Loads(const std::vector<std::string>& files) {
-    std::string all;
-    for (const std::string& file : files) all += file + ":";
-    Set("FAKE_LIBRARIES", all);
-  }
-
- private:
-  const std::string site_;
-};
 
 TEST_F(FrameworkCudnn, OlderThanTheFrameworkWasBuiltWithIsTheImagesFault) {
   Set("FAKE_LOADED_CUDNN", "9.14.0");
@@ -148,12 +97,6 @@ TEST_F(FrameworkCudnn, ThatAConvolutionDidWithoutIsANote) {
   EXPECT_EQ(Severities(r), "framework-without-cudnn:note ");
 }
 
-class FrameworkVersions : public FrameworkCudnn {
- protected:
-  FrameworkVersions() { UseFakes({}); }
-  static constexpr char kPinned[] = "nvidia-cudnn-cu13==9.19.0.56; platform_system == \"Linux\"";
-};
-
 TEST_F(FrameworkVersions, ThatGoTogetherPassWithoutAGpu) {
   Install("torch", "9.9.9+cu130", kPinned);
   InstallCudnn(13, "9.20.0.48");
@@ -186,6 +129,7 @@ TEST_F(FrameworkVersions, ThatAreTooOldAreNamed) {
   EXPECT_EQ(r.Detail(),
             "PyTorch 9.9.9+cu130 asks for cuDNN 9.19.0.56; nvidia-cudnn-cu13 9.14.0.64 is installed in " +
                 Folder() + ": cuDNN 9.14.0.64 is older");
+  EXPECT_EQ(Line(r), "") << "of no interpreter's folder of packages";
 }
 
 TEST_F(FrameworkVersions, OfAnotherCudaMajorAreNamed) {
@@ -231,9 +175,11 @@ TEST_F(FrameworkVersions, ThatTheLoaderPathHidesAreNamed) {
                             "/libcudnn_graph.so.9 (LD_LIBRARY_PATH entry " + libraries() +
                             ") hides 9.19.0.56 of " + Folder() +
                             "; it was built for 9.19.0.56: cuDNN 9.14.0 is older");
+  EXPECT_EQ(Line(r), "image: ENV LD_LIBRARY_PATH=");
   Install("torch", "9.9.9+cu130", "nvidia-cudnn-cu13==9.10.2.21");
   const CheckOutcome newer = Framework("versions");
   EXPECT_EQ(newer.gate.exit_code, 0) << newer.gate.out;
+  EXPECT_EQ(Line(newer), "image: ENV LD_LIBRARY_PATH=");
   EXPECT_EQ(Severities(newer), "framework-cudnn-foreign:warning ");
 }
 

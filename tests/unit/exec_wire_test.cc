@@ -73,6 +73,7 @@ TEST(WireTest, EveryMessageFromTheWorkerComesBackTheSame) {
                                  Step{1, "s", true},
                                  Expectation{1, "f", 2, "w"},
                                  FindingSaid{1, "slug", "d"},
+                                 FindingSaid{1, "slug", "d", "ENV A=b", "image"},
                                  Measurement{1, "n", 2.5, "ms", "lower"},
                                  Attachment{1, "n", "m", "p"},
                                  Log{1, 2, "t"},
@@ -171,6 +172,17 @@ TEST(WireTest, ACommandIsTypedSomewhere) {
   EXPECT_EQ(std::get<FindingDescribed>(*decoded).finding.where, "host");
   finding.finding.where = "elsewhere";
   EXPECT_FALSE(DecodeFromWorker(Encode(FromWorker(finding))).ok());
+}
+
+TEST(WireTest, AReportedLineIsTypedSomewhere) {
+  FindingSaid said{1, "slug", "detail", "ENV A=b", "image"};
+  const auto decoded = DecodeFromWorker(Encode(FromWorker(said)));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(std::get<FindingSaid>(*decoded).detail, "detail");
+  EXPECT_EQ(std::get<FindingSaid>(*decoded).command, "ENV A=b");
+  EXPECT_EQ(std::get<FindingSaid>(*decoded).where, "image");
+  said.where = "elsewhere";
+  EXPECT_FALSE(DecodeFromWorker(Encode(FromWorker(said))).ok());
 }
 
 // Enumerators become indices of tables: one out of range must not be taken for a value.

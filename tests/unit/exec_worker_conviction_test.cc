@@ -229,6 +229,28 @@ TEST_F(WorkerTest, AnErrorAmongWhatIsDroppedIsAnErrorOfItsOwn) {
   EXPECT_TRUE(std::holds_alternative<Failed>(Only().outcome));
 }
 
+// The check's process is not to be believed: what may not be shown is not kept, whoever let it pass.
+TEST_F(WorkerTest, AReportedLineStandsInThePlaceOfTheDeclaredOneIfItIsOne) {
+  declared_.command = "ENV A=b";
+  declared_.where = "image";
+  Start(true);
+  Assign(0);
+  const std::pair<std::string, std::string> rows[] = {
+      {"nvidia-smi", "host"},           {"two\nlines", "host"}, {"\x1b[31m", "host"}, {" blanks ", "host"},
+      {std::string(1001, 'x'), "host"}, {"nowhere", ""},        {"", "host"}};
+  for (const auto& [command, where] : rows) Say(wire::FindingSaid{1, "declared", "x", command, where});
+  Say(wire::FindingSaid{1, "nobody-declared-this", "x", "nvidia-smi", "host"});
+  const std::vector<Finding> found = Findings();
+  ASSERT_EQ(found.size(), std::size(rows) + 1);
+  EXPECT_EQ(found[0].command, "nvidia-smi");
+  EXPECT_EQ(found[0].where, "host");
+  for (size_t i = 1; i < std::size(rows); ++i) {
+    EXPECT_EQ(found[i].command, "ENV A=b") << i;
+    EXPECT_EQ(found[i].where, "image") << i;
+  }
+  EXPECT_EQ(found.back().command, "");
+}
+
 TEST_F(WorkerTest, AFailedExpectationBeyondTheBoundsStillFails) {
   Start(true);
   Assign(0);

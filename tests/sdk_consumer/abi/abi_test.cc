@@ -1,6 +1,6 @@
-// The plugin ABI grows by appending: plugins built against ABI 1.0 as it was frozen, and against a header
-// with a field more in every struct, run in today's worker; and the first in a worker built with the longer
-// header.
+// The plugin ABI grows by appending: plugins built against ABI 1.0 as it was frozen, against 1.3, and against
+// a header with a field more in every struct, run in today's worker; the first in a worker built with the
+// longer header, and later ones in a worker of ABI 1.3.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -23,7 +23,8 @@ constexpr char kShapes[] = R"(, "shapes": {"small": {"x": [1, 2]}})";
 std::string Probes(const std::string& stem) { return std::string(CUDNN_CI_PROBES) + "/" + stem; }
 
 // Runs the probe's one check and collects its facts; expects that it says all it has to say.
-void ExpectRuns(GateRun* run, const std::string& stem) {
+// Returns its finding.
+json ExpectRuns(GateRun* run, const std::string& stem) {
   run->AddPlugins(Probes(stem));
   run->Matrix(Entry(stem + ".probe", R"("params": {"shape": "small"})"), 20, kShapes);
   const GateResult result = run->Run();
@@ -32,6 +33,18 @@ void ExpectRuns(GateRun* run, const std::string& stem) {
   EXPECT_EQ(result.Outcome(id), "passed") << result.out;
   EXPECT_THAT(result.Case(id)["findings"].dump(), HasSubstr("said by the probe"));
   EXPECT_THAT(result.report.dump(), HasSubstr("probe.fact"));
+  const json findings = result.Case(id)["findings"];
+  return findings.empty() ? json::object() : findings[0];
+}
+
+// A tree with another worker than today's.
+void UseWorker(GateRun* run, const std::string& worker) {
+  fs::create_directories(run->Path("tree/bin"));
+  fs::create_directories(run->Path("tree/libexec"));
+  fs::create_directories(run->Path("tree/plugins"));
+  fs::copy_file(CUDNN_CI_TREE "/bin/cudnn-ci", run->Path("tree/bin/cudnn-ci"));
+  fs::copy_file(worker, run->Path("tree/libexec/cudnn-ci-worker"));
+  run->UseExecutable(run->Path("tree/bin/cudnn-ci"));
 }
 
 TEST(PluginAbi, APluginOfTheFrozenHeaderRuns) {
@@ -41,7 +54,25 @@ TEST(PluginAbi, APluginOfTheFrozenHeaderRuns) {
 
 TEST(PluginAbi, APluginOfALongerHeaderRuns) {
   GateRun run;
-  ExpectRuns(&run, "probe_longer");
+  const json finding = ExpectRuns(&run, "probe_longer");
+  EXPECT_EQ(finding.value("command", ""), "mend --it");
+  EXPECT_EQ(finding.value("where", ""), "host");
+}
+
+TEST(PluginAbi, APluginOfOneDotThreeRunsAndItsFindingHasNoLine) {
+  GateRun run;
+  EXPECT_FALSE(ExpectRuns(&run, "probe_older").contains("command"));
+}
+
+// One that asks first, and the C++ layer, which asks for its authors.
+TEST(PluginAbi, APluginOfTodayRunsInAWorkerOfOneDotThreeWithoutTheLine) {
+  GateRun run;
+  UseWorker(&run, CUDNN_CI_OLDER_WORKER);
+  EXPECT_FALSE(ExpectRuns(&run, "probe_longer").contains("command"));
+  run.Matrix(Entry("fixture.line", R"("params": {"how": "host"})"));
+  const json finding = run.Run().Case("fixture.line[how=host]")["findings"][0];
+  EXPECT_EQ(finding["detail"], "seen here");
+  EXPECT_EQ(finding["command"], "ENV A=b") << "as it is declared";
 }
 
 TEST(PluginAbi, APluginWhoseChecksHaveNoValidateRuns) {
@@ -52,12 +83,7 @@ TEST(PluginAbi, APluginWhoseChecksHaveNoValidateRuns) {
 // What a plugin of today is to a cudnn-ci of tomorrow: its tables are shorter than the reader's.
 TEST(PluginAbi, APluginOfTheFrozenHeaderRunsInAWorkerOfALongerOne) {
   GateRun run;
-  fs::create_directories(run.Path("tree/bin"));
-  fs::create_directories(run.Path("tree/libexec"));
-  fs::create_directories(run.Path("tree/plugins"));
-  fs::copy_file(CUDNN_CI_TREE "/bin/cudnn-ci", run.Path("tree/bin/cudnn-ci"));
-  fs::copy_file(CUDNN_CI_LONGER_WORKER, run.Path("tree/libexec/cudnn-ci-worker"));
-  run.UseExecutable(run.Path("tree/bin/cudnn-ci"));
+  UseWorker(&run, CUDNN_CI_LONGER_WORKER);
   ExpectRuns(&run, "probe_frozen");
 }
 

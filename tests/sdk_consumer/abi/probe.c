@@ -1,7 +1,7 @@
 /* A plugin over one version of plugin.h that uses every table of it: a parameter of each kind, a finding,
- * facts and both functions of a check. Compiled against ABI 1.0 as it was frozen, and against a header with a
- * field more in every struct. PROBE_STEM: its name; PROBE_CUT: a table whose size is said to end before a
- * field. */
+ * facts and both functions of a check. Compiled against ABI 1.0 as it was frozen, against 1.3, and against a
+ * header with a field more in every struct. PROBE_STEM: its name; PROBE_CUT: a table whose size is said to
+ * end before a field. */
 #include <cudnn_ci/plugin.h>
 
 #define CUT_NONE 0
@@ -45,6 +45,12 @@ static void RunProbe(const struct cci_host* host, cci_case* c) {
                  host->subject_folders(c, NULL, &folder_count) == CCI_E_ARGUMENT &&
                      host->subject_folders(c, &folders, NULL) == CCI_E_ARGUMENT,
                  __FILE__, __LINE__, "nowhere to put them is refused");
+  }
+#endif
+#if CCI_ABI_MINOR >= 4
+  if (CCI_HAS(cci_host, host, finding_with_command)) {
+    host->finding_with_command(c, "probe-note", "said by the probe", CCI_WHERE_HOST, "mend --it");
+    return;
   }
 #endif
   host->finding(c, "probe-note", "said by the probe");

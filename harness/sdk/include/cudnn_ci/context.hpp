@@ -42,6 +42,12 @@ struct ChildResult {
   std::string output;
 };
 
+// One line that mends what was found here, and where it is typed. Empty: there is none that is certain to.
+struct LineToType {
+  std::string text;
+  cci_where where = CCI_WHERE_IMAGE;
+};
+
 // The running case, as the check sees it. Valid until Run returns.
 class Context {
  public:
@@ -80,6 +86,13 @@ class Context {
     host_->expect(case_, held ? 1 : 0, file, line, what.c_str());
   }
   void Finding(const char* slug, const std::string& detail) { host_->finding(case_, slug, detail.c_str()); }
+  // With a line in the place of the one that the finding is declared with; a host older than ABI 1.4 has the
+  // finding without it.
+  void Finding(const char* slug, const std::string& detail, const LineToType& line) {
+    if (line.text.empty() || !CCI_HAS(cci_host, host_, finding_with_command)) return Finding(slug, detail);
+    host_->finding_with_command(case_, slug, detail.c_str(), static_cast<std::uint32_t>(line.where),
+                                line.text.c_str());
+  }
   // Ends the check. Memory that the host lacks is "host memory" in the words, else it is taken for a
   // device's.
   [[noreturn]] void Skip(cci_skip_kind kind, const std::string& need, const std::string& seen) {

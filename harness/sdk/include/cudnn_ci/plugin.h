@@ -9,7 +9,7 @@
  *
  * Conventions
  *   (1) Every struct begins with its size. Structs grow only at the end, by whole fields, and only
- *       with a new CCI_ABI_MINOR; this is ABI 1.3, and what came after 1.0 says so. A reader uses a
+ *       with a new CCI_ABI_MINOR; this is ABI 1.4, and what came after 1.0 says so. A reader uses a
  *       field only if struct_size covers it, and takes one that is not covered for zero (NULL, no
  *       flag): so a plugin built against any 1.x runs in a host of any 1.y. A struct that ends before its
  * last field of 1.0 is refused, with the one exception of cci_check's `validate`. A bit or enumerator that
@@ -41,7 +41,7 @@ extern "C" {
 #endif
 
 #define CCI_ABI_MAJOR 1u
-#define CCI_ABI_MINOR 3u
+#define CCI_ABI_MINOR 4u
 #define CCI_PLUGIN_SYMBOL "cudnn_ci_plugin_v1"
 #define CCI_PLUGIN_SUFFIX ".cci.so"
 
@@ -286,6 +286,11 @@ typedef struct cci_host {
   /* Since 1.2. The folders of the subject's own libraries, absolute, links not followed, in the order in
    * which the loader comes upon them; all are in the LD_LIBRARY_PATH of this process. None for "loader". */
   int (*subject_folders)(cci_case*, const char* const** out, size_t* count);
+  /* Since 1.4. As `finding`, with the one line that mends what was found here, which stands in the place of
+   * the declaration's command. It is dropped, and the finding is not, where it is not one line of printable
+   * text of at most 1000 bytes, or `where` is unknown. NULL or "": as `finding`. */
+  void (*finding_with_command)(cci_case*, const char* slug, const char* detail,
+                               uint32_t where /* cci_where */, const char* command);
 } cci_host;
 
 #ifdef __cplusplus

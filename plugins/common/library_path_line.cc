@@ -1,0 +1,53 @@
+#include "common/library_path_line.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/loader_files.h"
+#include "common/install_line.h"
+#include "common/loader_path.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool HasAny(const std::string& folder, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    std::error_code ignored;
+    return fs::exists(fs::symlink_status(folder + "/" + name, ignored));
+  });
+}
+
+// Nothing else is lost with the entry: the loader looks into the folder all the same, or there is only cuDNN.
+bool CanGo(const std::string& folder) {
+  const std::vector<std::string> always = DefaultLibraryDirectories();
+  if (std::find(always.begin(), always.end(), folder) != always.end()) return true;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.find(".so") != std::string::npos && name.compare(0, 8, "libcudnn") != 0) return false;
+  }
+  return !error;
+}
+
+}  // namespace
+
+std::string LibraryPathLine(const std::vector<std::string>& names, const std::string& own,
+                            const std::vector<std::string>& subject_folders) {
+  std::string rest;
+  bool any = false, first = true;
+  for (const std::string& entry :
+       SplitLibraryPath(UsersLibraryPath(Environment("LD_LIBRARY_PATH"), subject_folders))) {
+    if (RealPath(entry) != RealPath(own) && HasAny(entry, names)) {
+      if (!CanGo(entry)) return {};
+      any = true;
+      continue;
+    }
+    rest += (first ? "" : ":") + entry;
+    first = false;
+  }
+  return any ? EnvironmentLine("LD_LIBRARY_PATH", rest) : "";
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,83 @@
+#include "cudnn/repair.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/elf_file.h"
+#include "base/loader_files.h"
+#include "common/library_path_line.h"
+#include "common/loader_path.h"
+#include "cudnn/copies.h"
+#include "cudnn/packages.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kApt[] = "/usr/bin/apt-get", kLists[] = "/var/lib/dpkg/info";
+
+// cuDNN's development packages depend on the very version of its libraries.
+bool HasDevelopmentPackage() {
+  std::error_code error;
+  for (fs::directory_iterator it(kLists, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.compare(0, 8, "libcudnn") == 0 && name.find("-dev") != std::string::npos) return true;
+  }
+  return false;
+}
+
+// Whether the install's own file of this name is taken, once it is there, before the one that is found now.
+bool OwnComesFirst(const CudnnInstall& install, const CudnnPart& part) {
+  const std::string own = DirectoryOf(install.main.path);
+  const std::vector<std::string> candidates =
+      LoaderCandidates(part.name, {}, Environment("LD_LIBRARY_PATH"), ElfFile(install.main.found).RunPath());
+  for (const std::string& candidate : candidates) {
+    if (RealPath(DirectoryOf(candidate)) == own) return true;
+    if (candidate == part.found) return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+InstalledPackage OwnerOf(const CudnnInstall& install) {
+  const std::string directory = DirectoryOf(install.main.path);
+  const std::vector<CudnnPackage> wheels = PackagesOf(directory);
+  if (wheels.size() == 1) return WheelIn(directory, wheels[0].name, wheels[0].version);
+  std::error_code ignored;
+  if (!wheels.empty() || !fs::exists(kApt, ignored)) return {};
+  const std::vector<CudnnPackage> packages = DpkgPackagesOf({install.main.found, install.main.path});
+  if (packages.size() != 1) return {};
+  return {Manager::kApt, packages[0].name, packages[0].version, "", HasDevelopmentPackage()};
+}
+
+std::string LineForParts(const CudnnInstall& install, const std::vector<const CudnnPart*>& wrong) {
+  const std::string own = DirectoryOf(install.main.path);
+  for (const CudnnPart* part : wrong)
+    if (part->foreign || (!part->path.empty() && DirectoryOf(part->path) != own)) return {};
+  return wrong.empty() ? "" : ReinstallLine(OwnerOf(install));
+}
+
+std::string LineForDirectories(const Context& ctx, const CudnnInstall& install) {
+  const std::string own = DirectoryOf(install.main.path);
+  std::vector<std::string> hidden;
+  bool lacks = false;
+  for (const CudnnPart& part : install.parts) {
+    if (part.path.empty() || DirectoryOf(part.path) == own) continue;
+    std::error_code ignored;
+    // One that the loader has passed over is of no use.
+    const bool has = part.passed_over.empty() && fs::exists(own + "/" + part.name, ignored);
+    if (has || part.foreign) {
+      hidden.push_back(part.name);
+    } else if (!OwnComesFirst(install, part)) {
+      return {};
+    } else {
+      lacks = true;
+    }
+  }
+  if (lacks) return hidden.empty() ? ReinstallLine(OwnerOf(install)) : "";
+  return LibraryPathLine(hidden, own, ctx.SubjectFolders());
+}
+
+}  // namespace cudnn_ci

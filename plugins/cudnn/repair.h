@@ -1,0 +1,30 @@
+// The line that puts a cuDNN install right, where a single package has it.
+#ifndef CUDNN_CI_PLUGINS_CUDNN_REPAIR_H_
+#define CUDNN_CI_PLUGINS_CUDNN_REPAIR_H_
+
+#include <cudnn_ci/check.hpp>
+
+#include <string>
+#include <vector>
+
+#include "common/install_line.h"
+#include "cudnn/install.h"
+
+namespace cudnn_ci {
+
+// The package whose files these are, by the metadata beside them or by dpkg's records. None: several claim
+// them, none does (an archive's, files that were copied), or what installed it is not in the image.
+InstalledPackage OwnerOf(const CudnnInstall& install);
+
+// The package again, if these parts are what is wrong: files of its own that are missing, damaged or others.
+// Else empty.
+std::string LineForParts(const CudnnInstall& install, const std::vector<const CudnnPart*>& wrong);
+
+// For an install that the loader assembles from several directories: the package again, if it is incomplete
+// and comes first; LD_LIBRARY_PATH without the others, if they hide what it has. Empty where it is both or
+// neither.
+std::string LineForDirectories(const Context& ctx, const CudnnInstall& install);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CUDNN_REPAIR_H_

@@ -1,0 +1,46 @@
+// The line to type for the cuDNN of a framework's packages.
+#include "framework_cudnn_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::ElementsAre;
+
+// The packages of a virtual environment that has pip.
+class FrameworkEnvironment : public FrameworkVersions {
+ protected:
+  FrameworkEnvironment() : FrameworkVersions("venv/lib/python3.11/site-packages") {
+    fs::create_directories(site() + "/pip");
+    fs::create_directories(gate().Path("venv/bin"));
+    gate().Write("venv/bin/python", "");
+    gate().Write("venv/pyvenv.cfg", "");
+    Install("torch", "9.9.9+cu130", kPinned);
+  }
+  const std::string pip_ = fs::canonical(site() + "/../../..").string() + "/bin/python -m pip ";
+};
+
+TEST_F(FrameworkEnvironment, AnOlderCudnnIsMendedByTheOneThatTheFrameworkAsksFor) {
+  InstallCudnn(13, "9.14.0.64");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
+  EXPECT_EQ(Line(r), "image: RUN " + pip_ + "install --no-deps nvidia-cudnn-cu13==9.19.0.56");
+  Install("torch", "9.9.9+cu130", "nvidia-cudnn-cu13>=9.19");
+  EXPECT_EQ(Line(Framework("versions")), "") << "no whole version";
+}
+
+TEST_F(FrameworkEnvironment, ReplacedFilesAreMendedByTakingTheOtherPackageOut) {
+  InstallCudnn(13, "9.19.0.56", "1234567");
+  InstallCudnn(12, "9.19.0.56");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cuda-mismatch"));
+  EXPECT_EQ(Line(r), "image: RUN " + pip_ + "uninstall -y nvidia-cudnn-cu13 nvidia-cudnn-cu12 && " + pip_ +
+                         "install --no-deps nvidia-cudnn-cu13==9.19.0.56");
+}
+
+TEST_F(FrameworkEnvironment, AMissingPackageIsNoOnesToReplace) {
+  InstallCudnn(12, "9.19.0.56");
+  EXPECT_EQ(Line(Framework("versions")), "");
+}
+
+}  // namespace
+}  // namespace cudnn_ci
