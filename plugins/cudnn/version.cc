@@ -104,6 +104,15 @@ Identity Identify(Context& ctx, const CudnnInstall& install) {
   return {version, static_cast<int>(api.GetCudartVersion()) / 1000};
 }
 
+// Where two copies are used together, the one that answers need not be the one that was loaded: a wheel for
+// CUDA 12 takes the parts of a system install for CUDA 13 of the same version, whose files have longer names.
+void JudgeFlavour(Context& ctx, bool fits, const std::string& detail) {
+  const LoadedCudnn loaded = fits ? LoadedCudnn() : InspectLoadedCudnn();
+  Judge(ctx, fits, "cuDNN is built for the toolkit's CUDA major",
+        loaded.several ? kCudnnMixedDirectories : kCudnnFlavourMismatch,
+        [&] { return detail + (loaded.several ? "; loaded are " + loaded.files : ""); });
+}
+
 // cuDNN 9 opens libcublasLt by name when a convolution first needs it, and aborts if it cannot; cuDNN 8 links
 // it, so that its parts would not have loaded. A JIT-only package does without. Returns its version; empty:
 // it was not asked.
@@ -182,10 +191,9 @@ struct Version {
           [&] { return RangeLine(OwnerOf(install), range); });
     std::string toolkit;
     const bool fits = identity.cuda_major == 0 || FlavourFits(ctx, identity.cuda_major, &toolkit);
-    Judge(ctx, fits, "cuDNN is built for the toolkit's CUDA major", kCudnnFlavourMismatch, [&] {
-      return "cuDNN " + version + " (" + install.main.path + ") is built for CUDA " +
-             std::to_string(identity.cuda_major) + "; toolkit " + toolkit;
-    });
+    JudgeFlavour(ctx, fits,
+                 "cuDNN " + version + " (" + install.main.path + ") is built for CUDA " +
+                     std::to_string(identity.cuda_major) + "; toolkit " + toolkit);
     const std::string cublaslt = fits ? JudgeCublasLt(ctx, install, identity.cuda_major) : "";
     JudgeGpuSupport(ctx, version, identity.cuda_major);
     NoteMetadata(ctx, install, version);

@@ -66,6 +66,13 @@ void OpenAnotherOnDemand(FaultTest& t) {
   t.Set("FAKE_CUDNN_OPENS", t.gate().Path("other/libcudnn_ops.so.9"));
 }
 
+// Of the same version, for another CUDA major: parts under longer names, as a system's package has them.
+void OpenAnotherBuildOnDemand(FaultTest& t) {
+  t.TakeAll("cudnn", t.gate().Path("other"));
+  t.Set("FAKE_CUDNN_OPENS", t.gate().Path("other/libcudnn_ops.so.9"));
+  t.Set("FAKE_CUDNN_CUDART", "12090");
+}
+
 void UseSubjectWithoutCudnn(FaultTest& t) {
   const std::string folder = t.gate().Path("subject");
   fs::create_directory(folder);
@@ -224,7 +231,10 @@ std::vector<Fault> Mixtures() {
               }),
       Showing("file under a longer name",
               {Image("part_of_another_folder_loaded_on_demand", Machine(OpenAnotherOnDemand),
-                     "cudnn-mixed-directories", {"loaded are ", "/other:"})}),
+                     "cudnn-mixed-directories", {"loaded are ", "/other:"}),
+               Image("part_of_a_build_for_another_cuda_major", Machine(OpenAnotherBuildOnDemand),
+                     "cudnn-mixed-directories",
+                     {"is built for CUDA 12; toolkit 13.0 is found; loaded are ", "/other:"})}),
       Showing(
           "cuDNN outside the promise",
           {
