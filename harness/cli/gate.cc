@@ -157,7 +157,7 @@ bool Gate::Discover() {
 bool Gate::Interrupted() {
   exit_code_ = 128 + session_.interrupted();
   if (!fanout_) {
-    fprintf(stderr, "cudnn-ci: interrupted before a matrix was chosen\n");
+    fprintf(stderr, "cudnn-ci: interrupted before there was a plan\n");
     return false;
   }
   Emit(Introduction());

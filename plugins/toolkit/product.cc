@@ -1,8 +1,9 @@
 #include "toolkit/product.h"
 
-#include <cmath>
 #include <cstring>
 #include <sstream>
+
+#include "common/numeric/data_type.h"
 
 namespace cudnn_ci {
 namespace {
@@ -30,23 +31,6 @@ std::vector<int> Draw(std::size_t count, std::uint64_t* state) {
   for (std::size_t i = 0; i < count; ++i)
     values.push_back(static_cast<int>(Next(state) % (2 * kLargest + 1)) - kLargest);
   return values;
-}
-
-// Of an integer of at most 2048.
-std::uint16_t HalfOf(int value) {
-  if (value == 0) return 0;
-  const int magnitude = value < 0 ? -value : value, exponent = std::ilogb(magnitude);
-  const int fraction = exponent <= 10 ? magnitude << (10 - exponent) : magnitude >> (exponent - 10);
-  return static_cast<std::uint16_t>((value < 0 ? kHalfSign : 0) | (exponent + 15) << 10 | (fraction & 0x3ff));
-}
-
-double ValueOfHalf(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
-  const double magnitude = exponent == 0    ? std::ldexp(fraction, -24)
-                           : exponent != 31 ? std::ldexp(fraction + 1024, exponent - 25)
-                           : fraction == 0  ? INFINITY
-                                            : NAN;
-  return bits & kHalfSign ? -magnitude : magnitude;
 }
 
 template <class Bits>
@@ -84,7 +68,7 @@ std::size_t Product::Add(std::size_t elements) {
 
 void Product::Put(std::vector<unsigned char>* memory, std::size_t at, int value) const {
   const auto real = static_cast<float>(value);
-  const std::uint16_t half = HalfOf(value);
+  const std::uint16_t half = EncodeFloat16(value);
   if (type_ == GemmType::kFloat16)
     std::memcpy(memory->data() + at, &half, sizeof half);
   else
@@ -104,7 +88,7 @@ bool Product::IsRight(const std::vector<unsigned char>& after, std::size_t at) c
 std::string Product::ValueText(const std::vector<unsigned char>& memory, std::size_t at) const {
   std::ostringstream text;
   if (type_ == GemmType::kFloat16)
-    text << ValueOfHalf(BitsAt<std::uint16_t>(memory, at));
+    text << DecodeFloat16(BitsAt<std::uint16_t>(memory, at));
   else
     text << BitsAt<float>(memory, at);
   return text.str();

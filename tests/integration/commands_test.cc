@@ -43,6 +43,17 @@ TEST(Commands, DryRunListsAndLeavesNothing) {
   EXPECT_FALSE(run.Exists("report/junit.xml"));
 }
 
+TEST(Commands, DryRunLeavesTheReportsOfAnEarlierRun) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  EXPECT_EQ(run.Run().exit_code, 0);
+  const std::string report = run.Read("report/report.json"), journal = run.Read("report/journal.jsonl");
+  ASSERT_NE(report, "");
+  EXPECT_EQ(run.Run({"--dry-run"}).exit_code, 0);
+  EXPECT_EQ(run.Read("report/report.json"), report);
+  EXPECT_EQ(run.Read("report/journal.jsonl"), journal);
+}
+
 TEST(Commands, PluginsNamesChecksAndIsRedForABrokenOne) {
   GateRun run;
   EXPECT_THAT(run.Command({"plugins"}).out, HasSubstr("fixture 1.0.0"));

@@ -121,6 +121,21 @@ TEST(Interruption, ASignalEndsTheDiscoveryOfAPluginThatHangs) {
   EXPECT_THAT(run.LeftAfter(1), IsEmpty());
 }
 
+// What has no report has no verdict either.
+TEST(Interruption, ADryRunThatIsEndedSaysSoAndNothingElse) {
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/init_hang");
+  run.Matrix(Entry("fixture.pass"));
+  const pid_t pid = run.Start({"--load-timeout", "100", "--dry-run"});
+  Pause(0.5);
+  kill(pid, SIGTERM);
+  const GateResult result = run.Wait(pid);
+  EXPECT_EQ(result.exit_code, 143);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("cudnn-ci: interrupted before there was a plan\n"));
+  EXPECT_FALSE(run.Exists("report/report.json"));
+}
+
 // One round: killed after `seconds`. True if a report was there.
 bool Killed(double seconds) {
   GateRun run;

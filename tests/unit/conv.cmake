@@ -3,6 +3,7 @@
 cudnn_ci_unit_test(numeric_test SOURCES numeric_data_type_test.cc numeric_parallel_test.cc numeric_repeat_test.cc
   LINK cudnn_ci_plugin_numeric)
 cudnn_ci_unit_test(conv_test SOURCES conv_reference_test.cc conv_recipe_test.cc conv_oracle_test.cc
+  conv_fault_test.cc conv_shortness_test.cc
   conv_known_shapes_test.cc conv_refusals_test.cc conv_random_draw_test.cc conv_kernel_class_test.cc conv_normal_test.cc conv_epilogue_test.cc
   LINK cudnn_ci_conv_oracle)
 cudnn_ci_unit_test(conv_engines_test SOURCES conv_engines_test.cc ${PROJECT_SOURCE_DIR}/plugins/conv/graph/engines.cc
@@ -18,7 +19,7 @@ foreach(test device_buffers_test launch_capture_test)
   gtest_discover_tests(${test} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS unit TIMEOUT ${CUDNN_CI_TEST_SECONDS} ENVIRONMENT ${fake_driver})
 endforeach()
-# Every fault of the oracle's tests at 1,000 random places: ctest -C positions -L positions
+# Every fault of the oracle's tests at 1,000 random places, and the table of them: ctest -C positions -L positions -V
 add_test(NAME every_position CONFIGURATIONS positions COMMAND conv_test --gtest_filter=*Anywhere*)
 add_test(NAME every_guard_position CONFIGURATIONS positions COMMAND device_buffers_test --gtest_filter=*Anywhere*)
 set_tests_properties(every_position every_guard_position PROPERTIES LABELS positions TIMEOUT 3600
@@ -28,12 +29,12 @@ set_tests_properties(every_position every_guard_position PROPERTIES LABELS posit
 # By its files: Debian's CMake package of it asks for OpenCL, too.
 find_path(CUDNN_CI_DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
 find_library(CUDNN_CI_DNNL_LIBRARY dnnl)
-if(CUDNN_CI_DNNL_INCLUDE_DIR AND CUDNN_CI_DNNL_LIBRARY)
-  cudnn_ci_unit_test(conv_onednn_test SOURCES conv_onednn_test.cc LINK cudnn_ci_conv_oracle ${CUDNN_CI_DNNL_LIBRARY})
-  target_include_directories(conv_onednn_test SYSTEM PRIVATE ${CUDNN_CI_DNNL_INCLUDE_DIR})
-  add_test(NAME every_shape CONFIGURATIONS positions COMMAND conv_onednn_test)
-  set_tests_properties(every_shape PROPERTIES LABELS positions TIMEOUT 3600 ENVIRONMENT CUDNN_CI_SHAPES=1000)
-else()
-  message(WARNING "libdnnl-dev is not installed: the convolutions' reference is not compared with another implementation. "
-    "Run ci/deps.")
+if(NOT CUDNN_CI_DNNL_INCLUDE_DIR OR NOT CUDNN_CI_DNNL_LIBRARY)
+  message(FATAL_ERROR "The tests compare the convolutions' reference with oneDNN's (dnnl.hpp: ${CUDNN_CI_DNNL_INCLUDE_DIR}, "
+    "libdnnl: ${CUDNN_CI_DNNL_LIBRARY}). Run `ci/deps test`, which installs libdnnl-dev, or build without tests: "
+    "-DCUDNN_CI_BUILD_TESTS=OFF.")
 endif()
+cudnn_ci_unit_test(conv_onednn_test SOURCES conv_onednn_test.cc LINK cudnn_ci_conv_oracle ${CUDNN_CI_DNNL_LIBRARY})
+target_include_directories(conv_onednn_test SYSTEM PRIVATE ${CUDNN_CI_DNNL_INCLUDE_DIR})
+add_test(NAME every_shape CONFIGURATIONS positions COMMAND conv_onednn_test)
+set_tests_properties(every_shape PROPERTIES LABELS positions TIMEOUT 3600 ENVIRONMENT CUDNN_CI_SHAPES=1000)

@@ -31,6 +31,11 @@ class Output {
     const std::uint32_t words[2] = {UnwrittenWord(type_), UnwrittenWord(type_)};
     std::memcpy(bytes_.data() + Offset(index), words, SizeOf(type_));
   }
+  // Whether an element has the bits that Unwrite gives it.
+  bool IsFill(std::int64_t index) const {
+    const std::uint32_t words[2] = {UnwrittenWord(type_), UnwrittenWord(type_)};
+    return std::memcmp(bytes_.data() + Offset(index), words, SizeOf(type_)) == 0;
+  }
   void Flip(std::int64_t index, std::size_t bit) {
     bytes_[Offset(index) + bit / 8] ^= static_cast<unsigned char>(1u << bit % 8);
   }

@@ -10,7 +10,10 @@
 #include <random>
 
 #include "common/numeric/fill.h"
+#include "common/numeric/repeat.h"
 #include "common/session.h"
+#include "fault_table.h"
+#include "positions.h"
 
 namespace cudnn_ci {
 namespace {
@@ -19,11 +22,6 @@ using testing::HasSubstr;
 using Role = BufferSpec::Role;
 
 constexpr std::size_t kGuard = 4096;
-
-int Positions() {
-  const char* text = std::getenv("CUDNN_CI_POSITIONS");
-  return text ? std::atoi(text) : 60;
-}
 
 class DeviceBuffersTest : public testing::Test {
  protected:
@@ -38,6 +36,8 @@ class DeviceBuffersTest : public testing::Test {
             {"y", 333, Role::kOutput, UnwrittenWord(DataType::kFloat32)},
             {"workspace", workspace, Role::kWorkspace}};
   }
+  // One byte outside of a buffer, random places on one side of it.
+  void ExpectFound(const std::vector<BufferSpec>& specs, std::size_t buffer, bool before);
   unsigned char* Bytes(std::size_t buffer) { return static_cast<unsigned char*>(buffers_.Pointer(buffer)); }
 
   DriverApi driver_;
@@ -46,12 +46,10 @@ class DeviceBuffersTest : public testing::Test {
   std::mt19937_64 random_{5};
 };
 
-TEST_F(DeviceBuffersTest, OneByteOutsideIsFoundAnywhere) {
-  const std::vector<BufferSpec> specs = Specs();
-  EXPECT_EQ(buffers_.TouchedGuards(), "");
+// The first byte of a guard among them.
+void DeviceBuffersTest::ExpectFound(const std::vector<BufferSpec>& specs, std::size_t buffer, bool before) {
   for (int i = 0; i < Positions(); ++i) {
-    const std::size_t buffer = random_() % specs.size(), distance = random_() % kGuard;
-    const bool before = random_() % 2 == 0;
+    const std::size_t distance = i == 0 ? 0 : random_() % kGuard;
     unsigned char& byte =
         before ? *(Bytes(buffer) - 1 - distance) : Bytes(buffer)[specs[buffer].bytes + distance];
     byte ^= static_cast<unsigned char>(1 + random_() % 255);
@@ -60,6 +58,24 @@ TEST_F(DeviceBuffersTest, OneByteOutsideIsFoundAnywhere) {
                 HasSubstr((before ? "before the start of " : "behind the end of ") + specs[buffer].name));
     ASSERT_EQ(buffers_.Reserve(specs), CUDA_SUCCESS);
     ASSERT_EQ(buffers_.TouchedGuards(), "");
+  }
+}
+
+TEST_F(DeviceBuffersTest, OneByteOutsideIsFoundAnywhere) {
+  for (const DataType type : {DataType::kFloat32, DataType::kInt8, DataType::kInt32, DataType::kFloat8E4m3,
+                              DataType::kFloat8E5m2}) {
+    std::vector<BufferSpec> specs = Specs();
+    specs[2].fill = UnwrittenWord(type);
+    ASSERT_EQ(buffers_.Reserve(specs), CUDA_SUCCESS);
+    ASSERT_EQ(buffers_.TouchedGuards(), "");
+    for (std::size_t buffer = 0; buffer < specs.size(); ++buffer)
+      for (const bool before : {true, false}) {
+        ExpectFound(specs, buffer, before);
+        if (HasFatalFailure()) return;
+        fault_table->Add("fill " + BitsText(DataType::kInt32, specs[2].fill), "every bound",
+                         (before ? "byte before " : "byte behind ") + specs[buffer].name, Positions(),
+                         Positions());
+      }
   }
 }
 
