@@ -18,6 +18,7 @@ struct BufferSpec {
   std::size_t bytes = 0;
   Role role = Role::kInput;
   std::uint32_t fill = 0;  // of an output: the word it holds before (common/numeric/fill.h)
+  std::size_t guard = 0;   // bytes that are guarded at either side of it, where that is more than the usual
 };
 
 // One allocation that holds guard, buffer, guard, buffer, ..., guard. Buffers begin at multiples of 256
@@ -39,6 +40,8 @@ class DeviceBuffers {
   // Lays out the buffers and fills everything but inputs: outputs with their words, workspaces with NaNs,
   // guards with their pattern. Not success: the driver's answer to the allocation; nothing is held then.
   CUresult Reserve(const std::vector<BufferSpec>& specs);
+  // The same of outputs, with this word, and of workspaces alone: for a run that follows another.
+  void FillAgain(std::uint32_t output_word);
   // Whether the inputs still hold what was uploaded before the last Reserve: they lie where they lay.
   bool inputs_kept() const { return inputs_kept_; }
   // Gives the memory back if more than `bytes` are held.
@@ -57,7 +60,7 @@ class DeviceBuffers {
     unsigned char pattern;
   };
   void LayOut(const std::vector<BufferSpec>& specs);
-  void Fill();
+  void FillBuffer(std::size_t buffer, std::uint32_t output_word);
   void Free();
 
   const DriverApi& api_;

@@ -54,7 +54,7 @@ double SumRounding(DataType type, const Problem& problem) {
 bool SuitsWinograd(const Problem& problem, const Recipe& recipe) {
   if (recipe.kind == Recipe::Kind::kFewChannels) return ActiveChannels(problem, recipe) <= kWinogradChannels;
   return problem.operation == Operation::kBackwardFilter && recipe.kind == Recipe::Kind::kSparse &&
-         recipe.products <= kWinogradProducts;
+         recipe.products + recipe.covering <= kWinogradProducts;
 }
 
 bool IsSmall(const Axes& kernel) { return *std::max_element(kernel.begin(), kernel.end()) <= 3; }

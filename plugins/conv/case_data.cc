@@ -1,6 +1,9 @@
 // Uploads, and a look at what was uploaded.
 #include "conv/case_data.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "common/numeric/encode.h"
 #include "common/numeric/repeat.h"
 #include "common/numeric/same_bytes.h"
@@ -77,9 +80,41 @@ std::vector<std::string> CaseData::ChangedInputs() {
   const Tensor a = needs_.problem().A(), b = needs_.problem().B();
   AddIfChanged(kA, a.name, needs_.Bytes(a), a_, &changed);
   AddIfChanged(kB, b.name, needs_.Bytes(b), b_, &changed);
+  return WithBias(std::move(changed));
+}
+
+std::vector<std::string> CaseData::ChangedRandomInputs() {
+  if (!needs_.has_random()) return ChangedInputs();
+  std::vector<std::string> changed;
+  AddIfRandomChanged(kRandomA, needs_.problem().A(), kSeedOfA, &changed);
+  AddIfRandomChanged(kRandomB, needs_.problem().B(), kSeedOfB, &changed);
+  return WithBias(std::move(changed));
+}
+
+std::vector<std::string> CaseData::WithBias(std::vector<std::string> changed) {
   if (!bias_.empty()) AddIfChanged(kBias, needs_.problem().Bias().name, bias_.size(), bias_.data(), &changed);
   if (!changed.empty()) Forget();
   return changed;
+}
+
+// The numbers come again after each period: the first of them are compared with what was uploaded, all others
+// with those a period before.
+void CaseData::AddIfRandomChanged(Buffer buffer, const Tensor& tensor, std::uint64_t seed,
+                                  std::vector<std::string>* changed) {
+  const std::int64_t count = std::min(tensor.Count(), NormalData::kPeriod);
+  std::vector<unsigned char> original(static_cast<std::size_t>(count) * SizeOf(needs_.type()));
+  FillNormal(needs_.type(), count, seed, original.data());
+  unsigned char* readback = session_.readback.Get(needs_.ReadbackBytes());
+  session_.memory().Download(buffer, readback);
+  const std::size_t period = original.size(), bytes = needs_.Bytes(tensor);
+  std::size_t first = FirstDifference(readback, original.data(), period);
+  if (first == period) first += FirstDifference(readback + period, readback, bytes - period);
+  if (first < bytes)
+    changed->push_back(std::string("random ") + tensor.name + " differs from byte " + std::to_string(first));
+}
+
+std::size_t CaseData::InputBytes() const {
+  return needs_.Bytes(needs_.problem().A()) + needs_.Bytes(needs_.problem().B());
 }
 
 void CaseData::AddIfChanged(Buffer buffer, const char* name, std::size_t bytes, const unsigned char* original,

@@ -37,9 +37,17 @@ class CaseData {
   const unsigned char* Download();
   // "x differs from byte 12" for each of the exact inputs that is not as it was uploaded.
   std::vector<std::string> ChangedInputs();
+  // The same of those that a run on random data has.
+  std::vector<std::string> ChangedRandomInputs();
+  // Of both operands.
+  std::size_t InputBytes() const;
 
  private:
   void UploadBias(const std::vector<std::int8_t>& bias);
+  // The operands' and, if it changed, the bias. None of them is what was uploaded then.
+  std::vector<std::string> WithBias(std::vector<std::string> changed);
+  void AddIfRandomChanged(Buffer buffer, const Tensor& tensor, std::uint64_t seed,
+                          std::vector<std::string>* changed);
   void AddIfChanged(Buffer buffer, const char* name, std::size_t bytes, const unsigned char* original,
                     std::vector<std::string>* changed);
 

@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kDeviceHeadroom = std::size_t{256} << 20;
 // Of both inputs together, of which a second pair is made.
 constexpr std::size_t kMostRandom = std::size_t{1} << 30;
+// Of the guards around the result, which are read back with each look at them.
+constexpr std::size_t kWidestGuard = std::size_t{64} << 10;
 
 std::size_t DeviceBytes(const std::vector<BufferSpec>& buffers) {
   return DeviceBuffers::BytesFor(buffers) + kDeviceHeadroom;
@@ -65,6 +67,12 @@ std::size_t CaseMemory::BiasBytes() const {
   return static_cast<std::size_t>(problem_.Bias().Count()) * SizeOf(BiasTypeOf(type_));
 }
 
+std::size_t CaseMemory::RowBytes() const {
+  const Tensor y = problem_.Y();
+  const auto row = static_cast<std::size_t>(y.sizes[2] * y.channels);
+  return std::min(row * SizeOf(output_type()), kWidestGuard);
+}
+
 CaseMemory::CaseMemory(const Problem& problem, DataType type)
     : problem_(problem), type_(type), random_(Bytes(problem_.A()) + Bytes(problem_.B()) <= kMostRandom) {}
 
@@ -76,7 +84,7 @@ std::vector<BufferSpec> CaseMemory::Buffers(std::size_t workspace_bytes) const {
       {b.name, Bytes(b), Role::kInput},
       {std::string("random ") + a.name, has_random() ? Bytes(a) : 0, Role::kInput},
       {std::string("random ") + b.name, has_random() ? Bytes(b) : 0, Role::kInput},
-      {y.name, OutputBytes(), Role::kOutput, UnwrittenWord(output_type())},
+      {y.name, OutputBytes(), Role::kOutput, UnwrittenWord(output_type()), RowBytes()},
       {"workspace", workspace_bytes, Role::kWorkspace}};
   if (BiasBytes() > 0) buffers.push_back({problem_.Bias().name, BiasBytes(), Role::kInput});
   return buffers;

@@ -46,6 +46,9 @@ class CaseMemory {
   // Of an input.
   std::size_t Bytes(const Tensor& tensor) const;
   std::size_t OutputBytes() const;
+  // Of one row of the result with all its channels, which is what a kernel writes too much that counts one
+  // row too many; as many as a guard is allowed to have.
+  std::size_t RowBytes() const;
   // 0 without a bias.
   std::size_t BiasBytes() const;
   // Whether random inputs lie beside the exact ones: not where they are very large, or found no room.

@@ -73,6 +73,13 @@ CCI_FINDING(kWorkspaceUnderstated, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "Programs that allocate what cudnnGetConvolution...Algorithm_v7 says fail, or write beyond it. "
             "Check that all cuDNN libraries are of one release, then take another patch release.",
             kReleaseNotes)
+CCI_FINDING(
+    kProposalRefused, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
+    "cuDNN proposes ways to compute a convolution that it then refuses",
+    "Nothing has to be done where the case passed: the next proposal ran, as in frameworks, which may be "
+    "a slower one. Where all convolutions say so, look whether a library of cuDNN with kernels for this "
+    "GPU is missing or of another release.",
+    kReleaseNotes)
 CCI_FINDING(kKnownCrash, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
             "this cuDNN is known to crash in such a convolution",
             "Nothing has to be done if the case passed. If its process ended, take the release that the note "

@@ -14,6 +14,7 @@
 #include "conv/choice_table.h"
 #include "conv/findings.h"
 #include "conv/graph/graph_candidates.h"
+#include "conv/judge_repetition.h"
 #include "conv/kernel_class.h"
 #include "conv/known_faults.h"
 #include "conv/legacy/legacy_api.h"
@@ -90,7 +91,7 @@ class ConvolutionCase {
   void JudgeSearch(const std::string& call) {
     try {
       session().Synchronize();
-      JudgeSurroundings("; " + call + ", " + session().CudnnText());
+      JudgeSurroundings(ctx_, "; " + call + ", " + session().CudnnText(), session_, &*data_);
     } catch (const DriverError& e) {
       FailOnDevice(call, e);
     }
@@ -107,7 +108,7 @@ class ConvolutionCase {
   Trial Choose(Candidates* candidates) {
     if (candidates->asked.empty()) return Prepare(*candidates->list.front());
     proposed_ = true;
-    std::string refusals = "no usable proposal";
+    std::vector<std::string> refusals;
     Candidate* undecided = nullptr;
     for (std::size_t i = 0; Candidate* const candidate = candidates->At(i); ++i) {
       try {
@@ -116,16 +117,19 @@ class ConvolutionCase {
         ctx_.Log("cuDNN proposes " + candidate->Name());
         if (trial.decisive()) {
           JudgeProposal(candidates->asked, trial);
+          TellRefusals(ctx_, refusals);
           return trial;
         }
         // Its numbers cannot be judged, so it is run only if nothing else is proposed.
         if (!undecided) undecided = candidate;
       } catch (const CudnnFailure& e) {
         if (!e.unsupported()) throw;
-        refusals += "; " + candidate->Name() + ": " + e.what();
+        refusals.push_back(candidate->Name() + ": " + e.what());
       }
     }
-    if (!undecided) throw CudnnFailure(candidates->asked + ": success, " + refusals, true);
+    if (!undecided)
+      throw CudnnFailure(candidates->asked + ": success, no usable proposal" + RefusalsText(refusals), true);
+    TellRefusals(ctx_, refusals);
     return Prepare(*undecided);
   }
 
@@ -185,11 +189,10 @@ class ConvolutionCase {
       needs_.Require(trial.recipe, trial.workspace_bytes, session_);
       const std::optional<Judgement> right = Judge(&trial);
       if (!right) return {name, ChoiceOutcome::kWrong, ""};
-      const std::optional<Repetition> again = RunAgain(trial, kTimedRunsOfMany);
-      if (!again) return {name, ChoiceOutcome::kWrong, "does not repeat its bits"};
+      const Again again = RunAgain(trial, kTimedRunsOfMany);
+      if (again.wrong) return {name, ChoiceOutcome::kWrong, again.wrong};
       if (!trial.decisive()) return {name, ChoiceOutcome::kUnverifiable, Unverifiable(trial, problem_)};
-      if (!RightOnNormal(trial, *again)) return {name, ChoiceOutcome::kWrong, "imprecise on normal data"};
-      return {name, ChoiceOutcome::kPassed, FiguresOf(trial, right->worst_error, *again)};
+      return {name, ChoiceOutcome::kPassed, FiguresOf(trial, right->worst_error, *again.timed)};
     } catch (const NoMemory& e) {
       if (e.in_company) throw;  // the whole case is run again, alone, with all choices
       return {name, ChoiceOutcome::kMemory, e.need + ", " + e.seen};
@@ -283,7 +286,7 @@ class ConvolutionCase {
     if (judgement.unwritten > 0)
       ctx_.Finding(kOutputNotWritten, DescribeUnwritten(judgement, problem_) + about +
                                           known_.Behind({"wrong"}, trial.candidate));
-    const bool untouched = JudgeSurroundings(about);
+    const bool untouched = JudgeSurroundings(ctx_, about, session_, &*data_);
     // A transform that was taken for sums of products gets its own data and bound.
     if (judgement.wrong > 0 && LearnKernels(trial.candidate, data_->Pointers(false), session_) &&
         judgement.unwritten == 0 && untouched) {
@@ -322,31 +325,25 @@ class ConvolutionCase {
     context_lost_ = session().driver().CtxSynchronize() != CUDA_SUCCESS;
   }
 
-  // That guards and inputs are as they were.
-  bool JudgeSurroundings(const std::string& about) {
-    const std::string guards = session().memory().TouchedGuards();
-    if (!guards.empty()) ctx_.Finding(kOutOfBoundsWrite, guards + about);
-    const std::vector<std::string> changed = data_->ChangedInputs();
-    for (const std::string& input : changed) ctx_.Finding(kInputModified, input + about);
-    return guards.empty() && changed.empty();
-  }
-
   std::string About(const Trial& trial) const {
     return "; " + trial.candidate->Name() + ", " + session().CudnnText() +
            KernelsText(trial.candidate->kernels(), "; ");
   }
 
-  // Some runs more, on data whose sums round; none if they differ and must not.
-  std::optional<Repetition> RunAgain(const Trial& trial, int runs) {
+  // Some runs more, on data whose sums round.
+  Again RunAgain(const Trial& trial, int runs) {
     try {
       data_->UploadRandom();
-      const Repetition again =
+      Again again;
+      const Repetition runs_more =
           Repeat(needs_, layout_, data_->Pointers(true), runs, trial.candidate, session_);
       LearnKernels(trial.candidate, data_->Pointers(false), session_);
-      if (!trial.candidate->deterministic() || again.difference.elements == 0) return again;
-      ctx_.Finding(kNotRepeatable,
-                   DescribeDifference(again.difference, problem_, needs_.output_type()) + About(trial));
-      return std::nullopt;
+      again.wrong = JudgeRepetition(ctx_, runs_more, trial, needs_, About(trial));
+      if (!again.wrong) again.timed = runs_more;
+      if (again.timed && !RightOnNormal(trial, runs_more)) again.wrong = "imprecise on normal data";
+      if (!JudgeSurroundingsAgain(ctx_, About(trial), session_, &*data_))
+        again.wrong = "writes elsewhere when it is run again";
+      return again;
     } catch (const CudnnFailure& e) {
       // It has just run, so that it is not unsupported.
       throw CudnnFailure("when it was run again, " + std::string(e.what()), false);
@@ -368,10 +365,8 @@ class ConvolutionCase {
 
   void Time(const Trial& trial) {
     ctx_.Step("time");
-    const std::optional<Repetition> again = RunAgain(trial, kTimedRuns);
-    if (!again) return;
-    MeasureRepetition(ctx_, trial, *again, problem_.shape);
-    RightOnNormal(trial, *again);
+    const Again again = RunAgain(trial, kTimedRuns);
+    if (again.timed) MeasureRepetition(ctx_, trial, *again.timed, problem_.shape);
   }
 
   Context& ctx_;

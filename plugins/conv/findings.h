@@ -17,6 +17,7 @@ inline constexpr char kInputModified[] = "input-modified";
 inline constexpr char kImpossibleAccepted[] = "impossible-accepted";
 inline constexpr char kUnusableAfterRefusal[] = "unusable-after-refusal";
 inline constexpr char kWorkspaceUnderstated[] = "workspace-understated";
+inline constexpr char kProposalRefused[] = "proposal-refused";
 inline constexpr char kKnownCrash[] = "known-crash";
 inline constexpr char kNotRepeatable[] = "not-repeatable";
 

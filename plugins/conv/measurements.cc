@@ -1,5 +1,6 @@
 #include "conv/measurements.h"
 
+#include "conv/findings.h"
 #include "conv/kernel_class.h"
 
 namespace cudnn_ci {
@@ -21,6 +22,19 @@ void MeasureRepetition(Context& ctx, const Trial& trial, const Repetition& repet
 void NameKernels(Context& ctx, const Trial& trial) {
   const std::string kernels = KernelsText(trial.candidate->kernels());
   if (!kernels.empty()) ctx.Step(kernels);
+}
+
+void TellRefusals(Context& ctx, const std::vector<std::string>& refusals) {
+  if (refusals.empty()) return;
+  ctx.Measure("proposals_refused", static_cast<double>(refusals.size()), "");
+  ctx.Finding(kProposalRefused,
+              std::to_string(refusals.size()) + " passed over, the first " + refusals.front());
+}
+
+std::string RefusalsText(const std::vector<std::string>& refusals) {
+  std::string text;
+  for (const std::string& refusal : refusals) text += "; " + refusal;
+  return text;
 }
 
 void MeasureChoices(Context& ctx, const ChoiceTable& table) {

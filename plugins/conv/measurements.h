@@ -4,6 +4,9 @@
 
 #include <cudnn_ci/check.hpp>
 
+#include <string>
+#include <vector>
+
 #include "common/numeric/compare.h"
 #include "conv/choice_table.h"
 #include "conv/repetition.h"
@@ -20,6 +23,11 @@ void MeasureRepetition(Context& ctx, const Trial& trial, const Repetition& repet
 // Its kernels, as a step, where they are known: the last one, since what a process does in it is none of
 // theirs.
 void NameKernels(Context& ctx, const Trial& trial);
+// What cuDNN proposed before the one that runs and then refused: how many, and the first one's answer in a
+// note.
+void TellRefusals(Context& ctx, const std::vector<std::string>& refusals);
+// "; one; another".
+std::string RefusalsText(const std::vector<std::string>& refusals);
 // How many of a sweep's choices came to what.
 void MeasureChoices(Context& ctx, const ChoiceTable& table);
 

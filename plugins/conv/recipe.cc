@@ -13,6 +13,8 @@ namespace cudnn_ci {
 namespace {
 
 constexpr std::int64_t kSmallReduction = 16, kMediumReduction = 64;
+constexpr std::int64_t kPlacesAtOnce = 1 << 14;
+static_assert(kFewProducts + kMostCovering <= kMaxOutput);
 
 ByteValues InputValues(std::int64_t reduction) {
   if (reduction <= kSmallReduction) return MakeByteValues([](int b) { return b * 7 / 256 - 3; });
@@ -66,6 +68,85 @@ std::int64_t ChannelsOfA(const Problem& problem) {
                                                   : problem.shape.FiltersPerGroup();
 }
 
+// Products that an output has more where one channel of every place of a is set: in the gradient of w those
+// of a filter's share of the places, else one for each place that the output looks at.
+std::int64_t ProductsToCover(const Problem& problem) {
+  if (problem.operation != Operation::kBackwardFilter) return MostProducts(problem) / ChannelsOfA(problem);
+  return (problem.Reduction() + problem.shape.k - 1) / problem.shape.k;
+}
+
+// How many of those a recipe for this type can have. The gradient of w can do with a part: its places are
+// what it sums over. Those of the others are outputs' own, and are looked at one by one.
+std::int64_t CoveringOf(const Problem& problem, DataType type) {
+  std::int64_t most = type == DataType::kBfloat16 ? kBfloat16Covering : kMostCovering;
+  if (SizeOf(type) == 1) most = kInt8Covering;
+  const std::int64_t wanted = ProductsToCover(problem);
+  if (wanted <= most) return wanted;
+  return problem.operation == Operation::kBackwardFilter ? most : 0;
+}
+
+// Sets one channel of a place at a time: in any row of as many as there are channels, each channel once.
+class Covering {
+ public:
+  Covering(const Tensor& t, std::uint64_t seed, std::vector<std::int8_t>* a)
+      : channels_(t.channels), pixels_(Product(t.sizes)), seed_(seed), a_(*a) {}
+
+  // The `number`th that is set.
+  void Set(std::int64_t place, std::int64_t number) const {
+    const auto turn = static_cast<std::uint64_t>(number / channels_);
+    const std::int64_t channel =
+        (number + Below(RandomWord(RandomWord(seed_, 0), turn), channels_)) % channels_;
+    const std::int64_t element = (place / pixels_ * channels_ + channel) * pixels_ + place % pixels_;
+    // By the element alone: whoever sets it, and however often, sets the same.
+    const std::uint64_t word = RandomWord(RandomWord(seed_, 1), static_cast<std::uint64_t>(element));
+    a_[static_cast<std::size_t>(element)] = word & 1 ? 1 : -1;
+  }
+
+  // The place in [begin, end) that stands for them.
+  std::int64_t OneOf(std::int64_t begin, std::int64_t end) const {
+    return begin + Below(RandomWord(RandomWord(seed_, 2), static_cast<std::uint64_t>(begin)), end - begin);
+  }
+
+ private:
+  static std::int64_t Below(std::uint64_t word, std::int64_t count) {
+    return static_cast<std::int64_t>((word >> 11) % static_cast<std::uint64_t>(count));
+  }
+
+  const std::int64_t channels_, pixels_;
+  const std::uint64_t seed_;
+  std::vector<std::int8_t>& a_;
+};
+
+// Both ends of every row, or of every image where rows are too many; of the last ones where images are. That
+// is where tiles end and kernels pass over something. Returns how many were set, half of `most` at most.
+std::int64_t CoverEnds(const Tensor& t, std::int64_t most, const Covering& covering) {
+  const std::int64_t places = t.outer * Product(t.sizes);
+  const bool rows = places / t.sizes[2] <= most / 4;
+  const std::int64_t run = rows ? t.sizes[2] : Product(t.sizes);
+  const std::int64_t runs = std::min(places / run, most / 4);
+  for (std::int64_t i = 0; i < runs; ++i) {
+    const std::int64_t end = places - i * run;
+    covering.Set(end - 1, 2 * i);
+    covering.Set(end - run, 2 * i + 1);
+  }
+  return 2 * runs;
+}
+
+// Spread evenly: the places are cut into as many pieces as can be covered, one place of each. Where all can
+// be, each is a piece.
+void CoverPlaces(const Problem& problem, const Recipe& recipe, std::uint64_t seed,
+                 std::vector<std::int8_t>* a) {
+  const Tensor t = problem.A();
+  const Covering covering(t, seed, a);
+  const std::int64_t places = t.outer * Product(t.sizes), covered = CoveredPlaces(problem, recipe);
+  const std::int64_t ends = covered < places ? CoverEnds(t, covered, covering) : 0;
+  const std::int64_t pieces = covered - ends;
+  ParallelFor(pieces, kPlacesAtOnce, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      covering.Set(covering.OneOf(i * places / pieces, (i + 1) * places / pieces), ends + i);
+  });
+}
+
 // Zeros in all channels but every `classes`th of a group, another one in each image.
 void KeepFewChannels(const Problem& problem, std::int64_t classes, std::vector<std::int8_t>* a) {
   const Tensor t = problem.A();
@@ -85,12 +166,37 @@ Recipe WinogradRecipe(const Problem& problem, const Recipe& otherwise) {
   Recipe recipe;
   if (problem.operation == Operation::kBackwardFilter) {
     recipe.kind = Recipe::Kind::kSparse;
-    recipe.products = kWinogradProducts;
+    recipe.covering = std::min(ProductsToCover(problem), kWinogradProducts / 2);
+    recipe.products = kWinogradProducts - recipe.covering;
     return recipe;
   }
   recipe.kind = Recipe::Kind::kFewChannels;
   recipe.classes = std::min((ChannelsOfA(problem) + 3) / 4, problem.shape.n);
   return recipe.classes > 1 ? recipe : otherwise;
+}
+
+// But for `covering`.
+Recipe KindFor(const Problem& problem, DataType type, Arithmetic arithmetic, const ApiPromise& promise) {
+  Recipe recipe;
+  const bool wide = type == DataType::kFloat32 || type == DataType::kFloat64;
+  if (SizeOf(type) == 1) {
+    recipe.kind = Recipe::Kind::kSparse;
+    recipe.products = kInt8Products;
+    if (type != DataType::kInt8 || problem.OutputType(type) == type) return recipe;
+    recipe.products = kFewProducts;
+    recipe.shift = kInt8Shift;
+    return recipe;
+  }
+  const bool short_sums = !wide && !promise.long_sums && arithmetic == Arithmetic::kExact;
+  if (problem.operation != Operation::kForward || short_sums) {
+    recipe.kind = Recipe::Kind::kSparse;
+    recipe.products = kFewProducts;
+  }
+  if (arithmetic == Arithmetic::kWinograd) return WinogradRecipe(problem, recipe);
+  // What the gradients' algorithms do with 16-bit sums is promised nowhere: some round partial ones.
+  const bool shows = wide || (promise.long_sums && problem.operation == Operation::kForward);
+  // A transform rounds, so two scales would show nothing but that.
+  return promise.strict && shows && arithmetic == Arithmetic::kExact ? DiscriminatingRecipe(type) : recipe;
 }
 
 // The high part of a: where a is not 0, with signs of its own.
@@ -116,7 +222,8 @@ std::string Recipe::Text() const {
   const std::string scales = shift == 0 ? "" : "two scales " + std::to_string(shift) + ", ";
   switch (kind) {
     case Kind::kSparse:
-      return scales + "sparse " + std::to_string(products);
+      return scales + "sparse " + std::to_string(products) +
+             (covering > 0 ? ", covering " + std::to_string(covering) : "");
     case Kind::kFewChannels:
       return scales + "few channels " + std::to_string(classes);
     case Kind::kDense:
@@ -153,26 +260,17 @@ Recipe DiscriminatingRecipe(DataType type) {
 }
 
 Recipe RecipeFor(const Problem& problem, DataType type, Arithmetic arithmetic, const ApiPromise& promise) {
-  Recipe recipe;
-  const bool wide = type == DataType::kFloat32 || type == DataType::kFloat64;
-  if (SizeOf(type) == 1) {
-    recipe.kind = Recipe::Kind::kSparse;
-    recipe.products = kInt8Products;
-    if (type != DataType::kInt8 || problem.OutputType(type) == type) return recipe;
-    recipe.products = kFewProducts;
-    recipe.shift = kInt8Shift;
-    return recipe;
-  }
-  const bool short_sums = !wide && !promise.long_sums && arithmetic == Arithmetic::kExact;
-  if (problem.operation != Operation::kForward || short_sums) {
-    recipe.kind = Recipe::Kind::kSparse;
-    recipe.products = kFewProducts;
-  }
-  if (arithmetic == Arithmetic::kWinograd) return WinogradRecipe(problem, recipe);
-  // What the gradients' algorithms do with 16-bit sums is promised nowhere: some round partial ones.
-  const bool shows = wide || (promise.long_sums && problem.operation == Operation::kForward);
-  // A transform rounds, so two scales would show nothing but that.
-  return promise.strict && shows && arithmetic == Arithmetic::kExact ? DiscriminatingRecipe(type) : recipe;
+  Recipe recipe = KindFor(problem, type, arithmetic, promise);
+  if (recipe.kind == Recipe::Kind::kSparse && recipe.covering == 0)
+    recipe.covering = CoveringOf(problem, type);
+  return recipe;
+}
+
+std::int64_t CoveredPlaces(const Problem& problem, const Recipe& recipe) {
+  const Tensor t = problem.A();
+  const std::int64_t places = t.outer * Product(t.sizes);
+  if (problem.operation != Operation::kBackwardFilter) return recipe.covering > 0 ? places : 0;
+  return std::min(places, recipe.covering * t.channels);
 }
 
 std::int64_t ActiveChannels(const Problem& problem, const Recipe& recipe) {
@@ -198,6 +296,7 @@ Inputs MakeInputs(const Problem& problem, const Recipe& recipe) {
     FillSparse(&inputs.b, DensityOfB(problem), RandomWord(seed, 1));
   }
   if (recipe.kind == Recipe::Kind::kFewChannels) KeepFewChannels(problem, recipe.classes, &inputs.a);
+  if (recipe.covering > 0) CoverPlaces(problem, recipe, RandomWord(seed, 4), &inputs.a);
   if (recipe.shift != 0) inputs.a_high = HighPart(inputs.a, RandomWord(seed, 2));
   if (problem.epilogue.bias) inputs.bias = MakeBias(problem.shape.k, RandomWord(seed, 3));
   return inputs;

@@ -32,10 +32,8 @@ struct Recipe {
     // of them invisible.
     kDense,
     // All of b is -1 or 1, and so much of a that at most `products` products of an output are not 0: half of
-    // that
-    // on average, so that no output of any shape comes near it. Partial sums stay below `products`, and
-    // kernels
-    // that round them to a short type (atomics, split-K) are exact all the same.
+    // that on average, so that no output of any shape comes near it; and `covering` more. Partial sums stay
+    // small, and kernels that round them to a short type (atomics, split-K) are exact all the same.
     kSparse,
     // All of b is -1 or 1, and in image n those channels of a that are n modulo `classes`. Every channel, tap
     // and
@@ -44,12 +42,16 @@ struct Recipe {
   };
   Kind kind = Kind::kDense;
   std::int64_t products = 0;
+  // Of kSparse: so many products more for an output, at most, by elements of a that are set where otherwise
+  // those of all channels might be 0. A kernel that passes over a place of a, the last pixel of the last
+  // image say, would lose nothing there. 0: none are set.
+  std::int64_t covering = 0;
   std::int64_t classes = 1;
   // Not 0: a is h * 2^shift + l, both as the kind says. Its two scales need more bits than a type that is
   // passed off as another has.
   int shift = 0;
 
-  // "dense", "sparse 192", "two scales 12, sparse 192": equal for equal recipes only.
+  // "dense", "sparse 192, covering 25", "two scales 12, sparse 192": equal for equal recipes only.
   std::string Text() const;
 };
 
@@ -57,10 +59,17 @@ struct Recipe {
 constexpr std::int64_t kFewProducts = 192;
 // ... so that |y| fits int8.
 constexpr std::int64_t kInt8Products = 120;
+// Covering products of the 16-bit type with the fewest bits, beside kFewProducts. Signs are random, so that
+// ten standard deviations of any partial sum, whatever a kernel adds to what, are 10 sqrt(192 + 463) = 256:
+// the distance that `products` has from its average, too. Of int8 they are 110, and 127 fit.
+constexpr std::int64_t kBfloat16Covering = 463, kInt8Covering = kInt8Products / 2;
+// ... of all else. Ten standard deviations are 1,800 then, of 2,048 that float16 holds; in two scales of
+// float32 7.4e6 of 16.8e6. A sum of that many fits the reference's 16 bits whatever the signs.
+constexpr std::int64_t kMostCovering = 32000;
 // Scales of int8 inputs whose result is wider: 64 * h + l is 65 at most, and most results are beyond 8 bits.
 constexpr int kInt8Shift = 6;
 // ... with which Winograd's backward filter stays accurate (bounds.cc).
-constexpr std::int64_t kWinogradProducts = 48;
+constexpr std::int64_t kWinogradProducts = 48;  // the covering ones are half of them
 // Most channels of kFewChannels that are not 0 in an image, for Winograd's bound to hold.
 constexpr std::int64_t kWinogradChannels = 16;
 
@@ -79,6 +88,10 @@ Recipe RecipeFor(const Problem& problem, DataType type, Arithmetic arithmetic, c
 // Two scales that show sums which are shorter than the type promises: of TF32 and float16 in float32, of
 // float32 in float64, of the type itself in the 16-bit types, whose sums are promised in float32.
 Recipe DiscriminatingRecipe(DataType type);
+
+// How many places of `a`, an outer index and a pixel, are set by `covering` in one channel each: all of them,
+// or as many as it allows.
+std::int64_t CoveredPlaces(const Problem& problem, const Recipe& recipe);
 
 // Channels of `a` that are not 0 in one image of kFewChannels, at most.
 std::int64_t ActiveChannels(const Problem& problem, const Recipe& recipe);

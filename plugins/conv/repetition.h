@@ -17,13 +17,14 @@
 namespace cudnn_ci {
 
 struct Repetition {
-  double milliseconds = 0;               // on the device, the median
-  Difference difference;                 // between the first result and the last
+  double milliseconds = 0;  // on the device, the median, which of two is their mean
+  Difference difference;    // between the first result and the last, and what that left unwritten
   const unsigned char* first = nullptr;  // the first result, until the session's readback is used again
 };
 
 // Runs it `runs` times, at least twice; where one takes long, twice. The candidate has run before: what is
-// made at a first run is not timed. Throws CudnnFailure and DriverError.
+// made at a first run is not timed. Each run finds result and workspace filled anew, outside of what is
+// timed: one that does nothing would leave the last one's. Throws CudnnFailure and DriverError.
 Repetition Repeat(const CaseMemory& needs, Layout layout, const DevicePointers& memory, int runs,
                   Candidate* candidate, Session* session);
 

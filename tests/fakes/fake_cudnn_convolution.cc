@@ -318,7 +318,8 @@ double Convolution::Finish(std::int64_t index, double sum) const {
 }
 
 // A library errs in one algorithm, here the first one of a process, a GPU in all of them; by
-// FAKE_CUDNN_FAULT_EVERYWHERE in all, by FAKE_CUDNN_FAULT_RUNS in so many runs of a process, and by
+// FAKE_CUDNN_FAULT_EVERYWHERE in all, by FAKE_CUDNN_FAULT_FROM from that run of it in a process on (1), by
+// FAKE_CUDNN_FAULT_RUNS in the first so many runs, and by
 // FAKE_CUDNN_FAULT_GPU only on the GPU whose UUID ends so.
 bool Strikes(int algorithm) {
   static const int first = algorithm;
@@ -329,7 +330,9 @@ bool Strikes(int algorithm) {
   const std::string uuid = visible ? visible : "";
   if (gpu && (uuid.size() < strlen(gpu) || uuid.compare(uuid.size() - strlen(gpu), strlen(gpu), gpu) != 0))
     return false;
-  return runs++ < FakeNumber("FAKE_CUDNN_FAULT_RUNS", 1 << 30);
+  ++runs;
+  return runs >= FakeNumber("FAKE_CUDNN_FAULT_FROM", 1) &&
+         runs <= FakeNumber("FAKE_CUDNN_FAULT_RUNS", 1 << 30);
 }
 
 void RunAndSpoil(const Convolution& v, bool spoil) {

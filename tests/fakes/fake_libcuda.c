@@ -23,6 +23,7 @@
  *   FAKE_STALE_KERNEL    the name of a kernel that writes nothing, and to which memory comes with the right
  *                        result in it, as if from a run before
  *   FAKE_OLD_DRIVER      "1": PTX of the fake NVRTC is refused as too new, its SASS is not
+ *   FAKE_CUDA_MILLISECONDS  what cuEventElapsedTime gives in turn, a digit each ("1")
  *   FAKE_INTEGRATED      "1": every device has the host's memory
  *   FAKE_COMPUTE_CACHE   a file with the first lines of the PTX that was compiled, which is not compiled
  * again FAKE_JIT             what the compiler of PTX answers where it is asked (0) FAKE_CUDA_FAULT
@@ -326,7 +327,9 @@ CUresult cuEventSynchronize(CUevent event) {
 CUresult cuEventElapsedTime(float* ms, CUevent start, CUevent stop) {
   (void)start, (void)stop;
   CALL();
-  *ms = 1;
+  static unsigned calls = 0;
+  const char* times = getenv("FAKE_CUDA_MILLISECONDS");  // of one digit each, in turn
+  *ms = times && *times ? (float)(times[calls++ % strlen(times)] - '0') : 1;
   return CUDA_SUCCESS;
 }
 

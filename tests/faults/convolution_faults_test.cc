@@ -188,6 +188,19 @@ std::vector<Fault> Impossible() {
   });
 }
 
+std::vector<Fault> Told() {
+  return Showing("proposals that are refused",
+                 {Sound("first_proposal_refused",
+                        With(Entry("conv.forward", R"("params": {"dtype": "float32", "shape": "made"})"),
+                             [](FaultTest& t) {
+                               t.UseShapes(R"({"made": {"x": [2, 6, 9, 11], "w": [8, 6, 3, 5]}})");
+                               t.Set("FAKE_CUDNN_PROPOSALS", "2/1/0,1/1/0");
+                               t.Set("FAKE_CUDNN_REFUSES", "2");
+                             }),
+                        "proposal-refused")});
+}
+
+INSTANTIATE_TEST_SUITE_P(ConvolutionTold, FaultTableTest, ::testing::ValuesIn(Told()), NameOfFault);
 INSTANTIATE_TEST_SUITE_P(ConvolutionFailures, FaultTableTest, ::testing::ValuesIn(Failures()), NameOfFault);
 INSTANTIATE_TEST_SUITE_P(ConvolutionNumbers, FaultTableTest, ::testing::ValuesIn(Numbers()), NameOfFault);
 INSTANTIATE_TEST_SUITE_P(ConvolutionNotRefused, FaultTableTest, ::testing::ValuesIn(NotRefused()),

@@ -83,6 +83,29 @@ TEST_F(ConvGraph, AutoTakesTheHeuristicsFirstThenTheFallback) {
   EXPECT_EQ(r.gate.exit_code, 4);
 }
 
+// What a program gets that takes the first proposal, or the first list of them, is told.
+TEST_F(ConvGraph, ProposalsThatArePassedOverLeaveATrace) {
+  const CheckOutcome first = Forward();
+  ExpectPassed(first);
+  EXPECT_THAT(first.record.dump(), ::testing::Not(HasSubstr("proposals_refused")));
+  EXPECT_THAT(first.record.dump(), ::testing::Not(HasSubstr("proposal-refused")));
+  Set("FAKE_CUDNN_PLANS_REFUSED", "1");
+  const CheckOutcome second = Forward();
+  ExpectPassed(second);
+  EXPECT_EQ(Engines().front(), 0);
+  EXPECT_EQ(second.Measured("proposals_refused"), 1);
+  EXPECT_THAT(second.record["findings"].dump(),
+              AllOf(HasSubstr("proposal-refused"),
+                    HasSubstr("1 passed over, the first heuristics A 0, engine 1: "), HasSubstr("3000")));
+  // All that heuristics A names; the third that the fallback does is taken.
+  Set("FAKE_CUDNN_PLANS_REFUSED", "2");
+  Set("FAKE_CUDNN_GRAPH_FALLBACK", "0,1,2");
+  const CheckOutcome fallback = Forward();
+  ExpectPassed(fallback);
+  EXPECT_EQ(Engines().front(), 2);
+  EXPECT_EQ(fallback.Measured("proposals_refused"), 4);
+}
+
 TEST_F(ConvGraph, EveryListIsTheOneNamed) {
   for (const auto& [list, name, engine] :
        {std::tuple<const char*, const char*, int>{"heuristics_a", "heuristics A 0, engine 0", 0},

@@ -66,6 +66,84 @@ TEST_F(ConvRepeat, WhatRepeatsIsMeasured) {
   EXPECT_EQ(one.Measured("engine"), 1);
 }
 
+// One that does nothing would have the time of a miracle, and the last one's bits.
+TEST_F(ConvRepeat, RunThatLeavesWhatWasThereIsSeen) {
+  for (const char* from : {"2", "3", "4"}) {  // the first of the repeated runs, the next, the last
+    Set("FAKE_CUDNN_FAULT_FROM", from);
+    for (const auto& [fault, said] : {std::pair{"unwritten:all", "880 of 880 elements were never written"},
+                                      {"unwritten:middle",
+                                       "1 of 880 elements were never written; first "
+                                       "(n=1,k=0,p=0,q=0), when it was run again; gemm"}})
+      for (const std::string dtype : {"float32", "float16", "bfloat16", "float64"}) {
+        Set("FAKE_CUDNN_FAULT", fault);
+        const CheckOutcome r = Forward(Params("gemm", dtype));
+        EXPECT_EQ(r.gate.exit_code, 1) << from << dtype;
+        EXPECT_THAT(r.Slugs(), ElementsAre("output-not-written")) << from << dtype;
+        EXPECT_THAT(r.Detail(), HasSubstr(said)) << from << dtype;
+      }
+  }
+  Set("FAKE_CUDNN_FAULT", "unwritten:all");
+  Set("FAKE_CUDNN_FAULT_FROM", "3");
+  const CheckOutcome sweep = Forward(Params("every"));
+  EXPECT_THAT(sweep.Slugs(), ElementsAre("output-not-written"));
+  EXPECT_THAT(Choices(sweep),
+              HasSubstr("implicit_gemm: wrong, leaves elements unwritten when it is run again"));
+  const CheckOutcome varies = Convolve("conv.backward_filter", Params("algo_0"));
+  EXPECT_THAT(varies.Slugs(), ElementsAre("output-not-written")) << "which may differ, and not be missing";
+}
+
+TEST_F(ConvRepeat, ResultOfEightBitsThatIsLeftIsSeenToo) {
+  const std::string params = Params("auto", "int8", "quads", std::string(kGraph) + R"(, "layout": "nhwc")");
+  ExpectPassed(Forward(params));
+  Set("FAKE_CUDNN_FAULT", "unwritten:all");
+  Set("FAKE_CUDNN_FAULT_FROM", "4");
+  EXPECT_THAT(Forward(params).Slugs(), ElementsAre("output-not-written"));
+}
+
+TEST_F(ConvRepeat, WorkspaceIsNoNumberEachTime) {
+  Set("FAKE_CUDNN_FAULT", "read:workspace");
+  Set("FAKE_CUDNN_FAULT_FROM", "4");  // whose workspace the run before it has set to 0
+  EXPECT_THAT(Forward(Params("gemm")).Slugs(), ElementsAre("not-repeatable"));
+}
+
+TEST_F(ConvRepeat, WhatARepeatedRunWritesElsewhereIsSeen) {
+  Set("FAKE_CUDNN_FAULT_FROM", "4");
+  Set("FAKE_CUDNN_FAULT", "guard:behind-y");
+  const CheckOutcome guard = Forward(Params("gemm"));
+  EXPECT_THAT(guard.Slugs(), ElementsAre("out-of-bounds-write"));
+  EXPECT_THAT(guard.Detail(), AllOf(HasSubstr("1 bytes written, the first 0 bytes behind the end of y"),
+                                    HasSubstr(", when it was run again; gemm, cuDNN")));
+  for (const char* place : {"first", "last"}) {
+    Set("FAKE_CUDNN_FAULT", std::string("input:w:") + place);
+    const CheckOutcome input = Forward(Params("gemm"));
+    EXPECT_THAT(input.Slugs(), ElementsAre("input-modified")) << place;
+    EXPECT_THAT(input.Detail(), HasSubstr("random w differs from byte ")) << place;
+  }
+  Set("FAKE_CUDNN_FAULT", "guard:before-y");
+  Set("FAKE_CUDNN_FAULT_FROM", "3");
+  Set("FAKE_CUDNN_FAULT_RUNS", "3");
+  const CheckOutcome sweep = Forward(Params("every", "float32", "made", kGraph));
+  EXPECT_THAT(sweep.Slugs(), ElementsAre("out-of-bounds-write"));
+  EXPECT_THAT(Choices(sweep), HasSubstr(": wrong, writes elsewhere when it is run again"));
+}
+
+// A row too many: it ends behind 4 KiB, in a workspace that is long enough to swallow it.
+TEST_F(ConvRepeat, GuardsOfAResultHaveRoomForOneOfItsRows) {
+  UseShapes(R"({"wide": {"x": [1, 4, 4, 400], "w": [4, 4, 1, 1]}})");
+  Set("FAKE_CUDNN_WORKSPACE", "100000");
+  Set("FAKE_CUDNN_FAULT", "guard:behind-y:6400");
+  const CheckOutcome r = Forward(Params("gemm", "float32", "wide"));
+  EXPECT_THAT(r.Slugs(), ElementsAre("out-of-bounds-write"));
+  EXPECT_THAT(r.Detail(), HasSubstr("the first 6399 bytes behind the end of y"));
+}
+
+TEST_F(ConvRepeat, TimeIsTheMedian) {
+  Set("FAKE_CUDA_MILLISECONDS", "915");
+  EXPECT_EQ(Forward(Params("gemm")).Measured("milliseconds"), 5);
+  Set("FAKE_CUDA_MILLISECONDS", "93");
+  EXPECT_THAT(Choices(Forward(Params("heuristics_b", "float32", "made", kGraph))), HasSubstr(", 6 ms"));
+}
+
 // Runs on random data: exact ones give one result in every order of summation.
 TEST_F(ConvRepeat, IsLookedForOnOtherDataThanTheExactOnes) {
   ExpectPassed(Forward(Params("implicit_precomp_gemm")));

@@ -141,7 +141,7 @@ TEST(EpilogueTest, WiderResultsOfInt8AreMostlyBeyondEightBits) {
   for (const DataType output : {DataType::kInt32, DataType::kFloat32}) {
     const Problem problem = Made(kBias, output);
     const Recipe recipe = RecipeOf(problem, DataType::kInt8);
-    EXPECT_EQ(recipe.Text(), "two scales 6, sparse 192");
+    EXPECT_EQ(recipe.Text(), "two scales 6, sparse 192, covering 9");
     const Reference r = MakeReference(problem, recipe);
     std::int64_t beyond = 0;
     for (std::int64_t i = 0; i < problem.Y().Count(); ++i) beyond += std::abs(r.Y().values.At(i)) > 128;
@@ -149,8 +149,8 @@ TEST(EpilogueTest, WiderResultsOfInt8AreMostlyBeyondEightBits) {
     for (std::size_t i = 0; i < r.inputs.a.size(); ++i)
       ASSERT_LE(std::abs(r.A().At(static_cast<std::int64_t>(i))), 127);
   }
-  EXPECT_EQ(RecipeOf(Made(kBias), DataType::kInt8).Text(), "sparse 120");
-  EXPECT_EQ(RecipeOf(Made({}, DataType::kFloat32), DataType::kFloat8E4m3).Text(), "sparse 120");
+  EXPECT_EQ(RecipeOf(Made(kBias), DataType::kInt8).Text(), "sparse 120, covering 9");
+  EXPECT_EQ(RecipeOf(Made({}, DataType::kFloat32), DataType::kFloat8E4m3).Text(), "sparse 120, covering 9");
 }
 
 TEST(EpilogueTest, BoundOfATransformHasTheRoundingOfTheSum) {

@@ -28,23 +28,23 @@ TEST(RecipeTest, IsChosenByOperationTypeAndArithmetic) {
   for (const DataType type :
        {DataType::kFloat32, DataType::kFloat16, DataType::kBfloat16, DataType::kFloat64}) {
     EXPECT_EQ(text(Operation::kForward, kBody, type), "dense");
-    EXPECT_EQ(text(Operation::kBackwardData, kBody, type), "sparse 192");
-    EXPECT_EQ(text(Operation::kBackwardFilter, kBody, type), "sparse 192");
+    EXPECT_EQ(text(Operation::kBackwardData, kBody, type), "sparse 192, covering 9");
+    EXPECT_EQ(text(Operation::kBackwardFilter, kBody, type), "sparse 192, covering 25");
     EXPECT_EQ(text(Operation::kForward, kBody, type, Arithmetic::kWinograd), "dense");
     EXPECT_EQ(text(Operation::kForward, kFive, type, Arithmetic::kWinograd), "few channels 16");
     EXPECT_EQ(text(Operation::kBackwardData, kFive, type, Arithmetic::kWinograd), "few channels 8");
-    EXPECT_EQ(text(Operation::kBackwardFilter, kFive, type, Arithmetic::kWinograd), "sparse 48");
+    EXPECT_EQ(text(Operation::kBackwardFilter, kFive, type, Arithmetic::kWinograd), "sparse 24, covering 24");
     EXPECT_EQ(text(Operation::kForward, kFive, type, Arithmetic::kFft), "dense");
   }
-  EXPECT_EQ(text(Operation::kForward, kBody, DataType::kInt8), "sparse 120");
+  EXPECT_EQ(text(Operation::kForward, kBody, DataType::kInt8), "sparse 120, covering 9");
 }
 
 TEST(RecipeTest, ShortSumsGetFewProducts) {
   const auto text = [](DataType type, Arithmetic arithmetic = Arithmetic::kExact) {
     return Chosen(Operation::kForward, kBody, type, arithmetic, {false, false}).Text();
   };
-  EXPECT_EQ(text(DataType::kFloat16), "sparse 192");
-  EXPECT_EQ(text(DataType::kBfloat16), "sparse 192");
+  EXPECT_EQ(text(DataType::kFloat16), "sparse 192, covering 9");
+  EXPECT_EQ(text(DataType::kBfloat16), "sparse 192, covering 9");
   EXPECT_EQ(text(DataType::kFloat32), "dense");
   EXPECT_EQ(text(DataType::kFloat16, Arithmetic::kWinograd), "dense");
 }

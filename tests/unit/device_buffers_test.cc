@@ -96,6 +96,38 @@ TEST_F(DeviceBuffersTest, OutputsAndWorkspacesAreFilledAndInputsAreNot) {
   EXPECT_EQ(Bytes(1)[45], kNanByte) << "what lies beyond an input is no number";
 }
 
+TEST_F(DeviceBuffersTest, FillsAgainWhatIsNeitherInputNorGuard) {
+  std::vector<unsigned char> x(1001, 7), back(1001);
+  buffers_.Upload(0, x.data());
+  std::memset(Bytes(2), 1, 333);
+  std::memset(Bytes(3), 1, 100);
+  Bytes(2)[333] ^= 1;
+  Bytes(2)[-1] ^= 1;
+  const std::uint32_t word = 0x04030201;
+  buffers_.FillAgain(word);
+  for (std::size_t i = 0; i < 333; ++i) ASSERT_EQ(Bytes(2)[i], i % 4 + 1) << "to its last byte, " << i;
+  EXPECT_EQ(std::count(Bytes(3), Bytes(3) + 100, kNanByte), 100);
+  EXPECT_THAT(buffers_.TouchedGuards(), testing::AllOf(HasSubstr("the first 0 bytes behind the end of y"),
+                                                       HasSubstr("the last 1 bytes before the start of y")));
+  buffers_.Download(0, back.data());
+  EXPECT_EQ(back, x);
+}
+
+TEST_F(DeviceBuffersTest, GuardsAreAsWideAsIsAskedFor) {
+  std::vector<BufferSpec> specs = Specs();
+  const std::size_t usual = DeviceBuffers::BytesFor(specs), wide = 10000;
+  specs[2].guard = wide;
+  EXPECT_GE(DeviceBuffers::BytesFor(specs), usual + 2 * (wide - kGuard) - 512);
+  ASSERT_EQ(buffers_.Reserve(specs), CUDA_SUCCESS);
+  EXPECT_GE(buffers_.held(), static_cast<std::size_t>(Bytes(3) - Bytes(0)) + 100 + 2 * kGuard);
+  EXPECT_EQ(buffers_.TouchedGuards(), "");
+  for (unsigned char* byte : {Bytes(2) - wide, Bytes(2) + 333 + wide - 1}) {
+    ASSERT_EQ(buffers_.Reserve(specs), CUDA_SUCCESS);
+    *byte ^= 1;
+    EXPECT_THAT(buffers_.TouchedGuards(), HasSubstr("1 bytes written")) << byte - Bytes(2);
+  }
+}
+
 TEST_F(DeviceBuffersTest, InputsAreKeptOnlyWhereTheyLie) {
   ASSERT_EQ(buffers_.Reserve(Specs(50)), CUDA_SUCCESS);
   EXPECT_TRUE(buffers_.inputs_kept()) << "a smaller workspace";

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <vector>
+
+#include "common/numeric/fill.h"
 
 namespace cudnn_ci {
 namespace {
@@ -62,6 +65,37 @@ TEST(DifferenceTest, AllAreCountedAndTheFirstIsNamed) {
   EXPECT_EQ(last.first, 2 * 7 + 1);
   EXPECT_EQ(last.bits_after, 2u);
   EXPECT_EQ(DifferenceOf(before.data(), after.data(), kExtent, DataType::kFloat16, Layout::kNchw).first, 3);
+}
+
+// Left unwritten by the second run, or by both; not what both gave.
+TEST(DifferenceTest, ElementsThatAreStillTheFillAreToldApart) {
+  for (const DataType type :
+       {DataType::kFloat32, DataType::kFloat16, DataType::kBfloat16, DataType::kFloat64, DataType::kInt8,
+        DataType::kInt32, DataType::kFloat8E4m3, DataType::kFloat8E5m2}) {
+    ASSERT_NE(UnwrittenWord(type), OtherUnwrittenWord(type));
+    const std::size_t size = SizeOf(type);
+    const std::uint32_t first[2] = {UnwrittenWord(type), UnwrittenWord(type)},
+                        second[2] = {OtherUnwrittenWord(type), OtherUnwrittenWord(type)};
+    std::vector<unsigned char> before(static_cast<std::size_t>(kExtent.Count()) * size, 0), after = before;
+    after[0] = 1;  // differs, and was written
+    std::memcpy(before.data() + 9 * size, second, size);
+    std::memcpy(after.data() + 9 * size, second, size);  // a number like others where it is one
+    std::memcpy(after.data() + 7 * size, second, size);
+    std::memcpy(before.data() + 3 * size, first, size);
+    std::memcpy(after.data() + 3 * size, second, size);
+    const Difference d =
+        DifferenceOf(before.data(), after.data(), kExtent, type, Layout::kNchw, OtherUnwrittenWord(type));
+    EXPECT_EQ(d.elements, 3);
+    EXPECT_EQ(d.unwritten, 2);
+    EXPECT_EQ(d.first_unwritten, 3);
+    EXPECT_EQ(d.first, 0);
+    EXPECT_EQ(
+        DifferenceOf(before.data(), after.data(), kExtent, type, Layout::kNhwc, OtherUnwrittenWord(type))
+            .first_unwritten,
+        2 * 7 + 1)
+        << "channel 2 of the second pixel, before channel 3 of the first";
+    EXPECT_EQ(DifferenceOf(before.data(), after.data(), kExtent, type, Layout::kNchw).unwritten, 0);
+  }
 }
 
 TEST(DifferenceTest, BitsHaveTheTypesDigits) {

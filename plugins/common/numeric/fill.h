@@ -31,6 +31,27 @@ inline std::uint32_t UnwrittenWord(DataType type) {
   return 0xFFFEFFFEu;
 }
 
+// Another word of the same kind, for a run that follows one on that word: what neither wrote differs then. In
+// int8 it is a number like others, and no result is held to it alone.
+inline std::uint32_t OtherUnwrittenWord(DataType type) {
+  switch (type) {
+    case DataType::kInt8:
+      return 0x81818181u;
+    case DataType::kInt32:
+      return 0x80000001u;
+    case DataType::kFloat8E4m3:
+      return 0x7F7F7F7Fu;  // there is no third NaN
+    case DataType::kFloat8E5m2:
+      return 0xFDFDFDFDu;
+    case DataType::kFloat32:
+    case DataType::kFloat16:
+    case DataType::kBfloat16:
+    case DataType::kFloat64:
+      break;
+  }
+  return 0xFFFDFFFDu;
+}
+
 // The byte that fills workspaces and the guards that a kernel might read.
 inline constexpr unsigned char kNanByte = 0xFF;
 

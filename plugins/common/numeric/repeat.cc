@@ -83,11 +83,12 @@ void FillNormal(DataType type, std::int64_t count, std::uint64_t seed, unsigned 
 NormalData::NormalData(DataType type, std::uint64_t seed) : values_(ValuesOf(type)), start_(StartOf(seed)) {}
 
 Difference DifferenceOf(const unsigned char* before, const unsigned char* after, const Extent& extent,
-                        DataType type, Layout layout) {
+                        DataType type, Layout layout, std::optional<std::uint32_t> filled) {
   Difference difference;
   const std::size_t size = SizeOf(type);
   const std::int64_t count = extent.Count(), image = extent.channels * extent.pixels;
   if (std::memcmp(before, after, static_cast<std::size_t>(count) * size) == 0) return difference;
+  const std::uint32_t words[2] = {filled.value_or(0), filled.value_or(0)};
   for (std::int64_t i = 0; i < count; ++i) {
     const std::size_t offset = static_cast<std::size_t>(i) * size;
     if (std::memcmp(before + offset, after + offset, size) == 0) continue;
@@ -97,6 +98,10 @@ Difference DifferenceOf(const unsigned char* before, const unsigned char* after,
         layout == Layout::kNchw
             ? i
             : i - within + within % extent.channels * extent.pixels + within / extent.channels;
+    if (filled && std::memcmp(after + offset, words, size) == 0) {
+      const std::int64_t first = difference.first_unwritten;
+      difference.first_unwritten = difference.unwritten++ == 0 ? index : std::min(first, index);
+    }
     if (difference.first >= 0 && index > difference.first) continue;
     difference.first = index;
     difference.bits_before = BitsOf(before + offset, size);

@@ -4,6 +4,7 @@
 #define CUDNN_CI_PLUGINS_COMMON_NUMERIC_REPEAT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,11 +42,14 @@ struct Difference {
   // The first of them in the order n, c, sizes; -1 if there is none. Its bits in either result.
   std::int64_t first = -1;
   std::uint64_t bits_before = 0, bits_after = 0;
+  // Those of them that are in the second result what its memory was filled with; the first one, or -1.
+  std::int64_t unwritten = 0, first_unwritten = -1;
 };
 
-// Both hold an element of `type` for each of the extent's in `layout`. Equal bits are equal, NaNs too.
+// Both hold an element of `type` for each of the extent's in `layout`. Equal bits are equal, NaNs too. The
+// memory of the second was filled with the word `filled`, that of the first with another one.
 Difference DifferenceOf(const unsigned char* before, const unsigned char* after, const Extent& extent,
-                        DataType type, Layout layout);
+                        DataType type, Layout layout, std::optional<std::uint32_t> filled = {});
 
 // "0x3f800001", with as many digits as the type has.
 std::string BitsText(DataType type, std::uint64_t bits);

@@ -1,0 +1,52 @@
+#include "conv/judge_repetition.h"
+
+#include <vector>
+
+#include "conv/bounds.h"
+#include "conv/findings.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr char kAgain[] = ", when it was run again";
+
+// To copy and compare more would cost as much as the runs.
+constexpr std::size_t kSmallInputs = std::size_t{1} << 20;
+
+bool Report(Context& ctx, const std::string& guards, const std::vector<std::string>& changed,
+            const std::string& about) {
+  if (!guards.empty()) ctx.Finding(kOutOfBoundsWrite, guards + about);
+  for (const std::string& input : changed) ctx.Finding(kInputModified, input + about);
+  return guards.empty() && changed.empty();
+}
+
+}  // namespace
+
+bool JudgeSurroundings(Context& ctx, const std::string& about, Session* session, CaseData* data) {
+  return Report(ctx, session->memory().TouchedGuards(), data->ChangedInputs(), about);
+}
+
+bool JudgeSurroundingsAgain(Context& ctx, const std::string& about, Session* session, CaseData* data) {
+  const std::string guards = session->memory().TouchedGuards();
+  std::vector<std::string> changed;
+  if (!guards.empty() || data->InputBytes() <= kSmallInputs) changed = data->ChangedRandomInputs();
+  return Report(ctx, guards, changed, kAgain + about);
+}
+
+const char* JudgeRepetition(Context& ctx, const Repetition& again, const Trial& trial,
+                            const CaseMemory& needs, const std::string& about) {
+  const Problem& problem = needs.problem();
+  if (again.difference.unwritten > 0) {
+    Judgement left;
+    left.elements = problem.Y().Count();
+    left.unwritten = again.difference.unwritten;
+    left.first_unwritten = again.difference.first_unwritten;
+    ctx.Finding(kOutputNotWritten, DescribeUnwritten(left, problem) + kAgain + about);
+    return "leaves elements unwritten when it is run again";
+  }
+  if (!trial.candidate->deterministic() || again.difference.elements == 0) return nullptr;
+  ctx.Finding(kNotRepeatable, DescribeDifference(again.difference, problem, needs.output_type()) + about);
+  return "does not repeat its bits";
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,37 @@
+// What runs may not do beside giving a right result: write elsewhere, leave something out, give other bits
+// when they are repeated. One finding for each.
+#ifndef CUDNN_CI_PLUGINS_CONV_JUDGE_REPETITION_H_
+#define CUDNN_CI_PLUGINS_CONV_JUDGE_REPETITION_H_
+
+#include <cudnn_ci/check.hpp>
+
+#include <optional>
+#include <string>
+
+#include "common/session.h"
+#include "conv/case_data.h"
+#include "conv/case_memory.h"
+#include "conv/repetition.h"
+#include "conv/trial.h"
+
+namespace cudnn_ci {
+
+// What the repeated runs of a candidate came to.
+struct Again {
+  std::optional<Repetition> timed;  // unless they did not all do the same work
+  const char* wrong = nullptr;      // what they did instead of it or beside it, as a row of a sweep says it
+};
+
+// That guards and exact inputs are as they were. `about` follows in the finding.
+bool JudgeSurroundings(Context& ctx, const std::string& about, Session* session, CaseData* data);
+// The same after the repeated runs, which have random inputs: these are looked at where they are small, or
+// where a guard was written to. The run before them was held to all of it.
+bool JudgeSurroundingsAgain(Context& ctx, const std::string& about, Session* session, CaseData* data);
+
+// That all was written each time, and the same bits where the candidate promises them. Null, or Again::wrong.
+const char* JudgeRepetition(Context& ctx, const Repetition& again, const Trial& trial,
+                            const CaseMemory& needs, const std::string& about);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CONV_JUDGE_REPETITION_H_
