@@ -36,6 +36,9 @@ const std::vector<Predicate>& Predicates() {
       {"dtype",
        Kind::kWords,
        {"float32", "float16", "bfloat16", "float64", "int8", "float8_e4m3", "float8_e5m2"}},
+      {"output_dtype",
+       Kind::kWords,
+       {"float32", "float16", "bfloat16", "float64", "int8", "int32", "float8_e4m3", "float8_e5m2"}},
       {"layout", Kind::kWords, {"nchw", "nhwc"}},
       {"math", Kind::kWords, {"default", "fma", "tensor"}},
       {"algo",
@@ -46,8 +49,10 @@ const std::vector<Predicate>& Predicates() {
       {"dims", Kind::kNumbers, {}, 1, 3},
       {"uneven_pads", Kind::kFlag},
       {"strided", Kind::kFlag},
+      {"stride_over_kernel", Kind::kFlag},
       {"dilated", Kind::kFlag},
       {"pointwise", Kind::kFlag},
+      {"grouped", Kind::kFlag},
       {"depthwise", Kind::kFlag},
       {"fused", Kind::kFlag},
       {"additions_min", Kind::kNumber, {}, 1},
@@ -204,7 +209,7 @@ std::map<std::string, std::string> Row::Read(const ReadProvenance& provenance) {
   std::map<std::string, std::string> entries;
   reader_.RequiredString("what", "say in words what it hits", &entries[CCI_COMPATIBILITY_KNOWN_WHAT]);
   entries[CCI_COMPATIBILITY_KNOWN_EFFECT] =
-      Word("effect", {"wrong", "crash", "failure", "refused", "slow", "memory"});
+      Word("effect", {"wrong", "overwrite", "crash", "failure", "refused", "slow", "memory"});
   const std::string first = Version("first"), last = Version("last"), fixed = Version("fixed");
   JudgeOrder(first, last, fixed);
   entries[CCI_COMPATIBILITY_KNOWN_FIRST] = first;

@@ -29,6 +29,7 @@ bool HasRelease(const KnownRegression& row, const std::string& version, const Sa
 // What such a convolution is, "wrong in cuDNN 9.8.0".
 std::string InWords(const std::string& effect) {
   if (effect == "crash") return "crashes";
+  if (effect == "overwrite") return "writes outside of its tensors";
   if (effect == "failure") return "fails";
   if (effect == "memory") return "takes far more memory";
   return effect;  // wrong, refused, slow, and whatever a later table has

@@ -20,7 +20,7 @@ using Predicates = std::map<std::string, std::vector<std::string>>;
 // One row.
 struct KnownRegression {
   std::string id, what;            // "half_3d_forward", and in words
-  std::string effect;              // "wrong", "crash", "failure", "refused", "slow", "memory"
+  std::string effect;              // "wrong", "overwrite", "crash", "failure", "refused", "slow", "memory"
   std::string first, last, fixed;  // releases; empty: not known
   Predicates hits;                 // all must hold of what it hits
   std::string source, confidence, as_of;

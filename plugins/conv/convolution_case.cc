@@ -91,7 +91,8 @@ class ConvolutionCase {
   void JudgeSearch(const std::string& call) {
     try {
       session().Synchronize();
-      JudgeSurroundings(ctx_, "; " + call + ", " + session().CudnnText(), session_, &*data_);
+      JudgeSurroundings(ctx_, {"; " + call + ", " + session().CudnnText(), Overwrites(nullptr)}, session_,
+                        &*data_);
     } catch (const DriverError& e) {
       FailOnDevice(call, e);
     }
@@ -286,7 +287,7 @@ class ConvolutionCase {
     if (judgement.unwritten > 0)
       ctx_.Finding(kOutputNotWritten, DescribeUnwritten(judgement, problem_) + about +
                                           known_.Behind({"wrong"}, trial.candidate));
-    const bool untouched = JudgeSurroundings(ctx_, about, session_, &*data_);
+    const bool untouched = JudgeSurroundings(ctx_, {about, Overwrites(trial.candidate)}, session_, &*data_);
     // A transform that was taken for sums of products gets its own data and bound.
     if (judgement.wrong > 0 && LearnKernels(trial.candidate, data_->Pointers(false), session_) &&
         judgement.unwritten == 0 && untouched) {
@@ -325,6 +326,9 @@ class ConvolutionCase {
     context_lost_ = session().driver().CtxSynchronize() != CUDA_SUCCESS;
   }
 
+  // What is known of writes beyond a buffer by what ran; null: by whatever did.
+  std::string Overwrites(const Candidate* ran) const { return known_.Behind({"overwrite"}, ran); }
+
   std::string About(const Trial& trial) const {
     return "; " + trial.candidate->Name() + ", " + session().CudnnText() +
            KernelsText(trial.candidate->kernels(), "; ");
@@ -341,7 +345,7 @@ class ConvolutionCase {
       again.wrong = JudgeRepetition(ctx_, runs_more, trial, needs_, About(trial));
       if (!again.wrong) again.timed = runs_more;
       if (again.timed && !RightOnNormal(trial, runs_more)) again.wrong = "imprecise on normal data";
-      if (!JudgeSurroundingsAgain(ctx_, About(trial), session_, &*data_))
+      if (!JudgeSurroundingsAgain(ctx_, {About(trial), Overwrites(trial.candidate)}, session_, &*data_))
         again.wrong = "writes elsewhere when it is run again";
       return again;
     } catch (const CudnnFailure& e) {

@@ -11,7 +11,9 @@ bool IsSweep(const std::string& algo) {
 ShapeFields ConvolutionParams::Fields() const {
   // A list that the matrix does not give is the same as `pad`.
   const bool given = pad_after != std::vector<std::int64_t>{kSameAsPad};
-  return {x, w, pad, stride, dilation, groups, given ? pad_after : std::vector<std::int64_t>{}};
+  ShapeFields fields = {x, w, pad, stride, dilation, groups, given ? pad_after : std::vector<std::int64_t>{}};
+  if (api == kGraphApi) fields.most_elements = kMostElementsOfGraph;
+  return fields;
 }
 
 std::string ConvolutionParams::Text() const {
@@ -20,7 +22,7 @@ std::string ConvolutionParams::Text() const {
 }
 
 KnownSubject ConvolutionParams::Known(const Problem& problem) const {
-  return {problem, api, dtype, layout, math};
+  return {problem, api, dtype, layout, math, output_dtype == kSameAsInputs ? dtype : output_dtype};
 }
 
 void DescribeShape(Schema<ConvolutionParams>& schema) {

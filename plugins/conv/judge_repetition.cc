@@ -14,23 +14,23 @@ constexpr char kAgain[] = ", when it was run again";
 constexpr std::size_t kSmallInputs = std::size_t{1} << 20;
 
 bool Report(Context& ctx, const std::string& guards, const std::vector<std::string>& changed,
-            const std::string& about) {
-  if (!guards.empty()) ctx.Finding(kOutOfBoundsWrite, guards + about);
-  for (const std::string& input : changed) ctx.Finding(kInputModified, input + about);
+            const Behind& behind, const std::string& when = "") {
+  if (!guards.empty()) ctx.Finding(kOutOfBoundsWrite, guards + when + behind.about + behind.overwrites);
+  for (const std::string& input : changed) ctx.Finding(kInputModified, input + when + behind.about);
   return guards.empty() && changed.empty();
 }
 
 }  // namespace
 
-bool JudgeSurroundings(Context& ctx, const std::string& about, Session* session, CaseData* data) {
-  return Report(ctx, session->memory().TouchedGuards(), data->ChangedInputs(), about);
+bool JudgeSurroundings(Context& ctx, const Behind& behind, Session* session, CaseData* data) {
+  return Report(ctx, session->memory().TouchedGuards(), data->ChangedInputs(), behind);
 }
 
-bool JudgeSurroundingsAgain(Context& ctx, const std::string& about, Session* session, CaseData* data) {
+bool JudgeSurroundingsAgain(Context& ctx, const Behind& behind, Session* session, CaseData* data) {
   const std::string guards = session->memory().TouchedGuards();
   std::vector<std::string> changed;
   if (!guards.empty() || data->InputBytes() <= kSmallInputs) changed = data->ChangedRandomInputs();
-  return Report(ctx, guards, changed, kAgain + about);
+  return Report(ctx, guards, changed, behind, kAgain);
 }
 
 const char* JudgeRepetition(Context& ctx, const Repetition& again, const Trial& trial,

@@ -22,11 +22,16 @@ struct Again {
   const char* wrong = nullptr;      // what they did instead of it or beside it, as a row of a sweep says it
 };
 
-// That guards and exact inputs are as they were. `about` follows in the finding.
-bool JudgeSurroundings(Context& ctx, const std::string& about, Session* session, CaseData* data);
+// What follows in a finding: behind each, and behind that of a write beyond a buffer.
+struct Behind {
+  std::string about, overwrites;
+};
+
+// That guards and exact inputs are as they were.
+bool JudgeSurroundings(Context& ctx, const Behind& behind, Session* session, CaseData* data);
 // The same after the repeated runs, which have random inputs: these are looked at where they are small, or
 // where a guard was written to. The run before them was held to all of it.
-bool JudgeSurroundingsAgain(Context& ctx, const std::string& about, Session* session, CaseData* data);
+bool JudgeSurroundingsAgain(Context& ctx, const Behind& behind, Session* session, CaseData* data);
 
 // That all was written each time, and the same bits where the candidate promises them. Null, or Again::wrong.
 const char* JudgeRepetition(Context& ctx, const Repetition& again, const Trial& trial,

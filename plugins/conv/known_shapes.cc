@@ -14,6 +14,13 @@ int DimsOf(const ConvShape& shape) {
   return shape.in[1] == 1 && shape.kernel[1] == 1 ? 1 : 2;
 }
 
+// Whether strides skip elements of an axis.
+bool SkipsElements(const ConvShape& shape) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (shape.stride[axis] > shape.kernel[axis]) return true;
+  return false;
+}
+
 std::string Flag(bool flag) { return flag ? "true" : "false"; }
 
 bool IsOf(const std::vector<std::string>& values, const std::string& value) {
@@ -26,6 +33,7 @@ bool Holds(const std::string& name, const std::vector<std::string>& values, cons
   if (name == "operation") return IsOf(values, OperationName(subject.problem.operation));
   if (name == "api") return IsOf(values, subject.api);
   if (name == "dtype") return IsOf(values, subject.dtype);
+  if (name == "output_dtype") return IsOf(values, subject.output_dtype);
   if (name == "layout") return IsOf(values, subject.layout);
   if (name == "math") return IsOf(values, subject.math);
   if (name == "algo") return choice.any || IsOf(values, choice.algorithm);
@@ -33,8 +41,10 @@ bool Holds(const std::string& name, const std::vector<std::string>& values, cons
   if (name == "dims") return IsOf(values, std::to_string(DimsOf(shape)));
   if (name == "uneven_pads") return IsOf(values, Flag(!shape.PadsAlike()));
   if (name == "strided") return IsOf(values, Flag(shape.stride != kOnes));
+  if (name == "stride_over_kernel") return IsOf(values, Flag(SkipsElements(shape)));
   if (name == "dilated") return IsOf(values, Flag(shape.dilation != kOnes));
   if (name == "pointwise") return IsOf(values, Flag(shape.kernel == kOnes));
+  if (name == "grouped") return IsOf(values, Flag(shape.groups > 1));
   if (name == "depthwise") return IsOf(values, Flag(shape.groups > 1 && shape.ChannelsPerGroup() == 1));
   if (name == "fused") return IsOf(values, Flag(subject.problem.epilogue.any()));
   if (name == "additions_min")

@@ -17,6 +17,7 @@ namespace cudnn_ci {
 struct KnownSubject {
   Problem problem;
   std::string api, dtype, layout, math;
+  std::string output_dtype = {};  // of the result, the inputs' where it has theirs
 };
 
 // What computes it. Any: it is not known yet, and each may be chosen.

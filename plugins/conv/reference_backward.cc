@@ -160,6 +160,12 @@ std::int64_t ChannelsTogether(const ConvShape& s) {
   return std::max((cg + wanted - 1) / wanted, std::min(kFewestChannels, cg));
 }
 
+// Parts that a group's channels are dealt in.
+std::int64_t RangesOfChannels(const ConvShape& s) {
+  const std::int64_t width = ChannelsTogether(s);
+  return (s.ChannelsPerGroup() + width - 1) / width;
+}
+
 // Turning costs a look at every element of x; what it saves grows with the filters and with the places that
 // each of them covers beside its few others (recipe.h), and with nothing where a group has hardly a channel.
 bool IsWorthTurning(const ConvShape& s) {
@@ -175,8 +181,7 @@ std::vector<std::int16_t> ConvolveBackwardData(const ConvShape& s, const std::ve
   const std::int64_t cg = s.ChannelsPerGroup(), in = Product(s.in);
   const std::vector<Element> weights = ChannelsInnermost(s, w);
   std::vector<std::int16_t> dx(static_cast<std::size_t>(s.InputCount()));
-  const std::int64_t width = ChannelsTogether(s);
-  const std::int64_t ranges = (cg + width - 1) / width;
+  const std::int64_t width = ChannelsTogether(s), ranges = RangesOfChannels(s);
   ParallelFor(s.n * s.groups * ranges, 1, [&](std::int64_t begin, std::int64_t end) {
     std::vector<Element> sums;
     for (std::int64_t item = begin; item < end; ++item) {
@@ -219,7 +224,10 @@ std::vector<std::int16_t> ConvolveBackwardFilter(const ConvShape& s, const std::
 
 double BackwardDataWorkBytes(const ConvShape& s) {
   const double sums = static_cast<double>(Product(s.in) * ChannelsTogether(s));
-  return (static_cast<double>(s.FilterCount()) + UsableCpus() * sums) * sizeof(Element);
+  // No more threads than parts: of one image of few channels it is one that sums.
+  const auto threads =
+      static_cast<double>(std::min<std::int64_t>(UsableCpus(), s.n * s.groups * RangesOfChannels(s)));
+  return (static_cast<double>(s.FilterCount()) + threads * sums) * sizeof(Element);
 }
 
 double BackwardFilterWorkBytes(const ConvShape& s) {

@@ -2,6 +2,7 @@
 #include "conv/shape.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -28,7 +29,7 @@ Axes OnLastAxes(const List& list, std::size_t axes, std::int64_t neutral) {
   return result;
 }
 
-constexpr std::int64_t kMaxInt = std::numeric_limits<std::int32_t>::max();  // cuDNN's descriptors hold int
+constexpr std::int64_t kMaxInt = std::numeric_limits<std::int32_t>::max();  // of one size
 
 class Problems {
  public:
@@ -47,11 +48,12 @@ class Problems {
     Require(values.size() == 1 || values.size() + 2 == x.size(), field,
             "needs one value, or one for each size of x");
   }
-  void RequireCount(const char* field, const char* what, const List& factors) {
+  void RequireCount(const char* field, const char* what, const List& factors, std::int64_t most) {
     double count = 1;
     for (const std::int64_t f : factors) count *= static_cast<double>(f);
-    Require(count <= static_cast<double>(kMaxInt), field,
-            std::string("gives ") + what + " 2^31 elements or more");
+    Require(count <= static_cast<double>(most), field,
+            std::string("gives ") + what + " 2^" +
+                std::to_string(std::bit_width(static_cast<std::uint64_t>(most))) + " elements or more");
   }
   bool none() const { return found_.empty(); }
   std::vector<ShapeProblem> Take() { return std::move(found_); }
@@ -120,11 +122,11 @@ void RequireFit(ConvShape* s, Problems* problems) {
 }
 
 // x with its pads is what the reference lays out.
-void RequireCounts(const ConvShape& s, Problems* problems) {
-  problems->RequireCount("x", "x", {s.n, s.c, s.in[0], s.in[1], s.in[2]});
-  problems->RequireCount("pad", "the padded x", {s.n, s.c, s.Padded(0), s.Padded(1), s.Padded(2)});
-  problems->RequireCount("w", "w", {s.k, s.ChannelsPerGroup(), s.kernel[0], s.kernel[1], s.kernel[2]});
-  problems->RequireCount("x", "y", {s.n, s.k, s.out[0], s.out[1], s.out[2]});
+void RequireCounts(const ConvShape& s, std::int64_t most, Problems* problems) {
+  problems->RequireCount("x", "x", {s.n, s.c, s.in[0], s.in[1], s.in[2]}, most);
+  problems->RequireCount("pad", "the padded x", {s.n, s.c, s.Padded(0), s.Padded(1), s.Padded(2)}, most);
+  problems->RequireCount("w", "w", {s.k, s.ChannelsPerGroup(), s.kernel[0], s.kernel[1], s.kernel[2]}, most);
+  problems->RequireCount("x", "y", {s.n, s.k, s.out[0], s.out[1], s.out[2]}, most);
 }
 
 // Problems of a later kind are looked for only where those before it leave the values a meaning.
@@ -134,7 +136,7 @@ ConvShape ReadAndJudge(const ShapeFields& fields, Problems* problems) {
   if (!problems->none()) return {};
   ConvShape shape = Read(fields);
   RequireFit(&shape, problems);
-  if (problems->none()) RequireCounts(shape, problems);
+  if (problems->none()) RequireCounts(shape, fields.most_elements, problems);
   return shape;
 }
 

@@ -40,12 +40,17 @@ struct ConvShape {
   std::string Text() const;
 };
 
+// What the legacy API's descriptors count, and what the graph API's do as far as a machine may ever hold it.
+inline constexpr std::int64_t kMostElements = (std::int64_t{1} << 31) - 1;
+inline constexpr std::int64_t kMostElementsOfGraph = (std::int64_t{1} << 40) - 1;
+
 // A shape of the matrix as it stands there. x is n,c and one to three sizes; w is k, c/groups and as many; a
 // pad, stride or dilation of one value holds for all axes. An empty pad_after is the same as pad.
 struct ShapeFields {
   std::vector<std::int64_t> x, w, pad, stride, dilation;
   std::int64_t groups = 1;
   std::vector<std::int64_t> pad_after = {};
+  std::int64_t most_elements = kMostElements;  // of a tensor
 };
 
 struct ShapeProblem {
@@ -54,8 +59,7 @@ struct ShapeProblem {
 };
 
 // Why no convolution of this shape can be run, field by field: values and counts that contradict each other,
-// a kernel that does not fit, and 2^31 or more elements, which cuDNN's descriptors cannot count. Empty:
-// MakeConvShape takes it.
+// a kernel that does not fit, and more elements than a descriptor counts. Empty: MakeConvShape takes it.
 std::vector<ShapeProblem> FindShapeProblems(const ShapeFields& fields);
 
 // Throws std::invalid_argument with the fields and the first problem.

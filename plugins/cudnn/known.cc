@@ -51,7 +51,7 @@ bool CanHappen(const KnownRegression& row, const Machine& machine, const Satisfi
 // What a program does not notice, or cannot survive, and another release is without: the others are known of
 // every newer one as well, and a warning that nobody can heed would be on every image.
 bool IsWorthAWarning(const KnownRegression& row) {
-  return (row.effect == "wrong" || row.effect == "crash") && !row.Open();
+  return (row.effect == "wrong" || row.effect == "overwrite" || row.effect == "crash") && !row.Open();
 }
 
 // The earliest release that has all of these fixed; empty: the table does not know one, it is known to be

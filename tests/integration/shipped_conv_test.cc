@@ -425,6 +425,22 @@ INSTANTIATE_TEST_SUITE_P(
         Impossible{"Reduction", R"("x": [1, 2097089, 1, 1], "w": [1, 2097089, 1, 1])", "2097089 products"}),
     [](const auto& shape) { return std::string(shape.param.name); });
 
+// 2^31 elements are too many for the legacy API's descriptors alone.
+TEST_F(ConvForward, TheGraphApiTakesMoreElementsThanAnIntCounts) {
+  UseShapes(R"({"made": {"x": [65536, 1, 1, 1], "w": [32768, 1, 1, 1]}})");
+  const auto planned = [this](const std::string& api) {
+    return Check("conv.forward", Params("auto", "float16", "made", R"("api": ")" + api + '"'), {"--dry-run"});
+  };
+  const CheckOutcome graph = planned("graph");
+  EXPECT_EQ(graph.gate.exit_code, 0) << graph.gate.err;
+  EXPECT_THAT(graph.gate.out, HasSubstr("api=graph,dtype=float16,layout=nchw,math=default,shape=made"));
+  const CheckOutcome legacy = planned("legacy");
+  EXPECT_EQ(legacy.gate.exit_code, 2);
+  EXPECT_THAT(legacy.gate.err, AllOf(HasSubstr("matrix.json:1:"), HasSubstr("y 2^31 elements or more")));
+  UseShapes(R"({"made": {"x": [1048576, 1, 1, 1], "w": [1048576, 1, 1, 1]}})");
+  EXPECT_THAT(planned("graph").gate.err, HasSubstr("y 2^40 elements or more"));
+}
+
 TEST_F(ConvForward, LibraryThatAbortsIsACrashOfTheImage) {
   Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:1:abort");
   const CheckOutcome r = Forward();

@@ -101,6 +101,19 @@ TEST_F(KnownFaultsTest, OfAnEngineIsSaidWhatIsKnownOfIt) {
   EXPECT_THAT(r.Detail(), Not(HasSubstr("known: "))) << "that is known of engines 1 and 20";
 }
 
+TEST_F(KnownFaultsTest, OfAResultsTypeIsSaidWhatIsKnownOfIt) {
+  Set("FAKE_CUDNN_FAULT", "element:middle");
+  const auto fused = [this](const std::string& output_dtype) {
+    return Convolve("conv.fused", Params("auto", "int8", "quads",
+                                         R"("epilogue": "none", "output_dtype": ")" + output_dtype + '"'));
+  };
+  EXPECT_THAT(fused("int32").Detail(),
+              HasSubstr("(int8 into int32 with a factor that is given as a float, "));
+  const CheckOutcome r = fused("float32");
+  EXPECT_EQ(r.Outcome(), "failed");
+  EXPECT_THAT(r.Detail(), Not(HasSubstr("known: ")));
+}
+
 TEST_F(KnownFaultsTest, AFailureAndARefusalNameTheirs) {
   Set("FAKE_CUDNN_FAULT", "call:cudnnConvolutionForward:0:5000");
   CheckOutcome r = Made("failure");
@@ -120,6 +133,16 @@ TEST_F(KnownFaultsTest, AnErrorOfTheDriverNamesItsRegression) {
   Set("FAKE_CUDA_FAULT", "call:cuEventSynchronize:1:700");
   const CheckOutcome r = Made("failure", R"({"algo": ["gemm"]})");
   EXPECT_THAT(r.Detail(), HasSubstr("; known: fails in cuDNN 9.19.0")) << ::testing::PrintToString(r);
+}
+
+TEST_F(KnownFaultsTest, AWriteOutsideNamesItsRegression) {
+  Set("FAKE_CUDNN_FAULT", "guard:behind-y");
+  CheckOutcome r = Made("overwrite");
+  EXPECT_THAT(r.Slugs(), ElementsAre("out-of-bounds-write"));
+  EXPECT_THAT(r.Detail(), HasSubstr("; known: writes outside of its tensors in cuDNN 9.19.0"));
+  EXPECT_THAT(Made("wrong").Detail(), Not(HasSubstr("known: "))) << "its numbers are right";
+  EXPECT_THAT(Made("overwrite", R"({"algo": ["fft"]})").Detail(), Not(HasSubstr("known: ")))
+      << "another one ran";
 }
 
 TEST_F(KnownFaultsTest, TooLittleMemoryNamesItsRegression) {
@@ -197,7 +220,7 @@ TEST_F(KnownRegressionTest, WithoutAReleaseThatIsBetterThereIsNoWarning) {
 TEST_F(KnownRegressionTest, OnlyWrongNumbersAndCrashesWarn) {
   for (const char* effect : {"failure", "refused", "slow", "memory"})
     EXPECT_THAT(Said(Beside(effect, "{}")), IsEmpty()) << effect;
-  for (const char* effect : {"wrong", "crash"})
+  for (const char* effect : {"wrong", "overwrite", "crash"})
     EXPECT_THAT(Beside(effect, "{}").Detail(), HasSubstr("1 known of cuDNN 9.19.0")) << effect;
 }
 

@@ -61,7 +61,7 @@ TEST_F(ShippedMatrix, HealthyMachineOpensTheGate) {
   const GateResult result = Gate();
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   const json totals = result.report["totals"];
-  EXPECT_GE(totals["planned"], 503);
+  EXPECT_GE(totals["planned"], 509);
   EXPECT_EQ(totals["planned"], totals["passed"]) << result.out;
   EXPECT_EQ(result.report["verdict"], "passed");
   EXPECT_TRUE(result.report["partial"].is_null());
@@ -79,6 +79,21 @@ TEST_F(ShippedMatrix, IsFoundByItsNameFromAnyFolder) {
   EXPECT_EQ(plan("cu13"), by_path);
   gate().Write("child.json", R"({"schema": "cudnn-ci/matrix/1", "extends": "builtin:cu13"})");
   EXPECT_EQ(plan("child.json"), by_path);
+}
+
+// The numbers of all other cases fit TF32 and float16, so that they look right.
+TEST_F(ShippedMatrix, Float32ThatIsComputedInAShorterTypeIsSeenInEveryPassByBothApis) {
+  Set("FAKE_CUDNN_FAULT", "inputs:tf32");
+  const GateResult result = Gate({"--filter", std::string(kSome) + ":conv.*math=fma*"});
+  EXPECT_NE(result.exit_code, 0) << result.out;
+  ASSERT_TRUE(result.report.is_object()) << result.err;
+  for (const char* check : {"conv.forward", "conv.backward_data", "conv.backward_filter"})
+    for (const char* api : {"legacy", "graph"}) {
+      const std::string id = std::string(check) + "[algo=auto,api=" + api +
+                             ",dtype=float32,layout=nchw,math=fma,shape=strided_dilated,subject=system]";
+      EXPECT_EQ(result.Outcome(id), "failed") << id;
+    }
+  EXPECT_EQ(result.report["totals"]["failed"], 6) << result.out;
 }
 
 TEST_F(ShippedMatrix, EveryGpuIsJudged) {

@@ -44,8 +44,9 @@ SMALL = {
     "cudnn_libraries": {"9": {**FROM, "libraries": {"libcudnn.so.9": "9.0"}}},
     "known_regressions": [
         {"id": "one", "library": "cudnn", "what": "what", "effect": "wrong", "first": "9.8.0", "last": "9.14.0", "fixed": "9.15.0",
-         "hits": {"operation": ["forward"], "api": ["graph"], "dtype": ["int8"], "layout": ["nchw"], "math": ["fma"], "algo": ["fft"], "engine": [1, 20],
-                  "dims": [3], "uneven_pads": True, "strided": True, "dilated": True, "pointwise": False, "depthwise": False, "fused": False,
+         "hits": {"operation": ["forward"], "api": ["graph"], "dtype": ["int8"], "output_dtype": ["int32"], "layout": ["nchw"], "math": ["fma"], "algo": ["fft"], "engine": [1, 20],
+                  "dims": [3], "uneven_pads": True, "strided": True, "stride_over_kernel": True, "dilated": True, "pointwise": False, "grouped": True, "depthwise": False,
+                  "fused": False,
                   "additions_min": 2, "batch_min": 2, "gpus_min": 2, "compute_capability_min": "7.0", "compute_capability_max": "7.9", "cublaslt_min": "12.9"}, **FROM},
         {"id": "two", "library": "cudnn", "what": "what", "effect": "crash", "first": None, "last": None, "fixed": None, "hits": {}, **FROM}],
 }

@@ -250,6 +250,8 @@ TEST(ReferenceTest, TheBytesOfTheWorkAreKnownBefore) {
   EXPECT_LE(ForwardWorkBytes(Shape({9, 64, 512, 512}, {64, 64, 1, 1})), 2.0 * 66 * 512 * 512 * UsableCpus());
   // The filters in 16 bits, and sums of an image for each thread.
   EXPECT_EQ(BackwardDataWorkBytes(Shape({500, 1, 8, 8}, {4, 1, 3, 3}, {1})), 2 * (36 + 64 * UsableCpus()));
+  // One image of few channels is one thread's.
+  EXPECT_EQ(BackwardDataWorkBytes(Shape({1, 16, 64, 64}, {16, 16, 3, 3}, {1})), 2 * (2304 + 16 * 64 * 64));
   // The images in 16 bits, where they are turned.
   EXPECT_GE(BackwardFilterWorkBytes(Shape({1, 64, 8, 8}, {64, 64, 3, 3}, {1})), 2.0 * 64 * 8 * 8);
   for (const Operation operation : kOperations) {
@@ -440,6 +442,16 @@ TEST(ShapeTest, RefusesMoreElementsThanDescriptorsCount) {
               testing::ElementsAre("x gives y 2^31 elements or more"));
   EXPECT_THAT(ProblemsOf({{1, 1, 2, 2}, {1, 1, 1, 1}, {40000}, {40000}, one, 1}),
               testing::ElementsAre("pad gives the padded x 2^31 elements or more"));
+}
+
+TEST(ShapeTest, TakesMoreElementsWhereTheyAreCountedIn64Bits) {
+  ShapeFields fields = {{1 << 16, 1, 1, 1}, {1 << 15, 1, 1, 1}, {0}, {1}, {1}, 1};
+  EXPECT_THAT(ProblemsOf(fields), testing::ElementsAre("x gives y 2^31 elements or more"));
+  fields.most_elements = kMostElementsOfGraph;
+  EXPECT_THAT(ProblemsOf(fields), testing::IsEmpty());
+  EXPECT_EQ(MakeConvShape(fields).OutputCount(), std::int64_t{1} << 31);
+  fields.x[0] = fields.w[0] = 1 << 20;
+  EXPECT_THAT(ProblemsOf(fields), testing::ElementsAre("x gives y 2^40 elements or more"));
 }
 
 TEST(ShapeTest, SaysAllThatIsWrongWithTheLists) {

@@ -89,7 +89,7 @@
 #define CCI_COMPATIBILITY_KNOWN "known."
 #define CCI_COMPATIBILITY_KNOWN_ID ".id"
 #define CCI_COMPATIBILITY_KNOWN_WHAT ".what"     /* what it hits, in words */
-#define CCI_COMPATIBILITY_KNOWN_EFFECT ".effect" /* wrong, crash, failure, refused, slow, memory */
+#define CCI_COMPATIBILITY_KNOWN_EFFECT ".effect" /* wrong, overwrite, crash, failure, ... */
 #define CCI_COMPATIBILITY_KNOWN_FIRST ".first"   /* the first release that has it; none: not known */
 /* The last one that is known to have it, and the first one without it. Neither: all from the first on. */
 #define CCI_COMPATIBILITY_KNOWN_LAST ".last"
