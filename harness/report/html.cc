@@ -17,6 +17,7 @@
 #include "report/html_text.h"
 #include "report/json_text.h"
 #include "report/own_reports.h"
+#include "report/skip_table.h"
 #include "report/suspects.h"
 
 namespace cudnn_ci {
@@ -164,7 +165,7 @@ std::string Top(const Summary& summary, const Verdict& verdict, const LastScreen
   for (std::string& line : WarningLines(summary)) warnings.emplace_back("warning", std::move(line));
   if (!warnings.empty()) html += List(warnings);
   html += "<p class=\"soft\">" + HtmlLine(VerdictLine(summary, verdict)) +
-          "</p>\n</section>\n<h2>Judged</h2>\n" + List(Judged(summary)) +
+          "</p>\n</section>\n<h2>Judged</h2>\n" + List(Judged(summary)) + SkipTableHtml(summary) +
           "<details><summary>As on the last screen</summary><pre>";
   LastScreenOptions plain = screen;
   plain.color = false;

@@ -15,6 +15,7 @@
 #include "report/json_text.h"
 #include "report/last_screen.h"
 #include "report/own_reports.h"
+#include "report/skip_table.h"
 #include "report/suspects.h"
 
 namespace cudnn_ci {
@@ -326,7 +327,9 @@ Status WriteJsonReport(const Summary& summary, const std::string& path) {
     if (out.text().size() < kChunk) continue;
     if (Status status = file.Append(out.Take()); !status) return status;
   }
-  out.EndArray().EndObject();
+  out.EndArray();
+  PutSkipTable(summary, &out);
+  out.EndObject();
   if (Status status = file.Append(out.Take() + "\n"); !status) return status;
   return file.Commit();
 }

@@ -12,6 +12,7 @@
 #include "report/compare.h"
 #include "report/finding_lists.h"
 #include "report/parts_text.h"
+#include "report/skip_table.h"
 #include "report/suspects.h"
 #include "report/text_page.h"
 
@@ -82,7 +83,10 @@ void AddNotJudged(const Summary& summary, Page* page) {
     if (!record.waived_by.empty()) waived.push_back(DisplayId(record.plan.ref) + " by " + record.waived_by);
   }
   if (summary.run) AddLines("not gated", Shortened(summary.run->not_gated, "more"), page);
-  AddGrouped(skipped, "skipped", page);
+  if (skipped.size() > kMaxListed)
+    PutSkipTable(summary, page);
+  else
+    AddGrouped(skipped, "skipped", page);
   AddLines("waived", Shortened(std::move(waived), "more"), page);
 }
 

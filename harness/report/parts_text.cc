@@ -9,6 +9,7 @@
 #include "model/merge.h"
 #include "model/verdict.h"
 #include "report/case_text.h"
+#include "report/text_page.h"
 
 namespace cudnn_ci {
 namespace {
@@ -79,14 +80,6 @@ std::vector<Row> Rows(const Summary& summary) {
   return rows;
 }
 
-std::string Cells(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
-                  const std::string& name) {
-  std::string line;
-  for (size_t i = 0; i < cells.size(); ++i)
-    line += cells[i] + std::string(widths[i] - std::min(widths[i], cells[i].size()) + 2, ' ');
-  return line + name;
-}
-
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> PartsJudged(const RunStarted& run) {
@@ -125,10 +118,12 @@ std::vector<std::string> PartsTable(const Summary& summary, size_t most) {
       const auto outcome = row.by_type.find(part.name);
       cells.push_back(outcome == row.by_type.end() ? "-" : outcome->second);
     }
-    lines.push_back(Cells(cells, widths, CleanLine(row.name, 300)));
+    cells.push_back(CleanLine(row.name, 300));
+    lines.push_back(InColumns(cells, widths));
   }
   if (lines.empty()) return lines;
-  lines.insert(lines.begin(), Cells(heads, widths, "case"));
+  heads.emplace_back("case");
+  lines.insert(lines.begin(), InColumns(heads, widths));
   if (left_out > 0) lines.push_back("and " + std::to_string(left_out) + " more cases");
   return lines;
 }

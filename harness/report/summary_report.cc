@@ -35,7 +35,8 @@ class MarkdownPage : public Page {
 
   // In a block, which keeps the columns.
   void Line(const std::string& line) override {
-    if (!in_block_) text_ += "\n";
+    // Behind a list the same blanks would only go on with its last item.
+    if (!in_block_) text_ += "\n<!-- -->\n\n";
     in_block_ = true;
     text_ += "    " + CleanLine(line, 500) + "\n";  // four blanks make it code
   }

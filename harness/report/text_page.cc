@@ -17,6 +17,13 @@ std::string Margin(const std::string& label) {
 
 }  // namespace
 
+std::string InColumns(const std::vector<std::string>& cells, const std::vector<size_t>& widths) {
+  std::string line;
+  for (size_t i = 0; i + 1 < cells.size(); ++i)
+    line += cells[i] + std::string(widths[i] - std::min(widths[i], cells[i].size()) + 2, ' ');
+  return line + cells.back();
+}
+
 TextPage::TextPage(size_t width) : width_(std::max<size_t>(width, 60)) {}
 
 void TextPage::Item(const std::string& label, const std::string& value, size_t hang) {

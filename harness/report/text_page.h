@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace cudnn_ci {
 
@@ -20,6 +21,9 @@ class Page {
   // As it is, for text to copy.
   virtual void Verbatim(const std::string& label, const std::string& value) = 0;
 };
+
+// Cells side by side, each in a column of its width and two blanks behind it; the last one has none.
+std::string InColumns(const std::vector<std::string>& cells, const std::vector<size_t>& widths);
 
 class TextPage : public Page {
  public:

@@ -23,7 +23,7 @@ void GraphDescriptor::Require(cudnnStatus_t status, const char* call) const {
   if (status == CUDNN_STATUS_SUCCESS) return;
   const bool unsupported = api_.IsUnsupported(status);
   throw CudnnFailure(std::string(call) + "(" + what_ + "): " + api_.Describe(status), unsupported,
-                     static_cast<int>(status));
+                     static_cast<int>(status), CauseOf(api_.major(), static_cast<int>(status)));
 }
 
 GraphDescriptor& GraphDescriptor::SetRaw(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,

@@ -10,6 +10,7 @@
 #include "conv/bounds.h"
 #include "conv/candidate.h"
 #include "conv/case_data.h"
+#include "conv/case_failure.h"
 #include "conv/case_memory.h"
 #include "conv/choice_table.h"
 #include "conv/findings.h"
@@ -20,9 +21,11 @@
 #include "conv/legacy/legacy_api.h"
 #include "conv/measurements.h"
 #include "conv/normal.h"
+#include "conv/proposal.h"
 #include "conv/repetition.h"
 #include "conv/second_opinion.h"
 #include "conv/trial.h"
+#include "conv/why_nothing.h"
 
 namespace cudnn_ci {
 namespace {
@@ -117,7 +120,7 @@ class ConvolutionCase {
         const Trial trial = Prepare(*candidate);
         ctx_.Log("cuDNN proposes " + candidate->Name());
         if (trial.decisive()) {
-          JudgeProposal(candidates->asked, trial);
+          JudgeProposal(ctx_, candidates->asked, trial, About(trial));
           TellRefusals(ctx_, refusals);
           return trial;
         }
@@ -132,15 +135,6 @@ class ConvolutionCase {
       throw CudnnFailure(candidates->asked + ": success, no usable proposal" + RefusalsText(refusals), true);
     TellRefusals(ctx_, refusals);
     return Prepare(*undecided);
-  }
-
-  // Programs allocate what a proposal says that it needs, and do not ask again.
-  void JudgeProposal(const std::string& call, const Trial& trial) {
-    const std::optional<std::size_t> said = trial.candidate->proposed_bytes();
-    if (!said) return;
-    ctx_.Measure("proposed_workspace_bytes", static_cast<double>(*said), "B");
-    if (*said >= trial.workspace_bytes) return;
-    ctx_.Finding(kWorkspaceUnderstated, DescribeUnderstated(call, *said, trial) + About(trial));
   }
 
   void RunOne(Trial trial) {
@@ -179,9 +173,10 @@ class ConvolutionCase {
     MeasureChoices(ctx_, table);
     if (table.Count(ChoiceOutcome::kWrong) + table.Count(ChoiceOutcome::kFailed) > 0) return;
     if (table.Count(ChoiceOutcome::kPassed) > 0) return;
-    if (newer_driver_) return void(ReportFailure("", *newer_driver_));
+    if (why_.broken()) return void(ReportFailure("", *why_.broken()));
     ctx_.Skip(table.Count(ChoiceOutcome::kMemory) > 0 ? CCI_SKIP_MEMORY : CCI_SKIP_UNSUPPORTED,
-              "one result that can be verified; " + Asked(), table.Summary() + "; " + table.Text());
+              "one result that can be verified; " + Asked(),
+              why_.Head() + session().CudnnText() + ": " + table.Summary() + "; " + table.Text());
   }
 
   ChoiceRow RunOneOfMany(Candidate& candidate, const std::string& name) {
@@ -193,53 +188,52 @@ class ConvolutionCase {
       const Again again = RunAgain(trial, kTimedRunsOfMany);
       if (again.wrong) return {name, ChoiceOutcome::kWrong, again.wrong};
       if (!trial.decisive()) return {name, ChoiceOutcome::kUnverifiable, Unverifiable(trial, problem_)};
-      return {name, ChoiceOutcome::kPassed, FiguresOf(trial, right->worst_error, *again.timed)};
+      return {name, ChoiceOutcome::kPassed,
+              FiguresOf(trial, right->worst_error, *again.timed, problem_.shape)};
     } catch (const NoMemory& e) {
       if (e.in_company) throw;  // the whole case is run again, alone, with all choices
+      why_.Add(name, RefusalCause::kMemory, e.need);
       return {name, ChoiceOutcome::kMemory, e.need + ", " + e.seen};
     } catch (const CudnnFailure& e) {
       data_->Forget();  // it may have written into the inputs before it failed
       // Among many some may be for newer drivers only. Nothing else here may be lacking.
       const bool newer_driver = e.status() == kIncompatibleDriver;
-      if (newer_driver) newer_driver_ = e;
+      why_.Add(name, e);
       if (e.unsupported() || newer_driver) return {name, ChoiceOutcome::kUnsupported, e.what()};
       if (ReportFailure(name + ": ", e)) ctx_.Stop();
       return {name, ChoiceOutcome::kFailed, e.what()};
     }
   }
 
-  // The driver's answer names no kernel. Every run is waited for, so that it is about this candidate; the
-  // context may be unusable, and the process is done.
+  // Every run is waited for, so that the driver's answer is about this candidate.
   [[noreturn]] void FailOnDevice(const std::string& name, const std::exception& error) {
-    ctx_.Poison(error.what());
     const std::string known = known_.Behind({"failure", "crash"});
-    ctx_.Finding(kConvolutionFailed, name.empty() ? error.what() + known
-                                                  : name + ", " + session().CudnnText() + ": " +
-                                                        error.what() + "; " + problem_.Text() + known);
-    ctx_.Stop();
+    if (name.empty()) cudnn_ci::FailOnDevice(ctx_, "", error, known);
+    cudnn_ci::FailOnDevice(ctx_, name + ", " + session().CudnnText() + ": ", error,
+                           "; " + problem_.Text() + known);
   }
 
-  // True if the context is of no use any more.
   bool ReportFailure(const std::string& before, const CudnnFailure& failure) {
-    std::string what = before + session().CudnnText() + " answered " + failure.what();
-    const CUresult left = session().driver().CtxSynchronize();
-    if (left != CUDA_SUCCESS) {
-      const std::string error = "cuCtxSynchronize: " + session().driver().Describe(left);
-      ctx_.Poison(error);
-      what += "; then " + error;
-    }
-    ctx_.Finding(kConvolutionFailed, what + "; " + problem_.Text() + known_.Behind({"failure", "crash"}));
-    return left != CUDA_SUCCESS;
+    return cudnn_ci::ReportFailure(ctx_, session(), before, failure,
+                                   "; " + problem_.Text() + known_.Behind({"failure", "crash"}));
   }
 
   std::string Asked() const { return params_.Text() + ", " + problem_.Text(); }
 
   [[noreturn]] void Fail(const CudnnFailure& failure) {
     JudgeLoadedCudnn(ctx_, kConvolutionCudnnMixed);
-    if (failure.unsupported())
-      ctx_.Skip(CCI_SKIP_UNSUPPORTED, Asked(),
-                session().CudnnText() + " answered " + failure.what() + known_.Behind({"refused"}));
-    ReportFailure("", failure);
+    if (failure.unsupported()) {
+      why_ = WhyNothing(failure);
+      // Where the library proposes nothing that runs, its other algorithms or engines may say why.
+      if (params_.algo == "auto" || params_.algo == "find")
+        why_.Ask([this] { return Open(graph_ ? kEveryEngine : "every"); }, session().FreeBytes());
+      // What is only not installed is no lack of support.
+      if (!why_.broken() || why_.offered())
+        ctx_.Skip(CCI_SKIP_UNSUPPORTED, Asked(),
+                  why_.Head() + session().CudnnText() + " answered " + failure.what() +
+                      known_.Behind({"refused"}) + why_.Tail());
+    }
+    ReportFailure("", why_.broken().value_or(failure));
     ctx_.Stop();
   }
 
@@ -382,9 +376,9 @@ class ConvolutionCase {
   const bool graph_, sweep_, normal_;             // normal: what is right is also judged on normal data
   Session* session_ = nullptr;                    // set before anything throws CudnnFailure
   std::optional<CaseData> data_;                  // likewise
-  std::optional<CudnnFailure> newer_driver_;      // of a choice that this driver is too old for
   bool proposed_ = false, context_lost_ = false;  // by the library itself; while another one was asked
   CaseOpinions opinions_;
+  WhyNothing why_;                      // what did not run
   KnownFaults known_;                   // set with the session
   std::optional<NormalSample> sample_;  // of the result on normal data; made when it is asked for
 };

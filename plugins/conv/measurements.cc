@@ -14,9 +14,9 @@ void MeasureRepetition(Context& ctx, const Trial& trial, const Repetition& repet
                        const ConvShape& shape) {
   ctx.Measure("deterministic", trial.candidate->deterministic() ? 1 : 0, "");
   ctx.Measure("differing_elements", static_cast<double>(repetition.difference.elements), "");
-  const double ms = repetition.milliseconds;
-  ctx.Measure("milliseconds", ms, "ms", CCI_GOAL_LOWER);
-  if (ms > 0) ctx.Measure("tflops", shape.Flops() / ms / 1e9, "TFLOP/s", CCI_GOAL_HIGHER);
+  ctx.Measure("milliseconds", repetition.milliseconds, "ms", CCI_GOAL_LOWER);
+  if (const double teraflops = TeraflopsOf(repetition, shape); teraflops > 0)
+    ctx.Measure("tflops", teraflops, "TFLOP/s", CCI_GOAL_HIGHER);
 }
 
 void NameKernels(Context& ctx, const Trial& trial) {

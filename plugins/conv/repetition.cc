@@ -67,9 +67,16 @@ std::string DescribeDifference(const Difference& difference, const Problem& prob
          ": " + BitsText(type, difference.bits_before) + ", then " + BitsText(type, difference.bits_after);
 }
 
-std::string FiguresOf(const Trial& trial, double error, const Repetition& repetition) {
+double TeraflopsOf(const Repetition& repetition, const ConvShape& shape) {
+  return repetition.milliseconds > 0 ? shape.Flops() / repetition.milliseconds / 1e9 : 0;
+}
+
+std::string FiguresOf(const Trial& trial, double error, const Repetition& repetition,
+                      const ConvShape& shape) {
   std::string text = "error " + Short(error) + " of " + Short(trial.bound) + ", workspace " +
                      std::to_string(trial.workspace_bytes) + " B, " + Short(repetition.milliseconds) + " ms";
+  if (const double teraflops = TeraflopsOf(repetition, shape); teraflops > 0)
+    text += ", " + Short(teraflops) + " TFLOP/s";
   if (!trial.candidate->deterministic())
     text += ", noted non-deterministic: " + std::to_string(repetition.difference.elements) +
             " elements differ between two runs";

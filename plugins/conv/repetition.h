@@ -30,9 +30,11 @@ Repetition Repeat(const CaseMemory& needs, Layout layout, const DevicePointers& 
 
 // "2 of 880 elements differ between two runs on the same data; first (n=0,k=1,p=2,q=3): 0x3c00, then 0x3c01".
 std::string DescribeDifference(const Difference& difference, const Problem& problem, DataType type);
-// "error 0 of 0, workspace 100 B, 1 ms", whether it varied where it may, and its kernels: what is told of a
-// trial that was right with this error.
-std::string FiguresOf(const Trial& trial, double error, const Repetition& repetition);
+// Of this problem in that time; 0 where it could not be measured.
+double TeraflopsOf(const Repetition& repetition, const ConvShape& shape);
+// "error 0 of 0, workspace 100 B, 1 ms, 2.5 TFLOP/s", whether it varied where it may, and its kernels: what
+// is told of a trial that was right with this error.
+std::string FiguresOf(const Trial& trial, double error, const Repetition& repetition, const ConvShape& shape);
 
 // Prepares it and runs it on exact inputs that are uploaded anew. Empty where its result cannot be judged: it
 // is not offered, needs more memory than there is, or is inexact. Throws CudnnFailure and DriverError.

@@ -11,6 +11,8 @@
 //                              described device, and how many they then give ("18/6")
 //   FAKE_CUDNN_PLANS_REFUSED   of how many of these no plan can be built, from the first on (0)
 //   FAKE_CUDNN_FINALIZE        "TYPE:STATUS": what finalizing a descriptor of that type (its number) answers
+//   FAKE_CUDNN_REFUSALS        "ENGINE/STATUS,...": what engines that are not offered answer instead of
+//                              NOT_SUPPORTED
 //   FAKE_CUDNN_CHOOSES         a library that finalizing the heuristics loads, as a real one does its own
 //
 // Of 20 engines these are offered: 0, plain; 1, TF32 on tensor cores; 2, plain, which accepts the heuristics'

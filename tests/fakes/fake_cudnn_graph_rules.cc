@@ -1,4 +1,6 @@
 // What the fake graph API finalizes: descriptors that are whole, of convolutions that can be.
+#include <sstream>
+
 #include "fake_cudnn_graph.h"
 
 namespace fake_graph {
@@ -87,6 +89,18 @@ bool Advises(const Fake& heuristics) {
   return names && IsWhole(*operation, *names, false);
 }
 
+// What an engine that is not offered answers.
+cudnnStatus_t RefusalOf(int64_t engine) {
+  const char* list = getenv("FAKE_CUDNN_REFUSALS");
+  std::istringstream items(list ? list : "");
+  int64_t refusing = -1;
+  int status = 0;
+  for (std::string item; std::getline(items, item, ',');)
+    if (sscanf(item.c_str(), "%ld/%d", &refusing, &status) == 2 && refusing == engine)
+      return static_cast<cudnnStatus_t>(status);
+  return fake_cudnn::Unsupported();
+}
+
 }  // namespace
 
 cudnnStatus_t Check(const Fake& fake) {
@@ -108,9 +122,8 @@ cudnnStatus_t Check(const Fake& fake) {
     case CUDNN_BACKEND_ENGINE_DESCRIPTOR: {
       const Fake* const graph = Named(fake, CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
       if (!graph) return kBadParam;
-      return Offered(*graph, fake.One<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, -1))
-                 ? CUDNN_STATUS_SUCCESS
-                 : fake_cudnn::Unsupported();
+      const int64_t engine = fake.One<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, -1);
+      return Offered(*graph, engine) ? CUDNN_STATUS_SUCCESS : RefusalOf(engine);
     }
     case CUDNN_BACKEND_ENGINECFG_DESCRIPTOR: {
       const Fake* const engine = Named(fake, CUDNN_ATTR_ENGINECFG_ENGINE);

@@ -12,6 +12,8 @@ cudnn_ci_unit_test(conv_engines_test SOURCES conv_engines_test.cc ${PROJECT_SOUR
   LINK cudnn_ci_conv_oracle cudnn_ci_cuda_headers)
 cudnn_ci_unit_test(conv_second_opinion_test SOURCES conv_second_opinion_test.cc
   ${PROJECT_SOURCE_DIR}/plugins/conv/second_opinion.cc LINK cudnn_ci_conv_oracle)
+cudnn_ci_unit_test(conv_why_nothing_test SOURCES conv_why_nothing_test.cc
+  ${PROJECT_SOURCE_DIR}/plugins/conv/why_nothing.cc LINK cudnn_ci_conv_oracle cudnn_ci_plugin_common)
 set(fake_driver LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fakes/libcuda)
 foreach(test device_buffers_test launch_capture_test)
   add_executable(${test} ${test}.cc)

@@ -7,7 +7,7 @@ cudnn_ci_unit_test(journal_test SOURCES journal_test.cc journal_writer_test.cc L
 cudnn_ci_unit_test(junit_test SOURCES junit_test.cc junit_case_test.cc LINK cci_report)
 cudnn_ci_unit_test(console_test SOURCES console_test.cc LINK cci_report)
 cudnn_ci_unit_test(facts_report_test SOURCES facts_report_test.cc LINK cci_report nlohmann_json::nlohmann_json)
-cudnn_ci_unit_test(report_test SOURCES report_test.cc summary_report_test.cc mask_test.cc suspects_test.cc LINK cci_report nlohmann_json::nlohmann_json)
+cudnn_ci_unit_test(report_test SOURCES report_test.cc summary_report_test.cc mask_test.cc skip_table_test.cc suspects_test.cc LINK cci_report nlohmann_json::nlohmann_json)
 foreach(test junit_test console_test facts_report_test)
   target_compile_definitions(${test} PRIVATE CUDNN_CI_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
 endforeach()

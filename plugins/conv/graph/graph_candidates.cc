@@ -53,7 +53,8 @@ class GraphCandidate : public Candidate {
   std::size_t Prepare() override {
     if (!configuration_) Configure();
     if (strict_ && IsShort(graph_->type(), engine_))
-      throw CudnnFailure("computes in a shorter type (TF32 or float16), which fma math forbids", true);
+      throw CudnnFailure("computes in a shorter type (TF32 or float16), which fma math forbids", true, 0,
+                         RefusalCause::kTypeOrArchitecture);
     if (!plan_) plan_.emplace(Build(*configuration_));
     return plan_->workspace_bytes;
   }
@@ -166,7 +167,7 @@ Candidates GraphCandidates(const CudnnApi& api, cudnnHandle_t handle, const Prob
   const bool every = choice == "every", automatic = choice == "auto";
   Candidates candidates;
   candidates.asked = "cudnnBackendFinalize(heuristics)";
-  if (every) {
+  if (every || choice == kEveryEngine) {
     const std::int64_t engines = graph->graph().GetInteger(CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT);
     for (std::int64_t i = 0; i < engines; ++i)
       candidates.list.push_back(std::make_unique<GraphCandidate>(graph, i, strict));

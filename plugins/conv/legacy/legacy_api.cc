@@ -37,7 +37,9 @@ LegacyConvolution::LegacyConvolution(const CudnnApi& api, cudnnHandle_t handle, 
                                      DataType type, Layout layout)
     : api_(api), handle_(handle), problem_(problem), type_(type), layout_(layout) {
   const ConvShape& shape = problem_.shape;
-  if (!shape.PadsAlike()) throw CudnnFailure("the legacy API has one pad for both ends of an axis", true);
+  if (!shape.PadsAlike())
+    throw CudnnFailure("the legacy API has one pad for both ends of an axis", true, 0,
+                       RefusalCause::kPadding);
   try {
     Require(api_.CreateTensorDescriptor(&x_), "cudnnCreateTensorDescriptor");
     Require(api_.CreateTensorDescriptor(&y_), "cudnnCreateTensorDescriptor");
@@ -64,7 +66,8 @@ void LegacyConvolution::Destroy() {
 void LegacyConvolution::Require(cudnnStatus_t status, const char* call) const {
   if (status == CUDNN_STATUS_SUCCESS) return;
   const bool unsupported = api_.IsUnsupported(status);
-  throw CudnnFailure(std::string(call) + ": " + api_.Describe(status), unsupported, static_cast<int>(status));
+  throw CudnnFailure(std::string(call) + ": " + api_.Describe(status), unsupported, static_cast<int>(status),
+                     CauseOf(api_.major(), static_cast<int>(status)));
 }
 
 void LegacyConvolution::SetTensor(cudnnTensorDescriptor_t descriptor, const Tensor& tensor) {

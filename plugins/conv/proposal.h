@@ -1,0 +1,19 @@
+// What a library's own proposals are held to.
+#ifndef CUDNN_CI_PLUGINS_CONV_PROPOSAL_H_
+#define CUDNN_CI_PLUGINS_CONV_PROPOSAL_H_
+
+#include <cudnn_ci/check.hpp>
+
+#include <string>
+
+#include "conv/trial.h"
+
+namespace cudnn_ci {
+
+// That the workspace that `call` gave with the proposal is enough: programs allocate it, and do not ask
+// again. `about` ends the finding. Nothing where it gave none.
+void JudgeProposal(Context& ctx, const std::string& call, const Trial& trial, const std::string& about);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_CONV_PROPOSAL_H_
