@@ -37,7 +37,7 @@ std::string Suggestion(const CLI::App& app) {
 std::string ParseProblem(const CLI::App& app, const CLI::ParseError& error) {
   // The parser names unknown words from the last to the first.
   const std::vector<std::string> unknown = app.remaining(true);
-  const bool is_unknown = error.get_name() == "ExtrasError" && !unknown.empty();
+  const bool is_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) && !unknown.empty();
   const auto commands = app.get_subcommands();
   return (is_unknown ? "not expected: " + Join(unknown, " ") : std::string(error.what())) + Suggestion(app) +
          " (see cudnn-ci " + (commands.empty() ? "" : commands[0]->get_name() + " ") + "--help)";

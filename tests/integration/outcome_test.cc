@@ -162,7 +162,7 @@ TEST(OutcomeTest, TheReportedLineStandsInThePlaceOfTheDeclaredOne) {
     EXPECT_EQ(root["detail"], "seen here");
     EXPECT_EQ(finding.value("command", "") + finding.value("where", ""), command + where);
     EXPECT_EQ(result.Events("Finding").at(0)["finding"].value("command", ""), command);
-    EXPECT_THAT(result.out, HasSubstr("  " + command + "\n"));
+    EXPECT_THAT(result.out, HasSubstr(" " + command + "\n"));
     EXPECT_THAT(run.Read("summary.md"), HasSubstr("`" + command + "`"));
     return where + ": " + command;
   };

@@ -104,7 +104,7 @@ TEST(CompatibilityTest, AMistakeInAKnownRegressionIsNamed) {
   EXPECT_THAT(ProblemsWith("\"pointwise\"", "\"pointwice\""),
               HasSubstr("unknown key \"pointwice\" in \"hits\"; did you mean \"pointwise\"?"));
   EXPECT_THAT(ProblemsWith("\"effect\": \"wrong\"", "\"effect\": \"bad\""),
-              HasSubstr("\"effect\" must be one of wrong, crash, failure, refused, slow, memory"));
+              HasSubstr("\"effect\" must be one of wrong, overwrite, crash, failure, refused, slow, memory"));
   EXPECT_THAT(ProblemsWith("\"first\": \"9.8.0\"", "\"first\": \"9.14.1\""),
               HasSubstr("\"first\" 9.14.1 is later than \"last\" 9.14.0"));
   EXPECT_THAT(ProblemsWith("\"fixed\": \"9.15.0\"", "\"fixed\": \"9.14\""),
@@ -121,7 +121,7 @@ TEST(CompatibilityTest, AMistakeIsNamedWithItsPlaceAndRemedy) {
   EXPECT_EQ(ProblemsWith("cudnn-ci/compatibility/1", "cudnn-ci/compatibility/2"),
             "t.json:5:13: error: the schema \"cudnn-ci/compatibility/2\" is not known; write \"schema\": "
             "\"cudnn-ci/compatibility/1\"");
-  EXPECT_THAT(ProblemsWith("\"as_of\": \"2026-11-20\"", "\"as_of\": \"2026-02-30\""),
+  EXPECT_THAT(ProblemsWith("\"as_of\": \"2026-11-22\"", "\"as_of\": \"2026-02-30\""),
               HasSubstr("t.json:6:12: error: \"as_of\" must be a day of the calendar"));
   EXPECT_THAT(ProblemsWith("\"525.60.13\"", "\"525.60.x\""),
               HasSubstr("\"driver\" must be a version such as \"580.65.06\", found the string \"525.60.x\""));
