@@ -6,6 +6,12 @@
 #include "exec/case_worker.h"
 
 namespace cudnn_ci {
+namespace {
+
+// What a skip saw may be the answers of several parts of a library.
+constexpr size_t kMostBytesOfWhatWasSeen = 1000;
+
+}  // namespace
 
 void CaseWorker::OnMessage(const wire::FromWorker& message, int64_t now_ns, Effects* out) {
   std::visit(
@@ -128,7 +134,8 @@ Outcome CaseWorker::OutcomeOf(const wire::CaseFinished& m, Effects* out) {
   if (m.leaked)
     Report(HarnessFinding("leaked-process", "the check left a process running; it was killed"), out);
   if (failed_) return Failed{};
-  if (m.skipped) return Skipped{m.skip.kind, CleanLine(m.skip.need), CleanLine(m.skip.seen)};
+  if (m.skipped)
+    return Skipped{m.skip.kind, CleanLine(m.skip.need), CleanLine(m.skip.seen, kMostBytesOfWhatWasSeen)};
   return Passed{};
 }
 

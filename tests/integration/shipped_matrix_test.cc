@@ -84,6 +84,7 @@ TEST_F(ShippedMatrix, IsFoundByItsNameFromAnyFolder) {
 // The numbers of all other cases fit TF32 and float16, so that they look right.
 TEST_F(ShippedMatrix, Float32ThatIsComputedInAShorterTypeIsSeenInEveryPassByBothApis) {
   Set("FAKE_CUDNN_FAULT", "inputs:tf32");
+  Set("FAKE_CUDNN_FAULT_EVERYWHERE", "1");
   const GateResult result = Gate({"--filter", std::string(kSome) + ":conv.*math=fma*"});
   EXPECT_NE(result.exit_code, 0) << result.out;
   ASSERT_TRUE(result.report.is_object()) << result.err;

@@ -135,7 +135,7 @@ TEST(SkipTableTest, TheLastScreenHasATableWhereReasonsAreMany) {
                         "  because     9 x unsupported: saw cause layout; cuDNN 9.19.0 answered 3004\n"));
   const std::string markdown = SummaryMarkdown(summary, Judge(summary), {});
   EXPECT_THAT(markdown, HasSubstr("\n- **skipped** `9 cases, by what they have in common`\n\n<!-- -->\n\n"
-                                  "      passed  unsupported  cases\n"));
+                                  "    passed  unsupported  cases\n"));
 }
 
 TEST(SkipTableTest, FewReasonsStayAList) {
