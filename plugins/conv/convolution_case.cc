@@ -220,13 +220,18 @@ class ConvolutionCase {
 
   std::string Asked() const { return params_.Text() + ", " + problem_.Text(); }
 
+  void AskTheOthers() try {
+    why_.Ask([this] { return Open(graph_ ? kEveryEngine : "every"); }, session().FreeBytes());
+  } catch (const DriverError& e) {
+    FailOnDevice("", e);
+  }
+
   [[noreturn]] void Fail(const CudnnFailure& failure) {
     JudgeLoadedCudnn(ctx_, kConvolutionCudnnMixed);
     if (failure.unsupported()) {
       why_ = WhyNothing(failure);
       // Where the library proposes nothing that runs, its other algorithms or engines may say why.
-      if (params_.algo == "auto" || params_.algo == "find")
-        why_.Ask([this] { return Open(graph_ ? kEveryEngine : "every"); }, session().FreeBytes());
+      if (params_.algo == "auto" || params_.algo == "find") AskTheOthers();
       // What is only not installed is no lack of support.
       if (!why_.broken() || why_.offered())
         ctx_.Skip(CCI_SKIP_UNSUPPORTED, Asked(),

@@ -36,7 +36,11 @@ bool JudgeSurroundingsAgain(Context& ctx, const Behind& behind, Session* session
 const char* JudgeRepetition(Context& ctx, const Repetition& again, const Trial& trial,
                             const CaseMemory& needs, const std::string& about) {
   const Problem& problem = needs.problem();
-  if (again.difference.unwritten > 0) {
+  // These have no number to spare for the fill: one element, or some, may well have got it as a result.
+  const DataType type = needs.output_type();
+  const bool is_a_value = type == DataType::kInt8 || type == DataType::kFloat8E4m3;
+  if (again.difference.unwritten > 0 &&
+      (!is_a_value || again.difference.unwritten == again.difference.elements)) {
     Judgement left;
     left.elements = problem.Y().Count();
     left.unwritten = again.difference.unwritten;

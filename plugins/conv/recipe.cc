@@ -81,8 +81,9 @@ std::int64_t CoveringOf(const Problem& problem, DataType type) {
   std::int64_t most = type == DataType::kBfloat16 ? kBfloat16Covering : kMostCovering;
   if (SizeOf(type) == 1) most = kInt8Covering;
   const std::int64_t wanted = ProductsToCover(problem);
-  if (wanted <= most) return wanted;
-  return problem.operation == Operation::kBackwardFilter ? most : 0;
+  if (problem.operation == Operation::kBackwardFilter) return std::min(wanted, most);
+  // Each costs the reference as much as any other: a kernel of 31x31 would take ten times as long.
+  return wanted <= std::min(most, kBfloat16Covering) ? wanted : 0;
 }
 
 // Sets one channel of a place at a time: in any row of as many as there are channels, each channel once.
@@ -141,9 +142,14 @@ void CoverPlaces(const Problem& problem, const Recipe& recipe, std::uint64_t see
   const std::int64_t places = t.outer * Product(t.sizes), covered = CoveredPlaces(problem, recipe);
   const std::int64_t ends = covered < places ? CoverEnds(t, covered, covering) : 0;
   const std::int64_t pieces = covered - ends;
+  // i * places / pieces, whose product may be beyond 64 bits.
+  const auto begin_of = [&](std::int64_t i) {
+    const std::int64_t whole = places / pieces, rest = places % pieces;
+    return i * whole + static_cast<std::int64_t>(static_cast<__int128>(i) * rest / pieces);
+  };
   ParallelFor(pieces, kPlacesAtOnce, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
-      covering.Set(covering.OneOf(i * places / pieces, (i + 1) * places / pieces), ends + i);
+      covering.Set(covering.OneOf(begin_of(i), begin_of(i + 1)), ends + i);
   });
 }
 

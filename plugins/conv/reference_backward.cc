@@ -169,7 +169,7 @@ std::int64_t RangesOfChannels(const ConvShape& s) {
 // Turning costs a look at every element of x; what it saves grows with the filters and with the places that
 // each of them covers beside its few others (recipe.h), and with nothing where a group has hardly a channel.
 bool IsWorthTurning(const ConvShape& s) {
-  const std::int64_t covered = s.n * Product(s.out) / s.k;
+  const std::int64_t covered = std::min(kMostCovering, s.n * Product(s.out) / s.k);
   return s.ChannelsPerGroup() >= kWorthACall &&
          s.InputCount() / 16 <= s.FilterCount() * std::max<std::int64_t>(1, 2 * covered / kFewProducts);
 }

@@ -18,6 +18,9 @@ std::string Bounded(const std::string& text) {
   return text.size() <= kMostWords ? text : text.substr(0, kMostWords) + "...";
 }
 
+// INCOMPATIBLE_CUDA_DRIVER, INCOMPATIBLE_CUDART, SUBLIBRARY_UNAVAILABLE.
+bool IsOfOneEngine(int status) { return status == 3005 || status == 3006 || status == 3009; }
+
 void Append(const std::string& what, std::string* list) { *list += (list->empty() ? "" : ", ") + what; }
 
 }  // namespace
@@ -50,7 +53,12 @@ void WhyNothing::AskEach(Candidates* candidates, std::size_t free_bytes, const s
       else
         Count(name, words, &offered_);
     } catch (const CudnnFailure& e) {
-      Add(name, e);
+      // Nobody proposed it: that one engine of many wants a newer driver or a part that this package goes
+      // without is no fault of the installation.
+      if (IsOfOneEngine(e.status()))
+        Add(name, e.cause(), e.what());
+      else
+        Add(name, e);
     }
     candidate.reset();  // plans of a hundred engines need not live side by side
   }

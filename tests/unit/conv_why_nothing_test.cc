@@ -93,6 +93,18 @@ TEST(WhyNothingTest, ABrokenInstallationIsTheFirstOfThem) {
   EXPECT_EQ(why.Head(), "cause broken installation or driver 2, not said 1; ");
 }
 
+// An engine of many, which nothing proposed, wants a newer driver or a part that a package goes without.
+TEST(WhyNothingTest, WhatOneEngineWantsBreaksNoInstallation) {
+  Candidates candidates;
+  int engine = 0;
+  for (const int status : {3000, 3005, 3006, 3009})
+    Add(&candidates, "engine " + std::to_string(engine++), Answer(status));
+  WhyNothing why(Answer(3000));
+  why.AskEach(&candidates, 0, kForEver);
+  EXPECT_FALSE(why.broken());
+  EXPECT_EQ(why.Head(), "cause broken installation or driver 3, not said 1; ");
+}
+
 TEST(WhyNothingTest, AskingEndsWithTheTimeForIt) {
   Candidates candidates;
   for (int i = 0; i < 5; ++i) Add(&candidates, "engine", Answer(3004));
