@@ -102,6 +102,9 @@ class Run:
                 text = [clean(finding.get(part)) for part in ("summary", "case", "detail", "remedy", "command")]
                 told.append((level, ".".join(key), " | ".join(part for part in text if part)))
         told += [("warning", "cudnn-ci", clean(sentence)) for sentence in self.sentences]
+        told_errors = [line for line in told if line[0] == "error"]
+        if len(told_errors) >= MOST_ANNOTATIONS:
+            told = told_errors  # no error gives way to a warning
         if len(told) > MOST_ANNOTATIONS:
             rest = told[MOST_ANNOTATIONS - 1:]
             told[MOST_ANNOTATIONS - 1:] = [(rest[0][0], "cudnn-ci", f"{len(rest)} more kinds of findings: see the reports")]

@@ -192,6 +192,20 @@ std::string GivenInVain(const CLI::App& app) {
   return {};
 }
 
+// An option of the gate before the word of a command that excludes it with one behind that (--summary FILE,
+// report --page). Empty when there is none.
+std::string GivenAgainst(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands())
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->count() == 0) continue;
+      for (const CLI::Option* excluded : option->get_excludes()) {
+        const CLI::Option* before = app.get_option_no_throw(excluded->get_name());
+        if (before && before->count() > 0) return option->get_name() + " excludes " + before->get_name();
+      }
+    }
+  return {};
+}
+
 // What asks for the same run again, in another place and without its own reports.
 std::vector<std::string> Arguments(const CLI::App& app, const CLI::App& run) {
   const auto is_of_this_place = [](const std::string& name) {
@@ -255,6 +269,7 @@ std::vector<Options> ReportPlaces(const CLI::App& app, const CLI::App& run, int 
 std::string UsageProblem(const CLI::App& app, const std::string& shard, Options* o) {
   if (std::string twice = GivenTwice(app); !twice.empty()) return twice;
   if (std::string vain = GivenInVain(app); !vain.empty()) return vain;
+  if (std::string against = GivenAgainst(app); !against.empty()) return against;
   if (!shard.empty())
     if (std::string problem = ReadShard(shard, &o->shard_index, &o->shard_count); !problem.empty())
       return problem;

@@ -50,6 +50,12 @@ class Masker {
  private:
   void Apply(std::string& text) { text = secrets_.Mask(text); }
   void Apply(DeviceInfo&) {}  // by name and model, too
+  // A line with something masked in it would not do what it says.
+  void Apply(Finding& finding) {
+    const std::string line = finding.command;
+    journal::Fields(*this, finding);
+    if (finding.command != line) finding.command = finding.where = {};
+  }
   void Apply(Outcome& outcome) {
     std::visit([this](auto& o) { journal::Fields(*this, o); }, outcome);
   }

@@ -4,15 +4,13 @@
 #include <algorithm>
 
 #include "common/loader_path.h"
+#include "common/promised_library.h"
 
 namespace cudnn_ci {
 namespace {
 
 // CUDA 11's runtime kept one soname for the whole major, with a minor in it.
-constexpr struct {
-  int major;
-  const char* soname;
-} kSonames[] = {{13, "libcudart.so.13"}, {12, "libcudart.so.12"}, {11, "libcudart.so.11.0"}};
+const Sonames kSonames = {{13, "libcudart.so.13"}, {12, "libcudart.so.12"}, {11, "libcudart.so.11.0"}};
 
 }  // namespace
 
@@ -66,10 +64,10 @@ const CudartLibrary* JudgedCudart(const std::vector<CudartLibrary>& found, const
   return first([](const CudartLibrary&) { return true; });
 }
 
-std::string CudartSonames() {
-  std::string all;
-  for (const auto& [major, soname] : kSonames) all += (all.empty() ? "" : ", ") + std::string(soname);
-  return all;
+std::string CudartSonames() { return JoinedSonames(kSonames); }
+
+std::vector<std::string> PromisedCudartSonames(const Promise& promise) {
+  return PromisedSonames(kSonames, promise);
 }
 
 }  // namespace cudnn_ci

@@ -35,6 +35,8 @@ const CudartLibrary* JudgedCudart(const std::vector<CudartLibrary>& found, const
 
 // The sonames FindCudart looks for, for messages: "libcudart.so.13, libcudart.so.12, ...".
 std::string CudartSonames();
+// Those of them whose major the promise means.
+std::vector<std::string> PromisedCudartSonames(const Promise& promise);
 
 }  // namespace cudnn_ci
 

@@ -1,6 +1,7 @@
 #include "common/install_line.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
@@ -49,6 +50,26 @@ std::string PipRange(const std::string& range) {
   return all;
 }
 
+// 9 of "9.19.0.56-1".
+std::string MajorOf(const std::string& version) { return version.substr(0, version.find('.')); }
+
+// Whether terms of pip's leave releases of this major alone, ">=9.12,<10" those of 9: the wheel of one major
+// has the next one's name where it serves the same CUDA.
+bool AreOfMajor(const std::string& range, const std::string& major) {
+  std::istringstream terms(range);
+  bool bounded = false;
+  for (std::string term; std::getline(terms, term, ',');) {
+    const bool upper = term.compare(0, 2, ">=") != 0;
+    const std::string bound = term.substr(upper ? 1 : 2);
+    bounded = bounded || upper;
+    if (upper && bound == std::to_string(std::atoi(major.c_str()) + 1)) continue;
+    if (MajorOf(bound) != major) return false;
+    // Below "9.0" there is nothing of 9.
+    if (upper && bound.find_first_of("123456789", major.size()) == std::string::npos) return false;
+  }
+  return bounded;
+}
+
 // 9 of "libcudnn9-cuda-13".
 std::string MajorOfName(const std::string& package) {
   const std::size_t begin = package.find_first_of("0123456789");
@@ -67,23 +88,28 @@ std::string ReinstallLine(const InstalledPackage& package) {
 
 std::string ReleaseLine(const InstalledPackage& package, const std::string& release) {
   if (!IsKnown(package) || !IsVersion(release) || package.pinned) return {};
-  // NVIDIA's images hold the package of cuDNN.
-  if (package.manager == Manager::kApt)
+  if (package.manager == Manager::kApt) {
+    // "8.9.6.50-1+cuda11.8": the version has the CUDA major that it serves, and apt takes the highest.
+    if (package.version.find('+') != std::string::npos || MajorOfName(package.name) != MajorOf(release))
+      return {};
+    // NVIDIA's images hold the package of cuDNN.
     return kApt + ("--allow-downgrades --allow-change-held-packages '" + package.name) + "=" + release +
            ".*'";
+  }
+  if (MajorOf(package.version) != MajorOf(release)) return {};
   return "RUN " + Pip(package) + "install --no-deps '" + package.name + "==" + release + ".*'";
 }
 
 std::string RangeLine(const InstalledPackage& package, const std::string& range) {
   const std::string wanted = PipRange(range);
   if (!IsKnown(package) || wanted.empty()) return {};
+  if (package.manager == Manager::kPip && !AreOfMajor(wanted, MajorOf(package.version))) return {};
   if (package.manager == Manager::kPip)
     return "RUN " + Pip(package) + "install --no-deps '" + package.name + wanted + "'";
   const std::size_t lowest = wanted.find(">=");
   if (lowest == std::string::npos) return {};
   const std::string release = wanted.substr(lowest + 2, wanted.find(',', lowest) - lowest - 2);
-  const bool same = release.compare(0, release.find('.'), MajorOfName(package.name)) == 0;
-  return same && release.find('.') != std::string::npos ? ReleaseLine(package, release) : "";
+  return release.find('.') != std::string::npos ? ReleaseLine(package, release) : "";
 }
 
 std::string ReplaceLine(const InstalledPackage& package, const std::vector<std::string>& others) {
@@ -122,8 +148,9 @@ std::string PythonOf(const std::string& site_packages, const std::string& root) 
   return exists(prefix / "bin" / name) ? (prefix / "bin" / name).string() : "";
 }
 
-InstalledPackage WheelIn(const std::string& folder, const std::string& name, const std::string& version) {
-  return {Manager::kPip, name, version, PythonOf(DirectoryOf(DirectoryOf(DirectoryOf(folder))))};
+InstalledPackage WheelIn(const std::string& folder, const std::string& name, const std::string& version,
+                         const std::string& root) {
+  return {Manager::kPip, name, version, PythonOf(DirectoryOf(DirectoryOf(DirectoryOf(folder))), root)};
 }
 
 }  // namespace cudnn_ci

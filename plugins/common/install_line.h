@@ -23,11 +23,12 @@ struct InstalledPackage {
 // "RUN /opt/venv/bin/python -m pip install --force-reinstall --no-deps nvidia-cudnn-cu13==9.19.0.56".
 std::string ReinstallLine(const InstalledPackage& package);
 
-// Another release in its place, of which the packager's last number is not known: "9.20.0".
+// Another release of the same major in its place, of which the packager's last number is not known: "9.20.0".
+// None of an apt package whose versions name a CUDA too ("8.9.7.29-1+cuda12.2").
 std::string ReleaseLine(const InstalledPackage& package, const std::string& release);
 
-// Whatever lies in a range of the matrix, ">=9.12 <10". There is none for ranges of other forms; of apt,
-// which knows no ranges, the lowest release of it, where the package is of the same major.
+// Whatever lies in a range of the matrix, ">=9.12 <10". There is none for ranges of other forms and for those
+// that leave the package's major; of apt, which knows no ranges, the lowest release of it.
 std::string RangeLine(const InstalledPackage& package, const std::string& range);
 
 // The package in the place of others that wrote into the same folder, which pip takes out first; with none of
@@ -42,8 +43,9 @@ std::string EnvironmentLine(const std::string& name, const std::string& value);
 // install. `root` is put before every path that is looked at.
 std::string PythonOf(const std::string& site_packages, const std::string& root = {});
 
-// A wheel of the folder "SITE-PACKAGES/nvidia/cudnn/lib".
-InstalledPackage WheelIn(const std::string& folder, const std::string& name, const std::string& version);
+// A wheel of the folder "SITE-PACKAGES/nvidia/cudnn/lib"; `root` as of PythonOf.
+InstalledPackage WheelIn(const std::string& folder, const std::string& name, const std::string& version,
+                         const std::string& root = {});
 
 }  // namespace cudnn_ci
 

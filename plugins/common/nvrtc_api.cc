@@ -12,6 +12,10 @@ const Sonames kSonames = {{13, "libnvrtc.so.13"}, {12, "libnvrtc.so.12"}, {11, "
 
 std::string NvrtcApi::Sonames() { return JoinedSonames(kSonames); }
 
+std::vector<std::string> NvrtcApi::PromisedSonames(const Promise& promise) {
+  return cudnn_ci::PromisedSonames(kSonames, promise);
+}
+
 bool NvrtcApi::Load(const Promise& promise, const std::vector<std::string>& subject_folders) {
   load_ = LoadPromised(kSonames, promise, subject_folders, &library_);
   if (library_.loaded()) Bind();

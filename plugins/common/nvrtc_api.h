@@ -39,6 +39,8 @@ class NvrtcApi {
                       Output output = Output::kPtx) const;
   // The sonames Load tries, for messages.
   static std::string Sonames();
+  // Those of them that keep the promise.
+  static std::vector<std::string> PromisedSonames(const Promise& promise);
 
  private:
   void Bind();

@@ -12,6 +12,13 @@ std::string JoinedSonames(const Sonames& sonames) {
   return all;
 }
 
+std::vector<std::string> PromisedSonames(const Sonames& sonames, const Promise& promise) {
+  std::vector<std::string> promised;
+  for (const auto& [major, soname] : sonames)
+    if (promise.OfMajor(major)) promised.emplace_back(soname);
+  return promised;
+}
+
 PromisedLoad LoadPromised(const Sonames& sonames, const Promise& promise,
                           const std::vector<std::string>& subject_folders, LateLibrary* library) {
   std::vector<int> majors;

@@ -20,6 +20,9 @@ using Sonames = std::map<int, const char*, std::greater<>>;
 // "libnvrtc.so.13, libnvrtc.so.12", for messages.
 std::string JoinedSonames(const Sonames& sonames);
 
+// Those whose major the promise means.
+std::vector<std::string> PromisedSonames(const Sonames& sonames, const Promise& promise);
+
 struct PromisedLoad {
   int major = 0;         // of the library that was tried last
   bool missing = false;  // there is none of any major

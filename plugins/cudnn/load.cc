@@ -99,7 +99,9 @@ void SayWhatIsNotProved(Context& ctx, const CudnnInstall& install) {
 
 void JudgeVersions(Context& ctx, const CudnnInstall& install) {
   std::map<std::string, std::string> files;  // version -> the files of it
+  std::vector<const CudnnPart*> parts;
   for (const auto& part : install.parts) {
+    parts.push_back(&part);
     if (part.version.empty()) continue;
     std::string& names = files[part.version];
     names += (names.empty() ? "" : ", ") + part.path;
@@ -108,8 +110,7 @@ void JudgeVersions(Context& ctx, const CudnnInstall& install) {
   for (const auto& [version, names] : files) versions.push_back(version + " (" + names + ")");
   Judge(
       ctx, versions.size() <= 1, "the libraries that carry a version carry the same one", kCudnnMixedVersions,
-      [&] { return JoinLines(versions); },
-      [&] { return install.Directories().size() == 1 ? ReinstallLine(OwnerOf(install)) : ""; });
+      [&] { return JoinLines(versions); }, [&] { return LineForParts(install, parts); });
 }
 
 // The loader finds none, but the image may hold one where only Python or a program's run path looks.

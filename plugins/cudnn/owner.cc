@@ -120,7 +120,8 @@ void JudgeOwner(Context& ctx, const CudnnInstall& install) {
   ctx.Finding(older ? kCudnnOverriddenByOlder : kCudnnOverridden,
               "cuDNN " + version + " (" + install.main.path + "), found through " + entry + ", hides " +
                   (hidden.empty() ? "the one" : hidden) + " in " + DirectoryOf(own),
-              {LibraryPathLine({install.main.name}, DirectoryOf(own), folders)});
+              // Where it is a warning, another program of the image may mean the one that is found.
+              {older ? LibraryPathLine({install.main.name}, DirectoryOf(own), folders) : ""});
 }
 
 void JudgePartsInLibraryPath(Context& ctx, const CudnnInstall& install) {
@@ -146,10 +147,11 @@ void JudgePartsInLibraryPath(Context& ctx, const CudnnInstall& install) {
     others += (others.empty() ? "" : "; ") + (file.loadable() ? theirs + " of " + version : file.error());
   }
   if (others.empty()) return;
-  ctx.Finding(LoadsPartsByName(ctx, folders) ? kCudnnMixedVersions : kCudnnPartsOverridden,
+  const bool mixes = LoadsPartsByName(ctx, folders);
+  ctx.Finding(mixes ? kCudnnMixedVersions : kCudnnPartsOverridden,
               "cuDNN " + install.Version() + " (" + install.main.path +
                   ") opens its parts by name, and LD_LIBRARY_PATH comes before its own directory: " + others,
-              {LibraryPathLine(names, DirectoryOf(install.main.path), folders)});
+              {mixes ? LibraryPathLine(names, DirectoryOf(install.main.path), folders) : ""});
 }
 
 }  // namespace cudnn_ci

@@ -18,13 +18,19 @@ namespace fs = std::filesystem;
 constexpr char kApt[] = "/usr/bin/apt-get", kLists[] = "/var/lib/dpkg/info";
 
 // cuDNN's development packages depend on the very version of its libraries.
-bool HasDevelopmentPackage() {
+bool HasDevelopmentPackage(const std::string& root) {
   std::error_code error;
-  for (fs::directory_iterator it(kLists, error), end; !error && it != end; it.increment(error)) {
+  for (fs::directory_iterator it(root + kLists, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (name.compare(0, 8, "libcudnn") == 0 && name.find("-dev") != std::string::npos) return true;
   }
   return false;
+}
+
+// Whether dpkg says that this file is the package's, and no other one's.
+bool HasFile(const InstalledPackage& package, const std::string& file, const std::string& root) {
+  const std::vector<CudnnPackage> packages = DpkgPackagesOf({file}, root);
+  return packages.size() == 1 && packages[0].name == package.name;
 }
 
 // Whether the install's own file of this name is taken, once it is there, before the one that is found now.
@@ -41,22 +47,27 @@ bool OwnComesFirst(const CudnnInstall& install, const CudnnPart& part) {
 
 }  // namespace
 
-InstalledPackage OwnerOf(const CudnnInstall& install) {
+InstalledPackage OwnerOf(const CudnnInstall& install, const std::string& root) {
   const std::string directory = DirectoryOf(install.main.path);
-  const std::vector<CudnnPackage> wheels = PackagesOf(directory);
-  if (wheels.size() == 1) return WheelIn(directory, wheels[0].name, wheels[0].version);
+  const std::vector<CudnnPackage> wheels = PackagesOf(root + directory);
+  if (wheels.size() == 1) return WheelIn(directory, wheels[0].name, wheels[0].version, root);
   std::error_code ignored;
-  if (!wheels.empty() || !fs::exists(kApt, ignored)) return {};
-  const std::vector<CudnnPackage> packages = DpkgPackagesOf({install.main.found, install.main.path});
+  if (!wheels.empty() || !fs::exists(root + kApt, ignored)) return {};
+  // A package's link may have come to lead to what an archive left.
+  const std::vector<CudnnPackage> packages = DpkgPackagesOf({install.main.path}, root);
   if (packages.size() != 1) return {};
-  return {Manager::kApt, packages[0].name, packages[0].version, "", HasDevelopmentPackage()};
+  return {Manager::kApt, packages[0].name, packages[0].version, "", HasDevelopmentPackage(root)};
 }
 
-std::string LineForParts(const CudnnInstall& install, const std::vector<const CudnnPart*>& wrong) {
+std::string LineForParts(const CudnnInstall& install, const std::vector<const CudnnPart*>& wrong,
+                         const std::string& root) {
   const std::string own = DirectoryOf(install.main.path);
-  for (const CudnnPart* part : wrong)
+  const InstalledPackage owner = wrong.empty() ? InstalledPackage() : OwnerOf(install, root);
+  for (const CudnnPart* part : wrong) {
     if (part->foreign || (!part->path.empty() && DirectoryOf(part->path) != own)) return {};
-  return wrong.empty() ? "" : ReinstallLine(OwnerOf(install));
+    if (!part->path.empty() && owner.manager == Manager::kApt && !HasFile(owner, part->path, root)) return {};
+  }
+  return ReinstallLine(owner);
 }
 
 std::string LineForDirectories(const Context& ctx, const CudnnInstall& install) {

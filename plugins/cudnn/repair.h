@@ -13,12 +13,14 @@
 namespace cudnn_ci {
 
 // The package whose files these are, by the metadata beside them or by dpkg's records. None: several claim
-// them, none does (an archive's, files that were copied), or what installed it is not in the image.
-InstalledPackage OwnerOf(const CudnnInstall& install);
+// them, none does (an archive's, files that were copied), or what installed it is not in the image. `root` is
+// put before every path that is looked at.
+InstalledPackage OwnerOf(const CudnnInstall& install, const std::string& root = {});
 
 // The package again, if these parts are what is wrong: files of its own that are missing, damaged or others.
-// Else empty.
-std::string LineForParts(const CudnnInstall& install, const std::vector<const CudnnPart*>& wrong);
+// Else empty; so it is if dpkg has one of them as another package's, or as nobody's.
+std::string LineForParts(const CudnnInstall& install, const std::vector<const CudnnPart*>& wrong,
+                         const std::string& root = {});
 
 // For an install that the loader assembles from several directories: the package again, if it is incomplete
 // and comes first; LD_LIBRARY_PATH without the others, if they hide what it has. Empty where it is both or

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
+#include <stdexcept>
 
 #include "base/elf_file.h"
 #include "common/cublaslt_api.h"
@@ -143,13 +144,38 @@ std::string JudgeCublasLt(Context& ctx, const CudnnInstall& install, int cuda_ma
   return usable ? CublasLtVersionText(version()) : "";
 }
 
-void NoteMetadata(Context& ctx, const CudnnInstall& install, const std::string& version) {
+// Whether the version that pip or apt has recorded lies in a range; what others wrote need be no version.
+bool RecordLiesIn(const Context& ctx, const InstalledPackage& owner, const std::string& range) {
+  try {
+    return range.empty() || ctx.Satisfies(owner.version.substr(0, owner.version.find('-')), range);
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+// pip and apt go by what they have recorded. Where that is of another version than the files, a range would
+// change nothing: the recorded version again, if it is promised.
+std::string LineForRange(const Context& ctx, const std::string& range, const InstalledPackage& owner,
+                         const std::string& version) {
+  if (IsOfVersion(owner.version, version)) return RangeLine(owner, range);
+  return RecordLiesIn(ctx, owner, range) ? ReinstallLine(owner) : "";
+}
+
+// Back to the recorded version, unless it is older than the files or not promised.
+std::string LineForMismatch(const Context& ctx, const std::string& range, const InstalledPackage& owner,
+                            const std::string& version) {
+  const bool newer = RecordLiesIn(ctx, owner, ">=" + version);
+  return newer && RecordLiesIn(ctx, owner, range) ? ReinstallLine(owner) : "";
+}
+
+void NoteMetadata(Context& ctx, const std::string& range, const CudnnInstall& install,
+                  const InstalledPackage& owner, const std::string& version) {
   const std::string directory = DirectoryOf(install.main.path);
   const std::string libraries = "the libraries in " + directory + " are of " + version + ", ";
   if (const std::string difference = HeaderDifference(directory, version); !difference.empty())
     ctx.Finding(kCudnnHeaderMismatch, libraries + difference);
   if (const std::string difference = PackageDifference(directory, version); !difference.empty())
-    ctx.Finding(kCudnnPackageMismatch, libraries + difference, {ReinstallLine(OwnerOf(install))});
+    ctx.Finding(kCudnnPackageMismatch, libraries + difference, {LineForMismatch(ctx, range, owner, version)});
   std::string recorded;
   const auto add = [&](const char* manager, const std::vector<CudnnPackage>& packages) {
     for (const CudnnPackage& package : packages)
@@ -160,7 +186,7 @@ void NoteMetadata(Context& ctx, const CudnnInstall& install, const std::string& 
   add("dpkg", DpkgPackagesOf({install.main.found, install.main.path}));
   add("rpm", RpmPackagesOf(ctx, install.main.path));
   if (!recorded.empty())
-    ctx.Finding(kCudnnPackageMismatch, libraries + recorded, {ReinstallLine(OwnerOf(install))});
+    ctx.Finding(kCudnnPackageMismatch, libraries + recorded, {LineForMismatch(ctx, range, owner, version)});
 }
 
 struct Version {
@@ -186,9 +212,10 @@ struct Version {
     const Identity identity = Identify(ctx, install);
     const std::string &version = identity.version, &range = contract.promise.range;
     CCI_ASSERT_FALSE(version.empty()) << install.main.path << " does not say its version";
+    const InstalledPackage owner = OwnerOf(install);
     Judge(ctx, contract.promise.Kept(version), "cuDNN " + version + " is " + range, kCudnnOutsideContract,
           "cuDNN " + version + " found, " + range + " promised; " + install.main.path,
-          [&] { return RangeLine(OwnerOf(install), range); });
+          [&] { return LineForRange(ctx, range, owner, version); });
     std::string toolkit;
     const bool fits = identity.cuda_major == 0 || FlavourFits(ctx, identity.cuda_major, &toolkit);
     JudgeFlavour(ctx, fits,
@@ -196,8 +223,9 @@ struct Version {
                      std::to_string(identity.cuda_major) + "; toolkit " + toolkit);
     const std::string cublaslt = fits ? JudgeCublasLt(ctx, install, identity.cuda_major) : "";
     JudgeGpuSupport(ctx, version, identity.cuda_major);
-    NoteMetadata(ctx, install, version);
-    WarnOfKnownRegressions(ctx, version, cublaslt, OwnerOf(install));
+    NoteMetadata(ctx, range, install, owner, version);
+    const bool recorded = IsOfVersion(owner.version, version);
+    WarnOfKnownRegressions(ctx, version, cublaslt, recorded ? owner : InstalledPackage());
   }
 };
 

@@ -48,6 +48,10 @@ std::string WhyNoAnswer(const Interpreter& p, const Asked& asked) {
   return HowEnded(asked.end) + " before it ran a script" + last;
 }
 
+bool NamesAProgram(const Context& ctx) {
+  return ctx.SubjectSpec().compare(0, 7, "python:") == 0 || ctx.SubjectSpec().compare(0, 8, "program:") == 0;
+}
+
 }  // namespace
 
 // With the subject's folders in it a program would find what it does not find by itself, and not find what
@@ -55,15 +59,17 @@ std::string WhyNoAnswer(const Interpreter& p, const Asked& asked) {
 void TakeUsersLibraryPath(const Context& ctx) {
   constexpr char kVariable[] = "LD_LIBRARY_PATH";
   static bool taken = false;  // a process has one subject
-  const bool names_a_program =
-      ctx.SubjectSpec().compare(0, 7, "python:") == 0 || ctx.SubjectSpec().compare(0, 8, "program:") == 0;
-  if (taken || !names_a_program) return;
+  if (taken || !NamesAProgram(ctx)) return;
   taken = true;
   const std::string users = UsersLibraryPath(Environment(kVariable), ctx.SubjectFolders());
   if (users.empty())
     unsetenv(kVariable);
   else
     setenv(kVariable, users.c_str(), 1);
+}
+
+std::vector<std::string> FoldersOfTheHarness(const Context& ctx) {
+  return NamesAProgram(ctx) ? std::vector<std::string>() : ctx.SubjectFolders();
 }
 
 void DescribeInterpreter(Schema<Interpreter>& s, double timeout_s) {

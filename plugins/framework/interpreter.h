@@ -33,6 +33,8 @@ struct Asked {
 // LD_LIBRARY_PATH of this process becomes what it is for a program of the subject: without the subject's
 // folders, which the harness puts into a worker's. Once; Ask does it too.
 void TakeUsersLibraryPath(const Context& ctx);
+// What is the harness's in LD_LIBRARY_PATH even then: the folders of a subject that is no program.
+std::vector<std::string> FoldersOfTheHarness(const Context& ctx);
 
 // Runs the script for "versions" or the name of a framework. Skips the case where no interpreter was asked
 // for and there is none, or none that is recent enough; ends it with a finding where one cannot be used at

@@ -9,6 +9,7 @@
 #include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "framework/findings.h"
+#include "framework/interpreter.h"
 #include "framework/rules.h"
 
 namespace cudnn_ci {
@@ -43,7 +44,7 @@ std::map<std::string, std::string> CudnnFolders(const Answer& answer) {
 }
 
 // What takes the folders of the others' files out of LD_LIBRARY_PATH, where each of them comes from there.
-std::string LineFor(const std::string& own, const Answer& answer) {
+std::string LineFor(const Context& ctx, const std::string& own, const Answer& answer) {
   std::vector<std::string> names;
   for (const std::string& path : answer.mapped) {
     if (BaseName(path).compare(0, sizeof kCudnnFile - 1, kCudnnFile) != 0) continue;
@@ -51,7 +52,7 @@ std::string LineFor(const std::string& own, const Answer& answer) {
     if (LibraryPathEntry(path).empty()) return "";
     names.push_back(BaseName(path));
   }
-  return own.empty() ? "" : LibraryPathLine(names, own, {});
+  return own.empty() ? "" : LibraryPathLine(names, own, FoldersOfTheHarness(ctx));
 }
 
 void JudgeFolders(Context& ctx, const Framework& framework, const Answer& answer) {
@@ -69,15 +70,14 @@ void JudgeFolders(Context& ctx, const Framework& framework, const Answer& answer
   }
   const std::string name = NameOf(framework, answer);
   const std::string own = OwnCudnnFolder(framework, answer);
-  const auto line = [&] { return LineFor(own, answer); };
+  const auto line = [&] { return LineFor(ctx, own, answer); };
   if (!Judge(ctx, !mixed, "the libraries of cuDNN are of one version", kFrameworkCudnnMixed,
              name + " uses " + all, line))
     return;
   if (folders.size() > 1 || (!own.empty() && folders.count(own) == 0))
-    ctx.Finding(kFrameworkCudnnForeign,
-                name + " uses " + all + (own.empty() ? "" : "; its own is in " + own) +
-                    "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'",
-                {line()});
+    ctx.Finding(kFrameworkCudnnForeign, name + " uses " + all +
+                                            (own.empty() ? "" : "; its own is in " + own) +
+                                            "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'");
 }
 
 }  // namespace

@@ -54,10 +54,10 @@ void JudgeHidden(Context& ctx, const Framework& framework, const Answer& answer,
                              (version.empty() ? "" : version + " of ") + FileAndEntry(found) + " hides " +
                              wanted.package.version + " of " + wanted.package.folder;
   const std::string unfit = WhyCudnnUnfit(framework, wanted.cudnn.version, version);
-  const auto line = [&] { return LibraryPathLine({part}, wanted.package.folder, {}); };
+  const auto line = [&] { return LibraryPathLine({part}, wanted.package.folder, FoldersOfTheHarness(ctx)); };
   if (Judge(ctx, unfit.empty(), "the cuDNN that the loader finds first is one it can use",
             kFrameworkCudnnUnfit, detail + "; it was built for " + wanted.cudnn.version + ": " + unfit, line))
-    ctx.Finding(kFrameworkCudnnForeign, detail, {line()});
+    ctx.Finding(kFrameworkCudnnForeign, detail);  // another program of the image may mean that one
 }
 
 // What it opens when it first needs it. ONNX Runtime links what it cannot do without, and opens cuDNN, an

@@ -60,7 +60,8 @@ struct Nvrtc {
                      Environment("LD_LIBRARY_PATH") + "')";
             },
             [&] {
-              return nvrtc.missing() ? LdconfigLine({"libnvrtc.so.13", "libnvrtc.so.12"}) : "";
+              const Promise& promise = contract.promise;
+              return nvrtc.missing() ? LdconfigLine(NvrtcApi::PromisedSonames(promise)) : "";
             })) {
       return;
     }

@@ -67,9 +67,7 @@ struct Runtime {
     if (!Judge(ctx, !found.empty(), "a CUDA runtime is found", kToolkitRuntimeMissing,
                "none of " + CudartSonames() + " is on the loader's path; LD_LIBRARY_PATH='" +
                    Environment("LD_LIBRARY_PATH") + "'",
-               [] {
-                 return LdconfigLine({"libcudart.so.13", "libcudart.so.12"});
-               })) {
+               [&] { return LdconfigLine(PromisedCudartSonames(contract.promise)); })) {
       return;
     }
     std::string versions;

@@ -250,10 +250,10 @@ std::vector<Fault> RecordedWheels() {
                       "RUN ~/venv/bin/python -m pip install --no-deps 'nvidia-cudnn-cu13>=9.20,<10'")}),
       Showing("headers or metadata of another version",
               {Mended(Sound("wheel_over_which_files_were_copied",
-                            WheelsAlone([](auto& t) { Record(t, "nvidia_cudnn_cu13-9.10.2.21"); }),
+                            WheelsAlone([](auto& t) { Record(t, "nvidia_cudnn_cu13-9.20.0.48"); }),
                             "cudnn-package-mismatch"),
                       "RUN ~/venv/bin/python -m pip install --force-reinstall --no-deps "
-                      "nvidia-cudnn-cu13==9.10.2.21")}),
+                      "nvidia-cudnn-cu13==9.20.0.48")}),
   });
 }
 

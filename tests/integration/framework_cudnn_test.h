@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 class FrameworkCudnn : public FrameworkTest {
  protected:
+  static constexpr char kPinned[] = "nvidia-cudnn-cu13==9.19.0.56; platform_system == \"Linux\"";
   // A folder of packages that comes before the fake frameworks.
   explicit FrameworkCudnn(const std::string& site = "site") : site_(gate().Path(site)) {
     fs::create_directories(site_);
@@ -69,7 +70,6 @@ class FrameworkCudnn : public FrameworkTest {
 class FrameworkVersions : public FrameworkCudnn {
  protected:
   explicit FrameworkVersions(const std::string& site = "site") : FrameworkCudnn(site) { UseFakes({}); }
-  static constexpr char kPinned[] = "nvidia-cudnn-cu13==9.19.0.56; platform_system == \"Linux\"";
 };
 
 }  // namespace cudnn_ci

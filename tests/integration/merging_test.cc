@@ -275,8 +275,14 @@ TEST_F(Merge, APageShowsManyImages) {
   EXPECT_FALSE(run_.Exists("images.html"));
   EXPECT_EQ(run_.Command({"report", "--page", "--partial", "good"}).exit_code, 2);
   // Reports that would not be made.
-  for (const char* option : {"--summary", "--attestation"}) {
-    EXPECT_EQ(run_.Command({"report", "--page", "good", option, "file"}).exit_code, 2) << option;
+  const std::pair<const char*, const char*> others[] = {
+      {"--summary", "file"}, {"--attestation", "file"}, {"--junit-profile", "strict"}};
+  for (const auto& [option, value] : others) {
+    EXPECT_EQ(run_.Command({"report", "--page", "good", option, value}).exit_code, 2) << option;
+    EXPECT_EQ(run_.Command({"report", option, value, "good", "--page"}).exit_code, 2) << option;
+    EXPECT_EQ(run_.Command({option, value, "report", "good", "--page"}).exit_code, 2) << option;
+    EXPECT_EQ(run_.Command({option, value, "report", "--page", "good"}).err,
+              "cudnn-ci: --page excludes " + std::string(option) + "\n");
     EXPECT_FALSE(run_.Exists("images.html")) << option;
   }
 }

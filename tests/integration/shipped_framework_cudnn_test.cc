@@ -9,6 +9,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(FrameworkCudnn, OlderThanTheFrameworkWasBuiltWithIsTheImagesFault) {
   Set("FAKE_LOADED_CUDNN", "9.14.0");
@@ -76,6 +77,20 @@ TEST_F(FrameworkCudnn, OfTwoVersionsIsTheImagesFault) {
                     HasSubstr("9.14.0 of " + FakeFolder("cudnn_old") + " (libcudnn_ops.so.9.14.0)")));
 }
 
+// The line has what the image says, not what a subject's folders add to it for the worker.
+TEST_F(FrameworkCudnn, OfTwoVersionsIsMendedWithoutTheSubjectsFolders) {
+  Install("torch", "9.9.9", kPinned);
+  InstallCudnn(13, "9.19.0.56");
+  Take("cudnn_graph_old", "libcudnn_graph.so.9");
+  Loads({Folder() + "/libcudnn.so.9", libraries() + "/libcudnn_graph.so.9"});
+  fs::create_directory(gate().Path("mine"));
+  UseSubjects("{\"mine\": \"path:" + gate().Path("mine") + "\"}");
+  const CheckOutcome r = Framework("torch");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-mixed"));
+  EXPECT_THAT(Line(r), AllOf(HasSubstr("image: ENV LD_LIBRARY_PATH="), Not(HasSubstr(libraries())),
+                             Not(HasSubstr("/mine"))));
+}
+
 TEST_F(FrameworkCudnn, OfTheSameVersionFromElsewhereIsAWarning) {
   Install("torch", "9.9.9", "nvidia-cudnn-cu13==9.19.0.56; platform_system == \"Linux\"");
   InstallCudnn(13, "9.19.0.56");
@@ -87,8 +102,11 @@ TEST_F(FrameworkCudnn, OfTheSameVersionFromElsewhereIsAWarning) {
   EXPECT_EQ(Severities(r), "framework-cudnn-foreign:warning ");
   EXPECT_THAT(r.Detail(), AllOf(HasSubstr("uses 9.19.0 of " + FakeFolder("cudnn")),
                                 HasSubstr("its own is in " + Folder())));
-  Loads({Folder() + "/libcudnn.so.9", FakeFile("cudnn", "libcudnn_graph.so.9")});
-  EXPECT_EQ(Severities(Framework("torch")), "framework-cudnn-foreign:warning ");
+  Take("cudnn", "libcudnn_graph.so.9");
+  Loads({Folder() + "/libcudnn.so.9", libraries() + "/libcudnn_graph.so.9"});
+  const CheckOutcome path = Framework("torch");
+  EXPECT_EQ(Severities(path), "framework-cudnn-foreign:warning ");
+  EXPECT_EQ(Line(path), "") << "another program may mean what LD_LIBRARY_PATH has";
 }
 
 TEST_F(FrameworkCudnn, ThatAConvolutionDidWithoutIsANote) {
@@ -179,8 +197,20 @@ TEST_F(FrameworkVersions, ThatTheLoaderPathHidesAreNamed) {
   Install("torch", "9.9.9+cu130", "nvidia-cudnn-cu13==9.10.2.21");
   const CheckOutcome newer = Framework("versions");
   EXPECT_EQ(newer.gate.exit_code, 0) << newer.gate.out;
-  EXPECT_EQ(Line(newer), "image: ENV LD_LIBRARY_PATH=");
+  EXPECT_EQ(Line(newer), "") << "another program may mean the one that hides it";
   EXPECT_EQ(Severities(newer), "framework-cudnn-foreign:warning ");
+}
+
+// The worker's variable has the subject's folders in it, the image's has not.
+TEST_F(FrameworkVersions, FoldersOfASubjectAreInNoLine) {
+  Install("torch", "9.9.9+cu130", kPinned);
+  InstallCudnn(13, "9.19.0.56");
+  Take("cudnn_graph_old", "libcudnn_graph.so.9");
+  fs::create_directory(gate().Path("mine"));
+  UseSubjects("{\"mine\": \"path:" + gate().Path("mine") + "\"}");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
+  EXPECT_EQ(Line(r), "image: ENV LD_LIBRARY_PATH=");
 }
 
 // A framework that leaves it to the loader to find CUDA's libraries.

@@ -78,6 +78,31 @@ TEST_F(LinesTest, NoneIsSaidOfWhatIsMissingBehindASoundFile) {
   EXPECT_EQ(Line(Check("cudnn.load", "", {"--stage", "static"}), "cudnn-sublibrary-unloadable"), "(none)");
 }
 
+// pip and apt go by their records.
+TEST_F(LinesTest, OfAnotherRecordedVersionThatOneIsInstalledIfItIsPromised) {
+  const std::string recorded = "nvidia_cudnn_cu13-9.20.0.48", slug = "cudnn-outside-contract";
+  Make("venv", {recorded});
+  Promise("image.cudnn", ">=9.20 <10");
+  EXPECT_EQ(Line(Check("cudnn.version"), slug),
+            Pip("venv") + "--force-reinstall --no-deps nvidia-cudnn-cu13==9.20.0.48");
+  Promise("image.cudnn", ">=9.21 <10");
+  EXPECT_EQ(Line(Check("cudnn.version"), slug), "(none)") << "the record does not keep it";
+}
+
+TEST_F(LinesTest, NoneLeadsBackToARecordThatIsOlderOrNotPromised) {
+  const std::string slug = "cudnn-package-mismatch";
+  Promise("image.cudnn", ">=9.12 <9.25");
+  Make("venv", {"nvidia_cudnn_cu13-9.20.0.48"});
+  EXPECT_EQ(Line(Check("cudnn.version"), slug),
+            Pip("venv") + "--force-reinstall --no-deps nvidia-cudnn-cu13==9.20.0.48");
+  Make("older", {"nvidia_cudnn_cu13-9.14.0.64"});
+  EXPECT_EQ(Line(Check("cudnn.version"), slug), "(none)");
+  Make("newer", {"nvidia_cudnn_cu13-9.25.0.10"});
+  EXPECT_EQ(Line(Check("cudnn.version"), slug), "(none)");
+  Make("odd", {"nvidia_cudnn_cu13-9.20.x"});
+  EXPECT_EQ(Line(Check("cudnn.version"), slug), "(none)") << "which is no version";
+}
+
 class KnownLinesTest : public LinesTest {
  protected:
   KnownLinesTest() { Make("venv"); }
@@ -113,6 +138,11 @@ TEST_F(KnownLinesTest, NoneIsSaidWhereAReleaseIsNotKnownOrHasAnother) {
   const std::string one = Row("one", "9.19.0", "9.19.0", "\"9.19.1\"");
   EXPECT_EQ(LineOf(one + Row("two", "9.19.0", "9.19.0", "null")), "(none)");
   EXPECT_EQ(LineOf(one + Row("two", "9.19.1", "9.19.1", "\"9.19.2\"")), "(none)");
+}
+
+TEST_F(KnownLinesTest, NoneIsSaidOfAPackageWithAnotherRecordedVersion) {
+  Make("copied", {"nvidia_cudnn_cu13-9.18.0.77"});
+  EXPECT_EQ(LineOf(Row("one", "9.19.0", "9.19.0", "\"9.19.1\"")), "(none)");
 }
 
 }  // namespace

@@ -92,6 +92,7 @@ TEST_F(SubjectsTest, WhatLdLibraryPathHidesIsAWarningUnlessItIsOlder) {
   ASSERT_EQ(r.record["findings"].size(), 1u);
   EXPECT_EQ(r.record["findings"][0]["slug"], "cudnn-overridden");
   EXPECT_EQ(r.record["findings"][0]["severity"], "warning");
+  EXPECT_FALSE(r.record["findings"][0].contains("command")) << "others may mean the one that hides it";
   EXPECT_THAT(Judged(r.gate, "one")["late_folders"].dump(), HasSubstr(Cudnn("one")));
   fs::copy_file(FakeFile("cudnn_new", "libcudnn_graph.so.9"), Cudnn("one") + "/libcudnn_graph.so.9",
                 fs::copy_options::overwrite_existing);
@@ -102,6 +103,17 @@ TEST_F(SubjectsTest, WhatLdLibraryPathHidesIsAWarningUnlessItIsOlder) {
   r = Check("cudnn.load");
   EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
   EXPECT_EQ(r.record["findings"][0]["slug"], "cudnn-overridden");
+}
+
+TEST_F(SubjectsTest, PartsThatNobodyIsKnownToTakeAreAWarningWithoutALine) {
+  UseSubjects("{\"one\": \"" + Python("one") + "\"}");
+  TakeCudnn();
+  Take("cudnn_old", "libcudnn_ops.so.9");
+  const CheckOutcome r = Check("cudnn.load");
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+  ASSERT_EQ(r.record["findings"].size(), 1u);
+  EXPECT_EQ(r.record["findings"][0]["slug"], "cudnn-parts-overridden");
+  EXPECT_FALSE(r.record["findings"][0].contains("command")) << "others may mean those parts";
 }
 
 TEST_F(SubjectsTest, AutoNamesEnvironmentsByTheirPathAndTakesTheSystemWhereItHasACudnn) {

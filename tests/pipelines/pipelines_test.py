@@ -131,12 +131,13 @@ class PipelineTest(unittest.TestCase):
         self.assertEqual([c for c in self.commands(self.present("--system", "github")) if "group" not in c], expected)
         self.assertIn("\x1b[33;1mimage.known-regression\x1b[0m what known-regression is | a.a | 9.1.0 | mend it", self.present("--system", "gitlab"))
         # Errors stand before them, and are the last to be cut.
-        for many, levels in ((3, ["error"] * 3 + ["warning"] * 3), (9, ["error"] * 9 + ["warning"]), (30, ["error"] * 10)):
+        for many, levels in ((3, ["error"] * 3 + ["warning"] * 3), (9, ["error"] * 9 + ["warning"]), (10, ["error"] * 10), (30, ["error"] * 10)):
             errors = [case(f"conv.c{i}", "failed", [finding(f"s{i}")]) for i in range(many)]
             self.put({**data, "verdict": "failed", "blame": "image", "exit_code": 1, "cases": data["cases"] + errors,
                       "root_cause": {**finding("s0"), "case": "conv.c0"}})
             shown = [c for c in self.commands(self.present("--system", "github")) if "group" not in c]
             self.assertEqual([c.split("::")[1].split(" ")[0] for c in shown], levels)
+            self.assertIn({3: "writable", 9: "3 more", 10: "what s9 is", 30: "21 more"}[many], shown[-1])
 
     def test_lines_of_a_plugin_and_texts_are_bounded(self):
         self.put(report(cases=[case(f"conv.c{i}", "blocked", reason="r" * 5000) for i in range(500)]))

@@ -9,6 +9,7 @@
 #include "cudnn/install.h"
 #include "cudnn/metadata.h"
 #include "cudnn/packages.h"
+#include "cudnn/repair.h"
 #include "scratch.h"
 
 namespace cudnn_ci {
@@ -74,6 +75,69 @@ TEST_F(PackagesTest, WithoutListsThePackageOfTheMajorHasTheSystemsFile) {
   EXPECT_THAT(Of(kFile), ElementsAre("libcudnn9-cuda-13 9.19.0.56-1"));
   EXPECT_THAT(Of("/usr/lib/x86_64-linux-gnu/libcudnn.so.8"), ElementsAre("libcudnn8 8.9.7.29-1+cuda12.2"));
   EXPECT_THAT(Of("/usr/local/cuda/lib64/libcudnn.so.9"), IsEmpty()) << "where anybody copies files to";
+}
+
+constexpr char kFolder[] = "/usr/lib/x86_64-linux-gnu/";
+
+class OwnerTest : public PackagesTest {
+ protected:
+  OwnerTest() {
+    Write("usr/bin/apt-get", "");
+    Write("var/lib/dpkg/status", Paragraph("libcudnn9-cuda-13", "9.19.0.56-1"));
+    List("libcudnn9-cuda-13", {"libcudnn.so.9", "libcudnn.so.9.19.0", "libcudnn_ops.so.9.19.0"});
+    install_.major = 9;
+    install_.main = Part("libcudnn.so.9", "libcudnn.so.9.19.0");
+    install_.parts = {Part("libcudnn_ops.so.9", "libcudnn_ops.so.9.19.0"), Part("libcudnn_cnn.so.9", "")};
+  }
+  void List(const std::string& package, const std::vector<std::string>& files) const {
+    std::string all = "/.\n";
+    for (const std::string& file : files) all += kFolder + file + "\n";
+    Write("var/lib/dpkg/info/" + package + ".list", all);
+  }
+  // A part by its name and the file to which that leads; none: it is not there.
+  static CudnnPart Part(const std::string& name, const std::string& file) {
+    CudnnPart part;
+    part.name = name;
+    if (!file.empty()) part.found = kFolder + name, part.path = kFolder + file;
+    return part;
+  }
+  std::string Owner() const { return OwnerOf(install_, root_).name; }
+  std::string LineForAllParts() const {
+    return LineForParts(install_, {&install_.parts[0], &install_.parts[1]}, root_);
+  }
+  CudnnInstall install_;
+};
+
+TEST_F(OwnerTest, IsWhoHasTheFileNotALinkToIt) {
+  EXPECT_EQ(Owner(), "libcudnn9-cuda-13");
+  install_.main.path = std::string(kFolder) + "libcudnn.so.9.20.0";
+  EXPECT_EQ(Owner(), "") << "the package's link leads to a file that was copied";
+}
+
+TEST_F(OwnerTest, IsNobodyWithoutWhatInstalls) {
+  fs::remove(root_ + "/usr/bin/apt-get");
+  EXPECT_EQ(Owner(), "");
+}
+
+TEST_F(OwnerTest, OfARangeTheLowestReleaseIsTakenUnlessAnotherPackageNeedsThisOne) {
+  EXPECT_EQ(RangeLine(OwnerOf(install_, root_), ">=9.20 <10"),
+            "RUN apt-get update && apt-get install -y --allow-downgrades --allow-change-held-packages "
+            "'libcudnn9-cuda-13=9.20.*'");
+  List("libcudnn9-dev-cuda-13", {"libcudnn_static_v9.a"});
+  EXPECT_TRUE(OwnerOf(install_, root_).pinned);
+  EXPECT_EQ(RangeLine(OwnerOf(install_, root_), ">=9.20 <10"), "");
+}
+
+TEST_F(OwnerTest, IsInstalledAgainWhereAllThatIsThereIsItsOwn) {
+  EXPECT_EQ(LineForAllParts(),
+            "RUN apt-get update && apt-get install -y --reinstall libcudnn9-cuda-13=9.19.0.56-1");
+  install_.parts[0].path = std::string(kFolder) + "libcudnn_ops.so.9.14.0";
+  EXPECT_EQ(LineForAllParts(), "") << "a file that nobody has recorded would stay";
+  Write("var/lib/dpkg/status",
+        Paragraph("libcudnn9-cuda-13", "9.19.0.56-1") + Paragraph("libcudnn9-other", "9.14.0.64-1"));
+  List("libcudnn9-other", {"libcudnn_ops.so.9.14.0"});
+  EXPECT_EQ(LineForAllParts(), "") << "and so would another package's";
+  EXPECT_EQ(LineForParts(install_, {}, root_), "");
 }
 
 TEST_F(PackagesTest, RecordsThatAreNoneSayNothing) {

@@ -35,6 +35,12 @@ TEST(InstallLine, TakesAnotherRelease) {
             "RUN apt-get update && apt-get install -y --allow-downgrades --allow-change-held-packages "
             "'libcudnn9-cuda-13=9.20.0.*'");
   EXPECT_EQ(ReleaseLine(kWheel, ""), "");
+  EXPECT_EQ(ReleaseLine(kWheel, "10.1.0"), "") << "another major";
+  EXPECT_EQ(ReleaseLine(kDeb, "10.1.0"), "") << "which another package has";
+  const InstalledPackage eight = {Manager::kApt, "libcudnn8", "8.9.5.29-1", ""};
+  EXPECT_NE(ReleaseLine(eight, "8.9.7"), "");
+  EXPECT_EQ(ReleaseLine({Manager::kApt, "libcudnn8", "8.9.6.50-1+cuda11.8", ""}, "8.9.7"), "")
+      << "the highest of it may be for CUDA 12";
   InstalledPackage pinned = kDeb;
   pinned.pinned = true;
   EXPECT_EQ(ReleaseLine(pinned, "9.20.0"), "");
@@ -48,8 +54,14 @@ TEST(InstallLine, TakesWhatARangeWants) {
   EXPECT_EQ(RangeLine(kDeb, ">=8.9 <9"), "") << "another package has that major";
   EXPECT_EQ(RangeLine(kDeb, "<9.10"), "");
   EXPECT_EQ(RangeLine(kDeb, ">=9"), "");
+  EXPECT_EQ(RangeLine({Manager::kApt, "libcudnn8", "8.9.6.50-1+cuda11.8", ""}, ">=8.9.7 <9"), "");
   for (const char* range : {"", "=9.20", "<=9.20", ">9.20", "9.20", ">=", ">=9.x", ">=9.20 $(reboot)"})
     EXPECT_EQ(RangeLine(kWheel, range), "") << range;
+  for (const char* range :
+       {">=8.9 <9", ">=8.9 <10", ">=9.20", ">=9.20 <11", ">=10.0 <11", "<9", "<9.0", "<10.1"})
+    EXPECT_EQ(RangeLine(kWheel, range), "") << range << ": another major";
+  EXPECT_NE(RangeLine(kWheel, "<9.10"), "");
+  EXPECT_NE(RangeLine(kWheel, ">=9 <9.10"), "");
 }
 
 TEST(InstallLine, TakesOutWhatWroteIntoTheSameFolder) {

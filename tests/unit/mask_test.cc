@@ -61,5 +61,26 @@ TEST(Masking, WhatIsSaidOfThemDoesNot) {
   EXPECT_EQ(masked.plugins[0].path, "/[masked CACHE_KEY]/p.so");
 }
 
+TEST(Masking, ALineThatWouldBeAnotherIsNotShown) {
+  const char* const environment[] = {"CACHE_KEY=correct horse", nullptr};
+  FindingReported reported;
+  reported.finding = Wrong("wrong-value", Blame::kImage, "in /correct horse");
+  reported.finding.remedy = "mend it";
+  reported.finding.command = "RUN /correct horse/bin/python -m pip install a==1";
+  reported.finding.where = "image";
+  const auto masked = [&] {
+    EventBody body = reported;
+    MaskSecrets(Secrets(environment), &body);
+    return std::get<FindingReported>(body).finding;
+  };
+  EXPECT_EQ(masked().command, "");
+  EXPECT_EQ(masked().where, "");
+  EXPECT_EQ(masked().detail, "in /[masked CACHE_KEY]");
+  EXPECT_EQ(masked().remedy, "mend it");
+  reported.finding.command = "RUN ldconfig";
+  EXPECT_EQ(masked().command, "RUN ldconfig");
+  EXPECT_EQ(masked().where, "image");
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -15,6 +15,7 @@
 #include "common/host_memory.h"
 #include "common/loader_path.h"
 #include "common/nvml_api.h"
+#include "common/nvrtc_api.h"
 #include "common/promise.h"
 #include "dotted_versions.h"
 
@@ -314,6 +315,15 @@ TEST(JudgedCudart, KeepsThePromiseElseIsThePromisedOneThatIsBroken) {
   EXPECT_EQ(JudgedCudart(owned, {Within, ">=13 <14"})->major, 11)
       << "what the subject does not use keeps nothing";
   EXPECT_EQ(JudgedCudart({}, {}), nullptr);
+}
+
+TEST(PromisedSonamesTest, AreThoseOfThePromisedMajors) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(PromisedCudartSonames({Within, ""}),
+              ElementsAre("libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"));
+  EXPECT_THAT(PromisedCudartSonames({Within, ">=11.8 <12"}), ElementsAre("libcudart.so.11.0"));
+  EXPECT_THAT(NvrtcApi::PromisedSonames({Within, ">=11.8 <13"}),
+              ElementsAre("libnvrtc.so.12", "libnvrtc.so.11.2"));
 }
 
 TEST(CudaVersion, IsWrittenAsTheToolkitWritesIt) {
