@@ -55,7 +55,7 @@ void AddFramework(const std::string& name, const std::string& version, PythonEnv
 // "12" of "nvidia_cudnn_cu12"; empty of any other name.
 std::string CudaOfPackage(const std::string& name) {
   for (const std::string prefix : kCudnnPackages) {
-    const std::string major = StartsWith(name, prefix) ? name.substr(prefix.size()) : "";
+    std::string major = StartsWith(name, prefix) ? name.substr(prefix.size()) : "";
     if (!major.empty() && major.find_first_not_of("0123456789") == std::string::npos) return major;
   }
   return {};

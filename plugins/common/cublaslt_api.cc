@@ -75,14 +75,14 @@ CublasLtApi::Layout CublasLtApi::NewLayout(GemmType type, std::uint64_t rows, st
 void CublasLtApi::Multiply(const Gemm& gemm) const {
   const auto address = [](std::uint64_t device) { return reinterpret_cast<void*>(device); };
   const float alpha = 1, beta = 0;
-  const Operation operation = NewOperation();
-  const Layout a = NewLayout(gemm.type, gemm.k, gemm.m), b = NewLayout(gemm.type, gemm.k, gemm.n),
-               d = NewLayout(gemm.type, gemm.m, gemm.n);
+  Operation operation = NewOperation();
+  Layout a = NewLayout(gemm.type, gemm.k, gemm.m), b = NewLayout(gemm.type, gemm.k, gemm.n),
+         d = NewLayout(gemm.type, gemm.m, gemm.n);
   // Without an algorithm it asks its own heuristics, as most callers do.
   Require(multiply_(handle_, operation, &alpha, address(gemm.a), a, address(gemm.b), b, &beta,
                     address(gemm.d), d, address(gemm.d), d, nullptr, nullptr, 0, nullptr),
           "cublasLtMatmul");
-  for (const Layout layout : {a, b, d}) Require(layout_destroy_(layout), "cublasLtMatrixLayoutDestroy");
+  for (Layout layout : {a, b, d}) Require(layout_destroy_(layout), "cublasLtMatrixLayoutDestroy");
   Require(operation_destroy_(operation), "cublasLtMatmulDescDestroy");
 }
 

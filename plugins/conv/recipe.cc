@@ -40,7 +40,7 @@ ByteValues FilterValues(std::int64_t reduction) {
 double DensityOfB(const Problem& problem) {
   const std::int64_t reduction = problem.Reduction();
   if (problem.operation == Operation::kBackwardFilter || reduction <= kMaxOutput) return 1;
-  return kMaxOutput / 2 / static_cast<double>(reduction);
+  return static_cast<double>(kMaxOutput) / 2 / static_cast<double>(reduction);
 }
 
 // Products of the fullest element of the result: of the gradient of x those of the taps that a stride leaves

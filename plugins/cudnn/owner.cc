@@ -23,7 +23,7 @@ constexpr size_t kMostOfModule = 1 << 20;
 std::string FileIn(const std::vector<std::string>& folders, const std::string& name) {
   for (const std::string& folder : folders) {
     std::error_code ignored;
-    const std::string path = folder + "/" + name;
+    std::string path = folder + "/" + name;
     if (std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return path;
   }
   return {};

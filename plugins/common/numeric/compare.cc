@@ -2,6 +2,8 @@
 #include "common/numeric/compare.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -22,10 +24,16 @@ constexpr int kLargestInt8 = 127;
 
 using Integers = TwoScale<std::int16_t>;
 
+// What a number is in memory, whatever it is as a number.
+template <class T>
+std::array<unsigned char, sizeof(T)> BytesOf(const T& number) {
+  return std::bit_cast<std::array<unsigned char, sizeof(T)>>(number);
+}
+
 template <class Kind>
 bool IsUnwritten(typename Kind::Stored element) {
   const std::uint32_t words[2] = {UnwrittenWord(Kind::kType), UnwrittenWord(Kind::kType)};
-  return std::memcmp(&element, words, sizeof element) == 0;
+  return std::memcmp(BytesOf(element).data(), words, sizeof element) == 0;
 }
 
 // What is right for an integer. Those of one scale are few, so that their answers stand in tables.
@@ -90,7 +98,7 @@ bool SameBits(const Rule<Kind>& rule, const Integers& y, const typename Kind::St
   if (y.high) {
     for (std::int64_t i = 0; i < count; ++i) {
       const Stored right = Rule<Kind>::Encoded(y.At(i));
-      different |= std::memcmp(&right, &got[i], sizeof right) != 0;
+      different |= BytesOf(right) != BytesOf(got[i]);
     }
     return different == 0;
   }

@@ -83,8 +83,8 @@ class Helpers {
  public:
   // Never destroyed: at exit its threads still wait in it.
   static Helpers& Get() {
-    static Helpers* const helpers = new Helpers;
-    return *helpers;
+    static Helpers* const kHelpers = new Helpers;
+    return *kHelpers;
   }
 
   // Has up to `wanted` threads join the work, now or when they are free. Where no more can be made, those

@@ -27,7 +27,7 @@ class OperationGraph {
 
  private:
   const CudnnApi& api_;
-  const cudnnHandle_t handle_;
+  cudnnHandle_t handle_;
   const Problem problem_;
   const DataType type_;
   // In the order in which they refer to one another.
