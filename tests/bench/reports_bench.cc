@@ -103,8 +103,8 @@ Row Measure(const std::string& name, const std::string& folder, const std::funct
   const int64_t start = MonotonicNs();
   const double processor_start = ProcessorSeconds();
   const Status status = write();
-  const Row row{name, static_cast<double>(MonotonicNs() - start) / 1e9, ProcessorSeconds() - processor_start,
-                SizeMib(folder)};
+  Row row{name, static_cast<double>(MonotonicNs() - start) / 1e9, ProcessorSeconds() - processor_start,
+          SizeMib(folder)};
   fs::remove_all(folder);
   if (status.ok()) return row;
   fprintf(stderr, "%s: %s\n", name.c_str(), status.error().c_str());

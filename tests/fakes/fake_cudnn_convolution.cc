@@ -322,9 +322,9 @@ double Convolution::Finish(std::int64_t index, double sum) const {
 // FAKE_CUDNN_FAULT_RUNS in the first so many runs, and by
 // FAKE_CUDNN_FAULT_GPU only on the GPU whose UUID ends so.
 bool Strikes(int algorithm) {
-  static const int first = algorithm;
+  static const int kFirst = algorithm;
   static int runs = 0;
-  if (!getenv("FAKE_CUDNN_FAULT_EVERYWHERE") && algorithm != first) return false;
+  if (!getenv("FAKE_CUDNN_FAULT_EVERYWHERE") && algorithm != kFirst) return false;
   const char* gpu = getenv("FAKE_CUDNN_FAULT_GPU");
   const char* visible = getenv("CUDA_VISIBLE_DEVICES");
   const std::string uuid = visible ? visible : "";

@@ -71,8 +71,7 @@ fake_cudnn::View ViewOf(const Fake& tensor, unsigned char* data) {
 
 std::vector<Fake*> OperationsOf(const Fake& graph) {
   std::vector<Fake*> operations;
-  for (const cudnnBackendDescriptor_t one :
-       graph.List<cudnnBackendDescriptor_t>(CUDNN_ATTR_OPERATIONGRAPH_OPS))
+  for (cudnnBackendDescriptor_t one : graph.List<cudnnBackendDescriptor_t>(CUDNN_ATTR_OPERATIONGRAPH_OPS))
     if (Fake* const found = Find(one); found && found->finalized) operations.push_back(found);
   return operations;
 }

@@ -49,7 +49,7 @@ cudnnStatus_t TakeMemory(cudnnHandle_t handle) {
 }
 
 void LeaveError(int error) {
-  if (auto* leave = OfDriver<void(int)>("fake_cuda_leave_error")) leave(error);
+  if (auto* leave = OfDriver<void(int)>("FakeCudaLeaveError")) leave(error);
 }
 
 void GiveMemory(cudnnHandle_t handle) {

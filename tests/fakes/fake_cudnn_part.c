@@ -16,5 +16,5 @@ PLAIN uint32_t fake_cudnn_part_without_version = 1;
 
 /* What it would open by name stands in its text. */
 #ifdef FAKE_PART_OPENS
-const char fake_cudnn_part_opens[] = FAKE_PART_OPENS;
+const char kFakeCudnnPartOpens[] = FAKE_PART_OPENS;
 #endif

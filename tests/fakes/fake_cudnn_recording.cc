@@ -53,7 +53,7 @@ std::string KernelsOf(int number) {
 }  // namespace
 
 bool Recording(cudnnHandle_t handle) {
-  auto* const recording = OfDriver<int(const void*)>("fake_cuda_recording");
+  auto* const recording = OfDriver<int(const void*)>("FakeCudaRecording");
   void* const stream = StreamOf(handle);
   return recording && stream && recording(stream) != 0;
 }
@@ -62,12 +62,12 @@ cudnnStatus_t Record(cudnnHandle_t handle, int number) {
   void* const stream = StreamOf(handle);
   if (getenv("FAKE_CUDNN_RECORDS")) {
     left = FakeIs("FAKE_CUDNN_RECORDS", "leaves");
-    OfDriver<void(void*)>("fake_cuda_break_recording")(stream);
+    OfDriver<void(void*)>("FakeCudaBreakRecording")(stream);
     return kExecutionFailed;
   }
   std::istringstream kernels(KernelsOf(number));
   for (std::string kernel; std::getline(kernels, kernel, ',');)
-    OfDriver<void(void*, const char*)>("fake_cuda_record")(stream, kernel.c_str());
+    OfDriver<void(void*, const char*)>("FakeCudaRecord")(stream, kernel.c_str());
   return CUDNN_STATUS_SUCCESS;
 }
 

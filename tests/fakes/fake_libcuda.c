@@ -218,8 +218,8 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
 static CUresult sticky_error, left_error;
 
 /* For the fake cuDNN: the next synchronisation answers this, and those behind it do not. */
-void fake_cuda_leave_error(int error);
-void fake_cuda_leave_error(int error) { left_error = (CUresult)error; }
+void FakeCudaLeaveError(int error);
+void FakeCudaLeaveError(int error) { left_error = (CUresult)error; }
 
 CUresult cuCtxSynchronize(void) {
   CALL();

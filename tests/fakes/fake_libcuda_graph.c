@@ -1,5 +1,5 @@
 /* Launches that are recorded into CUDA graphs, of the fake driver: streams, and graphs whose nodes are names.
- * The fake cuDNN says what it launches (fake_cuda_record). The fake of an older driver is made without this
+ * The fake cuDNN says what it launches (FakeCudaRecord). The fake of an older driver is made without this
  * file. FAKE_CUDA_FAULT counts here, too.
  */
 #include <cuda.h>
@@ -91,12 +91,12 @@ CUresult cuKernelGetName(const char** name, CUkernel kernel) {
 
 /* For the fake cuDNN and for tests. Whether a stream is recorded; what is launched in it; a call that ends
  * the recording. */
-int fake_cuda_recording(const void* stream);
-int fake_cuda_recording(const void* stream) { return stream && ((const struct Stream*)stream)->recording; }
-void fake_cuda_record(void* stream, const char* kernel);
-void fake_cuda_record(void* stream, const char* kernel) {
+int FakeCudaRecording(const void* stream);
+int FakeCudaRecording(const void* stream) { return stream && ((const struct Stream*)stream)->recording; }
+void FakeCudaRecord(void* stream, const char* kernel);
+void FakeCudaRecord(void* stream, const char* kernel) {
   struct Stream* s = stream;
   if (s->count < kMostLaunches) snprintf(s->names[s->count++], sizeof s->names[0], "%s", kernel);
 }
-void fake_cuda_break_recording(void* stream);
-void fake_cuda_break_recording(void* stream) { ((struct Stream*)stream)->broken = 1; }
+void FakeCudaBreakRecording(void* stream);
+void FakeCudaBreakRecording(void* stream) { ((struct Stream*)stream)->broken = 1; }

@@ -65,12 +65,12 @@ TEST_F(Attesting, WhatIsNotJudgedIsNotStated) {
 }
 
 TEST_F(Attesting, WhatCanGiveNoneIsRefusedBeforeAnythingRuns) {
-  const std::vector<std::vector<std::string>> kParts = {{"--filter", "*"},
-                                                        {"--case", "fixture.noop[i=1]"},
-                                                        {"--stage", "static"},
-                                                        {"--isolation", "none"},
-                                                        {"--rerun-failed"}};
-  for (const auto& part : kParts) {
+  const std::vector<std::vector<std::string>> parts = {{"--filter", "*"},
+                                                       {"--case", "fixture.noop[i=1]"},
+                                                       {"--stage", "static"},
+                                                       {"--isolation", "none"},
+                                                       {"--rerun-failed"}};
+  for (const auto& part : parts) {
     ASSERT_EQ(Attest().exit_code, 0);
     const GateResult result = Attest(part);
     EXPECT_EQ(result.exit_code, 2) << part[0];
@@ -99,8 +99,8 @@ TEST_F(Attesting, AFileOfAnotherIsKept) {
 // Shards say nothing alone; together they do, and only if all are there.
 TEST_F(Attesting, ShardsAreStatedByTheirMerge) {
   for (const std::string n : {"1", "2"})
-    run_.Command({"--matrix", "matrix.json", "--plugin-dir", CUDNN_CI_FIXTURES "/fixture", "--shard",
-                  n + "/2", "--subject-image", kImage, "--output-dir", "shard" + n});
+    run_.Command({"--matrix", "matrix.json", "--plugin-dir", std::string(CUDNN_CI_FIXTURES) + "/fixture",
+                  "--shard", n + "/2", "--subject-image", kImage, "--output-dir", "shard" + n});
   const GateResult merged = run_.Command(
       {"report", "shard1/journal.jsonl", "shard2/journal.jsonl", "--attestation", "statement.json"});
   EXPECT_EQ(merged.exit_code, 0) << merged.err;

@@ -172,11 +172,11 @@ TEST_P(Crashes, SayWhereAndAreTheFaultOfWhoseCodeItWas) {
 
 const CrashRow kCrashRows[] = {
     {"library", "library", "image/libfixture_image.so", "image.crashed", 1,
-     "SIGSEGV .Segmentation fault.; in /.*/libfixture_image.so, fixture_library_crash.0x",
-     "SIGSEGV, code 1, address 0x0\n#0 /.*/libfixture_image.so.0x[0-9a-f]+ fixture_library_crash.*\n#1 "
+     "SIGSEGV .Segmentation fault.; in /.*/libfixture_image.so, FixtureLibraryCrash.0x",
+     "SIGSEGV, code 1, address 0x0\n#0 /.*/libfixture_image.so.0x[0-9a-f]+ FixtureLibraryCrash.*\n#1 "
      "/.*/fixture.cci.so"},
     {"library_that_aborts", "library_abort", "image/libfixture_image.so", "image.crashed", 1,
-     "SIGABRT .Aborted.; in /.*/libfixture_image.so, fixture_library_crash", "#0 /.*libc"},
+     "SIGABRT .Aborted.; in /.*/libfixture_image.so, FixtureLibraryCrash", "#0 /.*libc"},
     {"thread", "thread", "image/libfixture_image.so", "image.crashed", 1, "in /.*/libfixture_image.so, ",
      "#0 /.*/libfixture_image.so"},
     {"thread_while_passing", "thread_while_passing", "image/libfixture_image.so", "image.crashed", 1,

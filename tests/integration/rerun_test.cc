@@ -11,7 +11,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-namespace fs = std::filesystem;
 
 class Rerun : public testing::Test {
  protected:

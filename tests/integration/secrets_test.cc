@@ -12,7 +12,6 @@ namespace cudnn_ci {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 namespace fs = std::filesystem;
 
 class Planted : public testing::Test {

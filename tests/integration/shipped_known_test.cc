@@ -243,12 +243,12 @@ TEST_F(KnownRegressionTest, AGpuThatTheMachineLacksWarnsOfNothing) {
 
 // The pair of versions and the number of GPUs are all that can be known before a program does it.
 TEST_F(KnownRegressionTest, APlanOfSeveralGpusIsNamedBesideAnOlderCudnn) {
-  const char kSeveral[] =
+  const char several[] =
       "; a plan that one process uses on several GPUs, beside cuBLASLt 12.9 or later (wrong; ";
-  EXPECT_THAT(Version("91000").Detail(), Not(HasSubstr(kSeveral))) << "one GPU";
+  EXPECT_THAT(Version("91000").Detail(), Not(HasSubstr(several))) << "one GPU";
   Set("FAKE_DEVICE_COUNT", "2");
-  EXPECT_THAT(Version("91000").Detail(), HasSubstr(kSeveral));
-  EXPECT_THAT(Version("91001").Detail(), Not(HasSubstr(kSeveral))) << "fixed";
+  EXPECT_THAT(Version("91000").Detail(), HasSubstr(several));
+  EXPECT_THAT(Version("91001").Detail(), Not(HasSubstr(several))) << "fixed";
   EXPECT_THAT(Said(Beside("wrong", R"({"cublaslt_min": "13.1"})")), ElementsAre("warning known-regression"));
   EXPECT_THAT(Said(Beside("wrong", R"({"cublaslt_min": "13.2"})")), IsEmpty());
 }

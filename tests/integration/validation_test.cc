@@ -13,7 +13,6 @@ namespace cudnn_ci {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 class Validation : public testing::Test {
  protected:

@@ -20,8 +20,8 @@ class LaunchCaptureTest : public testing::Test {
     ASSERT_TRUE(driver_.Load()) << driver_.error();
     ASSERT_EQ(driver_.StreamCreate(&stream_, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     void* const library = dlopen("libcuda.so.1", RTLD_NOW);
-    record_ = reinterpret_cast<decltype(record_)>(dlsym(library, "fake_cuda_record"));
-    break_ = reinterpret_cast<decltype(break_)>(dlsym(library, "fake_cuda_break_recording"));
+    record_ = reinterpret_cast<decltype(record_)>(dlsym(library, "FakeCudaRecord"));
+    break_ = reinterpret_cast<decltype(break_)>(dlsym(library, "FakeCudaBreakRecording"));
     ASSERT_TRUE(record_ && break_);
   }
   void TearDown() override { unsetenv("FAKE_CUDA_FAULT"); }
