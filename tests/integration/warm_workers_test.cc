@@ -7,7 +7,6 @@ namespace cudnn_ci {
 namespace {
 
 using testing::Contains;
-using testing::Not;
 
 std::string Numbers(int count) {
   std::string list;

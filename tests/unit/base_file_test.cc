@@ -32,6 +32,7 @@ extern "C" int fsync(int) {
   return g_sync_error == 0 ? 0 : -1;
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming): it is called so.
 extern "C" ssize_t getrandom(void* buffer, size_t size, unsigned flags) {
   errno = g_random_error;
   return g_random_error == 0 ? syscall(SYS_getrandom, buffer, size, flags) : -1;
