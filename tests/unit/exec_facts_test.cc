@@ -74,7 +74,7 @@ struct ToldOfGpus {
 };
 
 TEST(HostFactsTest, GpusThatCannotBeAreNoneAndSayWhy) {
-  const ToldOfGpus kImpossible[] = {
+  const ToldOfGpus impossible[] = {
       {{{"gpu.count", ""}}, "gpu.count is \"\""},
       {{{"gpu.count", "many"}}, "gpu.count is \"many\""},
       {{{"gpu.count", "-1"}}, "gpu.count is \"-1\""},
@@ -89,7 +89,7 @@ TEST(HostFactsTest, GpusThatCannotBeAreNoneAndSayWhy) {
       {{{"gpu.count", "1"}, {"gpu.0.uuid", "GPU-0"}, {"gpu.1.uuid", "GPU-1"}}, "gpu.1.uuid speaks of"},
       {{{"gpu.0.uuid", "GPU-0"}}, "gpu.0.uuid speaks of"},
   };
-  for (const ToldOfGpus& told : kImpossible) {
+  for (const ToldOfGpus& told : impossible) {
     EXPECT_THAT(FindGpuContradiction(told.facts).why, HasSubstr(told.why));
     Facts facts;
     facts.by_subject["system"] = told.facts;

@@ -27,14 +27,14 @@ class StuckProcesses : public PosixProcessControl {
   bool HasExited(pid_t pid) override { return pid != stuck_ && PosixProcessControl::HasExited(pid); }
   void Signal(pid_t pid, int signal) override {
     if (pid != stuck_) return PosixProcessControl::Signal(pid, signal);
-    signals_.push_back(signal);
+    signals.push_back(signal);
   }
   ~StuckProcesses() override {
     if (stuck_ == 0) return;
     PosixProcessControl::Signal(stuck_, SIGKILL);
     Reap(stuck_);
   }
-  std::vector<int> signals_;
+  std::vector<int> signals;
 
  private:
   pid_t stuck_ = 0;
@@ -44,10 +44,10 @@ class StuckProcesses : public PosixProcessControl {
 class Environments : public PosixProcessControl {
  public:
   Result<pid_t> Spawn(const SpawnRequest& request) override {
-    cacheless_.push_back(std::count(request.env.begin(), request.env.end(), "CUDA_CACHE_DISABLE=1") == 1);
+    cacheless.push_back(std::count(request.env.begin(), request.env.end(), "CUDA_CACHE_DISABLE=1") == 1);
     return PosixProcessControl::Spawn(request);
   }
-  std::vector<bool> cacheless_;
+  std::vector<bool> cacheless;
 };
 
 // As when no process, or no descriptor, is left.
@@ -140,7 +140,7 @@ TEST_F(RunnerTest, AProcessThatSurvivesSigkillIsAbandonedAndTheRunGoesOnWithoutI
   plan_.cases = {MakeCase("hang", {{"ignore_term", false}}, 0.2), MakeCase("pass", {{"i", int64_t{1}}})};
   StuckProcesses control;
   Run(&control);
-  EXPECT_EQ(control.signals_, std::vector<int>({SIGTERM, SIGKILL}));
+  EXPECT_EQ(control.signals, std::vector<int>({SIGTERM, SIGKILL}));
   EXPECT_EQ(ErrorOf("hang"), ErrorKind::kAbandoned);
   EXPECT_THAT(ends_, testing::Contains("abandoned"));
   EXPECT_TRUE(std::holds_alternative<Passed>(OutcomeOf("pass")));
@@ -352,7 +352,7 @@ TEST_F(PreparedTest, AProcessIsPreparedWhileTheOneBeforeItHasTheDevice) {
 // cuInit settles it, and the case may want to see the compilers work.
 TEST_F(PreparedTest, OnlyWhatIsPreparedHasTheDriversCacheOff) {
   RunChain({slow_, pass_});
-  EXPECT_THAT(control_.cacheless_, testing::ElementsAre(false, true));
+  EXPECT_THAT(control_.cacheless, testing::ElementsAre(false, true));
 }
 
 TEST_F(PreparedTest, OneAtATimeAndNotBeforeWhatItNeedsRuns) {

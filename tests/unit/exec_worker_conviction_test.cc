@@ -4,8 +4,6 @@
 namespace cudnn_ci {
 namespace {
 
-using testing::HasSubstr;
-
 TEST_F(WorkerTest, AHangAfterTheVerdictIsTimedOutThoughItExitsWithZeroWhenItIsTerminated) {
   Start(false);
   Assign(0);
