@@ -61,7 +61,7 @@ TEST(ImageIdentity, AnImageMayHaveNoVariables) {
 TEST(ImageIdentity, WhatIsNoneIsSaidWithItsPlace) {
   const struct {
     const char *text, *words;
-  } kCases[] = {
+  } cases[] = {
       {"", "image.json:1:1: error: "},
       {"[]",
        "image.json:1:1: error: this describes 0 images, not one; give what `docker image inspect IMAGE` "
@@ -82,7 +82,7 @@ TEST(ImageIdentity, WhatIsNoneIsSaidWithItsPlace) {
       {"{\"Env\": [\"secret\"]}", "image.json:1:10: error: an item of \"Env\" must be \"NAME=VALUE\";"},
       {"{\"Env\": [\"=secret\"]}", "image.json:1:10: error: an item of \"Env\" must be \"NAME=VALUE\";"},
   };
-  for (const auto& c : kCases) {
+  for (const auto& c : cases) {
     const Result<Variables> read = Read(c.text);
     ASSERT_FALSE(read.ok()) << c.text;
     EXPECT_THAT(read.error(), HasSubstr(c.words));

@@ -164,7 +164,7 @@ class LibraryPathLineTest : public ::testing::Test {
  protected:
   ~LibraryPathLineTest() override { unsetenv("LD_LIBRARY_PATH"); }
   std::string Folder(const std::string& name, const std::vector<std::string>& files) const {
-    const std::string folder = root_ + "/" + name;
+    std::string folder = root_ + "/" + name;
     fs::create_directories(folder);
     for (const std::string& file : files) std::ofstream(folder + "/" + file) << "x";
     return folder;

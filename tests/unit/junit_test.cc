@@ -295,7 +295,7 @@ TEST_F(JunitTest, IsRewrittenAtPlanEndThenAtMostEveryFiveSeconds) {
   RunBuilder b;
   b.Plan("conv.a");
   Fold fold;
-  for (Event event : b.Events()) {
+  for (const Event& event : b.Events()) {
     if (std::holds_alternative<RunFinished>(event.body)) continue;
     fold.Apply(event);
     ASSERT_TRUE(reporter.OnEvent(event, fold.summary()).ok());

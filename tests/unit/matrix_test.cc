@@ -236,7 +236,7 @@ TEST(MatrixFile, ThatCannotBeReadIsOneClearProblem) {
             "missing?");
   EXPECT_EQ(Problems(scratch, scratch.Write("two", "{} {}")),
             "two:1:4: error: this is not JSON: unexpected \"{\"; expected here: the end of the file");
-  EXPECT_EQ(Problems(scratch, scratch.Write("nul", std::string("{}\n\0{\"a\":1}", 12))),
+  EXPECT_EQ(Problems(scratch, scratch.Write("nul", std::string("{}\n\0{\"a\":1}", 11))),
             "nul:2:1: error: the byte \\x00 stands in no text; save the file in UTF-8");
   EXPECT_EQ(Problems(scratch, scratch.Write("list", "[]")),
             "list:1:1: error: a matrix must be an object in braces { }, found an empty list");
