@@ -10,7 +10,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 // cudnn.version (per subject) judges cuDNN, driver.load the GPUs and the driver; nothing judges the toolkit.
 Catalog Judging() {

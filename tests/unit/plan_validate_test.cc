@@ -9,7 +9,6 @@ namespace cudnn_ci {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using Strings = std::vector<std::string>;
 
 Catalog ValidatingCatalog() {

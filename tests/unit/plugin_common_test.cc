@@ -32,7 +32,7 @@ class ScratchTest : public ::testing::Test {
   }
   ~ScratchTest() override { std::filesystem::remove_all(directory_); }
   std::string Write(const std::string& name, const std::string& bytes) {
-    const std::string path = directory_ + "/" + name;
+    std::string path = directory_ + "/" + name;
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   }
