@@ -30,6 +30,8 @@ class DeviceBuffersTest : public testing::Test {
     ASSERT_EQ(context_.Create(), CUDA_SUCCESS);
     ASSERT_EQ(buffers_.Reserve(Specs()), CUDA_SUCCESS);
   }
+  // A real device's memory goes with the context.
+  void TearDown() override { buffers_.Trim(0); }
   static std::vector<BufferSpec> Specs(std::size_t workspace = 100) {
     return {{"x", 1001, Role::kInput},
             {"w", 45, Role::kInput},
