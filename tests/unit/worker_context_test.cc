@@ -11,7 +11,6 @@
 namespace cudnn_ci {
 namespace {
 
-
 // Runs a check that loads these libraries and passes; what the worker says of the contexts then.
 std::string ContextErrorWith(const std::vector<std::string>& variables,
                              const std::string& libraries = "cuda") {
