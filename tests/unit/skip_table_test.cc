@@ -76,6 +76,15 @@ TEST(SkipTableTest, RowsThatSayTheSameAreOne) {
                           "-       8            conv.forward[algo=fft|winograd,dtype=float64]"));
 }
 
+TEST(SkipTableTest, ARowWithPassesIsNotJoinedWithOneWithout) {
+  RunBuilder b;
+  for (const std::string shape : {"a", "b"}) {
+    Convolve(&b, "fft", "float32", shape, shape == "a" ? Outcome(Unsupported(shape)) : Outcome(Passed{}));
+    Convolve(&b, "winograd", "float32", shape, Unsupported(shape));
+  }
+  EXPECT_EQ(Merged(SkipTable(b.Summarize())).size(), 2u);
+}
+
 TEST(SkipTableTest, WhatDoesNotFitIsCounted) {
   const std::vector<SkipRow> rows = SkipTable(ManySkips().Summarize());
   EXPECT_THAT(SkipTableLines(rows, 1),
