@@ -170,8 +170,9 @@ def _run(options, root, processes):
     places = [clone.Clone(root, os.path.join(home, str(i)), options.preset, max(1, cores // options.jobs), options.limit,
                           processes) for i in range(options.jobs)]
     print(f"{head[:12]}: building and testing without mutation in {home}", flush=True)
-    for place in places:
-        place.prepare(head)
+    # One after the other: the second build finds in ccache what the first compiled.
+    for number, place in enumerate(places):
+        place.prepare(head, cores, green=number > 0)
     tree = places[0].tree
     if options.random is None:
         mutations, seed = _listed(tree, options.only), None
