@@ -89,7 +89,8 @@ def _tail(log, lines=30):
 
 
 class Clone:
-    # The tests of ci/mutate itself and of the launcher, a shell script: no source that is mutated has a part in them.
+    # The tests of ci/mutate itself and of the launcher, a shell script: no other source has a part in them, and whoever changes
+    # the launcher names them.
     _NOT_OF_THE_SOURCES = r"^(Mutate$|launcher\.)"
     # The first test of a ctest run that is not green.
     _RED = re.compile(r"^ *\d+/\d+ +Test +#\d+: (\S+) .*\*\*\*", re.MULTILINE)
@@ -146,7 +147,7 @@ class Clone:
         with open(marker, "w", encoding="ascii") as file:
             file.write(revision)
 
-    def _ctest(self, *selection, limit=None, leave_out=()):
+    def _ctest(self, *selection, limit=None, leave_out=(_NOT_OF_THE_SOURCES,)):
         """The first red test, "time limit", or None if all were green; `leave_out`: expressions of tests that are not run. A test
         that is red only now and then says nothing about a mutation: what is red is run again, alone, and left out when it is
         green then."""
@@ -154,8 +155,8 @@ class Clone:
         flaky = []
         while True:
             left = None if deadline is None else max(1, deadline - time.monotonic())
-            without = "|".join([self._NOT_OF_THE_SOURCES, *([self._exactly(flaky)] if flaky else []), *leave_out])
-            status = self._run_ctest("--stop-on-failure", *selection, "-E", without, limit=left)
+            without = [*([self._exactly(flaky)] if flaky else []), *leave_out]
+            status = self._run_ctest("--stop-on-failure", *selection, *(["-E", "|".join(without)] if without else []), limit=left)
             if status is None:
                 return "time limit"
             text = _text(self.log)
@@ -261,7 +262,8 @@ class Clone:
                 return result
             if self._none(["-R", tests]):
                 return Result("stale", f"no test matches '{tests}'")
-            red = self._ctest("-R", tests, limit=max(1, deadline - time.monotonic()))
+            red = self._ctest("-R", tests, limit=max(1, deadline - time.monotonic()),
+                              leave_out=() if mutation.tests else (self._NOT_OF_THE_SOURCES,))
             if red:
                 return Result("killed", red)
         if self._changes_nothing(os.path.join(self.tree, mutation.file), unchanged, mutated):
@@ -273,7 +275,8 @@ class Clone:
         for label in (["-L", "^unit$"], ["-LE", "^unit$"]):
             if self._none(label):
                 continue
-            red = self._ctest(*label, limit=max(1, deadline - time.monotonic()), leave_out=[beyond] if beyond else [])
+            red = self._ctest(*label, limit=max(1, deadline - time.monotonic()),
+                              leave_out=[self._NOT_OF_THE_SOURCES, *([beyond] if beyond else [])])
             if red:
                 return Result("killed", red)
         return Result("survived")

@@ -252,6 +252,16 @@ class Runs(unittest.TestCase):
         self.assertEqual(status, 1, said)
         self.assertEqual(runs_of_far(), 3)  # without a mutation, and with it
 
+    def test_the_tests_of_scripts_run_for_those_who_name_them_alone(self):
+        self.write({"CMakeLists.txt": PROJECT["CMakeLists.txt"] + "add_test(NAME launcher.start COMMAND sh ${CMAKE_SOURCE_DIR}/start)\n",
+                    "start": "exit 0\n"})
+        self.lists(("of-the-script", "start", "tests: ^launcher\\.\n", "exit 0", "exit 1"),
+                   ("of-a-source", "harness/sum.c", "tests: ^Near\\.\ntargets: near\n", "a - 7", "a - 8"))
+        status, said = self.mutate()
+        self.assertEqual(status, 1, said)
+        self.assertRegex(said, r"killed .*list/of-the-script: .*\(launcher\.start\)")
+        self.assertIn("1 killed (50.0%), 1 survived", said)
+
     def test_a_hang_is_noticed(self):
         self.lists(("hang", "harness/sum.c", "tests: ^Near\\.\ntargets: near\n", "a -= 1", "a += 0"))
         status, said = self.mutate("--limit", "2")
