@@ -91,11 +91,12 @@ def _tail(log, lines=30):
 class Clone:
     # The tests of ci/mutate itself and of the launcher, a shell script: no other source has a part in them, and whoever changes
     # the launcher names them.
-    _NOT_OF_THE_SOURCES = r"^(Mutate$|launcher\.)"
+    _OF_MUTATE = "^Mutate$"
+    _NOT_OF_THE_SOURCES = _OF_MUTATE + r"|^launcher\."
     # The first test of a ctest run that is not green.
     _RED = re.compile(r"^ *\d+/\d+ +Test +#\d+: (\S+) .*\*\*\*", re.MULTILINE)
 
-    def __init__(self, root, folder, preset, jobs, limit, processes):
+    def __init__(self, root, folder, preset, jobs, limit, processes, nearest_only=False):
         self.root = root
         self.folder = folder
         self.tree = os.path.join(folder, "tree")
@@ -103,6 +104,7 @@ class Clone:
         self.preset = preset
         self.jobs = jobs
         self.limit = limit
+        self.nearest_only = nearest_only
         self.processes = processes
         self.log = os.path.join(folder, "log")
         self.programs = set()  # the targets of the build
@@ -142,7 +144,7 @@ class Clone:
         if os.path.exists(marker) and _text(marker) == revision:
             return
         # A test that is red anyway would count every mutation as noticed.
-        if not green and self._ctest() is not None:
+        if not green and self._ctest(leave_out=(self._OF_MUTATE,)) is not None:
             raise Unusable(f"a test fails without any mutation:\n{_tail(self.log)}")
         with open(marker, "w", encoding="ascii") as file:
             file.write(revision)
@@ -268,9 +270,11 @@ class Clone:
                 return Result("killed", red)
         if self._changes_nothing(os.path.join(self.tree, mutation.file), unchanged, mutated):
             return Result("changes-nothing")
-        result = self._built([])
+        result = self._built(targets if self.nearest_only else [])
         if result:
             return result
+        if self.nearest_only:
+            return Result("survived", "the nearest tests")
         beyond = self.unreached(mutation.file)
         for label in (["-L", "^unit$"], ["-LE", "^unit$"]):
             if self._none(label):
@@ -286,8 +290,8 @@ class Clone:
         return re.search(r"^Total Tests: 0$", _text(self.log), re.MULTILINE) is not None
 
     def attempt(self, mutation, targets):
-        """Applies one mutation, builds `targets` (test programs) and runs the nearest tests; if none is red, builds everything
-        and runs the unit tests, then the rest. The tree is as before afterwards. Raises Stopped."""
+        """Applies one mutation, builds `targets` (test programs) and runs the nearest tests; if none is red, and not these alone are
+        asked for, builds everything and runs the unit tests, then the rest. The tree is as before afterwards. Raises Stopped."""
         begin = time.monotonic()
         try:
             text = entries.read(self.tree, mutation.file)

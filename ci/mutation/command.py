@@ -37,6 +37,8 @@ def _arguments(argv):
     parser.add_argument("--skip", type=int, default=0, metavar="K", help="of --random: go on behind the first K drawn, "
                         "as an earlier run of the seed at the same commit numbered them")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="clones at a time (default 1)")
+    parser.add_argument("--nearest", action="store_true", help="the nearest tests alone, for a quick look: what they do not notice "
+                        "counts as survived, though another test may notice it")
     parser.add_argument("--preset", default="mutate", help="how to build (default mutate: -O0)")
     parser.add_argument("--limit", type=float, default=600, metavar="S",
                         help="seconds for the tests of one mutation (default 600); a hang is a kill")
@@ -168,7 +170,7 @@ def _run(options, root, processes):
     cores = len(os.sched_getaffinity(0))
     home = os.path.join(options.cache, hashlib.sha256(root.encode()).hexdigest()[:12])
     places = [clone.Clone(root, os.path.join(home, str(i)), options.preset, max(1, cores // options.jobs), options.limit,
-                          processes) for i in range(options.jobs)]
+                          processes, options.nearest) for i in range(options.jobs)]
     print(f"{head[:12]}: building and testing without mutation in {home}", flush=True)
     # One after the other: the second build finds in ccache what the first compiled.
     for number, place in enumerate(places):

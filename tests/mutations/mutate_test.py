@@ -219,6 +219,21 @@ class Runs(unittest.TestCase):
         self.assertEqual(self.mutate("--only", "noticed-near|noticed-far")[0], 0)
         self.assertEqual(self.mutate("--only", "matches nothing")[0], 2)
 
+    def test_a_quick_look_runs_the_nearest_tests_alone(self):
+        near = "tests: ^Near\\.\ntargets: near\n"
+        self.lists(("noticed-near", "harness/sum.c", near, "a + b", "a - b"), ("noticed-far", "harness/sum.c", near, "a * 2", "a * 3"))
+        status, said = self.mutate("--nearest")
+        self.assertEqual(status, 1, said)
+        self.assertRegex(said, r"killed .*list/noticed-near: .*\(Near\.Sum\)")
+        self.assertRegex(said, r"\nsurvived: harness/sum.c:2: list/noticed-far: what goes wrong: the nearest tests\n")
+
+    def test_a_quick_look_tells_what_is_no_mutation(self):
+        near = "tests: ^Near\\.\ntargets: near\n"
+        self.lists(("same", "harness/sum.c", near, "a - 7", "a + -7"), ("no-c", "harness/sum.c", "targets: far\n", "a - 7", "a - "))
+        status, said = self.mutate("--nearest")
+        self.assertEqual(status, 3, said)
+        self.assertIn("0 survived, 1 change no machine code, 1 did not compile", said)
+
     def test_what_changes_no_machine_code_is_no_survivor(self):
         near = "tests: ^Near\\.\ntargets: near\n"
         self.lists(("same", "harness/sum.c", near, "a - 7", "a + -7"))
