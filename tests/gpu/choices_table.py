@@ -9,6 +9,7 @@ import pathlib
 import re
 import sys
 
+WRONG = {"wrong-value", "wrong-value-unexplained", "output-not-written"}
 OUTCOMES = ("passed", "wrong", "failed", "unsupported", "too large", "unverifiable")
 LINE = re.compile(rf"(?P<names>.*?): (?P<outcome>{'|'.join(OUTCOMES)})(, .*)?$")
 # What tells most of a cell's shapes stands first.
@@ -42,7 +43,7 @@ def single(case):
     if case["outcome"] == "passed":
         return name, "passed"
     if case["outcome"] != "skipped":
-        return name, "wrong" if any(f["slug"] == "wrong-value" for f in case["findings"]) else "failed"
+        return name, "wrong" if any(f["slug"] in WRONG for f in case["findings"]) else "failed"
     if "not verifiable" in case["skip"]["seen"]:
         return name, "unverifiable"
     return name, "too large" if case["skip"]["kind"] == "memory" else "unsupported"
@@ -71,18 +72,38 @@ def order(name):
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
+def only_unsupported(row):
+    return all(set(outcomes) == {"unsupported"} for outcomes in row.values())
+
+
+def ranges(names):
+    """"engines 3, 8 to 10" of the engines among sorted names, behind them what else there is."""
+    numbers = [int(name.split()[1]) for name in names if name.startswith("engine ")]
+    runs = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    engines = ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in runs)
+    others = [name for name in names if not name.startswith("engine ")]
+    return ", ".join(([("engine " if len(numbers) == 1 else "engines ") + engines] if runs else []) + others)
+
+
 def page(report, folder):
     facts = {key: value for of in report["facts"].values() for key, value in of.items()}
     lines = [f"## cuDNN {facts.get('cudnn.version', 'unknown')} on {facts.get('gpu.0.name', 'an unknown GPU')}, driver "
              f"{facts.get('driver.version', 'unknown')}", "",
-             "How many shapes of the matrix an algorithm or engine was asked for, and what became of them; an empty cell was not asked.", ""]
+             "How many shapes of the matrix an algorithm or engine was asked for, and what became of them; an empty cell was not asked. What "
+             "is unsupported wherever it was asked for stands below its table. A choice that ended its process is not counted.", ""]
     for (check, api), table in sorted(collect(report, folder).items()):
         columns = sorted({column for row in table.values() for column in row})
         lines += [f"### {check}, {api} API", "",
                   "| | " + " | ".join(f"{dtype} {layout}" for dtype, layout in columns) + " |", "|---" * (len(columns) + 1) + "|"]
-        for name in sorted(table, key=order):
+        nowhere = [name for name in sorted(table, key=order) if only_unsupported(table[name])]
+        for name in sorted(set(table) - set(nowhere), key=order):
             lines.append(f"| {name} | " + " | ".join(cell(table[name].get(column)) for column in columns) + " |")
-        lines.append("")
+        lines += ["", f"Unsupported wherever asked for: {ranges(nowhere)}.", ""] if nowhere else [""]
     return "\n".join(lines)
 
 
@@ -90,7 +111,7 @@ def main(folders):
     if not folders or folders[0].startswith("-"):
         sys.exit(__doc__)
     for folder in map(pathlib.Path, folders):
-        print(page(json.loads((folder / "report.json").read_text()), folder))
+        print(page(json.loads((folder / "report.json").read_text()), folder).rstrip())
 
 
 if __name__ == "__main__":
