@@ -126,7 +126,7 @@ constexpr Declaration kDeclarations[] = {
     {"nothing-selected", kError, Blame::kMatrix, "the plan holds no case",
      "Matrix owner: check --filter, --case, --stage and the matrix's \"checks\"; a gate that runs nothing is "
      "not green."},
-    {"context-broken", kError, Blame::kImage, "the check passed but left a broken CUDA context behind",
+    {"context-broken", kError, Blame::kImage, "the check left a broken CUDA context behind",
      "Image owner: an asynchronous error came after the verdict; run the case with CUDA_LAUNCH_BLOCKING=1 to "
      "see which call it belongs to."},
     {"worker-not-started", kError, Blame::kRunner, "no process could be started for a check",
