@@ -66,7 +66,7 @@ TEST_F(ConvMemory, ACgroupThatHasNoRoomForACaseIsASkipToo) {
 // The first of two needs a large buffer for its images, the second for its filters: 96 MiB each, and little
 // more.
 TEST_F(ConvMemory, WhatAnEarlierCaseLeftIsGivenBackFirst) {
-  if (!UseHost(65536, std::to_string(256 * kMiB), 122)) GTEST_SKIP() << "needs a mount namespace";
+  if (!UseHost(65536, std::to_string(256 * kMiB), 128)) GTEST_SKIP() << "needs a mount namespace";
   Set("FAKE_HOST_LEDGER", gate().Path("cgroup/memory.current"));
   const CheckOutcome r = Check("conv.forward", R"("params": {"algo": "gemm", "dtype": "float64"},
       "axes": {"shape": ["wide_images", "wide_filters"]})",

@@ -80,7 +80,8 @@ TEST_F(FrameworkDecoy, APartThatTheInstallLacksIsOfferedToo) {
   fs::copy_file(FakeFile("cudnn_opens", "libcudnn_graph.so.9"), Own("libcudnn_graph.so.9"),
                 fs::copy_options::overwrite_existing);
   Set("FAKE_LIBRARIES", Own("libcudnn.so.9") + ":libcudnn_engines_tensor_ir.so.9");
-  EXPECT_THAT(Framework("torch_decoy").Detail(), HasSubstr("libcudnn_engines_tensor_ir.so.9"));
+  EXPECT_THAT(Framework("torch_decoy").Detail(),
+              HasSubstr("takes from there libcudnn_engines_tensor_ir.so.9"));
 }
 
 TEST_F(FrameworkDecoy, AProcessThatEndsEarlyIsNoPass) {

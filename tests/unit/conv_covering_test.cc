@@ -62,6 +62,16 @@ bool IsBlank(const Problem& problem, const std::vector<std::int8_t>& a, std::int
   return true;
 }
 
+// The places between two that are not blank, at most.
+std::int64_t WidestGap(const Problem& problem, const std::vector<std::int8_t>& a) {
+  std::int64_t widest = 0, gap = 0;
+  for (std::int64_t place = 0; place < problem.Reduction(); ++place) {
+    gap = IsBlank(problem, a, place) ? gap + 1 : 0;
+    widest = std::max(widest, gap);
+  }
+  return widest;
+}
+
 // The most elements of a that are not 0 in one channel: products of one element of the gradient of w.
 std::int64_t FullestChannel(const Problem& problem, const std::vector<std::int8_t>& a) {
   const Tensor t = problem.A();
@@ -170,7 +180,10 @@ TEST(CoveringTest, PlaceThatIsPassedOverShowsInTheGradientOfTheFilter) {
   // Not all places have a share of bfloat16's few products; the ends of rows and images do.
   const Reference few =
       MakeReference(problem, RecipeFor(problem, DataType::kBfloat16, Arithmetic::kExact, {}));
-  EXPECT_LT(CoveredPlaces(problem, few.recipe), places);
+  const std::int64_t covered = CoveredPlaces(problem, few.recipe);
+  EXPECT_LT(covered, places);
+  EXPECT_LE(WidestGap(problem, few.inputs.a), 4 * places / covered)
+      << "spread evenly, a quarter at the ends at most";
   for (const std::int64_t place :
        {std::int64_t{0}, row - 1, row, image - 1, image, image + row - 1, places - row, places - 1})
     EXPECT_NE(Without(few, place), few.y) << place;

@@ -320,8 +320,8 @@ TEST_F(RunnerTest, WhatRunsBesideOthersWaitsForWhatDoesNot) {
 
 class PreparedTest : public RunnerTest {
  protected:
-  // Runs these checks on one device, each in a process of its own behind the one before. All but the first
-  // may be prepared.
+  // Runs these checks on one device, each in a process of its own, behind the one before where `needs_` does
+  // not say what each comes behind. All but the first may be prepared.
   void RunChain(const std::vector<std::pair<std::string, Params>>& checks, int jobs = 3) {
     options_.devices = {{"gpu0", "GPU-0", "", ""}};
     options_.jobs = jobs;
@@ -331,11 +331,13 @@ class PreparedTest : public RunnerTest {
       c.devices = Devices::kOne;
       c.prepared = !plan_.cases.empty();
       if (c.prepared) c.prerequisites = {plan_.cases.size() - 1};
+      if (!needs_.empty()) c.prerequisites = needs_[plan_.cases.size()];
       plan_.cases.push_back(std::move(c));
     }
     Run(&control_);
   }
   Environments control_;
+  std::vector<decltype(Case::prerequisites)> needs_;
   const std::pair<std::string, Params> slow_ = {"slow", {{"ms", int64_t{300}}, {"i", int64_t{0}}}},
                                        pass_ = {"pass", {{"i", int64_t{1}}}},
                                        noop_ = {"noop", {{"i", int64_t{1}}}},
@@ -358,6 +360,14 @@ TEST_F(PreparedTest, OnlyWhatIsPreparedHasTheDriversCacheOff) {
 TEST_F(PreparedTest, OneAtATimeAndNotBeforeWhatItNeedsRuns) {
   RunChain({slow_, pass_, noop_}, 8);
   EXPECT_THAT(order_, testing::ElementsAre("start", "start", "slow", "start", "pass", "noop"));
+}
+
+// Though it stands before it in the plan.
+TEST_F(PreparedTest, WhatWaitsForAnotherIsNotPreparedInItsPlace) {
+  needs_ = {{}, {2}, {0}};
+  RunChain({slow_, noop_, pass_}, 8);
+  EXPECT_THAT(order_, testing::ElementsAre("start", "start", "slow", "start", "pass", "noop"));
+  EXPECT_THAT(control_.cacheless, testing::ElementsAre(false, true, true));
 }
 
 TEST_F(PreparedTest, ASlotStaysForWhatNeedNotWait) {

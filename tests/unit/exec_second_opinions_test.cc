@@ -155,6 +155,20 @@ TEST_F(SecondOpinionsTest, APluginOrAMatrixAtFaultIsNotAskedElsewhere) {
     EXPECT_EQ(Fail(2, blame), Course::kWait);
 }
 
+TEST_F(SecondOpinionsTest, APluginAtFaultOnTheOtherGpuIsNoAnswer) {
+  for (const Blame blame : {Blame::kHarness, Blame::kMatrix}) {
+    EXPECT_EQ(Fail(0), Course::kWait);
+    Attempt(0, AttemptMode::kElsewhere, Failed{}, blame);
+    AttemptResult there;
+    there.case_index = 0;
+    there.outcome = Failed{};
+    std::vector<Finding> answer;
+    EXPECT_EQ(opinions_->Answer(there, "gpu2", &answer), Course::kEnd);
+    EXPECT_THAT(answer, IsEmpty());
+    opinions_->Take(0);
+  }
+}
+
 TEST_F(SecondOpinionsTest, AnAnswerIsOfItsOwnSubject) {
   plan_.cases[3].planned.subject = "torch";
   for (size_t i = 0; i < 3; ++i) {

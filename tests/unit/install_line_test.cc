@@ -57,6 +57,7 @@ TEST(InstallLine, TakesWhatARangeWants) {
   EXPECT_EQ(RangeLine({Manager::kApt, "libcudnn8", "8.9.6.50-1+cuda11.8", ""}, ">=8.9.7 <9"), "");
   for (const char* range : {"", "=9.20", "<=9.20", ">9.20", "9.20", ">=", ">=9.x", ">=9.20 $(reboot)"})
     EXPECT_EQ(RangeLine(kWheel, range), "") << range;
+  EXPECT_EQ(RangeLine(kWheel, ">9.12 <10"), "") << "9.12.0.1 is a part of it there";
   for (const char* range :
        {">=8.9 <9", ">=8.9 <10", ">=9.20", ">=9.20 <11", ">=10.0 <11", "<9", "<9.0", "<10.1"})
     EXPECT_EQ(RangeLine(kWheel, range), "") << range << ": another major";

@@ -204,6 +204,7 @@ TEST(MergeShards, AMissingShardIsRedAndNamed) {
   EXPECT_EQ(verdict.root_cause->finding.detail, "shard 2/3 is missing: of 3 shards there are 2");
   EXPECT_EQ(summary.run->parts[1].verdict, "missing");
   EXPECT_FALSE(summary.finished);
+  EXPECT_EQ(summary.plan_end->count, 4) << "what the missing shard had is counted";
 }
 
 TEST(MergeShards, OfManyMissingShardsTheFirstAreNamedAndTheRestCounted) {

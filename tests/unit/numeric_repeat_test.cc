@@ -67,6 +67,23 @@ TEST(DifferenceTest, AllAreCountedAndTheFirstIsNamed) {
   EXPECT_EQ(DifferenceOf(before.data(), after.data(), kExtent, DataType::kFloat16, Layout::kNchw).first, 3);
 }
 
+// No number, or, where there is none, one that no result of the oracle's data comes near.
+TEST(Fill, IsWhatNoResultIs) {
+  for (const DataType type :
+       {DataType::kFloat32, DataType::kFloat16, DataType::kBfloat16, DataType::kFloat64, DataType::kInt8,
+        DataType::kInt32, DataType::kFloat8E4m3, DataType::kFloat8E5m2}) {
+    const double far = type == DataType::kInt32 ? 0x1p31 - 1 : type == DataType::kInt8 ? 127 : 0;
+    for (const std::uint32_t word : {UnwrittenWord(type), OtherUnwrittenWord(type)}) {
+      const std::uint32_t words[2] = {word, word};
+      const double value = Load(type, reinterpret_cast<const unsigned char*>(words));
+      if (far > 0)
+        EXPECT_LE(value, -far) << BitsText(DataType::kInt32, word);
+      else
+        EXPECT_TRUE(std::isnan(value)) << BitsText(DataType::kInt32, word);
+    }
+  }
+}
+
 // Left unwritten by the second run, or by both; not what both gave.
 TEST(DifferenceTest, ElementsThatAreStillTheFillAreToldApart) {
   for (const DataType type :
