@@ -139,6 +139,16 @@ TEST_F(HtmlReport, HoldsEveryCase) {
   EXPECT_EQ(data["environment"]["subjects"][0]["cudnn"], "9.1.0");
 }
 
+TEST_F(HtmlReport, DrawsSoManyCopiesOfCudnn) {
+  RunBuilder b;
+  for (int i = 0; i < 40; ++i)
+    b.run.facts["system"]["cudnn.copy." + std::to_string(i) + ".path"] = "/opt/" + std::to_string(i);
+  b.Pass("conv.a");
+  const nlohmann::json copies = DataOf(Written(b))["environment"]["copies"];
+  ASSERT_EQ(copies.size(), 32u);
+  EXPECT_EQ(copies[31]["path"], "/opt/31");
+}
+
 // A pass with an error of its own must not look like one.
 TEST_F(HtmlReport, AnUncleanPassIsNone) {
   RunBuilder b;
