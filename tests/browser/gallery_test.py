@@ -51,7 +51,7 @@ class Gallery(unittest.TestCase):
             self.assertIn(words, page)
         for name in names:
             data = (gallery / f"{name}.png").read_bytes()
-            self.assertLess(len(data), 150_000)
+            self.assertLess(len(data), 180_000)
             width, height = struct.unpack(">II", data[16:24])
             self.assertGreater(min(width, height), 200, name)
 
