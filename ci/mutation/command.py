@@ -41,7 +41,8 @@ def _arguments(argv):
                         "counts as survived, though another test may notice it")
     parser.add_argument("--preset", default="mutate", help="how to build (default mutate: -O0)")
     parser.add_argument("--limit", type=float, default=600, metavar="S",
-                        help="seconds for the tests of one mutation (default 600); a hang is a kill")
+                        help="seconds for the tests of one mutation (default 600); past it the nearest tests hang, which is a kill, "
+                        "and what all others did not notice by then survived")
     parser.add_argument("--cache", default=cache, help=f"where clones are kept (default {cache})")
     options = parser.parse_args(argv)
     if options.jobs < 1 or options.limit <= 0 or (options.random is not None and options.random < 1):

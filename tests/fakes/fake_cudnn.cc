@@ -33,6 +33,7 @@
 //     flip:PLACE:BIT            that bit of it is the other one
 //     lost:PLACE                one product is missing in it
 //     varies:PLACE              its lowest bits change each time the same is asked on the same data
+//     unsteady                  the first element is left as it was, and the last one is another
 //     swap:channels|images      the first two of them change places in the result
 //     inputs:tf32, sums:TYPE    inputs, or each partial sum, are rounded to that type
 //     bias:lost|next|twice      the bias of an epilogue is left out, is the next channel's, is added twice

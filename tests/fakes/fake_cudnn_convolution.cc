@@ -187,6 +187,9 @@ void Spoil(const Convolution& v, const std::vector<unsigned char>& before) {
   const std::string value = words.size() > 2 ? words[2] : "1";
   if (what == "varies") {
     v.Out().Address(Place(where, v.Out().Count()))[0] ^= static_cast<unsigned char>(Repetitions(v));
+  } else if (what == "unsteady") {
+    SpoilElements(v, {"unwritten", "first"}, before);
+    v.Out().Address(v.Out().Count() - 1)[0] ^= 1;
   } else if (what == "guard") {
     *GuardByte(v, where, std::stoll(value)) ^= 0x3C;
   } else if (what == "input") {

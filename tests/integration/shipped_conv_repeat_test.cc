@@ -92,6 +92,14 @@ TEST_F(ConvRepeat, RunThatLeavesWhatWasThereIsSeen) {
   EXPECT_THAT(varies.Slugs(), ElementsAre("output-not-written")) << "which may differ, and not be missing";
 }
 
+TEST_F(ConvRepeat, WhatIsLeftIsSeenBesideWhatDiffers) {
+  Set("FAKE_CUDNN_FAULT", "unsteady");
+  Set("FAKE_CUDNN_FAULT_FROM", "4");
+  const CheckOutcome r = Forward(Params("gemm"));
+  EXPECT_THAT(r.Slugs(), ElementsAre("output-not-written")) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Detail(), HasSubstr("1 of 880 elements were never written; first (n=0,k=0,p=0,q=0)"));
+}
+
 TEST_F(ConvRepeat, ResultOfEightBitsThatIsLeftIsSeenToo) {
   const std::string params = Params("auto", "int8", "quads", std::string(kGraph) + R"(, "layout": "nhwc")");
   ExpectPassed(Forward(params));

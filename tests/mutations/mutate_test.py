@@ -283,6 +283,13 @@ class Runs(unittest.TestCase):
         self.assertEqual(status, 0, said)
         self.assertRegex(said, r"killed .*list/hang: .*\(time limit\)")
 
+    def test_all_tests_that_are_slow_notice_nothing(self):
+        self.write({"CMakeLists.txt": PROJECT["CMakeLists.txt"] + "add_test(NAME Slow COMMAND sleep 5)\n"})
+        self.lists(("unnoticed", "harness/sum.c", "tests: ^Near\\.\ntargets: near\n", "a - 7", "a - 8"))
+        status, said = self.mutate("--limit", "2")
+        self.assertEqual(status, 1, said)
+        self.assertRegex(said, r"\nsurvived: harness/sum.c:3: list/unnoticed: what goes wrong: the time limit ended its tests\n")
+
     def test_a_tree_that_is_red_anyway_is_no_place_to_try(self):
         self.lists(("a", "harness/sum.c", "", "a + b", "a - b"))
         self.write({"far.c": "int main(void) { return 1; }\n"})
