@@ -22,6 +22,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <set>
 
 namespace fake_graph {
@@ -168,7 +169,7 @@ EXPORT cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descripto
       const std::vector<int> notes =
           fake_graph::NotesOf(fake->One<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, -1));
       *count = static_cast<int64_t>(notes.size());
-      if (values && wanted >= *count) memcpy(values, notes.data(), notes.size() * sizeof(int));
+      if (values && wanted >= *count) std::copy(notes.begin(), notes.end(), static_cast<int*>(values));
       return CUDNN_STATUS_SUCCESS;
     }
     case CUDNN_ATTR_ENGINECFG_ENGINE: {

@@ -54,7 +54,7 @@ Make BesideDecoy(const std::vector<std::string>& files) {
   return [files](FaultTest& t) {
     const std::string lib = t.gate().Path("venv/lib/python3.11/site-packages/nvidia/cudnn/lib"),
                       python = t.gate().Path("venv/bin/python3.11");
-    t.TakeAll("cudnn", lib);
+    t.TakeAll("cudnn_plain", lib);
     fs::create_directories(t.gate().Path("venv/bin"));
     t.gate().Write("venv/bin/python3.11", "#!/bin/sh\nexec " CUDNN_CI_PYTHON " -S \"$@\"\n");
     fs::permissions(python, fs::perms(0755));
@@ -71,8 +71,8 @@ Make BesideDecoy(const std::vector<std::string>& files) {
 }
 
 std::vector<Fault> Frameworks() {
-  const std::string main = FaultTest::FakeFile("cudnn", "libcudnn.so.9"),
-                    graph = FaultTest::FakeFile("cudnn", "libcudnn_graph.so.9"),
+  const std::string main = FaultTest::FakeFile("cudnn_plain", "libcudnn.so.9"),
+                    graph = FaultTest::FakeFile("cudnn_plain", "libcudnn_graph.so.9"),
                     old = FaultTest::FakeFile("cudnn_old", "libcudnn_ops.so.9");
   return Joined({
       Showing("framework's cuDNN too old",

@@ -43,7 +43,8 @@ class FrameworkCudnn : public FrameworkTest {
     fs::create_directories(Folder());
     std::string record;
     for (const char* file : {"libcudnn.so.9", "libcudnn_graph.so.9"}) {
-      fs::copy_file(FakeFile("cudnn", file), Folder() + "/" + file, fs::copy_options::overwrite_existing);
+      fs::copy_file(FakeFile("cudnn_plain", file), Folder() + "/" + file,
+                    fs::copy_options::overwrite_existing);
       const bool graph = std::string(file).find("graph") != std::string::npos;
       record += std::string("nvidia/cudnn/lib/") + file + ",sha256=x," +
                 (graph && !size.empty() ? size : std::to_string(fs::file_size(Folder() + "/" + file))) + "\n";

@@ -35,20 +35,21 @@ TEST_F(FrameworkCudnn, ThatIsUnfitExplainsACrash) {
 }
 
 TEST_F(FrameworkCudnn, InMemoryIsWhatCounts) {
-  Loads({FakeFile("cudnn", "libcudnn.so.9"), FakeFile("cudnn", "libcudnn_graph.so.9")});
+  Loads({FakeFile("cudnn_plain", "libcudnn.so.9"), FakeFile("cudnn_plain", "libcudnn_graph.so.9")});
   const CheckOutcome healthy = Framework("tensorflow");
   EXPECT_EQ(healthy.Outcome(), "passed");
   EXPECT_EQ(Severities(healthy), "");
   ASSERT_EQ(healthy.record.value("attachments", json::array()).size(), 1u);
   EXPECT_EQ(gate().Read("report/" + healthy.record["attachments"][0]["path"].get<std::string>()),
             "TensorFlow 9.9.9, built for CUDA 13.0 and cuDNN 9.19.0, on NVIDIA H200 with cuDNN 9.19.0 of " +
-                FakeFile("cudnn", "libcudnn.so.9") + "\nin memory: " + FakeFile("cudnn", "libcudnn.so.9") +
-                "\nin memory: " + FakeFile("cudnn", "libcudnn_graph.so.9") + "\n");
+                FakeFile("cudnn_plain", "libcudnn.so.9") +
+                "\nin memory: " + FakeFile("cudnn_plain", "libcudnn.so.9") +
+                "\nin memory: " + FakeFile("cudnn_plain", "libcudnn_graph.so.9") + "\n");
   Set("FAKE_CUDNN_VERSION", "91400");
   const CheckOutcome r = Framework("tensorflow");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
-  EXPECT_THAT(r.Detail(),
-              AllOf(HasSubstr("what it loads is 9.14.0"), HasSubstr(FakeFolder("cudnn") + "/libcudnn")));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("what it loads is 9.14.0"),
+                                HasSubstr(fs::canonical(FakeFolder("cudnn_plain")).string() + "/libcudnn")));
   // JAX alone refuses 9.10.0.
   Set("FAKE_BUILT_CUDNN", "9.8.0");
   Set("FAKE_CUDNN_VERSION", "91000");
@@ -57,7 +58,7 @@ TEST_F(FrameworkCudnn, InMemoryIsWhatCounts) {
 }
 
 TEST_F(FrameworkCudnn, ForAnotherCudaMajorIsTheImagesFault) {
-  Loads({FakeFile("cudnn", "libcudnn.so.9")});
+  Loads({FakeFile("cudnn_plain", "libcudnn.so.9")});
   Set("FAKE_CUDNN_CUDART", "12090");
   const CheckOutcome r = Framework("torch");
   EXPECT_EQ(r.gate.exit_code, 1);
@@ -67,7 +68,7 @@ TEST_F(FrameworkCudnn, ForAnotherCudaMajorIsTheImagesFault) {
 }
 
 TEST_F(FrameworkCudnn, OfTwoVersionsIsTheImagesFault) {
-  Loads({FakeFile("cudnn", "libcudnn.so.9"), FakeFile("cudnn", "libcudnn_graph.so.9"),
+  Loads({FakeFile("cudnn_plain", "libcudnn.so.9"), FakeFile("cudnn_plain", "libcudnn_graph.so.9"),
          FakeFile("cudnn_old", "libcudnn_ops.so.9")});
   const CheckOutcome r = Framework("torch");
   EXPECT_EQ(r.gate.exit_code, 1);
@@ -96,7 +97,7 @@ TEST_F(FrameworkCudnn, OfTheSameVersionFromElsewhereIsAWarning) {
   InstallCudnn(13, "9.19.0.56");
   Loads({Folder() + "/libcudnn.so.9", Folder() + "/libcudnn_graph.so.9"});
   EXPECT_EQ(Severities(Framework("torch")), "");
-  Loads({FakeFile("cudnn", "libcudnn.so.9"), FakeFile("cudnn", "libcudnn_graph.so.9")});
+  Loads({FakeFile("cudnn_plain", "libcudnn.so.9"), FakeFile("cudnn_plain", "libcudnn_graph.so.9")});
   const CheckOutcome r = Framework("torch");
   EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
   EXPECT_EQ(Severities(r), "framework-cudnn-foreign:warning ");

@@ -23,7 +23,7 @@ class FrameworkDecoy : public FrameworkTest {
     fs::create_directories(lib_);
     gate().Write("venv/pyvenv.cfg", "home = " + gate().Path("venv/bin") + "\nversion = 3.11.2\n");
     Python("exec " CUDNN_CI_PYTHON " -S \"$@\"");
-    for (const auto& entry : fs::directory_iterator(FakeFolder("cudnn")))
+    for (const auto& entry : fs::directory_iterator(FakeFolder("cudnn_plain")))
       if (entry.path().extension() == ".9")
         fs::copy_file(fs::canonical(entry.path()), lib_ + "/" + entry.path().filename().string());
     UseSubjects("{\"venv\": \"python:" + gate().Path("venv/bin/python3.11") + "\"}");
