@@ -12,10 +12,11 @@ namespace {
 constexpr size_t kMaxExpectations = 50;  // in a body; the rest is counted
 constexpr size_t kMaxFindings = 50;
 
-// Slugs come from plugins: they must not bring separators into a type.
+// Slugs come from plugins: they must not bring separators into a type. Cleaned as in every report first, so
+// that all of them have one name of a finding.
 std::string SafeSlug(const std::string& slug) {
   std::string safe;
-  for (char c : slug.substr(0, 80)) {
+  for (char c : CleanLine(slug.substr(0, 80))) {
     const bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
     safe += fine ? c : '-';
   }

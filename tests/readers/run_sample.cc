@@ -71,8 +71,10 @@ class Sample {
   std::vector<Finding> Findings() {
     std::vector<Finding> findings;
     for (int i = Below(3); i > 0; --i) {
-      findings.push_back(
-          Wrong(One(2) ? "wrong-value" : Text(), One(2) ? Blame::kImage : Blame::kRunner, Text()));
+      // Drawn one after the other: compilers evaluate arguments in different orders.
+      const std::string slug = One(2) ? "wrong-value" : Text();
+      const Blame blame = One(2) ? Blame::kImage : Blame::kRunner;
+      findings.push_back(Wrong(slug, blame, Text()));
       if (One(3)) findings.back().severity = Severity::kWarning;
     }
     return findings;
@@ -90,8 +92,8 @@ class Sample {
   void AddCase(int i) {
     static const char* const kChecks[] = {"conv.plain", "conv.waived", "driver.plain", "we:ird/x.plain"};
     static const char* const kDevices[] = {"", "gpu0", "gpu1"};
-    const std::string id =
-        Any(kChecks) + std::string("[i=") + std::to_string(i) + "]" + (One(3) ? Text() : "");
+    std::string id = Any(kChecks) + std::string("[i=") + std::to_string(i) + "]";
+    if (One(3)) id += Text();
     const CaseRef ref{id, Any(kDevices)};
     CasePlanned& planned = b_.Plan(id, Layer::kOther, ref.device);
     planned.required = !One(3);

@@ -37,6 +37,15 @@ TEST(JunitCase, AnOptionalFailureIsNoFailureOfTheFile) {
   EXPECT_NE(Render(b.Summarize()).find("<failure message=\"context-broken: sticky\""), std::string::npos);
 }
 
+// What a terminal would obey is taken out of a slug, not drawn in it: report.json has the same name.
+TEST(JunitCase, ASlugIsCleanedAsInEveryReport) {
+  RunBuilder b;
+  b.Plan("conv.a");
+  b.End("conv.a", Failed{}, {Wrong("\x1b[31mwrong value/\xff", Blame::kImage, "3 differ")});
+  const std::string text = Render(b.Summarize());
+  EXPECT_NE(text.find("type=\"image.wrong-value--x--\""), std::string::npos) << text;
+}
+
 // xunitparser refuses a file with a name twice in one list.
 TEST(JunitCase, NoListHasAPropertyTwice) {
   RunBuilder b;
