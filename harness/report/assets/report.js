@@ -131,7 +131,7 @@
       }
       const keys = [...cells.keys()].map((key) => key.split("\n"));
       const down = unique(keys.map((k) => k[0])).slice(0, 200), across = unique(keys.map((k) => k[1])).slice(0, 60);
-      const left = 170, w = 74, high = 20;
+      const left = 170, w = 84, high = 20;
       const time = (list) => list.reduce((sum, c) => sum + c.seconds, 0);
       const most = Math.max(1e-9, ...[...cells.values()].map(time));
       const svg = s("svg", {width: left + w * across.length, height: 24 + high * down.length, role: "group",
