@@ -99,7 +99,6 @@ void DriverApi::Bind() {
   MemsetD32.Bind(library_, "cuMemsetD32_v2");
   MemGetInfo.Bind(library_, "cuMemGetInfo_v2");
   ModuleLoadData.Bind(library_, "cuModuleLoadData");
-  ModuleLoadDataEx.Bind(library_, "cuModuleLoadDataEx");
   ModuleGetFunction.Bind(library_, "cuModuleGetFunction");
   ModuleUnload.Bind(library_, "cuModuleUnload");
   LaunchKernel.Bind(library_, "cuLaunchKernel");

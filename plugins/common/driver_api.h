@@ -81,7 +81,6 @@ class DriverApi {
   CUDNN_CI_DRIVER_FUNCTION(MemsetD32, cuMemsetD32);
   CUDNN_CI_DRIVER_FUNCTION(MemGetInfo, cuMemGetInfo);
   CUDNN_CI_DRIVER_FUNCTION(ModuleLoadData, cuModuleLoadData);
-  CUDNN_CI_DRIVER_FUNCTION(ModuleLoadDataEx, cuModuleLoadDataEx);
   CUDNN_CI_DRIVER_FUNCTION(ModuleGetFunction, cuModuleGetFunction);
   CUDNN_CI_DRIVER_FUNCTION(ModuleUnload, cuModuleUnload);
   CUDNN_CI_DRIVER_FUNCTION(LaunchKernel, cuLaunchKernel);

@@ -160,6 +160,15 @@ TEST_F(FactsTest, AllListsEveryFactByItsKey) {
                            HasSubstr("  gpu.count                       1\n")));
 }
 
+TEST_F(FactsTest, OfManyRowsTheScreenHasSomeAndAllHasEveryOne) {
+  Set("FAKE_DEVICE_COUNT", "12");
+  const std::string some = Facts().out, all = Facts({"--all"}).out;
+  EXPECT_THAT(some, AllOf(HasSubstr(" gpu7: "), Not(HasSubstr(" gpu8: ")),
+                          HasSubstr("and 4 more; cudnn-ci facts --all lists them")));
+  EXPECT_THAT(all, AllOf(HasSubstr(" gpu8: "), HasSubstr(" gpu11: "),
+                         Not(HasSubstr("cudnn-ci facts --all lists them"))));
+}
+
 TEST_F(FactsTest, HostileNamesOfFilesDoNotSteerATerminal) {
   const std::string name = "a\x1b[2Jb\nerror\xff";
   MakeEnvironment(name, {"torch-\x1b[31m2\n"});

@@ -46,6 +46,20 @@ TEST(JunitCase, ASlugIsCleanedAsInEveryReport) {
   EXPECT_NE(text.find("type=\"image.wrong-value--x--\""), std::string::npos) << text;
 }
 
+// A longer one would be cut, and so name another file or none.
+TEST(JunitCase, APathOfMoreThan300BytesIsNone) {
+  for (const size_t length : {300u, 301u}) {
+    RunBuilder b;
+    const CaseRef ref{"conv.a", ""};
+    b.Plan("conv.a");
+    b.Add(AttemptStarted{ref, 1, 1, AttemptMode::kAlone});
+    b.Add(ExpectationFailed{ref, std::string(length, 'a'), 3, "x == 1"});
+    b.Add(AttemptFinished{ref, 1, 1, Failed{}, 0.25, "", ""}).Add(CaseFinished{ref, Failed{}, 0.25, {}});
+    EXPECT_EQ(CountOf(Render(b.Summarize()), " file=\"" + std::string(300, 'a') + "\""),
+              length == 300 ? 1u : 0u);
+  }
+}
+
 // xunitparser refuses a file with a name twice in one list.
 TEST(JunitCase, NoListHasAPropertyTwice) {
   RunBuilder b;

@@ -76,6 +76,10 @@ const Mistake kMistakes[] = {
      "m.json:2:67: error: \"exclude\" leaves out the string \"float31\", which the axis \"d\" does not have; "
      "did you mean "
      "\"float32\"?"},
+    {R"("checks":[{"check":"a.b","axes":{"d":[{"x":1}]},"exclude":[{"d":{"x":1,"y":2}}]}])",
+     "m.json:2:65: error: \"exclude\" leaves out an object, which the axis \"d\" does not have"},
+    {R"("checks":[{"check":"a.b","axes":{"d":[{"x":1,"y":2}]},"exclude":[{"d":{"x":1,"z":2}}]}])",
+     "m.json:2:71: error: \"exclude\" leaves out an object, which the axis \"d\" does not have"},
     {R"("checks":[{"check":"a.b","allow_skip":["unsuported"]}])",
      "m.json:2:40: error: \"unsuported\" is no kind of skip; did you mean \"unsupported\"?"},
     {R"("checks":[{"check":"a.b","subjects":["torch"]}])",
@@ -139,6 +143,9 @@ const Mistake kMistakes[] = {
      "m.json:2:9: error: this is not JSON: a string holds \"\\ud800\", which is no escape; a backslash is "
      "written "
      "\\\\"},
+    {R"("name2":"\ud83d\ude00\q")",
+     "m.json:2:9: error: this is not JSON: a string holds \"\\q\", which is no escape; a backslash is "
+     "written \\\\"},
     {R"("name2":"a\u00g0b")",
      "m.json:2:9: error: this is not JSON: a string holds \"\\u00g0\", which is no escape; a backslash is "
      "written "
@@ -307,6 +314,12 @@ TEST(Version, ComparesPartByPart) {
 }
 
 // Reports print the blame before the slug; who copies it from there means the same finding.
+TEST(MatrixFile, ObjectsAreTheSameInAnyOrder) {
+  EXPECT_EQ(ProblemsOf(
+                R"("checks":[{"check":"a.b","axes":{"d":[{"x":1,"y":2}]},"exclude":[{"d":{"y":2,"x":1}}]}])"),
+            "none");
+}
+
 TEST(MatrixFile, TakesAWaiversSlugAsReportsPrintIt) {
   const Scratch scratch;
   const std::string rest = R"("reason":"r","owner":"o","expires":"2027-02-28"})";
