@@ -201,6 +201,18 @@ TEST_F(FanoutTest, OneThatFailsIsToldNoMoreAndSilencesNobody) {
   EXPECT_EQ(Judge(fanout_.summary()).exit_code, 5);
 }
 
+// A run that hangs afterwards has it in its journal all the same.
+TEST_F(FanoutTest, OneThatFailsBetweenEventsIsToldAtOnce) {
+  Calls healthy, failing;
+  Add(&healthy);
+  Add(&failing, 8);
+  Play();
+  healthy.clear();
+  fanout_.OnTick(1);
+  EXPECT_EQ(failing.back(), "tick");
+  EXPECT_EQ(healthy, Calls({"tick", "Finding"}));
+}
+
 TEST_F(FanoutTest, WhatWasGreenBeforeAnotherFailedIsFinishedAgain) {
   Calls first, failing, last;
   Add(&first);
