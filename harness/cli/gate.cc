@@ -322,6 +322,7 @@ bool Gate::Run() {
   r.isolation = options_.isolation;
   // A GPU's worker mostly waits: every device may have one.
   r.processors = AvailableCpus();
+  r.processor_quota = HasCpuQuota();
   r.jobs = options_.jobs > 0 ? options_.jobs : std::max(r.processors, static_cast<int>(devices_.size()));
   r.workers_per_gpu = WorkersPerGpu();
   if (options_.isolation == Isolation::kNone) r.jobs = 1;

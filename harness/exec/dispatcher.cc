@@ -38,7 +38,7 @@ Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOpt
       emit_(std::move(emit)),
       host_room_(pool->MemoryRoom()) {
   for (size_t i = 0; i < plan.cases.size(); ++i)
-    if (plan.cases[i].prepared) preparable_.push_back(i);
+    if (plan.cases[i].prepared && !scheduler->LaneOf(i)->shared) preparable_.push_back(i);
 }
 
 std::vector<Seat*> Dispatcher::Seats() {
@@ -51,6 +51,7 @@ Seat Dispatcher::Leave(int64_t worker) {
   devices_->Release(worker);
   Seat seat = std::move(seats_.at(worker));
   seats_.erase(worker);
+  for (auto& [lane, portions] : portions_) portions.Leave(worker);
   return seat;
 }
 

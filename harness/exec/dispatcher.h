@@ -16,6 +16,7 @@
 #include "exec/cases.h"
 #include "exec/devices.h"
 #include "exec/pool.h"
+#include "exec/portions.h"
 #include "exec/runner_options.h"
 #include "exec/scheduler.h"
 #include "exec/second_opinions.h"
@@ -85,8 +86,8 @@ class Dispatcher {
   }
   bool TakeLease(Seat* seat);
   void StartEarlyOn(const DeviceInfo& device);
-  // The next stream's, where this one has little to do.
-  void StartEarlyBehind(const Seat& seat);
+  // The next lane's first warm worker, where the one that has the device has little to do.
+  void StartEarlyBehind();
   void Prepare();
   bool IsPreparing(const std::string& device) const;
   Seat* PreparedFor(size_t case_index);
@@ -122,6 +123,8 @@ class Dispatcher {
   std::set<size_t> prepared_once_;  // of these the ones that a process was started for
   bool may_start_early_ = true;     // until one could not be started
   const int64_t host_room_;         // bytes of memory before the run
+  std::map<const Lane*, Portions> portions_;
+  std::set<const Lane*> followed_;  // lanes behind which the next one's first worker was looked for
   std::set<const Lane*> helped_;    // lanes for which further workers were started before their turn
   std::map<int64_t, Seat> seats_;   // by worker id
   std::map<std::string, std::string> changed_;

@@ -33,12 +33,18 @@ void Dispatcher::StartEarlyOn(const DeviceInfo& device) {
   }
 }
 
-void Dispatcher::StartEarlyBehind(const Seat& seat) {
-  size_t open = 0;
-  for (size_t i = 0; i < plan_.cases.size(); ++i)
-    open += scheduler_->LaneOf(i) == seat.lane && !scheduler_->IsSettled(i);
-  for (const DeviceInfo& device : options_.devices)
-    if (device.name == seat.device && open <= kSoonDone) StartEarlyOn(device);
+// Not before the leading case has ended: it is what everything waits for, and would wait for that context.
+void Dispatcher::StartEarlyBehind() {
+  for (Seat* seat : Seats()) {
+    Lane* lane = seat->lane;
+    if (!lane || !lane->shared || seat->early || !seat->worker->shared() || lane->leading > 0) continue;
+    if (!followed_.insert(lane).second) continue;
+    size_t open = 0;
+    for (size_t i = 0; i < plan_.cases.size(); ++i)
+      open += scheduler_->LaneOf(i) == lane && !scheduler_->IsSettled(i);
+    for (const DeviceInfo& device : options_.devices)
+      if (device.name == seat->device && open <= kSoonDone) StartEarlyOn(device);
+  }
 }
 
 // The driver's start takes as long as a context. So the process of a pooled check that comes next on a device
@@ -47,6 +53,7 @@ void Dispatcher::Prepare() {
   for (Seat* seat : Seats())
     if (seat->prepared && scheduler_->IsSettled(*seat->prepared)) Drop(seat);
   if (options_.isolation != Isolation::kShared || !start_failure_.empty() || !may_start_early_) return;
+  StartEarlyBehind();
   PrepareOthers();
   for (const size_t i : preparable_) {
     if (pool_->live() + 1 >= options_.jobs) return;  // one slot stays for what need not wait

@@ -34,7 +34,6 @@ bool Dispatcher::TakeLease(Seat* seat) {
   devices_->Lease(seat->device, seat->worker->id(), use, seat->lane);
   seat->early = false;
   if (devices_->NeedsCanary(seat->device)) BeginWithCanary(seat);
-  if (use == Use::kShared) StartEarlyBehind(*seat);
   return true;
 }
 

@@ -132,4 +132,10 @@ int AvailableCpus() {
   return std::max(1, cpus);
 }
 
+bool HasCpuQuota() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 && AvailableCpus() < CPU_COUNT(&set);
+}
+
 }  // namespace cudnn_ci

@@ -25,6 +25,8 @@ std::string DescribeProcess(pid_t pid);
 
 // CPUs this process may use: affinity, bounded by the cgroup's quota (rounded up); at least 1.
 int AvailableCpus();
+// Whether that is a cgroup's quota, and fewer than the process may run on.
+bool HasCpuQuota();
 
 }  // namespace cudnn_ci
 

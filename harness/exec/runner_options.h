@@ -20,7 +20,8 @@ struct RunnerOptions {
   std::string output_dir;   // attachments go to DIR/attachments; empty: they are dropped
   Isolation isolation = Isolation::kShared;
   int jobs = 1;
-  int processors = 1;       // that the container may use
+  int processors = 1;            // that the container may use
+  bool processor_quota = false;  // these are a quota of more that it sees
   int workers_per_gpu = 0;  // warm workers of one GPU at a time, at most; 0: as many as there is room for
   // Of the host's memory, free when the run begins, without which two large processes do not run at once: a
   // framework and a convolution's reference take some gigabytes each.

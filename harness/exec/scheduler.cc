@@ -19,6 +19,7 @@ bool WorksBeside(const Case& c) {
 Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     : plan_(plan),
       state_(plan.cases.size(), State::kWaiting),
+      leads_(plan.cases.size(), false),
       told_(plan.cases.size(), false),
       waiting_for_(plan.cases.size(), 0),
       blocker_(plan.cases.size(), kNobody),
@@ -29,20 +30,42 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
   std::string pool_subject;
   for (const Case& c : plan.cases)
     if (c.pooled && pool_subject.empty()) pool_subject = c.planned.subject;
+  const std::vector<size_t> followers = Followers();
   for (size_t i = 0; i < plan.cases.size(); ++i) {
     const Case& c = plan.cases[i];
     const bool pooled = isolation == Isolation::kShared && c.pooled;
-    lane_of_[i] = &LaneFor(i, isolation, pooled, pool_subject);
+    const size_t like = isolation == Isolation::kShared ? followers[i] : i;
+    lane_of_[i] = &LaneFor(i, like, isolation, pooled, pool_subject);
     lane_of_[i]->concurrent += c.concurrent;
     lane_of_[i]->single += !c.concurrent;
+    leads_[i] = like != i;
+    lane_of_[i]->leading += leads_[i];
     for (const size_t p : c.prerequisites) dependents_[p].push_back(static_cast<uint32_t>(i));
     waiting_for_[i] = static_cast<uint32_t>(c.prerequisites.size());
     if (c.prerequisites.empty() && !c.settled) MakeReady(i);
   }
 }
 
-Lane& Scheduler::LaneFor(size_t i, Isolation isolation, bool pooled, const std::string& pool_subject) {
-  const Case& c = plan_.cases[i];
+// A context costs up to 400 ms, and the driver makes them one after the other. So a check that others need
+// has none of its own, unless it loads libraries: they would be given its copies, and not those that they
+// find themselves.
+std::vector<size_t> Scheduler::Followers() const {
+  std::vector<size_t> out(plan_.cases.size());
+  for (size_t i = 0; i < out.size(); ++i) out[i] = i;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const Case& c = plan_.cases[i];
+    if (!c.shareable || c.devices != Devices::kOne || WorksBeside(c)) continue;
+    for (const size_t p : c.prerequisites) {
+      const Case& before = plan_.cases[p];
+      if (before.leading && out[p] == p && LaneDevice(before) == LaneDevice(c)) out[p] = i;
+    }
+  }
+  return out;
+}
+
+Lane& Scheduler::LaneFor(size_t i, size_t like, Isolation isolation, bool pooled,
+                         const std::string& pool_subject) {
+  const Case& c = plan_.cases[like];
   const bool shared =
       isolation == Isolation::kNone || pooled || (isolation == Isolation::kShared && c.shareable);
   const std::string device = LaneDevice(c);
@@ -53,6 +76,7 @@ Lane& Scheduler::LaneFor(size_t i, Isolation isolation, bool pooled, const std::
   const auto [at, is_new] = lanes_.try_emplace(key);
   Lane& lane = at->second;
   if (is_new) lane.first = i;
+  lane.plugins.insert(plan_.cases[i].planned.plugin);
   lane.plugins.insert(c.planned.plugin);
   lane.subject = subject;
   lane.device = device;
@@ -78,12 +102,14 @@ void Scheduler::Close(size_t i) {
   state_[i] = State::kSettled;
   --open_;
   lane_of_[i]->single -= !plan_.cases[i].concurrent;
+  lane_of_[i]->leading -= leads_[i];
 }
 
 void Scheduler::Reopen(size_t i) {
   state_[i] = State::kRunning;
   ++open_;
   lane_of_[i]->single += !plan_.cases[i].concurrent;
+  lane_of_[i]->leading += leads_[i];
 }
 
 std::vector<Scheduler::Settled> Scheduler::SettlePlanned() {
@@ -186,6 +212,11 @@ size_t Scheduler::Take(Lane* lane, bool alone) {
   from.pop_front();
   state_[i] = State::kRunning;
   return i;
+}
+
+void Scheduler::TakeReady(Lane* lane, size_t i) {
+  lane->ready.erase(std::lower_bound(lane->ready.begin(), lane->ready.end(), i));
+  state_[i] = State::kRunning;
 }
 
 bool Scheduler::IsNext(size_t i) const {

@@ -35,6 +35,7 @@ struct Lane {
   size_t first = 0;           // its first case in the plan
   size_t concurrent = 0;      // its cases that several warm workers may run at a time, with an outcome or not
   size_t single = 0;     // its other cases that have no outcome; while there are any, one worker serves it
+  size_t leading = 0;    // of these the ones of other checks, which come first (Case::leading)
   size_t looked_at = 0;  // of IsAwaitedBy: the first case that may have to come before the lane's
   std::deque<size_t> ready;  // in plan order
   // To run in a process of their own (confirmations, retries), before the others; in plan order, so that it
@@ -68,6 +69,8 @@ class Scheduler {
   // The lanes with something to do, the one whose next case comes first in the plan first.
   std::vector<Lane*> ReadyLanes();
   size_t Take(Lane* lane, bool alone);
+  // Takes this one of the lane's ready cases.
+  void TakeReady(Lane* lane, size_t case_index);
   Lane* LaneOf(size_t case_index) { return lane_of_[case_index]; }
 
   // Whether a case that needs the lane's device for itself and comes before the lane's next one has not
@@ -88,7 +91,11 @@ class Scheduler {
  private:
   enum class State : uint8_t { kWaiting, kReady, kRunning, kSettled };
   static constexpr uint32_t kNobody = UINT32_MAX;
-  Lane& LaneFor(size_t case_index, Isolation isolation, bool pooled, const std::string& pool_subject);
+  // The lane of a case like `like`; the case joins it.
+  Lane& LaneFor(size_t case_index, size_t like, Isolation isolation, bool pooled,
+                const std::string& pool_subject);
+  // For each leading case the first one whose warm worker it opens; itself for all others.
+  std::vector<size_t> Followers() const;
   static void Insert(size_t case_index, std::deque<size_t>* queue);
   void MakeReady(size_t case_index);
   // The case has an outcome now; it has none any more.
@@ -99,6 +106,7 @@ class Scheduler {
 
   const Plan& plan_;
   std::vector<State> state_;
+  std::vector<bool> leads_;            // whether it opens the worker of others
   std::vector<bool> told_;             // whether the case's end was counted by those that need it
   std::vector<uint32_t> waiting_for_;  // prerequisites that have not ended
   // The first prerequisite, in plan order, that is known not to have passed; kNobody: none is.

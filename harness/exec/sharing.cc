@@ -43,6 +43,10 @@ int WarmWorkersThatFit(const SharingRoom& room) {
   return std::max(1, most);
 }
 
+int ThreadsEach(int processors, bool quota, int sharers) {
+  return std::clamp((quota ? 1 : 2) * processors / sharers, 1, std::max(1, processors));
+}
+
 // By what is known when the run begins, so that every worker can be told how many they may be. What NVML does
 // not tell (inside MIG) cannot be shared out.
 int Dispatcher::MostWorkersOf(const Lane& lane) const {
@@ -104,11 +108,11 @@ void Dispatcher::StartAnother(Lane* lane) {
 }
 
 // The further workers of the lane that comes next on a device: they start the driver, which takes as long as
-// a context, while the check before them still runs. They make no context before their turn.
+// a context, while the check before them still runs.
 void Dispatcher::PrepareOthers() {
   for (Seat* seat : Seats()) {
     Lane* lane = seat->lane;
-    if (!seat->early || seat->prepared || seat->sharing == 1 || lane->single > 0) continue;
+    if (!seat->early || seat->prepared || seat->sharing == 1 || lane->single > lane->leading) continue;
     if (!scheduler_->IsNext(lane->first) || !helped_.insert(lane).second) continue;
     for (int n = 1; n < seat->sharing && pool_->live() + 1 < options_.jobs && may_start_early_; ++n)
       if (PluginsUnchanged(lane->plugins)) StartWorker(lane, lane->device, std::nullopt, true);
@@ -125,8 +129,12 @@ void Dispatcher::Fill(Seat* seat) {
   }
   pool_->Do(worker, [&](int64_t now, Effects* out) {
     const auto take = [&](Lane* from) {
-      while (!from->ready.empty() && worker->queued() < ahead && worker->accepting())
-        worker->Assign(AssignmentOf(scheduler_->Take(from, false), true), now, out);
+      while (!from->ready.empty() && worker->queued() < ahead && worker->accepting()) {
+        const size_t next =
+            seat->sharing > 1 ? portions_[from].Next(worker->id(), from->ready) : from->ready.front();
+        scheduler_->TakeReady(from, next);
+        worker->Assign(AssignmentOf(next, true), now, out);
+      }
     };
     if (options_.isolation != Isolation::kNone) return take(seat->lane);
     for (Lane* lane : scheduler_->ReadyLanes()) take(lane);
@@ -140,9 +148,10 @@ FactMap Dispatcher::FactsFor(const Seat& seat, const std::string& subject) const
   if (seat.sharing == 1) return WithoutShare(std::move(facts));
   const int sharers = seat.sharing * std::max(1, static_cast<int>(options_.devices.size()));
   const int64_t free_bytes = FactsOfGpu(options_.facts, seat.device).memory_free_bytes.value_or(0);
-  return WithShare(std::move(facts), {.processors = std::max(1, options_.processors / sharers),
-                                      .device_bytes = free_bytes / (seat.sharing + 1),
-                                      .host_bytes = host_room_ / (sharers + 1)});
+  return WithShare(std::move(facts),
+                   {.processors = ThreadsEach(options_.processors, options_.processor_quota, sharers),
+                    .device_bytes = free_bytes / (seat.sharing + 1),
+                    .host_bytes = host_room_ / (sharers + 1)});
 }
 
 }  // namespace cudnn_ci

@@ -23,6 +23,9 @@ struct Case {
   bool shareable = false;
   // Not on the run's first device: may share a process with checks of other plugins (CCI_CHECK_POOLED).
   bool pooled = false;
+  // On the run's first device, pooled by its check, not shareable, and without a subject: it opens no library
+  // of the image, so that it may come first in the warm worker of the cases that need it.
+  bool leading = false;
   // The process that runs it may have initialised the driver before its turn comes: pooled by its check, on
   // the first device, and not of those that judge the driver itself.
   bool prepared = false;

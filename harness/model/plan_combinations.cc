@@ -152,6 +152,7 @@ void Expander::AddCombinations(const Entry& entry, const Case& prototype, const 
 
 void Expander::AddCase(Case c, const Entry* entry) {
   c.pooled = c.pooled && c.devices == Devices::kOne && c.planned.ref.device != input_.devices.front();
+  c.leading = c.leading && !c.pooled && c.devices == Devices::kOne;
   c.prepared = c.prepared && !c.pooled && c.devices == Devices::kOne;
   const auto [place, added] = known_.emplace(CaseKey(c.planned.ref), cases_.size());
   if (added) {

@@ -65,6 +65,7 @@ Case Expander::Prototype(const CheckInfo* check, const std::string& name) const 
   c.concurrent = check->concurrent && check->shareable && check->devices == Devices::kOne;
   // AddCase knows the device. A framework's check has no context that it could share.
   c.pooled = (check->pooled || check->shareable) && check->layer != Layer::kFramework;
+  c.leading = check->pooled && !check->shareable && !check->per_subject;
   c.prepared = check->pooled && !check->shareable && check->layer != Layer::kDriver;
   return c;
 }

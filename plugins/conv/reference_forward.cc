@@ -7,6 +7,7 @@
 // they are dropped. Weights of more than 1 are repeated taps.
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "common/numeric/parallel.h"
@@ -20,6 +21,11 @@ namespace {
 constexpr std::int64_t kBlock = 2048;
 // Images are taken together until a run is about this long: shorter ones cost more in loops than in sums.
 constexpr std::int64_t kGoodRun = 1024;
+// Elements of a layout from which on it is no cache's.
+constexpr std::int64_t kLarge = std::int64_t{1} << 22;
+// Filters and elements that a thread takes at least, where there are enough for all, and sums that it has at
+// most.
+constexpr std::int64_t kGoodFilters = 8, kGoodPart = 1 << 15, kMostSums = 1 << 21;
 
 // Of one residue of one image.
 Axes SplitSize(const ConvShape& s) {
@@ -35,7 +41,6 @@ struct Split {
     image = Product(size);
     residue = images * image;
     channel = residue * Product(s.stride);
-    run = (images - 1) * image + ((s.out[0] - 1) * size[1] + s.out[1] - 1) * size[2] + s.out[2];
     for (std::int64_t c = 0; c < s.ChannelsPerGroup(); ++c)
       for (std::int64_t t = 0; t < s.kernel[0]; ++t)
         for (std::int64_t r = 0; r < s.kernel[1]; ++r)
@@ -55,7 +60,6 @@ struct Split {
   std::int64_t image = 0;          // elements of it
   std::int64_t residue = 0;        // elements of one residue of all images
   std::int64_t channel = 0;        // elements of one channel
-  std::int64_t run = 0;            // elements of the run that a tap meets
   std::vector<std::int64_t> taps;  // where each tap's run begins, from the group's first channel
 };
 
@@ -75,82 +79,44 @@ void SplitChannel(const Split& split, const std::int8_t* from, Element* to) {
     }
 }
 
-// What one thread works with.
-struct Scratch {
-  std::vector<Element> source;  // channels of some images, then a run of zeros
-  std::vector<Element> sums;
-  // Where the runs to add and to subtract for one filter begin, padded with runs of zeros.
-  std::vector<std::int64_t> add, subtract;
-};
-
-// Images [n_begin, n_end), channels [c_begin, c_end).
-void SplitImages(const Split& split, const std::int8_t* x, std::int64_t n_begin, std::int64_t n_end,
-                 std::int64_t c_begin, std::int64_t c_end, std::vector<Element>* out) {
-  const ConvShape& s = split.shape;
-  out->assign(static_cast<std::size_t>((c_end - c_begin) * split.channel + split.run), 0);
-  for (std::int64_t n = n_begin; n < n_end; ++n)
-    for (std::int64_t c = c_begin; c < c_end; ++c)
-      SplitChannel(split, x + (n * s.c + c) * Product(s.in),
-                   out->data() + (c - c_begin) * split.channel + (n - n_begin) * split.image);
+// Where the run of a row of outputs begins in each tap's.
+std::int64_t RunOfRow(const ConvShape& s, const Axes& size, std::int64_t row) {
+  return (row / s.out[1] * size[1] + row % s.out[1]) * size[2];
 }
 
-// Sorts the taps of a filter by sign. `base` is where its first channel begins, `zeros` where zeros do.
-void CollectTaps(const Split& split, const std::int8_t* filter, std::int64_t base, std::int64_t zeros,
-                 Scratch* scratch) {
-  const std::size_t count = split.taps.size();
-  for (auto* list : {&scratch->add, &scratch->subtract}) list->resize(kMaxValue * count + kRowsAtOnce);
-  std::size_t added = 0, subtracted = 0;
-  int heaviest = 0;
-  for (std::size_t i = 0; i < count; ++i) heaviest = std::max(heaviest, std::abs(int{filter[i]}));
-  // Without a branch on the weight: it is random, so every other guess would be wrong.
-  for (int weight = 1; weight <= heaviest; ++weight)
-    for (std::size_t i = 0; i < count; ++i) {
-      scratch->add[added] = scratch->subtract[subtracted] = base + split.taps[i];
-      added += filter[i] >= weight;
-      subtracted += filter[i] <= -weight;
-    }
-  while (added % kRowsAtOnce != 0) scratch->add[added++] = zeros;
-  while (subtracted % kRowsAtOnce != 0) scratch->subtract[subtracted++] = zeros;
-  scratch->add.resize(added);
-  scratch->subtract.resize(subtracted);
-}
-
-void SumTaps(const Split& split, Scratch* scratch) {
-  scratch->sums.assign(static_cast<std::size_t>(split.run), 0);
-  for (std::int64_t at = 0; at < split.run; at += kBlock) {
-    const std::int64_t count = std::min(kBlock, split.run - at);
-    const Element* source = scratch->source.data() + at;
-    AddRows(source, scratch->add, scratch->sums.data() + at, count);
-    SubtractRows(source, scratch->subtract, scratch->sums.data() + at, count);
-  }
-}
-
-// The outputs of one image and filter from its sums.
-void TakeOutputs(const Split& split, const Element* sums, std::int16_t* y) {
-  const Axes& out = split.shape.out;
-  for (std::int64_t z = 0; z < out[0]; ++z)
-    for (std::int64_t p = 0; p < out[1]; ++p) {
-      const Element* row = sums + (z * split.size[1] + p) * split.size[2];
-      for (std::int64_t q = 0; q < out[2]; ++q) *y++ = static_cast<std::int16_t>(row[q]);
-    }
-}
-
-// How the work is dealt, in (images, range of filters): as many ranges as keep the CPUs busy, but several
-// filters each, since every range lays out its images anew.
+// How the work is dealt, in (batch of images, range of filters, part of the rows). Small images each thread
+// lays out for itself, as often as it needs them: they stay in its cache. A large one is laid out once, by
+// all threads, which then take some of its rows each, since it may be the only one and have a single filter.
 struct Deal {
   explicit Deal(const ConvShape& s) : cpus(s.Flops() < 2e6 ? 1 : UsableCpus()) {
-    const std::int64_t together = kGoodRun / Product(SplitSize(s));
+    const Axes size = SplitSize(s);
+    const std::int64_t together = kGoodRun / Product(size);
     batches = (s.n + together) / (together + 1);
     images = (s.n + batches - 1) / batches;
-    const std::int64_t most = std::max<std::int64_t>(1, s.k / 8);
-    const std::int64_t wanted = std::clamp<std::int64_t>((4 * cpus + batches - 1) / batches, 1, most);
-    filters = (s.k + wanted - 1) / wanted;
+    batches = (s.n + images - 1) / images;
+    batch = s.c * images * Product(size) * Product(s.stride);
+    shared = batch >= kLarge && images == 1;
+    const std::int64_t wanted = shared ? 4 * cpus : (4 * cpus + batches - 1) / batches;
+    ranges = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, s.k / kGoodFilters));
+    filters = (s.k + ranges - 1) / ranges;
+    if (shared) filters = std::min(filters, kGoodFilters);
     ranges = (s.k + filters - 1) / filters;
+    rows = s.out[0] * s.out[1];
+    if (shared) {
+      const std::int64_t by_work = std::min((wanted + ranges - 1) / ranges, Product(size) / kGoodPart);
+      const std::int64_t by_memory = Product(size) * filters / kMostSums + 1;
+      parts = std::clamp<std::int64_t>(std::max(by_work, by_memory), 1, rows);
+      rows = (rows + parts - 1) / parts;
+      parts = (s.out[0] * s.out[1] + rows - 1) / rows;
+    }
   }
 
   const int cpus;
+  bool shared = false;                   // a batch is laid out once; it is one image then
   std::int64_t batches = 0, images = 0;  // how many batches, of so many images each
-  std::int64_t ranges = 0, filters = 0;  // how many ranges, of so many filters each
+  std::int64_t batch = 0;                // elements of the layout of one
+  std::int64_t ranges = 0, filters = 0;  // of each batch so many ranges, of so many filters each
+  std::int64_t parts = 1, rows = 0;      // of each range so many parts, of so many rows of outputs each
 };
 
 // The operands of one convolution.
@@ -159,22 +125,145 @@ struct Operands {
   std::int16_t* y;
 };
 
-// Images [n_begin, n_end), filters [k_begin, k_end).
-void ConvolvePart(const Split& split, const Operands& of, std::int64_t n_begin, std::int64_t n_end,
-                  std::int64_t k_begin, std::int64_t k_end, Scratch* scratch) {
+// One channel of the images from `n` on; `to` is where it begins in their layout.
+void SplitImages(const Split& split, const std::int8_t* x, std::int64_t n, std::int64_t c, Element* to) {
   const ConvShape& s = split.shape;
-  const std::int64_t c_begin = k_begin / s.FiltersPerGroup() * s.ChannelsPerGroup();
-  const std::int64_t c_end = ((k_end - 1) / s.FiltersPerGroup() + 1) * s.ChannelsPerGroup();
-  SplitImages(split, of.x, n_begin, n_end, c_begin, c_end, &scratch->source);
-  for (std::int64_t k = k_begin; k < k_end; ++k) {
-    const std::int64_t first_channel = k / s.FiltersPerGroup() * s.ChannelsPerGroup() - c_begin;
-    CollectTaps(split, of.w + k * s.Reduction(), first_channel * split.channel,
-                (c_end - c_begin) * split.channel, scratch);
-    SumTaps(split, scratch);
-    for (std::int64_t n = n_begin; n < n_end; ++n)
-      TakeOutputs(split, scratch->sums.data() + (n - n_begin) * split.image,
-                  of.y + (n * s.k + k) * Product(s.out));
+  std::fill_n(to, split.channel, Element{0});
+  for (std::int64_t i = 0; i < split.images && n + i < s.n; ++i)
+    SplitChannel(split, x + ((n + i) * s.c + c) * Product(s.in), to + i * split.image);
+}
+
+// Where the runs to add and to subtract for one filter begin, from its group's first channel, padded to
+// multiples of kRowsAtOnce.
+struct Taps {
+  std::vector<std::int64_t> add, subtract;
+  std::size_t added = 0, subtracted = 0;  // without the padding
+};
+
+// Sorts the taps of a filter by sign.
+void CollectTaps(const Split& split, const std::int8_t* filter, Taps* taps) {
+  const std::size_t count = split.taps.size();
+  for (auto* list : {&taps->add, &taps->subtract}) list->resize(kMaxValue * count + kRowsAtOnce);
+  taps->added = taps->subtracted = 0;
+  int heaviest = 0;
+  for (std::size_t i = 0; i < count; ++i) heaviest = std::max(heaviest, std::abs(int{filter[i]}));
+  // Without a branch on the weight: it is random, so every other guess would be wrong.
+  for (int weight = 1; weight <= heaviest; ++weight)
+    for (std::size_t i = 0; i < count; ++i) {
+      taps->add[taps->added] = taps->subtract[taps->subtracted] = split.taps[i];
+      taps->added += filter[i] >= weight;
+      taps->subtracted += filter[i] <= -weight;
+    }
+  const auto padded = [](std::size_t n) { return (n + kRowsAtOnce - 1) / kRowsAtOnce * kRowsAtOnce; };
+  taps->add.resize(padded(taps->added));
+  taps->subtract.resize(padded(taps->subtracted));
+}
+
+// What one thread works with: channels of its own images, then zeros; the taps and sums of each filter of a
+// range.
+struct Scratch {
+  std::vector<Element> source;
+  std::vector<Taps> taps;
+  std::vector<Element> sums;
+};
+
+// Some outputs: filters [k, k_end) and rows [row, row_end) of the batch whose first image is n.
+struct Part {
+  std::int64_t n, k, k_end, row, row_end;
+  // The channels of these filters, the end excluded.
+  std::int64_t Channel(const ConvShape& s) const { return k / s.FiltersPerGroup() * s.ChannelsPerGroup(); }
+  std::int64_t ChannelEnd(const ConvShape& s) const {
+    return ((k_end - 1) / s.FiltersPerGroup() + 1) * s.ChannelsPerGroup();
   }
+};
+
+// Sums of a filter over `count` places, at most kBlock, of a run. `from`: that place in its group's first
+// channel.
+void SumBlock(const Element* from, const Element* zeros, Taps* taps, Element* sums, std::int64_t count) {
+  std::fill(taps->add.begin() + static_cast<std::ptrdiff_t>(taps->added), taps->add.end(), zeros - from);
+  std::fill(taps->subtract.begin() + static_cast<std::ptrdiff_t>(taps->subtracted), taps->subtract.end(),
+            zeros - from);
+  std::fill_n(sums, count, Element{0});
+  AddRows(from, taps->add, sums, count);
+  SubtractRows(from, taps->subtract, sums, count);
+}
+
+// The part's outputs of one image and filter, of whose sums the first is its first row's.
+void TakeOutputs(const Split& split, const Part& part, const Element* sums, std::int16_t* y) {
+  const Axes& out = split.shape.out;
+  std::int64_t p = part.row % out[1];
+  for (std::int64_t row = part.row; row < part.row_end; ++row) {
+    for (std::int64_t q = 0; q < out[2]; ++q) y[row * out[2] + q] = static_cast<std::int16_t>(sums[q]);
+    p = p + 1 < out[1] ? p + 1 : 0;
+    sums += p > 0 ? split.size[2] : (split.size[1] - out[1] + 1) * split.size[2];
+  }
+}
+
+// `channels`: the layout of the part's images from its first channel on; `zeros`: a block of them.
+void ConvolvePart(const Split& split, const Operands& of, const Part& part, const Element* channels,
+                  const Element* zeros, Scratch* scratch) {
+  const ConvShape& s = split.shape;
+  const std::int64_t begin = RunOfRow(s, split.size, part.row);
+  const std::int64_t length =
+      RunOfRow(s, split.size, part.row_end - 1) + s.out[2] - begin + (split.images - 1) * split.image;
+  const std::int64_t filters = part.k_end - part.k;
+  scratch->taps.resize(std::max(scratch->taps.size(), static_cast<std::size_t>(filters)));
+  scratch->sums.resize(static_cast<std::size_t>(filters * length));
+  const auto taps_of = [&](std::int64_t i) { return &scratch->taps[static_cast<std::size_t>(i)]; };
+  for (std::int64_t i = 0; i < filters; ++i)
+    CollectTaps(split, of.w + (part.k + i) * s.Reduction(), taps_of(i));
+  // All filters of a block before the next one: what they read stays in the cache.
+  for (std::int64_t at = 0; at < length; at += kBlock)
+    for (std::int64_t i = 0; i < filters; ++i) {
+      const std::int64_t channel =
+          (part.k + i) / s.FiltersPerGroup() * s.ChannelsPerGroup() - part.Channel(s);
+      SumBlock(channels + channel * split.channel + begin + at, zeros, taps_of(i),
+               scratch->sums.data() + i * length + at, std::min(kBlock, length - at));
+    }
+  for (std::int64_t i = 0; i < filters; ++i)
+    for (std::int64_t image = 0; image < split.images && part.n + image < s.n; ++image)
+      TakeOutputs(split, part, scratch->sums.data() + i * length + image * split.image,
+                  of.y + ((part.n + image) * s.k + part.k + i) * Product(s.out));
+}
+
+// The same where the thread lays out the images itself.
+void ConvolveOwn(const Split& split, const Operands& of, const Part& part, Scratch* scratch) {
+  const std::int64_t c = part.Channel(split.shape), count = part.ChannelEnd(split.shape) - c;
+  scratch->source.resize(static_cast<std::size_t>(count * split.channel + kBlock));
+  Element* const zeros = scratch->source.data() + count * split.channel;
+  for (std::int64_t i = 0; i < count; ++i)
+    SplitImages(split, of.x, part.n, c + i, scratch->source.data() + i * split.channel);
+  std::fill_n(zeros, kBlock, Element{0});
+  for (Part one = part; one.k < part.k_end; ++one.k) {
+    one.k_end = one.k + 1;
+    const std::int64_t channel = one.Channel(split.shape) - c;
+    ConvolvePart(split, of, one, scratch->source.data() + channel * split.channel, zeros, scratch);
+  }
+}
+
+// All images where each thread lays out its own; else image n alone, from its layout.
+void ConvolveParts(const Split& split, const Operands& of, const Deal& deal, std::int64_t n,
+                   const Element* layout) {
+  const ConvShape& s = split.shape;
+  const std::int64_t items = (layout ? 1 : deal.batches) * deal.ranges * deal.parts;
+  ParallelFor(
+      items, std::max<std::int64_t>(1, items / (8 * deal.cpus)),
+      [&](std::int64_t begin, std::int64_t end) {
+        Scratch scratch;
+        for (std::int64_t item = begin; item < end; ++item) {
+          const std::int64_t row = item % deal.parts * deal.rows;
+          const std::int64_t k = item / deal.parts % deal.ranges * deal.filters;
+          const Part part = {n + item / deal.parts / deal.ranges * deal.images, k,
+                             std::min(k + deal.filters, s.k), row,
+                             std::min(row + deal.rows, s.out[0] * s.out[1])};
+          if (!layout)
+            ConvolveOwn(split, of, part, &scratch);
+          else
+            ConvolvePart(split, of, part, layout + part.Channel(s) * split.channel, layout + deal.batch,
+                         &scratch);
+        }
+      },
+      deal.cpus);
 }
 
 }  // namespace
@@ -185,32 +274,43 @@ std::vector<std::int16_t> ConvolveForward(const ConvShape& s, const std::vector<
   const Operands of = {x.data(), w.data(), y.data()};
   const Deal deal(s);
   const Split split(s, deal.images);
-  const std::int64_t items = deal.batches * deal.ranges;
-  ParallelFor(
-      items, std::max<std::int64_t>(1, items / (8 * deal.cpus)),
-      [&](std::int64_t begin, std::int64_t end) {
-        Scratch scratch;
-        for (std::int64_t item = begin; item < end; ++item) {
-          const std::int64_t n = item / deal.ranges * deal.images, k = item % deal.ranges * deal.filters;
-          if (n >= s.n) continue;
-          ConvolvePart(split, of, n, std::min(n + deal.images, s.n), k, std::min(k + deal.filters, s.k),
-                       &scratch);
-        }
-      },
-      deal.cpus);
+  if (!deal.shared) {
+    ConvolveParts(split, of, deal, 0, nullptr);
+    return y;
+  }
+  // Left to the threads to write first: it may have gigabytes, whose pages take longer than the sums.
+  const std::unique_ptr<Element[]> layout(new Element[static_cast<std::size_t>(deal.batch + kBlock)]);
+  std::fill_n(layout.get() + deal.batch, kBlock, Element{0});
+  for (std::int64_t n = 0; n < s.n; ++n) {
+    ParallelFor(
+        s.c, std::max<std::int64_t>(1, s.c / (8 * deal.cpus)),
+        [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t c = begin; c < end; ++c)
+            SplitImages(split, of.x, n, c, layout.get() + c * split.channel);
+        },
+        deal.cpus);
+    ConvolveParts(split, of, deal, n, layout.get());
+  }
   return y;
 }
 
 double ForwardWorkBytes(const ConvShape& s) {
   const Deal deal(s);
-  const std::int64_t threads = std::min<std::int64_t>(deal.cpus, deal.batches * deal.ranges);
+  const Axes size = SplitSize(s);
+  const std::int64_t items = (deal.shared ? 1 : deal.batches) * deal.ranges * deal.parts;
+  const std::int64_t threads = std::min<std::int64_t>(deal.cpus, items);
+  std::int64_t longest = 0;
+  for (std::int64_t row = 0; row < s.out[0] * s.out[1]; row += deal.rows) {
+    const std::int64_t last = std::min(row + deal.rows, s.out[0] * s.out[1]) - 1;
+    longest = std::max(longest, RunOfRow(s, size, last) + s.out[2] - RunOfRow(s, size, row));
+  }
+  const std::int64_t sums = (deal.shared ? deal.filters : 1) * (longest + (deal.images - 1) * Product(size));
   // Of so many groups a range may have filters, wherever it begins.
   const std::int64_t groups =
       std::min(s.groups, (deal.filters + s.FiltersPerGroup() - 2) / s.FiltersPerGroup() + 1);
-  const std::int64_t residue = deal.images * Product(SplitSize(s));
-  const std::int64_t source = groups * s.ChannelsPerGroup() * residue * Product(s.stride);
-  // Behind the source a run of zeros, and the sums of another.
-  return static_cast<double>(threads) * static_cast<double>(source + 2 * residue) * sizeof(Element);
+  const std::int64_t own = deal.shared ? 0 : deal.batch / s.groups * groups + kBlock;
+  const std::int64_t layout = deal.shared ? deal.batch + kBlock : 0;
+  return static_cast<double>(layout + threads * (own + sums)) * sizeof(Element);
 }
 
 }  // namespace cudnn_ci

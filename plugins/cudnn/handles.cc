@@ -19,6 +19,8 @@ constexpr std::size_t kLittleMemory = std::size_t{500} << 20;
 // granules of 2 MiB, so that a small leak is seen only over many handles.
 constexpr int kBatches = 4;
 constexpr int kFewestBatches = 3;
+// Another process that makes a context takes memory for some 100 ms, piece by piece.
+constexpr std::chrono::milliseconds kQuiet{150}, kBetweenLooks{5}, kLongestWait{5000};
 
 std::string Mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
@@ -27,6 +29,21 @@ std::optional<std::size_t> FreeBytes(const DriverApi& driver) {
   std::size_t free_bytes = 0, total = 0;
   if (driver.MemGetInfo(&free_bytes, &total) != CUDA_SUCCESS) return std::nullopt;
   return free_bytes;
+}
+
+// Waits until the free memory has stood still for a while. False: it never did, or the driver does not tell.
+bool AwaitQuiet(const DriverApi& driver) {
+  const auto start = std::chrono::steady_clock::now();
+  auto since = start;
+  std::optional<std::size_t> last = FreeBytes(driver);
+  for (auto now = start; last && now - start < kLongestWait; now = std::chrono::steady_clock::now()) {
+    if (now - since >= kQuiet) return true;
+    std::this_thread::sleep_for(kBetweenLooks);
+    const std::optional<std::size_t> free_bytes = FreeBytes(driver);
+    if (free_bytes != last) since = std::chrono::steady_clock::now();
+    last = free_bytes;
+  }
+  return false;
 }
 
 }  // namespace
@@ -144,8 +161,9 @@ bool Handles::InTurn(int count) {
   for (std::size_t device = 0; device < contexts_.size(); ++device) {
     bool good = Enter(device);
     const std::size_t lost = good ? LostPerHandle(device, count, &good) : 0;
-    // Another process may have taken memory at every look by chance, but hardly twice.
-    const std::size_t again = good && lost > 0 ? LostPerHandle(device, count, &good) : 0;
+    // Another process may have taken memory at every look, as one does that makes a context.
+    const std::size_t again =
+        good && lost > 0 && AwaitQuiet(driver_) ? LostPerHandle(device, count, &good) : 0;
     if (!good) return false;
     leaked_bytes_ = std::max(leaked_bytes_, std::min(lost, again));
   }

@@ -51,8 +51,8 @@ class Handles {
   // Milliseconds that the handles took: of the very first, and of each of InTurn at the median.
   double first_ms() const { return first_ms_; }
   double median_ms() const;
-  // Bytes of device memory that each handle of InTurn left behind; 0: none. Whatever another process on the
-  // device takes meanwhile does not count, unless it takes some between any two looks.
+  // Bytes of device memory that each handle of InTurn left behind; 0: none. A loss counts if it is seen again
+  // after the free memory has stood still: another process on the device may take memory meanwhile.
   std::size_t leaked_bytes() const { return leaked_bytes_; }
 
  private:

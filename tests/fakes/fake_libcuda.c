@@ -14,18 +14,16 @@
  *   FAKE_UUID            last 12 hex digits of device 0's UUID; device N's is N higher
  *   FAKE_PCI             "reverse": device 0 has the highest PCI bus number
  *   FAKE_FREE_MB         free memory of each device, less what this process has allocated (100000)
- *   FAKE_NO_PINNED       any value: no pinned host memory is given
- *   FAKE_HOST_LEDGER     a file with a number: what is given of that is added to it, and taken off again
- *   FAKE_CUDA_REFUSE_ABOVE_KB  allocations of more KiB are refused (none)
- *   FAKE_CONTEXT         what cuDevicePrimaryCtxRetain returns (0)
- *   FAKE_CANARY          of each device: "wrong": one element of every kernel's output is off by one
- *   FAKE_WRONG_KERNEL    the name of a kernel of which one element is off by one
- *   FAKE_STALE_KERNEL    the name of a kernel that writes nothing, and to which memory comes with the right
- *                        result in it, as if from a run before
- *   FAKE_OLD_DRIVER      "1": PTX of the fake NVRTC is refused as too new, its SASS is not
- *   FAKE_CUDA_MILLISECONDS  what cuEventElapsedTime gives in turn, a digit each ("1")
- *   FAKE_INTEGRATED      "1": every device has the host's memory
- *   FAKE_COMPUTE_CACHE   a file with the first lines of the PTX that was compiled, which is not compiled
+ *   FAKE_OTHER_TAKES_MS  another process takes memory between any two looks, so many ms from the first look
+ * on (0) FAKE_NO_PINNED       any value: no pinned host memory is given FAKE_HOST_LEDGER     a file with a
+ * number: what is given of that is added to it, and taken off again FAKE_CUDA_REFUSE_ABOVE_KB  allocations of
+ * more KiB are refused (none) FAKE_CONTEXT         what cuDevicePrimaryCtxRetain returns (0) FAKE_CANARY of
+ * each device: "wrong": one element of every kernel's output is off by one FAKE_WRONG_KERNEL    the name of a
+ * kernel of which one element is off by one FAKE_STALE_KERNEL    the name of a kernel that writes nothing,
+ * and to which memory comes with the right result in it, as if from a run before FAKE_OLD_DRIVER      "1":
+ * PTX of the fake NVRTC is refused as too new, its SASS is not FAKE_CUDA_MILLISECONDS  what
+ * cuEventElapsedTime gives in turn, a digit each ("1") FAKE_INTEGRATED      "1": every device has the host's
+ * memory FAKE_COMPUTE_CACHE   a file with the first lines of the PTX that was compiled, which is not compiled
  * again FAKE_JIT             what the compiler of PTX answers where it is asked (0) FAKE_CUDA_FAULT
  * "call:FUNCTION:N:STATUS", see fake_env.h
  *
@@ -233,12 +231,26 @@ CUresult cuCtxSynchronize(void) {
 static size_t allocated; /* bytes of this process, on whichever device */
 static const uint32_t kStaleWord = 0x5A17A1E5;
 
+// 2 MiB for each look within FAKE_OTHER_TAKES_MS milliseconds of the first one.
+static size_t TakenByAnother(void) {
+  static struct timespec first;
+  static size_t looks;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (looks == 0) first = now;
+  const long since = (now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000;
+  const long lasts = FakeNumber("FAKE_OTHER_TAKES_MS", 0);
+  if (lasts > 0 && since <= lasts) ++looks;
+  return looks * ((size_t)2 << 20);
+}
+
 CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
   CALL();
   const int device = current_context ? MachineDevice((CUdevice)(uintptr_t)current_context - 1) : 0;
   const size_t unused = (size_t)FakeItemNumber("FAKE_FREE_MB", device, 100000) << 20;
+  const size_t taken = allocated + TakenByAnother();
   *total = (size_t)128 << 30;
-  *free_bytes = unused > allocated ? unused - allocated : 0;
+  *free_bytes = unused > taken ? unused - taken : 0;
   return CUDA_SUCCESS;
 }
 CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {

@@ -106,6 +106,13 @@ TEST_F(CudnnUse, MemoryThatEveryHandleLeavesBehindIsAWarningWithItsBytes) {
       << "of two handles it cannot be told from another process's memory";
 }
 
+TEST_F(CudnnUse, MemoryThatAnotherProcessTakesMeanwhileIsNoLeakOfTheHandles) {
+  Set("FAKE_OTHER_TAKES_MS", "300");
+  EXPECT_EQ(Said(Check("cudnn.init"), "cudnn-handle-leak"), "");
+  Set("FAKE_CUDNN_LEAK_KB", "2048");
+  EXPECT_NE(Said(Check("cudnn.init"), "cudnn-handle-leak"), "") << "a leak beside it is seen all the same";
+}
+
 TEST_F(CudnnUse, AllocationThatFailsIsAMatterOfMemoryHoweverMuchIsFree) {
   Set("FAKE_CUDNN_FAULT", "call:cudnnCreate:2:4004");
   const CheckOutcome r = Check("cudnn.init");

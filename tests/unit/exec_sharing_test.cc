@@ -3,8 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "exec/cases.h"
 #include "exec/devices.h"
+#include "exec/portions.h"
 #include "exec/scheduler.h"
 
 namespace cudnn_ci {
@@ -59,6 +63,14 @@ TEST(SharingTest, WhoAsksForANumberGetsNoMoreAndIsHeldToJobsAndCases) {
   SharingRoom large = Large();
   large.asked = 1;
   EXPECT_EQ(WarmWorkersThatFit(large), 1);
+}
+
+TEST(SharingTest, ThreadsFillTheProcessorsWithoutSpendingAQuota) {
+  EXPECT_EQ(ThreadsEach(16, false, 5), 6);
+  EXPECT_EQ(ThreadsEach(16, true, 5), 3);
+  EXPECT_EQ(ThreadsEach(16, false, 1), 16) << "never more than there are";
+  EXPECT_EQ(ThreadsEach(2, true, 5), 1);
+  EXPECT_EQ(ThreadsEach(2, false, 5), 1);
 }
 
 TEST(SharingTest, WarmWorkersOfOneLaneShareADeviceAndNobodyElseDoes) {
@@ -141,6 +153,129 @@ TEST(SharingTest, TooLittleMemoryInCompanyIsNeverTakenAsItIs) {
   EXPECT_EQ(judge(4, AttemptMode::kShared, true), Next::kConfirm);
   rules.Take(4, little);
   EXPECT_EQ(judge(4, AttemptMode::kShared, false), Next::kFinal) << "without company it is of a known kind";
+}
+
+// Lets workers take turns until nothing is ready; returns what each got.
+std::vector<std::vector<size_t>> Dealt(Portions* portions, std::deque<size_t> ready, int64_t workers) {
+  std::vector<std::vector<size_t>> out(static_cast<size_t>(workers));
+  for (int64_t turn = 0; !ready.empty(); ++turn) {
+    const size_t next = portions->Next(turn % workers, ready);
+    const auto at = std::find(ready.begin(), ready.end(), next);
+    EXPECT_NE(at, ready.end()) << next;
+    if (at == ready.end()) break;
+    ready.erase(at);
+    out[static_cast<size_t>(turn % workers)].push_back(next);
+  }
+  return out;
+}
+
+std::deque<size_t> Numbers(size_t count) {
+  std::deque<size_t> out(count);
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+TEST(PortionsTest, EachWorkerGoesThroughNeighbours) {
+  Portions one;
+  EXPECT_THAT(Dealt(&one, Numbers(4), 1), testing::ElementsAre(testing::ElementsAre(0, 1, 2, 3)));
+  Portions two;
+  EXPECT_THAT(Dealt(&two, Numbers(9), 2),
+              testing::ElementsAre(testing::ElementsAre(0, 1, 2, 3, 4), testing::ElementsAre(5, 6, 7, 8)));
+  Portions four;
+  size_t jumps = 0, dealt = 0;
+  for (const std::vector<size_t>& cases : Dealt(&four, Numbers(400), 4)) {
+    EXPECT_GE(cases.size(), 100u);
+    dealt += cases.size();
+    for (size_t i = 1; i < cases.size(); ++i) jumps += cases[i] != cases[i - 1] + 1;
+  }
+  EXPECT_EQ(dealt, 400u);
+  EXPECT_LE(jumps, 12u);
+}
+
+TEST(PortionsTest, WhatASlowWorkerHasLeftIsHalvedToTheLastCase) {
+  Portions p;
+  std::deque<size_t> ready = Numbers(4);
+  EXPECT_EQ(p.Next(1, ready), 0u);  // and is busy with it from here on
+  ready.pop_front();
+  EXPECT_EQ(p.Next(2, ready), 2u);
+  EXPECT_EQ(p.Next(2, {1, 3}), 3u);
+  EXPECT_EQ(p.Next(2, {1}), 1u);
+}
+
+TEST(PortionsTest, WhatAWorkerLeavesOrGivesBackIsDealtAgain) {
+  Portions p;
+  EXPECT_EQ(p.Next(1, Numbers(10)), 0u);
+  EXPECT_EQ(p.Next(2, {1, 2, 3, 4, 5, 6, 7, 8, 9}), 5u);
+  p.Leave(1);
+  EXPECT_EQ(p.Next(3, {1, 2, 3, 4, 6, 7, 8, 9}), 1u) << "the rest of the portion of who is gone";
+  EXPECT_EQ(p.Next(3, {0, 2, 3, 4, 6, 7, 8, 9}), 2u);
+  p.Leave(2);
+  p.Leave(3);
+  p.Leave(4);
+  std::vector<std::vector<size_t>> rest = Dealt(&p, {0, 3, 4, 6, 7, 8, 9}, 1);
+  std::sort(rest[0].begin(), rest[0].end());
+  EXPECT_THAT(rest[0], testing::ElementsAre(0, 3, 4, 6, 7, 8, 9)) << "nothing is lost";
+}
+
+// A check of another plugin that the lane's cases need.
+Case Leading(const std::string& check) {
+  Case c = Convolution(check, false);
+  c.planned.check = check;
+  c.planned.plugin = check.substr(0, check.find('.'));
+  c.planned.layer = Layer::kDriver;
+  c.shareable = false;
+  c.leading = true;
+  return c;
+}
+
+Plan WithLeading() {
+  Plan plan;
+  plan.cases = {Leading("q.canary"), Convolution("a", true), Convolution("b", true)};
+  for (const size_t i : {1, 2}) {
+    plan.cases[i].prerequisites = {0};
+    plan.cases[i].planned.subject = "s";
+  }
+  return plan;
+}
+
+TEST(SharingTest, ALeadingCaseOpensTheWarmWorkerOfWhatNeedsIt) {
+  const Plan plan = WithLeading();
+  Scheduler s(plan, Isolation::kShared);
+  Lane* lane = s.LaneOf(0);
+  EXPECT_EQ(lane, s.LaneOf(1));
+  EXPECT_TRUE(lane->shared);
+  EXPECT_EQ(lane->first, 0u);
+  EXPECT_THAT(lane->plugins, testing::ElementsAre("p", "q"));
+  EXPECT_EQ(lane->single, 1u) << "nobody joins before it has ended";
+  EXPECT_EQ(lane->leading, 1u);
+  EXPECT_EQ(s.Take(lane, false), 0u);
+  s.Settle(0, Passed{});
+  EXPECT_EQ(lane->single, 0u);
+  EXPECT_EQ(lane->leading, 0u);
+  EXPECT_THAT(lane->ready, testing::ElementsAre(1, 2));
+  s.Requeue(0, true);
+  EXPECT_EQ(lane->leading, 1u) << "it is looked at again";
+}
+
+TEST(SharingTest, ALeadingCaseKeepsItsOwnProcessWhereNobodyMayFollow) {
+  const auto alone = [](Plan plan, Isolation isolation = Isolation::kShared) {
+    Scheduler s(plan, isolation);
+    return s.LaneOf(0) != s.LaneOf(1) && !s.LaneOf(0)->shared;
+  };
+  EXPECT_FALSE(alone(WithLeading()));
+  EXPECT_TRUE(alone(WithLeading(), Isolation::kProcess));
+  Plan plan = WithLeading();
+  plan.cases[0].leading = false;
+  EXPECT_TRUE(alone(plan));
+  plan = WithLeading();
+  for (Case& c : plan.cases) c.prerequisites.clear();
+  EXPECT_TRUE(alone(plan)) << "nothing needs it";
+  plan = WithLeading();
+  for (const size_t i : {1, 2}) plan.cases[i].planned.layer = Layer::kFramework;
+  EXPECT_TRUE(alone(plan)) << "what follows works in a child";
+  plan = WithLeading();
+  for (const size_t i : {1, 2}) plan.cases[i].planned.ref.device = "gpu1";
+  EXPECT_TRUE(alone(plan)) << "another device's";
 }
 
 }  // namespace

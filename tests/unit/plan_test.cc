@@ -78,6 +78,9 @@ TEST(Plan, AnythingPooledButTheDriversOwnIsPreparedOnTheFirstDevice) {
   const Plan plan =
       PlanOf(R"("checks":[{"check":"driver.canary"},{"check":"cudnn.init"}])", catalog, TwoDevices());
   EXPECT_FALSE(CaseOf(plan, "driver.canary").prepared);
+  EXPECT_TRUE(CaseOf(plan, "driver.canary").leading);
+  EXPECT_FALSE(CaseOf(plan, "driver.canary@gpu1").leading);
+  EXPECT_FALSE(CaseOf(plan, "cudnn.init[subject=system]").leading) << "it opens libraries";
   EXPECT_TRUE(CaseOf(plan, "cudnn.init[subject=system]").prepared);
   EXPECT_FALSE(CaseOf(plan, "cudnn.init[subject=system]@gpu1").prepared);
   EXPECT_TRUE(CaseOf(plan, "cudnn.init[subject=system]@gpu1").pooled);
