@@ -117,6 +117,9 @@ constexpr Declaration kDeclarations[] = {
      "Pipeline owner: run it alone with --case and the same --baseline, if it matters by itself."},
     {"time-limit", kError, Blame::kUndetermined, "the time limit of the whole run was reached",
      "Pipeline owner: raise --time-limit, or deal the plan over several jobs with --shard."},
+    {"run-paused", kWarning, Blame::kRunner, "cudnn-ci was stopped for a while and then continued",
+     "Runner owner: find out what stopped it: a suspended machine, a frozen container, SIGSTOP, no processor "
+     "time. The time limits of cases were extended by the pause; --time-limit was not."},
     {"waiver-expired", kError, Blame::kMatrix, "a waiver is past its last day",
      "Matrix owner: remove the waiver if the failure is gone, or agree on a new date with its owner."},
     {"skip-not-allowed", kError, Blame::kMatrix, "a required case was skipped",

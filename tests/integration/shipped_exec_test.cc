@@ -101,6 +101,13 @@ TEST_F(ExecRun, AHangIsEndedWithWhatItHadPrinted) {
   EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
 }
 
+// Whoever was stopped measures no time. The entry's limit is the harness's and goes on.
+TEST_F(ExecRun, APauseOfTheWorkerIsNoTimeOfTheCommand) {
+  const std::string pause = "kill -STOP $PPID; sleep 3; kill -CONT $PPID; sleep ";
+  EXPECT_EQ(Shell(pause + "0.2", R"(, "timeout_s": 2)").Outcome(), "passed");
+  EXPECT_THAT(Shell(pause + "1000", R"(, "timeout_s": 2)").Slugs(), ElementsAre("command-timed-out"));
+}
+
 TEST_F(ExecRun, TheEntrysOwnTimeHoldsAsForEveryCheck) {
   const CheckOutcome r = Shell("sleep 1000", "", R"(, "timeout_s": 0.5)");
   EXPECT_EQ(r.gate.exit_code, 1);

@@ -51,7 +51,9 @@ class Client : public PoolClient {
   void OnEffect(Worker*, Effect) override {}
   void OnEnded(Worker*, const ExitStatus&) override { ended = true; }
   void OnSignal(int) override {}
+  void OnPaused(double seconds) override { paused_s += seconds; }
   bool ended = false;
+  double paused_s = 0;
 };
 
 TEST(Pool, WhatAProcessHadSentBeforeItEndedIsReadToTheLast) {
