@@ -222,10 +222,13 @@ void Pool::CountDescendantsOf(Member* member, int64_t now) {
   if (now < member->next_count_ns || member->worker->idle()) return;
   member->next_count_ns = now + kCountNs;
   if (CountDescendants(member->process.pid(), max_descendants_ + 1) <= max_descendants_) return;
+  const std::string command = LargestCommandOf(member->process.pid());
+  const std::string detail = "more than " + std::to_string(max_descendants_) + " descendants" +
+                             (command.empty() ? "" : ", most of them of the command " + command);
   Do(member->worker.get(), [&](int64_t at, Effects* out) {
-    member->worker->Terminate(ErrorKind::kProcessLimit,
-                              "more than " + std::to_string(max_descendants_) + " descendants", true, at,
-                              out);
+    member->worker->Terminate(
+        {ErrorKind::kProcessLimit, detail, command.empty() ? CrashSite::kUnknown : CrashSite::kImage}, true,
+        at, out);
   });
 }
 

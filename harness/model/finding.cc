@@ -53,14 +53,23 @@ constexpr Declaration kDeclarations[] = {
      "Plugin author: something writes to file descriptor 3 or overwrites the worker's memory; run the case "
      "under a sanitizer."},
     {"out-of-memory", kError, Blame::kImage, "the check used more host memory than the container has",
-     "Image owner: give the job more memory, or take smaller shapes; the evidence says how much was used."},
+     "Image owner: give the job more memory (docker run --memory, the pod's limit, Slurm's --mem), or let "
+     "the "
+     "check use less: smaller shapes, fewer processes. The detail has the limit."},
+    {"processes-refused", kError, Blame::kRunner,
+     "a command of a check could not start another process: a limit of the runner was reached",
+     "Runner owner: raise the limit that the detail names: of the container (docker run --pids-limit, the "
+     "pod's "
+     "limit) or of the user (ulimit -u)."},
     {"out-of-device-memory-shared", kError, Blame::kRunner,
      "device memory ran out while other processes held part of it",
      "Runner owner: end the other processes on this GPU, or schedule one job per GPU."},
     {"output-limit", kError, Blame::kHarness, "the check wrote more output than is kept",
      "Plugin author: write less to stdout and stderr; results belong in expectations and measurements."},
     {"process-limit", kError, Blame::kHarness, "the check started more processes than a check may",
-     "Plugin author: start children only through run_child, and end them before the check returns."},
+     "Image owner: where the detail names a command, let it start fewer processes. Plugin author: otherwise "
+     "start "
+     "children only through run_child, and end them before the check returns."},
     {"plugin-load", kError, Blame::kHarness, "a check plugin could not be loaded",
      "Harness owner: read the loader's words; build the plugin against the same SDK, or remove the file from "
      "the plugin folder if it is not meant to run."},
@@ -135,10 +144,16 @@ constexpr Declaration kDeclarations[] = {
     {"worker-not-started", kError, Blame::kRunner, "no process could be started for a check",
      "Runner owner: raise the limits of processes, open files, stack and memory (ulimit -u, ulimit -n, "
      "ulimit -s, the container's pids)."},
-    {"loader-missing", kError, Blame::kHarness,
-     "cudnn-ci-worker needs a dynamic loader that the image does not have",
-     "Pipeline owner: check an image with glibc's loader, 2.17 or later, on the processor that this cudnn-ci "
-     "was built for; libraries cannot be loaded into any process of this one."},
+    {"loader-missing", kError, Blame::kImage,
+     "the image has no glibc, which CUDA, cuDNN and cudnn-ci-worker need",
+     "Image owner: base the image on a distribution with glibc 2.17 or later. NVIDIA has no libraries for "
+     "musl "
+     "(Alpine), and an image from scratch has no C library at all. Pipeline owner: check on a machine of the "
+     "image's processor, with the cudnn-ci for it; do not gate images that need no CUDA."},
+    {"libc-unfit", kError, Blame::kImage, "the image's C library cannot run cudnn-ci-worker",
+     "Image owner: the detail has the loader's words. Install glibc 2.17 or later, whole, and take out of "
+     "LD_LIBRARY_PATH what stands in for its files. Harness owner: where a newer glibc is asked for, build "
+     "cudnn-ci with ci/bundle."},
     {"preload-breaks-processes", kError, Blame::kImage,
      "what the image preloads into every process ends it before it begins",
      "Image owner: remove the library from LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload, or repair it."},
@@ -211,6 +226,10 @@ const FindingInfo* FindHarnessFinding(const std::string& slug) {
     if (info.slug == slug) return &info;
   }
   return nullptr;
+}
+
+bool MayBeReported(const std::string& slug) {
+  return slug == kGpuComputesWrong || slug == "out-of-memory" || slug == "processes-refused";
 }
 
 Finding HarnessFinding(const std::string& slug, std::string detail) {

@@ -18,8 +18,10 @@ CCI_FINDING(
 CCI_FINDING(
     cudnn_ci::kCommandKilled, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "the command of an exec check was ended by a signal",
-    "Image owner: read the command's output in the evidence; a library that is truncated or of the wrong "
-    "version crashes this way.",
+    "Image owner: read the command's output in the evidence. SIGSEGV, SIGBUS and SIGILL come from a fault in "
+    "the program, or from a library that is truncated or of the wrong version; SIGABRT means that the "
+    "program "
+    "gave up. SIGKILL and SIGTERM are sent: find out by whom.",
     nullptr)
 CCI_FINDING(
     cudnn_ci::kCommandTimedOut, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,

@@ -12,6 +12,7 @@
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "common/program.h"
+#include "common/shortage.h"
 #include "framework/findings.h"
 #include "framework/interpreter.h"
 #include "framework/loaded.h"
@@ -47,7 +48,8 @@ bool JudgeEnd(Context& ctx, const Framework& framework, const Interpreter& p, co
   return Judge(ctx, answer.ended && asked.end.exit_status == 0, "its process lives until it has answered",
                kFrameworkCrashed, [&] {
                  return NameOf(framework, answer) + ": " + asked.python + " " + HowEnded(asked.end) +
-                        (answer.ended ? " behind its answer; " : at) + LastLine(asked.end.output);
+                        (answer.ended ? " behind its answer; " : at) + LastLine(asked.end.output) +
+                        WordsOfShortage(asked.end.output);
                });
 }
 
