@@ -32,7 +32,7 @@ bool JudgeImport(Context& ctx, const Framework& framework, const Asked& asked) {
     const auto package = answer.packages.find(framework.name);
     return NameOf(framework, answer) + " (" +
            (package == answer.packages.end() ? "" : package->second.origin) + ") in " + asked.python + ": " +
-           answer.LastError() + Then(LoaderWords(asked.end.output));
+           answer.LastError() + Then(LoaderWords(asked.end.output)) + WordsOfShortage(answer.LastError());
   });
 }
 
@@ -112,7 +112,7 @@ void JudgeFramework(Context& ctx, const Framework& framework, const Interpreter&
   SkipIfOutOfMemory(ctx, framework, error);
   if (!Judge(ctx, error.empty(), "it computes", kFrameworkFailed, [&] {
         return NameOf(framework, answer) + " at \"" + answer.step + "\": " + error +
-               Then(LoaderWords(asked.end.output));
+               Then(LoaderWords(asked.end.output)) + WordsOfShortage(error);
       }))
     return;
   JudgeNumbers(ctx, framework, answer, problem);

@@ -143,12 +143,30 @@ TEST(Loader, ThatIsMissingIsSaidWhereThereIsNoReport) {
   run.Before({"unshare", "-m", "bash", "-c", "mount -t tmpfs none \"$(readlink -f /lib64)\" && exec \"$@\"",
               "bash"});
   for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"--matrix", "matrix.json", "--dry-run"}, {"--auto"}}) {
+       {std::vector<std::string>{"--matrix", "matrix.json", "--dry-run"},
+        {"--auto"},
+        {"list", "--matrix", "matrix.json"},
+        {"init", "-"}}) {
     const GateResult result = run.Command(arguments);
     EXPECT_EQ(result.exit_code, 2) << result.out;
     EXPECT_THAT(result.err,
                 HasSubstr("the image has no /lib64/ld-linux-x86-64.so.2, the dynamic loader of glibc"));
   }
+}
+
+TEST(Loader, ThatIsMissingIsOneLineOfTheFacts) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_STAGE_PLUGINS);
+  run.Before({"unshare", "-m", "bash", "-c", "mount -t tmpfs none \"$(readlink -f /lib64)\" && exec \"$@\"",
+              "bash"});
+  const GateResult result = run.Command({"facts", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::string text = json::parse(result.out).dump();
+  const std::string words = "no plugin could be asked: the image has no /lib64/ld-linux-x86-64.so.2";
+  EXPECT_THAT(text, HasSubstr(words));
+  EXPECT_THAT(text, testing::Not(HasSubstr("could not be loaded")));
 }
 
 // ---- what is inherited ----
