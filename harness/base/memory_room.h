@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/cgroup.h"
+
 namespace cudnn_ci {
 
 // The memory cgroup of this process, version 1 or 2, with every one above it that can be seen, and the
@@ -33,8 +35,8 @@ class MemoryRoom {
   };
   int64_t RoomOf(const Limited& limited) const;
 
-  std::string root_, group_;  // directory of the memory cgroup; empty: none
-  bool v2_ = false;
+  std::string root_;
+  Cgroup group_;
   std::vector<Limited> limited_;  // the groups with a limit, this process's own first
   int64_t limit_ = 0;             // the lowest of them; 0: none
 };

@@ -24,6 +24,7 @@
 #include "cli/self_test.h"
 #include "cli/session.h"
 #include "cli/waive.h"
+#include "cli/worker_obstacle.h"
 #include "model/catalog_rules.h"
 
 namespace cudnn_ci {
@@ -64,6 +65,7 @@ int Fail(const std::string& message) {
 }
 
 int List(const Options& options) {
+  if (const auto obstacle = ObstacleBeforeDiscovery(options.worker_path())) return Fail(obstacle->detail);
   Session session(options);
   std::string path = options.matrix;
   if (path.empty()) {

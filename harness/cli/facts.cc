@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/session.h"
+#include "cli/worker_obstacle.h"
 #include "model/inventory.h"
 #include "report/console.h"
 #include "report/facts_json.h"
@@ -70,10 +71,17 @@ std::vector<std::string> JudgedBy(const AutoChoice& choice) {
   return names.empty() ? std::vector<std::string>{"system"} : names;
 }
 
-std::vector<std::string> Unknown(const Session& session) {
+std::vector<std::string> Unknown(const Options& options, const Session& session) {
   std::vector<std::string> unknown = session.subject_problems();
   const std::vector<std::string>& warnings = session.subject_warnings();
   unknown.insert(unknown.end(), warnings.begin(), warnings.end());
+  // What keeps all plugins from being asked is said once.
+  std::optional<Finding> obstacle = ObstacleBeforeDiscovery(options.worker_path());
+  if (!obstacle) obstacle = ObstacleOf(session.discovery(), options.worker_path());
+  if (obstacle) {
+    unknown.push_back("no plugin could be asked: " + obstacle->detail);
+    return unknown;
+  }
   for (const BrokenPlugin& b : session.discovery().catalog.broken)
     unknown.push_back("plugin " + b.stem + " could not be loaded: " + b.reason);
   return unknown;
@@ -123,7 +131,7 @@ std::optional<std::string> FactsText(const Options& options) {
     input.matrix = MatrixIdentity{matrix.name, matrix.path, matrix.sha256};
     input.contract = matrix.contract;
   }
-  input.unknown = Unknown(session);
+  input.unknown = Unknown(options, session);
   const Inventory inventory = MakeInventory(std::move(input));
   if (options.json) return FactsJson(inventory, facts, ToolVersion());
   const ConsoleOptions console = DetectConsole(STDOUT_FILENO);

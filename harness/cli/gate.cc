@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <set>
 
-#include "base/elf_interpreter.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/complain.h"
 #include "cli/container_command.h"
 #include "cli/process_setup.h"
 #include "cli/rerun.h"
+#include "cli/worker_obstacle.h"
 #include "exec/proc.h"
 #include "exec/runner.h"
 #include "model/catalog_rules.h"
@@ -135,8 +135,8 @@ bool Gate::OpenReports() {
 
 bool Gate::Discover() {
   session_.ResolveSubjects(&matrix_);
-  low_limit_ = LowLimit();
-  if (!low_limit_.empty()) return options_.dry_run ? Invalid(low_limit_) : true;  // the reports say it
+  obstacle_ = ObstacleBeforeDiscovery(options_.worker_path());
+  if (obstacle_) return options_.dry_run ? Invalid(obstacle_->detail) : true;  // the reports say it
   const std::vector<SubjectInfo> system = {{"system", "loader"}};
   if (!discovered_) {
     session_.DiscoverPlugins(matrix_.subjects, matrix_.contract);
@@ -144,6 +144,8 @@ bool Gate::Discover() {
     session_.CollectFactsFor(matrix_.subjects, matrix_.contract);
   }
   if (session_.interrupted() != 0) return Interrupted();
+  obstacle_ = ObstacleOf(session_.discovery(), options_.worker_path());
+  if (obstacle_) return options_.dry_run ? Invalid(obstacle_->detail) : true;
   session_.DropSystemWithoutCudnn(&matrix_);
   if (session_.discovery().catalog.plugins.empty() && session_.discovery().catalog.broken.empty())
     return Invalid("no plugin found in " + Join(options_.AllPluginDirs(), ", ") +
@@ -167,7 +169,7 @@ bool Gate::Interrupted() {
 }
 
 bool Gate::MakePlan() {
-  if (!low_limit_.empty()) return true;
+  if (obstacle_) return true;
   plugin_problems_ = CatalogProblems(session_.discovery().catalog);
   if (!plugin_problems_.empty()) {
     if (options_.dry_run) PrintProblems(plugin_problems_);
@@ -297,15 +299,13 @@ RunStarted Gate::Introduction() const {
 void Gate::EmitPlan() {
   Emit(Introduction());
   for (const PositionedWaiver& w : matrix_.waivers) Emit(WaiverDeclared{w.waiver});
+  if (obstacle_) Emit(FindingReported{{}, *obstacle_});
   for (const std::string& problem : session_.subject_problems())
     Emit(FindingReported{{}, HarnessFinding("subject-missing", problem)});
-  if (const std::string loader = MissingInterpreter(options_.worker_path()); !loader.empty())
-    Emit(FindingReported{{}, HarnessFinding("loader-missing", "the image has no dynamic loader " + loader)});
   if (const std::string problem = session_.PreloadProblem(); !problem.empty())
     Emit(FindingReported{{}, HarnessFinding("preload-breaks-processes", problem)});
   for (const Problem& p : plugin_problems_)
     Emit(FindingReported{{}, HarnessFinding("plugin-invalid", ToString(p))});
-  if (!low_limit_.empty()) Emit(FindingReported{{}, HarnessFinding("worker-not-started", low_limit_)});
   if (const std::string& abandoned = session_.discovery().abandoned; !abandoned.empty())
     Emit(FindingReported{{}, HarnessFinding("abandoned", abandoned)});
   for (const Case& c : plan_.cases) Emit(c.planned);
@@ -314,7 +314,7 @@ void Gate::EmitPlan() {
 
 bool Gate::Run() {
   EmitPlan();
-  if (!plugin_problems_.empty() || !low_limit_.empty()) return true;
+  if (!plugin_problems_.empty() || obstacle_) return true;
   RunnerOptions r;
   r.worker_path = options_.worker_path();
   r.scratch_dir = session_.scratch_dir();

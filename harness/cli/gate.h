@@ -4,6 +4,7 @@
 #define CUDNN_CI_CLI_GATE_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,7 +67,7 @@ class Gate {
   std::vector<std::string> rerun_;        // with --rerun-failed: the cases, as --case names them
   ImageConfig image_;                     // what its inspector prints; known if --image-config is given
   std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then
-  std::string low_limit_;                 // of the runner: nothing is started then
+  std::optional<Finding> obstacle_;       // no worker can run: nothing is planned then
   Plan plan_;
   std::vector<DeviceInfo> devices_;
   std::unique_ptr<Fanout> fanout_;

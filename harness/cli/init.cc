@@ -1,4 +1,5 @@
 #include "cli/init.h"
+#include "cli/worker_obstacle.h"
 
 #include <sys/stat.h>
 
@@ -95,6 +96,7 @@ Result<std::string> WriteFirstMatrix(const Options& options, Session* session) {
   struct stat there {};
   if (file != "-" && lstat(file.c_str(), &there) == 0)
     return Error{file + " is there already; name another file, or take it away first"};
+  if (const auto obstacle = ObstacleBeforeDiscovery(options.worker_path())) return Error{obstacle->detail};
   const Result<std::vector<SubjectInfo>> subjects = Subjects(options, session);
   if (!subjects.ok()) return Error{subjects.error()};
   const Facts& facts = session->discovery().facts;

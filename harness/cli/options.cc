@@ -39,10 +39,9 @@ void AddMatrixOption(CLI::App* app, Options* o, const std::string& what) {
 
 void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
   AddMatrixOption(app, o, "the contract to gate against");
-  app->add_flag(
-      "--auto", o->auto_matrix,
-      "take the matrix for the CUDA major that is found, of Python environments where the loader finds "
-      "no cuDNN");
+  app->add_flag("--auto", o->auto_matrix,
+                "take the matrix for the CUDA major that is found: the loader's, or that of Python "
+                "environments if the loader finds no cuDNN");
   app->add_option("--filter", o->filter,
                   "run matching cases and what they need: GoogleTest's syntax, 'conv.*-*nhwc*'")
       ->type_name("PATTERN");
@@ -80,8 +79,8 @@ void AddProcessOptions(CLI::App* app, Options* o) {
   app->add_option_function<std::string>(
          "--workers-per-gpu",
          [o](const std::string& v) { o->workers_per_gpu = v == "auto" ? 0 : std::stoi(v); },
-         "warm workers that use a GPU at a time, at most; auto: as many as have room there; times are one's "
-         "own with 1 alone")
+         "warm workers that may share a GPU; auto: as many as have room there; with 1, no case shares the "
+         "GPU while it is timed")
       ->type_name("N|auto")
       ->check(CheckWorkersPerGpu());
   app->add_option_function<std::string>(
@@ -91,7 +90,7 @@ void AddProcessOptions(CLI::App* app, Options* o) {
                           : v == "none"  ? Isolation::kNone
                                          : Isolation::kShared;
          },
-         "shared: warm workers, what they find is confirmed alone; process: a process a case; none: one "
+         "shared: warm workers, failures are confirmed alone; process: one process per case; none: one "
          "process "
          "without time limits, for a debugger")
       ->check(CLI::IsMember({"shared", "process", "none"}));
@@ -138,7 +137,7 @@ void AddRunOptions(CLI::App* app, Options* o) {
   app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");
   app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
   app->add_flag("--rerun-failed", o->rerun_failed,
-                "run again what did not pass in the run whose reports lie there; a partial run");
+                "rerun what did not pass in the run whose reports are in the output folder; a partial run");
 }
 
 void AddInitOptions(CLI::App* init, Options* o) {
@@ -331,7 +330,8 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
       command("self-test", "plant faults into runs of the gate: does it notice?", Command::kSelfTest);
   AddSelfTestOptions(self_test, o);
   DeclareReport(
-      command("report", "reports again from a journal, or of several runs as one", Command::kReport), o);
+      command("report", "rebuild reports from a journal, or merge several runs into one", Command::kReport),
+      o);
   DeclareCompare(command("compare", "what changed from one run to another", Command::kCompare), o);
   DeclareWaive(command("waive", "write waivers for what failed in a run", Command::kWaive), o);
   CLI::App* manual = command("manual", "the manual page, or the completion for bash", Command::kManual);

@@ -52,10 +52,10 @@ void DeclareColor(CLI::App* app, Options* o) {
 
 void DeclareVerbosity(CLI::App* app, Options* o) {
   CLI::Option* const quiet = app->add_flag_callback(
-      "--quiet", [o] { o->verbosity = Verbosity::kQuiet; }, "print the last screen alone");
+      "--quiet", [o] { o->verbosity = Verbosity::kQuiet; }, "print only the last screen");
   app->add_flag_callback(
          "--verbose", [o] { o->verbosity = Verbosity::kVerbose; },
-         "print every case, and all that is kept of what failed")
+         "print every case, and all evidence of what failed")
       ->excludes(quiet);
 }
 
@@ -152,7 +152,7 @@ void DeclareWaive(CLI::App* waive, Options* o) {
       ->type_name("NAME")
       ->required()
       ->check(not_empty);
-  waive->add_option("--days", o->waiver_days, "for how many days, from today on; then it closes the gate")
+  waive->add_option("--days", o->waiver_days, "for how many days from today; after that the gate fails again")
       ->type_name("N")
       ->required()
       ->check(CLI::Range(1, 366));

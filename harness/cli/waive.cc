@@ -51,7 +51,7 @@ std::string Parent(const RunView& run, const Options& options) {
     if (path.parent_path().filename() == "matrices" && IsShipped(run, path.filename().string(), options))
       return "builtin:" + path.stem().string();
     Complain(run.matrix_path + ", the run's matrix, is not there: put " + path.filename().string() +
-             " beside the new file, or mend its \"extends\"");
+             " beside the new file, or correct its \"extends\"");
     return path.filename().string();
   }
   if (options.waiver_file == "-") return path.filename().string();

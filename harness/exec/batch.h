@@ -38,6 +38,7 @@ class Batch : private PoolClient {
   void OnEffect(Worker* worker, Effect effect) override;
   void OnEnded(Worker* worker, const ExitStatus& status) override;
   void OnSignal(int signal) override;
+  void OnPaused(double) override {}  // there is no record yet to say it in
 
   int* const interrupted_;
   std::map<int64_t, std::function<void()>> ended_;  // by worker id

@@ -17,8 +17,7 @@ const FindingInfo* FindDeclared(const Catalog& catalog, const std::set<std::stri
     if (!plugins || plugins->count(p.name))
       for (const FindingInfo& f : p.findings)
         if (f.slug == slug) return &f;
-  // The one finding of the harness that a check may report.
-  return slug == kGpuComputesWrong ? FindHarnessFinding(slug) : nullptr;
+  return MayBeReported(slug) ? FindHarnessFinding(slug) : nullptr;
 }
 
 }  // namespace

@@ -16,8 +16,9 @@ namespace {
 
 constexpr int64_t kDrainNs = 150'000'000;  // for output that a grandchild still holds
 constexpr int64_t kSweepNs = 5'000'000'000;
-constexpr int64_t kCountNs = 100'000'000;    // how often the descendants of a busy process are counted
-constexpr int64_t kMaxWaitNs = 500'000'000;  // clients have clocks of their own to keep
+constexpr int64_t kCountNs = 100'000'000;        // how often the descendants of a busy process are counted
+constexpr int64_t kMaxWaitNs = 500'000'000;      // clients have clocks of their own to keep
+constexpr int64_t kToldPauseNs = 2'000'000'000;  // a busy machine lets anybody wait for less
 constexpr int kPacketsAtOnce = 64;
 constexpr int kPacketsLeft = 4096;  // more than a socket's buffer can hold
 constexpr size_t kOutputAtOnce = 4 << 20;
@@ -51,7 +52,7 @@ Result<Worker*> Pool::Start(const WorkerCommand& command, std::unique_ptr<Worker
   if (!scratch.ok()) return Error{scratch.error()};
   Result<WorkerProcess> process = WorkerProcess::Start(control_, command);
   if (!process.ok()) return Error{process.error()};
-  const int64_t now = MonotonicNs();
+  const int64_t now = clock_.NowNs();
   auto member = std::make_unique<Member>();
   member->process = std::move(*process);
   member->scratch = std::move(*scratch);
@@ -97,7 +98,7 @@ int Pool::live() const {
 
 void Pool::Do(Worker* worker, const std::function<void(int64_t, Effects*)>& act) {
   Effects effects;
-  act(MonotonicNs(), &effects);
+  act(clock_.NowNs(), &effects);
   Apply(members_.at(worker->id()).get(), &effects);
 }
 
@@ -119,18 +120,19 @@ void Pool::Apply(Member* member, Effects* effects) {
 
 void Pool::Turn(int64_t wake_ns) {
   Wait(wake_ns);
+  TellPause();
   HandleSignals();
-  const int64_t now = MonotonicNs();
+  const int64_t now = clock_.NowNs();
   for (Member* member : Members()) Service(member, now);
-  FinishExited(MonotonicNs());
+  FinishExited(clock_.NowNs());
   WatchMemory(now);
   SweepStrays(now);
 }
 
 void Pool::Wait(int64_t wake_ns) {
   std::vector<pollfd> fds = {{signal_fd_, POLLIN, 0}};
-  const int64_t now = MonotonicNs();
-  int64_t wake = std::min(wake_ns, now + kMaxWaitNs);
+  const int64_t now = clock_.NowNs();
+  int64_t wake = now + std::min(wake_ns - MonotonicNs(), kMaxWaitNs);
   for (const auto& [id, member] : members_) {
     if (member->abandoned) continue;
     member->process.AddTo(&fds);
@@ -142,7 +144,15 @@ void Pool::Wait(int64_t wake_ns) {
   if (sweep_until_ns_ > now) wake = std::min(wake, now + 1'000'000);
   const int64_t wait = std::max<int64_t>(0, wake - now);
   const timespec timeout{wait / 1'000'000'000, wait % 1'000'000'000};
+  clock_.Waiting(wait);
   ppoll(fds.data(), fds.size(), &timeout, nullptr);
+}
+
+void Pool::TellPause() {
+  clock_.NowNs();
+  const int64_t paused = clock_.PausedNs() - told_pause_ns_;
+  told_pause_ns_ = clock_.PausedNs();
+  if (paused >= kToldPauseNs) client_->OnPaused(static_cast<double>(paused) / 1e9);
 }
 
 void Pool::HandleSignals() {
@@ -212,10 +222,13 @@ void Pool::CountDescendantsOf(Member* member, int64_t now) {
   if (now < member->next_count_ns || member->worker->idle()) return;
   member->next_count_ns = now + kCountNs;
   if (CountDescendants(member->process.pid(), max_descendants_ + 1) <= max_descendants_) return;
+  const std::string command = LargestCommandOf(member->process.pid());
+  const std::string detail = "more than " + std::to_string(max_descendants_) + " descendants" +
+                             (command.empty() ? "" : ", most of them of the command " + command);
   Do(member->worker.get(), [&](int64_t at, Effects* out) {
-    member->worker->Terminate(ErrorKind::kProcessLimit,
-                              "more than " + std::to_string(max_descendants_) + " descendants", true, at,
-                              out);
+    member->worker->Terminate(
+        {ErrorKind::kProcessLimit, detail, command.empty() ? CrashSite::kUnknown : CrashSite::kImage}, true,
+        at, out);
   });
 }
 

@@ -2,6 +2,7 @@
 // run cases, test a device) lives in a pool. It starts them, moves packets and output, keeps deadlines,
 // kills, gives up on what the kernel will not kill, sweeps what they leave, and watches memory and numbers of
 // processes. It knows no case and no verdict: what a process means is its Worker's and the client's business.
+// Its deadlines follow a clock that stands still while cudnn-ci itself cannot run.
 #ifndef CUDNN_CI_EXEC_POOL_H_
 #define CUDNN_CI_EXEC_POOL_H_
 
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/running_clock.h"
 #include "exec/memory_watch.h"
 #include "exec/process.h"
 #include "exec/scratch_folder.h"
@@ -32,6 +34,8 @@ class PoolClient {
   virtual void OnEnded(Worker* worker, const ExitStatus& status) = 0;
   // SIGINT or SIGTERM; the second one has already killed all processes.
   virtual void OnSignal(int signal) = 0;
+  // This process could not run for so long (base/running_clock), which nobody is charged for.
+  virtual void OnPaused(double seconds) = 0;
 };
 
 // The next SIGINT or SIGTERM of a non-blocking signalfd; 0: none has come. A SIGCHLD is dropped: it only
@@ -78,6 +82,7 @@ class Pool {
   };
 
   void Wait(int64_t wake_ns);
+  void TellPause();
   void HandleSignals();
   void Service(Member* member, int64_t now);
   void FinishExited(int64_t now);
@@ -93,6 +98,8 @@ class Pool {
   const std::string scratch_dir_;
   PoolClient* const client_;
   const int max_descendants_;
+  RunningClock clock_;
+  int64_t told_pause_ns_ = 0;
   MemoryWatch memory_;
   std::map<int64_t, std::unique_ptr<Member>> members_;
   std::vector<ScratchFolder> unused_;  // to make and remove one for each process costs more than the process

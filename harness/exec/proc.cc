@@ -28,16 +28,20 @@ std::vector<pid_t> NumericEntries(const std::string& directory) {
   return out;
 }
 
-// The parent's id from /proc/PID/stat: the second field after the command's closing parenthesis.
-pid_t ParentOf(pid_t pid) {
+struct Family {
+  pid_t parent = 0, group = 0;
+};
+
+// From /proc/PID/stat, behind the command's closing parenthesis: state, parent, process group.
+Family FamilyOf(pid_t pid) {
+  Family family;
   const std::string stat = ReadSmallFile(ProcPath(pid) + "/stat");
   const size_t end = stat.rfind(')');
-  if (end == std::string::npos) return 0;
+  if (end == std::string::npos) return family;
   std::istringstream fields(stat.substr(end + 1));
   std::string state;
-  pid_t parent = 0;
-  fields >> state >> parent;
-  return parent;
+  fields >> state >> family.parent >> family.group;
+  return family;
 }
 
 // For kernels without CONFIG_PROC_CHILDREN.
@@ -45,7 +49,7 @@ std::vector<pid_t> ChildrenByScan(pid_t pid) {
   const pid_t parent = pid == 0 ? getpid() : pid;
   std::vector<pid_t> out;
   for (const pid_t p : NumericEntries("/proc"))
-    if (ParentOf(p) == parent) out.push_back(p);
+    if (FamilyOf(p).parent == parent) out.push_back(p);
   return out;
 }
 
@@ -82,6 +86,21 @@ int CountDescendants(pid_t pid, int limit) {
     }
   }
   return count;
+}
+
+std::string LargestCommandOf(pid_t worker) {
+  constexpr int kEnough = 10'000;
+  const std::vector<pid_t> children = ChildrenOf(worker);
+  pid_t largest = 0;
+  int most = 0, all = 0;
+  for (const pid_t child : children) {
+    const int count = 1 + CountDescendants(child, kEnough);
+    all += count;
+    if (count <= most || FamilyOf(child).group != child) continue;
+    most = count;
+    largest = child;
+  }
+  return 2 * most > all ? CleanLine(OneLine(ProcPath(largest) + "/comm"), 64) : "";
 }
 
 int64_t ResidentBytes(pid_t pid) {

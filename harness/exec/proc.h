@@ -17,6 +17,10 @@ std::vector<pid_t> ChildrenOf(pid_t pid);
 // How many descendants a process has; stops counting at `limit`.
 int CountDescendants(pid_t pid, int limit);
 
+// The name of the command most of whose processes a worker's descendants are: of a child that leads a process
+// group of its own, as run_child makes one. Empty: a plugin has forked most of them itself.
+std::string LargestCommandOf(pid_t worker);
+
 // Resident bytes; 0 when the process is gone.
 int64_t ResidentBytes(pid_t pid);
 

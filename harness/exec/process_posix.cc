@@ -10,6 +10,7 @@
 
 #include "base/elf_interpreter.h"
 #include "base/null_device.h"
+#include "base/process_room.h"
 #include "base/signal_text.h"
 #include "exec/proc.h"
 
@@ -77,8 +78,9 @@ Result<pid_t> PosixProcessControl::Spawn(const SpawnRequest& request) {
                                 Pointers(request.argv).data(), Pointers(request.env).data());
   if (error != 0) {
     const std::string loader = error == ENOENT ? MissingInterpreter(request.argv[0]) : "";
+    const std::string limits = error == EAGAIN ? " (" + ProcessRoom().Describe() + ")" : "";
     return Error{"cannot start " + request.argv[0] + ": " +
-                 (loader.empty() ? strerror(error) : "the image has no dynamic loader " + loader)};
+                 (loader.empty() ? strerror(error) + limits : "the image has no dynamic loader " + loader)};
   }
   return pid;
 }

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/text.h"
@@ -93,6 +94,13 @@ void Runner::OnSignal(int signal) {
   if (signal_ != 0) return;
   signal_ = signal;
   Cancel(CancelReason::kSignal, signal);
+}
+
+void Runner::OnPaused(double seconds) {
+  Emit(FindingReported{
+      {},
+      HarnessFinding("run-paused", "cudnn-ci could not run for " + std::to_string(std::lround(seconds)) +
+                                       " s; the time limits of cases were extended by that")});
 }
 
 void Runner::Cancel(CancelReason reason, int signal) {

@@ -41,6 +41,7 @@ class Runner : private PoolClient {
   void OnEffect(Worker* worker, Effect effect) override;
   void OnEnded(Worker* worker, const ExitStatus& status) override;
   void OnSignal(int signal) override;
+  void OnPaused(double seconds) override;
 
   // Whether it takes a canary to know whose fault it is. That of an abandoned process is known.
   static bool SuspectsDevice(const AttemptResult& r);

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/signal_text.h"
 #include "base/text.h"
@@ -81,15 +82,14 @@ void Worker::Retire(const std::string& why) {
   if (retire_reason_.empty()) retire_reason_ = why;
 }
 
-void Worker::Terminate(ErrorKind kind, const std::string& detail, bool at_once, int64_t now_ns,
-                       Effects* out) {
+void Worker::Terminate(Errored reason, bool at_once, int64_t now_ns, Effects* out) {
   if (state_ == State::kEnded) return;
   // What it had sent before it was killed still counts; what happens to the run meanwhile does not.
   const bool killed = state_ == State::kKilled;
-  if (!conviction_ && (!killed || IsItsOwnFault(kind))) {
-    conviction_ = Errored{kind, detail};
+  if (!conviction_ && (!killed || IsItsOwnFault(reason.kind))) {
     evidence_ += describe_();
-    Retire(Name(kind));
+    Retire(Name(reason.kind));
+    conviction_ = std::move(reason);
   }
   if (killed) return;
   if (at_once) return Kill(now_ns, out);

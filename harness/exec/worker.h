@@ -54,7 +54,10 @@ class Worker {
 
   // Ends the process for a reason the harness has, by SIGTERM or (`at_once`) SIGKILL. The first reason
   // stands; of a process already killed only what it did itself is still held against it.
-  void Terminate(ErrorKind kind, const std::string& detail, bool at_once, int64_t now_ns, Effects* out);
+  void Terminate(Errored reason, bool at_once, int64_t now_ns, Effects* out);
+  void Terminate(ErrorKind kind, const std::string& detail, bool at_once, int64_t now_ns, Effects* out) {
+    Terminate({kind, detail}, at_once, now_ns, out);
+  }
   // No more tasks will come: finish what is queued and exit.
   void Shutdown(int64_t now_ns, Effects* out);
 

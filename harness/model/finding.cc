@@ -39,60 +39,68 @@ constexpr Declaration kDeclarations[] = {
     {"crashed", kError, Blame::kUndetermined, "the check's process was ended by a signal",
      "Look at the module, the frames and the step in the evidence, then run the case alone with the line "
      "under "
-     "\"reproduce\". Image owner: a library that is truncated or of the wrong version crashes this way. "
-     "Plugin "
-     "author: mend what is the plugin's own code. Runner owner: compare the driver with the toolkit, and "
-     "look for "
+     "\"reproduce\". Image owner: a truncated library, or one of the wrong version, causes such crashes. "
+     "Plugin author: fix the code where it is the plugin's own. Runner owner: check that the driver fits the "
+     "toolkit, and look for "
      "Xid messages in the kernel log."},
     {"timed-out", kError, Blame::kImage, "the check did not end within its time limit",
      "Image owner: look at the step and the wait channel in the evidence. If the case is only slow, give its "
      "matrix entry a larger \"timeout_s\"."},
     {"exited-early", kError, Blame::kHarness, "the check's process exited before it gave its verdict",
      "Plugin author: find what calls exit() in the check or in a library it uses, and report it from there."},
-    {"protocol-violation", kError, Blame::kHarness, "the worker sent what is not a message",
+    {"protocol-violation", kError, Blame::kHarness, "the worker sent something that is not a valid message",
      "Plugin author: something writes to file descriptor 3 or overwrites the worker's memory; run the case "
      "under a sanitizer."},
     {"out-of-memory", kError, Blame::kImage, "the check used more host memory than the container has",
-     "Image owner: give the job more memory, or take smaller shapes; the evidence says how much was used."},
+     "Image owner: give the job more memory (docker run --memory, the pod's limit, Slurm's --mem), or let "
+     "the "
+     "check use less: smaller shapes, fewer processes. The detail has the limit."},
+    {"processes-refused", kError, Blame::kRunner,
+     "a command could not start another process because a limit of the runner was reached",
+     "Runner owner: raise the limit named in the detail: the container's (docker run --pids-limit, the pod's "
+     "limit) or the user's (ulimit -u)."},
     {"out-of-device-memory-shared", kError, Blame::kRunner,
      "device memory ran out while other processes held part of it",
      "Runner owner: end the other processes on this GPU, or schedule one job per GPU."},
-    {"output-limit", kError, Blame::kHarness, "the check wrote more output than is kept",
+    {"output-limit", kError, Blame::kHarness, "the check wrote more output than cudnn-ci keeps",
      "Plugin author: write less to stdout and stderr; results belong in expectations and measurements."},
-    {"process-limit", kError, Blame::kHarness, "the check started more processes than a check may",
-     "Plugin author: start children only through run_child, and end them before the check returns."},
+    {"process-limit", kError, Blame::kHarness, "the check started too many processes",
+     "Image owner: if the detail names a command, make it start fewer processes. Plugin author: otherwise, "
+     "start children only through run_child, and end them before the check returns."},
     {"plugin-load", kError, Blame::kHarness, "a check plugin could not be loaded",
-     "Harness owner: read the loader's words; build the plugin against the same SDK, or remove the file from "
-     "the plugin folder if it is not meant to run."},
+     "Harness owner: read the loader's message; build the plugin against the same SDK, or remove the file "
+     "from the plugin folder if it should not run."},
     {"plugin-invalid", kError, Blame::kHarness,
      "what a check plugin declares is malformed or contradicts another plugin",
-     "Plugin author: repair the declaration the detail names; `cudnn-ci plugins --check` judges it without a "
-     "run. Where two files declare the same name, remove or rename one."},
+     "Plugin author: fix the declaration named in the detail; `cudnn-ci plugins --check` checks it without a "
+     "run. If two files declare the same name, remove or rename one."},
     {"device-lost", kError, Blame::kRunner, "the GPU stopped answering",
      "Runner owner: look for Xid messages in the kernel log, drain the machine and reset the GPU; run the "
      "job "
      "elsewhere meanwhile."},
     {kGpuComputesWrong, kError, Blame::kRunner,
-     "the GPU gives wrong answers that another one does not, or not the same answer twice",
-     "Runner owner: take the GPU out and run its vendor's diagnosis (dcgmi diag -r 3; nvidia-smi -q -d ECC, "
-     "ROW_REMAPPER; Xid messages in the kernel log); the detail has element, bits and counts. Run the job "
+     "the GPU computes wrong results where another GPU does not, or different results for the same input",
+     "Runner owner: take the GPU out of service and run the vendor's diagnostics (dcgmi diag -r 3; "
+     "nvidia-smi -q -d ECC, "
+     "ROW_REMAPPER; Xid messages in the kernel log); the detail has the element, its bits and the counts. "
+     "Run the job "
      "elsewhere meanwhile.",
      "dcgmi diag -r 3"},
-    {kFailsOnAnotherGpu, kError, Blame::kImage, "the case fails on a second GPU of the same model, too",
-     "Image owner: two GPUs agree, so that neither is to blame; look at what the case itself found."},
+    {kFailsOnAnotherGpu, kError, Blame::kImage, "the case also fails on a second GPU of the same model",
+     "Image owner: two GPUs agree, so neither is to blame; see what the case itself found."},
     {"abandoned", kError, Blame::kRunner, "a process could not be killed: it hangs in the driver",
      "Runner owner: the machine needs a driver reload or a reboot; run the job elsewhere meanwhile."},
-    {"killed-from-outside", kError, Blame::kUndetermined, "the check's process was killed by somebody else",
-     "Runner owner: find out who sends the signal (an operator, a job limit, the host's memory killer), and "
-     "run the "
-     "job again."},
+    {"killed-from-outside", kError, Blame::kUndetermined,
+     "something outside cudnn-ci killed the check's process",
+     "Runner owner: find out what sends the signal (an operator, a job limit, the host's out-of-memory "
+     "killer), and run the job again."},
     {"cancelled", kError, Blame::kUndetermined, "the run was cancelled while the case was running",
      "Pipeline owner: run again; nothing was found out about this case."},
     {"expectation-failed", kError, Blame::kImage, "an expectation of the check did not hold",
      "Image owner: the failed expectation says what was expected and what was seen."},
     {"uncaught-exception", kError, Blame::kHarness, "an exception escaped from the check",
      "Plugin author: catch it where it is understood and report what it means."},
-    {"checked-nothing", kError, Blame::kHarness, "the check ended without evaluating one expectation",
+    {"checked-nothing", kError, Blame::kHarness, "the check ended without evaluating a single expectation",
      "Plugin author: state at least one expectation on every path, or skip with what is needed and was "
      "seen."},
     {"undeclared-finding", kError, Blame::kHarness,
@@ -105,23 +113,24 @@ constexpr Declaration kDeclarations[] = {
     {"flaky", kError, Blame::kUndetermined, "the case failed and then passed when it was tried again",
      "Image owner: find out why the result changes; \"allow_flaky\" in the matrix entry accepts it."},
     {"slower-than-baseline", kError, Blame::kUndetermined,
-     "the case is slower than in the baseline by more than the matrix allows, alone on an idle machine, too",
-     "Image owner: where the detail names a library that changed, try the one before. Runner owner: look at "
-     "the "
-     "GPU's clocks, temperature and other users (nvidia-smi -q -d CLOCK,PERFORMANCE,PIDS). Where it is "
-     "meant, "
-     "name a newer run with --baseline, or raise \"max_slowdown_percent\".",
+     "the case is slower than the baseline by more than the matrix allows, even when it runs alone",
+     "Image owner: if the detail names a library that changed, try the previous version. Runner owner: check "
+     "the GPU's clocks, temperature and other users (nvidia-smi -q -d CLOCK,PERFORMANCE,PIDS). If the "
+     "slowdown is expected, pass a newer run with --baseline, or raise \"max_slowdown_percent\".",
      "nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE,PIDS"},
     {"slower-not-repeated", kWarning, Blame::kUndetermined,
-     "the case was slower than in the baseline and was not repeated, so that it is not held against it",
-     "Pipeline owner: run it alone with --case and the same --baseline, if it matters by itself."},
+     "the case was slower than the baseline; it was not run again, so it does not fail for that",
+     "Pipeline owner: if it matters, run the case alone with --case and the same --baseline."},
     {"time-limit", kError, Blame::kUndetermined, "the time limit of the whole run was reached",
-     "Pipeline owner: raise --time-limit, or deal the plan over several jobs with --shard."},
-    {"waiver-expired", kError, Blame::kMatrix, "a waiver is past its last day",
+     "Pipeline owner: raise --time-limit, or split the plan over several jobs with --shard."},
+    {"run-paused", kWarning, Blame::kRunner, "cudnn-ci was stopped for a while and then continued",
+     "Runner owner: find out what stopped it: a suspended machine, a frozen container, SIGSTOP, no processor "
+     "time. The time limits of cases were extended by the pause; --time-limit was not."},
+    {"waiver-expired", kError, Blame::kMatrix, "a waiver has expired",
      "Matrix owner: remove the waiver if the failure is gone, or agree on a new date with its owner."},
     {"skip-not-allowed", kError, Blame::kMatrix, "a required case was skipped",
-     "Matrix owner: make what it needs available on the runner, or add the kind of skip to \"allow_skip\"."},
-    {"no-engine", kError, Blame::kImage, "nothing of a matrix entry could run for one shape and type",
+     "Matrix owner: provide what it needs on the runner, or add the kind of skip to \"allow_skip\"."},
+    {"no-engine", kError, Blame::kImage, "no case of a matrix entry could run for one shape and type",
      "Image owner: install every cuDNN sub-library; a missing one looks like an unsupported convolution."},
     {"nothing-selected", kError, Blame::kMatrix, "the plan holds no case",
      "Matrix owner: check --filter, --case, --stage and the matrix's \"checks\"; a gate that runs nothing is "
@@ -132,10 +141,16 @@ constexpr Declaration kDeclarations[] = {
     {"worker-not-started", kError, Blame::kRunner, "no process could be started for a check",
      "Runner owner: raise the limits of processes, open files, stack and memory (ulimit -u, ulimit -n, "
      "ulimit -s, the container's pids)."},
-    {"loader-missing", kError, Blame::kHarness,
-     "cudnn-ci-worker needs a dynamic loader that the image does not have",
-     "Pipeline owner: check an image with glibc's loader, 2.17 or later, on the processor that this cudnn-ci "
-     "was built for; libraries cannot be loaded into any process of this one."},
+    {"loader-missing", kError, Blame::kImage,
+     "the image has no glibc, which CUDA, cuDNN and cudnn-ci-worker need",
+     "Image owner: base the image on a distribution with glibc 2.17 or later. NVIDIA has no libraries for "
+     "musl "
+     "(Alpine), and an image from scratch has no C library at all. Pipeline owner: check on a machine of the "
+     "image's processor, with the cudnn-ci for it; do not gate images that need no CUDA."},
+    {"libc-unfit", kError, Blame::kImage, "the image's C library cannot run cudnn-ci-worker",
+     "Image owner: the detail quotes the loader. Install a complete glibc, 2.17 or later, and remove from "
+     "LD_LIBRARY_PATH whatever replaces its files. Harness owner: if the loader asks for a newer glibc, "
+     "build cudnn-ci with ci/bundle."},
     {"preload-breaks-processes", kError, Blame::kImage,
      "what the image preloads into every process ends it before it begins",
      "Image owner: remove the library from LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload, or repair it."},
@@ -149,16 +164,16 @@ constexpr Declaration kDeclarations[] = {
     {"not-run", kError, Blame::kUndetermined, "a planned case has no outcome",
      "Pipeline owner: the run ended early; the last lines of the journal say why. Run again."},
     {"part-missing", kError, Blame::kUndetermined,
-     "a shard of the run, or the run on a required type of GPU, is missing or did not come to its end",
+     "a shard of the run, or the run on a required type of GPU, is missing or did not finish",
      "Pipeline owner: look at the job that should have written its journal; run that part again, and merge "
      "again."},
     {"leaked-process", kWarning, Blame::kHarness, "the check left a process running",
      "Plugin author: wait for children before the check returns; start them through run_child."},
     {"report-not-written", kError, Blame::kHarness, "a report could not be written",
-     "Pipeline owner: look at the free space and the owner of the output folder; the journal may still be "
-     "whole, and `cudnn-ci report` makes the reports from it."},
-    {"evidence-dropped", Severity::kNote, Blame::kHarness, "the check reported more than is kept",
-     "Plugin author: report what matters; the rest was counted, and is in no report."},
+     "Pipeline owner: check the free space and the owner of the output folder. If the journal is complete, "
+     "`cudnn-ci report` makes the other reports from it."},
+    {"evidence-dropped", Severity::kNote, Blame::kHarness, "the check reported more than cudnn-ci keeps",
+     "Plugin author: report only what matters; the rest was counted and is in no report."},
 };
 
 }  // namespace
@@ -208,6 +223,10 @@ const FindingInfo* FindHarnessFinding(const std::string& slug) {
     if (info.slug == slug) return &info;
   }
   return nullptr;
+}
+
+bool MayBeReported(const std::string& slug) {
+  return slug == kGpuComputesWrong || slug == "out-of-memory" || slug == "processes-refused";
 }
 
 Finding HarnessFinding(const std::string& slug, std::string detail) {

@@ -65,6 +65,8 @@ inline constexpr char kFailsOnAnotherGpu[] = "fails-on-another-gpu";
 // Findings the harness itself reports (crashed, timed-out, plugin-load, ...).
 const std::vector<FindingInfo>& HarnessFindings();
 const FindingInfo* FindHarnessFinding(const std::string& slug);
+// Whether a check may report it, too: what it has seen of the machine and of what its commands ran out of.
+bool MayBeReported(const std::string& slug);
 // One of them with its detail; the slug must be declared in HarnessFindings().
 Finding HarnessFinding(const std::string& slug, std::string detail);
 

@@ -54,7 +54,7 @@ struct Blocked {
 struct Errored {
   ErrorKind kind = ErrorKind::kCrashed;
   std::string detail;                    // "SIGSEGV (Segmentation fault) after its verdict, in step algo=1"
-  CrashSite site = CrashSite::kUnknown;  // of kCrashed
+  CrashSite site = CrashSite::kUnknown;  // of kCrashed; of kProcessLimit, whose processes
   bool operator==(const Errored&) const = default;
 };
 struct NotRun {

@@ -118,6 +118,8 @@ Blame BlameOf(const Errored& errored, Layer layer) {
         return in_driver ? Blame::kRunner : Blame::kUndetermined;
     }
   }
+  // A command of the image has started them, no plugin.
+  if (errored.kind == ErrorKind::kProcessLimit && errored.site == CrashSite::kImage) return Blame::kImage;
   const Blame declared = FindHarnessFinding(SlugOf(errored.kind))->blame;
   return declared == Blame::kImage && in_driver ? Blame::kRunner : declared;
 }

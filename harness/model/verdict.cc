@@ -4,6 +4,7 @@
 #include <csignal>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/names.h"
@@ -15,6 +16,14 @@ namespace {
 
 constexpr const char* kVerdicts[] = {"passed", "failed", "not_gated", "inconclusive", "interrupted"};
 constexpr const char* kRetries[] = {"not-needed", "useless", "elsewhere", "once-elsewhere", "again"};
+
+// What cudnn-ci or a plugin is at fault for and what is no bug to be reported: what has to be done first.
+constexpr std::pair<const char*, const char*> kRepairs[] = {
+    {"report-not-written",
+     "a report could not be written; make room for it, or choose another folder, first"},
+    {"plugin-load", "a plugin cannot be loaded; repair or remove its file first"},
+    {"plugin-invalid", "a plugin's declarations cannot be used; repair or remove its file first"},
+    {"libc-unfit", "this cudnn-ci was built for a newer glibc; take one that ci/bundle has built"}};
 
 // One error that counts, with its place for the choice of the root cause.
 struct CountedError {
@@ -208,7 +217,12 @@ std::string RetryText(const Summary& summary, const Verdict& verdict) {
     case Retry::kUseless:
       break;
   }
-  if (verdict.blame == Blame::kHarness) return "no: cudnn-ci or a plugin is at fault; report the bug";
+  if (verdict.blame == Blame::kHarness) {
+    const std::string slug = verdict.root_cause ? verdict.root_cause->finding.slug : "";
+    for (const auto& [known, repair] : kRepairs)
+      if (slug == known) return std::string("no: ") + repair;
+    return "no: cudnn-ci or a plugin is at fault; report the bug";
+  }
   return verdict.blame == Blame::kMatrix ? "no: correct the matrix first"
                                          : "no: the image is at fault and would fail elsewhere too";
 }

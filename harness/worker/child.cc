@@ -13,8 +13,8 @@
 
 #include "base/fd.h"
 #include "base/null_device.h"
+#include "base/running_clock.h"
 #include "base/text.h"
-#include "base/time.h"
 #include "worker/guard.h"
 
 extern char** environ;
@@ -23,6 +23,7 @@ namespace cudnn_ci::worker {
 namespace {
 
 constexpr size_t kHead = 64 * 1024, kTail = 192 * 1024;
+constexpr int64_t kLookNs = 20'000'000;  // the exit is not pollable: the price of knowing it
 
 std::vector<std::string> MergedEnvironment(const std::vector<std::string>& over) {
   std::vector<std::string> merged;
@@ -139,15 +140,17 @@ bool RunChild(const ChildRequest& request, ChildOutcome* outcome) {
   if (pid < 0) return false;
   write_end.Close();
 
+  RunningClock clock;  // while this process is stopped, the child most likely is, too
   const int64_t deadline =
-      request.timeout_s > 0 ? MonotonicNs() + static_cast<int64_t>(request.timeout_s * 1e9) : INT64_MAX;
+      request.timeout_s > 0 ? clock.NowNs() + static_cast<int64_t>(request.timeout_s * 1e9) : INT64_MAX;
   Waited state = Waited::kRuns;
   while (state == Waited::kRuns) {
     pollfd p{read_end.get(), POLLIN, 0};
-    poll(&p, 1, 20);  // the exit is not pollable here; 20 ms is the price of knowing it
+    clock.Waiting(kLookNs);
+    poll(&p, 1, kLookNs / 1'000'000);
     Drain(read_end.get(), &outcome->output);
     state = Look(pid);
-    if (state == Waited::kRuns && MonotonicNs() > deadline && !outcome->timed_out) {
+    if (state == Waited::kRuns && clock.NowNs() > deadline && !outcome->timed_out) {
       outcome->timed_out = true;
       kill(-pid, SIGKILL);
     }

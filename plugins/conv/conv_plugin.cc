@@ -36,10 +36,11 @@ CCI_FINDING(kWrongValueUnexplained, CCI_SEVERITY_ERROR, CCI_BLAME_UNDETERMINED,
             kReleaseNotes)
 CCI_FINDING(
     kImpreciseValue, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-    "a convolution that is right on exact data is further off on random ones than its type and math explain",
+    "a convolution is right on exact data, but its error on random data is larger than its type and math "
+    "explain",
     "Do not ship what trains or serves with this algorithm: it computes in a shorter type than was asked "
     "for, "
-    "or is wrong for numbers that are no small integers. The finding has an element, its value and the "
+    "or is wrong for numbers that are not small integers. The finding has an element, its value and the "
     "bound. "
     "Check that all cuDNN and cuBLAS libraries are of one release, then take another one.",
     kReleaseNotes)
@@ -58,31 +59,30 @@ CCI_FINDING(
     "Do not ship: inputs are constant by contract. Take a cuDNN release in which this algorithm is fixed.",
     kReleaseNotes)
 CCI_FINDING(kImpossibleAccepted, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-            "cuDNN answered success to a convolution that cannot be",
-            "Do not ship: a program with such a mistake goes on with numbers that mean nothing. Take another "
+            "cuDNN accepted an impossible convolution",
+            "Do not ship: a program with such a mistake continues with meaningless numbers. Take another "
             "patch release of cuDNN.",
             kReleaseNotes)
-CCI_FINDING(
-    kUnusableAfterRefusal, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-    "cuDNN or the CUDA context could not be used any more after a convolution that cannot be",
-    "Do not ship: what has to be refused with a status ends the program. Take another patch release of "
-    "cuDNN.",
-    kReleaseNotes)
+CCI_FINDING(kUnusableAfterRefusal, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "cuDNN or the CUDA context was unusable after an impossible convolution was tried",
+            "Do not ship: a mistake that should return an error status ends the program instead. Take "
+            "another patch release of "
+            "cuDNN.",
+            kReleaseNotes)
 CCI_FINDING(kWorkspaceUnderstated, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "cuDNN proposes an algorithm with less workspace than it asks for",
             "Programs that allocate what cudnnGetConvolution...Algorithm_v7 says fail, or write beyond it. "
             "Check that all cuDNN libraries are of one release, then take another patch release.",
             kReleaseNotes)
-CCI_FINDING(
-    kProposalRefused, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
-    "cuDNN proposes ways to compute a convolution that it then refuses",
-    "Nothing has to be done where the case passed: the next proposal ran, as in frameworks, which may be "
-    "a slower one. Where all convolutions say so, look whether a library of cuDNN with kernels for this "
-    "GPU is missing or of another release.",
-    kReleaseNotes)
+CCI_FINDING(kProposalRefused, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
+            "cuDNN proposes ways to compute a convolution that it then refuses",
+            "Nothing to do if the case passed: the next proposal ran, as it does in frameworks, and may be "
+            "slower. If all convolutions say so, check whether a cuDNN library with kernels for this GPU is "
+            "missing or of another release.",
+            kReleaseNotes)
 CCI_FINDING(kKnownCrash, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
             "this cuDNN is known to crash in such a convolution",
-            "Nothing has to be done if the case passed. If its process ended, take the release that the note "
+            "Nothing to do if the case passed. If its process ended, take the release that the note "
             "names.",
             kReleaseNotes)
 CCI_FINDING(

@@ -7,6 +7,7 @@
 #include "common/judge.h"
 #include "common/loader_config.h"
 #include "common/loader_path.h"
+#include "common/shortage.h"
 #include "cudnn/copies.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
@@ -27,7 +28,9 @@ void JudgeFiles(Context& ctx, const CudnnInstall& install, bool loaded) {
   }
   Judge(
       ctx, broken.empty(), "every library of " + install.main.name + " loads", kCudnnSublibraryUnloadable,
-      [&] { return JoinLines(broken) + "; needed by " + install.main.path; },
+      [&] {
+        return JoinLines(broken) + "; needed by " + install.main.path + WordsOfShortage(JoinLines(broken));
+      },
       [&] { return loaded ? "" : LineForParts(install, install.Broken()); });
 }
 

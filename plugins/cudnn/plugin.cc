@@ -55,9 +55,9 @@ CCI_FINDING(cudnn_ci::kCudnnPartsOverridden, CCI_SEVERITY_WARNING, CCI_BLAME_IMA
             "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
 CCI_FINDING(cudnn_ci::kCudnnPartLacking, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
             "cuDNN opens a sub-library by name that its own install lacks",
-            "It works without. But one of another release that comes onto the loader's path, such as a "
-            "host's, would be "
-            "taken: upgrade to a release that brings the sub-library, or keep other cuDNNs off the path.",
+            "It works without it. But if another release's copy comes onto the loader's path, such as a "
+            "host's, cuDNN takes that one: upgrade to a release that brings the sub-library, or keep other "
+            "cuDNNs off the path.",
             "https://github.com/pytorch/pytorch/issues/188892")
 CCI_FINDING(cudnn_ci::kCudnnNotPromised, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "the matrix promises an image without cuDNN, and there is one",
@@ -140,14 +140,13 @@ CCI_FINDING(cudnn_ci::kCudnnInitOutOfMemory, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNE
 CCI_FINDING(
     cudnn_ci::kCudnnHandleLeak, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
     "every cuDNN handle leaves device memory behind when it is destroyed",
-    "Make handles once a thread and keep them, as frameworks do, or take another patch release of cuDNN.",
+    "Create one handle per thread and keep it, as frameworks do, or take another patch release of cuDNN.",
     "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/release-notes.html")
-CCI_FINDING(
-    cudnn_ci::kCudnnPressureUnclear, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
-    "with hardly any device memory left cudnnCreate fails, and does not say that it is memory",
-    "Nothing has to be done. Who reads this status in a log should look at the free device memory first: a "
-    "missing driver and a broken install have the same one.",
-    "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
+CCI_FINDING(cudnn_ci::kCudnnPressureUnclear, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
+            "with hardly any device memory left cudnnCreate fails, and does not say that it is memory",
+            "Nothing to do. If you see this status in a log, check the free device memory first: a missing "
+            "driver and a broken install return the same status.",
+            "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
 CCI_FINDING(cudnn_ci::kCudnnLostUnderPressure, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "a process in which cudnnCreate once found no device memory cannot use cuDNN any more",
             "Take another patch release of cuDNN, or restart a process after it ran out of device memory.",
@@ -160,12 +159,11 @@ CCI_FINDING(cudnn_ci::kKnownRegression, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
             "known-regressions.txt, attached to the case, has all that is known of this release, with "
             "sources.",
             "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/release-notes.html")
-CCI_FINDING(
-    cudnn_ci::kCudnnNoPlans, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-    "cuDNN's heuristics find no engine for plain convolutions",
-    "The library of the heuristics or of the engines is there and of no use: of another release, or another "
-    "file under its name. Reinstall cuDNN as a whole, in one version.",
-    "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
+CCI_FINDING(cudnn_ci::kCudnnNoPlans, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "cuDNN's heuristics find no engine for plain convolutions",
+            "The library with the heuristics or the engines is present but unusable: it is from another "
+            "release, or another file has its name. Reinstall cuDNN as a whole, in one version.",
+            "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
 CCI_FINDING(
     cudnn_ci::kCudnnPlansFailed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "cuDNN cannot be asked for engines or plans",

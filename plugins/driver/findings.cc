@@ -117,7 +117,7 @@ CCI_FINDING(cudnn_ci::kMigWithoutInstance, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
             "Create GPU and compute instances on the host (nvidia-smi mig -cgi ... -C), or switch MIG off.",
             "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/index.html")
 CCI_FINDING(cudnn_ci::kMpsUnreachable, CCI_SEVERITY_ERROR, CCI_BLAME_RUNNER,
-            "the MPS server that CUDA is told to use does not take this process",
+            "the MPS server that CUDA is told to use does not accept this process",
             "Start nvidia-cuda-mps-control for this user, mount its pipe directory, or take "
             "CUDA_MPS_PIPE_DIRECTORY out of the environment.",
             "https://docs.nvidia.com/deploy/mps/index.html")
@@ -145,17 +145,18 @@ CCI_FINDING(
     "the cuda-compat library in use works here, over a host driver for which it is not supported",
     "Take the compat directory out of LD_LIBRARY_PATH and /etc/ld.so.conf.d, or update the host's driver.",
     "https://docs.nvidia.com/deploy/cuda-compatibility/forward-compatibility.html")
-CCI_FINDING(cudnn_ci::kVisibleDevicesCut, CCI_SEVERITY_WARNING, CCI_BLAME_RUNNER,
-            "CUDA_VISIBLE_DEVICES names what is no GPU here; CUDA leaves out that entry and all behind it",
-            "Correct the variable in the job.",
-            "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables")
+CCI_FINDING(
+    cudnn_ci::kVisibleDevicesCut, CCI_SEVERITY_WARNING, CCI_BLAME_RUNNER,
+    "CUDA_VISIBLE_DEVICES names something that is not a GPU here; CUDA ignores that entry and all after it",
+    "Correct the variable in the job.",
+    "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables")
 CCI_FINDING(cudnn_ci::kFabricWasSlow, CCI_SEVERITY_WARNING, CCI_BLAME_RUNNER,
             "the GPUs' NVLink fabric was not ready when the run began",
             "Start jobs only after nvidia-fabricmanager on the host is up.",
             "https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html")
 CCI_FINDING(cudnn_ci::kUncorrectedMemoryErrors, CCI_SEVERITY_WARNING, CCI_BLAME_RUNNER,
             "the GPU has counted memory errors that it could not correct",
-            "Drain the host and reset the GPU; if they come again, have it replaced.",
+            "Drain the host and reset the GPU; if they recur, have it replaced.",
             "https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/index.html")
 CCI_FINDING(cudnn_ci::kMemoryRepairPending, CCI_SEVERITY_WARNING, CCI_BLAME_RUNNER,
             "a part of the GPU's memory is broken and not repaired yet",
@@ -163,11 +164,11 @@ CCI_FINDING(cudnn_ci::kMemoryRepairPending, CCI_SEVERITY_WARNING, CCI_BLAME_RUNN
             "https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/index.html")
 CCI_FINDING(cudnn_ci::kXidLogged, CCI_SEVERITY_WARNING, CCI_BLAME_RUNNER,
             "the kernel's log has hardware errors of the GPU since the host started",
-            "Look the numbers up, and drain the host if they come again.",
+            "Look the numbers up, and drain the host if they recur.",
             "https://docs.nvidia.com/deploy/xid-errors/index.html")
 CCI_FINDING_WITH_COMMAND(
     cudnn_ci::kPersistenceOff, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
-    "persistence mode is off: the driver starts anew, for seconds, with each first program",
+    "persistence mode is off: the driver takes seconds to start whenever no program has been using it",
     "Run nvidia-persistenced on the host.", "https://docs.nvidia.com/deploy/driver-persistence/index.html",
     CCI_WHERE_HOST, "systemctl enable --now nvidia-persistenced")
 CCI_FINDING(cudnn_ci::kExclusiveComputeMode, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
@@ -181,12 +182,11 @@ CCI_FINDING(cudnn_ci::kMigModePending, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
 CCI_FINDING(
     cudnn_ci::kDebuggingVariables, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
     "variables are set that are meant for debugging, and change how every program here uses CUDA or cuDNN",
-    "Take them out of the image or the job, unless they are meant: with CUDA_FORCE_PTX_JIT or "
-    "CUDA_DISABLE_PTX_JIT libraries fail that lack the one form or the other, the others cost time.",
+    "Unset them in the image or the job unless they are intended. CUDA_FORCE_PTX_JIT breaks libraries "
+    "without PTX, CUDA_DISABLE_PTX_JIT those without code for this GPU; the others cost time.",
     "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables")
-CCI_FINDING(
-    cudnn_ci::kComputeCacheUnusable, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
-    "the driver cannot keep the kernels that it compiles, and compiles them anew in each program",
-    "Set CUDA_CACHE_PATH to a folder that this user may write, or leave it: only programs that bring no code "
-    "for this GPU are slower to start.",
-    "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables")
+CCI_FINDING(cudnn_ci::kComputeCacheUnusable, CCI_SEVERITY_NOTE, CCI_BLAME_RUNNER,
+            "the driver cannot cache the kernels it compiles, and recompiles them in every program",
+            "Set CUDA_CACHE_PATH to a folder that this user may write, or ignore this: only programs that "
+            "bring no code for this GPU start more slowly.",
+            "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables")

@@ -11,15 +11,17 @@ CCI_FINDING(
     nullptr)
 CCI_FINDING(
     cudnn_ci::kCommandExitStatus, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-    "the command of an exec check ended with another exit status than the expected one",
+    "the command of an exec check ended with an unexpected exit status",
     "Image owner: read the command's output in the evidence, and run the case alone with the line under "
     "\"reproduce\".",
     nullptr)
 CCI_FINDING(
     cudnn_ci::kCommandKilled, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "the command of an exec check was ended by a signal",
-    "Image owner: read the command's output in the evidence; a library that is truncated or of the wrong "
-    "version crashes this way.",
+    "Image owner: read the command's output in the evidence. SIGSEGV, SIGBUS and SIGILL come from a fault in "
+    "the program, or from a library that is truncated or of the wrong version; SIGABRT means that the "
+    "program "
+    "gave up. SIGKILL and SIGTERM come from outside: find out what sends them.",
     nullptr)
 CCI_FINDING(
     cudnn_ci::kCommandTimedOut, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
@@ -32,7 +34,7 @@ CCI_FINDING(cudnn_ci::kCommandOutput, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "Image owner: compare the pattern with the command's output in the evidence.", nullptr)
 CCI_FINDING(
     cudnn_ci::kCommandLibrary, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-    "the command of an exec check did not use a library that it was to use",
+    "the command of an exec check did not use a library that it should use",
     "Image owner: the detail names the files of that name which were mapped; look at LD_LIBRARY_PATH, the "
     "run paths and the packages that bring their own copy.",
     nullptr)

@@ -12,6 +12,7 @@
 #include "common/joined.h"
 #include "common/judge.h"
 #include "common/program.h"
+#include "common/shortage.h"
 #include "findings.h"
 
 namespace cudnn_ci {
@@ -31,14 +32,16 @@ void AddPatternProblems(const char* parameter, const std::vector<std::string>& p
 }
 
 // False: it did not end by itself, and what it printed and mapped until then is not held against it.
-bool JudgeEnd(Context& ctx, const Command& p, const ChildResult& result) {
+bool JudgeEnd(Context& ctx, const Command& p, const ChildResult& result, const Shortage& shortage) {
   if (!Judge(ctx, !result.timed_out, "the command ends in time", kCommandTimedOut, [&] {
         return p.argv[0] + " did not end within " + SecondsText(p.timeout_s) + "; " + LastLine(result.output);
       }))
     return false;
+  const bool as_expected = result.signal == 0 && result.exit_status == p.exit_status;
+  if (!as_expected && ReportShortage(ctx, p.argv[0], result, shortage)) return false;
   if (!Judge(ctx, result.signal == 0, "no signal ends the command", kCommandKilled, [&] {
         return p.argv[0] + " was ended by signal " + std::to_string(result.signal) + " (" +
-               strsignal(result.signal) + "); " + LastLine(result.output);
+               strsignal(result.signal) + "); " + LastLine(result.output) + WordsOfShortage(result.output);
       }))
     return false;
   const std::string not_started = WhyNotStarted(p.argv[0], result);
@@ -47,7 +50,8 @@ bool JudgeEnd(Context& ctx, const Command& p, const ChildResult& result) {
   Judge(ctx, result.exit_status == p.exit_status, "the exit status is the expected one", kCommandExitStatus,
         [&] {
           return p.argv[0] + " ended with exit status " + std::to_string(result.exit_status) + ", expected " +
-                 std::to_string(p.exit_status) + "; " + LastLine(result.output);
+                 std::to_string(p.exit_status) + "; " + LastLine(result.output) +
+                 WordsOfShortage(result.output);
         });
   return true;
 }
@@ -74,9 +78,10 @@ void RunCommand(Context& ctx, const Command& p) {
   // /proc/self/exe is the worker's own file, in which run_child's child still is when it starts the command.
   if (!p.libraries.empty()) argv = {"/proc/self/exe", "--exec-mapped", record};
   argv.insert(argv.end(), p.argv.begin(), p.argv.end());
-  const ChildResult result = ctx.RunChild(argv, {}, p.timeout_s);
+  Shortage shortage;
+  const ChildResult result = RunProgram(ctx, argv, {}, p.timeout_s, &shortage);
   LogEnd(ctx, result.output);
-  if (!JudgeEnd(ctx, p, result)) return;
+  if (!JudgeEnd(ctx, p, result, shortage)) return;
   for (const std::string& pattern : p.output)
     Judge(ctx, HasLine(result.output, pattern), "a line of the output matches", kCommandOutput, [&] {
       return "no line that " + p.argv[0] + " printed matches " + Quoted(pattern) + "; " +

@@ -12,6 +12,7 @@
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "common/program.h"
+#include "common/shortage.h"
 #include "framework/findings.h"
 #include "framework/rules.h"
 #include "framework/script.h"
@@ -110,9 +111,13 @@ Asked Ask(Context& ctx, const Interpreter& p, const std::string& what, const std
   Write(inputs, problem);
   std::remove(answer.c_str());  // of the case before in this process, to which the script would append
   // Nothing is left in the image (-B), and a crash shows where Python was.
-  asked.end = ctx.RunChild({asked.python, "-B", "-X", "faulthandler", script, what, inputs, answer},
-                           environment, p.timeout_s);
+  Shortage shortage;
+  asked.end = RunProgram(ctx, {asked.python, "-B", "-X", "faulthandler", script, what, inputs, answer},
+                         environment, p.timeout_s, &shortage);
   LogEnd(ctx, asked.end.output);
+  if (!asked.end.timed_out && asked.end.exit_status != 0 &&
+      ReportShortage(ctx, asked.python, asked.end, shortage))
+    ctx.Stop();
   asked.answer = ReadAnswer(answer);
   const std::string unusable = WhyNoAnswer(p, asked);
   if (!Judge(ctx, unusable.empty(), "the interpreter runs a script", kFrameworkPythonUnusable,

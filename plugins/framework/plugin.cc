@@ -6,13 +6,13 @@
 
 CCI_FINDING(
     cudnn_ci::kFrameworkPythonUnusable, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-    "the interpreter that a framework is to be asked by cannot run a script",
+    "the Python interpreter used to test a framework cannot run a script",
     "Image owner: start the interpreter in the image by hand; look at PYTHONHOME, LD_LIBRARY_PATH and the "
     "virtual environment's base, or correct \"python\" in the matrix.",
     nullptr)
 CCI_FINDING(cudnn_ci::kFrameworkImportFailed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "a framework is installed and cannot be imported",
-            "Image owner: the detail has Python's and the loader's words. Install the package whose library "
+            "Image owner: the detail quotes Python and the loader. Install the package whose library "
             "is missing "
             "in the version that the framework asks for, and keep foreign folders out of LD_LIBRARY_PATH and "
             "PYTHONPATH.",
@@ -21,7 +21,7 @@ CCI_FINDING(
     cudnn_ci::kFrameworkNoGpu, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "a framework sees no GPU, though the driver runs a kernel on one",
     "Image owner: install the framework's build for CUDA (PyTorch: the index of a cuNNN; JAX: jax[cuda13]; "
-    "TensorFlow: tensorflow[and-cuda]; onnxruntime-gpu), or mend what the detail's last words name.",
+    "TensorFlow: tensorflow[and-cuda]; onnxruntime-gpu), or fix what the end of the detail names.",
     nullptr)
 CCI_FINDING(cudnn_ci::kFrameworkCudnnUnfit, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "the cuDNN that a framework gets is older than the one it was built with, or of another major",
@@ -38,11 +38,11 @@ CCI_FINDING(cudnn_ci::kFrameworkCudaMismatch, CCI_SEVERITY_ERROR, CCI_BLAME_IMAG
 CCI_FINDING(
     cudnn_ci::kFrameworkCudnnMixed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
     "a framework's process has libraries of two cuDNN versions",
-    "Image owner: leave one of the two folders that the detail names, or take the one that is not the "
+    "Image owner: keep only one of the two folders named in the detail, or take the one that is not the "
     "framework's own out of LD_LIBRARY_PATH.",
     nullptr)
 CCI_FINDING(cudnn_ci::kFrameworkCrashed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-            "a framework's process died or left before it had answered",
+            "a framework's process crashed or exited before it answered",
             "Image owner: the evidence ends with where Python was. A cuDNN that is damaged, incomplete or "
             "mixed of two "
             "versions ends a process this way, and so does a missing cuBLAS.",
@@ -62,9 +62,8 @@ CCI_FINDING(cudnn_ci::kFrameworkFailed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             nullptr)
 CCI_FINDING(cudnn_ci::kFrameworkWrongResult, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "a framework computed wrong numbers",
-            "Image owner: look whether conv.forward is right on the same GPU. If it is, the framework's "
-            "build or its cuDNN is at "
-            "fault: install others; if not, follow what that check says.",
+            "Image owner: check whether conv.forward is right on the same GPU. If it is, the framework's "
+            "build or its cuDNN is at fault: install others. If not, follow what that check says.",
             nullptr)
 CCI_FINDING(
     cudnn_ci::kFrameworkCudnnForeign, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
@@ -95,25 +94,24 @@ CCI_FINDING(cudnn_ci::kFrameworkDriverTooOld, CCI_SEVERITY_ERROR, CCI_BLAME_IMAG
             "one that the "
             "detail names, or later; on data-centre GPUs the matching cuda-compat package serves as well.",
             "https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html")
-CCI_FINDING(
-    cudnn_ci::kFrameworkDecoyTaken, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-    "another cuDNN on the loader's path takes the place of a framework's own",
-    "Image owner: nothing is wrong until a cuDNN comes onto the loader's path, by a host's folder that is "
-    "mounted or by a module's LD_LIBRARY_PATH; then versions mix. A DT_RUNPATH comes behind LD_LIBRARY_PATH, "
-    "a DT_RPATH before it, and a library that a program has loaded by its path is not looked for again: take "
-    "a release of the framework that loads all of cuDNN by path, load it so before the import, or keep "
-    "LD_LIBRARY_PATH out of the image's programs.",
-    "https://github.com/pytorch/pytorch/issues/188892")
-CCI_FINDING(
-    cudnn_ci::kFrameworkNeedsPreload, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-    "a framework finds its CUDA libraries only where a program loads them first",
-    "Image owner: put the folders of the libraries on the loader's path (LD_LIBRARY_PATH, or "
-    "/etc/ld.so.conf.d and ldconfig). Else each program has to load them: by "
-    "onnxruntime.preload_dlls(), or by an import of PyTorch before. One that does not computes on the "
-    "CPU with ONNX Runtime, and fails with CTranslate2.",
-    "https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html")
+CCI_FINDING(cudnn_ci::kFrameworkDecoyTaken, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "another cuDNN on the loader's path takes the place of a framework's own",
+            "Image owner: nothing is wrong until another cuDNN comes onto the loader's path, through a "
+            "folder mounted from the host or a module's LD_LIBRARY_PATH; then versions mix. The loader "
+            "searches LD_LIBRARY_PATH before a DT_RUNPATH and after a DT_RPATH, and does not search for a "
+            "library that the program has already loaded by its path. Use a release of the framework that "
+            "loads all of cuDNN by path, load it that way before the import, or keep "
+            "LD_LIBRARY_PATH out of the image's programs.",
+            "https://github.com/pytorch/pytorch/issues/188892")
+CCI_FINDING(cudnn_ci::kFrameworkNeedsPreload, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+            "a framework finds its CUDA libraries only where a program loads them first",
+            "Image owner: put the folders of the libraries on the loader's path (LD_LIBRARY_PATH, or "
+            "/etc/ld.so.conf.d and ldconfig). Else each program has to load them: by "
+            "onnxruntime.preload_dlls(), or by an import of PyTorch before. A program that does not load "
+            "them computes on the CPU with ONNX Runtime, and fails with CTranslate2.",
+            "https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html")
 CCI_FINDING(cudnn_ci::kFrameworkWithoutCudnn, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
-            "a framework's convolution did without cuDNN",
-            "Nothing has to be done: the result was right. It says nothing about the image's cuDNN.", nullptr)
+            "a framework computed its convolution without cuDNN",
+            "Nothing to do: the result was right. It says nothing about the image's cuDNN.", nullptr)
 
 CCI_PLUGIN("framework", "0.1.0", "what the image's own frameworks see and compute")

@@ -12,6 +12,7 @@
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "common/program.h"
+#include "common/shortage.h"
 #include "framework/findings.h"
 #include "framework/interpreter.h"
 #include "framework/loaded.h"
@@ -31,7 +32,7 @@ bool JudgeImport(Context& ctx, const Framework& framework, const Asked& asked) {
     const auto package = answer.packages.find(framework.name);
     return NameOf(framework, answer) + " (" +
            (package == answer.packages.end() ? "" : package->second.origin) + ") in " + asked.python + ": " +
-           answer.LastError() + Then(LoaderWords(asked.end.output));
+           answer.LastError() + Then(LoaderWords(asked.end.output)) + WordsOfShortage(answer.LastError());
   });
 }
 
@@ -47,7 +48,8 @@ bool JudgeEnd(Context& ctx, const Framework& framework, const Interpreter& p, co
   return Judge(ctx, answer.ended && asked.end.exit_status == 0, "its process lives until it has answered",
                kFrameworkCrashed, [&] {
                  return NameOf(framework, answer) + ": " + asked.python + " " + HowEnded(asked.end) +
-                        (answer.ended ? " behind its answer; " : at) + LastLine(asked.end.output);
+                        (answer.ended ? " behind its answer; " : at) + LastLine(asked.end.output) +
+                        WordsOfShortage(asked.end.output);
                });
 }
 
@@ -110,7 +112,7 @@ void JudgeFramework(Context& ctx, const Framework& framework, const Interpreter&
   SkipIfOutOfMemory(ctx, framework, error);
   if (!Judge(ctx, error.empty(), "it computes", kFrameworkFailed, [&] {
         return NameOf(framework, answer) + " at \"" + answer.step + "\": " + error +
-               Then(LoaderWords(asked.end.output));
+               Then(LoaderWords(asked.end.output)) + WordsOfShortage(error);
       }))
     return;
   JudgeNumbers(ctx, framework, answer, problem);

@@ -77,18 +77,29 @@ TEST(Preload, ThatDoesNoHarmIsNotMentioned) {
   EXPECT_EQ(PreloadDetail(result), "");
 }
 
-TEST(Loader, WordsAreShownWhenNoWorkerCanStart) {
+// One finding about the run, and nothing else: no case for each plugin.
+void ExpectOneFinding(const GateResult& result, const std::string& name, int exit_code) {
+  EXPECT_EQ(result.exit_code, exit_code) << result.out << result.err;
+  ASSERT_FALSE(result.report.is_null()) << result.err;
+  const json& root = result.report["root_cause"];
+  EXPECT_EQ(root["blame"].get<std::string>() + "." + root["slug"].get<std::string>(), name) << root;
+  EXPECT_TRUE(result.report["cases"].empty()) << result.report["cases"];
+  EXPECT_TRUE(result.Events("WorkerStarted").empty());
+  EXPECT_THAT(result.junit, ContainsRegex("<(error|failure)"));
+}
+
+TEST(Loader, WordsOfACLibraryThatIsNoneAreTheImagesFault) {
   if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
   if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
   GateRun run;
+  run.AddPlugins(CUDNN_CI_STAGE_PLUGINS);
   const GateResult result =
       RunMounted(&run,
                  "mount --bind /dev/null \"$(ldconfig -p | sed -n 's/.*libc.so.6 .*x86-64.* => //p' | "
                  "head -1)\"");
-  EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
-  const std::string found = result.Case("plugin.load[file=fixture]").dump();
-  EXPECT_THAT(found, HasSubstr("exit status 127"));
-  EXPECT_THAT(found, HasSubstr("libc.so.6: file too short"));
+  ExpectOneFinding(result, "image.libc-unfit", 1);
+  EXPECT_THAT(result.out, HasSubstr("libc.so.6: file too short"));
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("report the bug")));
 }
 
 TEST(Loader, VariablesWithWhichNoProgramRunsAreTakenOutAndNamed) {
@@ -108,15 +119,54 @@ TEST(Loader, VariablesWithWhichNoProgramRunsAreTakenOutAndNamed) {
   EXPECT_TRUE(harmless.Run().report["warnings"].empty());
 }
 
-TEST(Loader, ThatIsMissingIsNamed) {
+TEST(Loader, ThatIsMissingIsNamedOnce) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
+  const std::string empty = "mount -t tmpfs none \"$(readlink -f /lib64)\"";
+  for (const auto& [more, words] : std::vector<std::pair<std::string, std::string>>{
+           {"", "the image has no /lib64/ld-linux-x86-64.so.2, the dynamic loader of glibc"},
+           {" && : > /lib64/ld-musl-x86_64.so.1", "/lib64/ld-musl-x86_64.so.1 (musl, as in Alpine)"}}) {
+    GateRun run;
+    run.AddPlugins(CUDNN_CI_STAGE_PLUGINS);
+    const GateResult result = RunMounted(&run, empty + more);
+    ExpectOneFinding(result, "image.loader-missing", 1);
+    EXPECT_THAT(result.report["root_cause"]["detail"].get<std::string>(), HasSubstr(words));
+    EXPECT_THAT(result.out, testing::Not(HasSubstr("report the bug")));
+  }
+}
+
+TEST(Loader, ThatIsMissingIsSaidWhereThereIsNoReport) {
   if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
   if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
   GateRun run;
-  const GateResult result = RunMounted(&run, "mount -t tmpfs none \"$(readlink -f /lib64)\"");
-  EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
-  EXPECT_THAT(result.out, HasSubstr("harness.loader-missing"));
-  EXPECT_THAT(result.junit, HasSubstr("the image has no dynamic loader /lib64/ld-linux-x86-64.so.2"));
-  EXPECT_THAT(result.Case("plugin.load[file=fixture]").dump(), HasSubstr("the image has no dynamic loader"));
+  run.Matrix(Entry("fixture.pass"));
+  run.Before({"unshare", "-m", "bash", "-c", "mount -t tmpfs none \"$(readlink -f /lib64)\" && exec \"$@\"",
+              "bash"});
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--matrix", "matrix.json", "--dry-run"},
+        {"--auto"},
+        {"list", "--matrix", "matrix.json"},
+        {"init", "-"}}) {
+    const GateResult result = run.Command(arguments);
+    EXPECT_EQ(result.exit_code, 2) << result.out;
+    EXPECT_THAT(result.err,
+                HasSubstr("the image has no /lib64/ld-linux-x86-64.so.2, the dynamic loader of glibc"));
+  }
+}
+
+TEST(Loader, ThatIsMissingIsOneLineOfTheFacts) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
+  GateRun run;
+  run.AddPlugins(CUDNN_CI_STAGE_PLUGINS);
+  run.Before({"unshare", "-m", "bash", "-c", "mount -t tmpfs none \"$(readlink -f /lib64)\" && exec \"$@\"",
+              "bash"});
+  const GateResult result = run.Command({"facts", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::string text = json::parse(result.out).dump();
+  const std::string words = "no plugin could be asked: the image has no /lib64/ld-linux-x86-64.so.2";
+  EXPECT_THAT(text, HasSubstr(words));
+  EXPECT_THAT(text, testing::Not(HasSubstr("could not be loaded")));
 }
 
 // ---- what is inherited ----

@@ -42,6 +42,65 @@ const std::string kLong =
     Entry("fixture.pass", R"("axes": {"i": [1, 2, 3]})") + ", " +
     Entry("fixture.slow", R"("axes": {"i": [1, 2, 3, 4, 5, 6]}, "params": {"ms": 3000})");
 
+// ---- stopped and continued ----
+
+// Stops everything that the run has started, for a while, as a suspended machine or a frozen container does.
+void StopForAWhile(const GateRun& run, double seconds) {
+  const std::vector<pid_t> tree = run.Left();
+  for (const pid_t pid : tree) kill(pid, SIGSTOP);
+  Pause(seconds);
+  for (const pid_t pid : tree) kill(pid, SIGCONT);
+}
+
+TEST(Stopped, ARunIsNotChargedForTheTimeInWhichNothingOfItRan) {
+  GateRun run;
+  run.Matrix(Entry("fixture.steady", R"("params": {"naps": 50})"), 3);  // takes 1 s
+  const pid_t pid = run.Start();
+  WaitFor(run, "Step");
+  StopForAWhile(run, 3.5);
+  const GateResult result = run.Wait(pid);
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("runner.run-paused: cudnn-ci could not run for ")) << result.out;
+  EXPECT_LT(result.Case("fixture.steady[naps=50]")["seconds"].get<double>(), 3);
+}
+
+TEST(Stopped, ACaseThatHangsTimesOutAfterThePauseToo) {
+  GateRun run;
+  run.Matrix(Entry("fixture.hang"), 3);
+  const pid_t pid = run.Start();
+  WaitFor(run, "Step");
+  StopForAWhile(run, 4);
+  const GateResult result = run.Wait(pid);
+  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("image.timed-out: no verdict within 3.000 s")) << result.out;
+}
+
+// A stopped case in a run that is not is one that hangs.
+TEST(Stopped, ACaseAloneIsCharged) {
+  GateRun run;
+  run.Matrix(Entry("fixture.steady"), 3);
+  const pid_t pid = run.Start();
+  WaitFor(run, "Step");
+  for (const pid_t worker : run.Left())
+    if (worker != pid) kill(worker, SIGSTOP);
+  const GateResult result = run.Wait(pid);
+  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("image.timed-out"));
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("run-paused")));
+}
+
+// The job's clock went on: who gave the whole run a limit gets an end by then.
+TEST(Stopped, ThePauseCountsTowardsTheTimeLimitOfTheWholeRun) {
+  GateRun run;
+  run.Matrix(Entry("fixture.steady", R"("params": {"naps": 500})"), 60);
+  const pid_t pid = run.Start({"--time-limit", "5"});
+  WaitFor(run, "Step");
+  StopForAWhile(run, 6);
+  const GateResult result = run.Wait(pid);
+  EXPECT_EQ(result.exit_code, 6) << result.out << result.err;
+  EXPECT_EQ(result.report["root_cause"]["slug"], "time-limit");
+}
+
 class Signals : public testing::TestWithParam<int> {};
 
 TEST_P(Signals, EndTheWorkersAndFinishEveryReport) {

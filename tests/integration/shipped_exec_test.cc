@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "shipped_test.h"
+#include "small_group.h"
 
 namespace cudnn_ci {
 namespace {
@@ -101,6 +102,13 @@ TEST_F(ExecRun, AHangIsEndedWithWhatItHadPrinted) {
   EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
 }
 
+// Whoever was stopped measures no time. The entry's limit is the harness's and goes on.
+TEST_F(ExecRun, APauseOfTheWorkerIsNoTimeOfTheCommand) {
+  const std::string pause = "kill -STOP $PPID; sleep 3; kill -CONT $PPID; sleep ";
+  EXPECT_EQ(Shell(pause + "0.2", R"(, "timeout_s": 2)").Outcome(), "passed");
+  EXPECT_THAT(Shell(pause + "1000", R"(, "timeout_s": 2)").Slugs(), ElementsAre("command-timed-out"));
+}
+
 TEST_F(ExecRun, TheEntrysOwnTimeHoldsAsForEveryCheck) {
   const CheckOutcome r = Shell("sleep 1000", "", R"(, "timeout_s": 0.5)");
   EXPECT_EQ(r.gate.exit_code, 1);
@@ -131,6 +139,82 @@ TEST_F(ExecRun, WhatItLeavesIsKilledAndSaid) {
 // Descriptor 3 is the worker's way to the harness.
 TEST_F(ExecRun, TheHarnesssSocketIsNotTheCommands) {
   EXPECT_EQ(Shell("if (echo garbage >&3) 2>/dev/null; then exit 9; fi").Outcome(), "passed");
+}
+
+// ---- what the container is short of ----
+
+constexpr char kEat[] = "import sys; print('eating', flush=True); x = b'x' * (1 << 30)";
+
+TEST_F(ExecRun, ACommandThatTheKernelEndsForMemoryRanOutOfMemory) {
+  const SmallGroup group = SmallGroup::OfMemory(256 << 20);
+  if (!group.why().empty()) GTEST_SKIP() << group.why();
+  gate().Before(group.Words());
+  for (const std::string& command :
+       {std::string("exec "), std::string()}) {  // by a signal, by a shell's status
+    const CheckOutcome r = Shell(command + CUDNN_CI_PYTHON " -c \"" + kEat + "\"; exit $?");
+    EXPECT_EQ(r.gate.exit_code, 1) << r.gate.out;
+    EXPECT_THAT(r.Slugs(), ElementsAre("out-of-memory"));
+    EXPECT_EQ(r.Blame(), "image");
+    EXPECT_THAT(r.Detail(),
+                AllOf(HasSubstr("sh ran out of memory; the kernel ended 1 process of the container"),
+                      HasSubstr("cgroup limit 256 MiB")));
+    EXPECT_THAT(r.gate.out, Not(HasSubstr("truncated")));
+  }
+}
+
+// A kill that the kernel's count does not explain is somebody's.
+TEST_F(ExecRun, AKillIsNotTakenForWantOfMemory) {
+  EXPECT_THAT(Shell("kill -KILL $$").Slugs(), ElementsAre("command-killed"));
+}
+
+TEST_F(ExecRun, WhatACommandSaysOfMemoryStandsWithTheNumbers) {
+  const CheckOutcome r = Shell("ulimit -v 500000; " CUDNN_CI_PYTHON " -c \"" + std::string(kEat) + "\"");
+  EXPECT_THAT(r.Slugs(), ElementsAre("command-exit-status"));
+  EXPECT_THAT(r.Detail(),
+              ContainsRegex("its last line: MemoryError; it speaks of memory \\(\"MemoryError\"\\), of "
+                            "which [0-9]+ MiB are left now"));
+}
+
+constexpr char kManyChildren[] = "i=0; while test $i -lt 300; do sleep 1000 & i=$((i+1)); done; wait";
+
+TEST_F(ExecRun, TooManyProcessesOfACommandAreTheImages) {
+  const CheckOutcome r = Shell(kManyChildren);
+  EXPECT_EQ(r.gate.exit_code, 1) << r.gate.out;
+  EXPECT_THAT(r.Slugs(), ElementsAre("process-limit"));
+  EXPECT_EQ(r.Blame(), "image");
+  EXPECT_EQ(r.Detail(), "more than 256 descendants, most of them of the command sh");
+  EXPECT_THAT(gate().LeftAfter(2), IsEmpty());
+}
+
+TEST_F(ExecRun, ProcessesThatTheContainerRefusesAreTheRunners) {
+  const SmallGroup group = SmallGroup::OfProcesses(40);
+  if (!group.why().empty()) GTEST_SKIP() << group.why();
+  gate().Before(group.Words());
+  const CheckOutcome r = Check(
+      "exec.run", Named("\"argv\": " +
+                        json({CUDNN_CI_PYTHON, "-c",
+                              "import subprocess\nfor i in range(100): subprocess.Popen(['sleep', '1000'])"})
+                            .dump()));
+  EXPECT_EQ(r.gate.exit_code, 3) << r.gate.out;
+  EXPECT_THAT(r.Slugs(), ElementsAre("processes-refused"));
+  EXPECT_EQ(r.Blame(), "runner");
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("could not start a process; the kernel refused to start"),
+                                HasSubstr("the cgroup allows 40 processes and threads")));
+}
+
+// It may do without: what it then does is what counts.
+TEST_F(ExecRun, ACommandThatLivesWithARefusalPasses) {
+  const SmallGroup group = SmallGroup::OfProcesses(40);
+  if (!group.why().empty()) GTEST_SKIP() << group.why();
+  gate().Before(group.Words());
+  const CheckOutcome r = Check(
+      "exec.run",
+      Named("\"argv\": " +
+            json({CUDNN_CI_PYTHON, "-c",
+                  "import subprocess\ntry:\n  for i in range(100): subprocess.Popen(['sleep', '1000'])\n"
+                  "except BlockingIOError: pass"})
+                .dump()));
+  EXPECT_EQ(r.Outcome(), "passed") << r.gate.out;
 }
 
 TEST_F(ExecRun, SeesTheUsersEnvironment) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "framework_test.h"
+#include "small_group.h"
 
 namespace cudnn_ci {
 namespace {
@@ -306,6 +307,17 @@ TEST_F(FrameworkTest, TheInterpreterOfASubjectHasTheUsersLibraryPath) {
   ASSERT_TRUE(gate().Exists("seen")) << ::testing::PrintToString(r);
   EXPECT_EQ(gate().Read("seen"), FakeFolder("libcuda") + ":" + FakeFolder("nvml") + "\n");
   EXPECT_THAT(r.gate.report["judged"]["subjects"].dump(), HasSubstr(libraries)) << "it has folders";
+}
+
+TEST_F(FrameworkTest, AnInterpreterThatTheKernelEndsForMemoryRanOutOfMemory) {
+  const SmallGroup group = SmallGroup::OfMemory(256 << 20);
+  if (!group.why().empty()) GTEST_SKIP() << group.why();
+  gate().Before(group.Words());
+  Interpreter("exec " CUDNN_CI_PYTHON " -c \"x = b'x' * (1 << 30)\"");
+  const CheckOutcome r = Framework("torch");
+  EXPECT_EQ(r.gate.exit_code, 1) << r.gate.out;
+  EXPECT_THAT(r.Slugs(), ElementsAre("out-of-memory"));
+  EXPECT_THAT(r.Detail(), HasSubstr("python3 ran out of memory; the kernel ended 1 process"));
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
-// How much memory is left, by what the kernel says in cgroup v2, v1, and without a limit.
-#include <gtest/gtest.h>
+// How much memory is left and how many processes may be started, by what the kernel says in cgroup v2, v1,
+// and without a limit.
+#include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "base/process_room.h"
 #include "exec/memory_watch.h"
 #include "scratch.h"
 
@@ -115,6 +118,49 @@ TEST_F(MemoryWatchTest, LooksTheMoreOftenTheLessThereIs) {
   EXPECT_LT(watch.IntervalNs(watch.Reserve() + 64 * kMiB), watch.IntervalNs(watch.Reserve() + 256 * kMiB));
   EXPECT_GT(watch.IntervalNs(0), 0);
   EXPECT_EQ(watch.IntervalNs(0), watch.IntervalNs(watch.Reserve()));
+}
+
+// ---- processes ----
+
+using ProcessRoomTest = MemoryWatchTest;
+
+TEST_F(ProcessRoomTest, TheLowestLimitOfVersionTwoAndAllRefusals) {
+  Put("/proc/self/cgroup", "0::/slice/pod\n");
+  for (const char* group : {"/sys/fs/cgroup/slice", "/sys/fs/cgroup/slice/pod"}) {
+    Put(std::string(group) + "/pids.current", "63\n");
+    Put(std::string(group) + "/pids.events", "max 2\n");
+    Put(std::string(group) + "/pids.max", "max\n");
+  }
+  EXPECT_THAT(ProcessRoom(root_).Describe(), testing::Not(testing::HasSubstr("cgroup")));
+  Put("/sys/fs/cgroup/slice/pids.max", "64\n");
+  EXPECT_THAT(ProcessRoom(root_).Describe(),
+              testing::StartsWith("the cgroup allows 64 processes and threads, 63 are there"));
+  Put("/sys/fs/cgroup/slice/pod/pids.max", "100\n");
+  const ProcessRoom room(root_);
+  EXPECT_THAT(room.Describe(), testing::HasSubstr("allows 64"));
+  EXPECT_EQ(room.Refusals(), 4);
+}
+
+TEST_F(ProcessRoomTest, VersionOneHasAHierarchyOfItsOwn) {
+  Put("/proc/self/cgroup", "8:pids:/job\n4:memory:/elsewhere\n0::/\n");
+  Put("/sys/fs/cgroup/pids/job/pids.current", "1\n");
+  Put("/sys/fs/cgroup/pids/job/pids.max", "5\n");
+  Put("/sys/fs/cgroup/pids/job/pids.events", "max 7\n");
+  EXPECT_THAT(ProcessRoom(root_).Describe(), testing::HasSubstr("allows 5 "));
+  EXPECT_EQ(ProcessRoom(root_).Refusals(), 7);
+}
+
+TEST_F(ProcessRoomTest, TheUsersLimitIsNamed) {
+  rlimit old{};
+  ASSERT_EQ(getrlimit(RLIMIT_NPROC, &old), 0);
+  const rlimit low{4321, old.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NPROC, &low), 0);
+  EXPECT_EQ(ProcessRoom(root_).Describe(), "ulimit -u is 4321");
+  const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+  if (setrlimit(RLIMIT_NPROC, &none) == 0) {
+    EXPECT_EQ(ProcessRoom(root_).Describe(), "no limit of processes is known");
+  }
+  setrlimit(RLIMIT_NPROC, &old);
 }
 
 }  // namespace

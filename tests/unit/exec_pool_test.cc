@@ -51,7 +51,9 @@ class Client : public PoolClient {
   void OnEffect(Worker*, Effect) override {}
   void OnEnded(Worker*, const ExitStatus&) override { ended = true; }
   void OnSignal(int) override {}
+  void OnPaused(double seconds) override { paused_s += seconds; }
   bool ended = false;
+  double paused_s = 0;
 };
 
 TEST(Pool, WhatAProcessHadSentBeforeItEndedIsReadToTheLast) {
@@ -66,6 +68,57 @@ TEST(Pool, WhatAProcessHadSentBeforeItEndedIsReadToTheLast) {
   while (!client.ended && MonotonicNs() < give_up) pool.Turn(give_up);
   EXPECT_TRUE(client.ended);
   EXPECT_EQ(messages, kPackets);
+}
+
+// Lives until it was asked for four times; the first question keeps the pool itself from running.
+class StallingProcess : public ProcessControl {
+ public:
+  Result<pid_t> Spawn(const SpawnRequest& request) override {
+    socket_ = Fd(dup(request.control_fd));
+    return INT_MAX;
+  }
+  bool HasExited(pid_t) override {
+    if (asked_ == 0) usleep(2'500'000);
+    return ++asked_ >= 4;
+  }
+  void Signal(pid_t, int) override {}
+  ExitStatus Reap(pid_t) override { return {}; }
+  bool SweepStrays(const std::set<pid_t>&) override { return false; }
+
+ private:
+  Fd socket_;
+  int asked_ = 0;
+};
+
+// Notes the times that it is told.
+class TimedWorker : public CountingWorker {
+ public:
+  TimedWorker(int* messages, int64_t* first_ns, int64_t* last_ns)
+      : CountingWorker(messages), first_ns_(first_ns), last_ns_(last_ns) {}
+
+ protected:
+  void CheckTask(int64_t now_ns, Effects*) override {
+    if (*first_ns_ == 0) *first_ns_ = now_ns;
+    *last_ns_ = now_ns;
+  }
+
+ private:
+  int64_t *const first_ns_, *const last_ns_;
+};
+
+TEST(Pool, ItsClockStandsStillWhileItCannotRun) {
+  const Scratch scratch;
+  StallingProcess control;
+  Client client;
+  int messages = 0;
+  int64_t first_ns = 0, last_ns = 0;
+  Pool pool(&control, -1, scratch.path(), &client);
+  const int64_t begin = MonotonicNs(), give_up = begin + 60'000'000'000;
+  ASSERT_TRUE(pool.Start({}, std::make_unique<TimedWorker>(&messages, &first_ns, &last_ns)).ok());
+  while (!client.ended && MonotonicNs() < give_up) pool.Turn(give_up);
+  EXPECT_TRUE(client.ended);
+  EXPECT_GE(client.paused_s, 2);
+  EXPECT_LT(last_ns - first_ns, MonotonicNs() - begin - 2'000'000'000);
 }
 
 }  // namespace

@@ -40,5 +40,35 @@ TEST(ProcTest, NamesChildren) {
   waitpid(pid, nullptr, 0);
 }
 
+// A family of four below this process, with a group of its own or not; what is said of it.
+std::string CommandOfFamily(bool own_group) {
+  int ready[2];
+  if (pipe(ready) != 0) return "no pipe";
+  const pid_t pid = fork();
+  if (pid == 0) {
+    if (own_group) setpgid(0, 0);
+    for (int i = 0; i < 3; ++i)
+      if (fork() == 0) {
+        for (;;) pause();
+      }
+    if (write(ready[1], "x", 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  char byte = 0;
+  if (read(ready[0], &byte, 1) != 1) return "no child";
+  const std::string command = LargestCommandOf(getpid());
+  for (const pid_t child : ChildrenOf(pid)) kill(child, SIGKILL);
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
+  return command;
+}
+
+TEST(ProcTest, ACommandIsWhatLeadsAGroupOfItsOwn) {
+  EXPECT_EQ(CommandOfFamily(true), "exec_proc_test");
+  EXPECT_EQ(CommandOfFamily(false), "");
+}
+
 }  // namespace
 }  // namespace cudnn_ci

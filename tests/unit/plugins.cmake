@@ -1,5 +1,5 @@
 # What the plugins share. The plugins themselves are tested through the real program (tests/integration/shipped_*).
-cudnn_ci_unit_test(plugin_common_test SOURCES plugin_common_test.cc install_line_test.cc known_regressions_test.cc refusal_cause_test.cc LINK cudnn_ci_plugin_common)
+cudnn_ci_unit_test(plugin_common_test SOURCES plugin_common_test.cc install_line_test.cc known_regressions_test.cc refusal_cause_test.cc shortage_test.cc LINK cudnn_ci_plugin_common)
 
 # Two libraries that say where what they need lies, in both ways.
 foreach(kind runpath rpath)

@@ -1,7 +1,8 @@
 // The verdict, row by row: outcomes and blame, exit codes and their precedence, runs that are not whole.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <csignal>
+#include <set>
 
 #include "model/reasons.h"
 #include "model/summary.h"
@@ -111,6 +112,8 @@ INSTANTIATE_TEST_SUITE_P(
         BlameRow{"out_of_memory", Error(ErrorKind::kOutOfMemory), Layer::kCudnn, 1, "out-of-memory"},
         BlameRow{"output_limit", Error(ErrorKind::kOutputLimit), Layer::kCudnn, 5, "output-limit"},
         BlameRow{"process_limit", Error(ErrorKind::kProcessLimit), Layer::kCudnn, 5, "process-limit"},
+        BlameRow{"process_limit_of_a_command", Errored{ErrorKind::kProcessLimit, "detail", CrashSite::kImage},
+                 Layer::kCudnn, 1, "process-limit"},
         BlameRow{"plugin_load", Error(ErrorKind::kPluginLoad), Layer::kDriver, 5, "plugin-load"},
         BlameRow{"device_lost", Error(ErrorKind::kDeviceLost), Layer::kConvolution, 3, "device-lost"},
         BlameRow{"abandoned", Error(ErrorKind::kAbandoned), Layer::kConvolution, 3, "abandoned"},
@@ -163,6 +166,40 @@ TEST(VerdictTest, KindFollowsTheClass) {
     EXPECT_EQ(b.Judged().kind, kind);
     EXPECT_EQ(b.Judged().blame, blame);
   }
+}
+
+// ---- "report the bug" ----
+
+std::string RetryTextOf(const std::string& slug, Blame blame) {
+  RunBuilder b;
+  b.Pass("driver.load");
+  b.Fail("conv.a", Wrong(slug, blame));
+  return RetryText(b.Summarize(), b.Judged());
+}
+
+// Only what somebody has programmed wrongly: cudnn-ci, or the author of a plugin.
+TEST(RetryTest, ABugIsToBeReportedOnlyWhereItIsOne) {
+  const std::set<std::string> bugs = {
+      "exited-early",    "protocol-violation", "output-limit", "process-limit",  "uncaught-exception",
+      "checked-nothing", "undeclared-finding", "worker-exit",  "leaked-process", "evidence-dropped"};
+  std::set<std::string> told;
+  for (const FindingInfo& info : HarnessFindings()) {
+    EXPECT_THAT(info.remedy + info.summary, testing::Not(testing::HasSubstr(" bug"))) << info.slug;
+    if (RetryTextOf(info.slug, info.blame).find("report the bug") != std::string::npos)
+      told.insert(info.slug);
+  }
+  EXPECT_EQ(told, bugs);
+  // What a plugin declares of itself, and whatever crashes in its code or in cudnn-ci's.
+  for (const char* slug : {"of-a-plugin", "crashed"})
+    EXPECT_THAT(RetryTextOf(slug, Blame::kHarness), testing::HasSubstr("report the bug"));
+  for (const Blame blame : {Blame::kImage, Blame::kRunner, Blame::kMatrix, Blame::kUndetermined})
+    EXPECT_THAT(RetryTextOf("of-a-plugin", blame), testing::Not(testing::HasSubstr("bug")));
+}
+
+TEST(RetryTest, WhatIsToBeRepairedIsSaid) {
+  EXPECT_THAT(RetryTextOf("report-not-written", Blame::kHarness), testing::HasSubstr("make room"));
+  EXPECT_THAT(RetryTextOf("plugin-load", Blame::kHarness), testing::HasSubstr("repair or remove its file"));
+  EXPECT_THAT(RetryTextOf("libc-unfit", Blame::kHarness), testing::HasSubstr("ci/bundle"));
 }
 
 TEST(RootCauseTest, IsTheFirstInLayerOrderThenPlanOrderOfTheDecidingClass) {

@@ -42,6 +42,13 @@ struct ChildResult {
   std::string output;
 };
 
+// No process could be had for a command, or its end was not to be learned.
+struct ChildNotStarted : std::runtime_error {
+  ChildNotStarted(int number, const std::string& command)
+      : std::runtime_error("cannot run " + command + ": " + std::strerror(number)), error(number) {}
+  int error;  // of errno: EAGAIN where a limit of processes is reached
+};
+
 // One line that mends what was found here, and where it is typed. Empty: there is none that is certain to.
 struct LineToType {
   std::string text;
@@ -111,7 +118,7 @@ class Context {
     host_->log(case_, level, text.c_str());
   }
   void Poison(const std::string& reason) { host_->poison(case_, reason.c_str()); }
-  // Runs a command to its end; throws std::runtime_error when it cannot be run.
+  // Runs a command to its end; throws ChildNotStarted when no process can be had for it.
   ChildResult RunChild(const std::vector<std::string>& argv, const std::vector<std::string>& env = {},
                        double timeout_s = 0) {
     std::vector<const char*> a, e;
@@ -123,8 +130,7 @@ class Context {
     cci_child_result r{};
     r.struct_size = sizeof r;
     if (host_->run_child(case_, &child, &r) != CCI_OK)
-      throw std::runtime_error("cannot run " + (argv.empty() ? std::string("(no command)") : argv[0]) + ": " +
-                               std::strerror(errno));
+      throw ChildNotStarted(errno, argv.empty() ? "(no command)" : argv[0]);
     return {r.exit_status, r.signal, r.timed_out != 0, std::string(r.output, r.output_size)};
   }
 

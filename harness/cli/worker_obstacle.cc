@@ -1,0 +1,75 @@
+#include "cli/worker_obstacle.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "base/elf_interpreter.h"
+#include "base/text.h"
+#include "cli/process_setup.h"
+
+namespace cudnn_ci {
+namespace {
+
+// The oldest glibc that a released worker runs with; one that asks for more was built otherwise.
+constexpr int kOldestGlibcMinor = 17;
+
+// Dynamic loaders of other C libraries and processors, by the names that every distribution uses.
+std::vector<std::string> LoadersIn(const std::string& root) {
+  std::vector<std::string> found;
+  for (const char* folder : {"/lib", "/lib64", "/lib32"}) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(root + folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (GlobMatch("ld-*.so.*", name) || GlobMatch("ld64.so.*", name))
+        found.push_back(folder + ("/" + name));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string WordsOfMissingLoader(const std::string& loader, const std::string& root) {
+  const std::string missing = "the image has no " + loader + ", the dynamic loader of glibc";
+  std::vector<std::string> others = LoadersIn(root);
+  if (others.empty()) return missing + ", nor any other: no program that is linked dynamically runs in it";
+  for (std::string& other : others)
+    if (other.find("ld-musl-") != std::string::npos) other += " (musl, as in Alpine)";
+  return missing + "; for another C library or processor it has " + CleanLine(Join(others, ", "), 300);
+}
+
+// Whether the worker asks for a newer glibc than it should, or for a C++ library of the image's.
+bool AsksForTooMuch(const std::string& words) {
+  constexpr char kAsked[] = "version `GLIBC_2.";
+  if (words.find("version `GLIBCXX_") != std::string::npos) return true;
+  const size_t at = words.find(kAsked);
+  return at != std::string::npos && atoi(words.c_str() + at + sizeof kAsked - 1) > kOldestGlibcMinor;
+}
+
+}  // namespace
+
+std::optional<Finding> ObstacleBeforeDiscovery(const std::string& worker_path, const std::string& root) {
+  if (const std::string low = LowLimit(); !low.empty()) return HarnessFinding("worker-not-started", low);
+  const std::string loader = MissingInterpreter(worker_path);
+  if (loader.empty()) return std::nullopt;
+  return HarnessFinding("loader-missing", WordsOfMissingLoader(loader, root));
+}
+
+std::optional<Finding> ObstacleOf(const Discovery& discovery, const std::string& worker_path) {
+  const std::vector<BrokenPlugin>& broken = discovery.catalog.broken;
+  if (!discovery.catalog.plugins.empty() || broken.empty()) return std::nullopt;
+  // The loader begins with the program's name, and ends it before it has said a word.
+  const std::string printed = "(it printed: " + worker_path + ": ";
+  for (const BrokenPlugin& b : broken)
+    if (!b.silent || b.reason.find(printed) == std::string::npos) return std::nullopt;
+  const std::string& reason = broken.front().reason;
+  std::string words = reason.substr(reason.find(printed) + printed.size());
+  if (!words.empty() && words.back() == ')') words.pop_back();
+  Finding finding = HarnessFinding("libc-unfit", "the image's loader says of cudnn-ci-worker: " + words);
+  if (AsksForTooMuch(words)) finding.blame = Blame::kHarness;
+  return finding;
+}
+
+}  // namespace cudnn_ci

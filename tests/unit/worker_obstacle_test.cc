@@ -1,0 +1,108 @@
+// What keeps every worker of an image from running, by its files and by the loader's words.
+#include "cli/worker_obstacle.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "scratch.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::EndsWith;
+
+constexpr char kWorker[] = "/opt/cudnn-ci/libexec/cudnn-ci-worker";
+
+// This test itself with the name of another loader of the same length.
+std::string ProgramWithoutLoader(const std::string& folder) {
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(self)), {});
+  constexpr char kLoader[] = "/lib64/ld-linux-x86-64.so.2";
+  const size_t at = bytes.find(std::string(kLoader) + '\0');
+  if (at == std::string::npos) return "";
+  bytes[at + 1] = 'X';
+  std::ofstream(folder + "/program", std::ios::binary) << bytes;
+  return folder + "/program";
+}
+
+std::string DetailWith(const std::vector<std::string>& files) {
+  const Scratch scratch;
+  const std::string program = ProgramWithoutLoader(scratch.path());
+  if (program.empty()) return "this test has another loader";
+  for (const std::string& file : files) {
+    fs::create_directories(fs::path(scratch.path() + file).parent_path());
+    std::ofstream(scratch.path() + file) << "x";
+  }
+  const std::optional<Finding> finding = ObstacleBeforeDiscovery(program, scratch.path());
+  if (!finding) return "none";
+  EXPECT_EQ(finding->slug, "loader-missing");
+  EXPECT_EQ(finding->blame, Blame::kImage);
+  return finding->detail;
+}
+
+TEST(WorkerObstacle, AMissingLoaderIsToldWithTheOnesThatAreThere) {
+  EXPECT_THAT(DetailWith({}),
+              EndsWith("the dynamic loader of glibc, nor any other: no program that is linked "
+                       "dynamically runs in it"));
+  EXPECT_THAT(
+      DetailWith({"/lib/ld-musl-x86_64.so.1", "/lib/libc.so"}),
+      EndsWith("; for another C library or processor it has /lib/ld-musl-x86_64.so.1 (musl, as in Alpine)"));
+  EXPECT_THAT(DetailWith({"/lib64/ld-linux.so.2", "/lib/ld-linux-aarch64.so.1"}),
+              EndsWith(" it has /lib/ld-linux-aarch64.so.1, /lib64/ld-linux.so.2"));
+}
+
+TEST(WorkerObstacle, ALoaderThatIsThereIsNone) { EXPECT_FALSE(ObstacleBeforeDiscovery("/proc/self/exe")); }
+
+Discovery Broken(const std::vector<std::string>& words, bool silent = true) {
+  Discovery discovery;
+  for (const std::string& said : words) {
+    BrokenPlugin broken;
+    broken.stem = "plugin";
+    broken.reason = "exit status 127 while it was loaded and described (it printed: " + said + ")";
+    broken.silent = silent;
+    discovery.catalog.broken.push_back(broken);
+  }
+  return discovery;
+}
+
+TEST(WorkerObstacle, TheLoadersWordsAreTheImagesFault) {
+  const std::string old = std::string(kWorker) +
+                          ": /lib64/libc.so.6: version `GLIBC_2.17' not found (required by " + kWorker + ")";
+  const std::optional<Finding> finding = ObstacleOf(Broken({old, old}), kWorker);
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->slug, "libc-unfit");
+  EXPECT_EQ(finding->blame, Blame::kImage);
+  EXPECT_EQ(finding->detail,
+            "the image's loader says of cudnn-ci-worker: /lib64/libc.so.6: version `GLIBC_2.17' not found "
+            "(required by " +
+                std::string(kWorker) + ")");
+}
+
+// One that was built on a newer machine asks for what no image has to have.
+TEST(WorkerObstacle, AWorkerThatAsksForTooMuchIsTheHarnesss) {
+  for (const char* version : {"`GLIBC_2.34'", "`GLIBCXX_3.4.30'"}) {
+    const std::optional<Finding> finding =
+        ObstacleOf(Broken({std::string(kWorker) + ": version " + version + " not found"}), kWorker);
+    ASSERT_TRUE(finding);
+    EXPECT_EQ(finding->blame, Blame::kHarness) << version;
+  }
+}
+
+TEST(WorkerObstacle, WhatIsNotTheLoadersForAllIsNone) {
+  const std::string words =
+      std::string(kWorker) + ": error while loading shared libraries: libm.so.6: no such file";
+  EXPECT_TRUE(ObstacleOf(Broken({words}), kWorker));
+  EXPECT_FALSE(ObstacleOf(Broken({words, "hello"}), kWorker));
+  EXPECT_FALSE(ObstacleOf(Broken({words}, false), kWorker));
+  EXPECT_FALSE(ObstacleOf(Broken({}), kWorker));
+  Discovery one_works = Broken({words});
+  one_works.catalog.plugins.emplace_back();
+  EXPECT_FALSE(ObstacleOf(one_works, kWorker));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
