@@ -121,6 +121,10 @@ constexpr Declaration kDeclarations[] = {
      "Matrix owner: remove the waiver if the failure is gone, or agree on a new date with its owner."},
     {"skip-not-allowed", kError, Blame::kMatrix, "a required case was skipped",
      "Matrix owner: make what it needs available on the runner, or add the kind of skip to \"allow_skip\"."},
+    {"blocked-by-waived", kError, Blame::kUndetermined, "a case could not run for a failure that is waived",
+     "Matrix owner: the waiver accepts the failure and not what it stops. Take the blocked cases out, give "
+     "their "
+     "entries \"required\": false, or let the failure be repaired and remove its waiver."},
     {"no-engine", kError, Blame::kImage, "nothing of a matrix entry could run for one shape and type",
      "Image owner: install every cuDNN sub-library; a missing one looks like an unsupported convolution."},
     {"nothing-selected", kError, Blame::kMatrix, "the plan holds no case",
@@ -157,7 +161,7 @@ constexpr Declaration kDeclarations[] = {
     {"report-not-written", kError, Blame::kHarness, "a report could not be written",
      "Pipeline owner: look at the free space and the owner of the output folder; the journal may still be "
      "whole, and `cudnn-ci report` makes the reports from it."},
-    {"evidence-dropped", Severity::kNote, Blame::kHarness, "the check reported more than is kept",
+    {"evidence-dropped", kWarning, Blame::kHarness, "the check reported more than is kept",
      "Plugin author: report what matters; the rest was counted, and is in no report."},
 };
 

@@ -147,6 +147,25 @@ TEST(Waivers, ThatMatchNothingAreWarnedOf) {
                          "\"timed-out\"?"));
 }
 
+TEST(Waivers, WithABlameThatTheFindingNeverHasAreWarnedOf) {
+  Catalog catalog = SmallCatalog();
+  FindingInfo info;
+  info.slug = "disk-full";
+  info.blame = Blame::kRunner;
+  catalog.plugins[0].findings.push_back(info);
+  for (const char* slug : {"disk-full", "runner.disk-full", "image.crashed", "image.disk-full"}) {
+    const Plan plan = PlanOf(R"("checks":[{"check":"host.disk"}],"waivers":[{"case":"*","slug":")" +
+                                 std::string(slug) + R"(","reason":"r","owner":"o","expires":"2027-03-31"}])",
+                             catalog);
+    ASSERT_EQ(plan.warnings.size(), slug == std::string("image.disk-full") ? 1u : 0u) << slug;
+    if (plan.warnings.empty()) continue;
+    EXPECT_THAT(
+        plan.warnings[0],
+        testing::HasSubstr("the waiver names the finding \"image.disk-full\", which is never reported "
+                           "with that blame; it is \"runner.disk-full\""));
+  }
+}
+
 std::string Numbers(int count) {
   Strings numbers;
   for (int i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
