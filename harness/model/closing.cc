@@ -30,18 +30,22 @@ std::string ParamText(const Params& params, const char* name) {
 // The allowed skip that left the case out: its own, or the one that blocks it. Null: it passed, or is red or
 // waived.
 const Skipped* LeftOutBy(const Summary& summary, const CaseRecord& record) {
-  const CaseRecord* skipped =
-      std::holds_alternative<Blocked>(record.outcome) ? RootBlocker(summary, record) : &record;
+  const bool blocked = std::holds_alternative<Blocked>(record.outcome);
+  if (blocked && IsRed(summary, record)) return nullptr;
+  const CaseRecord* skipped = blocked ? RootBlocker(summary, record) : &record;
   return skipped && IsAllowedSkip(*skipped) ? &std::get<Skipped>(skipped->outcome) : nullptr;
 }
 
-void AddTo(Group* group, const Skipped* skipped) {
+void AddTo(Group* group, const Summary& summary, const CaseRecord& record) {
+  const Skipped* skipped = LeftOutBy(summary, record);
   if (!skipped) {
     group->all_left_out = false;
     return;
   }
   ++group->kinds[skipped->kind];
-  if (!group->example && skipped->kind == SkipKind::kUnsupported) group->example = skipped;
+  // Its own: a lack of what it needs is no lack of engines.
+  const bool own = std::holds_alternative<Skipped>(record.outcome);
+  if (!group->example && own && skipped->kind == SkipKind::kUnsupported) group->example = skipped;
 }
 
 Finding NoEngine(const Group& group) {
@@ -78,7 +82,7 @@ void AddNoEngine(const Summary& summary, std::vector<Finding>* out) {
     const std::string shape = ParamText(record.plan.params, "shape");
     Group& group = groups[{entry, dtype, shape}];
     if (group.check.empty()) group = {record.plan.check, dtype, shape};
-    AddTo(&group, LeftOutBy(summary, record));
+    AddTo(&group, summary, record);
   }
   for (const auto& [key, group] : groups) {
     const EntryState& state = entries[std::get<0>(key)];

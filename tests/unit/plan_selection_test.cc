@@ -61,13 +61,17 @@ TEST(Selection, AnUnknownIdIsAProblem) {
             "did you mean \"conv.forward[count=3,dtype=float32,shape=s,subject=system]\"?");
 }
 
-// What the matrix has dropped need not be run again; what failed on a GPU that is not asked is no better.
-TEST(Selection, OfARecordWhatIsGoneIsForgivenOnlyIfTheMatrixDroppedIt) {
+// What failed is no better where the plan has it no more, or on a GPU that is not asked.
+TEST(Selection, OfARecordWhatIsGoneIsNotForgiven) {
   const std::string matrix = R"("checks":[{"check":"cudnn.init"},{"check":"host.disk"}])";
   PlanOptions options = TwoDevices();
   options.case_ids_of_record = true;
   options.case_ids = {"host.disk", "cudnn.fill[i=0]", "cudnn.fill[i=0]@gpu1"};
-  EXPECT_EQ(PlanOf(matrix, SmallCatalog(), options).warnings.size(), 2u);
+  for (const char* gone : {"cudnn.fill[i=0]", "cudnn.fill[i=0]@gpu1"})
+    EXPECT_THAT(
+        PlanProblems(matrix, SmallCatalog(), options),
+        testing::HasSubstr(std::string("m.json: error: --rerun-failed: ") + gone +
+                           " did not pass, and it is gone from the plan; run without --rerun-failed"));
   const auto refused = [](const std::string& id, const std::string& device) {
     return "m.json: error: --rerun-failed: " + id + " did not pass, and this run does not ask " + device +
            " about it; run without --rerun-failed, or leave nothing out (--device all)";
