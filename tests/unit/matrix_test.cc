@@ -35,7 +35,7 @@ const Mistake kMistakes[] = {
      "blank, as in \">=12.0\""},
     {R"("runner":{"driver":"~525"})",
      "m.json:2:20: error: \"runner.driver\" is not a range: \"~\" in \"~525\" is no operator; use >=, >, <=, "
-     "<, = or "
+     "<, ==, = or "
      "!="},
     {R"("runner":{"gpus":"absent"})",
      "m.json:2:18: error: \"runner.gpus\" cannot be \"absent\"; only what an image holds can be"},
