@@ -58,6 +58,15 @@ DiscoverOptions MakeDiscoverOptions(const Options& o, const std::string& scratch
   return d;
 }
 
+// A wheel needs what other packages bring, which only its interpreter finds.
+std::string HowToJudge(const CudnnCopyFacts& copy) {
+  if (copy.path.find("-packages/") == std::string::npos)
+    return "a subject \"path:" + copy.path.substr(0, copy.path.rfind('/')) + "\" judges it";
+  const std::string python = copy.path.substr(0, copy.path.find("/lib/python")) + "/bin/python3";
+  if (access(python.c_str(), X_OK) == 0) return "a subject \"python:" + python + "\" judges it";
+  return "a subject \"python:PATH\", the interpreter of these packages, judges it";
+}
+
 }  // namespace
 
 Session::Session(const Options& options)
@@ -234,8 +243,7 @@ std::vector<std::string> Session::UnusedCopies() const {
   std::vector<std::string> out;
   for (const CudnnCopyFacts& copy : UnusedCudnnCopies(discovery_.facts))
     out.push_back("cuDNN " + (copy.version.empty() ? "of unknown version" : copy.version) + " at " +
-                  copy.path + " (" + copy.origin + ")" + kCudnnNotUsedWords +
-                  "; a subject \"path:" + copy.path.substr(0, copy.path.rfind('/')) + "\" judges it");
+                  copy.path + " (" + copy.origin + ")" + kCudnnNotUsedWords + "; " + HowToJudge(copy));
   return out;
 }
 

@@ -43,6 +43,10 @@ bool IsShipped(const RunView& run, const std::string& name, const Options& optio
 std::string Parent(const RunView& run, const Options& options) {
   const fs::path path(run.matrix_path);
   std::error_code failed;
+  // Typed by its name, "cu13" or "builtin:cu13".
+  const std::string prefix = "builtin:", typed = run.matrix_path;
+  const std::string named = typed.rfind(prefix, 0) == 0 ? typed : prefix + typed;
+  if (std::holds_alternative<Matrix>(LoadMatrix(named, options.matrices_dir()))) return named;
   const fs::path shipped = fs::weakly_canonical(options.matrices_dir(), failed);
   if (!failed && fs::weakly_canonical(fs::absolute(path, failed), failed).parent_path() == shipped && !failed)
     return "builtin:" + path.stem().string();
@@ -70,9 +74,9 @@ bool IsAskedFor(const Options& options, const std::string& id) {
 void AddWaivers(const std::string& id, const CaseView& one, const Options& options,
                 std::vector<std::string>* waivers) {
   const std::string expires = UtcDate(options.waiver_days);
-  for (const std::string& slug : one.errors) {
+  for (const std::string& finding : one.errors) {
     const std::string reason = options.waiver_reason.empty() ? one.reason : options.waiver_reason;
-    waivers->push_back("    { \"case\": " + Quoted(id) + ", \"slug\": " + Quoted(slug) +
+    waivers->push_back("    { \"case\": " + Quoted(id) + ", \"slug\": " + Quoted(finding) +
                        ",\n      \"reason\": " + Quoted(CleanLine(reason, kMaxTextCharacters)) +
                        ",\n      \"owner\": " + Quoted(options.waiver_owner) +
                        ", \"expires\": " + Quoted(expires) + " }");

@@ -74,24 +74,27 @@ Result<std::string> FindBuiltin(const std::string& name, const std::string& fold
   return FileOf(name, folder);
 }
 
-Result<std::string> FindMatrix(const std::string& typed, const std::string& folder) {
-  if (IsBuiltin(typed)) return FindBuiltin(typed.substr(kPrefix.size()), folder);
-  if (!IsBuiltinName(typed)) return typed;
+Result<std::string> FindMatrix(const std::string& named, const std::string& folder, const std::string& from) {
+  if (IsBuiltin(named)) return FindBuiltin(named.substr(kPrefix.size()), folder);
+  if (!IsBuiltinName(named)) return named;
   const std::vector<std::string> names = Names(folder);
   std::error_code error;
-  const fs::file_status status = fs::status(typed, error);
+  const fs::file_status status = fs::status(fs::path(from) / named, error);
   const bool is_file = fs::exists(status) && !fs::is_directory(status);
-  if (!names.empty() && !Contains(names, typed)) {
-    if (fs::exists(status)) return typed;
-    return Error{"no such file, and " + Unknown(typed, folder, names).message};
+  if (!names.empty() && !Contains(names, named)) {
+    if (fs::exists(status)) return named;
+    if (fs::exists(fs::path(from) / (named + ".json"), error))
+      return Error{"no such file, and no matrix " + Quote(named) + " comes with cudnn-ci; did you mean " +
+                   Quote(named + ".json") + "?"};
+    return Error{"no such file, and " + Unknown(named, folder, names).message};
   }
   // The folder we are in may be the image's, and must not decide what the image is judged by: not even where
   // the installation has lost its matrices.
   if (is_file)
-    return Error{"this is a file, and a matrix that comes with cudnn-ci too; write \"./" + typed +
-                 "\" or \"" + std::string(kPrefix) + typed + "\""};
-  if (names.empty()) return Error{Unknown(typed, folder, names).message};
-  return FileOf(typed, folder);
+    return Error{"this is a file, and a matrix that comes with cudnn-ci too; write \"./" + named +
+                 "\" or \"" + std::string(kPrefix) + named + "\""};
+  if (names.empty()) return Error{Unknown(named, folder, names).message};
+  return FileOf(named, folder);
 }
 
 std::string BuiltinInPlaceOf(const std::string& path, const std::string& folder) {

@@ -19,9 +19,11 @@ bool IsBuiltinName(const std::string& name);
 // The file of that name in `folder`. The error lists the names there are.
 Result<std::string> FindBuiltin(const std::string& name, const std::string& folder);
 
-// The file that is meant by what a user typed: "builtin:NAME", the NAME alone, or a path. A name that is a
-// file as well is an error (a folder is no file). A path comes back as it is, even if it leads nowhere.
-Result<std::string> FindMatrix(const std::string& typed, const std::string& folder);
+// The file that is meant where a matrix is named, by --matrix and by "extends" alike: "builtin:NAME", the
+// NAME alone, or a path from the folder `from` (empty: the one we are in). A name that is a file there as
+// well is an error (a folder is no file). A path comes back as it is, even if it leads nowhere.
+Result<std::string> FindMatrix(const std::string& named, const std::string& folder,
+                               const std::string& from = {});
 
 // What to write in place of a path that leads nowhere, if its stem is the name of one: "builtin:cu12". Else
 // empty.

@@ -16,9 +16,10 @@ namespace {
 
 // One entry, type and shape.
 struct Group {
-  const CaseRecord* example = nullptr;
-  std::string dtype, shape;
-  bool all_skipped = true;
+  std::string check, dtype, shape;
+  const Skipped* example = nullptr;    // one of kind unsupported, if there is one
+  std::map<SkipKind, int> kinds = {};  // of the skips that left its cases out
+  bool all_left_out = true;
 };
 
 std::string ParamText(const Params& params, const char* name) {
@@ -26,13 +27,41 @@ std::string ParamText(const Params& params, const char* name) {
   return place == params.end() ? "" : IdText(place->second);
 }
 
+// The allowed skip that left the case out: its own, or the one that blocks it. Null: it passed, or is red or
+// waived.
+const Skipped* LeftOutBy(const Summary& summary, const CaseRecord& record) {
+  const bool blocked = std::holds_alternative<Blocked>(record.outcome);
+  if (blocked && IsRed(summary, record)) return nullptr;
+  const CaseRecord* skipped = blocked ? RootBlocker(summary, record) : &record;
+  return skipped && IsAllowedSkip(*skipped) ? &std::get<Skipped>(skipped->outcome) : nullptr;
+}
+
+void AddTo(Group* group, const Summary& summary, const CaseRecord& record) {
+  const Skipped* skipped = LeftOutBy(summary, record);
+  if (!skipped) {
+    group->all_left_out = false;
+    return;
+  }
+  ++group->kinds[skipped->kind];
+  // Its own: a lack of what it needs is no lack of engines.
+  const bool own = std::holds_alternative<Skipped>(record.outcome);
+  if (!group->example && own && skipped->kind == SkipKind::kUnsupported) group->example = skipped;
+}
+
 Finding NoEngine(const Group& group) {
-  const Skipped& skipped = std::get<Skipped>(group.example->outcome);
-  std::string what = group.example->plan.check;
+  std::string what = group.check;
   if (!group.dtype.empty()) what += " dtype=" + group.dtype;
   if (!group.shape.empty()) what += " shape=" + group.shape;
-  return HarnessFinding("no-engine", what + ": every case was skipped, none passed (" + Name(skipped.kind) +
-                                         ": needs " + skipped.need + ", saw " + skipped.seen + ")");
+  std::string kinds;
+  for (const auto& [kind, count] : group.kinds)
+    kinds += (kinds.empty() ? "" : ", ") + std::to_string(count) + " " + Name(kind);
+  if (group.kinds.size() == 1) kinds = Name(SkipKind::kUnsupported);
+  Finding finding =
+      HarnessFinding("no-engine", what + ": every case was skipped, none passed (" + kinds + ": needs " +
+                                      group.example->need + ", saw " + group.example->seen + ")");
+  // Where memory ran short, a machine with more of it might have run what is left.
+  if (group.kinds.count(SkipKind::kMemory) > 0) finding.blame = Blame::kUndetermined;
+  return finding;
 }
 
 void AddNoEngine(const Summary& summary, std::vector<Finding>* out) {
@@ -49,17 +78,18 @@ void AddNoEngine(const Summary& summary, std::vector<Finding>* out) {
     EntryState& state = entries[entry];
     state.required |= record.plan.required;
     state.finished &= !std::holds_alternative<NotRun>(record.outcome);
-    std::string dtype = ParamText(record.plan.params, "dtype");
-    std::string shape = ParamText(record.plan.params, "shape");
+    const std::string dtype = ParamText(record.plan.params, "dtype");
+    const std::string shape = ParamText(record.plan.params, "shape");
     Group& group = groups[{entry, dtype, shape}];
-    if (!group.example) group = {&record, std::move(dtype), std::move(shape), true};
-    // Too little memory, an absent part or another version are no lack of engines.
-    const auto* skipped = std::get_if<Skipped>(&record.outcome);
-    group.all_skipped &= IsAllowedSkip(record) && skipped->kind == SkipKind::kUnsupported;
+    if (group.check.empty()) group = {record.plan.check, dtype, shape};
+    AddTo(&group, summary, record);
   }
   for (const auto& [key, group] : groups) {
     const EntryState& state = entries[std::get<0>(key)];
-    if (state.finished && state.required && group.all_skipped) out->push_back(NoEngine(group));
+    // Without one that is unsupported it is no lack of engines: too little memory, an absent part or another
+    // version, as the matrix allows.
+    if (state.finished && state.required && group.all_left_out && group.example)
+      out->push_back(NoEngine(group));
   }
 }
 
@@ -68,7 +98,8 @@ void AddExpiredWaivers(const Summary& summary, std::vector<Finding>* out) {
   std::vector<const Waiver*> expired;
   for (const Waiver& waiver : summary.waivers) {
     const auto renewed = [&](const Waiver& other) {
-      return other.expires >= today && other.case_pattern == waiver.case_pattern && other.slug == waiver.slug;
+      return other.expires >= today && other.case_pattern == waiver.case_pattern &&
+             other.slug == waiver.slug && (other.blame.empty() || other.blame == waiver.blame);
     };
     const std::vector<Waiver>& all = summary.waivers;
     if (waiver.expires < today && std::none_of(all.begin(), all.end(), renewed)) expired.push_back(&waiver);
@@ -91,8 +122,8 @@ void AddExpiredWaivers(const Summary& summary, std::vector<Finding>* out) {
     const std::string now =
         first[i] ? DisplayId(first[i]->plan.ref) + " still fails" : "nothing fails that it covers";
     out->push_back(HarnessFinding(
-        "waiver-expired", "the waiver of " + expired[i]->slug + " in " + expired[i]->case_pattern + " by " +
-                              expired[i]->owner + " ended on " + expired[i]->expires + "; " + now));
+        "waiver-expired", "the waiver of " + FindingName(*expired[i]) + " in " + expired[i]->case_pattern +
+                              " by " + expired[i]->owner + " ended on " + expired[i]->expires + "; " + now));
   }
 }
 

@@ -130,6 +130,10 @@ constexpr Declaration kDeclarations[] = {
      "Matrix owner: remove the waiver if the failure is gone, or agree on a new date with its owner."},
     {"skip-not-allowed", kError, Blame::kMatrix, "a required case was skipped",
      "Matrix owner: provide what it needs on the runner, or add the kind of skip to \"allow_skip\"."},
+    {"blocked-by-waived", kError, Blame::kUndetermined,
+     "a case could not run because of a failure that is waived",
+     "Matrix owner: the waiver accepts the failure, but not what it stops. Remove the blocked cases, set "
+     "\"required\": false in their entries, or have the failure fixed and remove its waiver."},
     {"no-engine", kError, Blame::kImage, "no case of a matrix entry could run for one shape and type",
      "Image owner: install every cuDNN sub-library; a missing one looks like an unsupported convolution."},
     {"nothing-selected", kError, Blame::kMatrix, "the plan holds no case",
@@ -172,7 +176,7 @@ constexpr Declaration kDeclarations[] = {
     {"report-not-written", kError, Blame::kHarness, "a report could not be written",
      "Pipeline owner: check the free space and the owner of the output folder. If the journal is complete, "
      "`cudnn-ci report` makes the other reports from it."},
-    {"evidence-dropped", Severity::kNote, Blame::kHarness, "the check reported more than cudnn-ci keeps",
+    {"evidence-dropped", kWarning, Blame::kHarness, "the check reported more than cudnn-ci keeps",
      "Plugin author: report only what matters; the rest was counted and is in no report."},
 };
 

@@ -55,7 +55,8 @@ void ReadContract(const std::string& side, const std::vector<std::string>& keys,
       reader.Report(json->position,
                     Quote(full) + " is not a range that anything can satisfy: " + Quote(*text));
     } else {
-      matrix->contract[full] = *text;
+      // What is shown, and what checks get, has the bounds of a bare version.
+      matrix->contract[full] = InBounds(*text);
       matrix->contract_positions[full] = json->position;
     }
   }
@@ -240,8 +241,9 @@ void ReadEntry(const Json& json, const Matrix& matrix, Problems* problems, std::
   out->push_back(std::move(entry));
 }
 
-// A waiver's "slug", alone or as reports print it: "no-engine", "image.no-engine".
-void ReadSlug(const Json::Object& object, ObjectReader* reader, std::string* slug) {
+// A waiver's "slug", alone or as reports print it: "crashed", "image.crashed".
+void ReadSlug(const Json::Object& object, ObjectReader* reader, Waiver* waiver) {
+  std::string* slug = &waiver->slug;
   reader->RequiredString("slug", "name the finding that is accepted", slug);
   if (slug->empty()) return;
   const Position& position = Find(object, "slug")->position;
@@ -258,6 +260,7 @@ void ReadSlug(const Json::Object& object, ObjectReader* reader, std::string* slu
                      Quote(word) + " in " + Quote(*slug) + " is nobody to blame" + Hint(word, known));
       return;
     }
+    waiver->blame = word;
     slug->erase(0, dot + 1);
   }
   const bool good = std::all_of(slug->begin(), slug->end(), [](char c) {
@@ -278,7 +281,7 @@ void ReadWaiver(const Json& json, Problems* problems, Matrix* matrix) {
   std::string id;  // for the merge alone, which has been done
   reader.String("id", &id);
   reader.RequiredString("case", "give a pattern of case ids", &waiver.case_pattern, kMaxTextCharacters);
-  ReadSlug(*object, &reader, &waiver.slug);
+  ReadSlug(*object, &reader, &waiver);
   reader.RequiredString("reason", "say why it is accepted", &waiver.reason, kMaxTextCharacters);
   reader.RequiredString("owner", "say who answers for it", &waiver.owner);
   reader.RequiredString("expires", "give its last day, as in \"2027-03-31\"", &waiver.expires);

@@ -206,15 +206,17 @@ std::string ParentPath(const std::string& path, const std::string& extends) {
 
 std::optional<Json> Loader::LoadParent(const std::string& path, const Json& extends) {
   const auto& text = std::get<std::string>(extends.value);
-  if (!IsBuiltin(text)) return Load(ParentPath(path, text), &extends.position);
-  const std::string name = text.substr(text.find(':') + 1);
-  if (!IsBuiltinName(name)) {
+  if (IsBuiltin(text) && !IsBuiltinName(text.substr(text.find(':') + 1))) {
     Add(extends.position, "\"extends\" must be a path or \"builtin:NAME\", found " + Describe(extends));
     return std::nullopt;
   }
-  const Result<std::string> file = FindBuiltin(name, builtin_folder_);
-  if (!file) Add(extends.position, "cannot extend " + Quote(text) + ": " + file.error());
-  return file ? Load(*file, &extends.position) : std::nullopt;
+  const std::string folder = fs::path(ParentPath(path, ".")).string();
+  const Result<std::string> file = FindMatrix(text, builtin_folder_, folder);
+  if (!file) {
+    Add(extends.position, "cannot extend " + Quote(text) + ": " + file.error());
+    return std::nullopt;
+  }
+  return Load(*file == text ? ParentPath(path, text) : *file, &extends.position);
 }
 
 std::optional<Json> Loader::Load(const std::string& path, const Position* asked_at) {

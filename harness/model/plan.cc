@@ -69,9 +69,16 @@ std::vector<std::string> WaiverWarnings(const PlanInput& input, const std::vecto
       warnings.push_back(ToString(position) + ": the waiver for " + Quote(pattern) + kWaiverMatchesNoneWords);
     }
     // A broken plugin may be the one that declares it.
-    if (input.catalog.broken.empty() && input.catalog.FindFinding(waiver.slug) == nullptr) {
+    if (!input.catalog.broken.empty()) continue;
+    const FindingInfo* declared = input.catalog.FindFinding(waiver.slug);
+    if (declared == nullptr) {
       warnings.push_back(ToString(position) + ": the waiver names the finding " + Quote(waiver.slug) +
                          kWaiverUndeclaredWords + Hint(waiver.slug, FindingSlugs(input.catalog)));
+    } else if (!waiver.blame.empty() && FindHarnessFinding(waiver.slug) == nullptr &&
+               waiver.blame != Name(declared->blame)) {
+      // Those of the harness have another blame where the layer or the place of a crash says so.
+      warnings.push_back(ToString(position) + ": the waiver names the finding " + Quote(FindingName(waiver)) +
+                         kWaiverBlameWords + Quote(std::string(Name(declared->blame)) + "." + waiver.slug));
     }
   }
   if (warnings.size() > kMostWarnings) {
@@ -238,8 +245,7 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
   std::vector<Case> facts = FactsCases(input);
   const size_t selectable = cases.size();
   cases.insert(cases.end(), facts.begin(), facts.end());
-  std::vector<std::string> gone;
-  CheckCaseIds(input, cases, &problems, &gone);
+  CheckCaseIds(input, cases, &problems);
   cases.resize(selectable);
   CheckPromises(input, cases, &problems);
   const std::vector<BrokenPlugin> failed = ValidateCases(input, cases, &problems);
@@ -247,7 +253,6 @@ std::variant<Plan, std::vector<Problem>> MakePlan(const Matrix& matrix, const Ca
   if (!failed.empty()) return MakePlan(matrix, Without(failed, catalog), options);
   Plan plan;
   plan.warnings = WaiverWarnings(input, cases);
-  plan.warnings.insert(plan.warnings.end(), gone.begin(), gone.end());
   cases = Select(options, std::move(cases));
   plan.not_gated = NotGated(input, cases);
   plan.partial = Partial(options, cases);

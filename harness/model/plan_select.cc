@@ -66,9 +66,7 @@ std::string GoneDevice(const std::string& id, const std::unordered_set<std::stri
 
 }  // namespace
 
-void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::vector<Problem>* problems,
-                  std::vector<std::string>* warnings) {
-  constexpr size_t kMostGone = 50;
+void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::vector<Problem>* problems) {
   const std::vector<std::string>& ids = input.options.case_ids;
   if (ids.empty()) return;
   std::unordered_set<std::string> known;
@@ -88,7 +86,10 @@ void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::v
       continue;
     }
     if (forgive) {
-      if (warnings->size() < kMostGone) warnings->push_back(id + kCaseGoneWords);
+      AddProblem(problems, {input.matrix.path, 0, 0},
+                 "--rerun-failed: " + id +
+                     " did not pass, and it is gone from the plan; run without --rerun-failed, so that the "
+                     "whole new plan is judged");
       continue;
     }
     const std::string near = NearestId(id, cases);

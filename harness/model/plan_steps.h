@@ -134,8 +134,7 @@ void LinkPrerequisites(const PlanInput& input, Expander* expander, std::vector<P
 std::vector<Case> InOrder(std::vector<Case> cases);
 
 // Reports case ids of the options that the plan does not have.
-void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::vector<Problem>* problems,
-                  std::vector<std::string>* warnings);
+void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::vector<Problem>* problems);
 
 // Asks options.validate about the cases, each combination of parameters once, and reports what is invalid
 // where the matrix says it. Returns the plugins that failed.

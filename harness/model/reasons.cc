@@ -224,9 +224,13 @@ const CaseRecord* RootBlocker(const Summary& summary, const CaseRecord& record) 
 bool Covers(const Waiver& waiver, const CaseRecord& record, const Finding& finding) {
   const CaseRef& ref = record.plan.ref;
   // With the first device's name too, which nobody need type: what is waived there alone.
-  return waiver.slug == finding.slug &&
+  return waiver.slug == finding.slug && (waiver.blame.empty() || waiver.blame == Name(finding.blame)) &&
          (GlobMatch(waiver.case_pattern, ref.id) ||
           (!ref.device.empty() && GlobMatch(waiver.case_pattern, ref.id + "@" + ref.device)));
+}
+
+std::string FindingName(const Waiver& waiver) {
+  return waiver.blame.empty() ? waiver.slug : waiver.blame + "." + waiver.slug;
 }
 
 const Waiver* FindWaiver(const Summary& summary, const CaseRecord& record, const Finding& finding,

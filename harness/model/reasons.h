@@ -53,6 +53,9 @@ const Waiver* FindWaiver(const Summary& summary, const CaseRecord& record, const
 // Whether the waiver speaks of this finding of this case, expired or not.
 bool Covers(const Waiver& waiver, const CaseRecord& record, const Finding& finding);
 
+// What it accepts, as a matrix names it: "crashed", or "image.crashed" where it holds for that blame alone.
+std::string FindingName(const Waiver& waiver);
+
 // The day of the run in UTC, "2026-01-31": what waivers are measured against.
 std::string DayOf(const Summary& summary);
 

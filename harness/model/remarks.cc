@@ -18,6 +18,7 @@ constexpr Kind kNotGated[] = {{"version-not-promised", kNotPromisedWords},
 
 constexpr Kind kWarnings[] = {{"waiver-without-case", kWaiverMatchesNoneWords},
                               {"waiver-without-finding", kWaiverUndeclaredWords},
+                              {"waiver-blame", kWaiverBlameWords},
                               {"waivers-cut", kMoreWaiversWords},
                               {"case-gone", kCaseGoneWords},
                               {"no-version-table", kNoVersionTableWords},

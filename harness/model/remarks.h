@@ -19,8 +19,9 @@ inline constexpr char kSpeedNotComparedWords[] = " held to the baseline, not com
 // Of warnings.
 inline constexpr char kWaiverMatchesNoneWords[] = " matches no case";
 inline constexpr char kWaiverUndeclaredWords[] = ", which nobody declares";
+inline constexpr char kWaiverBlameWords[] = ", which is never reported with that blame; it is ";
 inline constexpr char kMoreWaiversWords[] = " more such warnings about waivers";
-inline constexpr char kCaseGoneWords[] = " of the earlier run is gone from the plan";
+inline constexpr char kCaseGoneWords[] = " of the earlier run is gone from the plan";  // in records of 0.1.0
 inline constexpr char kNoVersionTableWords[] = " is missing: versions are judged without a table";
 inline constexpr char kVariableRemovedWords[] = " is set, with which no program runs";
 inline constexpr char kWritableByOthersWords[] = " is writable by others: ";
@@ -36,9 +37,9 @@ inline constexpr char kShardsDriversWords[] = "the shards ran with different dri
 // "gpu-not-used", "cudnn-not-used", "speed-not-compared". "other" for words of another version or a kind
 // without a code.
 std::vector<std::string> NotGatedCodes(const std::vector<std::string>& sentences);
-// "waiver-without-case", "waiver-without-finding", "waivers-cut", "case-gone", "no-version-table",
-// "variable-removed", "plugin-writable", "plugin-owner", "auto-elsewhere", "environments-cut", "subject-cut",
-// "image-unidentified", "drivers-differ"; "other".
+// "waiver-without-case", "waiver-without-finding", "waiver-blame", "waivers-cut", "case-gone",
+// "no-version-table", "variable-removed", "plugin-writable", "plugin-owner", "auto-elsewhere",
+// "environments-cut", "subject-cut", "image-unidentified", "drivers-differ"; "other".
 std::vector<std::string> WarningCodes(const std::vector<std::string>& sentences);
 
 }  // namespace cudnn_ci

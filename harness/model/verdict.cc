@@ -63,6 +63,16 @@ bool HasSlug(const std::vector<Finding>& findings, const std::string& slug) {
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.slug == slug; });
 }
 
+// What is waived is no root cause; that others need it is. It keeps the blame of what was waived.
+Finding BlockedByWaived(const CaseRecord& blocker, const Finding& waived) {
+  Finding finding =
+      HarnessFinding("blocked-by-waived", "needs " + DisplayId(blocker.plan.ref) + ", which " +
+                                              Name(blocker.outcome) + " with " + Name(waived.blame) + "." +
+                                              waived.slug + "; that is waived by " + blocker.waived_by);
+  finding.blame = waived.blame;
+  return finding;
+}
+
 // Errors of one red case. A case of which only some errors are waived is red by the others.
 std::vector<Finding> CountedFindings(const Summary& summary, const CaseRecord& record,
                                      const std::string& today) {
@@ -82,6 +92,7 @@ std::vector<Finding> CountedFindings(const Summary& summary, const CaseRecord& r
       errors.push_back(HarnessFinding(
           "not-run", "blocked by " + DisplayId(blocker->plan.ref) + ", which passed elsewhere"));
     }
+    if (!blocker->waived_by.empty()) return {BlockedByWaived(*blocker, errors.front())};
     return errors;
   }
   std::vector<Finding> errors = ErrorFindings(record);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kMostParts = 16;
 constexpr size_t kMostDigits = 9;
+constexpr int kMostNumber = 999999999;
 
 std::vector<std::string> Words(const std::string& text) {
   std::vector<std::string> words;
@@ -27,6 +28,18 @@ bool Holds(const std::string& op, int order) {
   if (op == "<") return order < 0;
   if (op == "!=") return order != 0;
   return order == 0;
+}
+
+// The operator of a term, empty before a bare version.
+std::string OperatorOf(const std::string& word) {
+  const std::string op = word.substr(0, word.find_first_not_of("<>=!~^"));
+  return op == "==" ? "=" : op;
+}
+
+// Behind all releases of the series that a version names: 13 of 12, 8.10 of 8.9.
+Version EndOfSeries(Version version) {
+  ++version.parts.back();
+  return version;
 }
 
 }  // namespace
@@ -59,11 +72,10 @@ int Compare(const Version& a, const Version& b) {
 std::optional<VersionRange> ParseRange(const std::string& text, std::string* error) {
   VersionRange range;
   for (const std::string& word : Words(text)) {
-    const size_t digits = std::min(word.find_first_not_of("<>=!~^"), word.size());
-    const std::string op = digits == 0 ? "=" : word.substr(0, digits);
-    const std::string number = word.substr(digits);
-    if (op != ">=" && op != ">" && op != "<=" && op != "<" && op != "=" && op != "!=") {
-      *error = "\"" + op + "\" in \"" + word + "\" is no operator; use >=, >, <=, <, = or !=";
+    const std::string op = OperatorOf(word);
+    const std::string number = word.substr(std::min(word.find_first_not_of("<>=!~^"), word.size()));
+    if (!op.empty() && op != ">=" && op != ">" && op != "<=" && op != "<" && op != "=" && op != "!=") {
+      *error = "\"" + op + "\" in \"" + word + "\" is no operator; use >=, >, <=, <, ==, = or !=";
       return std::nullopt;
     }
     if (number.empty()) {
@@ -76,13 +88,34 @@ std::optional<VersionRange> ParseRange(const std::string& text, std::string* err
           "\"" + number + "\" in \"" + word + "\" is not a version; write numbers and dots, as in \"12.0\"";
       return std::nullopt;
     }
-    range.terms.push_back({op, std::move(*version)});
+    if (op.empty()) {
+      range.terms.push_back({">=", *version});
+      range.terms.push_back({"<", EndOfSeries(std::move(*version))});
+    } else {
+      range.terms.push_back({op, std::move(*version)});
+    }
   }
   if (range.terms.empty()) {
     *error = "it is empty; write a range such as \">=12.0 <13\"";
     return std::nullopt;
   }
   return range;
+}
+
+std::string InBounds(const std::string& text) {
+  std::vector<std::string> terms;
+  for (const std::string& word : Words(text)) {
+    const std::optional<Version> series = ParseVersion(word);
+    // Behind the largest number there is none that could be written.
+    if (!series || series->parts.back() == kMostNumber) {
+      terms.push_back(word);
+      continue;
+    }
+    const std::string kept = word.substr(0, word.rfind('.') + 1);  // "8." of "8.9"; npos + 1 is 0
+    terms.push_back(">=" + word);
+    terms.push_back("<" + kept + std::to_string(EndOfSeries(*series).parts.back()));
+  }
+  return Join(terms, " ");
 }
 
 bool Contains(const VersionRange& range, const Version& version) {

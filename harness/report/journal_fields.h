@@ -26,7 +26,7 @@ void Fields(Io& io, E& e) {
 template <class Io, Like<Waiver> E>
 void Fields(Io& io, E& e) {
   io("case", e.case_pattern), io("slug", e.slug), io("reason", e.reason), io("owner", e.owner);
-  io("expires", e.expires);
+  io("expires", e.expires), io("blame", e.blame);
 }
 template <class Io, Like<Finding> E>
 void Fields(Io& io, E& e) {

@@ -73,14 +73,18 @@ void AddLibrary(const std::string& label, const std::string& value, RunView* vie
   view->libraries.emplace_back(CleanLine(label, 200), value.empty() ? "not found" : CleanLine(value, 400));
 }
 
-// The slugs of the findings that count against the case, each once: as ErrorFindings has them.
-std::vector<std::string> ErrorSlugs(const json& one) {
-  std::vector<std::string> slugs;
-  for (const json& finding : Child(one, "findings"))
-    if (IsError(finding)) AddOnce(CleanLine(Text(finding, "slug"), 200), &slugs);
+// The names of the findings that count against the case, each once: as ErrorFindings has them.
+std::vector<std::string> ErrorNames(const json& one) {
+  std::vector<std::string> names, decisive;
   const std::string code = Text(one, "reason_code");
-  if (IsDecisiveSlug(code) && std::find(slugs.begin(), slugs.end(), code) != slugs.end()) return {code};
-  return slugs;
+  for (const json& finding : Child(one, "findings")) {
+    if (!IsError(finding)) continue;
+    const std::string slug = Text(finding, "slug");
+    const std::string name = CleanLine(Text(finding, "blame") + "." + slug, 200);
+    AddOnce(name, &names);
+    if (slug == code && IsDecisiveSlug(code)) AddOnce(name, &decisive);
+  }
+  return decisive.empty() ? names : decisive;
 }
 
 CaseView CaseOf(const json& one) {
@@ -88,7 +92,7 @@ CaseView CaseOf(const json& one) {
   view.reason = CleanLine(Text(one, "reason"));
   view.standing = StandingOf(Text(one, "outcome"), !view.reason.empty(), !Text(one, "waived").empty());
   if (const std::string outcome = Text(one, "outcome"); outcome == "failed" || outcome == "errored")
-    view.errors = ErrorSlugs(one);
+    view.errors = ErrorNames(one);
   view.required = !Child(one, "required").is_boolean() || IsSet(one, "required");
   view.skip_not_allowed = IsNotAllowed(view, IsSet(Child(one, "skip"), "allowed"));
   for (const json& m : Child(one, "measurements")) {
@@ -215,7 +219,7 @@ RunView ViewOf(const Summary& summary) {
     one.on_gpu0 = record.plan.ref.device == "gpu0";
     one.skip_not_allowed = IsNotAllowed(one, IsAllowedSkip(record));
     if (std::holds_alternative<Failed>(record.outcome) || std::holds_alternative<Errored>(record.outcome))
-      for (const Finding& finding : ErrorFindings(record)) AddOnce(finding.slug, &one.errors);
+      for (const Finding& finding : ErrorFindings(record)) AddOnce(FindingName(finding), &one.errors);
     one.speed = SpeedsOf(record.measurements);
   }
   return view;

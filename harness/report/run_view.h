@@ -23,11 +23,12 @@ const char* Name(Standing standing);  // "passed", "failed", "waived", "skipped"
 struct CaseView {
   Standing standing = Standing::kNotRun;
   bool required = true;
-  bool on_gpu0 = false;             // whose name is not in the case's
-  bool skip_not_allowed = false;    // skipped, and its entry does not allow it: that closes the gate
-  std::vector<std::string> errors;  // of a case that failed or errored: the slugs a waiver must name
-  std::string reason;               // one line; empty for a clean pass
-  Speeds speed;                     // measurements of time and of work per time
+  bool on_gpu0 = false;           // whose name is not in the case's
+  bool skip_not_allowed = false;  // skipped, and its entry does not allow it: that closes the gate
+  std::vector<std::string>
+      errors;          // of a case that failed or errored: "image.crashed", as a waiver names them
+  std::string reason;  // one line; empty for a clean pass
+  Speeds speed;        // measurements of time and of work per time
 };
 
 struct RunView {

@@ -102,10 +102,10 @@ void ReadBuilt(const json& v, Answer* a) {
   a->built_hip = !TextOf(v, "hip").empty();
 }
 
-void ReadPackages(const json& v, Answer* a) {
+void ReadPackages(const json& v, std::map<std::string, FrameworkPackage>* packages) {
   if (!v.is_object()) return;
   for (const auto& [name, package] : v.items())
-    if (package.is_object()) a->packages[name] = PackageOf(package);
+    if (package.is_object()) (*packages)[name] = PackageOf(package);
 }
 
 void ReadDevices(const json& v, Answer* a) {
@@ -129,7 +129,8 @@ const std::map<std::string, Reader>& Readers() {
       {"step", [](const json& v, Answer* a) { a->step = Text(v); }},
       {"end", [](const json&, Answer* a) { a->ended = true; }},
       {"absent", [](const json& v, Answer* a) { a->absent = Text(v); }},
-      {"packages", ReadPackages},
+      {"packages", [](const json& v, Answer* a) { ReadPackages(v, &a->packages); }},
+      {"packages_beside", [](const json& v, Answer* a) { ReadPackages(v, &a->packages_beside); }},
       {"cudnn_packages",
        [](const json& v, Answer* a) {
          if (v.is_array())

@@ -41,6 +41,8 @@ struct Answer {
   bool ended = false;                                // it said that it had come to its end
   std::string absent;                                // the module that is not there
   std::map<std::string, FrameworkPackage> packages;  // of those that are there
+  // The other frameworks of the interpreter, where this one's package is for the CPU by its name; else empty.
+  std::map<std::string, FrameworkPackage> packages_beside;
   std::vector<CudnnPackageInfo> cudnn_packages;
   std::vector<std::string> library_folders;  // in which packages have libraries of CUDA
 

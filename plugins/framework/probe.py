@@ -36,6 +36,8 @@ def probe(name, problem, answer):
     if said is None:
         return answer.say("absent", packages.FRAMEWORKS[name][0])
     answer.say("packages", {name: said})
+    if said["distribution"] in packages.CPU_DISTRIBUTIONS:
+        answer.say("packages_beside", {other: packages.package(other) for other in packages.FRAMEWORKS if other != name})
     answer.say("cudnn_packages", packages.cudnn_packages())
     load(problem.get("load", []))
     try:

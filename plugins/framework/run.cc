@@ -67,6 +67,19 @@ std::string WhyNoGpu(const Framework& framework, const Asked& asked) {
          Environment("CUDA_VISIBLE_DEVICES") + "'";
 }
 
+// A package for the CPU that others carry along, "onnxruntime" in place of "onnxruntime-gpu", is no promise
+// of a GPU where another framework beside it is for CUDA. An entry that promises one does not allow the skip.
+void SkipIfForTheCpu(Context& ctx, const Framework& framework, const Asked& asked) {
+  const Answer& answer = asked.answer;
+  if (!answer.built_cuda.empty() || answer.built_hip) return;
+  for (const auto& [name, package] : answer.packages_beside) {
+    if (CudaMajorOf(package) == 0) continue;
+    ctx.Skip(CCI_SKIP_ABSENT, std::string(framework.title) + " for CUDA in " + asked.python,
+             WhyNoGpu(framework, asked) + "; " + name + " " + package.version + " beside it is for CUDA " +
+                 std::to_string(CudaMajorOf(package)));
+  }
+}
+
 void JudgeNumbers(Context& ctx, const Framework& framework, const Answer& answer, const Problem& problem) {
   std::set<std::string> computed;
   for (const Computed& result : answer.results) {
@@ -103,6 +116,7 @@ void JudgeFramework(Context& ctx, const Framework& framework, const Interpreter&
   JudgeLoadedCudnn(ctx, framework, answer);
   if (!JudgeEnd(ctx, framework, p, asked)) return;
   const bool seen = answer.devices.value_or(0) > 0;
+  if (!seen) SkipIfForTheCpu(ctx, framework, asked);
   if (answer.devices &&
       !Judge(ctx, seen, "it sees a GPU", kFrameworkNoGpu, [&] { return WhyNoGpu(framework, asked); }))
     return;

@@ -117,6 +117,36 @@ TEST_F(FrameworkTest, ABuildForOtherMachinesIsNamedAsSuch) {
   EXPECT_EQ(Framework("torch").Detail(), "PyTorch 9.9.9 is built for AMD's GPUs (ROCm)");
 }
 
+// Packages carry the one for the CPU along: beside a framework for CUDA nobody meant it to see a GPU.
+TEST_F(FrameworkTest, APackageForTheCpuBesideOneForCudaIsAbsent) {
+  Set("FAKE_FRAMEWORK", "cpu");
+  const std::string fakes = CUDNN_CI_SOURCE_DIR "/tests/fakes/frameworks";
+  const std::string allowed = R"(, "allow_skip": ["absent"])";
+  fs::copy(fakes, gate().Path("site"), fs::copy_options::recursive);
+  Set("PYTHONPATH", gate().Path("site"));
+  const auto install = [this](const std::string& name) {
+    fs::create_directory(gate().Path("site/" + name + "-9.9.9.dist-info"));
+    gate().Write("site/" + name + "-9.9.9.dist-info/METADATA", "Name: " + name + "\nVersion: 9.9.9\n");
+  };
+  install("onnxruntime");
+  const CheckOutcome carried = Framework("onnxruntime", "", allowed);
+  EXPECT_EQ(carried.Outcome(), "skipped") << carried.gate.out;
+  EXPECT_EQ(carried.Skip("kind"), "absent");
+  EXPECT_THAT(carried.Skip("seen"), AllOf(HasSubstr("is a build without CUDA; "), HasSubstr("for CUDA 13")));
+  // Promised by its entry, which lets it not be absent.
+  EXPECT_NE(Framework("onnxruntime").gate.exit_code, 0);
+  // With no other it is the one that was meant.
+  for (const char* other : {"torch", "jax_cuda13_plugin"}) fs::remove_all(gate().Path("site/") + other);
+  EXPECT_THAT(Framework("onnxruntime", "", allowed).Slugs(), ElementsAre("framework-no-gpu"));
+}
+
+// A PyTorch for the CPU has the name of the one for GPUs: it is a fault beside whatever else is there.
+TEST_F(FrameworkTest, APackageForTheCpuOfTheSameNameIsTheImagesFault) {
+  Set("FAKE_FRAMEWORK", "cpu");
+  const CheckOutcome r = Framework("torch", "", R"(, "allow_skip": ["absent"])");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-no-gpu"));
+}
+
 TEST_F(FrameworkTest, ThatSeesNoGpuSaysWhyInItsOwnWords) {
   Set("FAKE_FRAMEWORK", "no-gpu");
   EXPECT_THAT(

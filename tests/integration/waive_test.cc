@@ -52,7 +52,7 @@ TEST_F(Waive, WhatItWritesOpensTheGate) {
   const json report = json::parse(run_.Read("second/report.json"));
   EXPECT_EQ(report["totals"]["waived"], 2);
   EXPECT_THAT(run_.Read("waived.json"), HasSubstr("\"owner\": \"me\""));
-  EXPECT_THAT(run_.Read("waived.json"), HasSubstr("\"slug\": \"expectation-failed\""));
+  EXPECT_THAT(run_.Read("waived.json"), HasSubstr("\"slug\": \"image.expectation-failed\""));
   EXPECT_EQ(report["cases"][0].count("waived"), 0u) << "a pass needs none";
 }
 
@@ -75,7 +75,7 @@ TEST_F(Waive, OfAGpuThatComputesWrongThatAloneIsWaived) {
     const std::string text = Write({record}).out;
     const json matrix = json::parse(text.substr(text.find('{')));
     ASSERT_EQ(matrix["waivers"].size(), 1u) << record << text;
-    EXPECT_EQ(matrix["waivers"][0]["slug"], "gpu-computes-wrong") << record;
+    EXPECT_EQ(matrix["waivers"][0]["slug"], "runner.gpu-computes-wrong") << record;
   }
 }
 
@@ -126,6 +126,20 @@ TEST_F(Waive, AShippedMatrixThatIsNotHereIsNamedIfItIsThatOne) {
   const GateResult own = Write({"report/moved.json"});
   EXPECT_THAT(own.out, HasSubstr("\"extends\": \"cu12.json\""));
   EXPECT_THAT(own.err, HasSubstr("/opt/cudnn-ci/matrices/cu12.json, the run's matrix, is not there"));
+}
+
+// What was typed is no file, in this folder or beside the new one.
+TEST_F(Waive, AfterAMatrixThatWasNamedItIsNamed) {
+  std::filesystem::copy(CUDNN_CI_TREE, run_.Path("tree"), std::filesystem::copy_options::recursive);
+  std::filesystem::copy(run_.Path("matrix.json"), run_.Path("tree/matrices/cu13.json"));
+  run_.UseExecutable(run_.Path("tree/bin/cudnn-ci"));
+  for (const std::string name : {"cu13", "builtin:cu13"}) {
+    EXPECT_EQ(run_.Command({"--matrix", name, "--output-dir", "first"}).exit_code, 1);
+    const GateResult written = Write({"first/report.json", "waived-" + name + ".json"});
+    EXPECT_EQ(written.err, "");
+    EXPECT_THAT(run_.Read("waived-" + name + ".json"), HasSubstr("\"extends\": \"builtin:cu13\""));
+    EXPECT_EQ(CodeWith("waived-" + name + ".json"), 0);
+  }
 }
 
 TEST_F(Waive, OneCaseAloneLeavesTheOthersRed) {

@@ -117,7 +117,8 @@ EventBody RandomBody(size_t kind, std::mt19937* r) {
                     {"sl0", std::vector<std::string>{}}};
   const EventBody bodies[] = {
       RandomRun(r),
-      WaiverDeclared{{RandomText(r), RandomText(r), RandomText(r), RandomText(r), RandomText(r)}},
+      WaiverDeclared{
+          {RandomText(r), RandomText(r), RandomText(r), RandomText(r), RandomText(r), RandomText(r)}},
       planned,
       PlanEnd{RandomInt(r), RandomText(r), RandomInt(r)},
       WorkerStarted{RandomInt(r), 2, RandomText(r), RandomText(r), RandomText(r), true, small},

@@ -123,14 +123,39 @@ TEST_F(MatrixBuiltin, AWrongNameIsToldTheRightOnes) {
 TEST_F(MatrixBuiltin, IsAParent) {
   scratch_.Write("here/m.json", ChildOf("builtin:cu12"));
   EXPECT_EQ(Loaded("m.json"), "m.json is child base.json cu12.json m.json");
-  // A path stays a path: in "extends" only the prefix names a matrix that is shipped.
+  // By the same names as --matrix takes.
   scratch_.Write("here/m.json", ChildOf("cu12"));
+  EXPECT_EQ(Loaded("m.json"), "m.json is child base.json cu12.json m.json");
+  scratch_.Write("here/m.json", ChildOf("cu12.json"));
   EXPECT_EQ(Loaded("m.json"),
-            "m.json:1:56: error: cannot extend \"cu12\": No such file or directory; did you mean "
+            "m.json:1:56: error: cannot extend \"cu12.json\": No such file or directory; did you mean "
             "\"builtin:cu12\"?");
   scratch_.Write("here/builtin:base", Named("mine"));
   scratch_.Write("here/m.json", ChildOf("./builtin:base"));
   EXPECT_EQ(Loaded("m.json"), "m.json is child builtin:base m.json");
+}
+
+// The folder of the file that says it counts, not the one we are in.
+TEST_F(MatrixBuiltin, AFileOfTheParentsNameIsAmbiguousWhereTheChildLies) {
+  fs::create_directory("team");
+  scratch_.Write("here/team/m.json", ChildOf("cu12"));
+  scratch_.Write("here/cu12", Named("mine"));
+  EXPECT_EQ(Loaded("team/m.json"), "team/m.json is child base.json cu12.json m.json");
+  fs::rename("cu12", "team/cu12");
+  EXPECT_EQ(Loaded("team/m.json"),
+            "team/m.json:1:56: error: cannot extend \"cu12\": this is a file, and a matrix that comes with "
+            "cudnn-ci too; write \"./cu12\" or \"builtin:cu12\"");
+  scratch_.Write("here/team/m.json", ChildOf("./cu12"));
+  EXPECT_EQ(Loaded("team/m.json"), "team/m.json is child cu12 m.json");
+  // Another file without an ending is what it was.
+  fs::rename("team/cu12", "team/own");
+  scratch_.Write("here/team/m.json", ChildOf("own"));
+  EXPECT_EQ(Loaded("team/m.json"), "team/m.json is child own m.json");
+  // Nothing is added to a name.
+  fs::rename("team/own", "team/own.json");
+  EXPECT_EQ(Loaded("team/m.json"),
+            "team/m.json:1:56: error: cannot extend \"own\": no such file, and no matrix \"own\" comes with "
+            "cudnn-ci; did you mean \"own.json\"?");
 }
 
 TEST_F(MatrixBuiltin, AWrongParentIsReportedAtItsPlace) {

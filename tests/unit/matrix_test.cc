@@ -35,7 +35,7 @@ const Mistake kMistakes[] = {
      "blank, as in \">=12.0\""},
     {R"("runner":{"driver":"~525"})",
      "m.json:2:20: error: \"runner.driver\" is not a range: \"~\" in \"~525\" is no operator; use >=, >, <=, "
-     "<, = or "
+     "<, ==, = or "
      "!="},
     {R"("runner":{"gpus":"absent"})",
      "m.json:2:18: error: \"runner.gpus\" cannot be \"absent\"; only what an image holds can be"},
@@ -330,6 +330,9 @@ TEST(MatrixFile, TakesAWaiversSlugAsReportsPrintIt) {
           "]}"));
   ASSERT_EQ(matrix.waivers.size(), 3u);
   EXPECT_EQ(matrix.waivers[0].waiver.slug, "no-engine");
+  EXPECT_EQ(matrix.waivers[0].waiver.blame, "image");
+  EXPECT_EQ(matrix.waivers[1].waiver.blame, "undetermined");
+  EXPECT_EQ(matrix.waivers[2].waiver.blame, "");
   EXPECT_EQ(matrix.waivers[1].waiver.slug, "flaky");
   EXPECT_EQ(matrix.waivers[2].waiver.slug, "2nd");
 }
@@ -349,19 +352,52 @@ TEST(VersionRange, EveryOperatorAtItsBoundary) {
            {">12.1", "12.1.1", true},   {"<=12.1", "12.1", true},    {"<=12.1", "12.1.0", true},
            {"<=12.1", "12.1.1", false}, {"<=12.1", "12.0.9", true},  {"<12.1", "12.1", false},
            {"<12.1", "12.1.0", false},  {"<12.1", "12.0.9", true},   {"=12.1", "12.1.0", true},
-           {"=12.1", "12.1.1", false},  {"=12.1", "12.0.9", false},  {"12.1", "12.1.0", true},
-           {"12.1", "12.1.1", false},   {"!=12.1", "12.1.0", false}, {"!=12.1", "12.1.1", true},
-           {"!=12.1", "12.0.9", true}}) {
+           {"=12.1", "12.1.1", false},  {"=12.1", "12.0.9", false},  {"==12.1", "12.1.0", true},
+           {"==12.1", "12.1.1", false}, {"==12.1", "12.0.9", false}, {"!=12.1", "12.1.0", false},
+           {"!=12.1", "12.1.1", true},  {"!=12.1", "12.0.9", true}}) {
     std::string error;
     EXPECT_EQ(Contains(*ParseRange(b.range, &error), *ParseVersion(b.version)), b.contains)
         << b.range << " " << b.version;
   }
 }
 
+TEST(VersionRange, ABareVersionIsItsSeries) {
+  for (const Boundary& b : std::initializer_list<Boundary>{{"12", "12.0", true},
+                                                           {"12", "12.9.1", true},
+                                                           {"12", "11.9", false},
+                                                           {"12", "13.0", false},
+                                                           {"8.9", "8.9.7", true},
+                                                           {"8.9", "8.8.9", false},
+                                                           {"8.9", "8.10", false},
+                                                           {"9.12.1", "9.12.1", true},
+                                                           {"9.12.1", "9.12.1.4", true},
+                                                           {"9.12.1", "9.12.2", false},
+                                                           {"9.12.1", "9.12.0", false},
+                                                           {"12 !=12.3", "12.4", true},
+                                                           {"12 !=12.3", "12.3", false}}) {
+    std::string error;
+    EXPECT_EQ(Contains(*ParseRange(b.range, &error), *ParseVersion(b.version)), b.contains)
+        << b.range << " " << b.version;
+    EXPECT_EQ(Contains(*ParseRange(InBounds(b.range), &error), *ParseVersion(b.version)), b.contains)
+        << InBounds(b.range) << " " << b.version;
+  }
+}
+
+TEST(VersionRange, IsShownWithItsBounds) {
+  EXPECT_EQ(InBounds("12"), ">=12 <13");
+  EXPECT_EQ(InBounds("535.104.05"), ">=535.104.05 <535.104.6");
+  EXPECT_EQ(InBounds(" 8.9  !=8.9.2"), ">=8.9 <8.10 !=8.9.2");
+  EXPECT_EQ(InBounds(">=12.0 <13 =12.3 ==12.3"), ">=12.0 <13 =12.3 ==12.3");
+  EXPECT_EQ(InBounds("absent"), "absent");
+  std::string error;
+  EXPECT_TRUE(ParseRange(InBounds("999999999"), &error)) << error;
+}
+
 TEST(VersionRange, ThatNothingSatisfiesIsTold) {
   std::string error;
-  for (const char* text : {">=600 <500", ">=12 <12", ">12 <12", ">12 <=12", "=12 =13", "=12 !=12.0",
-                           ">=12 <=12 !=12", "=12 <12", "=12 >12", ">=13 12.9", "<0", "<=0 !=0"}) {
+  for (const char* text :
+       {">=600 <500", ">=12 <12", ">12 <12", ">12 <=12", "=12 =13", "=12 !=12.0", ">=12 <=12 !=12", "=12 <12",
+        "=12 >12", ">=13 12.9", "12 13", "8.9 >=8.10", "<0", "<=0 !=0"}) {
     EXPECT_FALSE(IsSatisfiable(*ParseRange(text, &error))) << text;
   }
   for (const char* text : {">=500 <600", ">=12 <=12", "=12 >=12 <=12", ">12 <12.1", "12 =12.0", "!=12", "<=0",
@@ -378,6 +414,7 @@ TEST(VersionRange, AllTermsMustHold) {
   EXPECT_FALSE(Contains(*range, *ParseVersion("12.3.0")));
   EXPECT_FALSE(Contains(*range, *ParseVersion("13.0")));
   EXPECT_TRUE(Contains(*ParseRange("9.19.0", &error), *ParseVersion("9.19")));
+  EXPECT_TRUE(Contains(*ParseRange("==9.19.0", &error), *ParseVersion("9.19")));
   EXPECT_FALSE(ParseRange("absent", &error));
   EXPECT_FALSE(ParseRange("  ", &error));
 }

@@ -61,13 +61,17 @@ TEST(Selection, AnUnknownIdIsAProblem) {
             "did you mean \"conv.forward[count=3,dtype=float32,shape=s,subject=system]\"?");
 }
 
-// What the matrix has dropped need not be run again; what failed on a GPU that is not asked is no better.
-TEST(Selection, OfARecordWhatIsGoneIsForgivenOnlyIfTheMatrixDroppedIt) {
+// What failed is no better where the plan has it no more, or on a GPU that is not asked.
+TEST(Selection, OfARecordWhatIsGoneIsNotForgiven) {
   const std::string matrix = R"("checks":[{"check":"cudnn.init"},{"check":"host.disk"}])";
   PlanOptions options = TwoDevices();
   options.case_ids_of_record = true;
   options.case_ids = {"host.disk", "cudnn.fill[i=0]", "cudnn.fill[i=0]@gpu1"};
-  EXPECT_EQ(PlanOf(matrix, SmallCatalog(), options).warnings.size(), 2u);
+  for (const char* gone : {"cudnn.fill[i=0]", "cudnn.fill[i=0]@gpu1"})
+    EXPECT_THAT(
+        PlanProblems(matrix, SmallCatalog(), options),
+        testing::HasSubstr(std::string("m.json: error: --rerun-failed: ") + gone +
+                           " did not pass, and it is gone from the plan; run without --rerun-failed"));
   const auto refused = [](const std::string& id, const std::string& device) {
     return "m.json: error: --rerun-failed: " + id + " did not pass, and this run does not ask " + device +
            " about it; run without --rerun-failed, or leave nothing out (--device all)";
@@ -145,6 +149,25 @@ TEST(Waivers, ThatMatchNothingAreWarnedOf) {
       plan.warnings[1],
       testing::HasSubstr("the waiver names the finding \"timed-uot\", which nobody declares; did you mean "
                          "\"timed-out\"?"));
+}
+
+TEST(Waivers, WithABlameThatTheFindingNeverHasAreWarnedOf) {
+  Catalog catalog = SmallCatalog();
+  FindingInfo info;
+  info.slug = "disk-full";
+  info.blame = Blame::kRunner;
+  catalog.plugins[0].findings.push_back(info);
+  for (const char* slug : {"disk-full", "runner.disk-full", "image.crashed", "image.disk-full"}) {
+    const Plan plan = PlanOf(R"("checks":[{"check":"host.disk"}],"waivers":[{"case":"*","slug":")" +
+                                 std::string(slug) + R"(","reason":"r","owner":"o","expires":"2027-03-31"}])",
+                             catalog);
+    ASSERT_EQ(plan.warnings.size(), slug == std::string("image.disk-full") ? 1u : 0u) << slug;
+    if (plan.warnings.empty()) continue;
+    EXPECT_THAT(
+        plan.warnings[0],
+        testing::HasSubstr("the waiver names the finding \"image.disk-full\", which is never reported "
+                           "with that blame; it is \"runner.disk-full\""));
+  }
 }
 
 std::string Numbers(int count) {

@@ -198,6 +198,32 @@ TEST(WaiverTest, AnExpiredOneOfAnotherFindingStaysExpired) {
   EXPECT_EQ(b.Judged().exit_code, 4);
 }
 
+// A crash whose place is not known may be accepted; the next one, in the image's own library, is another.
+TEST(WaiverTest, ABlameThatIsGivenMustMatch) {
+  for (const char* blame : {"", "image", "undetermined"}) {
+    RunBuilder b;
+    b.waivers = {{"conv.*", "crashed", "known bug", "ana", "2026-12-31", blame}};
+    b.Pass("driver.load").Fail("conv.a", Wrong("crashed", Blame::kImage));
+    const bool other = std::string(blame) == "undetermined";
+    EXPECT_EQ(b.Judged().exit_code, other ? 1 : 0) << blame;
+    EXPECT_EQ(b.Summarize().cases[1].waived_by.empty(), other) << blame;
+  }
+}
+
+TEST(WaiverTest, OneOfAnotherBlameDoesNotRenewAnExpiredOne) {
+  RunBuilder b;
+  b.waivers = {{"conv.*", "crashed", "known", "ana", "2026-01-30", "image"},
+               {"conv.*", "crashed", "known", "ana", "2026-12-31", "undetermined"}};
+  b.Pass("conv.a");
+  EXPECT_EQ(b.Judged().exit_code, 4);
+  EXPECT_NE(b.Judged().root_cause->finding.detail.find("the waiver of image.crashed in conv.*"),
+            std::string::npos);
+  for (const char* blame : {"", "image"}) {
+    b.waivers[1].blame = blame;
+    EXPECT_EQ(b.Judged().exit_code, 0) << blame;
+  }
+}
+
 TEST(WaiverTest, WithoutADayNoneIsKnownToHold) {
   for (const char* timestamp : {"", "2026-01", "yesterday"}) {
     RunBuilder b;
@@ -261,6 +287,58 @@ TEST(NoEngineTest, AnEntryWhereNothingOfOneTypePassedIsTheImagesFault) {
   EXPECT_EQ(SkippingEntry(true).Judged().exit_code, 0);
 }
 
+// Cases of one type and shape, left out by skips of these kinds.
+RunBuilder LeftOutBy(const std::vector<SkipKind>& kinds) {
+  RunBuilder b;
+  b.Pass("driver.load");
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    const std::string id = "conv.forward[i=" + std::to_string(i) + "]";
+    CasePlanned& planned = b.Plan(id);
+    planned.entry = 9;
+    planned.allow_skip = {SkipKind::kUnsupported, SkipKind::kAbsent, SkipKind::kMemory, SkipKind::kVersion};
+    b.End(id, Skipped{kinds[i], "what it needs", "what it saw"});
+  }
+  return b;
+}
+
+// One skip of another kind does not make it a pass.
+TEST(NoEngineTest, IsAnyMixtureWithWhatIsUnsupported) {
+  constexpr SkipKind kNo = SkipKind::kUnsupported;
+  for (const SkipKind other : {SkipKind::kAbsent, SkipKind::kVersion, SkipKind::kMemory}) {
+    for (const auto& kinds : {std::vector{kNo, kNo, other}, std::vector{other, kNo}}) {
+      const Verdict verdict = LeftOutBy(kinds).Judged();
+      EXPECT_EQ(RootSlug(verdict), "no-engine") << Name(other);
+      // With more memory it might have run: nobody is known to be at fault.
+      EXPECT_EQ(verdict.exit_code, other == SkipKind::kMemory ? 6 : 1) << Name(other);
+      const std::string& detail = verdict.root_cause->finding.detail;
+      EXPECT_NE(detail.find(std::string("1 ") + Name(other)), std::string::npos) << detail;
+      EXPECT_NE(detail.find(" unsupported"), std::string::npos) << detail;
+    }
+  }
+}
+
+TEST(NoEngineTest, IsNotWhatTheMatrixAllowsToLackWithoutIt) {
+  using enum SkipKind;
+  for (const auto& kinds : {std::vector{kAbsent}, std::vector{kVersion, kAbsent},
+                            std::vector{kMemory, kMemory}, std::vector{kMemory, kVersion}})
+    EXPECT_EQ(LeftOutBy(kinds).Judged().exit_code, 0) << Name(kinds[0]);
+}
+
+// Nor does one that an allowed skip blocks, which was not run either.
+TEST(NoEngineTest, CountsWhatAnAllowedSkipBlocks) {
+  for (const bool passes : {false, true}) {
+    RunBuilder b = LeftOutBy({SkipKind::kUnsupported});
+    CasePlanned& blocker = b.Plan("cudnn.plans");
+    blocker.allow_skip = {SkipKind::kVersion};
+    b.End("cudnn.plans", Skipped{SkipKind::kVersion, "9.8", "9.1"});
+    CasePlanned& blocked = b.Plan("conv.forward[i=7]");
+    blocked.entry = 9;
+    blocked.allow_skip = {SkipKind::kVersion};
+    b.End("conv.forward[i=7]", passes ? Outcome(Passed{}) : Outcome(Blocked{"cudnn.plans"}));
+    EXPECT_EQ(b.Judged().exit_code, passes ? 0 : 1) << passes;
+  }
+}
+
 TEST(NoEngineTest, IsReportedOnceWhenTheRunnerReportsItToo) {
   RunBuilder b = SkippingEntry(false);
   const std::vector<Finding> closing = ClosingFindings(b.Summarize());
@@ -317,6 +395,13 @@ TEST(BlockedTest, ByAnOptionalOrWaivedCaseIsRedWithItsClass) {
     const Verdict verdict = b.Judged();
     EXPECT_EQ(verdict.exit_code, 3) << waived;
     EXPECT_EQ(verdict.root_cause->case_id, "conv.a");
+    EXPECT_EQ(RootSlug(verdict), waived ? "blocked-by-waived" : "no-driver");
+    if (!waived) continue;
+    const Finding& finding = verdict.root_cause->finding;
+    EXPECT_EQ(finding.detail,
+              "needs cudnn.create, which failed with runner.no-driver; that is waived by o until "
+              "2026-12-31: r");
+    EXPECT_NE(finding.remedy.find("Take the blocked cases out"), std::string::npos);
   }
 }
 

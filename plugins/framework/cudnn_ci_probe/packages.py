@@ -20,6 +20,8 @@ NATIVE = {
     "onnxruntime": ["onnxruntime/capi/libonnxruntime_providers_cuda.so"],
     "ctranslate2": ["ctranslate2.libs/libctranslate2*.so*", "ctranslate2/libctranslate2*.so*"],
 }
+# Distributions that are for the CPU alone by their name: the one for GPUs has another. Other packages bring them along.
+CPU_DISTRIBUTIONS = ["onnxruntime", "tensorflow-cpu"]
 CUDNN_DISTRIBUTIONS = ["nvidia-cudnn-cu11", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"]
 
 

@@ -248,7 +248,8 @@ typedef struct cci_host {
   const char* (*contract)(cci_case*, const char* key);
   /* What the facts step found, "driver.version" -> "580.65.06", or NULL. */
   const char* (*fact)(cci_case*, const char* key);
-  /* 1 if a dotted version lies in a range (">=12.0 <13"), 0 if not, -1 if either is malformed. */
+  /* 1 if a dotted version lies in a range (">=12.0 <13"; "12" is the series >=12 <13, "=12.0" exactly that
+   * version), 0 if not, -1 if either is malformed. */
   int (*satisfies)(cci_case*, const char* version, const char* range);
   /* As the matrix has it: "loader", "path:/opt/cudnn", "python:/opt/venv/bin/python", "program:/opt/app/run"
    */
