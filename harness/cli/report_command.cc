@@ -142,8 +142,9 @@ int Rebuild(const std::vector<Event>& events, const Options& options, const Outp
   return hidden ? 0 : verdict.exit_code;
 }
 
-// The record of a folder, or its report.json where only that was kept; a file itself.
-PageRow ReadRow(const std::string& place) {
+// The record of a folder, or its report.json where only that was kept; a file itself. `page`: the folder of
+// the page.
+PageRow ReadRow(const std::string& place, const std::string& page) {
   struct stat st {};
   std::string path = place;
   if (stat(place.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) {
@@ -151,20 +152,21 @@ PageRow ReadRow(const std::string& place) {
     if (access(path.c_str(), F_OK) != 0) path = place + "/report.json";
   }
   Result<RunView> view = ReadRun(path);
-  if (!view.ok()) return {place, {}, view.error()};
-  return {place, std::move(*view), ""};
+  const std::string report = ReportBeside(std::filesystem::path(path).parent_path() / ".", page);
+  if (!view.ok()) return {place, {}, view.error(), report};
+  return {place, std::move(*view), "", report};
 }
 
 // One page of many images. It is no verdict: exit 0 says that it was written.
 int MakePage(const Options& options) {
   std::vector<PageRow> rows;
   size_t read = 0;
+  const std::string folder = options.output_dir.empty() ? "." : options.output_dir;
   for (const std::string& place : options.journals) {
-    rows.push_back(ReadRow(place));
+    rows.push_back(ReadRow(place, folder));
     read += rows.back().problem.empty() ? 1 : 0;
   }
   if (read == 0) return Fail(rows[0].problem);
-  const std::string folder = options.output_dir.empty() ? "." : options.output_dir;
   const std::string file = folder + "/images.html";
   if (const Status s = MakeDirectories(folder); !s.ok()) return Fail(s.error());
   if (access(file.c_str(), F_OK) == 0 && !IsOwnPage(file))

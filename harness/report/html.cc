@@ -13,12 +13,10 @@
 #include "model/verdict.h"
 #include "report/assets/assets.h"
 #include "report/case_text.h"
-#include "report/finding_lists.h"
 #include "report/html_text.h"
+#include "report/html_top.h"
 #include "report/json_text.h"
 #include "report/own_reports.h"
-#include "report/skip_table.h"
-#include "report/suspects.h"
 
 namespace cudnn_ci {
 namespace {
@@ -29,6 +27,10 @@ constexpr size_t kMaxSpans = 20'000;
 constexpr size_t kMaxOutput = 16 << 10;             // of one case
 constexpr size_t kMaxAllOutput = size_t{16} << 20;  // of all
 constexpr size_t kMaxCopies = 32;
+// Where the script draws.
+constexpr char kApp[] =
+    "<noscript><p>Pictures and the table of cases need this page's script; report.json holds the "
+    "same.</p></noscript>\n<div id=\"app\"></div>\n";
 
 void Put(JsonText* out, const char* key, const std::string& text) {
   if (!text.empty()) out->Key(key).String(text);
@@ -78,9 +80,11 @@ void PutFindings(JsonText* out, const CaseRecord& record) {
     Put(out, "severity", Name(finding.severity));
     Put(out, "name", FindingName(finding));
     Put(out, "detail", BoundedText(finding.detail));
-    Put(out, "remedy",
-        finding.remedy +
-            (finding.command.empty() ? "" : " " + PlaceOf(finding.where) + ": " + finding.command));
+    Put(out, "remedy", finding.remedy);
+    if (!finding.command.empty()) {
+      Put(out, "place", PlaceOf(finding.where));
+      Put(out, "command", finding.command);
+    }
     out->EndObject();
   }
   out->EndArray();
@@ -110,8 +114,7 @@ void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record, si
   Put(out, "layer", Name(record.plan.layer));
   Put(out, "subject", record.plan.subject);
   Put(out, "device", record.plan.ref.device);
-  const bool unclean = std::holds_alternative<Passed>(record.outcome) && !ErrorFindings(record).empty();
-  Put(out, "outcome", !record.waived_by.empty() ? "waived" : unclean ? "failed" : Name(record.outcome));
+  Put(out, "outcome", ShownOutcome(record));
   out->Key("red").Bool(IsRed(summary, record)).Key("required").Bool(record.plan.required);
   out->Key("seconds").Double(record.seconds);
   Put(out, "reason", ReasonLine(summary, record));
@@ -133,46 +136,6 @@ void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record, si
   if (!attachments.empty()) out->Key("attachments").Strings(attachments);
   Put(out, "reproduce", Reproduction(summary, DisplayId(record.plan.ref)));
   out->EndObject();
-}
-
-// A definition list of what is known.
-std::string List(const std::vector<std::pair<std::string, std::string>>& items) {
-  std::string html = "<dl>\n";
-  for (const auto& [label, value] : items)
-    if (!value.empty()) html += "<dt>" + HtmlLine(label) + "</dt><dd>" + HtmlLine(value, 4000) + "</dd>\n";
-  return html + "</dl>\n";
-}
-
-// What a reader without scripts sees, too.
-std::string Top(const Summary& summary, const Verdict& verdict, const LastScreenOptions& screen) {
-  std::string html = std::string("<main>\n<section class=\"verdict ") + Name(verdict.kind) + "\">\n<h1>" +
-                     HtmlLine(Headline(summary, verdict)) + "</h1>\n";
-  if (verdict.root_cause) {
-    const Finding& finding = verdict.root_cause->finding;
-    html += List({{"root cause", FindingName(finding) + ": " + finding.summary},
-                  {"in", verdict.root_cause->case_id},
-                  {"evidence", finding.detail},
-                  {"excluded", ExcludedSuspect(summary, verdict)},
-                  {"who acts", WhoActs(verdict.blame)},
-                  {"what to do", finding.remedy},
-                  {PlaceOf(finding.where), finding.command},
-                  {"see", finding.link},
-                  {"retry", RetryText(summary, verdict)},
-                  {"reproduce", Reproduction(summary, verdict.root_cause->case_id)},
-                  {"with docker", ContainerReproduction(summary, verdict.root_cause->case_id)}});
-  }
-  std::vector<std::pair<std::string, std::string>> warnings;
-  for (std::string& line : WarningLines(summary)) warnings.emplace_back("warning", std::move(line));
-  if (!warnings.empty()) html += List(warnings);
-  html += "<p class=\"soft\">" + HtmlLine(VerdictLine(summary, verdict)) +
-          "</p>\n</section>\n<h2>Judged</h2>\n" + List(Judged(summary)) + SkipTableHtml(summary) +
-          "<details><summary>As on the last screen</summary><pre>";
-  LastScreenOptions plain = screen;
-  plain.color = false;
-  return html + HtmlText(LastScreen(summary, verdict, plain), size_t{64} << 10) +
-         "</pre></details>\n<noscript><p>Pictures and the table of cases need this page's script; "
-         "report.json holds "
-         "the same.</p></noscript>\n<div id=\"app\"></div>\n</main>\n";
 }
 
 void PutSpans(JsonText* out, const std::vector<WorkerSpan>& spans) {
@@ -214,8 +177,8 @@ Status WriteHtmlReport(const Summary& summary, const std::vector<WorkerSpan>& sp
   const Verdict verdict = Judge(summary);
   const std::string title = "cudnn-ci: " + Headline(summary, verdict);
   Status status =
-      file.Append(HtmlHead(kMark, title, kPageStyle, kReportScript) + Top(summary, verdict, screen) +
-                  "<script type=\"application/json\" id=\"data\">");
+      file.Append(HtmlHead(kMark, title, kPageStyle, kReportScript) + HtmlTop(summary, verdict, screen) +
+                  kApp + FindingsHtml(summary) + "</main>\n<script type=\"application/json\" id=\"data\">");
   JsonText out(0, size_t{64} << 10);
   out.BeginObject();
   PutEnvironment(&out, summary);

@@ -1,6 +1,7 @@
 // Text as HTML. See html_text.h.
 #include "report/html_text.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -51,6 +52,20 @@ std::string PolicyHash(std::string_view content) {
   return text + "'";
 }
 
+bool IsPlain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+         c == '_';
+}
+
+// "https://..." or "http://...", of characters that an address has.
+bool IsWebAddress(std::string_view text) {
+  const auto begins = [&](std::string_view head) { return text.substr(0, head.size()) == head; };
+  if (text.size() > 2000 || (!begins("https://") && !begins("http://"))) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return c > ' ' && c < '\x7f' && c != '"' && c != '<' && c != '>' && c != '\\';
+  });
+}
+
 }  // namespace
 
 std::string HtmlLine(std::string_view text, size_t max_bytes) { return Escaped(CleanLine(text, max_bytes)); }
@@ -73,6 +88,35 @@ std::string JsonInHtml(std::string_view json) {
     }
   }
   return out;
+}
+
+std::string LinkHtml(std::string_view address) {
+  const std::string text = HtmlLine(address, 2000);
+  return IsWebAddress(address) ? "<a href=\"" + text + "\" rel=\"noopener noreferrer\">" + text + "</a>"
+                               : text;
+}
+
+std::string FragmentOf(std::string_view bytes) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (IsPlain(c)) {
+      out += c;
+    } else {
+      out += '%';
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    }
+  }
+  return out;
+}
+
+std::string AnchorName(std::string_view text) {
+  std::string name(text.substr(0, 200));
+  for (char& c : name)
+    if (!IsPlain(c)) c = '_';
+  return name;
 }
 
 std::string HtmlHead(std::string_view mark, std::string_view title, std::string_view style,

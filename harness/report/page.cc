@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "report/assets/assets.h"
+#include "report/html.h"
 #include "report/html_text.h"
 
 namespace cudnn_ci {
@@ -41,6 +44,23 @@ std::string AgeText(const std::string& timestamp, int64_t now_s) {
   if (age < 3600) return std::to_string(age / 60) + " min";
   if (age < 48 * 3600) return std::to_string(age / 3600) + " h";
   return std::to_string(age / 86400) + " days";
+}
+
+// By which ages are sorted, the youngest first: seconds. What is not known comes last.
+std::string AgeKey(const std::string& timestamp, int64_t now_s) {
+  const int64_t then = SecondsOf(timestamp);
+  return then < 0 ? std::string("~") : std::to_string(std::max<int64_t>(0, now_s - then));
+}
+
+// A path as an address: each part of it encoded, so that none is taken for a scheme or a query.
+std::string PathOf(const std::string& path) {
+  std::string address;
+  for (size_t from = 0; from <= path.size();) {
+    const size_t slash = std::min(path.find('/', from), path.size());
+    address += (from == 0 ? "" : "/") + FragmentOf(std::string_view(path).substr(from, slash - from));
+    from = slash + 1;
+  }
+  return address;
 }
 
 // Whether the row may be shown as good: a whole run that came to its end, was to gate, and passed.
@@ -80,7 +100,14 @@ std::string CudnnText(const RunView& view) {
   return texts.empty() ? "-" : Join(texts, ", ");
 }
 
-std::string Cell(const std::string& text) { return "<td>" + HtmlLine(text.empty() ? "-" : text) + "</td>"; }
+// A cell; on a narrow screen, where it stands below the others, it has its label beside it. `html` is HTML.
+std::string Cell(const char* label, const std::string& html, const std::string& attributes = "") {
+  return std::string("<td data-label=\"") + label + "\"" + attributes + "><div>" +
+         (html.empty() ? "-" : html) + "</div></td>";
+}
+
+// What it is sorted by.
+std::string Value(const std::string& value) { return " data-value=\"" + HtmlLine(value) + "\""; }
 
 std::string RowHtml(const PageRow& row, int64_t now_s) {
   const RunView& v = row.view;
@@ -88,16 +115,34 @@ std::string RowHtml(const PageRow& row, int64_t now_s) {
   if (!v.root_case.empty()) cause += " in " + v.root_case;
   std::string gpus = v.gpus.empty() ? "none" : v.gpus[0];
   if (v.gpus.size() > 1) gpus += " x " + std::to_string(v.gpus.size());
-  return "<tr><td class=\"" + ClassOf(row) + "\"><strong>" + HtmlLine(VerdictText(row)) +
-         "</strong></td><td class=\"text\">" +
-         HtmlLine(v.image.empty() || v.image == "unidentified" ? row.source : v.image) +
-         "<br><span class=\"soft mono\">" + HtmlLine(row.source) + "</span></td><td class=\"text\">" +
-         HtmlLine(cause.empty() ? "-" : cause) + "</td>" + Cell(CudnnText(v)) + Cell(gpus) + Cell(v.driver) +
-         Cell(v.matrix) + "<td class=\"short\" title=\"" + HtmlLine(v.timestamp) + "\">" +
-         HtmlLine(AgeText(v.timestamp, now_s)) + "</td></tr>\n";
+  std::string name = HtmlLine(v.image.empty() || v.image == "unidentified" ? row.source : v.image);
+  if (!row.report.empty())
+    name = "<a href=\"" + PathOf(row.report) + "\" rel=\"noreferrer\">" + name + "</a>";
+  return "<tr>" +
+         Cell("verdict", "<strong>" + HtmlLine(VerdictText(row)) + "</strong>",
+              " class=\"" + ClassOf(row) + "\"") +
+         Cell("image", name + "<br><span class=\"soft mono\">" + HtmlLine(row.source) + "</span>",
+              " class=\"text\"") +
+         Cell("root cause", HtmlLine(cause), " class=\"text\"") + Cell("cuDNN", HtmlLine(CudnnText(v))) +
+         Cell("GPU", HtmlLine(gpus)) + Cell("driver", HtmlLine(v.driver)) +
+         Cell("matrix", HtmlLine(v.matrix)) +
+         Cell(
+             "age", HtmlLine(AgeText(v.timestamp, now_s)),
+             " class=\"short\" title=\"" + HtmlLine(v.timestamp) + "\"" + Value(AgeKey(v.timestamp, now_s))) +
+         "</tr>\n";
 }
 
 }  // namespace
+
+std::string ReportBeside(const std::string& folder, const std::string& from) {
+  const std::string path = folder + "/report.html";
+  struct stat st {};
+  if (lstat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode) || !BeginsHtml(ReadSmallFile(path, 200)))
+    return "";
+  std::error_code error;
+  const std::filesystem::path relative = std::filesystem::relative(path, from, error);
+  return error ? "" : relative.string();
+}
 
 bool IsOwnPage(const std::string& path) {
   struct stat st {};
@@ -115,15 +160,17 @@ std::string RenderPage(std::vector<PageRow> rows, int64_t now_s) {
   });
   const auto good = std::count_if(rows.begin(), rows.end(), IsGood);
   const std::string counts = std::to_string(good) + " of " + std::to_string(rows.size()) + " passed";
-  std::string page = HtmlHead(kMark, "cudnn-ci: " + counts, kPageStyle, "");
+  std::string page = HtmlHead(kMark, "cudnn-ci: " + counts, kPageStyle, kPageScript);
   page +=
+      "<main>\n"
       "<h1>Images</h1>\n<p class=\"" +
       std::string(good == static_cast<int64_t>(rows.size()) ? "passed" : "failed") + "\"><strong>" + counts +
-      "</strong></p>\n<div class=\"scroll\"><table>\n<thead><tr><th>verdict</th><th>image</th>"
+      "</strong></p>\n<div class=\"scroll\"><table "
+      "class=\"images\">\n<thead><tr><th>verdict</th><th>image</th>"
       "<th>root cause</th><th>cuDNN</th><th>GPU</th><th>driver</th><th>matrix</th><th>age</th></tr></thead>\n"
       "<tbody>\n";
   for (const PageRow& row : rows) page += RowHtml(row, now_s);
-  return page + "</tbody>\n</table></div>\n</body>\n</html>\n";
+  return page + "</tbody>\n</table></div>\n</main>\n<script>" + kPageScript + "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace cudnn_ci

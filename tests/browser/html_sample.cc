@@ -1,10 +1,15 @@
-// html_sample KIND CASES FILE: report.html of a made-up run, for the browser to look at. KIND is green, red
-// or hostile (every text of the run is markup that tries to run).
+// html_sample KIND COUNT FILE: report.html of a made-up run of so many cases, for the browser to look at.
+// KIND is green, red, mixed (every outcome) or hostile (every text of the run is markup that tries to run).
+// Of the kinds images and hostile-images: images.html of so many images.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "base/file.h"
 #include "report/html.h"
+#include "report/page.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -23,16 +28,29 @@ RunBuilder Sample(const std::string& kind, int count) {
   b.run.facts["system"]["cudnn.copy.1.path"] = "/opt/venv/lib/libcudnn.so.9";
   const std::string extra = kind == "hostile" ? kHostile : "";
   if (kind == "hostile") b.run.hostname = b.run.matrix_name = b.run.facts["system"]["cudnn.path"] = kHostile;
+  std::string first;  // that fails
   for (int i = 0; i < count; ++i) {
     const std::string type = kTypes[i % 3], shape = kShapes[i % 4];
     const std::string id =
         "conv.forward[dtype=" + type + ",i=" + std::to_string(i) + ",shape=" + shape + "]" + extra;
+    if (i == 7) first = id;
     CasePlanned& planned = b.Plan(id, Layer::kConvolution, "gpu0");
     planned.params = {{"dtype", type + extra}, {"shape", shape}, {"i", int64_t{i}}};
+    if (kind == "mixed" && i > 7 && i % 4 != 3) {
+      if (i % 4 == 0) b.End({id, "gpu0"}, Blocked{DisplayId({first, "gpu0"})});
+      if (i % 12 == 1) b.End({id, "gpu0"}, Skipped{SkipKind::kUnsupported, "an engine", "none"});
+      if (i % 12 == 5) b.End({id, "gpu0"}, Errored{}, {Wrong("crashed", Blame::kImage, "SIGSEGV")});
+      if (i % 4 != 2) continue;
+    }
+    if (kind == "mixed" && i % 24 == 10) continue;  // not run
     const bool fails = kind != "green" && i % 50 == 7;
     const CaseRef ref{id, "gpu0"};
     b.Add(AttemptStarted{ref, 1, 1 + i % 4, AttemptMode::kShared}).Add(StepReached{ref, "compare" + extra});
-    if (fails) b.Add(FindingReported{ref, Wrong("wrong-value", Blame::kImage, "3 elements differ" + extra)});
+    Finding wrong = Wrong("wrong-value", Blame::kImage, "3 elements differ" + extra);
+    wrong.link = kind == "hostile" ? "javascript:window.hurt=4" : "https://example.org/troubleshooting";
+    wrong.command = "RUN apt-get install --yes 'libcudnn9-cuda-12=9.14.0.64-1'" + extra;
+    wrong.where = "dockerfile";
+    if (fails) b.Add(FindingReported{ref, wrong});
     const Outcome outcome = fails ? Outcome(Failed{}) : Outcome(Passed{});
     b.Add(AttemptFinished{ref, 1, 1 + i % 4, outcome, 0.01 * i, fails ? "output" + extra : "", ""});
     b.Add(CaseFinished{ref, outcome, 0.01 * i, {}});
@@ -40,11 +58,40 @@ RunBuilder Sample(const std::string& kind, int count) {
   return b;
 }
 
+// Images of all verdicts; of every second one a report lies beside it.
+std::string Images(const std::string& kind, int count) {
+  const std::string extra = kind == "hostile-images" ? kHostile : "";
+  std::vector<PageRow> rows;
+  for (int i = 0; i < count; ++i) {
+    PageRow row;
+    row.source = "wall/image-" + std::to_string(i) + extra;
+    row.view.image =
+        "registry.example/team/train-" + std::to_string(i) + "@sha256:" + std::string(64, 'a') + extra;
+    row.view.verdict = i % 3 == 0 ? "failed" : "passed";
+    row.view.blame = i % 3 == 0 ? "image" : "";
+    row.view.exit_code = i % 3 == 0 ? 1 : 0;
+    row.view.complete = true;
+    row.view.headline_cause = i % 3 == 0 ? "image.wrong-value: 3 elements differ" + extra : "";
+    row.view.root_case = i % 3 == 0 ? "conv.forward[algo=implicit_gemm,dtype=float16,shape=bottleneck]" : "";
+    row.view.libraries = {{"cuDNN of system", "9." + std::to_string(i)}};
+    row.view.gpus = {"NVIDIA H200", "NVIDIA H200"};
+    row.view.driver = "580.65.06";
+    row.view.matrix = "cu13";
+    row.view.timestamp = "2026-01-" + std::to_string(10 + i % 20) + "T10:00:00Z";
+    if (i % 2 == 0) row.report = row.source + "/report.html";
+    rows.push_back(std::move(row));
+  }
+  return RenderPage(std::move(rows), 1770000000);
+}
+
 int Main(int argc, char** argv) {
   if (argc != 4) return 2;
+  const std::string kind = argv[1];
+  if (kind == "images" || kind == "hostile-images")
+    return WriteFileAtomically(argv[3], Images(kind, atoi(argv[2]))).ok() ? 0 : 1;
   HtmlReporter reporter(argv[3], {});
   Fold fold;
-  for (const Event& event : Sample(argv[1], atoi(argv[2])).Events()) {
+  for (const Event& event : Sample(kind, atoi(argv[2])).Events()) {
     fold.Apply(event);
     reporter.Replay(event);
   }

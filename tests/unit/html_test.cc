@@ -3,6 +3,7 @@
 #include "report/html.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -110,6 +111,78 @@ TEST_F(HtmlReport, SaysOnTopWithoutAScriptWhatTheLastScreenSays) {
   EXPECT_THAT(Written(green), Not(HasSubstr("class=\"verdict passed\"")));
 }
 
+TEST_F(HtmlReport, SaysOnTopWhenWhereAndHowMany) {
+  RunBuilder b = Red();
+  b.Plan("conv.never");
+  b.Plan("conv.d");
+  b.End("conv.d", Skipped{SkipKind::kUnsupported, "an engine", "none"});
+  b.Plan("conv.e");
+  b.End("conv.e", Errored{});
+  const auto verdict_of = [](const std::string& html) { return html.substr(0, html.find("</section>")); };
+  const std::string top = verdict_of(Written(b));
+  EXPECT_THAT(top, HasSubstr("<dt>date</dt><dd>2026-01-31 10:00:00 UTC</dd>"));
+  EXPECT_THAT(top, HasSubstr("<dt>duration</dt><dd>1.500 s</dd>"));
+  EXPECT_THAT(top, HasSubstr("<dt>host</dt><dd>node17</dd>"));
+  EXPECT_THAT(top, HasSubstr("verdict: failed (exit 1)"));
+  EXPECT_THAT(
+      top,
+      HasSubstr("aria-label=\"6 cases: 1 passed, 1 skipped, 1 not run, 1 blocked, 1 errored, 1 failed\""));
+  EXPECT_THAT(top, HasSubstr("<strong>1</strong> blocked</li>"));
+  EXPECT_EQ(Count(top, "class=\"part f-"), 6u);
+  EXPECT_EQ(Count(top, "width=\"16.67%\""), 6u);
+  b.finished = false;
+  b.run.timestamp = "yesterday";
+  EXPECT_THAT(verdict_of(Written(b)), HasSubstr("<dt>duration</dt><dd>the run did not finish</dd>"));
+  EXPECT_THAT(verdict_of(Written(b)), HasSubstr("<dt>date</dt><dd>yesterday</dd>"));
+}
+
+// One failure among thousands has a width that one sees, and the widths fill the bar.
+TEST_F(HtmlReport, TheBarShowsOneAmongThousands) {
+  RunBuilder b;
+  for (int i = 0; i < 2000; ++i) b.Pass("conv.p" + std::to_string(i));
+  b.Fail("conv.a", Wrong("wrong-value", Blame::kImage));
+  const std::string html = Written(b);
+  EXPECT_THAT(html, HasSubstr("<rect x=\"0.00%\" width=\"99.21%\" height=\"18\" class=\"part f-passed\"/>"));
+  EXPECT_THAT(html, HasSubstr("<rect x=\"99.21%\" width=\"0.79%\" height=\"18\" class=\"part f-failed\"/>"));
+}
+
+TEST_F(HtmlReport, LinksWhereThereIsSomethingToRead) {
+  RunBuilder b;
+  Finding wrong = Wrong("wrong-value", Blame::kImage);
+  wrong.link = "https://docs.example/a?b=1&c=2";
+  wrong.command = "RUN apt-get install --yes libcudnn9";
+  wrong.where = "dockerfile";
+  b.Fail("conv.a[shape=x y]", wrong, Layer::kConvolution);
+  b.Plan("conv.b");
+  b.End("conv.b", Passed{},
+        {{"known-regression", Severity::kWarning, Blame::kImage, "", "what it is", "", ""}});
+  const std::string html = Written(b);
+  EXPECT_THAT(html, HasSubstr("<a href=\"https://docs.example/a?b=1&amp;c=2\" rel=\"noopener noreferrer\">"));
+  EXPECT_THAT(html, HasSubstr("<a href=\"#finding-image.wrong-value\">image.wrong-value</a>: what"));
+  EXPECT_THAT(html, HasSubstr("href=\"#case=conv.a%5Bshape%3Dx%20y%5D\">conv.a[shape=x y]</a>"));
+  EXPECT_THAT(html, HasSubstr("<code class=\"command\">RUN apt-get install --yes libcudnn9</code>"));
+  EXPECT_EQ(Count(html, "<h3 id=\"finding-image.wrong-value\">"), 1u);
+  EXPECT_EQ(Count(html, "<h3 id=\"finding-image.known-regression\">"), 1u) << "warnings too";
+  EXPECT_THAT(html, HasSubstr("<dt>meaning</dt><dd>what it is</dd>"));
+  EXPECT_EQ(DataOf(html)["cases"][0]["findings"][0]["command"], "RUN apt-get install --yes libcudnn9");
+  RunBuilder green;
+  green.Pass("conv.a");
+  EXPECT_THAT(Written(green), Not(HasSubstr("What the findings mean")));
+}
+
+// What plugins of others declare may be no address, and there may be many of them.
+TEST_F(HtmlReport, OnlyAddressesOfTheWebAreLinksAndFindingsAreBounded) {
+  for (const char* text : {"javascript:alert(1)", "data:text/html,x", "//x", "file:///etc/passwd",
+                           "https://a b", "https://a\"b", "https://a\nb", "see the page", ""})
+    EXPECT_THAT(LinkHtml(text), Not(HasSubstr("<a"))) << text;
+  RunBuilder b;
+  for (int i = 0; i < 250; ++i)
+    b.Fail("conv.a" + std::to_string(i), Wrong("s" + std::to_string(i), Blame::kImage));
+  const std::string html = Written(b);
+  EXPECT_EQ(Count(html, "<h3 id="), 100u);
+  EXPECT_THAT(html, HasSubstr("and 150 findings of other names"));
+}
+
 TEST_F(HtmlReport, SaysOnTopWhatTheRunWarnsOf) {
   RunBuilder b;
   b.Plan("cudnn.version");
@@ -154,7 +227,9 @@ TEST_F(HtmlReport, AnUncleanPassIsNone) {
   RunBuilder b;
   b.Plan("conv.a");
   b.End("conv.a", Passed{}, {Wrong("context-broken", Blame::kImage)});
-  EXPECT_EQ(DataOf(Written(b))["cases"][0]["outcome"], "failed");
+  const std::string html = Written(b);
+  EXPECT_EQ(DataOf(html)["cases"][0]["outcome"], "failed");
+  EXPECT_THAT(html, HasSubstr("aria-label=\"1 cases: 1 failed\""));
 }
 
 TEST_F(HtmlReport, NothingThatARunSaysIsMarkup) {
@@ -249,10 +324,34 @@ TEST(Page, ShowsOfEachImageWhatBecameOfIt) {
   EXPECT_THAT(page, HasSubstr("image.wrong-value: 3 differ in conv.a"));
   EXPECT_THAT(page, HasSubstr("unreadable"));
   EXPECT_THAT(page, HasSubstr("c/report.json: no such file"));
-  EXPECT_THAT(page, HasSubstr("<td>9.1.0</td><td>NVIDIA H200 x 2</td>"));
-  EXPECT_THAT(page, HasSubstr(">3 days</td>"));
+  EXPECT_THAT(page, HasSubstr("data-label=\"cuDNN\"><div>9.1.0</div></td><td data-label=\"GPU\"><div>NVIDIA "
+                              "H200 x 2</div></td>"));
+  EXPECT_THAT(page, HasSubstr(">3 days</div></td>"));
   EXPECT_LT(page.find("team/b"), page.find("team/a")) << "red first";
-  EXPECT_EQ(Count(page, "<td class=\"passed\">"), 1u);
+  EXPECT_EQ(Count(page, "\" class=\"passed\"><div>"), 1u);
+}
+
+TEST(Page, LinksToTheReportThatIsThere) {
+  PageRow with = Row("a", "passed", 0);
+  with.report = "../runs/a:b?c#d e/report.html";
+  const std::string page = RenderPage({with, Row("b", "passed", 0)}, kThen);
+  EXPECT_THAT(page,
+              HasSubstr("<a href=\"../runs/a%3Ab%3Fc%23d%20e/report.html\" rel=\"noreferrer\">team/a</a>"));
+  EXPECT_THAT(page, Not(HasSubstr(">team/b</a>")));
+}
+
+TEST_F(HtmlReport, IsFoundFromAPage) {
+  std::filesystem::create_directories(Path("run"));
+  Written(Red());
+  std::filesystem::rename(Path(), Path("run/report.html"));
+  EXPECT_EQ(ReportBeside(Path("run"), Path("wall")), "../run/report.html");
+  EXPECT_EQ(ReportBeside(Path("run"), folder_), "run/report.html");
+  EXPECT_EQ(ReportBeside(Path("nowhere"), folder_), "");
+  ASSERT_TRUE(WriteFileAtomically(Path("run/report.html"), "<p>mine").ok());
+  EXPECT_EQ(ReportBeside(Path("run"), folder_), "") << "not ours";
+  std::filesystem::remove(Path("run/report.html"));
+  ASSERT_EQ(mkfifo(Path("run/report.html").c_str(), 0600), 0);
+  EXPECT_EQ(ReportBeside(Path("run"), folder_), "") << "it would block";
 }
 
 TEST(Page, CountsWarningsAndAPassStaysOne) {
@@ -264,7 +363,7 @@ TEST(Page, CountsWarningsAndAPassStaysOne) {
   EXPECT_THAT(page, HasSubstr("<strong>passed, 1 warning</strong>"));
   EXPECT_THAT(page, HasSubstr("<strong>passed, 2 warnings</strong>"));
   EXPECT_THAT(page, HasSubstr("<strong>passed</strong>"));
-  EXPECT_EQ(Count(page, "<td class=\"passed\">"), 3u);
+  EXPECT_EQ(Count(page, "\" class=\"passed\"><div>"), 3u);
 }
 
 TEST(Page, OnlyAWholePassThatGatesIsGood) {
@@ -275,7 +374,7 @@ TEST(Page, OnlyAWholePassThatGatesIsGood) {
     change(&row.view);
     const std::string page = RenderPage({row}, kThen);
     EXPECT_THAT(page, HasSubstr("0 of 1 passed"));
-    EXPECT_EQ(Count(page, "<td class=\"passed\">"), 0u);
+    EXPECT_EQ(Count(page, "\" class=\"passed\"><div>"), 0u);
   }
 }
 
@@ -284,7 +383,7 @@ TEST(Page, AgesAreTold) {
     PageRow row = Row("a", "passed", 0);
     row.view.timestamp = timestamp;
     const std::string page = RenderPage({row}, now);
-    const size_t end = page.rfind("</td></tr>");
+    const size_t end = page.rfind("</div></td></tr>");
     const size_t begin = page.rfind('>', end - 1) + 1;
     return page.substr(begin, end - begin);
   };
@@ -296,14 +395,19 @@ TEST(Page, AgesAreTold) {
 
 TEST(Page, NothingThatARunSaysIsMarkup) {
   PageRow row = Row("a", "failed", 1);
+  row.report = std::string("javascript:") + kHostile;
   row.source = row.view.verdict = row.view.blame = row.view.image = row.view.headline_cause = kHostile;
   row.view.driver = row.view.matrix = row.view.timestamp = row.view.root_case = row.view.partial = kHostile;
   row.view.gpus = {kHostile};
   row.view.libraries = {{"cuDNN of x", kHostile}};
   const std::string page = RenderPage({row}, kThen);
-  EXPECT_EQ(Count(page, "<script"), 0u);
+  EXPECT_EQ(Count(page, "<script"), 1u);
+  EXPECT_EQ(Count(page, "</script"), 1u);
   EXPECT_EQ(Count(page, "<img"), 0u);
   EXPECT_EQ(Count(page, "onerror=alert(2)>"), 0u);
+  for (const char* word :
+       {"src=", "@import", "url(http", "<link", "fetch(", "XMLHttpRequest", "innerHTML", "eval("})
+    EXPECT_EQ(Count(page.substr(page.find("</tbody>")), word), 0u) << word;
 }
 
 }  // namespace

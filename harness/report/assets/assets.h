@@ -6,6 +6,7 @@ namespace cudnn_ci {
 
 extern const char kPageStyle[];     // page.css: of every page
 extern const char kReportScript[];  // report.js: of report.html
+extern const char kPageScript[];    // page.js: of images.html
 
 }  // namespace cudnn_ci
 

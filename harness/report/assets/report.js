@@ -22,65 +22,141 @@
   const cut = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
   const unique = (list) => [...new Set(list)];
 
+  const narrow = matchMedia("(max-width: 40rem)");
+  // The width that a picture may take before it scrolls.
+  const room = () => Math.max(280, app.clientWidth || 1000);
+  // Pictures whose form depends on the width are drawn again when it passes from narrow to wide.
+  const redrawn = (place, draw) => {
+    narrow.addEventListener("change", draw);
+    draw();
+    return place;
+  };
+  // What is wider than the screen scrolls in a box of its own, which the keyboard reaches.
+  const scroller = (label) => h("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": label});
+
+  // ---- a button beside each command ----
+  function selected(text) {
+    const area = h("textarea", {class: "away", readonly: true, "aria-hidden": "true", tabindex: -1});
+    area.value = text;
+    document.body.append(area);
+    const before = document.activeElement;
+    area.select();
+    let done = false;
+    try {
+      done = document.execCommand("copy");
+    } catch { /* not allowed here */ }
+    area.remove();
+    if (before) before.focus({preventScroll: true});
+    return done;
+  }
+  // A page from a file has no clipboard of its own in every browser.
+  async function copy(text) {
+    if (navigator.clipboard && isSecureContext) {
+      try {
+        await navigator.clipboard.writeText(text);
+        return true;
+      } catch { /* refused: the old way */ }
+    }
+    return selected(text);
+  }
+  const said = h("div", {class: "away", role: "status"});
+  function copyButton(code, what) {
+    const button = h("button", {type: "button", class: "copy", "aria-label": "copy " + what, onclick: async () => {
+      const done = await copy(code.textContent);
+      if (!done) getSelection().selectAllChildren(code);
+      button.textContent = done ? "copied" : "press Ctrl+C";
+      said.textContent = done ? "copied" : "marked, press Ctrl+C to copy it";
+      setTimeout(() => { button.textContent = "copy"; said.textContent = ""; }, 2000);
+    }}, "copy");
+    return button;
+  }
+  const command = (text, what) => {
+    const code = h("code", {class: "command"}, text);
+    return h("div", {class: "copied"}, code, copyButton(code, what));
+  };
+  for (const code of document.querySelectorAll("dd > .command")) {
+    const label = code.parentNode.previousElementSibling;
+    const line = h("div", {class: "copied"});
+    code.replaceWith(line);
+    line.append(code, copyButton(code, "the command: " + (label ? label.textContent : "")));
+  }
+
   function section(title, ...children) {
     return h("section", {}, h("h2", {}, title), ...children);
   }
 
   // ---- the environment: GPU, driver, toolkit, copies of cuDNN, and which subject takes which ----
-  function box(x, y, width, title, all, kind) {
-    const lines = all.filter(Boolean);
-    const group = s("g", {},
-      s("rect", {x, y, width, height: 26 + 16 * lines.length, rx: 6, class: "box " + (kind || "")}),
-      s("text", {x: x + 8, y: y + 18, "font-weight": "bold"}, cut(title, 46)));
-    lines.forEach((line, i) => group.append(s("text", {x: x + 8, y: y + 36 + 16 * i, class: "soft"}, cut(line, 46))));
+  function box(x, y, width, title, all) {
+    const lines = all.filter(Boolean), most = Math.floor((width - 16) / 6.6);
+    const group = s("g", {}, s("title", {}, [title, ...lines].join("\n")),
+      s("rect", {x, y, width, height: 26 + 16 * lines.length, rx: 6, class: "box"}),
+      s("text", {x: x + 8, y: y + 18, "font-weight": "bold"}, cut(title, most)));
+    // Of a path the end says more than the beginning.
+    lines.forEach((line, i) => group.append(s("text", {x: x + 8, y: y + 36 + 16 * i, class: "soft"},
+      line.startsWith("/") && line.length > most ? "…" + line.slice(1 - most) : cut(line, most))));
     return group;
   }
-  function environment() {
-    const e = data.environment, wide = 320, gap = 24;
+  function copies() {
+    const e = data.environment;
     const shown = e.copies.map((c) => ({...c, users: []}));
     for (const subject of e.subjects) {
       if (!subject.path) continue;
       const folder = subject.path.slice(0, subject.path.lastIndexOf("/"));
-      let copy = shown.find((c) => c.path === subject.path || c.path.slice(0, c.path.lastIndexOf("/")) === folder);
-      if (!copy) shown.push(copy = {path: subject.path, version: subject.cudnn, users: []});
-      copy.users.push(subject);
+      let one = shown.find((c) => c.path === subject.path || c.path.slice(0, c.path.lastIndexOf("/")) === folder);
+      if (!one) shown.push(one = {path: subject.path, version: subject.cudnn, users: []});
+      one.users.push(subject);
     }
-    const svg = s("svg", {role: "img", "aria-label": "which subject loads which cuDNN, on which driver and GPU"});
-    let y = 0;
-    const at = new Map();
-    e.subjects.forEach((subject, i) => {
-      at.set(subject, y + 20);
-      svg.append(box(0, y, wide, "subject " + subject.name, [subject.spec || ""], ""));
-      y += 42 + gap / 2;
-    });
-    let right = 0;
-    for (const copy of shown) {
-      svg.append(box(wide + 90, right, wide, "cuDNN " + (copy.version || "?"),
-        [copy.path, copy.users.length ? copy.origin || "" : "no subject uses it"], ""));
-      for (const user of copy.users)
-        svg.append(s("path", {class: "edge", "marker-end": "url(#arrow)",
-          d: `M${wide} ${at.get(user)} C${wide + 45} ${at.get(user)} ${wide + 45} ${right + 20} ${wide + 84} ${right + 20}`}));
-      right += 58 + gap / 2;
-    }
-    const low = Math.max(y, right) + gap;
-    svg.append(box(0, low, wide, "CUDA toolkit " + (e.toolkit || "not found"), [], ""));
-    svg.append(box(wide + 90, low, wide, "driver " + (e.driver || "not found"),
-      e.gpus.length ? e.gpus.slice(0, 8).map((g) => g.name + ": " + g.model) : ["no GPU"], ""));
-    const height = low + 30 + 16 * Math.max(1, Math.min(8, e.gpus.length));
-    svg.setAttribute("viewBox", `0 0 ${2 * wide + 92} ${height}`);
-    svg.setAttribute("width", 2 * wide + 92);
-    svg.prepend(s("defs", {}, s("marker", {id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8,
-      markerHeight: 8, orient: "auto"}, s("path", {d: "M0 0L8 4L0 8", class: "edge"}))));
-    return section("Environment", h("div", {class: "scroll"}, svg));
+    return shown;
+  }
+  // Beside each other where there is room, else below each other.
+  function environment() {
+    const e = data.environment, shown = copies(), place = scroller("environment");
+    return section("Environment", redrawn(place, () => {
+      const slim = narrow.matches, all = room();
+      const wide = slim ? all - 30 : 320, second = slim ? 28 : wide + 90, gap = 12;
+      const svg = s("svg", {role: "img", "aria-label": "which subject loads which cuDNN, on which driver and GPU"});
+      const boxes = [], at = new Map();
+      const put = (x, y, title, lines) => {
+        boxes.push(box(x, y, wide, title, lines));
+        return y + 26 + 16 * lines.filter(Boolean).length + gap;
+      };
+      let y = 0;
+      for (const subject of e.subjects) {
+        at.set(subject, y + 20);
+        y = put(0, y, "subject " + subject.name, [subject.spec || ""]);
+      }
+      let right = slim ? y : 0;
+      for (const one of shown) {
+        for (const user of one.users) {
+          const from = at.get(user), to = right + 20, middle = wide + 45;
+          svg.append(s("path", {class: "edge", "marker-end": "url(#arrow)", d: slim ? `M12 ${from} V${to} H${second - 4}` :
+            `M${wide} ${from} C${middle} ${from} ${middle} ${to} ${wide + 84} ${to}`}));
+        }
+        right = put(second, right, "cuDNN " + (one.version || "?"),
+          [one.path, one.users.length ? one.origin || "" : "no subject uses it"]);
+      }
+      const low = Math.max(y, right) + gap;
+      const below = put(0, low, "CUDA toolkit " + (e.toolkit || "not found"), []);
+      const height = put(slim ? 0 : second, slim ? below : low, "driver " + (e.driver || "not found"),
+        e.gpus.length ? e.gpus.slice(0, 8).map((g) => g.name + ": " + g.model) : ["no GPU"]);
+      const width = second + wide + 2;
+      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+      svg.setAttribute("width", width);
+      svg.prepend(s("defs", {}, s("marker", {id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8,
+        markerHeight: 8, orient: "auto"}, s("path", {d: "M0 0L8 4L0 8", class: "edge"}))));
+      svg.append(...boxes);
+      place.replaceChildren(svg);
+    }));
   }
 
   // ---- the map: one parameter against another, by outcome or by time ----
   const rank = ["failed", "errored", "not_run", "blocked", "skipped", "waived", "passed"];
+  const spoken = (o) => (o === "not_run" ? "not run" : o);
   // What the colours mean, of outcomes that there are.
   function legend() {
-    return h("div", {class: "bar soft"}, ...rank.filter((o) => cases.some((c) => c.outcome === o)).map((o) =>
+    return h("div", {class: "bar soft legend"}, ...rank.filter((o) => cases.some((c) => c.outcome === o)).map((o) =>
       h("span", {}, s("svg", {width: 12, height: 12, "aria-hidden": "true"}, s("rect", {width: 12, height: 12, rx: 3, class: "f-" + o})),
-        " " + o)));
+        " " + spoken(o))));
   }
   const worst = (list) => rank.find((outcome) => list.some((c) => c.outcome === outcome)) || "none";
   function names() {
@@ -98,6 +174,7 @@
     rows.value = first(["shape", "algo"]) || all[0];
     columns.value = first(["dtype"]) || all.find((n) => n !== rows.value);
     const place = h("div", {class: "scroll"});
+    const under = h("div", {});
     const choose = (r, k) => {
       search.value = `${rows.value}=${r} ${columns.value}=${k}`;
       refresh();
@@ -131,37 +208,43 @@
       }
       const keys = [...cells.keys()].map((key) => key.split("\n"));
       const down = unique(keys.map((k) => k[0])).slice(0, 200), across = unique(keys.map((k) => k[1])).slice(0, 60);
-      const left = 170, w = 84, high = 20;
+      // The names of the rows stay where they are while the cells scroll.
+      const left = narrow.matches ? 112 : 170, w = by.value === "time" ? 84 : 98, high = 22;
       const time = (list) => list.reduce((sum, c) => sum + c.seconds, 0);
       const most = Math.max(1e-9, ...[...cells.values()].map(time));
-      const svg = s("svg", {width: left + w * across.length, height: 24 + high * down.length, role: "group",
+      const heads = s("svg", {class: "heads", width: left, height: 24 + high * down.length, "aria-hidden": "true"});
+      const svg = s("svg", {width: w * across.length, height: 24 + high * down.length, role: "group",
         "aria-label": `${rows.value} by ${columns.value}`});
-      across.forEach((name, i) => svg.append(s("text", {x: left + w * i + 2, y: 14}, cut(name, 11))));
+      across.forEach((name, i) => svg.append(s("text", {x: w * i + 2, y: 14}, s("title", {}, name), cut(name, 14))));
       const grid = down.map(() => across.map(() => null));
       let stop = 0;
       down.forEach((r, j) => {
-        svg.append(s("text", {x: 0, y: 24 + high * j + 14}, cut(r, 26)));
+        heads.append(s("text", {x: 0, y: 24 + high * j + 15}, s("title", {}, r), cut(r, narrow.matches ? 17 : 26)));
         across.forEach((k, i) => {
           const list = cells.get(r + "\n" + k);
           if (!list) return;
           const outcome = worst(list), timed = by.value === "time";
-          const said = `${r}, ${k}: ${list.length} cases, worst ${outcome}, ${seconds(time(list))} s`;
-          const bad = outcome === "passed" ? "" : list.filter((c) => c.outcome === outcome).length + "/";
-          const rect = s("rect", {x: left + w * i + 1, y: 24 + high * j + 1, width: w - 2, height: high - 2, rx: 3,
-            role: "button", tabindex: stop, "aria-label": said, class: timed ? "f-passed" : "f-" + outcome,
+          const label = `${r}, ${k}: ${list.length} cases, worst ${spoken(outcome)}, ${seconds(time(list))} s`;
+          // What is no pass says so in words: no number and no colour alone may look like one.
+          const some = list.filter((c) => c.outcome === outcome).length;
+          const words = outcome === "passed" ? String(list.length) :
+            `${some < list.length ? some + "/" : ""}${list.length} ${spoken(outcome)}`;
+          const rect = s("rect", {x: w * i + 1, y: 24 + high * j + 1, width: w - 2, height: high - 2, rx: 3,
+            role: "button", tabindex: stop, "aria-label": label, class: timed ? "f-passed" : "f-" + outcome,
             "fill-opacity": timed ? (0.05 + 0.5 * time(list) / most).toFixed(3) : 1,
-            onclick: () => choose(r, k), onkeydown: (event) => move(event, grid, j, i)}, s("title", {}, said));
+            onclick: () => choose(r, k), onkeydown: (event) => move(event, grid, j, i)}, s("title", {}, label));
           grid[j][i] = rect;
           stop = -1;
-          svg.append(rect, s("text", {x: left + w * i + w / 2, y: 24 + high * j + 14, "aria-hidden": "true",
-            class: timed || outcome === "not_run" ? "cell" : "cell on"}, timed ? seconds(time(list)) : bad + list.length));
+          svg.append(rect, s("text", {x: w * i + w / 2, y: 24 + high * j + 15, "aria-hidden": "true",
+            class: timed || outcome === "not_run" ? "cell" : "cell on"}, timed ? seconds(time(list)) : words));
         });
       });
-      place.replaceChildren(svg, ...(by.value === "time" ? [] : [legend()]));
+      place.replaceChildren(h("div", {class: "map"}, heads, svg));
+      under.replaceChildren(...(by.value === "time" ? [] : [legend()]));
     };
     for (const select of [rows, columns, by]) select.addEventListener("change", draw);
-    draw();
-    return section("Map", h("div", {class: "bar"}, "rows ", rows, " columns ", columns, " by ", by), place);
+    return section("Map", h("div", {class: "bar"}, h("label", {}, "rows ", rows), h("label", {}, "columns ", columns),
+      h("label", {}, "by ", by)), redrawn(place, draw), under);
   }
 
   // ---- workers over time ----
@@ -170,22 +253,27 @@
     if (!spans.length) return null;
     const workers = unique(spans.map((x) => x.worker));
     const shown = workers.slice(0, 120), row = new Map(shown.map((w, i) => [w, i]));
-    const end = Math.max(1, ...spans.map((x) => x.to)), wide = 1000, left = 80, high = 14;
-    const svg = s("svg", {viewBox: `0 0 ${left + wide + 10} ${high * shown.length + 24}`, width: left + wide + 10,
-      role: "img", "aria-label": "workers over time"});
-    for (const w of shown)
-      svg.append(s("text", {x: 0, y: high * row.get(w) + 11, class: "soft"}, "worker " + w));
-    for (const x of spans) {
-      if (!row.has(x.worker)) continue;
-      svg.append(s("rect", {x: (left + wide * x.from / end).toFixed(2), y: high * row.get(x.worker) + 1,
-        width: Math.max(1, wide * (x.to - x.from) / end).toFixed(2), height: high - 3, class: "f-" + x.outcome},
-      s("title", {}, `${x.id}: ${x.outcome}, ${((x.to - x.from) / 1000).toFixed(3)} s`)));
-    }
-    for (let i = 0; i <= 4; ++i)
-      svg.append(s("text", {x: left + wide * i / 4 - (i === 4 ? 34 : 0), y: high * shown.length + 18, class: "soft"},
-        (end * i / 4000).toFixed(1) + " s"));
+    const end = spans.reduce((most, x) => Math.max(most, x.to), 1), left = 80, high = 14;
+    const place = scroller("workers over time");
+    const draw = () => {
+      const wide = Math.min(1000, room() - left - 10);
+      const svg = s("svg", {viewBox: `0 0 ${left + wide + 10} ${high * shown.length + 24}`, width: left + wide + 10,
+        role: "img", "aria-label": "workers over time"});
+      for (const w of shown)
+        svg.append(s("text", {x: 0, y: high * row.get(w) + 11, class: "soft"}, "worker " + w));
+      for (const x of spans) {
+        if (!row.has(x.worker)) continue;
+        svg.append(s("rect", {x: (left + wide * x.from / end).toFixed(2), y: high * row.get(x.worker) + 1,
+          width: Math.max(1, wide * (x.to - x.from) / end).toFixed(2), height: high - 3, class: "f-" + x.outcome},
+        s("title", {}, `${x.id}: ${x.outcome}, ${((x.to - x.from) / 1000).toFixed(3)} s`)));
+      }
+      for (let i = 0; i <= 4; ++i)
+        svg.append(s("text", {x: left + wide * i / 4 - (i === 4 ? 34 : 0), y: high * shown.length + 18, class: "soft"},
+          (end * i / 4000).toFixed(1) + " s"));
+      place.replaceChildren(svg);
+    };
     const more = workers.length - shown.length;
-    return section("Workers", h("div", {class: "scroll"}, svg), legend(),
+    return section("Workers", redrawn(place, draw), legend(),
       more > 0 ? h("p", {class: "soft"}, `and ${more} more workers`) : null);
   }
 
@@ -194,7 +282,7 @@
   const outcomes = rank.filter((o) => cases.some((c) => c.outcome === o));
   const outcome = h("select", {"aria-label": "outcome"}, h("option", {value: ""}, "all outcomes"),
     h("option", {value: "red"}, "red"), ...outcomes.map((o) => h("option", {value: o},
-      `${o} (${cases.filter((c) => c.outcome === o).length})`)));
+      `${spoken(o)} (${cases.filter((c) => c.outcome === o).length})`)));
   const plugin = h("select", {"aria-label": "plugin"}, h("option", {value: ""}, "all plugins"),
     ...unique(cases.map((c) => c.plugin)).map((p) => h("option", {}, p)));
   const order = h("select", {"aria-label": "order"}, h("option", {value: ""}, "plan order"),
@@ -202,7 +290,10 @@
   const count = h("span", {class: "soft", role: "status"});
   const body = h("tbody", {});
   const more = h("button", {type: "button", onclick: () => show(PAGE)}, "show more");
-  let found = [], shownRows = 0;
+  const earlier = h("button", {type: "button", onclick: () => list(Math.max(0, firstRow - PAGE))}, "show earlier");
+  let found = [], firstRow = 0, shownRows = 0, opened = null;
+  const caseOf = new Map(cases.map((c) => [c.id, c]));
+  const address = (id) => "#case=" + encodeURIComponent(id);
   // What is searched of a case, once. A parameter's very value, "i=1", is not the beginning of another's, "i=10".
   const pairs = (c) => Object.entries(c.params).map(([n, v]) => (n + "=" + v).toLowerCase());
   const texts = cases.map((c) => ` ${[c.id, c.reason, c.subject, c.layer, ...(c.flags || []), ...pairs(c)].join(" ")} `.toLowerCase());
@@ -211,16 +302,28 @@
   function block(title, text) {
     return text ? [h("dt", {}, title), h("dd", {}, h("pre", {}, text))] : [];
   }
+  // The name of a finding leads to what it means, further down.
+  function finding(name) {
+    const anchor = "finding-" + name.replace(/[^A-Za-z0-9._-]/g, "_");
+    return h("strong", {}, document.getElementById(anchor) ? h("a", {href: "#" + anchor}, name) : name);
+  }
+  function reason(c) {
+    const by = "blocked by ", other = c.reason && c.reason.startsWith(by) ? c.reason.slice(by.length) : "";
+    return caseOf.has(other) ? [by, h("a", {href: address(other)}, other)] : [c.reason];
+  }
   function details(c) {
     const link = (path) => h("a", {href: path.split("/").map(encodeURIComponent).join("/"), rel: "noreferrer"}, path);
     return h("dl", {},
+      ...(c.reason ? [h("dt", {}, "reason"), h("dd", {}, ...reason(c))] : []),
       ...Object.entries(c.params).flatMap(([n, v]) => [h("dt", {}, n), h("dd", {}, v)]),
-      ...(c.findings || []).flatMap((f) => [h("dt", {}, f.severity), h("dd", {}, h("strong", {}, f.name),
-        h("pre", {}, f.detail || ""), f.remedy ? h("div", {class: "soft"}, f.remedy) : null)]),
+      h("dt", {}, "time"), h("dd", {}, seconds(c.seconds) + " s" + (c.device ? " on " + c.device : "")),
+      ...(c.findings || []).flatMap((f) => [h("dt", {}, f.severity), h("dd", {}, finding(f.name),
+        h("pre", {}, f.detail || ""), f.remedy ? h("div", {class: "soft"}, f.remedy) : null,
+        f.command ? h("div", {class: "soft"}, f.place + ":", command(f.command, "the command: " + f.place)) : null)]),
       ...block("expectations", (c.expectations || []).join("\n")), ...block("steps", (c.steps || []).join("\n")),
       ...block("evidence", c.evidence), ...block("output", c.output), ...block("waived", c.waived),
       ...(c.attachments ? [h("dt", {}, "attachments"), h("dd", {}, ...c.attachments.flatMap((a) => [link(a), " "]))] : []),
-      ...block("reproduce", c.reproduce));
+      ...(c.reproduce ? [h("dt", {}, "reproduce"), h("dd", {}, command(c.reproduce, "the command: reproduce"))] : []));
   }
   function rowsOf(c) {
     const open = h("tr", {hidden: true});
@@ -229,16 +332,50 @@
       open.hidden = !open.hidden;
       name.setAttribute("aria-expanded", String(!open.hidden));
     }}, c.id);
-    return [h("tr", {}, h("td", {class: c.outcome}, c.outcome + (c.required ? "" : " (optional)")), h("td", {class: "text id"}, name),
+    const row = h("tr", {}, h("td", {class: c.outcome}, spoken(c.outcome) + (c.required ? "" : " (optional)")),
+      h("td", {class: "text id"}, name, h("a", {class: "anchor", href: address(c.id), "aria-label": "link to this case"}, "#")),
       h("td", {class: "wide"}, c.device || ""), h("td", {class: "wide"}, seconds(c.seconds)),
-      h("td", {class: "wide text"}, [c.reason || "", ...(c.flags || [])].filter(Boolean).join(", "))), open];
+      h("td", {class: "wide text"}, [c.reason || "", ...(c.flags || [])].filter(Boolean).join(", ")));
+    if (c === opened) {
+      row.classList.add("linked");
+      name.click();
+    }
+    return [row, open];
   }
   function show(number) {
     const next = found.slice(shownRows, shownRows + number);
     shownRows += next.length;
     body.append(...next.flatMap(rowsOf));
     more.hidden = shownRows >= found.length;
+    earlier.hidden = firstRow === 0;
     count.textContent = `${found.length} of ${cases.length} cases`;
+  }
+  // The rows from `first` on.
+  function list(first) {
+    body.replaceChildren();
+    firstRow = shownRows = first;
+    show(PAGE);
+  }
+  // "#case=..." of the address: the case, opened and marked, whatever is filtered and however far down it is.
+  function follow() {
+    if (!location.hash.startsWith("#case=")) return;
+    let id = "";
+    try {
+      id = decodeURIComponent(location.hash.slice(6));
+    } catch { /* no address of ours */ }
+    if (!caseOf.has(id)) {
+      count.textContent = "the case in the address is not in this report";
+      return;
+    }
+    opened = caseOf.get(id);
+    if (!found.includes(opened)) {
+      search.value = outcome.value = plugin.value = "";
+      refresh();
+    }
+    list(PAGE * Math.floor(found.indexOf(opened) / PAGE));
+    const row = body.querySelector("tr.linked");
+    row.querySelector("button.name").focus({preventScroll: true});
+    row.scrollIntoView({block: "center"});
   }
   function refresh() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean).map((word) => (values.has(word) ? ` ${word} ` : word));
@@ -247,9 +384,7 @@
       (!outcome.value || (outcome.value === "red" ? c.red : c.outcome === outcome.value)));
     if (order.value === "time") found.sort((a, b) => b.seconds - a.seconds);
     if (order.value === "red") found.sort((a, b) => b.red - a.red);
-    body.replaceChildren();
-    shownRows = 0;
-    show(PAGE);
+    list(0);
   }
   search.addEventListener("input", refresh);
   for (const select of [outcome, plugin, order]) select.addEventListener("change", refresh);
@@ -266,10 +401,12 @@
     search.focus();
   });
 
-  app.append(...[environment(), map(), timeline(), section("Cases",
-    h("div", {class: "bar"}, search, outcome, plugin, order, theme, count),
+  app.append(...[said, environment(), map(), timeline(), section("Cases",
+    h("div", {class: "bar"}, search, outcome, plugin, order, theme, count), earlier,
     h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "outcome"), h("th", {}, "case"),
       h("th", {class: "wide"}, "device"), h("th", {class: "wide"}, "s"), h("th", {class: "wide"}, "reason"))), body)), more)]
     .filter(Boolean));
   refresh();
+  addEventListener("hashchange", follow);
+  follow();
 })();
