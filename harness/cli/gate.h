@@ -4,6 +4,7 @@
 #define CUDNN_CI_CLI_GATE_H_
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,11 @@ class Gate {
   int64_t NowMs() const;
   RunStarted Introduction() const;
   void EmitPlan();
+  // LD_LIBRARY_PATH of every process that checks run in.
+  std::vector<std::string> LibraryPaths() const;
+  std::vector<Finding> PreloadFindings() const;
+  // Says what the image brings into those processes, and has not been said yet: what it runs may change it.
+  void TellOfLoader();
   // With --dry-run: prints the plan and ends with exit 0.
   bool DryRun();
 
@@ -69,6 +75,8 @@ class Gate {
   std::string low_limit_;                 // of the runner: nothing is started then
   Plan plan_;
   std::vector<DeviceInfo> devices_;
+  bool looked_at_loader_ = false;
+  std::set<std::string> told_;  // details of TellOfLoader
   std::unique_ptr<Fanout> fanout_;
   bool discovered_ = false;
   uint64_t number_ = 0;  // of the run, random
