@@ -304,6 +304,8 @@ void Gate::EmitPlan() {
     Emit(FindingReported{{}, HarnessFinding("subject-missing", problem)});
   if (const std::string problem = session_.PreloadProblem(); !problem.empty())
     Emit(FindingReported{{}, HarnessFinding("preload-breaks-processes", problem)});
+  else
+    TellOfLoader();
   for (const Problem& p : plugin_problems_)
     Emit(FindingReported{{}, HarnessFinding("plugin-invalid", ToString(p))});
   if (const std::string& abandoned = session_.discovery().abandoned; !abandoned.empty())
@@ -356,6 +358,7 @@ bool Gate::Run() {
 }
 
 int Gate::Finish() {
+  if (looked_at_loader_) TellOfLoader();
   for (const Finding& f : ClosingFindings(fanout_->summary())) Emit(FindingReported{{}, f});
   Emit(RunFinished{static_cast<double>(MonotonicNs() - start_ns_) / 1e9});
   fanout_->Finish();

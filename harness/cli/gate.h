@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,11 @@ class Gate {
   int64_t NowMs() const;
   RunStarted Introduction() const;
   void EmitPlan();
+  // LD_LIBRARY_PATH of every process that checks run in.
+  std::vector<std::string> LibraryPaths() const;
+  std::vector<Finding> PreloadFindings() const;
+  // Says what the image brings into those processes, and has not been said yet: what it runs may change it.
+  void TellOfLoader();
   // With --dry-run: prints the plan and ends with exit 0.
   bool DryRun();
 
@@ -70,6 +76,8 @@ class Gate {
   std::optional<Finding> obstacle_;       // no worker can run: nothing is planned then
   Plan plan_;
   std::vector<DeviceInfo> devices_;
+  bool looked_at_loader_ = false;
+  std::set<std::string> told_;  // details of TellOfLoader
   std::unique_ptr<Fanout> fanout_;
   bool discovered_ = false;
   uint64_t number_ = 0;  // of the run, random

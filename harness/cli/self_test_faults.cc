@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 constexpr char kMatrix[] = R"({
   "schema": "cudnn-ci/matrix/1",
   "name": "self-test",
+  "image": { "allow_preload": ["*"], "allow_driver_library": ["*"] },
   "shapes": { "small": { "x": [2, 16, 16, 16], "w": [16, 16, 3, 3], "pad": 1 } },
   "checks": [
     { "check": "driver.load" },

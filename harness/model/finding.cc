@@ -158,6 +158,24 @@ constexpr Declaration kDeclarations[] = {
     {"preload-breaks-processes", kError, Blame::kImage,
      "what the image preloads into every process ends it before it begins",
      "Image owner: remove the library from LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload, or repair it."},
+    {"preload-interposes", kError, Blame::kImage,
+     "what the image preloads may change what every check sees and says",
+     "Image owner: take the library out of LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload. Matrix owner: where "
+     "it "
+     "is meant (an allocator such as libtcmalloc or libjemalloc), name it in the matrix: \"image\": "
+     "{ \"allow_preload\": [\"libjemalloc.so*\"] }. A library that is named there is trusted like the gate "
+     "itself."},
+    {"preloaded", kWarning, Blame::kImage, "the image preloads a library into every process",
+     "Image owner: nothing to do where it is meant; a name that the loader does not find is better removed."},
+    {"driver-library-of-image", kError, Blame::kImage,
+     "a libcuda.so.1 of the image is used, though the host's driver is mounted",
+     "Image owner: remove libcuda.so.1 from the image, or its folder from LD_LIBRARY_PATH and "
+     "/etc/ld.so.conf.d; the driver comes with the host. Newer CUDA on an older driver is what a cuda-compat "
+     "package is for. Matrix owner: where it is meant, name it in the matrix: \"image\": "
+     "{ \"allow_driver_library\": [\"PATH\"] }."},
+    {"driver-library-allowed", kWarning, Blame::kImage,
+     "a libcuda.so.1 of the image is used in place of the host's, as the matrix allows",
+     "Image owner: nothing to do where it is meant."},
     {"subject-missing", kError, Blame::kImage, "what a subject of the matrix names is not in the image",
      "Image owner: install it there, or name the right folder, interpreter or program in the matrix's "
      "\"subjects\"."},

@@ -29,6 +29,14 @@ bool IsLowerName(const std::string& text) {
 
 const char* kIdCharacters = "letters, digits, \"_\", \".\" and \"+\"";
 
+void ReadPatterns(const std::string& key, ObjectReader* reader, std::vector<std::string>* out) {
+  reader->Strings(key, [&](const std::string& text, const Position& position) {
+    reader->Limit(Quote(key), text, position, kMaxTextCharacters);
+    if (text.empty()) reader->Report(position, Quote(key) + " holds an empty pattern");
+    out->push_back(text);
+  });
+}
+
 // "runner" or "image": ranges the fleet or the image promises.
 void ReadContract(const std::string& side, const std::vector<std::string>& keys, ObjectReader* top,
                   Matrix* matrix, Problems* problems) {
@@ -59,6 +67,10 @@ void ReadContract(const std::string& side, const std::vector<std::string>& keys,
       matrix->contract[full] = InBounds(*text);
       matrix->contract_positions[full] = json->position;
     }
+  }
+  if (side == "image") {
+    ReadPatterns("allow_preload", &reader, &matrix->allowed_preloads);
+    ReadPatterns("allow_driver_library", &reader, &matrix->allowed_driver_libraries);
   }
   reader.Finish();
 }

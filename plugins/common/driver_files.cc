@@ -17,6 +17,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/driver_names.h"
 #include "base/elf_file.h"
 #include "common/loader_path.h"
 
@@ -88,14 +89,7 @@ bool CountsOtherwise(const std::string& real_path) {
   return real_path.substr(real_path.rfind('/') + 1) == "libcuda.so.1.1";
 }
 
-bool IsCompatPath(const std::string& real_path) {
-  std::istringstream parts(real_path.substr(0, real_path.rfind('/')));
-  for (std::string part; std::getline(parts, part, '/');)
-    if (part == "compat" || part == "cuda-compat" || part.compare(0, 7, "compat-") == 0 ||
-        part.compare(0, 12, "cuda-compat-") == 0)
-      return true;
-  return false;
-}
+bool IsCompatPath(const std::string& real_path) { return driver_names::IsCompatPath(real_path); }
 
 bool IsDriverLibrary(const std::string& name) {
   return name == "libcuda.so" || name.compare(0, 11, "libcuda.so.") == 0 ||

@@ -79,6 +79,14 @@ bool LoadAnotherModule(FaultTest& t) {
              "echo 470.82.01 >/sys/module/nvidia/version");
 }
 
+// The host's library is mounted as a container runtime does it, and the image has one of its own in front.
+bool PutOwnBeforeTheHosts(FaultTest& t) {
+  t.Take("libcuda", "libcuda.so.1");
+  t.gate().Write("libcuda.so.580.95.05", "");
+  return t.HideLoaderCache("mount --bind " + FaultTest::FakeFile("libcuda", "libcuda.so.1") + " " +
+                           t.gate().Path("libcuda.so.580.95.05"));
+}
+
 bool LimitFiles(FaultTest& t) {
   t.gate().Before({"sh", "-c", "ulimit -n 40 && exec \"$@\"", "--"});
   return true;
@@ -128,6 +136,13 @@ std::vector<Fault> Libraries() {
                     {"/stubs/libcuda.so) is the stub; found through LD_LIBRARY_PATH entry "}),
               Image("stub_by_its_answer", Says({{"FAKE_STUB", "1"}}), "driver-stub-library", {"is the stub"}),
           }),
+      Showing("driver library of the image",
+              {Image("libcuda_of_the_image", PutOwnBeforeTheHosts, "driver-library-of-image",
+                     {"/libcuda.so.1 is taken, and the host's ", "/libcuda.so.580.95.05 is mounted"})}),
+      Showing("preloaded library in the C library's place",
+              {Image("send_of_the_image",
+                     Says({{"LD_PRELOAD", CUDNN_CI_FIXTURES "/preload/libinterpose_send.so"}}),
+                     "preload-interposes", {"libinterpose_send.so; it defines send, which"})}),
       Showing("compat library that does not fit",
               {
                   Image("compat_older_than_the_driver", SaysCompat("570.26", "803"), "driver-compat-mismatch",

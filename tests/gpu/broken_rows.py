@@ -140,7 +140,7 @@ def processes():
         source = (machine.sources / "fault_preload.c").read_text()
         return Environment({"LD_PRELOAD": machine.compile(folder, "dead", source), "CUDNN_CI_FAULT": "device",
                             "CUDNN_CI_FAULT_DEVICE": uuids[0], "CUDNN_CI_FAULT_MARK": str(folder / "mark"),
-                            "CUDA_VISIBLE_DEVICES": uuids[0]})
+                            "CUDA_VISIBLE_DEVICES": uuids[0]}, {"image.allow_preload": ["*"]})
 
     def memory(mebibytes):
         def make(machine, _):
@@ -296,7 +296,7 @@ def toolkit_files():
         machine.toolkit_file("libcublasLt")
         source = (machine.sources / "fault_preload.c").read_text()
         return Environment({"LD_PRELOAD": machine.compile(folder, "product", source), "CUDNN_CI_FAULT": "product"},
-                           words=["float32: 1 of ", "first at row 0, column 0"])
+                           {"image.allow_preload": ["*"]}, words=["float32: 1 of ", "first at row 0, column 0"])
 
     return [
         image("cudart_empty", "no CUDA runtime", "toolkit-runtime-missing", spoiled("libcudart", empty)),

@@ -25,58 +25,6 @@ GateResult RunMounted(GateRun* run, const std::string& preparation) {
   return run->Run();
 }
 
-// ---- what the image preloads ----
-
-std::string PreloadDetail(const GateResult& result) {
-  for (const json& e : result.Events("Finding"))
-    if (e["finding"]["slug"] == "preload-breaks-processes") return e["finding"]["detail"];
-  return "";
-}
-
-TEST(Preload, ThatEndsEveryProcessIsTheImagesFaultAndNamed) {
-  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
-  for (const std::string kind : {"exit", "crash"}) {
-    GateRun run;
-    run.Matrix(Entry("fixture.pass"));
-    const std::string library = CUDNN_CI_FIXTURES "/preload/libpreload_" + kind + ".so";
-    for (const std::string variable : {"LD_PRELOAD", "LD_AUDIT"}) {
-      run.Set("LD_PRELOAD", "");
-      run.Set("LD_AUDIT", "");
-      run.Set(variable, library);
-      const GateResult result = run.Run();
-      EXPECT_EQ(result.exit_code, 1) << variable << result.out << result.err;
-      EXPECT_THAT(PreloadDetail(result), HasSubstr(variable + "=" + library)) << result.out;
-      EXPECT_THAT(result.junit, ContainsRegex("<(error|failure)"));
-    }
-  }
-}
-
-TEST(Preload, OfEveryProcessOfTheImageIsNamedToo) {
-  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
-  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
-  GateRun run;
-  run.Matrix(Entry("fixture.pass"));
-  // The file is written by the shell itself: no further process would start.
-  const std::string preload = CUDNN_CI_FIXTURES "/preload/libpreload_exit.so";
-  run.Before({"unshare", "-m", "bash", "-c",
-              "mount -t tmpfs none /etc && echo " + preload + " > /etc/ld.so.preload && exec \"$@\"",
-              "bash"});
-  const GateResult result = run.Run();
-  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
-  EXPECT_THAT(PreloadDetail(result), HasSubstr("/etc/ld.so.preload"));
-}
-
-TEST(Preload, ThatDoesNoHarmIsNotMentioned) {
-  GateRun run;
-  run.WithoutFixture();
-  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/init_exit");
-  run.Matrix(Entry("init_exit.check"));
-  run.Set("LD_PRELOAD", CUDNN_CI_FAKES "/libcuda/libcuda.so.1");
-  const GateResult result = run.Run();
-  EXPECT_EQ(result.exit_code, 5) << result.out;
-  EXPECT_EQ(PreloadDetail(result), "");
-}
-
 // One finding about the run, and nothing else: no case for each plugin.
 void ExpectOneFinding(const GateResult& result, const std::string& name, int exit_code) {
   EXPECT_EQ(result.exit_code, exit_code) << result.out << result.err;

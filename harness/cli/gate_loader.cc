@@ -1,0 +1,62 @@
+// What the image has the loader put into the checks' processes. See gate.h.
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/elf_dynamic.h"
+#include "cli/gate.h"
+#include "exec/launch.h"
+#include "subject/driver_library.h"
+#include "subject/preloads.h"
+#include "subject/resolve.h"
+
+namespace cudnn_ci {
+namespace {
+
+// Of the processes that the checks of a subject run in; null: of those that only ask plugins what they are.
+std::string LibraryPathOf(const SubjectInfo* subject) {
+  constexpr std::string_view kName = "LD_LIBRARY_PATH=";
+  for (const std::string& entry : WorkerEnvironment(subject, nullptr))
+    if (entry.compare(0, kName.size(), kName) == 0) return entry.substr(kName.size());
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> Gate::LibraryPaths() const {
+  std::vector<std::string> paths = {LibraryPathOf(nullptr)};
+  for (const SubjectInfo& subject : matrix_.subjects) paths.push_back(LibraryPathOf(&subject));
+  return paths;
+}
+
+std::vector<Finding> Gate::PreloadFindings() const {
+  const std::vector<std::string> paths = LibraryPaths();
+  std::vector<std::string> preloaded;
+  const auto wanted = [this] {
+    std::set<std::string> names = ReadDynamicSymbols(options_.worker_path()).from_c_library;
+    for (const PluginInfo& plugin : session_.discovery().catalog.plugins)
+      names.merge(ReadDynamicSymbols(plugin.path).from_c_library);
+    return names;
+  };
+  std::vector<Finding> findings;
+  for (const Preload& preload : FindPreloads(OwnVariables(), paths, wanted)) {
+    if (preload.problem.empty() && !preload.file.empty()) preloaded.push_back(preload.file);
+    // What the self-test plants is ours.
+    std::error_code ignored;
+    if (!preload.file.empty() && std::filesystem::equivalent(preload.file, options_.plant_path(), ignored))
+      continue;
+    findings.push_back(FindingOf(preload, matrix_.allowed_preloads));
+  }
+  for (Finding& finding : DriverLibraryFindings(paths, preloaded, matrix_.allowed_driver_libraries))
+    findings.push_back(std::move(finding));
+  return findings;
+}
+
+void Gate::TellOfLoader() {
+  looked_at_loader_ = true;
+  for (Finding& finding : PreloadFindings())
+    if (told_.insert(finding.detail).second) Emit(FindingReported{{}, std::move(finding)});
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,170 @@
+#include "subject/preloads.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "base/elf_dynamic.h"
+#include "base/file.h"
+#include "base/loader_files.h"
+#include "base/text.h"
+#include "subject/folder_list.h"
+#include "subject/python_packages.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostLibraries = 100, kMostFileBytes = 64 << 10, kMostNamesSaid = 8;
+constexpr int kMostFoldersOfCpus = 200;
+
+// A list as the loader reads it; in its file a "#" begins a comment.
+std::vector<std::string> Names(const std::string& list, const std::string& separators, bool comments) {
+  std::vector<std::string> names;
+  for (std::string line : Split(list, '\n')) {
+    if (comments) line.erase(std::min(line.find('#'), line.size()));
+    for (char& c : line)
+      if (separators.find(c) != std::string::npos) c = ' ';
+    for (const std::string& name : Split(line, ' '))
+      if (!name.empty()) names.push_back(name);
+  }
+  return names;
+}
+
+// The files of that name in the folders of a folder that are for some CPUs (dl-hwcaps.c; the other names are
+// those of glibc before 2.37).
+void AddForCpus(const std::string& folder, const std::string& name, std::vector<std::string>* files) {
+  static const std::set<std::string> kFolders = {"glibc-hwcaps", "tls",    "haswell", "xeon_phi",
+                                                 "avx512_1",     "x86_64", "aarch64", "atomics"};
+  std::error_code error;
+  for (const std::string& first : kFolders) {
+    fs::recursive_directory_iterator it(folder + "/" + first, fs::directory_options::follow_directory_symlink,
+                                        error);
+    for (int i = 0; !error && it != fs::recursive_directory_iterator() && i < kMostFoldersOfCpus;
+         it.increment(error), ++i) {
+      if (it.depth() > 3) it.disable_recursion_pending();
+      if (it->path().filename() == name) files->push_back(it->path().string());
+    }
+    error.clear();
+  }
+}
+
+// What stands for the names that are taken is said in part where it is long.
+std::string Some(const std::set<std::string>& names) {
+  std::vector<std::string> some;
+  for (const std::string& name : names)
+    if (some.size() < kMostNamesSaid) some.push_back(CleanLine(name, 80));
+  const size_t more = names.size() - some.size();
+  return Join(some, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+}
+
+void Judge(const std::set<std::string>& wanted, Preload* preload) {
+  const DynamicSymbols symbols = ReadDynamicSymbols(preload->file);
+  if (symbols.foreign) {
+    preload->file.clear();  // the loader passes over it
+    return;
+  }
+  preload->problem = symbols.problem;
+  std::set_intersection(symbols.defined.begin(), symbols.defined.end(), wanted.begin(), wanted.end(),
+                        std::inserter(preload->interposed, preload->interposed.end()));
+}
+
+// The files that a name may stand for.
+std::vector<std::string> FilesOf(const std::string& name, const std::vector<std::string>& library_paths) {
+  if (name.find('/') != std::string::npos)
+    return Exists(name) ? std::vector<std::string>{name} : std::vector<std::string>{};
+  std::vector<std::string> files;
+  for (const std::string& path : library_paths)
+    for (std::string& file : MayBeTaken(name, path))
+      if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
+  return files;
+}
+
+}  // namespace
+
+bool IsAllowed(const std::string& path, const std::vector<std::string>& patterns) {
+  const std::string last = path.substr(path.rfind('/') + 1);
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return GlobMatch(pattern, path) || GlobMatch(pattern, last);
+  });
+}
+
+std::vector<std::string> MayBeTaken(const std::string& name, const std::string& library_path) {
+  std::vector<std::string> files;
+  for (const std::string& candidate : LoaderCandidates(name, {}, library_path, {})) {
+    AddForCpus(ParentOf(candidate), name, &files);
+    if (FirstTaken({candidate}).empty()) continue;
+    files.push_back(candidate);
+    break;
+  }
+  std::vector<std::string> once;
+  for (const std::string& file : files)
+    if (std::find(once.begin(), once.end(), LinksFollowed(file)) == once.end())
+      once.push_back(LinksFollowed(file));
+  return once;
+}
+
+std::vector<Preload> FindPreloads(const Variables& environment, const std::vector<std::string>& library_paths,
+                                  const std::function<std::set<std::string>()>& wanted,
+                                  const std::string& file) {
+  std::vector<Preload> found;
+  std::optional<std::set<std::string>> names_wanted;
+  const auto add = [&](const std::string& by, const std::vector<std::string>& names, bool audits) {
+    for (const std::string& name : names) {
+      Preload preload{by, name, "", {}, "", audits};
+      if (found.size() >= kMostLibraries) {
+        preload.problem = "it is one of more libraries than are looked at";
+        found.push_back(preload);
+        return;
+      }
+      // The loader's own words for folders.
+      if (name.find('$') != std::string::npos) {
+        preload.problem = "what the loader makes of \"$\" is not followed";
+        found.push_back(preload);
+        continue;
+      }
+      const std::vector<std::string> files = FilesOf(name, library_paths);
+      if (files.empty()) found.push_back(preload);
+      for (const std::string& path : files) {
+        preload = {by, name, path, {}, "", audits};
+        if (!names_wanted) names_wanted = wanted();
+        Judge(*names_wanted, &preload);
+        found.push_back(preload);
+      }
+    }
+  };
+  add("LD_PRELOAD", Names(ValueOf(environment, "LD_PRELOAD"), ":", false), false);
+  add("LD_AUDIT", Names(ValueOf(environment, "LD_AUDIT"), ":", false), true);
+  const std::string list = ReadSmallFile(file, kMostFileBytes);
+  add(file, Names(list, ": \t\r", true), false);
+  if (list.size() >= kMostFileBytes)
+    found.push_back({file,
+                     "more than " + std::to_string(kMostFileBytes) + " bytes",
+                     "",
+                     {},
+                     "it is longer than is read",
+                     false});
+  return found;
+}
+
+Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowed) {
+  std::string detail = preload.by + " names " + CleanLine(preload.name, 1000);
+  if (preload.file.empty() && preload.problem.empty())
+    return HarnessFinding("preloaded", detail + ", and the loader takes no such library");
+  if (!preload.file.empty() && preload.file != preload.name) detail += ", which is " + preload.file;
+  if (!preload.problem.empty()) detail += "; it cannot be told what it does: " + preload.problem;
+  if (preload.audits) detail += "; an audit library sees and may change every call between libraries";
+  if (!preload.interposed.empty())
+    detail +=
+        "; it defines " + Some(preload.interposed) + ", which the checks' processes take from the C library";
+  const bool harmless = preload.problem.empty() && !preload.audits && preload.interposed.empty();
+  if (harmless) return HarnessFinding("preloaded", detail + "; it stands in no function's place");
+  if (IsAllowed(preload.name, allowed) || (!preload.file.empty() && IsAllowed(preload.file, allowed)))
+    return HarnessFinding("preloaded", detail + "; \"allow_preload\" of the matrix names it");
+  return HarnessFinding("preload-interposes", detail);
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,187 @@
+// What the image has the loader put into the checks' processes: no library of it may decide what they say.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "gate_run.h"
+
+namespace cudnn_ci {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+// ---- what the image preloads ----
+
+std::string PreloadDetail(const GateResult& result) {
+  for (const json& e : result.Events("Finding"))
+    if (e["finding"]["slug"] == "preload-breaks-processes") return e["finding"]["detail"];
+  return "";
+}
+
+TEST(Preload, ThatEndsEveryProcessIsTheImagesFaultAndNamed) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  for (const std::string kind : {"exit", "crash"}) {
+    GateRun run;
+    run.Matrix(Entry("fixture.pass"));
+    const std::string library = CUDNN_CI_FIXTURES "/preload/libpreload_" + kind + ".so";
+    for (const std::string variable : {"LD_PRELOAD", "LD_AUDIT"}) {
+      run.Set("LD_PRELOAD", "");
+      run.Set("LD_AUDIT", "");
+      run.Set(variable, library);
+      const GateResult result = run.Run();
+      EXPECT_EQ(result.exit_code, 1) << variable << result.out << result.err;
+      EXPECT_THAT(PreloadDetail(result), HasSubstr(variable + "=" + library)) << result.out;
+      EXPECT_THAT(result.junit, ContainsRegex("<(error|failure)"));
+    }
+  }
+}
+
+TEST(Preload, OfEveryProcessOfTheImageIsNamedToo) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  // The file is written by the shell itself: no further process would start.
+  const std::string preload = CUDNN_CI_FIXTURES "/preload/libpreload_exit.so";
+  run.Before({"unshare", "-m", "bash", "-c",
+              "mount -t tmpfs none /etc && echo " + preload + " > /etc/ld.so.preload && exec \"$@\"",
+              "bash"});
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+  EXPECT_THAT(PreloadDetail(result), HasSubstr("/etc/ld.so.preload"));
+}
+
+// "error image.preload-interposes: DETAIL" of each finding about the run whose name begins so.
+std::vector<std::string> PreloadFindings(const GateResult& result) {
+  std::vector<std::string> found;
+  for (const json& e : result.Events("Finding")) {
+    const json& f = e["finding"];
+    if (f["slug"].get<std::string>().rfind("preload", 0) == 0)
+      found.push_back(f["severity"].get<std::string>() + " " + f["blame"].get<std::string>() + "." +
+                      f["slug"].get<std::string>() + ": " + f["detail"].get<std::string>());
+  }
+  return found;
+}
+
+// The worker's own word for "failed" does not reach the harness: what stands in the place of send() drops it.
+TEST(Preload, ThatStandsInTheWorkersPlaceIsRed) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer wants to be the first library";
+  const std::string library = CUDNN_CI_FIXTURES "/preload/libinterpose_send.so";
+  GateRun run;
+  run.Matrix(Entry("fixture.fail"));
+  for (const std::string& value : {library, ":" + library + " ", std::string("libinterpose_send.so")}) {
+    run.Set("LD_PRELOAD", value);
+    run.Set("LD_LIBRARY_PATH", CUDNN_CI_FIXTURES "/preload");
+    const GateResult result = run.Run();
+    EXPECT_EQ(result.Outcome("fixture.fail[i=0]"), "passed") << "the attack itself has failed";
+    EXPECT_EQ(result.exit_code, 1) << result.out;
+    EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(testing::AllOf(
+                                             HasSubstr("error image.preload-interposes: LD_PRELOAD names "),
+                                             HasSubstr(library), HasSubstr(" defines send, which"))));
+    EXPECT_THAT(result.junit, ContainsRegex("<(error|failure)"));
+  }
+  run.Matrix(Entry("fixture.fail"), 20, R"(, "image": {"allow_preload": ["libinterpose_*.so"]})");
+  const GateResult allowed = run.Run();
+  EXPECT_EQ(allowed.exit_code, 0) << "a team that means it is believed: " << allowed.out;
+  EXPECT_THAT(PreloadFindings(allowed),
+              testing::ElementsAre(testing::AllOf(HasSubstr("warning image.preloaded: "),
+                                                  HasSubstr("\"allow_preload\" of the matrix names it"))));
+}
+
+TEST(Preload, OfAnAuditLibraryIsRedWhateverItDefines) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer wants to be the first library";
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  run.Set("LD_AUDIT", CUDNN_CI_FIXTURES "/preload/libpreload_idle.so");
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 1) << result.out;
+  EXPECT_THAT(PreloadFindings(result),
+              testing::ElementsAre(HasSubstr("error image.preload-interposes: LD_AUDIT names ")));
+}
+
+// A program of the image may put the library there when the run has begun.
+TEST(Preload, ThatComesDuringTheRunIsRedToo) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer wants to be the first library";
+  GateRun run;
+  run.Set("LD_PRELOAD", run.Path("late.so"));
+  run.Before({"sh", "-c",
+              "(sleep 0.3; cp " CUDNN_CI_FIXTURES "/preload/libinterpose_send.so late.so) & exec \"$@\"",
+              "--"});
+  run.Matrix(Entry("fixture.slow", R"("params": {"ms": 2500})"));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 1) << result.out;
+  EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(HasSubstr("the loader takes no such library"),
+                                                            HasSubstr("defines send, which")));
+}
+
+TEST(Preload, ThatStandsInNobodysPlaceIsAWarning) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  run.Set("LD_PRELOAD", CUDNN_CI_FIXTURES "/preload/libpreload_idle.so:/nonexistent.so");
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(HasSubstr("it stands in no function's place"),
+                                                            HasSubstr("the loader takes no such library")));
+}
+
+TEST(Preload, ThatDoesNoHarmIsNotMentioned) {
+  GateRun run;
+  run.WithoutFixture();
+  run.AddPlugins(CUDNN_CI_FIXTURES "/broken/init_exit");
+  run.Matrix(Entry("init_exit.check"));
+  run.Set("LD_PRELOAD", CUDNN_CI_FAKES "/libcuda/libcuda.so.1");
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 5) << result.out;
+  EXPECT_EQ(PreloadDetail(result), "");
+}
+
+// ---- whose driver library is taken ----
+
+// "error: DETAIL" of what is said about libcuda.so.1, with the host's mounted as container runtimes do it.
+std::string DriverLibrarySaid(GateRun* run, int* exit_code) {
+  run->Write("libcuda.so.580.95.05", "");
+  run->Before({"unshare", "-m", "bash", "-c",
+               "mount --bind \"$(realpath " CUDNN_CI_FAKES "/libcuda/libcuda.so.1)\" " +
+                   run->Path("libcuda.so.580.95.05") + " && exec \"$@\"",
+               "bash"});
+  const GateResult result = run->Run();
+  *exit_code = result.exit_code;
+  for (const json& e : result.Events("Finding"))
+    if (e["finding"]["slug"].get<std::string>().rfind("driver-library", 0) == 0)
+      return e["finding"]["severity"].get<std::string>() + ": " + e["finding"]["detail"].get<std::string>();
+  return "";
+}
+
+TEST(DriverLibrary, OfTheImageIsRedWhereTheHostsIsMounted) {
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
+  GateRun run;
+  const auto put = [&run](const std::string& folder) {
+    std::filesystem::create_directories(run.Path(folder));
+    std::filesystem::copy_file(CUDNN_CI_FAKES "/libcuda/libcuda.so.1", run.Path(folder) + "/libcuda.so.1");
+    run.Set("LD_LIBRARY_PATH", run.Path(folder));
+  };
+  int exit_code = 0;
+  run.Matrix(Entry("fixture.pass"));
+  for (const std::string folder : {"own", "own/glibc-hwcaps/x86-64-v2"}) {
+    put(folder);
+    run.Set("LD_LIBRARY_PATH", run.Path("own"));
+    EXPECT_THAT(DriverLibrarySaid(&run, &exit_code),
+                HasSubstr("error: " + run.Path(folder) + "/libcuda.so.1 is taken"));
+    EXPECT_EQ(exit_code, 1);
+  }
+  run.Matrix(Entry("fixture.pass"), 20, R"(, "image": {"allow_driver_library": ["*/own/*"]})");
+  EXPECT_THAT(DriverLibrarySaid(&run, &exit_code), HasSubstr("warning: "));
+  EXPECT_EQ(exit_code, 0);
+  run.Matrix(Entry("fixture.pass"));
+  put("compat");
+  EXPECT_EQ(DriverLibrarySaid(&run, &exit_code), "") << "a compat package is for driver.version to judge";
+  std::filesystem::create_directories(run.Path("linked"));
+  std::filesystem::create_symlink(run.Path("libcuda.so.580.95.05"), run.Path("linked/libcuda.so.1"));
+  run.Set("LD_LIBRARY_PATH", run.Path("linked"));
+  EXPECT_EQ(DriverLibrarySaid(&run, &exit_code), "") << "the host's own";
+  EXPECT_EQ(exit_code, 0);
+}
+
+}  // namespace
+}  // namespace cudnn_ci
