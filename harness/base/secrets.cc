@@ -7,6 +7,7 @@
 #include <cctype>
 #include <utility>
 
+#include "base/cut_mark.h"
 #include "base/text.h"
 
 namespace cudnn_ci {
@@ -14,7 +15,6 @@ namespace {
 
 constexpr size_t kShortest = 8;      // bytes of a secret
 constexpr size_t kShortestRest = 4;  // of one that was cut
-constexpr std::string_view kCutMark = " bytes left out ...";
 
 // How the tokens of well-known services begin, and how many letters, digits, "-" and "_" follow at least.
 struct TokenShape {
@@ -102,19 +102,23 @@ struct Cut {
   size_t before, after;
 };
 
-// In HeadAndTail's words, with or without brackets around them, and CleanLine's "..." at the end. At most 64:
-// what is cut for a report has one, and a text that is made of such marks must not hold up the run.
+// In CutMark's words, with or without brackets around them, and the "..." of CleanLine, behind which another
+// text may follow. At most 64 of each: what is cut for a report has one, and a text that is made of such
+// marks must not hold up the run.
 std::vector<Cut> Cuts(std::string_view text) {
   constexpr size_t kMost = 64, kLongestMark = 30;  // up to the number's last digit
+  constexpr std::string_view kTail = kCutMarkTail, kDots = "...";
   std::vector<Cut> cuts;
-  if (text.size() > 3 && text.substr(text.size() - 3) == "...")
-    cuts.push_back({text.size() - 3, text.size()});
-  for (size_t mark = text.find(kCutMark); mark != std::string_view::npos && cuts.size() < kMost;
-       mark = text.find(kCutMark, mark + 1)) {
+  for (size_t dots = text.rfind(kDots); dots != std::string_view::npos && cuts.size() < kMost;
+       dots = dots == 0 ? std::string_view::npos : text.rfind(kDots, dots - 1))
+    cuts.push_back({dots, dots + kDots.size()});
+  const size_t most = cuts.size() + kMost;
+  for (size_t mark = text.find(kTail); mark != std::string_view::npos && cuts.size() < most;
+       mark = text.find(kTail, mark + 1)) {
     const size_t from = mark > kLongestMark ? mark - kLongestMark : 0;
-    const size_t dots = text.substr(from, mark - from).rfind("... ");
+    const size_t dots = text.substr(from, mark - from).rfind(kCutMarkHead);
     if (dots == std::string_view::npos) continue;
-    size_t before = from + dots, after = mark + kCutMark.size();
+    size_t before = from + dots, after = mark + kTail.size();
     for (const char c : {'[', '\n'})
       if (before > 0 && text[before - 1] == c) --before;
     for (const char c : {']', '\n'})

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/cut_mark.h"
 #include "base/utf8.h"
 
 namespace cudnn_ci {
@@ -118,7 +119,7 @@ std::string HeadAndTail(std::string_view text, size_t head, size_t tail) {
   const size_t tail_begin = CharacterBorder(text, text.size() - tail);
   std::string out(text.substr(0, head_end));
   if (!out.empty() && out.back() != '\n') out += '\n';
-  out += "... " + std::to_string(tail_begin - head_end) + " bytes left out ...\n";
+  out += CutMark(tail_begin - head_end) + "\n";
   out += text.substr(tail_begin);
   return out;
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/cut_mark.h"
+
 namespace cudnn_ci {
 
 class OutputTail {
@@ -30,7 +32,7 @@ class OutputTail {
     const size_t kept = std::min(tail_.size(), kTail);
     const int64_t left_out = total_ - static_cast<int64_t>(head_.size() + kept);
     if (left_out <= 0) return head_ + tail_.substr(tail_.size() - kept);
-    return head_ + "\n[... " + std::to_string(left_out) + " bytes left out ...]\n" +
+    return head_ + "\n[" + CutMark(static_cast<uint64_t>(left_out)) + "]\n" +
            tail_.substr(tail_.size() - kept);
   }
   void Clear() { *this = OutputTail(); }

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/null_device.h"
 #include "base/running_clock.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "worker/guard.h"
 
@@ -73,10 +74,16 @@ pid_t Spawn(const ChildRequest& request, int output_fd) {
   return pid;
 }
 
-// Keeps the first kHead and the last kTail bytes in bounded memory.
+// The first kHead and the last kTail bytes. Of what does not fit secrets are masked before it is cut: a check
+// may take the last line alone, without the mark that says where.
+void Cut(std::string* kept) {
+  if (kept->size() > kHead + kTail) *kept = HeadAndTail(Secrets::OfThisProcess().Mask(*kept), kHead, kTail);
+}
+
+// In bounded memory.
 void Append(std::string* kept, const char* data, size_t size) {
   kept->append(data, size);
-  if (kept->size() > 2 * (kHead + kTail)) *kept = HeadAndTail(*kept, kHead, kTail);
+  if (kept->size() > 2 * (kHead + kTail)) Cut(kept);
 }
 
 // What is there to read now, but not for ever: a child that writes as fast as it is read would keep us from
@@ -165,7 +172,7 @@ bool RunChild(const ChildRequest& request, ChildOutcome* outcome) {
     if (errno != EINTR) return false;
   }
   Drain(read_end.get(), &outcome->output);
-  outcome->output = HeadAndTail(outcome->output, kHead, kTail);
+  Cut(&outcome->output);
   if (WIFEXITED(status)) outcome->exit_status = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome->signal = WTERMSIG(status);
   return true;

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "base/cut_mark.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -60,10 +62,13 @@ std::string LastLine(const std::string& output) {
   return "its last line: " + line.substr(0, end - begin);
 }
 
-void LogEnd(Context& ctx, const std::string& output) {
-  const bool cut = output.size() > kShownOutput;
-  ctx.Log((cut ? "...\n" : "") + output.substr(cut ? output.size() - kShownOutput : 0));
+std::string EndOf(const std::string& output) {
+  if (output.size() <= kShownOutput) return output;
+  const size_t left_out = output.size() - kShownOutput;
+  return CutMark(left_out) + "\n" + output.substr(left_out);
 }
+
+void LogEnd(Context& ctx, const std::string& output) { ctx.Log(EndOf(output)); }
 
 std::string SecondsText(double seconds) {
   std::ostringstream text;

@@ -18,6 +18,8 @@ std::string WhyNotStarted(const std::string& program, const ChildResult& result)
 // "its last line: no such module", the last one that says anything; or that it printed nothing.
 std::string LastLine(const std::string& output);
 
+// The last 8 KiB, behind a mark that says how much was left out.
+std::string EndOf(const std::string& output);
 // The end of the output becomes the case's evidence.
 void LogEnd(Context& ctx, const std::string& output);
 

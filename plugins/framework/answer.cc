@@ -17,7 +17,8 @@ constexpr size_t kMostBytes = 1 << 20;
 constexpr size_t kMostText = 1000, kMostEntries = 200;
 
 std::string Text(const json& value) {
-  return value.is_string() ? value.get<std::string>().substr(0, kMostText) : std::string();
+  std::string text = value.is_string() ? value.get<std::string>() : std::string();
+  return text.size() <= kMostText ? text : text.substr(0, kMostText) + "...";
 }
 
 const json& Member(const json& object, const char* key) {

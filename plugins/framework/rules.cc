@@ -129,7 +129,8 @@ std::string LoaderWords(const std::string& output) {
          {"cannot open shared object file", "undefined symbol", "invalid ELF header", "file too short",
           "Could not load", "Cannot dlopen", "Failed to load", "version check failed", "Outdated ",
           "Found no NVIDIA driver", "driver on your system"})
-      if (line.find(words) != std::string::npos) found = line.substr(0, kMost);
+      if (line.find(words) != std::string::npos)
+        found = line.size() <= kMost ? line : line.substr(0, kMost) + "...";
   return found;
 }
 

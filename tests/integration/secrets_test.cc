@@ -111,6 +111,42 @@ TEST_F(Planted, FactsAreMaskedAsTheyWereSaid) {
   EXPECT_EQ(json::parse(result.out)["schema"], "cudnn-ci/facts/1");
 }
 
+// The last 8 KiB of a command's output are shown, and 256 KiB of what is longer are kept.
+TEST_F(Planted, NoRestOfOneIsLeftWhereOutputWasCut) {
+  const std::string value = "0qzx1wvk2jhp3rtb4mnd5sgf6lcw7xkq8vzj9pb", part = value.substr(3, 17);
+  run_.Set("LONG_TOKEN", value);
+  run_.Set("PART_TOKEN", part);
+  run_.Write("cut.sh",
+             "fill() { head -c \"$1\" /dev/zero | tr '\\0' y; }\n"
+             "fill $1; eval \"printf %s \\$$2\"; fill $3; exit 1\n");
+  std::string entries;
+  const auto print = [&](size_t before, const std::string& secret, size_t behind) {
+    const std::string number = std::to_string(entries.size());
+    entries += (entries.empty() ? "" : ", ") +
+               Entry("exec.run", "\"name\": \"c" + number + R"(", "params": {"argv": ["sh", ")" +
+                                     run_.Path("cut.sh") + "\", \"" + std::to_string(before) + "\", \"" +
+                                     secret + "\", \"" + std::to_string(behind) + "\"]}");
+  };
+  constexpr size_t kShown = 8 << 10, kKept = 192 << 10;
+  for (size_t inside = 0; inside <= value.size(); inside += 3) print(0, "LONG_TOKEN", kShown - inside);
+  for (size_t inside = 0; inside <= part.size(); inside += 3) print(9, "PART_TOKEN", kShown - inside);
+  print(100'000, "LONG_TOKEN", kKept - 20);  // one line, which is cut twice
+  run_.Matrix(entries);
+  fs::create_directory(run_.Path("exec"));
+  for (const std::string plugin : {"exec.cci.so", "driver.cci.so"})
+    fs::create_symlink(CUDNN_CI_STAGE_PLUGINS "/" + plugin, run_.Path("exec/" + plugin));
+  run_.AddPlugins(run_.Path("exec"));
+  const GateResult result = run_.Command({"--matrix", "matrix.json", "--output-dir", "report"});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  const auto expect_none = [&](const std::string& text, const std::string& where) {
+    for (size_t at = 0; at + 6 <= value.size(); ++at)
+      EXPECT_EQ(text.find(value.substr(at, 6)), std::string::npos) << where << ": " << value.substr(at, 6);
+  };
+  expect_none(result.out, "stdout");
+  for (const auto& [name, content] : Files("report")) expect_none(content, name);
+  EXPECT_NE(run_.Read("report/journal.jsonl").find("yyyyyyyy"), std::string::npos) << "nothing was printed";
+}
+
 // What is to be typed again stays, and a document stays one.
 TEST_F(Planted, WhatAListNamesIsNotMasked) {
   run_.Set("LIST_KEY", "fixture.pass");

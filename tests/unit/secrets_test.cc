@@ -69,6 +69,12 @@ TEST(Secrets, WhatIsLeftOfACutValueIsMaskedToo) {
             "a [masked]\n[... 20 bytes left out ...]\n[masked] b");
 }
 
+// CleanLine's text may be a part of a longer one.
+TEST(Secrets, WhatIsLeftBeforeDotsInsideATextIsMaskedToo) {
+  EXPECT_EQ(Masked("line 'correct hor...'; more..."), "line '[masked]...'; more...");
+  EXPECT_EQ(Masked(std::string(300, '.') + "correct hor... b").find("correct"), std::string::npos);
+}
+
 TEST(Secrets, PlacesInAFileStay) {
   const std::string text = "a correct horse battery b";
   const std::string masked = Secrets(kEnvironment).MaskKeepingLength(text);
