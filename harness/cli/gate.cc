@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <set>
 
-#include "base/elf_interpreter.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/complain.h"
 #include "cli/container_command.h"
+#include "cli/impediment.h"
 #include "cli/process_setup.h"
 #include "cli/rerun.h"
 #include "exec/proc.h"
@@ -135,8 +135,8 @@ bool Gate::OpenReports() {
 
 bool Gate::Discover() {
   session_.ResolveSubjects(&matrix_);
-  low_limit_ = LowLimit();
-  if (!low_limit_.empty()) return options_.dry_run ? Invalid(low_limit_) : true;  // the reports say it
+  impediment_ = FindImpediment(options_.worker_path());
+  if (impediment_) return options_.dry_run ? Invalid(InWords(*impediment_)) : true;  // the reports say it
   const std::vector<SubjectInfo> system = {{"system", "loader"}};
   if (!discovered_) {
     session_.DiscoverPlugins(matrix_.subjects, matrix_.contract);
@@ -167,7 +167,7 @@ bool Gate::Interrupted() {
 }
 
 bool Gate::MakePlan() {
-  if (!low_limit_.empty()) return true;
+  if (impediment_) return true;
   plugin_problems_ = CatalogProblems(session_.discovery().catalog);
   if (!plugin_problems_.empty()) {
     if (options_.dry_run) PrintProblems(plugin_problems_);
@@ -300,13 +300,11 @@ void Gate::EmitPlan() {
   for (const PositionedWaiver& w : matrix_.waivers) Emit(WaiverDeclared{w.waiver});
   for (const std::string& problem : session_.subject_problems())
     Emit(FindingReported{{}, HarnessFinding("subject-missing", problem)});
-  if (const std::string loader = MissingInterpreter(options_.worker_path()); !loader.empty())
-    Emit(FindingReported{{}, HarnessFinding("loader-missing", "the image has no dynamic loader " + loader)});
   if (const std::string problem = session_.PreloadProblem(); !problem.empty())
     Emit(FindingReported{{}, HarnessFinding("preload-breaks-processes", problem)});
   for (const Problem& p : plugin_problems_)
     Emit(FindingReported{{}, HarnessFinding("plugin-invalid", ToString(p))});
-  if (!low_limit_.empty()) Emit(FindingReported{{}, HarnessFinding("worker-not-started", low_limit_)});
+  if (impediment_) Emit(FindingReported{{}, *impediment_});
   if (const std::string& abandoned = session_.discovery().abandoned; !abandoned.empty())
     Emit(FindingReported{{}, HarnessFinding("abandoned", abandoned)});
   for (const Case& c : plan_.cases) Emit(c.planned);
@@ -315,7 +313,7 @@ void Gate::EmitPlan() {
 
 bool Gate::Run() {
   EmitPlan();
-  if (!plugin_problems_.empty() || !low_limit_.empty()) return true;
+  if (!plugin_problems_.empty() || impediment_) return true;
   RunnerOptions r;
   r.worker_path = options_.worker_path();
   r.scratch_dir = session_.scratch_dir();

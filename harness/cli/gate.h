@@ -66,7 +66,7 @@ class Gate {
   std::vector<std::string> rerun_;        // with --rerun-failed: the cases, as --case names them
   ImageConfig image_;                     // what its inspector prints; known if --image-config is given
   std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then
-  std::string low_limit_;                 // of the runner: nothing is started then
+  std::optional<Finding> impediment_;     // nothing is started then
   Plan plan_;
   std::vector<DeviceInfo> devices_;
   std::unique_ptr<Fanout> fanout_;

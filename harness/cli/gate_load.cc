@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "cli/gate.h"
+#include "cli/impediment.h"
 #include "cli/process_setup.h"
 #include "model/remarks.h"
 
@@ -56,7 +57,7 @@ bool Gate::Load() {
   }
   if (!LoadCompatibilityTable()) return false;
   if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
-  if (const std::string low = LowLimit(); !low.empty()) return Invalid(low);
+  if (const auto impediment = FindImpediment(options_.worker_path())) return Invalid(InWords(*impediment));
   // What is there decides, or at least helps to say what to type.
   session_.DiscoverForChoice();
   discovered_ = true;

@@ -132,10 +132,13 @@ constexpr Declaration kDeclarations[] = {
     {"worker-not-started", kError, Blame::kRunner, "no process could be started for a check",
      "Runner owner: raise the limits of processes, open files, stack and memory (ulimit -u, ulimit -n, "
      "ulimit -s, the container's pids)."},
-    {"loader-missing", kError, Blame::kHarness,
-     "cudnn-ci-worker needs a dynamic loader that the image does not have",
-     "Pipeline owner: check an image with glibc's loader, 2.17 or later, on the processor that this cudnn-ci "
-     "was built for; libraries cannot be loaded into any process of this one."},
+    {"loader-missing", kError, Blame::kImage,
+     "the image has no glibc, which CUDA, cuDNN and cudnn-ci-worker need",
+     "Image owner: build on an image with glibc 2.17 or later (Debian, Ubuntu, RHEL); NVIDIA does not make "
+     "CUDA for "
+     "musl (Alpine) or for an empty root. Pipeline owner: where the detail names another processor, take the "
+     "cudnn-ci "
+     "for that one."},
     {"preload-breaks-processes", kError, Blame::kImage,
      "what the image preloads into every process ends it before it begins",
      "Image owner: remove the library from LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload, or repair it."},

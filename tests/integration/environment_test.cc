@@ -4,6 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <tuple>
+
 #include "gate_run.h"
 
 namespace cudnn_ci {
@@ -11,6 +14,7 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 // Runs one healthy case below a shell that has prepared something.
 GateResult RunBelow(GateRun* run, const std::string& preparation) {
@@ -113,10 +117,32 @@ TEST(Loader, ThatIsMissingIsNamed) {
   if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
   GateRun run;
   const GateResult result = RunMounted(&run, "mount -t tmpfs none \"$(readlink -f /lib64)\"");
-  EXPECT_EQ(result.exit_code, 5) << result.out << result.err;
-  EXPECT_THAT(result.out, HasSubstr("harness.loader-missing"));
-  EXPECT_THAT(result.junit, HasSubstr("the image has no dynamic loader /lib64/ld-linux-x86-64.so.2"));
-  EXPECT_THAT(result.Case("plugin.load[file=fixture]").dump(), HasSubstr("the image has no dynamic loader"));
+  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("image.loader-missing"));
+  EXPECT_THAT(result.junit,
+              HasSubstr("the image has no dynamic loader /lib64/ld-linux-x86-64.so.2, and none of "
+                        "another C library"));
+  // Once, and not again for each plugin.
+  EXPECT_THAT(result.out, Not(HasSubstr("worker-not-started")));
+  EXPECT_THAT(result.out, Not(HasSubstr("report the bug")));
+}
+
+// The image has a loader, of a C library or a processor that CUDA here is not made for.
+TEST(Loader, OfAnotherLibraryOrProcessorIsNamed) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  if (!std::filesystem::is_symlink("/lib")) GTEST_SKIP() << "/lib is no link to /usr/lib here";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
+  for (const auto& [other, words, code] : std::vector<std::tuple<std::string, std::string, int>>{
+           {"/lib/ld-musl-x86_64.so.1", "it has musl's, /lib/ld-musl-x86_64.so.1, as Alpine has", 1},
+           {"/lib/ld-linux-aarch64.so.1", "it has /lib/ld-linux-aarch64.so.1, which is another processor's",
+            5}}) {
+    GateRun run;
+    const std::string usr = run.Path("usr");
+    const GateResult result = RunMounted(&run, "mkdir -p " + usr + "/lib " + usr + "/lib64; touch " + usr +
+                                                   other + "; mount --bind " + usr + " /usr");
+    EXPECT_EQ(result.exit_code, code) << result.out << result.err;
+    EXPECT_THAT(result.report["root_cause"]["detail"].dump(), HasSubstr(words));
+  }
 }
 
 // ---- what is inherited ----
