@@ -354,7 +354,9 @@ bool Gate::Run() {
 }
 
 int Gate::Finish() {
-  for (const Finding& f : ClosingFindings(fanout_->summary())) Emit(FindingReported{{}, f});
+  // Of a plan that nothing came to only the impediment is to be said.
+  if (!impediment_)
+    for (const Finding& f : ClosingFindings(fanout_->summary())) Emit(FindingReported{{}, f});
   Emit(RunFinished{static_cast<double>(MonotonicNs() - start_ns_) / 1e9});
   fanout_->Finish();
   for (const std::string& failure : fanout_->failures())

@@ -743,10 +743,13 @@ class LauncherTest(unittest.TestCase):
     def test_links_left_by_the_container_are_not_followed(self):
         secret = self.dir / "secret"
         secret.mkdir()
-        (secret / "1-key").write_text("secret")
-        script = reports(more=f'rm -r "$reports/attachments"; ln -s {secret} "$reports/attachments"; ln -s {secret}/1-key "$reports/junit-2.xml"')
-        self.assertEqual(self.launch(run=script).code, 0)
-        self.assertNotIn("secret", "".join(p.read_text() for p in self.out.rglob("*") if p.is_file() and p.name != "launcher.json"))
+        (secret / "1-core.txt").write_text("secret")
+        for more in (f'rm -r "$reports/attachments"; ln -s {secret} "$reports/attachments"',
+                     f'rm "$reports/attachments/1-core.txt"; ln -s {secret}/1-core.txt "$reports/attachments/1-core.txt"'):
+            with self.subTest(more=more):
+                shutil.rmtree(self.out, ignore_errors=True)
+                self.assertEqual(self.launch(run=reports(more=more)).code, 0)
+                self.assertNotIn("secret", "".join(p.read_text() for p in self.out.rglob("*") if p.is_file() and p.name != "launcher.json"))
 
     def test_a_folder_that_cannot_be_made(self):
         self.out.write_text("a file")
