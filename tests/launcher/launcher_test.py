@@ -985,6 +985,8 @@ echo x >"$reports/attachments/5000-unnamed" """)
         run = subprocess.run([f"{OPTIONS.tree}/bin/cudnn-ci", "--matrix", str(matrix), "--plugin-dir", OPTIONS.plugins, "--output-dir",
                               str(self.out)], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stderr)
+        # Nor does the launcher's word on the run before stay beside these reports.
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["journal.jsonl", "junit.xml", "report.html", "report.json"])
         self.assertRed(self.launch("--no-gpu", run="exit 0"), 5, "harness.no-finished-report")
         self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["junit.xml", "launcher.json"])
 
