@@ -109,7 +109,7 @@ int64_t Gate::NowMs() const { return (MonotonicNs() - start_ns_) / 1'000'000; }
 bool Gate::OpenReports() {
   if (options_.dry_run) return true;
   fanout_ = std::make_unique<Fanout>();
-  LastScreenOptions screen = ScreenOf(paths_);
+  LastScreenOptions screen = ScreenOf(paths_, options_.reports_at);
   screen.baseline = baseline_;
   for (auto& reporter : MakeReporters(paths_.reports, {options_.strict_junit, screen, false})) {
     if (const Status s = reporter->Open(); !s.ok()) return Invalid(s.error());
@@ -259,7 +259,8 @@ void Gate::Identify(RunStarted* run) const {
     run->image = options_.subject_image;
     run->digest_from = DigestFrom(run->image, image_);
   }
-  run->container_command = ContainerCommand(options_, matrix_, runners);
+  run->container_command = options_.launch_command.empty() ? ContainerCommand(options_, matrix_, runners)
+                                                           : options_.launch_command;
 }
 
 RunStarted Gate::Introduction() const {

@@ -210,8 +210,8 @@ std::vector<std::string> Arguments(const CLI::App& app, const CLI::App& run) {
   const auto is_of_this_place = [](const std::string& name) {
     const std::vector<ReportFormat>& formats = ReportFormats();
     return name == "--output-dir" || name == "--image-config" || name == "--plugin-dir" ||
-           name == "--baseline" || name == "--dry-run" || name == "--rerun-failed" || name == "--color" ||
-           name == "--quiet" || name == "--verbose" ||
+           name == "--baseline" || IsLaunchersOption(name) || name == "--dry-run" ||
+           name == "--rerun-failed" || name == "--color" || name == "--quiet" || name == "--verbose" ||
            std::any_of(formats.begin(), formats.end(),
                        [&](const ReportFormat& format) { return name == std::string("--") + format.name; });
   };
@@ -301,6 +301,7 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
     AddDiscoveryOptions(a, o);
     DeclareColor(a, o);
     DeclareVerbosity(a, o);
+    DeclareLaunched(a, o);
   }
   CLI::App* list = command("list", "the cases of the plan, without running them", Command::kList);
   AddPlanOptions(list, o, shard);
@@ -341,8 +342,14 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
 
 std::string CommandLine(int argc, char** argv) {
   std::vector<std::string> words;
-  for (int i = 0; i < argc; ++i)
-    words.push_back(Secrets::OfThisProcess().ShellWord(CleanLine(argv[i], 2000)));
+  for (int i = 0; i < argc; ++i) {
+    const std::string word = argv[i], name = word.substr(0, word.find('='));
+    if (IsLaunchersOption(name)) {
+      i += name == word ? 1 : 0;  // its value is the next word
+      continue;
+    }
+    words.push_back(Secrets::OfThisProcess().ShellWord(CleanLine(word, 2000)));
+  }
   return Join(words, " ");
 }
 

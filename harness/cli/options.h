@@ -41,8 +41,11 @@ struct Options {
   std::string image_config;   // file with its configuration; empty: none
   std::string compatibility;  // table of version facts; empty: the one that comes with cudnn-ci
   std::string baseline;       // journal or report.json of the run to compare with; empty: none
+  // What a launcher outside of the container says of itself: the line that repeats the run from there, and
+  // the folder that the reports will lie in. Empty: nobody started us from outside.
+  std::string launch_command, reports_at;
   // What the run was asked for, as words that ask for it again: without the places of reports,
-  // image_config, baseline, rerun_failed and plugin_dirs.
+  // image_config, baseline, rerun_failed, plugin_dirs and what the launcher says of itself.
   std::vector<std::string> arguments;
   std::string output_dir;                           // as given; empty: the default, or none
   std::map<std::string, std::string> report_paths;  // as given, by the name of ReportFormats()

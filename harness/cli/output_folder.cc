@@ -47,6 +47,17 @@ void RemoveIfOurs(const std::string& path) {
   if (IsOwnReport(path)) unlink(path.c_str());
 }
 
+// What the launcher left of an earlier run, which would be taken for its word on this one.
+void RemoveOfLauncher(const std::string& folder) {
+  for (const char* name : {"junit-unconfirmed.xml", "report-unconfirmed.json"})
+    RemoveIfOurs(folder + "/" + name);
+  const std::string record = folder + "/launcher.json";
+  struct stat st {};
+  if (lstat(record.c_str(), &st) == 0 && S_ISREG(st.st_mode) &&
+      ReadSmallFile(record, 200).find("\"schema\": \"cudnn-ci/launcher/") != std::string::npos)
+    unlink(record.c_str());
+}
+
 bool IsOfAnother(const std::string& path) {
   struct stat st {};
   return lstat(path.c_str(), &st) == 0 && !IsOwnReport(path);
@@ -209,12 +220,15 @@ OutputPaths ChoosePaths(const Options& o) {
   return p;
 }
 
-LastScreenOptions ScreenOf(const OutputPaths& paths) {
+LastScreenOptions ScreenOf(const OutputPaths& paths, const std::string& reports_at) {
   const Secrets& secrets = Secrets::OfThisProcess();
+  const auto shown = [&](const std::string& path) {
+    return secrets.Mask(reports_at.empty() || path.empty() ? path : reports_at + "/" + NameOf(path));
+  };
   LastScreenOptions screen;
-  for (const std::string& path : paths.All()) screen.reports.push_back(secrets.Mask(path));
+  for (const std::string& path : paths.All()) screen.reports.push_back(shown(path));
   if (const auto statement = paths.reports.find(kAttestationFormat); statement != paths.reports.end())
-    screen.attestation = secrets.Mask(statement->second);
+    screen.attestation = shown(statement->second);
   return screen;
 }
 
@@ -293,6 +307,7 @@ void RemoveReports(const OutputPaths& paths) {
     if (format.in_parts) RemoveParts(path);
   }
   if (!paths.journal.empty()) RemoveIfOurs(paths.journal);
+  if (!paths.folder.empty()) RemoveOfLauncher(paths.folder);
 }
 
 void WithdrawReports(const OutputPaths& paths) {

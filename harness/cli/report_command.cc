@@ -128,7 +128,7 @@ int Rebuild(const std::vector<Event>& events, const Options& options, const Outp
   rebuild.paths = paths.reports;
   rebuild.journal = paths.journal;
   rebuild.settings.strict_junit = options.strict_junit;
-  rebuild.settings.screen = ScreenOf(paths);
+  rebuild.settings.screen = ScreenOf(paths, options.reports_at);
   rebuild.console_fd = STDOUT_FILENO;
   rebuild.console = DetectConsole(STDOUT_FILENO, options.color);
   rebuild.console.screen = rebuild.settings.screen;
@@ -201,8 +201,11 @@ int Report(const Options& options) {
   };
   Result<std::vector<RecordedRun>> runs = ReadAll(options, paths.folder);
   if (!runs.ok()) return refuse(runs.error());
-  const Result<std::vector<Event>> events = Merge(options, std::move(*runs));
+  Result<std::vector<Event>> events = Merge(options, std::move(*runs));
   if (!events.ok()) return refuse(events.error());
+  if (!options.launch_command.empty())
+    for (Event& event : *events)
+      if (auto* run = std::get_if<RunStarted>(&event.body)) run->container_command = options.launch_command;
   const Result<ReportLocks> locks = PrepareReports(paths, options.journals);
   if (!locks.ok()) return Fail(locks.error());
   TellLeftOut(paths);

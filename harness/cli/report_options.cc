@@ -14,6 +14,9 @@
 namespace cudnn_ci {
 namespace {
 
+constexpr const char* kReproduceWith = "--reproduce-with";
+constexpr const char* kReportsAt = "--reports-at";
+
 // "t4,l4,h100" as a list, in small letters.
 std::vector<std::string> GpuTypes(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -59,8 +62,24 @@ void DeclareVerbosity(CLI::App* app, Options* o) {
       ->excludes(quiet);
 }
 
+void DeclareLaunched(CLI::App* app, Options* o) {
+  const CLI::Validator not_empty = CheckNotEmpty("a text is expected, this one is empty");
+  app->add_option(kReproduceWith, o->launch_command,
+                  "the line that repeats this run from outside, which cudnn-ci-run gives; reports show it")
+      ->type_name("LINE")
+      ->check(not_empty);
+  app->add_option(
+         kReportsAt, o->reports_at,
+         "where the reports will lie outside, which cudnn-ci-run gives; the last screen names them there")
+      ->type_name("DIR")
+      ->check(not_empty);
+}
+
+bool IsLaunchersOption(const std::string& name) { return name == kReproduceWith || name == kReportsAt; }
+
 void DeclareReport(CLI::App* report, Options* o) {
   DeclareColor(report, o);
+  DeclareLaunched(report, o);
   report->add_option("JOURNAL", o->journals, "journal.jsonl of a run; of several shards, or types of GPU")
       ->required()
       ->expected(-1);

@@ -16,6 +16,10 @@ namespace cudnn_ci {
 void DeclareColor(CLI::App* app, Options* o);
 // Declares how much a run prints: --quiet, --verbose.
 void DeclareVerbosity(CLI::App* app, Options* o);
+// Declares what a launcher outside of the container says of itself: --reproduce-with, --reports-at.
+void DeclareLaunched(CLI::App* app, Options* o);
+// Whether it is one of these: they belong to one start, and to no line that repeats it.
+bool IsLaunchersOption(const std::string& name);
 // Declares what `cudnn-ci report` takes; parsing sets `o`.
 void DeclareReport(CLI::App* report, Options* o);
 // The same of `cudnn-ci compare`.

@@ -31,13 +31,23 @@ std::vector<std::string> LoadersIn(const std::string& root) {
   return found;
 }
 
-std::string WordsOfMissingLoader(const std::string& loader, const std::string& root) {
-  const std::string missing = "the image has no " + loader + ", the dynamic loader of glibc";
+bool IsOfMusl(const std::string& loader) { return loader.find("/ld-musl-") != std::string::npos; }
+
+// An image with a glibc for another processor is sound; this cudnn-ci is the wrong one for it.
+Finding MissingLoader(const std::string& loader, const std::string& root) {
+  std::string detail = "the image has no " + loader + ", the dynamic loader of glibc";
   std::vector<std::string> others = LoadersIn(root);
-  if (others.empty()) return missing + ", nor any other: no program that is linked dynamically runs in it";
+  const bool has_glibc = !std::all_of(others.begin(), others.end(), IsOfMusl);
   for (std::string& other : others)
-    if (other.find("ld-musl-") != std::string::npos) other += " (musl, as in Alpine)";
-  return missing + "; for another C library or processor it has " + CleanLine(Join(others, ", "), 300);
+    if (IsOfMusl(other)) other += " (musl, as in Alpine)";
+  if (others.empty())
+    detail += ", nor any other: no program that is linked dynamically runs in it";
+  else
+    detail += "; for another " + std::string(has_glibc ? "processor" : "C library") + " it has " +
+              CleanLine(Join(others, ", "), 300);
+  Finding finding = HarnessFinding("loader-missing", detail);
+  if (has_glibc) finding.blame = Blame::kHarness;
+  return finding;
 }
 
 // Whether the worker asks for a newer glibc than it should, or for a C++ library of the image's.
@@ -54,7 +64,7 @@ std::optional<Finding> ObstacleBeforeDiscovery(const std::string& worker_path, c
   if (const std::string low = LowLimit(); !low.empty()) return HarnessFinding("worker-not-started", low);
   const std::string loader = MissingInterpreter(worker_path);
   if (loader.empty()) return std::nullopt;
-  return HarnessFinding("loader-missing", WordsOfMissingLoader(loader, root));
+  return MissingLoader(loader, root);
 }
 
 std::optional<Finding> ObstacleOf(const Discovery& discovery, const std::string& worker_path) {

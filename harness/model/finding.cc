@@ -198,6 +198,52 @@ constexpr Declaration kDeclarations[] = {
      "Plugin author: report only what matters; the rest was counted and is in no report."},
 };
 
+// What the launcher (ci/cudnn-ci-run) says where no finished report stands for the run. Its own words, with
+// the evidence, are in junit.xml; blame is the image's where a kept entrypoint started the tool.
+constexpr Declaration kOfLauncher[] = {
+    {"engine-missing", kError, Blame::kRunner, "there is no container engine",
+     "Runner owner: install docker, podman or nerdctl, or name the engine with --engine."},
+    {"engine-failed", kError, Blame::kRunner,
+     "the container engine does not answer, or could not run the container",
+     "Runner owner: see the engine's words. Start its daemon; where its socket says \"permission denied\", "
+     "put "
+     "the user into the socket's group or take a rootless engine. An engine that is named (--engine, "
+     "DOCKER_HOST, "
+     "DOCKER_CONTEXT, CONTAINER_HOST) is never changed for another."},
+    {"image-missing", kError, Blame::kRunner, "the image is not on the machine and could not be pulled",
+     "Pipeline owner: check the image's name, the registry, and this runner's login; --pull never needs an "
+     "image "
+     "that was loaded before."},
+    {"no-gpu-runtime", kError, Blame::kRunner, "the container engine cannot pass a GPU",
+     "Runner owner: install the NVIDIA Container Toolkit and configure it for the engine (docker: nvidia-ctk "
+     "runtime "
+     "configure --runtime=docker, then restart docker; podman: nvidia-ctk cdi generate "
+     "--output=/etc/cdi/nvidia.yaml), or choose with --gpu-way. Checks that need no GPU run with --no-gpu."},
+    {"container-killed", kError, Blame::kRunner, "the container was killed from outside",
+     "Runner owner: find out who ended it: a time limit, the runner, its host, or memory that ran out "
+     "without the "
+     "engine noticing."},
+    {"tool-not-started", kError, Blame::kHarness, "cudnn-ci could not be started in the container",
+     "Pipeline owner: take the archive for the image's processor; where the engine runs on another machine, "
+     "the tree "
+     "has to lie there. Image owner: a kept entrypoint has to exist and be executable."},
+    {"tool-crashed", kError, Blame::kHarness, "cudnn-ci, or a kept entrypoint, was ended by a signal",
+     "Pipeline owner: report it, with the words in junit.xml. Image owner: where the entrypoint is kept, run "
+     "it "
+     "alone."},
+    {"no-finished-report", kError, Blame::kHarness,
+     "the container ended and no finished report of this run is there",
+     "Image owner: an entrypoint that is kept must end with exec \"$@\". Pipeline owner: without one, see "
+     "the words "
+     "in junit.xml, and report them."},
+    {"invalid-use", kError, Blame::kMatrix, "cudnn-ci refused its command line, matrix or output folder",
+     "Matrix owner: see its words, which name the place and what is expected there."},
+    {"not-started", kError, Blame::kHarness, "the launcher was ended before it could start the container",
+     "Pipeline owner: run it again; look at who ended the job."},
+    {"not-finished", kError, Blame::kHarness, "the launcher was ended before the container was",
+     "Pipeline owner: run it again; look at who ended the job (a time limit, the runner)."},
+};
+
 }  // namespace
 
 const char* Name(Severity severity) { return NameOf(kSeverities, severity); }
@@ -230,11 +276,13 @@ Finding MakeFinding(const FindingInfo& info, std::string detail) {
 const std::vector<FindingInfo>& HarnessFindings() {
   static const std::vector<FindingInfo> kFindings = [] {
     std::vector<FindingInfo> list;
-    for (const Declaration& d : kDeclarations) {
+    const auto add = [&](const Declaration& d, const char* declared_by) {
       const std::string command = d.host_command;
-      list.push_back({d.slug, d.severity, d.blame, d.summary, d.remedy, "", "cudnn-ci", command,
+      list.push_back({d.slug, d.severity, d.blame, d.summary, d.remedy, "", declared_by, command,
                       command.empty() ? "" : "host"});
-    }
+    };
+    for (const Declaration& d : kDeclarations) add(d, "cudnn-ci");
+    for (const Declaration& d : kOfLauncher) add(d, "cudnn-ci-run");
     return list;
   }();
   return kFindings;

@@ -76,8 +76,9 @@ Result<Variables> VariablesOf(const Json& root) {
     const auto* text = std::get_if<std::string>(&item.value);
     const size_t equals = text == nullptr ? std::string::npos : text->find('=');
     // What stands there is not said: it may be a secret.
-    if (equals == std::string::npos || equals == 0)
-      return Error{At(item, "an item of \"Env\" must be \"NAME=VALUE\"")};
+    if (text == nullptr) return Error{At(item, "an item of \"Env\" must be \"NAME=VALUE\"")};
+    // Sets nothing; there are tools that write such a word, and engines that take it.
+    if (equals == std::string::npos || equals == 0) continue;
     variables[text->substr(0, equals)] = text->substr(equals + 1);
   }
   return variables;

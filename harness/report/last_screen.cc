@@ -129,6 +129,12 @@ std::string WithCase(const std::string& command_line, const std::string& case_id
   return command + option;
 }
 
+// Whether the line from outside is that of the launcher that has started this run. Then it is the only one:
+// the command line was typed in a container that is gone.
+bool IsOfLauncher(const RunStarted& run) {
+  return !run.container_command.empty() && run.container_command.rfind("docker run ", 0) != 0;
+}
+
 // Who has set which variable, a line for each.
 void AddEnvironment(const RunStarted& run, Page* page) {
   std::map<std::string, std::vector<std::string>> names;
@@ -226,14 +232,14 @@ std::string VerdictLine(const Summary& summary, const Verdict& verdict) {
 
 std::string Reproduction(const Summary& summary, const std::string& case_id) {
   if (!summary.run) return "";
+  const RunStarted& run = *summary.run;
   std::string there;
-  if (const RunPart* part = PartOfCase(*summary.run, case_id, &there))
-    return WithCase(part->command_line, there);
-  return WithCase(summary.run->command_line, case_id);
+  if (const RunPart* part = PartOfCase(run, case_id, &there)) return WithCase(part->command_line, there);
+  return WithCase(IsOfLauncher(run) ? run.container_command : run.command_line, case_id);
 }
 
 std::string ContainerReproduction(const Summary& summary, const std::string& case_id) {
-  if (!summary.run) return "";
+  if (!summary.run || IsOfLauncher(*summary.run)) return "";
   std::string there;
   const bool of_part = PartOfCase(*summary.run, case_id, &there) != nullptr;
   return WithCase(summary.run->container_command, of_part ? there : case_id);

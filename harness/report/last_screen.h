@@ -44,10 +44,11 @@ const char* WhoActs(Blame blame);
 // What the verdict is about, as (label, value): image, subjects, toolkit, gpu, driver, matrix.
 std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary);
 
-// The command that runs this one case again; "" before RunStarted.
+// The command that runs this one case again, where the run was started; "" before RunStarted.
 std::string Reproduction(const Summary& summary, const std::string& case_id);
 
-// The same from outside, in a new container of the image; "" when nobody said which image it is.
+// The same from outside, in a new container of the image; "" when nobody said which image it is, or when the
+// run was started from outside.
 std::string ContainerReproduction(const Summary& summary, const std::string& case_id);
 
 // The fact of that key of a subject, or (`subject` empty) of the first that has it, by name. "" when there is

@@ -4,6 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <tuple>
+
 #include "gate_run.h"
 
 namespace cudnn_ci {
@@ -11,6 +14,7 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 // Runs one healthy case below a shell that has prepared something.
 GateResult RunBelow(GateRun* run, const std::string& preparation) {

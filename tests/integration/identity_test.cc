@@ -93,6 +93,31 @@ TEST_F(Identity, AValueThatNoFactTellsIsInNoReport) {
     EXPECT_THAT(text, Not(HasSubstr("of the runner")));
 }
 
+// What a launcher outside says of itself takes the place of what only the container knows.
+TEST_F(Identity, ALauncherIsRepeatedFromOutside) {
+  const std::string line = "bin/cudnn-ci-run --no-gpu 'it'\\''s' --";
+  const GateResult result =
+      run_.Run({"--subject-image", kImage, "--reproduce-with", line, "--reports-at=/out side"});
+  const std::string command = line + " --case 'fixture.crash[how=segv]'";
+  EXPECT_EQ(result.report["root_cause"]["reproduce"], command);
+  EXPECT_TRUE(result.report["root_cause"]["reproduce_in_container"].is_null());
+  EXPECT_EQ(result.report["cases"][0]["reproduce"], command);
+  EXPECT_EQ(result.report["run"]["container_command"], line);
+  const std::string typed = result.report["run"]["command_line"];
+  EXPECT_THAT(typed, HasSubstr(kImage));
+  EXPECT_THAT(typed, Not(HasSubstr("--reproduce-with")));
+  EXPECT_THAT(typed, Not(HasSubstr("out side")));
+  for (const std::string& text : {result.out, result.junit}) {
+    EXPECT_THAT(text, HasSubstr("/out side/junit.xml"));
+    EXPECT_THAT(text, Not(HasSubstr("with docker")));
+  }
+  EXPECT_THAT(result.out, HasSubstr("  reproduce   " + command + "\n"));
+  // Another one may say it of a record again.
+  run_.Command({"report", "report/journal.jsonl", "--reproduce-with", "again --", "--reports-at", "/there"});
+  const json again = json::parse(run_.Read("report/report.json"));
+  EXPECT_EQ(again["root_cause"]["reproduce"], "again -- --case 'fixture.crash[how=segv]'");
+}
+
 TEST_F(Identity, TheReproductionIsARunOfTheImage) {
   const GateResult result = run_.Run({"--subject-image", kImage, "--image-config", "image.json", "--json",
                                       "own.json", "--fail-fast", "--case", "fixture.crash[how=segv]"});

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ ROOT = HERE.parent.parent
 LAUNCHER = ROOT / "ci/cudnn-ci-run"
 SCHEMA = ROOT / "tests/golden/junit-10.xsd"
 IMAGE = "registry.example/team/image:1"
+ID = "sha256:TOKENTOKEN"  # as calls() shows it
 OPTIONS = None
 
 REPORT = """{
@@ -93,7 +95,7 @@ class LauncherTest(unittest.TestCase):
             folder.mkdir(parents=True)
         shutil.copy(HERE / "docker", self.bin / "docker")
         # Only what the launcher says it needs, so that no engine of this machine is found.
-        for name in ("awk sed grep tr od mktemp mkfifo tee cat cp mv rm mkdir rmdir chmod date uname id dirname tail dd sh sleep "
+        for name in ("awk sed grep tr od mktemp mkfifo tee cat cp mv rm mkdir rmdir chmod date uname id dirname tail dd wc sh sleep "
                      "readlink kill env ln touch").split():
             # With busybox's shell its tools as well, as on Alpine.
             where = shutil.which("busybox" if OPTIONS.shell.startswith("busybox") and name in applets() else name)
@@ -111,11 +113,14 @@ class LauncherTest(unittest.TestCase):
         path.write_text("#!/bin/sh\n" + script + "\n")
         path.chmod(0o755)
 
+    @staticmethod
+    def shell():
+        name, *words = OPTIONS.shell.split()
+        return [shutil.which(name) or name, *words]
+
     def command(self, *args, image=IMAGE):
-        shell = OPTIONS.shell.split()
-        shell[0] = shutil.which(shell[0]) or shell[0]
         images = [image] if image else []
-        return [*shell, str(LAUNCHER), "--tool", str(self.dir / "tool"), "--output-dir", str(self.out), *images, *args]
+        return [*self.shell(), str(LAUNCHER), "--tool", str(self.dir / "tool"), "--output-dir", str(self.out), *images, *args]
 
     def start(self, *args, run=None, env=None, image=IMAGE):
         if run is not None:
@@ -135,7 +140,7 @@ class LauncherTest(unittest.TestCase):
         """Every call of the engine; the token stands as TOKEN, the launcher's own folder as WORK."""
         lines = (self.standin / "calls").read_text().split("\n")[:-1] if (self.standin / "calls").exists() else []
         text = [[w for w in line.split("\037")[:-1]] for line in lines]
-        clean = lambda w: re.sub(r"[0-9a-f]{32}", "TOKEN", re.sub(r"/[^:]*/\.cudnn-ci-run\.\w{6}", "WORK", w))
+        clean = lambda w: re.sub(r"[0-9a-f]{32}", "TOKEN", re.sub(r"/[^:]*/\.?cudnn-ci-run\.\w{6}", "WORK", w))
         return [[clean(w) for w in call] for call in text]
 
     def run_call(self):
@@ -159,7 +164,7 @@ class LauncherTest(unittest.TestCase):
 
     MOUNTS = ["-v", "TOOL:/opt/cudnn-ci:ro", "-v", "WORK/reports:/cudnn-ci-reports.TOKEN"]
 
-    def expected_run(self, *middle, image=IMAGE, arguments=()):
+    def expected_run(self, *middle, image=ID, arguments=()):
         words = ["run", "--name", "cudnn-ci-TOKEN", "--label", "cudnn-ci.run=TOKEN", "--stop-signal", "SIGTERM", *self.MOUNTS,
                  *middle, image, *arguments]
         return [w.replace("TOOL", str((self.dir / "tool").resolve())) for w in words]
@@ -170,8 +175,10 @@ class LauncherTest(unittest.TestCase):
         inspect = ["image", "inspect"]
         self.assertEqual(self.calls(), [
             ["version"], [*inspect, IMAGE],
-            [*inspect, "--format", "{{range .RepoDigests}}{{println .}}{{end}}", IMAGE],
-            [*inspect, "--format", '{"RepoDigests":{{json .RepoDigests}},"Config":{{json .Config}}}', IMAGE],
+            [*inspect, "--format", "{{.Id}}", IMAGE],
+            [*inspect, "--format", "{{range .RepoDigests}}{{println .}}{{end}}", ID],
+            [*inspect, "--format", '{"RepoDigests":{{json .RepoDigests}},"Config":{{json .Config}}}', ID],
+            [*inspect, "--format", "{{range .Config.Env}}{{println .}}{{end}}", ID],
             self.expected_run("--gpus", "all", "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci", arguments=[
                 "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--matrix", "a b'c.json"]),
             ["rm", "-f", "cudnn-ci-TOKEN"]])
@@ -247,7 +254,7 @@ class LauncherTest(unittest.TestCase):
         self.assertEqual(self.launch(run=reports()).code, 0)
         call = self.run_call()
         self.assertIn("WORK/image-config.json:/cudnn-ci-image.json:ro", call)
-        self.assertEqual(call[call.index(IMAGE) + 1:], [
+        self.assertEqual(call[call.index(ID) + 1:], [
             "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--subject-image", "registry.example/team/image@sha256:bbbb",
             "--image-config", "/cudnn-ci-image.json"])
         self.assertEqual((self.standin / "image-config.json").read_text(), '{"RepoDigests":["registry.example/team/image@sha256:bbbb"],'
@@ -257,7 +264,7 @@ class LauncherTest(unittest.TestCase):
     # --- The statement ---------------------------------------------------------------------------------------------
 
     STATEMENT = ('{\n "_type": "https://in-toto.io/Statement/v1",\n "predicate": {"urn:cudnn-ci:gate:1": {}},\n'
-                 ' "subject": [\n  {"name": "i", "digest": {"sha256": "%s"}}\n ]\n}\n')
+                 ' "subject": [\n  {"name": "registry.example/team/image", "digest": {"sha256": "%s"}}\n ]\n}\n')
 
     def attest(self, statement, *args, **more):
         script = f"cat >\"$reports/attestation.json\" <<'END'\n{statement}END\n"
@@ -287,7 +294,7 @@ class LauncherTest(unittest.TestCase):
         self.assertFalse((self.out / "attestation.json").exists())
 
     def test_a_statement_needs_a_digest(self):
-        (self.bin / "docker").write_text((HERE / "docker").read_text().replace("*range*) printf", "*range*) true"))
+        self.put("digests")
         result = self.launch("--attestation", run=reports())
         self.assertRed(result, 2, "matrix.invalid-use", "has no digest")
         self.assertFalse(any(call[0] == "run" for call in self.calls()))
@@ -331,6 +338,162 @@ class LauncherTest(unittest.TestCase):
         shutil.copy(self.bin / "docker", self.bin / "podman")
         self.assertEqual(self.launch("--no-gpu", run=reports()).code, 0)
         self.assertIn('"engine": "podman"', (self.out / "launcher.json").read_text())
+
+    def test_which_engine_and_why(self):
+        shutil.copy(self.bin / "docker", self.bin / "podman")
+        down = "case $0 in *docker) echo 'Cannot connect to the Docker daemon at tcp://nowhere' >&2; exit 1 ;; esac\n"
+        for env, args, version, words in (
+            ({}, [], "", "engine: docker 28.2.2, it answers"),
+            ({}, ["--engine", "podman"], "", "engine: podman 28.2.2, named by --engine"),
+            ({"CONTAINER_HOST": "ssh://x"}, [], "", "engine: podman 28.2.2, named by CONTAINER_HOST"),
+            ({"DOCKER_CONTEXT": "far", "CONTAINER_HOST": "ssh://x"}, [], "", "engine: docker 28.2.2, named by DOCKER_CONTEXT"),
+            ({}, [], down, "engine: podman, because docker does not answer (Cannot connect to the Docker daemon at tcp://nowhere"),
+        ):
+            with self.subTest(env=env, args=args, version=version):
+                self.put("version", version + "exit 0\n") if version else (self.standin / "version").unlink(missing_ok=True)
+                result = self.launch("--no-gpu", *args, run=reports(), env=env)
+                self.assertEqual(result.code, 0, result.stderr)
+                self.assertIn(words, result.stderr)
+                self.assertIn('"engine_chosen": "', (self.out / "launcher.json").read_text())
+        (self.bin / "docker").unlink()
+        result = self.launch("--no-gpu", run=reports())
+        self.assertIn("because docker is not installed", result.stderr)
+
+    def test_an_engine_that_was_named_is_never_changed_for_another(self):
+        shutil.copy(self.bin / "docker", self.bin / "podman")
+        self.put("version", "case $0 in *docker) echo 'error during connect: tcp://nowhere' >&2; exit 1 ;; esac\nexit 0\n")
+        for env, args in (({"DOCKER_HOST": "tcp://nowhere"}, []), ({"DOCKER_CONTEXT": "far"}, []), ({}, ["--engine", "docker"])):
+            with self.subTest(env=env, args=args):
+                result = self.launch(*args, run=reports(), env=env)
+                self.assertRed(result, 3, "runner.engine-failed", "error during connect: tcp://nowhere")
+                self.assertIn("error during connect: tcp://nowhere", result.stderr.split("\n"))
+                self.assertIn(f"({'named by ' + (next(iter(env), '--engine'))})", result.stderr)
+        (self.bin / "docker").unlink()
+        result = self.launch(run=reports(), env={"DOCKER_HOST": "tcp://nowhere"})
+        self.assertRed(result, 3, "runner.engine-missing", "docker: not found (named by DOCKER_HOST)")
+
+    def test_a_socket_that_may_not_be_opened(self):
+        self.put("version", "echo 'permission denied while trying to connect to the Docker daemon socket' >&2\nexit 1\n")
+        result = self.launch(run="exit 0")
+        self.assertRed(result, 3, "runner.engine-failed", "usermod -aG docker")
+        self.assertIn("permission denied while trying to connect to the Docker daemon socket", result.stderr.split("\n"))
+        self.assertIn("usermod -aG docker", result.stderr)
+
+    def test_what_the_image_sets_of_ours_is_empty(self):
+        self.put("env", "PATH=/bin\nCUDNN_CI_PLUGIN_PATH=/evil\nMY_CUDNN_CI_X=1\nCUDNN_CI_PLANT=a=b\nCUDNN_CI_MINE=1\n")
+        result = self.launch("--no-gpu", "--env", "CUDNN_CI_MINE", run=reports(), env={"CUDNN_CI_MINE": "2"})
+        self.assertEqual(self.run_call(), self.expected_run(
+            "-e", "CUDNN_CI_PLUGIN_PATH=", "-e", "CUDNN_CI_PLANT=", "-e", "CUDNN_CI_MINE=", "-e", "CUDNN_CI_MINE",
+            "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci", arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN"]))
+        self.assertIn("left empty, though the image sets it: CUDNN_CI_PLUGIN_PATH CUDNN_CI_PLANT", result.stderr)
+
+    def test_the_name_that_was_typed_with_the_digest_of_what_runs(self):
+        a, b, c = ("sha256:" + x * 64 for x in "abc")
+        for typed, digests, judged in (
+            ("team/app:1", [f"mirror/app@{a}", f"team/app@{b}"], f"team/app@{b}"),
+            ("team/app:1", [f"mirror/app@{a}"], f"team/app@{a}"),
+            ("team/app-2:1", [f"team/app@{a}", f"team/app-2@{b}"], f"team/app-2@{b}"),
+            ("localhost:5000/app", [f"localhost:5000/app@{a}"], f"localhost:5000/app@{a}"),
+            ("app", [f"x/app@{a}", f"docker.io/library/app@{b}"], f"app@{b}"),
+            (f"team/app@{c}", [f"team/app@{a}", f"team/app@{c}"], f"team/app@{c}"),
+            ("sha256:0000000000", [f"team/app@{a}"], f"team/app@{a}"),
+            ("0000000000", [f"team/app@{a}"], f"team/app@{a}"),
+            ("team/app:1", [], ""),
+        ):
+            with self.subTest(typed=typed, digests=digests):
+                self.put("digests", "".join(d + "\n" for d in digests) + "\n")
+                self.assertEqual(self.launch(image=typed, run=reports()).code, 0)
+                record = json.loads((self.out / "launcher.json").read_text())
+                self.assertEqual((record["image"], record["digest"]), (typed, judged))
+                self.assertEqual(record["image_id"], "sha256:" + "0" * 63 + "7")
+
+    def test_nerdctl_runs_the_name(self):
+        os.replace(self.bin / "docker", self.bin / "nerdctl")
+        self.launch(run=reports())
+        self.assertIn(IMAGE, self.run_call())
+
+    # --- Which matrix ----------------------------------------------------------------------------------------------
+
+    def test_a_matrix_behind_the_dashes_is_the_same(self):
+        (self.dir / "tool/matrices").mkdir()
+        (self.dir / "tool/matrices/cu12.json").write_text("{}")
+        mine = self.dir / "mine.json"
+        mine.write_text("{}")
+        mount = ["-v", f"{self.dir}:/cudnn-ci-matrix:ro"]
+        for words, mounted, named in (
+            (["--matrix", str(mine)], mount, "/cudnn-ci-matrix/mine.json"), ([f"--matrix={mine}"], mount, "/cudnn-ci-matrix/mine.json"),
+            (["run", "--matrix", "../mine.json"], mount, "/cudnn-ci-matrix/mine.json"), (["--matrix", "cu12"], [], "builtin:cu12"),
+            (["--matrix", "builtin:cu12"], [], "builtin:cu12"), (["--matrix", "/of/the/image.json"], [], "/of/the/image.json"),
+            (["--matrix", "/opt/cudnn-ci/matrices/cu12.json"], [], "/opt/cudnn-ci/matrices/cu12.json"),
+        ):
+            with self.subTest(words=words):
+                self.assertEqual(self.launch("--no-gpu", "--", *words, "--fail-fast", run=reports()).code, 0)
+                self.assertEqual(self.run_call(), self.expected_run(
+                    *mounted, "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci",
+                    arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--matrix", named, "--fail-fast"]))
+                (self.standin / "calls").unlink()
+
+    def test_parents_outside_of_the_folder_are_mounted_where_they_are_looked_for(self):
+        files = {"repo/team/ci/team.json": "../../base.json", "repo/base.json": "shared/more.json", "repo/shared/more.json": str(self.dir / "abs.json"),
+                 "abs.json": "builtin:cu12", "repo/team/ci/beside.json": "sub/x.json", "repo/team/ci/sub/x.json": "../y.json",
+                 "repo/team/ci/y.json": "nowhere.json"}
+        for name, parent in files.items():
+            path = self.dir / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text('{"schema": "cudnn-ci/matrix/1",\n "extends":\n  "%s", "name": "x"}' % parent)
+        folder = ["-v", f"{self.dir}/repo/team/ci:/cudnn-ci-matrix:ro"]
+        for name, mounts in (
+            ("team", ["-v", f"{self.dir}/repo/base.json:/base.json:ro", "-v", f"{self.dir}/repo/shared/more.json:/shared/more.json:ro",
+                      "-v", f"{self.dir}/abs.json:{self.dir}/abs.json:ro"]), ("beside", [])):
+            with self.subTest(name=name):
+                self.launch("--no-gpu", "--matrix", str(self.dir / f"repo/team/ci/{name}.json"), run=reports())
+                call = [c for c in self.calls() if c[0] == "run"][-1]
+                self.assertEqual(call[len(self.expected_run()) - 1:call.index("--entrypoint")], folder + mounts)
+
+    def test_folders_whose_names_mean_something_to_cd(self):
+        (self.dir / "cwd/m").mkdir()
+        (self.dir / "elsewhere/m").mkdir(parents=True)
+        (self.dir / "cwd/m/x.json").write_text("{}")
+        (self.dir / "cwd/-").mkdir()
+        result = self.launch("--matrix", "m/x.json", "--mount", "-", run=reports(), env={"CDPATH": str(self.dir / "elsewhere"), "OLDPWD": "/"})
+        self.assertEqual(result.code, 0, result.stderr)
+        self.assertIn(f"{self.dir}/cwd/m:/cudnn-ci-matrix:ro", self.run_call())
+        self.assertIn(f"{self.dir}/cwd/-:{self.dir}/cwd/-:ro", self.run_call())
+
+    # --- Commands that ask -----------------------------------------------------------------------------------------
+
+    def test_a_command_that_asks(self):
+        matrix = self.dir / "mine.json"
+        matrix.write_text("{}")
+        for status in (0, 2, 5):
+            with self.subTest(status=status):
+                result = self.launch("--no-gpu", "--matrix", str(matrix), "--", "facts", "--json", run=f"echo answer; echo words >&2; exit {status}")
+                self.assertEqual((result.code, result.stdout), (status, "answer\n"), result.stderr)
+                self.assertIn("\nwords\n", result.stderr)
+                self.assertFalse(self.out.exists())
+                self.assertEqual(self.run_call(), self.expected_run(
+                    "-v", f"{self.dir}:/cudnn-ci-matrix:ro", "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci",
+                    arguments=["facts", "--matrix", "/cudnn-ci-matrix/mine.json", "--json"]))
+                self.assertEqual(self.calls()[-1], ["rm", "-f", "cudnn-ci-TOKEN"])
+        for status, words, code in ((125, "no space left", 3), (1, "exec /opt/cudnn-ci/bin/cudnn-ci: exec format error", 5), (139, "", 5)):
+            with self.subTest(status=status):
+                result = self.launch("--", "list", run=f"echo '{words}' >&2; exit {status}")
+                self.assertEqual(result.code, code, result.stderr)
+                self.assertFalse(self.out.exists())
+
+    def test_what_init_finds_is_a_file_of_this_machine(self):
+        for words, name in (([], "cudnn-ci.json"), (["--name", "x", "team matrix.json"], "team matrix.json")):
+            with self.subTest(words=words):
+                result = self.launch("--", "init", *words, run="echo '{}'")
+                self.assertEqual((result.code, result.stdout), (0, ""), result.stderr)
+                self.assertEqual((self.dir / "cwd" / name).read_text(), "{}\n")
+                self.assertIn(f"wrote {name}", result.stderr)
+                self.assertEqual(self.run_call()[-1], "-")
+                self.assertEqual(self.launch("--", "init", *words, run="echo other").code, 2)
+                self.assertEqual((self.dir / "cwd" / name).read_text(), "{}\n")
+        self.assertEqual(self.launch("--", "init", "-", run="echo '{}'").stdout, "{}\n")
+        self.assertEqual(self.launch("--", "init", "red.json", run="echo half; exit 2").code, 2)
+        self.assertFalse((self.dir / "cwd/red.json").exists())
 
     # --- Verdicts --------------------------------------------------------------------------------------------------
 
@@ -541,8 +704,8 @@ class LauncherTest(unittest.TestCase):
     # --- The output folder -----------------------------------------------------------------------------------------
 
     def test_reports_of_an_earlier_run_go_first_and_foreign_files_stay(self):
-        self.assertEqual(self.launch(run=reports(more='cp "$reports/junit.xml" "$reports/junit-2.xml"')).code, 0)
-        self.assertTrue((self.out / "junit-2.xml").exists())
+        self.assertEqual(self.launch(run=reports()).code, 0)
+        shutil.copy(self.out / "junit.xml", self.out / "junit-2.xml")
         for name in ("notes.txt", "junit-3.xml", "attachments/2-mine.txt"):
             (self.out / name).write_text("foreign\n")
         self.assertRed(self.launch(run="exit 0"), 5, "harness.no-finished-report")
@@ -580,10 +743,13 @@ class LauncherTest(unittest.TestCase):
     def test_links_left_by_the_container_are_not_followed(self):
         secret = self.dir / "secret"
         secret.mkdir()
-        (secret / "1-key").write_text("secret")
-        script = reports(more=f'rm -r "$reports/attachments"; ln -s {secret} "$reports/attachments"; ln -s {secret}/1-key "$reports/junit-2.xml"')
-        self.assertEqual(self.launch(run=script).code, 0)
-        self.assertNotIn("secret", "".join(p.read_text() for p in self.out.rglob("*") if p.is_file() and p.name != "launcher.json"))
+        (secret / "1-core.txt").write_text("secret")
+        for more in (f'rm -r "$reports/attachments"; ln -s {secret} "$reports/attachments"',
+                     f'rm "$reports/attachments/1-core.txt"; ln -s {secret}/1-core.txt "$reports/attachments/1-core.txt"'):
+            with self.subTest(more=more):
+                shutil.rmtree(self.out, ignore_errors=True)
+                self.assertEqual(self.launch(run=reports(more=more)).code, 0)
+                self.assertNotIn("secret", "".join(p.read_text() for p in self.out.rglob("*") if p.is_file() and p.name != "launcher.json"))
 
     def test_a_folder_that_cannot_be_made(self):
         self.out.write_text("a file")
@@ -611,8 +777,10 @@ class LauncherTest(unittest.TestCase):
             (["--", "--output-dir", "x"], "--output-dir"), (["--", "--junit=x"], "--output-dir"),
             (["--", "--html", "x"], "--output-dir"), (["--", "--html=x"], "--output-dir"), (["--", "--summary=x"], "--output-dir"),
             (["--", "--summary", "x"], "an option of the launcher"), (["--", "--attestation"], "an option of the launcher"),
-            (["--", "--rerun-failed"], "--case"), (["--", "waive", "x"], "only the gate"), (["--", "list"], "only the gate"),
-            (["--", "--dry-run"], "only the gate"),
+            (["--", "--rerun-failed"], "--case"), (["--", "waive", "x"], "type cudnn-ci waive here"), (["--", "--dry-run"], "runs no gate"),
+            (["--output-dir", "-"], "standard output is no folder"), (["--", "--matrix"], "--matrix needs a value"),
+            (["--matrix", str(HERE / "docker"), "--", "--matrix=" + str(HERE / "docker")], "given twice"),
+            (["--", "init", "a", "b"], "init writes one file"), (["--", "init", str(HERE / "docker")], "is there already"),
         ):
             with self.subTest(args=args):
                 result = self.launch(*args, run=reports())
@@ -663,62 +831,6 @@ retry       no
     def test_not_gating_is_said(self):
         self.assertIn("failed, NOT GATING (exit 0)", self.summary(run=reports(code=1, status=0, report_only="true")))
 
-    PAGE = "<!--cudnn-ci summary-->\n## PASSED: `all`\n\n`verdict: passed (exit 0)`\n"
-    TOP = """### cudnn-ci: %s
-
-~~~text
-image       registry.example/team/image@sha256:bbbb
-entrypoint  replaced
-"""
-
-    def with_page(self, page, **more):
-        script = f"cat >\"$reports/summary.md\" <<'END'\n{page}END\n"
-        path = self.dir / "step.md"
-        path.unlink(missing_ok=True)
-        result = self.launch("--summary", run=reports(**more, more=script), env={"GITHUB_STEP_SUMMARY": str(path)})
-        return result, path.read_text()
-
-    def test_the_tools_own_page_is_left_and_shown(self):
-        result, shown = self.with_page(self.PAGE)
-        self.assertEqual(result.code, 0, result.stderr)
-        self.assertEqual(self.run_call()[-2:], ["--summary", "/cudnn-ci-reports.TOKEN/summary.md"])
-        self.assertEqual((self.out / "summary.md").read_text(), self.PAGE)
-        self.assertEqual(shown, self.TOP % "passed (exit 0)" + "~~~\n\n" + self.PAGE + "\n")
-        # That of an earlier run goes, also where none is asked for.
-        self.assertTrue(self.summary(run=reports()).startswith("### cudnn-ci: "))
-        self.assertFalse((self.out / "summary.md").exists())
-
-    def test_a_page_that_is_none_or_too_large_is_left_out(self):
-        for page in ("## forged\n", self.PAGE + "x" * 900000 + "\n", ""):
-            with self.subTest(page=page[:40]):
-                result, shown = self.with_page(page)
-                self.assertEqual(result.code, 0, result.stderr)
-                self.assertIn("the summary is none of cudnn-ci's", result.stderr)
-                self.assertTrue(shown.startswith("### cudnn-ci: "), shown[:100])
-                self.assertFalse((self.out / "summary.md").exists())
-
-    def test_a_page_with_another_verdict_is_left_out(self):
-        result, shown = self.with_page(self.PAGE, code=1)
-        self.assertEqual(result.code, 1, result.stderr)
-        self.assertIn("tells another verdict", result.stderr)
-        self.assertTrue(shown.startswith(self.TOP % "failed (exit 1)" + "root cause  image.crashed"), shown)
-        self.assertNotIn("PASSED", shown)
-        self.assertFalse((self.out / "summary.md").exists())
-        # What it says further up is no verdict, nor is a word that begins like it.
-        for last in ("`verdict: passed (exit 0)`", "`verdict: failed_not (exit 1)`", "the verdict: failed (exit 1)"):
-            with self.subTest(last=last):
-                shown = self.with_page(f"<!--cudnn-ci summary-->\n`verdict: failed (exit 1)`\n{last}\n", code=1)[1]
-                self.assertNotIn("<!--", shown)
-        # Backquotes in what was judged make the fence longer.
-        shown = self.with_page("<!--cudnn-ci summary-->\n``verdict: failed (exit 1), partial: `x` ``\n", code=1)[1]
-        self.assertIn("<!--", shown)
-
-    def test_what_proves_nothing_leaves_no_page(self):
-        result, shown = self.with_page(self.PAGE, status=1)
-        self.assertEqual(result.code, 5)
-        self.assertTrue(shown.startswith("### cudnn-ci: not passed"), shown)
-        self.assertFalse((self.out / "summary.md").exists())
-
     def test_a_foreign_page_is_not_replaced(self):
         self.out.mkdir()
         (self.out / "summary.md").write_text("mine")
@@ -726,51 +838,170 @@ entrypoint  replaced
         self.assertEqual(self.launch(run=reports()).code, 0)
         self.assertEqual((self.out / "summary.md").read_text(), "mine")
 
-    # --- The real tool ---------------------------------------------------------------------------------------------
+    # --- The host's own program ------------------------------------------------------------------------------------
 
-    def real(self, check, *more, tool=""):
-        matrix = self.dir / "real.json"
-        matrix.write_text('{"schema": "cudnn-ci/matrix/1", "name": "real", "checks": [{"check": "%s"}]}' % check)
-        return self.launch(*more, run=f"""ln -s "$reports" "$STANDIN/cudnn-ci-reports.$token"
-{OPTIONS.tree}/bin/cudnn-ci run --output-dir "$STANDIN/cudnn-ci-reports.$token" --matrix {matrix} --plugin-dir {OPTIONS.plugins} {tool}
-exit $?
-""", env={"GITHUB_STEP_SUMMARY": str(self.dir / "summary.md")})
-
-    def test_reports_of_the_real_tool_are_understood(self):
+    def real(self, check, *more, tool="", after="", name="real.json", host=True, env=None):
+        """A run whose container is the tree of the build; `after` is what a process of it does behind its back."""
         if not OPTIONS.tree:
             self.skipTest("needs --tree and --plugins")
-        result = self.real("fixture.pass")
-        self.assertEqual(result.code, 0, result.stderr + result.stdout)
-        self.assertEqual(self.real("fixture.fail").code, 1)
-        self.assertRegex((self.dir / "summary.md").read_text(), r"root cause  image\.\S+: .")
-        self.assertIn('"confirmed": true', (self.out / "launcher.json").read_text())
-        for check, more, verdict in (("fixture.pass", "", "passed"), ("fixture.fail", "", "failed"), ("fixture.fail", "--report-only", "failed")):
+        if host:
+            self.tool(f'exec {OPTIONS.tree}/bin/cudnn-ci "$@"')
+        if not (self.standin / "digest").exists():
+            self.put("digest", "c" * 64)
+        matrix = self.dir / name
+        matrix.write_text('{"schema": "cudnn-ci/matrix/1", "name": "real", "checks": [{"check": "%s"}]}' % check)
+        return self.launch("--matrix", str(matrix), *more, run=f"""ln -s "$reports" "$STANDIN/cudnn-ci-reports.$token"
+while [ "$1" != --output-dir ]; do shift; done
+shift 4
+for word in "$@"; do
+  shift
+  [ "$word" != /cudnn-ci-image.json ] || word=$STANDIN/image-config.json
+  case $word in /cudnn-ci-reports.*) word=$STANDIN$word ;; esac
+  set -- "$@" "$word"
+done
+{OPTIONS.tree}/bin/cudnn-ci run --output-dir "$STANDIN/cudnn-ci-reports.$token" --matrix {shlex.quote(str(matrix))} --plugin-dir {OPTIONS.plugins} {tool} "$@"
+status=$?
+{after}
+exit $status
+""", env={"GITHUB_STEP_SUMMARY": str(self.dir / "summary.md"), **(env or {})})
+
+    ALL = ["journal.jsonl", "junit.xml", "launcher.json", "report.html", "report.json", "summary.md"]
+
+    def test_reports_are_made_here_from_the_journal(self):
+        for check, more, code, verdict in (("fixture.pass", "", 0, "passed"), ("fixture.fail", "", 1, "failed"),
+                                           ("fixture.fail", "--report-only", 0, "failed")):
             with self.subTest(check=check, more=more):
-                self.real(check, "--summary", tool=f'--summary "$STANDIN/cudnn-ci-reports.$token/summary.md" {more}')
+                (self.dir / "summary.md").unlink(missing_ok=True)
+                result = self.real(check, "--summary", tool=more)
+                self.assertEqual(result.code, code, result.stderr + result.stdout)
+                self.assertEqual(sorted(p.name for p in self.out.iterdir()), self.ALL)
+                self.assertIn('"confirmed": true', (self.out / "launcher.json").read_text())
                 self.assertIn(f"`verdict: {verdict} (exit ", (self.out / "summary.md").read_text())
+                page = (self.dir / "summary.md").read_text()
+                self.assertTrue(page.startswith(f"### cudnn-ci: {verdict}"), page)
+                self.assertIn((self.out / "summary.md").read_text(), page)
         # Its reports are known as its own in the next run.
         self.assertRed(self.launch(run="exit 0"), 5, "harness.no-finished-report")
         self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["junit.xml", "launcher.json"])
 
-    def test_the_real_tool_takes_the_identity(self):
+    def test_a_foreign_page_of_this_name_stays_and_is_no_fault(self):
+        self.out.mkdir()
+        for name in ("report.html", "summary.md"):
+            (self.out / name).write_text("mine")
+        self.assertEqual(self.real("fixture.pass").code, 0)
+        self.assertEqual([(self.out / name).read_text() for name in ("report.html", "summary.md")], ["mine"] * 2)
+
+    def test_what_a_process_of_the_container_wrote_is_not_published(self):
+        forged = """cd "$reports"
+printf '<testsuites name="cudnn-ci" tests="500"/>' >junit-7.xml
+printf '<!DOCTYPE html>\n<!--cudnn-ci report.html-->forged' >report.html
+printf '<!--cudnn-ci summary-->forged' >summary.md
+sed -i 's/fixture.pass/forged.case/g' junit.xml report.json
+mkdir -p attachments
+for i in 1 2 3 4 5 6 7 8 9; do echo forged >attachments/$i-forged.txt; done"""
+        result = self.real("fixture.pass", after=forged)
+        self.assertEqual(result.code, 0, result.stderr)
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()), self.ALL)
+        self.assertNotIn("forged", "".join(p.read_text() for p in self.out.iterdir()))
+
+    def test_a_report_that_its_journal_does_not_bear_out_proves_nothing(self):
+        # Its reports are made green; its journal, of which each line seals the ones before, still says what happened.
+        more = r"""sed -i 's/"exit_code": 1/"exit_code": 0/; s/"verdict": "failed"/"verdict": "passed"/' "$reports/report.json"
+sed -i 's/name="verdict" value="failed"/name="verdict" value="passed"/' "$reports/junit.xml"
+status=0"""
+        result = self.real("fixture.fail", after=more)
+        self.assertRed(result, 5, "harness.no-finished-report", "its journal says exit 1, it ended with 0")
+        self.assertNotIn("report.html", [p.name for p in self.out.iterdir()])
+
+    def test_a_journal_that_is_none_proves_nothing(self):
+        result = self.real("fixture.pass", after="""sed -i 's/"fixture.pass"/"fixture.gone"/' "$reports/journal.jsonl"; status=0""")
+        self.assertRed(result, 5, "harness.no-finished-report", "its journal says exit 2")
+
+    def test_attachments_that_the_journal_names_are_bounded(self):
+        names = "".join('{"v":"journal/1","ev":"Attachment","path":"attachments/%d-x"}\\n' % i for i in range(1, 1101))
+        script = reports(more=f"""rm "$reports/attachments/1-core.txt"
+printf '{names}' >"$reports/j"; cat "$reports/journal.jsonl" >>"$reports/j"; mv "$reports/j" "$reports/journal.jsonl"
+i=0; while [ $((i += 1)) -le 1100 ]; do echo x >"$reports/attachments/$i-x"; done
+dd if=/dev/zero of="$reports/attachments/2-x" bs=1 count=1 seek=16777216 2>/dev/null
+echo x >"$reports/attachments/5000-unnamed" """)
+        result = self.launch(run=script)
+        self.assertEqual(result.code, 0, result.stderr)
+        published = {p.name for p in (self.out / "attachments").iterdir()}
+        self.assertEqual(len(published), 999)
+        self.assertFalse(published & {"2-x", "1001-x", "5000-unnamed"})
+        self.assertIn("attachments/2-x is left out: it is larger than 16 MiB", result.stderr)
+
+    def test_the_screen_speaks_of_this_machine(self):
+        result = self.real("fixture.fail", "--no-gpu", "--engine-arg", "--network=none", name="it's a matrix.json")
+        self.assertEqual(result.code, 1, result.stderr + result.stdout)
+        page = (self.out / "summary.md").read_text()
+        report = json.loads((self.out / "report.json").read_text())
+        line = report["root_cause"]["reproduce"]
+        for text in (result.stdout, page):
+            self.assertIn(str(self.out / "report.html"), text)
+            self.assertNotIn("/cudnn-ci-reports.", text)
+            self.assertNotIn("--gpus all", text)
+        self.assertIn(line, page)
+        self.assertIsNone(report["root_cause"]["reproduce_in_container"])
+        # It can be pasted, and asks for the same container again, and this case.
+        before = self.run_call()
+        (self.standin / "calls").unlink()
+        self.put("run", "exit 0")
+        subprocess.run([shutil.which("sh"), "-c", line.replace(str(LAUNCHER), shlex.join(self.shell()) + " " + str(LAUNCHER))],
+                       env={**self.env, "PATH": f"{self.bin}"}, cwd=self.dir / "cwd", capture_output=True, text=True)
+        again = self.run_call()
+        cut = before.index("--reports-at")
+        self.assertEqual(again[:cut], before[:cut])
+        self.assertEqual(again[-2:], ["--case", report["root_cause"]["case"]])
+
+    def test_a_secret_of_an_option_is_in_no_reproduction(self):
+        result = self.real("fixture.fail", "--engine-arg", "--label=hunter2hunter2", env={"DB_PASSWORD": "hunter2hunter2"})
+        self.assertEqual(result.code, 1, result.stderr + result.stdout)
+        for file in self.out.iterdir():
+            self.assertNotIn("hunter2", file.read_text(), file.name)
+        self.assertNotIn("hunter2", result.stdout + result.stderr)
+
+    def test_a_host_that_cannot_run_the_tool_says_so(self):
+        result = self.real("fixture.fail", host=False)
+        self.assertEqual(result.code, 1, result.stderr + result.stdout)
+        self.assertIn("does not run on this machine: report.html and summary.md are left out", result.stderr)
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["journal.jsonl", "junit.xml", "launcher.json", "report.json"])
+        self.assertRegex((self.dir / "summary.md").read_text(), r"root cause  image\.\S+: .")
+
+    def test_a_statement_of_the_host_names_what_was_typed(self):
+        self.put("digests", "other.example/mirror@sha256:" + "d" * 64 + "\n")
+        self.real("fixture.pass", "--attestation")
+        statement = json.loads((self.out / "attestation.json").read_text())
+        self.assertEqual(statement["subject"], [{"name": "registry.example/team/image", "digest": {"sha256": "d" * 64}}])
+        report = json.loads((self.out / "report.json").read_text())
+        self.assertEqual(report["judged"]["image"], "registry.example/team/image@sha256:" + "d" * 64)
+
+    def test_the_tool_takes_the_launchers_folder_and_the_launcher_the_tools(self):
         if not OPTIONS.tree:
             self.skipTest("needs --tree and --plugins")
-        self.tool(f'exec {OPTIONS.tree}/bin/cudnn-ci "$@"')
-        self.put("digest", "c" * 64)
-        matrix = self.dir / "real.json"
-        matrix.write_text('{"schema": "cudnn-ci/matrix/1", "name": "real", "checks": [{"check": "fixture.fail"}]}')
-        result = self.launch(run=f"""ln -s "$reports" "$STANDIN/cudnn-ci-reports.$token"
-while [ "$1" != --subject-image ]; do shift; done
-[ "$3 $4" = "--image-config /cudnn-ci-image.json" ] || exit 64
-{OPTIONS.tree}/bin/cudnn-ci run --output-dir "$STANDIN/cudnn-ci-reports.$token" --matrix {matrix} --plugin-dir {OPTIONS.plugins} \\
-  "$1" "$2" "$3" "$STANDIN/image-config.json"
-exit $?
-""")
-        self.assertEqual(result.code, 1, result.stderr + result.stdout)
-        report = json.loads((self.out / "report.json").read_text())
-        self.assertEqual(report["judged"]["image"], "registry.example/team/image@sha256:" + "c" * 64)
-        self.assertIn(" --entrypoint /opt/cudnn-ci/bin/cudnn-ci registry.example/team/image@sha256:ccc",
-                      report["root_cause"]["reproduce_in_container"])
+        self.assertRed(self.launch("--no-gpu", run="exit 0"), 5, "harness.no-finished-report")
+        matrix = self.dir / "m.json"
+        matrix.write_text('{"schema": "cudnn-ci/matrix/1", "name": "m", "checks": [{"check": "fixture.pass"}]}')
+        run = subprocess.run([f"{OPTIONS.tree}/bin/cudnn-ci", "--matrix", str(matrix), "--plugin-dir", OPTIONS.plugins, "--output-dir",
+                              str(self.out)], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        # Nor does the launcher's word on the run before stay beside these reports.
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["journal.jsonl", "junit.xml", "report.html", "report.json"])
+        self.assertRed(self.launch("--no-gpu", run="exit 0"), 5, "harness.no-finished-report")
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["junit.xml", "launcher.json"])
+
+    def test_its_types_are_findings(self):
+        if not OPTIONS.tree:
+            self.skipTest("needs --tree and --plugins")
+        text = LAUNCHER.read_text()
+        said = set(re.findall(r"\b(runner|harness|matrix|undetermined)\.([a-z-]+)", re.sub(r"#.*", "", text)))
+        said = {pair for pair in said if "-" in pair[1] or pair[1] == "cancelled"} | {("harness", slug) for slug in re.findall(r"\$blame\.([a-z-]+)", text)}
+        listed = subprocess.run([f"{OPTIONS.tree}/bin/cudnn-ci", "explain", "--all", "--json"], check=True, capture_output=True, text=True)
+        declared = {f["slug"]: f for f in json.loads(listed.stdout)["findings"]}
+        self.assertGreater(len(said), 12)
+        self.assertEqual({slug for _, slug in said} - set(declared), set())
+        own = {slug: f["blame"] for slug, f in declared.items() if f["declared_by"] == "cudnn-ci-run"}
+        self.assertEqual(own, {slug: blame for blame, slug in said if slug in own})
 
 
 def main():

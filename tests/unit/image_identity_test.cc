@@ -38,7 +38,8 @@ Result<Variables> Read(const std::string& text) {
 }
 
 TEST(ImageIdentity, ReadsWhatInspectorsPrint) {
-  const std::string config = R"({"Cmd": ["sh"], "Env": ["PATH=/bin", "A=b=c", "EMPTY="]})";
+  // A word without a name or a value sets nothing, and no engine minds it.
+  const std::string config = R"({"Cmd": ["sh"], "Env": ["PATH=/bin", "A=b=c", "EMPTY=", "WORD", "=x", ""]})";
   const auto expected = UnorderedElementsAre(Pair("PATH", "/bin"), Pair("A", "b=c"), Pair("EMPTY", ""));
   for (const std::string& text :
        {config, R"([{"Id": "sha256:1", "Config": )" + config + "}]", R"({"Config": )" + config + "}",
@@ -79,8 +80,6 @@ TEST(ImageIdentity, WhatIsNoneIsSaidWithItsPlace) {
        "image.json:1:2: error: this describes a container"},
       {"{\"Env\": \"A=secret\"}", "image.json:1:9: error: \"Env\" must be a list;"},
       {"{\"Env\": [\"A=b\", 1]}", "image.json:1:17: error: an item of \"Env\" must be \"NAME=VALUE\";"},
-      {"{\"Env\": [\"secret\"]}", "image.json:1:10: error: an item of \"Env\" must be \"NAME=VALUE\";"},
-      {"{\"Env\": [\"=secret\"]}", "image.json:1:10: error: an item of \"Env\" must be \"NAME=VALUE\";"},
   };
   for (const auto& c : cases) {
     const Result<Variables> read = Read(c.text);
