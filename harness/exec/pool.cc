@@ -142,10 +142,12 @@ void Pool::Wait(int64_t wake_ns) {
   if (sweep_until_ns_ > now) wake = std::min(wake, now + 1'000'000);
   const int64_t wait = std::max<int64_t>(0, wake - now);
   const timespec timeout{wait / 1'000'000'000, wait % 1'000'000'000};
-  ppoll(fds.data(), fds.size(), &timeout, nullptr);
+  // What cannot be known has to be looked at.
+  signal_came_ = ppoll(fds.data(), fds.size(), &timeout, nullptr) < 0 || fds[0].revents != 0;
 }
 
 void Pool::HandleSignals() {
+  if (!signal_came_) return;
   while (const int signal = TakeSignal(signal_fd_)) {
     if (signalled_)  // the second one: at once
       for (Worker* worker : workers())

@@ -55,8 +55,8 @@ class Worker {
   // Ends the process for a reason the harness has, by SIGTERM or (`at_once`) SIGKILL. The first reason
   // stands; of a process already killed only what it did itself is still held against it.
   void Terminate(ErrorKind kind, const std::string& detail, bool at_once, int64_t now_ns, Effects* out);
-  // No more tasks will come: finish what is queued and exit.
-  void Shutdown(int64_t now_ns, Effects* out);
+  // No more tasks will come: finish what was sent and exit.
+  virtual void Shutdown(int64_t now_ns, Effects* out);
 
   int64_t id() const { return id_; }
   // Nothing is asked of it now.
