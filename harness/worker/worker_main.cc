@@ -1,7 +1,9 @@
 // cudnn-ci-worker: the process in which checks run. It loads its plugin and serves the harness on
 // descriptor 3 until it is told to stop or the harness goes away. Started by cudnn-ci only:
 //
-//   cudnn-ci-worker PARENT_PID PLUGIN_FILE...       serve; several plugins only with --isolation none
+//   cudnn-ci-worker MARK PLUGIN_FILE...             serve; MARK is the run's, "PARENT_PID-..."
+//   cudnn-ci-worker --open MARK PLUGIN_FILE...      the same, for a debugger (--isolation none): several
+//   plugins, and others may look in
 //   cudnn-ci-worker --exec PARENT_PID COMMAND...    become COMMAND, dying with the parent
 //   cudnn-ci-worker --exec-mapped FILE COMMAND...   run COMMAND, and write which files it had mapped at its
 //   end cudnn-ci-worker --guard PARENT_PID MARK SCRATCH         end what a killed harness left behind
@@ -93,11 +95,13 @@ int main(int argc, char** argv) {
   if (argc >= 2 && strcmp(argv[1], "--exec") == 0) worker::ExecChild(argc, argv);
   if (argc >= 2 && strcmp(argv[1], "--exec-mapped") == 0) worker::ExecMapped(argc, argv);
   if (argc >= 2 && strcmp(argv[1], "--guard") == 0) worker::GuardRun(argc, argv);
+  const bool open = argc >= 2 && strcmp(argv[1], "--open") == 0;
+  if (open) ++argv, --argc;
   if (argc < 3) {
     fprintf(stderr, "cudnn-ci-worker is started by cudnn-ci; run cudnn-ci instead\n");
     return 64;
   }
-  worker::GuardProcess(static_cast<pid_t>(strtol(argv[1], nullptr, 10)), kControl + 1);
+  worker::GuardProcess(static_cast<pid_t>(strtol(argv[1], nullptr, 10)), kControl + 1, !open);
   worker::InstallCrashHandler(kControl);
   worker::SendToHarness(kControl, wire::Hello{wire::kVersion, getpid()});
   std::vector<const cci_plugin*> plugins;
