@@ -34,6 +34,7 @@ namespace {
 using namespace cudnn_ci;  // NOLINT: this file is the program
 
 constexpr int kControl = 3;
+constexpr int64_t kAwakeNs = 50'000;  // in which the next case comes, if there is one
 
 class Server {
  public:
@@ -43,6 +44,8 @@ class Server {
   int Serve() {
     std::string packet;
     while (!done_) {
+      wire::WaitAwake(kControl, awake_ns_);
+      awake_ns_ = 0;
       const wire::Io io = wire::Receive(kControl, &packet);
       if (io != wire::Io::kOk) return 0;  // the harness closed its end: nobody is left to serve
       Result<wire::ToWorker> message = wire::DecodeToWorker(packet);
@@ -74,6 +77,7 @@ class Server {
     // After a broken context, a leak or poison nothing more may run here; the harness sends no more once it
     // reads the verdict, and what it had queued is left unanswered for another worker.
     if (clean_) clean_ = host_.RunCase(OwnerOf(m.check), m);
+    awake_ns_ = kAwakeNs;
   }
   void Handle(const wire::Validate& m) { host_.Validate(OwnerOf(m.check), m); }
   void Handle(const wire::Shutdown&) { done_ = true; }
@@ -87,6 +91,7 @@ class Server {
   std::vector<const cci_plugin*> plugins_;
   worker::Host host_;
   bool clean_ = true, done_ = false;
+  int64_t awake_ns_ = 0;
 };
 
 }  // namespace
