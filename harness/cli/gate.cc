@@ -14,6 +14,7 @@
 #include "cli/container_command.h"
 #include "cli/process_setup.h"
 #include "cli/rerun.h"
+#include "cli/run_token.h"
 #include "cli/worker_obstacle.h"
 #include "exec/proc.h"
 #include "exec/runner.h"
@@ -86,6 +87,14 @@ bool Gate::ReadEarlierRuns(const OutputPaths& paths) {
 
 bool Gate::PrepareOutput() {
   OutputPaths paths = ChoosePaths(options_);
+  if (!options_.run_token.empty() && !options_.dry_run) {
+    Result<std::string> token = TakeRunToken(options_.run_token);
+    if (!token.ok()) {
+      WithdrawReports(paths);
+      return Invalid("--run-token: " + token.error());
+    }
+    run_token_ = std::move(*token);
+  }
   // Before the reports of an earlier run are removed: it may be one of them.
   if (!ReadEarlierRuns(paths)) return false;
   if (options_.dry_run) return true;
@@ -267,6 +276,7 @@ RunStarted Gate::Introduction() const {
   RunStarted r;
   r.timestamp = UtcTimestamp();
   r.run_id = RunId(r.timestamp, number_);
+  if (!run_token_.empty()) r.token_sha256 = Sha256Hex(run_token_);
   r.version = ToolVersion();
   r.hostname = Hostname();
   r.matrix_name = matrix_.name;
@@ -361,7 +371,8 @@ bool Gate::Run() {
 int Gate::Finish() {
   if (looked_at_loader_) TellOfLoader();
   for (const Finding& f : ClosingFindings(fanout_->summary())) Emit(FindingReported{{}, f});
-  Emit(RunFinished{static_cast<double>(MonotonicNs() - start_ns_) / 1e9});
+  // No process of a check is left that could read the token.
+  Emit(RunFinished{static_cast<double>(MonotonicNs() - start_ns_) / 1e9, run_token_});
   fanout_->Finish();
   for (const std::string& failure : fanout_->failures())
     Complain("a report could not be written: " + failure);

@@ -81,6 +81,7 @@ class Gate {
   std::unique_ptr<Fanout> fanout_;
   bool discovered_ = false;
   uint64_t number_ = 0;  // of the run, random
+  std::string run_token_;
   int64_t start_ns_ = 0, last_tick_ms_ = 0;
   int exit_code_ = 0;
 };

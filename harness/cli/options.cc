@@ -130,6 +130,11 @@ void AddRunOptions(CLI::App* app, Options* o) {
                   "version facts to judge by, in place of those that come with cudnn-ci")
       ->type_name("FILE")
       ->check(CheckPath());
+  app->add_option(
+         "--run-token", o->run_token,
+         "a secret word by which the launcher knows this run's reports; the file is read and removed")
+      ->type_name("FILE")
+      ->check(CheckPath());
   app->add_option("--baseline", o->baseline,
                   "journal or report.json of an earlier run: the last screen says what changed since")
       ->type_name("FILE")
@@ -210,7 +215,7 @@ std::vector<std::string> Arguments(const CLI::App& app, const CLI::App& run) {
   const auto is_of_this_place = [](const std::string& name) {
     const std::vector<ReportFormat>& formats = ReportFormats();
     return name == "--output-dir" || name == "--image-config" || name == "--plugin-dir" ||
-           name == "--baseline" || IsLaunchersOption(name) || name == "--dry-run" ||
+           name == "--run-token" || name == "--baseline" || IsLaunchersOption(name) || name == "--dry-run" ||
            name == "--rerun-failed" || name == "--color" || name == "--quiet" || name == "--verbose" ||
            std::any_of(formats.begin(), formats.end(),
                        [&](const ReportFormat& format) { return name == std::string("--") + format.name; });

@@ -121,6 +121,7 @@ std::string LowLimit() {
 std::string NoFilesForReports() { return TooFewFiles(kFewestFilesForReports); }
 
 void PrepareProcess() {
+  HideFromOthers();
   OpenStandardDescriptors();
   ResetSignals();
   const mode_t inherited = umask(S_IWGRP | S_IWOTH);

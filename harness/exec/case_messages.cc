@@ -45,8 +45,8 @@ void CaseWorker::Handle(const wire::CaseStarted& m, int64_t now_ns, Effects* out
   IsCurrent(m.serial, now_ns, out);
 }
 
-// Cases queued ahead have not started: only what the process has begun (or died before beginning) is an
-// attempt.
+// Cases that wait have not started: only what the process was given and has begun (or died before beginning)
+// is an attempt.
 void CaseWorker::Announce(Effects* out) {
   if (started_) return;
   started_ = true;
@@ -149,7 +149,12 @@ void CaseWorker::Handle(const wire::CaseFinished& m, int64_t now_ns, Effects* ou
   if (result.context_broken) Retire("broken CUDA context");
   if (m.leaked) Retire("leaked a process");
   if (shared_) {
+    // Sent before the result is judged and recorded: the process runs the next case meanwhile. It does not
+    // say that it begins, which would wake us for nothing.
+    const bool goes_on = accepting() && !queue_.empty();
+    if (goes_on) SendCurrent(out);
     out->emplace_back(AttemptEnded{std::move(result)});
+    if (goes_on) Announce(out);
     if (!retired()) return;
     GiveBackRest(out);
     if (state_ == State::kServing) Kill(now_ns, out);  // nothing of use can come from it any more

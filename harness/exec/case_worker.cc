@@ -27,14 +27,34 @@ void CaseWorker::StartCurrent(int64_t now_ns) {
 }
 
 void CaseWorker::Assign(Assignment assignment, int64_t now_ns, Effects* out) {
-  Send(assignment.run, out);
-  assignment.run.params.clear();  // sent; not needed any more
   queue_.push_back(std::move(assignment));
-  if (queue_.size() == 1) StartCurrent(now_ns);
+  if (queue_.size() == 1) {
+    StartCurrent(now_ns);
+    SendCurrent(out);
+    if (cases_run_ > 0) Announce(out);  // the process waits for it, and says nothing before it has something
+  }
   // An unshared worker runs one case and goes: the shutdown travels with it and saves a round trip.
   if (shared_) return;
   Send(wire::Shutdown{}, out);
   shutdown_sent_ = true;
+}
+
+// A case behind it waits here: whatever lies in the socket, the running check can read, and answer.
+void CaseWorker::SendCurrent(Effects* out) {
+  Send(queue_.front().run, out);
+  queue_.front().run.params.clear();  // sent; not needed any more
+}
+
+// What has not been sent goes back; the running case is finished first.
+void CaseWorker::Shutdown(int64_t now_ns, Effects* out) {
+  if (state_ == State::kServing && queue_.size() > 1) {
+    std::deque<Assignment> current;
+    current.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+    GiveBackRest(out);
+    queue_ = std::move(current);
+  }
+  Worker::Shutdown(now_ns, out);
 }
 
 void CaseWorker::RequestCanary(int64_t now_ns, Effects* out) {

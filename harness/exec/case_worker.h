@@ -31,6 +31,7 @@ class CaseWorker : public Worker {
 
   void Assign(Assignment assignment, int64_t now_ns, Effects* out);
   void RequestCanary(int64_t now_ns, Effects* out);
+  void Shutdown(int64_t now_ns, Effects* out) override;
 
   bool shared() const { return shared_; }
   size_t queued() const { return queue_.size(); }
@@ -67,6 +68,7 @@ class CaseWorker : public Worker {
   void Emit(EventBody body, Effects* out) { out->emplace_back(EmitEvent{std::move(body)}); }
   Outcome OutcomeOf(const wire::CaseFinished& m, Effects* out);
   void StartCurrent(int64_t now_ns);
+  void SendCurrent(Effects* out);
   void Announce(Effects* out);
   AttemptResult TakeResult(Outcome outcome, int64_t now_ns, Effects* out);
   void EndVerdict(const ExitStatus& status, bool out_of_memory, bool was_killed, Effects* out);
@@ -79,7 +81,7 @@ class CaseWorker : public Worker {
   bool ended_badly_ = false;
   std::optional<int64_t> canary_since_ns_;
 
-  std::deque<Assignment> queue_;  // front: running
+  std::deque<Assignment> queue_;  // front: running; the process knows of no other
   std::optional<Assignment> last_finished_;
   std::optional<AttemptResult> verdict_;  // of an unshared worker, until it ends
 

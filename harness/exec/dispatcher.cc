@@ -155,7 +155,7 @@ WorkerCommand Dispatcher::Command(const Lane* lane, const Seat& seat) const {
   const std::vector<std::string> uuids = UuidsOf(seat.device);
   const bool hide = lane && lane->hide_devices && !one_process;
   command.env = WorkerEnvironment(SubjectOf(lane), hide || !uuids.empty() ? &uuids : nullptr);
-  command.inherit_output = one_process;
+  command.for_debugger = one_process;
   return command;
 }
 

@@ -10,10 +10,20 @@
 extern char** environ;
 
 namespace cudnn_ci {
+namespace {
+
+std::string& Mark() {
+  static std::string mark;
+  return mark;
+}
+
+}  // namespace
+
+std::string RunMark() { return Mark().empty() ? std::to_string(getpid()) : Mark(); }
 
 Guardian::Guardian(ProcessControl* control, const std::string& worker_path, const std::string& scratch_dir)
     : control_(control) {
-  const std::string mark = std::to_string(getpid()) + "-" + std::to_string(MonotonicNs());
+  const std::string mark = Mark() = std::to_string(getpid()) + "-" + std::to_string(MonotonicNs());
   setenv("CUDNN_CI_RUN", mark.c_str(), 1);
   // It must hold none of our outputs: a pipeline waits for their end.
   const Fd null = OpenNullDevice();

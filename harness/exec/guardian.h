@@ -1,7 +1,7 @@
 // Who cleans up when the harness is killed and cannot. Workers die with it (PDEATHSIG), but that is not
 // inherited by what they forked: a check's child would live on, with the GPU in its hands. The guardian is
 // one small process a run. It waits for the harness's death, then kills everything that carries the run's
-// mark in its environment.
+// mark.
 #ifndef CUDNN_CI_EXEC_GUARDIAN_H_
 #define CUDNN_CI_EXEC_GUARDIAN_H_
 
@@ -12,6 +12,10 @@
 #include "exec/process.h"
 
 namespace cudnn_ci {
+
+// What tells processes of this run from others': in the environment of all, and in the arguments of workers,
+// whose environment is root's to read. Begins with the pid of this process.
+std::string RunMark();
 
 class Guardian {
  public:

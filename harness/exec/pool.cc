@@ -1,6 +1,7 @@
 #include "exec/pool.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ constexpr int64_t kSweepNs = 5'000'000'000;
 constexpr int64_t kCountNs = 100'000'000;        // how often the descendants of a busy process are counted
 constexpr int64_t kMaxWaitNs = 500'000'000;      // clients have clocks of their own to keep
 constexpr int64_t kToldPauseNs = 2'000'000'000;  // a busy machine lets anybody wait for less
+constexpr int64_t kAwakeNs = 50'000;
 constexpr int kPacketsAtOnce = 64;
 constexpr int kPacketsLeft = 4096;  // more than a socket's buffer can hold
 constexpr size_t kOutputAtOnce = 4 << 20;
@@ -144,8 +146,19 @@ void Pool::Wait(int64_t wake_ns) {
   if (sweep_until_ns_ > now) wake = std::min(wake, now + 1'000'000);
   const int64_t wait = std::max<int64_t>(0, wake - now);
   const timespec timeout{wait / 1'000'000'000, wait % 1'000'000'000};
-  clock_.Waiting(wait);
-  ppoll(fds.data(), fds.size(), &timeout, nullptr);
+  // Behind a packet awake for a while: whoever sleeps takes longer to wake than a short case runs.
+  constexpr timespec kNone{0, 0};
+  int ready = 0;
+  while (ready == 0 && MonotonicNs() < awake_until_ns_) {
+    sched_yield();  // to the worker, where there is one processor
+    ready = ppoll(fds.data(), fds.size(), &kNone, nullptr);
+  }
+  if (ready == 0) {
+    clock_.Waiting(wait);
+    ready = ppoll(fds.data(), fds.size(), &timeout, nullptr);
+  }
+  // What cannot be known has to be looked at.
+  signal_came_ = ready < 0 || fds[0].revents != 0;
 }
 
 void Pool::TellPause() {
@@ -156,6 +169,7 @@ void Pool::TellPause() {
 }
 
 void Pool::HandleSignals() {
+  if (!signal_came_) return;
   while (const int signal = TakeSignal(signal_fd_)) {
     if (signalled_)  // the second one: at once
       for (Worker* worker : workers())
@@ -171,16 +185,22 @@ void Pool::Service(Member* member, int64_t now) {
   if (member->abandoned) return;
   Effects effects;
   Worker* worker = member->worker.get();
+  bool heard = false;
   // Output first: what was printed before a verdict belongs to that case.
   member->process.ReadOutput(kOutputAtOnce, [&](std::string_view b) { worker->OnOutput(b, now, &effects); });
   if (member->process.control_open()) {
     const bool open = member->process.Receive(
-        kPacketsAtOnce, [&](std::string_view packet) { worker->OnPacket(packet, now, &effects); },
+        kPacketsAtOnce,
+        [&](std::string_view packet) {
+          worker->OnPacket(packet, now, &effects);
+          heard = true;
+        },
         [&](const std::string& why) { worker->OnGarbage(why, now, &effects); });
     if (!open) worker->OnControlClosed(now);
   }
   worker->OnTick(now, &effects);
   Apply(member, &effects);
+  if (heard) awake_until_ns_ = MonotonicNs() + kAwakeNs;
   if (member->exited || member->abandoned) return;
   if (!control_->HasExited(member->process.pid())) return CountDescendantsOf(member, now);
   member->exited = true;

@@ -105,6 +105,8 @@ class Pool {
   std::vector<ScratchFolder> unused_;  // to make and remove one for each process costs more than the process
   int64_t next_id_ = 1, next_memory_ns_ = 0, sweep_until_ns_ = 0, oom_kills_ = 0;
   bool signalled_ = false;
+  int64_t awake_until_ns_ = 0;
+  bool signal_came_ = true;  // since the last turn
 };
 
 }  // namespace cudnn_ci

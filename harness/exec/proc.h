@@ -24,7 +24,9 @@ std::string LargestCommandOf(pid_t worker);
 // Resident bytes; 0 when the process is gone.
 int64_t ResidentBytes(pid_t pid);
 
-// State, wait channel and system call of each thread, a line each, at most 16. Costs a few reads a thread.
+// State, wait channel and system call of each thread, a line each, at most 16, and the processor time that it
+// has used. Wait channel and system call of a process that hides, as workers do, are root's to see. Costs a
+// few reads a thread.
 std::string DescribeProcess(pid_t pid);
 
 // CPUs this process may use: affinity, bounded by the cgroup's quota (rounded up); at least 1.

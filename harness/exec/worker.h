@@ -58,8 +58,8 @@ class Worker {
   void Terminate(ErrorKind kind, const std::string& detail, bool at_once, int64_t now_ns, Effects* out) {
     Terminate({kind, detail}, at_once, now_ns, out);
   }
-  // No more tasks will come: finish what is queued and exit.
-  void Shutdown(int64_t now_ns, Effects* out);
+  // No more tasks will come: finish what was sent and exit.
+  virtual void Shutdown(int64_t now_ns, Effects* out);
 
   int64_t id() const { return id_; }
   // Nothing is asked of it now.

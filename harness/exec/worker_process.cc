@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exec/guardian.h"
 #include "wire/message.h"
 #include "wire/socket.h"
 
@@ -16,12 +17,14 @@ Result<WorkerProcess> WorkerProcess::Start(ProcessControl* control, const Worker
   if (!sockets.ok()) return Error{sockets.error()};
   WorkerProcess p;
   SpawnRequest request;
-  request.argv = {command.worker_path, std::to_string(getpid())};
+  request.argv = {command.worker_path};
+  if (command.for_debugger) request.argv.emplace_back("--open");
+  request.argv.push_back(RunMark());
   request.argv.insert(request.argv.end(), command.plugins.begin(), command.plugins.end());
   request.env = command.env;
   request.control_fd = sockets->theirs.get();
   Fd write_end;
-  if (!command.inherit_output) {
+  if (!command.for_debugger) {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0) return Error{std::string("pipe2: ") + strerror(errno)};
     p.output_ = Fd(fds[0]);

@@ -21,7 +21,7 @@ struct WorkerCommand {
   std::string worker_path;           // of cudnn-ci-worker
   std::vector<std::string> plugins;  // files to load
   std::vector<std::string> env;
-  bool inherit_output = false;  // for a debugger
+  bool for_debugger = false;  // it prints where we print, and others may look into it
 };
 
 class WorkerProcess {

@@ -75,7 +75,9 @@ struct RunStarted {
   static constexpr const char* kName = "RunStarted";
   std::string run_id;
   std::string timestamp;  // UTC, "2026-01-31T10:00:00Z"
-  std::string version;    // of cudnn-ci
+  // Of the word that RunFinished tells, in lower-case hex; empty: the run was given none.
+  std::string token_sha256;
+  std::string version;  // of cudnn-ci
   std::string hostname;
   std::string matrix_name, matrix_path, matrix_sha256;
   std::string image;  // by digest ("team/train@sha256:..."); "unidentified" when nobody said
@@ -248,6 +250,7 @@ std::string TextOf(const RunCancelled& cancelled);
 struct RunFinished {
   static constexpr const char* kName = "RunFinished";
   double seconds = 0;
+  std::string token = {};  // of --run-token: what nobody could say before this line
 };
 
 using EventBody =

@@ -223,6 +223,7 @@ RunStarted CommonIntroduction(const std::vector<Part>& parts) {
   std::string moment = run.timestamp;
   std::erase_if(moment, [](char c) { return c == '-' || c == ':'; });
   run.run_id = moment + "-" + Sha256Hex(Join(ids, "\n")).substr(0, 8);
+  run.token_sha256.clear();  // of a word that the merged record does not tell
   run.hostname = JoinOnce(hosts);
   run.command_line = WithoutShard(run.command_line);
   run.container_command = WithoutShard(run.container_command);

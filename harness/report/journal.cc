@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "report/journal_line.h"
 
 namespace cudnn_ci {
@@ -47,12 +48,25 @@ class LineReader {
   // At the end of the file.
   Result<std::vector<Event>> Take() {
     if (events_.empty()) return Error{name_ + ": holds no whole line; nothing was recorded"};
+    if (!KeepsItsWord())
+      return Error{name_ + ": the token at its end is not the one whose SHA-256 stands at its beginning"};
     if (!pending_.empty() && std::holds_alternative<RunFinished>(events_.back().body))
       return Error{name_ + ":" + std::to_string(line_ + 1) + ": a torn line behind the end of the run"};
     return std::move(events_);
   }
 
  private:
+  bool KeepsItsWord() const {
+    std::string promised, told;
+    for (const Event& event : events_) {
+      if (const auto* started = std::get_if<RunStarted>(&event.body)) promised = started->token_sha256;
+      if (const auto* finished = std::get_if<RunFinished>(&event.body)) {
+        told = finished->token;
+        if (promised != (told.empty() ? "" : Sha256Hex(told))) return false;
+      }
+    }
+    return true;
+  }
   Error TooLong() const { return {name_ + ":" + std::to_string(line_) + ": line longer than 1 MiB"}; }
 
   std::string name_;

@@ -36,7 +36,8 @@ void Fields(Io& io, E& e) {
 }
 template <class Io, Like<RunStarted> E>
 void Fields(Io& io, E& e) {
-  io("run_id", e.run_id), io("timestamp", e.timestamp), io("version", e.version), io("hostname", e.hostname);
+  io("run_id", e.run_id), io("token_sha256", e.token_sha256), io("timestamp", e.timestamp),
+      io("version", e.version), io("hostname", e.hostname);
   io("matrix_name", e.matrix_name), io("matrix_path", e.matrix_path), io("matrix_sha256", e.matrix_sha256);
   io("image", e.image), io("digest_from", e.digest_from);
   io("command_line", e.command_line), io("container_command", e.container_command);
@@ -143,7 +144,7 @@ void Fields(Io& io, E& e) {
 }
 template <class Io, Like<RunFinished> E>
 void Fields(Io& io, E& e) {
-  io("seconds", e.seconds);
+  io("seconds", e.seconds), io("token", e.token);
 }
 template <class Io, Like<Skipped> E>
 void Fields(Io& io, E& e) {

@@ -164,6 +164,7 @@ void PutRun(JsonText* out, const Summary& summary) {
   out->Key("not_gated_codes").Strings(NotGatedCodes(run.not_gated));
   out->Key("run").BeginObject();
   PutText(out, "id", run.run_id);
+  if (summary.finished && !summary.finished->token.empty()) PutText(out, "token", summary.finished->token);
   PutText(out, "timestamp", run.timestamp);
   PutText(out, "version", run.version);
   PutText(out, "hostname", run.hostname);

@@ -201,6 +201,8 @@ class Document {
       properties.Add("verdict", Name(verdict_.kind));
       properties.Add("exit_code", std::to_string(verdict_.exit_code));
       properties.Add("complete", verdict_.complete ? "true" : "false");
+      if (summary_.finished && !summary_.finished->token.empty())
+        properties.Add("run_token", summary_.finished->token);
     }
     if (summary_.run) {
       const RunStarted& run = *summary_.run;

@@ -105,6 +105,7 @@ struct Validated {
   std::vector<ParamProblem> problems;  // at most kMaxProblems; empty: the parameters are possible
   std::string failure;                 // the hook itself failed, and how; empty: it did not
 };
+// Of the first case of the process; the harness knows that it waits for later ones.
 struct CaseStarted {
   int64_t serial = 0;
 };

@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include <array>
 
+#include "base/time.h"
 #include "wire/message.h"
 
 namespace cudnn_ci::wire {
@@ -30,6 +33,12 @@ Io Send(int fd, std::string_view packet) {
     if (errno == EPIPE || errno == ECONNRESET) return Io::kClosed;
     return Io::kError;
   }
+}
+
+void WaitAwake(int fd, int64_t ns) {
+  pollfd ready{fd, POLLIN, 0};
+  for (const int64_t end = MonotonicNs() + ns; poll(&ready, 1, 0) == 0 && MonotonicNs() < end;)
+    sched_yield();  // to the harness, where there is one processor
 }
 
 Io Receive(int fd, std::string* packet) {

@@ -2,6 +2,7 @@
 #ifndef CUDNN_CI_WIRE_SOCKET_H_
 #define CUDNN_CI_WIRE_SOCKET_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,9 @@ enum class Io {
 };
 // Sends one packet. Never raises SIGPIPE.
 Io Send(int fd, std::string_view packet);
+// Waits awake, for at most this long, until there is a packet or an end: a process that sleeps takes longer
+// to wake than a short case runs.
+void WaitAwake(int fd, int64_t ns);
 // Receives one packet into *packet.
 Io Receive(int fd, std::string* packet);
 

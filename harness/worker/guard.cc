@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/proc_self.h"
+
 namespace cudnn_ci::worker {
 
 void CloseFrom(int first) {
@@ -29,16 +31,19 @@ void DieWithParent(pid_t parent) {
   if (getppid() != parent) _exit(0);
 }
 
-void GuardProcess(pid_t parent, int first_closed) {
+void GuardProcess(pid_t parent, int first_closed, bool hidden) {
+  // Raising one's own score needs no privilege, but the file, which is root's once we are hidden. The harness
+  // must survive to report.
+  const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (hidden) HideFromOthers();
   DieWithParent(parent);
+  if (score >= 0) {
+    [[maybe_unused]] const ssize_t n = write(score, "1000", 4);
+    close(score);
+  }
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   CloseFrom(first_closed);
-  // Raising one's own score needs no privilege. The harness must survive to report.
-  const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (fd >= 0) {
-    [[maybe_unused]] const ssize_t n = write(fd, "1000", 4);
-    close(fd);
-  }
+  fcntl(first_closed - 1, F_SETFD, FD_CLOEXEC);
   setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
 }
 

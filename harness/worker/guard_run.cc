@@ -17,20 +17,25 @@ namespace {
 
 constexpr size_t kEnvironmentBytes = 4 << 20;  // more than the kernel's limit for arguments and environment
 
-// Variables stand one after the other, each ended by a NUL.
-bool Carries(pid_t pid, const std::string& variable) {
-  const std::string environment =
-      '\0' + ReadSmallFile("/proc/" + std::to_string(pid) + "/environ", kEnvironmentBytes);
-  return environment.find('\0' + variable + '\0') != std::string::npos;
+// Variables and arguments stand one after the other, each ended by a NUL.
+bool Holds(pid_t pid, const char* file, const std::string& text) {
+  const std::string all = '\0' + ReadSmallFile("/proc/" + std::to_string(pid) + file, kEnvironmentBytes);
+  return all.find('\0' + text + '\0') != std::string::npos;
 }
 
-bool KillMarked(const std::string& variable) {
+// Of a process that hides, as workers and what they fork do, the environment is root's to read; the arguments
+// are everybody's.
+bool Carries(pid_t pid, const std::string& mark) {
+  return Holds(pid, "/environ", "CUDNN_CI_RUN=" + mark) || Holds(pid, "/cmdline", mark);
+}
+
+bool KillMarked(const std::string& mark) {
   bool found = false;
   DIR* proc = ProcIsOurs() ? opendir("/proc") : nullptr;
   if (!proc) return false;
   while (const dirent* entry = readdir(proc)) {
     const auto pid = static_cast<pid_t>(strtol(entry->d_name, nullptr, 10));
-    if (pid <= 0 || pid == getpid() || !Carries(pid, variable)) continue;
+    if (pid <= 0 || pid == getpid() || !Carries(pid, mark)) continue;
     found = true;
     kill(pid, SIGKILL);
   }
@@ -42,6 +47,7 @@ bool KillMarked(const std::string& variable) {
 
 void GuardRun(int argc, char** argv) {
   if (argc != 5) _exit(64);
+  HideFromOthers();
   sigset_t death;
   sigemptyset(&death);
   sigaddset(&death, SIGUSR1);
@@ -51,11 +57,11 @@ void GuardRun(int argc, char** argv) {
     int signal = 0;
     sigwait(&death, &signal);
   }
-  const std::string variable = std::string("CUDNN_CI_RUN=") + argv[3];
+  const std::string mark = argv[3];
   // What is being born while we look is found the next time; a few clean looks, and nobody is left to give
   // birth.
   for (int clean = 0, looks = 0; clean < 5 && looks < 2000; ++looks) {
-    clean = KillMarked(variable) ? 0 : clean + 1;
+    clean = KillMarked(mark) ? 0 : clean + 1;
     usleep(5'000);
   }
   const std::string scratch = argv[4];

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "base/time.h"
 #include "wire/socket.h"
 #include "worker/crash_handler.h"
@@ -79,7 +81,8 @@ bool Host::RunCase(const cci_plugin* plugin, const wire::Run& run) {
   c.configuration = &configuration_;
   c.run = run;
   c.deadline_ns = MonotonicNs() + static_cast<int64_t>(run.timeout_s * 1e9);
-  SendToHarness(control_fd_, wire::CaseStarted{run.serial});
+  // Of the first one: later ones are sent to a process that waits for them.
+  if (!std::exchange(began_, true)) SendToHarness(control_fd_, wire::CaseStarted{run.serial});
   wire::CaseFinished finished;
   finished.serial = run.serial;
   if (const cci_check* check = FindCheck(plugin, run.check)) {

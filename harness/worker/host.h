@@ -28,6 +28,7 @@ class Host {
 
  private:
   int control_fd_;
+  bool began_ = false;  // a case
   wire::Configure configuration_;
 };
 

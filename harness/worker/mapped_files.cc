@@ -17,6 +17,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/proc_self.h"
 #include "worker/child.h"
 #include "worker/guard.h"
 
@@ -117,6 +118,7 @@ void ExecMapped(int argc, char** argv) {
     Become(go[0], argv + 3, self);
   }
   close(go[0]);
+  HideFromOthers();  // it would be made to say what the command asks for
   const unsigned long options =
       PTRACE_O_TRACEEXIT | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
   const int error = ptrace(PTRACE_SEIZE, command, nullptr, Number(options)) == 0 ? 0 : errno;

@@ -1,7 +1,9 @@
 // cudnn-ci-worker: the process in which checks run. It loads its plugin and serves the harness on
 // descriptor 3 until it is told to stop or the harness goes away. Started by cudnn-ci only:
 //
-//   cudnn-ci-worker PARENT_PID PLUGIN_FILE...       serve; several plugins only with --isolation none
+//   cudnn-ci-worker MARK PLUGIN_FILE...             serve; MARK is the run's, "PARENT_PID-..."
+//   cudnn-ci-worker --open MARK PLUGIN_FILE...      the same, for a debugger (--isolation none): several
+//   plugins, and others may look in
 //   cudnn-ci-worker --exec PARENT_PID COMMAND...    become COMMAND, dying with the parent
 //   cudnn-ci-worker --exec-mapped FILE COMMAND...   run COMMAND, and write which files it had mapped at its
 //   end cudnn-ci-worker --guard PARENT_PID MARK SCRATCH         end what a killed harness left behind
@@ -32,6 +34,7 @@ namespace {
 using namespace cudnn_ci;  // NOLINT: this file is the program
 
 constexpr int kControl = 3;
+constexpr int64_t kAwakeNs = 50'000;  // in which the next case comes, if there is one
 
 class Server {
  public:
@@ -41,6 +44,8 @@ class Server {
   int Serve() {
     std::string packet;
     while (!done_) {
+      wire::WaitAwake(kControl, awake_ns_);
+      awake_ns_ = 0;
       const wire::Io io = wire::Receive(kControl, &packet);
       if (io != wire::Io::kOk) return 0;  // the harness closed its end: nobody is left to serve
       Result<wire::ToWorker> message = wire::DecodeToWorker(packet);
@@ -72,6 +77,7 @@ class Server {
     // After a broken context, a leak or poison nothing more may run here; the harness sends no more once it
     // reads the verdict, and what it had queued is left unanswered for another worker.
     if (clean_) clean_ = host_.RunCase(OwnerOf(m.check), m);
+    awake_ns_ = kAwakeNs;
   }
   void Handle(const wire::Validate& m) { host_.Validate(OwnerOf(m.check), m); }
   void Handle(const wire::Shutdown&) { done_ = true; }
@@ -85,6 +91,7 @@ class Server {
   std::vector<const cci_plugin*> plugins_;
   worker::Host host_;
   bool clean_ = true, done_ = false;
+  int64_t awake_ns_ = 0;
 };
 
 }  // namespace
@@ -93,11 +100,13 @@ int main(int argc, char** argv) {
   if (argc >= 2 && strcmp(argv[1], "--exec") == 0) worker::ExecChild(argc, argv);
   if (argc >= 2 && strcmp(argv[1], "--exec-mapped") == 0) worker::ExecMapped(argc, argv);
   if (argc >= 2 && strcmp(argv[1], "--guard") == 0) worker::GuardRun(argc, argv);
+  const bool open = argc >= 2 && strcmp(argv[1], "--open") == 0;
+  if (open) ++argv, --argc;
   if (argc < 3) {
     fprintf(stderr, "cudnn-ci-worker is started by cudnn-ci; run cudnn-ci instead\n");
     return 64;
   }
-  worker::GuardProcess(static_cast<pid_t>(strtol(argv[1], nullptr, 10)), kControl + 1);
+  worker::GuardProcess(static_cast<pid_t>(strtol(argv[1], nullptr, 10)), kControl + 1, !open);
   worker::InstallCrashHandler(kControl);
   worker::SendToHarness(kControl, wire::Hello{wire::kVersion, getpid()});
   std::vector<const cci_plugin*> plugins;

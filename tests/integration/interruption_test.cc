@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -241,6 +242,26 @@ TEST(Interruption, AfterSigkillTheReportIsRedOrAbsentAndNothingIsLeftAlive) {
   EXPECT_GT(reports, 0);
   RecordProperty("rounds", rounds);
   printf("%d rounds, %d with a report on disk\n", rounds, reports);
+}
+
+// What a worker forks is hidden as the worker is: an ordinary user's guardian cannot read its environment.
+TEST(Interruption, AfterSigkillAnOrdinaryUsersRunLeavesNothingHiddenAlive) {
+  GateRun run;
+  if (geteuid() == 0) {
+    if (const std::string why = WhyNoOtherUser(); !why.empty()) GTEST_SKIP() << why;
+    run.Before({"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"});
+    chmod(run.folder().c_str(), 0777);
+  }
+  run.Matrix(Entry("fixture.fork_many", R"("params": {"count": 3})"));
+  const pid_t pid = run.Start();
+  WaitFor(run, "Step");
+  Pause(0.3);
+  if (geteuid() == 0) {  // harness, guardian, worker and what it forked, all of which root can see
+    EXPECT_EQ(run.Left().size(), 6u);
+  }
+  kill(pid, SIGKILL);
+  run.Wait(pid);
+  EXPECT_THAT(run.LeftAfter(30), IsEmpty());
 }
 
 TEST(Reports, AreRebuiltFromTheJournalAsTheyWere) {

@@ -39,7 +39,7 @@ REPORT = """{
   "summary": "it crashed", "remedy": "mend it"},
  "retry": "no",
  "judged": {"subjects": [{"name": "exit_code", "spec": "loader"}], "gpu": []},
- "run": {"id": "1", "command_line": "/opt/cudnn-ci/bin/cudnn-ci run --output-dir /cudnn-ci-reports.%(token)s"},
+ "run": {"id": "1", "token": "%(token)s", "command_line": "/opt/cudnn-ci/bin/cudnn-ci run --output-dir /cudnn-ci-reports.@TOKEN@"},
  "totals": {"planned": 2, "passed": 1},
  "cases": [{"id": "a", "exit_code": 0, "complete": true}]
 }
@@ -53,17 +53,19 @@ JUNIT = """<?xml version="1.0" encoding="UTF-8"?>
 JOURNAL = """{"v":"journal/1","seq":1,"ev":"RunStarted"}
 {"v":"journal/1","seq":2,"ev":"Attachment","path":"attachments/1-core.txt"}
 """
-FINISHED = '{"v":"journal/1","seq":3,"ev":"RunFinished"}\n'
+FINISHED = '{"v":"journal/1","seq":3,"ev":"RunFinished","token":"@SECRET@"}\n'
+
+WORD = ["--run-token", "/cudnn-ci-reports.TOKEN/run-token"]
 
 
-def reports(code=0, verdict=None, complete="true", report_only="false", finished=FINISHED, token="@TOKEN@", status=None,
+def reports(code=0, verdict=None, complete="true", report_only="false", finished=FINISHED, token="@SECRET@", status=None,
             leave_out=(), junit_verdict=None, more=""):
     """A script that leaves these reports in the container's folder and ends with `status`."""
     values = {"code": code, "verdict": verdict or ("passed" if code == 0 else "failed"), "complete": complete,
               "report_only": report_only, "token": token}
     files = {"report.json": REPORT % values, "journal.jsonl": JOURNAL + finished,
              "junit.xml": JUNIT % {"verdict": junit_verdict or values["verdict"]}, "attachments/1-core.txt": "evidence\n"}
-    script = "".join(f"sed \"s/@TOKEN@/$token/g\" >\"$reports/{name}\" <<'END'\n{text}END\n" for name, text in files.items()
+    script = "".join(f"sed \"s/@TOKEN@/$token/g; s/@SECRET@/$secret/g\" >\"$reports/{name}\" <<'END'\n{text}END\n" for name, text in files.items()
                      if name not in leave_out)
     return script + more + f"\nexit {code if status is None else status}\n"
 
@@ -180,7 +182,7 @@ class LauncherTest(unittest.TestCase):
             [*inspect, "--format", '{"RepoDigests":{{json .RepoDigests}},"Config":{{json .Config}}}', ID],
             [*inspect, "--format", "{{range .Config.Env}}{{println .}}{{end}}", ID],
             self.expected_run("--gpus", "all", "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci", arguments=[
-                "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--matrix", "a b'c.json"]),
+                "run", "--output-dir", "/cudnn-ci-reports.TOKEN", *WORD, "--matrix", "a b'c.json"]),
             ["rm", "-f", "cudnn-ci-TOKEN"]])
         self.assertEqual(sorted(p.name for p in self.out.iterdir()),
                          ["attachments", "journal.jsonl", "junit.xml", "launcher.json", "report.json"])
@@ -200,7 +202,7 @@ class LauncherTest(unittest.TestCase):
         self.assertEqual(self.run_call(), self.expected_run(
             "-v", f"{matrix.parent}:/cudnn-ci-matrix:ro", "-v", f"{self.standin}:{self.standin}:ro", "--gpus", '"device=0,GPU-1"',
             "-e", "CI", "-e", "GITHUB_SHA", "-e", "MINE", "--user", "12:34", "--network", "none",
-            arguments=["/opt/cudnn-ci/bin/cudnn-ci", "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--matrix",
+            arguments=["/opt/cudnn-ci/bin/cudnn-ci", "run", "--output-dir", "/cudnn-ci-reports.TOKEN", *WORD, "--matrix",
                        "/cudnn-ci-matrix/mine.json", "--fail-fast"]))
         self.assertIn('"entrypoint": "kept"', (self.out / "launcher.json").read_text())
 
@@ -213,7 +215,7 @@ class LauncherTest(unittest.TestCase):
                 self.launch("--matrix", name, run=reports())
                 self.assertEqual(self.run_call(), self.expected_run(
                     "--gpus", "all", "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci",
-                    arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--matrix", "builtin:cu12"]))
+                    arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN", *WORD, "--matrix", "builtin:cu12"]))
         (self.standin / "calls").unlink()
         for name in ("cu21", "builtin:cu21", "matrix.schema", "../matrices/cu12", "builtin:"):
             with self.subTest(name=name):
@@ -255,7 +257,7 @@ class LauncherTest(unittest.TestCase):
         call = self.run_call()
         self.assertIn("WORK/image-config.json:/cudnn-ci-image.json:ro", call)
         self.assertEqual(call[call.index(ID) + 1:], [
-            "run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--subject-image", "registry.example/team/image@sha256:bbbb",
+            "run", "--output-dir", "/cudnn-ci-reports.TOKEN", *WORD, "--subject-image", "registry.example/team/image@sha256:bbbb",
             "--image-config", "/cudnn-ci-image.json"])
         self.assertEqual((self.standin / "image-config.json").read_text(), '{"RepoDigests":["registry.example/team/image@sha256:bbbb"],'
                          '"Config":{"Env":["PATH=/bin"],"Entrypoint":["/entry"]}}\n')
@@ -517,6 +519,9 @@ class LauncherTest(unittest.TestCase):
             "its report is not finished": reports(finished=""),
             "is not finished": reports(complete="false"),
             "not of this run": reports(token="0123456789abcdef0123456789abcdef"),
+            # What every process of the container can read in its mounts.
+            "its report is not of this run": reports(token="@TOKEN@"),
+            "report is not finished": reports(finished=FINISHED.replace("@SECRET@", "@TOKEN@")),
             "says exit 1, it ended with 0": reports(code=1, status=0),
             "says exit 0, it ended with 1": reports(code=0, status=1),
             "do not agree": reports(junit_verdict="failed"),
@@ -526,6 +531,15 @@ class LauncherTest(unittest.TestCase):
             with self.subTest(words=words):
                 self.assertRed(self.launch(run=script), 5, kind, words)
                 self.assertFalse((self.out / "report.json").exists())
+
+    def test_the_word_that_proves_a_report_is_in_one_file_alone(self):
+        script = f"""{{ grep -rlF "$secret" "{self.out}" "$STANDIN/calls"; env | grep -F "$secret"
+tr '\\0' '\\n' </proc/$PPID/cmdline | grep -F "$secret"; }} >"$STANDIN/where"
+echo ${{#secret}} >>"$STANDIN/where"
+exit 1"""
+        self.launch(run=script)
+        where = (self.standin / "where").read_text().splitlines()
+        self.assertEqual([pathlib.Path(where[0]).name, *where[1:]], ["run-token", "32"])
 
     def test_an_entrypoint_that_swallows_the_command(self):
         self.assertRed(self.launch("--keep-entrypoint", run="exit 0"), 1, "image.no-finished-report", "the image's entrypoint ended with 0")
@@ -852,14 +866,14 @@ retry       no
         matrix.write_text('{"schema": "cudnn-ci/matrix/1", "name": "real", "checks": [{"check": "%s"}]}' % check)
         return self.launch("--matrix", str(matrix), *more, run=f"""ln -s "$reports" "$STANDIN/cudnn-ci-reports.$token"
 while [ "$1" != --output-dir ]; do shift; done
-shift 4
+shift 6
 for word in "$@"; do
   shift
   [ "$word" != /cudnn-ci-image.json ] || word=$STANDIN/image-config.json
   case $word in /cudnn-ci-reports.*) word=$STANDIN$word ;; esac
   set -- "$@" "$word"
 done
-{OPTIONS.tree}/bin/cudnn-ci run --output-dir "$STANDIN/cudnn-ci-reports.$token" --matrix {shlex.quote(str(matrix))} --plugin-dir {OPTIONS.plugins} {tool} "$@"
+{OPTIONS.tree}/bin/cudnn-ci run --output-dir "$STANDIN/cudnn-ci-reports.$token" --run-token "$reports/run-token" --matrix {shlex.quote(str(matrix))} --plugin-dir {OPTIONS.plugins} {tool} "$@"
 status=$?
 {after}
 exit $status

@@ -70,5 +70,26 @@ TEST(ProcTest, ACommandIsWhatLeadsAGroupOfItsOwn) {
   EXPECT_EQ(CommandOfFamily(false), "");
 }
 
+// What is left of a hang's evidence where the process hides.
+TEST(ProcTest, ALoopIsToldFromAWaitByItsProcessorTime) {
+  const auto started = [](bool loops) {
+    const pid_t pid = fork();
+    if (pid != 0) return pid;
+    HideFromOthers();
+    while (loops) {
+    }
+    for (;;) pause();
+  };
+  const pid_t loop = started(true), wait = started(false);
+  const std::string none = "processor time 0.000 s";
+  for (int i = 0; i < 3000 && DescribeProcess(loop).find(none) != std::string::npos; ++i) usleep(10'000);
+  EXPECT_EQ(DescribeProcess(loop).find(none), std::string::npos) << DescribeProcess(loop);
+  EXPECT_NE(DescribeProcess(wait).find(none), std::string::npos) << DescribeProcess(wait);
+  for (const pid_t pid : {loop, wait}) {
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+  }
+}
+
 }  // namespace
 }  // namespace cudnn_ci

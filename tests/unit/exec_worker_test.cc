@@ -208,6 +208,75 @@ TEST_F(WorkerTest, ASharedCrashChargesTheFirstUnfinishedAndGivesTheRestBack) {
   EXPECT_EQ(All<GiveBack>()[0].case_indices, std::vector<size_t>({2, 3}));
 }
 
+// What lies in its socket a check can read, and answer.
+TEST_F(WorkerTest, ACaseIsSentWhenTheOneBeforeHasItsVerdict) {
+  Start(true);
+  for (size_t i = 0; i < 3; ++i) Assign(i);
+  ASSERT_EQ(Runs(), std::vector<int64_t>({1}));
+  Say(wire::CaseStarted{1});
+  EXPECT_EQ(Runs(), std::vector<int64_t>({1}));
+  Pass(1);
+  EXPECT_EQ(Runs(), std::vector<int64_t>({1, 2}));
+  Pass(2);
+  EXPECT_EQ(Runs(), std::vector<int64_t>({1, 2, 3}));
+  Pass(3);
+  EXPECT_EQ(All<AttemptEnded>().size(), 3u);
+  EXPECT_TRUE(worker_->idle());
+}
+
+TEST_F(WorkerTest, TheNextCaseIsSentBeforeTheResultIsJudged) {
+  Start(true);
+  Assign(0);
+  Assign(1);
+  effects_.clear();
+  Pass(1);
+  std::string order;
+  for (const Effect& e : effects_) {
+    if (std::holds_alternative<SendPacket>(e)) order += "sent ";
+    if (std::holds_alternative<AttemptEnded>(e)) order += "judged ";
+    const auto* event = std::get_if<EmitEvent>(&e);
+    if (event && std::holds_alternative<AttemptStarted>(event->body)) order += "started ";
+  }
+  EXPECT_EQ(order, "started sent judged started ");
+}
+
+// The process says that it begins of its first case alone: every word of it wakes the harness.
+TEST_F(WorkerTest, ALaterCaseBeginsWhenItIsSent) {
+  Start(true);
+  Assign(0);
+  EXPECT_TRUE(All<EmitEvent>().empty());
+  Pass(1);
+  effects_.clear();
+  Assign(1);
+  ASSERT_EQ(All<EmitEvent>().size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<AttemptStarted>(All<EmitEvent>()[0].body));
+}
+
+TEST_F(WorkerTest, AWorkerThatIsRetiredOrEndingIsSentNothingMore) {
+  Start(true);
+  Assign(0);
+  Assign(1);
+  wire::CaseFinished broken;
+  broken.serial = 1;
+  broken.evaluated = 1;
+  broken.context_error = "sticky";
+  Say(broken);
+  EXPECT_EQ(Runs(), std::vector<int64_t>({1}));
+  EXPECT_EQ(All<GiveBack>()[0].case_indices, std::vector<size_t>({1}));
+}
+
+TEST_F(WorkerTest, AShutdownGivesBackWhatWasNotSent) {
+  Start(true);
+  for (size_t i = 0; i < 3; ++i) Assign(i);
+  worker_->Shutdown(0, &effects_);
+  ASSERT_EQ(All<GiveBack>().size(), 1u);
+  EXPECT_EQ(All<GiveBack>()[0].case_indices, std::vector<size_t>({1, 2}));
+  Pass(1);
+  EXPECT_EQ(Runs(), std::vector<int64_t>({1}));
+  Exit(false, 0);
+  EXPECT_TRUE(std::holds_alternative<Passed>(Only().outcome));
+}
+
 TEST_F(WorkerTest, PoisonRetiresASharedWorkerAfterItsVerdict) {
   Start(true);
   Assign(0);

@@ -243,6 +243,24 @@ TEST(JournalTest, NothingWholeIsNoJournal) {
   }
 }
 
+// A record that was begun by a run and ended by somebody else.
+TEST(JournalTest, ATokenThatTheBeginningDidNotPromiseIsRefused) {
+  RunStarted begin;
+  begin.token_sha256 = Sha256Hex("the word of this run");
+  const auto problem = [](const RunStarted& started, const std::string& token) {
+    const Result<std::vector<Event>> read =
+        ParseJournal(Journal({{1, 0, started}, {2, 1, RunFinished{1, token}}}), "j");
+    return read.ok() ? "" : read.error();
+  };
+  EXPECT_EQ(problem(begin, "the word of this run"), "");
+  EXPECT_EQ(problem(RunStarted{}, ""), "");
+  const std::string other = "j: the token at its end is not the one whose SHA-256 stands at its beginning";
+  EXPECT_EQ(problem(begin, "another word"), other);
+  EXPECT_EQ(problem(begin, ""), other);
+  EXPECT_EQ(problem(RunStarted{}, "a word"), other);
+  EXPECT_TRUE(ParseJournal(Journal({{1, 0, begin}}), "j").ok()) << "a run that has not finished";
+}
+
 TEST(JournalTest, ATornLineBehindTheEndOfTheRunIsRefused) {
   RunBuilder b;
   b.Pass("conv.a");

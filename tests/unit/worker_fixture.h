@@ -57,6 +57,16 @@ class WorkerTest : public testing::Test {
       if (const T* t = std::get_if<T>(&e)) out.push_back(*t);
     return out;
   }
+  // The serials of the runs that were sent.
+  std::vector<int64_t> Runs() const {
+    std::vector<int64_t> out;
+    for (const SendPacket& sent : All<SendPacket>()) {
+      const Result<wire::ToWorker> message = wire::DecodeToWorker(sent.packet);
+      if (message.ok())
+        if (const auto* run = std::get_if<wire::Run>(&*message)) out.push_back(run->serial);
+    }
+    return out;
+  }
   AttemptResult Only() const {
     const auto ended = All<AttemptEnded>();
     EXPECT_EQ(ended.size(), 1u);
