@@ -5,6 +5,7 @@ import platform
 import shlex
 import shutil
 import subprocess
+import sys
 
 # What is loaded into the image's processes needs the image's glibc: this one or a later one. The harness loads nothing and
 # is linked statically.
@@ -15,6 +16,10 @@ WRAPPERS = {"zig-cc": "cc -target {target}", "zig-c++": "c++ -target {target}", 
 
 class Failure(Exception):
     """The message for the user."""
+
+
+def say(line):
+    print(f"ci/bundle: {line}", file=sys.stderr, flush=True)
 
 
 def run(words, log, **how):
@@ -104,8 +109,11 @@ def install(tree, arch, *, root, work, cache, log, jobs):
     """Builds both parts for a processor and installs them into the folder `tree`."""
     settings = {"root": root, "work": work, "zig": find_zig(cache), "cache": cache, "headers": find_headers(work, cache), "log": log,
                 "jobs": jobs}
+    say(f"{arch}: compiling worker and plugins (minutes the first time; {log} grows)")
     loaded = compile_part("loaded", arch, **settings)
+    say(f"{arch}: compiling the harness")
     static = compile_part("static", arch, **settings)
+    say(f"{arch}: installing")
     run(["cmake", "--install", loaded, "--prefix", tree], log)
     run(["cmake", "--install", static, "--prefix", tree, "--component", "harness"], log)
     install_licenses(tree / "share/doc/cudnn-ci/licenses", settings["zig"])

@@ -2,6 +2,7 @@
 import argparse
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import sys
 
 from . import archive, build, oci
 
-DESCRIPTION = """Makes cudnn-ci-VERSION-linux-ARCH.tar.gz for each processor, cudnn-ci-VERSION-oci.tar, an OCI layout of an image that
+DESCRIPTION = """Makes cudnn-ci-VERSION-linux-ARCH.tar.gz, cudnn-ci-VERSION-oci.tar, an OCI layout of an image that
 holds nothing but the tool, in /opt/cudnn-ci, and SHA256SUMS.
 
 bin/cudnn-ci is linked statically against musl and starts in any image, an empty one too; worker and plugins need glibc
@@ -61,7 +62,8 @@ def make(arguments, root):
 def main(words):
     parser = argparse.ArgumentParser(prog="ci/bundle", description=DESCRIPTION, epilog=EPILOG,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--arch", choices=[*ARCHITECTURES, "all"], default="all")
+    parser.add_argument("--arch", choices=[*ARCHITECTURES, "all"], default=platform.machine(), help="default: this machine's (%(default)s)")
+    parser.add_argument("--all", dest="arch", action="store_const", const="all", help="--arch all: every processor, as a release has them")
     parser.add_argument("--out", metavar="DIR", help="where the archives go (default: build-bundle)")
     arguments = parser.parse_args(words)
     try:

@@ -1,5 +1,6 @@
 """An OCI image layout with nothing but the tool, for COPY --from, init containers and image volumes. Made without a container
-engine: an image is a few JSON files that name each other by their SHA-256."""
+engine: an image is a few JSON files that name each other by their SHA-256. manifest.json beside index.json is for `docker load`,
+which before version 25 knows nothing else."""
 import datetime
 import gzip
 import hashlib
@@ -46,12 +47,19 @@ def layer_of(tree, date):
     return packed.getvalue(), hashlib.sha256(plain.getvalue()).hexdigest()
 
 
+def docker_entry(manifest, version, tags):
+    """What manifest.json says of one image: the same blobs, under Docker's names."""
+    place = lambda blob: "blobs/" + blob["digest"].replace(":", "/")
+    return {"Config": place(manifest["config"]), "RepoTags": [f"cudnn-ci:{version}{tag}" for tag in tags],
+            "Layers": [place(layer) for layer in manifest["layers"]]}
+
+
 def write(trees, path, version, date):
     """Makes the tar file `path` of an OCI layout: one image per processor of `trees` ({"x86_64": folder}), under one index."""
     work = path.with_name(f".{path.name}.layout")
     layout = Layout(work)
     created = datetime.datetime.fromtimestamp(date, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    manifests = []
+    manifests, docker = [], []
     for arch, tree in sorted(trees.items()):
         layer, plain_digest = layer_of(tree, date)
         config = {**PLATFORMS[arch], "created": created, "rootfs": {"type": "layers", "diff_ids": [f"sha256:{plain_digest}"]},
@@ -61,11 +69,15 @@ def write(trees, path, version, date):
                   "history": [{"created": created, "created_by": "ci/bundle"}]}
         manifest = {"schemaVersion": 2, "mediaType": TYPE + "manifest.v1+json", "config": layout.add_json("config.v1+json", config),
                     "layers": [layout.add("layer.v1.tar+gzip", layer)]}
+        # One tag is one image to Docker: the plain one is x86_64's, or that of the only one.
+        plain = [""] if arch == "x86_64" or len(trees) == 1 else []
+        docker.append(docker_entry(manifest, version, [*plain, "-" + PLATFORMS[arch]["architecture"]]))
         manifests.append(layout.add_json("manifest.v1+json", manifest, platform=PLATFORMS[arch]))
     index = {"schemaVersion": 2, "mediaType": TYPE + "index.v1+json", "manifests": manifests}
     named = layout.add_json("index.v1+json", index, annotations={"org.opencontainers.image.ref.name": f"cudnn-ci:{version}"})
     (layout.folder / "index.json").write_text(json.dumps({"schemaVersion": 2, "mediaType": TYPE + "index.v1+json", "manifests": [named]},
                                                         sort_keys=True, separators=(",", ":")))
+    (layout.folder / "manifest.json").write_text(json.dumps(docker, sort_keys=True, separators=(",", ":")))
     fresh = path.with_name(f".{path.name}.part")
     with open(fresh, "wb") as stream, tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         archive.add_tree(tar, layout.folder, "", date)

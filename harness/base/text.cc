@@ -57,11 +57,19 @@ void AppendEscaped(char kind, unsigned value, std::string* out) {
   *out += buffer;
 }
 
+// Marks, embeddings, overrides and isolates: a line that they turn reads as another.
+// https://trojansource.codes
+bool TurnsDirection(char32_t c) {
+  return c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
 // Characters that stay: XML's Char production less the control characters of C1 and DEL, which XML
 // discourages and terminals act upon. https://www.w3.org/TR/xml/#charsets
 bool IsPlain(char32_t c) {
   if (c == '\t' || c == '\n') return true;
-  return c >= 0x20 && c != 0x7F && !(c >= 0x80 && c <= 0x9F) && c != 0xFFFE && c != 0xFFFF;
+  return !TurnsDirection(c) && c >= 0x20 && c != 0x7F && !(c >= 0x80 && c <= 0x9F) && c != 0xFFFE &&
+         c != 0xFFFF;
 }
 
 }  // namespace

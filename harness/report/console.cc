@@ -1,5 +1,5 @@
 // The console. See console.h. Text from outside is cleaned and indented: it can neither steer the terminal
-// nor start a line with a command of the pipeline's.
+// nor give a command to the pipeline.
 #include "report/console.h"
 
 #include <poll.h>
@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "model/reasons.h"
 #include "report/case_text.h"
+#include "report/pipeline_commands.h"
 
 namespace cudnn_ci {
 namespace {
@@ -299,7 +300,7 @@ std::string ConsoleReporter::LinesOf(const Event& event, const Summary& summary)
 
 Status ConsoleReporter::Print(const std::string& lines, const std::string& progress) {
   std::string text = progress_shown_ ? "\r\x1b[K" : "";
-  text += lines + progress;
+  text += WithoutPipelineCommands(lines + progress);
   progress_shown_ = !progress.empty();
   if (closed_) return {};
   Status status = WriteAll(fd_, text, "the console");

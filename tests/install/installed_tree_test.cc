@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <vector>
 
@@ -74,8 +75,8 @@ TEST_F(InstalledTree, HoldsHarnessWorkerPluginsAndSdk) {
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "include/cudnn_ci/plugin.h"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/CudnnCiConfig.cmake"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/plugin.map"));
-  EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci/docs/a-check-in-ten-minutes.md"));
-  EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci/docs/findings.md"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci/harness/docs/a-check-in-ten-minutes.md"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci/harness/docs/findings.md"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci/examples/team/CMakeLists.txt"));
 }
 
@@ -112,8 +113,42 @@ TEST_F(InstalledTree, CarriesTheNoticesOfWhatIsLinkedIn) {
     const std::string head = "\n" + library + "\n" + std::string(library.size(), '-') + "\n";
     EXPECT_NE(notices.find(head), std::string::npos) << "no notice of " << library;
   }
-  for (const char* document : {"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "DESIGN.md"})
+  for (const char* document : {"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "harness/DESIGN.md"})
     EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci" / document)) << document;
+}
+
+// The relative links of a page's Markdown that lead nowhere.
+std::vector<std::string> DeadLinks(const fs::path& page) {
+  std::vector<std::string> dead;
+  const std::string text = TextOf(page);
+  const std::regex link(R"(\]\(([^)#\s]+)(#[^)]*)?\))");
+  for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+    const std::string target = (*at)[1];
+    if (target.find("://") == std::string::npos && !fs::exists(page.parent_path() / target))
+      dead.push_back(page.string() + ": " + target);
+  }
+  return dead;
+}
+
+TEST_F(InstalledTree, EveryLinkOfItsDocumentsLeadsSomewhere) {
+  int pages = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(prefix_)) {
+    if (entry.path().extension() != ".md") continue;
+    ++pages;
+    EXPECT_THAT(DeadLinks(entry.path()), ::testing::IsEmpty());
+  }
+  EXPECT_GE(pages, 10);
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "README.md")) << "what a reader opens first";
+}
+
+TEST(SourceTree, EveryLinkOfItsDocumentsLeadsSomewhere) {
+  const fs::path source = CUDNN_CI_SOURCE_DIR;
+  std::vector<fs::path> pages = {source / "README.md", source / "CONTRIBUTING.md", source / "SECURITY.md",
+                                 source / "CHANGELOG.md", source / "matrices/README.md"};
+  for (const auto& entry : fs::recursive_directory_iterator(source / "harness"))
+    if (entry.path().extension() == ".md" && entry.path().filename() != "installed.md")
+      pages.push_back(entry.path());  // installed.md is the installed tree's
+  for (const fs::path& page : pages) EXPECT_THAT(DeadLinks(page), ::testing::IsEmpty());
 }
 
 TEST_F(InstalledTree, NeedsNothingButGlibc) {

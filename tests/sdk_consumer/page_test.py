@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 DOC = "share/doc/cudnn-ci"
-PAGE = f"{DOC}/docs/a-check-in-ten-minutes.md"
+PAGE = f"{DOC}/harness/docs/a-check-in-ten-minutes.md"
 TREE = pathlib.Path()
 MARK = "@@ended@@"
 NCCL = 'int ncclGetVersion(int* version); int ncclGetVersion(int* version) {{ *version = {version}; return {result}; }}\n'

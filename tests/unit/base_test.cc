@@ -31,6 +31,15 @@ bool IsXmlText(const std::string& text) {
 }
 
 #if __GLIBC_PREREQ(2, 32)
+// They make a line read as another: https://trojansource.codes
+TEST(CleanTextTest, EscapesWhatTurnsTheDirectionOfText) {
+  EXPECT_EQ(CleanText("a\u202Eb\u2066c\u2069d\u061Ce"), "a\\u202Eb\\u2066c\\u2069d\\u061Ce");
+  for (const char* mark : {"\u200E", "\u200F", "\u202A", "\u202B", "\u202C", "\u202D", "\u2067", "\u2068"})
+    EXPECT_EQ(CleanText(mark).substr(0, 3), "\\u2") << mark;
+  for (const char* text : {"\u200D", "\u2010", "\u2029", "\u206A", "\u05D0"})
+    EXPECT_EQ(CleanText(text), text);
+}
+
 TEST(SignalText, SaysWhatGlibcSays) {
   for (int signal = 1; signal < SIGRTMIN; ++signal) {
     const char* name = sigabbrev_np(signal);

@@ -273,6 +273,28 @@ TEST(LastScreenTest, ReproducesTheRootCausesCase) {
   EXPECT_NE(Screen(b).find("cudnn-ci --matrix matrices/cu12.json --case 'conv.a[x=1]'"), std::string::npos);
 }
 
+// GitHub's runner trims a line before it looks for "::" and finds "##[" anywhere in it:
+// https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs
+TEST_F(ConsoleTest, NothingOfTheImageIsACommandOfThePipeline) {
+  // Of a long text each line that is wrapped begins with a command.
+  std::string words = "seen\n::error::forged ##[error]b ####[group]c";
+  for (size_t i = 0; i < 80; ++i) words += " ::notice::" + std::string(i % 40, 'b');
+  RunBuilder b;
+  b.run.image = "x ##[debug]" + words;
+  b.Fail("conv.a ##[x]", Wrong("wrong-value", Blame::kImage, words));
+  b.Add(FindingReported{{}, Wrong("gpu-is-shared", Blame::kRunner, words)});
+  ConsoleOptions options;
+  options.verbosity = Verbosity::kVerbose;
+  Play(b, options);
+  for (const std::string& line : Split(Output(), '\n')) {
+    EXPECT_NE(Trim(line).substr(0, 2), "::") << line;
+    EXPECT_EQ(line.find("##["), std::string::npos) << line;
+  }
+  EXPECT_NE(Output().find("::error::forged"), std::string::npos);  // in the middle of a line it is a text
+  EXPECT_NE(Output().find("\\x3A:notice::"), std::string::npos);
+  EXPECT_NE(Output().find("#\\x23[error]b"), std::string::npos);
+}
+
 TEST_F(ConsoleTest, ALogHasOneLinePerFinishedCase) {
   Play(ImageAtFault(), ConsoleOptions{});
   ExpectGolden("console_image.txt", Output());

@@ -9,10 +9,13 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/matrices/ DESTINATION matrices OPTIONAL)
 install(PROGRAMS ci/cudnn-ci-run DESTINATION bin)
 install(PROGRAMS ci/present.py DESTINATION libexec RENAME cudnn-ci-present)
 install(DIRECTORY ci/kubernetes ci/github ci/gitlab ci/slurm DESTINATION share/doc/cudnn-ci/ci)
-# The gallery's pictures are for readers of the source: the archive is small without them.
-install(DIRECTORY harness/docs plugins/examples DESTINATION share/doc/cudnn-ci PATTERN gallery EXCLUDE)
-install(FILES LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md SECURITY.md harness/DESIGN.md
-  DESTINATION share/doc/cudnn-ci)
+install(DIRECTORY plugins/examples DESTINATION share/doc/cudnn-ci)
+# Documents keep the places that they have in the source, so that their links hold.
+install(DIRECTORY harness/docs DESTINATION share/doc/cudnn-ci/harness PATTERN installed.md EXCLUDE)
+install(FILES harness/DESIGN.md DESTINATION share/doc/cudnn-ci/harness)
+install(FILES matrices/README.md DESTINATION share/doc/cudnn-ci/matrices)
+install(FILES LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md SECURITY.md CONTRIBUTING.md DESTINATION share/doc/cudnn-ci)
+install(FILES harness/docs/installed.md DESTINATION . RENAME README.md)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/harness/sdk/include/cudnn_ci DESTINATION include)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/harness/sdk/cmake/CudnnCiConfig.cmake.in
