@@ -78,8 +78,8 @@ struct Matrix {
   std::vector<std::string> files;               // all files read, parents first
   std::map<std::string, std::string> contract;  // "runner.driver" -> ">=525.60.13", "image.cudnn" -> "absent"
   std::map<std::string, Position> contract_positions;
-  // Shell patterns of libraries that the image means to preload into every process, and of driver libraries of
-  // its own that it means to use in the place of the host's: by file name or path.
+  // Shell patterns of libraries that the image means to preload into every process, and of driver libraries
+  // of its own that it means to use in the place of the host's: by file name or path.
   std::vector<std::string> allowed_preloads, allowed_driver_libraries;
   std::vector<SubjectInfo> subjects;  // at least one
   // The image's Python environments are subjects too ("subjects": "auto"): who runs the matrix adds them, and

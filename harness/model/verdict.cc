@@ -23,6 +23,7 @@ constexpr std::pair<const char*, const char*> kRepairs[] = {
      "a report could not be written; make room for it, or choose another folder, first"},
     {"plugin-load", "a plugin cannot be loaded; repair or remove its file first"},
     {"plugin-invalid", "a plugin's declarations cannot be used; repair or remove its file first"},
+    {"loader-missing", "this cudnn-ci is for another processor than the image; take the one for the image's"},
     {"libc-unfit", "this cudnn-ci was built for a newer glibc; take one that ci/bundle has built"}};
 
 // One error that counts, with its place for the choice of the root cause.

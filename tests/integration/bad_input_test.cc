@@ -110,7 +110,7 @@ TEST_F(BadInput, AnImageConfigurationWhoseWordsAreSecret) {
   for (const std::string text :
        {"API_TOKEN=hunter2\n", "{\"Env\": [\"A=1\", hunter2]}",
         "{\"Config\": {\"Env\": {\"hunter2\": 1, \"hunter2\": 2}}}",
-        "{\"Config\": {\"Env\": [\"API_TOKEN=hunter2\\u0000\"]}}", "{\"Env\": [\"hunter2\"]}"}) {
+        "{\"Config\": {\"Env\": [\"API_TOKEN=hunter2\\u0000\"]}}", "{\"Env\": [{\"hunter2\": 1}]}"}) {
     run_.Write("config.json", text);
     const GateResult result = run_.Run({"--image-config", "config.json"});
     EXPECT_EQ(result.exit_code, 2);

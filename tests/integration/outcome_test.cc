@@ -139,7 +139,8 @@ TEST(OutcomeTest, TheRootCauseHasTheLineToTypeAndWhoItIsNot) {
   EXPECT_THAT(result.out, HasSubstr("\n  excluded    the driver: fixture.driver passed\n"));
   EXPECT_THAT(result.out, HasSubstr("\n  Dockerfile  ENV A=b\n"));
   EXPECT_THAT(run.Read("summary.md"), HasSubstr("- **Dockerfile** `ENV A=b`"));
-  EXPECT_THAT(run.Read("page.html"), HasSubstr("<dt>Dockerfile</dt><dd>ENV A=b</dd>"));
+  EXPECT_THAT(run.Read("page.html"),
+              HasSubstr("<dt>Dockerfile</dt><dd><code class=\"command\">ENV A=b</code></dd>"));
   EXPECT_THAT(result.junit, HasSubstr("Dockerfile: ENV A=b"));
 
   run.Set("FIXTURE_STACK", "cudnn=fail");

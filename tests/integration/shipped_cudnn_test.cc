@@ -152,12 +152,14 @@ TEST_F(WheelTest, CopyThatNoSubjectUsesIsAFactAndNotGated) {
   const std::string sentence =
       "cuDNN 9.19.0 at " + real + "/libcudnn.so.9 (Python package nvidia-cudnn-cu13 9.19.0.56) is used by no";
   EXPECT_THAT(r.gate.report["not_gated"].dump(), HasSubstr(sentence));
-  EXPECT_THAT(r.gate.report["not_gated"].dump(), HasSubstr("a subject \\\"python:PATH\\\", the interpreter of "));
+  EXPECT_THAT(r.gate.report["not_gated"].dump(),
+              HasSubstr("a subject \\\"python:PATH\\\", the interpreter of "));
   fs::create_directories(gate().Path("venv/bin"));
   gate().Write("venv/bin/python3", "");
   fs::permissions(gate().Path("venv/bin/python3"), fs::perms(0755));
-  EXPECT_THAT(Check("cudnn.load").gate.report["not_gated"].dump(),
-              HasSubstr("a subject \\\"python:" + fs::canonical(gate().Path("venv")).string() + "/bin/python3"));
+  EXPECT_THAT(
+      Check("cudnn.load").gate.report["not_gated"].dump(),
+      HasSubstr("a subject \\\"python:" + fs::canonical(gate().Path("venv")).string() + "/bin/python3"));
   UseSubjects("{\"system\": \"loader\", \"wheel\": \"path:" + folder_ + "\"}");
   r = Check("cudnn.load");
   EXPECT_THAT(r.gate.report["not_gated"].dump(), ::testing::Not(HasSubstr(real)));

@@ -386,7 +386,7 @@ class LauncherTest(unittest.TestCase):
         result = self.launch("--no-gpu", "--env", "CUDNN_CI_MINE", run=reports(), env={"CUDNN_CI_MINE": "2"})
         self.assertEqual(self.run_call(), self.expected_run(
             "-e", "CUDNN_CI_PLUGIN_PATH=", "-e", "CUDNN_CI_PLANT=", "-e", "CUDNN_CI_MINE=", "-e", "CUDNN_CI_MINE",
-            "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci", arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN"]))
+            "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci", arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN", *WORD]))
         self.assertIn("left empty, though the image sets it: CUDNN_CI_PLUGIN_PATH CUDNN_CI_PLANT", result.stderr)
 
     def test_the_name_that_was_typed_with_the_digest_of_what_runs(self):
@@ -432,7 +432,7 @@ class LauncherTest(unittest.TestCase):
                 self.assertEqual(self.launch("--no-gpu", "--", *words, "--fail-fast", run=reports()).code, 0)
                 self.assertEqual(self.run_call(), self.expected_run(
                     *mounted, "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci",
-                    arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN", "--matrix", named, "--fail-fast"]))
+                    arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN", *WORD, "--matrix", named, "--fail-fast"]))
                 (self.standin / "calls").unlink()
 
     def test_parents_outside_of_the_folder_are_mounted_where_they_are_looked_for(self):
@@ -533,7 +533,7 @@ class LauncherTest(unittest.TestCase):
                 self.assertFalse((self.out / "report.json").exists())
 
     def test_the_word_that_proves_a_report_is_in_one_file_alone(self):
-        script = f"""{{ grep -rlF "$secret" "{self.out}" "$STANDIN/calls"; env | grep -F "$secret"
+        script = f"""{{ find "{self.out}" "$STANDIN/calls" -type f -exec grep -lF "$secret" {{}} +; env | grep -F "$secret"
 tr '\\0' '\\n' </proc/$PPID/cmdline | grep -F "$secret"; }} >"$STANDIN/where"
 echo ${{#secret}} >>"$STANDIN/where"
 exit 1"""

