@@ -1,7 +1,6 @@
 #include "base/elf_dynamic.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "base/elf_file.h"
 #include "base/fd.h"
+#include "base/regular_file.h"
 
 namespace cudnn_ci {
 namespace {
@@ -40,8 +40,7 @@ std::string PlainFile(const std::string& path, std::string* problem) {
 // What the loader would see at addresses of the file.
 class Memory {
  public:
-  explicit Memory(const std::string& real)
-      : fd_(open(real.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)) {
+  explicit Memory(const std::string& real) : fd_(OpenRegularFile(real)) {
     Elf64_Ehdr header{};
     if (!fd_.valid() || !ReadFile(0, &header, sizeof header) || header.e_phnum > kMostHeaders) return;
     segments_.resize(header.e_phnum);

@@ -2,13 +2,15 @@
 #include "base/elf_file.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "base/fd.h"
+#include "base/regular_file.h"
 
 namespace cudnn_ci {
 namespace {
@@ -32,19 +34,15 @@ std::string MachineName(uint16_t machine) {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~Reader() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
-  bool ok() const { return fd_ >= 0; }
-  int fd() const { return fd_; }
+  // *kind: what it is that is no regular file.
+  explicit Reader(const std::string& path, std::string* kind = nullptr) : fd_(OpenRegularFile(path, kind)) {}
+  bool ok() const { return fd_.valid(); }
+  int fd() const { return fd_.get(); }
 
   bool ReadAt(uint64_t offset, void* to, size_t size) const {
     auto* p = static_cast<char*>(to);
     while (size > 0) {
-      const ssize_t n = pread(fd_, p, size, static_cast<off_t>(offset));
+      const ssize_t n = pread(fd_.get(), p, size, static_cast<off_t>(offset));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) return false;
       p += n;
@@ -70,7 +68,7 @@ class Reader {
   }
 
  private:
-  int fd_;
+  const Fd fd_;
 };
 
 std::vector<Elf64_Shdr> Sections(const Reader& file) {
@@ -135,14 +133,11 @@ void ElfFile::Require(uint64_t offset, uint64_t size) {
 }
 
 void ElfFile::ReadHeaders() {
-  Reader file(path_);
+  std::string kind;
+  const Reader file(path_, &kind);
   struct stat st;
   if (!file.ok() || fstat(file.fd(), &st) != 0) {
-    error_ = DescribeUnopened(path_, errno);
-    return;
-  }
-  if (!S_ISREG(st.st_mode)) {
-    error_ = path_ + " is not a regular file";
+    error_ = kind.empty() ? DescribeUnopened(path_, errno) : path_ + " is not a regular file: it is " + kind;
     return;
   }
   file_size_ = static_cast<uint64_t>(st.st_size);

@@ -1,7 +1,6 @@
 #include "base/elf_interpreter.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/regular_file.h"
 
 namespace cudnn_ci {
 namespace {
@@ -20,7 +20,7 @@ bool ReadAt(int fd, uint64_t offset, void* to, size_t size) {
 }  // namespace
 
 std::string MissingInterpreter(const std::string& program) {
-  const Fd file(open(program.c_str(), O_RDONLY | O_CLOEXEC));
+  const Fd file = OpenRegularFile(program);
   Elf64_Ehdr header{};
   if (!file.valid() || !ReadAt(file.get(), 0, &header, sizeof header)) return {};
   if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr)) return {};

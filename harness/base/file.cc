@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/regular_file.h"
 #include "base/system_calls.h"
 
 namespace cudnn_ci {
@@ -50,13 +51,10 @@ void SyncDirectoryOf(const std::string& path) {
 }  // namespace
 
 Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
-  // O_NONBLOCK: a FIFO in place of the file must not hang us; regular files ignore it.
-  Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::string kind;
+  const Fd fd = OpenRegularFile(path, &kind);
+  if (!kind.empty()) return Error{path + ": is " + kind + ", not a file"};
   if (!fd.valid()) return SystemError(path, errno);
-  struct stat info {};
-  if (fstat(fd.get(), &info) != 0) return SystemError(path, errno);
-  if (S_ISDIR(info.st_mode)) return Error{path + ": is a directory, not a file"};
-  if (!S_ISREG(info.st_mode)) return Error{path + ": is not a regular file"};
   std::string content;
   if (!ReadUpTo(fd.get(), max_bytes + 1, &content)) return SystemError(path, errno);
   if (content.size() > max_bytes) {
@@ -66,7 +64,7 @@ Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
 }
 
 std::string ReadSmallFile(const std::string& path, size_t max_bytes) {
-  Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Fd fd = OpenRegularFile(path);
   std::string content;
   // A proc file may vanish while it is read: what came before is still worth having.
   if (fd.valid()) (void)ReadUpTo(fd.get(), max_bytes, &content);

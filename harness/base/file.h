@@ -11,10 +11,12 @@
 
 namespace cudnn_ci {
 
-// The whole file, which must be a regular file of at most max_bytes. Errors name the file.
+// The whole file, which must be a regular file of at most max_bytes; anything else is not opened. Errors name
+// the file.
 Result<std::string> ReadFile(const std::string& path, size_t max_bytes);
 
-// What can be read of a (proc) file, up to max_bytes; empty if it cannot be opened.
+// What can be read of a (proc) file, up to max_bytes; empty if it cannot be opened or is
+// no regular file.
 std::string ReadSmallFile(const std::string& path, size_t max_bytes = 64 * 1024);
 
 // One write(2) when the system takes it whole; goes on after short writes and signals and waits for a

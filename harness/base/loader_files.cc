@@ -4,10 +4,9 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "base/elf_file.h"
+#include "base/file.h"
 
 namespace cudnn_ci {
 namespace {
@@ -16,6 +15,7 @@ namespace {
 // Older systems put a table in the old format first, so the magic is searched for.
 constexpr char kCacheMagic[] = "glibc-ld.so.cache1.1";
 constexpr size_t kCacheHeader = 48, kCacheEntry = 24;
+constexpr size_t kMostCacheBytes = 16 << 20;  // a hundred times that of a large image
 
 uint32_t Word(const std::string& bytes, size_t at) {
   uint32_t value = 0;
@@ -26,8 +26,8 @@ uint32_t Word(const std::string& bytes, size_t at) {
 }  // namespace
 
 std::vector<std::string> LoaderCachePaths(const WantedName& wanted) {
-  std::ifstream in("/etc/ld.so.cache", std::ios::binary);
-  const std::string all((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const Result<std::string> read = ReadFile("/etc/ld.so.cache", kMostCacheBytes);
+  const std::string all = read.ok() ? *read : "";
   const size_t start = all.find(kCacheMagic);
   std::vector<std::string> paths;
   if (start == std::string::npos) return paths;

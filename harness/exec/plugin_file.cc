@@ -1,7 +1,6 @@
 #include "exec/plugin_file.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/regular_file.h"
 #include "base/sha256.h"
 #include "model/remarks.h"
 
@@ -73,14 +73,14 @@ void Hash(int fd, PluginFile* file, const std::function<bool()>& stop) {
 }
 
 void Look(PluginFile* file, const std::function<bool()>& stop) {
-  // A pipe must not block us.
-  const Fd fd(open(file->path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat st {};
-  if (!fd.valid() || fstat(fd.get(), &st) != 0) return Refuse(file, errno);
-  if (!S_ISREG(st.st_mode)) {
-    file->refused = "not a regular file";
+  std::string kind;
+  const Fd fd = OpenRegularFile(file->path, &kind);
+  if (!kind.empty()) {
+    file->refused = "not a regular file: it is " + kind;
     return;
   }
+  struct stat st {};
+  if (!fd.valid() || fstat(fd.get(), &st) != 0) return Refuse(file, errno);
   if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0 && st.st_uid != geteuid()) {
     file->refused = "refused: writable by others and owned by user " + std::to_string(st.st_uid) +
                     ", not by user " + std::to_string(geteuid()) + "; chmod go-w it";

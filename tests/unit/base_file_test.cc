@@ -74,7 +74,7 @@ TEST(ReadFile, TakesRegularFilesWithinTheBound) {
   EXPECT_EQ(ReadFile(scratch.path(), 4).error(), scratch.path() + ": is a directory, not a file");
   EXPECT_EQ(ReadFile(scratch.File("none"), 4).error(), scratch.File("none") + ": No such file or directory");
   ASSERT_EQ(mkfifo(scratch.File("fifo").c_str(), 0600), 0);
-  EXPECT_EQ(ReadFile(scratch.File("fifo"), 4).error(), scratch.File("fifo") + ": is not a regular file");
+  EXPECT_EQ(ReadFile(scratch.File("fifo"), 4).error(), scratch.File("fifo") + ": is a FIFO, not a file");
 }
 
 TEST(ReadFile, AReadThatFailsIsNoEndOfFile) {
