@@ -1,5 +1,7 @@
 #include "cli/worker_obstacle.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -55,6 +57,14 @@ Finding MissingLoader(const std::string& loader, const std::string& root) {
   return finding;
 }
 
+// A file that ld.so opens and waits for, in every process and before any of its code runs. Empty: none.
+std::string FifoOfTheLoader(const std::string& root) {
+  struct stat seen {};
+  for (const char* file : {"/etc/ld.so.cache", "/etc/ld.so.preload"})
+    if (stat((root + file).c_str(), &seen) == 0 && S_ISFIFO(seen.st_mode)) return file;
+  return "";
+}
+
 // Whether the worker asks for a newer glibc than it should, or for a C++ library of the image's.
 bool AsksForTooMuch(const std::string& words) {
   constexpr char kAsked[] = "version `GLIBC_2.";
@@ -67,9 +77,12 @@ bool AsksForTooMuch(const std::string& words) {
 
 std::optional<Finding> ObstacleBeforeDiscovery(const std::string& worker_path, const std::string& root) {
   if (const std::string low = LowLimit(); !low.empty()) return HarnessFinding("worker-not-started", low);
-  const std::string loader = MissingInterpreter(worker_path);
-  if (loader.empty()) return std::nullopt;
-  return MissingLoader(loader, root);
+  if (const std::string loader = MissingInterpreter(worker_path); !loader.empty())
+    return MissingLoader(loader, root);
+  if (const std::string fifo = FifoOfTheLoader(root); !fifo.empty())
+    return HarnessFinding("libc-unfit", "the image's " + fifo + " is a FIFO: the loader waits for it " +
+                                            "before any program begins");
+  return std::nullopt;
 }
 
 std::optional<Finding> ObstacleOf(const Discovery& discovery, const std::string& worker_path) {

@@ -121,6 +121,17 @@ TEST(Loader, ThatIsMissingIsOneLineOfTheFacts) {
   EXPECT_THAT(text, testing::Not(HasSubstr("could not be loaded")));
 }
 
+// ld.so would wait in every worker, and in the guardian that is to end them.
+TEST(Loader, AFifoThatItWaitsForIsTheImagesFaultAndStartsNothing) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
+  GateRun run;
+  const GateResult result = RunMounted(
+      &run, "mkfifo " + run.Path("fifo") + " && mount --bind " + run.Path("fifo") + " /etc/ld.so.cache");
+  ExpectOneFinding(result, "image.libc-unfit", 1);
+  EXPECT_THAT(result.out, HasSubstr("the image's /etc/ld.so.cache is a FIFO"));
+}
+
 // ---- what is inherited ----
 
 TEST(Inherited, AnIgnoredSigchldHangsNothing) {
