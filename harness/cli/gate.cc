@@ -152,7 +152,7 @@ bool Gate::Discover() {
   } else if (matrix_.subjects != system || !matrix_.contract.empty()) {
     session_.CollectFactsFor(matrix_.subjects, matrix_.contract);
   }
-  if (session_.interrupted() != 0) return Interrupted();
+  if (session_.MustEnd()) return Interrupted();
   obstacle_ = ObstacleOf(session_.discovery(), options_.worker_path());
   if (obstacle_) return options_.dry_run ? Invalid(obstacle_->detail) : true;
   session_.DropSystemWithoutCudnn(&matrix_);
@@ -166,13 +166,16 @@ bool Gate::Discover() {
 }
 
 bool Gate::Interrupted() {
-  exit_code_ = 128 + session_.interrupted();
+  const int signal = session_.interrupted();
+  constexpr int kUndetermined = 6;
+  exit_code_ = signal != 0 ? 128 + signal : kUndetermined;
   if (!fanout_) {
-    fprintf(stderr, "cudnn-ci: interrupted before there was a plan\n");
+    const char* why = signal != 0 ? "interrupted" : "the --time-limit was reached";
+    fprintf(stderr, "cudnn-ci: %s before there was a plan\n", why);
     return false;
   }
   Emit(Introduction());
-  Emit(RunCancelled{CancelReason::kSignal, session_.interrupted()});
+  Emit(RunCancelled{signal != 0 ? CancelReason::kSignal : CancelReason::kTimeLimit, signal});
   Finish();
   return false;
 }
@@ -189,7 +192,7 @@ bool Gate::MakePlan() {
   selection.case_ids_of_record = options_.rerun_failed;
   if (options_.rerun_failed) selection.case_ids = rerun_;
   auto planned = cudnn_ci::MakePlan(matrix_, session_.discovery().catalog, selection);
-  if (session_.interrupted() != 0) return Interrupted();  // while plugins judged parameters
+  if (session_.MustEnd()) return Interrupted();  // while plugins judged parameters
   if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) {
     RemoveReports(paths_);
     exit_code_ = PrintProblems(*problems);
@@ -341,7 +344,8 @@ bool Gate::Run() {
   if (options_.isolation == Isolation::kNone) r.jobs = 1;
   r.retries = options_.retries;
   r.fail_fast = options_.fail_fast;
-  r.time_limit_s = options_.time_limit_s;
+  // None is 0 for the runner; none left is a limit.
+  if (options_.time_limit_s > 0) r.time_limit_s = std::max(session_.TimeLeft(), 1e-3);
   r.limits.grace_s = options_.grace_s;
   r.contract = matrix_.contract;
   r.compatibility = compatibility_.entries;

@@ -61,7 +61,7 @@ bool Gate::Load() {
   // What is there decides, or at least helps to say what to type.
   session_.DiscoverForChoice();
   discovered_ = true;
-  if (session_.interrupted() != 0) return Interrupted();
+  if (session_.MustEnd()) return Interrupted();
   const Result<std::string> choice = session_.AutoMatrix();
   if (options_.auto_matrix) {
     if (!choice.ok()) return Invalid(choice.error());

@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/file.h"
 #include "base/remove_tree.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "cli/complain.h"
 #include "cli/process_setup.h"
 #include "exec/validate.h"
@@ -44,20 +46,6 @@ std::string MakeScratchDir() {
   return {};
 }
 
-DiscoverOptions MakeDiscoverOptions(const Options& o, const std::string& scratch,
-                                    std::vector<SubjectInfo> subjects,
-                                    const std::map<std::string, std::string>& contract) {
-  DiscoverOptions d;
-  d.worker_path = o.worker_path();
-  d.scratch_dir = scratch;
-  d.directories = o.AllPluginDirs();
-  d.subjects = std::move(subjects);
-  d.contract = contract;
-  d.load_timeout_s = o.load_timeout_s;
-  d.limits.grace_s = o.grace_s;
-  return d;
-}
-
 // A wheel needs what other packages bring, which only its interpreter finds.
 std::string HowToJudge(const CudnnCopyFacts& copy) {
   if (copy.path.find("-packages/") == std::string::npos)
@@ -71,6 +59,7 @@ std::string HowToJudge(const CudnnCopyFacts& copy) {
 
 Session::Session(const Options& options)
     : options_(options),
+      start_ns_(MonotonicNs()),
       scratch_dir_(MakeScratchDir()),
       guardian_(&control_, options.worker_path(), scratch_dir_) {
   sigset_t set;
@@ -84,16 +73,36 @@ Session::~Session() {
     Complain(scratch_dir_ + " could not be removed whole; remove it");
 }
 
+double Session::TimeLeft() const {
+  if (options_.time_limit_s <= 0) return std::numeric_limits<double>::infinity();
+  return options_.time_limit_s - static_cast<double>(MonotonicNs() - start_ns_) / 1e9;
+}
+
+DiscoverOptions Session::DiscoveryOf(std::vector<SubjectInfo> subjects,
+                                     const std::map<std::string, std::string>& contract) const {
+  constexpr double kLeastS = 0.01;  // 0 would be no limit
+  const double left = std::max(TimeLeft(), kLeastS);
+  DiscoverOptions d;
+  d.worker_path = options_.worker_path();
+  d.scratch_dir = scratch_dir_;
+  d.directories = options_.AllPluginDirs();
+  d.subjects = std::move(subjects);
+  d.contract = contract;
+  d.load_timeout_s = std::min(options_.load_timeout_s, left);
+  d.facts_timeout_s = std::min(d.facts_timeout_s, left);
+  d.limits.grace_s = options_.grace_s;
+  return d;
+}
+
 void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects,
                               const std::map<std::string, std::string>& contract) {
-  discovery_ = Discover(MakeDiscoverOptions(options_, scratch_dir_, subjects, contract), &control_,
-                        signal_fd_.get(), &interrupted_);
+  discovery_ = Discover(DiscoveryOf(subjects, contract), &control_, signal_fd_.get(), &interrupted_);
   host_ = DecodeHostFacts(discovery_.facts);
 }
 
 void Session::DiscoverForChoice() {
   DiscoverPlugins({{kSystem, "loader"}});
-  if (interrupted_ != 0 || discovery_.facts.Find(kSystem, kCudnnPathFact)) return;
+  if (MustEnd() || discovery_.facts.Find(kSystem, kCudnnPathFact)) return;
   const Variables variables = OwnVariables();
   std::vector<SubjectInfo> subjects;
   for (const SubjectInfo& found : FindEnvironments(variables).subjects) {
@@ -102,8 +111,7 @@ void Session::DiscoverForChoice() {
     environments_.back().name = found.name;
   }
   if (subjects.empty() || !discovery_.abandoned.empty()) return;
-  CollectFacts(MakeDiscoverOptions(options_, scratch_dir_, subjects, {}), &control_, signal_fd_.get(),
-               &discovery_, &interrupted_);
+  CollectFacts(DiscoveryOf(subjects, {}), &control_, signal_fd_.get(), &discovery_, &interrupted_);
   host_ = DecodeHostFacts(discovery_.facts);
 }
 
@@ -111,8 +119,7 @@ void Session::CollectFactsFor(const std::vector<SubjectInfo>& subjects,
                               const std::map<std::string, std::string>& contract) {
   discovery_.facts = {};
   discovery_.fact_owners.clear();
-  CollectFacts(MakeDiscoverOptions(options_, scratch_dir_, subjects, contract), &control_, signal_fd_.get(),
-               &discovery_, &interrupted_);
+  CollectFacts(DiscoveryOf(subjects, contract), &control_, signal_fd_.get(), &discovery_, &interrupted_);
   host_ = DecodeHostFacts(discovery_.facts);
 }
 

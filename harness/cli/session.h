@@ -83,13 +83,20 @@ class Session {
   ProcessControl* control() { return &control_; }
   int signal_fd() const { return signal_fd_.get(); }
   int interrupted() const { return interrupted_; }
+  // Seconds that --time-limit leaves, counted from the start of the session; without one, infinite.
+  double TimeLeft() const;
+  // A signal or --time-limit ends the run: what was discovered may be incomplete.
+  bool MustEnd() const { return interrupted_ != 0 || TimeLeft() <= 0; }
   const std::string& scratch_dir() const { return scratch_dir_; }
 
  private:
   std::vector<DeviceInfo> VisibleDevices() const;
+  DiscoverOptions DiscoveryOf(std::vector<SubjectInfo> subjects,
+                              const std::map<std::string, std::string>& contract) const;
   HostFacts host_;  // of the discovery, decoded
 
   const Options& options_;
+  const int64_t start_ns_;
   PosixProcessControl control_;
   Fd signal_fd_;
   std::string scratch_dir_;

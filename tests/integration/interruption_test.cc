@@ -140,7 +140,7 @@ TEST(Interruption, ASecondSignalKillsAtOnce) {
 TEST(Interruption, TheTimeLimitEndsTheRunUndetermined) {
   GateRun run;
   run.Matrix(kLong);
-  const GateResult result = run.Run({"--time-limit", "0.7"});
+  const GateResult result = run.Run({"--time-limit", "3"});
   EXPECT_EQ(result.exit_code, 6);
   EXPECT_EQ(result.report["root_cause"]["slug"], "time-limit");
   EXPECT_EQ(result.report["cases"].size(), 9u);
@@ -179,6 +179,22 @@ TEST(Interruption, ASignalEndsTheDiscoveryOfAPluginThatHangs) {
   kill(pid, SIGTERM);
   EXPECT_EQ(run.Wait(pid).exit_code, 143);  // ctest's limit is not much longer than the load timeout
   EXPECT_THAT(run.LeftAfter(1), IsEmpty());
+}
+
+TEST(Interruption, TheTimeLimitEndsADiscoveryThatHangs) {
+  for (const char* plugin : {"/broken/facts_hang", "/broken/init_hang"}) {
+    GateRun run;
+    run.AddPlugins(std::string(CUDNN_CI_FIXTURES) + plugin);
+    run.Matrix(Entry("fixture.pass"));
+    // ctest's limit is shorter than these.
+    run.Before({"timeout", "-s", "KILL", "40"});
+    const GateResult result = run.Run({"--time-limit", "3", "--load-timeout", "100"});
+    EXPECT_EQ(result.exit_code, 6) << result.out << result.err;
+    EXPECT_EQ(result.report["root_cause"]["slug"], "time-limit") << plugin;
+    EXPECT_EQ(result.report["root_cause"]["blame"], "undetermined") << plugin;
+    EXPECT_THAT(result.junit, HasSubstr("time-limit"));
+    EXPECT_THAT(run.LeftAfter(1), IsEmpty());
+  }
 }
 
 // What has no report has no verdict either.

@@ -60,7 +60,7 @@ TEST(Schemas, HoldForAPassAndForEveryEndOfARun) {
   EXPECT_EQ(run.Run({"--fail-fast", "--jobs", "1"}).exit_code, 1);
   ExpectValid(run);
   run.Matrix(Entry("fixture.slow", R"("params": {"ms": 9000})"));
-  EXPECT_EQ(run.Run({"--time-limit", "0.5"}).exit_code, 6);
+  EXPECT_EQ(run.Run({"--time-limit", "2"}).exit_code, 6);
   ExpectValid(run);
   const pid_t pid = run.Start();
   for (int i = 0; i < 400 && run.Read("report/journal.jsonl").find("AttemptStarted") == std::string::npos;
