@@ -25,7 +25,7 @@ constexpr size_t kLongestName = 4096;
 // A path without links to a regular file that can be opened without waiting; empty: *problem says why not.
 std::string PlainFile(const std::string& path, std::string* problem) {
   std::error_code error;
-  const std::string real = std::filesystem::canonical(path, error).string();
+  std::string real = std::filesystem::canonical(path, error).string();
   struct stat st {};
   *problem = path + ": " + error.message();
   if (error) return "";
