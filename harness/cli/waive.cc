@@ -45,7 +45,7 @@ std::string Parent(const RunView& run, const Options& options) {
   std::error_code failed;
   // Typed by its name, "cu13" or "builtin:cu13".
   const std::string prefix = "builtin:", typed = run.matrix_path;
-  const std::string named = typed.rfind(prefix, 0) == 0 ? typed : prefix + typed;
+  std::string named = typed.rfind(prefix, 0) == 0 ? typed : prefix + typed;
   if (std::holds_alternative<Matrix>(LoadMatrix(named, options.matrices_dir()))) return named;
   const fs::path shipped = fs::weakly_canonical(options.matrices_dir(), failed);
   if (!failed && fs::weakly_canonical(fs::absolute(path, failed), failed).parent_path() == shipped && !failed)
