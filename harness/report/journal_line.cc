@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "model/value_json.h"
 #include "report/journal_fields.h"
 #include "report/json_text.h"
 #include "report/own_reports.h"
@@ -137,21 +138,7 @@ class Decoder {
     }
   }
   static void Read(const Node& node, const std::string& where, Value& v) {
-    if (node.is_boolean()) {
-      v = node.get<bool>();
-    } else if (node.is_number_float()) {
-      v = node.get<double>();
-    } else if (node.is_number()) {
-      Read(node, where, v.emplace<int64_t>());
-    } else if (node.is_string()) {
-      v = node.get_ref<const std::string&>();
-    } else if (node.is_object() && node.contains("strings")) {
-      Read(node["strings"], where, v.emplace<std::vector<std::string>>());
-    } else if (node.is_array() && !node.empty() && node.front().is_string()) {
-      Read(node, where, v.emplace<std::vector<std::string>>());
-    } else {
-      Read(node, where, v.emplace<std::vector<int64_t>>());
-    }
+    if (!FromJson(node, &v)) Fail(node, where, "the value of a parameter");
   }
   static void Read(const Node& node, const std::string& where, Outcome& v) {
     std::string is;
