@@ -84,7 +84,7 @@ class Encoder {
     if (std::isfinite(v)) return v;
     return std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
   }
-  static json Json(const Value& value) { return ToJson(value); }
+  static json Json(const Value& value) { return ToJson<json>(value); }
   template <class T>
   json Json(const std::vector<T>& list) const {
     json out = json::array();
