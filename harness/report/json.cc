@@ -13,9 +13,10 @@
 #include "model/verdict.h"
 #include "report/case_text.h"
 #include "report/json_text.h"
-#include "report/last_screen.h"
 #include "report/own_reports.h"
 #include "report/record_writer.h"
+#include "report/reproduction.h"
+#include "report/run_text.h"
 #include "report/skip_table.h"
 #include "report/suspects.h"
 

@@ -1,5 +1,6 @@
 // The console and the last screen, as a person sees them; golden files are the screens themselves.
 #include "report/console.h"
+#include "report/run_text.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
