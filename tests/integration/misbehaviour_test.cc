@@ -62,7 +62,7 @@ std::string TakeOut(std::string* text, const std::string& begin, const std::stri
   const size_t from = text->find(begin);
   const size_t to = from == std::string::npos ? from : text->find(end, from + begin.size());
   if (to == std::string::npos) return "";
-  const std::string part = text->substr(from, to + end.size() - from);
+  std::string part = text->substr(from, to + end.size() - from);
   text->replace(from, part.size(), word);
   return part;
 }

@@ -28,7 +28,7 @@ LastScreenOptions ScreenOptions() {
 
 std::string Screen(const RunBuilder& b) {
   const Summary summary = b.Summarize();
-  const std::string screen = LastScreen(summary, Judge(summary), ScreenOptions());
+  std::string screen = LastScreen(summary, Judge(summary), ScreenOptions());
   for (const std::string& line : Split(screen, '\n')) {
     if (line.find("  reproduce") != 0) {
       EXPECT_LE(line.size(), 110u) << line;
