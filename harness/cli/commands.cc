@@ -155,7 +155,7 @@ ordered_json ToJson(const PluginInfo& p) {
                         {"remedy", f.remedy},
                         {"link", f.link},
                         {"command", f.command},
-                        {"where", f.where}});
+                        {"where", Name(f.where)}});
   return {{"name", p.name},
           {"version", p.version},
           {"summary", p.summary},
@@ -217,15 +217,9 @@ int ShowFacts(const Options& options) {
 }
 
 ordered_json ToJson(const FindingInfo& f) {
-  return {{"slug", f.slug},
-          {"severity", Name(f.severity)},
-          {"blame", Name(f.blame)},
-          {"summary", f.summary},
-          {"remedy", f.remedy},
-          {"link", f.link},
-          {"command", f.command},
-          {"where", f.where},
-          {"declared_by", f.declared_by}};
+  return {{"slug", f.slug},       {"severity", Name(f.severity)}, {"blame", Name(f.blame)},
+          {"summary", f.summary}, {"remedy", f.remedy},           {"link", f.link},
+          {"command", f.command}, {"where", Name(f.where)},       {"declared_by", f.declared_by}};
 }
 
 std::string ToText(const FindingInfo& f) {

@@ -287,8 +287,7 @@ void Gate::EmitPlan() {
   Emit(Introduction());
   for (const PositionedWaiver& w : matrix_.waivers) Emit(WaiverDeclared{w.waiver});
   if (obstacle_) Emit(FindingReported{{}, *obstacle_});
-  for (const std::string& problem : session_.subject_problems())
-    Emit(FindingReported{{}, HarnessFinding("subject-missing", problem)});
+  for (const Finding& problem : session_.subject_problems()) Emit(FindingReported{{}, problem});
   if (const std::string problem = session_.PreloadProblem(); !problem.empty())
     Emit(FindingReported{{}, HarnessFinding("preload-breaks-processes", problem)});
   else

@@ -133,7 +133,9 @@ void Session::ResolveSubjects(Matrix* matrix) {
   for (SubjectInfo& subject : matrix->subjects) {
     ResolvedSubject resolved = ResolveSubject(std::move(subject), variables);
     subject = std::move(resolved.subject);
-    if (!resolved.problem.empty()) subject_problems_.push_back(std::move(resolved.problem));
+    if (!resolved.problem.empty())
+      subject_problems_.push_back(
+          HarnessFinding("subject-missing", std::move(resolved.problem), subject.name));
     if (!resolved.warning.empty()) subject_warnings_.push_back(std::move(resolved.warning));
   }
 }

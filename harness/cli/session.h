@@ -46,8 +46,8 @@ class Session {
   // Gives each subject of a matrix the folders of its libraries, and adds the image's Python environments if
   // the matrix asks for them. Before plugins are discovered for it.
   void ResolveSubjects(Matrix* matrix);
-  // What the subjects name and the image lacks, and what was not looked at, in words.
-  const std::vector<std::string>& subject_problems() const { return subject_problems_; }
+  // What the subjects name and the image lacks; and what was not looked at, in words.
+  const std::vector<Finding>& subject_problems() const { return subject_problems_; }
   const std::vector<std::string>& subject_warnings() const { return subject_warnings_; }
   // Takes "system" out of subjects that were found, if the loader finds no cuDNN and another subject has one.
   // After the facts were collected.
@@ -102,7 +102,8 @@ class Session {
   std::string scratch_dir_;
   Guardian guardian_;
   Discovery discovery_;
-  std::vector<std::string> subject_problems_, subject_warnings_;
+  std::vector<Finding> subject_problems_;
+  std::vector<std::string> subject_warnings_;
   std::vector<PythonEnvironment> environments_;  // of DiscoverForChoice
   int interrupted_ = 0;
 };

@@ -32,7 +32,7 @@ template <class Io, Like<Finding> E>
 void Fields(Io& io, E& e) {
   io("slug", e.slug), io("severity", e.severity), io("blame", e.blame), io("detail", e.detail);
   io("summary", e.summary), io("remedy", e.remedy), io("link", e.link);
-  io("command", e.command), io("where", e.where);
+  io("command", e.command), io("where", e.where), io("subject", e.subject);
 }
 template <class Io, Like<RunStarted> E>
 void Fields(Io& io, E& e) {
@@ -148,7 +148,7 @@ void Fields(Io& io, E& e) {
 }
 template <class Io, Like<Skipped> E>
 void Fields(Io& io, E& e) {
-  io("kind", e.kind), io("need", e.need), io("seen", e.seen);
+  io("kind", e.kind), io("need", e.need), io("seen", e.seen), io("resource", e.resource);
 }
 template <class Io, Like<Blocked> E>
 void Fields(Io& io, E& e) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "model/old_words.h"
 #include "report/journal_fields.h"
 #include "report/json_text.h"
 #include "report/own_reports.h"
@@ -32,9 +33,11 @@ class Encoder {
   void Ref(const CaseRef& ref) { (*this)("id", ref.id), (*this)("device", ref.device); }
   template <class T>
   void operator()(const char* key, const T& value) {
-    // Empty texts and lists are left out: they are what a reader starts from.
+    // Empty texts, lists and names are left out: they are what a reader starts from.
     if constexpr (requires { value.empty(); }) {
       if (value.empty()) return;
+    } else if constexpr (std::is_enum_v<T>) {
+      if (*Name(value) == '\0') return;
     }
     out_->Key(key);
     Write(value);
@@ -161,6 +164,7 @@ class Decoder {
     const bool known = Choose<0>(is, &v);
     if (!known) throw DecodeError{where + ": unknown outcome \"" + CleanLine(is, 60) + "\""};
     std::visit([&io](auto& o) { journal::Fields(io, o); }, v);
+    if (auto* skipped = std::get_if<Skipped>(&v)) CompleteOld(skipped);
   }
   // Makes *v the alternative of that name.
   template <size_t I>
@@ -178,8 +182,7 @@ class Decoder {
     if (!node.is_object()) Fail(node, where, "an object");
     Decoder io(node, where);
     journal::Fields(io, v);
-    if (!v.where.empty() && !IsPlace(v.where))
-      throw DecodeError{where + ".where: unknown value \"" + CleanLine(v.where, 60) + "\""};
+    CompleteOld(&v);
   }
   // A flag of a newer writer is a mark we do not know; it changes no outcome.
   static void Read(const Node& node, const std::string& where, std::vector<Flag>& v) {

@@ -41,8 +41,9 @@ void PutFinding(JsonText* out, const Finding& finding) {
   if (!finding.link.empty()) PutText(out, "link", finding.link);
   if (!finding.command.empty()) {
     PutText(out, "command", finding.command);
-    PutText(out, "where", finding.where);
+    PutText(out, "where", Name(finding.where));
   }
+  if (!finding.subject.empty()) PutText(out, "subject", finding.subject);
   out->EndObject();
 }
 
@@ -80,7 +81,8 @@ void PutVerdict(JsonText* out, const Summary& summary, const Verdict& verdict) {
     PutText(out, "remedy", finding.remedy);
     PutTextOrNull(out, "link", finding.link);
     PutTextOrNull(out, "command", finding.command);
-    PutTextOrNull(out, "where", finding.where);
+    PutTextOrNull(out, "where", Name(finding.where));
+    if (!finding.subject.empty()) PutText(out, "subject", finding.subject);
     PutTextOrNull(out, "excluded", ExcludedSuspect(summary, verdict));
     PutTextOrNull(out, "reproduce", Reproduction(summary, verdict.root_cause->case_id));
     PutTextOrNull(out, "reproduce_in_container", ContainerReproduction(summary, verdict.root_cause->case_id));
@@ -213,6 +215,7 @@ void PutWhy(JsonText* out, const Summary& summary, const CaseRecord& record) {
     PutText(out, "kind", Name(skipped->kind));
     PutText(out, "need", skipped->need);
     PutText(out, "seen", skipped->seen);
+    if (skipped->resource != Resource::kNone) PutText(out, "resource", Name(skipped->resource));
     out->Key("allowed").Bool(IsAllowedSkip(record)).EndObject();
   }
   if (const auto* blocked = std::get_if<Blocked>(&record.outcome)) PutText(out, "blocked_by", blocked->by);

@@ -54,7 +54,7 @@ class Masker {
   void Apply(Finding& finding) {
     const std::string line = finding.command;
     journal::Fields(*this, finding);
-    if (finding.command != line) finding.command = finding.where = {};
+    if (finding.command != line) finding.command = {}, finding.where = Where::kNone;
   }
   void Apply(Outcome& outcome) {
     std::visit([this](auto& o) { journal::Fields(*this, o); }, outcome);

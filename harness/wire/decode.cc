@@ -75,9 +75,9 @@ E Enum(const json& j, const char* key, E last) {
   return static_cast<E>(v);
 }
 
-std::string PlaceFromJson(const json& j) {
-  std::string where = Text(j, "where");
-  if (!where.empty() && !IsPlace(where)) throw Malformed("field 'where' is no place");
+Where PlaceFromJson(const json& j) {
+  Where where = Where::kNone;
+  if (!Parse(Text(j, "where"), &where)) throw Malformed("field 'where' is no place");
   return where;
 }
 
@@ -185,7 +185,8 @@ CaseFinished ParseCaseFinished(const json& j) {
     f.skipped = true;
     const json& s = j["skip"];
     if (!s.is_object()) throw Malformed("field 'skip' is not an object");
-    f.skip = {Enum(s, "kind", SkipKind::kVersion), Text(s, "need"), Text(s, "seen")};
+    f.skip = {Enum(s, "kind", SkipKind::kVersion), Text(s, "need"), Text(s, "seen"),
+              Enum(s, "resource", Resource::kHostMemory)};
   }
   if (j.contains("context_error")) f.context_error = Text(j, "context_error");
   if (j.contains("leaked")) f.leaked = Bool(j, "leaked");

@@ -135,7 +135,7 @@ json Body(const FindingDescribed& m) {
           {"remedy", Bounded(m.finding.remedy)},
           {"link", Bounded(m.finding.link)},
           {"command", Bounded(m.finding.command)},
-          {"where", m.finding.where},
+          {"where", Name(m.finding.where)},
           {"by", m.finding.declared_by}};
 }
 json Body(const DescribeEnd&) { return {{"m", "describe_end"}}; }
@@ -171,7 +171,7 @@ json Body(const FindingSaid& m) {
           {"slug", Bounded(m.slug)},
           {"detail", Bounded(m.detail)},
           {"command", Bounded(m.command)},
-          {"where", m.where}};
+          {"where", Name(m.where)}};
 }
 // NaN and the infinities have no number in JSON.
 json NumberOrName(double v) {
@@ -219,7 +219,8 @@ json Body(const CaseFinished& m) {
   if (m.skipped)
     j["skip"] = {{"kind", static_cast<int>(m.skip.kind)},
                  {"need", Bounded(m.skip.need)},
-                 {"seen", Bounded(m.skip.seen)}};
+                 {"seen", Bounded(m.skip.seen)},
+                 {"resource", static_cast<int>(m.skip.resource)}};
   if (!m.context_error.empty()) j["context_error"] = Bounded(m.context_error);
   if (m.leaked) j["leaked"] = true;
   return j;

@@ -123,7 +123,8 @@ struct Expectation {  // one that did not hold
 struct FindingSaid {
   int64_t serial = 0;
   std::string slug, detail;
-  std::string command = {}, where = {};  // as of FindingInfo, in the place of what is declared
+  std::string command = {};  // as of FindingInfo, in the place of what is declared
+  Where where = Where::kNone;
 };
 struct Measurement {
   int64_t serial = 0;

@@ -59,7 +59,8 @@ class Sample {
       case 1:
         return Errored{One(2) ? ErrorKind::kCrashed : ErrorKind::kTimedOut, Text()};
       case 2:
-        return Skipped{One(2) ? SkipKind::kMemory : SkipKind::kVersion, Text(), Text()};
+        if (One(2)) return Skipped{SkipKind::kMemory, Text(), Text(), Resource::kHostMemory};
+        return Skipped{SkipKind::kVersion, Text(), Text()};
       case 3:
         return Blocked{Text()};
       case 4:

@@ -151,7 +151,7 @@ TEST_F(HtmlReport, LinksWhereThereIsSomethingToRead) {
   Finding wrong = Wrong("wrong-value", Blame::kImage);
   wrong.link = "https://docs.example/a?b=1&c=2";
   wrong.command = "RUN apt-get install --yes libcudnn9";
-  wrong.where = "dockerfile";
+  wrong.where = Where::kImage;
   b.Fail("conv.a[shape=x y]", wrong, Layer::kConvolution);
   b.Plan("conv.b");
   b.End("conv.b", Passed{},

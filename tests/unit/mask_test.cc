@@ -67,19 +67,19 @@ TEST(Masking, ALineThatWouldBeAnotherIsNotShown) {
   reported.finding = Wrong("wrong-value", Blame::kImage, "in /correct horse");
   reported.finding.remedy = "mend it";
   reported.finding.command = "RUN /correct horse/bin/python -m pip install a==1";
-  reported.finding.where = "image";
+  reported.finding.where = Where::kImage;
   const auto masked = [&] {
     EventBody body = reported;
     MaskSecrets(Secrets(environment), &body);
     return std::get<FindingReported>(body).finding;
   };
   EXPECT_EQ(masked().command, "");
-  EXPECT_EQ(masked().where, "");
+  EXPECT_EQ(masked().where, Where::kNone);
   EXPECT_EQ(masked().detail, "in /[masked CACHE_KEY]");
   EXPECT_EQ(masked().remedy, "mend it");
   reported.finding.command = "RUN ldconfig";
   EXPECT_EQ(masked().command, "RUN ldconfig");
-  EXPECT_EQ(masked().where, "image");
+  EXPECT_EQ(masked().where, Where::kImage);
 }
 
 }  // namespace
