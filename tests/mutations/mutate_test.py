@@ -59,8 +59,12 @@ class Lists(unittest.TestCase):
             with self.assertRaises(entries.ListError):
                 entries.load(folder)
 
-    def test_the_lists_of_this_folder_can_be_read(self):
-        self.assertGreater(len(entries.load(os.path.dirname(os.path.realpath(__file__)))), 10)
+    def test_the_lists_of_this_folder_apply(self):
+        mutations = entries.load(os.path.dirname(os.path.realpath(__file__)))
+        self.assertGreater(len(mutations), 10)
+        for mutation in mutations:
+            with self.subTest(mutation.name):
+                mutation.apply(entries.read(ROOT, mutation.file))
 
 
 class Applying(unittest.TestCase):
