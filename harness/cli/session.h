@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,9 +47,9 @@ class Session {
   // Gives each subject of a matrix the folders of its libraries, and adds the image's Python environments if
   // the matrix asks for them. Before plugins are discovered for it.
   void ResolveSubjects(Matrix* matrix);
-  // What the subjects name and the image lacks; and what was not looked at, in words.
+  // What the subjects name and the image lacks; and what was not looked at.
   const std::vector<Finding>& subject_problems() const { return subject_problems_; }
-  const std::vector<std::string>& subject_warnings() const { return subject_warnings_; }
+  const Notices& subject_warnings() const { return subject_warnings_; }
   // Takes "system" out of subjects that were found, if the loader finds no cuDNN and another subject has one.
   // After the facts were collected.
   void DropSystemWithoutCudnn(Matrix* matrix);
@@ -60,8 +61,8 @@ class Session {
   // That of --auto.
   Result<std::string> AutoMatrix() const;
   // Lets the matrix of --auto judge what the choice says, and says so, where that is not what the loader
-  // finds; else empty. Behind LoadMatrix, before ResolveSubjects.
-  std::string JudgeChosen(Matrix* matrix) const;
+  // finds. Behind LoadMatrix, before ResolveSubjects.
+  std::optional<Notice> JudgeChosen(Matrix* matrix) const;
   // "CUDA toolkit 13.0, cuDNN 9.19.0, no driver": what was found, in words.
   std::string FoundInWords() const;
   // What is preloaded into every process of the image, when no worker got as far as to speak; else empty.
@@ -71,10 +72,10 @@ class Session {
   Result<std::vector<DeviceInfo>> SelectDevices() const;
   // The visible GPUs that --device leaves out.
   std::vector<DeviceInfo> OtherDevices(const std::vector<DeviceInfo>& used) const;
-  // The same, as sentences for `not gated`.
-  std::vector<std::string> UnusedDevices(const std::vector<DeviceInfo>& used) const;
-  // The copies of cuDNN that no subject uses, as sentences for `not gated`.
-  std::vector<std::string> UnusedCopies() const;
+  // The same, as what is not gated.
+  Notices UnusedDevices(const std::vector<DeviceInfo>& used) const;
+  // The copies of cuDNN that no subject uses, as what is not gated.
+  Notices UnusedCopies() const;
   // With plugins to judge parameters, in processes of this session: interrupted() may change while the plan
   // is made.
   PlanOptions MakePlanOptions(const std::vector<DeviceInfo>& devices);
@@ -103,7 +104,7 @@ class Session {
   Guardian guardian_;
   Discovery discovery_;
   std::vector<Finding> subject_problems_;
-  std::vector<std::string> subject_warnings_;
+  Notices subject_warnings_;
   std::vector<PythonEnvironment> environments_;  // of DiscoverForChoice
   int interrupted_ = 0;
 };

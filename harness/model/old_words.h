@@ -4,7 +4,9 @@
 #define CUDNN_CI_MODEL_OLD_WORDS_H_
 
 #include <string>
+#include <vector>
 
+#include "model/notice.h"
 #include "model/outcome.h"
 
 namespace cudnn_ci {
@@ -15,6 +17,9 @@ Resource MemoryInWords(const std::string& need, const std::string& seen);
 // Fills in what the record does not hold: whose memory, and the subject that is missing.
 void CompleteOld(Skipped* skipped);
 void CompleteOld(Finding* finding);
+// Notices of which only the sentences are known; those that have arguments stay.
+void CompleteOld(const std::vector<std::string>& sentences, Notices* notices);
+void CompleteOldPartial(const std::string& text, Notices* partial);
 
 }  // namespace cudnn_ci
 

@@ -82,7 +82,7 @@ void AddNotJudged(const Summary& summary, Page* page) {
     if (std::holds_alternative<Skipped>(record.outcome)) ++skipped[ReasonLine(summary, record)];
     if (!record.waived_by.empty()) waived.push_back(DisplayId(record.plan.ref) + " by " + record.waived_by);
   }
-  if (summary.run) AddLines("not gated", Shortened(summary.run->not_gated, "more"), page);
+  if (summary.run) AddLines("not gated", Shortened(SentencesOf(summary.run->not_gated), "more"), page);
   if (skipped.size() > kMaxListed)
     PutSkipTable(summary, page);
   else
@@ -225,7 +225,8 @@ std::string VerdictLine(const Summary& summary, const Verdict& verdict) {
     if (verdict.exit_code != 0) line += " hides exit " + std::to_string(verdict.exit_code);
   }
   if (summary.run && !summary.run->partial.empty()) {
-    line += ", partial: " + CleanLine(summary.run->partial, 120) + "; not a verdict on the whole image";
+    line += ", partial: " + CleanLine(PartialText(summary.run->partial), 120) +
+            "; not a verdict on the whole image";
   }
   return line;
 }

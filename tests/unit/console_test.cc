@@ -56,8 +56,8 @@ std::string Screen(const RunBuilder& b) {
 
 RunBuilder PassingRun() {
   RunBuilder b;
-  b.run.not_gated = {"framework: the matrix promises none",
-                     "/opt/other/lib/libcudnn.so.8: found, but belongs to no subject"};
+  b.run.not_gated = {OtherNotice("framework: the matrix promises none"),
+                     OtherNotice("/opt/other/lib/libcudnn.so.8: found, but belongs to no subject")};
   b.waivers = {{"conv.*bfloat16*", "wrong-value", "NVBUG 1234567", "ana@example.org", "2026-06-30"}};
   b.Pass("driver.load").Pass("toolkit.version").Pass("cudnn.create[subject=system]");
   for (const char* dtype : {"float16", "float32"}) {
@@ -107,7 +107,7 @@ RunBuilder RunnerAtFault() {
   RunBuilder b;
   b.run.devices.clear();
   b.run.facts["system"].erase("driver.version");
-  b.run.partial = "filtered";
+  b.run.partial = {OtherNotice("filtered")};
   b.Fail("driver.load",
          {"driver-too-old", Severity::kError, Blame::kRunner,
           "the driver is 470.57.02, the fleet promises >=525.60.13",
@@ -140,9 +140,9 @@ TEST(LastScreenTest, EndsWithTheVerdict) {
   b.Fail("conv.a", Wrong("wrong-value", Blame::kImage));
   const auto last_line = [&] { return Split(Trim(Screen(b)), '\n').back(); };
   EXPECT_EQ(last_line(), "verdict: failed (exit 1)");
-  b.run.partial = "shard 2/4";
+  b.run.partial = {OtherNotice("shard 2/4")};
   EXPECT_EQ(last_line(), "verdict: failed (exit 1), partial: shard 2/4; not a verdict on the whole image");
-  b.run.partial = "";
+  b.run.partial.clear();
   b.run.report_only = true;
   EXPECT_EQ(last_line(), "verdict: failed (exit 0), NOT GATING: --report-only hides exit 1");
 }
@@ -225,7 +225,7 @@ TEST(LastScreenTest, WarningsStandBesideARootCauseInLayerOrder) {
   b.End("driver.devices", Passed{}, {Warned("xid-logged", Blame::kRunner, ""), note});
   b.Fail("conv.waived", Wrong("accepted", Blame::kImage));
   b.Add(FindingReported{{}, Warned("of-the-run", Blame::kUndetermined)});
-  b.run.warnings = {"m.json:3:5: the waiver for \"conv.*\" matches no case"};
+  b.run.warnings = {OtherNotice("m.json:3:5: the waiver for \"conv.*\" matches no case")};
   EXPECT_NE(Screen(b).find("  also        1 x image.other\n"
                            "  warnings    1 x runner.xid-logged: what xid-logged is\n"
                            "              1 x image.odd: seen\n"
@@ -244,7 +244,7 @@ TEST(LastScreenTest, WarningsAreBoundedAndTheRunnersAreNeverCut) {
     b.End(id, Passed{}, {Warned("w" + std::to_string(i), Blame::kImage, std::string(5000, 'x'))});
   }
   b.Add(FindingReported{{}, Warned("gpu-is-shared", Blame::kRunner)});
-  b.run.warnings.assign(20, "a sentence");
+  b.run.warnings.assign(20, OtherNotice("a sentence"));
   const std::string screen = Screen(b);
   EXPECT_LT(screen.size(), 6000u);
   EXPECT_NE(screen.find("1 x image.w7:\n"), std::string::npos) << screen;

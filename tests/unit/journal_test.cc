@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/text.h"
+#include "model/notice_list.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -55,6 +56,10 @@ Outcome RandomOutcome(std::mt19937* random) {
   }
 }
 
+Notice RandomNotice(std::mt19937* r) {
+  return {NoticeCode::kWithoutDisturb, {{"checks", std::vector<std::string>{RandomText(r), RandomText(r)}}}};
+}
+
 RunStarted RandomRun(std::mt19937* r) {
   RunStarted run;
   run.run_id = RandomText(r);
@@ -66,10 +71,10 @@ RunStarted RandomRun(std::mt19937* r) {
   run.devices = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
   run.contract = {{"runner.driver", RandomText(r)}};
   run.facts = {{"system", {{"a.b", RandomText(r)}, {"c", ""}}}, {"torch", {}}};
-  run.not_gated = {RandomText(r), ""};
-  run.warnings = {RandomText(r)};
+  run.not_gated = {OtherNotice(RandomText(r)), OtherNotice("")};
+  run.warnings = {RandomNotice(r)};
   run.plugins = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
-  run.partial = RandomText(r);
+  run.partial = {RandomNotice(r), OtherNotice(RandomText(r))};
   run.report_only = (*r)() % 2;
   run.shard_index = 3;
   run.shard_count = 7;

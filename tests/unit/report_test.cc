@@ -10,7 +10,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "model/partial.h"
+#include "model/notice_list.h"
 #include "report/formats.h"
 #include "report/journal.h"
 #include "report/json.h"
@@ -39,7 +39,7 @@ class ReportTest : public testing::Test {
 
 TEST_F(ReportTest, JsonHoldsWhatTheVerdictIsAbout) {
   RunBuilder b;
-  b.run.not_gated = {"framework"};
+  b.run.not_gated = {OtherNotice("framework")};
   b.run.compatibility = {"2026-11-20", "/t/compatibility.json", "def"};
   b.run.plugins = {{"conv", "1.0.0", "/p/conv.cci.so", "abc"}};
   b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, "3 differ \xff \x1b[31m\"<>"), Layer::kConvolution);
@@ -86,11 +86,15 @@ TEST_F(ReportTest, JsonHoldsWhatTheVerdictIsAbout) {
 
 TEST_F(ReportTest, JsonHasCodesBesideItsSentences) {
   RunBuilder b;
-  b.run.partial = "filtered, shard 2/4, without --disturb (a.static, b.filtered), rerun of what did not pass";
-  b.run.not_gated = {"gpu1 (NVIDIA H200) is visible and was not used; --device all judges every GPU",
-                     "new words"};
-  b.run.warnings = {"m.json:1:2: the waiver for \"x\" matches no case",
-                    "the shards ran with different drivers: 1 (1/2), 2 (2/2)"};
+  const std::vector<std::string> disturbing = {"a.static", "b.filtered"};
+  b.run.partial = {{NoticeCode::kFiltered},
+                   {NoticeCode::kShard, {{"index", int64_t{2}}, {"count", int64_t{4}}}},
+                   {NoticeCode::kWithoutDisturb, {{"checks", disturbing}}},
+                   {NoticeCode::kRerun}};
+  b.run.not_gated = {{NoticeCode::kGpuNotUsed, {{"gpu", "gpu1"}, {"model", "NVIDIA H200"}}},
+                     OtherNotice("new words")};
+  b.run.warnings = {{NoticeCode::kWaiverWithoutCase, {{"place", "m.json:1:2"}, {"pattern", "x"}}},
+                    {NoticeCode::kDriversDiffer, {{"drivers", std::vector<std::string>{"1 (1/2)"}}}}};
   b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, "3 differ"));
   b.Plan("conv.blocked");
   b.End("conv.blocked", Blocked{"conv.a"});
@@ -105,18 +109,21 @@ TEST_F(ReportTest, JsonHasCodesBesideItsSentences) {
   EXPECT_EQ(report["not_gated_codes"], nlohmann::json({"gpu-not-used", "other"}));
   EXPECT_EQ(report["warning_codes"], nlohmann::json({"waiver-without-case", "drivers-differ"}));
   EXPECT_EQ(report["partial_codes"], nlohmann::json({"filtered", "shard", "without-disturb", "rerun"}));
+  EXPECT_EQ(report["partial"],
+            "filtered, shard 2/4, without --disturb (a.static, b.filtered), rerun of what did not pass");
+  EXPECT_EQ(report["not_gated"][0],
+            "gpu1 (NVIDIA H200) is visible and was not used; --device all judges every GPU");
+  EXPECT_EQ(report["warnings"][0], "m.json:1:2: the waiver for \"x\" matches no case");
+  EXPECT_EQ(report["partial_notices"][1],
+            nlohmann::json::parse(R"({"code":"shard","args":{"count":4,"index":2}})"));
+  EXPECT_EQ(report["partial_notices"][2]["args"]["checks"], nlohmann::json(disturbing));
+  EXPECT_EQ(report["not_gated_notices"][1],
+            nlohmann::json::parse(R"({"code":"other","args":{"text":"new words"}})"));
   EXPECT_EQ(report["run"]["cancelled_code"], "time-limit");
   std::vector<std::string> codes;
   for (const auto& one : report["cases"]) codes.push_back(one.value("reason_code", ""));
   EXPECT_EQ(codes, std::vector<std::string>(
                        {"wrong-value", "blocked", "memory", "skip-not-allowed", "not-run", ""}));
-}
-
-TEST_F(ReportTest, PartialRunsHaveACodeWhateverTheirWords) {
-  EXPECT_EQ(PartialCodes(""), std::vector<std::string>());
-  EXPECT_EQ(PartialCodes("of another version"), std::vector<std::string>{"other"});
-  EXPECT_EQ(PartialCodes("static stage, isolation none"),
-            std::vector<std::string>({"static-stage", "isolation-none"}));
 }
 
 TEST_F(ReportTest, AMeasurementThatIsNoNumberIsNoZero) {

@@ -47,7 +47,7 @@ TEST(SummaryReport, APassShowsItsWarnings) {
   b.Plan("cudnn.version[subject=system]", Layer::kCudnn);
   b.End("cudnn.version[subject=system]", Passed{},
         {{"known-regression", Severity::kWarning, Blame::kImage, "9.1.0", "", "", ""}});
-  b.run.warnings = {"a file is writable by others"};
+  b.run.warnings = {OtherNotice("a file is writable by others")};
   EXPECT_THAT(Markdown(b), HasSubstr("\n- **warnings** `1 x image.known-regression: 9.1.0`\n"
                                      "  - `a file is writable by others`\n\n- **cases** "));
 }

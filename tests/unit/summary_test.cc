@@ -351,7 +351,7 @@ TEST(NoEngineTest, IsReportedOnceWhenTheRunnerReportsItToo) {
 
 TEST(NoEngineTest, SaysNothingOfAPart) {
   RunBuilder b = SkippingEntry(false);
-  b.run.partial = "filtered";
+  b.run.partial = {OtherNotice("filtered")};
   EXPECT_TRUE(ClosingFindings(b.Summarize()).empty());
   EXPECT_EQ(b.Judged().exit_code, 0);
 }
