@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace cudnn_ci {
@@ -44,6 +46,16 @@ class Packer {
   void Put(const std::vector<T>& list) {
     Size(list.size());
     for (const T& element : list) Put(element);
+  }
+  template <class T>
+  void Put(const std::map<std::string, T>& map) {
+    Size(map.size());
+    for (const auto& [key, value] : map) Put(key), Put(value);
+  }
+  template <class... T>
+  void Put(const std::variant<T...>& value) {
+    Size(value.index());
+    std::visit([this](const auto& v) { Put(v); }, value);
   }
   template <class T>
   void Put(const T& value) {
@@ -99,6 +111,28 @@ class Unpacker {
   template <class T>
   void Get(std::vector<T>& list) {
     for (size_t left = Size(); left > 0 && ok_; --left) Get(list.emplace_back());
+  }
+  template <class T>
+  void Get(std::map<std::string, T>& map) {
+    for (size_t left = Size(); left > 0 && ok_; --left) {
+      std::string key;
+      Get(key), Get(map[key]);
+    }
+  }
+  template <size_t I = 0, class... T>
+  void Alternative(size_t index, std::variant<T...>& value) {
+    if constexpr (I < sizeof...(T)) {
+      if (index == I) return Get(value.template emplace<I>());
+      Alternative<I + 1>(index, value);
+    } else {
+      ok_ = false;
+    }
+  }
+  template <class... T>
+  void Get(std::variant<T...>& value) {
+    uint64_t index = 0;
+    Number(index);
+    Alternative(index, value);
   }
   template <class T>
   void Get(T& value) {

@@ -114,8 +114,8 @@ int List(const Options& options) {
                      {"settled", c.settled ? ordered_json(Name(*c.settled)) : ordered_json(nullptr)}});
   return PrintAsIs(Dump({{"schema", "cudnn-ci/list/1"},
                          {"plan_sha256", plan.sha256},
-                         {"partial", plan.partial},
-                         {"not_gated", plan.not_gated},
+                         {"partial", PartialText(plan.partial)},
+                         {"not_gated", SentencesOf(plan.not_gated)},
                          {"cases", cases}}));
 }
 
@@ -157,13 +157,13 @@ ordered_json ToJson(const PluginInfo& p) {
                         {"remedy", f.remedy},
                         {"link", f.link},
                         {"command", f.command},
-                        {"where", f.where}});
+                        {"where", Name(f.where)}});
   return {{"name", p.name},
           {"version", p.version},
           {"summary", p.summary},
           {"path", p.path},
           {"abi", "1." + std::to_string(p.abi_minor)},
-          {"warnings", p.warnings},
+          {"warnings", SentencesOf(p.warnings)},
           {"checks", checks},
           {"findings", findings}};
 }
@@ -190,7 +190,7 @@ int Plugins(const Options& options) {
     for (const PluginInfo& p : catalog.plugins) {
       if (options.check_plugins) break;
       out += p.name + " " + p.version + "  " + p.summary + "\n  " + p.path + "\n";
-      for (const std::string& w : p.warnings) out += "  warning: " + w + "\n";
+      for (const std::string& w : SentencesOf(p.warnings)) out += "  warning: " + w + "\n";
       for (const CheckInfo& c : p.checks)
         out +=
             "  " + c.name + std::string(c.name.size() < 22 ? 22 - c.name.size() : 1, ' ') + c.summary + "\n";
@@ -200,7 +200,7 @@ int Plugins(const Options& options) {
     for (const Problem& p : problems) out += CleanLine(ToString(p), 1000) + "\n";
     if (options.check_plugins)
       for (const PluginInfo& p : catalog.plugins)
-        for (const std::string& w : p.warnings) warnings += p.name + ": warning: " + w + "\n";
+        for (const std::string& w : SentencesOf(p.warnings)) warnings += p.name + ": warning: " + w + "\n";
     if (options.check_plugins && out.empty() && !catalog.plugins.empty())
       out = std::to_string(catalog.plugins.size()) + " plugins, " +
             std::to_string(catalog.CheckNames().size()) + " checks: a run takes them as they are\n" +
@@ -220,15 +220,9 @@ int ShowFacts(const Options& options) {
 }
 
 ordered_json ToJson(const FindingInfo& f) {
-  return {{"slug", f.slug},
-          {"severity", Name(f.severity)},
-          {"blame", Name(f.blame)},
-          {"summary", f.summary},
-          {"remedy", f.remedy},
-          {"link", f.link},
-          {"command", f.command},
-          {"where", f.where},
-          {"declared_by", f.declared_by}};
+  return {{"slug", f.slug},       {"severity", Name(f.severity)}, {"blame", Name(f.blame)},
+          {"summary", f.summary}, {"remedy", f.remedy},           {"link", f.link},
+          {"command", f.command}, {"where", Name(f.where)},       {"declared_by", f.declared_by}};
 }
 
 std::string ToText(const FindingInfo& f) {

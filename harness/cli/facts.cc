@@ -51,8 +51,9 @@ std::vector<std::string> JudgedBy(const AutoChoice& choice) {
 }
 
 std::vector<std::string> Unknown(const Options& options, const Session& session) {
-  std::vector<std::string> unknown = session.subject_problems();
-  const std::vector<std::string>& warnings = session.subject_warnings();
+  std::vector<std::string> unknown;
+  for (const Finding& problem : session.subject_problems()) unknown.push_back(problem.detail);
+  const std::vector<std::string> warnings = SentencesOf(session.subject_warnings());
   unknown.insert(unknown.end(), warnings.begin(), warnings.end());
   // What keeps all plugins from being asked is said once.
   std::optional<Finding> obstacle = ObstacleBeforeDiscovery(options.worker_path());

@@ -19,8 +19,7 @@
 #include "exec/proc.h"
 #include "exec/runner.h"
 #include "model/catalog_rules.h"
-#include "model/partial.h"
-#include "model/remarks.h"
+#include "model/notice_list.h"
 #include "model/verdict.h"
 #include "report/console.h"
 #include "report/journal.h"
@@ -208,17 +207,17 @@ bool Gate::MakePlan() {
   // interest.
   matrix_.entries = {};
   matrix_.shapes = {};
-  if (options_.rerun_failed) plan_.partial += std::string(", ") + kPartialRerun;
+  if (options_.rerun_failed) plan_.partial.push_back({NoticeCode::kRerun});
   if (options_.isolation == Isolation::kNone) {
     if (matrix_.subjects.size() > 1)
       return Invalid(
           "--isolation none runs everything in one process, which can load one subject's libraries only; "
           "the matrix has " +
           std::to_string(matrix_.subjects.size()));
-    plan_.partial += (plan_.partial.empty() ? "" : ", ") + std::string(kPartialIsolation);
+    plan_.partial.push_back({NoticeCode::kIsolationNone});
   }
-  for (const auto& sentences : {session_.UnusedDevices(devices_), session_.UnusedCopies()})
-    plan_.not_gated.insert(plan_.not_gated.end(), sentences.begin(), sentences.end());
+  for (const auto& notices : {session_.UnusedDevices(devices_), session_.UnusedCopies()})
+    plan_.not_gated.insert(plan_.not_gated.end(), notices.begin(), notices.end());
   if (options_.dry_run) return DryRun();
   HoldToBaseline();
   return true;
@@ -279,7 +278,7 @@ RunStarted Gate::Introduction() const {
   const Discovery& d = session_.discovery();
   r.warnings.insert(r.warnings.end(), d.warnings.begin(), d.warnings.end());
   for (const std::string& name : RemovedVariables())
-    r.warnings.push_back(name + kVariableRemovedWords + ": taken out of every process's environment");
+    r.warnings.push_back({NoticeCode::kVariableRemoved, {{"variable", name}}});
   for (const PluginInfo& p : d.catalog.plugins)
     r.plugins.push_back({p.name, p.version, p.path, p.file.sha256});
   r.partial = plan_.partial;
@@ -298,8 +297,7 @@ void Gate::EmitPlan() {
   Emit(Introduction());
   for (const PositionedWaiver& w : matrix_.waivers) Emit(WaiverDeclared{w.waiver});
   if (obstacle_) Emit(FindingReported{{}, *obstacle_});
-  for (const std::string& problem : session_.subject_problems())
-    Emit(FindingReported{{}, HarnessFinding("subject-missing", problem)});
+  for (const Finding& problem : session_.subject_problems()) Emit(FindingReported{{}, problem});
   if (const std::string problem = session_.PreloadProblem(); !problem.empty())
     Emit(FindingReported{{}, HarnessFinding("preload-breaks-processes", problem)});
   else

@@ -71,7 +71,7 @@ class Gate {
   ReportLocks locks_;
   Matrix matrix_;
   Compatibility compatibility_;
-  std::vector<std::string> own_warnings_;  // of what was loaded
+  Notices own_warnings_;  // of what was loaded
   std::shared_ptr<const RunView> baseline_;
   SpeedBaseline speed_;                   // of baseline_
   std::vector<std::string> rerun_;        // with --rerun-failed: the cases, as --case names them

@@ -10,7 +10,7 @@
 #include "cli/gate.h"
 #include "cli/process_setup.h"
 #include "cli/worker_obstacle.h"
-#include "model/remarks.h"
+#include "model/notice_list.h"
 
 namespace cudnn_ci {
 
@@ -28,7 +28,7 @@ bool Gate::LoadMatrixFile(const std::string& path) {
 bool Gate::LoadCompatibilityTable() {
   const std::string path = options_.compatibility_path();
   if (options_.compatibility.empty() && access(path.c_str(), F_OK) != 0) {
-    own_warnings_.push_back(path + kNoVersionTableWords + "; repair the installation");
+    own_warnings_.push_back({NoticeCode::kNoVersionTable, {{"path", path}}});
     return true;
   }
   auto loaded = LoadCompatibility(path);
@@ -71,8 +71,8 @@ bool Gate::Load() {
   if (options_.auto_matrix) {
     if (!choice.ok()) return Invalid(choice.error());
     if (!LoadMatrixFile(*choice)) return false;
-    if (std::string judged = session_.JudgeChosen(&matrix_); !judged.empty())
-      own_warnings_.push_back(std::move(judged));
+    if (std::optional<Notice> judged = session_.JudgeChosen(&matrix_))
+      own_warnings_.push_back(std::move(*judged));
     return true;
   }
   const std::string init = "cudnn-ci init writes a first one";

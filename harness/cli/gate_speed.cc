@@ -30,7 +30,7 @@ void Gate::HoldToBaseline() {
         "--workers-per-gpu " + std::to_string(options_.workers_per_gpu) + " leaves no case a time of its own";
   }
   if (!baseline_) speed_.why_not = "there is no --baseline";
-  for (const std::string& sentence : SpeedNotGated(plan_, speed_)) plan_.not_gated.push_back(sentence);
+  for (Notice& notice : SpeedNotGated(plan_, speed_)) plan_.not_gated.push_back(std::move(notice));
 }
 
 }  // namespace cudnn_ci

@@ -29,14 +29,15 @@ SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, bool automa
     looking_at(kEnvironments);
     FoundEnvironments found = FindEnvironments(variables);
     look.subjects.insert(look.subjects.end(), found.subjects.begin(), found.subjects.end());
-    if (!found.warning.empty()) look.warnings.push_back(std::move(found.warning));
+    if (found.warning) look.warnings.push_back(std::move(*found.warning));
   }
   for (SubjectInfo& subject : look.subjects) {
     looking_at(NameOf(subject));
     ResolvedSubject resolved = ResolveSubject(std::move(subject), variables);
     subject = std::move(resolved.subject);
-    if (!resolved.problem.empty()) look.problems.push_back(std::move(resolved.problem));
-    if (!resolved.warning.empty()) look.warnings.push_back(std::move(resolved.warning));
+    if (!resolved.problem.empty())
+      look.problems.push_back(HarnessFinding("subject-missing", std::move(resolved.problem), subject.name));
+    if (resolved.warning) look.warnings.push_back(std::move(*resolved.warning));
   }
   return look;
 }

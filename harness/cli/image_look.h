@@ -17,8 +17,8 @@ namespace cudnn_ci {
 // Subjects with the folders of their libraries.
 struct SubjectLook {
   std::vector<SubjectInfo> subjects;
-  // What the subjects name and the image lacks, and what was not looked at, in words.
-  std::vector<std::string> problems, warnings;
+  std::vector<Finding> problems;  // what the subjects name and the image lacks
+  Notices warnings;               // what was not looked at
 };
 // `automatic`: the image's Python environments are subjects too.
 SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, bool automatic,
@@ -36,7 +36,7 @@ EnvironmentLook LookAtEnvironments(bool whole, const LookingAt& looking_at);
 
 // The fields that travel from the process that looked, each once.
 template <class Io, class T>
-requires journal::Like<T, SubjectInfo> || journal::Like<T, Finding>
+requires journal::Like<T, SubjectInfo> || journal::Like<T, Finding> || journal::Like<T, Notice>
 void Fields(Io& io, T& record) { journal::Fields(io, record); }
 template <class Io, journal::Like<SubjectLook> T>
 void Fields(Io& io, T& look) {

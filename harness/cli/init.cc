@@ -18,6 +18,16 @@
 namespace cudnn_ci {
 namespace {
 
+// The subject with its folders; or why there is none.
+struct AskedSubject {
+  SubjectInfo subject;
+  std::string problem;
+};
+template <class Io, journal::Like<AskedSubject> T>
+void Fields(Io& io, T& asked) {
+  io("subject", asked.subject), io("problem", asked.problem);
+}
+
 std::string MajorOf(const std::string& version) { return version.substr(0, version.find('.')); }
 
 // The matrix that comes with cudnn-ci for the toolkits' major; empty: none does. An image of which a subject
@@ -31,47 +41,47 @@ std::string ParentFor(const std::vector<FirstMatrixSubject>& subjects, const std
   return IsBuiltinName(name) && FindBuiltin(name, matrices).ok() ? name : "";
 }
 
+AskedSubject Resolved(const SubjectInfo& subject, const LookingAt& looking_at) {
+  SubjectLook look = LookAtSubjects({subject}, false, looking_at);
+  if (!look.problems.empty()) return {{}, look.problems.front().detail};
+  return {std::move(look.subjects.front()), ""};
+}
+
 // What --subject means: what a matrix would call it, or a Python environment by the name that "auto" gives
-// it. With its folders; or why there is none. May block: see image_look.h.
-SubjectLook FindSubject(const std::string& asked, const LookingAt& looking_at) {
-  SubjectLook look;
-  const auto resolve = [&](const SubjectInfo& subject) {
-    return LookAtSubjects({subject}, false, looking_at);
-  };
-  if (asked == "system" || asked == "loader") return resolve({"system", "loader"});
+// it. May block: see image_look.h.
+AskedSubject FindSubject(const std::string& asked, const LookingAt& looking_at) {
+  if (asked == "system" || asked == "loader") return Resolved({"system", "loader"}, looking_at);
   if (asked.find(':') != std::string::npos) {
-    if (const std::string problem = SubjectProblem(asked); !problem.empty()) {
-      look.problems.push_back("--subject: '" + asked + "' " + problem);
-      return look;
-    }
+    if (const std::string problem = SubjectProblem(asked); !problem.empty())
+      return {{}, "--subject: '" + asked + "' " + problem};
     std::string path = asked.substr(asked.find(':') + 1);
     // An interpreter is called after its environment, as "auto" does.
     const size_t bin = asked.rfind("python:", 0) == 0 ? path.rfind("/bin/") : std::string::npos;
     if (bin != std::string::npos) path.resize(bin);
-    return resolve({NameOfPrefix(path), asked});
+    return Resolved({NameOfPrefix(path), asked}, looking_at);
   }
   std::vector<std::string> names;
   looking_at("the image's Python environments");
   for (const SubjectInfo& found : FindEnvironments(OwnVariables()).subjects) {
-    if (found.name == asked) return resolve(found);
+    if (found.name == asked) return Resolved(found, looking_at);
     names.push_back(found.name);
   }
   const std::string near = DidYouMean(asked, names);
-  look.problems.push_back("--subject: no Python environment with a cuDNN is called '" + asked + "'" +
-                          (names.empty() ? "; none was found" : ", only " + Join(names, ", ")) +
-                          (near.empty() ? "" : "; did you mean '" + near + "'?"));
-  return look;
+  return {{},
+          "--subject: no Python environment with a cuDNN is called '" + asked + "'" +
+              (names.empty() ? "; none was found" : ", only " + Join(names, ", ")) +
+              (near.empty() ? "" : "; did you mean '" + near + "'?")};
 }
 
 // What is to be judged, with its facts collected. An empty error: the session's EndOfLook says it.
 Result<std::vector<SubjectInfo>> Subjects(const Options& options, Session* session) {
   if (!options.init_subject.empty()) {
-    const auto look = session->Look<SubjectLook>(
+    const auto asked = session->Look<AskedSubject>(
         [&](const LookingAt& looking_at) { return FindSubject(options.init_subject, looking_at); });
-    if (!look) return Error{""};
-    if (!look->problems.empty()) return Error{look->problems.front()};
-    session->DiscoverPlugins(look->subjects);
-    return look->subjects;
+    if (!asked) return Error{""};
+    if (!asked->problem.empty()) return Error{asked->problem};
+    session->DiscoverPlugins({asked->subject});
+    return std::vector<SubjectInfo>{asked->subject};
   }
   session->DiscoverForChoice();
   if (!session->unreadable().empty()) return Error{""};

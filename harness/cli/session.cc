@@ -22,7 +22,7 @@
 #include "exec/validate.h"
 #include "model/cudnn_copies.h"
 #include "model/fact_keys.h"
-#include "model/remarks.h"
+#include "model/notice_list.h"
 
 namespace cudnn_ci {
 namespace {
@@ -45,12 +45,11 @@ std::string MakeScratchDir() {
 }
 
 // A wheel needs what other packages bring, which only its interpreter finds.
-std::string HowToJudge(const CudnnCopyFacts& copy) {
+std::string SubjectThatJudges(const CudnnCopyFacts& copy) {
   if (copy.path.find("-packages/") == std::string::npos)
-    return "a subject \"path:" + copy.path.substr(0, copy.path.rfind('/')) + "\" judges it";
+    return "path:" + copy.path.substr(0, copy.path.rfind('/'));
   const std::string python = copy.path.substr(0, copy.path.find("/lib/python")) + "/bin/python3";
-  if (access(python.c_str(), X_OK) == 0) return "a subject \"python:" + python + "\" judges it";
-  return "a subject \"python:PATH\", the interpreter of these packages, judges it";
+  return access(python.c_str(), X_OK) == 0 ? "python:" + python : "";
 }
 
 }  // namespace
@@ -220,12 +219,12 @@ Result<std::string> Session::AutoMatrix() const {
   return file.ok() ? file : Error{"--auto: " + file.error()};
 }
 
-std::string Session::JudgeChosen(Matrix* matrix) const {
+std::optional<Notice> Session::JudgeChosen(Matrix* matrix) const {
   const AutoChoice choice = Choice();
   if (choice.environments.empty()) return {};
   // They are found again, by the same rule, and with the folders of their libraries.
   matrix->automatic_subjects = true;
-  return kAutoElsewhereWords + choice.Judged();
+  return Notice{NoticeCode::kAutoElsewhere, {{"judged", choice.Judged()}}};
 }
 
 std::vector<DeviceInfo> Session::VisibleDevices() const {
@@ -254,18 +253,22 @@ std::vector<DeviceInfo> Session::OtherDevices(const std::vector<DeviceInfo>& use
   return out;
 }
 
-std::vector<std::string> Session::UnusedDevices(const std::vector<DeviceInfo>& used) const {
-  std::vector<std::string> out;
+Notices Session::UnusedDevices(const std::vector<DeviceInfo>& used) const {
+  Notices out;
   for (const DeviceInfo& d : OtherDevices(used))
-    out.push_back(d.name + " (" + d.model + ")" + kGpuNotUsedWords + "; --device all judges every GPU");
+    out.push_back({NoticeCode::kGpuNotUsed, {{"gpu", d.name}, {"model", d.model}}});
   return out;
 }
 
-std::vector<std::string> Session::UnusedCopies() const {
-  std::vector<std::string> out;
-  for (const CudnnCopyFacts& copy : UnusedCudnnCopies(discovery_.facts))
-    out.push_back("cuDNN " + (copy.version.empty() ? "of unknown version" : copy.version) + " at " +
-                  copy.path + " (" + copy.origin + ")" + kCudnnNotUsedWords + "; " + HowToJudge(copy));
+Notices Session::UnusedCopies() const {
+  Notices out;
+  for (const CudnnCopyFacts& copy : UnusedCudnnCopies(discovery_.facts)) {
+    Notice& notice =
+        out.emplace_back(Notice{NoticeCode::kCudnnOfPackagesNotUsed,
+                                {{"version", copy.version}, {"path", copy.path}, {"origin", copy.origin}}});
+    if (std::string subject = SubjectThatJudges(copy); !subject.empty())
+      notice.code = NoticeCode::kCudnnNotUsed, notice.args["subject"] = std::move(subject);
+  }
   return out;
 }
 

@@ -53,9 +53,9 @@ class Session {
   // Gives each subject of a matrix the folders of its libraries, and adds the image's Python environments if
   // the matrix asks for them. Before plugins are discovered for it. See unreadable().
   void ResolveSubjects(Matrix* matrix);
-  // What the subjects name and the image lacks, and what was not looked at, in words.
-  const std::vector<std::string>& subject_problems() const { return subject_problems_; }
-  const std::vector<std::string>& subject_warnings() const { return subject_warnings_; }
+  // What the subjects name and the image lacks; and what was not looked at.
+  const std::vector<Finding>& subject_problems() const { return subject_problems_; }
+  const Notices& subject_warnings() const { return subject_warnings_; }
   // What of the image did not answer, as the detail of a finding; empty: all did.
   const std::string& unreadable() const { return unreadable_; }
   // For commands that write no report: the exit code where a signal or what did not answer has ended the
@@ -82,8 +82,8 @@ class Session {
   // That of --auto.
   Result<std::string> AutoMatrix() const;
   // Lets the matrix of --auto judge what the choice says, and says so, where that is not what the loader
-  // finds; else empty. Behind LoadMatrix, before ResolveSubjects.
-  std::string JudgeChosen(Matrix* matrix) const;
+  // finds. Behind LoadMatrix, before ResolveSubjects.
+  std::optional<Notice> JudgeChosen(Matrix* matrix) const;
   // "CUDA toolkit 13.0, cuDNN 9.19.0, no driver": what was found, in words.
   std::string FoundInWords() const;
   // What is preloaded into every process of the image, when no worker got as far as to speak; else empty.
@@ -93,10 +93,10 @@ class Session {
   Result<std::vector<DeviceInfo>> SelectDevices() const;
   // The visible GPUs that --device leaves out.
   std::vector<DeviceInfo> OtherDevices(const std::vector<DeviceInfo>& used) const;
-  // The same, as sentences for `not gated`.
-  std::vector<std::string> UnusedDevices(const std::vector<DeviceInfo>& used) const;
-  // The copies of cuDNN that no subject uses, as sentences for `not gated`.
-  std::vector<std::string> UnusedCopies() const;
+  // The same, as what is not gated.
+  Notices UnusedDevices(const std::vector<DeviceInfo>& used) const;
+  // The copies of cuDNN that no subject uses, as what is not gated.
+  Notices UnusedCopies() const;
   // With plugins to judge parameters, in processes of this session: interrupted() may change while the plan
   // is made.
   PlanOptions MakePlanOptions(const std::vector<DeviceInfo>& devices);
@@ -126,7 +126,8 @@ class Session {
   std::string scratch_dir_;
   Guardian guardian_;
   Discovery discovery_;
-  std::vector<std::string> subject_problems_, subject_warnings_;
+  std::vector<Finding> subject_problems_;
+  Notices subject_warnings_;
   std::string unreadable_;
   std::vector<PythonEnvironment> environments_;  // of DiscoverForChoice
   int interrupted_ = 0;

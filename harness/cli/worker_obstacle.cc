@@ -89,12 +89,10 @@ std::optional<Finding> ObstacleOf(const Discovery& discovery, const std::string&
   const std::vector<BrokenPlugin>& broken = discovery.catalog.broken;
   if (!discovery.catalog.plugins.empty() || broken.empty()) return std::nullopt;
   // The loader begins with the program's name, and ends it before it has said a word.
-  const std::string printed = "(it printed: " + worker_path + ": ";
+  const std::string begin = worker_path + ": ";
   for (const BrokenPlugin& b : broken)
-    if (!b.silent || b.reason.find(printed) == std::string::npos) return std::nullopt;
-  const std::string& reason = broken.front().reason;
-  std::string words = reason.substr(reason.find(printed) + printed.size());
-  if (!words.empty() && words.back() == ')') words.pop_back();
+    if (!b.silent || !b.printed.starts_with(begin)) return std::nullopt;
+  const std::string words = broken.front().printed.substr(begin.size());
   Finding finding = HarnessFinding("libc-unfit", "the image's loader says of cudnn-ci-worker: " + words);
   if (AsksForTooMuch(words)) finding.blame = Blame::kHarness;
   return finding;

@@ -7,8 +7,8 @@
 namespace cudnn_ci {
 
 void AskedWorker::Fail(Errored error) {
-  if (const std::string printed = CleanLine(Trim(output_.Text()), 300); !printed.empty())
-    error.detail += " (it printed: " + printed + ")";
+  printed_ = CleanLine(Trim(output_.Text()), 300);
+  if (!printed_.empty()) error.detail += " (it printed: " + printed_ + ")";
   error_ = std::move(error);
 }
 

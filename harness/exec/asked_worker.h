@@ -19,6 +19,8 @@ class AskedWorker : public Worker {
 
   // Once the process has ended: why it is not to be believed or did not finish; null when all went well.
   const Errored* error() const { return error_ ? &*error_ : nullptr; }
+  // What the process of such a one printed, cleaned, on one line; the error's detail ends with it.
+  const std::string& printed() const { return printed_; }
 
  protected:
   // "while it collected facts": what it is at, for whoever reads why it failed.
@@ -29,6 +31,7 @@ class AskedWorker : public Worker {
 
  private:
   std::optional<Errored> error_;
+  std::string printed_;
 };
 
 }  // namespace cudnn_ci

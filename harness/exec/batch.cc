@@ -39,7 +39,7 @@ void Batch::OnSignal(int signal) {
   if (*interrupted_ == 0) *interrupted_ = signal;
   for (Worker* worker : pool_.workers())
     pool_.Do(worker, [&](int64_t now, Effects* out) {
-      worker->Terminate(ErrorKind::kCancelled, "interrupted", true, now, out);
+      worker->Terminate(CancelledBy(Cancellation::kInterrupted), true, now, out);
     });
 }
 

@@ -83,7 +83,7 @@ void CaseWorker::Handle(const wire::FindingSaid& m, int64_t now_ns, Effects* out
       info ? MakeFinding(*info, m.detail)
            : HarnessFinding("undeclared-finding", "'" + CleanLine(m.slug, 100) + "': " + m.detail);
   // What fits this occurrence stands in the place of what is declared for all.
-  if (info && IsCommand(m.command) && IsPlace(m.where)) {
+  if (info && IsCommand(m.command) && m.where != Where::kNone) {
     finding.command = m.command;
     finding.where = m.where;
   }
@@ -135,7 +135,8 @@ Outcome CaseWorker::OutcomeOf(const wire::CaseFinished& m, Effects* out) {
     Report(HarnessFinding("leaked-process", "the check left a process running; it was killed"), out);
   if (failed_) return Failed{};
   if (m.skipped)
-    return Skipped{m.skip.kind, CleanLine(m.skip.need), CleanLine(m.skip.seen, kMostBytesOfWhatWasSeen)};
+    return Skipped{m.skip.kind, CleanLine(m.skip.need), CleanLine(m.skip.seen, kMostBytesOfWhatWasSeen),
+                   m.skip.kind == SkipKind::kMemory ? m.skip.resource : Resource::kNone};
   return Passed{};
 }
 

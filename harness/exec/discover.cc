@@ -26,12 +26,14 @@ struct Query {
   PluginInfo info;
   FactMap facts;
   std::optional<Errored> error;
+  std::string printed;
   bool not_started = false, greeted = false, described = false, facts_complete = false;
 };
 
 void Take(QueryWorker* worker, Query* query) {
   query->greeted = worker->greeted();
   if (worker->error()) query->error = *worker->error();
+  query->printed = worker->printed();
   query->described = query->describe && !worker->unfinished(Task::kDescribe);
   query->facts_complete = query->subject && !worker->unfinished(Task::kFacts) && !query->error;
   if (query->describe) query->info = std::move(worker->info());
@@ -179,7 +181,7 @@ Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int 
       if (reason.empty()) reason = "interrupted before it was described";
       discovery.catalog.broken.push_back({files[i].stem, files[i].path, std::move(reason),
                                           failed ? SlugOf(q) : "plugin-load",
-                                          failed && !q.not_started && !q.greeted});
+                                          failed && !q.not_started && !q.greeted, q.printed});
       continue;
     }
     q.info.path = files[i].path;

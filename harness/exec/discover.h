@@ -30,7 +30,7 @@ struct Discovery {
   Catalog catalog;
   Facts facts;
   std::map<std::pair<std::string, std::string>, std::string> fact_owners;  // by subject and key: the plugin
-  std::vector<std::string> warnings;
+  Notices warnings;
   // A process survived SIGKILL: what hangs in the kernel of this machine would hang again. In words; empty:
   // none did.
   std::string abandoned;

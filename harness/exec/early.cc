@@ -91,7 +91,7 @@ void Dispatcher::BeginPrepared(Seat* seat, Lane* lane) {
 // then.
 void Dispatcher::Drop(Seat* seat) {
   pool_->Do(seat->worker, [&](int64_t now, Effects* out) {
-    seat->worker->Terminate(ErrorKind::kCancelled, "its case does not run in it", false, now, out);
+    seat->worker->Terminate(CancelledBy(Cancellation::kCaseGone), false, now, out);
   });
 }
 

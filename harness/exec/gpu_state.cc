@@ -17,7 +17,7 @@ std::string MemoryOfOthers(const Facts& facts, const std::string& device) {
 }
 
 Finding BlameForMemory(const Facts& facts, const Case& c, Finding finding, const Skipped& skipped) {
-  if (!LacksDeviceMemory(skipped) || c.planned.ref.device.empty()) return finding;
+  if (skipped.resource != Resource::kDeviceMemory || c.planned.ref.device.empty()) return finding;
   const std::string others = MemoryOfOthers(facts, c.planned.ref.device);
   if (others.empty()) return finding;
   return HarnessFinding("out-of-device-memory-shared",

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -16,7 +17,7 @@
 #include "base/fd.h"
 #include "base/regular_file.h"
 #include "base/sha256.h"
-#include "model/remarks.h"
+#include "model/notice_list.h"
 
 namespace cudnn_ci {
 namespace {
@@ -46,12 +47,12 @@ void Refuse(PluginFile* file, int error) {
 }
 
 // A file that others can write runs whatever they put into it; a folder that they can write, what they put
-// there. Empty: nobody else can.
-std::string WhoElse(const std::string& path, const struct stat& st) {
-  if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) return path + kWritableByOthersWords + "chmod go-w it";
+// there. None: nobody else can.
+std::optional<Notice> WhoElse(const std::string& path, const struct stat& st) {
+  if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) return Notice{NoticeCode::kPluginWritable, {{"path", path}}};
   if (st.st_uid == 0 || st.st_uid == geteuid()) return {};
-  return path + " is owned by user " + std::to_string(st.st_uid) + kOwnedByAnotherWords +
-         std::to_string(geteuid());
+  return Notice{NoticeCode::kPluginOwner,
+                {{"path", path}, {"owner", int64_t{st.st_uid}}, {"user", int64_t{geteuid()}}}};
 }
 
 void Hash(int fd, PluginFile* file, const std::function<bool()>& stop) {
@@ -86,8 +87,7 @@ void Look(PluginFile* file, const std::function<bool()>& stop) {
                     ", not by user " + std::to_string(geteuid()) + "; chmod go-w it";
     return;
   }
-  if (std::string warning = WhoElse(file->path, st); !warning.empty())
-    file->warnings.push_back(std::move(warning));
+  if (std::optional<Notice> warning = WhoElse(file->path, st)) file->warnings.push_back(std::move(*warning));
   if (st.st_size > static_cast<off_t>(kMostBytes)) {
     file->refused = "larger than " + std::to_string(kMostBytes >> 20) +
                     " MiB, the most a plugin may have: it is to load large libraries, not to contain them";
@@ -130,14 +130,15 @@ std::vector<PluginFile> FindPluginFiles(const std::vector<std::string>& folders,
       files.back().refused = "the folder cannot be read: " + files.back().refused;
     }
     struct stat st {};
-    std::string warning = stat(folder.c_str(), &st) == 0 ? WhoElse(folder, st) : "";
+    std::optional<Notice> warning;
+    if (stat(folder.c_str(), &st) == 0) warning = WhoElse(folder, st);
     for (const std::string& name : names) {
       if (stop()) return files;
       PluginFile file{
           folder + "/" + name, name.substr(0, name.size() - kSuffix.size()), "", "plugin-load", {}, {}};
       char real[PATH_MAX];
       if (!seen.insert(realpath(file.path.c_str(), real) ? real : file.path).second) continue;
-      if (!warning.empty()) file.warnings.push_back(std::exchange(warning, {}));
+      if (warning) file.warnings.push_back(*std::exchange(warning, std::nullopt));
       Look(&file, stop);
       files.push_back(std::move(file));
     }

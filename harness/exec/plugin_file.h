@@ -15,7 +15,7 @@ struct PluginFile {
   std::string path, stem;
   std::string refused;               // why it must not be loaded; empty: it may
   std::string slug = "plugin-load";  // of the finding a refusal stands for
-  std::vector<std::string> warnings;
+  Notices warnings;
   FileIdentity identity;
 };
 

@@ -174,7 +174,7 @@ void Pool::HandleSignals() {
     if (signalled_)  // the second one: at once
       for (Worker* worker : workers())
         Do(worker, [&](int64_t now, Effects* out) {
-          worker->Terminate(ErrorKind::kCancelled, "interrupted twice", true, now, out);
+          worker->Terminate(CancelledBy(Cancellation::kInterruptedTwice), true, now, out);
         });
     signalled_ = true;
     client_->OnSignal(signal);

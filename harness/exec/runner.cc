@@ -117,8 +117,7 @@ void Runner::Cancel(CancelReason reason, int signal) {
       if (seat->worker->idle() && !seat->worker->ending() && !seat->prepared)
         seat->worker->Shutdown(now, out);
       else
-        seat->worker->Terminate(ErrorKind::kCancelled, "the run was ended by " + TextOf(cancelled), false,
-                                now, out);
+        seat->worker->Terminate(CancelledBy(Cancellation::kRunEnded, cancelled), false, now, out);
     });
   }
   for (const AttemptResult& result : devices_.TakeHeld()) Decide(result);

@@ -11,6 +11,7 @@
 
 #include "model/facts.h"
 #include "model/finding.h"
+#include "model/notice.h"
 #include "model/value.h"
 
 namespace cudnn_ci {
@@ -62,7 +63,7 @@ struct PluginInfo {
   FileIdentity file;
   uint32_t abi_minor = 0;
   bool has_facts = false, facts_per_subject = false;
-  std::vector<std::string> warnings;  // "writable by others", ...
+  Notices warnings;  // "writable by others", ...
   std::vector<CheckInfo> checks;
   std::vector<FindingInfo> findings;
 };
@@ -74,7 +75,8 @@ struct BrokenPlugin {
   std::string reason;  // the loader's own words, the signal, the exit status
   // Of the finding it stands for: "worker-not-started" and "abandoned" are the runner's fault.
   std::string slug = "plugin-load";
-  bool silent = false;  // its process ended before it reached its own main function
+  bool silent = false;       // its process ended before it reached its own main function
+  std::string printed = {};  // what its process printed, on one line; part of the reason
 };
 
 struct Catalog {

@@ -10,6 +10,9 @@ namespace {
 constexpr const char* kModes[] = {"alone", "shared", "confirm", "retry", "elsewhere"};
 constexpr const char* kFlags[] = {"leaked",          "slow",  "confirmed-alone", "taken-as-is",
                                   "order-dependent", "flaky", "retried",         "step-skipped"};
+// As sentences. Of the first one see CancelledBy.
+constexpr const char* kCancellations[] = {"", "interrupted", "interrupted twice",
+                                          "its case does not run in it"};
 constexpr const char* kCancelReasons[] = {"signal", "time-limit", "fail-fast"};
 
 }  // namespace
@@ -24,6 +27,12 @@ bool Parse(const std::string& name, CancelReason* out) { return ParseName(kCance
 std::string TextOf(const RunCancelled& cancelled) {
   if (cancelled.reason != CancelReason::kSignal) return std::string("--") + Name(cancelled.reason);
   return SignalName(cancelled.signal);
+}
+
+Errored CancelledBy(Cancellation why, const RunCancelled& run) {
+  const std::string words =
+      why == Cancellation::kRunEnded ? "the run was ended by " + TextOf(run) : NameOf(kCancellations, why);
+  return {ErrorKind::kCancelled, words};
 }
 
 const char* Name(const EventBody& body) {

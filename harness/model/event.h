@@ -15,6 +15,7 @@
 
 #include "model/case_ref.h"
 #include "model/finding.h"
+#include "model/notice.h"
 #include "model/outcome.h"
 #include "model/value.h"
 
@@ -107,10 +108,10 @@ struct RunStarted {
   // Who set the variables that facts tell of, by name: "image", "runner", "runner, over the image's". Empty:
   // the image's configuration is not known.
   std::map<std::string, std::string> environment;
-  std::vector<std::string> not_gated;   // what the contract does not promise or no case judges, in words
-  std::vector<std::string> warnings;    // of discovery and planning
+  Notices not_gated;                    // what the contract does not promise or no case judges
+  Notices warnings;                     // of discovery and planning
   std::vector<PluginIdentity> plugins;  // sorted by name
-  std::string partial;                  // why this run is not a whole verdict ("filtered", ...); empty: whole
+  Notices partial;                      // why this run is not a whole verdict; empty: it is
   bool report_only = false;
   int shard_index = 0, shard_count = 0;  // 0: not sharded
   // What the runs were that this one was merged from: "shards", "gpus"; empty: it is one run.
@@ -273,6 +274,12 @@ struct RunCancelled {
 };
 // As people type or know it: "SIGINT", "--time-limit", "--fail-fast".
 std::string TextOf(const RunCancelled& cancelled);
+
+// Why a process is ended that did nothing wrong: the run ends before its plan is done; a signal, or a second
+// one, ends it at once; the case that it was prepared for does not come.
+enum class Cancellation { kRunEnded, kInterrupted, kInterruptedTwice, kCaseGone };
+// How its case ends. `run`: of kRunEnded.
+Errored CancelledBy(Cancellation why, const RunCancelled& run = {});
 
 struct RunFinished {
   static constexpr const char* kName = "RunFinished";

@@ -1,9 +1,7 @@
 // Names of severity, blame and layer, and the findings that only the harness reports.
 #include "model/finding.h"
 
-#include <algorithm>
 #include <cassert>
-#include <iterator>
 #include <utility>
 
 #include "base/text.h"
@@ -17,9 +15,9 @@ constexpr const char* kSeverities[] = {"error", "warning", "note"};
 constexpr const char* kBlames[] = {"image", "runner", "harness", "matrix", "undetermined"};
 constexpr const char* kLayers[] = {"driver", "toolkit", "cudnn", "init", "convolution", "framework", "other"};
 
-// Where a command is typed, and how a page says so.
-constexpr std::pair<const char*, const char*> kPlaces[] = {
-    {"image", "Dockerfile"}, {"host", "on the host"}, {"matrix", "in matrix"}};
+constexpr const char* kWheres[] = {"", "image", "host", "matrix"};
+// How a page says it.
+constexpr const char* kPlaces[] = {"command", "Dockerfile", "on the host", "in matrix"};
 
 struct Declaration {
   const char* slug;
@@ -256,18 +254,11 @@ const char* Name(Blame blame) { return NameOf(kBlames, blame); }
 const char* Name(Layer layer) { return NameOf(kLayers, layer); }
 bool Parse(const std::string& name, Severity* out) { return ParseName(kSeverities, name, out); }
 bool Parse(const std::string& name, Blame* out) { return ParseName(kBlames, name, out); }
+const char* Name(Where where) { return NameOf(kWheres, where); }
 bool Parse(const std::string& name, Layer* out) { return ParseName(kLayers, name, out); }
+bool Parse(const std::string& name, Where* out) { return ParseName(kWheres, name, out); }
 
-std::string PlaceOf(const std::string& where) {
-  for (const auto& [name, words] : kPlaces)
-    if (where == name) return words;
-  return "command";
-}
-
-bool IsPlace(const std::string& where) {
-  return std::any_of(std::begin(kPlaces), std::end(kPlaces),
-                     [&](const auto& one) { return where == one.first; });
-}
+const char* PlaceOf(Where where) { return NameOf(kPlaces, where); }
 
 bool IsCommand(const std::string& command) {
   return !command.empty() && CleanLine(command, kMostCommand) == command;
@@ -284,7 +275,7 @@ const std::vector<FindingInfo>& HarnessFindings() {
     const auto add = [&](const Declaration& d, const char* declared_by) {
       const std::string command = d.host_command;
       list.push_back({d.slug, d.severity, d.blame, d.summary, d.remedy, "", declared_by, command,
-                      command.empty() ? "" : "host"});
+                      command.empty() ? Where::kNone : Where::kHost});
     };
     for (const Declaration& d : kDeclarations) add(d, "cudnn-ci");
     for (const Declaration& d : kOfLauncher) add(d, "cudnn-ci-run");
@@ -309,6 +300,12 @@ Finding HarnessFinding(const std::string& slug, std::string detail) {
   assert(info != nullptr);
   if (info == nullptr) return {slug, Severity::kError, Blame::kHarness, std::move(detail), "", "", ""};
   return MakeFinding(*info, std::move(detail));
+}
+
+Finding HarnessFinding(const std::string& slug, std::string detail, std::string subject) {
+  Finding finding = HarnessFinding(slug, std::move(detail));
+  finding.subject = std::move(subject);
+  return finding;
 }
 
 }  // namespace cudnn_ci

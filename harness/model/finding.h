@@ -14,12 +14,17 @@ enum class Blame { kImage, kRunner, kHarness, kMatrix, kUndetermined };
 // In layer order: the first red layer holds the root cause.
 enum class Layer { kDriver, kToolkit, kCudnn, kInit, kConvolution, kFramework, kOther };
 
+// Where a command is typed; kNone: there is no command.
+enum class Where { kNone, kImage, kHost, kMatrix };
+
 const char* Name(Severity severity);  // "error", "warning", "note"
 const char* Name(Blame blame);        // "image", "runner", "harness", "matrix", "undetermined"
 const char* Name(Layer layer);        // "driver", ...
+const char* Name(Where where);        // "", "image", "host", "matrix"
 bool Parse(const std::string& name, Severity* out);
 bool Parse(const std::string& name, Blame* out);
 bool Parse(const std::string& name, Layer* out);
+bool Parse(const std::string& name, Where* out);
 
 // The declaration, for `explain` and to complete what a check reports.
 struct FindingInfo {
@@ -28,9 +33,9 @@ struct FindingInfo {
   Blame blame = Blame::kImage;
   std::string summary, remedy, link;  // link may be empty
   std::string declared_by;            // plugin name, or "cudnn-ci"
-  // One line that mends it, or shows more of it, and where it is typed: "image" (in its Dockerfile), "host"
-  // (of the runner, in a shell), "matrix". Both empty: there is none that fits everywhere.
-  std::string command = {}, where = {};
+  // One line that fixes it, or shows more of it, and where it is typed. Empty: no line fits everywhere.
+  std::string command = {};
+  Where where = Where::kNone;
 };
 
 // One finding about one case or about the run.
@@ -41,15 +46,15 @@ struct Finding {
   std::string detail;
   // Copied from the declaration, so that a report can be rebuilt where the plugin is not at hand.
   std::string summary, remedy, link;
-  std::string command = {}, where = {};
+  std::string command = {};
+  Where where = Where::kNone;
+  // The subject that the finding is about, by its name; empty: none, or the one of its case.
+  std::string subject = {};
   bool operator==(const Finding&) const = default;
 };
 
-// What is before a command for people: "Dockerfile", "on the host", "in matrix"; "command" if it is none of
-// these.
-std::string PlaceOf(const std::string& where);
-// Whether it is one of the three.
-bool IsPlace(const std::string& where);
+// What is before a command for people: "Dockerfile", "on the host", "in matrix"; "command" for kNone.
+const char* PlaceOf(Where where);
 // Whether a report may show it as it stands: one line of printable text, of at most kMostCommand bytes.
 inline constexpr size_t kMostCommand = 1000;
 bool IsCommand(const std::string& command);
@@ -69,6 +74,8 @@ const FindingInfo* FindHarnessFinding(const std::string& slug);
 bool MayBeReported(const std::string& slug);
 // One of them with its detail; the slug must be declared in HarnessFindings().
 Finding HarnessFinding(const std::string& slug, std::string detail);
+// The same about a subject.
+Finding HarnessFinding(const std::string& slug, std::string detail, std::string subject);
 
 }  // namespace cudnn_ci
 

@@ -125,8 +125,7 @@ std::string Loader::Remedy(const std::string& path, const Position* asked_at) co
 std::optional<Json> Loader::Read(const std::string& path, const Position* asked_at, std::string* text) {
   Result<std::string> content = ReadFile(path, kMaxJsonBytes);
   if (!content) {
-    std::string reason = content.error();
-    if (reason.rfind(path + ": ", 0) == 0) reason.erase(0, path.size() + 2);
+    std::string reason = content.error().substr(path.size() + 2);  // behind "PATH: "
     std::error_code error;
     if (!fs::exists(path, error)) {
       reason += Remedy(path, asked_at);

@@ -10,9 +10,9 @@
 
 #include "base/text.h"
 #include "model/merge_parts.h"
+#include "model/notice_list.h"
 #include "model/plan.h"
 #include "model/reasons.h"
-#include "model/remarks.h"
 #include "model/verdict.h"
 
 namespace cudnn_ci {
@@ -184,7 +184,7 @@ void WarnOfDrivers(RunStarted* run) {
   if (shards.size() < 2) return;
   std::vector<std::string> texts;
   for (const auto& [driver, names] : shards) texts.push_back(driver + " (" + Join(names, ", ") + ")");
-  run->warnings.push_back(kShardsDriversWords + Join(texts, ", "));
+  run->warnings.push_back({NoticeCode::kDriversDiffer, {{"drivers", std::move(texts)}}});
 }
 
 RunStarted Introduce(const std::vector<Part>& parts) {

@@ -95,7 +95,8 @@ Result<RunsByType> ByType(const std::vector<RecordedRun>& runs, const std::vecto
 std::string WhyNotWhole(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     if (!part.run().partial.empty())
-      return part.name() + ": is partial (" + part.run().partial + "), and --require is for whole runs";
+      return part.name() + ": is partial (" + PartialText(part.run().partial) +
+             "), and --require is for whole runs";
     if (std::string why = WhyNotOfOneImage(parts[0], part); !why.empty()) return why;
   }
   return "";

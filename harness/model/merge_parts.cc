@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "model/fact_keys.h"
 #include "model/image_identity.h"
-#include "model/remarks.h"
+#include "model/notice_list.h"
 #include "model/verdict.h"
 
 namespace cudnn_ci {
@@ -67,18 +67,16 @@ std::string MatrixText(const RunStarted& run) {
 }
 
 // "filtered, shard 2/4, static stage" without what is said of the shard.
-std::string PartialWithoutShard(const RunStarted& run) {
-  const std::string shard =
-      "shard " + std::to_string(run.shard_index) + "/" + std::to_string(run.shard_count);
-  std::string rest = run.partial;
-  for (const std::string& text : {shard + ", ", ", " + shard, shard})
-    if (const size_t at = rest.find(text); at != std::string::npos) return rest.erase(at, text.size());
+Notices PartialWithoutShard(const RunStarted& run) {
+  Notices rest = run.partial;
+  std::erase_if(rest, [](const Notice& notice) { return notice.code == NoticeCode::kShard; });
   return rest;
 }
 
-void AddMissing(const std::vector<std::string>& from, std::vector<std::string>* to) {
-  for (const std::string& text : from)
-    if (std::find(to->begin(), to->end(), text) == to->end()) to->push_back(text);
+template <class T>
+void AddMissing(const std::vector<T>& from, std::vector<T>* to) {
+  for (const T& one : from)
+    if (std::find(to->begin(), to->end(), one) == to->end()) to->push_back(one);
 }
 
 std::string JoinOnce(const std::vector<std::string>& texts) {
@@ -173,7 +171,8 @@ std::string WhyNotOfOneRun(const Part& a, const Part& b) {
   if (p && q && (p->plan_sha256 != q->plan_sha256 || p->whole != q->whole))
     return both + "are of different plans: sha256 " + p->plan_sha256.substr(0, 16) + " and " +
            q->plan_sha256.substr(0, 16);
-  const std::string one = PartialWithoutShard(a.run()), other = PartialWithoutShard(b.run());
+  const std::string one = PartialText(PartialWithoutShard(a.run()));
+  const std::string other = PartialText(PartialWithoutShard(b.run()));
   if (a.planned() && b.planned() && one != other)
     return both + "are of different plans: " + (one.empty() ? "the whole" : one) + " and " +
            (other.empty() ? "the whole" : other);
@@ -234,9 +233,7 @@ RunStarted CommonIntroduction(const std::vector<Part>& parts) {
   run.partial = PartialWithoutShard(run);
   run.shard_index = run.shard_count = 0;
   if (run.image == "unidentified" && parts.size() > 1)
-    run.warnings.emplace_back(std::string(kImageUnidentifiedWords) +
-                              "nobody knows whether all parts judged the same one; give "
-                              "--subject-image");
+    run.warnings.push_back({NoticeCode::kImageUnidentified});
   return run;
 }
 

@@ -7,6 +7,7 @@ namespace cudnn_ci {
 namespace {
 
 constexpr const char* kSkipKinds[] = {"unsupported", "absent", "memory", "version"};
+constexpr const char* kResources[] = {"", "device-memory", "host-memory"};
 constexpr const char* kErrorKinds[] = {
     "crashed",       "timed_out",   "exited",      "protocol",  "out_of_memory",       "output_limit",
     "process_limit", "plugin_load", "device_lost", "abandoned", "killed_from_outside", "cancelled"};
@@ -21,15 +22,10 @@ const char* Name(CrashSite site) { return NameOf(kCrashSites, site); }
 bool Parse(const std::string& name, CrashSite* out) { return ParseName(kCrashSites, name, out); }
 const char* Name(SkipKind kind) { return NameOf(kSkipKinds, kind); }
 const char* Name(ErrorKind kind) { return NameOf(kErrorKinds, kind); }
+const char* Name(Resource resource) { return NameOf(kResources, resource); }
+bool Parse(const std::string& name, Resource* out) { return ParseName(kResources, name, out); }
 bool Parse(const std::string& name, SkipKind* out) { return ParseName(kSkipKinds, name, out); }
 bool Parse(const std::string& name, ErrorKind* out) { return ParseName(kErrorKinds, name, out); }
-
-bool LacksDeviceMemory(const Skipped& skipped) {
-  const auto speaks_of = [&](const char* memory) {
-    return (skipped.need + "\n" + skipped.seen).find(memory) != std::string::npos;
-  };
-  return skipped.kind == SkipKind::kMemory && (speaks_of("device memory") || !speaks_of("host memory"));
-}
 
 const char* Name(const Outcome& outcome) { return NameOf(kOutcomes, outcome.index()); }
 

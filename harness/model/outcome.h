@@ -11,6 +11,8 @@
 namespace cudnn_ci {
 
 enum class SkipKind { kUnsupported, kAbsent, kMemory, kVersion };
+// What a skip of kind memory lacked; kNone: a skip of another kind.
+enum class Resource { kNone, kDeviceMemory, kHostMemory };
 enum class ErrorKind {
   kCrashed,
   kTimedOut,
@@ -29,9 +31,11 @@ enum class ErrorKind {
 enum class CrashSite { kUnknown, kHarness, kImage, kDriver };
 const char* Name(CrashSite site);  // "unknown", "harness", "image", "driver"
 bool Parse(const std::string& name, CrashSite* out);
-const char* Name(SkipKind kind);   // "unsupported", "absent", "memory", "version"
-const char* Name(ErrorKind kind);  // "crashed", "timed_out", ...
+const char* Name(SkipKind kind);      // "unsupported", "absent", "memory", "version"
+const char* Name(ErrorKind kind);     // "crashed", "timed_out", ...
+const char* Name(Resource resource);  // "", "device-memory", "host-memory"
 bool Parse(const std::string& name, SkipKind* out);
+bool Parse(const std::string& name, Resource* out);
 bool Parse(const std::string& name, ErrorKind* out);
 
 struct Passed {
@@ -43,10 +47,9 @@ struct Failed {
 struct Skipped {
   SkipKind kind = SkipKind::kUnsupported;
   std::string need, seen;
+  Resource resource = Resource::kNone;
   bool operator==(const Skipped&) const = default;
 };
-// Whether it was for memory of a device: a skip of kind memory that speaks of host memory alone was not.
-bool LacksDeviceMemory(const Skipped& skipped);
 struct Blocked {
   std::string by;  // case id of the prerequisite, or "plugin.load[file=...]"
   bool operator==(const Blocked&) const = default;

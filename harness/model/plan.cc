@@ -7,10 +7,9 @@
 
 #include "base/text.h"
 #include "model/json_tree.h"
-#include "model/partial.h"
+#include "model/notice_list.h"
 #include "model/plan_steps.h"
 #include "model/reasons.h"
-#include "model/remarks.h"
 
 namespace cudnn_ci {
 
@@ -55,9 +54,9 @@ std::vector<std::string> FindingSlugs(const Catalog& catalog) {
 }
 
 // A waiver that can apply to nothing is a slip or a leftover; the gate is right without it.
-std::vector<std::string> WaiverWarnings(const PlanInput& input, const std::vector<Case>& cases) {
+Notices WaiverWarnings(const PlanInput& input, const std::vector<Case>& cases) {
   constexpr size_t kMostWarnings = 50;
-  std::vector<std::string> warnings;
+  Notices warnings;
   for (const auto& [waiver, position] : input.matrix.waivers) {
     const std::string& pattern = waiver.case_pattern;
     const auto matches = [&](const Case& c) {
@@ -66,45 +65,50 @@ std::vector<std::string> WaiverWarnings(const PlanInput& input, const std::vecto
              (!ref.device.empty() && GlobMatch(pattern, ref.id + "@" + ref.device));
     };
     if (std::none_of(cases.begin(), cases.end(), matches)) {
-      warnings.push_back(ToString(position) + ": the waiver for " + Quote(pattern) + kWaiverMatchesNoneWords);
+      warnings.push_back(
+          {NoticeCode::kWaiverWithoutCase, {{"place", ToString(position)}, {"pattern", pattern}}});
     }
     // A broken plugin may be the one that declares it.
     if (!input.catalog.broken.empty()) continue;
     const FindingInfo* declared = input.catalog.FindFinding(waiver.slug);
     if (declared == nullptr) {
-      warnings.push_back(ToString(position) + ": the waiver names the finding " + Quote(waiver.slug) +
-                         kWaiverUndeclaredWords + Hint(waiver.slug, FindingSlugs(input.catalog)));
+      warnings.push_back({NoticeCode::kWaiverWithoutFinding,
+                          {{"place", ToString(position)},
+                           {"finding", waiver.slug},
+                           {"near", DidYouMean(waiver.slug, FindingSlugs(input.catalog))}}});
     } else if (!waiver.blame.empty() && FindHarnessFinding(waiver.slug) == nullptr &&
                waiver.blame != Name(declared->blame)) {
       // Those of the harness have another blame where the layer or the place of a crash says so.
-      warnings.push_back(ToString(position) + ": the waiver names the finding " + Quote(FindingName(waiver)) +
-                         kWaiverBlameWords + Quote(std::string(Name(declared->blame)) + "." + waiver.slug));
+      warnings.push_back({NoticeCode::kWaiverBlame,
+                          {{"place", ToString(position)},
+                           {"finding", FindingName(waiver)},
+                           {"declared", std::string(Name(declared->blame)) + "." + waiver.slug}}});
     }
   }
   if (warnings.size() > kMostWarnings) {
-    const std::string more = std::to_string(warnings.size() - kMostWarnings);
+    const auto more = static_cast<int64_t>(warnings.size() - kMostWarnings);
     warnings.resize(kMostWarnings);
-    warnings.push_back("and " + more + kMoreWaiversWords);
+    warnings.push_back({NoticeCode::kWaiversCut, {{"count", more}}});
   }
   return warnings;
 }
 
-std::string Partial(const PlanOptions& options, const std::vector<Case>& selected) {
-  std::vector<std::string> reasons;
-  if (!options.filter.empty() || !options.case_ids.empty()) reasons.emplace_back(kPartialFiltered);
-  if (options.shard_count > 1) {
-    reasons.push_back(kPartialShard + std::to_string(options.shard_index) + "/" +
-                      std::to_string(options.shard_count));
-  }
-  if (options.static_stage) reasons.emplace_back(kPartialStatic);
+Notices Partial(const PlanOptions& options, const std::vector<Case>& selected) {
+  Notices reasons;
+  if (!options.filter.empty() || !options.case_ids.empty()) reasons.push_back({NoticeCode::kFiltered});
+  if (options.shard_count > 1)
+    reasons.push_back({NoticeCode::kShard,
+                       {{"index", int64_t{options.shard_index}}, {"count", int64_t{options.shard_count}}}});
+  if (options.static_stage) reasons.push_back({NoticeCode::kStaticStage});
   std::set<std::string> left_out;
   for (const Case& c : selected) {
     if (c.left_out) left_out.insert(c.planned.check);
   }
   if (!left_out.empty()) {
-    reasons.push_back(kPartialDisturb + Join({left_out.begin(), left_out.end()}, ", ") + ")");
+    reasons.push_back({NoticeCode::kWithoutDisturb,
+                       {{"checks", std::vector<std::string>(left_out.begin(), left_out.end())}}});
   }
-  return Join(reasons, ", ");
+  return reasons;
 }
 
 // Lengths before texts, so that no two plans have the same canonical text.

@@ -44,11 +44,10 @@ struct Case {
 };
 
 struct Plan {
-  std::vector<Case> cases;             // prerequisites before what needs them
-  std::vector<std::string> not_gated;  // what the contract does not promise or no case judges, in words
-  std::vector<std::string> warnings;
-  // "filtered", "shard 2/4", "static stage", "without --disturb (host.fill)"; empty: whole.
-  std::string partial;
+  std::vector<Case> cases;  // prerequisites before what needs them
+  Notices not_gated;        // what the contract does not promise or no case judges
+  Notices warnings;
+  Notices partial;  // "filtered", "shard 2/4", "static stage", "without --disturb (host.fill)"; empty: whole
   std::string sha256;  // PlanFingerprint of the whole plan, before it was dealt to shards
   int64_t whole = 0;   // cases of the whole plan
 };

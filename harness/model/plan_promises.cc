@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "model/json_tree.h"
+#include "model/notice_list.h"
 #include "model/plan_steps.h"
-#include "model/remarks.h"
 
 namespace cudnn_ci {
 namespace {
@@ -74,21 +74,22 @@ void CheckPromises(const PlanInput& input, const std::vector<Case>& cases, std::
   }
 }
 
-std::vector<std::string> NotGated(const PlanInput& input, const std::vector<Case>& selected) {
+Notices NotGated(const PlanInput& input, const std::vector<Case>& selected) {
   constexpr std::pair<const char*, const char*> kPromises[] = {{"image.toolkit", "the CUDA toolkit"},
                                                                {"image.cudnn", "cuDNN"}};
-  std::vector<std::string> sentences;
+  Notices notices;
   for (const auto& [key, what] : kPromises) {
     if (input.matrix.contract.count(key) > 0) continue;
-    sentences.push_back(std::string(key) + kNotPromisedWords + what + "'s version is not gated");
+    notices.push_back({NoticeCode::kVersionNotPromised, {{"key", key}, {"what", what}}});
   }
   for (const auto& [key, range] : input.matrix.contract) {
-    const std::vector<std::string> unjudged = Unjudged(input, selected, key);
+    std::vector<std::string> unjudged = Unjudged(input, selected, key);
     if (unjudged.empty()) continue;
-    sentences.push_back(key + " " + range + kNotJudgedWords + ForSubjects(input, unjudged) +
-                        ": it is not gated");
+    if (unjudged.size() == input.matrix.subjects.size()) unjudged.clear();  // for none of them
+    notices.push_back(
+        {NoticeCode::kPromiseNotJudged, {{"key", key}, {"range", range}, {"subjects", std::move(unjudged)}}});
   }
-  return sentences;
+  return notices;
 }
 
 }  // namespace cudnn_ci

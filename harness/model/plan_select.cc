@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "model/json_tree.h"
 #include "model/plan_steps.h"
-#include "model/remarks.h"
 
 namespace cudnn_ci {
 

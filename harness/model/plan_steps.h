@@ -143,8 +143,8 @@ std::vector<BrokenPlugin> ValidateCases(const PlanInput& input, const std::vecto
 
 // Reports promises of the contract that no required case of the whole plan judges.
 void CheckPromises(const PlanInput& input, const std::vector<Case>& cases, std::vector<Problem>* problems);
-// What the contract does not promise, and what it promises and no case of the selection judges, in words.
-std::vector<std::string> NotGated(const PlanInput& input, const std::vector<Case>& selected);
+// What the contract does not promise, and what it promises and no case of the selection judges.
+Notices NotGated(const PlanInput& input, const std::vector<Case>& selected);
 
 // What stage and filters leave, with the prerequisites of what was selected.
 std::vector<Case> Select(const PlanOptions& options, std::vector<Case> cases);

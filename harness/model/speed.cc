@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "base/text.h"
-#include "model/remarks.h"
+#include "model/notice_list.h"
 
 namespace cudnn_ci {
 namespace {
@@ -69,19 +69,18 @@ int64_t HeldToTimes(const Plan& plan) {
   return std::count_if(plan.cases.begin(), plan.cases.end(), IsHeldToATime);
 }
 
-std::vector<std::string> SpeedNotGated(const Plan& plan, const SpeedBaseline& baseline) {
+Notices SpeedNotGated(const Plan& plan, const SpeedBaseline& baseline) {
   const int64_t held = HeldToTimes(plan);
   const int64_t unknown = std::count_if(plan.cases.begin(), plan.cases.end(), [&](const Case& c) {
     return IsHeldToATime(c) && baseline.cases.count(DisplayId(c.planned.ref)) == 0;
   });
   if (held == 0) return {};
-  const auto sentence = [](int64_t cases, const std::string& why) {
-    return "speed of " + std::to_string(cases) + (cases == 1 ? " case" : " cases") + kSpeedNotComparedWords +
-           why;
+  const auto not_compared = [](int64_t cases, const std::string& why) {
+    return Notice{NoticeCode::kSpeedNotCompared, {{"cases", cases}, {"why", why}}};
   };
-  if (!baseline.why_not.empty()) return {sentence(held, baseline.why_not)};
+  if (!baseline.why_not.empty()) return {not_compared(held, baseline.why_not)};
   if (unknown > 0)
-    return {sentence(unknown, "they did not pass there, or measured no time of 0.2 ms or more")};
+    return {not_compared(unknown, "they did not pass there, or measured no time of 0.2 ms or more")};
   return {};
 }
 

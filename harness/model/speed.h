@@ -48,9 +48,8 @@ struct SpeedBaseline {
 
 // Cases of a plan that are run and may be no slower than in a baseline, by so much.
 int64_t HeldToTimes(const Plan& plan);
-// How many of these are not held to it, and why, in words; at most one of each
-// reason.
-std::vector<std::string> SpeedNotGated(const Plan& plan, const SpeedBaseline& baseline);
+// How many of these are not held to it, and why; at most one of each reason.
+Notices SpeedNotGated(const Plan& plan, const SpeedBaseline& baseline);
 
 }  // namespace cudnn_ci
 

@@ -38,8 +38,7 @@ struct CountedError {
 // said of cuDNN and above.
 bool FollowsFrom(const Finding& missing, const CountedError& error) {
   if (error.layer >= Layer::kCudnn) return true;
-  return error.layer == Layer::kToolkit && !error.subject.empty() &&
-         missing.detail.compare(0, error.subject.size() + 10, "subject " + error.subject + ": ") == 0;
+  return error.layer == Layer::kToolkit && !error.subject.empty() && error.subject == missing.subject;
 }
 
 bool WasCancelledBy(const Summary& s, CancelReason reason) {

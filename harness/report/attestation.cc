@@ -99,7 +99,7 @@ void PutExtension(JsonText* out, const Summary& summary, const Verdict& verdict,
   out->Key("digest_from").String(run.digest_from.empty() ? kDigestTold : run.digest_from);
   PutJudged(out, summary, run);
   PutTotals(out, "cases", Count(summary));
-  std::vector<std::string> not_gated = run.not_gated;
+  std::vector<std::string> not_gated = SentencesOf(run.not_gated);
   if (not_gated.size() > kMostSentences) not_gated.resize(kMostSentences);
   out->Key("not_gated").Strings(not_gated);
   out->Key("run").BeginCompactObject().Key("id").String(run.run_id).Key("timestamp").String(run.timestamp);
@@ -114,7 +114,7 @@ std::string WhyNoStatement(const Summary& summary, const Verdict& verdict) {
     return "the run did not come to its end";
   const RunStarted& run = *summary.run;
   if (run.report_only) return "the run does not gate (--report-only)";
-  if (!run.partial.empty()) return "the run is partial: " + run.partial;
+  if (!run.partial.empty()) return "the run is partial: " + PartialText(run.partial);
   if (!IsImageByDigest(run.image)) return "nobody said which image it is (--subject-image NAME@DIGEST)";
   if (verdict.kind == VerdictKind::kPassed) return "";
   if (verdict.kind == VerdictKind::kFailed && verdict.blame == Blame::kImage) return "";

@@ -31,7 +31,7 @@ void AppendFinding(const Finding& finding, std::string* story) {
   }
   if (!finding.remedy.empty()) *story += "  remedy: " + CleanLine(finding.remedy, 1000) + "\n";
   if (!finding.command.empty())
-    *story += "  " + PlaceOf(finding.where) + ": " + CleanLine(finding.command, 1000) + "\n";
+    *story += std::string("  ") + PlaceOf(finding.where) + ": " + CleanLine(finding.command, 1000) + "\n";
   if (!finding.link.empty()) *story += "  see: " + CleanLine(finding.link, 300) + "\n";
 }
 

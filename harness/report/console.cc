@@ -170,7 +170,8 @@ std::string ConsoleReporter::Lines(const RunStarted& run, const Summary&) {
   for (const DeviceInfo& device : run.devices) text += ", " + device.name + " " + CleanLine(device.model, 60);
   if (run.devices.empty()) text += ", no GPU";
   text = CleanLine(text, 400) + "\n";
-  for (const std::string& warning : run.warnings) text += "warning: " + CleanLine(warning, 400) + "\n";
+  for (const std::string& warning : SentencesOf(run.warnings))
+    text += "warning: " + CleanLine(warning, 400) + "\n";
   return text;
 }
 

@@ -99,7 +99,7 @@ std::vector<std::string> WarningLines(const Summary& summary) {
   std::vector<std::string> lines = GroupLines(Warnings(summary), true, "more kinds of warnings");
   if (!summary.run) return lines;
   std::vector<std::string> sentences;
-  for (const std::string& sentence : summary.run->warnings)
+  for (const std::string& sentence : SentencesOf(summary.run->warnings))
     sentences.push_back(CleanLine(sentence, kMostOfWarning));
   for (std::string& line : Shortened(std::move(sentences), "more about the run"))
     lines.push_back(std::move(line));

@@ -3,9 +3,13 @@
 #ifndef CUDNN_CI_REPORT_JOURNAL_FIELDS_H_
 #define CUDNN_CI_REPORT_JOURNAL_FIELDS_H_
 
+#include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "model/event.h"
+#include "model/old_words.h"
 
 namespace cudnn_ci::journal {
 
@@ -37,6 +41,26 @@ void Fields(Io& io, E& e) {
   io("slug", e.slug), io("severity", e.severity), io("blame", e.blame), io("detail", e.detail);
   io("summary", e.summary), io("remedy", e.remedy), io.Optional("link", e.link);
   io.Optional("command", e.command), io.Optional("where", e.where);
+  io.Optional("subject", e.subject);
+}
+template <class Io, Like<Notice> E>
+void Fields(Io& io, E& e) {
+  std::string code = Name(e.code);
+  io("code", code), io("args", e.args);
+  if constexpr (!std::is_const_v<E>) e = MakeNotice(code, std::move(e.args));
+}
+// Sentences for whoever reads the journal, and beside them the notices that they are made of.
+template <class Io, Like<Notices> E>
+void NoticeFields(Io& io, const char* sentences, const char* key, E& e) {
+  std::vector<std::string> words = SentencesOf(e);
+  io(sentences, words), io(key, e);
+  if constexpr (!std::is_const_v<E>) CompleteOld(words, &e);
+}
+template <class Io, Like<Notices> E>
+void PartialFields(Io& io, E& e) {
+  std::string words = PartialText(e);
+  io("partial", words), io("partial_notices", e);
+  if constexpr (!std::is_const_v<E>) CompleteOldPartial(words, &e);
 }
 template <class Io, Like<RunStarted> E>
 void Fields(Io& io, E& e) {
@@ -47,8 +71,9 @@ void Fields(Io& io, E& e) {
   io("command_line", e.command_line), io("container_command", e.container_command);
   io("compatibility", e.compatibility);
   io("subjects", e.subjects), io("devices", e.devices), io("contract", e.contract), io("facts", e.facts);
-  io("environment", e.environment), io("not_gated", e.not_gated);
-  io("warnings", e.warnings), io("plugins", e.plugins), io("partial", e.partial);
+  io("environment", e.environment), io("plugins", e.plugins);
+  NoticeFields(io, "not_gated", "not_gated_notices", e.not_gated);
+  NoticeFields(io, "warnings", "warning_notices", e.warnings), PartialFields(io, e.partial);
   io("report_only", e.report_only), io("shard_index", e.shard_index), io("shard_count", e.shard_count);
   io("merged_by", e.merged_by), io("parts", e.parts);
 }
@@ -152,7 +177,7 @@ void Fields(Io& io, E& e) {
 }
 template <class Io, Like<Skipped> E>
 void Fields(Io& io, E& e) {
-  io("kind", e.kind), io("need", e.need), io("seen", e.seen);
+  io("kind", e.kind), io("need", e.need), io("seen", e.seen), io.Optional("resource", e.resource);
 }
 template <class Io, Like<Blocked> E>
 void Fields(Io& io, E& e) {

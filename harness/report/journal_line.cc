@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "model/old_words.h"
 #include "model/value_json.h"
 #include "report/journal_fields.h"
 #include "report/json_text.h"
@@ -94,6 +95,7 @@ class Decoder {
     const bool known = Choose<0>(is, &v);
     if (!known) throw DecodeError{where + ": unknown outcome \"" + CleanLine(is, 60) + "\""};
     std::visit([&io](auto& o) { journal::Fields(io, o); }, v);
+    if (auto* skipped = std::get_if<Skipped>(&v)) CompleteOld(skipped);
   }
   // Makes *v the alternative of that name.
   template <size_t I>
@@ -111,8 +113,7 @@ class Decoder {
     if (!node.is_object()) Fail(node, where, "an object");
     Decoder io(node, where);
     journal::Fields(io, v);
-    if (!v.where.empty() && !IsPlace(v.where))
-      throw DecodeError{where + ".where: unknown value \"" + CleanLine(v.where, 60) + "\""};
+    CompleteOld(&v);
   }
   // A flag of a newer writer is a mark we do not know; it changes no outcome.
   static void Read(const Node& node, const std::string& where, std::vector<Flag>& v) {

@@ -7,9 +7,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "model/fact_keys.h"
-#include "model/partial.h"
+#include "model/notice.h"
 #include "model/reasons.h"
-#include "model/remarks.h"
 #include "model/verdict.h"
 #include "report/case_text.h"
 #include "report/json_text.h"
@@ -59,13 +58,20 @@ void PutMap(JsonText* out, const char* key, const std::map<std::string, std::str
   out->EndObject();
 }
 
+// Sentences for people, and beside each its code with its arguments.
+void PutNotices(JsonText* out, const std::string& kind, const Notices& notices) {
+  out->Key((kind + "_codes").c_str()).Strings(CodesOf(notices));
+  PutRecords(out, (kind + "_notices").c_str(), notices);
+}
+
 void PutVerdict(JsonText* out, const Summary& summary, const Verdict& verdict) {
   PutText(out, "verdict", Name(verdict.kind));
   PutTextOrNull(out, "blame", verdict.kind == VerdictKind::kPassed ? "" : Name(verdict.blame));
   out->Key("exit_code").Int(verdict.exit_code);
   out->Key("complete").Bool(verdict.complete);
-  PutTextOrNull(out, "partial", summary.run ? summary.run->partial : "");
-  out->Key("partial_codes").Strings(PartialCodes(summary.run ? summary.run->partial : ""));
+  const Notices partial = summary.run ? summary.run->partial : Notices();
+  PutTextOrNull(out, "partial", PartialText(partial));
+  PutNotices(out, "partial", partial);
   out->Key("report_only").Bool(summary.run && summary.run->report_only);
   out->Key("root_cause");
   if (!verdict.root_cause) {
@@ -81,7 +87,8 @@ void PutVerdict(JsonText* out, const Summary& summary, const Verdict& verdict) {
     PutText(out, "remedy", finding.remedy);
     PutTextOrNull(out, "link", finding.link);
     PutTextOrNull(out, "command", finding.command);
-    PutTextOrNull(out, "where", finding.where);
+    PutTextOrNull(out, "where", Name(finding.where));
+    if (!finding.subject.empty()) PutText(out, "subject", finding.subject);
     PutTextOrNull(out, "excluded", ExcludedSuspect(summary, verdict));
     PutTextOrNull(out, "reproduce", Reproduction(summary, verdict.root_cause->case_id));
     PutTextOrNull(out, "reproduce_in_container", ContainerReproduction(summary, verdict.root_cause->case_id));
@@ -135,8 +142,8 @@ void PutMerged(JsonText* out, const RunStarted& run) {
 void PutRun(JsonText* out, const Summary& summary) {
   const RunStarted run = summary.run.value_or(RunStarted{});
   PutJudged(out, summary, run);
-  out->Key("not_gated").Strings(run.not_gated);
-  out->Key("not_gated_codes").Strings(NotGatedCodes(run.not_gated));
+  out->Key("not_gated").Strings(SentencesOf(run.not_gated));
+  PutNotices(out, "not_gated", run.not_gated);
   out->Key("run").BeginObject();
   PutText(out, "id", run.run_id);
   if (summary.finished && !summary.finished->token.empty()) PutText(out, "token", summary.finished->token);
@@ -155,8 +162,8 @@ void PutRun(JsonText* out, const Summary& summary) {
   out->EndObject();
   PutTotals(out, "totals", Count(summary));
   PutRecords(out, "findings", summary.run_findings);
-  out->Key("warnings").Strings(run.warnings);
-  out->Key("warning_codes").Strings(WarningCodes(run.warnings));
+  out->Key("warnings").Strings(SentencesOf(run.warnings));
+  PutNotices(out, "warning", run.warnings);
   PutRecords(out, "plugins", run.plugins);
   PutMap(out, "contract", run.contract);
   out->Key("facts").BeginObject();

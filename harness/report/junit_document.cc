@@ -219,8 +219,8 @@ class Document {
         for (const auto& [key, value] : facts) properties.Add("fact." + subject + "." + key, value);
       }
       for (const auto& [name, by] : run.environment) properties.Add("environment." + name, by);
-      for (const std::string& item : run.not_gated) properties.Add("not_gated", item);
-      if (!run.partial.empty()) properties.Add("partial", run.partial);
+      for (const std::string& item : SentencesOf(run.not_gated)) properties.Add("not_gated", item);
+      if (!run.partial.empty()) properties.Add("partial", PartialText(run.partial));
       if (run.shard_count > 0) {
         properties.Add("shard", std::to_string(run.shard_index) + "/" + std::to_string(run.shard_count));
       }

@@ -82,7 +82,7 @@ void AddNotJudged(const Summary& summary, Page* page) {
     if (std::holds_alternative<Skipped>(record.outcome)) ++skipped[ReasonLine(summary, record)];
     if (!record.waived_by.empty()) waived.push_back(DisplayId(record.plan.ref) + " by " + record.waived_by);
   }
-  if (summary.run) AddLines("not gated", Shortened(summary.run->not_gated, "more"), page);
+  if (summary.run) AddLines("not gated", Shortened(SentencesOf(summary.run->not_gated), "more"), page);
   if (skipped.size() > kMaxListed)
     PutSkipTable(summary, page);
   else

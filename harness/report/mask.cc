@@ -19,10 +19,10 @@ namespace {
 // What others look up or compare, whatever it is called in the environment: a masked one would be equal to
 // another that is masked, and two images merged into one.
 bool IsIdentity(std::string_view key) {
-  constexpr std::array<std::string_view, 17> kKeys = {
-      "slug",          "by",      "run_id",      "timestamp", "version", "matrix_name",
-      "matrix_sha256", "image",   "digest_from", "sha256",    "as_of",   "partial",
-      "plan_sha256",   "verdict", "merged_by",   "device",    "subject"};
+  constexpr std::array<std::string_view, 19> kKeys = {
+      "slug",      "by",          "run_id",  "timestamp", "version",        "matrix_name", "matrix_sha256",
+      "image",     "digest_from", "sha256",  "as_of",     "partial",        "plan_sha256", "verdict",
+      "merged_by", "device",      "subject", "code",      "partial_notices"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -58,11 +58,15 @@ class Masker {
  private:
   void Apply(std::string& text) { text = secrets_.Mask(text); }
   void Apply(DeviceInfo&) {}  // by name and model, too
+  void Apply(Value& value) {
+    if (auto* text = std::get_if<std::string>(&value)) Apply(*text);
+    if (auto* texts = std::get_if<std::vector<std::string>>(&value)) Apply(*texts);
+  }
   // A line with something masked in it would not do what it says.
   void Apply(Finding& finding) {
     const std::string line = finding.command;
     journal::Fields(*this, finding);
-    if (finding.command != line) finding.command = finding.where = {};
+    if (finding.command != line) finding.command = {}, finding.where = Where::kNone;
   }
   void Apply(Outcome& outcome) {
     std::visit([this](auto& o) { journal::Fields(*this, o); }, outcome);

@@ -189,14 +189,15 @@ RunView ViewOf(const Summary& summary) {
   if (summary.run) {
     const RunStarted& run = *summary.run;
     view.report_only = run.report_only;
-    view.partial = CleanLine(run.partial, 400);
+    view.partial = CleanLine(PartialText(run.partial), 400);
     view.image = CleanLine(run.image, 400);
     view.matrix = CleanLine(run.matrix_name, 100);
     view.matrix_path = CleanLine(run.matrix_path, 4000);
     view.matrix_sha256 = CleanLine(run.matrix_sha256, 100);
     view.version = CleanLine(run.version, 40);
     view.timestamp = CleanLine(run.timestamp, 40);
-    for (const std::string& sentence : run.warnings) view.warnings.insert(CleanLine(sentence, 400));
+    for (const std::string& sentence : SentencesOf(run.warnings))
+      view.warnings.insert(CleanLine(sentence, 400));
     view.driver = CleanLine(FindFact(summary, "", kDriverVersionFact), 100);
     for (const DeviceInfo& device : run.devices) view.gpus.push_back(CleanLine(device.model, 100));
     AddLibrary("toolkit", FindFact(summary, "", kToolkitVersionFact), &view);

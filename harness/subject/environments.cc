@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "model/matrix.h"
-#include "model/remarks.h"
+#include "model/notice_list.h"
 #include "subject/environment_packages.h"
 #include "subject/folder_list.h"
 #include "subject/python_packages.h"
@@ -175,13 +175,12 @@ FoundEnvironments FindEnvironments(const Variables& environment, const std::stri
   std::sort(found.subjects.begin(), found.subjects.end(),
             [](const SubjectInfo& a, const SubjectInfo& b) { return a.name < b.name; });
   if (found.subjects.size() > kMostEnvironments) {
-    found.warning = kAutomaticSubjectsWords + std::to_string(found.subjects.size()) +
-                    " Python environments bring a cuDNN, of which " + std::to_string(kMostEnvironments) +
-                    " are judged; name those that count";
+    found.warning = Notice{NoticeCode::kEnvironmentsCut,
+                           {{"found", static_cast<int64_t>(found.subjects.size())},
+                            {"judged", static_cast<int64_t>(kMostEnvironments)}}};
     found.subjects.resize(kMostEnvironments);
   } else if (!search.complete()) {
-    found.warning = std::string(kAutomaticSubjectsWords) +
-                    "the image holds more folders than are looked at; name the subjects that count";
+    found.warning = Notice{NoticeCode::kEnvironmentsNotSearched};
   }
   return found;
 }

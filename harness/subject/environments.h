@@ -4,6 +4,7 @@
 #define CUDNN_CI_SUBJECT_ENVIRONMENTS_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct FoundEnvironments {
   std::vector<SubjectInfo> subjects;  // not resolved; sorted by name
   // Interpreters of the other environments, sorted: those without a cuDNN, and those that only borrow one.
   std::vector<std::string> others;
-  std::string warning;  // why there may be more; empty: there are none where it was looked
+  std::optional<Notice> warning;  // why there may be more; none: there are none where it was looked
 };
 
 // Looks at VIRTUAL_ENV, CONDA_PREFIX, the folders of PATH, and, below `root` ("" for an image), at /, /usr,

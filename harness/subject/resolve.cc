@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "model/json_bytes.h"
-#include "model/remarks.h"
+#include "model/notice_list.h"
 #include "subject/folder_list.h"
 #include "subject/package_libraries.h"
 #include "subject/program_libraries.h"
@@ -80,13 +80,12 @@ ResolvedSubject ResolveSubject(SubjectInfo subject, const Variables& environment
   std::string left_out;
   subject.folders = Bounded(found.before, &count, &bytes, &left_out);
   subject.late_folders = Bounded(found.behind, &count, &bytes, &left_out);
-  const std::string who = "subject " + subject.name + ": ";
-  if (!resolved.problem.empty()) resolved.problem = who + resolved.problem;
+  if (!resolved.problem.empty()) resolved.problem = "subject " + subject.name + ": " + resolved.problem;
   if (!left_out.empty())
-    resolved.warning = who + left_out + kFolderNotSearchedWords +
-                       "its name holds a separator, or more folders belong to the subject than fit";
+    resolved.warning =
+        Notice{NoticeCode::kFolderNotSearched, {{"subject", subject.name}, {"folder", left_out}}};
   else if (!reader.complete())
-    resolved.warning = who + kFoldersTooLargeWords;
+    resolved.warning = Notice{NoticeCode::kSubjectTooLarge, {{"subject", subject.name}}};
   resolved.subject = std::move(subject);
   return resolved;
 }

@@ -3,6 +3,7 @@
 #define CUDNN_CI_SUBJECT_RESOLVE_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "model/event.h"
@@ -15,9 +16,9 @@ inline constexpr size_t kMaxSubjectFolders = 64;
 inline constexpr size_t kMaxSubjectFolderBytes = 16 << 10;  // in JSON
 
 struct ResolvedSubject {
-  SubjectInfo subject;  // with its folders
-  std::string problem;  // why the image lacks what the subject names, in words; empty: it is there
-  std::string warning;  // why not all was looked at; empty: it was
+  SubjectInfo subject;            // with its folders
+  std::string problem;            // why the image lacks what the subject names, in words; empty: it is there
+  std::optional<Notice> warning;  // why not all was looked at; none: it was
 };
 
 // `environment`: the variables that the subject's programs would see.

@@ -46,9 +46,10 @@ class Decoder {
   void Whole(const char* key, T& value) {
     (*this)(key, value);
   }
-  void Place(const char* key, std::string& value) {
-    (*this)(key, value);
-    if (!value.empty() && !IsPlace(value)) Fail("is no place");
+  void Place(const char* key, Where& value) {
+    std::string name;
+    (*this)(key, name);
+    if (!Parse(name, &value)) Fail("is no place");
   }
   template <class T>
   void Optional(const char* key, T& value) {

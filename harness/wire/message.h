@@ -155,7 +155,8 @@ struct FindingSaid {
   static constexpr const char* kName = "finding";
   int64_t serial = 0;
   std::string slug, detail;
-  std::string command = {}, where = {};  // as of FindingInfo, in the place of what is declared
+  std::string command = {};  // as of FindingInfo, in the place of what is declared
+  Where where = Where::kNone;
 };
 struct Measurement {
   static constexpr const char* kName = "measurement";

@@ -14,6 +14,7 @@ namespace cudnn_ci::wire {
 //   io.Whole("key", field)               text that must arrive as it is: a path, a number in words
 //   io.Optional("key", field)            left out when it is empty or false
 //   io.If("key", present, field)         there only if `present`
+//   io.Place("key", field)              where a command is typed, by its name
 //   io.AtMost(n, "key", list)            the encoder drops what is beyond n, the decoder refuses it
 //   io.Hex, io.Path("key", field)        as the signal handler of the worker writes numbers and paths
 // M is const for the encoder. A message without a list does not compile.
@@ -27,6 +28,7 @@ constexpr Devices LastOf(Devices) { return Devices::kEnvironment; }
 constexpr Severity LastOf(Severity) { return Severity::kNote; }
 constexpr Blame LastOf(Blame) { return Blame::kUndetermined; }
 constexpr SkipKind LastOf(SkipKind) { return SkipKind::kVersion; }
+constexpr Resource LastOf(Resource) { return Resource::kHostMemory; }
 
 // Messages without fields.
 template <class Io, class M>
@@ -158,7 +160,7 @@ void Fields(Io& io, M& m) {
 }
 template <class Io, Like<Skipped> M>
 void Fields(Io& io, M& s) {
-  io("kind", s.kind), io("need", s.need), io("seen", s.seen);
+  io("kind", s.kind), io("need", s.need), io("seen", s.seen), io("resource", s.resource);
 }
 template <class Io, Like<CaseFinished> M>
 void Fields(Io& io, M& m) {

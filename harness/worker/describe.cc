@@ -90,8 +90,9 @@ Status Convert(const cci_plugin* plugin, const cci_finding* f, FindingInfo* out)
   out->remedy = Text(f->remedy);
   out->link = Text(f->link);
   if (CCI_HAS(cci_finding, f, where) && f->command && *f->command) {
-    out->where = PlaceName(f->where);
-    if (out->where.empty()) return Error{"finding " + out->slug + " has a command for an unknown place"};
+    out->where = PlaceOfNumber(f->where);
+    if (out->where == Where::kNone)
+      return Error{"finding " + out->slug + " has a command for an unknown place"};
     out->command = Text(f->command);
     if (!IsCommand(out->command))
       return Error{"finding " + out->slug +
@@ -106,9 +107,9 @@ Status Convert(const cci_plugin* plugin, const cci_finding* f, FindingInfo* out)
 
 }  // namespace
 
-std::string PlaceName(uint32_t where) {
-  constexpr const char* kWhere[] = {"image", "host", "matrix"};
-  return where <= CCI_WHERE_MATRIX ? kWhere[where] : "";
+Where PlaceOfNumber(uint32_t where) {
+  constexpr Where kWhere[] = {Where::kImage, Where::kHost, Where::kMatrix};
+  return where <= CCI_WHERE_MATRIX ? kWhere[where] : Where::kNone;
 }
 
 const cci_check* FindCheck(const cci_plugin* plugin, const std::string& full_name) {

@@ -20,8 +20,8 @@ const cci_check* FindCheck(const cci_plugin* plugin, const std::string& full_nam
 // The check's validate hook; null where it has none, or is of a version that had none.
 void (*ValidateOf(const cci_check* check))(const cci_host*, cci_case*);
 
-// "image", "host" or "matrix", as of enum cci_where; empty for any other number.
-std::string PlaceName(uint32_t where);
+// As of enum cci_where; kNone for any other number.
+Where PlaceOfNumber(uint32_t where);
 
 // Sends PluginDescribed, the checks, the findings and DescribeEnd; an error if a table is malformed.
 Status DescribePlugin(const cci_plugin* plugin, const std::function<void(const wire::FromWorker&)>& send);

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "base/time.h"
+#include "model/old_words.h"
 #include "model/version.h"
 #include "worker/describe.h"
 #include "worker/host.h"
@@ -150,8 +151,8 @@ void FindingWithCommand(cci_case* c, const char* slug, const char* detail, uint3
   if (!Allowed(c, Phase::kRun, "finding_with_command")) return;
   wire::FindingSaid said{c->run.serial, Text(slug), Text(detail)};
   // Here, where its bytes are still the plugin's: what was made valid on the way is another line.
-  if (const std::string line = Text(command), place = worker::PlaceName(where);
-      cudnn_ci::IsCommand(line) && !place.empty()) {
+  const cudnn_ci::Where place = worker::PlaceOfNumber(where);
+  if (const std::string line = Text(command); cudnn_ci::IsCommand(line) && place != cudnn_ci::Where::kNone) {
     said.command = line;
     said.where = place;
   }
@@ -163,6 +164,15 @@ void Skip(cci_case* c, uint32_t kind, const char* need, const char* seen) {
   std::lock_guard lock(c->mutex);
   c->skipped = true;
   c->skip = {static_cast<cudnn_ci::SkipKind>(kind), Text(need), Text(seen)};
+  if (kind == CCI_SKIP_MEMORY) c->skip.resource = cudnn_ci::MemoryInWords(c->skip.need, c->skip.seen);
+}
+void SkipMemory(cci_case* c, uint32_t memory, const char* need, const char* seen) {
+  if (!Allowed(c, Phase::kRun, "skip_memory")) return;
+  if (memory > CCI_MEMORY_HOST) return c->Fail("skip for the unknown memory " + std::to_string(memory));
+  std::lock_guard lock(c->mutex);
+  c->skipped = true;
+  c->skip = {cudnn_ci::SkipKind::kMemory, Text(need), Text(seen),
+             memory == CCI_MEMORY_HOST ? cudnn_ci::Resource::kHostMemory : cudnn_ci::Resource::kDeviceMemory};
 }
 void Measure(cci_case* c, const char* name, double value, const char* unit, uint32_t goal) {
   if (!Allowed(c, Phase::kRun, "measure")) return;
@@ -303,6 +313,7 @@ constexpr cci_host kHost = {
     kGuarded<CompatibilityOf>,
     kGuarded<SubjectFolders>,
     kGuarded<FindingWithCommand>,
+    kGuarded<SkipMemory>,
 };
 
 }  // namespace

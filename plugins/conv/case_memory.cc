@@ -25,12 +25,12 @@ std::size_t DeviceBytes(const std::vector<BufferSpec>& buffers) {
 
 NoMemory NoDeviceMemory(const std::vector<BufferSpec>& buffers, const std::string& answer,
                         std::size_t free_bytes) {
-  return {MebiBytes(static_cast<double>(DeviceBytes(buffers))) + " of device memory",
+  return {CCI_MEMORY_DEVICE, MebiBytes(static_cast<double>(DeviceBytes(buffers))) + " of device memory",
           answer + MebiBytes(static_cast<double>(free_bytes)) + " free"};
 }
 
 NoMemory NoHostMemory(double need, double available, const HostRoom& room) {
-  return {MebiBytes(need) + " of host memory",
+  return {CCI_MEMORY_HOST, MebiBytes(need) + " of host memory",
           MebiBytes(std::max(0.0, available)) + " available, " + room.limit};
 }
 

@@ -3,6 +3,8 @@
 #ifndef CUDNN_CI_PLUGINS_CONV_CASE_MEMORY_H_
 #define CUDNN_CI_PLUGINS_CONV_CASE_MEMORY_H_
 
+#include <cudnn_ci/plugin.h>
+
 #include <cstddef>
 #include <exception>
 #include <string>
@@ -22,7 +24,8 @@ enum Buffer : std::size_t { kA, kB, kRandomA, kRandomB, kY, kWorkspace, kBias };
 
 // Memory that a case lacks; the context is sound, and another choice may need less.
 struct NoMemory : std::exception {
-  NoMemory(std::string n, std::string s) : need(std::move(n)), seen(std::move(s)) {}
+  NoMemory(cci_memory m, std::string n, std::string s) : memory(m), need(std::move(n)), seen(std::move(s)) {}
+  cci_memory memory;
   std::string need, seen;
   bool in_company = Session::InCompany();  // it may be there when nobody else uses the device
 };

@@ -63,7 +63,7 @@ class ConvolutionCase {
       else
         RunOne(Choose(&candidates));
     } catch (const NoMemory& e) {
-      ctx_.Skip(CCI_SKIP_MEMORY, e.need, e.seen + known_.Behind({"memory"}));
+      ctx_.SkipMemory(e.memory, e.need, e.seen + known_.Behind({"memory"}));
     } catch (const CudnnFailure& e) {
       Fail(e);
     } catch (const std::runtime_error& e) {
@@ -174,9 +174,10 @@ class ConvolutionCase {
     if (table.Count(ChoiceOutcome::kWrong) + table.Count(ChoiceOutcome::kFailed) > 0) return;
     if (table.Count(ChoiceOutcome::kPassed) > 0) return;
     if (why_.broken()) return void(ReportFailure("", *why_.broken()));
-    ctx_.Skip(table.Count(ChoiceOutcome::kMemory) > 0 ? CCI_SKIP_MEMORY : CCI_SKIP_UNSUPPORTED,
-              "one result that can be verified; " + Asked(),
-              why_.Head() + session().CudnnText() + ": " + table.Summary() + "; " + table.Text());
+    const auto need = "one result that can be verified; " + Asked();
+    const auto seen = why_.Head() + session().CudnnText() + ": " + table.Summary() + "; " + table.Text();
+    if (table.Count(ChoiceOutcome::kMemory) == 0) ctx_.Skip(CCI_SKIP_UNSUPPORTED, need, seen);
+    ctx_.SkipMemory(device_short_ ? CCI_MEMORY_DEVICE : CCI_MEMORY_HOST, need, seen);
   }
 
   ChoiceRow RunOneOfMany(Candidate& candidate, const std::string& name) {
@@ -193,6 +194,7 @@ class ConvolutionCase {
     } catch (const NoMemory& e) {
       if (e.in_company) throw;  // the whole case is run again, alone, with all choices
       why_.Add(name, RefusalCause::kMemory, e.need);
+      device_short_ |= e.memory == CCI_MEMORY_DEVICE;
       return {name, ChoiceOutcome::kMemory, e.need + ", " + e.seen};
     } catch (const CudnnFailure& e) {
       data_->Forget();  // it may have written into the inputs before it failed
@@ -382,6 +384,7 @@ class ConvolutionCase {
   Session* session_ = nullptr;                    // set before anything throws CudnnFailure
   std::optional<CaseData> data_;                  // likewise
   bool proposed_ = false, context_lost_ = false;  // by the library itself; while another one was asked
+  bool device_short_ = false;                     // of memory, for one choice of a sweep
   CaseOpinions opinions_;
   WhyNothing why_;                      // what did not run
   KnownFaults known_;                   // set with the session

@@ -50,7 +50,7 @@ class RefusalCase {
       AskAll();
       RunPossible("a convolution that can be, again");
     } catch (const NoMemory& e) {
-      ctx_.Skip(CCI_SKIP_MEMORY, e.need, e.seen);
+      ctx_.SkipMemory(e.memory, e.need, e.seen);
     } catch (const CudnnFailure& e) {
       if (!asked_ && e.unsupported())
         ctx_.Skip(CCI_SKIP_UNSUPPORTED, "a convolution that can be: " + PossibleShape().Text(), e.what());

@@ -129,8 +129,8 @@ struct Pressure {
     ballast.Take(leave);
     const std::size_t left = FreeBytes(driver);
     if (left > leave + kSlack)
-      ctx.Skip(CCI_SKIP_MEMORY, "device memory that can be taken",
-               MemoryText(driver) + " after all was asked for");
+      ctx.SkipMemory(CCI_MEMORY_DEVICE, "device memory that can be taken",
+                     MemoryText(driver) + " after all was asked for");
     const std::string memory = MemoryText(driver);
     ctx.Measure("memory_left", static_cast<double>(left), "B", CCI_GOAL_NONE);
     ctx.Step("a handle without memory");

@@ -136,8 +136,8 @@ void SkipIfAbsent(Context& ctx, const Framework& framework, const Asked& asked) 
 
 void SkipIfOutOfMemory(Context& ctx, const Framework& framework, const std::string& error) {
   if (IsOutOfMemory(error))
-    ctx.Skip(CCI_SKIP_MEMORY, "device memory for a small convolution by " + std::string(framework.title),
-             error);
+    ctx.SkipMemory(CCI_MEMORY_DEVICE,
+                   "device memory for a small convolution by " + std::string(framework.title), error);
 }
 
 }  // namespace cudnn_ci

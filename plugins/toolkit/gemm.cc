@@ -38,8 +38,8 @@ void SkipForMemory(Context& ctx, const DriverApi& driver, bool said, const std::
   size_t free_bytes = 0, total_bytes = 0;
   const bool known = driver.MemGetInfo(&free_bytes, &total_bytes) == CUDA_SUCCESS;
   if (!said && !(known && free_bytes < kLittleMemory)) return;
-  ctx.Skip(CCI_SKIP_MEMORY, "device memory for a small matrix product",
-           (known ? std::to_string(free_bytes >> 20) + " MiB are free; " : "") + words);
+  ctx.SkipMemory(CCI_MEMORY_DEVICE, "device memory for a small matrix product",
+                 (known ? std::to_string(free_bytes >> 20) + " MiB are free; " : "") + words);
 }
 
 void Multiply(Context& ctx, const DriverApi& driver, CublasLtApi* cublas, const std::string& name) {

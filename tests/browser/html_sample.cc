@@ -49,7 +49,7 @@ RunBuilder Sample(const std::string& kind, int count) {
     Finding wrong = Wrong("wrong-value", Blame::kImage, "3 elements differ" + extra);
     wrong.link = kind == "hostile" ? "javascript:window.hurt=4" : "https://example.org/troubleshooting";
     wrong.command = "RUN apt-get install --yes 'libcudnn9-cuda-12=9.14.0.64-1'" + extra;
-    wrong.where = "dockerfile";
+    wrong.where = Where::kImage;
     if (fails) b.Add(FindingReported{ref, wrong});
     const Outcome outcome = fails ? Outcome(Failed{}) : Outcome(Passed{});
     b.Add(AttemptFinished{ref, 1, 1 + i % 4, outcome, 0.01 * i, fails ? "output" + extra : "", ""});

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "include_rules.h"
+#include "message_rules.h"
 #include "size_rules.h"
 
 namespace cudnn_ci {
@@ -42,6 +43,17 @@ TEST(SourceTree, FollowsTheDependencyTable) {
 TEST(SourceTree, HasNoFileAndNoFunctionThatIsTooLong) {
   for (const auto& [path, text] : SourceFiles()) {
     for (const std::string& problem : TooLong(path, text)) ADD_FAILURE() << problem;
+  }
+}
+
+TEST(SourceTree, SearchesNoMessage) {
+  const auto files = SourceFiles();
+  for (const auto& [path, text] : files)
+    for (const std::string& problem : SearchedMessages(path, text)) ADD_FAILURE() << problem;
+  for (const MessageReader& reader : MessageReaders()) {
+    ASSERT_EQ(files.count(std::string(reader.path)), 1u) << reader.path;
+    EXPECT_FALSE(MessageSearches(reader.path, files.at(std::string(reader.path))).empty())
+        << reader.path << " searches none and needs no place in the list";
   }
 }
 

@@ -23,12 +23,12 @@ class Sample {
   Summary Make() {
     b_.run.hostname = b_.run.image = b_.run.matrix_path = b_.run.command_line = Text();
     b_.run.facts["system"][Text()] = Text();
-    b_.run.not_gated = {Text(), Text(), "plain", "plain"};
-    b_.run.warnings = {Text()};
+    b_.run.not_gated = {OtherNotice(Text()), OtherNotice(Text()), OtherNotice("plain"), OtherNotice("plain")};
+    b_.run.warnings = {OtherNotice(Text())};
     b_.run.environment[Text()] = "image";
     b_.run.subjects.push_back({"venv", Text()});
     b_.run.devices.push_back({"gpu1", "GPU-1", Text(), "9.0"});
-    if (One(3)) b_.run.partial = Text();
+    if (One(3)) b_.run.partial = {OtherNotice(Text())};
     b_.waivers = {{"conv.waived*", "wrong-value", Text(), Text(), "2999-01-01"}};
     for (int i = 0; i < kCases; ++i) AddCase(i);
     b_.finished = !One(4);
@@ -59,7 +59,8 @@ class Sample {
       case 1:
         return Errored{One(2) ? ErrorKind::kCrashed : ErrorKind::kTimedOut, Text()};
       case 2:
-        return Skipped{One(2) ? SkipKind::kMemory : SkipKind::kVersion, Text(), Text()};
+        if (One(2)) return Skipped{SkipKind::kMemory, Text(), Text(), Resource::kHostMemory};
+        return Skipped{SkipKind::kVersion, Text(), Text()};
       case 3:
         return Blocked{Text()};
       case 4:

@@ -67,7 +67,7 @@ TEST(Attestation, OnlyTheFirstCasesAndSentencesAreNamed) {
   RunBuilder b = OfImage();
   for (int i = 0; i < 150; ++i) {
     b.Fail("conv.f" + std::to_string(i), Wrong("wrong-value", Blame::kImage));
-    b.run.not_gated.push_back("library " + std::to_string(i) + std::string(1000, 'x'));
+    b.run.not_gated.push_back(OtherNotice("library " + std::to_string(i) + std::string(1000, 'x')));
   }
   const nlohmann::json statement = Stated(b);
   EXPECT_THAT(statement["predicate"]["failedTests"], SizeIs(100));
@@ -87,7 +87,8 @@ TEST(Attestation, ThereIsNoneOfWhatIsNoVerdictOnTheImage) {
   };
   EXPECT_EQ(why([](RunBuilder*) {}), "");
   EXPECT_EQ(why([](RunBuilder* b) { b->run.report_only = true; }), "the run does not gate (--report-only)");
-  EXPECT_EQ(why([](RunBuilder* b) { b->run.partial = "filtered"; }), "the run is partial: filtered");
+  EXPECT_EQ(why([](RunBuilder* b) { b->run.partial = {OtherNotice("filtered")}; }),
+            "the run is partial: filtered");
   for (const char* image : {"unidentified", "registry.example/train:12.4"})
     EXPECT_EQ(why([&](RunBuilder* b) { b->run.image = image; }),
               "nobody said which image it is (--subject-image NAME@DIGEST)");

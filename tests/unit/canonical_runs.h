@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "model/notice_list.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -22,8 +23,8 @@ inline RunBuilder PassingRun() {
   b.run.digest_from = "engine";
   b.run.compatibility = {"2026-11-20", "/t/compatibility.json", std::string(64, 'd')};
   b.run.plugins = {{"conv", "1.0.0", "/p/conv.cci.so", "abc"}, {"unread", "1.0.0", "/p/unread.cci.so", ""}};
-  b.run.not_gated = {"framework: the matrix promises none",
-                     "/opt/other/lib/libcudnn.so.8: found, but belongs to no subject"};
+  b.run.not_gated = {OtherNotice("framework: the matrix promises none"),
+                     OtherNotice("/opt/other/lib/libcudnn.so.8: found, but belongs to no subject")};
   b.waivers = {{"conv.*bfloat16*", "wrong-value", "NVBUG 1234567", "ana@example.org", "2026-06-30"}};
   b.Pass("driver.load").Pass("toolkit.version");
   for (const char* id : {"cudnn.version[subject=a]", "cudnn.version[subject=b]"}) {
@@ -83,10 +84,11 @@ inline RunBuilder ImageAtFault() {
   b.run.plugins = {{"conv", "1.0.0", "/p/conv.cci.so", "abc"}};
   b.run.contract = {{"runner.driver", ">=525.60.13"}};
   b.run.devices.push_back({"gpu1", "GPU-1", "NVIDIA H200", "9.0"});
-  b.run.not_gated = {"gpu2 (NVIDIA H200) is visible and was not used; --device all judges every GPU",
-                     "new words"};
-  b.run.warnings = {"m.json:3:5: the waiver for \"conv.x*\" matches no case",
-                    "the shards ran with different drivers: 1 (1/2), 2 (2/2)"};
+  b.run.not_gated = {{NoticeCode::kGpuNotUsed, {{"gpu", "gpu2"}, {"model", "NVIDIA H200"}}},
+                     OtherNotice("new words")};
+  const std::vector<std::string> drivers = {"1 (1/2)", "2 (2/2)"};
+  b.run.warnings = {{NoticeCode::kWaiverWithoutCase, {{"place", "m.json:3:5"}, {"pattern", "conv.x*"}}},
+                    {NoticeCode::kDriversDiffer, {{"drivers", drivers}}}};
   b.waivers = {{"conv.waived", "accepted", "known", "ana", "2026-12-31"}};
   b.Pass("driver.load").Pass("toolkit.version");
   Finding note = Warned("ecc-off", Blame::kRunner);
@@ -102,7 +104,7 @@ inline RunBuilder ImageAtFault() {
           "Image owner: remove the second copy from /usr/local/lib, or put the wanted one first in the "
           "loader's path.",
           "https://docs.nvidia.com/deeplearning/cudnn/?a=1&b=2", "RUN apt-get install --yes libcudnn9",
-          "dockerfile"},
+          Where::kImage},
          Warned("odd", Blame::kImage),
          Wrong("other", Blame::kImage, "3 differ \xff \x1b[31m\"<>")});
   const CaseRef crash{"conv.forward[api=legacy,dtype=float16,layout=nhwc,shape=resnet_stem]", "gpu0"};
@@ -135,7 +137,7 @@ inline RunBuilder RunnerAtFault() {
   RunBuilder b;
   b.run.devices.clear();
   b.run.facts["system"].erase("driver.version");
-  b.run.partial = "filtered";
+  b.run.partial = {{NoticeCode::kFiltered}};
   b.Fail("driver.load",
          {"driver-too-old", Severity::kError, Blame::kRunner,
           "the driver is 470.57.02, the fleet promises >=525.60.13",

@@ -342,7 +342,7 @@ TEST_F(RunViewTest, TellsErrorsAboutTheRunWarningsAndSkipsThatCloseTheGate) {
   b.Add(FindingReported{{}, Wrong("worker-not-started", Blame::kRunner)});
   warning.blame = Blame::kImage;
   for (const char* id : {"cudnn.a", "cudnn.b"}) b.Plan(id), b.End(id, Passed{}, {warning});
-  b.run.warnings = {"a sentence", "a sentence"};
+  b.run.warnings = {OtherNotice("a sentence"), OtherNotice("a sentence")};
   std::string journal, chain;
   for (const Event& event : b.Events()) journal += EncodeEvent(event, &chain);
   Write("journal.jsonl", journal);

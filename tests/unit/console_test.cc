@@ -52,9 +52,9 @@ TEST(LastScreenTest, EndsWithTheVerdict) {
   b.Fail("conv.a", Wrong("wrong-value", Blame::kImage));
   const auto last_line = [&] { return Split(Trim(Screen(b)), '\n').back(); };
   EXPECT_EQ(last_line(), "verdict: failed (exit 1)");
-  b.run.partial = "shard 2/4";
+  b.run.partial = {OtherNotice("shard 2/4")};
   EXPECT_EQ(last_line(), "verdict: failed (exit 1), partial: shard 2/4; not a verdict on the whole image");
-  b.run.partial = "";
+  b.run.partial.clear();
   b.run.report_only = true;
   EXPECT_EQ(last_line(), "verdict: failed (exit 0), NOT GATING: --report-only hides exit 1");
 }
@@ -109,7 +109,7 @@ TEST(LastScreenTest, WarningsAreBoundedAndTheRunnersAreNeverCut) {
     b.End(id, Passed{}, {Warned("w" + std::to_string(i), Blame::kImage, std::string(5000, 'x'))});
   }
   b.Add(FindingReported{{}, Warned("gpu-is-shared", Blame::kRunner)});
-  b.run.warnings.assign(20, "a sentence");
+  b.run.warnings.assign(20, OtherNotice("a sentence"));
   const std::string screen = Screen(b);
   EXPECT_LT(screen.size(), 6000u);
   EXPECT_NE(screen.find("1 x image.w7:\n"), std::string::npos) << screen;

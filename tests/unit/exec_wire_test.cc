@@ -57,7 +57,8 @@ TEST(WireTest, EveryMessageToTheWorkerComesBackTheSame) {
 }
 
 TEST(WireTest, EveryMessageFromTheWorkerComesBackTheSame) {
-  CaseFinished finished{3, 12, true, {SkipKind::kMemory, "need", "seen"}, "broken", true};
+  CaseFinished finished{3,        12,  true, {SkipKind::kMemory, "need", "seen", Resource::kHostMemory},
+                        "broken", true};
   const FromWorker messages[] = {Hello{},
                                  PluginFailed{"why"},
                                  PluginDescribed{},
@@ -73,7 +74,7 @@ TEST(WireTest, EveryMessageFromTheWorkerComesBackTheSame) {
                                  Step{1, "s", true},
                                  Expectation{1, "f", 2, "w"},
                                  FindingSaid{1, "slug", "d"},
-                                 FindingSaid{1, "slug", "d", "ENV A=b", "image"},
+                                 FindingSaid{1, "slug", "d", "ENV A=b", Where::kImage},
                                  Measurement{1, "n", 2.5, "ms", "lower"},
                                  Attachment{1, "n", "m", "p"},
                                  Log{1, 2, "t"},
@@ -165,23 +166,23 @@ TEST(WireTest, EveryFieldOfAPluginComesBackInItsPlace) {
 
 TEST(WireTest, ACommandIsTypedSomewhere) {
   FindingDescribed finding{
-      {"slug", Severity::kNote, Blame::kUndetermined, "s", "r", "l", "p", "nvidia-smi", "host"}};
+      {"slug", Severity::kNote, Blame::kUndetermined, "s", "r", "l", "p", "nvidia-smi", Where::kHost}};
   const auto decoded = DecodeFromWorker(Encode(FromWorker(finding)));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(std::get<FindingDescribed>(*decoded).finding.command, "nvidia-smi");
-  EXPECT_EQ(std::get<FindingDescribed>(*decoded).finding.where, "host");
-  finding.finding.where = "elsewhere";
+  EXPECT_EQ(std::get<FindingDescribed>(*decoded).finding.where, Where::kHost);
+  finding.finding.where = static_cast<Where>(9);
   EXPECT_FALSE(DecodeFromWorker(Encode(FromWorker(finding))).ok());
 }
 
 TEST(WireTest, AReportedLineIsTypedSomewhere) {
-  FindingSaid said{1, "slug", "detail", "ENV A=b", "image"};
+  FindingSaid said{1, "slug", "detail", "ENV A=b", Where::kImage};
   const auto decoded = DecodeFromWorker(Encode(FromWorker(said)));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(std::get<FindingSaid>(*decoded).detail, "detail");
   EXPECT_EQ(std::get<FindingSaid>(*decoded).command, "ENV A=b");
-  EXPECT_EQ(std::get<FindingSaid>(*decoded).where, "image");
-  said.where = "elsewhere";
+  EXPECT_EQ(std::get<FindingSaid>(*decoded).where, Where::kImage);
+  said.where = static_cast<Where>(9);
   EXPECT_FALSE(DecodeFromWorker(Encode(FromWorker(said))).ok());
 }
 
@@ -190,7 +191,7 @@ TEST(WireTest, ValuesOutsideTheirRangeAreNotDecoded) {
   FindingDescribed finding{{"slug", Severity::kNote, Blame::kUndetermined, "s", "r", "l", "p"}};
   CheckInfo check;
   check.params = {{"n", ParamType::kShape, "", std::nullopt, {}, 0, 0, {}}};
-  const CaseFinished finished{3, 12, true, {SkipKind::kVersion, "n", "s"}, "", false};
+  const CaseFinished finished{3, 12, true, {SkipKind::kVersion, "n", "s", Resource::kHostMemory}, "", false};
   const struct {
     FromWorker message;
     std::string field;
@@ -200,7 +201,8 @@ TEST(WireTest, ValuesOutsideTheirRangeAreNotDecoded) {
               {CheckDescribed{check}, "type", static_cast<int>(ParamType::kShape)},
               {finding, "severity", static_cast<int>(Severity::kNote)},
               {finding, "blame", static_cast<int>(Blame::kUndetermined)},
-              {finished, "kind", static_cast<int>(SkipKind::kVersion)}};
+              {finished, "kind", static_cast<int>(SkipKind::kVersion)},
+              {finished, "resource", static_cast<int>(Resource::kHostMemory)}};
   for (const auto& row : rows) {
     const std::string packet = Encode(row.message), before = "\"" + row.field + "\":";
     const std::string value = before + std::to_string(row.last);

@@ -230,21 +230,25 @@ TEST_F(WorkerTest, AnErrorAmongWhatIsDroppedIsAnErrorOfItsOwn) {
 // The check's process is not to be believed: what may not be shown is not kept, whoever let it pass.
 TEST_F(WorkerTest, AReportedLineStandsInThePlaceOfTheDeclaredOneIfItIsOne) {
   declared_.command = "ENV A=b";
-  declared_.where = "image";
+  declared_.where = Where::kImage;
   Start(true);
   Assign(0);
-  const std::pair<std::string, std::string> rows[] = {
-      {"nvidia-smi", "host"},           {"two\nlines", "host"}, {"\x1b[31m", "host"}, {" blanks ", "host"},
-      {std::string(1001, 'x'), "host"}, {"nowhere", ""},        {"", "host"}};
+  const std::pair<std::string, Where> rows[] = {{"nvidia-smi", Where::kHost},
+                                                {"two\nlines", Where::kHost},
+                                                {"\x1b[31m", Where::kHost},
+                                                {" blanks ", Where::kHost},
+                                                {std::string(1001, 'x'), Where::kHost},
+                                                {"nowhere", Where::kNone},
+                                                {"", Where::kHost}};
   for (const auto& [command, where] : rows) Say(wire::FindingSaid{1, "declared", "x", command, where});
-  Say(wire::FindingSaid{1, "nobody-declared-this", "x", "nvidia-smi", "host"});
+  Say(wire::FindingSaid{1, "nobody-declared-this", "x", "nvidia-smi", Where::kHost});
   const std::vector<Finding> found = Findings();
   ASSERT_EQ(found.size(), std::size(rows) + 1);
   EXPECT_EQ(found[0].command, "nvidia-smi");
-  EXPECT_EQ(found[0].where, "host");
+  EXPECT_EQ(found[0].where, Where::kHost);
   for (size_t i = 1; i < std::size(rows); ++i) {
     EXPECT_EQ(found[i].command, "ENV A=b") << i;
-    EXPECT_EQ(found[i].where, "image") << i;
+    EXPECT_EQ(found[i].where, Where::kImage) << i;
   }
   EXPECT_EQ(found.back().command, "");
 }

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/text.h"
+#include "model/notice_list.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -43,7 +44,8 @@ Outcome RandomOutcome(std::mt19937* random) {
     case 1:
       return Failed{};
     case 2:
-      return Skipped{static_cast<SkipKind>((*random)() % 4), RandomText(random), RandomText(random)};
+      return Skipped{static_cast<SkipKind>((*random)() % 4), RandomText(random), RandomText(random),
+                     static_cast<Resource>((*random)() % 2 + 1)};
     case 3:
       return Blocked{RandomText(random)};
     case 4:
@@ -52,6 +54,10 @@ Outcome RandomOutcome(std::mt19937* random) {
     default:
       return NotRun{RandomText(random)};
   }
+}
+
+Notice RandomNotice(std::mt19937* r) {
+  return {NoticeCode::kWithoutDisturb, {{"checks", std::vector<std::string>{RandomText(r), RandomText(r)}}}};
 }
 
 RunStarted RandomRun(std::mt19937* r) {
@@ -65,10 +71,10 @@ RunStarted RandomRun(std::mt19937* r) {
   run.devices = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
   run.contract = {{"runner.driver", RandomText(r)}};
   run.facts = {{"system", {{"a.b", RandomText(r)}, {"c", ""}}}, {"torch", {}}};
-  run.not_gated = {RandomText(r), ""};
-  run.warnings = {RandomText(r)};
+  run.not_gated = {OtherNotice(RandomText(r)), OtherNotice("")};
+  run.warnings = {RandomNotice(r)};
   run.plugins = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
-  run.partial = RandomText(r);
+  run.partial = {RandomNotice(r), OtherNotice(RandomText(r))};
   run.report_only = (*r)() % 2;
   run.shard_index = 3;
   run.shard_count = 7;
@@ -379,6 +385,29 @@ TEST(JournalTest, DamageIsNamedWithFileAndLine) {
     ASSERT_FALSE(read.ok()) << row.object;
     EXPECT_NE(read.error().find(row.message), std::string::npos) << read.error();
   }
+}
+
+// Lines of versions that said in words only whose memory was short and which subject was missing.
+TEST(JournalTest, WhatOlderLinesSayInWordsIsUnderstood) {
+  const auto read = [](const char* line) { return ParseJournal(Sealed({line}), "j")->front(); };
+  const auto memory = [&](const char* need) {
+    const Event event = read((std::string(R"({"v":"journal/2","seq":1,"ev":"CaseFinished","outcome":)") +
+                              R"({"is":"skipped","kind":"memory","need":")" + need + R"(","seen":"less"}})")
+                                 .c_str());
+    return std::get<Skipped>(std::get<CaseFinished>(event.body).outcome).resource;
+  };
+  EXPECT_EQ(memory("9 MiB of host memory"), Resource::kHostMemory);
+  EXPECT_EQ(memory("9 MiB of device memory"), Resource::kDeviceMemory);
+  EXPECT_EQ(memory("more"), Resource::kDeviceMemory);
+  const auto subject = [&](const char* finding) {
+    const Event event =
+        read((std::string(R"({"v":"journal/2","seq":1,"ev":"Finding","finding":)") + finding + "}").c_str());
+    return std::get<FindingReported>(event.body).finding.subject;
+  };
+  EXPECT_EQ(subject(R"({"slug":"subject-missing","detail":"subject venv: /opt: no such folder"})"), "venv");
+  EXPECT_EQ(subject(R"({"slug":"subject-missing","detail":"subject venv: gone","subject":"b"})"), "b");
+  EXPECT_EQ(subject(R"({"slug":"subject-missing","detail":"/opt: no such folder"})"), "");
+  EXPECT_EQ(subject(R"({"slug":"crashed","detail":"subject venv: gone"})"), "");
 }
 
 TEST(JournalTest, ALineWithoutEndIsRefused) {

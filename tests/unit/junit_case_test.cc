@@ -65,7 +65,7 @@ TEST(JunitCase, NoListHasAPropertyTwice) {
   RunBuilder b;
   b.run.subjects = {{"system", "loader"}, {"venv", "python:/opt/venv/bin/python"}};
   b.run.devices.push_back({"gpu1", "GPU-1", "NVIDIA H200", "9.0"});
-  b.run.not_gated = {"the first", "the second", "the third"};
+  b.run.not_gated = {OtherNotice("the first"), OtherNotice("the second"), OtherNotice("the third")};
   b.run.environment = {{std::string(300, 'e') + "1", "image"}, {std::string(300, 'e') + "2", "runner"}};
   const CaseRef ref{"conv.a", ""};
   b.Plan("conv.a");

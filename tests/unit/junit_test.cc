@@ -45,9 +45,9 @@ class JunitTest : public testing::Test {
 // Every outcome, with `text` wherever a text comes from outside.
 RunBuilder Everything(const std::string& text) {
   RunBuilder b;
-  b.run.hostname = b.run.image = b.run.matrix_path = b.run.command_line = b.run.partial = text;
+  b.run.hostname = b.run.image = b.run.matrix_path = b.run.command_line = text;
   b.run.facts["system"][text] = text;
-  b.run.not_gated = b.run.warnings = {text};
+  b.run.partial = b.run.not_gated = b.run.warnings = {OtherNotice(text)};
   b.waivers = {{"conv.waived", "wrong-value", text, text, "2027-01-01"}};
   b.Pass("driver.load");
   b.Fail("conv.failed" + text, Wrong("wrong-value", Blame::kImage, text));

@@ -1,11 +1,13 @@
 // What events keep whatever the environment calls secret: all that is looked up or compared.
 #include "report/mask.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <variant>
 
 #include "model/fact_keys.h"
+#include "model/notice_list.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -54,7 +56,17 @@ TEST(Masking, WhatIsSaidOfThemDoesNot) {
   run.command_line = "cudnn-ci --name=correct horse";
   run.facts = {{"training", {{"env.X", "correct horse"}}}};
   run.plugins = {{"p", "1", "/correct horse/p.so", "s"}};
+  const std::vector<std::string> drivers = {"1", "correct horse"};
+  run.warnings = {{NoticeCode::kPluginWritable, {{"path", "/correct horse/p"}}},
+                  {NoticeCode::kDriversDiffer, {{"drivers", drivers}}},
+                  OtherNotice("of correct horse")};
+  run.partial = {{NoticeCode::kWithoutDisturb, {{"checks", std::vector<std::string>{"correct horse"}}}}};
   const RunStarted masked = Masked(run, "correct horse");
+  EXPECT_THAT(SentencesOf(masked.warnings),
+              testing::ElementsAre("/[masked CACHE_KEY]/p is writable by others: chmod go-w it",
+                                   "the shards ran with different drivers: 1, [masked CACHE_KEY]",
+                                   "of [masked CACHE_KEY]"));
+  EXPECT_EQ(masked.partial, run.partial) << "merging compares it";
   EXPECT_EQ(masked.subjects[0].spec, "python:/home/[masked CACHE_KEY]/bin/python");
   EXPECT_EQ(masked.command_line, "cudnn-ci --name=[masked CACHE_KEY]");
   EXPECT_EQ(masked.facts.at("training").at("env.X"), "[masked CACHE_KEY]");
@@ -67,19 +79,19 @@ TEST(Masking, ALineThatWouldBeAnotherIsNotShown) {
   reported.finding = Wrong("wrong-value", Blame::kImage, "in /correct horse");
   reported.finding.remedy = "mend it";
   reported.finding.command = "RUN /correct horse/bin/python -m pip install a==1";
-  reported.finding.where = "image";
+  reported.finding.where = Where::kImage;
   const auto masked = [&] {
     EventBody body = reported;
     MaskSecrets(Secrets(environment), &body);
     return std::get<FindingReported>(body).finding;
   };
   EXPECT_EQ(masked().command, "");
-  EXPECT_EQ(masked().where, "");
+  EXPECT_EQ(masked().where, Where::kNone);
   EXPECT_EQ(masked().detail, "in /[masked CACHE_KEY]");
   EXPECT_EQ(masked().remedy, "mend it");
   reported.finding.command = "RUN ldconfig";
   EXPECT_EQ(masked().command, "RUN ldconfig");
-  EXPECT_EQ(masked().where, "image");
+  EXPECT_EQ(masked().where, Where::kImage);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "model/notice_list.h"
 #include "model/plan.h"
 #include "model/reasons.h"
 #include "run_builder.h"
@@ -37,6 +38,10 @@ std::string WholeSha() {
   return PlanFingerprint(pointers);
 }
 
+Notice ShardNotice(int index, int count) {
+  return {NoticeCode::kShard, {{"index", int64_t{index}}, {"count", int64_t{count}}}};
+}
+
 // A shard of a plan of four cases. driver.load is in every one; of the others number 1 has conv.a, 2 conv.b,
 // 3 conv.c.
 class Shard {
@@ -44,7 +49,7 @@ class Shard {
   Shard(int index, int count, std::vector<size_t> places) : places_(std::move(places)) {
     b.run.shard_index = index;
     b.run.shard_count = count;
-    b.run.partial = "shard " + std::to_string(index) + "/" + std::to_string(count);
+    b.run.partial = {ShardNotice(index, count)};
     b.run.command_line += " --shard " + std::to_string(index) + "/" + std::to_string(count);
     b.run.run_id = "run-" + std::to_string(index);
     b.run.hostname = "node" + std::to_string(index);
@@ -125,7 +130,7 @@ TEST(MergeShards, AllOfThemAreTheWholeRun) {
   EXPECT_EQ(verdict.kind, VerdictKind::kPassed);
   EXPECT_TRUE(verdict.complete);
   ASSERT_TRUE(summary.run);
-  EXPECT_EQ(summary.run->partial, "");
+  EXPECT_EQ(summary.run->partial, Notices());
   EXPECT_EQ(summary.run->shard_count, 0);
   EXPECT_EQ(summary.run->command_line, "cudnn-ci --matrix matrices/cu12.json");
   EXPECT_EQ(summary.run->hostname, "node1, node2, node3");
@@ -342,7 +347,7 @@ TEST(MergeShards, WhatIsFoundAtTheEndIsFoundAgain) {
   shards.push_back(Shard(4, 4, {}));
   for (Shard& shard : shards) {
     shard.b.run.shard_count = 4;
-    shard.b.run.partial = "shard " + std::to_string(shard.b.run.shard_index) + "/4";
+    shard.b.run.partial = {ShardNotice(shard.b.run.shard_index, 4)};
   }
   shards[3].about_run = {FindingReported{{}, HarnessFinding("nothing-selected", "the plan holds no case")}};
   EXPECT_EQ(Judge(SummaryOf(MergeOf(shards))).exit_code, 0);
@@ -365,15 +370,16 @@ TEST(MergeShards, IsReportOnlyWhereAllAre) {
 
 TEST(MergeShards, AFilteredRunStaysPartial) {
   std::vector<Shard> shards = ThreeShards();
-  for (Shard& shard : shards) shard.b.run.partial = "filtered, " + shard.b.run.partial + ", static stage";
-  EXPECT_EQ(SummaryOf(MergeOf(std::move(shards))).run->partial, "filtered, static stage");
+  for (Shard& shard : shards)
+    shard.b.run.partial = {{NoticeCode::kFiltered}, shard.b.run.partial[0], {NoticeCode::kStaticStage}};
+  EXPECT_EQ(PartialText(SummaryOf(MergeOf(std::move(shards))).run->partial), "filtered, static stage");
 }
 
 TEST(MergeShards, NamesDifferentDrivers) {
   std::vector<Shard> shards = ThreeShards();
   shards[1].b.run.facts["system"]["driver.version"] = "570.1";
   EXPECT_THAT(
-      SummaryOf(MergeOf(std::move(shards))).run->warnings,
+      SentencesOf(SummaryOf(MergeOf(std::move(shards))).run->warnings),
       testing::ElementsAre("the shards ran with different drivers: 570.1 (2/3), 580.65.06 (1/3, 3/3)"));
 }
 
@@ -432,7 +438,7 @@ INSTANTIATE_TEST_SUITE_P(
                   (*s)[1].b.run.subjects = {{"torch", "python:/x"}};
                 },
                 "different subjects"},
-        Refusal{"a_selection", [](auto* s) { (*s)[1].b.run.partial += ", filtered"; },
+        Refusal{"a_selection", [](auto* s) { (*s)[1].b.run.partial.push_back({NoticeCode::kFiltered}); },
                 "different plans: the whole and filtered"},
         Refusal{"a_model", [](auto* s) { (*s)[1].b.run.devices[0].model = "Tesla T4"; },
                 "different GPUs: NVIDIA H200 and Tesla T4"},
@@ -635,7 +641,8 @@ TEST(MergeGpus, RefusesWhatIsNotOneRunOfOneImageOnEachType) {
     return run;
   };
   EXPECT_THAT(
-      refused({RunOn("NVIDIA L4"), changed([](RunStarted* r) { r->partial = "filtered"; })}, {"l4", "t4"}),
+      refused({RunOn("NVIDIA L4"), changed([](RunStarted* r) { r->partial = {{NoticeCode::kFiltered}}; })},
+              {"l4", "t4"}),
       HasSubstr("is partial (filtered)"));
   EXPECT_THAT(refused({RunOn("NVIDIA L4"), changed([](RunStarted* r) { r->image = "x"; })}, {"l4", "t4"}),
               HasSubstr("different images"));

@@ -2,7 +2,6 @@
 // leaves it out.
 #include <gmock/gmock.h>
 
-#include "model/remarks.h"
 #include "planning.h"
 
 namespace cudnn_ci {
@@ -31,7 +30,8 @@ std::string ProblemsOf(const std::string& matrix, const Catalog& catalog = Judgi
 
 TEST(Promises, ThatTheMatrixDoesNotMakeAreNotGated) {
   EXPECT_THAT(
-      PlanOf(R"("image":{"cudnn":">=9"},"checks":[{"check":"cudnn.version"}])", Judging()).not_gated,
+      SentencesOf(
+          PlanOf(R"("image":{"cudnn":">=9"},"checks":[{"check":"cudnn.version"}])", Judging()).not_gated),
       ElementsAre("image.toolkit is not promised by the matrix: the CUDA toolkit's version is not gated"));
 }
 
@@ -112,26 +112,27 @@ TEST(Promises, WhoseCheckMayBeInABrokenPluginAreItsFault) {
   catalog.broken = {{"toolkit", "toolkit.cci.so", "reason"}};
   const Plan plan = PlanOf(std::string(kBoth) + R"("checks":[{"check":"cudnn.version"}])", catalog);
   EXPECT_EQ(CaseOf(plan, "plugin.load[file=toolkit]").planned.required, true);
-  EXPECT_THAT(plan.not_gated, ElementsAre(HasSubstr("image.toolkit >=12 is promised")));
+  EXPECT_THAT(SentencesOf(plan.not_gated), ElementsAre(HasSubstr("image.toolkit >=12 is promised")));
 }
 
 TEST(Promises, ThatASelectionLeavesOutAreNotGated) {
   const std::string matrix = std::string(kCudnn) + R"("runner":{"gpus":">=1"},
       "checks":[{"check":"cudnn.version"},{"check":"host.disk"},{"check":"driver.load"}])";
-  EXPECT_THAT(PlanOf(matrix, Judging()).not_gated, ElementsAre(HasSubstr("image.toolkit is not promised")));
+  EXPECT_THAT(SentencesOf(PlanOf(matrix, Judging()).not_gated),
+              ElementsAre(HasSubstr("image.toolkit is not promised")));
   PlanOptions options;
   options.filter = "cudnn.version*";
   EXPECT_THAT(
-      PlanOf(matrix, Judging(), options).not_gated,
+      SentencesOf(PlanOf(matrix, Judging(), options).not_gated),
       ElementsAre(HasSubstr("image.toolkit is not promised"),
                   "runner.gpus >=1 is promised, and no required check of this selection judges it: it is "
                   "not gated"));
-  EXPECT_THAT(NotGatedCodes(PlanOf(matrix, Judging(), options).not_gated),
+  EXPECT_THAT(CodesOf(PlanOf(matrix, Judging(), options).not_gated),
               ElementsAre("version-not-promised", "promise-not-judged"));
   options = {};
   options.static_stage = true;
   EXPECT_THAT(
-      PlanOf(matrix, Judging(), options).not_gated,
+      SentencesOf(PlanOf(matrix, Judging(), options).not_gated),
       ElementsAre(HasSubstr("image.toolkit is not promised"), HasSubstr("runner.gpus >=1 is promised")));
   options = {};
   options.case_ids = {"host.disk"};

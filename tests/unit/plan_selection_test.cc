@@ -25,7 +25,7 @@ TEST(Selection, AFilterPullsPrerequisitesIn) {
   const Plan plan = PlanOf(kMatrix, SmallCatalog(), Filter("*count=3*-*float16*"));
   EXPECT_THAT(Ids(plan), ElementsAre("driver.load", "cudnn.init[subject=system]",
                                      "conv.forward[count=3,dtype=float32,shape=s,subject=system]"));
-  EXPECT_EQ(plan.partial, "filtered");
+  EXPECT_EQ(PartialText(plan.partial), "filtered");
   EXPECT_THAT(plan.cases[2].prerequisites, ElementsAre(1u));
   EXPECT_TRUE(plan.cases[1].planned.prerequisite);
   EXPECT_FALSE(plan.cases[2].planned.prerequisite);
@@ -95,19 +95,19 @@ TEST(Selection, TheStaticStageJudgesWhatNeedsNoGpu) {
   const Plan plan = PlanOf(kMatrix, catalog, options);
   EXPECT_THAT(Ids(plan), ElementsAre("plugin.load[file=torch]", "host.disk"));
   EXPECT_TRUE(plan.cases[1].prerequisites.empty());
-  EXPECT_EQ(plan.partial, "static stage");
+  EXPECT_EQ(PartialText(plan.partial), "static stage");
 }
 
 TEST(Shards, CoverThePlanWithoutOverlapAndCarryTheirPrerequisites) {
   const Plan whole = PlanOf(kMatrix);
-  EXPECT_EQ(whole.partial, "");
+  EXPECT_EQ(whole.partial, Notices());
   std::multiset<std::string> dealt;
   for (int shard = 1; shard <= 3; ++shard) {
     PlanOptions options;
     options.shard_index = shard;
     options.shard_count = 3;
     const Plan plan = PlanOf(kMatrix, SmallCatalog(), options);
-    EXPECT_EQ(plan.partial, "shard " + std::to_string(shard) + "/3");
+    EXPECT_EQ(PartialText(plan.partial), "shard " + std::to_string(shard) + "/3");
     EXPECT_EQ(plan.sha256, whole.sha256);
     EXPECT_LT(plan.cases.size(), whole.cases.size());
     for (size_t i = 0; i < plan.cases.size(); ++i) {
@@ -144,9 +144,10 @@ TEST(Waivers, ThatMatchNothingAreWarnedOf) {
     {"case":"conv.*",)" +
       rest + R"(,{"case":"*","slug":"harness.timed-uot","reason":"r","owner":"o","expires":"2027-03-31"}])");
   ASSERT_EQ(plan.warnings.size(), 2u);
-  EXPECT_THAT(plan.warnings[0], testing::EndsWith("m.json:3:5: the waiver for \"conv.*\" matches no case"));
+  EXPECT_THAT(SentenceOf(plan.warnings[0]),
+              testing::EndsWith("m.json:3:5: the waiver for \"conv.*\" matches no case"));
   EXPECT_THAT(
-      plan.warnings[1],
+      SentenceOf(plan.warnings[1]),
       testing::HasSubstr("the waiver names the finding \"timed-uot\", which nobody declares; did you mean "
                          "\"timed-out\"?"));
 }
@@ -164,7 +165,7 @@ TEST(Waivers, WithABlameThatTheFindingNeverHasAreWarnedOf) {
     ASSERT_EQ(plan.warnings.size(), slug == std::string("image.disk-full") ? 1u : 0u) << slug;
     if (plan.warnings.empty()) continue;
     EXPECT_THAT(
-        plan.warnings[0],
+        SentenceOf(plan.warnings[0]),
         testing::HasSubstr("the waiver names the finding \"image.disk-full\", which is never reported "
                            "with that blame; it is \"runner.disk-full\""));
   }
@@ -205,7 +206,7 @@ TEST(Waivers, ThatMatchNothingAreWarnedOfWithinBounds) {
   }
   const Plan plan = PlanOf(R"("checks":[{"check":"host.disk"}],"waivers":[)" + waivers + "]");
   ASSERT_EQ(plan.warnings.size(), 51u);
-  EXPECT_EQ(plan.warnings.back(), "and 350 more such warnings about waivers");
+  EXPECT_EQ(SentenceOf(plan.warnings.back()), "and 350 more such warnings about waivers");
 }
 
 // A worker gets the parameters of a case in one message of at most 64 KiB.

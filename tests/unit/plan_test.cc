@@ -167,7 +167,7 @@ TEST(Plan, ARequiredCheckThatIsLeftOutMakesItPartial) {
     PlanOptions options;
     options.disturb = disturb;
     options.filter = filter;
-    return PlanOf(keys, SmallCatalog(), options).partial;
+    return PartialText(PlanOf(keys, SmallCatalog(), options).partial);
   };
   EXPECT_EQ(partial(R"("checks":[{"check":"cudnn.fill"}])"), "without --disturb (cudnn.fill)");
   EXPECT_EQ(partial(R"("checks":[{"check":"cudnn.fill"}])", true), "");
@@ -182,7 +182,8 @@ TEST(Plan, ARequiredCheckThatIsLeftOutMakesItPartial) {
 TEST(Plan, APrerequisiteThatIsLeftOutMakesItPartial) {
   Catalog catalog = SmallCatalog();
   catalog.plugins.back().checks[0].prerequisites = {"cudnn.fill"};  // host.disk
-  EXPECT_EQ(PlanOf(R"("checks":[{"check":"host.disk"}])", catalog).partial, "without --disturb (cudnn.fill)");
+  EXPECT_EQ(PartialText(PlanOf(R"("checks":[{"check":"host.disk"}])", catalog).partial),
+            "without --disturb (cudnn.fill)");
 }
 
 TEST(BrokenPlugin, IsARedCaseThatBlocksWhatNeedsIt) {

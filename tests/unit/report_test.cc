@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "model/partial.h"
+#include "model/notice_list.h"
 #include "report/formats.h"
 #include "report/journal.h"
 #include "report/json.h"
@@ -38,19 +38,26 @@ class ReportTest : public testing::Test {
 
 TEST_F(ReportTest, JsonHasCodesOfAPartialRunThatWasCancelled) {
   RunBuilder b;
-  b.run.partial = "filtered, shard 2/4, without --disturb (a.static, b.filtered), rerun of what did not pass";
+  const std::vector<std::string> disturbing = {"a.static", "b.filtered"};
+  b.run.partial = {{NoticeCode::kFiltered},
+                   {NoticeCode::kShard, {{"index", int64_t{2}}, {"count", int64_t{4}}}},
+                   {NoticeCode::kWithoutDisturb, {{"checks", disturbing}}},
+                   {NoticeCode::kRerun}};
   b.Plan("conv.waits");
   b.Add(RunCancelled{CancelReason::kTimeLimit, 0});
   const nlohmann::json report = Written(b.Summarize());
   EXPECT_EQ(report["partial_codes"], nlohmann::json({"filtered", "shard", "without-disturb", "rerun"}));
+  EXPECT_EQ(report["partial"],
+            "filtered, shard 2/4, without --disturb (a.static, b.filtered), rerun of what did not pass");
+  EXPECT_EQ(report["not_gated"][0],
+            "gpu1 (NVIDIA H200) is visible and was not used; --device all judges every GPU");
+  EXPECT_EQ(report["warnings"][0], "m.json:1:2: the waiver for \"x\" matches no case");
+  EXPECT_EQ(report["partial_notices"][1],
+            nlohmann::json::parse(R"({"code":"shard","args":{"count":4,"index":2}})"));
+  EXPECT_EQ(report["partial_notices"][2]["args"]["checks"], nlohmann::json(disturbing));
+  EXPECT_EQ(report["not_gated_notices"][1],
+            nlohmann::json::parse(R"({"code":"other","args":{"text":"new words"}})"));
   EXPECT_EQ(report["run"]["cancelled_code"], "time-limit");
-}
-
-TEST_F(ReportTest, PartialRunsHaveACodeWhateverTheirWords) {
-  EXPECT_EQ(PartialCodes(""), std::vector<std::string>());
-  EXPECT_EQ(PartialCodes("of another version"), std::vector<std::string>{"other"});
-  EXPECT_EQ(PartialCodes("static stage, isolation none"),
-            std::vector<std::string>({"static-stage", "isolation-none"}));
 }
 
 TEST_F(ReportTest, JsonOfAPassHasNoRootCause) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/old_words.h"
 #include "model/reasons.h"
 #include "model/verdict.h"
 #include "run_builder.h"
@@ -350,7 +351,7 @@ TEST(NoEngineTest, IsReportedOnceWhenTheRunnerReportsItToo) {
 
 TEST(NoEngineTest, SaysNothingOfAPart) {
   RunBuilder b = SkippingEntry(false);
-  b.run.partial = "filtered";
+  b.run.partial = {OtherNotice("filtered")};
   EXPECT_TRUE(ClosingFindings(b.Summarize()).empty());
   EXPECT_EQ(b.Judged().exit_code, 0);
 }
@@ -445,16 +446,14 @@ TEST(BlockedTest, FindsTheBlockerOnTheSameDeviceFirst) {
   EXPECT_EQ(Judge(summary).root_cause->case_id, "cudnn.create@gpu1");
 }
 
-TEST(SkippedTest, MemoryIsADevicesUnlessTheWordsSayTheHosts) {
-  const auto lacks = [](SkipKind kind, const char* need, const char* seen) {
-    return LacksDeviceMemory({kind, need, seen});
-  };
-  EXPECT_TRUE(lacks(SkipKind::kMemory, "9 MiB of device memory", "8 MiB free"));
-  EXPECT_TRUE(lacks(SkipKind::kMemory, "more", "less"));
-  EXPECT_FALSE(lacks(SkipKind::kMemory, "9 MiB of host memory", "8 MiB available"));
-  EXPECT_FALSE(lacks(SkipKind::kMemory, "one result", "gemm: 9 MiB of host memory, 8 MiB available"));
-  EXPECT_TRUE(lacks(SkipKind::kMemory, "one result", "9 MiB of host memory; 9 MiB of device memory"));
-  EXPECT_FALSE(lacks(SkipKind::kAbsent, "device memory", ""));
+TEST(OldWords, MemoryIsADevicesUnlessTheWordsSayTheHosts) {
+  EXPECT_EQ(MemoryInWords("9 MiB of device memory", "8 MiB free"), Resource::kDeviceMemory);
+  EXPECT_EQ(MemoryInWords("more", "less"), Resource::kDeviceMemory);
+  EXPECT_EQ(MemoryInWords("9 MiB of host memory", "8 MiB available"), Resource::kHostMemory);
+  EXPECT_EQ(MemoryInWords("one result", "gemm: 9 MiB of host memory, 8 MiB available"),
+            Resource::kHostMemory);
+  EXPECT_EQ(MemoryInWords("one result", "9 MiB of host memory; 9 MiB of device memory"),
+            Resource::kDeviceMemory);
 }
 
 }  // namespace

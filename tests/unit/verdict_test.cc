@@ -235,12 +235,12 @@ TEST(RootCauseTest, AMissingSubjectComesBeforeItsConsequences) {
 
 TEST(RootCauseTest, AMissingSubjectComesBeforeWhatItsOwnToolkitChecksSay) {
   RunBuilder b;
-  b.Add(FindingReported{{}, HarnessFinding("subject-missing", "subject venv: /opt/venv: no such file")});
+  b.Add(FindingReported{{}, HarnessFinding("subject-missing", "/opt/venv: no such file", "venv")});
   b.Plan("toolkit.runtime[subject=venv]", Layer::kToolkit).subject = "venv";
   b.End("toolkit.runtime[subject=venv]", Failed{}, {Wrong("toolkit-missing", Blame::kImage)});
   EXPECT_EQ(RootSlug(b.Judged()), "subject-missing");
   RunBuilder other;
-  other.Add(FindingReported{{}, HarnessFinding("subject-missing", "subject venv: /opt/venv: no such file")});
+  other.Add(FindingReported{{}, HarnessFinding("subject-missing", "/opt/venv: no such file", "venv")});
   other.Plan("toolkit.runtime[subject=ven]", Layer::kToolkit).subject = "ven";
   other.End("toolkit.runtime[subject=ven]", Failed{}, {Wrong("toolkit-missing", Blame::kImage)});
   EXPECT_EQ(RootSlug(other.Judged()), "toolkit-missing") << "another subject's";
@@ -431,7 +431,7 @@ TEST(ReportFailureTest, CountsOnlyWhenNothingElseIsRed) {
 
 TEST(PartialTest, ExitsByItsOwnCases) {
   RunBuilder b;
-  b.run.partial = "filtered";
+  b.run.partial = {OtherNotice("filtered")};
   b.Pass("conv.a");
   EXPECT_EQ(b.Judged().exit_code, 0);
 }

@@ -62,6 +62,7 @@ Discovery Broken(const std::vector<std::string>& words, bool silent = true) {
     BrokenPlugin broken;
     broken.stem = "plugin";
     broken.reason = "exit status 127 while it was loaded and described (it printed: " + said + ")";
+    broken.printed = said;
     broken.silent = silent;
     discovery.catalog.broken.push_back(broken);
   }

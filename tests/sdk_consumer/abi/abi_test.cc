@@ -75,6 +75,35 @@ TEST(PluginAbi, APluginOfTodayRunsInAWorkerOfOneDotThreeWithoutTheLine) {
   EXPECT_EQ(finding["command"], "ENV A=b") << "as it is declared";
 }
 
+// Whose memory was short, as report.json has it.
+json ResourceOf(GateRun* run, const std::string& stem, const std::string& words) {
+  run->Matrix(Entry(stem + ".lacks", R"("allow_skip": ["memory"], "params": {"words": ")" + words + "\"}"));
+  return run->Run().Case(stem + ".lacks[words=" + words + "]")["skip"]["resource"];
+}
+
+TEST(PluginAbi, SkipsOfTheFrozenHeaderMeanWhatTheyMeant) {
+  GateRun run;
+  run.AddPlugins(Probes("probe_frozen"));
+  EXPECT_EQ(ResourceOf(&run, "probe_frozen", "host"), "host-memory");
+  EXPECT_EQ(ResourceOf(&run, "probe_frozen", "none"), "device-memory");
+}
+
+TEST(PluginAbi, ASkipOfTodayNamesTheMemoryWhateverItsWordsAre) {
+  GateRun run;
+  run.AddPlugins(Probes("probe_longer"));
+  EXPECT_EQ(ResourceOf(&run, "probe_longer", "none"), "host-memory");
+  run.Matrix(Entry("probe_longer.lacks", R"("params": {"words": "wrong"})"));
+  EXPECT_THAT(run.Run().Case("probe_longer.lacks[words=wrong]").dump(), HasSubstr("the unknown memory 2"));
+}
+
+TEST(PluginAbi, ASkipOfTodayIsToldByItsWordsInAWorkerOfOneDotThree) {
+  GateRun run;
+  UseWorker(&run, CUDNN_CI_OLDER_WORKER);
+  run.AddPlugins(Probes("probe_longer"));
+  EXPECT_EQ(ResourceOf(&run, "probe_longer", "host"), "host-memory");
+  EXPECT_EQ(ResourceOf(&run, "probe_longer", "none"), "device-memory");
+}
+
 TEST(PluginAbi, APluginWhoseChecksHaveNoValidateRuns) {
   GateRun run;
   ExpectRuns(&run, "probe_no_validate");

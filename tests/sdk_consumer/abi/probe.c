@@ -56,6 +56,20 @@ static void RunProbe(const struct cci_host* host, cci_case* c) {
   host->finding(c, "probe-note", "said by the probe");
 }
 
+/* Skips for memory, which "host" says in its words; with ABI 1.5 it is the host's whatever they say. */
+static void RunLacks(const struct cci_host* host, cci_case* c) {
+  const char* words = "";
+  const char* seen = "less";
+  if (host->get_string(c, "words", &words) == CCI_OK && words[0] == 'h') seen = "little host memory";
+#if CCI_ABI_MINOR >= 5
+  if (CCI_HAS(cci_host, host, skip_memory)) {
+    host->skip_memory(c, words[0] == 'w' ? 2 : CCI_MEMORY_HOST, "more", seen);
+    return;
+  }
+#endif
+  host->skip(c, CCI_SKIP_MEMORY, "more", seen);
+}
+
 static void ValidateProbe(const struct cci_host* host, cci_case* c) {
   int64_t n = 0;
   if (host->get_i64(c, "n", &n) == CCI_OK && n != 5) host->invalid(c, "n", "only 5 will do");
@@ -102,7 +116,19 @@ static const cci_check kProbe = {
     .run = RunProbe,
     .validate = PROBE_CUT == CUT_VALIDATE ? NeverCalled : ValidateProbe,
 };
-static const cci_check* const kChecks[] = {&kProbe, NULL};
+static const cci_param kWords = {
+    .struct_size = sizeof(cci_param), .type = CCI_TYPE_STRING, .name = "words", .default_json = "\"none\""};
+static const cci_param* const kLackParams[] = {&kWords, NULL};
+static const cci_check kLacks = {
+    .struct_size = sizeof(cci_check),
+    .layer = CCI_LAYER_OTHER,
+    .devices = CCI_DEVICES_NONE,
+    .name = "lacks",
+    .summary = "lacks memory",
+    .params = kLackParams,
+    .run = RunLacks,
+};
+static const cci_check* const kChecks[] = {&kProbe, &kLacks, NULL};
 
 static const cci_finding kNote = {
     .struct_size = ENDS_BEFORE(CUT_LINK, cci_finding, link),

@@ -100,10 +100,16 @@ class Context {
     host_->finding_with_command(case_, slug, detail.c_str(), static_cast<std::uint32_t>(line.where),
                                 line.text.c_str());
   }
-  // Ends the check. Memory that the host lacks is "host memory" in the words, else it is taken for a
-  // device's.
+  // Ends the check. For memory call SkipMemory.
   [[noreturn]] void Skip(cci_skip_kind kind, const std::string& need, const std::string& seen) {
     host_->skip(case_, kind, need.c_str(), seen.c_str());
+    throw detail::StopCheck{};
+  }
+  // Ends the check, with kind CCI_SKIP_MEMORY. A host older than ABI 1.5 tells host from device by the words
+  // "host memory".
+  [[noreturn]] void SkipMemory(cci_memory memory, const std::string& need, const std::string& seen) {
+    if (!CCI_HAS(cci_host, host_, skip_memory)) Skip(CCI_SKIP_MEMORY, need, seen);
+    host_->skip_memory(case_, static_cast<std::uint32_t>(memory), need.c_str(), seen.c_str());
     throw detail::StopCheck{};
   }
   // Ends the check; what was reported so far decides.

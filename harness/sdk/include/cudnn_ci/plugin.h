@@ -9,7 +9,7 @@
  *
  * Conventions
  *   (1) Every struct begins with its size. Structs grow only at the end, by whole fields, and only
- *       with a new CCI_ABI_MINOR; this is ABI 1.4, and what came after 1.0 says so. A reader uses a
+ *       with a new CCI_ABI_MINOR; this is ABI 1.5, and what came after 1.0 says so. A reader uses a
  *       field only if struct_size covers it, and takes one that is not covered for zero (NULL, no
  *       flag): so a plugin built against any 1.x runs in a host of any 1.y. A struct that ends before its
  * last field of 1.0 is refused, with the one exception of cci_check's `validate`. A bit or enumerator that
@@ -41,7 +41,7 @@ extern "C" {
 #endif
 
 #define CCI_ABI_MAJOR 1u
-#define CCI_ABI_MINOR 4u
+#define CCI_ABI_MINOR 5u
 #define CCI_PLUGIN_SYMBOL "cudnn_ci_plugin_v1"
 #define CCI_PLUGIN_SUFFIX ".cci.so"
 
@@ -197,9 +197,12 @@ typedef struct cci_plugin {
 enum cci_skip_kind {
   CCI_SKIP_UNSUPPORTED = 0, /* the library or GPU does not offer it */
   CCI_SKIP_ABSENT = 1,      /* an optional part is not there */
-  CCI_SKIP_MEMORY = 2,      /* not enough memory on host or device */
+  CCI_SKIP_MEMORY = 2,      /* not enough memory on host or device: skip_memory says which */
   CCI_SKIP_VERSION = 3      /* needs another version */
 };
+
+/* Whose memory a skip lacked. */
+enum cci_memory { CCI_MEMORY_DEVICE = 0, CCI_MEMORY_HOST = 1 };
 
 enum cci_goal { CCI_GOAL_NONE = 0, CCI_GOAL_LOWER = 1, CCI_GOAL_HIGHER = 2 };
 enum cci_log_level { CCI_LOG_INFO = 0, CCI_LOG_WARNING = 1, CCI_LOG_ERROR = 2 };
@@ -292,6 +295,9 @@ typedef struct cci_host {
    * text of at most 1000 bytes, or `where` is unknown. NULL or "": as `finding`. */
   void (*finding_with_command)(cci_case*, const char* slug, const char* detail,
                                uint32_t where /* cci_where */, const char* command);
+  /* Since 1.5. As `skip` of kind CCI_SKIP_MEMORY, with whose memory was short. `skip` alone tells it by its
+   * words: the host's where they say "host memory" and nowhere "device memory", else a device's. */
+  void (*skip_memory)(cci_case*, uint32_t memory /* cci_memory */, const char* need, const char* seen);
 } cci_host;
 
 #ifdef __cplusplus
