@@ -92,7 +92,7 @@ std::string FieldText(const Field& field, const Params& args) {
   if (field.form == '|' && empty) return std::string(field.around);
   if (empty) return "";
   if (field.form == ':') return Counted(field, *value);
-  const std::string text = ValueText(*value, field.quoted);
+  std::string text = ValueText(*value, field.quoted);
   if (field.form != '?') return text;
   const size_t bar = field.around.find('|');
   return std::string(field.around.substr(0, bar)) + text + std::string(field.around.substr(bar + 1));

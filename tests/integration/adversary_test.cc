@@ -259,6 +259,7 @@ TEST(Adversary, ASubjectsFolderThatIsNotThereIsTheImagesFault) {
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.report["root_cause"]["slug"], "subject-missing");
+  EXPECT_EQ(result.report["root_cause"]["subject"], "vendored");
 }
 
 TEST(Adversary, ASubjectsFolderWithoutALibraryIsTheImagesFault) {

@@ -269,9 +269,11 @@ TEST_F(ConvGraph, MemoryThatRunsOutIsOneEnginesAlone) {
   EXPECT_THAT(Engines(), ElementsAre(0, 0, 0)) << "the one without a workspace";
   const CheckOutcome one = Forward(Graph("fallback"));
   EXPECT_EQ(one.Skip("kind"), "memory") << ::testing::PrintToString(one);
+  EXPECT_EQ(one.Skip("resource"), "device-memory");
   EXPECT_THAT(one.Skip("seen"), HasSubstr("2 CUDA_ERROR_OUT_OF_MEMORY"));
   const CheckOutcome automatic = Forward();
   EXPECT_EQ(automatic.Skip("kind"), "memory") << ::testing::PrintToString(automatic);
+  EXPECT_EQ(automatic.Skip("resource"), "device-memory");
 }
 
 TEST_F(ConvGraph, IsThereInCudnn8) {

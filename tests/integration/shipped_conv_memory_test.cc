@@ -38,6 +38,7 @@ TEST_F(ConvMemory, TooLittleOnTheHostIsASkipWithTheBytes) {
   if (!UseHost(6144, "max", 1)) GTEST_SKIP() << "needs a mount namespace";
   const CheckOutcome r = Forward(Params("implicit_gemm", "float32", "vast"));
   EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Skip("resource"), "host-memory");
   EXPECT_THAT(r.Skip("need"), HasSubstr("of host memory"));
   // Less 16 MiB, with less than which the harness ends a process.
   EXPECT_THAT(r.Skip("seen"), HasSubstr("6129 MiB available, no cgroup limit"));
@@ -57,6 +58,7 @@ TEST_F(ConvMemory, ACgroupThatHasNoRoomForACaseIsASkipToo) {
     const CheckOutcome r = Forward();
     EXPECT_EQ(r.Outcome(), "skipped") << used << ::testing::PrintToString(r);
     EXPECT_EQ(r.Skip("kind"), "memory");
+    EXPECT_EQ(r.Skip("resource"), "host-memory");
     EXPECT_EQ(r.Skip("need"), "65 MiB of host memory");
     EXPECT_EQ(r.Skip("seen"), std::to_string(256 - used - 16 + 1) + " MiB available, cgroup limit 256 MiB");
     EXPECT_EQ(r.gate.exit_code, 4) << used;
@@ -87,6 +89,7 @@ TEST_F(ConvMemory, ResultsOfManyElementsNeedABufferToo) {
   const CheckOutcome r =
       Convolve("conv.refuses", R"("params": {"what": "too_many_elements", "dtype": "float32"})");
   EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Skip("resource"), "host-memory");
   EXPECT_EQ(r.Skip("need"), "17 MiB of host memory");
   EXPECT_EQ(r.Skip("seen"), "11 MiB available, cgroup limit 256 MiB");
 }
@@ -97,6 +100,7 @@ TEST_F(ConvMemory, TheChoicesOfASweepShareTheirMemory) {
   UseHost(65536, std::to_string(256 * kMiB), 200);
   const CheckOutcome r = Forward(Params("every"));
   EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Skip("resource"), "host-memory");
   EXPECT_THAT(r.Skip("seen"), AllOf(HasSubstr("65 MiB of host memory"), HasSubstr("41 MiB available")));
   EXPECT_EQ(r.gate.exit_code, 4);
 }

@@ -162,6 +162,7 @@ TEST_F(ConvRefuses, ManyElementsThatTheLibraryTakesNeedTheirMemory) {
   Set("FAKE_FREE_MB", "2000");
   const CheckOutcome r = Refuse(What("too_many_elements"));
   EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Skip("resource"), "device-memory");
   EXPECT_THAT(r.Skip("need"), HasSubstr("MiB of device memory"));
 }
 
@@ -170,6 +171,7 @@ TEST_F(ConvRefuses, MemoryThatTheDriverSaysIsFreeAndRefusesIsWantingAllTheSame) 
   Set("FAKE_CUDA_REFUSE_ABOVE_KB", "8192");
   const CheckOutcome r = Refuse(What("too_many_elements"));
   EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Skip("resource"), "device-memory");
   EXPECT_THAT(r.Skip("need"), HasSubstr("MiB of device memory"));
   EXPECT_THAT(r.Skip("seen"), AllOf(HasSubstr("cuMemAlloc: 2 CUDA_ERROR_OUT_OF_MEMORY"), HasSubstr(" free")));
 }

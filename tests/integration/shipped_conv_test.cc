@@ -393,6 +393,7 @@ TEST_F(ConvForward, TooLittleDeviceMemoryIsASkipOfItsOwnKind) {
   Set("FAKE_FREE_MB", "200");
   const CheckOutcome r = Forward();
   EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Skip("resource"), "device-memory");
   EXPECT_THAT(r.Skip("seen"), HasSubstr("201 MiB free"));
 }
 

@@ -192,6 +192,7 @@ TEST_F(UnderPressure, MemoryThatCannotBeTakenIsASkipOfItsOwnKind) {
   Set("FAKE_CUDA_REFUSE_ABOVE_KB", "8192");
   const CheckOutcome r = Press();
   EXPECT_EQ(r.Skip("kind"), "memory") << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Skip("resource"), "device-memory");
   EXPECT_THAT(r.Skip("seen"), HasSubstr(" free of "));
 }
 

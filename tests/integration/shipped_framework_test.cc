@@ -203,6 +203,7 @@ TEST_F(FrameworkTest, TooLittleDeviceMemoryIsNoFaultOfTheImage) {
   const CheckOutcome r = Framework("torch");
   EXPECT_EQ(r.Outcome(), "skipped");
   EXPECT_EQ(r.Skip("kind"), "memory");
+  EXPECT_EQ(r.Skip("resource"), "device-memory");
   EXPECT_EQ(r.Skip("seen"), "OutOfMemoryError: tried to allocate 2 MiB");
 }
 

@@ -293,6 +293,7 @@ TEST_F(ToolkitGemm, TooLittleDeviceMemoryIsNoFaultOfTheImage) {
   CheckOutcome r = Check("toolkit.gemm");
   EXPECT_EQ(r.Outcome(), "skipped") << ::testing::PrintToString(r);
   EXPECT_EQ(r.Skip("kind"), "memory");
+  EXPECT_EQ(r.Skip("resource"), "device-memory");
   EXPECT_EQ(r.gate.exit_code, 3);
   Set("FAKE_CUBLASLT_FAULT", "call:cublasLtCreate:0:1");
   Set("FAKE_FREE_MB", "300");

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "exec/discover.h"
+#include "exec/gpu_state.h"
 #include "exec/plugin_file.h"
 #include "exec/process_posix.h"
 #include "exec/runner.h"
@@ -402,6 +403,21 @@ TEST_F(RunnerTest, MemoryThatOthersHoldIsTheRunnersFault) {
   const std::vector<Finding>& findings = fold_.summary().cases.at(0).findings;
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].slug, "out-of-device-memory-shared");
+}
+
+TEST(GpuState, OnlyMemoryOfADeviceIsHeldByItsOtherUsers) {
+  Facts facts;
+  facts.by_subject["system"] = {
+      {"gpu.count", "1"}, {"gpu.0.memory_bytes", "80000000000"}, {"gpu.0.memory_free_bytes", "70000000000"}};
+  Case one;
+  one.planned.ref.device = "gpu0";
+  const auto slug = [&](SkipKind kind, Resource resource) {
+    const Finding skipped = HarnessFinding("skip-not-allowed", "needs more");
+    return BlameForMemory(facts, one, skipped, Skipped{kind, "more", "less", resource}).slug;
+  };
+  EXPECT_EQ(slug(SkipKind::kMemory, Resource::kDeviceMemory), "out-of-device-memory-shared");
+  EXPECT_EQ(slug(SkipKind::kMemory, Resource::kHostMemory), "skip-not-allowed");
+  EXPECT_EQ(slug(SkipKind::kAbsent, Resource::kNone), "skip-not-allowed");
 }
 
 TEST_F(RunnerTest, DiscoveryGivesUpOnAProcessThatSurvivesSigkillAndBlamesTheRunner) {
