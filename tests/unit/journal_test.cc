@@ -67,7 +67,7 @@ RunStarted RandomRun(std::mt19937* r) {
   run.facts = {{"system", {{"a.b", RandomText(r)}, {"c", ""}}}, {"torch", {}}};
   run.not_gated = {RandomText(r), ""};
   run.warnings = {RandomText(r)};
-  run.plugins = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
+  run.plugins = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
   run.partial = RandomText(r);
   run.report_only = (*r)() % 2;
   run.shard_index = 3;

@@ -41,7 +41,8 @@ TEST_F(ReportTest, JsonHoldsWhatTheVerdictIsAbout) {
   RunBuilder b;
   b.run.not_gated = {"framework"};
   b.run.compatibility = {"2026-11-20", "/t/compatibility.json", "def"};
-  b.run.plugins = {{"conv", "1.0.0", "/p/conv.cci.so", "abc"}};
+  b.run.plugins = {{"conv", "1.0.0", "/p/conv.cci.so", "abc"},
+                   {"team", "2.0.0", "/t/team.cci.so", "def", "--plugin-dir"}};
   b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, "3 differ \xff \x1b[31m\"<>"), Layer::kConvolution);
   CasePlanned& planned = b.Plan("conv.b");
   planned.params = {
@@ -81,6 +82,8 @@ TEST_F(ReportTest, JsonHoldsWhatTheVerdictIsAbout) {
   EXPECT_EQ(report["retry"], "useless");
   EXPECT_EQ(report["retry_text"], "no: the image is at fault and would fail elsewhere too");
   EXPECT_EQ(report["plugins"][0]["sha256"], "abc");
+  EXPECT_FALSE(report["plugins"][0].contains("from"));
+  EXPECT_EQ(report["plugins"][1]["from"], "--plugin-dir");
   EXPECT_EQ(second["reproduce"], "cudnn-ci --matrix matrices/cu12.json --case conv.b");
 }
 
