@@ -8,7 +8,8 @@ Reads report.json and, where there is none, the launcher's launcher.json. Decide
 system is detected by GITHUB_ACTIONS and GITLAB_CI. What a report quotes was printed by the image: it is cleaned, bounded and kept
 from being read as commands. Values go to FILE (default: $GITHUB_OUTPUT) as NAME=VALUE lines: verdict, blame, root-cause,
 exit-code, report; for GitLab as variables, CUDNN_CI_VERDICT and so on. A pass is `passed` only where it is one on the whole image:
-else it is `partial` or `not-gating`.
+else it is `partial` or `not-gating`. The blame is empty only for a pass: without a verdict it is the launcher's, `usage` for a call
+or a matrix that is invalid, else `undetermined`.
 """
 import argparse
 import json
@@ -22,6 +23,8 @@ MOST_ANNOTATIONS = 10  # a page of GitHub shows no more of a level and step
 MOST_LINES = 100  # of one plugin
 MOST_TEXT = 1000
 LARGEST_REPORT = 256 << 20
+BLAMES = ("image", "runner", "harness", "matrix", "undetermined")
+USAGE = "2"  # the exit status of a call or a matrix that is invalid
 
 
 def clean(value, most=MOST_TEXT):
@@ -64,10 +67,10 @@ class Run:
             self.verdict = "not-gating"
         elif self.verdict == "passed" and report.get("partial"):
             self.verdict = "partial"
-        self.blame = clean(report.get("blame"))
         self.slug, self.case = clean(root.get("slug")), clean(root.get("case"))
         self.exit_code = clean(report.get("exit_code", launcher.get("exit_code")))
         self.reason = clean(launcher.get("reason")) if not report else ""
+        self.blame = clean(report.get("blame")) if self.verdict != "none" else self.blame_without_verdict()
         self.cases = objects(report.get("cases"))
         about_run = objects(report.get("findings"))
         self.errors = [root] if root else []
@@ -75,6 +78,13 @@ class Run:
         self.warnings = [f for f in about_run if f.get("severity") == "warning"]
         sentences = report.get("warnings")
         self.sentences = [s for s in sentences if isinstance(s, str)] if isinstance(sentences, list) else []
+
+    def blame_without_verdict(self):
+        """Whom the launcher's type names ("runner.no-gpu-runtime"); nobody is known where it says nothing."""
+        named = self.reason.split(":")[0].split(".")[0]
+        if named in BLAMES:
+            return named
+        return "usage" if self.exit_code == USAGE else "undetermined"
 
     def root_cause(self):
         return f"{self.blame}.{self.slug}" if self.slug else self.reason.split(":")[0]

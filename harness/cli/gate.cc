@@ -280,7 +280,7 @@ RunStarted Gate::Introduction() const {
   for (const std::string& name : RemovedVariables())
     r.warnings.push_back({NoticeCode::kVariableRemoved, {{"variable", name}}});
   for (const PluginInfo& p : d.catalog.plugins)
-    r.plugins.push_back({p.name, p.version, p.path, p.file.sha256});
+    r.plugins.push_back({p.name, p.version, p.path, p.file.sha256, options_.PluginOrigin(p.path)});
   r.partial = plan_.partial;
   r.report_only = options_.report_only;
   r.shard_index = options_.shard_index;

@@ -362,15 +362,6 @@ std::string CommandLine(int argc, char** argv) {
 
 const char* ToolVersion() { return CUDNN_CI_VERSION; }
 
-std::vector<std::string> Options::AllPluginDirs() const {
-  std::vector<std::string> dirs = {TreeRoot() + "/plugins"};
-  if (const char* path = getenv("CUDNN_CI_PLUGIN_PATH"))
-    for (const std::string& d : Split(path, ':'))
-      if (!d.empty()) dirs.push_back(d);
-  dirs.insert(dirs.end(), plugin_dirs.begin(), plugin_dirs.end());
-  return dirs;
-}
-
 ParsedOptions ParseOptions(int argc, char** argv) {
   Options o;
   o.command_line = CommandLine(argc, argv);

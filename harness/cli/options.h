@@ -98,6 +98,8 @@ struct Options {
   }
   // Beside the executable, from CUDNN_CI_PLUGIN_PATH, from --plugin-dir.
   std::vector<std::string> AllPluginDirs() const;
+  // Which of the three a plugin's file was found by: "" (beside the executable) or the name of the other.
+  std::string PluginOrigin(const std::string& path) const;
 };
 
 struct ParsedOptions {

@@ -14,9 +14,9 @@
 namespace cudnn_ci {
 namespace {
 
-// One entry, type and shape.
+// One entry, subject, type and shape.
 struct Group {
-  std::string check, dtype, shape;
+  std::string check, subject, dtype, shape;
   const Skipped* example = nullptr;    // one of kind unsupported, if there is one
   std::map<SkipKind, int> kinds = {};  // of the skips that left its cases out
   bool all_left_out = true;
@@ -50,6 +50,7 @@ void AddTo(Group* group, const Summary& summary, const CaseRecord& record) {
 
 Finding NoEngine(const Group& group) {
   std::string what = group.check;
+  if (!group.subject.empty()) what += " subject=" + group.subject;
   if (!group.dtype.empty()) what += " dtype=" + group.dtype;
   if (!group.shape.empty()) what += " shape=" + group.shape;
   std::string kinds;
@@ -71,7 +72,8 @@ void AddNoEngine(const Summary& summary, std::vector<Finding>* out) {
     bool finished = true, required = false;
   };
   std::map<int, EntryState> entries;
-  std::map<std::tuple<int, std::string, std::string>, Group> groups;
+  std::map<std::tuple<int, std::string, std::string, std::string>, Group> groups;
+  const bool one_subject = !summary.run || summary.run->subjects.size() < 2;  // not worth a word
   for (const CaseRecord& record : summary.cases) {
     const int entry = record.plan.entry;
     if (entry < 0) continue;
@@ -80,8 +82,9 @@ void AddNoEngine(const Summary& summary, std::vector<Finding>* out) {
     state.finished &= !std::holds_alternative<NotRun>(record.outcome);
     const std::string dtype = ParamText(record.plan.params, "dtype");
     const std::string shape = ParamText(record.plan.params, "shape");
-    Group& group = groups[{entry, dtype, shape}];
-    if (group.check.empty()) group = {record.plan.check, dtype, shape};
+    const std::string& subject = record.plan.subject;
+    Group& group = groups[{entry, subject, dtype, shape}];
+    if (group.check.empty()) group = {record.plan.check, one_subject ? "" : subject, dtype, shape};
     AddTo(&group, summary, record);
   }
   for (const auto& [key, group] : groups) {

@@ -40,6 +40,8 @@ struct SubjectInfo {
 struct PluginIdentity {
   std::string name, version, path;
   std::string sha256;  // of the file, lower-case hex; empty: it could not be read
+  // What named its folder: "CUDNN_CI_PLUGIN_PATH", "--plugin-dir"; empty: it is the tool's own.
+  std::string from = {};
   bool operator==(const PluginIdentity&) const = default;
 };
 

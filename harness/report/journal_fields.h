@@ -90,6 +90,7 @@ void Fields(Io& io, E& e) {
 template <class Io, Like<PluginIdentity> E>
 void Fields(Io& io, E& e) {
   io("name", e.name), io("version", e.version), io("path", e.path), io.OrNull("sha256", e.sha256);
+  io.Optional("from", e.from);
 }
 template <class Io, Like<WaiverDeclared> E>
 void Fields(Io& io, E& e) {

@@ -35,6 +35,17 @@ std::string SubjectText(const Summary& summary, const SubjectInfo& subject) {
   return path.empty() ? text : text + " at " + path;
 }
 
+// Plugins that are not the tool's own, a line for each way they came.
+std::vector<std::pair<std::string, std::string>> ForeignPlugins(const RunStarted& run) {
+  std::map<std::string, std::vector<std::string>> files;
+  for (const PluginIdentity& plugin : run.plugins)
+    if (!plugin.from.empty()) files[plugin.from].push_back(plugin.path);
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const auto& [from, paths] : files)
+    lines.emplace_back("plugins", "from " + from + ": " + Join(paths, ", "));
+  return lines;
+}
+
 }  // namespace
 
 std::string FindFact(const Summary& summary, const std::string& subject, const std::string& key) {
@@ -73,6 +84,7 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
   if (summary.workers_per_gpu > 1)
     judged.emplace_back("times", "of GPUs that up to " + std::to_string(summary.workers_per_gpu) +
                                      " warm workers used at a time");
+  for (auto& line : ForeignPlugins(run)) judged.push_back(std::move(line));
   for (auto& line : PartsJudged(run)) judged.push_back(std::move(line));
   return judged;
 }

@@ -87,6 +87,14 @@ bool PutOwnBeforeTheHosts(FaultTest& t) {
                            t.gate().Path("libcuda.so.580.95.05"));
 }
 
+// The same, and the matrix names it.
+bool PutOwnAsAllowed(FaultTest& t) {
+  t.gate().Write("allowed.json", R"({"schema": "cudnn-ci/matrix/1", "name": "allowed", "checks": [],
+    "image": {"allow_driver_library": ["*/libcuda.so.1"]}})");
+  t.Extend("allowed.json");
+  return PutOwnBeforeTheHosts(t);
+}
+
 bool LimitFiles(FaultTest& t) {
   t.gate().Before({"sh", "-c", "ulimit -n 40 && exec \"$@\"", "--"});
   return true;
@@ -318,6 +326,8 @@ std::vector<Fault> WorthKnowing() {
                      "newer-than-version-table")}),
       Showing("compat library that works", {Sound("compat_older_than_the_driver_that_works",
                                                   SaysCompat("570.26", "0"), "driver-compat-unsupported")}),
+      Showing("driver library that the matrix allows",
+              {Sound("libcuda_of_the_image_that_is_meant", PutOwnAsAllowed, "driver-library-allowed")}),
       Showing("variables left from debugging",
               {
                   Sound("launches_that_block", Says({{"CUDA_LAUNCH_BLOCKING", "1"}}), "debugging-variables"),

@@ -146,11 +146,14 @@ void FaultTableTest::ExpectGreen(const Fault& fault, const GateResult& r) {
   RecordProperty("sound", r.exit_code == 0 ? 1 : 0);
   EXPECT_TRUE(r.report["root_cause"].is_null()) << r.report["root_cause"];
   std::vector<std::string> said;
-  for (const json& c : r.report["cases"])
-    for (const json& finding : c["findings"]) {
+  const auto read = [&](const json& findings) {
+    for (const json& finding : findings) {
       said.push_back(finding["slug"]);
       if (said.back() == fault.note) ExpectLine(fault, finding);
     }
+  };
+  read(r.report["findings"]);
+  for (const json& c : r.report["cases"]) read(c["findings"]);
   if (!fault.note.empty()) {
     EXPECT_THAT(said, ::testing::Contains(fault.note)) << r.out;
   }

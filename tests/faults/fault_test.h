@@ -16,6 +16,7 @@ namespace cudnn_ci {
 class FaultTest : public ShippedTest {
  public:
   FaultTest();
+  using ShippedTest::Extend;
   using ShippedTest::FakeFile;
   using ShippedTest::FakeFolder;
   using ShippedTest::gate;

@@ -40,6 +40,7 @@ std::string Normalised(std::string text, const std::string& folder) {
       // it, or a report cuts it, both of which depend on the length of a path.
       {R"((  evidence    SIG[^;\n]*; in)[^\n]*(\n {14}[^\n]*)*)", "$1 PLACE"},
       {R"(; in [^\n"]*)", "; in PLACE"},
+      {R"((  plugins     from [^:\n]*:)[^\n]*(\n {14}[^\n]*)*)", "$1 FILES"},
       {R"(, address 0x[0-9a-f]+( in [^\n]*)?)", ", address ADDRESS"},
       {R"((\n *#\d+ [^\n]*)+)", "\n#FRAMES"},
       {R"(, slow\b)", ""},

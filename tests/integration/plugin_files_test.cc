@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 
 #include "gate_run.h"
 
@@ -17,6 +18,7 @@ using testing::AnyOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 namespace fs = std::filesystem;
 
 // Runs one healthy case beside the plugin; expects its load case to be red with those words, and no other.
@@ -279,6 +281,45 @@ TEST(PluginFilesTest, TheSameFileByTwoWaysIsOnePlugin) {
   GateRun run;
   run.Matrix(Entry("fixture.pass"));
   EXPECT_EQ(run.Run({"--plugin-dir", CUDNN_CI_FIXTURES "/broken/../fixture"}).exit_code, 0);
+}
+
+// A plugin that is not the tool's own judges with it: the reports say who brought it.
+TEST(PluginFilesTest, WhereAPluginComesFromIsInEveryReport) {
+  GateRun run;  // fixture comes from CUDNN_CI_PLUGIN_PATH
+  run.Matrix(Entry("fixture.pass"));
+  const std::string other = CUDNN_CI_FIXTURES "/broken/facts_told";
+  const GateResult result = run.Run({"--plugin-dir", other, "--plugin-dir", CUDNN_CI_FIXTURES "/fixture"});
+  std::map<std::string, std::string> from;
+  for (const json& plugin : result.report["plugins"]) from[plugin["name"]] = plugin.value("from", "the tool");
+  EXPECT_EQ(from["fixture"], "CUDNN_CI_PLUGIN_PATH");
+  EXPECT_EQ(from["facts_told"], "--plugin-dir");
+  for (const json& plugin : result.Events("RunStarted").at(0)["plugins"])
+    EXPECT_EQ(plugin.value("from", "the tool"), from[plugin["name"]]);
+  const std::string page = run.Read("report/report.html");
+  for (const std::string& words :
+       {"from --plugin-dir: " + other + "/facts_told.cci.so",
+        std::string("from CUDNN_CI_PLUGIN_PATH: " CUDNN_CI_FIXTURES "/fixture/fixture.cci.so")})
+    for (const std::string& text : {page, result.junit}) EXPECT_THAT(text, HasSubstr(words));
+  EXPECT_THAT(result.out, HasSubstr("from --plugin-dir: "));
+}
+
+// Of the tool's own folder, however it is named a second time.
+TEST(PluginFilesTest, ThePluginsOfTheToolAreNotCalledForeign) {
+  GateRun run;
+  for (const char* folder : {"tool/bin", "tool/libexec", "tool/plugins"})
+    fs::create_directories(run.Path(folder));
+  for (const char* file : {"bin/cudnn-ci", "libexec/cudnn-ci-worker"})
+    fs::copy_file(std::string(CUDNN_CI_TREE "/") + file, run.Path(std::string("tool/") + file));
+  fs::copy_file(CUDNN_CI_FIXTURES "/fixture/fixture.cci.so", run.Path("tool/plugins/fixture.cci.so"));
+  fs::create_symlink(run.Path("tool/plugins"), run.Path("again"));
+  run.WithoutFixture();
+  run.UseExecutable(run.Path("tool/bin/cudnn-ci"));
+  run.Matrix(Entry("fixture.pass"));
+  const GateResult result = run.Run({"--plugin-dir", run.Path("again")});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  ASSERT_EQ(result.report["plugins"].size(), 1u);
+  EXPECT_FALSE(result.report["plugins"][0].contains("from"));
+  EXPECT_THAT(result.out, Not(HasSubstr("from --plugin-dir")));
 }
 
 TEST(PluginFilesTest, EntriesThatNeedABrokenPluginAreBlockedByIt) {

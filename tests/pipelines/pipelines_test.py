@@ -184,6 +184,22 @@ class PipelineTest(unittest.TestCase):
         self.assertEqual(self.values(values)["verdict"], "none")
         self.assertEqual(self.values(values)["exit-code"], "3")
         self.assertEqual(self.values(values)["root-cause"], "runner.no-gpu-runtime")
+        self.assertEqual(self.values(values)["blame"], "runner")
+
+    def test_without_a_verdict_somebody_is_to_blame(self):
+        values = self.dir / "values"
+        for reason, status, blame in (("image.entrypoint-died: it ended", 1, "image"), ("undetermined.cancelled: by SIGINT", 130, "undetermined"),
+                                      ("strange.words: of another version", 3, "undetermined"), ("no word", 3, "undetermined")):
+            self.put(report(), {"confirmed": False, "exit_code": status, "reason": reason})
+            values.unlink(missing_ok=True)
+            self.present("--values", str(values), "--status", str(status))
+            self.assertEqual(self.values(values)["blame"], blame, reason)
+        for launcher in ("launcher.json", "report.json"):
+            (self.reports / launcher).unlink()
+        for status, blame in ((2, "usage"), (1, "undetermined"), (137, "undetermined")):
+            values.unlink(missing_ok=True)
+            self.present("--values", str(values), "--status", str(status))
+            self.assertEqual((self.values(values)["verdict"], self.values(values)["blame"]), ("none", blame), status)
 
     def test_no_report_and_a_strange_one_are_no_verdict(self):
         values = self.dir / "values"

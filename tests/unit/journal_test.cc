@@ -73,7 +73,7 @@ RunStarted RandomRun(std::mt19937* r) {
   run.facts = {{"system", {{"a.b", RandomText(r)}, {"c", ""}}}, {"torch", {}}};
   run.not_gated = {OtherNotice(RandomText(r)), OtherNotice("")};
   run.warnings = {RandomNotice(r)};
-  run.plugins = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
+  run.plugins = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
   run.partial = {RandomNotice(r), OtherNotice(RandomText(r))};
   run.report_only = (*r)() % 2;
   run.shard_index = 3;

@@ -340,6 +340,29 @@ TEST(NoEngineTest, CountsWhatAnAllowedSkipBlocks) {
   }
 }
 
+// What one subject's cuDNN can run says nothing of another's.
+TEST(NoEngineTest, IsOfEachSubjectByItself) {
+  for (const bool one_subject : {false, true}) {
+    RunBuilder b;
+    b.run.subjects = {{"system", "loader"}, {"venv", "python:/venv/bin/python"}};
+    b.Pass("driver.load");
+    for (const char* subject : {"system", "venv"}) {
+      const std::string id = std::string("conv.forward[subject=") + subject + "]";
+      CasePlanned& planned = b.Plan(id);
+      planned.entry = 9;
+      planned.subject = one_subject ? "system" : subject;
+      planned.allow_skip = {SkipKind::kUnsupported};
+      b.End(id, std::string(subject) == "system" ? Outcome(Passed{}) : Outcome(kUnsupported));
+    }
+    const Verdict verdict = b.Judged();
+    EXPECT_EQ(verdict.exit_code, one_subject ? 0 : 1);
+    if (one_subject) continue;
+    ASSERT_EQ(RootSlug(verdict), "no-engine");
+    const std::string& detail = verdict.root_cause->finding.detail;
+    EXPECT_NE(detail.find("conv.forward subject=venv: every case"), std::string::npos) << detail;
+  }
+}
+
 TEST(NoEngineTest, IsReportedOnceWhenTheRunnerReportsItToo) {
   RunBuilder b = SkippingEntry(false);
   const std::vector<Finding> closing = ClosingFindings(b.Summarize());

@@ -1,0 +1,38 @@
+// The folders that plugins are taken from, and who named each.
+#include <cstdlib>
+
+#include "base/text.h"
+#include "cli/options.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr const char* kVariable = "CUDNN_CI_PLUGIN_PATH";
+
+std::vector<std::string> FoldersOfEnvironment() {
+  std::vector<std::string> folders;
+  if (const char* path = getenv(kVariable))
+    for (const std::string& folder : Split(path, ':'))
+      if (!folder.empty()) folders.push_back(folder);
+  return folders;
+}
+
+}  // namespace
+
+std::vector<std::string> Options::AllPluginDirs() const {
+  std::vector<std::string> dirs = {TreeRoot() + "/plugins"};
+  for (const std::string& folder : FoldersOfEnvironment()) dirs.push_back(folder);
+  dirs.insert(dirs.end(), plugin_dirs.begin(), plugin_dirs.end());
+  return dirs;
+}
+
+std::string Options::PluginOrigin(const std::string& path) const {
+  // Of a folder that several name the first counts, as in the search.
+  const std::string folder = path.substr(0, path.rfind('/'));
+  if (folder == TreeRoot() + "/plugins") return {};
+  for (const std::string& named : FoldersOfEnvironment())
+    if (named == folder) return kVariable;
+  return "--plugin-dir";
+}
+
+}  // namespace cudnn_ci
