@@ -57,18 +57,7 @@ void CaseData::Forget() {
 }
 
 VariantPack CaseData::Pack(bool random) const {
-  const DeviceBuffers& memory = session_.memory();
-  const Operands& operands = needs_.operands();
-  const bool beside = random && needs_.has_random();
-  VariantPack pack;
-  for (std::size_t i = 0; i < operands.inputs.size(); ++i)
-    pack.inputs.push_back(
-        memory.Pointer(beside && operands.inputs[i].seed ? needs_.RandomPlace(i) : needs_.InputPlace(i)));
-  for (std::size_t o = 0; o < operands.outputs.size(); ++o)
-    pack.outputs.push_back(memory.Pointer(needs_.OutputPlace(o)));
-  pack.workspace = memory.Pointer(needs_.WorkspacePlace());
-  pack.workspace_bytes = workspace_bytes_;
-  return pack;
+  return needs_.Pack(session_.memory(), random, workspace_bytes_);
 }
 
 void CaseData::FillAgain(bool other) {

@@ -97,6 +97,19 @@ std::vector<BufferSpec> CaseMemory::Buffers(std::size_t workspace_bytes) const {
   return buffers;
 }
 
+VariantPack CaseMemory::Pack(const DeviceBuffers& memory, bool random, std::size_t workspace_bytes) const {
+  const bool beside = random && has_random();
+  VariantPack pack;
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    pack.inputs.push_back(
+        memory.Pointer(beside && operands_.inputs[i].seed ? RandomPlace(i) : InputPlace(i)));
+  for (std::size_t o = 0; o < operands_.outputs.size(); ++o)
+    pack.outputs.push_back(memory.Pointer(OutputPlace(o)));
+  pack.workspace = memory.Pointer(WorkspacePlace());
+  pack.workspace_bytes = workspace_bytes;
+  return pack;
+}
+
 std::size_t CaseMemory::ReadbackBytes() const {
   std::size_t most = OutputBytes();
   for (const Operand& input : operands_.inputs) most = std::max(most, input.Bytes());

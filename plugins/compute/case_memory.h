@@ -11,6 +11,7 @@
 
 #include "common/device_buffers.h"
 #include "common/device_session.h"
+#include "compute/candidate.h"
 #include "compute/operand.h"
 #include "compute/reference_data.h"
 
@@ -54,6 +55,9 @@ class CaseMemory {
   // Whether random inputs lie beside the exact ones: not where they are very large, or found no room.
   bool has_random() const { return random_; }
   std::vector<BufferSpec> Buffers(std::size_t workspace_bytes) const;
+  // The pointers of these buffers once they are laid out: for a run on the exact inputs, or on the random
+  // ones; where these have no room, the exact ones.
+  VariantPack Pack(const DeviceBuffers& memory, bool random, std::size_t workspace_bytes) const;
   // Throws NoMemory with what is needed and what there is. Random inputs are no need where the device is this
   // process's alone: without room for them the rest of the case has none. Call it before Reserve. What
   // earlier cases left in this process is given back before the host is said to have no room.

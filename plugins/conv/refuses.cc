@@ -213,12 +213,7 @@ class RefusalCase {
   }
 
   VariantPack Ordinary(std::size_t workspace_bytes) const {
-    const DeviceBuffers& m = session().memory();
-    const CaseMemory places = MemoryOf(refusal_.problem);
-    return {{m.Pointer(places.InputPlace(kA)), m.Pointer(places.InputPlace(kB))},
-            {m.Pointer(places.OutputPlace(kY))},
-            m.Pointer(places.WorkspacePlace()),
-            workspace_bytes};
+    return MemoryOf(refusal_.problem).Pack(session().memory(), false, workspace_bytes);
   }
 
   // The calls that have to be refused, of a choice that asks for this workspace.
