@@ -13,9 +13,9 @@ cudnn_ci_unit_test(conv_engines_test SOURCES conv_engines_test.cc ${PROJECT_SOUR
 cudnn_ci_unit_test(compute_test SOURCES compute_second_opinion_test.cc compute_refusal_summary_test.cc
   LINK cudnn_ci_compute)
 set(fake_driver LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fakes/libcuda)
-foreach(test device_buffers_test launch_capture_test)
+foreach(test compute_case_test device_buffers_test launch_capture_test)
   add_executable(${test} ${test}.cc)
-  target_link_libraries(${test} PRIVATE cudnn_ci_plugin_common GTest::gmock GTest::gtest_main)
+  target_link_libraries(${test} PRIVATE cudnn_ci_compute GTest::gmock GTest::gtest_main)
   cudnn_ci_test_program(${test})
   add_dependencies(${test} fake_libcuda)
   gtest_discover_tests(${test} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
