@@ -86,11 +86,13 @@ Result<std::vector<RecordedRun>> ReadAll(const Options& options, const std::stri
       Complain(journal + " holds nothing: its run ended before it had a plan");
       continue;
     }
-    Result<std::vector<Event>> events = ReadJournal(journal);
+    std::vector<std::string> unknown;
+    Result<std::vector<Event>> events = ReadJournal(journal, &unknown);
     if (!events.ok() && IsReportJson(journal))
       return Error{journal + ": is a report.json; name the journal.jsonl that lies beside it"};
     if (!events.ok()) return Error{events.error()};
-    runs.push_back({journal, several ? FromReportsTo(journal, folder) : "", std::move(*events)});
+    runs.push_back(
+        {journal, several ? FromReportsTo(journal, folder) : "", std::move(*events), std::move(unknown)});
   }
   if (runs.empty()) return Error{"none of the journals holds anything"};
   return runs;

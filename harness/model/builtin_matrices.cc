@@ -7,7 +7,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "model/json_position.h"
+#include "model/json_parse.h"
+#include "model/matrix_format.h"
 
 namespace cudnn_ci {
 

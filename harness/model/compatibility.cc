@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/text.h"
-#include "model/json_position.h"
+#include "model/json_parse.h"
 #include "model/known_regressions.h"
 #include "model/matrix_reader.h"
 #include "model/version.h"

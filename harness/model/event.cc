@@ -30,4 +30,8 @@ const char* Name(const EventBody& body) {
   return std::visit([](const auto& e) { return e.kName; }, body);
 }
 
+Scope ScopeOf(const EventBody& body) {
+  return std::visit([](const auto& e) { return e.kScope; }, body);
+}
+
 }  // namespace cudnn_ci

@@ -69,10 +69,21 @@ struct RunPart {
   bool operator==(const RunPart&) const = default;
 };
 
-// Every event has the name it bears in the journal.
+// What an event is about. A merge carries it over by this (model/merge_parts.h): an event without a scope
+// does not compile there.
+enum class Scope {
+  kMadeAnew,   // the frame of a record: the merged one has its own
+  kRun,        // the run as a whole
+  kWorker,     // one worker, by its number
+  kCase,       // one case, by its `ref`
+  kCaseOrRun,  // the case of its `ref`; the run where that is empty
+};
+
+// Every event has the name it bears in the journal, and its scope.
 
 struct RunStarted {
   static constexpr const char* kName = "RunStarted";
+  static constexpr Scope kScope = Scope::kMadeAnew;
   std::string run_id;
   std::string timestamp;  // UTC, "2026-01-31T10:00:00Z"
   // Of the word that RunFinished tells, in lower-case hex; empty: the run was given none.
@@ -110,11 +121,13 @@ struct RunStarted {
 // A waiver of the matrix, in its order; after RunStarted. One event each: there may be thousands.
 struct WaiverDeclared {
   static constexpr const char* kName = "WaiverDeclared";
+  static constexpr Scope kScope = Scope::kMadeAnew;
   Waiver waiver;
 };
 
 struct CasePlanned {
   static constexpr const char* kName = "CasePlanned";
+  static constexpr Scope kScope = Scope::kMadeAnew;
   CaseRef ref;
   std::string check, plugin, subject;
   Layer layer = Layer::kOther;
@@ -132,6 +145,7 @@ struct CasePlanned {
 
 struct PlanEnd {
   static constexpr const char* kName = "PlanEnd";
+  static constexpr Scope kScope = Scope::kMadeAnew;
   int64_t count = 0;
   std::string plan_sha256;
   // Cases of the whole plan, before it was dealt to shards; what has a higher place (plugin.facts) stands in
@@ -141,6 +155,7 @@ struct PlanEnd {
 
 struct WorkerStarted {
   static constexpr const char* kName = "WorkerStarted";
+  static constexpr Scope kScope = Scope::kWorker;
   int64_t worker = 0;  // counts from 1
   int64_t pid = 0;
   std::string plugin, subject, device;
@@ -151,6 +166,7 @@ struct WorkerStarted {
 };
 struct WorkerEnded {
   static constexpr const char* kName = "WorkerEnded";
+  static constexpr Scope kScope = Scope::kWorker;
   int64_t worker = 0;
   std::string how;  // "exit 0", "SIGKILL", ...
   std::string why;  // "done", "retired: crashed", ...
@@ -165,6 +181,7 @@ bool Parse(const std::string& name, AttemptMode* out);
 
 struct AttemptStarted {
   static constexpr const char* kName = "AttemptStarted";
+  static constexpr Scope kScope = Scope::kCase;
   CaseRef ref;
   int attempt = 1;
   int64_t worker = 0;
@@ -173,11 +190,13 @@ struct AttemptStarted {
 
 struct StepReached {
   static constexpr const char* kName = "Step";
+  static constexpr Scope kScope = Scope::kCase;
   CaseRef ref;
   std::string name;
 };
 struct ExpectationFailed {
   static constexpr const char* kName = "ExpectationFailed";
+  static constexpr Scope kScope = Scope::kCase;
   CaseRef ref;
   std::string file;
   int line = 0;
@@ -185,11 +204,13 @@ struct ExpectationFailed {
 };
 struct FindingReported {
   static constexpr const char* kName = "Finding";
+  static constexpr Scope kScope = Scope::kCaseOrRun;
   CaseRef ref;  // empty id: about the run
   Finding finding;
 };
 struct Measured {
   static constexpr const char* kName = "Measurement";
+  static constexpr Scope kScope = Scope::kCase;
   CaseRef ref;
   std::string name;
   double value = 0;
@@ -198,12 +219,14 @@ struct Measured {
 };
 struct Attached {
   static constexpr const char* kName = "Attachment";
+  static constexpr Scope kScope = Scope::kCase;
   CaseRef ref;
   std::string name, mime;
   std::string path;  // relative to the output folder
 };
 struct CaseSlow {
   static constexpr const char* kName = "CaseSlow";
+  static constexpr Scope kScope = Scope::kCase;
   CaseRef ref;
   double seconds = 0, limit = 0;
 };
@@ -215,6 +238,7 @@ bool Parse(const std::string& name, Flag* out);
 
 struct AttemptFinished {
   static constexpr const char* kName = "AttemptFinished";
+  static constexpr Scope kScope = Scope::kCase;
   CaseRef ref;
   int attempt = 1;
   int64_t worker = 0;
@@ -225,6 +249,7 @@ struct AttemptFinished {
 };
 struct CaseFinished {
   static constexpr const char* kName = "CaseFinished";
+  static constexpr Scope kScope = Scope::kCase;
   CaseRef ref;
   Outcome outcome;
   double seconds = 0;  // of all attempts
@@ -232,6 +257,7 @@ struct CaseFinished {
 };
 struct DeviceLost {
   static constexpr const char* kName = "DeviceLost";
+  static constexpr Scope kScope = Scope::kRun;
   std::string device, reason;
 };
 // Why a run stops before its plan is done.
@@ -241,6 +267,7 @@ bool Parse(const std::string& name, CancelReason* out);
 
 struct RunCancelled {
   static constexpr const char* kName = "RunCancelled";
+  static constexpr Scope kScope = Scope::kRun;
   CancelReason reason = CancelReason::kSignal;
   int signal = 0;  // its number, when a signal is the reason
 };
@@ -249,6 +276,7 @@ std::string TextOf(const RunCancelled& cancelled);
 
 struct RunFinished {
   static constexpr const char* kName = "RunFinished";
+  static constexpr Scope kScope = Scope::kMadeAnew;
   double seconds = 0;
   std::string token = {};  // of --run-token: what nobody could say before this line
 };
@@ -269,6 +297,7 @@ template <class E, class... Es>
 concept OneOf = (std::same_as<E, Es> || ...);
 
 const char* Name(const EventBody& body);  // the alternative's kName
+Scope ScopeOf(const EventBody& body);     // the alternative's kScope
 
 }  // namespace cudnn_ci
 

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "model/json_position.h"
+#include "model/json_parse.h"
 #include "model/matrix.h"
 
 namespace cudnn_ci {

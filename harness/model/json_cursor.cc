@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "base/text.h"
-#include "model/json_position.h"
 
 namespace cudnn_ci {
 

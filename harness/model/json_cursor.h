@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/matrix.h"
+#include "model/json_tree.h"
 
 namespace cudnn_ci {
 

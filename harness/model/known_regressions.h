@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/json_position.h"
+#include "model/json_tree.h"
 #include "model/matrix_reader.h"
 
 namespace cudnn_ci {

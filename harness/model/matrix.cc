@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "model/builtin_matrices.h"
 #include "model/json_bytes.h"
-#include "model/json_position.h"
 #include "model/matrix_extends.h"
 #include "model/matrix_reader.h"
 #include "model/value.h"
@@ -367,13 +366,6 @@ std::string SubjectProblem(const std::string& spec) {
   if (folders.size() == 1) return "needs an absolute directory, as in \"path:/opt/cudnn/lib\"";
   return "needs absolute directories with a ':' between two, as in \"path:/opt/cudnn/lib:/opt/cublas/lib\"";
 }
-
-std::string ToString(const Position& p) {
-  if (p.line == 0) return p.file;
-  return p.file + ":" + std::to_string(p.line) + ":" + std::to_string(p.column);
-}
-
-std::string ToString(const Problem& p) { return ToString(p.position) + ": error: " + p.message; }
 
 std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path,
                                                       const std::string& builtin_folder) {

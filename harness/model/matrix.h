@@ -11,37 +11,11 @@
 
 #include "base/result.h"
 #include "model/event.h"
+#include "model/json_tree.h"
+#include "model/matrix_format.h"
 #include "model/outcome.h"
 
 namespace cudnn_ci {
-
-// Where something stands: file, line and column, both from 1. Column counts bytes.
-struct Position {
-  std::string file;
-  int line = 0, column = 0;
-};
-std::string ToString(const Position& p);  // "matrices/cu12.json:7:3"
-
-// A problem with the input: printed as "FILE:LINE:COLUMN: error: MESSAGE".
-struct Problem {
-  Position position;
-  std::string message;
-};
-std::string ToString(const Problem& p);
-
-// A JSON value with the position of its first character. Objects keep their order.
-struct Json {
-  using Array = std::vector<Json>;
-  struct Member;
-  using Object = std::vector<Member>;
-  std::variant<std::nullptr_t, bool, int64_t, double, std::string, Array, Object> value;
-  Position position;
-};
-struct Json::Member {
-  std::string key;
-  Position position;  // of the key
-  Json value;
-};
 
 struct Entry {
   std::string id;       // may be empty
@@ -93,17 +67,6 @@ struct Matrix {
   std::vector<PositionedWaiver> waivers;
 };
 
-inline constexpr const char* kMatrixSchema = "cudnn-ci/matrix/1";  // the version of the format
-
-// Bounds on what a matrix says: all of it must fit into messages to workers (64 KiB) and lines of the journal
-// (1 MiB).
-inline constexpr size_t kMaxNameCharacters = 200;   // ids, names, ranges, slugs, owners
-inline constexpr size_t kMaxTextCharacters = 4000;  // paths, patterns, reasons
-inline constexpr size_t kMaxSubjects = 32;
-inline constexpr size_t kMaxWaivers = 1000;
-inline constexpr size_t kMaxWaiverBytes = 256 * 1024;  // of all waivers, in JSON
-inline constexpr size_t kMaxParamBytes = 48 * 1024;    // of one case, in JSON
-
 // Reads the file and its parents. Reports every problem found, not only the first. Limits besides those
 // above: 4 MiB a file, 16 levels of `extends`, nesting of 32. The files of `builtin_folder` can be named
 // "builtin:STEM", here and in `extends`; here "STEM" will do, if no file is called that. Empty: there are
@@ -114,9 +77,6 @@ std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path,
 // Why a text is no specification of a subject ("loader", "python:PATH", ...), as the end of a sentence;
 // empty: it is one.
 std::string SubjectProblem(const std::string& spec);
-
-// One document, not looking at `extends`. For tests and fuzzing: `path` is used in positions only.
-std::variant<Json, std::vector<Problem>> ParseJson(const std::string& text, const std::string& path);
 
 }  // namespace cudnn_ci
 

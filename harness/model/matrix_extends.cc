@@ -8,7 +8,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "model/builtin_matrices.h"
-#include "model/json_position.h"
+#include "model/json_parse.h"
+#include "model/matrix_format.h"
 #include "model/matrix_merge.h"
 
 namespace cudnn_ci {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/matrix.h"
+#include "model/json_tree.h"
 
 namespace cudnn_ci {
 

@@ -4,8 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "model/json_position.h"
-
 namespace cudnn_ci {
 
 namespace {

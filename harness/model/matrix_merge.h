@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "model/matrix.h"
+#include "model/json_tree.h"
 
 namespace cudnn_ci {
 

@@ -1,6 +1,7 @@
 #include "model/matrix_reader.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace cudnn_ci {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/json_position.h"
-#include "model/matrix.h"
+#include "model/json_tree.h"
+#include "model/matrix_format.h"
 
 namespace cudnn_ci {
 

@@ -206,8 +206,8 @@ void AddCases(const std::vector<Part>& parts, const MergedPlan& plan, Merged* me
   for (const Part& part : parts) {
     merged->AddWorkers(part);
     for (const Event& event : part.recorded->events) {
-      const CaseRef* ref = RefOf(event.body);
-      if (!ref || std::holds_alternative<CasePlanned>(event.body) || !part.summary.Find(*ref)) continue;
+      if (!IsOfCase(part, event)) continue;
+      const CaseRef* const ref = RefOf(event.body);
       if (chosen[*ref] == &part) {
         merged->Add(event.t_ms, Moved(event.body, *ref, merged->worker_offset(), part.recorded->attachments));
       } else if (const auto* reported = std::get_if<FindingReported>(&event.body)) {

@@ -20,13 +20,15 @@ struct RecordedRun {
   std::string name;              // of the journal, for messages
   std::string attachments = {};  // put before the paths of its attachments: "../shard-1/"; empty: they stay
   std::vector<Event> events = {};
+  std::vector<std::string> unknown_events = {};  // types of events that this version does not know
 };
 
 // The run that these shards are parts of. A case that several of them ran (a prerequisite) has its worst
 // outcome, and the findings of all. A shard that is not there, or did not come to its end, is the finding
 // `part-missing` with its number. Errors, in one line: what is no shard, shards of different numbers, plans,
 // matrices, images, plugins or versions of cudnn-ci, on different models of GPU, one shard twice, more than
-// kMostShards, and of an image that nobody named shards that began more than a day apart.
+// kMostShards, events that this version does not know and would lose, and of an image that nobody named
+// shards that began more than a day apart.
 Result<std::vector<Event>> MergeShards(const std::vector<RecordedRun>& shards);
 
 // The runs of one image on the types of GPU named ("t4", "a100-40gb": each word stands in the model's name),

@@ -222,9 +222,8 @@ Result<std::vector<Event>> MergeGpus(const std::vector<RecordedRun>& runs,
   for (size_t i = 0; i < parts.size(); ++i) {
     merged.AddWorkers(parts[i]);
     for (const Event& event : parts[i].recorded->events) {
-      const CaseRef* ref = RefOf(event.body);
-      if (!ref || std::holds_alternative<CasePlanned>(event.body) || !parts[i].summary.Find(*ref)) continue;
-      merged.Add(event.t_ms, OnType(parts[i], event.body, (*by_type)[i].first, merged.worker_offset()));
+      if (IsOfCase(parts[i], event))
+        merged.Add(event.t_ms, OnType(parts[i], event.body, (*by_type)[i].first, merged.worker_offset()));
     }
   }
   merged.Finish(parts, all_there);

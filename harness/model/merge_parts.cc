@@ -112,6 +112,10 @@ std::string DriverOf(const RunStarted& run) {
 Result<std::vector<Part>> FoldParts(const std::vector<RecordedRun>& recorded) {
   std::vector<Part> parts;
   for (const RecordedRun& one : recorded) {
+    if (!one.unknown_events.empty())
+      return Error{one.name + ": has events of the type " + Join(one.unknown_events, ", ") +
+                   ", which this cudnn-ci does not know and a merge would lose; merge with the version that "
+                   "wrote it"};
     Fold fold;
     for (const Event& event : one.events) fold.Apply(event);
     if (!fold.summary().run)
@@ -255,16 +259,11 @@ void Merged::Add(int64_t t_ms, EventBody body) {
 void Merged::AddWorkers(const Part& part) {
   worker_offset_ = highest_worker_;
   for (const Event& event : part.recorded->events) {
-    if (const auto* started = std::get_if<WorkerStarted>(&event.body)) {
-      WorkerStarted moved = *started;
-      moved.worker += worker_offset_;
-      highest_worker_ = std::max(highest_worker_, moved.worker);
-      Add(event.t_ms, std::move(moved));
-    } else if (const auto* ended = std::get_if<WorkerEnded>(&event.body)) {
-      WorkerEnded moved = *ended;
-      moved.worker += worker_offset_;
-      Add(event.t_ms, std::move(moved));
-    }
+    if (ScopeOf(event.body) != Scope::kWorker) continue;
+    EventBody moved = Moved(event.body, {}, worker_offset_, "");
+    if (const auto* started = std::get_if<WorkerStarted>(&moved))
+      highest_worker_ = std::max(highest_worker_, started->worker);
+    Add(event.t_ms, std::move(moved));
   }
 }
 
@@ -274,18 +273,19 @@ std::string DeviceOnType(const std::string& device, const std::string& type) {
 
 void Merged::AddAboutRun(const Part& part, const std::string& type) {
   for (const Event& event : part.recorded->events) {
-    if (std::holds_alternative<RunCancelled>(event.body)) Add(event.t_ms, event.body);
-    if (const auto* lost = std::get_if<DeviceLost>(&event.body))
-      Add(event.t_ms,
-          DeviceLost{type.empty() ? lost->device : DeviceOnType(lost->device, type), lost->reason});
-    const auto* reported = std::get_if<FindingReported>(&event.body);
-    // One about a case that the part has not planned counts as one about the run there, and here too.
-    if (!reported || (!reported->ref.id.empty() && part.summary.Find(reported->ref))) continue;
-    if (type.empty() && IsClosing(reported->finding)) continue;
-    FindingReported moved{{}, reported->finding};
-    // Behind what it says: the beginning may tell which subject it is about.
-    if (!type.empty()) moved.finding.detail += " (on " + type + ")";
-    Add(event.t_ms, std::move(moved));
+    if (IsOfCase(part, event)) continue;
+    if (ScopeOf(event.body) == Scope::kRun) {
+      EventBody body = event.body;
+      if (auto* lost = std::get_if<DeviceLost>(&body); lost && !type.empty())
+        lost->device = DeviceOnType(lost->device, type);
+      Add(event.t_ms, std::move(body));
+    } else if (const auto* reported = std::get_if<FindingReported>(&event.body)) {
+      if (type.empty() && IsClosing(reported->finding)) continue;
+      FindingReported moved{{}, reported->finding};
+      // Behind what it says: the beginning may tell which subject it is about.
+      if (!type.empty()) moved.finding.detail += " (on " + type + ")";
+      Add(event.t_ms, std::move(moved));
+    }
   }
 }
 
@@ -302,10 +302,15 @@ void Merged::Finish(const std::vector<Part>& parts, bool all_there) {
 const CaseRef* RefOf(const EventBody& body) {
   return std::visit(
       [](const auto& e) -> const CaseRef* {
-        if constexpr (requires { e.ref; }) return &e.ref;
+        if constexpr (e.kScope == Scope::kCase || e.kScope == Scope::kCaseOrRun) return &e.ref;
         return nullptr;
       },
       body);
+}
+
+bool IsOfCase(const Part& part, const Event& event) {
+  const CaseRef* const ref = RefOf(event.body);
+  return ref && part.summary.Find(*ref);
 }
 
 EventBody Moved(EventBody body, const CaseRef& ref, int64_t worker_offset, const std::string& attachments) {
@@ -313,7 +318,7 @@ EventBody Moved(EventBody body, const CaseRef& ref, int64_t worker_offset, const
       [&](auto& e) {
         using E = std::decay_t<decltype(e)>;
         if constexpr (requires { e.ref; }) e.ref = ref;
-        if constexpr (OneOf<E, AttemptStarted, AttemptFinished>)
+        if constexpr (requires { e.worker; })
           if (e.worker > 0) e.worker += worker_offset;
         if constexpr (std::is_same_v<E, Attached>) e.path = attachments + e.path;
       },

@@ -78,6 +78,10 @@ EventBody Moved(EventBody body, const CaseRef& ref, int64_t worker_offset, const
 // The case an event is about; null: none.
 const CaseRef* RefOf(const EventBody& body);
 
+// Whether the event is about a case that the part has planned. One about any other counts as one about the
+// run.
+bool IsOfCase(const Part& part, const Event& event);
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_MODEL_MERGE_PARTS_H_

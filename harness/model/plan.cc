@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/json_position.h"
+#include "model/json_tree.h"
 #include "model/partial.h"
 #include "model/plan_steps.h"
 #include "model/reasons.h"

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "model/json_bytes.h"
-#include "model/json_position.h"
+#include "model/json_parse.h"
 #include "model/plan_steps.h"
 
 namespace cudnn_ci {

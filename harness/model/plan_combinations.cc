@@ -1,7 +1,7 @@
 // One entry, bound, into its cases: every combination of its axes.
 #include <algorithm>
 
-#include "model/json_position.h"
+#include "model/json_tree.h"
 #include "model/plan_steps.h"
 
 namespace cudnn_ci {

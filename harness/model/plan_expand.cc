@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "model/json_position.h"
+#include "model/json_tree.h"
 #include "model/plan_steps.h"
 
 namespace cudnn_ci {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "model/json_position.h"
+#include "model/json_tree.h"
 #include "model/plan_steps.h"
 #include "model/remarks.h"
 

@@ -3,7 +3,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
-#include "model/json_position.h"
+#include "model/json_tree.h"
 #include "model/plan_steps.h"
 #include "model/remarks.h"
 

@@ -3,7 +3,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "model/json_position.h"
+#include "model/json_tree.h"
 #include "model/plan_steps.h"
 
 namespace cudnn_ci {

@@ -200,4 +200,10 @@ Totals Count(const Summary& summary) {
   return totals;
 }
 
+Summary FoldEvents(const std::vector<Event>& events) {
+  Fold fold;
+  for (const Event& event : events) fold.Apply(event);
+  return std::move(*fold.mutable_summary());
+}
+
 }  // namespace cudnn_ci

@@ -105,6 +105,9 @@ class Fold {
   Summary summary_;
 };
 
+// Of all events of a record, in order.
+Summary FoldEvents(const std::vector<Event>& events);
+
 Totals Count(const Summary& summary);
 
 }  // namespace cudnn_ci

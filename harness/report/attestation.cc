@@ -14,14 +14,12 @@
 #include "model/image_identity.h"
 #include "report/json.h"
 #include "report/json_text.h"
-#include "report/last_screen.h"
 #include "report/own_reports.h"
+#include "report/run_text.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr char kStatementType[] = "https://in-toto.io/Statement/v1";
-constexpr char kPredicateType[] = "https://in-toto.io/attestation/test-result/v0.1";
 constexpr size_t kMostCases = 100;      // named, of those that failed and of those with a warning each
 constexpr size_t kMostSentences = 100;  // of what is not gated
 constexpr size_t kMaxString = 500;
@@ -140,16 +138,6 @@ std::string RenderStatement(const Summary& summary, const Verdict& verdict) {
   out.Key("digest").BeginObject().Key("sha256").String(run.image.substr(at + kDigestMark.size()));
   out.EndObject().EndObject().EndArray().EndObject();
   return out.Take() + "\n";
-}
-
-bool BeginsStatement(std::string_view head) {
-  // White space is whoever's wrote it; nothing of ours contains any before the extension but the predicate.
-  std::string packed;
-  for (const char c : head)
-    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') packed += c;
-  const std::string mark = std::string("{\"_type\":\"") + kStatementType + "\",\"predicateType\":\"" +
-                           kPredicateType + "\",\"predicate\":{\"urn:cudnn-ci:gate:";
-  return packed.compare(0, mark.size(), mark) == 0;
 }
 
 Status AttestationReporter::Finish(const Summary& summary) {

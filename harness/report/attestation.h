@@ -30,9 +30,6 @@ std::string WhyNoStatement(const Summary& summary, const Verdict& verdict);
 // with a warning the first ones are named. Only where WhyNoStatement is empty.
 std::string RenderStatement(const Summary& summary, const Verdict& verdict);
 
-// Whether a file that begins so is a statement of cudnn-ci, of this version or another.
-bool BeginsStatement(std::string_view head);
-
 class AttestationReporter : public Reporter {
  public:
   explicit AttestationReporter(std::string path) : path_(std::move(path)) {}

@@ -6,31 +6,10 @@
 #include "report/html.h"
 #include "report/json.h"
 #include "report/junit.h"
-#include "report/own_reports.h"
 #include "report/summary_report.h"
 
 namespace cudnn_ci {
 namespace {
-
-bool StartsWith(std::string_view text, std::string_view head) { return text.substr(0, head.size()) == head; }
-
-// `text` without what stands up to and including `head` and the white space behind it; empty if it does not
-// begin so.
-std::string_view After(std::string_view text, std::string_view head) {
-  if (!StartsWith(text, head)) return {};
-  text.remove_prefix(head.size());
-  const size_t next = text.find_first_not_of(" \r\n\t");
-  return next == std::string_view::npos ? std::string_view() : text.substr(next);
-}
-
-bool BeginsJunit(std::string_view head) {
-  return StartsWith(After(head, R"(<?xml version="1.0" encoding="UTF-8"?>)"),
-                    std::string("<!--") + kJunitMark);
-}
-
-bool BeginsJson(std::string_view head) {
-  return StartsWith(After(head, "{"), "\"schema\": \"cudnn-ci/report/");
-}
 
 std::unique_ptr<Reporter> MakeJunit(const std::string& path, const ReportSettings& settings) {
   JunitOptions options;
@@ -60,12 +39,12 @@ std::unique_ptr<Reporter> MakeAttestation(const std::string& path, const ReportS
 
 const std::vector<ReportFormat>& ReportFormats() {
   static const std::vector<ReportFormat> kFormats = {
-      {"junit", "JUnit XML to this file", "junit.xml", true, false, BeginsJunit, MakeJunit},
-      {"json", "report.json to this file", "report.json", false, false, BeginsJson, MakeJson},
-      {"html", "report.html to this file", "report.html", false, true, BeginsHtml, MakeHtml},
-      {"summary", "a summary in Markdown to this file", nullptr, false, false, BeginsSummary, MakeSummary},
+      {"junit", "JUnit XML to this file", "junit.xml", true, false, MakeJunit},
+      {"json", "report.json to this file", "report.json", false, false, MakeJson},
+      {"html", "report.html to this file", "report.html", false, true, MakeHtml},
+      {"summary", "a summary in Markdown to this file", nullptr, false, false, MakeSummary},
       {kAttestationFormat, "an in-toto statement with the verdict on the image's digest, to be signed",
-       nullptr, false, false, BeginsStatement, MakeAttestation},
+       nullptr, false, false, MakeAttestation},
   };
   return kFormats;
 }

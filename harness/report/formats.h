@@ -1,4 +1,5 @@
-// The reports that are files, one row each: whoever adds a report writes its reporter and its row here.
+// The reports that are files, one row each: whoever adds a report writes its reporter, its row here and, in
+// own_reports.cc, how its files begin.
 // Options, paths, removal of old reports and rebuilding from a journal follow from the rows. The journal is
 // no row: it is the record that all of them are made from.
 #ifndef CUDNN_CI_REPORT_FORMATS_H_
@@ -28,8 +29,6 @@ struct ReportFormat {
   const char* file_name;  // in the folder of --output-dir; null: written only where its option says
   bool in_parts;          // a large run continues in STEM-2.EXT, STEM-3.EXT, ...
   bool may_yield;  // left out of the folder, unless asked for by its option, where a file of another lies
-  // Whether a file that begins so was written by this format, in this version or another.
-  bool (*is_ours)(std::string_view head);
   std::unique_ptr<Reporter> (*make)(const std::string& path, const ReportSettings& settings);
 };
 

@@ -17,11 +17,12 @@
 #include "report/html_top.h"
 #include "report/json_text.h"
 #include "report/own_reports.h"
+#include "report/reproduction.h"
+#include "report/run_text.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr char kMark[] = "cudnn-ci report.html";
 constexpr size_t kChunk = 1 << 20;
 constexpr size_t kMaxSpans = 20'000;
 constexpr size_t kMaxOutput = 16 << 10;             // of one case
@@ -150,11 +151,6 @@ void PutSpans(JsonText* out, const std::vector<WorkerSpan>& spans) {
 
 }  // namespace
 
-bool BeginsHtml(std::string_view head) {
-  const std::string mark = std::string("<!DOCTYPE html>\n<!--") + kMark;
-  return head.substr(0, mark.size()) == mark;
-}
-
 void HtmlReporter::Replay(const Event& event) {
   if (const auto* started = std::get_if<AttemptStarted>(&event.body)) since_[started->ref] = event.t_ms;
   const auto* ended = std::get_if<AttemptFinished>(&event.body);
@@ -177,7 +173,7 @@ Status WriteHtmlReport(const Summary& summary, const std::vector<WorkerSpan>& sp
   const Verdict verdict = Judge(summary);
   const std::string title = "cudnn-ci: " + Headline(summary, verdict);
   Status status =
-      file.Append(HtmlHead(kMark, title, kPageStyle, kReportScript) + HtmlTop(summary, verdict, screen) +
+      file.Append(HtmlHead(kHtmlMark, title, kPageStyle, kReportScript) + HtmlTop(summary, verdict, screen) +
                   kApp + FindingsHtml(summary) + "</main>\n<script type=\"application/json\" id=\"data\">");
   JsonText out(0, size_t{64} << 10);
   out.BeginObject();

@@ -27,9 +27,6 @@ struct WorkerSpan {
 Status WriteHtmlReport(const Summary& summary, const std::vector<WorkerSpan>& spans,
                        const LastScreenOptions& screen, const std::string& path);
 
-// Whether a file that begins so is such a report, of this version or another.
-bool BeginsHtml(std::string_view head);
-
 class HtmlReporter : public Reporter {
  public:
   HtmlReporter(std::string path, LastScreenOptions screen)

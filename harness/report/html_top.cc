@@ -14,6 +14,8 @@
 #include "report/case_text.h"
 #include "report/finding_lists.h"
 #include "report/html_text.h"
+#include "report/reproduction.h"
+#include "report/run_text.h"
 #include "report/skip_table.h"
 #include "report/suspects.h"
 

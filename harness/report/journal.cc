@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -31,8 +32,11 @@ class LineReader {
       }
       if (line.size() >= kMaxJournalLine) return TooLong();
       try {
-        if (std::optional<Event> event = DecodeLine(line, &last_seq_, &chain_))
+        std::string unknown;
+        if (std::optional<Event> event = DecodeLine(line, &last_seq_, &chain_, &unknown))
           events_.push_back(std::move(*event));
+        else if (std::find(unknown_.begin(), unknown_.end(), unknown) == unknown_.end())
+          unknown_.push_back(std::move(unknown));
       } catch (const DecodeError& e) {
         return Error{name_ + ":" + std::to_string(line_) + ": " + e.message};
       }
@@ -45,8 +49,9 @@ class LineReader {
     }
     return {};
   }
-  // At the end of the file.
-  Result<std::vector<Event>> Take() {
+  // At the end of the file. *unknown, where given, gets the types of event that were left out.
+  Result<std::vector<Event>> Take(std::vector<std::string>* unknown) {
+    if (unknown) *unknown = std::move(unknown_);
     if (events_.empty()) return Error{name_ + ": holds no whole line; nothing was recorded"};
     if (!KeepsItsWord())
       return Error{name_ + ": the token at its end is not the one whose SHA-256 stands at its beginning"};
@@ -72,6 +77,7 @@ class LineReader {
   std::string name_;
   std::string pending_;
   std::vector<Event> events_;
+  std::vector<std::string> unknown_;  // types, each once
   int64_t line_ = 0, last_seq_ = 0;
   std::string chain_;
 };
@@ -132,13 +138,14 @@ void JournalWriter::Withdraw() {
   [[maybe_unused]] const int cut = ftruncate(fd_.get(), end_begins_);  // nothing more can be done
 }
 
-Result<std::vector<Event>> ParseJournal(std::string_view text, const std::string& name) {
+Result<std::vector<Event>> ParseJournal(std::string_view text, const std::string& name,
+                                        std::vector<std::string>* unknown_events) {
   LineReader reader(name);
   if (Status status = reader.Feed(text); !status) return Error{status.error()};
-  return reader.Take();
+  return reader.Take(unknown_events);
 }
 
-Result<std::vector<Event>> ReadJournal(const std::string& path) {
+Result<std::vector<Event>> ReadJournal(const std::string& path, std::vector<std::string>* unknown_events) {
   Fd fd(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // a FIFO must not hang us
   struct stat info {};
   if (!fd.valid() || fstat(fd.get(), &info) != 0)
@@ -150,7 +157,7 @@ Result<std::vector<Event>> ReadJournal(const std::string& path) {
     const ssize_t got = read(fd.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Error{"cannot read " + path + ": " + std::strerror(errno)};
-    if (got == 0) return reader.Take();
+    if (got == 0) return reader.Take(unknown_events);
     if (Status status = reader.Feed({buffer.data(), static_cast<size_t>(got)}); !status)
       return Error{status.error()};
   }

@@ -45,12 +45,15 @@ class JournalWriter : public Reporter {
 };
 
 // The events of a journal, in order. A last line without line feed is torn and left out; unknown events and
-// fields are left out. Errors, as "FILE:LINE: ...": no JSON, a value of the wrong type, another version, a
-// gap in `seq`, a broken chain, a line over kMaxJournalLine, a torn line behind RunFinished; and a journal
-// without any event. Only regular files are read, so nothing in place of one can block.
-Result<std::vector<Event>> ReadJournal(const std::string& path);
+// fields are left out; *unknown_events, where given, gets their types. Errors, as "FILE:LINE: ...": no JSON,
+// a value of the wrong type, another version, a gap in `seq`, a broken chain, a line over kMaxJournalLine, a
+// torn line behind RunFinished; and a journal without any event. Only regular files are read, so nothing in
+// place of one can block.
+Result<std::vector<Event>> ReadJournal(const std::string& path,
+                                       std::vector<std::string>* unknown_events = nullptr);
 // The same for text at hand; `name` stands for the file in messages.
-Result<std::vector<Event>> ParseJournal(std::string_view text, const std::string& name);
+Result<std::vector<Event>> ParseJournal(std::string_view text, const std::string& name,
+                                        std::vector<std::string>* unknown_events = nullptr);
 
 }  // namespace cudnn_ci
 

@@ -1,5 +1,5 @@
-// The fields of every event, once: the encoder and the decoder of the journal both walk this list, so they
-// cannot drift. What masks secrets (mask.cc) walks it too. Internal to the three.
+// The fields of every record, once: what writes and reads the journal, what masks secrets and what writes
+// report.json walk this list, so they cannot drift. Internal to them.
 #ifndef CUDNN_CI_REPORT_JOURNAL_FIELDS_H_
 #define CUDNN_CI_REPORT_JOURNAL_FIELDS_H_
 
@@ -9,19 +9,23 @@
 
 namespace cudnn_ci::journal {
 
-// `Io` is called as io("name", field) for each field; E is const for the encoder. A type without an overload
-// here does not compile in journal.cc.
+// `Io` is called for each field; E is const for those who write. A type without an overload here does not
+// compile in journal_line.cc. The journal leaves out what is empty; report.json
+//   io("name", field)           shows it as it is
+//   io.OrNull("name", text)     as null
+//   io.Optional("name", field)  leaves it out too
 template <class E, class T>
 concept Like = std::is_same_v<std::remove_const_t<E>, T>;
 
 template <class Io, Like<DeviceInfo> E>
 void Fields(Io& io, E& e) {
-  io("name", e.name), io("uuid", e.uuid), io("model", e.model),
-      io("compute_capability", e.compute_capability);
+  io("name", e.name), io("model", e.model), io("uuid", e.uuid);
+  io("compute_capability", e.compute_capability);
 }
 template <class Io, Like<SubjectInfo> E>
 void Fields(Io& io, E& e) {
-  io("name", e.name), io("spec", e.spec), io("folders", e.folders), io("late_folders", e.late_folders);
+  io("name", e.name), io("spec", e.spec);
+  io.Optional("folders", e.folders), io.Optional("late_folders", e.late_folders);
 }
 template <class Io, Like<Waiver> E>
 void Fields(Io& io, E& e) {
@@ -31,8 +35,8 @@ void Fields(Io& io, E& e) {
 template <class Io, Like<Finding> E>
 void Fields(Io& io, E& e) {
   io("slug", e.slug), io("severity", e.severity), io("blame", e.blame), io("detail", e.detail);
-  io("summary", e.summary), io("remedy", e.remedy), io("link", e.link);
-  io("command", e.command), io("where", e.where);
+  io("summary", e.summary), io("remedy", e.remedy), io.Optional("link", e.link);
+  io.Optional("command", e.command), io.Optional("where", e.where);
 }
 template <class Io, Like<RunStarted> E>
 void Fields(Io& io, E& e) {
@@ -50,9 +54,9 @@ void Fields(Io& io, E& e) {
 }
 template <class Io, Like<RunPart> E>
 void Fields(Io& io, E& e) {
-  io("name", e.name), io("run_id", e.run_id), io("timestamp", e.timestamp), io("hostname", e.hostname);
-  io("driver", e.driver), io("gpus", e.gpus), io("command_line", e.command_line), io("verdict", e.verdict);
-  io("seconds", e.seconds);
+  io("name", e.name), io("verdict", e.verdict), io("run_id", e.run_id), io("timestamp", e.timestamp);
+  io("hostname", e.hostname), io.OrNull("driver", e.driver), io("gpus", e.gpus);
+  io.Optional("command_line", e.command_line), io("seconds", e.seconds);
 }
 template <class Io, Like<VersionTable> E>
 void Fields(Io& io, E& e) {
@@ -60,7 +64,7 @@ void Fields(Io& io, E& e) {
 }
 template <class Io, Like<PluginIdentity> E>
 void Fields(Io& io, E& e) {
-  io("name", e.name), io("version", e.version), io("path", e.path), io("sha256", e.sha256);
+  io("name", e.name), io("version", e.version), io("path", e.path), io.OrNull("sha256", e.sha256);
 }
 template <class Io, Like<WaiverDeclared> E>
 void Fields(Io& io, E& e) {
@@ -156,7 +160,7 @@ void Fields(Io& io, E& e) {
 }
 template <class Io, Like<Errored> E>
 void Fields(Io& io, E& e) {
-  io("kind", e.kind), io("detail", e.detail), io("site", e.site);
+  io("kind", e.kind), io("detail", e.detail), io.Optional("site", e.site);
 }
 template <class Io, Like<NotRun> E>
 void Fields(Io& io, E& e) {

@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "base/text.h"
+#include "model/value_json.h"
 #include "report/journal_fields.h"
 #include "report/json_text.h"
 #include "report/own_reports.h"
+#include "report/record_writer.h"
 
 namespace cudnn_ci {
 namespace {
@@ -25,69 +27,6 @@ std::string NextInChain(const std::string& chain, std::string_view content) {
   return Sha256Hex(bytes).substr(0, kHashDigits);
 }
 
-class Encoder {
- public:
-  explicit Encoder(JsonText* out) : out_(out) {}
-
-  void Ref(const CaseRef& ref) { (*this)("id", ref.id), (*this)("device", ref.device); }
-  template <class T>
-  void operator()(const char* key, const T& value) {
-    // Empty texts and lists are left out: they are what a reader starts from.
-    if constexpr (requires { value.empty(); }) {
-      if (value.empty()) return;
-    }
-    out_->Key(key);
-    Write(value);
-  }
-
- private:
-  void Write(const std::string& v) { out_->String(v); }
-  void Write(bool v) { out_->Bool(v); }
-  void Write(int v) { out_->Int(v); }
-  void Write(int64_t v) { out_->Int(v); }
-  void Write(double v) { out_->Double(v); }
-  void Write(const Value& v) {
-    const auto* strings = std::get_if<std::vector<std::string>>(&v);
-    if (!strings || !strings->empty()) {
-      out_->Param(v);
-    } else {
-      out_->BeginObject().Key("strings").Strings({}).EndObject();  // [] is a list of integers
-    }
-  }
-  void Write(const Outcome& v) {
-    out_->BeginObject().Key("is").String(Name(v));
-    std::visit([this](const auto& o) { journal::Fields(*this, o); }, v);
-    out_->EndObject();
-  }
-  template <class T>
-  void Write(const std::vector<T>& v) {
-    out_->BeginArray();
-    for (const T& element : v) Write(element);
-    out_->EndArray();
-  }
-  template <class T>
-  void Write(const std::map<std::string, T>& v) {
-    out_->BeginObject();
-    for (const auto& [key, value] : v) {
-      out_->Key(key);
-      Write(value);
-    }
-    out_->EndObject();
-  }
-  template <class T>
-  void Write(const T& v) {
-    if constexpr (std::is_enum_v<T>) {
-      out_->String(Name(v));
-    } else {
-      out_->BeginObject();
-      journal::Fields(*this, v);
-      out_->EndObject();
-    }
-  }
-
-  JsonText* out_;
-};
-
 class Decoder {
  public:
   Decoder(const nlohmann::json& object, std::string where) : object_(object), where_(std::move(where)) {}
@@ -97,6 +36,14 @@ class Decoder {
   void operator()(const char* key, T& value) {
     const auto place = object_.find(key);
     if (place != object_.end()) Read(*place, where_ + "." + key, value);
+  }
+  template <class T>
+  void OrNull(const char* key, T& value) {
+    (*this)(key, value);
+  }
+  template <class T>
+  void Optional(const char* key, T& value) {
+    (*this)(key, value);
   }
 
  private:
@@ -137,21 +84,7 @@ class Decoder {
     }
   }
   static void Read(const Node& node, const std::string& where, Value& v) {
-    if (node.is_boolean()) {
-      v = node.get<bool>();
-    } else if (node.is_number_float()) {
-      v = node.get<double>();
-    } else if (node.is_number()) {
-      Read(node, where, v.emplace<int64_t>());
-    } else if (node.is_string()) {
-      v = node.get_ref<const std::string&>();
-    } else if (node.is_object() && node.contains("strings")) {
-      Read(node["strings"], where, v.emplace<std::vector<std::string>>());
-    } else if (node.is_array() && !node.empty() && node.front().is_string()) {
-      Read(node, where, v.emplace<std::vector<std::string>>());
-    } else {
-      Read(node, where, v.emplace<std::vector<int64_t>>());
-    }
+    if (!FromJson(node, &v)) Fail(node, where, "the value of a parameter");
   }
   static void Read(const Node& node, const std::string& where, Outcome& v) {
     std::string is;
@@ -235,7 +168,7 @@ std::string Encode(const Event& event, size_t max_string) {
   JsonText out(0, max_string);
   out.BeginObject().Key("v").String(kJournalVersion).Key("seq").Int(event.seq).Key("t_ms").Int(event.t_ms);
   out.Key("ev").String(Name(event.body));
-  Encoder io(&out);
+  RecordWriter io(&out, EmptyFields::kLeftOut);
   std::visit([&io](const auto& body) { journal::Fields(io, body); }, event.body);
   out.EndObject();
   return out.Take();
@@ -267,7 +200,8 @@ bool FollowsInChain(std::string_view line, std::string* chain) {
   return true;
 }
 
-std::optional<Event> DecodeLine(std::string_view line, int64_t* last_seq, std::string* chain) {
+std::optional<Event> DecodeLine(std::string_view line, int64_t* last_seq, std::string* chain,
+                                std::string* unknown_type) {
   const nlohmann::json node = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
   if (!node.is_object()) throw DecodeError{"not a JSON object"};
   Decoder io(node, "event");
@@ -289,7 +223,10 @@ std::optional<Event> DecodeLine(std::string_view line, int64_t* last_seq, std::s
   if (!FollowsInChain(line, chain))
     throw DecodeError{
         "the line was changed, or does not follow the one before: its \"h\" is not that of its content"};
-  if (!ChooseEvent(ev, &event.body)) return std::nullopt;
+  if (!ChooseEvent(ev, &event.body)) {
+    *unknown_type = CleanLine(ev, 60);
+    return std::nullopt;
+  }
   Decoder fields(node, ev);
   std::visit([&fields](auto& body) { journal::Fields(fields, body); }, event.body);
   return event;

@@ -13,8 +13,10 @@
 #include "model/verdict.h"
 #include "report/case_text.h"
 #include "report/json_text.h"
-#include "report/last_screen.h"
 #include "report/own_reports.h"
+#include "report/record_writer.h"
+#include "report/reproduction.h"
+#include "report/run_text.h"
 #include "report/skip_table.h"
 #include "report/suspects.h"
 
@@ -30,25 +32,24 @@ void PutTextOrNull(JsonText* out, const char* key, const std::string& text) {
   out->Key(key).StringOrNull(text);
 }
 
-void PutFinding(JsonText* out, const Finding& finding) {
+// The fields of a record, into the object that is open.
+template <class T>
+void PutFields(JsonText* out, const T& record) {
+  RecordWriter io(out, EmptyFields::kShown);
+  journal::Fields(io, record);
+}
+
+template <class T>
+void PutRecord(JsonText* out, const T& record) {
   out->BeginCompactObject();
-  PutText(out, "slug", finding.slug);
-  PutText(out, "severity", Name(finding.severity));
-  PutText(out, "blame", Name(finding.blame));
-  PutText(out, "detail", finding.detail);
-  PutText(out, "summary", finding.summary);
-  PutText(out, "remedy", finding.remedy);
-  if (!finding.link.empty()) PutText(out, "link", finding.link);
-  if (!finding.command.empty()) {
-    PutText(out, "command", finding.command);
-    PutText(out, "where", finding.where);
-  }
+  PutFields(out, record);
   out->EndObject();
 }
 
-void PutFindings(JsonText* out, const std::vector<Finding>& findings) {
-  out->Key("findings").BeginArray();
-  for (const Finding& finding : findings) PutFinding(out, finding);
+template <class T>
+void PutRecords(JsonText* out, const char* key, const std::vector<T>& records) {
+  out->Key(key).BeginArray();
+  for (const T& record : records) PutRecord(out, record);
   out->EndArray();
 }
 
@@ -98,24 +99,13 @@ void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
   out->Key("subjects").BeginArray();
   for (const SubjectInfo& subject : run.subjects) {
     out->BeginCompactObject();
-    PutText(out, "name", subject.name);
-    PutText(out, "spec", subject.spec);
+    PutFields(out, subject);
     PutTextOrNull(out, "cudnn", FindFact(summary, subject.name, kCudnnVersionFact));
     PutTextOrNull(out, "cudnn_path", FindFact(summary, subject.name, kCudnnPathFact));
-    if (!subject.folders.empty()) out->Key("folders").Strings(subject.folders);
-    if (!subject.late_folders.empty()) out->Key("late_folders").Strings(subject.late_folders);
-    out->EndObject();
-  }
-  out->EndArray().Key("gpu").BeginArray();
-  for (const DeviceInfo& device : run.devices) {
-    out->BeginCompactObject();
-    PutText(out, "name", device.name);
-    PutText(out, "model", device.model);
-    PutText(out, "uuid", device.uuid);
-    PutText(out, "compute_capability", device.compute_capability);
     out->EndObject();
   }
   out->EndArray();
+  PutRecords(out, "gpu", run.devices);
   PutTextOrNull(out, "driver", FindFact(summary, "", kDriverVersionFact));
   PutTextOrNull(out, "toolkit", FindFact(summary, "", kToolkitVersionFact));
   out->Key("matrix").BeginCompactObject();
@@ -127,11 +117,7 @@ void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
   if (run.compatibility.as_of.empty()) {
     out->Null();
   } else {
-    out->BeginCompactObject();
-    PutText(out, "as_of", run.compatibility.as_of);
-    PutText(out, "path", run.compatibility.path);
-    PutText(out, "sha256", run.compatibility.sha256);
-    out->EndObject();
+    PutRecord(out, run.compatibility);
   }
   PutTextOrNull(out, "plan_sha256", summary.plan_end ? summary.plan_end->plan_sha256 : "");
   out->EndObject();
@@ -142,19 +128,8 @@ void PutMerged(JsonText* out, const RunStarted& run) {
   if (run.merged_by.empty()) return;
   out->Key("merged").BeginObject();
   PutText(out, "by", run.merged_by);
-  out->Key("parts").BeginArray();
-  for (const RunPart& part : run.parts) {
-    out->BeginCompactObject();
-    PutText(out, "name", part.name);
-    PutText(out, "verdict", part.verdict);
-    PutText(out, "run_id", part.run_id);
-    PutText(out, "timestamp", part.timestamp);
-    PutText(out, "hostname", part.hostname);
-    PutTextOrNull(out, "driver", part.driver);
-    out->Key("gpus").Strings(part.gpus);
-    out->Key("seconds").Double(part.seconds).EndObject();
-  }
-  out->EndArray().EndObject();
+  PutRecords(out, "parts", run.parts);
+  out->EndObject();
 }
 
 void PutRun(JsonText* out, const Summary& summary) {
@@ -179,49 +154,28 @@ void PutRun(JsonText* out, const Summary& summary) {
   PutMerged(out, run);
   out->EndObject();
   PutTotals(out, "totals", Count(summary));
-  PutFindings(out, summary.run_findings);
+  PutRecords(out, "findings", summary.run_findings);
   out->Key("warnings").Strings(run.warnings);
   out->Key("warning_codes").Strings(WarningCodes(run.warnings));
-  out->Key("plugins").BeginArray();
-  for (const PluginIdentity& plugin : run.plugins) {
-    out->BeginCompactObject();
-    PutText(out, "name", plugin.name);
-    PutText(out, "version", plugin.version);
-    PutText(out, "path", plugin.path);
-    PutTextOrNull(out, "sha256", plugin.sha256);
-    out->EndObject();
-  }
-  out->EndArray();
+  PutRecords(out, "plugins", run.plugins);
   PutMap(out, "contract", run.contract);
   out->Key("facts").BeginObject();
   for (const auto& [subject, facts] : run.facts) PutMap(out, CleanLine(subject).c_str(), facts);
   out->EndObject();
   PutMap(out, "environment", run.environment);
-  out->Key("devices_lost").BeginArray();
-  for (const DeviceLost& lost : summary.devices_lost) {
-    out->BeginCompactObject();
-    PutText(out, "device", lost.device);
-    PutText(out, "reason", lost.reason);
-    out->EndObject();
-  }
-  out->EndArray();
+  PutRecords(out, "devices_lost", summary.devices_lost);
 }
 
 void PutWhy(JsonText* out, const Summary& summary, const CaseRecord& record) {
   if (const auto* skipped = std::get_if<Skipped>(&record.outcome)) {
     out->Key("skip").BeginCompactObject();
-    PutText(out, "kind", Name(skipped->kind));
-    PutText(out, "need", skipped->need);
-    PutText(out, "seen", skipped->seen);
+    PutFields(out, *skipped);
     out->Key("allowed").Bool(IsAllowedSkip(record)).EndObject();
   }
   if (const auto* blocked = std::get_if<Blocked>(&record.outcome)) PutText(out, "blocked_by", blocked->by);
   if (const auto* errored = std::get_if<Errored>(&record.outcome)) {
-    out->Key("error").BeginCompactObject();
-    PutText(out, "kind", Name(errored->kind));
-    PutText(out, "detail", errored->detail);
-    if (errored->site != CrashSite::kUnknown) PutText(out, "site", Name(errored->site));
-    out->EndObject();
+    out->Key("error");
+    PutRecord(out, *errored);
   }
   const std::string reason = ReasonLine(summary, record);
   if (!reason.empty()) {
@@ -239,15 +193,7 @@ void PutAttempts(JsonText* out, const CaseRecord& record) {
     PutText(out, "mode", Name(attempt.mode));
     PutText(out, "outcome", Name(attempt.outcome));
     out->Key("seconds").Double(attempt.seconds);
-    out->Key("expectations").BeginArray();
-    for (const ExpectationFailed& e : attempt.expectations) {
-      out->BeginCompactObject();
-      PutText(out, "file", e.file);
-      out->Key("line").Int(e.line);
-      PutText(out, "what", e.what);
-      out->EndObject();
-    }
-    out->EndArray();
+    PutRecords(out, "expectations", attempt.expectations);
     if (!attempt.evidence.empty()) PutText(out, "evidence", attempt.evidence);
     if (!attempt.output.empty()) PutText(out, "output", BoundedText(attempt.output));
     out->EndObject();
@@ -272,7 +218,7 @@ void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record) {
   PutText(out, "subject", record.plan.subject);
   PutText(out, "layer", Name(record.plan.layer));
   PutWhy(out, summary, record);
-  PutFindings(out, record.findings);
+  PutRecords(out, "findings", record.findings);
   out->Key("measurements").BeginArray();
   for (const Measured& m : record.measurements) {
     out->BeginCompactObject();
@@ -286,17 +232,7 @@ void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record) {
     out->EndObject();
   }
   out->EndArray().Key("steps").Strings(record.steps);
-  if (!record.attachments.empty()) {
-    out->Key("attachments").BeginArray();
-    for (const Attached& attached : record.attachments) {
-      out->BeginCompactObject();
-      PutText(out, "name", attached.name);
-      PutText(out, "mime", attached.mime);
-      PutText(out, "path", attached.path);
-      out->EndObject();
-    }
-    out->EndArray();
-  }
+  if (!record.attachments.empty()) PutRecords(out, "attachments", record.attachments);
   if (record.attempts.size() > 1 || !std::holds_alternative<Passed>(record.outcome)) PutAttempts(out, record);
   PutTextOrNull(out, "reproduce", Reproduction(summary, DisplayId(record.plan.ref)));
   out->EndObject();

@@ -18,6 +18,7 @@
 #include "report/case_text.h"
 #include "report/junit_case.h"
 #include "report/own_reports.h"
+#include "report/run_text.h"
 
 namespace cudnn_ci {
 namespace {

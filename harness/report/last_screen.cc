@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/fact_keys.h"
-#include "model/merge.h"
 #include "report/attestation.h"
 #include "report/case_text.h"
 #include "report/compare.h"
 #include "report/finding_lists.h"
 #include "report/parts_text.h"
+#include "report/reproduction.h"
+#include "report/run_text.h"
 #include "report/skip_table.h"
 #include "report/suspects.h"
 #include "report/text_page.h"
@@ -90,51 +90,6 @@ void AddNotJudged(const Summary& summary, Page* page) {
   AddLines("waived", Shortened(std::move(waived), "more"), page);
 }
 
-// What a green verdict stands on.
-std::string PassedText(const Summary& summary) {
-  const RequiredTotals required = CountRequired(summary);
-  if (required.planned == 0)
-    return "no case is required; " + Counted(Count(summary).passed, "optional passed");
-  if (required.passed == required.planned) return "every required case passed";
-  std::string text =
-      "of " + Counted(required.planned, "required cases ") + Counted(required.passed, "passed");
-  if (required.left_out > 0) text += ", " + Counted(required.left_out, "left out as the matrix allows");
-  if (required.waived > 0) text += ", " + Counted(required.waived, "failed and waived");
-  return text;
-}
-
-// A recorded command line, whose words are quoted as ShellQuote does, without the words that are `word`.
-std::string WithoutWord(const std::string& command, std::string_view word) {
-  std::string out;
-  size_t begin = 0;
-  bool quoted = false;
-  for (size_t i = 0; i <= command.size(); ++i) {
-    const bool escaped = !quoted && i > 0 && command[i - 1] == '\\';
-    if (i < command.size() && command[i] == '\'' && !escaped) quoted = !quoted;
-    if (i < command.size() && (quoted || command[i] != ' ')) continue;
-    const std::string_view one = std::string_view(command).substr(begin, i - begin);
-    if (one != word) out.append(out.empty() ? "" : " ").append(one);
-    begin = i + 1;
-  }
-  return out;
-}
-
-// A recorded command line, for one case alone.
-std::string WithCase(const std::string& command_line, const std::string& case_id) {
-  std::string command = CleanLine(command_line, 4000);
-  // It would choose other cases, by reports that are not there any more.
-  if (!case_id.empty()) command = WithoutWord(command, "--rerun-failed");
-  const std::string option = " --case " + ShellQuote(CleanLine(case_id, 1000));
-  if (command.empty() || case_id.empty() || command.find(option) != std::string::npos) return command;
-  return command + option;
-}
-
-// Whether the line from outside is that of the launcher that has started this run. Then it is the only one:
-// the command line was typed in a container that is gone.
-bool IsOfLauncher(const RunStarted& run) {
-  return !run.container_command.empty() && run.container_command.rfind("docker run ", 0) != 0;
-}
-
 // Who has set which variable, a line for each.
 void AddEnvironment(const RunStarted& run, Page* page) {
   std::map<std::string, std::vector<std::string>> names;
@@ -145,107 +100,6 @@ void AddEnvironment(const RunStarted& run, Page* page) {
     first = false;
   }
 }
-
-std::string SubjectText(const Summary& summary, const SubjectInfo& subject) {
-  std::string text = subject.name == subject.spec ? subject.name : subject.name + " (" + subject.spec + ")";
-  const std::string version = FindFact(summary, subject.name, kCudnnVersionFact);
-  const std::string path = FindFact(summary, subject.name, kCudnnPathFact);
-  text +=
-      version.empty() && path.empty() ? ": cuDNN not found" : ": cuDNN " + (version.empty() ? "?" : version);
-  return path.empty() ? text : text + " at " + path;
-}
-
-}  // namespace
-
-std::string FindFact(const Summary& summary, const std::string& subject, const std::string& key) {
-  if (!summary.run) return "";
-  for (const auto& [name, map] : summary.run->facts) {
-    const auto fact = map.find(key);
-    if ((subject.empty() || subject == name) && fact != map.end() && !fact->second.empty())
-      return fact->second;
-  }
-  return "";
-}
-
-std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) {
-  std::vector<std::pair<std::string, std::string>> judged;
-  if (!summary.run) return judged;
-  const RunStarted& run = *summary.run;
-  const auto fact_or = [&](const char* key) {
-    const std::string fact = FindFact(summary, "", key);
-    return fact.empty() ? std::string("not found") : fact;
-  };
-  judged.emplace_back("image", run.image.empty() ? "unidentified" : run.image);
-  for (const SubjectInfo& subject : run.subjects)
-    judged.emplace_back("subject", SubjectText(summary, subject));
-  judged.emplace_back("toolkit", fact_or(kToolkitVersionFact));
-  for (const DeviceInfo& device : run.devices) {
-    judged.emplace_back(
-        "gpu", device.name + ": " + device.model + ", compute capability " + device.compute_capability);
-  }
-  if (run.devices.empty()) judged.emplace_back("gpu", "none was found");
-  const std::string drivers = DriversOfParts(run);
-  judged.emplace_back("driver", drivers.empty() ? fact_or(kDriverVersionFact) : drivers);
-  judged.emplace_back("matrix", run.matrix_name + " (" + run.matrix_path + ", sha256 " +
-                                    run.matrix_sha256.substr(0, 16) + ")");
-  if (const VersionTable& table = run.compatibility; !table.as_of.empty())
-    judged.emplace_back("versions", "facts as of " + table.as_of + ", sha256 " + table.sha256.substr(0, 16));
-  if (summary.workers_per_gpu > 1)
-    judged.emplace_back("times", "of GPUs that up to " + std::to_string(summary.workers_per_gpu) +
-                                     " warm workers used at a time");
-  for (auto& line : PartsJudged(run)) judged.push_back(std::move(line));
-  return judged;
-}
-
-std::string Headline(const Summary& summary, const Verdict& verdict) {
-  switch (verdict.kind) {
-    case VerdictKind::kPassed:
-      return "PASSED: " + PassedText(summary);
-    case VerdictKind::kNotGated:
-      return "NOT GATED: the matrix is at fault";
-    case VerdictKind::kInconclusive:
-      return verdict.complete ? "INCONCLUSIVE: whose fault it is cannot be told"
-                              : "INCONCLUSIVE: the run did not judge every case";
-    case VerdictKind::kInterrupted:
-      return "INTERRUPTED: the run was ended from outside";
-    case VerdictKind::kFailed:
-      break;
-  }
-  if (verdict.blame == Blame::kRunner) return "FAILED: the runner is at fault, the image is not judged";
-  return verdict.blame == Blame::kHarness ? "FAILED: cudnn-ci or a plugin is at fault"
-                                          : "FAILED: the image is at fault";
-}
-
-std::string VerdictLine(const Summary& summary, const Verdict& verdict) {
-  std::string line = std::string("verdict: ") + Name(verdict.kind);
-  const bool report_only = summary.run && summary.run->report_only;
-  line += " (exit " + std::to_string(report_only ? 0 : verdict.exit_code) + ")";
-  if (report_only) {
-    line += ", NOT GATING: --report-only";
-    if (verdict.exit_code != 0) line += " hides exit " + std::to_string(verdict.exit_code);
-  }
-  if (summary.run && !summary.run->partial.empty()) {
-    line += ", partial: " + CleanLine(summary.run->partial, 120) + "; not a verdict on the whole image";
-  }
-  return line;
-}
-
-std::string Reproduction(const Summary& summary, const std::string& case_id) {
-  if (!summary.run) return "";
-  const RunStarted& run = *summary.run;
-  std::string there;
-  if (const RunPart* part = PartOfCase(run, case_id, &there)) return WithCase(part->command_line, there);
-  return WithCase(IsOfLauncher(run) ? run.container_command : run.command_line, case_id);
-}
-
-std::string ContainerReproduction(const Summary& summary, const std::string& case_id) {
-  if (!summary.run || IsOfLauncher(*summary.run)) return "";
-  std::string there;
-  const bool of_part = PartOfCase(*summary.run, case_id, &there) != nullptr;
-  return WithCase(summary.run->container_command, of_part ? there : case_id);
-}
-
-namespace {
 
 // Where the reports are; of a statement that cannot be made, why.
 void AddReports(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options,
@@ -261,22 +115,6 @@ void AddReports(const Summary& summary, const Verdict& verdict, const LastScreen
 }
 
 }  // namespace
-
-const char* WhoActs(Blame blame) {
-  switch (blame) {
-    case Blame::kImage:
-      return "the owner of the image";
-    case Blame::kRunner:
-      return "the owner of the runner";
-    case Blame::kHarness:
-      return "the owner of cudnn-ci or of the plugin named";
-    case Blame::kMatrix:
-      return "the owner of the matrix";
-    case Blame::kUndetermined:
-      break;
-  }
-  return "whoever runs the pipeline: whose fault it is cannot be told from this run";
-}
 
 void PutLastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options,
                    Page* page) {

@@ -46,6 +46,14 @@ class Masker {
   void operator()(std::string_view key, T& value) {
     if (!IsIdentity(key) && !(key == "name" && named_)) Apply(value);
   }
+  template <class T>
+  void OrNull(std::string_view key, T& value) {
+    (*this)(key, value);
+  }
+  template <class T>
+  void Optional(std::string_view key, T& value) {
+    (*this)(key, value);
+  }
 
  private:
   void Apply(std::string& text) { text = secrets_.Mask(text); }

@@ -16,6 +16,7 @@
 #include "report/assets/assets.h"
 #include "report/html.h"
 #include "report/html_text.h"
+#include "report/own_reports.h"
 
 namespace cudnn_ci {
 namespace {
@@ -137,7 +138,8 @@ std::string RowHtml(const PageRow& row, int64_t now_s) {
 std::string ReportBeside(const std::string& folder, const std::string& from) {
   const std::string path = folder + "/report.html";
   struct stat st {};
-  if (lstat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode) || !BeginsHtml(ReadSmallFile(path, 200)))
+  if (lstat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode) ||
+      FormatOfHead(ReadSmallFile(path, 200)) != "html")
     return "";
   std::error_code error;
   const std::filesystem::path relative = std::filesystem::relative(path, from, error);

@@ -19,8 +19,6 @@ Fold Folded(const std::vector<Event>& events) {
 
 }  // namespace
 
-Summary FoldEvents(const std::vector<Event>& events) { return Folded(events).summary(); }
-
 Status RebuildReports(const std::vector<Event>& events, const RebuildOptions& options) {
   Fanout fanout(Folded(events), events.empty() ? 0 : events.back().seq,
                 events.empty() ? 0 : events.back().t_ms);

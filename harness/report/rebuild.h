@@ -20,8 +20,6 @@ struct RebuildOptions {
   ConsoleOptions console;
 };
 
-Summary FoldEvents(const std::vector<Event>& events);
-
 // Writes what the options name. A journal without RunFinished gives a verdict that is not complete and never
 // passed. Every report is tried; the error names those that could not be written.
 Status RebuildReports(const std::vector<Event>& events, const RebuildOptions& options);

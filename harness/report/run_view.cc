@@ -14,9 +14,8 @@
 #include "report/case_text.h"
 #include "report/finding_lists.h"
 #include "report/journal.h"
-#include "report/last_screen.h"
 #include "report/own_reports.h"
-#include "report/rebuild.h"
+#include "report/run_text.h"
 
 namespace cudnn_ci {
 namespace {

@@ -8,12 +8,11 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "report/own_reports.h"
+#include "report/run_text.h"
 #include "report/text_page.h"
 
 namespace cudnn_ci {
 namespace {
-
-constexpr std::string_view kMark = "<!--cudnn-ci summary-->";
 
 // A code span with more backquotes around it than stand in a row inside: it holds the text as it is, so that
 // a command can be copied.
@@ -65,12 +64,10 @@ class MarkdownPage : public Page {
 
 std::string SummaryMarkdown(const Summary& summary, const Verdict& verdict,
                             const LastScreenOptions& options) {
-  MarkdownPage page(std::string(kMark) + "\n## " + CleanLine(Headline(summary, verdict)) + "\n\n");
+  MarkdownPage page(std::string(kSummaryMark) + "\n## " + CleanLine(Headline(summary, verdict)) + "\n\n");
   PutLastScreen(summary, verdict, options, &page);
   return page.Take() + "\n" + Code(VerdictLine(summary, verdict)) + "\n";
 }
-
-bool BeginsSummary(std::string_view head) { return head.substr(0, kMark.size()) == kMark; }
 
 Status SummaryReporter::Finish(const Summary& summary) {
   return WriteFileAtomically(path_, SummaryMarkdown(summary, Judge(summary), screen_), false, IsOwnReport);

@@ -15,9 +15,6 @@ namespace cudnn_ci {
 // mention. Bounded as the last screen is.
 std::string SummaryMarkdown(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options);
 
-// Whether a file that begins so is one of ours: by a comment that no renderer shows.
-bool BeginsSummary(std::string_view head);
-
 // Written once, at the end.
 class SummaryReporter : public Reporter {
  public:

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/loader_files.h"
+#include "model/json_parse.h"
 #include "model/matrix.h"
 #include "subject/environment_packages.h"
 #include "subject/folder_list.h"

@@ -20,7 +20,7 @@
 
 namespace cudnn_ci::wire {
 
-inline constexpr int kVersion = 3;
+inline constexpr int kVersion = 4;
 inline constexpr size_t kMaxPacket = 64 * 1024;
 // Longest text a worker puts into one message; longer ones are cut by the sender.
 inline constexpr size_t kMaxText = 16 * 1024;
@@ -28,25 +28,39 @@ inline constexpr size_t kMaxText = 16 * 1024;
 // Most problems with the parameters of one case that a worker sends.
 inline constexpr size_t kMaxProblems = 32;
 
+// Each message bears its name in the packet ("m"); its fields are listed in message_fields.h.
+
 // ---- harness to worker ----
 
 // Describe the plugin: answered by PluginDescribed, CheckDescribed..., FindingDescribed..., DescribeEnd.
-struct Describe {};
+struct Describe {
+  static constexpr const char* kName = "describe";
+};
 // Call the plugin's facts: answered by Fact..., FactsEnd.
-struct CollectFacts {};
+struct CollectFacts {
+  static constexpr const char* kName = "facts";
+};
 // What cases may ask for; maps too large for one packet come in several messages, which add up.
 struct Configure {
+  static constexpr const char* kName = "configure";
   std::map<std::string, std::string> contract, compatibility, facts;
   std::string subject_name, subject_spec, device_uuid, scratch_dir;
   std::vector<std::string> subject_folders;
 };
 // Create the device's context now, before a case needs it.
-struct Warm {};
+struct Warm {
+  static constexpr const char* kName = "warm";
+};
 // Initialise the driver now, and make no context: the case that comes will.
-struct Prepare {};
+struct Prepare {
+  static constexpr const char* kName = "prepare";
+};
 // Prove that the device still computes: answered by CanaryDone.
-struct Canary {};
+struct Canary {
+  static constexpr const char* kName = "canary";
+};
 struct Run {
+  static constexpr const char* kName = "run";
   int64_t serial = 0;  // tells runs in one worker apart; counts up
   std::string check;   // "conv.forward"
   Params params;
@@ -56,12 +70,15 @@ struct Run {
 };
 // Let the check's plugin judge the parameters of one case: answered by Validated. Uses no device.
 struct Validate {
+  static constexpr const char* kName = "validate";
   int64_t serial = 0;
   std::string check;
   Params params;
 };
 // Finish what is queued, then exit 0.
-struct Shutdown {};
+struct Shutdown {
+  static constexpr const char* kName = "shutdown";
+};
 
 using ToWorker =
     std::variant<Describe, CollectFacts, Configure, Warm, Prepare, Canary, Run, Validate, Shutdown>;
@@ -69,30 +86,40 @@ using ToWorker =
 // ---- worker to harness ----
 
 struct Hello {
+  static constexpr const char* kName = "hello";
   int version = kVersion;
   int64_t pid = 0;
 };
 // The plugin could not be loaded or is not one; the worker exits after it.
 struct PluginFailed {
+  static constexpr const char* kName = "plugin_failed";
   std::string reason;
 };
 struct PluginDescribed {
+  static constexpr const char* kName = "plugin";
   PluginInfo info;  // without checks and findings
 };
 struct CheckDescribed {
+  static constexpr const char* kName = "check";
   CheckInfo check;
 };
 struct FindingDescribed {
+  static constexpr const char* kName = "finding_info";
   FindingInfo finding;
 };
-struct DescribeEnd {};
+struct DescribeEnd {
+  static constexpr const char* kName = "describe_end";
+};
 struct Fact {
+  static constexpr const char* kName = "fact";
   std::string key, value;
 };
 struct FactsEnd {
+  static constexpr const char* kName = "facts_end";
   std::string failure;  // the plugin's facts threw, or called what they may not; empty: they ended well
 };
 struct CanaryDone {
+  static constexpr const char* kName = "canary_done";
   bool ok = false;
   std::string detail;  // the driver's words; or why there was nothing to test
 };
@@ -101,58 +128,70 @@ struct ParamProblem {
   std::string parameter, why;
 };
 struct Validated {
+  static constexpr const char* kName = "validated";
   int64_t serial = 0;
   std::vector<ParamProblem> problems;  // at most kMaxProblems; empty: the parameters are possible
   std::string failure;                 // the hook itself failed, and how; empty: it did not
 };
 // Of the first case of the process; the harness knows that it waits for later ones.
 struct CaseStarted {
+  static constexpr const char* kName = "case_started";
   int64_t serial = 0;
 };
 struct Step {
+  static constexpr const char* kName = "step";
   int64_t serial = 0;
   std::string name;
   bool skippable = false;  // the check asked whether to skip it
 };
 struct Expectation {  // one that did not hold
+  static constexpr const char* kName = "expectation";
   int64_t serial = 0;
   std::string file;
   int line = 0;
   std::string what;
 };
 struct FindingSaid {
+  static constexpr const char* kName = "finding";
   int64_t serial = 0;
   std::string slug, detail;
   std::string command = {}, where = {};  // as of FindingInfo, in the place of what is declared
 };
 struct Measurement {
+  static constexpr const char* kName = "measurement";
   int64_t serial = 0;
   std::string name;
   double value = 0;
   std::string unit, goal;
 };
 struct Attachment {
+  static constexpr const char* kName = "attachment";
   int64_t serial = 0;
   std::string name, mime, path;  // path: the plain name of a file in the worker's scratch folder
 };
 struct Log {
+  static constexpr const char* kName = "log";
   int64_t serial = 0;
   int level = 0;
   std::string text;
 };
 struct Poisoned {
+  static constexpr const char* kName = "poisoned";
   int64_t serial = 0;
   std::string reason;
 };
 struct Uncaught {
+  static constexpr const char* kName = "uncaught";
   int64_t serial = 0;
   std::string what;
 };
 // Said while the process dies of a signal, before the verdict of whatever runs; the later of two counts.
 struct Crashed {
+  static constexpr const char* kName = "crashed";
   Crash crash;  // without symbols
 };
 struct CaseFinished {
+  static constexpr const char* kName = "case_finished";
   int64_t serial = 0;
   int64_t evaluated = 0;  // expectations, held or not
   bool skipped = false;

@@ -7,6 +7,7 @@
 #include "report/junit_document.h"
 #include "report/last_screen.h"
 #include "report/rebuild.h"
+#include "report/run_text.h"
 
 namespace cudnn_ci {
 namespace {

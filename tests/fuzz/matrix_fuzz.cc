@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "fuzz_target.h"
+#include "model/json_parse.h"
 #include "model/plan.h"
 
 namespace cudnn_ci {

@@ -270,15 +270,18 @@ TEST(JournalTest, ATornLineBehindTheEndOfTheRunIsRefused) {
 }
 
 TEST(JournalTest, WhatANewerWriterAddsIsIgnored) {
+  std::vector<std::string> unknown;
   Result<std::vector<Event>> read = ParseJournal(
       Sealed({R"({"v":"journal/2","seq":1,"t_ms":0,"ev":"Invented","x":[1,{"y":2}]})",
               R"({"v":"journal/2","seq":2,"t_ms":0,"ev":"PlanEnd","count":3,"more":{"a":null}})",
-              R"({"v":"journal/2","seq":3,"t_ms":0,"ev":"CaseFinished","id":"a","flags":["new","slow"]})"}),
-      "j");
+              R"({"v":"journal/2","seq":3,"t_ms":0,"ev":"CaseFinished","id":"a","flags":["new","slow"]})",
+              R"({"v":"journal/2","seq":4,"t_ms":0,"ev":"Invented"})"}),
+      "j", &unknown);
   ASSERT_TRUE(read.ok()) << read.error();
   ASSERT_EQ(read->size(), 2u);
   EXPECT_EQ(std::get<PlanEnd>((*read)[0].body).count, 3);
   EXPECT_EQ(std::get<CaseFinished>((*read)[1].body).flags, std::vector<Flag>{Flag::kSlow});
+  EXPECT_EQ(unknown, std::vector<std::string>{"Invented"});
 }
 
 // A red run whose lines are few enough to try every bit of.

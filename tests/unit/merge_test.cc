@@ -465,6 +465,18 @@ INSTANTIATE_TEST_SUITE_P(
                 "the shards hold 3 cases"}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
+// A merge would lose them, and nobody would know what they said.
+TEST(MergeShards, EventsOfANewerVersionAreRefused) {
+  std::vector<RecordedRun> recorded;
+  std::vector<Shard> shards = ThreeShards();
+  for (Shard& shard : shards) recorded.push_back(shard.Recorded());
+  ASSERT_TRUE(MergeShards(recorded).ok());
+  recorded[1].unknown_events = {"PowerLost"};
+  const Result<std::vector<Event>> merged = MergeShards(recorded);
+  ASSERT_FALSE(merged.ok());
+  EXPECT_THAT(merged.error(), HasSubstr("shard-2.jsonl: has events of the type PowerLost"));
+}
+
 TEST(MergeShards, OfOneDayAnUnnamedImageIsTakenForOneAndANamedOneWhenever) {
   std::vector<Shard> shards = ThreeShards();
   shards[1].b.run.timestamp = "2027-01-31T10:00:00Z";
