@@ -88,10 +88,6 @@ void DeviceBuffers::FillBuffer(std::size_t buffer, std::uint32_t output_word) {
     api_.Require(api_.MemsetD8(begin + at, static_cast<unsigned char>(output_word), 1), "cuMemsetD8");
 }
 
-void DeviceBuffers::FillAgain(std::uint32_t output_word) {
-  for (std::size_t i = 0; i < specs_.size(); ++i) FillBuffer(i, output_word);
-}
-
 void DeviceBuffers::Free() {
   const CUdeviceptr base = base_;
   base_ = 0;

@@ -40,8 +40,8 @@ class DeviceBuffers {
   // Lays out the buffers and fills everything but inputs: outputs with their words, workspaces with NaNs,
   // guards with their pattern. Not success: the driver's answer to the allocation; nothing is held then.
   CUresult Reserve(const std::vector<BufferSpec>& specs);
-  // The same of outputs, with this word, and of workspaces alone: for a run that follows another.
-  void FillAgain(std::uint32_t output_word);
+  // Fills an output with this word, or a workspace as before, for a run that follows another.
+  void FillAgain(std::size_t buffer, std::uint32_t output_word) { FillBuffer(buffer, output_word); }
   // Whether the inputs still hold what was uploaded before the last Reserve: they lie where they lay.
   bool inputs_kept() const { return inputs_kept_; }
   // Gives the memory back if more than `bytes` are held.

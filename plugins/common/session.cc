@@ -2,62 +2,10 @@
 // ours, and the driver gives everything back anyway.
 #include "common/session.h"
 
-#include <algorithm>
+#include <memory>
 #include <stdexcept>
 
-#include "common/launch_capture.h"
-
 namespace cudnn_ci {
-namespace {
-
-// Beyond this a buffer is given back after its case.
-constexpr std::size_t kKeptBytes = std::size_t{1} << 30;
-
-// To pin pages takes about as long as to copy them some times: not bit by bit, and not gigabytes of a host's
-// memory.
-constexpr std::size_t kSmallestBytes = std::size_t{16} << 20;
-constexpr std::size_t kMostPinnedBytes = std::size_t{256} << 20;
-
-std::size_t g_most_device_bytes = 0;  // 0: all of them
-
-}  // namespace
-
-std::size_t HostBuffer::SizeFor(std::size_t bytes) { return std::max(bytes, kSmallestBytes); }
-
-std::size_t HostBuffer::Growth(std::size_t bytes) const {
-  return data_ && bytes <= size_ ? 0 : SizeFor(bytes) - size_;
-}
-
-unsigned char* HostBuffer::Get(std::size_t bytes) {
-  if (data_ && bytes <= size_) return data_;
-  Free();  // first, so that old and new do not stand side by side
-  const std::size_t size = SizeFor(bytes);
-  void* pinned = nullptr;
-  if (size <= kMostPinnedBytes && api_.MemAllocHost && api_.MemFreeHost &&
-      api_.MemAllocHost(&pinned, size) == CUDA_SUCCESS && pinned) {
-    data_ = static_cast<unsigned char*>(pinned);
-    pinned_ = true;
-  } else {
-    data_ = new unsigned char[size];  // uninitialised, unlike make_unique
-  }
-  size_ = size;
-  return data_;
-}
-
-void HostBuffer::Trim(std::size_t bytes) {
-  if (size_ > bytes) Free();
-}
-
-void HostBuffer::Free() {
-  // What the driver answers does not matter: at worst the pages stay its own until the process ends.
-  if (pinned_)
-    api_.MemFreeHost(data_);
-  else
-    delete[] data_;
-  data_ = nullptr;
-  size_ = 0;
-  pinned_ = false;
-}
 
 Session& Session::Get(const std::vector<int>& cudnn_majors) {
   static Session* session = nullptr;
@@ -67,78 +15,26 @@ Session& Session::Get(const std::vector<int>& cudnn_majors) {
     session = fresh.release();
   }
   // A case may come on another thread than the one before it.
-  session->driver_.Require(session->driver_.CtxSetCurrent(session->context_.context()), "cuCtxSetCurrent");
+  session->MakeCurrent();
   return *session;
 }
 
 void Session::Open(const std::vector<int>& cudnn_majors) {
-  if (!driver_.Load()) throw std::runtime_error("libcuda.so.1: " + driver_.error());
-  const CUresult created = context_.Create();
-  if (created != CUDA_SUCCESS) driver_.Require(created, context_.failed_call());
+  OpenDriver();
   if (!cudnn_.Load(cudnn_majors)) throw std::runtime_error("cuDNN: " + cudnn_.error());
   cudnn_.Require(cudnn_.Create(&handle_), "cudnnCreate");
-  driver_.Require(driver_.EventCreate(&start_, CU_EVENT_DEFAULT), "cuEventCreate");
-  driver_.Require(driver_.EventCreate(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
+  OpenEvents();
 }
 
-std::string Session::CudnnText() const {
+std::string Session::LibraryText() const {
   return "cuDNN " + cudnn_.VersionText() + " (" + cudnn_.path() + ")";
 }
 
-void Session::LimitMemory(std::size_t most) { g_most_device_bytes = most; }
+bool Session::HasStreams() const { return static_cast<bool>(cudnn_.SetStream); }
 
-bool Session::InCompany() { return g_most_device_bytes > 0; }
-
-std::size_t Session::FreeBytes() const {
-  std::size_t free_bytes = 0, total = 0;
-  driver_.Require(driver_.MemGetInfo(&free_bytes, &total), "cuMemGetInfo");
-  free_bytes += memory_.held();
-  return InCompany() ? std::min(free_bytes, g_most_device_bytes) : free_bytes;
-}
-
-void Session::Synchronize() const { driver_.Require(driver_.CtxSynchronize(), "cuCtxSynchronize"); }
-
-double Session::Milliseconds(const std::function<void()>& work) const {
-  driver_.Require(driver_.EventRecord(start_, nullptr), "cuEventRecord");
-  work();
-  driver_.Require(driver_.EventRecord(stop_, nullptr), "cuEventRecord");
-  driver_.Require(driver_.EventSynchronize(stop_), "cuEventSynchronize");
-  float elapsed = 0;
-  driver_.Require(driver_.EventElapsedTime(&elapsed, start_, stop_), "cuEventElapsedTime");
-  return static_cast<double>(elapsed);
-}
-
-std::vector<std::string> Session::KernelsOf(const std::function<void()>& run) {
-  std::vector<std::string> names;
-  if (!records_ || !driver_.StreamCreate || !cudnn_.SetStream) return names;
-  // The default stream cannot be recorded. What waits for that one must not wait for this one.
-  if (!recorded_ && driver_.StreamCreate(&recorded_, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
-    recorded_ = nullptr;
-  records_ = recorded_ && cudnn_.SetStream(handle_, recorded_) == CUDNN_STATUS_SUCCESS;
-  if (!records_) return names;
-  const CapturedLaunches captured = CaptureLaunches(driver_, recorded_, [&run] { return run(), true; });
-  // A handle that stays on that stream would compute beside all that comes after it: this process is done.
-  const cudnnStatus_t back = cudnn_.SetStream(handle_, nullptr);
-  if (back != CUDNN_STATUS_SUCCESS)
-    throw DriverError(CUDA_ERROR_UNKNOWN, "cudnnSetStream: " + cudnn_.Describe(back));
-  if (!captured.tried) records_ = false;
-  // A call that is not allowed leaves its error in the library, which would be told of the next one. Whether
-  // this run succeeds is not judged: it did before. Whether it leaves the context usable is.
-  if (captured.broken) {
-    try {
-      run();
-    } catch (const std::exception&) {
-    }
-    Synchronize();
-  }
-  for (const std::string& symbol : captured.symbols) names.push_back(KernelNameOf(symbol));
-  if (!captured.whole && !names.empty()) names.emplace_back("others without a name");
-  return names;
-}
-
-void Session::Trim() {
-  memory_.Trim(kKeptBytes);
-  for (HostBuffer* buffer : {&a, &b, &readback, &repeated}) buffer->Trim(kKeptBytes);
+std::string Session::SetStream(CUstream stream) {
+  const cudnnStatus_t answer = cudnn_.SetStream(handle_, stream);
+  return answer == CUDNN_STATUS_SUCCESS ? "" : "cudnnSetStream: " + cudnn_.Describe(answer);
 }
 
 }  // namespace cudnn_ci

@@ -1,9 +1,8 @@
-// The table of bounds, and judgements in words.
+// The table of bounds.
 #include "conv/bounds.h"
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 namespace cudnn_ci {
 namespace {
@@ -100,26 +99,6 @@ double NormalTransformBound(Arithmetic arithmetic, DataType type, const Problem&
 Judgement JudgeOutput(const Reference& reference, DataType type, Layout layout, double bound,
                       const void* output) {
   return JudgeOutput(reference.Y(), reference.problem.Y().AsExtent(), type, layout, bound, output);
-}
-
-std::string DescribeWrong(const Judgement& j, const Problem& problem, double bound) {
-  std::ostringstream os;
-  os.precision(9);
-  os << j.wrong << " of " << j.elements << " elements are wrong; first " << problem.Place(j.first_wrong)
-     << ": expected " << j.first_expected << ", got ";
-  if (std::isnan(j.first_got))
-    os << "no number";
-  else
-    os << j.first_got;
-  os << "; worst error of a number " << j.worst_error
-     << (bound == 0 ? ", and none is allowed" : ", allowed before rounding ");
-  if (bound != 0) os << bound;
-  return os.str();
-}
-
-std::string DescribeUnwritten(const Judgement& j, const Problem& problem) {
-  return std::to_string(j.unwritten) + " of " + std::to_string(j.elements) +
-         " elements were never written; first " + problem.Place(j.first_unwritten);
 }
 
 }  // namespace cudnn_ci

@@ -3,8 +3,6 @@
 #ifndef CUDNN_CI_PLUGINS_CONV_BOUNDS_H_
 #define CUDNN_CI_PLUGINS_CONV_BOUNDS_H_
 
-#include <string>
-
 #include "common/numeric/compare.h"
 #include "conv/operation.h"
 #include "conv/recipe.h"
@@ -22,10 +20,6 @@ double NormalTransformBound(Arithmetic arithmetic, DataType type, const Problem&
 // Every element of an output buffer of `type` against the reference; see common/numeric/compare.h.
 Judgement JudgeOutput(const Reference& reference, DataType type, Layout layout, double bound,
                       const void* output);
-
-// "12 of 512 elements are wrong, first (n=0,k=1,p=2,q=3): expected 4, got 5; ..." for a report.
-std::string DescribeWrong(const Judgement& judgement, const Problem& problem, double bound);
-std::string DescribeUnwritten(const Judgement& judgement, const Problem& problem);
 
 }  // namespace cudnn_ci
 

@@ -3,13 +3,14 @@
 #ifndef CUDNN_CI_PLUGINS_CONV_FINDINGS_H_
 #define CUDNN_CI_PLUGINS_CONV_FINDINGS_H_
 
+#include "compute/findings.h"
+
 namespace cudnn_ci {
 
 inline constexpr char kConvolutionFailed[] = "convolution-failed";
 inline constexpr char kConvolutionCudnnMixed[] = "convolution-cudnn-mixed";
 inline constexpr char kWrongValue[] = "wrong-value";
 inline constexpr char kWrongValueUnexplained[] = "wrong-value-unexplained";
-inline constexpr char kGpuComputesWrong[] = "gpu-computes-wrong";  // the harness's own
 inline constexpr char kImpreciseValue[] = "imprecise-value";
 inline constexpr char kOutputNotWritten[] = "output-not-written";
 inline constexpr char kOutOfBoundsWrite[] = "out-of-bounds-write";
@@ -20,6 +21,11 @@ inline constexpr char kWorkspaceUnderstated[] = "workspace-understated";
 inline constexpr char kProposalRefused[] = "proposal-refused";
 inline constexpr char kKnownCrash[] = "known-crash";
 inline constexpr char kNotRepeatable[] = "not-repeatable";
+
+inline constexpr ComputeFindings kConvolutionFindings = {
+    kConvolutionFailed,    kConvolutionCudnnMixed, kWrongValue,       kWrongValueUnexplained,
+    kImpreciseValue,       kOutputNotWritten,      kOutOfBoundsWrite, kInputModified,
+    kWorkspaceUnderstated, kProposalRefused,       kNotRepeatable};
 
 }  // namespace cudnn_ci
 

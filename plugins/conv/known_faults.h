@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/known_regressions.h"
-#include "conv/candidate.h"
+#include "compute/candidate.h"
 #include "conv/known_shapes.h"
 
 namespace cudnn_ci {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/numeric/data_type.h"
-#include "conv/kernel_class.h"
+#include "compute/kernel_class.h"
 #include "conv/operation.h"
 #include "conv/recipe.h"
 

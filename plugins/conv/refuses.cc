@@ -11,11 +11,13 @@
 #include "common/joined.h"
 #include "common/numeric/fill.h"
 #include "common/session.h"
-#include "conv/candidate.h"
-#include "conv/case_memory.h"
+#include "compute/candidate.h"
+#include "compute/case_memory.h"
+#include "compute/graph/graph_candidates.h"
+#include "conv/convolution_data.h"
 #include "conv/describe.h"
 #include "conv/findings.h"
-#include "conv/graph/graph_candidates.h"
+#include "conv/graph/convolution_graph.h"
 #include "conv/legacy/legacy_api.h"
 #include "conv/needed_api.h"
 #include "conv/refusals.h"
@@ -69,13 +71,15 @@ class RefusalCase {
     std::string detail = error;
     if (!last_.empty()) detail = last_ + "; then " + detail;
     if (asked_) detail += "; " + refusal_.why;
-    if (session_) detail += "; " + session().CudnnText();
+    if (session_) detail += "; " + session().LibraryText();
     ctx_.Finding(asked_ ? kUnusableAfterRefusal : kConvolutionFailed, detail);
   }
 
   Candidates Open(const Problem& problem, const std::string& choice, bool possible) const {
     if (graph_)
-      return GraphCandidates(session().cudnn(), session().handle(), problem, type_, layout_, choice, false);
+      return GraphCandidates(std::make_shared<const ConvolutionGraph>(session().cudnn(), session().handle(),
+                                                                      problem, type_, layout_),
+                             choice, false);
     return LegacyCandidates(session().cudnn(), session().handle(), problem, type_, layout_, choice, "default",
                             {}, possible);
   }
@@ -121,7 +125,7 @@ class RefusalCase {
     }
     if (!accepted_.empty())
       ctx_.Finding(kImpossibleAccepted,
-                   Joined(accepted_) + " answered success: " + refusal_.why + "; " + session().CudnnText());
+                   Joined(accepted_) + " answered success: " + refusal_.why + "; " + session().LibraryText());
     if (answers_ > 0) return;
     if (refusal_.InDescription() && candidates.list.empty()) return Refused("every list", "names no engine");
     ctx_.Skip(CCI_SKIP_UNSUPPORTED, "a choice that can be asked: " + refusal_.why,
@@ -148,14 +152,14 @@ class RefusalCase {
     }
     if (refusal_.kind == Refusal::Kind::kWorkspace && bytes == 0) return;
     Reserve(refusal_.problem, bytes);
-    for (const DevicePointers& call : CallsOf(bytes)) Call(candidate, name, call);
+    for (const VariantPack& call : CallsOf(bytes)) Call(candidate, name, call);
     // The graph API is not told how long a workspace is.
     if (refusal_.kind != Refusal::Kind::kWorkspace || graph_ || bytes < 2) return;
     Reserve(refusal_.problem, bytes - 1);
     Call(candidate, name, Ordinary(bytes - 1));
   }
 
-  void Call(Candidate& candidate, const std::string& name, const DevicePointers& call) {
+  void Call(Candidate& candidate, const std::string& name, const VariantPack& call) {
     last_ = name + " answered success";
     try {
       candidate.Run(call);
@@ -189,46 +193,50 @@ class RefusalCase {
     ctx_.Expect(true, __FILE__, __LINE__, who + " refuses: " + words);
   }
 
-  std::size_t FarBytes() const { return CaseMemory(refusal_.problem, type_).OutputBytes(); }
+  CaseMemory MemoryOf(const Problem& problem) const {
+    return CaseMemory(OperandsOf(problem, type_, layout_));
+  }
+
+  std::size_t FarBytes() const { return MemoryOf(refusal_.problem).OutputBytes(); }
 
   // A release that has this many elements computes with them, and has to be right.
   void JudgeFarResults(const std::string& name) {
     const Problem& problem = refusal_.problem;
     unsigned char* results = session().readback.Get(FarBytes());
-    session().memory().Download(kY, results);
+    session().memory().Download(MemoryOf(problem).OutputPlace(kY), results);
     const std::string wrong = DescribeWrongFarResults(problem.shape, type_, results);
     if (wrong.empty())
       ctx_.Expect(true, __FILE__, __LINE__, name + " computes it, and is right");
     else
       ctx_.Finding(kWrongValue,
-                   wrong + "; " + name + ", " + session().CudnnText() + "; " + problem.shape.Text());
+                   wrong + "; " + name + ", " + session().LibraryText() + "; " + problem.shape.Text());
   }
 
-  DevicePointers Ordinary(std::size_t workspace_bytes) const {
-    const DeviceBuffers& m = session().memory();
-    return {m.Pointer(kA), m.Pointer(kB), m.Pointer(kY), m.Pointer(kWorkspace), workspace_bytes};
+  VariantPack Ordinary(std::size_t workspace_bytes) const {
+    return MemoryOf(refusal_.problem).Pack(session().memory(), false, workspace_bytes);
   }
 
   // The calls that have to be refused, of a choice that asks for this workspace.
-  std::vector<DevicePointers> CallsOf(std::size_t bytes) const {
-    const DevicePointers whole = Ordinary(bytes);
+  std::vector<VariantPack> CallsOf(std::size_t bytes) const {
+    const VariantPack whole = Ordinary(bytes);
     if (refusal_.kind == Refusal::Kind::kWorkspace) {
-      DevicePointers none = whole;
+      VariantPack none = whole;
       none.workspace = nullptr, none.workspace_bytes = 0;
       return {none};
     }
     if (refusal_.kind != Refusal::Kind::kPointer) return {whole};
-    DevicePointers a = whole, b = whole, y = whole;
-    a.a = static_cast<const unsigned char*>(a.a) + SizeOf(type_);
-    b.b = static_cast<const unsigned char*>(b.b) + SizeOf(type_);
-    y.y = static_cast<unsigned char*>(y.y) + SizeOf(type_);
+    VariantPack a = whole, b = whole, y = whole;
+    a.inputs[kA] = static_cast<const unsigned char*>(a.inputs[kA]) + SizeOf(type_);
+    b.inputs[kB] = static_cast<const unsigned char*>(b.inputs[kB]) + SizeOf(type_);
+    y.outputs[kY] = static_cast<unsigned char*>(y.outputs[kY]) + SizeOf(type_);
     return {a, b, y};
   }
 
   void Reserve(const Problem& problem, std::size_t workspace_bytes) {
-    std::vector<BufferSpec> buffers = CaseMemory(problem, type_).Buffers(workspace_bytes);
-    for (const Buffer unused : {kRandomA, kRandomB}) buffers[unused].bytes = 0;
-    for (const Buffer filled : {kA, kB, kY}) {
+    const CaseMemory memory = MemoryOf(problem);
+    std::vector<BufferSpec> buffers = memory.Buffers(workspace_bytes);
+    for (const std::size_t input : {kA, kB}) buffers[memory.RandomPlace(input)].bytes = 0;
+    for (const std::size_t filled : {memory.InputPlace(kA), memory.InputPlace(kB), memory.OutputPlace(kY)}) {
       buffers[filled].bytes += kSlack;
       buffers[filled].role = BufferSpec::Role::kOutput;  // inputs too: nothing is uploaded
     }
@@ -250,9 +258,10 @@ class RefusalCase {
                                  "cuMemsetD32");
     };
     const std::int64_t far = FirstFarImage(shape) * shape.c * Product(shape.in);
-    fill(kA, 0, far, 1);
-    fill(kA, far, shape.InputCount(), 2);
-    fill(kB, 0, shape.FilterCount(), 1);
+    const CaseMemory places = MemoryOf(refusal_.problem);
+    fill(places.InputPlace(kA), 0, far, 1);
+    fill(places.InputPlace(kA), far, shape.InputCount(), 2);
+    fill(places.InputPlace(kB), 0, shape.FilterCount(), 1);
   }
 
   Context& ctx_;

@@ -3,13 +3,17 @@
 #include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <vector>
 
 #include "common/cublaslt_api.h"
+#include "common/device_buffers.h"
 #include "common/driver_api.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
+#include "compute/case_memory.h"
 #include "toolkit/contract.h"
 #include "toolkit/findings.h"
 #include "toolkit/product.h"
@@ -20,18 +24,32 @@ namespace {
 // With less free than this a failed call is put down to memory: kernels are loaded and a handle has buffers.
 constexpr size_t kLittleMemory = size_t{500} << 20;
 
-// Returns the memory behind the product.
-std::vector<unsigned char> Compute(const DriverApi& driver, const CublasLtApi& cublas,
-                                   const Product& product) {
-  std::vector<unsigned char> memory = product.before();
-  CUdeviceptr base = 0;
-  driver.Require(driver.MemAlloc(&base, memory.size()), "cuMemAlloc");
-  driver.Require(driver.MemcpyHtoD(base, memory.data(), memory.size()), "cuMemcpyHtoD");
-  cublas.Multiply(product.At(base));
+// What the library's product has of wrong, in words; empty: nothing.
+std::string WhatIsWrong(const DriverApi& driver, const CublasLtApi& cublas, const Product& product) {
+  const CaseMemory places(product.operands());
+  const std::vector<Operand>& inputs = product.operands().inputs;
+  DeviceBuffers memory(driver);
+  driver.Require(memory.Reserve(places.Buffers(0)), "cuMemAlloc");
+  std::vector<std::vector<unsigned char>> uploaded;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    uploaded.emplace_back(inputs[i].Bytes());
+    product.Encode(i, uploaded[i].data());
+    memory.Upload(places.InputPlace(i), uploaded[i].data());
+  }
+  cublas.Multiply(product.On(places.Pack(memory, false, 0)));
   driver.Require(driver.CtxSynchronize(), "cuCtxSynchronize");
-  driver.Require(driver.MemcpyDtoH(memory.data(), base, memory.size()), "cuMemcpyDtoH");
-  driver.Require(driver.MemFree(base), "cuMemFree");
-  return memory;
+  std::vector<unsigned char> read(places.ReadbackBytes());
+  bool changed = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    memory.Download(places.InputPlace(i), read.data());
+    changed = changed || !std::equal(uploaded[i].begin(), uploaded[i].end(), read.begin());
+  }
+  const bool outside = !memory.TouchedGuards().empty();
+  memory.Download(places.OutputPlace(0), read.data());
+  const std::string wrong = product.WrongElements(read.data());
+  memory.Trim(0);
+  if (changed) return "it changed its inputs";
+  return outside ? "it wrote outside its output" : wrong;
 }
 
 void SkipForMemory(Context& ctx, const DriverApi& driver, bool said, const std::string& words) {
@@ -52,7 +70,7 @@ void Multiply(Context& ctx, const DriverApi& driver, CublasLtApi* cublas, const 
     const char* of = type == GemmType::kFloat32 ? "float32" : "float16";
     ctx.Step(of);
     const Product product(type, ctx.Seed());
-    const std::string problem = product.Problem(Compute(driver, *cublas, product));
+    const std::string problem = WhatIsWrong(driver, *cublas, product);
     Judge(ctx, problem.empty(), std::string("every element of the product is right, ") + of,
           kCublasGemmFailed, std::string(of) + ": " + problem + "; " + name);
   }

@@ -1,40 +1,44 @@
-// One matrix product as bytes of device memory: inputs of small integers, of which every partial sum is
-// exact, what must stand there afterwards, and what of it does not. Knows no library.
+// One matrix product of small integers, of which every partial sum is exact: its operands, inputs and result.
+// Knows no library.
 #ifndef CUDNN_CI_PLUGINS_TOOLKIT_PRODUCT_H_
 #define CUDNN_CI_PLUGINS_TOOLKIT_PRODUCT_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "common/cublaslt_api.h"
+#include "compute/candidate.h"
+#include "compute/operand.h"
+#include "compute/reference_data.h"
 
 namespace cudnn_ci {
 
-class Product {
+class Product : public ReferenceData {
  public:
   // The same seed gives the same product.
   Product(GemmType type, std::uint64_t seed);
 
-  // All three matrices between guard zones; the output, like the zones, of bytes that are no number.
-  const std::vector<unsigned char>& before() const { return before_; }
-  // The product as the library is asked for it, with its memory at `base`.
-  Gemm At(std::uint64_t base) const;
-  // What differs from what must stand there after it, in words; empty: nothing. `after` has the size of
-  // before().
-  std::string Problem(const std::vector<unsigned char>& after) const;
+  // A and B; D.
+  const Operands& operands() const { return operands_; }
+  // The product as the library is asked for it.
+  Gemm On(const VariantPack& pack) const;
+  // Which elements of D, as it lies in memory, are wrong, in words; empty: none.
+  std::string WrongElements(const unsigned char* got) const;
+
+  void Encode(std::size_t input, unsigned char* to) const override;
+  Judgement Judge(std::size_t output, double bound, const unsigned char* got) const override;
+  // Null: each product has its own data.
+  std::shared_ptr<const void> owner() const override { return nullptr; }
 
  private:
-  std::size_t ElementBytes() const { return type_ == GemmType::kFloat16 ? 2 : 4; }
-  std::size_t Add(std::size_t elements);
-  void Put(std::vector<unsigned char>* memory, std::size_t at, int value) const;
-  bool IsRight(const std::vector<unsigned char>& after, std::size_t at) const;
-  std::string ValueText(const std::vector<unsigned char>& memory, std::size_t at) const;
-
-  GemmType type_;
-  std::size_t a_ = 0, b_ = 0, d_ = 0;  // where each begins
-  std::vector<unsigned char> before_, right_;
+  const GemmType gemm_type_;
+  const DataType type_;
+  Operands operands_;
+  std::vector<std::int8_t> a_, b_;
+  std::vector<std::int16_t> d_;
 };
 
 }  // namespace cudnn_ci

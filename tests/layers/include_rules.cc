@@ -111,6 +111,13 @@ bool IsCudaHeader(std::string_view include) {
                                                 [&](auto prefix) { return StartsWith(include, prefix); });
 }
 
+// A plugin sees its own folder and the libraries of all plugins, which are: common, and above it compute.
+std::string PluginProblem(std::string_view own, std::string_view included) {
+  if (included.empty() || included == own || included == "common") return "";
+  if (included != "compute") return "a plugin must not know another plugin";
+  return own == "common" ? "common must not know compute" : "";
+}
+
 std::string LayerProblem(std::string_view path, std::string_view layer, const Include& include) {
   const std::string_view folder = FirstFolder(include.name);
   const std::string_view target = folder == "cudnn_ci" ? "sdk" : folder;
@@ -127,12 +134,7 @@ std::string LayerProblem(std::string_view path, std::string_view layer, const In
     if (AllowedLayers().find(layer)->second.count(std::string(target)) != 0) return "";
     return std::string(layer) + " must not know " + std::string(target);
   }
-  // A plugin sees its own folder and the common one; never another plugin's.
-  if (layer == "plugins" && include.quoted && !folder.empty() && folder != "common" &&
-      folder != FirstFolder(path.substr(8))) {
-    return "a plugin must not know another plugin";
-  }
-  return "";
+  return layer == "plugins" && include.quoted ? PluginProblem(FirstFolder(path.substr(8)), folder) : "";
 }
 
 }  // namespace

@@ -95,6 +95,17 @@ TEST(BrokenRules, KeepsPluginsApart) {
   EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"conv/shape.h\""), IsEmpty());
 }
 
+TEST(BrokenRules, LetsOperationsKnowComputeAndComputeNoOperation) {
+  EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"compute/problem.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/toolkit/gemm.cc", "\"compute/problem.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/compute/trial.cc", "\"common/cudnn_api.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/compute/trial.cc", "\"compute/problem.h\""), IsEmpty());
+  for (const char* operation : {"\"conv/shape.h\"", "\"toolkit/product.h\""})
+    EXPECT_THAT(BrokenBy("plugins/compute/trial.cc", operation), ElementsAre(HasSubstr("another plugin")));
+  EXPECT_THAT(BrokenBy("plugins/common/session.cc", "\"compute/problem.h\""),
+              ElementsAre(HasSubstr("common must not know compute")));
+}
+
 TEST(BrokenRules, KeepsThirdPartyHeadersInSourceFiles) {
   EXPECT_THAT(BrokenBy("harness/model/matrix.cc", "<nlohmann/json.hpp>"), IsEmpty());
   for (const char* include : {"<nlohmann/json.hpp>", "<CLI/CLI.hpp>", "<tinyxml2.h>", "\"tinyxml2.h\"",

@@ -4,20 +4,18 @@ cudnn_ci_unit_test(numeric_test SOURCES numeric_data_type_test.cc numeric_parall
   LINK cudnn_ci_plugin_numeric)
 cudnn_ci_unit_test(conv_test SOURCES conv_reference_test.cc conv_recipe_test.cc conv_oracle_test.cc
   conv_fault_test.cc conv_shortness_test.cc
-  conv_known_shapes_test.cc conv_refusals_test.cc conv_random_draw_test.cc conv_kernel_class_test.cc conv_normal_test.cc conv_epilogue_test.cc
+  conv_known_shapes_test.cc conv_refusals_test.cc conv_random_draw_test.cc compute_kernel_class_test.cc conv_normal_test.cc conv_epilogue_test.cc
   conv_covering_test.cc
   LINK cudnn_ci_conv_oracle nlohmann_json::nlohmann_json)
 target_compile_definitions(conv_test PRIVATE CUDNN_CI_MATRICES="${PROJECT_SOURCE_DIR}/matrices")
 cudnn_ci_unit_test(conv_engines_test SOURCES conv_engines_test.cc ${PROJECT_SOURCE_DIR}/plugins/conv/graph/engines.cc
-  LINK cudnn_ci_conv_oracle cudnn_ci_cuda_headers)
-cudnn_ci_unit_test(conv_second_opinion_test SOURCES conv_second_opinion_test.cc
-  ${PROJECT_SOURCE_DIR}/plugins/conv/second_opinion.cc LINK cudnn_ci_conv_oracle)
-cudnn_ci_unit_test(conv_why_nothing_test SOURCES conv_why_nothing_test.cc
-  ${PROJECT_SOURCE_DIR}/plugins/conv/why_nothing.cc LINK cudnn_ci_conv_oracle cudnn_ci_plugin_common)
+  LINK cudnn_ci_conv_oracle cudnn_ci_compute)
+cudnn_ci_unit_test(compute_test SOURCES compute_second_opinion_test.cc compute_refusal_summary_test.cc
+  LINK cudnn_ci_compute)
 set(fake_driver LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fakes/libcuda)
-foreach(test device_buffers_test launch_capture_test)
+foreach(test compute_case_test device_buffers_test launch_capture_test)
   add_executable(${test} ${test}.cc)
-  target_link_libraries(${test} PRIVATE cudnn_ci_plugin_common GTest::gmock GTest::gtest_main)
+  target_link_libraries(${test} PRIVATE cudnn_ci_compute GTest::gmock GTest::gtest_main)
   cudnn_ci_test_program(${test})
   add_dependencies(${test} fake_libcuda)
   gtest_discover_tests(${test} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60

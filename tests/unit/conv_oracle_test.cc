@@ -7,6 +7,7 @@
 #include <random>
 
 #include "common/numeric/encode.h"
+#include "compute/describe_result.h"
 #include "conv_output.h"
 #include "conv_shapes.h"
 #include "conv_types.h"
@@ -39,7 +40,8 @@ TEST_P(OracleTest, HealthyOutputPassesWhateverTheShape) {
   for (int i = 0; i < 30; ++i) {
     const Reference r = Make(RandomShape(random, 1 + static_cast<std::size_t>(i % 3)));
     const Judgement j = Healthy(r).Judged();
-    ASSERT_TRUE(j.AllMatch()) << r.problem.Text() << ": " << DescribeWrong(j, r.problem, 0);
+    ASSERT_TRUE(j.AllMatch()) << r.problem.Text() << ": "
+                              << DescribeWrong(j, r.problem.Place(j.first_wrong), 0);
     ASSERT_EQ(j.elements, r.problem.Y().Count());
     ASSERT_EQ(j.worst_error, 0);
   }
@@ -151,9 +153,10 @@ TEST(CompareTest, WordsSayWhatAndWhere) {
   output.Set(1, output.Right(1) + 1);
   output.Unwrite(2);
   const Judgement j = output.Judged();
-  EXPECT_THAT(DescribeWrong(j, r.problem, 0),
+  EXPECT_THAT(DescribeWrong(j, r.problem.Place(j.first_wrong), 0),
               HasSubstr("1 of 120 elements are wrong; first (n=0,c=0,h=0,w=1): expected"));
-  EXPECT_EQ(DescribeUnwritten(j, r.problem), "1 of 120 elements were never written; first (n=0,c=0,h=0,w=2)");
+  EXPECT_EQ(DescribeUnwritten(j, r.problem.Place(j.first_unwritten)),
+            "1 of 120 elements were never written; first (n=0,c=0,h=0,w=2)");
 }
 
 }  // namespace

@@ -106,7 +106,8 @@ TEST_F(DeviceBuffersTest, FillsAgainWhatIsNeitherInputNorGuard) {
   Bytes(2)[333] ^= 1;
   Bytes(2)[-1] ^= 1;
   const std::uint32_t word = 0x04030201;
-  buffers_.FillAgain(word);
+  buffers_.FillAgain(2, word);
+  buffers_.FillAgain(3, word);
   for (std::size_t i = 0; i < 333; ++i) ASSERT_EQ(Bytes(2)[i], i % 4 + 1) << "to its last byte, " << i;
   EXPECT_EQ(std::count(Bytes(3), Bytes(3) + 100, kNanByte), 100);
   EXPECT_THAT(buffers_.TouchedGuards(), testing::AllOf(HasSubstr("the first 0 bytes behind the end of y"),

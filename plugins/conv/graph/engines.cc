@@ -4,8 +4,6 @@
 
 #include <cudnn.h>
 
-#include <algorithm>
-
 namespace cudnn_ci {
 namespace {
 
@@ -30,39 +28,20 @@ constexpr KnownEngine kTransforms[] = {{Operation::kForward, 3, Arithmetic::kFft
                                        {Operation::kBackwardFilter, 18, Arithmetic::kFft},
                                        {Operation::kBackwardFilter, 17, Arithmetic::kWinograd}};
 
-bool Has(const EngineFacts& engine, int note) {
-  return std::find(engine.numerical.begin(), engine.numerical.end(), note) != engine.numerical.end();
-}
-
 }  // namespace
 
 Arithmetic ArithmeticOfEngine(const Problem& problem, DataType type, const EngineFacts& engine) {
-  if (Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD) || Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4) ||
-      Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) ||
-      Has(engine, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13))
+  if (engine.Has(CUDNN_NUMERICAL_NOTE_WINOGRAD) || engine.Has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4) ||
+      engine.Has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) ||
+      engine.Has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13))
     return Arithmetic::kWinograd;
-  if (Has(engine, CUDNN_NUMERICAL_NOTE_FFT)) return Arithmetic::kFft;
+  if (engine.Has(CUDNN_NUMERICAL_NOTE_FFT)) return Arithmetic::kFft;
   // The table is of the wider types: fp8 numbers its engines anew, as graphs with pointwise operations do (11
   // engines, where a convolution alone has 81), and int8 has no transforms.
   if (SizeOf(type) == 1 || problem.epilogue.any()) return Arithmetic::kExact;
   for (const KnownEngine& known : kTransforms)
     if (known.operation == problem.operation && known.index == engine.index) return known.arithmetic;
   return Arithmetic::kExact;
-}
-
-bool IsShort(DataType type, const EngineFacts& engine) {
-  if (type != DataType::kFloat32 && type != DataType::kFloat64) return false;
-  return (type == DataType::kFloat32 && Has(engine, CUDNN_NUMERICAL_NOTE_TENSOR_CORE)) ||
-         Has(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
-}
-
-bool RoundsToHalf(const EngineFacts& engine) {
-  return Has(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) ||
-         Has(engine, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION);
-}
-
-bool IsDeterministic(const EngineFacts& engine) {
-  return !Has(engine, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
 }
 
 }  // namespace cudnn_ci

@@ -1,34 +1,16 @@
-// What is known of the graph API's engines: how their arithmetic shows, from their numerical notes and from a
-// table for those that do not say. Data and rules alone.
+// How the arithmetic of the graph API's engines for convolutions shows: from their numerical notes, and from
+// a table for those that do not say. Data and rules alone.
 #ifndef CUDNN_CI_PLUGINS_CONV_GRAPH_ENGINES_H_
 #define CUDNN_CI_PLUGINS_CONV_GRAPH_ENGINES_H_
 
-#include <cstdint>
-#include <vector>
-
 #include "common/numeric/data_type.h"
+#include "compute/graph/engine_facts.h"
 #include "conv/operation.h"
 #include "conv/recipe.h"
 
 namespace cudnn_ci {
 
-struct EngineFacts {
-  std::int64_t index = 0;      // CUDNN_ATTR_ENGINE_GLOBAL_INDEX
-  std::vector<int> numerical;  // cudnnBackendNumericalNote_t
-};
-
 Arithmetic ArithmeticOfEngine(const Problem& problem, DataType type, const EngineFacts& engine);
-
-// It computes in a shorter type than its inputs have: float32 in TF32 (tensor cores), float32 or float64 in
-// what they are converted down to. Nothing in the graph API forbids either. Tensor cores take the other types
-// as they are.
-bool IsShort(DataType type, const EngineFacts& engine);
-
-// It is noted to round inputs or sums to a 16-bit type, whatever they are.
-bool RoundsToHalf(const EngineFacts& engine);
-
-// It gives the same bits each time: what is not noted otherwise has done so wherever it was looked at.
-bool IsDeterministic(const EngineFacts& engine);
 
 }  // namespace cudnn_ci
 

@@ -4,8 +4,7 @@
 
 #include <utility>
 
-#include "conv/cudnn_types.h"
-#include "conv/graph/graph_tensor.h"
+#include "compute/cudnn_types.h"
 
 namespace cudnn_ci {
 namespace {
@@ -13,6 +12,12 @@ namespace {
 constexpr std::int64_t kUidOfSums = 's', kUidOfBiased = 'a';
 
 }  // namespace
+
+GraphDescriptor MakeTensor(const CudnnApi& api, const Tensor& tensor, int spatial, const GraphTensor& held) {
+  std::vector<std::int64_t> dims = {tensor.outer, tensor.channels};
+  dims.insert(dims.end(), tensor.sizes.end() - spatial, tensor.sizes.end());
+  return MakeGraphTensor(api, tensor.name, dims, held);
+}
 
 PointwiseChain::PointwiseChain(const CudnnApi& api, const Problem& problem, DataType type, Layout layout,
                                const GraphDescriptor& y)
@@ -22,13 +27,13 @@ PointwiseChain::PointwiseChain(const CudnnApi& api, const Problem& problem, Data
   const int spatial = problem.shape.spatial;
   Tensor between = problem.Y();
   between.name = "sums";
-  sums_.emplace(MakeGraphTensor(api, between, spatial, {CudnnSumTypeOf(type), layout, kUidOfSums, true}));
+  sums_.emplace(MakeTensor(api, between, spatial, {CudnnSumTypeOf(type), layout, kUidOfSums, true}));
   if (epilogue.bias) {
-    bias_.emplace(MakeGraphTensor(api, problem.Bias(), spatial,
-                                  {CudnnTypeOf(BiasTypeOf(type)), layout, kUidOfBias, false}));
+    bias_.emplace(
+        MakeTensor(api, problem.Bias(), spatial, {CudnnTypeOf(BiasTypeOf(type)), layout, kUidOfBias, false}));
     between.name = "biased sums";
     if (epilogue.relu)
-      biased_.emplace(MakeGraphTensor(api, between, spatial, {computes_in_, layout, kUidOfBiased, true}));
+      biased_.emplace(MakeTensor(api, between, spatial, {computes_in_, layout, kUidOfBiased, true}));
     add_.emplace(Make(api, CUDNN_POINTWISE_ADD, *sums_, &*bias_, biased_ ? *biased_ : y));
   }
   if (epilogue.relu)

@@ -12,9 +12,13 @@
 #include "common/cudnn_api.h"
 #include "common/graph_descriptor.h"
 #include "common/numeric/data_type.h"
+#include "compute/graph/graph_tensor.h"
 #include "conv/operation.h"
 
 namespace cudnn_ci {
+
+// A tensor of a convolution with the last `spatial` sizes of it, finalized. Throws CudnnFailure.
+GraphDescriptor MakeTensor(const CudnnApi& api, const Tensor& tensor, int spatial, const GraphTensor& held);
 
 constexpr std::int64_t kUidOfBias = 'b';
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "conv/cudnn_types.h"
+#include "compute/cudnn_types.h"
 #include "conv/legacy/algorithms.h"
 
 namespace cudnn_ci {
@@ -137,7 +137,7 @@ const char* LegacyConvolution::ProposalCall(bool search) const {
   return search ? "cudnnFindConvolutionForwardAlgorithmEx" : "cudnnGetConvolutionForwardAlgorithm_v7";
 }
 
-std::vector<LegacyProposal> LegacyConvolution::Proposals(const DevicePointers* m) const {
+std::vector<LegacyProposal> LegacyConvolution::Proposals(const VariantPack* m) const {
   const auto ask = [this, m](auto* answers, int room, const auto& function) {
     int count = 0;
     Require(function(room, &count, answers), ProposalCall(m != nullptr));
@@ -153,17 +153,17 @@ std::vector<LegacyProposal> LegacyConvolution::Proposals(const DevicePointers* m
   switch (problem_.operation) {
     case Operation::kBackwardData:
       return ask(data, CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT, [&](int room, int* count, auto* answers) {
-        return m ? api_.FindConvolutionBackwardDataAlgorithmEx(handle_, w_, m->b, y_, m->a, convolution_, x_,
-                                                               m->y, room, count, answers, m->workspace,
-                                                               m->workspace_bytes)
+        return m ? api_.FindConvolutionBackwardDataAlgorithmEx(handle_, w_, m->inputs[1], y_, m->inputs[0],
+                                                               convolution_, x_, m->outputs[0], room, count,
+                                                               answers, m->workspace, m->workspace_bytes)
                  : api_.GetConvolutionBackwardDataAlgorithm_v7(handle_, w_, y_, convolution_, x_, room, count,
                                                                answers);
       });
     case Operation::kBackwardFilter:
       return ask(filter, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, [&](int room, int* count, auto* answers) {
-        return m ? api_.FindConvolutionBackwardFilterAlgorithmEx(handle_, x_, m->b, y_, m->a, convolution_,
-                                                                 w_, m->y, room, count, answers, m->workspace,
-                                                                 m->workspace_bytes)
+        return m ? api_.FindConvolutionBackwardFilterAlgorithmEx(handle_, x_, m->inputs[1], y_, m->inputs[0],
+                                                                 convolution_, w_, m->outputs[0], room, count,
+                                                                 answers, m->workspace, m->workspace_bytes)
                  : api_.GetConvolutionBackwardFilterAlgorithm_v7(handle_, x_, y_, convolution_, w_, room,
                                                                  count, answers);
       });
@@ -171,8 +171,9 @@ std::vector<LegacyProposal> LegacyConvolution::Proposals(const DevicePointers* m
       break;
   }
   return ask(forward, CUDNN_CONVOLUTION_FWD_ALGO_COUNT, [&](int room, int* count, auto* answers) {
-    return m ? api_.FindConvolutionForwardAlgorithmEx(handle_, x_, m->a, w_, m->b, convolution_, y_, m->y,
-                                                      room, count, answers, m->workspace, m->workspace_bytes)
+    return m ? api_.FindConvolutionForwardAlgorithmEx(handle_, x_, m->inputs[0], w_, m->inputs[1],
+                                                      convolution_, y_, m->outputs[0], room, count, answers,
+                                                      m->workspace, m->workspace_bytes)
              : api_.GetConvolutionForwardAlgorithm_v7(handle_, x_, w_, convolution_, y_, room, count,
                                                       answers);
   });
@@ -203,7 +204,7 @@ std::size_t LegacyConvolution::WorkspaceBytes(int algorithm) const {
   return bytes;
 }
 
-void LegacyConvolution::Run(int algorithm, const DevicePointers& m) const {
+void LegacyConvolution::Run(int algorithm, const VariantPack& m) const {
   // Scaling factors are read as float64 for float64, else as float32.
   const float one = 1, zero = 0;
   const double one64 = 1, zero64 = 0;
@@ -212,19 +213,21 @@ void LegacyConvolution::Run(int algorithm, const DevicePointers& m) const {
   const void* beta = wide ? static_cast<const void*>(&zero64) : &zero;
   switch (problem_.operation) {
     case Operation::kBackwardData:
-      return Require(api_.ConvolutionBackwardData(handle_, alpha, w_, m.b, y_, m.a, convolution_,
-                                                  static_cast<cudnnConvolutionBwdDataAlgo_t>(algorithm),
-                                                  m.workspace, m.workspace_bytes, beta, x_, m.y),
-                     "cudnnConvolutionBackwardData");
+      return Require(
+          api_.ConvolutionBackwardData(handle_, alpha, w_, m.inputs[1], y_, m.inputs[0], convolution_,
+                                       static_cast<cudnnConvolutionBwdDataAlgo_t>(algorithm), m.workspace,
+                                       m.workspace_bytes, beta, x_, m.outputs[0]),
+          "cudnnConvolutionBackwardData");
     case Operation::kBackwardFilter:
-      return Require(api_.ConvolutionBackwardFilter(handle_, alpha, x_, m.b, y_, m.a, convolution_,
-                                                    static_cast<cudnnConvolutionBwdFilterAlgo_t>(algorithm),
-                                                    m.workspace, m.workspace_bytes, beta, w_, m.y),
-                     "cudnnConvolutionBackwardFilter");
+      return Require(
+          api_.ConvolutionBackwardFilter(handle_, alpha, x_, m.inputs[1], y_, m.inputs[0], convolution_,
+                                         static_cast<cudnnConvolutionBwdFilterAlgo_t>(algorithm), m.workspace,
+                                         m.workspace_bytes, beta, w_, m.outputs[0]),
+          "cudnnConvolutionBackwardFilter");
     case Operation::kForward:
-      return Require(api_.ConvolutionForward(handle_, alpha, x_, m.a, w_, m.b, convolution_,
+      return Require(api_.ConvolutionForward(handle_, alpha, x_, m.inputs[0], w_, m.inputs[1], convolution_,
                                              static_cast<cudnnConvolutionFwdAlgo_t>(algorithm), m.workspace,
-                                             m.workspace_bytes, beta, y_, m.y),
+                                             m.workspace_bytes, beta, y_, m.outputs[0]),
                      "cudnnConvolutionForward");
   }
 }
@@ -247,15 +250,12 @@ class LegacyCandidate : public Candidate {
     convolution_->SetMath(math_);
     return convolution_->WorkspaceBytes(algorithm_);
   }
-  Arithmetic arithmetic() const override {
-    return LegacyAlgorithmOf(convolution_->problem().operation, algorithm_).arithmetic;
-  }
   bool deterministic() const override {
     return LegacyAlgorithmOf(convolution_->problem().operation, algorithm_).deterministic;
   }
   std::int64_t number() const override { return algorithm_; }
   std::optional<std::size_t> proposed_bytes() const override { return proposed_bytes_; }
-  void Run(const DevicePointers& memory) override { convolution_->Run(algorithm_, memory); }
+  void Run(const VariantPack& memory) override { convolution_->Run(algorithm_, memory); }
 
  private:
   const std::shared_ptr<LegacyConvolution> convolution_;
@@ -296,7 +296,7 @@ Candidates LegacyCandidates(const CudnnApi& api, cudnnHandle_t handle, const Pro
     const bool search = choice == "find";
     candidates.asked = convolution->ProposalCall(search);
     convolution->SetMath(asked_math);
-    const DevicePointers memory = search ? search_memory(SearchBytes(*convolution)) : DevicePointers{};
+    const VariantPack memory = search ? search_memory(SearchBytes(*convolution)) : VariantPack{};
     // As frameworks do: the math type that a proposal was made for belongs to it.
     for (const LegacyProposal& p : convolution->Proposals(search ? &memory : nullptr)) {
       const cudnnMathType_t with = math == "default" ? p.math : asked_math;

@@ -5,13 +5,12 @@
 #define CUDNN_CI_PLUGINS_CONV_LEGACY_LEGACY_API_H_
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "common/cudnn_api.h"
 #include "common/numeric/data_type.h"
-#include "conv/candidate.h"
+#include "compute/candidate.h"
 #include "conv/operation.h"
 
 namespace cudnn_ci {
@@ -40,12 +39,12 @@ class LegacyConvolution {
   void SetMath(cudnnMathType_t math);
   // What cudnnGetConvolution...Algorithm_v7 proposes, best first; those it rules out itself are left out.
   // With `memory`, what cudnnFindConvolution...AlgorithmEx found by running them there: it overwrites y.
-  std::vector<LegacyProposal> Proposals(const DevicePointers* memory = nullptr) const;
+  std::vector<LegacyProposal> Proposals(const VariantPack* memory = nullptr) const;
   // The function that Proposals asks, for messages.
   const char* ProposalCall(bool search) const;
   std::size_t WorkspaceBytes(int algorithm) const;
   // y from a and b, all in device memory; asynchronous.
-  void Run(int algorithm, const DevicePointers& memory) const;
+  void Run(int algorithm, const VariantPack& memory) const;
   const Problem& problem() const { return problem_; }
   // Asks the library for the size of the output. Another one than the shape's is a CudnnFailure.
   void RequireOutputSize() const;
@@ -66,9 +65,6 @@ class LegacyConvolution {
   cudnnFilterDescriptor_t w_ = nullptr;
   cudnnConvolutionDescriptor_t convolution_ = nullptr;
 };
-
-// Device memory with inputs and so much workspace, for a search that runs the algorithms.
-using SearchMemory = std::function<DevicePointers(std::size_t workspace_bytes)>;
 
 // The algorithms that a matrix asks for: one by its name, "auto" for what the library proposes, "find" for
 // what it finds by running them in memory that is asked for then, or "every" for all. `math` is "default",

@@ -1,0 +1,21 @@
+// What a library's own proposals are held to.
+#ifndef CUDNN_CI_PLUGINS_COMPUTE_PROPOSAL_H_
+#define CUDNN_CI_PLUGINS_COMPUTE_PROPOSAL_H_
+
+#include <cudnn_ci/check.hpp>
+
+#include <string>
+
+#include "compute/findings.h"
+#include "compute/trial.h"
+
+namespace cudnn_ci {
+
+// That the workspace that `call` gave with the proposal is enough: programs allocate it, and do not ask
+// again. `about` ends the finding. Nothing where it gave none.
+void JudgeProposal(Context& ctx, const ComputeFindings& findings, const std::string& call, const Trial& trial,
+                   const std::string& about);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_COMPUTE_PROPOSAL_H_
