@@ -14,7 +14,7 @@ namespace cudnn_ci {
 inline constexpr int kHandledSignals[] = {SIGCHLD, SIGINT, SIGTERM, SIGALRM};
 
 // Hidden from other processes of the user; descriptors 0 to 2 open; signals as this program and its workers
-// expect them (see DESIGN.md, section 8), those that a signalfd will read blocked and no others; a umask
+// expect them (see DESIGN.md, section 5), those that a signalfd will read blocked and no others; a umask
 // under which we can read our own files and others cannot write them; the soft limits of open files, stack
 // and address space raised as far as is useful; what would keep the loader from running any program taken out
 // of the environment. For the first line of main: no threads, nothing opened. Never fails: what cannot be

@@ -48,10 +48,10 @@ class Findings(unittest.TestCase):
         told = page(json.loads(run.stdout)["findings"])
         if os.environ.get("CUDNN_CI_UPDATE_GOLDEN"):
             PAGE.write_text(told)
-        self.assertEqual(PAGE.read_text(), told, f"CUDNN_CI_UPDATE_GOLDEN=1 mends {PAGE}")
+        self.assertEqual(PAGE.read_text(), told, f"CUDNN_CI_UPDATE_GOLDEN=1 updates {PAGE}")
 
     def test_the_line_to_type_is_for_who_acts(self):
-        """What the runner's owner has to mend is not typed into the image's Dockerfile, nor the other way round."""
+        """What the runner's owner has to fix is not typed into the image's Dockerfile, nor the other way round."""
         run = subprocess.run([TREE / "bin/cudnn-ci", "explain", "--all", "--json"], check=True, capture_output=True, text=True)
         with_line = [f for f in json.loads(run.stdout)["findings"] if f["command"]]
         self.assertTrue(with_line)
