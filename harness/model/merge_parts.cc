@@ -299,7 +299,8 @@ void Merged::Finish(const std::vector<Part>& parts, bool all_there) {
 const CaseRef* RefOf(const EventBody& body) {
   return std::visit(
       [](const auto& e) -> const CaseRef* {
-        if constexpr (e.kScope == Scope::kCase || e.kScope == Scope::kCaseOrRun) return &e.ref;
+        using Body = std::decay_t<decltype(e)>;  // clang takes no constant from the reference `e`
+        if constexpr (Body::kScope == Scope::kCase || Body::kScope == Scope::kCaseOrRun) return &e.ref;
         return nullptr;
       },
       body);

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""ci/github/action.yml by act, as GitHub's runner would take it: checkout, a matrix of the repository, real containers of docker_test's daemon.
+"""ci/github/action.yml and gate.yml by act, as GitHub's runner would take them: checkout, a matrix of the repository, real containers of
+docker_test's daemon. The checkout is act's own, upload-artifact a stand-in: neither action can be had without GitHub.
 
 usage: act_test.py --tree DIR     the installed tree; as root; exit status 77 without dockerd, debootstrap, act (ci/deps clients) or root
 """
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -48,38 +50,86 @@ jobs:
 """
 
 
-class Action(unittest.TestCase):
+def import_bookworm(daemon):
+    """Debian 12 as IMAGE, without CUDA."""
+    root = daemon.dir / "bookworm"
+    subprocess.run(["debootstrap", "--variant=minbase", "bookworm", root], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(f"tar -C {root} -c . | docker -H {daemon.socket} import - {IMAGE}", shell=True, check=True, stdout=subprocess.DEVNULL)
+    shutil.rmtree(root)
+
+
+def readme_matrix():
+    return re.search(r"```json\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+
+
+def client_environment(folder, socket):
+    """Variables of a client whose `docker` is the daemon's, without GPU and network."""
+    (folder / "bin").mkdir()
+    docker = folder / "bin/docker"
+    docker.write_text(WITHOUT_GPU.format(docker=shutil.which("docker")))
+    docker.chmod(0o755)
+    return {**os.environ, "HOME": str(folder), "DOCKER_HOST": socket, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
+
+
+def commit(repository, environment):
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "first"]):
+        subprocess.run(["git", *words], cwd=repository, env=environment, check=True)
+
+
+def in_opt(words):
+    """A command that sees the tree in /opt/cudnn-ci, as the files for pipelines name it; nobody else does."""
+    return ["unshare", "-m", "sh", "-euc", 'mount -t tmpfs none /opt; ln -s "$0" /opt/cudnn-ci; exec "$@"', TREE, *map(str, words)]
+
+
+# As strict as upload-artifact is: a name is taken once, and no files are no error only where the workflow says so.
+UPLOAD = """name: upload-artifact
+inputs: { name: { required: true }, path: { required: true }, if-no-files-found: { default: warn } }
+runs:
+  using: composite
+  steps:
+    - shell: bash
+      env: { NAME: "${{ inputs.name }}", FILES: "${{ inputs.path }}", NONE: "${{ inputs.if-no-files-found }}" }
+      run: |
+        if [ ! -e "$FILES" ]; then [ "$NONE" = ignore ]; exit; fi
+        mkdir "%s/$NAME" && cp -r "$FILES/." "%s/$NAME"
+"""
+# What needs no CUDA, so that the image of the test can pass; and what only a runner with a driver can pass.
+PASSES = {"schema": "cudnn-ci/matrix/1", "name": "first", "checks": [{"check": "exec.run", "name": "true", "params": {"argv": ["true"]}}]}
+NEEDS_A_DRIVER = {"schema": "cudnn-ci/matrix/1", "name": "first", "checks": [{"check": "driver.load"}]}
+
+
+class ActTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.daemon = docker_test.Daemon()
         cls.addClassCleanup(cls.daemon.close)
         cls.daemon.wait()
-        root = cls.daemon.dir / "bookworm"
-        subprocess.run(["debootstrap", "--variant=minbase", "bookworm", root], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(f"tar -C {root} -c . | docker -H {cls.daemon.socket} import - {IMAGE}", shell=True, check=True, stdout=subprocess.DEVNULL)
+        import_bookworm(cls.daemon)
 
-    def push(self, matrix):
-        """What act prints of a push to a repository with team.json and the action."""
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="cudnn-ci-act-"))
+    def act(self, workflows, team=None, more=()):
+        """What act prints of a push to a repository with these workflows, the action and team.json: README's, or another. The tree is in
+        /opt/cudnn-ci."""
+        folder = self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cudnn-ci-act-"))
         self.addCleanup(shutil.rmtree, folder, True)
         repository = folder / "repository"
         (repository / ".github/workflows").mkdir(parents=True)
         (repository / ".github/actions/cudnn-ci").mkdir(parents=True)
         shutil.copy(ROOT / "ci/github/action.yml", repository / ".github/actions/cudnn-ci")
-        (repository / "team.json").write_text(re.search(r"```json\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1])
-        (repository / ".github/workflows/gate.yml").write_text(WORKFLOW % (IMAGE, matrix, TREE))
-        (folder / "bin").mkdir()
-        docker = folder / "bin/docker"
-        docker.write_text(WITHOUT_GPU.format(docker=shutil.which("docker")))
-        docker.chmod(0o755)
-        environment = {**os.environ, "HOME": str(folder), "DOCKER_HOST": self.daemon.socket, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
-        for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "first"]):
-            subprocess.run(["git", *words], cwd=repository, env=environment, check=True)
+        (repository / "team.json").write_text(json.dumps(team) if team else readme_matrix())
+        for name, text in workflows.items():
+            (repository / ".github/workflows" / name).write_text(text)
+        environment = client_environment(folder, self.daemon.socket)
+        commit(repository, environment)
         (folder / ".config/act").mkdir(parents=True)
         (folder / ".config/act/actrc").write_text("")
-        done = subprocess.run([ACT, "push", "-P", "self-hosted=-self-hosted"], cwd=repository, env=environment, capture_output=True,
-                              text=True, check=False, timeout=300)
+        done = subprocess.run(in_opt([ACT, "push", "-P", "self-hosted=-self-hosted", *more]), cwd=repository, env=environment,
+                              capture_output=True, text=True, check=False, timeout=300)
         return done.returncode, done.stdout + done.stderr
+
+
+class Action(ActTest):
+    def push(self, matrix):
+        return self.act({"gate.yml": WORKFLOW % (IMAGE, matrix, TREE)})
 
     def test_the_matrix_is_a_file_of_the_repository(self):
         status, said = self.push("team.json")
@@ -95,6 +145,54 @@ class Action(unittest.TestCase):
         status, said = self.push("nowhere.json")
         self.assertEqual(status, 1, said)
         self.assertIn("nowhere.json: no such file", said)
+
+
+class Workflow(ActTest):
+    """gate.yml, called as pipelines.md shows it, for one image; what it uploads is looked at."""
+
+    def push(self, matrix, team=None):
+        page = (ROOT / "harness/docs/pipelines.md").read_text().split("```yaml\n")[1].split("```")[0]
+        caller = "on: push\n" + page.replace("cuda: [cu12, cu13]", "cuda: [cu13]").replace("matrix: ${{ matrix.cuda }}", f"matrix: {matrix}")
+        caller, replaced = re.subn(r"image: .*", f"image: {IMAGE}", caller)
+        self.assertEqual(replaced, 1)
+        uploaded = pathlib.Path(tempfile.mkdtemp(prefix="cudnn-ci-artifacts-"))
+        self.addCleanup(shutil.rmtree, uploaded, True)
+        self.artifacts = uploaded / "artifacts"
+        self.artifacts.mkdir()
+        (uploaded / "action").mkdir()
+        (uploaded / "action/action.yml").write_text(UPLOAD % (self.artifacts, self.artifacts))
+        gate = (ROOT / "ci/github/gate.yml").read_text()
+        pinned = set(re.findall(r"actions/upload-artifact@\w+", gate))
+        self.assertEqual(len(pinned), 1)
+        return self.act({"caller.yml": caller, "cudnn-ci.yml": gate}, team,
+                        ["-W", ".github/workflows/caller.yml", "--local-repository", f"{pinned.pop()}={uploaded}/action"])
+
+    def uploads(self):
+        """The exit code that each artifact's launcher.json says; the reports lie beside it."""
+        said = {}
+        for folder in sorted(self.artifacts.iterdir()):
+            self.assertLessEqual({"junit.xml", "report.json", "report.html", "summary.md", "journal.jsonl"}, {p.name for p in folder.iterdir()})
+            said[folder.name] = json.loads((folder / "launcher.json").read_text())["exit_code"]
+        return said
+
+    def test_the_image_is_at_fault(self):
+        status, said = self.push("team.json")
+        self.assertEqual(status, 1, said)
+        self.assertIn("image.toolkit-runtime-missing", said)
+        self.assertIn("first: failure 1; elsewhere: skipped", said)
+        self.assertEqual(self.uploads(), {"cudnn-ci-report-cu13-1-first": 1}, said)
+
+    def test_the_runner_is_at_fault_here_and_elsewhere(self):
+        status, said = self.push("team.json", NEEDS_A_DRIVER)
+        self.assertEqual(status, 1, said)
+        self.assertIn("first: success 3; elsewhere: failure", said)
+        self.assertEqual(self.uploads(), {"cudnn-ci-report-cu13-1-first": 3, "cudnn-ci-report-cu13-1-elsewhere": 3}, said)
+
+    def test_the_image_may_ship(self):
+        status, said = self.push("team.json", PASSES)
+        self.assertEqual(status, 0, said)
+        self.assertIn("first: success 0; elsewhere: skipped", said)
+        self.assertEqual(self.uploads(), {"cudnn-ci-report-cu13-1-first": 0}, said)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ class Daemon:
         self.socket = f"unix://{self.dir}/socket"
         with open(self.dir / "log", "wb") as log:
             self.process = subprocess.Popen(
-                ["dockerd", "--iptables=false", "--bridge=none", "--storage-driver=vfs", "--data-root", self.dir / "data",
+                ["setpriv", "--pdeathsig", "TERM", "dockerd", "--iptables=false", "--bridge=none", "--storage-driver=vfs", "--data-root", self.dir / "data",
                  "--exec-root", self.dir / "exec", "--pidfile", self.dir / "pid", "-H", self.socket,
                  "--default-ulimit", "nofile=1024:1024", "--default-ulimit", "nproc=1000:1000"],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)

@@ -812,6 +812,58 @@ exit 1"""
         for option in set(re.findall(r"--[a-z-]+", LAUNCHER.read_text().split("parse()")[1].split("validate()")[0])) - {"--name", "--help"}:
             self.assertIn(option, result.stdout)
 
+    # --- GitHub's commands -----------------------------------------------------------------------------------------
+
+    def obeyed(self, text):
+        """The lines that GitHub would obey, and the marks between which it obeys none."""
+        lines, mark, marks = [], None, []
+        for line in text.split("\n"):
+            stop = re.fullmatch(r"::stop-commands::(\w{32,})", line)
+            if mark:
+                mark = None if line == f"::{mark}::" else mark
+            elif stop:
+                mark = stop[1]
+                marks.append(mark)
+            elif line.lstrip().startswith("::") or "##[" in line:
+                lines.append(line)
+        self.assertIsNone(mark, text)
+        return lines, marks
+
+    FORGED = "echo '::error::forged'; echo '##[error]forged'; echo '::add-mask::a' >&2; printf 'no line feed' >&2\n"
+
+    def test_what_others_say_is_no_command_of_github(self):
+        marks = []
+        for more in ({"run": self.FORGED + reports()}, {"run": self.FORGED + "exit 1"}):
+            done = self.launch(env={"GITHUB_ACTIONS": "true"}, **more)
+            # In one stream: of two nobody knows the order.
+            self.assertEqual(done.stderr, "")
+            self.assertIn("::add-mask::a\n", done.stdout)
+            lines, seen = self.obeyed(done.stdout)
+            self.assertEqual(lines, [])
+            marks += seen
+        self.assertEqual(len(set(marks)), 2)
+
+    def test_an_engine_that_fails_gives_no_command_of_github(self):
+        (self.bin / "docker").unlink()
+        (self.bin / "docker").write_text("#!/bin/sh\necho '::error::forged' >&2\nexit 1\n")
+        (self.bin / "docker").chmod(0o755)
+        done = self.launch(env={"GITHUB_ACTIONS": "true"})
+        self.assertEqual(done.code, 3)
+        self.assertIn("\n::error::forged", done.stdout)
+        self.assertEqual(self.obeyed(done.stdout)[0], [])
+
+    def test_the_answer_of_a_question_has_no_marks_of_github(self):
+        done = self.launch("--", "facts", run="echo answer; echo '::error::forged' >&2; exit 0", env={"GITHUB_ACTIONS": "true"})
+        self.assertEqual(done.stdout, "answer\n")
+        self.assertIn("\n::error::forged", done.stderr)
+        self.assertEqual(self.obeyed(done.stderr)[0], [])
+
+    def test_elsewhere_there_are_no_marks(self):
+        for env in ({}, {"GITHUB_ACTIONS": ""}, {"GITHUB_ACTIONS": "false"}):
+            done = self.launch(run="echo said >&2\n" + reports(), env=env)
+            self.assertNotIn("stop-commands", done.stdout + done.stderr)
+            self.assertIn("said", done.stderr)
+
     # --- The summary -----------------------------------------------------------------------------------------------
 
     def summary(self, **more):

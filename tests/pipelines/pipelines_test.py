@@ -274,14 +274,23 @@ class PipelineTest(unittest.TestCase):
         for step in (self.action, self.component):
             self.put(report(verdict="passed", exit_code=0), {"schema": "cudnn-ci/launcher/1", "confirmed": True, "exit_code": 0})
             (self.reports / "junit.xml").write_text('<testsuites name="cudnn-ci"/>')
+            (self.reports / "junit-unconfirmed.xml").write_text('<testsuites name="cudnn-ci"/>')
+            (self.reports / "report-unconfirmed.json").write_text('{"schema": "cudnn-ci/report/1"}')
+            (self.reports / "attestation.json").write_text('{"predicate": {"urn:cudnn-ci:gate:1": {}}}')
+            (self.reports / "report.html").write_text("<!--cudnn-ci report.html-->\n")
             (self.reports / "summary.md").write_text("<!--cudnn-ci summary-->\n## PASSED\n")
+            (self.reports / "journal.jsonl").write_text('{"v":"journal/1","ev":"Attachment","path":"attachments/1-core.txt"}\n')
+            (self.reports / "attachments").mkdir(exist_ok=True)
+            for name in ("1-core.txt", "2-mine.txt"):
+                (self.reports / "attachments" / name).write_text("")
             (self.reports / "junit-2.xml").write_text('<testsuites name="mine"/>')
             process = step("exit 2")
             self.assertEqual(process.returncode, 2)
             path = self.output if step == self.action else self.dir / "gate.env"
             values = {k.upper().replace("CUDNN_CI_", "").replace("_", "-"): v for k, v in self.values(path).items()}
             self.assertEqual((values["VERDICT"], values["EXIT-CODE"]), ("none", "2"))
-            self.assertEqual([p.name for p in self.reports.iterdir()], ["junit-2.xml"])
+            self.assertEqual(sorted(str(p.relative_to(self.reports)) for p in self.reports.rglob("*")),
+                             ["attachments", "attachments/2-mine.txt", "junit-2.xml"])
 
     def test_only_what_this_status_stands_behind_is_shown(self):
         values = self.dir / "values"
