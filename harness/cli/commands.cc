@@ -77,7 +77,7 @@ int List(const Options& options) {
     if (!choice.ok()) return Fail(choice.error());
     path = *choice;
   }
-  auto loaded = LoadMatrix(path, options.matrices_dir());
+  auto loaded = LoadMatrix(path, options.matrices_dir(), options.matrix_root);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
   Matrix& matrix = std::get<Matrix>(loaded);
   if (options.auto_matrix) session.JudgeChosen(&matrix);

@@ -81,7 +81,7 @@ std::optional<std::string> FactsText(const Options& options, int* exit_code) {
   matrix.subjects = {{"system", "loader"}};
   matrix.automatic_subjects = true;
   if (!options.matrix.empty()) {
-    auto loaded = LoadMatrix(options.matrix, options.matrices_dir());
+    auto loaded = LoadMatrix(options.matrix, options.matrices_dir(), options.matrix_root);
     if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
       *exit_code = PrintProblems(*problems);
       return std::nullopt;

@@ -66,7 +66,7 @@ bool Gate::ReadEarlierRuns(const OutputPaths& paths) {
     rerun_ = std::move(*cases);
     // Nor where the matrix is mistyped: the list of what failed would be lost.
     if (!options_.matrix.empty()) {
-      const auto loaded = LoadMatrix(options_.matrix, options_.matrices_dir());
+      const auto loaded = LoadMatrix(options_.matrix, options_.matrices_dir(), options_.matrix_root);
       if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
         exit_code_ = PrintProblems(*problems);
         return false;

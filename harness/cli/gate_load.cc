@@ -15,7 +15,7 @@
 namespace cudnn_ci {
 
 bool Gate::LoadMatrixFile(const std::string& path) {
-  auto loaded = LoadMatrix(path, options_.matrices_dir());
+  auto loaded = LoadMatrix(path, options_.matrices_dir(), options_.matrix_root);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
     RemoveReports(paths_);
     exit_code_ = PrintProblems(*problems);

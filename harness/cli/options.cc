@@ -35,6 +35,7 @@ void AddMatrixOption(CLI::App* app, Options* o, const std::string& what) {
                   what + ": a file, or the name of one that comes with cudnn-ci (cu12, builtin:cu12)")
       ->type_name("FILE")
       ->check(CheckPath());
+  DeclareMatrixRoot(app, o);
 }
 
 void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {

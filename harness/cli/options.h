@@ -35,7 +35,8 @@ struct Options {
   std::string command_line;    // as typed, quoted for a shell; "$NAME" in place of a secret
   std::string executable_dir;  // of cudnn-ci
 
-  std::string matrix;  // file or name; empty with --auto or without either
+  std::string matrix;       // file or name; empty with --auto or without either
+  std::string matrix_root;  // below it lie the matrix and its parents; empty: nowhere else than they say
   bool auto_matrix = false;
   std::string subject_image;  // the image under test by digest; empty: nobody said
   std::string image_config;   // file with its configuration; empty: none

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cli/complain.h"
 #include "cli/output_folder.h"
+#include "model/matrix.h"
 #include "model/merge.h"
 #include "model/verdict.h"
 #include "report/console.h"
@@ -125,6 +126,24 @@ bool IsRecordOfRun(const std::string& journal) {
   return false;
 }
 
+// Why the events are not of a run by the matrix that --matrix names; empty: they are, or none is named. In
+// their reports it has this name.
+std::string CheckMatrix(const Options& options, std::vector<Event>* events) {
+  if (options.matrix.empty()) return "";
+  const auto loaded = LoadMatrix(options.matrix, options.matrices_dir());
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return ToString(problems->front());
+  const std::string& sha256 = std::get<Matrix>(loaded).sha256;
+  for (Event& event : *events) {
+    auto* const run = std::get_if<RunStarted>(&event.body);
+    if (run == nullptr) continue;
+    if (run->matrix_sha256 != sha256)
+      return "the run was judged by another matrix than " + options.matrix + ": sha256 " +
+             run->matrix_sha256.substr(0, 16) + ", and not " + sha256.substr(0, 16);
+    run->matrix_path = options.matrix;
+  }
+  return "";
+}
+
 int Rebuild(const std::vector<Event>& events, const Options& options, const OutputPaths& paths) {
   RebuildOptions rebuild;
   rebuild.paths = paths.reports;
@@ -205,6 +224,7 @@ int Report(const Options& options) {
   if (!runs.ok()) return refuse(runs.error());
   Result<std::vector<Event>> events = Merge(options, std::move(*runs));
   if (!events.ok()) return refuse(events.error());
+  if (const std::string other = CheckMatrix(options, &*events); !other.empty()) return refuse(other);
   if (!options.launch_command.empty())
     for (Event& event : *events)
       if (auto* run = std::get_if<RunStarted>(&event.body)) run->container_command = options.launch_command;

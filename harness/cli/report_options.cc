@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* kReproduceWith = "--reproduce-with";
 constexpr const char* kReportsAt = "--reports-at";
+constexpr const char* kMatrixRoot = "--matrix-root";
 
 // "t4,l4,h100" as a list, in small letters.
 std::vector<std::string> GpuTypes(std::string text) {
@@ -75,7 +76,18 @@ void DeclareLaunched(CLI::App* app, Options* o) {
       ->check(not_empty);
 }
 
-bool IsLaunchersOption(const std::string& name) { return name == kReproduceWith || name == kReportsAt; }
+void DeclareMatrixRoot(CLI::App* app, Options* o) {
+  app->add_option(
+         kMatrixRoot, o->matrix_root,
+         "where the files of the machine outside lie, which cudnn-ci-run gives: the matrix and its parents "
+         "are read below it, and named without it")
+      ->type_name("DIR")
+      ->check(CheckPath());
+}
+
+bool IsLaunchersOption(const std::string& name) {
+  return name == kReproduceWith || name == kReportsAt || name == kMatrixRoot;
+}
 
 void DeclareReport(CLI::App* report, Options* o) {
   DeclareColor(report, o);
@@ -104,6 +116,13 @@ void DeclareReport(CLI::App* report, Options* o) {
                        "an in-toto statement with the verdict on the image's digest, to be signed")
           ->type_name("FILE")
           ->check(CheckPath());
+  CLI::Option* const matrix =
+      report
+          ->add_option(
+              "--matrix", o->matrix,
+              "the matrix that the run must have been judged by: a file, or a name; reports name it so")
+          ->type_name("FILE")
+          ->check(CheckPath());
   CLI::Option* const require = report
                                    ->add_option_function<std::string>(
                                        "--require", [o](const std::string& v) { o->require = GpuTypes(v); },
@@ -122,6 +141,7 @@ void DeclareReport(CLI::App* report, Options* o) {
                  "--output-dir (default: here)")
       ->excludes(require)
       ->excludes(partial)
+      ->excludes(matrix)
       // It makes no other report.
       ->excludes(profile)
       ->excludes(summary)

@@ -18,6 +18,8 @@ void DeclareColor(CLI::App* app, Options* o);
 void DeclareVerbosity(CLI::App* app, Options* o);
 // Declares what a launcher outside of the container says of itself: --reproduce-with, --reports-at.
 void DeclareLaunched(CLI::App* app, Options* o);
+// Declares where such a launcher laid the matrix and its parents: --matrix-root.
+void DeclareMatrixRoot(CLI::App* app, Options* o);
 // Whether it is one of these: they belong to one start, and to no line that repeats it.
 bool IsLaunchersOption(const std::string& name);
 // Declares what `cudnn-ci report` takes; parsing sets `o`.

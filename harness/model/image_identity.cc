@@ -34,8 +34,8 @@ bool HasConfigKey(const Json::Object& object) {
                      [&](const char* key) { return Find(object, key) != nullptr; });
 }
 
-// The image's configuration; null: it has none. Nothing, or an object without a key, is one only where an
-// inspector says that there is none: alone it is more likely the output of a command that failed.
+// The image's configuration; null: it has none. What an inspector calls one is one, whatever it holds; alone
+// it must have a key that is known: else it is more likely the output of a command that failed.
 Result<const Json::Object*> FindConfig(const Json& root) {
   const Json* json = &root;
   if (const auto* list = std::get_if<Json::Array>(&root.value)) {
@@ -47,7 +47,7 @@ Result<const Json::Object*> FindConfig(const Json& root) {
   if (!object) return object;
   if (Find(**object, "HostConfig") != nullptr)
     return Error{At(*json, "this describes a container, whose variables are the runner's too, and no image")};
-  bool may_be_empty = false;
+  bool told = false;
   for (const char* key : {"Config", "config"}) {
     const Json* config = Find(**object, key);
     if (config == nullptr) continue;
@@ -56,10 +56,10 @@ Result<const Json::Object*> FindConfig(const Json& root) {
     json = config;
     object = AsObject(*config);
     if (!object) return object;
-    may_be_empty = true;
+    told = true;
     break;
   }
-  if (!HasConfigKey(**object) && !(may_be_empty && (*object)->empty()))
+  if (!told && !HasConfigKey(**object))
     return Error{At(*json, "this is no image configuration: it has neither \"Config\" nor \"Env\"")};
   return object;
 }

@@ -368,11 +368,12 @@ std::string SubjectProblem(const std::string& spec) {
 }
 
 std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path,
-                                                      const std::string& builtin_folder) {
+                                                      const std::string& builtin_folder,
+                                                      const std::string& root) {
   const Result<std::string> file = FindMatrix(path, builtin_folder);
   if (!file) return Problems{{{path, 0, 0}, file.error()}};
   Problems problems;
-  const MergedDocument document = ReadMerged(*file, builtin_folder, &problems);
+  const MergedDocument document = ReadMerged(*file, builtin_folder, root, &problems);
   Matrix matrix;
   matrix.path = path;
   matrix.sha256 = document.sha256;

@@ -70,9 +70,10 @@ struct Matrix {
 // Reads the file and its parents. Reports every problem found, not only the first. Limits besides those
 // above: 4 MiB a file, 16 levels of `extends`, nesting of 32. The files of `builtin_folder` can be named
 // "builtin:STEM", here and in `extends`; here "STEM" will do, if no file is called that. Empty: there are
-// none.
+// none. Other absolute paths, here and in `extends`, are looked up below `root`, and told without it.
 std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path,
-                                                      const std::string& builtin_folder = {});
+                                                      const std::string& builtin_folder = {},
+                                                      const std::string& root = {});
 
 // Why a text is no specification of a subject ("loader", "python:PATH", ...), as the end of a sentence;
 // empty: it is one.

@@ -65,10 +65,42 @@ const char* KindName(Kind kind) {
   return "a value";
 }
 
+// Where the files of a matrix lie: those with absolute paths below a root, but for the built-in ones.
+class Places {
+ public:
+  Places(std::string builtin_folder, std::string root)
+      : builtin_folder_(std::move(builtin_folder)), root_(std::move(root)) {}
+
+  const std::string& builtin_folder() const { return builtin_folder_; }
+  // The file that a path means.
+  std::string At(const std::string& path) const {
+    const bool builtin = path.rfind(builtin_folder_ + "/", 0) == 0;
+    return path.rfind('/', 0) == 0 && !builtin ? root_ + path : path;
+  }
+  // What the links on the way to it lead to, as a path of the same kind.
+  std::string Canonical(const std::string& path) const {
+    std::error_code error;
+    const fs::path canonical = fs::weakly_canonical(At(path), error);
+    return error ? path : Told(canonical.string());
+  }
+  // The same, for a file that is there.
+  std::string Real(const std::string& path) const {
+    std::error_code error;
+    const fs::path real = fs::canonical(At(path), error);
+    return error ? path : Told(real.string());
+  }
+
+ private:
+  std::string Told(const std::string& file) const {
+    return !root_.empty() && file.rfind(root_ + "/", 0) == 0 ? file.substr(root_.size()) : file;
+  }
+
+  const std::string builtin_folder_, root_;
+};
+
 class Loader {
  public:
-  Loader(std::string builtin_folder, std::vector<Problem>* problems)
-      : builtin_folder_(std::move(builtin_folder)), problems_(problems) {}
+  Loader(Places places, std::vector<Problem>* problems) : places_(std::move(places)), problems_(problems) {}
 
   // The merged document; `asked_at` is the "extends" that asked for it, or null for the first file.
   std::optional<Json> Load(const std::string& path, const Position* asked_at);
@@ -87,7 +119,11 @@ class Loader {
   std::optional<Json> LoadParent(const std::string& path, const Json& extends);
   std::string Remedy(const std::string& path, const Position* asked_at) const;
 
-  const std::string builtin_folder_;
+  // Where the parent lies: `extends` leads from the real folder of the file that says it, as the system
+  // resolves links. Two paths to one file so mean one parent.
+  std::string ParentPath(const std::string& path, const std::string& extends) const;
+
+  const Places places_;
   std::vector<Problem>* problems_;
   std::vector<std::pair<std::string, std::string>> open_;  // canonical path and path as written, child first
   std::string bytes_;
@@ -95,19 +131,14 @@ class Loader {
   bool complete_ = true;
 };
 
-std::string Canonical(const std::string& path) {
-  std::error_code error;
-  const fs::path canonical = fs::weakly_canonical(path, error);
-  return error ? path : canonical.string();
-}
-
 // For a file that is not there: one beside it with nearly that name; empty: there is none.
-std::string NearFile(const std::string& path, const Position* asked_at) {
+std::string NearFile(const Places& places, const std::string& path, const Position* asked_at) {
   const fs::path wanted(path);
   const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+  for (fs::directory_iterator it(places.At(folder.string()), error), end; !error && it != end;
+       it.increment(error)) {
     const bool asker = asked_at != nullptr && it->path().filename() == fs::path(asked_at->file).filename();
     if (it->path().extension() == ".json" && !asker) names.push_back(it->path().filename().string());
   }
@@ -117,21 +148,22 @@ std::string NearFile(const std::string& path, const Position* asked_at) {
 
 // What to do about a file that is not there.
 std::string Loader::Remedy(const std::string& path, const Position* asked_at) const {
-  std::string instead = NearFile(path, asked_at);
-  if (instead.empty()) instead = BuiltinInPlaceOf(path, builtin_folder_);
+  std::string instead = NearFile(places_, path, asked_at);
+  if (instead.empty()) instead = BuiltinInPlaceOf(path, places_.builtin_folder());
   return instead.empty() ? "; check the path" : "; did you mean " + Quote(instead) + "?";
 }
 
 std::optional<Json> Loader::Read(const std::string& path, const Position* asked_at, std::string* text) {
-  Result<std::string> content = ReadFile(path, kMaxJsonBytes);
+  const std::string file = places_.At(path);
+  Result<std::string> content = ReadFile(file, kMaxJsonBytes);
   if (!content) {
-    std::string reason = content.error().substr(path.size() + 2);  // behind "PATH: "
+    std::string reason = content.error().substr(file.size() + 2);  // behind "FILE: "
     std::error_code error;
-    if (!fs::exists(path, error)) {
+    if (!fs::exists(file, error)) {
       reason += Remedy(path, asked_at);
-    } else if (fs::is_directory(path, error)) {
+    } else if (fs::is_directory(file, error)) {
       reason += "; name the matrix file in it";
-    } else if (fs::file_size(path, error) > kMaxJsonBytes && !error) {
+    } else if (fs::file_size(file, error) > kMaxJsonBytes && !error) {
       reason = "the file is larger than the limit of 4 MiB; split it, or let an axis make the cases";
     }
     if (asked_at == nullptr) {
@@ -179,7 +211,7 @@ void Loader::CheckTop(Json::Object* top, const Position& position) {
 }
 
 bool Loader::ClosesCycle(const std::string& path, const Position& asked_at) {
-  const std::string canonical = Canonical(path);
+  const std::string canonical = places_.Canonical(path);
   for (size_t i = 0; i < open_.size(); ++i) {
     if (open_[i].first != canonical) continue;
     std::string chain;
@@ -193,15 +225,11 @@ bool Loader::ClosesCycle(const std::string& path, const Position& asked_at) {
   return true;
 }
 
-// Where the parent lies: `extends` leads from the real folder of the file that says it, as the system
-// resolves links. Two paths to one file so mean one parent.
-std::string ParentPath(const std::string& path, const std::string& extends) {
-  std::error_code error;
-  const fs::path real = fs::canonical(path, error);
-  const fs::path exact = (error ? fs::path(path) : real).parent_path() / extends;
+std::string Loader::ParentPath(const std::string& path, const std::string& extends) const {
+  const fs::path exact = fs::path(places_.Real(path)).parent_path() / extends;
   // Shorter in messages, where it means the same.
   std::string normal = (fs::path(path).parent_path() / extends).lexically_normal().string();
-  return Canonical(normal) == Canonical(exact.string()) ? normal : exact.string();
+  return places_.Canonical(normal) == places_.Canonical(exact.string()) ? normal : exact.string();
 }
 
 std::optional<Json> Loader::LoadParent(const std::string& path, const Json& extends) {
@@ -211,7 +239,7 @@ std::optional<Json> Loader::LoadParent(const std::string& path, const Json& exte
     return std::nullopt;
   }
   const std::string folder = fs::path(ParentPath(path, ".")).string();
-  const Result<std::string> file = FindMatrix(text, builtin_folder_, folder);
+  const Result<std::string> file = FindMatrix(text, places_.builtin_folder(), places_.At(folder));
   if (!file) {
     Add(extends.position, "cannot extend " + Quote(text) + ": " + file.error());
     return std::nullopt;
@@ -229,7 +257,7 @@ std::optional<Json> Loader::Load(const std::string& path, const Position* asked_
 
   std::optional<Json> parent;
   if (const Json* extends = Find(top, "extends")) {
-    open_.emplace_back(Canonical(path), path);
+    open_.emplace_back(places_.Canonical(path), path);
     parent = LoadParent(path, *extends);
     if (!parent) complete_ = false;
     open_.pop_back();
@@ -245,9 +273,9 @@ std::optional<Json> Loader::Load(const std::string& path, const Position* asked_
 
 }  // namespace
 
-MergedDocument ReadMerged(const std::string& path, const std::string& builtin_folder,
+MergedDocument ReadMerged(const std::string& path, const std::string& builtin_folder, const std::string& root,
                           std::vector<Problem>* problems) {
-  Loader loader(builtin_folder, problems);
+  Loader loader(Places(builtin_folder, root), problems);
   std::optional<Json> json = loader.Load(path, nullptr);
   if (!json) return {};
   return {std::get<Json::Object>(std::move(json->value)), loader.complete(), json->position, loader.sha256(),

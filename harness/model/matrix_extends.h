@@ -18,8 +18,9 @@ struct MergedDocument {
 };
 
 // Reads the file and what it extends, and merges them (matrix_merge.h). Problems of one file do not hide
-// those of another. Parents called "builtin:NAME" lie in `builtin_folder`.
-MergedDocument ReadMerged(const std::string& path, const std::string& builtin_folder,
+// those of another. Parents called "builtin:NAME" lie in `builtin_folder`, others by absolute paths below
+// `root`.
+MergedDocument ReadMerged(const std::string& path, const std::string& builtin_folder, const std::string& root,
                           std::vector<Problem>* problems);
 
 }  // namespace cudnn_ci

@@ -39,7 +39,7 @@ REPORT = """{
   "summary": "it crashed", "remedy": "mend it"},
  "retry": "no",
  "judged": {"subjects": [{"name": "exit_code", "spec": "loader"}], "gpu": []},
- "run": {"id": "1", "token": "%(token)s", "command_line": "/opt/cudnn-ci/bin/cudnn-ci run --output-dir /cudnn-ci-reports.@TOKEN@"},
+ "run": {"id": "1", "token": "%(token)s", "command_line": "/cudnn-ci.@TOKEN@/tool/bin/cudnn-ci run --output-dir /cudnn-ci.@TOKEN@/reports"},
  "totals": {"planned": 2, "passed": 1},
  "cases": [{"id": "a", "exit_code": 0, "complete": true}]
 }
@@ -55,7 +55,7 @@ JOURNAL = """{"v":"journal/1","seq":1,"ev":"RunStarted"}
 """
 FINISHED = '{"v":"journal/1","seq":3,"ev":"RunFinished","token":"@SECRET@"}\n'
 
-WORD = ["--run-token", "/cudnn-ci-reports.TOKEN/run-token"]
+WORD = ["--run-token", "/cudnn-ci.TOKEN/reports/run-token"]
 
 
 def reports(code=0, verdict=None, complete="true", report_only="false", finished=FINISHED, token="@SECRET@", status=None,
@@ -105,6 +105,7 @@ class LauncherTest(unittest.TestCase):
                 (self.bin / name).symlink_to(where)
         self.tool("exit 0")
         self.put("image")
+        self.put("options", "  --no-healthcheck   Disable any container-specified HEALTHCHECK\n")
         self.env = {"PATH": str(self.bin), "STANDIN": str(self.standin), "HOME": str(self.dir)}
 
     def put(self, name, text=""):
@@ -146,7 +147,7 @@ class LauncherTest(unittest.TestCase):
         return [[clean(w) for w in call] for call in text]
 
     def run_call(self):
-        return next(c for c in self.calls() if c[0] == "run")
+        return next(c for c in self.calls() if c[0] == "run" and c[1] != "--help")
 
     def assertRed(self, launched, code, kind, words=""):
         self.assertEqual(launched.code, code, launched.stderr)
@@ -164,10 +165,19 @@ class LauncherTest(unittest.TestCase):
 
     # --- What is run -----------------------------------------------------------------------------------------------
 
-    MOUNTS = ["-v", "TOOL:/opt/cudnn-ci:ro", "-v", "WORK/reports:/cudnn-ci-reports.TOKEN"]
+    MOUNTS = ["-v", "TOOL:/cudnn-ci.TOKEN/tool:ro", "-v", "WORK/reports:/cudnn-ci.TOKEN/reports"]
+
+    @staticmethod
+    def mounted(file):
+        """The words that mount the folder of a matrix, where it has the path that it has here."""
+        return ["-v", f"{file.parent}:/cudnn-ci.TOKEN/matrix{file.parent}:ro"]
+
+    @staticmethod
+    def named(file):
+        return ["--matrix-root", "/cudnn-ci.TOKEN/matrix", "--matrix", str(file)]
 
     def expected_run(self, *middle, image=ID, arguments=()):
-        words = ["run", "--name", "cudnn-ci-TOKEN", "--label", "cudnn-ci.run=TOKEN", "--stop-signal", "SIGTERM", *self.MOUNTS,
+        words = ["run", "--name", "cudnn-ci-TOKEN", "--label", "cudnn-ci.run=TOKEN", "--stop-signal", "SIGTERM", "--no-healthcheck", *self.MOUNTS,
                  *middle, image, *arguments]
         return [w.replace("TOOL", str((self.dir / "tool").resolve())) for w in words]
 
@@ -181,8 +191,8 @@ class LauncherTest(unittest.TestCase):
             [*inspect, "--format", "{{range .RepoDigests}}{{println .}}{{end}}", ID],
             [*inspect, "--format", '{"RepoDigests":{{json .RepoDigests}},"Config":{{json .Config}}}', ID],
             [*inspect, "--format", "{{range .Config.Env}}{{println .}}{{end}}", ID],
-            self.expected_run("--gpus", "all", "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci", arguments=[
-                "run", "--output-dir", "/cudnn-ci-reports.TOKEN", *WORD, "--matrix", "a b'c.json"]),
+            self.expected_run("--gpus", "all", "--entrypoint", "/cudnn-ci.TOKEN/tool/bin/cudnn-ci", arguments=[
+                "run", "--output-dir", "/cudnn-ci.TOKEN/reports", *WORD, "--matrix", "a b'c.json"]),
             ["rm", "-f", "cudnn-ci-TOKEN"]])
         self.assertEqual(sorted(p.name for p in self.out.iterdir()),
                          ["attachments", "journal.jsonl", "junit.xml", "launcher.json", "report.json"])
@@ -200,10 +210,9 @@ class LauncherTest(unittest.TestCase):
                     "--user", "12:34", "--env", "MINE", "--engine-arg", "--network", "--engine-arg", "none", "--", "run", "--fail-fast",
                     run=reports(), env={"CI": "true", "GITHUB_SHA": "x", "GITHUB_TOKEN": "secret", "MINE": "1", "CI_JOB_TOKEN": "secret"})
         self.assertEqual(self.run_call(), self.expected_run(
-            "-v", f"{matrix.parent}:/cudnn-ci-matrix:ro", "-v", f"{self.standin}:{self.standin}:ro", "--gpus", '"device=0,GPU-1"',
+            "-v", f"{matrix.parent}:/cudnn-ci.TOKEN/matrix{matrix.parent}:ro", "-v", f"{self.standin}:{self.standin}:ro", "--gpus", '"device=0,GPU-1"',
             "-e", "CI", "-e", "GITHUB_SHA", "-e", "MINE", "--user", "12:34", "--network", "none",
-            arguments=["/opt/cudnn-ci/bin/cudnn-ci", "run", "--output-dir", "/cudnn-ci-reports.TOKEN", *WORD, "--matrix",
-                       "/cudnn-ci-matrix/mine.json", "--fail-fast"]))
+            arguments=["/cudnn-ci.TOKEN/tool/bin/cudnn-ci", "run", "--output-dir", "/cudnn-ci.TOKEN/reports", *WORD, *self.named(matrix), "--fail-fast"]))
         self.assertIn('"entrypoint": "kept"', (self.out / "launcher.json").read_text())
 
     def test_a_matrix_of_the_tools_own(self):
@@ -214,8 +223,8 @@ class LauncherTest(unittest.TestCase):
             with self.subTest(name=name):
                 self.launch("--matrix", name, run=reports())
                 self.assertEqual(self.run_call(), self.expected_run(
-                    "--gpus", "all", "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci",
-                    arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN", *WORD, "--matrix", "builtin:cu12"]))
+                    "--gpus", "all", "--entrypoint", "/cudnn-ci.TOKEN/tool/bin/cudnn-ci",
+                    arguments=["run", "--output-dir", "/cudnn-ci.TOKEN/reports", *WORD, "--matrix", "builtin:cu12"]))
         (self.standin / "calls").unlink()
         for name in ("cu21", "builtin:cu21", "matrix.schema", "../matrices/cu12", "builtin:"):
             with self.subTest(name=name):
@@ -241,6 +250,16 @@ class LauncherTest(unittest.TestCase):
     def test_nerdctl_gets_gpus_by_option(self):
         self.assertEqual(self.gpu_words(engine="nerdctl"), ["--gpus", "all"])
 
+    def test_the_images_health_check_does_not_run_beside_the_gate(self):
+        for engine in ("docker", "podman", "nerdctl"):
+            with self.subTest(engine=engine):
+                shutil.copy(HERE / "docker", self.bin / engine)
+                self.launch("--no-gpu", "--engine", engine, run=reports())
+                self.assertIn("--no-healthcheck", [c for c in self.calls() if c[0] == "run"][-1])
+        self.put("options", "  --name string\n")
+        self.launch("--no-gpu", "--engine", "nerdctl", run=reports())
+        self.assertNotIn("--no-healthcheck", [c for c in self.calls() if c[0] == "run"][-1])
+
     def test_docker_gets_gpus_by_cdi_on_request(self):
         self.assertEqual(self.gpu_words("--gpu-way", "cdi"), ["--device", "nvidia.com/gpu=all"])
 
@@ -255,10 +274,10 @@ class LauncherTest(unittest.TestCase):
         self.addCleanup(os.umask, old)
         self.assertEqual(self.launch(run=reports()).code, 0)
         call = self.run_call()
-        self.assertIn("WORK/image-config.json:/cudnn-ci-image.json:ro", call)
+        self.assertIn("WORK/image-config.json:/cudnn-ci.TOKEN/image.json:ro", call)
         self.assertEqual(call[call.index(ID) + 1:], [
-            "run", "--output-dir", "/cudnn-ci-reports.TOKEN", *WORD, "--subject-image", "registry.example/team/image@sha256:bbbb",
-            "--image-config", "/cudnn-ci-image.json"])
+            "run", "--output-dir", "/cudnn-ci.TOKEN/reports", *WORD, "--subject-image", "registry.example/team/image@sha256:bbbb",
+            "--image-config", "/cudnn-ci.TOKEN/image.json"])
         self.assertEqual((self.standin / "image-config.json").read_text(), '{"RepoDigests":["registry.example/team/image@sha256:bbbb"],'
                          '"Config":{"Env":["PATH=/bin"],"Entrypoint":["/entry"]}}\n')
         self.assertEqual((self.standin / "image-config.json").stat().st_mode & 0o777, 0o644, "the container's user may be any")
@@ -275,7 +294,7 @@ class LauncherTest(unittest.TestCase):
     def test_a_statement_is_asked_for_and_left(self):
         result = self.attest(self.STATEMENT % "bbbb")
         self.assertEqual(result.code, 0, result.stderr)
-        self.assertEqual(self.run_call()[-2:], ["--attestation", "/cudnn-ci-reports.TOKEN/attestation.json"])
+        self.assertEqual(self.run_call()[-2:], ["--attestation", "/cudnn-ci.TOKEN/reports/attestation.json"])
         self.assertEqual((self.out / "attestation.json").read_text(), self.STATEMENT % "bbbb")
         # That of an earlier run goes, also where none is asked for.
         self.assertEqual(self.launch(run=reports()).code, 0)
@@ -323,7 +342,7 @@ class LauncherTest(unittest.TestCase):
         command = [w for w in self.command("--dry-run") if w not in ("--tool", str(self.dir / "tool"))]
         command[command.index(str(LAUNCHER))] = str(self.bin / "link")
         result = subprocess.run(command, env=self.env, capture_output=True, text=True)
-        self.assertIn(f" -v {tree.parent}:/opt/cudnn-ci:ro ", result.stdout, result.stderr)
+        self.assertIn(f" -v {tree.parent}:/cudnn-ci.TOKEN/tool:ro ", result.stdout, result.stderr)
 
     def test_docker_that_is_podman_gets_gpus_by_cdi(self):
         self.put("version", "printf 'Client:       Podman Engine\nVersion:      4.3.1\n'; exit 0\n")
@@ -386,8 +405,20 @@ class LauncherTest(unittest.TestCase):
         result = self.launch("--no-gpu", "--env", "CUDNN_CI_MINE", run=reports(), env={"CUDNN_CI_MINE": "2"})
         self.assertEqual(self.run_call(), self.expected_run(
             "-e", "CUDNN_CI_PLUGIN_PATH=", "-e", "CUDNN_CI_PLANT=", "-e", "CUDNN_CI_MINE=", "-e", "CUDNN_CI_MINE",
-            "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci", arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN", *WORD]))
+            "--entrypoint", "/cudnn-ci.TOKEN/tool/bin/cudnn-ci", arguments=["run", "--output-dir", "/cudnn-ci.TOKEN/reports", *WORD]))
         self.assertIn("left empty, though the image sets it: CUDNN_CI_PLUGIN_PATH CUDNN_CI_PLANT", result.stderr)
+
+    def test_the_image_does_not_choose_the_part(self):
+        self.put("env", "CI_NODE_INDEX=1\nCI_NODE_TOTAL=99\nJOB_COMPLETION_INDEX=7\nCI_NODE=x\n")
+        result = self.launch("--no-gpu", run=reports(), env={"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_COUNT": "3", "CI_NODE_TOTAL": "5"})
+        self.assertEqual([w for before, w in zip(self.run_call(), self.run_call()[1:]) if before == "-e"],
+                         ["CI_NODE_INDEX=", "CI_NODE_TOTAL=", "JOB_COMPLETION_INDEX=", "CI_NODE_TOTAL", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_ID"])
+        self.assertIn("left empty, though the image sets it: CI_NODE_INDEX CI_NODE_TOTAL JOB_COMPLETION_INDEX", result.stderr)
+
+    def test_which_variables_choose_the_part(self):
+        source = (ROOT / "harness/cli/shard.cc").read_text()
+        read = set(re.findall(r'Variable\("([A-Z_]+)"', source))
+        self.assertEqual(set(re.search(r"^parts='(.*)'$", LAUNCHER.read_text(), re.M).group(1).split()), read)
 
     def test_the_name_that_was_typed_with_the_digest_of_what_runs(self):
         a, b, c = ("sha256:" + x * 64 for x in "abc")
@@ -421,18 +452,24 @@ class LauncherTest(unittest.TestCase):
         (self.dir / "tool/matrices/cu12.json").write_text("{}")
         mine = self.dir / "mine.json"
         mine.write_text("{}")
-        mount = ["-v", f"{self.dir}:/cudnn-ci-matrix:ro"]
+        mount, file = self.mounted(mine), self.named(mine)
+        tool = "/cudnn-ci.TOKEN/tool/"
         for words, mounted, named in (
-            (["--matrix", str(mine)], mount, "/cudnn-ci-matrix/mine.json"), ([f"--matrix={mine}"], mount, "/cudnn-ci-matrix/mine.json"),
-            (["run", "--matrix", "../mine.json"], mount, "/cudnn-ci-matrix/mine.json"), (["--matrix", "cu12"], [], "builtin:cu12"),
-            (["--matrix", "builtin:cu12"], [], "builtin:cu12"), (["--matrix", "/of/the/image.json"], [], "/of/the/image.json"),
-            (["--matrix", "/opt/cudnn-ci/matrices/cu12.json"], [], "/opt/cudnn-ci/matrices/cu12.json"),
+            (["--matrix", str(mine)], mount, file), ([f"--matrix={mine}"], mount, file), (["run", "--matrix", "../mine.json"], mount, file),
+            (["--matrix", "cu12"], [], ["--matrix", "builtin:cu12"]), (["--matrix", "builtin:cu12"], [], ["--matrix", "builtin:cu12"]),
+            (["--matrix", "/of/the/image.json"], [], ["--matrix", "/of/the/image.json"]),
+            (["--matrix", "/opt/cudnn-ci/matrices/cu12.json"], [], ["--matrix", tool + "matrices/cu12.json"]),
+            # By these names the tool and the folder of the matrix are known to whoever types them.
+            (["--compatibility=/opt/cudnn-ci/x"], [], [f"--compatibility={tool}x"]), (["--x", "/opt/cudnn-cix/y"], [], ["--x", "/opt/cudnn-cix/y"]),
+            (["--matrix", str(mine), "--plugin-dir", "/cudnn-ci-matrix/p"], mount, [*file, "--plugin-dir", f"/cudnn-ci.TOKEN/matrix{self.dir}/p"]),
+            (["--matrix", str(mine), "--plugin-dir=/cudnn-ci-matrix"], mount, [*file, f"--plugin-dir=/cudnn-ci.TOKEN/matrix{self.dir}"]),
+            (["--plugin-dir", "/cudnn-ci-matrix/p"], [], ["--plugin-dir", "/cudnn-ci-matrix/p"]),
         ):
             with self.subTest(words=words):
                 self.assertEqual(self.launch("--no-gpu", "--", *words, "--fail-fast", run=reports()).code, 0)
                 self.assertEqual(self.run_call(), self.expected_run(
-                    *mounted, "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci",
-                    arguments=["run", "--output-dir", "/cudnn-ci-reports.TOKEN", *WORD, "--matrix", named, "--fail-fast"]))
+                    *mounted, "--entrypoint", "/cudnn-ci.TOKEN/tool/bin/cudnn-ci",
+                    arguments=["run", "--output-dir", "/cudnn-ci.TOKEN/reports", *WORD, *named, "--fail-fast"]))
                 (self.standin / "calls").unlink()
 
     def test_parents_outside_of_the_folder_are_mounted_where_they_are_looked_for(self):
@@ -443,14 +480,46 @@ class LauncherTest(unittest.TestCase):
             path = self.dir / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text('{"schema": "cudnn-ci/matrix/1",\n "extends":\n  "%s", "name": "x"}' % parent)
-        folder = ["-v", f"{self.dir}/repo/team/ci:/cudnn-ci-matrix:ro"]
+        place = lambda path: ["-v", f"{self.dir}/{path}:/cudnn-ci.TOKEN/matrix{self.dir}/{path}:ro"]
         for name, mounts in (
-            ("team", ["-v", f"{self.dir}/repo/base.json:/base.json:ro", "-v", f"{self.dir}/repo/shared/more.json:/shared/more.json:ro",
-                      "-v", f"{self.dir}/abs.json:{self.dir}/abs.json:ro"]), ("beside", [])):
+            ("team", place("repo/base.json") + place("repo/shared/more.json") + place("abs.json")), ("beside", [])):
             with self.subTest(name=name):
                 self.launch("--no-gpu", "--matrix", str(self.dir / f"repo/team/ci/{name}.json"), run=reports())
                 call = [c for c in self.calls() if c[0] == "run"][-1]
-                self.assertEqual(call[len(self.expected_run()) - 1:call.index("--entrypoint")], folder + mounts)
+                self.assertEqual(call[len(self.expected_run()) - 1:call.index("--entrypoint")], place("repo/team/ci") + mounts)
+
+    def test_extends_above_the_topmost_folder_is_refused(self):
+        matrix = self.dir / "m.json"
+        matrix.write_text('{"extends": "%setc/passwd"}' % ("../" * 40))
+        result = self.launch("--matrix", str(matrix), run=reports())
+        self.assertEqual((result.code, self.calls()), (2, []), result.stderr)
+        self.assertIn("leads above the topmost folder", result.stderr)
+
+    def test_parents_behind_links_are_those_that_the_tool_takes(self):
+        for folder in ("a", "b/c"):
+            (self.dir / folder).mkdir(parents=True)
+        (self.dir / "b/top.json").write_text("{}")
+        (self.dir / "b/c/real.json").write_text('{"extends": "../top.json"}')
+        (self.dir / "a/base.json").symlink_to("../b/c/real.json")
+        (self.dir / "a/m.json").write_text('{"extends": "base.json"}')
+        (self.dir / "team").mkdir()
+        (self.dir / "team/m.json").write_text('{"extends": "../a/base.json"}')
+        self.launch("--no-gpu", "--matrix", str(self.dir / "team/m.json"), run=reports())
+        root = f"/cudnn-ci.TOKEN/matrix{self.dir}"
+        self.assertEqual([w for w in self.run_call() if w.startswith(f"{self.dir}/b/")],
+                         [f"{self.dir}/b/c/real.json:{root}/a/base.json:ro", f"{self.dir}/b/top.json:{root}/top.json:ro"])
+
+    def test_nothing_of_ours_is_mounted_where_the_image_can_have_a_path(self):
+        self.tool("echo '  --subject-image NAME   --image-config FILE'")
+        (self.dir / "m").mkdir()
+        (self.dir / "base.json").write_text("{}")
+        (self.dir / "abs.json").write_text('{"extends": "base.json"}')
+        (self.dir / "m/m.json").write_text('{"extends": "%s"}' % (self.dir / "abs.json"))
+        self.launch("--matrix", str(self.dir / "m/m.json"), run=reports())
+        call = self.run_call()
+        targets = [call[i + 1].split(":")[1] for i, word in enumerate(call) if word == "-v"]
+        self.assertEqual(len(targets), 6)
+        self.assertEqual([t for t in targets if not t.startswith("/cudnn-ci.TOKEN/")], [])
 
     def test_folders_whose_names_mean_something_to_cd(self):
         (self.dir / "cwd/m").mkdir()
@@ -459,7 +528,7 @@ class LauncherTest(unittest.TestCase):
         (self.dir / "cwd/-").mkdir()
         result = self.launch("--matrix", "m/x.json", "--mount", "-", run=reports(), env={"CDPATH": str(self.dir / "elsewhere"), "OLDPWD": "/"})
         self.assertEqual(result.code, 0, result.stderr)
-        self.assertIn(f"{self.dir}/cwd/m:/cudnn-ci-matrix:ro", self.run_call())
+        self.assertIn(f"{self.dir}/cwd/m:/cudnn-ci.TOKEN/matrix{self.dir}/cwd/m:ro", self.run_call())
         self.assertIn(f"{self.dir}/cwd/-:{self.dir}/cwd/-:ro", self.run_call())
 
     # --- Commands that ask -----------------------------------------------------------------------------------------
@@ -474,8 +543,8 @@ class LauncherTest(unittest.TestCase):
                 self.assertIn("\nwords\n", result.stderr)
                 self.assertFalse(self.out.exists())
                 self.assertEqual(self.run_call(), self.expected_run(
-                    "-v", f"{self.dir}:/cudnn-ci-matrix:ro", "--entrypoint", "/opt/cudnn-ci/bin/cudnn-ci",
-                    arguments=["facts", "--matrix", "/cudnn-ci-matrix/mine.json", "--json"]))
+                    *self.mounted(matrix), "--entrypoint", "/cudnn-ci.TOKEN/tool/bin/cudnn-ci",
+                    arguments=["facts", *self.named(matrix), "--json"]))
                 self.assertEqual(self.calls()[-1], ["rm", "-f", "cudnn-ci-TOKEN"])
         for status, words, code in ((125, "no space left", 3), (1, "exec /opt/cudnn-ci/bin/cudnn-ci: exec format error", 5), (139, "", 5)):
             with self.subTest(status=status):
@@ -509,6 +578,31 @@ class LauncherTest(unittest.TestCase):
 
     def test_report_only_is_confirmed_with_0(self):
         self.assertEqual(self.launch(run=reports(code=1, status=0, report_only="true")).code, 0)
+
+    def test_reports_without_an_end_are_not_read(self):
+        # Files with a hole: of no size on the disk.
+        for name, mib, words in (("report.json", 1 << 20, "its report.json is larger than 256 MiB"), ("junit.xml", 300, "its junit.xml is larger"),
+                                 ("journal.jsonl", 5000, "its journal.jsonl is larger than 4096 MiB"),
+                                 ("journal.jsonl", 500, "its report is not finished")):
+            with self.subTest(name=name, mib=mib):
+                hole = f'dd if=/dev/zero of="$reports/{name}" bs=1048576 count=0 seek={mib} 2>"$STANDIN/words"\n'
+                self.assertRed(self.launch(run=reports(more=hole)), 5, "harness.no-finished-report", words)
+
+    def test_a_report_of_one_endless_line_is_not_read_for_ever(self):
+        more = """{ printf '{'; dd if=/dev/zero bs=1000000 count=8 | tr '\\000' ','; } >"$reports/report.json" 2>"$STANDIN/words"\n"""
+        self.assertRed(self.launch(run=reports(more=more)), 5, "harness.no-finished-report", "not of this run")
+
+    def test_of_a_flood_of_words_the_last_are_kept(self):
+        script = """dd if=/dev/zero bs=1000000 count=30 2>"$STANDIN/words" | tr '\\000' 'x' >&2
+echo >&2
+echo 'exec /x: exec format error' >&2
+sleep 1
+wc -c <"${reports%/reports}/stderr" >"$STANDIN/size"
+exit 126"""
+        result = self.launch(run=script)
+        self.assertRed(result, 5, "harness.tool-not-started", "exec format error")
+        self.assertLess(int((self.standin / "size").read_text()), 4 << 20)
+        self.assertGreater(len(result.stderr), 30_000_000)
 
     def test_0_needs_a_finished_report_of_this_run(self):
         kind = "harness.no-finished-report"
@@ -908,7 +1002,7 @@ retry       no
 
     # --- The host's own program ------------------------------------------------------------------------------------
 
-    def real(self, check, *more, tool="", after="", name="real.json", host=True, env=None):
+    def real(self, check, *more, tool="", after="", name="real.json", host=True, env=None, inside=None):
         """A run whose container is the tree of the build; `after` is what a process of it does behind its back."""
         if not OPTIONS.tree:
             self.skipTest("needs --tree and --plugins")
@@ -920,14 +1014,16 @@ retry       no
         matrix.write_text('{"schema": "cudnn-ci/matrix/1", "name": "real", "checks": [{"check": "%s"}]}' % check)
         return self.launch("--matrix", str(matrix), *more, run=f"""ln -s "$reports" "$STANDIN/cudnn-ci-reports.$token"
 while [ "$1" != --output-dir ]; do shift; done
-shift 6
+shift 8
 for word in "$@"; do
   shift
-  [ "$word" != /cudnn-ci-image.json ] || word=$STANDIN/image-config.json
-  case $word in /cudnn-ci-reports.*) word=$STANDIN$word ;; esac
+  case $word in
+    /cudnn-ci.*/image.json) word=$STANDIN/image-config.json ;;
+    /cudnn-ci.*/reports/*) word=$STANDIN/cudnn-ci-reports.$token/${{word##*/reports/}} ;;
+  esac
   set -- "$@" "$word"
 done
-{OPTIONS.tree}/bin/cudnn-ci run --output-dir "$STANDIN/cudnn-ci-reports.$token" --run-token "$reports/run-token" --matrix {shlex.quote(str(matrix))} --plugin-dir {OPTIONS.plugins} {tool} "$@"
+{OPTIONS.tree}/bin/cudnn-ci run --output-dir "$STANDIN/cudnn-ci-reports.$token" --run-token "$reports/run-token" --matrix {shlex.quote(str(inside or matrix))} --plugin-dir {OPTIONS.plugins} {tool} "$@"
 status=$?
 {after}
 exit $status
@@ -981,6 +1077,18 @@ status=0"""
         self.assertRed(result, 5, "harness.no-finished-report", "its journal says exit 1, it ended with 0")
         self.assertNotIn("report.html", [p.name for p in self.out.iterdir()])
 
+    def test_a_run_by_another_matrix_proves_nothing(self):
+        # What runs in the container takes another matrix, and says so in a record that is whole.
+        other = self.dir / "other.json"
+        other.write_text('{"schema": "cudnn-ci/matrix/1", "name": "real", "checks": [{"check": "fixture.pass", "name": "weak"}]}')
+        result = self.real("fixture.pass", inside=other)
+        self.assertRed(result, 5, "harness.no-finished-report", "the run was judged by another matrix than")
+
+    def test_reports_name_the_matrix_of_this_machine(self):
+        result = self.real("fixture.pass")
+        self.assertEqual(result.code, 0, result.stderr)
+        self.assertEqual(json.loads((self.out / "report.json").read_text())["judged"]["matrix"]["path"], str(self.dir / "real.json"))
+
     def test_a_journal_that_is_none_proves_nothing(self):
         result = self.real("fixture.pass", after="""sed -i 's/"fixture.pass"/"fixture.gone"/' "$reports/journal.jsonl"; status=0""")
         self.assertRed(result, 5, "harness.no-finished-report", "its journal says exit 2")
@@ -1007,7 +1115,7 @@ echo x >"$reports/attachments/5000-unnamed" """)
         line = report["root_cause"]["reproduce"]
         for text in (result.stdout, page):
             self.assertIn(str(self.out / "report.html"), text)
-            self.assertNotIn("/cudnn-ci-reports.", text)
+            self.assertNotRegex(text, r"/cudnn-ci\.[0-9a-f]")
             self.assertNotIn("--gpus all", text)
         self.assertIn(line, page)
         self.assertIsNone(report["root_cause"]["reproduce_in_container"])

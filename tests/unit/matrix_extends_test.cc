@@ -80,6 +80,31 @@ std::string Child(const std::string& keys) {
   return "{\"schema\":\"cudnn-ci/matrix/1\",\"extends\":\"p.json\",\n" + keys + "}";
 }
 
+// As in a container that has files of another machine below a folder: paths are those of that machine.
+TEST(MatrixExtends, BelowARootAllPathsAreReadAndToldWithoutIt) {
+  const Scratch scratch;
+  std::filesystem::create_directories(scratch.File("root/team/ci"));
+  const auto file = [](const std::string& parent) {
+    return R"({"schema":"cudnn-ci/matrix/1","name":"m")" +
+           (parent.empty() ? std::string() : ",\"extends\":\"" + parent + "\"") + "}";
+  };
+  scratch.Write("root/team/ci/m.json", file("../base.json"));
+  scratch.Write("root/team/base.json", file("/abs.json"));
+  scratch.Write("root/abs.json", file("builtin:own"));
+  scratch.Write("own.json", file(""));
+  auto loaded = LoadMatrix("/team/ci/m.json", scratch.File(""), scratch.File("root"));
+  ASSERT_TRUE(std::holds_alternative<Matrix>(loaded))
+      << ToString(std::get<std::vector<Problem>>(loaded).front());
+  const std::vector<std::string> files = std::get<Matrix>(loaded).files;
+  ASSERT_EQ(files.size(), 4u);
+  EXPECT_EQ(std::vector<std::string>(files.begin() + 1, files.end()),
+            (std::vector<std::string>{"/abs.json", "/team/base.json", "/team/ci/m.json"}));
+  scratch.Write("root/abs.json", file("/nowhere.json"));
+  loaded = LoadMatrix("/team/ci/m.json", scratch.File(""), scratch.File("root"));
+  ASSERT_TRUE(std::holds_alternative<std::vector<Problem>>(loaded));
+  EXPECT_EQ(ToString(std::get<std::vector<Problem>>(loaded).front()).rfind("/abs.json:1:", 0), 0u);
+}
+
 TEST(MatrixExtends, AParentsEntryAndWaiverCanBeRemoved) {
   const Scratch scratch;
   scratch.Write("p.json", kParent);
