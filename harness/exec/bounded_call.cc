@@ -68,7 +68,7 @@ class SharedWords {
 
 // Reads until the end of the pipe, the deadline or a signal.
 BoundedCall::End Listen(int in, int64_t deadline_ns, int signal_fd, int* interrupted, std::string* value) {
-  char buffer[64 << 10];
+  std::string buffer(size_t{64} << 10, '\0');  // a stack may be as small
   for (;;) {
     const int64_t left_ms = (deadline_ns - MonotonicNs()) / 1'000'000;
     if (left_ms <= 0) return BoundedCall::End::kNoAnswer;
@@ -79,10 +79,10 @@ BoundedCall::End Listen(int in, int64_t deadline_ns, int signal_fd, int* interru
       return BoundedCall::End::kInterrupted;
     }
     if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
-    const ssize_t got = read(in, buffer, sizeof buffer);
+    const ssize_t got = read(in, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return got == 0 ? BoundedCall::End::kReturned : BoundedCall::End::kFailed;
-    value->append(buffer, static_cast<size_t>(got));
+    value->append(buffer.data(), static_cast<size_t>(got));
     if (value->size() > kMostBytes) return BoundedCall::End::kFailed;
   }
 }

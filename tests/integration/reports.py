@@ -22,7 +22,7 @@ CASE_KEYS = {"seconds", "measurements", "attempts", "attachments", "reproduce"}
 XML_ATTRIBUTES = {"time", "timestamp", "hostname"}
 XML_PROPERTIES = re.compile(r"run_id|attempts|measure\..*|judged\.shards")
 # Lines of the verdict's body and of a case's output.
-XML_LINES = re.compile(r"^ +excluded .*\n|^ +(reproduce|with docker|reports) .*|^ +shards +\d+: .*\n|^ {14}\S*/[^ ]*$|^\d+ tries$|^\[\[ATTACHMENT.*|^--- output of try.*",
+XML_LINES = re.compile(r"^ +excluded .*\n|^ +(reproduce|with docker|reports) .*|^ +shards +\d+: .*\n|^ {14}\S*/[^ \n]*$|^\d+ tries$|^\[\[ATTACHMENT.*|^--- output of try.*",
                        re.MULTILINE)
 
 

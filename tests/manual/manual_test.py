@@ -112,7 +112,7 @@ class Completion(unittest.TestCase):
                 self.assertEqual(set(self.offered(line)), options(command))
 
     def test_completes_an_option(self):
-        self.assertEqual(self.offered("cudnn-ci --ma"), ["--matrix"])
+        self.assertEqual(self.offered("cudnn-ci --ma"), ["--matrix", "--matrix-root"])
         self.assertEqual(self.offered("cudnn-ci list --ma"), ["--matrix"])
         self.assertEqual(self.offered("cudnn-ci plugins --ma"), [])
 

@@ -43,6 +43,9 @@ TEST_F(ReportTest, JsonHasCodesOfAPartialRunThatWasCancelled) {
                    {NoticeCode::kShard, {{"index", int64_t{2}}, {"count", int64_t{4}}}},
                    {NoticeCode::kWithoutDisturb, {{"checks", disturbing}}},
                    {NoticeCode::kRerun}};
+  b.run.not_gated = {{NoticeCode::kGpuNotUsed, {{"gpu", "gpu1"}, {"model", "NVIDIA H200"}}},
+                     OtherNotice("new words")};
+  b.run.warnings = {{NoticeCode::kWaiverWithoutCase, {{"place", "m.json:1:2"}, {"pattern", "x"}}}};
   b.Plan("conv.waits");
   b.Add(RunCancelled{CancelReason::kTimeLimit, 0});
   const nlohmann::json report = Written(b.Summarize());
