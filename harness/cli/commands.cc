@@ -70,6 +70,7 @@ int List(const Options& options) {
   std::string path = options.matrix;
   if (path.empty()) {
     session.DiscoverForChoice();
+    if (const int code = session.EndOfLook(); code != 0) return code;
     if (!options.auto_matrix)
       return Fail("list needs --matrix FILE or --auto. Found: " + session.FoundInWords());
     const Result<std::string> choice = session.AutoMatrix();
@@ -81,6 +82,7 @@ int List(const Options& options) {
   Matrix& matrix = std::get<Matrix>(loaded);
   if (options.auto_matrix) session.JudgeChosen(&matrix);
   session.ResolveSubjects(&matrix);
+  if (const int code = session.EndOfLook(); code != 0) return code;
   if (options.auto_matrix) {
     if (matrix.subjects != std::vector<SubjectInfo>{{"system", "loader"}} || !matrix.contract.empty())
       session.CollectFactsFor(matrix.subjects, matrix.contract);
@@ -210,8 +212,9 @@ int Plugins(const Options& options) {
 }
 
 int ShowFacts(const Options& options) {
-  const std::optional<std::string> text = FactsText(options);
-  if (!text) return 2;
+  int exit_code = 0;
+  const std::optional<std::string> text = FactsText(options, &exit_code);
+  if (!text) return exit_code;
   ordered_json document = options.json ? ordered_json::parse(*text, nullptr, false) : ordered_json();
   return document.is_object() ? PrintJson(std::move(document)) : Print(*text);
 }
@@ -288,7 +291,9 @@ int CopyTo(const Options& options) {
 int Init(const Options& options) {
   Session session(options);
   const Result<std::string> said = WriteFirstMatrix(options, &session);
-  return said.ok() ? Print(*said) : Fail(said.error());
+  if (said.ok()) return Print(*said);
+  const int code = session.EndOfLook();
+  return code != 0 ? code : Fail(said.error());
 }
 
 int Waive(const Options& options) {

@@ -23,36 +23,15 @@ namespace {
 constexpr size_t kMostOthers = 100;  // interpreters without a cuDNN that are looked into
 constexpr size_t kWidth = 100;
 
-// The Python environments that can be subjects, and those without a cuDNN of their own that have a framework.
-struct Environments {
-  std::vector<PythonEnvironment> subjects, others;
-};
-
-Environments LookAtEnvironments(const Variables& variables) {
-  const FoundEnvironments found = FindEnvironments(variables);
-  Environments environments;
-  for (const SubjectInfo& subject : found.subjects) {
-    environments.subjects.push_back(DescribeEnvironment(InterpreterOf(subject), variables));
-    environments.subjects.back().name = subject.name;
-  }
-  for (size_t i = 0; i < found.others.size() && i < kMostOthers; ++i) {
-    PythonEnvironment other = DescribeEnvironment(found.others[i], variables);
-    if (!other.frameworks.empty()) environments.others.push_back(std::move(other));
-  }
-  return environments;
-}
-
 // The environments that the matrix does not name: what they have is shown too, and not judged.
-std::vector<SubjectInfo> FurtherSubjects(const std::vector<PythonEnvironment>& environments,
-                                         const std::vector<SubjectInfo>& known, const Variables& variables) {
+std::vector<SubjectInfo> FurtherSubjects(const EnvironmentLook& look, const std::vector<SubjectInfo>& known) {
   std::vector<SubjectInfo> further;
-  for (const PythonEnvironment& environment : environments) {
+  for (size_t i = 0; i < look.environments.size(); ++i) {
+    const PythonEnvironment& environment = look.environments[i];
     const bool named = std::any_of(known.begin(), known.end(), [&](const SubjectInfo& subject) {
       return subject.name == environment.name || IsOf(subject, environment);
     });
-    if (!named)
-      further.push_back(
-          ResolveSubject({environment.name, "python:" + environment.interpreter}, variables).subject);
+    if (!named) further.push_back(look.subjects[i]);
   }
   return further;
 }
@@ -94,7 +73,7 @@ std::string Title(const Options& options) {
 
 }  // namespace
 
-std::optional<std::string> FactsText(const Options& options) {
+std::optional<std::string> FactsText(const Options& options, int* exit_code) {
   Session session(options);
   // Without one, what the loader finds and every environment.
   Matrix matrix;
@@ -103,26 +82,28 @@ std::optional<std::string> FactsText(const Options& options) {
   if (!options.matrix.empty()) {
     auto loaded = LoadMatrix(options.matrix, options.matrices_dir(), options.matrix_root);
     if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
-      PrintProblems(*problems);
+      *exit_code = PrintProblems(*problems);
       return std::nullopt;
     }
     matrix = std::move(std::get<Matrix>(loaded));
   }
   session.ResolveSubjects(&matrix);
+  const auto look = session.Look<EnvironmentLook>(
+      [](const LookingAt& looking_at) { return LookAtEnvironments(true, looking_at); });
+  if (*exit_code = session.EndOfLook(); !look || *exit_code != 0) return std::nullopt;
   InventoryInput input;
   input.variables = OwnVariables();
-  const Environments environments = LookAtEnvironments(input.variables);
   input.subjects = matrix.subjects;
-  for (SubjectInfo& subject : FurtherSubjects(environments.subjects, matrix.subjects, input.variables))
+  for (SubjectInfo& subject : FurtherSubjects(*look, matrix.subjects))
     input.subjects.push_back(std::move(subject));
   session.DiscoverPlugins(input.subjects, matrix.contract);
   const Facts facts = session.discovery().facts;
   input.facts = facts;
-  input.environments = environments.subjects;
-  input.environments.insert(input.environments.end(), environments.others.begin(), environments.others.end());
-  input.toolkits = FindToolkits(input.environments, input.variables);
+  input.environments = look->environments;
+  input.environments.insert(input.environments.end(), look->others.begin(), look->others.end());
+  input.toolkits = look->toolkits;
   if (options.matrix.empty()) {
-    input.choice = ChooseMatrix(facts, environments.subjects);
+    input.choice = ChooseMatrix(facts, look->environments);
     if (const auto file = session.MatrixFile(*input.choice); !file.ok()) input.choice->problem = file.error();
     input.judged = JudgedBy(*input.choice);
   } else {

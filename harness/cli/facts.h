@@ -10,9 +10,9 @@
 namespace cudnn_ci {
 
 // Discovers what is here for the subjects of options.matrix or, without one, for what the loader finds and
-// the image's Python environments. Returns the screen, or the JSON; nothing if the matrix is invalid, which
-// was said on stderr then.
-std::optional<std::string> FactsText(const Options& options);
+// the image's Python environments. Returns the screen, or the JSON. Nothing if the matrix is invalid, what
+// was looked at did not answer, or a signal came: *exit_code says which, and why was said on stderr.
+std::optional<std::string> FactsText(const Options& options, int* exit_code);
 
 }  // namespace cudnn_ci
 

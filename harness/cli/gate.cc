@@ -143,7 +143,9 @@ bool Gate::OpenReports() {
 
 bool Gate::Discover() {
   session_.ResolveSubjects(&matrix_);
-  obstacle_ = ObstacleBeforeDiscovery(options_.worker_path());
+  if (session_.interrupted() != 0) return Interrupted();
+  obstacle_ = Unreadable();
+  if (!obstacle_) obstacle_ = ObstacleBeforeDiscovery(options_.worker_path());
   if (obstacle_) return options_.dry_run ? Invalid(obstacle_->detail) : true;  // the reports say it
   const std::vector<SubjectInfo> system = {{"system", "loader"}};
   if (!discovered_) {
@@ -164,10 +166,14 @@ bool Gate::Discover() {
   return true;
 }
 
+std::optional<Finding> Gate::Unreadable() const {
+  if (session_.unreadable().empty()) return std::nullopt;
+  return HarnessFinding("subject-unreadable", session_.unreadable());
+}
+
 bool Gate::Interrupted() {
   const int signal = session_.interrupted();
-  constexpr int kUndetermined = 6;
-  exit_code_ = signal != 0 ? 128 + signal : kUndetermined;
+  exit_code_ = signal != 0 ? 128 + signal : kExitUndetermined;
   if (!fanout_) {
     const char* why = signal != 0 ? "interrupted" : "the --time-limit was reached";
     fprintf(stderr, "cudnn-ci: %s before there was a plan\n", why);
@@ -283,6 +289,11 @@ RunStarted Gate::Introduction() const {
   return r;
 }
 
+void Gate::CancelIfInterrupted() {
+  if (session_.interrupted() != 0 && !fanout_->summary().cancelled)
+    Emit(RunCancelled{CancelReason::kSignal, session_.interrupted()});
+}
+
 void Gate::EmitPlan() {
   Emit(Introduction());
   for (const PositionedWaiver& w : matrix_.waivers) Emit(WaiverDeclared{w.waiver});
@@ -303,7 +314,8 @@ void Gate::EmitPlan() {
 
 bool Gate::Run() {
   EmitPlan();
-  if (!plugin_problems_.empty() || obstacle_) return true;
+  CancelIfInterrupted();
+  if (!plugin_problems_.empty() || obstacle_ || session_.interrupted() != 0) return true;
   RunnerOptions r;
   r.worker_path = options_.worker_path();
   r.scratch_dir = session_.scratch_dir();
@@ -347,6 +359,7 @@ bool Gate::Run() {
 
 int Gate::Finish() {
   if (looked_at_loader_) TellOfLoader();
+  CancelIfInterrupted();
   // Of a plan that nothing came to only the obstacle is to be told.
   if (!obstacle_)
     for (const Finding& f : ClosingFindings(fanout_->summary())) Emit(FindingReported{{}, f});

@@ -37,6 +37,10 @@ class Gate {
 
  private:
   bool Invalid(const std::string& message);
+  // What of the image did not answer.
+  std::optional<Finding> Unreadable() const;
+  // A signal came while the image was looked at.
+  void CancelIfInterrupted();
   // A signal came before there was a plan: the reports say so, as far as there are any. Always false.
   bool Interrupted();
   // With --baseline and --rerun-failed: what earlier runs said. False: one cannot be used.
@@ -55,7 +59,7 @@ class Gate {
   void EmitPlan();
   // LD_LIBRARY_PATH of every process that checks run in.
   std::vector<std::string> LibraryPaths() const;
-  std::vector<Finding> PreloadFindings() const;
+  std::vector<Finding> PreloadFindings() const;  // may block: see image_look.h
   // Says what the image brings into those processes, and has not been said yet: what it runs may change it.
   void TellOfLoader();
   // With --dry-run: prints the plan and ends with exit 0.

@@ -61,6 +61,11 @@ bool Gate::Load() {
   // What is there decides, or at least helps to say what to type.
   session_.DiscoverForChoice();
   discovered_ = true;
+  if (session_.interrupted() == 0 && !session_.unreadable().empty()) {
+    RemoveReports(paths_);
+    exit_code_ = session_.EndOfLook();
+    return false;
+  }
   if (session_.MustEnd()) return Interrupted();
   const Result<std::string> choice = session_.AutoMatrix();
   if (options_.auto_matrix) {

@@ -55,7 +55,14 @@ std::vector<Finding> Gate::PreloadFindings() const {
 
 void Gate::TellOfLoader() {
   looked_at_loader_ = true;
-  for (Finding& finding : PreloadFindings())
+  auto findings = session_.Look<std::vector<Finding>>([this](const LookingAt& looking_at) {
+    looking_at("what the image has preloaded into every process");
+    return PreloadFindings();
+  });
+  if (!findings) findings.emplace();
+  if (std::optional<Finding> unreadable = Unreadable(); unreadable && !obstacle_)
+    findings->push_back(std::move(*unreadable));
+  for (Finding& finding : *findings)
     if (told_.insert(finding.detail).second) Emit(FindingReported{{}, std::move(finding)});
 }
 

@@ -1,5 +1,4 @@
 #include "cli/init.h"
-#include "cli/worker_obstacle.h"
 
 #include <sys/stat.h>
 
@@ -8,6 +7,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/image_look.h"
+#include "cli/worker_obstacle.h"
 #include "model/builtin_matrices.h"
 #include "model/fact_keys.h"
 #include "model/first_matrix.h"
@@ -31,40 +32,49 @@ std::string ParentFor(const std::vector<FirstMatrixSubject>& subjects, const std
 }
 
 // What --subject means: what a matrix would call it, or a Python environment by the name that "auto" gives
-// it.
-Result<SubjectInfo> FindSubject(const std::string& asked) {
-  if (asked == "system" || asked == "loader") return SubjectInfo{"system", "loader"};
+// it. With its folders; or why there is none. May block: see image_look.h.
+SubjectLook FindSubject(const std::string& asked, const LookingAt& looking_at) {
+  SubjectLook look;
+  const auto resolve = [&](const SubjectInfo& subject) {
+    return LookAtSubjects({subject}, false, looking_at);
+  };
+  if (asked == "system" || asked == "loader") return resolve({"system", "loader"});
   if (asked.find(':') != std::string::npos) {
-    if (const std::string problem = SubjectProblem(asked); !problem.empty())
-      return Error{"--subject: '" + asked + "' " + problem};
+    if (const std::string problem = SubjectProblem(asked); !problem.empty()) {
+      look.problems.push_back("--subject: '" + asked + "' " + problem);
+      return look;
+    }
     std::string path = asked.substr(asked.find(':') + 1);
     // An interpreter is called after its environment, as "auto" does.
     const size_t bin = asked.rfind("python:", 0) == 0 ? path.rfind("/bin/") : std::string::npos;
     if (bin != std::string::npos) path.resize(bin);
-    return SubjectInfo{NameOfPrefix(path), asked};
+    return resolve({NameOfPrefix(path), asked});
   }
   std::vector<std::string> names;
-  for (SubjectInfo& found : FindEnvironments(OwnVariables()).subjects) {
-    if (found.name == asked) return std::move(found);
+  looking_at("the image's Python environments");
+  for (const SubjectInfo& found : FindEnvironments(OwnVariables()).subjects) {
+    if (found.name == asked) return resolve(found);
     names.push_back(found.name);
   }
   const std::string near = DidYouMean(asked, names);
-  return Error{"--subject: no Python environment with a cuDNN is called '" + asked + "'" +
-               (names.empty() ? "; none was found" : ", only " + Join(names, ", ")) +
-               (near.empty() ? "" : "; did you mean '" + near + "'?")};
+  look.problems.push_back("--subject: no Python environment with a cuDNN is called '" + asked + "'" +
+                          (names.empty() ? "; none was found" : ", only " + Join(names, ", ")) +
+                          (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  return look;
 }
 
-// What is to be judged, with its facts collected.
+// What is to be judged, with its facts collected. An empty error: the session's EndOfLook says it.
 Result<std::vector<SubjectInfo>> Subjects(const Options& options, Session* session) {
   if (!options.init_subject.empty()) {
-    Result<SubjectInfo> asked = FindSubject(options.init_subject);
-    if (!asked.ok()) return Error{asked.error()};
-    ResolvedSubject resolved = ResolveSubject(std::move(*asked), OwnVariables());
-    if (!resolved.problem.empty()) return Error{resolved.problem};
-    session->DiscoverPlugins({resolved.subject});
-    return std::vector<SubjectInfo>{std::move(resolved.subject)};
+    const auto look = session->Look<SubjectLook>(
+        [&](const LookingAt& looking_at) { return FindSubject(options.init_subject, looking_at); });
+    if (!look) return Error{""};
+    if (!look->problems.empty()) return Error{look->problems.front()};
+    session->DiscoverPlugins(look->subjects);
+    return look->subjects;
   }
   session->DiscoverForChoice();
+  if (!session->unreadable().empty()) return Error{""};
   const AutoChoice choice = session->Choice();
   if (choice.contradictory) return Error{choice.problem};
   std::vector<SubjectInfo> subjects;

@@ -23,14 +23,12 @@
 #include "model/cudnn_copies.h"
 #include "model/fact_keys.h"
 #include "model/remarks.h"
-#include "subject/environment_packages.h"
-#include "subject/environments.h"
-#include "subject/resolve.h"
 
 namespace cudnn_ci {
 namespace {
 
 constexpr size_t kMaxProblemsShown = 50;
+constexpr double kLookS = 30;    // for files of the image; a slow disk takes one or two
 constexpr double kRemoveS = 10;  // for what checks have left in the scratch folder
 constexpr char kSystem[] = "system";
 constexpr size_t kMostEnvironmentsSaid = 4;
@@ -103,15 +101,12 @@ void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects,
 void Session::DiscoverForChoice() {
   DiscoverPlugins({{kSystem, "loader"}});
   if (MustEnd() || discovery_.facts.Find(kSystem, kCudnnPathFact)) return;
-  const Variables variables = OwnVariables();
-  std::vector<SubjectInfo> subjects;
-  for (const SubjectInfo& found : FindEnvironments(variables).subjects) {
-    subjects.push_back(ResolveSubject(found, variables).subject);
-    environments_.push_back(DescribeEnvironment(InterpreterOf(found), variables));
-    environments_.back().name = found.name;
-  }
-  if (subjects.empty() || !discovery_.abandoned.empty()) return;
-  CollectFacts(DiscoveryOf(subjects, {}), &control_, signal_fd_.get(), &discovery_, &interrupted_);
+  const auto found = Look<EnvironmentLook>(
+      [](const LookingAt& looking_at) { return LookAtEnvironments(false, looking_at); });
+  if (!found) return;
+  environments_ = found->environments;
+  if (found->subjects.empty() || !discovery_.abandoned.empty()) return;
+  CollectFacts(DiscoveryOf(found->subjects, {}), &control_, signal_fd_.get(), &discovery_, &interrupted_);
   host_ = DecodeHostFacts(discovery_.facts);
 }
 
@@ -123,19 +118,39 @@ void Session::CollectFactsFor(const std::vector<SubjectInfo>& subjects,
   host_ = DecodeHostFacts(discovery_.facts);
 }
 
+bool Session::LookApart(const std::function<std::string(const LookingAt&)>& look,
+                        const std::function<bool(const std::string&)>& take) {
+  if (!unreadable_.empty()) return false;  // it would not answer again
+  const double limit_s = std::min(kLookS, TimeLeft());
+  const BoundedCall call = CallWithin(limit_s, look, &control_, signal_fd_.get(), &interrupted_);
+  if (call.end == BoundedCall::End::kReturned && take(call.value)) return true;
+  if (call.end == BoundedCall::End::kInterrupted) return false;
+  unreadable_ = call.looking_at.empty() ? "the image" : call.looking_at;
+  if (call.end == BoundedCall::End::kNoAnswer) {
+    char text[80];
+    snprintf(text, sizeof text, ": its files gave no answer within %.3g s", std::max(limit_s, 0.0));
+    unreadable_ += text;
+  } else {
+    unreadable_ += ": the process that looked at its files ended before it was done";
+  }
+  return false;
+}
+
+int Session::EndOfLook() const {
+  if (interrupted_ != 0) return 128 + interrupted_;
+  if (unreadable_.empty()) return 0;
+  Complain(unreadable_ + "; look at the mounts of the container (findmnt)");
+  return kExitUndetermined;
+}
+
 void Session::ResolveSubjects(Matrix* matrix) {
-  const Variables variables = OwnVariables();
-  if (matrix->automatic_subjects) {
-    FoundEnvironments found = FindEnvironments(variables);
-    matrix->subjects.insert(matrix->subjects.end(), found.subjects.begin(), found.subjects.end());
-    if (!found.warning.empty()) subject_warnings_.push_back(std::move(found.warning));
-  }
-  for (SubjectInfo& subject : matrix->subjects) {
-    ResolvedSubject resolved = ResolveSubject(std::move(subject), variables);
-    subject = std::move(resolved.subject);
-    if (!resolved.problem.empty()) subject_problems_.push_back(std::move(resolved.problem));
-    if (!resolved.warning.empty()) subject_warnings_.push_back(std::move(resolved.warning));
-  }
+  const auto look = Look<SubjectLook>([&](const LookingAt& looking_at) {
+    return LookAtSubjects(matrix->subjects, matrix->automatic_subjects, looking_at);
+  });
+  if (!look) return;
+  matrix->subjects = look->subjects;
+  subject_problems_.insert(subject_problems_.end(), look->problems.begin(), look->problems.end());
+  subject_warnings_.insert(subject_warnings_.end(), look->warnings.begin(), look->warnings.end());
 }
 
 void Session::DropSystemWithoutCudnn(Matrix* matrix) {

@@ -3,13 +3,17 @@
 #ifndef CUDNN_CI_CLI_SESSION_H_
 #define CUDNN_CI_CLI_SESSION_H_
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/packed.h"
 #include "base/result.h"
+#include "cli/image_look.h"
 #include "cli/options.h"
 #include "exec/discover.h"
 #include "exec/guardian.h"
@@ -20,6 +24,9 @@
 #include "model/plan.h"
 
 namespace cudnn_ci {
+
+// The exit code where nobody can tell whose fault it is.
+inline constexpr int kExitUndetermined = 6;
 
 // What to say when a session has no scratch folder.
 inline constexpr char kNoScratchFolder[] =
@@ -44,11 +51,26 @@ class Session {
                        const std::map<std::string, std::string>& contract);
 
   // Gives each subject of a matrix the folders of its libraries, and adds the image's Python environments if
-  // the matrix asks for them. Before plugins are discovered for it.
+  // the matrix asks for them. Before plugins are discovered for it. See unreadable().
   void ResolveSubjects(Matrix* matrix);
   // What the subjects name and the image lacks, and what was not looked at, in words.
   const std::vector<std::string>& subject_problems() const { return subject_problems_; }
   const std::vector<std::string>& subject_warnings() const { return subject_warnings_; }
+  // What of the image did not answer, as the detail of a finding; empty: all did.
+  const std::string& unreadable() const { return unreadable_; }
+  // For commands that write no report: the exit code where a signal or what did not answer has ended the
+  // look, which is then said on stderr; 0: all was looked at.
+  int EndOfLook() const;
+  // What `look` returns, called in a process that is given up after half a minute, or when the run must end.
+  // None then: unreadable() says why, or interrupted().
+  template <class T>
+  std::optional<T> Look(const std::function<T(const LookingAt&)>& look) {
+    T value;
+    if (LookApart([&](const LookingAt& looking_at) { return Pack(look(looking_at)); },
+                  [&](const std::string& bytes) { return Unpack(bytes, &value); }))
+      return value;
+    return std::nullopt;
+  }
   // Takes "system" out of subjects that were found, if the loader finds no cuDNN and another subject has one.
   // After the facts were collected.
   void DropSystemWithoutCudnn(Matrix* matrix);
@@ -90,6 +112,8 @@ class Session {
   const std::string& scratch_dir() const { return scratch_dir_; }
 
  private:
+  bool LookApart(const std::function<std::string(const LookingAt&)>& look,
+                 const std::function<bool(const std::string&)>& take);
   std::vector<DeviceInfo> VisibleDevices() const;
   DiscoverOptions DiscoveryOf(std::vector<SubjectInfo> subjects,
                               const std::map<std::string, std::string>& contract) const;
@@ -103,6 +127,7 @@ class Session {
   Guardian guardian_;
   Discovery discovery_;
   std::vector<std::string> subject_problems_, subject_warnings_;
+  std::string unreadable_;
   std::vector<PythonEnvironment> environments_;  // of DiscoverForChoice
   int interrupted_ = 0;
 };

@@ -179,6 +179,11 @@ constexpr Declaration kDeclarations[] = {
     {"subject-missing", kError, Blame::kImage, "what a subject of the matrix names is not in the image",
      "Image owner: install it there, or name the right folder, interpreter or program in the matrix's "
      "\"subjects\"."},
+    {"subject-unreadable", kError, Blame::kUndetermined,
+     "files of the image did not answer: a mount (FUSE, NFS) hangs, or the machine is overloaded",
+     "Runner owner: look at the mounts of the container (findmnt) and at the load of the machine; take out "
+     "or "
+     "repair the mount that hangs. Run again."},
     {"worker-exit", kError, Blame::kHarness, "a shared worker did not end cleanly after its last case",
      "Plugin author: something fails in a destructor or an exit handler; the worker's last case was run "
      "again "

@@ -70,19 +70,19 @@ std::string ThirdPartyProblem(std::string_view path, std::string_view include) {
 }
 
 // Where exec talks to the kernel. All other files of it are values, pure functions and state machines.
-constexpr std::array<std::string_view, 9> kSystemFiles = {
-    "attachments.cc", "guardian.cc",      "launch.cc",         "plugin_file.cc",   "pool.cc",
-    "proc.cc",        "process_posix.cc", "scratch_folder.cc", "worker_process.cc"};
+constexpr std::array<std::string_view, 10> kSystemFiles = {
+    "attachments.cc", "bounded_call.cc", "guardian.cc",      "launch.cc",         "plugin_file.cc",
+    "pool.cc",        "proc.cc",         "process_posix.cc", "scratch_folder.cc", "worker_process.cc"};
 
-// System headers of exec that have one place: there is one file that starts processes and one loop that
-// waits. A worker's process names the descriptors for it.
+// System headers of exec that have one place: there is one file that starts programs and one loop that waits
+// for them. A worker's process names the descriptors for it; a bounded call waits for its child alone.
 struct SystemPlace {
   std::string_view header;
-  std::array<std::string_view, 2> files;
+  std::array<std::string_view, 3> files;
 };
 constexpr std::array<SystemPlace, 3> kSystemPlaces = {{
     {"spawn.h", {"process_posix.cc"}},
-    {"poll.h", {"pool.cc", "worker_process.cc"}},
+    {"poll.h", {"pool.cc", "worker_process.cc", "bounded_call.cc"}},
     {"sys/signalfd.h", {"pool.cc"}},
 }};
 

@@ -38,48 +38,12 @@ nlohmann::json Stated(const RunBuilder& b) {
   return nlohmann::json::parse(RenderStatement(b.Summarize(), b.Judged()));
 }
 
-TEST(Attestation, IsOverTheDigestAndHoldsWhatTheVerdictRestsOn) {
+// What a statement holds is a golden file; its run has waived and optional failures.
+TEST(Attestation, APassIsStated) {
   RunBuilder b = OfImage();
-  b.run.compatibility = {"2026-11-20", "/t/compatibility.json", "def"};
-  b.run.plugins = {{"conv", "1.0.0", "/p/conv.cci.so", "abc"}, {"unread", "1.0.0", "/p/unread.cci.so", ""}};
-  b.run.not_gated = {"framework"};
   b.Pass("conv.a");
   EXPECT_EQ(Why(b), "");
-  const nlohmann::json statement = Stated(b);
-  EXPECT_EQ(statement["_type"], "https://in-toto.io/Statement/v1");
-  EXPECT_EQ(statement["predicateType"], "https://in-toto.io/attestation/test-result/v0.1");
-  EXPECT_EQ(statement["subject"], nlohmann::json::parse(R"([{"name": "registry.example:5000/train",
-                                                            "digest": {"sha256": ")" +
-                                                        kDigits + R"("}}])"));
-  const nlohmann::json& predicate = statement["predicate"];
-  EXPECT_EQ(predicate["result"], "PASSED");
-  EXPECT_EQ(predicate["configuration"],
-            nlohmann::json::parse(R"([{"name": "matrix cu12", "digest": {"sha256": ")" + b.run.matrix_sha256 +
-                                  R"("}}, {"name": "plan", "digest": {"sha256": "plan-sha"}},
-                                     {"name": "version facts of 2026-11-20", "digest": {"sha256": "def"}},
-                                     {"name": "plugin conv 1.0.0", "digest": {"sha256": "abc"}}])"));
-  EXPECT_THAT(predicate["failedTests"], IsEmpty());
-  EXPECT_THAT(predicate["warnedTests"], IsEmpty());
-  const nlohmann::json& gate = predicate["urn:cudnn-ci:gate:1"];
-  EXPECT_EQ(gate["verdict"], "passed");
-  EXPECT_TRUE(gate["blame"].is_null());
-  EXPECT_TRUE(gate["root_cause"].is_null());
-  EXPECT_EQ(gate["digest_from"], "engine");
-  EXPECT_EQ(gate["matrix"], nlohmann::json({{"name", "cu12"}, {"sha256", b.run.matrix_sha256}}));
-  EXPECT_EQ(gate["gpu"][0]["model"], "NVIDIA H200");
-  EXPECT_EQ(gate["driver"], "580.65.06");
-  EXPECT_EQ(gate["toolkit"], "12.4");
-  EXPECT_EQ(gate["libraries"][0]["subject"], "system");
-  EXPECT_EQ(gate["libraries"][0]["cudnn"], "9.1.0");
-  EXPECT_EQ(gate["libraries"][0]["cudnn_path"], "/usr/lib/x86_64-linux-gnu/libcudnn.so.9.1.0");
-  EXPECT_EQ(gate["cases"]["planned"], 1);
-  EXPECT_EQ(gate["cases"]["passed"], 1);
-  EXPECT_EQ(gate["not_gated"], nlohmann::json({"framework"}));
-  EXPECT_EQ(gate["run"]["id"], "run-1");
-  EXPECT_EQ(gate["run"]["timestamp"], "2026-01-31T10:00:00Z");
-  // Who reads it may be anybody: no host and no command line of the runner.
-  EXPECT_EQ(statement.dump().find("node17"), std::string::npos);
-  EXPECT_EQ(statement.dump().find("--matrix"), std::string::npos);
+  EXPECT_EQ(Stated(b)["predicate"]["result"], "PASSED");
 }
 
 TEST(Attestation, AFaultOfTheImageIsStatedWithItsCause) {
@@ -97,22 +61,6 @@ TEST(Attestation, AFaultOfTheImageIsStatedWithItsCause) {
   EXPECT_EQ(gate["root_cause"]["slug"], "wrong-value");
   EXPECT_EQ(gate["root_cause"]["case"], "conv.b");
   EXPECT_THAT(gate["root_cause"]["detail"].get<std::string>(), HasSubstr("3 differ"));
-}
-
-// What failed and does not count is neither a clean pass nor hidden.
-TEST(Attestation, WhatIsWaivedOrOptionalIsAWarning) {
-  RunBuilder b = OfImage();
-  b.waivers = {{"conv.b", "wrong-value", "known", "team", "2026-12-31"}};
-  b.Pass("conv.a");
-  b.Fail("conv.b", Wrong("wrong-value", Blame::kImage));
-  b.Plan("conv.c").required = false;
-  b.End("conv.c", Failed{}, {Wrong("wrong-value", Blame::kImage)});
-  ASSERT_EQ(b.Judged().kind, VerdictKind::kPassed);
-  const nlohmann::json predicate = Stated(b)["predicate"];
-  EXPECT_EQ(predicate["result"], "WARNED");
-  EXPECT_THAT(predicate["warnedTests"], ElementsAre("conv.b", "conv.c"));
-  EXPECT_THAT(predicate["failedTests"], IsEmpty());
-  EXPECT_EQ(predicate["urn:cudnn-ci:gate:1"]["cases"]["waived"], 1);
 }
 
 TEST(Attestation, OnlyTheFirstCasesAndSentencesAreNamed) {

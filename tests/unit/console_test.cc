@@ -1,4 +1,4 @@
-// The console and the last screen, as a person sees them; golden files are the screens themselves.
+// The console and the last screen: their bounds, and what cannot be seen in golden_reports_test.cc.
 #include "report/console.h"
 #include "report/run_text.h"
 
@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "golden_file.h"
+#include "canonical_runs.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -40,100 +40,11 @@ class ConsoleTest : public testing::Test {
   Fd file_;
 };
 
-void ExpectNarrow(const std::string& text) {
-  for (const std::string& line : Split(text, '\n')) {
-    if (line.find("  reproduce") != 0) {
-      EXPECT_LE(line.size(), 110u) << line;
-    }
-  }
-}
-
 std::string Screen(const RunBuilder& b) {
   const Summary summary = b.Summarize();
   LastScreenOptions options;
   options.reports = {"cudnn-ci-report/junit.xml", "cudnn-ci-report/report.json"};
   return LastScreen(summary, Judge(summary), options);
-}
-
-RunBuilder PassingRun() {
-  RunBuilder b;
-  b.run.not_gated = {"framework: the matrix promises none",
-                     "/opt/other/lib/libcudnn.so.8: found, but belongs to no subject"};
-  b.waivers = {{"conv.*bfloat16*", "wrong-value", "NVBUG 1234567", "ana@example.org", "2026-06-30"}};
-  b.Pass("driver.load").Pass("toolkit.version").Pass("cudnn.create[subject=system]");
-  for (const char* dtype : {"float16", "float32"}) {
-    const std::string id =
-        std::string("conv.forward[api=legacy,dtype=") + dtype + ",layout=nhwc,shape=resnet_stem]";
-    b.Plan(id, Layer::kConvolution, "gpu0").entry = 9;
-    b.End(CaseRef{id, "gpu0"}, Passed{});
-  }
-  for (const char* layout : {"nchw", "nhwc"}) {
-    const std::string id = std::string("conv.forward[api=graph,dtype=fp8_e4m3,layout=") + layout + "]";
-    CasePlanned& planned = b.Plan(id, Layer::kConvolution, "gpu0");
-    planned.allow_skip = {SkipKind::kUnsupported};
-    planned.entry = 9;
-    b.End(CaseRef{id, "gpu0"},
-          Skipped{SkipKind::kUnsupported, "compute capability 8.9", "compute capability 8.0"});
-  }
-  const CaseRef waived{"conv.forward[api=graph,dtype=bfloat16,layout=nchw]", "gpu0"};
-  b.Plan(waived.id, Layer::kConvolution, "gpu0").entry = 9;
-  b.End(waived, Failed{}, {Wrong("wrong-value", Blame::kImage, "1 of 4096 elements differ")});
-  return b;
-}
-
-RunBuilder ImageAtFault() {
-  RunBuilder b;
-  b.Pass("driver.load").Pass("toolkit.version");
-  const CaseRef cudnn{"cudnn.versions[subject=system]", ""};
-  b.Plan(cudnn.id, Layer::kCudnn);
-  b.End(cudnn, Failed{},
-        {{"cudnn-mixed-versions", Severity::kError, Blame::kImage,
-          "libcudnn.so.9.1.0 is 9.1.0, but libcudnn_ops.so.9 is 9.2.1 (/usr/local/lib/libcudnn_ops.so.9.2.1)",
-          "the cuDNN sub-libraries that load together are of different versions",
-          "Image owner: remove the second copy from /usr/local/lib, or put the wanted one first in the "
-          "loader's path.",
-          "https://docs.nvidia.com/deeplearning/cudnn/"}});
-  const CaseRef crash{"conv.forward[api=legacy,dtype=float16,layout=nhwc,shape=resnet_stem]", "gpu0"};
-  b.Plan(crash.id, Layer::kConvolution, "gpu0");
-  const Errored error{ErrorKind::kCrashed, "SIGBUS in step algo=1", CrashSite::kImage};
-  b.Add(AttemptStarted{crash, 1, 4, AttemptMode::kAlone}).Add(StepReached{crash, "algo=1"});
-  b.Add(AttemptFinished{crash, 1, 4, error, 0.8, "loading engines\nBus error",
-                        "signal 7 at 0x7f00deadbeef in libcudnn_cnn.so.9"});
-  b.Add(CaseFinished{crash, error, 0.8, {}});
-  for (const char* id : {"conv.dgrad", "conv.wgrad"}) b.Plan(id), b.End(id, Blocked{cudnn.id});
-  return b;
-}
-
-RunBuilder RunnerAtFault() {
-  RunBuilder b;
-  b.run.devices.clear();
-  b.run.facts["system"].erase("driver.version");
-  b.run.partial = "filtered";
-  b.Fail("driver.load",
-         {"driver-too-old", Severity::kError, Blame::kRunner,
-          "the driver is 470.57.02, the fleet promises >=525.60.13",
-          "the host's driver is older than the runner's contract",
-          "Runner owner: update the driver of this machine.", ""},
-         Layer::kDriver);
-  b.Plan("cudnn.create[subject=system]"), b.End("cudnn.create[subject=system]", Blocked{"driver.load"});
-  b.Plan("conv.forward"), b.End("conv.forward", Blocked{"cudnn.create[subject=system]"});
-  return b;
-}
-
-TEST(LastScreenTest, LooksAsItShould) {
-  ExpectGolden("screen_passed.txt", Screen(PassingRun()));
-  ExpectGolden("screen_image.txt", Screen(ImageAtFault()));
-  ExpectGolden("screen_runner.txt", Screen(RunnerAtFault()));
-  for (const RunBuilder& b : {PassingRun(), ImageAtFault(), RunnerAtFault()}) ExpectNarrow(Screen(b));
-}
-
-TEST(LastScreenTest, SaysOfWhatDayTheVersionFactsAre) {
-  RunBuilder b;
-  EXPECT_EQ(Screen(b).find("  versions "), std::string::npos);
-  b.run.compatibility = {"2026-11-20", "/t/compatibility.json", std::string(64, 'a')};
-  EXPECT_NE(Screen(b).find("\n  versions    facts as of 2026-11-20, sha256 aaaaaaaaaaaaaaaa\n"),
-            std::string::npos)
-      << Screen(b);
 }
 
 TEST(LastScreenTest, EndsWithTheVerdict) {
@@ -190,53 +101,6 @@ TEST(LastScreenTest, OtherErrorsStandInLayerOrderAndTheRunnersIsNeverCut) {
   EXPECT_NE(screen.find("and 3 more reasons"), std::string::npos) << screen;
 }
 
-Finding Warned(const std::string& slug, Blame blame, const std::string& detail = "seen") {
-  Finding finding = Wrong(slug, blame, detail);
-  finding.severity = Severity::kWarning;
-  return finding;
-}
-
-TEST(LastScreenTest, APassShowsItsWarnings) {
-  RunBuilder b;
-  b.Pass("driver.load");
-  EXPECT_EQ(Screen(b).find("warnings"), std::string::npos) << Screen(b);
-  for (const char* id : {"cudnn.version[subject=a]", "cudnn.version[subject=b]"}) {
-    b.Plan(id, Layer::kCudnn);
-    // Twice in one case: of two GPUs.
-    b.End(id, Passed{},
-          {Warned("known-regression", Blame::kImage, std::string("9.1.0 ") + id),
-           Warned("known-regression", Blame::kImage, "9.1.0 on gpu1")});
-  }
-  EXPECT_NE(Screen(b).find("0123456789abcdef)\n\n"
-                           "  warnings    2 x image.known-regression: 9.1.0 cudnn.version[subject=a]\n\n"
-                           "  cases       3 planned: 3 judged (3 passed)\n"),
-            std::string::npos)
-      << Screen(b);
-}
-
-TEST(LastScreenTest, WarningsStandBesideARootCauseInLayerOrder) {
-  RunBuilder b;
-  b.waivers = {{"conv.waived", "accepted", "known", "ana", "2026-12-31"}};
-  b.Plan("conv.a", Layer::kConvolution);
-  b.End("conv.a", Failed{},
-        {Warned("odd", Blame::kImage), Wrong("wrong-value", Blame::kImage), Wrong("other", Blame::kImage)});
-  b.Plan("driver.devices", Layer::kDriver);
-  Finding note = Warned("ecc-off", Blame::kRunner);
-  note.severity = Severity::kNote;
-  b.End("driver.devices", Passed{}, {Warned("xid-logged", Blame::kRunner, ""), note});
-  b.Fail("conv.waived", Wrong("accepted", Blame::kImage));
-  b.Add(FindingReported{{}, Warned("of-the-run", Blame::kUndetermined)});
-  b.run.warnings = {"m.json:3:5: the waiver for \"conv.*\" matches no case"};
-  EXPECT_NE(Screen(b).find("  also        1 x image.other\n"
-                           "  warnings    1 x runner.xid-logged: what xid-logged is\n"
-                           "              1 x image.odd: seen\n"
-                           "              1 x undetermined.of-the-run: seen\n"
-                           "              m.json:3:5: the waiver for \"conv.*\" matches no case\n\n"
-                           "  cases "),
-            std::string::npos)
-      << Screen(b);
-}
-
 TEST(LastScreenTest, WarningsAreBoundedAndTheRunnersAreNeverCut) {
   RunBuilder b;
   for (int i = 0; i < 30; ++i) {
@@ -268,12 +132,6 @@ TEST(LastScreenTest, TextsFromOutsideCannotSteerATerminal) {
   EXPECT_EQ(screen.find("\n::"), std::string::npos);
 }
 
-TEST(LastScreenTest, ReproducesTheRootCausesCase) {
-  RunBuilder b;
-  b.Fail("conv.a[x=1]", Wrong("wrong-value", Blame::kImage));
-  EXPECT_NE(Screen(b).find("cudnn-ci --matrix matrices/cu12.json --case 'conv.a[x=1]'"), std::string::npos);
-}
-
 // GitHub's runner trims a line before it looks for "::" and finds "##[" anywhere in it:
 // https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs
 TEST_F(ConsoleTest, NothingOfTheImageIsACommandOfThePipeline) {
@@ -294,11 +152,6 @@ TEST_F(ConsoleTest, NothingOfTheImageIsACommandOfThePipeline) {
   EXPECT_NE(Output().find("::error::forged"), std::string::npos);  // in the middle of a line it is a text
   EXPECT_NE(Output().find("\\x3A:notice::"), std::string::npos);
   EXPECT_NE(Output().find("#\\x23[error]b"), std::string::npos);
-}
-
-TEST_F(ConsoleTest, ALogHasOneLinePerFinishedCase) {
-  Play(ImageAtFault(), ConsoleOptions{});
-  ExpectGolden("console_image.txt", Output());
 }
 
 TEST_F(ConsoleTest, AHugeLogIsNotFlooded) {

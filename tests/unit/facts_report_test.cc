@@ -127,7 +127,7 @@ void ExpectOneScreen(const std::string& text) {
   for (const std::string& line : lines) EXPECT_LE(line.size(), 110u) << line;
 }
 
-TEST(FactsScreenTest, LooksAsItShould) {
+TEST(FactsScreenTest, GoldenScreens) {
   ExpectGolden("screen_facts.txt", Screen(FullImage()));
   ExpectGolden("screen_facts_bare.txt", Screen(BareImage()));
   ExpectGolden("screen_facts_matrix.txt", Screen(WithMatrix()));

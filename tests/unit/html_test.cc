@@ -93,47 +93,20 @@ RunBuilder Red() {
   return b;
 }
 
-TEST_F(HtmlReport, SaysOnTopWithoutAScriptWhatTheLastScreenSays) {
-  const std::string html = Written(Red());
-  const std::string top = html.substr(0, html.find("<script"));
-  EXPECT_THAT(top, HasSubstr("<h1>FAILED: the image is at fault</h1>"));
-  EXPECT_THAT(top, HasSubstr("image.wrong-value"));
-  EXPECT_THAT(top, HasSubstr("3 elements differ"));
-  EXPECT_THAT(top, HasSubstr("Owner: repair it."));
-  EXPECT_THAT(top, HasSubstr("the owner of the image"));
-  EXPECT_THAT(top, HasSubstr("--case conv.a"));
-  EXPECT_THAT(top, HasSubstr("NVIDIA H200"));
-  EXPECT_THAT(top, HasSubstr("class=\"verdict failed\""));
-  RunBuilder green;
-  green.Pass("conv.a");
-  EXPECT_THAT(Written(green), HasSubstr("class=\"verdict passed\""));
-  green.finished = false;
-  EXPECT_THAT(Written(green), Not(HasSubstr("class=\"verdict passed\"")));
-}
-
-TEST_F(HtmlReport, SaysOnTopWhenWhereAndHowMany) {
-  RunBuilder b = Red();
-  b.Plan("conv.never");
-  b.Plan("conv.d");
-  b.End("conv.d", Skipped{SkipKind::kUnsupported, "an engine", "none"});
-  b.Plan("conv.e");
-  b.End("conv.e", Errored{});
-  const auto verdict_of = [](const std::string& html) { return html.substr(0, html.find("</section>")); };
-  const std::string top = verdict_of(Written(b));
-  EXPECT_THAT(top, HasSubstr("<dt>date</dt><dd>2026-01-31 10:00:00 UTC</dd>"));
-  EXPECT_THAT(top, HasSubstr("<dt>duration</dt><dd>1.500 s</dd>"));
-  EXPECT_THAT(top, HasSubstr("<dt>host</dt><dd>node17</dd>"));
-  EXPECT_THAT(top, HasSubstr("verdict: failed (exit 1)"));
-  EXPECT_THAT(
-      top,
-      HasSubstr("aria-label=\"6 cases: 1 passed, 1 skipped, 1 not run, 1 blocked, 1 errored, 1 failed\""));
-  EXPECT_THAT(top, HasSubstr("<strong>1</strong> blocked</li>"));
-  EXPECT_EQ(Count(top, "class=\"part f-"), 6u);
-  EXPECT_EQ(Count(top, "width=\"16.67%\""), 6u);
+// What a whole red run looks like is a golden file.
+TEST_F(HtmlReport, OnlyAPassLooksLikeOneAndTellsNoFindings) {
+  RunBuilder b;
+  b.Pass("conv.a");
+  const std::string green = Written(b);
+  EXPECT_THAT(green, HasSubstr("class=\"verdict passed\""));
+  EXPECT_THAT(green, Not(HasSubstr("<dt>warning</dt>")));
+  EXPECT_THAT(green, Not(HasSubstr("What the findings mean")));
   b.finished = false;
   b.run.timestamp = "yesterday";
-  EXPECT_THAT(verdict_of(Written(b)), HasSubstr("<dt>duration</dt><dd>the run did not finish</dd>"));
-  EXPECT_THAT(verdict_of(Written(b)), HasSubstr("<dt>date</dt><dd>yesterday</dd>"));
+  const std::string torn = Written(b);
+  EXPECT_THAT(torn, Not(HasSubstr("class=\"verdict passed\"")));
+  EXPECT_THAT(torn, HasSubstr("<dt>duration</dt><dd>the run did not finish</dd>"));
+  EXPECT_THAT(torn, HasSubstr("<dt>date</dt><dd>yesterday</dd>"));
 }
 
 // One failure among thousands has a width that one sees, and the widths fill the bar.
@@ -144,30 +117,6 @@ TEST_F(HtmlReport, TheBarShowsOneAmongThousands) {
   const std::string html = Written(b);
   EXPECT_THAT(html, HasSubstr("<rect x=\"0.00%\" width=\"99.21%\" height=\"18\" class=\"part f-passed\"/>"));
   EXPECT_THAT(html, HasSubstr("<rect x=\"99.21%\" width=\"0.79%\" height=\"18\" class=\"part f-failed\"/>"));
-}
-
-TEST_F(HtmlReport, LinksWhereThereIsSomethingToRead) {
-  RunBuilder b;
-  Finding wrong = Wrong("wrong-value", Blame::kImage);
-  wrong.link = "https://docs.example/a?b=1&c=2";
-  wrong.command = "RUN apt-get install --yes libcudnn9";
-  wrong.where = "dockerfile";
-  b.Fail("conv.a[shape=x y]", wrong, Layer::kConvolution);
-  b.Plan("conv.b");
-  b.End("conv.b", Passed{},
-        {{"known-regression", Severity::kWarning, Blame::kImage, "", "what it is", "", ""}});
-  const std::string html = Written(b);
-  EXPECT_THAT(html, HasSubstr("<a href=\"https://docs.example/a?b=1&amp;c=2\" rel=\"noopener noreferrer\">"));
-  EXPECT_THAT(html, HasSubstr("<a href=\"#finding-image.wrong-value\">image.wrong-value</a>: what"));
-  EXPECT_THAT(html, HasSubstr("href=\"#case=conv.a%5Bshape%3Dx%20y%5D\">conv.a[shape=x y]</a>"));
-  EXPECT_THAT(html, HasSubstr("<code class=\"command\">RUN apt-get install --yes libcudnn9</code>"));
-  EXPECT_EQ(Count(html, "<h3 id=\"finding-image.wrong-value\">"), 1u);
-  EXPECT_EQ(Count(html, "<h3 id=\"finding-image.known-regression\">"), 1u) << "warnings too";
-  EXPECT_THAT(html, HasSubstr("<dt>meaning</dt><dd>what it is</dd>"));
-  EXPECT_EQ(DataOf(html)["cases"][0]["findings"][0]["command"], "RUN apt-get install --yes libcudnn9");
-  RunBuilder green;
-  green.Pass("conv.a");
-  EXPECT_THAT(Written(green), Not(HasSubstr("What the findings mean")));
 }
 
 // What plugins of others declare may be no address, and there may be many of them.
@@ -183,35 +132,6 @@ TEST_F(HtmlReport, OnlyAddressesOfTheWebAreLinksAndFindingsAreBounded) {
   EXPECT_THAT(html, HasSubstr("and 150 findings of other names"));
 }
 
-TEST_F(HtmlReport, SaysOnTopWhatTheRunWarnsOf) {
-  RunBuilder b;
-  b.Plan("cudnn.version");
-  b.End("cudnn.version", Passed{},
-        {{"known-regression", Severity::kWarning, Blame::kImage, "<9.1.0>", "", "", ""}});
-  const std::string html = Written(b);
-  const std::string verdict = html.substr(0, html.find("</section>"));
-  EXPECT_THAT(verdict, HasSubstr("<dt>warning</dt><dd>1 x image.known-regression: &lt;9.1.0&gt;</dd>"));
-  RunBuilder clean;
-  clean.Pass("cudnn.version");
-  EXPECT_THAT(Written(clean), Not(HasSubstr("<dt>warning</dt>")));
-}
-
-TEST_F(HtmlReport, HoldsEveryCase) {
-  const nlohmann::json data = DataOf(Written(Red()));
-  ASSERT_EQ(data["cases"].size(), 3u);
-  EXPECT_EQ(data["cases"][0]["outcome"], "failed");
-  EXPECT_EQ(data["cases"][0]["red"], true);
-  EXPECT_EQ(data["cases"][0]["findings"][0]["detail"], "3 elements differ");
-  EXPECT_EQ(data["cases"][1]["outcome"], "passed");
-  EXPECT_EQ(data["cases"][2]["reason"], "blocked by conv.a");
-  EXPECT_EQ(data["cases"][2]["params"], (nlohmann::json{{"dtype", "float16"}, {"shape", "stem"}}));
-  ASSERT_EQ(data["spans"].size(), 2u);
-  EXPECT_EQ(data["spans"][0]["id"], "conv.a");
-  EXPECT_EQ(data["spans"][0]["worker"], 1);
-  EXPECT_GT(data["spans"][0]["to"], data["spans"][0]["from"]);
-  EXPECT_EQ(data["environment"]["subjects"][0]["cudnn"], "9.1.0");
-}
-
 TEST_F(HtmlReport, DrawsSoManyCopiesOfCudnn) {
   RunBuilder b;
   for (int i = 0; i < 40; ++i)
@@ -220,16 +140,6 @@ TEST_F(HtmlReport, DrawsSoManyCopiesOfCudnn) {
   const nlohmann::json copies = DataOf(Written(b))["environment"]["copies"];
   ASSERT_EQ(copies.size(), 32u);
   EXPECT_EQ(copies[31]["path"], "/opt/31");
-}
-
-// A pass with an error of its own must not look like one.
-TEST_F(HtmlReport, AnUncleanPassIsNone) {
-  RunBuilder b;
-  b.Plan("conv.a");
-  b.End("conv.a", Passed{}, {Wrong("context-broken", Blame::kImage)});
-  const std::string html = Written(b);
-  EXPECT_EQ(DataOf(html)["cases"][0]["outcome"], "failed");
-  EXPECT_THAT(html, HasSubstr("aria-label=\"1 cases: 1 failed\""));
 }
 
 TEST_F(HtmlReport, NothingThatARunSaysIsMarkup) {

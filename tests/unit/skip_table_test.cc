@@ -2,14 +2,7 @@
 #include "report/skip_table.h"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
-#include "base/file.h"
-#include "report/html.h"
-#include "report/json.h"
-#include "report/json_text.h"
 #include "report/last_screen.h"
 #include "report/summary_report.h"
 #include "run_builder.h"
@@ -156,29 +149,6 @@ TEST(SkipTableTest, FewReasonsStayAList) {
   EXPECT_THAT(screen, HasSubstr("\n  skipped     1 x unsupported: needs a convolution of a, saw "));
   EXPECT_THAT(screen, HasSubstr("needs a convolution of h, saw "));
   EXPECT_THAT(screen, Not(HasSubstr("in common")));
-}
-
-TEST(SkipTableTest, ReportJsonHasEveryRow) {
-  JsonText out;
-  out.BeginObject();
-  PutSkipTable(ManySkips().Summarize(), &out);
-  out.EndObject();
-  const nlohmann::json rows = nlohmann::json::parse(out.text())["skip_table"];
-  ASSERT_EQ(rows.size(), 3u);
-  EXPECT_EQ(rows[0]["check"], "conv.forward");
-  EXPECT_EQ(rows[0]["params"], (nlohmann::json{{"algo", "fft"}, {"dtype", "float32"}}));
-  EXPECT_EQ(rows[0]["counts"], (nlohmann::json{{"passed", 3}, {"unsupported", 1}}));
-}
-
-TEST(SkipTableTest, ReportsOfTheRunHaveIt) {
-  const std::string path = ::testing::TempDir() + "skip_table_test." + std::to_string(getpid());
-  const Summary summary = ManySkips().Summarize();
-  ASSERT_TRUE(WriteJsonReport(summary, path).ok());
-  EXPECT_EQ(nlohmann::json::parse(ReadSmallFile(path, 1 << 20))["skip_table"].size(), 3u);
-  unlink(path.c_str());
-  ASSERT_TRUE(WriteHtmlReport(summary, {}, {}, path).ok());
-  EXPECT_THAT(ReadSmallFile(path, 1 << 20), HasSubstr("<h2>Skipped</h2>\n"));
-  unlink(path.c_str());
 }
 
 }  // namespace

@@ -16,40 +16,12 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-using testing::StartsWith;
 
 std::string Markdown(const RunBuilder& b) {
   const Summary summary = b.Summarize();
   LastScreenOptions options;
   options.reports = {"cudnn-ci-report/junit.xml"};
   return SummaryMarkdown(summary, Judge(summary), options);
-}
-
-TEST(SummaryReport, SaysWhatTheLastScreenSays) {
-  RunBuilder b;
-  b.Fail("cudnn.version[subject=system]", Wrong("mixed", Blame::kImage, "9.1 beside 9.2"), Layer::kCudnn);
-  b.Pass("conv.a");
-  const std::string text = Markdown(b);
-  EXPECT_THAT(text, StartsWith("<!--cudnn-ci summary-->\n## FAILED: the image is at fault\n\n- **image** `"));
-  EXPECT_THAT(text, HasSubstr("\n- **root cause** `image.mixed: what mixed is`\n"));
-  EXPECT_THAT(text, HasSubstr("\n- **evidence** `9.1 beside 9.2`\n"));
-  EXPECT_THAT(text, HasSubstr("\n- **who acts** `the owner of the image`\n"));
-  EXPECT_THAT(text, HasSubstr("\n- **retry** `no: "));
-  EXPECT_THAT(text, HasSubstr("\n- **reproduce** `cudnn-ci --matrix matrices/cu12.json --case "
-                              "'cudnn.version[subject=system]'`\n"));
-  EXPECT_THAT(text, HasSubstr("\n- **reports** `cudnn-ci-report/junit.xml`\n"));
-  EXPECT_THAT(text, testing::EndsWith("\n`verdict: failed (exit 1)`\n"));
-  EXPECT_EQ(FormatOfHead(text), "summary");
-}
-
-TEST(SummaryReport, APassShowsItsWarnings) {
-  RunBuilder b;
-  b.Plan("cudnn.version[subject=system]", Layer::kCudnn);
-  b.End("cudnn.version[subject=system]", Passed{},
-        {{"known-regression", Severity::kWarning, Blame::kImage, "9.1.0", "", "", ""}});
-  b.run.warnings = {"a file is writable by others"};
-  EXPECT_THAT(Markdown(b), HasSubstr("\n- **warnings** `1 x image.known-regression: 9.1.0`\n"
-                                     "  - `a file is writable by others`\n\n- **cases** "));
 }
 
 TEST(SummaryReport, TextsOfARunStayTexts) {

@@ -1,0 +1,67 @@
+// What is looked at in the image before anything of it runs, by files alone. Every function here may block on
+// a file that does not answer, so that a Session calls them in a process that it can give up.
+#ifndef CUDNN_CI_CLI_IMAGE_LOOK_H_
+#define CUDNN_CI_CLI_IMAGE_LOOK_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "exec/bounded_call.h"
+#include "model/image_identity.h"
+#include "model/inventory.h"
+#include "report/journal_fields.h"
+
+namespace cudnn_ci {
+
+// Subjects with the folders of their libraries.
+struct SubjectLook {
+  std::vector<SubjectInfo> subjects;
+  // What the subjects name and the image lacks, and what was not looked at, in words.
+  std::vector<std::string> problems, warnings;
+};
+// `automatic`: the image's Python environments are subjects too.
+SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, bool automatic,
+                           const LookingAt& looking_at);
+
+// The Python environments of the image.
+struct EnvironmentLook {
+  std::vector<SubjectInfo> subjects;            // those with a cuDNN, with their folders
+  std::vector<PythonEnvironment> environments;  // the same ones
+  std::vector<PythonEnvironment> others;        // without a cuDNN of their own, with a framework
+  std::vector<FoundToolkit> toolkits;
+};
+// `whole`: with others and toolkits, which no run asks for.
+EnvironmentLook LookAtEnvironments(bool whole, const LookingAt& looking_at);
+
+// The fields that travel from the process that looked, each once.
+template <class Io, class T>
+requires journal::Like<T, SubjectInfo> || journal::Like<T, Finding>
+void Fields(Io& io, T& record) { journal::Fields(io, record); }
+template <class Io, journal::Like<SubjectLook> T>
+void Fields(Io& io, T& look) {
+  io("subjects", look.subjects), io("problems", look.problems), io("warnings", look.warnings);
+}
+template <class Io, journal::Like<PythonPackage> T>
+void Fields(Io& io, T& package) {
+  io("title", package.title), io("distribution", package.distribution), io("version", package.version);
+}
+template <class Io, journal::Like<PythonEnvironment> T>
+void Fields(Io& io, T& one) {
+  io("name", one.name), io("interpreter", one.interpreter), io("prefix", one.prefix);
+  io("cudnn", one.cudnn), io("cuda", one.cuda), io("frameworks", one.frameworks);
+}
+template <class Io, journal::Like<FoundToolkit> T>
+void Fields(Io& io, T& toolkit) {
+  io("version", toolkit.version), io("folder", toolkit.folder), io("origin", toolkit.origin);
+  io("libraries", toolkit.libraries), io("taken_by", toolkit.taken_by);
+}
+template <class Io, journal::Like<EnvironmentLook> T>
+void Fields(Io& io, T& look) {
+  io("subjects", look.subjects), io("environments", look.environments), io("others", look.others);
+  io("toolkits", look.toolkits);
+}
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_CLI_IMAGE_LOOK_H_
