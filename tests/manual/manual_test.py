@@ -113,7 +113,7 @@ class Completion(unittest.TestCase):
 
     def test_completes_an_option(self):
         self.assertEqual(self.offered("cudnn-ci --ma"), ["--matrix", "--matrix-root"])
-        self.assertEqual(self.offered("cudnn-ci list --ma"), ["--matrix"])
+        self.assertEqual(self.offered("cudnn-ci list --ma"), ["--matrix", "--matrix-root"])
         self.assertEqual(self.offered("cudnn-ci plugins --ma"), [])
 
     def test_completes_a_command(self):
