@@ -93,7 +93,7 @@ class Unanswered : public testing::Test {
 TEST_F(Unanswered, ASubjectThereIsNamedAndTheRunEnds) {
   for (const std::string kind : {"path:", "python:", "program:"}) {
     UseSubject(kind + There("x/bin/python"));
-    const GateResult r = run_.Run({"--time-limit", "1"});
+    const GateResult r = run_.Run({"--time-limit", "3"});
     EXPECT_EQ(r.exit_code, 6) << r.out << r.err;
     EXPECT_EQ(r.report["root_cause"]["slug"], "subject-unreadable");
     EXPECT_THAT(r.report["root_cause"]["detail"], HasSubstr("the subject mine (" + kind));
@@ -104,7 +104,10 @@ TEST_F(Unanswered, ASubjectThereIsNamedAndTheRunEnds) {
 TEST_F(Unanswered, ASignalEndsTheWait) {
   UseSubject("path:" + There("x"));
   const pid_t pid = run_.Start({});
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  // The reports are opened right before the image is looked at.
+  for (int i = 0; i < 3000 && !run_.Exists("report/journal.jsonl"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   const auto start = std::chrono::steady_clock::now();
   kill(pid, SIGTERM);
   const GateResult r = run_.Wait(pid);
