@@ -55,7 +55,7 @@ class Packer {
   template <class... T>
   void Put(const std::variant<T...>& value) {
     Size(value.index());
-    std::visit([this](const auto& v) { Put(v); }, value);
+    std::visit([this](const auto& v) { this->Put(v); }, value);
   }
   template <class T>
   void Put(const T& value) {

@@ -20,7 +20,6 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr size_t kMostOthers = 100;  // interpreters without a cuDNN that are looked into
 constexpr size_t kWidth = 100;
 
 // The environments that the matrix does not name: what they have is shown too, and not judged.
