@@ -94,7 +94,7 @@ class ComputeCase {
     for (std::size_t i = 0; Candidate* const candidate = candidates->At(i); ++i) {
       try {
         // A proposal that turns out not to be offered gives way to the next, as in frameworks.
-        const Trial trial = Prepare(*candidate);
+        Trial trial = Prepare(*candidate);
         ctx_.Log("cuDNN proposes " + candidate->Name());
         if (trial.decisive()) {
           JudgeProposal(ctx_, findings_, candidates->asked, trial, About(*candidate));

@@ -39,7 +39,7 @@ class BoundedCallTest : public testing::Test {
 TEST_F(BoundedCallTest, GivesWhatTheCallReturned) {
   const std::string large(1 << 20, 'x');  // more than a pipe holds
   for (const double limit : {30.0, std::numeric_limits<double>::infinity()}) {
-    const BoundedCall call = Call(limit, [&](const LookingAt&) { return large; });
+    const BoundedCall call = Call(limit, [&](const LookingAt&) { return std::string(large); });
     EXPECT_EQ(call.end, BoundedCall::End::kReturned);
     EXPECT_EQ(call.value, large);
   }
