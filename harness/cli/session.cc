@@ -28,8 +28,9 @@ namespace cudnn_ci {
 namespace {
 
 constexpr size_t kMaxProblemsShown = 50;
-constexpr double kLookS = 30;    // for files of the image; a slow disk takes one or two
-constexpr double kRemoveS = 10;  // for what checks have left in the scratch folder
+constexpr double kLookS = 30;      // for files of the image; a slow disk takes one or two
+constexpr double kLeastLookS = 2;  // also once --time-limit is over: what ran is reported with what was found
+constexpr double kRemoveS = 10;    // for what checks have left in the scratch folder
 constexpr char kSystem[] = "system";
 constexpr size_t kMostEnvironmentsSaid = 4;
 
@@ -120,7 +121,7 @@ void Session::CollectFactsFor(const std::vector<SubjectInfo>& subjects,
 bool Session::LookApart(const std::function<std::string(const LookingAt&)>& look,
                         const std::function<bool(const std::string&)>& take) {
   if (!unreadable_.empty()) return false;  // it would not answer again
-  const double limit_s = std::min(kLookS, TimeLeft());
+  const double limit_s = std::min(kLookS, std::max(TimeLeft(), kLeastLookS));
   const BoundedCall call = CallWithin(limit_s, look, &control_, signal_fd_.get(), &interrupted_);
   if (call.end == BoundedCall::End::kReturned && take(call.value)) return true;
   if (call.end == BoundedCall::End::kInterrupted) return false;
