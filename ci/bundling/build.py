@@ -72,7 +72,7 @@ def compile_part(part, arch, *, root, work, zig, cache, headers, log, jobs):
                  "-DCMAKE_MODULE_LINKER_FLAGS=-s",
                  f"-DCUDNN_CI_MANUAL_BY={manual_by}",
                  f"-DCUDNN_CI_HEADERS_DIR={headers['libraries']}", f"-DCUDNN_CI_CUDA_INCLUDE_DIR={headers['cuda']}",
-                 f"-DCUDNN_CI_CUDNN_INCLUDE_DIR={headers['cuda']}"]
+                 f"-DCUDNN_CI_CUDNN_INCLUDE_DIR={headers['cuda']}", f"-DCUDNN_CI_FRONTEND_INCLUDE_DIR={headers['frontend']}"]
     if shutil.which("ccache"):
         configure += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
     run(configure, log, env=environment)
@@ -82,7 +82,7 @@ def compile_part(part, arch, *, root, work, zig, cache, headers, log, jobs):
 
 
 def find_headers(work, cache):
-    """Folders of headers without the system's own: {"libraries", "cuda"}. Those of the libraries are links into /usr/include."""
+    """Folders of headers without the system's own: {"libraries", "cuda", "frontend"}. Those of the libraries are links into /usr/include."""
     libraries = work / "headers"
     shutil.rmtree(libraries, ignore_errors=True)
     libraries.mkdir()
@@ -94,7 +94,10 @@ def find_headers(work, cache):
     cuda = cache / "cuda-headers/include"
     if not (cuda / "cudnn.h").is_file():
         raise Failure(f"{cuda}/cudnn.h is missing: run ci/deps bundle")
-    return {"libraries": libraries, "cuda": cuda}
+    frontend = cache / "cudnn-frontend/include"
+    if not (frontend / "cudnn_frontend.h").is_file():
+        raise Failure(f"{frontend}/cudnn_frontend.h is missing: run ci/deps bundle")
+    return {"libraries": libraries, "cuda": cuda, "frontend": frontend}
 
 
 def find_zig(cache):

@@ -144,6 +144,7 @@ ordered_json ToJson(const PluginInfo& p) {
                       {"devices", Name(c.devices)},
                       {"shareable", c.shareable},
                       {"concurrent", c.concurrent},
+                      {"slow_cases", c.slow_cases},
                       {"per_subject", c.per_subject},
                       {"requires", c.prerequisites},
                       {"judges", c.judges},

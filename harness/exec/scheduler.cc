@@ -37,6 +37,7 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     const size_t like = isolation == Isolation::kShared ? followers[i] : i;
     lane_of_[i] = &LaneFor(i, like, isolation, pooled, pool_subject);
     lane_of_[i]->concurrent += c.concurrent;
+    if (c.concurrent && c.slow) lane_of_[i]->weight = kSlowCase;
     lane_of_[i]->single += !c.concurrent;
     leads_[i] = like != i;
     lane_of_[i]->leading += leads_[i];

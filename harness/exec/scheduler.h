@@ -26,6 +26,9 @@ enum class Isolation { kShared, kProcess, kNone };
 // in a child of its own.
 bool WorksBeside(const Case& c);
 
+// So many others as a case of a check that says that its cases are slow.
+inline constexpr size_t kSlowCase = 8;
+
 struct Lane {
   std::set<std::string> plugins;
   std::string subject, device;  // device: "gpu0", "*" for all devices, "" for none
@@ -33,6 +36,7 @@ struct Lane {
   bool hide_devices = false;  // its cases use none: seeing them would only cost
   bool beside = false;        // its cases may run while a warm worker uses the device
   size_t first = 0;           // its first case in the plan
+  size_t weight = 1;          // of one of its cases, by what the slowest of them take (kSlowCase)
   size_t concurrent = 0;      // its cases that several warm workers may run at a time, with an outcome or not
   size_t single = 0;     // its other cases that have no outcome; while there are any, one worker serves it
   size_t leading = 0;    // of these the ones of other checks, which come first (Case::leading)

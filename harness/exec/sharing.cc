@@ -38,7 +38,7 @@ int WarmWorkersThatFit(const SharingRoom& room) {
   for (const int limit : {kMostByItself, room.processors / kProcessorsEach / room.devices,
                           Times(room.device_bytes, kDeviceBytesEach) - 1,
                           Times(room.host_bytes, room.host_bytes_each) / room.devices - 1,
-                          Times(static_cast<int64_t>(room.cases), kCasesEach)})
+                          Times(static_cast<int64_t>(room.cases * room.weight), kCasesEach)})
     most = std::min(most, limit);
   return std::max(1, most);
 }
@@ -62,6 +62,7 @@ int Dispatcher::MostWorkersOf(const Lane& lane) const {
   room.host_bytes = host_room_;
   room.host_bytes_each = options_.beside_host_bytes / 2;
   room.cases = lane.concurrent;
+  room.weight = lane.weight;
   return WarmWorkersThatFit(room);
 }
 
@@ -101,7 +102,8 @@ void Dispatcher::Serve(Lane* lane, const std::vector<Seat*>& workers) {
 // It only saves time: not in the last free slot, and without ending anybody.
 void Dispatcher::StartAnother(Lane* lane) {
   const size_t worth = options_.workers_per_gpu > 0 ? 1 : kWorthAContext;
-  if (lane->ready.size() < worth || pool_->live() + 1 >= options_.jobs || !may_start_early_) return;
+  if (lane->ready.size() * lane->weight < worth || pool_->live() + 1 >= options_.jobs || !may_start_early_)
+    return;
   if (!start_failure_.empty() || !Joinable(lane) || !PluginsUnchanged(lane->plugins)) return;
   Seat* seat = StartWorker(lane, lane->device, std::nullopt, true);
   if (seat && TakeLease(seat)) Fill(seat);

@@ -16,6 +16,7 @@ struct SharingRoom {
   int64_t host_bytes = 0;       // that can be used
   int64_t host_bytes_each = 0;  // 0: it does not matter
   size_t cases = 0;             // of the lane that may run so
+  size_t weight = 1;            // of one of them (Lane::weight)
 };
 
 // At least 1. One job is left to others, and of the memory as much as one of them has. Who asks for a number

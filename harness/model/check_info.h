@@ -41,6 +41,7 @@ struct CheckInfo {
   Devices devices = Devices::kNone;
   bool shareable = false, per_subject = false, disturbs = false, pooled = false;
   bool second_opinion = false;  // a failure is repeated on another GPU: it may be the first one's
+  bool slow_cases = false;      // each usually takes a tenth of a second or more (CCI_CHECK_SLOW_CASES)
   bool concurrent = false;      // its cases may run in several shared processes of one GPU at a time
   bool validates = false;       // its plugin judges the parameters of a case while the plan is made
   double timeout_s = 0;         // 0: the matrix's default

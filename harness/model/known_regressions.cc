@@ -19,7 +19,7 @@ constexpr size_t kMaxValues = 100;  // of one list
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
 // What a row can say of the cases that it hits. A plugin that does not know one of these takes the row for no
-// case's (plugins/conv/known_shapes.h).
+// case's (plugins/conv/known_shapes.h, plugins/attention/known_faults.h).
 struct Predicate {
   enum class Kind { kWords, kNumbers, kFlag, kNumber, kVersion };
   const char* key;
@@ -31,7 +31,9 @@ struct Predicate {
 const std::vector<Predicate>& Predicates() {
   using Kind = Predicate::Kind;
   static const std::vector<Predicate> kPredicates = {
-      {"operation", Kind::kWords, {"forward", "backward_data", "backward_filter"}},
+      {"operation",
+       Kind::kWords,
+       {"forward", "backward_data", "backward_filter", "attention_forward", "attention_backward"}},
       {"api", Kind::kWords, {"legacy", "graph"}},
       {"dtype",
        Kind::kWords,
@@ -57,6 +59,13 @@ const std::vector<Predicate>& Predicates() {
       {"fused", Kind::kFlag},
       {"additions_min", Kind::kNumber, {}, 1},
       {"batch_min", Kind::kNumber, {}, 1},
+      {"mask", Kind::kWords, {"none", "causal", "causal_bottom_right", "sliding_window", "padding"}},
+      {"queries", Kind::kNumbers, {}, 1},
+      {"keys_mod_128", Kind::kNumbers, {}, 0, 127},
+      {"keys_min", Kind::kNumber, {}, 1},
+      {"log_sum_below_88", Kind::kFlag},
+      {"large_logits", Kind::kFlag},
+      {"different_head_sizes", Kind::kFlag},
       {"gpus_min", Kind::kNumber, {}, 1},
       {"compute_capability_min", Kind::kVersion},
       {"compute_capability_max", Kind::kVersion},

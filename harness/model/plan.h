@@ -35,6 +35,8 @@ struct Case {
   double max_slowdown = 0;
   // Shareable, with one device: several warm workers of that may run such cases (CCI_CHECK_CONCURRENT).
   bool concurrent = false;
+  // Each usually takes a tenth of a second or more (CCI_CHECK_SLOW_CASES).
+  bool slow = false;
   std::vector<size_t> prerequisites;  // indices into Plan::cases, all smaller than this case's own
   // Settled by the plan itself: the plugin would not load, it disturbs others without --disturb, ...
   std::optional<Outcome> settled;

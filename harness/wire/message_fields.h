@@ -77,7 +77,7 @@ void Fields(Io& io, M& c) {
   io("layer", c.layer), io("devices", c.devices), io("timeout_s", c.timeout_s);
   io("shareable", c.shareable), io("per_subject", c.per_subject), io("disturbs", c.disturbs);
   io("pooled", c.pooled), io("second_opinion", c.second_opinion), io("concurrent", c.concurrent);
-  io("validates", c.validates);
+  io("slow_cases", c.slow_cases), io("validates", c.validates);
   io("params", c.params), io.Whole("requires", c.prerequisites), io.Whole("judges", c.judges);
 }
 template <class Io, Like<CheckDescribed> M>

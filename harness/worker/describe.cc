@@ -63,6 +63,7 @@ Status Convert(const cci_plugin* plugin, const cci_check* c, CheckInfo* out) {
   out->pooled = (c->flags & CCI_CHECK_POOLED) != 0;
   out->second_opinion = (c->flags & CCI_CHECK_SECOND_OPINION) != 0;
   out->concurrent = (c->flags & CCI_CHECK_CONCURRENT) != 0;
+  out->slow_cases = (c->flags & CCI_CHECK_SLOW_CASES) != 0;
   out->validates = ValidateOf(c) != nullptr;
   if (!std::isfinite(c->timeout_s) || c->timeout_s < 0)
     return Error{out->name + " has a timeout that is not a number of seconds"};

@@ -107,6 +107,7 @@ void CudnnApi::Bind() {
   Create.Bind(library_, "cudnnCreate");
   Destroy.Bind(library_, "cudnnDestroy");
   SetStream.Bind(library_, "cudnnSetStream");
+  GetStream.Bind(library_, "cudnnGetStream");
   CreateTensorDescriptor.Bind(library_, "cudnnCreateTensorDescriptor");
   SetTensor4dDescriptorEx.Bind(library_, "cudnnSetTensor4dDescriptorEx");
   SetTensorNdDescriptor.Bind(library_, "cudnnSetTensorNdDescriptor");

@@ -76,6 +76,7 @@ class CudnnApi {
   CUDNN_CI_CUDNN_FUNCTION(Create);
   CUDNN_CI_CUDNN_FUNCTION(Destroy);
   CUDNN_CI_CUDNN_FUNCTION(SetStream);
+  CUDNN_CI_CUDNN_FUNCTION(GetStream);
   CUDNN_CI_CUDNN_FUNCTION(CreateTensorDescriptor);
   CUDNN_CI_CUDNN_FUNCTION(SetTensor4dDescriptorEx);
   CUDNN_CI_CUDNN_FUNCTION(SetTensorNdDescriptor);

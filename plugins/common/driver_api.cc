@@ -88,6 +88,7 @@ void DriverApi::Bind() {
   DevicePrimaryCtxGetState.Bind(library_, "cuDevicePrimaryCtxGetState");
   CtxSetCurrent.Bind(library_, "cuCtxSetCurrent");
   CtxGetCurrent.Bind(library_, "cuCtxGetCurrent");
+  CtxGetDevice.Bind(library_, "cuCtxGetDevice");
   CtxSynchronize.Bind(library_, "cuCtxSynchronize");
   MemAlloc.Bind(library_, "cuMemAlloc_v2");
   MemFree.Bind(library_, "cuMemFree_v2");
@@ -95,7 +96,9 @@ void DriverApi::Bind() {
   MemFreeHost.Bind(library_, "cuMemFreeHost");
   MemcpyHtoD.Bind(library_, "cuMemcpyHtoD_v2");
   MemcpyDtoH.Bind(library_, "cuMemcpyDtoH_v2");
+  MemcpyHtoDAsync.Bind(library_, "cuMemcpyHtoDAsync_v2");
   MemsetD8.Bind(library_, "cuMemsetD8_v2");
+  MemsetD8Async.Bind(library_, "cuMemsetD8Async");
   MemsetD32.Bind(library_, "cuMemsetD32_v2");
   MemGetInfo.Bind(library_, "cuMemGetInfo_v2");
   ModuleLoadData.Bind(library_, "cuModuleLoadData");

@@ -69,6 +69,7 @@ class DriverApi {
   CUDNN_CI_DRIVER_FUNCTION(DevicePrimaryCtxGetState, cuDevicePrimaryCtxGetState);
   CUDNN_CI_DRIVER_FUNCTION(CtxSetCurrent, cuCtxSetCurrent);
   CUDNN_CI_DRIVER_FUNCTION(CtxGetCurrent, cuCtxGetCurrent);
+  CUDNN_CI_DRIVER_FUNCTION(CtxGetDevice, cuCtxGetDevice);
   // Not taken from cuda.h: the symbol kept its plain name and signature in every driver.
   LateFunction<CUresult()> CtxSynchronize;
   CUDNN_CI_DRIVER_FUNCTION(MemAlloc, cuMemAlloc);
@@ -77,7 +78,9 @@ class DriverApi {
   CUDNN_CI_DRIVER_FUNCTION(MemFreeHost, cuMemFreeHost);
   CUDNN_CI_DRIVER_FUNCTION(MemcpyHtoD, cuMemcpyHtoD);
   CUDNN_CI_DRIVER_FUNCTION(MemcpyDtoH, cuMemcpyDtoH);
+  CUDNN_CI_DRIVER_FUNCTION(MemcpyHtoDAsync, cuMemcpyHtoDAsync);
   CUDNN_CI_DRIVER_FUNCTION(MemsetD8, cuMemsetD8);
+  CUDNN_CI_DRIVER_FUNCTION(MemsetD8Async, cuMemsetD8Async);
   CUDNN_CI_DRIVER_FUNCTION(MemsetD32, cuMemsetD32);
   CUDNN_CI_DRIVER_FUNCTION(MemGetInfo, cuMemGetInfo);
   CUDNN_CI_DRIVER_FUNCTION(ModuleLoadData, cuModuleLoadData);

@@ -47,6 +47,8 @@ TEST(SharingTest, ThereAreAsManyAsTheScarcestThingAllows) {
   EXPECT_EQ(with([](SharingRoom& r) { r.host_bytes = 1; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.cases = 95; }), 1) << "they are done before a context stands";
   EXPECT_EQ(with([](SharingRoom& r) { r.cases = 96; }), 2);
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 24, r.weight = 8; }), 4) << "slow cases are fewer";
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 3, r.weight = 8; }), 1);
 }
 
 TEST(SharingTest, WhoAsksForANumberGetsNoMoreAndIsHeldToJobsAndCases) {
@@ -120,6 +122,14 @@ TEST(SharingTest, ALaneKnowsWhoseCasesWantItsOneWorkerForThemselves) {
   EXPECT_EQ(lane->single, 1u) << "it is looked at again";
   s.Settle(1, Passed{});
   EXPECT_EQ(lane->single, 0u);
+}
+
+TEST(SharingTest, ALaneOfSlowCasesWeighsMore) {
+  Plan plan;
+  plan.cases = {Convolution("a", true), Convolution("b", true)};
+  EXPECT_EQ(Scheduler(plan, Isolation::kShared).LaneOf(0)->weight, 1u);
+  plan.cases[1].slow = true;
+  EXPECT_EQ(Scheduler(plan, Isolation::kShared).LaneOf(0)->weight, kSlowCase);
 }
 
 TEST(SharingTest, WhatIsLookedAtAgainComesInPlanOrderWhoeverWasFaster) {

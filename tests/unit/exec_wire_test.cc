@@ -90,7 +90,7 @@ TEST(WireTest, EveryFieldOfACheckComesBackInItsPlace) {
   using Flag = bool CheckInfo::*;
   for (const Flag flag :
        {&CheckInfo::shareable, &CheckInfo::per_subject, &CheckInfo::disturbs, &CheckInfo::pooled,
-        &CheckInfo::second_opinion, &CheckInfo::concurrent, &CheckInfo::validates}) {
+        &CheckInfo::second_opinion, &CheckInfo::concurrent, &CheckInfo::slow_cases, &CheckInfo::validates}) {
     CheckInfo c;
     c.*flag = true;
     const auto decoded = DecodeFromWorker(Encode(FromWorker(CheckDescribed{c})));
@@ -98,7 +98,7 @@ TEST(WireTest, EveryFieldOfACheckComesBackInItsPlace) {
     const CheckInfo& d = std::get<CheckDescribed>(*decoded).check;
     for (const Flag other :
          {&CheckInfo::shareable, &CheckInfo::per_subject, &CheckInfo::disturbs, &CheckInfo::pooled,
-          &CheckInfo::second_opinion, &CheckInfo::concurrent, &CheckInfo::validates})
+          &CheckInfo::second_opinion, &CheckInfo::concurrent, &CheckInfo::slow_cases, &CheckInfo::validates})
       EXPECT_EQ(d.*other, other == flag);
   }
   CheckInfo c;

@@ -21,6 +21,7 @@ set(fetched_headers $ENV{HOME}/.cache)
 if(NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
   set(fetched_headers $ENV{XDG_CACHE_HOME})
 endif()
+set(fetched_frontend ${fetched_headers}/cudnn-ci/cudnn-frontend/include)
 string(APPEND fetched_headers /cudnn-ci/cuda-headers/include)
 find_path(CUDNN_CI_CUDA_INCLUDE_DIR cuda.h HINTS ENV CUDA_HOME PATHS /usr/local/cuda ${fetched_headers} PATH_SUFFIXES include)
 find_path(CUDNN_CI_CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDNN_CI_CUDA_INCLUDE_DIR} PATHS /usr/include ${fetched_headers})
@@ -28,6 +29,12 @@ if(NOT CUDNN_CI_CUDA_INCLUDE_DIR OR NOT CUDNN_CI_CUDNN_INCLUDE_DIR)
   message(FATAL_ERROR "The plugins need the headers of a CUDA toolkit (cuda.h: ${CUDNN_CI_CUDA_INCLUDE_DIR}) and of "
     "cuDNN (cudnn.h: ${CUDNN_CI_CUDNN_INCLUDE_DIR}). Install them or set CUDA_HOME, "
     "CUDNN_CI_CUDA_INCLUDE_DIR, CUDNN_CI_CUDNN_INCLUDE_DIR.")
+endif()
+# Headers alone, of the release that ci/cuda-headers --frontend names.
+find_path(CUDNN_CI_FRONTEND_INCLUDE_DIR cudnn_frontend.h PATHS ${fetched_frontend} NO_DEFAULT_PATH)
+if(NOT CUDNN_CI_FRONTEND_INCLUDE_DIR)
+  message(FATAL_ERROR "The attention plugin needs cudnn-frontend's headers, which are not in ${fetched_frontend}. "
+    "Run ci/deps or ci/cuda-headers --frontend, or set CUDNN_CI_FRONTEND_INCLUDE_DIR.")
 endif()
 add_library(cudnn_ci_cuda_headers INTERFACE)
 target_include_directories(cudnn_ci_cuda_headers SYSTEM INTERFACE

@@ -9,7 +9,7 @@
  *
  * Conventions
  *   (1) Every struct begins with its size. Structs grow only at the end, by whole fields, and only
- *       with a new CCI_ABI_MINOR; this is ABI 1.5, and what came after 1.0 says so. A reader uses a
+ *       with a new CCI_ABI_MINOR; this is ABI 1.6, and what came after 1.0 says so. A reader uses a
  *       field only if struct_size covers it, and takes one that is not covered for zero (NULL, no
  *       flag): so a plugin built against any 1.x runs in a host of any 1.y. A struct that ends before its
  * last field of 1.0 is refused, with the one exception of cci_check's `validate`. A bit or enumerator that
@@ -41,7 +41,7 @@ extern "C" {
 #endif
 
 #define CCI_ABI_MAJOR 1u
-#define CCI_ABI_MINOR 5u
+#define CCI_ABI_MINOR 6u
 #define CCI_PLUGIN_SYMBOL "cudnn_ci_plugin_v1"
 #define CCI_PLUGIN_SUFFIX ".cci.so"
 
@@ -113,7 +113,10 @@ enum cci_check_flags {
    * its cases on that device at the same time. No case may depend on being the only one there. It keeps to
    * CCI_FACT_SHARE_DEVICE_MEMORY and skips (CCI_SKIP_MEMORY) what needs more, which is then run with nobody
    * beside it. What it measures is of a device that others use as well. */
-  CCI_CHECK_CONCURRENT = 1u << 5
+  CCI_CHECK_CONCURRENT = 1u << 5,
+  /* Since 1.6. Of a concurrent check: its cases usually take a tenth of a second or more, so that a further
+   * process, whose context costs up to 400 ms, pays from a few of them on. A hint: it changes no outcome. */
+  CCI_CHECK_SLOW_CASES = 1u << 6
 };
 
 struct cci_host;

@@ -222,6 +222,11 @@ class Schema {
     check_.flags |= CCI_CHECK_CONCURRENT;
     return *this;
   }
+  // Each takes a tenth of a second or more (CCI_CHECK_SLOW_CASES).
+  Schema& SlowCases() {
+    check_.flags |= CCI_CHECK_SLOW_CASES;
+    return *this;
+  }
   Schema& Disturbs() {
     check_.flags |= CCI_CHECK_DISTURBS;
     return *this;

@@ -1,0 +1,126 @@
+// attention.forward and attention.backward: their parameters, and which of them make no sense.
+#include <cudnn_ci/check.hpp>
+
+#include <algorithm>
+
+#include "attention/problem.h"
+#include "common/share.h"
+#include "compute/compute_case.h"
+
+namespace cudnn_ci {
+namespace {
+
+struct AttentionParams {
+  std::string dtype, layout, mask, logits, statistics, deterministic, algo, shape;
+  std::vector<std::int64_t> q, kv;
+  std::int64_t window = 0;
+
+  bool Sized() const { return q.size() == 4 && (kv.size() == 2 || kv.size() == 3); }
+
+  // The lists have their lengths.
+  AttentionShape Shape() const {
+    AttentionShape s;
+    s.batch = q[0], s.q_heads = q[1], s.queries = q[2], s.head_size = q[3];
+    s.kv_heads = kv[0], s.keys = kv[1], s.v_head_size = kv.size() > 2 ? kv[2] : q[3];
+    s.mask = AttentionMaskFrom(mask);
+    if (s.mask == AttentionMask::kSlidingWindow) s.window = window;
+    return s;
+  }
+
+  // With lengths, which differ: the first entry lacks one of each, the others more and more.
+  AttentionProblemSpec Spec(bool backward) const {
+    AttentionProblemSpec spec;
+    spec.shape = Shape();
+    spec.type = DataTypeFrom(dtype);
+    spec.layout = AttentionLayoutFrom(layout);
+    spec.logits = AttentionLogitsFrom(logits);
+    spec.backward = backward;
+    spec.statistics = statistics == "yes";
+    for (std::int64_t e = 0; spec.shape.mask == AttentionMask::kPadding && e < spec.shape.batch; ++e) {
+      const auto shortened = [&](std::int64_t length) {
+        return static_cast<std::int32_t>(
+            std::max<std::int64_t>(1, length - 1 - e * length / spec.shape.batch));
+      };
+      spec.shape.q_length.push_back(shortened(spec.shape.queries));
+      spec.shape.kv_length.push_back(shortened(spec.shape.keys));
+    }
+    return spec;
+  }
+};
+
+template <bool kBackward>
+struct Attention {
+  using Params = AttentionParams;
+
+  static void Describe(Schema<Params>& s) {
+    s.Summary(kBackward ? "the gradients of an attention are right, all of them, and touch nothing else"
+                        : "an attention returns the right numbers, all of them, and touches nothing else")
+        .Layer(CCI_LAYER_CONVOLUTION)
+        .Devices(CCI_DEVICES_ONE)
+        .PerSubject()
+        .SecondOpinion()
+        .Requires("cudnn.init")
+        .TimeoutSeconds(120)
+        .Shareable()
+        .Concurrent()
+        .SlowCases();
+    s.Param("dtype", &Params::dtype)
+        .OneOf({"float16", "bfloat16"})
+        .Summary("type of Q, K, V, O and gradients");
+    s.Param("layout", &Params::layout)
+        .OneOf({"bhsd", "bshd"})
+        .Default("bshd")
+        .Summary("order in memory: batch, heads, sequence, size; or batch, sequence, heads, size");
+    s.Param("mask", &Params::mask)
+        .OneOf({"none", "causal", "causal_bottom_right", "sliding_window", "padding"})
+        .Default("none")
+        .Summary("which keys a query sees; padding has lengths for each batch entry");
+    s.Param("window", &Params::window)
+        .Default(96)
+        .Summary("keys of a sliding window, the query's own among them");
+    s.Param("logits", &Params::logits)
+        .OneOf({"ordinary", "far_negative", "far_positive"})
+        .Default("ordinary")
+        .Summary("the largest score of each row: 32, -256, 1024");
+    if constexpr (!kBackward)
+      s.Param("statistics", &Params::statistics)
+          .OneOf({"yes", "no"})
+          .Default("yes")
+          .Summary("whether the logarithms of the rows' sums are an output, as training has it");
+    else
+      s.Param("deterministic", &Params::deterministic)
+          .OneOf({"yes", "no"})
+          .Default("no")
+          .Summary("whether an algorithm is asked for that repeats its bits");
+    s.Param("algo", &Params::algo)
+        .OneOf({"auto", "every", "heuristics_a", "heuristics_b", "fallback"})
+        .Default("auto")
+        .Summary("the plan: what cuDNN proposes first, all plans of a list, or of all lists and engines");
+    auto shape = s.Shape("shape", &Params::shape);
+    shape.Field("q", &Params::q).Summary("batch, heads, length and head size of the queries");
+    shape.Field("kv", &Params::kv)
+        .Summary("heads and length of keys and values, and the head size of values where it differs");
+  }
+
+  static void Validate(const Params& p, Problems& problems) {
+    if (p.q.size() != 4) return problems.Add("shape.q", "is to be batch, heads, length and head size");
+    if (!p.Sized()) return problems.Add("shape.kv", "is to be heads and length, and perhaps a head size");
+    for (const AttentionShapeProblem& problem : ProblemsOf(p.Shape()))
+      problems.Add(problem.field == "window" ? "window" : "shape.q", problem.field + " " + problem.why);
+  }
+
+  static void Run(Context& ctx, const Params& p) {
+    KeepToShare(ctx);
+    AttentionProblem problem(p.Spec(kBackward), p.algo, kBackward && p.deterministic == "yes");
+    RunComputeCase(ctx, &problem);
+  }
+};
+
+using AttentionForward = Attention<false>;
+using AttentionBackward = Attention<true>;
+
+CCI_REGISTER(AttentionForward, "forward")
+CCI_REGISTER(AttentionBackward, "backward")
+
+}  // namespace
+}  // namespace cudnn_ci

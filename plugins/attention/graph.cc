@@ -1,0 +1,323 @@
+#include "attention/graph.h"
+
+#include <cudnn_frontend.h>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "attention/frontend_calls.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fe = cudnn_frontend;
+using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
+
+// The graph's plans, and what the frontend keeps to itself of them.
+class PlannedGraph : public fe::graph::Graph {
+ public:
+  std::vector<int> NumericalNotes(std::int64_t plan) const {
+    std::vector<int> notes;
+    const auto& all = plans.numeric_notes;
+    if (plan < static_cast<std::int64_t>(all.size()))
+      for (const auto& note : all[static_cast<std::size_t>(plan)]) notes.push_back(static_cast<int>(note));
+    return notes;
+  }
+};
+
+// Uids, in the operands' order: inputs from 1 on, outputs from 101 on.
+constexpr std::int64_t kFirstInput = 1, kFirstOutput = 101;
+
+class AttentionGraph {
+ public:
+  AttentionGraph(const Session& session, const AttentionProblemSpec& spec, bool deterministic)
+      : session_(session), spec_(spec) {
+    Do("the graph", [&] {
+      graph_->set_io_data_type(TypeOf(spec.type))
+          .set_intermediate_data_type(fe::DataType_t::FLOAT)
+          .set_compute_data_type(fe::DataType_t::FLOAT);
+      for (const AttentionTensor& tensor : spec.Inputs()) AddInput(tensor);
+      if (spec.shape.mask == AttentionMask::kPadding)
+        for (int i = 0; i < 2; ++i) AddLengths();
+      if (spec.backward)
+        AddBackward(deterministic);
+      else
+        AddForward();
+      return fe::error_t();
+    });
+    Do("validate", [&] { return graph_->validate(); });
+    Do("the operation graph", [&] { return graph_->build_operation_graph(session.handle()); });
+  }
+
+  // What the graph holds is destroyed through the library.
+  ~AttentionGraph() {
+    const FrontendCalls calls = Calls();
+    inputs_.clear();
+    graph_ = nullptr;
+  }
+  AttentionGraph(const AttentionGraph&) = delete;
+  AttentionGraph& operator=(const AttentionGraph&) = delete;
+
+  // Adds the plans of a list; none where the library has no such list for this problem.
+  void AddList(fe::HeurMode_t mode) {
+    const FrontendCalls calls = Calls();
+    try {
+      const fe::error_t error = graph_->create_execution_plans({mode});
+      if (error.is_bad() && calls.failure() != 0 && !Unsupported(calls.failure()))
+        throw Failure("heuristics", error.err_msg, calls.failure());
+    } catch (const CudnnFailure&) {
+      throw;
+    } catch (const std::exception& e) {
+      throw Failure("heuristics", e.what(), calls.failure());
+    }
+  }
+  std::int64_t Engines() {
+    std::int64_t count = 0;
+    Do("the engines' number", [&] { return graph_->get_engine_count(count); });
+    return count;
+  }
+  // The plan's index, or less than 0: the engine is not for this problem.
+  std::int64_t AddEngine(std::int64_t engine) {
+    const FrontendCalls calls = Calls();
+    try {
+      if (graph_->create_execution_plan(engine, {}).is_bad()) return -1;
+    } catch (const std::exception&) {
+      return -1;
+    }
+    return Plans() - 1;
+  }
+
+  std::int64_t Plans() const { return graph_->get_execution_plan_count(); }
+  std::int64_t EngineOf(std::int64_t plan) const {
+    std::int64_t engine = -1;
+    std::unordered_map<fe::KnobType_t, std::int64_t> knobs;
+    const FrontendCalls calls = Calls();
+    return graph_->get_engine_and_knobs_at_index(plan, engine, knobs).is_good() ? engine : -1;
+  }
+  // "eng6_k24=26".
+  std::string NameOf(std::int64_t plan) const {
+    std::string name;
+    const FrontendCalls calls = Calls();
+    return graph_->get_plan_name_at_index(plan, name).is_good() ? name : "";
+  }
+  std::vector<int> NotesOf(std::int64_t plan) const { return graph_->NumericalNotes(plan); }
+
+  std::size_t Build(std::int64_t plan) {
+    Do("the execution plan", [&] { return graph_->build_plan_at_index(session_.handle(), plan); });
+    std::int64_t bytes = 0;
+    Do("its workspace", [&] { return graph_->get_workspace_size_plan_at_index(plan, bytes); });
+    return static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0));
+  }
+
+  void Run(std::int64_t plan, const VariantPack& memory) {
+    std::unordered_map<std::int64_t, void*> pointers;
+    for (std::size_t i = 0; i < memory.inputs.size(); ++i)
+      pointers[kFirstInput + static_cast<std::int64_t>(i)] = const_cast<void*>(memory.inputs[i]);
+    for (std::size_t i = 0; i < memory.outputs.size(); ++i)
+      pointers[kFirstOutput + static_cast<std::int64_t>(i)] = memory.outputs[i];
+    Do(
+        "a plan that was built",
+        [&] { return graph_->execute_plan_at_index(session_.handle(), pointers, memory.workspace, plan); },
+        false);
+  }
+
+ private:
+  static fe::DataType_t TypeOf(DataType type) {
+    if (type == DataType::kFloat16) return fe::DataType_t::HALF;
+    return type == DataType::kFloat32 ? fe::DataType_t::FLOAT : fe::DataType_t::BFLOAT16;
+  }
+
+  FrontendCalls Calls() const { return {session_.cudnn(), session_.driver()}; }
+
+  bool Unsupported(int status) const {
+    return session_.cudnn().IsUnsupported(static_cast<cudnnStatus_t>(status));
+  }
+
+  // What the library answered; where it was not asked, the frontend has refused.
+  CudnnFailure Failure(const std::string& what, const std::string& text, int status) const {
+    const CudnnApi& api = session_.cudnn();
+    const std::string by = "cudnn-frontend " + FrontendVersion() + ", " + what + ": " + text.substr(0, 300);
+    if (status == 0) return {by + " (cuDNN was not asked)", true, 0, RefusalCause::kOperation};
+    return {by + "; cuDNN answered " + api.Describe(static_cast<cudnnStatus_t>(status)), Unsupported(status),
+            status, CauseOf(api.major(), status)};
+  }
+
+  // Calls the frontend; throws CudnnFailure alone. `may_refuse`: no answer of the library is a refusal.
+  template <class Call>
+  void Do(const char* what, Call call, bool may_refuse = true) const {
+    const FrontendCalls calls = Calls();
+    std::string text;
+    try {
+      const fe::error_t error = call();
+      if (error.is_good()) return;
+      text = error.err_msg;
+    } catch (const std::exception& e) {
+      text = e.what();
+    }
+    const CudnnFailure failure = Failure(what, text, calls.failure());
+    if (may_refuse) throw failure;
+    throw CudnnFailure(failure.what(), false, failure.status());
+  }
+
+  void AddInput(const AttentionTensor& tensor) {
+    const auto place = static_cast<std::int64_t>(inputs_.size());
+    const bool statistics = place == 5;
+    inputs_.push_back(
+        graph_->tensor(fe::graph::Tensor_attributes()
+                           .set_name("input" + std::to_string(place))
+                           .set_uid(kFirstInput + place)
+                           .set_dim({tensor.batch, tensor.heads, tensor.length, tensor.size})
+                           .set_stride(tensor.Strides())
+                           .set_data_type(statistics ? fe::DataType_t::FLOAT : TypeOf(spec_.type))));
+  }
+  void AddLengths() {
+    inputs_.push_back(graph_->tensor(fe::graph::Tensor_attributes()
+                                         .set_name("length" + std::to_string(inputs_.size()))
+                                         .set_uid(kFirstInput + static_cast<std::int64_t>(inputs_.size()))
+                                         .set_dim({spec_.shape.batch, 1, 1, 1})
+                                         .set_stride({1, 1, 1, 1})
+                                         .set_data_type(fe::DataType_t::INT32)));
+  }
+  static void SetOutput(const Tensor& tensor, std::int64_t place, const AttentionTensor& as,
+                        fe::DataType_t type) {
+    tensor->set_output(true)
+        .set_uid(kFirstOutput + place)
+        .set_dim({as.batch, as.heads, as.length, as.size})
+        .set_stride(as.Strides())
+        .set_data_type(type);
+  }
+
+  // Forward and backward have the same names for the same things.
+  template <class Attributes>
+  void SetMask(Attributes* attributes) const {
+    const AttentionShape& shape = spec_.shape;
+    switch (shape.mask) {
+      case AttentionMask::kNone:
+        break;
+      case AttentionMask::kCausal:
+        attributes->set_causal_mask(true);
+        break;
+      case AttentionMask::kCausalBottomRight:
+        attributes->set_causal_mask_bottom_right(true);
+        break;
+      case AttentionMask::kSlidingWindow:
+        attributes->set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT)
+            .set_diagonal_band_left_bound(static_cast<int>(shape.window))
+            .set_diagonal_band_right_bound(0);
+        break;
+      case AttentionMask::kPadding:
+        attributes->set_padding_mask(true)
+            .set_seq_len_q(inputs_[inputs_.size() - 2])
+            .set_seq_len_kv(inputs_[inputs_.size() - 1]);
+        break;
+    }
+  }
+
+  void AddForward() {
+    auto attributes = fe::graph::SDPA_attributes();
+    attributes.set_name("attention").set_generate_stats(spec_.statistics).set_attn_scale(1.0F);
+    SetMask(&attributes);
+    const auto [o, stats] = graph_->sdpa(inputs_[0], inputs_[1], inputs_[2], attributes);
+    SetOutput(o, 0, spec_.O(), TypeOf(spec_.type));
+    if (spec_.statistics) SetOutput(stats, 1, spec_.Stats(), fe::DataType_t::FLOAT);
+  }
+
+  void AddBackward(bool deterministic) {
+    auto attributes = fe::graph::SDPA_backward_attributes();
+    attributes.set_name("attention").set_attn_scale(1.0F).set_deterministic_algorithm(deterministic);
+    SetMask(&attributes);
+    const auto outputs = graph_->sdpa_backward(inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4],
+                                               inputs_[5], attributes);
+    const std::vector<AttentionTensor> tensors = spec_.Outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      SetOutput(outputs[i], static_cast<std::int64_t>(i), tensors[i], TypeOf(spec_.type));
+  }
+
+  const Session& session_;
+  const AttentionProblemSpec spec_;
+  std::unique_ptr<PlannedGraph> graph_ = std::make_unique<PlannedGraph>();
+  std::vector<Tensor> inputs_;
+};
+
+class AttentionCandidate : public Candidate {
+ public:
+  AttentionCandidate(std::shared_ptr<AttentionGraph> graph, std::int64_t plan, const std::string& list)
+      : graph_(std::move(graph)), plan_(plan), engine_(graph_->EngineOf(plan)) {
+    const std::string name = graph_->NameOf(plan);
+    name_ = list + ", " + (name.empty() ? "engine " + std::to_string(engine_) : name);
+    const std::vector<int> notes = graph_->NotesOf(plan);
+    deterministic_ = std::find(notes.begin(), notes.end(),
+                               static_cast<int>(fe::NumericalNote_t::NONDETERMINISTIC)) == notes.end();
+  }
+
+  std::string Name() const override { return name_; }
+  std::size_t Prepare() override {
+    if (!built_) workspace_bytes_ = graph_->Build(plan_);
+    built_ = true;
+    return workspace_bytes_;
+  }
+  bool deterministic() const override { return deterministic_; }
+  std::int64_t number() const override { return engine_; }
+  void Run(const VariantPack& pack) override { graph_->Run(plan_, pack); }
+
+ private:
+  const std::shared_ptr<AttentionGraph> graph_;
+  const std::int64_t plan_, engine_;
+  std::string name_;
+  bool deterministic_ = true, built_ = false;
+  std::size_t workspace_bytes_ = 0;
+};
+
+struct List {
+  const char* choice;
+  const char* name;
+  fe::HeurMode_t mode;
+};
+constexpr List kLists[] = {{"heuristics_a", "heuristics A", fe::HeurMode_t::A},
+                           {"heuristics_b", "heuristics B", fe::HeurMode_t::B},
+                           {"fallback", "fallback", fe::HeurMode_t::FALLBACK}};
+
+void AddList(const std::shared_ptr<AttentionGraph>& graph, const List& list, Candidates* candidates) {
+  const std::int64_t first = graph->Plans();
+  graph->AddList(list.mode);
+  for (std::int64_t plan = first; plan < graph->Plans(); ++plan)
+    candidates->list.push_back(std::make_unique<AttentionCandidate>(
+        graph, plan, std::string(list.name) + " " + std::to_string(plan - first)));
+}
+
+}  // namespace
+
+std::string FrontendVersion() {
+  return std::to_string(CUDNN_FRONTEND_MAJOR_VERSION) + "." + std::to_string(CUDNN_FRONTEND_MINOR_VERSION) +
+         "." + std::to_string(CUDNN_FRONTEND_PATCH_VERSION);
+}
+
+Candidates AttentionCandidates(const Session& session, const AttentionProblemSpec& spec, bool deterministic,
+                               const std::string& choice) {
+  const bool every = choice == "every", automatic = choice == "auto";
+  const auto make = [&session, spec, deterministic] {
+    return std::make_shared<AttentionGraph>(session, spec, deterministic);
+  };
+  Candidates candidates;
+  candidates.asked = "cudnn-frontend's execution plans";
+  // A graph of its own for each list: the frontend keeps the plans of the last one alone.
+  for (const List& list : kLists) {
+    if (every || choice == list.choice || (automatic && list.mode == fe::HeurMode_t::A))
+      AddList(make(), list, &candidates);
+    if (automatic && list.mode == fe::HeurMode_t::FALLBACK)
+      candidates.more = [make, &list](Candidates* c) { AddList(make(), list, c); };
+  }
+  if (!every) return candidates;
+  const std::int64_t engines = make()->Engines();
+  for (std::int64_t engine = 0; engine < engines; ++engine) {
+    const std::shared_ptr<AttentionGraph> graph = make();
+    if (const std::int64_t plan = graph->AddEngine(engine); plan >= 0)
+      candidates.list.push_back(std::make_unique<AttentionCandidate>(graph, plan, "every engine"));
+  }
+  return candidates;
+}
+
+}  // namespace cudnn_ci

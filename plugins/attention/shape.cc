@@ -1,0 +1,110 @@
+#include "attention/shape.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace cudnn_ci {
+namespace {
+
+constexpr const char* kMasks[] = {"none", "causal", "causal_bottom_right", "sliding_window", "padding"};
+constexpr std::int64_t kMostLength = 1 << 16, kMostElements = std::int64_t{1} << 28;
+
+}  // namespace
+
+AttentionMask AttentionMaskFrom(const std::string& name) {
+  for (int i = 0; i < static_cast<int>(std::size(kMasks)); ++i)
+    if (name == kMasks[i]) return static_cast<AttentionMask>(i);
+  throw std::invalid_argument("no attention mask: " + name);
+}
+
+const char* Name(AttentionMask mask) { return kMasks[static_cast<int>(mask)]; }
+
+AttentionLayout AttentionLayoutFrom(const std::string& name) {
+  if (name == "bhsd") return AttentionLayout::kBhsd;
+  if (name == "bshd") return AttentionLayout::kBshd;
+  throw std::invalid_argument("no attention layout: " + name);
+}
+
+std::int64_t AttentionShape::Queries(std::int64_t entry) const {
+  return mask == AttentionMask::kPadding ? q_length[static_cast<std::size_t>(entry)] : queries;
+}
+
+std::int64_t AttentionShape::Keys(std::int64_t entry) const {
+  return mask == AttentionMask::kPadding ? kv_length[static_cast<std::size_t>(entry)] : keys;
+}
+
+KeyRange AttentionShape::Visible(std::int64_t entry, std::int64_t query) const {
+  switch (mask) {
+    case AttentionMask::kNone:
+      break;
+    case AttentionMask::kCausal:
+      return {0, std::min(query + 1, keys)};
+    case AttentionMask::kCausalBottomRight:
+      return {0, std::clamp<std::int64_t>(query + 1 + keys - queries, 0, keys)};
+    case AttentionMask::kSlidingWindow: {
+      const std::int64_t end = std::min(query + 1, keys);
+      return {std::clamp<std::int64_t>(query + 1 - window, 0, end), end};
+    }
+    case AttentionMask::kPadding:
+      return query < Queries(entry) ? KeyRange{0, Keys(entry)} : KeyRange{};
+  }
+  return {0, keys};
+}
+
+std::string AttentionShape::Text() const {
+  std::string text = "b=" + std::to_string(batch) + " heads=" + std::to_string(q_heads);
+  if (kv_heads != q_heads) text += "/" + std::to_string(kv_heads);
+  text += " q=" + std::to_string(queries) + " kv=" + std::to_string(keys) + " d=" + std::to_string(head_size);
+  if (v_head_size != head_size) text += "/" + std::to_string(v_head_size);
+  if (mask != AttentionMask::kNone) text += std::string(", ") + Name(mask);
+  if (mask == AttentionMask::kSlidingWindow) text += " " + std::to_string(window);
+  return text;
+}
+
+std::vector<AttentionShapeProblem> ProblemsOf(const AttentionShape& shape) {
+  std::vector<AttentionShapeProblem> problems;
+  const auto need = [&problems](bool holds, const char* field, const char* why) {
+    if (!holds) problems.push_back({field, why});
+  };
+  const auto length = [](std::int64_t n) { return n >= 1 && n <= kMostLength; };
+  need(shape.batch >= 1 && shape.batch <= kMostLength, "batch", "is to be 1 to 65536");
+  need(length(shape.queries) && length(shape.keys), "length", "lengths are to be 1 to 65536");
+  const bool heads = shape.kv_heads >= 1 && shape.q_heads >= 1 && shape.q_heads <= kMostLength &&
+                     shape.kv_heads <= shape.q_heads;
+  need(heads && shape.q_heads % std::max<std::int64_t>(shape.kv_heads, 1) == 0, "heads",
+       "the heads of queries are to be a multiple of those of keys");
+  for (const std::int64_t size : {shape.head_size, shape.v_head_size})
+    need(size >= 64 && size <= 1024 && size % 8 == 0, "head_size", "is to be 64 to 1024, a multiple of 8");
+  if (!problems.empty()) return problems;
+  const double most = static_cast<double>(shape.batch) * static_cast<double>(shape.q_heads) *
+                      static_cast<double>(std::max(shape.queries, shape.keys)) *
+                      static_cast<double>(std::max(shape.head_size, shape.v_head_size));
+  need(most <= static_cast<double>(kMostElements), "batch", "makes tensors of more than 2^28 elements");
+  if (shape.mask == AttentionMask::kSlidingWindow) {
+    need(shape.window >= 1, "window", "a sliding window is to have one key at least");
+    need(shape.queries - shape.keys < shape.window, "length", "queries behind the window see no key");
+  }
+  need(shape.mask != AttentionMask::kCausalBottomRight || shape.queries <= shape.keys, "length",
+       "with bottom-right alignment, queries without a key before them see none");
+  return problems;
+}
+
+std::vector<std::int64_t> AttentionTensor::Strides() const {
+  if (layout == AttentionLayout::kBshd) return {length * heads * size, size, heads * size, 1};
+  return {heads * length * size, length * size, size, 1};
+}
+
+std::int64_t AttentionTensor::IndexAt(std::int64_t offset) const {
+  if (layout == AttentionLayout::kBhsd) return offset;
+  const std::int64_t d = offset % size, row = offset / size;
+  const std::int64_t head = row % heads, s = row / heads % length, b = row / heads / length;
+  return ((b * heads + head) * length + s) * size + d;
+}
+
+std::string AttentionTensor::Place(std::int64_t offset) const {
+  const std::int64_t index = IndexAt(offset), row = index / size;
+  return "(b=" + std::to_string(row / length / heads) + ",h=" + std::to_string(row / length % heads) +
+         ",s=" + std::to_string(row % length) + ",d=" + std::to_string(index % size) + ")";
+}
+
+}  // namespace cudnn_ci
