@@ -119,14 +119,15 @@ def install(tree, arch, *, root, work, cache, log, jobs):
     say(f"{arch}: installing")
     run(["cmake", "--install", loaded, "--prefix", tree], log)
     run(["cmake", "--install", static, "--prefix", tree, "--component", "harness"], log)
-    install_licenses(tree / "share/doc/cudnn-ci/licenses", settings["zig"])
+    install_licenses(tree / "share/doc/cudnn-ci/licenses", settings["zig"], settings["headers"]["frontend"])
 
 
-def install_licenses(folder, zig):
-    """The licences of what zig links in, as it brings them along. THIRD_PARTY_NOTICES names them."""
+def install_licenses(folder, zig, frontend):
+    """The licences of what zig links in, as it brings them along, and that of cudnn-frontend. THIRD_PARTY_NOTICES names them."""
     folder.mkdir(parents=True)
     lib = zig.parent / "lib"
     for name, source in {"zig": zig.parent / "LICENSE", "libcxx": lib / "libcxx/LICENSE.TXT", "libcxxabi": lib / "libcxxabi/LICENSE.TXT",
                          "libunwind": lib / "libunwind/LICENSE.TXT", "musl": lib / "libc/musl/COPYRIGHT",
-                         "glibc": lib / "libc/glibc/LICENSES"}.items():
+                         "glibc": lib / "libc/glibc/LICENSES",
+                         "cudnn-frontend": frontend / "cudnn_frontend_LICENSE.txt"}.items():
         shutil.copyfile(source, folder / f"{name}.txt")

@@ -8,6 +8,8 @@
 namespace cudnn_ci {
 namespace {
 
+constexpr int kFirstMajor = 9;
+
 CaseRequest RequestOf(const AttentionProblemSpec& spec, const std::string& algo) {
   CaseRequest request;
   request.choice = algo;
@@ -42,6 +44,9 @@ double AttentionProblem::Flops() const {
 
 DeviceSession& AttentionProblem::OpenSession(Context& ctx) {
   session_ = &Session::Get(CudnnMajors(PromiseOf(ctx, "image.cudnn"), ctx.SubjectFolders()));
+  // cuDNN 8 has parts of it, from 8.9 on, which no framework of today asks for.
+  if (session_->cudnn().major() < kFirstMajor)
+    ctx.Skip(CCI_SKIP_ABSENT, "cuDNN 9, whose graph API has attention", session_->LibraryText());
   known_ = KnownRowsOf(ctx, session_->cudnn().VersionText(),
                        [this](const Predicates& hits) { return HitsAttention(hits, spec_, -1); });
   for (const KnownRegression& row : known_)

@@ -64,7 +64,7 @@ class Archives(unittest.TestCase):
             with tarfile.open(path) as tar:
                 texts = {pathlib.PurePosixPath(e.name).name: e.size for e in tar.getmembers() if "/licenses/" in e.name}
                 notices = tar.extractfile(f"{path.name[:-7]}/share/doc/cudnn-ci/THIRD_PARTY_NOTICES").read().decode()
-            self.assertEqual(sorted(texts), ["glibc.txt", "libcxx.txt", "libcxxabi.txt", "libunwind.txt", "musl.txt", "zig.txt"])
+            self.assertEqual(sorted(texts), ["cudnn-frontend.txt", "glibc.txt", "libcxx.txt", "libcxxabi.txt", "libunwind.txt", "musl.txt", "zig.txt"])
             for name, size in texts.items():
                 self.assertGreater(size, 500, name)
                 self.assertIn(name, notices)

@@ -1,0 +1,60 @@
+// The attention checks on a machine of fakes, whose cuDNN has convolutions alone: what the library does not
+// offer is a skip that says who refused, and parameters that make no sense are the matrix's fault.
+#include "shipped_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr char kShapes[] = R"({"small": {"q": [1, 4, 64, 64], "kv": [2, 64]}})";
+constexpr char kSkips[] = R"(, "allow_skip": ["unsupported", "absent"])";
+
+class ShippedAttention : public ShippedTest {
+ protected:
+  ShippedAttention() { UseShapes(kShapes); }
+  CheckOutcome Attention(const std::string& check, const std::string& params = "", const char* rest = kSkips) {
+    return Check(check, R"("params": {"dtype": "bfloat16", "shape": "small")" + params + "}" + rest);
+  }
+};
+
+TEST_F(ShippedAttention, WhatTheLibraryDoesNotOfferIsASkipThatSaysWhoRefused) {
+  for (const char* check : {"attention.forward", "attention.backward"}) {
+    const CheckOutcome r = Attention(check);
+    EXPECT_EQ(r.Outcome(), "skipped") << r.gate.out;
+    EXPECT_EQ(r.Skip("kind"), "unsupported");
+    EXPECT_THAT(r.Skip("need"), HasSubstr("b=1 heads=4/2 q=64 kv=64 d=64"));
+    EXPECT_THAT(r.Skip("seen"), AllOf(HasSubstr("cuDNN 9.19.0"), HasSubstr("cudnn-frontend 1.")));
+  }
+}
+
+// A gate that asked for attention and ran none of it is no green one.
+TEST_F(ShippedAttention, NothingThatRanIsRedAllTheSame) {
+  const CheckOutcome r = Attention("attention.forward");
+  EXPECT_EQ(r.gate.exit_code, 1);
+  EXPECT_EQ(r.gate.report["root_cause"]["slug"], "no-engine");
+}
+
+TEST_F(ShippedAttention, IsAbsentFromCudnn8) {
+  Set("FAKE_CUDNN_VERSION", "8907");
+  const CheckOutcome r = Attention("attention.forward");
+  EXPECT_EQ(r.Outcome(), "skipped") << r.gate.out;
+  EXPECT_EQ(r.Skip("kind"), "absent");
+  EXPECT_THAT(r.Skip("need"), HasSubstr("cuDNN 9"));
+}
+
+TEST_F(ShippedAttention, ParametersThatMakeNoSenseAreTheMatrixsFault) {
+  UseShapes(R"({"small": {"q": [1, 3, 64, 64], "kv": [2, 64]}})");
+  const CheckOutcome heads = Attention("attention.forward");
+  EXPECT_EQ(heads.gate.exit_code, 2);
+  EXPECT_THAT(heads.gate.err, HasSubstr("a multiple of those of keys"));
+  UseShapes(R"({"small": {"q": [1, 4, 64, 64], "kv": [2]}})");
+  EXPECT_THAT(Attention("attention.forward").gate.err, HasSubstr("heads and length"));
+  UseShapes(R"({"small": {"q": [1, 4, 80, 64], "kv": [4, 64]}})");
+  EXPECT_THAT(Attention("attention.backward", R"(, "mask": "causal_bottom_right")").gate.err,
+              HasSubstr("queries without a key before them see none"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
