@@ -10,7 +10,7 @@ cudnn_ci_unit_test(conv_test SOURCES conv_reference_test.cc conv_recipe_test.cc 
 target_compile_definitions(conv_test PRIVATE CUDNN_CI_MATRICES="${PROJECT_SOURCE_DIR}/matrices")
 cudnn_ci_unit_test(conv_engines_test SOURCES conv_engines_test.cc ${PROJECT_SOURCE_DIR}/plugins/conv/graph/engines.cc
   LINK cudnn_ci_conv_oracle cudnn_ci_compute)
-cudnn_ci_unit_test(compute_test SOURCES compute_second_opinion_test.cc compute_refusal_summary_test.cc
+cudnn_ci_unit_test(compute_test SOURCES compute_judge_elements_test.cc compute_second_opinion_test.cc compute_refusal_summary_test.cc
   LINK cudnn_ci_compute)
 set(fake_driver LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fakes/libcuda)
 foreach(test compute_case_test device_buffers_test launch_capture_test)
