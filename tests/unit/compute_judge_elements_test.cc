@@ -104,7 +104,10 @@ TEST(JudgeElements, ManyThreadsSayTheSame) {
   for (const std::size_t i : {std::size_t{7}, std::size_t{100000}, std::size_t{200000}}) values[i] = 6;
   values[150000] = 8;
   const ElementJudgement j = JudgeElements(
-      DataType::kFloat32, count, [](std::int64_t) { return ElementRule{5, 0.5}; },
+      DataType::kFloat32, count,
+      [](std::int64_t) {
+        return ElementRule{5, 0.5};
+      },
       Stored(DataType::kFloat32, values).data());
   EXPECT_EQ(j.elements, count);
   EXPECT_EQ(j.wrong, 4);
