@@ -19,7 +19,7 @@
 //                        "scale": that of A is left out
 //                        "saturated": int8 sums end at 127
 //                        "races": each third product has one element that is off by one
-//   FAKE_CUBLASLT_FAULTY_ALGORITHM  the fault is that of this algorithm alone
+//   FAKE_CUBLASLT_FAULTY_ALGORITHM  the fault is that of this algorithm alone; "any": of each that is named
 //   FAKE_CUBLASLT_ALGORITHMS  how many algorithms there are, 3 unless told
 #include <cstddef>
 
@@ -350,7 +350,9 @@ int cublasLtMatmul(void* which, const Operation* operation, const void* alpha, v
       lb->batch != ld->batch)
     return kInvalidValue;
   const long only = FakeNumber("FAKE_CUBLASLT_FAULTY_ALGORITHM", -1);
-  const bool faulty = only < 0 || (algorithm && algorithm->words[0] == static_cast<std::uint64_t>(only));
+  const bool any = FakeIs("FAKE_CUBLASLT_FAULTY_ALGORITHM", "any");
+  const bool faulty =
+      only < 0 || (algorithm && (any || algorithm->words[0] == static_cast<std::uint64_t>(only)));
   const bool swapped = faulty && Is("transposes");
   const bool ta = swapped ? operation->trans_b : operation->trans_a,
              tb = swapped ? operation->trans_a : operation->trans_b;
