@@ -145,6 +145,8 @@ bool Gate::Discover() {
   if (session_.interrupted() != 0) return Interrupted();
   obstacle_ = Unreadable();
   if (!obstacle_) obstacle_ = ObstacleBeforeDiscovery(options_.worker_path());
+  if (!obstacle_) obstacle_ = ObstacleOfTheLoader();
+  if (session_.interrupted() != 0) return Interrupted();
   if (obstacle_) return options_.dry_run ? Invalid(obstacle_->detail) : true;  // the reports say it
   const std::vector<SubjectInfo> system = {{"system", "loader"}};
   if (!discovered_) {

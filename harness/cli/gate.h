@@ -62,6 +62,8 @@ class Gate {
   std::vector<Finding> PreloadFindings() const;  // may block: see image_look.h
   // Says what the image brings into those processes, and has not been said yet: what it runs may change it.
   void TellOfLoader();
+  // What every process that loads a library would wait for. None as well where the look was interrupted.
+  std::optional<Finding> ObstacleOfTheLoader();
   // With --dry-run: prints the plan and ends with exit 0.
   bool DryRun();
 

@@ -7,6 +7,7 @@
 #include "base/elf_dynamic.h"
 #include "cli/gate.h"
 #include "exec/launch.h"
+#include "subject/blocking_library.h"
 #include "subject/driver_library.h"
 #include "subject/preloads.h"
 #include "subject/resolve.h"
@@ -51,6 +52,16 @@ std::vector<Finding> Gate::PreloadFindings() const {
   for (Finding& finding : DriverLibraryFindings(paths, preloaded, matrix_.allowed_driver_libraries))
     findings.push_back(std::move(finding));
   return findings;
+}
+
+std::optional<Finding> Gate::ObstacleOfTheLoader() {
+  const auto found = session_.Look<std::vector<Finding>>([this](const LookingAt& looking_at) {
+    looking_at("the folders where the loader looks for libraries");
+    const std::optional<Finding> blocking = BlockingLibrary(LibraryPaths());
+    return blocking ? std::vector{*blocking} : std::vector<Finding>{};
+  });
+  if (!found) return Unreadable();
+  return found->empty() ? std::nullopt : std::optional<Finding>(found->front());
 }
 
 void Gate::TellOfLoader() {

@@ -153,6 +153,9 @@ constexpr Declaration kDeclarations[] = {
      "Image owner: the detail quotes the loader. Install a complete glibc, 2.17 or later, and remove from "
      "LD_LIBRARY_PATH whatever replaces its files. Harness owner: if the loader asks for a newer glibc, "
      "build cudnn-ci with ci/bundle."},
+    {"library-not-a-file", kError, Blame::kImage,
+     "where the loader looks for libraries there is a FIFO or a device: what loads it waits",
+     "Image owner: take the FIFO or device out of the folder, or the folder out of LD_LIBRARY_PATH."},
     {"preload-breaks-processes", kError, Blame::kImage,
      "what the image preloads into every process ends it before it begins",
      "Image owner: remove the library from LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload, or repair it."},

@@ -61,6 +61,16 @@ std::string Some(const std::set<std::string>& names) {
   return Join(some, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
 
+// Whether the loader takes this very file for that name without LD_PRELOAD and LD_LIBRARY_PATH, and the name
+// is one of glibc's libraries.
+bool IsTheCLibrarys(const std::string& file) {
+  static const std::set<std::string> kNames = {"libc.so.6",  "libm.so.6",  "libpthread.so.0",
+                                               "libdl.so.2", "librt.so.1", "libutil.so.1"};
+  const std::string name = file.substr(file.rfind('/') + 1);
+  return kNames.count(name) > 0 &&
+         LinksFollowed(file) == LinksFollowed(FirstTaken(LoaderCandidates(name, {}, "", {})));
+}
+
 void Judge(const std::set<std::string>& wanted, Preload* preload) {
   const DynamicSymbols symbols = ReadDynamicSymbols(preload->file);
   if (symbols.foreign) {
@@ -68,6 +78,8 @@ void Judge(const std::set<std::string>& wanted, Preload* preload) {
     return;
   }
   preload->problem = symbols.problem;
+  preload->own = symbols.problem.empty() && IsTheCLibrarys(preload->file);
+  if (preload->own) return;
   std::set_intersection(symbols.defined.begin(), symbols.defined.end(), wanted.begin(), wanted.end(),
                         std::inserter(preload->interposed, preload->interposed.end()));
 }
@@ -161,6 +173,8 @@ Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowe
     detail +=
         "; it defines " + Some(preload.interposed) + ", which the checks' processes take from the C library";
   const bool harmless = preload.problem.empty() && !preload.audits && preload.interposed.empty();
+  if (harmless && preload.own)
+    return HarnessFinding("preloaded", detail + "; it is the C library's own, which is loaded anyway");
   if (harmless) return HarnessFinding("preloaded", detail + "; it stands in no function's place");
   if (IsAllowed(preload.name, allowed) || (!preload.file.empty() && IsAllowed(preload.file, allowed)))
     return HarnessFinding("preloaded", detail + "; \"allow_preload\" of the matrix names it");

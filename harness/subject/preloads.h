@@ -22,6 +22,7 @@ struct Preload {
   std::set<std::string> interposed;
   std::string problem;  // why it cannot be told what it does; empty: it can
   bool audits = false;  // sees and may change every binding
+  bool own = false;     // the C library's own file, which every process takes anyway
 };
 
 // `library_paths`: the values of LD_LIBRARY_PATH that processes are started with. `wanted`: gives the names

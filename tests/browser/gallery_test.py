@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -43,17 +42,19 @@ class Gallery(unittest.TestCase):
         self.assertFalse((self.runs / "damaged").exists())
         gallery, done = self.draw(self.runs)
         self.assertEqual(done.returncode, 0, done.stderr)
-        names = ["passing", "image", "runner", "case", "images"]
-        self.assertEqual(sorted(p.name for p in gallery.iterdir()), sorted(["README.md", *(f"{n}.png" for n in names)]))
+        names = ["passing", "image", "runner", "case", "images", "image-phone", "images-phone"]
+        self.assertEqual(sorted(p.name for p in gallery.iterdir()), sorted(["README.md", *(f"{n}.webp" for n in names)]))
         page = (gallery / "README.md").read_text()
         for words in ("verdict: passed (exit 0)", "verdict: failed (exit 1)", "verdict: failed (exit 3)",
-                      "image.cudnn-sublibrary-unloadable", "runner.no-visible-device", *(f"({n}.png)" for n in names)):
+                      "image.cudnn-sublibrary-unloadable", "runner.no-visible-device", *(f"({n}.webp)" for n in names)):
             self.assertIn(words, page)
         for name in names:
-            data = (gallery / f"{name}.png").read_bytes()
+            data = (gallery / f"{name}.webp").read_bytes()
             self.assertLess(len(data), 180_000)
-            width, height = struct.unpack(">II", data[16:24])
-            self.assertGreater(min(width, height), 200, name)
+            self.assertEqual((data[:4], data[8:16]), (b"RIFF", b"WEBPVP8X"), name)
+            width, height = (int.from_bytes(data[at:at + 3], "little") + 1 for at in (24, 27))  # the extended format's canvas
+            self.assertEqual(width, 390 if name.endswith("-phone") else 1400, name)
+            self.assertGreater(height, 200, name)
 
     def test_what_is_missing_is_2(self):
         nowhere = pathlib.Path(self.folder.name) / "nowhere"

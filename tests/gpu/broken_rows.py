@@ -240,7 +240,7 @@ def cudnn_mixtures():
         return Environment(first(copy), checks=[*DIAGNOSIS, CONVOLUTION])
 
     def shadowed(machine, _):
-        other, own = machine.other_cudnn(), machine.own_cudnn().version
+        other, own = machine.other_cudnn(), f"=={machine.own_cudnn().version}"
         return Environment(first(other.folder), {"image.cudnn": own},
                            words=[f"cuDNN {other.version} found, {own} promised", str(other.folder)])
 

@@ -64,6 +64,16 @@ std::vector<std::string> PreloadFindings(const GateResult& result) {
   return found;
 }
 
+std::string CopyOfTheCLibrary(GateRun* run) {
+  const std::string copy = run->Path("libc.so.6");
+  std::string from;
+  for (const char* folder : {"/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64"})
+    if (from.empty() && std::filesystem::exists(folder + std::string("/libc.so.6")))
+      from = folder + std::string("/libc.so.6");
+  std::filesystem::copy_file(from, copy);
+  return copy;
+}
+
 // The worker's own word for "failed" does not reach the harness: what stands in the place of send() drops it.
 TEST(Preload, ThatStandsInTheWorkersPlaceIsRed) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer wants to be the first library";
@@ -87,6 +97,25 @@ TEST(Preload, ThatStandsInTheWorkersPlaceIsRed) {
   EXPECT_THAT(PreloadFindings(allowed),
               testing::ElementsAre(testing::AllOf(HasSubstr("warning image.preloaded: "),
                                                   HasSubstr("\"allow_preload\" of the matrix names it"))));
+}
+
+// Every process takes that file anyway; a copy of it elsewhere is another matter.
+TEST(Preload, OfTheCLibrarysOwnFileIsNoFault) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer wants to be the first library";
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  for (const char* name : {"libm.so.6", "libc.so.6"}) {
+    run.Set("LD_PRELOAD", name);
+    const GateResult result = run.Run();
+    EXPECT_EQ(result.exit_code, 0) << result.out;
+    EXPECT_THAT(PreloadFindings(result),
+                testing::ElementsAre(testing::AllOf(HasSubstr("warning image.preloaded: "),
+                                                    HasSubstr("it is the C library's own"))));
+  }
+  run.Set("LD_PRELOAD", CopyOfTheCLibrary(&run));
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(HasSubstr("error image.preload-interposes: ")));
 }
 
 TEST(Preload, OfAnAuditLibraryIsRedWhateverItDefines) {
