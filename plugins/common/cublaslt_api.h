@@ -1,9 +1,10 @@
-// cuBLASLt, the toolkit's matrix products, bound at run time: as much of it as one product needs. Prototypes
+// cuBLASLt, the toolkit's matrix products, bound at run time: as much of it as products need. Prototypes
 // and constants by hand (https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api): they are the same from
 // CUDA 11 on. Judges nothing.
 #ifndef CUDNN_CI_PLUGINS_COMMON_CUBLASLT_API_H_
 #define CUDNN_CI_PLUGINS_COMMON_CUBLASLT_API_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -19,6 +20,7 @@ namespace cudnn_ci {
 class CublasError : public std::runtime_error {
  public:
   CublasError(int status, const std::string& what) : std::runtime_error(what), status_(status) {}
+  int status() const { return status_; }
   // Device memory ran out.
   bool IsOutOfMemory() const { return status_ == 3; }  // CUBLAS_STATUS_ALLOC_FAILED
 
@@ -35,6 +37,47 @@ struct Gemm {
   GemmType type = GemmType::kFloat32;
   std::uint64_t m = 0, n = 0, k = 0;
   std::uint64_t a = 0, b = 0, d = 0;
+};
+
+// A matrix in device memory, column by column. Types are those of library_types.h.
+struct LtMatrix {
+  int type = 0;
+  std::uint64_t rows = 0, columns = 0;
+  std::int64_t ld = 0;  // elements from one column to the next
+  std::int32_t batch = 1;
+  std::int64_t stride = 0;  // elements from one matrix of the batch to the next
+};
+
+// D = epilogue(alpha op(A) op(B) + beta C), of which C and D have one layout. Addresses are of device memory.
+struct LtProduct {
+  int compute = 0, scale = 0;  // cublasComputeType_t, and the type of alpha and beta
+  bool transpose_a = false, transpose_b = false;
+  LtMatrix a, b, d;
+  int epilogue = 1;  // cublasLtEpilogue_t; 1: none
+  int bias_type = 0;
+  int scale_mode = 0;  // cublasLtMatmulMatrixScale_t of A and B
+  const void *bias = nullptr, *a_scale = nullptr, *b_scale = nullptr;  // null: none
+};
+
+// A way to compute a product, as the library's heuristics name it.
+struct LtAlgorithm {
+  std::array<std::uint64_t, 8> opaque{};
+  std::size_t workspace_bytes = 0;
+  int id = -1, tile = -1, stages = -1, split_k = -1;
+
+  // "algorithm 66, tile 20, stages 5, split-K 1".
+  std::string Text() const;
+};
+
+// What a call needs beside the product. `alpha` and `beta` are of the product's scale type.
+struct LtCall {
+  const void *alpha = nullptr, *beta = nullptr;
+  const void *a = nullptr, *b = nullptr, *c = nullptr;
+  void* d = nullptr;
+  const LtAlgorithm* algorithm = nullptr;  // null: the library asks its own heuristics, as most callers do
+  void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
+  void* stream = nullptr;
 };
 
 // "13.1.0" of what cublasLtGetVersion gives: 130100.
@@ -57,15 +100,21 @@ class CublasLtApi {
   void Destroy();
   // Enqueues the product with the handle, on the default stream and without a workspace; throws as they do.
   void Multiply(const Gemm& gemm) const;
+  // The first so many algorithms for a product that its heuristics name, in their order.
+  std::vector<LtAlgorithm> Algorithms(const LtProduct& product, std::size_t workspace_limit, int most) const;
+  // Enqueues the product.
+  void Multiply(const LtProduct& product, const LtCall& call) const;
 
  private:
   using Handle = struct cublasLtContext*;
   using Operation = struct cublasLtMatmulDescOpaque*;
   using Layout = struct cublasLtMatrixLayoutOpaque*;
+  using Preference = struct cublasLtMatmulPreferenceOpaque*;
+  struct HeuristicResult;  // cublasLtMatmulHeuristicResult_t
+  class Description;       // of a product, as the library holds it
   void Bind();
   void Require(int status, const char* call) const;
-  Operation NewOperation() const;
-  Layout NewLayout(GemmType type, std::uint64_t rows, std::uint64_t columns) const;
+  LtAlgorithm AlgorithmOf(const HeuristicResult& result) const;
 
   PromisedLoad load_;
   LateLibrary library_;
@@ -78,10 +127,18 @@ class CublasLtApi {
   LateFunction<int(Operation, int, const void*, std::size_t)> operation_set_;
   LateFunction<int(Operation)> operation_destroy_;
   LateFunction<int(Layout*, int, std::uint64_t, std::uint64_t, std::int64_t)> layout_create_;
+  LateFunction<int(Layout, int, const void*, std::size_t)> layout_set_;
   LateFunction<int(Layout)> layout_destroy_;
   LateFunction<int(Handle, Operation, const void*, const void*, Layout, const void*, Layout, const void*,
                    const void*, Layout, void*, Layout, const void*, void*, std::size_t, void*)>
       multiply_;
+  LateFunction<int(Preference*)> preference_create_;
+  LateFunction<int(Preference, int, const void*, std::size_t)> preference_set_;
+  LateFunction<int(Preference)> preference_destroy_;
+  LateFunction<int(Handle, Operation, Layout, Layout, Layout, Layout, Preference, int, HeuristicResult*,
+                   int*)>
+      heuristic_;
+  LateFunction<int(const void*, int, void*, std::size_t, std::size_t*)> algorithm_get_;
 };
 
 }  // namespace cudnn_ci

@@ -20,6 +20,16 @@ Predicates Parse(const std::string& text) {
   return hits;
 }
 
+// Another library than cuDNN stands before what it hits, where a plugin that knows cuDNN's rows alone takes
+// it for what hits none of its cases.
+std::string LibraryOf(Predicates* hits) {
+  const auto named = hits->find("library");
+  if (named == hits->end()) return kCudnn;
+  const bool cublas = named->second == std::vector<std::string>{"cublas"};
+  hits->erase(named);
+  return cublas ? kCublas : "";
+}
+
 bool HasRelease(const KnownRegression& row, const std::string& version, const Satisfies& satisfies) {
   if (!row.first.empty() && !satisfies(version, ">=" + row.first)) return false;
   if (!row.fixed.empty()) return satisfies(version, "<" + row.fixed);
@@ -50,18 +60,18 @@ std::string KnownRegression::Releases() const {
 }
 
 std::string KnownRegression::Remedy() const {
-  if (!fixed.empty()) return "take cuDNN " + fixed + " or later";
-  return Open() ? "" : "take a later cuDNN than " + last;
+  if (!fixed.empty()) return "take " + library + " " + fixed + " or later";
+  return Open() ? "" : "take a later " + library + " than " + last;
 }
 
 std::string KnownRegression::Text() const {
   const std::string remedy = Remedy();
-  return "known: " + InWords(effect) + " in cuDNN " + Releases() + " (" + what + "; " + source +
+  return "known: " + InWords(effect) + " in " + library + " " + Releases() + " (" + what + "; " + source +
          (confidence == "sure" ? "" : "; " + confidence) + ")" + (remedy.empty() ? "" : "; " + remedy);
 }
 
 std::vector<KnownRegression> KnownRegressionsOf(const std::string& version, const TableEntry& entry,
-                                                const Satisfies& satisfies) {
+                                                const Satisfies& satisfies, const std::string& library) {
   std::vector<KnownRegression> found;
   if (version.empty() || version == "unknown") return found;
   const std::string as_of = entry(CCI_COMPATIBILITY_AS_OF);
@@ -71,13 +81,15 @@ std::vector<KnownRegression> KnownRegressionsOf(const std::string& version, cons
     KnownRegression r;
     r.id = at(CCI_COMPATIBILITY_KNOWN_ID);
     if (r.id.empty()) return found;
+    r.hits = Parse(at(CCI_COMPATIBILITY_KNOWN_HITS));
+    r.library = LibraryOf(&r.hits);
+    if (r.library != library) continue;
     r.first = at(CCI_COMPATIBILITY_KNOWN_FIRST);
     r.last = at(CCI_COMPATIBILITY_KNOWN_LAST);
     r.fixed = at(CCI_COMPATIBILITY_KNOWN_FIXED);
     if (!HasRelease(r, version, satisfies)) continue;
     r.what = at(CCI_COMPATIBILITY_KNOWN_WHAT);
     r.effect = at(CCI_COMPATIBILITY_KNOWN_EFFECT);
-    r.hits = Parse(at(CCI_COMPATIBILITY_KNOWN_HITS));
     r.source = at(CCI_COMPATIBILITY_KNOWN_SOURCE);
     r.confidence = at(CCI_COMPATIBILITY_KNOWN_CONFIDENCE);
     r.as_of = as_of;

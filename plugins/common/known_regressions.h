@@ -1,5 +1,5 @@
-// What releases of cuDNN are known to get wrong, from the table of version facts. Knows no shape and judges
-// nothing; must not know the SDK's Context.
+// What releases of a library are known to get wrong, from the table of version facts. Knows no shape and
+// judges nothing; must not know the SDK's Context.
 #ifndef CUDNN_CI_PLUGINS_COMMON_KNOWN_REGRESSIONS_H_
 #define CUDNN_CI_PLUGINS_COMMON_KNOWN_REGRESSIONS_H_
 
@@ -17,8 +17,12 @@ using TableEntry = std::function<std::string(const std::string& key)>;
 // By name, the values of which one must be a case's: {"dtype", {"float16", "bfloat16"}}.
 using Predicates = std::map<std::string, std::vector<std::string>>;
 
+// The libraries that rows are about, as messages call them.
+inline constexpr char kCudnn[] = "cuDNN", kCublas[] = "cuBLAS";
+
 // One row.
 struct KnownRegression {
+  std::string library = kCudnn;
   std::string id, what;            // "half_3d_forward", and in words
   std::string effect;              // "wrong", "overwrite", "crash", "failure", "refused", "slow", "memory"
   std::string first, last, fixed;  // releases; empty: not known
@@ -35,16 +39,20 @@ struct KnownRegression {
   std::string Text() const;
 };
 
-// The table's rows that hit this release, in their order. None of an unknown release (empty, "unknown").
+// The table's rows that hit this release of a library, in their order. None of an unknown release (empty,
+// "unknown").
 std::vector<KnownRegression> KnownRegressionsOf(const std::string& version, const TableEntry& entry,
-                                                const Satisfies& satisfies);
+                                                const Satisfies& satisfies,
+                                                const std::string& library = kCudnn);
 
 // As above, by what a check or a facts step is told.
 template <class Source>
-std::vector<KnownRegression> KnownRegressionsOf(const Source& source, const std::string& version) {
+std::vector<KnownRegression> KnownRegressionsOf(const Source& source, const std::string& version,
+                                                const std::string& library = kCudnn) {
   return KnownRegressionsOf(
       version, [&source](const std::string& key) { return source.Compatibility(key); },
-      [&source](const std::string& v, const std::string& range) { return source.Satisfies(v, range); });
+      [&source](const std::string& v, const std::string& range) { return source.Satisfies(v, range); },
+      library);
 }
 
 // Whether a GPU lies between `compute_capability_min` and `compute_capability_max`, where they are given. An

@@ -1,5 +1,7 @@
 #include "common/promised_library.h"
 
+#include <cstdlib>
+
 #include <utility>
 
 #include "common/loader_path.h"
@@ -10,6 +12,12 @@ std::string JoinedSonames(const Sonames& sonames) {
   std::string all;
   for (const auto& [major, soname] : sonames) all += (all.empty() ? "" : ", ") + std::string(soname);
   return all;
+}
+
+Promise PromisedOrServed(const Promise& promise, const std::string& served) {
+  const int major = std::atoi(served.c_str());
+  if (!promise.range.empty() || major == 0) return promise;
+  return {promise.satisfies, "<" + std::to_string(major + 1)};
 }
 
 std::vector<std::string> PromisedSonames(const Sonames& sonames, const Promise& promise) {

@@ -20,6 +20,10 @@ using Sonames = std::map<int, const char*, std::greater<>>;
 // "libnvrtc.so.13, libnvrtc.so.12", for messages.
 std::string JoinedSonames(const Sonames& sonames);
 
+// The promise, and where there is none what the driver serves: of two majors the newer one is of no use with
+// a driver for the older. `served` is the CUDA version of the driver, "13.0"; empty: not known.
+Promise PromisedOrServed(const Promise& promise, const std::string& served);
+
 // Those whose major the promise means.
 std::vector<std::string> PromisedSonames(const Sonames& sonames, const Promise& promise);
 

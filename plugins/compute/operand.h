@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct Operand {
   std::optional<std::uint64_t> seed = {};
   std::size_t guard =
       0;  // of an output: bytes that are guarded at either side, where that is more than usual
+  // Of an output: the elements, by their index, that no run may write to. Empty: it may write to all.
+  std::function<bool(std::int64_t)> padding = {};
 
   std::size_t Bytes() const { return static_cast<std::size_t>(extent.Count()) * SizeOf(type); }
 };

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <vector>
 
 #include "common/cublaslt_api.h"
@@ -13,6 +12,7 @@
 #include "common/driver_api.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
+#include "common/promised_library.h"
 #include "compute/case_memory.h"
 #include "toolkit/contract.h"
 #include "toolkit/findings.h"
@@ -77,14 +77,6 @@ void Multiply(Context& ctx, const DriverApi& driver, CublasLtApi* cublas, const 
   cublas->Destroy();
 }
 
-// The promise, and where there is none what this driver serves: of two majors the newer one is of no use with
-// a driver for the older.
-Promise PromisedOrServed(const Context& ctx, const Promise& promise) {
-  const int served = std::atoi(ctx.Fact(CCI_FACT_DRIVER_CUDA).c_str());
-  if (!promise.range.empty() || served == 0) return promise;
-  return {promise.satisfies, "<" + std::to_string(served + 1)};
-}
-
 struct GemmCheck {
   struct Params {};
   static void Describe(Schema<Params>& s) {
@@ -102,7 +94,8 @@ struct GemmCheck {
     const ToolkitContract contract = ReadToolkitContract(ctx);
     if (contract.absent) ctx.Skip(CCI_SKIP_ABSENT, "a toolkit", "the matrix promises an image without one");
     CublasLtApi cublas;
-    const bool loaded = cublas.Load(PromisedOrServed(ctx, contract.promise), ctx.SubjectFolders());
+    const bool loaded =
+        cublas.Load(PromisedOrServed(contract.promise, ctx.Fact(CCI_FACT_DRIVER_CUDA)), ctx.SubjectFolders());
     // An image need not have one; cudnn.version says where cuDNN misses it.
     if (cublas.load().missing || !contract.promise.OfMajor(cublas.load().major))
       ctx.Skip(CCI_SKIP_ABSENT, "one of " + CublasLtApi::Names() + ", of the promised major",

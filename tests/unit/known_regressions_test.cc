@@ -68,6 +68,19 @@ TEST(KnownRegressionsTest, AreNamedWithReleasesSourceAndRemedy) {
   EXPECT_EQ(releases("8.7.0", "", "8.9.0"), "from 8.7.0 on, fixed in 8.9.0");
 }
 
+TEST(KnownRegressionsTest, AreThoseOfTheLibrary) {
+  const TableEntry entry = [](const std::string& key) -> std::string {
+    if (key == "known.0.id") return "row";
+    if (key == "known.0.hits") return "library=cublas operation=matmul";
+    return key == "known.0.fixed" ? "12.9.2" : "";
+  };
+  EXPECT_TRUE(KnownRegressionsOf("12.8.4", entry, Within).empty()) << "cuDNN's";
+  const std::vector<KnownRegression> rows = KnownRegressionsOf("12.8.4", entry, Within, kCublas);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].Remedy(), "take cuBLAS 12.9.2 or later");
+  EXPECT_EQ(rows[0].hits, (Predicates{{"operation", {"matmul"}}}));
+}
+
 TEST(KnownRegressionsTest, LimitsOfGpus) {
   const auto fits = [](const Predicates& hits, const std::string& gpu) { return FitsGpu(hits, gpu, Within); };
   const Predicates volta = {{"compute_capability_min", {"7.0"}}, {"compute_capability_max", {"7.9"}}};

@@ -1,0 +1,122 @@
+// gemm.matmul: its parameters, and which of them make no sense.
+#include <cudnn_ci/check.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "common/share.h"
+#include "compute/compute_case.h"
+#include "gemm/matmul_problem.h"
+
+namespace cudnn_ci {
+namespace {
+
+// PyTorch takes 32 MiB on Hopper; a workspace of 64 KiB is enough for some split sums and too little for
+// most.
+constexpr std::size_t kSmallWorkspace = std::size_t{64} << 10, kWholeWorkspace = std::size_t{64} << 20;
+
+struct MatmulParams {
+  std::string dtype, math, size, trans, epilogue, scales, algo, workspace;
+  std::int64_t padding = 0, batch = 1;
+  double alpha = 1, beta = 0;
+
+  bool Is8BitFloat() const { return dtype.compare(0, 6, "float8") == 0; }
+  MatmulSpec Spec() const {
+    MatmulSpec spec;
+    spec.SetSize(size);
+    spec.type = DataTypeFrom(dtype);
+    spec.tf32 = math == "tf32";
+    spec.transpose_a = trans[0] == 't', spec.transpose_b = trans[1] == 't';
+    spec.padding = padding, spec.batch = batch;
+    spec.alpha = alpha, spec.beta = beta;
+    spec.bias = epilogue.compare(0, 4, "bias") == 0;
+    spec.relu = epilogue == "relu" || epilogue == "bias_relu";
+    spec.gelu = epilogue == "gelu" || epilogue == "bias_gelu";
+    if (scales != "none") spec.scales = scales == "row" ? MatmulScales::kRow : MatmulScales::kTensor;
+    return spec;
+  }
+  std::size_t WorkspaceLimit() const {
+    return workspace == "none" ? 0 : workspace == "small" ? kSmallWorkspace : kWholeWorkspace;
+  }
+};
+
+struct Matmul {
+  using Params = MatmulParams;
+
+  static void Describe(Schema<Params>& s) {
+    s.Summary("a matrix product is right, all of it, and touches nothing else")
+        .Layer(CCI_LAYER_CONVOLUTION)
+        .Devices(CCI_DEVICES_ONE)
+        .PerSubject()
+        .SecondOpinion()
+        .Requires("toolkit.gemm")
+        .TimeoutSeconds(60)
+        .Shareable()
+        .Concurrent();
+    s.Param("dtype", &Params::dtype)
+        .OneOf({"float64", "float32", "float16", "bfloat16", "int8", "float8_e4m3"})
+        .Summary("type of A and B; C and D have it too, but int32 of int8 and bfloat16 of float8_e4m3");
+    s.Param("math", &Params::math)
+        .OneOf({"default", "tf32"})
+        .Default("default")
+        .Summary("default gives float32 data that shows a shorter type, which tf32 allows");
+    s.Param("size", &Params::size).Summary("rows and columns of D, and the products of a sum: 136x72x264");
+    s.Param("trans", &Params::trans)
+        .OneOf({"nn", "tn", "nt", "tt"})
+        .Default("tn")
+        .Summary("whether A and B are transposed");
+    s.Param("padding", &Params::padding)
+        .Range(0, 4096)
+        .Default(0)
+        .Summary("elements by which each leading dimension is larger than needed");
+    s.Param("batch", &Params::batch).Range(1, 65536).Default(1).Summary("products, one behind the other");
+    s.Param("alpha", &Params::alpha)
+        .Default(1.0)
+        .Summary("factor of the product: 0.5, 1 or 2, or less than 0");
+    s.Param("beta", &Params::beta).Default(0.0).Summary("factor of C; 0: there is none");
+    s.Param("epilogue", &Params::epilogue)
+        .OneOf({"none", "bias", "relu", "bias_relu", "gelu", "bias_gelu"})
+        .Default("none")
+        .Summary(
+            "what is done to each sum before it is stored; GELU is held to a bound, all else to the bit");
+    s.Param("scales", &Params::scales)
+        .OneOf({"none", "tensor", "row"})
+        .Default("none")
+        .Summary("scales of A and B: one for each tensor, or one for each row of A and column of B");
+    s.Param("algo", &Params::algo)
+        .OneOf({"auto", "every"})
+        .Default("auto")
+        .Summary("algorithm: what cuBLASLt's heuristics name first, or every one they name");
+    s.Param("workspace", &Params::workspace)
+        .OneOf({"none", "small", "all"})
+        .Default("all")
+        .Summary("the most that an algorithm may ask for: nothing, 64 KiB, 64 MiB");
+  }
+
+  static void Validate(const Params& p, Problems& problems) {
+    MatmulSpec spec;
+    if (!spec.SetSize(p.size)) problems.Add("size", "must be rows, columns and products, such as 136x72x264");
+    if (p.math == "tf32" && p.dtype != "float32") problems.Add("math", "tf32 is a way to compute float32");
+    for (const auto& [name, value] : {std::pair<const char*, double>{"alpha", p.alpha}, {"beta", p.beta}})
+      if (value != 0 && value != 0.5 && value != -0.5 && value != 1 && value != -1 && value != 2 &&
+          value != -2)
+        problems.Add(name, "must be 0, 0.5, 1 or 2, or one of them with a sign: others round");
+    if (p.alpha == 0) problems.Add("alpha", "0 leaves nothing to compute");
+    if (p.scales != "none" && !p.Is8BitFloat()) problems.Add("scales", "are those of 8-bit floats");
+    if (p.dtype == "int8" && (p.alpha != 1 || p.beta != 0 || p.epilogue != "none"))
+      problems.Add("dtype", "int8 has neither factors nor epilogues");
+    if (p.beta != 0 && p.scales != "none") problems.Add("beta", "has no scale of its own");
+  }
+
+  static void Run(Context& ctx, const Params& p) {
+    KeepToShare(ctx);
+    MatmulProblem problem(p.Spec(), p.algo, p.WorkspaceLimit());
+    RunComputeCase(ctx, &problem);
+  }
+};
+
+CCI_REGISTER(Matmul, "matmul")
+
+}  // namespace
+}  // namespace cudnn_ci

@@ -1,0 +1,241 @@
+#include "gemm/matmul_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "common/numeric/fill.h"
+#include "common/numeric/parallel.h"
+#include "common/numeric/random_data.h"
+
+namespace cudnn_ci {
+namespace {
+
+// Primes, so that no two rows or columns at one place of two tiles are the same. Sums of more than these need
+// not be kept.
+constexpr std::int64_t kRows = 251, kColumns = 241, kBatches = 5;
+// At either end of K every product counts, as far as the sums' bound lets them: tails are what kernels lose.
+constexpr std::int64_t kTail = 16;
+constexpr std::uint64_t kSeedOfA = 11, kSeedOfB = 12, kSeedOfC = 13, kSeedOfBias = 14;
+// Guards are read back with each look at them.
+constexpr std::size_t kWidestGuard = std::size_t{64} << 10;
+
+// tanh.approx.f32 is off by 2^-11 of its result at most (PTX ISA, "tanh"), and half of that, times x, is
+// GELU's; as much again for the other roundings and for kernels that take erf in place of the tanh formula.
+constexpr double kGeluError = 0x1p-11;
+
+// The largest sum of magnitudes, and the largest elements of A and B.
+struct Sizes {
+  double sum, a, b;
+};
+
+Sizes SizesOf(const MatmulSpec& spec) {
+  const double none = std::numeric_limits<double>::infinity();
+  switch (spec.type) {
+    case DataType::kInt8:
+      return {none, 127, 127};
+    case DataType::kFloat64:
+      return {0x1p52, 0x1p26 + 1, 3};  // no float32 has such an element
+    case DataType::kFloat32:
+      return {0x1p22, spec.tf32 || spec.gelu ? 3.0 : 4097.0, 3};  // likewise no TF32 and no float16
+    case DataType::kFloat16:
+      return {1024, 2, 2};
+    default:
+      return {128, 2, 1};  // what bfloat16 has of integers
+  }
+}
+
+double Gelu(double x) {
+  const double kRoot = std::sqrt(2 / std::acos(-1.0));
+  return 0.5 * x * (1 + std::tanh(kRoot * (x + 0.044715 * x * x * x)));
+}
+
+double Small(std::uint64_t seed, std::int64_t number) {
+  return static_cast<double>(RandomWord(seed, static_cast<std::uint64_t>(number)) % 7) - 3;
+}
+
+std::size_t At(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+std::vector<std::uint64_t> Words(std::uint64_t seed, std::int64_t count) {
+  std::vector<std::uint64_t> words;
+  for (std::int64_t i = 0; i < count; ++i) words.push_back(RandomWord(seed, static_cast<std::uint64_t>(i)));
+  return words;
+}
+
+}  // namespace
+
+MatmulInputs InputsOf(const MatmulSpec& spec) {
+  MatmulInputs places;
+  int next = 2;
+  if (spec.beta != 0) places.c = next++;
+  if (spec.bias) places.bias = next++;
+  if (spec.scales != MatmulScales::kNone) places.a_scale = next++, places.b_scale = next++;
+  return places;
+}
+
+Operands OperandsOf(const MatmulSpec& spec) {
+  const MatmulLayout d = spec.D();
+  const DataType output = spec.OutputType();
+  const auto line = [](std::int64_t count) { return Extent{1, 1, count}; };
+  Operands operands;
+  operands.inputs = {{"A", spec.type, line(spec.Elements(spec.A())), cudnn_ci::Layout::kNchw, kSeedOfA},
+                     {"B", spec.type, line(spec.Elements(spec.B())), cudnn_ci::Layout::kNchw, kSeedOfB}};
+  if (spec.beta != 0)
+    operands.inputs.push_back({"C", output, line(spec.Elements(d)), cudnn_ci::Layout::kNchw, kSeedOfC});
+  if (spec.bias) operands.inputs.push_back({"bias", output, line(spec.m)});
+  if (spec.scales != MatmulScales::kNone) {
+    const bool rows = spec.scales == MatmulScales::kRow;
+    operands.inputs.push_back({"scale of A", DataType::kFloat32, line(rows ? spec.m : 1)});
+    operands.inputs.push_back({"scale of B", DataType::kFloat32, line(rows ? spec.n : 1)});
+  }
+  Operand result = {"D", output, line(spec.Elements(d))};
+  result.guard = std::min(static_cast<std::size_t>(d.ld) * SizeOf(output), kWidestGuard);
+  if (spec.padding > 0)
+    result.padding = [d](std::int64_t index) { return MatmulSpec::PlaceOf(d, index).padding; };
+  operands.outputs = {result};
+  return operands;
+}
+
+MatmulData::MatmulData(const MatmulSpec& spec)
+    : spec_(spec),
+      operands_(OperandsOf(spec)),
+      rows_(std::min(spec.m, kRows)),
+      columns_(std::min(spec.n, kColumns)),
+      batches_(std::min(spec.batch, kBatches)) {
+  const Sizes sizes = SizesOf(spec_);
+  for (const std::uint64_t word : Words(kSeedOfA, batches_ * rows_ * spec_.k)) {
+    const double sign = word % 2 == 0 ? 1 : -1;
+    const bool wide = sizes.a > 127;  // odd numbers that a shorter type rounds
+    const std::uint64_t choices = wide ? 2 : static_cast<std::uint64_t>(sizes.a);
+    a_.push_back(sign * (sizes.a - static_cast<double>((word >> 8) % choices) * (wide ? 2 : 1)));
+  }
+  DrawB();
+  AddUp();
+}
+
+// Of each column as many elements are not 0 as keep the sums below their bound.
+void MatmulData::DrawB() {
+  const Sizes sizes = SizesOf(spec_);
+  const double most = sizes.sum / sizes.a;  // of the magnitudes of a column
+  const double density = std::min(1.0, 0.7 * most / (sizes.b * static_cast<double>(spec_.k)));
+  const std::vector<std::uint64_t> words = Words(kSeedOfB, batches_ * columns_ * spec_.k);
+  b_.assign(words.size(), 0);
+  for (std::int64_t column = 0; column < batches_ * columns_; ++column) {
+    double left = most;
+    const auto draw = [&](std::int64_t k, bool always) {
+      const std::uint64_t word = words[At(column * spec_.k + k)];
+      double& b = b_[At(column * spec_.k + k)];
+      const double size = 1 + static_cast<double>((word >> 8) % static_cast<std::uint64_t>(sizes.b));
+      const bool drawn = always || static_cast<double>(word >> 32) < density * 0x1p32;
+      if (b != 0 || !drawn || size > left) return;
+      b = word % 2 == 0 ? size : -size;
+      left -= size;
+    };
+    for (std::int64_t k = 0; k < std::min(kTail, spec_.k); ++k) draw(spec_.k - 1 - k, true);
+    for (std::int64_t k = 0; k < std::min(kTail / 4, spec_.k); ++k) draw(k, true);
+    for (std::int64_t k = 0; k < spec_.k; ++k) draw(k, false);
+  }
+}
+
+void MatmulData::AddUp() {
+  sums_.resize(At(batches_ * columns_ * rows_));
+  ParallelFor(batches_ * columns_, 1 + 100000 / (rows_ * spec_.k),
+              [this](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t column = begin; column < end; ++column) {
+                  const double* const b = &b_[At(column * spec_.k)];
+                  const double* const a = &a_[At(column / columns_ * rows_ * spec_.k)];
+                  for (std::int64_t row = 0; row < rows_; ++row) {
+                    double sum = 0;
+                    for (std::int64_t k = 0; k < spec_.k; ++k) sum += a[row * spec_.k + k] * b[k];
+                    sums_[At(column * rows_ + row)] = sum;
+                  }
+                }
+              });
+}
+
+double MatmulData::A(std::int64_t batch, std::int64_t row, std::int64_t k) const {
+  return a_[At((batch % batches_ * rows_ + row % rows_) * spec_.k + k)];
+}
+
+double MatmulData::B(std::int64_t batch, std::int64_t k, std::int64_t column) const {
+  return b_[At((batch % batches_ * columns_ + column % columns_) * spec_.k + k)];
+}
+
+// These do not come again with rows and columns.
+double MatmulData::C(std::int64_t batch, std::int64_t row, std::int64_t column) const {
+  return Small(kSeedOfC, spec_.D().Index(batch, row, column));
+}
+
+double MatmulData::Bias(std::int64_t row) const { return Small(kSeedOfBias, row); }
+
+// Powers of 2, so that scaling rounds nothing.
+double MatmulData::Scale(bool of_a, std::int64_t place) const {
+  if (spec_.scales == MatmulScales::kNone) return 1;
+  if (spec_.scales == MatmulScales::kTensor) return of_a ? 0.25 : 2;
+  return std::ldexp(of_a ? 1 : 2, static_cast<int>(place % 3) - 1);
+}
+
+double MatmulData::Sum(std::int64_t batch, std::int64_t row, std::int64_t column) const {
+  return sums_[At((batch % batches_ * columns_ + column % columns_) * rows_ + row % rows_)];
+}
+
+ElementRule MatmulData::RuleOf(std::int64_t index) const {
+  const MatmulPlace at = MatmulSpec::PlaceOf(spec_.D(), index);
+  if (at.padding) return {0, 0, true};
+  double x = spec_.alpha * Scale(true, at.row) * Scale(false, at.column) * Sum(at.batch, at.row, at.column);
+  if (spec_.beta != 0) x += spec_.beta * C(at.batch, at.row, at.column);
+  if (spec_.bias) x += Bias(at.row);
+  if (spec_.relu) x = std::max(x, 0.0);
+  if (spec_.gelu) return {Gelu(x), std::fabs(x) * kGeluError};
+  return {x};
+}
+
+ElementJudgement MatmulData::JudgeAll(const unsigned char* got) const {
+  return JudgeElements(
+      spec_.OutputType(), operands_.outputs[0].extent.Count(),
+      [this](std::int64_t index) { return RuleOf(index); }, got);
+}
+
+Judgement MatmulData::Judge(std::size_t, double, const unsigned char* got) const { return JudgeAll(got); }
+
+// What lies between the columns would spoil each sum that it got into: NaN, or the largest integer.
+void MatmulData::EncodeMatrix(bool a, const Operand& operand, unsigned char* to) const {
+  const MatmulLayout layout = a ? spec_.A() : spec_.B();
+  const bool transposed = a ? spec_.transpose_a : spec_.transpose_b;
+  const std::size_t bytes = SizeOf(operand.type);
+  ParallelFor(operand.extent.Count(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const MatmulPlace at = MatmulSpec::PlaceOf(layout, i);
+      unsigned char* const element = to + At(i) * bytes;
+      if (at.padding) {
+        std::memset(element, operand.type == DataType::kInt8 ? 0x7F : kNanByte, bytes);
+        continue;
+      }
+      const std::int64_t row = transposed ? at.column : at.row, column = transposed ? at.row : at.column;
+      Store(operand.type, a ? A(at.batch, row, column) : B(at.batch, row, column), element);
+    }
+  });
+}
+
+void MatmulData::Encode(std::size_t input, unsigned char* to) const {
+  const MatmulInputs places = InputsOf(spec_);
+  const Operand& operand = operands_.inputs[input];
+  const int place = static_cast<int>(input);
+  if (place == places.a || place == places.b) return EncodeMatrix(place == places.a, operand, to);
+  for (std::int64_t i = 0; i < operand.extent.Count(); ++i) {
+    const MatmulPlace at = MatmulSpec::PlaceOf(spec_.D(), i);
+    double value = Scale(place == places.a_scale, i);
+    if (place == places.bias) value = Bias(i);
+    if (place == places.c) value = C(at.batch, at.row, at.column);
+    Store(operand.type, value, to + At(i) * SizeOf(operand.type));
+    if (place == places.c && at.padding && operand.type != DataType::kInt32)
+      std::memset(to + At(i) * SizeOf(operand.type), kNanByte, SizeOf(operand.type));
+  }
+}
+
+double MatmulData::MakingBytes() const {
+  return static_cast<double>(a_.size() + b_.size() + sums_.size()) * sizeof(double);
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,68 @@
+// The operands of a product, exact data for them, and what is right. Every product of two elements and every
+// sum of some of them, in whatever order, is exact in the type that the sums have, and in that of the result,
+// in which a split sum may be stored between. Must not know CUDA, cuBLASLt or the SDK.
+#ifndef CUDNN_CI_PLUGINS_GEMM_MATMUL_DATA_H_
+#define CUDNN_CI_PLUGINS_GEMM_MATMUL_DATA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compute/judge_elements.h"
+#include "compute/operand.h"
+#include "compute/reference_data.h"
+#include "gemm/matmul_spec.h"
+
+namespace cudnn_ci {
+
+// The places of the inputs; -1: there is none. D is the only output.
+struct MatmulInputs {
+  int a = 0, b = 1, c = -1, bias = -1, a_scale = -1, b_scale = -1;
+};
+MatmulInputs InputsOf(const MatmulSpec& spec);
+Operands OperandsOf(const MatmulSpec& spec);
+
+class MatmulData : public ReferenceData,
+                   public ReferenceSource,
+                   public std::enable_shared_from_this<MatmulData> {
+ public:
+  explicit MatmulData(const MatmulSpec& spec);
+
+  // Of D, what is right and how far from it a result may be.
+  ElementRule RuleOf(std::int64_t index) const;
+  // With the worst element.
+  ElementJudgement JudgeAll(const unsigned char* got) const;
+
+  void Encode(std::size_t input, unsigned char* to) const override;
+  Judgement Judge(std::size_t output, double bound, const unsigned char* got) const override;
+  std::shared_ptr<const void> owner() const override { return shared_from_this(); }
+  std::shared_ptr<const ReferenceData> Get() const override { return shared_from_this(); }
+  double MakingBytes() const override;
+  double Growth() const override { return 0; }
+  void ForgetOthers() const override {}
+
+ private:
+  double A(std::int64_t batch, std::int64_t row, std::int64_t k) const;
+  double B(std::int64_t batch, std::int64_t k, std::int64_t column) const;
+  double C(std::int64_t batch, std::int64_t row, std::int64_t column) const;
+  double Bias(std::int64_t row) const;
+  double Scale(bool of_a, std::int64_t place) const;
+  double Sum(std::int64_t batch, std::int64_t row, std::int64_t column) const;
+  double SizeOfValue(std::uint64_t word) const;
+  void DrawB();
+  void AddUp();
+  void EncodeMatrix(bool a, const Operand& operand, unsigned char* to) const;
+
+  const MatmulSpec spec_;
+  const Operands operands_;
+  // Rows of A, columns of B and matrices of the batch come again after this many.
+  const std::int64_t rows_, columns_, batches_;
+  std::vector<double> a_, b_;  // [batch][row or column][k]
+  std::vector<double> sums_;   // [batch][column][row]
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_GEMM_MATMUL_DATA_H_

@@ -1,0 +1,74 @@
+#include "gemm/matmul_problem.h"
+
+#include <cudnn_ci/facts.h>
+
+#include <algorithm>
+
+#include "common/promised_library.h"
+#include "gemm/findings.h"
+#include "gemm/known_faults.h"
+#include "gemm/matmul_candidates.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr char kEvery[] = "every";
+constexpr int kMostAlgorithms = 100;
+// A framework takes the first; the next ones are asked where that one is refused.
+constexpr int kFirstAlgorithms = 4;
+
+CaseRequest RequestOf(const MatmulSpec& spec, const std::string& algo) {
+  CaseRequest request;
+  request.choice = algo;
+  request.alternatives = kEvery;
+  request.sweep = algo == kEvery;
+  request.text = "the product " + spec.Text();
+  request.run_step = "multiply";
+  request.number = "algorithm";
+  return request;
+}
+
+}  // namespace
+
+MatmulProblem::MatmulProblem(const MatmulSpec& spec, const std::string& algo, std::size_t workspace_limit)
+    : spec_(spec),
+      workspace_limit_(workspace_limit),
+      operands_(OperandsOf(spec)),
+      request_(RequestOf(spec, algo)),
+      data_(std::make_shared<const MatmulData>(spec)) {}
+
+const ComputeFindings& MatmulProblem::findings() const { return kMatmulFindings; }
+
+std::string MatmulProblem::Place(std::size_t, std::int64_t index) const {
+  const MatmulPlace at = MatmulSpec::PlaceOf(spec_.D(), index);
+  return std::string(at.padding ? "in the padding " : "") + "(" +
+         (spec_.batch > 1 ? "batch=" + std::to_string(at.batch) + "," : "") +
+         "row=" + std::to_string(at.row) + ",column=" + std::to_string(at.column) + ")";
+}
+
+DeviceSession& MatmulProblem::OpenSession(Context& ctx) {
+  const Promise promise = PromiseOf(ctx, "image.toolkit");
+  session_ =
+      &CublasSession::Get(PromisedOrServed(promise, ctx.Fact(CCI_FACT_DRIVER_CUDA)), ctx.SubjectFolders());
+  known_ = KnownRegressionsOf(ctx, session_->version(), kCublas);
+  return *session_;
+}
+
+Candidates MatmulProblem::Open(const std::string& choice, const SearchMemory&) {
+  return MatmulCandidates(*session_, spec_, workspace_limit_,
+                          choice == kEvery ? kMostAlgorithms : kFirstAlgorithms);
+}
+
+Expectation MatmulProblem::ExpectationOf(const Candidate&) const { return {data_, {0}}; }
+
+std::string MatmulProblem::Known(std::initializer_list<const char*> effects, const Candidate* ran) const {
+  std::string text;
+  for (const KnownRegression& row : known_) {
+    const bool meant = std::any_of(effects.begin(), effects.end(),
+                                   [&row](const char* effect) { return row.effect == effect; });
+    if (meant && HitsMatmul(row.hits, spec_, ran ? ran->number() : -1)) text += "; " + row.Text();
+  }
+  return text;
+}
+
+}  // namespace cudnn_ci
