@@ -57,7 +57,8 @@ std::vector<Finding> Gate::PreloadFindings() const {
 std::optional<Finding> Gate::ObstacleOfTheLoader() {
   const auto found = session_.Look<std::vector<Finding>>([this](const LookingAt& looking_at) {
     looking_at("the folders where the loader looks for libraries");
-    const std::optional<Finding> blocking = BlockingLibrary(LibraryPaths());
+    // A subject's folders are put before those by us, and its libraries are loaded in cases of its own.
+    const std::optional<Finding> blocking = BlockingLibrary({LibraryPathOf(nullptr)});
     return blocking ? std::vector{*blocking} : std::vector<Finding>{};
   });
   if (!found) return Unreadable();

@@ -30,7 +30,7 @@ struct AttentionShape {
   std::int64_t queries = 1, keys = 1;
   std::int64_t head_size = 64, v_head_size = 64;
   AttentionMask mask = AttentionMask::kNone;
-  std::int64_t window = 0;                        // of kSlidingWindow
+  std::int64_t window = 0;                                  // of kSlidingWindow
   std::vector<std::int32_t> q_length = {}, kv_length = {};  // of kPadding, one for each batch entry
 
   std::int64_t Group() const { return q_heads / kv_heads; }

@@ -14,7 +14,8 @@ constexpr char kSkips[] = R"(, "allow_skip": ["unsupported", "absent"])";
 class ShippedAttention : public ShippedTest {
  protected:
   ShippedAttention() { UseShapes(kShapes); }
-  CheckOutcome Attention(const std::string& check, const std::string& params = "", const char* rest = kSkips) {
+  CheckOutcome Attention(const std::string& check, const std::string& params = "",
+                         const char* rest = kSkips) {
     return Check(check, R"("params": {"dtype": "bfloat16", "shape": "small")" + params + "}" + rest);
   }
 };

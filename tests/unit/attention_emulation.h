@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attention/data.h"
+#include "attention/numbers.h"
 
 namespace cudnn_ci {
 
