@@ -20,8 +20,9 @@ constexpr int kMostTies = 4, kTries = 32, kGradients = 3;
 
 using Random = std::mt19937_64;
 
+// 0 of nothing.
 std::int64_t Below(Random* random, std::int64_t n) {
-  return static_cast<std::int64_t>((*random)() % static_cast<std::uint64_t>(n));
+  return n < 1 ? 0 : static_cast<std::int64_t>((*random)() % static_cast<std::uint64_t>(n));
 }
 
 bool Fits(DataType type, double value) { return RoundTo(type, value) == value; }

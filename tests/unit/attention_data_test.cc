@@ -142,7 +142,7 @@ TEST(AttentionShapeTest, MasksAreWhatTheirNamesSay) {
 }
 
 TEST(AttentionShapeTest, WhatCannotBeIsNamed) {
-  const auto field = [](AttentionShape s) {
+  const auto field = [](const AttentionShape& s) {
     const auto problems = ProblemsOf(s);
     return problems.empty() ? std::string() : problems.front().field;
   };
