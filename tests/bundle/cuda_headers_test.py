@@ -22,11 +22,11 @@ SPEC = importlib.util.spec_from_loader("cuda_headers", LOADER)
 cuda_headers = importlib.util.module_from_spec(SPEC)
 LOADER.exec_module(cuda_headers)
 
-HEADERS = {"cuda.h": b"#define CUDA\n", "crt/inner.h": b"#define INNER\n"}
+HEADERS = {"cuda.h": b"#define CUDA\n", "crt/inner.h": b"#define INNER\n", "nv/target": b"#define NV\n"}
 
 
 def wheel():
-    """Two headers, what is none, and 8 MiB of library."""
+    """Three headers, one of them without a suffix, what is none, and 8 MiB of library."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for name, text in HEADERS.items():
@@ -34,6 +34,7 @@ def wheel():
         archive.writestr("nvidia/cuda/include/../../../evil.h", b"evil")
         archive.writestr("other/include/foreign.h", b"foreign")
         archive.writestr("nvidia/cuda/include/notes.txt", b"notes")
+        archive.writestr("nvidia/cuda/include/cccl/cub.h", b"not asked for")
         archive.writestr("nvidia/cuda/lib/libcuda.so", os.urandom(8 << 20))
     return content.getvalue()
 
@@ -100,7 +101,7 @@ else:
 
     def test_digest_knows_names_and_contents(self):
         digest = cuda_headers.digest_of(HEADERS)
-        self.assertEqual(digest, hashlib.sha256(b"crt/inner.h\0#define INNER\ncuda.h\0#define CUDA\n").hexdigest())
+        self.assertEqual(digest, hashlib.sha256(b"crt/inner.h\0#define INNER\ncuda.h\0#define CUDA\nnv/target\0#define NV\n").hexdigest())
         self.assertNotEqual(digest, cuda_headers.digest_of({**HEADERS, "cuda.h": b"#define CUDB\n"}))
 
     def fetch(self, digest):
@@ -117,7 +118,7 @@ else:
     def test_lays_them_into_the_cache(self):
         self.fetch(cuda_headers.digest_of(HEADERS))
         found = {str(p.relative_to(self.dir / "cache/cuda-headers")) for p in (self.dir / "cache").rglob("*") if p.is_file()}
-        self.assertEqual(found, {"include/cuda.h", "include/crt/inner.h", "wheels.json"})
+        self.assertEqual(found, {"include/cuda.h", "include/crt/inner.h", "include/nv/target", "wheels.json"})
         self.assertFalse((self.dir / "evil.h").exists())
 
     def test_refuses_other_headers_and_leaves_nothing(self):
