@@ -3,7 +3,7 @@
 A list (tests/mutations/*.txt) holds entries of this form. Lines between entries are blank or begin with a single '#'.
 
     ## short-id: one line, what goes wrong
-    file: harness/exec/cases.cc
+    file: harness/exec/schedule/cases.cc
     tests: ^CasesTest\\.      (a ctest -R regular expression: the nearest tests; optional)
     targets: exec_test       (what must be built for them; optional)
     <<<<

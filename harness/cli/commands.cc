@@ -25,7 +25,7 @@
 #include "cli/session.h"
 #include "cli/waive.h"
 #include "cli/worker_obstacle.h"
-#include "model/catalog_rules.h"
+#include "model/plan/catalog_rules.h"
 
 namespace cudnn_ci {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "cli/complain.h"
-#include "report/compare.h"
-#include "report/run_view.h"
+#include "review/compare.h"
+#include "review/run_view.h"
 
 namespace cudnn_ci {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "cli/options.h"
-#include "model/image_identity.h"
-#include "model/matrix.h"
+#include "model/matrix/image_identity.h"
+#include "model/matrix/matrix.h"
 
 namespace cudnn_ci {
 

@@ -16,14 +16,15 @@
 #include "cli/rerun.h"
 #include "cli/run_token.h"
 #include "cli/worker_obstacle.h"
-#include "exec/proc.h"
-#include "exec/runner.h"
-#include "model/catalog_rules.h"
-#include "model/notice_list.h"
-#include "model/verdict.h"
-#include "report/console.h"
-#include "report/journal.h"
-#include "report/stream_report.h"
+#include "exec/schedule/runner.h"
+#include "exec/system/proc.h"
+#include "model/plan/catalog_rules.h"
+#include "model/record/notice_list.h"
+#include "model/verdict/verdict.h"
+#include "report/formats/console.h"
+#include "report/formats/stream_report.h"
+#include "report/record/journal.h"
+#include "review/compare.h"
 
 namespace cudnn_ci {
 namespace {
@@ -117,7 +118,7 @@ bool Gate::OpenReports() {
   if (options_.dry_run) return true;
   fanout_ = std::make_unique<Fanout>();
   LastScreenOptions screen = ScreenOf(paths_, options_.reports_at);
-  screen.baseline = baseline_;
+  screen.since = ChangesSince(baseline_);
   for (auto& reporter : MakeReporters(paths_.reports, {options_.strict_junit, screen, false})) {
     if (const Status s = reporter->Open(); !s.ok()) return Invalid(s.error());
     fanout_->Add(std::move(reporter));

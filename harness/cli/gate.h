@@ -12,12 +12,12 @@
 #include "cli/options.h"
 #include "cli/output_folder.h"
 #include "cli/session.h"
-#include "model/compatibility.h"
-#include "model/image_identity.h"
-#include "model/matrix.h"
-#include "model/plan.h"
-#include "report/reporter.h"
-#include "report/run_view.h"
+#include "model/matrix/compatibility.h"
+#include "model/matrix/image_identity.h"
+#include "model/matrix/matrix.h"
+#include "model/plan/plan.h"
+#include "report/record/reporter.h"
+#include "review/run_view.h"
 
 namespace cudnn_ci {
 

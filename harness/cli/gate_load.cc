@@ -10,7 +10,7 @@
 #include "cli/gate.h"
 #include "cli/process_setup.h"
 #include "cli/worker_obstacle.h"
-#include "model/notice_list.h"
+#include "model/record/notice_list.h"
 
 namespace cudnn_ci {
 

@@ -6,7 +6,7 @@
 
 #include "base/elf_dynamic.h"
 #include "cli/gate.h"
-#include "exec/launch.h"
+#include "exec/schedule/launch.h"
 #include "subject/blocking_library.h"
 #include "subject/driver_library.h"
 #include "subject/preloads.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "cli/gate.h"
-#include "model/speed.h"
-#include "report/compare.h"
+#include "model/plan/speed.h"
+#include "review/compare.h"
 
 namespace cudnn_ci {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "exec/bounded_call.h"
-#include "model/image_identity.h"
-#include "model/inventory.h"
-#include "report/journal_fields.h"
+#include "exec/workers/bounded_call.h"
+#include "model/inventory/inventory.h"
+#include "model/matrix/image_identity.h"
+#include "model/record/record_fields.h"
 
 namespace cudnn_ci {
 

@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include "cli/image_look.h"
 #include "cli/worker_obstacle.h"
-#include "model/builtin_matrices.h"
-#include "model/fact_keys.h"
-#include "model/first_matrix.h"
+#include "model/matrix/builtin_matrices.h"
+#include "model/matrix/first_matrix.h"
+#include "model/record/fact_keys.h"
 #include "subject/environments.h"
 #include "subject/resolve.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "model/image_identity.h"
+#include "model/matrix/image_identity.h"
 
 namespace cudnn_ci {
 

@@ -18,7 +18,7 @@
 #include "cli/report_options.h"
 #include "cli/self_test_faults.h"
 #include "cli/shard.h"
-#include "report/formats.h"
+#include "report/formats/formats.h"
 
 namespace cudnn_ci {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/scheduler.h"
-#include "report/console.h"
+#include "exec/schedule/scheduler.h"
+#include "report/formats/console.h"
 
 namespace cudnn_ci {
 

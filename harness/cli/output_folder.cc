@@ -19,8 +19,8 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "cli/complain.h"
-#include "report/attestation.h"
-#include "report/own_reports.h"
+#include "report/formats/attestation.h"
+#include "report/record/own_reports.h"
 
 namespace cudnn_ci {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "cli/options.h"
-#include "report/formats.h"
+#include "report/formats/formats.h"
 
 namespace cudnn_ci {
 

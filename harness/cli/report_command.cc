@@ -15,14 +15,14 @@
 #include "base/text.h"
 #include "cli/complain.h"
 #include "cli/output_folder.h"
-#include "model/matrix.h"
-#include "model/merge.h"
-#include "model/verdict.h"
-#include "report/console.h"
-#include "report/journal.h"
-#include "report/own_reports.h"
-#include "report/page.h"
-#include "report/rebuild.h"
+#include "model/matrix/matrix.h"
+#include "model/merge/merge.h"
+#include "model/verdict/verdict.h"
+#include "report/formats/console.h"
+#include "report/record/journal.h"
+#include "report/record/own_reports.h"
+#include "review/page.h"
+#include "review/rebuild.h"
 
 namespace cudnn_ci {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "cli/option_checks.h"
-#include "report/attestation.h"
+#include "report/formats/attestation.h"
 
 namespace cudnn_ci {
 namespace {

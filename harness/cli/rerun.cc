@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "report/run_view.h"
+#include "review/run_view.h"
 
 namespace cudnn_ci {
 namespace {

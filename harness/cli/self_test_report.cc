@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "model/fact_keys.h"
-#include "report/own_reports.h"
+#include "model/record/fact_keys.h"
+#include "report/record/own_reports.h"
 
 namespace cudnn_ci {
 namespace {

@@ -19,10 +19,10 @@
 #include "base/time.h"
 #include "cli/complain.h"
 #include "cli/process_setup.h"
-#include "exec/validate.h"
-#include "model/cudnn_copies.h"
-#include "model/fact_keys.h"
-#include "model/notice_list.h"
+#include "exec/plugins/validate.h"
+#include "model/inventory/cudnn_copies.h"
+#include "model/record/fact_keys.h"
+#include "model/record/notice_list.h"
 
 namespace cudnn_ci {
 namespace {

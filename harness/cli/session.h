@@ -15,13 +15,13 @@
 #include "base/result.h"
 #include "cli/image_look.h"
 #include "cli/options.h"
-#include "exec/discover.h"
-#include "exec/guardian.h"
-#include "exec/process_posix.h"
-#include "model/auto_matrix.h"
-#include "model/facts.h"
-#include "model/matrix.h"
-#include "model/plan.h"
+#include "exec/plugins/discover.h"
+#include "exec/system/guardian.h"
+#include "exec/system/process_posix.h"
+#include "model/inventory/auto_matrix.h"
+#include "model/matrix/matrix.h"
+#include "model/plan/plan.h"
+#include "model/record/facts.h"
 
 namespace cudnn_ci {
 

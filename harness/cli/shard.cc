@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "model/merge.h"
+#include "model/merge/merge.h"
 
 namespace cudnn_ci {
 namespace {

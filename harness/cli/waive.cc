@@ -16,8 +16,8 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/complain.h"
-#include "model/matrix.h"
-#include "report/run_view.h"
+#include "model/matrix/matrix.h"
+#include "review/run_view.h"
 
 namespace cudnn_ci {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "exec/discover.h"
-#include "model/finding.h"
+#include "exec/plugins/discover.h"
+#include "model/record/finding.h"
 
 namespace cudnn_ci {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/finding.h"
+#include "model/record/finding.h"
 
 namespace cudnn_ci {
 

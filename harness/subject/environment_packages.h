@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "model/image_identity.h"
-#include "model/python_environment.h"
+#include "model/inventory/python_environment.h"
+#include "model/matrix/image_identity.h"
 
 namespace cudnn_ci {
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "model/matrix.h"
-#include "model/notice_list.h"
+#include "model/matrix/matrix.h"
+#include "model/record/notice_list.h"
 #include "subject/environment_packages.h"
 #include "subject/folder_list.h"
 #include "subject/python_packages.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/event.h"
-#include "model/image_identity.h"
+#include "model/matrix/image_identity.h"
+#include "model/record/event.h"
 
 namespace cudnn_ci {
 

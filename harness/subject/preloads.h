@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/finding.h"
-#include "model/image_identity.h"
+#include "model/matrix/image_identity.h"
+#include "model/record/finding.h"
 
 namespace cudnn_ci {
 

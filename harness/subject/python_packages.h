@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/image_identity.h"
+#include "model/matrix/image_identity.h"
 #include "subject/folder_list.h"
 
 namespace cudnn_ci {

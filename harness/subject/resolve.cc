@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "model/json_bytes.h"
-#include "model/notice_list.h"
+#include "model/json/json_bytes.h"
+#include "model/record/notice_list.h"
 #include "subject/folder_list.h"
 #include "subject/package_libraries.h"
 #include "subject/program_libraries.h"

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "model/event.h"
-#include "model/image_identity.h"
+#include "model/matrix/image_identity.h"
+#include "model/record/event.h"
 
 namespace cudnn_ci {
 

@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "base/loader_files.h"
-#include "model/json_parse.h"
-#include "model/matrix.h"
+#include "model/json/json_parse.h"
+#include "model/matrix/matrix.h"
 #include "subject/environment_packages.h"
 #include "subject/folder_list.h"
 #include "subject/python_packages.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/image_identity.h"
-#include "model/inventory.h"
+#include "model/inventory/inventory.h"
+#include "model/matrix/image_identity.h"
 
 namespace cudnn_ci {
 

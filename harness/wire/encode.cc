@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/value_json.h"
+#include "model/json/value_json.h"
 #include "wire/message_fields.h"
 
 namespace cudnn_ci::wire {

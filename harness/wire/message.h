@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/check_info.h"
-#include "model/crash.h"
-#include "model/outcome.h"
-#include "model/value.h"
+#include "model/json/value.h"
+#include "model/plan/check_info.h"
+#include "model/record/crash.h"
+#include "model/record/outcome.h"
 
 namespace cudnn_ci::wire {
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "model/crash.h"
+#include "model/record/crash.h"
 
 namespace cudnn_ci::worker {
 

@@ -10,8 +10,8 @@
 #include <type_traits>
 
 #include "base/time.h"
-#include "model/old_words.h"
-#include "model/version.h"
+#include "model/record/old_words.h"
+#include "model/record/version.h"
 #include "worker/describe.h"
 #include "worker/host.h"
 #include "worker/running_case.h"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/time.h"
-#include "report/formats.h"
-#include "report/journal.h"
+#include "report/formats/formats.h"
+#include "report/record/journal.h"
 
 namespace cudnn_ci {
 namespace {

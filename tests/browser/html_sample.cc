@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/file.h"
-#include "report/html.h"
-#include "report/page.h"
+#include "report/formats/html.h"
+#include "review/page.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {

@@ -3,11 +3,11 @@
 // end is never green.
 #include "base/utf8.h"
 #include "fuzz_target.h"
-#include "report/journal.h"
-#include "report/junit_document.h"
-#include "report/last_screen.h"
-#include "report/rebuild.h"
-#include "report/run_text.h"
+#include "report/formats/junit_document.h"
+#include "report/formats/last_screen.h"
+#include "report/record/journal.h"
+#include "report/text/run_text.h"
+#include "review/rebuild.h"
 
 namespace cudnn_ci {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/fd.h"
 #include "fuzz_target.h"
-#include "model/json_parse.h"
-#include "model/plan.h"
+#include "model/json/json_parse.h"
+#include "model/plan/plan.h"
 
 namespace cudnn_ci {
 namespace {

@@ -22,11 +22,11 @@
 #include <random>
 #include <sstream>
 
-#include "exec/plugin_file.h"
-#include "exec/process_posix.h"
-#include "exec/runner.h"
+#include "exec/schedule/runner.h"
+#include "exec/system/plugin_file.h"
+#include "exec/system/process_posix.h"
 #include "fuzz_target.h"
-#include "model/verdict.h"
+#include "model/verdict/verdict.h"
 #include "wire/socket.h"
 
 namespace cudnn_ci {

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "room_rules.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -20,7 +22,8 @@ const std::map<std::string, std::set<std::string>, std::less<>>& AllowedLayers()
       {"worker", {"wire", "model", "base", "sdk"}},
       {"plant", {}},
       {"report", {"model", "base"}},
-      {"cli", {"exec", "report", "subject", "model", "base"}},
+      {"review", {"report", "model", "base"}},
+      {"cli", {"exec", "review", "report", "subject", "model", "base"}},
       {"main", {"cli"}},
       {"plugins", {"sdk"}},
   };
@@ -50,7 +53,7 @@ constexpr std::array<ThirdParty, 6> kThirdParty = {{
     {"nlohmann/", "", ""},
     {"utf8.h", "harness/base/utf8.cc", ""},
     {"CLI/", "harness/cli/", ""},
-    {"tinyxml2.h", "harness/report/junit", ".cc"},
+    {"tinyxml2.h", "harness/report/formats/junit", ".cc"},
     {"boost/dll", "harness/worker/plugin_library.cc", ""},
     {"boost/", "", ""},
 }};
@@ -189,6 +192,7 @@ std::vector<std::string> BrokenRules(std::string_view path, std::string_view tex
     if (include.name.find("..") != std::string::npos) report("name the layer, not the way to it");
     report(ThirdPartyProblem(path, include.name));
     report(LayerProblem(path, layer, include));
+    if (include.quoted) report(RoomProblem(path, include.name));
     if (layer == "exec") report(SystemProblem(path, include));
     if (IsCudaHeader(include.name) && layer != "plugins" && layer != "worker")
       report("the harness never touches CUDA");

@@ -28,7 +28,7 @@ TEST(IncludesOf, ReadsBothFormsAndIgnoresComments) {
 }
 
 TEST(LayerOf, ComesFromTheFolder) {
-  EXPECT_EQ(LayerOf("harness/exec/runner.cc"), "exec");
+  EXPECT_EQ(LayerOf("harness/exec/schedule/runner.cc"), "exec");
   EXPECT_EQ(LayerOf("harness/sdk/include/cudnn_ci/plugin.h"), "sdk");
   EXPECT_EQ(LayerOf("harness/main.cc"), "main");
   EXPECT_EQ(LayerOf("plugins/conv/forward.cc"), "plugins");
@@ -36,19 +36,19 @@ TEST(LayerOf, ComesFromTheFolder) {
 }
 
 TEST(BrokenRules, AllowsTheDirectionOfTheTable) {
-  EXPECT_THAT(BrokenBy("harness/wire/message.cc", "\"model/event.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/wire/message.cc", "\"model/record/event.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("harness/worker/host.cc", "\"cudnn_ci/plugin.h\""), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/cli/commands.cc", "\"exec/runner.h\""), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "\"exec/worker.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/cli/commands.cc", "\"exec/schedule/runner.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/schedule/runner.cc", "\"exec/workers/worker.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "<cudnn_ci/check.hpp>"), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"common/cudnn_api.h\""), IsEmpty());
 }
 
 TEST(BrokenRules, LetsTheModelKnowTheKeysOfFactsAndNothingElseOfTheSdk) {
-  EXPECT_THAT(BrokenBy("harness/model/facts.cc", "<cudnn_ci/facts.h>"), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/model/facts.cc", "<cudnn_ci/plugin.h>"),
+  EXPECT_THAT(BrokenBy("harness/model/record/facts.cc", "<cudnn_ci/facts.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/model/record/facts.cc", "<cudnn_ci/plugin.h>"),
               ElementsAre(HasSubstr("model must not know sdk")));
-  EXPECT_THAT(BrokenBy("harness/report/json.cc", "<cudnn_ci/facts.h>"),
+  EXPECT_THAT(BrokenBy("harness/report/formats/json.cc", "<cudnn_ci/facts.h>"),
               ElementsAre(HasSubstr("report must not know sdk")));
 }
 
@@ -57,23 +57,23 @@ TEST(BrokenRules, LetsPluginsReadFilesAsTheHarnessDoesAndNothingElseOfTheBase) {
   EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"base/loader_files.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"base/file.h\""),
               ElementsAre(HasSubstr("plugins must not know base")));
-  EXPECT_THAT(BrokenBy("harness/report/json.cc", "\"subject/resolve.h\""),
+  EXPECT_THAT(BrokenBy("harness/report/formats/json.cc", "\"subject/resolve.h\""),
               ElementsAre(HasSubstr("report must not know subject")));
 }
 
 TEST(BrokenRules, KeepsExecAndReportApart) {
-  EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "\"report/reporter.h\""),
+  EXPECT_THAT(BrokenBy("harness/exec/schedule/runner.cc", "\"report/record/reporter.h\""),
               ElementsAre(HasSubstr("exec must not know report")));
-  EXPECT_THAT(BrokenBy("harness/report/junit.cc", "\"exec/runner.h\""),
+  EXPECT_THAT(BrokenBy("harness/report/formats/junit.cc", "\"exec/schedule/runner.h\""),
               ElementsAre(HasSubstr("report must not know exec")));
 }
 
 TEST(BrokenRules, RejectsIncludesAgainstTheDirection) {
-  EXPECT_THAT(BrokenBy("harness/base/text.cc", "\"model/plan.h\""),
+  EXPECT_THAT(BrokenBy("harness/base/text.cc", "\"model/plan/plan.h\""),
               ElementsAre(HasSubstr("base must not know model")));
-  EXPECT_THAT(BrokenBy("harness/main.cc", "\"exec/runner.h\""),
+  EXPECT_THAT(BrokenBy("harness/main.cc", "\"exec/schedule/runner.h\""),
               ElementsAre(HasSubstr("main must not know exec")));
-  EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "<cudnn_ci/plugin.h>"),
+  EXPECT_THAT(BrokenBy("harness/exec/schedule/runner.cc", "<cudnn_ci/plugin.h>"),
               ElementsAre(HasSubstr("exec must not know sdk")));
   EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"base/text.h\""),
               ElementsAre(HasSubstr("plugins must not know base")));
@@ -82,7 +82,7 @@ TEST(BrokenRules, RejectsIncludesAgainstTheDirection) {
 }
 
 TEST(BrokenRules, RejectsAWayAroundTheTable) {
-  EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "\"../report/reporter.h\""),
+  EXPECT_THAT(BrokenBy("harness/exec/schedule/runner.cc", "\"../report/reporter.h\""),
               ElementsAre(HasSubstr("name the layer")));
   EXPECT_THAT(BrokenBy("harness/extra/x.cc", "<vector>"), ElementsAre(HasSubstr("no layer of the table")));
 }
@@ -107,45 +107,53 @@ TEST(BrokenRules, LetsOperationsKnowComputeAndComputeNoOperation) {
 }
 
 TEST(BrokenRules, KeepsThirdPartyHeadersInSourceFiles) {
-  EXPECT_THAT(BrokenBy("harness/model/matrix.cc", "<nlohmann/json.hpp>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/model/matrix/matrix.cc", "<nlohmann/json.hpp>"), IsEmpty());
   for (const char* include : {"<nlohmann/json.hpp>", "<CLI/CLI.hpp>", "<tinyxml2.h>", "\"tinyxml2.h\"",
                               "<boost/dll/shared_library.hpp>"}) {
-    EXPECT_THAT(BrokenBy("harness/report/junit.h", include), ElementsAre(HasSubstr(".cc files"))) << include;
+    EXPECT_THAT(BrokenBy("harness/report/formats/junit.h", include), ElementsAre(HasSubstr(".cc files")))
+        << include;
   }
 }
 
 TEST(BrokenRules, KeepsEachLibraryInItsPlace) {
-  EXPECT_THAT(BrokenBy("harness/report/junit.cc", "<tinyxml2.h>"), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/report/junit_suites.cc", "<tinyxml2.h>"), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/report/html.cc", "<tinyxml2.h>"),
-              ElementsAre(HasSubstr("report/junit*.cc only")));
+  EXPECT_THAT(BrokenBy("harness/report/formats/junit.cc", "<tinyxml2.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/report/formats/junit_suites.cc", "<tinyxml2.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/report/formats/html.cc", "<tinyxml2.h>"),
+              ElementsAre(HasSubstr("report/formats/junit*.cc only")));
   EXPECT_THAT(BrokenBy("harness/cli/options.cc", "<CLI/CLI.hpp>"), IsEmpty());
   EXPECT_THAT(BrokenBy("harness/base/utf8.cc", "<utf8.h>"), IsEmpty());
   EXPECT_THAT(BrokenBy("harness/base/text.cc", "<utf8.h>"),
               ElementsAre(HasSubstr("harness/base/utf8.cc only")));
-  EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "<CLI/CLI.hpp>"), ElementsAre(HasSubstr("harness/cli/")));
+  EXPECT_THAT(BrokenBy("harness/exec/schedule/runner.cc", "<CLI/CLI.hpp>"),
+              ElementsAre(HasSubstr("harness/cli/")));
   EXPECT_THAT(BrokenBy("harness/worker/plugin_library.cc", "<boost/dll.hpp>"), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/exec/discover.cc", "<boost/dll/shared_library.hpp>"),
+  EXPECT_THAT(BrokenBy("harness/exec/plugins/discover.cc", "<boost/dll/shared_library.hpp>"),
               ElementsAre(HasSubstr("plugin_library.cc")));
 }
 
 TEST(BrokenRules, KeepsSystemCallsOfExecInTheirPlaces) {
-  EXPECT_THAT(BrokenBy("harness/exec/pool.cc", "<poll.h>"), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/exec/worker_process.cc", "<poll.h>"), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/exec/process_posix.cc", "<spawn.h>"), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/exec/proc.cc", "<sys/stat.h>"), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/exec/worker.cc", "<signal.h>"), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/exec/process.h", "<sys/types.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/workers/pool.cc", "<poll.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/workers/worker_process.cc", "<poll.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/system/process_posix.cc", "<spawn.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/system/proc.cc", "<sys/stat.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/workers/worker.cc", "<signal.h>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/exec/system/process.h", "<sys/types.h>"), IsEmpty());
   EXPECT_THAT(BrokenBy("harness/worker/child.cc", "<poll.h>"), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/exec/discover.cc", "<poll.h>"), ElementsAre(HasSubstr("pool.cc only")));
-  EXPECT_THAT(BrokenBy("harness/exec/pool.cc", "<spawn.h>"), ElementsAre(HasSubstr("process_posix.cc only")));
-  EXPECT_THAT(BrokenBy("harness/exec/devices.cc", "<unistd.h>"), ElementsAre(HasSubstr("no system calls")));
-  EXPECT_THAT(BrokenBy("harness/exec/cases.cc", "<sys/stat.h>"), ElementsAre(HasSubstr("no system calls")));
+  EXPECT_THAT(BrokenBy("harness/exec/plugins/discover.cc", "<poll.h>"),
+              ElementsAre(HasSubstr("pool.cc only")));
+  EXPECT_THAT(BrokenBy("harness/exec/workers/pool.cc", "<spawn.h>"),
+              ElementsAre(HasSubstr("process_posix.cc only")));
+  EXPECT_THAT(BrokenBy("harness/exec/schedule/devices.cc", "<unistd.h>"),
+              ElementsAre(HasSubstr("no system calls")));
+  EXPECT_THAT(BrokenBy("harness/exec/schedule/cases.cc", "<sys/stat.h>"),
+              ElementsAre(HasSubstr("no system calls")));
 }
 
 TEST(BrokenRules, KeepsCudaOutOfTheHarness) {
-  EXPECT_THAT(BrokenBy("harness/exec/runner.cc", "<cuda.h>"), ElementsAre(HasSubstr("never touches CUDA")));
-  EXPECT_THAT(BrokenBy("harness/model/facts.cc", "<cuda_runtime_api.h>"), ElementsAre(HasSubstr("CUDA")));
+  EXPECT_THAT(BrokenBy("harness/exec/schedule/runner.cc", "<cuda.h>"),
+              ElementsAre(HasSubstr("never touches CUDA")));
+  EXPECT_THAT(BrokenBy("harness/model/record/facts.cc", "<cuda_runtime_api.h>"),
+              ElementsAre(HasSubstr("CUDA")));
   EXPECT_THAT(BrokenBy("harness/cli/commands.cc", "<nvml.h>"), ElementsAre(HasSubstr("CUDA")));
   EXPECT_THAT(BrokenBy("plugins/driver/load.cc", "<cuda.h>"), IsEmpty());
 }

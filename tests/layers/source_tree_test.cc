@@ -62,7 +62,7 @@ TEST(SourceTree, IsReadWhole) {
   const auto files = SourceFiles();
   for (const char* known :
        {"harness/sdk/include/cudnn_ci/plugin.h", "harness/sdk/include/cudnn_ci/check.hpp",
-        "harness/base/result.h", "harness/model/plan.h", "plugins/common/driver_api.cc"}) {
+        "harness/base/result.h", "harness/model/plan/plan.h", "plugins/common/driver_api.cc"}) {
     ASSERT_EQ(files.count(known), 1u) << known;
     EXPECT_FALSE(IncludesOf(files.at(known)).empty()) << known;
   }

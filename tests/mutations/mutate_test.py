@@ -354,7 +354,7 @@ class Options(unittest.TestCase):
 
     def test_the_longest_prefix_names_the_nearest_tests(self):
         near = command.nearest(ROOT)
-        self.assertEqual(near("harness/model/plan_bind.cc"), ["plan_test"])
+        self.assertEqual(near("harness/model/plan/plan_bind.cc"), ["plan_test"])
         self.assertEqual(near("plugins/exec/run.cc"), ["shipped_exec_test"])
         self.assertEqual(near("elsewhere"), [])
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "report/json.h"
-#include "report/junit.h"
+#include "report/formats/json.h"
+#include "report/formats/junit.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "model/compatibility.h"
-#include "model/matrix.h"
+#include "model/matrix/compatibility.h"
+#include "model/matrix/matrix.h"
 
 namespace {
 

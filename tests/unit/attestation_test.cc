@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "report/attestation.h"
-#include "report/formats.h"
-#include "report/own_reports.h"
+#include "report/formats/attestation.h"
+#include "report/formats/formats.h"
+#include "report/record/own_reports.h"
 #include "run_builder.h"
 #include "scratch.h"
 

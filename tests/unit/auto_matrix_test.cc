@@ -1,5 +1,5 @@
 // What --auto chooses a matrix by, and what of the image it judges then.
-#include "model/auto_matrix.h"
+#include "model/inventory/auto_matrix.h"
 
 #include <gmock/gmock.h>
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "model/notice_list.h"
+#include "model/record/notice_list.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {

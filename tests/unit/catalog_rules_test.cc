@@ -1,5 +1,5 @@
 // What must hold of all plugins together: every rule broken once, and nothing said of plugins that keep them.
-#include "model/catalog_rules.h"
+#include "model/plan/catalog_rules.h"
 
 #include <gmock/gmock.h>
 

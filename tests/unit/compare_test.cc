@@ -1,5 +1,5 @@
 // What changed from one run to another.
-#include "report/compare.h"
+#include "review/compare.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "report/journal_line.h"
-#include "report/json.h"
-#include "report/last_screen.h"
+#include "report/formats/json.h"
+#include "report/formats/last_screen.h"
+#include "report/record/journal_line.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -401,7 +401,7 @@ TEST(LastScreenBaseline, SaysWhatChangedSince) {
   RunBuilder b;
   b.Pass("a").Fail("b", Wrong("wrong-value", Blame::kImage));
   LastScreenOptions options;
-  options.baseline = std::make_shared<const RunView>(Green());
+  options.since = ChangesSince(std::make_shared<const RunView>(Green()));
   const Summary summary = b.Summarize();
   const std::string screen = LastScreen(summary, Judge(summary), options);
   EXPECT_THAT(screen,
@@ -410,9 +410,9 @@ TEST(LastScreenBaseline, SaysWhatChangedSince) {
   EXPECT_THAT(screen, HasSubstr("cuDNN of system from: none -> /usr/lib"));
   RunView torn = Green();
   torn.complete = false;
-  options.baseline = std::make_shared<const RunView>(torn);
+  options.since = ChangesSince(std::make_shared<const RunView>(torn));
   EXPECT_THAT(LastScreen(summary, Judge(summary), options), HasSubstr("not comparable"));
-  options.baseline = nullptr;
+  options.since = ChangesSince(nullptr);
   EXPECT_THAT(LastScreen(summary, Judge(summary), options), Not(HasSubstr("since")));
 }
 

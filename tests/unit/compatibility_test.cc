@@ -1,6 +1,6 @@
 // The table of version facts: what entries it gives, and what is said of a mistake. Which tables are refused
 // at all is held against the schema by tests/schemas.
-#include "model/compatibility.h"
+#include "model/matrix/compatibility.h"
 
 #include <gmock/gmock.h>
 

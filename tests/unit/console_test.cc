@@ -1,6 +1,6 @@
 // The console and the last screen: their bounds, and what cannot be seen in golden_reports_test.cc.
-#include "report/console.h"
-#include "report/run_text.h"
+#include "report/formats/console.h"
+#include "report/text/run_text.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/crash.h"
-#include "model/reasons.h"
+#include "model/record/crash.h"
+#include "model/verdict/reasons.h"
 
 namespace cudnn_ci {
 namespace {

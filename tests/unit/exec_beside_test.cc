@@ -1,9 +1,9 @@
 // Two workers on one device: who may be the second one, when it comes, and what its results count for.
 #include <gmock/gmock.h>
 
-#include "exec/cases.h"
-#include "exec/devices.h"
-#include "exec/scheduler.h"
+#include "exec/schedule/cases.h"
+#include "exec/schedule/devices.h"
+#include "exec/schedule/scheduler.h"
 
 namespace cudnn_ci {
 namespace {

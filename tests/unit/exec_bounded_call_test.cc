@@ -9,8 +9,8 @@
 
 #include "base/fd.h"
 #include "base/packed.h"
-#include "exec/bounded_call.h"
-#include "exec/process_posix.h"
+#include "exec/system/process_posix.h"
+#include "exec/workers/bounded_call.h"
 
 namespace cudnn_ci {
 namespace {

@@ -2,9 +2,9 @@
 // outcome.
 #include <gmock/gmock.h>
 
-#include "model/cudnn_copies.h"
-#include "model/facts.h"
-#include "model/reasons.h"
+#include "model/inventory/cudnn_copies.h"
+#include "model/record/facts.h"
+#include "model/verdict/reasons.h"
 
 namespace cudnn_ci {
 namespace {

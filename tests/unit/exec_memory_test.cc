@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/process_room.h"
-#include "exec/memory_watch.h"
+#include "exec/system/memory_watch.h"
 #include "scratch.h"
 
 namespace cudnn_ci {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "exec/pool.h"
+#include "exec/workers/pool.h"
 #include "scratch.h"
 #include "wire/message.h"
 #include "wire/socket.h"

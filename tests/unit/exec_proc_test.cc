@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/proc_self.h"
-#include "exec/proc.h"
+#include "exec/system/proc.h"
 
 namespace cudnn_ci {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
-#include "exec/query_worker.h"
+#include "exec/workers/query_worker.h"
 
 namespace cudnn_ci {
 namespace {

@@ -3,12 +3,12 @@
 
 #include <set>
 
-#include "exec/cases.h"
-#include "exec/devices.h"
-#include "exec/launch.h"
-#include "exec/plugin_file.h"
-#include "exec/scheduler.h"
-#include "model/reasons.h"
+#include "exec/schedule/cases.h"
+#include "exec/schedule/devices.h"
+#include "exec/schedule/launch.h"
+#include "exec/schedule/scheduler.h"
+#include "exec/system/plugin_file.h"
+#include "model/verdict/reasons.h"
 #include "scratch.h"
 
 namespace cudnn_ci {

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "exec/discover.h"
-#include "exec/gpu_state.h"
-#include "exec/plugin_file.h"
-#include "exec/process_posix.h"
-#include "exec/runner.h"
+#include "exec/plugins/discover.h"
+#include "exec/schedule/gpu_state.h"
+#include "exec/schedule/runner.h"
+#include "exec/system/plugin_file.h"
+#include "exec/system/process_posix.h"
 #include "scratch.h"
 
 namespace cudnn_ci {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "exec/attachments.h"
-#include "exec/scratch_folder.h"
+#include "exec/system/attachments.h"
+#include "exec/system/scratch_folder.h"
 #include "scratch.h"
 
 namespace cudnn_ci {

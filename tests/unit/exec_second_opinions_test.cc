@@ -1,5 +1,5 @@
 // Which failures another GPU is asked about, which GPU, and what its answers mean.
-#include "exec/second_opinions.h"
+#include "exec/schedule/second_opinions.h"
 
 #include <gmock/gmock.h>
 

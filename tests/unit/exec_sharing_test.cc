@@ -1,15 +1,15 @@
 // Several warm workers on one GPU: how many fit, and who shares the device with whom.
-#include "exec/sharing.h"
+#include "exec/schedule/sharing.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "exec/cases.h"
-#include "exec/devices.h"
-#include "exec/portions.h"
-#include "exec/scheduler.h"
+#include "exec/schedule/cases.h"
+#include "exec/schedule/devices.h"
+#include "exec/schedule/portions.h"
+#include "exec/schedule/scheduler.h"
 
 namespace cudnn_ci {
 namespace {

@@ -1,5 +1,5 @@
 // Which cases are repeated for their time, in which order, and what the repetitions mean.
-#include "exec/slowness.h"
+#include "exec/schedule/slowness.h"
 
 #include <gmock/gmock.h>
 

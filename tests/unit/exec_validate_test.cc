@@ -4,9 +4,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "exec/plugin_file.h"
-#include "exec/process_posix.h"
-#include "exec/validate.h"
+#include "exec/plugins/validate.h"
+#include "exec/system/plugin_file.h"
+#include "exec/system/process_posix.h"
 #include "scratch.h"
 
 namespace cudnn_ci {

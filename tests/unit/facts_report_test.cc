@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "golden_file.h"
-#include "report/facts_json.h"
-#include "report/facts_screen.h"
+#include "report/formats/facts_json.h"
+#include "report/formats/facts_screen.h"
 
 namespace cudnn_ci {
 namespace {

@@ -12,9 +12,9 @@
 #include "canonical_runs.h"
 #include "golden_file.h"
 #include "report/assets/assets.h"
-#include "report/console.h"
-#include "report/formats.h"
-#include "report/journal_line.h"
+#include "report/formats/console.h"
+#include "report/formats/formats.h"
+#include "report/record/journal_line.h"
 #include "scratch.h"
 
 namespace cudnn_ci {

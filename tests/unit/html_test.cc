@@ -1,6 +1,6 @@
 // The HTML reports: what a reader without scripts sees, what the page's script is given, and that nothing of
 // what a run says can be an element or run.
-#include "report/html.h"
+#include "report/formats/html.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -11,9 +11,9 @@
 
 #include "base/file.h"
 #include "report/assets/assets.h"
-#include "report/html_text.h"
-#include "report/own_reports.h"
-#include "report/page.h"
+#include "report/record/own_reports.h"
+#include "report/text/html_text.h"
+#include "review/page.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {

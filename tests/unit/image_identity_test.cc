@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/image_identity.h"
+#include "model/matrix/image_identity.h"
 #include "scratch.h"
 
 namespace cudnn_ci {

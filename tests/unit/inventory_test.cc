@@ -1,5 +1,5 @@
 // From facts and finds to one picture: who uses which library, what fits a promise, what may be shown.
-#include "model/inventory.h"
+#include "model/inventory/inventory.h"
 
 #include <gmock/gmock.h>
 

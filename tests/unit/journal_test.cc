@@ -1,5 +1,5 @@
 // Lines of the journal: what is written reads back, what is damaged is named.
-#include "report/journal.h"
+#include "report/record/journal.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/text.h"
-#include "model/notice_list.h"
+#include "model/record/notice_list.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {

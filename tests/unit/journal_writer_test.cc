@@ -15,7 +15,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "report/journal.h"
+#include "report/record/journal.h"
 #include "run_builder.h"
 #include "scratch.h"
 

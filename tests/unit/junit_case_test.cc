@@ -1,5 +1,5 @@
 // JUnit: what a case is to a dashboard, and the properties of it and of the run.
-#include "report/junit_case.h"
+#include "report/formats/junit_case.h"
 
 #include <set>
 

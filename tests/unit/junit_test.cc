@@ -1,5 +1,5 @@
 // JUnit: valid for the strictest reader whatever bytes come in, counted right, red until the end.
-#include "report/junit.h"
+#include "report/formats/junit.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include <regex>
 #include <string>
 
-#include "report/junit_document.h"
+#include "report/formats/junit_document.h"
 
 namespace cudnn_ci {
 

@@ -1,13 +1,13 @@
 // What events keep whatever the environment calls secret: all that is looked up or compared.
-#include "report/mask.h"
+#include "report/record/mask.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <variant>
 
-#include "model/fact_keys.h"
-#include "model/notice_list.h"
+#include "model/record/fact_keys.h"
+#include "model/record/notice_list.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "model/matrix.h"
+#include "model/matrix/matrix.h"
 #include "scratch.h"
 
 namespace cudnn_ci {

@@ -1,10 +1,10 @@
 // The matrix: what is read, what is merged and what every mistake is answered with.
-#include "model/matrix.h"
+#include "model/matrix/matrix.h"
 
 #include <gtest/gtest.h>
 
 #include "matrix_files.h"
-#include "model/version.h"
+#include "model/record/version.h"
 
 namespace cudnn_ci {
 namespace {

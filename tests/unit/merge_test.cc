@@ -1,5 +1,5 @@
 // Shards of a run, and runs on several types of GPU, put together to one record.
-#include "model/merge.h"
+#include "model/merge/merge.h"
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "model/notice_list.h"
-#include "model/plan.h"
-#include "model/reasons.h"
+#include "model/plan/plan.h"
+#include "model/record/notice_list.h"
+#include "model/verdict/reasons.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {

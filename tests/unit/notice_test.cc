@@ -1,11 +1,11 @@
 // Notices as sentences, and what records of earlier versions say in words only.
-#include "model/notice.h"
+#include "model/record/notice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/notice_list.h"
-#include "model/old_words.h"
+#include "model/record/notice_list.h"
+#include "model/record/old_words.h"
 
 namespace cudnn_ci {
 namespace {

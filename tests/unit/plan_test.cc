@@ -1,5 +1,5 @@
 // MakePlan: how entries become cases, how cases are named and what is wrong with them.
-#include "model/plan.h"
+#include "model/plan/plan.h"
 
 #include <gmock/gmock.h>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "model/plan.h"
+#include "model/plan/plan.h"
 #include "scratch.h"
 
 namespace cudnn_ci {

@@ -9,14 +9,14 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "model/notice_list.h"
-#include "report/formats.h"
-#include "report/journal.h"
-#include "report/json.h"
-#include "report/junit.h"
-#include "report/own_reports.h"
-#include "report/rebuild.h"
-#include "report/stream_report.h"
+#include "model/record/notice_list.h"
+#include "report/formats/formats.h"
+#include "report/formats/json.h"
+#include "report/formats/junit.h"
+#include "report/formats/stream_report.h"
+#include "report/record/journal.h"
+#include "report/record/own_reports.h"
+#include "review/rebuild.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "model/event.h"
-#include "model/finding.h"
-#include "model/verdict.h"
+#include "model/record/event.h"
+#include "model/record/finding.h"
+#include "model/verdict/verdict.h"
 
 namespace cudnn_ci {
 

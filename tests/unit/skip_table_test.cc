@@ -1,10 +1,10 @@
 // What was skipped, as one table: rows, merged rows, and where they are shown.
-#include "report/skip_table.h"
+#include "report/text/skip_table.h"
 
 #include <gmock/gmock.h>
 
-#include "report/last_screen.h"
-#include "report/summary_report.h"
+#include "report/formats/last_screen.h"
+#include "report/formats/summary_report.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {

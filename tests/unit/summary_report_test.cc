@@ -1,5 +1,5 @@
 // The summary in Markdown: what it says, and that no text of a run can become more than text.
-#include "report/summary_report.h"
+#include "report/formats/summary_report.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -7,8 +7,9 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "report/formats.h"
-#include "report/own_reports.h"
+#include "report/formats/formats.h"
+#include "report/record/own_reports.h"
+#include "review/compare.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {
@@ -39,7 +40,7 @@ TEST(SummaryReport, ComparesWithTheBaseline) {
   before.Pass("conv.a");
   after.Fail("conv.a", Wrong("odd", Blame::kImage));
   LastScreenOptions options;
-  options.baseline = std::make_shared<const RunView>(ViewOf(before.Summarize()));
+  options.since = ChangesSince(std::make_shared<const RunView>(ViewOf(before.Summarize())));
   const Summary summary = after.Summarize();
   EXPECT_THAT(SummaryMarkdown(summary, Judge(summary), options), HasSubstr("\n- **since** `"));
 }

@@ -1,11 +1,11 @@
 // The fold, and the parts of the verdict that need the whole run: waivers, empty entries, blocked chains.
-#include "model/summary.h"
+#include "model/verdict/summary.h"
 
 #include <gtest/gtest.h>
 
-#include "model/old_words.h"
-#include "model/reasons.h"
-#include "model/verdict.h"
+#include "model/record/old_words.h"
+#include "model/verdict/reasons.h"
+#include "model/verdict/verdict.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {

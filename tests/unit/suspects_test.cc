@@ -1,5 +1,5 @@
 // Which case speaks best against the next suspect.
-#include "report/suspects.h"
+#include "report/text/suspects.h"
 
 #include <gtest/gtest.h>
 

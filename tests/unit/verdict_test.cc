@@ -4,9 +4,9 @@
 #include <csignal>
 #include <set>
 
-#include "model/reasons.h"
-#include "model/summary.h"
-#include "model/verdict.h"
+#include "model/verdict/reasons.h"
+#include "model/verdict/summary.h"
+#include "model/verdict/verdict.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {

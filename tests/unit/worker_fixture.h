@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
-#include "exec/case_worker.h"
+#include "exec/workers/case_worker.h"
 
 namespace cudnn_ci {
 

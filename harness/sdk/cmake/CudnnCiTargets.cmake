@@ -10,7 +10,7 @@ function(cudnn_ci_configure target)
 endfunction()
 
 # One static library per layer: cudnn_ci_add_layer(model SOURCES a.cc b.cc LINK cci_base nlohmann_json::nlohmann_json)
-# creates cci_model. Headers are included as "model/plan.h".
+# creates cci_model. Headers are included as "model/plan/plan.h".
 function(cudnn_ci_add_layer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE" ${ARGN})
   add_library(cci_${name} STATIC EXCLUDE_FROM_ALL ${ARG_SOURCES})

@@ -1,0 +1,276 @@
+#include "exec/schedule/dispatcher.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "base/time.h"
+#include "exec/schedule/launch.h"
+#include "exec/system/plugin_file.h"
+
+namespace cudnn_ci {
+namespace {
+
+// What one of these plugins may report (null: any of them); null where none has declared it.
+const FindingInfo* FindDeclared(const Catalog& catalog, const std::set<std::string>* plugins,
+                                const std::string& slug) {
+  for (const PluginInfo& p : catalog.plugins)
+    if (!plugins || plugins->count(p.name))
+      for (const FindingInfo& f : p.findings)
+        if (f.slug == slug) return &f;
+  return MayBeReported(slug) ? FindHarnessFinding(slug) : nullptr;
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOptions& options, Pool* pool,
+                       Scheduler* scheduler, DeviceTable* devices, Cases* cases, SecondOpinions* opinions,
+                       Slowness* slowness, std::function<void(const EventBody&)> emit)
+    : plan_(plan),
+      catalog_(catalog),
+      options_(options),
+      pool_(pool),
+      scheduler_(scheduler),
+      devices_(devices),
+      cases_(cases),
+      opinions_(opinions),
+      slowness_(slowness),
+      emit_(std::move(emit)),
+      host_room_(pool->MemoryRoom()) {
+  for (size_t i = 0; i < plan.cases.size(); ++i)
+    if (plan.cases[i].prepared && !scheduler->LaneOf(i)->shared) preparable_.push_back(i);
+}
+
+std::vector<Seat*> Dispatcher::Seats() {
+  std::vector<Seat*> out;
+  for (auto& [id, seat] : seats_) out.push_back(&seat);
+  return out;
+}
+
+Seat Dispatcher::Leave(int64_t worker) {
+  devices_->Release(worker);
+  Seat seat = std::move(seats_.at(worker));
+  seats_.erase(worker);
+  for (auto& [lane, portions] : portions_) portions.Leave(worker);
+  return seat;
+}
+
+void Dispatcher::Dispatch(bool stopping) {
+  DispatchCanaries(stopping);
+  if (stopping) return EndIdle();
+  for (Lane* lane : scheduler_->ReadyLanes()) DispatchLane(lane);
+  DispatchElsewhere();
+  Prepare();
+  DispatchRepetition();
+  if (scheduler_->open() == 0) EndIdle();
+}
+
+void Dispatcher::DispatchCanaries(bool stopping) {
+  const std::vector<Lane*> lanes = scheduler_->ReadyLanes();
+  for (const std::string& device : devices_->WaitingForCanary()) {
+    if (pool_->live() >= options_.jobs) return;
+    // Whoever uses the device next begins with the canary; a process for it alone only when nobody comes.
+    // What waits for the result that waits does not come.
+    const auto uses = [&](Lane* lane) { return lane->device == device && !IsKeptBack(lane); };
+    if (!stopping && std::any_of(lanes.begin(), lanes.end(), uses)) continue;
+    if (!StartWorker(nullptr, device, std::nullopt, false)) untested_device_ = device;
+  }
+}
+
+void Dispatcher::DispatchLane(Lane* lane) {
+  if (lane->empty()) return;
+  if (lane->shared && !lane->ready.empty())
+    if (const std::vector<Seat*> workers = WarmWorkersOf(lane); !workers.empty()) return Serve(lane, workers);
+  if (!start_failure_.empty()) return;
+  // What was asked to run alone goes first; a device's shared worker was shut down for it by MakeRoom.
+  const bool alone = !lane->alone.empty();
+  if (!alone && IsKeptBack(lane)) return;
+  const Use use = UseOf(*lane, alone);
+  const size_t next = alone ? lane->alone.front() : lane->ready.front();
+  Seat* prepared = alone ? nullptr : PreparedFor(next);
+  if (!prepared && pool_->live() >= options_.jobs) return MakeRoom(lane);
+  if (!devices_->CanLease(lane->device, use, Joinable(lane))) return MakeRoom(lane, use);
+  if (prepared) return BeginPrepared(prepared, lane);
+  const bool shared = lane->shared && !alone;
+  if (!PluginsUnchanged(shared ? lane->plugins : std::set{plan_.cases[next].planned.plugin})) return;
+  if (shared)
+    StartWorker(lane, lane->device, std::nullopt, false);
+  else
+    StartWorker(lane, lane->device, scheduler_->Take(lane, alone), false);
+}
+
+// Warm workers nobody will need again.
+void Dispatcher::EndIdle() {
+  for (Seat* seat : Seats())
+    if (seat->worker->idle() && !seat->worker->ending()) Shutdown(seat);
+}
+
+void Dispatcher::Shutdown(Seat* seat) {
+  if (seat->prepared) return Drop(seat);
+  pool_->Do(seat->worker, [&](int64_t now, Effects* out) { seat->worker->Shutdown(now, out); });
+}
+
+void Dispatcher::BeginWithCanary(Seat* seat) {
+  seat->canary_pending = true;
+  pool_->Do(seat->worker, [&](int64_t now, Effects* out) { seat->worker->RequestCanary(now, out); });
+}
+
+// An idle warm worker holds a slot, perhaps a device: it goes when a lane that cannot start needs either. Of
+// several that hold the device all go at once.
+void Dispatcher::MakeRoom(const Lane* wanting, Use use) {
+  bool needs_slot = pool_->live() >= options_.jobs;
+  for (Seat* seat : Seats()) {
+    const bool drop = seat->prepared && seat->lane != wanting && !seat->worker->ending();
+    if (drop && needs_slot) return Drop(seat);
+    if (!seat->worker->shared() || !seat->worker->idle() || seat->worker->ending()) continue;
+    if (seat->canary_pending || seat->early || (seat->lane && !seat->lane->ready.empty())) continue;
+    // A warm worker is no hindrance to what runs beside it.
+    const bool together = use == Use::kBeside && seat->lane && !seat->lane->beside;
+    const bool holds_device =
+        !together && !seat->device.empty() &&
+        (seat->device == wanting->device || wanting->device == "*" || seat->device == "*");
+    if (!holds_device && !needs_slot) continue;
+    Shutdown(seat);
+    if (!holds_device) return;
+    needs_slot = false;  // its is free then
+  }
+}
+
+const SubjectInfo* Dispatcher::SubjectOf(const Lane* lane) const {
+  for (const SubjectInfo& s : options_.subjects)
+    if (lane && s.name == lane->subject) return &s;
+  return nullptr;
+}
+
+// The plugins a worker loads: those of its lane, one for a case that runs alone, any one for a canary.
+WorkerCommand Dispatcher::Command(const Lane* lane, const Seat& seat) const {
+  const bool one_process = options_.isolation == Isolation::kNone;
+  WorkerCommand command;
+  command.worker_path = options_.worker_path;
+  for (const PluginInfo& p : catalog_.plugins)
+    if ((one_process || seat.plugins.count(p.name)) && !changed_.count(p.name))
+      command.plugins.push_back(p.path);
+  if (command.plugins.empty() && !catalog_.plugins.empty())
+    command.plugins.push_back(catalog_.plugins.front().path);
+  // One visible device, by UUID: cuInit takes five times as long with four of them visible.
+  const std::vector<std::string> uuids = UuidsOf(seat.device);
+  const bool hide = lane && lane->hide_devices && !one_process;
+  command.env = WorkerEnvironment(SubjectOf(lane), hide || !uuids.empty() ? &uuids : nullptr);
+  command.for_debugger = one_process;
+  return command;
+}
+
+void Dispatcher::Configure(const Seat& seat) {
+  wire::Configure c;
+  const SubjectInfo* subject = SubjectOf(seat.lane);
+  if (!subject && !options_.subjects.empty()) subject = options_.subjects.data();
+  if (subject) {
+    c.subject_name = subject->name;
+    c.subject_spec = subject->spec;
+    c.subject_folders = FoldersOf(*subject);
+  }
+  const std::vector<std::string> uuids = UuidsOf(seat.device);
+  if (seat.device != "*" && !uuids.empty()) c.device_uuid = uuids[0];
+  c.scratch_dir = pool_->Scratch(*seat.worker).path();
+  const FactMap facts = FactsFor(seat, c.subject_name);
+  pool_->Do(seat.worker, [&](int64_t, Effects* out) {
+    for (wire::Configure& m : Configuration(c, options_.contract, options_.compatibility, &facts))
+      out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(std::move(m)))});
+  });
+}
+
+bool Dispatcher::PluginsUnchanged(const std::set<std::string>& plugins) {
+  const bool one_process = options_.isolation == Isolation::kNone;
+  bool same = true;
+  for (const PluginInfo& p : catalog_.plugins) {
+    if (!one_process && !plugins.count(p.name)) continue;
+    // One that changed is told of once; its cases are settled as soon as this turn is over.
+    if (!changed_.count(p.name)) {
+      const std::string change = ChangeOf(p.file, p.path);
+      if (change.empty()) continue;
+      changed_[p.name] = change;
+    }
+    same = false;
+  }
+  // The one process would load them all.
+  if (one_process && !same)
+    for (const PluginInfo& p : catalog_.plugins) changed_.emplace(p.name, changed_.begin()->second);
+  return same;
+}
+
+Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::optional<size_t> alone_case,
+                              bool early) {
+  const bool one_process = options_.isolation == Isolation::kNone;
+  Seat seat;
+  seat.lane = lane;
+  // One process for everything sees one device, too.
+  seat.device = one_process && !options_.devices.empty() ? options_.devices[0].name : device;
+  if (alone_case)
+    seat.plugins = {plan_.cases[*alone_case].planned.plugin};
+  else if (lane)
+    seat.plugins = lane->plugins;
+  WorkerLimits limits = options_.limits;
+  limits.timeouts = limits.timeouts && !one_process;
+  const auto declared = [this, one_process, plugins = seat.plugins](const std::string& slug) {
+    return FindDeclared(catalog_, one_process ? nullptr : &plugins, slug);
+  };
+  const bool shared = !alone_case && lane && lane->shared;
+  if (shared) seat.sharing = MostWorkersOf(*lane);
+  // What is not the only one of its lane makes no context before its turn.
+  const bool prepares = alone_case || (lane && !WarmWorkersOf(lane).empty());
+  auto owned = std::make_unique<CaseWorker>(shared, limits, declared);
+  seat.worker = owned.get();
+  WorkerCommand command = Command(lane, seat);
+  // Whether the driver keeps what it compiles is settled by cuInit, and the check that this process is
+  // prepared for may want to see the compilers work.
+  if (early && alone_case) SetVariable(&command.env, "CUDA_CACHE_DISABLE", "1");
+  const Result<Worker*> started = pool_->Start(command, std::move(owned));
+  if (!started.ok()) {
+    // What only saves time may fail: where processes are short, the ones that are needed come first.
+    if (early)
+      may_start_early_ = false;
+    else
+      start_failure_ = started.error();
+    return nullptr;
+  }
+  const int64_t id = (*started)->id();
+  Seat* taken = &(seats_[id] = std::move(seat));
+  taken->early = early;
+  if (!early) devices_->Lease(taken->device, id, shared ? UseOf(*lane, false) : Use::kAlone, lane);
+  emit_(WorkerStarted{id, pool_->Pid(**started), Join({taken->plugins.begin(), taken->plugins.end()}, ","),
+                      lane ? lane->subject : "", taken->device, shared, taken->sharing});
+  Configure(*taken);
+  if (early) {
+    taken->prepared = alone_case;
+    pool_->Do(taken->worker, [&](int64_t, Effects* out) {
+      const wire::ToWorker warm = wire::Warm{}, prepare = wire::Prepare{};
+      out->emplace_back(SendPacket{wire::Encode(prepares ? prepare : warm)});
+    });
+    return taken;
+  }
+  if (alone_case) taken->reserved = AssignmentOf(*alone_case, false);
+  if (alone_case && opinions_->IsWaiting(*alone_case)) taken->elsewhere = alone_case;
+  if (devices_->NeedsCanary(taken->device)) {
+    BeginWithCanary(taken);
+  } else {
+    GoOn(taken);
+    if (shared) Fill(taken);
+  }
+  return taken;
+}
+
+void Dispatcher::GoOn(Seat* seat) {
+  seat->canary_pending = false;
+  if (seat->reserved) {
+    pool_->Do(seat->worker,
+              [&](int64_t now, Effects* out) { seat->worker->Assign(std::move(*seat->reserved), now, out); });
+    seat->reserved.reset();
+  } else if (!seat->lane) {
+    Shutdown(seat);
+  }
+}
+
+Assignment Dispatcher::AssignmentOf(size_t case_index, bool shared) const {
+  return MakeAssignment(case_index, plan_.cases[case_index], cases_->NextOf(case_index), shared);
+}
+
+}  // namespace cudnn_ci

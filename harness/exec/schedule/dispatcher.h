@@ -1,0 +1,137 @@
+// Who runs what: lanes to workers, devices to lanes, within the job slots. Decides which process is started
+// and which case it gets; what comes of it is the runner's.
+#ifndef CUDNN_CI_EXEC_SCHEDULE_DISPATCHER_H_
+#define CUDNN_CI_EXEC_SCHEDULE_DISPATCHER_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exec/schedule/cases.h"
+#include "exec/schedule/devices.h"
+#include "exec/schedule/portions.h"
+#include "exec/schedule/runner_options.h"
+#include "exec/schedule/scheduler.h"
+#include "exec/schedule/second_opinions.h"
+#include "exec/schedule/slowness.h"
+#include "exec/workers/case_worker.h"
+#include "exec/workers/pool.h"
+
+namespace cudnn_ci {
+
+// A worker's place in the run.
+struct Seat {
+  CaseWorker* worker = nullptr;
+  Lane* lane = nullptr;  // null: a canary alone
+  std::set<std::string> plugins;
+  std::string device;  // "gpu0", "*" for all, "" for none
+  bool canary_pending = false;
+  int sharing = 1;     // warm workers that may use its device at a time, itself among them; what it was told
+  bool early = false;  // warms up before its turn, without the device's lease
+  std::optional<size_t> prepared;      // the case that it was started for early, in a process of its own
+  std::optional<Assignment> reserved;  // waits for the canary
+  std::optional<size_t> elsewhere;     // the case of another GPU that it asks this one about
+  int64_t baseline_rss = 0;            // bytes, once warm; 0: not measured yet
+};
+
+// In the default compute mode, and not short of memory before the run began.
+bool HasRoom(const Facts& facts, const std::string& device, int64_t bytes, bool if_unknown);
+
+class Dispatcher {
+ public:
+  Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOptions& options, Pool* pool,
+             Scheduler* scheduler, DeviceTable* devices, Cases* cases, SecondOpinions* opinions,
+             Slowness* slowness, std::function<void(const EventBody&)> emit);
+
+  // Workers that warm up before their turn, the first of each device; before the first Dispatch.
+  void StartEarly();
+  // Starts and fills what can be; `stopping`: only canaries that results wait for, and idle workers end.
+  void Dispatch(bool stopping);
+  // The canary a worker began with was right: it goes on with its case.
+  void GoOn(Seat* seat);
+  // The worker is gone: its lease and seat are free. Returns what it held.
+  Seat Leave(int64_t worker);
+
+  Seat& SeatOf(const Worker& worker) { return seats_.at(worker.id()); }
+  std::vector<Seat*> Seats();
+  // Why no process could be started; nothing is started after that. Empty: none failed.
+  const std::string& start_failure() const { return start_failure_; }
+  // The device of the canary that no process could be started for.
+  const std::string& untested_device() const { return untested_device_; }
+  // Cases that wait for another GPU's word and that nobody can be asked about any more.
+  std::vector<size_t> TakeUnanswerable() { return std::exchange(unanswerable_, {}); }
+  // Plugins whose files are no longer those that were described; nothing of them is started.
+  const std::map<std::string, std::string>& changed_plugins() const { return changed_; }
+
+ private:
+  void DispatchCanaries(bool stopping);
+  void DispatchLane(Lane* lane);
+  void DispatchElsewhere();
+  void DispatchRepetition();
+  std::vector<std::string> UuidsOf(const std::string& device) const;
+  void EndIdle();
+  Seat* StartWorker(Lane* lane, const std::string& device, std::optional<size_t> alone_case, bool early);
+  WorkerCommand Command(const Lane* lane, const Seat& seat) const;
+  void Configure(const Seat& seat);
+  bool PluginsUnchanged(const std::set<std::string>& plugins);
+  Use UseOf(const Lane& lane, bool alone) const;
+  // What could run beside others comes behind what needs the device for itself.
+  bool IsKeptBack(Lane* lane) const {
+    return lane->beside && pool_->live() > 0 && scheduler_->IsAwaitedBy(lane);
+  }
+  bool TakeLease(Seat* seat);
+  void StartEarlyOn(const DeviceInfo& device);
+  // The next lane's first warm worker, where the one that has the device has little to do.
+  void StartEarlyBehind();
+  void Prepare();
+  bool IsPreparing(const std::string& device) const;
+  Seat* PreparedFor(size_t case_index);
+  void BeginPrepared(Seat* seat, Lane* lane);
+  void Drop(Seat* seat);
+  void BeginWithCanary(Seat* seat);
+  void Fill(Seat* seat);
+  void MakeRoom(const Lane* wanting, Use use = Use::kAlone);
+  void Shutdown(Seat* seat);
+  std::vector<Seat*> WarmWorkersOf(const Lane* lane);
+  // Warm workers that may serve the lane at a time; it has less while it has little to do.
+  int MostWorkersOf(const Lane& lane) const;
+  // The lane itself, where another worker of it may use the device beside those that do; null otherwise.
+  const Lane* Joinable(const Lane* lane) const;
+  void Serve(Lane* lane, const std::vector<Seat*>& workers);
+  void StartAnother(Lane* lane);
+  void PrepareOthers();
+  FactMap FactsFor(const Seat& seat, const std::string& subject) const;
+  Assignment AssignmentOf(size_t case_index, bool shared) const;
+  const SubjectInfo* SubjectOf(const Lane* lane) const;
+
+  const Plan& plan_;
+  const Catalog& catalog_;
+  const RunnerOptions& options_;
+  Pool* const pool_;
+  Scheduler* const scheduler_;
+  DeviceTable* const devices_;
+  Cases* const cases_;
+  SecondOpinions* const opinions_;
+  Slowness* const slowness_;
+  const std::function<void(const EventBody&)> emit_;
+  std::vector<size_t> preparable_;  // cases that may be prepared, in plan order
+  std::set<size_t> prepared_once_;  // of these the ones that a process was started for
+  bool may_start_early_ = true;     // until one could not be started
+  const int64_t host_room_;         // bytes of memory before the run
+  std::map<const Lane*, Portions> portions_;
+  std::set<const Lane*> followed_;  // lanes behind which the next one's first worker was looked for
+  std::set<const Lane*> helped_;    // lanes for which further workers were started before their turn
+  std::map<int64_t, Seat> seats_;   // by worker id
+  std::map<std::string, std::string> changed_;
+  std::vector<size_t> unanswerable_;
+  std::string start_failure_, untested_device_;
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_EXEC_SCHEDULE_DISPATCHER_H_

@@ -1,0 +1,98 @@
+// Processes that the dispatcher starts before their turn, because the driver takes its time.
+#include <algorithm>
+
+#include "exec/schedule/dispatcher.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr int64_t kEnoughForEarly = int64_t{4} << 30;  // bytes free before the run began
+// Cases of a stream behind which the next one's context would be waited for.
+constexpr size_t kSoonDone = 4;
+
+}  // namespace
+
+// A context costs up to 400 ms, and the driver creates them one after the other. So the first warm worker of
+// each device makes its own while the checks before it still run, and the next one where the first has little
+// to do. Those are the times when there are two contexts. Not where it could change a verdict.
+void Dispatcher::StartEarly() {
+  for (const DeviceInfo& device : options_.devices) StartEarlyOn(device);
+}
+
+void Dispatcher::StartEarlyOn(const DeviceInfo& device) {
+  // One slot stays for the checks that come first.
+  if (options_.isolation != Isolation::kShared || pool_->live() + 1 >= options_.jobs || !may_start_early_)
+    return;
+  if (device.uuid.empty() || !HasRoom(options_.facts, device.name, kEnoughForEarly, true)) return;
+  for (size_t i = 0; i < plan_.cases.size(); ++i) {
+    Lane* lane = scheduler_->LaneOf(i);
+    if (scheduler_->IsSettled(i) || plan_.cases[i].settled || !lane->shared || lane->beside) continue;
+    if (lane->device != device.name || !WarmWorkersOf(lane).empty()) continue;
+    if (PluginsUnchanged(lane->plugins)) StartWorker(lane, device.name, std::nullopt, true);
+    return;
+  }
+}
+
+// Not before the leading case has ended: it is what everything waits for, and would wait for that context.
+void Dispatcher::StartEarlyBehind() {
+  for (Seat* seat : Seats()) {
+    Lane* lane = seat->lane;
+    if (!lane || !lane->shared || seat->early || !seat->worker->shared() || lane->leading > 0) continue;
+    if (!followed_.insert(lane).second) continue;
+    size_t open = 0;
+    for (size_t i = 0; i < plan_.cases.size(); ++i)
+      open += scheduler_->LaneOf(i) == lane && !scheduler_->IsSettled(i);
+    for (const DeviceInfo& device : options_.devices)
+      if (device.name == seat->device && open <= kSoonDone) StartEarlyOn(device);
+  }
+}
+
+// The driver's start takes as long as a context. So the process of a pooled check that comes next on a device
+// does that, and nothing else, while another process still has the device: there is one context all the same.
+void Dispatcher::Prepare() {
+  for (Seat* seat : Seats())
+    if (seat->prepared && scheduler_->IsSettled(*seat->prepared)) Drop(seat);
+  if (options_.isolation != Isolation::kShared || !start_failure_.empty() || !may_start_early_) return;
+  StartEarlyBehind();
+  PrepareOthers();
+  for (const size_t i : preparable_) {
+    if (pool_->live() + 1 >= options_.jobs) return;  // one slot stays for what need not wait
+    const std::string& device = plan_.cases[i].planned.ref.device;
+    if (device.empty() || !scheduler_->IsNext(i) || devices_->CanLease(device) || IsPreparing(device))
+      continue;
+    // A second attempt is a fresh process from the beginning.
+    if (cases_->NextOf(i).number > 1 || !PluginsUnchanged({plan_.cases[i].planned.plugin})) continue;
+    // One that ended before its turn is not made again: its case starts a process that tells why.
+    if (!prepared_once_.insert(i).second) continue;
+    StartWorker(scheduler_->LaneOf(i), device, i, true);
+  }
+}
+
+bool Dispatcher::IsPreparing(const std::string& device) const {
+  return std::any_of(seats_.begin(), seats_.end(), [&](const auto& entry) {
+    return entry.second.prepared && entry.second.device == device;
+  });
+}
+
+Seat* Dispatcher::PreparedFor(size_t case_index) {
+  for (auto& [id, seat] : seats_)
+    if (seat.prepared == case_index && seat.worker->accepting()) return &seat;
+  return nullptr;
+}
+
+void Dispatcher::BeginPrepared(Seat* seat, Lane* lane) {
+  seat->prepared.reset();
+  seat->reserved = AssignmentOf(scheduler_->Take(lane, false), false);
+  TakeLease(seat);
+  if (!seat->canary_pending) GoOn(seat);
+}
+
+// Its case does not come any more, or its slot is needed. What hangs in the driver's start is nobody's fault
+// then.
+void Dispatcher::Drop(Seat* seat) {
+  pool_->Do(seat->worker, [&](int64_t now, Effects* out) {
+    seat->worker->Terminate(CancelledBy(Cancellation::kCaseGone), false, now, out);
+  });
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,40 @@
+// Dispatcher: who may use a device when.
+#include "exec/schedule/dispatcher.h"
+#include "model/record/facts.h"
+
+namespace cudnn_ci {
+namespace {
+
+// Free before the run began.
+constexpr int64_t kEnoughForTwo = int64_t{32} << 30;
+
+}  // namespace
+
+// What is unknown NVML refuses, as inside MIG.
+bool HasRoom(const Facts& facts, const std::string& device, int64_t bytes, bool if_unknown) {
+  const GpuFacts gpu = FactsOfGpu(facts, device);
+  return (gpu.compute_mode.empty() || gpu.compute_mode == "default") &&
+         (gpu.memory_free_bytes ? *gpu.memory_free_bytes >= bytes : if_unknown);
+}
+
+// Beside others only where neither can run short of memory for it.
+Use Dispatcher::UseOf(const Lane& lane, bool alone) const {
+  if (alone || !lane.shared || lane.device == "*") return Use::kAlone;
+  if (!lane.beside) return Use::kShared;
+  const bool host_has_room = host_room_ >= options_.beside_host_bytes;
+  return host_has_room && HasRoom(options_.facts, lane.device, kEnoughForTwo, false) ? Use::kBeside
+                                                                                     : Use::kAlone;
+}
+
+// An early worker's turn has come: it needs the lease like any other.
+bool Dispatcher::TakeLease(Seat* seat) {
+  if (!seat->early) return true;
+  const Use use = seat->worker->shared() ? Use::kShared : Use::kAlone;
+  if (!devices_->CanLease(seat->device, use, Joinable(seat->lane))) return false;
+  devices_->Lease(seat->device, seat->worker->id(), use, seat->lane);
+  seat->early = false;
+  if (devices_->NeedsCanary(seat->device)) BeginWithCanary(seat);
+  return true;
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,35 @@
+// Which part of a lane's queue each of several warm workers works through. Pure bookkeeping.
+//
+// Cases that stand together in the plan use the same API, kernels and reference data. A process that goes
+// through neighbours loads each kernel once; processes that take turns load every kernel each.
+#ifndef CUDNN_CI_EXEC_SCHEDULE_PORTIONS_H_
+#define CUDNN_CI_EXEC_SCHEDULE_PORTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace cudnn_ci {
+
+class Portions {
+ public:
+  // The worker's next case, one of `ready` (cases by place in the plan, ascending, not empty). A worker goes
+  // on where it is. One whose portion is done takes the second half of the portion with most ready cases.
+  size_t Next(int64_t worker, const std::deque<size_t>& ready);
+  // The worker is gone: whoever needs a portion next may have the rest of its own.
+  void Leave(int64_t worker);
+
+ private:
+  // Places in the plan, the end excluded.
+  struct Range {
+    size_t begin, end;
+  };
+  std::map<int64_t, Range> ranges_;  // by worker
+  std::vector<Range> left_;          // of workers that are gone
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_EXEC_SCHEDULE_PORTIONS_H_

@@ -1,0 +1,297 @@
+#include "exec/schedule/runner.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/text.h"
+#include "base/time.h"
+#include "exec/schedule/gpu_state.h"
+#include "exec/system/proc.h"
+#include "model/verdict/reasons.h"
+#include "model/verdict/verdict.h"
+
+namespace cudnn_ci {
+namespace {
+
+// A warm worker may grow by what its first cases needed, not without end.
+constexpr int64_t kGrowthBytes = int64_t{2} << 30;
+constexpr int64_t kWarmCases = 8;  // until its size is taken, and between looks at it
+
+}  // namespace
+
+bool Runner::SuspectsDevice(const AttemptResult& r) {
+  const auto* e = std::get_if<Errored>(&r.outcome);
+  return r.context_broken || (e && e->kind != ErrorKind::kCancelled && e->kind != ErrorKind::kPluginLoad &&
+                              e->kind != ErrorKind::kDeviceLost && e->kind != ErrorKind::kAbandoned);
+}
+
+Runner::Runner(const Plan& plan, const Catalog& catalog, RunnerOptions options, const Summary& summary,
+               RunnerCallbacks callbacks, ProcessControl* control, int signal_fd)
+    : plan_(plan),
+      options_(std::move(options)),
+      summary_(summary),
+      callbacks_(std::move(callbacks)),
+      scheduler_(plan, options_.isolation),
+      devices_(options_.devices, options_.isolation != Isolation::kNone),
+      cases_(plan, summary, options_.retries, options_.isolation == Isolation::kShared),
+      opinions_(plan, summary, AskableDevices(options_)),
+      slowness_(plan, summary, options_.baseline, options_.facts),
+      attachments_(options_.output_dir),
+      pool_(control, signal_fd, options_.scratch_dir, this, options_.max_descendants),
+      dispatcher_(plan, catalog, options_, &pool_, &scheduler_, &devices_, &cases_, &opinions_, &slowness_,
+                  [this](const EventBody& body) { Emit(body); }) {}
+
+int Runner::Run() {
+  if (options_.time_limit_s > 0) end_ns_ = MonotonicNs() + static_cast<int64_t>(options_.time_limit_s * 1e9);
+  for (const Scheduler::Settled& s : scheduler_.SettlePlanned()) {
+    const Case& c = plan_.cases[s.case_index];
+    for (const Finding& f : c.findings) Emit(FindingReported{c.planned.ref, f});
+    Emit(CaseFinished{c.planned.ref, s.outcome, 0, {}});
+  }
+  dispatcher_.StartEarly();
+  while (Step()) {
+  }
+  EndWaiting();
+  pool_.Sweep();
+  EmitBlocked(scheduler_.SettleBlocked());
+  return signal_;
+}
+
+// One turn of the loop; false when nothing is left to do.
+bool Runner::Step() {
+  bool changed = false;
+  if (!cancelled_) {
+    SettleKnown();
+    SettleSlow();
+    const bool failed = !dispatcher_.start_failure().empty();
+    dispatcher_.Dispatch(stop_dispatch_);
+    changed = SettleChanged();
+    EndUnanswerable();
+    if (!failed && !dispatcher_.start_failure().empty()) {
+      // No process can be had: the run cannot go on, and says so.
+      stop_dispatch_ = true;
+      Emit(FindingReported{{}, HarnessFinding("worker-not-started", dispatcher_.start_failure())});
+    }
+    if (!dispatcher_.untested_device().empty())
+      LoseDevice(dispatcher_.untested_device(), "no process could be started to test it");
+  }
+  if (pool_.live() == 0) {
+    if (cancelled_ || stop_dispatch_ || scheduler_.open() == 0) return false;
+    if (changed) return true;  // what came behind that may start now
+    // Nothing runs and nothing can start: what is left would wait for ever. It ends as not run, which is red.
+    if (scheduler_.ReadyLanes().empty() && !devices_.Holding()) return false;
+  }
+  pool_.Turn(cancelled_ ? INT64_MAX : end_ns_);
+  if (!cancelled_ && MonotonicNs() >= end_ns_) Cancel(CancelReason::kTimeLimit, 0);
+  callbacks_.tick();
+  return true;
+}
+
+void Runner::OnSignal(int signal) {
+  if (signal_ != 0) return;
+  signal_ = signal;
+  Cancel(CancelReason::kSignal, signal);
+}
+
+void Runner::OnPaused(double seconds) {
+  Emit(FindingReported{
+      {},
+      HarnessFinding("run-paused", "cudnn-ci could not run for " + std::to_string(std::lround(seconds)) +
+                                       " s; the time limits of cases were extended by that")});
+}
+
+void Runner::Cancel(CancelReason reason, int signal) {
+  const RunCancelled cancelled{reason, signal};
+  if (std::exchange(cancelled_, true)) {
+    // A signal while the run is ending for another reason decides the exit code.
+    if (signal != 0) Emit(cancelled);
+    return;
+  }
+  Emit(cancelled);
+  for (Seat* seat : dispatcher_.Seats()) {
+    seat->reserved.reset();
+    pool_.Do(seat->worker, [&](int64_t now, Effects* out) {
+      if (seat->worker->idle() && !seat->worker->ending() && !seat->prepared)
+        seat->worker->Shutdown(now, out);
+      else
+        seat->worker->Terminate(CancelledBy(Cancellation::kRunEnded, cancelled), false, now, out);
+    });
+  }
+  for (const AttemptResult& result : devices_.TakeHeld()) Decide(result);
+}
+
+void Runner::OnEffect(Worker* worker, Effect effect) {
+  Seat& seat = dispatcher_.SeatOf(*worker);
+  if (auto* event = std::get_if<EmitEvent>(&effect)) {
+    auto* attached = std::get_if<Attached>(&event->body);
+    if (!attached) return Emit(event->body);
+    if (!attachments_.wanted()) return;
+    if (const Status kept = attachments_.Take(&pool_.Scratch(*worker), attached); !kept.ok())
+      return Emit(FindingReported{
+          attached->ref,
+          HarnessFinding("evidence-dropped", "the attachment " + attached->name + ": " + kept.error())});
+    Emit(event->body);
+  } else if (auto* ended = std::get_if<AttemptEnded>(&effect)) {
+    OnAttemptEnded(seat, std::move(ended->result));
+  } else if (auto* back = std::get_if<GiveBack>(&effect)) {
+    for (const size_t c : back->case_indices)
+      if (!scheduler_.IsSettled(c)) scheduler_.Requeue(c, false);
+  } else if (auto* canary = std::get_if<CanaryResult>(&effect)) {
+    OnCanary(&seat, *canary);
+  } else if (auto* abandoned = std::get_if<Abandoned>(&effect)) {
+    // The run ends without it; its devices cannot be used again.
+    Emit(WorkerEnded{worker->id(), "abandoned", CleanLine(abandoned->evidence)});
+    const Seat left = dispatcher_.Leave(worker->id());
+    for (const std::string& device : devices_.Named(left.device))
+      if (!device.empty()) LoseDevice(device, "a process on it survived SIGKILL: " + abandoned->evidence);
+    if (left.elsewhere && opinions_.IsWaiting(*left.elsewhere))
+      return Finalize(*left.elsewhere, opinions_.Take(*left.elsewhere), {});  // it failed before
+    if (left.reserved && !scheduler_.IsSettled(left.reserved->case_index))
+      Finalize(left.reserved->case_index, Errored{ErrorKind::kAbandoned, "its process survived SIGKILL"}, {});
+  }
+}
+
+void Runner::OnAttemptEnded(const Seat& seat, AttemptResult result) {
+  const size_t i = result.case_index;
+  const Case& c = plan_.cases[i];
+  Emit(AttemptFinished{c.planned.ref, result.attempt, seat.worker->id(), result.outcome, result.seconds,
+                       result.output, result.evidence});
+  if (scheduler_.IsSettled(i)) return;  // its device was lost meanwhile
+  result.beside = devices_.HadCompany(seat.device) || seat.sharing > 1;
+  if (result.mode == AttemptMode::kElsewhere) return OnSecondOpinion(seat, result);
+  const auto* errored = std::get_if<Errored>(&result.outcome);
+  if (cancelled_ && errored && errored->kind == ErrorKind::kCancelled) {
+    std::vector<Finding> extra;
+    if (signal_ == 0) extra.push_back(HarnessFinding("time-limit", "the run's --time-limit was reached"));
+    return Finalize(i, result.outcome, extra);
+  }
+  if (!cancelled_ && SuspectsDevice(result) && devices_.CanBeTested(seat.device)) {
+    devices_.Suspect(seat.device);
+    // Whose fault it is depends on whether the device still computes. A shared worker's word is confirmed
+    // anyway, by a process that begins with the canary.
+    if (result.mode != AttemptMode::kShared) return devices_.Hold(seat.device, std::move(result));
+  }
+  Decide(result);
+  // Memory that only grows.
+  CaseWorker* worker = seat.worker;
+  if (!worker->shared() || !worker->accepting() || worker->cases_run() % kWarmCases != 0) return;
+  const int64_t resident = ResidentBytes(static_cast<pid_t>(pool_.Pid(*worker)));
+  Seat& own = dispatcher_.SeatOf(*worker);
+  if (own.baseline_rss == 0) own.baseline_rss = resident;
+  if (resident > own.baseline_rss + kGrowthBytes)
+    pool_.Do(worker, [&](int64_t now, Effects* out) { worker->Shutdown(now, out); });
+}
+
+void Runner::Decide(const AttemptResult& result) {
+  const size_t i = result.case_index;
+  if (slowness_.IsWaiting(i)) {
+    if (IsGood(plan_.cases[i].planned, result.outcome)) return OnRepetition(result);
+    slowness_.Forget(i);  // from now on it is about more than time
+  }
+  Decision decision = cases_.Judge(result);
+  if (decision.next == Next::kFinal)
+    return Conclude(i, std::move(decision.outcome), std::move(decision.findings));
+  // The run is over: what was to be looked at again counts as it stands.
+  if (cancelled_) return Finalize(i, result.outcome, {});
+  scheduler_.Requeue(i, true);
+}
+
+void Runner::Finalize(size_t i, Outcome outcome, const std::vector<Finding>& extra) {
+  const Case& c = plan_.cases[i];
+  if (opinions_.IsWaiting(i)) opinions_.Take(i);
+  slowness_.Forget(i);
+  const bool good = IsGood(c.planned, outcome);
+  for (const Finding& f : extra) Emit(FindingReported{c.planned.ref, f});
+  const CaseRecord* record = good ? nullptr : summary_.Find(c.planned.ref);
+  if (record)
+    for (Finding f : ImpliedFindings(*record, outcome)) {
+      if (const auto* s = std::get_if<Skipped>(&outcome))
+        f = BlameForMemory(options_.facts, c, std::move(f), *s);
+      Emit(FindingReported{c.planned.ref, f});
+    }
+  Emit(cases_.Take(i, outcome));
+  if (record && options_.fail_fast && !cancelled_ && !stop_dispatch_ && IsRed(summary_, *record)) {
+    stop_dispatch_ = true;
+    Emit(RunCancelled{CancelReason::kFailFast, 0});
+  }
+  EmitBlocked(scheduler_.Settle(i, outcome));
+}
+
+void Runner::EmitBlocked(const std::vector<Scheduler::Settled>& blocked) {
+  for (const Scheduler::Settled& s : blocked)
+    Emit(CaseFinished{plan_.cases[s.case_index].planned.ref, s.outcome, 0, {}});
+}
+
+// Confirmations that have become needless while they waited.
+void Runner::SettleKnown() {
+  for (Lane* lane : scheduler_.ReadyLanes())
+    while (!lane->alone.empty()) {
+      const Outcome* known = cases_.KnownOutcome(lane->alone.front());
+      if (!known) break;
+      Conclude(scheduler_.Take(lane, true), Outcome(*known), {});
+    }
+}
+
+void Runner::OnCanary(Seat* seat, const CanaryResult& result) {
+  if (!result.ok) {
+    seat->canary_pending = false;
+    return LoseDevice(seat->device, result.detail);
+  }
+  for (const AttemptResult& held : devices_.Trust(seat->device)) Decide(held);
+  if (!cancelled_) dispatcher_.GoOn(seat);
+}
+
+void Runner::LoseDevice(const std::string& device, const std::string& reason) {
+  if (devices_.IsLost(device)) return;
+  std::map<size_t, std::string> held;
+  for (const AttemptResult& r : devices_.Lose(device))
+    if (const auto* e = std::get_if<Errored>(&r.outcome)) held[r.case_index] = e->detail;
+  Emit(DeviceLost{device, CleanText(reason)});
+  for (const size_t i : scheduler_.WithdrawFrom(device)) {
+    if (scheduler_.IsSettled(i)) continue;  // blocked by one before it
+    std::string detail = device + " no longer computes: " + reason;
+    if (held.count(i)) detail += " (this case: " + held[i] + ")";
+    Finalize(i, Errored{ErrorKind::kDeviceLost, CleanText(detail)}, {});
+  }
+  for (Seat* seat : dispatcher_.Seats()) {
+    if (seat->device != device && seat->device != "*") continue;
+    seat->reserved.reset();
+    pool_.Do(seat->worker, [&](int64_t now, Effects* out) {
+      seat->worker->Terminate(ErrorKind::kDeviceLost, reason, true, now, out);
+    });
+  }
+}
+
+void Runner::OnEnded(Worker* worker, const ExitStatus& status) {
+  const Seat seat = dispatcher_.Leave(worker->id());
+  Emit(WorkerEnded{worker->id(), ToString(status), worker->retire_reason()});
+  // It never came to be asked.
+  if (seat.elsewhere && opinions_.IsWaiting(*seat.elsewhere))
+    return Finalize(*seat.elsewhere, opinions_.Take(*seat.elsewhere), {});
+  if (seat.reserved && !cancelled_ && !scheduler_.IsSettled(seat.reserved->case_index))
+    scheduler_.Requeue(seat.reserved->case_index, true);  // it never began
+  if (seat.worker->ended_badly() && !cancelled_) OnBadEnd(seat, status);
+}
+
+// Its last case is the suspect, if any: it is looked at again, alone.
+void Runner::OnBadEnd(const Seat& seat, const ExitStatus& status) {
+  // One that only warmed up, for checks that then were not to run, has nothing to answer for but what the
+  // harness had to end it for.
+  if (!seat.worker->convicted() && seat.worker->cases_run() == 0) return;
+  const Errored* conviction = seat.worker->conviction();
+  const Assignment* last = seat.worker->last_finished();
+  Emit(FindingReported{
+      {},
+      HarnessFinding("worker-exit", "a worker of " + Join({seat.plugins.begin(), seat.plugins.end()}, ", ") +
+                                        " ended with " + ToString(status) +
+                                        (last ? " after its last case, " + DisplayId(last->ref) : "") +
+                                        (conviction ? ": " + conviction->detail : ""))});
+  if (!last || stop_dispatch_ || !StandsAsGood(last->case_index)) return;
+  slowness_.Reconsider(last->case_index);
+  scheduler_.Requeue(last->case_index, true);
+}
+
+}  // namespace cudnn_ci

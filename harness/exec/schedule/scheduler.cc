@@ -1,0 +1,261 @@
+#include "exec/schedule/scheduler.h"
+
+#include <algorithm>
+
+namespace cudnn_ci {
+namespace {
+
+std::string LaneDevice(const Case& c) {
+  if (c.devices == Devices::kOne) return c.planned.ref.device;
+  return c.devices == Devices::kAll ? "*" : "";
+}
+
+}  // namespace
+
+bool WorksBeside(const Case& c) {
+  return c.shareable && c.devices == Devices::kOne && c.planned.layer == Layer::kFramework;
+}
+
+Scheduler::Scheduler(const Plan& plan, Isolation isolation)
+    : plan_(plan),
+      state_(plan.cases.size(), State::kWaiting),
+      leads_(plan.cases.size(), false),
+      told_(plan.cases.size(), false),
+      waiting_for_(plan.cases.size(), 0),
+      blocker_(plan.cases.size(), kNobody),
+      dependents_(plan.cases.size()),
+      lane_of_(plan.cases.size()),
+      open_(plan.cases.size()) {
+  // A pooled case that looks at no library joins the pool of the first subject.
+  std::string pool_subject;
+  for (const Case& c : plan.cases)
+    if (c.pooled && pool_subject.empty()) pool_subject = c.planned.subject;
+  const std::vector<size_t> followers = Followers();
+  for (size_t i = 0; i < plan.cases.size(); ++i) {
+    const Case& c = plan.cases[i];
+    const bool pooled = isolation == Isolation::kShared && c.pooled;
+    const size_t like = isolation == Isolation::kShared ? followers[i] : i;
+    lane_of_[i] = &LaneFor(i, like, isolation, pooled, pool_subject);
+    lane_of_[i]->concurrent += c.concurrent;
+    if (c.concurrent && c.slow) lane_of_[i]->weight = kSlowCase;
+    lane_of_[i]->single += !c.concurrent;
+    leads_[i] = like != i;
+    lane_of_[i]->leading += leads_[i];
+    for (const size_t p : c.prerequisites) dependents_[p].push_back(static_cast<uint32_t>(i));
+    waiting_for_[i] = static_cast<uint32_t>(c.prerequisites.size());
+    if (c.prerequisites.empty() && !c.settled) MakeReady(i);
+  }
+}
+
+// A context costs up to 400 ms, and the driver makes them one after the other. So a check that others need
+// has none of its own, unless it loads libraries: they would be given its copies, and not those that they
+// find themselves.
+std::vector<size_t> Scheduler::Followers() const {
+  std::vector<size_t> out(plan_.cases.size());
+  for (size_t i = 0; i < out.size(); ++i) out[i] = i;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const Case& c = plan_.cases[i];
+    if (!c.shareable || c.devices != Devices::kOne || WorksBeside(c)) continue;
+    for (const size_t p : c.prerequisites) {
+      const Case& before = plan_.cases[p];
+      if (before.leading && out[p] == p && LaneDevice(before) == LaneDevice(c)) out[p] = i;
+    }
+  }
+  return out;
+}
+
+Lane& Scheduler::LaneFor(size_t i, size_t like, Isolation isolation, bool pooled,
+                         const std::string& pool_subject) {
+  const Case& c = plan_.cases[like];
+  const bool shared =
+      isolation == Isolation::kNone || pooled || (isolation == Isolation::kShared && c.shareable);
+  const std::string device = LaneDevice(c);
+  const std::string subject = pooled && c.planned.subject.empty() ? pool_subject : c.planned.subject;
+  const bool hide = c.devices == Devices::kNone, beside = isolation == Isolation::kShared && WorksBeside(c);
+  const std::string key = (pooled ? "\tpool" : c.planned.plugin) + '\n' + subject + '\n' + device + '\n' +
+                          (shared ? 's' : 'a') + (hide ? 'h' : '-') + (beside ? 'b' : '-');
+  const auto [at, is_new] = lanes_.try_emplace(key);
+  Lane& lane = at->second;
+  if (is_new) lane.first = i;
+  lane.plugins.insert(plan_.cases[i].planned.plugin);
+  lane.plugins.insert(c.planned.plugin);
+  lane.subject = subject;
+  lane.device = device;
+  lane.shared = shared;
+  lane.hide_devices = hide;
+  lane.beside = beside;
+  return lane;
+}
+
+// Mostly at the end; what comes late but stands earlier in the plan goes to its place.
+void Scheduler::Insert(size_t i, std::deque<size_t>* queue) {
+  const auto at =
+      queue->empty() || queue->back() < i ? queue->end() : std::lower_bound(queue->begin(), queue->end(), i);
+  queue->insert(at, i);
+}
+
+void Scheduler::MakeReady(size_t i) {
+  state_[i] = State::kReady;
+  Insert(i, &lane_of_[i]->ready);
+}
+
+void Scheduler::Close(size_t i) {
+  state_[i] = State::kSettled;
+  --open_;
+  lane_of_[i]->single -= !plan_.cases[i].concurrent;
+  lane_of_[i]->leading -= leads_[i];
+}
+
+void Scheduler::Reopen(size_t i) {
+  state_[i] = State::kRunning;
+  ++open_;
+  lane_of_[i]->single += !plan_.cases[i].concurrent;
+  lane_of_[i]->leading += leads_[i];
+}
+
+std::vector<Scheduler::Settled> Scheduler::SettlePlanned() {
+  std::vector<Settled> out;
+  for (size_t i = 0; i < plan_.cases.size(); ++i) {
+    if (!plan_.cases[i].settled || state_[i] == State::kSettled) continue;
+    out.push_back({i, *plan_.cases[i].settled});
+    const std::vector<Settled> blocked = Settle(i, *plan_.cases[i].settled);
+    out.insert(out.end(), blocked.begin(), blocked.end());
+  }
+  return out;
+}
+
+// The root of the chain is named, not the link: that is what must be mended.
+Scheduler::Settled Scheduler::Block(uint32_t i) {
+  Close(i);
+  uint32_t root = blocker_[i];
+  while (blocker_[root] != kNobody) root = blocker_[root];
+  return {i, Blocked{DisplayId(plan_.cases[root].planned.ref)}};
+}
+
+std::vector<Scheduler::Settled> Scheduler::Settle(size_t first, const Outcome& outcome) {
+  std::vector<Settled> out;
+  if (state_[first] == State::kSettled) return out;
+  Close(first);
+  std::vector<uint32_t> ended = {static_cast<uint32_t>(first)};
+  while (!ended.empty()) {
+    const uint32_t i = ended.back();
+    ended.pop_back();
+    if (told_[i])
+      continue;  // a second look (a shared worker's end changed it): what it released runs already
+    told_[i] = true;
+    const bool passed = i == first && std::holds_alternative<Passed>(outcome);
+    for (const uint32_t d : dependents_[i]) {
+      --waiting_for_[d];
+      if (state_[d] != State::kWaiting || plan_.cases[d].settled) continue;
+      if (!passed) blocker_[d] = std::min(blocker_[d], i);
+      if (waiting_for_[d] > 0) continue;
+      if (blocker_[d] == kNobody) {
+        MakeReady(d);
+      } else {
+        out.push_back(Block(d));
+        ended.push_back(d);
+      }
+    }
+  }
+  std::sort(out.begin(), out.end(),
+            [](const Settled& a, const Settled& b) { return a.case_index < b.case_index; });
+  return out;
+}
+
+std::vector<Scheduler::Settled> Scheduler::SettleBlocked() {
+  std::vector<Settled> out;
+  // Prerequisites come first in a plan: one pass finds chains, too.
+  for (uint32_t i = 0; i < plan_.cases.size(); ++i) {
+    if (state_[i] != State::kWaiting || blocker_[i] == kNobody) continue;
+    out.push_back(Block(i));
+    for (const uint32_t d : dependents_[i])
+      if (state_[d] == State::kWaiting && !plan_.cases[d].settled) blocker_[d] = std::min(blocker_[d], i);
+  }
+  return out;
+}
+
+void Scheduler::Requeue(size_t i, bool alone) {
+  if (state_[i] == State::kSettled) Reopen(i);  // a second look at a case that had passed
+  if (alone) {
+    state_[i] = State::kReady;
+    Insert(i, &lane_of_[i]->alone);
+  } else {
+    MakeReady(i);
+  }
+}
+
+std::vector<Lane*> Scheduler::ReadyLanes() {
+  std::vector<Lane*> out;
+  for (auto& [key, lane] : lanes_)
+    if (!lane.empty()) out.push_back(&lane);
+  const auto next = [](const Lane* lane) {
+    size_t n = lane->ready.empty() ? SIZE_MAX : lane->ready.front();
+    if (!lane->alone.empty()) n = std::min(n, lane->alone.front());
+    return n;
+  };
+  std::sort(out.begin(), out.end(), [&](const Lane* a, const Lane* b) { return next(a) < next(b); });
+  return out;
+}
+
+bool Scheduler::IsAwaitedBy(Lane* lane) const {
+  const size_t next = lane->ready.empty() ? 0 : lane->ready.front();
+  for (size_t& i = lane->looked_at; i < next; ++i) {
+    const Lane* other = lane_of_[i];
+    const bool there = other->device == lane->device || other->device == "*";
+    if (there && !other->shared && state_[i] != State::kSettled) return true;
+  }
+  return false;
+}
+
+size_t Scheduler::Take(Lane* lane, bool alone) {
+  std::deque<size_t>& from = alone ? lane->alone : lane->ready;
+  const size_t i = from.front();
+  from.pop_front();
+  state_[i] = State::kRunning;
+  return i;
+}
+
+void Scheduler::TakeReady(Lane* lane, size_t i) {
+  lane->ready.erase(std::lower_bound(lane->ready.begin(), lane->ready.end(), i));
+  state_[i] = State::kRunning;
+}
+
+bool Scheduler::IsNext(size_t i) const {
+  if (blocker_[i] != kNobody || (state_[i] != State::kWaiting && state_[i] != State::kReady)) return false;
+  return std::all_of(plan_.cases[i].prerequisites.begin(), plan_.cases[i].prerequisites.end(),
+                     [&](size_t p) { return state_[p] == State::kRunning || state_[p] == State::kSettled; });
+}
+
+void Scheduler::LeaveLane(size_t i) {
+  std::erase(lane_of_[i]->ready, i);
+  std::erase(lane_of_[i]->alone, i);
+}
+
+std::vector<size_t> Scheduler::WithdrawFrom(const std::string& device) {
+  std::vector<size_t> out;
+  for (auto& [key, lane] : lanes_)
+    if (lane.device == device || lane.device == "*") {
+      lane.ready.clear();
+      lane.alone.clear();
+    }
+  for (size_t i = 0; i < plan_.cases.size(); ++i) {
+    const std::string on = LaneDevice(plan_.cases[i]);
+    if (state_[i] != State::kSettled && blocker_[i] == kNobody && (on == device || on == "*"))
+      out.push_back(i);
+  }
+  return out;
+}
+
+std::vector<size_t> Scheduler::WithdrawPlugin(const std::string& plugin) {
+  std::vector<size_t> out;
+  for (auto& [key, lane] : lanes_) lane.plugins.erase(plugin);
+  for (size_t i = 0; i < plan_.cases.size(); ++i) {
+    if (plan_.cases[i].planned.plugin != plugin || blocker_[i] != kNobody) continue;
+    if (state_[i] != State::kWaiting && state_[i] != State::kReady) continue;
+    if (state_[i] == State::kReady) LeaveLane(i);
+    out.push_back(i);
+  }
+  return out;
+}
+
+}  // namespace cudnn_ci

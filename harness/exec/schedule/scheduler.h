@@ -1,0 +1,126 @@
+// Which case may run now, and in which stream. Pure bookkeeping over the plan: prerequisites and lanes. Knows
+// no process and no device's state.
+//
+// A lane is a queue of cases that could use one process after the other: same plugin (on further devices:
+// any whose check is pooled), same subject, same device, same way (shared or one process a case). Several
+// warm workers may serve it at a time.
+#ifndef CUDNN_CI_EXEC_SCHEDULE_SCHEDULER_H_
+#define CUDNN_CI_EXEC_SCHEDULE_SCHEDULER_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/plan/plan.h"
+
+namespace cudnn_ci {
+
+// How cases share processes: shareable ones in warm workers; a process each; all in one, for a debugger.
+enum class Isolation { kShared, kProcess, kNone };
+
+// Whether the case may run while a warm worker uses its device: a shareable one of the framework layer works
+// in a child of its own.
+bool WorksBeside(const Case& c);
+
+// So many others as a case of a check that says that its cases are slow.
+inline constexpr size_t kSlowCase = 8;
+
+struct Lane {
+  std::set<std::string> plugins;
+  std::string subject, device;  // device: "gpu0", "*" for all devices, "" for none
+  bool shared = false;
+  bool hide_devices = false;  // its cases use none: seeing them would only cost
+  bool beside = false;        // its cases may run while a warm worker uses the device
+  size_t first = 0;           // its first case in the plan
+  size_t weight = 1;          // of one of its cases, by what the slowest of them take (kSlowCase)
+  size_t concurrent = 0;      // its cases that several warm workers may run at a time, with an outcome or not
+  size_t single = 0;     // its other cases that have no outcome; while there are any, one worker serves it
+  size_t leading = 0;    // of these the ones of other checks, which come first (Case::leading)
+  size_t looked_at = 0;  // of IsAwaitedBy: the first case that may have to come before the lane's
+  std::deque<size_t> ready;  // in plan order
+  // To run in a process of their own (confirmations, retries), before the others; in plan order, so that it
+  // does not matter which of several workers was faster.
+  std::deque<size_t> alone;
+  bool empty() const { return ready.empty() && alone.empty(); }
+};
+
+class Scheduler {
+ public:
+  Scheduler(const Plan& plan, Isolation isolation);
+
+  // Cases settled by the plan itself and everything they block; call once.
+  struct Settled {
+    size_t case_index;
+    Outcome outcome;
+  };
+  std::vector<Settled> SettlePlanned();
+
+  // The case has its final outcome. Returns the cases that are blocked and whose prerequisites have all
+  // ended, in plan order. Each names the first of its prerequisites, in plan order, that did not pass (or
+  // what blocks that one): the same whichever ended first. A case that is settled again releases and blocks
+  // nothing more.
+  std::vector<Settled> Settle(size_t case_index, const Outcome& outcome);
+  // At the end of a run that was cut short: what is blocked by what is known so far.
+  std::vector<Settled> SettleBlocked();
+
+  // Puts a case back: to its place in the lane, to run in a shared process (`alone` false), or by itself.
+  void Requeue(size_t case_index, bool alone);
+
+  // The lanes with something to do, the one whose next case comes first in the plan first.
+  std::vector<Lane*> ReadyLanes();
+  size_t Take(Lane* lane, bool alone);
+  // Takes this one of the lane's ready cases.
+  void TakeReady(Lane* lane, size_t case_index);
+  Lane* LaneOf(size_t case_index) { return lane_of_[case_index]; }
+
+  // Whether a case that needs the lane's device for itself and comes before the lane's next one has not
+  // ended.
+  bool IsAwaitedBy(Lane* lane) const;
+
+  // Whether all that the case still waits for is cases that run, and then its device.
+  bool IsNext(size_t case_index) const;
+  bool IsSettled(size_t case_index) const { return state_[case_index] == State::kSettled; }
+  // Cases that have no outcome yet.
+  size_t open() const { return open_; }
+  // Cases not settled and not blocked that use `device`; they leave their lanes.
+  std::vector<size_t> WithdrawFrom(const std::string& device);
+  // Cases of a plugin that are not settled, not blocked and do not run; they leave their lanes, and so
+  // does the plugin.
+  std::vector<size_t> WithdrawPlugin(const std::string& plugin);
+
+ private:
+  enum class State : uint8_t { kWaiting, kReady, kRunning, kSettled };
+  static constexpr uint32_t kNobody = UINT32_MAX;
+  // The lane of a case like `like`; the case joins it.
+  Lane& LaneFor(size_t case_index, size_t like, Isolation isolation, bool pooled,
+                const std::string& pool_subject);
+  // For each leading case the first one whose warm worker it opens; itself for all others.
+  std::vector<size_t> Followers() const;
+  static void Insert(size_t case_index, std::deque<size_t>* queue);
+  void MakeReady(size_t case_index);
+  // The case has an outcome now; it has none any more.
+  void Close(size_t case_index);
+  void Reopen(size_t case_index);
+  Settled Block(uint32_t case_index);
+  void LeaveLane(size_t case_index);
+
+  const Plan& plan_;
+  std::vector<State> state_;
+  std::vector<bool> leads_;            // whether it opens the worker of others
+  std::vector<bool> told_;             // whether the case's end was counted by those that need it
+  std::vector<uint32_t> waiting_for_;  // prerequisites that have not ended
+  // The first prerequisite, in plan order, that is known not to have passed; kNobody: none is.
+  std::vector<uint32_t> blocker_;
+  std::vector<std::vector<uint32_t>> dependents_;
+  std::map<std::string, Lane> lanes_;
+  std::vector<Lane*> lane_of_;
+  size_t open_ = 0;
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_EXEC_SCHEDULE_SCHEDULER_H_

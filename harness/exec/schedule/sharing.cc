@@ -1,0 +1,159 @@
+// Several warm workers of one lane on one GPU: how many, who is started when, and who gets which cases.
+//
+// cuDNN answers what it offers and builds plans on one core, and a case waits for its own runs: in one
+// process most of a GPU and of its host is idle. What a second process costs is a context.
+#include "exec/schedule/sharing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "exec/schedule/dispatcher.h"
+#include "model/record/facts.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kRunsAhead = 16;  // hides the round trip; more would only lengthen what a crash gives back
+// Of what is handed to one of several: cases that stand together in the plan often share a shape, and so a
+// reference; and at the end none shall have many left while others have none.
+constexpr size_t kMostAtOnce = 8;
+
+// Where nobody said how many. More than four wait for the driver and for each other.
+constexpr int kMostByItself = 4;
+constexpr int kProcessorsEach = 4;
+constexpr int64_t kDeviceBytesEach = int64_t{12} << 30;
+constexpr size_t kCasesEach = 48;      // in the plan; fewer are done before the next context stands
+constexpr size_t kWorthAContext = 32;  // that are still to be done
+
+// That many of these there are; at most a thousand, as of all that is said by the command line.
+int Times(int64_t all, int64_t each) {
+  return each <= 0 ? 1000 : static_cast<int>(std::clamp<int64_t>(all / each, 0, 1000));
+}
+
+}  // namespace
+
+int WarmWorkersThatFit(const SharingRoom& room) {
+  int most = std::min((room.jobs - 1) / room.devices, Times(static_cast<int64_t>(room.cases), 1));
+  if (room.asked > 0) return std::clamp(room.asked, 1, std::max(1, most));
+  for (const int limit : {kMostByItself, room.processors / kProcessorsEach / room.devices,
+                          Times(room.device_bytes, kDeviceBytesEach) - 1,
+                          Times(room.host_bytes, room.host_bytes_each) / room.devices - 1,
+                          Times(static_cast<int64_t>(room.cases * room.weight), kCasesEach)})
+    most = std::min(most, limit);
+  return std::max(1, most);
+}
+
+int ThreadsEach(int processors, bool quota, int sharers) {
+  return std::clamp((quota ? 1 : 2) * processors / sharers, 1, std::max(1, processors));
+}
+
+// By what is known when the run begins, so that every worker can be told how many they may be. What NVML does
+// not tell (inside MIG) cannot be shared out.
+int Dispatcher::MostWorkersOf(const Lane& lane) const {
+  if (options_.isolation != Isolation::kShared || !lane.shared || lane.beside || lane.concurrent == 0)
+    return 1;
+  if (!HasRoom(options_.facts, lane.device, 0, false)) return 1;
+  SharingRoom room;
+  room.asked = options_.workers_per_gpu;
+  room.jobs = options_.jobs;
+  room.devices = std::max(1, static_cast<int>(options_.devices.size()));
+  room.processors = options_.processors;
+  room.device_bytes = FactsOfGpu(options_.facts, lane.device).memory_free_bytes.value_or(0);
+  room.host_bytes = host_room_;
+  room.host_bytes_each = options_.beside_host_bytes / 2;
+  room.cases = lane.concurrent;
+  room.weight = lane.weight;
+  return WarmWorkersThatFit(room);
+}
+
+std::vector<Seat*> Dispatcher::WarmWorkersOf(const Lane* lane) {
+  std::vector<Seat*> out;
+  for (auto& [id, seat] : seats_)
+    if ((seat.lane == lane || options_.isolation == Isolation::kNone) && seat.worker->shared() &&
+        seat.worker->accepting())
+      out.push_back(&seat);
+  return out;
+}
+
+// Nobody joins while one of them is about to end or under suspicion: the canary that decides has the device
+// for itself, and so has what comes after it.
+const Lane* Dispatcher::Joinable(const Lane* lane) const {
+  if (!lane || lane->single > 0 || devices_->NeedsCanary(lane->device)) return nullptr;
+  int workers = 0;
+  for (const auto& [id, seat] : seats_) {
+    if (seat.lane != lane || seat.early || !seat.worker->shared()) continue;
+    if (!seat.worker->accepting() || seat.canary_pending) return nullptr;
+    ++workers;
+  }
+  return workers < MostWorkersOf(*lane) ? lane : nullptr;
+}
+
+void Dispatcher::Serve(Lane* lane, const std::vector<Seat*>& workers) {
+  bool serving = false;
+  for (Seat* seat : workers) {
+    if (!TakeLease(seat)) continue;
+    serving = true;
+    if (!seat->canary_pending) Fill(seat);
+  }
+  if (!serving) return MakeRoom(lane);
+  if (static_cast<int>(workers.size()) < workers.front()->sharing) StartAnother(lane);
+}
+
+// It only saves time: not in the last free slot, and without ending anybody.
+void Dispatcher::StartAnother(Lane* lane) {
+  const size_t worth = options_.workers_per_gpu > 0 ? 1 : kWorthAContext;
+  if (lane->ready.size() * lane->weight < worth || pool_->live() + 1 >= options_.jobs || !may_start_early_)
+    return;
+  if (!start_failure_.empty() || !Joinable(lane) || !PluginsUnchanged(lane->plugins)) return;
+  Seat* seat = StartWorker(lane, lane->device, std::nullopt, true);
+  if (seat && TakeLease(seat)) Fill(seat);
+}
+
+// The further workers of the lane that comes next on a device: they start the driver, which takes as long as
+// a context, while the check before them still runs.
+void Dispatcher::PrepareOthers() {
+  for (Seat* seat : Seats()) {
+    Lane* lane = seat->lane;
+    if (!seat->early || seat->prepared || seat->sharing == 1 || lane->single > lane->leading) continue;
+    if (!scheduler_->IsNext(lane->first) || !helped_.insert(lane).second) continue;
+    for (int n = 1; n < seat->sharing && pool_->live() + 1 < options_.jobs && may_start_early_; ++n)
+      if (PluginsUnchanged(lane->plugins)) StartWorker(lane, lane->device, std::nullopt, true);
+  }
+}
+
+void Dispatcher::Fill(Seat* seat) {
+  CaseWorker* worker = seat->worker;
+  size_t ahead = kRunsAhead;
+  if (seat->sharing > 1) {
+    if (worker->queued() > 1) return;
+    const size_t left = seat->lane->ready.size() / (2 * static_cast<size_t>(seat->sharing));
+    ahead = worker->queued() + std::clamp<size_t>(left, 1, kMostAtOnce);
+  }
+  pool_->Do(worker, [&](int64_t now, Effects* out) {
+    const auto take = [&](Lane* from) {
+      while (!from->ready.empty() && worker->queued() < ahead && worker->accepting()) {
+        const size_t next =
+            seat->sharing > 1 ? portions_[from].Next(worker->id(), from->ready) : from->ready.front();
+        scheduler_->TakeReady(from, next);
+        worker->Assign(AssignmentOf(next, true), now, out);
+      }
+    };
+    if (options_.isolation != Isolation::kNone) return take(seat->lane);
+    for (Lane* lane : scheduler_->ReadyLanes()) take(lane);
+  });
+}
+
+// The subject's, and what is the process's own. One more share of memory is for what works beside them.
+FactMap Dispatcher::FactsFor(const Seat& seat, const std::string& subject) const {
+  const auto found = options_.facts.by_subject.find(subject);
+  FactMap facts = found == options_.facts.by_subject.end() ? FactMap{} : found->second;
+  if (seat.sharing == 1) return WithoutShare(std::move(facts));
+  const int sharers = seat.sharing * std::max(1, static_cast<int>(options_.devices.size()));
+  const int64_t free_bytes = FactsOfGpu(options_.facts, seat.device).memory_free_bytes.value_or(0);
+  return WithShare(std::move(facts),
+                   {.processors = ThreadsEach(options_.processors, options_.processor_quota, sharers),
+                    .device_bytes = free_bytes / (seat.sharing + 1),
+                    .host_bytes = host_room_ / (sharers + 1)});
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,33 @@
+// How many warm workers of one lane may use a GPU at a time. Pure.
+#ifndef CUDNN_CI_EXEC_SCHEDULE_SHARING_H_
+#define CUDNN_CI_EXEC_SCHEDULE_SHARING_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cudnn_ci {
+
+// What there is for the workers of a lane, when the run begins.
+struct SharingRoom {
+  int asked = 0;              // by the user, at most; 0: as many as there is room for
+  int jobs = 1, devices = 1;  // processes at a time, and the GPUs that they are for
+  int processors = 1;
+  int64_t device_bytes = 0;     // free on the GPU
+  int64_t host_bytes = 0;       // that can be used
+  int64_t host_bytes_each = 0;  // 0: it does not matter
+  size_t cases = 0;             // of the lane that may run so
+  size_t weight = 1;            // of one of them (Lane::weight)
+};
+
+// At least 1. One job is left to others, and of the memory as much as one of them has. Who asks for a number
+// is held to jobs and cases alone: the memory is shared out, whatever it comes to.
+int WarmWorkersThatFit(const SharingRoom& room);
+
+// Threads for what each of `sharers` workers computes on the CPU beside cuDNN, at least 1. That is less than
+// half of its time, so twice its share of the processors keeps them busy. Under a `quota` it is the share:
+// what all spend at once in the first part of a period is missing in the rest of it.
+int ThreadsEach(int processors, bool quota, int sharers);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_EXEC_SCHEDULE_SHARING_H_

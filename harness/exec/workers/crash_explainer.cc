@@ -1,0 +1,60 @@
+#include "exec/workers/crash_explainer.h"
+
+#include <filesystem>
+#include <set>
+
+#include "base/elf_symbol.h"
+#include "base/time.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr int64_t kSymbolsNs = 200'000'000;  // the loop that serves all processes stands still meanwhile
+
+// As /proc/PID/maps writes it: of all characters it escapes the line feed alone.
+std::string MappedPath(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  std::string escaped;
+  for (const char c : error ? path : real.string()) {
+    if (c == '\n')
+      escaped += "\\012";
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
+// The innermost frame's file comes first: its name is worth most, should the time not suffice.
+void AddSymbols(Crash* crash) {
+  const int64_t until_ns = MonotonicNs() + kSymbolsNs;
+  std::set<std::string> seen;
+  for (const CrashFrame& first : crash->frames) {
+    if (first.module.empty() || !seen.insert(first.module).second) continue;
+    std::vector<uint64_t> offsets;
+    std::vector<CrashFrame*> frames;
+    for (CrashFrame& frame : crash->frames) {
+      if (frame.module != first.module) continue;
+      // A call to a function that does not return may be the last instruction of its caller.
+      const bool returns = &frame != &crash->frames.front() && frame.offset > 0;
+      offsets.push_back(frame.offset - (returns ? 1 : 0));
+      frames.push_back(&frame);
+    }
+    const std::vector<std::string> names = ElfSymbolsAt(first.module, offsets, until_ns);
+    for (size_t i = 0; i < frames.size(); ++i) frames[i]->symbol = names[i];
+  }
+}
+
+}  // namespace
+
+std::function<CrashSite(Crash*)> CrashExplainer(const WorkerCommand& command) {
+  // Now, while the files are there.
+  std::vector<std::string> own = {MappedPath(command.worker_path)};
+  for (const std::string& plugin : command.plugins) own.push_back(MappedPath(plugin));
+  return [own = std::move(own)](Crash* crash) {
+    AddSymbols(crash);
+    return SiteOf(*crash, own);
+  };
+}
+
+}  // namespace cudnn_ci

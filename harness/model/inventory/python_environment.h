@@ -1,0 +1,31 @@
+// A Python environment of an image, as its files tell it (subject/environment_packages.h).
+#ifndef CUDNN_CI_MODEL_INVENTORY_PYTHON_ENVIRONMENT_H_
+#define CUDNN_CI_MODEL_INVENTORY_PYTHON_ENVIRONMENT_H_
+
+#include <string>
+#include <vector>
+
+namespace cudnn_ci {
+
+// A package that is installed, by the name of its metadata.
+struct PythonPackage {
+  std::string title;         // as people write it: "PyTorch"
+  std::string distribution;  // as it is installed: "torch", "onnxruntime-gpu"
+  std::string version;       // "2.11.0+cu128"
+};
+
+struct PythonEnvironment {
+  std::string name;                 // of the subject that it can be: "opt_venv"; empty: it is none
+  std::string interpreter, prefix;  // "/opt/venv/bin/python", "/opt/venv"
+  // The first of its folders of libraries that holds a cuDNN, links followed; empty: it brings none and lives
+  // from the loader's.
+  std::string cudnn;
+  // The CUDA major or version that its packages of cuDNN are for, by their names: "12", "12.8" of a conda
+  // environment; empty: they do not tell, or contradict each other.
+  std::string cuda;
+  std::vector<PythonPackage> frameworks;
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_MODEL_INVENTORY_PYTHON_ENVIRONMENT_H_

@@ -1,0 +1,106 @@
+#include "model/matrix/builtin_matrices.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "model/json/json_parse.h"
+#include "model/matrix/matrix_format.h"
+
+namespace cudnn_ci {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "builtin:";
+
+// What else lies beside the matrices (their schema, tables) is none. What cannot be read may be one: who
+// loads it says why.
+bool IsMatrixFile(const fs::path& path) {
+  const Result<std::string> text = ReadFile(path.string(), kMaxJsonBytes);
+  if (!text) return true;
+  const auto parsed = ParseJson(*text, path.string());
+  const auto* json = std::get_if<Json>(&parsed);
+  if (json == nullptr) return true;
+  const auto* top = std::get_if<Json::Object>(&json->value);
+  const Json* schema = top == nullptr ? nullptr : Find(*top, "schema");
+  const auto* format = schema == nullptr ? nullptr : std::get_if<std::string>(&schema->value);
+  return format != nullptr && *format == kMatrixSchema;
+}
+
+std::vector<std::string> Names(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const fs::path& path = it->path();
+    if (path.extension() == ".json" && IsBuiltinName(path.stem().string()) && IsMatrixFile(path))
+      names.push_back(path.stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string FileOf(const std::string& name, const std::string& folder) {
+  return folder + "/" + name + ".json";
+}
+
+bool Contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Error Unknown(const std::string& name, const std::string& folder, const std::vector<std::string>& names) {
+  if (names.empty()) return Error{"no matrices come with this installation: there are none in " + folder};
+  const std::string near = DidYouMean(name, names);
+  return Error{"no matrix " + Quote(name) + " comes with cudnn-ci, only " + Join(names, ", ") +
+               (near.empty() ? "" : "; did you mean " + Quote(near) + "?")};
+}
+
+}  // namespace
+
+bool IsBuiltin(const std::string& text) { return text.compare(0, kPrefix.size(), kPrefix) == 0; }
+
+bool IsBuiltinName(const std::string& name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+Result<std::string> FindBuiltin(const std::string& name, const std::string& folder) {
+  const std::vector<std::string> names = Names(folder);
+  if (!Contains(names, name)) return Unknown(name, folder, names);
+  return FileOf(name, folder);
+}
+
+Result<std::string> FindMatrix(const std::string& named, const std::string& folder, const std::string& from) {
+  if (IsBuiltin(named)) return FindBuiltin(named.substr(kPrefix.size()), folder);
+  if (!IsBuiltinName(named)) return named;
+  const std::vector<std::string> names = Names(folder);
+  std::error_code error;
+  const fs::file_status status = fs::status(fs::path(from) / named, error);
+  const bool is_file = fs::exists(status) && !fs::is_directory(status);
+  if (!names.empty() && !Contains(names, named)) {
+    if (fs::exists(status)) return named;
+    if (fs::exists(fs::path(from) / (named + ".json"), error))
+      return Error{"no such file, and no matrix " + Quote(named) + " comes with cudnn-ci; did you mean " +
+                   Quote(named + ".json") + "?"};
+    return Error{"no such file, and " + Unknown(named, folder, names).message};
+  }
+  // The folder we are in may be the image's, and must not decide what the image is judged by: not even where
+  // the installation has lost its matrices.
+  if (is_file)
+    return Error{"this is a file, and a matrix that comes with cudnn-ci too; write \"./" + named +
+                 "\" or \"" + std::string(kPrefix) + named + "\""};
+  if (names.empty()) return Error{Unknown(named, folder, names).message};
+  return FileOf(named, folder);
+}
+
+std::string BuiltinInPlaceOf(const std::string& path, const std::string& folder) {
+  const std::string stem = fs::path(path).stem().string();
+  return IsBuiltinName(stem) && Contains(Names(folder), stem) ? std::string(kPrefix) + stem : "";
+}
+
+}  // namespace cudnn_ci

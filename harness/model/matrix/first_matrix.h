@@ -1,0 +1,34 @@
+// A first matrix for an image, from what is found in it: promises that hold today, with a word on each.
+#ifndef CUDNN_CI_MODEL_MATRIX_FIRST_MATRIX_H_
+#define CUDNN_CI_MODEL_MATRIX_FIRST_MATRIX_H_
+
+#include <string>
+#include <vector>
+
+#include "model/record/facts.h"
+
+namespace cudnn_ci {
+
+// What is to be judged, and what it has; a version that was not found is empty.
+struct FirstMatrixSubject {
+  std::string name, spec;  // "system", "loader"
+  std::string toolkit_version, cudnn_version;
+};
+
+struct FirstMatrixInput {
+  std::string name;  // of the matrix, in reports
+  // A matrix that comes with cudnn-ci and fits what every subject has ("cu13"); empty: there is none.
+  std::string parent;
+  HostFacts host;                            // where the image is looked at
+  std::vector<FirstMatrixSubject> subjects;  // at least one
+};
+
+// The text of the matrix: JSON with comments, of the format that `--matrix` reads. It promises what was found
+// (toolkit and cuDNN of these minor versions, GPUs of this compute capability or a higher one) or that there
+// is none, and holds all to the checks of `parent`, or to those that are there for it. What was not found
+// because there is no driver here is left to the reader, and so is what one subject has and another lacks.
+std::string FirstMatrix(const FirstMatrixInput& input);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_MODEL_MATRIX_FIRST_MATRIX_H_

@@ -1,0 +1,393 @@
+// From the merged document to a Matrix: the meaning of every key, and what is wrong with its value.
+#include "model/matrix/matrix.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "model/json/json_bytes.h"
+#include "model/json/value.h"
+#include "model/matrix/builtin_matrices.h"
+#include "model/matrix/matrix_extends.h"
+#include "model/matrix/matrix_reader.h"
+#include "model/record/version.h"
+
+namespace cudnn_ci {
+
+namespace {
+
+using Problems = std::vector<Problem>;
+
+bool IsLowerName(const std::string& text) {
+  const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !text.empty() && lower(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
+    return lower(c) || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+const char* kIdCharacters = "letters, digits, \"_\", \".\" and \"+\"";
+
+void ReadPatterns(const std::string& key, ObjectReader* reader, std::vector<std::string>* out) {
+  reader->Strings(key, [&](const std::string& text, const Position& position) {
+    reader->Limit(Quote(key), text, position, kMaxTextCharacters);
+    if (text.empty()) reader->Report(position, Quote(key) + " holds an empty pattern");
+    out->push_back(text);
+  });
+}
+
+// "runner" or "image": ranges the fleet or the image promises.
+void ReadContract(const std::string& side, const std::vector<std::string>& keys, ObjectReader* top,
+                  Matrix* matrix, Problems* problems) {
+  const Json::Object* object = top->Object(side);
+  if (object == nullptr) return;
+  ObjectReader reader(*object, {}, Quote(side), problems);
+  for (const std::string& key : keys) {
+    const Json* json = reader.Get(key);
+    if (json == nullptr) continue;
+    const std::string full = side + "." + key;
+    const auto* text = std::get_if<std::string>(&json->value);
+    if (text == nullptr) {
+      reader.WrongType(full, "a range such as \">=12.0 <13\"", *json);
+      continue;
+    }
+    reader.Limit(Quote(full), *text, json->position, kMaxNameCharacters);
+    std::string reason;
+    const std::optional<VersionRange> range = ParseRange(*text, &reason);
+    if (*text == "absent" && side == "runner") {
+      reader.Report(json->position, Quote(full) + " cannot be \"absent\"; only what an image holds can be");
+    } else if (*text != "absent" && !range) {
+      reader.Report(json->position, Quote(full) + " is not a range: " + reason);
+    } else if (range && !IsSatisfiable(*range)) {
+      reader.Report(json->position,
+                    Quote(full) + " is not a range that anything can satisfy: " + Quote(*text));
+    } else {
+      // What is shown, and what checks get, has the bounds of a bare version.
+      matrix->contract[full] = InBounds(*text);
+      matrix->contract_positions[full] = json->position;
+    }
+  }
+  if (side == "image") {
+    ReadPatterns("allow_preload", &reader, &matrix->allowed_preloads);
+    ReadPatterns("allow_driver_library", &reader, &matrix->allowed_driver_libraries);
+  }
+  reader.Finish();
+}
+
+// Subjects that are named by a file, and how.
+constexpr std::pair<const char*, const char*> kSubjectsByPath[] = {{"python:", "/opt/venv/bin/python"},
+                                                                   {"program:", "/opt/app/run"}};
+
+void ReadSubjects(ObjectReader* top, Matrix* matrix) {
+  const Json* json = top->Get("subjects");
+  const auto* word = json == nullptr ? nullptr : std::get_if<std::string>(&json->value);
+  if (json == nullptr || word != nullptr) {
+    matrix->subjects = {{"system", "loader"}};
+    matrix->automatic_subjects = word != nullptr;
+    if (word != nullptr && *word != "auto")
+      top->WrongType("subjects", "an object such as {\"system\": \"loader\"}, or \"auto\"", *json);
+    return;
+  }
+  const auto& object = std::get<Json::Object>(json->value);
+  if (object.empty())
+    top->Report(json->position, "\"subjects\" is empty; leave it out to judge what the loader finds");
+  if (object.size() > kMaxSubjects)
+    top->Report(json->position, "there are more than " + std::to_string(kMaxSubjects) + " subjects");
+  for (const Json::Member& member : object) {
+    if (!IsLowerName(member.key)) {
+      top->Report(member.position,
+                  "the subject name " + Quote(member.key) +
+                      " must be lower-case letters, digits and \"_\", and begin with a letter");
+    }
+    top->Limit("the subject name " + Quote(member.key), member.key, member.position, kMaxNameCharacters);
+    const auto* spec = std::get_if<std::string>(&member.value.value);
+    if (spec == nullptr) {
+      top->WrongType("subjects." + member.key, "a text such as \"loader\" or \"python:PATH\"", member.value);
+      continue;
+    }
+    top->Limit(Quote("subjects." + member.key), *spec, member.value.position, kMaxTextCharacters);
+    const std::string reason = SubjectProblem(*spec);
+    if (!reason.empty()) top->Report(member.value.position, "the subject " + Quote(*spec) + " " + reason);
+    matrix->subjects.push_back({member.key, *spec});
+  }
+}
+
+void ReadShapes(ObjectReader* top, Matrix* matrix) {
+  const Json::Object* object = top->Object("shapes");
+  if (object == nullptr) return;
+  for (const Json::Member& member : *object) {
+    if (!IsIdText(member.key)) {
+      top->Report(member.position, "the shape name " + Quote(member.key) +
+                                       " stands in case ids and so must be made of " + kIdCharacters);
+    }
+    top->Limit("the shape name " + Quote(member.key), member.key, member.position, kMaxNameCharacters);
+    const auto* fields = std::get_if<Json::Object>(&member.value.value);
+    if (fields == nullptr) {
+      top->WrongType("shapes." + member.key, "an object with the shape's fields", member.value);
+      continue;
+    }
+    matrix->shapes.push_back({member.key, *fields, member.position});
+  }
+}
+
+void ReadAxes(ObjectReader* reader, Entry* entry) {
+  if (const Json::Object* params = reader->Object("params")) entry->params = *params;
+  const Json::Object* axes = reader->Object("axes");
+  if (axes == nullptr) return;
+  for (const Json::Member& axis : *axes) {
+    const auto* values = std::get_if<Json::Array>(&axis.value.value);
+    if (values == nullptr || values->empty()) {
+      reader->WrongType("axes." + axis.key, "a list of at least one value", axis.value);
+      continue;
+    }
+    if (const Json* fixed = Find(entry->params, axis.key)) {
+      reader->Report(axis.position, Quote(axis.key) + " is an axis here and a parameter at " +
+                                        ToString(fixed->position) + "; remove one of them");
+    }
+    entry->axes.push_back(axis);
+  }
+}
+
+// An exclusion that can never apply is a slip, and would let a case through that was meant to be left out.
+void CheckExclusion(const Json::Object& exclusion, const Entry& entry, ObjectReader* reader) {
+  std::vector<std::string> names;
+  for (const Json::Member& axis : entry.axes) names.push_back(axis.key);
+  for (const Json::Member& member : exclusion) {
+    const Json* axis = Find(entry.axes, member.key);
+    if (axis == nullptr) {
+      reader->Report(member.position, "\"exclude\" speaks of " + Quote(member.key) +
+                                          ", which is no axis of this entry" + Hint(member.key, names));
+      continue;
+    }
+    const auto& values = std::get<Json::Array>(axis->value);
+    const auto same = [&](const Json& value) { return SameJson(value, member.value); };
+    if (std::any_of(values.begin(), values.end(), same)) continue;
+    std::vector<std::string> known;
+    for (const Json& value : values) {
+      if (const auto* text = std::get_if<std::string>(&value.value)) known.push_back(*text);
+    }
+    const auto* text = std::get_if<std::string>(&member.value.value);
+    reader->Report(member.value.position, "\"exclude\" leaves out " + Describe(member.value) +
+                                              ", which the axis " + Quote(member.key) + " does not have" +
+                                              (text == nullptr ? "" : Hint(*text, known)));
+  }
+}
+
+void ReadExclusions(ObjectReader* reader, Entry* entry) {
+  const Json::Array* list = reader->List("exclude");
+  if (list == nullptr) return;
+  for (const Json& item : *list) {
+    const auto* exclusion = std::get_if<Json::Object>(&item.value);
+    if (exclusion == nullptr || exclusion->empty()) {
+      reader->WrongType("exclude", "a list of objects such as {\"dtype\": \"float32\"}", item);
+      continue;
+    }
+    CheckExclusion(*exclusion, *entry, reader);
+    entry->exclude.push_back(*exclusion);
+  }
+}
+
+void ReadEntryNames(ObjectReader* reader, const Json::Object& object, Entry* entry) {
+  reader->String("id", &entry->id);
+  reader->RequiredString("check", "name the check, as in \"check\": \"driver.load\"", &entry->check);
+  if (const Json* check = Find(object, "check")) entry->check_position = check->position;
+  reader->String("name", &entry->name);
+  if (const Json* name = Find(object, "name")) entry->name_position = name->position;
+  if (!entry->name.empty() && !IsIdText(entry->name)) {
+    reader->Report(entry->name_position, "the name " + Quote(entry->name) +
+                                             " stands in case ids and so must be made of " + kIdCharacters);
+  }
+}
+
+void ReadEntry(const Json& json, const Matrix& matrix, Problems* problems, std::vector<Entry>* out) {
+  const auto* object = std::get_if<Json::Object>(&json.value);
+  if (object == nullptr) {
+    AddProblem(problems, json.position, "an entry of \"checks\" must be an object, found " + Describe(json));
+    return;
+  }
+  ObjectReader reader(*object, json.position, "an entry of \"checks\"", problems);
+  Entry entry;
+  entry.position = json.position;
+  ReadEntryNames(&reader, *object, &entry);
+  ReadAxes(&reader, &entry);
+  ReadExclusions(&reader, &entry);
+  reader.Strings("allow_skip", [&](const std::string& text, const Position& position) {
+    SkipKind kind;
+    if (Parse(text, &kind)) {
+      const bool known = std::count(entry.allow_skip.begin(), entry.allow_skip.end(), kind) > 0;
+      if (!known) entry.allow_skip.push_back(kind);
+      return;
+    }
+    const std::vector<std::string> known = {"unsupported", "absent", "memory", "version"};
+    reader.Report(position, Quote(text) + " is no kind of skip" + Hint(text, known));
+  });
+  reader.Timeout("timeout_s", &entry.timeout_s);
+  reader.Bool("required", &entry.required);
+  reader.Bool("allow_flaky", &entry.allow_flaky);
+  reader.Percent("max_slowdown_percent", &entry.max_slowdown_percent);
+  reader.Strings("subjects", [&](const std::string& text, const Position& position) {
+    std::vector<std::string> known;
+    for (const SubjectInfo& subject : matrix.subjects) known.push_back(subject.name);
+    if (matrix.automatic_subjects) {
+      reader.Report(position,
+                    Quote(text) +
+                        " is no subject of the matrix, which takes those of the image (\"subjects\": "
+                        "\"auto\"); name them there to choose among them");
+    } else if (std::find(known.begin(), known.end(), text) == known.end()) {
+      reader.Report(position, Quote(text) + " is no subject of the matrix" + Hint(text, known));
+    } else if (std::find(entry.subjects.begin(), entry.subjects.end(), text) == entry.subjects.end()) {
+      entry.subjects.push_back(text);
+    }
+  });
+  const Json* subjects = Find(*object, "subjects");
+  const auto* list = subjects == nullptr ? nullptr : std::get_if<Json::Array>(&subjects->value);
+  if (list != nullptr && list->empty()) {
+    reader.Report(subjects->position, "\"subjects\" is empty; leave it out to take all of them");
+  }
+  // Near to "exclude" in letters and the contrary of it in sense.
+  reader.Finish(
+      {{"include",
+        "\"axes\" lists the values to combine, and what is no combination of them is an entry of its "
+        "own"}});
+  out->push_back(std::move(entry));
+}
+
+// A waiver's "slug", alone or as reports print it: "crashed", "image.crashed".
+void ReadSlug(const Json::Object& object, ObjectReader* reader, Waiver* waiver) {
+  std::string* slug = &waiver->slug;
+  reader->RequiredString("slug", "name the finding that is accepted", slug);
+  if (slug->empty()) return;
+  const Position& position = Find(object, "slug")->position;
+  if (const size_t dot = slug->find('.'); dot != std::string::npos) {
+    const std::string word = slug->substr(0, dot);
+    Blame blame;
+    if (!Parse(word, &blame)) {
+      std::vector<std::string> known;
+      for (const Blame b :
+           {Blame::kImage, Blame::kRunner, Blame::kHarness, Blame::kMatrix, Blame::kUndetermined}) {
+        known.emplace_back(Name(b));
+      }
+      reader->Report(position,
+                     Quote(word) + " in " + Quote(*slug) + " is nobody to blame" + Hint(word, known));
+      return;
+    }
+    waiver->blame = word;
+    slug->erase(0, dot + 1);
+  }
+  const bool good = std::all_of(slug->begin(), slug->end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+  if (good && !slug->empty()) return;
+  reader->Report(position, "the slug " + Quote(*slug) + " must be lower-case letters, digits and \"-\"");
+}
+
+void ReadWaiver(const Json& json, Problems* problems, Matrix* matrix) {
+  const auto* object = std::get_if<Json::Object>(&json.value);
+  if (object == nullptr) {
+    AddProblem(problems, json.position, "a waiver must be an object, found " + Describe(json));
+    return;
+  }
+  ObjectReader reader(*object, json.position, "a waiver", problems);
+  Waiver waiver;
+  std::string id;  // for the merge alone, which has been done
+  reader.String("id", &id);
+  reader.RequiredString("case", "give a pattern of case ids", &waiver.case_pattern, kMaxTextCharacters);
+  ReadSlug(*object, &reader, &waiver);
+  reader.RequiredString("reason", "say why it is accepted", &waiver.reason, kMaxTextCharacters);
+  reader.RequiredString("owner", "say who answers for it", &waiver.owner);
+  reader.RequiredString("expires", "give its last day, as in \"2027-03-31\"", &waiver.expires);
+  if (!waiver.expires.empty() && !IsDate(waiver.expires)) {
+    reader.Report(
+        Find(*object, "expires")->position,
+        "\"expires\" must be a day of the calendar such as \"2027-03-31\", found " + Quote(waiver.expires));
+  }
+  reader.Finish();
+  matrix->waivers.push_back({std::move(waiver), json.position});
+}
+
+// They travel together, in the journal's first line.
+void ReadWaivers(const Json::Array& list, const Position& position, Problems* problems, Matrix* matrix) {
+  for (const Json& waiver : list) ReadWaiver(waiver, problems, matrix);
+  size_t bytes = 0;
+  for (const auto& [waiver, unused] : matrix->waivers) {
+    for (const std::string* text :
+         {&waiver.case_pattern, &waiver.slug, &waiver.reason, &waiver.owner, &waiver.expires}) {
+      bytes += JsonBytes(*text);
+    }
+  }
+  if (list.size() > kMaxWaivers) {
+    AddProblem(
+        problems, position,
+        "there are more than " + std::to_string(kMaxWaivers) + " waivers; a pattern may cover many cases");
+  } else if (bytes > kMaxWaiverBytes) {
+    AddProblem(
+        problems, position,
+        "the waivers' texts take more than " + std::to_string(kMaxWaiverBytes) + " bytes; shorten them");
+  }
+}
+
+void ReadTop(const MergedDocument& document, Problems* problems, Matrix* matrix) {
+  ObjectReader top(document.top, document.position, "the matrix", problems);
+  top.RequiredString("name", "name the matrix, as in \"name\": \"cu12\"", &matrix->name);
+  ReadContract("runner", {"driver", "gpus", "compute_capability"}, &top, matrix, problems);
+  ReadContract("image", {"toolkit", "cudnn"}, &top, matrix, problems);
+  ReadSubjects(&top, matrix);
+  if (const Json::Object* defaults = top.Object("defaults")) {
+    ObjectReader reader(*defaults, {}, "\"defaults\"", problems);
+    reader.Timeout("timeout_s", &matrix->default_timeout_s);
+    reader.Bool("required", &matrix->default_required);
+    reader.Percent("max_slowdown_percent", &matrix->default_max_slowdown_percent);
+    reader.Finish();
+  }
+  ReadShapes(&top, matrix);
+  if (const Json::Array* checks = top.List("checks")) {
+    for (const Json& entry : *checks) ReadEntry(entry, *matrix, problems, &matrix->entries);
+  }
+  if (const Json::Array* waivers = top.List("waivers")) {
+    ReadWaivers(*waivers, Find(document.top, "waivers")->position, problems, matrix);
+  }
+}
+
+}  // namespace
+
+std::string SubjectProblem(const std::string& spec) {
+  if (spec == "loader") return "";
+  for (const auto& [prefix, example] : kSubjectsByPath) {
+    const std::string begin = prefix;
+    if (spec.rfind(begin + "/", 0) == 0) return "";
+    if (spec.rfind(begin, 0) == 0) return "needs an absolute path, as in " + Quote(begin + example);
+  }
+  if (spec.rfind("path:", 0) != 0)
+    return "is none of \"loader\", \"path:DIR\", \"python:PATH\" and \"program:PATH\"";
+  if (spec.find(';') != std::string::npos) return "holds a ';', which the loader's path cannot hold";
+  const std::vector<std::string> folders = Split(spec.substr(5), ':');
+  const auto relative = [](const std::string& folder) { return folder.empty() || folder[0] != '/'; };
+  if (!std::any_of(folders.begin(), folders.end(), relative)) return "";
+  if (folders.size() == 1) return "needs an absolute directory, as in \"path:/opt/cudnn/lib\"";
+  return "needs absolute directories with a ':' between two, as in \"path:/opt/cudnn/lib:/opt/cublas/lib\"";
+}
+
+std::variant<Matrix, std::vector<Problem>> LoadMatrix(const std::string& path,
+                                                      const std::string& builtin_folder,
+                                                      const std::string& root) {
+  const Result<std::string> file = FindMatrix(path, builtin_folder);
+  if (!file) return Problems{{{path, 0, 0}, file.error()}};
+  Problems problems;
+  const MergedDocument document = ReadMerged(*file, builtin_folder, root, &problems);
+  Matrix matrix;
+  matrix.path = path;
+  matrix.sha256 = document.sha256;
+  matrix.files = document.files;
+  // With a file missing, what it would have given would be reported as missing too.
+  if (document.complete) ReadTop(document, &problems, &matrix);
+  if (!problems.empty()) {
+    std::stable_sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
+      return std::tie(a.position.file, a.position.line, a.position.column) <
+             std::tie(b.position.file, b.position.line, b.position.column);
+    });
+    return problems;
+  }
+  return matrix;
+}
+
+}  // namespace cudnn_ci

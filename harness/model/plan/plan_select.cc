@@ -1,0 +1,135 @@
+// Which cases of the whole plan this run is about: stage, filter, literal ids, shard.
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/text.h"
+#include "model/json/json_tree.h"
+#include "model/plan/plan_steps.h"
+
+namespace cudnn_ci {
+
+namespace {
+
+std::string WithDevice(const CaseRef& ref) { return ref.id + "@" + ref.device; }
+
+// Keeps what is selected and, walking backwards, what it needs.
+std::vector<Case> Keep(std::vector<Case> cases, std::vector<bool> keep) {
+  for (size_t i = cases.size(); i-- > 0;) {
+    if (!keep[i]) continue;
+    for (const size_t p : cases[i].prerequisites) {
+      if (!keep[p]) cases[p].planned.prerequisite = true;
+      keep[p] = true;
+    }
+  }
+  std::vector<size_t> place(cases.size());
+  std::vector<Case> kept;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (!keep[i]) continue;
+    place[i] = kept.size();
+    kept.push_back(std::move(cases[i]));
+    for (size_t& p : kept.back().prerequisites) p = place[p];
+  }
+  return kept;
+}
+
+// The id that shares most of its beginning and end with `wanted`: linear, where the edit distance to every
+// id of a large plan would take minutes.
+std::string NearestId(const std::string& wanted, const std::vector<Case>& cases) {
+  std::string nearest;
+  size_t most = 0;
+  for (const Case& c : cases) {
+    const std::string& id = c.planned.ref.id;
+    const auto front =
+        std::mismatch(wanted.begin(), wanted.end(), id.begin(), id.end()).first - wanted.begin();
+    const auto back =
+        std::mismatch(wanted.rbegin(), wanted.rend(), id.rbegin(), id.rend()).first - wanted.rbegin();
+    const auto common = static_cast<size_t>(front + back);
+    if (common <= most) continue;
+    most = common;
+    nearest = id;
+  }
+  return DidYouMean(wanted, {nearest});
+}
+
+// The device of a recorded id whose case is not in the plan because this run does not use that device, or no
+// longer all that the earlier one used; else empty. The matrix has not dropped such a case.
+std::string GoneDevice(const std::string& id, const std::unordered_set<std::string>& known,
+                       const std::vector<DeviceInfo>& devices) {
+  const size_t at = id.rfind("@gpu");
+  if (at == std::string::npos || id.find_first_not_of("0123456789", at + 4) != std::string::npos) return "";
+  const std::string device = id.substr(at + 1);
+  const bool used =
+      std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo& d) { return d.name == device; });
+  return used && known.count(id.substr(0, at)) == 0 ? "" : device;
+}
+
+}  // namespace
+
+void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::vector<Problem>* problems) {
+  const std::vector<std::string>& ids = input.options.case_ids;
+  if (ids.empty()) return;
+  std::unordered_set<std::string> known;
+  for (const Case& c : cases) {
+    known.insert(c.planned.ref.id);
+    known.insert(WithDevice(c.planned.ref));
+  }
+  const auto is_known = [&](const std::string& id) { return known.count(id) > 0; };
+  const bool forgive = input.options.case_ids_of_record && std::any_of(ids.begin(), ids.end(), is_known);
+  for (const std::string& id : ids) {
+    if (is_known(id)) continue;
+    if (const std::string device = forgive ? GoneDevice(id, known, input.options.devices) : "";
+        !device.empty()) {
+      AddProblem(problems, {input.matrix.path, 0, 0},
+                 "--rerun-failed: " + id + " did not pass, and this run does not ask " + device +
+                     " about it; run without --rerun-failed, or leave nothing out (--device all)");
+      continue;
+    }
+    if (forgive) {
+      AddProblem(problems, {input.matrix.path, 0, 0},
+                 "--rerun-failed: " + id +
+                     " did not pass, and it is gone from the plan; run without --rerun-failed, so that the "
+                     "whole new plan is judged");
+      continue;
+    }
+    const std::string near = NearestId(id, cases);
+    AddProblem(
+        problems, {input.matrix.path, 0, 0},
+        "--case " + id + ": the plan has no such case" +
+            (near.empty() ? "; `cudnn-ci list` shows them all" : "; did you mean " + Quote(near) + "?"));
+  }
+}
+
+std::vector<Case> Select(const PlanOptions& options, std::vector<Case> cases) {
+  if (!options.static_stage && options.case_ids.empty() && options.filter.empty()) return cases;
+  std::vector<bool> keep(cases.size(), true);
+  if (options.static_stage) {
+    // Without the GPU nothing is known about what needs it: a case that is judged without one is judged by
+    // itself.
+    for (size_t i = 0; i < cases.size(); ++i) {
+      keep[i] = cases[i].devices == Devices::kNone;
+      std::erase_if(cases[i].prerequisites, [&](size_t p) { return cases[p].devices != Devices::kNone; });
+    }
+  }
+  const std::unordered_set<std::string> ids(options.case_ids.begin(), options.case_ids.end());
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const CaseRef& ref = cases[i].planned.ref;
+    if (!ids.empty() && ids.count(ref.id) == 0 && ids.count(WithDevice(ref)) == 0) keep[i] = false;
+    if (!options.filter.empty() && !FilterMatch(options.filter, ref.id) &&
+        !FilterMatch(options.filter, WithDevice(ref))) {
+      keep[i] = false;
+    }
+  }
+  return Keep(std::move(cases), std::move(keep));
+}
+
+std::vector<Case> Deal(const PlanOptions& options, std::vector<Case> cases) {
+  if (options.shard_count <= 1) return cases;
+  std::vector<bool> keep(cases.size());
+  const auto count = static_cast<uint64_t>(options.shard_count);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    keep[i] = Fnv1a(cases[i].planned.ref.id) % count + 1 == static_cast<uint64_t>(options.shard_index);
+  }
+  return Keep(std::move(cases), std::move(keep));
+}
+
+}  // namespace cudnn_ci

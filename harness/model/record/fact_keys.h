@@ -1,0 +1,11 @@
+// Keys of facts that reports show: those of the SDK (cudnn_ci/facts.h), for layers that do not know it.
+#ifndef CUDNN_CI_MODEL_RECORD_FACT_KEYS_H_
+#define CUDNN_CI_MODEL_RECORD_FACT_KEYS_H_
+
+namespace cudnn_ci {
+
+extern const char kDriverVersionFact[], kToolkitVersionFact[], kCudnnVersionFact[], kCudnnPathFact[];
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_MODEL_RECORD_FACT_KEYS_H_

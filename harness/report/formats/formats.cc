@@ -1,0 +1,61 @@
+#include "report/formats/formats.h"
+
+#include <limits>
+
+#include "report/formats/attestation.h"
+#include "report/formats/html.h"
+#include "report/formats/json.h"
+#include "report/formats/junit.h"
+#include "report/formats/summary_report.h"
+
+namespace cudnn_ci {
+namespace {
+
+std::unique_ptr<Reporter> MakeJunit(const std::string& path, const ReportSettings& settings) {
+  JunitOptions options;
+  options.strict = settings.strict_junit;
+  options.screen = settings.screen;
+  if (settings.in_one_part) options.cases_per_file = std::numeric_limits<size_t>::max();
+  return std::make_unique<JunitReporter>(path, options);
+}
+
+std::unique_ptr<Reporter> MakeJson(const std::string& path, const ReportSettings&) {
+  return std::make_unique<JsonReporter>(path);
+}
+
+std::unique_ptr<Reporter> MakeHtml(const std::string& path, const ReportSettings& settings) {
+  return std::make_unique<HtmlReporter>(path, settings.screen);
+}
+
+std::unique_ptr<Reporter> MakeSummary(const std::string& path, const ReportSettings& settings) {
+  return std::make_unique<SummaryReporter>(path, settings.screen);
+}
+
+std::unique_ptr<Reporter> MakeAttestation(const std::string& path, const ReportSettings&) {
+  return std::make_unique<AttestationReporter>(path);
+}
+
+}  // namespace
+
+const std::vector<ReportFormat>& ReportFormats() {
+  static const std::vector<ReportFormat> kFormats = {
+      {"junit", "JUnit XML to this file", "junit.xml", true, false, MakeJunit},
+      {"json", "report.json to this file", "report.json", false, false, MakeJson},
+      {"html", "report.html to this file", "report.html", false, true, MakeHtml},
+      {"summary", "a summary in Markdown to this file", nullptr, false, false, MakeSummary},
+      {kAttestationFormat, "an in-toto statement with the verdict on the image's digest, to be signed",
+       nullptr, false, false, MakeAttestation},
+  };
+  return kFormats;
+}
+
+std::vector<std::unique_ptr<Reporter>> MakeReporters(const ReportPaths& paths,
+                                                     const ReportSettings& settings) {
+  std::vector<std::unique_ptr<Reporter>> reporters;
+  for (const ReportFormat& format : ReportFormats())
+    if (const auto path = paths.find(format.name); path != paths.end() && !path->second.empty())
+      reporters.push_back(format.make(path->second, settings));
+  return reporters;
+}
+
+}  // namespace cudnn_ci

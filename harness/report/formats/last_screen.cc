@@ -1,0 +1,161 @@
+// The last screen. See last_screen.h.
+#include "report/formats/last_screen.h"
+
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+#include "report/formats/attestation.h"
+#include "report/text/case_text.h"
+#include "report/text/finding_lists.h"
+#include "report/text/parts_text.h"
+#include "report/text/reproduction.h"
+#include "report/text/run_text.h"
+#include "report/text/skip_table.h"
+#include "report/text/suspects.h"
+#include "report/text/text_page.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kMaxTableRows = 20;
+
+std::string Counted(int64_t count, const char* what) { return std::to_string(count) + " " + what; }
+
+std::string CountsText(const Totals& t) {
+  std::string judged = Counted(t.passed, "passed");
+  if (t.failed) judged += ", " + Counted(t.failed, "failed");
+  if (t.errored) judged += ", " + Counted(t.errored, "errored");
+  if (t.waived) judged += ", of which " + Counted(t.waived, "waived");
+  std::string text = Counted(t.planned, "planned: ") + Counted(t.passed + t.failed + t.errored, "judged") +
+                     " (" + judged + ")";
+  if (t.blocked) text += ", " + Counted(t.blocked, "blocked");
+  if (t.skipped) text += ", " + Counted(t.skipped, "skipped");
+  if (t.not_run) text += ", " + Counted(t.not_run, "not run");
+  return text;
+}
+
+// The first beside the label, the others below it.
+void AddLines(const char* label, const std::vector<std::string>& lines, Page* page) {
+  for (size_t i = 0; i < lines.size(); ++i) page->Item(i == 0 ? label : "", lines[i]);
+}
+
+// Equal reasons once, with how many cases they stand for.
+void AddGrouped(const std::map<std::string, int64_t>& groups, const char* label, Page* page) {
+  std::vector<std::string> lines;
+  for (const auto& [reason, count] : groups) lines.push_back(std::to_string(count) + " x " + reason);
+  AddLines(label, Shortened(std::move(lines), "more reasons"), page);
+}
+
+void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
+  const RootCause& root = *verdict.root_cause;
+  page->Item("root cause",
+             FindingName(root.finding) +
+                 (root.finding.summary.empty() ? "" : ": " + CleanLine(root.finding.summary, 300)));
+  if (!root.case_id.empty()) page->Verbatim("in", root.case_id);
+  if (!root.finding.detail.empty()) page->Item("evidence", CleanLine(root.finding.detail, 1000));
+  for (const CaseRecord& record : summary.cases) {
+    if (root.case_id.empty() || DisplayId(record.plan.ref) != root.case_id) continue;
+    const AttemptRecord* attempt = DecidingAttempt(record);
+    if (!attempt) break;
+    const std::vector<std::string> lines = ExpectationLines(*attempt);
+    for (size_t i = 0; i < lines.size() && i < 3; ++i) {
+      if (CleanLine(lines[i], 4000) != CleanLine(root.finding.detail, 4000))
+        page->Item("", CleanLine(lines[i], 500));
+    }
+    break;
+  }
+  if (const std::string other = ExcludedSuspect(summary, verdict); !other.empty())
+    page->Item("excluded", other);
+  page->Item("who acts", WhoActs(verdict.blame));
+  if (!root.finding.remedy.empty()) page->Item("what to do", CleanLine(root.finding.remedy, 1000));
+  if (!root.finding.command.empty())
+    page->Verbatim(PlaceOf(root.finding.where), CleanLine(root.finding.command, 1000));
+  if (!root.finding.link.empty()) page->Verbatim("see", root.finding.link);
+}
+
+void AddNotJudged(const Summary& summary, Page* page) {
+  std::map<std::string, int64_t> skipped;
+  std::vector<std::string> waived;
+  for (const CaseRecord& record : summary.cases) {
+    if (std::holds_alternative<Skipped>(record.outcome)) ++skipped[ReasonLine(summary, record)];
+    if (!record.waived_by.empty()) waived.push_back(DisplayId(record.plan.ref) + " by " + record.waived_by);
+  }
+  if (summary.run) AddLines("not gated", Shortened(SentencesOf(summary.run->not_gated), "more"), page);
+  if (skipped.size() > kMaxListed)
+    PutSkipTable(summary, page);
+  else
+    AddGrouped(skipped, "skipped", page);
+  AddLines("waived", Shortened(std::move(waived), "more"), page);
+}
+
+// Who has set which variable, a line for each.
+void AddEnvironment(const RunStarted& run, Page* page) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const auto& [name, by] : run.environment) names[by].push_back(name);
+  bool first = true;
+  for (const auto& [by, of] : names) {
+    page->Item(first ? "environment" : "", by + ": " + Join(of, ", "));
+    first = false;
+  }
+}
+
+// Where the reports are; of a statement that cannot be made, why.
+void AddReports(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options,
+                Page* page) {
+  const std::string none = options.attestation.empty() ? "" : WhyNoStatement(summary, verdict);
+  bool first = true;
+  for (const std::string& report : options.reports) {
+    if (!none.empty() && report == options.attestation) continue;
+    page->Verbatim(first ? "reports" : "", report);
+    first = false;
+  }
+  if (!none.empty()) page->Item("statement", "none: " + none);
+}
+
+}  // namespace
+
+void PutLastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options,
+                   Page* page) {
+  for (const auto& [label, value] : Judged(summary)) page->Item(label, value);
+  if (summary.run) AddEnvironment(*summary.run, page);
+  page->Gap();
+  if (verdict.root_cause) {
+    AddRootCause(summary, verdict, page);
+    AddLines("also", OtherErrorLines(summary, *verdict.root_cause), page);
+  }
+  const std::vector<std::string> warnings = WarningLines(summary);
+  AddLines("warnings", warnings, page);
+  if (verdict.root_cause || !warnings.empty()) page->Gap();
+  const std::vector<std::string> table = PartsTable(summary, kMaxTableRows);
+  for (const std::string& line : table) page->Line("  " + line);
+  if (!table.empty()) page->Gap();
+  page->Item("cases", CountsText(Count(summary)));
+  AddNotJudged(summary, page);
+  if (options.since)
+    for (const auto& [label, value] : options.since(summary)) page->Item(label, value);
+  page->Item("retry", RetryText(summary, verdict));
+  if (verdict.root_cause) {
+    const std::string command = Reproduction(summary, verdict.root_cause->case_id);
+    if (!command.empty()) page->Verbatim("reproduce", command);
+    const std::string outside = ContainerReproduction(summary, verdict.root_cause->case_id);
+    if (!outside.empty()) page->Verbatim("with docker", outside);
+  }
+  AddReports(summary, verdict, options, page);
+  if (!summary.report_failure.empty()) page->Item("report error", summary.report_failure);
+}
+
+std::string LastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options) {
+  TextPage page(options.width);
+  const char* on = verdict.kind == VerdictKind::kPassed ? "\x1b[1;32m" : "\x1b[1;31m";
+  const std::string headline = Headline(summary, verdict), last = VerdictLine(summary, verdict);
+  page.Line("");
+  page.Line(options.color ? on + headline + "\x1b[0m" : headline);
+  page.Gap();
+  PutLastScreen(summary, verdict, options, &page);
+  page.Gap();
+  page.Line(options.color ? on + last + "\x1b[0m" : last);
+  return page.Take();
+}
+
+}  // namespace cudnn_ci

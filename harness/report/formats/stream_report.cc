@@ -1,0 +1,44 @@
+// A report on a descriptor. See stream_report.h.
+#include "report/formats/stream_report.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/fd.h"
+#include "base/file.h"
+
+namespace cudnn_ci {
+
+StreamReporter::StreamReporter(std::unique_ptr<Reporter> inner, std::string file, int fd)
+    : inner_(std::move(inner)), file_(std::move(file)), fd_(fd) {}
+
+Status StreamReporter::OnEvent(const Event& event, const Summary& summary) {
+  return inner_->OnEvent(event, summary);
+}
+
+Status StreamReporter::Finish(const Summary& summary) {
+  if (written_) return Error{"standard output has a report already that is not true any more"};
+  if (Status status = inner_->Finish(summary); !status.ok()) return status;
+  written_ = true;
+  return Copy();
+}
+
+Status StreamReporter::Copy() {
+  const Fd file(open(file_.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return Error{"cannot read " + file_ + ": " + std::strerror(errno)};
+  std::string buffer(size_t{256} << 10, '\0');
+  for (;;) {
+    const ssize_t got = read(file.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Error{"cannot read " + file_ + ": " + std::strerror(errno)};
+    if (got == 0) return {};
+    const std::string_view chunk(buffer.data(), static_cast<size_t>(got));
+    if (Status status = WriteAll(fd_, chunk, "standard output"); !status.ok()) return status;
+  }
+}
+
+}  // namespace cudnn_ci

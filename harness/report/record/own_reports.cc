@@ -1,0 +1,106 @@
+// How a report is known as ours. See own_reports.h.
+#include "report/record/own_reports.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/file.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr std::string_view kAttachments = "attachments/";
+
+bool StartsWith(std::string_view text, std::string_view head) { return text.substr(0, head.size()) == head; }
+
+// `text` without what stands up to and including `head` and the white space behind it; empty if it does not
+// begin so.
+std::string_view After(std::string_view text, std::string_view head) {
+  if (!StartsWith(text, head)) return {};
+  text.remove_prefix(head.size());
+  const size_t next = text.find_first_not_of(" \r\n\t");
+  return next == std::string_view::npos ? std::string_view() : text.substr(next);
+}
+
+bool BeginsJunit(std::string_view head) {
+  return StartsWith(After(head, R"(<?xml version="1.0" encoding="UTF-8"?>)"),
+                    std::string("<!--") + kJunitMark);
+}
+
+bool BeginsJson(std::string_view head) {
+  return StartsWith(After(head, "{"), "\"schema\": \"cudnn-ci/report/");
+}
+
+bool BeginsHtml(std::string_view head) {
+  return StartsWith(head, std::string("<!DOCTYPE html>\n<!--") + kHtmlMark);
+}
+
+bool BeginsSummary(std::string_view head) { return StartsWith(head, kSummaryMark); }
+
+bool BeginsStatement(std::string_view head) {
+  // White space is whoever's wrote it; nothing of ours contains any before the extension but the predicate.
+  std::string packed;
+  for (const char c : head)
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') packed += c;
+  return StartsWith(packed, std::string("{\"_type\":\"") + kStatementType + "\",\"predicateType\":\"" +
+                                kPredicateType + "\",\"predicate\":{\"" + kGateExtensions);
+}
+
+bool BeginsJournal(std::string_view head) { return StartsWith(head, "{\"v\":\"journal/"); }
+
+struct Head {
+  std::string_view format;
+  bool (*begins)(std::string_view head);
+};
+constexpr Head kHeads[] = {{"junit", BeginsJunit},
+                           {"json", BeginsJson},
+                           {"html", BeginsHtml},
+                           {"summary", BeginsSummary},
+                           {"attestation", BeginsStatement},
+                           {"journal", BeginsJournal}};
+
+// A name in the folder itself, nothing above or below it.
+bool IsPlainName(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string_view FormatOfHead(std::string_view head) {
+  for (const Head& known : kHeads)
+    if (known.begins(head)) return known.format;
+  return {};
+}
+
+bool IsOwnReport(const std::string& path) {
+  struct stat st {};
+  if (lstat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) return false;
+  if (st.st_size == 0) return true;
+  return !FormatOfHead(ReadSmallFile(path, 200)).empty();
+}
+
+std::vector<std::string> AttachmentsNamedBy(const std::string& journal_path) {
+  if (!IsOwnReport(journal_path)) return {};
+  std::ifstream journal(journal_path, std::ios::binary);
+  std::set<std::string> names;
+  for (std::string line; std::getline(journal, line);) {
+    if (line.find("\"Attachment\"") == std::string::npos) continue;
+    const nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
+    if (!event.is_object() || event.value("ev", nlohmann::json()) != "Attachment") continue;
+    const nlohmann::json path = event.value("path", nlohmann::json());
+    if (!path.is_string()) continue;
+    const std::string& text = path.get_ref<const std::string&>();
+    if (StartsWith(text, kAttachments) && IsPlainName(std::string_view(text).substr(kAttachments.size())))
+      names.insert(text);
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace cudnn_ci

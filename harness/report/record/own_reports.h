@@ -1,0 +1,42 @@
+// How a report is known as ours: only what bears our mark at its head is ever replaced or removed. Whoever
+// names a file that is not a report of cudnn-ci keeps it.
+#ifndef CUDNN_CI_REPORT_RECORD_OWN_REPORTS_H_
+#define CUDNN_CI_REPORT_RECORD_OWN_REPORTS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudnn_ci {
+
+// The comment between XML declaration and root element of every JUnit file.
+inline constexpr char kJunitMark[] = "cudnn-ci report";
+// "schema" of report.json; its first key.
+inline constexpr char kReportSchema[] = "cudnn-ci/report/1";
+// "v" of every journal line; its first key.
+inline constexpr char kJournalVersion[] = "journal/2";
+// The comment at the head of report.html.
+inline constexpr char kHtmlMark[] = "cudnn-ci report.html";
+// The first line of a summary in Markdown, which no renderer shows.
+inline constexpr char kSummaryMark[] = "<!--cudnn-ci summary-->";
+// Of an in-toto statement: its type, that of its predicate, and what begins the type of our extension in it.
+inline constexpr char kStatementType[] = "https://in-toto.io/Statement/v1";
+inline constexpr char kPredicateType[] = "https://in-toto.io/attestation/test-result/v0.1";
+inline constexpr char kGateExtensions[] = "urn:cudnn-ci:gate:";
+
+// The format of the report that begins so, of this version or another, by its name in formats.h ("junit"), or
+// "journal". Empty: it is none of ours.
+std::string_view FormatOfHead(std::string_view head);
+
+// Whether the file is a JUnit file, report.json, report.html or journal of cudnn-ci, of this version or
+// another, by its first bytes. An empty regular file counts as ours: nothing is lost with it. False when it
+// cannot be read, and for what is no regular file (links are not followed).
+bool IsOwnReport(const std::string& path);
+
+// The files under attachments/ that a journal names, as "attachments/NAME", without repeats: what may be
+// removed with it. Lines that cannot be read are passed over. Empty when the file is no journal.
+std::vector<std::string> AttachmentsNamedBy(const std::string& journal_path);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_REPORT_RECORD_OWN_REPORTS_H_

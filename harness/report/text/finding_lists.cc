@@ -1,0 +1,117 @@
+// Findings by name. See finding_lists.h.
+#include "report/text/finding_lists.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+#include "model/record/case_ref.h"
+#include "model/verdict/reasons.h"
+#include "report/text/case_text.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kMostOfWarning = 400;
+
+class Groups {
+ public:
+  // `record`: whose it is; null: it is about the run.
+  void Add(const Finding& finding, const CaseRecord* record) {
+    const auto [place, is_new] = places_.emplace(FindingName(finding), groups_.size());
+    if (is_new) {
+      groups_.push_back({place->first, finding.blame, Layer::kOther, 0, DetailOf(finding)});
+      last_.push_back(nullptr);
+    }
+    FindingGroup& group = groups_[place->second];
+    // A case that has it twice, of two GPUs, is one.
+    if (record == nullptr || last_[place->second] != record) ++group.count;
+    if (record != nullptr) group.layer = std::min(group.layer, record->plan.layer);
+    last_[place->second] = record;
+  }
+  std::vector<FindingGroup> Take() {
+    std::stable_sort(groups_.begin(), groups_.end(),
+                     [](const FindingGroup& a, const FindingGroup& b) { return a.layer < b.layer; });
+    return std::move(groups_);
+  }
+
+ private:
+  std::map<std::string, size_t> places_;  // by name
+  std::vector<FindingGroup> groups_;
+  std::vector<const CaseRecord*> last_;  // that was counted, of each group
+};
+
+std::string MoreText(size_t count, const std::string& more) {
+  return "and " + std::to_string(count) + " " + more;
+}
+
+std::vector<std::string> GroupLines(const std::vector<FindingGroup>& groups, bool with_detail,
+                                    const char* more) {
+  std::vector<std::string> lines;
+  size_t left_out = 0;
+  for (const FindingGroup& group : groups) {
+    if (lines.size() >= kMaxListed && group.blame != Blame::kRunner) {
+      ++left_out;
+      continue;
+    }
+    lines.push_back(std::to_string(group.count) + " x " + group.name +
+                    (with_detail ? ": " + CleanLine(group.detail, kMostOfWarning) : ""));
+  }
+  if (left_out > 0) lines.push_back(MoreText(left_out, more));
+  return lines;
+}
+
+}  // namespace
+
+std::vector<FindingGroup> OtherErrors(const Summary& summary, const RootCause& root) {
+  Groups groups;
+  for (const CaseRecord& record : summary.cases) {
+    if (!IsRed(summary, record) || std::holds_alternative<NotRun>(record.outcome)) continue;
+    const std::string id = DisplayId(record.plan.ref);
+    for (const Finding& finding : ErrorFindings(record)) {
+      if (id != root.case_id || finding != root.finding) groups.Add(finding, &record);
+    }
+  }
+  for (const Finding& finding : summary.run_findings) {
+    const bool is_root = root.case_id.empty() && finding == root.finding;
+    if (finding.severity == Severity::kError && !is_root) groups.Add(finding, nullptr);
+  }
+  return groups.Take();
+}
+
+std::vector<FindingGroup> Warnings(const Summary& summary) {
+  Groups groups;
+  for (const CaseRecord& record : summary.cases) {
+    for (const Finding& finding : record.findings)
+      if (finding.severity == Severity::kWarning) groups.Add(finding, &record);
+  }
+  for (const Finding& finding : summary.run_findings)
+    if (finding.severity == Severity::kWarning) groups.Add(finding, nullptr);
+  return groups.Take();
+}
+
+std::vector<std::string> OtherErrorLines(const Summary& summary, const RootCause& root) {
+  return GroupLines(OtherErrors(summary, root), false, "more reasons");
+}
+
+std::vector<std::string> WarningLines(const Summary& summary) {
+  std::vector<std::string> lines = GroupLines(Warnings(summary), true, "more kinds of warnings");
+  if (!summary.run) return lines;
+  std::vector<std::string> sentences;
+  for (const std::string& sentence : SentencesOf(summary.run->warnings))
+    sentences.push_back(CleanLine(sentence, kMostOfWarning));
+  for (std::string& line : Shortened(std::move(sentences), "more about the run"))
+    lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<std::string> Shortened(std::vector<std::string> lines, const std::string& more) {
+  if (lines.size() <= kMaxListed) return lines;
+  const size_t left_out = lines.size() - kMaxListed;
+  lines.resize(kMaxListed);
+  lines.push_back(MoreText(left_out, more));
+  return lines;
+}
+
+}  // namespace cudnn_ci

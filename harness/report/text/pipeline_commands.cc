@@ -1,0 +1,24 @@
+#include "report/text/pipeline_commands.h"
+
+namespace cudnn_ci {
+
+std::string WithoutPipelineCommands(std::string_view lines) {
+  std::string out;
+  out.reserve(lines.size());
+  bool only_blanks = true;  // so far, in this line
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view rest = lines.substr(i);
+    if (only_blanks && rest.substr(0, 2) == "::") {
+      out += "\\x3A";
+    } else if (rest.substr(0, 3) == "##[") {
+      out += "#\\x23";
+      ++i;
+    } else {
+      out += lines[i];
+    }
+    only_blanks = lines[i] == '\n' || lines[i] == '\r' || (only_blanks && lines[i] == ' ');
+  }
+  return out;
+}
+
+}  // namespace cudnn_ci

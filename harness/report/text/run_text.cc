@@ -1,0 +1,142 @@
+// What a run says of itself. See run_text.h.
+#include "report/text/run_text.h"
+
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+#include "model/record/fact_keys.h"
+#include "report/text/parts_text.h"
+
+namespace cudnn_ci {
+namespace {
+
+std::string Counted(int64_t count, const char* what) { return std::to_string(count) + " " + what; }
+
+// What a green verdict stands on.
+std::string PassedText(const Summary& summary) {
+  const RequiredTotals required = CountRequired(summary);
+  if (required.planned == 0)
+    return "no case is required; " + Counted(Count(summary).passed, "optional passed");
+  if (required.passed == required.planned) return "every required case passed";
+  std::string text =
+      "of " + Counted(required.planned, "required cases ") + Counted(required.passed, "passed");
+  if (required.left_out > 0) text += ", " + Counted(required.left_out, "left out as the matrix allows");
+  if (required.waived > 0) text += ", " + Counted(required.waived, "failed and waived");
+  return text;
+}
+
+std::string SubjectText(const Summary& summary, const SubjectInfo& subject) {
+  std::string text = subject.name == subject.spec ? subject.name : subject.name + " (" + subject.spec + ")";
+  const std::string version = FindFact(summary, subject.name, kCudnnVersionFact);
+  const std::string path = FindFact(summary, subject.name, kCudnnPathFact);
+  text +=
+      version.empty() && path.empty() ? ": cuDNN not found" : ": cuDNN " + (version.empty() ? "?" : version);
+  return path.empty() ? text : text + " at " + path;
+}
+
+// Plugins that are not the tool's own, a line for each way they came.
+std::vector<std::pair<std::string, std::string>> ForeignPlugins(const RunStarted& run) {
+  std::map<std::string, std::vector<std::string>> files;
+  for (const PluginIdentity& plugin : run.plugins)
+    if (!plugin.from.empty()) files[plugin.from].push_back(plugin.path);
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const auto& [from, paths] : files)
+    lines.emplace_back("plugins", "from " + from + ": " + Join(paths, ", "));
+  return lines;
+}
+
+}  // namespace
+
+std::string FindFact(const Summary& summary, const std::string& subject, const std::string& key) {
+  if (!summary.run) return "";
+  for (const auto& [name, map] : summary.run->facts) {
+    const auto fact = map.find(key);
+    if ((subject.empty() || subject == name) && fact != map.end() && !fact->second.empty())
+      return fact->second;
+  }
+  return "";
+}
+
+std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) {
+  std::vector<std::pair<std::string, std::string>> judged;
+  if (!summary.run) return judged;
+  const RunStarted& run = *summary.run;
+  const auto fact_or = [&](const char* key) {
+    const std::string fact = FindFact(summary, "", key);
+    return fact.empty() ? std::string("not found") : fact;
+  };
+  judged.emplace_back("image", run.image.empty() ? "unidentified" : run.image);
+  for (const SubjectInfo& subject : run.subjects)
+    judged.emplace_back("subject", SubjectText(summary, subject));
+  judged.emplace_back("toolkit", fact_or(kToolkitVersionFact));
+  for (const DeviceInfo& device : run.devices) {
+    judged.emplace_back(
+        "gpu", device.name + ": " + device.model + ", compute capability " + device.compute_capability);
+  }
+  if (run.devices.empty()) judged.emplace_back("gpu", "none was found");
+  const std::string drivers = DriversOfParts(run);
+  judged.emplace_back("driver", drivers.empty() ? fact_or(kDriverVersionFact) : drivers);
+  judged.emplace_back("matrix", run.matrix_name + " (" + run.matrix_path + ", sha256 " +
+                                    run.matrix_sha256.substr(0, 16) + ")");
+  if (const VersionTable& table = run.compatibility; !table.as_of.empty())
+    judged.emplace_back("versions", "facts as of " + table.as_of + ", sha256 " + table.sha256.substr(0, 16));
+  if (summary.workers_per_gpu > 1)
+    judged.emplace_back("times", "of GPUs that up to " + std::to_string(summary.workers_per_gpu) +
+                                     " warm workers used at a time");
+  for (auto& line : ForeignPlugins(run)) judged.push_back(std::move(line));
+  for (auto& line : PartsJudged(run)) judged.push_back(std::move(line));
+  return judged;
+}
+
+std::string Headline(const Summary& summary, const Verdict& verdict) {
+  switch (verdict.kind) {
+    case VerdictKind::kPassed:
+      return "PASSED: " + PassedText(summary);
+    case VerdictKind::kNotGated:
+      return "NOT GATED: the matrix is at fault";
+    case VerdictKind::kInconclusive:
+      return verdict.complete ? "INCONCLUSIVE: whose fault it is cannot be told"
+                              : "INCONCLUSIVE: the run did not judge every case";
+    case VerdictKind::kInterrupted:
+      return "INTERRUPTED: the run was ended from outside";
+    case VerdictKind::kFailed:
+      break;
+  }
+  if (verdict.blame == Blame::kRunner) return "FAILED: the runner is at fault, the image is not judged";
+  return verdict.blame == Blame::kHarness ? "FAILED: cudnn-ci or a plugin is at fault"
+                                          : "FAILED: the image is at fault";
+}
+
+std::string VerdictLine(const Summary& summary, const Verdict& verdict) {
+  std::string line = std::string("verdict: ") + Name(verdict.kind);
+  const bool report_only = summary.run && summary.run->report_only;
+  line += " (exit " + std::to_string(report_only ? 0 : verdict.exit_code) + ")";
+  if (report_only) {
+    line += ", NOT GATING: --report-only";
+    if (verdict.exit_code != 0) line += " hides exit " + std::to_string(verdict.exit_code);
+  }
+  if (summary.run && !summary.run->partial.empty()) {
+    line += ", partial: " + CleanLine(PartialText(summary.run->partial), 120) +
+            "; not a verdict on the whole image";
+  }
+  return line;
+}
+
+const char* WhoActs(Blame blame) {
+  switch (blame) {
+    case Blame::kImage:
+      return "the owner of the image";
+    case Blame::kRunner:
+      return "the owner of the runner";
+    case Blame::kHarness:
+      return "the owner of cudnn-ci or of the plugin named";
+    case Blame::kMatrix:
+      return "the owner of the matrix";
+    case Blame::kUndetermined:
+      break;
+  }
+  return "whoever runs the pipeline: whose fault it is cannot be told from this run";
+}
+
+}  // namespace cudnn_ci
