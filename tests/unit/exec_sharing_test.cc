@@ -124,6 +124,24 @@ TEST(SharingTest, ALaneKnowsWhoseCasesWantItsOneWorkerForThemselves) {
   EXPECT_EQ(lane->single, 0u);
 }
 
+TEST(SharingTest, PluginsWithConcurrentChecksShareALane) {
+  Plan plan;
+  plan.cases = {Convolution("a", true), Convolution("b", true), Convolution("c", false)};
+  plan.cases[1].planned.plugin = plan.cases[2].planned.plugin = "q";
+  Scheduler s(plan, Isolation::kShared);
+  EXPECT_EQ(s.LaneOf(0), s.LaneOf(1));
+  EXPECT_EQ(s.LaneOf(0), s.LaneOf(2));
+  EXPECT_THAT(s.LaneOf(0)->plugins, testing::ElementsAre("p", "q"));
+  EXPECT_EQ(Scheduler(plan, Isolation::kProcess).LaneOf(0)->plugins.size(), 1u);
+  plan.cases[1].concurrent = false;
+  Scheduler apart(plan, Isolation::kShared);
+  EXPECT_NE(apart.LaneOf(0), apart.LaneOf(1)) << "one of them is never served by several";
+  plan.cases[1].concurrent = true;
+  plan.cases[1].planned.subject = "another";
+  Scheduler subjects(plan, Isolation::kShared);
+  EXPECT_NE(subjects.LaneOf(0), subjects.LaneOf(1));
+}
+
 TEST(SharingTest, ALaneOfSlowCasesWeighsMore) {
   Plan plan;
   plan.cases = {Convolution("a", true), Convolution("b", true)};
@@ -165,11 +183,13 @@ TEST(SharingTest, TooLittleMemoryInCompanyIsNeverTakenAsItIs) {
   EXPECT_EQ(judge(4, AttemptMode::kShared, false), Next::kFinal) << "without company it is of a known kind";
 }
 
+const Portions::Weight kEqual = [](size_t) { return size_t{1}; };
+
 // Lets workers take turns until nothing is ready; returns what each got.
 std::vector<std::vector<size_t>> Dealt(Portions* portions, std::deque<size_t> ready, int64_t workers) {
   std::vector<std::vector<size_t>> out(static_cast<size_t>(workers));
   for (int64_t turn = 0; !ready.empty(); ++turn) {
-    const size_t next = portions->Next(turn % workers, ready);
+    const size_t next = portions->Next(turn % workers, ready, kEqual);
     const auto at = std::find(ready.begin(), ready.end(), next);
     EXPECT_NE(at, ready.end()) << next;
     if (at == ready.end()) break;
@@ -205,20 +225,30 @@ TEST(PortionsTest, EachWorkerGoesThroughNeighbours) {
 TEST(PortionsTest, WhatASlowWorkerHasLeftIsHalvedToTheLastCase) {
   Portions p;
   std::deque<size_t> ready = Numbers(4);
-  EXPECT_EQ(p.Next(1, ready), 0u);  // and is busy with it from here on
+  EXPECT_EQ(p.Next(1, ready, kEqual), 0u);  // and is busy with it from here on
   ready.pop_front();
-  EXPECT_EQ(p.Next(2, ready), 2u);
-  EXPECT_EQ(p.Next(2, {1, 3}), 3u);
-  EXPECT_EQ(p.Next(2, {1}), 1u);
+  EXPECT_EQ(p.Next(2, ready, kEqual), 2u);
+  EXPECT_EQ(p.Next(2, {1, 3}, kEqual), 3u);
+  EXPECT_EQ(p.Next(2, {1}, kEqual), 1u);
+}
+
+TEST(PortionsTest, SlowCasesWeighMoreWhenAPortionIsHalved) {
+  const Portions::Weight slow = [](size_t i) { return i >= 8 ? size_t{8} : size_t{1}; };
+  Portions p;
+  EXPECT_EQ(p.Next(1, Numbers(12), slow), 0u);
+  // Seven light cases and four of eight: half of 39 is behind the second slow one.
+  EXPECT_EQ(p.Next(2, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, slow), 9u);
+  // The first's seven and one of eight weigh less than the other's two.
+  EXPECT_EQ(p.Next(3, {1, 2, 3, 4, 5, 6, 7, 8, 10, 11}, slow), 11u);
 }
 
 TEST(PortionsTest, WhatAWorkerLeavesOrGivesBackIsDealtAgain) {
   Portions p;
-  EXPECT_EQ(p.Next(1, Numbers(10)), 0u);
-  EXPECT_EQ(p.Next(2, {1, 2, 3, 4, 5, 6, 7, 8, 9}), 5u);
+  EXPECT_EQ(p.Next(1, Numbers(10), kEqual), 0u);
+  EXPECT_EQ(p.Next(2, {1, 2, 3, 4, 5, 6, 7, 8, 9}, kEqual), 5u);
   p.Leave(1);
-  EXPECT_EQ(p.Next(3, {1, 2, 3, 4, 6, 7, 8, 9}), 1u) << "the rest of the portion of who is gone";
-  EXPECT_EQ(p.Next(3, {0, 2, 3, 4, 6, 7, 8, 9}), 2u);
+  EXPECT_EQ(p.Next(3, {1, 2, 3, 4, 6, 7, 8, 9}, kEqual), 1u) << "the rest of the portion of who is gone";
+  EXPECT_EQ(p.Next(3, {0, 2, 3, 4, 6, 7, 8, 9}, kEqual), 2u);
   p.Leave(2);
   p.Leave(3);
   p.Leave(4);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -15,9 +16,13 @@ namespace cudnn_ci {
 
 class Portions {
  public:
+  // What a case weighs, at least 1; the same at each call.
+  using Weight = std::function<size_t(size_t)>;
+
   // The worker's next case, one of `ready` (cases by place in the plan, ascending, not empty). A worker goes
-  // on where it is. One whose portion is done takes the second half of the portion with most ready cases.
-  size_t Next(int64_t worker, const std::deque<size_t>& ready);
+  // on where it is. One whose portion is done takes the second half, by weight, of the portion whose ready
+  // cases weigh most.
+  size_t Next(int64_t worker, const std::deque<size_t>& ready, const Weight& weight);
   // The worker is gone: whoever needs a portion next may have the rest of its own.
   void Leave(int64_t worker);
 

@@ -10,6 +10,19 @@ std::string LaneDevice(const Case& c) {
   return c.devices == Devices::kAll ? "*" : "";
 }
 
+// Cases that may share warm workers.
+bool IsShared(const Case& c) { return c.shareable && c.devices == Devices::kOne && !WorksBeside(c); }
+
+constexpr const char* kPool = "\tpool";
+constexpr const char* kConcurrent = "\tconcurrent";
+
+// The plugins whose cases go together, or the plugin alone. A lane of its own for each plugin with concurrent
+// checks would leave workers idle at its end and cost a context for each worker of the next.
+std::string GroupOf(const Case& c, const std::set<std::string>& concurrent_plugins) {
+  if (c.pooled) return kPool;
+  return IsShared(c) && concurrent_plugins.count(c.planned.plugin) ? kConcurrent : c.planned.plugin;
+}
+
 }  // namespace
 
 bool WorksBeside(const Case& c) {
@@ -28,14 +41,19 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
       open_(plan.cases.size()) {
   // A pooled case that looks at no library joins the pool of the first subject.
   std::string pool_subject;
-  for (const Case& c : plan.cases)
+  std::set<std::string> concurrent_plugins;
+  for (const Case& c : plan.cases) {
     if (c.pooled && pool_subject.empty()) pool_subject = c.planned.subject;
+    if (c.concurrent) concurrent_plugins.insert(c.planned.plugin);
+  }
   const std::vector<size_t> followers = Followers();
   for (size_t i = 0; i < plan.cases.size(); ++i) {
     const Case& c = plan.cases[i];
-    const bool pooled = isolation == Isolation::kShared && c.pooled;
     const size_t like = isolation == Isolation::kShared ? followers[i] : i;
-    lane_of_[i] = &LaneFor(i, like, isolation, pooled, pool_subject);
+    const Case& kind = plan.cases[like];
+    const std::string group =
+        isolation == Isolation::kShared ? GroupOf(kind, concurrent_plugins) : kind.planned.plugin;
+    lane_of_[i] = &LaneFor(i, like, isolation, group, pool_subject);
     lane_of_[i]->concurrent += c.concurrent;
     if (c.concurrent && c.slow) lane_of_[i]->weight = kSlowCase;
     lane_of_[i]->single += !c.concurrent;
@@ -64,16 +82,17 @@ std::vector<size_t> Scheduler::Followers() const {
   return out;
 }
 
-Lane& Scheduler::LaneFor(size_t i, size_t like, Isolation isolation, bool pooled,
+Lane& Scheduler::LaneFor(size_t i, size_t like, Isolation isolation, const std::string& group,
                          const std::string& pool_subject) {
   const Case& c = plan_.cases[like];
+  const bool pooled = group == kPool;
   const bool shared =
       isolation == Isolation::kNone || pooled || (isolation == Isolation::kShared && c.shareable);
   const std::string device = LaneDevice(c);
   const std::string subject = pooled && c.planned.subject.empty() ? pool_subject : c.planned.subject;
   const bool hide = c.devices == Devices::kNone, beside = isolation == Isolation::kShared && WorksBeside(c);
-  const std::string key = (pooled ? "\tpool" : c.planned.plugin) + '\n' + subject + '\n' + device + '\n' +
-                          (shared ? 's' : 'a') + (hide ? 'h' : '-') + (beside ? 'b' : '-');
+  const std::string key = group + '\n' + subject + '\n' + device + '\n' + (shared ? 's' : 'a') +
+                          (hide ? 'h' : '-') + (beside ? 'b' : '-');
   const auto [at, is_new] = lanes_.try_emplace(key);
   Lane& lane = at->second;
   if (is_new) lane.first = i;

@@ -1,9 +1,9 @@
 // Which case may run now, and in which stream. Pure bookkeeping over the plan: prerequisites and lanes. Knows
 // no process and no device's state.
 //
-// A lane is a queue of cases that could use one process after the other: same plugin (on further devices:
-// any whose check is pooled), same subject, same device, same way (shared or one process a case). Several
-// warm workers may serve it at a time.
+// A lane is a queue of cases that could use one process after the other: same subject, same device, same way
+// (shared or one process a case), and same plugin. Plugins with concurrent checks share a lane, and so do
+// pooled checks on further devices. Several warm workers may serve a lane at a time.
 #ifndef CUDNN_CI_EXEC_SCHEDULE_SCHEDULER_H_
 #define CUDNN_CI_EXEC_SCHEDULE_SCHEDULER_H_
 
@@ -96,7 +96,7 @@ class Scheduler {
   enum class State : uint8_t { kWaiting, kReady, kRunning, kSettled };
   static constexpr uint32_t kNobody = UINT32_MAX;
   // The lane of a case like `like`; the case joins it.
-  Lane& LaneFor(size_t case_index, size_t like, Isolation isolation, bool pooled,
+  Lane& LaneFor(size_t case_index, size_t like, Isolation isolation, const std::string& group,
                 const std::string& pool_subject);
   // For each leading case the first one whose warm worker it opens; itself for all others.
   std::vector<size_t> Followers() const;

@@ -129,11 +129,12 @@ void Dispatcher::Fill(Seat* seat) {
     const size_t left = seat->lane->ready.size() / (2 * static_cast<size_t>(seat->sharing));
     ahead = worker->queued() + std::clamp<size_t>(left, 1, kMostAtOnce);
   }
+  const auto weight = [this](size_t i) { return plan_.cases[i].slow ? kSlowCase : size_t{1}; };
   pool_->Do(worker, [&](int64_t now, Effects* out) {
     const auto take = [&](Lane* from) {
       while (!from->ready.empty() && worker->queued() < ahead && worker->accepting()) {
         const size_t next =
-            seat->sharing > 1 ? portions_[from].Next(worker->id(), from->ready) : from->ready.front();
+            seat->sharing > 1 ? portions_[from].Next(worker->id(), from->ready, weight) : from->ready.front();
         scheduler_->TakeReady(from, next);
         worker->Assign(AssignmentOf(next, true), now, out);
       }
