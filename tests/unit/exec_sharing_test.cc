@@ -28,7 +28,7 @@ SharingRoom Large() {
 }
 
 TEST(SharingTest, ThereAreAsManyAsTheScarcestThingAllows) {
-  EXPECT_EQ(WarmWorkersThatFit(Large()), 4);
+  EXPECT_EQ(WarmWorkersThatFit(Large()), 6);
   const auto with = [](auto change) {
     SharingRoom room = Large();
     change(room);
@@ -36,18 +36,18 @@ TEST(SharingTest, ThereAreAsManyAsTheScarcestThingAllows) {
   };
   EXPECT_EQ(with([](SharingRoom& r) { r.jobs = 1; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.jobs = 4; }), 3) << "one job is left to others";
-  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 8; }), 2);
+  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 8; }), 3);
   EXPECT_EQ(with([](SharingRoom& r) { r.processors = 2; }), 1);
-  EXPECT_EQ(with([](SharingRoom& r) { r.devices = 2; }), 2);
+  EXPECT_EQ(with([](SharingRoom& r) { r.devices = 2; }), 3);
   EXPECT_EQ(with([](SharingRoom& r) { r.devices = 8; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 39 * kGiB; }), 2) << "one share is left to others";
-  EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 23 * kGiB; }), 1);
+  EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 19 * kGiB; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 0; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.host_bytes = 24 * kGiB; }), 2);
   EXPECT_EQ(with([](SharingRoom& r) { r.host_bytes = 1; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.cases = 95; }), 1) << "they are done before a context stands";
   EXPECT_EQ(with([](SharingRoom& r) { r.cases = 96; }), 2);
-  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 24, r.weight = 8; }), 4) << "slow cases are fewer";
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 36, r.weight = 8; }), 6) << "slow cases are fewer";
   EXPECT_EQ(with([](SharingRoom& r) { r.cases = 3, r.weight = 8; }), 1);
 }
 
