@@ -58,8 +58,8 @@ def import_bookworm(daemon):
     shutil.rmtree(root)
 
 
-def readme_matrix():
-    return re.search(r"```json\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+def documented_matrix():
+    return re.search(r"```json\n(.*?)```", (ROOT / "harness/docs/next-steps.md").read_text(), re.S)[1]
 
 
 def client_environment(folder, socket):
@@ -107,7 +107,7 @@ class ActTest(unittest.TestCase):
         import_bookworm(cls.daemon)
 
     def act(self, workflows, team=None, more=()):
-        """What act prints of a push to a repository with these workflows, the action and team.json: README's, or another. The tree is in
+        """What act prints of a push to a repository with these workflows, the action and team.json: next-steps.md's, or another. The tree is in
         /opt/cudnn-ci."""
         folder = self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cudnn-ci-act-"))
         self.addCleanup(shutil.rmtree, folder, True)
@@ -115,7 +115,7 @@ class ActTest(unittest.TestCase):
         (repository / ".github/workflows").mkdir(parents=True)
         (repository / ".github/actions/cudnn-ci").mkdir(parents=True)
         shutil.copy(ROOT / "ci/github/action.yml", repository / ".github/actions/cudnn-ci")
-        (repository / "team.json").write_text(json.dumps(team) if team else readme_matrix())
+        (repository / "team.json").write_text(json.dumps(team) if team else documented_matrix())
         for name, text in workflows.items():
             (repository / ".github/workflows" / name).write_text(text)
         environment = client_environment(folder, self.daemon.socket)

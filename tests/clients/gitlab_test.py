@@ -40,7 +40,7 @@ class Jobs(unittest.TestCase):
         (self.repository / "templates").mkdir(parents=True)
         shutil.copy(ROOT / "ci/gitlab/templates/gate.yml", self.repository / "templates")
         (self.repository / ".gitlab-ci.yml").write_text(pipeline)
-        (self.repository / "team.json").write_text(json.dumps(team) if team else act_test.readme_matrix())
+        (self.repository / "team.json").write_text(json.dumps(team) if team else act_test.documented_matrix())
         environment = act_test.client_environment(folder, self.daemon.socket)
         act_test.commit(self.repository, environment)
         sha = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.repository, env=environment, check=True, capture_output=True, text=True)
