@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "attention/numbers.h"
+#include "common/numeric/attention_numbers.h"
 #include "common/numeric/fill.h"
 
 namespace cudnn_ci {
@@ -163,30 +163,6 @@ Operand OperandOf(const char* name, DataType type, const AttentionTensor& tensor
 }
 
 }  // namespace
-
-AttentionLogits AttentionLogitsFrom(const std::string& name) {
-  if (name == "ordinary") return AttentionLogits::kOrdinary;
-  if (name == "far_negative") return AttentionLogits::kFarNegative;
-  if (name == "far_positive") return AttentionLogits::kFarPositive;
-  throw std::invalid_argument("no logits: " + name);
-}
-
-double ScoreOf(AttentionLogits logits) {
-  if (logits == AttentionLogits::kFarNegative) return -256;
-  return logits == AttentionLogits::kFarPositive ? 1024 : 32;
-}
-
-std::vector<AttentionTensor> AttentionProblemSpec::Inputs() const {
-  std::vector<AttentionTensor> inputs = {Q(), K(), V()};
-  if (backward) inputs.insert(inputs.end(), {O(), O(), Stats()});
-  return inputs;
-}
-
-std::vector<AttentionTensor> AttentionProblemSpec::Outputs() const {
-  if (backward) return {Q(), K(), V()};
-  if (statistics) return {O(), Stats()};
-  return {O()};
-}
 
 Operands AttentionOperands(const AttentionProblemSpec& spec) {
   static constexpr const char* kInputs[] = {"Q", "K", "V", "O", "dO", "LSE"};

@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-// A whole answer has about 20 KiB.
-constexpr size_t kMostBytes = 1 << 20;
+// A whole answer has about 400 KiB, most of them gradients of attentions.
+constexpr size_t kMostBytes = 4 << 20;
 constexpr size_t kMostText = 1000, kMostEntries = 200;
 
 std::string Text(const json& value) {
@@ -143,8 +143,13 @@ const std::map<std::string, Reader>& Readers() {
       {"loaded", [](const json& v, Answer* a) { a->loaded_cudnn = CudnnVersion(Member(v, "cudnn")); }},
       {"devices", ReadDevices},
       {"preloaded", [](const json& v, Answer* a) { a->preloaded = v == true; }},
-      {"error", [](const json& v, Answer* a) { a->errors.push_back(Caused(v)); }},
+      {"error",
+       [](const json& v, Answer* a) {
+         a->errors.push_back(Caused(v));
+         a->failed_at = a->step;
+       }},
       {"result", [](const json& v, Answer* a) { a->results.push_back(ResultOf(v)); }},
+      {"refused", [](const json& v, Answer* a) { a->refused.push_back(Text(v)); }},
       {"mapped", [](const json& v, Answer* a) { a->mapped = Texts(v); }},
       {"cudnn", ReadCudnn},
       {"cudnn_unknown", [](const json&, Answer*) {}},

@@ -53,8 +53,11 @@ struct Answer {
   std::optional<int> devices;
   std::string device_name;
   bool preloaded = false;           // its libraries were found only after it was asked to load them
+  std::string failed_at;            // the step of the last error
   std::vector<std::string> errors;  // exceptions with their causes: "ImportError: ... <- OSError: ..."
   std::vector<Computed> results;
+  std::vector<std::string>
+      refused;  // what the framework itself says that it cannot do: "attention, cudnn: ..."
   std::vector<std::string> mapped;        // libraries of NVIDIA in its memory
   std::string cudnn_file, cudnn_version;  // the cuDNN in its memory, by its own words: "9.19.0"
   int cudnn_cuda = 0;                     // the CUDA major that it was built for; 0: unknown

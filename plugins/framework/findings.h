@@ -14,6 +14,7 @@ inline constexpr char kFrameworkCrashed[] = "framework-crashed";
 inline constexpr char kFrameworkTimedOut[] = "framework-timed-out";
 inline constexpr char kFrameworkFailed[] = "framework-failed";
 inline constexpr char kFrameworkWrongResult[] = "framework-wrong-result";
+inline constexpr char kFrameworkWrongAttention[] = "framework-wrong-attention";
 inline constexpr char kFrameworkLibrariesMissing[] = "framework-libraries-missing";
 inline constexpr char kFrameworkDriverTooOld[] = "framework-driver-too-old";
 inline constexpr char kFrameworkDecoyTaken[] = "framework-decoy-taken";

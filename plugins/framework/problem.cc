@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/numeric/attention_numbers.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -51,6 +53,19 @@ void ForEachProduct(const Visit& visit) {
   }
 }
 
+// Key lengths of 64 (mod 128) with scores far below zero are where a release of cuDNN was wrong.
+AttentionProblemSpec Attention() {
+  AttentionProblemSpec spec;
+  spec.shape.queries = 64;
+  spec.shape.keys = 192;
+  spec.logits = AttentionLogits::kFarNegative;
+  return spec;
+}
+
+Numbers Wide(const std::vector<float>& numbers) { return {numbers.begin(), numbers.end()}; }
+
+nlohmann::json ShapeOf(const AttentionTensor& t) { return {t.batch, t.heads, t.length, t.size}; }
+
 }  // namespace
 
 Problem MakeProblem(std::uint64_t seed) {
@@ -75,6 +90,12 @@ Problem MakeProblem(std::uint64_t seed) {
   for (int i = 0; i < kRows; ++i)
     for (int k = 0; k < kInner; ++k)
       for (int j = 0; j < kColumns; ++j) matmul[i * kColumns + j] += a[i * kInner + k] * b[k * kColumns + j];
+  const AttentionProblemSpec spec = Attention();
+  const AttentionNumbers attention = MakeAttentionNumbers(spec, seed);
+  problem.expected["o"] = Wide(attention.o);
+  problem.expected["dq"] = Wide(attention.dq);
+  problem.expected["dk"] = Wide(attention.dk);
+  problem.expected["dv"] = Wide(attention.dv);
   problem.json = nlohmann::json{{"x", x},
                                 {"x_shape", {kN, kC, kH, kW}},
                                 {"w", w},
@@ -86,7 +107,14 @@ Problem MakeProblem(std::uint64_t seed) {
                                 {"a", a},
                                 {"a_shape", {kRows, kInner}},
                                 {"b", b},
-                                {"b_shape", {kInner, kColumns}}}
+                                {"b_shape", {kInner, kColumns}},
+                                {"q", attention.q},
+                                {"q_shape", ShapeOf(spec.Q())},
+                                {"k", attention.k},
+                                {"k_shape", ShapeOf(spec.K())},
+                                {"v", attention.v},
+                                {"v_shape", ShapeOf(spec.V())},
+                                {"do", attention.d_o}}
                      .dump();
   return problem;
 }

@@ -84,8 +84,13 @@ void JudgeNumbers(Context& ctx, const Framework& framework, const Answer& answer
   std::set<std::string> computed;
   for (const Computed& result : answer.results) {
     const std::string difference = Difference(result, problem.expected);
-    Judge(ctx, difference.empty(), result.mode + ": the numbers are right", kFrameworkWrongResult,
-          NameOf(framework, answer) + ", " + result.mode + ": " + difference);
+    const bool attention = result.arrays.count("o") > 0;
+    const std::string cudnn = !attention || answer.cudnn_version.empty()
+                                  ? ""
+                                  : ", with cuDNN " + answer.cudnn_version + " (" + answer.cudnn_file + ")";
+    Judge(ctx, difference.empty(), result.mode + ": the numbers are right",
+          attention ? kFrameworkWrongAttention : kFrameworkWrongResult,
+          NameOf(framework, answer) + ", " + result.mode + cudnn + ": " + difference);
     for (const auto& [name, numbers] : result.arrays) computed.insert(name);
   }
   for (const char* const* name = framework.arrays; *name; ++name)
@@ -100,6 +105,8 @@ void Tell(Context& ctx, const Framework& framework, const Answer& answer) {
   std::string text = NameOf(framework, answer) + ", built for CUDA " + known(answer.built_cuda) +
                      " and cuDNN " + known(answer.built_cudnn) + ", on " + known(answer.device_name) +
                      " with cuDNN " + known(answer.cudnn_version) + " of " + known(answer.cudnn_file) + "\n";
+  for (const Computed& result : answer.results) text += "computed: " + result.mode + "\n";
+  for (const std::string& refusal : answer.refused) text += "refused: " + refusal + "\n";
   for (const std::string& file : answer.mapped) text += "in memory: " + file + "\n";
   ctx.Attach("framework.txt", "text/plain", text);
 }
@@ -125,7 +132,7 @@ void JudgeFramework(Context& ctx, const Framework& framework, const Interpreter&
   const std::string error = answer.LastError();
   SkipIfOutOfMemory(ctx, framework, error);
   if (!Judge(ctx, error.empty(), "it computes", kFrameworkFailed, [&] {
-        return NameOf(framework, answer) + " at \"" + answer.step + "\": " + error +
+        return NameOf(framework, answer) + " at \"" + answer.failed_at + "\": " + error +
                Then(LoaderWords(asked.end.output)) + WordsOfShortage(error);
       }))
     return;

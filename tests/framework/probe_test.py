@@ -14,7 +14,9 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROBE, FAKES = ROOT / "plugins/framework/probe.py", ROOT / "tests/fakes/frameworks"
-SHAPES = {"x": [2, 3, 5, 4], "w": [4, 3, 3, 2], "g": [2, 4, 3, 2], "a": [2, 3], "b": [3, 2]}
+SHAPES = {"x": [2, 3, 5, 4], "w": [4, 3, 3, 2], "g": [2, 4, 3, 2], "a": [2, 3], "b": [3, 2], "v": [1, 1, 5, 4], "do": [1, 1, 3, 4]}
+# Each query matches the keys with its code, whose scores are 256 and those of all others 0: exp() is exact.
+KEY_CODES, QUERY_CODES, CODES = [0, 1, 1, 2, 3], [1, 0, 3], 4
 STRIDE, PAD = [2, 2], [1, 0]
 
 sys.path.insert(0, str(PROBE.parent))
@@ -28,7 +30,27 @@ def problem():
         for extent in shape:
             size *= extent
         values[name], values[name + "_shape"] = [draw.randint(-2, 2) for _ in range(size)], shape
+    for name, codes in (("q", QUERY_CODES), ("k", KEY_CODES)):
+        values[name] = [16 if d == code else 0 for code in codes for d in range(CODES)]
+        values[name + "_shape"] = [1, 1, len(codes), CODES]
     return values
+
+
+def expected_attention(p):
+    """Output and gradients of an attention by their definition."""
+    q, k, v, do = ([p[name][at:at + CODES] for at in range(0, len(p[name]), CODES)] for name in ("q", "k", "v", "do"))
+    out = {"o": [], "dq": [], "dk": [[0] * CODES for _ in k], "dv": [[0] * CODES for _ in v]}
+    for query, gradient, code in zip(q, do, QUERY_CODES):
+        row = [1 / KEY_CODES.count(code) if key == code else 0 for key in KEY_CODES]
+        dp = [sum(a * b for a, b in zip(gradient, value)) for value in v]
+        ds = [weight * (d - sum(a * b for a, b in zip(row, dp))) for weight, d in zip(row, dp)]
+        out["o"] += [sum(weight * value[d] for weight, value in zip(row, v)) for d in range(CODES)]
+        out["dq"] += [sum(s * key[d] for s, key in zip(ds, k)) for d in range(CODES)]
+        for j, (weight, s) in enumerate(zip(row, ds)):
+            for d in range(CODES):
+                out["dk"][j][d] += s * query[d]
+                out["dv"][j][d] += weight * gradient[d]
+    return {**out, "dk": sum(out["dk"], []), "dv": sum(out["dv"], [])}
 
 
 def expected(p):
@@ -99,24 +121,39 @@ class Probe(unittest.TestCase):
 
 class Computes(Probe):
     def test_what_the_definition_says_in_every_mode(self):
-        right = expected(self.problem)
-        modes = {"torch": ["default", "benchmark", "deterministic"], "tensorflow": ["default", "deterministic"],
-                 "jax": ["default", "without autotuning", "deterministic"], "onnxruntime": ["default", "exhaustive", "deterministic"]}
+        right, attention = expected(self.problem), expected_attention(self.problem)
+        torch = ["attention, " + backend for backend in ("math", "efficient", "flash", "cudnn")]
+        modes = {"torch": ["default", "benchmark", "deterministic", *torch], "tensorflow": ["default", "deterministic"],
+                 "jax": ["default", "without autotuning", "deterministic", "attention, cudnn"], "onnxruntime": ["default", "exhaustive", "deterministic"]}
         for name, wanted in modes.items():
             with self.subTest(name):
                 results = [value for key, value in self.ask(name) if key == "result"]
                 self.assertEqual([r["mode"] for r in results], wanted)
                 arrays = right if name != "onnxruntime" else {"y": right["y"]}
                 for r in results:
-                    self.assertEqual(r["arrays"], arrays)
+                    self.assertEqual(r["arrays"], attention if r["mode"].startswith("attention") else arrays)
 
     def test_in_the_mode_that_it_says(self):
         for name, mode in (("torch", "benchmark"), ("torch", "deterministic"), ("tensorflow", "deterministic"),
                            ("jax", "without autotuning"), ("onnxruntime", "exhaustive"), ("onnxruntime", "deterministic")):
             with self.subTest(name=name, mode=mode):
                 said = self.ask(name, FAKE_FRAMEWORK="wrong-y", FAKE_FRAMEWORK_MODE=mode)
-                results = {value["mode"]: value["arrays"]["y"] for key, value in said if key == "result"}
+                results = {value["mode"]: value["arrays"]["y"] for key, value in said if key == "result" and "y" in value["arrays"]}
                 self.assertEqual([m for m in results if results[m] != results["default"]], [mode])
+
+    def test_attention_only_as_far_as_the_framework_offers_it(self):
+        def modes(name, **env):
+            return [value["mode"] for key, value in self.ask(name, **env) if key == "result" and "o" in value["arrays"]]
+        self.assertEqual(modes("torch", FAKE_FRAMEWORK="without-flash"), ["attention, " + b for b in ("math", "efficient", "cudnn")])
+        self.assertEqual(len(modes("torch", FAKE_FRAMEWORK="old-params")), 4)
+        self.assertEqual(modes("torch", FAKE_FRAMEWORK="without-attention"), [])
+        self.assertEqual(modes("jax", FAKE_JAX_CAPABILITY="7.5"), [])
+
+    def test_attention_that_jax_refuses_is_no_error(self):
+        said = self.ask("jax", FAKE_FRAMEWORK="refuse-attention")
+        self.assertIn(("refused", "attention, cudnn: cuDNN >= 99 is needed"), said)
+        self.assertEqual([key for key, _ in said if key == "error"], [])
+        self.assertIn("error", dict(self.ask("jax", FAKE_FRAMEWORK="raise-attention")))
 
     def test_matrices_and_copies(self):
         a, b = self.problem["a"], self.problem["b"]
@@ -134,7 +171,8 @@ class Answers(Probe):
         said = self.ask("torch")
         self.assertEqual([said[0][0], said[-1]], ["python", ("end", True)])
         self.assertEqual([value for key, value in said if key == "step"],
-                         ["import", "devices", "convolution, default", "convolution, benchmark", "convolution, deterministic", "maps"])
+                         ["import", "devices", *("convolution, " + mode for mode in ("default", "benchmark", "deterministic")),
+                          *("attention, " + backend for backend in ("math", "efficient", "flash", "cudnn")), "maps"])
 
     def test_of_a_crash_stay(self):
         said = self.ask("torch", FAKE_FRAMEWORK="crash")

@@ -43,7 +43,8 @@ TEST_F(FrameworkCudnn, InMemoryIsWhatCounts) {
   EXPECT_EQ(gate().Read("report/" + healthy.record["attachments"][0]["path"].get<std::string>()),
             "TensorFlow 9.9.9, built for CUDA 13.0 and cuDNN 9.19.0, on NVIDIA H200 with cuDNN 9.19.0 of " +
                 FakeFile("cudnn_plain", "libcudnn.so.9") +
-                "\nin memory: " + FakeFile("cudnn_plain", "libcudnn.so.9") +
+                "\ncomputed: default\ncomputed: deterministic\nin memory: " +
+                FakeFile("cudnn_plain", "libcudnn.so.9") +
                 "\nin memory: " + FakeFile("cudnn_plain", "libcudnn_graph.so.9") + "\n");
   Set("FAKE_CUDNN_VERSION", "91400");
   const CheckOutcome r = Framework("tensorflow");

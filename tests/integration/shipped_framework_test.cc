@@ -63,7 +63,7 @@ TEST_P(EachFramework, ThatFailsSaysWithWhichWords) {
   const CheckOutcome r = Framework(GetParam());
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-failed"));
-  EXPECT_THAT(r.Detail(), HasSubstr(": RuntimeError: GET was unable to find an engine to execute this"));
+  EXPECT_THAT(r.Detail(), HasSubstr("\": RuntimeError: GET was unable to find an engine to execute this"));
 }
 
 TEST_P(EachFramework, ThatIsWrongInOneElementIsRed) {
@@ -94,6 +94,37 @@ TEST_F(FrameworkTest, AGradientThatIsWrongInOneModeIsSeen) {
   Set("FAKE_FRAMEWORK", "wrong-y");
   Set("FAKE_FRAMEWORK_MODE", "exhaustive");
   EXPECT_THAT(Framework("onnxruntime").Slugs(), ElementsAre("framework-wrong-result"));
+}
+
+TEST_F(FrameworkTest, AnAttentionThatIsWrongInOneBackendNamesItAndItsCudnn) {
+  Set("FAKE_LIBRARIES", FakeFile("cudnn_plain", "libcudnn.so.9"));
+  for (const char* backend : {"math", "efficient", "flash", "cudnn"}) {
+    Set("FAKE_FRAMEWORK_MODE", std::string("attention, ") + backend);
+    Set("FAKE_FRAMEWORK", "wrong-o");
+    const CheckOutcome r = Framework("torch");
+    EXPECT_THAT(r.Slugs(), ElementsAre("framework-wrong-attention")) << backend;
+    EXPECT_THAT(r.Detail(),
+                AllOf(HasSubstr(std::string("PyTorch 9.9.9, attention, ") + backend + ", with cuDNN "),
+                      HasSubstr("/libcudnn.so.9.19.0): o[1] is "), HasSubstr("; 1 of 4096 elements differ")));
+  }
+  Set("FAKE_FRAMEWORK", "nan-dq");
+  EXPECT_THAT(Framework("jax").Detail(), HasSubstr("JAX 9.9.9, attention, cudnn, with cuDNN "));
+}
+
+TEST_F(FrameworkTest, AnAttentionThatFailsIsRedAndOneThatIsRefusedIsNot) {
+  Set("FAKE_FRAMEWORK", "raise-attention");
+  Set("FAKE_FRAMEWORK_MODE", "attention, cudnn");
+  for (const char* name : {"torch", "jax"}) {
+    const CheckOutcome r = Framework(name);
+    EXPECT_THAT(r.Slugs(), ElementsAre("framework-failed")) << name;
+    EXPECT_THAT(r.Detail(), HasSubstr(" at \"attention, cudnn\": LibraryError: CUDNN_STATUS_SUBLIBRARY"));
+  }
+  Set("FAKE_FRAMEWORK", "crash-attention");
+  EXPECT_THAT(Framework("torch").Detail(), HasSubstr("(Segmentation fault) at \"attention, cudnn\""));
+  Set("FAKE_FRAMEWORK", "refuse-attention");
+  const CheckOutcome refused = Framework("jax");
+  EXPECT_EQ(refused.gate.exit_code, 0);
+  EXPECT_EQ(refused.Outcome(), "passed");
 }
 
 TEST_F(FrameworkTest, AnElementThatIsNoNumberIsWrong) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "attention/data.h"
-#include "attention/numbers.h"
+#include "common/numeric/attention_numbers.h"
 
 namespace cudnn_ci {
 

@@ -125,7 +125,7 @@ TEST(CompatibilityTest, AMistakeIsNamedWithItsPlaceAndRemedy) {
   EXPECT_EQ(ProblemsWith("cudnn-ci/compatibility/1", "cudnn-ci/compatibility/2"),
             "t.json:5:13: error: the schema \"cudnn-ci/compatibility/2\" is not known; write \"schema\": "
             "\"cudnn-ci/compatibility/1\"");
-  EXPECT_THAT(ProblemsWith("\"as_of\": \"2026-11-22\"", "\"as_of\": \"2026-02-30\""),
+  EXPECT_THAT(ProblemsWith("\"as_of\": \"2026-11-23\"", "\"as_of\": \"2026-02-30\""),
               HasSubstr("t.json:6:12: error: \"as_of\" must be a day of the calendar"));
   EXPECT_THAT(ProblemsWith("\"525.60.13\"", "\"525.60.x\""),
               HasSubstr("\"driver\" must be a version such as \"580.65.06\", found the string \"525.60.x\""));

@@ -36,9 +36,9 @@ TEST(SharingTest, ThereAreAsManyAsTheScarcestThingAllows) {
   };
   EXPECT_EQ(with([](SharingRoom& r) { r.jobs = 1; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.jobs = 4; }), 3) << "one job is left to others";
-  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 8; }), 3);
+  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 8; }), 4);
   EXPECT_EQ(with([](SharingRoom& r) { r.processors = 2; }), 1);
-  EXPECT_EQ(with([](SharingRoom& r) { r.devices = 2; }), 3);
+  EXPECT_EQ(with([](SharingRoom& r) { r.devices = 2; }), 4);
   EXPECT_EQ(with([](SharingRoom& r) { r.devices = 8; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 39 * kGiB; }), 2) << "one share is left to others";
   EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 19 * kGiB; }), 1);

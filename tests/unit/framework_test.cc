@@ -65,6 +65,29 @@ TEST(FrameworkProblem, ExpectsMatricesToo) {
   EXPECT_EQ(problem.expected.at("matmul")[2 * 6 + 3], sum);
 }
 
+// An attention's output is linear in V, and its gradient of Q and K does not change when scores move
+// together.
+TEST(FrameworkProblem, ExpectsAnAttention) {
+  const Problem problem = MakeProblem(11);
+  const json in = json::parse(problem.json);
+  ASSERT_EQ(in["q_shape"], (json{1, 1, 64, 64}));
+  ASSERT_EQ(in["k_shape"], (json{1, 1, 192, 64}));
+  ASSERT_EQ(in["v_shape"], in["k_shape"]);
+  const double o = Product(problem.expected.at("o"), in["do"]);
+  EXPECT_NE(o, 0);
+  EXPECT_EQ(o, Product(problem.expected.at("dv"), in["v"]));
+  EXPECT_EQ(Product(problem.expected.at("dq"), in["q"]), Product(problem.expected.at("dk"), in["k"]));
+  EXPECT_NE(problem.expected.at("dq"), std::vector<double>(64 * 64, 0));
+}
+
+TEST(FrameworkAnswer, KnowsWhereItFailedAndWhatWasRefused) {
+  const Answer answer = ParseAnswer(
+      "{\"step\": \"attention, cudnn\"}\n{\"refused\": \"attention, cudnn: too old\"}\n"
+      "{\"error\": [\"E: x\"]}\n{\"step\": \"maps\"}\n");
+  EXPECT_EQ(answer.failed_at, "attention, cudnn");
+  EXPECT_THAT(answer.refused, testing::ElementsAre("attention, cudnn: too old"));
+}
+
 TEST(FrameworkAnswer, OfACrashIsReadAsFarAsItGoes) {
   const Answer answer = ParseAnswer(
       "{\"python\": {\"version\": \"3.11.2\", \"executable\": \"/usr/bin/python3\"}}\n"
@@ -85,7 +108,7 @@ TEST(FrameworkAnswer, OfAnyOtherFormIsAProblemAndHarmless) {
   for (const std::string line : {"nonsense", "[1]", "{}", "{\"a\": 1}", "{\"end\": true, \"step\": \"x\"}",
                                  "", "7", "{\"step\": \"\xff\"}", "{\"step\": \"\\ud800\"}"})
     EXPECT_THAT(ParseAnswer(line + "\n").problem, HasSubstr("no answer")) << line;
-  EXPECT_THAT(ParseAnswer(std::string(2 << 20, '\n')).problem, HasSubstr("more than"));
+  EXPECT_THAT(ParseAnswer(std::string(5 << 20, '\n')).problem, HasSubstr("more than"));
   EXPECT_THAT(ParseAnswer(std::string(1 << 19, '[') + "\n").problem, HasSubstr("no answer"));
   // Values of other types than the script's.
   for (const std::string value :
@@ -93,7 +116,7 @@ TEST(FrameworkAnswer, OfAnyOtherFormIsAProblemAndHarmless) {
         "{\"arrays\": [1]}", "{\"count\": -7}", "{\"version\": {}}", "[null, {\"own\": 3}]"})
     for (const std::string key :
          {"python", "step", "packages", "cudnn_packages", "imported", "built", "loaded", "devices",
-          "preloaded", "error", "result", "mapped", "cudnn", "absent", "cudnn_unknown"})
+          "preloaded", "error", "result", "mapped", "cudnn", "absent", "refused", "cudnn_unknown"})
       EXPECT_EQ(ParseAnswer("{\"" + key + "\": " + value + "}\n").problem, "") << key << value;
 }
 

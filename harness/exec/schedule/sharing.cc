@@ -20,7 +20,7 @@ constexpr size_t kMostAtOnce = 8;
 
 // Where nobody said how many. More than six wait for the driver and for each other.
 constexpr int kMostByItself = 6;
-constexpr int kWorkersOfEightProcessors = 3;
+constexpr int kProcessorsEach = 2;
 constexpr int64_t kDeviceBytesEach = int64_t{10} << 30;
 constexpr size_t kCasesEach = 48;      // in the plan; fewer are done before the next context stands
 constexpr size_t kWorthAContext = 32;  // that are still to be done
@@ -35,7 +35,7 @@ int Times(int64_t all, int64_t each) {
 int WarmWorkersThatFit(const SharingRoom& room) {
   int most = std::min((room.jobs - 1) / room.devices, Times(static_cast<int64_t>(room.cases), 1));
   if (room.asked > 0) return std::clamp(room.asked, 1, std::max(1, most));
-  for (const int limit : {kMostByItself, room.processors * kWorkersOfEightProcessors / 8 / room.devices,
+  for (const int limit : {kMostByItself, room.processors / kProcessorsEach / room.devices,
                           Times(room.device_bytes, kDeviceBytesEach) - 1,
                           Times(room.host_bytes, room.host_bytes_each) / room.devices - 1,
                           Times(static_cast<int64_t>(room.cases * room.weight), kCasesEach)})

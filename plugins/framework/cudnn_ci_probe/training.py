@@ -1,4 +1,5 @@
 """PyTorch, TensorFlow and JAX: what each was built for, what it sees, and the convolution forward and backward in each of its modes."""
+from . import attention
 from .answer import clip, flat
 
 
@@ -35,6 +36,7 @@ def torch(framework, p, answer):
         dx, dw = framework.autograd.grad(y, (x, w), tensors["g"])
         framework.cuda.synchronize()
         answer.result(mode, y=y.detach().cpu(), dx=dx.cpu(), dw=dw.cpu())
+    attention.torch(framework, p, answer)
 
 
 def tensorflow(framework, p, answer):
@@ -115,3 +117,4 @@ def jax(framework, p, answer):
             raise
         y, dx, dw = compiled(x, w, g)
         answer.result(mode, y=y, dx=dx, dw=dw)
+    attention.jax(framework, gpus[0], p, answer)

@@ -6,11 +6,14 @@ FAKE_FRAMEWORK has the faults, separated by blanks:
   raise, memory, crash, exit, hang     what the first convolution does
   wrong-y, wrong-dx, nan-dw            one element that is not right, wrong only in the mode FAKE_FRAMEWORK_MODE where that is set
   flood, forge                         prints 30 MB; prints lines that look like an answer
+  wrong-o, wrong-dq, nan-dq, crash-attention, raise-attention, refuse-attention  of attention, in the backend FAKE_FRAMEWORK_MODE
+  without-flash                        a backend that does not take the tensors
   crash-at-exit                        dies behind its answer
   preload                              finds its libraries only when it is told to load them
 FAKE_BUILT_CUDA, FAKE_BUILT_CUDNN, FAKE_LOADED_CUDNN are versions (13.0, 9.19.0); FAKE_LIBRARIES are files to load.
 """
 import ctypes
+import math
 import os
 import signal
 import sys
@@ -174,3 +177,64 @@ def backward(x, w, g, stride, pad, mode="default"):
     spoil(dx, "dx", mode)
     spoil(dw, "dw", mode)
     return dx, dw
+
+
+def misbehave_in_attention(mode):
+    if os.environ.get("FAKE_FRAMEWORK_MODE", mode) != mode:
+        return
+    if "crash-attention" in FAULTS:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if "raise-attention" in FAULTS:
+        raise LibraryError("CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED")
+    if "refuse-attention" in FAULTS:
+        raise NotImplementedError("cuDNN >= 99 is needed")
+
+
+class LibraryError(RuntimeError):
+    pass
+
+
+def rows(array, size):
+    return [array.elements[at:at + size] for at in range(0, len(array.elements), size)]
+
+
+def probabilities(q, k):
+    """Of one head, by row: {key: probability} of the keys that have one in float32."""
+    size, found = q.shape[-1], []
+    keys = rows(k, size)
+    for row in rows(q, size):
+        used = [d for d in range(size) if row[d]]
+        scores = [sum(row[d] * key[d] for d in used) for key in keys]
+        top = max(scores)
+        weights = {j: math.exp(score - top) for j, score in enumerate(scores) if score > top - 80}
+        total = sum(weights.values())
+        found.append({j: weight / total for j, weight in weights.items()})
+    return found
+
+
+def attention(q, k, v, mode):
+    """The output of one head of length, size, and what its gradients need."""
+    misbehave_in_attention(mode)
+    size = v.shape[-1]
+    p, values = probabilities(q, k), rows(v, size)
+    o = type(q)([sum(weight * values[j][d] for j, weight in row.items()) for row in p for d in range(size)], q.shape)
+    spoil(o, "o", mode)
+    return o, p
+
+
+def attention_gradients(q, k, v, p, do, mode):
+    size, queries, keys, values, gradients = q.shape[-1], rows(q, q.shape[-1]), rows(k, k.shape[-1]), rows(v, v.shape[-1]), rows(do, do.shape[-1])
+    dq, dk, dv = ([[0.0] * size for _ in range(len(part.elements) // size)] for part in (q, k, v))
+    for i, row in enumerate(p):
+        dp = {j: sum(a * b for a, b in zip(gradients[i], values[j])) for j in row}
+        mean = sum(row[j] * dp[j] for j in row)
+        for j, weight in row.items():
+            ds = weight * (dp[j] - mean)
+            for d in range(size):
+                dq[i][d] += ds * keys[j][d]
+                dk[j][d] += ds * queries[i][d]
+                dv[j][d] += weight * gradients[i][d]
+    out = [type(q)([e for row in part for e in row], shape.shape) for part, shape in ((dq, q), (dk, k), (dv, v))]
+    for name, array in zip(("dq", "dk", "dv"), out):
+        spoil(array, name, mode)
+    return tuple(out)

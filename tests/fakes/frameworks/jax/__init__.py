@@ -13,13 +13,19 @@ _OFFERED = {"xla_gpu_autotune_level", "xla_gpu_deterministic_ops"} - set(os.envi
 
 def devices():
     if fake.devices():
-        return [types.SimpleNamespace(platform="gpu", device_kind="NVIDIA H200")]
+        return [types.SimpleNamespace(platform="gpu", device_kind="NVIDIA H200", compute_capability=os.environ.get("FAKE_JAX_CAPABILITY", "9.0"))]
     return [types.SimpleNamespace(platform="cpu", device_kind="cpu")]
 
 
 def _array(elements, dtype):
-    assert dtype == "float32"
-    return fake.Array(elements)
+    assert dtype in ("float32", "bfloat16")
+    return Array(elements)
+
+
+class Array(fake.Array):
+    def astype(self, dtype):
+        assert dtype == "float32"
+        return self
 
 
 def _convolve(x, w, strides, padding, dimension_numbers, precision):
@@ -33,9 +39,18 @@ def _mode():
     return "deterministic" if _options.get("xla_gpu_deterministic_ops") else "without autotuning" if _options else "default"
 
 
-def vjp(function, x, w):
-    y = function(x, w)
-    return y, lambda g: fake.backward(x, w, g, *y.made_by, _mode())
+def vjp(function, *inputs):
+    y = function(*inputs)
+    if len(inputs) == 3:
+        return y, lambda g: fake.attention_gradients(*inputs, y.made_by, g, "attention, cudnn")
+    return y, lambda g: fake.backward(*inputs, g, *y.made_by, _mode())
+
+
+def _attention(q, k, v, scale, implementation):
+    assert scale == 1 and implementation == "cudnn" and q.shape[2] == 1
+    o, p = fake.attention(q, k, v, "attention, cudnn")
+    o.made_by = p
+    return o
 
 
 class _Lowered:
@@ -58,5 +73,6 @@ class _Lowered:
 
 
 jit = _Lowered
+nn = types.SimpleNamespace(dot_product_attention=_attention)
 numpy = types.SimpleNamespace(array=_array)
 lax = types.SimpleNamespace(conv_general_dilated=_convolve, Precision=types.SimpleNamespace(HIGHEST="highest"))

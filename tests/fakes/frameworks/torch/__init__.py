@@ -1,11 +1,13 @@
 """A PyTorch that has what the probe asks of the real one."""
+import contextlib
+import sys
 import types
 
 import fake_framework as fake
 
 fake.on_import()
 __version__ = fake.VERSION
-float32 = "float32"
+float32, bfloat16 = "float32", "bfloat16"
 version = types.SimpleNamespace(cuda=fake.version("FAKE_BUILT_CUDA", "13.0") if fake.built_for_cuda() else None,
                                 hip="6.4" if "rocm" in fake.FAULTS else None)
 _cudnn = types.SimpleNamespace(getCompileVersion=lambda: fake.numbers("FAKE_BUILT_CUDNN", "9.19.0"),
@@ -28,9 +30,12 @@ class Tensor(fake.Array):
     def cpu(self):
         return self
 
+    def float(self):
+        return self
+
 
 def tensor(elements, dtype, device):
-    assert dtype == float32 and device == "cuda"
+    assert dtype in (float32, bfloat16) and device == "cuda"
     return Tensor(elements)
 
 
@@ -47,8 +52,39 @@ def _conv2d(x, w, stride, padding):
 
 
 def _grad(y, inputs, g):
+    if len(inputs) == 3:
+        return fake.attention_gradients(*inputs, y.made_by[0], g, y.made_by[1])
     return fake.backward(*inputs, g, *y.made_by, _mode())
 
 
-nn = types.SimpleNamespace(functional=types.SimpleNamespace(conv2d=_conv2d))
+_backend = []
+
+
+@contextlib.contextmanager
+def _sdpa_kernel(backend):
+    _backend.append(backend)
+    yield
+    _backend.pop()
+
+
+def _attention(q, k, v, scale):
+    assert scale == 1
+    mode = "attention, " + _backend[-1]
+    o, p = fake.attention(q, k, v, mode)
+    o.made_by = (p, mode)
+    return o
+
+
+def _params(q, k, v, mask, dropout, causal, *groups):
+    if groups and "old-params" in fake.FAULTS:
+        raise TypeError("SDPAParams takes six arguments")
+    return _backend[-1]
+
+
+backends.cuda = types.SimpleNamespace(SDPAParams=_params, can_use_flash_attention=lambda name: "without-flash" not in fake.FAULTS,
+                                      can_use_efficient_attention=lambda name: True, can_use_cudnn_attention=lambda name: True)
+nn = types.SimpleNamespace(functional=types.SimpleNamespace(conv2d=_conv2d, scaled_dot_product_attention=_attention), attention=types.SimpleNamespace(
+    sdpa_kernel=_sdpa_kernel, SDPBackend=types.SimpleNamespace(MATH="math", EFFICIENT_ATTENTION="efficient", FLASH_ATTENTION="flash", CUDNN_ATTENTION="cudnn")))
+if "without-attention" not in fake.FAULTS:
+    sys.modules["torch.nn"], sys.modules["torch.nn.attention"] = nn, nn.attention
 autograd = types.SimpleNamespace(grad=_grad)

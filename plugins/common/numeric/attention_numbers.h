@@ -8,13 +8,13 @@
 // gradient of O are -1, 0 or 1, so that O and all gradients are short binary fractions: they are exact in
 // float16 and bfloat16, in whatever order they are summed. Half of each key's dimensions meet a zero in every
 // query: they hold small random integers, which the gradient of Q shows.
-#ifndef CUDNN_CI_PLUGINS_ATTENTION_NUMBERS_H_
-#define CUDNN_CI_PLUGINS_ATTENTION_NUMBERS_H_
+#ifndef CUDNN_CI_PLUGINS_COMMON_NUMERIC_ATTENTION_NUMBERS_H_
+#define CUDNN_CI_PLUGINS_COMMON_NUMERIC_ATTENTION_NUMBERS_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "attention/data.h"
+#include "common/numeric/attention_spec.h"
 
 namespace cudnn_ci {
 
@@ -28,4 +28,4 @@ AttentionNumbers MakeAttentionNumbers(const AttentionProblemSpec& spec, std::uin
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_ATTENTION_NUMBERS_H_
+#endif  // CUDNN_CI_PLUGINS_COMMON_NUMERIC_ATTENTION_NUMBERS_H_

@@ -1,4 +1,4 @@
-#include "attention/numbers.h"
+#include "common/numeric/attention_numbers.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // The shape of an attention and what each of its queries sees. Knows no data and no library.
-#ifndef CUDNN_CI_PLUGINS_ATTENTION_SHAPE_H_
-#define CUDNN_CI_PLUGINS_ATTENTION_SHAPE_H_
+#ifndef CUDNN_CI_PLUGINS_COMMON_NUMERIC_ATTENTION_SHAPE_H_
+#define CUDNN_CI_PLUGINS_COMMON_NUMERIC_ATTENTION_SHAPE_H_
 
 #include <cstdint>
 #include <string>
@@ -67,4 +67,4 @@ struct AttentionTensor {
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_ATTENTION_SHAPE_H_
+#endif  // CUDNN_CI_PLUGINS_COMMON_NUMERIC_ATTENTION_SHAPE_H_

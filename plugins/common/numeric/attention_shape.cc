@@ -1,4 +1,4 @@
-#include "attention/shape.h"
+#include "common/numeric/attention_shape.h"
 
 #include <algorithm>
 #include <stdexcept>
