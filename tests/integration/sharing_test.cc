@@ -100,7 +100,7 @@ TEST_F(Sharing, WhereItIsNotSafeOrNotAskedForThereIsOne) {
   expect_one("unknown memory cannot be shared out", "concurrent", four);
 }
 
-// Those of the same lane that do not declare it never meet another case, and the others wait until they are
+// Those of the same queue that do not declare it never meet another case, and the others wait until they are
 // done.
 TEST_F(Sharing, CasesThatWantOneWorkerHaveOne) {
   const GateResult result = Gate(Cases("concurrent", 12, "pass") + ", " + Cases("one_worker", 8, "single"));
@@ -124,7 +124,7 @@ TEST_F(Sharing, WhichFailuresAreConfirmedDoesNotDependOnWhoIsFaster) {
 }
 
 // One of them is still in a case when the other's wait to be confirmed.
-TEST_F(Sharing, WhatIsConfirmedAloneWaitsForEveryWorkerOfItsLane) {
+TEST_F(Sharing, WhatIsConfirmedAloneWaitsForEveryWorkerOfItsQueue) {
   const GateResult result = Gate(Cases("concurrent", 1, "stay") + ", " + Cases("concurrent", 3, "fail"));
   EXPECT_EQ(Most(result), 2) << result.out;
   EXPECT_EQ(Confirmations(result), 3);

@@ -48,13 +48,13 @@ TEST(BesideTest, WhatMayRunBesideOthersIsAwaitedByNothingButWhatNeedsTheDeviceAl
   plan.cases[1].planned.ref.device = "gpu1";
   plan.cases[3].planned.layer = Layer::kFramework;
   Scheduler s(plan, Isolation::kShared);
-  Lane* lane = s.LaneOf(3);
-  EXPECT_TRUE(lane->beside);
-  EXPECT_NE(lane, s.LaneOf(2));
-  EXPECT_TRUE(s.IsAwaitedBy(lane));
+  CaseQueue* queue = s.QueueOf(3);
+  EXPECT_TRUE(queue->beside);
+  EXPECT_NE(queue, s.QueueOf(2));
+  EXPECT_TRUE(s.IsAwaitedBy(queue));
   s.Settle(0, Passed{});
-  EXPECT_FALSE(s.IsAwaitedBy(lane)) << "warm workers and other devices are not waited for";
-  EXPECT_FALSE(Scheduler(plan, Isolation::kProcess).LaneOf(3)->beside);
+  EXPECT_FALSE(s.IsAwaitedBy(queue)) << "warm workers and other devices are not waited for";
+  EXPECT_FALSE(Scheduler(plan, Isolation::kProcess).QueueOf(3)->beside);
 }
 
 // A skip for want of memory said nothing of the device while others used it, and is no verdict.

@@ -86,17 +86,17 @@ TEST(LaunchTest, FoldersOfASubjectStandAroundTheUsersLibraryPath) {
 TEST(SchedulerTest, ACaseIsReadyWhenWhatItNeedsHasPassed) {
   const Plan plan = Chain();
   Scheduler s(plan, Isolation::kProcess);
-  Lane* lane = s.ReadyLanes().at(0);
-  EXPECT_THAT(lane->ready, ElementsAre(0, 3));
-  EXPECT_EQ(s.Take(lane, false), 0u);
+  CaseQueue* queue = s.ReadyQueues().at(0);
+  EXPECT_THAT(queue->ready, ElementsAre(0, 3));
+  EXPECT_EQ(s.Take(queue, false), 0u);
   EXPECT_TRUE(s.Settle(0, Passed{}).empty());
-  EXPECT_THAT(lane->ready, ElementsAre(1, 3));
+  EXPECT_THAT(queue->ready, ElementsAre(1, 3));
 }
 
 TEST(SchedulerTest, ARedCaseBlocksAllThatNeedItAndIsNamedAsTheRoot) {
   const Plan plan = Chain();
   Scheduler s(plan, Isolation::kProcess);
-  s.Take(s.ReadyLanes().at(0), false);
+  s.Take(s.ReadyQueues().at(0), false);
   const auto blocked = s.Settle(0, Failed{});
   ASSERT_EQ(blocked.size(), 2u);
   EXPECT_EQ(std::get<Blocked>(blocked[0].outcome).by, "a");
@@ -109,7 +109,7 @@ TEST(SchedulerTest, WhatIsBlockedIsToldInPlanOrder) {
   plan.cases = {MakeCase("a"), MakeCase("b", {0}), MakeCase("c", {0}), MakeCase("d", {2}),
                 MakeCase("e", {1})};
   Scheduler s(plan, Isolation::kProcess);
-  s.Take(s.LaneOf(0), false);
+  s.Take(s.QueueOf(0), false);
   std::vector<size_t> told;
   for (const Scheduler::Settled& blocked : s.Settle(0, Failed{})) told.push_back(blocked.case_index);
   EXPECT_THAT(told, ElementsAre(1, 2, 3, 4));
@@ -130,7 +130,7 @@ TEST(SchedulerTest, WhatBlocksACaseIsTheFirstInPlanOrderWhicheverFailedFirst) {
     Scheduler s(plan, Isolation::kProcess);
     std::vector<Scheduler::Settled> blocked;
     for (const size_t i : order) {
-      s.Take(s.LaneOf(i), false);
+      s.Take(s.QueueOf(i), false);
       EXPECT_TRUE(blocked.empty());  // as long as one that could come first is open
       blocked = s.Settle(i, i == 0 ? Outcome(Passed{}) : Outcome(Failed{}));
     }
@@ -155,46 +155,46 @@ TEST(SchedulerTest, ASecondEndOfACaseReleasesNothingTwice) {
   Plan plan;
   plan.cases = {MakeCase("a"), MakeCase("b"), MakeCase("c", {0, 1})};
   Scheduler s(plan, Isolation::kProcess);
-  Lane* lane = s.ReadyLanes().at(0);
-  s.Take(lane, false);
-  s.Take(lane, false);
+  CaseQueue* queue = s.ReadyQueues().at(0);
+  s.Take(queue, false);
+  s.Take(queue, false);
   s.Settle(0, Passed{});
   s.Requeue(0, true);
   EXPECT_EQ(s.open(), 3u);
-  s.Take(lane, true);
+  s.Take(queue, true);
   s.Settle(0, Passed{});
-  EXPECT_TRUE(lane->empty());  // c still needs b
+  EXPECT_TRUE(queue->empty());  // c still needs b
   s.Settle(1, Passed{});
-  EXPECT_THAT(lane->ready, ElementsAre(2));
+  EXPECT_THAT(queue->ready, ElementsAre(2));
 }
 
-TEST(SchedulerTest, CasesThatSeeNoDeviceShareNoLaneWithThoseThatDo) {
+TEST(SchedulerTest, CasesThatSeeNoDeviceShareNoQueueWithThoseThatDo) {
   Plan plan;
   plan.cases = {MakeCase("a"), MakeCase("b")};
   plan.cases[0].devices = Devices::kNone;
   plan.cases[1].devices = Devices::kEnvironment;
   Scheduler s(plan, Isolation::kShared);
-  EXPECT_NE(s.LaneOf(0), s.LaneOf(1));
-  EXPECT_TRUE(s.LaneOf(0)->hide_devices);
-  EXPECT_FALSE(s.LaneOf(1)->hide_devices);
+  EXPECT_NE(s.QueueOf(0), s.QueueOf(1));
+  EXPECT_TRUE(s.QueueOf(0)->hide_devices);
+  EXPECT_FALSE(s.QueueOf(1)->hide_devices);
 }
 
-TEST(SchedulerTest, WhatAChangedPluginHasLeftToDoLeavesItsLanes) {
+TEST(SchedulerTest, WhatAChangedPluginHasLeftToDoLeavesItsQueues) {
   Plan plan = Chain();
   plan.cases[3].planned.plugin = "q";
   Scheduler s(plan, Isolation::kProcess);
-  s.Requeue(s.Take(s.LaneOf(0), false), true);  // to be looked at again, alone
+  s.Requeue(s.Take(s.QueueOf(0), false), true);  // to be looked at again, alone
   EXPECT_THAT(s.WithdrawPlugin("p"), ElementsAre(0, 1, 2));
-  EXPECT_THAT(s.ReadyLanes(), ElementsAre(s.LaneOf(3)));
+  EXPECT_THAT(s.ReadyQueues(), ElementsAre(s.QueueOf(3)));
 }
 
-TEST(SchedulerTest, ALostDevicesCasesLeaveTheirLanes) {
+TEST(SchedulerTest, ALostDevicesCasesLeaveTheirQueues) {
   Plan plan = Chain();
   plan.cases[3].devices = Devices::kOne;
   plan.cases[3].planned.ref.device = "gpu0";
   Scheduler s(plan, Isolation::kShared);
   EXPECT_THAT(s.WithdrawFrom("gpu0"), ElementsAre(3));
-  EXPECT_EQ(s.ReadyLanes().size(), 1u);
+  EXPECT_EQ(s.ReadyQueues().size(), 1u);
 }
 
 TEST(DeviceTableTest, ADeviceIsHeldByOneAtATime) {

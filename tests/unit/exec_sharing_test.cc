@@ -75,22 +75,22 @@ TEST(SharingTest, ThreadsFillTheProcessorsWithoutSpendingAQuota) {
   EXPECT_EQ(ThreadsEach(2, false, 5), 1);
 }
 
-TEST(SharingTest, WarmWorkersOfOneLaneShareADeviceAndNobodyElseDoes) {
+TEST(SharingTest, WarmWorkersOfOneQueueShareADeviceAndNobodyElseDoes) {
   DeviceTable d({{"gpu0", "GPU-0", "", ""}}, true);
-  const Lane lane{}, other{};
-  d.Lease("gpu0", 1, Use::kShared, &lane);
-  EXPECT_TRUE(d.CanLease("gpu0", Use::kShared, &lane));
+  const CaseQueue queue{}, other{};
+  d.Lease("gpu0", 1, Use::kShared, &queue);
+  EXPECT_TRUE(d.CanLease("gpu0", Use::kShared, &queue));
   EXPECT_FALSE(d.CanLease("gpu0", Use::kShared, &other));
   EXPECT_FALSE(d.CanLease("gpu0", Use::kShared));
-  EXPECT_FALSE(d.CanLease("gpu0", Use::kAlone, &lane));
-  EXPECT_FALSE(d.CanLease("*", Use::kAlone, &lane));
-  d.Lease("gpu0", 2, Use::kShared, &lane);
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kAlone, &queue));
+  EXPECT_FALSE(d.CanLease("*", Use::kAlone, &queue));
+  d.Lease("gpu0", 2, Use::kShared, &queue);
   EXPECT_TRUE(d.CanLease("gpu0", Use::kBeside, &other));
   d.Release(1);
   EXPECT_FALSE(d.CanLease("gpu0", Use::kAlone)) << "one of them is still there";
   d.Release(2);
-  d.Lease("gpu0", 3, Use::kAlone, &lane);
-  EXPECT_FALSE(d.CanLease("gpu0", Use::kShared, &lane)) << "what runs alone has no company of its own lane";
+  d.Lease("gpu0", 3, Use::kAlone, &queue);
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kShared, &queue)) << "what runs alone has no company of its own queue";
 }
 
 Case Convolution(const std::string& id, bool concurrent) {
@@ -105,23 +105,23 @@ Case Convolution(const std::string& id, bool concurrent) {
   return c;
 }
 
-TEST(SharingTest, ALaneKnowsWhoseCasesWantItsOneWorkerForThemselves) {
+TEST(SharingTest, AQueueKnowsWhoseCasesWantItsOneWorkerForThemselves) {
   Plan plan;
   plan.cases = {Convolution("a", true), Convolution("b", false), Convolution("c", true)};
   Scheduler s(plan, Isolation::kShared);
-  Lane* lane = s.LaneOf(0);
-  EXPECT_EQ(lane, s.LaneOf(1));
-  EXPECT_EQ(lane->concurrent, 2u);
-  EXPECT_EQ(lane->single, 1u);
-  EXPECT_EQ(lane->first, 0u);
+  CaseQueue* queue = s.QueueOf(0);
+  EXPECT_EQ(queue, s.QueueOf(1));
+  EXPECT_EQ(queue->concurrent, 2u);
+  EXPECT_EQ(queue->single, 1u);
+  EXPECT_EQ(queue->first, 0u);
   s.Settle(0, Passed{});
-  EXPECT_EQ(lane->single, 1u);
+  EXPECT_EQ(queue->single, 1u);
   s.Settle(1, Passed{});
-  EXPECT_EQ(lane->single, 0u);
+  EXPECT_EQ(queue->single, 0u);
   s.Requeue(1, true);
-  EXPECT_EQ(lane->single, 1u) << "it is looked at again";
+  EXPECT_EQ(queue->single, 1u) << "it is looked at again";
   s.Settle(1, Passed{});
-  EXPECT_EQ(lane->single, 0u);
+  EXPECT_EQ(queue->single, 0u);
 }
 
 TEST(SharingTest, PluginsWithConcurrentChecksShareALane) {
@@ -129,35 +129,35 @@ TEST(SharingTest, PluginsWithConcurrentChecksShareALane) {
   plan.cases = {Convolution("a", true), Convolution("b", true), Convolution("c", false)};
   plan.cases[1].planned.plugin = plan.cases[2].planned.plugin = "q";
   Scheduler s(plan, Isolation::kShared);
-  EXPECT_EQ(s.LaneOf(0), s.LaneOf(1));
-  EXPECT_EQ(s.LaneOf(0), s.LaneOf(2));
-  EXPECT_THAT(s.LaneOf(0)->plugins, testing::ElementsAre("p", "q"));
-  EXPECT_EQ(Scheduler(plan, Isolation::kProcess).LaneOf(0)->plugins.size(), 1u);
+  EXPECT_EQ(s.QueueOf(0), s.QueueOf(1));
+  EXPECT_EQ(s.QueueOf(0), s.QueueOf(2));
+  EXPECT_THAT(s.QueueOf(0)->plugins, testing::ElementsAre("p", "q"));
+  EXPECT_EQ(Scheduler(plan, Isolation::kProcess).QueueOf(0)->plugins.size(), 1u);
   plan.cases[1].concurrent = false;
   Scheduler apart(plan, Isolation::kShared);
-  EXPECT_NE(apart.LaneOf(0), apart.LaneOf(1)) << "one of them is never served by several";
+  EXPECT_NE(apart.QueueOf(0), apart.QueueOf(1)) << "one of them is never served by several";
   plan.cases[1].concurrent = true;
   plan.cases[1].planned.subject = "another";
   Scheduler subjects(plan, Isolation::kShared);
-  EXPECT_NE(subjects.LaneOf(0), subjects.LaneOf(1));
+  EXPECT_NE(subjects.QueueOf(0), subjects.QueueOf(1));
 }
 
-TEST(SharingTest, ALaneOfSlowCasesWeighsMore) {
+TEST(SharingTest, AQueueOfSlowCasesWeighsMore) {
   Plan plan;
   plan.cases = {Convolution("a", true), Convolution("b", true)};
-  EXPECT_EQ(Scheduler(plan, Isolation::kShared).LaneOf(0)->weight, 1u);
+  EXPECT_EQ(Scheduler(plan, Isolation::kShared).QueueOf(0)->weight, 1u);
   plan.cases[1].slow = true;
-  EXPECT_EQ(Scheduler(plan, Isolation::kShared).LaneOf(0)->weight, kSlowCase);
+  EXPECT_EQ(Scheduler(plan, Isolation::kShared).QueueOf(0)->weight, kSlowCase);
 }
 
 TEST(SharingTest, WhatIsLookedAtAgainComesInPlanOrderWhoeverWasFaster) {
   Plan plan;
   for (const char* id : {"a", "b", "c"}) plan.cases.push_back(Convolution(id, true));
   Scheduler s(plan, Isolation::kShared);
-  Lane* lane = s.LaneOf(0);
-  for (int i = 0; i < 3; ++i) s.Take(lane, false);
+  CaseQueue* queue = s.QueueOf(0);
+  for (int i = 0; i < 3; ++i) s.Take(queue, false);
   for (const size_t i : {2, 0, 1}) s.Requeue(i, true);
-  EXPECT_THAT(lane->alone, testing::ElementsAre(0, 1, 2));
+  EXPECT_THAT(queue->alone, testing::ElementsAre(0, 1, 2));
 }
 
 // Three that lacked memory beside others and alone tell nothing of a fourth, which may need less.
@@ -257,7 +257,7 @@ TEST(PortionsTest, WhatAWorkerLeavesOrGivesBackIsDealtAgain) {
   EXPECT_THAT(rest[0], testing::ElementsAre(0, 3, 4, 6, 7, 8, 9)) << "nothing is lost";
 }
 
-// A check of another plugin that the lane's cases need.
+// A check of another plugin that the queue's cases need.
 Case Leading(const std::string& check) {
   Case c = Convolution(check, false);
   c.planned.check = check;
@@ -281,26 +281,26 @@ Plan WithLeading() {
 TEST(SharingTest, ALeadingCaseOpensTheWarmWorkerOfWhatNeedsIt) {
   const Plan plan = WithLeading();
   Scheduler s(plan, Isolation::kShared);
-  Lane* lane = s.LaneOf(0);
-  EXPECT_EQ(lane, s.LaneOf(1));
-  EXPECT_TRUE(lane->shared);
-  EXPECT_EQ(lane->first, 0u);
-  EXPECT_THAT(lane->plugins, testing::ElementsAre("p", "q"));
-  EXPECT_EQ(lane->single, 1u) << "nobody joins before it has ended";
-  EXPECT_EQ(lane->leading, 1u);
-  EXPECT_EQ(s.Take(lane, false), 0u);
+  CaseQueue* queue = s.QueueOf(0);
+  EXPECT_EQ(queue, s.QueueOf(1));
+  EXPECT_TRUE(queue->shared);
+  EXPECT_EQ(queue->first, 0u);
+  EXPECT_THAT(queue->plugins, testing::ElementsAre("p", "q"));
+  EXPECT_EQ(queue->single, 1u) << "nobody joins before it has ended";
+  EXPECT_EQ(queue->leading, 1u);
+  EXPECT_EQ(s.Take(queue, false), 0u);
   s.Settle(0, Passed{});
-  EXPECT_EQ(lane->single, 0u);
-  EXPECT_EQ(lane->leading, 0u);
-  EXPECT_THAT(lane->ready, testing::ElementsAre(1, 2));
+  EXPECT_EQ(queue->single, 0u);
+  EXPECT_EQ(queue->leading, 0u);
+  EXPECT_THAT(queue->ready, testing::ElementsAre(1, 2));
   s.Requeue(0, true);
-  EXPECT_EQ(lane->leading, 1u) << "it is looked at again";
+  EXPECT_EQ(queue->leading, 1u) << "it is looked at again";
 }
 
 TEST(SharingTest, ALeadingCaseKeepsItsOwnProcessWhereNobodyMayFollow) {
   const auto alone = [](Plan plan, Isolation isolation = Isolation::kShared) {
     Scheduler s(plan, isolation);
-    return s.LaneOf(0) != s.LaneOf(1) && !s.LaneOf(0)->shared;
+    return s.QueueOf(0) != s.QueueOf(1) && !s.QueueOf(0)->shared;
   };
   EXPECT_FALSE(alone(WithLeading()));
   EXPECT_TRUE(alone(WithLeading(), Isolation::kProcess));

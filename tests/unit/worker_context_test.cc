@@ -76,7 +76,7 @@ TEST(PrepareDriver, InitialisesItInItsEnvironmentAndMakesNoContext) {
   EXPECT_TRUE(worker.Await<wire::DescribeEnd>()) << "it serves on";
   std::ifstream log(scratch.File("log"));
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(log), {}), "0\n")
-      << "as any other process of its lane";
+      << "as any other process of its queue";
 }
 
 TEST(ContextError, IsTheRuntimesWhenNobodyReadIt) {

@@ -12,20 +12,20 @@ DeviceTable::DeviceTable(const std::vector<DeviceInfo>& devices, bool testable) 
   }
 }
 
-bool DeviceTable::CanLease(const std::string& device, Use use, const Lane* lane) const {
+bool DeviceTable::CanLease(const std::string& device, Use use, const CaseQueue* queue) const {
   if (device.empty()) return true;
   const auto refuses = [&](const Holder& h) {
     const bool met = device == "*" || h.device == "*" || h.device == device;
-    const bool together = (use == Use::kBeside && h.use == Use::kShared) ||
-                          (use == Use::kShared && h.use == Use::kBeside) ||
-                          (use == Use::kShared && h.use == Use::kShared && lane != nullptr && lane == h.lane);
+    const bool together =
+        (use == Use::kBeside && h.use == Use::kShared) || (use == Use::kShared && h.use == Use::kBeside) ||
+        (use == Use::kShared && h.use == Use::kShared && queue != nullptr && queue == h.queue);
     return met && !together;
   };
   return std::none_of(leases_.begin(), leases_.end(), refuses);
 }
 
-void DeviceTable::Lease(const std::string& device, int64_t worker, Use use, const Lane* lane) {
-  if (!device.empty()) leases_.push_back({device, worker, use, lane});
+void DeviceTable::Lease(const std::string& device, int64_t worker, Use use, const CaseQueue* queue) {
+  if (!device.empty()) leases_.push_back({device, worker, use, queue});
   if (use == Use::kBeside) with_company_.insert(device);
 }
 

@@ -14,9 +14,9 @@
 
 namespace cudnn_ci {
 
-struct Lane;
+struct CaseQueue;
 
-// How a worker uses its device: alone; as a warm worker, with others of its lane; beside such ones.
+// How a worker uses its device: alone; as a warm worker, with others of its queue; beside such ones.
 enum class Use { kAlone, kShared, kBeside };
 
 class DeviceTable {
@@ -25,10 +25,11 @@ class DeviceTable {
   // nominal: there is nothing to test.
   DeviceTable(const std::vector<DeviceInfo>& devices, bool testable);
 
-  // Leases: never two workers on one device, but for warm ones of one `lane` (no other's, and never without
+  // Leases: never two workers on one device, but for warm ones of one `queue` (no other's, and never without
   // one), and one that works beside such. "" is no device and always free; "*" is all of them.
-  bool CanLease(const std::string& device, Use use = Use::kAlone, const Lane* lane = nullptr) const;
-  void Lease(const std::string& device, int64_t worker, Use use = Use::kAlone, const Lane* lane = nullptr);
+  bool CanLease(const std::string& device, Use use = Use::kAlone, const CaseQueue* queue = nullptr) const;
+  void Lease(const std::string& device, int64_t worker, Use use = Use::kAlone,
+             const CaseQueue* queue = nullptr);
   void Release(int64_t worker);
   // Whether anything ever ran beside a warm worker there: what that one said of memory may be of both.
   bool HadCompany(const std::string& device) const { return with_company_.count(device) > 0; }
@@ -68,7 +69,7 @@ class DeviceTable {
     std::string device;
     int64_t worker;
     Use use;
-    const Lane* lane;  // of a warm worker; is not looked into
+    const CaseQueue* queue;  // of a warm worker; is not looked into
   };
   std::vector<Holder> leases_;
   std::set<std::string> with_company_;

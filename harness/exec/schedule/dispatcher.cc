@@ -37,7 +37,7 @@ Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOpt
       emit_(std::move(emit)),
       host_room_(pool->MemoryRoom()) {
   for (size_t i = 0; i < plan.cases.size(); ++i)
-    if (plan.cases[i].prepared && !scheduler->LaneOf(i)->shared) preparable_.push_back(i);
+    if (plan.cases[i].prepared && !scheduler->QueueOf(i)->shared) preparable_.push_back(i);
 }
 
 std::vector<Seat*> Dispatcher::Seats() {
@@ -50,14 +50,14 @@ Seat Dispatcher::Leave(int64_t worker) {
   devices_->Release(worker);
   Seat seat = std::move(seats_.at(worker));
   seats_.erase(worker);
-  for (auto& [lane, portions] : portions_) portions.Leave(worker);
+  for (auto& [queue, portions] : portions_) portions.Leave(worker);
   return seat;
 }
 
 void Dispatcher::Dispatch(bool stopping) {
   DispatchCanaries(stopping);
   if (stopping) return EndIdle();
-  for (Lane* lane : scheduler_->ReadyLanes()) DispatchLane(lane);
+  for (CaseQueue* queue : scheduler_->ReadyQueues()) DispatchQueue(queue);
   DispatchElsewhere();
   Prepare();
   DispatchRepetition();
@@ -65,37 +65,38 @@ void Dispatcher::Dispatch(bool stopping) {
 }
 
 void Dispatcher::DispatchCanaries(bool stopping) {
-  const std::vector<Lane*> lanes = scheduler_->ReadyLanes();
+  const std::vector<CaseQueue*> queues = scheduler_->ReadyQueues();
   for (const std::string& device : devices_->WaitingForCanary()) {
     if (pool_->live() >= options_.jobs) return;
     // Whoever uses the device next begins with the canary; a process for it alone only when nobody comes.
     // What waits for the result that waits does not come.
-    const auto uses = [&](Lane* lane) { return lane->device == device && !IsKeptBack(lane); };
-    if (!stopping && std::any_of(lanes.begin(), lanes.end(), uses)) continue;
+    const auto uses = [&](CaseQueue* queue) { return queue->device == device && !IsKeptBack(queue); };
+    if (!stopping && std::any_of(queues.begin(), queues.end(), uses)) continue;
     if (!StartWorker(nullptr, device, std::nullopt, false)) untested_device_ = device;
   }
 }
 
-void Dispatcher::DispatchLane(Lane* lane) {
-  if (lane->empty()) return;
-  if (lane->shared && !lane->ready.empty())
-    if (const std::vector<Seat*> workers = WarmWorkersOf(lane); !workers.empty()) return Serve(lane, workers);
+void Dispatcher::DispatchQueue(CaseQueue* queue) {
+  if (queue->empty()) return;
+  if (queue->shared && !queue->ready.empty())
+    if (const std::vector<Seat*> workers = WarmWorkersOf(queue); !workers.empty())
+      return Serve(queue, workers);
   if (!start_failure_.empty()) return;
   // What was asked to run alone goes first; a device's shared worker was shut down for it by MakeRoom.
-  const bool alone = !lane->alone.empty();
-  if (!alone && IsKeptBack(lane)) return;
-  const Use use = UseOf(*lane, alone);
-  const size_t next = alone ? lane->alone.front() : lane->ready.front();
+  const bool alone = !queue->alone.empty();
+  if (!alone && IsKeptBack(queue)) return;
+  const Use use = UseOf(*queue, alone);
+  const size_t next = alone ? queue->alone.front() : queue->ready.front();
   Seat* prepared = alone ? nullptr : PreparedFor(next);
-  if (!prepared && pool_->live() >= options_.jobs) return MakeRoom(lane);
-  if (!devices_->CanLease(lane->device, use, Joinable(lane))) return MakeRoom(lane, use);
-  if (prepared) return BeginPrepared(prepared, lane);
-  const bool shared = lane->shared && !alone;
-  if (!PluginsUnchanged(shared ? lane->plugins : std::set{plan_.cases[next].planned.plugin})) return;
+  if (!prepared && pool_->live() >= options_.jobs) return MakeRoom(queue);
+  if (!devices_->CanLease(queue->device, use, Joinable(queue))) return MakeRoom(queue, use);
+  if (prepared) return BeginPrepared(prepared, queue);
+  const bool shared = queue->shared && !alone;
+  if (!PluginsUnchanged(shared ? queue->plugins : std::set{plan_.cases[next].planned.plugin})) return;
   if (shared)
-    StartWorker(lane, lane->device, std::nullopt, false);
+    StartWorker(queue, queue->device, std::nullopt, false);
   else
-    StartWorker(lane, lane->device, scheduler_->Take(lane, alone), false);
+    StartWorker(queue, queue->device, scheduler_->Take(queue, alone), false);
 }
 
 // Warm workers nobody will need again.
@@ -114,17 +115,17 @@ void Dispatcher::BeginWithCanary(Seat* seat) {
   pool_->Do(seat->worker, [&](int64_t now, Effects* out) { seat->worker->RequestCanary(now, out); });
 }
 
-// An idle warm worker holds a slot, perhaps a device: it goes when a lane that cannot start needs either. Of
+// An idle warm worker holds a slot, perhaps a device: it goes when a queue that cannot start needs either. Of
 // several that hold the device all go at once.
-void Dispatcher::MakeRoom(const Lane* wanting, Use use) {
+void Dispatcher::MakeRoom(const CaseQueue* wanting, Use use) {
   bool needs_slot = pool_->live() >= options_.jobs;
   for (Seat* seat : Seats()) {
-    const bool drop = seat->prepared && seat->lane != wanting && !seat->worker->ending();
+    const bool drop = seat->prepared && seat->queue != wanting && !seat->worker->ending();
     if (drop && needs_slot) return Drop(seat);
     if (!seat->worker->shared() || !seat->worker->idle() || seat->worker->ending()) continue;
-    if (seat->canary_pending || seat->early || (seat->lane && !seat->lane->ready.empty())) continue;
+    if (seat->canary_pending || seat->early || (seat->queue && !seat->queue->ready.empty())) continue;
     // A warm worker is no hindrance to what runs beside it.
-    const bool together = use == Use::kBeside && seat->lane && !seat->lane->beside;
+    const bool together = use == Use::kBeside && seat->queue && !seat->queue->beside;
     const bool holds_device =
         !together && !seat->device.empty() &&
         (seat->device == wanting->device || wanting->device == "*" || seat->device == "*");
@@ -135,14 +136,14 @@ void Dispatcher::MakeRoom(const Lane* wanting, Use use) {
   }
 }
 
-const SubjectInfo* Dispatcher::SubjectOf(const Lane* lane) const {
+const SubjectInfo* Dispatcher::SubjectOf(const CaseQueue* queue) const {
   for (const SubjectInfo& s : options_.subjects)
-    if (lane && s.name == lane->subject) return &s;
+    if (queue && s.name == queue->subject) return &s;
   return nullptr;
 }
 
-// The plugins a worker loads: those of its lane, one for a case that runs alone, any one for a canary.
-WorkerCommand Dispatcher::Command(const Lane* lane, const Seat& seat) const {
+// The plugins a worker loads: those of its queue, one for a case that runs alone, any one for a canary.
+WorkerCommand Dispatcher::Command(const CaseQueue* queue, const Seat& seat) const {
   const bool one_process = options_.isolation == Isolation::kNone;
   WorkerCommand command;
   command.worker_path = options_.worker_path;
@@ -153,15 +154,15 @@ WorkerCommand Dispatcher::Command(const Lane* lane, const Seat& seat) const {
     command.plugins.push_back(catalog_.plugins.front().path);
   // One visible device, by UUID: cuInit takes five times as long with four of them visible.
   const std::vector<std::string> uuids = UuidsOf(seat.device);
-  const bool hide = lane && lane->hide_devices && !one_process;
-  command.env = WorkerEnvironment(SubjectOf(lane), hide || !uuids.empty() ? &uuids : nullptr);
+  const bool hide = queue && queue->hide_devices && !one_process;
+  command.env = WorkerEnvironment(SubjectOf(queue), hide || !uuids.empty() ? &uuids : nullptr);
   command.for_debugger = one_process;
   return command;
 }
 
 void Dispatcher::Configure(const Seat& seat) {
   wire::Configure c;
-  const SubjectInfo* subject = SubjectOf(seat.lane);
+  const SubjectInfo* subject = SubjectOf(seat.queue);
   if (!subject && !options_.subjects.empty()) subject = options_.subjects.data();
   if (subject) {
     c.subject_name = subject->name;
@@ -197,29 +198,29 @@ bool Dispatcher::PluginsUnchanged(const std::set<std::string>& plugins) {
   return same;
 }
 
-Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::optional<size_t> alone_case,
+Seat* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device, std::optional<size_t> alone_case,
                               bool early) {
   const bool one_process = options_.isolation == Isolation::kNone;
   Seat seat;
-  seat.lane = lane;
+  seat.queue = queue;
   // One process for everything sees one device, too.
   seat.device = one_process && !options_.devices.empty() ? options_.devices[0].name : device;
   if (alone_case)
     seat.plugins = {plan_.cases[*alone_case].planned.plugin};
-  else if (lane)
-    seat.plugins = lane->plugins;
+  else if (queue)
+    seat.plugins = queue->plugins;
   WorkerLimits limits = options_.limits;
   limits.timeouts = limits.timeouts && !one_process;
   const auto declared = [this, one_process, plugins = seat.plugins](const std::string& slug) {
     return FindDeclared(catalog_, one_process ? nullptr : &plugins, slug);
   };
-  const bool shared = !alone_case && lane && lane->shared;
-  if (shared) seat.sharing = MostWorkersOf(*lane);
-  // What is not the only one of its lane makes no context before its turn.
-  const bool prepares = alone_case || (lane && !WarmWorkersOf(lane).empty());
+  const bool shared = !alone_case && queue && queue->shared;
+  if (shared) seat.sharing = MostWorkersOf(*queue);
+  // What is not the only one of its queue makes no context before its turn.
+  const bool prepares = alone_case || (queue && !WarmWorkersOf(queue).empty());
   auto owned = std::make_unique<CaseWorker>(shared, limits, declared);
   seat.worker = owned.get();
-  WorkerCommand command = Command(lane, seat);
+  WorkerCommand command = Command(queue, seat);
   // Whether the driver keeps what it compiles is settled by cuInit, and the check that this process is
   // prepared for may want to see the compilers work.
   if (early && alone_case) SetVariable(&command.env, "CUDA_CACHE_DISABLE", "1");
@@ -235,9 +236,9 @@ Seat* Dispatcher::StartWorker(Lane* lane, const std::string& device, std::option
   const int64_t id = (*started)->id();
   Seat* taken = &(seats_[id] = std::move(seat));
   taken->early = early;
-  if (!early) devices_->Lease(taken->device, id, shared ? UseOf(*lane, false) : Use::kAlone, lane);
+  if (!early) devices_->Lease(taken->device, id, shared ? UseOf(*queue, false) : Use::kAlone, queue);
   emit_(WorkerStarted{id, pool_->Pid(**started), Join({taken->plugins.begin(), taken->plugins.end()}, ","),
-                      lane ? lane->subject : "", taken->device, shared, taken->sharing});
+                      queue ? queue->subject : "", taken->device, shared, taken->sharing});
   Configure(*taken);
   if (early) {
     taken->prepared = alone_case;
@@ -264,7 +265,7 @@ void Dispatcher::GoOn(Seat* seat) {
     pool_->Do(seat->worker,
               [&](int64_t now, Effects* out) { seat->worker->Assign(std::move(*seat->reserved), now, out); });
     seat->reserved.reset();
-  } else if (!seat->lane) {
+  } else if (!seat->queue) {
     Shutdown(seat);
   }
 }

@@ -1,4 +1,4 @@
-// Who runs what: lanes to workers, devices to lanes, within the job slots. Decides which process is started
+// Who runs what: queues to workers, devices to queues, within the job slots. Decides which process is started
 // and which case it gets; what comes of it is the runner's.
 #ifndef CUDNN_CI_EXEC_SCHEDULE_DISPATCHER_H_
 #define CUDNN_CI_EXEC_SCHEDULE_DISPATCHER_H_
@@ -27,7 +27,7 @@ namespace cudnn_ci {
 // A worker's place in the run.
 struct Seat {
   CaseWorker* worker = nullptr;
-  Lane* lane = nullptr;  // null: a canary alone
+  CaseQueue* queue = nullptr;  // null: a canary alone
   std::set<std::string> plugins;
   std::string device;  // "gpu0", "*" for all, "" for none
   bool canary_pending = false;
@@ -70,44 +70,45 @@ class Dispatcher {
 
  private:
   void DispatchCanaries(bool stopping);
-  void DispatchLane(Lane* lane);
+  void DispatchQueue(CaseQueue* queue);
   void DispatchElsewhere();
   void DispatchRepetition();
   std::vector<std::string> UuidsOf(const std::string& device) const;
   void EndIdle();
-  Seat* StartWorker(Lane* lane, const std::string& device, std::optional<size_t> alone_case, bool early);
-  WorkerCommand Command(const Lane* lane, const Seat& seat) const;
+  Seat* StartWorker(CaseQueue* queue, const std::string& device, std::optional<size_t> alone_case,
+                    bool early);
+  WorkerCommand Command(const CaseQueue* queue, const Seat& seat) const;
   void Configure(const Seat& seat);
   bool PluginsUnchanged(const std::set<std::string>& plugins);
-  Use UseOf(const Lane& lane, bool alone) const;
+  Use UseOf(const CaseQueue& queue, bool alone) const;
   // What could run beside others comes behind what needs the device for itself.
-  bool IsKeptBack(Lane* lane) const {
-    return lane->beside && pool_->live() > 0 && scheduler_->IsAwaitedBy(lane);
+  bool IsKeptBack(CaseQueue* queue) const {
+    return queue->beside && pool_->live() > 0 && scheduler_->IsAwaitedBy(queue);
   }
   bool TakeLease(Seat* seat);
   void StartEarlyOn(const DeviceInfo& device);
-  // The next lane's first warm worker, where the one that has the device has little to do.
+  // The next queue's first warm worker, where the one that has the device has little to do.
   void StartEarlyBehind();
   void Prepare();
   bool IsPreparing(const std::string& device) const;
   Seat* PreparedFor(size_t case_index);
-  void BeginPrepared(Seat* seat, Lane* lane);
+  void BeginPrepared(Seat* seat, CaseQueue* queue);
   void Drop(Seat* seat);
   void BeginWithCanary(Seat* seat);
   void Fill(Seat* seat);
-  void MakeRoom(const Lane* wanting, Use use = Use::kAlone);
+  void MakeRoom(const CaseQueue* wanting, Use use = Use::kAlone);
   void Shutdown(Seat* seat);
-  std::vector<Seat*> WarmWorkersOf(const Lane* lane);
-  // Warm workers that may serve the lane at a time; it has less while it has little to do.
-  int MostWorkersOf(const Lane& lane) const;
-  // The lane itself, where another worker of it may use the device beside those that do; null otherwise.
-  const Lane* Joinable(const Lane* lane) const;
-  void Serve(Lane* lane, const std::vector<Seat*>& workers);
-  void StartAnother(Lane* lane);
+  std::vector<Seat*> WarmWorkersOf(const CaseQueue* queue);
+  // Warm workers that may serve the queue at a time; it has less while it has little to do.
+  int MostWorkersOf(const CaseQueue& queue) const;
+  // The queue itself, where another worker of it may use the device beside those that do; null otherwise.
+  const CaseQueue* Joinable(const CaseQueue* queue) const;
+  void Serve(CaseQueue* queue, const std::vector<Seat*>& workers);
+  void StartAnother(CaseQueue* queue);
   void PrepareOthers();
   FactMap FactsFor(const Seat& seat, const std::string& subject) const;
   Assignment AssignmentOf(size_t case_index, bool shared) const;
-  const SubjectInfo* SubjectOf(const Lane* lane) const;
+  const SubjectInfo* SubjectOf(const CaseQueue* queue) const;
 
   const Plan& plan_;
   const Catalog& catalog_;
@@ -123,10 +124,10 @@ class Dispatcher {
   std::set<size_t> prepared_once_;  // of these the ones that a process was started for
   bool may_start_early_ = true;     // until one could not be started
   const int64_t host_room_;         // bytes of memory before the run
-  std::map<const Lane*, Portions> portions_;
-  std::set<const Lane*> followed_;  // lanes behind which the next one's first worker was looked for
-  std::set<const Lane*> helped_;    // lanes for which further workers were started before their turn
-  std::map<int64_t, Seat> seats_;   // by worker id
+  std::map<const CaseQueue*, Portions> portions_;
+  std::set<const CaseQueue*> followed_;  // queues behind which the next one's first worker was looked for
+  std::set<const CaseQueue*> helped_;    // queues for which further workers were started before their turn
+  std::map<int64_t, Seat> seats_;        // by worker id
   std::map<std::string, std::string> changed_;
   std::vector<size_t> unanswerable_;
   std::string start_failure_, untested_device_;

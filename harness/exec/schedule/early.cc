@@ -25,10 +25,10 @@ void Dispatcher::StartEarlyOn(const DeviceInfo& device) {
     return;
   if (device.uuid.empty() || !HasRoom(options_.facts, device.name, kEnoughForEarly, true)) return;
   for (size_t i = 0; i < plan_.cases.size(); ++i) {
-    Lane* lane = scheduler_->LaneOf(i);
-    if (scheduler_->IsSettled(i) || plan_.cases[i].settled || !lane->shared || lane->beside) continue;
-    if (lane->device != device.name || !WarmWorkersOf(lane).empty()) continue;
-    if (PluginsUnchanged(lane->plugins)) StartWorker(lane, device.name, std::nullopt, true);
+    CaseQueue* queue = scheduler_->QueueOf(i);
+    if (scheduler_->IsSettled(i) || plan_.cases[i].settled || !queue->shared || queue->beside) continue;
+    if (queue->device != device.name || !WarmWorkersOf(queue).empty()) continue;
+    if (PluginsUnchanged(queue->plugins)) StartWorker(queue, device.name, std::nullopt, true);
     return;
   }
 }
@@ -36,12 +36,12 @@ void Dispatcher::StartEarlyOn(const DeviceInfo& device) {
 // Not before the leading case has ended: it is what everything waits for, and would wait for that context.
 void Dispatcher::StartEarlyBehind() {
   for (Seat* seat : Seats()) {
-    Lane* lane = seat->lane;
-    if (!lane || !lane->shared || seat->early || !seat->worker->shared() || lane->leading > 0) continue;
-    if (!followed_.insert(lane).second) continue;
+    CaseQueue* queue = seat->queue;
+    if (!queue || !queue->shared || seat->early || !seat->worker->shared() || queue->leading > 0) continue;
+    if (!followed_.insert(queue).second) continue;
     size_t open = 0;
     for (size_t i = 0; i < plan_.cases.size(); ++i)
-      open += scheduler_->LaneOf(i) == lane && !scheduler_->IsSettled(i);
+      open += scheduler_->QueueOf(i) == queue && !scheduler_->IsSettled(i);
     for (const DeviceInfo& device : options_.devices)
       if (device.name == seat->device && open <= kSoonDone) StartEarlyOn(device);
   }
@@ -64,7 +64,7 @@ void Dispatcher::Prepare() {
     if (cases_->NextOf(i).number > 1 || !PluginsUnchanged({plan_.cases[i].planned.plugin})) continue;
     // One that ended before its turn is not made again: its case starts a process that tells why.
     if (!prepared_once_.insert(i).second) continue;
-    StartWorker(scheduler_->LaneOf(i), device, i, true);
+    StartWorker(scheduler_->QueueOf(i), device, i, true);
   }
 }
 
@@ -80,9 +80,9 @@ Seat* Dispatcher::PreparedFor(size_t case_index) {
   return nullptr;
 }
 
-void Dispatcher::BeginPrepared(Seat* seat, Lane* lane) {
+void Dispatcher::BeginPrepared(Seat* seat, CaseQueue* queue) {
   seat->prepared.reset();
-  seat->reserved = AssignmentOf(scheduler_->Take(lane, false), false);
+  seat->reserved = AssignmentOf(scheduler_->Take(queue, false), false);
   TakeLease(seat);
   if (!seat->canary_pending) GoOn(seat);
 }

@@ -33,7 +33,7 @@ std::vector<std::string> Dispatcher::UuidsOf(const std::string& device) const {
   return uuids;
 }
 
-// Behind all lanes: what a GPU was to judge itself comes first.
+// Behind all queues: what a GPU was to judge itself comes first.
 void Dispatcher::DispatchElsewhere() {
   int looks = kLooks;
   for (const size_t i : opinions_->Waiting()) {
@@ -49,7 +49,7 @@ void Dispatcher::DispatchElsewhere() {
     const auto unused = std::find_if(devices.begin(), devices.end(),
                                      [&](const std::string& d) { return devices_->CanLease(d); });
     if (unused == devices.end() || pool_->live() >= options_.jobs) {
-      Lane wanting;
+      CaseQueue wanting;
       wanting.device = unused == devices.end() ? devices.front() : *unused;
       MakeRoom(&wanting);
       continue;
@@ -60,7 +60,7 @@ void Dispatcher::DispatchElsewhere() {
     }
     cases_->AskElsewhere(i);
     opinions_->SetAsked(i);
-    StartWorker(scheduler_->LaneOf(i), *unused, i, false);
+    StartWorker(scheduler_->QueueOf(i), *unused, i, false);
   }
 }
 

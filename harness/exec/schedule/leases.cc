@@ -18,20 +18,20 @@ bool HasRoom(const Facts& facts, const std::string& device, int64_t bytes, bool 
 }
 
 // Beside others only where neither can run short of memory for it.
-Use Dispatcher::UseOf(const Lane& lane, bool alone) const {
-  if (alone || !lane.shared || lane.device == "*") return Use::kAlone;
-  if (!lane.beside) return Use::kShared;
+Use Dispatcher::UseOf(const CaseQueue& queue, bool alone) const {
+  if (alone || !queue.shared || queue.device == "*") return Use::kAlone;
+  if (!queue.beside) return Use::kShared;
   const bool host_has_room = host_room_ >= options_.beside_host_bytes;
-  return host_has_room && HasRoom(options_.facts, lane.device, kEnoughForTwo, false) ? Use::kBeside
-                                                                                     : Use::kAlone;
+  return host_has_room && HasRoom(options_.facts, queue.device, kEnoughForTwo, false) ? Use::kBeside
+                                                                                      : Use::kAlone;
 }
 
 // An early worker's turn has come: it needs the lease like any other.
 bool Dispatcher::TakeLease(Seat* seat) {
   if (!seat->early) return true;
   const Use use = seat->worker->shared() ? Use::kShared : Use::kAlone;
-  if (!devices_->CanLease(seat->device, use, Joinable(seat->lane))) return false;
-  devices_->Lease(seat->device, seat->worker->id(), use, seat->lane);
+  if (!devices_->CanLease(seat->device, use, Joinable(seat->queue))) return false;
+  devices_->Lease(seat->device, seat->worker->id(), use, seat->queue);
   seat->early = false;
   if (devices_->NeedsCanary(seat->device)) BeginWithCanary(seat);
   return true;

@@ -1,4 +1,4 @@
-// Which part of a lane's queue each of several warm workers works through. Pure bookkeeping.
+// Which part of a queue each of several warm workers works through. Pure bookkeeping.
 //
 // Cases that stand together in the plan use the same API, kernels and reference data. A process that goes
 // through neighbours loads each kernel once; processes that take turns load every kernel each.

@@ -13,9 +13,10 @@ namespace cudnn_ci {
 void Dispatcher::DispatchRepetition() {
   const std::optional<size_t> next = slowness_->Next();
   if (!next || !start_failure_.empty()) return;
-  // A lane may be kept back for the very case that waits: until no process is left, and then it goes first.
-  const std::vector<Lane*> lanes = scheduler_->ReadyLanes();
-  if (!std::all_of(lanes.begin(), lanes.end(), [this](Lane* lane) { return IsKeptBack(lane); })) return;
+  // A queue may be kept back for the very case that waits: until no process is left, and then it goes first.
+  const std::vector<CaseQueue*> queues = scheduler_->ReadyQueues();
+  if (!std::all_of(queues.begin(), queues.end(), [this](CaseQueue* queue) { return IsKeptBack(queue); }))
+    return;
   if (pool_->live() > 0) {
     const bool busy = std::any_of(seats_.begin(), seats_.end(), [](const auto& one) {
       return one.second.canary_pending || one.second.reserved || !one.second.worker->idle();
@@ -27,8 +28,8 @@ void Dispatcher::DispatchRepetition() {
   if (!PluginsUnchanged({plan_.cases[*next].planned.plugin})) return;
   cases_->RepeatAlone(*next);
   slowness_->SetAsked(*next);
-  Lane* lane = scheduler_->LaneOf(*next);
-  StartWorker(lane, lane->device, *next, false);
+  CaseQueue* queue = scheduler_->QueueOf(*next);
+  StartWorker(queue, queue->device, *next, false);
 }
 
 // What is neither a pass nor an allowed skip is judged like any other attempt: a second look never makes it

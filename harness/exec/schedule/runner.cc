@@ -82,7 +82,7 @@ bool Runner::Step() {
     if (cancelled_ || stop_dispatch_ || scheduler_.open() == 0) return false;
     if (changed) return true;  // what came behind that may start now
     // Nothing runs and nothing can start: what is left would wait for ever. It ends as not run, which is red.
-    if (scheduler_.ReadyLanes().empty() && !devices_.Holding()) return false;
+    if (scheduler_.ReadyQueues().empty() && !devices_.Holding()) return false;
   }
   pool_.Turn(cancelled_ ? INT64_MAX : end_ns_);
   if (!cancelled_ && MonotonicNs() >= end_ns_) Cancel(CancelReason::kTimeLimit, 0);
@@ -227,11 +227,11 @@ void Runner::EmitBlocked(const std::vector<Scheduler::Settled>& blocked) {
 
 // Confirmations that have become needless while they waited.
 void Runner::SettleKnown() {
-  for (Lane* lane : scheduler_.ReadyLanes())
-    while (!lane->alone.empty()) {
-      const Outcome* known = cases_.KnownOutcome(lane->alone.front());
+  for (CaseQueue* queue : scheduler_.ReadyQueues())
+    while (!queue->alone.empty()) {
+      const Outcome* known = cases_.KnownOutcome(queue->alone.front());
       if (!known) break;
-      Conclude(scheduler_.Take(lane, true), Outcome(*known), {});
+      Conclude(scheduler_.Take(queue, true), Outcome(*known), {});
     }
 }
 

@@ -5,7 +5,7 @@
 namespace cudnn_ci {
 namespace {
 
-std::string LaneDevice(const Case& c) {
+std::string QueueDevice(const Case& c) {
   if (c.devices == Devices::kOne) return c.planned.ref.device;
   return c.devices == Devices::kAll ? "*" : "";
 }
@@ -16,8 +16,8 @@ bool IsShared(const Case& c) { return c.shareable && c.devices == Devices::kOne 
 constexpr const char* kPool = "\tpool";
 constexpr const char* kConcurrent = "\tconcurrent";
 
-// The plugins whose cases go together, or the plugin alone. A lane of its own for each plugin with concurrent
-// checks would leave workers idle at its end and cost a context for each worker of the next.
+// The plugins whose cases go together, or the plugin alone. A queue of its own for each plugin with
+// concurrent checks would leave workers idle at its end and cost a context for each worker of the next.
 std::string GroupOf(const Case& c, const std::set<std::string>& concurrent_plugins) {
   if (c.pooled) return kPool;
   return IsShared(c) && concurrent_plugins.count(c.planned.plugin) ? kConcurrent : c.planned.plugin;
@@ -37,7 +37,7 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
       waiting_for_(plan.cases.size(), 0),
       blocker_(plan.cases.size(), kNobody),
       dependents_(plan.cases.size()),
-      lane_of_(plan.cases.size()),
+      queue_of_(plan.cases.size()),
       open_(plan.cases.size()) {
   // A pooled case that looks at no library joins the pool of the first subject.
   std::string pool_subject;
@@ -53,12 +53,12 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     const Case& kind = plan.cases[like];
     const std::string group =
         isolation == Isolation::kShared ? GroupOf(kind, concurrent_plugins) : kind.planned.plugin;
-    lane_of_[i] = &LaneFor(i, like, isolation, group, pool_subject);
-    lane_of_[i]->concurrent += c.concurrent;
-    if (c.concurrent && c.slow) lane_of_[i]->weight = kSlowCase;
-    lane_of_[i]->single += !c.concurrent;
+    queue_of_[i] = &QueueFor(i, like, isolation, group, pool_subject);
+    queue_of_[i]->concurrent += c.concurrent;
+    if (c.concurrent && c.slow) queue_of_[i]->weight = kSlowCase;
+    queue_of_[i]->single += !c.concurrent;
     leads_[i] = like != i;
-    lane_of_[i]->leading += leads_[i];
+    queue_of_[i]->leading += leads_[i];
     for (const size_t p : c.prerequisites) dependents_[p].push_back(static_cast<uint32_t>(i));
     waiting_for_[i] = static_cast<uint32_t>(c.prerequisites.size());
     if (c.prerequisites.empty() && !c.settled) MakeReady(i);
@@ -76,34 +76,34 @@ std::vector<size_t> Scheduler::Followers() const {
     if (!c.shareable || c.devices != Devices::kOne || WorksBeside(c)) continue;
     for (const size_t p : c.prerequisites) {
       const Case& before = plan_.cases[p];
-      if (before.leading && out[p] == p && LaneDevice(before) == LaneDevice(c)) out[p] = i;
+      if (before.leading && out[p] == p && QueueDevice(before) == QueueDevice(c)) out[p] = i;
     }
   }
   return out;
 }
 
-Lane& Scheduler::LaneFor(size_t i, size_t like, Isolation isolation, const std::string& group,
-                         const std::string& pool_subject) {
+CaseQueue& Scheduler::QueueFor(size_t i, size_t like, Isolation isolation, const std::string& group,
+                               const std::string& pool_subject) {
   const Case& c = plan_.cases[like];
   const bool pooled = group == kPool;
   const bool shared =
       isolation == Isolation::kNone || pooled || (isolation == Isolation::kShared && c.shareable);
-  const std::string device = LaneDevice(c);
+  const std::string device = QueueDevice(c);
   const std::string subject = pooled && c.planned.subject.empty() ? pool_subject : c.planned.subject;
   const bool hide = c.devices == Devices::kNone, beside = isolation == Isolation::kShared && WorksBeside(c);
   const std::string key = group + '\n' + subject + '\n' + device + '\n' + (shared ? 's' : 'a') +
                           (hide ? 'h' : '-') + (beside ? 'b' : '-');
-  const auto [at, is_new] = lanes_.try_emplace(key);
-  Lane& lane = at->second;
-  if (is_new) lane.first = i;
-  lane.plugins.insert(plan_.cases[i].planned.plugin);
-  lane.plugins.insert(c.planned.plugin);
-  lane.subject = subject;
-  lane.device = device;
-  lane.shared = shared;
-  lane.hide_devices = hide;
-  lane.beside = beside;
-  return lane;
+  const auto [at, is_new] = queues_.try_emplace(key);
+  CaseQueue& queue = at->second;
+  if (is_new) queue.first = i;
+  queue.plugins.insert(plan_.cases[i].planned.plugin);
+  queue.plugins.insert(c.planned.plugin);
+  queue.subject = subject;
+  queue.device = device;
+  queue.shared = shared;
+  queue.hide_devices = hide;
+  queue.beside = beside;
+  return queue;
 }
 
 // Mostly at the end; what comes late but stands earlier in the plan goes to its place.
@@ -115,21 +115,21 @@ void Scheduler::Insert(size_t i, std::deque<size_t>* queue) {
 
 void Scheduler::MakeReady(size_t i) {
   state_[i] = State::kReady;
-  Insert(i, &lane_of_[i]->ready);
+  Insert(i, &queue_of_[i]->ready);
 }
 
 void Scheduler::Close(size_t i) {
   state_[i] = State::kSettled;
   --open_;
-  lane_of_[i]->single -= !plan_.cases[i].concurrent;
-  lane_of_[i]->leading -= leads_[i];
+  queue_of_[i]->single -= !plan_.cases[i].concurrent;
+  queue_of_[i]->leading -= leads_[i];
 }
 
 void Scheduler::Reopen(size_t i) {
   state_[i] = State::kRunning;
   ++open_;
-  lane_of_[i]->single += !plan_.cases[i].concurrent;
-  lane_of_[i]->leading += leads_[i];
+  queue_of_[i]->single += !plan_.cases[i].concurrent;
+  queue_of_[i]->leading += leads_[i];
 }
 
 std::vector<Scheduler::Settled> Scheduler::SettlePlanned() {
@@ -197,45 +197,46 @@ void Scheduler::Requeue(size_t i, bool alone) {
   if (state_[i] == State::kSettled) Reopen(i);  // a second look at a case that had passed
   if (alone) {
     state_[i] = State::kReady;
-    Insert(i, &lane_of_[i]->alone);
+    Insert(i, &queue_of_[i]->alone);
   } else {
     MakeReady(i);
   }
 }
 
-std::vector<Lane*> Scheduler::ReadyLanes() {
-  std::vector<Lane*> out;
-  for (auto& [key, lane] : lanes_)
-    if (!lane.empty()) out.push_back(&lane);
-  const auto next = [](const Lane* lane) {
-    size_t n = lane->ready.empty() ? SIZE_MAX : lane->ready.front();
-    if (!lane->alone.empty()) n = std::min(n, lane->alone.front());
+std::vector<CaseQueue*> Scheduler::ReadyQueues() {
+  std::vector<CaseQueue*> out;
+  for (auto& [key, queue] : queues_)
+    if (!queue.empty()) out.push_back(&queue);
+  const auto next = [](const CaseQueue* queue) {
+    size_t n = queue->ready.empty() ? SIZE_MAX : queue->ready.front();
+    if (!queue->alone.empty()) n = std::min(n, queue->alone.front());
     return n;
   };
-  std::sort(out.begin(), out.end(), [&](const Lane* a, const Lane* b) { return next(a) < next(b); });
+  std::sort(out.begin(), out.end(),
+            [&](const CaseQueue* a, const CaseQueue* b) { return next(a) < next(b); });
   return out;
 }
 
-bool Scheduler::IsAwaitedBy(Lane* lane) const {
-  const size_t next = lane->ready.empty() ? 0 : lane->ready.front();
-  for (size_t& i = lane->looked_at; i < next; ++i) {
-    const Lane* other = lane_of_[i];
-    const bool there = other->device == lane->device || other->device == "*";
+bool Scheduler::IsAwaitedBy(CaseQueue* queue) const {
+  const size_t next = queue->ready.empty() ? 0 : queue->ready.front();
+  for (size_t& i = queue->looked_at; i < next; ++i) {
+    const CaseQueue* other = queue_of_[i];
+    const bool there = other->device == queue->device || other->device == "*";
     if (there && !other->shared && state_[i] != State::kSettled) return true;
   }
   return false;
 }
 
-size_t Scheduler::Take(Lane* lane, bool alone) {
-  std::deque<size_t>& from = alone ? lane->alone : lane->ready;
+size_t Scheduler::Take(CaseQueue* queue, bool alone) {
+  std::deque<size_t>& from = alone ? queue->alone : queue->ready;
   const size_t i = from.front();
   from.pop_front();
   state_[i] = State::kRunning;
   return i;
 }
 
-void Scheduler::TakeReady(Lane* lane, size_t i) {
-  lane->ready.erase(std::lower_bound(lane->ready.begin(), lane->ready.end(), i));
+void Scheduler::TakeReady(CaseQueue* queue, size_t i) {
+  queue->ready.erase(std::lower_bound(queue->ready.begin(), queue->ready.end(), i));
   state_[i] = State::kRunning;
 }
 
@@ -245,20 +246,20 @@ bool Scheduler::IsNext(size_t i) const {
                      [&](size_t p) { return state_[p] == State::kRunning || state_[p] == State::kSettled; });
 }
 
-void Scheduler::LeaveLane(size_t i) {
-  std::erase(lane_of_[i]->ready, i);
-  std::erase(lane_of_[i]->alone, i);
+void Scheduler::LeaveQueue(size_t i) {
+  std::erase(queue_of_[i]->ready, i);
+  std::erase(queue_of_[i]->alone, i);
 }
 
 std::vector<size_t> Scheduler::WithdrawFrom(const std::string& device) {
   std::vector<size_t> out;
-  for (auto& [key, lane] : lanes_)
-    if (lane.device == device || lane.device == "*") {
-      lane.ready.clear();
-      lane.alone.clear();
+  for (auto& [key, queue] : queues_)
+    if (queue.device == device || queue.device == "*") {
+      queue.ready.clear();
+      queue.alone.clear();
     }
   for (size_t i = 0; i < plan_.cases.size(); ++i) {
-    const std::string on = LaneDevice(plan_.cases[i]);
+    const std::string on = QueueDevice(plan_.cases[i]);
     if (state_[i] != State::kSettled && blocker_[i] == kNobody && (on == device || on == "*"))
       out.push_back(i);
   }
@@ -267,11 +268,11 @@ std::vector<size_t> Scheduler::WithdrawFrom(const std::string& device) {
 
 std::vector<size_t> Scheduler::WithdrawPlugin(const std::string& plugin) {
   std::vector<size_t> out;
-  for (auto& [key, lane] : lanes_) lane.plugins.erase(plugin);
+  for (auto& [key, queue] : queues_) queue.plugins.erase(plugin);
   for (size_t i = 0; i < plan_.cases.size(); ++i) {
     if (plan_.cases[i].planned.plugin != plugin || blocker_[i] != kNobody) continue;
     if (state_[i] != State::kWaiting && state_[i] != State::kReady) continue;
-    if (state_[i] == State::kReady) LeaveLane(i);
+    if (state_[i] == State::kReady) LeaveQueue(i);
     out.push_back(i);
   }
   return out;

@@ -1,9 +1,9 @@
-// Which case may run now, and in which stream. Pure bookkeeping over the plan: prerequisites and lanes. Knows
-// no process and no device's state.
+// Which case may run now, and in which stream. Pure bookkeeping over the plan: prerequisites and queues.
+// Knows no process and no device's state.
 //
-// A lane is a queue of cases that could use one process after the other: same subject, same device, same way
-// (shared or one process a case), and same plugin. Plugins with concurrent checks share a lane, and so do
-// pooled checks on further devices. Several warm workers may serve a lane at a time.
+// A queue holds cases that could use one process after the other: same subject, same device, same way
+// (shared or one process a case), and same plugin. Plugins with concurrent checks share a queue, and so do
+// pooled checks on further devices. Several warm workers may serve a queue at a time.
 #ifndef CUDNN_CI_EXEC_SCHEDULE_SCHEDULER_H_
 #define CUDNN_CI_EXEC_SCHEDULE_SCHEDULER_H_
 
@@ -29,7 +29,7 @@ bool WorksBeside(const Case& c);
 // So many others as a case of a check that says that its cases are slow.
 inline constexpr size_t kSlowCase = 8;
 
-struct Lane {
+struct CaseQueue {
   std::set<std::string> plugins;
   std::string subject, device;  // device: "gpu0", "*" for all devices, "" for none
   bool shared = false;
@@ -40,7 +40,7 @@ struct Lane {
   size_t concurrent = 0;      // its cases that several warm workers may run at a time, with an outcome or not
   size_t single = 0;     // its other cases that have no outcome; while there are any, one worker serves it
   size_t leading = 0;    // of these the ones of other checks, which come first (Case::leading)
-  size_t looked_at = 0;  // of IsAwaitedBy: the first case that may have to come before the lane's
+  size_t looked_at = 0;  // of IsAwaitedBy: the first case that may have to come before the queue's
   std::deque<size_t> ready;  // in plan order
   // To run in a process of their own (confirmations, retries), before the others; in plan order, so that it
   // does not matter which of several workers was faster.
@@ -67,37 +67,37 @@ class Scheduler {
   // At the end of a run that was cut short: what is blocked by what is known so far.
   std::vector<Settled> SettleBlocked();
 
-  // Puts a case back: to its place in the lane, to run in a shared process (`alone` false), or by itself.
+  // Puts a case back: to its place in the queue, to run in a shared process (`alone` false), or by itself.
   void Requeue(size_t case_index, bool alone);
 
-  // The lanes with something to do, the one whose next case comes first in the plan first.
-  std::vector<Lane*> ReadyLanes();
-  size_t Take(Lane* lane, bool alone);
-  // Takes this one of the lane's ready cases.
-  void TakeReady(Lane* lane, size_t case_index);
-  Lane* LaneOf(size_t case_index) { return lane_of_[case_index]; }
+  // The queues with something to do, the one whose next case comes first in the plan first.
+  std::vector<CaseQueue*> ReadyQueues();
+  size_t Take(CaseQueue* queue, bool alone);
+  // Takes this one of the queue's ready cases.
+  void TakeReady(CaseQueue* queue, size_t case_index);
+  CaseQueue* QueueOf(size_t case_index) { return queue_of_[case_index]; }
 
-  // Whether a case that needs the lane's device for itself and comes before the lane's next one has not
+  // Whether a case that needs the queue's device for itself and comes before the queue's next one has not
   // ended.
-  bool IsAwaitedBy(Lane* lane) const;
+  bool IsAwaitedBy(CaseQueue* queue) const;
 
   // Whether all that the case still waits for is cases that run, and then its device.
   bool IsNext(size_t case_index) const;
   bool IsSettled(size_t case_index) const { return state_[case_index] == State::kSettled; }
   // Cases that have no outcome yet.
   size_t open() const { return open_; }
-  // Cases not settled and not blocked that use `device`; they leave their lanes.
+  // Cases not settled and not blocked that use `device`; they leave their queues.
   std::vector<size_t> WithdrawFrom(const std::string& device);
-  // Cases of a plugin that are not settled, not blocked and do not run; they leave their lanes, and so
+  // Cases of a plugin that are not settled, not blocked and do not run; they leave their queues, and so
   // does the plugin.
   std::vector<size_t> WithdrawPlugin(const std::string& plugin);
 
  private:
   enum class State : uint8_t { kWaiting, kReady, kRunning, kSettled };
   static constexpr uint32_t kNobody = UINT32_MAX;
-  // The lane of a case like `like`; the case joins it.
-  Lane& LaneFor(size_t case_index, size_t like, Isolation isolation, const std::string& group,
-                const std::string& pool_subject);
+  // The queue of a case like `like`; the case joins it.
+  CaseQueue& QueueFor(size_t case_index, size_t like, Isolation isolation, const std::string& group,
+                      const std::string& pool_subject);
   // For each leading case the first one whose warm worker it opens; itself for all others.
   std::vector<size_t> Followers() const;
   static void Insert(size_t case_index, std::deque<size_t>* queue);
@@ -106,7 +106,7 @@ class Scheduler {
   void Close(size_t case_index);
   void Reopen(size_t case_index);
   Settled Block(uint32_t case_index);
-  void LeaveLane(size_t case_index);
+  void LeaveQueue(size_t case_index);
 
   const Plan& plan_;
   std::vector<State> state_;
@@ -116,8 +116,8 @@ class Scheduler {
   // The first prerequisite, in plan order, that is known not to have passed; kNobody: none is.
   std::vector<uint32_t> blocker_;
   std::vector<std::vector<uint32_t>> dependents_;
-  std::map<std::string, Lane> lanes_;
-  std::vector<Lane*> lane_of_;
+  std::map<std::string, CaseQueue> queues_;
+  std::vector<CaseQueue*> queue_of_;
   size_t open_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Several warm workers of one lane on one GPU: how many, who is started when, and who gets which cases.
+// Several warm workers of one queue on one GPU: how many, who is started when, and who gets which cases.
 //
 // cuDNN answers what it offers and builds plans on one core, and a case waits for its own runs: in one
 // process most of a GPU and of its host is idle. What a second process costs is a context.
@@ -49,27 +49,27 @@ int ThreadsEach(int processors, bool quota, int sharers) {
 
 // By what is known when the run begins, so that every worker can be told how many they may be. What NVML does
 // not tell (inside MIG) cannot be shared out.
-int Dispatcher::MostWorkersOf(const Lane& lane) const {
-  if (options_.isolation != Isolation::kShared || !lane.shared || lane.beside || lane.concurrent == 0)
+int Dispatcher::MostWorkersOf(const CaseQueue& queue) const {
+  if (options_.isolation != Isolation::kShared || !queue.shared || queue.beside || queue.concurrent == 0)
     return 1;
-  if (!HasRoom(options_.facts, lane.device, 0, false)) return 1;
+  if (!HasRoom(options_.facts, queue.device, 0, false)) return 1;
   SharingRoom room;
   room.asked = options_.workers_per_gpu;
   room.jobs = options_.jobs;
   room.devices = std::max(1, static_cast<int>(options_.devices.size()));
   room.processors = options_.processors;
-  room.device_bytes = FactsOfGpu(options_.facts, lane.device).memory_free_bytes.value_or(0);
+  room.device_bytes = FactsOfGpu(options_.facts, queue.device).memory_free_bytes.value_or(0);
   room.host_bytes = host_room_;
   room.host_bytes_each = options_.beside_host_bytes / 2;
-  room.cases = lane.concurrent;
-  room.weight = lane.weight;
+  room.cases = queue.concurrent;
+  room.weight = queue.weight;
   return WarmWorkersThatFit(room);
 }
 
-std::vector<Seat*> Dispatcher::WarmWorkersOf(const Lane* lane) {
+std::vector<Seat*> Dispatcher::WarmWorkersOf(const CaseQueue* queue) {
   std::vector<Seat*> out;
   for (auto& [id, seat] : seats_)
-    if ((seat.lane == lane || options_.isolation == Isolation::kNone) && seat.worker->shared() &&
+    if ((seat.queue == queue || options_.isolation == Isolation::kNone) && seat.worker->shared() &&
         seat.worker->accepting())
       out.push_back(&seat);
   return out;
@@ -77,47 +77,47 @@ std::vector<Seat*> Dispatcher::WarmWorkersOf(const Lane* lane) {
 
 // Nobody joins while one of them is about to end or under suspicion: the canary that decides has the device
 // for itself, and so has what comes after it.
-const Lane* Dispatcher::Joinable(const Lane* lane) const {
-  if (!lane || lane->single > 0 || devices_->NeedsCanary(lane->device)) return nullptr;
+const CaseQueue* Dispatcher::Joinable(const CaseQueue* queue) const {
+  if (!queue || queue->single > 0 || devices_->NeedsCanary(queue->device)) return nullptr;
   int workers = 0;
   for (const auto& [id, seat] : seats_) {
-    if (seat.lane != lane || seat.early || !seat.worker->shared()) continue;
+    if (seat.queue != queue || seat.early || !seat.worker->shared()) continue;
     if (!seat.worker->accepting() || seat.canary_pending) return nullptr;
     ++workers;
   }
-  return workers < MostWorkersOf(*lane) ? lane : nullptr;
+  return workers < MostWorkersOf(*queue) ? queue : nullptr;
 }
 
-void Dispatcher::Serve(Lane* lane, const std::vector<Seat*>& workers) {
+void Dispatcher::Serve(CaseQueue* queue, const std::vector<Seat*>& workers) {
   bool serving = false;
   for (Seat* seat : workers) {
     if (!TakeLease(seat)) continue;
     serving = true;
     if (!seat->canary_pending) Fill(seat);
   }
-  if (!serving) return MakeRoom(lane);
-  if (static_cast<int>(workers.size()) < workers.front()->sharing) StartAnother(lane);
+  if (!serving) return MakeRoom(queue);
+  if (static_cast<int>(workers.size()) < workers.front()->sharing) StartAnother(queue);
 }
 
 // It only saves time: not in the last free slot, and without ending anybody.
-void Dispatcher::StartAnother(Lane* lane) {
+void Dispatcher::StartAnother(CaseQueue* queue) {
   const size_t worth = options_.workers_per_gpu > 0 ? 1 : kWorthAContext;
-  if (lane->ready.size() * lane->weight < worth || pool_->live() + 1 >= options_.jobs || !may_start_early_)
+  if (queue->ready.size() * queue->weight < worth || pool_->live() + 1 >= options_.jobs || !may_start_early_)
     return;
-  if (!start_failure_.empty() || !Joinable(lane) || !PluginsUnchanged(lane->plugins)) return;
-  Seat* seat = StartWorker(lane, lane->device, std::nullopt, true);
+  if (!start_failure_.empty() || !Joinable(queue) || !PluginsUnchanged(queue->plugins)) return;
+  Seat* seat = StartWorker(queue, queue->device, std::nullopt, true);
   if (seat && TakeLease(seat)) Fill(seat);
 }
 
-// The further workers of the lane that comes next on a device: they start the driver, which takes as long as
+// The further workers of the queue that comes next on a device: they start the driver, which takes as long as
 // a context, while the check before them still runs.
 void Dispatcher::PrepareOthers() {
   for (Seat* seat : Seats()) {
-    Lane* lane = seat->lane;
-    if (!seat->early || seat->prepared || seat->sharing == 1 || lane->single > lane->leading) continue;
-    if (!scheduler_->IsNext(lane->first) || !helped_.insert(lane).second) continue;
+    CaseQueue* queue = seat->queue;
+    if (!seat->early || seat->prepared || seat->sharing == 1 || queue->single > queue->leading) continue;
+    if (!scheduler_->IsNext(queue->first) || !helped_.insert(queue).second) continue;
     for (int n = 1; n < seat->sharing && pool_->live() + 1 < options_.jobs && may_start_early_; ++n)
-      if (PluginsUnchanged(lane->plugins)) StartWorker(lane, lane->device, std::nullopt, true);
+      if (PluginsUnchanged(queue->plugins)) StartWorker(queue, queue->device, std::nullopt, true);
   }
 }
 
@@ -126,12 +126,12 @@ void Dispatcher::Fill(Seat* seat) {
   size_t ahead = kRunsAhead;
   if (seat->sharing > 1) {
     if (worker->queued() > 1) return;
-    const size_t left = seat->lane->ready.size() / (2 * static_cast<size_t>(seat->sharing));
+    const size_t left = seat->queue->ready.size() / (2 * static_cast<size_t>(seat->sharing));
     ahead = worker->queued() + std::clamp<size_t>(left, 1, kMostAtOnce);
   }
   const auto weight = [this](size_t i) { return plan_.cases[i].slow ? kSlowCase : size_t{1}; };
   pool_->Do(worker, [&](int64_t now, Effects* out) {
-    const auto take = [&](Lane* from) {
+    const auto take = [&](CaseQueue* from) {
       while (!from->ready.empty() && worker->queued() < ahead && worker->accepting()) {
         const size_t next =
             seat->sharing > 1 ? portions_[from].Next(worker->id(), from->ready, weight) : from->ready.front();
@@ -139,8 +139,8 @@ void Dispatcher::Fill(Seat* seat) {
         worker->Assign(AssignmentOf(next, true), now, out);
       }
     };
-    if (options_.isolation != Isolation::kNone) return take(seat->lane);
-    for (Lane* lane : scheduler_->ReadyLanes()) take(lane);
+    if (options_.isolation != Isolation::kNone) return take(seat->queue);
+    for (CaseQueue* queue : scheduler_->ReadyQueues()) take(queue);
   });
 }
 

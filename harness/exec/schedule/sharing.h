@@ -1,4 +1,4 @@
-// How many warm workers of one lane may use a GPU at a time. Pure.
+// How many warm workers of one queue may use a GPU at a time. Pure.
 #ifndef CUDNN_CI_EXEC_SCHEDULE_SHARING_H_
 #define CUDNN_CI_EXEC_SCHEDULE_SHARING_H_
 
@@ -7,7 +7,7 @@
 
 namespace cudnn_ci {
 
-// What there is for the workers of a lane, when the run begins.
+// What there is for the workers of a queue, when the run begins.
 struct SharingRoom {
   int asked = 0;              // by the user, at most; 0: as many as there is room for
   int jobs = 1, devices = 1;  // processes at a time, and the GPUs that they are for
@@ -15,8 +15,8 @@ struct SharingRoom {
   int64_t device_bytes = 0;     // free on the GPU
   int64_t host_bytes = 0;       // that can be used
   int64_t host_bytes_each = 0;  // 0: it does not matter
-  size_t cases = 0;             // of the lane that may run so
-  size_t weight = 1;            // of one of them (Lane::weight)
+  size_t cases = 0;             // of the queue that may run so
+  size_t weight = 1;            // of one of them (CaseQueue::weight)
 };
 
 // At least 1. One job is left to others, and of the memory as much as one of them has. Who asks for a number
