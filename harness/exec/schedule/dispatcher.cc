@@ -40,18 +40,18 @@ Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOpt
     if (plan.cases[i].prepared && !scheduler->QueueOf(i)->shared) preparable_.push_back(i);
 }
 
-std::vector<Seat*> Dispatcher::Seats() {
-  std::vector<Seat*> out;
-  for (auto& [id, seat] : seats_) out.push_back(&seat);
+std::vector<WorkerSlot*> Dispatcher::Slots() {
+  std::vector<WorkerSlot*> out;
+  for (auto& [id, slot] : slots_) out.push_back(&slot);
   return out;
 }
 
-Seat Dispatcher::Leave(int64_t worker) {
+WorkerSlot Dispatcher::Leave(int64_t worker) {
   devices_->Release(worker);
-  Seat seat = std::move(seats_.at(worker));
-  seats_.erase(worker);
+  WorkerSlot slot = std::move(slots_.at(worker));
+  slots_.erase(worker);
   for (auto& [queue, portions] : portions_) portions.Leave(worker);
-  return seat;
+  return slot;
 }
 
 void Dispatcher::Dispatch(bool stopping) {
@@ -79,7 +79,7 @@ void Dispatcher::DispatchCanaries(bool stopping) {
 void Dispatcher::DispatchQueue(CaseQueue* queue) {
   if (queue->empty()) return;
   if (queue->shared && !queue->ready.empty())
-    if (const std::vector<Seat*> workers = WarmWorkersOf(queue); !workers.empty())
+    if (const std::vector<WorkerSlot*> workers = WarmWorkersOf(queue); !workers.empty())
       return Serve(queue, workers);
   if (!start_failure_.empty()) return;
   // What was asked to run alone goes first; a device's shared worker was shut down for it by MakeRoom.
@@ -87,7 +87,7 @@ void Dispatcher::DispatchQueue(CaseQueue* queue) {
   if (!alone && IsKeptBack(queue)) return;
   const Use use = UseOf(*queue, alone);
   const size_t next = alone ? queue->alone.front() : queue->ready.front();
-  Seat* prepared = alone ? nullptr : PreparedFor(next);
+  WorkerSlot* prepared = alone ? nullptr : PreparedFor(next);
   if (!prepared && pool_->live() >= options_.jobs) return MakeRoom(queue);
   if (!devices_->CanLease(queue->device, use, Joinable(queue))) return MakeRoom(queue, use);
   if (prepared) return BeginPrepared(prepared, queue);
@@ -101,36 +101,36 @@ void Dispatcher::DispatchQueue(CaseQueue* queue) {
 
 // Warm workers nobody will need again.
 void Dispatcher::EndIdle() {
-  for (Seat* seat : Seats())
-    if (seat->worker->idle() && !seat->worker->ending()) Shutdown(seat);
+  for (WorkerSlot* slot : Slots())
+    if (slot->worker->idle() && !slot->worker->ending()) Shutdown(slot);
 }
 
-void Dispatcher::Shutdown(Seat* seat) {
-  if (seat->prepared) return Drop(seat);
-  pool_->Do(seat->worker, [&](int64_t now, Effects* out) { seat->worker->Shutdown(now, out); });
+void Dispatcher::Shutdown(WorkerSlot* slot) {
+  if (slot->prepared) return Drop(slot);
+  pool_->Do(slot->worker, [&](int64_t now, Effects* out) { slot->worker->Shutdown(now, out); });
 }
 
-void Dispatcher::BeginWithCanary(Seat* seat) {
-  seat->canary_pending = true;
-  pool_->Do(seat->worker, [&](int64_t now, Effects* out) { seat->worker->RequestCanary(now, out); });
+void Dispatcher::BeginWithCanary(WorkerSlot* slot) {
+  slot->canary_pending = true;
+  pool_->Do(slot->worker, [&](int64_t now, Effects* out) { slot->worker->RequestCanary(now, out); });
 }
 
 // An idle warm worker holds a slot, perhaps a device: it goes when a queue that cannot start needs either. Of
 // several that hold the device all go at once.
 void Dispatcher::MakeRoom(const CaseQueue* wanting, Use use) {
   bool needs_slot = pool_->live() >= options_.jobs;
-  for (Seat* seat : Seats()) {
-    const bool drop = seat->prepared && seat->queue != wanting && !seat->worker->ending();
-    if (drop && needs_slot) return Drop(seat);
-    if (!seat->worker->shared() || !seat->worker->idle() || seat->worker->ending()) continue;
-    if (seat->canary_pending || seat->early || (seat->queue && !seat->queue->ready.empty())) continue;
+  for (WorkerSlot* slot : Slots()) {
+    const bool drop = slot->prepared && slot->queue != wanting && !slot->worker->ending();
+    if (drop && needs_slot) return Drop(slot);
+    if (!slot->worker->shared() || !slot->worker->idle() || slot->worker->ending()) continue;
+    if (slot->canary_pending || slot->early || (slot->queue && !slot->queue->ready.empty())) continue;
     // A warm worker is no hindrance to what runs beside it.
-    const bool together = use == Use::kBeside && seat->queue && !seat->queue->beside;
+    const bool together = use == Use::kBeside && slot->queue && !slot->queue->beside;
     const bool holds_device =
-        !together && !seat->device.empty() &&
-        (seat->device == wanting->device || wanting->device == "*" || seat->device == "*");
+        !together && !slot->device.empty() &&
+        (slot->device == wanting->device || wanting->device == "*" || slot->device == "*");
     if (!holds_device && !needs_slot) continue;
-    Shutdown(seat);
+    Shutdown(slot);
     if (!holds_device) return;
     needs_slot = false;  // its is free then
   }
@@ -143,37 +143,37 @@ const SubjectInfo* Dispatcher::SubjectOf(const CaseQueue* queue) const {
 }
 
 // The plugins a worker loads: those of its queue, one for a case that runs alone, any one for a canary.
-WorkerCommand Dispatcher::Command(const CaseQueue* queue, const Seat& seat) const {
+WorkerCommand Dispatcher::Command(const CaseQueue* queue, const WorkerSlot& slot) const {
   const bool one_process = options_.isolation == Isolation::kNone;
   WorkerCommand command;
   command.worker_path = options_.worker_path;
   for (const PluginInfo& p : catalog_.plugins)
-    if ((one_process || seat.plugins.count(p.name)) && !changed_.count(p.name))
+    if ((one_process || slot.plugins.count(p.name)) && !changed_.count(p.name))
       command.plugins.push_back(p.path);
   if (command.plugins.empty() && !catalog_.plugins.empty())
     command.plugins.push_back(catalog_.plugins.front().path);
   // One visible device, by UUID: cuInit takes five times as long with four of them visible.
-  const std::vector<std::string> uuids = UuidsOf(seat.device);
+  const std::vector<std::string> uuids = UuidsOf(slot.device);
   const bool hide = queue && queue->hide_devices && !one_process;
   command.env = WorkerEnvironment(SubjectOf(queue), hide || !uuids.empty() ? &uuids : nullptr);
   command.for_debugger = one_process;
   return command;
 }
 
-void Dispatcher::Configure(const Seat& seat) {
+void Dispatcher::Configure(const WorkerSlot& slot) {
   wire::Configure c;
-  const SubjectInfo* subject = SubjectOf(seat.queue);
+  const SubjectInfo* subject = SubjectOf(slot.queue);
   if (!subject && !options_.subjects.empty()) subject = options_.subjects.data();
   if (subject) {
     c.subject_name = subject->name;
     c.subject_spec = subject->spec;
     c.subject_folders = FoldersOf(*subject);
   }
-  const std::vector<std::string> uuids = UuidsOf(seat.device);
-  if (seat.device != "*" && !uuids.empty()) c.device_uuid = uuids[0];
-  c.scratch_dir = pool_->Scratch(*seat.worker).path();
-  const FactMap facts = FactsFor(seat, c.subject_name);
-  pool_->Do(seat.worker, [&](int64_t, Effects* out) {
+  const std::vector<std::string> uuids = UuidsOf(slot.device);
+  if (slot.device != "*" && !uuids.empty()) c.device_uuid = uuids[0];
+  c.scratch_dir = pool_->Scratch(*slot.worker).path();
+  const FactMap facts = FactsFor(slot, c.subject_name);
+  pool_->Do(slot.worker, [&](int64_t, Effects* out) {
     for (wire::Configure& m : Configuration(c, options_.contract, options_.compatibility, &facts))
       out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(std::move(m)))});
   });
@@ -198,29 +198,29 @@ bool Dispatcher::PluginsUnchanged(const std::set<std::string>& plugins) {
   return same;
 }
 
-Seat* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device, std::optional<size_t> alone_case,
-                              bool early) {
+WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
+                                    std::optional<size_t> alone_case, bool early) {
   const bool one_process = options_.isolation == Isolation::kNone;
-  Seat seat;
-  seat.queue = queue;
+  WorkerSlot slot;
+  slot.queue = queue;
   // One process for everything sees one device, too.
-  seat.device = one_process && !options_.devices.empty() ? options_.devices[0].name : device;
+  slot.device = one_process && !options_.devices.empty() ? options_.devices[0].name : device;
   if (alone_case)
-    seat.plugins = {plan_.cases[*alone_case].planned.plugin};
+    slot.plugins = {plan_.cases[*alone_case].planned.plugin};
   else if (queue)
-    seat.plugins = queue->plugins;
+    slot.plugins = queue->plugins;
   WorkerLimits limits = options_.limits;
   limits.timeouts = limits.timeouts && !one_process;
-  const auto declared = [this, one_process, plugins = seat.plugins](const std::string& slug) {
+  const auto declared = [this, one_process, plugins = slot.plugins](const std::string& slug) {
     return FindDeclared(catalog_, one_process ? nullptr : &plugins, slug);
   };
   const bool shared = !alone_case && queue && queue->shared;
-  if (shared) seat.sharing = MostWorkersOf(*queue);
+  if (shared) slot.sharing = MostWorkersOf(*queue);
   // What is not the only one of its queue makes no context before its turn.
   const bool prepares = alone_case || (queue && !WarmWorkersOf(queue).empty());
   auto owned = std::make_unique<CaseWorker>(shared, limits, declared);
-  seat.worker = owned.get();
-  WorkerCommand command = Command(queue, seat);
+  slot.worker = owned.get();
+  WorkerCommand command = Command(queue, slot);
   // Whether the driver keeps what it compiles is settled by cuInit, and the check that this process is
   // prepared for may want to see the compilers work.
   if (early && alone_case) SetVariable(&command.env, "CUDA_CACHE_DISABLE", "1");
@@ -234,7 +234,7 @@ Seat* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device, std::
     return nullptr;
   }
   const int64_t id = (*started)->id();
-  Seat* taken = &(seats_[id] = std::move(seat));
+  WorkerSlot* taken = &(slots_[id] = std::move(slot));
   taken->early = early;
   if (!early) devices_->Lease(taken->device, id, shared ? UseOf(*queue, false) : Use::kAlone, queue);
   emit_(WorkerStarted{id, pool_->Pid(**started), Join({taken->plugins.begin(), taken->plugins.end()}, ","),
@@ -259,14 +259,14 @@ Seat* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device, std::
   return taken;
 }
 
-void Dispatcher::GoOn(Seat* seat) {
-  seat->canary_pending = false;
-  if (seat->reserved) {
-    pool_->Do(seat->worker,
-              [&](int64_t now, Effects* out) { seat->worker->Assign(std::move(*seat->reserved), now, out); });
-    seat->reserved.reset();
-  } else if (!seat->queue) {
-    Shutdown(seat);
+void Dispatcher::GoOn(WorkerSlot* slot) {
+  slot->canary_pending = false;
+  if (slot->reserved) {
+    pool_->Do(slot->worker,
+              [&](int64_t now, Effects* out) { slot->worker->Assign(std::move(*slot->reserved), now, out); });
+    slot->reserved.reset();
+  } else if (!slot->queue) {
+    Shutdown(slot);
   }
 }
 

@@ -25,7 +25,7 @@
 namespace cudnn_ci {
 
 // A worker's place in the run.
-struct Seat {
+struct WorkerSlot {
   CaseWorker* worker = nullptr;
   CaseQueue* queue = nullptr;  // null: a canary alone
   std::set<std::string> plugins;
@@ -53,12 +53,12 @@ class Dispatcher {
   // Starts and fills what can be; `stopping`: only canaries that results wait for, and idle workers end.
   void Dispatch(bool stopping);
   // The canary a worker began with was right: it goes on with its case.
-  void GoOn(Seat* seat);
-  // The worker is gone: its lease and seat are free. Returns what it held.
-  Seat Leave(int64_t worker);
+  void GoOn(WorkerSlot* slot);
+  // The worker is gone: its lease and slot are free. Returns what it held.
+  WorkerSlot Leave(int64_t worker);
 
-  Seat& SeatOf(const Worker& worker) { return seats_.at(worker.id()); }
-  std::vector<Seat*> Seats();
+  WorkerSlot& SlotOf(const Worker& worker) { return slots_.at(worker.id()); }
+  std::vector<WorkerSlot*> Slots();
   // Why no process could be started; nothing is started after that. Empty: none failed.
   const std::string& start_failure() const { return start_failure_; }
   // The device of the canary that no process could be started for.
@@ -75,38 +75,38 @@ class Dispatcher {
   void DispatchRepetition();
   std::vector<std::string> UuidsOf(const std::string& device) const;
   void EndIdle();
-  Seat* StartWorker(CaseQueue* queue, const std::string& device, std::optional<size_t> alone_case,
-                    bool early);
-  WorkerCommand Command(const CaseQueue* queue, const Seat& seat) const;
-  void Configure(const Seat& seat);
+  WorkerSlot* StartWorker(CaseQueue* queue, const std::string& device, std::optional<size_t> alone_case,
+                          bool early);
+  WorkerCommand Command(const CaseQueue* queue, const WorkerSlot& slot) const;
+  void Configure(const WorkerSlot& slot);
   bool PluginsUnchanged(const std::set<std::string>& plugins);
   Use UseOf(const CaseQueue& queue, bool alone) const;
   // What could run beside others comes behind what needs the device for itself.
   bool IsKeptBack(CaseQueue* queue) const {
     return queue->beside && pool_->live() > 0 && scheduler_->IsAwaitedBy(queue);
   }
-  bool TakeLease(Seat* seat);
+  bool TakeLease(WorkerSlot* slot);
   void StartEarlyOn(const DeviceInfo& device);
   // The next queue's first warm worker, where the one that has the device has little to do.
   void StartEarlyBehind();
   void Prepare();
   bool IsPreparing(const std::string& device) const;
-  Seat* PreparedFor(size_t case_index);
-  void BeginPrepared(Seat* seat, CaseQueue* queue);
-  void Drop(Seat* seat);
-  void BeginWithCanary(Seat* seat);
-  void Fill(Seat* seat);
+  WorkerSlot* PreparedFor(size_t case_index);
+  void BeginPrepared(WorkerSlot* slot, CaseQueue* queue);
+  void Drop(WorkerSlot* slot);
+  void BeginWithCanary(WorkerSlot* slot);
+  void Fill(WorkerSlot* slot);
   void MakeRoom(const CaseQueue* wanting, Use use = Use::kAlone);
-  void Shutdown(Seat* seat);
-  std::vector<Seat*> WarmWorkersOf(const CaseQueue* queue);
+  void Shutdown(WorkerSlot* slot);
+  std::vector<WorkerSlot*> WarmWorkersOf(const CaseQueue* queue);
   // Warm workers that may serve the queue at a time; it has less while it has little to do.
   int MostWorkersOf(const CaseQueue& queue) const;
   // The queue itself, where another worker of it may use the device beside those that do; null otherwise.
   const CaseQueue* Joinable(const CaseQueue* queue) const;
-  void Serve(CaseQueue* queue, const std::vector<Seat*>& workers);
+  void Serve(CaseQueue* queue, const std::vector<WorkerSlot*>& workers);
   void StartAnother(CaseQueue* queue);
   void PrepareOthers();
-  FactMap FactsFor(const Seat& seat, const std::string& subject) const;
+  FactMap FactsFor(const WorkerSlot& slot, const std::string& subject) const;
   Assignment AssignmentOf(size_t case_index, bool shared) const;
   const SubjectInfo* SubjectOf(const CaseQueue* queue) const;
 
@@ -127,7 +127,7 @@ class Dispatcher {
   std::map<const CaseQueue*, Portions> portions_;
   std::set<const CaseQueue*> followed_;  // queues behind which the next one's first worker was looked for
   std::set<const CaseQueue*> helped_;    // queues for which further workers were started before their turn
-  std::map<int64_t, Seat> seats_;        // by worker id
+  std::map<int64_t, WorkerSlot> slots_;  // by worker id
   std::map<std::string, std::string> changed_;
   std::vector<size_t> unanswerable_;
   std::string start_failure_, untested_device_;

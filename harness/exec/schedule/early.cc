@@ -35,23 +35,23 @@ void Dispatcher::StartEarlyOn(const DeviceInfo& device) {
 
 // Not before the leading case has ended: it is what everything waits for, and would wait for that context.
 void Dispatcher::StartEarlyBehind() {
-  for (Seat* seat : Seats()) {
-    CaseQueue* queue = seat->queue;
-    if (!queue || !queue->shared || seat->early || !seat->worker->shared() || queue->leading > 0) continue;
+  for (WorkerSlot* slot : Slots()) {
+    CaseQueue* queue = slot->queue;
+    if (!queue || !queue->shared || slot->early || !slot->worker->shared() || queue->leading > 0) continue;
     if (!followed_.insert(queue).second) continue;
     size_t open = 0;
     for (size_t i = 0; i < plan_.cases.size(); ++i)
       open += scheduler_->QueueOf(i) == queue && !scheduler_->IsSettled(i);
     for (const DeviceInfo& device : options_.devices)
-      if (device.name == seat->device && open <= kSoonDone) StartEarlyOn(device);
+      if (device.name == slot->device && open <= kSoonDone) StartEarlyOn(device);
   }
 }
 
 // The driver's start takes as long as a context. So the process of a pooled check that comes next on a device
 // does that, and nothing else, while another process still has the device: there is one context all the same.
 void Dispatcher::Prepare() {
-  for (Seat* seat : Seats())
-    if (seat->prepared && scheduler_->IsSettled(*seat->prepared)) Drop(seat);
+  for (WorkerSlot* slot : Slots())
+    if (slot->prepared && scheduler_->IsSettled(*slot->prepared)) Drop(slot);
   if (options_.isolation != Isolation::kShared || !start_failure_.empty() || !may_start_early_) return;
   StartEarlyBehind();
   PrepareOthers();
@@ -69,29 +69,29 @@ void Dispatcher::Prepare() {
 }
 
 bool Dispatcher::IsPreparing(const std::string& device) const {
-  return std::any_of(seats_.begin(), seats_.end(), [&](const auto& entry) {
+  return std::any_of(slots_.begin(), slots_.end(), [&](const auto& entry) {
     return entry.second.prepared && entry.second.device == device;
   });
 }
 
-Seat* Dispatcher::PreparedFor(size_t case_index) {
-  for (auto& [id, seat] : seats_)
-    if (seat.prepared == case_index && seat.worker->accepting()) return &seat;
+WorkerSlot* Dispatcher::PreparedFor(size_t case_index) {
+  for (auto& [id, slot] : slots_)
+    if (slot.prepared == case_index && slot.worker->accepting()) return &slot;
   return nullptr;
 }
 
-void Dispatcher::BeginPrepared(Seat* seat, CaseQueue* queue) {
-  seat->prepared.reset();
-  seat->reserved = AssignmentOf(scheduler_->Take(queue, false), false);
-  TakeLease(seat);
-  if (!seat->canary_pending) GoOn(seat);
+void Dispatcher::BeginPrepared(WorkerSlot* slot, CaseQueue* queue) {
+  slot->prepared.reset();
+  slot->reserved = AssignmentOf(scheduler_->Take(queue, false), false);
+  TakeLease(slot);
+  if (!slot->canary_pending) GoOn(slot);
 }
 
 // Its case does not come any more, or its slot is needed. What hangs in the driver's start is nobody's fault
 // then.
-void Dispatcher::Drop(Seat* seat) {
-  pool_->Do(seat->worker, [&](int64_t now, Effects* out) {
-    seat->worker->Terminate(CancelledBy(Cancellation::kCaseGone), false, now, out);
+void Dispatcher::Drop(WorkerSlot* slot) {
+  pool_->Do(slot->worker, [&](int64_t now, Effects* out) {
+    slot->worker->Terminate(CancelledBy(Cancellation::kCaseGone), false, now, out);
   });
 }
 

@@ -73,14 +73,14 @@ void Runner::Conclude(size_t i, Outcome outcome, std::vector<Finding> findings) 
 }
 
 // Whatever it was, the case's outcome stays the one that it has on its own GPU.
-void Runner::OnSecondOpinion(const Seat& seat, const AttemptResult& there) {
+void Runner::OnSecondOpinion(const WorkerSlot& slot, const AttemptResult& there) {
   const size_t i = there.case_index;
-  if (SuspectsDevice(there)) devices_.Suspect(seat.device);
+  if (SuspectsDevice(there)) devices_.Suspect(slot.device);
   cases_.CountUnjudged(there);
-  dispatcher_.SeatOf(*seat.worker).elsewhere.reset();
+  dispatcher_.SlotOf(*slot.worker).elsewhere.reset();
   if (!opinions_.IsWaiting(i)) return;
   std::vector<Finding> answer;
-  if (opinions_.Answer(there, seat.device, &answer) == SecondOpinions::Course::kWait && !cancelled_) return;
+  if (opinions_.Answer(there, slot.device, &answer) == SecondOpinions::Course::kWait && !cancelled_) return;
   Finalize(i, opinions_.Take(i), answer);
   // Others of its kind may be known by now.
   for (const size_t other : opinions_.Waiting()) {

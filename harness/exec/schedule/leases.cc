@@ -27,13 +27,13 @@ Use Dispatcher::UseOf(const CaseQueue& queue, bool alone) const {
 }
 
 // An early worker's turn has come: it needs the lease like any other.
-bool Dispatcher::TakeLease(Seat* seat) {
-  if (!seat->early) return true;
-  const Use use = seat->worker->shared() ? Use::kShared : Use::kAlone;
-  if (!devices_->CanLease(seat->device, use, Joinable(seat->queue))) return false;
-  devices_->Lease(seat->device, seat->worker->id(), use, seat->queue);
-  seat->early = false;
-  if (devices_->NeedsCanary(seat->device)) BeginWithCanary(seat);
+bool Dispatcher::TakeLease(WorkerSlot* slot) {
+  if (!slot->early) return true;
+  const Use use = slot->worker->shared() ? Use::kShared : Use::kAlone;
+  if (!devices_->CanLease(slot->device, use, Joinable(slot->queue))) return false;
+  devices_->Lease(slot->device, slot->worker->id(), use, slot->queue);
+  slot->early = false;
+  if (devices_->NeedsCanary(slot->device)) BeginWithCanary(slot);
   return true;
 }
 

@@ -18,7 +18,7 @@ void Dispatcher::DispatchRepetition() {
   if (!std::all_of(queues.begin(), queues.end(), [this](CaseQueue* queue) { return IsKeptBack(queue); }))
     return;
   if (pool_->live() > 0) {
-    const bool busy = std::any_of(seats_.begin(), seats_.end(), [](const auto& one) {
+    const bool busy = std::any_of(slots_.begin(), slots_.end(), [](const auto& one) {
       return one.second.canary_pending || one.second.reserved || !one.second.worker->idle();
     });
     if (!busy) EndIdle();

@@ -111,20 +111,20 @@ void Runner::Cancel(CancelReason reason, int signal) {
     return;
   }
   Emit(cancelled);
-  for (Seat* seat : dispatcher_.Seats()) {
-    seat->reserved.reset();
-    pool_.Do(seat->worker, [&](int64_t now, Effects* out) {
-      if (seat->worker->idle() && !seat->worker->ending() && !seat->prepared)
-        seat->worker->Shutdown(now, out);
+  for (WorkerSlot* slot : dispatcher_.Slots()) {
+    slot->reserved.reset();
+    pool_.Do(slot->worker, [&](int64_t now, Effects* out) {
+      if (slot->worker->idle() && !slot->worker->ending() && !slot->prepared)
+        slot->worker->Shutdown(now, out);
       else
-        seat->worker->Terminate(CancelledBy(Cancellation::kRunEnded, cancelled), false, now, out);
+        slot->worker->Terminate(CancelledBy(Cancellation::kRunEnded, cancelled), false, now, out);
     });
   }
   for (const AttemptResult& result : devices_.TakeHeld()) Decide(result);
 }
 
 void Runner::OnEffect(Worker* worker, Effect effect) {
-  Seat& seat = dispatcher_.SeatOf(*worker);
+  WorkerSlot& slot = dispatcher_.SlotOf(*worker);
   if (auto* event = std::get_if<EmitEvent>(&effect)) {
     auto* attached = std::get_if<Attached>(&event->body);
     if (!attached) return Emit(event->body);
@@ -135,16 +135,16 @@ void Runner::OnEffect(Worker* worker, Effect effect) {
           HarnessFinding("evidence-dropped", "the attachment " + attached->name + ": " + kept.error())});
     Emit(event->body);
   } else if (auto* ended = std::get_if<AttemptEnded>(&effect)) {
-    OnAttemptEnded(seat, std::move(ended->result));
+    OnAttemptEnded(slot, std::move(ended->result));
   } else if (auto* back = std::get_if<GiveBack>(&effect)) {
     for (const size_t c : back->case_indices)
       if (!scheduler_.IsSettled(c)) scheduler_.Requeue(c, false);
   } else if (auto* canary = std::get_if<CanaryResult>(&effect)) {
-    OnCanary(&seat, *canary);
+    OnCanary(&slot, *canary);
   } else if (auto* abandoned = std::get_if<Abandoned>(&effect)) {
     // The run ends without it; its devices cannot be used again.
     Emit(WorkerEnded{worker->id(), "abandoned", CleanLine(abandoned->evidence)});
-    const Seat left = dispatcher_.Leave(worker->id());
+    const WorkerSlot left = dispatcher_.Leave(worker->id());
     for (const std::string& device : devices_.Named(left.device))
       if (!device.empty()) LoseDevice(device, "a process on it survived SIGKILL: " + abandoned->evidence);
     if (left.elsewhere && opinions_.IsWaiting(*left.elsewhere))
@@ -154,32 +154,32 @@ void Runner::OnEffect(Worker* worker, Effect effect) {
   }
 }
 
-void Runner::OnAttemptEnded(const Seat& seat, AttemptResult result) {
+void Runner::OnAttemptEnded(const WorkerSlot& slot, AttemptResult result) {
   const size_t i = result.case_index;
   const Case& c = plan_.cases[i];
-  Emit(AttemptFinished{c.planned.ref, result.attempt, seat.worker->id(), result.outcome, result.seconds,
+  Emit(AttemptFinished{c.planned.ref, result.attempt, slot.worker->id(), result.outcome, result.seconds,
                        result.output, result.evidence});
   if (scheduler_.IsSettled(i)) return;  // its device was lost meanwhile
-  result.beside = devices_.HadCompany(seat.device) || seat.sharing > 1;
-  if (result.mode == AttemptMode::kElsewhere) return OnSecondOpinion(seat, result);
+  result.beside = devices_.HadCompany(slot.device) || slot.sharing > 1;
+  if (result.mode == AttemptMode::kElsewhere) return OnSecondOpinion(slot, result);
   const auto* errored = std::get_if<Errored>(&result.outcome);
   if (cancelled_ && errored && errored->kind == ErrorKind::kCancelled) {
     std::vector<Finding> extra;
     if (signal_ == 0) extra.push_back(HarnessFinding("time-limit", "the run's --time-limit was reached"));
     return Finalize(i, result.outcome, extra);
   }
-  if (!cancelled_ && SuspectsDevice(result) && devices_.CanBeTested(seat.device)) {
-    devices_.Suspect(seat.device);
+  if (!cancelled_ && SuspectsDevice(result) && devices_.CanBeTested(slot.device)) {
+    devices_.Suspect(slot.device);
     // Whose fault it is depends on whether the device still computes. A shared worker's word is confirmed
     // anyway, by a process that begins with the canary.
-    if (result.mode != AttemptMode::kShared) return devices_.Hold(seat.device, std::move(result));
+    if (result.mode != AttemptMode::kShared) return devices_.Hold(slot.device, std::move(result));
   }
   Decide(result);
   // Memory that only grows.
-  CaseWorker* worker = seat.worker;
+  CaseWorker* worker = slot.worker;
   if (!worker->shared() || !worker->accepting() || worker->cases_run() % kWarmCases != 0) return;
   const int64_t resident = ResidentBytes(static_cast<pid_t>(pool_.Pid(*worker)));
-  Seat& own = dispatcher_.SeatOf(*worker);
+  WorkerSlot& own = dispatcher_.SlotOf(*worker);
   if (own.baseline_rss == 0) own.baseline_rss = resident;
   if (resident > own.baseline_rss + kGrowthBytes)
     pool_.Do(worker, [&](int64_t now, Effects* out) { worker->Shutdown(now, out); });
@@ -235,13 +235,13 @@ void Runner::SettleKnown() {
     }
 }
 
-void Runner::OnCanary(Seat* seat, const CanaryResult& result) {
+void Runner::OnCanary(WorkerSlot* slot, const CanaryResult& result) {
   if (!result.ok) {
-    seat->canary_pending = false;
-    return LoseDevice(seat->device, result.detail);
+    slot->canary_pending = false;
+    return LoseDevice(slot->device, result.detail);
   }
-  for (const AttemptResult& held : devices_.Trust(seat->device)) Decide(held);
-  if (!cancelled_) dispatcher_.GoOn(seat);
+  for (const AttemptResult& held : devices_.Trust(slot->device)) Decide(held);
+  if (!cancelled_) dispatcher_.GoOn(slot);
 }
 
 void Runner::LoseDevice(const std::string& device, const std::string& reason) {
@@ -256,36 +256,36 @@ void Runner::LoseDevice(const std::string& device, const std::string& reason) {
     if (held.count(i)) detail += " (this case: " + held[i] + ")";
     Finalize(i, Errored{ErrorKind::kDeviceLost, CleanText(detail)}, {});
   }
-  for (Seat* seat : dispatcher_.Seats()) {
-    if (seat->device != device && seat->device != "*") continue;
-    seat->reserved.reset();
-    pool_.Do(seat->worker, [&](int64_t now, Effects* out) {
-      seat->worker->Terminate(ErrorKind::kDeviceLost, reason, true, now, out);
+  for (WorkerSlot* slot : dispatcher_.Slots()) {
+    if (slot->device != device && slot->device != "*") continue;
+    slot->reserved.reset();
+    pool_.Do(slot->worker, [&](int64_t now, Effects* out) {
+      slot->worker->Terminate(ErrorKind::kDeviceLost, reason, true, now, out);
     });
   }
 }
 
 void Runner::OnEnded(Worker* worker, const ExitStatus& status) {
-  const Seat seat = dispatcher_.Leave(worker->id());
+  const WorkerSlot slot = dispatcher_.Leave(worker->id());
   Emit(WorkerEnded{worker->id(), ToString(status), worker->retire_reason()});
   // It never came to be asked.
-  if (seat.elsewhere && opinions_.IsWaiting(*seat.elsewhere))
-    return Finalize(*seat.elsewhere, opinions_.Take(*seat.elsewhere), {});
-  if (seat.reserved && !cancelled_ && !scheduler_.IsSettled(seat.reserved->case_index))
-    scheduler_.Requeue(seat.reserved->case_index, true);  // it never began
-  if (seat.worker->ended_badly() && !cancelled_) OnBadEnd(seat, status);
+  if (slot.elsewhere && opinions_.IsWaiting(*slot.elsewhere))
+    return Finalize(*slot.elsewhere, opinions_.Take(*slot.elsewhere), {});
+  if (slot.reserved && !cancelled_ && !scheduler_.IsSettled(slot.reserved->case_index))
+    scheduler_.Requeue(slot.reserved->case_index, true);  // it never began
+  if (slot.worker->ended_badly() && !cancelled_) OnBadEnd(slot, status);
 }
 
 // Its last case is the suspect, if any: it is looked at again, alone.
-void Runner::OnBadEnd(const Seat& seat, const ExitStatus& status) {
+void Runner::OnBadEnd(const WorkerSlot& slot, const ExitStatus& status) {
   // One that only warmed up, for checks that then were not to run, has nothing to answer for but what the
   // harness had to end it for.
-  if (!seat.worker->convicted() && seat.worker->cases_run() == 0) return;
-  const Errored* conviction = seat.worker->conviction();
-  const Assignment* last = seat.worker->last_finished();
+  if (!slot.worker->convicted() && slot.worker->cases_run() == 0) return;
+  const Errored* conviction = slot.worker->conviction();
+  const Assignment* last = slot.worker->last_finished();
   Emit(FindingReported{
       {},
-      HarnessFinding("worker-exit", "a worker of " + Join({seat.plugins.begin(), seat.plugins.end()}, ", ") +
+      HarnessFinding("worker-exit", "a worker of " + Join({slot.plugins.begin(), slot.plugins.end()}, ", ") +
                                         " ended with " + ToString(status) +
                                         (last ? " after its last case, " + DisplayId(last->ref) : "") +
                                         (conviction ? ": " + conviction->detail : ""))});

@@ -47,13 +47,13 @@ class Runner : private PoolClient {
   static bool SuspectsDevice(const AttemptResult& r);
   bool Step();
   void Cancel(CancelReason reason, int signal);
-  void OnAttemptEnded(const Seat& seat, AttemptResult result);
-  void OnCanary(Seat* seat, const CanaryResult& result);
-  void OnBadEnd(const Seat& seat, const ExitStatus& status);
+  void OnAttemptEnded(const WorkerSlot& slot, AttemptResult result);
+  void OnCanary(WorkerSlot* slot, const CanaryResult& result);
+  void OnBadEnd(const WorkerSlot& slot, const ExitStatus& status);
   bool StandsAsGood(size_t case_index) const;
   void Decide(const AttemptResult& result);
   void Conclude(size_t case_index, Outcome outcome, std::vector<Finding> findings);
-  void OnSecondOpinion(const Seat& seat, const AttemptResult& there);
+  void OnSecondOpinion(const WorkerSlot& slot, const AttemptResult& there);
   void EndUnanswerable();
   void OnRepetition(const AttemptResult& again);
   void SettleSlow();

@@ -66,12 +66,12 @@ int Dispatcher::MostWorkersOf(const CaseQueue& queue) const {
   return WarmWorkersThatFit(room);
 }
 
-std::vector<Seat*> Dispatcher::WarmWorkersOf(const CaseQueue* queue) {
-  std::vector<Seat*> out;
-  for (auto& [id, seat] : seats_)
-    if ((seat.queue == queue || options_.isolation == Isolation::kNone) && seat.worker->shared() &&
-        seat.worker->accepting())
-      out.push_back(&seat);
+std::vector<WorkerSlot*> Dispatcher::WarmWorkersOf(const CaseQueue* queue) {
+  std::vector<WorkerSlot*> out;
+  for (auto& [id, slot] : slots_)
+    if ((slot.queue == queue || options_.isolation == Isolation::kNone) && slot.worker->shared() &&
+        slot.worker->accepting())
+      out.push_back(&slot);
   return out;
 }
 
@@ -80,20 +80,20 @@ std::vector<Seat*> Dispatcher::WarmWorkersOf(const CaseQueue* queue) {
 const CaseQueue* Dispatcher::Joinable(const CaseQueue* queue) const {
   if (!queue || queue->single > 0 || devices_->NeedsCanary(queue->device)) return nullptr;
   int workers = 0;
-  for (const auto& [id, seat] : seats_) {
-    if (seat.queue != queue || seat.early || !seat.worker->shared()) continue;
-    if (!seat.worker->accepting() || seat.canary_pending) return nullptr;
+  for (const auto& [id, slot] : slots_) {
+    if (slot.queue != queue || slot.early || !slot.worker->shared()) continue;
+    if (!slot.worker->accepting() || slot.canary_pending) return nullptr;
     ++workers;
   }
   return workers < MostWorkersOf(*queue) ? queue : nullptr;
 }
 
-void Dispatcher::Serve(CaseQueue* queue, const std::vector<Seat*>& workers) {
+void Dispatcher::Serve(CaseQueue* queue, const std::vector<WorkerSlot*>& workers) {
   bool serving = false;
-  for (Seat* seat : workers) {
-    if (!TakeLease(seat)) continue;
+  for (WorkerSlot* slot : workers) {
+    if (!TakeLease(slot)) continue;
     serving = true;
-    if (!seat->canary_pending) Fill(seat);
+    if (!slot->canary_pending) Fill(slot);
   }
   if (!serving) return MakeRoom(queue);
   if (static_cast<int>(workers.size()) < workers.front()->sharing) StartAnother(queue);
@@ -105,28 +105,28 @@ void Dispatcher::StartAnother(CaseQueue* queue) {
   if (queue->ready.size() * queue->weight < worth || pool_->live() + 1 >= options_.jobs || !may_start_early_)
     return;
   if (!start_failure_.empty() || !Joinable(queue) || !PluginsUnchanged(queue->plugins)) return;
-  Seat* seat = StartWorker(queue, queue->device, std::nullopt, true);
-  if (seat && TakeLease(seat)) Fill(seat);
+  WorkerSlot* slot = StartWorker(queue, queue->device, std::nullopt, true);
+  if (slot && TakeLease(slot)) Fill(slot);
 }
 
 // The further workers of the queue that comes next on a device: they start the driver, which takes as long as
 // a context, while the check before them still runs.
 void Dispatcher::PrepareOthers() {
-  for (Seat* seat : Seats()) {
-    CaseQueue* queue = seat->queue;
-    if (!seat->early || seat->prepared || seat->sharing == 1 || queue->single > queue->leading) continue;
+  for (WorkerSlot* slot : Slots()) {
+    CaseQueue* queue = slot->queue;
+    if (!slot->early || slot->prepared || slot->sharing == 1 || queue->single > queue->leading) continue;
     if (!scheduler_->IsNext(queue->first) || !helped_.insert(queue).second) continue;
-    for (int n = 1; n < seat->sharing && pool_->live() + 1 < options_.jobs && may_start_early_; ++n)
+    for (int n = 1; n < slot->sharing && pool_->live() + 1 < options_.jobs && may_start_early_; ++n)
       if (PluginsUnchanged(queue->plugins)) StartWorker(queue, queue->device, std::nullopt, true);
   }
 }
 
-void Dispatcher::Fill(Seat* seat) {
-  CaseWorker* worker = seat->worker;
+void Dispatcher::Fill(WorkerSlot* slot) {
+  CaseWorker* worker = slot->worker;
   size_t ahead = kRunsAhead;
-  if (seat->sharing > 1) {
+  if (slot->sharing > 1) {
     if (worker->queued() > 1) return;
-    const size_t left = seat->queue->ready.size() / (2 * static_cast<size_t>(seat->sharing));
+    const size_t left = slot->queue->ready.size() / (2 * static_cast<size_t>(slot->sharing));
     ahead = worker->queued() + std::clamp<size_t>(left, 1, kMostAtOnce);
   }
   const auto weight = [this](size_t i) { return plan_.cases[i].slow ? kSlowCase : size_t{1}; };
@@ -134,26 +134,26 @@ void Dispatcher::Fill(Seat* seat) {
     const auto take = [&](CaseQueue* from) {
       while (!from->ready.empty() && worker->queued() < ahead && worker->accepting()) {
         const size_t next =
-            seat->sharing > 1 ? portions_[from].Next(worker->id(), from->ready, weight) : from->ready.front();
+            slot->sharing > 1 ? portions_[from].Next(worker->id(), from->ready, weight) : from->ready.front();
         scheduler_->TakeReady(from, next);
         worker->Assign(AssignmentOf(next, true), now, out);
       }
     };
-    if (options_.isolation != Isolation::kNone) return take(seat->queue);
+    if (options_.isolation != Isolation::kNone) return take(slot->queue);
     for (CaseQueue* queue : scheduler_->ReadyQueues()) take(queue);
   });
 }
 
 // The subject's, and what is the process's own. One more share of memory is for what works beside them.
-FactMap Dispatcher::FactsFor(const Seat& seat, const std::string& subject) const {
+FactMap Dispatcher::FactsFor(const WorkerSlot& slot, const std::string& subject) const {
   const auto found = options_.facts.by_subject.find(subject);
   FactMap facts = found == options_.facts.by_subject.end() ? FactMap{} : found->second;
-  if (seat.sharing == 1) return WithoutShare(std::move(facts));
-  const int sharers = seat.sharing * std::max(1, static_cast<int>(options_.devices.size()));
-  const int64_t free_bytes = FactsOfGpu(options_.facts, seat.device).memory_free_bytes.value_or(0);
+  if (slot.sharing == 1) return WithoutShare(std::move(facts));
+  const int sharers = slot.sharing * std::max(1, static_cast<int>(options_.devices.size()));
+  const int64_t free_bytes = FactsOfGpu(options_.facts, slot.device).memory_free_bytes.value_or(0);
   return WithShare(std::move(facts),
                    {.processors = ThreadsEach(options_.processors, options_.processor_quota, sharers),
-                    .device_bytes = free_bytes / (seat.sharing + 1),
+                    .device_bytes = free_bytes / (slot.sharing + 1),
                     .host_bytes = host_room_ / (sharers + 1)});
 }
 
