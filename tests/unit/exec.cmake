@@ -1,4 +1,4 @@
-cudnn_ci_unit_test(exec_worker_test SOURCES exec_worker_test.cc exec_worker_conviction_test.cc LINK cci_exec)
+cudnn_ci_unit_test(exec_worker_test SOURCES exec_worker_test.cc exec_worker_termination_test.cc LINK cci_exec)
 cudnn_ci_unit_test(exec_pool_test SOURCES exec_pool_test.cc running_clock_test.cc LINK cci_exec)
 cudnn_ci_unit_test(exec_bounded_call_test SOURCES exec_bounded_call_test.cc LINK cci_exec)
 cudnn_ci_unit_test(exec_query_test SOURCES exec_query_test.cc LINK cci_exec)

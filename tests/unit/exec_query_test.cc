@@ -21,7 +21,7 @@ class QueryWorkerTest : public testing::Test {
     effects_.clear();
   }
   void Say(const wire::FromWorker& m, int64_t now = 0) { worker_.OnPacket(wire::Encode(m), now, &effects_); }
-  bool Killed() const { return worker_.conviction() != nullptr; }
+  bool Killed() const { return worker_.termination() != nullptr; }
   void Exit(bool signaled, int code) { worker_.OnExit({signaled, code, false}, false, 0, &effects_); }
   QueryWorker worker_{{{Task::kDescribe, 10}, {Task::kFacts, 60}}, WorkerLimits{}};
   Effects effects_;
@@ -80,7 +80,7 @@ TEST_F(QueryWorkerTest, EachTaskHasItsOwnTimeLimit) {
   EXPECT_EQ(worker_.NextDeadlineNs(), 65 * kSecond);
   worker_.OnTick(65 * kSecond, &effects_);
   ASSERT_TRUE(Killed());
-  EXPECT_EQ(worker_.conviction()->kind, ErrorKind::kTimedOut);
+  EXPECT_EQ(worker_.termination()->kind, ErrorKind::kTimedOut);
 }
 
 TEST_F(QueryWorkerTest, ADescriptionThatComesWhenItsTimeIsUpIsNone) {
@@ -119,7 +119,7 @@ TEST_F(QueryWorkerTest, TooManyAnswersAreRefused) {
   EXPECT_FALSE(Killed());
   Say(wire::CheckDescribed{});
   ASSERT_TRUE(Killed());
-  EXPECT_EQ(worker_.conviction()->kind, ErrorKind::kProtocol);
+  EXPECT_EQ(worker_.termination()->kind, ErrorKind::kProtocol);
 }
 
 TEST_F(QueryWorkerTest, TooManyBytesOfAnswersAreRefused) {

@@ -78,12 +78,12 @@ TEST_F(ValidateWorkerTest, AnExitBeforeTheLastAnswerIsAnError) {
 
 TEST_F(ValidateWorkerTest, AnswersOutOfTurnAreGarbage) {
   Say(wire::Validated{2, {}, ""});
-  EXPECT_NE(worker_.conviction(), nullptr);
+  EXPECT_NE(worker_.termination(), nullptr);
 }
 
 TEST_F(ValidateWorkerTest, AMessageOfACaseIsGarbage) {
   Say(wire::CaseStarted{1});
-  EXPECT_NE(worker_.conviction(), nullptr);
+  EXPECT_NE(worker_.termination(), nullptr);
 }
 
 TEST_F(ValidateWorkerTest, AHookThatFailsIsAnErrorWhateverItsExit) {
@@ -105,13 +105,13 @@ TEST_F(ValidateWorkerTest, ACrashIsAnErrorWhateverTheAnswersAndTheExit) {
 
 TEST_F(ValidateWorkerTest, EachAnswerHasItsTime) {
   worker_.OnTick(9 * kSecond, &effects_);
-  EXPECT_EQ(worker_.conviction(), nullptr);
+  EXPECT_EQ(worker_.termination(), nullptr);
   Say(wire::Validated{1, {}, ""}, 9 * kSecond);
   worker_.OnTick(13 * kSecond, &effects_);
-  EXPECT_EQ(worker_.conviction(), nullptr);
+  EXPECT_EQ(worker_.termination(), nullptr);
   worker_.OnTick(14 * kSecond, &effects_);
-  ASSERT_NE(worker_.conviction(), nullptr);
-  EXPECT_EQ(worker_.conviction()->kind, ErrorKind::kTimedOut);
+  ASSERT_NE(worker_.termination(), nullptr);
+  EXPECT_EQ(worker_.termination()->kind, ErrorKind::kTimedOut);
 }
 
 // With the real worker and plugin.

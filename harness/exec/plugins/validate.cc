@@ -75,7 +75,7 @@ int64_t ValidateWorker::TaskDeadlineNs() const {
 
 void ValidateWorker::OnEnded(const ExitStatus& status, bool out_of_memory, bool, int64_t, Effects*) {
   const bool clean = !status.signaled && status.code == 0;
-  if (idle() && clean && !conviction_ && plugin_failure_.empty()) return;
+  if (idle() && clean && !termination_ && plugin_failure_.empty()) return;
   Fail(ErrorOfExit(status, out_of_memory, " " + Doing()));
 }
 

@@ -280,15 +280,15 @@ void Runner::OnEnded(Worker* worker, const ExitStatus& status) {
 void Runner::OnBadEnd(const WorkerSlot& slot, const ExitStatus& status) {
   // One that only warmed up, for checks that then were not to run, has nothing to answer for but what the
   // harness had to end it for.
-  if (!slot.worker->convicted() && slot.worker->cases_run() == 0) return;
-  const Errored* conviction = slot.worker->conviction();
+  if (!slot.worker->terminated() && slot.worker->cases_run() == 0) return;
+  const Errored* termination = slot.worker->termination();
   const Assignment* last = slot.worker->last_finished();
   Emit(FindingReported{
       {},
       HarnessFinding("worker-exit", "a worker of " + Join({slot.plugins.begin(), slot.plugins.end()}, ", ") +
                                         " ended with " + ToString(status) +
                                         (last ? " after its last case, " + DisplayId(last->ref) : "") +
-                                        (conviction ? ": " + conviction->detail : ""))});
+                                        (termination ? ": " + termination->detail : ""))});
   if (!last || stop_dispatch_ || !StandsAsGood(last->case_index)) return;
   slowness_.Reconsider(last->case_index);
   scheduler_.Requeue(last->case_index, true);

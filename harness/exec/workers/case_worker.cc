@@ -125,12 +125,12 @@ void CaseWorker::OnEnded(const ExitStatus& status, bool out_of_memory, bool was_
   const bool clean = !status.signaled && status.code == 0;
   // One that was retired by its last case is killed without ceremony: that end says nothing.
   const bool own_end = !retired() || (shutdown_sent_ && !was_killed);
-  ended_badly_ = !verdict_ && queue_.empty() && (convicted() || (shared_ && !clean && own_end));
+  ended_badly_ = !verdict_ && queue_.empty() && (terminated() || (shared_ && !clean && own_end));
   if (canary_since_ns_) {
     canary_since_ns_.reset();
     // A cancelled run says nothing about the device.
-    const bool cancelled = conviction_ && conviction_->kind == ErrorKind::kCancelled;
-    const std::string why = conviction_ ? conviction_->detail : "its process ended: " + ToString(status);
+    const bool cancelled = termination_ && termination_->kind == ErrorKind::kCancelled;
+    const std::string why = termination_ ? termination_->detail : "its process ended: " + ToString(status);
     if (!cancelled) out->emplace_back(CanaryResult{false, "the canary: " + why});
     ended_badly_ = false;
   }
@@ -138,7 +138,7 @@ void CaseWorker::OnEnded(const ExitStatus& status, bool out_of_memory, bool was_
   if (queue_.empty()) return;
   // The first unfinished case is the suspect; the rest go back uncharged.
   const std::string when =
-      (status.signaled || conviction_ ? std::string() : std::string(" before its verdict")) + Where();
+      (status.signaled || termination_ ? std::string() : std::string(" before its verdict")) + Where();
   AttemptResult result = TakeResult(ErrorOfExit(status, out_of_memory, when), now_ns, out);
   result.signal = status.signaled ? status.code : 0;
   out->emplace_back(AttemptEnded{std::move(result)});
@@ -151,9 +151,9 @@ void CaseWorker::EndVerdict(const ExitStatus& status, bool out_of_memory, bool w
   verdict_.reset();
   const bool clean = !status.signaled && status.code == 0;
   const bool killed_for_leak = result.leaked && was_killed && status.signaled && status.code == SIGKILL;
-  if (convicted() || (!clean && !killed_for_leak)) {
+  if (terminated() || (!clean && !killed_for_leak)) {
     Errored ended = ErrorOfExit(status, out_of_memory, "");
-    if (!conviction_) ended.detail = ToString(status) + " after its verdict" + CrashPlace();
+    if (!termination_) ended.detail = ToString(status) + " after its verdict" + CrashPlace();
     result.outcome = std::move(ended);
     result.signal = status.signaled ? status.code : 0;
     result.output = CleanText(output_.Text());

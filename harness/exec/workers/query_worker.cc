@@ -44,8 +44,8 @@ void QueryWorker::OnMessage(const wire::FromWorker& message, int64_t now_ns, Eff
 }
 
 bool QueryWorker::Expects(Task task, int64_t now_ns, Effects* out) {
-  // Too late: it was convicted, has crashed, or said itself that it is none. What follows means nothing.
-  if (conviction_ || crash_told() || !plugin_failure_.empty()) return false;
+  // Too late: it was terminated, has crashed, or said itself that it is none. What follows means nothing.
+  if (termination_ || crash_told() || !plugin_failure_.empty()) return false;
   if (tasks_.empty() || tasks_.front().first != task) {
     OnGarbage("an answer to what was not asked", now_ns, out);
     return false;
@@ -108,7 +108,7 @@ int64_t QueryWorker::TaskDeadlineNs() const {
 
 void QueryWorker::OnEnded(const ExitStatus& status, bool out_of_memory, bool, int64_t, Effects*) {
   const bool clean = !status.signaled && status.code == 0;
-  if (conviction_ || !plugin_failure_.empty()) {
+  if (termination_ || !plugin_failure_.empty()) {
     Fail(ErrorOfExit(status, out_of_memory, ""));
   } else if (!tasks_.empty() || !clean) {
     Errored error = ErrorOfExit(status, out_of_memory, " " + Doing());

@@ -38,7 +38,7 @@ void Worker::Send(const wire::ToWorker& message, Effects* out) {
   out->emplace_back(SendPacket{wire::Encode(message)});
 }
 
-bool Worker::convicted() const { return conviction_ && IsItsOwnFault(conviction_->kind); }
+bool Worker::terminated() const { return termination_ && IsItsOwnFault(termination_->kind); }
 
 void Worker::OnPacket(std::string_view packet, int64_t now_ns, Effects* out) {
   const Result<wire::FromWorker> message = wire::DecodeFromWorker(packet);
@@ -72,7 +72,7 @@ void Worker::OnControlClosed(int64_t now_ns) {
 
 void Worker::OnOutput(std::string_view bytes, int64_t now_ns, Effects* out) {
   output_.Append(bytes);
-  if (output_.total() > limits_.output_bytes && !conviction_)
+  if (output_.total() > limits_.output_bytes && !termination_)
     Terminate(ErrorKind::kOutputLimit,
               "more than " + std::to_string(limits_.output_bytes >> 20) + " MiB on stdout and stderr", true,
               now_ns, out);
@@ -86,10 +86,10 @@ void Worker::Terminate(Errored reason, bool at_once, int64_t now_ns, Effects* ou
   if (state_ == State::kEnded) return;
   // What it had sent before it was killed still counts; what happens to the run meanwhile does not.
   const bool killed = state_ == State::kKilled;
-  if (!conviction_ && (!killed || IsItsOwnFault(reason.kind))) {
+  if (!termination_ && (!killed || IsItsOwnFault(reason.kind))) {
     evidence_ += describe_();
     Retire(Name(reason.kind));
-    conviction_ = std::move(reason);
+    termination_ = std::move(reason);
   }
   if (killed) return;
   if (at_once) return Kill(now_ns, out);
@@ -156,7 +156,7 @@ int64_t Worker::NextDeadlineNs() const {
 }
 
 Errored Worker::ErrorOfExit(const ExitStatus& status, bool out_of_memory, const std::string& when) const {
-  if (conviction_) return *conviction_;
+  if (termination_) return *termination_;
   if (!plugin_failure_.empty()) return {ErrorKind::kPluginLoad, CleanText(plugin_failure_)};
   const std::string how = ToString(status);
   if (!status.signaled) return {ErrorKind::kExited, how + when};
@@ -184,8 +184,8 @@ void Worker::OnExit(const ExitStatus& status, bool out_of_memory, int64_t now_ns
   // A thread of it had crashed and another was faster to end it. That is no good end, and what was told no
   // reason of it.
   if (crash_ && !died_of_it) {
-    if (!conviction_ && !was_killed)
-      conviction_ = Errored{
+    if (!termination_ && !was_killed)
+      termination_ = Errored{
           ErrorKind::kCrashed,
           SignalText(crash_->signal) + " in a thread, and the process ended otherwise: " + ToString(status)};
     crash_.reset();

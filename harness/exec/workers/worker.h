@@ -3,8 +3,8 @@
 // abandoned. Pure: packets, output, the exit and the time come in, effects go out; it never touches a
 // process, so every row of the misbehaviour table is a unit test.
 //
-// A *conviction* is a reason of the harness's own for ending a process: a deadline, a broken protocol, a
-// bound exceeded. The first one stands, and no exit status afterwards takes it back.
+// A *termination reason* is a reason of the harness's own for ending a process: a deadline, a broken
+// protocol, a bound exceeded. The first one stands, and no exit status afterwards takes it back.
 #ifndef CUDNN_CI_EXEC_WORKERS_WORKER_H_
 #define CUDNN_CI_EXEC_WORKERS_WORKER_H_
 
@@ -70,8 +70,8 @@ class Worker {
   bool retired() const { return !retire_reason_.empty(); }
   const std::string& retire_reason() const { return retire_reason_; }
   // What the harness holds against the process; null: nothing. A cancelled run or a lost device is no fault.
-  const Errored* conviction() const { return conviction_ ? &*conviction_ : nullptr; }
-  bool convicted() const;
+  const Errored* termination() const { return termination_ ? &*termination_ : nullptr; }
+  bool terminated() const;
   // When OnTick wants to be called next; INT64_MAX: never.
   int64_t NextDeadlineNs() const;
 
@@ -88,7 +88,7 @@ class Worker {
   // The process survived SIGKILL and is waited for no longer.
   virtual void OnAbandoned(int64_t now_ns, Effects* out) = 0;
 
-  // Why a process that had not finished its task ended, by the conviction or else by its exit.
+  // Why a process that had not finished its task ended, by the termination or else by its exit.
   Errored ErrorOfExit(const ExitStatus& status, bool out_of_memory, const std::string& when) const;
   // What ErrorOfExit says of a crash beside its signal: "; in /opt/lib/libfoo.so, foo_bar+0x1f".
   std::string CrashPlace() const;
@@ -105,7 +105,7 @@ class Worker {
   int64_t state_since_ns_ = 0;
   bool shutdown_sent_ = false;
   size_t packet_bytes_ = 0;  // of the message being handled
-  std::optional<Errored> conviction_;
+  std::optional<Errored> termination_;
   bool greeted_ = false;
   std::string plugin_failure_;  // the worker's own words on why the plugin is none
   OutputTail output_;           // of the running task

@@ -53,7 +53,7 @@ TEST_F(WorkerTest, ALeakIsKilledAndItsPassStands) {
   EXPECT_TRUE(std::holds_alternative<Passed>(Only().outcome));
 }
 
-TEST_F(WorkerTest, AnIdleSharedWorkerThatTheHarnessConvictedEndedBadlyWithAnyExitStatus) {
+TEST_F(WorkerTest, AnIdleSharedWorkerThatTheHarnessTerminatedEndedBadlyWithAnyExitStatus) {
   const std::function<void()> crimes[] = {[&] { worker_->OnPacket("garbage", 0, &effects_); },
                                           [&] { worker_->OnOutput(std::string(1001, 'x'), 0, &effects_); },
                                           [&] {
@@ -95,7 +95,7 @@ TEST_F(WorkerTest, AVerdictAfterTheTimeLimitIsTooLate) {
   }
 }
 
-// Whether another case runs or none does: what is said of it convicts the process and is not kept.
+// Whether another case runs or none does: what is said of it terminates the process and is not kept.
 TEST_F(WorkerTest, WhatIsSaidOfACaseThatDoesNotRunIsNotTaken) {
   constexpr int64_t kOther = 7;
   wire::CaseFinished finished;
@@ -198,7 +198,7 @@ TEST_F(WorkerTest, TheKernelsMemoryKillIsNoCrash) {
   EXPECT_EQ(Error().kind, ErrorKind::kOutOfMemory);
 }
 
-// What a check may report is bounded; what it is convicted by never gets lost.
+// What a check may report is bounded; what it is terminated by never gets lost.
 
 TEST_F(WorkerTest, WhatIsBeyondTheBoundsIsCountedAndToldInAWarning) {
   Start(true);
