@@ -103,15 +103,16 @@ int List(const Options& options) {
   if (!options.json) return PrintAsIs(PlanAsText(plan));
   ordered_json cases = ordered_json::array();
   for (const Case& c : plan.cases)
-    cases.push_back({{"id", c.planned.ref.id},
-                     {"device", c.planned.ref.device},
-                     {"check", c.planned.check},
-                     {"plugin", c.planned.plugin},
-                     {"subject", c.planned.subject},
-                     {"required", c.planned.required},
-                     {"prerequisite", c.planned.prerequisite},
-                     {"timeout_s", c.planned.timeout_s},
-                     {"settled", c.settled ? ordered_json(Name(*c.settled)) : ordered_json(nullptr)}});
+    cases.push_back(
+        {{"id", c.planned.ref.id},
+         {"device", c.planned.ref.device},
+         {"check", c.planned.check},
+         {"plugin", c.planned.plugin},
+         {"subject", c.planned.subject},
+         {"required", c.planned.required},
+         {"prerequisite", c.planned.prerequisite},
+         {"timeout_s", c.planned.timeout_s},
+         {"settled", c.predetermined ? ordered_json(Name(*c.predetermined)) : ordered_json(nullptr)}});
   return PrintAsIs(Dump({{"schema", "cudnn-ci/list/1"},
                          {"plan_sha256", plan.sha256},
                          {"partial", PartialText(plan.partial)},

@@ -380,7 +380,7 @@ std::string PlanAsText(const Plan& plan) {
     out += DisplayId(c.planned.ref);
     if (!c.planned.required) out += "  (optional)";
     if (c.planned.prerequisite) out += "  (needed by others)";
-    if (c.settled) out += std::string("  (") + Name(*c.settled) + " already)";
+    if (c.predetermined) out += std::string("  (") + Name(*c.predetermined) + " already)";
     out += '\n';
   }
   return out;

@@ -92,7 +92,7 @@ class Gate {
   int exit_code_ = 0;
 };
 
-// "id", one a line, with what is settled already; for list and --dry-run.
+// "id", one a line, with what is predetermined; for list and --dry-run.
 std::string PlanAsText(const Plan& plan);
 
 }  // namespace cudnn_ci

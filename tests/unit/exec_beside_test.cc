@@ -52,7 +52,7 @@ TEST(BesideTest, WhatMayRunBesideOthersIsAwaitedByNothingButWhatNeedsTheDeviceAl
   EXPECT_TRUE(queue->beside);
   EXPECT_NE(queue, s.QueueOf(2));
   EXPECT_TRUE(s.IsAwaitedBy(queue));
-  s.Settle(0, Passed{});
+  s.Finish(0, Passed{});
   EXPECT_FALSE(s.IsAwaitedBy(queue)) << "warm workers and other devices are not waited for";
   EXPECT_FALSE(Scheduler(plan, Isolation::kProcess).QueueOf(3)->beside);
 }

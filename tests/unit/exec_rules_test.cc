@@ -89,7 +89,7 @@ TEST(SchedulerTest, ACaseIsReadyWhenWhatItNeedsHasPassed) {
   CaseQueue* queue = s.ReadyQueues().at(0);
   EXPECT_THAT(queue->ready, ElementsAre(0, 3));
   EXPECT_EQ(s.Take(queue, false), 0u);
-  EXPECT_TRUE(s.Settle(0, Passed{}).empty());
+  EXPECT_TRUE(s.Finish(0, Passed{}).empty());
   EXPECT_THAT(queue->ready, ElementsAre(1, 3));
 }
 
@@ -97,7 +97,7 @@ TEST(SchedulerTest, ARedCaseBlocksAllThatNeedItAndIsNamedAsTheRoot) {
   const Plan plan = Chain();
   Scheduler s(plan, Isolation::kProcess);
   s.Take(s.ReadyQueues().at(0), false);
-  const auto blocked = s.Settle(0, Failed{});
+  const auto blocked = s.Finish(0, Failed{});
   ASSERT_EQ(blocked.size(), 2u);
   EXPECT_EQ(std::get<Blocked>(blocked[0].outcome).by, "a");
   EXPECT_EQ(std::get<Blocked>(blocked[1].outcome).by, "a");
@@ -111,15 +111,15 @@ TEST(SchedulerTest, WhatIsBlockedIsToldInPlanOrder) {
   Scheduler s(plan, Isolation::kProcess);
   s.Take(s.QueueOf(0), false);
   std::vector<size_t> told;
-  for (const Scheduler::Settled& blocked : s.Settle(0, Failed{})) told.push_back(blocked.case_index);
+  for (const Scheduler::Ended& blocked : s.Finish(0, Failed{})) told.push_back(blocked.case_index);
   EXPECT_THAT(told, ElementsAre(1, 2, 3, 4));
 }
 
-TEST(SchedulerTest, WhatThePlanSettledBlocksToo) {
+TEST(SchedulerTest, WhatThePlanPredeterminesBlocksToo) {
   Plan plan = Chain();
-  plan.cases[0].settled = Errored{ErrorKind::kPluginLoad, "no"};
+  plan.cases[0].predetermined = Errored{ErrorKind::kPluginLoad, "no"};
   Scheduler s(plan, Isolation::kProcess);
-  EXPECT_EQ(s.SettlePlanned().size(), 3u);
+  EXPECT_EQ(s.FinishPredetermined().size(), 3u);
   EXPECT_EQ(s.open(), 1u);
 }
 
@@ -128,11 +128,11 @@ TEST(SchedulerTest, WhatBlocksACaseIsTheFirstInPlanOrderWhicheverFailedFirst) {
   plan.cases = {MakeCase("a"), MakeCase("b"), MakeCase("c"), MakeCase("d", {0, 1, 2}), MakeCase("e", {3})};
   for (const std::vector<size_t>& order : {std::vector<size_t>{0, 1, 2}, {2, 1, 0}, {1, 0, 2}}) {
     Scheduler s(plan, Isolation::kProcess);
-    std::vector<Scheduler::Settled> blocked;
+    std::vector<Scheduler::Ended> blocked;
     for (const size_t i : order) {
       s.Take(s.QueueOf(i), false);
       EXPECT_TRUE(blocked.empty());  // as long as one that could come first is open
-      blocked = s.Settle(i, i == 0 ? Outcome(Passed{}) : Outcome(Failed{}));
+      blocked = s.Finish(i, i == 0 ? Outcome(Passed{}) : Outcome(Failed{}));
     }
     ASSERT_EQ(blocked.size(), 2u);
     EXPECT_EQ(std::get<Blocked>(blocked[0].outcome).by, "b");
@@ -145,8 +145,8 @@ TEST(SchedulerTest, ARunCutShortStillSaysWhatIsBlocked) {
   Plan plan;
   plan.cases = {MakeCase("a"), MakeCase("b"), MakeCase("c", {0, 1}), MakeCase("d", {2})};
   Scheduler s(plan, Isolation::kProcess);
-  EXPECT_TRUE(s.Settle(0, Failed{}).empty());
-  const auto blocked = s.SettleBlocked();
+  EXPECT_TRUE(s.Finish(0, Failed{}).empty());
+  const auto blocked = s.FinishBlocked();
   ASSERT_EQ(blocked.size(), 2u);
   EXPECT_EQ(std::get<Blocked>(blocked[1].outcome).by, "a");
 }
@@ -158,13 +158,13 @@ TEST(SchedulerTest, ASecondEndOfACaseReleasesNothingTwice) {
   CaseQueue* queue = s.ReadyQueues().at(0);
   s.Take(queue, false);
   s.Take(queue, false);
-  s.Settle(0, Passed{});
+  s.Finish(0, Passed{});
   s.Requeue(0, true);
   EXPECT_EQ(s.open(), 3u);
   s.Take(queue, true);
-  s.Settle(0, Passed{});
+  s.Finish(0, Passed{});
   EXPECT_TRUE(queue->empty());  // c still needs b
-  s.Settle(1, Passed{});
+  s.Finish(1, Passed{});
   EXPECT_THAT(queue->ready, ElementsAre(2));
 }
 

@@ -114,13 +114,13 @@ TEST(SharingTest, AQueueKnowsWhoseCasesWantItsOneWorkerForThemselves) {
   EXPECT_EQ(queue->concurrent, 2u);
   EXPECT_EQ(queue->single, 1u);
   EXPECT_EQ(queue->first, 0u);
-  s.Settle(0, Passed{});
+  s.Finish(0, Passed{});
   EXPECT_EQ(queue->single, 1u);
-  s.Settle(1, Passed{});
+  s.Finish(1, Passed{});
   EXPECT_EQ(queue->single, 0u);
   s.Requeue(1, true);
   EXPECT_EQ(queue->single, 1u) << "it is looked at again";
-  s.Settle(1, Passed{});
+  s.Finish(1, Passed{});
   EXPECT_EQ(queue->single, 0u);
 }
 
@@ -289,7 +289,7 @@ TEST(SharingTest, ALeadingCaseOpensTheWarmWorkerOfWhatNeedsIt) {
   EXPECT_EQ(queue->single, 1u) << "nobody joins before it has ended";
   EXPECT_EQ(queue->leading, 1u);
   EXPECT_EQ(s.Take(queue, false), 0u);
-  s.Settle(0, Passed{});
+  s.Finish(0, Passed{});
   EXPECT_EQ(queue->single, 0u);
   EXPECT_EQ(queue->leading, 0u);
   EXPECT_THAT(queue->ready, testing::ElementsAre(1, 2));

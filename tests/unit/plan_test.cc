@@ -152,12 +152,12 @@ TEST(Plan, ANameStandsForValuesThatAnIdCannotHold) {
 
 TEST(Plan, WhatDisturbsOthersIsSkippedUnlessAskedFor) {
   const Plan plan = PlanOf(R"("checks":[{"check":"cudnn.fill"}])");
-  EXPECT_EQ(plan.cases[0].settled, Outcome(Skipped{SkipKind::kAbsent, "--disturb", "not given"}));
+  EXPECT_EQ(plan.cases[0].predetermined, Outcome(Skipped{SkipKind::kAbsent, "--disturb", "not given"}));
   EXPECT_FALSE(plan.cases[0].planned.required);
   PlanOptions options;
   options.disturb = true;
   const Plan disturbing = PlanOf(R"("checks":[{"check":"cudnn.fill"}])", SmallCatalog(), options);
-  EXPECT_FALSE(disturbing.cases[0].settled);
+  EXPECT_FALSE(disturbing.cases[0].predetermined);
   EXPECT_TRUE(disturbing.cases[0].planned.required);
 }
 
@@ -196,16 +196,16 @@ TEST(BrokenPlugin, IsARedCaseThatBlocksWhatNeedsIt) {
   const Case& broken = CaseOf(plan, "plugin.load[file=cudnn]");
   EXPECT_TRUE(broken.planned.required);
   EXPECT_EQ(broken.planned.plugin, "plugin");
-  EXPECT_EQ(broken.settled, Outcome(Errored{ErrorKind::kPluginLoad, "undefined symbol: x"}));
+  EXPECT_EQ(broken.predetermined, Outcome(Errored{ErrorKind::kPluginLoad, "undefined symbol: x"}));
   ASSERT_EQ(broken.findings.size(), 1u);
   EXPECT_EQ(broken.findings[0].slug, "plugin-load");
   EXPECT_EQ(broken.findings[0].detail, "/p/cudnn.cci.so: undefined symbol: x");
   for (const char* id :
        {"cudnn.init[a=1x2]", "conv.forward[count=1,dtype=float32,shape=stem,subject=system]"}) {
-    EXPECT_EQ(CaseOf(plan, id).settled, Outcome(Blocked{"plugin.load[file=cudnn]"})) << id;
+    EXPECT_EQ(CaseOf(plan, id).predetermined, Outcome(Blocked{"plugin.load[file=cudnn]"})) << id;
     EXPECT_THAT(Needs(plan, id), ElementsAre("plugin.load[file=cudnn]"));
   }
-  EXPECT_FALSE(CaseOf(plan, "host.disk").settled);
+  EXPECT_FALSE(CaseOf(plan, "host.disk").predetermined);
 }
 
 TEST(BrokenPlugin, IsInThePlanThoughNoEntryNeedsIt) {

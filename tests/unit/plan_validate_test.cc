@@ -141,11 +141,12 @@ TEST(Validation, APluginThatFailsIsABrokenOne) {
   plugins.failing = {{"conv", "/p/conv.cci.so", "crashed: SIGSEGV"}};
   const Plan plan = PlanOf(kKeys, ValidatingCatalog(), plugins.Options());
   const Case& broken = CaseOf(plan, "plugin.load[file=conv]");
-  EXPECT_EQ(broken.settled, Outcome(Errored{ErrorKind::kPluginLoad, "crashed: SIGSEGV"}));
+  EXPECT_EQ(broken.predetermined, Outcome(Errored{ErrorKind::kPluginLoad, "crashed: SIGSEGV"}));
   size_t blocked = 0;
-  for (const Case& c : plan.cases) blocked += c.settled == Outcome(Blocked{"plugin.load[file=conv]"}) ? 1 : 0;
+  for (const Case& c : plan.cases)
+    blocked += c.predetermined == Outcome(Blocked{"plugin.load[file=conv]"}) ? 1 : 0;
   EXPECT_EQ(blocked, 3u);
-  EXPECT_FALSE(CaseOf(plan, "host.disk").settled);
+  EXPECT_FALSE(CaseOf(plan, "host.disk").predetermined);
 }
 
 }  // namespace

@@ -184,7 +184,7 @@ bool Dispatcher::PluginsUnchanged(const std::set<std::string>& plugins) {
   bool same = true;
   for (const PluginInfo& p : catalog_.plugins) {
     if (!one_process && !plugins.count(p.name)) continue;
-    // One that changed is told of once; its cases are settled as soon as this turn is over.
+    // One that changed is told of once; its cases end as soon as this turn is over.
     if (!changed_.count(p.name)) {
       const std::string change = ChangeOf(p.file, p.path);
       if (change.empty()) continue;
@@ -221,7 +221,7 @@ WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
   auto owned = std::make_unique<CaseWorker>(shared, limits, declared);
   slot.worker = owned.get();
   WorkerCommand command = Command(queue, slot);
-  // Whether the driver keeps what it compiles is settled by cuInit, and the check that this process is
+  // cuInit decides whether the driver keeps what it compiles, and the check that this process is
   // prepared for may want to see the compilers work.
   if (early && alone_case) SetVariable(&command.env, "CUDA_CACHE_DISABLE", "1");
   const Result<Worker*> started = pool_->Start(command, std::move(owned));

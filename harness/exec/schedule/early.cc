@@ -26,7 +26,8 @@ void Dispatcher::StartEarlyOn(const DeviceInfo& device) {
   if (device.uuid.empty() || !HasRoom(options_.facts, device.name, kEnoughForEarly, true)) return;
   for (size_t i = 0; i < plan_.cases.size(); ++i) {
     CaseQueue* queue = scheduler_->QueueOf(i);
-    if (scheduler_->IsSettled(i) || plan_.cases[i].settled || !queue->shared || queue->beside) continue;
+    if (scheduler_->IsFinished(i) || plan_.cases[i].predetermined || !queue->shared || queue->beside)
+      continue;
     if (queue->device != device.name || !WarmWorkersOf(queue).empty()) continue;
     if (PluginsUnchanged(queue->plugins)) StartWorker(queue, device.name, std::nullopt, true);
     return;
@@ -41,7 +42,7 @@ void Dispatcher::StartEarlyBehind() {
     if (!followed_.insert(queue).second) continue;
     size_t open = 0;
     for (size_t i = 0; i < plan_.cases.size(); ++i)
-      open += scheduler_->QueueOf(i) == queue && !scheduler_->IsSettled(i);
+      open += scheduler_->QueueOf(i) == queue && !scheduler_->IsFinished(i);
     for (const DeviceInfo& device : options_.devices)
       if (device.name == slot->device && open <= kSoonDone) StartEarlyOn(device);
   }
@@ -51,7 +52,7 @@ void Dispatcher::StartEarlyBehind() {
 // does that, and nothing else, while another process still has the device: there is one context all the same.
 void Dispatcher::Prepare() {
   for (WorkerSlot* slot : Slots())
-    if (slot->prepared && scheduler_->IsSettled(*slot->prepared)) Drop(slot);
+    if (slot->prepared && scheduler_->IsFinished(*slot->prepared)) Drop(slot);
   if (options_.isolation != Isolation::kShared || !start_failure_.empty() || !may_start_early_) return;
   StartEarlyBehind();
   PrepareOthers();

@@ -37,7 +37,7 @@ std::vector<std::string> Dispatcher::UuidsOf(const std::string& device) const {
 void Dispatcher::DispatchElsewhere() {
   int looks = kLooks;
   for (const size_t i : opinions_->Waiting()) {
-    if (opinions_->WasAsked(i) || scheduler_->IsSettled(i)) continue;
+    if (opinions_->WasAsked(i) || scheduler_->IsFinished(i)) continue;
     if (!start_failure_.empty()) return;
     std::vector<std::string> devices = opinions_->DevicesFor(i);
     std::erase_if(devices, [&](const std::string& d) { return devices_->IsLost(d); });

@@ -72,7 +72,7 @@ bool Runner::SettleChanged() {
 bool Runner::StandsAsGood(size_t i) const {
   if (slowness_.IsWaiting(i)) return true;
   const CaseRecord* record = summary_.Find(plan_.cases[i].planned.ref);
-  return scheduler_.IsSettled(i) && record && IsGood(plan_.cases[i].planned, record->outcome);
+  return scheduler_.IsFinished(i) && record && IsGood(plan_.cases[i].planned, record->outcome);
 }
 
 }  // namespace cudnn_ci

@@ -46,7 +46,7 @@ Runner::Runner(const Plan& plan, const Catalog& catalog, RunnerOptions options, 
 
 int Runner::Run() {
   if (options_.time_limit_s > 0) end_ns_ = MonotonicNs() + static_cast<int64_t>(options_.time_limit_s * 1e9);
-  for (const Scheduler::Settled& s : scheduler_.SettlePlanned()) {
+  for (const Scheduler::Ended& s : scheduler_.FinishPredetermined()) {
     const Case& c = plan_.cases[s.case_index];
     for (const Finding& f : c.findings) Emit(FindingReported{c.planned.ref, f});
     Emit(CaseFinished{c.planned.ref, s.outcome, 0, {}});
@@ -56,7 +56,7 @@ int Runner::Run() {
   }
   EndWaiting();
   pool_.Sweep();
-  EmitBlocked(scheduler_.SettleBlocked());
+  EmitBlocked(scheduler_.FinishBlocked());
   return signal_;
 }
 
@@ -138,7 +138,7 @@ void Runner::OnEffect(Worker* worker, Effect effect) {
     OnAttemptEnded(slot, std::move(ended->result));
   } else if (auto* back = std::get_if<GiveBack>(&effect)) {
     for (const size_t c : back->case_indices)
-      if (!scheduler_.IsSettled(c)) scheduler_.Requeue(c, false);
+      if (!scheduler_.IsFinished(c)) scheduler_.Requeue(c, false);
   } else if (auto* canary = std::get_if<CanaryResult>(&effect)) {
     OnCanary(&slot, *canary);
   } else if (auto* abandoned = std::get_if<Abandoned>(&effect)) {
@@ -149,7 +149,7 @@ void Runner::OnEffect(Worker* worker, Effect effect) {
       if (!device.empty()) LoseDevice(device, "a process on it survived SIGKILL: " + abandoned->evidence);
     if (left.elsewhere && opinions_.IsWaiting(*left.elsewhere))
       return Finalize(*left.elsewhere, opinions_.Take(*left.elsewhere), {});  // it failed before
-    if (left.reserved && !scheduler_.IsSettled(left.reserved->case_index))
+    if (left.reserved && !scheduler_.IsFinished(left.reserved->case_index))
       Finalize(left.reserved->case_index, Errored{ErrorKind::kAbandoned, "its process survived SIGKILL"}, {});
   }
 }
@@ -159,7 +159,7 @@ void Runner::OnAttemptEnded(const WorkerSlot& slot, AttemptResult result) {
   const Case& c = plan_.cases[i];
   Emit(AttemptFinished{c.planned.ref, result.attempt, slot.worker->id(), result.outcome, result.seconds,
                        result.output, result.evidence});
-  if (scheduler_.IsSettled(i)) return;  // its device was lost meanwhile
+  if (scheduler_.IsFinished(i)) return;  // its device was lost meanwhile
   result.beside = devices_.HadCompany(slot.device) || slot.sharing > 1;
   if (result.mode == AttemptMode::kElsewhere) return OnSecondOpinion(slot, result);
   const auto* errored = std::get_if<Errored>(&result.outcome);
@@ -217,11 +217,11 @@ void Runner::Finalize(size_t i, Outcome outcome, const std::vector<Finding>& ext
     stop_dispatch_ = true;
     Emit(RunCancelled{CancelReason::kFailFast, 0});
   }
-  EmitBlocked(scheduler_.Settle(i, outcome));
+  EmitBlocked(scheduler_.Finish(i, outcome));
 }
 
-void Runner::EmitBlocked(const std::vector<Scheduler::Settled>& blocked) {
-  for (const Scheduler::Settled& s : blocked)
+void Runner::EmitBlocked(const std::vector<Scheduler::Ended>& blocked) {
+  for (const Scheduler::Ended& s : blocked)
     Emit(CaseFinished{plan_.cases[s.case_index].planned.ref, s.outcome, 0, {}});
 }
 
@@ -251,7 +251,7 @@ void Runner::LoseDevice(const std::string& device, const std::string& reason) {
     if (const auto* e = std::get_if<Errored>(&r.outcome)) held[r.case_index] = e->detail;
   Emit(DeviceLost{device, CleanText(reason)});
   for (const size_t i : scheduler_.WithdrawFrom(device)) {
-    if (scheduler_.IsSettled(i)) continue;  // blocked by one before it
+    if (scheduler_.IsFinished(i)) continue;  // blocked by one before it
     std::string detail = device + " no longer computes: " + reason;
     if (held.count(i)) detail += " (this case: " + held[i] + ")";
     Finalize(i, Errored{ErrorKind::kDeviceLost, CleanText(detail)}, {});
@@ -271,7 +271,7 @@ void Runner::OnEnded(Worker* worker, const ExitStatus& status) {
   // It never came to be asked.
   if (slot.elsewhere && opinions_.IsWaiting(*slot.elsewhere))
     return Finalize(*slot.elsewhere, opinions_.Take(*slot.elsewhere), {});
-  if (slot.reserved && !cancelled_ && !scheduler_.IsSettled(slot.reserved->case_index))
+  if (slot.reserved && !cancelled_ && !scheduler_.IsFinished(slot.reserved->case_index))
     scheduler_.Requeue(slot.reserved->case_index, true);  // it never began
   if (slot.worker->ended_badly() && !cancelled_) OnBadEnd(slot, status);
 }

@@ -60,7 +60,7 @@ class Runner : private PoolClient {
   void EndWaiting();
   void Finalize(size_t case_index, Outcome outcome, const std::vector<Finding>& extra);
   void Emit(const EventBody& body) { callbacks_.emit(body); }
-  void EmitBlocked(const std::vector<Scheduler::Settled>& blocked);
+  void EmitBlocked(const std::vector<Scheduler::Ended>& blocked);
   void LoseDevice(const std::string& device, const std::string& reason);
   void SettleKnown();
   bool SettleChanged();

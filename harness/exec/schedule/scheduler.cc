@@ -61,7 +61,7 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     queue_of_[i]->leading += leads_[i];
     for (const size_t p : c.prerequisites) dependents_[p].push_back(static_cast<uint32_t>(i));
     waiting_for_[i] = static_cast<uint32_t>(c.prerequisites.size());
-    if (c.prerequisites.empty() && !c.settled) MakeReady(i);
+    if (c.prerequisites.empty() && !c.predetermined) MakeReady(i);
   }
 }
 
@@ -119,7 +119,7 @@ void Scheduler::MakeReady(size_t i) {
 }
 
 void Scheduler::Close(size_t i) {
-  state_[i] = State::kSettled;
+  state_[i] = State::kFinished;
   --open_;
   queue_of_[i]->single -= !plan_.cases[i].concurrent;
   queue_of_[i]->leading -= leads_[i];
@@ -132,28 +132,28 @@ void Scheduler::Reopen(size_t i) {
   queue_of_[i]->leading += leads_[i];
 }
 
-std::vector<Scheduler::Settled> Scheduler::SettlePlanned() {
-  std::vector<Settled> out;
+std::vector<Scheduler::Ended> Scheduler::FinishPredetermined() {
+  std::vector<Ended> out;
   for (size_t i = 0; i < plan_.cases.size(); ++i) {
-    if (!plan_.cases[i].settled || state_[i] == State::kSettled) continue;
-    out.push_back({i, *plan_.cases[i].settled});
-    const std::vector<Settled> blocked = Settle(i, *plan_.cases[i].settled);
+    if (!plan_.cases[i].predetermined || state_[i] == State::kFinished) continue;
+    out.push_back({i, *plan_.cases[i].predetermined});
+    const std::vector<Ended> blocked = Finish(i, *plan_.cases[i].predetermined);
     out.insert(out.end(), blocked.begin(), blocked.end());
   }
   return out;
 }
 
 // The root of the chain is named, not the link: that is what must be mended.
-Scheduler::Settled Scheduler::Block(uint32_t i) {
+Scheduler::Ended Scheduler::Block(uint32_t i) {
   Close(i);
   uint32_t root = blocker_[i];
   while (blocker_[root] != kNobody) root = blocker_[root];
   return {i, Blocked{DisplayId(plan_.cases[root].planned.ref)}};
 }
 
-std::vector<Scheduler::Settled> Scheduler::Settle(size_t first, const Outcome& outcome) {
-  std::vector<Settled> out;
-  if (state_[first] == State::kSettled) return out;
+std::vector<Scheduler::Ended> Scheduler::Finish(size_t first, const Outcome& outcome) {
+  std::vector<Ended> out;
+  if (state_[first] == State::kFinished) return out;
   Close(first);
   std::vector<uint32_t> ended = {static_cast<uint32_t>(first)};
   while (!ended.empty()) {
@@ -165,7 +165,7 @@ std::vector<Scheduler::Settled> Scheduler::Settle(size_t first, const Outcome& o
     const bool passed = i == first && std::holds_alternative<Passed>(outcome);
     for (const uint32_t d : dependents_[i]) {
       --waiting_for_[d];
-      if (state_[d] != State::kWaiting || plan_.cases[d].settled) continue;
+      if (state_[d] != State::kWaiting || plan_.cases[d].predetermined) continue;
       if (!passed) blocker_[d] = std::min(blocker_[d], i);
       if (waiting_for_[d] > 0) continue;
       if (blocker_[d] == kNobody) {
@@ -177,24 +177,25 @@ std::vector<Scheduler::Settled> Scheduler::Settle(size_t first, const Outcome& o
     }
   }
   std::sort(out.begin(), out.end(),
-            [](const Settled& a, const Settled& b) { return a.case_index < b.case_index; });
+            [](const Ended& a, const Ended& b) { return a.case_index < b.case_index; });
   return out;
 }
 
-std::vector<Scheduler::Settled> Scheduler::SettleBlocked() {
-  std::vector<Settled> out;
+std::vector<Scheduler::Ended> Scheduler::FinishBlocked() {
+  std::vector<Ended> out;
   // Prerequisites come first in a plan: one pass finds chains, too.
   for (uint32_t i = 0; i < plan_.cases.size(); ++i) {
     if (state_[i] != State::kWaiting || blocker_[i] == kNobody) continue;
     out.push_back(Block(i));
     for (const uint32_t d : dependents_[i])
-      if (state_[d] == State::kWaiting && !plan_.cases[d].settled) blocker_[d] = std::min(blocker_[d], i);
+      if (state_[d] == State::kWaiting && !plan_.cases[d].predetermined)
+        blocker_[d] = std::min(blocker_[d], i);
   }
   return out;
 }
 
 void Scheduler::Requeue(size_t i, bool alone) {
-  if (state_[i] == State::kSettled) Reopen(i);  // a second look at a case that had passed
+  if (state_[i] == State::kFinished) Reopen(i);  // a second look at a case that had passed
   if (alone) {
     state_[i] = State::kReady;
     Insert(i, &queue_of_[i]->alone);
@@ -222,7 +223,7 @@ bool Scheduler::IsAwaitedBy(CaseQueue* queue) const {
   for (size_t& i = queue->looked_at; i < next; ++i) {
     const CaseQueue* other = queue_of_[i];
     const bool there = other->device == queue->device || other->device == "*";
-    if (there && !other->shared && state_[i] != State::kSettled) return true;
+    if (there && !other->shared && state_[i] != State::kFinished) return true;
   }
   return false;
 }
@@ -243,7 +244,7 @@ void Scheduler::TakeReady(CaseQueue* queue, size_t i) {
 bool Scheduler::IsNext(size_t i) const {
   if (blocker_[i] != kNobody || (state_[i] != State::kWaiting && state_[i] != State::kReady)) return false;
   return std::all_of(plan_.cases[i].prerequisites.begin(), plan_.cases[i].prerequisites.end(),
-                     [&](size_t p) { return state_[p] == State::kRunning || state_[p] == State::kSettled; });
+                     [&](size_t p) { return state_[p] == State::kRunning || state_[p] == State::kFinished; });
 }
 
 void Scheduler::LeaveQueue(size_t i) {
@@ -260,7 +261,7 @@ std::vector<size_t> Scheduler::WithdrawFrom(const std::string& device) {
     }
   for (size_t i = 0; i < plan_.cases.size(); ++i) {
     const std::string on = QueueDevice(plan_.cases[i]);
-    if (state_[i] != State::kSettled && blocker_[i] == kNobody && (on == device || on == "*"))
+    if (state_[i] != State::kFinished && blocker_[i] == kNobody && (on == device || on == "*"))
       out.push_back(i);
   }
   return out;

@@ -52,20 +52,20 @@ class Scheduler {
  public:
   Scheduler(const Plan& plan, Isolation isolation);
 
-  // Cases settled by the plan itself and everything they block; call once.
-  struct Settled {
+  // Cases predetermined by the plan and everything they block; call once.
+  struct Ended {
     size_t case_index;
     Outcome outcome;
   };
-  std::vector<Settled> SettlePlanned();
+  std::vector<Ended> FinishPredetermined();
 
   // The case has its final outcome. Returns the cases that are blocked and whose prerequisites have all
   // ended, in plan order. Each names the first of its prerequisites, in plan order, that did not pass (or
-  // what blocks that one): the same whichever ended first. A case that is settled again releases and blocks
+  // what blocks that one): the same whichever ended first. A case that is finished again releases and blocks
   // nothing more.
-  std::vector<Settled> Settle(size_t case_index, const Outcome& outcome);
+  std::vector<Ended> Finish(size_t case_index, const Outcome& outcome);
   // At the end of a run that was cut short: what is blocked by what is known so far.
-  std::vector<Settled> SettleBlocked();
+  std::vector<Ended> FinishBlocked();
 
   // Puts a case back: to its place in the queue, to run in a shared process (`alone` false), or by itself.
   void Requeue(size_t case_index, bool alone);
@@ -83,17 +83,17 @@ class Scheduler {
 
   // Whether all that the case still waits for is cases that run, and then its device.
   bool IsNext(size_t case_index) const;
-  bool IsSettled(size_t case_index) const { return state_[case_index] == State::kSettled; }
+  bool IsFinished(size_t case_index) const { return state_[case_index] == State::kFinished; }
   // Cases that have no outcome yet.
   size_t open() const { return open_; }
-  // Cases not settled and not blocked that use `device`; they leave their queues.
+  // Cases not finished and not blocked that use `device`; they leave their queues.
   std::vector<size_t> WithdrawFrom(const std::string& device);
-  // Cases of a plugin that are not settled, not blocked and do not run; they leave their queues, and so
+  // Cases of a plugin that are not finished, not blocked and do not run; they leave their queues, and so
   // does the plugin.
   std::vector<size_t> WithdrawPlugin(const std::string& plugin);
 
  private:
-  enum class State : uint8_t { kWaiting, kReady, kRunning, kSettled };
+  enum class State : uint8_t { kWaiting, kReady, kRunning, kFinished };
   static constexpr uint32_t kNobody = UINT32_MAX;
   // The queue of a case like `like`; the case joins it.
   CaseQueue& QueueFor(size_t case_index, size_t like, Isolation isolation, const std::string& group,
@@ -105,7 +105,7 @@ class Scheduler {
   // The case has an outcome now; it has none any more.
   void Close(size_t case_index);
   void Reopen(size_t case_index);
-  Settled Block(uint32_t case_index);
+  Ended Block(uint32_t case_index);
   void LeaveQueue(size_t case_index);
 
   const Plan& plan_;

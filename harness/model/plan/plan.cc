@@ -192,8 +192,8 @@ void SettleWithoutDevice(const std::string& why, std::vector<Case>* cases) {
     rests_on_driver[i] = c.planned.layer == Layer::kDriver;
     for (const size_t p : c.prerequisites) rests_on_driver[i] = rests_on_driver[i] || rests_on_driver[p];
     const bool uses_device = c.devices == Devices::kOne || c.devices == Devices::kAll;
-    if (!uses_device || rests_on_driver[i] || c.settled) continue;
-    c.settled = Errored{ErrorKind::kDeviceLost, "there is no device: " + why};
+    if (!uses_device || rests_on_driver[i] || c.predetermined) continue;
+    c.predetermined = Errored{ErrorKind::kDeviceLost, "there is no device: " + why};
     c.findings.push_back(HarnessFinding("device-lost", "there is no device: " + why));
   }
 }
@@ -223,7 +223,7 @@ std::vector<Case> FactsCases(const PlanInput& input) {
     c.planned.subject = problem.subject;
     if (const PluginInfo* plugin = input.catalog.FindPlugin(problem.plugin))
       for (const CheckInfo& check : plugin->checks) c.planned.layer = std::min(c.planned.layer, check.layer);
-    c.settled = problem.error;
+    c.predetermined = problem.error;
     Finding finding = HarnessFinding(problem.slug, problem.error.detail);
     // Of contradictions the slug says more than the kind of error.
     if (finding.slug == SlugOf(problem.error.kind)) finding.blame = BlameOf(problem.error, c.planned.layer);

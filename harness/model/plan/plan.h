@@ -38,9 +38,9 @@ struct Case {
   // Each usually takes a tenth of a second or more (CCI_CHECK_SLOW_CASES).
   bool slow = false;
   std::vector<size_t> prerequisites;  // indices into Plan::cases, all smaller than this case's own
-  // Settled by the plan itself: the plugin would not load, it disturbs others without --disturb, ...
-  std::optional<Outcome> settled;
-  std::vector<Finding> findings;  // of a settled case
+  // Predetermined by the plan itself: the plugin would not load, it disturbs others without --disturb, ...
+  std::optional<Outcome> predetermined;
+  std::vector<Finding> findings;  // of a predetermined one
   // Required by the matrix, or by what it requires, and left out because it disturbs others.
   bool left_out = false;
 };

@@ -40,7 +40,7 @@ void Expander::AddBrokenPlugins() {
     c.planned.ref.id = CaseIdOf(kPluginLoad, {{"file", IdStem(plugin.stem)}});
     // Two stems may become one id text: "a-b" and "a_b".
     while (known_.count(CaseKey(c.planned.ref)) > 0) c.planned.ref.id.insert(c.planned.ref.id.end() - 1, '_');
-    c.settled = Errored{ErrorKind::kPluginLoad, plugin.reason};
+    c.predetermined = Errored{ErrorKind::kPluginLoad, plugin.reason};
     c.findings.push_back(HarnessFinding(plugin.slug, detail));
     AddCase(std::move(c), nullptr);
   }
@@ -73,7 +73,7 @@ Case Expander::Prototype(const CheckInfo* check, const std::string& name) const 
 
 void Expander::LeaveOutIfDisturbing(const CheckInfo* check, Case* c) const {
   if (check == nullptr || !check->disturbs || input_.options.disturb) return;
-  c->settled = Skipped{SkipKind::kAbsent, "--disturb", "not given"};
+  c->predetermined = Skipped{SkipKind::kAbsent, "--disturb", "not given"};
   c->left_out = c->planned.required;
   c->planned.required = false;
 }
@@ -118,7 +118,7 @@ void Expander::AddEntry(size_t index) {
   if (percent > 0) prototype.max_slowdown = 1 + percent / 100;
   if (!broken.empty()) {
     const size_t blocker = broken_.at(broken);
-    prototype.settled = Blocked{cases_[blocker].planned.ref.id};
+    prototype.predetermined = Blocked{cases_[blocker].planned.ref.id};
     prototype.prerequisites = {blocker};
   }
   for (const std::string& subject : SubjectsOf(entry, check)) {

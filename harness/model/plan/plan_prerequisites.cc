@@ -122,7 +122,7 @@ class Linker {
     for (const size_t index : group.cases) {
       Case& c = expander_.cases()[index];
       c.prerequisites = prerequisites;
-      if (!blocked_by.empty() && !c.settled) c.settled = Blocked{blocked_by};
+      if (!blocked_by.empty() && !c.predetermined) c.predetermined = Blocked{blocked_by};
     }
   }
 

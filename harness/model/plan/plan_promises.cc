@@ -17,7 +17,7 @@ bool Declares(const CheckInfo* check, const std::string& key) {
 
 // A case that counts: red if the promise is not kept. One without a subject has looked at what all of them
 // have in common. A check that is left out because it disturbs others is required no more; one that may be
-// skipped need not judge. What the plan has settled otherwise is red.
+// skipped need not judge. What the plan predetermines otherwise is red.
 bool Judges(const PlanInput& input, const Case& c, const std::string& key, const std::string& subject) {
   if (!c.planned.required || !c.planned.allow_skip.empty()) return false;
   if (!c.planned.subject.empty() && c.planned.subject != subject) return false;

@@ -23,7 +23,7 @@ double SecondsOf(const Speed& speed) {
   return speed.value * (unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : unit == "ns" ? 1e-9 : 1);
 }
 
-bool IsHeldToATime(const Case& c) { return c.max_slowdown > 0 && !c.settled; }
+bool IsHeldToATime(const Case& c) { return c.max_slowdown > 0 && !c.predetermined; }
 
 }  // namespace
 

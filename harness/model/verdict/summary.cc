@@ -158,7 +158,7 @@ void Fold::On(const AttemptFinished& e) {
   if (!record) return;
   AttemptRecord* attempt = Current(record);
   if (!attempt) {
-    // A case settled without a start (a device was lost) still tells its one attempt.
+    // A case that ended without a start (a device was lost) still tells its one attempt.
     attempt = &record->attempts.emplace_back();
     attempt->attempt = e.attempt;
     attempt->worker = e.worker;
