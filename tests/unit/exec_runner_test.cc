@@ -205,7 +205,7 @@ TEST_F(RunnerTest, StraysAreSweptWhileTheRunGoesOn) {
   EXPECT_GT(control.during, 0);
 }
 
-TEST_F(RunnerTest, AWarmWorkerStartsEarlyOnlyWhereThatCannotChangeAVerdict) {
+TEST_F(RunnerTest, AWarmWorkerIsPrewarmedOnlyWhereThatCannotChangeAVerdict) {
   const auto first_device = [&](FactMap facts) {
     fold_ = {};
     started_.clear();
@@ -242,7 +242,7 @@ Case OnGpu(Case c, Layer layer, std::vector<size_t> prerequisites = {}) {
 }
 
 // Where the first warm worker has little to do, the next one makes its context meanwhile.
-TEST_F(RunnerTest, BehindAShortStreamTheNextWarmWorkerStartsEarlyToo) {
+TEST_F(RunnerTest, BehindAShortQueueTheNextWarmWorkerIsPrewarmedToo) {
   const auto story = [&](int64_t cases) {
     story_.clear();
     options_.devices = {{"gpu0", "GPU-0", "", ""}};

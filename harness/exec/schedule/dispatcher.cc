@@ -123,7 +123,7 @@ void Dispatcher::MakeRoom(const CaseQueue* wanting, Use use) {
     const bool drop = slot->prepared && slot->queue != wanting && !slot->worker->ending();
     if (drop && needs_slot) return Drop(slot);
     if (!slot->worker->shared() || !slot->worker->idle() || slot->worker->ending()) continue;
-    if (slot->canary_pending || slot->early || (slot->queue && !slot->queue->ready.empty())) continue;
+    if (slot->canary_pending || slot->prewarmed || (slot->queue && !slot->queue->ready.empty())) continue;
     // A warm worker is no hindrance to what runs beside it.
     const bool together = use == Use::kBeside && slot->queue && !slot->queue->beside;
     const bool holds_device =
@@ -199,7 +199,7 @@ bool Dispatcher::PluginsUnchanged(const std::set<std::string>& plugins) {
 }
 
 WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
-                                    std::optional<size_t> alone_case, bool early) {
+                                    std::optional<size_t> alone_case, bool prewarmed) {
   const bool one_process = options_.isolation == Isolation::kNone;
   WorkerSlot slot;
   slot.queue = queue;
@@ -223,24 +223,24 @@ WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
   WorkerCommand command = Command(queue, slot);
   // cuInit decides whether the driver keeps what it compiles, and the check that this process is
   // prepared for may want to see the compilers work.
-  if (early && alone_case) SetVariable(&command.env, "CUDA_CACHE_DISABLE", "1");
+  if (prewarmed && alone_case) SetVariable(&command.env, "CUDA_CACHE_DISABLE", "1");
   const Result<Worker*> started = pool_->Start(command, std::move(owned));
   if (!started.ok()) {
     // What only saves time may fail: where processes are short, the ones that are needed come first.
-    if (early)
-      may_start_early_ = false;
+    if (prewarmed)
+      may_prewarm_ = false;
     else
       start_failure_ = started.error();
     return nullptr;
   }
   const int64_t id = (*started)->id();
   WorkerSlot* taken = &(slots_[id] = std::move(slot));
-  taken->early = early;
-  if (!early) devices_->Lease(taken->device, id, shared ? UseOf(*queue, false) : Use::kAlone, queue);
+  taken->prewarmed = prewarmed;
+  if (!prewarmed) devices_->Lease(taken->device, id, shared ? UseOf(*queue, false) : Use::kAlone, queue);
   emit_(WorkerStarted{id, pool_->Pid(**started), Join({taken->plugins.begin(), taken->plugins.end()}, ","),
                       queue ? queue->subject : "", taken->device, shared, taken->sharing});
   Configure(*taken);
-  if (early) {
+  if (prewarmed) {
     taken->prepared = alone_case;
     pool_->Do(taken->worker, [&](int64_t, Effects* out) {
       const wire::ToWorker warm = wire::Warm{}, prepare = wire::Prepare{};

@@ -31,9 +31,9 @@ struct WorkerSlot {
   std::set<std::string> plugins;
   std::string device;  // "gpu0", "*" for all, "" for none
   bool canary_pending = false;
-  int sharing = 1;     // warm workers that may use its device at a time, itself among them; what it was told
-  bool early = false;  // warms up before its turn, without the device's lease
-  std::optional<size_t> prepared;      // the case that it was started for early, in a process of its own
+  int sharing = 1;  // warm workers that may use its device at a time, itself among them; what it was told
+  bool prewarmed = false;              // started before its turn, without the device's lease
+  std::optional<size_t> prepared;      // the case that it was started for prewarmed, in a process of its own
   std::optional<Assignment> reserved;  // waits for the canary
   std::optional<size_t> elsewhere;     // the case of another GPU that it asks this one about
   int64_t baseline_rss = 0;            // bytes, once warm; 0: not measured yet
@@ -49,7 +49,7 @@ class Dispatcher {
              Slowness* slowness, std::function<void(const EventBody&)> emit);
 
   // Workers that warm up before their turn, the first of each device; before the first Dispatch.
-  void StartEarly();
+  void Prewarm();
   // Starts and fills what can be; `stopping`: only canaries that results wait for, and idle workers end.
   void Dispatch(bool stopping);
   // The canary a worker began with was right: it goes on with its case.
@@ -76,7 +76,7 @@ class Dispatcher {
   std::vector<std::string> UuidsOf(const std::string& device) const;
   void EndIdle();
   WorkerSlot* StartWorker(CaseQueue* queue, const std::string& device, std::optional<size_t> alone_case,
-                          bool early);
+                          bool prewarmed);
   WorkerCommand Command(const CaseQueue* queue, const WorkerSlot& slot) const;
   void Configure(const WorkerSlot& slot);
   bool PluginsUnchanged(const std::set<std::string>& plugins);
@@ -86,9 +86,9 @@ class Dispatcher {
     return queue->beside && pool_->live() > 0 && scheduler_->IsAwaitedBy(queue);
   }
   bool TakeLease(WorkerSlot* slot);
-  void StartEarlyOn(const DeviceInfo& device);
+  void PrewarmOn(const DeviceInfo& device);
   // The next queue's first warm worker, where the one that has the device has little to do.
-  void StartEarlyBehind();
+  void PrewarmNext();
   void Prepare();
   bool IsPreparing(const std::string& device) const;
   WorkerSlot* PreparedFor(size_t case_index);
@@ -122,7 +122,7 @@ class Dispatcher {
   const std::function<void(const EventBody&)> emit_;
   std::vector<size_t> preparable_;  // cases that may be prepared, in plan order
   std::set<size_t> prepared_once_;  // of these the ones that a process was started for
-  bool may_start_early_ = true;     // until one could not be started
+  bool may_prewarm_ = true;         // until one could not be started
   const int64_t host_room_;         // bytes of memory before the run
   std::map<const CaseQueue*, Portions> portions_;
   std::set<const CaseQueue*> followed_;  // queues behind which the next one's first worker was looked for

@@ -28,11 +28,11 @@ Use Dispatcher::UseOf(const CaseQueue& queue, bool alone) const {
 
 // An early worker's turn has come: it needs the lease like any other.
 bool Dispatcher::TakeLease(WorkerSlot* slot) {
-  if (!slot->early) return true;
+  if (!slot->prewarmed) return true;
   const Use use = slot->worker->shared() ? Use::kShared : Use::kAlone;
   if (!devices_->CanLease(slot->device, use, Joinable(slot->queue))) return false;
   devices_->Lease(slot->device, slot->worker->id(), use, slot->queue);
-  slot->early = false;
+  slot->prewarmed = false;
   if (devices_->NeedsCanary(slot->device)) BeginWithCanary(slot);
   return true;
 }

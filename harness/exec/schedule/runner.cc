@@ -51,7 +51,7 @@ int Runner::Run() {
     for (const Finding& f : c.findings) Emit(FindingReported{c.planned.ref, f});
     Emit(CaseFinished{c.planned.ref, s.outcome, 0, {}});
   }
-  dispatcher_.StartEarly();
+  dispatcher_.Prewarm();
   while (Step()) {
   }
   EndWaiting();

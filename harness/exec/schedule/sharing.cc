@@ -81,7 +81,7 @@ const CaseQueue* Dispatcher::Joinable(const CaseQueue* queue) const {
   if (!queue || queue->single > 0 || devices_->NeedsCanary(queue->device)) return nullptr;
   int workers = 0;
   for (const auto& [id, slot] : slots_) {
-    if (slot.queue != queue || slot.early || !slot.worker->shared()) continue;
+    if (slot.queue != queue || slot.prewarmed || !slot.worker->shared()) continue;
     if (!slot.worker->accepting() || slot.canary_pending) return nullptr;
     ++workers;
   }
@@ -102,7 +102,7 @@ void Dispatcher::Serve(CaseQueue* queue, const std::vector<WorkerSlot*>& workers
 // It only saves time: not in the last free slot, and without ending anybody.
 void Dispatcher::StartAnother(CaseQueue* queue) {
   const size_t worth = options_.workers_per_gpu > 0 ? 1 : kWorthAContext;
-  if (queue->ready.size() * queue->weight < worth || pool_->live() + 1 >= options_.jobs || !may_start_early_)
+  if (queue->ready.size() * queue->weight < worth || pool_->live() + 1 >= options_.jobs || !may_prewarm_)
     return;
   if (!start_failure_.empty() || !Joinable(queue) || !PluginsUnchanged(queue->plugins)) return;
   WorkerSlot* slot = StartWorker(queue, queue->device, std::nullopt, true);
@@ -114,9 +114,9 @@ void Dispatcher::StartAnother(CaseQueue* queue) {
 void Dispatcher::PrepareOthers() {
   for (WorkerSlot* slot : Slots()) {
     CaseQueue* queue = slot->queue;
-    if (!slot->early || slot->prepared || slot->sharing == 1 || queue->single > queue->leading) continue;
+    if (!slot->prewarmed || slot->prepared || slot->sharing == 1 || queue->single > queue->leading) continue;
     if (!scheduler_->IsNext(queue->first) || !helped_.insert(queue).second) continue;
-    for (int n = 1; n < slot->sharing && pool_->live() + 1 < options_.jobs && may_start_early_; ++n)
+    for (int n = 1; n < slot->sharing && pool_->live() + 1 < options_.jobs && may_prewarm_; ++n)
       if (PluginsUnchanged(queue->plugins)) StartWorker(queue, queue->device, std::nullopt, true);
   }
 }

@@ -6,7 +6,7 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr int64_t kEnoughForEarly = int64_t{4} << 30;  // bytes free before the run began
+constexpr int64_t kEnoughToPrewarm = int64_t{4} << 30;  // bytes free before the run began
 // Cases of a stream behind which the next one's context would be waited for.
 constexpr size_t kSoonDone = 4;
 
@@ -15,15 +15,14 @@ constexpr size_t kSoonDone = 4;
 // A context costs up to 400 ms, and the driver creates them one after the other. So the first warm worker of
 // each device makes its own while the checks before it still run, and the next one where the first has little
 // to do. Those are the times when there are two contexts. Not where it could change a verdict.
-void Dispatcher::StartEarly() {
-  for (const DeviceInfo& device : options_.devices) StartEarlyOn(device);
+void Dispatcher::Prewarm() {
+  for (const DeviceInfo& device : options_.devices) PrewarmOn(device);
 }
 
-void Dispatcher::StartEarlyOn(const DeviceInfo& device) {
+void Dispatcher::PrewarmOn(const DeviceInfo& device) {
   // One slot stays for the checks that come first.
-  if (options_.isolation != Isolation::kShared || pool_->live() + 1 >= options_.jobs || !may_start_early_)
-    return;
-  if (device.uuid.empty() || !HasRoom(options_.facts, device.name, kEnoughForEarly, true)) return;
+  if (options_.isolation != Isolation::kShared || pool_->live() + 1 >= options_.jobs || !may_prewarm_) return;
+  if (device.uuid.empty() || !HasRoom(options_.facts, device.name, kEnoughToPrewarm, true)) return;
   for (size_t i = 0; i < plan_.cases.size(); ++i) {
     CaseQueue* queue = scheduler_->QueueOf(i);
     if (scheduler_->IsFinished(i) || plan_.cases[i].predetermined || !queue->shared || queue->beside)
@@ -35,16 +34,17 @@ void Dispatcher::StartEarlyOn(const DeviceInfo& device) {
 }
 
 // Not before the leading case has ended: it is what everything waits for, and would wait for that context.
-void Dispatcher::StartEarlyBehind() {
+void Dispatcher::PrewarmNext() {
   for (WorkerSlot* slot : Slots()) {
     CaseQueue* queue = slot->queue;
-    if (!queue || !queue->shared || slot->early || !slot->worker->shared() || queue->leading > 0) continue;
+    if (!queue || !queue->shared || slot->prewarmed || !slot->worker->shared() || queue->leading > 0)
+      continue;
     if (!followed_.insert(queue).second) continue;
     size_t open = 0;
     for (size_t i = 0; i < plan_.cases.size(); ++i)
       open += scheduler_->QueueOf(i) == queue && !scheduler_->IsFinished(i);
     for (const DeviceInfo& device : options_.devices)
-      if (device.name == slot->device && open <= kSoonDone) StartEarlyOn(device);
+      if (device.name == slot->device && open <= kSoonDone) PrewarmOn(device);
   }
 }
 
@@ -53,8 +53,8 @@ void Dispatcher::StartEarlyBehind() {
 void Dispatcher::Prepare() {
   for (WorkerSlot* slot : Slots())
     if (slot->prepared && scheduler_->IsFinished(*slot->prepared)) Drop(slot);
-  if (options_.isolation != Isolation::kShared || !start_failure_.empty() || !may_start_early_) return;
-  StartEarlyBehind();
+  if (options_.isolation != Isolation::kShared || !start_failure_.empty() || !may_prewarm_) return;
+  PrewarmNext();
   PrepareOthers();
   for (const size_t i : preparable_) {
     if (pool_->live() + 1 >= options_.jobs) return;  // one slot stays for what need not wait
