@@ -50,7 +50,7 @@ class SecondOpinionsTest : public testing::Test {
   }
   std::vector<Finding> Answer(size_t i, const Outcome& outcome, const std::string& slug = "wrong",
                               Course course = Course::kEnd) {
-    Attempt(i, AttemptMode::kElsewhere, outcome, Blame::kUndetermined, slug);
+    Attempt(i, AttemptMode::kCrossDevice, outcome, Blame::kUndetermined, slug);
     AttemptResult there;
     there.case_index = i;
     there.outcome = outcome;
@@ -158,7 +158,7 @@ TEST_F(SecondOpinionsTest, APluginOrAMatrixAtFaultIsNotAskedElsewhere) {
 TEST_F(SecondOpinionsTest, APluginAtFaultOnTheOtherGpuIsNoAnswer) {
   for (const Blame blame : {Blame::kHarness, Blame::kMatrix}) {
     EXPECT_EQ(Fail(0), Course::kWait);
-    Attempt(0, AttemptMode::kElsewhere, Failed{}, blame);
+    Attempt(0, AttemptMode::kCrossDevice, Failed{}, blame);
     AttemptResult there;
     there.case_index = 0;
     there.outcome = Failed{};

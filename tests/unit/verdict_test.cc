@@ -24,7 +24,7 @@ Verdict AfterAnotherGpu(const std::vector<Finding>& alone, const std::vector<Fin
   b.Pass("conv.b");
   b.Plan("conv.a");
   b.Attempt(ref, Failed{}, alone);
-  b.Attempt(ref, Failed{}, elsewhere, AttemptMode::kElsewhere);
+  b.Attempt(ref, Failed{}, elsewhere, AttemptMode::kCrossDevice);
   for (const Finding& finding : said) b.Add(FindingReported{ref, finding});
   b.Add(CaseFinished{ref, Failed{}, 0.25, {}});
   return b.Judged();

@@ -74,8 +74,8 @@ NextAttempt Cases::NextOf(size_t i) const {
   if (it == histories_.end()) return {};
   const History& h = it->second;
   AttemptMode mode = AttemptMode::kAlone;
-  if (h.elsewhere)
-    mode = AttemptMode::kElsewhere;
+  if (h.cross_device)
+    mode = AttemptMode::kCrossDevice;
   else if ((h.suspicion || h.timed) && !h.decisive)
     mode = AttemptMode::kConfirm;
   else if (h.retries > 0)

@@ -53,7 +53,7 @@ class Cases {
   // The attempt after those that were judged.
   NextAttempt NextOf(size_t case_index) const;
   // Its next attempt is on another GPU, whose answer is no result of the case.
-  void AskElsewhere(size_t case_index) { histories_[case_index].elsewhere = true; }
+  void AskAnotherDevice(size_t case_index) { histories_[case_index].cross_device = true; }
   // Its next attempt is alone, in a fresh process, though it passed: to be timed.
   void RepeatAlone(size_t case_index) { histories_[case_index].timed = true; }
   // An attempt that is no result of the case has ended; it counts as one, and its time.
@@ -75,7 +75,7 @@ class Cases {
     std::optional<Bad> decisive;          // the first bad result that counts
     std::vector<Flag> flags;
     bool beside = false;  // the shared attempt may have shared its device's memory
-    bool elsewhere = false, timed = false;
+    bool cross_device = false, timed = false;
     void Add(Flag flag);
   };
 

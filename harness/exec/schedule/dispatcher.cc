@@ -58,7 +58,7 @@ void Dispatcher::Dispatch(bool stopping) {
   DispatchCanaries(stopping);
   if (stopping) return EndIdle();
   for (CaseQueue* queue : scheduler_->ReadyQueues()) DispatchQueue(queue);
-  DispatchElsewhere();
+  DispatchCrossDeviceRetries();
   Prepare();
   DispatchRepetition();
   if (scheduler_->open() == 0) EndIdle();
@@ -249,7 +249,7 @@ WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
     return taken;
   }
   if (alone_case) taken->reserved = AssignmentOf(*alone_case, false);
-  if (alone_case && opinions_->IsWaiting(*alone_case)) taken->elsewhere = alone_case;
+  if (alone_case && opinions_->IsWaiting(*alone_case)) taken->cross_device = alone_case;
   if (devices_->NeedsCanary(taken->device)) {
     BeginWithCanary(taken);
   } else {

@@ -35,7 +35,7 @@ struct WorkerSlot {
   bool prewarmed = false;              // started before its turn, without the device's lease
   std::optional<size_t> prepared;      // the case that it was started for prewarmed, in a process of its own
   std::optional<Assignment> reserved;  // waits for the canary
-  std::optional<size_t> elsewhere;     // the case of another GPU that it asks this one about
+  std::optional<size_t> cross_device;  // the case of another GPU that it asks this one about
   int64_t baseline_rss = 0;            // bytes, once warm; 0: not measured yet
 };
 
@@ -71,7 +71,7 @@ class Dispatcher {
  private:
   void DispatchCanaries(bool stopping);
   void DispatchQueue(CaseQueue* queue);
-  void DispatchElsewhere();
+  void DispatchCrossDeviceRetries();
   void DispatchRepetition();
   std::vector<std::string> UuidsOf(const std::string& device) const;
   void EndIdle();

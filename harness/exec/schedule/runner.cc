@@ -147,8 +147,8 @@ void Runner::OnEffect(Worker* worker, Effect effect) {
     const WorkerSlot left = dispatcher_.Leave(worker->id());
     for (const std::string& device : devices_.Named(left.device))
       if (!device.empty()) LoseDevice(device, "a process on it survived SIGKILL: " + abandoned->evidence);
-    if (left.elsewhere && opinions_.IsWaiting(*left.elsewhere))
-      return Finalize(*left.elsewhere, opinions_.Take(*left.elsewhere), {});  // it failed before
+    if (left.cross_device && opinions_.IsWaiting(*left.cross_device))
+      return Finalize(*left.cross_device, opinions_.Take(*left.cross_device), {});  // it failed before
     if (left.reserved && !scheduler_.IsFinished(left.reserved->case_index))
       Finalize(left.reserved->case_index, Errored{ErrorKind::kAbandoned, "its process survived SIGKILL"}, {});
   }
@@ -161,7 +161,7 @@ void Runner::OnAttemptEnded(const WorkerSlot& slot, AttemptResult result) {
                        result.output, result.evidence});
   if (scheduler_.IsFinished(i)) return;  // its device was lost meanwhile
   result.beside = devices_.HadCompany(slot.device) || slot.sharing > 1;
-  if (result.mode == AttemptMode::kElsewhere) return OnSecondOpinion(slot, result);
+  if (result.mode == AttemptMode::kCrossDevice) return OnSecondOpinion(slot, result);
   const auto* errored = std::get_if<Errored>(&result.outcome);
   if (cancelled_ && errored && errored->kind == ErrorKind::kCancelled) {
     std::vector<Finding> extra;
@@ -269,8 +269,8 @@ void Runner::OnEnded(Worker* worker, const ExitStatus& status) {
   const WorkerSlot slot = dispatcher_.Leave(worker->id());
   Emit(WorkerEnded{worker->id(), ToString(status), worker->retire_reason()});
   // It never came to be asked.
-  if (slot.elsewhere && opinions_.IsWaiting(*slot.elsewhere))
-    return Finalize(*slot.elsewhere, opinions_.Take(*slot.elsewhere), {});
+  if (slot.cross_device && opinions_.IsWaiting(*slot.cross_device))
+    return Finalize(*slot.cross_device, opinions_.Take(*slot.cross_device), {});
   if (slot.reserved && !cancelled_ && !scheduler_.IsFinished(slot.reserved->case_index))
     scheduler_.Requeue(slot.reserved->case_index, true);  // it never began
   if (slot.worker->ended_badly() && !cancelled_) OnBadEnd(slot, status);

@@ -1,6 +1,6 @@
 // Whose fault a failure is that may be the GPU's: what a GPU computes wrong and another one of its model
-// right is no fault of the image. Which cases wait to be asked elsewhere, and what the answers mean. Pure
-// bookkeeping; an answer never makes a failure a pass.
+// right is no fault of the image. Which cases wait to be asked on another GPU, and what the answers mean.
+// Pure bookkeeping; an answer never makes a failure a pass.
 #ifndef CUDNN_CI_EXEC_SCHEDULE_SECOND_OPINIONS_H_
 #define CUDNN_CI_EXEC_SCHEDULE_SECOND_OPINIONS_H_
 

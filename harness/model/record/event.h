@@ -176,9 +176,9 @@ struct WorkerEnded {
 };
 
 // How an attempt runs. Only passes and allowed skips may come from a shared worker.
-// kElsewhere is on another GPU than the case's: it tells whose fault a failure is, and is never the case's
+// kCrossDevice is on another GPU than the case's: it tells whose fault a failure is, and is never the case's
 // outcome.
-enum class AttemptMode { kAlone, kShared, kConfirm, kRetry, kElsewhere };
+enum class AttemptMode { kAlone, kShared, kConfirm, kRetry, kCrossDevice };
 const char* Name(AttemptMode mode);  // "alone", "shared", "confirm", "retry", "elsewhere"
 bool Parse(const std::string& name, AttemptMode* out);
 

@@ -35,7 +35,7 @@ Finding FindingOfPass(const CaseRecord& record) {
 
 std::string FailureText(const CaseRecord& record) {
   for (auto attempt = record.attempts.rbegin(); attempt != record.attempts.rend(); ++attempt) {
-    if (attempt->expectations.empty() || attempt->mode == AttemptMode::kElsewhere) continue;
+    if (attempt->expectations.empty() || attempt->mode == AttemptMode::kCrossDevice) continue;
     const ExpectationFailed& first = attempt->expectations.front();
     std::string text = first.file.empty() ? "" : first.file + ":" + std::to_string(first.line) + ": ";
     return text + first.what;

@@ -49,9 +49,9 @@ AttemptRecord* Current(CaseRecord* record) {
 }
 
 // Whether what is told now is of another GPU than the case's own.
-bool IsElsewhere(const CaseRecord& record) {
+bool IsCrossDevice(const CaseRecord& record) {
   return !record.attempts.empty() && !record.attempts.back().finished &&
-         record.attempts.back().mode == AttemptMode::kElsewhere;
+         record.attempts.back().mode == AttemptMode::kCrossDevice;
 }
 
 // A waiver holds when every error of a case that ran is covered.
@@ -103,14 +103,14 @@ void Fold::On(const AttemptStarted& e) {
   attempt.attempt = e.attempt;
   attempt.worker = e.worker;
   attempt.mode = e.mode;
-  if (e.mode == AttemptMode::kElsewhere) return;  // what another GPU did is not how far the case came
+  if (e.mode == AttemptMode::kCrossDevice) return;  // what another GPU did is not how far the case came
   record->measurements.clear();
   record->steps.clear();
 }
 
 void Fold::On(const StepReached& e) {
   CaseRecord* record = Record(e.ref);
-  if (!record || IsElsewhere(*record)) return;
+  if (!record || IsCrossDevice(*record)) return;
   if (record->steps.size() == kMaxSteps) record->steps.erase(record->steps.begin());
   record->steps.push_back(e.name);
 }
@@ -134,7 +134,7 @@ void Fold::On(const FindingReported& e) {
   Finding finding = e.finding;
   // What another GPU gets wrong is evidence, and no error of the case.
   const auto same = std::find(record->findings.begin(), record->findings.end(), finding);
-  if (IsElsewhere(*record) && same == record->findings.end()) finding.severity = Severity::kNote;
+  if (IsCrossDevice(*record) && same == record->findings.end()) finding.severity = Severity::kNote;
   AddOnce(&record->findings, finding);
   if (AttemptRecord* attempt = Current(record)) AddOnce(&attempt->findings, e.finding);
   if (record->finished) record->waived_by = WaivedBy(summary_, *record);
@@ -142,7 +142,7 @@ void Fold::On(const FindingReported& e) {
 
 void Fold::On(const Measured& e) {
   CaseRecord* record = Record(e.ref);
-  if (record && !IsElsewhere(*record)) record->measurements.push_back(e);
+  if (record && !IsCrossDevice(*record)) record->measurements.push_back(e);
 }
 
 void Fold::On(const Attached& e) {

@@ -11,7 +11,7 @@ namespace {
 // Cases that wait are looked at so many a turn: there may be thousands, and GPUs are few.
 constexpr int kLooks = 16;
 // Free before the run began, on a GPU that the run does not judge: somebody else may be using it.
-constexpr int64_t kEnoughElsewhere = int64_t{4} << 30;
+constexpr int64_t kEnoughToRetry = int64_t{4} << 30;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ std::vector<DeviceInfo> AskableDevices(const RunnerOptions& options) {
   if (options.isolation == Isolation::kNone) return {};
   std::vector<DeviceInfo> devices = options.devices;
   for (const DeviceInfo& d : options.other_devices)
-    if (HasRoom(options.facts, d.name, kEnoughElsewhere, true)) devices.push_back(d);
+    if (HasRoom(options.facts, d.name, kEnoughToRetry, true)) devices.push_back(d);
   return devices;
 }
 
@@ -34,7 +34,7 @@ std::vector<std::string> Dispatcher::UuidsOf(const std::string& device) const {
 }
 
 // Behind all queues: what a GPU was to judge itself comes first.
-void Dispatcher::DispatchElsewhere() {
+void Dispatcher::DispatchCrossDeviceRetries() {
   int looks = kLooks;
   for (const size_t i : opinions_->Waiting()) {
     if (opinions_->WasAsked(i) || scheduler_->IsFinished(i)) continue;
@@ -58,7 +58,7 @@ void Dispatcher::DispatchElsewhere() {
       unanswerable_.push_back(i);
       continue;
     }
-    cases_->AskElsewhere(i);
+    cases_->AskAnotherDevice(i);
     opinions_->SetAsked(i);
     StartWorker(scheduler_->QueueOf(i), *unused, i, false);
   }
@@ -77,7 +77,7 @@ void Runner::OnSecondOpinion(const WorkerSlot& slot, const AttemptResult& there)
   const size_t i = there.case_index;
   if (SuspectsDevice(there)) devices_.Suspect(slot.device);
   cases_.CountUnjudged(there);
-  dispatcher_.SlotOf(*slot.worker).elsewhere.reset();
+  dispatcher_.SlotOf(*slot.worker).cross_device.reset();
   if (!opinions_.IsWaiting(i)) return;
   std::vector<Finding> answer;
   if (opinions_.Answer(there, slot.device, &answer) == SecondOpinions::Course::kWait && !cancelled_) return;
