@@ -75,13 +75,13 @@ void DeviceSession::MakeCurrent() const {
 
 void DeviceSession::LimitMemory(std::size_t most) { g_most_device_bytes = most; }
 
-bool DeviceSession::InCompany() { return g_most_device_bytes > 0; }
+bool DeviceSession::IsShared() { return g_most_device_bytes > 0; }
 
 std::size_t DeviceSession::FreeBytes() const {
   std::size_t free_bytes = 0, total = 0;
   driver_.Require(driver_.MemGetInfo(&free_bytes, &total), "cuMemGetInfo");
   free_bytes += memory_.held();
-  return InCompany() ? std::min(free_bytes, g_most_device_bytes) : free_bytes;
+  return IsShared() ? std::min(free_bytes, g_most_device_bytes) : free_bytes;
 }
 
 void DeviceSession::Synchronize() const { driver_.Require(driver_.CtxSynchronize(), "cuCtxSynchronize"); }
@@ -105,7 +105,8 @@ std::vector<std::string> DeviceSession::KernelsOf(const std::function<void()>& r
   records_ = recorded_ && SetStream(recorded_).empty();
   if (!records_) return names;
   const CapturedLaunches captured = CaptureLaunches(driver_, recorded_, [&run] { return run(), true; });
-  // A library that stays on that stream would compute beside all that comes after it: this process is done.
+  // A library that stays on that stream would compute concurrently with all that comes after it: this process
+  // is done.
   const std::string back = SetStream(nullptr);
   if (!back.empty()) throw DriverError(CUDA_ERROR_UNKNOWN, back);
   if (!captured.tried) records_ = false;

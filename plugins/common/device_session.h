@@ -59,7 +59,7 @@ class DeviceSession {
   // From now on this process counts on `most` bytes of device memory at most: others use the rest, and will
   // allocate it. 0: it is alone.
   static void LimitMemory(std::size_t most);
-  static bool InCompany();
+  static bool IsShared();
   // Bytes free on the device, counting what memory() holds, within LimitMemory.
   std::size_t FreeBytes() const;
   void Synchronize() const;

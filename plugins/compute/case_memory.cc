@@ -117,7 +117,7 @@ std::size_t CaseMemory::ReadbackBytes() const {
 }
 
 void CaseMemory::Require(const ReferenceSource& data, std::size_t workspace_bytes, DeviceSession* session) {
-  if (DeviceBytes(Buffers(workspace_bytes)) > session->FreeBytes() && !DeviceSession::InCompany())
+  if (DeviceBytes(Buffers(workspace_bytes)) > session->FreeBytes() && !DeviceSession::IsShared())
     random_ = false;
   RequireDevice(*session, Buffers(workspace_bytes));
   RequireHost(data, session);

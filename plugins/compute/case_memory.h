@@ -24,7 +24,7 @@ struct NoMemory : std::exception {
   NoMemory(cci_memory m, std::string n, std::string s) : memory(m), need(std::move(n)), seen(std::move(s)) {}
   cci_memory memory;
   std::string need, seen;
-  bool in_company = DeviceSession::InCompany();  // it may be there when nobody else uses the device
+  bool shared_device = DeviceSession::IsShared();  // it may be there when nobody else uses the device
 };
 
 // Throws NoMemory unless the device has room for these buffers, and beside them for what a library's kernels

@@ -169,7 +169,7 @@ class ComputeCase {
       if (!trial.decisive()) return {name, ChoiceOutcome::kUnverifiable, trial.expectation.undecided->seen};
       return {name, ChoiceOutcome::kPassed, FiguresOf(trial, *error, *again.timed, problem_.Flops())};
     } catch (const NoMemory& e) {
-      if (e.in_company) throw;  // the whole case is run again, alone, with all choices
+      if (e.shared_device) throw;  // the whole case is run again, alone, with all choices
       refused_.Add(name, RefusalCause::kMemory, e.need);
       device_short_ |= e.memory == CCI_MEMORY_DEVICE;
       return {name, ChoiceOutcome::kMemory, e.need + ", " + e.seen};

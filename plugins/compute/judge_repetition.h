@@ -1,4 +1,4 @@
-// What runs may not do beside giving a right result: write elsewhere, leave something out, give other bits
+// What runs may not do besides giving a right result: write elsewhere, leave something out, give other bits
 // when they are repeated. One finding for each.
 #ifndef CUDNN_CI_PLUGINS_COMPUTE_JUDGE_REPETITION_H_
 #define CUDNN_CI_PLUGINS_COMPUTE_JUDGE_REPETITION_H_
@@ -19,7 +19,7 @@ namespace cudnn_ci {
 // What the repeated runs of a candidate came to.
 struct Again {
   std::optional<Repetition> timed;  // unless they did not all do the same work
-  const char* wrong = nullptr;      // what they did instead of it or beside it, as a row of a sweep says it
+  const char* wrong = nullptr;      // what they did instead of it or besides it, as a row of a sweep says it
 };
 
 // What follows in a finding: behind each, and behind that of a write beyond a buffer.

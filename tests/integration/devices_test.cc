@@ -106,7 +106,7 @@ TEST(Canary, ThatFailsOnOneDeviceLeavesTheOther) {
   EXPECT_EQ(result.Errors("fixture.gpu[how=hang,i=0]@gpu1"), "image.timed-out");
 }
 
-TEST(Canary, BeginsTheConfirmationOfACrashInCompany) {
+TEST(Canary, BeginsTheConfirmationOfACrashInASharedProcess) {
   GateRun run;
   run.UseFakeGpus(1);
   run.Matrix(Entry("fixture.gpu_shared", R"("axes": {"i": [1, 2, 3], "how": ["pass", "crash"]})"));
@@ -126,7 +126,7 @@ TEST(BrokenContext, BehindAPassIsAFailure) {
   EXPECT_EQ(result.Outcome("fixture.gpu[how=pass,i=0]"), "passed");
 }
 
-TEST(BrokenContext, InCompanyRetiresTheProcessAndTheRestRunsOn) {
+TEST(BrokenContext, InASharedProcessRetiresTheProcessAndTheRestRunsOn) {
   GateRun run;
   run.UseFakeGpus(1);
   run.Matrix(Entry("fixture.gpu_shared", R"("axes": {"i": [1, 2], "how": ["sticky", "pass"]})"));

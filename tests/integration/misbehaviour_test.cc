@@ -35,7 +35,7 @@ std::string FirstDetail(const json& c) {
   return "";
 }
 
-// Between two healthy neighbours, one in a process of its own and one in company.
+// Between two healthy neighbours, one in a process of its own and one in a shared one.
 void Prepare(const GateRun& run, const Row& row) {
   run.Matrix(Entry("fixture.noop", R"("axes": {"i": [1, 2, 3]})") + ", " +
                  Entry("fixture." + row.check, "\"params\": " + row.params) + ", " + Entry("fixture.pass"),

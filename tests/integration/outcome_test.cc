@@ -60,7 +60,7 @@ const Row kRows[] = {
     {"passed_with_a_warning", Entry("fixture.warn"), "fixture.warn", "passed", "", 0, "passed", ""},
     {"failed_expectation", kPass + Entry("fixture.fail"), "fixture.fail[i=0]", "failed",
      "image.expectation-failed", 1, "failed", "image"},
-    {"failed_in_company", kPass + Entry("fixture.fail_shared"), "fixture.fail_shared[i=0]", "failed",
+    {"failed_in_a_shared_process", kPass + Entry("fixture.fail_shared"), "fixture.fail_shared[i=0]", "failed",
      "image.fixture-image", 1, "failed", "image"},
     {"finding_of_the_image", kPass + Finding("image"), "fixture.finding[slug=image]", "failed",
      "image.fixture-image", 1, "failed", "image"},

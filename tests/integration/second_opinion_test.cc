@@ -117,7 +117,7 @@ TEST_F(SecondOpinion, AWaiverOfTheLibrarysFaultDoesNotExcuseTheGpu) {
   EXPECT_EQ(Gate(Numbers("image", "pass") + others, {}, waiver).exit_code, 3);
 }
 
-TEST_F(SecondOpinion, InCompanyTheFailureIsConfirmedAloneFirst) {
+TEST_F(SecondOpinion, InASharedProcessTheFailureIsConfirmedAloneFirst) {
   const GateResult result = Gate(Numbers("image", "pass", "numbers_shared"), {"--jobs", "1"});
   EXPECT_EQ(result.exit_code, 3) << result.out;
   std::vector<std::string> modes;

@@ -1,5 +1,5 @@
-// Several warm workers on one GPU, with a fake one: that they are there at a time, who never has company, and
-// that what is said in company counts for no more than in one worker.
+// Several warm workers on one GPU, with a fake one: that they are there at a time, who never shares a GPU,
+// and that what is said on a shared GPU counts for no more than in one worker.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -108,7 +108,7 @@ TEST_F(Sharing, CasesThatWantOneWorkerHaveOne) {
   EXPECT_EQ(result.report["totals"]["passed"], 20);
 }
 
-TEST_F(Sharing, WhatLacksMemoryInCompanyIsRunAloneHoweverManyThereAre) {
+TEST_F(Sharing, WhatLacksMemoryOnASharedGpuIsRunAloneHoweverManyThereAre) {
   const GateResult result = Gate(Cases("concurrent", 6, "short", R"(, "allow_skip": ["memory"])"));
   EXPECT_EQ(result.exit_code, 0) << result.out;
   EXPECT_EQ(result.report["totals"]["passed"], 6) << "each with nobody beside it";

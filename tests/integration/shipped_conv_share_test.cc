@@ -39,7 +39,7 @@ class ConvShare : public ConvTest {
   }
 };
 
-TEST_F(ConvShare, WhatFitsTheShareRunsInCompany) {
+TEST_F(ConvShare, WhatFitsTheShareRunsOnASharedGpu) {
   for (const json& one : Pair("implicit_gemm", "made", "2")) {
     EXPECT_EQ(one["outcome"], "passed") << one;
     EXPECT_FALSE(WasRunAlone(one)) << one;

@@ -52,7 +52,7 @@ TEST(WarmWorkers, EveryProcessHasAnEmptyScratchFolder) {
   EXPECT_EQ(result.report["totals"]["passed"], 4) << result.out;
 }
 
-TEST(WarmWorkers, WhatFailsInCompanyAndPassesAloneIsOrderDependentAndNeverGreen) {
+TEST(WarmWorkers, WhatFailsInASharedProcessAndPassesAloneIsOrderDependentAndNeverGreen) {
   GateRun run;
   run.Matrix(Many("order", 4));
   const GateResult result = run.Run({"--jobs", "1"});
@@ -63,7 +63,7 @@ TEST(WarmWorkers, WhatFailsInCompanyAndPassesAloneIsOrderDependentAndNeverGreen)
   EXPECT_THAT(result.Flags(Id("order", 1)), Contains("order-dependent"));
 }
 
-TEST(WarmWorkers, ACrashInCompanyThatDoesNotHappenAloneIsOrderDependent) {
+TEST(WarmWorkers, ACrashInASharedProcessThatDoesNotHappenAloneIsOrderDependent) {
   GateRun run;
   run.Matrix(Many("crash_order", 2));
   const GateResult result = run.Run({"--jobs", "1"});
@@ -84,7 +84,7 @@ TEST(WarmWorkers, ACrashChargesTheSuspectAloneAndTheRestRunOn) {
   EXPECT_EQ(Attempts(result, "confirm"), 1);
 }
 
-TEST(WarmWorkers, AHangInCompanyIsConfirmedAloneAndTheRestRunOn) {
+TEST(WarmWorkers, AHangInASharedProcessIsConfirmedAloneAndTheRestRunOn) {
   GateRun run;
   run.Matrix(Many("hang_shared", 6, R"(, "params": {"bad": [3]})"), 0.4);
   const GateResult result = run.Run({"--jobs", "1"});
@@ -238,7 +238,7 @@ TEST(Steps, AreLeftOutAtMostEightTimes) {
   EXPECT_EQ(result.Events("AttemptStarted").size(), 9u);
 }
 
-TEST(Steps, InCompanyAreConfirmedFirst) {
+TEST(Steps, InASharedProcessAreConfirmedFirst) {
   GateRun run;
   run.Matrix(Entry("fixture.steps_shared", R"("params": {"bad": [2]})") + ", " + Many("noop", 5));
   const GateResult result = run.Run({"--jobs", "1"});

@@ -258,7 +258,7 @@ TEST(Compare, OtherGpusOrDriversAreNotTimed) {
   EXPECT_THAT(Compare(Timed(0, 1), after).speed, HasSubstr("the GPUs differ"));
 }
 
-TEST(Compare, TimesOfAGpuInCompanyAreNotThoseOfOneAlone) {
+TEST(Compare, TimesOfASharedGpuAreNotThoseOfOneAlone) {
   RunView after = Timed(0, 1);
   after.cases["conv7"].speed["milliseconds"].value *= 9;
   EXPECT_EQ(Compare(Timed(0, 1), after).slower.size(), 1u);

@@ -81,7 +81,7 @@ class RunnerTest : public testing::Test {
     options_.scratch_dir = scratch_.path();
     options_.limits.grace_s = 0.1;
     options_.limits.abandon_s = 0.2;
-    options_.beside_host_bytes = 0;  // whatever this machine has
+    options_.co_scheduled_host_bytes = 0;  // whatever this machine has
   }
   void UsePlugin(const std::string& folder) {
     const std::vector<PluginFile> files = FindPluginFiles({folder});
@@ -281,7 +281,7 @@ TEST_F(RunnerTest, WhatWorksInAChildRunsBesideAWarmWorkerWhereThereIsRoomForBoth
   EXPECT_EQ(story("34359738367", Layer::kFramework), "+-+-") << "too little memory for two";
   EXPECT_EQ(story("", Layer::kFramework), "+-+-") << "nobody knows how much there is";
   EXPECT_EQ(story("34359738368", Layer::kOther), "+-+-") << "it uses the device itself";
-  options_.beside_host_bytes = int64_t{1} << 60;
+  options_.co_scheduled_host_bytes = int64_t{1} << 60;
   EXPECT_EQ(story("34359738368", Layer::kFramework), "+-+-") << "too little memory of the host";
 }
 

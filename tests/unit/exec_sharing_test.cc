@@ -85,12 +85,13 @@ TEST(SharingTest, WarmWorkersOfOneQueueShareADeviceAndNobodyElseDoes) {
   EXPECT_FALSE(d.CanLease("gpu0", Use::kAlone, &queue));
   EXPECT_FALSE(d.CanLease("*", Use::kAlone, &queue));
   d.Lease("gpu0", 2, Use::kShared, &queue);
-  EXPECT_TRUE(d.CanLease("gpu0", Use::kBeside, &other));
+  EXPECT_TRUE(d.CanLease("gpu0", Use::kCoScheduled, &other));
   d.Release(1);
   EXPECT_FALSE(d.CanLease("gpu0", Use::kAlone)) << "one of them is still there";
   d.Release(2);
   d.Lease("gpu0", 3, Use::kAlone, &queue);
-  EXPECT_FALSE(d.CanLease("gpu0", Use::kShared, &queue)) << "what runs alone has no company of its own queue";
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kShared, &queue))
+      << "what runs alone shares with nobody of its own queue";
 }
 
 Case Convolution(const std::string& id, bool concurrent) {
@@ -124,7 +125,7 @@ TEST(SharingTest, AQueueKnowsWhoseCasesWantItsOneWorkerForThemselves) {
   EXPECT_EQ(queue->single, 0u);
 }
 
-TEST(SharingTest, PluginsWithConcurrentChecksShareALane) {
+TEST(SharingTest, PluginsWithConcurrentChecksShareAQueue) {
   Plan plan;
   plan.cases = {Convolution("a", true), Convolution("b", true), Convolution("c", false)};
   plan.cases[1].planned.plugin = plan.cases[2].planned.plugin = "q";
@@ -161,18 +162,18 @@ TEST(SharingTest, WhatIsLookedAtAgainComesInPlanOrderWhoeverWasFaster) {
 }
 
 // Three that lacked memory beside others and alone tell nothing of a fourth, which may need less.
-TEST(SharingTest, TooLittleMemoryInCompanyIsNeverTakenAsItIs) {
+TEST(SharingTest, TooLittleMemoryOnASharedGpuIsNeverTakenAsItIs) {
   const Outcome little = Skipped{SkipKind::kMemory, "2 MiB", "1 MiB"};
   Plan plan;
   for (const char* id : {"a", "b", "c", "d", "e"}) plan.cases.push_back(Convolution(id, true));
   Fold fold;
   Cases rules(plan, fold.summary(), 0, true);
-  const auto judge = [&](size_t i, AttemptMode mode, bool beside) {
+  const auto judge = [&](size_t i, AttemptMode mode, bool concurrent) {
     AttemptResult r;
     r.case_index = i;
     r.outcome = little;
     r.mode = mode;
-    r.beside = beside;
+    r.concurrent = concurrent;
     return rules.Judge(r).next;
   };
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(judge(i, AttemptMode::kShared, true), Next::kConfirm);
@@ -180,7 +181,8 @@ TEST(SharingTest, TooLittleMemoryInCompanyIsNeverTakenAsItIs) {
   EXPECT_EQ(rules.KnownOutcome(3), nullptr);
   EXPECT_EQ(judge(4, AttemptMode::kShared, true), Next::kConfirm);
   rules.Take(4, little);
-  EXPECT_EQ(judge(4, AttemptMode::kShared, false), Next::kFinal) << "without company it is of a known kind";
+  EXPECT_EQ(judge(4, AttemptMode::kShared, false), Next::kFinal)
+      << "on an unshared GPU it is of a known kind";
 }
 
 const Portions::Weight kEqual = [](size_t) { return size_t{1}; };

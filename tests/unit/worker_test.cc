@@ -159,10 +159,10 @@ TEST(WorkerBoundary, ACrashThatCannotBeToldEndsTheProcessAfterThreeSeconds) {
   if (CUDNN_CI_SANITIZED) GTEST_SKIP() << "a sanitizer tells of the crash";
   const std::vector<std::string> library = {"FIXTURE_LIBRARY=" CUDNN_CI_FIXTURES
                                             "/libraries/image/libfixture_image.so"};
-  WorkerClient alone(kFixture, library), in_company(kFixture, library);
+  WorkerClient alone(kFixture, library), shared_worker(kFixture, library);
   alone.Send(wire::Run{1, "fixture.calls", {{"how", std::string("unread")}}, 20, 1, {}});
-  in_company.Send(wire::Run{1, "fixture.calls", {{"how", std::string("unread_thread")}}, 20, 1, {}});
-  for (WorkerClient* worker : {&alone, &in_company}) {
+  shared_worker.Send(wire::Run{1, "fixture.calls", {{"how", std::string("unread_thread")}}, 20, 1, {}});
+  for (WorkerClient* worker : {&alone, &shared_worker}) {
     const std::optional<int> status = worker->Wait(10);
     ASSERT_TRUE(status.has_value());
     EXPECT_TRUE(WIFSIGNALED(*status)) << *status;

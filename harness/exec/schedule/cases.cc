@@ -43,9 +43,9 @@ Cases::Bad Cases::Describe(const AttemptResult& r) const {
 Decision Cases::Judge(const AttemptResult& result) {
   const Case& c = plan_.cases[result.case_index];
   const bool shared = result.mode == AttemptMode::kShared;
-  // Beside others too little memory says nothing of what the device has.
+  // With others on the device too little memory says nothing of what the device has.
   const bool good = IsGood(c.planned, result.outcome) &&
-                    !(shared && (WorksBeside(c) || result.beside) && IsShortOfMemory(result.outcome));
+                    !(shared && (IsCoScheduled(c) || result.concurrent) && IsShortOfMemory(result.outcome));
   History& history = histories_[result.case_index];
   ++history.attempts;
   history.seconds += result.seconds;
@@ -64,7 +64,7 @@ const Outcome* Cases::KnownOutcome(size_t i) {
   if (it == histories_.end()) return nullptr;
   History& history = it->second;
   if (!history.suspicion || history.decisive || !IsKnown(history.suspicion->kind)) return nullptr;
-  if (history.beside && IsShortOfMemory(history.suspicion->outcome)) return nullptr;
+  if (history.concurrent && IsShortOfMemory(history.suspicion->outcome)) return nullptr;
   history.Add(Flag::kUnconfirmed);
   return &history.suspicion->outcome;
 }
@@ -102,9 +102,9 @@ CaseFinished Cases::Take(size_t i, Outcome outcome) {
 Decision Cases::AfterShared(const AttemptResult& result, bool good, History* history) {
   if (!confirm_ || good) return {Next::kFinal, result.outcome, {}};
   Bad bad = Describe(result);
-  history->beside = result.beside || WorksBeside(plan_.cases[result.case_index]);
-  // How much memory one lacked beside others tells nothing of the next one.
-  if (IsKnown(bad.kind) && !(history->beside && IsShortOfMemory(result.outcome))) {
+  history->concurrent = result.concurrent || IsCoScheduled(plan_.cases[result.case_index]);
+  // How much memory one lacked on a shared device tells nothing of the next one.
+  if (IsKnown(bad.kind) && !(history->concurrent && IsShortOfMemory(result.outcome))) {
     history->Add(Flag::kUnconfirmed);
     return {Next::kFinal, result.outcome, {}};
   }
@@ -114,8 +114,8 @@ Decision Cases::AfterShared(const AttemptResult& result, bool good, History* his
 
 Decision Cases::Alone(const AttemptResult& result, bool good, History* history) {
   if (result.mode == AttemptMode::kConfirm && history->suspicion && !history->decisive) {
-    // Only what had company can have been short of memory and not be so alone.
-    if (good && history->beside && IsShortOfMemory(history->suspicion->outcome))
+    // Only on a shared device a case can lack memory that it has alone.
+    if (good && history->concurrent && IsShortOfMemory(history->suspicion->outcome))
       return {Next::kFinal, result.outcome, {}};
     if (good) {
       history->Add(Flag::kOrderDependent);

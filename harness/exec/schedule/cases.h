@@ -74,7 +74,7 @@ class Cases {
     std::optional<Bad> suspicion;         // what the shared worker said, being confirmed
     std::optional<Bad> decisive;          // the first bad result that counts
     std::vector<Flag> flags;
-    bool beside = false;  // the shared attempt may have shared its device's memory
+    bool concurrent = false;  // the shared attempt may have shared its device's memory
     bool cross_device = false, timed = false;
     void Add(Flag flag);
   };

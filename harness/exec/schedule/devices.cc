@@ -17,7 +17,8 @@ bool DeviceTable::CanLease(const std::string& device, Use use, const CaseQueue* 
   const auto refuses = [&](const Holder& h) {
     const bool met = device == "*" || h.device == "*" || h.device == device;
     const bool together =
-        (use == Use::kBeside && h.use == Use::kShared) || (use == Use::kShared && h.use == Use::kBeside) ||
+        (use == Use::kCoScheduled && h.use == Use::kShared) ||
+        (use == Use::kShared && h.use == Use::kCoScheduled) ||
         (use == Use::kShared && h.use == Use::kShared && queue != nullptr && queue == h.queue);
     return met && !together;
   };
@@ -26,7 +27,7 @@ bool DeviceTable::CanLease(const std::string& device, Use use, const CaseQueue* 
 
 void DeviceTable::Lease(const std::string& device, int64_t worker, Use use, const CaseQueue* queue) {
   if (!device.empty()) leases_.push_back({device, worker, use, queue});
-  if (use == Use::kBeside) with_company_.insert(device);
+  if (use == Use::kCoScheduled) shared_.insert(device);
 }
 
 void DeviceTable::Release(int64_t worker) {

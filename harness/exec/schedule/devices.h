@@ -16,8 +16,9 @@ namespace cudnn_ci {
 
 struct CaseQueue;
 
-// How a worker uses its device: alone; as a warm worker, with others of its queue; beside such ones.
-enum class Use { kAlone, kShared, kBeside };
+// How a worker uses its device: alone; as a warm worker, with others of its queue; co-scheduled with such
+// ones.
+enum class Use { kAlone, kShared, kCoScheduled };
 
 class DeviceTable {
  public:
@@ -26,13 +27,14 @@ class DeviceTable {
   DeviceTable(const std::vector<DeviceInfo>& devices, bool testable);
 
   // Leases: never two workers on one device, but for warm ones of one `queue` (no other's, and never without
-  // one), and one that works beside such. "" is no device and always free; "*" is all of them.
+  // one), and one that is co-scheduled with such. "" is no device and always free; "*" is all of them.
   bool CanLease(const std::string& device, Use use = Use::kAlone, const CaseQueue* queue = nullptr) const;
   void Lease(const std::string& device, int64_t worker, Use use = Use::kAlone,
              const CaseQueue* queue = nullptr);
   void Release(int64_t worker);
-  // Whether anything ever ran beside a warm worker there: what that one said of memory may be of both.
-  bool HadCompany(const std::string& device) const { return with_company_.count(device) > 0; }
+  // Whether anything ever ran concurrently with a warm worker there: what that one reported of memory may be
+  // of both.
+  bool WasShared(const std::string& device) const { return shared_.count(device) > 0; }
 
   bool CanBeTested(const std::string& device) const;
   // Something went wrong on it: whose fault it is depends on whether it still computes.
@@ -72,7 +74,7 @@ class DeviceTable {
     const CaseQueue* queue;  // of a warm worker; is not looked into
   };
   std::vector<Holder> leases_;
-  std::set<std::string> with_company_;
+  std::set<std::string> shared_;
 };
 
 }  // namespace cudnn_ci

@@ -124,8 +124,8 @@ void Dispatcher::MakeRoom(const CaseQueue* wanting, Use use) {
     if (drop && needs_slot) return Drop(slot);
     if (!slot->worker->shared() || !slot->worker->idle() || slot->worker->ending()) continue;
     if (slot->canary_pending || slot->prewarmed || (slot->queue && !slot->queue->ready.empty())) continue;
-    // A warm worker is no hindrance to what runs beside it.
-    const bool together = use == Use::kBeside && slot->queue && !slot->queue->beside;
+    // A warm worker is no hindrance to what runs concurrently.
+    const bool together = use == Use::kCoScheduled && slot->queue && !slot->queue->co_scheduled;
     const bool holds_device =
         !together && !slot->device.empty() &&
         (slot->device == wanting->device || wanting->device == "*" || slot->device == "*");

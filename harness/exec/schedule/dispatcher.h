@@ -81,9 +81,9 @@ class Dispatcher {
   void Configure(const WorkerSlot& slot);
   bool PluginsUnchanged(const std::set<std::string>& plugins);
   Use UseOf(const CaseQueue& queue, bool alone) const;
-  // What could run beside others comes behind what needs the device for itself.
+  // What could run concurrently comes after what needs the device for itself.
   bool IsKeptBack(CaseQueue* queue) const {
-    return queue->beside && pool_->live() > 0 && scheduler_->IsAwaitedBy(queue);
+    return queue->co_scheduled && pool_->live() > 0 && scheduler_->IsAwaitedBy(queue);
   }
   bool TakeLease(WorkerSlot* slot);
   void PrewarmOn(const DeviceInfo& device);
@@ -101,7 +101,7 @@ class Dispatcher {
   std::vector<WorkerSlot*> WarmWorkersOf(const CaseQueue* queue);
   // Warm workers that may serve the queue at a time; it has less while it has little to do.
   int MostWorkersOf(const CaseQueue& queue) const;
-  // The queue itself, where another worker of it may use the device beside those that do; null otherwise.
+  // The queue itself, where another worker of it may use the device too; null otherwise.
   const CaseQueue* Joinable(const CaseQueue* queue) const;
   void Serve(CaseQueue* queue, const std::vector<WorkerSlot*>& workers);
   void StartAnother(CaseQueue* queue);

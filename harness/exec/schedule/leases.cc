@@ -17,12 +17,12 @@ bool HasRoom(const Facts& facts, const std::string& device, int64_t bytes, bool 
          (gpu.memory_free_bytes ? *gpu.memory_free_bytes >= bytes : if_unknown);
 }
 
-// Beside others only where neither can run short of memory for it.
+// Concurrently with others only where neither can run short of memory for it.
 Use Dispatcher::UseOf(const CaseQueue& queue, bool alone) const {
   if (alone || !queue.shared || queue.device == "*") return Use::kAlone;
-  if (!queue.beside) return Use::kShared;
-  const bool host_has_room = host_room_ >= options_.beside_host_bytes;
-  return host_has_room && HasRoom(options_.facts, queue.device, kEnoughForTwo, false) ? Use::kBeside
+  if (!queue.co_scheduled) return Use::kShared;
+  const bool host_has_room = host_room_ >= options_.co_scheduled_host_bytes;
+  return host_has_room && HasRoom(options_.facts, queue.device, kEnoughForTwo, false) ? Use::kCoScheduled
                                                                                       : Use::kAlone;
 }
 

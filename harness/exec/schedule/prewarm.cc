@@ -25,7 +25,7 @@ void Dispatcher::PrewarmOn(const DeviceInfo& device) {
   if (device.uuid.empty() || !HasRoom(options_.facts, device.name, kEnoughToPrewarm, true)) return;
   for (size_t i = 0; i < plan_.cases.size(); ++i) {
     CaseQueue* queue = scheduler_->QueueOf(i);
-    if (scheduler_->IsFinished(i) || plan_.cases[i].predetermined || !queue->shared || queue->beside)
+    if (scheduler_->IsFinished(i) || plan_.cases[i].predetermined || !queue->shared || queue->co_scheduled)
       continue;
     if (queue->device != device.name || !WarmWorkersOf(queue).empty()) continue;
     if (PluginsUnchanged(queue->plugins)) StartWorker(queue, device.name, std::nullopt, true);

@@ -160,7 +160,7 @@ void Runner::OnAttemptEnded(const WorkerSlot& slot, AttemptResult result) {
   Emit(AttemptFinished{c.planned.ref, result.attempt, slot.worker->id(), result.outcome, result.seconds,
                        result.output, result.evidence});
   if (scheduler_.IsFinished(i)) return;  // its device was lost meanwhile
-  result.beside = devices_.HadCompany(slot.device) || slot.sharing > 1;
+  result.concurrent = devices_.WasShared(slot.device) || slot.sharing > 1;
   if (result.mode == AttemptMode::kCrossDevice) return OnSecondOpinion(slot, result);
   const auto* errored = std::get_if<Errored>(&result.outcome);
   if (cancelled_ && errored && errored->kind == ErrorKind::kCancelled) {

@@ -1,4 +1,4 @@
-// What a run of a plan is told, beside the plan.
+// What a run of a plan needs to know besides the plan.
 #ifndef CUDNN_CI_EXEC_SCHEDULE_RUNNER_OPTIONS_H_
 #define CUDNN_CI_EXEC_SCHEDULE_RUNNER_OPTIONS_H_
 
@@ -25,7 +25,7 @@ struct RunnerOptions {
   int workers_per_gpu = 0;  // warm workers of one GPU at a time, at most; 0: as many as there is room for
   // Of the host's memory, free when the run begins, without which two large processes do not run at once: a
   // framework and a convolution's reference take some gigabytes each.
-  int64_t beside_host_bytes = int64_t{16} << 30;
+  int64_t co_scheduled_host_bytes = int64_t{16} << 30;
   int retries = 0;
   bool fail_fast = false;
   double time_limit_s = 0;  // 0: none

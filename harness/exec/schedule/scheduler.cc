@@ -11,7 +11,7 @@ std::string QueueDevice(const Case& c) {
 }
 
 // Cases that may share warm workers.
-bool IsShared(const Case& c) { return c.shareable && c.devices == Devices::kOne && !WorksBeside(c); }
+bool IsShared(const Case& c) { return c.shareable && c.devices == Devices::kOne && !IsCoScheduled(c); }
 
 constexpr const char* kPool = "\tpool";
 constexpr const char* kConcurrent = "\tconcurrent";
@@ -25,7 +25,7 @@ std::string GroupOf(const Case& c, const std::set<std::string>& concurrent_plugi
 
 }  // namespace
 
-bool WorksBeside(const Case& c) {
+bool IsCoScheduled(const Case& c) {
   return c.shareable && c.devices == Devices::kOne && c.planned.layer == Layer::kFramework;
 }
 
@@ -73,7 +73,7 @@ std::vector<size_t> Scheduler::Followers() const {
   for (size_t i = 0; i < out.size(); ++i) out[i] = i;
   for (size_t i = 0; i < out.size(); ++i) {
     const Case& c = plan_.cases[i];
-    if (!c.shareable || c.devices != Devices::kOne || WorksBeside(c)) continue;
+    if (!c.shareable || c.devices != Devices::kOne || IsCoScheduled(c)) continue;
     for (const size_t p : c.prerequisites) {
       const Case& before = plan_.cases[p];
       if (before.leading && out[p] == p && QueueDevice(before) == QueueDevice(c)) out[p] = i;
@@ -90,9 +90,10 @@ CaseQueue& Scheduler::QueueFor(size_t i, size_t like, Isolation isolation, const
       isolation == Isolation::kNone || pooled || (isolation == Isolation::kShared && c.shareable);
   const std::string device = QueueDevice(c);
   const std::string subject = pooled && c.planned.subject.empty() ? pool_subject : c.planned.subject;
-  const bool hide = c.devices == Devices::kNone, beside = isolation == Isolation::kShared && WorksBeside(c);
+  const bool hide = c.devices == Devices::kNone,
+             co_scheduled = isolation == Isolation::kShared && IsCoScheduled(c);
   const std::string key = group + '\n' + subject + '\n' + device + '\n' + (shared ? 's' : 'a') +
-                          (hide ? 'h' : '-') + (beside ? 'b' : '-');
+                          (hide ? 'h' : '-') + (co_scheduled ? 'b' : '-');
   const auto [at, is_new] = queues_.try_emplace(key);
   CaseQueue& queue = at->second;
   if (is_new) queue.first = i;
@@ -102,7 +103,7 @@ CaseQueue& Scheduler::QueueFor(size_t i, size_t like, Isolation isolation, const
   queue.device = device;
   queue.shared = shared;
   queue.hide_devices = hide;
-  queue.beside = beside;
+  queue.co_scheduled = co_scheduled;
   return queue;
 }
 

@@ -24,7 +24,7 @@ enum class Isolation { kShared, kProcess, kNone };
 
 // Whether the case may run while a warm worker uses its device: a shareable one of the framework layer works
 // in a child of its own.
-bool WorksBeside(const Case& c);
+bool IsCoScheduled(const Case& c);
 
 // So many others as a case of a check that says that its cases are slow.
 inline constexpr size_t kSlowCase = 8;
@@ -34,7 +34,7 @@ struct CaseQueue {
   std::string subject, device;  // device: "gpu0", "*" for all devices, "" for none
   bool shared = false;
   bool hide_devices = false;  // its cases use none: seeing them would only cost
-  bool beside = false;        // its cases may run while a warm worker uses the device
+  bool co_scheduled = false;  // its cases may run while a warm worker uses the device
   size_t first = 0;           // its first case in the plan
   size_t weight = 1;          // of one of its cases, by what the slowest of them take (kSlowCase)
   size_t concurrent = 0;      // its cases that several warm workers may run at a time, with an outcome or not

@@ -50,7 +50,8 @@ int ThreadsEach(int processors, bool quota, int sharers) {
 // By what is known when the run begins, so that every worker can be told how many they may be. What NVML does
 // not tell (inside MIG) cannot be shared out.
 int Dispatcher::MostWorkersOf(const CaseQueue& queue) const {
-  if (options_.isolation != Isolation::kShared || !queue.shared || queue.beside || queue.concurrent == 0)
+  if (options_.isolation != Isolation::kShared || !queue.shared || queue.co_scheduled ||
+      queue.concurrent == 0)
     return 1;
   if (!HasRoom(options_.facts, queue.device, 0, false)) return 1;
   SharingRoom room;
@@ -60,7 +61,7 @@ int Dispatcher::MostWorkersOf(const CaseQueue& queue) const {
   room.processors = options_.processors;
   room.device_bytes = FactsOfGpu(options_.facts, queue.device).memory_free_bytes.value_or(0);
   room.host_bytes = host_room_;
-  room.host_bytes_each = options_.beside_host_bytes / 2;
+  room.host_bytes_each = options_.co_scheduled_host_bytes / 2;
   room.cases = queue.concurrent;
   room.weight = queue.weight;
   return WarmWorkersThatFit(room);
@@ -144,7 +145,7 @@ void Dispatcher::Fill(WorkerSlot* slot) {
   });
 }
 
-// The subject's, and what is the process's own. One more share of memory is for what works beside them.
+// The subject's, and what is the process's own. One more share of memory is for what runs concurrently.
 FactMap Dispatcher::FactsFor(const WorkerSlot& slot, const std::string& subject) const {
   const auto found = options_.facts.by_subject.find(subject);
   FactMap facts = found == options_.facts.by_subject.end() ? FactMap{} : found->second;

@@ -23,9 +23,9 @@ struct SharingRoom {
 // is held to jobs and cases alone: the memory is shared out, whatever it comes to.
 int WarmWorkersThatFit(const SharingRoom& room);
 
-// Threads for what each of `sharers` workers computes on the CPU beside cuDNN, at least 1. That is less than
-// half of its time, so twice its share of the processors keeps them busy. Under a `quota` it is the share:
-// what all spend at once in the first part of a period is missing in the rest of it.
+// Threads for what each of `sharers` workers computes on the CPU while cuDNN works, at least 1. That is less
+// than half of its time, so twice its share of the processors keeps them busy. Under a `quota` it is the
+// share: what all spend at once in the first part of a period is missing in the rest of it.
 int ThreadsEach(int processors, bool quota, int sharers);
 
 }  // namespace cudnn_ci

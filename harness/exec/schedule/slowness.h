@@ -1,5 +1,6 @@
 // Cases that passed and were slower than in the baseline: which of them are repeated, alone on an idle
-// machine, and what the repetitions mean. What a case measured in company decides nothing. Pure bookkeeping.
+// machine, and what the repetitions mean. What a case measured on a shared device decides nothing. Pure
+// bookkeeping.
 #ifndef CUDNN_CI_EXEC_SCHEDULE_SLOWNESS_H_
 #define CUDNN_CI_EXEC_SCHEDULE_SLOWNESS_H_
 
@@ -25,7 +26,7 @@ class Slowness {
   // same.
   static constexpr int kConfirmed = 3;
   // So many in turn, of one check on one GPU, the slowest first, that were not slower alone: what the run
-  // measured was its company.
+  // measured were other processes.
   static constexpr int kUnconfirmed = 32;
 
   // `summary`: the record of the run, up to date whenever a function is called. All must outlive this object.

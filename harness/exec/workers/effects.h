@@ -23,7 +23,7 @@ struct AttemptResult {
   std::string output, evidence;
   int signal = 0;  // that ended the process
   bool leaked = false, context_broken = false, slow = false;
-  bool beside = false;  // its device may have been shared with other processes, and its memory
+  bool concurrent = false;  // its device may have been shared with other processes, and its memory
 };
 
 // For the pool.

@@ -19,29 +19,29 @@ Case OnGpu(const std::string& id, Layer layer) {
   return c;
 }
 
-TEST(BesideTest, OneMayWorkBesideAWarmWorkerAndNobodyElse) {
+TEST(CoScheduledTest, OneMayWorkBesideAWarmWorkerAndNobodyElse) {
   DeviceTable d({{"gpu0", "GPU-0", "", ""}, {"gpu1", "GPU-1", "", ""}}, true);
   d.Lease("gpu0", 1, Use::kShared);
   EXPECT_FALSE(d.CanLease("gpu0", Use::kShared));
-  EXPECT_TRUE(d.CanLease("gpu0", Use::kBeside));
-  EXPECT_FALSE(d.HadCompany("gpu0"));
-  d.Lease("gpu0", 2, Use::kBeside);
-  EXPECT_TRUE(d.HadCompany("gpu0"));
-  EXPECT_FALSE(d.HadCompany("gpu1"));
-  EXPECT_FALSE(d.CanLease("gpu0", Use::kBeside));
+  EXPECT_TRUE(d.CanLease("gpu0", Use::kCoScheduled));
+  EXPECT_FALSE(d.WasShared("gpu0"));
+  d.Lease("gpu0", 2, Use::kCoScheduled);
+  EXPECT_TRUE(d.WasShared("gpu0"));
+  EXPECT_FALSE(d.WasShared("gpu1"));
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kCoScheduled));
   d.Release(1);
   EXPECT_FALSE(d.CanLease("gpu0", Use::kAlone));
   EXPECT_FALSE(d.CanLease("*"));
   EXPECT_TRUE(d.CanLease("gpu0", Use::kShared));
   d.Release(2);
   d.Lease("gpu0", 3, Use::kAlone);
-  EXPECT_FALSE(d.CanLease("gpu0", Use::kBeside));
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kCoScheduled));
   d.Release(3);
   d.Lease("*", 4);
-  EXPECT_FALSE(d.CanLease("gpu0", Use::kBeside));
+  EXPECT_FALSE(d.CanLease("gpu0", Use::kCoScheduled));
 }
 
-TEST(BesideTest, WhatMayRunBesideOthersIsAwaitedByNothingButWhatNeedsTheDeviceAlone) {
+TEST(CoScheduledTest, WhatMayRunBesideOthersIsAwaitedByNothingButWhatNeedsTheDeviceAlone) {
   Plan plan;
   for (const char* id : {"a", "b", "c", "d"}) plan.cases.push_back(OnGpu(id, Layer::kConvolution));
   plan.cases[0].shareable = false;
@@ -49,16 +49,16 @@ TEST(BesideTest, WhatMayRunBesideOthersIsAwaitedByNothingButWhatNeedsTheDeviceAl
   plan.cases[3].planned.layer = Layer::kFramework;
   Scheduler s(plan, Isolation::kShared);
   CaseQueue* queue = s.QueueOf(3);
-  EXPECT_TRUE(queue->beside);
+  EXPECT_TRUE(queue->co_scheduled);
   EXPECT_NE(queue, s.QueueOf(2));
   EXPECT_TRUE(s.IsAwaitedBy(queue));
   s.Finish(0, Passed{});
   EXPECT_FALSE(s.IsAwaitedBy(queue)) << "warm workers and other devices are not waited for";
-  EXPECT_FALSE(Scheduler(plan, Isolation::kProcess).QueueOf(3)->beside);
+  EXPECT_FALSE(Scheduler(plan, Isolation::kProcess).QueueOf(3)->concurrent);
 }
 
 // A skip for want of memory said nothing of the device while others used it, and is no verdict.
-TEST(BesideTest, TooLittleMemoryBesideOthersIsAskedAgainAlone) {
+TEST(CoScheduledTest, TooLittleMemoryBesideOthersIsAskedAgainAlone) {
   const Outcome little = Skipped{SkipKind::kMemory, "2 MiB", "1 MiB"};
   Plan plan;
   plan.cases = {OnGpu("a", Layer::kFramework)};
@@ -86,18 +86,18 @@ TEST(BesideTest, TooLittleMemoryBesideOthersIsAskedAgainAlone) {
 }
 
 // Nor of the device to a warm worker that had such a one beside it.
-TEST(BesideTest, AWarmWorkersMemoryIsAskedAgainAloneWhereItHadCompany) {
+TEST(CoScheduledTest, AWarmWorkersMemoryIsAskedAgainAloneWhereTheDeviceWasShared) {
   const Outcome little = Skipped{SkipKind::kMemory, "2 MiB", "1 MiB"};
   Plan plan;
   plan.cases = {OnGpu("a", Layer::kConvolution)};
   plan.cases[0].planned.allow_skip = {SkipKind::kMemory};
   Fold fold;
   Cases rules(plan, fold.summary(), 0, true);
-  const auto judge = [&](Outcome outcome, AttemptMode mode, bool beside) {
+  const auto judge = [&](Outcome outcome, AttemptMode mode, bool concurrent) {
     AttemptResult r;
     r.outcome = std::move(outcome);
     r.mode = mode;
-    r.beside = beside;
+    r.concurrent = concurrent;
     return rules.Judge(r);
   };
   EXPECT_EQ(judge(little, AttemptMode::kShared, false).next, Next::kFinal);
