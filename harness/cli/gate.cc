@@ -117,7 +117,7 @@ int64_t Gate::NowMs() const { return (MonotonicNs() - start_ns_) / 1'000'000; }
 bool Gate::OpenReports() {
   if (options_.dry_run) return true;
   fanout_ = std::make_unique<Fanout>();
-  LastScreenOptions screen = ScreenOf(paths_, options_.reports_at);
+  RunSummaryOptions screen = ScreenOf(paths_, options_.reports_at);
   screen.since = ChangesSince(baseline_);
   for (auto& reporter : MakeReporters(paths_.reports, {options_.strict_junit, screen, false})) {
     if (const Status s = reporter->Open(); !s.ok()) return Invalid(s.error());

@@ -137,7 +137,7 @@ void AddRunOptions(CLI::App* app, Options* o) {
       ->type_name("FILE")
       ->check(CheckPath());
   app->add_option("--baseline", o->baseline,
-                  "journal or report.json of an earlier run: the last screen says what changed since")
+                  "journal or report.json of an earlier run: the summary says what changed since")
       ->type_name("FILE")
       ->check(CheckPath());
   app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");

@@ -220,12 +220,12 @@ OutputPaths ChoosePaths(const Options& o) {
   return p;
 }
 
-LastScreenOptions ScreenOf(const OutputPaths& paths, const std::string& reports_at) {
+RunSummaryOptions ScreenOf(const OutputPaths& paths, const std::string& reports_at) {
   const Secrets& secrets = Secrets::OfThisProcess();
   const auto shown = [&](const std::string& path) {
     return secrets.Mask(reports_at.empty() || path.empty() ? path : reports_at + "/" + NameOf(path));
   };
-  LastScreenOptions screen;
+  RunSummaryOptions screen;
   for (const std::string& path : paths.All()) screen.reports.push_back(shown(path));
   if (const auto statement = paths.reports.find(kAttestationFormat); statement != paths.reports.end())
     screen.attestation = shown(statement->second);

@@ -30,9 +30,9 @@ struct OutputPaths {
 // cudnn-ci-report/.
 OutputPaths ChoosePaths(const Options& options);
 
-// What the last screen says of the reports: their places, without secrets. `reports_at` is where those of the
+// What the summary says of the reports: their places, without secrets. `reports_at` is where those of the
 // folder will lie when a launcher has copied them; empty: they stay.
-LastScreenOptions ScreenOf(const OutputPaths& paths, const std::string& reports_at);
+RunSummaryOptions ScreenOf(const OutputPaths& paths, const std::string& reports_at);
 
 // One line on stderr for each report that is left out.
 void TellLeftOut(const OutputPaths& paths);

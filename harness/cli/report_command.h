@@ -6,7 +6,7 @@
 
 namespace cudnn_ci {
 
-// Prints the last screen and says on stderr what is wrong. Returns the verdict's exit code, 2 when the
+// Prints the summary and says on stderr what is wrong. Returns the verdict's exit code, 2 when the
 // journals cannot be read or are not of one run, 5 when a report could not be written. With --page: one page
 // of many images, and 0 when it was written.
 int Report(const Options& options);

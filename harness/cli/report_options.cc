@@ -56,7 +56,7 @@ void DeclareColor(CLI::App* app, Options* o) {
 
 void DeclareVerbosity(CLI::App* app, Options* o) {
   CLI::Option* const quiet = app->add_flag_callback(
-      "--quiet", [o] { o->verbosity = Verbosity::kQuiet; }, "print only the last screen");
+      "--quiet", [o] { o->verbosity = Verbosity::kQuiet; }, "print only the summary");
   app->add_flag_callback(
          "--verbose", [o] { o->verbosity = Verbosity::kVerbose; },
          "print every case, and all evidence of what failed")
@@ -71,7 +71,7 @@ void DeclareLaunched(CLI::App* app, Options* o) {
       ->check(not_empty);
   app->add_option(
          kReportsAt, o->reports_at,
-         "where the reports will lie outside, which cudnn-ci-run gives; the last screen names them there")
+         "where the reports will lie outside, which cudnn-ci-run gives; the summary names them there")
       ->type_name("DIR")
       ->check(not_empty);
 }

@@ -58,11 +58,11 @@ std::string CompareMarkdown(const Comparison& comparison, size_t most);
 // "cudnn-ci/compare/1" (schemas/compare.schema.json); whole.
 std::string CompareJson(const Comparison& comparison);
 
-// For the last screen, as (label, value); the first label is "since".
+// For the summary, as (label, value); the first label is "since".
 std::vector<std::pair<std::string, std::string>> CompareLines(const Comparison& comparison,
                                                               const RunView& before, size_t most);
 
-// What the last screen asks for once the run has ended: CompareLines of it and `before`; null for null.
+// What the summary asks for once the run has ended: CompareLines of it and `before`; null for null.
 std::function<std::vector<std::pair<std::string, std::string>>(const Summary&)> ChangesSince(
     std::shared_ptr<const RunView> before);
 

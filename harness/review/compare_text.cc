@@ -1,4 +1,4 @@
-// How a comparison is shown: for a terminal, a merge request, a program, the last screen. Texts of runs are
+// How a comparison is shown: for a terminal, a merge request, a program, the summary. Texts of runs are
 // data: cleaned, on one line, and in Markdown as code, where they can neither link nor mention.
 #include <algorithm>
 #include <array>

@@ -16,7 +16,7 @@ struct RebuildOptions {
   ReportPaths paths;
   std::string journal;  // of a merged run, which has none yet; empty: not written
   ReportSettings settings;
-  int console_fd = -1;  // for the last screen; -1: none
+  int console_fd = -1;  // for the summary; -1: none
   ConsoleOptions console;
 };
 

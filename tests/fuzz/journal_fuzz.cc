@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "fuzz_target.h"
 #include "report/formats/junit_document.h"
-#include "report/formats/last_screen.h"
+#include "report/formats/run_summary.h"
 #include "report/record/journal.h"
 #include "report/text/run_text.h"
 #include "review/rebuild.h"
@@ -55,7 +55,7 @@ void TestJournal(std::string_view text) {
   const Totals t = Count(summary);
   Require(t.passed + t.failed + t.errored + t.skipped + t.blocked + t.not_run == t.planned,
           "every planned case is counted once", VerdictLine(summary, verdict));
-  Require(!LastScreen(summary, verdict, {}).empty(), "the last screen says something", "");
+  Require(!RunSummary(summary, verdict, {}).empty(), "the summary says something", "");
 
   for (const bool strict : {false, true}) {
     JunitOptions options;

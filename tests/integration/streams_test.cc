@@ -69,7 +69,7 @@ TEST_F(Streams, ASummaryIsWrittenWhereItsOptionSays) {
   EXPECT_EQ(run_.Read("theirs.md"), "# somebody's\n");
 }
 
-TEST_F(Streams, QuietIsTheLastScreenAndVerboseIsAll) {
+TEST_F(Streams, QuietIsTheSummaryAndVerboseIsAll) {
   const GateResult quiet = run_.Run({"--quiet"});
   EXPECT_THAT(quiet.out, StartsWith("\nFAILED: the image is at fault\n"));
   EXPECT_THAT(run_.Run({"--verbose"}).out, HasSubstr("[ PASSED ] fixture.pass[i=0]"));

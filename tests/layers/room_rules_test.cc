@@ -48,7 +48,7 @@ TEST(RoomProblem, WantsAFileInARoom) {
 TEST(BrokenRules, HoldsTheWallsOfTheRooms) {
   EXPECT_THAT(BrokenRules("harness/model/matrix/matrix.cc", "#include \"model/plan/plan.h\"\n"),
               ElementsAre(HasSubstr("model/matrix must not know model/plan")));
-  EXPECT_THAT(BrokenRules("harness/report/formats/last_screen.cc", "#include \"review/compare.h\"\n"),
+  EXPECT_THAT(BrokenRules("harness/report/formats/run_summary.cc", "#include \"review/compare.h\"\n"),
               ElementsAre(HasSubstr("report must not know review")));
   EXPECT_THAT(BrokenRules("harness/review/rebuild.cc", "#include \"report/formats/html.h\"\n"), IsEmpty());
 }

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "report/formats/json.h"
-#include "report/formats/last_screen.h"
+#include "report/formats/run_summary.h"
 #include "report/record/journal_line.h"
 #include "run_builder.h"
 
@@ -397,13 +397,13 @@ TEST_F(RunViewTest, WhatIsNoReportIsAnError) {
   EXPECT_FALSE(Read("odd.json").complete);
 }
 
-TEST(LastScreenBaseline, SaysWhatChangedSince) {
+TEST(RunSummaryBaseline, SaysWhatChangedSince) {
   RunBuilder b;
   b.Pass("a").Fail("b", Wrong("wrong-value", Blame::kImage));
-  LastScreenOptions options;
+  RunSummaryOptions options;
   options.since = ChangesSince(std::make_shared<const RunView>(Green()));
   const Summary summary = b.Summarize();
-  const std::string screen = LastScreen(summary, Judge(summary), options);
+  const std::string screen = RunSummary(summary, Judge(summary), options);
   EXPECT_THAT(screen,
               HasSubstr("since       2026-01-31T10:00:00Z (passed): 1 newly failing, 2 newly skipped"));
   EXPECT_THAT(screen, HasSubstr("newly failing: b"));
@@ -411,9 +411,9 @@ TEST(LastScreenBaseline, SaysWhatChangedSince) {
   RunView torn = Green();
   torn.complete = false;
   options.since = ChangesSince(std::make_shared<const RunView>(torn));
-  EXPECT_THAT(LastScreen(summary, Judge(summary), options), HasSubstr("not comparable"));
+  EXPECT_THAT(RunSummary(summary, Judge(summary), options), HasSubstr("not comparable"));
   options.since = ChangesSince(nullptr);
-  EXPECT_THAT(LastScreen(summary, Judge(summary), options), Not(HasSubstr("since")));
+  EXPECT_THAT(RunSummary(summary, Judge(summary), options), Not(HasSubstr("since")));
 }
 
 TEST(SpeedBaselineTest, HoldsWhatPassedOnTheSameGpuAndDriver) {

@@ -1,4 +1,4 @@
-// The console and the last screen: their bounds, and what cannot be seen in golden_reports_test.cc.
+// The console and the summary: their bounds, and what cannot be seen in golden_reports_test.cc.
 #include "report/formats/console.h"
 #include "report/text/run_text.h"
 
@@ -42,12 +42,12 @@ class ConsoleTest : public testing::Test {
 
 std::string Screen(const RunBuilder& b) {
   const Summary summary = b.Summarize();
-  LastScreenOptions options;
+  RunSummaryOptions options;
   options.reports = {"cudnn-ci-report/junit.xml", "cudnn-ci-report/report.json"};
-  return LastScreen(summary, Judge(summary), options);
+  return RunSummary(summary, Judge(summary), options);
 }
 
-TEST(LastScreenTest, EndsWithTheVerdict) {
+TEST(RunSummaryTest, EndsWithTheVerdict) {
   RunBuilder b;
   b.Fail("conv.a", Wrong("wrong-value", Blame::kImage));
   const auto last_line = [&] { return Split(Trim(Screen(b)), '\n').back(); };
@@ -59,7 +59,7 @@ TEST(LastScreenTest, EndsWithTheVerdict) {
   EXPECT_EQ(last_line(), "verdict: failed (exit 0), NOT GATING: --report-only hides exit 1");
 }
 
-TEST(LastScreenTest, APassSaysWhatItStandsOn) {
+TEST(RunSummaryTest, APassSaysWhatItStandsOn) {
   const auto headline = [](const RunBuilder& b) {
     const Summary summary = b.Summarize();
     return Headline(summary, Judge(summary));
@@ -84,7 +84,7 @@ TEST(LastScreenTest, APassSaysWhatItStandsOn) {
   EXPECT_EQ(headline(optional), "PASSED: no case is required; 1 optional passed");
 }
 
-TEST(LastScreenTest, OtherErrorsStandInLayerOrderAndTheRunnersIsNeverCut) {
+TEST(RunSummaryTest, OtherErrorsStandInLayerOrderAndTheRunnersIsNeverCut) {
   RunBuilder b;
   for (const char* slug : {"z", "y", "x", "w", "v", "u", "t", "s", "r", "q"})
     b.Fail(std::string("conv.") + slug, Wrong(slug, Blame::kImage), Layer::kConvolution);
@@ -101,7 +101,7 @@ TEST(LastScreenTest, OtherErrorsStandInLayerOrderAndTheRunnersIsNeverCut) {
   EXPECT_NE(screen.find("and 3 more reasons"), std::string::npos) << screen;
 }
 
-TEST(LastScreenTest, WarningsAreBoundedAndTheRunnersAreNeverCut) {
+TEST(RunSummaryTest, WarningsAreBoundedAndTheRunnersAreNeverCut) {
   RunBuilder b;
   for (int i = 0; i < 30; ++i) {
     const std::string id = "conv.c" + std::to_string(i);
@@ -123,7 +123,7 @@ TEST(LastScreenTest, WarningsAreBoundedAndTheRunnersAreNeverCut) {
       << screen;
 }
 
-TEST(LastScreenTest, TextsFromOutsideCannotSteerATerminal) {
+TEST(RunSummaryTest, TextsFromOutsideCannotSteerATerminal) {
   RunBuilder b;
   b.run.image = "\x1b[2J\x1b]0;title\x07image\r\n::error::x";
   b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, "\x1b[31mred\n::error::detail"));
@@ -276,12 +276,12 @@ TEST_F(ConsoleTest, ColorsCanBeForcedAndTheOptionDecides) {
   unsetenv("NO_COLOR");
 }
 
-TEST_F(ConsoleTest, QuietIsTheLastScreenAlone) {
+TEST_F(ConsoleTest, QuietIsTheSummaryAlone) {
   ConsoleOptions options;
   options.verbosity = Verbosity::kQuiet;
   Play(ImageAtFault(), options);
   const Summary summary = ImageAtFault().Summarize();
-  EXPECT_EQ(Output(), LastScreen(summary, Judge(summary), {}));
+  EXPECT_EQ(Output(), RunSummary(summary, Judge(summary), {}));
 }
 
 TEST_F(ConsoleTest, VerboseHasALineForEveryCase) {

@@ -20,15 +20,15 @@
 namespace cudnn_ci {
 namespace {
 
-LastScreenOptions ScreenOptions() {
-  LastScreenOptions options;
+RunSummaryOptions ScreenOptions() {
+  RunSummaryOptions options;
   options.reports = {"cudnn-ci-report/junit.xml", "cudnn-ci-report/report.json"};
   return options;
 }
 
 std::string Screen(const RunBuilder& b) {
   const Summary summary = b.Summarize();
-  std::string screen = LastScreen(summary, Judge(summary), ScreenOptions());
+  std::string screen = RunSummary(summary, Judge(summary), ScreenOptions());
   for (const std::string& line : Split(screen, '\n')) {
     if (line.find("  reproduce") != 0) {
       EXPECT_LE(line.size(), 110u) << line;
@@ -78,7 +78,7 @@ TEST(Golden, Console) {
   ExpectGolden("runs/image.console.txt", log);
 }
 
-// The report with the last screen, which other golden files show, as a word.
+// The report with the summary, which other golden files show, as a word.
 std::string WithoutScreen(std::string report,
                           const std::vector<std::pair<std::string, std::string>>& escapes) {
   std::string screen = Screen(ImageAtFault());

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "report/formats/last_screen.h"
+#include "report/formats/run_summary.h"
 #include "report/formats/summary_report.h"
 #include "run_builder.h"
 
@@ -126,9 +126,9 @@ TEST(SkipTableTest, SubjectsTellRowsApartWhereThereAreSeveral) {
   EXPECT_THAT(html, Not(HasSubstr("<torch")));
 }
 
-TEST(SkipTableTest, TheLastScreenHasATableWhereReasonsAreMany) {
+TEST(SkipTableTest, TheSummaryHasATableWhereReasonsAreMany) {
   const Summary summary = ManySkips().Summarize();
-  const std::string screen = LastScreen(summary, Judge(summary), {});
+  const std::string screen = RunSummary(summary, Judge(summary), {});
   EXPECT_THAT(screen,
               HasSubstr("\n  skipped     9 cases, by what they have in common\n"
                         "  passed  unsupported  cases\n"
@@ -145,7 +145,7 @@ TEST(SkipTableTest, FewReasonsStayAList) {
   for (const std::string shape : {"a", "b", "c", "d", "e", "f", "g", "h"})
     Convolve(&b, "fft", "float32", shape, Unsupported(shape));
   const Summary summary = b.Summarize();
-  const std::string screen = LastScreen(summary, Judge(summary), {});
+  const std::string screen = RunSummary(summary, Judge(summary), {});
   EXPECT_THAT(screen, HasSubstr("\n  skipped     1 x unsupported: needs a convolution of a, saw "));
   EXPECT_THAT(screen, HasSubstr("needs a convolution of h, saw "));
   EXPECT_THAT(screen, Not(HasSubstr("in common")));

@@ -20,7 +20,7 @@ using testing::Not;
 
 std::string Markdown(const RunBuilder& b) {
   const Summary summary = b.Summarize();
-  LastScreenOptions options;
+  RunSummaryOptions options;
   options.reports = {"cudnn-ci-report/junit.xml"};
   return SummaryMarkdown(summary, Judge(summary), options);
 }
@@ -39,7 +39,7 @@ TEST(SummaryReport, ComparesWithTheBaseline) {
   RunBuilder before, after;
   before.Pass("conv.a");
   after.Fail("conv.a", Wrong("odd", Blame::kImage));
-  LastScreenOptions options;
+  RunSummaryOptions options;
   options.since = ChangesSince(std::make_shared<const RunView>(ViewOf(before.Summarize())));
   const Summary summary = after.Summarize();
   EXPECT_THAT(SummaryMarkdown(summary, Judge(summary), options), HasSubstr("\n- **since** `"));

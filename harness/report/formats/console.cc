@@ -340,7 +340,7 @@ Status ConsoleReporter::OnTick(int64_t now_ms, const Summary& summary) {
 }
 
 Status ConsoleReporter::Finish(const Summary& summary) {
-  return Print(TakeBlocked() + LastScreen(summary, Judge(summary), options_.screen), "");
+  return Print(TakeBlocked() + RunSummary(summary, Judge(summary), options_.screen), "");
 }
 
 }  // namespace cudnn_ci

@@ -1,4 +1,4 @@
-// The console: what a person sees while the run goes on, and the last screen. On a terminal one line that is
+// The console: what a person sees while the run goes on, and the summary. On a terminal one line that is
 // rewritten; in a log one line per finished case in GoogleTest's flavour.
 #ifndef CUDNN_CI_REPORT_FORMATS_CONSOLE_H_
 #define CUDNN_CI_REPORT_FORMATS_CONSOLE_H_
@@ -7,14 +7,14 @@
 #include <map>
 #include <string>
 
-#include "report/formats/last_screen.h"
+#include "report/formats/run_summary.h"
 #include "report/record/reporter.h"
 
 namespace cudnn_ci {
 
 // Whether the console has colours; kAuto: as the environment and the descriptor say.
 enum class Color { kAuto, kAlways, kNever };
-// kQuiet: the last screen alone. kVerbose: a line for every case, and of what failed all that is kept.
+// kQuiet: the summary alone. kVerbose: a line for every case, and of what failed all that is kept.
 enum class Verbosity { kQuiet, kNormal, kVerbose };
 
 struct ConsoleOptions {
@@ -24,7 +24,7 @@ struct ConsoleOptions {
   int64_t compact_above = 1000;   // planned cases from which a log leaves out passed ones
   int64_t heartbeat_ms = 15'000;  // silence after which a log says what is running
   Verbosity verbosity = Verbosity::kNormal;
-  LastScreenOptions screen;  // color and width are taken from above
+  RunSummaryOptions screen;  // color and width are taken from above
 };
 
 // What the descriptor is. Colours, unless `color` says: none when NO_COLOR is set and not empty; else some
@@ -64,7 +64,7 @@ class ConsoleReporter : public Reporter {
   std::string Lines(const CaseFinished& e, const Summary& summary);
   std::string Lines(const DeviceLost& e, const Summary& summary);
   std::string Lines(const RunCancelled& e, const Summary& summary);
-  // Shown with the case they belong to, in the last screen, or in the reports only.
+  // Shown with the case they belong to, in the summary, or in the reports only.
   template <OneOf<WaiverDeclared, CasePlanned, WorkerStarted, WorkerEnded, AttemptStarted, StepReached,
                   ExpectationFailed, Measured, Attached, CaseSlow, AttemptFinished, RunFinished>
                 E>

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/formats/last_screen.h"
+#include "report/formats/run_summary.h"
 #include "report/record/reporter.h"
 
 namespace cudnn_ci {
@@ -19,7 +19,7 @@ namespace cudnn_ci {
 // What a person chose about the reports.
 struct ReportSettings {
   bool strict_junit = false;  // --junit-profile strict
-  LastScreenOptions screen;   // for reports that hold the last screen
+  RunSummaryOptions screen;   // for reports that hold the summary
   bool in_one_part = false;   // however many cases there are
 };
 

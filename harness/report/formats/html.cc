@@ -168,7 +168,7 @@ void HtmlReporter::Withdraw() {
 }
 
 Status WriteHtmlReport(const Summary& summary, const std::vector<WorkerSpan>& spans,
-                       const LastScreenOptions& screen, const std::string& path) {
+                       const RunSummaryOptions& screen, const std::string& path) {
   AtomicFile file(path, IsOwnReport);
   const Verdict verdict = Judge(summary);
   const std::string title = "cudnn-ci: " + Headline(summary, verdict);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/formats/last_screen.h"
+#include "report/formats/run_summary.h"
 #include "report/record/reporter.h"
 
 namespace cudnn_ci {
@@ -25,11 +25,11 @@ struct WorkerSpan {
 // Writes the report to `path`, by rename. Of output and evidence 16 MiB are kept in all; the whole is in
 // report.json.
 Status WriteHtmlReport(const Summary& summary, const std::vector<WorkerSpan>& spans,
-                       const LastScreenOptions& screen, const std::string& path);
+                       const RunSummaryOptions& screen, const std::string& path);
 
 class HtmlReporter : public Reporter {
  public:
-  HtmlReporter(std::string path, LastScreenOptions screen)
+  HtmlReporter(std::string path, RunSummaryOptions screen)
       : path_(std::move(path)), screen_(std::move(screen)) {}
   const char* name() const override { return "html"; }
   Status OnEvent(const Event& event, const Summary&) override {
@@ -42,7 +42,7 @@ class HtmlReporter : public Reporter {
 
  private:
   std::string path_;
-  LastScreenOptions screen_;
+  RunSummaryOptions screen_;
   std::vector<WorkerSpan> spans_;  // at most kMaxSpans: beyond that nobody sees one
   std::map<CaseRef, int64_t> since_;
 };

@@ -171,7 +171,7 @@ std::string ShownOutcome(const CaseRecord& record) {
   return unclean ? "failed" : Name(record.outcome);
 }
 
-std::string HtmlTop(const Summary& summary, const Verdict& verdict, const LastScreenOptions& screen) {
+std::string HtmlTop(const Summary& summary, const Verdict& verdict, const RunSummaryOptions& screen) {
   std::string html = std::string("<main>\n<section class=\"verdict ") + Name(verdict.kind) + "\">\n<h1>" +
                      HtmlLine(Headline(summary, verdict)) + "</h1>\n<p class=\"soft\">" +
                      HtmlLine(VerdictLine(summary, verdict)) + "</p>\n" + RunHtml(summary) +
@@ -181,10 +181,10 @@ std::string HtmlTop(const Summary& summary, const Verdict& verdict, const LastSc
   for (std::string& line : WarningLines(summary)) warnings.emplace_back("warning", std::move(line));
   if (!warnings.empty()) html += List(warnings);
   html += "</section>\n<h2>Judged</h2>\n" + List(Judged(summary)) + SkipTableHtml(summary) +
-          "<details><summary>As on the last screen</summary><pre>";
-  LastScreenOptions plain = screen;
+          "<details><summary>The summary as text</summary><pre>";
+  RunSummaryOptions plain = screen;
   plain.color = false;
-  return html + HtmlText(LastScreen(summary, verdict, plain), size_t{64} << 10) + "</pre></details>\n";
+  return html + HtmlText(RunSummary(summary, verdict, plain), size_t{64} << 10) + "</pre></details>\n";
 }
 
 std::string FindingsHtml(const Summary& summary) {

@@ -5,15 +5,15 @@
 
 #include <string>
 
-#include "report/formats/last_screen.h"
+#include "report/formats/run_summary.h"
 
 namespace cudnn_ci {
 
 // The outcome as the page shows it: "waived", "failed" for a pass with an error of its own, else its name.
 std::string ShownOutcome(const CaseRecord& record);
 
-// From the verdict to the last screen.
-std::string HtmlTop(const Summary& summary, const Verdict& verdict, const LastScreenOptions& screen);
+// From the verdict to the summary.
+std::string HtmlTop(const Summary& summary, const Verdict& verdict, const RunSummaryOptions& screen);
 
 // What the findings of the run mean, each name once: an anchor for the names elsewhere in the page. "" when
 // nothing was found.

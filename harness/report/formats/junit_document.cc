@@ -181,7 +181,7 @@ class Document {
           "This report was written while the run was under way and was not replaced: the run was killed or "
           "lost its machine. `cudnn-ci report JOURNAL` makes reports from what it had found.");
     } else {
-      const std::string screen = WithoutMarkers(LastScreen(summary_, verdict_, options_.screen));
+      const std::string screen = WithoutMarkers(RunSummary(summary_, verdict_, options_.screen));
       if (state != JunitState::kPassed) {
         const Finding finding = verdict_.root_cause ? verdict_.root_cause->finding : Finding{};
         const std::string message = CleanLine(finding.detail.empty() ? Headline(summary_, verdict_)

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "model/verdict/summary.h"
-#include "report/formats/last_screen.h"
+#include "report/formats/run_summary.h"
 
 namespace cudnn_ci {
 
@@ -17,7 +17,7 @@ struct JunitOptions {
   bool strict = false;
   std::string name = "cudnn-ci";  // product: root element and prefix of every class name
   size_t cases_per_file = 5000;   // at least 1; Buildkite refuses more than 5,000 results in a file
-  LastScreenOptions screen;       // for the verdict's body
+  RunSummaryOptions screen;       // for the verdict's body
 };
 
 // Renders the whole run, one document after the other, and hands each to `sink` with its number from 1; stops

@@ -1,4 +1,4 @@
-// The last screen in Markdown. See summary_report.h.
+// The summary of a run in Markdown. See summary_report.h.
 #include "report/formats/summary_report.h"
 
 #include <unistd.h>
@@ -63,9 +63,9 @@ class MarkdownPage : public Page {
 }  // namespace
 
 std::string SummaryMarkdown(const Summary& summary, const Verdict& verdict,
-                            const LastScreenOptions& options) {
+                            const RunSummaryOptions& options) {
   MarkdownPage page(std::string(kSummaryMark) + "\n## " + CleanLine(Headline(summary, verdict)) + "\n\n");
-  PutLastScreen(summary, verdict, options, &page);
+  PutRunSummary(summary, verdict, options, &page);
   return page.Take() + "\n" + Code(VerdictLine(summary, verdict)) + "\n";
 }
 

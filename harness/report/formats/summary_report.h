@@ -1,4 +1,4 @@
-// The last screen in Markdown, for a merge request or the summary of a pipeline's step.
+// The summary of a run in Markdown, for a merge request or the summary of a pipeline's step.
 #ifndef CUDNN_CI_REPORT_FORMATS_SUMMARY_REPORT_H_
 #define CUDNN_CI_REPORT_FORMATS_SUMMARY_REPORT_H_
 
@@ -6,19 +6,19 @@
 #include <string_view>
 #include <utility>
 
-#include "report/formats/last_screen.h"
+#include "report/formats/run_summary.h"
 #include "report/record/reporter.h"
 
 namespace cudnn_ci {
 
-// What the last screen says, as a list. Texts of a run stand as code, where they can neither link nor
-// mention. Bounded as the last screen is.
-std::string SummaryMarkdown(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options);
+// The summary of a run as a list. Texts of a run stand as code, where they can neither link nor
+// mention. Bounded as run_summary.h is.
+std::string SummaryMarkdown(const Summary& summary, const Verdict& verdict, const RunSummaryOptions& options);
 
 // Written once, at the end.
 class SummaryReporter : public Reporter {
  public:
-  SummaryReporter(std::string path, LastScreenOptions screen)
+  SummaryReporter(std::string path, RunSummaryOptions screen)
       : path_(std::move(path)), screen_(std::move(screen)) {}
   const char* name() const override { return "summary"; }
   Status OnEvent(const Event&, const Summary&) override { return {}; }
@@ -27,7 +27,7 @@ class SummaryReporter : public Reporter {
 
  private:
   const std::string path_;
-  const LastScreenOptions screen_;
+  const RunSummaryOptions screen_;
 };
 
 }  // namespace cudnn_ci

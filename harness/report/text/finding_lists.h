@@ -12,7 +12,7 @@
 
 namespace cudnn_ci {
 
-inline constexpr size_t kMaxListed = 8;  // lines of one kind on the last screen
+inline constexpr size_t kMaxListed = 8;  // lines of one kind on the summary
 
 // Findings of one name.
 struct FindingGroup {

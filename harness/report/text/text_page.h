@@ -1,4 +1,4 @@
-// Pages for a person, as labelled paragraphs: what the last screen and the screen of facts are made of. As
+// Pages for a person, as labelled paragraphs: what the summary and the screen of facts are made of. As
 // text, wrapped to a width; as Markdown in summary_report.cc.
 #ifndef CUDNN_CI_REPORT_TEXT_TEXT_PAGE_H_
 #define CUDNN_CI_REPORT_TEXT_TEXT_PAGE_H_

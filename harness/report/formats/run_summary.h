@@ -1,7 +1,7 @@
-// The last screen: what a person reads first. A pure function, so that console, JUnit and a rebuilt report
-// say the same.
-#ifndef CUDNN_CI_REPORT_FORMATS_LAST_SCREEN_H_
-#define CUDNN_CI_REPORT_FORMATS_LAST_SCREEN_H_
+// The summary at the end of a run: what a person reads first. A pure function, so that console, JUnit and a
+// rebuilt report say the same.
+#ifndef CUDNN_CI_REPORT_FORMATS_RUN_SUMMARY_H_
+#define CUDNN_CI_REPORT_FORMATS_RUN_SUMMARY_H_
 
 #include <functional>
 #include <string>
@@ -14,7 +14,7 @@ namespace cudnn_ci {
 
 class Page;
 
-struct LastScreenOptions {
+struct RunSummaryOptions {
   std::vector<std::string> reports;  // where the reports are
   std::string
       attestation;  // which of them is the statement, of which there may be none; empty: none was asked for
@@ -25,12 +25,12 @@ struct LastScreenOptions {
 };
 
 // Many lines, each with a line feed; the very last is VerdictLine.
-std::string LastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options);
+std::string RunSummary(const Summary& summary, const Verdict& verdict, const RunSummaryOptions& options);
 
 // What stands between its first line and its last, on any page.
-void PutLastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options,
+void PutRunSummary(const Summary& summary, const Verdict& verdict, const RunSummaryOptions& options,
                    Page* page);
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_REPORT_FORMATS_LAST_SCREEN_H_
+#endif  // CUDNN_CI_REPORT_FORMATS_RUN_SUMMARY_H_

@@ -1,5 +1,5 @@
-// The last screen. See last_screen.h.
-#include "report/formats/last_screen.h"
+// The summary of a run. See run_summary.h.
+#include "report/formats/run_summary.h"
 
 #include <map>
 #include <utility>
@@ -101,7 +101,7 @@ void AddEnvironment(const RunStarted& run, Page* page) {
 }
 
 // Where the reports are; of a statement that cannot be made, why.
-void AddReports(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options,
+void AddReports(const Summary& summary, const Verdict& verdict, const RunSummaryOptions& options,
                 Page* page) {
   const std::string none = options.attestation.empty() ? "" : WhyNoStatement(summary, verdict);
   bool first = true;
@@ -115,7 +115,7 @@ void AddReports(const Summary& summary, const Verdict& verdict, const LastScreen
 
 }  // namespace
 
-void PutLastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options,
+void PutRunSummary(const Summary& summary, const Verdict& verdict, const RunSummaryOptions& options,
                    Page* page) {
   for (const auto& [label, value] : Judged(summary)) page->Item(label, value);
   if (summary.run) AddEnvironment(*summary.run, page);
@@ -145,14 +145,14 @@ void PutLastScreen(const Summary& summary, const Verdict& verdict, const LastScr
   if (!summary.report_failure.empty()) page->Item("report error", summary.report_failure);
 }
 
-std::string LastScreen(const Summary& summary, const Verdict& verdict, const LastScreenOptions& options) {
+std::string RunSummary(const Summary& summary, const Verdict& verdict, const RunSummaryOptions& options) {
   TextPage page(options.width);
   const char* on = verdict.kind == VerdictKind::kPassed ? "\x1b[1;32m" : "\x1b[1;31m";
   const std::string headline = Headline(summary, verdict), last = VerdictLine(summary, verdict);
   page.Line("");
   page.Line(options.color ? on + headline + "\x1b[0m" : headline);
   page.Gap();
-  PutLastScreen(summary, verdict, options, &page);
+  PutRunSummary(summary, verdict, options, &page);
   page.Gap();
   page.Line(options.color ? on + last + "\x1b[0m" : last);
   return page.Take();
