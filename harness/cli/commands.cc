@@ -14,8 +14,8 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "cli/compare_command.h"
-#include "cli/complain.h"
 #include "cli/copy_to.h"
+#include "cli/diagnostics.h"
 #include "cli/facts.h"
 #include "cli/gate.h"
 #include "cli/init.h"
@@ -60,7 +60,7 @@ int PrintJson(ordered_json j) {
 }
 
 int Fail(const std::string& message) {
-  Complain(message);
+  PrintDiagnostic(message);
   return 2;
 }
 
@@ -251,7 +251,7 @@ int ExplainAll(const Options& options) {
     text += (text.empty() ? "" : "\n") + ToText(f);
     list.push_back(ToJson(f));
   }
-  for (const BrokenPlugin& b : catalog.broken) Complain("not loaded: " + b.stem + ": " + b.reason);
+  for (const BrokenPlugin& b : catalog.broken) PrintDiagnostic("not loaded: " + b.stem + ": " + b.reason);
   const int printed =
       options.json ? PrintJson({{"schema", "cudnn-ci/findings/1"}, {"findings", list}}) : Print(text);
   return printed != 0 || catalog.broken.empty() ? printed : 5;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/complain.h"
+#include "cli/diagnostics.h"
 #include "review/compare.h"
 #include "review/run_view.h"
 
@@ -25,7 +25,7 @@ int CompareRuns(const Options& options) {
     for (const std::string& path : paths) {
       Result<RunView> view = ReadRun(path);
       if (!view.ok()) {
-        Complain(view.error());
+        PrintDiagnostic(view.error());
         return 2;
       }
       views.push_back(std::move(*view));

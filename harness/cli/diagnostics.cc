@@ -1,4 +1,4 @@
-#include "cli/complain.h"
+#include "cli/diagnostics.h"
 
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 
 namespace cudnn_ci {
 
-void Complain(const std::string& message, size_t max_bytes) {
+void PrintDiagnostic(const std::string& message, size_t max_bytes) {
   fprintf(stderr, "cudnn-ci: %s\n", CleanLine(Secrets::OfThisProcess().Mask(message), max_bytes).c_str());
 }
 

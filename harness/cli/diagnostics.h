@@ -1,6 +1,6 @@
 // What commands say on stderr.
-#ifndef CUDNN_CI_CLI_COMPLAIN_H_
-#define CUDNN_CI_CLI_COMPLAIN_H_
+#ifndef CUDNN_CI_CLI_DIAGNOSTICS_H_
+#define CUDNN_CI_CLI_DIAGNOSTICS_H_
 
 #include <cstddef>
 #include <string>
@@ -8,8 +8,8 @@
 namespace cudnn_ci {
 
 // "cudnn-ci: MESSAGE", one line: cleaned, without secrets, of at most so many bytes.
-void Complain(const std::string& message, size_t max_bytes = 2000);
+void PrintDiagnostic(const std::string& message, size_t max_bytes = 2000);
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_CLI_COMPLAIN_H_
+#endif  // CUDNN_CI_CLI_DIAGNOSTICS_H_

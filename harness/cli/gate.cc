@@ -10,8 +10,8 @@
 
 #include "base/text.h"
 #include "base/time.h"
-#include "cli/complain.h"
 #include "cli/container_command.h"
+#include "cli/diagnostics.h"
 #include "cli/process_setup.h"
 #include "cli/rerun.h"
 #include "cli/run_token.h"
@@ -53,7 +53,7 @@ Gate::Gate(const Options& options) : options_(options), session_(options), start
 Gate::~Gate() = default;
 
 bool Gate::Invalid(const std::string& message) {
-  Complain(message);
+  PrintDiagnostic(message);
   RemoveReports(paths_);
   exit_code_ = 2;
   return false;
@@ -368,7 +368,7 @@ int Gate::Finish() {
   Emit(RunFinished{static_cast<double>(MonotonicNs() - start_ns_) / 1e9, run_token_});
   fanout_->Finish();
   for (const std::string& failure : fanout_->failures())
-    Complain("a report could not be written: " + failure);
+    PrintDiagnostic("a report could not be written: " + failure);
   const Verdict verdict = Judge(fanout_->summary());
   exit_code_ = options_.report_only && verdict.kind != VerdictKind::kInterrupted ? 0 : verdict.exit_code;
   return exit_code_;

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/secrets.h"
 #include "base/text.h"
-#include "cli/complain.h"
+#include "cli/diagnostics.h"
 #include "cli/manual.h"
 #include "cli/option_checks.h"
 #include "cli/parse_problem.h"
@@ -371,7 +371,7 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   CLI::App app{kDescription, "cudnn-ci"};
   const CLI::App* run = Declare(&app, &o, &shard);
   const auto wrong = [&](const std::string& what) {
-    Complain(what, 700);
+    PrintDiagnostic(what, 700);
     return ParsedOptions{std::nullopt, 2, ReportPlaces(app, *run, argc, argv)};
   };
   try {

@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/secrets.h"
 #include "base/text.h"
-#include "cli/complain.h"
+#include "cli/diagnostics.h"
 #include "report/formats/attestation.h"
 #include "report/record/own_reports.h"
 
@@ -234,7 +234,7 @@ RunSummaryOptions ScreenOf(const OutputPaths& paths, const std::string& reports_
 
 void TellLeftOut(const OutputPaths& paths) {
   for (const std::string& path : paths.left_out)
-    Complain(path + " is left out: a file of another lies there");
+    PrintDiagnostic(path + " is left out: a file of another lies there");
 }
 
 Status ReportLocks::Take(const std::string& report_path) {

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/complain.h"
+#include "cli/diagnostics.h"
 #include "cli/output_folder.h"
 #include "model/matrix/matrix.h"
 #include "model/merge/merge.h"
@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 int Fail(const std::string& message) {
-  Complain(message);
+  PrintDiagnostic(message);
   return 2;
 }
 
@@ -84,7 +84,7 @@ Result<std::vector<RecordedRun>> ReadAll(const Options& options, const std::stri
   const bool several = options.journals.size() > 1;
   for (const std::string& journal : options.journals) {
     if (several && HoldsNothing(journal)) {
-      Complain(journal + " holds nothing: its run ended before it had a plan");
+      PrintDiagnostic(journal + " holds nothing: its run ended before it had a plan");
       continue;
     }
     std::vector<std::string> unknown;
@@ -154,7 +154,7 @@ int Rebuild(const std::vector<Event>& events, const Options& options, const Outp
   rebuild.console = DetectConsole(STDOUT_FILENO, options.color);
   rebuild.console.screen = rebuild.settings.screen;
   if (const Status s = RebuildReports(events, rebuild); !s.ok()) {
-    Complain(s.error());
+    PrintDiagnostic(s.error());
     return 5;
   }
   const Summary summary = FoldEvents(events);
@@ -194,7 +194,7 @@ int MakePage(const Options& options) {
     return Fail("cannot replace " + file + ": it is no page of cudnn-ci; name another --output-dir");
   const Status s = WriteFileAtomically(file, RenderPage(std::move(rows), time(nullptr)), false, IsOwnPage);
   if (!s.ok()) {
-    Complain(s.error());
+    PrintDiagnostic(s.error());
     return 5;
   }
   printf("%s: %zu images, %zu could not be read\n", CleanLine(file, 1000).c_str(), options.journals.size(),

@@ -17,7 +17,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "cli/complain.h"
+#include "cli/diagnostics.h"
 #include "cli/process_setup.h"
 #include "exec/plugins/validate.h"
 #include "model/inventory/cudnn_copies.h"
@@ -68,7 +68,7 @@ Session::Session(const Options& options)
 
 Session::~Session() {
   if (!scratch_dir_.empty() && !RemoveTree(scratch_dir_, kRemoveS))
-    Complain(scratch_dir_ + " could not be removed whole; remove it");
+    PrintDiagnostic(scratch_dir_ + " could not be removed whole; remove it");
 }
 
 double Session::TimeLeft() const {
@@ -139,7 +139,7 @@ bool Session::LookApart(const std::function<std::string(const LookingAt&)>& look
 int Session::EndOfLook() const {
   if (interrupted_ != 0) return 128 + interrupted_;
   if (unreadable_.empty()) return 0;
-  Complain(unreadable_ + "; look at the mounts of the container (findmnt)");
+  PrintDiagnostic(unreadable_ + "; look at the mounts of the container (findmnt)");
   return kExitUndetermined;
 }
 

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "cli/complain.h"
+#include "cli/diagnostics.h"
 #include "model/matrix/matrix.h"
 #include "review/run_view.h"
 
@@ -54,8 +54,8 @@ std::string Parent(const RunView& run, const Options& options) {
     // A run in a container: its places are none of this machine's.
     if (path.parent_path().filename() == "matrices" && IsShipped(run, path.filename().string(), options))
       return "builtin:" + path.stem().string();
-    Complain(run.matrix_path + ", the run's matrix, is not there: put " + path.filename().string() +
-             " beside the new file, or correct its \"extends\"");
+    PrintDiagnostic(run.matrix_path + ", the run's matrix, is not there: put " + path.filename().string() +
+                    " beside the new file, or correct its \"extends\"");
     return path.filename().string();
   }
   if (options.waiver_file == "-") return path.filename().string();
@@ -93,8 +93,9 @@ void TellWhatStays(const RunView& run, const Options& options) {
       stay.push_back(id + " (" + Name(one.standing) + ")");
   }
   for (const auto& [name, detail] : run.run_errors) stay.push_back(name + " (about the run)");
-  for (size_t i = 0; i < stay.size() && i < kMaxNamed; ++i) Complain("no waiver can excuse " + stay[i]);
-  if (stay.size() > kMaxNamed) Complain("nor " + std::to_string(stay.size() - kMaxNamed) + " more");
+  for (size_t i = 0; i < stay.size() && i < kMaxNamed; ++i)
+    PrintDiagnostic("no waiver can excuse " + stay[i]);
+  if (stay.size() > kMaxNamed) PrintDiagnostic("nor " + std::to_string(stay.size() - kMaxNamed) + " more");
 }
 
 std::string MatrixText(const RunView& run, const std::string& parent,
