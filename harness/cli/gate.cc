@@ -363,7 +363,7 @@ int Gate::Finish() {
   CancelIfInterrupted();
   // Of a plan that nothing came to only the obstacle is to be told.
   if (!obstacle_)
-    for (const Finding& f : ClosingFindings(fanout_->summary())) Emit(FindingReported{{}, f});
+    for (const Finding& f : RunLevelFindings(fanout_->summary())) Emit(FindingReported{{}, f});
   // No process of a check is left that could read the token.
   Emit(RunFinished{static_cast<double>(MonotonicNs() - start_ns_) / 1e9, run_token_});
   fanout_->Finish();

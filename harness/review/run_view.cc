@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "model/record/fact_keys.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "model/verdict/verdict.h"
 #include "report/record/journal.h"
 #include "report/record/own_reports.h"

@@ -275,7 +275,7 @@ Verdict Play(const Round& r, int signal_fd, std::string* noted) {
   emit(PlanEnd{static_cast<int64_t>(r.plan.cases.size()), ""});
   PosixProcessControl control;
   Runner(r.plan, r.catalog, r.options, fold.summary(), {emit, [] {}}, &control, signal_fd).Run();
-  for (const Finding& f : ClosingFindings(fold.summary())) emit(FindingReported{{}, f});
+  for (const Finding& f : RunLevelFindings(fold.summary())) emit(FindingReported{{}, f});
   emit(RunFinished{});
   std::ostringstream text;
   text << std::ifstream(getenv("POOL_FUZZ_LOG")).rdbuf();

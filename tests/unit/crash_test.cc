@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/record/crash.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 
 namespace cudnn_ci {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "model/inventory/cudnn_copies.h"
 #include "model/record/facts.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 
 namespace cudnn_ci {
 namespace {

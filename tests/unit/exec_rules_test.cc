@@ -8,7 +8,7 @@
 #include "exec/schedule/launch.h"
 #include "exec/schedule/scheduler.h"
 #include "exec/system/plugin_file.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "scratch.h"
 
 namespace cudnn_ci {

@@ -9,7 +9,7 @@
 
 #include "model/plan/plan.h"
 #include "model/record/notice_list.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "run_builder.h"
 
 namespace cudnn_ci {

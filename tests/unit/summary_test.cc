@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/record/old_words.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "model/verdict/verdict.h"
 #include "run_builder.h"
 
@@ -182,13 +182,13 @@ TEST(WaiverTest, AnExpiredOneIsTheMatrixsFaultBesideTheFailureItself) {
   b.waivers = {MakeWaiver("2026-01-30")};
   b.Pass("driver.load").Fail("conv.a", Wrong("wrong-value", Blame::kImage));
   EXPECT_EQ(b.Judged().exit_code, 1);
-  const std::vector<Finding> closing = ClosingFindings(b.Summarize());
+  const std::vector<Finding> closing = RunLevelFindings(b.Summarize());
   ASSERT_EQ(closing.size(), 1u);
   EXPECT_EQ(closing[0].slug, "waiver-expired");
   EXPECT_EQ(closing[0].blame, Blame::kMatrix);
 
   b.waivers.push_back(MakeWaiver("2026-12-31"));
-  EXPECT_TRUE(ClosingFindings(b.Summarize()).empty()) << "a newer waiver took its place";
+  EXPECT_TRUE(RunLevelFindings(b.Summarize()).empty()) << "a newer waiver took its place";
   EXPECT_EQ(b.Judged().exit_code, 0);
 }
 
@@ -365,7 +365,7 @@ TEST(NoEngineTest, IsOfEachSubjectByItself) {
 
 TEST(NoEngineTest, IsReportedOnceWhenTheRunnerReportsItToo) {
   RunBuilder b = SkippingEntry(false);
-  const std::vector<Finding> closing = ClosingFindings(b.Summarize());
+  const std::vector<Finding> closing = RunLevelFindings(b.Summarize());
   ASSERT_EQ(closing.size(), 1u);
   b.Add(FindingReported{{}, closing[0]});
   EXPECT_EQ(b.Summarize().run_findings.size(), 1u);
@@ -375,7 +375,7 @@ TEST(NoEngineTest, IsReportedOnceWhenTheRunnerReportsItToo) {
 TEST(NoEngineTest, SaysNothingOfAPart) {
   RunBuilder b = SkippingEntry(false);
   b.run.partial = {OtherNotice("filtered")};
-  EXPECT_TRUE(ClosingFindings(b.Summarize()).empty());
+  EXPECT_TRUE(RunLevelFindings(b.Summarize()).empty());
   EXPECT_EQ(b.Judged().exit_code, 0);
 }
 
@@ -391,7 +391,7 @@ TEST(NoEngineTest, SaysNothingOfOptionalOrUnfinishedEntries) {
   required.allow_skip = {SkipKind::kUnsupported};
   b.Plan("conv.c").entry = required.entry;
   b.End("conv.b", kUnsupported);
-  EXPECT_TRUE(ClosingFindings(b.Summarize()).empty());
+  EXPECT_TRUE(RunLevelFindings(b.Summarize()).empty());
 }
 
 TEST(BlockedTest, CountsThroughARequiredBlocker) {

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <set>
 
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "model/verdict/summary.h"
 #include "model/verdict/verdict.h"
 #include "run_builder.h"

@@ -9,7 +9,7 @@
 #include "exec/system/plugin_file.h"
 #include "exec/workers/batch.h"
 #include "exec/workers/query_worker.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 
 namespace cudnn_ci {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "exec/schedule/scheduler.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 
 namespace cudnn_ci {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "exec/schedule/runner.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 
 namespace cudnn_ci {
 

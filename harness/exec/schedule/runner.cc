@@ -10,7 +10,7 @@
 #include "base/time.h"
 #include "exec/schedule/gpu_state.h"
 #include "exec/system/proc.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "model/verdict/verdict.h"
 
 namespace cudnn_ci {

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "exec/schedule/gpu_state.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 
 namespace cudnn_ci {
 namespace {

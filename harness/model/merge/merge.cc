@@ -12,7 +12,7 @@
 #include "model/merge/merge_parts.h"
 #include "model/plan/plan.h"
 #include "model/record/notice_list.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "model/verdict/verdict.h"
 
 namespace cudnn_ci {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t kMostApart = 86'400;  // seconds, between parts of an image that nobody named
 
-// What ClosingFindings says of a run: of the merged one it may be something else.
+// What RunLevelFindings says of a run: of the merged one it may be something else.
 constexpr std::array<const char*, 3> kClosing = {"nothing-selected", "no-engine", "waiver-expired"};
 
 bool IsClosing(const Finding& finding) {
@@ -287,7 +287,7 @@ void Merged::AddAboutRun(const Part& part, const std::string& type) {
 }
 
 void Merged::Finish(const std::vector<Part>& parts, bool all_there) {
-  for (const Finding& finding : ClosingFindings(summary())) Add(0, FindingReported{{}, finding});
+  for (const Finding& finding : RunLevelFindings(summary())) Add(0, FindingReported{{}, finding});
   double seconds = 0;
   for (const Part& part : parts) {
     if (!part.summary.finished || !part.planned()) all_there = false;

@@ -9,7 +9,7 @@
 #include "model/json/json_tree.h"
 #include "model/plan/plan_steps.h"
 #include "model/record/notice_list.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 
 namespace cudnn_ci {
 

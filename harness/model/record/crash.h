@@ -39,13 +39,13 @@ struct Crash {
   bool operator==(const Crash&) const = default;
 };
 
-// The rules of blame, all of them; reasons.cc turns a site into blame. `own`: the paths of the worker and of
-// the plugins it has loaded, as /proc/PID/maps writes them. The first frame decides that is neither of the C
-// and C++ runtime nor without a file: who calls strlen(nullptr) or abort() is at fault, not libc. A file that
-// was unlinked since counts as the one it was. A bus error on a page of a file is the fault of that file,
-// which is shorter than its headers say. Whatever is neither ours, the runtime's nor the driver's is the
-// image's: no name can take a library out of that but one of the runtime's or the driver's.
-// Nobody knows whose fault it was
+// The rules of blame, all of them; attribution.cc turns a site into blame. `own`: the paths of the worker and
+// of the plugins it has loaded, as /proc/PID/maps writes them. The first frame decides that is neither of the
+// C and C++ runtime nor without a file: who calls strlen(nullptr) or abort() is at fault, not libc. A file
+// that was unlinked since counts as the one it was. A bus error on a page of a file is the fault of that
+// file, which is shorter than its headers say. Whatever is neither ours, the runtime's nor the driver's is
+// the image's: no name can take a library out of that but one of the runtime's or the driver's. Nobody knows
+// whose fault it was
 // - in the loader below a plugin: the file that was being loaded may have been bad, or the argument;
 // - where the allocator itself gives up: anybody may have written over the heap before;
 // - in code of a memfd, which anybody may have written;

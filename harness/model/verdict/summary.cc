@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 
 namespace cudnn_ci {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/record/names.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "model/verdict/verdict.h"
 
 namespace cudnn_ci {
@@ -114,7 +114,7 @@ std::vector<CountedError> CountedErrors(const Summary& summary) {
   std::stable_sort(errors.begin(), errors.end(),
                    [](const CountedError& a, const CountedError& b) { return a.layer < b.layer; });
   std::vector<Finding> about_run = summary.run_findings;
-  for (Finding& finding : ClosingFindings(summary)) {
+  for (Finding& finding : RunLevelFindings(summary)) {
     if (!Has(about_run, finding)) about_run.push_back(std::move(finding));
   }
   if (WasCancelledBy(summary, CancelReason::kTimeLimit) && !HasSlug(about_run, "time-limit")) {

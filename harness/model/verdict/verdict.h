@@ -56,7 +56,7 @@ bool IsRed(const Summary& summary, const CaseRecord& record);
 
 // Findings the fold can see only at the end: entries of which nothing passed (`no-engine`), expired waivers,
 // an empty plan. The runner reports them before RunFinished.
-std::vector<Finding> ClosingFindings(const Summary& summary);
+std::vector<Finding> RunLevelFindings(const Summary& summary);
 
 }  // namespace cudnn_ci
 

@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "report/text/case_text.h"
 #include "report/text/pipeline_commands.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "report/text/case_text.h"
 #include "report/text/finding_lists.h"
 #include "report/text/html_text.h"

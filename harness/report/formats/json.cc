@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "model/record/fact_keys.h"
 #include "model/record/notice.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "model/verdict/verdict.h"
 #include "report/record/own_reports.h"
 #include "report/record/record_writer.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "report/text/case_text.h"
 
 namespace cudnn_ci {

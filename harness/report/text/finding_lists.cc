@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "model/record/case_ref.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "report/text/case_text.h"
 
 namespace cudnn_ci {

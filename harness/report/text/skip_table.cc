@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "report/text/html_text.h"
 #include "report/text/json_text.h"
 #include "report/text/text_page.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 
 namespace cudnn_ci {
 namespace {

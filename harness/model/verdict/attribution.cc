@@ -1,5 +1,5 @@
-// Why a case did not pass. See reasons.h.
-#include "model/verdict/reasons.h"
+// Why a case did not pass. See attribution.h.
+#include "model/verdict/attribution.h"
 
 #include <algorithm>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/json/value.h"
-#include "model/verdict/reasons.h"
+#include "model/verdict/attribution.h"
 #include "model/verdict/verdict.h"
 
 namespace cudnn_ci {
@@ -132,7 +132,7 @@ void AddExpiredWaivers(const Summary& summary, std::vector<Finding>* out) {
 
 }  // namespace
 
-std::vector<Finding> ClosingFindings(const Summary& summary) {
+std::vector<Finding> RunLevelFindings(const Summary& summary) {
   std::vector<Finding> findings;
   if (summary.plan_end && summary.cases.empty() && summary.plan_end->count == 0) {
     findings.push_back(HarnessFinding("nothing-selected", "the plan holds no case"));

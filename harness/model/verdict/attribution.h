@@ -1,7 +1,7 @@
 // Why a case did not pass: the findings that count against it, and what blocks it. Shared by the verdict
 // and by every reporter, so that all of them name the same reason. Knows nothing of formats.
-#ifndef CUDNN_CI_MODEL_VERDICT_REASONS_H_
-#define CUDNN_CI_MODEL_VERDICT_REASONS_H_
+#ifndef CUDNN_CI_MODEL_VERDICT_ATTRIBUTION_H_
+#define CUDNN_CI_MODEL_VERDICT_ATTRIBUTION_H_
 
 #include <string>
 #include <vector>
@@ -61,4 +61,4 @@ std::string DayOf(const Summary& summary);
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_MODEL_VERDICT_REASONS_H_
+#endif  // CUDNN_CI_MODEL_VERDICT_ATTRIBUTION_H_
