@@ -235,7 +235,7 @@ std::string ToText(const FindingInfo& f) {
   return out + "  declared: by " + f.declared_by + "\n";
 }
 
-// Every finding there can be, by slug. A plugin that cannot be loaded may declare more: exit 5.
+// Every finding there can be, by finding id. A plugin that cannot be loaded may declare more: exit 5.
 int ExplainAll(const Options& options) {
   Session session(options);
   session.DiscoverPlugins({});
@@ -260,7 +260,7 @@ int ExplainAll(const Options& options) {
 int Explain(const Options& options) {
   if (options.all_findings) return ExplainAll(options);
   Session session(options);
-  // Reports write it as BLAME.SLUG.
+  // Reports write it as BLAME.ID.
   const std::string slug = options.slug.substr(options.slug.rfind('.') + 1);
   const FindingInfo* found = FindHarnessFinding(slug);
   if (!found) {

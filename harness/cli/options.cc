@@ -160,7 +160,7 @@ void AddInitOptions(CLI::App* init, Options* o) {
 }
 
 void AddSelfTestOptions(CLI::App* app, Options* o) {
-  app->add_option("FAULT", o->faults, "plant these alone: " + Join(FaultNames(), ", "))
+  app->add_option("FAULT", o->faults, "inject these alone: " + Join(FaultNames(), ", "))
       ->check(CLI::IsMember(FaultNames()));
   app->add_option("--keep", o->keep_dir, "keep the reports of all runs in this folder, which is new or empty")
       ->type_name("DIR")
@@ -321,11 +321,11 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
   AddInitOptions(init, o);
   AddDiscoveryOptions(init, o);
   CLI::App* explain = command("explain", "cause, remedy and link of a finding", Command::kExplain);
-  CLI::Option* const slug = explain->add_option("SLUG", o->slug, "as a report names it");
+  CLI::Option* const slug = explain->add_option("FINDING", o->slug, "as a report names it");
   CLI::Option* const all = explain->add_flag("--all", o->all_findings, "every finding there can be");
   explain->callback([o, slug, all] {
     o->command = Command::kExplain;
-    if (slug->empty() == all->empty()) throw CLI::RequiredError("SLUG or --all");
+    if (slug->empty() == all->empty()) throw CLI::RequiredError("FINDING or --all");
   });
   for (CLI::App* a : {list, plugins, facts, explain}) {
     a->add_flag("--json", o->json, "for machines");
@@ -334,7 +334,7 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
   CLI::App* copy_to = command("copy-to", "copy the installed tree, without shell or cp", Command::kCopyTo);
   copy_to->add_option("DIR", o->copy_target, "folder to copy it to")->required();
   CLI::App* self_test =
-      command("self-test", "plant faults into runs of the gate: does it notice?", Command::kSelfTest);
+      command("self-test", "inject faults into runs of the gate: does it notice?", Command::kSelfTest);
   AddSelfTestOptions(self_test, o);
   DeclareReport(
       command("report", "rebuild reports from a journal, or merge several runs into one", Command::kReport),

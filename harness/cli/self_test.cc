@@ -44,7 +44,7 @@ struct Ran {
   SeenReport report;
 };
 
-// The environment of a run: what is inherited, but for plugins that are not shipped, and what is planted.
+// The environment of a run: what is inherited, but for plugins that are not shipped, and what is injected.
 std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string>& changes) {
   std::vector<std::string> out;
   for (char** e = environ; *e; ++e) {

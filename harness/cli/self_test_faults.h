@@ -18,8 +18,8 @@ enum class PlantedBy {
   kVisibility,   // CUDA_VISIBLE_DEVICES set empty
 };
 
-// A fault and one case that it can be planted into. Faults of one name are the same for other cases: the
-// first whose case is green on this machine is planted.
+// A fault and one case that it can be injected into. Faults of one name are the same for other cases: the
+// first whose case is green on this machine is injected.
 struct Fault {
   const char* name;   // what the command line and the output call it
   const char* what;   // in words
@@ -37,7 +37,7 @@ const std::vector<Fault>& Faults();
 // Each name once, in order.
 std::vector<std::string> FaultNames();
 
-// The matrix of all runs: one small case of each check that a fault is planted into, and what they rest on.
+// The matrix of all runs: one small case of each check that a fault is injected into, and what they rest on.
 // Says nothing of an image without toolkit or cuDNN: what looks at them is skipped there. `timeout_s` is the
 // deadline of `check`'s case; 0: the checks' own deadlines.
 std::string SelfTestMatrix(const std::string& check, double timeout_s);
@@ -50,7 +50,7 @@ struct Planting {
 };
 
 // Prepares a fault below `folder`, which exists and is the run's own. `preload` is the library of
-// harness/plant, `cudnn` the main library of the image's cuDNN. Errors say why it cannot be planted here.
+// harness/plant, `cudnn` the main library of the image's cuDNN. Errors say why it cannot be injected here.
 Result<Planting> Plant(const Fault& fault, const std::string& folder, const std::string& preload,
                        const std::string& cudnn);
 

@@ -99,7 +99,7 @@ std::string Unnoticed(const Fault& fault, const Planting& planting, const SeenRe
     return Named(f) == wanted && f.detail.find(planting.evidence) != std::string::npos;
   };
   if (std::none_of(seen->errors.begin(), seen->errors.end(), blames))
-    return "the gate said " + said + ", and not of what was planted" +
+    return "the gate said " + said + ", and not of what was injected" +
            (planting.evidence.empty() ? "" : " (" + planting.evidence + ")");
   return {};
 }

@@ -21,7 +21,7 @@ struct LoadedCudnn {
 LoadedCudnn InspectLoadedCudnn();
 LoadedCudnn InspectLoadedCudnn(const std::vector<std::string>& files);
 
-// Judges, with a finding of this slug, that cuDNN's libraries in this process's memory are of one install,
+// Judges, with a finding of this id, that cuDNN's libraries in this process's memory are of one install,
 // where any library was loaded since the last call that found them so; false: the finding was reported. Costs
 // next to nothing otherwise. For the thread that runs cases alone.
 bool JudgeLoadedCudnn(Context& ctx, const char* slug);

@@ -28,7 +28,7 @@ bool Judge(Context& ctx, bool held, const std::string& what, const char* slug, c
   return held;
 }
 
-// The same with the line that mends it (Context::Finding), which is made only where it does not hold; an
+// The same with the line that fixes it (Context::Finding), which is made only where it does not hold; an
 // empty one is none.
 template <class Detail, class Line, class = std::enable_if_t<std::is_invocable_v<Line>>>
 bool Judge(Context& ctx, bool held, const std::string& what, const char* slug, const Detail& detail,

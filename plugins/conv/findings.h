@@ -1,4 +1,4 @@
-// The slugs of this plugin's findings, spelled once: a check that reports an undeclared slug is a bug the
+// The ids of this plugin's findings, spelled once: a check that reports an undeclared finding id is a bug the
 // compiler should find.
 #ifndef CUDNN_CI_PLUGINS_CONV_FINDINGS_H_
 #define CUDNN_CI_PLUGINS_CONV_FINDINGS_H_

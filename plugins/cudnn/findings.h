@@ -1,4 +1,4 @@
-// The slugs of this plugin's findings, spelled once, and the contract's three forms.
+// The ids of this plugin's findings, spelled once, and the contract's three forms.
 #ifndef CUDNN_CI_PLUGINS_CUDNN_FINDINGS_H_
 #define CUDNN_CI_PLUGINS_CUDNN_FINDINGS_H_
 

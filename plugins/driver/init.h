@@ -1,4 +1,4 @@
-// Why cuInit fails, and which GPUs the environment hides: the finding's slug, and the concrete things.
+// Why cuInit fails, and which GPUs the environment hides: the finding's id, and the concrete things.
 // Reports nothing.
 #ifndef CUDNN_CI_PLUGINS_DRIVER_INIT_H_
 #define CUDNN_CI_PLUGINS_DRIVER_INIT_H_

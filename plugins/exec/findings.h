@@ -1,4 +1,4 @@
-// The slugs of this plugin's findings, spelled once.
+// The ids of this plugin's findings, spelled once.
 #ifndef CUDNN_CI_PLUGINS_EXEC_FINDINGS_H_
 #define CUDNN_CI_PLUGINS_EXEC_FINDINGS_H_
 

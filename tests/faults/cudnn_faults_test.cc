@@ -141,9 +141,9 @@ std::vector<Fault> Missing() {
               {
                   Unusable("main_library_missing", kMissing, "libcudnn.so.9: cannot open shared object file",
                            [](auto& t) { t.Remove(kMain); }),
-                  Mended(Image("cache_of_the_loader_not_made", LeaveTheCacheStale, kMissing,
-                               {"libcudnn.so.9: cannot open shared object file"}),
-                         "RUN ldconfig"),
+                  FixedBy(Image("cache_of_the_loader_not_made", LeaveTheCacheStale, kMissing,
+                                {"libcudnn.so.9: cannot open shared object file"}),
+                          "RUN ldconfig"),
                   Image("subject_without_cudnn_of_its_own", Machine(UseSubjectWithoutCudnn), kMissing,
                         {"not in ", ", the subject's folder: the loader takes "}),
               }),

@@ -125,7 +125,7 @@ Fault Sound(const std::string& name, std::function<bool(FaultTest&)> make, const
   return {name, std::move(make), "", "", 0, {}, note};
 }
 
-Fault Mended(Fault row, const std::string& line) {
+Fault FixedBy(Fault row, const std::string& line) {
   row.line = line;
   return row;
 }

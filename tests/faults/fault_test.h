@@ -72,12 +72,12 @@ struct Fault {
   std::vector<std::string> named;  // what the finding's detail must hold, or what is said of a refused matrix
   std::string note = {};           // of a healthy environment: the finding that is said all the same
   std::string mode = {};           // by its name on the page
-  // The line of the Dockerfile that mends it, in which "~" is the test's folder; empty: none is asked for.
+  // The line of the Dockerfile that fixes it, in which "~" is the test's folder; empty: none is asked for.
   std::string line = {};
 };
 
 // The row, of which this line is said.
-Fault Mended(Fault row, const std::string& line);
+Fault FixedBy(Fault row, const std::string& line);
 
 // Rows that show one failure mode, or one kind of sound environment.
 std::vector<Fault> Showing(const std::string& mode, std::vector<Fault> rows);

@@ -205,55 +205,55 @@ std::vector<Fault> MissingSubjects() {
                  });
 }
 
-// Wheels of which pip knows, so that one line mends them.
+// Wheels of which pip knows, so that one line fixes them.
 std::vector<Fault> RecordedWheels() {
   const std::string ops = "libcudnn_ops.so.9", unloadable = "cudnn-sublibrary-unloadable";
   return Joined({
       Showing("part of cuDNN 9 missing",
               {
-                  Mended(Image("wheel_that_pip_can_complete", WheelsAlone([ops](auto& t) {
-                                 Record(t), fs::remove(Wheel(t, "cudnn") + "/" + ops);
-                               }),
-                               unloadable, {ops + ": cannot open shared object file"}),
-                         kAgain),
-                  Mended(Image("wheel_that_pip_can_complete_beside_the_system",
-                               WheelsBesideSystem(
-                                   [ops](auto& t) { Record(t), fs::remove(Wheel(t, "cudnn") + "/" + ops); }),
-                               "cudnn-mixed-directories", {"/nvidia/cudnn/lib ("}),
-                         kAgain),
+                  FixedBy(Image("wheel_that_pip_can_complete", WheelsAlone([ops](auto& t) {
+                                  Record(t), fs::remove(Wheel(t, "cudnn") + "/" + ops);
+                                }),
+                                unloadable, {ops + ": cannot open shared object file"}),
+                          kAgain),
+                  FixedBy(Image("wheel_that_pip_can_complete_beside_the_system",
+                                WheelsBesideSystem(
+                                    [ops](auto& t) { Record(t), fs::remove(Wheel(t, "cudnn") + "/" + ops); }),
+                                "cudnn-mixed-directories", {"/nvidia/cudnn/lib ("}),
+                          kAgain),
               }),
       Showing("mixed cuDNN versions",
               {
-                  Mended(Image("wheel_that_was_partly_replaced", WheelsAlone([](auto& t) {
-                                 Record(t), t.TakeAll("cudnn_old", Wheel(t, "cudnn"));
-                               }),
-                               "cudnn-mixed-versions", {"9.14.0 (", "9.19.0 ("}),
-                         kAgain),
+                  FixedBy(Image("wheel_that_was_partly_replaced", WheelsAlone([](auto& t) {
+                                  Record(t), t.TakeAll("cudnn_old", Wheel(t, "cudnn"));
+                                }),
+                                "cudnn-mixed-versions", {"9.14.0 (", "9.19.0 ("}),
+                          kAgain),
               }),
-      Showing("truncated file",
-              {Mended(Image("wheel_truncated", WheelsAlone([ops](auto& t) { Record(t), HalveWheel(t, ops); }),
-                            unloadable, {"/nvidia/cudnn/lib/" + ops + " is truncated"}),
-                      kAgain)}),
+      Showing("truncated file", {FixedBy(Image("wheel_truncated",
+                                               WheelsAlone([ops](auto& t) { Record(t), HalveWheel(t, ops); }),
+                                               unloadable, {"/nvidia/cudnn/lib/" + ops + " is truncated"}),
+                                         kAgain)}),
       Showing("another library under cuDNN's name",
-              {Mended(Image("part_of_a_wheel_is_another_library", WheelsAlone([](auto& t) {
-                              Record(t);
-                              fs::copy_file(Wheel(t, "cudnn") + "/libcudnn_cnn.so.9",
-                                            Wheel(t, "cudnn") + "/libcudnn_heuristic.so.9",
-                                            fs::copy_options::overwrite_existing);
-                            }),
-                            "cudnn-other-library", {"/libcudnn_heuristic.so.9 is libcudnn_cnn.so.9"}),
-                      kAgain)}),
+              {FixedBy(Image("part_of_a_wheel_is_another_library", WheelsAlone([](auto& t) {
+                               Record(t);
+                               fs::copy_file(Wheel(t, "cudnn") + "/libcudnn_cnn.so.9",
+                                             Wheel(t, "cudnn") + "/libcudnn_heuristic.so.9",
+                                             fs::copy_options::overwrite_existing);
+                             }),
+                             "cudnn-other-library", {"/libcudnn_heuristic.so.9 is libcudnn_cnn.so.9"}),
+                       kAgain)}),
       Showing("cuDNN outside the promise",
-              {Mended(Image("wheel_outside_the_contract",
-                            WheelsAlone([](auto& t) { Record(t), t.Promise("image.cudnn", ">=9.20 <10"); }),
-                            "cudnn-outside-contract", {"cuDNN 9.19.0 found, >=9.20 <10 promised"}),
-                      "RUN ~/venv/bin/python -m pip install --no-deps 'nvidia-cudnn-cu13>=9.20,<10'")}),
+              {FixedBy(Image("wheel_outside_the_contract",
+                             WheelsAlone([](auto& t) { Record(t), t.Promise("image.cudnn", ">=9.20 <10"); }),
+                             "cudnn-outside-contract", {"cuDNN 9.19.0 found, >=9.20 <10 promised"}),
+                       "RUN ~/venv/bin/python -m pip install --no-deps 'nvidia-cudnn-cu13>=9.20,<10'")}),
       Showing("headers or metadata of another version",
-              {Mended(Sound("wheel_over_which_files_were_copied",
-                            WheelsAlone([](auto& t) { Record(t, "nvidia_cudnn_cu13-9.20.0.48"); }),
-                            "cudnn-package-mismatch"),
-                      "RUN ~/venv/bin/python -m pip install --force-reinstall --no-deps "
-                      "nvidia-cudnn-cu13==9.20.0.48")}),
+              {FixedBy(Sound("wheel_over_which_files_were_copied",
+                             WheelsAlone([](auto& t) { Record(t, "nvidia_cudnn_cu13-9.20.0.48"); }),
+                             "cudnn-package-mismatch"),
+                       "RUN ~/venv/bin/python -m pip install --force-reinstall --no-deps "
+                       "nvidia-cudnn-cu13==9.20.0.48")}),
   });
 }
 
@@ -281,21 +281,22 @@ std::vector<Fault> BrokenSubjects() {
                      }),
                      "cudnn-missing",
                      {"the subject's folders: the loader takes ", "libcudnn.so.9 is a link to nowhere"})}),
-      Showing("cuDNN hidden by LD_LIBRARY_PATH",
-              {Mended(Image("older_cudnn_in_ld_library_path_hides_the_wheel", WheelsBesideSystem([](auto& t) {
-                              AddTorch(t, "runpath"), t.TakeAll("cudnn_new", Wheel(t, "cudnn"));
-                            }),
-                            "cudnn-overridden-by-older",
-                            {"cuDNN 9.19.0 (", "found through LD_LIBRARY_PATH entry ", "hides 9.28.0 in ",
-                             "/nvidia/cudnn/lib"}),
-                      PathLine({"libcuda", "nvml", "cudart13", "nvrtc"}))}),
+      Showing(
+          "cuDNN hidden by LD_LIBRARY_PATH",
+          {FixedBy(Image("older_cudnn_in_ld_library_path_hides_the_wheel", WheelsBesideSystem([](auto& t) {
+                           AddTorch(t, "runpath"), t.TakeAll("cudnn_new", Wheel(t, "cudnn"));
+                         }),
+                         "cudnn-overridden-by-older",
+                         {"cuDNN 9.19.0 (", "found through LD_LIBRARY_PATH entry ", "hides 9.28.0 in ",
+                          "/nvidia/cudnn/lib"}),
+                   PathLine({"libcuda", "nvml", "cudart13", "nvrtc"}))}),
       Showing("mixed cuDNN versions",
               {
-                  Mended(Image("parts_of_another_version_in_ld_library_path",
-                               WheelsBesideSystem([](auto& t) { MixSystem(t), AddTorch(t, "rpath"); }),
-                               "cudnn-mixed-versions",
-                               {"opens its parts by name", "/libcudnn_ops.so.9 of 9.14.0"}),
-                         PathLine({"libcuda", "nvml", "cudart13", "nvrtc"})),
+                  FixedBy(Image("parts_of_another_version_in_ld_library_path",
+                                WheelsBesideSystem([](auto& t) { MixSystem(t), AddTorch(t, "rpath"); }),
+                                "cudnn-mixed-versions",
+                                {"opens its parts by name", "/libcudnn_ops.so.9 of 9.14.0"}),
+                          PathLine({"libcuda", "nvml", "cudart13", "nvrtc"})),
                   Image("parts_of_another_version_for_jax",
                         WheelsBesideSystem([](auto& t) { MixSystem(t), AddJax(t); }), "cudnn-mixed-versions",
                         {"/libcudnn_ops.so.9 of 9.14.0"}),

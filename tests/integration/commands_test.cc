@@ -113,7 +113,7 @@ TEST(Commands, ExplainTakesOneNameOrAll) {
        {std::vector<std::string>{"explain"}, {"explain", "crashed", "--all"}}) {
     const GateResult result = run.Command(words);
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.err, HasSubstr("SLUG or --all"));
+    EXPECT_THAT(result.err, HasSubstr("FINDING or --all"));
   }
 }
 

@@ -168,7 +168,7 @@ TEST(OutcomeTest, TheReportedLineStandsInThePlaceOfTheDeclaredOne) {
     return where + ": " + command;
   };
   EXPECT_EQ(line_of("image"), "image: RUN pip install 'a==1.*'");
-  EXPECT_EQ(line_of("host"), "host: mend");
+  EXPECT_EQ(line_of("host"), "host: fix");
   // What may not be shown is dropped; the finding is not, and the line that it is declared with stands.
   for (const char* how : {"empty", "lines", "escape", "bytes", "long", "nowhere"})
     EXPECT_EQ(line_of(how), "image: ENV A=b") << how;

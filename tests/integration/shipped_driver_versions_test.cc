@@ -205,7 +205,7 @@ TEST_F(DriverVersions, RequirementOfMoreThanTheToolkitNeedsIsAWarning) {
   EXPECT_THAT(Said(Check("driver.version")), IsEmpty());
 }
 
-// No other toolkit would mend what a GPU or a driver lacks.
+// No other toolkit would fix what a GPU or a driver lacks.
 TEST_F(DriverVersions, RequirementOfAnotherGpuIsTheRunnersFaultBesideAToolkitThatIsServed) {
   Set("NVIDIA_REQUIRE_ARCH", "arch>=90.0");
   const CheckOutcome r = Check("driver.version");

@@ -80,7 +80,7 @@ TEST_F(FrameworkCudnn, OfTwoVersionsIsTheImagesFault) {
 }
 
 // The line has what the image says, not what a subject's folders add to it for the worker.
-TEST_F(FrameworkCudnn, OfTwoVersionsIsMendedWithoutTheSubjectsFolders) {
+TEST_F(FrameworkCudnn, OfTwoVersionsIsFixedWithoutTheSubjectsFolders) {
   Install("torch", "9.9.9", kPinned);
   InstallCudnn(13, "9.19.0.56");
   Take("cudnn_graph_old", "libcudnn_graph.so.9");

@@ -1,4 +1,4 @@
-// The line to type for the cuDNN of a framework's packages.
+// The suggested command for the cuDNN of a framework's packages.
 #include "framework_cudnn_test.h"
 
 namespace cudnn_ci {
@@ -19,7 +19,7 @@ class FrameworkEnvironment : public FrameworkVersions {
   const std::string pip_ = fs::canonical(site() + "/../../..").string() + "/bin/python -m pip ";
 };
 
-TEST_F(FrameworkEnvironment, AnOlderCudnnIsMendedByTheOneThatTheFrameworkAsksFor) {
+TEST_F(FrameworkEnvironment, AnOlderCudnnIsFixedByTheOneThatTheFrameworkAsksFor) {
   InstallCudnn(13, "9.14.0.64");
   const CheckOutcome r = Framework("versions");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
@@ -28,7 +28,7 @@ TEST_F(FrameworkEnvironment, AnOlderCudnnIsMendedByTheOneThatTheFrameworkAsksFor
   EXPECT_EQ(Line(Framework("versions")), "") << "no whole version";
 }
 
-TEST_F(FrameworkEnvironment, ReplacedFilesAreMendedByTakingTheOtherPackageOut) {
+TEST_F(FrameworkEnvironment, ReplacedFilesAreFixedByTakingTheOtherPackageOut) {
   InstallCudnn(13, "9.19.0.56", "1234567");
   InstallCudnn(12, "9.19.0.56");
   const CheckOutcome r = Framework("versions");

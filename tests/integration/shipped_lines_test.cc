@@ -1,5 +1,5 @@
-// The line to type for cuDNN: only where a single package has the files, its manager is there, and the line
-// is certain to mend what was named.
+// The suggested command for cuDNN: only where a single package has the files, its manager is there, and the
+// line is certain to fix what was named.
 #include <fstream>
 #include <iterator>
 

@@ -144,7 +144,7 @@ TEST_F(SelfTest, AnotherFindingThanThePlantedOneIsNotNoticed) {
   const GateResult r = SelfTestOf({"broken-library"});
   EXPECT_EQ(r.exit_code, 5) << r.out << r.err;
   EXPECT_THAT(r.out,
-              ContainsRegex("NOT NOTICED .*image.cudnn-sublibrary-unloadable, .*not of what was planted"));
+              ContainsRegex("NOT NOTICED .*image.cudnn-sublibrary-unloadable, .*not of what was injected"));
 }
 
 // Gates that lie of a spoiled run: the arguments are --matrix FILE --output-dir DIR ... --case ID.

@@ -36,7 +36,7 @@ REPORT = """{
  "partial": null,
  "report_only": %(report_only)s,
  "root_cause": {"slug": "crashed", "blame": "image", "case": "a[b=c]", "detail": "say \\"this\\" <b> `x` C:\\\\d",
-  "summary": "it crashed", "remedy": "mend it"},
+  "summary": "it crashed", "remedy": "fix it"},
  "retry": "no",
  "judged": {"subjects": [{"name": "exit_code", "spec": "loader"}], "gpu": []},
  "run": {"id": "1", "token": "%(token)s", "command_line": "/cudnn-ci.@TOKEN@/tool/bin/cudnn-ci run --output-dir /cudnn-ci.@TOKEN@/reports"},
@@ -975,7 +975,7 @@ entrypoint  replaced
 root cause  image.crashed: it crashed
 in          a[b=c]
 evidence    say "this" <b> `x` C:\\d
-what to do  mend it
+what to do  fix it
 cases       2 planned, 1 passed
 retry       no
 ~~~

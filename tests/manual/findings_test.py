@@ -15,10 +15,13 @@ TREE, PAGE = pathlib.Path(), pathlib.Path()
 
 HEAD = """# Findings
 
-What can be wrong, whose fault it is, and what to do: every finding of cudnn-ci and of the plugins that come with it, as
-`cudnn-ci explain --all` lists them and `cudnn-ci explain SLUG` shows one, without a network. A test keeps this page true. An error
-makes its case red; a warning and a note do not. Where the case's layer or the place of a crash says more, a report blames by it
-(harness/DESIGN.md, section 4).
+What can be wrong, whose fault it is, and what to do: every finding of cudnn-ci and of the plugins
+that come with it. `cudnn-ci explain --all` lists them and `cudnn-ci explain FINDING` shows one,
+without a network. A test keeps this page true. To start from the message of another tool, see
+[errors.md](errors.md).
+
+An error makes its case red; a warning and a note do not. If the case's layer or the place of a
+crash says more, a report blames accordingly (harness/DESIGN.md, section 4).
 
 | finding | what it means | severity | blame | of |
 |---|---|---|---|---|
@@ -50,7 +53,7 @@ class Findings(unittest.TestCase):
             PAGE.write_text(told)
         self.assertEqual(PAGE.read_text(), told, f"CUDNN_CI_UPDATE_GOLDEN=1 updates {PAGE}")
 
-    def test_the_line_to_type_is_for_who_acts(self):
+    def test_the_suggested_command_is_for_who_acts(self):
         """What the runner's owner has to fix is not typed into the image's Dockerfile, nor the other way round."""
         run = subprocess.run([TREE / "bin/cudnn-ci", "explain", "--all", "--json"], check=True, capture_output=True, text=True)
         with_line = [f for f in json.loads(run.stdout)["findings"] if f["command"]]

@@ -17,7 +17,7 @@ PRESENT = ROOT / "ci/present.py"
 
 
 def finding(slug, blame="image", severity="error", detail="seen"):
-    return {"slug": slug, "blame": blame, "severity": severity, "detail": detail, "summary": f"what {slug} is", "remedy": "mend it"}
+    return {"slug": slug, "blame": blame, "severity": severity, "detail": detail, "summary": f"what {slug} is", "remedy": "fix it"}
 
 
 def case(name, outcome="passed", findings=(), **more):
@@ -85,8 +85,8 @@ class PipelineTest(unittest.TestCase):
     def test_the_root_cause_is_the_first_annotation_and_plugins_are_groups(self):
         self.put(report(findings=[finding("order-dependent", "undetermined")]))
         self.assertEqual(self.commands(self.present("--system", "github")), [
-            "::error title=image.wrong-value::what wrong-value is | conv.a | seen | mend it",
-            "::error title=undetermined.order-dependent::what order-dependent is | seen | mend it",
+            "::error title=image.wrong-value::what wrong-value is | conv.a | seen | fix it",
+            "::error title=undetermined.order-dependent::what order-dependent is | seen | fix it",
             "::group::driver: 1 passed", "::endgroup::",
             "::group::conv: 1 failed, 1 passed", "::endgroup::"])
         self.assertIn("failed   conv.a  image.wrong-value: seen", self.present("--system", "github"))
@@ -125,11 +125,11 @@ class PipelineTest(unittest.TestCase):
         data = report(root_cause=None, verdict="passed", blame=None, exit_code=0, findings=[finding("of-the-run", "runner", "warning")],
                       cases=[case("a.a", findings=[warned]), case("a.b", findings=[warned])], warnings=["a file is\nwritable", 7])
         self.put(data)
-        expected = ["::warning title=runner.of-the-run::what of-the-run is | seen | mend it",
-                    "::warning title=image.known-regression::what known-regression is | a.a | 9.1.0 | mend it",
+        expected = ["::warning title=runner.of-the-run::what of-the-run is | seen | fix it",
+                    "::warning title=image.known-regression::what known-regression is | a.a | 9.1.0 | fix it",
                     "::warning title=cudnn-ci::a file is writable"]
         self.assertEqual([c for c in self.commands(self.present("--system", "github")) if "group" not in c], expected)
-        self.assertIn("\x1b[33;1mimage.known-regression\x1b[0m what known-regression is | a.a | 9.1.0 | mend it", self.present("--system", "gitlab"))
+        self.assertIn("\x1b[33;1mimage.known-regression\x1b[0m what known-regression is | a.a | 9.1.0 | fix it", self.present("--system", "gitlab"))
         # Errors stand before them, and are the last to be cut.
         for many, levels in ((3, ["error"] * 3 + ["warning"] * 3), (9, ["error"] * 9 + ["warning"]), (10, ["error"] * 10), (30, ["error"] * 10)):
             errors = [case(f"conv.c{i}", "failed", [finding(f"s{i}")]) for i in range(many)]
@@ -246,7 +246,7 @@ class PipelineTest(unittest.TestCase):
             self.assertEqual(process.returncode, code, process.stderr)
             self.assertEqual(self.values(self.output)["root-cause"], "image.wrong-value")
             self.assertEqual(self.commands(process.stdout.split("\n"))[:3],
-                             ["::group::cudnn-ci", "::endgroup::", "::error title=image.wrong-value::what wrong-value is | conv.a | seen | mend it"])
+                             ["::group::cudnn-ci", "::endgroup::", "::error title=image.wrong-value::what wrong-value is | conv.a | seen | fix it"])
         self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "--summary", "team/x y", "--"])
 
     def test_the_action_passes_what_it_is_given(self):

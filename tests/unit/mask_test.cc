@@ -77,7 +77,7 @@ TEST(Masking, ALineThatWouldBeAnotherIsNotShown) {
   const char* const environment[] = {"CACHE_KEY=correct horse", nullptr};
   FindingReported reported;
   reported.finding = Wrong("wrong-value", Blame::kImage, "in /correct horse");
-  reported.finding.remedy = "mend it";
+  reported.finding.remedy = "fix it";
   reported.finding.command = "RUN /correct horse/bin/python -m pip install a==1";
   reported.finding.where = Where::kImage;
   const auto masked = [&] {
@@ -88,7 +88,7 @@ TEST(Masking, ALineThatWouldBeAnotherIsNotShown) {
   EXPECT_EQ(masked().command, "");
   EXPECT_EQ(masked().where, Where::kNone);
   EXPECT_EQ(masked().detail, "in /[masked CACHE_KEY]");
-  EXPECT_EQ(masked().remedy, "mend it");
+  EXPECT_EQ(masked().remedy, "fix it");
   reported.finding.command = "RUN ldconfig";
   EXPECT_EQ(masked().command, "RUN ldconfig");
   EXPECT_EQ(masked().where, Where::kImage);

@@ -49,11 +49,11 @@ TEST(SelfTestReport, AFaultIsNoticedOnlyAsTheTableHasIt) {
               HasSubstr("runner.cudnn-sublibrary-unloadable"));
   EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->root_cause = {}; }), HasSubstr("no finding"));
   EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].errors.clear(); }),
-              HasSubstr("not of what was planted"));
+              HasSubstr("not of what was injected"));
   EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].errors[0].slug = "cudnn-missing"; }),
-              HasSubstr("not of what was planted"));
+              HasSubstr("not of what was injected"));
   EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].errors[0].detail = "/elsewhere"; }),
-              HasSubstr("not of what was planted (/planted/)"));
+              HasSubstr("not of what was injected (/planted/)"));
 }
 
 TEST(SelfTestReport, AFaultWithAMarkMustHaveStruck) {

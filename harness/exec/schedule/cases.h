@@ -90,7 +90,7 @@ class Cases {
   const int retries_;
   const bool confirm_;
   std::map<size_t, History> histories_;
-  std::map<std::string, int> confirmed_;  // by check, outcome, slug or signal
+  std::map<std::string, int> confirmed_;  // by check, outcome, finding id or signal
 };
 
 }  // namespace cudnn_ci

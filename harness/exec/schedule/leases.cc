@@ -26,7 +26,7 @@ Use Dispatcher::UseOf(const CaseQueue& queue, bool alone) const {
                                                                                       : Use::kAlone;
 }
 
-// An early worker's turn has come: it needs the lease like any other.
+// A prewarmed worker's turn has come: it needs the lease like any other.
 bool Dispatcher::TakeLease(WorkerSlot* slot) {
   if (!slot->prewarmed) return true;
   const Use use = slot->worker->shared() ? Use::kShared : Use::kAlone;

@@ -144,7 +144,7 @@ std::vector<Scheduler::Ended> Scheduler::FinishPredetermined() {
   return out;
 }
 
-// The root of the chain is named, not the link: that is what must be mended.
+// The root of the chain is named, not the link: that is what must be fixed.
 Scheduler::Ended Scheduler::Block(uint32_t i) {
   Close(i);
   uint32_t root = blocker_[i];

@@ -16,7 +16,7 @@ bool IsDoubtful(const Finding& finding) {
   return finding.blame != Blame::kHarness && finding.blame != Blame::kMatrix;
 }
 
-// Whether two failures are one: of the same slug; of two of which one says more ("wrong-value",
+// Whether two failures are one: of the same finding id; of two of which one says more ("wrong-value",
 // "wrong-value-unexplained"); of a GPU that computes wrong, which looks like anything.
 bool IsAlike(const std::string& a, const std::string& b) {
   return a == b || a.rfind(b + "-", 0) == 0 || b.rfind(a + "-", 0) == 0 || a == kGpuComputesWrong ||

@@ -9,7 +9,7 @@ namespace cudnn_ci {
 inline constexpr const char* kMatrixSchema = "cudnn-ci/matrix/1";
 
 // All of a matrix must fit into messages to workers (64 KiB) and lines of the journal (1 MiB).
-inline constexpr size_t kMaxNameCharacters = 200;   // ids, names, ranges, slugs, owners
+inline constexpr size_t kMaxNameCharacters = 200;   // ids, names, ranges, finding ids, owners
 inline constexpr size_t kMaxTextCharacters = 4000;  // paths, patterns, reasons
 inline constexpr size_t kMaxSubjects = 32;
 inline constexpr size_t kMaxWaivers = 1000;

@@ -33,7 +33,7 @@ bool IsPluginVersion(const std::string& text) {
   return version && version->parts.size() == 3;
 }
 
-// One pass over the plugins; the first to declare a name or slug has it.
+// One pass over the plugins; the first to declare a name or finding id has it.
 class Rules {
  public:
   explicit Rules(const Catalog& catalog)

@@ -225,7 +225,7 @@ std::vector<Case> FactsCases(const PlanInput& input) {
       for (const CheckInfo& check : plugin->checks) c.planned.layer = std::min(c.planned.layer, check.layer);
     c.predetermined = problem.error;
     Finding finding = HarnessFinding(problem.slug, problem.error.detail);
-    // Of contradictions the slug says more than the kind of error.
+    // Of contradictions the finding id says more than the kind of error.
     if (finding.slug == SlugOf(problem.error.kind)) finding.blame = BlameOf(problem.error, c.planned.layer);
     c.findings.push_back(std::move(finding));
     cases.push_back(std::move(c));

@@ -45,7 +45,8 @@ struct PluginIdentity {
   bool operator==(const PluginIdentity&) const = default;
 };
 
-// A failure that is known and accepted until a date. Matches case *and* slug, and the blame where it has one.
+// A failure that is known and accepted until a date. Matches case *and* finding id, and the blame where it
+// has one.
 struct Waiver {
   std::string case_pattern, slug, reason, owner;
   std::string expires;     // "2027-03-31": the last day it holds

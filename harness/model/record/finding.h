@@ -72,7 +72,7 @@ const std::vector<FindingInfo>& HarnessFindings();
 const FindingInfo* FindHarnessFinding(const std::string& slug);
 // Whether a check may report it, too: what it has seen of the machine and of what its commands ran out of.
 bool MayBeReported(const std::string& slug);
-// One of them with its detail; the slug must be declared in HarnessFindings().
+// One of them with its detail; the finding id must be declared in HarnessFindings().
 Finding HarnessFinding(const std::string& slug, std::string detail);
 // The same about a subject.
 Finding HarnessFinding(const std::string& slug, std::string detail, std::string subject);

@@ -10,14 +10,14 @@
 
 namespace cudnn_ci {
 
-// The slug of the harness's finding for an error kind: "timed-out".
+// The id of the harness's finding for an error kind: "timed-out".
 const char* SlugOf(ErrorKind kind);
 
 // The findings of severity error; when the case did not pass and has none, the one the outcome stands
 // for (crashed, skip-not-allowed, not-run, ...). Empty for a clean pass, an allowed skip and a blocked case.
 std::vector<Finding> ErrorFindings(const CaseRecord& record);
 
-// Whether a slug is one of those that, where it decides a case, stands for all its errors.
+// Whether a finding id is one of those that, where it decides a case, stands for all its errors.
 bool IsDecisiveSlug(const std::string& slug);
 
 // Whom an error accuses in a layer. What is the image's fault is the runner's in the driver's layer, below

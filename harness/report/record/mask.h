@@ -8,8 +8,8 @@
 namespace cudnn_ci {
 
 // Masks every text of the event that a check, a plugin or the machine has said. What other parts look up or
-// compare stays: ids of cases, slugs, names of subjects and devices, the run's time, digests and versions,
-// and what the matrix says of the plan and its waivers.
+// compare stays: ids of cases, finding ids, names of subjects and devices, the run's time, digests and
+// versions, and what the matrix says of the plan and its waivers.
 void MaskSecrets(const Secrets& secrets, EventBody* body);
 
 }  // namespace cudnn_ci

@@ -12,8 +12,8 @@ namespace {
 constexpr size_t kMaxExpectations = 50;  // in a body; the rest is counted
 constexpr size_t kMaxFindings = 50;
 
-// Slugs come from plugins: they must not bring separators into a type. Cleaned as in every report first, so
-// that all of them have one name of a finding.
+// Finding ids come from plugins: they must not bring separators into a type. Cleaned as in every report
+// first, so that all of them have one name of a finding.
 std::string SafeSlug(const std::string& slug) {
   std::string safe;
   for (char c : CleanLine(slug.substr(0, 80))) {

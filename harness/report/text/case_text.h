@@ -13,8 +13,8 @@ namespace cudnn_ci {
 // One line: why the case did not pass ("wrong-value: 3 of 1204 elements differ"), or "" for a clean pass.
 std::string ReasonLine(const Summary& summary, const CaseRecord& record);
 
-// The same for machines: the slug of its first error; "blocked", "not-run", the kind of an allowed skip,
-// "skip-not-allowed". "" for a clean pass.
+// The same for machines: the finding id of its first error; "blocked", "not-run", the kind of an allowed
+// skip, "skip-not-allowed". "" for a clean pass.
 std::string ReasonCode(const CaseRecord& record);
 
 // What was found, else what the finding is about; never empty.

@@ -55,7 +55,7 @@ TEST(PluginAbi, APluginOfTheFrozenHeaderRuns) {
 TEST(PluginAbi, APluginOfALongerHeaderRuns) {
   GateRun run;
   const json finding = ExpectRuns(&run, "probe_longer");
-  EXPECT_EQ(finding.value("command", ""), "mend --it");
+  EXPECT_EQ(finding.value("command", ""), "fix --it");
   EXPECT_EQ(finding.value("where", ""), "host");
 }
 

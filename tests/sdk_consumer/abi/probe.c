@@ -49,7 +49,7 @@ static void RunProbe(const struct cci_host* host, cci_case* c) {
 #endif
 #if CCI_ABI_MINOR >= 4
   if (CCI_HAS(cci_host, host, finding_with_command)) {
-    host->finding_with_command(c, "probe-note", "said by the probe", CCI_WHERE_HOST, "mend --it");
+    host->finding_with_command(c, "probe-note", "said by the probe", CCI_WHERE_HOST, "fix --it");
     return;
   }
 #endif

@@ -236,7 +236,7 @@ struct CText {
 #define CCI_CONCAT_(a, b) CCI_CONCAT2_(a, b)
 #define CCI_FINDING(slug, severity, blame, summary, remedy, link) \
   CCI_FINDING_WITH_COMMAND(slug, severity, blame, summary, remedy, link, CCI_WHERE_IMAGE, nullptr)
-// The same with one line that mends it, and where it is typed (enum cci_where).
+// The same with one line that fixes it, and where it is typed (enum cci_where).
 #define CCI_FINDING_WITH_COMMAND(slug, severity, blame, summary, remedy, link, where, command) \
   static const bool CCI_CONCAT_(cci_finding_, __LINE__) = [] {                                 \
     static const cci_finding f = {                                                             \

@@ -49,7 +49,7 @@ struct ChildNotStarted : std::runtime_error {
   int error;  // of errno: EAGAIN where a limit of processes is reached
 };
 
-// One line that mends what was found here, and where it is typed. Empty: there is none that is certain to.
+// One line that fixes what was found here, and where it is typed. Empty: there is none that is certain to.
 struct LineToType {
   std::string text;
   cci_where where = CCI_WHERE_IMAGE;

@@ -171,7 +171,7 @@ typedef struct cci_finding {
   const char* summary; /* what is wrong, one line */
   const char* remedy;  /* what to do about it */
   const char* link;    /* https URL, or NULL */
-  /* Since ABI 1.3: one line that mends it, or shows more of it, and fits wherever it is reported; else NULL.
+  /* Since ABI 1.3: one line that fixes it, or shows more of it, and fits wherever it is reported; else NULL.
    */
   const char* command;
   uint32_t where; /* enum cci_where; of no meaning without a command */
@@ -293,7 +293,7 @@ typedef struct cci_host {
   /* Since 1.2. The folders of the subject's own libraries, absolute, links not followed, in the order in
    * which the loader comes upon them; all are in the LD_LIBRARY_PATH of this process. None for "loader". */
   int (*subject_folders)(cci_case*, const char* const** out, size_t* count);
-  /* Since 1.4. As `finding`, with the one line that mends what was found here, which stands in the place of
+  /* Since 1.4. As `finding`, with the one line that fixes what was found here, which stands in the place of
    * the declaration's command. It is dropped, and the finding is not, where it is not one line of printable
    * text of at most 1000 bytes, or `where` is unknown. NULL or "": as `finding`. */
   void (*finding_with_command)(cci_case*, const char* slug, const char* detail,
