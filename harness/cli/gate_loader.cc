@@ -43,9 +43,9 @@ std::vector<Finding> Gate::PreloadFindings() const {
   std::vector<Finding> findings;
   for (const Preload& preload : FindPreloads(OwnVariables(), paths, wanted)) {
     if (preload.problem.empty() && !preload.file.empty()) preloaded.push_back(preload.file);
-    // What the self-test plants is ours.
+    // What the self-test injects is ours.
     std::error_code ignored;
-    if (!preload.file.empty() && std::filesystem::equivalent(preload.file, options_.plant_path(), ignored))
+    if (!preload.file.empty() && std::filesystem::equivalent(preload.file, options_.injector_path(), ignored))
       continue;
     findings.push_back(FindingOf(preload, matrix_.allowed_preloads));
   }

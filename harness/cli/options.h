@@ -92,7 +92,7 @@ struct Options {
   // The folder of bin, libexec, plugins and matrices.
   std::string TreeRoot() const { return executable_dir.substr(0, executable_dir.rfind('/')); }
   std::string worker_path() const { return TreeRoot() + "/libexec/cudnn-ci-worker"; }
-  std::string plant_path() const { return TreeRoot() + "/libexec/cudnn-ci-plant.so"; }
+  std::string injector_path() const { return TreeRoot() + "/libexec/cudnn-ci-plant.so"; }
   std::string matrices_dir() const { return TreeRoot() + "/matrices"; }
   std::string compatibility_path() const {
     return compatibility.empty() ? matrices_dir() + "/compatibility.json" : compatibility;

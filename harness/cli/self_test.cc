@@ -230,19 +230,19 @@ void Tester::TryIn(const Fault& fault, const SeenCase& green) {
     return Say("IMPOSSIBLE", fault.name,
                what + "without it the case takes " + FixedSeconds(green.seconds) + " s here");
   }
-  Result<Planting> planting = Error{""};
+  Result<Injection> injection = Error{""};
   if (const Status made = MakeDirectories(FolderOf(fault.name)); !made.ok())
-    planting = Error{made.error()};
+    injection = Error{made.error()};
   else
-    planting = Plant(fault, FolderOf(fault.name), options_.plant_path(), baseline_.report.cudnn_path);
-  if (!planting.ok()) {
+    injection = Inject(fault, FolderOf(fault.name), options_.injector_path(), baseline_.report.cudnn_path);
+  if (!injection.ok()) {
     ++impossible_;
-    return Say("IMPOSSIBLE", fault.name, what + planting.error());
+    return Say("IMPOSSIBLE", fault.name, what + injection.error());
   }
-  const Ran ran =
-      RunGate(fault.name, {"--case", green.id}, SelfTestMatrix(fault.check, deadline), planting->environment);
+  const Ran ran = RunGate(fault.name, {"--case", green.id}, SelfTestMatrix(fault.check, deadline),
+                          injection->environment);
   const std::string problem =
-      ran.problem.empty() ? Unnoticed(fault, *planting, ran.report, green.id) : ran.problem;
+      ran.problem.empty() ? Unnoticed(fault, *injection, ran.report, green.id) : ran.problem;
   const std::string time = " (" + FixedSeconds(ran.seconds) + " s)";
   ++(problem.empty() ? noticed_ : unnoticed_);
   if (!problem.empty()) return Say("NOT NOTICED", fault.name, what + problem + time);
@@ -264,7 +264,7 @@ Status PrepareKeep(const std::string& folder) {
 }  // namespace
 
 Result<int> SelfTest(const Options& options, const std::function<void(const std::string& line)>& say) {
-  for (const std::string& needed : {options.worker_path(), options.plant_path()})
+  for (const std::string& needed : {options.worker_path(), options.injector_path()})
     if (access(needed.c_str(), R_OK) != 0)
       return Error{"the installation is incomplete: " + needed + " is missing or not readable"};
   if (const std::string missing = MissingMount(); !missing.empty()) return Error{missing};

@@ -68,7 +68,7 @@ std::string Before(const std::string& entry, const char* variable) {
   return inherited && *inherited ? entry + ":" + inherited : entry;
 }
 
-Result<Planting> PlantBrokenLibrary(const std::string& folder, const std::string& cudnn) {
+Result<Injection> InjectBrokenLibrary(const std::string& folder, const std::string& cudnn) {
   const fs::path part = PartOf(cudnn);
   if (part.empty()) return Error{"no libcudnn_*.so lies beside '" + cudnn + "'"};
   const fs::path stump = fs::path(folder) / "libraries" / part.filename();
@@ -78,7 +78,7 @@ Result<Planting> PlantBrokenLibrary(const std::string& folder, const std::string
   if (error) return Error{part.string() + ": " + error.message()};
   const std::string start = ReadSmallFile(part.string(), std::min<uintmax_t>(size / 2, kStumpBytes));
   if (Status s = WriteFileAtomically(stump.string(), start); !s.ok()) return Error{s.error()};
-  Planting p;
+  Injection p;
   p.environment["LD_LIBRARY_PATH"] = Before(stump.parent_path().string(), "LD_LIBRARY_PATH");
   p.evidence = stump.string();
   return p;
@@ -90,18 +90,18 @@ const std::vector<Fault>& Faults() {
   // Without a GPU the compiler of the toolkit is the one library that is called.
   static const std::vector<Fault> kFaults = {
       {"crash", "a null pointer is written to inside cudnnConvolutionForward", "conv.forward",
-       PlantedBy::kPreload, "crash cudnnConvolutionForward", 1, "errored", "image", "crashed"},
+       InjectedBy::kPreload, "crash cudnnConvolutionForward", 1, "errored", "image", "crashed"},
       {"crash", "a null pointer is written to inside nvrtcCompileProgram", "toolkit.nvrtc",
-       PlantedBy::kPreload, "crash nvrtcCompileProgram", 1, "errored", "image", "crashed"},
-      {"hang", "cudnnConvolutionForward does not return", "conv.forward", PlantedBy::kPreload,
+       InjectedBy::kPreload, "crash nvrtcCompileProgram", 1, "errored", "image", "crashed"},
+      {"hang", "cudnnConvolutionForward does not return", "conv.forward", InjectedBy::kPreload,
        "hang cudnnConvolutionForward", 1, "errored", "image", "timed-out"},
-      {"hang", "nvrtcCompileProgram does not return", "toolkit.nvrtc", PlantedBy::kPreload,
+      {"hang", "nvrtcCompileProgram does not return", "toolkit.nvrtc", InjectedBy::kPreload,
        "hang nvrtcCompileProgram", 1, "errored", "image", "timed-out"},
-      {"wrong-number", "one element of the output is 1 too large", "conv.forward", PlantedBy::kPreload,
+      {"wrong-number", "one element of the output is 1 too large", "conv.forward", InjectedBy::kPreload,
        "wrong cudnnConvolutionForward", 1, "failed", "image", "wrong-value"},
-      {"broken-library", "a library of cuDNN is cut off", "cudnn.load", PlantedBy::kLibraryPath, "", 1,
+      {"broken-library", "a library of cuDNN is cut off", "cudnn.load", InjectedBy::kLibraryPath, "", 1,
        "failed", "image", "cudnn-sublibrary-unloadable"},
-      {"missing-device", "CUDA_VISIBLE_DEVICES is empty", "driver.devices", PlantedBy::kVisibility, "", 3,
+      {"missing-device", "CUDA_VISIBLE_DEVICES is empty", "driver.devices", InjectedBy::kVisibility, "", 3,
        "failed", "runner", "no-visible-device"},
   };
   return kFaults;
@@ -121,11 +121,11 @@ std::string SelfTestMatrix(const std::string& check, double timeout_s) {
   return matrix.dump(1) + "\n";
 }
 
-Result<Planting> Plant(const Fault& fault, const std::string& folder, const std::string& preload,
-                       const std::string& cudnn) {
-  if (fault.by == PlantedBy::kLibraryPath) return PlantBrokenLibrary(folder, cudnn);
-  Planting p;
-  if (fault.by == PlantedBy::kVisibility) {
+Result<Injection> Inject(const Fault& fault, const std::string& folder, const std::string& preload,
+                         const std::string& cudnn) {
+  if (fault.by == InjectedBy::kLibraryPath) return InjectBrokenLibrary(folder, cudnn);
+  Injection p;
+  if (fault.by == InjectedBy::kVisibility) {
     p.environment["CUDA_VISIBLE_DEVICES"] = "";
     p.evidence = "CUDA_VISIBLE_DEVICES=''";
     return p;

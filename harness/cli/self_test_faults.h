@@ -1,4 +1,4 @@
-// The faults that `self-test` plants, as data: what, into which case, and what the gate must say of it. The
+// The faults that `self-test` injects, as data: what, into which case, and what the gate must say of it. The
 // one place that knows; starts nothing.
 #ifndef CUDNN_CI_CLI_SELF_TEST_FAULTS_H_
 #define CUDNN_CI_CLI_SELF_TEST_FAULTS_H_
@@ -12,7 +12,7 @@
 namespace cudnn_ci {
 
 // How a fault comes into the processes of a run.
-enum class PlantedBy {
+enum class InjectedBy {
   kPreload,      // harness/plant, in LD_PRELOAD
   kLibraryPath,  // a damaged library in a folder before LD_LIBRARY_PATH
   kVisibility,   // CUDA_VISIBLE_DEVICES set empty
@@ -24,7 +24,7 @@ struct Fault {
   const char* name;   // what the command line and the output call it
   const char* what;   // in words
   const char* check;  // the matrix has one case of it
-  PlantedBy by;
+  InjectedBy by;
   const char* order;  // of kPreload: "crash FUNCTION", see harness/plant; else empty
   // What the gate has to say: exit status, the case's outcome as report.json names it, the finding.
   int exit_code;
@@ -43,7 +43,7 @@ std::vector<std::string> FaultNames();
 std::string SelfTestMatrix(const std::string& check, double timeout_s);
 
 // What a spoiled run gets, and by which it can be told afterwards that the fault was really there.
-struct Planting {
+struct Injection {
   std::map<std::string, std::string> environment;  // set in place of, or before, what is inherited
   std::string mark;      // a file that is not empty once the fault struck; empty: there is none
   std::string evidence;  // words that the finding's detail then holds; empty: there are none
@@ -51,8 +51,8 @@ struct Planting {
 
 // Prepares a fault below `folder`, which exists and is the run's own. `preload` is the library of
 // harness/plant, `cudnn` the main library of the image's cuDNN. Errors say why it cannot be injected here.
-Result<Planting> Plant(const Fault& fault, const std::string& folder, const std::string& preload,
-                       const std::string& cudnn);
+Result<Injection> Inject(const Fault& fault, const std::string& folder, const std::string& preload,
+                         const std::string& cudnn);
 
 }  // namespace cudnn_ci
 

@@ -81,9 +81,9 @@ std::string ForeignReport(const SeenReport& report, int status, const std::strin
   return {};
 }
 
-std::string Unnoticed(const Fault& fault, const Planting& planting, const SeenReport& report,
+std::string Unnoticed(const Fault& fault, const Injection& injection, const SeenReport& report,
                       const std::string& id) {
-  if (!planting.mark.empty() && ReadSmallFile(planting.mark, 1).empty())
+  if (!injection.mark.empty() && ReadSmallFile(injection.mark, 1).empty())
     return "the fault never struck, so nothing is shown: exit " + std::to_string(report.exit_code) + ", " +
            Named(report.root_cause);
   const std::string wanted = std::string(fault.blame) + "." + fault.slug;
@@ -96,11 +96,11 @@ std::string Unnoticed(const Fault& fault, const Planting& planting, const SeenRe
       Named(report.root_cause) != wanted)
     return "the gate said " + said + should;
   const auto blames = [&](const SeenFinding& f) {
-    return Named(f) == wanted && f.detail.find(planting.evidence) != std::string::npos;
+    return Named(f) == wanted && f.detail.find(injection.evidence) != std::string::npos;
   };
   if (std::none_of(seen->errors.begin(), seen->errors.end(), blames))
     return "the gate said " + said + ", and not of what was injected" +
-           (planting.evidence.empty() ? "" : " (" + planting.evidence + ")");
+           (injection.evidence.empty() ? "" : " (" + injection.evidence + ")");
   return {};
 }
 

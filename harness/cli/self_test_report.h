@@ -42,7 +42,7 @@ Result<SeenReport> ReadSeenReport(const std::string& path);
 std::string ForeignReport(const SeenReport& report, int status, const std::string& word);
 
 // Why the gate did not notice a fault in the case `id`; empty: it did, as it has to.
-std::string Unnoticed(const Fault& fault, const Planting& planting, const SeenReport& report,
+std::string Unnoticed(const Fault& fault, const Injection& injection, const SeenReport& report,
                       const std::string& id);
 
 }  // namespace cudnn_ci

@@ -130,7 +130,7 @@ TEST_F(SelfTest, AFaultThatTheGateCallsGreenIsNotNoticed) {
                                "image.wrong-value, the case failed"));
 }
 
-TEST_F(SelfTest, AnotherFindingThanThePlantedOneIsNotNoticed) {
+TEST_F(SelfTest, AnotherFindingThanTheInjectedOneIsNotNoticed) {
   CopyTree();
   // A library that is cut off, but not the one that self-test has cut.
   TakeCudnn();

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr Fault kFault = {
-    "broken", "something is broken",        "cudnn.load", PlantedBy::kLibraryPath, "", 1, "failed",
+    "broken", "something is broken",        "cudnn.load", InjectedBy::kLibraryPath, "", 1, "failed",
     "image",  "cudnn-sublibrary-unloadable"};
 
 SeenReport Noticed() {
@@ -24,7 +24,7 @@ SeenReport Noticed() {
   r.command_line = "cudnn-ci --matrix /tmp/cudnn-ci-x/broken/matrix.json";
   r.complete = true;
   r.exit_code = 1;
-  r.root_cause = {"image", "cudnn-sublibrary-unloadable", "/planted/libcudnn_adv.so.9 is truncated"};
+  r.root_cause = {"image", "cudnn-sublibrary-unloadable", "/injected/libcudnn_adv.so.9 is truncated"};
   r.cases = {{"cudnn.load[subject=system]", "cudnn.load", "failed", "", 0.1, {r.root_cause}}};
   return r;
 }
@@ -32,7 +32,7 @@ SeenReport Noticed() {
 std::string UnnoticedAfter(const std::function<void(SeenReport*)>& change) {
   SeenReport report = Noticed();
   change(&report);
-  return Unnoticed(kFault, {{}, "", "/planted/"}, report, "cudnn.load[subject=system]");
+  return Unnoticed(kFault, {{}, "", "/injected/"}, report, "cudnn.load[subject=system]");
 }
 
 TEST(SelfTestReport, AFaultIsNoticedOnlyAsTheTableHasIt) {
@@ -53,18 +53,18 @@ TEST(SelfTestReport, AFaultIsNoticedOnlyAsTheTableHasIt) {
   EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].errors[0].slug = "cudnn-missing"; }),
               HasSubstr("not of what was injected"));
   EXPECT_THAT(UnnoticedAfter([](SeenReport* r) { r->cases[0].errors[0].detail = "/elsewhere"; }),
-              HasSubstr("not of what was injected (/planted/)"));
+              HasSubstr("not of what was injected (/injected/)"));
 }
 
 TEST(SelfTestReport, AFaultWithAMarkMustHaveStruck) {
   const Scratch scratch;
-  const Planting planting = {{}, scratch.File("struck"), ""};
+  const Injection injection = {{}, scratch.File("struck"), ""};
   const std::string id = "cudnn.load[subject=system]";
-  EXPECT_THAT(Unnoticed(kFault, planting, Noticed(), id), HasSubstr("never struck"));
+  EXPECT_THAT(Unnoticed(kFault, injection, Noticed(), id), HasSubstr("never struck"));
   EXPECT_THAT(Unnoticed(kFault, {{}, scratch.Write("empty", ""), ""}, Noticed(), id),
               HasSubstr("never struck"));
   scratch.Write("struck", "!");
-  EXPECT_THAT(Unnoticed(kFault, planting, Noticed(), id), IsEmpty());
+  EXPECT_THAT(Unnoticed(kFault, injection, Noticed(), id), IsEmpty());
 }
 
 TEST(SelfTestReport, OnlyAFinishedReportOfThisRunCounts) {
@@ -99,15 +99,15 @@ TEST(SelfTestFaults, BreaksTheLibraryBesideTheMainOneOfItsMajor) {
   for (const char* file :
        {"libcudnn.so.9.1.0", "libcudnn_b.so.9", "libcudnn_a.so.8", "libcudnn_a.so.9.1.0", "libother.so.9"})
     scratch.Write(file, whole);
-  const Result<Planting> planted = Plant(kFault, scratch.path(), "", scratch.File("libcudnn.so.9.1.0"));
-  ASSERT_TRUE(planted.ok()) << planted.error();
+  const Result<Injection> injected = Inject(kFault, scratch.path(), "", scratch.File("libcudnn.so.9.1.0"));
+  ASSERT_TRUE(injected.ok()) << injected.error();
   const std::string stump = scratch.File("libraries/libcudnn_b.so.9");
-  EXPECT_EQ(planted->evidence, stump);
+  EXPECT_EQ(injected->evidence, stump);
   EXPECT_EQ(std::filesystem::file_size(stump), 4096u);
-  EXPECT_THAT(planted->environment.at("LD_LIBRARY_PATH"), testing::StartsWith(scratch.File("libraries")));
+  EXPECT_THAT(injected->environment.at("LD_LIBRARY_PATH"), testing::StartsWith(scratch.File("libraries")));
   std::filesystem::remove(scratch.File("libcudnn_b.so.9"));
-  EXPECT_FALSE(Plant(kFault, scratch.path(), "", scratch.File("libcudnn.so.9.1.0")).ok());
-  EXPECT_FALSE(Plant(kFault, scratch.path(), "", "").ok());
+  EXPECT_FALSE(Inject(kFault, scratch.path(), "", scratch.File("libcudnn.so.9.1.0")).ok());
+  EXPECT_FALSE(Inject(kFault, scratch.path(), "", "").ok());
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ Outcome CaseWorker::OutcomeOf(const wire::CaseFinished& m, Effects* out) {
 void CaseWorker::Handle(const wire::CaseFinished& m, int64_t now_ns, Effects* out) {
   if (!IsCurrent(m.serial, now_ns, out)) return;
   // Too late: its time was up, it broke a bound, or a thread of it had crashed, before it said this.
-  if (termination_ || crash_told()) return;
+  if (termination_ || crash_reported()) return;
   AttemptResult result = TakeResult(OutcomeOf(m, out), now_ns, out);
   result.leaked = m.leaked;
   result.context_broken = !m.context_error.empty();

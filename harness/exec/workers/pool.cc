@@ -17,9 +17,9 @@ namespace {
 
 constexpr int64_t kDrainNs = 150'000'000;  // for output that a grandchild still holds
 constexpr int64_t kSweepNs = 5'000'000'000;
-constexpr int64_t kCountNs = 100'000'000;        // how often the descendants of a busy process are counted
-constexpr int64_t kMaxWaitNs = 500'000'000;      // clients have clocks of their own to keep
-constexpr int64_t kToldPauseNs = 2'000'000'000;  // a busy machine lets anybody wait for less
+constexpr int64_t kCountNs = 100'000'000;    // how often the descendants of a busy process are counted
+constexpr int64_t kMaxWaitNs = 500'000'000;  // clients have clocks of their own to keep
+constexpr int64_t kReportedPauseNs = 2'000'000'000;  // a busy machine lets anybody wait for less
 constexpr int64_t kAwakeNs = 50'000;
 constexpr int kPacketsAtOnce = 64;
 constexpr int kPacketsLeft = 4096;  // more than a socket's buffer can hold
@@ -163,9 +163,9 @@ void Pool::Wait(int64_t wake_ns) {
 
 void Pool::TellPause() {
   clock_.NowNs();
-  const int64_t paused = clock_.PausedNs() - told_pause_ns_;
-  told_pause_ns_ = clock_.PausedNs();
-  if (paused >= kToldPauseNs) client_->OnPaused(static_cast<double>(paused) / 1e9);
+  const int64_t paused = clock_.PausedNs() - reported_pause_ns_;
+  reported_pause_ns_ = clock_.PausedNs();
+  if (paused >= kReportedPauseNs) client_->OnPaused(static_cast<double>(paused) / 1e9);
 }
 
 void Pool::HandleSignals() {

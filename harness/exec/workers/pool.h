@@ -99,7 +99,7 @@ class Pool {
   PoolClient* const client_;
   const int max_descendants_;
   RunningClock clock_;
-  int64_t told_pause_ns_ = 0;
+  int64_t reported_pause_ns_ = 0;
   MemoryWatch memory_;
   std::map<int64_t, std::unique_ptr<Member>> members_;
   std::vector<ScratchFolder> unused_;  // to make and remove one for each process costs more than the process

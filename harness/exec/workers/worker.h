@@ -94,7 +94,7 @@ class Worker {
   std::string CrashPlace() const;
   std::string SurvivedSigkill() const;
   // It has told of a crash that it is about to die of: no answer after that is taken.
-  bool crash_told() const { return crash_.has_value(); }
+  bool crash_reported() const { return crash_.has_value(); }
   void Send(const wire::ToWorker& message, Effects* out);
   void Retire(const std::string& why);
   void Kill(int64_t now_ns, Effects* out);
