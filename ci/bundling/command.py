@@ -8,10 +8,10 @@ import shutil
 import subprocess
 import sys
 
-from . import archive, build, oci
+from . import archive, build, oci, wheel
 
-DESCRIPTION = """Makes cudnn-ci-VERSION-linux-ARCH.tar.gz, cudnn-ci-VERSION-oci.tar, an OCI layout of an image that
-holds nothing but the tool, in /opt/cudnn-ci, and SHA256SUMS.
+DESCRIPTION = """Makes cudnn-ci-VERSION-linux-ARCH.tar.gz, a Python wheel of the same tree, cudnn-ci-VERSION-oci.tar, an OCI
+layout of an image that holds nothing but the tool, in /opt/cudnn-ci, and SHA256SUMS.
 
 bin/cudnn-ci is linked statically against musl and starts in any image, an empty one too; worker and plugins need glibc
 %s or later and carry their C++ library inside. The same commit gives the same bytes, in whatever folder, under whatever
@@ -38,7 +38,7 @@ def date_of(root):
 
 
 def make(arguments, root):
-    """Builds what is asked for and writes it into the output folder; returns the archives."""
+    """Builds what is asked for and writes it into the output folder; returns what was written."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "cudnn-ci"
     work = root / "build-bundle"
     out = pathlib.Path(arguments.out or work)
@@ -54,6 +54,7 @@ def make(arguments, root):
         build.install(tree, arch, root=root, work=work, cache=cache, log=log, jobs=int(os.environ.get("CUDNN_CI_JOBS") or os.cpu_count()))
         trees[arch] = tree
         made.append(archive.write(tree, out / f"{name}.tar.gz", date))
+        made.append(wheel.write(tree, root / "ci/wheel/cudnn_ci", out, version, arch, date))
     made.append(oci.write(trees, out / f"cudnn-ci-{version}-oci.tar", version, date))
     archive.write_sums(out, made)
     return made
@@ -64,7 +65,7 @@ def main(words):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", choices=[*ARCHITECTURES, "all"], default=platform.machine(), help="default: this machine's (%(default)s)")
     parser.add_argument("--all", dest="arch", action="store_const", const="all", help="--arch all: every processor, as a release has them")
-    parser.add_argument("--out", metavar="DIR", help="where the archives go (default: build-bundle)")
+    parser.add_argument("--out", metavar="DIR", help="where they go (default: build-bundle)")
     arguments = parser.parse_args(words)
     try:
         for path in make(arguments, pathlib.Path(__file__).resolve().parent.parent.parent):

@@ -101,6 +101,47 @@ TEST_F(SdkConsumer, GateStopsWhenACheckInCxxFails) {
   EXPECT_THAT(run.output, HasSubstr("modern.even[n=3]"));
 }
 
+// Configures the project that gates from ctest, for matrices separated by semicolons.
+CommandResult Configure(const fs::path& root, const fs::path& prefix, const std::string& matrices) {
+  fs::remove_all(root / "gated");
+  return RunCommand(Quoted(CUDNN_CI_CMAKE) + " -S " + Quoted(fs::path(CUDNN_CI_CONSUMERS) / "ctest") + " -B " +
+                    Quoted(root / "gated") + " -DCMAKE_PREFIX_PATH=" + Quoted(prefix) + " -DPLUGINS=" +
+                    Quoted(root / "plugins") + " -DMATRICES=" + Quoted(matrices) + " 2>&1");
+}
+
+TEST_F(SdkConsumer, CtestGatesAgainstEveryMatrix) {
+  const auto write = [](const char* name, int n) {
+    std::ofstream(root_ / name) << R"({ "schema": "cudnn-ci/matrix/1", "name": "m", "checks": [)"
+                                << R"({ "check": "plain.even", "params": { "n": )" << n << " } }] }\n";
+  };
+  write("sound.json", 2);
+  write("broken.json", 3);
+  const CommandResult configured =
+      Configure(root_, Prefix(), (root_ / "sound.json").string() + ";" + (root_ / "broken.json").string());
+  ASSERT_EQ(configured.status, 0) << configured.output;
+  const std::string ctest = "cd " + Quoted(root_ / "gated") + " && " +
+                            Quoted(fs::path(CUDNN_CI_CMAKE).parent_path() / "ctest") + " --output-on-failure ";
+  const CommandResult labelled = RunCommand(ctest + "-L nightly -L cudnn-ci -j 2");
+  EXPECT_NE(labelled.status, 0);
+  EXPECT_THAT(labelled.output, HasSubstr("1 tests failed out of 2")) << labelled.output;
+  EXPECT_THAT(labelled.output, ::testing::ContainsRegex("cudnn-ci.sound [. ]*Passed")) << labelled.output;
+  EXPECT_THAT(labelled.output, HasSubstr("plain.even[n=3]")) << labelled.output;
+  EXPECT_TRUE(fs::exists(root_ / "gated/cudnn-ci-report/cudnn-ci.broken/junit.xml"));
+}
+
+TEST_F(SdkConsumer, CtestKnowsAMatrixByItsName) {
+  const CommandResult configured = Configure(root_, Prefix(), "cu13");
+  ASSERT_EQ(configured.status, 0) << configured.output;
+  const std::string listed = RunCommand("cat " + Quoted(root_ / "gated/CTestTestfile.cmake")).output;
+  EXPECT_THAT(listed, HasSubstr("\"--matrix\" \"cu13\"")) << listed;
+}
+
+TEST_F(SdkConsumer, CtestRefusesAMatrixThatIsNotThere) {
+  const CommandResult configured = Configure(root_, Prefix(), "matrices/typo.json");
+  EXPECT_NE(configured.status, 0);
+  EXPECT_THAT(configured.output, HasSubstr("cudnn_ci_add_test: no file"));
+}
+
 TEST_F(SdkConsumer, AParameterOfAnotherTypeIsRefusedInOneSentence) {
   std::ifstream original(fs::path(CUDNN_CI_CONSUMERS) / "cpp/modern.cc");
   std::string source((std::istreambuf_iterator<char>(original)), {});

@@ -22,5 +22,6 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/harness/sdk/cmake/CudnnCiCon
   ${PROJECT_BINARY_DIR}/CudnnCiConfig.cmake INSTALL_DESTINATION lib/cmake/CudnnCi)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/CudnnCiConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/CudnnCiConfig.cmake ${PROJECT_BINARY_DIR}/CudnnCiConfigVersion.cmake
-  ${PROJECT_SOURCE_DIR}/harness/sdk/cmake/CudnnCiPlugin.cmake ${PROJECT_SOURCE_DIR}/harness/sdk/cmake/plugin.map
+  ${PROJECT_SOURCE_DIR}/harness/sdk/cmake/CudnnCiPlugin.cmake ${PROJECT_SOURCE_DIR}/harness/sdk/cmake/CudnnCiTest.cmake
+  ${PROJECT_SOURCE_DIR}/harness/sdk/cmake/plugin.map
   DESTINATION lib/cmake/CudnnCi)
