@@ -158,8 +158,7 @@ class AttentionGraph {
       text = e.what();
     }
     const CudnnFailure failure = Failure(what, text, calls.failure());
-    if (may_refuse) throw failure;
-    throw CudnnFailure(failure.what(), false, failure.status());
+    throw may_refuse ? failure : CudnnFailure(failure.what(), false, failure.status());
   }
 
   void AddInput(const AttentionTensor& tensor) {
