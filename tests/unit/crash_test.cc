@@ -158,7 +158,8 @@ TEST(CrashBlameTest, FollowsTheSiteAndInTheDriversLayerTheRunner) {
 }
 
 TEST(CrashBlameTest, TheSiteOfAnythingElseMeansNothing) {
-  EXPECT_EQ(BlameOf(Errored{ErrorKind::kTimedOut, "x", CrashSite::kHarness}, Layer::kCudnn), Blame::kImage);
+  EXPECT_EQ(BlameOf(Errored{ErrorKind::kOutOfMemory, "x", CrashSite::kHarness}, Layer::kCudnn),
+            Blame::kImage);
 }
 
 TEST(CrashSiteTest, AHangIsAPluginsOnlyWhereItsOwnCodeRuns) {
