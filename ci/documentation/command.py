@@ -51,13 +51,12 @@ def write_pages(root, folder):
         if pathlib.PurePosixPath(source).suffix in pages.PICTURES:
             shutil.copyfile(root / source, target)
             continue
-        text = (root / source).read_text(encoding="utf-8")
         if source == pages.SCHEMA:
-            text = matrix_keys.page_of(text)
+            text = matrix_keys.page_of((root / source).read_text(encoding="utf-8"))
         elif source in made:
-            text = sdk_pages.page_of(source, text)
+            text = sdk_pages.page_of(source, (root / source).read_text(encoding="utf-8"))
         else:
-            text = pages.rewritten(source, text, places)
+            text = pages.rewritten(root, source, places)
         target.write_text(text, encoding="utf-8")
     (folder / "assets").mkdir()
     for name in ASSETS:
@@ -94,10 +93,12 @@ def make(root, out):
         config = work / "mkdocs.yml"
         config.write_text(json.dumps(configuration(work, nav, command.version_of(root))), encoding="utf-8")
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(command.date_of(root)), "PYTHONDONTWRITEBYTECODE": "1", "NO_MKDOCS_2_WARNING": "1"}
-        run = subprocess.run([program, "build", "--quiet", "--config-file", config], env=environment, stdout=subprocess.PIPE,
+        # Not --quiet: a warning that is not printed is not counted either.
+        run = subprocess.run([program, "build", "--config-file", config], env=environment, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, text=True, check=False)
         if run.returncode != 0:
-            raise pages.Failure(f"{run.stdout.strip()}\nmkdocs could not make the site")
+            said = "\n".join(line for line in run.stdout.splitlines() if line and not line.startswith(("INFO", "DEBUG")))
+            raise pages.Failure(f"{said}\nmkdocs could not make the site")
         prune(work / "site")
         shutil.rmtree(out, ignore_errors=True)
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -98,8 +98,9 @@ def items_of(text):
             code, behind = split_behind(code.rstrip()) if code.startswith("#") or "\n" not in code else (code.rstrip(), "")
             found.append(Item([comment_text(comment) for comment in comments], code, behind, gap))
             comments, code, gap = [], "", False
-    if comments:
-        found.append(Item([comment_text(comment) for comment in comments], "", "", gap))
+    if code or comments:  # the last enumerator has no comma
+        code, behind = split_behind(code.rstrip())
+        found.append(Item([comment_text(comment) for comment in comments], code, behind, gap))
     return found
 
 
@@ -121,8 +122,11 @@ def members_of(item):
 
 
 def signature(code):
-    """A declaration without the body of a function, in one line."""
+    """A declaration without the body of a function or of a macro with arguments, in one line."""
     text, depth = without_comments(code), 0
+    macro = re.match(r"#define (\w+\([^)]*\))", text)
+    if macro:
+        return macro[1]
     if not text.startswith("#"):
         for at, letter in enumerate(text):
             depth += (letter in "(<") - (letter in ")>" and text[at - 1] != "-")

@@ -10,6 +10,7 @@ import re
 SCHEMA = "matrices/matrix.schema.json"
 HEADERS = "harness/sdk/include/cudnn_ci"
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
+NAMED = re.compile(r"\[([\w-]+\.md)\]\(((?:[^)#\s]*/)?\1)")  # the text is the file's name
 FENCE = re.compile(r"^ *```")
 TITLED = re.compile(r"^( *```\w+) (\S+)$")
 NESTED = re.compile(r"^( {2,3})([-*] |\d+\. )")
@@ -48,8 +49,17 @@ def target_of(page, link, places):
     return os.path.relpath(places[source], pathlib.PurePosixPath(places[page]).parent)
 
 
-def rewritten(page, text, places):
+def title_of(path):
+    """The heading of a page."""
+    return re.search(r"^# +(.+?) *$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1]
+
+
+def rewritten(root, page, places):
     """The Markdown of a page of the repository as a page of the site. `places`: sources() and generated() together."""
+    def named(match):
+        file = root / pathlib.PurePosixPath(page).parent / match[2]
+        return f"[{title_of(file)}]({match[2]}" if file.is_file() else match[0]
+
     def link(match):
         address, anchor = match[1], match[2] or ""
         if not address or "://" in address or address.startswith("mailto:"):
@@ -57,13 +67,13 @@ def rewritten(page, text, places):
         return f"]({target_of(page, address, places)}{anchor})"
 
     lines, in_code = [], False
-    for line in text.split("\n"):
+    for line in (root / page).read_text(encoding="utf-8").split("\n"):
         if FENCE.match(line):
             if not in_code:
                 line = TITLED.sub(r'\1 title="\2"', line)
             in_code = not in_code
         elif not in_code and not line.startswith("    "):
-            line = LINK.sub(link, line)
+            line = LINK.sub(link, NAMED.sub(named, line))
             line = NESTED.sub(r"    \2", line)
             line = line.replace("<details>", '<details markdown="1">')
         lines.append(line)
@@ -87,18 +97,16 @@ def navigation(root, places):
             if "://" not in address:
                 entries.append((name, title, os.path.normpath(pathlib.PurePosixPath(contents).parent / address), not anchor))
     taken = {}
-    for name, title, source, whole in sorted(entries, key=lambda entry: not entry[3]):
+    for at, (name, title, source, whole) in sorted(enumerate(entries), key=lambda entry: not entry[1][3]):
         if source not in places:
             raise Failure(f"{contents}: {source} is no page of the site")
         if source not in taken:
-            taken[source] = (name, title if whole or source == "README.md" else None)
-    order = [source for source in dict.fromkeys(entry[2] for entry in entries)]
+            taken[source] = (at, name, title if whole or source == "README.md" else None)
     tree = {name: [] for name in sections[::2]}
-    for source in order:
-        name, title = taken[source]
+    for source, (_, name, title) in sorted(taken.items(), key=lambda entry: entry[1][0]):
         tree[name].append({title: places[source]} if title else places[source])
         for page in followers(root, source, places, {*taken, contents}):
-            taken[page] = (name, None)
+            taken[page] = (None, name, None)
             tree[name].append(places[page])
     missing = [source for source, place in places.items() if place.endswith(".md") and source not in {*taken, contents}]
     if missing:

@@ -82,11 +82,12 @@ def is_internal(item):
 
 def groups(items):
     """The items without the internal ones, in groups without an empty line between. What was said before an internal one is said of
-    the next."""
+    the next in its group."""
     found, kept = [], []
     for item in items:
         if item.gap or not found:
             found.append([])
+            kept = []
         if item.code and is_internal(item):
             kept += item.comments
             continue
