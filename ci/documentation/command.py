@@ -28,9 +28,11 @@ SEPARATOR = r"[\s,:;!=\[\]()\"'`|<>/]+|\.(?!\d)"
 def configuration(work, nav, version):
     """What mkdocs is told."""
     here = pathlib.Path(__file__).resolve().parent
-    schemes = [{"media": f"(prefers-color-scheme: {scheme})", "scheme": name, "primary": "indigo", "accent": "indigo",
-                "toggle": {"icon": icon, "name": f"Switch to {other}"}}
-               for scheme, name, other, icon in (("light", "default", "dark", "material/weather-sunny"), ("dark", "slate", "light", "material/weather-night"))]
+    # Without the first one a page stays for ever as it was seen first.
+    schemes = [{"media": f"(prefers-color-scheme{media})", "primary": "indigo", "accent": "indigo", **scheme,
+                "toggle": {"icon": f"material/{icon}", "name": f"Switch to {other}"}}
+               for media, scheme, icon, other in (("", {}, "brightness-auto", "light"), (": light", {"scheme": "default"}, "weather-sunny", "dark"),
+                                                  (": dark", {"scheme": "slate"}, "weather-night", "what the system says"))]
     return {"site_name": f"cudnn-ci {version}", "docs_dir": str(work / "pages"), "site_dir": str(work / "site"), "nav": nav, "strict": True,
             "theme": {"name": "material", "font": False, "palette": schemes, "icon": {"logo": "material/gate"},
                       "features": ["navigation.tabs", "navigation.top", "navigation.footer", "search.highlight", "content.code.copy", "toc.follow"]},
@@ -66,7 +68,7 @@ def write_pages(root, folder):
 
 def prune(site):
     """Removes what a site without a server has no use for: pages with absolute addresses, dates, other languages, sources of scripts."""
-    for name in ("404.html", "sitemap.xml", "sitemap.xml.gz", "search/search_index.json"):
+    for name in ("404.html", "sitemap.xml", "sitemap.xml.gz"):
         (site / name).unlink()
     shutil.rmtree(site / "assets/javascripts/lunr")
     for path in [*site.rglob("*.map")]:
