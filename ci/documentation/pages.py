@@ -10,7 +10,7 @@ import re
 SCHEMA = "matrices/matrix.schema.json"
 HEADERS = "harness/sdk/include/cudnn_ci"
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
-NAMED = re.compile(r"\[([\w-]+\.md)\]\(((?:[^)#\s]*/)?\1)")  # the text is the file's name
+NAMED = re.compile(r"\[([\w/-]+\.md)\]\(((?:[^)#\s]*/)?\1)")  # the text is the file's name
 FENCE = re.compile(r"^ *```")
 TITLED = re.compile(r"^( *```\w+) (\S+)$")
 NESTED = re.compile(r"^( {2,3})([-*] |\d+\. )")

@@ -145,7 +145,7 @@ class Site(unittest.TestCase):
             if message["method"] == "Network.requestWillBeSent":
                 asked.append(message["params"]["request"]["url"])
         wrong = [url for url in asked if not url.startswith(("file:", "data:", "about:", "chrome:", "http://127.0.0.1:"))]
-        assert len(asked) > 100 and not wrong, (len(asked), wrong[:5])
+        assert len(asked) > 20 and not wrong, (len(asked), wrong[:5])
         severe = [entry["message"] for entry in cls.browser.get_log("browser") if entry["level"] == "SEVERE"]
         assert not severe, severe[:5]
 
