@@ -12,7 +12,7 @@ import sys
 import tarfile
 import tempfile
 
-from . import artifacts, provenance
+from . import artifacts, notes, provenance
 
 LIMIT = 120  # seconds for one program
 
@@ -52,6 +52,12 @@ def check_sums(folder, version):
         if artifacts.sha256(path) != sums[name]:
             raise artifacts.Failure(f"{path} has another SHA-256 than {artifacts.SUMS} says")
     return sums
+
+
+def check_notes(folder, version):
+    text = (folder / artifacts.NOTES).read_text(encoding="utf-8")
+    if not text.startswith(f"# cudnn-ci {version}") or not text.endswith(notes.pins(folder, version)):
+        raise artifacts.Failure(f"{artifacts.NOTES} are not those of these files")
 
 
 def check_provenance(folder, version, sums):
@@ -173,7 +179,8 @@ def check(folder, say, images=(), engine="docker"):
     sums = check_sums(folder, version)
     say(f"{len(sums)} files have the sums of {artifacts.SUMS}")
     check_provenance(folder, version, sums)
-    say("the provenance speaks of these files")
+    check_notes(folder, version)
+    say("the provenance and the notes speak of these files")
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
         tree = check_archive(folder, version, work)

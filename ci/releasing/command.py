@@ -92,7 +92,7 @@ def assemble(root, out, source, *, given=None, builder=provenance.BUILDER):
     if not own:
         say(f"CHANGELOG.md has no section [{source.version}]: the notes are those of [Unreleased]")
     gather(root, out, source, given)
-    (out / artifacts.NOTES).write_text(text, encoding="utf-8")
+    (out / artifacts.NOTES).write_text(text + notes.pins(out, source.version), encoding="utf-8")
     (out / artifacts.sbom_name(source.version)).write_bytes(artifacts.common_sbom(out, source.version))
     (out / artifacts.MANUAL).write_text(manual_of(out, source.version), encoding="utf-8")
     said = provenance.statement(root, out, source, built=given is None, builder=builder)

@@ -1,6 +1,9 @@
-"""The notes of a release: a section of CHANGELOG.md."""
+"""The notes of a release: a section of CHANGELOG.md, and the digests by which a pipeline pins the tool."""
+import json
 import re
+import tarfile
 
+from . import artifacts
 from .artifacts import Failure
 
 
@@ -17,3 +20,20 @@ def notes_of(changelog, version):
             text = re.sub(r"\[([^\]]+)\]\((?!https?://)[^)]*\)", r"\1", text)
             return f"# cudnn-ci {version}" + (f", {date}" if date else "") + f"\n\n{text}\n", name == version
     raise Failure(f"CHANGELOG.md has no section with text for {version}, and none for Unreleased")
+
+
+def image_digest(path):
+    """The digest of the index of an OCI layout: NAME@sha256:... stands for the images of all processors, in whatever registry."""
+    with tarfile.open(path) as tar:
+        try:
+            return json.load(tar.extractfile("index.json"))["manifests"][0]["digest"]
+        except (KeyError, IndexError, ValueError, TypeError) as error:
+            raise Failure(f"{path} is no OCI layout: {error!r}") from error
+
+
+def pins(folder, version):
+    """The end of the notes: what a pipeline pins, with its digest."""
+    lines = ["", "## Digests to pin", "", "| what | SHA-256 |", "|---|---|"]
+    lines += [f"| `{name}` | `{artifacts.sha256(folder / name)}` |" for name in artifacts.bundled(version)]
+    lines += ["", f"The tool as an image, copied from the OCI layout with all its platforms: `cudnn-ci@{image_digest(folder / artifacts.oci_name(version))}`", ""]
+    return "\n".join(lines)

@@ -100,8 +100,11 @@ class Release(unittest.TestCase):
         self.out = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / "release"
         shutil.copytree(self.made, self.out)
 
-    def sum_again(self):
-        """As somebody who changed a file would."""
+    def sum_again(self, noted=False):
+        """As somebody who changed a file would; `noted`: in the notes too."""
+        if noted:
+            path = self.out / artifacts.NOTES
+            path.write_text(path.read_text().partition("\n## Digests")[0] + notes.pins(self.out, VERSION))
         path = self.out / artifacts.provenance_name(VERSION)
         value = json.loads(path.read_text())
         for subject in value["subject"]:
@@ -249,13 +252,26 @@ class Release(unittest.TestCase):
         for name in artifacts.bundled(VERSION):
             shutil.copyfile(other / name, self.out / name)
         (self.out / artifacts.sbom_name(VERSION)).write_bytes(artifacts.common_sbom(self.out, VERSION))
-        self.sum_again()
+        self.sum_again(noted=True)
 
     def test_an_archive_of_another_version_or_that_does_not_run_is_noticed(self):
         self.replaced(version="9.9.9")
         self.judged("says 'cudnn-ci 9.9.9'")
         self.replaced(program="#!/bin/sh\nexit 3\n")
         self.judged("exit status 3")
+
+    def test_notes_have_the_digests_to_pin(self):
+        text = (self.made / artifacts.NOTES).read_text()
+        self.assertTrue(text.startswith(f"# cudnn-ci {VERSION}"))
+        for name in artifacts.bundled(VERSION):
+            self.assertIn(f"| `{name}` | `{artifacts.sha256(self.made / name)}` |", text)
+        with tarfile.open(self.made / artifacts.oci_name(VERSION)) as tar:
+            self.assertIn(f"`cudnn-ci@{json.load(tar.extractfile('index.json'))['manifests'][0]['digest']}`", text)
+        path = self.out / artifacts.NOTES
+        for changed in (text.replace("sha256:", "sha256:0"), text + "\nMore.\n", text.replace(f"cudnn-ci {VERSION}", "cudnn-ci 9")):
+            path.write_text(changed)
+            self.sum_again()
+            self.judged("are not those of these files")
 
     def test_a_manual_of_another_program_is_noticed(self):
         (self.out / artifacts.MANUAL).write_text(".TH other 1\n")
@@ -271,14 +287,14 @@ class Release(unittest.TestCase):
         other = bundled(pathlib.Path(tempfile.mkdtemp(dir=self.folder)), notices="N\n\nelse\n----\n")
         name = artifacts.wheel_name(VERSION, "aarch64")
         shutil.copyfile(other / name, self.out / name)
-        self.sum_again()
+        self.sum_again(noted=True)
         self.judged("not of one build")
 
     def test_a_wheel_whose_program_is_another_version_is_noticed(self):
         other = bundled(pathlib.Path(tempfile.mkdtemp(dir=self.folder)), version="9.9.9")
         for arch in artifacts.ARCHITECTURES:
             shutil.copyfile(other / artifacts.wheel_name(VERSION, arch), self.out / artifacts.wheel_name(VERSION, arch))
-        self.sum_again()
+        self.sum_again(noted=True)
         self.judged("the wheel's cudnn-ci says 'cudnn-ci 9.9.9'")
 
     def test_images_of_another_tree_are_noticed(self):
@@ -370,24 +386,6 @@ class Release(unittest.TestCase):
             self.assertEqual(command.source_of(ROOT, None, True), source(date=5, changed=True))
             answers["status", "--porcelain"] = ""
             self.assertEqual(command.source_of(ROOT, "git+https://x", False), source(date=5, uri="git+https://x"))
-
-
-class Notes(unittest.TestCase):
-    LOG = "# Changelog\n\nForm.\n\n## [Unreleased]\n\n### Added\n- New, see [docs](harness/x.md).\n\n## [1.2.0] - 2026-01-02\n\n### Fixed\n- A [bug](https://example.com/1).\n\n[1.2.0]: https://x\n"
-
-    def test_the_versions_own_section_comes_first(self):
-        self.assertEqual(notes.notes_of(self.LOG, "1.2.0"), ("# cudnn-ci 1.2.0, 2026-01-02\n\n### Fixed\n- A [bug](https://example.com/1).\n", True))
-
-    def test_what_is_unreleased_stands_in(self):
-        self.assertEqual(notes.notes_of(self.LOG, "1.3.0"), ("# cudnn-ci 1.3.0\n\n### Added\n- New, see docs.\n", False))
-
-    def test_no_text_is_an_error(self):
-        with self.assertRaisesRegex(artifacts.Failure, "no section with text for 1.3.0"):
-            notes.notes_of("# C\n\n## [Unreleased]\n\n## [1.2.0] - 2026-01-02\n\n- x\n", "1.3.0")
-
-    def test_the_repositorys_own_changelog_has_notes(self):
-        text, _ = notes.notes_of((ROOT / "CHANGELOG.md").read_text(), VERSION)
-        self.assertIn("### Added", text)
 
 
 if __name__ == "__main__":
