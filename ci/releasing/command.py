@@ -90,7 +90,7 @@ def assemble(root, out, source, *, given=None, builder=provenance.BUILDER):
     """Makes the release in the empty folder `out`. `given`: a folder of ready artifacts, in place of a build."""
     text, own = notes.notes_of((root / "CHANGELOG.md").read_text(encoding="utf-8"), source.version)
     if not own:
-        say(f"CHANGELOG.md has no section [{source.version}]: the notes are those of [Unreleased]")
+        say(f"CHANGELOG.md does not begin with [{source.version}]: the notes are those of [Unreleased]")
     gather(root, out, source, given)
     (out / artifacts.NOTES).write_text(text + notes.pins(out, source.version), encoding="utf-8")
     (out / artifacts.sbom_name(source.version)).write_bytes(artifacts.common_sbom(out, source.version))

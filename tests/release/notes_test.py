@@ -17,15 +17,21 @@ VERSION = bundle.version_of(ROOT)
 class Notes(unittest.TestCase):
     LOG = "# Changelog\n\nForm.\n\n## [Unreleased]\n\n### Added\n- New, see [docs](harness/x.md).\n\n## [1.2.0] - 2026-01-02\n\n### Fixed\n- A [bug](https://example.com/1).\n\n[1.2.0]: https://x\n"
 
-    def test_the_versions_own_section_comes_first(self):
-        self.assertEqual(notes.notes_of(self.LOG, "1.2.0"), ("# cudnn-ci 1.2.0, 2026-01-02\n\n### Fixed\n- A [bug](https://example.com/1).\n", True))
+    def test_the_versions_own_section_is_its_notes(self):
+        log = self.LOG.replace("### Added\n- New, see [docs](harness/x.md).\n\n", "")
+        self.assertEqual(notes.notes_of(log, "1.2.0"), ("# cudnn-ci 1.2.0, 2026-01-02\n\n### Fixed\n- A [bug](https://example.com/1).\n", True))
 
     def test_what_is_unreleased_stands_in(self):
-        self.assertEqual(notes.notes_of(self.LOG, "1.3.0"), ("# cudnn-ci 1.3.0\n\n### Added\n- New, see docs.\n", False))
+        for version in ("1.3.0", "1.2.0"):  # of the last, more came since
+            self.assertEqual(notes.notes_of(self.LOG, version), (f"# cudnn-ci {version}\n\n### Added\n- New, see docs.\n", False))
+
+    def test_a_head_of_another_version_is_an_error(self):
+        with self.assertRaisesRegex(artifacts.Failure, "begins with 1.2.0: it needs a section for 1.3.0"):
+            notes.notes_of("# C\n\n## [Unreleased]\n\n## [1.2.0] - 2026-01-02\n\n- x\n", "1.3.0")
 
     def test_no_text_is_an_error(self):
-        with self.assertRaisesRegex(artifacts.Failure, "no section with text for 1.3.0"):
-            notes.notes_of("# C\n\n## [Unreleased]\n\n## [1.2.0] - 2026-01-02\n\n- x\n", "1.3.0")
+        with self.assertRaisesRegex(artifacts.Failure, "no section with text"):
+            notes.notes_of("# C\n\n## [Unreleased]\n\n## [1.2.0] - 2026-01-02\n", "1.2.0")
 
     def test_the_repositorys_own_changelog_has_notes(self):
         text, _ = notes.notes_of((ROOT / "CHANGELOG.md").read_text(), VERSION)
