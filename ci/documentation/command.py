@@ -75,6 +75,15 @@ def prune(site):
         path.unlink()
 
 
+def add_licence(site, cache):
+    """The theme's scripts and styles are within the site, so its licence is, too."""
+    found = sorted(cache.glob("site/lib/python3*/site-packages/mkdocs_material-*.dist-info/licenses/LICENSE"))
+    if not found:
+        raise pages.Failure("the licence of mkdocs-material is missing: run ci/deps site")
+    (site / "licenses").mkdir()
+    shutil.copyfile(found[0], site / "licenses/mkdocs-material.txt")
+
+
 def mkdocs(cache):
     """The program that ci/deps installed."""
     program = cache / "site/bin/mkdocs"
@@ -102,6 +111,7 @@ def make(root, out):
             said = "\n".join(line for line in run.stdout.splitlines() if line and not line.startswith(("INFO", "DEBUG")))
             raise pages.Failure(f"{said}\nmkdocs could not make the site")
         prune(work / "site")
+        add_licence(work / "site", cache)
         shutil.rmtree(out, ignore_errors=True)
         out.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(work / "site", out)

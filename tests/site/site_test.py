@@ -110,6 +110,9 @@ class Site(unittest.TestCase):
                 self.assertRegex(address, r"^data:|^[^:/]+$|^#", path)
         self.assertEqual([path.name for path in self.site.rglob("*") if path.suffix in (".woff", ".woff2", ".ttf", ".map", ".gz")], [])
 
+    def test_the_licence_of_the_theme_is_within(self):
+        self.assertIn("Martin Donath", (self.site / "licenses/mkdocs-material.txt").read_text(encoding="utf-8"))
+
     def test_tabs_are_the_headings_of_the_contents(self):
         text = (self.site / "index.html").read_text(encoding="utf-8")
         tabs = re.findall(r'class="md-tabs__link">\s*(.*?)\s*</a>', text, flags=re.S)
