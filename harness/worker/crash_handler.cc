@@ -220,11 +220,13 @@ void InstallCrashHandler(int control_fd) {
   action.sa_sigaction = OnCrash;
   // Not deferred: a crash of the handler comes back to it.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  for (const int signal_number : kCrashSignals) {
+  const auto install = [&action](int signal_number) {
     struct sigaction before {};
     if (sigaction(signal_number, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
       sigaction(signal_number, &action, nullptr);
-  }
+  };
+  for (const int signal_number : kCrashSignals) install(signal_number);
+  install(kTimeIsOver);
   // Before any plugin registers a function of its own, so that this one is called after them.
   atexit(WaitForCrash);
 }

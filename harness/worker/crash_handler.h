@@ -5,12 +5,13 @@
 
 namespace cudnn_ci::worker {
 
-// From here on SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP and SIGABRT of this process are told as wire::Crashed
-// on `control_fd`, then it dies of the same signal as it would have. Where something else has a handler
-// already (a sanitizer, a library that the image preloads), that stays. A child of the process tells nothing.
-// The calling thread gets a stack of its own for the handler, so that its overflow can be told; that of
-// another thread cannot. Everything in the handler is async-signal-safe but for the unwinder, which may take
-// the loader's lock: after 3 s the process dies without more words.
+// From here on SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT and SIGTERM (by which the harness ends it
+// when its time is over) of this process are told as wire::Crashed on `control_fd`, then it dies of the same
+// signal as it would have. Where something else has a handler already (a sanitizer, a library that the image
+// preloads), that stays. A child of the process tells nothing. The calling thread gets a stack of its own for
+// the handler, so that its overflow can be told; that of another thread cannot. Everything in the handler is
+// async-signal-safe but for the unwinder, which may take the loader's lock: after 3 s the process dies
+// without more words.
 void InstallCrashHandler(int control_fd);
 
 // Never returns while another thread of this process tells of its crash: the process dies of that, and a

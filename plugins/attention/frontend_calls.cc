@@ -67,9 +67,9 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
                                   cudnnBackendDescriptor_t pack) {
   return Answer([&](const auto& api) { return api.BackendExecute(handle, plan, pack); });
 }
-cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor,
-                                       cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
-                                       int64_t most, int64_t* count, void* values) {
+cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name,
+                                       cudnnBackendAttributeType_t type, int64_t most, int64_t* count,
+                                       void* values) {
   return Answer(
       [&](const auto& api) { return api.BackendGetAttribute(descriptor, name, type, most, count, values); });
 }

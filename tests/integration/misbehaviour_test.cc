@@ -267,6 +267,26 @@ TEST(MisbehaviourTest, AHangLeavesEvidenceOfWhereItHung) {
   EXPECT_EQ(result.Events("CaseSlow").size(), 1u);
 }
 
+// A plugin that waits may wait for the image, one that computes for ever does not.
+TEST(MisbehaviourTest, AHangIsOfThePluginWhoseOwnCodeRuns) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer is in the frames";
+  for (const auto& [how, errors, exit_code, place] :
+       {std::tuple("hang", "harness.timed-out", 5, "#0 /.*/fixture.cci.so"),
+        std::tuple("library_hang", "image.timed-out", 1,
+                   "#0 /.*/libfixture_image.so.0x[0-9a-f]+ "
+                   "FixtureLibraryCrash.*\n#1 /.*/fixture.cci.so")}) {
+    GateRun run;
+    run.Set("FIXTURE_LIBRARY", CUDNN_CI_FIXTURES "/libraries/image/libfixture_image.so");
+    run.Matrix(Entry("fixture.calls", "\"params\": {\"how\": \"" + std::string(how) + "\"}"), 0.5);
+    const GateResult result = run.Run();
+    EXPECT_EQ(result.exit_code, exit_code) << result.out;
+    EXPECT_EQ(result.Errors("fixture.calls[how=" + std::string(how) + "]"), errors);
+    const std::vector<json> finished = result.Events("AttemptFinished");
+    ASSERT_FALSE(finished.empty());
+    EXPECT_THAT(finished[0]["evidence"].get<std::string>(), testing::ContainsRegex(place));
+  }
+}
+
 // 2.5 s after SIGTERM are more than the default of 2 s.
 TEST(MisbehaviourTest, AHangHasTheGraceThatWasAskedFor) {
   for (const char* grace : {"0.2", "60"}) {

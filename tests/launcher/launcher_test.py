@@ -488,6 +488,22 @@ class LauncherTest(unittest.TestCase):
                 call = [c for c in self.calls() if c[0] == "run"][-1]
                 self.assertEqual(call[len(self.expected_run()) - 1:call.index("--entrypoint")], place("repo/team/ci") + mounts)
 
+    def test_without_gpu_and_matrix_the_images_files_are_judged(self):
+        (self.dir / "tool/matrices").mkdir()
+        (self.dir / "tool/matrices/static.json").write_text("{}")
+        (self.dir / "tool/matrices/cu13.json").write_text("{}")
+        for words, matrix in ((["--no-gpu"], "builtin:static"), ([], None), (["--no-gpu", "--matrix", "cu13"], "builtin:cu13"),
+                              (["--no-gpu", "--", "--matrix", "cu13"], "builtin:cu13"), (["--no-gpu", "--", "--auto"], None),
+                              (["--no-gpu", "--", "--matrix", "/image/own.json"], "/image/own.json")):
+            with self.subTest(words=words):
+                result = self.launch(*words, run=reports())
+                call = [c for c in self.calls() if c[0] == "run" and c[1] != "--help"][-1]
+                self.assertEqual(call[call.index("--matrix") + 1] if "--matrix" in call else None, matrix)
+                self.assertEqual("by the matrix static" in result.stderr, matrix == "builtin:static", result.stderr)
+        (self.dir / "tool/matrices/static.json").unlink()  # of an older tool
+        self.launch("--no-gpu", run=reports())
+        self.assertNotIn("--matrix", [c for c in self.calls() if c[0] == "run"][-1])
+
     def test_extends_above_the_topmost_folder_is_refused(self):
         matrix = self.dir / "m.json"
         matrix.write_text('{"extends": "%setc/passwd"}' % ("../" * 40))

@@ -104,9 +104,9 @@ TEST_F(SdkConsumer, GateStopsWhenACheckInCxxFails) {
 // Configures the project that gates from ctest, for matrices separated by semicolons.
 CommandResult Configure(const fs::path& root, const fs::path& prefix, const std::string& matrices) {
   fs::remove_all(root / "gated");
-  return RunCommand(Quoted(CUDNN_CI_CMAKE) + " -S " + Quoted(fs::path(CUDNN_CI_CONSUMERS) / "ctest") + " -B " +
-                    Quoted(root / "gated") + " -DCMAKE_PREFIX_PATH=" + Quoted(prefix) + " -DPLUGINS=" +
-                    Quoted(root / "plugins") + " -DMATRICES=" + Quoted(matrices) + " 2>&1");
+  return RunCommand(Quoted(CUDNN_CI_CMAKE) + " -S " + Quoted(fs::path(CUDNN_CI_CONSUMERS) / "ctest") +
+                    " -B " + Quoted(root / "gated") + " -DCMAKE_PREFIX_PATH=" + Quoted(prefix) +
+                    " -DPLUGINS=" + Quoted(root / "plugins") + " -DMATRICES=" + Quoted(matrices) + " 2>&1");
 }
 
 TEST_F(SdkConsumer, CtestGatesAgainstEveryMatrix) {
@@ -120,7 +120,8 @@ TEST_F(SdkConsumer, CtestGatesAgainstEveryMatrix) {
       Configure(root_, Prefix(), (root_ / "sound.json").string() + ";" + (root_ / "broken.json").string());
   ASSERT_EQ(configured.status, 0) << configured.output;
   const std::string ctest = "cd " + Quoted(root_ / "gated") + " && " +
-                            Quoted(fs::path(CUDNN_CI_CMAKE).parent_path() / "ctest") + " --output-on-failure ";
+                            Quoted(fs::path(CUDNN_CI_CMAKE).parent_path() / "ctest") +
+                            " --output-on-failure ";
   const CommandResult labelled = RunCommand(ctest + "-L nightly -L cudnn-ci -j 2");
   EXPECT_NE(labelled.status, 0);
   EXPECT_THAT(labelled.output, HasSubstr("1 tests failed out of 2")) << labelled.output;

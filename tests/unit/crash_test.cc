@@ -158,7 +158,23 @@ TEST(CrashBlameTest, FollowsTheSiteAndInTheDriversLayerTheRunner) {
 }
 
 TEST(CrashBlameTest, TheSiteOfAnythingElseMeansNothing) {
-  EXPECT_EQ(BlameOf(Errored{ErrorKind::kTimedOut, "x", CrashSite::kHarness}, Layer::kCudnn), Blame::kImage);
+  EXPECT_EQ(BlameOf(Errored{ErrorKind::kOutOfMemory, "x", CrashSite::kHarness}, Layer::kCudnn),
+            Blame::kImage);
+}
+
+TEST(CrashSiteTest, AHangIsAPluginsOnlyWhereItsOwnCodeRuns) {
+  EXPECT_EQ(SiteOfHang(Through({kPlugin, kWorker}, SIGTERM), {kPlugin}), CrashSite::kHarness);
+  EXPECT_EQ(SiteOfHang(Through({std::string(kPlugin) + " (deleted)"}, SIGTERM), {kPlugin}),
+            CrashSite::kHarness);
+  for (const char* other : {kWorker, kLibc, kCudnn, kCuda, "", "[vdso]"})
+    EXPECT_EQ(SiteOfHang(Through({other, kPlugin}, SIGTERM), {kPlugin}), CrashSite::kUnknown) << other;
+  EXPECT_EQ(SiteOfHang(Through({}, SIGTERM), {kPlugin}), CrashSite::kUnknown);
+}
+
+TEST(CrashSiteTest, ATimeoutIsThePluginsOnlyByItsSite) {
+  EXPECT_EQ(BlameOf({ErrorKind::kTimedOut, "", CrashSite::kHarness}, Layer::kDriver), Blame::kHarness);
+  EXPECT_EQ(BlameOf({ErrorKind::kTimedOut, "", CrashSite::kUnknown}, Layer::kDriver), Blame::kRunner);
+  EXPECT_EQ(BlameOf({ErrorKind::kTimedOut, "", CrashSite::kUnknown}, Layer::kCudnn), Blame::kImage);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "exec/schedule/reattempts.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -143,12 +145,12 @@ TEST_F(SlownessTest, WaivedOnesSpeakForNoOther) {
 TEST_F(SlownessTest, AfterManyThatWereFastAloneTheRestIsBelieved) {
   Record();
   for (size_t i = 0; i < kCases; ++i) EXPECT_TRUE(Pass(i, 9));
-  for (size_t i = 0; i < size_t{Slowness::kUnconfirmed}; ++i) {
+  for (size_t i = 0; i < size_t{reattempts::kSlowUnconfirmed}; ++i) {
     EXPECT_THAT(slowness_->TakeKnown(), IsEmpty()) << i;
     EXPECT_EQ(Again(i, 1), Course::kPass);
     EXPECT_THAT(found_, IsEmpty());
   }
-  EXPECT_EQ(slowness_->TakeKnown().size(), kCases - size_t{Slowness::kUnconfirmed});
+  EXPECT_EQ(slowness_->TakeKnown().size(), kCases - size_t{reattempts::kSlowUnconfirmed});
 }
 
 TEST_F(SlownessTest, BlameFollowsFromWhatIsKnown) {

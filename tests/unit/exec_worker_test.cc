@@ -69,6 +69,43 @@ TEST_F(WorkerTest, ACrashThatItDidNotDieOfIsNotExplainedAndNeverAPass) {
     }
 }
 
+// Its time is over, and it says where it was before it dies of SIGTERM, or is killed.
+TEST_F(WorkerTest, WhereAHangWasIsEvidenceAndDecidesWhoseFaultItIs) {
+  for (const CrashSite site : {CrashSite::kHarness, CrashSite::kUnknown})
+    for (const int signal_number : {SIGTERM, SIGKILL}) {
+      Start(false);
+      worker_->ExplainCrashesBy([site](Crash*) { return site; });
+      Assign(0, 10);
+      Tick(10 * kSecond);
+      Say(wire::Crashed{CrashIn(SIGTERM, "/plugin")});
+      Exit(true, signal_number, 11 * kSecond);
+      EXPECT_EQ(Error().kind, ErrorKind::kTimedOut);
+      EXPECT_EQ(Error().site, site);
+      EXPECT_EQ(Error().detail.find("; in /plugin") != std::string::npos, site == CrashSite::kHarness);
+      EXPECT_THAT(Only().evidence, HasSubstr("#0 /plugin+0x10"));
+    }
+}
+
+TEST_F(WorkerTest, ASigtermThatNobodyHereSentIsFromOutside) {
+  Start(false);
+  worker_->ExplainCrashesBy([](Crash*) { return CrashSite::kHarness; });
+  Assign(0);
+  Say(wire::Crashed{CrashIn(SIGTERM, "/plugin")});
+  Exit(true, SIGTERM);
+  EXPECT_EQ(Error().kind, ErrorKind::kKilledFromOutside);
+  EXPECT_EQ(Error().site, CrashSite::kUnknown);
+}
+
+// Nobody asked it to end, and it did not: what it tells excuses no end of its own.
+TEST_F(WorkerTest, AnEndThatWasToldAndDidNotComeIsACrash) {
+  Start(false);
+  Assign(0);
+  Pass(1);
+  Say(wire::Crashed{CrashIn(SIGTERM, "/plugin")});
+  Exit(false, 0);
+  EXPECT_EQ(Error().kind, ErrorKind::kCrashed);
+}
+
 TEST_F(WorkerTest, AVerdictBehindACrashIsNotTaken) {
   for (const bool shared : {false, true}) {
     Start(shared);

@@ -32,3 +32,6 @@ cudnn_ci_unit_test(framework_test SOURCES framework_test.cc framework_decoy_test
 target_compile_definitions(framework_test PRIVATE CUDNN_CI_FAKES="${PROJECT_BINARY_DIR}/fakes")
 add_dependencies(framework_test fake_cublas99 fake_cudnn99 fake_provider_plain fake_provider_runpath fake_provider_rpath
   fake_ctranslate2)
+
+# What the files of an image say of it.
+cudnn_ci_unit_test(image_files_test SOURCES image_files_test.cc LINK cudnn_ci_image_files)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "exec/schedule/reattempts.h"
 #include "exec/schedule/scheduler.h"
 #include "model/verdict/attribution.h"
 
@@ -56,7 +57,7 @@ Decision Cases::Judge(const AttemptResult& result) {
 
 bool Cases::IsKnown(const std::string& kind) const {
   const auto it = confirmed_.find(kind);
-  return it != confirmed_.end() && it->second >= kConfirmations;
+  return it != confirmed_.end() && it->second >= reattempts::kConfirmations;
 }
 
 const Outcome* Cases::KnownOutcome(size_t i) {
@@ -146,7 +147,8 @@ Decision Cases::Alone(const AttemptResult& result, bool good, History* history) 
 // After a bad result, alone: whether there is anything more to be learned of the case.
 Decision Cases::Again(const AttemptResult& result, History* history) {
   const bool ended_in_step = std::holds_alternative<Errored>(result.outcome) && !result.crashed_step.empty();
-  if (ended_in_step && history->retries == 0 && static_cast<int>(history->skip_steps.size()) < kStepReruns) {
+  if (ended_in_step && history->retries == 0 &&
+      static_cast<int>(history->skip_steps.size()) < reattempts::kContinuations) {
     history->skip_steps.push_back(result.crashed_step.front());
     history->Add(Flag::kStepSkipped);
     return {Next::kContinue, {}, {}};

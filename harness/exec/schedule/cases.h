@@ -37,9 +37,6 @@ struct NextAttempt {
 
 class Cases {
  public:
-  static constexpr int kConfirmations = 3;  // of one kind, then later ones are taken as they are
-  static constexpr int kStepReruns = 8;
-
   // `confirm`: what a shared process says against a case is looked at again, alone. `summary` is the record
   // of the run, up to date whenever Judge is called.
   Cases(const Plan& plan, const Summary& summary, int retries, bool confirm)

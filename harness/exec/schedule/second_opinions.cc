@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "exec/schedule/reattempts.h"
 #include "model/verdict/attribution.h"
 
 namespace cudnn_ci {
@@ -49,7 +50,7 @@ std::vector<std::string> SecondOpinions::DevicesFor(size_t i) const {
       out.push_back(d.name);
   std::erase_if(out, [&](const std::string& name) {
     const auto silences = silences_.find(name);
-    return silences != silences_.end() && silences->second >= kSilences;
+    return silences != silences_.end() && silences->second >= reattempts::kCrossDeviceSilences;
   });
   return out;
 }
@@ -110,7 +111,8 @@ bool SecondOpinions::FromAnswers(const Question& question, const std::string& ow
   if (found == answers_.end()) return false;
   const Answers& a = found->second;
   const bool passed = a.passed > 0;
-  if (std::max(a.passed, a.failed) < kAnswers || (a.passed > 0 && a.failed > 0)) return false;
+  if (std::max(a.passed, a.failed) < reattempts::kCrossDeviceAnswers || (a.passed > 0 && a.failed > 0))
+    return false;
   findings->push_back(Conclude(question, passed,
                                Describe(own) + " failed; " + std::to_string(passed ? a.passed : a.failed) +
                                    " others that failed there in the same way " +
@@ -147,7 +149,7 @@ SecondOpinions::Course SecondOpinions::Answer(const AttemptResult& there, const 
     return Course::kEnd;
   }
   question.passes += passed;
-  if (passed && question.blame == Blame::kImage && question.passes < kPasses) {
+  if (passed && question.blame == Blame::kImage && question.passes < reattempts::kCrossDevicePasses) {
     question.asked = false;
     return Course::kWait;
   }

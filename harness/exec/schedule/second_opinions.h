@@ -16,14 +16,6 @@ namespace cudnn_ci {
 
 class SecondOpinions {
  public:
-  // Of one kind (check, subject, reason, GPU), all alike; then the next ones are taken to be the same.
-  static constexpr int kAnswers = 3;
-  // So often a case passes on other GPUs before its own one is accused in the image's place: what fails now
-  // and then would do so, too.
-  static constexpr int kPasses = 3;
-  // Of one GPU that gave no answer; then it is asked no more.
-  static constexpr int kSilences = 3;
-
   // `devices`: those of the run and others of the machine that may be asked. `summary`: the record of the
   // run, up to date whenever a function is called. Both it and the plan must outlive this object.
   SecondOpinions(const Plan& plan, const Summary& summary, std::vector<DeviceInfo> devices)

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "exec/schedule/gpu_state.h"
+#include "exec/schedule/reattempts.h"
 #include "model/verdict/attribution.h"
 
 namespace cudnn_ci {
@@ -112,7 +113,7 @@ Slowness::Course Slowness::Answer(size_t i, const Outcome& outcome, std::vector<
     waiting_.erase(i);
     return Course::kPass;
   }
-  if (question.repetitions < kRepetitions) {
+  if (question.repetitions < reattempts::kRepetitions) {
     question.asked = false;
     return Course::kRepeat;
   }
@@ -132,11 +133,11 @@ bool Slowness::ClosesTheGate(size_t i, const Finding& finding) const {
 Finding Slowness::Conclude(size_t i, const std::string& name, const Question& question) const {
   const Range& alone = question.alone.at(name);
   const Speed& then = BaselineOf(i)->at(name);
-  std::string detail = SpeedText(name, alone.fastest) + " at best in " + std::to_string(kRepetitions) +
-                       " repetitions alone, " + SpeedText("at worst", alone.slowest) + "; " +
-                       SpeedText("before", then) + " in the baseline " + baseline_.source + ": " +
-                       TimesText(alone.least) + " as slow, " + TimesText(plan_.cases[i].max_slowdown) +
-                       " are allowed";
+  std::string detail = SpeedText(name, alone.fastest) + " at best in " +
+                       std::to_string(reattempts::kRepetitions) + " repetitions alone, " +
+                       SpeedText("at worst", alone.slowest) + "; " + SpeedText("before", then) +
+                       " in the baseline " + baseline_.source + ": " + TimesText(alone.least) + " as slow, " +
+                       TimesText(plan_.cases[i].max_slowdown) + " are allowed";
   const std::string& device = plan_.cases[i].planned.ref.device;
   const std::string slows = WhatSlows(facts_, device);
   if (!slows.empty()) detail += "; of " + device + ": " + slows;
@@ -158,10 +159,12 @@ std::string Slowness::KindOf(size_t i) const {
 std::string Slowness::WhyKnown(size_t i) const {
   const auto kind = kinds_.find(KindOf(i));
   if (kind == kinds_.end()) return "";
-  if (kind->second.confirmed >= kConfirmed)
-    return std::to_string(kConfirmed) + " others of its check, slower in the run, were slower alone, too";
-  if (kind->second.unconfirmed >= kUnconfirmed)
-    return std::to_string(kUnconfirmed) + " others of its check, slower in the run, were not slower alone";
+  if (kind->second.confirmed >= reattempts::kSlowConfirmed)
+    return std::to_string(reattempts::kSlowConfirmed) +
+           " others of its check, slower in the run, were slower alone, too";
+  if (kind->second.unconfirmed >= reattempts::kSlowUnconfirmed)
+    return std::to_string(reattempts::kSlowUnconfirmed) +
+           " others of its check, slower in the run, were not slower alone";
   return "";
 }
 

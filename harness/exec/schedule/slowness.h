@@ -20,15 +20,6 @@ namespace cudnn_ci {
 
 class Slowness {
  public:
-  // A case is slower only if each of so many repetitions is.
-  static constexpr int kRepetitions = 3;
-  // So many that close the gate, of one check on one GPU; the run is red, and the next ones would say the
-  // same.
-  static constexpr int kConfirmed = 3;
-  // So many in turn, of one check on one GPU, the slowest first, that were not slower alone: what the run
-  // measured were other processes.
-  static constexpr int kUnconfirmed = 32;
-
   // `summary`: the record of the run, up to date whenever a function is called. All must outlive this object.
   Slowness(const Plan& plan, const Summary& summary, const SpeedBaseline& baseline, const Facts& facts)
       : plan_(plan), summary_(summary), baseline_(baseline), facts_(facts) {}

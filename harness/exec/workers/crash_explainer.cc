@@ -49,11 +49,13 @@ void AddSymbols(Crash* crash) {
 
 std::function<CrashSite(Crash*)> CrashExplainer(const WorkerCommand& command) {
   // Now, while the files are there.
-  std::vector<std::string> own = {MappedPath(command.worker_path)};
-  for (const std::string& plugin : command.plugins) own.push_back(MappedPath(plugin));
-  return [own = std::move(own)](Crash* crash) {
+  std::vector<std::string> plugins;
+  for (const std::string& plugin : command.plugins) plugins.push_back(MappedPath(plugin));
+  std::vector<std::string> own = plugins;
+  own.push_back(MappedPath(command.worker_path));
+  return [own = std::move(own), plugins = std::move(plugins)](Crash* crash) {
     AddSymbols(crash);
-    return SiteOf(*crash, own);
+    return crash->signal == kTimeIsOver ? SiteOfHang(*crash, plugins) : SiteOf(*crash, own);
   };
 }
 

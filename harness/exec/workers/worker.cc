@@ -176,10 +176,25 @@ std::string Worker::SurvivedSigkill() const {
   return "the process survived SIGKILL for " + std::to_string(static_cast<int>(limits_.abandon_s)) + " s";
 }
 
+// A process that is ended because its time is over has told where it was, however it then died.
+void Worker::TakeHang(const ExitStatus& status) {
+  if (!crash_ || crash_->signal != kTimeIsOver) return;
+  // Else nobody has asked it to, and what it told is no reason of its end.
+  if (!terminated() && !(status.signaled && status.code == kTimeIsOver)) return;
+  const CrashSite site = explain_ ? explain_(&*crash_) : CrashSite::kUnknown;
+  evidence_ += StoryOf(*crash_);
+  if (termination_ && termination_->kind == ErrorKind::kTimedOut && site == CrashSite::kHarness) {
+    termination_->site = site;
+    termination_->detail += CrashPlace();
+  }
+  crash_.reset();
+}
+
 void Worker::OnExit(const ExitStatus& status, bool out_of_memory, int64_t now_ns, Effects* out) {
   const bool was_killed = state_ == State::kKilled;
   if (state_ == State::kEnded) return;
   state_ = State::kEnded;
+  TakeHang(status);
   const bool died_of_it = crash_ && status.signaled && status.code == crash_->signal;
   // A thread of it had crashed and another was faster to end it. That is no good end, and what was told no
   // reason of it.

@@ -90,6 +90,7 @@ class Worker {
 
   // Why a process that had not finished its task ended, by the termination or else by its exit.
   Errored ErrorOfExit(const ExitStatus& status, bool out_of_memory, const std::string& when) const;
+  void TakeHang(const ExitStatus& status);
   // What ErrorOfExit says of a crash besides its signal: "; in /opt/lib/libfoo.so, foo_bar+0x1f".
   std::string CrashPlace() const;
   std::string SurvivedSigkill() const;

@@ -117,6 +117,13 @@ CrashSite SiteOf(const Crash& crash, const std::vector<std::string>& own) {
   return site == CrashSite::kHarness && BeganInLoader(crash) ? CrashSite::kUnknown : site;
 }
 
+CrashSite SiteOfHang(const Crash& crash, const std::vector<std::string>& plugins) {
+  if (crash.frames.empty()) return CrashSite::kUnknown;
+  const std::string_view path = PathOf(crash.frames.front().module);
+  return std::find(plugins.begin(), plugins.end(), path) == plugins.end() ? CrashSite::kUnknown
+                                                                          : CrashSite::kHarness;
+}
+
 std::string PlaceOf(const Crash& crash) {
   if (IsFileTooShort(crash)) return "on a page of " + CleanLine(crash.module, 400) + " behind its end";
   const CrashFrame* frame = DecisiveFrame(crash);
@@ -126,9 +133,11 @@ std::string PlaceOf(const Crash& crash) {
 }
 
 std::string StoryOf(const Crash& crash) {
-  std::string story = SignalName(crash.signal) + ", code " + std::to_string(crash.code) + ", address " +
-                      Hex(crash.address) +
-                      (crash.module.empty() ? "" : " in " + CleanLine(crash.module, 400)) + "\n";
+  const std::string where = crash.module.empty() ? "" : " in " + CleanLine(crash.module, 400);
+  std::string story = crash.signal == kTimeIsOver
+                          ? "where it was when its time was over:\n"
+                          : SignalName(crash.signal) + ", code " + std::to_string(crash.code) + ", address " +
+                                Hex(crash.address) + where + "\n";
   for (size_t i = 0; i < crash.frames.size(); ++i) {
     const CrashFrame& frame = crash.frames[i];
     story +=

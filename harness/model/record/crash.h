@@ -18,6 +18,8 @@ namespace cudnn_ci {
 inline constexpr size_t kMaxCrashFrames = 32;
 // What a fault of a program raises, or the program itself when it gives up.
 inline constexpr std::array<int, 6> kCrashSignals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT};
+// With which the harness ends a process whose time is over. The process tells where it was, as of a crash.
+inline constexpr int kTimeIsOver = SIGTERM;
 // Stands for a file whose path there was no room for.
 inline constexpr char kUnkeptModule[] = "/?";
 
@@ -31,7 +33,7 @@ struct CrashFrame {
 };
 
 struct Crash {
-  int signal = 0;                  // one of kCrashSignals
+  int signal = 0;                  // one of kCrashSignals, or kTimeIsOver
   int code = 0;                    // si_code of sigaction(2)
   uint64_t address = 0;            // si_addr, where the kernel raised the signal; else 0
   std::string module;              // the file mapped at `address`; empty: none
@@ -51,6 +53,11 @@ struct Crash {
 // - in code of a memfd, which anybody may have written;
 // - of a bus error on a device or in /dev/shm, and of one by bad memory (the codes are of sigaction(2)).
 CrashSite SiteOf(const Crash& crash, const std::vector<std::string>& own);
+
+// Of a process that was ended because its time was over: kHarness if the code of a plugin itself was running,
+// so that nothing of the image can have kept it; else kUnknown. A plugin that waits, for the image or for the
+// GPU, is in a function of another file. `plugins`: their paths as /proc/PID/maps writes them.
+CrashSite SiteOfHang(const Crash& crash, const std::vector<std::string>& plugins);
 
 // "in /opt/lib/libfoo.so, foo_bar+0x1f": the frame that decides; empty: there is none.
 std::string PlaceOf(const Crash& crash);

@@ -42,8 +42,8 @@ constexpr Declaration kDeclarations[] = {
      "toolkit, and look for "
      "Xid messages in the kernel log."},
     {"timed-out", kError, Blame::kImage, "the check did not end within its time limit",
-     "Image owner: look at the step and the wait channel in the evidence. If the case is only slow, give its "
-     "matrix entry a larger \"timeout_s\"."},
+     "Look at the step and the frames in the evidence: they say whose code did not end. If the case is only "
+     "slow, give its matrix entry a larger \"timeout_s\"."},
     {"exited-early", kError, Blame::kHarness, "the check's process exited before it gave its verdict",
      "Plugin author: find what calls exit() in the check or in a library it uses, and report it from there."},
     {"protocol-violation", kError, Blame::kHarness, "the worker sent something that is not a valid message",

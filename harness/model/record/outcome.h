@@ -57,7 +57,7 @@ struct Blocked {
 struct Errored {
   ErrorKind kind = ErrorKind::kCrashed;
   std::string detail;                    // "SIGSEGV (Segmentation fault) after its verdict, in step algo=1"
-  CrashSite site = CrashSite::kUnknown;  // of kCrashed; of kProcessLimit, whose processes
+  CrashSite site = CrashSite::kUnknown;  // of kCrashed; kProcessLimit: whose processes; kTimedOut: SiteOfHang
   bool operator==(const Errored&) const = default;
 };
 struct NotRun {

@@ -120,6 +120,8 @@ Blame BlameOf(const Errored& errored, Layer layer) {
   }
   // A command of the image has started them, no plugin.
   if (errored.kind == ErrorKind::kProcessLimit && errored.site == CrashSite::kImage) return Blame::kImage;
+  // A plugin's own code did not come to its end.
+  if (errored.kind == ErrorKind::kTimedOut && errored.site == CrashSite::kHarness) return Blame::kHarness;
   const Blame declared = FindHarnessFinding(SlugOf(errored.kind))->blame;
   return declared == Blame::kImage && in_driver ? Blame::kRunner : declared;
 }

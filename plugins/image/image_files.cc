@@ -1,0 +1,190 @@
+#include "image/image_files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/elf_file.h"
+#include "base/loader_files.h"
+#include "common/loader_path.h"
+#include "subject/python_packages.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A PyTorch environment has 30,000 entries.
+constexpr int kMostEntries = 400000;
+constexpr int kMostDepth = 32;
+constexpr std::size_t kMostLoaded = 2000;
+
+// Gathers files, each once by device and inode.
+class Gatherer {
+ public:
+  explicit Gatherer(ImageFiles* image) : image_(image) {}
+
+  void AddFile(const std::string& path) {
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+    if (!known_.insert({status.st_dev, status.st_ino}).second) return;
+    image_->files.push_back({path, static_cast<std::uint64_t>(status.st_size)});
+  }
+
+  // Every file with code below a folder. Links to folders are not followed, as an image may have them in
+  // circles.
+  void AddBelow(const std::string& folder) {
+    std::error_code error;
+    fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
+    if (error) return image_->problems.push_back(folder + " cannot be read: " + error.message());
+    for (const fs::recursive_directory_iterator end; it != end; it.increment(error)) {
+      if (error) return image_->problems.push_back(folder + " cannot be read on: " + error.message());
+      if (!Counted(folder)) return;
+      if (it.depth() >= kMostDepth) it.disable_recursion_pending();
+      if (HoldsCode(it->path().filename().string())) AddFile(it->path().string());
+    }
+  }
+
+  // The same of a folder that the loader searches: not below it.
+  void AddIn(const std::string& folder) {
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      if (!Counted(folder)) return;
+      if (HoldsCode(it->path().filename().string())) AddFile(it->path().string());
+    }
+  }
+
+ private:
+  bool Counted(const std::string& folder) {
+    if (--left_ > 0) return true;
+    if (left_ == 0)
+      image_->problems.push_back(folder + " and what follows: not looked at, for there are more than " +
+                                 std::to_string(kMostEntries) + " files");
+    return false;
+  }
+
+  ImageFiles* image_;
+  int left_ = kMostEntries;
+  std::set<std::pair<dev_t, ino_t>> known_;
+};
+
+// This process's variables; those that decide where an interpreter has its packages among them.
+std::map<std::string, std::string> Variables() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string text = *entry;
+    if (const std::size_t equals = text.find('='); equals != std::string::npos)
+      variables[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return variables;
+}
+
+bool Takes(const std::string& spec, const std::string& prefix, std::string* rest) {
+  if (spec.compare(0, prefix.size(), prefix) != 0) return false;
+  *rest = spec.substr(prefix.size());
+  return true;
+}
+
+void AddPythonFiles(const std::string& interpreter, ImageFiles* image, Gatherer* gatherer) {
+  FolderReader reader;
+  const PythonPackages python = FindPythonPackages(interpreter, Variables(), &reader);
+  image->interpreter = interpreter;
+  image->prefix = python.prefix;
+  image->folders = python.folders;
+  if (!python.problem.empty()) image->problems.push_back(python.problem);
+  if (!reader.complete())
+    image->problems.push_back("the folders of " + interpreter + " are too large to be read whole");
+  for (const std::string& folder : python.folders) {
+    image->packages.AddPython(folder);
+    gatherer->AddBelow(folder);
+  }
+  std::error_code ignored;
+  if (!fs::is_directory(python.prefix + "/conda-meta", ignored)) return;
+  image->packages.AddConda(python.prefix);
+  gatherer->AddBelow(python.prefix + "/lib");
+}
+
+void AddLoaderFiles(const std::string& library_path, Gatherer* gatherer) {
+  for (const std::string& folder : SplitLibraryPath(library_path)) gatherer->AddIn(folder);
+  for (const std::string& path : LoaderCachePaths([](const std::string&) { return true; }))
+    gatherer->AddFile(path);
+  for (const std::string& folder : DefaultLibraryDirectories()) gatherer->AddIn(folder);
+}
+
+}  // namespace
+
+std::string ImageFiles::BroughtBy(const std::string& file) const {
+  const InstalledPackage* owner = packages.OwnerOf(file);
+  return owner ? owner->Text() : "";
+}
+
+std::vector<std::string> LoadedWith(const std::string& path, const std::string& library_path,
+                                    std::vector<std::string>* missing) {
+  struct Waiting {
+    std::string path;
+    std::vector<std::string> rpath;  // DT_RPATH of what loaded it
+  };
+  std::vector<std::string> loaded;
+  std::set<std::string> known;  // sonames and names that were asked for
+  std::deque<Waiting> waiting = {{path, {}}};
+  while (!waiting.empty() && loaded.size() < kMostLoaded) {
+    const Waiting next = waiting.front();
+    waiting.pop_front();
+    const ElfFile file(next.path);
+    loaded.push_back(next.path);
+    if (!file.loadable()) continue;
+    if (!file.Soname().empty()) known.insert(file.Soname());
+    const std::vector<std::string> own = file.RunPath();
+    std::vector<std::string> rpath, run_path;
+    if (file.RunPathIsFirst()) rpath = own;
+    if (!file.RunPathIsFirst()) run_path = own;
+    // A library with a DT_RUNPATH looks at no DT_RPATH, its own or inherited (ld.so(8)).
+    if (run_path.empty()) rpath.insert(rpath.end(), next.rpath.begin(), next.rpath.end());
+    for (const std::string& name : file.Needed()) {
+      if (!known.insert(name).second) continue;
+      const std::string found = FirstTaken(LoaderCandidates(name, rpath, library_path, run_path));
+      if (!found.empty()) waiting.push_back({found, rpath});
+      if (found.empty() && missing) missing->push_back(name);
+    }
+  }
+  return loaded;
+}
+
+ImageFiles FilesOfSubject(const std::string& spec, const std::vector<std::string>& subject_folders,
+                          const std::string& library_path) {
+  ImageFiles image;
+  Gatherer gatherer(&image);
+  std::string rest;
+  if (Takes(spec, "python:", &rest)) {
+    AddPythonFiles(rest, &image, &gatherer);
+  } else if (Takes(spec, "program:", &rest)) {
+    for (const std::string& file : LoadedWith(rest, library_path, nullptr)) gatherer.AddFile(file);
+  } else if (Takes(spec, "path:", &rest)) {
+    for (const std::string& folder : subject_folders) gatherer.AddBelow(folder);
+  } else {
+    AddLoaderFiles(library_path, &gatherer);
+  }
+  std::sort(image.files.begin(), image.files.end(),
+            [](const ImageFile& a, const ImageFile& b) { return a.path < b.path; });
+  std::vector<std::string> unowned;
+  for (const ImageFile& file : image.files)
+    if (!image.packages.OwnerOf(file.path)) unowned.push_back(file.path);
+  image.packages.AddDpkg(unowned);
+  for (const std::string& problem : image.packages.problems()) image.problems.push_back(problem);
+  return image;
+}
+
+ImageFiles FilesOfSubject(const Context& ctx) {
+  const std::vector<std::string> folders = ctx.SubjectFolders();
+  return FilesOfSubject(ctx.SubjectSpec(), folders,
+                        UsersLibraryPath(Environment("LD_LIBRARY_PATH"), folders));
+}
+
+}  // namespace cudnn_ci

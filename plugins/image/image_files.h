@@ -1,0 +1,57 @@
+// The files of a subject that may hold native or device code, and the packages that brought them. Read from
+// the file system; nothing of the image is run or loaded. Judges nothing.
+#ifndef CUDNN_CI_PLUGINS_IMAGE_IMAGE_FILES_H_
+#define CUDNN_CI_PLUGINS_IMAGE_IMAGE_FILES_H_
+
+#include <cudnn_ci/check.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "image/installed_packages.h"
+
+namespace cudnn_ci {
+
+struct ImageFile {
+  std::string path;  // as it was come upon; of several names of one file the first, sorted
+  std::uint64_t bytes = 0;
+};
+
+// A subject as its files show it.
+struct ImageFiles {
+  std::string interpreter;           // of "python:PATH", else empty
+  std::string prefix;                // of its environment: "/opt/venv"
+  std::vector<std::string> folders;  // of its Python packages, in the order of sys.path
+  std::vector<ImageFile> files;      // sorted by path, each once, regular files only
+  InstalledPackages packages;
+  // Why this is not all: a bound that was reached, a folder that cannot be read. Empty: it is.
+  std::vector<std::string> problems;
+
+  // "torch 2.11.0" of the package that brought the file, else an empty text.
+  std::string BroughtBy(const std::string& file) const;
+};
+
+// Where a subject's code lies:
+//   python:PATH   everything below the folders of its packages, and, in a conda environment, its lib
+//   program:PATH  the program and all that it needs, as the loader finds it
+//   path:DIRS     everything below the folders
+//   loader        LD_LIBRARY_PATH, /etc/ld.so.cache and the default directories
+// `library_path` is LD_LIBRARY_PATH as the image's user has it; an interpreter sees the variables of this
+// process. Only names that HoldsCode takes, and of `program` the program. At most 400,000
+// entries of folders are looked at.
+ImageFiles FilesOfSubject(const std::string& spec, const std::vector<std::string>& subject_folders,
+                          const std::string& library_path);
+
+// The same of the running case's subject.
+ImageFiles FilesOfSubject(const Context& ctx);
+
+// All that a program or library needs, as the loader finds it, itself first: paths in the order in which the
+// loader maps them (breadth first). Names that are not found are added to *missing, if that is no null
+// pointer. At most 2,000 files.
+std::vector<std::string> LoadedWith(const std::string& path, const std::string& library_path,
+                                    std::vector<std::string>* missing);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_IMAGE_IMAGE_FILES_H_
