@@ -21,7 +21,7 @@ without a network. A test keeps this page true. To start from the message of ano
 [errors.md](errors.md).
 
 An error makes its case red; a warning and a note do not. If the case's layer or the place of a
-crash says more, a report blames accordingly (harness/DESIGN.md, section 4).
+crash says more, a report blames accordingly ([design](../DESIGN.md#4-verdict-and-blame)).
 
 | finding | what it means | severity | blame | of |
 |---|---|---|---|---|

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What a pipeline's page shows of a run (ci/present.py), and the shell of the GitHub action and the GitLab component as their
 systems would run it, with a stand-in for the launcher."""
+import hashlib
 import json
 import os
 import pathlib
@@ -8,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import textwrap
 import unittest
@@ -232,7 +234,7 @@ class PipelineTest(unittest.TestCase):
         process = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", shell_of(ROOT / path)], cwd=self.dir,
                                  env={"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(self.output), **env},
                                  capture_output=True, text=True)
-        self.words = (self.dir / "words").read_text().splitlines()
+        self.words = (self.dir / "words").read_text().splitlines() if (self.dir / "words").exists() else None
         return process
 
     def action(self, script, **env):
@@ -266,9 +268,81 @@ class PipelineTest(unittest.TestCase):
         self.assertEqual(process.returncode, 3)
         self.assertIn("::warning::the reports could not be shown", process.stdout)
 
-    def component(self, script):
-        return self.step("ci/gitlab/templates/gate.yml", script, CUDNN_CI_TOOL=str(self.dir / "tool"), CUDNN_CI_IMAGE="x y",
-                         CUDNN_CI_MATRIX="cu12", CUDNN_CI_REPORT="reports", CUDNN_CI_PRESENTATION="gitlab")
+    def component(self, script, **env):
+        return self.step("ci/gitlab/templates/gate.yml", script, **{
+            "CUDNN_CI_TOOL": str(self.dir / "tool"), "CUDNN_CI_IMAGE": "x y", "CUDNN_CI_MATRIX": "cu12", "CUDNN_CI_REPORT": "reports",
+            "CUDNN_CI_PRESENTATION": "gitlab", **env})
+
+    # --- The tool by its archive -----------------------------------------------------------------------------------
+
+    def pinned(self, step, archive, sha256, **env):
+        """(the step's end, what it says of the verdict) for a tool by its archive; /opt/cudnn-ci's stand-in would leave `other`."""
+        (self.dir / "words").unlink(missing_ok=True)
+        (self.dir / "other").unlink(missing_ok=True)
+        prefix, places = "" if step == self.action else "CUDNN_CI_", {"RUNNER_TEMP": str(self.dir), "CI_PROJECT_DIR": str(self.dir)}
+        process = step(f"touch {self.dir}/other; exit 0", **{f"{prefix}ARCHIVE": str(archive), f"{prefix}SHA256": sha256, **places, **env})
+        self.assertFalse((self.dir / "other").exists(), "the tool in place of which an archive was named")
+        path = self.output if step == self.action else self.dir / "gate.env"
+        values = {name.upper().replace("CUDNN_CI_", "").replace("_", "-"): value for name, value in self.values(path).items()}
+        self.assertEqual([p for p in self.dir.rglob("cudnn-ci.*") if p.is_dir()], [], "what was unpacked stays")
+        return process, values
+
+    def archive(self, script):
+        """An archive of a release whose launcher does `script`; its SHA-256."""
+        top = self.dir / "cudnn-ci-1-linux-x86_64"
+        for name, text in (("bin/cudnn-ci-run", f"#!/bin/sh\n{script}\n"), ("libexec/cudnn-ci-present", PRESENT.read_text())):
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
+            (top / name).write_text(text)
+            (top / name).chmod(0o755)
+        path = self.dir / "tool one.tar.gz"
+        with tarfile.open(path, "w:gz") as tar:
+            tar.add(top, top.name)
+        shutil.rmtree(top)
+        return path, hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def test_an_archive_with_its_sum_is_the_tool(self):
+        for step in (self.action, self.component):
+            path, digest = self.archive(self.leaves(1))
+            process, values = self.pinned(step, path, digest)
+            self.assertEqual((process.returncode, values["VERDICT"], values["ROOT-CAUSE"]), (1, "failed", "image.wrong-value"), process.stderr)
+
+    def test_an_archive_with_another_sum_or_none_is_not_run(self):
+        path, digest = self.archive(f"touch {self.dir}/ran; exit 0")
+        other = digest[:-1] + ("0" if digest[-1] != "0" else "1")
+        cases = [(path, other), (path, ""), (path, digest[:-1]), (path, digest.upper() + "0"), (path, digest + "\n" + digest), (path, "*"),
+                 (self.dir / "none.tar.gz", digest), ("", digest), (f"http://127.0.0.1:9/{path.name}", digest)]
+        for step in (self.action, self.component):
+            for archive, sha256 in cases:
+                self.put(report(verdict="passed", exit_code=0), {"schema": "cudnn-ci/launcher/1", "confirmed": True, "exit_code": 0})
+                process, values = self.pinned(step, archive, sha256)
+                with self.subTest(step=step.__name__, archive=str(archive), sha256=sha256):
+                    self.assertEqual(process.returncode, 2)
+                    self.assertEqual(values, {"VERDICT": "none", "BLAME": "usage", "ROOT-CAUSE": "", "EXIT-CODE": "2", "REPORT": "reports"})
+                    self.assertFalse((self.dir / "ran").exists())
+                    self.assertEqual(list(self.reports.iterdir()), [], "what an earlier run left is not shown")
+                    self.assertRegex(process.stdout + process.stderr, "the archive (cannot be had|is not the one whose SHA-256 is given)")
+                    if step == self.action:
+                        self.assertEqual([c.split("::")[1] for c in self.commands(process.stdout.split("\n"))], ["group", "endgroup", "error title=cudnn-ci"])
+
+    def test_what_is_no_archive_is_not_run(self):
+        path = self.dir / "text"
+        path.write_text("no archive")
+        for step in (self.action, self.component):
+            process, values = self.pinned(step, path, hashlib.sha256(path.read_bytes()).hexdigest())
+            self.assertEqual((process.returncode, values["VERDICT"]), (2, "none"))
+            self.assertIn("the archive cannot be unpacked", process.stdout + process.stderr)
+
+    def test_an_address_is_fetched_by_https_alone(self):
+        path, digest = self.archive(self.leaves(0))
+        curl = self.dir / "path/curl"
+        curl.parent.mkdir()
+        curl.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >{self.dir}/asked\nwhile [ "$1" != --output ]; do shift; done\ncp "{path}" "$2"\n')
+        curl.chmod(0o755)
+        for step in (self.action, self.component):
+            process, _ = self.pinned(step, "https://example.com/a.tar.gz", digest, PATH=f"{curl.parent}:{os.environ['PATH']}")
+            self.assertEqual(process.returncode, 0, process.stderr)
+            asked = (self.dir / "asked").read_text().splitlines()
+            self.assertEqual(([word for word in asked if word in ("=https", "--fail")], asked[-1]), (["--fail", "=https"], "https://example.com/a.tar.gz"))
 
     def test_what_an_earlier_run_left_is_not_shown(self):
         for step in (self.action, self.component):

@@ -13,7 +13,8 @@ install(DIRECTORY plugins/examples DESTINATION share/doc/cudnn-ci)
 # Documents keep the places that they have in the source, so that their links hold.
 install(DIRECTORY harness/docs DESTINATION share/doc/cudnn-ci/harness PATTERN installed.md EXCLUDE)
 install(FILES harness/DESIGN.md DESTINATION share/doc/cudnn-ci/harness)
-install(FILES matrices/README.md DESTINATION share/doc/cudnn-ci/matrices)
+install(FILES matrices/README.md matrices/matrix.schema.json DESTINATION share/doc/cudnn-ci/matrices)
+install(DIRECTORY harness/sdk/include DESTINATION share/doc/cudnn-ci/harness/sdk)
 install(FILES LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md SECURITY.md CONTRIBUTING.md DESTINATION share/doc/cudnn-ci)
 install(FILES harness/docs/installed.md DESTINATION . RENAME README.md)
 

@@ -208,6 +208,10 @@ struct CText {
         ::cudnn_ci::detail::Compared(#a, "==", #b, cci_a_.Shown(), cci_b_.Shown()), fatal); \
   }(a, b)
 
+// Expectations. Each is counted; one that does not hold fails the case, with the expression, both values and
+// what is streamed into it: CCI_EXPECT_EQ(a, b) << "of " << file. EXPECT goes on, ASSERT and CCI_FAIL end the
+// check. NEAR holds where |a - b| <= tolerance, as doubles; NaN is near nothing. STREQ compares std::string
+// or const char*, of which null equals null alone.
 #define CCI_EXPECT_TRUE(cond) CCI_CHECK_((cond), #cond, false)
 #define CCI_EXPECT_FALSE(cond) CCI_CHECK_(!(cond), "!(" #cond ")", false)
 #define CCI_EXPECT_EQ(a, b) CCI_COMPARE_(a, ==, b, false)

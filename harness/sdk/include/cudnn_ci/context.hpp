@@ -35,11 +35,12 @@ inline Context*& CurrentContext() {
 
 }  // namespace detail
 
+// How a command of RunChild ended.
 struct ChildResult {
-  int exit_status = -1;
-  int signal = 0;
-  bool timed_out = false;
-  std::string output;
+  int exit_status = -1;    // exit code, or -1 when a signal ended it
+  int signal = 0;          // that signal, or 0
+  bool timed_out = false;  // killed at the timeout
+  std::string output;      // stdout and stderr, at most 256 KiB (head and tail)
 };
 
 // No process could be had for a command, or its end was not to be learned.
@@ -73,25 +74,35 @@ class Context {
   std::string Compatibility(const std::string& key) const {
     return CCI_HAS(cci_host, host_, compatibility) ? OrEmpty(host_->compatibility(case_, key.c_str())) : "";
   }
+  // Whether a dotted version lies in a range (">=12.0 <13"); throws std::invalid_argument when either is
+  // malformed.
   bool Satisfies(const std::string& version, const std::string& range) const {
     const int r = host_->satisfies(case_, version.c_str(), range.c_str());
     if (r < 0) throw std::invalid_argument("malformed version '" + version + "' or range '" + range + "'");
     return r == 1;
   }
+  // As the matrix has it: "loader", "path:/opt/cudnn", "python:/opt/venv/bin/python", "program:/opt/app/run".
   std::string SubjectSpec() const { return OrEmpty(host_->subject_spec(case_)); }
   // The folders of the subject's own libraries; none of "loader", and none from a host older than ABI 1.2.
   std::vector<std::string> SubjectFolders() const { return detail::SubjectFolders(host_, case_); }
+  // Of the one visible device; empty when there is none.
   std::string DeviceUuid() const { return OrEmpty(host_->device_uuid(case_)); }
+  // A private folder, removed after the run.
   std::string ScratchDir() const { return OrEmpty(host_->scratch_dir(case_)); }
+  // For random data; the same when a case is run again.
   std::uint64_t Seed() const { return host_->seed(case_); }
 
+  // Where the check is ("algo=1"): names the place of a crash or a hang.
   void Step(const std::string& name) { host_->step(case_, name.c_str()); }
+  // Whether this step killed an earlier attempt and is to be left out in this one.
   bool ShouldSkipStep(const std::string& name) const {
     return host_->should_skip_step(case_, name.c_str()) != 0;
   }
+  // What the CCI_EXPECT_* macros call.
   void Expect(bool held, const char* file, int line, const std::string& what) {
     host_->expect(case_, held ? 1 : 0, file, line, what.c_str());
   }
+  // Reports a finding that CCI_FINDING declared, with what was seen.
   void Finding(const char* slug, const std::string& detail) { host_->finding(case_, slug, detail.c_str()); }
   // With a line in the place of the one that the finding is declared with; a host older than ABI 1.4 has the
   // finding without it.
@@ -114,15 +125,19 @@ class Context {
   }
   // Ends the check; what was reported so far decides.
   [[noreturn]] void Stop() { throw detail::StopCheck{}; }
+  // A number for the record; `goal` says which direction is better.
   void Measure(const char* name, double value, const char* unit, cci_goal goal = CCI_GOAL_NONE) {
     host_->measure(case_, name, value, unit, goal);
   }
+  // A file for the reports.
   void Attach(const char* name, const char* mime, const std::string& data) {
     host_->attach(case_, name, mime, data.data(), data.size());
   }
+  // A line for the record; it decides nothing.
   void Log(const std::string& text, cci_log_level level = CCI_LOG_INFO) {
     host_->log(case_, level, text.c_str());
   }
+  // Nothing more is to run in this process.
   void Poison(const std::string& reason) { host_->poison(case_, reason.c_str()); }
   // Runs a command to its end; throws ChildNotStarted when no process can be had for it.
   ChildResult RunChild(const std::vector<std::string>& argv, const std::vector<std::string>& env = {},
@@ -140,6 +155,7 @@ class Context {
     return {r.exit_status, r.signal, r.timed_out != 0, std::string(r.output, r.output_size)};
   }
 
+  // What plugin.h's functions are called with.
   const cci_host* host() const { return host_; }
   cci_case* handle() const { return case_; }
 

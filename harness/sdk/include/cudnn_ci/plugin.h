@@ -40,6 +40,7 @@
 extern "C" {
 #endif
 
+/* Versions and names of this interface. */
 #define CCI_ABI_MAJOR 1u
 #define CCI_ABI_MINOR 6u
 #define CCI_PLUGIN_SYMBOL "cudnn_ci_plugin_v1"

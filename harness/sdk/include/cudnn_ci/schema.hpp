@@ -149,14 +149,17 @@ template <class T>
 class ParamBuilder {
  public:
   explicit ParamBuilder(detail::ParamStorage* s) : s_(s) {}
+  // One line: what the parameter means.
   ParamBuilder& Summary(std::string text) {
     s_->summary = std::move(text);
     return *this;
   }
+  // Without one the matrix must give a value.
   ParamBuilder& Default(const T& value) {
     s_->default_json = detail::JsonText(value);
     return *this;
   }
+  // All values of a string, or of each element of a list of strings.
   ParamBuilder& OneOf(std::initializer_list<const char*> values) {
     s_->allowed.assign(values.begin(), values.end());
     return *this;
@@ -176,22 +179,27 @@ class ParamBuilder {
 template <class P>
 class Schema {
  public:
+  // One line: what holds when the check passes.
   Schema& Summary(std::string text) {
     summary_ = std::move(text);
     return *this;
   }
+  // Which part of the stack it judges; without one CCI_LAYER_OTHER.
   Schema& Layer(cci_layer layer) {
     check_.layer = layer;
     return *this;
   }
+  // What a case sees of the GPUs; without one none.
   Schema& Devices(cci_devices devices) {
     check_.devices = devices;
     return *this;
   }
+  // Of one case; without one the matrix's default.
   Schema& TimeoutSeconds(double s) {
     check_.timeout_s = s;
     return *this;
   }
+  // The full name of a check that must pass first: "driver.canary".
   Schema& Requires(std::string check) {
     prerequisites_.push_back(std::move(check));
     return *this;
@@ -201,6 +209,7 @@ class Schema {
     judges_.push_back(std::move(key));
     return *this;
   }
+  // Flags, each explained at its enumerator in plugin.h: CCI_CHECK_SHAREABLE and so on.
   Schema& Shareable() {
     check_.flags |= CCI_CHECK_SHAREABLE;
     return *this;
@@ -232,6 +241,8 @@ class Schema {
     return *this;
   }
 
+  // A parameter and the member that it is read into: a bool, std::int64_t, double, std::string or a list of
+  // the last or of integers.
   template <class T>
   ParamBuilder<T> Param(std::string name, T P::*member) {
     auto* s = Add(&params_, name, detail::TypeOf<T>::value);
@@ -244,6 +255,7 @@ class Schema {
   class ShapeBuilder {
    public:
     ShapeBuilder(Schema* schema, detail::ParamStorage* s) : schema_(schema), s_(s) {}
+    // One field of the shape, and the member that it is read into.
     template <class T>
     ParamBuilder<T> Field(std::string name, T P::*member) {
       auto* f = schema_->Add(&s_->fields, name, detail::TypeOf<T>::value);

@@ -1,0 +1,135 @@
+"""The command line of ci/site."""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from bundling import archive, command
+
+from . import matrix_keys, pages, sdk_pages
+
+DESCRIPTION = """Makes the documentation site: README.md, harness/docs, the gallery, the keys of a matrix from their schema, and the SDK's
+pages from its headers. A folder of files that a browser reads without a server and without a network; the search works too. The
+navigation is the contents of harness/docs/README.md. A dead link is an error. The same commit gives the same bytes. Needs
+`ci/deps site`."""
+EPILOG = """Environment: SOURCE_DATE_EPOCH  the date of every file in the archive (default: the commit's)
+Exit status: 0, or 2 when something is missing or a page is wrong"""
+ASSETS = ["site.css", "iframe-worker.js"]
+EXTENSIONS = ["attr_list", "md_in_html", "sane_lists", "tables", "pymdownx.superfences", {"pymdownx.highlight": {"auto_title": False}},
+              {"toc": {"permalink": True}}]
+# Where a word of an error message ends: at blanks and marks, but not within a name or a version.
+SEPARATOR = r"[\s,:;!=\[\]()\"'`|<>/]+|\.(?!\d)"
+
+
+def configuration(work, nav, version):
+    """What mkdocs is told."""
+    here = pathlib.Path(__file__).resolve().parent
+    # Without the first one a page stays for ever as it was seen first.
+    schemes = [{"media": f"(prefers-color-scheme{media})", "primary": "indigo", "accent": "indigo", **scheme,
+                "toggle": {"icon": f"material/{icon}", "name": f"Switch to {other}"}}
+               for media, scheme, icon, other in (("", {}, "brightness-auto", "light"), (": light", {"scheme": "default"}, "weather-sunny", "dark"),
+                                                  (": dark", {"scheme": "slate"}, "weather-night", "what the system says"))]
+    return {"site_name": f"cudnn-ci {version}", "docs_dir": str(work / "pages"), "site_dir": str(work / "site"), "nav": nav, "strict": True,
+            "theme": {"name": "material", "font": False, "palette": schemes, "icon": {"logo": "material/gate"},
+                      "features": ["navigation.tabs", "navigation.top", "navigation.footer", "search.highlight", "content.code.copy", "toc.follow"]},
+            "plugins": [{"search": {"separator": SEPARATOR, "lang": "en"}}, "offline"], "hooks": [str(here / "hooks.py")],
+            "markdown_extensions": EXTENSIONS, "extra_css": ["assets/site.css"],
+            "extra": {"polyfills": ["assets/iframe-worker.js"], "homepage": "index.html", "generator": False},
+            "validation": {"nav": {"omitted_files": "warn", "not_found": "warn", "absolute_links": "warn"},
+                           "links": {"not_found": "warn", "anchors": "warn", "absolute_links": "warn", "unrecognized_links": "warn"}}}
+
+
+def write_pages(root, folder):
+    """The input of mkdocs; returns its nav."""
+    sources, made = pages.sources(root), pages.generated(root)
+    places = {**sources, **made}
+    for source, place in places.items():
+        target = folder / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if pathlib.PurePosixPath(source).suffix in pages.PICTURES:
+            shutil.copyfile(root / source, target)
+            continue
+        if source == pages.SCHEMA:
+            text = matrix_keys.page_of((root / source).read_text(encoding="utf-8"))
+        elif source in made:
+            text = sdk_pages.page_of(source, (root / source).read_text(encoding="utf-8"))
+        else:
+            text = pages.rewritten(root, source, places)
+        target.write_text(text, encoding="utf-8")
+    (folder / "assets").mkdir()
+    for name in ASSETS:
+        shutil.copyfile(pathlib.Path(__file__).parent / "assets" / name, folder / "assets" / name)
+    return pages.navigation(root, places)
+
+
+def prune(site):
+    """Removes what a site without a server has no use for: pages with absolute addresses, dates, other languages, sources of scripts."""
+    for name in ("404.html", "sitemap.xml", "sitemap.xml.gz"):
+        (site / name).unlink()
+    shutil.rmtree(site / "assets/javascripts/lunr")
+    for path in [*site.rglob("*.map")]:
+        path.unlink()
+
+
+def add_licence(site, cache):
+    """The theme's scripts and styles are within the site, so its licence is, too."""
+    found = sorted(cache.glob("site/lib/python3*/site-packages/mkdocs_material-*.dist-info/licenses/LICENSE"))
+    if not found:
+        raise pages.Failure("the licence of mkdocs-material is missing: run ci/deps site")
+    (site / "licenses").mkdir()
+    shutil.copyfile(found[0], site / "licenses/mkdocs-material.txt")
+
+
+def mkdocs(cache):
+    """The program that ci/deps installed."""
+    program = cache / "site/bin/mkdocs"
+    if not program.is_file():
+        raise pages.Failure(f"{program} is missing: run ci/deps site")
+    return program
+
+
+def make(root, out):
+    """Makes the site in the folder `out`, which is made anew, and returns it."""
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "cudnn-ci"
+    program = mkdocs(cache)
+    if out.exists() and not (out / "index.html").is_file() and any(out.iterdir()):
+        raise pages.Failure(f"{out} is no site that could be replaced")
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        nav = write_pages(root, work / "pages")
+        config = work / "mkdocs.yml"
+        config.write_text(json.dumps(configuration(work, nav, command.version_of(root))), encoding="utf-8")
+        environment = {**os.environ, "SOURCE_DATE_EPOCH": str(command.date_of(root)), "PYTHONDONTWRITEBYTECODE": "1", "NO_MKDOCS_2_WARNING": "1"}
+        # Not --quiet: a warning that is not printed is not counted either.
+        run = subprocess.run([program, "build", "--config-file", config], env=environment, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, check=False)
+        if run.returncode != 0:
+            said = "\n".join(line for line in run.stdout.splitlines() if line and not line.startswith(("INFO", "DEBUG")))
+            raise pages.Failure(f"{said}\nmkdocs could not make the site")
+        prune(work / "site")
+        add_licence(work / "site", cache)
+        shutil.rmtree(out, ignore_errors=True)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(work / "site", out)
+    return out
+
+
+def main(words):
+    parser = argparse.ArgumentParser(prog="ci/site", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", metavar="DIR", default="build-site", help="where it goes (default: %(default)s)")
+    parser.add_argument("--archive", metavar="FILE", help="also a .tar.gz of it, with one folder named as the file")
+    arguments = parser.parse_args(words)
+    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    try:
+        out = make(root, pathlib.Path(arguments.out))
+        print(f"{out}/index.html")
+        if arguments.archive:
+            print(archive.write(out, pathlib.Path(arguments.archive), command.date_of(root)))
+    except (pages.Failure, command.build.Failure, OSError) as error:
+        print(f"ci/site: {error}", file=sys.stderr)
+        return 2
+    return 0

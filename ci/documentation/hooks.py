@@ -1,0 +1,70 @@
+"""What the site does beyond mkdocs, called by it: the anchors of a forge, tables for a narrow screen, and an entry of the search for
+every row of the tables in which a reader looks up an error."""
+import html
+import json
+import os
+import pathlib
+import re
+
+LOOKED_UP = {"errors.md", "failure-modes.md"}  # pages whose rows are found by the search
+LONG = 60  # characters of a cell from which on a table becomes a list on a narrow screen
+rows = []  # entries of the search
+
+
+def slug(text, separator):
+    """The anchor that GitHub and GitLab give to a heading."""
+    return re.sub(r"[^\w\- ]", "", html.unescape(re.sub(r"<[^>]+>", "", text)).lower()).strip().replace(" ", separator)
+
+
+def on_config(config):
+    config.mdx_configs.setdefault("toc", {})["slugify"] = slug
+    rows.clear()
+    return config
+
+
+def plain(cell):
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", cell)).split())
+
+
+def labelled(table):
+    """A table whose cells say what column they are in, if some are long."""
+    heads = [html.escape(plain(cell)) for cell in re.findall(r"<th\b[^>]*>(.*?)</th>", table, flags=re.DOTALL)]
+    cells = re.findall(r"<td\b[^>]*>(.*?)</td>", table, flags=re.DOTALL)
+    if len(heads) < 2 or max((len(plain(cell)) for cell in cells), default=0) < LONG:
+        return table
+
+    def row(match):
+        names = iter(heads)
+        return re.sub(r"<td\b", lambda _: f'<td data-label="{next(names, "")}"', match[0])
+    return re.sub(r"<tr>.*?</tr>", row, table, flags=re.DOTALL).replace("<table>", '<table class="stacked">', 1)
+
+
+def with_anchors(table, page, taken):
+    """A table in which every row can be linked to, and is found by the search instead of the table."""
+    def row(match):
+        cells = [plain(cell) for cell in re.findall(r"<td\b[^>]*>(.*?)</td>", match[0], flags=re.DOTALL)]
+        if not cells:
+            return match[0]
+        anchor = "row-" + (re.sub(r"[^a-z0-9]+", "-", cells[0].lower()).strip("-")[:60].strip("-") or "x")
+        taken[anchor] = taken.get(anchor, 0) + 1
+        anchor += f"-{taken[anchor]}" if taken[anchor] > 1 else ""
+        rows.append({"location": f"{page.url}#{anchor}", "title": html.escape(cells[0], quote=False),
+                     "text": "<p>" + html.escape(". ".join(cells[1:]), quote=False) + "</p>"})
+        return match[0].replace("<tr>", f'<tr id="{anchor}">', 1)
+    return re.sub(r"<tr>.*?</tr>", row, table, flags=re.DOTALL).replace("<table", "<table data-search-exclude", 1)
+
+
+def on_page_content(content, page, config, files):
+    taken = {}
+
+    def table(match):
+        text = labelled(match[0])
+        return with_anchors(text, page, taken) if page.file.src_uri in LOOKED_UP else text
+    return re.sub(r"<table>.*?</table>", table, content, flags=re.DOTALL)
+
+
+def on_post_build(config):
+    path = pathlib.Path(config.site_dir) / "search/search_index.json"
+    index = json.loads(path.read_text(encoding="utf-8"))
+    index["docs"] += rows
+    path.write_text(json.dumps(index, separators=(",", ":")), encoding="utf-8")

@@ -1,0 +1,123 @@
+"""Which files are pages of the site, and their Markdown as the site's renderer wants it.
+
+The documents are written for whoever reads them in the repository. On the site they lie elsewhere, so links are rewritten; what is
+no page and no picture cannot be linked to. Three things are Markdown on a forge and not to Python-Markdown: a title behind the
+language of a block of code, a list that is indented by two blanks, and Markdown within <details>."""
+import os
+import pathlib
+import re
+
+SCHEMA = "matrices/matrix.schema.json"
+HEADERS = "harness/sdk/include/cudnn_ci"
+LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
+NAMED = re.compile(r"\[([\w/-]+\.md)\]\(((?:[^)#\s]*/)?\1)")  # the text is the file's name
+FENCE = re.compile(r"^ *```")
+TITLED = re.compile(r"^( *```\w+) (\S+)$")
+NESTED = re.compile(r"^( {2,3})([-*] |\d+\. )")
+PICTURES = {".webp", ".png", ".svg"}
+
+
+class Failure(Exception):
+    """The message for the user."""
+
+
+def sources(root):
+    """Every document and picture of the site, as {path in the repository: path on the site}, in a fixed order."""
+    found = {"README.md": "index.md", "harness/docs/README.md": "contents.md", "matrices/README.md": "matrices.md",
+             "harness/DESIGN.md": "design.md"}
+    for name in ("SECURITY", "CHANGELOG", "CONTRIBUTING"):
+        found[f"{name}.md"] = f"{name.lower()}.md"
+    docs = root / "harness/docs"
+    for path in sorted(docs.rglob("*")):
+        name = path.relative_to(docs).as_posix()
+        if name not in ("README.md", "installed.md") and path.suffix in {".md", *PICTURES}:  # installed.md is the installed tree's
+            found[f"harness/docs/{name}"] = name.replace("README.md", "index.md")
+    return found
+
+
+def generated(root):
+    """The pages that are made of other files, as sources() has them."""
+    headers = sorted((root / HEADERS).iterdir())
+    return {SCHEMA: "matrix-keys.md", **{f"{HEADERS}/{path.name}": f"sdk-{path.name.replace('.', '-')}.md" for path in headers}}
+
+
+def target_of(page, link, places):
+    """Where a link of a page leads on the site, relative to the page there."""
+    source = os.path.normpath(pathlib.PurePosixPath(page).parent / link)
+    if source not in places:
+        raise Failure(f"{page}: the link to {link} leads to no page of the site")
+    return os.path.relpath(places[source], pathlib.PurePosixPath(places[page]).parent)
+
+
+def title_of(path):
+    """The heading of a page."""
+    return re.search(r"^# +(.+?) *$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1]
+
+
+def rewritten(root, page, places):
+    """The Markdown of a page of the repository as a page of the site. `places`: sources() and generated() together."""
+    def named(match):
+        file = root / pathlib.PurePosixPath(page).parent / match[2]
+        return f"[{title_of(file)}]({match[2]}" if file.is_file() else match[0]
+
+    def link(match):
+        address, anchor = match[1], match[2] or ""
+        if not address or "://" in address or address.startswith("mailto:"):
+            return match[0]
+        return f"]({target_of(page, address, places)}{anchor})"
+
+    lines, in_code = [], False
+    for line in (root / page).read_text(encoding="utf-8").split("\n"):
+        if FENCE.match(line):
+            if not in_code:
+                line = TITLED.sub(r'\1 title="\2"', line)
+            in_code = not in_code
+        elif not in_code and not line.startswith("    "):
+            line = LINK.sub(link, NAMED.sub(named, line))
+            line = NESTED.sub(r"    \2", line)
+            line = line.replace("<details>", '<details markdown="1">')
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def links_of(text):
+    """The links of a piece of Markdown, [(text, address, anchor)], texts in one line and without backquotes."""
+    found = re.findall(r"\[([^\]]+)\]\(([^)#\s]*)(#[^)\s]*)?\)", text)
+    return [(" ".join(words.replace("`", "").split()), address, anchor) for words, address, anchor in found]
+
+
+def navigation(root, places):
+    """mkdocs' nav, by the headings and lists of harness/docs/README.md. Each page stands once: where it is linked to as a whole, or
+    else where its first part is. A page that this table of contents does not have follows the first page that links to it."""
+    contents = "harness/docs/README.md"
+    sections = re.split(r"^## +(.+?) *$", (root / contents).read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    entries = []  # [section, title, source, whether it is the whole page]
+    for name, text in zip(sections[::2], sections[1::2]):
+        for title, address, anchor in links_of(text):
+            if "://" not in address:
+                entries.append((name, title, os.path.normpath(pathlib.PurePosixPath(contents).parent / address), not anchor))
+    taken = {}
+    for at, (name, title, source, whole) in sorted(enumerate(entries), key=lambda entry: not entry[1][3]):
+        if source not in places:
+            raise Failure(f"{contents}: {source} is no page of the site")
+        if source not in taken:
+            taken[source] = (at, name, title if whole or source == "README.md" else None)
+    tree = {name: [] for name in sections[::2]}
+    for source, (_, name, title) in sorted(taken.items(), key=lambda entry: entry[1][0]):
+        tree[name].append({title: places[source]} if title else places[source])
+        for page in followers(root, source, places, {*taken, contents}):
+            taken[page] = (None, name, None)
+            tree[name].append(places[page])
+    missing = [source for source, place in places.items() if place.endswith(".md") and source not in {*taken, contents}]
+    if missing:
+        raise Failure(f"{contents}: no page leads to {', '.join(missing)}")
+    return [*({name: pages} for name, pages in tree.items()), {"Contents": places[contents]}]
+
+
+def followers(root, source, places, known):
+    """The pages that a page links to and nobody has placed yet."""
+    if not source.endswith(".md"):
+        return []
+    text = (root / source).read_text(encoding="utf-8")
+    linked = [os.path.normpath(pathlib.PurePosixPath(source).parent / address) for _, address, _ in links_of(text) if "://" not in address]
+    return [page for page in dict.fromkeys(linked) if page in places and places[page].endswith(".md") and page not in known]

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""The documentation site in a headless browser, from file: the search finds an error by its text, a telephone shows every page whole in
+both themes, and nothing is asked of a network. After `ci/deps browser site`; exit status 1 with a reason without them.
+CUDNN_CI_SCREENSHOTS names a folder for pictures."""
+import base64
+import functools
+import http.server
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.support.ui import WebDriverWait
+except ImportError:
+    print("no selenium here: ci/deps browser")
+    sys.exit(1)
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+# What a user pastes, and the row that is to be the first hit of errors.html.
+MESSAGES = [
+    ("libcudart.so.12: cannot open shared object file: No such file or directory", "libcudart.so.13"),
+    ("ImportError: libcudnn.so.9: cannot open shared object file: No such file or directory", "libcudnn.so.9"),
+    ("libcudnn_graph.so.9:", "libcudnn_graph.so.9"),
+    ("Failed to initialize NVML: Driver/library version mismatch", "Driver/library version mismatch"),
+    ("RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED", "CUDNN_STATUS_NOT_INITIALIZED"),
+    ("CUDA error: no kernel image is available for execution on the device", "no kernel image is available"),
+    ("Error 803: system has unsupported display driver / cuda driver combination", "803"),
+    ("error: ^file +too ~short: [x", "file too short"),
+]
+TOO_WIDE = """
+  const out = [];
+  for (const e of document.querySelectorAll("main *, header *")) {
+    const box = e.getBoundingClientRect();
+    if (box.width > 0 && box.right > innerWidth + 1 && !e.closest("pre, .highlight, .md-typeset__scrollwrap, .md-sidebar, .md-search, nav"))
+      out.push([e.tagName, e.className, e.textContent.slice(0, 40), box.right]);
+  }
+  return [document.documentElement.scrollWidth, out.slice(0, 3)];"""
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+class Site(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.site = pathlib.Path(folder.name) / "site"
+        subprocess.run([sys.executable, "-B", ROOT / "ci/site", "--out", cls.site], check=True, stdout=subprocess.DEVNULL)
+        options = webdriver.ChromeOptions()
+        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+            options.add_argument(word)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        cls.browser = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+        cls.addClassCleanup(cls.browser.quit)
+
+    def open(self, page, width=1400, dark=False, height=1000):
+        run = self.browser.execute_cdp_cmd
+        run("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+        run("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+        self.browser.get(f"file://{self.site}/{page}")
+
+    def picture(self, name):
+        folder = os.environ.get("CUDNN_CI_SCREENSHOTS")
+        if folder:
+            data = self.browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"]
+            (pathlib.Path(folder) / f"{name}.png").write_bytes(base64.b64decode(data))
+
+    def hits(self, words):
+        """The links of the search's results, best first: [(address, text)]."""
+        field = self.browser.find_element("css selector", "input[name=query]")
+        self.browser.execute_script("document.querySelector('label[for=__search]').click()")
+        time.sleep(0.5)
+        field.send_keys(words)
+        time.sleep(0.3)
+        WebDriverWait(self.browser, 20).until(lambda b: "Type to start" not in b.find_element("css selector", ".md-search-result__meta").text and
+                                              b.find_elements("css selector", ".md-search-result__link"))
+        time.sleep(0.5)
+        return self.browser.execute_script("return [...document.querySelectorAll('.md-search-result__link')].map(a => [a.getAttribute('href'), a.textContent])")
+
+    def test_an_error_is_found_by_its_text(self):
+        for words, row in MESSAGES:
+            self.open("index.html")
+            found = [text for address, text in self.hits(words) if "/errors.html" in address and "#row-" in address]
+            with self.subTest(words=words):
+                self.assertTrue(found)
+                self.assertIn(row, found[0])
+
+    def test_the_search_works_on_a_server_too(self):
+        handler = functools.partial(QuietHandler, directory=self.site)
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.browser.get(f"http://127.0.0.1:{server.server_port}/index.html")
+            found = [text for address, text in self.hits(MESSAGES[0][0]) if "/errors.html" in address and "#row-" in address]
+            self.assertIn(MESSAGES[0][1], found[0])
+            server.shutdown()
+
+    def test_a_hit_leads_to_its_row(self):
+        self.open("index.html")
+        hits = self.hits("libcudnn_graph.so.9: cannot open shared object file")
+        self.browser.get(next(address for address, _ in hits if "#row-" in address))
+        shown = self.browser.execute_script("const e = document.querySelector('tr:target'); const b = e.getBoundingClientRect(); "
+                                            "return [e.textContent, b.top >= 0 && b.bottom <= innerHeight]")
+        self.assertIn("libcudnn_graph.so.9", shown[0])
+        self.assertTrue(shown[1])
+
+    def test_every_page_fits_a_telephone_in_both_themes(self):
+        pages = sorted(path.relative_to(self.site).as_posix() for path in self.site.rglob("*.html"))
+        self.assertGreater(len(pages), 35)
+        for page in pages:
+            for dark in (False, True):
+                self.open(page, 390, dark, 844)
+                width, wide = self.browser.execute_script(TOO_WIDE)
+                with self.subTest(page=page, dark=dark):
+                    self.assertEqual((width, wide), (390, []))
+                scheme = self.browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+                light = sum(map(int, scheme.strip("rgba()").split(",")[:3])) > 384
+                self.assertEqual(light, not dark)
+
+    def test_the_keys_of_the_menu_lead_on_a_telephone(self):
+        self.open("index.html", 390, height=844)
+        self.browser.find_element("css selector", "label[for=__drawer].md-header__button").click()
+        time.sleep(0.5)
+        names = self.browser.execute_script("return [...document.querySelectorAll('.md-nav--primary > .md-nav__list > .md-nav__item')].map(e => e.innerText.trim().split('\\n')[0])")
+        for name in ("How-to guides", "Reference", "Explanation"):
+            self.assertIn(name, names)
+        self.picture("menu")
+
+    @classmethod
+    def tearDownClass(cls):
+        asked = []
+        for entry in cls.browser.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                asked.append(message["params"]["request"]["url"])
+        wrong = [url for url in asked if not url.startswith(("file:", "data:", "about:", "chrome:", "http://127.0.0.1:"))]
+        assert len(asked) > 20 and not wrong, (len(asked), wrong[:5])
+        severe = [entry["message"] for entry in cls.browser.get_log("browser") if entry["level"] == "SEVERE"]
+        assert not severe, severe[:5]
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""What ci/site gives to its renderer: rewritten links, the navigation, the keys of a matrix, the SDK's pages. Needs no renderer."""
+import json
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "ci"))
+
+from documentation import headers, hooks, matrix_keys, pages, sdk_pages  # noqa: E402: found by the line above
+
+HEADERS = ROOT / pages.HEADERS
+
+
+class Tree(unittest.TestCase):
+    """A small repository."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.put("README.md", "# tool\n")
+        self.put("harness/docs/one.md", "# First\n")
+
+    def put(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    places = {"README.md": "index.md", "harness/docs/README.md": "contents.md", "harness/docs/one.md": "one.md",
+              "harness/docs/deep/two.md": "deep/two.md", "harness/docs/deep/a.webp": "deep/a.webp", "matrices/m.json": "keys.md"}
+
+    def rewritten(self, page, text):
+        self.put(page, text)
+        return pages.rewritten(self.root, page, self.places)
+
+    def test_links_lead_to_where_the_pages_are(self):
+        self.assertEqual(self.rewritten("harness/docs/one.md", "[a](../../README.md#b), [c\nd](deep/two.md) ![p](deep/a.webp) [k](../../matrices/m.json)"),
+                         "[a](index.md#b), [c\nd](deep/two.md) ![p](deep/a.webp) [k](keys.md)")
+        self.assertEqual(self.rewritten("harness/docs/deep/two.md", "[a](../one.md) [e](https://example.com/x.md#y) [f](#here)"),
+                         "[a](../one.md) [e](https://example.com/x.md#y) [f](#here)")
+
+    def test_a_link_whose_text_is_a_file_has_the_pages_title(self):
+        self.assertEqual(self.rewritten("harness/docs/README.md", "see [one.md](one.md#x)"), "see [First](one.md#x)")
+
+    def test_a_link_to_no_page_is_an_error(self):
+        for target in ("LICENSE", "harness/docs/nine.md", "../out.md"):
+            with self.assertRaisesRegex(pages.Failure, "leads to no page"):
+                self.rewritten("README.md", f"[x]({target})")
+
+    def test_code_stays_as_it_is(self):
+        text = "```\n[x](gone.md)\n  - y\n```\n\n    [x](gone.md)\n    <details>"
+        self.assertEqual(self.rewritten("README.md", text), text)
+
+    def test_what_a_forge_reads_otherwise(self):
+        self.assertEqual(self.rewritten("README.md", "```cpp a.cc\nx y\n```"), '```cpp title="a.cc"\nx y\n```')
+        self.assertEqual(self.rewritten("README.md", "- a\n  - b\n  c"), "- a\n    - b\n  c")
+        self.assertEqual(self.rewritten("README.md", "<details><summary>"), '<details markdown="1"><summary>')
+
+    def test_the_navigation_is_the_contents_page(self):
+        self.put("harness/docs/README.md", "# All\n\n[x](one.md)\n\n## Learn\n\n- [A part](one.md#p), [a `tool`](../../README.md#s)\n\n"
+                 "## Look\n\n- [Whole\n  page](one.md) and [away](https://example.com)\n")
+        self.put("harness/docs/one.md", "# First\n\n[two](deep/two.md)\n")
+        self.put("harness/docs/deep/two.md", "# Second\n")
+        places = {name: place for name, place in self.places.items() if place.endswith(".md") and place != "keys.md"}
+        self.assertEqual(pages.navigation(self.root, places), [
+            {"Learn": [{"a tool": "index.md"}]}, {"Look": [{"Whole page": "one.md"}, "deep/two.md"]}, {"Contents": "contents.md"}])
+        with self.assertRaisesRegex(pages.Failure, "no page leads to matrices/m.json"):
+            pages.navigation(self.root, self.places)
+
+
+class Keys(unittest.TestCase):
+    def test_every_key_of_the_schema_is_on_the_page(self):
+        text = (ROOT / pages.SCHEMA).read_text()
+        page, found = matrix_keys.page_of(text), []
+
+        def walk(node):
+            if isinstance(node, dict):
+                for key, value in node.get("properties", {}).items():
+                    found.append(key)
+                    self.assertIn(f"| `{key}` |", page)
+                    if "description" in value:
+                        self.assertIn(matrix_keys.cell(value["description"]), page)
+                for value in node.values():
+                    walk(value)
+            elif isinstance(node, list):
+                for value in node:
+                    walk(value)
+        walk(json.loads(text))
+        self.assertGreater(len(found), 35)
+        for part in ("| `check` | string, required |", '| `schema` | `"cudnn-ci/matrix/1"`, required |', "| `driver` | [range](#range) |",
+                     "| `checks` | list of [entry](#entry) or [removal](#removal) |", "Default: `60`.", 'list of `"unsupported"`, `"absent"`'):
+            self.assertIn(part, page)
+
+    def test_every_link_of_the_page_has_its_heading(self):
+        page = matrix_keys.page_of((ROOT / pages.SCHEMA).read_text())
+        headings = {hooks.slug(heading, "-") for heading in re.findall(r"^## (.+)$", page, re.M)}
+        self.assertEqual(set(re.findall(r"\]\(#([\w-]+)\)", page)) - headings, set())
+
+
+class Sdk(unittest.TestCase):
+    def test_every_public_name_of_the_headers_is_on_its_page(self):
+        count = 0
+        for path in sorted(HEADERS.iterdir()):
+            text = re.sub(r"^namespace detail \{.*?^\}  // namespace detail", "", path.read_text(), flags=re.M | re.S)
+            text = re.sub(r"^ private:.*?^\};", "", text, flags=re.M | re.S)
+            bodies = re.sub(r"^#define[^\n]*\\\n(?:[^\n]*\\\n)*[^\n]*\n", "", text, flags=re.M)
+            names = set(re.findall(r"^#define (\w*[A-Za-z0-9])(?=[( ])", text, re.M)) | set(re.findall(r"^\s*(CCI_[A-Z0-9_]*[A-Z0-9])\b(?: =|,$|$)", text, re.M))
+            names |= set(re.findall(r"^(?:typedef )?(?:enum|struct|class) (\w+) (?:: [\w: ]+ )?\{", text, re.M))
+            names |= set(re.findall(r"^  \w[\w\s:*<>&]*\(\*(\w+)\)\(", text, re.M)) | set(re.findall(r"^  [\w:<>&*\[\] ]*?\b([A-Z]\w+)\([^;]*\{", bodies, re.M))
+            page = sdk_pages.page_of(f"{pages.HEADERS}/{path.name}", path.read_text())
+            for name in (name for name in names if not name.endswith("_")):
+                count += 1
+                with self.subTest(header=path.name, name=name):
+                    self.assertRegex(page, rf"(?:<code>[^<]*|## )\b{name}\b")
+        self.assertGreater(count, 200)
+
+    def test_nothing_internal_is_on_a_page(self):
+        for path in HEADERS.iterdir():
+            page = sdk_pages.page_of(path.name, path.read_text())
+            terms = "\n".join(re.findall(r"<dt>.*?</dt>|^##.*$", page, re.M))
+            self.assertNotRegex(terms, r"\w_\b|\bdetail::(?!ParamStorage)|= delete|StopCheck|OrEmpty|__cplusplus|_HPP?_")
+
+    def test_comments_before_and_behind_are_the_words_of_a_member(self):
+        page = sdk_pages.page_of("x/t.h", "/* About\n * it. */\n#ifndef CUDNN_CI_T_H_\n#define CUDNN_CI_T_H_\n\n/* A pair, see cci_x. */\ntypedef struct cci_t {\n"
+                                 "  int a; /* the \"first\" < */\n\n  /* Both\n   * ways. */\n  void (*f)(int);\n  void (*g)(void);\n\n  int h;\n} cci_t;\n\nenum cci_e { CCI_A = 0, CCI_B = 1 };\n"
+                                 "#endif /* CUDNN_CI_T_H_ */\n")
+        self.assertIn("<p>About it.</p>", page)
+        self.assertIn("## cci_t\n\n<p><code>struct cci_t</code></p>\n\n<p>A pair, see <code>cci_x</code>.</p>", page)
+        self.assertIn('<dt><code>int a;</code></dt>\n<dd><p>the "first" &lt;</p></dd>\n<dt><code>void (*f)(int);</code></dt>\n'
+                      "<dt><code>void (*g)(void);</code></dt>\n<dd><p>Both ways.</p></dd>\n<dt><code>int h;</code></dt>\n</dl>", page)
+        self.assertIn("CCI_A = 0, CCI_B = 1", page)
+
+    def test_a_function_is_shown_without_its_body(self):
+        for code, shown in (("int F(std::vector<int> a = {}) const { return 1; }", "int F(std::vector<int> a = {}) const"),
+                            ("explicit X(int n) : n_(n) {}", "explicit X(int n)"), ("#define CCI_X(a) \\\n  do(a)", "CCI_X(a)"),
+                            ('#define CCI_Y \\\n  "y"', '#define CCI_Y "y"'), ("int a = 1;  // one", "int a = 1;")):
+            self.assertEqual(headers.signature(code), shown)
+
+
+class Hooks(unittest.TestCase):
+    def test_anchors_are_those_of_a_forge(self):
+        for heading, anchor in (("1. From the archive to a verdict", "1-from-the-archive-to-a-verdict"), ("Image kind x way to run", "image-kind-x-way-to-run"),
+                                ("Entries of <code>checks</code>", "entries-of-checks"), ("a &amp; b", "a--b"), ("CCI_HAS", "cci_has")):
+            self.assertEqual(hooks.slug(heading, "-"), anchor)
+
+    def test_only_tables_with_long_cells_become_lists(self):
+        short = "<table><tr><th>a</th><th>b</th></tr><tr><td>x</td><td>y</td></tr></table>"
+        self.assertEqual(hooks.labelled(short), short)
+        self.assertIn('<table class="stacked">', hooks.labelled(short.replace("y", "y" * 60)))
+        self.assertIn('<td data-label="b">yyy', hooks.labelled(short.replace("y", "y" * 60)))
+
+
+if __name__ == "__main__":
+    unittest.main()
