@@ -95,6 +95,10 @@ DiscoverOptions Session::DiscoveryOf(std::vector<SubjectInfo> subjects,
 void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects,
                               const std::map<std::string, std::string>& contract) {
   discovery_ = Discover(DiscoveryOf(subjects, contract), &control_, signal_fd_.get(), &interrupted_);
+  for (PluginInfo& plugin : discovery_.catalog.plugins) {
+    plugin.third_party = !options_.PluginOrigin(plugin.path).empty();
+    for (CheckInfo& check : plugin.checks) check.third_party = plugin.third_party;
+  }
   host_ = DecodeHostFacts(discovery_.facts);
 }
 

@@ -16,6 +16,9 @@ namespace {
 // most.
 constexpr std::size_t kSmallWorkspace = std::size_t{64} << 10, kWholeWorkspace = std::size_t{64} << 20;
 
+// More than any GPU holds, and what the reference may take of the host's memory, in bytes.
+constexpr double kMostElements = 0x1p34, kMostBytesOfData = 0x1p31;
+
 struct MatmulParams {
   std::string dtype, math, size, trans, epilogue, scales, algo, workspace;
   std::int64_t padding = 0, batch = 1;
@@ -95,8 +98,13 @@ struct Matmul {
   }
 
   static void Validate(const Params& p, Problems& problems) {
-    MatmulSpec spec;
-    if (!spec.SetSize(p.size)) problems.Add("size", "must be rows, columns and products, such as 136x72x264");
+    if (!MatmulSpec().SetSize(p.size))
+      return problems.Add("size", "must be rows, columns and products, such as 136x72x264");
+    const MatmulSpec spec = p.Spec();
+    if (spec.MostElements() > kMostElements)
+      problems.Add("size", "makes a matrix of more than 2^34 elements, all products of the batch together");
+    else if (BytesOfData(spec) > kMostBytesOfData)
+      problems.Add("size", "sums so many products that what is right takes more than 2 GiB");
     if (p.math == "tf32" && p.dtype != "float32") problems.Add("math", "tf32 is a way to compute float32");
     for (const auto& [name, value] : {std::pair<const char*, double>{"alpha", p.alpha}, {"beta", p.beta}})
       if (value != 0 && value != 0.5 && value != -0.5 && value != 1 && value != -1 && value != 2 &&

@@ -97,6 +97,14 @@ Operands OperandsOf(const MatmulSpec& spec) {
   return operands;
 }
 
+// A random word stands beside each element while they are drawn.
+double BytesOfData(const MatmulSpec& spec) {
+  const auto rows = static_cast<double>(std::min(spec.m, kRows)),
+             columns = static_cast<double>(std::min(spec.n, kColumns)),
+             batches = static_cast<double>(std::min(spec.batch, kBatches));
+  return batches * (2 * (rows + columns) * static_cast<double>(spec.k) + rows * columns) * sizeof(double);
+}
+
 MatmulData::MatmulData(const MatmulSpec& spec)
     : spec_(spec),
       operands_(OperandsOf(spec)),
@@ -232,10 +240,6 @@ void MatmulData::Encode(std::size_t input, unsigned char* to) const {
     if (place == places.c && at.padding && operand.type != DataType::kInt32)
       std::memset(to + At(i) * SizeOf(operand.type), kNanByte, SizeOf(operand.type));
   }
-}
-
-double MatmulData::MakingBytes() const {
-  return static_cast<double>(a_.size() + b_.size() + sums_.size()) * sizeof(double);
 }
 
 }  // namespace cudnn_ci

@@ -23,10 +23,10 @@ struct MatmulInputs {
 };
 MatmulInputs InputsOf(const MatmulSpec& spec);
 Operands OperandsOf(const MatmulSpec& spec);
+// Bytes of host memory that making the data of a product takes.
+double BytesOfData(const MatmulSpec& spec);
 
-class MatmulData : public ReferenceData,
-                   public ReferenceSource,
-                   public std::enable_shared_from_this<MatmulData> {
+class MatmulData : public ReferenceData, public std::enable_shared_from_this<MatmulData> {
  public:
   explicit MatmulData(const MatmulSpec& spec);
 
@@ -38,10 +38,6 @@ class MatmulData : public ReferenceData,
   void Encode(std::size_t input, unsigned char* to) const override;
   Judgement Judge(std::size_t output, double bound, const unsigned char* got) const override;
   std::shared_ptr<const void> owner() const override { return shared_from_this(); }
-  std::shared_ptr<const ReferenceData> Get() const override { return shared_from_this(); }
-  double MakingBytes() const override;
-  double Growth() const override { return 0; }
-  void ForgetOthers() const override {}
 
  private:
   double A(std::int64_t batch, std::int64_t row, std::int64_t k) const;

@@ -28,7 +28,7 @@ class MatmulProblem : public ComputeProblem {
   double Flops() const override { return spec_.Flops(); }
   DeviceSession& OpenSession(Context& ctx) override;
   Candidates Open(const std::string& choice, const SearchMemory& search_memory) override;
-  std::shared_ptr<const ReferenceSource> SearchData() const override { return data_; }
+  std::shared_ptr<const ReferenceSource> SearchData() const override { return reference_; }
   Expectation ExpectationOf(const Candidate& candidate) const override;
   std::string Known(std::initializer_list<const char*> effects, const Candidate* ran) const override;
 
@@ -37,7 +37,7 @@ class MatmulProblem : public ComputeProblem {
   const std::size_t workspace_limit_;
   const Operands operands_;
   const CaseRequest request_;
-  const std::shared_ptr<const MatmulData> data_;
+  const std::shared_ptr<const ReferenceSource> reference_;
   CublasSession* session_ = nullptr;  // set by OpenSession, as is what is known
   std::vector<KnownRegression> known_;
 };

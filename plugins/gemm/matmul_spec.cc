@@ -1,5 +1,6 @@
 #include "gemm/matmul_spec.h"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
@@ -28,6 +29,14 @@ MatmulPlace MatmulSpec::PlaceOf(const MatmulLayout& layout, std::int64_t index) 
   const std::int64_t within = index % layout.stride;
   const MatmulPlace place = {index / layout.stride, within % layout.ld, within / layout.ld};
   return {place.batch, place.row, place.column, place.row >= layout.rows || place.column >= layout.columns};
+}
+
+double MatmulSpec::MostElements() const {
+  double most = 0;
+  for (const MatmulLayout& layout : {A(), B(), D()})
+    most = std::max(most, static_cast<double>(batch) * static_cast<double>(layout.ld) *
+                              (static_cast<double>(layout.columns) + (padding > 0 ? 1 : 0)));
+  return most;
 }
 
 double MatmulSpec::Flops() const {

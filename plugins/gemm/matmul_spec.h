@@ -46,6 +46,8 @@ struct MatmulSpec {
   MatmulLayout B() const { return transpose_b ? Layout(n, k) : Layout(k, n); }
   MatmulLayout D() const { return Layout(m, n); }
   std::int64_t Elements(const MatmulLayout& layout) const { return batch * layout.stride; }
+  // Of the largest of A, B and D; may be more than 64 bits can count.
+  double MostElements() const;
   static MatmulPlace PlaceOf(const MatmulLayout& layout, std::int64_t index);
   double Flops() const;
   // "float16 tn 136x72x264, padding 8, batch 2, alpha 2, beta 1, bias_relu".

@@ -151,6 +151,11 @@ TEST_F(Gemm, ParametersThatMakeNoSenseAreRefused) {
   for (const char* params :
        {R"("dtype": "float16", "size": "24x18")", R"("dtype": "float16", "size": "0x1x1")",
         R"("dtype": "float16", "size": "1x1x1x1")", R"("dtype": "float16", "size": "8x8x8", "math": "tf32")",
+        R"("dtype": "float16", "size": "2147483647x2147483647x1")",
+        R"("dtype": "float16", "size": "8192x8192x1", "batch": 65536)",
+        R"("dtype": "float16", "size": "2147483647x1x1", "padding": 4096, "batch": 65536)",
+        R"("dtype": "float16", "size": "1x1x2147483647")",
+        R"("dtype": "float16", "size": "251x241x262144", "batch": 5)",
         R"("dtype": "float16", "size": "8x8x8", "alpha": 3.0)",
         R"("dtype": "float16", "size": "8x8x8", "alpha": 0.0)",
         R"("dtype": "int8", "size": "8x8x8", "epilogue": "bias")",

@@ -500,6 +500,11 @@ class LauncherTest(unittest.TestCase):
                 call = [c for c in self.calls() if c[0] == "run" and c[1] != "--help"][-1]
                 self.assertEqual(call[call.index("--matrix") + 1] if "--matrix" in call else None, matrix)
                 self.assertEqual("by the matrix static" in result.stderr, matrix == "builtin:static", result.stderr)
+        # A variable that is not set is no wish for another matrix.
+        for words in (["--matrix="], ["--matrix", ""], ["--filter", "x", "--matrix="]):
+            with self.subTest(words=words):
+                result = self.launch("--no-gpu", "--", *words, run=reports())
+                self.assertEqual((result.code, result.stderr), (2, "cudnn-ci-run: --matrix needs a value (see --help)\n"))
         (self.dir / "tool/matrices/static.json").unlink()  # of an older tool
         self.launch("--no-gpu", run=reports())
         self.assertNotIn("--matrix", [c for c in self.calls() if c[0] == "run"][-1])

@@ -102,11 +102,13 @@ TEST_F(SdkConsumer, GateStopsWhenACheckInCxxFails) {
 }
 
 // Configures the project that gates from ctest, for matrices separated by semicolons.
-CommandResult Configure(const fs::path& root, const fs::path& prefix, const std::string& matrices) {
+CommandResult Configure(const fs::path& root, const fs::path& prefix, const std::string& matrices,
+                        const std::string& more = "") {
   fs::remove_all(root / "gated");
   return RunCommand(Quoted(CUDNN_CI_CMAKE) + " -S " + Quoted(fs::path(CUDNN_CI_CONSUMERS) / "ctest") +
                     " -B " + Quoted(root / "gated") + " -DCMAKE_PREFIX_PATH=" + Quoted(prefix) +
-                    " -DPLUGINS=" + Quoted(root / "plugins") + " -DMATRICES=" + Quoted(matrices) + " 2>&1");
+                    " -DPLUGINS=" + Quoted(root / "plugins") + " -DMATRICES=" + Quoted(matrices) + " " +
+                    more + " 2>&1");
 }
 
 TEST_F(SdkConsumer, CtestGatesAgainstEveryMatrix) {
@@ -141,6 +143,55 @@ TEST_F(SdkConsumer, CtestRefusesAMatrixThatIsNotThere) {
   const CommandResult configured = Configure(root_, Prefix(), "matrices/typo.json");
   EXPECT_NE(configured.status, 0);
   EXPECT_THAT(configured.output, HasSubstr("cudnn_ci_add_test: no file"));
+}
+
+std::string CommandsOfCtest(const fs::path& root) {
+  return RunCommand("cat " + Quoted(root / "gated/CTestTestfile.cmake")).output;
+}
+
+TEST_F(SdkConsumer, CtestRefusesWhatRunsNoGateAndTimesThatAreNone) {
+  for (const char* argument : {"--dry-run", "--help", "-h", "--version"}) {
+    const CommandResult configured =
+        Configure(root_, Prefix(), "cu13", "-DARGUMENTS=" + std::string(argument));
+    EXPECT_NE(configured.status, 0) << argument;
+    EXPECT_THAT(configured.output, HasSubstr(std::string(argument) + " runs no gate"));
+  }
+  for (const char* seconds : {"0", "1.5", "abc", "-3"}) {
+    const CommandResult configured =
+        Configure(root_, Prefix(), "cu13", "'-DOPTIONS=TIMEOUT;" + std::string(seconds) + "'");
+    EXPECT_NE(configured.status, 0) << seconds;
+    EXPECT_THAT(configured.output, HasSubstr("is no whole number of seconds")) << seconds;
+  }
+}
+
+TEST_F(SdkConsumer, CtestTakesPathsAsTheyAre) {
+  const fs::path odd = root_ / "a b \u00e9;c.json";
+  std::ofstream(odd) << "{}\n";
+  std::string escaped = odd.string();
+  escaped.insert(escaped.find(';'), "\\");
+  CommandResult configured = Configure(root_, Prefix(), escaped, "'-DOPTIONS=OUTPUT_DIR;reports;NAME;odd'");
+  ASSERT_EQ(configured.status, 0) << configured.output;
+  EXPECT_THAT(CommandsOfCtest(root_),
+              testing::AllOf(HasSubstr("\"--matrix\" \"" + odd.string() + "\""),
+                             HasSubstr("\"--output-dir\" \"" + (root_ / "gated/reports").string() + "\"")));
+  // A folder of a matrix's name is no matrix.
+  fs::create_directories(root_ / "source/cu13");
+  fs::copy_file(fs::path(CUDNN_CI_CONSUMERS) / "ctest/CMakeLists.txt", root_ / "source/CMakeLists.txt",
+                fs::copy_options::overwrite_existing);
+  configured = Configure(root_, Prefix(), "cu13", "-S " + Quoted(root_ / "source"));
+  ASSERT_EQ(configured.status, 0) << configured.output;
+  EXPECT_THAT(CommandsOfCtest(root_), HasSubstr("\"--matrix\" \"cu13\""));
+}
+
+TEST_F(SdkConsumer, CtestRunsTheProgramOfThePackageThatIsFoundNow) {
+  ASSERT_EQ(Configure(root_, Prefix(), "cu13").status, 0);
+  const fs::path other = root_ / "other";
+  fs::create_directory_symlink(Prefix(), other);
+  const CommandResult again =
+      RunCommand(Quoted(CUDNN_CI_CMAKE) + " -DCudnnCi_DIR=" + Quoted(other / "lib/cmake/CudnnCi") + " " +
+                 Quoted(root_ / "gated"));
+  ASSERT_EQ(again.status, 0) << again.output;
+  EXPECT_THAT(CommandsOfCtest(root_), HasSubstr(other.string() + "/bin/cudnn-ci"));
 }
 
 TEST_F(SdkConsumer, AParameterOfAnotherTypeIsRefusedInOneSentence) {

@@ -153,6 +153,9 @@ TEST(AttentionShapeTest, WhatCannotBeIsNamed) {
   EXPECT_EQ(field({1, 1, 1, 8, 8, 32}), "head_size");
   EXPECT_EQ(field({1, 1, 1, 9, 8, 64, 64, AttentionMask::kCausalBottomRight}), "length");
   EXPECT_EQ(field({1, 1, 1, 8, 8, 64, 64, AttentionMask::kSlidingWindow, 0}), "window");
+  // cuDNN takes it as an int.
+  EXPECT_EQ(field({1, 1, 1, 8, 8, 64, 64, AttentionMask::kSlidingWindow, (std::int64_t{1} << 32) + 5}),
+            "window");
   EXPECT_EQ(field({64, 64, 64, 4096, 4096, 128, 128}), "batch");
 }
 

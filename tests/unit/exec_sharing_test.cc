@@ -143,6 +143,29 @@ TEST(SharingTest, PluginsWithConcurrentChecksShareAQueue) {
   EXPECT_NE(subjects.QueueOf(0), subjects.QueueOf(1));
 }
 
+// It could answer for the cases of others, or spoil what they compute.
+TEST(SharingTest, APluginOfAThirdPartySharesNoProcessWithAnother) {
+  Plan plan;
+  plan.cases = {Convolution("canary", false), Convolution("a", true), Convolution("b", true),
+                Convolution("c", true)};
+  plan.cases[2].planned.plugin = "q";
+  plan.cases[2].third_party = true;
+  plan.cases[2].prerequisites = plan.cases[3].prerequisites = {0};
+  plan.cases[0].planned.plugin = "driver";
+  plan.cases[0].shareable = false;
+  plan.cases[0].leading = true;
+  Scheduler s(plan, Isolation::kShared);
+  EXPECT_EQ(s.QueueOf(1), s.QueueOf(3));
+  EXPECT_NE(s.QueueOf(2), s.QueueOf(1));
+  EXPECT_THAT(s.QueueOf(2)->plugins, testing::ElementsAre("q")) << "nor does the canary run there";
+  EXPECT_EQ(s.QueueOf(0), s.QueueOf(3));
+  EXPECT_EQ(s.QueueOf(2)->concurrent, 1u) << "several workers of its own it may have";
+  for (Case& c : plan.cases) c.pooled = true, c.leading = false;
+  Scheduler pooled(plan, Isolation::kShared);
+  EXPECT_EQ(pooled.QueueOf(0), pooled.QueueOf(1));
+  EXPECT_THAT(pooled.QueueOf(2)->plugins, testing::ElementsAre("q"));
+}
+
 TEST(SharingTest, AQueueOfSlowCasesWeighsMore) {
   Plan plan;
   plan.cases = {Convolution("a", true), Convolution("b", true)};

@@ -175,9 +175,61 @@ class Wheel(unittest.TestCase):
         self.assertEqual(status, 4, output)
         self.assertIn('unknown key "timeout"', output)
 
-    def test_without_the_option_pytest_is_as_ever(self):
-        (self.folder / "ours").mkdir()
+    def ours(self):
+        """A folder with a test that passes."""
+        (self.folder / "ours").mkdir(exist_ok=True)
         (self.folder / "ours/test_one.py").write_text("def test_one():\n    pass\n")
+        return "ours"
+
+    def test_a_gate_that_fails_fails_the_session_whichever_tests_are_selected(self):
+        red = [{"check": "fixture.pass"}, {"check": "fixture.fail"}]
+        for words in [["-k", "test_one"], ["-k", "nothing"], ["--setup-only"], ["-n", "2", "-k", "test_one"],
+                      ["--deselect", "cudnn-ci::verdict", "--deselect", "cudnn-ci::fixture.fail[i=0]"]]:
+            with self.subTest(words=words):
+                status, output = self.pytest(red, "-q", *words, self.ours())
+                self.assertEqual(status, 1, output)
+                self.assertIn("cudnn-ci: the gate failed (exit 1)", output)
+        status, output = self.pytest(red[:1], "-q", "-k", "test_one", self.ours())
+        self.assertEqual(status, 0, output)
+        self.assertNotIn("the gate failed", output)
+
+    def test_without_a_matrix_nothing_is_gated_and_that_is_an_error(self):
+        for words, said in [(["--cudnn-ci", ""], "--cudnn-ci ''"), (["--cudnn-ci-args=--matrix cu13"], "--cudnn-ci-args"),
+                            (["--cudnn-ci-output=reports"], "--cudnn-ci-output"),
+                            (["--cudnn-ci=cu13", "-p", "no:cudnn-ci-gate"], "keeps it from running")]:
+            with self.subTest(words=words):
+                status, output = self.run_in([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *words, self.ours()])
+                self.assertEqual(status, 4, output)
+                self.assertIn(said, output)
+
+    def test_a_report_of_an_earlier_run_proves_nothing(self):
+        status, output = self.pytest([{"check": "fixture.pass"}], "-q", "--cudnn-ci-output", "kept")
+        self.assertEqual(status, 0, output)
+        for arguments in ["--help", "--dry-run"]:
+            with self.subTest(arguments=arguments):
+                status, output = self.pytest([{"check": "fixture.fail"}], "-q", "--cudnn-ci-output", "kept",
+                                             f"--cudnn-ci-args=--plugin-dir '{OPTIONS.plugins}' {arguments}")
+                self.assertEqual(status, 4, output)
+                self.assertIn("wrote no", output)
+        self.assertTrue((self.folder / "kept/junit.xml").is_file())
+
+    def test_arguments_that_no_shell_takes_are_a_usage_error(self):
+        status, output = self.run_in([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--cudnn-ci", "cu13",
+                                      "--cudnn-ci-args='", self.ours()])
+        self.assertEqual(status, 4, output)
+        self.assertIn("--cudnn-ci-args: No closing quotation", output)
+
+    def test_no_runner_of_github_obeys_what_an_image_prints(self):
+        said = "printf '::error::one\\n \\302\\240::error::two\\n##[error]three\\n'; exit 1"
+        status, output = self.pytest([{"check": "exec.run", "name": "said", "params": {"argv": ["/bin/sh", "-c", said]}}], "-q", "-rA")
+        self.assertEqual(status, 1, output)
+        for word in ["one", "two", "three"]:
+            self.assertIn(word, output)
+        # The words of the command line itself are in the middle of a line.
+        self.assertNotRegex(output, r"(?m)^[^!-~]*::|##\[")
+
+    def test_without_the_option_pytest_is_as_ever(self):
+        self.ours()
         status, output = self.run_in([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "ours"])
         self.assertEqual(status, 0, output)
         self.assertIn("1 passed", output)

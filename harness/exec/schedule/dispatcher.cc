@@ -10,6 +10,13 @@
 namespace cudnn_ci {
 namespace {
 
+// The canary decides about devices, so the plugin that is loaded with it is one of the tool's own, if any is.
+const PluginInfo& PluginOfCanary(const Catalog& catalog) {
+  const auto own = std::find_if(catalog.plugins.begin(), catalog.plugins.end(),
+                                [](const PluginInfo& p) { return !p.third_party; });
+  return own == catalog.plugins.end() ? catalog.plugins.front() : *own;
+}
+
 // What one of these plugins may report (null: any of them); null where none has declared it.
 const FindingInfo* FindDeclared(const Catalog& catalog, const std::set<std::string>* plugins,
                                 const std::string& slug) {
@@ -151,7 +158,7 @@ WorkerCommand Dispatcher::Command(const CaseQueue* queue, const WorkerSlot& slot
     if ((one_process || slot.plugins.count(p.name)) && !changed_.count(p.name))
       command.plugins.push_back(p.path);
   if (command.plugins.empty() && !catalog_.plugins.empty())
-    command.plugins.push_back(catalog_.plugins.front().path);
+    command.plugins.push_back(PluginOfCanary(catalog_).path);
   // One visible device, by UUID: cuInit takes five times as long with four of them visible.
   const std::vector<std::string> uuids = UuidsOf(slot.device);
   const bool hide = queue && queue->hide_devices && !one_process;

@@ -13,12 +13,17 @@ std::string QueueDevice(const Case& c) {
 // Cases that may share warm workers.
 bool IsShared(const Case& c) { return c.shareable && c.devices == Devices::kOne && !IsCoScheduled(c); }
 
+bool MayShareProcess(const Case& a, const Case& b) {
+  return a.planned.plugin == b.planned.plugin || (!a.third_party && !b.third_party);
+}
+
 constexpr const char* kPool = "\tpool";
 constexpr const char* kConcurrent = "\tconcurrent";
 
 // The plugins whose cases go together, or the plugin alone. A queue of its own for each plugin with
 // concurrent checks would leave workers idle at its end and cost a context for each worker of the next.
 std::string GroupOf(const Case& c, const std::set<std::string>& concurrent_plugins) {
+  if (c.third_party) return c.planned.plugin;
   if (c.pooled) return kPool;
   return IsShared(c) && concurrent_plugins.count(c.planned.plugin) ? kConcurrent : c.planned.plugin;
 }
@@ -76,7 +81,9 @@ std::vector<size_t> Scheduler::Followers() const {
     if (!c.shareable || c.devices != Devices::kOne || IsCoScheduled(c)) continue;
     for (const size_t p : c.prerequisites) {
       const Case& before = plan_.cases[p];
-      if (before.leading && out[p] == p && QueueDevice(before) == QueueDevice(c)) out[p] = i;
+      if (before.leading && out[p] == p && QueueDevice(before) == QueueDevice(c) &&
+          MayShareProcess(before, c))
+        out[p] = i;
     }
   }
   return out;
@@ -85,7 +92,7 @@ std::vector<size_t> Scheduler::Followers() const {
 CaseQueue& Scheduler::QueueFor(size_t i, size_t like, Isolation isolation, const std::string& group,
                                const std::string& pool_subject) {
   const Case& c = plan_.cases[like];
-  const bool pooled = group == kPool;
+  const bool pooled = isolation == Isolation::kShared && c.pooled;
   const bool shared =
       isolation == Isolation::kNone || pooled || (isolation == Isolation::kShared && c.shareable);
   const std::string device = QueueDevice(c);

@@ -43,8 +43,10 @@ struct CheckInfo {
   bool second_opinion = false;  // a failure is repeated on another GPU: it may be the first one's
   bool slow_cases = false;      // each usually takes a tenth of a second or more (CCI_CHECK_SLOW_CASES)
   bool concurrent = false;      // its cases may run in several shared processes of one GPU at a time
-  bool validates = false;       // its plugin judges the parameters of a case while the plan is made
-  double timeout_s = 0;         // 0: the matrix's default
+  // Of a plugin that is not the tool's own: it shares no process with another plugin.
+  bool third_party = false;
+  bool validates = false;  // its plugin judges the parameters of a case while the plan is made
+  double timeout_s = 0;    // 0: the matrix's default
   std::vector<ParamInfo> params;
   std::vector<std::string> prerequisites;  // full check names
   std::vector<std::string> judges;         // promises of the contract it is red for: "image.cudnn"
@@ -62,6 +64,7 @@ struct PluginInfo {
   std::string name, version, summary;
   std::string path;
   FileIdentity file;
+  bool third_party = false;  // found in another folder than the tool's own
   uint32_t abi_minor = 0;
   bool has_facts = false, facts_per_subject = false;
   Notices warnings;  // "writable by others", ...

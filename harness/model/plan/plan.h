@@ -23,6 +23,9 @@ struct Case {
   bool shareable = false;
   // Not on the run's first device: may share a process with checks of other plugins (CCI_CHECK_POOLED).
   bool pooled = false;
+  // Of a plugin that is not the tool's own. It judges itself alone: no case of another plugin runs in a
+  // process in which it has been.
+  bool third_party = false;
   // On the run's first device, pooled by its check, not shareable, and without a subject: it opens no library
   // of the image, so that it may come first in the warm worker of the cases that need it.
   bool leading = false;

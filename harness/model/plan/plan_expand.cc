@@ -60,6 +60,7 @@ Case Expander::Prototype(const CheckInfo* check, const std::string& name) const 
   c.planned.plugin = check->plugin;
   c.planned.layer = check->layer;
   c.devices = check->devices;
+  c.third_party = check->third_party;
   c.shareable = check->shareable;
   c.second_opinion = check->second_opinion && check->devices == Devices::kOne;
   c.slow = check->slow_cases;

@@ -16,7 +16,8 @@ std::string WithoutPipelineCommands(std::string_view lines) {
     } else {
       out += lines[i];
     }
-    only_blanks = lines[i] == '\n' || lines[i] == '\r' || (only_blanks && lines[i] == ' ');
+    const bool visible = lines[i] > ' ' && lines[i] < 0x7F;  // of ASCII
+    only_blanks = lines[i] == '\n' || lines[i] == '\r' || (only_blanks && !visible);
   }
   return out;
 }

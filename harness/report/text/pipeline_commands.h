@@ -7,9 +7,10 @@
 
 namespace cudnn_ci {
 
-// Lines in which no command of GitHub's is left: a "::" that only blanks stand before becomes "\x3A:", every
-// "##[" becomes "#\x23[". Its runner trims a line before it looks for the first and finds the second
-// anywhere: https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs. Idempotent.
+// Lines in which no command of GitHub's is left: a "::" before which no visible character of ASCII stands
+// becomes "\x3A:", every "##[" becomes "#\x23[". Its runner trims a line, of Unicode's blanks too, before it
+// looks for the first, and finds the second anywhere:
+// https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs. Idempotent.
 std::string WithoutPipelineCommands(std::string_view lines);
 
 }  // namespace cudnn_ci
