@@ -96,7 +96,7 @@ struct DeviceCodeCheck {
     for (const std::string& problem : image.problems) ctx.Finding(kDeviceCodeUnreadable, problem);
     for (const DeviceCodeFinding& finding : judgement.findings) ctx.Finding(finding.id, finding.detail);
     if (!judgement.files.empty())
-      ctx.Attach("device-code.json", kTableType, DeviceCodeTable(judgement, cards));
+      ctx.Attach("device-code.json", kTableType, DeviceCodeTable(judgement, cards, image.folders));
     ctx.Measure("files_looked_at", static_cast<double>(image.files.size()), "");
     ctx.Measure("libraries_judged", judgement.judged, "");
     if (judgement.judged == 0)

@@ -48,6 +48,13 @@ std::string BeginOf(const std::string& text) {
   return text.size() <= kMostCell ? text : text.substr(0, kMostCell - 3) + "...";
 }
 
+std::string Below(const std::string& path, const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders)
+    if (!folder.empty() && path.compare(0, folder.size() + 1, folder + "/") == 0)
+      return path.substr(folder.size() + 1);
+  return path;
+}
+
 Json Cell(const std::string& text, const char* state) { return {{"text", text}, {"state", state}}; }
 
 int RankOf(const JudgedFile& judged) {
@@ -58,10 +65,10 @@ int RankOf(const JudgedFile& judged) {
   return rank;
 }
 
-Json RowOf(const JudgedFile& judged, std::size_t cards) {
+Json RowOf(const JudgedFile& judged, std::size_t cards, const std::vector<std::string>& folders) {
   const DeviceCode& code = judged.file.code;
   Json row = Json::array();
-  row.push_back(EndOf(judged.file.path));
+  row.push_back(EndOf(Below(judged.file.path, folders)));
   row.push_back(BeginOf(judged.file.package));
   const bool later = judged.state == JudgedFile::State::kLinkedLater;
   for (std::size_t i = 0; i < cards; ++i) {
@@ -80,7 +87,8 @@ Json RowOf(const JudgedFile& judged, std::size_t cards) {
 
 }  // namespace
 
-std::string DeviceCodeTable(const DeviceCodeJudgement& judgement, const PromisedCards& cards) {
+std::string DeviceCodeTable(const DeviceCodeJudgement& judgement, const PromisedCards& cards,
+                            const std::vector<std::string>& folders) {
   const std::size_t shown_cards = std::min(cards.cards.size(), kMostCards);
   Json columns = {"library", "package"};
   for (std::size_t i = 0; i < shown_cards; ++i) columns.push_back(cards.cards[i].Text());
@@ -92,7 +100,7 @@ std::string DeviceCodeTable(const DeviceCodeJudgement& judgement, const Promised
   });
   Json rows = Json::array();
   for (std::size_t i = 0; i < std::min(order.size(), kMostRows); ++i)
-    rows.push_back(RowOf(judgement.files[order[i]], shown_cards));
+    rows.push_back(RowOf(judgement.files[order[i]], shown_cards, folders));
   const Json table = {{"schema", "cudnn-ci/table/1"},
                       {"title", "device code by library and card"},
                       {"columns", columns},

@@ -4,13 +4,16 @@
 #define CUDNN_CI_PLUGINS_IMAGE_DEVICE_CODE_TABLE_H_
 
 #include <string>
+#include <vector>
 
 #include "image/device_code_judgement.h"
 
 namespace cudnn_ci {
 
-// One row for each file, those that serve least first.
-std::string DeviceCodeTable(const DeviceCodeJudgement& judgement, const PromisedCards& cards);
+// One row for each file, those that serve least first. A file below one of `folders` (of packages) is named
+// by its path from there.
+std::string DeviceCodeTable(const DeviceCodeJudgement& judgement, const PromisedCards& cards,
+                            const std::vector<std::string>& folders = {});
 
 }  // namespace cudnn_ci
 

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 ENDINGS = re.compile(r"\.(so(\.[0-9.]+)?|a|cubin|fatbin)$")
-EXPLAINED = "cuobjdump writes machine code of a family without its letter: sm_100f as sm_100"
+EXPLAINED = "families: cuobjdump writes machine code of a family without its letter, sm_100f as sm_100"
 
 
 def run(*words, cwd=None):
@@ -28,6 +28,9 @@ def ours(tool, path):
     counts, versions, problems = collections.Counter(), {}, []
     for line in run(tool, path).splitlines():
         words = line.split()
+        # Of a library with linked code cuobjdump leaves out what it was linked from.
+        if words == ["unlinked"] and counts and not path.endswith(".a"):
+            break
         if words[0] in ("sass", "ptx"):
             counts[words[0], words[1]] += int(words[2])
             if len(words) > 5:

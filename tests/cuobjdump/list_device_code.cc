@@ -22,6 +22,7 @@ void Print(const std::string& path) {
   const DeviceCode code = ReadDeviceCode(path);
   std::printf("file %s\n", path.c_str());
   for (const CodeTargets* targets : {&code.code, &code.unlinked}) {
+    if (targets == &code.unlinked) std::printf("unlinked\n");
     Print("sass", targets->sass);
     Print("ptx", targets->ptx);
     if (targets->others > 0) std::printf("other - %lld code\n", static_cast<long long>(targets->others));

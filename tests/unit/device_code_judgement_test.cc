@@ -278,11 +278,11 @@ TEST(DeviceCodeTable, OneRowForEachFileTheWorstFirst) {
       {File("/a/good.so", "a 1", {made::Sass(80), made::Sass(90)}),
        File("/a/bad.so", "b 1", {made::Sass(80)}), File("/a/jit.so", "", {made::PtxEntry(80, 8, 7)})},
       cards, kDriver);
-  const nlohmann::json table = nlohmann::json::parse(DeviceCodeTable(all, cards));
+  const nlohmann::json table = nlohmann::json::parse(DeviceCodeTable(all, cards, {"/elsewhere", "/a"}));
   EXPECT_EQ(table["schema"], "cudnn-ci/table/1");
   EXPECT_EQ(table["columns"], nlohmann::json({"library", "package", "8.0", "9.0", "holds"}));
   ASSERT_EQ(table["rows"].size(), 3U);
-  EXPECT_EQ(table["rows"][0][0], "/a/bad.so");
+  EXPECT_EQ(table["rows"][0][0], "bad.so");
   EXPECT_EQ(table["rows"][0][1], "b 1");
   EXPECT_EQ(table["rows"][0][2]["state"], "ok");
   EXPECT_EQ(table["rows"][0][3], nlohmann::json({{"text", "missing"}, {"state", "error"}}));

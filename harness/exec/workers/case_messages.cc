@@ -104,7 +104,7 @@ void CaseWorker::Handle(const wire::Measurement& m, int64_t now_ns, Effects* out
 void CaseWorker::Handle(const wire::Attachment& m, int64_t now_ns, Effects* out) {
   if (!IsCurrent(m.serial, now_ns, out)) return;
   if (bounds_.Keep(EvidenceBounds::kAttachment, m.name.size() + m.mime.size()))
-    Emit(Attached{queue_.front().ref, CleanLine(m.name, 100), CleanLine(m.mime, 100), m.path, {}}, out);
+    Emit(Attached{queue_.front().ref, CleanLine(m.name, 100), CleanLine(m.mime, 100), m.path}, out);
 }
 
 void CaseWorker::Handle(const wire::Log& m, int64_t now_ns, Effects* out) {

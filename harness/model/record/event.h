@@ -227,8 +227,8 @@ struct Attached {
   static constexpr Scope kScope = Scope::kCase;
   CaseRef ref;
   std::string name, mime;
-  std::string path;     // relative to the output folder
-  AttachedTable table;  // its content, where it is one; else empty
+  std::string path;          // relative to the output folder
+  AttachedTable table = {};  // its content, where it is one; else empty
 };
 struct CaseSlow {
   static constexpr const char* kName = "CaseSlow";

@@ -282,7 +282,7 @@
   function tables() {
     const all = cases.flatMap((c) => (c.tables || []).map((table) => ({c, table})));
     if (!all.length) return null;
-    const cell = (one) => h("td", {class: one.state ? "state s-" + one.state : "text"}, one.text);
+    const cell = (one) => h("td", {class: one.state ? "state s-" + one.state : one.text.length > 24 ? "text" : undefined}, one.text);
     const draw = (place, table) => {
       const box = scroller(table.title);
       box.append(h("table", {class: "attached"}, h("thead", {}, h("tr", {}, ...table.columns.map((c) => h("th", {}, c)))),
