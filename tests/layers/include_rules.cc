@@ -49,10 +49,12 @@ struct ThirdParty {
   std::string_view place;
   std::string_view place_suffix;
 };
-constexpr std::array<ThirdParty, 6> kThirdParty = {{
+constexpr std::array<ThirdParty, 8> kThirdParty = {{
     {"nlohmann/", "", ""},
     {"utf8.h", "harness/base/utf8.cc", ""},
     {"CLI/", "harness/cli/", ""},
+    {"lz4.h", "plugins/image/fatbin.cc", ""},
+    {"zstd.h", "plugins/image/fatbin.cc", ""},
     {"tinyxml2.h", "harness/report/formats/junit", ".cc"},
     {"boost/dll", "harness/worker/plugin_library.cc", ""},
     {"boost/", "", ""},

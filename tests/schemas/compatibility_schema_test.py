@@ -39,6 +39,8 @@ SMALL = {
     "driver_branches": {**FROM, "branches": {"570": "12.8", "580": "13.0"}},
     "forward_compatibility": {**FROM, "branches": {"13-0": [535, 570], "12-2": []}},
     "first_toolkit": {**FROM, "toolkits": {"9.0": "11.8"}},
+    "ptx_isa": {**FROM, "versions": {"12.8": "8.7"}},
+    "cards": {**FROM, "capabilities": ["8.0", "9.0"]},
     "cudnn": [{"cudnn_from": "9.10.0", "cudnn_to": "9.10.2", "cuda_major": 12, "cuda": ["12.8", "12.9"], "driver_min": "570.26",
                "compute_capability_min": "5.0", "compute_capability_max": None, **FROM}],
     "cudnn_libraries": {"9": {**FROM, "libraries": {"libcudnn.so.9": "9.0"}}},

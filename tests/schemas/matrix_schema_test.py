@@ -143,6 +143,10 @@ def texts():
         for key in keys:
             for text in RANGES:
                 yield f"{side}.{key} = {text!r:.60}", replaced(MAXIMAL, (side, key), text)
+    for cards in ([], ["8.0"], ["8.0", "9.0"], ["8.0", "8.0"], ["8"], ["8.0.0"], [">=8.0"], [8.0], ["sm_80"], [""], [" 8.0"], ["-8.0"], ["8.-1"],
+                  ["1234567890.0"], ["8.x"], ["absent"], [None], [[]], ["8.0", 9], [f"{n}.0" for n in range(24)], [f"{n}.0" for n in range(25)]):
+        for key in ("compute_capability", "driver"):
+            yield f"runner.{key} = {cards!r:.60}", replaced(MAXIMAL, ("runner", key), cards)
     entry, waiver = ("checks", 0), ("waivers", 0)
     for place, values in (
             (("name",), IDS), (entry + ("id",), IDS), (entry + ("check",), IDS), (entry + ("name",), IDS),

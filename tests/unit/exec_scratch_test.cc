@@ -109,5 +109,17 @@ TEST_F(ScratchFolderTest, AttachmentsAreNamedAfterTheirPlaceAndKeepNoPathOfTheir
   EXPECT_FALSE(attachments.Take(&folder_, &again));
 }
 
+TEST_F(ScratchFolderTest, AnAttachmentThatSaysSoIsATable) {
+  const Scratch report;
+  Attachments attachments(report.path());
+  Put("a", R"({"schema":"cudnn-ci/table/1","columns":["a"],"rows":[["x"]]})");
+  Attached attached{{}, "t", kTableType, "a"};
+  ASSERT_TRUE(attachments.Take(&folder_, &attached));
+  EXPECT_EQ(attached.table.rows.size(), 1U);
+  Put("b", "no table");
+  Attached none{{}, "t", kTableType, "b"};
+  EXPECT_THAT(attachments.Take(&folder_, &none).error(), testing::HasSubstr("no table"));
+}
+
 }  // namespace
 }  // namespace cudnn_ci

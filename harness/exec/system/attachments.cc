@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "base/fd.h"
 #include "base/file.h"
@@ -38,6 +39,11 @@ Status Attachments::Take(ScratchFolder* scratch, Attached* attached) {
   const Result<std::string> content =
       scratch->Take(attached->path, std::min(kMostBytes, kMostBytesOfRun - bytes_));
   if (!content.ok()) return Error{content.error()};
+  if (attached->mime == kTableType) {
+    Result<AttachedTable> table = ParseTable(*content);
+    if (!table.ok()) return Error{"it is no table: " + table.error()};
+    attached->table = std::move(*table);
+  }
   std::string name = std::to_string(++count_) + "-";
   // Neither the name of the file nor what is in it may hold a secret; places in the file stay.
   const Secrets& secrets = Secrets::OfThisProcess();

@@ -20,8 +20,9 @@ class Attachments {
 
   bool wanted() const { return !folder_.empty(); }
   // Takes the file `attached->path` names in the worker's scratch folder to attachments/N-NAME, which becomes
-  // its path. An error says why it is not kept: not a regular file, too large, or nowhere to put it. Nothing
-  // that lies there already is replaced, and no link is followed.
+  // its path. One of kTableType is read, too. An error says why it is not kept: not a regular file, too
+  // large, no table though it says so, or nowhere to put it. Nothing that lies there already is replaced, and
+  // no link is followed.
   Status Take(ScratchFolder* scratch, Attached* attached);
 
  private:

@@ -12,6 +12,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "model/json/json_parse.h"
+#include "model/matrix/compatibility_words.h"
 #include "model/matrix/known_regressions.h"
 #include "model/matrix/matrix_reader.h"
 #include "model/record/version.h"
@@ -20,28 +21,6 @@ namespace cudnn_ci {
 namespace {
 
 using Problems = std::vector<Problem>;
-
-bool IsNumber(const std::string& text) {
-  return !text.empty() && text.size() <= 9 && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-// "13-0": the packages of forward compatibility bear their toolkit's version so.
-bool IsPackage(const std::string& text) {
-  const size_t dash = text.find('-');
-  return dash != std::string::npos && IsNumber(text.substr(0, dash)) && IsNumber(text.substr(dash + 1));
-}
-
-bool IsVersion(const std::string& text) { return ParseVersion(text).has_value(); }
-
-bool IsSoname(const std::string& text) {
-  constexpr size_t kMaxSoname = 120;
-  return text.size() <= kMaxSoname && text.compare(0, 3, "lib") == 0 &&
-         text.find(".so.") != std::string::npos &&
-         text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-") ==
-             std::string::npos;
-}
-
-bool IsUrl(const std::string& text) { return text.compare(0, 8, "https://") == 0; }
 
 // The file's top, and what is made from it.
 class Table {
@@ -65,7 +44,8 @@ class Table {
   void ReadToolkits();
   void ReadBranches();
   void ReadForwardCompatibility();
-  void ReadFirstToolkits();
+  void ReadVersions(const char* section, const char* key, const char* what, const std::string& prefix);
+  void ReadCards();
   void ReadCudnn();
   void ReadCudnnRow(const Json& item, std::map<std::string, int>* counts, std::string* newest);
   void ReadLibraries();
@@ -91,11 +71,6 @@ class Table {
   std::map<std::string, std::string> sources_;  // addresses or words, by name
   std::map<std::string, std::string> entries_;
 };
-
-// Whether the version `a` comes after `b`, or `b` is empty.
-bool Later(const std::string& a, const std::string& b) {
-  return b.empty() || Compare(*ParseVersion(a), *ParseVersion(b)) > 0;
-}
 
 const Json::Object* Table::Row(const Json& json, const char* where) {
   const auto* object = std::get_if<Json::Object>(&json.value);
@@ -251,12 +226,28 @@ void Table::ReadForwardCompatibility() {
               });
 }
 
-void Table::ReadFirstToolkits() {
-  ReadSection("first_toolkit", "toolkits", IsVersion, "compute capability, as in \"9.0\"",
-              [&](ObjectReader* reader, const Json::Member& member) {
-                Put(CCI_COMPATIBILITY_FIRST_TOOLKIT + member.key,
-                    VersionOf(reader, "toolkits." + member.key, member.value));
-              });
+// Versions by versions: each member of the object below `key` under its name behind `prefix`.
+void Table::ReadVersions(const char* section, const char* key, const char* what, const std::string& prefix) {
+  ReadSection(section, key, IsVersion, what, [&](ObjectReader* reader, const Json::Member& member) {
+    Put(prefix + member.key, VersionOf(reader, std::string(key) + "." + member.key, member.value));
+  });
+}
+
+// {"source", "confidence", "capabilities": ["7.0", "7.5"]}
+void Table::ReadCards() {
+  const Json* json = top_.Get("cards");
+  const Json::Object* object = json == nullptr ? nullptr : top_.Object("cards");
+  if (object == nullptr) return;
+  ObjectReader reader(*object, json->position, "\"cards\"", problems_);
+  Provenance(&reader);
+  std::string list;
+  reader.Require("capabilities", "list them, as in [\"8.0\", \"9.0\"]");
+  reader.Strings("capabilities", [&](const std::string& text, const Position& position) {
+    if (!IsVersion(text)) reader.Report(position, Quote(text) + " in \"capabilities\" is no version");
+    list += (list.empty() ? "" : " ") + text;
+  });
+  Put(CCI_COMPATIBILITY_CARDS, list);
+  reader.Finish();
 }
 
 // One range of releases. Its entries are numbered for each CUDA, in the file's order.
@@ -346,7 +337,12 @@ void Table::Read(Compatibility* table) {
   ReadToolkits();
   ReadBranches();
   ReadForwardCompatibility();
-  ReadFirstToolkits();
+  ReadVersions("first_toolkit", "toolkits", "compute capability, as in \"9.0\"",
+               CCI_COMPATIBILITY_FIRST_TOOLKIT);
+  // This and the cards are later than the format: a table may leave them out.
+  if (top_.Get("ptx_isa") != nullptr)
+    ReadVersions("ptx_isa", "versions", "CUDA version, as in \"12.8\"", CCI_COMPATIBILITY_PTX_ISA);
+  ReadCards();
   ReadCudnn();
   ReadLibraries();
   ReadRegressions();

@@ -82,14 +82,16 @@ Members Runner(const HostFacts& found, bool has_parent) {
     members.Add("driver", ">=" + found.driver_version, "the lowest driver of the fleet; this one was found");
   if (found.gpus.empty()) {
     members.Comment(
-        "no GPU was found here; name the lowest \"compute_capability\" of the fleet, as in \">=8.0\"");
+        "no GPU was found here; name the cards of the fleet, as in \"compute_capability\": [\"8.0\", "
+        "\"9.0\"]");
     return members;
   }
   const std::string capability = LowestCapability(found.gpus);
   members.Add("gpus", ">=1", "how many a job gets");
   if (!capability.empty())
     members.Add("compute_capability", ">=" + capability,
-                "the lowest of the fleet; found: " + found.gpus[0].model);
+                "the lowest of the fleet, or a list of all its cards, [\"" + capability +
+                    "\", ...]; found: " + found.gpus[0].model);
   return members;
 }
 

@@ -9,6 +9,7 @@
 #include "model/json/json_bytes.h"
 #include "model/json/value.h"
 #include "model/matrix/builtin_matrices.h"
+#include "model/matrix/matrix_contract.h"
 #include "model/matrix/matrix_extends.h"
 #include "model/matrix/matrix_reader.h"
 #include "model/record/version.h"
@@ -27,52 +28,6 @@ bool IsLowerName(const std::string& text) {
 }
 
 const char* kIdCharacters = "letters, digits, \"_\", \".\" and \"+\"";
-
-void ReadPatterns(const std::string& key, ObjectReader* reader, std::vector<std::string>* out) {
-  reader->Strings(key, [&](const std::string& text, const Position& position) {
-    reader->Limit(Quote(key), text, position, kMaxTextCharacters);
-    if (text.empty()) reader->Report(position, Quote(key) + " holds an empty pattern");
-    out->push_back(text);
-  });
-}
-
-// "runner" or "image": ranges the fleet or the image promises.
-void ReadContract(const std::string& side, const std::vector<std::string>& keys, ObjectReader* top,
-                  Matrix* matrix, Problems* problems) {
-  const Json::Object* object = top->Object(side);
-  if (object == nullptr) return;
-  ObjectReader reader(*object, {}, Quote(side), problems);
-  for (const std::string& key : keys) {
-    const Json* json = reader.Get(key);
-    if (json == nullptr) continue;
-    const std::string full = side + "." + key;
-    const auto* text = std::get_if<std::string>(&json->value);
-    if (text == nullptr) {
-      reader.WrongType(full, "a range such as \">=12.0 <13\"", *json);
-      continue;
-    }
-    reader.Limit(Quote(full), *text, json->position, kMaxNameCharacters);
-    std::string reason;
-    const std::optional<VersionRange> range = ParseRange(*text, &reason);
-    if (*text == "absent" && side == "runner") {
-      reader.Report(json->position, Quote(full) + " cannot be \"absent\"; only what an image holds can be");
-    } else if (*text != "absent" && !range) {
-      reader.Report(json->position, Quote(full) + " is not a range: " + reason);
-    } else if (range && !IsSatisfiable(*range)) {
-      reader.Report(json->position,
-                    Quote(full) + " is not a range that anything can satisfy: " + Quote(*text));
-    } else {
-      // What is shown, and what checks get, has the bounds of a bare version.
-      matrix->contract[full] = InBounds(*text);
-      matrix->contract_positions[full] = json->position;
-    }
-  }
-  if (side == "image") {
-    ReadPatterns("allow_preload", &reader, &matrix->allowed_preloads);
-    ReadPatterns("allow_driver_library", &reader, &matrix->allowed_driver_libraries);
-  }
-  reader.Finish();
-}
 
 // Subjects that are named by a file, and how.
 constexpr std::pair<const char*, const char*> kSubjectsByPath[] = {{"python:", "/opt/venv/bin/python"},

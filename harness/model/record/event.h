@@ -18,6 +18,7 @@
 #include "model/record/finding.h"
 #include "model/record/notice.h"
 #include "model/record/outcome.h"
+#include "model/record/table.h"
 
 namespace cudnn_ci {
 
@@ -226,7 +227,8 @@ struct Attached {
   static constexpr Scope kScope = Scope::kCase;
   CaseRef ref;
   std::string name, mime;
-  std::string path;  // relative to the output folder
+  std::string path;          // relative to the output folder
+  AttachedTable table = {};  // its content, where it is one; else empty
 };
 struct CaseSlow {
   static constexpr const char* kName = "CaseSlow";

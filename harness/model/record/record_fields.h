@@ -143,10 +143,22 @@ void Fields(Io& io, E& e) {
   io.Ref(e.ref);
   io("name", e.name), io("value", e.value), io("unit", e.unit), io("goal", e.goal);
 }
+template <class Io, Like<TableCell> C>
+void Fields(Io& io, C& c) {
+  io("text", c.text), io.Optional("state", c.state);
+}
+template <class Io, Like<TableRow> R>
+void Fields(Io& io, R& r) {
+  io("cells", r.cells);
+}
+template <class Io, Like<AttachedTable> T>
+void Fields(Io& io, T& t) {
+  io("title", t.title), io("columns", t.columns), io("rows", t.rows), io("left_out", t.left_out);
+}
 template <class Io, Like<Attached> E>
 void Fields(Io& io, E& e) {
   io.Ref(e.ref);
-  io("name", e.name), io("mime", e.mime), io("path", e.path);
+  io("name", e.name), io("mime", e.mime), io("path", e.path), io.Optional("table", e.table);
 }
 template <class Io, Like<CaseSlow> E>
 void Fields(Io& io, E& e) {

@@ -42,6 +42,29 @@ Version EndOfSeries(Version version) {
   return version;
 }
 
+bool HasOr(const std::vector<std::string>& words) {
+  return std::find(words.begin(), words.end(), "or") != words.end();
+}
+
+// Bare versions with "or" between them.
+std::optional<VersionRange> ParseSeries(const std::vector<std::string>& words, std::string* error) {
+  VersionRange range;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::optional<Version> version = ParseVersion(words[i]);
+    const bool fits = i % 2 == 0 ? version.has_value() : words[i] == "or";
+    if (!fits || (words[i] == "or" && i + 1 == words.size())) {
+      *error = "\"or\" stands between bare versions, as in \"8.0 or 8.9\"";
+      return std::nullopt;
+    }
+    if (version) range.any_of.push_back(*version);
+  }
+  return range;
+}
+
+bool InSeries(const Version& version, const Version& series) {
+  return Compare(version, series) >= 0 && Compare(version, EndOfSeries(series)) < 0;
+}
+
 }  // namespace
 
 std::optional<Version> ParseVersion(const std::string& text) {
@@ -71,7 +94,9 @@ int Compare(const Version& a, const Version& b) {
 
 std::optional<VersionRange> ParseRange(const std::string& text, std::string* error) {
   VersionRange range;
-  for (const std::string& word : Words(text)) {
+  const std::vector<std::string> words = Words(text);
+  if (HasOr(words)) return ParseSeries(words, error);
+  for (const std::string& word : words) {
     const std::string op = OperatorOf(word);
     const std::string number = word.substr(std::min(word.find_first_not_of("<>=!~^"), word.size()));
     if (!op.empty() && op != ">=" && op != ">" && op != "<=" && op != "<" && op != "=" && op != "!=") {
@@ -104,6 +129,7 @@ std::optional<VersionRange> ParseRange(const std::string& text, std::string* err
 
 std::string InBounds(const std::string& text) {
   std::vector<std::string> terms;
+  if (HasOr(Words(text))) return text;
   for (const std::string& word : Words(text)) {
     const std::optional<Version> series = ParseVersion(word);
     // Behind the largest number there is none that could be written.
@@ -119,6 +145,9 @@ std::string InBounds(const std::string& text) {
 }
 
 bool Contains(const VersionRange& range, const Version& version) {
+  if (!range.any_of.empty())
+    return std::any_of(range.any_of.begin(), range.any_of.end(),
+                       [&](const Version& series) { return InSeries(version, series); });
   return std::all_of(range.terms.begin(), range.terms.end(), [&](const VersionRange::Term& term) {
     return Holds(term.op, Compare(version, term.version));
   });
@@ -127,6 +156,7 @@ bool Contains(const VersionRange& range, const Version& version) {
 // Between two versions there is always another one (12 < 12.0.1 < 12.1), so only the bounds count, and the
 // one version that remains when they meet.
 bool IsSatisfiable(const VersionRange& range) {
+  if (!range.any_of.empty()) return true;
   Version low{{0}};
   std::optional<Version> high;
   for (const VersionRange::Term& term : range.terms) {

@@ -1,5 +1,5 @@
 // Dotted versions and ranges: ">=12.0 <13", ">=525.60.13", "9.19" (that series), "==9.19.0" (exactly),
-// "absent".
+// "8.0 or 8.9" (one of the series), "absent".
 #ifndef CUDNN_CI_MODEL_RECORD_VERSION_H_
 #define CUDNN_CI_MODEL_RECORD_VERSION_H_
 
@@ -25,6 +25,7 @@ struct VersionRange {
     Version version;
   };
   std::vector<Term> terms;
+  std::vector<Version> any_of;  // instead of terms: the versions between "or"
 };
 // On failure *error says which part is wrong.
 std::optional<VersionRange> ParseRange(const std::string& text, std::string* error);

@@ -277,6 +277,30 @@
       more > 0 ? h("p", {class: "soft"}, `and ${more} more workers`) : null);
   }
 
+  // ---- tables that checks attached ----
+  // Each in a box that opens; its rows are made when it does, the first of a run at once.
+  function tables() {
+    const all = cases.flatMap((c) => (c.tables || []).map((table) => ({c, table})));
+    if (!all.length) return null;
+    const cell = (one) => h("td", {class: one.state ? "state s-" + one.state : one.text.length > 24 ? "text" : undefined}, one.text);
+    const draw = (place, table) => {
+      const box = scroller(table.title);
+      box.append(h("table", {class: "attached"}, h("thead", {}, h("tr", {}, ...table.columns.map((c) => h("th", {}, c)))),
+        h("tbody", {}, ...table.rows.map((row) => h("tr", {}, ...row.map(cell))))));
+      place.append(box);
+      if (table.left_out) place.append(h("p", {class: "soft"}, `and ${table.left_out} more rows in the attachment`));
+    };
+    return section("Tables", ...all.map(({c, table}, i) => {
+      const place = h("div", {});
+      const box = h("details", {open: i === 0, ontoggle: () => {
+        if (box.open && !place.childNodes.length) draw(place, table);
+      }}, h("summary", {}, h("strong", {}, table.title), ` ${table.rows.length} rows, `,
+        h("a", {href: "#case=" + encodeURIComponent(c.id)}, c.id)), place);
+      if (i === 0) draw(place, table);
+      return box;
+    }));
+  }
+
   // ---- every case ----
   const search = h("input", {type: "search", placeholder: "search: words, dtype=float16", "aria-label": "search cases"});
   const outcomes = rank.filter((o) => cases.some((c) => c.outcome === o));
@@ -401,7 +425,7 @@
     search.focus();
   });
 
-  app.append(...[said, environment(), map(), timeline(), section("Cases",
+  app.append(...[said, environment(), map(), tables(), timeline(), section("Cases",
     h("div", {class: "bar"}, search, outcome, plugin, order, theme, count), earlier,
     h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "outcome"), h("th", {}, "case"),
       h("th", {class: "wide"}, "device"), h("th", {class: "wide"}, "s"), h("th", {class: "wide"}, "reason"))), body)), more)]

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "base/file.h"
@@ -28,6 +29,7 @@ constexpr size_t kMaxSpans = 20'000;
 constexpr size_t kMaxOutput = 16 << 10;             // of one case
 constexpr size_t kMaxAllOutput = size_t{16} << 20;  // of all
 constexpr size_t kMaxCopies = 32;
+constexpr size_t kMaxCells = 100'000;  // of all tables
 // Where the script draws.
 constexpr char kApp[] =
     "<noscript><p>Pictures and the table of cases need this page's script; report.json holds the "
@@ -107,7 +109,33 @@ void PutAttempt(JsonText* out, const CaseRecord& record, size_t* room) {
   }
 }
 
-void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record, size_t* room) {
+// What the case attached as tables: a cell without a state is its text alone. As far as there is room for it.
+void PutTables(JsonText* out, const CaseRecord& record, size_t* cells) {
+  bool open = false;
+  for (const Attached& attached : record.attachments) {
+    const AttachedTable& table = attached.table;
+    const size_t wanted = table.rows.size() * table.columns.size();
+    if (table.empty() || wanted > *cells) continue;
+    *cells -= wanted;
+    if (!std::exchange(open, true)) out->Key("tables").BeginArray();
+    out->BeginCompactObject();
+    Put(out, "title", table.title.empty() ? attached.name : table.title);
+    out->Key("columns").Strings(table.columns).Key("rows").BeginArray();
+    for (const TableRow& row : table.rows) {
+      out->BeginArray();
+      for (const TableCell& cell : row.cells) {
+        out->BeginCompactObject().Key("text").String(cell.text);
+        Put(out, "state", Name(cell.state));
+        out->EndObject();
+      }
+      out->EndArray();
+    }
+    out->EndArray().Key("left_out").Int(table.left_out).EndObject();
+  }
+  if (open) out->EndArray();
+}
+
+void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record, size_t* room, size_t* tables) {
   out->BeginCompactObject();
   Put(out, "id", DisplayId(record.plan.ref));
   Put(out, "plugin", record.plan.plugin);
@@ -135,6 +163,7 @@ void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record, si
   std::vector<std::string> attachments;
   for (const Attached& attached : record.attachments) attachments.push_back(attached.path);
   if (!attachments.empty()) out->Key("attachments").Strings(attachments);
+  PutTables(out, record, tables);
   Put(out, "reproduce", Reproduction(summary, DisplayId(record.plan.ref)));
   out->EndObject();
 }
@@ -180,9 +209,9 @@ Status WriteHtmlReport(const Summary& summary, const std::vector<WorkerSpan>& sp
   PutEnvironment(&out, summary);
   PutSpans(&out, spans);
   out.Key("cases").BeginArray();
-  size_t room = kMaxAllOutput;
+  size_t room = kMaxAllOutput, cells = kMaxCells;
   for (const CaseRecord& record : summary.cases) {
-    PutCase(&out, summary, record, &room);
+    PutCase(&out, summary, record, &room, &cells);
     if (status.ok() && out.text().size() >= kChunk) status = file.Append(JsonInHtml(out.Take()));
   }
   out.EndArray().EndObject();

@@ -40,15 +40,28 @@ add_library(cudnn_ci_cuda_headers INTERFACE)
 target_include_directories(cudnn_ci_cuda_headers SYSTEM INTERFACE
   ${CUDNN_CI_CUDA_INCLUDE_DIR} ${CUDNN_CI_CUDNN_INCLUDE_DIR})
 
-# tinyxml2: Debian packages a shared library only, and the tree we install must not need one. Its two
-# source files are unpacked by ci/deps into .deps/tinyxml2.
-set(CUDNN_CI_TINYXML2_DIR ${PROJECT_SOURCE_DIR}/.deps/tinyxml2 CACHE PATH "directory of tinyxml2.h and tinyxml2.cpp")
-if(NOT EXISTS ${CUDNN_CI_TINYXML2_DIR}/tinyxml2.cpp)
-  message(FATAL_ERROR "tinyxml2's sources are not in ${CUDNN_CI_TINYXML2_DIR}. Run ci/deps, or set CUDNN_CI_TINYXML2_DIR.")
-endif()
+# Libraries that are compiled from their sources, which ci/deps unpacks into .deps: Debian packages tinyxml2 as a shared
+# library only, and lz4 and zstd for this processor and this C library only. The tree we install must need none.
+foreach(library tinyxml2:tinyxml2.cpp lz4:lz4.c zstd:zstd.h)
+  string(REPLACE ":" ";" library ${library})
+  list(GET library 0 name)
+  list(GET library 1 file)
+  string(TOUPPER ${name} upper)
+  set(CUDNN_CI_${upper}_DIR ${PROJECT_SOURCE_DIR}/.deps/${name} CACHE PATH "directory of ${file} and what belongs to it")
+  if(NOT EXISTS ${CUDNN_CI_${upper}_DIR}/${file})
+    message(FATAL_ERROR "${name}'s sources are not in ${CUDNN_CI_${upper}_DIR}. Run ci/deps, or set CUDNN_CI_${upper}_DIR.")
+  endif()
+endforeach()
 add_library(cudnn_ci_tinyxml2 STATIC EXCLUDE_FROM_ALL ${CUDNN_CI_TINYXML2_DIR}/tinyxml2.cpp)
 target_compile_definitions(cudnn_ci_tinyxml2 PRIVATE _LARGEFILE64_SOURCE)   # fseeko64, which musl has only so
 target_include_directories(cudnn_ci_tinyxml2 SYSTEM PUBLIC ${CUDNN_CI_TINYXML2_DIR})
+
+# Decoders for plugins: no name of theirs is seen from outside, as the image may bring its own.
+file(GLOB zstd_sources ${CUDNN_CI_ZSTD_DIR}/common/*.c ${CUDNN_CI_ZSTD_DIR}/decompress/*.c)
+add_library(cudnn_ci_decoders STATIC EXCLUDE_FROM_ALL ${CUDNN_CI_LZ4_DIR}/lz4.c ${zstd_sources})
+target_compile_definitions(cudnn_ci_decoders PRIVATE ZSTD_DISABLE_ASM ZSTD_LEGACY_SUPPORT=0)
+target_include_directories(cudnn_ci_decoders SYSTEM PUBLIC ${CUDNN_CI_LZ4_DIR} ${CUDNN_CI_ZSTD_DIR})
+set_target_properties(cudnn_ci_decoders PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 
 if(CUDNN_CI_BUILD_TESTS)
   find_package(GTest 1.11 REQUIRED)

@@ -75,6 +75,10 @@
 #define CCI_COMPATIBILITY_FORWARD "forward."
 /* Before a compute capability: the first toolkit that compiles for it, "first_toolkit.9.0" -> "11.8" */
 #define CCI_COMPATIBILITY_FIRST_TOOLKIT "first_toolkit."
+/* Compute capabilities of cards that servers have, rising: "7.0 7.5 8.0" */
+#define CCI_COMPATIBILITY_CARDS "cards"
+/* Before a CUDA version: the newest PTX ISA that it compiles, "ptx_isa.12.8" -> "8.7" */
+#define CCI_COMPATIBILITY_PTX_ISA "ptx_isa."
 /* Before a CUDA major, a dot, a number that counts from 0, and one of the following: "cudnn.cu12.0.from" */
 #define CCI_COMPATIBILITY_CUDNN "cudnn.cu"
 #define CCI_COMPATIBILITY_CUDNN_FROM ".from"         /* the first release of the row, "9.10.0" */

@@ -1,0 +1,53 @@
+#include "image/device_code_files.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/elf_file.h"
+#include "common/numeric/parallel.h"
+
+namespace cudnn_ci {
+namespace {
+
+bool NeedsCuda(const std::string& path) {
+  constexpr std::array<std::string_view, 4> kLibraries = {"libcudart.so", "libcuda.so", "libnvrtc.so",
+                                                          "libnvJitLink.so"};
+  const std::vector<std::string> needed = ElfFile(path).Needed();
+  return std::any_of(needed.begin(), needed.end(), [&](const std::string& name) {
+    return std::any_of(kLibraries.begin(), kLibraries.end(), [&](std::string_view library) {
+      return std::string_view(name).substr(0, library.size()) == library;
+    });
+  });
+}
+
+CodeFile Read(const std::string& path) {
+  CodeFile file;
+  file.path = path;
+  file.code = ReadDeviceCode(path);
+  if (file.code.kind != DeviceCode::Kind::kLibrary) return file;
+  file.needs_cuda = NeedsCuda(path);
+  // Of a library that has nothing to do with CUDA it does not matter.
+  if (!file.needs_cuda && !file.code.has_sections) file.code.problem.clear();
+  return file;
+}
+
+}  // namespace
+
+std::vector<CodeFile> ReadCodeFiles(const ImageFiles& image) {
+  std::vector<CodeFile> all(image.files.size());
+  const int threads = std::clamp(UsableCpus() / 2, 1, 8);
+  ParallelFor(
+      static_cast<std::int64_t>(all.size()), 1,
+      [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i)
+          all[static_cast<std::size_t>(i)] = Read(image.files[static_cast<std::size_t>(i)].path);
+      },
+      threads);
+  all.erase(std::remove_if(all.begin(), all.end(), [](const CodeFile& file) { return !file.OfInterest(); }),
+            all.end());
+  for (CodeFile& file : all) file.package = image.BroughtBy(file.path);
+  return all;
+}
+
+}  // namespace cudnn_ci
