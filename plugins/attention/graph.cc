@@ -39,7 +39,7 @@ class AttentionGraph {
       graph_->set_io_data_type(TypeOf(spec.type))
           .set_intermediate_data_type(fe::DataType_t::FLOAT)
           .set_compute_data_type(fe::DataType_t::FLOAT);
-      for (const AttentionTensor& tensor : spec.Inputs()) AddInput(tensor);
+      for (const AttentionTensor& tensor : spec_.Inputs()) AddInput(tensor);
       if (spec.shape.mask == AttentionMask::kPadding)
         for (int i = 0; i < 2; ++i) AddLengths();
       if (spec.backward)
@@ -114,10 +114,18 @@ class AttentionGraph {
 
   void Run(std::int64_t plan, const VariantPack& memory) {
     std::unordered_map<std::int64_t, void*> pointers;
-    for (std::size_t i = 0; i < memory.inputs.size(); ++i)
-      pointers[kFirstInput + static_cast<std::int64_t>(i)] = const_cast<void*>(memory.inputs[i]);
-    for (std::size_t i = 0; i < memory.outputs.size(); ++i)
-      pointers[kFirstOutput + static_cast<std::int64_t>(i)] = memory.outputs[i];
+    const auto at = [this](const void* operand, const AttentionTensor& tensor) -> void* {
+      const auto bytes = static_cast<std::size_t>(tensor.offset) * SizeOf(spec_.TypeOf(tensor));
+      return const_cast<char*>(static_cast<const char*>(operand) + bytes);
+    };
+    const std::vector<AttentionTensor> inputs = spec_.Inputs(), outputs = spec_.Outputs();
+    std::int64_t uid = kFirstInput;
+    for (const AttentionTensor& tensor : inputs) pointers[uid++] = at(memory.inputs[tensor.operand], tensor);
+    for (std::size_t i = inputs.back().operand + 1; i < memory.inputs.size(); ++i)
+      pointers[uid++] = const_cast<void*>(memory.inputs[i]);
+    uid = kFirstOutput;
+    for (const AttentionTensor& tensor : outputs)
+      pointers[uid++] = at(memory.outputs[tensor.operand], tensor);
     Do(
         "a plan that was built",
         [&] { return graph_->execute_plan_at_index(session_.handle(), pointers, memory.workspace, plan); },
@@ -161,16 +169,18 @@ class AttentionGraph {
     throw may_refuse ? failure : CudnnFailure(failure.what(), false, failure.status());
   }
 
+  // Neighbouring elements of the last axis are side by side, whatever the layout.
+  static std::vector<std::int64_t> StridesOf(const AttentionTensor& tensor) {
+    const auto strides = tensor.Strides();
+    return {strides.begin(), strides.end()};
+  }
   void AddInput(const AttentionTensor& tensor) {
-    const auto place = static_cast<std::int64_t>(inputs_.size());
-    const bool statistics = place == 5;
-    inputs_.push_back(
-        graph_->tensor(fe::graph::Tensor_attributes()
-                           .set_name("input" + std::to_string(place))
-                           .set_uid(kFirstInput + place)
-                           .set_dim({tensor.batch, tensor.heads, tensor.length, tensor.size})
-                           .set_stride(tensor.Strides())
-                           .set_data_type(statistics ? fe::DataType_t::FLOAT : TypeOf(spec_.type))));
+    inputs_.push_back(graph_->tensor(fe::graph::Tensor_attributes()
+                                         .set_name(std::string("input ") + Name(tensor.role))
+                                         .set_uid(kFirstInput + static_cast<std::int64_t>(inputs_.size()))
+                                         .set_dim({tensor.batch, tensor.heads, tensor.length, tensor.size})
+                                         .set_stride(StridesOf(tensor))
+                                         .set_data_type(TypeOf(spec_.TypeOf(tensor)))));
   }
   void AddLengths() {
     inputs_.push_back(graph_->tensor(fe::graph::Tensor_attributes()
@@ -180,13 +190,13 @@ class AttentionGraph {
                                          .set_stride({1, 1, 1, 1})
                                          .set_data_type(fe::DataType_t::INT32)));
   }
-  static void SetOutput(const Tensor& tensor, std::int64_t place, const AttentionTensor& as,
-                        fe::DataType_t type) {
+  void SetOutput(const Tensor& tensor, std::size_t place) const {
+    const AttentionTensor as = spec_.Outputs()[place];
     tensor->set_output(true)
-        .set_uid(kFirstOutput + place)
+        .set_uid(kFirstOutput + static_cast<std::int64_t>(place))
         .set_dim({as.batch, as.heads, as.length, as.size})
-        .set_stride(as.Strides())
-        .set_data_type(type);
+        .set_stride(StridesOf(as))
+        .set_data_type(TypeOf(spec_.TypeOf(as)));
   }
 
   // Forward and backward have the same names for the same things.
@@ -212,27 +222,33 @@ class AttentionGraph {
             .set_seq_len_q(inputs_[inputs_.size() - 2])
             .set_seq_len_kv(inputs_[inputs_.size() - 1]);
         break;
+      case AttentionMask::kBias:
+        attributes->set_bias(inputs_.back());
+        break;
     }
   }
 
   void AddForward() {
     auto attributes = fe::graph::SDPA_attributes();
-    attributes.set_name("attention").set_generate_stats(spec_.statistics).set_attn_scale(1.0F);
+    attributes.set_name("attention").set_generate_stats(spec_.statistics).set_attn_scale(spec_.Scale());
     SetMask(&attributes);
     const auto [o, stats] = graph_->sdpa(inputs_[0], inputs_[1], inputs_[2], attributes);
-    SetOutput(o, 0, spec_.O(), TypeOf(spec_.type));
-    if (spec_.statistics) SetOutput(stats, 1, spec_.Stats(), fe::DataType_t::FLOAT);
+    SetOutput(o, 0);
+    if (spec_.statistics) SetOutput(stats, 1);
   }
 
   void AddBackward(bool deterministic) {
     auto attributes = fe::graph::SDPA_backward_attributes();
-    attributes.set_name("attention").set_attn_scale(1.0F).set_deterministic_algorithm(deterministic);
+    attributes.set_name("attention").set_attn_scale(spec_.Scale()).set_deterministic_algorithm(deterministic);
     SetMask(&attributes);
+    if (spec_.bias_gradient) {
+      const Tensor d_bias = graph_->tensor(fe::graph::Tensor_attributes().set_name("dBias"));
+      SetOutput(d_bias, 3);
+      attributes.set_dbias(d_bias);
+    }
     const auto outputs = graph_->sdpa_backward(inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4],
                                                inputs_[5], attributes);
-    const std::vector<AttentionTensor> tensors = spec_.Outputs();
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      SetOutput(outputs[i], static_cast<std::int64_t>(i), tensors[i], TypeOf(spec_.type));
+    for (std::size_t i = 0; i < outputs.size(); ++i) SetOutput(outputs[i], i);
   }
 
   const Session& session_;

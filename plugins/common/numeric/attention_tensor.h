@@ -1,0 +1,61 @@
+// The tensors of an attention: which one it is, and where each of its elements lies in memory.
+#ifndef CUDNN_CI_PLUGINS_COMMON_NUMERIC_ATTENTION_TENSOR_H_
+#define CUDNN_CI_PLUGINS_COMMON_NUMERIC_ATTENTION_TENSOR_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace cudnn_ci {
+
+// How a tensor [batch][heads][length][size] lies in memory. In the last two Q, K and V are parts of one
+// operand, as are their gradients; the others are kBshd then. The names are TransformerEngine's.
+enum class AttentionLayout {
+  kBhsd,
+  kBshd,
+  kBs3hd,  // of each position the heads of Q, then those of K, then those of V
+  kBsh3d,  // of each position and head the rows of Q, K and V
+};
+// "bhsd", "bshd", "bs3hd", "bsh3d"; throws std::invalid_argument.
+AttentionLayout AttentionLayoutFrom(const std::string& name);
+bool IsPacked(AttentionLayout layout);
+
+enum class AttentionRole { kQ, kK, kV, kO, kDo, kStats, kBias, kDq, kDk, kDv, kDbias };
+// "Q", "LSE", "dQ".
+const char* Name(AttentionRole role);
+// Whether its rows are of keys, else of queries.
+bool IsByKey(AttentionRole role);
+
+struct AttentionTensor {
+  std::int64_t batch = 0, heads = 0, length = 0, size = 0;
+  AttentionLayout layout = AttentionLayout::kBhsd;
+  AttentionRole role = AttentionRole::kQ;
+  std::size_t operand = 0;     // of the inputs, or of the outputs
+  std::int64_t offset = 0;     // of its first element in the operand
+  std::int64_t all_parts = 0;  // of a packed layout: elements of all parts at one position
+
+  std::int64_t Count() const { return batch * heads * length * size; }
+  // Elements between neighbours of each axis: batch, heads, length, size.
+  std::array<std::int64_t, 4> Strides() const;
+  // The index in the order batch, heads, length, size of the element at this place of the operand; -1: it is
+  // none of this tensor.
+  std::int64_t IndexAt(std::int64_t place) const;
+  // "(b=0,h=3,s=17,d=5)", of a place that it has; of a bias "(b=0,h=3,q=17,kv=5)".
+  std::string Place(std::int64_t place) const;
+
+  // row(place, index) for each row: where it begins in the operand, and in the order of IndexAt.
+  template <class Function>
+  void ForRows(Function row) const {
+    const std::array<std::int64_t, 4> strides = Strides();
+    std::int64_t index = 0;
+    for (std::int64_t b = 0; b < batch; ++b)
+      for (std::int64_t h = 0; h < heads; ++h)
+        for (std::int64_t s = 0; s < length; ++s, index += size)
+          row(offset + b * strides[0] + h * strides[1] + s * strides[2], index);
+  }
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_COMMON_NUMERIC_ATTENTION_TENSOR_H_
