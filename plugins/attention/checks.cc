@@ -67,9 +67,14 @@ struct Attention {
         .Shareable()
         .Concurrent()
         .SlowCases();
-    s.Param("dtype", &Params::dtype)
-        .OneOf({"float16", "bfloat16"})
-        .Summary("type of Q, K, V, O and gradients");
+    if constexpr (kBackward)
+      s.Param("dtype", &Params::dtype)
+          .OneOf({"float16", "bfloat16"})
+          .Summary("type of Q, K, V, O and gradients");
+    else
+      s.Param("dtype", &Params::dtype)
+          .OneOf({"float16", "bfloat16", "float8_e4m3"})
+          .Summary("type of Q, K, V and O; one of 8 bits has scales, and gives the largest magnitudes");
     s.Param("layout", &Params::layout)
         .OneOf({"bhsd", "bshd", "bs3hd", "bsh3d"})
         .Default("bshd")

@@ -65,6 +65,10 @@ class Reference : public ReferenceData, public std::enable_shared_from_this<Refe
     }
     const bool half = type == DataType::kFloat16;
     for (std::int64_t i = 0; i < count; ++i) {
+      if (type == DataType::kFloat8E4m3) {
+        to[i] = EncodeFloat8E4m3(from[i]);
+        continue;
+      }
       const std::uint16_t bits = half ? EncodeFloat16(from[i]) : EncodeBfloat16(from[i]);
       std::memcpy(to + 2 * i, &bits, sizeof bits);
     }
@@ -188,9 +192,11 @@ std::vector<Operand> OperandsOf(const AttentionProblemSpec& spec,
 
 Operands AttentionOperands(const AttentionProblemSpec& spec) {
   Operands operands = {OperandsOf(spec, spec.Inputs()), OperandsOf(spec, spec.Outputs())};
-  // The backward pass reads results of the forward pass, which random numbers are not, and a bias hides keys.
-  for (std::size_t i = 0; i < operands.inputs.size() && !spec.backward; ++i)
-    if (operands.inputs[i].name != Name(AttentionRole::kBias)) operands.inputs[i].seed = i + 1;
+  // The backward pass reads results of the forward pass, which random numbers are not; a bias hides keys, and
+  // scales are no numbers of any size.
+  for (const AttentionTensor& tensor : spec.Inputs())
+    if (!spec.backward && tensor.role <= AttentionRole::kV)
+      operands.inputs[tensor.operand].seed = tensor.operand + 1;
   if (spec.shape.mask == AttentionMask::kPadding)
     for (const char* name : {"query lengths", "key lengths"}) {
       Operand lengths = {name, DataType::kInt32, {1, 1, spec.shape.batch}};

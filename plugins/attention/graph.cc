@@ -135,6 +135,7 @@ class AttentionGraph {
  private:
   static fe::DataType_t TypeOf(DataType type) {
     if (type == DataType::kFloat16) return fe::DataType_t::HALF;
+    if (type == DataType::kFloat8E4m3) return fe::DataType_t::FP8_E4M3;
     return type == DataType::kFloat32 ? fe::DataType_t::FLOAT : fe::DataType_t::BFLOAT16;
   }
 
@@ -232,9 +233,18 @@ class AttentionGraph {
     auto attributes = fe::graph::SDPA_attributes();
     attributes.set_name("attention").set_generate_stats(spec_.statistics).set_attn_scale(spec_.Scale());
     SetMask(&attributes);
-    const auto [o, stats] = graph_->sdpa(inputs_[0], inputs_[1], inputs_[2], attributes);
-    SetOutput(o, 0);
-    if (spec_.statistics) SetOutput(stats, 1);
+    std::vector<Tensor> outputs;
+    if (spec_.Scaled()) {
+      const auto [o, stats, amax_s, amax_o] =
+          graph_->sdpa_fp8(inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4], inputs_[5], inputs_[6],
+                           inputs_[7], inputs_[8], attributes);
+      outputs = {o, stats, amax_s, amax_o};
+    } else {
+      const auto [o, stats] = graph_->sdpa(inputs_[0], inputs_[1], inputs_[2], attributes);
+      outputs = {o, stats};
+    }
+    if (!spec_.statistics) outputs.erase(outputs.begin() + 1);
+    for (std::size_t i = 0; i < outputs.size(); ++i) SetOutput(outputs[i], i);
   }
 
   void AddBackward(bool deterministic) {

@@ -55,6 +55,32 @@ TEST_F(ShippedAttention, ParametersThatMakeNoSenseAreTheMatrixsFault) {
   UseShapes(R"({"small": {"q": [1, 4, 80, 64], "kv": [4, 64]}})");
   EXPECT_THAT(Attention("attention.backward", R"(, "mask": "causal_bottom_right")").gate.err,
               HasSubstr("queries without a key before them see none"));
+  EXPECT_THAT(Attention("attention.forward", R"(, "layout": "bs3hd")").gate.err,
+              HasSubstr("as many keys as queries"));
+  UseShapes(kShapes);
+  EXPECT_THAT(Attention("attention.backward", R"(, "layout": "bsh3d")").gate.err,
+              HasSubstr("as many heads of keys as of queries"));
+  EXPECT_THAT(Attention("attention.backward", R"(, "bias_gradient": "yes")").gate.err,
+              HasSubstr("is of mask bias alone"));
+  EXPECT_THAT(Attention("attention.forward", R"(, "data": "normal", "mask": "padding")").gate.err,
+              HasSubstr("no bias and no lengths"));
+  EXPECT_THAT(Attention("attention.forward", R"(, "data": "normal", "logits": "far_positive")").gate.err,
+              HasSubstr("ordinary ones alone"));
+}
+
+// What is asked for in the new ways gets as far as the library, which says that it has none of it.
+TEST_F(ShippedAttention, EachAxisReachesTheLibrary) {
+  for (const char* params :
+       {R"(, "mask": "bias", "bias": "bhss")", R"(, "layout": "bs3hd", "mask": "padding")",
+        R"(, "data": "normal", "mask": "causal")"})
+    for (const char* check : {"attention.forward", "attention.backward"}) {
+      const CheckOutcome r = Attention(check, params);
+      EXPECT_EQ(r.Outcome(), "skipped") << r.gate.out;
+      EXPECT_THAT(r.Skip("seen"), AllOf(HasSubstr("cuDNN 9.19.0"), HasSubstr("cudnn-frontend 1."))) << params;
+    }
+  const CheckOutcome r = Attention("attention.backward", R"(, "mask": "bias", "bias_gradient": "yes")");
+  EXPECT_EQ(r.Outcome(), "skipped") << r.gate.out;
+  EXPECT_THAT(r.Skip("need"), HasSubstr("bias 11ss"));
 }
 
 }  // namespace

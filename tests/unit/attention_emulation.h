@@ -24,6 +24,7 @@ struct AttentionFault {
   std::int64_t row_shift = 0;                 // of the rows of V, or of the gradient of O, that it reads
   double scale = 1;                           // of the scores
   double gradient_scale = 1;                  // of dQ
+  double o_factor = 1;                        // of O
   bool not_normalised = false, no_rescaling = false, swapped_dimensions = false, log2_statistics = false;
   bool unwritten = false, no_delta = false, nan = false, twice = false, stale_statistics = false;
   bool swap_dk_dv = false, dk_of_row_zero = false;
@@ -42,6 +43,7 @@ class AttentionEmulation {
 
   struct Outputs {
     std::vector<double> o, stats, dq, dk, dv, d_bias;  // of one head of queries; the last three its share
+    double amax_s = 0, amax_o = 0;
   };
 
   Outputs Forward(std::int64_t b, std::int64_t h, const AttentionFault& fault = {}) const {
@@ -64,6 +66,7 @@ class AttentionEmulation {
         const double p = std::exp(static_cast<float>(s[j] - (j < s.size() / 2 ? first_tile : most)));
         if (!(p > 0)) continue;
         sum += p;
+        out.amax_s = std::max(out.amax_s, p);
         const std::int64_t key = static_cast<std::int64_t>(j) + (hit ? fault.row_shift : 0);
         const std::int64_t row = std::clamp<std::int64_t>(key, 0, shape_.keys - 1);
         for (std::int64_t d = 0; d < shape_.v_head_size; ++d)
@@ -74,6 +77,9 @@ class AttentionEmulation {
         double& o = out.o[Size(i * shape_.v_head_size + d)];
         if (!(hit && fault.not_normalised)) o /= sum;
         if (hit && fault.nan) o = std::nan("");
+        if (hit) o *= fault.o_factor;
+        out.amax_o = std::max(out.amax_o, std::fabs(o));
+        o *= Scale(AttentionRole::kScaleO);
       }
       out.stats[Size(i)] = most + std::log(sum);
       if (hit && fault.log2_statistics) out.stats[Size(i)] /= std::log(2.0);
@@ -140,13 +146,19 @@ class AttentionEmulation {
     return n_.k[Size(((b * shape_.kv_heads + g) * shape_.keys + j) * shape_.head_size + d)];
   }
   double V(std::int64_t b, std::int64_t g, std::int64_t j, std::int64_t d) const {
-    return n_.v[Size(((b * shape_.kv_heads + g) * shape_.keys + j) * shape_.v_head_size + d)];
+    return n_.v[Size(((b * shape_.kv_heads + g) * shape_.keys + j) * shape_.v_head_size + d)] *
+           Scale(AttentionRole::kDescaleV);
   }
   double At(const std::vector<float>& t, std::int64_t b, std::int64_t h, std::int64_t i,
             std::int64_t d) const {
     return t[Size((QueryHead(b, h) * shape_.queries + i) * shape_.v_head_size + d)];
   }
 
+  // 1 where there is none.
+  double Scale(AttentionRole role) const {
+    const auto scale = n_.scales.find(role);
+    return scale == n_.scales.end() ? 1 : scale->second.front();
+  }
   double Bias(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j,
               const AttentionFault& fault) const {
     if (n_.bias.empty() || fault.no_bias) return 0;
@@ -172,6 +184,7 @@ class AttentionEmulation {
       if (j >= fault.lost_begin && j < fault.lost_end) continue;
       double score = 0;
       for (const std::int64_t d : dimensions) score += Q(b, h, i, d) * K(b, g, j, d);
+      score *= Scale(AttentionRole::kDescaleQ) * Scale(AttentionRole::kDescaleK);
       s[Size(j)] = score * spec_.Scale() * fault.scale + Bias(b, h, i, j, fault);
     }
     return s;

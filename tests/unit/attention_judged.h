@@ -101,7 +101,9 @@ class JudgedAttention {
       data_->Encode(i, bytes.data());
       for (const AttentionTensor& tensor : inputs) {
         if (tensor.operand != i) continue;
-        std::vector<float>& numbers = *into[static_cast<std::size_t>(tensor.role)];
+        std::vector<float>& numbers = tensor.role < AttentionRole::kDescaleQ
+                                          ? *into[static_cast<std::size_t>(tensor.role)]
+                                          : numbers_.scales[tensor.role];
         numbers.resize(static_cast<std::size_t>(tensor.Count()));
         const DataType type = spec_.TypeOf(tensor);
         tensor.ForRows([&](std::int64_t place, std::int64_t index) {
@@ -132,6 +134,9 @@ class JudgedAttention {
     if (!spec_.backward) {
       Put(part.o, q_head, &(*whole)[0]);
       if (spec_.statistics) Put(part.stats, q_head, &(*whole)[1]);
+      if (!spec_.Scaled()) return;
+      double &amax_s = (*whole)[whole->size() - 2][0], &amax_o = (*whole)[whole->size() - 1][0];
+      amax_s = std::max(amax_s, part.amax_s), amax_o = std::max(amax_o, part.amax_o);
       return;
     }
     Put(part.dq, q_head, &(*whole)[0]);

@@ -321,6 +321,27 @@ class Maker {
   std::vector<float> partial_dk_, partial_dv_;  // of the keys of one head, by one head of queries
 };
 
+void Multiply(std::vector<float>* numbers, float factor) {
+  for (float& number : *numbers) number *= factor;
+}
+
+void Scale(float score, AttentionNumbers* n) {
+  const auto scale = [n](AttentionRole role, float value) { n->scales[role] = {value}; };
+  scale(AttentionRole::kDescaleQ, 0.5F), Multiply(&n->q, 2);
+  scale(AttentionRole::kDescaleK, 1);
+  scale(AttentionRole::kDescaleV, 0.25F), Multiply(&n->v, 4);
+  scale(AttentionRole::kDescaleS, 1.0F / 64), scale(AttentionRole::kScaleS, 64);
+  float most = 0;
+  for (const float o : n->o) most = std::max(most, std::fabs(o));
+  scale(AttentionRole::kAmaxO, most), n->allowed[AttentionRole::kAmaxO] = {0};
+  // 1 where some row matches one key. Kernels may take the largest before they divide by the sum, so that
+  // 1 is right in any case.
+  const float ties = std::exp(*std::min_element(n->stats.begin(), n->stats.end()) - score);
+  const float least = 1 / std::round(ties);
+  scale(AttentionRole::kAmaxS, (1 + least) / 2), n->allowed[AttentionRole::kAmaxS] = {(1 - least) / 2};
+  scale(AttentionRole::kScaleO, 8), Multiply(&n->o, 8);
+}
+
 }  // namespace
 
 double AttentionStatsBound(double expected) {
@@ -329,6 +350,7 @@ double AttentionStatsBound(double expected) {
 }
 
 const std::vector<float>& AttentionNumbers::Of(AttentionRole role) const {
+  if (const auto scale = scales.find(role); scale != scales.end()) return scale->second;
   const std::vector<float>* const all[] = {&q, &k, &v, &o, &d_o, &stats, &bias, &dq, &dk, &dv, &d_bias};
   return *all[static_cast<std::size_t>(role)];
 }
@@ -336,7 +358,9 @@ const std::vector<float>& AttentionNumbers::Of(AttentionRole role) const {
 AttentionNumbers MakeAttentionNumbers(const AttentionProblemSpec& spec, std::uint64_t seed) {
   if (const std::vector<AttentionProblemText> problems = ProblemsOf(spec.shape); !problems.empty())
     throw std::logic_error(problems.front().field + " " + problems.front().why);
-  return Maker(spec, seed).Make();
+  AttentionNumbers numbers = Maker(spec, seed).Make();
+  if (spec.Scaled()) Scale(static_cast<float>(ScoreOf(spec.logits)), &numbers);
+  return numbers;
 }
 
 }  // namespace cudnn_ci

@@ -79,6 +79,10 @@ std::vector<AttentionTensor> AttentionProblemSpec::Inputs() const {
   std::vector<AttentionTensor> inputs = {Q(), K(), V()};
   if (backward) inputs.insert(inputs.end(), {O(), As(AttentionRole::kDo, O()), Stats()});
   if (shape.mask == AttentionMask::kBias) inputs.push_back(Bias());
+  for (const AttentionRole role :
+       {AttentionRole::kDescaleQ, AttentionRole::kDescaleK, AttentionRole::kDescaleV,
+        AttentionRole::kDescaleS, AttentionRole::kScaleS, AttentionRole::kScaleO})
+    if (Scaled()) inputs.push_back(As(role, {1, 1, 1, 1}));
   return WithOperands(std::move(inputs));
 }
 
@@ -90,6 +94,8 @@ std::vector<AttentionTensor> AttentionProblemSpec::Outputs() const {
   } else if (statistics) {
     outputs.push_back(Stats());
   }
+  for (const AttentionRole role : {AttentionRole::kAmaxS, AttentionRole::kAmaxO})
+    if (Scaled()) outputs.push_back(As(role, {1, 1, 1, 1}));
   return WithOperands(std::move(outputs));
 }
 
@@ -107,6 +113,11 @@ std::vector<AttentionProblemText> ProblemsOf(const AttentionProblemSpec& spec) {
   const bool bias = shape.mask == AttentionMask::kBias;
   need(bias || shape.bias_shape == AttentionBiasShape::k11ss, "bias", "is of mask bias alone");
   need(bias || !spec.bias_gradient, "bias_gradient", "is of mask bias alone");
+  if (spec.Scaled()) {
+    need(!spec.backward && spec.type == DataType::kFloat8E4m3, "dtype", "of 8 bits has a forward pass alone");
+    need(!bias && shape.mask != AttentionMask::kPadding, "mask", "8-bit types have no bias and no lengths");
+    need(spec.data == AttentionData::kExact, "data", "8-bit types have exact data alone");
+  }
   if (spec.data == AttentionData::kNormal) {
     need(!bias && shape.mask != AttentionMask::kPadding, "data", "normal data have no bias and no lengths");
     need(spec.logits == AttentionLogits::kOrdinary, "logits", "normal data have ordinary ones alone");

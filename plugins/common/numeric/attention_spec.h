@@ -31,6 +31,8 @@ struct AttentionProblemSpec {
   bool bias_gradient = false;  // of the backward pass with a bias: whether dBias is an output
   AttentionData data = AttentionData::kExact;
 
+  // Whether scales are inputs, and the largest magnitudes outputs.
+  bool Scaled() const { return SizeOf(type) == 1; }
   // Of the scores: 1, of normal data 1 / sqrt(head size) as frameworks have it, in float32.
   float Scale() const;
 
@@ -43,12 +45,13 @@ struct AttentionProblemSpec {
   // As is the bias.
   AttentionTensor Bias() const;
   // The tensors behind the operands, those of lengths left out; more than one may be part of an operand. In
-  // the order of Q, K, V; O, dO and the statistics; the bias.
+  // the order of Q, K, V; O, dO and the statistics; the bias; the scales.
   std::vector<AttentionTensor> Inputs() const;
-  // O and the statistics; dQ, dK, dV and dBias.
+  // O, the statistics and the largest magnitudes; dQ, dK, dV and dBias.
   std::vector<AttentionTensor> Outputs() const;
   DataType TypeOf(const AttentionTensor& tensor) const {
-    return tensor.role == AttentionRole::kStats ? DataType::kFloat32 : type;
+    const bool wide = tensor.role == AttentionRole::kStats || tensor.role >= AttentionRole::kDescaleQ;
+    return wide ? DataType::kFloat32 : type;
   }
 
  private:

@@ -7,7 +7,25 @@ namespace cudnn_ci {
 namespace {
 
 constexpr const char* kLayouts[] = {"bhsd", "bshd", "bs3hd", "bsh3d"};
-constexpr const char* kRoles[] = {"Q", "K", "V", "O", "dO", "LSE", "bias", "dQ", "dK", "dV", "dBias"};
+constexpr const char* kRoles[] = {"Q",
+                                  "K",
+                                  "V",
+                                  "O",
+                                  "dO",
+                                  "LSE",
+                                  "bias",
+                                  "dQ",
+                                  "dK",
+                                  "dV",
+                                  "dBias",
+                                  "descale of Q",
+                                  "descale of K",
+                                  "descale of V",
+                                  "descale of S",
+                                  "scale of S",
+                                  "scale of O",
+                                  "amax of S",
+                                  "amax of O"};
 constexpr std::int64_t kParts = 3;  // Q, K and V
 
 }  // namespace

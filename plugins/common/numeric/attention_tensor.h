@@ -21,7 +21,30 @@ enum class AttentionLayout {
 AttentionLayout AttentionLayoutFrom(const std::string& name);
 bool IsPacked(AttentionLayout layout);
 
-enum class AttentionRole { kQ, kK, kV, kO, kDo, kStats, kBias, kDq, kDk, kDv, kDbias };
+// The scales are of 8-bit types: an operand's number is what is stored times its descale, and what is stored
+// of a result is its number times its scale. S are the probabilities, which are stored between two products.
+// The largest magnitudes (amax) of S and O are outputs, before the scale.
+enum class AttentionRole {
+  kQ,
+  kK,
+  kV,
+  kO,
+  kDo,
+  kStats,
+  kBias,
+  kDq,
+  kDk,
+  kDv,
+  kDbias,
+  kDescaleQ,
+  kDescaleK,
+  kDescaleV,
+  kDescaleS,
+  kScaleS,
+  kScaleO,
+  kAmaxS,
+  kAmaxO
+};
 // "Q", "LSE", "dQ".
 const char* Name(AttentionRole role);
 // Whether its rows are of keys, else of queries.
