@@ -13,7 +13,7 @@ namespace {
 struct AttentionParams {
   std::string dtype, layout, mask, bias, bias_gradient, logits, data, statistics, deterministic, algo, shape;
   std::vector<std::int64_t> q, kv;
-  std::int64_t window = 0;
+  std::int64_t window = 0, page_size = 0;
 
   bool Sized() const { return q.size() == 4 && (kv.size() == 2 || kv.size() == 3); }
 
@@ -39,6 +39,7 @@ struct AttentionParams {
     spec.statistics = statistics == "yes";
     spec.bias_gradient = backward && bias_gradient == "yes";
     spec.data = AttentionDataFrom(data);
+    spec.page_size = page_size;
     for (std::int64_t e = 0; spec.shape.mask == AttentionMask::kPadding && e < spec.shape.batch; ++e) {
       const auto shortened = [&](std::int64_t length) {
         return static_cast<std::int32_t>(
@@ -76,11 +77,12 @@ struct Attention {
           .OneOf({"float16", "bfloat16", "float8_e4m3"})
           .Summary("type of Q, K, V and O; one of 8 bits has scales, and gives the largest magnitudes");
     s.Param("layout", &Params::layout)
-        .OneOf({"bhsd", "bshd", "bs3hd", "bsh3d"})
+        .OneOf({"bhsd", "bshd", "bs3hd", "bsh3d", "thd"})
         .Default("bshd")
         .Summary(
             "order in memory: batch, heads, sequence, size; batch, sequence, heads, size; with 3, Q, K "
-            "and V are one tensor, and so are their gradients");
+            "and V are one tensor, and so are their gradients; thd: the sequences of all entries behind one "
+            "another (with padding)");
     s.Param("mask", &Params::mask)
         .OneOf({"none", "causal", "causal_bottom_right", "sliding_window", "padding", "bias"})
         .Default("none")
@@ -102,11 +104,15 @@ struct Attention {
         .OneOf({"exact", "normal"})
         .Default("exact")
         .Summary("exact: every bit is known; normal: sums round, and a bound says how far");
-    if constexpr (!kBackward)
+    if constexpr (!kBackward) {
+      s.Param("page_size", &Params::page_size)
+          .Default(0)
+          .Summary("positions of a page of K and V, which tables name (with padding); 0: no pages");
       s.Param("statistics", &Params::statistics)
           .OneOf({"yes", "no"})
           .Default("yes")
           .Summary("whether the logarithms of the rows' sums are an output, as training has it");
+    }
     if constexpr (kBackward) {
       s.Param("deterministic", &Params::deterministic)
           .OneOf({"yes", "no"})

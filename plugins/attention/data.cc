@@ -15,6 +15,7 @@ namespace cudnn_ci {
 namespace {
 
 constexpr std::uint64_t kSeed = 20250;
+constexpr double kUnnamed = 112;  // of pages that no table names: large, and no NaN
 
 AttentionNumbers NumbersOf(const AttentionProblemSpec& spec) {
   return spec.data == AttentionData::kExact ? MakeAttentionNumbers(spec, kSeed)
@@ -35,11 +36,12 @@ class Reference : public ReferenceData, public std::enable_shared_from_this<Refe
 
   void Encode(std::size_t input, unsigned char* to) const override {
     const std::vector<AttentionTensor> tensors = spec_.Inputs();
-    const std::size_t with_data = tensors.back().operand + 1;
-    if (input >= with_data) return EncodeLengths(input - with_data, to);
     for (const AttentionTensor& tensor : PartsOf(tensors, input)) {
       const DataType type = spec_.TypeOf(tensor);
       const float* const from = numbers_.Of(tensor.role).data();
+      // What no row fills, a right kernel does not read into its result.
+      for (std::int64_t i = 0; tensor.page_size > 0 && i < tensor.Places(); ++i)
+        Store(type, kUnnamed, to + static_cast<std::size_t>(i) * SizeOf(type));
       tensor.ForRows([&](std::int64_t place, std::int64_t index) {
         EncodeRow(type, from + index, tensor.size, to + static_cast<std::size_t>(place) * SizeOf(type));
       });
@@ -65,6 +67,10 @@ class Reference : public ReferenceData, public std::enable_shared_from_this<Refe
     }
     const bool half = type == DataType::kFloat16;
     for (std::int64_t i = 0; i < count; ++i) {
+      if (type == DataType::kInt32) {
+        Store(type, from[i], to + 4 * i);
+        continue;
+      }
       if (type == DataType::kFloat8E4m3) {
         to[i] = EncodeFloat8E4m3(from[i]);
         continue;
@@ -98,7 +104,7 @@ class Reference : public ReferenceData, public std::enable_shared_from_this<Refe
       const DataType type = spec_.TypeOf(part);
       const std::vector<float>& expected = numbers_.Of(part.role);
       std::vector<unsigned char> right(static_cast<std::size_t>(part.size) * SizeOf(type));
-      judgement.elements += part.Count();
+      judgement.elements += part.Places();
       part.ForRows([&](std::int64_t place, std::int64_t index) {
         if (!Counts(part, index)) return;
         const float* const want = expected.data() + index;
@@ -114,7 +120,7 @@ class Reference : public ReferenceData, public std::enable_shared_from_this<Refe
 
   Judgement JudgeByBounds(const std::vector<AttentionTensor>& parts, const unsigned char* got) const {
     std::int64_t count = 0;
-    for (const AttentionTensor& part : parts) count += part.Count();
+    for (const AttentionTensor& part : parts) count += part.Places();
     return JudgeElements(
         spec_.TypeOf(parts.front()), count, [&](std::int64_t place) { return RuleAt(parts, place); }, got);
   }
@@ -136,11 +142,6 @@ class Reference : public ReferenceData, public std::enable_shared_from_this<Refe
     const std::int64_t row = index / tensor.size;
     const std::int64_t b = row / tensor.length / tensor.heads, s = row % tensor.length;
     return s < (IsByKey(tensor.role) ? spec_.shape.Keys(b) : spec_.shape.Queries(b));
-  }
-
-  void EncodeLengths(std::size_t which, unsigned char* to) const {
-    const std::vector<std::int32_t>& lengths = which == 0 ? spec_.shape.q_length : spec_.shape.kv_length;
-    std::memcpy(to, lengths.data(), lengths.size() * sizeof lengths[0]);
   }
 
   const AttentionProblemSpec spec_;
@@ -183,7 +184,7 @@ std::vector<Operand> OperandsOf(const AttentionProblemSpec& spec,
     Operand& operand = operands.back();
     operand.name += std::string(operand.name.empty() ? "" : "+") + Name(tensor.role);
     operand.type = spec.TypeOf(tensor);
-    operand.extent = {1, 1, operand.extent.Count() + tensor.Count()};
+    operand.extent = {1, 1, operand.extent.Count() + tensor.Places()};
   }
   return operands;
 }
@@ -197,11 +198,6 @@ Operands AttentionOperands(const AttentionProblemSpec& spec) {
   for (const AttentionTensor& tensor : spec.Inputs())
     if (!spec.backward && tensor.role <= AttentionRole::kV)
       operands.inputs[tensor.operand].seed = tensor.operand + 1;
-  if (spec.shape.mask == AttentionMask::kPadding)
-    for (const char* name : {"query lengths", "key lengths"}) {
-      Operand lengths = {name, DataType::kInt32, {1, 1, spec.shape.batch}};
-      operands.inputs.push_back(lengths);
-    }
   return operands;
 }
 

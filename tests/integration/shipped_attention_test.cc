@@ -64,6 +64,8 @@ TEST_F(ShippedAttention, ParametersThatMakeNoSenseAreTheMatrixsFault) {
               HasSubstr("is of mask bias alone"));
   EXPECT_THAT(Attention("attention.forward", R"(, "data": "normal", "mask": "padding")").gate.err,
               HasSubstr("no bias and no lengths"));
+  EXPECT_THAT(Attention("attention.forward", R"(, "page_size": 16)").gate.err, HasSubstr("needs lengths"));
+  EXPECT_THAT(Attention("attention.backward", R"(, "layout": "thd")").gate.err, HasSubstr("needs lengths"));
   EXPECT_THAT(Attention("attention.forward", R"(, "data": "normal", "logits": "far_positive")").gate.err,
               HasSubstr("ordinary ones alone"));
 }
@@ -72,7 +74,7 @@ TEST_F(ShippedAttention, ParametersThatMakeNoSenseAreTheMatrixsFault) {
 TEST_F(ShippedAttention, EachAxisReachesTheLibrary) {
   for (const char* params :
        {R"(, "mask": "bias", "bias": "bhss")", R"(, "layout": "bs3hd", "mask": "padding")",
-        R"(, "data": "normal", "mask": "causal")"})
+        R"(, "data": "normal", "mask": "causal")", R"(, "layout": "thd", "mask": "padding")"})
     for (const char* check : {"attention.forward", "attention.backward"}) {
       const CheckOutcome r = Attention(check, params);
       EXPECT_EQ(r.Outcome(), "skipped") << r.gate.out;
@@ -81,6 +83,13 @@ TEST_F(ShippedAttention, EachAxisReachesTheLibrary) {
   const CheckOutcome r = Attention("attention.backward", R"(, "mask": "bias", "bias_gradient": "yes")");
   EXPECT_EQ(r.Outcome(), "skipped") << r.gate.out;
   EXPECT_THAT(r.Skip("need"), HasSubstr("bias 11ss"));
+  const CheckOutcome paged = Attention("attention.forward", R"(, "page_size": 16, "mask": "padding")");
+  EXPECT_EQ(paged.Outcome(), "skipped") << paged.gate.out;
+  EXPECT_THAT(paged.Skip("seen"), HasSubstr("cudnn-frontend 1."));
+  const CheckOutcome scaled = Check(
+      "attention.forward", R"("params": {"dtype": "float8_e4m3", "shape": "small"})" + std::string(kSkips));
+  EXPECT_EQ(scaled.Outcome(), "skipped") << scaled.gate.out;
+  EXPECT_THAT(scaled.Skip("seen"), HasSubstr("cudnn-frontend 1."));
 }
 
 }  // namespace

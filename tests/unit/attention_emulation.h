@@ -156,8 +156,8 @@ class AttentionEmulation {
 
   // 1 where there is none.
   double Scale(AttentionRole role) const {
-    const auto scale = n_.scales.find(role);
-    return scale == n_.scales.end() ? 1 : scale->second.front();
+    const auto scale = n_.others.find(role);
+    return scale == n_.others.end() ? 1 : scale->second.front();
   }
   double Bias(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j,
               const AttentionFault& fault) const {

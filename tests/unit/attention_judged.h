@@ -87,6 +87,16 @@ class JudgedAttention {
   Judgement Judge(std::size_t operand, const Memory& memory) const {
     return data_->Judge(operand, 0, memory[operand].data());
   }
+  // An input operand as a kernel finds it.
+  std::vector<float> InputMemory(std::size_t operand) const {
+    const Operand of = AttentionOperands(spec_).inputs[operand];
+    std::vector<unsigned char> bytes(of.Bytes());
+    data_->Encode(operand, bytes.data());
+    std::vector<float> memory;
+    for (std::size_t at = 0; at < bytes.size(); at += SizeOf(of.type))
+      memory.push_back(static_cast<float>(Load(of.type, bytes.data() + at)));
+    return memory;
+  }
   bool SoundIsRight() const { return AllRight(InMemory(sound_)); }
 
  private:
@@ -103,8 +113,8 @@ class JudgedAttention {
         if (tensor.operand != i) continue;
         std::vector<float>& numbers = tensor.role < AttentionRole::kDescaleQ
                                           ? *into[static_cast<std::size_t>(tensor.role)]
-                                          : numbers_.scales[tensor.role];
-        numbers.resize(static_cast<std::size_t>(tensor.Count()));
+                                          : numbers_.others[tensor.role];
+        numbers.assign(static_cast<std::size_t>(tensor.Count()), 0);
         const DataType type = spec_.TypeOf(tensor);
         tensor.ForRows([&](std::int64_t place, std::int64_t index) {
           for (std::int64_t d = 0; d < tensor.size; ++d)

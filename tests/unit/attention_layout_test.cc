@@ -87,7 +87,7 @@ class AttentionLayoutTest : public testing::TestWithParam<std::tuple<Kind, Atten
   static bool MisreadIsNoticed(const JudgedAttention& judged, const Tile& tile, std::int64_t q_head) {
     const Kind& kind = std::get<0>(GetParam());
     const AttentionTensor part = judged.spec().Inputs()[kind.part];
-    const std::vector<float> memory = InputMemory(judged);
+    const std::vector<float> memory = judged.InputMemory(0);
     AttentionNumbers seen = judged.numbers();
     std::vector<float>& numbers = kind.part == 0 ? seen.q : kind.part == 1 ? seen.k : seen.v;
     for (std::int64_t s = tile.begin; s < tile.end; ++s) {
@@ -98,21 +98,6 @@ class AttentionLayoutTest : public testing::TestWithParam<std::tuple<Kind, Atten
             memory[static_cast<std::size_t>(from + d) % memory.size()];
     }
     return !judged.AllRight(judged.InMemory(judged.With(tile.b, q_head, {}, seen)));
-  }
-
-  // The packed operand, as the kernel finds it.
-  static std::vector<float> InputMemory(const JudgedAttention& judged) {
-    std::vector<float> memory;
-    const std::vector<float>* const all[] = {&judged.numbers().q, &judged.numbers().k, &judged.numbers().v};
-    for (const std::vector<float>* part : all) memory.resize(memory.size() + part->size());
-    for (std::size_t p = 0; p < 3; ++p) {
-      const AttentionTensor part = judged.spec().Inputs()[p];
-      part.ForRows([&](std::int64_t place, std::int64_t index) {
-        for (std::int64_t d = 0; d < part.size; ++d)
-          memory[static_cast<std::size_t>(place + d)] = (*all[p])[static_cast<std::size_t>(index + d)];
-      });
-    }
-    return memory;
   }
 
   // The rows of a tile are written elsewhere, and their own places never.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/numeric/attention_bias.h"
+#include "common/numeric/attention_tables.h"
 
 namespace cudnn_ci {
 namespace {
@@ -326,7 +327,7 @@ void Multiply(std::vector<float>* numbers, float factor) {
 }
 
 void Scale(float score, AttentionNumbers* n) {
-  const auto scale = [n](AttentionRole role, float value) { n->scales[role] = {value}; };
+  const auto scale = [n](AttentionRole role, float value) { n->others[role] = {value}; };
   scale(AttentionRole::kDescaleQ, 0.5F), Multiply(&n->q, 2);
   scale(AttentionRole::kDescaleK, 1);
   scale(AttentionRole::kDescaleV, 0.25F), Multiply(&n->v, 4);
@@ -350,7 +351,7 @@ double AttentionStatsBound(double expected) {
 }
 
 const std::vector<float>& AttentionNumbers::Of(AttentionRole role) const {
-  if (const auto scale = scales.find(role); scale != scales.end()) return scale->second;
+  if (const auto scale = others.find(role); scale != others.end()) return scale->second;
   const std::vector<float>* const all[] = {&q, &k, &v, &o, &d_o, &stats, &bias, &dq, &dk, &dv, &d_bias};
   return *all[static_cast<std::size_t>(role)];
 }
@@ -359,6 +360,9 @@ AttentionNumbers MakeAttentionNumbers(const AttentionProblemSpec& spec, std::uin
   if (const std::vector<AttentionProblemText> problems = ProblemsOf(spec.shape); !problems.empty())
     throw std::logic_error(problems.front().field + " " + problems.front().why);
   AttentionNumbers numbers = Maker(spec, seed).Make();
+  for (const AttentionTensor& tensor : spec.Inputs())
+    if (tensor.role >= AttentionRole::kLengthsQ)
+      numbers.others[tensor.role] = AttentionTable(spec, tensor.role);
   if (spec.Scaled()) Scale(static_cast<float>(ScoreOf(spec.logits)), &numbers);
   return numbers;
 }

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/numeric/attention_tables.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -48,6 +50,14 @@ float AttentionProblemSpec::Scale() const {
 AttentionTensor AttentionProblemSpec::Part(AttentionRole role, std::int64_t heads, std::int64_t length,
                                            std::int64_t size) const {
   AttentionTensor tensor = {shape.batch, heads, length, size, layout, role};
+  const bool by_key = IsByKey(role);
+  if (layout == AttentionLayout::kThd) tensor.starts = StartsOf(by_key ? shape.kv_length : shape.q_length);
+  if (page_size > 0 && by_key) {
+    tensor.layout = AttentionLayout::kBhsd;
+    tensor.page_size = page_size;
+    tensor.pages =
+        ShuffledPages(shape.batch, (length + page_size - 1) / page_size, role == AttentionRole::kK ? 1 : 2);
+  }
   if (!IsPacked(layout)) return tensor;
   tensor.all_parts = (shape.q_heads + 2 * shape.kv_heads) * size;
   const std::int64_t before_k = layout == AttentionLayout::kBs3hd ? shape.q_heads * size : size;
@@ -58,12 +68,14 @@ AttentionTensor AttentionProblemSpec::Part(AttentionRole role, std::int64_t head
 }
 
 AttentionTensor AttentionProblemSpec::O() const {
-  return {shape.batch,
-          shape.q_heads,
-          shape.queries,
-          shape.v_head_size,
-          IsPacked(layout) ? AttentionLayout::kBshd : layout,
-          AttentionRole::kO};
+  AttentionTensor o = {shape.batch,
+                       shape.q_heads,
+                       shape.queries,
+                       shape.v_head_size,
+                       IsPacked(layout) ? AttentionLayout::kBshd : layout,
+                       AttentionRole::kO};
+  if (layout == AttentionLayout::kThd) o.starts = StartsOf(shape.q_length);
+  return o;
 }
 
 AttentionTensor AttentionProblemSpec::Stats() const {
@@ -83,6 +95,16 @@ std::vector<AttentionTensor> AttentionProblemSpec::Inputs() const {
        {AttentionRole::kDescaleQ, AttentionRole::kDescaleK, AttentionRole::kDescaleV,
         AttentionRole::kDescaleS, AttentionRole::kScaleS, AttentionRole::kScaleO})
     if (Scaled()) inputs.push_back(As(role, {1, 1, 1, 1}));
+  if (shape.mask == AttentionMask::kPadding)
+    for (const AttentionRole role : {AttentionRole::kLengthsQ, AttentionRole::kLengthsKv})
+      inputs.push_back(As(role, {shape.batch, 1, 1, 1}));
+  if (page_size > 0)
+    for (const AttentionRole role : {AttentionRole::kPagesK, AttentionRole::kPagesV})
+      inputs.push_back(As(role, {shape.batch, 1, (shape.keys + page_size - 1) / page_size, 1}));
+  if (layout == AttentionLayout::kThd)
+    for (const AttentionRole role : {AttentionRole::kOffsetsQ, AttentionRole::kOffsetsK,
+                                     AttentionRole::kOffsetsV, AttentionRole::kOffsetsO})
+      inputs.push_back(As(role, {shape.batch + 1, 1, 1, 1}));
   return WithOperands(std::move(inputs));
 }
 
@@ -110,7 +132,15 @@ std::vector<AttentionProblemText> ProblemsOf(const AttentionProblemSpec& spec) {
          "one tensor for Q, K and V needs as many keys as queries, and one head size");
   need(spec.layout != AttentionLayout::kBsh3d || shape.q_heads == shape.kv_heads, "layout",
        "bsh3d needs as many heads of keys as of queries");
-  const bool bias = shape.mask == AttentionMask::kBias;
+  const bool bias = shape.mask == AttentionMask::kBias, padding = shape.mask == AttentionMask::kPadding;
+  need(padding || spec.layout != AttentionLayout::kThd, "layout", "thd needs lengths (mask padding)");
+  if (spec.page_size != 0) {
+    need(spec.page_size > 0 && spec.page_size <= shape.keys, "page_size", "is to be 1 to the keys' length");
+    need(padding, "page_size", "needs lengths (mask padding)");
+    need(!spec.backward, "page_size", "is of the forward pass alone");
+    need(!IsPacked(spec.layout) && spec.layout != AttentionLayout::kThd, "page_size",
+         "is of layouts bhsd and bshd alone");
+  }
   need(bias || shape.bias_shape == AttentionBiasShape::k11ss, "bias", "is of mask bias alone");
   need(bias || !spec.bias_gradient, "bias_gradient", "is of mask bias alone");
   if (spec.Scaled()) {

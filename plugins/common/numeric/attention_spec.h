@@ -30,6 +30,8 @@ struct AttentionProblemSpec {
   bool statistics = true;      // of the forward pass: whether they are an output
   bool bias_gradient = false;  // of the backward pass with a bias: whether dBias is an output
   AttentionData data = AttentionData::kExact;
+  std::int64_t page_size =
+      0;  // of the forward pass: K and V are in pages of so many positions; 0: they are not
 
   // Whether scales are inputs, and the largest magnitudes outputs.
   bool Scaled() const { return SizeOf(type) == 1; }
@@ -44,12 +46,14 @@ struct AttentionProblemSpec {
   AttentionTensor Stats() const;
   // As is the bias.
   AttentionTensor Bias() const;
-  // The tensors behind the operands, those of lengths left out; more than one may be part of an operand. In
-  // the order of Q, K, V; O, dO and the statistics; the bias; the scales.
+  // The tensors behind the operands, more than one may be part of an operand. In
+  // the order of Q, K, V; O, dO and the statistics; the bias; the scales; the lengths;
+  // the pages; the offsets.
   std::vector<AttentionTensor> Inputs() const;
   // O, the statistics and the largest magnitudes; dQ, dK, dV and dBias.
   std::vector<AttentionTensor> Outputs() const;
   DataType TypeOf(const AttentionTensor& tensor) const {
+    if (tensor.role >= AttentionRole::kLengthsQ) return DataType::kInt32;
     const bool wide = tensor.role == AttentionRole::kStats || tensor.role >= AttentionRole::kDescaleQ;
     return wide ? DataType::kFloat32 : type;
   }

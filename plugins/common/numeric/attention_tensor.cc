@@ -1,12 +1,13 @@
 #include "common/numeric/attention_tensor.h"
 
+#include <algorithm>
 #include <iterator>
 #include <stdexcept>
 
 namespace cudnn_ci {
 namespace {
 
-constexpr const char* kLayouts[] = {"bhsd", "bshd", "bs3hd", "bsh3d"};
+constexpr const char* kLayouts[] = {"bhsd", "bshd", "bs3hd", "bsh3d", "thd"};
 constexpr const char* kRoles[] = {"Q",
                                   "K",
                                   "V",
@@ -25,7 +26,15 @@ constexpr const char* kRoles[] = {"Q",
                                   "scale of S",
                                   "scale of O",
                                   "amax of S",
-                                  "amax of O"};
+                                  "amax of O",
+                                  "query lengths",
+                                  "key lengths",
+                                  "pages of K",
+                                  "pages of V",
+                                  "offsets of Q",
+                                  "offsets of K",
+                                  "offsets of V",
+                                  "offsets of O"};
 constexpr std::int64_t kParts = 3;  // Q, K and V
 
 }  // namespace
@@ -52,6 +61,7 @@ std::array<std::int64_t, 4> AttentionTensor::Strides() const {
     case AttentionLayout::kBhsd:
       break;
     case AttentionLayout::kBshd:
+    case AttentionLayout::kThd:
       return {length * heads * size, size, heads * size, 1};
     case AttentionLayout::kBs3hd:
       return {length * all_parts, size, all_parts, 1};
@@ -61,9 +71,38 @@ std::array<std::int64_t, 4> AttentionTensor::Strides() const {
   return {heads * length * size, length * size, size, 1};
 }
 
+std::int64_t AttentionTensor::Places() const {
+  if (layout == AttentionLayout::kThd) return starts.back() * heads * size;
+  if (page_size == 0) return Count();
+  return (static_cast<std::int64_t>(pages.size()) + kSparePages) * heads * page_size * size;
+}
+
+std::int64_t AttentionTensor::RowPlace(std::int64_t entry, std::int64_t head, std::int64_t position) const {
+  if (layout == AttentionLayout::kThd) {
+    const std::int64_t at = starts[static_cast<std::size_t>(entry)] + position;
+    if (at >= starts[static_cast<std::size_t>(entry) + 1]) return -1;
+    return (at * heads + head) * size;
+  }
+  if (page_size > 0) {
+    const std::int64_t parts = static_cast<std::int64_t>(pages.size()) / batch;
+    const std::int64_t page = pages[static_cast<std::size_t>(entry * parts + position / page_size)];
+    return ((page * heads + head) * page_size + position % page_size) * size;
+  }
+  const std::array<std::int64_t, 4> strides = Strides();
+  return offset + entry * strides[0] + head * strides[1] + position * strides[2];
+}
+
 std::int64_t AttentionTensor::IndexAt(std::int64_t place) const {
   std::int64_t left = place - offset;
   if (left < 0) return -1;
+  if (layout == AttentionLayout::kThd) {
+    const std::int64_t row = place / size, at = row / heads;
+    if (at >= starts.back()) return -1;
+    const auto behind = std::upper_bound(starts.begin(), starts.end(), at);
+    const std::int64_t entry = behind - starts.begin() - 1;
+    return ((entry * heads + row % heads) * length + at - starts[static_cast<std::size_t>(entry)]) * size +
+           place % size;
+  }
   const std::array<std::int64_t, 4> strides = Strides();
   const std::int64_t b = left / strides[0];
   left %= strides[0];
