@@ -56,18 +56,8 @@ template <bool kBackward>
 struct Attention {
   using Params = AttentionParams;
 
-  static void Describe(Schema<Params>& s) {
-    s.Summary(kBackward ? "the gradients of an attention are right, all of them, and touch nothing else"
-                        : "an attention returns the right numbers, all of them, and touches nothing else")
-        .Layer(CCI_LAYER_CONVOLUTION)
-        .Devices(CCI_DEVICES_ONE)
-        .PerSubject()
-        .SecondOpinion()
-        .Requires("cudnn.init")
-        .TimeoutSeconds(120)
-        .Shareable()
-        .Concurrent()
-        .SlowCases();
+  // What is computed.
+  static void DescribeProblem(Schema<Params>& s) {
     if constexpr (kBackward)
       s.Param("dtype", &Params::dtype)
           .OneOf({"float16", "bfloat16"})
@@ -104,6 +94,10 @@ struct Attention {
         .OneOf({"exact", "normal"})
         .Default("exact")
         .Summary("exact: every bit is known; normal: sums round, and a bound says how far");
+  }
+
+  // What is asked for of it, besides.
+  static void DescribeOutputs(Schema<Params>& s) {
     if constexpr (!kBackward) {
       s.Param("page_size", &Params::page_size)
           .Default(0)
@@ -112,8 +106,7 @@ struct Attention {
           .OneOf({"yes", "no"})
           .Default("yes")
           .Summary("whether the logarithms of the rows' sums are an output, as training has it");
-    }
-    if constexpr (kBackward) {
+    } else {
       s.Param("deterministic", &Params::deterministic)
           .OneOf({"yes", "no"})
           .Default("no")
@@ -123,6 +116,22 @@ struct Attention {
           .Default("no")
           .Summary("whether the gradient of the bias is an output");
     }
+  }
+
+  static void Describe(Schema<Params>& s) {
+    s.Summary(kBackward ? "the gradients of an attention are right, all of them, and touch nothing else"
+                        : "an attention returns the right numbers, all of them, and touches nothing else")
+        .Layer(CCI_LAYER_CONVOLUTION)
+        .Devices(CCI_DEVICES_ONE)
+        .PerSubject()
+        .SecondOpinion()
+        .Requires("cudnn.init")
+        .TimeoutSeconds(120)
+        .Shareable()
+        .Concurrent()
+        .SlowCases();
+    DescribeProblem(s);
+    DescribeOutputs(s);
     s.Param("algo", &Params::algo)
         .OneOf({"auto", "every", "heuristics_a", "heuristics_b", "fallback"})
         .Default("auto")
