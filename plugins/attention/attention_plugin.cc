@@ -23,11 +23,13 @@ CCI_FINDING(kAttentionFindings.mixed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "attention loaded libraries of two cuDNN installs into one process",
             "Keep one cuDNN on the loader's path: what an install lacks is silently taken from another.",
             "https://docs.nvidia.com/deeplearning/cudnn/latest/reference/troubleshooting.html")
-CCI_FINDING(kAttentionFindings.wrong, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE, "attention returned wrong numbers",
-            "Do not ship what trains or serves with this attention. The data have an exact softmax, so no "
-            "rounding explains it. Take a cuDNN release in which this engine is fixed, or have the framework "
-            "use another backend of its attention.",
-            kReleaseNotes)
+CCI_FINDING(
+    kAttentionFindings.wrong, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE, "attention returned wrong numbers",
+    "Do not ship what trains or serves with this attention. Exact data round nothing, and normal data "
+    "are held to what rounding explains at most. Take a cuDNN release in which this engine is fixed, or have "
+    "the framework "
+    "use another backend of its attention.",
+    kReleaseNotes)
 CCI_FINDING(kAttentionFindings.unexplained, CCI_SEVERITY_ERROR, CCI_BLAME_UNDETERMINED,
             "attention returned the same wrong numbers each time, and no other engine was right",
             "Run the gate once on another GPU of the same model: if it is wrong there too, the image is at "

@@ -11,9 +11,9 @@ namespace cudnn_ci {
 namespace {
 
 struct AttentionParams {
-  std::string dtype, layout, mask, logits, statistics, deterministic, algo, shape;
+  std::string dtype, layout, mask, bias, bias_gradient, logits, data, statistics, deterministic, algo, shape;
   std::vector<std::int64_t> q, kv;
-  std::int64_t window = 0;
+  std::int64_t window = 0, page_size = 0;
 
   bool Sized() const { return q.size() == 4 && (kv.size() == 2 || kv.size() == 3); }
 
@@ -24,6 +24,7 @@ struct AttentionParams {
     s.kv_heads = kv[0], s.keys = kv[1], s.v_head_size = kv.size() > 2 ? kv[2] : q[3];
     s.mask = AttentionMaskFrom(mask);
     if (s.mask == AttentionMask::kSlidingWindow) s.window = window;
+    s.bias_shape = AttentionBiasShapeFrom(bias);
     return s;
   }
 
@@ -36,6 +37,9 @@ struct AttentionParams {
     spec.logits = AttentionLogitsFrom(logits);
     spec.backward = backward;
     spec.statistics = statistics == "yes";
+    spec.bias_gradient = backward && bias_gradient == "yes";
+    spec.data = AttentionDataFrom(data);
+    spec.page_size = page_size;
     for (std::int64_t e = 0; spec.shape.mask == AttentionMask::kPadding && e < spec.shape.batch; ++e) {
       const auto shortened = [&](std::int64_t length) {
         return static_cast<std::int32_t>(
@@ -52,6 +56,68 @@ template <bool kBackward>
 struct Attention {
   using Params = AttentionParams;
 
+  // What is computed.
+  static void DescribeProblem(Schema<Params>& s) {
+    if constexpr (kBackward)
+      s.Param("dtype", &Params::dtype)
+          .OneOf({"float16", "bfloat16"})
+          .Summary("type of Q, K, V, O and gradients");
+    else
+      s.Param("dtype", &Params::dtype)
+          .OneOf({"float16", "bfloat16", "float8_e4m3"})
+          .Summary("type of Q, K, V and O; one of 8 bits has scales, and gives the largest magnitudes");
+    s.Param("layout", &Params::layout)
+        .OneOf({"bhsd", "bshd", "bs3hd", "bsh3d", "thd"})
+        .Default("bshd")
+        .Summary(
+            "order in memory: batch, heads, sequence, size; batch, sequence, heads, size; with 3, Q, K "
+            "and V are one tensor, and so are their gradients; thd: the sequences of all entries behind one "
+            "another (with padding)");
+    s.Param("mask", &Params::mask)
+        .OneOf({"none", "causal", "causal_bottom_right", "sliding_window", "padding", "bias"})
+        .Default("none")
+        .Summary(
+            "which keys a query sees; padding has lengths for each batch entry, a bias is added to the "
+            "scores");
+    s.Param("bias", &Params::bias)
+        .OneOf({"11ss", "1hss", "b1ss", "bhss"})
+        .Default("11ss")
+        .Summary("axes of the bias: b and h are batch and heads, 1 is one for all, ss are queries and keys");
+    s.Param("window", &Params::window)
+        .Default(96)
+        .Summary("keys of a sliding window, the query's own among them");
+    s.Param("logits", &Params::logits)
+        .OneOf({"ordinary", "far_negative", "far_positive"})
+        .Default("ordinary")
+        .Summary("the largest score of each row: 32, -256, 1024");
+    s.Param("data", &Params::data)
+        .OneOf({"exact", "normal"})
+        .Default("exact")
+        .Summary("exact: every bit is known; normal: sums round, and a bound says how far");
+  }
+
+  // What is asked for of it, besides.
+  static void DescribeOutputs(Schema<Params>& s) {
+    if constexpr (!kBackward) {
+      s.Param("page_size", &Params::page_size)
+          .Default(0)
+          .Summary("positions of a page of K and V, which tables name (with padding); 0: no pages");
+      s.Param("statistics", &Params::statistics)
+          .OneOf({"yes", "no"})
+          .Default("yes")
+          .Summary("whether the logarithms of the rows' sums are an output, as training has it");
+    } else {
+      s.Param("deterministic", &Params::deterministic)
+          .OneOf({"yes", "no"})
+          .Default("no")
+          .Summary("whether an algorithm is asked for that repeats its bits");
+      s.Param("bias_gradient", &Params::bias_gradient)
+          .OneOf({"yes", "no"})
+          .Default("no")
+          .Summary("whether the gradient of the bias is an output");
+    }
+  }
+
   static void Describe(Schema<Params>& s) {
     s.Summary(kBackward ? "the gradients of an attention are right, all of them, and touch nothing else"
                         : "an attention returns the right numbers, all of them, and touches nothing else")
@@ -64,34 +130,8 @@ struct Attention {
         .Shareable()
         .Concurrent()
         .SlowCases();
-    s.Param("dtype", &Params::dtype)
-        .OneOf({"float16", "bfloat16"})
-        .Summary("type of Q, K, V, O and gradients");
-    s.Param("layout", &Params::layout)
-        .OneOf({"bhsd", "bshd"})
-        .Default("bshd")
-        .Summary("order in memory: batch, heads, sequence, size; or batch, sequence, heads, size");
-    s.Param("mask", &Params::mask)
-        .OneOf({"none", "causal", "causal_bottom_right", "sliding_window", "padding"})
-        .Default("none")
-        .Summary("which keys a query sees; padding has lengths for each batch entry");
-    s.Param("window", &Params::window)
-        .Default(96)
-        .Summary("keys of a sliding window, the query's own among them");
-    s.Param("logits", &Params::logits)
-        .OneOf({"ordinary", "far_negative", "far_positive"})
-        .Default("ordinary")
-        .Summary("the largest score of each row: 32, -256, 1024");
-    if constexpr (!kBackward)
-      s.Param("statistics", &Params::statistics)
-          .OneOf({"yes", "no"})
-          .Default("yes")
-          .Summary("whether the logarithms of the rows' sums are an output, as training has it");
-    else
-      s.Param("deterministic", &Params::deterministic)
-          .OneOf({"yes", "no"})
-          .Default("no")
-          .Summary("whether an algorithm is asked for that repeats its bits");
+    DescribeProblem(s);
+    DescribeOutputs(s);
     s.Param("algo", &Params::algo)
         .OneOf({"auto", "every", "heuristics_a", "heuristics_b", "fallback"})
         .Default("auto")
@@ -105,8 +145,12 @@ struct Attention {
   static void Validate(const Params& p, Problems& problems) {
     if (p.q.size() != 4) return problems.Add("shape.q", "is to be batch, heads, length and head size");
     if (!p.Sized()) return problems.Add("shape.kv", "is to be heads and length, and perhaps a head size");
-    for (const AttentionShapeProblem& problem : ProblemsOf(p.Shape()))
+    const std::vector<AttentionProblemText> of_shape = ProblemsOf(p.Shape());
+    for (const AttentionProblemText& problem : of_shape)
       problems.Add(problem.field == "window" ? "window" : "shape.q", problem.field + " " + problem.why);
+    if (!of_shape.empty()) return;  // there may be no lengths of it
+    for (const AttentionProblemText& problem : ProblemsOf(p.Spec(kBackward)))
+      problems.Add(problem.field, problem.why);
   }
 
   static void Run(Context& ctx, const Params& p) {

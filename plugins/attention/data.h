@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/numeric/attention_spec.h"
@@ -13,18 +14,13 @@
 
 namespace cudnn_ci {
 
-// The operands' places.
-enum AttentionForwardOutput : std::size_t { kAttentionO, kAttentionStats };
-enum AttentionBackwardOutput : std::size_t { kAttentionDq, kAttentionDk, kAttentionDv };
-
-// Q, K, V; for the backward pass O, dO and the statistics behind them; with padding the lengths, too. The
-// outputs are O and, if asked for, the statistics, or dQ, dK and dV.
+// Q, K, V, which may be one operand; for the backward pass O, dO and the statistics behind them; the bias;
+// with padding the lengths, too. The outputs are O and, if asked for, the statistics, or dQ, dK and dV, which
+// may be one operand, and, if asked for, dBias.
 Operands AttentionOperands(const AttentionProblemSpec& spec);
 
-// The largest error of a statistic: the score is exact, the logarithm of the sum is taken with ex2.approx and
-// lg2.approx, whose errors are 2^-22 (PTX ISA), and a sum of both in float32, by base 2 and back: some units
-// in the last place of it.
-double AttentionStatsBound(double expected);
+// "dK (b=0,h=3,s=17,d=5)", of an element of an output; the name only where the operand has several parts.
+std::string AttentionPlace(const AttentionProblemSpec& spec, std::size_t output, std::int64_t place);
 
 // Judges outputs against them. The bound of ReferenceData::Judge is not looked at.
 std::shared_ptr<const ReferenceSource> AttentionReference(const AttentionProblemSpec& spec);

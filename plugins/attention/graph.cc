@@ -3,6 +3,7 @@
 #include <cudnn_frontend.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -39,9 +40,9 @@ class AttentionGraph {
       graph_->set_io_data_type(TypeOf(spec.type))
           .set_intermediate_data_type(fe::DataType_t::FLOAT)
           .set_compute_data_type(fe::DataType_t::FLOAT);
-      for (const AttentionTensor& tensor : spec.Inputs()) AddInput(tensor);
-      if (spec.shape.mask == AttentionMask::kPadding)
-        for (int i = 0; i < 2; ++i) AddLengths();
+      for (const AttentionTensor& tensor : spec_.Inputs()) AddInput(tensor);
+      if (spec_.layout == AttentionLayout::kThd)
+        for (const AttentionTensor& tensor : spec_.Inputs()) SetOffsets(In(tensor.role), tensor.role);
       if (spec.backward)
         AddBackward(deterministic);
       else
@@ -114,10 +115,16 @@ class AttentionGraph {
 
   void Run(std::int64_t plan, const VariantPack& memory) {
     std::unordered_map<std::int64_t, void*> pointers;
-    for (std::size_t i = 0; i < memory.inputs.size(); ++i)
-      pointers[kFirstInput + static_cast<std::int64_t>(i)] = const_cast<void*>(memory.inputs[i]);
-    for (std::size_t i = 0; i < memory.outputs.size(); ++i)
-      pointers[kFirstOutput + static_cast<std::int64_t>(i)] = memory.outputs[i];
+    const auto at = [this](const void* operand, const AttentionTensor& tensor) -> void* {
+      const auto bytes = static_cast<std::size_t>(tensor.offset) * SizeOf(spec_.TypeOf(tensor));
+      return const_cast<char*>(static_cast<const char*>(operand) + bytes);
+    };
+    const std::vector<AttentionTensor> inputs = spec_.Inputs(), outputs = spec_.Outputs();
+    std::int64_t uid = kFirstInput;
+    for (const AttentionTensor& tensor : inputs) pointers[uid++] = at(memory.inputs[tensor.operand], tensor);
+    uid = kFirstOutput;
+    for (const AttentionTensor& tensor : outputs)
+      pointers[uid++] = at(memory.outputs[tensor.operand], tensor);
     Do(
         "a plan that was built",
         [&] { return graph_->execute_plan_at_index(session_.handle(), pointers, memory.workspace, plan); },
@@ -127,6 +134,8 @@ class AttentionGraph {
  private:
   static fe::DataType_t TypeOf(DataType type) {
     if (type == DataType::kFloat16) return fe::DataType_t::HALF;
+    if (type == DataType::kFloat8E4m3) return fe::DataType_t::FP8_E4M3;
+    if (type == DataType::kInt32) return fe::DataType_t::INT32;
     return type == DataType::kFloat32 ? fe::DataType_t::FLOAT : fe::DataType_t::BFLOAT16;
   }
 
@@ -161,32 +170,45 @@ class AttentionGraph {
     throw may_refuse ? failure : CudnnFailure(failure.what(), false, failure.status());
   }
 
+  // A tensor in pages is one of pages.
+  static std::vector<std::int64_t> DimsOf(const AttentionTensor& t) {
+    if (t.page_size == 0) return {t.batch, t.heads, t.length, t.size};
+    return {t.Places() / (t.heads * t.page_size * t.size), t.heads, t.page_size, t.size};
+  }
+  static std::vector<std::int64_t> StridesOf(AttentionTensor t) {
+    if (t.page_size > 0) t.length = t.page_size;
+    const auto strides = t.Strides();
+    return {strides.begin(), strides.end()};
+  }
+  const Tensor& In(AttentionRole role) const { return inputs_.at(role); }
   void AddInput(const AttentionTensor& tensor) {
-    const auto place = static_cast<std::int64_t>(inputs_.size());
-    const bool statistics = place == 5;
-    inputs_.push_back(
+    inputs_[tensor.role] =
         graph_->tensor(fe::graph::Tensor_attributes()
-                           .set_name("input" + std::to_string(place))
-                           .set_uid(kFirstInput + place)
-                           .set_dim({tensor.batch, tensor.heads, tensor.length, tensor.size})
-                           .set_stride(tensor.Strides())
-                           .set_data_type(statistics ? fe::DataType_t::FLOAT : TypeOf(spec_.type))));
+                           .set_name(std::string("input ") + Name(tensor.role))
+                           .set_uid(kFirstInput + static_cast<std::int64_t>(inputs_.size()))
+                           .set_dim(DimsOf(tensor))
+                           .set_stride(StridesOf(tensor))
+                           .set_data_type(TypeOf(spec_.TypeOf(tensor))));
   }
-  void AddLengths() {
-    inputs_.push_back(graph_->tensor(fe::graph::Tensor_attributes()
-                                         .set_name("length" + std::to_string(inputs_.size()))
-                                         .set_uid(kFirstInput + static_cast<std::int64_t>(inputs_.size()))
-                                         .set_dim({spec_.shape.batch, 1, 1, 1})
-                                         .set_stride({1, 1, 1, 1})
-                                         .set_data_type(fe::DataType_t::INT32)));
+  // Of sequences behind one another.
+  void SetOffsets(const Tensor& tensor, AttentionRole role) const {
+    if (role == AttentionRole::kQ || role == AttentionRole::kDq)
+      tensor->set_ragged_offset(In(AttentionRole::kOffsetsQ));
+    if (role == AttentionRole::kK || role == AttentionRole::kDk)
+      tensor->set_ragged_offset(In(AttentionRole::kOffsetsK));
+    if (role == AttentionRole::kV || role == AttentionRole::kDv)
+      tensor->set_ragged_offset(In(AttentionRole::kOffsetsV));
+    if (role == AttentionRole::kO || role == AttentionRole::kDo)
+      tensor->set_ragged_offset(In(AttentionRole::kOffsetsO));
   }
-  static void SetOutput(const Tensor& tensor, std::int64_t place, const AttentionTensor& as,
-                        fe::DataType_t type) {
+  void SetOutput(const Tensor& tensor, std::size_t place) const {
+    const AttentionTensor as = spec_.Outputs()[place];
     tensor->set_output(true)
-        .set_uid(kFirstOutput + place)
+        .set_uid(kFirstOutput + static_cast<std::int64_t>(place))
         .set_dim({as.batch, as.heads, as.length, as.size})
-        .set_stride(as.Strides())
-        .set_data_type(type);
+        .set_stride(StridesOf(as))
+        .set_data_type(TypeOf(spec_.TypeOf(as)));
+    if (spec_.layout == AttentionLayout::kThd) SetOffsets(tensor, as.role);
   }
 
   // Forward and backward have the same names for the same things.
@@ -209,36 +231,57 @@ class AttentionGraph {
         break;
       case AttentionMask::kPadding:
         attributes->set_padding_mask(true)
-            .set_seq_len_q(inputs_[inputs_.size() - 2])
-            .set_seq_len_kv(inputs_[inputs_.size() - 1]);
+            .set_seq_len_q(In(AttentionRole::kLengthsQ))
+            .set_seq_len_kv(In(AttentionRole::kLengthsKv));
+        break;
+      case AttentionMask::kBias:
+        attributes->set_bias(In(AttentionRole::kBias));
         break;
     }
   }
 
   void AddForward() {
     auto attributes = fe::graph::SDPA_attributes();
-    attributes.set_name("attention").set_generate_stats(spec_.statistics).set_attn_scale(1.0F);
+    attributes.set_name("attention").set_generate_stats(spec_.statistics).set_attn_scale(spec_.Scale());
     SetMask(&attributes);
-    const auto [o, stats] = graph_->sdpa(inputs_[0], inputs_[1], inputs_[2], attributes);
-    SetOutput(o, 0, spec_.O(), TypeOf(spec_.type));
-    if (spec_.statistics) SetOutput(stats, 1, spec_.Stats(), fe::DataType_t::FLOAT);
+    if (spec_.page_size > 0)
+      attributes.set_paged_attention_k_table(In(AttentionRole::kPagesK))
+          .set_paged_attention_v_table(In(AttentionRole::kPagesV))
+          .set_paged_attention_max_seq_len_kv(static_cast<int>(spec_.shape.keys));
+    using Role = AttentionRole;
+    std::vector<Tensor> outputs;
+    if (spec_.Scaled()) {
+      const auto [o, stats, amax_s, amax_o] = graph_->sdpa_fp8(
+          In(Role::kQ), In(Role::kK), In(Role::kV), In(Role::kDescaleQ), In(Role::kDescaleK),
+          In(Role::kDescaleV), In(Role::kDescaleS), In(Role::kScaleS), In(Role::kScaleO), attributes);
+      outputs = {o, stats, amax_s, amax_o};
+    } else {
+      const auto [o, stats] = graph_->sdpa(In(Role::kQ), In(Role::kK), In(Role::kV), attributes);
+      outputs = {o, stats};
+    }
+    if (!spec_.statistics) outputs.erase(outputs.begin() + 1);
+    for (std::size_t i = 0; i < outputs.size(); ++i) SetOutput(outputs[i], i);
   }
 
   void AddBackward(bool deterministic) {
     auto attributes = fe::graph::SDPA_backward_attributes();
-    attributes.set_name("attention").set_attn_scale(1.0F).set_deterministic_algorithm(deterministic);
+    attributes.set_name("attention").set_attn_scale(spec_.Scale()).set_deterministic_algorithm(deterministic);
     SetMask(&attributes);
-    const auto outputs = graph_->sdpa_backward(inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4],
-                                               inputs_[5], attributes);
-    const std::vector<AttentionTensor> tensors = spec_.Outputs();
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      SetOutput(outputs[i], static_cast<std::int64_t>(i), tensors[i], TypeOf(spec_.type));
+    if (spec_.bias_gradient) {
+      const Tensor d_bias = graph_->tensor(fe::graph::Tensor_attributes().set_name("dBias"));
+      SetOutput(d_bias, 3);
+      attributes.set_dbias(d_bias);
+    }
+    const auto outputs = graph_->sdpa_backward(In(AttentionRole::kQ), In(AttentionRole::kK),
+                                               In(AttentionRole::kV), In(AttentionRole::kO),
+                                               In(AttentionRole::kDo), In(AttentionRole::kStats), attributes);
+    for (std::size_t i = 0; i < outputs.size(); ++i) SetOutput(outputs[i], i);
   }
 
   const Session& session_;
   const AttentionProblemSpec spec_;
   std::unique_ptr<PlannedGraph> graph_ = std::make_unique<PlannedGraph>();
-  std::vector<Tensor> inputs_;
+  std::map<AttentionRole, Tensor> inputs_;
 };
 
 class AttentionCandidate : public Candidate {

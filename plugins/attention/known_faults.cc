@@ -18,7 +18,10 @@ bool AtLeast(const std::vector<std::string>& values, std::int64_t number) {
   return values.size() == 1 && number >= std::atoll(values.front().c_str());
 }
 
-const char* TypeName(DataType type) { return type == DataType::kFloat16 ? "float16" : "bfloat16"; }
+const char* TypeName(DataType type) {
+  if (type == DataType::kFloat8E4m3) return "float8_e4m3";
+  return type == DataType::kFloat16 ? "float16" : "bfloat16";
+}
 
 bool Holds(const std::string& name, const std::vector<std::string>& values, const AttentionProblemSpec& spec,
            std::int64_t engine) {

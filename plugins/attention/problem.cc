@@ -59,10 +59,8 @@ Candidates AttentionProblem::Open(const std::string& choice, const SearchMemory&
 }
 
 Expectation AttentionProblem::ExpectationOf(const Candidate&) const {
-  Expectation expectation = {reference_, std::vector<double>(operands_.outputs.size(), 0)};
-  if (!spec_.backward && spec_.statistics)
-    expectation.bounds[kAttentionStats] = AttentionStatsBound(ScoreOf(spec_.logits));
-  return expectation;
+  // What is allowed of an element is the reference's to say.
+  return {reference_, std::vector<double>(operands_.outputs.size(), 0)};
 }
 
 std::string AttentionProblem::Known(std::initializer_list<const char*> effects, const Candidate* ran) const {

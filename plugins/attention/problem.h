@@ -23,7 +23,7 @@ class AttentionProblem : public ComputeProblem {
   const CaseRequest& request() const override { return request_; }
   std::string Text() const override { return spec_.shape.Text(); }
   std::string Place(std::size_t output, std::int64_t index) const override {
-    return spec_.Outputs()[output].Place(index);
+    return AttentionPlace(spec_, output, index);
   }
   double Flops() const override;
   DeviceSession& OpenSession(Context& ctx) override;

@@ -1,11 +1,13 @@
 #include "compute/describe_result.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
 namespace cudnn_ci {
 
 std::string DescribeWrong(const Judgement& j, const std::string& place, double bound) {
+  const double allowed = std::max(bound, j.first_allowed);
   std::ostringstream os;
   os.precision(9);
   os << j.wrong << " of " << j.elements << " elements are wrong; first " << place << ": expected "
@@ -15,8 +17,8 @@ std::string DescribeWrong(const Judgement& j, const std::string& place, double b
   else
     os << j.first_got;
   os << "; worst error of a number " << j.worst_error
-     << (bound == 0 ? ", and none is allowed" : ", allowed before rounding ");
-  if (bound != 0) os << bound;
+     << (allowed == 0 ? ", and none is allowed" : ", allowed before rounding ");
+  if (allowed != 0) os << allowed;
   return os.str();
 }
 

@@ -39,6 +39,7 @@ class Part {
     if (judged_.wrong++ == 0) {
       judged_.first_wrong = index;
       judged_.first_expected = rule.expected, judged_.first_got = got, judged_.first_bits = bits;
+      judged_.first_allowed = rule.allowed;
     }
     const double severity = Severity(rule, got);
     if (judged_.worst >= 0 && severity <= severity_) return;
@@ -60,7 +61,7 @@ class Part {
     if (earlier(other.first_wrong, judged_.first_wrong)) {
       judged_.first_wrong = other.first_wrong;
       judged_.first_expected = other.first_expected, judged_.first_got = other.first_got;
-      judged_.first_bits = other.first_bits;
+      judged_.first_bits = other.first_bits, judged_.first_allowed = other.first_allowed;
     }
     if (earlier(other.first_unwritten, judged_.first_unwritten))
       judged_.first_unwritten = other.first_unwritten;
@@ -84,6 +85,7 @@ class Part {
 
 void JudgeOne(DataType type, std::int64_t index, const ElementRule& rule, const unsigned char* at,
               Part* part) {
+  if (rule.ignored) return;
   const std::uint32_t fill[2] = {UnwrittenWord(type), UnwrittenWord(type)};
   const bool unwritten = std::memcmp(at, fill, SizeOf(type)) == 0;
   if (unwritten && rule.padding) return;

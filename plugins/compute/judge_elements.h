@@ -20,6 +20,7 @@ namespace cudnn_ci {
 struct ElementRule {
   double expected = 0, allowed = 0;
   bool padding = false;  // belongs to no row: must hold what it was filled with (UnwrittenWord)
+  bool ignored = false;  // may hold anything
 };
 
 // The judgement of all elements, with the worst of the wrong ones: the one whose error is the largest share

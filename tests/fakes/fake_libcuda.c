@@ -213,6 +213,12 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
   *context = current_context;
   return CUDA_SUCCESS;
 }
+CUresult cuCtxGetDevice(CUdevice* device) {
+  if (!FakeNumber("FAKE_CTX_DEVICE", 0)) return CUDA_ERROR_NOT_SUPPORTED;
+  if (!current_context) return CUDA_ERROR_INVALID_CONTEXT;
+  *device = (CUdevice)((uintptr_t)current_context - 1);
+  return CUDA_SUCCESS;
+}
 static CUresult sticky_error, left_error;
 
 /* For the fake cuDNN: the next synchronisation answers this, and those behind it do not. */

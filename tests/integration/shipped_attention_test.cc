@@ -55,6 +55,43 @@ TEST_F(ShippedAttention, ParametersThatMakeNoSenseAreTheMatrixsFault) {
   UseShapes(R"({"small": {"q": [1, 4, 80, 64], "kv": [4, 64]}})");
   EXPECT_THAT(Attention("attention.backward", R"(, "mask": "causal_bottom_right")").gate.err,
               HasSubstr("queries without a key before them see none"));
+  EXPECT_THAT(Attention("attention.forward", R"(, "layout": "bs3hd")").gate.err,
+              HasSubstr("as many keys as queries"));
+  UseShapes(kShapes);
+  EXPECT_THAT(Attention("attention.backward", R"(, "layout": "bsh3d")").gate.err,
+              HasSubstr("as many heads of keys as of queries"));
+  EXPECT_THAT(Attention("attention.backward", R"(, "bias_gradient": "yes")").gate.err,
+              HasSubstr("is of mask bias alone"));
+  EXPECT_THAT(Attention("attention.forward", R"(, "data": "normal", "mask": "padding")").gate.err,
+              HasSubstr("no bias and no lengths"));
+  EXPECT_THAT(Attention("attention.forward", R"(, "page_size": 16)").gate.err, HasSubstr("needs lengths"));
+  EXPECT_THAT(Attention("attention.backward", R"(, "layout": "thd")").gate.err, HasSubstr("needs lengths"));
+  EXPECT_THAT(Attention("attention.forward", R"(, "data": "normal", "logits": "far_positive")").gate.err,
+              HasSubstr("ordinary ones alone"));
+}
+
+// cudnn-frontend takes each of the ways in which an attention may be asked for: it is the library that
+// refuses the graph. (The fake one knows no pointwise operation, and says so with a status that is no
+// refusal.)
+TEST_F(ShippedAttention, EachAxisReachesTheLibrary) {
+  Set("FAKE_CTX_DEVICE", "1");
+  UseShapes(R"({"small": {"q": [2, 4, 64, 64], "kv": [4, 64]}})");
+  const auto reaches = [this](const char* check, const char* params) {
+    const CheckOutcome r = Attention(check, params);
+    EXPECT_THAT(r.Finding("detail"),
+                AllOf(HasSubstr("the operation graph: "), HasSubstr("cuDNN answered 2000")))
+        << check << params;
+  };
+  for (const char* check : {"attention.forward", "attention.backward"})
+    for (const char* params :
+         {R"(, "mask": "bias", "bias": "bhss")", R"(, "mask": "padding", "layout": "bs3hd")",
+          R"(, "mask": "padding", "layout": "thd")", R"(, "mask": "causal", "data": "normal")"})
+      reaches(check, params);
+  reaches("attention.backward", R"(, "mask": "bias", "bias_gradient": "yes")");
+  reaches("attention.forward", R"(, "mask": "padding", "page_size": 16)");
+  const CheckOutcome scaled = Check(
+      "attention.forward", R"("params": {"dtype": "float8_e4m3", "shape": "small"})" + std::string(kSkips));
+  EXPECT_THAT(scaled.Finding("detail"), HasSubstr("the operation graph: "));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ struct Sample {
   const char* name;
   std::int64_t q_heads, kv_heads, queries, keys, d, dv;
   AttentionMask mask;
+  AttentionBiasShape bias = AttentionBiasShape::k11ss;
 };
 constexpr Sample kSamples[] = {
     {"plain", 2, 2, 64, 64, 64, 64, AttentionMask::kNone},
@@ -24,6 +25,11 @@ constexpr Sample kSamples[] = {
     {"window", 2, 2, 200, 200, 64, 64, AttentionMask::kSlidingWindow},
     {"padding", 2, 2, 65, 129, 192, 128, AttentionMask::kPadding},
     {"many_keys", 1, 1, 32, 2048, 64, 64, AttentionMask::kNone},
+    {"bias", 4, 2, 65, 129, 64, 64, AttentionMask::kBias},
+    {"bias_of_few_keys", 2, 2, 9, 3, 64, 64, AttentionMask::kBias, AttentionBiasShape::kBhss},
+    {"bias_by_entry", 2, 2, 64, 320, 64, 64, AttentionMask::kBias, AttentionBiasShape::kB1ss},
+    {"bias_by_head", 2, 1, 128, 128, 192, 128, AttentionMask::kBias, AttentionBiasShape::k1hss},
+    {"bias_of_each", 2, 2, 100, 1000, 64, 64, AttentionMask::kBias, AttentionBiasShape::kBhss},
 };
 
 AttentionProblemSpec SpecOf(const Sample& sample) {
@@ -39,12 +45,14 @@ AttentionProblemSpec SpecOf(const Sample& sample) {
        sample.mask,
        48,
        {},
-       {}};
+       {},
+       sample.bias};
+  spec.backward = spec.bias_gradient = s.mask == AttentionMask::kBias;
   if (s.mask == AttentionMask::kPadding) s.q_length = {64, 30}, s.kv_length = {128, 1};
   return spec;
 }
 
-class AttentionData : public testing::TestWithParam<Sample> {};
+class AttentionSamples : public testing::TestWithParam<Sample> {};
 
 std::string NameOf(const testing::TestParamInfo<Sample>& info) { return info.param.name; }
 
@@ -59,7 +67,24 @@ double Worst(const std::vector<double>& got, const std::vector<float>& want, std
   return worst;
 }
 
-TEST_P(AttentionData, AgreesWithAPlainSoftmax) {
+// Of one head of queries to the gradient of a bias that heads and entries may share.
+void AddShare(const std::vector<double>& share, const AttentionShape& s, std::int64_t b, std::int64_t h,
+              std::vector<double>* whole) {
+  if (whole->empty()) return;
+  const std::int64_t head = b % s.BiasBatch() * s.BiasHeads() + h % s.BiasHeads();
+  for (std::size_t i = 0; i < share.size(); ++i)
+    (*whole)[static_cast<std::size_t>(head) * share.size() + i] += share[i];
+}
+
+// Elements of the bias's gradient that are off by more than is allowed.
+std::int64_t CountBeyond(const std::vector<double>& d_bias, const AttentionNumbers& numbers) {
+  std::int64_t beyond = 0;
+  for (std::size_t i = 0; i < d_bias.size(); ++i)
+    beyond += std::fabs(d_bias[i] - numbers.d_bias[i]) > numbers.allowed.at(AttentionRole::kDbias)[i];
+  return beyond;
+}
+
+TEST_P(AttentionSamples, AgreesWithAPlainSoftmax) {
   for (const DataType type : {DataType::kBfloat16, DataType::kFloat16})
     for (const AttentionLogits logits :
          {AttentionLogits::kOrdinary, AttentionLogits::kFarNegative, AttentionLogits::kFarPositive}) {
@@ -68,6 +93,7 @@ TEST_P(AttentionData, AgreesWithAPlainSoftmax) {
       const AttentionShape& s = spec.shape;
       const AttentionNumbers numbers = MakeAttentionNumbers(spec, 1);
       const AttentionEmulation emulation(spec, numbers);
+      std::vector<double> d_bias(numbers.d_bias.size());
       for (std::int64_t b = 0; b < s.batch; ++b)
         for (std::int64_t g = 0; g < s.kv_heads; ++g) {
           std::vector<double> dk(static_cast<std::size_t>(s.keys * s.head_size)),
@@ -82,6 +108,7 @@ TEST_P(AttentionData, AgreesWithAPlainSoftmax) {
                         AttentionStatsBound(want));
             }
             EXPECT_EQ(Worst(backward.dq, numbers.dq, head, s.Queries(b), s.queries, s.head_size, type), 0);
+            AddShare(backward.d_bias, s, b, h, &d_bias);
             for (std::size_t i = 0; i < dk.size(); ++i) dk[i] += backward.dk[i];
             for (std::size_t i = 0; i < dv.size(); ++i) dv[i] += backward.dv[i];
           }
@@ -89,6 +116,7 @@ TEST_P(AttentionData, AgreesWithAPlainSoftmax) {
           EXPECT_EQ(Worst(dk, numbers.dk, head, s.Keys(b), s.keys, s.head_size, type), 0);
           EXPECT_EQ(Worst(dv, numbers.dv, head, s.Keys(b), s.keys, s.v_head_size, type), 0);
         }
+      EXPECT_EQ(CountBeyond(d_bias, numbers), 0);
     }
 }
 
@@ -96,7 +124,7 @@ bool AnyNotZero(const std::vector<float>& values) {
   return std::any_of(values.begin(), values.end(), [](float v) { return v != 0; });
 }
 
-TEST_P(AttentionData, FitsTheTypeAndIsNotTrivial) {
+TEST_P(AttentionSamples, FitsTheTypeAndIsNotTrivial) {
   AttentionProblemSpec spec = SpecOf(GetParam());
   const AttentionNumbers n = MakeAttentionNumbers(spec, 1);
   for (const std::vector<float>* tensor : {&n.q, &n.k, &n.v, &n.o, &n.d_o, &n.dq, &n.dk, &n.dv})
@@ -104,9 +132,11 @@ TEST_P(AttentionData, FitsTheTypeAndIsNotTrivial) {
   EXPECT_TRUE(AnyNotZero(n.o));
   EXPECT_TRUE(AnyNotZero(n.dv));
   EXPECT_EQ(AnyNotZero(n.dq) && AnyNotZero(n.dk), spec.shape.keys > 1);
+  for (const float value : n.bias) EXPECT_EQ(RoundTo(spec.type, value), value);
+  EXPECT_EQ(AnyNotZero(n.d_bias), spec.shape.mask == AttentionMask::kBias);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, AttentionData, testing::ValuesIn(kSamples), NameOf);
+INSTANTIATE_TEST_SUITE_P(All, AttentionSamples, testing::ValuesIn(kSamples), NameOf);
 
 TEST(AttentionDataTest, AreTheSameForTheSameSeedAloneAndMostRowsHaveAGradient) {
   AttentionProblemSpec spec = SpecOf(kSamples[3]);
@@ -161,14 +191,70 @@ TEST(AttentionShapeTest, WhatCannotBeIsNamed) {
 
 TEST(AttentionTensorTest, PlacesFollowTheLayout) {
   AttentionTensor tensor = {2, 3, 5, 8, AttentionLayout::kBshd};
-  EXPECT_EQ(tensor.Strides(), (std::vector<std::int64_t>{120, 8, 24, 1}));
-  for (const AttentionLayout layout : {AttentionLayout::kBhsd, AttentionLayout::kBshd}) {
+  EXPECT_EQ(tensor.Strides(), (std::array<std::int64_t, 4>{120, 8, 24, 1}));
+  tensor.all_parts = 3 * 24;
+  for (const AttentionLayout layout :
+       {AttentionLayout::kBhsd, AttentionLayout::kBshd, AttentionLayout::kBs3hd, AttentionLayout::kBsh3d}) {
     tensor.layout = layout;
     const auto strides = tensor.Strides();
     const std::int64_t offset = strides[0] + 2 * strides[1] + 4 * strides[2] + 7;
     EXPECT_EQ(tensor.Place(offset), "(b=1,h=2,s=4,d=7)");
     EXPECT_EQ(tensor.IndexAt(offset), ((1 * 3 + 2) * 5 + 4) * 8 + 7);
   }
+  tensor = {1, 2, 3, 4, AttentionLayout::kBhsd, AttentionRole::kDbias};
+  EXPECT_EQ(tensor.Place(23), "(b=0,h=1,q=2,kv=3)");
+}
+
+// Every element of a packed operand is of one of its parts, once.
+TEST(AttentionTensorTest, PartsShareAnOperandWithoutOverlapOrGap) {
+  for (const AttentionLayout layout : {AttentionLayout::kBs3hd, AttentionLayout::kBsh3d}) {
+    AttentionProblemSpec spec;
+    const std::int64_t kv_heads = layout == AttentionLayout::kBs3hd ? 1 : 2;
+    spec.shape = {2, 2, kv_heads, 3, 3, 64, 64, AttentionMask::kNone, 0, {}, {}};
+    spec.layout = layout, spec.backward = true;
+    const std::vector<AttentionTensor> parts = spec.Outputs();
+    ASSERT_EQ(parts.size(), 3U);
+    std::int64_t count = 0;
+    for (const AttentionTensor& part : parts) {
+      EXPECT_EQ(part.operand, 0U);
+      count += part.Count();
+      part.ForRows([&](std::int64_t place, std::int64_t index) { EXPECT_EQ(part.IndexAt(place), index); });
+    }
+    for (std::int64_t place = 0; place < count; ++place) {
+      std::int64_t of = 0;
+      for (const AttentionTensor& part : parts) of += part.IndexAt(place) >= 0;
+      EXPECT_EQ(of, 1) << place;
+    }
+    EXPECT_EQ(spec.Inputs()[3].operand, 1U);
+    EXPECT_EQ(spec.Inputs()[3].layout, AttentionLayout::kBshd);
+  }
+}
+
+TEST(AttentionSpecTest, WhatCannotBeAskedForTogetherIsNamed) {
+  const auto field = [](auto change) {
+    AttentionProblemSpec spec;
+    spec.shape = {1, 2, 1, 8, 8, 64, 64, AttentionMask::kBias, 0, {}, {}, AttentionBiasShape::k11ss};
+    change(&spec);
+    const auto problems = ProblemsOf(spec);
+    return problems.empty() ? std::string() : problems.front().field;
+  };
+  EXPECT_EQ(field([](auto* s) { s->layout = AttentionLayout::kBs3hd; }), "");
+  EXPECT_EQ(field([](auto* s) { s->layout = AttentionLayout::kBsh3d; }), "layout");
+  EXPECT_EQ(field([](auto* s) { s->layout = AttentionLayout::kBs3hd, s->shape.keys = 9; }), "layout");
+  EXPECT_EQ(field([](auto* s) { s->layout = AttentionLayout::kBs3hd, s->shape.head_size = 128; }), "layout");
+  EXPECT_EQ(field([](auto* s) { s->bias_gradient = true; }), "");
+  EXPECT_EQ(field([](auto* s) { s->bias_gradient = true, s->shape.mask = AttentionMask::kNone; }),
+            "bias_gradient");
+  EXPECT_EQ(field([](auto* s) {
+              s->shape.bias_shape = AttentionBiasShape::kBhss, s->shape.mask = AttentionMask::kNone;
+            }),
+            "bias");
+  EXPECT_EQ(field([](auto* s) { s->data = AttentionData::kNormal; }), "data");
+  EXPECT_EQ(field([](auto* s) {
+              s->data = AttentionData::kNormal, s->shape.mask = AttentionMask::kNone;
+              s->logits = AttentionLogits::kFarNegative;
+            }),
+            "logits");
 }
 
 }  // namespace

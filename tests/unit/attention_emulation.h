@@ -24,9 +24,14 @@ struct AttentionFault {
   std::int64_t row_shift = 0;                 // of the rows of V, or of the gradient of O, that it reads
   double scale = 1;                           // of the scores
   double gradient_scale = 1;                  // of dQ
+  double o_factor = 1;                        // of O
   bool not_normalised = false, no_rescaling = false, swapped_dimensions = false, log2_statistics = false;
   bool unwritten = false, no_delta = false, nan = false, twice = false, stale_statistics = false;
   bool swap_dk_dv = false, dk_of_row_zero = false;
+  // Of the bias: it is left out; its factor; it, or its gradient, is of another row, key, head or entry.
+  bool no_bias = false, d_bias_of_p = false, d_bias_lost = false, d_bias_twice = false;
+  double bias_factor = 1;
+  std::int64_t bias_row = 0, bias_key = 0, bias_head = 0, bias_entry = 0;
 
   bool Hits(std::int64_t row) const { return row >= first && row < last; }
 };
@@ -37,7 +42,8 @@ class AttentionEmulation {
       : spec_(spec), shape_(spec.shape), n_(numbers) {}
 
   struct Outputs {
-    std::vector<double> o, stats, dq, dk, dv;  // of one head of queries; dk and dv are its share
+    std::vector<double> o, stats, dq, dk, dv, d_bias;  // of one head of queries; the last three its share
+    double amax_s = 0, amax_o = 0;
   };
 
   Outputs Forward(std::int64_t b, std::int64_t h, const AttentionFault& fault = {}) const {
@@ -60,6 +66,7 @@ class AttentionEmulation {
         const double p = std::exp(static_cast<float>(s[j] - (j < s.size() / 2 ? first_tile : most)));
         if (!(p > 0)) continue;
         sum += p;
+        out.amax_s = std::max(out.amax_s, p);
         const std::int64_t key = static_cast<std::int64_t>(j) + (hit ? fault.row_shift : 0);
         const std::int64_t row = std::clamp<std::int64_t>(key, 0, shape_.keys - 1);
         for (std::int64_t d = 0; d < shape_.v_head_size; ++d)
@@ -70,6 +77,9 @@ class AttentionEmulation {
         double& o = out.o[Size(i * shape_.v_head_size + d)];
         if (!(hit && fault.not_normalised)) o /= sum;
         if (hit && fault.nan) o = std::nan("");
+        if (hit) o *= fault.o_factor;
+        out.amax_o = std::max(out.amax_o, std::fabs(o));
+        o *= Scale(AttentionRole::kScaleO);
       }
       out.stats[Size(i)] = most + std::log(sum);
       if (hit && fault.log2_statistics) out.stats[Size(i)] /= std::log(2.0);
@@ -84,6 +94,7 @@ class AttentionEmulation {
     out.dq.assign(Size(shape_.queries * d_size), 0);
     out.dk.assign(Size(shape_.keys * d_size), 0);
     out.dv.assign(Size(shape_.keys * v_size), 0);
+    out.d_bias.assign(Size(shape_.queries * shape_.keys), 0);
     for (std::int64_t i = 0; i < shape_.Queries(b); ++i) {
       const bool hit = fault.Hits(i);
       const std::int64_t g = hit && fault.kv_head >= 0 ? fault.kv_head : h / shape_.Group();
@@ -102,13 +113,18 @@ class AttentionEmulation {
         const auto key = static_cast<std::int64_t>(j);
         double dp = 0;
         for (std::int64_t d = 0; d < v_size; ++d) dp += At(n_.d_o, b, h, o_row, d) * V(b, g, key, d);
+        if (!(hit && fault.d_bias_lost))
+          out.d_bias[Size(i * shape_.keys + key)] =
+              (hit && fault.d_bias_twice ? 2 : 1) * p * (dp - (hit && fault.d_bias_of_p ? 0 : delta));
         // Kernels multiply with matrix units, which take the tensors' type.
         const double ds = times * RoundTo(spec_.type, p * (dp - delta));
         const double weight = times * RoundTo(spec_.type, p);
         for (std::int64_t d = 0; d < d_size; ++d) {
           const std::int64_t to = hit && fault.swapped_dimensions ? d ^ 1 : d;
-          out.dq[Size(i * d_size + to)] += (hit ? fault.gradient_scale : 1) * ds * K(b, g, key, d);
-          out.dk[Size((hit && fault.dk_of_row_zero ? 0 : key) * d_size + d)] += ds * Q(b, h, i, d);
+          out.dq[Size(i * d_size + to)] +=
+              (hit ? fault.gradient_scale : 1) * spec_.Scale() * ds * K(b, g, key, d);
+          out.dk[Size((hit && fault.dk_of_row_zero ? 0 : key) * d_size + d)] +=
+              spec_.Scale() * ds * Q(b, h, i, d);
         }
         for (std::int64_t d = 0; d < v_size; ++d)
           out.dv[Size(key * v_size + d)] += weight * At(n_.d_o, b, h, o_row, d);
@@ -130,11 +146,27 @@ class AttentionEmulation {
     return n_.k[Size(((b * shape_.kv_heads + g) * shape_.keys + j) * shape_.head_size + d)];
   }
   double V(std::int64_t b, std::int64_t g, std::int64_t j, std::int64_t d) const {
-    return n_.v[Size(((b * shape_.kv_heads + g) * shape_.keys + j) * shape_.v_head_size + d)];
+    return n_.v[Size(((b * shape_.kv_heads + g) * shape_.keys + j) * shape_.v_head_size + d)] *
+           Scale(AttentionRole::kDescaleV);
   }
   double At(const std::vector<float>& t, std::int64_t b, std::int64_t h, std::int64_t i,
             std::int64_t d) const {
     return t[Size((QueryHead(b, h) * shape_.queries + i) * shape_.v_head_size + d)];
+  }
+
+  // 1 where there is none.
+  double Scale(AttentionRole role) const {
+    const auto scale = n_.others.find(role);
+    return scale == n_.others.end() ? 1 : scale->second.front();
+  }
+  double Bias(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j,
+              const AttentionFault& fault) const {
+    if (n_.bias.empty() || fault.no_bias) return 0;
+    const std::int64_t entry = (b + fault.bias_entry) % shape_.BiasBatch(),
+                       head = (h + fault.bias_head) % shape_.BiasHeads(),
+                       row = (i + fault.bias_row) % shape_.queries, key = (j + fault.bias_key) % shape_.keys;
+    return fault.bias_factor *
+           n_.bias[Size(((entry * shape_.BiasHeads() + head) * shape_.queries + row) * shape_.keys + key)];
   }
 
   // Of all keys; minus infinity of those that the query does not see.
@@ -152,7 +184,8 @@ class AttentionEmulation {
       if (j >= fault.lost_begin && j < fault.lost_end) continue;
       double score = 0;
       for (const std::int64_t d : dimensions) score += Q(b, h, i, d) * K(b, g, j, d);
-      s[Size(j)] = score * fault.scale;
+      score *= Scale(AttentionRole::kDescaleQ) * Scale(AttentionRole::kDescaleK);
+      s[Size(j)] = score * spec_.Scale() * fault.scale + Bias(b, h, i, j, fault);
     }
     return s;
   }

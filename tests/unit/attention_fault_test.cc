@@ -2,20 +2,12 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
-#include <random>
 
-#include "attention_emulation.h"
+#include "attention_judged.h"
 #include "positions.h"
 
 namespace cudnn_ci {
 namespace {
-
-using Random = std::mt19937_64;
-constexpr std::int64_t kTile = 64;
-
-std::int64_t Below(Random* random, std::int64_t n) {
-  return static_cast<std::int64_t>((*random)() % static_cast<std::uint64_t>(n));
-}
 
 struct Kind {
   const char* name;
@@ -103,125 +95,36 @@ const Kind kKinds[] = {
      [](Random*, auto&, auto* f) { f->dk_of_row_zero = true; }},
 };
 
-class AttentionFaultTest : public testing::TestWithParam<Kind> {
- protected:
-  AttentionFaultTest() {
-    spec_.shape = {2, 4, 2, 192, 192, 64, 64, GetParam().mask, 48, {}, {}};
-    spec_.layout = AttentionLayout::kBshd;
-    spec_.logits = GetParam().logits;
-    spec_.backward = GetParam().backward;
-    const std::shared_ptr<const ReferenceSource> source = AttentionReference(spec_);
-    data_ = source->Get();
-    // The numbers behind the reference, read back from the inputs that it encodes.
-    const std::vector<AttentionTensor> inputs = spec_.Inputs();
-    std::vector<float>* const into[] = {&numbers_.q, &numbers_.k,   &numbers_.v,
-                                        &numbers_.o, &numbers_.d_o, &numbers_.stats};
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const DataType type = i == 5 ? DataType::kFloat32 : spec_.type;
-      std::vector<unsigned char> bytes(static_cast<std::size_t>(inputs[i].Count()) * SizeOf(type));
-      data_->Encode(i, bytes.data());
-      into[i]->resize(static_cast<std::size_t>(inputs[i].Count()));
-      for (std::int64_t at = 0; at < inputs[i].Count(); ++at)
-        (*into[i])[static_cast<std::size_t>(inputs[i].IndexAt(at))] =
-            static_cast<float>(Load(type, bytes.data() + static_cast<std::size_t>(at) * SizeOf(type)));
-    }
-  }
+AttentionProblemSpec SpecOf(const Kind& kind) {
+  AttentionProblemSpec spec;
+  spec.shape = {2, 4, 2, 192, 192, 64, 64, kind.mask, 48, {}, {}};
+  spec.layout = AttentionLayout::kBshd;
+  spec.logits = kind.logits;
+  spec.backward = kind.backward;
+  return spec;
+}
 
-  DataType TypeOf(std::size_t output) const {
-    return !spec_.backward && output == kAttentionStats ? DataType::kFloat32 : spec_.type;
-  }
+class AttentionFaultTest : public testing::TestWithParam<Kind> {};
 
-  // Whether one of the outputs is not right, all heads but one of which are a sound kernel's.
-  bool Notices(std::int64_t b, std::int64_t h, const AttentionFault& fault) {
-    const AttentionEmulation emulation(spec_, numbers_);
-    const AttentionShape& s = spec_.shape;
-    const std::int64_t g = h / s.Group();
-    if (sound_.empty()) Sound(emulation);
-    std::vector<std::vector<double>> now = sound_;
-    if (!spec_.backward) {
-      const auto out = emulation.Forward(b, h, fault);
-      Put(out.o, (b * s.q_heads + h) * s.queries * s.v_head_size, &now[0]);
-      Put(out.stats, (b * s.q_heads + h) * s.queries, &now[1]);
-    } else {
-      const auto bad = emulation.Backward(b, h, fault), good = emulation.Backward(b, h);
-      Put(bad.dq, (b * s.q_heads + h) * s.queries * s.head_size, &now[0]);
-      Add(bad.dk, good.dk, (b * s.kv_heads + g) * s.keys * s.head_size, &now[1]);
-      Add(bad.dv, good.dv, (b * s.kv_heads + g) * s.keys * s.v_head_size, &now[2]);
-    }
-    bool noticed = false;
-    for (std::size_t o = 0; o < now.size(); ++o) noticed |= Judged(o, now[o], b, h, fault);
-    return noticed;
-  }
-
-  // Whether the sound kernel's outputs are accepted.
-  bool SoundIsRight() {
-    const AttentionEmulation emulation(spec_, numbers_);
-    Sound(emulation);
-    bool noticed = false;
-    for (std::size_t o = 0; o < sound_.size(); ++o) noticed |= Judged(o, sound_[o], 0, 0, {});
-    return !noticed;
-  }
-
-  AttentionProblemSpec spec_;
-  std::shared_ptr<const ReferenceData> data_;
-  AttentionNumbers numbers_;
-
- private:
-  static void Put(const std::vector<double>& part, std::int64_t at, std::vector<double>* whole) {
-    std::copy(part.begin(), part.end(), whole->begin() + at);
-  }
-  static void Add(const std::vector<double>& part, const std::vector<double>& less, std::int64_t at,
-                  std::vector<double>* whole) {
-    for (std::size_t i = 0; i < less.size(); ++i)
-      (*whole)[static_cast<std::size_t>(at) + i] += part[i] - less[i];
-  }
-
-  void Sound(const AttentionEmulation& emulation) {
-    const AttentionShape& s = spec_.shape;
-    for (const AttentionTensor& tensor : spec_.Outputs())
-      sound_.emplace_back(static_cast<std::size_t>(tensor.Count()));
-    for (std::int64_t b = 0; b < s.batch; ++b)
-      for (std::int64_t h = 0; h < s.q_heads; ++h) {
-        const std::int64_t g = h / s.Group();
-        if (!spec_.backward) {
-          const auto out = emulation.Forward(b, h);
-          Put(out.o, (b * s.q_heads + h) * s.queries * s.v_head_size, &sound_[0]);
-          Put(out.stats, (b * s.q_heads + h) * s.queries, &sound_[1]);
-          continue;
-        }
-        const auto out = emulation.Backward(b, h);
-        Put(out.dq, (b * s.q_heads + h) * s.queries * s.head_size, &sound_[0]);
-        Add(out.dk, std::vector<double>(out.dk.size()), (b * s.kv_heads + g) * s.keys * s.head_size,
-            &sound_[1]);
-        Add(out.dv, std::vector<double>(out.dv.size()), (b * s.kv_heads + g) * s.keys * s.v_head_size,
-            &sound_[2]);
-      }
-  }
-
-  bool Judged(std::size_t o, const std::vector<double>& values, std::int64_t b, std::int64_t h,
-              const AttentionFault& fault) const {
-    const AttentionTensor tensor = spec_.Outputs()[o];
-    const std::size_t bytes = SizeOf(TypeOf(o));
-    std::vector<unsigned char> memory(values.size() * bytes);
-    for (std::int64_t at = 0; at < tensor.Count(); ++at)
-      Store(TypeOf(o), values[static_cast<std::size_t>(tensor.IndexAt(at))],
-            memory.data() + static_cast<std::size_t>(at) * bytes);
-    if (fault.unwritten && o == 0)
-      for (std::int64_t at = 0; at < tensor.Count(); ++at) {
-        const std::int64_t row = tensor.IndexAt(at) / tensor.size;
-        if (row / tensor.length == b * tensor.heads + h && fault.Hits(row % tensor.length))
-          std::memcpy(memory.data() + static_cast<std::size_t>(at) * bytes, "\xFE\xFF\xFE\xFF", bytes);
-      }
-    return !data_->Judge(o, 0, memory.data()).AllMatch();
-  }
-
-  std::vector<std::vector<double>> sound_;
-};
+// Whether one of the outputs is not right, all heads but one of which are a sound kernel's.
+bool Notices(const JudgedAttention& judged, std::int64_t b, std::int64_t h, const AttentionFault& fault) {
+  JudgedAttention::Memory memory = judged.InMemory(judged.With(b, h, fault));
+  const AttentionTensor& first = judged.outputs()[0];
+  if (fault.unwritten)
+    first.ForRows([&](std::int64_t place, std::int64_t index) {
+      const std::int64_t row = index / first.size;
+      if (row / first.length != b * first.heads + h || !fault.Hits(row % first.length)) return;
+      for (std::int64_t d = 0; d < first.size; ++d)
+        std::memcpy(judged.At(&memory, 0, place + d), "\xFE\xFF\xFE\xFF", 2);
+    });
+  return !judged.AllRight(memory);
+}
 
 TEST_P(AttentionFaultTest, IsNoticedAnywhere) {
-  ASSERT_TRUE(SoundIsRight());
+  const JudgedAttention judged(SpecOf(GetParam()));
+  ASSERT_TRUE(judged.SoundIsRight());
   Random random(7);
-  const AttentionShape& s = spec_.shape;
+  const AttentionShape& s = judged.spec().shape;
   for (int i = 0; i < Positions(); ++i) {
     AttentionFault fault;
     fault.first = Below(&random, s.queries / kTile) * kTile;
@@ -230,7 +133,7 @@ TEST_P(AttentionFaultTest, IsNoticedAnywhere) {
     GetParam().set(&random, s, &fault);
     // Another group than its own: heads 0 and 1 have keys 0.
     const std::int64_t h = fault.kv_head >= 0 ? Below(&random, 2) : Below(&random, s.q_heads);
-    EXPECT_TRUE(Notices(b, h, fault)) << "b=" << b << " h=" << h << " rows from " << fault.first;
+    EXPECT_TRUE(Notices(judged, b, h, fault)) << "b=" << b << " h=" << h << " rows from " << fault.first;
   }
 }
 
@@ -246,13 +149,13 @@ TEST(AttentionPaddingTest, WhatDoesNotCountIsNotJudged) {
   const AttentionNumbers numbers = MakeAttentionNumbers(spec, 20250);
   std::vector<unsigned char> o(numbers.o.size() * 2);
   for (std::size_t i = 0; i < numbers.o.size(); ++i) Store(spec.type, numbers.o[i], o.data() + 2 * i);
-  EXPECT_TRUE(data->Judge(kAttentionO, 0, o.data()).AllMatch());
+  EXPECT_TRUE(data->Judge(0, 0, o.data()).AllMatch());
   Store(spec.type, 77, o.data() + 2 * (5 * 64));
-  const Judgement behind = data->Judge(kAttentionO, 0, o.data());
+  const Judgement behind = data->Judge(0, 0, o.data());
   EXPECT_TRUE(behind.AllMatch());
   EXPECT_EQ(behind.elements, 8 * 64);
   Store(spec.type, 77, o.data() + 2 * (5 * 64 - 1));
-  const Judgement before = data->Judge(kAttentionO, 0, o.data());
+  const Judgement before = data->Judge(0, 0, o.data());
   EXPECT_EQ(before.wrong, 1);
   EXPECT_EQ(before.first_wrong, 5 * 64 - 1);
   EXPECT_EQ(before.first_got, 77);
@@ -272,7 +175,7 @@ TEST(AttentionStatisticsTest, AreHeldToTheirBound) {
     float stats = static_cast<float>(value);
     unsigned char bytes[4];
     std::memcpy(bytes, &stats, sizeof bytes);
-    return source->Get()->Judge(kAttentionStats, 0, bytes).AllMatch();
+    return source->Get()->Judge(1, 0, bytes).AllMatch();
   };
   EXPECT_TRUE(judge(-256));
   EXPECT_TRUE(judge(-256 + 0.9 * AttentionStatsBound(-256)));

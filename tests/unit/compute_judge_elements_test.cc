@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/numeric/fill.h"
+#include "compute/describe_result.h"
 
 namespace cudnn_ci {
 namespace {
@@ -96,6 +97,30 @@ TEST(JudgeElements, WhatWasNotWrittenIsToldFromWhatIsWrongAndPaddingMustStay) {
     EXPECT_EQ(j.first_wrong, 3);
     EXPECT_EQ(j.worst, 3);
   }
+}
+
+TEST(JudgeElements, WhatIsIgnoredMayHoldAnything) {
+  ElementRule ignored = {1, 0};
+  ignored.ignored = true;
+  const std::vector<ElementRule> rules = {ignored, ignored, {1, 0}, ignored};
+  std::vector<unsigned char> got = Stored(DataType::kFloat32, {kNan, 7, 1, 7});
+  const std::uint32_t fill = UnwrittenWord(DataType::kFloat32);
+  std::memcpy(got.data() + 12, &fill, sizeof fill);
+  const ElementJudgement judged = JudgeAll(DataType::kFloat32, rules, got);
+  EXPECT_TRUE(judged.AllMatch());
+  EXPECT_EQ(judged.elements, 4);
+  EXPECT_EQ(judged.worst_error, 0);
+}
+
+TEST(JudgeElements, TheFirstWrongOneIsToldWithItsBound) {
+  const std::vector<ElementRule> rules = {{1, 0.25}, {2, 0.5}, {3, 0.125}};
+  const ElementJudgement judged = JudgeAll(DataType::kFloat32, rules, Stored(DataType::kFloat32, {1, 3, 4}));
+  EXPECT_EQ(judged.first_wrong, 1);
+  EXPECT_EQ(judged.first_allowed, 0.5);
+  EXPECT_THAT(DescribeWrong(judged, "here", 0), testing::HasSubstr("allowed before rounding 0.5"));
+  EXPECT_THAT(
+      DescribeWrong(JudgeAll(DataType::kFloat32, {{1, 0}}, Stored(DataType::kFloat32, {2})), "here", 0),
+      testing::HasSubstr("none is allowed"));
 }
 
 TEST(JudgeElements, ManyThreadsSayTheSame) {

@@ -62,7 +62,7 @@ const std::vector<Predicate>& Predicates() {
       {"wide_span", Kind::kFlag},
       {"additions_min", Kind::kNumber, {}, 1},
       {"batch_min", Kind::kNumber, {}, 1},
-      {"mask", Kind::kWords, {"none", "causal", "causal_bottom_right", "sliding_window", "padding"}},
+      {"mask", Kind::kWords, {"none", "causal", "causal_bottom_right", "sliding_window", "padding", "bias"}},
       {"queries", Kind::kNumbers, {}, 1},
       {"keys_mod_128", Kind::kNumbers, {}, 0, 127},
       {"keys_min", Kind::kNumber, {}, 1},

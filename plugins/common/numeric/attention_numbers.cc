@@ -4,10 +4,14 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "common/numeric/attention_bias.h"
+#include "common/numeric/attention_tables.h"
 
 namespace cudnn_ci {
 namespace {
@@ -30,8 +34,9 @@ bool Fits(DataType type, double value) { return RoundTo(type, value) == value; }
 // The keys of one head: which of them share a code, and the code of each group.
 class Codes {
  public:
-  Codes(std::int64_t keys, std::int64_t head_size, Random* random)
-      : dimensions_(Shuffled(head_size, random)) {
+  // Keys whose part of a bias differs get different codes.
+  Codes(std::int64_t keys, std::int64_t head_size, const AttentionBias* bias, Random* random)
+      : dimensions_(Shuffled(head_size, random)), bias_(bias) {
     group_of_.reserve(static_cast<std::size_t>(keys));
     std::vector<bool> closed;
     for (std::int64_t j = 0; j < keys; ++j) {
@@ -85,7 +90,9 @@ class Codes {
     if (key > 0 && dice < 3) group = group_of_.back();
     if (key > 0 && dice >= 3 && dice < 6) group = Below(random, groups);
     if (group == groups || closed[static_cast<std::size_t>(group)]) return groups;
-    return members_[static_cast<std::size_t>(group)].size() < kMostTies ? group : groups;
+    const std::vector<std::int64_t>& members = members_[static_cast<std::size_t>(group)];
+    if (bias_ && bias_->OfKey(members.front()) != bias_->OfKey(key)) return groups;
+    return members.size() < kMostTies ? group : groups;
   }
 
   // As few digits as name all groups: each makes the scores larger.
@@ -109,6 +116,7 @@ class Codes {
   }
 
   const std::vector<std::int64_t> dimensions_;
+  const AttentionBias* const bias_;
   std::vector<std::int64_t> group_of_, code_of_, sizes_;
   std::vector<std::vector<std::int64_t>> members_;
   std::int64_t used_ = 0;
@@ -123,11 +131,23 @@ class Maker {
     };
     numbers_ = {sized(spec.Q()),     sized(spec.K()), sized(spec.V()), sized(spec.O()), sized(spec.O()),
                 sized(spec.Stats()), sized(spec.Q()), sized(spec.K()), sized(spec.V())};
+    if (shape_.mask != AttentionMask::kBias) return;
+    bias_.emplace(shape_);
+    numbers_.bias.reserve(static_cast<std::size_t>(spec.Bias().Count()));
+    for (std::int64_t b = 0; b < shape_.BiasBatch(); ++b)
+      for (std::int64_t h = 0; h < shape_.BiasHeads(); ++h)
+        for (std::int64_t i = 0; i < shape_.queries; ++i)
+          for (std::int64_t j = 0; j < shape_.keys; ++j)
+            numbers_.bias.push_back(static_cast<float>(bias_->At(b, h, i, j)));
+    if (spec.bias_gradient) numbers_.d_bias = numbers_.allowed[AttentionRole::kDbias] = sized(spec.Bias());
   }
 
   AttentionNumbers Make() {
     for (std::int64_t b = 0; b < shape_.batch; ++b)
       for (std::int64_t g = 0; g < shape_.kv_heads; ++g) MakeHead(b, g);
+    std::vector<float>& allowed = numbers_.allowed[AttentionRole::kStats];
+    for (const float stats : numbers_.stats)
+      allowed.push_back(static_cast<float>(AttentionStatsBound(stats)));
     return std::move(numbers_);
   }
 
@@ -145,12 +165,12 @@ class Maker {
 
   void MakeHead(std::int64_t b, std::int64_t g) {
     kv_head_ = b * shape_.kv_heads + g;
-    const Codes codes(shape_.keys, shape_.head_size, &random_);
+    const Codes codes(shape_.keys, shape_.head_size, bias_ ? &*bias_ : nullptr, &random_);
     for (std::int64_t j = 0; j < shape_.keys; ++j) MakeKey(codes, j, j < shape_.Keys(b));
     for (std::int64_t h = g * shape_.Group(); h < (g + 1) * shape_.Group(); ++h) {
       partial_dk_.assign(static_cast<std::size_t>(shape_.keys * shape_.head_size), 0);
       partial_dv_.assign(static_cast<std::size_t>(shape_.keys * shape_.v_head_size), 0);
-      for (std::int64_t i = 0; i < shape_.queries; ++i) MakeQuery(codes, b, b * shape_.q_heads + h, i);
+      for (std::int64_t i = 0; i < shape_.queries; ++i) MakeQuery(codes, b, h, i);
     }
   }
 
@@ -168,21 +188,32 @@ class Maker {
 
   // The keys that a query matches: as many as a power of two. The last and the first one that it sees are
   // looked at most, since there masks and tiles end.
-  std::vector<std::int64_t> ChooseKeys(const Codes& codes, const KeyRange& range) {
+  template <class Shows>
+  std::vector<std::int64_t> ChooseKeys(const Codes& codes, const KeyRange& range, Shows shows) {
+    const auto matching = [&](std::int64_t key) {
+      std::vector<std::int64_t> keys = codes.Matching(key, range);
+      keys.erase(std::remove_if(keys.begin(), keys.end(), [&](std::int64_t j) { return !shows(j); }),
+                 keys.end());
+      return keys;
+    };
     for (int attempt = 0; attempt < kTries; ++attempt) {
       const std::int64_t dice = Below(&random_, 10);
       std::int64_t key = range.begin + Below(&random_, range.Count());
       if (dice < 4) key = range.end - 1;
       if (dice == 4 || (dice < 8 && dice > 4 && range.begin > 0)) key = range.begin;
-      std::vector<std::int64_t> keys = codes.Matching(key, range);
-      if (keys.size() != 3) return keys;
+      // Behind a gap, the first one.
+      for (std::int64_t n = 0; n < range.Count() && !shows(key); ++n)
+        key = key + 1 < range.end ? key + 1 : range.begin;
+      std::vector<std::int64_t> keys = matching(key);
+      if (!keys.empty() && keys.size() != 3) return keys;
     }
     for (std::int64_t key = range.begin; key < range.end; ++key)
-      if (std::vector<std::int64_t> keys = codes.Matching(key, range); keys.size() != 3) return keys;
+      if (std::vector<std::int64_t> keys = matching(key); !keys.empty() && keys.size() != 3) return keys;
     throw std::logic_error("three keys with one code, and no other");
   }
 
-  void MakeQuery(const Codes& codes, std::int64_t b, std::int64_t q_head, std::int64_t i) {
+  void MakeQuery(const Codes& codes, std::int64_t b, std::int64_t h, std::int64_t i) {
+    const std::int64_t q_head = b * shape_.q_heads + h;
     float* q = Row(&numbers_.q, q_head, shape_.queries, i, shape_.head_size);
     float* o = Row(&numbers_.o, q_head, shape_.queries, i, shape_.v_head_size);
     float* d_o = Row(&numbers_.d_o, q_head, shape_.queries, i, shape_.v_head_size);
@@ -193,7 +224,8 @@ class Maker {
       std::fill(o, o + shape_.v_head_size, 1.0F);
       return;
     }
-    const std::vector<std::int64_t> keys = ChooseKeys(codes, range);
+    const std::vector<std::int64_t> keys =
+        ChooseKeys(codes, range, [&](std::int64_t j) { return !bias_ || bias_->Shows(b, h, i, j); });
     for (std::size_t digit = 0; digit < codes.digits(); ++digit)
       q[codes.Dimension(keys[0], digit)] = kQueryDigit;
     const auto ties = static_cast<float>(keys.size());
@@ -201,8 +233,9 @@ class Maker {
       const float* v = ValueRow(&numbers_.v, j);
       for (std::int64_t d = 0; d < shape_.v_head_size; ++d) o[d] += v[d] / ties;
     }
+    const double bias = bias_ ? bias_->At(b, h, i, keys[0]) : 0;
     numbers_.stats[static_cast<std::size_t>(q_head * shape_.queries + i)] =
-        static_cast<float>(ScoreOf(spec_.logits) + std::log(static_cast<double>(ties)));
+        static_cast<float>(ScoreOf(spec_.logits) + bias + std::log(static_cast<double>(ties)));
     MakeGradients(codes, keys, q_head, i);
   }
 
@@ -239,6 +272,7 @@ class Maker {
         for (std::size_t m = 0; m < kGradients; ++m)
           fits &= AddTo(ValueRow(&numbers_.dv, keys[n]), &partial_dv_, keys[n], shape_.v_head_size, at[m],
                         factor * sign[m] / ties);
+        fits &= AddToBias(q_head, i, keys[n], ds[n], factor);
       }
       return fits;
     };
@@ -265,20 +299,72 @@ class Maker {
     return Fits(spec_.type, part) && Fits(spec_.type, whole[d]);
   }
 
+  // Of all heads and entries that share the bias.
+  bool AddToBias(std::int64_t q_head, std::int64_t i, std::int64_t key, float ds, float factor) {
+    if (numbers_.d_bias.empty()) return true;
+    const std::int64_t b = shape_.BiasBatch() > 1 ? q_head / shape_.q_heads : 0,
+                       h = shape_.BiasHeads() > 1 ? q_head % shape_.q_heads : 0;
+    const auto at =
+        static_cast<std::size_t>(((b * shape_.BiasHeads() + h) * shape_.queries + i) * shape_.keys + key);
+    numbers_.d_bias[at] += factor * ds;
+    const double bound =
+        AttentionStatsBound(numbers_.stats[static_cast<std::size_t>(q_head * shape_.queries + i)]);
+    numbers_.allowed[AttentionRole::kDbias][at] += factor * std::fabs(ds) * static_cast<float>(bound);
+    return Fits(spec_.type, numbers_.d_bias[at]);
+  }
+
   const AttentionProblemSpec& spec_;
   const AttentionShape& shape_;
+  std::optional<AttentionBias> bias_;
   Random random_;
   AttentionNumbers numbers_;
   std::int64_t kv_head_ = 0;
   std::vector<float> partial_dk_, partial_dv_;  // of the keys of one head, by one head of queries
 };
 
+void Multiply(std::vector<float>* numbers, float factor) {
+  for (float& number : *numbers) number *= factor;
+}
+
+void Scale(float score, AttentionNumbers* n) {
+  const auto scale = [n](AttentionRole role, float value) { n->others[role] = {value}; };
+  scale(AttentionRole::kDescaleQ, 0.5F), Multiply(&n->q, 2);
+  scale(AttentionRole::kDescaleK, 1);
+  scale(AttentionRole::kDescaleV, 0.25F), Multiply(&n->v, 4);
+  scale(AttentionRole::kDescaleS, 1.0F / 64), scale(AttentionRole::kScaleS, 64);
+  float most = 0;
+  for (const float o : n->o) most = std::max(most, std::fabs(o));
+  scale(AttentionRole::kAmaxO, most), n->allowed[AttentionRole::kAmaxO] = {0};
+  // 1 where some row matches one key. Kernels may take the largest before they divide by the sum, so that
+  // 1 is right in any case.
+  const float ties = std::exp(*std::min_element(n->stats.begin(), n->stats.end()) - score);
+  const float least = 1 / std::round(ties);
+  scale(AttentionRole::kAmaxS, (1 + least) / 2), n->allowed[AttentionRole::kAmaxS] = {(1 - least) / 2};
+  scale(AttentionRole::kScaleO, 8), Multiply(&n->o, 8);
+}
+
 }  // namespace
 
+double AttentionStatsBound(double expected) {
+  constexpr double kRelative = 0x1p-19, kAbsolute = 0x1p-18;
+  return std::fabs(expected) * kRelative + kAbsolute;
+}
+
+const std::vector<float>& AttentionNumbers::Of(AttentionRole role) const {
+  if (const auto scale = others.find(role); scale != others.end()) return scale->second;
+  const std::vector<float>* const all[] = {&q, &k, &v, &o, &d_o, &stats, &bias, &dq, &dk, &dv, &d_bias};
+  return *all[static_cast<std::size_t>(role)];
+}
+
 AttentionNumbers MakeAttentionNumbers(const AttentionProblemSpec& spec, std::uint64_t seed) {
-  if (const std::vector<AttentionShapeProblem> problems = ProblemsOf(spec.shape); !problems.empty())
+  if (const std::vector<AttentionProblemText> problems = ProblemsOf(spec.shape); !problems.empty())
     throw std::logic_error(problems.front().field + " " + problems.front().why);
-  return Maker(spec, seed).Make();
+  AttentionNumbers numbers = Maker(spec, seed).Make();
+  for (const AttentionTensor& tensor : spec.Inputs())
+    if (tensor.role >= AttentionRole::kLengthsQ)
+      numbers.others[tensor.role] = AttentionTable(spec, tensor.role);
+  if (spec.Scaled()) Scale(static_cast<float>(ScoreOf(spec.logits)), &numbers);
+  return numbers;
 }
 
 }  // namespace cudnn_ci

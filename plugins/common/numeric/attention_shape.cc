@@ -6,7 +6,9 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr const char* kMasks[] = {"none", "causal", "causal_bottom_right", "sliding_window", "padding"};
+constexpr const char* kMasks[] = {"none",           "causal",  "causal_bottom_right",
+                                  "sliding_window", "padding", "bias"};
+constexpr const char* kBiasShapes[] = {"11ss", "1hss", "b1ss", "bhss"};
 constexpr std::int64_t kMostLength = 1 << 16, kMostElements = std::int64_t{1} << 28;
 
 }  // namespace
@@ -19,10 +21,20 @@ AttentionMask AttentionMaskFrom(const std::string& name) {
 
 const char* Name(AttentionMask mask) { return kMasks[static_cast<int>(mask)]; }
 
-AttentionLayout AttentionLayoutFrom(const std::string& name) {
-  if (name == "bhsd") return AttentionLayout::kBhsd;
-  if (name == "bshd") return AttentionLayout::kBshd;
-  throw std::invalid_argument("no attention layout: " + name);
+AttentionBiasShape AttentionBiasShapeFrom(const std::string& name) {
+  for (int i = 0; i < static_cast<int>(std::size(kBiasShapes)); ++i)
+    if (name == kBiasShapes[i]) return static_cast<AttentionBiasShape>(i);
+  throw std::invalid_argument("no shape of a bias: " + name);
+}
+
+const char* Name(AttentionBiasShape shape) { return kBiasShapes[static_cast<int>(shape)]; }
+
+std::int64_t AttentionShape::BiasBatch() const {
+  return bias_shape == AttentionBiasShape::kB1ss || bias_shape == AttentionBiasShape::kBhss ? batch : 1;
+}
+
+std::int64_t AttentionShape::BiasHeads() const {
+  return bias_shape == AttentionBiasShape::k1hss || bias_shape == AttentionBiasShape::kBhss ? q_heads : 1;
 }
 
 std::int64_t AttentionShape::Queries(std::int64_t entry) const {
@@ -36,6 +48,7 @@ std::int64_t AttentionShape::Keys(std::int64_t entry) const {
 KeyRange AttentionShape::Visible(std::int64_t entry, std::int64_t query) const {
   switch (mask) {
     case AttentionMask::kNone:
+    case AttentionMask::kBias:
       break;
     case AttentionMask::kCausal:
       return {0, std::min(query + 1, keys)};
@@ -58,11 +71,12 @@ std::string AttentionShape::Text() const {
   if (v_head_size != head_size) text += "/" + std::to_string(v_head_size);
   if (mask != AttentionMask::kNone) text += std::string(", ") + Name(mask);
   if (mask == AttentionMask::kSlidingWindow) text += " " + std::to_string(window);
+  if (mask == AttentionMask::kBias) text += std::string(" ") + Name(bias_shape);
   return text;
 }
 
-std::vector<AttentionShapeProblem> ProblemsOf(const AttentionShape& shape) {
-  std::vector<AttentionShapeProblem> problems;
+std::vector<AttentionProblemText> ProblemsOf(const AttentionShape& shape) {
+  std::vector<AttentionProblemText> problems;
   const auto need = [&problems](bool holds, const char* field, const char* why) {
     if (!holds) problems.push_back({field, why});
   };
@@ -86,25 +100,12 @@ std::vector<AttentionShapeProblem> ProblemsOf(const AttentionShape& shape) {
   }
   need(shape.mask != AttentionMask::kCausalBottomRight || shape.queries <= shape.keys, "length",
        "with bottom-right alignment, queries without a key before them see none");
+  if (shape.mask == AttentionMask::kBias)
+    need(static_cast<double>(shape.BiasBatch() * shape.BiasHeads()) *
+                 static_cast<double>(shape.queries * shape.keys) <=
+             static_cast<double>(kMostElements),
+         "length", "makes a bias of more than 2^28 elements");
   return problems;
-}
-
-std::vector<std::int64_t> AttentionTensor::Strides() const {
-  if (layout == AttentionLayout::kBshd) return {length * heads * size, size, heads * size, 1};
-  return {heads * length * size, length * size, size, 1};
-}
-
-std::int64_t AttentionTensor::IndexAt(std::int64_t offset) const {
-  if (layout == AttentionLayout::kBhsd) return offset;
-  const std::int64_t d = offset % size, row = offset / size;
-  const std::int64_t head = row % heads, s = row / heads % length, b = row / heads / length;
-  return ((b * heads + head) * length + s) * size + d;
-}
-
-std::string AttentionTensor::Place(std::int64_t offset) const {
-  const std::int64_t index = IndexAt(offset), row = index / size;
-  return "(b=" + std::to_string(row / length / heads) + ",h=" + std::to_string(row / length % heads) +
-         ",s=" + std::to_string(row % length) + ",d=" + std::to_string(index % size) + ")";
 }
 
 }  // namespace cudnn_ci

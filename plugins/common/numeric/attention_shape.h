@@ -14,10 +14,18 @@ enum class AttentionMask {
   kCausalBottomRight,  // if j <= i + keys - queries
   kSlidingWindow,      // if i - window < j <= i
   kPadding,            // if j < kv_length of the batch entry; queries behind q_length do not count
+  kBias,               // if the bias that is added to the score is not far below 0 (AttentionBias)
 };
-// "none", "causal", "causal_bottom_right", "sliding_window", "padding"; throws std::invalid_argument.
+// "none", "causal", "causal_bottom_right", "sliding_window", "padding", "bias"; throws std::invalid_argument.
 AttentionMask AttentionMaskFrom(const std::string& name);
 const char* Name(AttentionMask mask);
+
+// Which axes a bias has, by the names of TransformerEngine: b and h are batch and heads, 1 is one for all of
+// them; the last two are queries and keys.
+enum class AttentionBiasShape { k11ss, k1hss, kB1ss, kBhss };
+// "11ss", "1hss", "b1ss", "bhss"; throws std::invalid_argument.
+AttentionBiasShape AttentionBiasShapeFrom(const std::string& name);
+const char* Name(AttentionBiasShape shape);
 
 // The keys [begin, end) that a query sees; none if they are equal.
 struct KeyRange {
@@ -30,40 +38,28 @@ struct AttentionShape {
   std::int64_t queries = 1, keys = 1;
   std::int64_t head_size = 64, v_head_size = 64;
   AttentionMask mask = AttentionMask::kNone;
-  std::int64_t window = 0;                                  // of kSlidingWindow
-  std::vector<std::int32_t> q_length = {}, kv_length = {};  // of kPadding, one for each batch entry
+  std::int64_t window = 0;                                    // of kSlidingWindow
+  std::vector<std::int32_t> q_length = {}, kv_length = {};    // of kPadding, one for each batch entry
+  AttentionBiasShape bias_shape = AttentionBiasShape::k11ss;  // of kBias
 
   std::int64_t Group() const { return q_heads / kv_heads; }
+  // The keys that the mask leaves; a bias leaves some of them (AttentionBias::Shows).
   KeyRange Visible(std::int64_t entry, std::int64_t query) const;
   // Queries of the entry that count; all but with kPadding.
   std::int64_t Queries(std::int64_t entry) const;
   std::int64_t Keys(std::int64_t entry) const;
+  // The first two axes of the bias.
+  std::int64_t BiasBatch() const;
+  std::int64_t BiasHeads() const;
   // "b=2 heads=8/2 q=64 kv=320 d=128, causal".
   std::string Text() const;
 };
 
-// What is wrong with a shape, by the parameter it is about.
-struct AttentionShapeProblem {
+// What is wrong with a shape, or with a problem of it, by the parameter it is about.
+struct AttentionProblemText {
   std::string field, why;
 };
-std::vector<AttentionShapeProblem> ProblemsOf(const AttentionShape& shape);
-
-// How a tensor [batch][heads][length][size] lies in memory.
-enum class AttentionLayout { kBhsd, kBshd };
-AttentionLayout AttentionLayoutFrom(const std::string& name);
-
-struct AttentionTensor {
-  std::int64_t batch = 0, heads = 0, length = 0, size = 0;
-  AttentionLayout layout = AttentionLayout::kBhsd;
-
-  std::int64_t Count() const { return batch * heads * length * size; }
-  // Elements between neighbours of each axis: batch, heads, length, size.
-  std::vector<std::int64_t> Strides() const;
-  // The index in the order batch, heads, length, size of the element at this place in memory.
-  std::int64_t IndexAt(std::int64_t offset) const;
-  // "(b=0,h=3,s=17,d=5)", of a place in memory.
-  std::string Place(std::int64_t offset) const;
-};
+std::vector<AttentionProblemText> ProblemsOf(const AttentionShape& shape);
 
 }  // namespace cudnn_ci
 

@@ -1,8 +1,29 @@
 #include "common/numeric/attention_spec.h"
 
+#include <cmath>
 #include <stdexcept>
+#include <utility>
+
+#include "common/numeric/attention_tables.h"
 
 namespace cudnn_ci {
+namespace {
+
+// Each gets the operand behind that of the one before, or, as a part of a packed operand, the same.
+std::vector<AttentionTensor> WithOperands(std::vector<AttentionTensor> tensors) {
+  for (std::size_t i = 1; i < tensors.size(); ++i) {
+    const bool same = tensors[i].all_parts > 0;
+    tensors[i].operand = tensors[i - 1].operand + (same ? 0 : 1);
+  }
+  return tensors;
+}
+
+AttentionTensor As(AttentionRole role, AttentionTensor tensor) {
+  tensor.role = role;
+  return tensor;
+}
+
+}  // namespace
 
 AttentionLogits AttentionLogitsFrom(const std::string& name) {
   if (name == "ordinary") return AttentionLogits::kOrdinary;
@@ -16,16 +37,122 @@ double ScoreOf(AttentionLogits logits) {
   return logits == AttentionLogits::kFarPositive ? 1024 : 32;
 }
 
+AttentionData AttentionDataFrom(const std::string& name) {
+  if (name == "exact") return AttentionData::kExact;
+  if (name == "normal") return AttentionData::kNormal;
+  throw std::invalid_argument("no data of an attention: " + name);
+}
+
+float AttentionProblemSpec::Scale() const {
+  return data == AttentionData::kExact ? 1.0F : 1.0F / std::sqrt(static_cast<float>(shape.head_size));
+}
+
+AttentionTensor AttentionProblemSpec::Part(AttentionRole role, std::int64_t heads, std::int64_t length,
+                                           std::int64_t size) const {
+  AttentionTensor tensor = {shape.batch, heads, length, size, layout, role};
+  const bool by_key = IsByKey(role);
+  if (layout == AttentionLayout::kThd) tensor.starts = StartsOf(by_key ? shape.kv_length : shape.q_length);
+  if (page_size > 0 && by_key) {
+    tensor.layout = AttentionLayout::kBhsd;
+    tensor.page_size = page_size;
+    tensor.pages =
+        ShuffledPages(shape.batch, (length + page_size - 1) / page_size, role == AttentionRole::kK ? 1 : 2);
+  }
+  if (!IsPacked(layout)) return tensor;
+  tensor.all_parts = (shape.q_heads + 2 * shape.kv_heads) * size;
+  const std::int64_t before_k = layout == AttentionLayout::kBs3hd ? shape.q_heads * size : size;
+  if (role == AttentionRole::kK) tensor.offset = before_k;
+  if (role == AttentionRole::kV)
+    tensor.offset = before_k + (layout == AttentionLayout::kBs3hd ? shape.kv_heads * size : size);
+  return tensor;
+}
+
+AttentionTensor AttentionProblemSpec::O() const {
+  AttentionTensor o = {shape.batch,
+                       shape.q_heads,
+                       shape.queries,
+                       shape.v_head_size,
+                       IsPacked(layout) ? AttentionLayout::kBshd : layout,
+                       AttentionRole::kO};
+  if (layout == AttentionLayout::kThd) o.starts = StartsOf(shape.q_length);
+  return o;
+}
+
+AttentionTensor AttentionProblemSpec::Stats() const {
+  return {shape.batch, shape.q_heads, shape.queries, 1, AttentionLayout::kBhsd, AttentionRole::kStats};
+}
+
+AttentionTensor AttentionProblemSpec::Bias() const {
+  return {shape.BiasBatch(), shape.BiasHeads(),      shape.queries,
+          shape.keys,        AttentionLayout::kBhsd, AttentionRole::kBias};
+}
+
 std::vector<AttentionTensor> AttentionProblemSpec::Inputs() const {
   std::vector<AttentionTensor> inputs = {Q(), K(), V()};
-  if (backward) inputs.insert(inputs.end(), {O(), O(), Stats()});
-  return inputs;
+  if (backward) inputs.insert(inputs.end(), {O(), As(AttentionRole::kDo, O()), Stats()});
+  if (shape.mask == AttentionMask::kBias) inputs.push_back(Bias());
+  for (const AttentionRole role :
+       {AttentionRole::kDescaleQ, AttentionRole::kDescaleK, AttentionRole::kDescaleV,
+        AttentionRole::kDescaleS, AttentionRole::kScaleS, AttentionRole::kScaleO})
+    if (Scaled()) inputs.push_back(As(role, {1, 1, 1, 1}));
+  if (shape.mask == AttentionMask::kPadding)
+    for (const AttentionRole role : {AttentionRole::kLengthsQ, AttentionRole::kLengthsKv})
+      inputs.push_back(As(role, {shape.batch, 1, 1, 1}));
+  if (page_size > 0)
+    for (const AttentionRole role : {AttentionRole::kPagesK, AttentionRole::kPagesV})
+      inputs.push_back(As(role, {shape.batch, 1, (shape.keys + page_size - 1) / page_size, 1}));
+  if (layout == AttentionLayout::kThd)
+    for (const AttentionRole role : {AttentionRole::kOffsetsQ, AttentionRole::kOffsetsK,
+                                     AttentionRole::kOffsetsV, AttentionRole::kOffsetsO})
+      inputs.push_back(As(role, {shape.batch + 1, 1, 1, 1}));
+  return WithOperands(std::move(inputs));
 }
 
 std::vector<AttentionTensor> AttentionProblemSpec::Outputs() const {
-  if (backward) return {Q(), K(), V()};
-  if (statistics) return {O(), Stats()};
-  return {O()};
+  std::vector<AttentionTensor> outputs = {O()};
+  if (backward) {
+    outputs = {As(AttentionRole::kDq, Q()), As(AttentionRole::kDk, K()), As(AttentionRole::kDv, V())};
+    if (bias_gradient) outputs.push_back(As(AttentionRole::kDbias, Bias()));
+  } else if (statistics) {
+    outputs.push_back(Stats());
+  }
+  for (const AttentionRole role : {AttentionRole::kAmaxS, AttentionRole::kAmaxO})
+    if (Scaled()) outputs.push_back(As(role, {1, 1, 1, 1}));
+  return WithOperands(std::move(outputs));
+}
+
+std::vector<AttentionProblemText> ProblemsOf(const AttentionProblemSpec& spec) {
+  const AttentionShape& shape = spec.shape;
+  std::vector<AttentionProblemText> problems;
+  const auto need = [&problems](bool holds, const char* field, const char* why) {
+    if (!holds) problems.push_back({field, why});
+  };
+  if (IsPacked(spec.layout))
+    need(shape.queries == shape.keys && shape.head_size == shape.v_head_size, "layout",
+         "one tensor for Q, K and V needs as many keys as queries, and one head size");
+  need(spec.layout != AttentionLayout::kBsh3d || shape.q_heads == shape.kv_heads, "layout",
+       "bsh3d needs as many heads of keys as of queries");
+  const bool bias = shape.mask == AttentionMask::kBias, padding = shape.mask == AttentionMask::kPadding;
+  need(padding || spec.layout != AttentionLayout::kThd, "layout", "thd needs lengths (mask padding)");
+  if (spec.page_size != 0) {
+    need(spec.page_size > 0 && spec.page_size <= shape.keys, "page_size", "is to be 1 to the keys' length");
+    need(padding, "page_size", "needs lengths (mask padding)");
+    need(!spec.backward, "page_size", "is of the forward pass alone");
+    need(!IsPacked(spec.layout) && spec.layout != AttentionLayout::kThd, "page_size",
+         "is of layouts bhsd and bshd alone");
+  }
+  need(bias || shape.bias_shape == AttentionBiasShape::k11ss, "bias", "is of mask bias alone");
+  need(bias || !spec.bias_gradient, "bias_gradient", "is of mask bias alone");
+  if (spec.Scaled()) {
+    need(!spec.backward && spec.type == DataType::kFloat8E4m3, "dtype", "of 8 bits has a forward pass alone");
+    need(!bias && shape.mask != AttentionMask::kPadding, "mask", "8-bit types have no bias and no lengths");
+    need(spec.data == AttentionData::kExact, "data", "8-bit types have exact data alone");
+  }
+  if (spec.data == AttentionData::kNormal) {
+    need(!bias && shape.mask != AttentionMask::kPadding, "data", "normal data have no bias and no lengths");
+    need(spec.logits == AttentionLogits::kOrdinary, "logits", "normal data have ordinary ones alone");
+  }
+  return problems;
 }
 
 }  // namespace cudnn_ci

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/numeric/attention_shape.h"
+#include "common/numeric/attention_tensor.h"
 #include "common/numeric/data_type.h"
 
 namespace cudnn_ci {
@@ -16,29 +17,53 @@ enum class AttentionLogits { kOrdinary, kFarNegative, kFarPositive };
 AttentionLogits AttentionLogitsFrom(const std::string& name);
 double ScoreOf(AttentionLogits logits);
 
+// kExact: those of attention_numbers.h. kNormal: those of attention_normal.h, whose sums round.
+enum class AttentionData { kExact, kNormal };
+AttentionData AttentionDataFrom(const std::string& name);
+
 struct AttentionProblemSpec {
   AttentionShape shape;
   DataType type = DataType::kBfloat16;
   AttentionLayout layout = AttentionLayout::kBhsd;
   AttentionLogits logits = AttentionLogits::kOrdinary;
   bool backward = false;
-  bool statistics = true;  // of the forward pass: whether they are an output
+  bool statistics = true;      // of the forward pass: whether they are an output
+  bool bias_gradient = false;  // of the backward pass with a bias: whether dBias is an output
+  AttentionData data = AttentionData::kExact;
+  std::int64_t page_size =
+      0;  // of the forward pass: K and V are in pages of so many positions; 0: they are not
 
-  AttentionTensor Q() const { return Tensor(shape.q_heads, shape.queries, shape.head_size); }
-  AttentionTensor K() const { return Tensor(shape.kv_heads, shape.keys, shape.head_size); }
-  AttentionTensor V() const { return Tensor(shape.kv_heads, shape.keys, shape.v_head_size); }
-  AttentionTensor O() const { return Tensor(shape.q_heads, shape.queries, shape.v_head_size); }
+  // Whether scales are inputs, and the largest magnitudes outputs.
+  bool Scaled() const { return SizeOf(type) == 1; }
+  // Of the scores: 1, of normal data 1 / sqrt(head size) as frameworks have it, in float32.
+  float Scale() const;
+
+  AttentionTensor Q() const { return Part(AttentionRole::kQ, shape.q_heads, shape.queries, shape.head_size); }
+  AttentionTensor K() const { return Part(AttentionRole::kK, shape.kv_heads, shape.keys, shape.head_size); }
+  AttentionTensor V() const { return Part(AttentionRole::kV, shape.kv_heads, shape.keys, shape.v_head_size); }
+  AttentionTensor O() const;
   // The logarithms of the rows' sums, [batch][heads][queries][1], always in that order.
-  AttentionTensor Stats() const { return {shape.batch, shape.q_heads, shape.queries, 1}; }
-  // The tensors behind the operands, in their order, those of lengths left out.
+  AttentionTensor Stats() const;
+  // As is the bias.
+  AttentionTensor Bias() const;
+  // The tensors behind the operands, more than one may be part of an operand. In
+  // the order of Q, K, V; O, dO and the statistics; the bias; the scales; the lengths;
+  // the pages; the offsets.
   std::vector<AttentionTensor> Inputs() const;
+  // O, the statistics and the largest magnitudes; dQ, dK, dV and dBias.
   std::vector<AttentionTensor> Outputs() const;
+  DataType TypeOf(const AttentionTensor& tensor) const {
+    if (tensor.role >= AttentionRole::kLengthsQ) return DataType::kInt32;
+    const bool wide = tensor.role == AttentionRole::kStats || tensor.role >= AttentionRole::kDescaleQ;
+    return wide ? DataType::kFloat32 : type;
+  }
 
  private:
-  AttentionTensor Tensor(std::int64_t heads, std::int64_t length, std::int64_t size) const {
-    return {shape.batch, heads, length, size, layout};
-  }
+  AttentionTensor Part(AttentionRole role, std::int64_t heads, std::int64_t length, std::int64_t size) const;
 };
+
+// What of a sound shape (ProblemsOf) cannot be asked for together.
+std::vector<AttentionProblemText> ProblemsOf(const AttentionProblemSpec& spec);
 
 }  // namespace cudnn_ci
 

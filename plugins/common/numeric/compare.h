@@ -31,6 +31,7 @@ struct Judgement {
   // The first of each in the order n, c, sizes; -1 if there is none.
   std::int64_t first_wrong = -1, first_unwritten = -1;
   double first_expected = 0, first_got = 0;  // of first_wrong
+  double first_allowed = 0;                  // its own error before the last rounding, if it has one
   std::uint64_t first_bits = 0;              // what was got, as it lies in memory: NaNs have many forms
   // The largest |got - y| over all elements that are numbers, y rounded to the type where arithmetic is
   // exact.
