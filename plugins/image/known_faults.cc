@@ -1,0 +1,148 @@
+// image.known_faults: are the installed releases known to fail on what the matrix promises? By versions alone;
+// nothing is loaded.
+#include <cudnn_ci/facts.h>
+#include <sys/utsname.h>
+#include <cudnn_ci/check.hpp>
+
+#include <algorithm>
+
+#include "common/joined.h"
+#include "image/known_faults_scope.h"
+#include "image/subject_components.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr char kKnownFault[] = "known-fault";
+constexpr char kKnownFaultPromised[] = "known-fault-promised";
+constexpr char kComponentVersionUnknown[] = "component-version-unknown";
+constexpr std::size_t kMostFindings = 20;  // of each kind; the attachment has all
+
+CCI_FINDING(kKnownFault, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+            "an installed release is known to fail on what the matrix promises, or may promise",
+            "Take the release that is named. Where the image does not use what is hit, say so with `operations`, "
+            "`dtypes` and `gpus` of the entry.",
+            nullptr)
+CCI_FINDING(kKnownFaultPromised, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+            "an installed release is known to fail on what the matrix names",
+            "Take the release that is named, or take the operation, type or card out of the entry if the image "
+            "does not use it.",
+            nullptr)
+CCI_FINDING(kComponentVersionUnknown, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+            "a library is installed whose record tells no version: its known faults are not judged",
+            "Install it by a package manager that records versions, or have the bill of materials list one.",
+            nullptr)
+
+struct KnownFaultsParams {
+  std::vector<std::string> gpus, dtypes, operations, fail_on;
+};
+
+FaultScope ScopeOf(const Context& ctx, const KnownFaultsParams& p, const SubjectComponents& subject,
+                   const TableEntry& entry, const Satisfies& satisfies) {
+  FaultScope scope{p.gpus, p.dtypes, p.operations, p.fail_on, "", {}};
+  if (scope.gpus.empty())
+    scope.gpus = PromisedGpus(ctx.Contract("runner.compute_capability"), entry, satisfies);
+  // Nobody says which processor a bill of materials is about.
+  if (utsname machine{}; !subject.from_sbom && uname(&machine) == 0) scope.processor = machine.machine;
+  for (const Component& component : subject.components)
+    if (component.library == kCublas && !component.version.empty()) scope.cublas.push_back(component.version);
+  return scope;
+}
+
+std::string TextOf(const Component& component, const KnownRegression& row) {
+  return component.library + " " + component.version + " (" + component.origin + "), " + row.id + ": " +
+         row.Text();
+}
+
+// What is said of all libraries, by weight.
+struct Said {
+  std::vector<std::string> red, warned, listed;
+};
+
+void Report(Context& ctx, const char* slug, const std::vector<std::string>& texts) {
+  for (std::size_t i = 0; i < texts.size() && i < kMostFindings; ++i) ctx.Finding(slug, texts[i]);
+  if (texts.size() > kMostFindings)
+    ctx.Finding(slug, std::to_string(texts.size() - kMostFindings) + " more are in known-faults.txt");
+}
+
+void Attach(Context& ctx, const Said& said) {
+  std::string text;
+  const auto add = [&](const char* title, const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
+    text += std::string(title) + "\n";
+    for (const std::string& line : lines) text += "  " + line + "\n";
+  };
+  add("The matrix names what these hit:", said.red);
+  add("These may hit what the image does:", said.warned);
+  add("No release is known to be without these, or they only cost time or memory:", said.listed);
+  if (!text.empty()) ctx.Attach("known-faults.txt", "text/plain", text);
+}
+
+struct KnownFaults {
+  using Params = KnownFaultsParams;
+  static void Describe(Schema<Params>& s) {
+    s.Summary("no installed release is known to fail on what the matrix promises, by versions alone")
+        .Devices(CCI_DEVICES_NONE)
+        .PerSubject()
+        .TimeoutSeconds(120);
+    s.Param("gpus", &Params::gpus)
+        .Summary("compute capabilities that are promised; none: runner.compute_capability, else all")
+        .Default({});
+    s.Param("dtypes", &Params::dtypes)
+        .Summary("types of data that the image uses; none: all")
+        .OneOf({"float64", "float32", "float16", "bfloat16", "int8", "float8_e4m3", "float8_e5m2", "nvfp4"})
+        .Default({});
+    s.Param("operations", &Params::operations)
+        .Summary("what the image does; none: all, and nothing is red that fail_on does not name")
+        .OneOf({"convolution", "attention", "matmul", "norm", "elementwise", "collective", "compile"})
+        .Default({});
+    s.Param("fail_on", &Params::fail_on)
+        .Summary("effects that are red, whatever operation they hit")
+        .OneOf({"wrong", "overwrite", "crash", "hang", "failure", "refused", "slow", "memory"})
+        .Default({});
+  }
+  static void Validate(const Params& p, Problems& problems) {
+    for (const std::string& gpu : p.gpus)
+      if (ReleaseOf(gpu) != gpu || !problems.IsRange("=" + gpu))
+        problems.Add("gpus", "\"" + gpu + "\" is no compute capability such as \"9.0\"");
+  }
+  static void Run(Context& ctx, const Params& p) {
+    const TableEntry entry = [&ctx](const std::string& key) { return ctx.Compatibility(key); };
+    const Satisfies satisfies = [&ctx](const std::string& v, const std::string& range) {
+      return ctx.Satisfies(v, range);
+    };
+    if (entry(std::string(CCI_COMPATIBILITY_KNOWN) + "0" + CCI_COMPATIBILITY_KNOWN_ID).empty())
+      ctx.Skip(CCI_SKIP_UNSUPPORTED, "a table of version facts with known regressions", "none");
+    const SubjectComponents subject = ComponentsOfSubject(ctx);
+    const FaultScope scope = ScopeOf(ctx, p, subject, entry, satisfies);
+    Said said;
+    std::size_t judged = 0;
+    for (const Component& component : subject.components) {
+      if (component.version.empty()) {
+        ctx.Finding(kComponentVersionUnknown, component.library + ", " + component.origin);
+        continue;
+      }
+      ++judged;
+      const std::size_t red = said.red.size();
+      for (const KnownRegression& row : KnownRegressionsOf(ctx, component.version, component.library)) {
+        const FaultWeight weight = WeightOf(row, scope, satisfies);
+        if (weight == FaultWeight::kRed) said.red.push_back(TextOf(component, row));
+        if (weight == FaultWeight::kWarning) said.warned.push_back(TextOf(component, row));
+        if (weight == FaultWeight::kListed) said.listed.push_back(TextOf(component, row));
+      }
+      if (said.red.size() == red) CCI_EXPECT_TRUE(true) << component.library;
+    }
+    if (judged == 0)
+      ctx.Skip(CCI_SKIP_ABSENT, "a library that the table of known faults has rows of, with its version",
+               "none among " + std::to_string(subject.packages) + " packages");
+    ctx.Measure("libraries", static_cast<double>(judged), "");
+    Report(ctx, kKnownFaultPromised, said.red);
+    Report(ctx, kKnownFault, said.warned);
+    Attach(ctx, said);
+  }
+};
+
+CCI_REGISTER(KnownFaults, "known_faults")
+
+}  // namespace
+}  // namespace cudnn_ci
