@@ -109,9 +109,9 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     std::string key;       // of an object, the last one
   };
   struct Open {
-    SbomPackage own;               // in the document's own words
-    std::string url;               // CycloneDX
-    std::string type, locator;     // SPDX, of the reference that is open
+    SbomPackage own;                // in the document's own words
+    std::string url;                // CycloneDX
+    std::string type, locator;      // SPDX, of the reference that is open
     std::vector<std::string> urls;  // SPDX
   };
 

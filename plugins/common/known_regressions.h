@@ -25,8 +25,8 @@ inline constexpr char kCudnn[] = "cuDNN", kCublas[] = "cuBLAS", kNccl[] = "NCCL"
 // One row.
 struct KnownRegression {
   std::string library = kCudnn;
-  std::string id, what;            // "half_3d_forward", and in words
-  std::string effect;              // "wrong", "overwrite", "crash", "hang", "failure", "refused", "slow", "memory"
+  std::string id, what;  // "half_3d_forward", and in words
+  std::string effect;    // "wrong", "overwrite", "crash", "hang", "failure", "refused", "slow", "memory"
   std::string first, last, fixed;  // releases; empty: not known
   Predicates hits;                 // all must hold of what it hits
   std::string source, confidence, as_of;

@@ -132,8 +132,7 @@ Manager ManagerOf(PackageSource source) {
 
 bool IsCalled(const std::string& file, std::string_view stem) {
   const std::string_view name = std::string_view(file).substr(file.rfind('/') + 1);
-  return name.substr(0, stem.size()) == stem &&
-         (name.size() == stem.size() || name[stem.size()] == '.');
+  return name.substr(0, stem.size()) == stem && (name.size() == stem.size() || name[stem.size()] == '.');
 }
 
 // "2.27.3" of ".../libnccl.so.2.27.3", links followed; empty where the name has the major alone.

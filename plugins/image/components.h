@@ -24,8 +24,8 @@ struct Component {
 // Empty: it does not begin with a digit.
 std::string ReleaseOf(const std::string& version);
 
-// Of a subject's packages and files. A library says its version itself where its file does (cuDNN's parts, the
-// number at the end of a name such as libnccl.so.2.27.3); a package says it otherwise. Each library and
+// Of a subject's packages and files. A library says its version itself where its file does (cuDNN's parts,
+// the number at the end of a name such as libnccl.so.2.27.3); a package says it otherwise. Each library and
 // version once, sorted by both.
 std::vector<Component> ComponentsOf(const ImageFiles& image);
 

@@ -1,5 +1,5 @@
-// image.known_faults: are the installed releases known to fail on what the matrix promises? By versions alone;
-// nothing is loaded.
+// image.known_faults: are the installed releases known to fail on what the matrix promises? By versions
+// alone; nothing is loaded.
 #include <cudnn_ci/facts.h>
 #include <sys/utsname.h>
 #include <cudnn_ci/check.hpp>
@@ -16,18 +16,20 @@ namespace {
 constexpr char kKnownFault[] = "known-fault";
 constexpr char kKnownFaultPromised[] = "known-fault-promised";
 constexpr char kComponentVersionUnknown[] = "component-version-unknown";
-constexpr std::size_t kMostFindings = 20;  // of each kind; the attachment has all
+constexpr std::size_t kMostFindings = 20, kMostNamed = 6;  // the attachment has all
 
-CCI_FINDING(kKnownFault, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-            "an installed release is known to fail on what the matrix promises, or may promise",
-            "Take the release that is named. Where the image does not use what is hit, say so with `operations`, "
-            "`dtypes` and `gpus` of the entry.",
-            nullptr)
-CCI_FINDING(kKnownFaultPromised, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-            "an installed release is known to fail on what the matrix names",
-            "Take the release that is named, or take the operation, type or card out of the entry if the image "
-            "does not use it.",
-            nullptr)
+CCI_FINDING(
+    kKnownFault, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "an installed release is known to fail on what the matrix promises, or may promise",
+    "Take the release that is named. Where the image does not use what is hit, say so with `operations`, "
+    "`dtypes` and `gpus` of the entry.",
+    nullptr)
+CCI_FINDING(
+    kKnownFaultPromised, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "an installed release is known to fail on what the matrix names",
+    "Take the release that is named, or take the operation, type or card out of the entry if the image "
+    "does not use it.",
+    nullptr)
 CCI_FINDING(kComponentVersionUnknown, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
             "a library is installed whose record tells no version: its known faults are not judged",
             "Install it by a package manager that records versions, or have the bill of materials list one.",
@@ -49,28 +51,67 @@ FaultScope ScopeOf(const Context& ctx, const KnownFaultsParams& p, const Subject
   return scope;
 }
 
-std::string TextOf(const Component& component, const KnownRegression& row) {
-  return component.library + " " + component.version + " (" + component.origin + "), " + row.id + ": " +
-         row.Text();
+// A fault of an installed library.
+struct InstalledFault {
+  Component component;
+  KnownRegression row;
+
+  std::string Text() const {
+    return component.library + " " + component.version + " (" + component.origin + "), " + row.id + ": " +
+           row.Text();
+  }
+  // Without the source, which the attachment has.
+  std::string Short() const {
+    const std::string remedy = row.Remedy();
+    return component.library + " " + component.version + " (" + component.origin + "): " + row.what + " (" +
+           row.id + "; " + row.effect + "; " + row.confidence + (remedy.empty() ? "" : "; " + remedy) + ")";
+  }
+};
+using Faults = std::vector<InstalledFault>;
+
+// What is sure comes first, and of that what nobody notices.
+int RankOf(const InstalledFault& fault) {
+  const std::vector<std::string> confidences = {"sure", "likely", "unsure"},
+                                 effects = {"wrong", "overwrite", "crash", "hang"};
+  const auto place = [](const std::vector<std::string>& words, const std::string& word) {
+    return static_cast<int>(std::find(words.begin(), words.end(), word) - words.begin());
+  };
+  return place(confidences, fault.row.confidence) * 10 + place(effects, fault.row.effect);
+}
+
+void Sort(Faults* faults) {
+  std::stable_sort(faults->begin(), faults->end(),
+                   [](const InstalledFault& a, const InstalledFault& b) { return RankOf(a) < RankOf(b); });
 }
 
 // What is said of all libraries, by weight.
 struct Said {
-  std::vector<std::string> red, warned, listed;
+  Faults red, warned, listed;
 };
 
-void Report(Context& ctx, const char* slug, const std::vector<std::string>& texts) {
-  for (std::size_t i = 0; i < texts.size() && i < kMostFindings; ++i) ctx.Finding(slug, texts[i]);
-  if (texts.size() > kMostFindings)
-    ctx.Finding(slug, std::to_string(texts.size() - kMostFindings) + " more are in known-faults.txt");
+void ReportRed(Context& ctx, const Faults& red) {
+  for (std::size_t i = 0; i < red.size() && i < kMostFindings; ++i)
+    ctx.Finding(kKnownFaultPromised, red[i].Text());
+  if (red.size() > kMostFindings)
+    ctx.Finding(kKnownFaultPromised,
+                std::to_string(red.size() - kMostFindings) + " more are in known-faults.txt");
+}
+
+// One warning for all: a summary shows the first of each kind.
+void Warn(Context& ctx, const Faults& warned) {
+  if (warned.empty()) return;
+  std::string text = std::to_string(warned.size()) + " known (version facts as of " +
+                     ctx.Compatibility(CCI_COMPATIBILITY_AS_OF) + ")";
+  for (std::size_t i = 0; i < warned.size() && i < kMostNamed; ++i) text += "; " + warned[i].Short();
+  ctx.Finding(kKnownFault, text + "; known-faults.txt has all, with their sources");
 }
 
 void Attach(Context& ctx, const Said& said) {
   std::string text;
-  const auto add = [&](const char* title, const std::vector<std::string>& lines) {
-    if (lines.empty()) return;
+  const auto add = [&](const char* title, const Faults& faults) {
+    if (faults.empty()) return;
     text += std::string(title) + "\n";
-    for (const std::string& line : lines) text += "  " + line + "\n";
+    for (const InstalledFault& fault : faults) text += "  " + fault.Text() + "\n";
   };
   add("The matrix names what these hit:", said.red);
   add("These may hit what the image does:", said.warned);
@@ -126,9 +167,9 @@ struct KnownFaults {
       const std::size_t red = said.red.size();
       for (const KnownRegression& row : KnownRegressionsOf(ctx, component.version, component.library)) {
         const FaultWeight weight = WeightOf(row, scope, satisfies);
-        if (weight == FaultWeight::kRed) said.red.push_back(TextOf(component, row));
-        if (weight == FaultWeight::kWarning) said.warned.push_back(TextOf(component, row));
-        if (weight == FaultWeight::kListed) said.listed.push_back(TextOf(component, row));
+        if (weight == FaultWeight::kRed) said.red.push_back({component, row});
+        if (weight == FaultWeight::kWarning) said.warned.push_back({component, row});
+        if (weight == FaultWeight::kListed) said.listed.push_back({component, row});
       }
       if (said.red.size() == red) CCI_EXPECT_TRUE(true) << component.library;
     }
@@ -136,8 +177,9 @@ struct KnownFaults {
       ctx.Skip(CCI_SKIP_ABSENT, "a library that the table of known faults has rows of, with its version",
                "none among " + std::to_string(subject.packages) + " packages");
     ctx.Measure("libraries", static_cast<double>(judged), "");
-    Report(ctx, kKnownFaultPromised, said.red);
-    Report(ctx, kKnownFault, said.warned);
+    for (Faults* faults : {&said.red, &said.warned, &said.listed}) Sort(faults);
+    ReportRed(ctx, said.red);
+    Warn(ctx, said.warned);
     Attach(ctx, said);
   }
 };

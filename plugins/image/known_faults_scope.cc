@@ -76,7 +76,7 @@ FaultWeight WeightOf(const KnownRegression& row, const FaultScope& scope, const 
   const bool promised_gpu = !NamesGpus(row) || !scope.gpus.empty();
   const bool silent = row.effect == "wrong" || row.effect == "overwrite";
   return row.confidence == "sure" && silent && named && promised_gpu ? FaultWeight::kRed
-                                                                    : FaultWeight::kWarning;
+                                                                     : FaultWeight::kWarning;
 }
 
 Words PromisedGpus(const std::string& range, const TableEntry& entry, const Satisfies& satisfies) {

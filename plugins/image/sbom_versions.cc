@@ -1,5 +1,6 @@
-// image.versions: are the installed packages of the versions that the matrix promises? By their records alone,
-// so that a bill of materials can be judged; cudnn.version and toolkit.runtime ask the libraries themselves.
+// image.versions: are the installed packages of the versions that the matrix promises? By their records
+// alone, so that a bill of materials can be judged; cudnn.version and toolkit.runtime ask the libraries
+// themselves.
 #include <cudnn_ci/check.hpp>
 
 #include <algorithm>
@@ -20,9 +21,10 @@ constexpr char kPackageNotListed[] = "package-not-listed";
 CCI_FINDING(kPackageOutsideContract, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
             "the installed packages are of another version than the matrix promises",
             "Install a promised version, or change the promise.", nullptr)
-CCI_FINDING(kPackageNotListed, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-            "the matrix promises a version, and no package with one is listed: the promise is not judged here",
-            "Judge the image itself, or have the bill of materials list the package with its version.", nullptr)
+CCI_FINDING(
+    kPackageNotListed, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+    "the matrix promises a version, and no package with one is listed: the promise is not judged here",
+    "Judge the image itself, or have the bill of materials list the package with its version.", nullptr)
 
 // "9.19.0 (Python package nvidia-cudnn-cu13 9.19.0.56)" of each.
 std::string Found(const std::vector<Component>& components) {
@@ -67,9 +69,8 @@ struct PackageVersions {
     const bool kept = std::any_of(found.begin(), found.end(), [&](const Component& c) {
       return has_version(c) && promise.Kept(c.version);
     });
-    Judge(ctx, kept, std::string(library) + " is " + range, kPackageOutsideContract, [&] {
-      return std::string(library) + " " + Found(found) + " is listed, " + range + " promised";
-    });
+    Judge(ctx, kept, std::string(library) + " is " + range, kPackageOutsideContract,
+          [&] { return std::string(library) + " " + Found(found) + " is listed, " + range + " promised"; });
     return true;
   }
 
@@ -78,7 +79,8 @@ struct PackageVersions {
     const bool cudnn = JudgePromise(ctx, "image.cudnn", kCudnn, subject.components);
     const bool toolkit = JudgePromise(ctx, "image.toolkit", kToolkit, subject.components);
     if (!cudnn && !toolkit)
-      ctx.Skip(CCI_SKIP_ABSENT, "image.cudnn or image.toolkit in the matrix, and a package of it with a version",
+      ctx.Skip(CCI_SKIP_ABSENT,
+               "image.cudnn or image.toolkit in the matrix, and a package of it with a version",
                "none among " + std::to_string(subject.packages) + " packages");
   }
 };

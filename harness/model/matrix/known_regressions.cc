@@ -218,8 +218,8 @@ std::string Row::Hits() {
 }
 
 std::map<std::string, std::string> Row::Read(const ReadProvenance& provenance) {
-  const std::string library = Word("library", {"cudnn", "cublas", "nccl", "nvshmem", "toolkit", "torch",
-                                               "triton", "jax", "tensorflow"});
+  const std::string library = Word(
+      "library", {"cudnn", "cublas", "nccl", "nvshmem", "toolkit", "torch", "triton", "jax", "tensorflow"});
   std::map<std::string, std::string> entries;
   reader_.RequiredString("what", "say in words what it hits", &entries[CCI_COMPATIBILITY_KNOWN_WHAT]);
   entries[CCI_COMPATIBILITY_KNOWN_EFFECT] =
