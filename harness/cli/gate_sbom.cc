@@ -82,7 +82,8 @@ void Gate::TellOfSbom() {
   std::erase_if(plan_.not_gated, [](const Notice& notice) {
     const auto key = notice.args.find("key");
     return notice.code == NoticeCode::kPromiseNotJudged && key != notice.args.end() &&
-           (key->second == NoticeArg("image.cudnn") || key->second == NoticeArg("image.toolkit"));
+           (key->second == Params::mapped_type(std::string("image.cudnn")) ||
+            key->second == Params::mapped_type(std::string("image.toolkit")));
   });
   plan_.not_gated.insert(plan_.not_gated.end(), sbom_not_gated_.begin(), sbom_not_gated_.end());
 }
