@@ -100,7 +100,10 @@ class Report {
     table_ += feature.name + " (" + feature.package + "): " + StateWord(look.state) + ": " + look.text +
               ", for " + need.used_for + " (" + need.source + ")\n";
     if (look.state == ToolState::kUnknown) return;
-    if (look.state == ToolState::kPresent) return CCI_EXPECT_TRUE(true) << look.text, void();
+    if (look.state == ToolState::kPresent) {
+      CCI_EXPECT_TRUE(true) << look.text;
+      return;
+    }
     const std::string text = feature.name + " of " + feature.package + ": " + look.text + "; needed for " +
                              need.used_for + (feature.why.empty() ? "" : "; used by " + feature.why);
     if (feature.ordinary && need.always)

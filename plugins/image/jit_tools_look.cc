@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/loader_files.h"
-#include "common/joined.h"
 #include "common/loader_path.h"
 #include "image/jit_tools_scan.h"
 
@@ -61,6 +60,12 @@ std::vector<std::string> FoldersIn(const std::string& folder) {
 // A file that was found, or what is lacking.
 ToolLook FileOr(const std::string& path, const std::string& lacking) {
   return path.empty() ? ToolLook{ToolState::kMissing, lacking} : ToolLook{ToolState::kPresent, path};
+}
+
+std::string JoinedByOr(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : " or ") + name;
+  return all;
 }
 
 // Less than 0, 0 or more than 0: dotted numbers.
@@ -146,7 +151,8 @@ ToolLook JitPlaces::Compiler(const char* variable, const std::vector<std::string
   for (const std::string& name : names)
     if (found.empty()) found = Program(name);
   if (found.empty())
-    return {ToolState::kMissing, "no " + Joined(names) + " in PATH, and " + variable + " is not set"};
+    return {ToolState::kMissing,
+            "nothing in PATH is called " + JoinedByOr(names) + ", and " + variable + " is not set"};
   // That of a distribution has its headers there; others bring their own.
   const bool of_system = RealPath(found).compare(0, root_.size() + 9, root_ + "/usr/bin/") == 0;
   if (of_system && !IsFile(root_ + "/usr/include/stdlib.h"))
