@@ -331,24 +331,25 @@ ToolLook JitPlaces::OfToolkit(JitTool tool) const {
   }
 }
 
-std::vector<std::string> JitPlaces::NvrtcWithoutBuiltins() const {
+JitPlaces::NvrtcLook JitPlaces::LookAtNvrtc() const {
   std::set<std::string> names, looked_at;
   for (const ImageFile& file : image_.files) names.insert(NameOf(file.path));
-  std::vector<std::string> lacking;
+  NvrtcLook look;
   for (const ImageFile& file : image_.files) {
     const std::string name = NameOf(file.path);
     // "libnvrtc.alt.so.12" has builtins of its own name.
     if (!IsLibraryOf(name, "libnvrtc.so") || !looked_at.insert(RealPath(file.path)).second) continue;
     const std::string marker = "libnvrtc-builtins.so.", version = NumbersBehind(file.path, marker);
     if (version.empty()) continue;  // a link-time stub, or none that asks for any
+    ++look.found;
     const std::string builtins = marker + version;
     if (names.count(builtins) > 0 || IsFile(DirectoryOf(RealPath(file.path)) + "/" + builtins)) continue;
     if (root_.empty() && !ResolveLibrary(builtins).empty()) continue;
     const std::string owner = image_.BroughtBy(file.path);
-    lacking.push_back(file.path + (owner.empty() ? "" : " of " + owner) + " opens " + builtins +
-                      ", which is not there");
+    look.lacking.push_back(file.path + (owner.empty() ? "" : " of " + owner) + " opens " + builtins +
+                           ", which is not there");
   }
-  return lacking;
+  return look;
 }
 
 }  // namespace cudnn_ci

@@ -55,8 +55,13 @@ class JitPlaces {
   // "12.9" of "10.3"; empty where that is not known.
   ToolLook Look(JitTool tool, const std::map<std::string, std::string>& first_toolkit) const;
 
-  // Each NVRTC of the subject and the loader without the libnvrtc-builtins of its version, in words.
-  std::vector<std::string> NvrtcWithoutBuiltins() const;
+  // Each NVRTC among the subject's files, and of them those without the libnvrtc-builtins of their version,
+  // in words.
+  struct NvrtcLook {
+    std::size_t found = 0;
+    std::vector<std::string> lacking;
+  };
+  NvrtcLook LookAtNvrtc() const;
 
  private:
   std::string Variable(const char* name) const;

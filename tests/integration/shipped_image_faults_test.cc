@@ -26,7 +26,10 @@ std::vector<std::string> Said(const json& record) {
 
 class ImageFaultsTest : public ShippedTest {
  protected:
-  ImageFaultsTest() { UseFakes({}); }
+  ImageFaultsTest() {
+    UseFakes({});
+    gate().UseExecutable(CUDNN_CI_STAGE_PLUGINS "/../bin/cudnn-ci");  // with matrices beside it
+  }
 
   CheckOutcome Known(const std::vector<std::string>& packages, const std::string& params = "{}",
                      const std::vector<std::string>& arguments = {}) {

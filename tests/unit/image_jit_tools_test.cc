@@ -180,7 +180,7 @@ TEST_F(JitToolsTest, NvrtcOpensTheBuiltinsOfItsOwnVersion) {
   Write(lib + "libnvrtc-builtins.so.13.1");
   const auto lacking = [this] {
     const ImageFiles image = Image();
-    return JitPlaces(image, variables_, root_).NvrtcWithoutBuiltins();
+    return JitPlaces(image, variables_, root_).LookAtNvrtc().lacking;
   };
   EXPECT_THAT(lacking(),
               ElementsAre(AllOf(HasSubstr("libnvrtc.so.13"), HasSubstr("libnvrtc-builtins.so.13.0"))));
