@@ -96,7 +96,8 @@ bool CannotBeSaid(const Options& options, const Matrix& matrix, const std::vecto
 }  // namespace
 
 std::string ContainerCommand(const Options& options, const Matrix& matrix, const Variables& runners) {
-  if (options.subject_image.empty()) return {};
+  // A document needs no container, and none would hold it.
+  if (options.subject_image.empty() || !options.sbom.empty()) return {};
   Mounts mounts;
   mounts.Add(ShellQuote(options.TreeRoot()), kTree);
   std::string where;

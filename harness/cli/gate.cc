@@ -151,7 +151,7 @@ bool Gate::Discover() {
   if (obstacle_) return options_.dry_run ? Invalid(obstacle_->detail) : true;  // the reports say it
   const std::vector<SubjectInfo> system = {{"system", "loader"}};
   if (!discovered_) {
-    session_.DiscoverPlugins(matrix_.subjects, matrix_.contract);
+    session_.DiscoverPlugins(SubjectsWithFacts(), matrix_.contract);
   } else if (matrix_.subjects != system || !matrix_.contract.empty()) {
     session_.CollectFactsFor(matrix_.subjects, matrix_.contract);
   }
@@ -221,6 +221,7 @@ bool Gate::MakePlan() {
   }
   for (const auto& notices : {session_.UnusedDevices(devices_), session_.UnusedCopies()})
     plan_.not_gated.insert(plan_.not_gated.end(), notices.begin(), notices.end());
+  TellOfSbom();
   if (options_.dry_run) return DryRun();
   HoldToBaseline();
   return true;

@@ -51,6 +51,12 @@ class Gate {
   int WorkersPerGpu() const;
   bool LoadMatrixFile(const std::string& path);
   bool LoadCompatibilityTable();
+  // With --sbom: the matrix, for the document as its one subject.
+  bool LoadForSbom();
+  // That a document was judged, and what that leaves out.
+  void TellOfSbom();
+  // Those of which plugins report facts.
+  std::vector<SubjectInfo> SubjectsWithFacts() const;
   // Who set which of the variables that the facts tell of, and the reproduction that sets the runner's again.
   void Identify(RunStarted* run) const;
   void Emit(EventBody body);
@@ -73,7 +79,8 @@ class Gate {
   ReportLocks locks_;
   Matrix matrix_;
   Compatibility compatibility_;
-  Notices own_warnings_;  // of what was loaded
+  Notices own_warnings_;    // of what was loaded
+  Notices sbom_not_gated_;  // with --sbom
   std::shared_ptr<const RunView> baseline_;
   SpeedBaseline speed_;                   // of baseline_
   std::vector<std::string> rerun_;        // with --rerun-failed: the cases, as --case names them

@@ -56,6 +56,7 @@ bool Gate::Load() {
     image_ = std::move(*config);
   }
   if (!LoadCompatibilityTable()) return false;
+  if (!options_.sbom.empty()) return LoadForSbom();
   if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
   if (const auto obstacle = ObstacleBeforeDiscovery(options_.worker_path())) return Invalid(obstacle->detail);
   // What is there decides, or at least helps to say what to type.

@@ -127,6 +127,9 @@ void AddRunOptions(CLI::App* app, Options* o) {
                   "what `docker image inspect` prints of it: tells its variables from the runner's")
       ->type_name("FILE")
       ->check(CheckPath());
+  app->add_option("--sbom", o->sbom, "judge the versions in this SPDX or CycloneDX JSON file, and no image")
+      ->type_name("FILE")
+      ->check(CheckPath());
   app->add_option("--compatibility", o->compatibility,
                   "version facts to judge by, in place of those that come with cudnn-ci")
       ->type_name("FILE")
@@ -288,6 +291,7 @@ std::string UsageProblem(const CLI::App& app, const std::string& shard, Options*
   for (const std::string& dir : o->plugin_dirs)
     if (struct stat st{}; stat(dir.c_str(), &st) != 0 || !S_ISDIR(st.st_mode))
       return "--plugin-dir " + CleanLine(dir, 500) + ": not a folder";
+  if (!o->sbom.empty() && o->auto_matrix) return "--sbom and --auto exclude each other";
   return !o->matrix.empty() && o->auto_matrix ? "--matrix and --auto exclude each other" : "";
 }
 

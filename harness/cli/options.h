@@ -40,6 +40,7 @@ struct Options {
   bool auto_matrix = false;
   std::string subject_image;  // the image under test by digest; empty: nobody said
   std::string image_config;   // file with its configuration; empty: none
+  std::string sbom;           // a bill of materials in the place of an image; empty: none
   std::string compatibility;  // table of version facts; empty: the one that comes with cudnn-ci
   std::string run_token;      // file with the word that the end of the record tells; empty: none
   std::string baseline;       // journal or report.json of the run to compare with; empty: none

@@ -25,9 +25,12 @@ Predicates Parse(const std::string& text) {
 std::string LibraryOf(Predicates* hits) {
   const auto named = hits->find("library");
   if (named == hits->end()) return kCudnn;
-  const bool cublas = named->second == std::vector<std::string>{"cublas"};
+  static const std::map<std::string, std::string> kNames = {
+      {"cublas", kCublas}, {"nccl", kNccl},     {"nvshmem", kNvshmem}, {"toolkit", kToolkit},
+      {"torch", kTorch},   {"triton", kTriton}, {"jax", kJax},         {"tensorflow", kTensorflow}};
+  const auto name = named->second.size() == 1 ? kNames.find(named->second.front()) : kNames.end();
   hits->erase(named);
-  return cublas ? kCublas : "";
+  return name == kNames.end() ? "" : name->second;
 }
 
 bool HasRelease(const KnownRegression& row, const std::string& version, const Satisfies& satisfies) {
@@ -39,6 +42,7 @@ bool HasRelease(const KnownRegression& row, const std::string& version, const Sa
 // What such a convolution is, "wrong in cuDNN 9.8.0".
 std::string InWords(const std::string& effect) {
   if (effect == "crash") return "crashes";
+  if (effect == "hang") return "hangs";
   if (effect == "overwrite") return "writes outside of its tensors";
   if (effect == "failure") return "fails";
   if (effect == "memory") return "takes far more memory";

@@ -18,13 +18,15 @@ using TableEntry = std::function<std::string(const std::string& key)>;
 using Predicates = std::map<std::string, std::vector<std::string>>;
 
 // The libraries that rows are about, as messages call them.
-inline constexpr char kCudnn[] = "cuDNN", kCublas[] = "cuBLAS";
+inline constexpr char kCudnn[] = "cuDNN", kCublas[] = "cuBLAS", kNccl[] = "NCCL", kNvshmem[] = "NVSHMEM",
+                      kToolkit[] = "CUDA toolkit", kTorch[] = "PyTorch", kTriton[] = "Triton", kJax[] = "JAX",
+                      kTensorflow[] = "TensorFlow";
 
 // One row.
 struct KnownRegression {
   std::string library = kCudnn;
-  std::string id, what;            // "half_3d_forward", and in words
-  std::string effect;              // "wrong", "overwrite", "crash", "failure", "refused", "slow", "memory"
+  std::string id, what;  // "half_3d_forward", and in words
+  std::string effect;    // "wrong", "overwrite", "crash", "hang", "failure", "refused", "slow", "memory"
   std::string first, last, fixed;  // releases; empty: not known
   Predicates hits;                 // all must hold of what it hits
   std::string source, confidence, as_of;

@@ -95,7 +95,11 @@ TEST(CompatibilityTest, KnownRegressionsAreNumberedEntries) {
   EXPECT_EQ(entry("known.33.hits"),
             "library=cublas operation=matmul dtype=float32 algorithm=68 wide_span=true");
   EXPECT_EQ(entry("known.35.id"), "attention_dq_nan");
-  EXPECT_EQ(entry("known.42.id"), "(none)");
+  EXPECT_EQ(entry("known.42.effect"), "hang");
+  EXPECT_EQ(entry("known.44.hits"), "library=nccl operation=collective processor=aarch64");
+  EXPECT_EQ(entry("known.53.hits"),
+            "library=tensorflow operation=compile compute_capability_min=12.0 compute_capability_max=12.9");
+  EXPECT_EQ(entry("known.54.id"), "(none)");
 }
 
 TEST(CompatibilityTest, AMistakeInAKnownRegressionIsNamed) {
@@ -107,8 +111,13 @@ TEST(CompatibilityTest, AMistakeInAKnownRegressionIsNamed) {
               HasSubstr("\"pointwise\" must be true or false"));
   EXPECT_THAT(ProblemsWith("\"pointwise\"", "\"pointwice\""),
               HasSubstr("unknown key \"pointwice\" in \"hits\"; did you mean \"pointwise\"?"));
-  EXPECT_THAT(ProblemsWith("\"effect\": \"wrong\"", "\"effect\": \"bad\""),
-              HasSubstr("\"effect\" must be one of wrong, overwrite, crash, failure, refused, slow, memory"));
+  EXPECT_THAT(
+      ProblemsWith("\"library\": \"cudnn\"", "\"library\": \"mxnet\""),
+      HasSubstr("\"library\" must be one of cudnn, cublas, nccl, nvshmem, toolkit, torch, triton, jax, "
+                "tensorflow"));
+  EXPECT_THAT(
+      ProblemsWith("\"effect\": \"wrong\"", "\"effect\": \"bad\""),
+      HasSubstr("\"effect\" must be one of wrong, overwrite, crash, hang, failure, refused, slow, memory"));
   EXPECT_THAT(ProblemsWith("\"first\": \"9.8.0\"", "\"first\": \"9.14.1\""),
               HasSubstr("\"first\" 9.14.1 is later than \"last\" 9.14.0"));
   EXPECT_THAT(ProblemsWith("\"fixed\": \"9.15.0\"", "\"fixed\": \"9.14\""),

@@ -91,5 +91,27 @@ TEST(KnownRegressionsTest, LimitsOfGpus) {
   EXPECT_TRUE(fits({{"dims", {"3"}}}, ""));
 }
 
+TEST(KnownRegressionsTest, AreThoseOfTheirLibraryByItsWord) {
+  const auto of = [](const std::string& library, const std::string& hits) {
+    const TableEntry entry = [&hits](const std::string& key) -> std::string {
+      return key == "known.0.id"       ? "row"
+             : key == "known.0.hits"   ? hits
+             : key == "known.0.effect" ? "hang"
+                                       : "";
+    };
+    const auto rows = KnownRegressionsOf("2.0", entry, Within, library);
+    return rows.size() == 1 && rows[0].hits.count("library") == 0 &&
+           rows[0].Text().find("known: hangs in " + library + " all releases") == 0;
+  };
+  const std::vector<std::pair<std::string, std::string>> words = {
+      {"cublas", kCublas}, {"nccl", kNccl},     {"nvshmem", kNvshmem}, {"toolkit", kToolkit},
+      {"torch", kTorch},   {"triton", kTriton}, {"jax", kJax},         {"tensorflow", kTensorflow}};
+  for (const auto& [word, name] : words) {
+    EXPECT_TRUE(of(name, "library=" + word + " operation=collective")) << word;
+    EXPECT_FALSE(of(kCudnn, "library=" + word)) << word;
+  }
+  EXPECT_FALSE(of(kCudnn, "library=mxnet")) << "a table newer than this plugin";
+}
+
 }  // namespace
 }  // namespace cudnn_ci

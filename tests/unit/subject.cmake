@@ -1,6 +1,6 @@
 # From a subject's name to folders of libraries, on made-up trees.
 cudnn_ci_unit_test(subject_test SOURCES subject_python_test.cc subject_libraries_test.cc subject_environments_test.cc
-  subject_inventory_test.cc subject_blocking_library_test.cc odd_files_test.cc
+  subject_inventory_test.cc subject_sbom_test.cc subject_blocking_library_test.cc odd_files_test.cc
   LINK cci_subject)
 
 # ELF files with run paths of both kinds. Frameworks say where their libraries lie from site-packages/NAME/lib, the

@@ -34,7 +34,7 @@ const std::vector<Predicate>& Predicates() {
       {"operation",
        Kind::kWords,
        {"forward", "backward_data", "backward_filter", "attention_forward", "attention_backward", "matmul",
-        "grouped_matmul"}},
+        "grouped_matmul", "norm", "elementwise", "collective", "compile"}},
       {"api", Kind::kWords, {"legacy", "graph"}},
       {"dtype",
        Kind::kWords,
@@ -70,6 +70,7 @@ const std::vector<Predicate>& Predicates() {
       {"large_logits", Kind::kFlag},
       {"different_head_sizes", Kind::kFlag},
       {"gpus_min", Kind::kNumber, {}, 1},
+      {"processor", Kind::kWords, {"x86_64", "aarch64"}},
       {"compute_capability_min", Kind::kVersion},
       {"compute_capability_max", Kind::kVersion},
       {"cublaslt_min", Kind::kVersion},
@@ -217,18 +218,20 @@ std::string Row::Hits() {
 }
 
 std::map<std::string, std::string> Row::Read(const ReadProvenance& provenance) {
-  const std::string library = Word("library", {"cudnn", "cublas"});
+  const std::string library = Word(
+      "library", {"cudnn", "cublas", "nccl", "nvshmem", "toolkit", "torch", "triton", "jax", "tensorflow"});
   std::map<std::string, std::string> entries;
   reader_.RequiredString("what", "say in words what it hits", &entries[CCI_COMPATIBILITY_KNOWN_WHAT]);
   entries[CCI_COMPATIBILITY_KNOWN_EFFECT] =
-      Word("effect", {"wrong", "overwrite", "crash", "failure", "refused", "slow", "memory"});
+      Word("effect", {"wrong", "overwrite", "crash", "hang", "failure", "refused", "slow", "memory"});
   const std::string first = Version("first"), last = Version("last"), fixed = Version("fixed");
   JudgeOrder(first, last, fixed);
   entries[CCI_COMPATIBILITY_KNOWN_FIRST] = first;
   entries[CCI_COMPATIBILITY_KNOWN_LAST] = last;
   entries[CCI_COMPATIBILITY_KNOWN_FIXED] = fixed;
   // A plugin that knows cuDNN's rows alone finds a predicate it does not know, and no case that is hit.
-  entries[CCI_COMPATIBILITY_KNOWN_HITS] = (library == "cublas" ? "library=cublas " : "") + Hits();
+  const bool other = !library.empty() && library != "cudnn";
+  entries[CCI_COMPATIBILITY_KNOWN_HITS] = (other ? "library=" + library + " " : "") + Hits();
   entries[CCI_COMPATIBILITY_KNOWN_SOURCE] = provenance(&reader_);
   if (const Json* json = reader_.Get("confidence"))  // judged with the source
     if (const auto* text = std::get_if<std::string>(&json->value))

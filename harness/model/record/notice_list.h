@@ -24,6 +24,8 @@ enum class NoticeCode : int {
   kCudnnNotUsed,
   kCudnnOfPackagesNotUsed,
   kSpeedNotCompared,
+  kFilesNotInSbom,
+  kChecksNotInSbom,
   // Warnings.
   kWaiverWithoutCase,
   kWaiverWithoutFinding,
@@ -47,7 +49,8 @@ enum class NoticeCode : int {
   kStaticStage,
   kWithoutDisturb,
   kIsolationNone,
-  kRerun
+  kRerun,
+  kSbom
 };
 
 struct NoticeText {
@@ -74,6 +77,9 @@ inline constexpr NoticeText kNotices[] = {
      "\"python:PATH\", the interpreter of these packages, judges it"},
     {NoticeCode::kSpeedNotCompared, "speed-not-compared",
      "speed of {cases:case} held to the baseline, not compared: {why}"},
+    {NoticeCode::kFilesNotInSbom, "files-not-in-sbom",
+     "the image itself: {path} lists packages and their versions, no file of them was looked at"},
+    {NoticeCode::kChecksNotInSbom, "checks-not-in-sbom", "not covered by a bill of materials: {checks}"},
     {NoticeCode::kWaiverWithoutCase, "waiver-without-case",
      "{place}: the waiver for {\"pattern} matches no case"},
     {NoticeCode::kWaiverWithoutFinding, "waiver-without-finding",
@@ -110,6 +116,7 @@ inline constexpr NoticeText kNotices[] = {
     {NoticeCode::kWithoutDisturb, "without-disturb", "without --disturb ({checks})"},
     {NoticeCode::kIsolationNone, "isolation-none", "isolation none"},
     {NoticeCode::kRerun, "rerun", "rerun of what did not pass"},
+    {NoticeCode::kSbom, "sbom", "bill of materials"},
 };
 
 }  // namespace cudnn_ci

@@ -1,0 +1,37 @@
+// Which libraries with known faults an image has, and of which release, by what is installed. Loads nothing
+// and judges nothing.
+#ifndef CUDNN_CI_PLUGINS_IMAGE_COMPONENTS_H_
+#define CUDNN_CI_PLUGINS_IMAGE_COMPONENTS_H_
+
+#include <string>
+#include <vector>
+
+#include "image/image_files.h"
+#include "subject/sbom.h"
+
+namespace cudnn_ci {
+
+// A library of the table of known regressions.
+struct Component {
+  std::string library;  // kCudnn, kNccl, ... of common/known_regressions.h
+  // Of three numbers at most, as the table has them: "9.19.0" of the wheel 9.19.0.56. Empty: it does not say.
+  std::string version;
+  std::string origin;  // who says so: "Python package nvidia-cudnn-cu13 9.19.0.56", "/usr/lib/libnccl.so.2"
+};
+
+// The digits and dots at the beginning of a package's version, without the packager's epoch, and of those at
+// most three numbers: "2.11.0" of "2.11.0+cu130", "9.8.0" of "9.8.0.87-1", "2.27.3" of "1:2.27.3-1+cuda12.9".
+// Empty: it does not begin with a digit.
+std::string ReleaseOf(const std::string& version);
+
+// Of a subject's packages and files. A library says its version itself where its file does (cuDNN's parts,
+// the number at the end of a name such as libnccl.so.2.27.3); a package says it otherwise. Each library and
+// version once, sorted by both.
+std::vector<Component> ComponentsOf(const ImageFiles& image);
+
+// Of a bill of materials.
+std::vector<Component> ComponentsOf(const std::vector<SbomPackage>& packages);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_IMAGE_COMPONENTS_H_
