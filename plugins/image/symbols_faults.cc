@@ -47,6 +47,28 @@ std::vector<std::string> SameFunction(const DynamicTable& table, const std::stri
   return same;
 }
 
+bool TakesNewString(const std::string& symbol) { return symbol.find("NSt7__cxx11") != std::string::npos; }
+
+// "Ss" among the arguments, and not within an identifier.
+bool TakesOldString(const std::string& symbol) {
+  for (std::size_t at = MangledFunction(symbol).size(); at < symbol.size();) {
+    std::size_t length = 0;
+    while (at < symbol.size() && symbol[at] >= '0' && symbol[at] <= '9' && length < symbol.size())
+      length = length * 10 + static_cast<std::size_t>(symbol[at++] - '0');
+    if (length > symbol.size() - at) return false;
+    at += length;
+    if (at < symbol.size() && symbol.compare(at, 2, "Ss") == 0) return true;
+    if (length == 0) ++at;
+  }
+  return false;
+}
+
+std::string WithoutTag(std::string symbol) {
+  constexpr std::string_view kTag = "B5cxx11";
+  for (std::size_t at = 0; (at = symbol.find(kTag, at)) != std::string::npos;) symbol.erase(at, kTag.size());
+  return symbol;
+}
+
 }  // namespace
 
 std::string MangledFunction(const std::string& symbol) {
@@ -69,8 +91,10 @@ std::string MangledFunction(const std::string& symbol) {
   return symbol.substr(0, end);
 }
 
-bool UsesNewCxxAbi(const std::string& symbol) {
-  return symbol.find("NSt7__cxx11") != std::string::npos || symbol.find("B5cxx11") != std::string::npos;
+bool DifferInCxxAbi(const std::string& a, const std::string& b) {
+  if (TakesNewString(a) && TakesOldString(b)) return true;
+  if (TakesOldString(a) && TakesNewString(b)) return true;
+  return a != b && WithoutTag(a) == WithoutTag(b);
 }
 
 LibraryIndex::LibraryIndex(const ImageFiles& image, LoaderFiles* files) {
@@ -162,7 +186,7 @@ FaultWriter::Answer FaultWriter::Explain(const LoaderScope& scope, const OpenedF
   for (const int at : scope.ScopeOf(opened)) {
     if (function.empty() || at == symbol.asker) continue;
     for (const std::string& other : SameFunction(*loaded[at].file.table, function)) {
-      const bool abi = UsesNewCxxAbi(other) != UsesNewCxxAbi(symbol.name);
+      const bool abi = DifferInCxxAbi(other, symbol.name);
       if (!answer.other.empty() && !abi) continue;
       answer = {abi ? SymbolFaultKind::kOtherCxxAbi : SymbolFaultKind::kSymbolMissing, at, other};
       if (abi) return answer;

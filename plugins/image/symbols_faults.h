@@ -82,8 +82,9 @@ class FaultWriter {
 // The part of a mangled C++ name that says which function it is: "_ZN3c106detail14torchCheckFail"; empty: no
 // C++ name (https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling).
 std::string MangledFunction(const std::string& symbol);
-// True if a mangled name speaks of std::string or of another type that has two ABIs, in the newer one.
-bool UsesNewCxxAbi(const std::string& symbol);
+// True if two mangled names of one function differ in the C++ ABI: one takes the newer std::string
+// (std::__cxx11) where the other takes the older one ("Ss"), or only one has the newer ABI's tag.
+bool DifferInCxxAbi(const std::string& a, const std::string& b);
 
 }  // namespace cudnn_ci
 

@@ -189,10 +189,11 @@ class PythonJudge {
     for (auto& [key, process] : processes_) copies_.Add(process.scope(), process.name());
     for (SymbolFault& fault : copies_.Faults(image_, writer_)) out_.faults.push_back(std::move(fault));
     for (const auto& [name, count] : not_judged)
-      out_.faults.push_back({SymbolFaultKind::kUndecided,
-                             std::to_string(count) + " extension modules are loaded after import " + name +
-                                 ", which fails: they are not judged",
-                             "", ""});
+      out_.faults.push_back(
+          {SymbolFaultKind::kUndecided,
+           "import " + name +
+               " fails: not judged are extension modules that are loaded after it: " + std::to_string(count),
+           "", ""});
   }
 
   // True if the import of its package loads the file whatever happens. Only asked where something is wrong:

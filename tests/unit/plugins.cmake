@@ -35,3 +35,4 @@ add_dependencies(framework_test fake_cublas99 fake_cudnn99 fake_provider_plain f
 
 # What the files of an image say of it.
 cudnn_ci_unit_test(image_files_test SOURCES image_files_test.cc LINK cudnn_ci_image_files)
+cudnn_ci_unit_test(symbols_unit_test SOURCES dynamic_table_test.cc loader_scope_test.cc symbols_judge_test.cc LINK cudnn_ci_image_files)
