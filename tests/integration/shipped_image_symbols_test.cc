@@ -20,11 +20,12 @@ class ImageSymbolsTest : public EnvironmentsTest {
     Compile("venv/bin/python", "int Py_Something; void _start(void) {}", "-pie -fPIE -nostdlib -rdynamic");
     std::filesystem::create_directories(Site("venv") + "/mine");
     gate().Write(InSite("mine/__init__.py"), "from . import _ext\n");
-    gate().Write(InSite("nvidia_nccl_cu13-2.28.9.dist-info/RECORD"), "mine/libnccl.so.2,,\n");
+    std::filesystem::create_directories(Site("venv") + "/cutensor_cu13-2.3.1.dist-info");
+    gate().Write(InSite("cutensor_cu13-2.3.1.dist-info/RECORD"), "mine/libcutensorMg.so.2,,\n");
     UseSubjects("{\"venv\": \"" + Python("venv") + "\"}");
-    Compile(InSite("mine/libnccl.so.2"), "void ncclCommInit(void) {}",
-            "-shared -fPIC -nostdlib -Wl,-soname,libnccl.so.2");
-    MakeExtension("ncclCommInit");
+    Compile(InSite("mine/libcutensorMg.so.2"), "void cutensorInit(void) {}",
+            "-shared -fPIC -nostdlib -Wl,-soname,libcutensorMg.so.2");
+    MakeExtension("cutensorInit");
   }
   static std::string InSite(const std::string& path) { return "venv/lib/python3.11/site-packages/" + path; }
   void Compile(const std::string& path, const std::string& source, const std::string& options) {
@@ -34,12 +35,12 @@ class ImageSymbolsTest : public EnvironmentsTest {
                                 " -Wl,--no-as-needed,--allow-shlib-undefined " + options;
     ASSERT_EQ(system(command.c_str()), 0) << command;  // NOLINT(cert-env33-c): a test's own words
   }
-  // An extension module that asks libnccl.so.2 for a function.
+  // An extension module that asks libcutensorMg.so.2 for a function.
   void MakeExtension(const std::string& function, const std::string& options = "") {
     Compile(InSite("mine/_ext.so"),
             "extern int Py_Something; void " + function + "(void); void *PyInit__ext(void) { " + function +
                 "(); return &Py_Something; }",
-            "-shared -fPIC -nostdlib " + gate().Path(InSite("mine/libnccl.so.2")) +
+            "-shared -fPIC -nostdlib " + gate().Path(InSite("mine/libcutensorMg.so.2")) +
                 " -Wl,--enable-new-dtags,-rpath,'$ORIGIN' " + options);
   }
   std::vector<std::string> AllSlugs(const CheckOutcome& outcome) {
@@ -56,50 +57,50 @@ TEST_F(ImageSymbolsTest, ASoundEnvironmentPasses) {
 }
 
 TEST_F(ImageSymbolsTest, AMissingLibraryIsTheImagesFault) {
-  std::filesystem::remove(gate().Path(InSite("mine/libnccl.so.2")));
+  std::filesystem::remove(gate().Path(InSite("mine/libcutensorMg.so.2")));
   const CheckOutcome r = Check("image.symbols");
   EXPECT_EQ(r.gate.exit_code, 1);
   EXPECT_THAT(r.Slugs(), ElementsAre("library-missing"));
   EXPECT_EQ(r.Blame(), "image");
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("mine/_ext.so"), HasSubstr("needs libnccl.so.2"),
-                                HasSubstr("nvidia-nccl-cu13")));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("mine/_ext.so"), HasSubstr("needs libcutensorMg.so.2"),
+                                HasSubstr("cutensor-cu13")));
 }
 
 TEST_F(ImageSymbolsTest, AMissingSymbolNamesBothSides) {
-  Compile(InSite("mine/libnccl.so.2"), "void ncclCommOther(void) {}",
-          "-shared -fPIC -nostdlib -Wl,-soname,libnccl.so.2");
+  Compile(InSite("mine/libcutensorMg.so.2"), "void cutensorOther(void) {}",
+          "-shared -fPIC -nostdlib -Wl,-soname,libcutensorMg.so.2");
   const CheckOutcome r = Check("image.symbols");
   EXPECT_THAT(r.Slugs(), ElementsAre("symbol-missing"));
-  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("ncclCommInit"),
-                                HasSubstr("libnccl.so.2 (nvidia-nccl-cu13 2.28.9) should have it")));
+  EXPECT_THAT(r.Detail(), AllOf(HasSubstr("cutensorInit"),
+                                HasSubstr("libcutensorMg.so.2 (cutensor-cu13 2.3.1) should have it")));
 }
 
 TEST_F(ImageSymbolsTest, TheCopyInTheLibraryPathThatWins) {
-  Compile("libraries/libnccl.so.2", "void ncclCommOther(void) {}",
-          "-shared -fPIC -nostdlib -Wl,-soname,libnccl.so.2");
+  Compile("libraries/libcutensorMg.so.2", "void cutensorOther(void) {}",
+          "-shared -fPIC -nostdlib -Wl,-soname,libcutensorMg.so.2");
   const CheckOutcome r = Check("image.symbols");
   EXPECT_THAT(r.Slugs(), ElementsAre("library-shadowed"));
-  EXPECT_THAT(r.Detail(), HasSubstr(libraries() + "/libnccl.so.2"));
+  EXPECT_THAT(r.Detail(), HasSubstr(libraries() + "/libcutensorMg.so.2"));
 }
 
 TEST_F(ImageSymbolsTest, ADamagedLibrary) {
-  std::filesystem::resize_file(gate().Path(InSite("mine/libnccl.so.2")), 3000);
+  std::filesystem::resize_file(gate().Path(InSite("mine/libcutensorMg.so.2")), 3000);
   const CheckOutcome r = Check("image.symbols");
   EXPECT_THAT(r.Slugs(), ElementsAre("library-damaged"));
   EXPECT_THAT(r.Detail(), HasSubstr("truncated"));
 }
 
 TEST_F(ImageSymbolsTest, AnotherMajor) {
-  Compile(InSite("mine/libnccl.so.3"), "void ncclCommInit(void) {}",
-          "-shared -fPIC -nostdlib -Wl,-soname,libnccl.so.3");
-  std::filesystem::remove(gate().Path(InSite("mine/libnccl.so.2")));
+  Compile(InSite("mine/libcutensorMg.so.3"), "void cutensorInit(void) {}",
+          "-shared -fPIC -nostdlib -Wl,-soname,libcutensorMg.so.3");
+  std::filesystem::remove(gate().Path(InSite("mine/libcutensorMg.so.2")));
   EXPECT_THAT(Check("image.symbols").Slugs(), ElementsAre("library-other-major"));
 }
 
 TEST_F(ImageSymbolsTest, WarningsAndNotesPass) {
   // Newer than what LD_LIBRARY_PATH has, and a plugin that nobody loads.
-  Compile("libraries/libnccl.so.2", "void ncclCommInit(void) {} int other;",
-          "-shared -fPIC -nostdlib -Wl,-soname,libnccl.so.2");
+  Compile("libraries/libcutensorMg.so.2", "void cutensorInit(void) {} int other;",
+          "-shared -fPIC -nostdlib -Wl,-soname,libcutensorMg.so.2");
   Compile("gone/libmlx5.so.1", "int a;", "-shared -fPIC -nostdlib -Wl,-soname,libmlx5.so.1");
   Compile(InSite("mine/plugin.so"), "int b;", "-shared -fPIC -nostdlib " + gate().Path("gone/libmlx5.so.1"));
   const CheckOutcome r = Check("image.symbols");
