@@ -1,0 +1,128 @@
+// Environments of Python whose shared objects do not go together, on libraries that the rows compile.
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include "fault_machines.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string InSite(const std::string& path) { return "venv/lib/python3.11/site-packages/" + path; }
+
+void Compile(FaultTest& t, const std::string& path, const std::string& source, const std::string& options) {
+  fs::create_directories(fs::path(t.gate().Path(path)).parent_path());
+  t.gate().Write("source.c", source);
+  const std::string command = "cc -w -nostdlib -o " + t.gate().Path(path) + " " + t.gate().Path("source.c") +
+                              " -Wl,--no-as-needed,--allow-shlib-undefined " + options;
+  EXPECT_EQ(system(command.c_str()), 0) << command;  // NOLINT(cert-env33-c): a test's own words
+}
+
+void Library(FaultTest& t, const std::string& path, const std::string& source,
+             const std::string& options = "") {
+  Compile(t, path, source, "-shared -fPIC -Wl,-soname," + fs::path(path).filename().string() + " " + options);
+}
+
+// A package "mine" whose extension module needs libcutensorMg.so.2 of a package beside it.
+Make WithExtension(const std::function<void(FaultTest&)>& change) {
+  return With("{\"check\": \"image.symbols\"}", [change](FaultTest& t) {
+    t.gate().Write("venv/pyvenv.cfg", "home = /nowhere/bin\nversion = 3.11.2\n");
+    Compile(t, "venv/bin/python", "void _start(void) {}", "-pie -fPIE -rdynamic");
+    fs::create_directories(t.gate().Path(InSite("mine")));
+    t.gate().Write(InSite("mine/__init__.py"), "from . import _ext\n");
+    fs::create_directories(t.gate().Path(InSite("cutensor_cu13-2.3.1.dist-info")));
+    t.gate().Write(InSite("cutensor_cu13-2.3.1.dist-info/RECORD"), "mine/libcutensorMg.so.2,,\n");
+    Library(t, InSite("mine/libcutensorMg.so.2"), "void cutensorInit(void) {}");
+    Library(t, InSite("mine/_ext.so"),
+            "void cutensorInit(void); void *PyInit__ext(void) { cutensorInit(); return 0; }",
+            t.gate().Path(InSite("mine/libcutensorMg.so.2")) + " -Wl,--enable-new-dtags,-rpath,'$ORIGIN'");
+    t.UseSubjects("{\"venv\": \"python:" + t.gate().Path("venv/bin/python") + "\"}");
+    change(t);
+  });
+}
+
+// The extension asks PyTorch's libc10 for this function; libc10 has another.
+Make WithTorchExtension(const std::string& asked) {
+  return WithExtension([asked](FaultTest& t) {
+    Library(t, InSite("mine/libc10.so"),
+            "void _ZN3c104failERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(void) {}");
+    Library(t, InSite("mine/_ext.so"),
+            "void " + asked + "(void); void *PyInit__ext(void) { " + asked + "(); return 0; }",
+            t.gate().Path(InSite("mine/libc10.so")) + " -Wl,-rpath,'$ORIGIN'");
+  });
+}
+
+std::vector<Fault> BrokenImages() {
+  return Joined(
+      {Showing("library that an extension needs",
+               {Image("extension_lacks_cutensor", WithExtension([](FaultTest& t) {
+                        fs::remove(t.gate().Path(InSite("mine/libcutensorMg.so.2")));
+                      }),
+                      "library-missing", {"mine/_ext.so", "libcutensorMg.so.2", "cutensor-cu13"}),
+                Image("extension_meets_another_major", WithExtension([](FaultTest& t) {
+                        fs::remove(t.gate().Path(InSite("mine/libcutensorMg.so.2")));
+                        Library(t, InSite("mine/libcutensorMg.so.3"), "void cutensorInit(void) {}");
+                      }),
+                      "library-other-major", {"libcutensorMg.so.2", "libcutensorMg.so.3"}),
+                Image("extension_meets_half_a_library", WithExtension([](FaultTest& t) {
+                        const std::string path = t.gate().Path(InSite("mine/libcutensorMg.so.2"));
+                        fs::resize_file(path, fs::file_size(path) / 2);
+                      }),
+                      "library-damaged", {"libcutensorMg.so.2", "truncated"})}),
+       Showing(
+           "symbol that no library has",
+           {Image("cutensor_lacks_a_function", WithExtension([](FaultTest& t) {
+                    Library(t, InSite("mine/libcutensorMg.so.2"), "void cutensorOther(void) {}");
+                  }),
+                  "symbol-missing", {"cutensorInit", "cutensor-cu13 2.3.1"}),
+            Image("cutensor_of_library_path_lacks_a_function", WithExtension([](FaultTest& t) {
+                    Library(t, "libraries/libcutensorMg.so.2", "void cutensorOther(void) {}");
+                  }),
+                  "library-shadowed", {"libraries/libcutensorMg.so.2", "mine/libcutensorMg.so.2"}),
+            Image("extension_for_another_torch", WithTorchExtension("_ZN3c104failEl"), "symbol-missing",
+                  {"_ZN3c104failEl", "libc10.so"}),
+            Image("extension_of_the_other_cxx_abi", WithTorchExtension("_ZN3c104failERKSs"),
+                  "cxx-abi-mismatch", {"_ZN3c104failERKSs", "__cxx11"}),
+            Image("library_lacks_a_version", WithExtension([](FaultTest& t) {
+                    t.gate().Write("two.map", "CUTENSOR_1 { cutensorOld; }; CUTENSOR_2 { cutensorInit; };");
+                    t.gate().Write("one.map", "CUTENSOR_1 { cutensorOld; };");
+                    const std::string path = InSite("mine/libcutensorMg.so.2");
+                    Library(t, path, "void cutensorOld(void) {} void cutensorInit(void) {}",
+                            "-Wl,--version-script," + t.gate().Path("two.map"));
+                    Library(t, InSite("mine/_ext.so"),
+                            "void cutensorInit(void); void *PyInit__ext(void) { cutensorInit(); return 0; }",
+                            t.gate().Path(path) + " -Wl,-rpath,'$ORIGIN'");
+                    Library(t, path, "void cutensorOld(void) {}",
+                            "-Wl,--version-script," + t.gate().Path("one.map"));
+                  }),
+                  "symbol-version-missing", {"version CUTENSOR_2"})})});
+}
+
+std::vector<Fault> OddImages() {
+  return Joined({
+      Showing("two copies of a library",
+              {Sound("cutensor_of_library_path_hides_another", WithExtension([](FaultTest& t) {
+                       Library(t, "libraries/libcutensorMg.so.2", "void cutensorInit(void) {} int other;");
+                     }),
+                     "library-two-providers")}),
+      Showing("plugin that lacks a library", {Sound("plugin_lacks_a_library", WithExtension([](FaultTest& t) {
+                                                      Library(t, "gone/libmlx5.so.1", "int a;");
+                                                      Library(t, InSite("mine/transport.so"), "int b;",
+                                                              t.gate().Path("gone/libmlx5.so.1"));
+                                                    }),
+                                                    "library-unused-unresolved")}),
+      Showing("interpreter that is no program",
+              {Sound("interpreter_is_a_script",
+                     WithExtension([](FaultTest& t) { t.gate().Write("venv/bin/python", "#!/bin/sh\n"); }),
+                     "symbols-undecided")}),
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(ImageSymbolsBroken, FaultTableTest, ::testing::ValuesIn(BrokenImages()),
+                         NameOfFault);
+INSTANTIATE_TEST_SUITE_P(ImageSymbolsOdd, FaultTableTest, ::testing::ValuesIn(OddImages()), NameOfFault);
+
+}  // namespace
+}  // namespace cudnn_ci

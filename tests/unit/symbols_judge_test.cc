@@ -1,0 +1,332 @@
+// What is said of an environment whose libraries do not go together, on libraries that the test compiles.
+#include "image/symbols_judge.h"
+
+#include <gmock/gmock.h>
+
+#include "image/symbols_copies.h"
+#include "image/symbols_imports.h"
+#include "image/symbols_rules.h"
+#include "symbols_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+using Kind = SymbolFaultKind;
+constexpr char kSite[] = "venv/lib/python3.12/site-packages/";
+
+class SymbolsJudgeTest : public SymbolsTest {
+ protected:
+  void SetUp() override {
+    SymbolsTest::SetUp();
+    Write("venv/pyvenv.cfg", "home = /nowhere/bin\nversion = 3.12.1\n");
+    Program("venv/bin/python", "int Py_Something;");
+    std::filesystem::create_directories(Path(kSite));
+  }
+  // An extension module of Python.
+  std::string Extension(const std::string& path, const std::string& source = "",
+                        const std::string& options = "") {
+    const std::string name = std::filesystem::path(path).filename().string();
+    return Library(kSite + path,
+                   "void *PyInit_" + name.substr(0, name.find('.')) + "(void) { return 0; }\n" + source,
+                   options);
+  }
+  void Package(const std::string& name, const std::string& init = "") {
+    Write(kSite + name + "/__init__.py", init);
+  }
+  // A package that recorded these files, so that it is named.
+  void Record(const std::string& package, const std::vector<std::string>& files) {
+    std::string text;
+    for (const std::string& file : files) text += file + ",,\n";
+    Write(kSite + package + ".dist-info/RECORD", text);
+  }
+  SymbolJudgement Judge(const std::string& library_path = "", const std::string& spec = "") {
+    const std::string subject = spec.empty() ? "python:" + Path("venv/bin/python") : spec;
+    const ImageFiles image = FilesOfSubject(subject, {Path("libs")}, library_path);
+    LoaderFiles files(library_path, false);
+    return JudgeSymbols(image, subject, &files);
+  }
+  static std::vector<Kind> Kinds(const SymbolJudgement& judgement) {
+    std::vector<Kind> kinds;
+    for (const SymbolFault& fault : judgement.faults) kinds.push_back(fault.kind);
+    return kinds;
+  }
+  // The one fault there must be.
+  static std::string Only(const SymbolJudgement& judgement, Kind kind) {
+    EXPECT_THAT(Kinds(judgement), ElementsAre(kind));
+    return judgement.faults.empty() ? "" : judgement.faults[0].detail;
+  }
+  // PyTorch, as far as its rule looks.
+  void MakeTorch(const std::string& more = "") {
+    const std::string folder = kSite + std::string("torch/lib/");
+    Library(folder + "libc10.so",
+            "void _ZN3c104failERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(void) {}" + more);
+    Library(folder + "libtorch_global_deps.so", "int deps;");
+    Package("torch", "from torch._C import *\n");
+    Extension("torch/_C.cpython-312-x86_64-linux-gnu.so", "",
+              "@/" + folder + "libc10.so -Wl,--disable-new-dtags,-rpath,'$ORIGIN/lib'");
+    Record("torch-2.13.0", {"torch/lib/libc10.so", "torch/_C.cpython-312-x86_64-linux-gnu.so"});
+  }
+};
+
+TEST_F(SymbolsJudgeTest, AnEnvironmentThatResolves) {
+  MakeTorch();
+  Package("mine");
+  Extension("mine/_ext.cpython-312-x86_64-linux-gnu.so", "extern int Py_Something; int *p = &Py_Something;");
+  const SymbolJudgement judgement = Judge();
+  EXPECT_THAT(judgement.faults, IsEmpty());
+  EXPECT_EQ(judgement.files, 4U);
+  EXPECT_GT(judgement.symbols, 0U);
+  EXPECT_THAT(judgement.processes, ElementsAre("import torch", "import mine"));
+}
+
+TEST_F(SymbolsJudgeTest, ALibraryThatAnImportNeedsIsMissing) {
+  Library("gone/libnvJitLink.so.13", "int a;");
+  Library(std::string(kSite) + "mine/libcusparse.so.12", "int b;", "@/gone/libnvJitLink.so.13");
+  Package("mine", "from ._ext import *\n");
+  Extension("mine/_ext.so", "", "@/" + std::string(kSite) + "mine/libcusparse.so.12 -Wl,-rpath,'$ORIGIN'");
+  Record("mine-1.0", {"mine/libcusparse.so.12"});
+  EXPECT_THAT(Only(Judge(), Kind::kLibraryMissing),
+              AllOf(HasSubstr("libcusparse.so.12 (mine 1.0), needed by _ext.so"), HasSubstr("import mine"),
+                    HasSubstr("needs libnvJitLink.so.13, which is not there"),
+                    HasSubstr("package nvidia-nvjitlink")));
+}
+
+TEST_F(SymbolsJudgeTest, WhatIsImportedOnlyIfItCanMayLackALibrary) {
+  Library("gone/libnccl.so.2", "int a;");
+  Package("mine", "try:\n    from ._ext import *\nexcept ImportError:\n    pass\n");
+  Extension("mine/_ext.so", "", "@/gone/libnccl.so.2");
+  EXPECT_THAT(Only(Judge(), Kind::kUnused), HasSubstr("libnccl.so.2"));
+}
+
+TEST_F(SymbolsJudgeTest, AnotherMajorOfAGpuLibraryIsAnErrorThereToo) {
+  Library("gone/libcudart.so.12", "int a;");
+  Library(std::string(kSite) + "nvidia/cu13/lib/libcudart.so.13", "int a;");
+  Record("nvidia_cuda_runtime-13.0.96", {"nvidia/cu13/lib/libcudart.so.13"});
+  Package("mine");
+  Extension("mine/_ext.so", "", "@/gone/libcudart.so.12");
+  EXPECT_THAT(Only(Judge(), Kind::kOtherMajor),
+              AllOf(HasSubstr("needs libcudart.so.12"),
+                    HasSubstr("libcudart.so.13 (nvidia-cuda-runtime 13.0.96) is of another major")));
+}
+
+TEST_F(SymbolsJudgeTest, AnotherMajorOfAnyOtherLibraryIsNone) {
+  Library("gone/libother.so.1", "int a;");
+  Library(std::string(kSite) + "mine/libother.so.2", "int a;");
+  Package("mine");
+  Extension("mine/_ext.so", "", "@/gone/libother.so.1");
+  EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kUnused));
+}
+
+TEST_F(SymbolsJudgeTest, ALibraryWhereTheLoaderDoesNotLookIsNoOtherMajor) {
+  Library(std::string(kSite) + "nvidia/nccl/lib/libnccl.so.2", "int a;");
+  Package("mine", "import mine._ext\n");
+  Extension("mine/_ext.so", "", "@/" + std::string(kSite) + "nvidia/nccl/lib/libnccl.so.2");
+  EXPECT_THAT(Only(Judge(), Kind::kLibraryMissing), HasSubstr("where the loader does not look"));
+}
+
+TEST_F(SymbolsJudgeTest, TheDriversLibrariesComeFromTheHost) {
+  Library("gone/libcuda.so.1", "void cuInit(void) {}");
+  Package("mine", "from . import _ext\n");
+  Extension("mine/_ext.so", "void cuInit(void); void f(void) { cuInit(); }", "@/gone/libcuda.so.1");
+  EXPECT_THAT(Judge().faults, IsEmpty());
+  // Only its functions do.
+  Extension("mine/_ext.so", "void cuInit(void); void custom(void); void f(void) { cuInit(); custom(); }",
+            "@/gone/libcuda.so.1");
+  EXPECT_THAT(Only(Judge(), Kind::kSymbolMissing),
+              AllOf(HasSubstr("custom"), ::testing::Not(HasSubstr("cuInit"))));
+}
+
+TEST_F(SymbolsJudgeTest, ASymbolThatIsMissingNamesWhoShouldHaveIt) {
+  Library(std::string(kSite) + "mine/libnccl.so.2", "void ncclCommInit(void) {}");
+  Record("nvidia_nccl_cu13-2.19.3", {"mine/libnccl.so.2"});
+  Package("mine");
+  Extension("mine/_ext.so", "void ncclCommShrink(void); void f(void) { ncclCommShrink(); }",
+            "@/" + std::string(kSite) + "mine/libnccl.so.2 -Wl,-rpath,'$ORIGIN'");
+  EXPECT_THAT(Only(Judge(), Kind::kSymbolMissing),
+              AllOf(HasSubstr("_ext.so (of no package)"), HasSubstr("ncclCommShrink"),
+                    HasSubstr("libnccl.so.2 (nvidia-nccl-cu13 2.19.3) should have it and does not")));
+}
+
+TEST_F(SymbolsJudgeTest, TheCopyThatWinsLacksWhatTheOtherHas) {
+  Library(std::string(kSite) + "nvidia/nccl/lib/libnccl.so.2",
+          "void ncclCommInit(void) {} void ncclCommShrink(void) {}");
+  Library("old/libnccl.so.2", "void ncclCommInit(void) {}");
+  Package("mine");
+  Extension("mine/_ext.so", "void ncclCommShrink(void); void f(void) { ncclCommShrink(); }",
+            "@/" + std::string(kSite) +
+                "nvidia/nccl/lib/libnccl.so.2 -Wl,--enable-new-dtags,-rpath,'$ORIGIN/../nvidia/nccl/lib'");
+  EXPECT_THAT(Judge().faults, IsEmpty());
+  const SymbolJudgement judgement = Judge(Path("old"));
+  ASSERT_THAT(judgement.faults, SizeIs(1));
+  EXPECT_EQ(judgement.faults[0].kind, Kind::kWrongProvider);
+  EXPECT_THAT(judgement.faults[0].detail,
+              AllOf(HasSubstr(Path("old/libnccl.so.2")),
+                    HasSubstr("nvidia/nccl/lib/libnccl.so.2 (of no package) has it")));
+}
+
+TEST_F(SymbolsJudgeTest, ACopyThatHidesAnotherIsAWarning) {
+  Library(std::string(kSite) + "nvidia/nccl/lib/libnccl.so.2", "void ncclCommInit(void) {} int newer;");
+  Library("old/libnccl.so.2", "void ncclCommInit(void) {}");
+  Package("mine");
+  Extension("mine/_ext.so", "void ncclCommInit(void); void f(void) { ncclCommInit(); }",
+            "@/" + std::string(kSite) +
+                "nvidia/nccl/lib/libnccl.so.2 -Wl,--enable-new-dtags,-rpath,'$ORIGIN/../nvidia/nccl/lib'");
+  EXPECT_THAT(Only(Judge(Path("old")), Kind::kTwoProviders), HasSubstr("hides"));
+  // The same file by another name is none.
+  std::filesystem::remove(Path("old/libnccl.so.2"));
+  std::filesystem::copy_file(Path(std::string(kSite) + "nvidia/nccl/lib/libnccl.so.2"),
+                             Path("old/libnccl.so.2"));
+  EXPECT_THAT(Judge(Path("old")).faults, IsEmpty());
+}
+
+TEST_F(SymbolsJudgeTest, TwoPackagesWithOneLibrary) {
+  for (const std::string name : {"one", "two"}) {
+    Library(kSite + name + "/libnccl.so.2", "int of_" + name + ";");
+    Package(name);
+    Extension(name + "/_ext.so", "", "@/" + std::string(kSite) + name + "/libnccl.so.2 -Wl,-rpath,'$ORIGIN'");
+  }
+  EXPECT_THAT(Only(Judge(), Kind::kTwoProviders), AllOf(HasSubstr("import one"), HasSubstr("import two")));
+}
+
+TEST_F(SymbolsJudgeTest, AnExtensionOfTheOtherCxxAbi) {
+  MakeTorch();
+  Extension("flash_attn_2_cuda.so", "void _ZN3c104failERKSs(void); void f(void) { _ZN3c104failERKSs(); }",
+            "@/" + std::string(kSite) + "torch/lib/libc10.so");
+  EXPECT_THAT(Only(Judge(), Kind::kOtherCxxAbi),
+              AllOf(HasSubstr("import flash_attn_2_cuda after import torch"), HasSubstr("_ZN3c104failERKSs"),
+                    HasSubstr("libc10.so (torch 2.13.0) has _ZN3c104failERKNSt7__cxx11")));
+}
+
+TEST_F(SymbolsJudgeTest, AFunctionWithOtherArguments) {
+  MakeTorch(" void _ZN3c103runEi(void) {}");
+  Library(std::string(kSite) + "mine/_C.so", "void _ZN3c103runEl(void); void f(void) { _ZN3c103runEl(); }",
+          "@/" + std::string(kSite) + "torch/lib/libc10.so");
+  EXPECT_THAT(Only(Judge(), Kind::kSymbolMissing),
+              AllOf(HasSubstr("_ZN3c103runEl"), HasSubstr("has _ZN3c103runEi instead")));
+}
+
+TEST_F(SymbolsJudgeTest, AVersionOfTheCLibraryThatIsMissing) {
+  const std::string one = Write("one.map", "GLIBC_2.17 { a; };"),
+                    two = Write("two.map", "GLIBC_2.17 { a; }; GLIBC_2.38 { b; };");
+  Library("new/libm.so.6", "int a, b;", "-Wl,--version-script," + two);
+  Library("old/libm.so.6", "int a;", "-Wl,--version-script," + one);
+  Package("mine");
+  Extension("mine/_ext.so", "extern int b; int *p = &b;", "@/new/libm.so.6");
+  EXPECT_THAT(Only(Judge(Path("old")), Kind::kVersionMissing), HasSubstr("version GLIBC_2.38"));
+}
+
+TEST_F(SymbolsJudgeTest, ADamagedLibraryIsNamedAndWhatFollowsIsNotAccused) {
+  MakeTorch();
+  Write(kSite + std::string("torch/lib/libc10.so"), "cut off");
+  Library("x/libc10.so", "void _ZN3c104failEv(void) {}");
+  Extension("mine.so", "", "@/x/libc10.so");
+  const SymbolJudgement judgement = Judge();
+  ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kDamaged, Kind::kUndecided));
+  EXPECT_THAT(judgement.faults[0].detail, HasSubstr("not an ELF file"));
+  EXPECT_THAT(judgement.faults[1].detail,
+              HasSubstr("import torch fails: not judged are extension modules that are loaded after it: 1"));
+}
+
+TEST_F(SymbolsJudgeTest, APluginThatNobodyLoadsIsANote) {
+  Library("gone/libmlx5.so.1", "int a;");
+  Library(std::string(kSite) + "nvidia/nvshmem/lib/nvshmem_transport_ibdevx.so.3", "int b;",
+          "@/gone/libmlx5.so.1");
+  EXPECT_THAT(Only(Judge(), Kind::kUnused), HasSubstr("libmlx5.so.1"));
+}
+
+TEST_F(SymbolsJudgeTest, AnExtensionForAnotherPythonIsNotLoaded) {
+  Package("mine");
+  Extension("mine/_ext.cpython-310-x86_64-linux-gnu.so", "extern int nowhere; int *p = &nowhere;");
+  EXPECT_THAT(Judge().faults, IsEmpty());
+  Extension("mine/_ext.cpython-312-x86_64-linux-gnu.so", "extern int nowhere; int *p = &nowhere;");
+  EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kSymbolMissing));
+}
+
+TEST_F(SymbolsJudgeTest, AnInterpreterThatIsNoProgramLeavesSymbolsOpen) {
+  Write("venv/bin/python", "#!/bin/sh\n");
+  Package("mine");
+  Extension("mine/_ext.so", "extern int Py_Something; int *p = &Py_Something;");
+  EXPECT_THAT(Only(Judge(), Kind::kUndecided), HasSubstr("no dynamically linked program"));
+}
+
+TEST_F(SymbolsJudgeTest, JaxPreloadsByPathAndNeedsAllOrNothing) {
+  Write(std::string(kSite) + "jax_plugins/xla_cuda13/__init__.py", "");
+  Library(std::string(kSite) + "jax_plugins/xla_cuda13/xla_cuda_plugin.so", "int plugin;");
+  EXPECT_THAT(Judge().faults, IsEmpty());  // without a GPU's libraries
+  const std::string lib = std::string(kSite) + "nvidia/cu13/lib/";
+  for (const char* name : {"libcudart.so.13", "libcublas.so.13", "libcublasLt.so.13", "libcupti.so.13",
+                           "libcusparse.so.12", "libcusolver.so.12"})
+    Library(lib + name, "int a;");
+  Library(std::string(kSite) + "nvidia/cudnn/lib/libcudnn.so.9", "int a;");
+  EXPECT_THAT(Only(Judge(), Kind::kLibraryMissing),
+              AllOf(HasSubstr("JAX opens libcufft.so.*"), HasSubstr("nvidia-cufft")));
+  Library(lib + "libcufft.so.12", "int a;");
+  EXPECT_THAT(Judge().faults, IsEmpty());
+}
+
+TEST_F(SymbolsJudgeTest, TorchPreloadsWhatTheLoaderDoesNotFind) {
+  MakeTorch();
+  const std::string deps = std::string(kSite) + "torch/lib/libtorch_global_deps.so";
+  Library(std::string(kSite) + "nvidia/cuda_runtime/lib/libcudart.so.12", "int a;");
+  Library(deps, "int deps;", "@/" + std::string(kSite) + "nvidia/cuda_runtime/lib/libcudart.so.12");
+  EXPECT_THAT(Judge().faults, IsEmpty());
+  std::filesystem::remove_all(Path(std::string(kSite) + "nvidia"));
+  const SymbolJudgement judgement = Judge();
+  ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kLibraryMissing, Kind::kUndecided));
+  EXPECT_THAT(judgement.faults[0].detail, HasSubstr("libtorch_global_deps.so"));
+}
+
+TEST_F(SymbolsJudgeTest, AProgramAndLibrariesOfAFolder) {
+  Library("libs/libcusparse.so.12", "extern int x; int *p = &x;");
+  const std::string program =
+      Program("app", "extern int x; int *p = &x;", "@/libs/libcusparse.so.12 -Wl,-rpath,'$ORIGIN/libs'");
+  EXPECT_THAT(Kinds(Judge("", "program:" + program)),
+              ElementsAre(Kind::kSymbolMissing, Kind::kSymbolMissing));
+  // Of a library alone the program may give it.
+  EXPECT_THAT(Kinds(Judge("", "path:" + Path("libs"))), ElementsAre(Kind::kUnused));
+  Library("gone/libnvJitLink.so.13", "int a;");
+  Library("libs/libcusparse.so.12", "int a;", "@/gone/libnvJitLink.so.13");
+  EXPECT_THAT(Kinds(Judge("", "path:" + Path("libs"))), ElementsAre(Kind::kLibraryMissing));
+  Library("libs/libcusparse.so.12", "int a;");
+  Library("gone/libother.so.1", "int a;");
+  Library("libs/libmine.so", "int a;", "@/gone/libother.so.1");
+  EXPECT_THAT(Kinds(Judge("", "path:" + Path("libs"))), ElementsAre(Kind::kUnused));
+}
+
+TEST(SymbolsImports, StatementsThatPythonExecutesForCertain) {
+  EXPECT_THAT(
+      UnconditionalImports(
+          "import a.b as c, d  # x\nfrom .e import (f,\n  g)\nfrom h import \\\n  i\n"
+          "try:\n  import j\nexcept ImportError:\n  pass\n'''\nimport k\n'''\ndef l():\n  import m\n"),
+      ElementsAre("a.b", "d", ".e", ".e.f", ".e.g", "h", "h.i"));
+}
+
+TEST(SymbolsRules, NamesOfFunctionsAndPackages) {
+  EXPECT_EQ(MangledFunction("_ZN3c106detail14torchCheckFailEPKc"), "_ZN3c106detail14torchCheckFail");
+  EXPECT_EQ(MangledFunction("_ZNK3foo3barEv"), "_ZNK3foo3bar");
+  EXPECT_EQ(MangledFunction("_Z3fooi"), "_Z3foo");
+  for (const char* none : {"ncclCommShrink", "_Z", "_ZN999999999999999999999x", "_ZNSt"})
+    EXPECT_EQ(MangledFunction(none), "") << none;
+  const std::string new_string = "RKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE";
+  EXPECT_TRUE(DifferInCxxAbi("_ZN3fooE" + new_string, "_ZN3fooERKSs"));
+  EXPECT_TRUE(DifferInCxxAbi("_ZN3fooERKSs", "_ZN3fooE" + new_string));
+  EXPECT_TRUE(DifferInCxxAbi("_ZN3foo3barB5cxx11Ev", "_ZN3foo3barEv"));
+  EXPECT_FALSE(DifferInCxxAbi("_ZN3fooE" + new_string, "_ZN3fooEPKc"));
+  EXPECT_FALSE(DifferInCxxAbi("_ZN3fooE" + new_string, "_ZN3fooERK4SsSs"));
+  EXPECT_FALSE(DifferInCxxAbi("_ZN3foo3barEi", "_ZN3foo3barEl"));
+  EXPECT_TRUE(IsDriverFunction("cuMemAlloc_v2", "cu"));
+  EXPECT_FALSE(IsDriverFunction("cusparseCreate", "cu"));
+  EXPECT_FALSE(IsDriverFunction("cu", "cu"));
+  EXPECT_THAT(PackageFor("libnccl.so.2"), HasSubstr("nvidia-nccl-cu13"));
+  EXPECT_EQ(PackageFor("libz.so.1"), "");
+  for (const PackageRule& rule : PackageRules()) EXPECT_NE(std::string(rule.source), "") << rule.title;
+}
+
+}  // namespace
+}  // namespace cudnn_ci
