@@ -17,8 +17,8 @@ class CublasSession : public DeviceSession {
   // Made at the first call, by its thread. Throws std::runtime_error naming the call that failed, and then
   // tries again at the next call. Makes the context current. What computes is cuBLASLt, until UseCublas.
   static CublasSession& Get(const Promise& promise, const std::vector<std::string>& subject_folders);
-  // Loads cuBLAS, which computes from now on. Where there is none, its load() says that it is missing; throws
-  // std::runtime_error where it is broken.
+  // Loads cuBLAS, which computes from now on. Its load() says why where it could not: of one that is there
+  // and broken toolkit.runtime speaks first, and each call of it throws MissingSymbol.
   CublasApi& UseCublas(const Promise& promise, const std::vector<std::string>& subject_folders);
 
   const CublasLtApi& lt() const { return lt_; }

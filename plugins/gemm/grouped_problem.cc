@@ -47,7 +47,7 @@ DeviceSession& GroupedProblem::OpenSession(Context& ctx) {
   const Promise promise = PromisedOrServed(PromiseOf(ctx, "image.toolkit"), ctx.Fact(CCI_FACT_DRIVER_CUDA));
   session_ = &CublasSession::Get(promise, ctx.SubjectFolders());
   CublasApi& cublas = session_->UseCublas(promise, ctx.SubjectFolders());
-  if (!cublas.loaded() || !promise.OfMajor(cublas.load().major))
+  if (cublas.load().missing || !promise.OfMajor(cublas.load().major))
     ctx.Skip(CCI_SKIP_ABSENT, "one of " + CublasApi::Names() + ", of the promised major",
              cublas.loaded() ? cublas.path() : cublas.load().error);
   const std::string version = cublas.Version();
