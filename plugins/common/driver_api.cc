@@ -97,6 +97,7 @@ void DriverApi::Bind() {
   MemcpyHtoD.Bind(library_, "cuMemcpyHtoD_v2");
   MemcpyDtoH.Bind(library_, "cuMemcpyDtoH_v2");
   MemcpyHtoDAsync.Bind(library_, "cuMemcpyHtoDAsync_v2");
+  Memcpy2DAsync.Bind(library_, "cuMemcpy2DAsync_v2");
   MemsetD8.Bind(library_, "cuMemsetD8_v2");
   MemsetD8Async.Bind(library_, "cuMemsetD8Async");
   MemsetD32.Bind(library_, "cuMemsetD32_v2");

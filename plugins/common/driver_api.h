@@ -79,6 +79,7 @@ class DriverApi {
   CUDNN_CI_DRIVER_FUNCTION(MemcpyHtoD, cuMemcpyHtoD);
   CUDNN_CI_DRIVER_FUNCTION(MemcpyDtoH, cuMemcpyDtoH);
   CUDNN_CI_DRIVER_FUNCTION(MemcpyHtoDAsync, cuMemcpyHtoDAsync);
+  CUDNN_CI_DRIVER_FUNCTION(Memcpy2DAsync, cuMemcpy2DAsync);
   CUDNN_CI_DRIVER_FUNCTION(MemsetD8, cuMemsetD8);
   CUDNN_CI_DRIVER_FUNCTION(MemsetD8Async, cuMemsetD8Async);
   CUDNN_CI_DRIVER_FUNCTION(MemsetD32, cuMemsetD32);

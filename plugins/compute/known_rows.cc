@@ -22,9 +22,9 @@ std::string ComputeCapabilityOfDevice(const Context& ctx) {
 
 }  // namespace
 
-std::vector<KnownRegression> KnownRowsOf(const Context& ctx, const std::string& version,
-                                         const HitsCase& hits) {
-  std::vector<KnownRegression> rows = KnownRegressionsOf(ctx, version);
+std::vector<KnownRegression> KnownRowsOf(const Context& ctx, const std::string& version, const HitsCase& hits,
+                                         const std::string& library) {
+  std::vector<KnownRegression> rows = KnownRegressionsOf(ctx, version, library);
   const std::string gpu = rows.empty() ? "" : ComputeCapabilityOfDevice(ctx);
   const Satisfies satisfies = [&ctx](const std::string& v, const std::string& range) {
     return ctx.Satisfies(v, range);

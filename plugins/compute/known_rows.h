@@ -17,9 +17,9 @@ namespace cudnn_ci {
 // Whether what a row says of the cases that it hits holds of one.
 using HitsCase = std::function<bool(const Predicates& hits)>;
 
-// The rows of this release of cuDNN that hit the case on the GPU that it runs on.
-std::vector<KnownRegression> KnownRowsOf(const Context& ctx, const std::string& version,
-                                         const HitsCase& hits);
+// The rows of this release of a library that hit the case on the GPU that it runs on.
+std::vector<KnownRegression> KnownRowsOf(const Context& ctx, const std::string& version, const HitsCase& hits,
+                                         const std::string& library = kCudnn);
 
 // "; known: wrong in ...", of the rows with one of these effects that hit; empty: there is none.
 std::string TextOfKnown(const std::vector<KnownRegression>& rows, std::initializer_list<const char*> effects,

@@ -16,23 +16,37 @@ CublasSession& CublasSession::Get(const Promise& promise, const std::vector<std:
     session = fresh.release();
   }
   session->MakeCurrent();
+  session->uses_cublas_ = false;
   return *session;
 }
 
 void CublasSession::Open(const Promise& promise, const std::vector<std::string>& subject_folders) {
   OpenDriver();
-  if (!cublas_.Load(promise, subject_folders)) throw std::runtime_error("cuBLASLt: " + cublas_.load().error);
-  cublas_.Create();
-  version_ = cublas_.Version();
+  if (!lt_.Load(promise, subject_folders)) throw std::runtime_error("cuBLASLt: " + lt_.load().error);
+  lt_.Create();
+  version_ = lt_.Version();
   OpenEvents();
 }
 
-std::string CublasSession::LibraryText() const {
-  return "cuBLASLt " + version_ + " (" + RealPath(cublas_.path()) + ")";
+CublasApi& CublasSession::UseCublas(const Promise& promise, const std::vector<std::string>& subject_folders) {
+  if (!cublas_.loaded()) cublas_.Load(promise, subject_folders);
+  uses_cublas_ = cublas_.loaded();
+  return cublas_;
 }
 
+std::string CublasSession::LibraryText() const {
+  if (uses_cublas_) return "cuBLAS " + cublas_.Version() + " (" + RealPath(cublas_.path()) + ")";
+  return "cuBLASLt " + version_ + " (" + RealPath(lt_.path()) + ")";
+}
+
+// cuBLAS keeps it in its handle.
 std::string CublasSession::SetStream(CUstream stream) {
   stream_ = stream;
+  try {
+    if (cublas_.created()) cublas_.SetStream(stream);
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
   return "";
 }
 

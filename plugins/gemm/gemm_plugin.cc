@@ -13,7 +13,7 @@ constexpr char kTakeAnother[] =
     "names it, where one is known.";
 
 CCI_FINDING(kMatmulFindings.failed, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-            "cuBLASLt could not run a matrix product that it does not call unsupported",
+            "cuBLASLt or cuBLAS could not run a matrix product that it does not call unsupported",
             "Look at the status: 13 and 14 mean a kernel that failed or libraries that do not fit together. "
             "Install libcublas and libcublasLt of one release that supports this GPU and driver.",
             kDocumentation)
@@ -59,4 +59,5 @@ CCI_FINDING(
 }  // namespace
 }  // namespace cudnn_ci
 
-CCI_PLUGIN("gemm", "0.1.0", "matrix products through cuBLASLt, every result compared with an exact reference")
+CCI_PLUGIN("gemm", "0.1.0",
+           "matrix products through cuBLASLt and cuBLAS, every result compared with an exact reference")

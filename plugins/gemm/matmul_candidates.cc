@@ -3,49 +3,14 @@
 #include <memory>
 #include <utility>
 
-#include "common/cudnn_failure.h"
+#include "gemm/cublas_types.h"
 #include "gemm/matmul_data.h"
 
 namespace cudnn_ci {
 namespace {
 
-// Of cublas_api.h and library_types.h.
-enum Status { kAllocFailed = 3, kArchMismatch = 8, kNotSupported = 15 };
-enum Compute { kCompute32F = 68, kCompute64F = 70, kCompute32I = 72, kComputeTf32 = 77 };
-enum RealType {
-  kReal32F = 0,
-  kReal64F = 1,
-  kReal16F = 2,
-  kReal8I = 3,
-  kReal32I = 10,
-  kReal16Bf = 14,
-  kReal8E4m3 = 28,
-  kReal8E5m2 = 29
-};
 enum Epilogue { kNoEpilogue = 1, kRelu = 2, kBias = 4, kGelu = 32 };
 constexpr int kRowScales = 3;  // CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F
-
-int RealTypeOf(DataType type) {
-  switch (type) {
-    case DataType::kFloat64:
-      return kReal64F;
-    case DataType::kFloat16:
-      return kReal16F;
-    case DataType::kBfloat16:
-      return kReal16Bf;
-    case DataType::kInt8:
-      return kReal8I;
-    case DataType::kInt32:
-      return kReal32I;
-    case DataType::kFloat8E4m3:
-      return kReal8E4m3;
-    case DataType::kFloat8E5m2:
-      return kReal8E5m2;
-    case DataType::kFloat32:
-      break;
-  }
-  return kReal32F;
-}
 
 LtMatrix MatrixOf(const MatmulSpec& spec, const MatmulLayout& layout, DataType type) {
   return {
@@ -55,10 +20,8 @@ LtMatrix MatrixOf(const MatmulSpec& spec, const MatmulLayout& layout, DataType t
 
 LtProduct ProductOf(const MatmulSpec& spec) {
   LtProduct product;
-  product.compute = spec.tf32 ? kComputeTf32 : kCompute32F;
-  product.scale = kReal32F;
-  if (spec.type == DataType::kFloat64) product.compute = kCompute64F, product.scale = kReal64F;
-  if (spec.type == DataType::kInt8) product.compute = kCompute32I, product.scale = kReal32I;
+  product.compute = ComputeTypeOf(spec.type, spec.tf32);
+  product.scale = ScaleTypeOf(spec.type);
   product.transpose_a = spec.transpose_a, product.transpose_b = spec.transpose_b;
   product.a = MatrixOf(spec, spec.A(), spec.type);
   product.b = MatrixOf(spec, spec.B(), spec.type);
@@ -68,22 +31,6 @@ LtProduct ProductOf(const MatmulSpec& spec) {
   product.bias_type = RealTypeOf(spec.OutputType());
   if (spec.scales == MatmulScales::kRow) product.scale_mode = kRowScales;
   return product;
-}
-
-// Throws what the library did not answer with success as a failure.
-template <class Function>
-auto Asked(Function function) {
-  try {
-    return function();
-  } catch (const CublasError& e) {
-    const bool unsupported = e.status() == kNotSupported || e.status() == kArchMismatch;
-    RefusalCause cause = unsupported ? RefusalCause::kNotSaid : RefusalCause::kError;
-    if (e.status() == kArchMismatch) cause = RefusalCause::kTypeOrArchitecture;
-    if (e.status() == kAllocFailed) cause = RefusalCause::kMemory;
-    throw CudnnFailure(e.what(), unsupported, e.status(), cause);
-  } catch (const MissingSymbol& e) {
-    throw CudnnFailure(e.what(), false, 0, RefusalCause::kInstallation);
-  }
 }
 
 class MatmulCandidate : public Candidate {
@@ -121,7 +68,7 @@ class MatmulCandidate : public Candidate {
     call.alpha = &alpha_f, call.beta = &beta_f;
     if (product.scale == kReal64F) call.alpha = &spec_.alpha, call.beta = &spec_.beta;
     if (product.scale == kReal32I) call.alpha = &alpha_i, call.beta = &beta_i;
-    Asked([&] { session_.cublas().Multiply(product, call); });
+    Asked([&] { session_.lt().Multiply(product, call); });
   }
 
   const CublasSession& session_;
@@ -140,7 +87,7 @@ Candidates MatmulCandidates(const CublasSession& session, const MatmulSpec& spec
   static const float kAny = 1;
   if (spec.scales != MatmulScales::kNone) product.a_scale = product.b_scale = &kAny;
   for (LtAlgorithm& algorithm :
-       Asked([&] { return session.cublas().Algorithms(product, workspace_limit, most); }))
+       Asked([&] { return session.lt().Algorithms(product, workspace_limit, most); }))
     candidates.list.push_back(std::make_unique<MatmulCandidate>(session, spec, std::move(algorithm)));
   return candidates;
 }

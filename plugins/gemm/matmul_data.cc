@@ -57,6 +57,9 @@ double Small(std::uint64_t seed, std::int64_t number) {
 
 std::size_t At(std::int64_t index) { return static_cast<std::size_t>(index); }
 
+// Of one operand in one data set.
+std::uint64_t SeedOf(std::uint64_t operand, const MatmulSpec& spec) { return operand + 16 * spec.data_set; }
+
 std::vector<std::uint64_t> Words(std::uint64_t seed, std::int64_t count) {
   std::vector<std::uint64_t> words;
   for (std::int64_t i = 0; i < count; ++i) words.push_back(RandomWord(seed, static_cast<std::uint64_t>(i)));
@@ -112,7 +115,7 @@ MatmulData::MatmulData(const MatmulSpec& spec)
       columns_(std::min(spec.n, kColumns)),
       batches_(std::min(spec.batch, kBatches)) {
   const Sizes sizes = SizesOf(spec_);
-  for (const std::uint64_t word : Words(kSeedOfA, batches_ * rows_ * spec_.k)) {
+  for (const std::uint64_t word : Words(SeedOf(kSeedOfA, spec_), batches_ * rows_ * spec_.k)) {
     const double sign = word % 2 == 0 ? 1 : -1;
     const bool wide = sizes.a > 127;  // odd numbers that a shorter type rounds
     const std::uint64_t choices = wide ? 2 : static_cast<std::uint64_t>(sizes.a);
@@ -126,8 +129,9 @@ MatmulData::MatmulData(const MatmulSpec& spec)
 void MatmulData::DrawB() {
   const Sizes sizes = SizesOf(spec_);
   const double most = sizes.sum / sizes.a;  // of the magnitudes of a column
-  const double density = std::min(1.0, 0.7 * most / (sizes.b * static_cast<double>(spec_.k)));
-  const std::vector<std::uint64_t> words = Words(kSeedOfB, batches_ * columns_ * spec_.k);
+  const double density =
+      std::min(1.0, 0.7 * most / (sizes.b * static_cast<double>(std::max<std::int64_t>(spec_.k, 1))));
+  const std::vector<std::uint64_t> words = Words(SeedOf(kSeedOfB, spec_), batches_ * columns_ * spec_.k);
   b_.assign(words.size(), 0);
   for (std::int64_t column = 0; column < batches_ * columns_; ++column) {
     double left = most;
@@ -148,11 +152,11 @@ void MatmulData::DrawB() {
 
 void MatmulData::AddUp() {
   sums_.resize(At(batches_ * columns_ * rows_));
-  ParallelFor(batches_ * columns_, 1 + 100000 / (rows_ * spec_.k),
+  ParallelFor(batches_ * columns_, 1 + 100000 / std::max<std::int64_t>(rows_ * spec_.k, 1),
               [this](std::int64_t begin, std::int64_t end) {
                 for (std::int64_t column = begin; column < end; ++column) {
-                  const double* const b = &b_[At(column * spec_.k)];
-                  const double* const a = &a_[At(column / columns_ * rows_ * spec_.k)];
+                  const double* const b = b_.data() + column * spec_.k;
+                  const double* const a = a_.data() + column / columns_ * rows_ * spec_.k;
                   for (std::int64_t row = 0; row < rows_; ++row) {
                     double sum = 0;
                     for (std::int64_t k = 0; k < spec_.k; ++k) sum += a[row * spec_.k + k] * b[k];
@@ -172,10 +176,10 @@ double MatmulData::B(std::int64_t batch, std::int64_t k, std::int64_t column) co
 
 // These do not come again with rows and columns.
 double MatmulData::C(std::int64_t batch, std::int64_t row, std::int64_t column) const {
-  return Small(kSeedOfC, spec_.D().Index(batch, row, column));
+  return Small(SeedOf(kSeedOfC, spec_), spec_.D().Index(batch, row, column));
 }
 
-double MatmulData::Bias(std::int64_t row) const { return Small(kSeedOfBias, row); }
+double MatmulData::Bias(std::int64_t row) const { return Small(SeedOf(kSeedOfBias, spec_), row); }
 
 // Powers of 2, so that scaling rounds nothing.
 double MatmulData::Scale(bool of_a, std::int64_t place) const {

@@ -2,10 +2,10 @@
 
 #include <cudnn_ci/facts.h>
 
-#include <algorithm>
 #include <mutex>
 
 #include "common/promised_library.h"
+#include "compute/known_rows.h"
 #include "gemm/findings.h"
 #include "gemm/known_faults.h"
 #include "gemm/matmul_candidates.h"
@@ -73,7 +73,9 @@ DeviceSession& MatmulProblem::OpenSession(Context& ctx) {
   const Promise promise = PromiseOf(ctx, "image.toolkit");
   session_ =
       &CublasSession::Get(PromisedOrServed(promise, ctx.Fact(CCI_FACT_DRIVER_CUDA)), ctx.SubjectFolders());
-  known_ = KnownRegressionsOf(ctx, session_->version(), kCublas);
+  known_ = KnownRowsOf(
+      ctx, session_->version(), [this](const Predicates& hits) { return HitsMatmul(hits, spec_, -1); },
+      kCublas);
   return *session_;
 }
 
@@ -85,13 +87,9 @@ Candidates MatmulProblem::Open(const std::string& choice, const SearchMemory&) {
 Expectation MatmulProblem::ExpectationOf(const Candidate&) const { return {reference_, {0}}; }
 
 std::string MatmulProblem::Known(std::initializer_list<const char*> effects, const Candidate* ran) const {
-  std::string text;
-  for (const KnownRegression& row : known_) {
-    const bool meant = std::any_of(effects.begin(), effects.end(),
-                                   [&row](const char* effect) { return row.effect == effect; });
-    if (meant && HitsMatmul(row.hits, spec_, ran ? ran->number() : -1)) text += "; " + row.Text();
-  }
-  return text;
+  return TextOfKnown(known_, effects, [this, ran](const Predicates& hits) {
+    return HitsMatmul(hits, spec_, ran ? ran->number() : -1);
+  });
 }
 
 }  // namespace cudnn_ci

@@ -8,13 +8,13 @@
 
 namespace cudnn_ci {
 
-bool MatmulSpec::SetSize(const std::string& text) {
+bool MatmulSpec::SetSize(const std::string& text, std::int64_t least) {
   const char* at = text.data();
   const char* const end = at + text.size();
   for (std::int64_t* size : {&m, &n, &k}) {
     if (size != &m && (at == end || *at++ != 'x')) return false;
     const auto [next, error] = std::from_chars(at, end, *size);
-    if (error != std::errc() || *size < 1 || *size > INT32_MAX) return false;
+    if (error != std::errc() || *size < least || *size > INT32_MAX) return false;
     at = next;
   }
   return at == end;

@@ -3,6 +3,7 @@
 #ifndef CUDNN_CI_PLUGINS_GEMM_MATMUL_SPEC_H_
 #define CUDNN_CI_PLUGINS_GEMM_MATMUL_SPEC_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,9 +38,11 @@ struct MatmulSpec {
   double alpha = 1, beta = 0;
   bool bias = false, relu = false, gelu = false;
   MatmulScales scales = MatmulScales::kNone;
+  std::int64_t alignment = 1;  // each matrix of a batch begins at a multiple of so many elements
+  std::uint64_t data_set = 0;  // products of other data sets have other numbers
 
-  // "136x72x264"; none: it is none.
-  bool SetSize(const std::string& text);
+  // "136x72x264", of which each is `least` or more; false: it is none.
+  bool SetSize(const std::string& text, std::int64_t least = 1);
   // Of C, D and the bias: int32 of int8, bfloat16 of 8 bits.
   DataType OutputType() const;
   MatmulLayout A() const { return transpose_a ? Layout(k, m) : Layout(m, k); }
@@ -57,8 +60,10 @@ struct MatmulSpec {
 
  private:
   MatmulLayout Layout(std::int64_t rows, std::int64_t columns) const {
-    // With padding there is one column more than needed as well.
-    return {rows, columns, rows + padding, (rows + padding) * (columns + (padding > 0 ? 1 : 0))};
+    // With padding there is one column more than needed as well. A leading dimension is never 0.
+    const std::int64_t ld = std::max<std::int64_t>(rows, 1) + padding;
+    const std::int64_t elements = ld * (columns + (padding > 0 ? 1 : 0));
+    return {rows, columns, ld, (elements + alignment - 1) / alignment * alignment};
   }
 };
 

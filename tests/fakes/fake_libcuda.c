@@ -306,6 +306,22 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
   memcpy((void*)(uintptr_t)to, from, bytes);
   return CUDA_SUCCESS;
 }
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
+  (void)stream;
+  CALL();
+  memcpy((void*)(uintptr_t)to, from, bytes);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
+  (void)stream;
+  CALL();
+  if (copy->WidthInBytes > copy->srcPitch || copy->WidthInBytes > copy->dstPitch)
+    return CUDA_ERROR_INVALID_VALUE;
+  for (size_t row = 0; row < copy->Height; ++row)
+    memcpy((char*)(uintptr_t)copy->dstDevice + row * copy->dstPitch,
+           (const char*)(uintptr_t)copy->srcDevice + row * copy->srcPitch, copy->WidthInBytes);
+  return CUDA_SUCCESS;
+}
 CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
   CALL();
   memcpy(to, (const void*)(uintptr_t)from, bytes);

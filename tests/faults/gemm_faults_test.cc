@@ -14,12 +14,23 @@ Make Product(const std::string& fault, bool of_all = false) {
               });
 }
 
+// A grouped call, one group of which is empty, where the fake cuBLAS has this fault.
+Make Grouped(const std::string& fault) {
+  return With(Entry("gemm.grouped", R"("name": "groups", "params": {"dtype": "float32",
+                    "groups": ["24x18x40", "24x0x40", "24x18x40 beta=1"]})"),
+              [fault](FaultTest& t) { t.Set("FAKE_CUBLAS_FAULT", fault); });
+}
+
 std::vector<Fault> Products() {
   return Joined({
       Showing("wrong matrix product",
               {Image("product_without_its_tail", Product("tail"), "matmul-wrong-value", {"algorithm 60"}),
                Image("product_not_written", Product("nothing"), "matmul-not-written",
-                     {"432 of 432 elements were never written"})}),
+                     {"432 of 432 elements were never written"}),
+               Image("grouped_product_behind_an_empty_one", Grouped("shift"), "matmul-wrong-value",
+                     {"(group=2,", "cublasGemmEx for each product is right"}),
+               Image("grouped_product_left_out", Grouped("row"), "matmul-wrong-value",
+                     {"18 of 864 elements are wrong; first (group=2,product=0,row=23,column=0)"})}),
       Showing("matrix product that every algorithm has wrong",
               {Fault{"product_wrong_by_every_algorithm",
                      Product("tail", true),

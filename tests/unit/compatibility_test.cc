@@ -92,6 +92,7 @@ TEST(CompatibilityTest, KnownRegressionsAreNumberedEntries) {
   EXPECT_EQ(entry("known.29.hits"),
             "operation=backward_data api=graph dtype=float8_e4m3 engine=4 stride_over_kernel=true");
   EXPECT_EQ(entry("known.30.hits"), "library=cublas operation=matmul algorithm=66") << "a library of its own";
+  EXPECT_EQ(entry("known.31.hits"), "library=cublas operation=grouped_matmul empty_group=true");
   EXPECT_EQ(entry("known.33.hits"),
             "library=cublas operation=matmul dtype=float32 algorithm=68 wide_span=true");
   EXPECT_EQ(entry("known.35.id"), "attention_dq_nan");

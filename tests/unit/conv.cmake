@@ -12,7 +12,7 @@ cudnn_ci_unit_test(conv_engines_test SOURCES conv_engines_test.cc ${PROJECT_SOUR
   LINK cudnn_ci_conv_oracle cudnn_ci_compute)
 cudnn_ci_unit_test(compute_test SOURCES compute_judge_elements_test.cc compute_second_opinion_test.cc compute_refusal_summary_test.cc
   LINK cudnn_ci_compute)
-cudnn_ci_unit_test(gemm_test SOURCES gemm_fault_test.cc LINK cudnn_ci_gemm_oracle)
+cudnn_ci_unit_test(gemm_test SOURCES gemm_fault_test.cc gemm_grouped_test.cc LINK cudnn_ci_gemm_oracle)
 set(fake_driver LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fakes/libcuda)
 foreach(test compute_case_test device_buffers_test launch_capture_test)
   add_executable(${test} ${test}.cc)

@@ -60,6 +60,7 @@ const std::vector<Predicate>& Predicates() {
       {"depthwise", Kind::kFlag},
       {"fused", Kind::kFlag},
       {"wide_span", Kind::kFlag},
+      {"empty_group", Kind::kFlag},
       {"additions_min", Kind::kNumber, {}, 1},
       {"batch_min", Kind::kNumber, {}, 1},
       {"mask", Kind::kWords, {"none", "causal", "causal_bottom_right", "sliding_window", "padding", "bias"}},

@@ -1,0 +1,78 @@
+// gemm.grouped: its parameters, and which of them make no sense.
+#include <cudnn_ci/check.hpp>
+
+#include <string>
+#include <vector>
+
+#include "common/share.h"
+#include "compute/compute_case.h"
+#include "gemm/grouped_problem.h"
+
+namespace cudnn_ci {
+namespace {
+
+struct GroupedParams {
+  std::vector<std::string> groups;
+  std::string dtype, math, trans;
+
+  // Adds what is wrong with the groups, if anything is.
+  GroupedSpec Spec(Problems* problems) const {
+    GroupedSpec spec;
+    spec.type = DataTypeFrom(dtype);
+    spec.tf32 = math == "tf32";
+    spec.transpose_a = trans[0] == 't', spec.transpose_b = trans[1] == 't';
+    for (const std::string& group : groups)
+      if (const std::string wrong = spec.Add(group); !wrong.empty() && problems)
+        problems->Add("groups", "\"" + group + "\" " + wrong);
+    if (const std::string wrong = spec.Problem(); spec.groups.size() == groups.size() && !wrong.empty())
+      if (problems) problems->Add("groups", wrong);
+    return spec;
+  }
+};
+
+struct Grouped {
+  using Params = GroupedParams;
+
+  static void Describe(Schema<Params>& s) {
+    s.Summary("matrix products of several sizes in one call are right, all of them, and touch nothing else")
+        .Layer(CCI_LAYER_CONVOLUTION)
+        .Devices(CCI_DEVICES_ONE)
+        .PerSubject()
+        .SecondOpinion()
+        .Requires("toolkit.gemm")
+        .TimeoutSeconds(60)
+        .Shareable()
+        .Concurrent();
+    s.Param("groups", &Params::groups)
+        .Summary(
+            "rows, columns and products of a sum of each group, how many products it has, and what differs: "
+            "17x19x23, 64x48x32*2 nt alpha=2 beta=-1 padding=3; 0 is a size and a number of products");
+    s.Param("dtype", &Params::dtype)
+        .OneOf({"float64", "float32", "float16", "bfloat16"})
+        .Summary("type of all matrices");
+    s.Param("math", &Params::math)
+        .OneOf({"default", "tf32"})
+        .Default("default")
+        .Summary("default gives float32 data that shows a shorter type, which tf32 allows");
+    s.Param("trans", &Params::trans)
+        .OneOf({"nn", "tn", "nt", "tt"})
+        .Default("tn")
+        .Summary("whether A and B are transposed, in groups that do not say");
+  }
+
+  static void Validate(const Params& p, Problems& problems) {
+    if (p.math == "tf32" && p.dtype != "float32") problems.Add("math", "tf32 is a way to compute float32");
+    p.Spec(&problems);
+  }
+
+  static void Run(Context& ctx, const Params& p) {
+    KeepToShare(ctx);
+    GroupedProblem problem(p.Spec(nullptr));
+    RunComputeCase(ctx, &problem);
+  }
+};
+
+CCI_REGISTER(Grouped, "grouped")
+
+}  // namespace
+}  // namespace cudnn_ci
