@@ -45,7 +45,7 @@ double MatmulSpec::Flops() const {
 }
 
 std::string MatmulSpec::EpilogueText() const {
-  const std::string activation = relu ? "relu" : gelu ? "gelu" : "";
+  std::string activation = relu ? "relu" : gelu ? "gelu" : "";
   if (!bias) return activation;
   return activation.empty() ? "bias" : "bias_" + activation;
 }

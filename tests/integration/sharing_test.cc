@@ -65,6 +65,17 @@ TEST_F(Sharing, TwoWorkersUseOneGpuAtATimeAndTheReportsSaySo) {
   EXPECT_THAT(result.junit, testing::HasSubstr("judged.times"));
 }
 
+// On further GPUs the tool's own checks have one process.
+TEST_F(Sharing, APluginOfAThirdPartySharesNoProcessWithTheToolsOwn) {
+  run_.UseFakeGpus(2);
+  run_.Set("LD_LIBRARY_PATH", CUDNN_CI_FAKES "/libcuda:" CUDNN_CI_FAKES "/nvml");
+  const GateResult result = Gate(Entry("driver.canary") + ", " + Cases("concurrent", 2, "pass"));
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  std::set<std::string> plugins;
+  for (const json& e : result.Events("WorkerStarted")) plugins.insert(e["plugin"].get<std::string>());
+  EXPECT_THAT(plugins, testing::ElementsAre("driver", "fixture"));
+}
+
 TEST_F(Sharing, EachIsToldItsShareAndOneShareIsLeft) {
   const GateResult shared = Gate(Cases("concurrent", 12, "pass"));
   const json measured = shared.Case(Id(0, "pass"))["measurements"];

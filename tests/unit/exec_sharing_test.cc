@@ -8,6 +8,7 @@
 
 #include "exec/schedule/cases.h"
 #include "exec/schedule/devices.h"
+#include "exec/schedule/launch.h"
 #include "exec/schedule/portions.h"
 #include "exec/schedule/scheduler.h"
 
@@ -164,6 +165,15 @@ TEST(SharingTest, APluginOfAThirdPartySharesNoProcessWithAnother) {
   Scheduler pooled(plan, Isolation::kShared);
   EXPECT_EQ(pooled.QueueOf(0), pooled.QueueOf(1));
   EXPECT_THAT(pooled.QueueOf(2)->plugins, testing::ElementsAre("q"));
+}
+
+TEST(SharingTest, TheCanaryIsLoadedWithAPluginOfTheToolsOwn) {
+  Catalog catalog;
+  catalog.plugins.resize(2);
+  catalog.plugins[0].third_party = true;
+  EXPECT_EQ(&PluginOfCanary(catalog), &catalog.plugins[1]);
+  catalog.plugins[1].third_party = true;
+  EXPECT_EQ(&PluginOfCanary(catalog), &catalog.plugins[0]);
 }
 
 TEST(SharingTest, AQueueOfSlowCasesWeighsMore) {
@@ -323,7 +333,7 @@ TEST(SharingTest, ALeadingCaseOpensTheWarmWorkerOfWhatNeedsIt) {
 }
 
 TEST(SharingTest, ALeadingCaseKeepsItsOwnProcessWhereNobodyMayFollow) {
-  const auto alone = [](Plan plan, Isolation isolation = Isolation::kShared) {
+  const auto alone = [](const Plan& plan, Isolation isolation = Isolation::kShared) {
     Scheduler s(plan, isolation);
     return s.QueueOf(0) != s.QueueOf(1) && !s.QueueOf(0)->shared;
   };

@@ -10,13 +10,6 @@
 namespace cudnn_ci {
 namespace {
 
-// The canary decides about devices, so the plugin that is loaded with it is one of the tool's own, if any is.
-const PluginInfo& PluginOfCanary(const Catalog& catalog) {
-  const auto own = std::find_if(catalog.plugins.begin(), catalog.plugins.end(),
-                                [](const PluginInfo& p) { return !p.third_party; });
-  return own == catalog.plugins.end() ? catalog.plugins.front() : *own;
-}
-
 // What one of these plugins may report (null: any of them); null where none has declared it.
 const FindingInfo* FindDeclared(const Catalog& catalog, const std::set<std::string>* plugins,
                                 const std::string& slug) {

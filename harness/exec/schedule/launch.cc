@@ -71,6 +71,12 @@ std::vector<wire::Configure> Configuration(wire::Configure base,
   return out;
 }
 
+const PluginInfo& PluginOfCanary(const Catalog& catalog) {
+  const auto own = std::find_if(catalog.plugins.begin(), catalog.plugins.end(),
+                                [](const PluginInfo& p) { return !p.third_party; });
+  return own == catalog.plugins.end() ? catalog.plugins.front() : *own;
+}
+
 Assignment MakeAssignment(size_t case_index, const Case& c, NextAttempt next, bool shared) {
   Assignment a;
   a.case_index = case_index;

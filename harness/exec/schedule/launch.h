@@ -34,6 +34,10 @@ std::vector<wire::Configure> Configuration(wire::Configure base,
                                            const std::map<std::string, std::string>& compatibility,
                                            const FactMap* facts);
 
+// The plugin that is loaded with a canary alone, which decides about devices: one of the tool's own, if there
+// is any. The catalog has plugins, and outlives what is returned.
+const PluginInfo& PluginOfCanary(const Catalog& catalog);
+
 // The case's next attempt, with everything the worker is told of it.
 Assignment MakeAssignment(size_t case_index, const Case& c, NextAttempt next, bool shared);
 
