@@ -78,8 +78,7 @@ TEST_F(ShippedAttention, EachAxisReachesTheLibrary) {
   UseShapes(R"({"small": {"q": [2, 4, 64, 64], "kv": [4, 64]}})");
   const auto reaches = [this](const char* check, const char* params) {
     const CheckOutcome r = Attention(check, params);
-    EXPECT_THAT(r.Finding("detail"),
-                AllOf(HasSubstr("the operation graph: "), HasSubstr("cuDNN answered 2000")))
+    EXPECT_THAT(r.Detail(), AllOf(HasSubstr("the operation graph: "), HasSubstr("cuDNN answered 2000")))
         << check << params;
   };
   for (const char* check : {"attention.forward", "attention.backward"})
@@ -91,7 +90,7 @@ TEST_F(ShippedAttention, EachAxisReachesTheLibrary) {
   reaches("attention.forward", R"(, "mask": "padding", "page_size": 16)");
   const CheckOutcome scaled = Check(
       "attention.forward", R"("params": {"dtype": "float8_e4m3", "shape": "small"})" + std::string(kSkips));
-  EXPECT_THAT(scaled.Finding("detail"), HasSubstr("the operation graph: "));
+  EXPECT_THAT(scaled.Detail(), HasSubstr("the operation graph: "));
 }
 
 }  // namespace
