@@ -129,10 +129,9 @@ std::string LayerProblem(std::string_view path, std::string_view layer, const In
   if (layer == "model" && include.name == "cudnn_ci/facts.h") return "";
   // Readers of files, the mark of a cut and names of files, which harness and plugins share.
   constexpr std::array<std::string_view, 10> kShared = {
-      "base/elf_file.h",     "base/loader_files.h", "base/memory_room.h",
-      "base/process_room.h", "base/cut_mark.h",     "base/driver_names.h",
-      "base/file.h",         "base/regular_file.h", "subject/python_packages.h",
-      "subject/sbom.h"};
+      "base/elf_file.h",           "base/loader_files.h", "base/memory_room.h", "base/process_room.h",
+      "base/cut_mark.h",           "base/driver_names.h", "base/file.h",        "base/regular_file.h",
+      "subject/python_packages.h", "subject/sbom.h"};
   if (layer == "plugins" && std::find(kShared.begin(), kShared.end(), include.name) != kShared.end())
     return "";
   if (AllowedLayers().count(target) != 0) {
