@@ -49,10 +49,12 @@ struct ThirdParty {
   std::string_view place;
   std::string_view place_suffix;
 };
-constexpr std::array<ThirdParty, 6> kThirdParty = {{
+constexpr std::array<ThirdParty, 8> kThirdParty = {{
     {"nlohmann/", "", ""},
     {"utf8.h", "harness/base/utf8.cc", ""},
     {"CLI/", "harness/cli/", ""},
+    {"lz4.h", "plugins/image/fatbin.cc", ""},
+    {"zstd.h", "plugins/image/fatbin.cc", ""},
     {"tinyxml2.h", "harness/report/formats/junit", ".cc"},
     {"boost/dll", "harness/worker/plugin_library.cc", ""},
     {"boost/", "", ""},
@@ -128,10 +130,10 @@ std::string LayerProblem(std::string_view path, std::string_view layer, const In
   // The keys of facts stand once, in C, for plugins and harness alike.
   if (layer == "model" && include.name == "cudnn_ci/facts.h") return "";
   // Readers of files, the mark of a cut and names of files, which harness and plugins share.
-  constexpr std::array<std::string_view, 10> kShared = {
-      "base/elf_file.h",           "base/loader_files.h", "base/memory_room.h", "base/process_room.h",
-      "base/cut_mark.h",           "base/driver_names.h", "base/file.h",        "base/regular_file.h",
-      "subject/python_packages.h", "subject/sbom.h"};
+  constexpr std::array<std::string_view, 11> kShared = {
+      "base/elf_file.h",     "base/dynamic_table.h",      "base/loader_files.h", "base/memory_room.h",
+      "base/process_room.h", "base/cut_mark.h",           "base/driver_names.h", "base/file.h",
+      "base/regular_file.h", "subject/python_packages.h", "subject/sbom.h"};
   if (layer == "plugins" && std::find(kShared.begin(), kShared.end(), include.name) != kShared.end())
     return "";
   if (AllowedLayers().count(target) != 0) {
