@@ -40,7 +40,7 @@ std::string PythonVersionOf(const std::vector<std::string>& folders) {
     const std::size_t at = folder.find("/lib/python");
     if (at == std::string::npos) continue;
     const std::size_t begin = at + 11, end = folder.find('/', begin);
-    const std::string version = folder.substr(begin, end - begin);
+    std::string version = folder.substr(begin, end - begin);
     if (version.find('.') != std::string::npos) return version;
   }
   return "";

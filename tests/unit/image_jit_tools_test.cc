@@ -141,7 +141,8 @@ TEST_F(JitToolsTest, ACacheFolderIsMadeBelowOneThatCanBeWritten) {
   EXPECT_TRUE(Has(JitTool::kTritonCache));
   EXPECT_THAT(Look(JitTool::kTritonCache).text, HasSubstr("/home/.triton/cache"));
   variables_["TRITON_CACHE_DIR"] = Write("file");
-  EXPECT_EQ(Look(JitTool::kTritonCache).state, ToolState::kUnusable) << "a file";
+  EXPECT_THAT(Look(JitTool::kTritonCache).text, HasSubstr("is no folder"));
+  EXPECT_EQ(Look(JitTool::kTritonCache).state, ToolState::kUnusable);
   EXPECT_TRUE(Has(JitTool::kCupyCache));
   variables_["CUPY_CACHE_DIR"] = root_ + "/file/below";
   EXPECT_EQ(Look(JitTool::kCupyCache).state, ToolState::kUnusable);

@@ -39,7 +39,7 @@ TEST(Components, OfABillOfMaterialsAreThoseOfItsManagers) {
                                                           {"", "triton", "3.6.0"},
                                                           {"conda", "nccl", "2.28.9"},
                                                           {"deb", "libcublas-12-8", "12.8.4.1-1"},
-                                                          {"deb", "libcublas-dev-12-8", "12.8.4.1-1"},
+                                                          {"deb", "libcublas-dev-12-8", "12.8.5.1-1"},
                                                           {"rpm", "libcudnn9-cuda-12", "9.8.0.87-1"},
                                                           {"npm", "torch", "1.0.0"},
                                                           {"pypi", "torchvision", "0.26.0"},
