@@ -131,7 +131,8 @@ SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, int cuda_major, co
   const std::size_t before = faults_.size();
   if (Open(found.front(), step.global)) return Step::kDone;
   // The package goes on, and what needs the file in earnest fails by itself.
-  if (step.need == StepNeed::kTried) faults_.resize(before);
+  if (step.need == StepNeed::kTried)
+    for (std::size_t i = before; i < faults_.size(); ++i) faults_[i].kind = SymbolFaultKind::kUnused;
   return Step::kFailed;
 }
 
