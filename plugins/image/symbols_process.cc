@@ -125,7 +125,7 @@ SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, int cuda_major, co
   const std::string name = step.name;
   if (found.empty() && name.find('*') != std::string::npos) found = files->Matching(name);
   if (found.empty() && name.find('*') == std::string::npos)
-    if (const LoaderFiles::File file = scope_.Found(name, 0 < scope_.loaded().size() ? 0 : -1); file.table)
+    if (const LoaderFiles::File file = scope_.Found(name, scope_.loaded().empty() ? -1 : 0); file.table)
       found = {file.path};
   if (found.empty()) return Step::kNothingThere;
   const std::size_t before = faults_.size();
