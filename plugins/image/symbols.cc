@@ -21,27 +21,27 @@ constexpr int kMostFindings = 12;
 const char* IdOf(SymbolFaultKind kind) {
   switch (kind) {
     case SymbolFaultKind::kLibraryMissing:
-      return kLibraryMissing;
+      return kLibraryMissingId;
     case SymbolFaultKind::kOtherMajor:
-      return kLibraryOtherMajor;
+      return kLibraryOtherMajorId;
     case SymbolFaultKind::kDamaged:
-      return kLibraryDamaged;
+      return kLibraryDamagedId;
     case SymbolFaultKind::kSymbolMissing:
-      return kSymbolMissing;
+      return kSymbolMissingId;
     case SymbolFaultKind::kVersionMissing:
-      return kSymbolVersionMissing;
+      return kSymbolVersionMissingId;
     case SymbolFaultKind::kOtherCxxAbi:
-      return kCxxAbiMismatch;
+      return kCxxAbiMismatchId;
     case SymbolFaultKind::kWrongProvider:
-      return kLibraryShadowed;
+      return kLibraryShadowedId;
     case SymbolFaultKind::kTwoProviders:
-      return kLibraryTwoProviders;
+      return kLibraryTwoProvidersId;
     case SymbolFaultKind::kUndecided:
-      return kSymbolsUndecided;
+      return kSymbolsUndecidedId;
     case SymbolFaultKind::kUnused:
-      return kLibraryUnusedUnresolved;
+      return kLibraryUnusedUnresolvedId;
   }
-  return kSymbolsUndecided;
+  return kSymbolsUndecidedId;
 }
 
 // What nobody needs is one note, however many files there are.
@@ -91,8 +91,8 @@ struct Symbols {
     for (const auto& [kind, count] : said)
       if (count > kMostFindings)
         ctx.Finding(IdOf(kind), "and " + std::to_string(count - kMostFindings) + " more of this kind");
-    if (unused) ctx.Finding(kLibraryUnusedUnresolved, UnusedText(judgement.faults));
-    for (const std::string& problem : image.problems) ctx.Finding(kSymbolsUndecided, problem);
+    if (unused) ctx.Finding(kLibraryUnusedUnresolvedId, UnusedText(judgement.faults));
+    for (const std::string& problem : image.problems) ctx.Finding(kSymbolsUndecidedId, problem);
     if (sound) CCI_EXPECT_TRUE(sound) << "every file resolves";
   }
 };

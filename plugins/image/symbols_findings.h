@@ -4,16 +4,16 @@
 
 namespace cudnn_ci {
 
-inline constexpr char kLibraryMissing[] = "library-missing";
-inline constexpr char kLibraryOtherMajor[] = "library-other-major";
-inline constexpr char kLibraryDamaged[] = "library-damaged";
-inline constexpr char kSymbolMissing[] = "symbol-missing";
-inline constexpr char kSymbolVersionMissing[] = "symbol-version-missing";
-inline constexpr char kCxxAbiMismatch[] = "cxx-abi-mismatch";
-inline constexpr char kLibraryShadowed[] = "library-shadowed";
-inline constexpr char kLibraryTwoProviders[] = "library-two-providers";
-inline constexpr char kSymbolsUndecided[] = "symbols-undecided";
-inline constexpr char kLibraryUnusedUnresolved[] = "library-unused-unresolved";
+inline constexpr char kLibraryMissingId[] = "library-missing";
+inline constexpr char kLibraryOtherMajorId[] = "library-other-major";
+inline constexpr char kLibraryDamagedId[] = "library-damaged";
+inline constexpr char kSymbolMissingId[] = "symbol-missing";
+inline constexpr char kSymbolVersionMissingId[] = "symbol-version-missing";
+inline constexpr char kCxxAbiMismatchId[] = "cxx-abi-mismatch";
+inline constexpr char kLibraryShadowedId[] = "library-shadowed";
+inline constexpr char kLibraryTwoProvidersId[] = "library-two-providers";
+inline constexpr char kSymbolsUndecidedId[] = "symbols-undecided";
+inline constexpr char kLibraryUnusedUnresolvedId[] = "library-unused-unresolved";
 
 }  // namespace cudnn_ci
 

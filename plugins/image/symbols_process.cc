@@ -125,13 +125,14 @@ SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, int cuda_major, co
   const std::string name = step.name;
   if (found.empty() && name.find('*') != std::string::npos) found = files->Matching(name);
   if (found.empty() && name.find('*') == std::string::npos)
-    if (const LoaderFiles::File file = scope_.Found(name, 0 < scope_.loaded().size() ? 0 : -1); file.table)
+    if (const LoaderFiles::File file = scope_.Found(name, scope_.loaded().empty() ? -1 : 0); file.table)
       found = {file.path};
   if (found.empty()) return Step::kNothingThere;
   const std::size_t before = faults_.size();
   if (Open(found.front(), step.global)) return Step::kDone;
   // The package goes on, and what needs the file in earnest fails by itself.
-  if (step.need == StepNeed::kTried) faults_.resize(before);
+  if (step.need == StepNeed::kTried)
+    for (std::size_t i = before; i < faults_.size(); ++i) faults_[i].kind = SymbolFaultKind::kUnused;
   return Step::kFailed;
 }
 

@@ -259,7 +259,7 @@ constexpr DriverLibrary kDriverLibraries[] = {
 }  // namespace
 
 const std::vector<PackageRule>& PackageRules() {
-  static const std::vector<PackageRule> rules = {
+  static const std::vector<PackageRule> kRules = {
       TorchRule(),
       JaxRule(13, "jax_plugins/xla_cuda13/xla_cuda_plugin.so", "jax_cuda13_plugin"),
       JaxRule(12, "jax_plugins/xla_cuda12/xla_cuda_plugin.so", "jax_cuda12_plugin"),
@@ -269,7 +269,7 @@ const std::vector<PackageRule>& PackageRules() {
       CTranslate2Rule(),
       TensorRtRule(),
   };
-  return rules;
+  return kRules;
 }
 
 const GpuLibrary* GpuLibraryOf(const std::string& name) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <cstddef>
+#include <cstring>
 #include <sstream>
 
 #include "symbols_test.h"
@@ -125,6 +127,32 @@ void SetDynamic(std::string* bytes, int64_t tag, uint64_t value) {
       memcpy(bytes->data() + at, &entry, sizeof entry);
     }
   }
+}
+
+// Who asks for no version gets none of an older form alone.
+TEST_F(DynamicTableTest, AnOlderFormIsForThoseWhoAskForIt) {
+  const std::string map = Write("map", "V1 { a; }; V2 { b; }; V3 { c; };");
+  const DynamicTable table = ReadDynamicTable(Library(
+      "liblate.so", "int a, b, c, one; __asm__(\".symver one,late@V3\");", "-Wl,--version-script," + map));
+  EXPECT_EQ(table.Find("late", "V3"), SymbolLookup::kFound);
+  EXPECT_EQ(table.Find("late"), SymbolLookup::kOtherVersion);
+  EXPECT_EQ(table.Find("c"), SymbolLookup::kFound);
+}
+
+TEST_F(DynamicTableTest, AHiddenSymbolIsForNobodyElse) {
+  std::string bytes = Bytes(Library("libwhole.so", "int here;"));
+  const DynamicTable before = ReadDynamicTable(Write("before.so", bytes));
+  ASSERT_EQ(before.Find("here"), SymbolLookup::kFound);
+  Elf64_Ehdr header;
+  memcpy(&header, bytes.data(), sizeof header);
+  for (int i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    memcpy(&section, bytes.data() + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type != SHT_DYNSYM) continue;
+    for (uint64_t at = section.sh_offset; at < section.sh_offset + section.sh_size; at += sizeof(Elf64_Sym))
+      bytes[at + offsetof(Elf64_Sym, st_other)] = STV_HIDDEN;
+  }
+  EXPECT_EQ(ReadDynamicTable(Write("after.so", bytes)).Find("here"), SymbolLookup::kAbsent);
 }
 
 TEST_F(DynamicTableTest, TablesThatLieAreAProblem) {

@@ -1,7 +1,11 @@
 // Which files a process gets, and where their symbols are found, on libraries that the test compiles.
 #include "image/loader_scope.h"
 
+#include <elf.h>
 #include <gmock/gmock.h>
+
+#include <cstring>
+#include <sstream>
 
 #include "symbols_test.h"
 
@@ -57,6 +61,37 @@ TEST_F(LoaderScopeTest, ARunPathServesTheFileAlone) {
   const OpenedFile opened = scope.Open(Path("lib/libroot.so"));
   ASSERT_THAT(Fresh(scope, opened), ElementsAre("lib/libroot.so", "lib/libmid.so"));
   EXPECT_THAT(scope.loaded()[opened.fresh[1]].missing, ElementsAre("libdeep.so"));
+}
+
+// glibc forgets the DT_RPATH of a file with a DT_RUNPATH, for what it brings too.
+TEST_F(LoaderScopeTest, ARunPathHidesTheRpathOfItsFile) {
+  Library("lib/libdeep.so", "int deep;");
+  Library("mid/libmid.so", "int mid;", "@/lib/libdeep.so");
+  const std::string root =
+      Library("libroot.so", "int root;", "@/mid/libmid.so -Wl,--disable-new-dtags,-rpath,@/lib:@/mid");
+  LoaderScope before = Process();
+  EXPECT_THAT(before.Open(root).fresh, SizeIs(3));
+  // Its soname becomes a DT_RUNPATH.
+  std::ostringstream text;
+  text << std::ifstream(root, std::ios::binary).rdbuf();
+  std::string bytes = text.str();
+  Elf64_Ehdr header;
+  memcpy(&header, bytes.data(), sizeof header);
+  for (int i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    memcpy(&segment, bytes.data() + header.e_phoff + i * sizeof segment, sizeof segment);
+    for (uint64_t at = segment.p_offset;
+         segment.p_type == PT_DYNAMIC && at < segment.p_offset + segment.p_filesz; at += sizeof(Elf64_Dyn)) {
+      const Elf64_Sxword soname = DT_SONAME, run_path = DT_RUNPATH;
+      if (memcmp(bytes.data() + at, &soname, sizeof soname) == 0)
+        memcpy(bytes.data() + at, &run_path, sizeof run_path);
+    }
+  }
+  Write("libroot.so", bytes);
+  LoaderScope after = Process(Path("mid"));
+  const OpenedFile opened = after.Open(root);
+  ASSERT_THAT(Fresh(after, opened), ElementsAre("libroot.so", "mid/libmid.so"));
+  EXPECT_THAT(after.loaded()[opened.fresh[1]].missing, ElementsAre("libdeep.so"));
 }
 
 TEST_F(LoaderScopeTest, RpathThenLibraryPathThenRunPath) {

@@ -125,6 +125,7 @@ TEST_F(SymbolsJudgeTest, AnotherMajorOfAnyOtherLibraryIsNone) {
 
 TEST_F(SymbolsJudgeTest, ALibraryWhereTheLoaderDoesNotLookIsNoOtherMajor) {
   Library(std::string(kSite) + "nvidia/nccl/lib/libnccl.so.2", "int a;");
+  Library(std::string(kSite) + "nvidia/nccl/lib/libnccl.so.3", "int a;");
   Package("mine", "import mine._ext\n");
   Extension("mine/_ext.so", "", "@/" + std::string(kSite) + "nvidia/nccl/lib/libnccl.so.2");
   EXPECT_THAT(Only(Judge(), Kind::kLibraryMissing), HasSubstr("where the loader does not look"));
@@ -268,6 +269,10 @@ TEST_F(SymbolsJudgeTest, JaxPreloadsByPathAndNeedsAllOrNothing) {
               AllOf(HasSubstr("JAX opens libcufft.so.*"), HasSubstr("nvidia-cufft")));
   Library(lib + "libcufft.so.12", "int a;");
   EXPECT_THAT(Judge().faults, IsEmpty());
+  // JAX does without NCCL, and with one that cannot be loaded.
+  Library("gone/libx.so", "int a;");
+  Library(std::string(kSite) + "nvidia/nccl/lib/libnccl.so.2", "int a;", "@/gone/libx.so");
+  EXPECT_THAT(Only(Judge(), Kind::kUnused), HasSubstr("libx.so"));
 }
 
 TEST_F(SymbolsJudgeTest, TorchPreloadsWhatTheLoaderDoesNotFind) {
