@@ -19,7 +19,7 @@ struct CodeTarget {
   int architecture = 0;
   CodeVariant variant = CodeVariant::kGeneric;
 
-  auto operator<=>(const CodeTarget&) const = default;
+  auto operator<=>(const CodeTarget&) const = default;  // NOLINT(modernize-use-nullptr): of clang-tidy 14
   // "90a".
   std::string Text() const;
 };
@@ -27,7 +27,7 @@ struct CodeTarget {
 // A version of PTX's instruction set: 8.7.
 struct PtxVersion {
   int major = 0, minor = 0;
-  auto operator<=>(const PtxVersion&) const = default;
+  auto operator<=>(const PtxVersion&) const = default;  // NOLINT(modernize-use-nullptr)
   std::string Text() const { return std::to_string(major) + "." + std::to_string(minor); }
 };
 

@@ -15,7 +15,7 @@ namespace cudnn_ci {
 // A compute capability: 8.9.
 struct Card {
   int major = 0, minor = 0;
-  auto operator<=>(const Card&) const = default;
+  auto operator<=>(const Card&) const = default;  // NOLINT(modernize-use-nullptr): of clang-tidy 14
   std::string Text() const { return std::to_string(major) + "." + std::to_string(minor); }
 };
 // Of "8.9"; nothing: it is none.

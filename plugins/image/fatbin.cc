@@ -104,7 +104,7 @@ std::string ReadFatbins(const ByteSource& section,
         container.size > room - container.header_size)
       return "a fatbin reaches behind its end";
     if (++headers > kMostHeaders) return "it has more device code than is looked at";
-    const std::string problem =
+    std::string problem =
         ReadEntries(section.Part(at + container.header_size, container.size), &headers, take);
     if (!problem.empty()) return problem;
     at += container.header_size + container.size;
@@ -114,7 +114,7 @@ std::string ReadFatbins(const ByteSource& section,
 
 std::string UnpackedBody(const FatbinEntry& entry, const ByteSource& body, std::size_t most) {
   if (entry.unpacked == 0 || entry.unpacked > most || entry.packed > most) return {};
-  const std::string packed = body.Text(0, entry.packed);
+  std::string packed = body.Text(0, entry.packed);
   if (entry.compression == FatbinEntry::Compression::kNone || packed.empty()) return packed;
   std::string text(entry.unpacked, '\0');
   if (entry.compression == FatbinEntry::Compression::kLz4) {

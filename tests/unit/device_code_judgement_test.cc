@@ -78,6 +78,15 @@ TEST(Cover, OfIntermediateCodeNothingIsKnown) {
   EXPECT_EQ(On("9.0", {lto, made::Sass(90)}), Cover::kRuns);
 }
 
+TEST(Cover, ModulesWithoutCodeServeNobody) {
+  made::Entry sass = made::Sass(80), ptx = made::PtxEntry(80, 8, 0);
+  sass.body = made::EmptyCubin();
+  ptx.body = made::Ptx("8.0", "sm_80", false);
+  EXPECT_EQ(On("8.0", {sass, ptx, made::Sass(90)}), Cover::kMissing);
+  // Nor do they make PTX older than it is.
+  EXPECT_EQ(On("10.0", {ptx, made::PtxEntry(90, 9, 1)}), Cover::kPtxTooNew);
+}
+
 TEST(Cover, NumbersOfCards) {
   EXPECT_EQ(ParseCard("10.3")->Text(), "10.3");
   for (const char* text : {"", "9", "9.", ".9", "-9.0", "9.-1", "9.0a", "sm_90", "9.0.0"})

@@ -75,6 +75,10 @@ TEST(DeviceCode, WhatCannotBeUnpackedCountsAsCode) {
   EXPECT_EQ(Held(made::Library({{entry}})), "SASS 80");
   entry.flags = 0x2011;
   EXPECT_EQ(Held(made::Library({{entry}})), "SASS 80");
+  made::Entry ptx = made::PtxEntry(90, 8, 7);
+  ptx.flags |= 0x8000;
+  ptx.unpacked = 500;
+  EXPECT_EQ(Held(made::Library({{ptx}})), "PTX 90 (8.7)");
   entry.unpacked = std::uint64_t{1} << 60;  // more than is unpacked
   EXPECT_EQ(Held(made::Library({{entry}})), "SASS 80");
 }
