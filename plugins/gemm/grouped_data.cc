@@ -44,6 +44,7 @@ GroupedData::GroupedData(const GroupedSpec& spec)
   for (const MatmulSpec& group : spec.groups) {
     groups_.push_back(std::make_shared<const MatmulData>(group));
     reads_c_.push_back(group.beta != 0);
+    bytes_ += BytesOfData(group);
   }
 }
 
@@ -69,12 +70,6 @@ void GroupedData::Encode(std::size_t input, unsigned char* to) const {
     else
       std::memset(own, kNanByte, static_cast<std::size_t>(starts[i + 1] - starts[i]) * SizeOf(type_));
   }
-}
-
-double GroupedData::MakingBytes() const {
-  double bytes = 0;
-  for (const auto& group : groups_) bytes += group->MakingBytes();
-  return bytes;
 }
 
 }  // namespace cudnn_ci
