@@ -22,6 +22,12 @@ Operands AttentionOperands(const AttentionProblemSpec& spec);
 // "dK (b=0,h=3,s=17,d=5)", of an element of an output; the name only where the operand has several parts.
 std::string AttentionPlace(const AttentionProblemSpec& spec, std::size_t output, std::int64_t place);
 
+// Whether cuDNN promises the same bits each time. Its backward pass adds dQ up in whatever order blocks come,
+// unless a deterministic algorithm was asked for (attribute `deterministic` of SDPA backward,
+// https://docs.nvidia.com/deeplearning/cudnn/frontend/latest/operations/Attention.html); its plans bear no
+// note of that. `noted`: the plan has the note NONDETERMINISTIC.
+inline bool RepeatsBits(bool backward, bool asked, bool noted) { return !noted && (!backward || asked); }
+
 // Judges outputs against them. The bound of ReferenceData::Judge is not looked at.
 std::shared_ptr<const ReferenceSource> AttentionReference(const AttentionProblemSpec& spec);
 

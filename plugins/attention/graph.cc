@@ -35,7 +35,7 @@ constexpr std::int64_t kFirstInput = 1, kFirstOutput = 101;
 class AttentionGraph {
  public:
   AttentionGraph(const Session& session, const AttentionProblemSpec& spec, bool deterministic)
-      : session_(session), spec_(spec) {
+      : session_(session), spec_(spec), deterministic_asked_(deterministic) {
     Do("the graph", [&] {
       graph_->set_io_data_type(TypeOf(spec.type))
           .set_intermediate_data_type(fe::DataType_t::FLOAT)
@@ -104,6 +104,7 @@ class AttentionGraph {
     const FrontendCalls calls = Calls();
     return graph_->get_plan_name_at_index(plan, name).is_good() ? name : "";
   }
+  bool Repeats(bool noted) const { return RepeatsBits(spec_.backward, deterministic_asked_, noted); }
   std::vector<int> NotesOf(std::int64_t plan) const { return graph_->NumericalNotes(plan); }
 
   std::size_t Build(std::int64_t plan) {
@@ -280,6 +281,7 @@ class AttentionGraph {
 
   const Session& session_;
   const AttentionProblemSpec spec_;
+  const bool deterministic_asked_;
   std::unique_ptr<PlannedGraph> graph_ = std::make_unique<PlannedGraph>();
   std::map<AttentionRole, Tensor> inputs_;
 };
@@ -291,8 +293,9 @@ class AttentionCandidate : public Candidate {
     const std::string name = graph_->NameOf(plan);
     name_ = list + ", " + (name.empty() ? "engine " + std::to_string(engine_) : name);
     const std::vector<int> notes = graph_->NotesOf(plan);
-    deterministic_ = std::find(notes.begin(), notes.end(),
-                               static_cast<int>(fe::NumericalNote_t::NONDETERMINISTIC)) == notes.end();
+    const bool noted = std::find(notes.begin(), notes.end(),
+                                 static_cast<int>(fe::NumericalNote_t::NONDETERMINISTIC)) != notes.end();
+    deterministic_ = graph_->Repeats(noted);
   }
 
   std::string Name() const override { return name_; }

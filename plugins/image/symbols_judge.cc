@@ -206,9 +206,13 @@ class PythonJudge {
   }
 
   // An extension that a package imports only if it can lacks a library: the package was installed without it.
-  // One that was built for another major of a GPU library is broken all the same.
+  // One that was built for another major of a GPU library is broken all the same. A symbol that none of its
+  // libraries is to give comes from a package that is imported before it, as PyTorch's does for cuda-core.
   void AllowMissing(const PythonFile& file, std::vector<SymbolFault>* faults) {
     for (SymbolFault& fault : *faults) {
+      if (decided_ && fault.kind == SymbolFaultKind::kSymbolMissing && fault.library.empty() &&
+          !IsRequired(file))
+        fault.kind = SymbolFaultKind::kUndecided;
       const bool missing = fault.kind == SymbolFaultKind::kLibraryMissing ||
                            (fault.kind == SymbolFaultKind::kOtherMajor && !GpuLibraryOf(fault.library));
       if (missing && !IsRequired(file)) fault.kind = SymbolFaultKind::kUnused;

@@ -1,23 +1,21 @@
 // Images whose libraries do not fit the cards or the driver, made byte by byte.
-#include <filesystem>
-#include <fstream>
-
 #include "fatbin_maker.h"
 #include "fault_machines.h"
+#include "image_environment.h"
 
 namespace cudnn_ci {
 namespace {
 
-// A folder with these libraries, judged for two cards and the driver of CUDA 13.0.
+// An environment with these libraries, judged for two cards and the driver of CUDA 13.0.
 Make Libraries(const std::vector<std::pair<std::string, std::string>>& files) {
   return With(
       R"({"check": "image.device_code", "params": {"gpus": ["8.0", "9.0"]}, "allow_skip": ["absent"]})",
       [files](FaultTest& t) {
-        const std::string folder = t.gate().Path("files");
-        std::filesystem::create_directories(folder);
-        for (const auto& [name, bytes] : files) std::ofstream(folder + "/" + name, std::ios::binary) << bytes;
+        const ImageEnvironment environment(t.gate().Path("env"), {"mine-1.0"});
+        for (const auto& [name, bytes] : files)
+          environment.Write(ImageEnvironment::Site() + "mine/" + name, bytes);
         t.Promise("runner.driver", ">=580.65.06");
-        t.UseSubjects(R"({"files": "path:)" + folder + "\"}");
+        t.UseSubjects(environment.Subject());
       });
 }
 

@@ -257,5 +257,13 @@ TEST(AttentionSpecTest, WhatCannotBeAskedForTogetherIsNamed) {
             "logits");
 }
 
+TEST(AttentionDataTest, BitsRepeatWhereCudnnSaysSo) {
+  EXPECT_TRUE(RepeatsBits(false, false, false));
+  EXPECT_TRUE(RepeatsBits(true, true, false));
+  EXPECT_FALSE(RepeatsBits(true, false, false));
+  EXPECT_FALSE(RepeatsBits(false, false, true));
+  EXPECT_FALSE(RepeatsBits(true, true, true));
+}
+
 }  // namespace
 }  // namespace cudnn_ci

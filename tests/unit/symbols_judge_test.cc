@@ -104,6 +104,16 @@ TEST_F(SymbolsJudgeTest, WhatIsImportedOnlyIfItCanMayLackALibrary) {
   EXPECT_THAT(Only(Judge(), Kind::kUnused), HasSubstr("libnccl.so.2"));
 }
 
+// cuda-core has a module for arrays of PyTorch, which it imports when it meets one.
+TEST_F(SymbolsJudgeTest, WhatIsImportedOnlyIfItCanMayTakeSymbolsOfAPackageThatIsThereByThen) {
+  constexpr char kAsks[] = "void theirs(void); void f(void) { theirs(); }";
+  Package("mine", "def later():\n    from ._ext import f\n");
+  Extension("mine/_ext.so", kAsks);
+  EXPECT_THAT(Only(Judge(), Kind::kUndecided), HasSubstr("theirs"));
+  Package("mine", "from ._ext import f\n");
+  EXPECT_THAT(Only(Judge(), Kind::kSymbolMissing), HasSubstr("theirs"));
+}
+
 TEST_F(SymbolsJudgeTest, AnotherMajorOfAGpuLibraryIsAnErrorThereToo) {
   Library("gone/libcudart.so.12", "int a;");
   Library(std::string(kSite) + "nvidia/cu13/lib/libcudart.so.13", "int a;");
@@ -242,7 +252,7 @@ TEST_F(SymbolsJudgeTest, APluginThatNobodyLoadsIsANote) {
 }
 
 TEST_F(SymbolsJudgeTest, AnExtensionForAnotherPythonIsNotLoaded) {
-  Package("mine");
+  Package("mine", "from . import _ext\n");
   Extension("mine/_ext.cpython-310-x86_64-linux-gnu.so", "extern int nowhere; int *p = &nowhere;");
   EXPECT_THAT(Judge().faults, IsEmpty());
   Extension("mine/_ext.cpython-312-x86_64-linux-gnu.so", "extern int nowhere; int *p = &nowhere;");
