@@ -47,8 +47,8 @@ Sizes SizesOf(const MatmulSpec& spec) {
 }
 
 double Gelu(double x) {
-  const double kRoot = std::sqrt(2 / std::acos(-1.0));
-  return 0.5 * x * (1 + std::tanh(kRoot * (x + 0.044715 * x * x * x)));
+  const double root = std::sqrt(2 / std::acos(-1.0));
+  return 0.5 * x * (1 + std::tanh(root * (x + 0.044715 * x * x * x)));
 }
 
 double Small(std::uint64_t seed, std::int64_t number) {

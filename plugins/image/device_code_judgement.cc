@@ -56,9 +56,9 @@ class Findings {
     if (found == texts_.end()) return;
     std::string detail = begin;
     for (std::size_t i = 0; i < std::min(found->second.size(), kMostNamed); ++i)
-      detail += (detail.empty() ? "" : "\n") + found->second[i];
+      detail += (detail.empty() ? "" : ". ") + found->second[i];
     if (found->second.size() > kMostNamed)
-      detail += "\nand " + std::to_string(found->second.size() - kMostNamed) + " more; the table has all";
+      detail += ". And " + std::to_string(found->second.size() - kMostNamed) + " more; the table has all";
     findings->push_back({id, detail});
   }
 

@@ -49,7 +49,7 @@ std::string NumbersBehind(const std::string& path, std::string_view marker) {
     if (count < 0) return "";
     text.resize(kept + static_cast<std::size_t>(count));
     std::size_t from = 0;
-    const std::string numbers = FindIn(text, marker, count == 0, &from);
+    std::string numbers = FindIn(text, marker, count == 0, &from);
     if (!numbers.empty() || count == 0) return numbers;
     text.erase(0, from);
     read_bytes += static_cast<std::uint64_t>(count);

@@ -4,6 +4,7 @@
 #include <deque>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "base/file.h"
 
@@ -66,21 +67,23 @@ std::string OpenQuotes(const std::string& line, std::string open) {
 
 bool BeginsWith(const std::string& line, const char* word) { return line.rfind(word, 0) == 0; }
 
-// A module by its name: its source, or the file of an extension; both empty: there is none.
+// A module by its name: its source, or the files of an extension, one for each Python; both empty: there is
+// none.
 struct Module {
-  std::string source, extension;
+  std::string source;
+  std::set<std::string> extensions;
   bool is_package = false;
 };
 
-std::string ExtensionFile(const fs::path& folder, const std::string& name) {
+std::set<std::string> ExtensionFiles(const fs::path& folder, const std::string& name) {
   std::error_code error;
-  std::string found;
+  std::set<std::string> found;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string file = it->path().filename().string();
     const bool of_name =
         file.size() > name.size() && file.compare(0, name.size(), name) == 0 && file[name.size()] == '.';
     const bool shared = file.size() > 3 && file.compare(file.size() - 3, 3, ".so") == 0;
-    if (of_name && shared && (found.empty() || it->path().string() < found)) found = it->path().string();
+    if (of_name && shared) found.insert(it->path().string());
   }
   return found;
 }
@@ -92,10 +95,10 @@ Module FindModule(const std::string& name, const std::vector<std::string>& folde
   std::error_code ignored;
   for (const std::string& folder : folders) {
     const fs::path at = fs::path(folder) / path;
-    if (fs::is_regular_file(at / "__init__.py", ignored)) return {(at / "__init__.py").string(), "", true};
-    const std::string extension = ExtensionFile(at.parent_path(), at.filename().string());
-    if (!extension.empty()) return {"", extension, false};
-    if (fs::is_regular_file(at.string() + ".py", ignored)) return {at.string() + ".py", "", false};
+    if (fs::is_regular_file(at / "__init__.py", ignored)) return {(at / "__init__.py").string(), {}, true};
+    std::set<std::string> extensions = ExtensionFiles(at.parent_path(), at.filename().string());
+    if (!extensions.empty()) return {"", std::move(extensions), false};
+    if (fs::is_regular_file(at.string() + ".py", ignored)) return {at.string() + ".py", {}, false};
   }
   return {};
 }
@@ -146,7 +149,7 @@ std::set<std::string> ExtensionsImportedBy(const std::string& name, const std::v
     const std::string next = waiting.front();
     waiting.pop_front();
     const Module module = FindModule(next, folders);
-    if (!module.extension.empty()) extensions.insert(module.extension);
+    extensions.insert(module.extensions.begin(), module.extensions.end());
     if (module.source.empty()) continue;
     const Result<std::string> source = ReadFile(module.source, kMostSource);
     if (!source) continue;
