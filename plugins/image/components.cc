@@ -186,7 +186,7 @@ std::string ReleaseOf(const std::string& version) {
 std::vector<Component> ComponentsOf(const ImageFiles& image) {
   Collection files, all;
   for (const ImageFile& file : image.files) AddFile(file.path, &files);
-  for (const InstalledPackage& package : image.packages.packages()) {
+  for (const PackageRecord& package : image.packages.packages()) {
     const Manager manager = ManagerOf(package.source);
     const char* library = LibraryOf(manager, package.name);
     // A file of it tells the version, and may be of another one than the record says.

@@ -121,7 +121,7 @@ void AddLoaderFiles(const std::string& library_path, Gatherer* gatherer) {
 }  // namespace
 
 std::string ImageFiles::BroughtBy(const std::string& file) const {
-  const InstalledPackage* owner = packages.OwnerOf(file);
+  const PackageRecord* owner = packages.OwnerOf(file);
   return owner ? owner->Text() : "";
 }
 

@@ -157,7 +157,7 @@ void InstalledPackages::AddDpkg(const std::vector<std::string>& files, const std
   const std::string folder = root + "/var/lib/dpkg";
   const Result<std::string> status = ReadFile(folder + "/status", kMostBytes);
   if (!status) return;  // another distribution
-  InstalledPackage package;
+  PackageRecord package;
   std::string state, architecture;
   const auto finish = [&] {
     if (!package.name.empty() && IsInstalled(state) && packages_.size() < kMostPackages) {
@@ -193,13 +193,13 @@ void InstalledPackages::AddDpkg(const std::vector<std::string>& files, const std
   finish();
 }
 
-const InstalledPackage* InstalledPackages::OwnerOf(const std::string& file) const {
+const PackageRecord* InstalledPackages::OwnerOf(const std::string& file) const {
   const auto found = owners_.find(RealPath(file));
   return found == owners_.end() ? nullptr : &packages_[found->second];
 }
 
-const InstalledPackage* InstalledPackages::Python(const std::string& name) const {
-  for (const InstalledPackage& package : packages_)
+const PackageRecord* InstalledPackages::Python(const std::string& name) const {
+  for (const PackageRecord& package : packages_)
     if (package.source == PackageSource::kPython && package.name == name) return &package;
   return nullptr;
 }

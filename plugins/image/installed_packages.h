@@ -11,7 +11,7 @@ namespace cudnn_ci {
 
 enum class PackageSource { kPython, kConda, kDpkg };
 
-struct InstalledPackage {
+struct PackageRecord {
   PackageSource source = PackageSource::kPython;
   // As its records have it; of Python packages in the form of the packaging standard: lower case, "-" between
   // words (https://packaging.python.org/en/latest/specifications/name-normalization/).
@@ -35,11 +35,11 @@ class InstalledPackages {
   // The Debian packages that own one of these files; `root` is put before the path of dpkg's records.
   void AddDpkg(const std::vector<std::string>& files, const std::string& root = {});
 
-  const std::vector<InstalledPackage>& packages() const { return packages_; }
+  const std::vector<PackageRecord>& packages() const { return packages_; }
   // Null: no package says that the file is its own. Links are followed. Valid until the next Add.
-  const InstalledPackage* OwnerOf(const std::string& file) const;
+  const PackageRecord* OwnerOf(const std::string& file) const;
   // The Python package of this normalized name; null: none. The first on sys.path where there are several.
-  const InstalledPackage* Python(const std::string& name) const;
+  const PackageRecord* Python(const std::string& name) const;
   // Records that could not be read or were cut at a bound, one text each.
   const std::vector<std::string>& problems() const { return problems_; }
 
@@ -47,7 +47,7 @@ class InstalledPackages {
   void AddRecord(const std::string& folder, std::size_t package);
   void AddCondaFile(const std::string& prefix, const std::string& file);
 
-  std::vector<InstalledPackage> packages_;
+  std::vector<PackageRecord> packages_;
   std::map<std::string, std::size_t> owners_;  // real path to index
   std::vector<std::string> problems_;
 };

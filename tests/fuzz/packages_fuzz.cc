@@ -54,7 +54,7 @@ void TestPackages(const std::string& input) {
   image.packages.AddPython(site);
   image.packages.AddConda(Root());
   image.packages.AddDpkg({"/usr/lib/libnccl.so.2"}, Root());
-  for (const InstalledPackage& package : image.packages.packages())
+  for (const PackageRecord& package : image.packages.packages())
     Require(!package.records.empty() || package.source == PackageSource::kDpkg, "a package has records",
             package.name);
   for (const Component& component : ComponentsOf(image))
