@@ -71,7 +71,7 @@ class Memory {
     if (!SegmentOf(address, &left)) return "";
     std::string text(std::min<uint64_t>(left, kLongestName), '\0');
     if (!Read(address, text.data(), text.size())) return "";
-    return text.c_str();
+    return text.substr(0, text.find('\0'));
   }
 
  private:
