@@ -16,7 +16,7 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr uint64_t kMostSymbols = 1 << 21, kMostHeaders = 4096, kMostEntries = 1 << 16;
+constexpr uint64_t kMostSymbols = 1 << 21, kMostHeaders = 4096, kMostEntries = 1 << 16, kMostNeeded = 4096;
 constexpr uint64_t kMostNameBytes = 128 << 20;
 constexpr size_t kLongestName = 4096;
 
@@ -119,7 +119,7 @@ class DynamicReader {
     if (entries_.empty()) return true;  // a static program
     if (!Has(DT_STRTAB)) return false;
     const uint64_t bytes = Of(DT_STRSZ);
-    if (bytes > kMostNameBytes) return false;
+    if (bytes > kMostNameBytes || needed_.size() > kMostNeeded) return false;
     out_.names_.resize(bytes);
     if (!memory_.Read(Of(DT_STRTAB), out_.names_.data(), bytes)) return false;
     if (Has(DT_SONAME)) out_.soname = TextAt(Of(DT_SONAME));

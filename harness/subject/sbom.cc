@@ -166,6 +166,8 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     if (!open.url.empty()) open.urls.insert(open.urls.begin(), std::move(open.url));
     for (const std::string& url : open.urls)
       if (ReadPackageUrl(url, &open.own)) break;
+    // Here what was written by others enters.
+    open.own.name = CleanLine(open.own.name), open.own.version = CleanLine(open.own.version);
     if (!open.own.name.empty()) packages_.push_back(std::move(open.own));
     return true;
   }

@@ -16,7 +16,7 @@ namespace cudnn_ci {
 
 inline constexpr std::size_t kMaxSbomBytes = std::size_t{64} << 20;
 inline constexpr int kMaxSbomDepth = 64;  // of objects and lists
-inline constexpr std::size_t kMaxSbomPackages = 200000;
+inline constexpr std::size_t kMaxSbomPackages = 50000;
 
 // What a subject's specification begins with whose packages a document lists: "sbom:/work/image.spdx.json".
 inline constexpr char kSbomSubject[] = "sbom:";

@@ -32,8 +32,14 @@ CCI_FINDING(cudnn_ci::kDeviceCodeCompiledAtStart, CCI_SEVERITY_WARNING, CCI_BLAM
             "lost. Install a build with machine code for this card, or keep the cache on a volume.",
             nullptr)
 CCI_FINDING(cudnn_ci::kDeviceCodeSpecialised, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
-            "a library holds kernels for single architectures alone; others of its package serve the rest",
+            "device code for single architectures, of which its package chooses one by the card",
             "Nothing has to be done if the package chooses by the card.", nullptr)
+CCI_FINDING(cudnn_ci::kDeviceCodeForOthers, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
+            "a library that is one of several to choose from has no device code for a promised card",
+            "Image owner: if the package is used on this card, install a build for it. It may be left out on "
+            "this card: its code is for single architectures alone, or another one of these libraries is for "
+            "another CUDA version and serves the card.",
+            nullptr)
 CCI_FINDING(
     cudnn_ci::kDeviceCodeNotJudged, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
     "of a library that uses CUDA nothing can be said: its kernels lie elsewhere or are made at run time",

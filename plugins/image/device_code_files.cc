@@ -25,10 +25,7 @@ CodeFile Read(const std::string& path) {
   CodeFile file;
   file.path = path;
   file.code = ReadDeviceCode(path);
-  if (file.code.kind != DeviceCode::Kind::kLibrary) return file;
-  file.needs_cuda = NeedsCuda(path);
-  // Of a library that has nothing to do with CUDA it does not matter.
-  if (!file.needs_cuda && !file.code.has_sections) file.code.problem.clear();
+  if (file.code.kind == DeviceCode::Kind::kLibrary) file.needs_cuda = NeedsCuda(path);
   return file;
 }
 
@@ -36,12 +33,16 @@ CodeFile Read(const std::string& path) {
 
 std::vector<CodeFile> ReadCodeFiles(const ImageFiles& image) {
   std::vector<CodeFile> all(image.files.size());
+  const std::string tag = PythonTagOf(image.folders);
   const int threads = std::clamp(UsableCpus() / 2, 1, 8);
   ParallelFor(
       static_cast<std::int64_t>(all.size()), 1,
       [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i)
-          all[static_cast<std::size_t>(i)] = Read(image.files[static_cast<std::size_t>(i)].path);
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::string& path = image.files[static_cast<std::size_t>(i)].path;
+          if (!IsOfAnotherPython(path.substr(path.rfind('/') + 1), tag))
+            all[static_cast<std::size_t>(i)] = Read(path);
+        }
       },
       threads);
   all.erase(std::remove_if(all.begin(), all.end(), [](const CodeFile& file) { return !file.OfInterest(); }),

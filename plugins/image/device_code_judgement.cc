@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace cudnn_ci {
@@ -66,6 +67,15 @@ class Findings {
   std::map<std::string, std::vector<std::string>> texts_;
 };
 
+// "libbitsandbytes_cuda#.so" of "libbitsandbytes_cuda126.so": what is there once for each CUDA version.
+std::string WithoutCudaVersion(const std::string& path) {
+  const std::size_t cuda = path.rfind("cu"), slash = path.rfind('/');
+  if (cuda == std::string::npos || (slash != std::string::npos && cuda < slash)) return path;
+  const std::size_t begin = cuda + (path.compare(cuda, 4, "cuda") == 0 ? 4 : 2);
+  const std::size_t end = std::min(path.find_first_not_of("0123456789", begin), path.size());
+  return end - begin < 2 ? path : path.substr(0, begin) + "#" + path.substr(end);
+}
+
 JudgedFile::State StateOf(const CodeFile& file) {
   if (file.code.kind == DeviceCode::Kind::kObject) return JudgedFile::State::kLinkedLater;
   if (file.code.code.HoldCode()) return JudgedFile::State::kJudged;
@@ -84,6 +94,7 @@ class Judge {
     findings_.TellTogether(kDeviceCodeMissingInRange, cards_.origin + " allows cards that nobody named",
                            &all_.findings);
     findings_.TellTogether(kDeviceCodeCompiledAtStart, DriverText(), &all_.findings);
+    findings_.TellTogether(kDeviceCodeForOthers, "", &all_.findings);
     for (const char* id : {kDeviceCodeSpecialised, kDeviceCodeNotJudged, kDeviceCodeUnreadable})
       findings_.TellTogether(id, "", &all_.findings);
     return std::move(all_);
@@ -95,7 +106,7 @@ class Judge {
     judged.state = StateOf(file);
     if (!file.code.problem.empty())
       findings_.Add(kDeviceCodeUnreadable, Named(file) + ": " + file.code.problem);
-    if (judged.state == JudgedFile::State::kNotJudged)
+    if (judged.state == JudgedFile::State::kNotJudged && (file.needs_cuda || file.code.has_sections))
       findings_.Add(kDeviceCodeNotJudged,
                     Named(file) + (file.code.has_sections ? ": its device code holds no kernel"
                                                           : ": it needs CUDA and has no device code"));
@@ -104,17 +115,35 @@ class Judge {
       for (const Card& card : cards_.cards)
         judged.covers.push_back(CoverOf(file.code.code, card, driver_.newest));
       for (std::size_t i = 0; i < judged.covers.size() && !file.package.empty(); ++i)
-        if (Serves(judged.covers[i])) served_.insert_or_assign({file.package, cards_.cards[i]}, true);
+        if (Serves(judged.covers[i])) {
+          served_.insert({file.package, cards_.cards[i]});
+          by_cuda_.insert({file.package + "/" + WithoutCudaVersion(file.path), cards_.cards[i]});
+        }
     }
     judged.file = std::move(file);
     all_.files.push_back(std::move(judged));
   }
 
-  // True if another file of the package serves every card that this one does not.
-  bool OthersServe(const JudgedFile& judged) const {
+  using ServedCards = std::set<std::pair<std::string, Card>>;
+
+  // True if other files of this kind serve every card that this one does not.
+  bool OthersServe(const JudgedFile& judged, const ServedCards& served, const std::string& kind) const {
     for (std::size_t i = 0; i < judged.covers.size(); ++i)
-      if (!Serves(judged.covers[i]) && !served_.count({judged.file.package, cards_.cards[i]})) return false;
+      if (!Serves(judged.covers[i]) && !served.count({kind, cards_.cards[i]})) return false;
     return true;
+  }
+
+  // The finding of a file that lacks a card, where it is no error.
+  const char* Excuse(const JudgedFile& judged) const {
+    const CodeFile& file = judged.file;
+    if (file.code.kind == DeviceCode::Kind::kCode) return kDeviceCodeSpecialised;
+    if (file.package.empty()) return nullptr;  // nobody else has it, to choose from
+    if (IsSpecialised(file.code.code))
+      return OthersServe(judged, served_, file.package) ? kDeviceCodeSpecialised : kDeviceCodeForOthers;
+    const std::string name = WithoutCudaVersion(file.path);
+    if (name != file.path && OthersServe(judged, by_cuda_, file.package + "/" + name))
+      return kDeviceCodeForOthers;
+    return nullptr;
   }
 
   void JudgeOne(const JudgedFile& judged) {
@@ -135,9 +164,8 @@ class Judge {
                     what + "; what is linked at run time for " + linked + " is not known");
     if (missing.empty() && too_new.empty()) return;
     const bool some = std::any_of(judged.covers.begin(), judged.covers.end(), Serves);
-    if (IsSpecialised(code) && OthersServe(judged)) {
-      findings_.Add(kDeviceCodeSpecialised,
-                    what + "; other files of the package serve " + where([](Cover c) { return !Serves(c); }));
+    if (const char* excuse = Excuse(judged)) {
+      findings_.Add(excuse, what + "; not for " + where([](Cover c) { return !Serves(c); }));
     } else if (!cards_.certain && some) {
       findings_.Add(kDeviceCodeMissingInRange,
                     what + "; nothing that runs on " + where([](Cover c) { return !Serves(c); }));
@@ -160,7 +188,8 @@ class Judge {
   const PromisedDriver& driver_;
   DeviceCodeJudgement all_;
   Findings findings_;
-  std::map<std::pair<std::string, Card>, bool> served_;
+  ServedCards served_;   // by package
+  ServedCards by_cuda_;  // by package and WithoutCudaVersion
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ inline constexpr char kDeviceCodePtxTooNew[] = "device-code-ptx-too-new";
 inline constexpr char kDeviceCodeMissingInRange[] = "device-code-missing-in-range";
 inline constexpr char kDeviceCodeCompiledAtStart[] = "device-code-compiled-at-start";
 inline constexpr char kDeviceCodeSpecialised[] = "device-code-specialised";
+inline constexpr char kDeviceCodeForOthers[] = "device-code-for-other-cards";
 inline constexpr char kDeviceCodeNotJudged[] = "device-code-not-judged";
 inline constexpr char kDeviceCodeUnreadable[] = "device-code-unreadable";
 
@@ -44,8 +45,11 @@ struct DeviceCodeJudgement {
 
 // A file that lacks code for a card is an error, but
 //   a note where its code is for single architectures or families alone, and another file of its package
-//   serves the card: who loads it chooses by the card; a warning where nobody named the card
-//   (PromisedCards::certain) and the file serves another one.
+//   serves the card, or where it is device code alone (.cubin, .ptx): who loads it chooses by the card;
+//   a warning where its code is for single architectures or families alone, it is of a package, and no other
+//   file of that serves the card;
+//   where the package has the library once for each CUDA version, and another one of these serves the card;
+//   where nobody named the card (PromisedCards::certain) and the file serves another one.
 DeviceCodeJudgement JudgeDeviceCode(std::vector<CodeFile> files, const PromisedCards& cards,
                                     const PromisedDriver& driver);
 

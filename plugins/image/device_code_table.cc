@@ -4,13 +4,15 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 namespace cudnn_ci {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostRows = 1000;  // of a table (harness/model/record/table.h)
+constexpr std::size_t kMostRows = 1000;        // of a table (harness/model/record/table.h)
+constexpr std::size_t kMostBytes = 240 << 10;  // of its rows; a table has 256 KiB
 constexpr std::size_t kMostCell = 200;
 constexpr std::size_t kMostCards = 24;
 
@@ -99,8 +101,13 @@ std::string DeviceCodeTable(const DeviceCodeJudgement& judgement, const Promised
     return RankOf(judgement.files[a]) < RankOf(judgement.files[b]);
   });
   Json rows = Json::array();
-  for (std::size_t i = 0; i < std::min(order.size(), kMostRows); ++i)
-    rows.push_back(RowOf(judgement.files[order[i]], shown_cards, folders));
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < std::min(order.size(), kMostRows); ++i) {
+    Json row = RowOf(judgement.files[order[i]], shown_cards, folders);
+    bytes += row.dump(-1, ' ', false, Json::error_handler_t::replace).size() + 1;
+    if (bytes > kMostBytes) break;
+    rows.push_back(std::move(row));
+  }
   const Json table = {{"schema", "cudnn-ci/table/1"},
                       {"title", "device code by library and card"},
                       {"columns", columns},

@@ -157,6 +157,22 @@ std::vector<std::string> LoadedWith(const std::string& path, const std::string& 
   return loaded;
 }
 
+std::string PythonTagOf(const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders) {
+    const std::size_t at = folder.find("/python3.");
+    if (at == std::string::npos) continue;
+    const std::size_t begin = at + 9, end = folder.find_first_not_of("0123456789", begin);
+    return "cpython-3" + folder.substr(begin, std::min(end, folder.size()) - begin);
+  }
+  return "";
+}
+
+bool IsOfAnotherPython(const std::string& name, const std::string& tag) {
+  const std::size_t at = name.find(".cpython-");
+  return at != std::string::npos && !tag.empty() && name.compare(at + 1, tag.size() + 1, tag + "-") != 0 &&
+         name.compare(at + 1, tag.size() + 1, tag + ".") != 0;
+}
+
 ImageFiles FilesOfSubject(const std::string& spec, const std::vector<std::string>& subject_folders,
                           const std::string& library_path) {
   ImageFiles image;

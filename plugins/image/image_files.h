@@ -46,6 +46,12 @@ ImageFiles FilesOfSubject(const std::string& spec, const std::vector<std::string
 // The same of the running case's subject.
 ImageFiles FilesOfSubject(const Context& ctx);
 
+// "cpython-311" of ".../lib/python3.11/site-packages", as extension modules of that Python are tagged
+// (https://peps.python.org/pep-3149/); empty: not known.
+std::string PythonTagOf(const std::vector<std::string>& folders);
+// True for the name of an extension module that a Python with this tag does not load.
+bool IsOfAnotherPython(const std::string& name, const std::string& tag);
+
 // All that a program or library needs, as the loader finds it, itself first: paths in the order in which the
 // loader maps them (breadth first). Names that are not found are added to *missing, if that is no null
 // pointer. At most 2,000 files.

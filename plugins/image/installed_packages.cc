@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 // PyTorch's RECORD has 2 MB, and dpkg's status of a full image likewise.
 constexpr std::size_t kMostBytes = std::size_t{32} << 20;
+constexpr std::size_t kMostRecorded = std::size_t{256} << 20;  // of all packages together
 constexpr std::size_t kMostPackages = 20000;
 constexpr std::size_t kMostOwned = 500000;
 
@@ -55,6 +56,17 @@ std::string FirstField(std::string_view line) {
     field += line[i];
   }
   return field;
+}
+
+// A name or version, as the packaging standard has their characters
+// (https://packaging.python.org/en/latest/specifications/version-specifiers/); "?" for any other one.
+std::string Printable(std::string text) {
+  constexpr std::string_view kMarks = "._-+!~:";
+  for (char& c : text)
+    if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+          kMarks.find(c) != std::string_view::npos))
+      c = '?';
+  return text;
 }
 
 // The names in a folder, sorted, at most as many as there may be packages.
@@ -109,8 +121,8 @@ void InstalledPackages::AddPython(const std::string& folder) {
       continue;
     if (packages_.size() >= kMostPackages)
       return problems_.push_back(folder + " has more packages than are read");
-    packages_.push_back({PackageSource::kPython, NormalizedName(name.substr(0, dash)),
-                         name.substr(dash + 1, name.size() - kEnding.size() - dash - 1),
+    packages_.push_back({PackageSource::kPython, Printable(NormalizedName(name.substr(0, dash))),
+                         Printable(name.substr(dash + 1, name.size() - kEnding.size() - dash - 1)),
                          folder + "/" + name});
     AddRecord(folder, packages_.size() - 1);
   }
@@ -118,8 +130,10 @@ void InstalledPackages::AddPython(const std::string& folder) {
 
 void InstalledPackages::AddRecord(const std::string& folder, std::size_t package) {
   const std::string path = packages_[package].records + "/RECORD";
+  if (recorded_ >= kMostRecorded) return problems_.push_back(path + ": not read, the records are too large");
   const Result<std::string> record = ReadFile(path, kMostBytes);
   if (!record) return problems_.push_back(record.error());
+  recorded_ += record->size();
   ForEachLine(*record, [&](std::string_view line) {
     const std::string file = FirstField(line);
     if (!HoldsCode(file) || owners_.size() >= kMostOwned) return;
@@ -139,7 +153,8 @@ void InstalledPackages::AddCondaFile(const std::string& prefix, const std::strin
   if (!object.is_object() || Text(object, "name").empty())
     return problems_.push_back(file + " is no record of conda's");
   if (packages_.size() >= kMostPackages) return;
-  packages_.push_back({PackageSource::kConda, Text(object, "name"), Text(object, "version"), file});
+  packages_.push_back(
+      {PackageSource::kConda, Printable(Text(object, "name")), Printable(Text(object, "version")), file});
   const auto files = object.find("files");
   if (files == object.end() || !files->is_array()) return;
   for (const nlohmann::json& entry : *files)

@@ -50,6 +50,7 @@ class InstalledPackages {
   std::vector<PackageRecord> packages_;
   std::map<std::string, std::size_t> owners_;  // real path to index
   std::vector<std::string> problems_;
+  std::size_t recorded_ = 0;  // bytes of RECORD files
 };
 
 // True for names of files that may hold native or device code: "libfoo.so", "libfoo.so.9", "foo.a",

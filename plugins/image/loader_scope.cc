@@ -16,7 +16,7 @@ namespace cudnn_ci {
 namespace {
 
 // A whole PyTorch environment takes a tenth of it.
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 constexpr std::size_t kMostLoaded = 4000;
 
 // $ORIGIN replaced, each folder once: TensorFlow names 17 folders 900 times.

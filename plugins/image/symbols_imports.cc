@@ -13,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostNames = 20000, kMostModules = 5000, kMostSource = std::size_t{2} << 20;
+constexpr std::size_t kMostNames = 20000, kMostModules = 20000, kMostKnown = 500000,
+                      kMostStatement = 64 << 10, kMostSource = std::size_t{2} << 20;
 
 bool IsNamePart(char c) {
   return c == '_' || c == '.' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -135,7 +136,7 @@ std::vector<std::string> UnconditionalImports(const std::string& source) {
     statement += " " + line.substr(0, line.find('#'));
     const bool more = statement.find('(') != std::string::npos ? statement.find(')') == std::string::npos
                                                                : statement.back() == '\\';
-    if (more && statement.size() < kMostSource) continue;
+    if (more && statement.size() < kMostStatement) continue;
     AddNames(statement, &names);
     statement.clear();
   }
@@ -145,12 +146,14 @@ std::vector<std::string> UnconditionalImports(const std::string& source) {
 std::set<std::string> ExtensionsImportedBy(const std::string& name, const std::vector<std::string>& folders) {
   std::set<std::string> extensions, known = {name};
   std::deque<std::string> waiting = {name};
-  while (!waiting.empty() && known.size() < kMostModules) {
+  std::size_t modules = 0;
+  while (!waiting.empty() && modules < kMostModules && known.size() < kMostKnown) {
     const std::string next = waiting.front();
     waiting.pop_front();
     const Module module = FindModule(next, folders);
     extensions.insert(module.extensions.begin(), module.extensions.end());
     if (module.source.empty()) continue;
+    ++modules;
     const Result<std::string> source = ReadFile(module.source, kMostSource);
     if (!source) continue;
     for (const std::string& written : UnconditionalImports(*source)) {

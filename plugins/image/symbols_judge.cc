@@ -41,23 +41,6 @@ bool HasExtensionName(const std::string& name) {
   return name.find(".cpython-") != std::string::npos || name.find(".abi3.so") != std::string::npos;
 }
 
-// "cpython-311" of ".../lib/python3.11/site-packages"; empty: not known.
-std::string TagOf(const std::vector<std::string>& folders) {
-  for (const std::string& folder : folders) {
-    const std::size_t at = folder.find("/python3.");
-    if (at == std::string::npos) continue;
-    const std::size_t begin = at + 9, end = folder.find_first_not_of("0123456789", begin);
-    return "cpython-3" + folder.substr(begin, std::min(end, folder.size()) - begin);
-  }
-  return "";
-}
-
-bool IsOfAnotherPython(const std::string& name, const std::string& tag) {
-  const std::size_t at = name.find(".cpython-");
-  return at != std::string::npos && !tag.empty() && name.compare(at + 1, tag.size() + 1, tag + "-") != 0 &&
-         name.compare(at + 1, tag.size() + 1, tag + ".") != 0;
-}
-
 class PythonJudge {
  public:
   PythonJudge(const ImageFiles& image, LoaderFiles* files)
@@ -130,7 +113,7 @@ class PythonJudge {
   }
 
   void Classify() {
-    const std::string tag = TagOf(image_.folders);
+    const std::string tag = PythonTagOf(image_.folders);
     for (const ImageFile& file : image_.files) {
       const std::string name = NameOf(file.path);
       if (LibraryStem(name) == name && name.find(".so") == std::string::npos) continue;

@@ -201,6 +201,22 @@ PackageRule TensorRtRule() {
   return rule;
 }
 
+// RAPIDS opens its libraries by path as its packages are imported: librmm, libkvikio and nvCOMP before
+// libcudf.
+PackageRule RapidsRule(const char* import_name, const char* marker, std::vector<const char*> import_names,
+                       std::vector<const char*> libraries, std::vector<OpenStep> main) {
+  PackageRule rule;
+  rule.title = "RAPIDS";
+  rule.import_name = import_name;
+  rule.marker = marker;
+  rule.import_names = std::move(import_names);
+  rule.libraries = std::move(libraries);
+  rule.first = {{{"rapids_logger/lib64"}, "librapids_logger.so", Need::kTried}};
+  rule.main = std::move(main);
+  rule.source = "https://github.com/rapidsai/cudf/blob/main/python/libcudf/libcudf/load.py, load_library";
+  return rule;
+}
+
 constexpr GpuLibrary kGpuLibraries[] = {
     {"libcudart.so", "nvidia-cuda-runtime", false},
     {"libcublas.so", "nvidia-cublas", false},
@@ -268,6 +284,19 @@ const std::vector<PackageRule>& PackageRules() {
       CupyRule(),
       CTranslate2Rule(),
       TensorRtRule(),
+      RapidsRule("cudf", "libcudf/load.py", {"cudf", "pylibcudf", "libcudf"}, {"libcudf.so"},
+                 {{{"nvidia/nvjitlink/lib", "nvidia/cu*/lib"}, "libnvJitLink.so.*", Need::kTried},
+                  {{"nvidia/cuda_nvrtc/lib", "nvidia/cu*/lib"}, "libnvrtc.so.*", Need::kTried},
+                  {{"librmm/lib64"}, "librmm.so", Need::kTried},
+                  {{"libkvikio/lib64"}, "libkvikio.so", Need::kTried},
+                  {{"nvidia/libnvcomp/lib64", "nvidia/nvcomp"}, "libnvcomp.so*", Need::kTried},
+                  {{"libcudf/lib64"}, "libcudf.so", Need::kMust}}),
+      RapidsRule("rmm", "librmm/load.py", {"rmm", "librmm"}, {"librmm.so"},
+                 {{{"librmm/lib64"}, "librmm.so", Need::kMust}}),
+      RapidsRule("kvikio", "libkvikio/load.py", {"kvikio", "libkvikio"}, {"libkvikio.so"},
+                 {{{"librmm/lib64"}, "librmm.so", Need::kTried},
+                  {{"nvidia/libnvcomp/lib64", "nvidia/nvcomp"}, "libnvcomp.so*", Need::kTried},
+                  {{"libkvikio/lib64"}, "libkvikio.so", Need::kMust}}),
   };
   return kRules;
 }

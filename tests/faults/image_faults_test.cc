@@ -7,13 +7,15 @@ namespace cudnn_ci {
 namespace {
 
 // An environment with these libraries, judged for two cards and the driver of CUDA 13.0.
-Make Libraries(const std::vector<std::pair<std::string, std::string>>& files) {
+Make Libraries(const std::vector<std::pair<std::string, std::string>>& files,
+               const std::string& record = "") {
   return With(
       R"({"check": "image.device_code", "params": {"gpus": ["8.0", "9.0"]}, "allow_skip": ["absent"]})",
-      [files](FaultTest& t) {
+      [files, record](FaultTest& t) {
         const ImageEnvironment environment(t.gate().Path("env"), {"mine-1.0"});
         for (const auto& [name, bytes] : files)
           environment.Write(ImageEnvironment::Site() + "mine/" + name, bytes);
+        environment.Write(ImageEnvironment::Site() + "mine-1.0.dist-info/RECORD", record);
         t.Promise("runner.driver", ">=580.65.06");
         t.UseSubjects(environment.Subject());
       });
@@ -37,19 +39,25 @@ std::string WithoutKernel() {
 std::vector<Fault> DeviceCode() {
   return Joined({
       Showing("library without code for the card",
-              {Image("device_code_of_an_older_major", Libraries({{"liba.so", Sass({75, 80, 86})}}),
-                     "device-code-missing", {"/liba.so has SASS 75 80 86; nothing for 9.0"}),
-               Image("device_code_of_later_minors", Libraries({{"liba.so", Sass({86, 90})}}),
-                     "device-code-missing", {"nothing for 8.0"}),
-               Image("device_code_of_an_architecture_alone",
-                     Libraries({{"liba.so", made::Library({{made::Sass(90, 0x100011)}})}}),
-                     "device-code-missing", {"SASS 90a; nothing for 8.0"})}),
+              {
+                  Image("device_code_of_an_older_major", Libraries({{"liba.so", Sass({75, 80, 86})}}),
+                        "device-code-missing", {"/liba.so has SASS 75 80 86; nothing for 9.0"}),
+                  Image("device_code_of_later_minors", Libraries({{"liba.so", Sass({86, 90})}}),
+                        "device-code-missing", {"nothing for 8.0"}),
+                  Image("device_code_of_an_architecture_alone",
+                        Libraries({{"liba.so", made::Library({{made::Sass(90, 0x100011)}})}}),
+                        "device-code-missing", {"SASS 90a; nothing for 8.0"}),
+              }),
       Showing("PTX newer than the driver",
               {Image("ptx_of_a_newer_toolkit", Libraries({{"liba.so", Ptx(9, 4)}}), "device-code-ptx-too-new",
                      {"PTX 80 (9.4); for 9.0 PTX alone", "compiles PTX up to 9.0 (CUDA 13.0)"})}),
-      Showing("cards that are served less well",
-              {Sound("ptx_of_an_older_toolkit", Libraries({{"liba.so", Ptx(8, 7)}}),
-                     "device-code-compiled-at-start")}),
+      Showing(
+          "cards that are served less well",
+          {Sound("package_for_an_architecture_alone",
+                 Libraries({{"liba.so", made::Library({{made::Sass(90, 0x100011)}})}}, "mine/liba.so,,\n"),
+                 "device-code-for-other-cards"),
+           Sound("ptx_of_an_older_toolkit", Libraries({{"liba.so", Ptx(8, 7)}}),
+                 "device-code-compiled-at-start")}),
       Showing("device code that cannot be judged",
               {Sound("kernels_elsewhere",
                      Libraries({{"liba.so", Sass({80, 90})}, {"libfft.so", WithoutKernel()}}),

@@ -227,11 +227,11 @@ TEST(JudgeDeviceCode, KernelsForOneArchitectureBesideOthersOfThePackageAreANote)
   const CodeFile usual = File("/v/_c.so", "v 1", {made::Sass(80), made::Sass(90)});
   const DeviceCodeJudgement both = JudgeDeviceCode({special, usual}, Cards({"8.0", "9.0"}), kDriver);
   ASSERT_THAT(Ids(both), ElementsAre("device-code-specialised"));
-  // Alone, or where the others do not serve the card either, it is an error.
+  // Alone, or where the others do not serve the card either, it may be left out there: a warning.
   EXPECT_THAT(Ids(JudgeDeviceCode({special}, Cards({"8.0", "9.0"}), kDriver)),
-              ElementsAre("device-code-missing"));
+              ElementsAre("device-code-for-other-cards"));
   EXPECT_THAT(Ids(JudgeDeviceCode({special, usual}, Cards({"9.0", "12.0"}), kDriver)),
-              ElementsAre("device-code-missing", "device-code-missing"));
+              ElementsAre("device-code-missing", "device-code-for-other-cards"));
   // A library with code for everybody is not special.
   const CodeFile generic = File("/v/_fa3.so", "v 1", {made::Sass(90)});
   EXPECT_THAT(Ids(JudgeDeviceCode({generic, usual}, Cards({"8.0", "9.0"}), kDriver)),
@@ -297,6 +297,31 @@ TEST(DeviceCodeTable, OneRowForEachFileTheWorstFirst) {
   EXPECT_EQ(table["rows"][0][3], nlohmann::json({{"text", "missing"}, {"state", "error"}}));
   EXPECT_EQ(table["rows"][1][2]["state"], "warning");
   EXPECT_EQ(table["rows"][2][4], "SASS 80 90");
+}
+
+// bitsandbytes has a library for each CUDA version, and opens that of PyTorch's.
+TEST(JudgeDeviceCode, ALibraryOfAnotherCudaVersionIsAWarningWhereOneOfThemServesTheCard) {
+  const CodeFile older = File("/b/libb_cuda118.so", "b 1", {made::Sass(80), made::Sass(90)});
+  const CodeFile newer = File("/b/libb_cuda130.so", "b 1", {made::Sass(80), made::Sass(100)});
+  EXPECT_THAT(Ids(JudgeDeviceCode({older, newer}, Cards({"8.0", "10.0"}), kDriver)),
+              ElementsAre("device-code-for-other-cards"));
+  EXPECT_THAT(Ids(JudgeDeviceCode({older, newer}, Cards({"8.0", "12.0"}), kDriver)),
+              ElementsAre("device-code-missing", "device-code-missing"));
+  // Another library of the package, or one of nobody's package, is no such choice.
+  const CodeFile other = File("/b/libother.so", "b 1", {made::Sass(100)});
+  EXPECT_THAT(Ids(JudgeDeviceCode({older, other}, Cards({"10.0"}), kDriver)),
+              ElementsAre("device-code-missing"));
+  const CodeFile stray = File("/b/libb_cuda118.so", "", {made::Sass(80)});
+  const CodeFile twin = File("/b/libb_cuda130.so", "", {made::Sass(100)});
+  EXPECT_THAT(Ids(JudgeDeviceCode({stray, twin}, Cards({"10.0"}), kDriver)),
+              ElementsAre("device-code-missing"));
+}
+
+// flashinfer brings a .cubin for each card.
+TEST(JudgeDeviceCode, DeviceCodeAloneIsChosenByTheCard) {
+  CodeFile file = File("/f/kernel.cubin", "f 1", {made::Sass(103)});
+  file.code.kind = DeviceCode::Kind::kCode;
+  EXPECT_THAT(Ids(JudgeDeviceCode({file}, Cards({"9.0"}), kDriver)), ElementsAre("device-code-specialised"));
 }
 
 }  // namespace

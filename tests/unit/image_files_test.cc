@@ -151,5 +151,21 @@ TEST_F(ImageFilesTest, FoldersAreReadToTheirDepth) {
               ElementsAre("app/lib/libapp.so", "app/lib/plugins/deep.so"));
 }
 
+TEST_F(ImageFilesTest, NamesOfPackagesHoldNoOtherCharacters) {
+  MakeEnvironment();
+  Write("venv/lib/python3.12/site-packages/a\x1b[31m-1.0\n::error::.dist-info/RECORD", "");
+  const ImageFiles image = Python();
+  ASSERT_EQ(image.packages.packages().size(), 1U);
+  EXPECT_EQ(image.packages.packages()[0].Text(), "a??31m 1.0?::error::");
+}
+
+TEST(PythonTag, SaysWhichExtensionsAreLoaded) {
+  EXPECT_EQ(PythonTagOf({"/opt/venv/lib/python3.12/site-packages"}), "cpython-312");
+  EXPECT_TRUE(IsOfAnotherPython("_C.cpython-310-x86_64-linux-gnu.so", "cpython-312"));
+  EXPECT_FALSE(IsOfAnotherPython("_C.cpython-312-x86_64-linux-gnu.so", "cpython-312"));
+  EXPECT_FALSE(IsOfAnotherPython("_C.abi3.so", "cpython-312"));
+  EXPECT_FALSE(IsOfAnotherPython("_C.cpython-310-x86_64-linux-gnu.so", ""));
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -114,6 +114,16 @@ TEST_F(SymbolsJudgeTest, WhatIsImportedOnlyIfItCanMayTakeSymbolsOfAPackageThatIs
   EXPECT_THAT(Only(Judge(), Kind::kSymbolMissing), HasSubstr("theirs"));
 }
 
+// TensorFlow's import names seven thousand things.
+TEST_F(SymbolsJudgeTest, AnImportOfManyNamesIsFollowedToItsEnd) {
+  std::string many;
+  for (int i = 0; i < 6000; ++i) many += "from mine.all import name" + std::to_string(i) + "\n";
+  Library("gone/libnccl.so.2", "int a;");
+  Package("mine", many + "from mine import _ext\n");
+  Extension("mine/_ext.so", "", "@/gone/libnccl.so.2");
+  EXPECT_THAT(Only(Judge(), Kind::kLibraryMissing), HasSubstr("libnccl.so.2"));
+}
+
 TEST_F(SymbolsJudgeTest, AnotherMajorOfAGpuLibraryIsAnErrorThereToo) {
   Library("gone/libcudart.so.12", "int a;");
   Library(std::string(kSite) + "nvidia/cu13/lib/libcudart.so.13", "int a;");

@@ -148,8 +148,10 @@ WorkerCommand Dispatcher::Command(const CaseQueue* queue, const WorkerSlot& slot
   WorkerCommand command;
   command.worker_path = options_.worker_path;
   for (const PluginInfo& p : catalog_.plugins)
-    if ((one_process || slot.plugins.count(p.name)) && !changed_.count(p.name))
+    if ((one_process || slot.plugins.count(p.name)) && !changed_.count(p.name)) {
       command.plugins.push_back(p.path);
+      if (p.third_party) command.third_party.push_back(p.path);
+    }
   if (command.plugins.empty() && !catalog_.plugins.empty())
     command.plugins.push_back(PluginOfCanary(catalog_).path);
   // One visible device, by UUID: cuInit takes five times as long with four of them visible.

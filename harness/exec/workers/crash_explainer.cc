@@ -49,13 +49,14 @@ void AddSymbols(Crash* crash) {
 
 std::function<CrashSite(Crash*)> CrashExplainer(const WorkerCommand& command) {
   // Now, while the files are there.
-  std::vector<std::string> plugins;
-  for (const std::string& plugin : command.plugins) plugins.push_back(MappedPath(plugin));
-  std::vector<std::string> own = plugins;
-  own.push_back(MappedPath(command.worker_path));
-  return [own = std::move(own), plugins = std::move(plugins)](Crash* crash) {
+  std::vector<std::string> own = {MappedPath(command.worker_path)}, third_party;
+  for (const std::string& plugin : command.plugins) own.push_back(MappedPath(plugin));
+  for (const std::string& plugin : command.third_party) third_party.push_back(MappedPath(plugin));
+  // The tool's own plugins compute and read files for long on a slow machine or a large image; they do not
+  // loop.
+  return [own = std::move(own), third_party = std::move(third_party)](Crash* crash) {
     AddSymbols(crash);
-    return crash->signal == kTimeIsOver ? SiteOfHang(*crash, plugins) : SiteOf(*crash, own);
+    return crash->signal == kTimeIsOver ? SiteOfHang(*crash, third_party) : SiteOf(*crash, own);
   };
 }
 

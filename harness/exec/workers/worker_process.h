@@ -21,7 +21,8 @@ struct WorkerCommand {
   std::string worker_path;           // of cudnn-ci-worker
   std::vector<std::string> plugins;  // files to load
   std::vector<std::string> env;
-  bool for_debugger = false;  // it prints where we print, and others may look into it
+  bool for_debugger = false;                  // it prints where we print, and others may look into it
+  std::vector<std::string> third_party = {};  // of the plugins, those that are not the tool's own
 };
 
 class WorkerProcess {
