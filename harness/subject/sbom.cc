@@ -172,21 +172,21 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  void Take(std::string& value) {
+  void Take(const std::string& value) {
     if (frames_.empty() || frames_.back().list) return;
     const std::string& key = frames_.back().key;
     if (frames_.size() == 1) {
-      if (key == "bomFormat") bom_format_ = std::move(value);
-      if (key == "specVersion") version_ = std::move(value);
-      if (key == "spdxVersion") spdx_version_ = std::move(value);
+      if (key == "bomFormat") bom_format_ = value;
+      if (key == "specVersion") version_ = value;
+      if (key == "spdxVersion") spdx_version_ = value;
     } else if (frames_.back().package) {
       Open& open = open_.back();
-      if (key == "name") open.own.name = std::move(value);
-      if (key == "version" || key == "versionInfo") open.own.version = std::move(value);
-      if (key == "purl") open.url = std::move(value);
+      if (key == "name") open.own.name = value;
+      if (key == "version" || key == "versionInfo") open.own.version = value;
+      if (key == "purl") open.url = value;
     } else if (IsReference()) {
-      if (key == "referenceType") open_.back().type = std::move(value);
-      if (key == "referenceLocator") open_.back().locator = std::move(value);
+      if (key == "referenceType") open_.back().type = value;
+      if (key == "referenceLocator") open_.back().locator = value;
     }
   }
 
