@@ -168,7 +168,10 @@ std::string ReleaseOf(const std::string& version) {
     while (count < text.size() && std::isdigit(static_cast<unsigned char>(text[count]))) ++count;
     return count;
   };
-  if (const std::size_t epoch = digits(); epoch > 0 && epoch < text.size() && text[epoch] == ':')
+  if (text.size() > 1 && (text[0] == 'v' || text[0] == 'V')) text.remove_prefix(1);
+  // Of an epoch Debian writes "1:", and Python "1!".
+  if (const std::size_t epoch = digits();
+      epoch > 0 && epoch < text.size() && (text[epoch] == ':' || text[epoch] == '!'))
     text.remove_prefix(epoch + 1);
   std::string release;
   constexpr std::size_t kMostDigits = 9;  // of a number, as the matrix's versions have

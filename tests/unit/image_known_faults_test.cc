@@ -29,7 +29,9 @@ TEST(Components, AReleaseIsTheNumbersInFront) {
   EXPECT_EQ(ReleaseOf("2.13.0a0"), "2.13.0");
   EXPECT_EQ(ReleaseOf("3.6"), "3.6");
   EXPECT_EQ(ReleaseOf("12."), "12");
-  for (const char* none : {"", "v2.0", "nightly", "1234567890.1", "1:"})
+  EXPECT_EQ(ReleaseOf("1!9.10.2.21"), "9.10.2");
+  EXPECT_EQ(ReleaseOf("v2.7.0"), "2.7.0");
+  for (const char* none : {"", "v", "version", "nightly", "1234567890.1", "1:"})
     EXPECT_EQ(ReleaseOf(none), "") << none;
 }
 
