@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxSbomBytes = std::size_t{64} << 20;
 inline constexpr int kMaxSbomDepth = 64;  // of objects and lists
 inline constexpr std::size_t kMaxSbomPackages = 50000;
 
-// What a subject's specification begins with whose packages a document lists: "sbom:/work/image.spdx.json".
+// What a subject's specification begins with whose packages a document lists: "sbom:/srv/image.spdx.json".
 inline constexpr char kSbomSubject[] = "sbom:";
 
 struct SbomPackage {
