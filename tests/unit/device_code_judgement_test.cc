@@ -299,6 +299,22 @@ TEST(DeviceCodeTable, OneRowForEachFileTheWorstFirst) {
   EXPECT_EQ(table["rows"][2][4], "SASS 80 90");
 }
 
+// A table that is too long is dropped as a whole: what is red comes first, and the rest is counted.
+TEST(DeviceCodeTable, IsCutToWhatATableMayHave) {
+  std::vector<CodeFile> files;
+  const std::string folder = "/a/" + std::string(150, 'x');
+  for (int i = 0; i < 999; ++i)
+    files.push_back(File(folder + std::to_string(i) + ".so", std::string(150, 'p'), {made::Sass(80)}));
+  files.push_back(File("/a/bad.so", "b 1", {made::Sass(100)}));
+  const PromisedCards cards = Cards({"8.0"});
+  const std::string text = DeviceCodeTable(JudgeDeviceCode(std::move(files), cards, kDriver), cards, {});
+  EXPECT_LE(text.size(), std::size_t{256} << 10);
+  const nlohmann::json table = nlohmann::json::parse(text);
+  EXPECT_EQ(table["rows"][0][0], "/a/bad.so");
+  EXPECT_EQ(table["rows"].size() + table["left_out"].get<std::size_t>(), 1000U);
+  EXPECT_GT(table["left_out"], 0);
+}
+
 // bitsandbytes has a library for each CUDA version, and opens that of PyTorch's.
 TEST(JudgeDeviceCode, ALibraryOfAnotherCudaVersionIsAWarningWhereOneOfThemServesTheCard) {
   const CodeFile older = File("/b/libb_cuda118.so", "b 1", {made::Sass(80), made::Sass(90)});

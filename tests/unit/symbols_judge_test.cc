@@ -307,6 +307,19 @@ TEST_F(SymbolsJudgeTest, TorchPreloadsWhatTheLoaderDoesNotFind) {
   EXPECT_THAT(judgement.faults[0].detail, HasSubstr("libtorch_global_deps.so"));
 }
 
+// Its packages open these libraries by path before the extensions that need them.
+TEST_F(SymbolsJudgeTest, RapidsOpensItsLibrariesByPath) {
+  const std::string site = kSite;
+  Library(site + "librmm/lib64/librmm.so", "int rmm;");
+  Library(site + "libcudf/lib64/libcudf.so", "int cudf;", "@/" + site + "librmm/lib64/librmm.so");
+  Write(site + "libcudf/load.py", "");
+  Package("pylibcudf", "from . import table\n");
+  Extension("pylibcudf/table.cpython-312-x86_64-linux-gnu.so", "", "@/" + site + "libcudf/lib64/libcudf.so");
+  EXPECT_THAT(Judge().faults, IsEmpty());
+  std::filesystem::remove(Path(site + "libcudf/lib64/libcudf.so"));
+  EXPECT_THAT(Kinds(Judge()), ::testing::Contains(Kind::kLibraryMissing));
+}
+
 TEST_F(SymbolsJudgeTest, AProgramAndLibrariesOfAFolder) {
   Library("libs/libcusparse.so.12", "extern int x; int *p = &x;");
   const std::string program =
