@@ -104,7 +104,7 @@ class AttentionGraph {
     const FrontendCalls calls = Calls();
     return graph_->get_plan_name_at_index(plan, name).is_good() ? name : "";
   }
-  bool Repeats(bool noted) const { return RepeatsBits(spec_.backward, deterministic_asked_, noted); }
+  bool Repeats(bool noted) const { return RepeatsBits(spec_, deterministic_asked_, noted); }
   std::vector<int> NotesOf(std::int64_t plan) const { return graph_->NumericalNotes(plan); }
 
   std::size_t Build(std::int64_t plan) {

@@ -258,11 +258,16 @@ TEST(AttentionSpecTest, WhatCannotBeAskedForTogetherIsNamed) {
 }
 
 TEST(AttentionDataTest, BitsRepeatWhereCudnnSaysSo) {
-  EXPECT_TRUE(RepeatsBits(false, false, false));
-  EXPECT_TRUE(RepeatsBits(true, true, false));
-  EXPECT_FALSE(RepeatsBits(true, false, false));
-  EXPECT_FALSE(RepeatsBits(false, false, true));
-  EXPECT_FALSE(RepeatsBits(true, true, true));
+  AttentionProblemSpec spec;
+  spec.shape.queries = spec.shape.keys = 128;
+  EXPECT_TRUE(RepeatsBits(spec, false, false));
+  EXPECT_FALSE(RepeatsBits(spec, false, true));
+  spec.shape.queries = 1;
+  EXPECT_FALSE(RepeatsBits(spec, false, false));
+  spec.backward = true;
+  EXPECT_TRUE(RepeatsBits(spec, true, false));
+  EXPECT_FALSE(RepeatsBits(spec, false, false));
+  EXPECT_FALSE(RepeatsBits(spec, true, true));
 }
 
 }  // namespace
