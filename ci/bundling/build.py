@@ -10,6 +10,9 @@ import sys
 # What is loaded into the image's processes needs the image's glibc: this one or a later one. The harness loads nothing and
 # is linked statically.
 GLIBC = "2.17"
+# What is downloaded for every job is small. plugins/CMakeLists.txt names what is compiled for speed all the same.
+SMALL = "-Os -flto -ffunction-sections -fdata-sections"
+LINKED_SMALL = "-flto -Wl,--gc-sections"
 TARGETS = {"static": "{arch}-linux-musl", "loaded": "{arch}-linux-gnu." + GLIBC}
 WRAPPERS = {"zig-cc": "cc -target {target}", "zig-c++": "c++ -target {target}", "zig-ar": "ar", "zig-ranlib": "ranlib"}
 
@@ -63,13 +66,13 @@ def compile_part(part, arch, *, root, work, zig, cache, headers, log, jobs):
                     "CCACHE_COMPILERTYPE": "clang", "CCACHE_BASEDIR": ""}
     # Where the sources lie must not show in what is compiled from them.
     places = [shlex.quote(f"-ffile-prefix-map={folder}={name}") for folder, name in ((root, "."), (work, "build"))]
-    flags = " ".join(["-O2 -g0 -DNDEBUG", *places])
+    flags = " ".join([SMALL, "-g0 -DNDEBUG", *places])
     folder = work / f"{arch}-{part}"
     configure = ["cmake", "-S", root, "-B", folder, "-G", "Ninja", f"-DCMAKE_TOOLCHAIN_FILE={root}/ci/bundling/zig.cmake",
                  f"-DCUDNN_CI_ZIG_FOLDER={wrappers}", f"-DCUDNN_CI_ZIG_ARCH={arch}", "-DCMAKE_BUILD_TYPE=Release",
                  f"-DCMAKE_C_FLAGS_RELEASE={flags}", f"-DCMAKE_CXX_FLAGS_RELEASE={flags}", "-DCUDNN_CI_BUILD_TESTS=OFF",
-                 f"-DCUDNN_CI_BUILD_HARNESS={'ON' if part == 'static' else 'OFF'}", "-DCMAKE_EXE_LINKER_FLAGS=-s -pie",
-                 "-DCMAKE_MODULE_LINKER_FLAGS=-s",
+                 f"-DCUDNN_CI_BUILD_HARNESS={'ON' if part == 'static' else 'OFF'}", f"-DCMAKE_EXE_LINKER_FLAGS=-s -pie {LINKED_SMALL}",
+                 f"-DCMAKE_MODULE_LINKER_FLAGS=-s {LINKED_SMALL}",
                  f"-DCUDNN_CI_MANUAL_BY={manual_by}",
                  f"-DCUDNN_CI_HEADERS_DIR={headers['libraries']}", f"-DCUDNN_CI_CUDA_INCLUDE_DIR={headers['cuda']}",
                  f"-DCUDNN_CI_CUDNN_INCLUDE_DIR={headers['cuda']}", f"-DCUDNN_CI_FRONTEND_INCLUDE_DIR={headers['frontend']}"]

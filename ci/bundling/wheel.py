@@ -32,6 +32,8 @@ cudnn-ci-run = cudnn_ci:run_main
 cudnn-ci = cudnn_ci.pytest_plugin
 """
 LICENSES = ["LICENSE", "THIRD_PARTY_NOTICES"]
+# Left out: pictures for the documents, which no program of the wheel shows.
+PICTURES = ".webp"
 
 
 def sbom(version, notices, date):
@@ -61,7 +63,7 @@ def files_of(tree, package, version, arch, date):
     documents = tree / "share/doc/cudnn-ci"
     found = {f"cudnn_ci/{path.name}": (path.read_bytes(), False) for path in sorted(package.glob("*.py"))}
     for path in sorted(tree.rglob("*")):
-        if path.is_file():
+        if path.is_file() and path.suffix != PICTURES:
             found[f"cudnn_ci/data/{path.relative_to(tree).as_posix()}"] = (path.read_bytes(), bool(path.stat().st_mode & 0o100))
     tags = "".join(f"Tag: py3-none-{platform}\n" for platform in PLATFORM.format(arch).split("."))
     texts = {"METADATA": METADATA.format(version=version, description=(documents / "README.md").read_text(encoding="utf-8")),
