@@ -40,7 +40,7 @@ struct AttentionParams {
     spec.bias_gradient = backward && bias_gradient == "yes";
     spec.data = AttentionDataFrom(data);
     spec.page_size = page_size;
-    for (std::int64_t e = 0; spec.shape.mask == AttentionMask::kPadding && e < spec.shape.batch; ++e) {
+    for (std::int64_t e = 0; HasLengths(spec.shape.mask) && e < spec.shape.batch; ++e) {
       const auto shortened = [&](std::int64_t length) {
         return static_cast<std::int32_t>(
             std::max<std::int64_t>(1, length - 1 - e * length / spec.shape.batch));
@@ -74,11 +74,12 @@ struct Attention {
             "and V are one tensor, and so are their gradients; thd: the sequences of all entries behind one "
             "another (with padding)");
     s.Param("mask", &Params::mask)
-        .OneOf({"none", "causal", "causal_bottom_right", "sliding_window", "padding", "bias"})
+        .OneOf({"none", "causal", "causal_bottom_right", "sliding_window", "padding", "bias", "bias_causal",
+                "bias_padding"})
         .Default("none")
         .Summary(
             "which keys a query sees; padding has lengths for each batch entry, a bias is added to the "
-            "scores");
+            "scores, alone or beside another mask");
     s.Param("bias", &Params::bias)
         .OneOf({"11ss", "1hss", "b1ss", "bhss"})
         .Default("11ss")

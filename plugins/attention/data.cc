@@ -138,7 +138,7 @@ class Reference : public ReferenceData, public std::enable_shared_from_this<Refe
   }
 
   bool Counts(const AttentionTensor& tensor, std::int64_t index) const {
-    if (spec_.shape.mask != AttentionMask::kPadding) return true;
+    if (!HasLengths(spec_.shape.mask)) return true;
     const std::int64_t row = index / tensor.size;
     const std::int64_t b = row / tensor.length / tensor.heads, s = row % tensor.length;
     return s < (IsByKey(tensor.role) ? spec_.shape.Keys(b) : spec_.shape.Queries(b));
@@ -162,8 +162,7 @@ class Source : public ReferenceSource {
     for (const AttentionTensor& tensor : {spec_.Q(), spec_.K(), spec_.V(), spec_.O()})
       bytes += 2.5 * sizeof(float) * static_cast<double>(tensor.Count());
     // The bias, its gradient and what is allowed of that; and as much of normal data, for all.
-    if (spec_.shape.mask == AttentionMask::kBias)
-      bytes += 3 * sizeof(float) * static_cast<double>(spec_.Bias().Count());
+    if (HasBias(spec_.shape.mask)) bytes += 3 * sizeof(float) * static_cast<double>(spec_.Bias().Count());
     return spec_.data == AttentionData::kExact ? bytes : 3 * bytes;
   }
   double Growth() const override { return data_ ? 0 : MakingBytes(); }

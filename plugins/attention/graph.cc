@@ -216,10 +216,13 @@ class AttentionGraph {
   template <class Attributes>
   void SetMask(Attributes* attributes) const {
     const AttentionShape& shape = spec_.shape;
+    if (HasBias(shape.mask)) attributes->set_bias(In(AttentionRole::kBias));
     switch (shape.mask) {
       case AttentionMask::kNone:
+      case AttentionMask::kBias:
         break;
       case AttentionMask::kCausal:
+      case AttentionMask::kBiasCausal:
         attributes->set_causal_mask(true);
         break;
       case AttentionMask::kCausalBottomRight:
@@ -231,12 +234,10 @@ class AttentionGraph {
             .set_diagonal_band_right_bound(0);
         break;
       case AttentionMask::kPadding:
+      case AttentionMask::kBiasPadding:
         attributes->set_padding_mask(true)
             .set_seq_len_q(In(AttentionRole::kLengthsQ))
             .set_seq_len_kv(In(AttentionRole::kLengthsKv));
-        break;
-      case AttentionMask::kBias:
-        attributes->set_bias(In(AttentionRole::kBias));
         break;
     }
   }

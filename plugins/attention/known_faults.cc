@@ -23,12 +23,19 @@ const char* TypeName(DataType type) {
   return type == DataType::kFloat16 ? "float16" : "bfloat16";
 }
 
+// A row of one mask is about it beside a bias, too, and a row of the bias about it beside a mask.
+bool HitsMask(const std::vector<std::string>& values, AttentionMask mask) {
+  if (IsOf(values, Name(mask)) || (HasBias(mask) && IsOf(values, Name(AttentionMask::kBias)))) return true;
+  if (HasLengths(mask)) return IsOf(values, Name(AttentionMask::kPadding));
+  return mask == AttentionMask::kBiasCausal && IsOf(values, Name(AttentionMask::kCausal));
+}
+
 bool Holds(const std::string& name, const std::vector<std::string>& values, const AttentionProblemSpec& spec,
            std::int64_t engine) {
   const AttentionShape& shape = spec.shape;
   if (name == "operation") return IsOf(values, spec.backward ? "attention_backward" : "attention_forward");
   if (name == "dtype") return IsOf(values, TypeName(spec.type));
-  if (name == "mask") return IsOf(values, Name(shape.mask));
+  if (name == "mask") return HitsMask(values, shape.mask);
   if (name == "engine") return engine < 0 || IsOf(values, std::to_string(engine));
   if (name == "queries") return IsOf(values, std::to_string(shape.queries));
   if (name == "keys_mod_128") return IsOf(values, std::to_string(shape.keys % kTile));

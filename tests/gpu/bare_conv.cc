@@ -7,7 +7,6 @@
 //                      input, the filter, pads, strides and dilations
 //
 // Prints how many ran and were supported. Exit 1 on any error of a call that must succeed.
-#include <cuda.h>
 #include <cudnn.h>
 
 #include <algorithm>
@@ -18,14 +17,9 @@
 #include <sstream>
 
 #include "bare.h"
+#include "bare_device.h"
 
 namespace {
-
-void Cuda(CUresult r, const char* what) {
-  if (r == CUDA_SUCCESS) return;
-  std::fprintf(stderr, "%s: CUDA error %d\n", what, r);
-  std::exit(1);
-}
 
 const std::map<std::string, std::pair<cudnnDataType_t, size_t>> kTypes = {
     {"float32", {CUDNN_DATA_FLOAT, 4}},       {"float16", {CUDNN_DATA_HALF, 2}},
@@ -35,15 +29,6 @@ const std::map<std::string, std::pair<cudnnDataType_t, size_t>> kTypes = {
 const std::map<std::string, int> kForwardAlgos = {{"implicit_gemm", 0}, {"implicit_precomp_gemm", 1},
                                                   {"gemm", 2},          {"fft", 4},
                                                   {"fft_tiling", 5},    {"winograd_nonfused", 7}};
-
-struct Buffer {
-  CUdeviceptr p = 0;
-  explicit Buffer(size_t bytes) { Cuda(cuMemAlloc(&p, bytes ? bytes : 1), "cuMemAlloc"); }
-  ~Buffer() { cuMemFree(p); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  void* get() const { return reinterpret_cast<void*>(p); }
-};
 
 size_t Count(const Integers& dims) {
   size_t count = 1;
@@ -201,26 +186,23 @@ bool Execute(const Line& l, size_t workspace, const Run& run) {
   std::vector<char> host(*std::max_element(bytes, bytes + 3), 0);
   for (int i = 0; i < 3; ++i) {
     if (i == result)
-      Cuda(cuMemsetD8(buffers[i]->p, 0xff, bytes[i]), "fill");
+      buffers[i]->Fill(0xff);
     else
-      Cuda(cuMemcpyHtoD(buffers[i]->p, host.data(), bytes[i]), "upload");
+      buffers[i]->Upload(host.data());
   }
   const Memory memory = {x.get(), w.get(), y.get(), ws.get(), workspace};
   bool ran = true;
   // Once to verify, three times to measure: as often as the check calls it.
   for (int i = 0; i < 4 && ran; ++i) ran = run(memory);
   Cuda(cuCtxSynchronize(), "synchronize");
-  for (int i = 0; i < 3; ++i) Cuda(cuMemcpyDtoH(host.data(), buffers[i]->p, bytes[i]), "download");
+  for (int i = 0; i < 3; ++i) buffers[i]->Download(host.data());
   return ran;
 }
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   std::ifstream file(argv[1]);
-  Cuda(cuInit(0), "cuInit");
-  CUcontext context;
-  Cuda(cuDevicePrimaryCtxRetain(&context, 0), "context");
-  Cuda(cuCtxSetCurrent(context), "context");
+  OpenContext();
   cudnnHandle_t handle;
   Cudnn(cudnnCreate(&handle), "cudnnCreate");
   int ran = 0, supported = 0;

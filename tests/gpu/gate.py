@@ -42,13 +42,13 @@ def events(folder):
     return [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
 
 
-def seconds_of_steps(lines):
-    """Where the time of the convolutions went: seconds by step, summed over all cases, each until the case's next step or its end. `lines`
+def seconds_of_steps(lines, checks="conv."):
+    """Where the time of some checks' cases went: seconds by step, summed over all, each until the case's next step or its end. `lines`
     are the events of a journal, whose times are whole milliseconds: what is cut off here is added there."""
     seconds, running = {}, {}
     for e in lines:
         case = (e.get("id"), e.get("device"))
-        if e["ev"] not in ("AttemptStarted", "Step", "AttemptFinished") or not (e.get("id") or "").startswith("conv."):
+        if e["ev"] not in ("AttemptStarted", "Step", "AttemptFinished") or not (e.get("id") or "").startswith(checks):
             continue
         if case in running:
             step, since = running.pop(case)
@@ -58,16 +58,9 @@ def seconds_of_steps(lines):
     return seconds
 
 
-def bare_line(case):
-    """A convolution of report.json as bare_conv.cc reads it."""
-    p = case["params"]
-    values = lambda name: p["shape." + name] if isinstance(p["shape." + name], list) else [p["shape." + name]]
-    x, w = values("x"), values("w")
-    axes = len(x) - 2
-    spread = [v if len(v) == axes else v * axes for v in (values("pad"), values("stride"), values("dilation"))]
-    words = [case["check"].split(".")[1], p["api"], p["dtype"], p["layout"], p["algo"], axes, *x[:2], w[0], *values("groups"), *x[2:],
-             *w[2:], *sum(spread, [])]
-    return " ".join(map(str, words))
+def values(params, name):
+    """A parameter that may be a list, as one."""
+    return params[name] if isinstance(params[name], list) else [params[name]]
 
 
 def contexts(folder):

@@ -15,6 +15,7 @@ import unittest
 import unittest.mock
 
 sys.dont_write_bytecode = True
+import bare_programs
 import broken_rows
 import environments
 import gate
@@ -45,7 +46,7 @@ class ShippedSpeed(unittest.TestCase):
         def fake(*args, name):
             started.append((name, args[2:]))
             alone = "--workers-per-gpu" in args
-            cases = [{"check": "conv.forward", "outcome": "passed"}] * 400
+            cases = [{"check": f"{plugin}.some", "outcome": "passed"} for plugin, count in run.PROMISED.items() for _ in range(count)]
             return 0, 9.0 if alone else 4.0, "", {"cases": cases, "run": {"workers_per_gpu": 1 if alone else 4}}, pathlib.Path(name)
 
         fake.tree = pathlib.Path("tree")
@@ -68,8 +69,62 @@ class WhereTheTimeGoes(unittest.TestCase):
     def test_a_case_becomes_a_line_of_the_bare_program(self):
         params = {"api": "graph", "dtype": "float16", "layout": "nhwc", "algo": "auto", "shape": "s", "shape.x": [2, 8, 5, 6], "shape.w":
                   [4, 2, 3, 1], "shape.pad": [1], "shape.stride": [2, 1], "shape.dilation": [1], "shape.groups": 4, "shape.pad_after": [-1]}
-        self.assertEqual(gate.bare_line({"check": "conv.backward_data", "params": params}),
+        self.assertEqual(bare_programs.conv_line({"check": "conv.backward_data", "params": params}),
                          "backward_data graph float16 nhwc auto 2 2 8 4 4 5 6 3 1 1 1 2 1 1 1")
+
+    def test_an_attention_and_products_become_lines_of_theirs(self):
+        params = {"dtype": "bfloat16", "layout": "bshd", "mask": "sliding_window", "window": 96, "statistics": "no", "shape.q": [2, 8, 512, 128],
+                  "shape.kv": [2, 320]}
+        self.assertEqual(bare_programs.attention_line({"check": "attention.forward", "params": params}),
+                         "forward bfloat16 bshd sliding_window 96 no no 2 8 512 128 2 320 128")
+        params = {**params, "deterministic": "yes", "shape.kv": [2, 320, 64]}
+        del params["statistics"]
+        self.assertEqual(bare_programs.attention_line({"check": "attention.backward", "params": params}),
+                         "backward bfloat16 bshd sliding_window 96 yes yes 2 8 512 128 2 320 64")
+        params = {"dtype": "float16", "math": "default", "epilogue": "bias_relu", "scales": "none", "workspace": "all", "trans": "tn",
+                  "size": "136x72x264", "padding": 8, "batch": 3, "alpha": 2.0, "beta": -0.5}
+        self.assertEqual(bare_programs.gemm_line({"check": "gemm.matmul", "params": params}),
+                         "matmul float16 default bias_relu none all tn 136 72 264 8 3 2.0 -0.5")
+        params = {"dtype": "float32", "math": "tf32", "trans": "tn", "groups": ["17x19x23*3 nt alpha=-1 beta=0.5 padding=3", "0x72x264", "1x2x3*0"]}
+        self.assertEqual(bare_programs.gemm_line({"check": "gemm.grouped", "params": params}),
+                         "grouped float32 tf32 3 nt 17 19 23 3 3 -1 0.5 tn 0 72 264 0 1 1 0 tn 1 2 3 0 0 1 0")
+
+    def test_the_time_of_a_plugin_is_that_of_its_cases(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            lines = [("WorkerStarted", "", 5), ("AttemptStarted", "toolkit.gemm[]", 10), ("AttemptStarted", "gemm.matmul[a]", 200),
+                     ("AttemptFinished", "gemm.matmul[a]", 300), ("AttemptStarted", "gemm.grouped[a]", 301),
+                     ("AttemptFinished", "gemm.grouped[a]", 1700), ("AttemptFinished", "conv.forward[a]", 1800)]
+            (folder / "journal.jsonl").write_text("".join(json.dumps({"ev": ev, "id": id, "t_ms": t}) + "\n" for ev, id, t in lines))
+            self.assertEqual(bare_programs.seconds_of_cases(folder, "gemm"), 1.5)
+
+
+class AgainstABareProgram(unittest.TestCase):
+    """Of a gate that takes 1.2 s."""
+
+    def judge(self, said, gate_exit=0):
+        rows, lines = {}, []
+        times = [("AttemptStarted", "gemm.matmul[a]", 0), ("AttemptFinished", "gemm.matmul[a]", 1200)]
+        params = {"dtype": "float16", "math": "default", "epilogue": "none", "scales": "none", "workspace": "all", "trans": "tn", "size": "1x2x3",
+                  "padding": 0, "batch": 1, "alpha": 1, "beta": 0}
+        cases = [{"check": "gemm.matmul", "outcome": outcome, "params": params} for outcome in ("passed", "skipped", "passed")]
+        fake = unittest.mock.Mock(return_value=(gate_exit, 2.0, "", {"cases": [*cases, {"check": "toolkit.gemm", "outcome": "passed"}]}, "folder"))
+        fake.tree = pathlib.Path("tree")
+        with unittest.mock.patch.multiple(bare_programs, run=lambda program, of: (9.0, (lines.append(of), said)[1]),
+                                          events=lambda _: [{"ev": ev, "id": id, "t_ms": t} for ev, id, t in times],
+                                          row=lambda what, ok, text: rows.update({what: (ok, text)})):
+            bare_programs.against(fake, "gemm", "program")
+        self.assertEqual({len(of) for of in lines}, {2})  # what was skipped is not the program's to run
+        return rows["cu13's cases of gemm against a bare program"]
+
+    def test_passes_up_to_a_quarter_more(self):
+        ok, text = self.judge("2 products, 2 supported, 1.000 s")
+        self.assertTrue(ok and "ratio 1.20" in text, text)
+
+    def test_fails_beyond_or_where_the_program_did_not_do_the_same(self):
+        for said, code in (("2 products, 2 supported, 0.900 s", 0), ("2 products, 1 supported, 1.000 s", 0),
+                           ("1 products, 1 supported, 1.000 s", 0), ("2 products, 2 supported, 1.000 s", 1), ("ended with 1: an error", 0)):
+            self.assertFalse(self.judge(said, code)[0], said)
 
     def test_steps_last_until_the_next_one_or_the_end_of_their_case(self):
         lines = [

@@ -14,6 +14,7 @@ struct Kind {
   AttentionBiasShape bias;
   AttentionLogits logits;
   void (*set)(Random*, const AttentionShape&, AttentionFault*);
+  AttentionMask mask = AttentionMask::kBias;
 };
 
 constexpr auto kOne = AttentionBiasShape::k11ss;
@@ -22,6 +23,8 @@ constexpr auto kEntries = AttentionBiasShape::kB1ss;
 constexpr auto kAll = AttentionBiasShape::kBhss;
 constexpr auto kOrdinary = AttentionLogits::kOrdinary;
 constexpr auto kNegative = AttentionLogits::kFarNegative;
+constexpr auto kCausal = AttentionMask::kBiasCausal;
+constexpr auto kPadding = AttentionMask::kBiasPadding;
 
 const Kind kKinds[] = {
     {"left_out", false, kOne, kOrdinary, [](Random*, auto&, auto* f) { f->no_bias = true; }},
@@ -56,25 +59,55 @@ const Kind kKinds[] = {
        f->lost_begin = Below(random, s.keys / kTile) * kTile, f->lost_end = f->lost_begin + kTile;
        f->first = 0, f->last = s.queries;
      }},
+    {"left_out_beside_causal", false, kAll, kOrdinary, [](Random*, auto&, auto* f) { f->no_bias = true; },
+     kCausal},
+    {"causal_mask_left_out", false, kOne, kOrdinary,
+     [](Random*, auto&, auto* f) { f->more_behind = 1 << 20; }, kCausal},
+    {"one_key_more_than_causal", false, kAll, kOrdinary, [](Random*, auto&, auto* f) { f->more_behind = 1; },
+     kCausal},
+    {"one_key_fewer_than_causal", false, kAll, kNegative,
+     [](Random*, auto&, auto* f) { f->more_behind = -1; }, kCausal},
+    {"gradient_left_out_beside_causal", true, kHeads, kOrdinary,
+     [](Random*, auto&, auto* f) { f->no_bias = true; }, kCausal},
+    {"gradient_without_the_causal_mask", true, kAll, kNegative,
+     [](Random*, auto&, auto* f) { f->more_behind = 1 << 20; }, kCausal},
+    {"gradient_one_key_more_than_causal", true, kOne, kOrdinary,
+     [](Random*, auto&, auto* f) { f->more_behind = 1; }, kCausal},
+    {"d_bias_lost_beside_causal", true, kAll, kOrdinary,
+     [](Random*, auto&, auto* f) { f->d_bias_lost = true; }, kCausal},
+    {"left_out_beside_lengths", false, kOne, kOrdinary, [](Random*, auto&, auto* f) { f->no_bias = true; },
+     kPadding},
+    {"lengths_left_out", false, kEntries, kOrdinary,
+     [](Random*, auto&, auto* f) { f->more_behind = 1 << 20; }, kPadding},
+    {"one_key_behind_the_length", false, kAll, kNegative, [](Random*, auto&, auto* f) { f->more_behind = 1; },
+     kPadding},
+    {"one_key_before_the_length_lost", false, kAll, kOrdinary,
+     [](Random*, auto&, auto* f) { f->more_behind = -1; }, kPadding},
+    {"gradient_left_out_beside_lengths", true, kOne, kOrdinary,
+     [](Random*, auto&, auto* f) { f->no_bias = true; }, kPadding},
+    {"gradient_one_key_behind_the_length", true, kAll, kOrdinary,
+     [](Random*, auto&, auto* f) { f->more_behind = 1; }, kPadding},
 };
 
 class AttentionBiasFaultTest : public testing::TestWithParam<Kind> {};
 
 TEST_P(AttentionBiasFaultTest, IsNoticedAnywhere) {
   AttentionProblemSpec spec;
-  spec.shape = {2, 4, 2, 192, 192, 64, 64, AttentionMask::kBias, 0, {}, {}, GetParam().bias};
+  spec.shape = {2, 4, 2, 192, 192, 64, 64, GetParam().mask, 0, {}, {}, GetParam().bias};
+  if (HasLengths(spec.shape.mask)) spec.shape.q_length = {191, 100}, spec.shape.kv_length = {180, 75};
   spec.layout = AttentionLayout::kBshd;
   spec.logits = GetParam().logits;
-  spec.backward = spec.bias_gradient = GetParam().backward;
+  spec.backward = GetParam().backward;
+  spec.bias_gradient = spec.backward && !HasLengths(spec.shape.mask);
   const JudgedAttention judged(spec);
   ASSERT_TRUE(judged.SoundIsRight());
   Random random(8);
   const AttentionShape& s = spec.shape;
   for (int i = 0; i < Positions(); ++i) {
     AttentionFault fault;
-    fault.first = Below(&random, s.queries / kTile) * kTile;
-    fault.last = fault.first + kTile;
     const std::int64_t b = Below(&random, s.batch), h = Below(&random, s.q_heads);
+    fault.first = Below(&random, s.Queries(b) / kTile) * kTile;
+    fault.last = fault.first + kTile;
     GetParam().set(&random, s, &fault);
     EXPECT_FALSE(judged.AllRight(judged.InMemory(judged.With(b, h, fault))))
         << "b=" << b << " h=" << h << " rows from " << fault.first;
@@ -98,6 +131,35 @@ TEST(AttentionBiasTest, EachRowSeesAKeyAndMostHideSome) {
     }
     EXPECT_GT(hidden, keys > 16 ? 200 : -1) << keys;
   }
+}
+
+// A row that a causal mask leaves one key has it.
+TEST(AttentionBiasTest, HidesNoFirstKeyBesideAnotherMask) {
+  AttentionShape shape = {1, 1, 1, 100, 300, 64, 64, kCausal, 0, {}, {}};
+  const AttentionBias beside(shape);
+  for (std::int64_t i = 0; i < 100; ++i)
+    for (const std::int64_t j : {std::int64_t{0}, i, i + 1}) EXPECT_TRUE(beside.Shows(0, 0, i, j)) << i;
+  shape.mask = AttentionMask::kBias;
+  const AttentionBias alone(shape);
+  std::int64_t hidden = 0;
+  for (std::int64_t i = 0; i < 100; ++i) hidden += !alone.Shows(0, 0, i, 0);
+  EXPECT_GT(hidden, 20);
+}
+
+TEST(AttentionBiasTest, WhatCannotBeAskedForTogetherIsNamed) {
+  AttentionProblemSpec spec;
+  spec.shape = {1, 1, 1, 8, 8, 64, 64, kPadding, 0, {5}, {6}};
+  EXPECT_TRUE(ProblemsOf(spec).empty());
+  spec.backward = spec.bias_gradient = true;
+  EXPECT_EQ(ProblemsOf(spec).at(0).field, "bias_gradient");
+  spec.shape.mask = kCausal;
+  EXPECT_TRUE(ProblemsOf(spec).empty());
+  spec = {};
+  spec.shape = {1, 1, 1, 8, 8, 64, 64, kPadding, 0, {5}, {6}};
+  spec.layout = AttentionLayout::kThd;
+  EXPECT_EQ(ProblemsOf(spec).at(0).field, "layout");
+  spec.layout = AttentionLayout::kBhsd, spec.page_size = 4;
+  EXPECT_EQ(ProblemsOf(spec).at(0).field, "page_size");
 }
 
 // exp() of the difference to any other key that is shown is 0 in float32: exp(-104) is less than half of its

@@ -30,6 +30,9 @@ constexpr Sample kSamples[] = {
     {"bias_by_entry", 2, 2, 64, 320, 64, 64, AttentionMask::kBias, AttentionBiasShape::kB1ss},
     {"bias_by_head", 2, 1, 128, 128, 192, 128, AttentionMask::kBias, AttentionBiasShape::k1hss},
     {"bias_of_each", 2, 2, 100, 1000, 64, 64, AttentionMask::kBias, AttentionBiasShape::kBhss},
+    {"bias_causal", 4, 2, 127, 127, 64, 64, AttentionMask::kBiasCausal, AttentionBiasShape::kBhss},
+    {"bias_causal_more_queries", 2, 2, 96, 40, 64, 64, AttentionMask::kBiasCausal},
+    {"bias_padding", 4, 2, 65, 129, 64, 64, AttentionMask::kBiasPadding, AttentionBiasShape::kB1ss},
 };
 
 AttentionProblemSpec SpecOf(const Sample& sample) {
@@ -47,8 +50,9 @@ AttentionProblemSpec SpecOf(const Sample& sample) {
        {},
        {},
        sample.bias};
-  spec.backward = spec.bias_gradient = s.mask == AttentionMask::kBias;
-  if (s.mask == AttentionMask::kPadding) s.q_length = {64, 30}, s.kv_length = {128, 1};
+  spec.backward = HasBias(s.mask);
+  spec.bias_gradient = HasBias(s.mask) && !HasLengths(s.mask);
+  if (HasLengths(s.mask)) s.q_length = {64, 30}, s.kv_length = {128, 1};
   return spec;
 }
 
@@ -133,7 +137,7 @@ TEST_P(AttentionSamples, FitsTheTypeAndIsNotTrivial) {
   EXPECT_TRUE(AnyNotZero(n.dv));
   EXPECT_EQ(AnyNotZero(n.dq) && AnyNotZero(n.dk), spec.shape.keys > 1);
   for (const float value : n.bias) EXPECT_EQ(RoundTo(spec.type, value), value);
-  EXPECT_EQ(AnyNotZero(n.d_bias), spec.shape.mask == AttentionMask::kBias);
+  EXPECT_EQ(AnyNotZero(n.d_bias), spec.bias_gradient);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AttentionSamples, testing::ValuesIn(kSamples), NameOf);
@@ -169,6 +173,10 @@ TEST(AttentionShapeTest, MasksAreWhatTheirNamesSay) {
   s.q_length = {2}, s.kv_length = {5};
   EXPECT_EQ(range(AttentionMask::kPadding, 1), std::pair(0L, 5L));
   EXPECT_EQ(range(AttentionMask::kPadding, 2), std::pair(0L, 0L));
+  EXPECT_EQ(range(AttentionMask::kBias, 1), std::pair(0L, 6L));
+  EXPECT_EQ(range(AttentionMask::kBiasCausal, 1), std::pair(0L, 2L));
+  EXPECT_EQ(range(AttentionMask::kBiasPadding, 1), std::pair(0L, 5L));
+  EXPECT_EQ(range(AttentionMask::kBiasPadding, 2), std::pair(0L, 0L));
 }
 
 TEST(AttentionShapeTest, WhatCannotBeIsNamed) {

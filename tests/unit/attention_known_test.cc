@@ -60,5 +60,21 @@ TEST(HitsAttentionTest, EachPredicateIsOfTheCase) {
   }
 }
 
+TEST(HitsAttentionTest, AMaskBesideABiasIsBoth) {
+  const auto hits = [](AttentionMask mask, const char* named) {
+    AttentionProblemSpec spec = Spec();
+    spec.shape.mask = mask;
+    return HitsAttention({{"operation", {"attention_backward"}}, {"mask", {named}}}, spec, 6);
+  };
+  for (const char* named : {"bias", "causal", "bias_causal"})
+    EXPECT_TRUE(hits(AttentionMask::kBiasCausal, named)) << named;
+  for (const char* named : {"bias", "padding", "bias_padding"})
+    EXPECT_TRUE(hits(AttentionMask::kBiasPadding, named)) << named;
+  EXPECT_FALSE(hits(AttentionMask::kBiasCausal, "padding"));
+  EXPECT_FALSE(hits(AttentionMask::kBiasPadding, "causal"));
+  EXPECT_FALSE(hits(AttentionMask::kCausal, "bias"));
+  EXPECT_FALSE(hits(AttentionMask::kBias, "none"));
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -17,6 +17,8 @@ AttentionBias::AttentionBias(const AttentionShape& shape)
     : heads_(shape.BiasHeads()),
       queries_(shape.queries),
       keys_(shape.keys),
+      shows_first_(shape.keys <= kFewKeys || shape.mask != AttentionMask::kBias),
+      causal_(shape.mask == AttentionMask::kBiasCausal),
       by_entry_(shape.BiasBatch() > 1),
       by_head_(shape.BiasHeads() > 1) {
   // As its neighbour's as often as not, so that keys side by side may share a code.
@@ -34,8 +36,10 @@ std::uint64_t AttentionBias::Row(std::int64_t entry, std::int64_t head, std::int
 
 bool AttentionBias::Shows(std::int64_t entry, std::int64_t head, std::int64_t query, std::int64_t key) const {
   const std::uint64_t row = Row(entry, head, query), random = RandomWord(kSeedOfRows, row);
-  // So that each row has one: the first key has a code of its own.
-  if (keys_ <= kFewKeys && key == 0) return true;
+  // So that each row has one: the first key has a code of its own, and no mask beside the bias hides it.
+  if (shows_first_ && key == 0) return true;
+  // What is beside the diagonal is the causal mask's alone to hide.
+  if (causal_ && (key == query || key == query + 1)) return true;
   switch (random % 4) {
     case 0: {
       const std::uint64_t part = RandomWord(kSeedOfParts, row);

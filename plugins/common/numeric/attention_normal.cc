@@ -243,7 +243,7 @@ class Definition {
 AttentionNumbers MakeNormalAttention(const AttentionProblemSpec& spec, std::uint64_t seed) {
   if (const std::vector<AttentionProblemText> problems = ProblemsOf(spec.shape); !problems.empty())
     throw std::logic_error(problems.front().field + " " + problems.front().why);
-  if (spec.shape.mask == AttentionMask::kPadding || spec.shape.mask == AttentionMask::kBias)
+  if (HasLengths(spec.shape.mask) || HasBias(spec.shape.mask))
     throw std::logic_error(std::string("no normal data with ") + Name(spec.shape.mask));
   return Definition(spec, seed).Make();
 }

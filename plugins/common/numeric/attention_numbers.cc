@@ -131,7 +131,7 @@ class Maker {
     };
     numbers_ = {sized(spec.Q()),     sized(spec.K()), sized(spec.V()), sized(spec.O()), sized(spec.O()),
                 sized(spec.Stats()), sized(spec.Q()), sized(spec.K()), sized(spec.V())};
-    if (shape_.mask != AttentionMask::kBias) return;
+    if (!HasBias(shape_.mask)) return;
     bias_.emplace(shape_);
     numbers_.bias.reserve(static_cast<std::size_t>(spec.Bias().Count()));
     for (std::int64_t b = 0; b < shape_.BiasBatch(); ++b)

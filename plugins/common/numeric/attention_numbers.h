@@ -24,7 +24,7 @@ namespace cudnn_ci {
 // large inputs, and no expectation: frameworks differ in what they leave there.
 struct AttentionNumbers {
   std::vector<float> q, k, v, o, d_o, stats, dq, dk, dv = {};
-  std::vector<float> bias = {};    // of AttentionMask::kBias
+  std::vector<float> bias = {};    // of masks that have one
   std::vector<float> d_bias = {};  // where asked for
   // Of 8-bit types: the scales and the largest magnitudes, one number each; and tables (AttentionTable). Q,
   // K, V and O are as they are stored then. All scales are powers of 2, and no two of them together are 1

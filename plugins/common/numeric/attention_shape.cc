@@ -6,8 +6,8 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr const char* kMasks[] = {"none",           "causal",  "causal_bottom_right",
-                                  "sliding_window", "padding", "bias"};
+constexpr const char* kMasks[] = {"none",    "causal", "causal_bottom_right", "sliding_window",
+                                  "padding", "bias",   "bias_causal",         "bias_padding"};
 constexpr const char* kBiasShapes[] = {"11ss", "1hss", "b1ss", "bhss"};
 constexpr std::int64_t kMostLength = 1 << 16, kMostElements = std::int64_t{1} << 28;
 
@@ -20,6 +20,15 @@ AttentionMask AttentionMaskFrom(const std::string& name) {
 }
 
 const char* Name(AttentionMask mask) { return kMasks[static_cast<int>(mask)]; }
+
+bool HasBias(AttentionMask mask) {
+  return mask == AttentionMask::kBias || mask == AttentionMask::kBiasCausal ||
+         mask == AttentionMask::kBiasPadding;
+}
+
+bool HasLengths(AttentionMask mask) {
+  return mask == AttentionMask::kPadding || mask == AttentionMask::kBiasPadding;
+}
 
 AttentionBiasShape AttentionBiasShapeFrom(const std::string& name) {
   for (int i = 0; i < static_cast<int>(std::size(kBiasShapes)); ++i)
@@ -38,11 +47,11 @@ std::int64_t AttentionShape::BiasHeads() const {
 }
 
 std::int64_t AttentionShape::Queries(std::int64_t entry) const {
-  return mask == AttentionMask::kPadding ? q_length[static_cast<std::size_t>(entry)] : queries;
+  return HasLengths(mask) ? q_length[static_cast<std::size_t>(entry)] : queries;
 }
 
 std::int64_t AttentionShape::Keys(std::int64_t entry) const {
-  return mask == AttentionMask::kPadding ? kv_length[static_cast<std::size_t>(entry)] : keys;
+  return HasLengths(mask) ? kv_length[static_cast<std::size_t>(entry)] : keys;
 }
 
 KeyRange AttentionShape::Visible(std::int64_t entry, std::int64_t query) const {
@@ -51,6 +60,7 @@ KeyRange AttentionShape::Visible(std::int64_t entry, std::int64_t query) const {
     case AttentionMask::kBias:
       break;
     case AttentionMask::kCausal:
+    case AttentionMask::kBiasCausal:
       return {0, std::min(query + 1, keys)};
     case AttentionMask::kCausalBottomRight:
       return {0, std::clamp<std::int64_t>(query + 1 + keys - queries, 0, keys)};
@@ -59,6 +69,7 @@ KeyRange AttentionShape::Visible(std::int64_t entry, std::int64_t query) const {
       return {std::clamp<std::int64_t>(query + 1 - window, 0, end), end};
     }
     case AttentionMask::kPadding:
+    case AttentionMask::kBiasPadding:
       return query < Queries(entry) ? KeyRange{0, Keys(entry)} : KeyRange{};
   }
   return {0, keys};
@@ -71,7 +82,7 @@ std::string AttentionShape::Text() const {
   if (v_head_size != head_size) text += "/" + std::to_string(v_head_size);
   if (mask != AttentionMask::kNone) text += std::string(", ") + Name(mask);
   if (mask == AttentionMask::kSlidingWindow) text += " " + std::to_string(window);
-  if (mask == AttentionMask::kBias) text += std::string(" ") + Name(bias_shape);
+  if (HasBias(mask)) text += std::string(" ") + Name(bias_shape);
   return text;
 }
 
@@ -100,7 +111,7 @@ std::vector<AttentionProblemText> ProblemsOf(const AttentionShape& shape) {
   }
   need(shape.mask != AttentionMask::kCausalBottomRight || shape.queries <= shape.keys, "length",
        "with bottom-right alignment, queries without a key before them see none");
-  if (shape.mask == AttentionMask::kBias)
+  if (HasBias(shape.mask))
     need(static_cast<double>(shape.BiasBatch() * shape.BiasHeads()) *
                  static_cast<double>(shape.queries * shape.keys) <=
              static_cast<double>(kMostElements),

@@ -15,10 +15,17 @@ enum class AttentionMask {
   kSlidingWindow,      // if i - window < j <= i
   kPadding,            // if j < kv_length of the batch entry; queries behind q_length do not count
   kBias,               // if the bias that is added to the score is not far below 0 (AttentionBias)
+  kBiasCausal,         // if both say so
+  kBiasPadding,        // likewise
 };
-// "none", "causal", "causal_bottom_right", "sliding_window", "padding", "bias"; throws std::invalid_argument.
+// "none", "causal", "causal_bottom_right", "sliding_window", "padding", "bias", "bias_causal",
+// "bias_padding"; throws std::invalid_argument.
 AttentionMask AttentionMaskFrom(const std::string& name);
 const char* Name(AttentionMask mask);
+// Whether a bias is added to the scores, alone or beside another mask.
+bool HasBias(AttentionMask mask);
+// Whether each batch entry has lengths of its own.
+bool HasLengths(AttentionMask mask);
 
 // Which axes a bias has, by the names of TransformerEngine: b and h are batch and heads, 1 is one for all of
 // them; the last two are queries and keys.
@@ -39,13 +46,13 @@ struct AttentionShape {
   std::int64_t head_size = 64, v_head_size = 64;
   AttentionMask mask = AttentionMask::kNone;
   std::int64_t window = 0;                                    // of kSlidingWindow
-  std::vector<std::int32_t> q_length = {}, kv_length = {};    // of kPadding, one for each batch entry
-  AttentionBiasShape bias_shape = AttentionBiasShape::k11ss;  // of kBias
+  std::vector<std::int32_t> q_length = {}, kv_length = {};    // of HasLengths, one a batch entry
+  AttentionBiasShape bias_shape = AttentionBiasShape::k11ss;  // of HasBias
 
   std::int64_t Group() const { return q_heads / kv_heads; }
   // The keys that the mask leaves; a bias leaves some of them (AttentionBias::Shows).
   KeyRange Visible(std::int64_t entry, std::int64_t query) const;
-  // Queries of the entry that count; all but with kPadding.
+  // Queries of the entry that count; all but with HasLengths.
   std::int64_t Queries(std::int64_t entry) const;
   std::int64_t Keys(std::int64_t entry) const;
   // The first two axes of the bias.

@@ -90,12 +90,12 @@ AttentionTensor AttentionProblemSpec::Bias() const {
 std::vector<AttentionTensor> AttentionProblemSpec::Inputs() const {
   std::vector<AttentionTensor> inputs = {Q(), K(), V()};
   if (backward) inputs.insert(inputs.end(), {O(), As(AttentionRole::kDo, O()), Stats()});
-  if (shape.mask == AttentionMask::kBias) inputs.push_back(Bias());
+  if (HasBias(shape.mask)) inputs.push_back(Bias());
   for (const AttentionRole role :
        {AttentionRole::kDescaleQ, AttentionRole::kDescaleK, AttentionRole::kDescaleV,
         AttentionRole::kDescaleS, AttentionRole::kScaleS, AttentionRole::kScaleO})
     if (Scaled()) inputs.push_back(As(role, {1, 1, 1, 1}));
-  if (shape.mask == AttentionMask::kPadding)
+  if (HasLengths(shape.mask))
     for (const AttentionRole role : {AttentionRole::kLengthsQ, AttentionRole::kLengthsKv})
       inputs.push_back(As(role, {shape.batch, 1, 1, 1}));
   if (page_size > 0)
@@ -132,24 +132,27 @@ std::vector<AttentionProblemText> ProblemsOf(const AttentionProblemSpec& spec) {
          "one tensor for Q, K and V needs as many keys as queries, and one head size");
   need(spec.layout != AttentionLayout::kBsh3d || shape.q_heads == shape.kv_heads, "layout",
        "bsh3d needs as many heads of keys as of queries");
-  const bool bias = shape.mask == AttentionMask::kBias, padding = shape.mask == AttentionMask::kPadding;
-  need(padding || spec.layout != AttentionLayout::kThd, "layout", "thd needs lengths (mask padding)");
+  const bool bias = HasBias(shape.mask), padding = HasLengths(shape.mask);
+  need(shape.mask == AttentionMask::kPadding || spec.layout != AttentionLayout::kThd, "layout",
+       "thd needs lengths (mask padding)");
   if (spec.page_size != 0) {
     need(spec.page_size > 0 && spec.page_size <= shape.keys, "page_size", "is to be 1 to the keys' length");
-    need(padding, "page_size", "needs lengths (mask padding)");
+    need(shape.mask == AttentionMask::kPadding, "page_size", "needs lengths (mask padding)");
     need(!spec.backward, "page_size", "is of the forward pass alone");
     need(!IsPacked(spec.layout) && spec.layout != AttentionLayout::kThd, "page_size",
          "is of layouts bhsd and bshd alone");
   }
-  need(bias || shape.bias_shape == AttentionBiasShape::k11ss, "bias", "is of mask bias alone");
-  need(bias || !spec.bias_gradient, "bias_gradient", "is of mask bias alone");
+  need(bias || shape.bias_shape == AttentionBiasShape::k11ss, "bias", "is of masks with a bias alone");
+  need(bias || !spec.bias_gradient, "bias_gradient", "is of masks with a bias alone");
+  // What is behind a length is no part of some entries' sums, and of others' it is.
+  need(!padding || !spec.bias_gradient, "bias_gradient", "has no expectation with lengths");
   if (spec.Scaled()) {
     need(!spec.backward && spec.type == DataType::kFloat8E4m3, "dtype", "of 8 bits has a forward pass alone");
-    need(!bias && shape.mask != AttentionMask::kPadding, "mask", "8-bit types have no bias and no lengths");
+    need(!bias && !padding, "mask", "8-bit types have no bias and no lengths");
     need(spec.data == AttentionData::kExact, "data", "8-bit types have exact data alone");
   }
   if (spec.data == AttentionData::kNormal) {
-    need(!bias && shape.mask != AttentionMask::kPadding, "data", "normal data have no bias and no lengths");
+    need(!bias && !padding, "data", "normal data have no bias and no lengths");
     need(spec.logits == AttentionLogits::kOrdinary, "logits", "normal data have ordinary ones alone");
   }
   return problems;
