@@ -21,8 +21,9 @@ Exit status: 0, or 2 when something is missing or a page is wrong"""
 ASSETS = ["site.css", "iframe-worker.js"]
 EXTENSIONS = ["attr_list", "md_in_html", "sane_lists", "tables", "pymdownx.superfences", {"pymdownx.highlight": {"auto_title": False}},
               {"toc": {"permalink": True}}]
-# Where a word of an error message ends: at blanks and marks, but not within a name or a version.
-SEPARATOR = r"[\s,:;!=\[\]()\"'`|<>/]+|\.(?!\d)"
+# Where a word of an error message ends: at blanks and marks, but not within a name or a version. lunr parts what is asked for at each
+# hyphen in any case, so the pages are parted there, too: the id of a finding is found.
+SEPARATOR = r"[\s\-,:;!=\[\]()\"'`|<>/]+|\.(?!\d)"
 
 
 def configuration(work, nav, version):

@@ -7,6 +7,10 @@ import pathlib
 import re
 
 LOOKED_UP = {"errors.md", "failure-modes.md"}  # pages whose rows are found by the search
+# The weight of a page in the search: 1, or that of its part of the navigation, or of where it lies. Guides come before explanations. A word
+# stands often in the changes and in records of runs, and few look for it there.
+PARTS = {"Explanation": 0.3, "For contributors": 0.3}
+PLACES = {"changelog.md": 0.1, "gallery/": 0.1, "choices/": 0.1, "sdk-": 0.3, "findings.md": 1.2}
 LONG = 60  # characters of a cell from which on a table becomes a list on a narrow screen
 rows = []  # entries of the search
 
@@ -20,6 +24,14 @@ def on_config(config):
     config.mdx_configs.setdefault("toc", {})["slugify"] = slug
     rows.clear()
     return config
+
+
+def on_page_markdown(markdown, page, config, files):
+    weight = PARTS.get(page.parent.title if page.parent else "", 1)
+    for start, lower in PLACES.items():
+        if page.file.src_uri.startswith(start):
+            weight = lower
+    page.meta["search"] = {"boost": weight}
 
 
 def plain(cell):
@@ -39,8 +51,9 @@ def labelled(table):
     return re.sub(r"<tr>.*?</tr>", row, table, flags=re.DOTALL).replace("<table>", '<table class="stacked">', 1)
 
 
-def with_anchors(table, page, taken):
-    """A table in which every row can be linked to, and is found by the search instead of the table."""
+def with_anchors(table, page, heading, taken):
+    """A table in which every row can be linked to, and is found by the search instead of the table. The heading above it is a part of
+    each row's title there: a message comes with "CUDA error:" before it, or "cuDNN error:", which the row itself does not repeat."""
     def row(match):
         cells = [plain(cell) for cell in re.findall(r"<td\b[^>]*>(.*?)</td>", match[0], flags=re.DOTALL)]
         if not cells:
@@ -48,22 +61,36 @@ def with_anchors(table, page, taken):
         anchor = "row-" + (re.sub(r"[^a-z0-9]+", "-", cells[0].lower()).strip("-")[:60].strip("-") or "x")
         taken[anchor] = taken.get(anchor, 0) + 1
         anchor += f"-{taken[anchor]}" if taken[anchor] > 1 else ""
-        rows.append({"location": f"{page.url}#{anchor}", "title": html.escape(cells[0], quote=False),
+        rows.append({"location": f"{page.url}#{anchor}", "title": html.escape(f"{cells[0]} ({heading})", quote=False),
                      "text": "<p>" + html.escape(". ".join(cells[1:]), quote=False) + "</p>"})
         return match[0].replace("<tr>", f'<tr id="{anchor}">', 1)
     return re.sub(r"<tr>.*?</tr>", row, table, flags=re.DOTALL).replace("<table", "<table data-search-exclude", 1)
 
 
 def on_page_content(content, page, config, files):
-    taken = {}
+    taken, heading = {}, [""]
 
-    def table(match):
+    def part(match):
+        if match[1] is not None:
+            heading[0] = plain(re.sub(r'<a class="headerlink".*?</a>', "", match[1], flags=re.DOTALL))
+            return match[0]
         text = labelled(match[0])
-        return with_anchors(text, page, taken) if page.file.src_uri in LOOKED_UP else text
-    return re.sub(r"<table>.*?</table>", table, content, flags=re.DOTALL)
+        return with_anchors(text, page, heading[0], taken) if page.file.src_uri in LOOKED_UP else text
+    return re.sub(r"<h[1-6]\b[^>]*>(.*?)</h[1-6]>|<table>.*?</table>", part, content, flags=re.DOTALL)
+
+
+def put_names_before_longer_ones():
+    """The search takes a word for the beginning of others, and a rare one for the better hit: CUDNN_STATUS_NOT_SUPPORTED would find the
+    row of CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH first."""
+    names = {name for row in rows for name in re.findall(r"\b[A-Z]+_\w+", row["title"])}
+    beginnings = {name for name in names if any(other.startswith(f"{name}_") for other in names)}
+    for row in rows:
+        if not beginnings.isdisjoint(re.findall(r"\w+", row["title"])):
+            row["boost"] = 2
 
 
 def on_post_build(config):
+    put_names_before_longer_ones()
     path = pathlib.Path(config.site_dir) / "search/search_index.json"
     index = json.loads(path.read_text(encoding="utf-8"))
     index["docs"] += rows

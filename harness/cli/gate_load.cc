@@ -1,6 +1,7 @@
 // What a run judges by: the matrix, the table of version facts, the image's configuration. See gate.h.
 #include <unistd.h>
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <variant>
@@ -80,7 +81,8 @@ bool Gate::Load() {
   std::string advice =
       "Name the contract with --matrix FILE, or one that comes with cudnn-ci by its name; " + init;
   if (choice.ok() && session_.Choice().environments.empty())
-    advice = "Type: cudnn-ci --matrix " + *choice + ", or cudnn-ci --auto";
+    advice =
+        "Type: cudnn-ci --matrix " + std::filesystem::path(*choice).stem().string() + ", or cudnn-ci --auto";
   else if (choice.ok())  // a matrix that comes with cudnn-ci means what the loader finds
     advice = "Type: cudnn-ci --auto, which judges " + session_.Choice().Judged() + "; " + init;
   return Invalid("no matrix given. Found: " + session_.FoundInWords() + ". " + advice);

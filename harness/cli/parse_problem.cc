@@ -9,6 +9,14 @@
 namespace cudnn_ci {
 namespace {
 
+// Those that `cudnn-ci --help` does not have. People type them here.
+const std::vector<std::string>& OptionsOfTheLauncher() {
+  static const std::vector<std::string> kOptions = {
+      "--engine",  "--engine-arg",      "--tool", "--mount", "--gpus", "--no-gpu",
+      "--gpu-way", "--keep-entrypoint", "--user", "--env",   "--pull"};
+  return kOptions;
+}
+
 // "; did you mean '--matrix'?" for the first word that is neither option nor command; else empty.
 std::string Suggestion(const CLI::App& app) {
   const std::vector<std::string> unknown = app.remaining(true);
@@ -18,6 +26,9 @@ std::string Suggestion(const CLI::App& app) {
   const auto first = std::find_if(unknown.begin(), unknown.end(), is_option);
   const std::string& found = first == unknown.end() ? unknown[0] : *first;
   const std::string word = found.substr(0, found.find('='));
+  const auto& launcher = OptionsOfTheLauncher();
+  if (std::find(launcher.begin(), launcher.end(), word) != launcher.end())
+    return "; " + word + " is an option of cudnn-ci-run";
   const auto any = [](const CLI::App*) { return true; };
   std::vector<std::string> known;
   std::vector<const CLI::App*> heard = {&app};

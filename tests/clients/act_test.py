@@ -76,9 +76,10 @@ def commit(repository, environment):
         subprocess.run(["git", *words], cwd=repository, env=environment, check=True)
 
 
-def in_opt(words):
-    """A command that sees the tree in /opt/cudnn-ci, as the files for pipelines name it; nobody else does."""
-    return ["unshare", "-m", "sh", "-euc", 'mount -t tmpfs none /opt; ln -s "$0" /opt/cudnn-ci; exec "$@"', TREE, *map(str, words)]
+def in_opt(words, tree):
+    """A command that sees the tree in /opt/cudnn-ci, as the files for pipelines name it, or with None nothing there; nobody else does."""
+    link = 'ln -s "$0" /opt/cudnn-ci; ' if tree else ""
+    return ["unshare", "-m", "sh", "-euc", f'mount -t tmpfs none /opt; {link}exec "$@"', str(tree), *map(str, words)]
 
 
 # As strict as upload-artifact is: a name is taken once, and no files are no error only where the workflow says so.
@@ -106,9 +107,9 @@ class ActTest(unittest.TestCase):
         cls.daemon.wait()
         import_bookworm(cls.daemon)
 
-    def act(self, workflows, team=None, more=()):
+    def act(self, workflows, team=None, more=(), tool="/opt/cudnn-ci"):
         """What act prints of a push to a repository with these workflows, the action and team.json: next-steps.md's, or another. The tree is in
-        /opt/cudnn-ci."""
+        /opt/cudnn-ci; with no tool nothing is."""
         folder = self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cudnn-ci-act-"))
         self.addCleanup(shutil.rmtree, folder, True)
         repository = folder / "repository"
@@ -122,7 +123,7 @@ class ActTest(unittest.TestCase):
         commit(repository, environment)
         (folder / ".config/act").mkdir(parents=True)
         (folder / ".config/act/actrc").write_text("")
-        done = subprocess.run(in_opt([ACT, "push", "-P", "self-hosted=-self-hosted", *more]), cwd=repository, env=environment,
+        done = subprocess.run(in_opt([ACT, "push", "-P", "self-hosted=-self-hosted", *more], tool and TREE), cwd=repository, env=environment,
                               capture_output=True, text=True, check=False, timeout=300)
         return done.returncode, done.stdout + done.stderr
 

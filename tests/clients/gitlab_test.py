@@ -24,7 +24,7 @@ GCIL = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cac
 IMAGE = "registry.example.com/team/cuda12"
 
 
-class Jobs(unittest.TestCase):
+class GitlabTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.daemon = docker_test.Daemon()
@@ -32,8 +32,9 @@ class Jobs(unittest.TestCase):
         cls.daemon.wait()
         act_test.import_bookworm(cls.daemon)
 
-    def gcil(self, pipeline, job, *options, team=None):
-        """What gcil prints of a job of a repository with this .gitlab-ci.yml, the component and team.json: README's, or another."""
+    def gcil(self, pipeline, job, *options, team=None, tool="/opt/cudnn-ci"):
+        """What gcil prints of a job of a repository with this .gitlab-ci.yml, the component and team.json: next-steps.md's, or another. The
+        tree is in /opt/cudnn-ci; with no tool nothing is."""
         folder = pathlib.Path(tempfile.mkdtemp(prefix="cudnn-ci-gitlab-"))
         self.addCleanup(shutil.rmtree, folder, True)
         self.repository = folder / "repository"
@@ -49,10 +50,22 @@ class Jobs(unittest.TestCase):
         environment["CI_COMMIT_SHA"] = sha.stdout.strip()
         words = [GCIL, "--no-color", "-R", "-E", "docker", "--privileged", "false", "-n", "none", "-e", "CI_COMMIT_SHA",
                  "-e", "PATH", *options, "--", job]
-        done = subprocess.run(act_test.in_opt(words), cwd=self.repository, env=environment, capture_output=True, text=True, check=False,
+        done = subprocess.run(act_test.in_opt(words, tool and act_test.TREE), cwd=self.repository, env=environment, capture_output=True, text=True, check=False,
                               timeout=300, stdin=subprocess.DEVNULL)
         return done.returncode, done.stdout + done.stderr
 
+    def documented(self):
+        """The include that the component's head shows, from the repository itself, with the image of gcil()."""
+        shown = re.search(r"^#   (include:\n(?:#   .*\n)+)", (ROOT / "ci/gitlab/templates/gate.yml").read_text(), re.M)[1]
+        include = re.sub(r"^#   ", "", shown, flags=re.M)
+        include, replaced = re.subn(r"component: .*", "local: /templates/gate.yml", include)
+        self.assertEqual(replaced, 1)
+        include, replaced = re.subn(r"image: .*", f"image: {IMAGE}:$CI_COMMIT_SHA", include)
+        self.assertEqual(replaced, 1)
+        return include
+
+
+class Jobs(GitlabTest):
     def report(self):
         folder = self.repository / "cudnn-ci-report"
         self.assertTrue((folder / "junit.xml").is_file())
@@ -87,15 +100,8 @@ class Jobs(unittest.TestCase):
         self.assertEqual(self.report(), (0, None), said)
 
     def component(self, team=None):
-        """The include that the component's head shows, from the repository itself."""
-        shown = re.search(r"^#   (include:\n(?:#   .*\n)+)", (ROOT / "ci/gitlab/templates/gate.yml").read_text(), re.M)[1]
-        include = re.sub(r"^#   ", "", shown, flags=re.M)
-        include, replaced = re.subn(r"component: .*", "local: /templates/gate.yml", include)
-        self.assertEqual(replaced, 1)
-        include, replaced = re.subn(r"image: .*", f"image: {IMAGE}:$CI_COMMIT_SHA", include)
-        self.assertEqual(replaced, 1)
-        # The tool of this machine; tests/pipelines takes an archive by its digest.
-        include, taken_out = re.subn(r"^ +(archive|sha256): .*\n", "", include, flags=re.M)
+        # The tool of this machine; pinned_test downloads an archive.
+        include, taken_out = re.subn(r"^ +(archive|sha256): .*\n", "", self.documented(), flags=re.M)
         self.assertEqual(taken_out, 2)
         return self.gcil(include, "cudnn-ci", "-H", team=team)
 

@@ -66,7 +66,7 @@ TEST_F(AutoTest, WithoutAMatrixWhatToTypeFitsTheImage) {
   Compose();
   const GateResult loader = gate().Command({"--output-dir", gate().Path("report")});
   EXPECT_EQ(loader.exit_code, 2);
-  EXPECT_THAT(loader.err, HasSubstr("/cu13.json, or cudnn-ci --auto"));
+  EXPECT_THAT(loader.err, HasSubstr("Type: cudnn-ci --matrix cu13, or cudnn-ci --auto"));
   UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
   if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
   MakeEnvironment("venv", {"nvidia_cudnn_cu13-9.19.0.56"});

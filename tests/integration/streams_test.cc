@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <fstream>
 
 #include "gate_run.h"
 
@@ -103,6 +104,24 @@ TEST(Suggestions, OfOptionsAndCommands) {
               HasSubstr("; did you mean '--require'? (see cudnn-ci report --help)\n"));
   EXPECT_THAT(said({"self-tset"}), HasSubstr("; did you mean 'self-test'?"));
   EXPECT_THAT(said({"--nonsense"}), Not(HasSubstr("did you mean")));
+}
+
+// All that the launcher's own help lists and the gate does not have.
+TEST(Suggestions, OfTheLaunchersOptions) {
+  GateRun run;
+  const std::string help = run.Command({"--help"}).out;
+  std::ifstream launcher(CUDNN_CI_SOURCE_DIR "/ci/cudnn-ci-run");
+  int count = 0;
+  for (std::string line; std::getline(launcher, line);) {
+    if (line.rfind("  --", 0) != 0) continue;  // a line of its usage
+    const std::string option = line.substr(2, line.find(' ', 2) - 2);
+    if (help.find(option + " ") != std::string::npos || option == "--summary") continue;
+    ++count;
+    EXPECT_THAT(run.Command({option, "x"}).err, HasSubstr("; " + option + " is an option of cudnn-ci-run"))
+        << line;
+  }
+  EXPECT_GE(count, 9);
+  EXPECT_THAT(run.Command({"--no-gpu"}).err, HasSubstr("; --no-gpu is an option of cudnn-ci-run (see"));
 }
 
 }  // namespace

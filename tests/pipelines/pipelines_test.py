@@ -320,7 +320,7 @@ class PipelineTest(unittest.TestCase):
                     self.assertEqual(values, {"VERDICT": "none", "BLAME": "usage", "ROOT-CAUSE": "", "EXIT-CODE": "2", "REPORT": "reports"})
                     self.assertFalse((self.dir / "ran").exists())
                     self.assertEqual(list(self.reports.iterdir()), [], "what an earlier run left is not shown")
-                    self.assertRegex(process.stdout + process.stderr, "the archive (cannot be had|is not the one whose SHA-256 is given)")
+                    self.assertRegex(process.stdout + process.stderr, "the archive (cannot be had|is not the one whose SHA-256 is given)|the archive's address must begin with https://")
                     if step == self.action:
                         self.assertEqual([c.split("::")[1] for c in self.commands(process.stdout.split("\n"))], ["group", "endgroup", "error title=cudnn-ci"])
 
@@ -343,6 +343,11 @@ class PipelineTest(unittest.TestCase):
             self.assertEqual(process.returncode, 0, process.stderr)
             asked = (self.dir / "asked").read_text().splitlines()
             self.assertEqual(([word for word in asked if word in ("=https", "--fail")], asked[-1]), (["--fail", "=https"], "https://example.com/a.tar.gz"))
+            (self.dir / "asked").unlink()
+            process, values = self.pinned(step, "http://example.com/a.tar.gz", digest, PATH=f"{curl.parent}:{os.environ['PATH']}")
+            self.assertEqual((process.returncode, values["VERDICT"]), (2, "none"))
+            self.assertIn("the archive's address must begin with https://", process.stdout + process.stderr)
+            self.assertFalse((self.dir / "asked").exists())
 
     def test_what_an_earlier_run_left_is_not_shown(self):
         for step in (self.action, self.component):

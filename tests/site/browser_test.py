@@ -8,6 +8,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,7 +36,15 @@ MESSAGES = [
     ("CUDA error: no kernel image is available for execution on the device", "no kernel image is available"),
     ("Error 803: system has unsupported display driver / cuda driver combination", "803"),
     ("error: ^file +too ~short: [x", "file too short"),
+    ("undefined symbol: ncclCommWindowRegister", "symbol of NCCL"),
+    ("libtorch_cuda.so: undefined symbol: ncclGroupSimulateEnd", "symbol of NCCL"),
 ]
+# What a user looks for, and the page that is to be the first hit.
+TOPICS = [("exit code", "index"), ("pytest", "python-and-ctest"), ("github actions", "pipelines"), ("kubernetes", "pipelines"),
+          ("podman", "images"), ("cudnn-missing", "findings"),
+          ("library-shadowed", "findings"), ("known-fault", "findings")]
+# Too general to have a row of their own, or in two rows.
+NOT_FIRST = {"libcuda.so.1", "libcudnn_*.so.9", "No such file or directory", "CUDA Version: N/A", "libcudart.so.12: cannot open shared object file"}
 TOO_WIDE = """
   const out = [];
   for (const e of document.querySelectorAll("main *, header *")) {
@@ -96,6 +105,43 @@ class Site(unittest.TestCase):
             with self.subTest(words=words):
                 self.assertTrue(found)
                 self.assertIn(row, found[0])
+
+    def first_row(self, words):
+        """The address of the best hit that is a row of a table; the field of the search is open."""
+        self.browser.execute_script("const f = document.querySelector('input[name=query]'); f.value = arguments[0]; "
+                                    "f.dispatchEvent(new Event('input', {bubbles: true})); f.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}))", words)
+        before = None
+        for _ in range(80):
+            time.sleep(0.12)
+            now = self.browser.execute_script("return [...document.querySelectorAll('.md-search-result__link')].map(a => a.getAttribute('href'))")
+            if now and now == before:
+                break
+            before = now
+        return next((address for address in now if "#row-" in address), "")
+
+    def test_every_message_of_the_page_of_errors_is_found_as_programs_print_it(self):
+        self.open("index.html")
+        self.hits("error")
+        text = (ROOT / "harness/docs/errors.md").read_text(encoding="utf-8").partition("## No message at all")[0]
+        count = 0
+        for line in text.splitlines():
+            cell = line.split(" | ")[0].removeprefix("| ")
+            if not line.startswith("| ") or cell == "message":
+                continue
+            row = re.sub(r"[^a-z0-9]+", "-", cell.replace("`", "").lower()).strip("-")[:60].strip("-")
+            for message in re.findall(r"`([^`]{9,})`", cell):
+                before = "RuntimeError: cuDNN error: " if "CUDNN_STATUS" in message else "CUDA error: " if re.match(r"\d+: ", cell) else ""
+                for words in {message, before + message} - NOT_FIRST:
+                    count += 1
+                    with self.subTest(words=words):
+                        self.assertRegex(self.first_row(words), rf"/errors\.html.*#row-{re.escape(row)}(-\d+)?$")
+        self.assertGreater(count, 180)
+
+    def test_a_topic_is_found(self):
+        for words, page in TOPICS:
+            self.open("index.html")
+            with self.subTest(words=words):
+                self.assertIn(f"/{page}.html", self.hits(words)[0][0])
 
     def test_the_search_works_on_a_server_too(self):
         handler = functools.partial(QuietHandler, directory=self.site)

@@ -146,6 +146,9 @@ class Wheel(unittest.TestCase):
         self.assertIn("FAILED cudnn-ci::fixture.fail", output)
         self.assertIn("verdict: failed (exit 1)", output)
         self.assertIn("remedy: ", output)
+        removed = re.search(r"^cudnn-ci: (/.*) is removed; --cudnn-ci-output=DIR keeps the reports$", output, re.M)
+        self.assertIn(f"{removed[1]}/report.html", output)
+        self.assertFalse(pathlib.Path(removed[1]).exists())
 
     def test_workers_of_xdist_share_one_run(self):
         status, output = self.pytest([{"check": "fixture.pass"}, {"check": "fixture.fail"}], "-q", "-n", "2",
@@ -158,6 +161,7 @@ class Wheel(unittest.TestCase):
         self.assertIsNotNone(cases["fixture.fail[i=0]"].find("failure"))
         self.assertIsNone(cases["fixture.pass[i=0]"].find("failure"))
         self.assertTrue((self.folder / "reports/report.html").is_file())
+        self.assertNotIn("is removed", output)
 
     def test_a_skip_is_a_skip(self):
         status, output = self.pytest([{"check": "fixture.pass"}, {"check": "fixture.skip", "params": {"kind": "absent"}, "allow_skip": ["absent"]}], "-q", "-rs")

@@ -104,6 +104,8 @@ class Plugin:
     def pytest_terminal_summary(self, terminalreporter):
         if self.status != 0:
             terminalreporter.write_line("cudnn-ci: the gate failed (exit %d)" % self.status, red=True)
+            if not self.config.getoption("--cudnn-ci-output"):
+                terminalreporter.write_line("cudnn-ci: %s is removed; --cudnn-ci-output=DIR keeps the reports" % self.folder)
 
 
 def stamp(path):
