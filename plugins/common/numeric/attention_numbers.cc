@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/numeric/attention_bias.h"
+#include "common/numeric/attention_scales.h"
 #include "common/numeric/attention_tables.h"
 
 namespace cudnn_ci {
@@ -142,6 +143,9 @@ class Maker {
     if (spec.bias_gradient) numbers_.d_bias = numbers_.allowed[AttentionRole::kDbias] = sized(spec.Bias());
   }
 
+  // The largest magnitude of the gradient of the scores.
+  float most_of_ds() const { return most_of_ds_; }
+
   AttentionNumbers Make() {
     for (std::int64_t b = 0; b < shape_.batch; ++b)
       for (std::int64_t g = 0; g < shape_.kv_heads; ++g) MakeHead(b, g);
@@ -258,6 +262,8 @@ class Maker {
     const auto ties = static_cast<float>(keys.size());
     const float mean = std::accumulate(ds.begin(), ds.end(), 0.0F) / ties;
     for (float& s : ds) s = (s - mean) / ties;
+    // Kernels store it between two products.
+    const bool stored = std::all_of(ds.begin(), ds.end(), [this](float s) { return Fits(spec_.type, s); });
 
     const float* q = Row(&numbers_.q, q_head, shape_.queries, i, shape_.head_size);
     std::vector<std::int64_t> where = {codes.constant()};
@@ -279,7 +285,7 @@ class Maker {
     float* dq = Row(&numbers_.dq, q_head, shape_.queries, i, shape_.head_size);
     for (std::size_t n = 0; n < keys.size(); ++n)
       for (std::int64_t d = 0; d < shape_.head_size; ++d) dq[d] += ds[n] * KeyRow(&numbers_.k, keys[n])[d];
-    bool fits = add(1);
+    bool fits = add(1) && stored;
     for (std::int64_t d = 0; d < shape_.head_size; ++d) fits &= Fits(spec_.type, dq[d]);
     if (!fits) {
       add(-1);
@@ -288,6 +294,7 @@ class Maker {
     }
     float* d_o = Row(&numbers_.d_o, q_head, shape_.queries, i, shape_.v_head_size);
     for (std::size_t n = 0; n < kGradients; ++n) d_o[at[n]] = sign[n];
+    for (const float s : ds) most_of_ds_ = std::max(most_of_ds_, std::fabs(s));
   }
 
   // Both the sum of one head of queries and that of all that share the keys: kernels may round the first.
@@ -319,29 +326,9 @@ class Maker {
   Random random_;
   AttentionNumbers numbers_;
   std::int64_t kv_head_ = 0;
+  float most_of_ds_ = 0;
   std::vector<float> partial_dk_, partial_dv_;  // of the keys of one head, by one head of queries
 };
-
-void Multiply(std::vector<float>* numbers, float factor) {
-  for (float& number : *numbers) number *= factor;
-}
-
-void Scale(float score, AttentionNumbers* n) {
-  const auto scale = [n](AttentionRole role, float value) { n->others[role] = {value}; };
-  scale(AttentionRole::kDescaleQ, 0.5F), Multiply(&n->q, 2);
-  scale(AttentionRole::kDescaleK, 1);
-  scale(AttentionRole::kDescaleV, 0.25F), Multiply(&n->v, 4);
-  scale(AttentionRole::kDescaleS, 1.0F / 64), scale(AttentionRole::kScaleS, 64);
-  float most = 0;
-  for (const float o : n->o) most = std::max(most, std::fabs(o));
-  scale(AttentionRole::kAmaxO, most), n->allowed[AttentionRole::kAmaxO] = {0};
-  // 1 where some row matches one key. Kernels may take the largest before they divide by the sum, so that
-  // 1 is right in any case.
-  const float ties = std::exp(*std::min_element(n->stats.begin(), n->stats.end()) - score);
-  const float least = 1 / std::round(ties);
-  scale(AttentionRole::kAmaxS, (1 + least) / 2), n->allowed[AttentionRole::kAmaxS] = {(1 - least) / 2};
-  scale(AttentionRole::kScaleO, 8), Multiply(&n->o, 8);
-}
 
 }  // namespace
 
@@ -359,11 +346,12 @@ const std::vector<float>& AttentionNumbers::Of(AttentionRole role) const {
 AttentionNumbers MakeAttentionNumbers(const AttentionProblemSpec& spec, std::uint64_t seed) {
   if (const std::vector<AttentionProblemText> problems = ProblemsOf(spec.shape); !problems.empty())
     throw std::logic_error(problems.front().field + " " + problems.front().why);
-  AttentionNumbers numbers = Maker(spec, seed).Make();
+  Maker maker(spec, seed);
+  AttentionNumbers numbers = maker.Make();
   for (const AttentionTensor& tensor : spec.Inputs())
     if (tensor.role >= AttentionRole::kLengthsQ)
       numbers.others[tensor.role] = AttentionTable(spec, tensor.role);
-  if (spec.Scaled()) Scale(static_cast<float>(ScoreOf(spec.logits)), &numbers);
+  if (spec.Scaled()) StoreScaled(spec, maker.most_of_ds(), &numbers);
   return numbers;
 }
 
