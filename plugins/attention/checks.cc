@@ -2,10 +2,14 @@
 #include <cudnn_ci/check.hpp>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 
 #include "attention/problem.h"
+#include "common/host_memory.h"
 #include "common/share.h"
 #include "compute/compute_case.h"
+#include "compute/data_ahead.h"
 
 namespace cudnn_ci {
 namespace {
@@ -154,6 +158,8 @@ struct Attention {
   static void Run(Context& ctx, const Params& p) {
     KeepToShare(ctx);
     AttentionProblem problem(p.Spec(kBackward), p.algo, kBackward && p.deterministic == "yes");
+    const std::optional<HostRoom> room = LookAtHostMemory();
+    const DataAhead ahead(problem.SearchData(), room ? room->bytes : std::numeric_limits<double>::infinity());
     RunComputeCase(ctx, &problem);
   }
 };

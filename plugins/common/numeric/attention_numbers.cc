@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -30,7 +31,16 @@ std::int64_t Below(Random* random, std::int64_t n) {
   return n < 1 ? 0 : static_cast<std::int64_t>((*random)() % static_cast<std::uint64_t>(n));
 }
 
-bool Fits(DataType type, double value) { return RoundTo(type, value) == value; }
+// Most numbers are told by the digits that the type lacks: this is asked of each element of each row.
+bool Fits(DataType type, float value) {
+  constexpr std::uint32_t kNotOfBfloat16 = 0xFFFF, kNotOfFloat16 = 0x1FFF;
+  const float magnitude = std::fabs(value);
+  if (magnitude == 0) return true;
+  if (magnitude < 0x1p-14F || magnitude > 32768 || SizeOf(type) != 2) return RoundTo(type, value) == value;
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return (bits & (type == DataType::kFloat16 ? kNotOfFloat16 : kNotOfBfloat16)) == 0;
+}
 
 // The keys of one head: which of them share a code, and the code of each group.
 class Codes {
