@@ -253,7 +253,9 @@ class Maker {
     MakeGradients(codes, keys, q_head, i);
   }
 
-  // Three entries of +-1, or none where a sum would need more digits than the type has.
+  // Three entries of +-1, or none where a sum would need more digits than the type has. What 8 bits do not
+  // hold of the gradient of the scores they do not hold of its product with the keys either, which has dozens
+  // of elements: 17/16 is the one such number.
   void MakeGradients(const Codes& codes, const std::vector<std::int64_t>& keys, std::int64_t q_head,
                      std::int64_t i) {
     std::array<std::int64_t, kGradients> at{};
@@ -272,8 +274,6 @@ class Maker {
     const auto ties = static_cast<float>(keys.size());
     const float mean = std::accumulate(ds.begin(), ds.end(), 0.0F) / ties;
     for (float& s : ds) s = (s - mean) / ties;
-    // Kernels store it between two products.
-    const bool stored = std::all_of(ds.begin(), ds.end(), [this](float s) { return Fits(spec_.type, s); });
 
     const float* q = Row(&numbers_.q, q_head, shape_.queries, i, shape_.head_size);
     std::vector<std::int64_t> where = {codes.constant()};
@@ -295,7 +295,7 @@ class Maker {
     float* dq = Row(&numbers_.dq, q_head, shape_.queries, i, shape_.head_size);
     for (std::size_t n = 0; n < keys.size(); ++n)
       for (std::int64_t d = 0; d < shape_.head_size; ++d) dq[d] += ds[n] * KeyRow(&numbers_.k, keys[n])[d];
-    bool fits = add(1) && stored;
+    bool fits = add(1);
     for (std::int64_t d = 0; d < shape_.head_size; ++d) fits &= Fits(spec_.type, dq[d]);
     if (!fits) {
       add(-1);
