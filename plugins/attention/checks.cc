@@ -2,10 +2,14 @@
 #include <cudnn_ci/check.hpp>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 
 #include "attention/problem.h"
+#include "common/host_memory.h"
 #include "common/share.h"
 #include "compute/compute_case.h"
+#include "compute/data_ahead.h"
 
 namespace cudnn_ci {
 namespace {
@@ -58,14 +62,11 @@ struct Attention {
 
   // What is computed.
   static void DescribeProblem(Schema<Params>& s) {
-    if constexpr (kBackward)
-      s.Param("dtype", &Params::dtype)
-          .OneOf({"float16", "bfloat16"})
-          .Summary("type of Q, K, V, O and gradients");
-    else
-      s.Param("dtype", &Params::dtype)
-          .OneOf({"float16", "bfloat16", "float8_e4m3"})
-          .Summary("type of Q, K, V and O; one of 8 bits has scales, and gives the largest magnitudes");
+    s.Param("dtype", &Params::dtype)
+        .OneOf({"float16", "bfloat16", "float8_e4m3"})
+        .Summary(
+            "type of Q, K, V and O, and of gradients; one of 8 bits has scales, and gives the largest "
+            "magnitudes");
     s.Param("layout", &Params::layout)
         .OneOf({"bhsd", "bshd", "bs3hd", "bsh3d", "thd"})
         .Default("bshd")
@@ -157,6 +158,8 @@ struct Attention {
   static void Run(Context& ctx, const Params& p) {
     KeepToShare(ctx);
     AttentionProblem problem(p.Spec(kBackward), p.algo, kBackward && p.deterministic == "yes");
+    const std::optional<HostRoom> room = LookAtHostMemory();
+    const DataAhead ahead(problem.SearchData(), room ? room->bytes : std::numeric_limits<double>::infinity());
     RunComputeCase(ctx, &problem);
   }
 };

@@ -165,7 +165,10 @@ class Source : public ReferenceSource {
     if (HasBias(spec_.shape.mask)) bytes += 3 * sizeof(float) * static_cast<double>(spec_.Bias().Count());
     return spec_.data == AttentionData::kExact ? bytes : 3 * bytes;
   }
-  double Growth() const override { return data_ ? 0 : MakingBytes(); }
+  double Growth() const override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return data_ ? 0 : MakingBytes();
+  }
   void ForgetOthers() const override {}
 
  private:

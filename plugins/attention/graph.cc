@@ -266,6 +266,7 @@ class AttentionGraph {
   }
 
   void AddBackward(bool deterministic) {
+    if (spec_.Scaled()) return AddScaledBackward(deterministic);
     auto attributes = fe::graph::SDPA_backward_attributes();
     attributes.set_name("attention").set_attn_scale(spec_.Scale()).set_deterministic_algorithm(deterministic);
     SetMask(&attributes);
@@ -277,6 +278,19 @@ class AttentionGraph {
     const auto outputs = graph_->sdpa_backward(In(AttentionRole::kQ), In(AttentionRole::kK),
                                                In(AttentionRole::kV), In(AttentionRole::kO),
                                                In(AttentionRole::kDo), In(AttentionRole::kStats), attributes);
+    for (std::size_t i = 0; i < outputs.size(); ++i) SetOutput(outputs[i], i);
+  }
+
+  void AddScaledBackward(bool deterministic) {
+    using Role = AttentionRole;
+    auto attributes = fe::graph::SDPA_fp8_backward_attributes();
+    attributes.set_name("attention").set_attn_scale(spec_.Scale()).set_deterministic_algorithm(deterministic);
+    SetMask(&attributes);
+    const auto outputs = graph_->sdpa_fp8_backward(
+        In(Role::kQ), In(Role::kK), In(Role::kV), In(Role::kO), In(Role::kDo), In(Role::kStats),
+        In(Role::kDescaleQ), In(Role::kDescaleK), In(Role::kDescaleV), In(Role::kDescaleO),
+        In(Role::kDescaleDo), In(Role::kDescaleS), In(Role::kDescaleDp), In(Role::kScaleS),
+        In(Role::kScaleDq), In(Role::kScaleDk), In(Role::kScaleDv), In(Role::kScaleDp), attributes);
     for (std::size_t i = 0; i < outputs.size(); ++i) SetOutput(outputs[i], i);
   }
 

@@ -176,7 +176,7 @@ class Case {
     for (const auto& [place, lengths] : tables_) buffers_[place]->Upload(lengths.data());
   }
 
-  const cudnnHandle_t handle_;
+  cudnnHandle_t handle_;
   const Line line_;
   fe::graph::Graph graph_;
   Tensor q_, k_, v_;

@@ -61,7 +61,7 @@ TEST_F(ShippedAttention, ParametersThatMakeNoSenseAreTheMatrixsFault) {
   EXPECT_THAT(Attention("attention.backward", R"(, "layout": "bsh3d")").gate.err,
               HasSubstr("as many heads of keys as of queries"));
   EXPECT_THAT(Attention("attention.backward", R"(, "bias_gradient": "yes")").gate.err,
-              HasSubstr("is of mask bias alone"));
+              HasSubstr("is of masks with a bias alone"));
   EXPECT_THAT(Attention("attention.forward", R"(, "data": "normal", "mask": "padding")").gate.err,
               HasSubstr("no bias and no lengths"));
   EXPECT_THAT(Attention("attention.forward", R"(, "page_size": 16)").gate.err, HasSubstr("needs lengths"));
@@ -83,14 +83,19 @@ TEST_F(ShippedAttention, EachAxisReachesTheLibrary) {
   };
   for (const char* check : {"attention.forward", "attention.backward"})
     for (const char* params :
-         {R"(, "mask": "bias", "bias": "bhss")", R"(, "mask": "padding", "layout": "bs3hd")",
+         {R"(, "mask": "bias", "bias": "bhss")", R"(, "mask": "bias_causal", "bias": "bhss")",
+          R"(, "mask": "bias_padding")", R"(, "mask": "padding", "layout": "bs3hd")",
           R"(, "mask": "padding", "layout": "thd")", R"(, "mask": "causal", "data": "normal")"})
       reaches(check, params);
   reaches("attention.backward", R"(, "mask": "bias", "bias_gradient": "yes")");
   reaches("attention.forward", R"(, "mask": "padding", "page_size": 16)");
-  const CheckOutcome scaled = Check(
-      "attention.forward", R"("params": {"dtype": "float8_e4m3", "shape": "small"})" + std::string(kSkips));
-  EXPECT_THAT(scaled.Detail(), HasSubstr("the operation graph: "));
+  // The machine's GPU, by the fake driver, may be one for which the frontend wants heads of 128.
+  UseShapes(R"({"small": {"q": [2, 4, 64, 128], "kv": [4, 64]}})");
+  for (const char* check : {"attention.forward", "attention.backward"}) {
+    const CheckOutcome scaled =
+        Check(check, R"("params": {"dtype": "float8_e4m3", "shape": "small"})" + std::string(kSkips));
+    EXPECT_THAT(scaled.Detail(), HasSubstr("the operation graph: ")) << check;
+  }
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class AttentionEmulation {
 
   struct Outputs {
     std::vector<double> o, stats, dq, dk, dv, d_bias;  // of one head of queries; the last three its share
-    double amax_s = 0, amax_o = 0;
+    double amax_s = 0, amax_o = 0, amax_dp = 0;
   };
 
   Outputs Forward(std::int64_t b, std::int64_t h, const AttentionFault& fault = {}) const {
@@ -103,7 +103,7 @@ class AttentionEmulation {
       const double lse = n_.stats[Size(QueryHead(b, h) * shape_.queries + stats_row)];
       const std::int64_t o_row = hit ? (i + fault.row_shift) % shape_.Queries(b) : i;
       double delta = 0;
-      for (std::int64_t d = 0; d < v_size; ++d) delta += At(n_.d_o, b, h, o_row, d) * At(n_.o, b, h, i, d);
+      for (std::int64_t d = 0; d < v_size; ++d) delta += Do(b, h, o_row, d) * O(b, h, i, d);
       if (hit && fault.no_delta) delta = 0;
       const int times = hit && fault.twice ? 2 : 1;
       for (std::size_t j = 0; j < s.size(); ++j) {
@@ -112,22 +112,27 @@ class AttentionEmulation {
         if (!(p > 0)) continue;
         const auto key = static_cast<std::int64_t>(j);
         double dp = 0;
-        for (std::int64_t d = 0; d < v_size; ++d) dp += At(n_.d_o, b, h, o_row, d) * V(b, g, key, d);
+        for (std::int64_t d = 0; d < v_size; ++d) dp += Do(b, h, o_row, d) * V(b, g, key, d);
         if (!(hit && fault.d_bias_lost))
           out.d_bias[Size(i * shape_.keys + key)] =
               (hit && fault.d_bias_twice ? 2 : 1) * p * (dp - (hit && fault.d_bias_of_p ? 0 : delta));
+        out.amax_dp = std::max(out.amax_dp, std::fabs(p * (dp - delta)));
         // Kernels multiply with matrix units, which take the tensors' type.
-        const double ds = times * RoundTo(spec_.type, p * (dp - delta));
-        const double weight = times * RoundTo(spec_.type, p);
+        const double ds = times * RoundTo(spec_.type, p * (dp - delta) * Scale(AttentionRole::kScaleDp)) *
+                          Scale(AttentionRole::kDescaleDp);
+        const double weight =
+            times * RoundTo(spec_.type, p * Scale(AttentionRole::kScaleS)) * Scale(AttentionRole::kDescaleS);
         for (std::int64_t d = 0; d < d_size; ++d) {
           const std::int64_t to = hit && fault.swapped_dimensions ? d ^ 1 : d;
-          out.dq[Size(i * d_size + to)] +=
-              (hit ? fault.gradient_scale : 1) * spec_.Scale() * ds * K(b, g, key, d);
+          out.dq[Size(i * d_size + to)] += (hit ? fault.gradient_scale : 1) * spec_.Scale() * ds *
+                                           K(b, g, key, d) * Scale(AttentionRole::kDescaleK) *
+                                           Scale(AttentionRole::kScaleDq);
           out.dk[Size((hit && fault.dk_of_row_zero ? 0 : key) * d_size + d)] +=
-              spec_.Scale() * ds * Q(b, h, i, d);
+              spec_.Scale() * ds * Q(b, h, i, d) * Scale(AttentionRole::kDescaleQ) *
+              Scale(AttentionRole::kScaleDk);
         }
         for (std::int64_t d = 0; d < v_size; ++d)
-          out.dv[Size(key * v_size + d)] += weight * At(n_.d_o, b, h, o_row, d);
+          out.dv[Size(key * v_size + d)] += weight * Do(b, h, o_row, d) * Scale(AttentionRole::kScaleDv);
       }
       if (hit && fault.nan)
         for (std::int64_t d = 0; d < d_size; ++d) out.dq[Size(i * d_size + d)] = std::nan("");
@@ -148,6 +153,12 @@ class AttentionEmulation {
   double V(std::int64_t b, std::int64_t g, std::int64_t j, std::int64_t d) const {
     return n_.v[Size(((b * shape_.kv_heads + g) * shape_.keys + j) * shape_.v_head_size + d)] *
            Scale(AttentionRole::kDescaleV);
+  }
+  double O(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t d) const {
+    return At(n_.o, b, h, i, d) * Scale(AttentionRole::kDescaleO);
+  }
+  double Do(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t d) const {
+    return At(n_.d_o, b, h, i, d) * Scale(AttentionRole::kDescaleDo);
   }
   double At(const std::vector<float>& t, std::int64_t b, std::int64_t h, std::int64_t i,
             std::int64_t d) const {

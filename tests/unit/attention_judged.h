@@ -153,6 +153,16 @@ class JudgedAttention {
     Add(part.dk, less.dk, kv_head, &(*whole)[1]);
     Add(part.dv, less.dv, kv_head, &(*whole)[2]);
     if (spec_.bias_gradient) Add(part.d_bias, less.d_bias, bias_head, &(*whole)[3]);
+    if (!spec_.Scaled()) return;
+    const AttentionRole scales[] = {AttentionRole::kScaleDq, AttentionRole::kScaleDk,
+                                    AttentionRole::kScaleDv};
+    for (std::size_t i = 0; i < 3; ++i) (*whole)[3 + i][0] = Largest((*whole)[i]) / numbers_.Of(scales[i])[0];
+    (*whole)[6][0] = std::max((*whole)[6][0], part.amax_dp);
+  }
+  static double Largest(const std::vector<double>& values) {
+    double most = 0;
+    for (const double value : values) most = std::max(most, std::fabs(value));
+    return most;
   }
   static void Put(const std::vector<double>& part, std::int64_t head, std::vector<double>* whole) {
     std::copy(part.begin(), part.end(), whole->begin() + head * static_cast<std::int64_t>(part.size()));

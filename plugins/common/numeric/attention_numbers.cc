@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "common/numeric/attention_bias.h"
+#include "common/numeric/attention_scales.h"
 #include "common/numeric/attention_tables.h"
 
 namespace cudnn_ci {
@@ -29,7 +31,16 @@ std::int64_t Below(Random* random, std::int64_t n) {
   return n < 1 ? 0 : static_cast<std::int64_t>((*random)() % static_cast<std::uint64_t>(n));
 }
 
-bool Fits(DataType type, double value) { return RoundTo(type, value) == value; }
+// Most numbers are told by the digits that the type lacks: this is asked of each element of each row.
+bool Fits(DataType type, float value) {
+  constexpr std::uint32_t kNotOfBfloat16 = 0xFFFF, kNotOfFloat16 = 0x1FFF;
+  const float magnitude = std::fabs(value);
+  if (magnitude == 0) return true;
+  if (magnitude < 0x1p-14F || magnitude > 32768 || SizeOf(type) != 2) return RoundTo(type, value) == value;
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return (bits & (type == DataType::kFloat16 ? kNotOfFloat16 : kNotOfBfloat16)) == 0;
+}
 
 // The keys of one head: which of them share a code, and the code of each group.
 class Codes {
@@ -142,6 +153,9 @@ class Maker {
     if (spec.bias_gradient) numbers_.d_bias = numbers_.allowed[AttentionRole::kDbias] = sized(spec.Bias());
   }
 
+  // The largest magnitude of the gradient of the scores.
+  float most_of_ds() const { return most_of_ds_; }
+
   AttentionNumbers Make() {
     for (std::int64_t b = 0; b < shape_.batch; ++b)
       for (std::int64_t g = 0; g < shape_.kv_heads; ++g) MakeHead(b, g);
@@ -239,7 +253,9 @@ class Maker {
     MakeGradients(codes, keys, q_head, i);
   }
 
-  // Three entries of +-1, or none where a sum would need more digits than the type has.
+  // Three entries of +-1, or none where a sum would need more digits than the type has. What 8 bits do not
+  // hold of the gradient of the scores they do not hold of its product with the keys either, which has dozens
+  // of elements: 17/16 is the one such number.
   void MakeGradients(const Codes& codes, const std::vector<std::int64_t>& keys, std::int64_t q_head,
                      std::int64_t i) {
     std::array<std::int64_t, kGradients> at{};
@@ -288,6 +304,7 @@ class Maker {
     }
     float* d_o = Row(&numbers_.d_o, q_head, shape_.queries, i, shape_.v_head_size);
     for (std::size_t n = 0; n < kGradients; ++n) d_o[at[n]] = sign[n];
+    for (const float s : ds) most_of_ds_ = std::max(most_of_ds_, std::fabs(s));
   }
 
   // Both the sum of one head of queries and that of all that share the keys: kernels may round the first.
@@ -319,29 +336,9 @@ class Maker {
   Random random_;
   AttentionNumbers numbers_;
   std::int64_t kv_head_ = 0;
+  float most_of_ds_ = 0;
   std::vector<float> partial_dk_, partial_dv_;  // of the keys of one head, by one head of queries
 };
-
-void Multiply(std::vector<float>* numbers, float factor) {
-  for (float& number : *numbers) number *= factor;
-}
-
-void Scale(float score, AttentionNumbers* n) {
-  const auto scale = [n](AttentionRole role, float value) { n->others[role] = {value}; };
-  scale(AttentionRole::kDescaleQ, 0.5F), Multiply(&n->q, 2);
-  scale(AttentionRole::kDescaleK, 1);
-  scale(AttentionRole::kDescaleV, 0.25F), Multiply(&n->v, 4);
-  scale(AttentionRole::kDescaleS, 1.0F / 64), scale(AttentionRole::kScaleS, 64);
-  float most = 0;
-  for (const float o : n->o) most = std::max(most, std::fabs(o));
-  scale(AttentionRole::kAmaxO, most), n->allowed[AttentionRole::kAmaxO] = {0};
-  // 1 where some row matches one key. Kernels may take the largest before they divide by the sum, so that
-  // 1 is right in any case.
-  const float ties = std::exp(*std::min_element(n->stats.begin(), n->stats.end()) - score);
-  const float least = 1 / std::round(ties);
-  scale(AttentionRole::kAmaxS, (1 + least) / 2), n->allowed[AttentionRole::kAmaxS] = {(1 - least) / 2};
-  scale(AttentionRole::kScaleO, 8), Multiply(&n->o, 8);
-}
 
 }  // namespace
 
@@ -359,11 +356,12 @@ const std::vector<float>& AttentionNumbers::Of(AttentionRole role) const {
 AttentionNumbers MakeAttentionNumbers(const AttentionProblemSpec& spec, std::uint64_t seed) {
   if (const std::vector<AttentionProblemText> problems = ProblemsOf(spec.shape); !problems.empty())
     throw std::logic_error(problems.front().field + " " + problems.front().why);
-  AttentionNumbers numbers = Maker(spec, seed).Make();
+  Maker maker(spec, seed);
+  AttentionNumbers numbers = maker.Make();
   for (const AttentionTensor& tensor : spec.Inputs())
     if (tensor.role >= AttentionRole::kLengthsQ)
       numbers.others[tensor.role] = AttentionTable(spec, tensor.role);
-  if (spec.Scaled()) Scale(static_cast<float>(ScoreOf(spec.logits)), &numbers);
+  if (spec.Scaled()) StoreScaled(spec, maker.most_of_ds(), &numbers);
   return numbers;
 }
 

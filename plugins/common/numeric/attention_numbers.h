@@ -26,9 +26,9 @@ struct AttentionNumbers {
   std::vector<float> q, k, v, o, d_o, stats, dq, dk, dv = {};
   std::vector<float> bias = {};    // of masks that have one
   std::vector<float> d_bias = {};  // where asked for
-  // Of 8-bit types: the scales and the largest magnitudes, one number each; and tables (AttentionTable). Q,
-  // K, V and O are as they are stored then. All scales are powers of 2, and no two of them together are 1
-  // that might both be left out.
+  // Of 8-bit types: the scales and the largest magnitudes, one number each; and tables (AttentionTable). All
+  // tensors of that type are as they are stored then. All scales are powers of 2, and no two of them together
+  // are 1 that might both be left out.
   std::map<AttentionRole, std::vector<float>> others = {};
   // How far from its number a right result may be before it is rounded, for each element of those tensors
   // that are not exact.

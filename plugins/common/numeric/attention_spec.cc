@@ -91,10 +91,7 @@ std::vector<AttentionTensor> AttentionProblemSpec::Inputs() const {
   std::vector<AttentionTensor> inputs = {Q(), K(), V()};
   if (backward) inputs.insert(inputs.end(), {O(), As(AttentionRole::kDo, O()), Stats()});
   if (HasBias(shape.mask)) inputs.push_back(Bias());
-  for (const AttentionRole role :
-       {AttentionRole::kDescaleQ, AttentionRole::kDescaleK, AttentionRole::kDescaleV,
-        AttentionRole::kDescaleS, AttentionRole::kScaleS, AttentionRole::kScaleO})
-    if (Scaled()) inputs.push_back(As(role, {1, 1, 1, 1}));
+  for (const AttentionRole role : Scales()) inputs.push_back(As(role, {1, 1, 1, 1}));
   if (HasLengths(shape.mask))
     for (const AttentionRole role : {AttentionRole::kLengthsQ, AttentionRole::kLengthsKv})
       inputs.push_back(As(role, {shape.batch, 1, 1, 1}));
@@ -108,6 +105,22 @@ std::vector<AttentionTensor> AttentionProblemSpec::Inputs() const {
   return WithOperands(std::move(inputs));
 }
 
+std::vector<AttentionRole> AttentionProblemSpec::Scales() const {
+  using Role = AttentionRole;
+  if (!Scaled()) return {};
+  if (!backward)
+    return {Role::kDescaleQ, Role::kDescaleK, Role::kDescaleV, Role::kDescaleS, Role::kScaleS, Role::kScaleO};
+  return {Role::kDescaleQ,  Role::kDescaleK, Role::kDescaleV,  Role::kDescaleO,
+          Role::kDescaleDo, Role::kDescaleS, Role::kDescaleDp, Role::kScaleS,
+          Role::kScaleDq,   Role::kScaleDk,  Role::kScaleDv,   Role::kScaleDp};
+}
+
+std::vector<AttentionRole> AttentionProblemSpec::Magnitudes() const {
+  if (!Scaled()) return {};
+  if (!backward) return {AttentionRole::kAmaxS, AttentionRole::kAmaxO};
+  return {AttentionRole::kAmaxDq, AttentionRole::kAmaxDk, AttentionRole::kAmaxDv, AttentionRole::kAmaxDp};
+}
+
 std::vector<AttentionTensor> AttentionProblemSpec::Outputs() const {
   std::vector<AttentionTensor> outputs = {O()};
   if (backward) {
@@ -116,8 +129,7 @@ std::vector<AttentionTensor> AttentionProblemSpec::Outputs() const {
   } else if (statistics) {
     outputs.push_back(Stats());
   }
-  for (const AttentionRole role : {AttentionRole::kAmaxS, AttentionRole::kAmaxO})
-    if (Scaled()) outputs.push_back(As(role, {1, 1, 1, 1}));
+  for (const AttentionRole role : Magnitudes()) outputs.push_back(As(role, {1, 1, 1, 1}));
   return WithOperands(std::move(outputs));
 }
 
@@ -147,7 +159,7 @@ std::vector<AttentionProblemText> ProblemsOf(const AttentionProblemSpec& spec) {
   // What is behind a length is no part of some entries' sums, and of others' it is.
   need(!padding || !spec.bias_gradient, "bias_gradient", "has no expectation with lengths");
   if (spec.Scaled()) {
-    need(!spec.backward && spec.type == DataType::kFloat8E4m3, "dtype", "of 8 bits has a forward pass alone");
+    need(spec.type == DataType::kFloat8E4m3, "dtype", "of 8 bits is float8_e4m3");
     need(!bias && !padding, "mask", "8-bit types have no bias and no lengths");
     need(spec.data == AttentionData::kExact, "data", "8-bit types have exact data alone");
   }

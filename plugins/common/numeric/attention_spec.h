@@ -50,7 +50,10 @@ struct AttentionProblemSpec {
   // the order of Q, K, V; O, dO and the statistics; the bias; the scales; the lengths;
   // the pages; the offsets.
   std::vector<AttentionTensor> Inputs() const;
-  // O, the statistics and the largest magnitudes; dQ, dK, dV and dBias.
+  // Of 8-bit types, in the order in which cudnn-frontend takes and gives them: none of others.
+  std::vector<AttentionRole> Scales() const;
+  std::vector<AttentionRole> Magnitudes() const;
+  // O and the statistics; dQ, dK, dV and dBias; the largest magnitudes.
   std::vector<AttentionTensor> Outputs() const;
   DataType TypeOf(const AttentionTensor& tensor) const {
     if (tensor.role >= AttentionRole::kLengthsQ) return DataType::kInt32;

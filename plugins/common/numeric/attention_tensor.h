@@ -24,8 +24,9 @@ AttentionLayout AttentionLayoutFrom(const std::string& name);
 bool IsPacked(AttentionLayout layout);
 
 // The scales are of 8-bit types: an operand's number is what is stored times its descale, and what is stored
-// of a result is its number times its scale. S are the probabilities, which are stored between two products.
-// The largest magnitudes (amax) of S and O are outputs, before the scale.
+// of a result is its number times its scale. S are the probabilities and dP the gradient of the scores, which
+// are stored between two products. The largest magnitudes (amax) of S and O, and those of the gradients, are
+// outputs, before the scale.
 enum class AttentionRole {
   kQ,
   kK,
@@ -41,11 +42,22 @@ enum class AttentionRole {
   kDescaleQ,
   kDescaleK,
   kDescaleV,
+  kDescaleO,
+  kDescaleDo,
   kDescaleS,
+  kDescaleDp,
   kScaleS,
   kScaleO,
+  kScaleDq,
+  kScaleDk,
+  kScaleDv,
+  kScaleDp,
   kAmaxS,
   kAmaxO,
+  kAmaxDq,
+  kAmaxDk,
+  kAmaxDv,
+  kAmaxDp,
   // Tables of whole numbers (attention_tables.h).
   kLengthsQ,
   kLengthsKv,
