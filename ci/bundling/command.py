@@ -55,6 +55,7 @@ def make(arguments, root):
         trees[arch] = tree
         made.append(archive.write(tree, out / f"{name}.tar.gz", date))
         made.append(wheel.write(tree, root / "ci/wheel/cudnn_ci", out, version, arch, date))
+        wheel.squeeze(made[-1])
     made.append(oci.write(trees, out / f"cudnn-ci-{version}-oci.tar", version, date))
     archive.write_sums(out, made)
     return made

