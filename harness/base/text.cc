@@ -1,6 +1,7 @@
 // Cleaning and cutting of text, and small helpers. Patterns and edit distance are in text_match.cc.
 #include "base/text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -108,17 +109,26 @@ std::string CleanText(std::string_view bytes) {
   return out;
 }
 
-std::string CleanLine(std::string_view bytes, size_t max_bytes) {
-  std::string line = CleanText(bytes);
+void CleanInPlace(std::string* text) {
+  const bool plain = std::all_of(text->begin(), text->end(),
+                                 [](char c) { return (c >= 0x20 && c < 0x7F) || c == '\n' || c == '\t'; });
+  if (!plain) *text = CleanText(*text);
+}
+
+std::string SingleLine(std::string_view text, size_t max_bytes) {
+  std::string line(Trim(text));
   for (char& c : line) {
     if (c == '\n' || c == '\t') c = ' ';
   }
-  line = std::string(Trim(line));
   if (line.size() <= max_bytes) return line;
   const std::string_view ellipsis = std::string_view("...").substr(0, max_bytes);
   line.resize(CharacterBorder(line, max_bytes - ellipsis.size()));
   line += ellipsis;
   return line;
+}
+
+std::string CleanLine(std::string_view bytes, size_t max_bytes) {
+  return SingleLine(CleanText(bytes), max_bytes);
 }
 
 std::string HeadAndTail(std::string_view text, size_t head, size_t tail) {

@@ -91,8 +91,7 @@ JsonText& JsonText::String(std::string_view value) {
   if (value.size() <= max_string_ && IsPlain(value)) {
     out_ += value;
   } else {
-    const std::string clean = CleanText(value);
-    AppendEscaped(clean.size() <= max_string_ ? clean : HeadAndTail(clean, max_string_ / 4, max_string_ / 2),
+    AppendEscaped(value.size() <= max_string_ ? value : HeadAndTail(value, max_string_ / 4, max_string_ / 2),
                   &out_);
   }
   out_ += '"';
