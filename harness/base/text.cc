@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #include "base/cut_mark.h"
 #include "base/utf8.h"
@@ -110,9 +111,29 @@ std::string CleanText(std::string_view bytes) {
 }
 
 void CleanInPlace(std::string* text) {
-  const bool plain = std::all_of(text->begin(), text->end(),
-                                 [](char c) { return (c >= 0x20 && c < 0x7F) || c == '\n' || c == '\t'; });
-  if (!plain) *text = CleanText(*text);
+  if (!IsPrintableAscii(*text)) *text = CleanText(*text);
+}
+
+bool IsPrintableAscii(std::string_view bytes, char but, char nor) {
+  constexpr size_t kWord = sizeof(uint64_t);
+  if (bytes.size() < kWord) {
+    for (const char c : bytes)
+      if (c < 0x20 || c == 0x7F || c == but || c == nor) return false;
+    return true;
+  }
+  // Of eight bytes at a time: the top bit of one is set by a byte below 0x20, of 0x7F, of 0x80 or above, and
+  // by one of the two, which leaves 0 where it stands. The last eight may overlap those before.
+  constexpr uint64_t kEach = 0x0101010101010101, kTop = kEach * 0x80;
+  const uint64_t first = kEach * static_cast<unsigned char>(but),
+                 second = kEach * static_cast<unsigned char>(nor);
+  uint64_t found = 0;
+  for (size_t i = 0; i < bytes.size(); i += kWord) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + std::min(i, bytes.size() - kWord), kWord);
+    found |=
+        (word - kEach * 0x20) | (word + kEach) | word | ((word ^ first) - kEach) | ((word ^ second) - kEach);
+  }
+  return (found & kTop) == 0;
 }
 
 std::string SingleLine(std::string_view text, size_t max_bytes) {

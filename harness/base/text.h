@@ -29,6 +29,8 @@ std::string CleanLine(std::string_view bytes, size_t max_bytes = 250);
 std::string HeadAndTail(std::string_view text, size_t head, size_t tail);
 
 bool IsValidUtf8(std::string_view bytes);
+// Whether all bytes are of 0x20 to 0x7E, and none is one of the two. Quick: most texts are.
+bool IsPrintableAscii(std::string_view bytes, char but = 0x7F, char nor = 0x7F);
 
 // Shell-style pattern: * any run, ? any one character, everything else literal.
 bool GlobMatch(std::string_view pattern, std::string_view text);

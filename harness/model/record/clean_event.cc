@@ -42,12 +42,11 @@ class Cleaner {
   // Of two keys that look alike once they are clean the first stays.
   template <class T>
   void Clean(std::map<std::string, T>& map) {
+    bool plain = true;
+    for (auto& [key, value] : map) Clean(value), plain = plain && IsPrintableAscii(key);
+    if (plain) return;
     std::map<std::string, T> clean;
-    while (!map.empty()) {
-      auto node = map.extract(map.begin());
-      Clean(node.key()), Clean(node.mapped());
-      clean.insert(std::move(node));
-    }
+    for (auto& [key, value] : map) clean.emplace(CleanText(key), std::move(value));
     map = std::move(clean);
   }
   template <class T>
@@ -58,7 +57,7 @@ class Cleaner {
 
 }  // namespace
 
-Event::Event(int64_t number, int64_t since_start_ms, EventBody told)
+Event::Event(int64_t number, int64_t since_start_ms, EventBody&& told)
     : seq(number), t_ms(since_start_ms), body(std::move(told)) {
   Cleaner cleaner;
   std::visit([&](auto& event) { journal::Fields(cleaner, event); }, body);

@@ -301,7 +301,9 @@ using EventBody =
 // What was told, as a part of the record. Whoever tells takes texts as they come, from images, plugins and
 // files; here they are cleaned (CleanText), and whoever reads an event writes them as they are.
 struct Event {
-  Event(int64_t number, int64_t since_start_ms, EventBody told);
+  Event(int64_t number, int64_t since_start_ms, EventBody&& told);
+  Event(int64_t number, int64_t since_start_ms, const EventBody& told)
+      : Event(number, since_start_ms, EventBody(told)) {}
   int64_t seq;   // counts from 1, without gaps
   int64_t t_ms;  // since the run started, monotonic
   EventBody body;
