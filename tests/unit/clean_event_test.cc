@@ -53,7 +53,12 @@ class EveryText {
   void Go(std::map<std::string, T>& map) {
     if (map.empty()) map[""];
     std::map<std::string, T> visited;
-    for (auto [key, value] : map) Go(key), Go(value), visited[key] = value;
+    for (const auto& [key, value] : map) {
+      std::string name = key;
+      Go(name);
+      visited[name] = value;
+      Go(visited[name]);
+    }
     map = visited;
   }
   template <class T>

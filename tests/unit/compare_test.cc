@@ -272,7 +272,7 @@ TEST(CompareText, NothingThatRunsSayCanSteerAReader) {
   const Scratch scratch;
   const std::string path = scratch.Write(
       "report.json", R"({"schema": "cudnn-ci/report/1", "exit_code": 1, "complete": true, "cases": [
-      {"id": "b\u001b[31m\n`@all` <b>", "outcome": "failed", "reason": "x\n::error::`y`"}],
+      {"id": "a", "outcome": "passed"}, {"id": "b\u001b[31m\n`@all` <b>", "outcome": "failed", "reason": "x\n::error::`y`"}],
       "verdict": "failed\u001b[31m", "warnings": ["w\u001b[31m"]})");
   Result<RunView> after = ReadRun(path);
   ASSERT_TRUE(after.ok()) << after.error();
