@@ -93,7 +93,7 @@ void ExpectClean(int* texts) {
 TEST(CleanEventTest, EveryTextOfEveryEventIsClean) {
   int texts = 0;
   ExpectClean(&texts);
-  EXPECT_GT(texts, 120);  // what is not visited proves nothing
+  EXPECT_GT(texts, 100);  // what is not visited proves nothing
 }
 
 TEST(CleanEventTest, OfKeysThatLookAlikeOneStays) {
