@@ -1,9 +1,11 @@
 // Cleaning and cutting of text, and small helpers. Patterns and edit distance are in text_match.cc.
 #include "base/text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #include "base/cut_mark.h"
 #include "base/utf8.h"
@@ -108,17 +110,46 @@ std::string CleanText(std::string_view bytes) {
   return out;
 }
 
-std::string CleanLine(std::string_view bytes, size_t max_bytes) {
-  std::string line = CleanText(bytes);
+void CleanInPlace(std::string* text) {
+  if (!IsPrintableAscii(*text)) *text = CleanText(*text);
+}
+
+bool IsPrintableAscii(std::string_view bytes, char but, char nor) {
+  constexpr size_t kWord = sizeof(uint64_t);
+  if (bytes.size() < kWord) {
+    for (const char c : bytes)
+      if (c < 0x20 || c == 0x7F || c == but || c == nor) return false;
+    return true;
+  }
+  // Of eight bytes at a time: the top bit of one is set by a byte below 0x20, of 0x7F, of 0x80 or above, and
+  // by one of the two, which leaves 0 where it stands. The last eight may overlap those before.
+  constexpr uint64_t kEach = 0x0101010101010101, kTop = kEach * 0x80;
+  const uint64_t first = kEach * static_cast<unsigned char>(but),
+                 second = kEach * static_cast<unsigned char>(nor);
+  uint64_t found = 0;
+  for (size_t i = 0; i < bytes.size(); i += kWord) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + std::min(i, bytes.size() - kWord), kWord);
+    found |=
+        (word - kEach * 0x20) | (word + kEach) | word | ((word ^ first) - kEach) | ((word ^ second) - kEach);
+  }
+  return (found & kTop) == 0;
+}
+
+std::string SingleLine(std::string_view text, size_t max_bytes) {
+  std::string line(Trim(text));
   for (char& c : line) {
     if (c == '\n' || c == '\t') c = ' ';
   }
-  line = std::string(Trim(line));
   if (line.size() <= max_bytes) return line;
   const std::string_view ellipsis = std::string_view("...").substr(0, max_bytes);
   line.resize(CharacterBorder(line, max_bytes - ellipsis.size()));
   line += ellipsis;
   return line;
+}
+
+std::string CleanLine(std::string_view bytes, size_t max_bytes) {
+  return SingleLine(CleanText(bytes), max_bytes);
 }
 
 std::string HeadAndTail(std::string_view text, size_t head, size_t tail) {

@@ -1,5 +1,5 @@
-// Text: everything that reaches a report goes through here once. Knows no format but UTF-8 and XML's
-// character set.
+// Text: what comes from outside is cleaned here, once, where it enters (DESIGN.md, section 8). Knows no
+// format but UTF-8 and XML's character set.
 #ifndef CUDNN_CI_BASE_TEXT_H_
 #define CUDNN_CI_BASE_TEXT_H_
 
@@ -14,9 +14,14 @@ namespace cudnn_ci {
 // Bytes from outside, as legal XML 1.0 text in UTF-8: terminal sequences removed, CR LF and CR as LF,
 // invalid UTF-8 as \xNN, characters XML forbids as \xNN or \uNNNN. Idempotent.
 std::string CleanText(std::string_view bytes);
+// The same of *text. Takes no memory where it is plain ASCII already.
+void CleanInPlace(std::string* text);
 
-// CleanText on one line: line feeds and tabs become spaces; at most max_chars bytes, cut on a
-// character border with "..." at the end.
+// Clean text on one line: line feeds and tabs become spaces; at most max_bytes bytes, cut on a character
+// border with "..." at the end. What reports do with their texts.
+std::string SingleLine(std::string_view text, size_t max_bytes = 250);
+
+// SingleLine of CleanText: for bytes from outside that become part of no record.
 std::string CleanLine(std::string_view bytes, size_t max_bytes = 250);
 
 // The first `head` and the last `tail` bytes with a line between them that says how many were left
@@ -24,6 +29,8 @@ std::string CleanLine(std::string_view bytes, size_t max_bytes = 250);
 std::string HeadAndTail(std::string_view text, size_t head, size_t tail);
 
 bool IsValidUtf8(std::string_view bytes);
+// Whether all bytes are of 0x20 to 0x7E, and none is one of the two. Quick: most texts are.
+bool IsPrintableAscii(std::string_view bytes, char but = 0x7F, char nor = 0x7F);
 
 // Shell-style pattern: * any run, ? any one character, everything else literal.
 bool GlobMatch(std::string_view pattern, std::string_view text);

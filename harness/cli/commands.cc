@@ -40,7 +40,8 @@ int PrintAsIs(const std::string& text) {
   return written ? 0 : 5;
 }
 
-int Print(const std::string& text) { return PrintAsIs(Secrets::OfThisProcess().Mask(text)); }
+// What plugins and files are called has to stay as it is until here: files are opened by their names.
+int Print(const std::string& text) { return PrintAsIs(Secrets::OfThisProcess().Mask(CleanText(text))); }
 
 // Text by text: in the finished document a value may be escaped, and a number or a key must stay.
 void MaskTexts(ordered_json* j) {
@@ -199,7 +200,7 @@ int Plugins(const Options& options) {
     }
     for (const BrokenPlugin& b : catalog.broken)
       out += b.stem + "  CANNOT BE LOADED\n  " + b.path + "\n  " + b.reason + "\n";
-    for (const Problem& p : problems) out += CleanLine(ToString(p), 1000) + "\n";
+    for (const Problem& p : problems) out += SingleLine(ToString(p), 1000) + "\n";
     if (options.check_plugins)
       for (const PluginInfo& p : catalog.plugins)
         for (const std::string& w : SentencesOf(p.warnings)) warnings += p.name + ": warning: " + w + "\n";

@@ -128,18 +128,27 @@ bool IsRecordOfRun(const std::string& journal) {
 
 // Why the events are not of a run by the matrix that --matrix names; empty: they are, or none is named. In
 // their reports it has this name.
-std::string CheckMatrix(const Options& options, std::vector<Event>* events) {
+std::string CheckMatrix(const Options& options, RunStarted* run) {
   if (options.matrix.empty()) return "";
   const auto loaded = LoadMatrix(options.matrix, options.matrices_dir());
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return ToString(problems->front());
   const std::string& sha256 = std::get<Matrix>(loaded).sha256;
+  if (run->matrix_sha256 != sha256)
+    return "the run was judged by another matrix than " + options.matrix + ": sha256 " +
+           run->matrix_sha256.substr(0, 16) + ", and not " + sha256.substr(0, 16);
+  run->matrix_path = options.matrix;
+  return "";
+}
+
+// What the command line says of the run that the events are of. As CheckMatrix.
+std::string AddWhatIsSaid(const Options& options, std::vector<Event>* events) {
   for (Event& event : *events) {
-    auto* const run = std::get_if<RunStarted>(&event.body);
-    if (run == nullptr) continue;
-    if (run->matrix_sha256 != sha256)
-      return "the run was judged by another matrix than " + options.matrix + ": sha256 " +
-             run->matrix_sha256.substr(0, 16) + ", and not " + sha256.substr(0, 16);
-    run->matrix_path = options.matrix;
+    const auto* const recorded = std::get_if<RunStarted>(&event.body);
+    if (recorded == nullptr) continue;
+    RunStarted run = *recorded;
+    if (std::string other = CheckMatrix(options, &run); !other.empty()) return other;
+    if (!options.launch_command.empty()) run.container_command = options.launch_command;
+    event = Event(event.seq, event.t_ms, std::move(run));
   }
   return "";
 }
@@ -174,8 +183,9 @@ PageRow ReadRow(const std::string& place, const std::string& page) {
   }
   Result<RunView> view = ReadRun(path);
   const std::string report = ReportBeside(std::filesystem::path(path).parent_path() / ".", page);
-  if (!view.ok()) return {place, {}, view.error(), report};
-  return {place, std::move(*view), "", report};
+  const std::string source = CleanLine(place, 1000);
+  if (!view.ok()) return {source, {}, CleanLine(view.error(), 2000), report};
+  return {source, std::move(*view), "", report};
 }
 
 // One page of many images. It is no verdict: exit 0 says that it was written.
@@ -224,10 +234,7 @@ int Report(const Options& options) {
   if (!runs.ok()) return refuse(runs.error());
   Result<std::vector<Event>> events = Merge(options, std::move(*runs));
   if (!events.ok()) return refuse(events.error());
-  if (const std::string other = CheckMatrix(options, &*events); !other.empty()) return refuse(other);
-  if (!options.launch_command.empty())
-    for (Event& event : *events)
-      if (auto* run = std::get_if<RunStarted>(&event.body)) run->container_command = options.launch_command;
+  if (const std::string other = AddWhatIsSaid(options, &*events); !other.empty()) return refuse(other);
   const Result<ReportLocks> locks = PrepareReports(paths, options.journals);
   if (!locks.ok()) return Fail(locks.error());
   TellLeftOut(paths);

@@ -77,7 +77,7 @@ void AddWaivers(const std::string& id, const CaseView& one, const Options& optio
   for (const std::string& finding : one.errors) {
     const std::string reason = options.waiver_reason.empty() ? one.reason : options.waiver_reason;
     waivers->push_back("    { \"case\": " + Quoted(id) + ", \"slug\": " + Quoted(finding) +
-                       ",\n      \"reason\": " + Quoted(CleanLine(reason, kMaxTextCharacters)) +
+                       ",\n      \"reason\": " + Quoted(SingleLine(reason, kMaxTextCharacters)) +
                        ",\n      \"owner\": " + Quoted(options.waiver_owner) +
                        ", \"expires\": " + Quoted(expires) + " }");
   }
@@ -100,7 +100,7 @@ void TellWhatStays(const RunView& run, const Options& options) {
 
 std::string MatrixText(const RunView& run, const std::string& parent,
                        const std::vector<std::string>& waivers) {
-  std::string text = "// Failures of " + CleanLine(run.source, 300) + " (" + run.timestamp +
+  std::string text = "// Failures of " + SingleLine(run.source, 300) + " (" + run.timestamp +
                      "), accepted until they expire.\n"
                      "{\n  \"schema\": \"cudnn-ci/matrix/1\",\n  \"name\": " +
                      Quoted(run.matrix) + ",\n  \"extends\": " + Quoted(parent) + ",\n  \"waivers\": [\n";

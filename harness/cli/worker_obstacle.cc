@@ -51,7 +51,7 @@ Finding MissingLoader(const std::string& loader, const std::string& root) {
     detail += ", nor any other: no program that is linked dynamically runs in it";
   else
     detail += "; for another " + std::string(has_glibc ? "processor" : "C library") + " it has " +
-              CleanLine(Join(others, ", "), 300);
+              SingleLine(Join(others, ", "), 300);
   Finding finding = HarnessFinding("loader-missing", detail);
   if (has_glibc) finding.blame = Blame::kHarness;
   return finding;

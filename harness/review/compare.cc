@@ -257,7 +257,7 @@ Comparison Compare(const RunView& before, const RunView& after, const std::vecto
 
 SpeedBaseline SpeedBaselineOf(const RunView& before, const RunView& now) {
   SpeedBaseline baseline;
-  baseline.source = CleanLine(before.source, 400);
+  baseline.source = SingleLine(before.source, 400);
   baseline.why_not = before.complete ? WhyNoSpeed(before, now) : "its run did not come to its end";
   // Whatever this run does, no case of that one has a time of its own.
   if (before.complete && before.workers_per_gpu > 1)

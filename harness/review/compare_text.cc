@@ -25,7 +25,7 @@ constexpr std::array<Kind, 5> kKinds = {{{"newly failing", "newly_failing", &Com
                                          {"slower", "slower", &Comparison::slower},
                                          {"faster", "faster", &Comparison::faster}}};
 
-std::string Line(const std::string& text) { return CleanLine(text, kMaxText); }
+std::string Line(const std::string& text) { return SingleLine(text, kMaxText); }
 
 // "1 newly failing, 2 newly skipped, 0 fixed, 0 slower": what there is to say whatever there is.
 std::string Counts(const Comparison& c) {

@@ -36,7 +36,7 @@ Standing StandingOf(std::string_view outcome, bool has_errors, bool waived) {
 }
 
 std::string CauseText(const std::string& name, const std::string& detail) {
-  return CleanLine(detail.empty() ? name : name + ": " + detail, 400);
+  return SingleLine(detail.empty() ? name : name + ": " + detail, 400);
 }
 
 void AddOnce(const std::string& text, std::vector<std::string>* texts) {
@@ -69,7 +69,7 @@ bool IsNotAllowed(const CaseView& one, bool allowed) {
 }
 
 void AddLibrary(const std::string& label, const std::string& value, RunView* view) {
-  view->libraries.emplace_back(CleanLine(label, 200), value.empty() ? "not found" : CleanLine(value, 400));
+  view->libraries.emplace_back(SingleLine(label, 200), value.empty() ? "not found" : SingleLine(value, 400));
 }
 
 // The names of the findings that count against the case, each once: as ErrorFindings has them.
@@ -79,7 +79,7 @@ std::vector<std::string> ErrorNames(const json& one) {
   for (const json& finding : Child(one, "findings")) {
     if (!IsError(finding)) continue;
     const std::string slug = Text(finding, "slug");
-    const std::string name = CleanLine(Text(finding, "blame") + "." + slug, 200);
+    const std::string name = SingleLine(Text(finding, "blame") + "." + slug, 200);
     AddOnce(name, &names);
     if (slug == code && IsDecisiveSlug(code)) AddOnce(name, &decisive);
   }
@@ -88,7 +88,7 @@ std::vector<std::string> ErrorNames(const json& one) {
 
 CaseView CaseOf(const json& one) {
   CaseView view;
-  view.reason = CleanLine(Text(one, "reason"));
+  view.reason = SingleLine(Text(one, "reason"));
   view.standing = StandingOf(Text(one, "outcome"), !view.reason.empty(), !Text(one, "waived").empty());
   if (const std::string outcome = Text(one, "outcome"); outcome == "failed" || outcome == "errored")
     view.errors = ErrorNames(one);
@@ -104,13 +104,13 @@ CaseView CaseOf(const json& one) {
 }
 
 void ReadJudged(const json& judged, RunView* view) {
-  view->image = CleanLine(Text(judged, "image"), 400);
-  view->driver = CleanLine(Text(judged, "driver"), 100);
-  view->matrix = CleanLine(Text(Child(judged, "matrix"), "name"), 100);
-  view->matrix_path = CleanLine(Text(Child(judged, "matrix"), "path"), 4000);
-  view->matrix_sha256 = CleanLine(Text(Child(judged, "matrix"), "sha256"), 100);
+  view->image = SingleLine(Text(judged, "image"), 400);
+  view->driver = SingleLine(Text(judged, "driver"), 100);
+  view->matrix = SingleLine(Text(Child(judged, "matrix"), "name"), 100);
+  view->matrix_path = SingleLine(Text(Child(judged, "matrix"), "path"), 4000);
+  view->matrix_sha256 = SingleLine(Text(Child(judged, "matrix"), "sha256"), 100);
   view->planned = !Text(judged, "plan_sha256").empty();
-  for (const json& gpu : Child(judged, "gpu")) view->gpus.push_back(CleanLine(Text(gpu, "model"), 100));
+  for (const json& gpu : Child(judged, "gpu")) view->gpus.push_back(SingleLine(Text(gpu, "model"), 100));
   AddLibrary("toolkit", Text(judged, "toolkit"), view);
   for (const json& subject : Child(judged, "subjects")) {
     const std::string name = Text(subject, "name");
@@ -123,7 +123,7 @@ void ReadJudged(const json& judged, RunView* view) {
 void ReadWarnings(const json& findings, RunView* view) {
   for (const json& finding : findings)
     if (Text(finding, "severity") == Name(Severity::kWarning))
-      view->warnings.insert(CleanLine(Text(finding, "blame") + "." + Text(finding, "slug"), 200));
+      view->warnings.insert(SingleLine(Text(finding, "blame") + "." + Text(finding, "slug"), 200));
 }
 
 Result<RunView> FromJson(const std::string& path) {
@@ -135,34 +135,34 @@ Result<RunView> FromJson(const std::string& path) {
   if (!Child(report, "cases").is_array() || !Child(report, "exit_code").is_number_integer())
     return Error{path + ": is no whole report"};
   RunView view;
-  view.source = path;
-  view.verdict = CleanLine(Text(report, "verdict"), 40);
-  view.blame = CleanLine(Text(report, "blame"), 40);
+  view.source = CleanLine(path, 400);
+  view.verdict = SingleLine(Text(report, "verdict"), 40);
+  view.blame = SingleLine(Text(report, "blame"), 40);
   view.exit_code = report["exit_code"].get<int>();
   view.complete = IsSet(report, "complete");
   view.report_only = IsSet(report, "report_only");
-  view.partial = CleanLine(Text(report, "partial"), 400);
-  view.version = CleanLine(Text(Child(report, "run"), "version"), 40);
-  view.timestamp = CleanLine(Text(Child(report, "run"), "timestamp"), 40);
+  view.partial = SingleLine(Text(report, "partial"), 400);
+  view.version = SingleLine(Text(Child(report, "run"), "version"), 40);
+  view.timestamp = SingleLine(Text(Child(report, "run"), "timestamp"), 40);
   if (const json& workers = Child(Child(report, "run"), "workers_per_gpu"); workers.is_number_integer())
     view.workers_per_gpu = workers.get<int64_t>();
   const json& cause = Child(report, "root_cause");
   if (cause.is_object()) {
     view.headline_cause = CauseText(Text(cause, "blame") + "." + Text(cause, "slug"), Text(cause, "detail"));
-    view.root_case = CleanLine(Text(cause, "case"), 400);
+    view.root_case = SingleLine(Text(cause, "case"), 400);
   }
   for (const json& finding : Child(report, "findings"))
     if (IsError(finding))
-      view.run_errors.emplace(CleanLine(Text(finding, "blame") + "." + Text(finding, "slug"), 200),
-                              CleanLine(Text(finding, "detail"), 400));
+      view.run_errors.emplace(SingleLine(Text(finding, "blame") + "." + Text(finding, "slug"), 200),
+                              SingleLine(Text(finding, "detail"), 400));
   ReadJudged(Child(report, "judged"), &view);
   ReadWarnings(Child(report, "findings"), &view);
   for (const json& sentence : Child(report, "warnings"))
     if (sentence.is_string()) view.warnings.insert(CleanLine(sentence.get<std::string>(), 400));
   for (const json& one : report["cases"]) {
     ReadWarnings(Child(one, "findings"), &view);
-    const std::string device = CleanLine(Text(one, "device"), 60);
-    CaseView& added = view.cases[DisplayId({CleanLine(Text(one, "id"), 4000), device})] = CaseOf(one);
+    const std::string device = SingleLine(Text(one, "device"), 60);
+    CaseView& added = view.cases[DisplayId({SingleLine(Text(one, "id"), 4000), device})] = CaseOf(one);
     added.on_gpu0 = device == "gpu0";
   }
   return view;
@@ -184,22 +184,22 @@ RunView ViewOf(const Summary& summary) {
   if (verdict.root_cause) {
     view.headline_cause =
         CauseText(FindingName(verdict.root_cause->finding), verdict.root_cause->finding.detail);
-    view.root_case = CleanLine(verdict.root_cause->case_id, 400);
+    view.root_case = SingleLine(verdict.root_cause->case_id, 400);
   }
   if (summary.run) {
     const RunStarted& run = *summary.run;
     view.report_only = run.report_only;
-    view.partial = CleanLine(PartialText(run.partial), 400);
-    view.image = CleanLine(run.image, 400);
-    view.matrix = CleanLine(run.matrix_name, 100);
-    view.matrix_path = CleanLine(run.matrix_path, 4000);
-    view.matrix_sha256 = CleanLine(run.matrix_sha256, 100);
-    view.version = CleanLine(run.version, 40);
-    view.timestamp = CleanLine(run.timestamp, 40);
+    view.partial = SingleLine(PartialText(run.partial), 400);
+    view.image = SingleLine(run.image, 400);
+    view.matrix = SingleLine(run.matrix_name, 100);
+    view.matrix_path = SingleLine(run.matrix_path, 4000);
+    view.matrix_sha256 = SingleLine(run.matrix_sha256, 100);
+    view.version = SingleLine(run.version, 40);
+    view.timestamp = SingleLine(run.timestamp, 40);
     for (const std::string& sentence : SentencesOf(run.warnings))
-      view.warnings.insert(CleanLine(sentence, 400));
-    view.driver = CleanLine(FindFact(summary, "", kDriverVersionFact), 100);
-    for (const DeviceInfo& device : run.devices) view.gpus.push_back(CleanLine(device.model, 100));
+      view.warnings.insert(SingleLine(sentence, 400));
+    view.driver = SingleLine(FindFact(summary, "", kDriverVersionFact), 100);
+    for (const DeviceInfo& device : run.devices) view.gpus.push_back(SingleLine(device.model, 100));
     AddLibrary("toolkit", FindFact(summary, "", kToolkitVersionFact), &view);
     for (const SubjectInfo& subject : run.subjects) {
       AddLibrary("cuDNN of " + subject.name, FindFact(summary, subject.name, kCudnnVersionFact), &view);
@@ -209,8 +209,8 @@ RunView ViewOf(const Summary& summary) {
   }
   for (const Finding& finding : summary.run_findings)
     if (finding.severity == Severity::kError)
-      view.run_errors.emplace(CleanLine(FindingName(finding), 200), CleanLine(finding.detail, 400));
-  for (const FindingGroup& group : Warnings(summary)) view.warnings.insert(CleanLine(group.name, 200));
+      view.run_errors.emplace(SingleLine(FindingName(finding), 200), SingleLine(finding.detail, 400));
+  for (const FindingGroup& group : Warnings(summary)) view.warnings.insert(SingleLine(group.name, 200));
   for (const CaseRecord& record : summary.cases) {
     CaseView& one = view.cases[DisplayId(record.plan.ref)];
     one.reason = ReasonLine(summary, record);
@@ -230,7 +230,7 @@ Result<RunView> ReadRun(const std::string& path) {
   const Result<std::vector<Event>> events = ReadJournal(path);
   if (!events.ok()) return Error{events.error()};
   RunView view = ViewOf(FoldEvents(*events));
-  view.source = path;
+  view.source = CleanLine(path, 400);
   return view;
 }
 

@@ -41,7 +41,7 @@ std::optional<Finding> FirstIn(const std::string& folder, const std::string& by,
     if (name.find(".so") == std::string::npos || seen->count(name) > 0) continue;
     const std::string what = WhatBlocks(*entry);
     if (!what.empty())
-      return HarnessFinding("library-not-a-file", CleanLine(entry->path().string(), 1000) + " is " + what +
+      return HarnessFinding("library-not-a-file", SingleLine(entry->path().string(), 1000) + " is " + what +
                                                       ", found through " + by +
                                                       ": the loader waits when it opens it");
     if (here.size() < kMostEntries) here.insert(name);

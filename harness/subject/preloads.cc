@@ -56,7 +56,7 @@ void AddForCpus(const std::string& folder, const std::string& name, std::vector<
 std::string Some(const std::set<std::string>& names) {
   std::vector<std::string> some;
   for (const std::string& name : names)
-    if (some.size() < kMostNamesSaid) some.push_back(CleanLine(name, 80));
+    if (some.size() < kMostNamesSaid) some.push_back(SingleLine(name, 80));
   const size_t more = names.size() - some.size();
   return Join(some, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
@@ -163,7 +163,7 @@ std::vector<Preload> FindPreloads(const Variables& environment, const std::vecto
 }
 
 Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowed) {
-  std::string detail = preload.by + " names " + CleanLine(preload.name, 1000);
+  std::string detail = preload.by + " names " + SingleLine(preload.name, 1000);
   if (preload.file.empty() && preload.problem.empty())
     return HarnessFinding("preloaded", detail + ", and the loader takes no such library");
   if (!preload.file.empty() && preload.file != preload.name) detail += ", which is " + preload.file;

@@ -1,4 +1,5 @@
-// Packets to messages. Decoding trusts nothing: every field is checked for presence, type and range.
+// Packets to messages. Decoding trusts nothing: every field is checked for presence, type and range, and what
+// a worker says in words is cleaned.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -32,8 +33,9 @@ bool ReadHex(std::string_view digits, Number* number) {
 // Walks the fields of one record (message_fields.h) and reads each from a JSON object. Throws Malformed.
 class Decoder {
  public:
-  // `depth`: how many records this one lies in.
-  explicit Decoder(const json& object, int depth = 0) : object_(object), depth_(depth) {}
+  // `cleans`: its texts. `depth`: how many records this one lies in.
+  explicit Decoder(const json& object, bool cleans, int depth = 0)
+      : object_(object), cleans_(cleans), depth_(depth) {}
 
   template <class T>
   void operator()(const char* key, T& value) {
@@ -46,6 +48,7 @@ class Decoder {
   void Whole(const char* key, T& value) {
     (*this)(key, value);
   }
+  void Exact(const char* key, std::string& value) { Decoder(object_, false, depth_)(key, value); }
   void Place(const char* key, Where& value) {
     std::string name;
     (*this)(key, name);
@@ -99,6 +102,7 @@ class Decoder {
   void Read(const json& node, std::string& v) const {
     if (!node.is_string()) Fail("is not a string");
     v = node.get_ref<const std::string&>();
+    if (cleans_) CleanInPlace(&v);
   }
   void Read(const json& node, std::optional<std::string>& v) const { Read(node, v.emplace()); }
   void Read(const json& node, bool& v) const {
@@ -146,12 +150,13 @@ class Decoder {
     } else {
       if (!node.is_object()) Fail("is not an object");
       if (depth_ == kMostDepth) Fail("lies too deep");
-      Decoder io(node, depth_ + 1);
+      Decoder io(node, cleans_, depth_ + 1);
       Fields(io, v);
     }
   }
 
   const json& object_;
+  bool cleans_;
   int depth_;
   const char* key_ = "";  // of the field being read, for errors
 };
@@ -186,7 +191,7 @@ Result<Variant> Decode(std::string_view packet) {
     const json object = json::parse(packet.begin(), packet.end(), nullptr, false);
     if (object.is_discarded()) return Error{"a packet is not JSON: " + shown()};
     if (!object.is_object()) return Error{"a packet is not an object: " + shown()};
-    Decoder io(object);
+    Decoder io(object, std::is_same_v<Variant, FromWorker>);
     std::string name;
     io("m", name);
     Variant message;

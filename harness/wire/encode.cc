@@ -49,6 +49,7 @@ class Encoder {
     (*this)(key, value);
     text_bound_ = bound;
   }
+  void Exact(const char* key, const std::string& value) { Whole(key, value); }
   void Place(const char* key, Where value) { (*object_)[key] = Name(value); }
   void Optional(const char* key, const std::optional<std::string>& value) {
     if (value) Whole(key, *value);

@@ -11,7 +11,8 @@ namespace cudnn_ci::wire {
 
 // `io` is called for each field:
 //   io("key", field)                     text of a worker is cut to fit the packet
-//   io.Whole("key", field)               text that must arrive as it is: a path, a number in words
+//   io.Whole("key", field)               text that is never cut
+//   io.Exact("key", field)               text of a worker that is not cleaned: a path, a command
 //   io.Optional("key", field)            left out when it is empty or false
 //   io.If("key", present, field)         there only if `present`
 //   io.Place("key", field)              where a command is typed, by its name
@@ -126,7 +127,7 @@ void Fields(Io& io, M& m) {
 template <class Io, Like<FindingSaid> M>
 void Fields(Io& io, M& m) {
   io("n", m.serial), io("slug", m.slug), io("detail", m.detail);
-  io("command", m.command), io.Place("where", m.where);
+  io.Exact("command", m.command), io.Place("where", m.where);
 }
 template <class Io, Like<Measurement> M>
 void Fields(Io& io, M& m) {
@@ -134,7 +135,7 @@ void Fields(Io& io, M& m) {
 }
 template <class Io, Like<Attachment> M>
 void Fields(Io& io, M& m) {
-  io("n", m.serial), io("name", m.name), io("mime", m.mime), io.Whole("path", m.path);
+  io("n", m.serial), io("name", m.name), io("mime", m.mime), io.Exact("path", m.path);
 }
 template <class Io, Like<Log> M>
 void Fields(Io& io, M& m) {

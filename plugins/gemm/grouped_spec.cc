@@ -110,10 +110,6 @@ std::int64_t GroupedSpec::Products() const {
 
 bool GroupedSpec::HasEmptyGroup() const { return std::any_of(groups.begin(), groups.end(), IsEmpty); }
 
-bool GroupedSpec::ReadsC() const {
-  return std::any_of(groups.begin(), groups.end(), [](const MatmulSpec& group) { return group.beta != 0; });
-}
-
 std::vector<std::int64_t> GroupedSpec::Starts(MatmulLayout (MatmulSpec::*layout)() const) const {
   std::vector<std::int64_t> starts = {0};
   for (const MatmulSpec& group : groups) starts.push_back(starts.back() + group.Elements((group.*layout)()));

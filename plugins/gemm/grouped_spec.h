@@ -35,8 +35,6 @@ struct GroupedSpec {
 
   std::int64_t Products() const;
   bool HasEmptyGroup() const;
-  // Some group adds its C.
-  bool ReadsC() const;
   // Where each group's matrices begin, in elements; at the end the elements of all.
   std::vector<std::int64_t> Starts(MatmulLayout (MatmulSpec::*layout)() const) const;
   // "float16, groups 17x19x23 tn; 64x48x32*2 nt alpha=2".

@@ -121,7 +121,8 @@ int Main(int cases) {
     int64_t seq = 0;
     Status status;
     Play(cases, [&](EventBody body) {
-      const Event event{++seq, seq, std::move(body)};
+      ++seq;
+      const Event event(seq, seq, std::move(body));
       fold.Apply(event);
       if (status.ok()) status = (*journal)->OnEvent(event, fold.summary());
     });

@@ -78,6 +78,14 @@ class PluginFile : public testing::Test {
   GateRun run_;
 };
 
+TEST_F(PluginFile, OfAHostileNameSteersNoTerminal) {
+  run_.Write("plugins/a\x1b[2Jb.cci.so", "no plugin");
+  const GateResult result = run_.Command({"plugins"});
+  EXPECT_EQ(result.exit_code, 5);
+  EXPECT_THAT(result.out, HasSubstr("/ab.cci.so\n"));
+  EXPECT_EQ(result.out.find('\x1b'), std::string::npos);
+}
+
 TEST_F(PluginFile, OfTextIsRefusedByTheLoader) {
   run_.Write("plugins/garbage.cci.so", std::string(5000, 'g'));
   ExpectBroken(&run_, "garbage", "invalid ELF header");

@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "cleaning_rules.h"
 #include "include_rules.h"
 #include "message_rules.h"
 #include "size_rules.h"
@@ -54,6 +55,17 @@ TEST(SourceTree, SearchesNoMessage) {
     ASSERT_EQ(files.count(std::string(reader.path)), 1u) << reader.path;
     EXPECT_FALSE(MessageSearches(reader.path, files.at(std::string(reader.path))).empty())
         << reader.path << " searches none and needs no place in the list";
+  }
+}
+
+TEST(SourceTree, CleansTextWhereItEnters) {
+  const auto files = SourceFiles();
+  for (const auto& [path, text] : files)
+    for (const std::string& problem : MisplacedCleanings(path, text)) ADD_FAILURE() << problem;
+  for (const CleaningPlace& place : CleaningPlaces()) {
+    ASSERT_EQ(files.count(std::string(place.path)), 1u) << place.path;
+    EXPECT_FALSE(Cleanings(place.path, files.at(std::string(place.path))).empty())
+        << place.path << " cleans none and needs no place in the list";
   }
 }
 

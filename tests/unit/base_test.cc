@@ -95,6 +95,20 @@ TEST(CleanText, RandomBytesBecomeXmlTextAndStaySo) {
   }
 }
 
+TEST(CleanText, PrintableAsciiIsFoundAtEveryPlace) {
+  for (size_t size = 0; size < 40; ++size) {
+    EXPECT_TRUE(IsPrintableAscii(std::string(size, '~') + " "));
+    for (size_t at = 0; at < size; ++at)
+      for (int byte = 0; byte < 256; ++byte) {
+        std::string text(size, 'a');
+        text[at] = static_cast<char>(byte);
+        const bool printable = byte >= 0x20 && byte < 0x7F;
+        ASSERT_EQ(IsPrintableAscii(text), printable) << size << " " << at << " " << byte;
+        ASSERT_EQ(IsPrintableAscii(text, '"', '\\'), printable && byte != '"' && byte != '\\');
+      }
+  }
+}
+
 TEST(CleanLine, IsOneLineCutOnACharacterBorder) {
   EXPECT_EQ(CleanLine(" a\nb\tc\n"), "a b c");
   EXPECT_EQ(CleanLine("12345", 5), "12345");

@@ -13,6 +13,7 @@
 #include "report/formats/run_summary.h"
 #include "report/record/journal_line.h"
 #include "run_builder.h"
+#include "scratch.h"
 
 namespace cudnn_ci {
 namespace {
@@ -268,10 +269,17 @@ TEST(Compare, TimesOfASharedGpuAreNotThoseOfOneAlone) {
 }
 
 TEST(CompareText, NothingThatRunsSayCanSteerAReader) {
-  const std::string id = "b\x1b[31m\n`@all` <b>";
-  RunView after = With(id, Standing::kFailed);
-  after.cases[id].reason = "x\n::error::`y`";
-  const Comparison c = Compare(Green(), after);
+  const Scratch scratch;
+  const std::string path = scratch.Write(
+      "report.json", R"({"schema": "cudnn-ci/report/1", "exit_code": 1, "complete": true, "cases": [
+      {"id": "a", "outcome": "passed"}, {"id": "b\u001b[31m\n`@all` <b>", "outcome": "failed", "reason": "x\n::error::`y`"}],
+      "verdict": "failed\u001b[31m", "warnings": ["w\u001b[31m"]})");
+  Result<RunView> after = ReadRun(path);
+  ASSERT_TRUE(after.ok()) << after.error();
+  EXPECT_EQ(after->verdict, "failed");
+  EXPECT_EQ(*after->warnings.begin(), "w");
+  const Comparison c = Compare(Green(), *after);
+  ASSERT_EQ(c.failing.size(), 1u);
   for (const std::string& text : {CompareText(c, 50), CompareMarkdown(c, 50)}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
     EXPECT_EQ(text.find("\n::error"), std::string::npos);

@@ -56,6 +56,33 @@ TEST(WireTest, EveryMessageToTheWorkerComesBackTheSame) {
   for (const ToWorker& m : messages) ExpectRoundTrip(m, DecodeToWorker);
 }
 
+TEST(WireTest, WhatAWorkerSaysIsClean) {
+  const std::string hostile = "a\x1b[31mb\r\nc\x07", clean = "ab\nc\\x07";
+  const auto step = DecodeFromWorker(Encode(FromWorker(Step{1, hostile, false})));
+  EXPECT_EQ(std::get<Step>(*step).name, clean);
+  CheckDescribed described;
+  described.check.summary = hostile;
+  described.check.params.emplace_back().summary = hostile;
+  const auto check = DecodeFromWorker(Encode(FromWorker(described)));
+  EXPECT_EQ(std::get<CheckDescribed>(*check).check.summary, clean);
+  EXPECT_EQ(std::get<CheckDescribed>(*check).check.params[0].summary, clean);
+  const auto fact = DecodeFromWorker(Encode(FromWorker(Fact{hostile, hostile})));
+  EXPECT_EQ(std::get<Fact>(*fact).key, clean);
+  EXPECT_EQ(std::get<Fact>(*fact).value, clean);
+}
+
+// A file is looked up by its path, a command that is not clean is refused, and the harness is believed.
+TEST(WireTest, WhatHasToStayAsItIsIsNotCleaned) {
+  const std::string hostile = "a\x1b[31mb";
+  const auto attachment = DecodeFromWorker(Encode(FromWorker(Attachment{1, "n", "m", hostile})));
+  EXPECT_EQ(std::get<Attachment>(*attachment).path, hostile);
+  const auto said = DecodeFromWorker(Encode(FromWorker(FindingSaid{1, "slug", "d", hostile, Where::kImage})));
+  EXPECT_EQ(std::get<FindingSaid>(*said).command, hostile);
+  Configure configure;
+  configure.subject_folders = {hostile};
+  EXPECT_EQ(std::get<Configure>(*DecodeToWorker(Encode(ToWorker(configure)))).subject_folders[0], hostile);
+}
+
 TEST(WireTest, EveryMessageFromTheWorkerComesBackTheSame) {
   CaseFinished finished{3,        12,  true, {SkipKind::kMemory, "need", "seen", Resource::kHostMemory},
                         "broken", true};

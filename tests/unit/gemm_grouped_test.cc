@@ -279,8 +279,6 @@ TEST(GroupedSpecs, AGroupIsReadAndSaidAgain) {
   EXPECT_EQ(spec.Products(), 3);
   EXPECT_EQ(spec.groups[1].D().ld, 4) << "a leading dimension is never 0";
   EXPECT_TRUE(spec.HasEmptyGroup());
-  EXPECT_TRUE(spec.ReadsC());
-  EXPECT_FALSE(Spec(DataType::kFloat16, {"17x19x23"}).ReadsC());
 }
 
 TEST(GroupedKnown, ARowHitsWhatItSays) {

@@ -220,6 +220,19 @@ TEST(JournalTest, HostileBytesStayOnOneLegalLine) {
   }
 }
 
+// Whoever can write a file can write a journal whose chain is whole.
+TEST(JournalTest, HostileTextOfAJournalIsCleanOnceItIsRead) {
+  std::string chain;
+  const std::string line = SealLine(
+      R"({"v":"journal/2","seq":1,"ev":"Step","id":"a\u001b[31m","name":"x\u001b[2J\r\n\u0007\u202e"})",
+      &chain);
+  const Result<std::vector<Event>> read = ParseJournal(line, "j");
+  ASSERT_TRUE(read.ok()) << read.error();
+  const auto& step = std::get<StepReached>(read->at(0).body);
+  EXPECT_EQ(step.ref.id, "a");
+  EXPECT_EQ(step.name, "x\n\\x07\\u202E");
+}
+
 TEST(JournalTest, TextsAreCutUntilTheLineFits) {
   AttemptFinished ended{
       {"conv.a", ""}, 1, 1, Failed{}, 1, std::string(5'000'000, 'x'), std::string(5'000'000, '"')};

@@ -129,6 +129,13 @@ TEST_F(FanoutTest, OneThatFailsIsToldNoMoreAndSilencesNobody) {
   EXPECT_EQ(Judge(fanout_.summary()).exit_code, 5);
 }
 
+// In clean text a secret stands whole.
+TEST_F(FanoutTest, ASecretDoesNotHideBetweenTerminalSequences) {
+  const std::string half(18, 'a');
+  fanout_.Emit(1, DeviceLost{"gpu0", "ghp_" + half + "\x1b[0m" + half});
+  EXPECT_EQ(fanout_.summary().devices_lost.at(0).reason, "[masked token]");
+}
+
 // A run that hangs afterwards has it in its journal all the same.
 TEST_F(FanoutTest, OneThatFailsBetweenEventsIsToldAtOnce) {
   Calls healthy, failing;

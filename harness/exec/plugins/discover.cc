@@ -101,10 +101,8 @@ void TakeFacts(const Query& q, const std::vector<SubjectInfo>& subjects, Discove
                                          "plugin-invalid",
                                          {ErrorKind::kPluginLoad, "it reports another " + contradicted}});
   else if (!q.facts_complete && q.error)
-    discovery->facts.problems.push_back({q.info.name,
-                                         q.subject->name,
-                                         SlugOf(q),
-                                         {q.error->kind, CleanText(q.error->detail), q.error->site}});
+    discovery->facts.problems.push_back(
+        {q.info.name, q.subject->name, SlugOf(q), {q.error->kind, q.error->detail, q.error->site}});
 }
 
 // GPUs that cannot be are as red as facts that are missing: what rests on them cannot be judged.
@@ -119,7 +117,7 @@ void JudgeFacts(Discovery* discovery) {
                     [&](const FactsProblem& known) { return known.plugin == owner; }))
       continue;
     problems.push_back(
-        {owner, subject, "plugin-invalid", {ErrorKind::kPluginLoad, CleanLine(found.why, 500)}});
+        {owner, subject, "plugin-invalid", {ErrorKind::kPluginLoad, SingleLine(found.why, 500)}});
   }
 }
 
@@ -177,7 +175,7 @@ Discovery Discover(const DiscoverOptions& options, ProcessControl* control, int 
     const std::string change = ChangeOf(files[i].identity, files[i].path);
     if (!q.described || !change.empty()) {
       const bool failed = !q.described && q.error;
-      std::string reason = failed ? CleanText(q.error->detail) : change;
+      std::string reason = failed ? q.error->detail : change;
       if (reason.empty()) reason = "interrupted before it was described";
       discovery.catalog.broken.push_back({files[i].stem, files[i].path, std::move(reason),
                                           failed ? SlugOf(q) : "plugin-load",

@@ -46,11 +46,11 @@ void ValidateWorker::OnMessage(const wire::FromWorker& message, int64_t now_ns, 
   if (answer == nullptr || answered_ == sent_ || answer->serial != static_cast<int64_t>(answered_) + 1)
     return OnGarbage("an answer to what was not asked", now_ns, out);
   if (!answer->failure.empty())
-    return Terminate(ErrorKind::kProtocol, CleanText(answer->failure) + " " + Doing(), false, now_ns, out);
+    return Terminate(ErrorKind::kProtocol, answer->failure + " " + Doing(), false, now_ns, out);
   for (const wire::ParamProblem& problem : answer->problems) {
     if (++problems_ > kMostProblems) break;
     invalid_[answered_].push_back(
-        {CleanLine(problem.parameter, kNameBytes), CleanLine(problem.why, kWhyBytes)});
+        {SingleLine(problem.parameter, kNameBytes), SingleLine(problem.why, kWhyBytes)});
   }
   ++answered_;
   since_ns_ = now_ns;
@@ -94,8 +94,8 @@ void Fail(const Share& share, const std::string& why, const char* slug, Validati
 
 void Take(const Share& share, ValidateWorker* worker, Validation* validation) {
   if (const Errored* error = worker->error())
-    return Fail(share, CleanText(error->detail),
-                error->kind == ErrorKind::kAbandoned ? "abandoned" : "plugin-load", validation);
+    return Fail(share, error->detail, error->kind == ErrorKind::kAbandoned ? "abandoned" : "plugin-load",
+                validation);
   for (size_t i = 0; i < share.places.size(); ++i)
     validation->invalid[share.places[i]] = std::move(worker->invalid()[i]);
 }

@@ -34,7 +34,7 @@ Cases::Bad Cases::Describe(const AttemptResult& r) const {
   } else if (const CaseRecord* record = summary_.Find(c.planned.ref)) {
     if (const Finding* f = FirstErrorOfLastAttempt(*record)) {
       bad.kind = f->slug;
-      bad.brief = f->slug + ": " + CleanLine(f->detail);
+      bad.brief = f->slug + ": " + SingleLine(f->detail);
     }
   }
   bad.kind = c.planned.check + "\n" + Name(r.outcome) + "\n" + bad.kind;

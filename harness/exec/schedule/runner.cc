@@ -143,7 +143,7 @@ void Runner::OnEffect(Worker* worker, Effect effect) {
     OnCanary(&slot, *canary);
   } else if (auto* abandoned = std::get_if<Abandoned>(&effect)) {
     // The run ends without it; its devices cannot be used again.
-    Emit(WorkerEnded{worker->id(), "abandoned", CleanLine(abandoned->evidence)});
+    Emit(WorkerEnded{worker->id(), "abandoned", SingleLine(abandoned->evidence)});
     const WorkerSlot left = dispatcher_.Leave(worker->id());
     for (const std::string& device : devices_.Named(left.device))
       if (!device.empty()) LoseDevice(device, "a process on it survived SIGKILL: " + abandoned->evidence);
@@ -249,12 +249,12 @@ void Runner::LoseDevice(const std::string& device, const std::string& reason) {
   std::map<size_t, std::string> held;
   for (const AttemptResult& r : devices_.Lose(device))
     if (const auto* e = std::get_if<Errored>(&r.outcome)) held[r.case_index] = e->detail;
-  Emit(DeviceLost{device, CleanText(reason)});
+  Emit(DeviceLost{device, reason});
   for (const size_t i : scheduler_.WithdrawFrom(device)) {
     if (scheduler_.IsFinished(i)) continue;  // blocked by one before it
     std::string detail = device + " no longer computes: " + reason;
     if (held.count(i)) detail += " (this case: " + held[i] + ")";
-    Finalize(i, Errored{ErrorKind::kDeviceLost, CleanText(detail)}, {});
+    Finalize(i, Errored{ErrorKind::kDeviceLost, detail}, {});
   }
   for (WorkerSlot* slot : dispatcher_.Slots()) {
     if (slot->device != device && slot->device != "*") continue;

@@ -65,7 +65,7 @@ SecondOpinions::Question SecondOpinions::Ask(size_t i, const Outcome& outcome) c
   if (const Finding* first = record ? FirstErrorOfLastAttempt(*record) : nullptr) {
     question.slug = first->slug;
     question.blame = first->blame;
-    question.brief = question.slug + ": " + CleanLine(first->detail);
+    question.brief = question.slug + ": " + SingleLine(first->detail);
   } else {
     question.brief = "an expectation did not hold";
   }

@@ -143,7 +143,7 @@ Finding Slowness::Conclude(size_t i, const std::string& name, const Question& qu
   if (!slows.empty()) detail += "; of " + device + ": " + slows;
   detail +=
       baseline_.libraries.empty() ? "; the libraries are the same" : "; changed: " + baseline_.libraries;
-  Finding finding = HarnessFinding("slower-than-baseline", CleanLine(detail, 2000));
+  Finding finding = HarnessFinding("slower-than-baseline", SingleLine(detail, 2000));
   if (!slows.empty()) {
     finding.blame = Blame::kRunner;
   } else if (!baseline_.libraries.empty()) {

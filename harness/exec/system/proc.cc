@@ -110,7 +110,7 @@ std::string LargestCommandOf(pid_t worker) {
     most = count;
     largest = child;
   }
-  return 2 * most > all ? CleanLine(OneLine(ProcPath(largest) + "/comm"), 64) : "";
+  return 2 * most > all ? SingleLine(OneLine(ProcPath(largest) + "/comm"), 64) : "";
 }
 
 int64_t ResidentBytes(pid_t pid) {

@@ -56,7 +56,7 @@ void CaseWorker::Announce(Effects* out) {
 
 void CaseWorker::Handle(const wire::Step& m, int64_t now_ns, Effects* out) {
   if (!IsCurrent(m.serial, now_ns, out)) return;
-  step_ = CleanLine(m.name, 200);
+  step_ = SingleLine(m.name, 200);
   step_skippable_ = m.skippable;
   if (bounds_.Keep(EvidenceBounds::kStep, 0)) Emit(StepReached{queue_.front().ref, step_}, out);
 }
@@ -64,14 +64,14 @@ void CaseWorker::Handle(const wire::Step& m, int64_t now_ns, Effects* out) {
 void CaseWorker::Handle(const wire::Expectation& m, int64_t now_ns, Effects* out) {
   if (!IsCurrent(m.serial, now_ns, out)) return;
   failed_ = true;
-  ExpectationFailed failed{queue_.front().ref, CleanLine(m.file), m.line, CleanText(m.what)};
+  ExpectationFailed failed{queue_.front().ref, SingleLine(m.file), m.line, m.what};
   if (bounds_.Keep(EvidenceBounds::kExpectation, failed.file.size() + failed.what.size()))
     Emit(std::move(failed), out);
 }
 
 // The harness's own are few, and never dropped.
 void CaseWorker::Report(Finding finding, Effects* out) {
-  finding.detail = CleanText(finding.detail);
+  finding.detail = finding.detail;
   if (finding.severity == Severity::kError) failed_ = true;
   Emit(FindingReported{queue_.front().ref, std::move(finding)}, out);
 }
@@ -81,7 +81,7 @@ void CaseWorker::Handle(const wire::FindingSaid& m, int64_t now_ns, Effects* out
   const FindingInfo* info = declared_(m.slug);
   Finding finding =
       info ? MakeFinding(*info, m.detail)
-           : HarnessFinding("undeclared-finding", "'" + CleanLine(m.slug, 100) + "': " + m.detail);
+           : HarnessFinding("undeclared-finding", "'" + SingleLine(m.slug, 100) + "': " + m.detail);
   // What fits this occurrence stands in the place of what is declared for all.
   if (info && IsCommand(m.command) && m.where != Where::kNone) {
     finding.command = m.command;
@@ -96,7 +96,7 @@ void CaseWorker::Handle(const wire::Measurement& m, int64_t now_ns, Effects* out
   if (!IsCurrent(m.serial, now_ns, out)) return;
   const bool known_goal = m.goal == "lower" || m.goal == "higher";
   if (bounds_.Keep(EvidenceBounds::kMeasurement, m.name.size() + m.unit.size()))
-    Emit(Measured{queue_.front().ref, CleanLine(m.name, 100), m.value, CleanLine(m.unit, 40),
+    Emit(Measured{queue_.front().ref, SingleLine(m.name, 100), m.value, SingleLine(m.unit, 40),
                   known_goal ? m.goal : ""},
          out);
 }
@@ -104,7 +104,7 @@ void CaseWorker::Handle(const wire::Measurement& m, int64_t now_ns, Effects* out
 void CaseWorker::Handle(const wire::Attachment& m, int64_t now_ns, Effects* out) {
   if (!IsCurrent(m.serial, now_ns, out)) return;
   if (bounds_.Keep(EvidenceBounds::kAttachment, m.name.size() + m.mime.size()))
-    Emit(Attached{queue_.front().ref, CleanLine(m.name, 100), CleanLine(m.mime, 100), m.path}, out);
+    Emit(Attached{queue_.front().ref, SingleLine(m.name, 100), SingleLine(m.mime, 100), m.path}, out);
 }
 
 void CaseWorker::Handle(const wire::Log& m, int64_t now_ns, Effects* out) {
@@ -114,7 +114,7 @@ void CaseWorker::Handle(const wire::Log& m, int64_t now_ns, Effects* out) {
 }
 
 void CaseWorker::Handle(const wire::Poisoned& m, int64_t now_ns, Effects* out) {
-  if (IsCurrent(m.serial, now_ns, out)) Retire("poisoned: " + CleanLine(m.reason));
+  if (IsCurrent(m.serial, now_ns, out)) Retire("poisoned: " + SingleLine(m.reason));
 }
 
 void CaseWorker::Handle(const wire::Uncaught& m, int64_t now_ns, Effects* out) {
@@ -135,7 +135,7 @@ Outcome CaseWorker::OutcomeOf(const wire::CaseFinished& m, Effects* out) {
     Report(HarnessFinding("leaked-process", "the check left a process running; it was killed"), out);
   if (failed_) return Failed{};
   if (m.skipped)
-    return Skipped{m.skip.kind, CleanLine(m.skip.need), CleanLine(m.skip.seen, kMostBytesOfWhatWasSeen),
+    return Skipped{m.skip.kind, SingleLine(m.skip.need), SingleLine(m.skip.seen, kMostBytesOfWhatWasSeen),
                    m.skip.kind == SkipKind::kMemory ? m.skip.resource : Resource::kNone};
   return Passed{};
 }

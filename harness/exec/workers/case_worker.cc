@@ -74,8 +74,8 @@ AttemptResult CaseWorker::TakeResult(Outcome outcome, int64_t now_ns, Effects* o
   result.seconds = Seconds(now_ns - current_since_ns_);
   result.slow = slow_said_;
   if (!std::holds_alternative<Passed>(result.outcome)) {
-    result.output = CleanText(output_.Text());
-    result.evidence = CleanText(evidence_);
+    result.output = output_.Text();
+    result.evidence = evidence_;
   }
   if (const std::string dropped = bounds_.Dropped(); !dropped.empty()) {
     Finding finding = HarnessFinding("evidence-dropped", dropped);
@@ -156,8 +156,8 @@ void CaseWorker::EndVerdict(const ExitStatus& status, bool out_of_memory, bool w
     if (!termination_) ended.detail = ToString(status) + " after its verdict" + CrashPlace();
     result.outcome = std::move(ended);
     result.signal = status.signaled ? status.code : 0;
-    result.output = CleanText(output_.Text());
-    result.evidence = CleanText(evidence_);
+    result.output = output_.Text();
+    result.evidence = evidence_;
   }
   out->emplace_back(AttemptEnded{std::move(result)});
 }
@@ -169,7 +169,7 @@ void CaseWorker::OnAbandoned(int64_t now_ns, Effects* out) {
         AttemptEnded{TakeResult(Errored{ErrorKind::kAbandoned, SurvivedSigkill() + Where()}, now_ns, out)});
   } else if (verdict_) {
     verdict_->outcome = Errored{ErrorKind::kAbandoned, SurvivedSigkill() + " after its verdict"};
-    verdict_->evidence = CleanText(evidence_);
+    verdict_->evidence = evidence_;
     out->emplace_back(AttemptEnded{std::move(*verdict_)});
     verdict_.reset();
   }

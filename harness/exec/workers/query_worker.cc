@@ -80,7 +80,7 @@ void QueryWorker::Handle(const wire::DescribeEnd&, int64_t now_ns, Effects* out)
 }
 void QueryWorker::Handle(const wire::Fact& m, int64_t now_ns, Effects* out) {
   if (Expects(Task::kFacts, now_ns, out))
-    facts_[CleanLine(m.key, kKeyBytes)] = CleanLine(m.value, kFactBytes);
+    facts_[SingleLine(m.key, kKeyBytes)] = SingleLine(m.value, kFactBytes);
 }
 void QueryWorker::Handle(const wire::FactsEnd& m, int64_t now_ns, Effects* out) {
   if (!Expects(Task::kFacts, now_ns, out)) return;

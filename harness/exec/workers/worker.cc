@@ -157,7 +157,7 @@ int64_t Worker::NextDeadlineNs() const {
 
 Errored Worker::ErrorOfExit(const ExitStatus& status, bool out_of_memory, const std::string& when) const {
   if (termination_) return *termination_;
-  if (!plugin_failure_.empty()) return {ErrorKind::kPluginLoad, CleanText(plugin_failure_)};
+  if (!plugin_failure_.empty()) return {ErrorKind::kPluginLoad, plugin_failure_};
   const std::string how = ToString(status);
   if (!status.signaled) return {ErrorKind::kExited, how + when};
   if (status.code == SIGKILL && out_of_memory)

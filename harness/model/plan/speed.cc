@@ -29,10 +29,10 @@ bool IsHeldToATime(const Case& c) { return c.max_slowdown > 0 && !c.predetermine
 
 std::optional<Speed> SpeedOf(double value, const std::string& unit, const std::string& goal) {
   if (!IsUnitOfSpeed(unit, goal) || !std::isfinite(value) || value <= 0) return std::nullopt;
-  return Speed{value, CleanLine(unit, 20), goal == "higher"};
+  return Speed{value, SingleLine(unit, 20), goal == "higher"};
 }
 
-std::string SpeedName(const std::string& measurement) { return CleanLine(measurement, 100); }
+std::string SpeedName(const std::string& measurement) { return SingleLine(measurement, 100); }
 
 Speeds SpeedsOf(const std::vector<Measured>& measurements) {
   Speeds speeds;

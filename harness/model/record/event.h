@@ -298,9 +298,14 @@ using EventBody =
                  StepReached, ExpectationFailed, FindingReported, Measured, Attached, CaseSlow,
                  AttemptFinished, CaseFinished, DeviceLost, RunCancelled, RunFinished>;
 
+// What was told, as a part of the record. Whoever tells takes texts as they come, from images, plugins and
+// files; here they are cleaned (CleanText), and whoever reads an event writes them as they are.
 struct Event {
-  int64_t seq = 0;   // counts from 1, without gaps
-  int64_t t_ms = 0;  // since the run started, monotonic
+  Event(int64_t number, int64_t since_start_ms, EventBody&& told);
+  Event(int64_t number, int64_t since_start_ms, const EventBody& told)
+      : Event(number, since_start_ms, EventBody(told)) {}
+  int64_t seq;   // counts from 1, without gaps
+  int64_t t_ms;  // since the run started, monotonic
   EventBody body;
 };
 

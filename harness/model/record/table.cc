@@ -23,7 +23,9 @@ const Node* Member(const Node& object, const char* key, Node::value_t type) {
   return found != object.end() && found->type() == type ? &*found : nullptr;
 }
 
-std::string TextOf(const Node& node) { return CleanLine(node.get_ref<const std::string&>(), kMostTableText); }
+std::string TextOf(const Node& node) {
+  return SingleLine(node.get_ref<const std::string&>(), kMostTableText);
+}
 
 // A text, or {"text", "state"}.
 bool ReadCell(const Node& node, TableCell* cell) {

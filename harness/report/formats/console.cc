@@ -28,8 +28,8 @@ constexpr int64_t kMaxLinesPerTag = 50;  // of a compact log
 constexpr char kGreen[] = "\x1b[32m", kRed[] = "\x1b[31m", kYellow[] = "\x1b[33m";
 
 std::string CaseName(const CaseRef& ref) {
-  std::string name = CleanLine(ref.id, 400);
-  return ref.device.empty() ? name : name + " (" + CleanLine(ref.device, 20) + ")";
+  std::string name = SingleLine(ref.id, 400);
+  return ref.device.empty() ? name : name + " (" + SingleLine(ref.device, 20) + ")";
 }
 
 struct Tag {
@@ -58,14 +58,14 @@ Tag TagOf(const CaseRecord& record) {
 
 // The first `head` or the last `-head` lines of a text, each indented.
 std::string SomeLines(const std::string& text, int head, const char* prefix) {
-  std::vector<std::string> lines = Split(CleanText(text), '\n');
+  std::vector<std::string> lines = Split(text, '\n');
   while (!lines.empty() && Trim(lines.back()).empty()) lines.pop_back();
   const size_t most = static_cast<size_t>(std::abs(head));
   if (lines.size() > most && head < 0)
     lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
   std::string out;
   for (size_t i = 0; i < lines.size() && i < most; ++i)
-    out += kIndent + (prefix + CleanLine(lines[i], 200)) + "\n";
+    out += kIndent + (prefix + SingleLine(lines[i], 200)) + "\n";
   return out;
 }
 
@@ -82,8 +82,8 @@ std::string Details(const CaseRecord& record, const DetailLimits& limits) {
   for (const Finding& finding : ErrorFindings(record)) {
     out +=
         kIndent +
-        CleanLine(FindingName(finding) + ": " + (finding.detail.empty() ? finding.summary : finding.detail),
-                  400) +
+        SingleLine(FindingName(finding) + ": " + (finding.detail.empty() ? finding.summary : finding.detail),
+                   400) +
         "\n";
   }
   const AttemptRecord* attempt = DecidingAttempt(record);
@@ -95,7 +95,7 @@ std::string Details(const CaseRecord& record, const DetailLimits& limits) {
     out += kIndent + ("and " + std::to_string(attempt->expectations.size() - limits.expectations)) +
            " more failed expectations\n";
   }
-  const std::string step = record.steps.empty() ? "" : "step " + CleanLine(record.steps.back(), 200);
+  const std::string step = record.steps.empty() ? "" : "step " + SingleLine(record.steps.back(), 200);
   if (!step.empty() && out.find(step) == std::string::npos) out += kIndent + ("in " + step) + "\n";
   out += SomeLines(attempt->evidence, limits.evidence_lines, "");
   return out + SomeLines(attempt->output, -limits.output_lines, "| ");
@@ -108,7 +108,7 @@ std::string OtherFindings(const CaseRecord& record) {
     if (finding.severity != Severity::kError)
       out +=
           kIndent +
-          CleanLine(std::string(Name(finding.severity)) + ": " + finding.slug + ": " + finding.detail, 400) +
+          SingleLine(std::string(Name(finding.severity)) + ": " + finding.slug + ": " + finding.detail, 400) +
           "\n";
   return out;
 }
@@ -166,12 +166,14 @@ void ConsoleReporter::Track(const CaseFinished& e, int64_t) {
 }
 
 std::string ConsoleReporter::Lines(const RunStarted& run, const Summary&) {
-  std::string text = "cudnn-ci " + CleanLine(run.version, 40) + ", matrix " + CleanLine(run.matrix_name, 80);
-  for (const DeviceInfo& device : run.devices) text += ", " + device.name + " " + CleanLine(device.model, 60);
+  std::string text =
+      "cudnn-ci " + SingleLine(run.version, 40) + ", matrix " + SingleLine(run.matrix_name, 80);
+  for (const DeviceInfo& device : run.devices)
+    text += ", " + device.name + " " + SingleLine(device.model, 60);
   if (run.devices.empty()) text += ", no GPU";
-  text = CleanLine(text, 400) + "\n";
+  text = SingleLine(text, 400) + "\n";
   for (const std::string& warning : SentencesOf(run.warnings))
-    text += "warning: " + CleanLine(warning, 400) + "\n";
+    text += "warning: " + SingleLine(warning, 400) + "\n";
   return text;
 }
 
@@ -182,8 +184,8 @@ std::string ConsoleReporter::Lines(const PlanEnd& plan, const Summary&) {
 std::string ConsoleReporter::Lines(const FindingReported& reported, const Summary&) {
   if (!reported.ref.id.empty()) return "";
   const Finding& finding = reported.finding;
-  return CleanLine(std::string(Name(finding.severity)) + ": " + FindingName(finding) + ": " + finding.detail,
-                   600) +
+  return SingleLine(std::string(Name(finding.severity)) + ": " + FindingName(finding) + ": " + finding.detail,
+                    600) +
          "\n";
 }
 
@@ -193,7 +195,7 @@ std::string ConsoleReporter::Lines(const CaseFinished& finished, const Summary& 
 }
 
 std::string ConsoleReporter::Lines(const DeviceLost& lost, const Summary&) {
-  return CleanLine("error: " + lost.device + " is lost: " + lost.reason, 600) + "\n";
+  return SingleLine("error: " + lost.device + " is lost: " + lost.reason, 600) + "\n";
 }
 
 std::string ConsoleReporter::Lines(const RunCancelled& cancelled, const Summary&) {
@@ -219,7 +221,7 @@ std::string ConsoleReporter::CaseLines(const CaseRecord& record, const Summary& 
   const std::string others = verbose ? OtherFindings(record) : "";
   if (tag.detailed) return line + "\n" + Details(record, verbose ? kWhole : DetailLimits()) + others;
   if (!passed) line += ": " + ReasonLine(summary, record);
-  if (!record.waived_by.empty()) line += "; accepted by " + CleanLine(record.waived_by, 200);
+  if (!record.waived_by.empty()) line += "; accepted by " + SingleLine(record.waived_by, 200);
   return line + "\n" + others;
 }
 
@@ -241,7 +243,7 @@ std::string ConsoleReporter::ProgressLine(const Summary& summary) const {
     line += "  " + CaseName(ref) + (state.step.empty() ? "" : " " + state.step);
     if (running_.size() > 1) line += " and " + std::to_string(running_.size() - 1) + " more";
   }
-  return CleanLine(line, std::max<size_t>(options_.width, 20) - 1);
+  return SingleLine(line, std::max<size_t>(options_.width, 20) - 1);
 }
 
 std::string ConsoleReporter::RunningText(int64_t now_ms) const {
@@ -254,7 +256,7 @@ std::string ConsoleReporter::RunningText(int64_t now_ms) const {
     }
     text += (named == 1 ? " " : ", ") + CaseName(ref) + " for " +
             std::to_string((now_ms - state.since_ms) / 1000) + " s";
-    if (!state.step.empty()) text += " in step " + CleanLine(state.step, 80);
+    if (!state.step.empty()) text += " in step " + SingleLine(state.step, 80);
   }
   return text.empty() ? " nothing" : text;
 }
@@ -280,13 +282,13 @@ std::string ConsoleReporter::TakeBlocked() {
       checks += ", and " + std::to_string(blocked_checks_.size() - 6) + " more checks";
       break;
     }
-    checks += (checks.empty() ? "" : ", ") + CleanLine(check, 80) +
+    checks += (checks.empty() ? "" : ", ") + SingleLine(check, 80) +
               (count > 1 ? " x " + std::to_string(count) : "");
   }
   const std::string what =
       blocked_count_ == 1 ? checks : std::to_string(blocked_count_) + " cases (" + checks + ")";
   std::string line =
-      Paint("[BLOCKED ]", kYellow) + " " + what + ": blocked by " + CleanLine(blocked_by_, 300) + "\n";
+      Paint("[BLOCKED ]", kYellow) + " " + what + ": blocked by " + SingleLine(blocked_by_, 300) + "\n";
   blocked_count_ = 0;
   blocked_checks_.clear();
   return line;

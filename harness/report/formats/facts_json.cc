@@ -11,12 +11,17 @@ namespace {
 
 constexpr size_t kMostText = 16 << 10;  // as a worker's texts are cut
 
-void Put(JsonText* out, const char* key, const std::string& value) { out->Key(key).String(value); }
+void Put(JsonText* out, const char* key, const std::string& value) { out->Key(key).String(CleanText(value)); }
+
+void PutList(JsonText* out, const char* key, const std::vector<std::string>& values) {
+  out->Key(key).BeginArray();
+  for (const std::string& value : values) out->String(CleanText(value));
+  out->EndArray();
+}
 
 // What is not known is null.
 void PutOrNull(JsonText* out, const char* key, const std::string& value) {
-  out->Key(key);
-  value.empty() ? out->Null() : out->String(value);
+  out->Key(key).StringOrNull(CleanText(value));
 }
 
 void PutOrNull(JsonText* out, const char* key, const std::optional<int64_t>& value) {
@@ -28,7 +33,7 @@ void PutMap(JsonText* out, const std::string& key, const std::map<std::string, s
   out->Key(key).BeginObject();
   std::set<std::string> seen;  // two keys may look alike once they are cleaned
   for (const auto& [name, value] : map)
-    if (std::string clean = CleanLine(name, 1000); seen.insert(clean).second) out->Key(clean).String(value);
+    if (std::string clean = CleanLine(name, 1000); seen.insert(clean).second) Put(out, clean.c_str(), value);
   out->EndObject();
 }
 
@@ -71,8 +76,8 @@ void PutViews(JsonText* out, const std::vector<SubjectView>& views) {
     Put(out, "name", view.subject.name);
     Put(out, "spec", view.subject.spec);
     out->Key("judged").Bool(view.judged);
-    out->Key("folders").Strings(view.subject.folders);
-    out->Key("late_folders").Strings(view.subject.late_folders);
+    PutList(out, "folders", view.subject.folders);
+    PutList(out, "late_folders", view.subject.late_folders);
     PutOrNull(out, "toolkit_version", view.toolkit_version);
     PutOrNull(out, "toolkit_path", view.toolkit_path);
     PutOrNull(out, "cudnn_version", view.cudnn_version);
@@ -90,8 +95,8 @@ void PutLibraries(JsonText* out, const Inventory& inventory) {
     PutOrNull(out, "version", toolkit.version);
     Put(out, "folder", toolkit.folder);
     PutOrNull(out, "origin", toolkit.origin);
-    out->Key("libraries").Strings(toolkit.libraries);
-    out->Key("taken_by").Strings(toolkit.taken_by);
+    PutList(out, "libraries", toolkit.libraries);
+    PutList(out, "taken_by", toolkit.taken_by);
     out->EndObject();
   }
   out->EndArray().Key("cudnn").BeginArray();
@@ -101,7 +106,7 @@ void PutLibraries(JsonText* out, const Inventory& inventory) {
     PutOrNull(out, "cuda", copy.cuda);
     Put(out, "path", copy.path);
     PutOrNull(out, "origin", copy.origin);
-    out->Key("used_by").Strings(copy.used_by);
+    PutList(out, "used_by", copy.used_by);
     out->Key("gated").Bool(copy.gated);
     out->EndObject();
   }
@@ -180,7 +185,7 @@ std::string FactsJson(const Inventory& inventory, const Facts& facts, const std:
   PutEnvironments(&out, inventory.environments);
   PutMap(&out, "variables", inventory.variables);
   PutContract(&out, inventory);
-  out.Key("unknown").Strings(inventory.unknown);
+  PutList(&out, "unknown", inventory.unknown);
   out.Key("subjects").BeginObject();
   for (const auto& [subject, map] : facts.by_subject) PutMap(&out, CleanLine(subject), map);
   out.EndObject();

@@ -102,7 +102,7 @@ void PutAttempt(JsonText* out, const CaseRecord& record, size_t* room) {
   if (!lines.empty()) out->Key("expectations").Strings(lines);
   for (const auto& [key, text] :
        {std::pair{"evidence", &attempt->evidence}, std::pair{"output", &attempt->output}}) {
-    const std::string kept = HeadAndTail(CleanText(*text), kMaxOutput / 4, kMaxOutput - kMaxOutput / 4);
+    const std::string kept = HeadAndTail(*text, kMaxOutput / 4, kMaxOutput - kMaxOutput / 4);
     if (kept.empty()) continue;
     Put(out, key, kept.size() <= *room ? kept : "(left out here; report.json has it)");
     *room -= std::min(*room, kept.size());
@@ -151,7 +151,7 @@ void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record, si
   out->Key("params").BeginCompactObject();
   for (const auto& [name, value] : record.plan.params)
     // The fields of a shape have their name to stand for them.
-    if (name.find('.') == std::string::npos) Put(out, name.c_str(), CleanLine(IdText(value), 200));
+    if (name.find('.') == std::string::npos) Put(out, name.c_str(), SingleLine(IdText(value), 200));
   out->EndObject();
   std::vector<std::string> flags;
   for (const Flag flag : record.flags) flags.emplace_back(Name(flag));
@@ -188,7 +188,7 @@ void HtmlReporter::Replay(const Event& event) {
   if (since == since_.end()) return;
   if (spans_.size() < kMaxSpans && ended->worker > 0)
     spans_.push_back({ended->worker, since->second, std::max(since->second, event.t_ms),
-                      CleanLine(DisplayId(ended->ref), 400), Name(ended->outcome)});
+                      SingleLine(DisplayId(ended->ref), 400), Name(ended->outcome)});
   since_.erase(since);
 }
 

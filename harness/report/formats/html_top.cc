@@ -213,7 +213,7 @@ std::string FindingsHtml(const Summary& summary) {
         TextRow("meaning", finding->summary) + TextRow("what to do", finding->remedy) +
         CommandRow(PlaceOf(finding->where), finding->command) + Row("see", LinkHtml(finding->link)) +
         CommandRow("more",
-                   finding->slug.empty() ? "" : "cudnn-ci explain " + ShellQuote(CleanLine(finding->slug))) +
+                   finding->slug.empty() ? "" : "cudnn-ci explain " + ShellQuote(SingleLine(finding->slug))) +
         "</dl>\n";
   }
   if (left_out > 0)

@@ -54,7 +54,7 @@ void PutRecords(JsonText* out, const char* key, const std::vector<T>& records) {
 
 void PutMap(JsonText* out, const char* key, const std::map<std::string, std::string>& map) {
   out->Key(key).BeginObject();
-  for (const auto& [name, value] : map) PutText(out, CleanLine(name).c_str(), value);
+  for (const auto& [name, value] : map) PutText(out, SingleLine(name).c_str(), value);
   out->EndObject();
 }
 
@@ -167,7 +167,7 @@ void PutRun(JsonText* out, const Summary& summary) {
   PutRecords(out, "plugins", run.plugins);
   PutMap(out, "contract", run.contract);
   out->Key("facts").BeginObject();
-  for (const auto& [subject, facts] : run.facts) PutMap(out, CleanLine(subject).c_str(), facts);
+  for (const auto& [subject, facts] : run.facts) PutMap(out, SingleLine(subject).c_str(), facts);
   out->EndObject();
   PutMap(out, "environment", run.environment);
   PutRecords(out, "devices_lost", summary.devices_lost);

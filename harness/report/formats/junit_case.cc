@@ -42,7 +42,7 @@ const ExpectationFailed* FirstExpectation(const CaseRecord& record) {
 void PrintPlace(tinyxml2::XMLPrinter* out, const CaseRecord& record) {
   const ExpectationFailed* first = FirstExpectation(record);
   if (!first || !IsRepositoryPath(first->file)) return;
-  out->PushAttribute("file", CleanLine(first->file, 300).c_str());
+  out->PushAttribute("file", SingleLine(first->file, 300).c_str());
   if (first->line >= 1) out->PushAttribute("line", first->line);
 }
 
@@ -87,7 +87,7 @@ void PrintOtherTries(tinyxml2::XMLPrinter* out, const CaseRecord& record, bool p
     const std::vector<Finding> errors = ErrorFindings(alone);
     const std::string reason = ReasonLine({}, alone);
     const std::string message =
-        CleanLine("try " + std::to_string(attempt.attempt) + " (" + Name(attempt.mode) + "): " + reason);
+        SingleLine("try " + std::to_string(attempt.attempt) + " (" + Name(attempt.mode) + "): " + reason);
     out->OpenElement(passed ? (error ? "flakyError" : "flakyFailure")
                             : (error ? "rerunError" : "rerunFailure"));
     out->PushAttribute("message", message.c_str());
@@ -103,7 +103,7 @@ std::string SystemOut(const CaseRecord& record, JunitState state) {
   std::string attachments, text;
   constexpr size_t kMost = 64;
   for (size_t i = 0; i < record.attachments.size() && i < kMost; ++i) {
-    const std::string path = CleanLine(record.attachments[i].path, 300);
+    const std::string path = SingleLine(record.attachments[i].path, 300);
     if (path.find(']') == std::string::npos) attachments += "[[ATTACHMENT|" + path + "]]\n";
   }
   if (record.attempts.size() > 1) text += std::to_string(record.attempts.size()) + " tries\n";
@@ -112,7 +112,7 @@ std::string SystemOut(const CaseRecord& record, JunitState state) {
   if (state == JunitState::kPassed || state == JunitState::kSkipped) {
     for (const Finding& finding : record.findings) {
       text += std::string(Name(finding.severity)) + " " + FindingName(finding) + ": " +
-              CleanLine(finding.detail, 1000) + "\n";
+              SingleLine(finding.detail, 1000) + "\n";
     }
   }
   for (const AttemptRecord& attempt : record.attempts) {
@@ -158,12 +158,12 @@ PropertyList::PropertyList(tinyxml2::XMLPrinter* out) : out_(out) { out_->OpenEl
 PropertyList::~PropertyList() { out_->CloseElement(); }
 
 void PropertyList::Add(const std::string& name, const std::string& value) {
-  const std::string clean = CleanLine(name, 200);
+  const std::string clean = SingleLine(name, 200);
   std::string once = clean;
   for (int n = 2; !names_.insert(once).second; ++n) once = clean + "." + std::to_string(n);
   out_->OpenElement("property");
   out_->PushAttribute("name", once.c_str());
-  out_->PushAttribute("value", CleanLine(value, 2000).c_str());
+  out_->PushAttribute("value", SingleLine(value, 2000).c_str());
   out_->CloseElement();
 }
 
@@ -182,9 +182,9 @@ void PrintCase(tinyxml2::XMLPrinter* out, const Summary& summary, const CaseReco
   if (state == JunitState::kSkipped) {
     std::string text = reason;
     if (!record.waived_by.empty()) {
-      text = CleanLine("waived by " + record.waived_by + ": " + reason, 500);
+      text = SingleLine("waived by " + record.waived_by + ": " + reason, 500);
     } else if (WentWrong(record)) {
-      text = CleanLine("optional: " + reason, 500);
+      text = SingleLine("optional: " + reason, 500);
     }
     PrintResult(out, "skipped", text, "", text == reason ? "" : WholeStory(record));
   } else if (state == JunitState::kPassed) {

@@ -52,13 +52,13 @@ using File = std::vector<Suite>;
 // At most `limit` bytes, with a hash of the whole when something was lost, so that different ids stay
 // different.
 std::string StableName(const std::string& raw, size_t limit) {
-  std::string clean(Trim(CleanLine(raw, limit)));
+  std::string clean(Trim(SingleLine(raw, limit)));
   if (clean == raw) return clean;
   static constexpr char kHex[] = "0123456789abcdef";
   uint64_t hash = Fnv1a(raw);
   std::string suffix = "~";
   for (int i = 0; i < 16; ++i, hash >>= 4) suffix += kHex[hash & 15];
-  return std::string(Trim(CleanLine(raw, limit - suffix.size()))) + suffix;
+  return std::string(Trim(SingleLine(raw, limit - suffix.size()))) + suffix;
 }
 
 std::string SuiteName(const CaseRecord& record) {
@@ -75,8 +75,8 @@ class Document {
     timestamp_ = summary.run ? summary.run->timestamp : "";
     if (timestamp_.size() != 20 || timestamp_[10] != 'T' || timestamp_[19] != 'Z')
       timestamp_ = UtcTimestamp();
-    timestamp_ = CleanLine(timestamp_, 40);
-    hostname_ = CleanLine(summary.run ? summary.run->hostname : "", 200);
+    timestamp_ = SingleLine(timestamp_, 40);
+    hostname_ = SingleLine(summary.run ? summary.run->hostname : "", 200);
     char own[256] = "";
     if (hostname_.empty() && gethostname(own, sizeof own - 1) == 0) hostname_ = CleanLine(own, 200);
     if (hostname_.empty()) hostname_ = "unknown";
@@ -184,8 +184,8 @@ class Document {
       const std::string screen = WithoutMarkers(RunSummary(summary_, verdict_, options_.screen));
       if (state != JunitState::kPassed) {
         const Finding finding = verdict_.root_cause ? verdict_.root_cause->finding : Finding{};
-        const std::string message = CleanLine(finding.detail.empty() ? Headline(summary_, verdict_)
-                                                                     : finding.slug + ": " + finding.detail);
+        const std::string message = SingleLine(finding.detail.empty() ? Headline(summary_, verdict_)
+                                                                      : finding.slug + ": " + finding.detail);
         PrintResult(out, element, message, FindingName(finding), screen);
       }
       out->OpenElement("system-out");

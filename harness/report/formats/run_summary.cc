@@ -51,26 +51,26 @@ void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
   const RootCause& root = *verdict.root_cause;
   page->Item("root cause",
              FindingName(root.finding) +
-                 (root.finding.summary.empty() ? "" : ": " + CleanLine(root.finding.summary, 300)));
+                 (root.finding.summary.empty() ? "" : ": " + SingleLine(root.finding.summary, 300)));
   if (!root.case_id.empty()) page->Verbatim("in", root.case_id);
-  if (!root.finding.detail.empty()) page->Item("evidence", CleanLine(root.finding.detail, 1000));
+  if (!root.finding.detail.empty()) page->Item("evidence", SingleLine(root.finding.detail, 1000));
   for (const CaseRecord& record : summary.cases) {
     if (root.case_id.empty() || DisplayId(record.plan.ref) != root.case_id) continue;
     const AttemptRecord* attempt = DecidingAttempt(record);
     if (!attempt) break;
     const std::vector<std::string> lines = ExpectationLines(*attempt);
     for (size_t i = 0; i < lines.size() && i < 3; ++i) {
-      if (CleanLine(lines[i], 4000) != CleanLine(root.finding.detail, 4000))
-        page->Item("", CleanLine(lines[i], 500));
+      if (SingleLine(lines[i], 4000) != SingleLine(root.finding.detail, 4000))
+        page->Item("", SingleLine(lines[i], 500));
     }
     break;
   }
   if (const std::string other = ExcludedSuspect(summary, verdict); !other.empty())
     page->Item("excluded", other);
   page->Item("who acts", WhoActs(verdict.blame));
-  if (!root.finding.remedy.empty()) page->Item("what to do", CleanLine(root.finding.remedy, 1000));
+  if (!root.finding.remedy.empty()) page->Item("what to do", SingleLine(root.finding.remedy, 1000));
   if (!root.finding.command.empty())
-    page->Verbatim(PlaceOf(root.finding.where), CleanLine(root.finding.command, 1000));
+    page->Verbatim(PlaceOf(root.finding.where), SingleLine(root.finding.command, 1000));
   if (!root.finding.link.empty()) page->Verbatim("see", root.finding.link);
 }
 

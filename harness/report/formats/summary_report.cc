@@ -37,17 +37,17 @@ class MarkdownPage : public Page {
     // Behind a list the same blanks would only go on with its last item.
     if (!in_block_) text_ += "\n<!-- -->\n\n";
     in_block_ = true;
-    text_ += "    " + CleanLine(line, 500) + "\n";  // four blanks make it code
+    text_ += "    " + SingleLine(line, 500) + "\n";  // four blanks make it code
   }
   void Gap() override {
     text_ += "\n";
     in_block_ = false;
   }
   void Item(const std::string& label, const std::string& value) override {
-    Put(label, CleanLine(value, 4000));
+    Put(label, SingleLine(value, 4000));
   }
   void Verbatim(const std::string& label, const std::string& value) override {
-    Put(label, CleanLine(value, 8000));
+    Put(label, SingleLine(value, 8000));
   }
   std::string Take() { return std::move(text_); }
 
@@ -64,7 +64,7 @@ class MarkdownPage : public Page {
 
 std::string SummaryMarkdown(const Summary& summary, const Verdict& verdict,
                             const RunSummaryOptions& options) {
-  MarkdownPage page(std::string(kSummaryMark) + "\n## " + CleanLine(Headline(summary, verdict)) + "\n\n");
+  MarkdownPage page(std::string(kSummaryMark) + "\n## " + SingleLine(Headline(summary, verdict)) + "\n\n");
   PutRunSummary(summary, verdict, options, &page);
   return page.Take() + "\n" + Code(VerdictLine(summary, verdict)) + "\n";
 }

@@ -20,9 +20,9 @@ void Fanout::Note(Slot* slot, const Status& status) {
 }
 
 void Fanout::Deliver(EventBody body) {
-  // Before anybody hears of it: reports are public.
-  MaskSecrets(Secrets::OfThisProcess(), &body);
-  const Event event{++seq_, t_ms_, std::move(body)};
+  Event event(++seq_, t_ms_, std::move(body));
+  // Before anybody hears of it: reports are public. Of clean text, in which nothing hides between letters.
+  MaskSecrets(Secrets::OfThisProcess(), &event.body);
   fold_.Apply(event);
   for (Slot& slot : slots_) {
     if (!slot.failed) Note(&slot, slot.reporter->OnEvent(event, fold_.summary()));

@@ -212,25 +212,26 @@ std::optional<Event> DecodeLine(std::string_view line, int64_t* last_seq, std::s
     throw DecodeError{"version \"" + CleanLine(version, 60) + "\" is not " + kJournalVersion +
                       ", which this cudnn-ci reads"};
   }
-  Event event;
-  io("seq", event.seq);
-  io("t_ms", event.t_ms);
+  int64_t seq = 0, t_ms = 0;
+  io("seq", seq);
+  io("t_ms", t_ms);
   io("ev", ev);
-  if (event.seq != *last_seq + 1) {
-    throw DecodeError{"seq " + std::to_string(event.seq) + " follows " + std::to_string(*last_seq) +
+  if (seq != *last_seq + 1) {
+    throw DecodeError{"seq " + std::to_string(seq) + " follows " + std::to_string(*last_seq) +
                       ": lines are missing or two journals were joined"};
   }
-  *last_seq = event.seq;
+  *last_seq = seq;
   if (!FollowsInChain(line, chain))
     throw DecodeError{
         "the line was changed, or does not follow the one before: its \"h\" is not that of its content"};
-  if (!ChooseEvent(ev, &event.body)) {
+  EventBody body;
+  if (!ChooseEvent(ev, &body)) {
     *unknown_type = CleanLine(ev, 60);
     return std::nullopt;
   }
   Decoder fields(node, ev);
-  std::visit([&fields](auto& body) { journal::Fields(fields, body); }, event.body);
-  return event;
+  std::visit([&fields](auto& event) { journal::Fields(fields, event); }, body);
+  return Event(seq, t_ms, std::move(body));
 }
 
 }  // namespace cudnn_ci

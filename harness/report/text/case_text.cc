@@ -12,11 +12,10 @@ namespace {
 constexpr size_t kMaxExpectations = 50;  // in a body; the rest is counted
 constexpr size_t kMaxFindings = 50;
 
-// Finding ids come from plugins: they must not bring separators into a type. Cleaned as in every report
-// first, so that all of them have one name of a finding.
+// Finding ids come from plugins: they must not bring separators into a type.
 std::string SafeSlug(const std::string& slug) {
   std::string safe;
-  for (char c : CleanLine(slug.substr(0, 80))) {
+  for (char c : SingleLine(slug.substr(0, 80))) {
     const bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
     safe += fine ? c : '-';
   }
@@ -25,14 +24,14 @@ std::string SafeSlug(const std::string& slug) {
 
 void AppendFinding(const Finding& finding, std::string* story) {
   *story += std::string(Name(finding.severity)) + " " + FindingName(finding) + ": " +
-            HeadAndTail(CleanText(DetailOf(finding)), 4096, 4096) + "\n";
+            HeadAndTail(DetailOf(finding), 4096, 4096) + "\n";
   if (!finding.summary.empty() && finding.summary != finding.detail) {
-    *story += "  what: " + CleanLine(finding.summary, 500) + "\n";
+    *story += "  what: " + SingleLine(finding.summary, 500) + "\n";
   }
-  if (!finding.remedy.empty()) *story += "  remedy: " + CleanLine(finding.remedy, 1000) + "\n";
+  if (!finding.remedy.empty()) *story += "  remedy: " + SingleLine(finding.remedy, 1000) + "\n";
   if (!finding.command.empty())
-    *story += std::string("  ") + PlaceOf(finding.where) + ": " + CleanLine(finding.command, 1000) + "\n";
-  if (!finding.link.empty()) *story += "  see: " + CleanLine(finding.link, 300) + "\n";
+    *story += std::string("  ") + PlaceOf(finding.where) + ": " + SingleLine(finding.command, 1000) + "\n";
+  if (!finding.link.empty()) *story += "  see: " + SingleLine(finding.link, 300) + "\n";
 }
 
 }  // namespace
@@ -48,24 +47,24 @@ std::string FindingName(const Finding& finding) {
 
 std::string ReasonLine(const Summary& summary, const CaseRecord& record) {
   if (const auto* blocked = std::get_if<Blocked>(&record.outcome)) {
-    return std::string("blocked by ").append(CleanLine(blocked->by, 230));
+    return std::string("blocked by ").append(SingleLine(blocked->by, 230));
   }
   if (const auto* not_run = std::get_if<NotRun>(&record.outcome)) {
     std::string reason = not_run->reason;
     if (reason.empty() && summary.finished && summary.cancelled) reason = TextOf(*summary.cancelled);
-    return "not run: " + CleanLine(reason.empty() ? "the run did not finish" : reason, 230);
+    return "not run: " + SingleLine(reason.empty() ? "the run did not finish" : reason, 230);
   }
   if (const auto* skipped = std::get_if<Skipped>(&record.outcome)) {
-    const std::string text = std::string(Name(skipped->kind)) + ": needs " + CleanLine(skipped->need, 110) +
-                             ", saw " + CleanLine(skipped->seen, 110);
+    const std::string text = std::string(Name(skipped->kind)) + ": needs " + SingleLine(skipped->need, 110) +
+                             ", saw " + SingleLine(skipped->seen, 110);
     const bool closes = record.plan.required && !IsAllowedSkip(record);
     return std::string(closes ? "not allowed: " : "") + text;
   }
   const std::vector<Finding> errors = ErrorFindings(record);
   if (errors.empty()) return "";
-  std::string line = CleanLine(errors[0].slug, 60) + ": " + DetailOf(errors[0]);
+  std::string line = SingleLine(errors[0].slug, 60) + ": " + DetailOf(errors[0]);
   if (errors.size() > 1) line += " (and " + std::to_string(errors.size() - 1) + " more)";
-  return CleanLine(line);
+  return SingleLine(line);
 }
 
 std::string ReasonCode(const CaseRecord& record) {
@@ -97,8 +96,8 @@ std::vector<std::string> ExpectationLines(const AttemptRecord& attempt) {
       break;
     }
     std::string place;
-    if (!e.file.empty()) place = CleanLine(e.file, 300) + ":" + std::to_string(e.line) + ": ";
-    lines.push_back(place + HeadAndTail(CleanText(e.what), 2048, 2048));
+    if (!e.file.empty()) place = SingleLine(e.file, 300) + ":" + std::to_string(e.line) + ": ";
+    lines.push_back(place + HeadAndTail(e.what, 2048, 2048));
   }
   return lines;
 }
@@ -121,23 +120,18 @@ std::string WholeStory(const CaseRecord& record) {
     story += "and " + std::to_string(findings.size() - kMaxFindings) + " more findings\n";
   }
   if (const auto* errored = std::get_if<Errored>(&record.outcome)) {
-    story +=
-        std::string(Name(errored->kind)) + ": " + HeadAndTail(CleanText(errored->detail), 2048, 2048) + "\n";
+    story += std::string(Name(errored->kind)) + ": " + HeadAndTail(errored->detail, 2048, 2048) + "\n";
   }
   if (attempt && !attempt->evidence.empty()) {
-    story += "evidence:\n" + HeadAndTail(CleanText(attempt->evidence), 8192, 8192) + "\n";
+    story += "evidence:\n" + HeadAndTail(attempt->evidence, 8192, 8192) + "\n";
   }
-  if (!record.steps.empty()) story += "last step: " + CleanLine(record.steps.back()) + "\n";
+  if (!record.steps.empty()) story += "last step: " + SingleLine(record.steps.back()) + "\n";
   return HeadAndTail(story, 8 << 10, 56 << 10);
 }
 
 std::string BoundedText(const std::string& text) {
-  // Cut twice: once so that cleaning works on little, once because cleaning can lengthen the text.
   constexpr size_t kHead = 8 << 10, kTail = 56 << 10;
-  if (text.size() > 4 * (kHead + kTail)) {
-    return HeadAndTail(CleanText(HeadAndTail(text, 4 * kHead, 4 * kTail)), kHead, kTail);
-  }
-  return HeadAndTail(CleanText(text), kHead, kTail);
+  return HeadAndTail(text, kHead, kTail);
 }
 
 std::string ListText(const std::vector<std::string>& items, size_t most) {

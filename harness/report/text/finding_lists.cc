@@ -56,7 +56,7 @@ std::vector<std::string> GroupLines(const std::vector<FindingGroup>& groups, boo
       continue;
     }
     lines.push_back(std::to_string(group.count) + " x " + group.name +
-                    (with_detail ? ": " + CleanLine(group.detail, kMostOfWarning) : ""));
+                    (with_detail ? ": " + SingleLine(group.detail, kMostOfWarning) : ""));
   }
   if (left_out > 0) lines.push_back(MoreText(left_out, more));
   return lines;
@@ -100,7 +100,7 @@ std::vector<std::string> WarningLines(const Summary& summary) {
   if (!summary.run) return lines;
   std::vector<std::string> sentences;
   for (const std::string& sentence : SentencesOf(summary.run->warnings))
-    sentences.push_back(CleanLine(sentence, kMostOfWarning));
+    sentences.push_back(SingleLine(sentence, kMostOfWarning));
   for (std::string& line : Shortened(std::move(sentences), "more about the run"))
     lines.push_back(std::move(line));
   return lines;

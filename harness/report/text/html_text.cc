@@ -68,10 +68,10 @@ bool IsWebAddress(std::string_view text) {
 
 }  // namespace
 
-std::string HtmlLine(std::string_view text, size_t max_bytes) { return Escaped(CleanLine(text, max_bytes)); }
+std::string HtmlLine(std::string_view text, size_t max_bytes) { return Escaped(SingleLine(text, max_bytes)); }
 
 std::string HtmlText(std::string_view text, size_t max_bytes) {
-  return Escaped(HeadAndTail(CleanText(text), max_bytes / 4, max_bytes - max_bytes / 4));
+  return Escaped(HeadAndTail(text, max_bytes / 4, max_bytes - max_bytes / 4));
 }
 
 std::string JsonInHtml(std::string_view json) {

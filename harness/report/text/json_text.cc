@@ -1,7 +1,6 @@
 // JSON as text. See json_text.h.
 #include "report/text/json_text.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <type_traits>
@@ -13,10 +12,7 @@
 namespace cudnn_ci {
 namespace {
 
-bool IsPlain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
-}
+bool IsPlain(std::string_view text) { return IsPrintableAscii(text, '"', '\\'); }
 
 void AppendEscaped(std::string_view text, std::string* out) {
   static constexpr char kHex[] = "0123456789abcdef";
@@ -91,8 +87,7 @@ JsonText& JsonText::String(std::string_view value) {
   if (value.size() <= max_string_ && IsPlain(value)) {
     out_ += value;
   } else {
-    const std::string clean = CleanText(value);
-    AppendEscaped(clean.size() <= max_string_ ? clean : HeadAndTail(clean, max_string_ / 4, max_string_ / 2),
+    AppendEscaped(value.size() <= max_string_ ? value : HeadAndTail(value, max_string_ / 4, max_string_ / 2),
                   &out_);
   }
   out_ += '"';

@@ -14,8 +14,8 @@
 
 namespace cudnn_ci {
 
-// Appends to a string. Commas and, if `indent` is not 0, line breaks come by themselves. Strings are cleaned
-// (CleanText) and cut to `max_string` bytes, head and tail kept.
+// Appends to a string. Commas and, if `indent` is not 0, line breaks come by themselves. Strings are clean
+// text (base/text.h), cut to `max_string` bytes, head and tail kept.
 class JsonText {
  public:
   explicit JsonText(int indent = 0, size_t max_string = std::numeric_limits<size_t>::max())

@@ -29,11 +29,11 @@ std::string ShardsText(const RunStarted& run) {
   std::vector<std::string> hosts;
   for (const RunPart& part : run.parts) {
     by_verdict[part.verdict].push_back(part.name);
-    hosts.push_back(CleanLine(part.hostname, 100));
+    hosts.push_back(SingleLine(part.hostname, 100));
   }
   std::string text = std::to_string(run.parts.size()) + ":";
   for (const auto& [verdict, names] : by_verdict) {
-    text += " " + CleanLine(verdict, 20) + " " + std::to_string(names.size());
+    text += " " + SingleLine(verdict, 20) + " " + std::to_string(names.size());
     if (verdict != "passed") text += " (" + ListText(names, kMaxNamed) + ")";
     text += ",";
   }
@@ -42,13 +42,13 @@ std::string ShardsText(const RunStarted& run) {
 }
 
 std::string TypeText(const RunPart& part) {
-  std::string text = CleanLine(part.verdict, 20);
+  std::string text = SingleLine(part.verdict, 20);
   if (part.verdict == "missing") return text;
   const std::vector<std::string> models = Once(part.gpus);
-  text += ": " + (models.empty() ? std::string("no GPU") : CleanLine(Join(models, ", "), 200));
+  text += ": " + (models.empty() ? std::string("no GPU") : SingleLine(Join(models, ", "), 200));
   if (part.gpus.size() > 1) text += " x " + std::to_string(part.gpus.size());
-  text += " on " + CleanLine(part.hostname, 100);
-  return text + (part.driver.empty() ? ", no driver" : ", driver " + CleanLine(part.driver, 60));
+  text += " on " + SingleLine(part.hostname, 100);
+  return text + (part.driver.empty() ? ", no driver" : ", driver " + SingleLine(part.driver, 60));
 }
 
 // A case on all types.
@@ -86,14 +86,14 @@ std::vector<std::pair<std::string, std::string>> PartsJudged(const RunStarted& r
   std::vector<std::pair<std::string, std::string>> lines;
   if (run.merged_by == "gpus")
     for (const RunPart& part : run.parts)
-      lines.emplace_back("on " + CleanLine(part.name, 40), TypeText(part));
+      lines.emplace_back("on " + SingleLine(part.name, 40), TypeText(part));
   if (run.merged_by == "shards") lines.emplace_back("shards", ShardsText(run));
   return lines;
 }
 
 std::string DriversOfParts(const RunStarted& run) {
   std::vector<std::string> drivers;
-  for (const RunPart& part : run.parts) drivers.push_back(CleanLine(part.driver, 60));
+  for (const RunPart& part : run.parts) drivers.push_back(SingleLine(part.driver, 60));
   return Join(Once(std::move(drivers)), ", ");
 }
 
@@ -103,7 +103,7 @@ std::vector<std::string> PartsTable(const Summary& summary, size_t most) {
   std::vector<std::string> heads;
   std::vector<size_t> widths;
   for (const RunPart& part : summary.run->parts) {
-    heads.push_back(CleanLine(part.name, 20));
+    heads.push_back(SingleLine(part.name, 20));
     widths.push_back(std::max<size_t>(heads.back().size(), 7));  // "skipped", "blocked", "not_run"
   }
   size_t left_out = 0;
@@ -118,7 +118,7 @@ std::vector<std::string> PartsTable(const Summary& summary, size_t most) {
       const auto outcome = row.by_type.find(part.name);
       cells.push_back(outcome == row.by_type.end() ? "-" : outcome->second);
     }
-    cells.push_back(CleanLine(row.name, 300));
+    cells.push_back(SingleLine(row.name, 300));
     lines.push_back(InColumns(cells, widths));
   }
   if (lines.empty()) return lines;

@@ -27,10 +27,10 @@ std::string WithoutWord(const std::string& command, std::string_view word) {
 
 // A recorded command line, for one case alone.
 std::string WithCase(const std::string& command_line, const std::string& case_id) {
-  std::string command = CleanLine(command_line, 4000);
+  std::string command = SingleLine(command_line, 4000);
   // It would choose other cases, by reports that are not there any more.
   if (!case_id.empty()) command = WithoutWord(command, "--rerun-failed");
-  const std::string option = " --case " + ShellQuote(CleanLine(case_id, 1000));
+  const std::string option = " --case " + ShellQuote(SingleLine(case_id, 1000));
   if (command.empty() || case_id.empty() || command.find(option) != std::string::npos) return command;
   return command + option;
 }

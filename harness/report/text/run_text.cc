@@ -117,7 +117,7 @@ std::string VerdictLine(const Summary& summary, const Verdict& verdict) {
     if (verdict.exit_code != 0) line += " hides exit " + std::to_string(verdict.exit_code);
   }
   if (summary.run && !summary.run->partial.empty()) {
-    line += ", partial: " + CleanLine(PartialText(summary.run->partial), 120) +
+    line += ", partial: " + SingleLine(PartialText(summary.run->partial), 120) +
             "; not a verdict on the whole image";
   }
   return line;

@@ -91,7 +91,7 @@ std::set<std::string> KindsIn(const SkipRow& row) {
 std::string NameOf(const SkipRow& row) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : row.params) parts.push_back(name + "=" + value);
-  return CleanLine(row.check + (parts.empty() ? "" : "[" + Join(parts, ",") + "]"), 300);
+  return SingleLine(row.check + (parts.empty() ? "" : "[" + Join(parts, ",") + "]"), 300);
 }
 
 // The head and the rows, a cell for each kind that occurs and the name last.
@@ -184,7 +184,7 @@ void PutSkipTable(const Summary& summary, Page* page) {
     const auto* skip = std::get_if<Skipped>(&record.outcome);
     if (!skip) continue;
     ++skipped;
-    ++reasons[std::string(Name(skip->kind)) + ": saw " + CleanLine(skip->seen, 160)];
+    ++reasons[std::string(Name(skip->kind)) + ": saw " + SingleLine(skip->seen, 160)];
   }
   page->Item("skipped", std::to_string(skipped) + " cases, by what they have in common");
   for (const std::string& line : SkipTableLines(Merged(SkipTable(summary)), kMaxRows))
@@ -220,7 +220,7 @@ void PutSkipTable(const Summary& summary, JsonText* out) {
   for (const SkipRow& row : SkipTable(summary)) {
     out->BeginCompactObject();
     out->Key("check").String(row.check).Key("params").BeginCompactObject();
-    for (const auto& [name, value] : row.params) out->Key(CleanLine(name)).String(value);
+    for (const auto& [name, value] : row.params) out->Key(SingleLine(name)).String(value);
     out->EndObject().Key("counts").BeginCompactObject();
     for (const auto& [kind, count] : row.counts) out->Key(kind).Int(count);
     out->EndObject().EndObject();

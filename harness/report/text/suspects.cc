@@ -22,8 +22,8 @@ bool IsBeside(const CaseRecord& record, const CaseRecord& root) {
 
 std::string Says(const std::string& who, const CaseRecord& record) {
   const CaseRef& ref = record.plan.ref;
-  return who + ": " + CleanLine(ref.id, kMostOfName) + " passed" +
-         (ref.device.empty() ? "" : " on " + CleanLine(ref.device, kMostOfName));
+  return who + ": " + SingleLine(ref.id, kMostOfName) + " passed" +
+         (ref.device.empty() ? "" : " on " + SingleLine(ref.device, kMostOfName));
 }
 
 // A driver that computes on this very GPU says more than one that loads: the last case of the layer, those

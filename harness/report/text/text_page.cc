@@ -30,7 +30,7 @@ void TextPage::Item(const std::string& label, const std::string& value, size_t h
   std::string line = Margin(label);
   size_t column = line.size();
   bool first = true;
-  for (const std::string& word : Split(CleanLine(value, 4000), ' ')) {
+  for (const std::string& word : Split(SingleLine(value, 4000), ' ')) {
     if (!first && column + 1 + word.size() > width_) {
       Line(line);
       line = std::string(kLabelWidth + hang, ' ');
@@ -46,7 +46,7 @@ void TextPage::Item(const std::string& label, const std::string& value, size_t h
 }
 
 void TextPage::Verbatim(const std::string& label, const std::string& value) {
-  Line(Margin(label) + CleanLine(value, 8000));
+  Line(Margin(label) + SingleLine(value, 8000));
 }
 
 }  // namespace cudnn_ci

@@ -10,11 +10,11 @@
 
 namespace cudnn_ci {
 
-// Texts come from anywhere: an implementation cleans them (CleanLine) and bounds them.
+// Texts are clean (base/text.h): an implementation puts them on one line and bounds them.
 class Page {
  public:
   virtual ~Page() = default;
-  virtual void Line(const std::string& line) = 0;  // of several with the same columns; not cleaned
+  virtual void Line(const std::string& line) = 0;  // of several with the same columns; as it is
   virtual void Gap() = 0;
   // A label that is empty goes on with the one before.
   virtual void Item(const std::string& label, const std::string& value) = 0;
