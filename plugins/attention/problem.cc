@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "attention/graph.h"
-#include "attention/known_faults.h"
+#include "common/attention_faults.h"
 
 namespace cudnn_ci {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "attention/data.h"
 #include "attention/findings.h"
+#include "common/known_rows.h"
 #include "common/session.h"
-#include "compute/known_rows.h"
 #include "compute/problem.h"
 
 namespace cudnn_ci {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "compute/known_rows.h"
+#include "common/known_rows.h"
 #include "conv/findings.h"
 #include "conv/legacy/algorithms.h"
 #include "conv/needed_api.h"

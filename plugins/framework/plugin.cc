@@ -65,14 +65,15 @@ CCI_FINDING(cudnn_ci::kFrameworkWrongResult, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE
             "Image owner: check whether conv.forward is right on the same GPU. If it is, the framework's "
             "build or its cuDNN is at fault: install others. If not, follow what that check says.",
             nullptr)
-CCI_FINDING(cudnn_ci::kFrameworkWrongAttention, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-            "a framework's attention computed wrong numbers",
-            "Image owner: the detail names the implementation and the cuDNN. If it is cudnn's, "
-            "attention.backward and attention.forward name the releases with the fault and the one to take. "
-            "Until that is installed, keep the framework from using it: "
-            "torch.backends.cuda.enable_cudnn_sdp(False) in PyTorch, implementation=\"xla\" in JAX. If it is "
-            "another, install another build of the framework.",
-            nullptr)
+CCI_FINDING(
+    cudnn_ci::kFrameworkWrongAttention, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
+    "a framework's attention computed wrong numbers",
+    "Image owner: the detail names the implementation and the cuDNN. If it is cudnn's, the detail names the "
+    "releases with a known fault and the one to take; attention.forward and attention.backward ask "
+    "cuDNN itself. Until another is installed, keep the framework from using it: "
+    "torch.backends.cuda.enable_cudnn_sdp(False) in PyTorch, implementation=\"xla\" in JAX. If it is "
+    "another, install another build of the framework.",
+    nullptr)
 CCI_FINDING(
     cudnn_ci::kFrameworkCudnnForeign, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
     "a framework uses another cuDNN than the one that its packages bring",

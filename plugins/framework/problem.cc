@@ -90,7 +90,7 @@ Problem MakeProblem(std::uint64_t seed) {
   for (int i = 0; i < kRows; ++i)
     for (int k = 0; k < kInner; ++k)
       for (int j = 0; j < kColumns; ++j) matmul[i * kColumns + j] += a[i * kInner + k] * b[k * kColumns + j];
-  const AttentionProblemSpec spec = Attention();
+  const AttentionProblemSpec spec = problem.attention = Attention();
   const AttentionNumbers attention = MakeAttentionNumbers(spec, seed);
   problem.expected["o"] = Wide(attention.o);
   problem.expected["dq"] = Wide(attention.dq);

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "common/numeric/attention_spec.h"
+
 namespace cudnn_ci {
 
 struct Problem {
@@ -20,6 +22,7 @@ struct Problem {
   // "copy" of x, "elementwise" (2a + 1) and "matmul" (ab); the attention's output "o" and gradients "dq",
   // "dk" and "dv". Last axis fastest.
   std::map<std::string, std::vector<double>> expected;
+  AttentionProblemSpec attention;  // its forward pass
 };
 
 // The same seed gives the same problem.

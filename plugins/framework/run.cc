@@ -15,6 +15,7 @@
 #include "common/shortage.h"
 #include "framework/findings.h"
 #include "framework/interpreter.h"
+#include "framework/known_attention.h"
 #include "framework/loaded.h"
 #include "framework/problem.h"
 #include "framework/rules.h"
@@ -80,6 +81,9 @@ void SkipIfForTheCpu(Context& ctx, const Framework& framework, const Asked& aske
   }
 }
 
+// The script's name of the attention that cuDNN computes.
+constexpr char kCudnnAttention[] = "attention, cudnn";
+
 void JudgeNumbers(Context& ctx, const Framework& framework, const Answer& answer, const Problem& problem) {
   std::set<std::string> computed;
   for (const Computed& result : answer.results) {
@@ -89,8 +93,12 @@ void JudgeNumbers(Context& ctx, const Framework& framework, const Answer& answer
                                   ? ""
                                   : ", with cuDNN " + answer.cudnn_version + " (" + answer.cudnn_file + ")";
     Judge(ctx, difference.empty(), result.mode + ": the numbers are right",
-          attention ? kFrameworkWrongAttention : kFrameworkWrongResult,
-          NameOf(framework, answer) + ", " + result.mode + cudnn + ": " + difference);
+          attention ? kFrameworkWrongAttention : kFrameworkWrongResult, [&] {
+            return NameOf(framework, answer) + ", " + result.mode + cudnn + ": " + difference +
+                   (result.mode == kCudnnAttention
+                        ? KnownOfAttention(ctx, answer.cudnn_version, problem.attention)
+                        : "");
+          });
     for (const auto& [name, numbers] : result.arrays) computed.insert(name);
   }
   for (const char* const* name = framework.arrays; *name; ++name)

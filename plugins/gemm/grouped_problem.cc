@@ -2,8 +2,8 @@
 
 #include <cudnn_ci/facts.h>
 
+#include "common/known_rows.h"
 #include "common/promised_library.h"
-#include "compute/known_rows.h"
 #include "gemm/cublas_types.h"
 #include "gemm/findings.h"
 #include "gemm/grouped_candidates.h"

@@ -4,8 +4,8 @@
 
 #include <mutex>
 
+#include "common/known_rows.h"
 #include "common/promised_library.h"
-#include "compute/known_rows.h"
 #include "gemm/findings.h"
 #include "gemm/known_faults.h"
 #include "gemm/matmul_candidates.h"

@@ -108,7 +108,12 @@ TEST_F(FrameworkTest, AnAttentionThatIsWrongInOneBackendNamesItAndItsCudnn) {
                       HasSubstr("/libcudnn.so.9.19.0): o[1] is "), HasSubstr("; 1 of 4096 elements differ")));
   }
   Set("FAKE_FRAMEWORK", "nan-dq");
-  EXPECT_THAT(Framework("jax").Detail(), HasSubstr("JAX 9.9.9, attention, cudnn, with cuDNN "));
+  EXPECT_THAT(Framework("jax").Detail(),
+              AllOf(HasSubstr("JAX 9.9.9, attention, cudnn, with cuDNN "),
+                    HasSubstr("; known: wrong in cuDNN 9.15.1 to 9.23.2, fixed in 9.26.0 "),
+                    HasSubstr("take cuDNN 9.26.0 or later")));
+  Set("FAKE_FRAMEWORK_MODE", "attention, flash");
+  EXPECT_THAT(Framework("torch").Detail(), Not(HasSubstr("; known: ")));
 }
 
 TEST_F(FrameworkTest, AnAttentionThatFailsIsRedAndOneThatIsRefusedIsNot) {

@@ -1,7 +1,7 @@
 // Which rows of the table of known regressions hit an attention.
 #include <gmock/gmock.h>
 
-#include "attention/known_faults.h"
+#include "common/attention_faults.h"
 
 namespace cudnn_ci {
 namespace {

@@ -44,6 +44,6 @@ add_test(NAME every_shape CONFIGURATIONS positions COMMAND conv_onednn_test)
 set_tests_properties(every_shape PROPERTIES LABELS positions TIMEOUT 3600 ENVIRONMENT CUDNN_CI_SHAPES=1000)
 cudnn_ci_unit_test(attention_test SOURCES attention_data_test.cc attention_bias_test.cc attention_fault_test.cc attention_known_test.cc attention_layout_test.cc attention_normal_test.cc attention_pages_test.cc attention_scaled_test.cc
   data_ahead_test.cc
-  LINK cudnn_ci_attention_oracle)
+  LINK cudnn_ci_attention_oracle cudnn_ci_plugin_common)
 add_test(NAME every_attention_position CONFIGURATIONS positions COMMAND attention_test --gtest_filter=*Anywhere*)
 set_tests_properties(every_attention_position PROPERTIES LABELS positions TIMEOUT 3600 ENVIRONMENT CUDNN_CI_POSITIONS=1000)

@@ -19,7 +19,7 @@ constexpr size_t kMaxValues = 100;  // of one list
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
 // What a row can say of the cases that it hits. A plugin that does not know one of these takes the row for no
-// case's (plugins/conv/known_shapes.h, plugins/attention/known_faults.h).
+// case's (plugins/conv/known_shapes.h, plugins/common/attention_faults.h).
 struct Predicate {
   enum class Kind { kWords, kNumbers, kFlag, kNumber, kVersion };
   const char* key;

@@ -1,12 +1,12 @@
 // Which known regressions of cuDNN hit an attention.
-#ifndef CUDNN_CI_PLUGINS_ATTENTION_KNOWN_FAULTS_H_
-#define CUDNN_CI_PLUGINS_ATTENTION_KNOWN_FAULTS_H_
+#ifndef CUDNN_CI_PLUGINS_COMMON_ATTENTION_FAULTS_H_
+#define CUDNN_CI_PLUGINS_COMMON_ATTENTION_FAULTS_H_
 
 #include <cstdint>
 #include <string>
 
-#include "attention/data.h"
 #include "common/known_regressions.h"
+#include "common/numeric/attention_spec.h"
 
 namespace cudnn_ci {
 
@@ -16,4 +16,4 @@ bool HitsAttention(const Predicates& hits, const AttentionProblemSpec& spec, std
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_ATTENTION_KNOWN_FAULTS_H_
+#endif  // CUDNN_CI_PLUGINS_COMMON_ATTENTION_FAULTS_H_

@@ -1,7 +1,7 @@
 // The rows of the table of known regressions that may hit a case. They explain how it ended and change no
 // judgement.
-#ifndef CUDNN_CI_PLUGINS_COMPUTE_KNOWN_ROWS_H_
-#define CUDNN_CI_PLUGINS_COMPUTE_KNOWN_ROWS_H_
+#ifndef CUDNN_CI_PLUGINS_COMMON_KNOWN_ROWS_H_
+#define CUDNN_CI_PLUGINS_COMMON_KNOWN_ROWS_H_
 
 #include <cudnn_ci/check.hpp>
 
@@ -27,4 +27,4 @@ std::string TextOfKnown(const std::vector<KnownRegression>& rows, std::initializ
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_COMPUTE_KNOWN_ROWS_H_
+#endif  // CUDNN_CI_PLUGINS_COMMON_KNOWN_ROWS_H_

@@ -1,4 +1,4 @@
-#include "attention/known_faults.h"
+#include "common/attention_faults.h"
 
 #include <algorithm>
 #include <cstdlib>

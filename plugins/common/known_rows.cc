@@ -1,4 +1,4 @@
-#include "compute/known_rows.h"
+#include "common/known_rows.h"
 
 #include <cudnn_ci/facts.h>
 

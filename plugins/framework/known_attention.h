@@ -1,0 +1,20 @@
+// What is known of a cuDNN's attention, for a framework whose attention is wrong.
+#ifndef CUDNN_CI_PLUGINS_FRAMEWORK_KNOWN_ATTENTION_H_
+#define CUDNN_CI_PLUGINS_FRAMEWORK_KNOWN_ATTENTION_H_
+
+#include <cudnn_ci/check.hpp>
+
+#include <string>
+
+#include "common/numeric/attention_spec.h"
+
+namespace cudnn_ci {
+
+// "; known: wrong in cuDNN 9.15.1 to 9.23.2, ...", of the rows that hit this attention, forward or backward,
+// in this release of cuDNN; empty: there is none.
+std::string KnownOfAttention(const Context& ctx, const std::string& cudnn_version,
+                             const AttentionProblemSpec& forward);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_FRAMEWORK_KNOWN_ATTENTION_H_
