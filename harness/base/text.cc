@@ -148,6 +148,11 @@ std::string SingleLine(std::string_view text, size_t max_bytes) {
   return line;
 }
 
+std::string Beginning(std::string_view text, size_t max_bytes) {
+  return std::string(
+      text.substr(0, text.size() <= max_bytes ? text.size() : CharacterBorder(text, max_bytes)));
+}
+
 std::string CleanLine(std::string_view bytes, size_t max_bytes) {
   return SingleLine(CleanText(bytes), max_bytes);
 }

@@ -21,6 +21,9 @@ void CleanInPlace(std::string* text);
 // border with "..." at the end. What reports do with their texts.
 std::string SingleLine(std::string_view text, size_t max_bytes = 250);
 
+// The first bytes of clean text, cut on a character border: of a digest, or a time.
+std::string Beginning(std::string_view text, size_t max_bytes);
+
 // SingleLine of CleanText: for bytes from outside that become part of no record.
 std::string CleanLine(std::string_view bytes, size_t max_bytes = 250);
 

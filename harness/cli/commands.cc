@@ -26,6 +26,7 @@
 #include "cli/waive.h"
 #include "cli/worker_obstacle.h"
 #include "model/plan/catalog_rules.h"
+#include "report/text/pipeline_commands.h"
 
 namespace cudnn_ci {
 namespace {
@@ -41,7 +42,9 @@ int PrintAsIs(const std::string& text) {
 }
 
 // What plugins and files are called has to stay as it is until here: files are opened by their names.
-int Print(const std::string& text) { return PrintAsIs(Secrets::OfThisProcess().Mask(CleanText(text))); }
+int Print(const std::string& text) {
+  return PrintAsIs(WithoutPipelineCommands(Secrets::OfThisProcess().Mask(CleanText(text))));
+}
 
 // Text by text: in the finished document a value may be escaped, and a number or a key must stay.
 void MaskTexts(ordered_json* j) {
@@ -52,7 +55,8 @@ void MaskTexts(ordered_json* j) {
 }
 
 std::string Dump(const ordered_json& j) {
-  return j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  // In ASCII: a terminal shows it, and characters that command one may stand in it.
+  return j.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n";
 }
 
 int PrintJson(ordered_json j) {

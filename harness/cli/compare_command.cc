@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/diagnostics.h"
+#include "report/text/pipeline_commands.h"
 #include "review/compare.h"
 #include "review/run_view.h"
 
@@ -33,9 +34,10 @@ int CompareRuns(const Options& options) {
   }
   const std::vector<RunView> again(views.begin() + 2, views.end());
   const Comparison comparison = Compare(views[0], views[1], again);
-  const std::string text = options.json       ? CompareJson(comparison)
-                           : options.markdown ? CompareMarkdown(comparison, kMostShown)
-                                              : CompareText(comparison, kMostShown);
+  const std::string text = options.json ? CompareJson(comparison)
+                           : options.markdown
+                               ? WithoutPipelineCommands(CompareMarkdown(comparison, kMostShown))
+                               : WithoutPipelineCommands(CompareText(comparison, kMostShown));
   const bool written = fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
   // `| head`: who reads has seen enough.
   if (!written && errno != EPIPE) {

@@ -7,7 +7,9 @@
 
 namespace cudnn_ci {
 
-// "cudnn-ci: MESSAGE", one line: cleaned, without secrets, of at most so many bytes.
+// A message as one line: cleaned, without secrets and commands to a pipeline, of at most so many bytes.
+std::string DiagnosticLine(const std::string& message, size_t max_bytes);
+// "cudnn-ci: MESSAGE", such a line.
 void PrintDiagnostic(const std::string& message, size_t max_bytes = 2000);
 
 }  // namespace cudnn_ci

@@ -223,7 +223,8 @@ OutputPaths ChoosePaths(const Options& o) {
 RunSummaryOptions ScreenOf(const OutputPaths& paths, const std::string& reports_at) {
   const Secrets& secrets = Secrets::OfThisProcess();
   const auto shown = [&](const std::string& path) {
-    return secrets.Mask(reports_at.empty() || path.empty() ? path : reports_at + "/" + NameOf(path));
+    return secrets.Mask(
+        CleanText(reports_at.empty() || path.empty() ? path : reports_at + "/" + NameOf(path)));
   };
   RunSummaryOptions screen;
   for (const std::string& path : paths.All()) screen.reports.push_back(shown(path));

@@ -135,7 +135,7 @@ std::string CheckMatrix(const Options& options, RunStarted* run) {
   const std::string& sha256 = std::get<Matrix>(loaded).sha256;
   if (run->matrix_sha256 != sha256)
     return "the run was judged by another matrix than " + options.matrix + ": sha256 " +
-           run->matrix_sha256.substr(0, 16) + ", and not " + sha256.substr(0, 16);
+           Beginning(run->matrix_sha256, 16) + ", and not " + Beginning(sha256, 16);
   run->matrix_path = options.matrix;
   return "";
 }

@@ -309,7 +309,7 @@ PlanOptions Session::MakePlanOptions(const std::vector<DeviceInfo>& devices) {
 
 int PrintProblems(const std::vector<Problem>& problems) {
   for (size_t i = 0; i < problems.size() && i < kMaxProblemsShown; ++i)
-    fprintf(stderr, "%s\n", CleanLine(Secrets::OfThisProcess().Mask(ToString(problems[i])), 1000).c_str());
+    fprintf(stderr, "%s\n", DiagnosticLine(ToString(problems[i]), 1000).c_str());
   if (problems.size() > kMaxProblemsShown)
     fprintf(stderr, "and %zu more problems\n", problems.size() - kMaxProblemsShown);
   return 2;

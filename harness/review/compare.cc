@@ -222,8 +222,8 @@ void AddLibraries(const RunView& before, const RunView& after, Comparison* c) {
   AddIfChanged("gpu", Join(before.gpus, ", "), Join(after.gpus, ", "), &c->libraries);
   if (before.matrix_sha256 != after.matrix_sha256)
     c->notes.push_back("the matrices differ: " + before.matrix + " (sha256 " +
-                       before.matrix_sha256.substr(0, 16) + ") and " + after.matrix + " (sha256 " +
-                       after.matrix_sha256.substr(0, 16) + ")");
+                       Beginning(before.matrix_sha256, 16) + ") and " + after.matrix + " (sha256 " +
+                       Beginning(after.matrix_sha256, 16) + ")");
   if (before.version != after.version)
     c->notes.push_back("made by different versions of cudnn-ci: " + before.version + " and " + after.version);
 }

@@ -49,6 +49,13 @@ std::string InWords(const std::string& effect) {
   return effect;  // wrong, refused, slow, and whatever a later table has
 }
 
+// "9.19.0"; not "", "unknown" or what an image may say in its place.
+bool IsNumbered(const std::string& version) {
+  return !version.empty() && version.front() != '.' && version.back() != '.' &&
+         version.find("..") == std::string::npos &&
+         version.find_first_not_of("0123456789.") == std::string::npos;
+}
+
 }  // namespace
 
 std::string KnownRegression::Releases() const {
@@ -77,7 +84,7 @@ std::string KnownRegression::Text() const {
 std::vector<KnownRegression> KnownRegressionsOf(const std::string& version, const TableEntry& entry,
                                                 const Satisfies& satisfies, const std::string& library) {
   std::vector<KnownRegression> found;
-  if (version.empty() || version == "unknown") return found;
+  if (!IsNumbered(version)) return found;
   const std::string as_of = entry(CCI_COMPATIBILITY_AS_OF);
   for (int i = 0;; ++i) {
     const std::string row = CCI_COMPATIBILITY_KNOWN + std::to_string(i);

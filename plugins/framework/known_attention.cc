@@ -6,13 +6,9 @@
 namespace cudnn_ci {
 
 std::string KnownOfAttention(const Context& ctx, const std::string& cudnn_version,
-                             const AttentionProblemSpec& forward) {
+                             const AttentionProblemSpec& pass) {
   constexpr std::int64_t kAnyEngine = -1;
-  AttentionProblemSpec backward = forward;
-  backward.backward = true;
-  const HitsCase hits = [&](const Predicates& row) {
-    return HitsAttention(row, forward, kAnyEngine) || HitsAttention(row, backward, kAnyEngine);
-  };
+  const HitsCase hits = [&](const Predicates& row) { return HitsAttention(row, pass, kAnyEngine); };
   return TextOfKnown(KnownRowsOf(ctx, cudnn_version, hits), {"wrong"}, hits);
 }
 

@@ -10,10 +10,10 @@
 
 namespace cudnn_ci {
 
-// "; known: wrong in cuDNN 9.15.1 to 9.23.2, ...", of the rows that hit this attention, forward or backward,
-// in this release of cuDNN; empty: there is none.
+// "; known: wrong in cuDNN 9.15.1 to 9.23.2, ...", of the rows that hit this pass of an attention in this
+// release of cuDNN; empty: there is none.
 std::string KnownOfAttention(const Context& ctx, const std::string& cudnn_version,
-                             const AttentionProblemSpec& forward);
+                             const AttentionProblemSpec& pass);
 
 }  // namespace cudnn_ci
 

@@ -84,6 +84,16 @@ void SkipIfForTheCpu(Context& ctx, const Framework& framework, const Asked& aske
 // The script's name of the attention that cuDNN computes.
 constexpr char kCudnnAttention[] = "attention, cudnn";
 
+// What is known of a wrong attention of cuDNN's; empty: nothing. With a right output its gradients are wrong.
+std::string KnownOf(const Context& ctx, const Answer& answer, const Computed& result,
+                    const Problem& problem) {
+  if (result.mode != kCudnnAttention) return "";
+  AttentionProblemSpec pass = problem.attention;
+  const auto output = result.arrays.find("o");
+  pass.backward = output != result.arrays.end() && output->second == problem.expected.at("o");
+  return KnownOfAttention(ctx, answer.cudnn_version, pass);
+}
+
 void JudgeNumbers(Context& ctx, const Framework& framework, const Answer& answer, const Problem& problem) {
   std::set<std::string> computed;
   for (const Computed& result : answer.results) {
@@ -95,9 +105,7 @@ void JudgeNumbers(Context& ctx, const Framework& framework, const Answer& answer
     Judge(ctx, difference.empty(), result.mode + ": the numbers are right",
           attention ? kFrameworkWrongAttention : kFrameworkWrongResult, [&] {
             return NameOf(framework, answer) + ", " + result.mode + cudnn + ": " + difference +
-                   (result.mode == kCudnnAttention
-                        ? KnownOfAttention(ctx, answer.cudnn_version, problem.attention)
-                        : "");
+                   KnownOf(ctx, answer, result, problem);
           });
     for (const auto& [name, numbers] : result.arrays) computed.insert(name);
   }

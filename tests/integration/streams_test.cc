@@ -90,6 +90,46 @@ TEST_F(Streams, ColorsAreAskedFor) {
   EXPECT_EQ(run_.Run({"--color", "perhaps"}).exit_code, 2);
 }
 
+// Of a folder that somebody else has named. CSI, U+009B and U+202E command a terminal.
+TEST_F(Streams, PathsOfReportsCommandNoTerminal) {
+  const GateResult result =
+      Command({"--output-dir", "esc\x1b[31mX\xc2\x9b\xe2\x80\xae", "--summary", "summary.md"});
+  EXPECT_EQ(result.exit_code, 1);
+  for (const std::string& text : {result.out + result.err, run_.Read("summary.md")})
+    for (const char* command : {"\x1b", "\xc2\x9b", "\xe2\x80\xae"})
+      EXPECT_THAT(text, Not(HasSubstr(command)));
+  EXPECT_THAT(result.out, HasSubstr("/junit.xml"));
+}
+
+TEST_F(Streams, DiagnosticsCommandNoPipelineAndShowNoSecret) {
+  run_.Set("MY_TOKEN", "hunter2hunter2supersecret");
+  const GateResult split = run_.Command({"--matrix", "h\x1b[munter2hunter2supersecret.json"});
+  EXPECT_EQ(split.exit_code, 2);
+  EXPECT_THAT(split.err, Not(HasSubstr("hunter2")));
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--matrix", "##[add-mask]zz"},
+                                                {"compare", "##[add-mask]zz", "b"},
+                                                {"##[add-mask]zz"}})
+    EXPECT_THAT(run_.Command(words).err, Not(HasSubstr("##["))) << words.front();
+}
+
+// A report from elsewhere whose case is called like a command to GitHub.
+TEST_F(Streams, AComparisonCommandsNoPipeline) {
+  ASSERT_EQ(run_.Run().exit_code, 1);
+  const std::string report = run_.Read("report/report.json"), id = "fixture.fail[i=0]";
+  std::string forged = report;
+  for (size_t at = 0; (at = forged.find(id, at)) != std::string::npos; at += 2)
+    forged.replace(at, id.size(), "::error::x##[y");
+  run_.Write("forged.json", forged);
+  for (const char* form : {"--markdown", "--quiet"}) {
+    std::vector<std::string> words = {"compare", "report/report.json", "forged.json"};
+    if (form == std::string("--markdown")) words.emplace_back(form);
+    const GateResult result = run_.Command(words);
+    EXPECT_THAT(result.out, HasSubstr("error::x"));
+    EXPECT_THAT(result.out, Not(HasSubstr("##["))) << form;
+    EXPECT_THAT(result.out, Not(testing::ContainsRegex("\n *::"))) << form;
+  }
+}
+
 TEST(Suggestions, OfOptionsAndCommands) {
   GateRun run;
   const auto said = [&](const std::vector<std::string>& words) {

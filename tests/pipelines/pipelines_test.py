@@ -84,6 +84,11 @@ class PipelineTest(unittest.TestCase):
     def values(self, path):
         return dict(line.split("=", 1) for line in path.read_text().splitlines())
 
+    def test_a_report_that_is_no_file_is_not_waited_for(self):
+        os.mkfifo(self.reports / "report.json")
+        (self.reports / "launcher.json").write_text(json.dumps({"exit_code": 5, "confirmed": False}))
+        self.assertTrue(self.present("--system", "github", "--status", "5"))
+
     def test_the_root_cause_is_the_first_annotation_and_plugins_are_groups(self):
         self.put(report(findings=[finding("order-dependent", "undetermined")]))
         self.assertEqual(self.commands(self.present("--system", "github")), [

@@ -270,6 +270,8 @@ TEST(AttentionDataTest, BitsRepeatWhereCudnnSaysSo) {
   spec.shape.queries = spec.shape.keys = 128;
   EXPECT_TRUE(RepeatsBits(spec, false, false));
   EXPECT_FALSE(RepeatsBits(spec, false, true));
+  spec.shape.queries = 64;
+  EXPECT_TRUE(RepeatsBits(spec, false, false)) << "no tile of a few rows";
   spec.shape.queries = 1;
   EXPECT_FALSE(RepeatsBits(spec, false, false));
   spec.backward = true;

@@ -120,6 +120,12 @@ TEST(CleanLine, IsOneLineCutOnACharacterBorder) {
   EXPECT_EQ(CleanLine("abcdef", 2), "..");
 }
 
+TEST(Beginning, IsCutOnACharacterBorder) {
+  EXPECT_EQ(Beginning("abc", 5), "abc");
+  EXPECT_EQ(Beginning("abcdef", 3), "abc");
+  EXPECT_EQ(Beginning("ab\xE2\x82\xAC", 4), "ab");
+}
+
 TEST(HeadAndTail, SaysHowMuchIsLeftOut) {
   EXPECT_EQ(HeadAndTail("abcdef", 3, 3), "abcdef");
   EXPECT_EQ(HeadAndTail("abcdefghij", 3, 2), "abc\n... 5 bytes left out ...\nij");

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "report/formats/json.h"
 #include "report/formats/run_summary.h"
 #include "report/record/journal_line.h"
@@ -107,6 +108,14 @@ TEST(Compare, ANewCaseThatFailsIsWorse) {
   const Comparison c = Compare(Green(), after);
   EXPECT_EQ(ExitCodeOf(c), 0);
   EXPECT_EQ(c.added, 1u);
+}
+
+TEST(Compare, ADigestThatIsNoneIsNotCutInACharacter) {
+  RunView before = Green(), after = Green();
+  before.matrix_sha256 = "aaaaaaaaaaaaaaa\xE2\x82\xAC";
+  const std::vector<std::string> notes = Compare(before, after).notes;
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(IsValidUtf8(notes.front())) << notes.front();
 }
 
 TEST(Compare, WhatIsNotJudgedAnyMoreIsWorse) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "dotted_versions.h"
 
 namespace cudnn_ci {
@@ -79,6 +81,16 @@ TEST(KnownRegressionsTest, AreThoseOfTheLibrary) {
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].Remedy(), "take cuBLAS 12.9.2 or later");
   EXPECT_EQ(rows[0].hits, (Predicates{{"operation", {"matmul"}}}));
+}
+
+// Asked of the table's ranges, such a version would end the check.
+TEST(KnownRegressionsTest, NothingIsKnownOfWhatIsNoVersion) {
+  const TableEntry entry = [](const std::string& key) { return key == "as_of" ? "2026-11-20" : "row"; };
+  const Satisfies refuses = [](const std::string& version, const std::string&) -> bool {
+    throw std::invalid_argument(version);
+  };
+  for (const char* version : {"", "unknown", "v9-evil", "9..1", ".9", "9.", "9.19 "})
+    EXPECT_TRUE(KnownRegressionsOf(version, entry, refuses).empty()) << version;
 }
 
 TEST(KnownRegressionsTest, LimitsOfGpus) {

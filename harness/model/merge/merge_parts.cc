@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, std::string>> SubjectNames(const RunStarted& 
 }
 
 std::string MatrixText(const RunStarted& run) {
-  return run.matrix_name + " (sha256 " + run.matrix_sha256.substr(0, 16) + ")";
+  return run.matrix_name + " (sha256 " + Beginning(run.matrix_sha256, 16) + ")";
 }
 
 // "filtered, shard 2/4, static stage" without what is said of the shard.
@@ -141,7 +141,7 @@ std::string WhyNotOfOneImage(const Part& a, const Part& b) {
   if (planned && PluginFiles(x) != PluginFiles(y)) return both + "were made with different plugins";
   if (x.compatibility.sha256 != y.compatibility.sha256)
     return both + "were judged by different tables of version facts: sha256 " +
-           x.compatibility.sha256.substr(0, 16) + " and " + y.compatibility.sha256.substr(0, 16);
+           Beginning(x.compatibility.sha256, 16) + " and " + Beginning(y.compatibility.sha256, 16);
   if (planned && SubjectNames(x) != SubjectNames(y)) return both + "have different subjects";
   const std::string fact = DifferentImageFact(a, b);
   return fact.empty() ? "" : both + fact;
@@ -169,8 +169,8 @@ std::string WhyNotOfOneRun(const Part& a, const Part& b) {
   const std::string both = a.name() + " and " + b.name() + " ";
   const auto &p = a.summary.plan_end, &q = b.summary.plan_end;
   if (p && q && (p->plan_sha256 != q->plan_sha256 || p->whole != q->whole))
-    return both + "are of different plans: sha256 " + p->plan_sha256.substr(0, 16) + " and " +
-           q->plan_sha256.substr(0, 16);
+    return both + "are of different plans: sha256 " + Beginning(p->plan_sha256, 16) + " and " +
+           Beginning(q->plan_sha256, 16);
   const std::string one = PartialText(PartialWithoutShard(a.run()));
   const std::string other = PartialText(PartialWithoutShard(b.run()));
   if (a.planned() && b.planned() && one != other)

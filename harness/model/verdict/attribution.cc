@@ -244,6 +244,6 @@ const Waiver* FindWaiver(const Summary& summary, const CaseRecord& record, const
   return nullptr;
 }
 
-std::string DayOf(const Summary& summary) { return summary.run ? summary.run->timestamp.substr(0, 10) : ""; }
+std::string DayOf(const Summary& summary) { return summary.run ? Beginning(summary.run->timestamp, 10) : ""; }
 
 }  // namespace cudnn_ci

@@ -180,7 +180,7 @@ void AddEnvironments(const Inventory& inventory, Section* section) {
 
 void AddPromises(const Inventory& inventory, Section* section) {
   const MatrixIdentity& matrix = *inventory.matrix;
-  section->Row(Shown(matrix.name) + " (" + Shown(matrix.path) + ", sha256 " + matrix.sha256.substr(0, 16) +
+  section->Row(Shown(matrix.name) + " (" + Shown(matrix.path) + ", sha256 " + Beginning(matrix.sha256, 16) +
                ")");
   // What does not fit first: no bound hides it.
   std::vector<FoundPromise> promises = inventory.promises;

@@ -101,7 +101,7 @@ std::string CountsHtml(const Summary& summary) {
 std::string DateText(std::string timestamp) {
   if (timestamp.size() != 20 || timestamp[10] != 'T' || timestamp[19] != 'Z') return timestamp;
   timestamp[10] = ' ';
-  return timestamp.substr(0, 19) + " UTC";
+  return Beginning(timestamp, 19) + " UTC";
 }
 
 std::string DurationText(double seconds) {

@@ -78,9 +78,9 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
   const std::string drivers = DriversOfParts(run);
   judged.emplace_back("driver", drivers.empty() ? fact_or(kDriverVersionFact) : drivers);
   judged.emplace_back("matrix", run.matrix_name + " (" + run.matrix_path + ", sha256 " +
-                                    run.matrix_sha256.substr(0, 16) + ")");
+                                    Beginning(run.matrix_sha256, 16) + ")");
   if (const VersionTable& table = run.compatibility; !table.as_of.empty())
-    judged.emplace_back("versions", "facts as of " + table.as_of + ", sha256 " + table.sha256.substr(0, 16));
+    judged.emplace_back("versions", "facts as of " + table.as_of + ", sha256 " + Beginning(table.sha256, 16));
   if (summary.workers_per_gpu > 1)
     judged.emplace_back("times", "of GPUs that up to " + std::to_string(summary.workers_per_gpu) +
                                      " warm workers used at a time");
