@@ -5,9 +5,12 @@ import hashlib
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import time
 import zipfile
+
+from . import build
 
 # The C library that worker and plugins need (build.GLIBC) is 2.17, which manylinux2014 is the older name of.
 PLATFORM = "manylinux_2_17_{0}.manylinux2014_{0}"
@@ -78,7 +81,10 @@ def files_of(tree, package, version, arch, date):
 
 def squeeze(path):
     """Deflates the entries once more, with more patience than zlib has: 3 % less to download."""
-    subprocess.run(["advzip", "--recompress", "--shrink-extra", "--quiet", path], check=True)
+    program = shutil.which("advzip")
+    if program is None:
+        raise build.Failure("no advzip: run ci/deps bundle")
+    subprocess.run([program, "--recompress", "--shrink-extra", "--quiet", path], check=True)
 
 
 def write(tree, package, folder, version, arch, date):

@@ -159,7 +159,8 @@ struct Attention {
     KeepToShare(ctx);
     AttentionProblem problem(p.Spec(kBackward), p.algo, kBackward && p.deterministic == "yes");
     const std::optional<HostRoom> room = LookAtHostMemory();
-    const DataAhead ahead(problem.SearchData(), room ? room->bytes : std::numeric_limits<double>::infinity());
+    const DataAhead ahead(
+        MakingOf(problem.SearchData(), room ? room->bytes : std::numeric_limits<double>::infinity()));
     RunComputeCase(ctx, &problem);
   }
 };

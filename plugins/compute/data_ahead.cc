@@ -1,4 +1,4 @@
-// The thread of one source.
+// The thread in which data are made.
 #include "compute/data_ahead.h"
 
 #include <exception>
@@ -12,15 +12,14 @@ constexpr double kMostBytes = 256 << 20;
 
 }  // namespace
 
-DataAhead::DataAhead(std::shared_ptr<const ReferenceSource> source, double most_bytes) {
-  const double bytes = source->MakingBytes();
-  if (bytes > kMostBytes || bytes > most_bytes) return;
+DataAhead::DataAhead(std::function<void()> make) {
+  if (!make) return;
   try {
-    thread_ = std::thread([source = std::move(source)] {
+    thread_ = std::thread([make = std::move(make)] {
       try {
-        source->Get();
+        make();
       } catch (const std::exception&) {
-        // Whoever asks for them meets the same, and can say so.
+        // See above: the caller of whatever was to be made meets it.
       }
     });
   } catch (const std::system_error&) {
@@ -30,6 +29,12 @@ DataAhead::DataAhead(std::shared_ptr<const ReferenceSource> source, double most_
 
 DataAhead::~DataAhead() {
   if (thread_.joinable()) thread_.join();
+}
+
+std::function<void()> MakingOf(std::shared_ptr<const ReferenceSource> source, double most_bytes) {
+  const double bytes = source->MakingBytes();
+  if (bytes > kMostBytes || bytes > most_bytes) return {};
+  return [source = std::move(source)] { source->Get(); };
 }
 
 }  // namespace cudnn_ci

@@ -3,6 +3,7 @@
 #ifndef CUDNN_CI_PLUGINS_COMPUTE_DATA_AHEAD_H_
 #define CUDNN_CI_PLUGINS_COMPUTE_DATA_AHEAD_H_
 
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -10,13 +11,14 @@
 
 namespace cudnn_ci {
 
-// Has a source make its data in a thread of its own; whoever asks the source then gets them, or waits. The
-// source must keep what it makes.
+// Makes, in a thread of its own, what will probably be asked for; whoever asks then gets that, or waits for
+// it. A guess that turns out wrong costs time, and nothing else: what is asked for is made all the same.
 class DataAhead {
  public:
-  // Makes none that take more than `most_bytes` of host memory, or than 256 MiB, since a case asks for memory
-  // only when it knows what it needs; nor where no thread can be had.
-  DataAhead(std::shared_ptr<const ReferenceSource> source, double most_bytes);
+  // `make` is called once, and what it throws is dropped: whoever asks meets the same, and can say so. It
+  // must leave what it makes where it is asked for. Nothing is made if it is empty, or where no thread can be
+  // had.
+  explicit DataAhead(std::function<void()> make);
   // Waits until they are made.
   ~DataAhead();
   DataAhead(const DataAhead&) = delete;
@@ -25,6 +27,10 @@ class DataAhead {
  private:
   std::thread thread_;
 };
+
+// Makes the data of a source, which must keep them. Empty if that takes more than `most_bytes` of host
+// memory, or than 256 MiB: a case asks for memory only when it knows what it needs.
+std::function<void()> MakingOf(std::shared_ptr<const ReferenceSource> source, double most_bytes);
 
 }  // namespace cudnn_ci
 

@@ -5,6 +5,7 @@
 
 #include "common/host_memory.h"
 #include "compute/compute_case.h"
+#include "compute/data_ahead.h"
 #include "compute/describe_result.h"
 #include "compute/graph/graph_candidates.h"
 #include "conv/bounds.h"
@@ -15,7 +16,6 @@
 #include "conv/kernel_arithmetic.h"
 #include "conv/legacy/algorithms.h"
 #include "conv/legacy/legacy_api.h"
-#include "conv/reference_ahead.h"
 
 namespace cudnn_ci {
 namespace {
@@ -129,8 +129,8 @@ std::string ConvolutionProblem::Known(std::initializer_list<const char*> effects
 void RunConvolution(Context& ctx, const ConvolutionParams& params, Operation operation) {
   ConvolutionProblem problem(params, operation);
   const std::optional<HostRoom> room = LookAtHostMemory();
-  const ReferenceAhead ahead(problem.problem(), problem.UsualRecipe(),
-                             room ? room->bytes : std::numeric_limits<double>::infinity());
+  const DataAhead ahead(MakingOfReference(problem.problem(), problem.UsualRecipe(),
+                                          room ? room->bytes : std::numeric_limits<double>::infinity()));
   RunComputeCase(ctx, &problem);
 }
 

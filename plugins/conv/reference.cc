@@ -217,6 +217,14 @@ std::shared_ptr<const Reference> ReferenceOf(const Problem& problem, const Recip
   return Cache().Get(problem, recipe);
 }
 
+std::function<void()> MakingOfReference(const Problem& problem, const Recipe& recipe, double most_bytes) {
+  // A quarter of what this process remembers: host memory is asked for only when the case knows what it
+  // needs.
+  constexpr double kMostBytes = 128 << 20;
+  if (ReferenceBytes(problem, recipe) > kMostBytes || MakingBytes(problem, recipe) > most_bytes) return {};
+  return [problem, recipe] { ReferenceOf(problem, recipe); };
+}
+
 double ReferenceGrowth(const Problem& problem, const Recipe& recipe) {
   return Cache().Growth(problem, recipe);
 }

@@ -135,20 +135,25 @@ const Kind kKinds[] = {
     {"nan", kNone, [](AttentionFault* f) { f->nan = true; }},
 };
 
-class AttentionScaledFaultTest : public testing::TestWithParam<Kind> {};
-
-TEST_P(AttentionScaledFaultTest, IsNoticedAnywhere) {
-  const JudgedAttention judged(SpecOf(GetParam().mask, AttentionLogits::kFarNegative));
+// In a tile of rows at random places.
+void ExpectNoticedAnywhere(const JudgedAttention& judged, const Kind& kind, std::uint64_t seed) {
   ASSERT_TRUE(judged.SoundIsRight());
-  Random random(12);
+  Random random(seed);
   for (int i = 0; i < Positions(); ++i) {
     AttentionFault fault;
     fault.first = Below(&random, 3) * kTile, fault.last = fault.first + kTile;
-    GetParam().set(&fault);
+    kind.set(&fault);
     const std::int64_t b = Below(&random, 2), h = fault.kv_head >= 0 ? Below(&random, 2) : Below(&random, 4);
     EXPECT_FALSE(judged.AllRight(judged.InMemory(judged.With(b, h, fault))))
         << "b=" << b << " h=" << h << " rows from " << fault.first;
   }
+}
+
+class AttentionScaledFaultTest : public testing::TestWithParam<Kind> {};
+
+TEST_P(AttentionScaledFaultTest, IsNoticedAnywhere) {
+  const JudgedAttention judged(SpecOf(GetParam().mask, AttentionLogits::kFarNegative));
+  ExpectNoticedAnywhere(judged, GetParam(), 12);
 }
 
 const Kind kGradientKinds[] = {
@@ -174,16 +179,7 @@ class AttentionScaledGradientFaultTest : public testing::TestWithParam<Kind> {};
 
 TEST_P(AttentionScaledGradientFaultTest, IsNoticedAnywhere) {
   const JudgedAttention judged(BackwardOf(GetParam().mask, AttentionLogits::kFarNegative));
-  ASSERT_TRUE(judged.SoundIsRight());
-  Random random(13);
-  for (int i = 0; i < Positions(); ++i) {
-    AttentionFault fault;
-    fault.first = Below(&random, 3) * kTile, fault.last = fault.first + kTile;
-    GetParam().set(&fault);
-    const std::int64_t b = Below(&random, 2), h = fault.kv_head >= 0 ? Below(&random, 2) : Below(&random, 4);
-    EXPECT_FALSE(judged.AllRight(judged.InMemory(judged.With(b, h, fault))))
-        << "b=" << b << " h=" << h << " rows from " << fault.first;
-  }
+  ExpectNoticedAnywhere(judged, GetParam(), 13);
 }
 
 // A kernel that takes 1 for a scale, in one head.

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <new>
 
 #include "attention/data.h"
 
@@ -28,7 +29,7 @@ class CountingSource : public ReferenceSource {
 TEST(DataAheadTest, AreMadeWhereTheHostHasRoom) {
   const auto made = [](double bytes, double room) {
     const auto source = std::make_shared<CountingSource>(bytes);
-    { const DataAhead ahead(source, room); }
+    { const DataAhead ahead(MakingOf(source, room)); }
     return source->made();
   };
   EXPECT_EQ(made(1000, 1000), 1);
@@ -37,12 +38,19 @@ TEST(DataAheadTest, AreMadeWhereTheHostHasRoom) {
   EXPECT_EQ(made(0x1p28 + 1, 1e12), 0) << "beyond what is made without being asked for";
 }
 
+TEST(DataAheadTest, WhatFailsAheadEndsNothing) {
+  {
+    const DataAhead ahead([] { throw std::bad_alloc(); });
+  }
+  { const DataAhead none(nullptr); }
+}
+
 TEST(DataAheadTest, WhatWasMadeAheadIsWhatIsAskedFor) {
   AttentionProblemSpec spec;
   spec.shape = {1, 2, 2, 64, 64, 64, 64, AttentionMask::kNone, 0, {}, {}};
   const std::shared_ptr<const ReferenceSource> source = AttentionReference(spec);
   EXPECT_GT(source->Growth(), 0);
-  { const DataAhead ahead(source, 1e12); }
+  { const DataAhead ahead(MakingOf(source, 1e12)); }
   EXPECT_EQ(source->Growth(), 0) << "they are there";
   EXPECT_EQ(source->Get(), source->Get());
 }

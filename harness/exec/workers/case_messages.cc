@@ -71,7 +71,6 @@ void CaseWorker::Handle(const wire::Expectation& m, int64_t now_ns, Effects* out
 
 // The harness's own are few, and never dropped.
 void CaseWorker::Report(Finding finding, Effects* out) {
-  finding.detail = finding.detail;
   if (finding.severity == Severity::kError) failed_ = true;
   Emit(FindingReported{queue_.front().ref, std::move(finding)}, out);
 }
