@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <utility>
 
 #include "common/numeric/attention_normal.h"
 #include "common/numeric/attention_numbers.h"
 #include "common/numeric/fill.h"
+#include "common/numeric/parallel.h"
 #include "compute/judge_elements.h"
 
 namespace cudnn_ci {
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 20250;
 constexpr double kUnnamed = 112;  // of pages that no table names: large, and no NaN
+constexpr std::int64_t kElementsAtOnce = 1 << 14;
 
 AttentionNumbers NumbersOf(const AttentionProblemSpec& spec) {
   return spec.data == AttentionData::kExact ? MakeAttentionNumbers(spec, kSeed)
@@ -42,8 +45,10 @@ class Reference : public ReferenceData, public std::enable_shared_from_this<Refe
       // What no row fills, a right kernel does not read into its result.
       for (std::int64_t i = 0; tensor.page_size > 0 && i < tensor.Places(); ++i)
         Store(type, kUnnamed, to + static_cast<std::size_t>(i) * SizeOf(type));
-      tensor.ForRows([&](std::int64_t place, std::int64_t index) {
-        EncodeRow(type, from + index, tensor.size, to + static_cast<std::size_t>(place) * SizeOf(type));
+      ForHeads(tensor, [&](std::int64_t head) {
+        tensor.ForRowsOfHead(head, [&](std::int64_t place, std::int64_t index) {
+          EncodeRow(type, from + index, tensor.size, to + static_cast<std::size_t>(place) * SizeOf(type));
+        });
       });
     }
   }
@@ -59,6 +64,15 @@ class Reference : public ReferenceData, public std::enable_shared_from_this<Refe
   std::shared_ptr<const void> owner() const override { return shared_from_this(); }
 
  private:
+  // On all CPUs.
+  static void ForHeads(const AttentionTensor& tensor, const std::function<void(std::int64_t)>& of_head) {
+    const std::int64_t elements = std::max<std::int64_t>(tensor.length * tensor.size, 1);
+    ParallelFor(tensor.batch * tensor.heads, 1 + kElementsAtOnce / elements,
+                [&](std::int64_t begin, std::int64_t end) {
+                  for (std::int64_t head = begin; head < end; ++head) of_head(head);
+                });
+  }
+
   // The numbers are the type's.
   static void EncodeRow(DataType type, const float* from, std::int64_t count, unsigned char* to) {
     if (type == DataType::kFloat32) {
@@ -98,22 +112,40 @@ class Reference : public ReferenceData, public std::enable_shared_from_this<Refe
     std::memcpy(&judgement->first_bits, at, bytes);
   }
 
+  struct Row {
+    std::int64_t place, index;  // in memory, in the numbers
+  };
+
+  // Of one head, those with other bits than they should have.
+  std::vector<Row> DifferingRows(const AttentionTensor& part, std::int64_t head,
+                                 const unsigned char* got) const {
+    const DataType type = spec_.TypeOf(part);
+    const float* const expected = numbers_.Of(part.role).data();
+    std::vector<unsigned char> right(static_cast<std::size_t>(part.size) * SizeOf(type));
+    std::vector<Row> differing;
+    part.ForRowsOfHead(head, [&](std::int64_t place, std::int64_t index) {
+      if (!Counts(part, index)) return;
+      EncodeRow(type, expected + index, part.size, right.data());
+      const unsigned char* const row = got + static_cast<std::size_t>(place) * SizeOf(type);
+      if (std::memcmp(row, right.data(), right.size()) != 0) differing.push_back({place, index});
+    });
+    return differing;
+  }
+
   Judgement JudgeBits(const std::vector<AttentionTensor>& parts, const unsigned char* got) const {
     Judgement judgement;
     for (const AttentionTensor& part : parts) {
       const DataType type = spec_.TypeOf(part);
-      const std::vector<float>& expected = numbers_.Of(part.role);
-      std::vector<unsigned char> right(static_cast<std::size_t>(part.size) * SizeOf(type));
       judgement.elements += part.Places();
-      part.ForRows([&](std::int64_t place, std::int64_t index) {
-        if (!Counts(part, index)) return;
-        const float* const want = expected.data() + index;
-        const unsigned char* const row = got + static_cast<std::size_t>(place) * SizeOf(type);
-        EncodeRow(type, want, part.size, right.data());
-        if (std::memcmp(row, right.data(), right.size()) == 0) return;  // the usual case
-        for (std::int64_t d = 0; d < part.size; ++d)
-          JudgeOne(type, place + d, want[d], row + static_cast<std::size_t>(d) * SizeOf(type), &judgement);
+      std::vector<std::vector<Row>> differing(static_cast<std::size_t>(part.batch * part.heads));
+      ForHeads(part, [&](std::int64_t head) {
+        differing[static_cast<std::size_t>(head)] = DifferingRows(part, head, got);
       });
+      for (const std::vector<Row>& rows : differing)
+        for (const Row& row : rows)
+          for (std::int64_t d = 0; d < part.size; ++d)
+            JudgeOne(type, row.place + d, numbers_.Of(part.role)[static_cast<std::size_t>(row.index + d)],
+                     got + static_cast<std::size_t>(row.place + d) * SizeOf(type), &judgement);
     }
     return judgement;
   }

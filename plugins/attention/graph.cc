@@ -92,17 +92,22 @@ class AttentionGraph {
   }
 
   std::int64_t Plans() const { return graph_->get_execution_plan_count(); }
-  std::int64_t EngineOf(std::int64_t plan) const {
+  // -1 where the library does not say.
+  std::int64_t EngineOf(std::int64_t plan) const try {
     std::int64_t engine = -1;
     std::unordered_map<fe::KnobType_t, std::int64_t> knobs;
     const FrontendCalls calls = Calls();
     return graph_->get_engine_and_knobs_at_index(plan, engine, knobs).is_good() ? engine : -1;
+  } catch (const std::exception&) {
+    return -1;
   }
-  // "eng6_k24=26".
-  std::string NameOf(std::int64_t plan) const {
+  // "eng6_k24=26"; empty where the library does not say.
+  std::string NameOf(std::int64_t plan) const try {
     std::string name;
     const FrontendCalls calls = Calls();
     return graph_->get_plan_name_at_index(plan, name).is_good() ? name : "";
+  } catch (const std::exception&) {
+    return "";
   }
   bool Repeats(bool noted) const { return RepeatsBits(spec_, deterministic_asked_, noted); }
   std::vector<int> NotesOf(std::int64_t plan) const { return graph_->NumericalNotes(plan); }
@@ -303,31 +308,33 @@ class AttentionGraph {
 
 class AttentionCandidate : public Candidate {
  public:
-  AttentionCandidate(std::shared_ptr<AttentionGraph> graph, std::int64_t plan, const std::string& list)
-      : graph_(std::move(graph)), plan_(plan), engine_(graph_->EngineOf(plan)) {
-    const std::string name = graph_->NameOf(plan);
-    name_ = list + ", " + (name.empty() ? "engine " + std::to_string(engine_) : name);
-    const std::vector<int> notes = graph_->NotesOf(plan);
-    const bool noted = std::find(notes.begin(), notes.end(),
-                                 static_cast<int>(fe::NumericalNote_t::NONDETERMINISTIC)) != notes.end();
-    deterministic_ = graph_->Repeats(noted);
-  }
+  AttentionCandidate(std::shared_ptr<AttentionGraph> graph, std::int64_t plan, std::string list)
+      : graph_(std::move(graph)), plan_(plan), list_(std::move(list)) {}
 
-  std::string Name() const override { return name_; }
+  // Asked of the library only now: most of a list's plans are never looked at.
+  std::string Name() const override {
+    const std::string name = graph_->NameOf(plan_);
+    return list_ + ", " + (name.empty() ? "engine " + std::to_string(number()) : name);
+  }
   std::size_t Prepare() override {
     if (!built_) workspace_bytes_ = graph_->Build(plan_);
     built_ = true;
     return workspace_bytes_;
   }
-  bool deterministic() const override { return deterministic_; }
-  std::int64_t number() const override { return engine_; }
+  bool deterministic() const override {
+    const std::vector<int> notes = graph_->NotesOf(plan_);
+    const bool noted = std::find(notes.begin(), notes.end(),
+                                 static_cast<int>(fe::NumericalNote_t::NONDETERMINISTIC)) != notes.end();
+    return graph_->Repeats(noted);
+  }
+  std::int64_t number() const override { return graph_->EngineOf(plan_); }
   void Run(const VariantPack& pack) override { graph_->Run(plan_, pack); }
 
  private:
   const std::shared_ptr<AttentionGraph> graph_;
-  const std::int64_t plan_, engine_;
-  std::string name_;
-  bool deterministic_ = true, built_ = false;
+  const std::int64_t plan_;
+  const std::string list_;
+  bool built_ = false;
   std::size_t workspace_bytes_ = 0;
 };
 

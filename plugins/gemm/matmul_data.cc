@@ -60,10 +60,10 @@ std::size_t At(std::int64_t index) { return static_cast<std::size_t>(index); }
 // Of one operand in one data set.
 std::uint64_t SeedOf(std::uint64_t operand, const MatmulSpec& spec) { return operand + 16 * spec.data_set; }
 
-std::vector<std::uint64_t> Words(std::uint64_t seed, std::int64_t count) {
-  std::vector<std::uint64_t> words;
-  for (std::int64_t i = 0; i < count; ++i) words.push_back(RandomWord(seed, static_cast<std::uint64_t>(i)));
-  return words;
+// Most matrices are smaller than their period: a division takes longer than all else that is done for an
+// element.
+std::int64_t Wrapped(std::int64_t index, std::int64_t period) {
+  return index < period ? index : index % period;
 }
 
 }  // namespace
@@ -100,12 +100,11 @@ Operands OperandsOf(const MatmulSpec& spec) {
   return operands;
 }
 
-// A random word stands beside each element while they are drawn.
 double BytesOfData(const MatmulSpec& spec) {
   const auto rows = static_cast<double>(std::min(spec.m, kRows)),
              columns = static_cast<double>(std::min(spec.n, kColumns)),
              batches = static_cast<double>(std::min(spec.batch, kBatches));
-  return batches * (2 * (rows + columns) * static_cast<double>(spec.k) + rows * columns) * sizeof(double);
+  return batches * ((rows + columns) * static_cast<double>(spec.k) + rows * columns) * sizeof(double);
 }
 
 MatmulData::MatmulData(const MatmulSpec& spec)
@@ -114,15 +113,23 @@ MatmulData::MatmulData(const MatmulSpec& spec)
       rows_(std::min(spec.m, kRows)),
       columns_(std::min(spec.n, kColumns)),
       batches_(std::min(spec.batch, kBatches)) {
-  const Sizes sizes = SizesOf(spec_);
-  for (const std::uint64_t word : Words(SeedOf(kSeedOfA, spec_), batches_ * rows_ * spec_.k)) {
-    const double sign = word % 2 == 0 ? 1 : -1;
-    const bool wide = sizes.a > 127;  // odd numbers that a shorter type rounds
-    const std::uint64_t choices = wide ? 2 : static_cast<std::uint64_t>(sizes.a);
-    a_.push_back(sign * (sizes.a - static_cast<double>((word >> 8) % choices) * (wide ? 2 : 1)));
-  }
+  DrawA();
   DrawB();
   AddUp();
+}
+
+void MatmulData::DrawA() {
+  const double largest = SizesOf(spec_).a;
+  const bool wide = largest > 127;  // odd numbers that a shorter type rounds
+  const auto choices = static_cast<std::uint32_t>(wide ? 2 : largest);
+  const std::uint64_t seed = SeedOf(kSeedOfA, spec_);
+  a_.resize(At(batches_ * spec_.k * rows_));
+  for (std::size_t i = 0; i < a_.size(); ++i) {
+    const std::uint64_t word = RandomWord(seed, i);
+    const auto less = static_cast<double>(static_cast<std::uint32_t>(word >> 8) % choices);
+    const double value = largest - less * (wide ? 2 : 1);
+    a_[i] = word % 2 == 0 ? value : -value;
+  }
 }
 
 // Of each column as many elements are not 0 as keep the sums below their bound.
@@ -131,13 +138,14 @@ void MatmulData::DrawB() {
   const double most = sizes.sum / sizes.a;  // of the magnitudes of a column
   const double density =
       std::min(1.0, 0.7 * most / (sizes.b * static_cast<double>(std::max<std::int64_t>(spec_.k, 1))));
-  const std::vector<std::uint64_t> words = Words(SeedOf(kSeedOfB, spec_), batches_ * columns_ * spec_.k);
-  b_.assign(words.size(), 0);
+  const std::uint64_t seed = SeedOf(kSeedOfB, spec_);
+  b_.assign(At(batches_ * columns_ * spec_.k), 0);
   for (std::int64_t column = 0; column < batches_ * columns_; ++column) {
     double left = most;
     const auto draw = [&](std::int64_t k, bool always) {
-      const std::uint64_t word = words[At(column * spec_.k + k)];
-      double& b = b_[At(column * spec_.k + k)];
+      const std::size_t place = At(column * spec_.k + k);
+      const std::uint64_t word = RandomWord(seed, place);
+      double& b = b_[place];
       const double size = 1 + static_cast<double>((word >> 8) % static_cast<std::uint64_t>(sizes.b));
       const bool drawn = always || static_cast<double>(word >> 32) < density * 0x1p32;
       if (b != 0 || !drawn || size > left) return;
@@ -156,22 +164,20 @@ void MatmulData::AddUp() {
               [this](std::int64_t begin, std::int64_t end) {
                 for (std::int64_t column = begin; column < end; ++column) {
                   const double* const b = b_.data() + column * spec_.k;
-                  const double* const a = a_.data() + column / columns_ * rows_ * spec_.k;
-                  for (std::int64_t row = 0; row < rows_; ++row) {
-                    double sum = 0;
-                    for (std::int64_t k = 0; k < spec_.k; ++k) sum += a[row * spec_.k + k] * b[k];
-                    sums_[At(column * rows_ + row)] = sum;
-                  }
+                  const double* a = a_.data() + column / columns_ * spec_.k * rows_;
+                  double* const sums = sums_.data() + column * rows_;
+                  for (std::int64_t k = 0; k < spec_.k; ++k, a += rows_)
+                    for (std::int64_t row = 0; b[k] != 0 && row < rows_; ++row) sums[row] += a[row] * b[k];
                 }
               });
 }
 
 double MatmulData::A(std::int64_t batch, std::int64_t row, std::int64_t k) const {
-  return a_[At((batch % batches_ * rows_ + row % rows_) * spec_.k + k)];
+  return a_[At((Wrapped(batch, batches_) * spec_.k + k) * rows_ + Wrapped(row, rows_))];
 }
 
 double MatmulData::B(std::int64_t batch, std::int64_t k, std::int64_t column) const {
-  return b_[At((batch % batches_ * columns_ + column % columns_) * spec_.k + k)];
+  return b_[At((Wrapped(batch, batches_) * columns_ + Wrapped(column, columns_)) * spec_.k + k)];
 }
 
 // These do not come again with rows and columns.
@@ -189,7 +195,8 @@ double MatmulData::Scale(bool of_a, std::int64_t place) const {
 }
 
 double MatmulData::Sum(std::int64_t batch, std::int64_t row, std::int64_t column) const {
-  return sums_[At((batch % batches_ * columns_ + column % columns_) * rows_ + row % rows_)];
+  return sums_[At((Wrapped(batch, batches_) * columns_ + Wrapped(column, columns_)) * rows_ +
+                  Wrapped(row, rows_))];
 }
 
 ElementRule MatmulData::RuleOf(std::int64_t index) const {
@@ -216,9 +223,9 @@ void MatmulData::EncodeMatrix(bool a, const Operand& operand, unsigned char* to)
   const MatmulLayout layout = a ? spec_.A() : spec_.B();
   const bool transposed = a ? spec_.transpose_a : spec_.transpose_b;
   const std::size_t bytes = SizeOf(operand.type);
-  ParallelFor(operand.extent.Count(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const MatmulPlace at = MatmulSpec::PlaceOf(layout, i);
+  ParallelFor(operand.extent.Count(), 1 << 13, [&](std::int64_t begin, std::int64_t end) {
+    MatmulPlace at = MatmulSpec::PlaceOf(layout, begin);
+    for (std::int64_t i = begin; i < end; ++i, at = MatmulSpec::PlaceBehind(layout, at, i)) {
       unsigned char* const element = to + At(i) * bytes;
       if (at.padding) {
         std::memset(element, operand.type == DataType::kInt8 ? 0x7F : kNanByte, bytes);

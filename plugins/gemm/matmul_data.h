@@ -46,7 +46,7 @@ class MatmulData : public ReferenceData, public std::enable_shared_from_this<Mat
   double Bias(std::int64_t row) const;
   double Scale(bool of_a, std::int64_t place) const;
   double Sum(std::int64_t batch, std::int64_t row, std::int64_t column) const;
-  double SizeOfValue(std::uint64_t word) const;
+  void DrawA();
   void DrawB();
   void AddUp();
   void EncodeMatrix(bool a, const Operand& operand, unsigned char* to) const;
@@ -55,8 +55,9 @@ class MatmulData : public ReferenceData, public std::enable_shared_from_this<Mat
   const Operands operands_;
   // Rows of A, columns of B and matrices of the batch come again after this many.
   const std::int64_t rows_, columns_, batches_;
-  std::vector<double> a_, b_;  // [batch][row or column][k]
-  std::vector<double> sums_;   // [batch][column][row]
+  std::vector<double> a_;     // [batch][k][row]: sums of all rows of a column are added up side by side
+  std::vector<double> b_;     // [batch][column][k]
+  std::vector<double> sums_;  // [batch][column][row]
 };
 
 }  // namespace cudnn_ci

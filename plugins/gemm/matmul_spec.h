@@ -52,6 +52,11 @@ struct MatmulSpec {
   // Of the largest of A, B and D; may be more than 64 bits can count.
   double MostElements() const;
   static MatmulPlace PlaceOf(const MatmulLayout& layout, std::int64_t index);
+  // That of `index`, by that of the index before it, which most often takes no division.
+  static MatmulPlace PlaceBehind(const MatmulLayout& layout, MatmulPlace before, std::int64_t index) {
+    if (++before.row >= layout.rows) return PlaceOf(layout, index);
+    return before;
+  }
   double Flops() const;
   // "float16 tn 136x72x264, padding 8, batch 2, alpha 2, beta 1, bias_relu".
   std::string Text() const;

@@ -107,11 +107,13 @@ struct AttentionTensor {
   // IndexAt.
   template <class Function>
   void ForRows(Function row) const {
-    std::int64_t index = 0;
-    for (std::int64_t b = 0; b < batch; ++b)
-      for (std::int64_t h = 0; h < heads; ++h)
-        for (std::int64_t s = 0; s < length; ++s, index += size)
-          if (const std::int64_t place = RowPlace(b, h, s); place >= 0) row(place, index);
+    for (std::int64_t head = 0; head < batch * heads; ++head) ForRowsOfHead(head, row);
+  }
+  // Those of one head; the heads of all entries are numbered one after another.
+  template <class Function>
+  void ForRowsOfHead(std::int64_t head, Function row) const {
+    for (std::int64_t s = 0, index = head * length * size; s < length; ++s, index += size)
+      if (const std::int64_t place = RowPlace(head / heads, head % heads, s); place >= 0) row(place, index);
   }
 };
 

@@ -24,47 +24,62 @@ constexpr Format kBfloat16Format = {8, -126, 0x1.FEp127, false};
 constexpr Format kFloat8E4m3Format = {4, -6, 448, true};
 constexpr Format kFloat8E5m2Format = {3, -14, 57344, true};
 
+// binary64 and binary32 as integers.
+constexpr int kDoubleFraction = 52, kDoubleBias = 1023, kFloatFraction = 23, kFloatBias = 127;
+
+template <class To, class From>
+To BitCast(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+// Of a number that is neither 0 nor subnormal.
+int ExponentOf(std::uint64_t bits) { return static_cast<int>(bits >> kDoubleFraction & 0x7FF) - kDoubleBias; }
+
 double RoundToFormat(const Format& f, double value) {
   if (value == 0 || std::isnan(value)) return value;
   const double beyond =
       std::copysign(f.saturates ? f.largest : std::numeric_limits<double>::infinity(), value);
   if (std::isinf(value)) return beyond;
-  // Below the normal range the spacing of values no longer shrinks.
-  const int exponent = std::max(std::ilogb(value), f.min_exponent);
-  const int spacing = exponent - (f.precision - 1);
-  // Scaling by a power of two is exact, so nearbyint is the one rounding.
-  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -spacing)), spacing);
+  auto bits = BitCast<std::uint64_t>(value);
+  double rounded = 0;
+  if (ExponentOf(bits) >= f.min_exponent) {
+    // Half of what is dropped, less one where the last bit that stays is even: a tie goes to the even one. A
+    // carry into the exponent is right.
+    const int dropped = kDoubleFraction - (f.precision - 1);
+    const std::uint64_t last = std::uint64_t{1} << dropped;
+    bits += last / 2 - 1 + (bits >> dropped & 1);
+    rounded = BitCast<double>(bits & ~(last - 1));
+  } else {
+    // Below the normal range the spacing of values no longer shrinks. Scaling by a power of two is exact, so
+    // nearbyint is the one rounding.
+    const int spacing = f.min_exponent - (f.precision - 1);
+    rounded = std::ldexp(std::nearbyint(std::ldexp(value, -spacing)), spacing);
+  }
   return std::fabs(rounded) > f.largest ? beyond : rounded;
 }
 
 // The bits below the sign of a finite value of the format.
 unsigned EncodeMagnitude(const Format& f, double magnitude) {
   if (magnitude == 0) return 0;
-  const int exponent = std::max(std::ilogb(magnitude), f.min_exponent);
-  const auto significand = static_cast<unsigned>(std::ldexp(magnitude, f.precision - 1 - exponent));
-  // The leading bit of a normal number adds one to the exponent field.
-  return (static_cast<unsigned>(exponent - f.min_exponent) << (f.precision - 1)) + significand;
+  const auto bits = BitCast<std::uint64_t>(magnitude);
+  const int exponent = ExponentOf(bits), fraction = f.precision - 1;
+  if (exponent < f.min_exponent)
+    return static_cast<unsigned>(std::ldexp(magnitude, fraction - f.min_exponent));
+  constexpr std::uint64_t kFraction = (std::uint64_t{1} << kDoubleFraction) - 1;
+  return (static_cast<unsigned>(exponent - f.min_exponent + 1) << fraction) +
+         static_cast<unsigned>((bits & kFraction) >> (kDoubleFraction - fraction));
 }
 
 float DecodeMagnitude(const Format& f, unsigned bits) {
-  const int exponent = static_cast<int>(bits >> (f.precision - 1));
-  const int hidden = 1 << (f.precision - 1);
-  const int fraction = static_cast<int>(bits) & (hidden - 1);
-  const int significand = exponent == 0 ? fraction : fraction + hidden;
-  return std::ldexp(static_cast<float>(significand),
-                    std::max(exponent, 1) - 1 + f.min_exponent - f.precision + 1);
-}
-
-std::uint32_t BitsOf(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-float FloatOf(std::uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
+  const int width = f.precision - 1, exponent = static_cast<int>(bits >> width);
+  const unsigned fraction = bits & ((1U << width) - 1);
+  if (exponent == 0) return std::ldexp(static_cast<float>(fraction), f.min_exponent - width);
+  return BitCast<float>(static_cast<std::uint32_t>(exponent - 1 + f.min_exponent + kFloatBias)
+                            << kFloatFraction |
+                        fraction << (kFloatFraction - width));
 }
 
 constexpr struct {
@@ -154,7 +169,7 @@ std::uint16_t EncodeFloat16(double value) {
 }
 
 std::uint16_t EncodeBfloat16(double value) {
-  return static_cast<std::uint16_t>(BitsOf(static_cast<float>(value)) >> 16);
+  return static_cast<std::uint16_t>(BitCast<std::uint32_t>(static_cast<float>(value)) >> 16);
 }
 
 std::uint8_t EncodeFloat8E4m3(double value) {
@@ -177,7 +192,7 @@ float DecodeFloat16(std::uint16_t bits) {
   return bits & 0x8000 ? -value : value;
 }
 
-float DecodeBfloat16(std::uint16_t bits) { return FloatOf(static_cast<std::uint32_t>(bits) << 16); }
+float DecodeBfloat16(std::uint16_t bits) { return BitCast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
 float DecodeFloat8E4m3(std::uint8_t bits) {
   const unsigned magnitude = bits & 0x7f;
