@@ -1,14 +1,9 @@
-// What the attention plugin's warm worker is measured against: one process that builds the same graphs with
-// cudnn-frontend, asks for the same plans and runs them as often, and compares nothing. Independent of the
-// project's own code on purpose; links cuDNN directly.
+// What the attention plugin is measured against: builds the same graphs with cudnn-frontend, asks for the
+// same plans and runs them as often, and compares nothing. Independent of the project's own code on purpose;
+// links cuDNN directly.
 //
-//   bare_attention CASES    each line: OPERATION DTYPE LAYOUT MASK WINDOW STATISTICS DETERMINISTIC, then
-//   batch,
-//                           heads, length and head size of the queries, heads and length of the keys, and the
-//                           head size of the values
-//
-// Prints how many ran and were supported, and the seconds since the context was made. Exit 1 on any error of
-// a call that must succeed, 2 for a line that it does not know.
+// Each line of the cases: OPERATION DTYPE LAYOUT MASK WINDOW STATISTICS DETERMINISTIC, then batch, heads,
+// length and head size of the queries, heads and length of the keys, and the head size of the values.
 #include <cudnn_frontend.h>
 
 #include <algorithm>
@@ -23,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "bare_cases.h"
 #include "bare_device.h"
 
 namespace {
@@ -189,24 +185,16 @@ class Case {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  std::ifstream file(argv[1]);
-  OpenContext();
-  const Clock clock;
+BareCases RunCases(const char* path) {
   cudnnHandle_t handle;
   if (cudnnCreate(&handle) != CUDNN_STATUS_SUCCESS) {
     std::fprintf(stderr, "cudnnCreate\n");
-    return 1;
+    std::exit(1);
   }
-  int ran = 0, supported = 0;
-  std::string text;
-  while (std::getline(file, text)) {
+  return RunLines(path, [handle](const std::string& text, bool* supported) {
     Line line;
-    if (!Read(text, &line)) return 2;
-    ++ran;
-    supported += Case(handle, line).Run() ? 1 : 0;
-  }
-  std::printf("%d attentions, %d supported, %.3f s\n", ran, supported, clock.seconds());
-  return 0;
+    if (!Read(text, &line)) return false;
+    *supported = Case(handle, line).Run();
+    return true;
+  });
 }

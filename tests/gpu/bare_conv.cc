@@ -1,12 +1,9 @@
-// What the warm workers are measured against: one process that makes the same cuDNN calls for the same
-// convolutions, with nothing around them. No isolation, no oracle, no report. Independent of the
-// project's own code on purpose; links CUDA's driver API and cuDNN directly.
+// What the conv plugin is measured against: makes the same cuDNN calls for the same convolutions, with
+// nothing around them. No isolation, no reference, no report. Independent of the project's own code on
+// purpose; links cuDNN directly.
 //
-//   bare_conv CASES    each line: OPERATION API DTYPE LAYOUT ALGO AXES N C K GROUPS, then a value for each
-//   axis of the
-//                      input, the filter, pads, strides and dilations
-//
-// Prints how many ran and were supported. Exit 1 on any error of a call that must succeed.
+// Each line of the cases: OPERATION API DTYPE LAYOUT ALGO AXES N C K GROUPS, then a value for each axis of
+// the input, the filter, pads, strides and dilations.
 #include <cudnn.h>
 
 #include <algorithm>
@@ -17,6 +14,7 @@
 #include <sstream>
 
 #include "bare.h"
+#include "bare_cases.h"
 #include "bare_device.h"
 
 namespace {
@@ -199,20 +197,13 @@ bool Execute(const Line& l, size_t workspace, const Run& run) {
   return ran;
 }
 
-int main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  std::ifstream file(argv[1]);
-  OpenContext();
+BareCases RunCases(const char* path) {
   cudnnHandle_t handle;
   Cudnn(cudnnCreate(&handle), "cudnnCreate");
-  int ran = 0, supported = 0;
-  std::string text;
-  while (std::getline(file, text)) {
-    Line l;
-    if (!Read(text, &l)) return 2;
-    ++ran;
-    supported += (l.api == "graph" ? ConvolveByGraph(handle, l) : ConvolveByLegacy(handle, l)) ? 1 : 0;
-  }
-  std::printf("%d convolutions, %d supported\n", ran, supported);
-  return 0;
+  return RunLines(path, [handle](const std::string& text, bool* supported) {
+    Line line;
+    if (!Read(text, &line)) return false;
+    *supported = line.api == "graph" ? ConvolveByGraph(handle, line) : ConvolveByLegacy(handle, line);
+    return true;
+  });
 }

@@ -1,13 +1,9 @@
-// What the gemm plugin's warm worker is measured against: one process that asks cuBLASLt's heuristics for the
-// same products and runs what they name first as often, with nothing around it, and calls cuBLAS for grouped
-// ones. Independent of the project's own code on purpose; links CUDA's driver API and cuBLAS directly.
+// What the gemm plugin is measured against: asks cuBLASLt's heuristics for the same products and runs what
+// they name first as often, with nothing around it, and calls cuBLAS for grouped ones. Independent of the
+// project's own code on purpose; links cuBLAS directly.
 //
-//   bare_gemm CASES    each line: matmul DTYPE MATH EPILOGUE SCALES WORKSPACE and a product, or grouped DTYPE
-//                      MATH, how many groups there are, and their products; a product is TRANS M N K PADDING
-//                      BATCH ALPHA BETA
-//
-// Prints how many ran and were supported, and the seconds since the context was made. Exit 1 on any error of
-// a call that must succeed, 2 for a line that it does not know.
+// Each line of the cases: matmul DTYPE MATH EPILOGUE SCALES WORKSPACE and a product, or grouped DTYPE MATH,
+// how many groups there are, and their products; a product is TRANS M N K PADDING BATCH ALPHA BETA.
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
@@ -21,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "bare_cases.h"
 #include "bare_device.h"
 
 namespace {
@@ -314,39 +311,29 @@ bool MultiplyGroups(cublasHandle_t handle, const Groups& g) {
 }
 
 // False: a line that is none.
-bool Run(const std::string& text, cublasLtHandle_t lt, cublasHandle_t* cublas, int* supported) {
+bool Run(const std::string& text, cublasLtHandle_t lt, cublasHandle_t* cublas, bool* supported) {
   std::istringstream in(text);
   std::string check;
   in >> check;
   if (check == "matmul") {
     Line line;
     if (!line.Read(&in)) return false;
-    *supported += Multiply(lt, line) ? 1 : 0;
+    *supported = Multiply(lt, line);
     return true;
   }
   Groups groups;
   if (check != "grouped" || !groups.Read(&in)) return false;
   if (!*cublas) Must(cublasCreate(cublas), "cublasCreate");
-  *supported += MultiplyGroups(*cublas, groups) ? 1 : 0;
+  *supported = MultiplyGroups(*cublas, groups);
   return true;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  std::ifstream file(argv[1]);
-  OpenContext();
-  const Clock clock;
+BareCases RunCases(const char* path) {
   cublasLtHandle_t lt;
   Must(cublasLtCreate(&lt), "cublasLtCreate");
   cublasHandle_t cublas = nullptr;
-  int ran = 0, supported = 0;
-  std::string text;
-  while (std::getline(file, text)) {
-    ++ran;
-    if (!Run(text, lt, &cublas, &supported)) return 2;
-  }
-  std::printf("%d products, %d supported, %.3f s\n", ran, supported, clock.seconds());
-  return 0;
+  return RunLines(
+      path, [&](const std::string& text, bool* supported) { return Run(text, lt, &cublas, supported); });
 }

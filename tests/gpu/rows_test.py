@@ -39,9 +39,9 @@ def report(*findings, root=None, case_findings=()):
 
 
 class ShippedSpeed(unittest.TestCase):
-    def test_sums_and_the_ratio_are_of_one_worker_and_the_promise_of_the_default(self):
+    def test_sums_are_of_one_worker_and_the_promise_of_the_default(self):
         run = importlib.machinery.SourceFileLoader("gpu_run", str(pathlib.Path(__file__).with_name("run"))).load_module()
-        started, rows, compared = [], {}, []
+        started, rows = [], {}
 
         def fake(*args, name):
             started.append((name, args[2:]))
@@ -52,14 +52,11 @@ class ShippedSpeed(unittest.TestCase):
         fake.tree = pathlib.Path("tree")
         begun = [{"ev": "AttemptStarted", "id": "conv.forward", "t_ms": 1000}, {"ev": "AttemptFinished", "id": "conv.forward", "t_ms": 3000}]
         with unittest.mock.patch.multiple(run, events=lambda folder: begun, write_timeline=lambda *_: None,
-                                          ratio_to_bare=lambda gate, args, runs: compared.extend(folder.name for _, folder in runs),
                                           row=lambda what, ok, text: rows.update({what: (ok, text)})):
             run.shipped_speed(fake, None)
         alone = [name for name, more in started if more == ("--workers-per-gpu", "1")]
         default = [name for name, more in started if more == ()]
         self.assertEqual((len(alone), len(default), len(started)), (6, 6, 12))
-        self.assertEqual(len(compared), 5)
-        self.assertLessEqual(set(compared), set(alone))
         (ok, text), (fast, promise) = rows.values()
         self.assertTrue(ok and "start 2.00" in text and "median 9.00 s" in text, text)
         self.assertTrue(fast and "by 4 workers, median 4.00 s" in promise and "start" not in promise, promise)
@@ -90,41 +87,42 @@ class WhereTheTimeGoes(unittest.TestCase):
                          "grouped float32 tf32 3 nt 17 19 23 3 3 -1 0.5 tn 0 72 264 0 1 1 0 tn 1 2 3 0 0 1 0")
 
     def test_the_time_of_a_plugin_is_that_of_its_cases(self):
-        with tempfile.TemporaryDirectory() as folder:
-            folder = pathlib.Path(folder)
-            lines = [("WorkerStarted", "", 5), ("AttemptStarted", "toolkit.gemm[]", 10), ("AttemptStarted", "gemm.matmul[a]", 200),
-                     ("AttemptFinished", "gemm.matmul[a]", 300), ("AttemptStarted", "gemm.grouped[a]", 301),
-                     ("AttemptFinished", "gemm.grouped[a]", 1700), ("AttemptFinished", "conv.forward[a]", 1800)]
-            (folder / "journal.jsonl").write_text("".join(json.dumps({"ev": ev, "id": id, "t_ms": t}) + "\n" for ev, id, t in lines))
-            self.assertEqual(bare_programs.seconds_of_cases(folder, "gemm"), 1.5)
+        times = [("WorkerStarted", "", 5), ("AttemptStarted", "toolkit.gemm[]", 10), ("AttemptStarted", "gemm.matmul[a]", 200),
+                 ("AttemptFinished", "gemm.matmul[a]", 300), ("AttemptStarted", "conv.fused[a]", 300), ("AttemptFinished", "conv.fused[a]", 350),
+                 ("AttemptStarted", "gemm.grouped[a]", 400), ("AttemptFinished", "gemm.grouped[a]", 1700),
+                 ("AttemptStarted", "conv.forward[a]", 1700), ("AttemptFinished", "conv.forward[a]", 1800), ("AttemptFinished", "toolkit.gemm[]", 1900)]
+        of, whole = bare_programs.seconds_of_cases([{"ev": ev, "id": id, "t_ms": t} for ev, id, t in times])
+        self.assertAlmostEqual(of["gemm"], 1.4)
+        self.assertAlmostEqual(of["conv"], 0.1)
+        self.assertAlmostEqual(whole, 1.6)
 
 
 class AgainstABareProgram(unittest.TestCase):
     """Of a gate that takes 1.2 s."""
 
-    def judge(self, said, gate_exit=0):
-        rows, lines = {}, []
+    def judge(self, ran, supported, seconds, gate_exit=0):
+        rows, asked = {}, []
         times = [("AttemptStarted", "gemm.matmul[a]", 0), ("AttemptFinished", "gemm.matmul[a]", 1200)]
         params = {"dtype": "float16", "math": "default", "epilogue": "none", "scales": "none", "workspace": "all", "trans": "tn", "size": "1x2x3",
                   "padding": 0, "batch": 1, "alpha": 1, "beta": 0}
         cases = [{"check": "gemm.matmul", "outcome": outcome, "params": params} for outcome in ("passed", "skipped", "passed")]
         fake = unittest.mock.Mock(return_value=(gate_exit, 2.0, "", {"cases": [*cases, {"check": "toolkit.gemm", "outcome": "passed"}]}, "folder"))
         fake.tree = pathlib.Path("tree")
-        with unittest.mock.patch.multiple(bare_programs, run=lambda program, of: (9.0, (lines.append(of), said)[1]),
+        program = lambda lines: (asked.append(lines), ({"gemm": bare_programs.Bare(ran, supported, seconds)}, seconds))[1]
+        with unittest.mock.patch.multiple(bare_programs, Program=lambda plugins, out, frontend: program,
                                           events=lambda _: [{"ev": ev, "id": id, "t_ms": t} for ev, id, t in times],
                                           row=lambda what, ok, text: rows.update({what: (ok, text)})):
-            bare_programs.against(fake, "gemm", "program")
-        self.assertEqual({len(of) for of in lines}, {2})  # what was skipped is not the program's to run
-        return rows["cu13's cases of gemm against a bare program"]
+            bare_programs.against(fake, ["gemm"], "frontend")
+        self.assertEqual({len(lines["gemm"]) for lines in asked}, {2})  # what was skipped is not the program's to run
+        return rows["cu13 by one worker against a bare program"]
 
     def test_passes_up_to_a_quarter_more(self):
-        ok, text = self.judge("2 products, 2 supported, 1.000 s")
+        ok, text = self.judge(2, 2, 1.0)
         self.assertTrue(ok and "ratio 1.20" in text, text)
 
     def test_fails_beyond_or_where_the_program_did_not_do_the_same(self):
-        for said, code in (("2 products, 2 supported, 0.900 s", 0), ("2 products, 1 supported, 1.000 s", 0),
-                           ("1 products, 1 supported, 1.000 s", 0), ("2 products, 2 supported, 1.000 s", 1), ("ended with 1: an error", 0)):
-            self.assertFalse(self.judge(said, code)[0], said)
+        for ran, supported, seconds, code in ((2, 2, 0.9, 0), (2, 1, 1.0, 0), (1, 1, 1.0, 0), (2, 2, 1.0, 1), (0, 0, float("nan"), 0)):
+            self.assertFalse(self.judge(ran, supported, seconds, code)[0], (ran, supported, seconds, code))
 
     def test_steps_last_until_the_next_one_or_the_end_of_their_case(self):
         lines = [
