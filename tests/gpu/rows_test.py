@@ -38,9 +38,31 @@ def report(*findings, root=None, case_findings=()):
     return {"root_cause": root, "findings": list(findings), "cases": [{"findings": list(case_findings)}]}
 
 
+def gpu_run():
+    return importlib.machinery.SourceFileLoader("gpu_run", str(pathlib.Path(__file__).with_name("run"))).load_module()
+
+
+class AnotherCudnn(unittest.TestCase):
+    def test_it_lies_where_a_relative_path_from_pytorchs_libraries_leads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            site, package = pathlib.Path(folder) / "site", pathlib.Path(folder) / "package"
+            for file in (site / "torch/lib/libtorch.so", site / "nvidia/cudnn/lib/libcudnn.so.9", site / "nvidia/cu13/lib/libcublas.so.13",
+                         package / "nvidia/cudnn/lib/libcudnn.so.9", package / "nvidia_cudnn.dist-info/METADATA"):
+                file.parent.mkdir(parents=True)
+                file.write_text(str(file))
+            other = gpu_run().with_other_cudnn(pathlib.Path(folder) / "other", site, package)
+            reached = other / "torch/lib/../../nvidia"
+            self.assertEqual((other / "torch/lib/libtorch.so").resolve(), site / "torch/lib/libtorch.so")
+            self.assertEqual((reached / "cudnn/lib/libcudnn.so.9").read_text(), str(package / "nvidia/cudnn/lib/libcudnn.so.9"))
+            self.assertEqual((reached / "cu13/lib/libcublas.so.13").read_text(), str(site / "nvidia/cu13/lib/libcublas.so.13"))
+            # Its own: nothing in it leads back to where it was unpacked.
+            self.assertEqual((other / "nvidia/cudnn/lib/libcudnn.so.9").resolve(), other / "nvidia/cudnn/lib/libcudnn.so.9")
+            self.assertTrue((other / "nvidia_cudnn.dist-info/METADATA").exists())
+
+
 class ShippedSpeed(unittest.TestCase):
     def test_sums_are_of_one_worker_and_the_promise_of_the_default(self):
-        run = importlib.machinery.SourceFileLoader("gpu_run", str(pathlib.Path(__file__).with_name("run"))).load_module()
+        run = gpu_run()
         started, rows = [], {}
 
         def fake(*args, name):
