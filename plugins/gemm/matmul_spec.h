@@ -54,7 +54,7 @@ struct MatmulSpec {
   static MatmulPlace PlaceOf(const MatmulLayout& layout, std::int64_t index);
   // That of `index`, by that of the index before it, which most often takes no division.
   static MatmulPlace PlaceBehind(const MatmulLayout& layout, MatmulPlace before, std::int64_t index) {
-    if (++before.row >= layout.rows) return PlaceOf(layout, index);
+    if (before.padding || ++before.row >= layout.rows) return PlaceOf(layout, index);
     return before;
   }
   double Flops() const;
