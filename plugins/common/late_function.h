@@ -8,6 +8,14 @@
 
 #include <string>
 
+// What a library calls its types is its own affair: a fake that is written in C++ has other names for them,
+// which UndefinedBehaviorSanitizer would hold against each call.
+#ifdef __clang__
+#define CUDNN_CI_TYPES_OF_ITS_OWN __attribute__((no_sanitize("function")))
+#else
+#define CUDNN_CI_TYPES_OF_ITS_OWN
+#endif
+
 namespace cudnn_ci {
 
 template <class Signature>
@@ -30,7 +38,7 @@ class LateFunction<R(Args...)> {
   const char* name() const { return name_; }
 
   // Throws MissingSymbol naming function and library when it is not bound.
-  R operator()(Args... args) const {
+  CUDNN_CI_TYPES_OF_ITS_OWN R operator()(Args... args) const {
     if (!function_)
       throw MissingSymbol((library_.empty() ? "a library that is not loaded" : library_) + " has no symbol " +
                           name_);
@@ -44,5 +52,7 @@ class LateFunction<R(Args...)> {
 };
 
 }  // namespace cudnn_ci
+
+#undef CUDNN_CI_TYPES_OF_ITS_OWN
 
 #endif  // CUDNN_CI_PLUGINS_COMMON_LATE_FUNCTION_H_

@@ -301,7 +301,8 @@ TEST(PluginFilesTest, WhereAPluginComesFromIsInEveryReport) {
   for (const json& plugin : result.report["plugins"]) from[plugin["name"]] = plugin.value("from", "the tool");
   EXPECT_EQ(from["fixture"], "CUDNN_CI_PLUGIN_PATH");
   EXPECT_EQ(from["facts_told"], "--plugin-dir");
-  for (const json& plugin : result.Events("RunStarted").at(0)["plugins"])
+  const json started = result.Events("RunStarted").at(0);
+  for (const json& plugin : started["plugins"])
     EXPECT_EQ(plugin.value("from", "the tool"), from[plugin["name"]]);
   const std::string page = run.Read("report/report.html");
   for (const std::string& words :
