@@ -22,7 +22,16 @@ bool PutFifoInPlaceOfTheCache(FaultTest& t) {
 }
 
 Make Preloads(const std::string& library) {
-  return Machine([library](FaultTest& t) { t.Set("LD_PRELOAD", CUDNN_CI_FIXTURES "/preload/" + library); });
+  return [library](FaultTest& t) {
+    if (kSanitized) return false;  // cudnn-ci is linked dynamically then
+    t.Set("LD_PRELOAD", CUDNN_CI_FIXTURES "/preload/" + library);
+    return true;
+  };
+}
+
+bool PutFifoInTheLibraryPath(FaultTest& t) {
+  if (kSanitized) return false;  // likewise
+  return mkfifo((t.libraries() + "/libm.so.6").c_str(), 0666) == 0;
 }
 
 // What uses the GPU waits for its canary, whose failure is accepted.
@@ -51,9 +60,8 @@ std::vector<Fault> Processes() {
               {Image("fifo_in_place_of_the_loaders_cache", PutFifoInPlaceOfTheCache, "libc-unfit",
                      {"the image's /etc/ld.so.cache is a FIFO"})}),
       Showing("library that is a FIFO or a device",
-              {Image("fifo_in_the_library_path",
-                     Machine([](FaultTest& t) { mkfifo((t.libraries() + "/libm.so.6").c_str(), 0666); }),
-                     "library-not-a-file", {"libm.so.6 is a FIFO, found through LD_LIBRARY_PATH"})}),
+              {Image("fifo_in_the_library_path", PutFifoInTheLibraryPath, "library-not-a-file",
+                     {"libm.so.6 is a FIFO, found through LD_LIBRARY_PATH"})}),
       Showing("preloaded library", {Image("preload_that_exits", Preloads("libpreload_exit.so"),
                                           "preload-breaks-processes", {"libpreload_exit.so"})}),
       Showing("another preloaded library",
