@@ -136,6 +136,7 @@ class Reference : public ReferenceData, public std::enable_shared_from_this<Refe
     Judgement judgement;
     for (const AttentionTensor& part : parts) {
       const DataType type = spec_.TypeOf(part);
+      const std::vector<float>& expected = numbers_.Of(part.role);
       judgement.elements += part.Places();
       std::vector<std::vector<Row>> differing(static_cast<std::size_t>(part.batch * part.heads));
       ForHeads(part, [&](std::int64_t head) {
@@ -144,7 +145,7 @@ class Reference : public ReferenceData, public std::enable_shared_from_this<Refe
       for (const std::vector<Row>& rows : differing)
         for (const Row& row : rows)
           for (std::int64_t d = 0; d < part.size; ++d)
-            JudgeOne(type, row.place + d, numbers_.Of(part.role)[static_cast<std::size_t>(row.index + d)],
+            JudgeOne(type, row.place + d, expected[static_cast<std::size_t>(row.index + d)],
                      got + static_cast<std::size_t>(row.place + d) * SizeOf(type), &judgement);
     }
     return judgement;

@@ -11,9 +11,9 @@
 // What a library calls its types is its own affair: a fake that is written in C++ has other names for them,
 // which UndefinedBehaviorSanitizer would hold against each call.
 #ifdef __clang__
-#define CUDNN_CI_TYPES_OF_ITS_OWN __attribute__((no_sanitize("function")))
+#define CUDNN_CI_NO_SANITIZE_FUNCTION __attribute__((no_sanitize("function")))
 #else
-#define CUDNN_CI_TYPES_OF_ITS_OWN
+#define CUDNN_CI_NO_SANITIZE_FUNCTION
 #endif
 
 namespace cudnn_ci {
@@ -38,7 +38,7 @@ class LateFunction<R(Args...)> {
   const char* name() const { return name_; }
 
   // Throws MissingSymbol naming function and library when it is not bound.
-  CUDNN_CI_TYPES_OF_ITS_OWN R operator()(Args... args) const {
+  CUDNN_CI_NO_SANITIZE_FUNCTION R operator()(Args... args) const {
     if (!function_)
       throw MissingSymbol((library_.empty() ? "a library that is not loaded" : library_) + " has no symbol " +
                           name_);
@@ -53,6 +53,6 @@ class LateFunction<R(Args...)> {
 
 }  // namespace cudnn_ci
 
-#undef CUDNN_CI_TYPES_OF_ITS_OWN
+#undef CUDNN_CI_NO_SANITIZE_FUNCTION
 
 #endif  // CUDNN_CI_PLUGINS_COMMON_LATE_FUNCTION_H_

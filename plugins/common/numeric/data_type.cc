@@ -2,6 +2,7 @@
 #include "common/numeric/data_type.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -27,14 +28,6 @@ constexpr Format kFloat8E5m2Format = {3, -14, 57344, true};
 // binary64 and binary32 as integers.
 constexpr int kDoubleFraction = 52, kDoubleBias = 1023, kFloatFraction = 23, kFloatBias = 127;
 
-template <class To, class From>
-To BitCast(From from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  std::memcpy(&to, &from, sizeof to);
-  return to;
-}
-
 // Of a number that is neither 0 nor subnormal.
 int ExponentOf(std::uint64_t bits) { return static_cast<int>(bits >> kDoubleFraction & 0x7FF) - kDoubleBias; }
 
@@ -43,7 +36,7 @@ double RoundToFormat(const Format& f, double value) {
   const double beyond =
       std::copysign(f.saturates ? f.largest : std::numeric_limits<double>::infinity(), value);
   if (std::isinf(value)) return beyond;
-  auto bits = BitCast<std::uint64_t>(value);
+  auto bits = std::bit_cast<std::uint64_t>(value);
   double rounded = 0;
   if (ExponentOf(bits) >= f.min_exponent) {
     // Half of what is dropped, less one where the last bit that stays is even: a tie goes to the even one. A
@@ -51,7 +44,7 @@ double RoundToFormat(const Format& f, double value) {
     const int dropped = kDoubleFraction - (f.precision - 1);
     const std::uint64_t last = std::uint64_t{1} << dropped;
     bits += last / 2 - 1 + (bits >> dropped & 1);
-    rounded = BitCast<double>(bits & ~(last - 1));
+    rounded = std::bit_cast<double>(bits & ~(last - 1));
   } else {
     // Below the normal range the spacing of values no longer shrinks. Scaling by a power of two is exact, so
     // nearbyint is the one rounding.
@@ -64,7 +57,7 @@ double RoundToFormat(const Format& f, double value) {
 // The bits below the sign of a finite value of the format.
 unsigned EncodeMagnitude(const Format& f, double magnitude) {
   if (magnitude == 0) return 0;
-  const auto bits = BitCast<std::uint64_t>(magnitude);
+  const auto bits = std::bit_cast<std::uint64_t>(magnitude);
   const int exponent = ExponentOf(bits), fraction = f.precision - 1;
   if (exponent < f.min_exponent)
     return static_cast<unsigned>(std::ldexp(magnitude, fraction - f.min_exponent));
@@ -77,9 +70,9 @@ float DecodeMagnitude(const Format& f, unsigned bits) {
   const int width = f.precision - 1, exponent = static_cast<int>(bits >> width);
   const unsigned fraction = bits & ((1U << width) - 1);
   if (exponent == 0) return std::ldexp(static_cast<float>(fraction), f.min_exponent - width);
-  return BitCast<float>(static_cast<std::uint32_t>(exponent - 1 + f.min_exponent + kFloatBias)
-                            << kFloatFraction |
-                        fraction << (kFloatFraction - width));
+  return std::bit_cast<float>(static_cast<std::uint32_t>(exponent - 1 + f.min_exponent + kFloatBias)
+                                  << kFloatFraction |
+                              fraction << (kFloatFraction - width));
 }
 
 constexpr struct {
@@ -169,7 +162,7 @@ std::uint16_t EncodeFloat16(double value) {
 }
 
 std::uint16_t EncodeBfloat16(double value) {
-  return static_cast<std::uint16_t>(BitCast<std::uint32_t>(static_cast<float>(value)) >> 16);
+  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16);
 }
 
 std::uint8_t EncodeFloat8E4m3(double value) {
@@ -192,7 +185,9 @@ float DecodeFloat16(std::uint16_t bits) {
   return bits & 0x8000 ? -value : value;
 }
 
-float DecodeBfloat16(std::uint16_t bits) { return BitCast<float>(static_cast<std::uint32_t>(bits) << 16); }
+float DecodeBfloat16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 float DecodeFloat8E4m3(std::uint8_t bits) {
   const unsigned magnitude = bits & 0x7f;
