@@ -6,13 +6,13 @@ cudnn_ci_unit_test(conv_test SOURCES conv_reference_test.cc conv_recipe_test.cc 
   conv_fault_test.cc conv_shortness_test.cc
   conv_known_shapes_test.cc conv_refusals_test.cc conv_random_draw_test.cc compute_kernel_class_test.cc conv_normal_test.cc conv_epilogue_test.cc
   conv_covering_test.cc
-  LINK cudnn_ci_conv_oracle nlohmann_json::nlohmann_json)
+  LINK cudnn_ci_conv_oracle nlohmann_json::nlohmann_json COMPUTES)
 target_compile_definitions(conv_test PRIVATE CUDNN_CI_MATRICES="${PROJECT_SOURCE_DIR}/matrices")
 cudnn_ci_unit_test(conv_engines_test SOURCES conv_engines_test.cc ${PROJECT_SOURCE_DIR}/plugins/conv/graph/engines.cc
   LINK cudnn_ci_conv_oracle cudnn_ci_compute)
 cudnn_ci_unit_test(compute_test SOURCES compute_judge_elements_test.cc compute_second_opinion_test.cc compute_refusal_summary_test.cc
   LINK cudnn_ci_compute)
-cudnn_ci_unit_test(gemm_test SOURCES gemm_fault_test.cc gemm_grouped_test.cc LINK cudnn_ci_gemm_oracle)
+cudnn_ci_unit_test(gemm_test SOURCES gemm_fault_test.cc gemm_grouped_test.cc LINK cudnn_ci_gemm_oracle COMPUTES)
 set(fake_driver LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fakes/libcuda)
 foreach(test compute_case_test device_buffers_test launch_capture_test)
   add_executable(${test} ${test}.cc)
@@ -44,6 +44,6 @@ add_test(NAME every_shape CONFIGURATIONS positions COMMAND conv_onednn_test)
 set_tests_properties(every_shape PROPERTIES LABELS positions TIMEOUT 3600 ENVIRONMENT CUDNN_CI_SHAPES=1000)
 cudnn_ci_unit_test(attention_test SOURCES attention_data_test.cc attention_bias_test.cc attention_fault_test.cc attention_known_test.cc attention_layout_test.cc attention_normal_test.cc attention_pages_test.cc attention_scaled_test.cc
   data_ahead_test.cc
-  LINK cudnn_ci_attention_oracle cudnn_ci_plugin_common)
+  LINK cudnn_ci_attention_oracle cudnn_ci_plugin_common COMPUTES)
 add_test(NAME every_attention_position CONFIGURATIONS positions COMMAND attention_test --gtest_filter=*Anywhere*)
 set_tests_properties(every_attention_position PROPERTIES LABELS positions TIMEOUT 3600 ENVIRONMENT CUDNN_CI_POSITIONS=1000)
