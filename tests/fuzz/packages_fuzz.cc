@@ -2,6 +2,7 @@
 // JSON and dpkg's status, whatever the bytes. The first line of the input is the name, what follows the
 // content.
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -15,14 +16,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that is emptied before each input.
+// A folder that is emptied before each input: in memory, where there is such a file system.
+class Folder {
+ public:
+  Folder() {
+    const fs::path memory = "/dev/shm";
+    path_ = (access(memory.c_str(), W_OK) == 0 ? memory : fs::temp_directory_path()) / "cudnn-ci-fuzz-XXXXXX";
+    Require(mkdtemp(path_.data()) != nullptr, "mkdtemp", path_);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 const std::string& Root() {
-  static const std::string kRoot = [] {
-    std::string pattern = fs::temp_directory_path().string() + "/cudnn-ci-fuzz-XXXXXX";
-    Require(mkdtemp(pattern.data()) != nullptr, "mkdtemp", pattern);
-    return pattern;
-  }();
-  return kRoot;
+  static const Folder kFolder;
+  return kFolder.path();
 }
 
 void Write(const std::string& path, const std::string& text) {
