@@ -144,6 +144,8 @@ TEST_F(ConsoleTest, NothingOfTheImageIsACommandOfThePipeline) {
   RunBuilder b;
   b.run.image = "x ##[debug]" + words;
   b.Fail("conv.a ##[x]", Wrong("wrong-value", Blame::kImage, words));
+  b.Fail("conv.azure", Wrong("wrong-value", Blame::kImage, "x ##vso[task.complete result=Succeeded;]"));
+  b.Fail("conv.teamcity", Wrong("wrong-value", Blame::kImage, "###teamcity[buildStatus status='SUCCESS']"));
   b.Add(FindingReported{{}, Wrong("gpu-is-shared", Blame::kRunner, words)});
   ConsoleOptions options;
   options.verbosity = Verbosity::kVerbose;
@@ -151,11 +153,13 @@ TEST_F(ConsoleTest, NothingOfTheImageIsACommandOfThePipeline) {
   for (const std::string& line : Split(Output(), '\n')) {
     const auto seen = std::find_if(line.begin(), line.end(), [](char c) { return c > ' ' && c < 0x7F; });
     EXPECT_NE(line.substr(static_cast<size_t>(seen - line.begin()), 2), "::") << line;
-    EXPECT_EQ(line.find("##["), std::string::npos) << line;
+    for (const char* command : {"##[", "##vso[", "##teamcity["})
+      EXPECT_EQ(line.find(command), std::string::npos) << line;
   }
   EXPECT_NE(Output().find("::error::forged"), std::string::npos);  // in the middle of a line it is a text
   EXPECT_NE(Output().find("\\x3A:notice::"), std::string::npos);
   EXPECT_NE(Output().find("#\\x23[error]b"), std::string::npos);
+  EXPECT_NE(Output().find("x #\\x23vso[task."), std::string::npos);
 }
 
 TEST_F(ConsoleTest, AHugeLogIsNotFlooded) {

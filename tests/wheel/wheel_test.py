@@ -223,14 +223,14 @@ class Wheel(unittest.TestCase):
         self.assertEqual(status, 4, output)
         self.assertIn("--cudnn-ci-args: No closing quotation", output)
 
-    def test_no_runner_of_github_obeys_what_an_image_prints(self):
-        said = "printf '::error::one\\n \\302\\240::error::two\\n##[error]three\\n'; exit 1"
+    def test_no_runner_obeys_what_an_image_prints(self):
+        said = "printf '::error::one\\n \\302\\240::error::two\\n##[error]three\\n##vso[four]\\n'; exit 1"
         status, output = self.pytest([{"check": "exec.run", "name": "said", "params": {"argv": ["/bin/sh", "-c", said]}}], "-q", "-rA")
         self.assertEqual(status, 1, output)
-        for word in ["one", "two", "three"]:
+        for word in ["one", "two", "three", "four"]:
             self.assertIn(word, output)
         # The words of the command line itself are in the middle of a line.
-        self.assertNotRegex(output, r"(?m)^[^!-~]*::|##\[")
+        self.assertNotRegex(output, r"(?m)^[^!-~]*::|##[a-z]*\[")
 
     def test_without_the_option_pytest_is_as_ever(self):
         self.ours()

@@ -128,8 +128,8 @@ def run(command, stderr=subprocess.PIPE):
 
 
 def without_pipeline_commands(text):
-    """As the gate's own screen: no line that GitHub's runner would obey (report/text/pipeline_commands)."""
-    return re.sub(r"(?:^|(?<=[\r\n]))([^!-~\r\n]*)::", r"\1\\x3A:", text).replace("##[", r"#\x23[")
+    """As the gate's own screen: no line that a pipeline's runner would obey (report/text/pipeline_commands)."""
+    return re.sub(r"##(?=[A-Za-z]*\[)", r"#\\x23", re.sub(r"(?:^|(?<=[\r\n]))([^!-~\r\n]*)::", r"\1\\x3A:", text))
 
 
 class Case(pytest.Item):

@@ -1,6 +1,18 @@
 #include "report/text/pipeline_commands.h"
 
 namespace cudnn_ci {
+namespace {
+
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+bool BeginsWithCommand(std::string_view text) {
+  if (text.substr(0, 2) != "##") return false;
+  size_t end = 2;
+  while (end < text.size() && IsLetter(text[end])) ++end;
+  return end < text.size() && text[end] == '[';
+}
+
+}  // namespace
 
 std::string WithoutPipelineCommands(std::string_view lines) {
   std::string out;
@@ -10,7 +22,7 @@ std::string WithoutPipelineCommands(std::string_view lines) {
     const std::string_view rest = lines.substr(i);
     if (only_blanks && rest.substr(0, 2) == "::") {
       out += "\\x3A";
-    } else if (rest.substr(0, 3) == "##[") {
+    } else if (BeginsWithCommand(rest)) {
       out += "#\\x23";
       ++i;
     } else {
