@@ -22,10 +22,11 @@ constexpr unsigned kMemoryDevices = 1;  // the major number of null, zero, rando
 // "a FIFO", "a device"; empty for what the loader reads, or refuses at once.
 std::string WhatBlocks(const fs::directory_entry& entry) {
   std::error_code ignored;
-  const fs::file_type type = entry.status(ignored).type();
-  if (type == fs::file_type::fifo) return "a FIFO";
+  // A folder says of most entries what they are: only links are looked at.
+  if (entry.is_regular_file(ignored)) return {};
+  if (entry.is_fifo(ignored)) return "a FIFO";
   struct stat seen {};
-  if (type == fs::file_type::character && stat(entry.path().c_str(), &seen) == 0 &&
+  if (entry.is_character_file(ignored) && stat(entry.path().c_str(), &seen) == 0 &&
       major(seen.st_rdev) != kMemoryDevices)
     return "a device";
   return {};

@@ -146,7 +146,8 @@ void Pool::Wait(int64_t wake_ns) {
   if (sweep_until_ns_ > now) wake = std::min(wake, now + 1'000'000);
   const int64_t wait = std::max<int64_t>(0, wake - now);
   const timespec timeout{wait / 1'000'000'000, wait % 1'000'000'000};
-  // Behind a packet awake for a while: whoever sleeps takes longer to wake than a short case runs.
+  // Awake for a while behind a packet of a worker that waits for the next case: whoever sleeps takes longer
+  // to wake than a short case runs.
   constexpr timespec kNone{0, 0};
   int ready = 0;
   while (ready == 0 && MonotonicNs() < awake_until_ns_) {
@@ -200,7 +201,7 @@ void Pool::Service(Member* member, int64_t now) {
   }
   worker->OnTick(now, &effects);
   Apply(member, &effects);
-  if (heard) awake_until_ns_ = MonotonicNs() + kAwakeNs;
+  if (heard && !worker->shutdown_sent()) awake_until_ns_ = MonotonicNs() + kAwakeNs;
   if (member->exited || member->abandoned) return;
   if (!control_->HasExited(member->process.pid())) return CountDescendantsOf(member, now);
   member->exited = true;

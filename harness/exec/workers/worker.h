@@ -65,6 +65,8 @@ class Worker {
   // Nothing is asked of it now.
   virtual bool idle() const = 0;
   bool ending() const { return state_ != State::kServing; }
+  // It has been sent all that it will be.
+  bool shutdown_sent() const { return shutdown_sent_; }
   // It said hello: its process reached its own main function.
   bool greeted() const { return greeted_; }
   bool retired() const { return !retire_reason_.empty(); }
