@@ -123,6 +123,7 @@ class DynamicReader {
     out_.names_.resize(bytes);
     if (!memory_.Read(Of(DT_STRTAB), out_.names_.data(), bytes)) return false;
     if (Has(DT_SONAME)) out_.soname = TextAt(Of(DT_SONAME));
+    out_.filters = Has(DT_FILTER) || Has(DT_AUXILIARY);
     if (Has(DT_RPATH)) out_.rpath = Split(TextAt(Of(DT_RPATH)));
     if (Has(DT_RUNPATH)) out_.run_path = Split(TextAt(Of(DT_RUNPATH)));
     out_.no_default_folders = (Of(DT_FLAGS_1) & DF_1_NODEFLIB) != 0;

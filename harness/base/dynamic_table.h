@@ -44,6 +44,7 @@ class DynamicTable {
   bool foreign = false;             // of another word size, byte order or machine: the loader passes over it
   std::string soname;               // empty: it has none
   std::vector<std::string> needed;  // DT_NEEDED, in order
+  bool filters = false;             // DT_FILTER or DT_AUXILIARY: the loader looks into another file first
   std::vector<std::string> rpath, run_path;  // DT_RPATH and DT_RUNPATH, split; $ORIGIN is not replaced
   bool no_default_folders = false;           // DF_1_NODEFLIB
   std::vector<SymbolVersion> versions;       // by index; 0 and 1 are none

@@ -24,6 +24,7 @@ DynamicSymbols ReadDynamicSymbols(const std::string& path) {
   symbols.foreign = table.foreign;
   if (!table.problem.empty()) return symbols;
   symbols.soname = table.soname;
+  symbols.filters = table.filters;
   for (const DefinedSymbol& symbol : table.defined) symbols.defined.insert(table.Name(symbol.name));
   for (const UndefinedSymbol& symbol : table.undefined)
     if (symbol.version < table.versions.size() && IsOfCLibrary(table.versions[symbol.version].file))

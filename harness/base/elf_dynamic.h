@@ -13,6 +13,7 @@ struct DynamicSymbols {
   // libgcc_s, ld-linux) by a version that one of them gives.
   std::set<std::string> from_c_library;
   std::string soname;    // empty: it has none
+  bool filters = false;  // the loader looks for its names in another file first (DT_FILTER, DT_AUXILIARY)
   bool foreign = false;  // of another word size, byte order or machine: the loader passes over it
   std::string problem;   // why all this cannot be told; empty: it can
 };

@@ -21,17 +21,28 @@ namespace fs = std::filesystem;
 constexpr size_t kMostLibraries = 100, kMostFileBytes = 64 << 10, kMostNamesSaid = 8;
 constexpr int kMostFoldersOfCpus = 200;
 
-// A list as the loader reads it; in its file a "#" begins a comment.
-std::vector<std::string> Names(const std::string& list, const std::string& separators, bool comments) {
+// What separates names, no blank more and no blank less (glibc: rtld.c, do_preload's callers and audit_list):
+// any other one belongs to a name.
+constexpr char kOfPreload[] = " :", kOfAudit[] = ":", kOfFile[] = ": \t\n";
+
+std::vector<std::string> Names(const std::string& list, const char* separators) {
   std::vector<std::string> names;
-  for (std::string line : Split(list, '\n')) {
-    if (comments) line.erase(std::min(line.find('#'), line.size()));
-    for (char& c : line)
-      if (separators.find(c) != std::string::npos) c = ' ';
-    for (const std::string& name : Split(line, ' '))
-      if (!name.empty()) names.push_back(name);
+  for (size_t begin = 0; (begin = list.find_first_not_of(separators, begin)) != std::string::npos;) {
+    const size_t end = std::min(list.find_first_of(separators, begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    begin = end;
   }
   return names;
+}
+
+// In the loader's file a "#" begins a comment.
+std::string WithoutComments(const std::string& text) {
+  std::string out;
+  for (std::string line : Split(text, '\n')) {
+    line.erase(std::min(line.find('#'), line.size()));
+    out += line + '\n';
+  }
+  return out;
 }
 
 // The files of that name in the folders of a folder that are for some CPUs (dl-hwcaps.c; the other names are
@@ -78,10 +89,23 @@ void Judge(const std::set<std::string>& wanted, Preload* preload) {
     return;
   }
   preload->problem = symbols.problem;
+  if (symbols.problem.empty() && symbols.filters)
+    preload->problem =
+        "it is a filter (DT_FILTER, DT_AUXILIARY): the loader looks into another library first";
   preload->own = symbols.problem.empty() && IsTheCLibrarys(preload->file);
   if (preload->own) return;
   std::set_intersection(symbols.defined.begin(), symbols.defined.end(), wanted.begin(), wanted.end(),
                         std::inserter(preload->interposed, preload->interposed.end()));
+}
+
+// Why it cannot be told which file a name stands for; empty: it can.
+std::string WhyUnknown(const std::string& name, const std::vector<std::string>& library_paths) {
+  const auto has_words = [](const std::string& text) { return text.find('$') != std::string::npos; };
+  const bool searched = name.find('/') == std::string::npos;
+  if (has_words(name)) return "what the loader makes of \"$\" is not followed";
+  if (searched && std::any_of(library_paths.begin(), library_paths.end(), has_words))
+    return "what the loader makes of \"$\" in LD_LIBRARY_PATH is not followed";
+  return "";
 }
 
 // The files that a name may stand for.
@@ -133,8 +157,8 @@ std::vector<Preload> FindPreloads(const Variables& environment, const std::vecto
         return;
       }
       // The loader's own words for folders.
-      if (name.find('$') != std::string::npos) {
-        preload.problem = "what the loader makes of \"$\" is not followed";
+      preload.problem = WhyUnknown(name, library_paths);
+      if (!preload.problem.empty()) {
         found.push_back(preload);
         continue;
       }
@@ -148,10 +172,10 @@ std::vector<Preload> FindPreloads(const Variables& environment, const std::vecto
       }
     }
   };
-  add("LD_PRELOAD", Names(ValueOf(environment, "LD_PRELOAD"), ":", false), false);
-  add("LD_AUDIT", Names(ValueOf(environment, "LD_AUDIT"), ":", false), true);
+  add("LD_PRELOAD", Names(ValueOf(environment, "LD_PRELOAD"), kOfPreload), false);
+  add("LD_AUDIT", Names(ValueOf(environment, "LD_AUDIT"), kOfAudit), true);
   const std::string list = ReadSmallFile(file, kMostFileBytes);
-  add(file, Names(list, ": \t\r", true), false);
+  add(file, Names(WithoutComments(list), kOfFile), false);
   if (list.size() >= kMostFileBytes)
     found.push_back({file,
                      "more than " + std::to_string(kMostFileBytes) + " bytes",

@@ -52,6 +52,22 @@ TEST(Preload, OfEveryProcessOfTheImageIsNamedToo) {
   EXPECT_THAT(PreloadDetail(result), HasSubstr("/etc/ld.so.preload"));
 }
 
+// glibc takes the carriage return for a part of the name.
+TEST(Preload, OfEveryProcessByANameWithACarriageReturnIsRed) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer wants to be the first library";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  std::filesystem::copy_file(CUDNN_CI_FIXTURES "/preload/libinterpose_send.so", run.Path("cr.so\r"));
+  run.Before({"unshare", "-m", "bash", "-c",
+              "mount -t tmpfs none /etc && printf '#\\n" + run.Path("cr.so") +
+                  "\\r\\n' > /etc/ld.so.preload && exec \"$@\"",
+              "bash"});
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+  EXPECT_THAT(result.report.dump(), HasSubstr("preload-interposes"));
+}
+
 // "error image.preload-interposes: DETAIL" of each finding about the run whose name begins so.
 std::vector<std::string> PreloadFindings(const GateResult& result) {
   std::vector<std::string> found;
@@ -97,6 +113,37 @@ TEST(Preload, ThatStandsInTheWorkersPlaceIsRed) {
   EXPECT_THAT(PreloadFindings(allowed),
               testing::ElementsAre(testing::AllOf(HasSubstr("warning image.preloaded: "),
                                                   HasSubstr("\"allow_preload\" of the matrix names it"))));
+}
+
+// As the loader reads the list, in names and folders that it takes and that look like something else.
+TEST(Preload, ByAListThatTheLoaderReadsInItsWayIsRed) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer wants to be the first library";
+  const std::string send = CUDNN_CI_FIXTURES "/preload/libinterpose_send.so";
+  const struct {
+    const char *what, *variable, *file, *library_path, *value, *detail;
+  } rows[] = {
+      {"a line's end in a name", "LD_PRELOAD", "a\nb.so", "", "FOLDER/a\nb.so", " defines send, which"},
+      {"a blank in an audit's name", "LD_AUDIT", "a b.so", "", "FOLDER/a b.so", "sees and may change"},
+      {"a word of the loader's in the folders", "LD_PRELOAD", "word.so", "/$ORIGIN", "word.so",
+       "in LD_LIBRARY_PATH is not followed"},
+      {"a filter", "LD_PRELOAD", nullptr, "", CUDNN_CI_FIXTURES "/preload/libpreload_filter.so",
+       "it is a filter"},
+  };
+  for (const auto& row : rows) {
+    GateRun run;
+    run.Matrix(Entry("fixture.pass"));
+    if (row.file) std::filesystem::copy_file(send, run.Path(row.file));
+    std::string value = row.value;
+    if (value.rfind("FOLDER", 0) == 0) value = run.Path(row.file);
+    run.Set("LD_LIBRARY_PATH", row.library_path);
+    run.Set(row.variable, value);
+    const GateResult result = run.Run();
+    EXPECT_EQ(result.exit_code, 1) << row.what << result.out;
+    EXPECT_THAT(PreloadFindings(result),
+                testing::Contains(
+                    testing::AllOf(HasSubstr("error image.preload-interposes: "), HasSubstr(row.detail))))
+        << row.what;
+  }
 }
 
 // Every process takes that file anyway; a copy of it elsewhere is another matter.
