@@ -22,9 +22,10 @@ struct TokenShape {
   size_t following;
 };
 constexpr TokenShape kShapes[] = {
-    {"ghp_", 36},   {"gho_", 36},   {"ghu_", 36}, {"ghs_", 36},  {"ghr_", 36},      {"github_pat_", 22},
-    {"glpat-", 20}, {"AKIA", 16},   {"ASIA", 16}, {"AIza", 35},  {"xoxb-", 20},     {"xoxp-", 20},
-    {"hf_", 30},    {"nvapi-", 40}, {"npm_", 36}, {"pypi-", 40}, {"dckr_pat_", 20}, {"sk-", 32},
+    {"ghp_", 36},   {"gho_", 36},   {"ghu_", 36},  {"ghs_", 36},   {"ghr_", 36},      {"github_pat_", 22},
+    {"glpat-", 20}, {"AKIA", 16},   {"ASIA", 16},  {"AIza", 35},   {"xoxb-", 20},     {"xoxp-", 20},
+    {"hf_", 30},    {"nvapi-", 40}, {"npm_", 36},  {"pypi-", 40},  {"dckr_pat_", 20}, {"sk-", 32},
+    {"glrt-", 20},  {"glcbt-", 20}, {"gldt-", 20}, {"glptt-", 20}, {"glft-", 20},
 };
 
 bool IsTokenCharacter(char c) {
@@ -87,14 +88,39 @@ void FindPrivateKeys(std::string_view text, std::vector<Range>* out) {
   }
 }
 
-// The password in "https://user:password@host".
+// The password in "https://user:password@host", which may hold an "@" itself; where there is none, a user's
+// name that is as long as a token.
 void FindPasswordsOfUrls(std::string_view text, std::vector<Range>* out) {
+  constexpr size_t kLongestAuthority = 4096, kShortestToken = 20;
   for (size_t at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 1)) {
-    const size_t end = text.find_first_of("@/ \t\n\"'", at + 3);
-    if (end == std::string_view::npos || text[end] != '@') continue;
-    const size_t colon = text.find(':', at + 3);
-    if (colon != std::string_view::npos && colon + 1 < end) out->emplace_back(colon + 1, end);
+    const size_t begin = at + 3;
+    const std::string_view rest = text.substr(begin, kLongestAuthority);
+    const std::string_view authority = rest.substr(0, rest.find_first_of("/ \t\n\"'"));
+    const size_t host = authority.rfind('@');
+    if (host == std::string_view::npos) continue;
+    const size_t colon = authority.find(':');
+    if (colon + 1 < host && colon != std::string_view::npos)
+      out->emplace_back(begin + colon + 1, begin + host);
+    else if (colon == std::string_view::npos && host >= kShortestToken)
+      out->emplace_back(begin, begin + host);
   }
+}
+
+// What follows these words, to the next blank or separator, from so many bytes on.
+void FindNamedValues(std::string_view text, std::vector<Range>* out) {
+  struct Named {
+    std::string_view head;
+    size_t shortest;
+  };
+  constexpr Named kNamed[] = {
+      {"uthorization: Basic ", 8}, {"uthorization: Bearer ", 8}, {"?sig=", 20}, {"&sig=", 20}};
+  for (const Named& named : kNamed)
+    for (size_t at = text.find(named.head); at != std::string_view::npos;
+         at = text.find(named.head, at + 1)) {
+      const size_t begin = at + named.head.size();
+      const size_t end = std::min(text.find_first_of(" \t\r\n\"'&?<>[", begin), text.size());
+      if (end - begin >= named.shortest) out->emplace_back(begin, end);
+    }
 }
 
 // Where a text was cut: a rest of a value may begin at `after` and end at `before`.
@@ -208,6 +234,7 @@ std::vector<Secrets::Place> Secrets::Find(std::string_view text) const {
   FindWebTokens(text, &shapes);
   FindPrivateKeys(text, &shapes);
   FindPasswordsOfUrls(text, &shapes);
+  FindNamedValues(text, &shapes);
   for (const auto& [begin, end] : shapes) places.push_back({begin, end, nullptr, true});
   FindRests(text, &places);
   if (text.find("[masked ") != std::string_view::npos)

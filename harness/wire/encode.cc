@@ -77,7 +77,9 @@ class Encoder {
   void Path(const char* key, const std::string& bytes) { (*object_)[key] = PercentEncode(bytes); }
 
  private:
-  json Json(const std::string& text) const {
+  // What is no UTF-8 is shown as everywhere: by another word for it no secret in it would be recognized.
+  json Json(const std::string& bytes) const {
+    const std::string text = IsValidUtf8(bytes) ? bytes : CleanText(bytes);
     return text_bound_ == kNoBound ? text : HeadAndTail(text, text_bound_ / 4, text_bound_ - text_bound_ / 4);
   }
   // NaN and the infinities have no number in JSON.

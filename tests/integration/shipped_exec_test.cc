@@ -48,6 +48,13 @@ TEST_F(ExecRun, AnotherExitStatusIsTheImagesFaultWithTheLastLine) {
   EXPECT_THAT(r.gate.junit, HasSubstr("first\nno module named torch"));
 }
 
+TEST_F(ExecRun, ASecretThatIsNoUtf8IsMaskedAsAnyOther) {
+  Set("APP_SECRET", "caf\xE9-and-a-long-word");
+  const CheckOutcome r = Shell("echo $APP_SECRET; exit 1");
+  EXPECT_THAT(r.gate.out + r.gate.junit + r.gate.report.dump(), Not(HasSubstr("-and-a-long-word")));
+  EXPECT_THAT(r.gate.out, HasSubstr("[masked APP_SECRET]"));
+}
+
 TEST_F(ExecRun, SuccessIsNotEnoughWhereAFailureIsExpected) {
   EXPECT_THAT(Shell("exit 0", R"(, "exit_status": 3)").Slugs(), ElementsAre("command-exit-status"));
 }

@@ -12,6 +12,7 @@ const std::vector<CleaningPlace>& CleaningPlaces() {
       {"harness/base/text.cc", "does it"},
       {"harness/base/secrets.cc", "names and values of the environment"},
       {"harness/wire/decode.cc", "what a worker says"},
+      {"harness/wire/encode.cc", "what a check says that is no UTF-8, which JSON has no bytes for"},
       {"harness/exec/workers/asked_worker.cc", "what a process has printed that describes a plugin"},
       {"harness/model/record/clean_event.cc", "what becomes an event"},
       {"harness/model/record/crash.cc", "names of files and symbols, which are looked up as they are"},

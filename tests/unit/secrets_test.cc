@@ -51,7 +51,15 @@ TEST(Secrets, TokensAreKnownByTheirShape) {
     EXPECT_EQ(Masked("Bearer " + token + ";"), "Bearer [masked token];") << token;
   EXPECT_EQ(Masked("https://me:pass@example.com/x"), "https://me:[masked token]@example.com/x");
   EXPECT_EQ(Masked("-----BEGIN PRIVATE KEY-----\nabc and cut"), "[masked token]");
-  for (const std::string plain : {"ghp_short", "a-word-with-sk-in-it-that-is-rather-long-but-no-token-at-all",
+  EXPECT_EQ(Masked("https://me:pa@ss@example.com/x@y"), "https://me:[masked token]@example.com/x@y");
+  EXPECT_EQ(Masked("https://" + letters + "@example.com"), "https://[masked token]@example.com");
+  EXPECT_EQ(Masked("glrt-" + letters + " glcbt-" + letters), "[masked token] [masked token]");
+  EXPECT_EQ(Masked("> Authorization: Basic Ym9iOmh1bnRlcg==\n"), "> Authorization: Basic [masked token]\n");
+  EXPECT_EQ(Masked("authorization: Bearer abc.def.ghi"), "authorization: Bearer [masked token]");
+  EXPECT_EQ(Masked("https://a.b/c?sv=1&sig=" + letters + "&e=2"),
+            "https://a.b/c?sv=1&sig=[masked token]&e=2");
+  for (const std::string plain : {"ghp_short", "ssh://git@example.com", "?sig=short",
+                                  "a-word-with-sk-in-it-that-is-rather-long-but-no-token-at-all",
                                   "conv.forward[math=default]", "http://example.com:80/a@b", "eyJ.eyJ",
                                   "sm_90_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc"})
     EXPECT_EQ(Masked(plain), plain);
