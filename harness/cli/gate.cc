@@ -136,8 +136,9 @@ bool Gate::OpenReports() {
   fanout_->Add(std::make_unique<ConsoleReporter>(console_fd, console));
   if (paths_.to_stdout.empty()) return true;
   const std::string file = session_.scratch_dir() + "/report-for-stdout";
+  const int stdout_fd = StandardOutputWasClosed() ? -1 : STDOUT_FILENO;
   for (auto& reporter : MakeReporters({{paths_.to_stdout, file}}, {options_.strict_junit, screen, true}))
-    fanout_->Add(std::make_unique<StreamReporter>(std::move(reporter), file, STDOUT_FILENO));
+    fanout_->Add(std::make_unique<StreamReporter>(std::move(reporter), file, stdout_fd));
   return true;
 }
 

@@ -25,10 +25,13 @@ constexpr rlim_t kSmallestStack = 1ul << 20;   // below it libraries crash that 
 // GiB.
 constexpr rlim_t kFewestAddresses = 16ul << 30;
 
+bool g_stdout_was_closed = false;
+
 // A descriptor 0 to 2 that is closed would be given to the next file opened, and printed into.
 void OpenStandardDescriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (fcntl(fd, F_GETFD) >= 0) continue;
+    if (fd == STDOUT_FILENO) g_stdout_was_closed = true;
     // The lowest that is free: this very one.
     const int opened = OpenNullDevice().Release();
     if (opened >= 0) fcntl(opened, F_SETFD, 0);
@@ -101,6 +104,8 @@ void RemoveVariables() {
 }
 
 }  // namespace
+
+bool StandardOutputWasClosed() { return g_stdout_was_closed; }
 
 const std::vector<std::string>& RemovedVariables() { return Removed(); }
 

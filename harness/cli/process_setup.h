@@ -21,6 +21,10 @@ inline constexpr int kHandledSignals[] = {SIGCHLD, SIGINT, SIGTERM, SIGALRM};
 // changed is left as it is.
 void PrepareProcess();
 
+// Whoever started this process had closed its standard output, and PrepareProcess has put the null device in
+// its place: what is written there is lost.
+bool StandardOutputWasClosed();
+
 // The variables that PrepareProcess took out of the environment, by name.
 const std::vector<std::string>& RemovedVariables();
 

@@ -177,6 +177,15 @@ TEST(Inherited, ClosedDescriptorsAreNotWrittenInto) {
   EXPECT_EQ(result.Outcome("fixture.pass[i=0]"), "passed");
 }
 
+TEST(Inherited, AReportForAClosedStandardOutputIsLostAndSaidSo) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  run.Before({"bash", "-c", "exec 1>&- && exec \"$@\"", "bash"});
+  const GateResult result = run.Command({"--matrix", run.Path("matrix.json"), "--junit", "-"});
+  EXPECT_EQ(result.exit_code, 5);
+  EXPECT_THAT(result.err, testing::HasSubstr("cannot write standard output"));
+}
+
 TEST(Inherited, ASmallStackIsRaisedOrEnough) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's frames are larger";
   GateRun soft;

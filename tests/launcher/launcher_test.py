@@ -911,6 +911,8 @@ exit 1"""
             (["--", "--rerun-failed"], "--case"), (["--", "waive", "x"], "type cudnn-ci waive here"), (["--", "--dry-run"], "runs no gate"),
             (["--output-dir", "-"], "standard output is no folder"), (["--", "--matrix"], "--matrix needs a value"),
             (["--matrix", str(HERE / "docker"), "--", "--matrix=" + str(HERE / "docker")], "given twice"),
+            (["--matrix", "cu12", "--matrix=cu13"], "given twice: cu12, cu13"), (["--no-gpu=1"], "--no-gpu takes no value"),
+            (["--dry-run=no"], "--dry-run takes no value"), (["--matrix", "compatibility"], "none of the tool's own"),
             (["--", "init", "a", "b"], "init writes one file"), (["--", "init", str(HERE / "docker")], "is there already"),
         ):
             with self.subTest(args=args):
