@@ -14,7 +14,6 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
-using testing::Not;
 
 // Runs one healthy case below a shell that has prepared something.
 GateResult RunBelow(GateRun* run, const std::string& preparation) {

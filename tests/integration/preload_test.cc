@@ -81,7 +81,7 @@ std::vector<std::string> PreloadFindings(const GateResult& result) {
 }
 
 std::string CopyOfTheCLibrary(GateRun* run) {
-  const std::string copy = run->Path("libc.so.6");
+  std::string copy = run->Path("libc.so.6");
   std::string from;
   for (const char* folder : {"/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64"})
     if (from.empty() && std::filesystem::exists(folder + std::string("/libc.so.6")))
