@@ -1,44 +1,22 @@
 // Records of packages as a hostile image has them: the name of a dist-info folder and its RECORD, conda's
 // JSON and dpkg's status, whatever the bytes. The first line of the input is the name, what follows the
 // content.
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 
 #include "fuzz_target.h"
 #include "image/components.h"
 #include "image/jit_tools_needs.h"
+#include "scratch.h"
 
 namespace cudnn_ci {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that is emptied before each input: in memory, where there is such a file system.
-class Folder {
- public:
-  Folder() {
-    const fs::path memory = "/dev/shm";
-    path_ = (access(memory.c_str(), W_OK) == 0 ? memory : fs::temp_directory_path()) / "cudnn-ci-fuzz-XXXXXX";
-    Require(mkdtemp(path_.data()) != nullptr, "mkdtemp", path_);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
+// A folder that is emptied before each input.
 const std::string& Root() {
-  static const Folder kFolder;
+  static const Scratch kFolder;
   return kFolder.path();
 }
 

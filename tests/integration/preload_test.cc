@@ -128,6 +128,8 @@ TEST(Preload, ByAListThatTheLoaderReadsInItsWayIsRed) {
        "in LD_LIBRARY_PATH is not followed"},
       {"a filter", "LD_PRELOAD", nullptr, "", CUDNN_CI_FIXTURES "/preload/libpreload_filter.so",
        "it is a filter"},
+      {"an auxiliary filter", "LD_PRELOAD", nullptr, "", CUDNN_CI_FIXTURES "/preload/libpreload_auxiliary.so",
+       "it is a filter"},
   };
   for (const auto& row : rows) {
     GateRun run;
