@@ -1,8 +1,5 @@
 #include "common/cudnn_loaded.h"
 
-#include <link.h>
-
-#include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -10,23 +7,11 @@
 
 #include "common/cudnn_files.h"
 #include "common/judge.h"
+#include "common/loaded_libraries.h"
 #include "common/loader_path.h"
 
 namespace cudnn_ci {
 namespace {
-
-// How many libraries the loader has loaded into this process so far.
-unsigned long long LoadedSoFar() {
-  unsigned long long count = 0;
-  dl_iterate_phdr(
-      [](struct dl_phdr_info* info, size_t size, void* out) {
-        if (size >= offsetof(struct dl_phdr_info, dlpi_adds) + sizeof info->dlpi_adds)
-          *static_cast<unsigned long long*>(out) = info->dlpi_adds;
-        return 1;  // the first entry says all
-      },
-      &count);
-  return count;
-}
 
 // 9 of "libcudnn_ops.so.9.19.0". A name without a known major is of the one that its directory has.
 int MajorOf(const std::string& directory, const std::string& name) {
@@ -70,7 +55,7 @@ LoadedCudnn InspectLoadedCudnn(const std::vector<std::string>& files) {
 
 bool JudgeLoadedCudnn(Context& ctx, const char* slug) {
   static unsigned long long judged = 0;
-  const unsigned long long now = LoadedSoFar();
+  const unsigned long long now = LibrariesLoadedSoFar();
   if (now != 0 && now == judged) return true;
   const LoadedCudnn loaded = InspectLoadedCudnn();
   const bool held = Judge(ctx, !loaded.mixed, "cuDNN's libraries in memory are of one install", slug,

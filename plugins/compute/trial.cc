@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/loaded_libraries.h"
+
 namespace cudnn_ci {
 
 double Trial::bound() const {
@@ -12,6 +14,7 @@ Trial PrepareTrial(Candidate& candidate, const ComputeProblem& problem) {
   Trial trial;
   trial.candidate = &candidate;
   trial.workspace_bytes = candidate.Prepare();
+  KeepLibrariesLoaded();  // of those that a plan opens
   trial.expectation = problem.ExpectationOf(candidate);
   return trial;
 }

@@ -1,4 +1,5 @@
 // What the plugins share, on made-up files and texts.
+#include <dlfcn.h>
 #include <elf.h>
 #include <gmock/gmock.h>
 
@@ -6,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "base/elf_file.h"
 #include "common/cudart_api.h"
@@ -13,6 +15,7 @@
 #include "common/driver_api.h"
 #include "common/driver_files.h"
 #include "common/host_memory.h"
+#include "common/loaded_libraries.h"
 #include "common/loader_path.h"
 #include "common/nvml_api.h"
 #include "common/nvrtc_api.h"
@@ -165,6 +168,34 @@ TEST_F(LoaderPathTest, SaysWhatItPassesOver) {
 TEST_F(LoaderPathTest, MappedLibrariesAreThoseOfThisProcess) {
   EXPECT_FALSE(MappedLibraries("libc.so").empty());
   EXPECT_TRUE(MappedLibraries("libnosuch").empty());
+}
+
+bool IsLoaded(const std::string& path) {
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (library) dlclose(library);
+  return library;
+}
+
+// Loads it and gives it back at once, as cuDNN does with NVRTC for each graph.
+void LoadForAMoment(const std::string& path, const std::function<void()>& meanwhile) {
+  void* const library = dlopen(path.c_str(), RTLD_NOW);
+  ASSERT_TRUE(library) << dlerror();
+  meanwhile();
+  dlclose(library);
+}
+
+TEST_F(LoaderPathTest, LibrariesThatAreKeptStayWhenTheirUserClosesThem) {
+  const std::string brief = directory_ + "/libbrief.so", kept = directory_ + "/libkept.so";
+  for (const std::string& path : {brief, kept}) std::filesystem::copy_file(CUDNN_CI_RUNPATH_FILE, path);
+  KeepLibrariesLoaded();
+  const unsigned long long before = LibrariesLoadedSoFar();
+  LoadForAMoment(brief, [] {});
+  EXPECT_FALSE(IsLoaded(brief)) << "nobody has kept it";
+  EXPECT_EQ(LibrariesLoadedSoFar(), before + 1);
+  LoadForAMoment(kept, [] { KeepLibrariesLoaded(); });
+  EXPECT_TRUE(IsLoaded(kept));
+  LoadForAMoment(kept, [] {});
+  EXPECT_EQ(LibrariesLoadedSoFar(), before + 2) << "it was loaded again";
 }
 
 TEST_F(LoaderPathTest, FileOfAFolderLiesThereOrIsALinkThere) {

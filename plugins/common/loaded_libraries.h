@@ -1,0 +1,20 @@
+// What the loader has put into this process. Knows no library by its name.
+#ifndef CUDNN_CI_PLUGINS_COMMON_LOADED_LIBRARIES_H_
+#define CUDNN_CI_PLUGINS_COMMON_LOADED_LIBRARIES_H_
+
+namespace cudnn_ci {
+
+// How many libraries were loaded into this process so far, those among them that are gone again; 0: the
+// loader does not say (dlpi_adds, https://man7.org/linux/man-pages/man3/dl_iterate_phdr.3.html).
+unsigned long long LibrariesLoadedSoFar();
+
+// No library that is in memory now leaves it any more. cuDNN opens NVRTC for each graph whose engine it
+// compiles and closes it behind the last one, so that a process that has no other use for it loads and
+// relocates 100 MB for every case; a framework is linked against it and does not. Whichever file cuDNN has
+// found stays the one. Costs next to nothing where nothing was loaded since the last call. For the thread
+// that runs cases alone.
+void KeepLibrariesLoaded();
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_COMMON_LOADED_LIBRARIES_H_
