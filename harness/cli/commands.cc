@@ -34,12 +34,7 @@ namespace {
 using nlohmann::ordered_json;
 
 // As it is: what was masked by its parts, or is to be typed or read again.
-int PrintAsIs(const std::string& text) {
-  const bool written = fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
-  if (!written && errno == EPIPE) return 0;  // `| head`: who reads has seen enough
-  if (!written) fprintf(stderr, "cudnn-ci: cannot write to standard output\n");
-  return written ? 0 : 5;
-}
+int PrintAsIs(const std::string& text) { return PrintAnswer(text) ? 0 : 5; }
 
 // What plugins and files are called has to stay as it is until here: files are opened by their names.
 int Print(const std::string& text) {
@@ -56,7 +51,8 @@ void MaskTexts(ordered_json* j) {
 
 std::string Dump(const ordered_json& j) {
   // In ASCII: a terminal shows it, and characters that command one may stand in it.
-  return j.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n";
+  return WithoutPipelineCommands(j.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n",
+                                 kInJson);
 }
 
 int PrintJson(ordered_json j) {

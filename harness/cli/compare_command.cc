@@ -1,8 +1,5 @@
 #include "cli/compare_command.h"
 
-#include <errno.h>
-#include <stdio.h>
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,17 +31,11 @@ int CompareRuns(const Options& options) {
   }
   const std::vector<RunView> again(views.begin() + 2, views.end());
   const Comparison comparison = Compare(views[0], views[1], again);
-  const std::string text = options.json ? CompareJson(comparison)
+  const std::string text = options.json ? WithoutPipelineCommands(CompareJson(comparison), kInJson)
                            : options.markdown
                                ? WithoutPipelineCommands(CompareMarkdown(comparison, kMostShown))
                                : WithoutPipelineCommands(CompareText(comparison, kMostShown));
-  const bool written = fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
-  // `| head`: who reads has seen enough.
-  if (!written && errno != EPIPE) {
-    fprintf(stderr, "cudnn-ci: cannot write to standard output\n");
-    return 5;
-  }
-  return ExitCodeOf(comparison);
+  return PrintAnswer(text) ? ExitCodeOf(comparison) : 5;
 }
 
 }  // namespace cudnn_ci

@@ -1,9 +1,11 @@
 #include "cli/diagnostics.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/secrets.h"
 #include "base/text.h"
+#include "cli/process_setup.h"
 #include "report/text/pipeline_commands.h"
 
 namespace cudnn_ci {
@@ -15,6 +17,15 @@ std::string DiagnosticLine(const std::string& message, size_t max_bytes) {
 
 void PrintDiagnostic(const std::string& message, size_t max_bytes) {
   fprintf(stderr, "cudnn-ci: %s\n", DiagnosticLine(message, max_bytes).c_str());
+}
+
+bool PrintAnswer(std::string_view text) {
+  if (!StandardOutputWasClosed()) {
+    const bool written = fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
+    if (written || errno == EPIPE) return true;
+  }
+  PrintDiagnostic("cannot write to standard output");
+  return false;
 }
 
 }  // namespace cudnn_ci

@@ -137,8 +137,9 @@ bool Gate::OpenReports() {
   if (paths_.to_stdout.empty()) return true;
   const std::string file = session_.scratch_dir() + "/report-for-stdout";
   const int stdout_fd = StandardOutputWasClosed() ? -1 : STDOUT_FILENO;
+  const CommandSpelling spelling = ReportFormatOf(paths_.to_stdout).spelling;
   for (auto& reporter : MakeReporters({{paths_.to_stdout, file}}, {options_.strict_junit, screen, true}))
-    fanout_->Add(std::make_unique<StreamReporter>(std::move(reporter), file, stdout_fd));
+    fanout_->Add(std::make_unique<StreamReporter>(std::move(reporter), file, spelling, stdout_fd));
   return true;
 }
 
@@ -229,8 +230,7 @@ bool Gate::MakePlan() {
 }
 
 bool Gate::DryRun() {
-  printf("%s", PlanAsText(plan_).c_str());
-  exit_code_ = fflush(stdout) == 0 ? 0 : 5;
+  exit_code_ = PrintAnswer(PlanAsText(plan_)) ? 0 : 5;
   return false;
 }
 

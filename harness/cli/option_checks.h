@@ -12,6 +12,8 @@ namespace cudnn_ci {
 
 // A number over 0, finite and at most a week.
 CLI::Validator CheckSeconds();
+// A whole number from `least` to `most`, in decimal digits.
+CLI::Validator CheckWhole(int least, int most);
 // "all", an index, "gpuN", or what NVML calls a UUID: "GPU-..." and "MIG-...".
 CLI::Validator CheckDevice();
 // "auto", or a number from 1 to 99.

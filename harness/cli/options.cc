@@ -45,7 +45,8 @@ void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
                 "environments if the loader finds no cuDNN");
   app->add_option("--filter", o->filter,
                   "run matching cases and what they need: GoogleTest's syntax, 'conv.*-*nhwc*'")
-      ->type_name("PATTERN");
+      ->type_name("PATTERN")
+      ->check(CheckNotEmpty("a pattern is expected, this one is empty"));
   app->add_option("--case", o->case_ids, "run this case and what it needs; repeatable")
       ->type_name("ID")
       ->allow_extra_args(false);
@@ -76,7 +77,7 @@ void AddDiscoveryOptions(CLI::App* app, Options* o) {
 void AddProcessOptions(CLI::App* app, Options* o) {
   app->add_option("--jobs", o->jobs, "processes at a time (default: the CPUs the container may use)")
       ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+      ->check(CheckWhole(1, 4096));
   app->add_option_function<std::string>(
          "--workers-per-gpu",
          [o](const std::string& v) { o->workers_per_gpu = v == "auto" ? 0 : std::stoi(v); },
@@ -112,7 +113,7 @@ void AddRunOptions(CLI::App* app, Options* o) {
   AddProcessOptions(app, o);
   app->add_option("--retries", o->retries, "run a failing case again; a pass then is 'flaky', which is red")
       ->type_name("N")
-      ->check(CLI::Range(0, 100));
+      ->check(CheckWhole(0, 100));
   app->add_flag("--fail-fast", o->fail_fast, "start nothing more after the first red case");
   app->add_option("--time-limit", o->time_limit_s, "end the whole run after S seconds")
       ->type_name("S")
@@ -329,7 +330,9 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
   CLI::Option* const all = explain->add_flag("--all", o->all_findings, "every finding there can be");
   explain->callback([o, slug, all] {
     o->command = Command::kExplain;
-    if (slug->empty() == all->empty()) throw CLI::RequiredError("FINDING or --all");
+    if (slug->empty() && all->empty()) throw CLI::RequiredError("FINDING or --all");
+    if (!slug->empty() && !all->empty())
+      throw CLI::ValidationError("--all is of every finding; name none beside it");
   });
   for (CLI::App* a : {list, plugins, facts, explain}) {
     a->add_flag("--json", o->json, "for machines");

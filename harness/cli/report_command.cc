@@ -207,9 +207,10 @@ int MakePage(const Options& options) {
     PrintDiagnostic(s.error());
     return 5;
   }
-  printf("%s: %zu images, %zu could not be read\n", CleanLine(file, 1000).c_str(), options.journals.size(),
-         options.journals.size() - read);
-  return fflush(stdout) == 0 ? 0 : 5;
+  const std::string unread = std::to_string(options.journals.size() - read);
+  const bool said = PrintAnswer(CleanLine(file, 1000) + ": " + std::to_string(options.journals.size()) +
+                                " images, " + unread + " could not be read\n");
+  return said ? 0 : 5;
 }
 
 }  // namespace

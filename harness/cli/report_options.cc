@@ -194,7 +194,7 @@ void DeclareWaive(CLI::App* waive, Options* o) {
   waive->add_option("--days", o->waiver_days, "for how many days from today; after that the gate fails again")
       ->type_name("N")
       ->required()
-      ->check(CLI::Range(1, 366));
+      ->check(CheckWhole(1, 366));
   waive->add_option("--reason", o->waiver_reason, "why it is accepted (default: what the report says)")
       ->type_name("TEXT")
       ->check(not_empty);

@@ -109,12 +109,41 @@ TEST(Commands, ExplainAllListsEveryFindingByName) {
 
 TEST(Commands, ExplainTakesOneNameOrAll) {
   GateRun run;
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"explain"}, {"explain", "crashed", "--all"}}) {
-    const GateResult result = run.Command(words);
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.err, HasSubstr("FINDING or --all"));
+  const GateResult none = run.Command({"explain"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("FINDING or --all is required"));
+  const GateResult both = run.Command({"explain", "crashed", "--all"});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_THAT(both.err, HasSubstr("--all is of every finding; name none beside it"));
+}
+
+TEST(Commands, AnAnswerThatNobodyCanReadIsNoSuccess) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  for (const char* closed : {"exec \"$@\" >&-", "exec \"$@\" > /dev/full"}) {
+    run.Before({"sh", "-c", closed, "sh"});
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"list", "--matrix", "matrix.json"},
+                                                  {"list", "--json", "--matrix", "matrix.json"},
+                                                  {"explain", "crashed"},
+                                                  {"--dry-run", "--matrix", "matrix.json"}}) {
+      const GateResult result = run.Command(words);
+      EXPECT_EQ(result.exit_code, 5) << closed << " " << words[0];
+      EXPECT_THAT(result.err, HasSubstr("cannot write to standard output"));
+    }
   }
+}
+
+TEST(Commands, NumbersAreWholeAndPatternsAreNotEmpty) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  for (const char* jobs : {"2.5", "0", "4097", "x", ""}) {
+    const GateResult result = run.Command({"--matrix", "matrix.json", "--jobs", jobs});
+    EXPECT_EQ(result.exit_code, 2) << jobs;
+    EXPECT_THAT(result.err, HasSubstr("is no whole number from 1 to 4096")) << jobs;
+  }
+  const GateResult result = run.Command({"--matrix", "matrix.json", "--filter", ""});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("a pattern is expected, this one is empty"));
 }
 
 TEST(Commands, EachRunHasANumberThatIsNotOfTheClock) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/fd.h"
 #include "base/file.h"
@@ -179,12 +180,47 @@ TEST_F(ReportTest, AReportForADescriptorIsHandedOutOnce) {
   ASSERT_TRUE(fd.valid());
   RunBuilder b;
   b.Pass("conv.a");
-  StreamReporter reporter(std::make_unique<JsonReporter>(file), file, fd.get());
+  StreamReporter reporter(std::make_unique<JsonReporter>(file), file, kInJson, fd.get());
   ASSERT_TRUE(reporter.Finish(b.Summarize()).ok());
   EXPECT_EQ(ReadSmallFile(out, 1 << 20), ReadSmallFile(file, 1 << 20));
   EXPECT_NE(ReadSmallFile(out, 1 << 20), "");
   EXPECT_FALSE(reporter.Finish(b.Summarize()).ok()) << "what was handed out cannot be taken back";
   EXPECT_EQ(ReadSmallFile(out, 1 << 20), ReadSmallFile(file, 1 << 20));
+}
+
+// What a reader of XML sees of a colon and a number sign.
+std::string WithoutReferences(std::string xml) {
+  for (const auto& [reference, character] : {std::pair("&#58;", ":"), std::pair("&#35;", "#")})
+    for (size_t at = xml.find(reference); at != std::string::npos; at = xml.find(reference, at))
+      xml.replace(at, 5, character);
+  return xml;
+}
+
+// A pipeline reads what goes to standard output. What a report says stays what it was.
+TEST_F(ReportTest, AReportForADescriptorHasNoCommandsToAPipeline) {
+  const std::string said =
+      "x ##vso[task.complete result=Succeeded;]\n\t::error::owned\n##[group]\n##teamcity[x]";
+  RunBuilder b;
+  b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, said));
+  const Summary summary = b.Summarize();
+  for (const char* name : {"json", "junit", "summary"}) {
+    const std::string file = folder_ + "/for-stdout", out = folder_ + "/out-" + name;
+    const Fd fd(open(out.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    for (auto& inner : MakeReporters({{name, file}}, {})) {
+      StreamReporter reporter(std::move(inner), file, ReportFormatOf(name).spelling, fd.get());
+      ASSERT_TRUE(reporter.Finish(summary).ok());
+    }
+    const std::string printed = ReadSmallFile(out, 1 << 20);
+    EXPECT_EQ(WithoutPipelineCommands(printed), printed) << name;
+    if (name == std::string("summary")) continue;
+    EXPECT_NE(printed.find("owned"), std::string::npos) << name << "\n" << printed;
+    const std::string written = ReadSmallFile(file, 1 << 20);
+    EXPECT_NE(WithoutPipelineCommands(written), written) << name;
+    if (name == std::string("json"))
+      EXPECT_EQ(nlohmann::json::parse(printed), nlohmann::json::parse(written));
+    else
+      EXPECT_EQ(WithoutReferences(printed), written);
+  }
 }
 
 TEST_F(ReportTest, ADescriptorThatTakesNothingIsAFailure) {
@@ -193,7 +229,7 @@ TEST_F(ReportTest, ADescriptorThatTakesNothingIsAFailure) {
   ASSERT_TRUE(full.valid());
   RunBuilder b;
   b.Pass("conv.a");
-  StreamReporter reporter(std::make_unique<JsonReporter>(file), file, full.get());
+  StreamReporter reporter(std::make_unique<JsonReporter>(file), file, kInJson, full.get());
   EXPECT_FALSE(reporter.Finish(b.Summarize()).ok());
 }
 

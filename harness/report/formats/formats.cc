@@ -1,5 +1,6 @@
 #include "report/formats/formats.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "report/formats/attestation.h"
@@ -39,14 +40,19 @@ std::unique_ptr<Reporter> MakeAttestation(const std::string& path, const ReportS
 
 const std::vector<ReportFormat>& ReportFormats() {
   static const std::vector<ReportFormat> kFormats = {
-      {"junit", "JUnit XML to this file", "junit.xml", true, false, MakeJunit},
-      {"json", "report.json to this file", "report.json", false, false, MakeJson},
-      {"html", "report.html to this file", "report.html", false, true, MakeHtml},
-      {"summary", "a summary in Markdown to this file", nullptr, false, false, MakeSummary},
+      {"junit", "JUnit XML to this file", "junit.xml", true, false, kInMarkup, MakeJunit},
+      {"json", "report.json to this file", "report.json", false, false, kInJson, MakeJson},
+      {"html", "report.html to this file", "report.html", false, true, kInMarkup, MakeHtml},
+      {"summary", "a summary in Markdown to this file", nullptr, false, false, kInMarkup, MakeSummary},
       {kAttestationFormat, "an in-toto statement with the verdict on the image's digest, to be signed",
-       nullptr, false, false, MakeAttestation},
+       nullptr, false, false, kInJson, MakeAttestation},
   };
   return kFormats;
+}
+
+const ReportFormat& ReportFormatOf(std::string_view name) {
+  const std::vector<ReportFormat>& all = ReportFormats();
+  return *std::find_if(all.begin(), all.end(), [name](const ReportFormat& f) { return name == f.name; });
 }
 
 std::vector<std::unique_ptr<Reporter>> MakeReporters(const ReportPaths& paths,

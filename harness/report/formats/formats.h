@@ -13,6 +13,7 @@
 
 #include "report/formats/run_summary.h"
 #include "report/record/reporter.h"
+#include "report/text/pipeline_commands.h"
 
 namespace cudnn_ci {
 
@@ -29,11 +30,14 @@ struct ReportFormat {
   const char* file_name;  // in the folder of --output-dir; null: written only where its option says
   bool in_parts;          // a large run continues in STEM-2.EXT, STEM-3.EXT, ...
   bool may_yield;  // left out of the folder, unless asked for by its option, where a file of another lies
+  CommandSpelling spelling;  // where it goes to a pipeline's log
   std::unique_ptr<Reporter> (*make)(const std::string& path, const ReportSettings& settings);
 };
 
 // In the order in which they are written and named.
 const std::vector<ReportFormat>& ReportFormats();
+// By its name, which is one of theirs.
+const ReportFormat& ReportFormatOf(std::string_view name);
 
 // By the name of the format; one that is missing or empty is not written.
 using ReportPaths = std::map<std::string, std::string>;

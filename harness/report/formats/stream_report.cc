@@ -13,8 +13,9 @@
 
 namespace cudnn_ci {
 
-StreamReporter::StreamReporter(std::unique_ptr<Reporter> inner, std::string file, int fd)
-    : inner_(std::move(inner)), file_(std::move(file)), fd_(fd) {}
+StreamReporter::StreamReporter(std::unique_ptr<Reporter> inner, std::string file,
+                               const CommandSpelling& spelling, int fd)
+    : inner_(std::move(inner)), file_(std::move(file)), spelling_(spelling), fd_(fd) {}
 
 Status StreamReporter::OnEvent(const Event& event, const Summary& summary) {
   return inner_->OnEvent(event, summary);
@@ -30,14 +31,18 @@ Status StreamReporter::Finish(const Summary& summary) {
 Status StreamReporter::Copy() {
   const Fd file(open(file_.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return Error{"cannot read " + file_ + ": " + std::strerror(errno)};
-  std::string buffer(size_t{256} << 10, '\0');
+  std::string buffer(size_t{256} << 10, '\0'), lines;
   for (;;) {
     const ssize_t got = read(file.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Error{"cannot read " + file_ + ": " + std::strerror(errno)};
-    if (got == 0) return {};
-    const std::string_view chunk(buffer.data(), static_cast<size_t>(got));
-    if (Status status = WriteAll(fd_, chunk, "standard output"); !status.ok()) return status;
+    lines.append(buffer, 0, static_cast<size_t>(got));
+    // Whole lines: a command may begin in one piece and end in the next.
+    const size_t whole = got == 0 ? lines.size() : lines.rfind('\n') + 1;
+    const std::string_view ready(lines.data(), whole);
+    Status status = WriteAll(fd_, WithoutPipelineCommands(ready, spelling_), "standard output");
+    if (!status.ok() || got == 0) return status;
+    lines.erase(0, whole);
   }
 }
 

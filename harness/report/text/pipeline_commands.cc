@@ -14,16 +14,17 @@ bool BeginsWithCommand(std::string_view text) {
 
 }  // namespace
 
-std::string WithoutPipelineCommands(std::string_view lines) {
+std::string WithoutPipelineCommands(std::string_view lines, const CommandSpelling& spelling) {
   std::string out;
   out.reserve(lines.size());
   bool only_blanks = true;  // so far, in this line
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view rest = lines.substr(i);
     if (only_blanks && rest.substr(0, 2) == "::") {
-      out += "\\x3A";
+      out += spelling.colon;
     } else if (BeginsWithCommand(rest)) {
-      out += "#\\x23";
+      out += '#';
+      out += spelling.number_sign;
       ++i;
     } else {
       out += lines[i];

@@ -7,14 +7,25 @@
 
 namespace cudnn_ci {
 
+// How a colon and a number sign are spelled so that whoever reads the text sees them and no pipeline does.
+struct CommandSpelling {
+  const char* colon;
+  const char* number_sign;
+};
+inline constexpr CommandSpelling kInText = {"\\x3A", "\\x23"};
+// In a string of JSON, as character and entity references of XML, HTML and Markdown: the document means the
+// same as before.
+inline constexpr CommandSpelling kInJson = {"\\u003a", "\\u0023"};
+inline constexpr CommandSpelling kInMarkup = {"&#58;", "&#35;"};
+
 // Lines in which no command is left of GitHub's ("::error::", "##[error]"), of Azure's ("##vso[") and of
-// TeamCity's ("##teamcity["). A "::" before which no visible character of ASCII stands becomes "\x3A:"; of
-// "##", letters or none, and "[" the second character becomes "\x23". GitHub trims a line, of Unicode's
-// blanks too, before it looks for the first; the others are found anywhere in it:
+// TeamCity's ("##teamcity["). The first colon of a "::" before which no visible character of ASCII stands is
+// spelled otherwise, and so is the second character of "##", letters or none, and "[". GitHub trims a line,
+// of Unicode's blanks too, before it looks for the first; the others are found anywhere in it:
 // https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs,
 // https://github.com/microsoft/azure-pipelines-agent/blob/master/src/Microsoft.VisualStudio.Services.Agent/Command.cs,
 // https://www.jetbrains.com/help/teamcity/service-messages.html. Idempotent.
-std::string WithoutPipelineCommands(std::string_view lines);
+std::string WithoutPipelineCommands(std::string_view lines, const CommandSpelling& spelling = kInText);
 
 }  // namespace cudnn_ci
 
