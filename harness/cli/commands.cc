@@ -37,8 +37,8 @@ using nlohmann::ordered_json;
 int PrintAsIs(const std::string& text) { return PrintAnswer(text) ? 0 : 5; }
 
 // What plugins and files are called has to stay as it is until here: files are opened by their names.
-int Print(const std::string& text) {
-  return PrintAsIs(WithoutPipelineCommands(Secrets::OfThisProcess().Mask(CleanText(text))));
+int Print(const std::string& text, const CommandSpelling& spelling = kInText) {
+  return PrintAsIs(WithoutPipelineCommands(Secrets::OfThisProcess().Mask(CleanText(text)), spelling));
 }
 
 // Text by text: in the finished document a value may be escaped, and a number or a key must stay.
@@ -288,14 +288,15 @@ int CopyTo(const Options& options) {
 int Init(const Options& options) {
   Session session(options);
   const Result<std::string> said = WriteFirstMatrix(options, &session);
-  if (said.ok()) return Print(*said);
+  if (said.ok()) return Print(*said, options.init_file == "-" ? kInJson : kInText);
   const int code = session.EndOfLook();
   return code != 0 ? code : Fail(said.error());
 }
 
 int Waive(const Options& options) {
   const Result<std::string> said = WriteWaivers(options);
-  return said.ok() ? PrintAsIs(*said) : Fail(said.error());  // a matrix is read again
+  if (!said.ok()) return Fail(said.error());
+  return PrintAsIs(WithoutPipelineCommands(*said, kInJson));  // a matrix is read again: no secret is masked
 }
 
 int TestSelf(const Options& options) {

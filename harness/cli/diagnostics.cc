@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/secrets.h"
 #include "base/text.h"
 #include "cli/process_setup.h"
@@ -20,8 +22,8 @@ void PrintDiagnostic(const std::string& message, size_t max_bytes) {
 }
 
 bool PrintAnswer(std::string_view text) {
-  if (!StandardOutputWasClosed()) {
-    const bool written = fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0;
+  if (!StandardOutputWasClosed() && fflush(stdout) == 0) {
+    const bool written = WriteAll(STDOUT_FILENO, text, "standard output").ok();
     if (written || errno == EPIPE) return true;
   }
   PrintDiagnostic("cannot write to standard output");

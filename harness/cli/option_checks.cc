@@ -24,8 +24,8 @@ CLI::Validator CheckSeconds() {
 CLI::Validator CheckWhole(int least, int most) {
   return CLI::Validator(
       [least, most](std::string& text) {
-        const bool digits =
-            !text.empty() && text.size() <= 9 && text.find_first_not_of("0123456789") == std::string::npos;
+        const bool digits = !text.empty() && text.size() <= 9 && (text.size() == 1 || text[0] != '0') &&
+                            text.find_first_not_of("0123456789") == std::string::npos;
         const bool ok = digits && atoi(text.c_str()) >= least && atoi(text.c_str()) <= most;
         return ok ? std::string()
                   : text + " is no whole number from " + std::to_string(least) + " to " +

@@ -12,7 +12,8 @@ namespace cudnn_ci {
 
 // A number over 0, finite and at most a week.
 CLI::Validator CheckSeconds();
-// A whole number from `least` to `most`, in decimal digits.
+// A whole number from `least` to `most`, in decimal digits without a zero before them, which CLI11 reads as
+// octal.
 CLI::Validator CheckWhole(int least, int most);
 // "all", an index, "gpuN", or what NVML calls a UUID: "GPU-..." and "MIG-...".
 CLI::Validator CheckDevice();

@@ -208,7 +208,7 @@ int MakePage(const Options& options) {
     return 5;
   }
   const std::string unread = std::to_string(options.journals.size() - read);
-  const bool said = PrintAnswer(CleanLine(file, 1000) + ": " + std::to_string(options.journals.size()) +
+  const bool said = PrintAnswer(DiagnosticLine(file, 1000) + ": " + std::to_string(options.journals.size()) +
                                 " images, " + unread + " could not be read\n");
   return said ? 0 : 5;
 }

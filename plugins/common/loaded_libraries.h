@@ -11,8 +11,8 @@ unsigned long long LibrariesLoadedSoFar();
 // No library that is in memory now leaves it any more. cuDNN opens NVRTC for each graph whose engine it
 // compiles and closes it behind the last one, so that a process that has no other use for it loads and
 // relocates 100 MB for every case; a framework is linked against it and does not. Whichever file cuDNN has
-// found stays the one. Costs next to nothing where nothing was loaded since the last call. For the thread
-// that runs cases alone.
+// found stays the one, for other plugins in this process as well (--isolation none). Costs next to nothing
+// where nothing was loaded since the last call. For the thread that runs cases alone.
 void KeepLibrariesLoaded();
 
 }  // namespace cudnn_ci

@@ -13,6 +13,7 @@ namespace cudnn_ci {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 namespace fs = std::filesystem;
 
 TEST(Commands, VersionAndHelpGoToStandardOutput) {
@@ -125,6 +126,8 @@ TEST(Commands, AnAnswerThatNobodyCanReadIsNoSuccess) {
     for (const std::vector<std::string>& words : {std::vector<std::string>{"list", "--matrix", "matrix.json"},
                                                   {"list", "--json", "--matrix", "matrix.json"},
                                                   {"explain", "crashed"},
+                                                  {"--version"},
+                                                  {"list", "--help"},
                                                   {"--dry-run", "--matrix", "matrix.json"}}) {
       const GateResult result = run.Command(words);
       EXPECT_EQ(result.exit_code, 5) << closed << " " << words[0];
@@ -133,10 +136,25 @@ TEST(Commands, AnAnswerThatNobodyCanReadIsNoSuccess) {
   }
 }
 
+// A matrix that is printed is read again.
+TEST(Commands, APrintedMatrixHasNoCommandsToAPipelineAndMeansTheSame) {
+  GateRun run;
+  run.Matrix(Entry("fixture.fail"));
+  ASSERT_EQ(run.Run().exit_code, 1);
+  const GateResult waived =
+      run.Command({"waive", "report/journal.jsonl", "--owner", "##vso[o]", "--days", "3"});
+  EXPECT_EQ(waived.exit_code, 0) << waived.err;
+  EXPECT_THAT(waived.out, Not(HasSubstr("##vso[")));
+  EXPECT_THAT(waived.out, HasSubstr("\"#\\u0023vso[o]\""));
+  const GateResult first = run.Command({"init", "-", "--name", "##vso[n]"});
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("\"#\\u0023vso[n]\""));
+}
+
 TEST(Commands, NumbersAreWholeAndPatternsAreNotEmpty) {
   GateRun run;
   run.Matrix(Entry("fixture.pass"));
-  for (const char* jobs : {"2.5", "0", "4097", "x", ""}) {
+  for (const char* jobs : {"2.5", "0", "4097", "010", "x", ""}) {
     const GateResult result = run.Command({"--matrix", "matrix.json", "--jobs", jobs});
     EXPECT_EQ(result.exit_code, 2) << jobs;
     EXPECT_THAT(result.err, HasSubstr("is no whole number from 1 to 4096")) << jobs;

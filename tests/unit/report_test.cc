@@ -196,6 +196,12 @@ std::string WithoutReferences(std::string xml) {
   return xml;
 }
 
+// What the script of a page reads.
+std::string DataOf(const std::string& page) {
+  const size_t begin = page.find("id=\"data\">");
+  return page.substr(begin, page.find("</script>", begin) - begin);
+}
+
 // A pipeline reads what goes to standard output. What a report says stays what it was.
 TEST_F(ReportTest, AReportForADescriptorHasNoCommandsToAPipeline) {
   const std::string said =
@@ -203,18 +209,20 @@ TEST_F(ReportTest, AReportForADescriptorHasNoCommandsToAPipeline) {
   RunBuilder b;
   b.Fail("conv.a", Wrong("wrong-value", Blame::kImage, said));
   const Summary summary = b.Summarize();
-  for (const char* name : {"json", "junit", "summary"}) {
+  for (const char* name : {"json", "junit", "html", "summary"}) {
     const std::string file = folder_ + "/for-stdout", out = folder_ + "/out-" + name;
     const Fd fd(open(out.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     for (auto& inner : MakeReporters({{name, file}}, {})) {
       StreamReporter reporter(std::move(inner), file, ReportFormatOf(name).spelling, fd.get());
       ASSERT_TRUE(reporter.Finish(summary).ok());
     }
-    const std::string printed = ReadSmallFile(out, 1 << 20);
+    const std::string printed = ReadSmallFile(out, 1 << 20), written = ReadSmallFile(file, 1 << 20);
     EXPECT_EQ(WithoutPipelineCommands(printed), printed) << name;
-    if (name == std::string("summary")) continue;
+    if (name == std::string("summary")) continue;  // spelled as on the console
+    if (name == std::string("html")) {
+      EXPECT_EQ(DataOf(printed), DataOf(written)) << "of a script";
+    }
     EXPECT_NE(printed.find("owned"), std::string::npos) << name << "\n" << printed;
-    const std::string written = ReadSmallFile(file, 1 << 20);
     EXPECT_NE(WithoutPipelineCommands(written), written) << name;
     if (name == std::string("json"))
       EXPECT_EQ(nlohmann::json::parse(printed), nlohmann::json::parse(written));

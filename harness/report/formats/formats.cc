@@ -43,7 +43,7 @@ const std::vector<ReportFormat>& ReportFormats() {
       {"junit", "JUnit XML to this file", "junit.xml", true, false, kInMarkup, MakeJunit},
       {"json", "report.json to this file", "report.json", false, false, kInJson, MakeJson},
       {"html", "report.html to this file", "report.html", false, true, kInMarkup, MakeHtml},
-      {"summary", "a summary in Markdown to this file", nullptr, false, false, kInMarkup, MakeSummary},
+      {"summary", "a summary in Markdown to this file", nullptr, false, false, kInText, MakeSummary},
       {kAttestationFormat, "an in-toto statement with the verdict on the image's digest, to be signed",
        nullptr, false, false, kInJson, MakeAttestation},
   };

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "report/text/pipeline_commands.h"
 
 namespace cudnn_ci {
 namespace {
@@ -78,7 +79,7 @@ std::string JsonInHtml(std::string_view json) {
   std::string out;
   out.reserve(json.size());
   // Outside of strings JSON has none of them.
-  for (const char c : json) {
+  for (const char c : WithoutPipelineCommands(json, kInJson)) {
     if (c == '<' || c == '>' || c == '&') {
       constexpr char kHex[] = "0123456789abcdef";
       const auto byte = static_cast<unsigned char>(c);

@@ -16,7 +16,8 @@ std::string HtmlLine(std::string_view text, size_t max_bytes = 400);
 // The same of many lines.
 std::string HtmlText(std::string_view text, size_t max_bytes);
 
-// A JSON text for a <script type="application/json">: what could end the element is escaped.
+// A JSON text for a <script type="application/json">: what could end the element is escaped, and what a
+// pipeline would obey.
 std::string JsonInHtml(std::string_view json);
 
 // An address of the web as a link; any other text as HtmlLine. Nothing else may be one: what a link does is

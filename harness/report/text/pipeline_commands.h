@@ -13,8 +13,8 @@ struct CommandSpelling {
   const char* number_sign;
 };
 inline constexpr CommandSpelling kInText = {"\\x3A", "\\x23"};
-// In a string of JSON, as character and entity references of XML, HTML and Markdown: the document means the
-// same as before.
+// In a string of JSON, and as references of XML and HTML: the document means the same as before. Markdown has
+// no such form for its code, where texts of others stand.
 inline constexpr CommandSpelling kInJson = {"\\u003a", "\\u0023"};
 inline constexpr CommandSpelling kInMarkup = {"&#58;", "&#35;"};
 
