@@ -22,8 +22,9 @@ void PrintDiagnostic(const std::string& message, size_t max_bytes) {
 }
 
 bool PrintAnswer(std::string_view text) {
-  if (!StandardOutputWasClosed() && fflush(stdout) == 0) {
-    const bool written = WriteAll(STDOUT_FILENO, text, "standard output").ok();
+  if (!StandardOutputWasClosed()) {
+    const bool written =
+        fflush(stdout) == 0 && ferror(stdout) == 0 && WriteAll(STDOUT_FILENO, text, "standard output").ok();
     if (written || errno == EPIPE) return true;
   }
   PrintDiagnostic("cannot write to standard output");

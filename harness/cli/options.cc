@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <sstream>
 
 #include "base/file.h"
 #include "base/secrets.h"
@@ -385,11 +384,8 @@ ParsedOptions ParseOptions(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) {  // of --help and --version
-      std::ostringstream answer;
-      const int code = app.exit(e, answer, answer);
-      return {std::nullopt, PrintAnswer(answer.str()) ? code : 5, {}};
-    }
+    // CLI11 prints the answer to --help and --version itself.
+    if (e.get_exit_code() == 0) return {std::nullopt, app.exit(e) == 0 && PrintAnswer("") ? 0 : 5, {}};
     return wrong(ParseProblem(app, e));
   }
   if (const std::string problem = UsageProblem(app, shard, &o); !problem.empty()) return wrong(problem);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/random.h"
 #include "base/remove_tree.h"
 #include "base/secrets.h"
 #include "base/text.h"
@@ -34,14 +36,22 @@ constexpr double kRemoveS = 10;    // for what checks have left in the scratch f
 constexpr char kSystem[] = "system";
 constexpr size_t kMostEnvironmentsSaid = 4;
 
-std::string MakeScratchDir() {
+// Where the scratch folder may come to be, best first. Named before it is made, so that the guardian knows
+// it; nobody can guess the name.
+std::vector<std::string> ScratchPlaces() {
+  const Result<uint64_t> bits = RandomBits();
+  if (!bits.ok()) return {};
+  std::vector<std::string> places;
   const char* tmp = getenv("TMPDIR");
-  for (const std::string& base :
-       {std::string(tmp ? tmp : ""), std::string("/tmp"), std::string("/dev/shm")}) {
-    if (base.empty()) continue;
-    std::string path = base + "/cudnn-ci-XXXXXX";
-    if (mkdtemp(path.data())) return path;
-  }
+  for (const char* base : {tmp ? tmp : "", "/tmp", "/dev/shm"})
+    if (*base) places.push_back(base + std::string("/cudnn-ci-") + std::to_string(*bits));
+  return places;
+}
+
+// The first that can be made; empty: none.
+std::string MakeFirst(const std::vector<std::string>& places) {
+  for (const std::string& place : places)
+    if (mkdir(place.c_str(), S_IRWXU) == 0) return place;
   return {};
 }
 
@@ -58,8 +68,9 @@ std::string SubjectThatJudges(const CudnnCopyFacts& copy) {
 Session::Session(const Options& options)
     : options_(options),
       start_ns_(MonotonicNs()),
-      scratch_dir_(MakeScratchDir()),
-      guardian_(&control_, options.worker_path(), scratch_dir_) {
+      scratch_places_(ScratchPlaces()),
+      guardian_(&control_, options.worker_path(), scratch_places_),
+      scratch_dir_(MakeFirst(scratch_places_)) {
   sigset_t set;
   sigemptyset(&set);
   for (const int s : kHandledSignals) sigaddset(&set, s);

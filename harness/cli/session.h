@@ -123,8 +123,9 @@ class Session {
   const int64_t start_ns_;
   PosixProcessControl control_;
   Fd signal_fd_;
-  std::string scratch_dir_;
+  const std::vector<std::string> scratch_places_;
   Guardian guardian_;
+  const std::string scratch_dir_;  // one of them, made when the guardian is there
   Discovery discovery_;
   std::vector<Finding> subject_problems_;
   Notices subject_warnings_;

@@ -46,7 +46,7 @@ bool KillMarked(const std::string& mark) {
 }  // namespace
 
 void GuardRun(int argc, char** argv) {
-  if (argc != 5) _exit(64);
+  if (argc < 4) _exit(64);
   HideFromOthers();
   sigset_t death;
   sigemptyset(&death);
@@ -64,9 +64,11 @@ void GuardRun(int argc, char** argv) {
     clean = KillMarked(mark) ? 0 : clean + 1;
     usleep(5'000);
   }
-  const std::string scratch = argv[4];
-  // Only what has the shape of the folder the harness makes.
-  if (scratch.find("/cudnn-ci-") != std::string::npos) RemoveTree(scratch, 600);
+  for (int i = 4; i < argc; ++i) {
+    const std::string scratch = argv[i];
+    // Only what has the shape of the folder the harness makes.
+    if (scratch.find("/cudnn-ci-") != std::string::npos) RemoveTree(scratch, 600);
+  }
   _exit(0);
 }
 

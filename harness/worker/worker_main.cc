@@ -6,7 +6,7 @@
 //   plugins, and others may look in
 //   cudnn-ci-worker --exec PARENT_PID COMMAND...    become COMMAND, dying with the parent
 //   cudnn-ci-worker --exec-mapped FILE COMMAND...   run COMMAND, and write which files it had mapped at its
-//   end cudnn-ci-worker --guard PARENT_PID MARK SCRATCH         end what a killed harness left behind
+//   end cudnn-ci-worker --guard PARENT_PID MARK SCRATCH...      end what a killed harness left behind
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

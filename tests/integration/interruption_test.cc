@@ -262,6 +262,12 @@ TEST(Interruption, AfterSigkillTheReportIsRedOrAbsentAndNothingIsLeftAlive) {
   printf("%d rounds, %d with a report on disk\n", rounds, reports);
 }
 
+// Its scratch folder is made then, and whoever removes it is started.
+TEST(Interruption, AfterSigkillInTheFirstMillisecondsNothingIsLeft) {
+  constexpr int kRounds = 60;
+  for (int i = 0; i < kRounds && !HasFailure(); ++i) Killed(12e-3 * i / kRounds);
+}
+
 // What a worker forks is hidden as the worker is: an ordinary user's guardian cannot read its environment.
 TEST(Interruption, AfterSigkillAnOrdinaryUsersRunLeavesNothingHiddenAlive) {
   GateRun run;

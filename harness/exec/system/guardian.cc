@@ -21,14 +21,16 @@ std::string& Mark() {
 
 std::string RunMark() { return Mark().empty() ? std::to_string(getpid()) : Mark(); }
 
-Guardian::Guardian(ProcessControl* control, const std::string& worker_path, const std::string& scratch_dir)
+Guardian::Guardian(ProcessControl* control, const std::string& worker_path,
+                   const std::vector<std::string>& scratch_dirs)
     : control_(control) {
   const std::string mark = Mark() = std::to_string(getpid()) + "-" + std::to_string(MonotonicNs());
   setenv("CUDNN_CI_RUN", mark.c_str(), 1);
   // It must hold none of our outputs: a pipeline waits for their end.
   const Fd null = OpenNullDevice();
   SpawnRequest request;
-  request.argv = {worker_path, "--guard", std::to_string(getpid()), mark, scratch_dir};
+  request.argv = {worker_path, "--guard", std::to_string(getpid()), mark};
+  request.argv.insert(request.argv.end(), scratch_dirs.begin(), scratch_dirs.end());
   for (char** e = environ; *e; ++e) request.env.emplace_back(*e);
   request.control_fd = null.get();
   request.output_fd = null.get();

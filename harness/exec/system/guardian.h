@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include "exec/system/process.h"
 
@@ -22,8 +23,10 @@ class Guardian {
   // Marks the environment of this process, and so of all it starts from now on, and starts the guardian
   // (cudnn-ci-worker --guard). Without one (no process to be had) the run goes on; a worker's start will say
   // why.
-  // It removes `scratch_dir`, too, which a killed harness cannot.
-  Guardian(ProcessControl* control, const std::string& worker_path, const std::string& scratch_dir);
+  // It removes `scratch_dirs`, too, those that are there then, which a killed harness cannot: it is started
+  // before any of them is made.
+  Guardian(ProcessControl* control, const std::string& worker_path,
+           const std::vector<std::string>& scratch_dirs);
   ~Guardian();  // ends the guardian: the harness has swept for itself
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;
