@@ -1,5 +1,5 @@
-// The program `cudnn-ci-worker --guard PARENT MARK SCRATCH...`: waits for the harness's death, then ends what it
-// left.
+// The program `cudnn-ci-worker --guard PARENT MARK SCRATCH...`: waits for the harness's death, then ends what
+// it left.
 #ifndef CUDNN_CI_WORKER_GUARD_RUN_H_
 #define CUDNN_CI_WORKER_GUARD_RUN_H_
 
