@@ -49,6 +49,7 @@ void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
       ->check(CheckNotEmpty("a pattern is expected, this one is empty"));
   app->add_option("--case", o->case_ids, "run this case and what it needs; repeatable")
       ->type_name("ID")
+      ->check(CheckNotEmpty("the id of a case is expected, this one is empty"))
       ->allow_extra_args(false);
   app->add_option_function<std::string>(
          "--stage", [o](const std::string& v) { o->static_stage = v == "static"; },

@@ -159,9 +159,13 @@ TEST(Commands, NumbersAreWholeAndPatternsAreNotEmpty) {
     EXPECT_EQ(result.exit_code, 2) << jobs;
     EXPECT_THAT(result.err, HasSubstr("is no whole number from 1 to 4096")) << jobs;
   }
-  const GateResult result = run.Command({"--matrix", "matrix.json", "--filter", ""});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("a pattern is expected, this one is empty"));
+  for (const auto& [option, said] :
+       {std::pair("--filter", "a pattern is expected, this one is empty"),
+        std::pair("--case", "the id of a case is expected, this one is empty")}) {
+    const GateResult result = run.Command({"--matrix", "matrix.json", option, ""});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr(said));
+  }
 }
 
 TEST(Commands, EachRunHasANumberThatIsNotOfTheClock) {
