@@ -1,8 +1,6 @@
 #include "cli/commands.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include "cli/report_command.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>

@@ -36,9 +36,11 @@ Status StreamReporter::Copy() {
     const ssize_t got = read(file.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Error{"cannot read " + file_ + ": " + std::strerror(errno)};
+    const size_t searched = lines.size();  // the data of a page are one line
     lines.append(buffer, 0, static_cast<size_t>(got));
     // Whole lines: a command may begin in one piece and end in the next.
-    const size_t whole = got == 0 ? lines.size() : lines.rfind('\n') + 1;
+    const size_t end = std::string_view(lines).substr(searched).rfind('\n');
+    const size_t whole = got == 0 ? lines.size() : end == std::string_view::npos ? 0 : searched + end + 1;
     const std::string_view ready(lines.data(), whole);
     Status status = WriteAll(fd_, WithoutPipelineCommands(ready, spelling_), "standard output");
     if (!status.ok() || got == 0) return status;

@@ -12,7 +12,7 @@ namespace cudnn_ci {
 
 // Copies what `inner` has published in `file` to `fd` once, when the run has ended: what was handed out
 // cannot be taken back. Nothing in it is a command to the pipeline whose log this may be: such text is
-// spelled as the format can (pipeline_commands.h), and means the same. It belongs behind every other
+// spelled as the format can (pipeline_commands.h). It belongs behind every other
 // reporter, so that what it prints knows of their failures. The descriptor stays the caller's; one that
 // cannot take everything is a report that could not be written.
 class StreamReporter : public Reporter {
