@@ -93,7 +93,16 @@ void SayWhatIsNotProved(Context& ctx, const CudnnInstall& install) {
     if (!part.path.empty())
       elsewhere.push_back(part.path + (part.version.empty() ? "" : " of " + part.version));
   }
-  ctx.Finding(kCudnnJitOnly, "without " + left_out + "; " + install.main.path);
+  // Measured: 9.12.0 answers 1008 to every descriptor, 9.13.0 and later find out what is there. The variable
+  // is not documented; its values stand in the graph library.
+  const bool must_be_told =
+      install.Version().rfind("9.12.", 0) == 0 && Environment("CUDNN_LIB_CONFIG") != "GRAPH_JIT_ONLY";
+  ctx.Finding(kCudnnJitOnly,
+              "without " + left_out + "; " + install.main.path +
+                  (must_be_told
+                       ? "; no graph of " + install.Version() +
+                             " works without CUDNN_LIB_CONFIG=GRAPH_JIT_ONLY: set it, or take 9.13.0 or later"
+                       : ""));
   if (!elsewhere.empty())
     ctx.Finding(kCudnnJitCompleted, install.main.path + " of " + install.Version() +
                                         " would be completed with " + JoinLines(elsewhere) +

@@ -210,6 +210,20 @@ TEST_F(CudnnTest, JitOnlyPackageIsWholeAndItsConvolutionsAreANamedSkip) {
   EXPECT_THAT(r.Skip("seen"), HasSubstr("a JIT-only cuDNN: " + libraries()));
 }
 
+TEST_F(CudnnTest, JitOnlyPackageThatMustBeToldNamesTheVariable) {
+  TakeCudnn();
+  for (const char* part : {"ops", "cnn", "adv", "heuristic", "engines_precompiled"})
+    fs::remove(libraries() + "/libcudnn_" + part + ".so.9");
+  const std::string variable = "CUDNN_LIB_CONFIG=GRAPH_JIT_ONLY";
+  EXPECT_THAT(Check("cudnn.load").Detail(), Not(HasSubstr(variable))) << "9.19.0 finds out by itself";
+  Take("cudnn_graph_untold", "libcudnn_graph.so.9");
+  const CheckOutcome untold = Check("cudnn.load");
+  EXPECT_EQ(untold.record["findings"][0]["slug"], "cudnn-jit-only") << ::testing::PrintToString(untold);
+  EXPECT_THAT(untold.Detail(), HasSubstr("no graph of 9.12.0 works without " + variable));
+  Set("CUDNN_LIB_CONFIG", "GRAPH_JIT_ONLY");
+  EXPECT_THAT(Check("cudnn.load").Detail(), Not(HasSubstr(variable)));
+}
+
 TEST_F(CudnnTest, PartThatAwaitsTheDriverIsANoteAndInitialisationTheRunners) {
   TakeCudnn();
   Take("cudnn_more", "libcudnn_engines_runtime_compiled.so.9");
