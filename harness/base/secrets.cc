@@ -95,10 +95,16 @@ void FindPasswordsOfUrls(std::string_view text, std::vector<Range>* out) {
   for (size_t at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 1)) {
     const size_t begin = at + 3;
     const std::string_view rest = text.substr(begin, kLongestAuthority);
-    const std::string_view authority = rest.substr(0, rest.find_first_of("/ \t\n\"'"));
+    std::string_view authority = rest.substr(0, rest.find_first_of("/ \t\n\"'"));
+    const size_t colon = authority.find(':');
+    // A slash in a password should be written %2F, and is not always: what follows a host's colon is a
+    // number.
+    if (authority.find('@') == std::string_view::npos && colon != std::string_view::npos &&
+        authority.front() != '[' &&
+        authority.find_first_not_of("0123456789", colon + 1) != std::string_view::npos)
+      authority = rest.substr(0, rest.find_first_of(" \t\n\"'"));
     const size_t host = authority.rfind('@');
     if (host == std::string_view::npos) continue;
-    const size_t colon = authority.find(':');
     if (colon + 1 < host && colon != std::string_view::npos)
       out->emplace_back(begin + colon + 1, begin + host);
     else if (colon == std::string_view::npos && host >= kShortestToken)

@@ -52,6 +52,8 @@ TEST(Secrets, TokensAreKnownByTheirShape) {
   EXPECT_EQ(Masked("https://me:pass@example.com/x"), "https://me:[masked token]@example.com/x");
   EXPECT_EQ(Masked("-----BEGIN PRIVATE KEY-----\nabc and cut"), "[masked token]");
   EXPECT_EQ(Masked("https://me:pa@ss@example.com/x@y"), "https://me:[masked token]@example.com/x@y");
+  EXPECT_EQ(Masked("https://me:pa/ss@example.com/x y@z"), "https://me:[masked token]@example.com/x y@z");
+  EXPECT_EQ(Masked("https://me:1/a@ss@example.com"), "https://me:1/a@ss@example.com") << "a port and a path";
   EXPECT_EQ(Masked("https://" + letters + "@example.com"), "https://[masked token]@example.com");
   for (const char* head : {"glrt-", "glcbt-", "gldt-", "glptt-", "glft-"})
     EXPECT_EQ(Masked(head + letters), "[masked token]") << head;
@@ -60,10 +62,11 @@ TEST(Secrets, TokensAreKnownByTheirShape) {
   EXPECT_EQ(Masked("authorization: Bearer abc.def.ghi"), "authorization: Bearer [masked token]");
   EXPECT_EQ(Masked("https://a.b/c?sv=1&sig=" + letters + "&e=2"),
             "https://a.b/c?sv=1&sig=[masked token]&e=2");
-  for (const std::string plain : {"ghp_short", "ssh://git@example.com", "?sig=short",
-                                  "a-word-with-sk-in-it-that-is-rather-long-but-no-token-at-all",
-                                  "conv.forward[math=default]", "http://example.com:80/a@b", "eyJ.eyJ",
-                                  "sm_90_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc"})
+  for (const std::string plain :
+       {"ghp_short", "ssh://git@example.com", "?sig=short",
+        "a-word-with-sk-in-it-that-is-rather-long-but-no-token-at-all", "conv.forward[math=default]",
+        "http://example.com:80/a@b", "http://[::1]:80/a@b", "file://c:/a@b", "eyJ.eyJ",
+        "sm_90_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc"})
     EXPECT_EQ(Masked(plain), plain);
 }
 
