@@ -14,6 +14,8 @@
 namespace cudnn_ci {
 namespace {
 
+constexpr std::int64_t kWindow = 96;  // unless told
+
 struct AttentionParams {
   std::string dtype, layout, mask, bias, bias_gradient, logits, data, statistics, deterministic, algo, shape;
   std::vector<std::int64_t> q, kv;
@@ -86,7 +88,7 @@ struct Attention {
         .Default("11ss")
         .Summary("axes of the bias: b and h are batch and heads, 1 is one for all, ss are queries and keys");
     s.Param("window", &Params::window)
-        .Default(96)
+        .Default(kWindow)
         .Summary("keys of a sliding window, the query's own among them");
     s.Param("logits", &Params::logits)
         .OneOf({"ordinary", "far_negative", "far_positive"})
@@ -149,8 +151,11 @@ struct Attention {
     if (!p.Sized()) return problems.Add("shape.kv", "is to be heads and length, and perhaps a head size");
     const std::vector<AttentionProblemText> of_shape = ProblemsOf(p.Shape());
     for (const AttentionProblemText& problem : of_shape)
-      problems.Add(problem.field == "window" ? "window" : "shape.q", problem.field + " " + problem.why);
+      problems.Add(problem.field == "window" ? "window" : "shape.q",
+                   (problem.field == "window" ? "" : problem.field + " ") + problem.why);
     if (!of_shape.empty()) return;  // there may be no lengths of it
+    if (p.window != kWindow && p.mask != "sliding_window")
+      problems.Add("window", "is of the mask sliding_window alone");
     for (const AttentionProblemText& problem : ProblemsOf(p.Spec(kBackward)))
       problems.Add(problem.field, problem.why);
   }

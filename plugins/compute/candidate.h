@@ -41,6 +41,8 @@ class Candidate {
   // Bytes of workspace that the library gave with its proposal, for a run with the same settings. None if it
   // was not proposed, or if other settings are asked for.
   virtual std::optional<std::size_t> proposed_bytes() const { return std::nullopt; }
+  // The most bytes of workspace that the library was told to ask for. None if nobody told it.
+  virtual std::optional<std::size_t> allowed_bytes() const { return std::nullopt; }
   // The algorithm's number in cudnn.h, the engine's global index.
   virtual std::int64_t number() const = 0;
   // The outputs from the inputs; asynchronous.

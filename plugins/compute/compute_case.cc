@@ -141,7 +141,7 @@ class ComputeCase {
       const std::string name = candidate->Name();
       if (ctx_.ShouldSkipStep(name)) continue;
       ctx_.Step(name);
-      table.Add(RunOneOfMany(*candidate, name));
+      table.Add(RunOneOfMany(*candidate, name, candidates->asked));
       candidate.reset();  // plans of a hundred engines need not live side by side
       if (context_lost_) break;
     }
@@ -158,9 +158,10 @@ class ComputeCase {
     ctx_.SkipMemory(device_short_ ? CCI_MEMORY_DEVICE : CCI_MEMORY_HOST, need, seen);
   }
 
-  ChoiceRow RunOneOfMany(Candidate& candidate, const std::string& name) {
+  ChoiceRow RunOneOfMany(Candidate& candidate, const std::string& name, const std::string& call) {
     try {
       Trial trial = Prepare(candidate);
+      JudgeProposal(ctx_, findings_, call, trial, About(candidate));
       needs_.Require(*trial.expectation.data, trial.workspace_bytes, session_);
       const std::optional<double> error = Judge(&trial);
       if (!error) return {name, ChoiceOutcome::kWrong, ""};

@@ -6,6 +6,12 @@ namespace cudnn_ci {
 
 void JudgeProposal(Context& ctx, const ComputeFindings& findings, const std::string& call, const Trial& trial,
                    const std::string& about) {
+  const std::optional<std::size_t> allowed = trial.candidate->allowed_bytes();
+  if (allowed && trial.workspace_bytes > *allowed)
+    ctx.Finding(findings.workspace_understated, call + " was allowed " + std::to_string(*allowed) +
+                                                    " bytes of workspace, and names " +
+                                                    trial.candidate->Name() + ", which takes " +
+                                                    std::to_string(trial.workspace_bytes) + about);
   const std::optional<std::size_t> said = trial.candidate->proposed_bytes();
   if (!said) return;
   ctx.Measure("proposed_workspace_bytes", static_cast<double>(*said), "B");

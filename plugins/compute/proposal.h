@@ -12,7 +12,7 @@
 namespace cudnn_ci {
 
 // That the workspace that `call` gave with the proposal is enough: programs allocate it, and do not ask
-// again. `about` ends the finding. Nothing where it gave none.
+// again; and that it is no more than the library was allowed. `about` ends the finding.
 void JudgeProposal(Context& ctx, const ComputeFindings& findings, const std::string& call, const Trial& trial,
                    const std::string& about);
 

@@ -1,5 +1,6 @@
 #include "compute/second_opinion.h"
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 
@@ -12,10 +13,18 @@ constexpr int kRepeats = 2;
 constexpr std::size_t kOthers = 4;  // that ran; the next ones would hardly tell more
 constexpr int kAskedOfCase = 3;     // likewise
 
-// An engine by whichever list it came is one algorithm: "heuristics A 0, engine 17" is "engine 17".
+// An engine by whichever list and in whichever configuration it came is one algorithm: "engine 17" is
+// "heuristics A 0, engine 17", and "eng17" is "fallback 1, eng17_k24=26", as cudnn-frontend names it.
 std::string AlgorithmOf(const std::string& name) {
-  const std::size_t engine = name.rfind("engine ");
-  return engine == std::string::npos ? name : name.substr(engine);
+  constexpr char kDigits[] = "0123456789";
+  for (const char* const word : {"engine ", "eng"}) {
+    const std::size_t at = name.rfind(word);
+    if (at == std::string::npos) continue;
+    const std::size_t number = at + std::string(word).size();
+    const std::size_t end = std::min(name.find_first_not_of(kDigits, number), name.size());
+    if (end > number) return "engine " + name.substr(number, end - number);
+  }
+  return name;
 }
 
 // What fails is told with who it was.

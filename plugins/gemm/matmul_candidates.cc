@@ -1,6 +1,7 @@
 #include "gemm/matmul_candidates.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "gemm/cublas_types.h"
@@ -35,11 +36,13 @@ LtProduct ProductOf(const MatmulSpec& spec) {
 
 class MatmulCandidate : public Candidate {
  public:
-  MatmulCandidate(const CublasSession& session, const MatmulSpec& spec, LtAlgorithm algorithm)
-      : session_(session), spec_(spec), algorithm_(std::move(algorithm)) {}
+  MatmulCandidate(const CublasSession& session, const MatmulSpec& spec, LtAlgorithm algorithm,
+                  std::size_t workspace_limit)
+      : session_(session), spec_(spec), algorithm_(std::move(algorithm)), workspace_limit_(workspace_limit) {}
 
   std::string Name() const override { return algorithm_.Text(); }
   std::size_t Prepare() override { return algorithm_.workspace_bytes; }
+  std::optional<std::size_t> allowed_bytes() const override { return workspace_limit_; }
   // What the documentation promises of one stream and one kind of GPU.
   bool deterministic() const override { return true; }
   std::int64_t number() const override { return algorithm_.id; }
@@ -74,6 +77,7 @@ class MatmulCandidate : public Candidate {
   const CublasSession& session_;
   const MatmulSpec spec_;
   const LtAlgorithm algorithm_;
+  const std::size_t workspace_limit_;
 };
 
 }  // namespace
@@ -88,7 +92,8 @@ Candidates MatmulCandidates(const CublasSession& session, const MatmulSpec& spec
   if (spec.scales != MatmulScales::kNone) product.a_scale = product.b_scale = &kAny;
   for (LtAlgorithm& algorithm :
        Asked([&] { return session.lt().Algorithms(product, workspace_limit, most); }))
-    candidates.list.push_back(std::make_unique<MatmulCandidate>(session, spec, std::move(algorithm)));
+    candidates.list.push_back(
+        std::make_unique<MatmulCandidate>(session, spec, std::move(algorithm), workspace_limit));
   return candidates;
 }
 

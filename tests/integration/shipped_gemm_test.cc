@@ -116,6 +116,16 @@ TEST_F(Gemm, AWorkspaceIsNotLargerThanItMayBe) {
   EXPECT_EQ(all.Measured("choices_passed"), 3);
 }
 
+TEST_F(Gemm, AnAlgorithmThatWantsMoreWorkspaceThanItMayIsRed) {
+  Set("FAKE_CUBLASLT_FAULT", "more_workspace");
+  Set("FAKE_CUBLASLT_FAULTY_ALGORITHM", "any");
+  const CheckOutcome every =
+      Check("gemm.matmul", Params("float32", R"("algo": "every", "workspace": "none")"));
+  EXPECT_THAT(every.Slugs(), ElementsAre("matmul-workspace-understated")) << ::testing::PrintToString(every);
+  EXPECT_THAT(every.Detail(), HasSubstr("was allowed 0 bytes of workspace, and names "));
+  EXPECT_EQ(Check("gemm.matmul", Params("float32", R"("algo": "every")")).Outcome(), "passed");
+}
+
 TEST_F(Gemm, WhatIsNotOfferedIsSkippedAndWhatFailsIsNamed) {
   Set("FAKE_CUBLASLT_ALGORITHMS", "0");
   CheckOutcome r = Check("gemm.matmul", Params("float16"));

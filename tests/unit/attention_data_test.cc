@@ -56,6 +56,35 @@ AttentionProblemSpec SpecOf(const Sample& sample) {
   return spec;
 }
 
+// A window may hold nothing but three keys that would share a code.
+TEST(AttentionData, EachWindowHasAKeyThatMatchesAlone) {
+  AttentionProblemSpec spec;
+  spec.backward = true;
+  for (const std::int64_t queries : {64, 70, 200})
+    for (std::int64_t window = 1; window < 20; ++window) {
+      spec.shape = {2,
+                    2,
+                    2,
+                    queries,
+                    std::min<std::int64_t>(queries, 64 + queries / 2),
+                    64,
+                    64,
+                    AttentionMask::kSlidingWindow,
+                    window,
+                    {},
+                    {},
+                    AttentionBiasShape::k11ss};
+      if (!ProblemsOf(spec.shape).empty()) spec.shape.keys = queries;
+      EXPECT_NO_THROW(MakeAttentionNumbers(spec, 1)) << queries << " queries, window " << window;
+    }
+  for (const std::int64_t behind : {1, 2, 4, 7}) {  // queries, of which the last see less than a window
+    spec.shape = {2,  2,  2,  64 + behind,
+                  64, 64, 64, AttentionMask::kSlidingWindow,
+                  8,  {}, {}, AttentionBiasShape::k11ss};
+    EXPECT_NO_THROW(MakeAttentionNumbers(spec, 1)) << behind;
+  }
+}
+
 class AttentionSamples : public testing::TestWithParam<Sample> {};
 
 std::string NameOf(const testing::TestParamInfo<Sample>& info) { return info.param.name; }

@@ -90,6 +90,15 @@ TEST(SecondOpinionOfCompute, ConfigurationsOfOneEngineAreOneWitness) {
   EXPECT_EQ(r.right, "fallback 1, engine 3");
 }
 
+TEST(SecondOpinionOfCompute, CudnnFrontendsNamesOfOneEngineAreOneWitness) {
+  const SecondOpinion r = Of(Named("heuristics A 0, eng6_k24=26"), {kWrong, kWrong},
+                             {"heuristics A 1, eng6_k24=28", "heuristics A 2, eng61_k24=1",
+                              "fallback 0, eng61_k24=2", "every engine, engine 6", "fallback 1, eng7_k24=28"},
+                             "fallback 1, eng7_k24=28");
+  EXPECT_THAT(r.wrong, testing::ElementsAre("heuristics A 2, eng61_k24=1"));
+  EXPECT_EQ(r.right, "fallback 1, eng7_k24=28");
+}
+
 TEST(SecondOpinionOfCompute, FourOthersThatAreWrongAreEnough) {
   const SecondOpinion r = Of(Named("a"), {kWrong, kWrong}, {"b", "c", "d", "e", "f"}, "f");
   EXPECT_EQ(r.wrong.size(), 4u);

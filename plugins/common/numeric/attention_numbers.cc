@@ -46,20 +46,22 @@ bool Fits(DataType type, float value) {
 class Codes {
  public:
   // Keys whose part of a bias differs get different codes.
-  Codes(std::int64_t keys, std::int64_t head_size, const AttentionBias* bias, Random* random)
-      : dimensions_(Shuffled(head_size, random)), bias_(bias) {
-    group_of_.reserve(static_cast<std::size_t>(keys));
+  Codes(const AttentionShape& shape, const AttentionBias* bias, Random* random)
+      : dimensions_(Shuffled(shape.head_size, random)), bias_(bias) {
+    group_of_.reserve(static_cast<std::size_t>(shape.keys));
     std::vector<bool> closed;
-    for (std::int64_t j = 0; j < keys; ++j) {
-      const std::int64_t group = Choose(j, closed, random);
+    for (std::int64_t j = 0; j < shape.keys; ++j) {
+      const bool alone = IsAlone(j, shape);
+      const std::int64_t group =
+          alone ? static_cast<std::int64_t>(members_.size()) : Choose(j, closed, random);
       if (group == static_cast<std::int64_t>(members_.size())) {
         members_.emplace_back();
-        closed.push_back(j == 0 || Below(random, 5) == 0);  // the first key has its code alone
+        closed.push_back(alone || Below(random, 5) == 0);
       }
       group_of_.push_back(group);
       members_[static_cast<std::size_t>(group)].push_back(j);
     }
-    ChooseDigits(head_size / 2 - 1, random);
+    ChooseDigits(shape.head_size / 2 - 1, random);
   }
 
   std::size_t digits() const { return sizes_.size(); }
@@ -85,6 +87,13 @@ class Codes {
   }
 
  private:
+  // These have a code that no other key has, so that every query sees one that matches alone: those that
+  // begin at the first key see that, a whole window one of each `window` keys, and what is left of it at the
+  // end the last key.
+  static bool IsAlone(std::int64_t key, const AttentionShape& shape) {
+    if (key == 0 || shape.mask != AttentionMask::kSlidingWindow) return key == 0;
+    return key % shape.window == 0 || key == shape.keys - 1;
+  }
   static std::vector<std::int64_t> Shuffled(std::int64_t n, Random* random) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(n));
     std::iota(all.begin(), all.end(), 0);
@@ -179,7 +188,7 @@ class Maker {
 
   void MakeHead(std::int64_t b, std::int64_t g) {
     kv_head_ = b * shape_.kv_heads + g;
-    const Codes codes(shape_.keys, shape_.head_size, bias_ ? &*bias_ : nullptr, &random_);
+    const Codes codes(shape_, bias_ ? &*bias_ : nullptr, &random_);
     for (std::int64_t j = 0; j < shape_.keys; ++j) MakeKey(codes, j, j < shape_.Keys(b));
     for (std::int64_t h = g * shape_.Group(); h < (g + 1) * shape_.Group(); ++h) {
       partial_dk_.assign(static_cast<std::size_t>(shape_.keys * shape_.head_size), 0);

@@ -97,7 +97,7 @@ std::vector<AttentionProblemText> ProblemsOf(const AttentionShape& shape) {
   const bool heads = shape.kv_heads >= 1 && shape.q_heads >= 1 && shape.q_heads <= kMostLength &&
                      shape.kv_heads <= shape.q_heads;
   need(heads && shape.q_heads % std::max<std::int64_t>(shape.kv_heads, 1) == 0, "heads",
-       "of queries are to be a multiple of those of keys");
+       "of queries are to be 1 to 65536, and a multiple of those of keys");
   for (const std::int64_t size : {shape.head_size, shape.v_head_size})
     need(size >= 64 && size <= 1024 && size % 8 == 0, "head_size", "is to be 64 to 1024, a multiple of 8");
   if (!problems.empty()) return problems;
@@ -106,8 +106,9 @@ std::vector<AttentionProblemText> ProblemsOf(const AttentionShape& shape) {
                       static_cast<double>(std::max(shape.head_size, shape.v_head_size));
   need(most <= static_cast<double>(kMostElements), "batch", "makes tensors of more than 2^28 elements");
   if (shape.mask == AttentionMask::kSlidingWindow) {
-    need(length(shape.window), "window", "a sliding window is to have 1 to 65536 keys");
-    need(shape.queries - shape.keys < shape.window, "length", "queries behind the window see no key");
+    need(length(shape.window), "window", "is to be 1 to 65536 keys");
+    need(!length(shape.window) || shape.queries - shape.keys < shape.window, "length",
+         "of queries leaves some behind the window, which see no key");
   }
   need(shape.mask != AttentionMask::kCausalBottomRight || shape.queries <= shape.keys, "length",
        "with bottom-right alignment, queries without a key before them see none");
