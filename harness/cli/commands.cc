@@ -121,6 +121,7 @@ int List(const Options& options) {
 
 ordered_json ToJson(const ParamInfo& p) {
   ordered_json j{{"name", p.name}, {"type", Name(p.type)}};
+  if (!p.summary.empty()) j["summary"] = p.summary;
   if (p.default_json) {
     const ordered_json value = ordered_json::parse(*p.default_json, nullptr, false);
     j["default"] = value.is_discarded() ? ordered_json(*p.default_json) : value;

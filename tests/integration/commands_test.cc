@@ -67,6 +67,7 @@ TEST(Commands, PluginsNamesChecksAndIsRedForABrokenOne) {
   const GateResult result = run.Command({"plugins", "--json"});
   EXPECT_EQ(result.exit_code, 5);
   EXPECT_EQ(json::parse(result.out)["broken"][0]["stem"], "init_exit");
+  EXPECT_THAT(result.out, HasSubstr("\"summary\": \"crashes where it is i\"")) << "a parameter's, too";
 }
 
 TEST(Commands, FactsAreCollectedFromTheMachine) {

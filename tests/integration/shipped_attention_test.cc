@@ -65,6 +65,10 @@ TEST_F(ShippedAttention, ParametersThatMakeNoSenseAreTheMatrixsFault) {
   EXPECT_THAT(Attention("attention.forward", R"(, "data": "normal", "mask": "padding")").gate.err,
               HasSubstr("no bias and no lengths"));
   EXPECT_THAT(Attention("attention.forward", R"(, "page_size": 16)").gate.err, HasSubstr("needs lengths"));
+  EXPECT_THAT(Attention("attention.forward", R"(, "window": 5)").gate.err,
+              HasSubstr("is of the mask sliding_window alone"));
+  EXPECT_THAT(Attention("attention.forward", R"(, "window": 0, "mask": "sliding_window")").gate.err,
+              HasSubstr("is to be 1 to 65536 keys"));
   EXPECT_THAT(Attention("attention.backward", R"(, "layout": "thd")").gate.err, HasSubstr("needs lengths"));
   EXPECT_THAT(Attention("attention.forward", R"(, "data": "normal", "logits": "far_positive")").gate.err,
               HasSubstr("ordinary ones alone"));
