@@ -77,9 +77,9 @@ int g_handle;
 
 // Asked for each element, so that the variable is read once.
 bool Is(std::string_view fault) {
-  static const char* const text = std::getenv("FAKE_CUBLASLT_FAULT");
-  static const std::string_view kept = text ? text : "";
-  return fault == kept;
+  static const char* const kText = std::getenv("FAKE_CUBLASLT_FAULT");
+  static const std::string_view kKept = kText ? kText : "";
+  return fault == kKept;
 }
 
 bool TypeOf(int real, DataType* type) {
