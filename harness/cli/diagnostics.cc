@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "base/file.h"
 #include "base/secrets.h"
 #include "base/text.h"

@@ -81,22 +81,16 @@ TEST(SecondOpinionOfCompute, AnEngineIsOneAlgorithmByWhicheverListItCame) {
   EXPECT_THAT(TextOf(r), HasSubstr("wrong as well: fallback 1, engine 1"));
 }
 
+// By whichever name: the frontend of cuDNN writes eng2_k24=28.
 TEST(SecondOpinionOfCompute, ConfigurationsOfOneEngineAreOneWitness) {
-  const SecondOpinion r = Of(Named("engine 1"), {kWrong, kWrong},
-                             {"heuristics A 0, engine 2", "heuristics A 1, engine 2",
-                              "heuristics A 2, engine 2", "fallback 0, engine 2", "fallback 1, engine 3"},
-                             "fallback 1, engine 3");
-  EXPECT_THAT(r.wrong, testing::ElementsAre("heuristics A 0, engine 2"));
-  EXPECT_EQ(r.right, "fallback 1, engine 3");
-}
-
-TEST(SecondOpinionOfCompute, CudnnFrontendsNamesOfOneEngineAreOneWitness) {
-  const SecondOpinion r = Of(Named("heuristics A 0, eng6_k24=26"), {kWrong, kWrong},
-                             {"heuristics A 1, eng6_k24=28", "heuristics A 2, eng61_k24=1",
-                              "fallback 0, eng61_k24=2", "every engine, engine 6", "fallback 1, eng7_k24=28"},
-                             "fallback 1, eng7_k24=28");
-  EXPECT_THAT(r.wrong, testing::ElementsAre("heuristics A 2, eng61_k24=1"));
-  EXPECT_EQ(r.right, "fallback 1, eng7_k24=28");
+  const SecondOpinion r =
+      Of(Named("heuristics A 0, eng1_k24=26"), {kWrong, kWrong},
+         {"heuristics A 1, eng1_k24=28", "every engine, engine 1", "heuristics A 2, engine 2",
+          "heuristics A 3, engine 2", "fallback 0, eng2_k24=1", "fallback 1, eng2_k24=2",
+          "fallback 2, eng21_k24=2", "fallback 3, eng3"},
+         "fallback 3, eng3");
+  EXPECT_THAT(r.wrong, testing::ElementsAre("heuristics A 2, engine 2", "fallback 2, eng21_k24=2"));
+  EXPECT_EQ(r.right, "fallback 3, eng3");
 }
 
 TEST(SecondOpinionOfCompute, FourOthersThatAreWrongAreEnough) {
