@@ -60,6 +60,11 @@ class SelfTest : public ShippedTest {
   }
 };
 
+TEST_F(SelfTest, LinesThatCannotBePrintedAreMissedOnce) {
+  gate().Before({"sh", "-c", "exec \"$@\" > /dev/full", "sh"});
+  EXPECT_EQ(SelfTestOf({"crash"}).err, "cudnn-ci: cannot write to standard output\n");
+}
+
 TEST_F(SelfTest, NoticesEveryFaultOnAHealthyMachine) {
   const GateResult r = SelfTestOf({});
   EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
