@@ -8,14 +8,14 @@
 
 #include "cli/session.h"
 #include "cli/worker_obstacle.h"
+#include "image/contents/environment_packages.h"
+#include "image/contents/environments.h"
+#include "image/contents/resolve.h"
+#include "image/contents/toolkits.h"
 #include "model/inventory/inventory.h"
 #include "report/formats/console.h"
 #include "report/formats/facts_json.h"
 #include "report/formats/facts_screen.h"
-#include "subject/environment_packages.h"
-#include "subject/environments.h"
-#include "subject/resolve.h"
-#include "subject/toolkits.h"
 
 namespace cudnn_ci {
 namespace {

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "base/elf_dynamic.h"
 #include "cli/gate.h"
 #include "exec/schedule/launch.h"
-#include "subject/blocking_library.h"
-#include "subject/driver_library.h"
-#include "subject/preloads.h"
-#include "subject/resolve.h"
+#include "image/contents/blocking_library.h"
+#include "image/contents/driver_library.h"
+#include "image/contents/preloads.h"
+#include "image/contents/resolve.h"
+#include "image/elf/elf_dynamic.h"
 
 namespace cudnn_ci {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cli/gate.h"
+#include "image/packages/sbom.h"
 #include "model/record/notice_list.h"
-#include "subject/sbom.h"
 
 namespace cudnn_ci {
 namespace {

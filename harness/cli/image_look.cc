@@ -3,10 +3,10 @@
 
 #include <utility>
 
-#include "subject/environment_packages.h"
-#include "subject/environments.h"
-#include "subject/resolve.h"
-#include "subject/toolkits.h"
+#include "image/contents/environment_packages.h"
+#include "image/contents/environments.h"
+#include "image/contents/resolve.h"
+#include "image/contents/toolkits.h"
 
 namespace cudnn_ci {
 namespace {

@@ -9,11 +9,11 @@
 #include "base/text.h"
 #include "cli/image_look.h"
 #include "cli/worker_obstacle.h"
+#include "image/contents/environments.h"
+#include "image/contents/resolve.h"
 #include "model/matrix/builtin_matrices.h"
 #include "model/matrix/first_matrix.h"
 #include "model/record/fact_keys.h"
-#include "subject/environments.h"
-#include "subject/resolve.h"
 
 namespace cudnn_ci {
 namespace {

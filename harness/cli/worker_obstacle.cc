@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/elf_interpreter.h"
 #include "base/text.h"
 #include "cli/process_setup.h"
+#include "image/elf/elf_interpreter.h"
 
 namespace cudnn_ci {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/path.h"
 #include "common/loader_path.h"
 #include "common/promised_library.h"
 

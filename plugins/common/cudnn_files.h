@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/elf_file.h"
+#include "image/elf/elf_file.h"
 
 namespace cudnn_ci {
 

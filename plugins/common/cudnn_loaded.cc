@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/path.h"
 #include "common/cudnn_files.h"
 #include "common/judge.h"
 #include "common/loaded_libraries.h"

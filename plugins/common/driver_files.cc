@@ -18,8 +18,9 @@
 #include <sstream>
 
 #include "base/driver_names.h"
-#include "base/elf_file.h"
+#include "base/path.h"
 #include "common/loader_path.h"
+#include "image/elf/elf_file.h"
 
 namespace cudnn_ci {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "common/loader_path.h"
+#include "base/path.h"
 
 namespace cudnn_ci {
 namespace {

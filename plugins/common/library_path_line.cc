@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/loader_files.h"
+#include "base/path.h"
 #include "common/install_line.h"
 #include "common/loader_path.h"
+#include "image/loader/loader_files.h"
 
 namespace cudnn_ci {
 namespace {

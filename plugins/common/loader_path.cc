@@ -8,8 +8,9 @@
 #include <fstream>
 #include <set>
 
-#include "base/elf_file.h"
-#include "base/loader_files.h"
+#include "base/path.h"
+#include "image/elf/elf_file.h"
+#include "image/loader/loader_files.h"
 
 namespace cudnn_ci {
 
@@ -63,26 +64,6 @@ bool IsNotFound(const std::string& name, const std::string& error) {
          error.find("cannot open shared object file: No such file or directory") != std::string::npos;
 }
 
-std::string RealPath(const std::string& path) {
-  char* resolved = realpath(path.c_str(), nullptr);
-  if (!resolved) return path;
-  std::string result = resolved;
-  free(resolved);
-  return result;
-}
-
-bool LiesIn(const std::string& path, const std::string& folder) {
-  const std::string real = RealPath(folder);
-  const auto below = [&real](const std::string& p) { return p.compare(0, real.size() + 1, real + "/") == 0; };
-  // The file itself may be a link to where a package manager keeps it.
-  return below(RealPath(path)) || below(RealPath(DirectoryOf(path)) + "/");
-}
-
-bool LiesInAny(const std::string& path, const std::vector<std::string>& folders) {
-  return std::any_of(folders.begin(), folders.end(),
-                     [&](const std::string& folder) { return LiesIn(path, folder); });
-}
-
 std::vector<int> OwnFirst(std::vector<int> majors, const std::vector<std::string>& folders,
                           const std::function<std::string(int)>& soname) {
   if (folders.empty()) return majors;
@@ -109,12 +90,6 @@ std::string UsersLibraryPath(const std::string& value, const std::vector<std::st
       return value.substr(head.size(), value.size() - head.size() - tail.size());
   }
   return value;
-}
-
-std::string DirectoryOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 std::string Environment(const char* name) {

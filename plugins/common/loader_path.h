@@ -33,11 +33,6 @@ bool LoadChecked(const std::string& name, LateLibrary* library, std::string* err
 // True if a LoadChecked or dlopen error for NAME says only that no such file exists.
 bool IsNotFound(const std::string& name, const std::string& error);
 
-// The path with all links followed; unchanged when that fails.
-std::string RealPath(const std::string& path);
-// True if the file, or where its links lead, lies in the folder or below it; the folder's links are followed.
-bool LiesIn(const std::string& path, const std::string& folder);
-bool LiesInAny(const std::string& path, const std::vector<std::string>& folders);
 // The majors of a library with those first that the loader finds in a subject's own folders; else in the
 // order given. `soname`: of a major.
 std::vector<int> OwnFirst(std::vector<int> majors, const std::vector<std::string>& folders,
@@ -45,8 +40,6 @@ std::vector<int> OwnFirst(std::vector<int> majors, const std::vector<std::string
 // LD_LIBRARY_PATH as the user set it, of the value that a worker has: the harness puts the folders of a
 // subject around it, in their order. Unchanged if they do not stand there.
 std::string UsersLibraryPath(const std::string& value, const std::vector<std::string>& subject_folders);
-// "/a/b" of "/a/b/c.so".
-std::string DirectoryOf(const std::string& path);
 // The value of an environment variable, or empty.
 std::string Environment(const char* name);
 // The files of this process's memory whose name begins with the prefix, each once, sorted: what the loader

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "base/path.h"
 #include "common/cudnn_api.h"
 #include "common/cudnn_files.h"
 #include "common/loader_path.h"

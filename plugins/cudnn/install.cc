@@ -9,12 +9,13 @@
 #include <sstream>
 #include <utility>
 
-#include "base/elf_file.h"
+#include "base/path.h"
 #include "common/cudnn_api.h"
 #include "common/cudnn_files.h"
 #include "common/driver_files.h"
 #include "common/loader_path.h"
 #include "cudnn/copies.h"
+#include "image/elf/elf_file.h"
 
 namespace cudnn_ci {
 namespace {

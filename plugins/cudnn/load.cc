@@ -3,9 +3,9 @@
 
 #include <map>
 
+#include "base/path.h"
 #include "common/cudnn_files.h"
 #include "common/judge.h"
-#include "common/loader_config.h"
 #include "common/loader_path.h"
 #include "common/shortage.h"
 #include "cudnn/copies.h"
@@ -13,6 +13,7 @@
 #include "cudnn/install.h"
 #include "cudnn/owner.h"
 #include "cudnn/repair.h"
+#include "image/loader/loader_config.h"
 
 namespace cudnn_ci {
 namespace {

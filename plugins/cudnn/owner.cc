@@ -5,13 +5,14 @@
 #include <fstream>
 #include <vector>
 
-#include "base/elf_file.h"
-#include "base/loader_files.h"
+#include "base/path.h"
 #include "common/cudnn_files.h"
 #include "common/judge.h"
 #include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "cudnn/findings.h"
+#include "image/elf/elf_file.h"
+#include "image/loader/loader_files.h"
 
 namespace cudnn_ci {
 namespace {

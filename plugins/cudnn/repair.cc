@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/elf_file.h"
-#include "base/loader_files.h"
+#include "base/path.h"
 #include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "cudnn/copies.h"
 #include "cudnn/packages.h"
+#include "image/elf/elf_file.h"
+#include "image/loader/loader_files.h"
 
 namespace cudnn_ci {
 namespace {

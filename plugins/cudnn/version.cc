@@ -8,7 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "base/elf_file.h"
+#include "base/path.h"
 #include "common/cublaslt_api.h"
 #include "common/cudnn_api.h"
 #include "common/cudnn_loaded.h"
@@ -22,6 +22,7 @@
 #include "cudnn/packages.h"
 #include "cudnn/repair.h"
 #include "cudnn/support.h"
+#include "image/elf/elf_file.h"
 
 namespace cudnn_ci {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "base/path.h"
 #include "common/driver_api.h"
 #include "common/driver_files.h"
 #include "common/judge.h"

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/path.h"
 #include "common/loader_path.h"
 #include "driver/findings.h"
 

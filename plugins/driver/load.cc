@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/path.h"
 #include "common/driver_api.h"
 #include "common/driver_files.h"
 #include "common/loader_path.h"

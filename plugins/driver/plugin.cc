@@ -5,10 +5,10 @@
 
 #include <cstdio>
 
+#include "base/path.h"
 #include "common/cudart_api.h"
 #include "common/driver_api.h"
 #include "common/driver_files.h"
-#include "common/loader_path.h"
 #include "common/nvml_api.h"
 #include "driver/gpus.h"
 #include "driver/init.h"

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/path.h"
 #include "common/driver_files.h"
 #include "common/judge.h"
 #include "common/loader_path.h"

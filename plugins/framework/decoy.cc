@@ -12,6 +12,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "base/path.h"
 #include "common/cudnn_api.h"
 #include "common/cudnn_files.h"
 #include "common/joined.h"

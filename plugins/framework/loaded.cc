@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/path.h"
 #include "common/cudnn_files.h"
 #include "common/judge.h"
 #include "common/library_path_line.h"

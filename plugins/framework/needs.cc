@@ -7,9 +7,10 @@
 #include <fstream>
 #include <set>
 
-#include "base/elf_file.h"
-#include "base/loader_files.h"
+#include "base/path.h"
 #include "common/loader_path.h"
+#include "image/elf/elf_file.h"
+#include "image/loader/loader_files.h"
 
 namespace cudnn_ci {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/path.h"
 #include "common/cudnn_api.h"
 #include "common/cudnn_files.h"
 #include "common/install_line.h"

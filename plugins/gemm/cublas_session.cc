@@ -4,7 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "common/loader_path.h"
+#include "base/path.h"
 
 namespace cudnn_ci {
 

@@ -9,10 +9,10 @@
 #include <tuple>
 #include <utility>
 
-#include "base/elf_file.h"
+#include "base/path.h"
 #include "common/cudnn_files.h"
 #include "common/known_regressions.h"
-#include "common/loader_path.h"
+#include "image/elf/elf_file.h"
 
 namespace cudnn_ci {
 namespace {

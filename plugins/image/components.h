@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "image/image_files.h"
-#include "subject/sbom.h"
+#include "image/packages/sbom.h"
 
 namespace cudnn_ci {
 

@@ -11,10 +11,10 @@
 #include <system_error>
 #include <utility>
 
-#include "base/elf_file.h"
-#include "base/loader_files.h"
 #include "common/loader_path.h"
-#include "subject/python_packages.h"
+#include "image/contents/python_packages.h"
+#include "image/elf/elf_file.h"
+#include "image/loader/loader_files.h"
 
 namespace cudnn_ci {
 namespace {

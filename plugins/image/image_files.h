@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "image/installed_packages.h"
+#include "image/packages/installed_packages.h"
 
 namespace cudnn_ci {
 

@@ -11,9 +11,10 @@
 #include <system_error>
 #include <utility>
 
-#include "base/loader_files.h"
+#include "base/path.h"
 #include "common/loader_path.h"
 #include "image/jit_tools_scan.h"
+#include "image/loader/loader_files.h"
 
 namespace cudnn_ci {
 namespace {

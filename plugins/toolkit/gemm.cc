@@ -7,6 +7,7 @@
 #include <chrono>
 #include <vector>
 
+#include "base/path.h"
 #include "common/cublaslt_api.h"
 #include "common/device_buffers.h"
 #include "common/driver_api.h"

@@ -5,11 +5,12 @@
 
 #include <stdlib.h>
 
-#include "base/elf_file.h"
+#include "base/path.h"
 #include "common/judge.h"
-#include "common/loader_config.h"
 #include "common/loader_path.h"
 #include "common/nvrtc_api.h"
+#include "image/elf/elf_file.h"
+#include "image/loader/loader_config.h"
 #include "toolkit/contract.h"
 #include "toolkit/findings.h"
 

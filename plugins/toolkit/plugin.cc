@@ -3,8 +3,8 @@
 #include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
+#include "base/path.h"
 #include "common/cudart_api.h"
-#include "common/loader_path.h"
 #include "common/nvrtc_api.h"
 #include "toolkit/findings.h"
 

@@ -1,12 +1,13 @@
 // toolkit.runtime: is the CUDA runtime there, and of the promised version? Needs no GPU and no driver.
 #include <cudnn_ci/check.hpp>
 
-#include "base/elf_file.h"
+#include "base/path.h"
 #include "common/cudart_api.h"
 #include "common/driver_files.h"
 #include "common/judge.h"
-#include "common/loader_config.h"
 #include "common/loader_path.h"
+#include "image/elf/elf_file.h"
+#include "image/loader/loader_config.h"
 #include "toolkit/contract.h"
 #include "toolkit/findings.h"
 

@@ -2,7 +2,7 @@
 // look.
 #include <cstdio>
 
-#include "image/device_code.h"
+#include "image/device_code/device_code.h"
 
 namespace cudnn_ci {
 namespace {

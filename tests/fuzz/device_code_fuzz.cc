@@ -3,9 +3,9 @@
 #include <string_view>
 
 #include "fuzz_target.h"
-#include "image/device_code.h"
-#include "image/device_code_cover.h"
-#include "image/ptx_text.h"
+#include "image/device_code/device_code.h"
+#include "image/device_code/device_code_cover.h"
+#include "image/device_code/ptx_text.h"
 
 namespace cudnn_ci {
 namespace {

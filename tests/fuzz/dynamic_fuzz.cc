@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "base/dynamic_table.h"
 #include "fuzz_target.h"
+#include "image/elf/dynamic_table.h"
 
 namespace {
 

@@ -15,17 +15,17 @@ const std::map<std::string, std::set<std::string>, std::less<>>& AllowedLayers()
   static const std::map<std::string, std::set<std::string>, std::less<>> kAllowed = {
       {"sdk", {}},
       {"base", {}},
+      {"image", {"model", "base"}},
       {"model", {"base"}},
       {"wire", {"model", "base"}},
-      {"subject", {"model", "base"}},
-      {"exec", {"wire", "model", "base"}},
+      {"exec", {"wire", "model", "image", "base"}},
       {"worker", {"wire", "model", "base", "sdk"}},
       {"plant", {}},
       {"report", {"model", "base"}},
       {"review", {"report", "model", "base"}},
-      {"cli", {"exec", "review", "report", "subject", "model", "base"}},
+      {"cli", {"exec", "review", "report", "model", "image", "base"}},
       {"main", {"cli"}},
-      {"plugins", {"sdk"}},
+      {"plugins", {"sdk", "image"}},
   };
   return kAllowed;
 }
@@ -53,8 +53,8 @@ constexpr std::array<ThirdParty, 8> kThirdParty = {{
     {"nlohmann/", "", ""},
     {"utf8.h", "harness/base/utf8.cc", ""},
     {"CLI/", "harness/cli/", ""},
-    {"lz4.h", "plugins/image/fatbin.cc", ""},
-    {"zstd.h", "plugins/image/fatbin.cc", ""},
+    {"lz4.h", "plugins/image/device_code/fatbin.cc", ""},
+    {"zstd.h", "plugins/image/device_code/fatbin.cc", ""},
     {"tinyxml2.h", "harness/report/formats/junit", ".cc"},
     {"boost/dll", "harness/worker/plugin_library.cc", ""},
     {"boost/", "", ""},
@@ -125,15 +125,16 @@ std::string PluginProblem(std::string_view own, std::string_view included) {
 
 std::string LayerProblem(std::string_view path, std::string_view layer, const Include& include) {
   const std::string_view folder = FirstFolder(include.name);
-  const std::string_view target = folder == "cudnn_ci" ? "sdk" : folder;
+  std::string_view target = folder == "cudnn_ci" ? "sdk" : folder;
+  // A plugin has the same name as the layer, whose files lie in rooms.
+  if (layer == "plugins" && folder == "image" && !LiesInARoom(include.name)) target = "";
   if (target == layer) return "";
   // The keys of facts stand once, in C, for plugins and harness alike.
   if (layer == "model" && include.name == "cudnn_ci/facts.h") return "";
-  // Readers of files, the mark of a cut and names of files, which harness and plugins share.
-  constexpr std::array<std::string_view, 11> kShared = {
-      "base/elf_file.h",     "base/dynamic_table.h",      "base/loader_files.h", "base/memory_room.h",
-      "base/process_room.h", "base/cut_mark.h",           "base/driver_names.h", "base/file.h",
-      "base/regular_file.h", "subject/python_packages.h", "subject/sbom.h"};
+  // Readers of files, paths, the mark of a cut and names of files, which harness and plugins share.
+  constexpr std::array<std::string_view, 7> kShared = {
+      "base/memory_room.h", "base/process_room.h", "base/cut_mark.h", "base/driver_names.h",
+      "base/file.h",        "base/regular_file.h", "base/path.h"};
   if (layer == "plugins" && std::find(kShared.begin(), kShared.end(), include.name) != kShared.end())
     return "";
   if (AllowedLayers().count(target) != 0) {

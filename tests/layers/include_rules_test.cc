@@ -53,16 +53,23 @@ TEST(BrokenRules, LetsTheModelKnowTheKeysOfFactsAndNothingElseOfTheSdk) {
 }
 
 TEST(BrokenRules, LetsPluginsReadFilesAsTheHarnessDoesAndNothingElseOfTheBase) {
-  EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"base/elf_file.h\""), IsEmpty());
-  EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"base/loader_files.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"image/elf/elf_file.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"image/loader/loader_files.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"base/file.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/common/loader_path.cc", "\"base/secrets.h\""),
               ElementsAre(HasSubstr("plugins must not know base")));
-  EXPECT_THAT(BrokenBy("plugins/image/image_files.cc", "\"subject/python_packages.h\""), IsEmpty());
-  EXPECT_THAT(BrokenBy("plugins/image/image_files.cc", "\"subject/resolve.h\""),
-              ElementsAre(HasSubstr("plugins must not know subject")));
-  EXPECT_THAT(BrokenBy("harness/report/formats/json.cc", "\"subject/resolve.h\""),
-              ElementsAre(HasSubstr("report must not know subject")));
+  EXPECT_THAT(BrokenBy("harness/report/formats/json.cc", "\"image/contents/resolve.h\""),
+              ElementsAre(HasSubstr("report must not know image")));
+}
+
+TEST(BrokenRules, TellsTheLayerImageFromThePluginOfThatName) {
+  EXPECT_THAT(BrokenBy("plugins/image/jit_tools.cc", "\"image/contents/resolve.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/image/jit_tools.cc", "\"image/components.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/cudnn/load.cc", "\"image/packages/sbom.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/cudnn/load.cc", "\"image/components.h\""),
+              ElementsAre(HasSubstr("a plugin must not know another plugin")));
+  EXPECT_THAT(BrokenBy("plugins/cudnn/load.cc", "\"image/symbols/symbols.h\""),
+              ElementsAre(HasSubstr("a plugin must not know another plugin")));
 }
 
 TEST(BrokenRules, KeepsExecAndReportApart) {

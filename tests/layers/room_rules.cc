@@ -25,6 +25,10 @@ bool HasRooms(std::string_view layer) {
 
 const std::vector<Room>& Rooms() {
   static const std::vector<Room> kRooms = {
+      {"image/elf", {}},
+      {"image/loader", {"image/elf"}},
+      {"image/packages", {}},
+      {"image/contents", {"image/elf", "image/loader", "image/packages"}},
       {"model/json", {}},
       {"model/record", {"model/json"}},
       {"model/verdict", {"model/json", "model/record"}},
@@ -42,6 +46,8 @@ const std::vector<Room>& Rooms() {
   };
   return kRooms;
 }
+
+bool LiesInARoom(std::string_view include) { return FindRoom(FolderOf(include)) != nullptr; }
 
 std::string RoomProblem(std::string_view path, std::string_view include) {
   constexpr std::string_view kHarness = "harness/";

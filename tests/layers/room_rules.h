@@ -17,6 +17,9 @@ struct Room {
 // Each room names rooms above itself only, so there can be no circle.
 const std::vector<Room>& Rooms();
 
+// Whether a header lies in a room: "model/plan/plan.h".
+bool LiesInARoom(std::string_view include);
+
 // Why the file at `path` may not include `include`, a name such as "model/plan/plan.h"; empty when it may. A
 // file of a layer with rooms must lie in one of them. Other layers and other includes are no concern of
 // rooms.

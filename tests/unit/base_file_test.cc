@@ -10,7 +10,6 @@
 #include <set>
 #include <thread>
 
-#include "base/elf_interpreter.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "base/remove_tree.h"
@@ -48,22 +47,6 @@ extern "C" int renameat2(int old_folder, const char* from, int new_folder, const
 
 namespace cudnn_ci {
 namespace {
-
-TEST(MissingInterpreter, IsTheOneAnExecutableNamesAndTheSystemLacks) {
-  EXPECT_EQ(MissingInterpreter("/proc/self/exe"), "");
-  EXPECT_EQ(MissingInterpreter("/nosuch/program"), "");
-  const Scratch scratch;
-  std::string content = ReadSmallFile("/proc/self/exe");  // as much as tells
-  const std::string loader = "/ld-linux-";
-  const size_t at = content.find(loader);
-  ASSERT_NE(at, std::string::npos);
-  content.replace(at, loader.size(), "/ld-nosuch");
-  EXPECT_NE(MissingInterpreter(scratch.Write("program", content)).find("/ld-nosuch"), std::string::npos);
-  // Cut anywhere, it is no executable, and nothing is said of it.
-  for (const size_t size : {0, 3, 63, 64, 100, 500}) {
-    EXPECT_EQ(MissingInterpreter(scratch.Write("program", content.substr(0, size))), "") << size;
-  }
-}
 
 TEST(ReadFile, TakesRegularFilesWithinTheBound) {
   const Scratch scratch;

@@ -1,5 +1,5 @@
 // Which code runs on which card, which cards are promised, and what is said of files.
-#include "image/device_code_judgement.h"
+#include "image/device_code/device_code_judgement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fatbin_maker.h"
-#include "image/device_code_table.h"
+#include "image/device_code/device_code_table.h"
 
 namespace cudnn_ci {
 namespace {

@@ -1,5 +1,5 @@
 // What device code a file holds, of files made byte by byte.
-#include "image/device_code.h"
+#include "image/device_code/device_code.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "fatbin_maker.h"
-#include "image/device_code_cover.h"
-#include "image/ptx_text.h"
+#include "image/device_code/device_code_cover.h"
+#include "image/device_code/ptx_text.h"
 
 namespace cudnn_ci {
 namespace {

@@ -1,5 +1,5 @@
 // What is read of a file's dynamic segment.
-#include "base/dynamic_table.h"
+#include "image/elf/dynamic_table.h"
 
 #include <elf.h>
 #include <gmock/gmock.h>

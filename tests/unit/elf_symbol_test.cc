@@ -1,5 +1,5 @@
 // What an address in a file is called, whatever the file says of itself.
-#include "base/elf_symbol.h"
+#include "image/elf/elf_symbol.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

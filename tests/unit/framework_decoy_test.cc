@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/elf_file.h"
 #include "framework/empty_library.h"
 #include "framework/loader_log.h"
+#include "image/elf/elf_file.h"
 #include "scratch.h"
 
 namespace cudnn_ci {

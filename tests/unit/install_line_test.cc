@@ -7,7 +7,7 @@
 
 #include "common/install_line.h"
 #include "common/library_path_line.h"
-#include "common/loader_config.h"
+#include "image/loader/loader_config.h"
 #include "scratch.h"
 
 namespace cudnn_ci {

@@ -1,5 +1,5 @@
 // Which files a process gets, and where their symbols are found, on libraries that the test compiles.
-#include "image/loader_scope.h"
+#include "image/loader/loader_scope.h"
 
 #include <elf.h>
 #include <gmock/gmock.h>

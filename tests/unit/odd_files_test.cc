@@ -10,12 +10,12 @@
 
 #include <fstream>
 
-#include "base/elf_file.h"
-#include "base/elf_interpreter.h"
 #include "base/file.h"
-#include "base/loader_files.h"
 #include "base/regular_file.h"
-#include "subject/resolve.h"
+#include "image/contents/resolve.h"
+#include "image/elf/elf_file.h"
+#include "image/elf/elf_interpreter.h"
+#include "image/loader/loader_files.h"
 #include "subject_tree.h"
 
 namespace cudnn_ci {

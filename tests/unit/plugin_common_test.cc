@@ -9,7 +9,7 @@
 #include <fstream>
 #include <functional>
 
-#include "base/elf_file.h"
+#include "base/path.h"
 #include "common/cudart_api.h"
 #include "common/cudnn_api.h"
 #include "common/driver_api.h"
@@ -21,6 +21,7 @@
 #include "common/nvrtc_api.h"
 #include "common/promise.h"
 #include "dotted_versions.h"
+#include "image/elf/elf_file.h"
 
 namespace cudnn_ci {
 namespace {

@@ -1,11 +1,11 @@
 // What is said of an environment whose libraries do not go together, on libraries that the test compiles.
-#include "image/symbols_judge.h"
+#include "image/symbols/symbols_judge.h"
 
 #include <gmock/gmock.h>
 
-#include "image/symbols_copies.h"
-#include "image/symbols_imports.h"
-#include "image/symbols_rules.h"
+#include "image/symbols/symbols_copies.h"
+#include "image/symbols/symbols_imports.h"
+#include "image/symbols/symbols_rules.h"
 #include "symbols_test.h"
 
 namespace cudnn_ci {

@@ -8,11 +8,11 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "base/elf_interpreter.h"
 #include "base/null_device.h"
 #include "base/process_room.h"
 #include "base/signal_text.h"
 #include "exec/system/proc.h"
+#include "image/elf/elf_interpreter.h"
 
 namespace cudnn_ci {
 namespace {

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <set>
 
-#include "base/elf_symbol.h"
 #include "base/time.h"
+#include "image/elf/elf_symbol.h"
 
 namespace cudnn_ci {
 namespace {

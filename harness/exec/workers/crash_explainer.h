@@ -11,7 +11,7 @@ namespace cudnn_ci {
 
 // For a process about to be started with `command`, whose worker and plugins are ours. The function fills in
 // the frames' symbols, for at most 0.2 s in all; the files that it reads are named by the process and read
-// as such (base/elf_symbol.h).
+// as such (image/elf/elf_symbol.h).
 std::function<CrashSite(Crash*)> CrashExplainer(const WorkerCommand& command);
 
 }  // namespace cudnn_ci

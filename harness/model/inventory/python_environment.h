@@ -1,4 +1,4 @@
-// A Python environment of an image, as its files tell it (subject/environment_packages.h).
+// A Python environment of an image, as its files tell it (image/contents/environment_packages.h).
 #ifndef CUDNN_CI_MODEL_INVENTORY_PYTHON_ENVIRONMENT_H_
 #define CUDNN_CI_MODEL_INVENTORY_PYTHON_ENVIRONMENT_H_
 

@@ -32,7 +32,7 @@ struct DeviceInfo {
 struct SubjectInfo {
   std::string name, spec;  // "system", "loader"
   // Of its libraries, absolute, in the order of the search: `folders` before those of LD_LIBRARY_PATH,
-  // `late_folders` behind them. Known once it is resolved (subject/resolve.h).
+  // `late_folders` behind them. Known once it is resolved (image/contents/resolve.h).
   std::vector<std::string> folders = {}, late_folders = {};
   bool operator==(const SubjectInfo&) const = default;
 };

@@ -1,0 +1,20 @@
+// A name in the loader's folders that is no file. Reads folders alone.
+#ifndef CUDNN_CI_IMAGE_CONTENTS_BLOCKING_LIBRARY_H_
+#define CUDNN_CI_IMAGE_CONTENTS_BLOCKING_LIBRARY_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/record/finding.h"
+
+namespace cudnn_ci {
+
+// The finding about the first library in these values of LD_LIBRARY_PATH, or in the loader's default
+// directories, that is a FIFO or a character device: ld.so opens it, as it would a library, and waits. One
+// that is behind a file of the same name is never opened.
+std::optional<Finding> BlockingLibrary(const std::vector<std::string>& library_paths);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_IMAGE_CONTENTS_BLOCKING_LIBRARY_H_

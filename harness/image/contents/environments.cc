@@ -1,0 +1,189 @@
+#include "image/contents/environments.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "image/contents/environment_packages.h"
+#include "image/contents/folder_list.h"
+#include "image/contents/python_packages.h"
+#include "image/contents/resolve.h"
+#include "model/matrix/matrix.h"
+#include "model/record/notice_list.h"
+
+namespace cudnn_ci {
+namespace {
+
+// "system" may join them.
+constexpr size_t kMostEnvironments = kMaxSubjects - 1;
+constexpr size_t kMostPrefixes = 500;
+constexpr size_t kMostNameCharacters = 100;
+
+// An interpreter and what it finds.
+struct Candidate {
+  std::string interpreter, prefix;  // "/opt/venv/bin/python", "/opt/venv"
+  std::set<std::string> copies;     // folders that hold a cuDNN, links followed
+  bool own = false;                 // the first of them lies below the prefix
+};
+
+// Gathers interpreters, each prefix once.
+class Search {
+ public:
+  Search(const Variables& environment, std::string root)
+      : environment_(environment), root_(std::move(root)) {}
+
+  void Run() {
+    for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+      if (const std::string prefix = ValueOf(environment_, variable); !prefix.empty()) LookAt(prefix);
+    for (const std::string& folder : Split(ValueOf(environment_, "PATH"), ':'))
+      if (!folder.empty() && folder[0] == '/') LookInto(folder);
+    std::vector<std::string> places = {ValueOf(environment_, "HOME")};
+    for (const char* place : {"", "/usr", "/usr/local", "/opt", "/srv", "/app", "/workspace", "/root"})
+      places.push_back(root_ + place);
+    for (const std::string& user : reader_.Names(root_ + "/home")) places.push_back(root_ + "/home/" + user);
+    for (const std::string& place : places)
+      if (!place.empty() || root_.empty()) LookAround(place);
+  }
+
+  std::vector<Candidate> Take() { return std::move(candidates_); }
+  // Interpreters that come upon no cuDNN but the loader's.
+  std::vector<std::string> TakeOthers() { return std::move(others_); }
+  bool complete() const { return reader_.complete() && seen_.size() < kMostPrefixes; }
+
+ private:
+  // A place itself, what lies in it, and the usual names in that.
+  void LookAround(const std::string& place) {
+    if (!seen_places_.insert(RealPath(place)).second) return;
+    LookAt(place);
+    for (const std::string& name : reader_.Names(place.empty() ? "/" : place)) {
+      const std::string inside = place + "/" + name;
+      LookAt(inside);
+      for (const char* usual : {"/venv", "/.venv"}) LookAt(inside + usual);
+    }
+  }
+
+  // A prefix, and the environments of a conda installation.
+  void LookAt(const std::string& prefix) {
+    LookInto(prefix + "/bin");
+    if (!IsFolder(prefix + "/conda-meta")) return;
+    for (const std::string& name : reader_.Names(prefix + "/envs"))
+      LookInto(prefix + "/envs/" + name + "/bin");
+  }
+
+  void LookInto(const std::string& bin) {
+    for (const char* name : {"/python3", "/python"}) {
+      if (!Exists(bin + name)) continue;
+      Take(bin + name);
+      return;
+    }
+  }
+
+  void Take(const std::string& interpreter) {
+    if (seen_.size() >= kMostPrefixes) return;
+    Candidate candidate;
+    candidate.prefix = FindPythonPackages(interpreter, environment_, &reader_).prefix;
+    if (candidate.prefix.empty() || !seen_.insert(RealPath(candidate.prefix)).second) return;
+    candidate.interpreter = Normal(interpreter);
+    const SubjectInfo subject = ResolveSubject({"", "python:" + candidate.interpreter}, environment_).subject;
+    for (const auto& folders : {subject.folders, subject.late_folders})
+      for (const std::string& folder : folders) {
+        if (!HoldsCudnn(folder)) continue;
+        const std::string real = RealPath(folder), prefix = RealPath(candidate.prefix) + "/";
+        if (candidate.copies.empty()) candidate.own = real.compare(0, prefix.size(), prefix) == 0;
+        candidate.copies.insert(real);
+      }
+    if (candidate.copies.empty())
+      others_.push_back(candidate.interpreter);
+    else
+      candidates_.push_back(std::move(candidate));
+  }
+
+  const Variables& environment_;
+  const std::string root_;
+  FolderReader reader_;
+  std::set<std::string> seen_, seen_places_;  // prefixes and places, links followed
+  std::vector<Candidate> candidates_;
+  std::vector<std::string> others_;
+};
+
+// An environment that sees the packages of another and brings no cuDNN of its own would be judged twice.
+void DropThoseThatOnlyBorrow(std::vector<Candidate>* candidates, std::vector<std::string>* dropped) {
+  std::set<std::string> owned;
+  for (const Candidate& c : *candidates)
+    if (c.own) owned.insert(c.copies.begin(), c.copies.end());
+  std::erase_if(*candidates, [&](const Candidate& c) {
+    if (c.own) return false;
+    const bool known = std::includes(owned.begin(), owned.end(), c.copies.begin(), c.copies.end());
+    owned.insert(c.copies.begin(), c.copies.end());
+    if (known) dropped->push_back(c.interpreter);
+    return known;
+  });
+}
+
+std::string NumberOf(const std::string& prefix) {
+  char digits[24];
+  snprintf(digits, sizeof digits, "_%08" PRIx32, static_cast<uint32_t>(Fnv1a(prefix)));
+  return digits;
+}
+
+}  // namespace
+
+std::string NameOfPrefix(const std::string& prefix) {
+  std::string name;
+  for (const char c : prefix) {
+    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const bool kept = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
+    if (kept)
+      name += lower;
+    else if (!name.empty() && name.back() != '_')
+      name += '_';
+  }
+  while (!name.empty() && name.back() == '_') name.pop_back();
+  if (name.empty() || name[0] < 'a') name = "python" + (name.empty() ? "" : "_" + name);
+  // The end of a long path tells more than its beginning.
+  if (name.size() > kMostNameCharacters)
+    name = "python_" + name.substr(name.size() - kMostNameCharacters) + NumberOf(prefix);
+  // What the loader finds is called so.
+  return name == "system" ? name + NumberOf(prefix) : name;
+}
+
+std::string InterpreterOf(const SubjectInfo& subject) {
+  return subject.spec.substr(subject.spec.find(':') + 1);
+}
+
+FoundEnvironments FindEnvironments(const Variables& environment, const std::string& root) {
+  Search search(environment, root);
+  search.Run();
+  std::vector<Candidate> candidates = search.Take();
+  // By path alone, so that what is found does not depend on the order in which a folder is read.
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.prefix < b.prefix; });
+  FoundEnvironments found;
+  found.others = search.TakeOthers();
+  DropThoseThatOnlyBorrow(&candidates, &found.others);
+  std::sort(found.others.begin(), found.others.end());
+  std::map<std::string, int> uses;
+  for (const Candidate& c : candidates) ++uses[NameOfPrefix(c.prefix)];
+  for (const Candidate& c : candidates) {
+    std::string name = NameOfPrefix(c.prefix);
+    if (uses[name] > 1) name += NumberOf(c.prefix);
+    found.subjects.push_back({name, "python:" + c.interpreter});
+  }
+  std::sort(found.subjects.begin(), found.subjects.end(),
+            [](const SubjectInfo& a, const SubjectInfo& b) { return a.name < b.name; });
+  if (found.subjects.size() > kMostEnvironments) {
+    found.warning = Notice{NoticeCode::kEnvironmentsCut,
+                           {{"found", static_cast<int64_t>(found.subjects.size())},
+                            {"judged", static_cast<int64_t>(kMostEnvironments)}}};
+    found.subjects.resize(kMostEnvironments);
+  } else if (!search.complete()) {
+    found.warning = Notice{NoticeCode::kEnvironmentsNotSearched};
+  }
+  return found;
+}
+
+}  // namespace cudnn_ci

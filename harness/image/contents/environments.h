@@ -1,0 +1,39 @@
+// The Python interpreters, virtual and conda environments of an image that bring a cuDNN: `"subjects":
+// "auto"`.
+#ifndef CUDNN_CI_IMAGE_CONTENTS_ENVIRONMENTS_H_
+#define CUDNN_CI_IMAGE_CONTENTS_ENVIRONMENTS_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/matrix/image_identity.h"
+#include "model/record/event.h"
+
+namespace cudnn_ci {
+
+struct FoundEnvironments {
+  std::vector<SubjectInfo> subjects;  // not resolved; sorted by name
+  // Interpreters of the other environments, sorted: those without a cuDNN, and those that only borrow one.
+  std::vector<std::string> others;
+  std::optional<Notice> warning;  // why there may be more; none: there are none where it was looked
+};
+
+// Looks at VIRTUAL_ENV, CONDA_PREFIX, the folders of PATH, and, below `root` ("" for an image), at /, /usr,
+// /usr/local, /opt, /srv, /app, /workspace, /root, /home/* and $HOME: at each itself, the folders in it, a
+// "venv" or ".venv" in those, and the environments of a conda installation. An environment counts if a folder
+// of its libraries holds a cuDNN that no environment before it has as its own. It is named after its prefix,
+// "opt_venv" of /opt/venv; where two would have one name, both end with a number that is made from the
+// prefix.
+FoundEnvironments FindEnvironments(const Variables& environment, const std::string& root = "");
+
+// "/opt/venv/bin/python" of one of its subjects.
+std::string InterpreterOf(const SubjectInfo& subject);
+
+// "opt_venv": a prefix as the name of a subject.
+std::string NameOfPrefix(const std::string& prefix);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_IMAGE_CONTENTS_ENVIRONMENTS_H_

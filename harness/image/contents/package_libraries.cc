@@ -1,0 +1,68 @@
+#include "image/contents/package_libraries.h"
+
+#include <string>
+
+#include "base/path.h"
+#include "image/elf/elf_file.h"
+
+namespace cudnn_ci {
+namespace {
+
+// The library of a framework that needs CUDA's, as its wheel and its conda package have it; of each framework
+// the first that is there counts.
+constexpr const char* kFrameworks[][3] = {
+    {"torch/lib/libtorch_cuda.so", "torch/lib/libtorch_global_deps.so", "torch/lib/libtorch_python.so"},
+    {"tensorflow/libtensorflow_cc.so.2", "tensorflow/python/_pywrap_tensorflow_internal.so", nullptr},
+    {"onnxruntime/capi/libonnxruntime_providers_cuda.so", nullptr, nullptr},
+};
+
+// Where the frameworks that are installed say that their libraries lie.
+struct RunPaths {
+  std::vector<std::string> folders;
+  bool behind = false;  // one of them is searched for behind LD_LIBRARY_PATH
+};
+
+// The file of the first folder of packages that has it, which is the one that is imported.
+std::string FindPackageFile(const PythonPackages& python, const char* const (&names)[3]) {
+  for (const std::string& folder : python.folders)
+    for (const char* name : names)
+      if (name != nullptr && Exists(folder + "/" + name)) return folder + "/" + name;
+  return "";
+}
+
+RunPaths RunPathsOfFrameworks(const PythonPackages& python) {
+  RunPaths result;
+  for (const auto& names : kFrameworks) {
+    const ElfFile library(FindPackageFile(python, names));
+    const std::vector<std::string> folders = library.RunPath();
+    result.behind = result.behind || (!folders.empty() && !library.RunPathIsFirst());
+    result.folders.insert(result.folders.end(), folders.begin(), folders.end());
+  }
+  return result;
+}
+
+}  // namespace
+
+LibraryFolders FindPackageLibraries(const PythonPackages& python, FolderReader* reader) {
+  FolderList found;
+  const RunPaths frameworks = RunPathsOfFrameworks(python);
+  found.Add(frameworks.folders, reader);
+  for (const std::string& folder : python.folders) {
+    for (const std::string& package : reader->Names(folder + "/nvidia"))
+      found.Add(folder + "/nvidia/" + package + "/lib", reader);
+    found.Add(folder + "/torch/lib", reader);
+  }
+  // An interpreter's DT_RPATH is searched for whatever has no run path of its own.
+  const ElfFile interpreter(python.executable);
+  const bool interpreter_first = interpreter.RunPathIsFirst() && !frameworks.behind;
+  FolderList last;
+  FolderList* own = interpreter_first ? &found : &last;
+  own->Add(interpreter.RunPath(), reader);
+  if (IsFolder(python.prefix + "/conda-meta")) own->Add(python.prefix + "/lib", reader);
+  LibraryFolders folders;
+  (frameworks.behind ? folders.behind : folders.before) = found.folders();
+  for (const std::string& folder : last.folders()) folders.behind.push_back(folder);
+  return folders;
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,207 @@
+#include "image/contents/preloads.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "base/file.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "image/contents/folder_list.h"
+#include "image/contents/python_packages.h"
+#include "image/elf/elf_dynamic.h"
+#include "image/loader/loader_files.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostLibraries = 100, kMostFileBytes = 64 << 10, kMostNamesSaid = 8;
+constexpr int kMostFoldersOfCpus = 200;
+
+// What separates names, no blank more and no blank less (glibc: rtld.c, do_preload's callers and audit_list):
+// any other one belongs to a name.
+constexpr char kOfPreload[] = " :", kOfAudit[] = ":", kOfFile[] = ": \t\n";
+
+std::vector<std::string> Names(const std::string& list, const char* separators) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; (begin = list.find_first_not_of(separators, begin)) != std::string::npos;) {
+    const size_t end = std::min(list.find_first_of(separators, begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    begin = end;
+  }
+  return names;
+}
+
+// In the loader's file a "#" begins a comment.
+std::string WithoutComments(const std::string& text) {
+  std::string out;
+  for (std::string line : Split(text, '\n')) {
+    line.erase(std::min(line.find('#'), line.size()));
+    out += line + '\n';
+  }
+  return out;
+}
+
+// The files of that name in the folders of a folder that are for some CPUs (dl-hwcaps.c; the other names are
+// those of glibc before 2.37).
+void AddForCpus(const std::string& folder, const std::string& name, std::vector<std::string>* files) {
+  static const std::set<std::string> kFolders = {"glibc-hwcaps", "tls",    "haswell", "xeon_phi",
+                                                 "avx512_1",     "x86_64", "aarch64", "atomics"};
+  std::error_code error;
+  for (const std::string& first : kFolders) {
+    fs::recursive_directory_iterator it(folder + "/" + first, fs::directory_options::follow_directory_symlink,
+                                        error);
+    for (int i = 0; !error && it != fs::recursive_directory_iterator() && i < kMostFoldersOfCpus;
+         it.increment(error), ++i) {
+      if (it.depth() > 3) it.disable_recursion_pending();
+      if (it->path().filename() == name) files->push_back(it->path().string());
+    }
+    error.clear();
+  }
+}
+
+// What stands for the names that are taken is said in part where it is long.
+std::string Some(const std::set<std::string>& names) {
+  std::vector<std::string> some;
+  for (const std::string& name : names)
+    if (some.size() < kMostNamesSaid) some.push_back(SingleLine(name, 80));
+  const size_t more = names.size() - some.size();
+  return Join(some, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+}
+
+// Whether the loader takes this very file for that name without LD_PRELOAD and LD_LIBRARY_PATH, and the name
+// is one of glibc's libraries.
+bool IsTheCLibrarys(const std::string& file) {
+  static const std::set<std::string> kNames = {"libc.so.6",  "libm.so.6",  "libpthread.so.0",
+                                               "libdl.so.2", "librt.so.1", "libutil.so.1"};
+  const std::string name = file.substr(file.rfind('/') + 1);
+  return kNames.count(name) > 0 && RealPath(file) == RealPath(FirstTaken(LoaderCandidates(name, {}, "", {})));
+}
+
+void Judge(const std::set<std::string>& wanted, Preload* preload) {
+  const DynamicSymbols symbols = ReadDynamicSymbols(preload->file);
+  if (symbols.foreign) {
+    preload->file.clear();  // the loader passes over it
+    return;
+  }
+  preload->problem = symbols.problem;
+  if (symbols.problem.empty() && symbols.filters)
+    preload->problem =
+        "it is a filter (DT_FILTER, DT_AUXILIARY): the loader looks into another library first";
+  preload->own = symbols.problem.empty() && IsTheCLibrarys(preload->file);
+  if (preload->own) return;
+  std::set_intersection(symbols.defined.begin(), symbols.defined.end(), wanted.begin(), wanted.end(),
+                        std::inserter(preload->interposed, preload->interposed.end()));
+}
+
+// Why it cannot be told which file a name stands for; empty: it can.
+std::string WhyUnknown(const std::string& name, const std::vector<std::string>& library_paths) {
+  const auto has_words = [](const std::string& text) { return text.find('$') != std::string::npos; };
+  const bool searched = name.find('/') == std::string::npos;
+  if (has_words(name)) return "what the loader makes of \"$\" is not followed";
+  if (searched && std::any_of(library_paths.begin(), library_paths.end(), has_words))
+    return "what the loader makes of \"$\" in LD_LIBRARY_PATH is not followed";
+  return "";
+}
+
+// The files that a name may stand for.
+std::vector<std::string> FilesOf(const std::string& name, const std::vector<std::string>& library_paths) {
+  if (name.find('/') != std::string::npos)
+    return Exists(name) ? std::vector<std::string>{name} : std::vector<std::string>{};
+  std::vector<std::string> files;
+  for (const std::string& path : library_paths)
+    for (std::string& file : MayBeTaken(name, path))
+      if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
+  return files;
+}
+
+}  // namespace
+
+bool IsAllowed(const std::string& path, const std::vector<std::string>& patterns) {
+  const std::string last = path.substr(path.rfind('/') + 1);
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return GlobMatch(pattern, path) || GlobMatch(pattern, last);
+  });
+}
+
+std::vector<std::string> MayBeTaken(const std::string& name, const std::string& library_path) {
+  std::vector<std::string> files;
+  for (const std::string& candidate : LoaderCandidates(name, {}, library_path, {})) {
+    AddForCpus(DirectoryOf(candidate), name, &files);
+    if (FirstTaken({candidate}).empty()) continue;
+    files.push_back(candidate);
+    break;
+  }
+  std::vector<std::string> once;
+  for (const std::string& file : files)
+    if (std::find(once.begin(), once.end(), RealPath(file)) == once.end()) once.push_back(RealPath(file));
+  return once;
+}
+
+std::vector<Preload> FindPreloads(const Variables& environment, const std::vector<std::string>& library_paths,
+                                  const std::function<std::set<std::string>()>& wanted,
+                                  const std::string& file) {
+  std::vector<Preload> found;
+  std::optional<std::set<std::string>> names_wanted;
+  const auto add = [&](const std::string& by, const std::vector<std::string>& names, bool audits) {
+    for (const std::string& name : names) {
+      Preload preload{by, name, "", {}, "", audits};
+      if (found.size() >= kMostLibraries) {
+        preload.problem = "it is one of more libraries than are looked at";
+        found.push_back(preload);
+        return;
+      }
+      // The loader's own words for folders.
+      preload.problem = WhyUnknown(name, library_paths);
+      if (!preload.problem.empty()) {
+        found.push_back(preload);
+        continue;
+      }
+      const std::vector<std::string> files = FilesOf(name, library_paths);
+      if (files.empty()) found.push_back(preload);
+      for (const std::string& path : files) {
+        preload = {by, name, path, {}, "", audits};
+        if (!names_wanted) names_wanted = wanted();
+        Judge(*names_wanted, &preload);
+        found.push_back(preload);
+      }
+    }
+  };
+  add("LD_PRELOAD", Names(ValueOf(environment, "LD_PRELOAD"), kOfPreload), false);
+  add("LD_AUDIT", Names(ValueOf(environment, "LD_AUDIT"), kOfAudit), true);
+  const std::string list = ReadSmallFile(file, kMostFileBytes);
+  add(file, Names(WithoutComments(list), kOfFile), false);
+  if (list.size() >= kMostFileBytes)
+    found.push_back({file,
+                     "more than " + std::to_string(kMostFileBytes) + " bytes",
+                     "",
+                     {},
+                     "it is longer than is read",
+                     false});
+  return found;
+}
+
+Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowed) {
+  std::string detail = preload.by + " names " + SingleLine(preload.name, 1000);
+  if (preload.file.empty() && preload.problem.empty())
+    return HarnessFinding("preloaded", detail + ", and the loader takes no such library");
+  if (!preload.file.empty() && preload.file != preload.name) detail += ", which is " + preload.file;
+  if (!preload.problem.empty()) detail += "; it cannot be told what it does: " + preload.problem;
+  if (preload.audits) detail += "; an audit library sees and may change every call between libraries";
+  if (!preload.interposed.empty())
+    detail +=
+        "; it defines " + Some(preload.interposed) + ", which the checks' processes take from the C library";
+  const bool harmless = preload.problem.empty() && !preload.audits && preload.interposed.empty();
+  if (harmless && preload.own)
+    return HarnessFinding("preloaded", detail + "; it is the C library's own, which is loaded anyway");
+  if (harmless) return HarnessFinding("preloaded", detail + "; it stands in no function's place");
+  if (IsAllowed(preload.name, allowed) || (!preload.file.empty() && IsAllowed(preload.file, allowed)))
+    return HarnessFinding("preloaded", detail + "; \"allow_preload\" of the matrix names it");
+  return HarnessFinding("preload-interposes", detail);
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,47 @@
+// What the image has the loader put into every process before its program begins, read from files. Loads
+// nothing: the libraries are the image's.
+#ifndef CUDNN_CI_IMAGE_CONTENTS_PRELOADS_H_
+#define CUDNN_CI_IMAGE_CONTENTS_PRELOADS_H_
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/matrix/image_identity.h"
+#include "model/record/finding.h"
+
+namespace cudnn_ci {
+
+// One library of LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload.
+struct Preload {
+  std::string by;    // the variable, or the file
+  std::string name;  // as it stands there
+  std::string file;  // what the loader takes; empty: nothing, it says so and goes on
+  // The functions and variables of the C library that the checks' processes take, and find here first.
+  std::set<std::string> interposed;
+  std::string problem;  // why it cannot be told what it does; empty: it can
+  bool audits = false;  // sees and may change every binding
+  bool own = false;     // the C library's own file, which every process takes anyway
+};
+
+// `library_paths`: the values of LD_LIBRARY_PATH that processes are started with. `wanted`: gives the names
+// that they take from the C library, and is asked once if there is a library.
+std::vector<Preload> FindPreloads(const Variables& environment, const std::vector<std::string>& library_paths,
+                                  const std::function<std::set<std::string>()>& wanted,
+                                  const std::string& file = "/etc/ld.so.preload");
+
+// The finding about it: an error where it may change what a check sees and says, unless one of the patterns
+// names it (as it stands, or the file's name); else a warning.
+Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowed);
+
+// Whether a shell pattern is the path's or its last part's.
+bool IsAllowed(const std::string& path, const std::vector<std::string>& patterns);
+
+// The files that the loader may take for a name: those of a CPU's folders (glibc-hwcaps, haswell, ...) up to
+// and with the first that lies in the folder itself. Links followed; each once.
+std::vector<std::string> MayBeTaken(const std::string& name, const std::string& library_path);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_IMAGE_CONTENTS_PRELOADS_H_

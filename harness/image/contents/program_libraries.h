@@ -1,0 +1,21 @@
+// Which folders of libraries a program names, or a library: the run paths of its own and of all that it
+// needs.
+#ifndef CUDNN_CI_IMAGE_CONTENTS_PROGRAM_LIBRARIES_H_
+#define CUDNN_CI_IMAGE_CONTENTS_PROGRAM_LIBRARIES_H_
+
+#include <string>
+
+#include "image/contents/folder_list.h"
+
+namespace cudnn_ci {
+
+// DT_RPATH of an ELF file and of the libraries that it needs comes before LD_LIBRARY_PATH (`library_path`),
+// their DT_RUNPATH behind it; those nearest to the program first. What they need is found as the loader finds
+// it: by these, its cache and the default directories. *problem says why the file is no program, in words
+// that begin with its path; it is left alone otherwise.
+LibraryFolders FindProgramLibraries(const std::string& program, const std::string& library_path,
+                                    FolderReader* reader, std::string* problem);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_IMAGE_CONTENTS_PROGRAM_LIBRARIES_H_

@@ -1,0 +1,32 @@
+// From what a matrix calls a subject to the folders of its libraries, by files alone.
+#ifndef CUDNN_CI_IMAGE_CONTENTS_RESOLVE_H_
+#define CUDNN_CI_IMAGE_CONTENTS_RESOLVE_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "model/matrix/image_identity.h"
+#include "model/record/event.h"
+
+namespace cudnn_ci {
+
+// Of one subject: what is beyond does not fit into a worker's configuration.
+inline constexpr size_t kMaxSubjectFolders = 64;
+inline constexpr size_t kMaxSubjectFolderBytes = 16 << 10;  // in JSON
+
+struct ResolvedSubject {
+  SubjectInfo subject;            // with its folders
+  std::string problem;            // why the image lacks what the subject names, in words; empty: it is there
+  std::optional<Notice> warning;  // why not all was looked at; none: it was
+};
+
+// `environment`: the variables that the subject's programs would see.
+ResolvedSubject ResolveSubject(SubjectInfo subject, const Variables& environment);
+
+// The variables of this process.
+Variables OwnVariables();
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_IMAGE_CONTENTS_RESOLVE_H_

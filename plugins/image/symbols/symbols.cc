@@ -1,0 +1,103 @@
+// image.symbols: every shared object of the subject resolves in the process that loads it: its libraries are
+// there, and so are the symbols and versions that it asks for. Needs no GPU; nothing of the image is run.
+#include <cudnn_ci/check.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/joined.h"
+#include "common/loader_path.h"
+#include "image/image_files.h"
+#include "image/symbols/symbols_findings.h"
+#include "image/symbols/symbols_judge.h"
+
+namespace cudnn_ci {
+namespace {
+
+// Of one kind; the others are counted.
+constexpr int kMostFindings = 12;
+
+const char* IdOf(SymbolFaultKind kind) {
+  switch (kind) {
+    case SymbolFaultKind::kLibraryMissing:
+      return kLibraryMissingId;
+    case SymbolFaultKind::kOtherMajor:
+      return kLibraryOtherMajorId;
+    case SymbolFaultKind::kDamaged:
+      return kLibraryDamagedId;
+    case SymbolFaultKind::kSymbolMissing:
+      return kSymbolMissingId;
+    case SymbolFaultKind::kVersionMissing:
+      return kSymbolVersionMissingId;
+    case SymbolFaultKind::kOtherCxxAbi:
+      return kCxxAbiMismatchId;
+    case SymbolFaultKind::kWrongProvider:
+      return kLibraryShadowedId;
+    case SymbolFaultKind::kTwoProviders:
+      return kLibraryTwoProvidersId;
+    case SymbolFaultKind::kUndecided:
+      return kSymbolsUndecidedId;
+    case SymbolFaultKind::kUnused:
+      return kLibraryUnusedUnresolvedId;
+  }
+  return kSymbolsUndecidedId;
+}
+
+// What nobody needs is one note, however many files there are.
+std::string UnusedText(const std::vector<SymbolFault>& faults) {
+  std::map<std::string, std::string> lacking;  // file to what it lacks
+  for (const SymbolFault& fault : faults)
+    if (fault.kind == SymbolFaultKind::kUnused)
+      lacking[fault.asker] +=
+          (lacking[fault.asker].empty() ? "" : ", ") + (fault.library.empty() ? "symbols" : fault.library);
+  std::string text = std::to_string(lacking.size()) + " files: ";
+  int shown = 0;
+  for (const auto& [file, what] : lacking) {
+    if (++shown > kMostFindings) break;
+    text += (shown == 1 ? "" : "; ") + file + " lacks " + what;
+  }
+  return lacking.size() > kMostFindings ? text + "; and others" : text;
+}
+
+struct Symbols {
+  struct Params {};
+  static void Describe(Schema<Params>& s) {
+    s.Summary(
+         "every shared object of the subject finds its libraries, symbols and versions in the process that "
+         "loads it")
+        .Devices(CCI_DEVICES_NONE)
+        .PerSubject();
+  }
+  static void Run(Context& ctx, const Params&) {
+    const ImageFiles image = FilesOfSubject(ctx);
+    LoaderFiles files(UsersLibraryPath(Environment("LD_LIBRARY_PATH"), ctx.SubjectFolders()));
+    const SymbolJudgement judgement = JudgeSymbols(image, ctx.SubjectSpec(), &files);
+    if (judgement.files == 0) ctx.Skip(CCI_SKIP_ABSENT, "shared objects of " + ctx.SubjectSpec(), "none");
+    ctx.Log(std::to_string(judgement.files) + " files, " + std::to_string(judgement.symbols) +
+            " symbols looked up, in processes of: " + Joined(judgement.processes));
+    std::map<SymbolFaultKind, int> said;
+    bool unused = false, sound = true;
+    for (const SymbolFault& fault : judgement.faults) {
+      if (fault.kind == SymbolFaultKind::kUnused) {
+        unused = true;
+        continue;
+      }
+      const bool is_error =
+          fault.kind != SymbolFaultKind::kTwoProviders && fault.kind != SymbolFaultKind::kUndecided;
+      sound = sound && !is_error;
+      if (++said[fault.kind] <= kMostFindings) ctx.Finding(IdOf(fault.kind), fault.detail);
+    }
+    for (const auto& [kind, count] : said)
+      if (count > kMostFindings)
+        ctx.Finding(IdOf(kind), "and " + std::to_string(count - kMostFindings) + " more of this kind");
+    if (unused) ctx.Finding(kLibraryUnusedUnresolvedId, UnusedText(judgement.faults));
+    for (const std::string& problem : image.problems) ctx.Finding(kSymbolsUndecidedId, problem);
+    if (sound) CCI_EXPECT_TRUE(sound) << "every file resolves";
+  }
+};
+
+CCI_REGISTER(Symbols, "symbols")
+
+}  // namespace
+}  // namespace cudnn_ci

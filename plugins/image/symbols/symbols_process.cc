@@ -1,0 +1,182 @@
+#include "image/symbols/symbols_process.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The names in a folder that a pattern matches, sorted.
+std::vector<std::string> NamesLike(const std::string& folder, const std::string& pattern) {
+  std::vector<std::string> names;
+  std::error_code error;
+  if (pattern.find('*') == std::string::npos) {
+    if (fs::is_regular_file(folder + "/" + pattern, error)) names.push_back(pattern);
+    return names;
+  }
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (fnmatch(pattern.c_str(), it->path().filename().c_str(), 0) == 0)
+      names.push_back(it->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string WithMajor(std::string text, int cuda_major) {
+  const std::size_t at = text.find('%');
+  if (at != std::string::npos) text.replace(at, 1, std::to_string(cuda_major));
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
+                                     const std::vector<std::string>& package_folders) {
+  std::vector<std::string> files;
+  for (const std::string& packages : package_folders) {
+    for (const char* folder : step.folders) {
+      if (cuda_major == 0 && std::string(folder).find('%') != std::string::npos) continue;
+      const std::string in = packages + "/" + WithMajor(folder, cuda_major);
+      const std::vector<std::string> names = NamesLike(in, step.name);
+      if (!names.empty()) files.push_back(in + "/" + names.front());
+    }
+  }
+  return files;
+}
+
+int CudaMajorOfRule(const PackageRule& rule, const std::vector<std::string>& package_folders,
+                    LoaderFiles* files) {
+  if (rule.cuda_major != 0 || !rule.cuda_of) return rule.cuda_major;
+  const std::string path = rule.cuda_of;
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = path.substr(0, slash);
+  const OpenStep step = {{folder.c_str()}, rule.cuda_of + slash + 1, StepNeed::kTried};
+  for (const std::string& found : FilesOfStep(step, 0, package_folders)) {
+    const LoaderFiles::File file = files->Open(found);
+    if (!file.table) continue;
+    for (const std::string& name : file.table->needed)
+      for (const char* library : {"libcudart.so.", "libcublas.so."})
+        if (name.rfind(library, 0) == 0) return atoi(name.c_str() + std::string(library).size());
+  }
+  return 0;
+}
+
+SymbolProcess SymbolProcess::As(const std::string& name) const {
+  return SymbolProcess(scope_, writer_, name);
+}
+
+// What is wrong with what an Open brought; the loader gives up at the first, and so nothing more is said of
+// symbols where a file is missing.
+bool SymbolProcess::Judge(const OpenedFile& opened) {
+  bool complete = true;
+  std::vector<std::string> driver;  // prefixes of functions that the host's driver will give
+  for (const int at : opened.closure) {
+    const LoadedFile& file = scope_.loaded()[at];
+    const bool fresh = std::find(opened.fresh.begin(), opened.fresh.end(), at) != opened.fresh.end();
+    if (fresh) seen_.insert({file.file.device, file.file.inode});
+    if (fresh && !file.file.table->problem.empty()) {
+      faults_.push_back(writer_->Damaged(scope_, at, name_));
+      complete = false;
+    }
+    for (const std::string& name : file.missing) {
+      if (const char* prefix = DriverFunctionsOf(name)) {
+        driver.emplace_back(prefix);
+      } else if (fresh) {
+        faults_.push_back(writer_->Missing(scope_, at, name, name_));
+        complete = false;
+      }
+    }
+  }
+  if (!complete) return false;
+  for (const int at : opened.fresh) symbols_ += scope_.loaded()[at].file.table->undefined.size();
+  std::vector<UnresolvedSymbol> unresolved = scope_.Unresolved(opened);
+  unresolved.erase(std::remove_if(unresolved.begin(), unresolved.end(),
+                                  [&](const UnresolvedSymbol& symbol) {
+                                    return std::any_of(driver.begin(), driver.end(),
+                                                       [&](const std::string& prefix) {
+                                                         return IsDriverFunction(symbol.name, prefix);
+                                                       });
+                                  }),
+                   unresolved.end());
+  if (unresolved.empty()) return true;
+  for (SymbolFault& fault : writer_->Unresolved(scope_, opened, unresolved, name_))
+    faults_.push_back(std::move(fault));
+  return false;
+}
+
+bool SymbolProcess::Open(const std::string& path, bool global) {
+  const OpenedFile opened = scope_.Open(path, global);
+  if (opened.root < 0) return false;
+  if (Judge(opened)) return true;
+  scope_.TakeBack(opened);
+  return false;
+}
+
+void SymbolProcess::JudgeProgram() { Judge(scope_.program()); }
+
+SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, int cuda_major, const ImageFiles& image,
+                                        LoaderFiles* files) {
+  std::vector<std::string> found = FilesOfStep(step, cuda_major, image.folders);
+  const std::string name = step.name;
+  if (found.empty() && name.find('*') != std::string::npos) found = files->Matching(name);
+  if (found.empty() && name.find('*') == std::string::npos)
+    if (const LoaderFiles::File file = scope_.Found(name, scope_.loaded().empty() ? -1 : 0); file.table)
+      found = {file.path};
+  if (found.empty()) return Step::kNothingThere;
+  const std::size_t before = faults_.size();
+  if (Open(found.front(), step.global)) return Step::kDone;
+  // The package goes on, and what needs the file in earnest fails by itself.
+  if (step.need == StepNeed::kTried)
+    for (std::size_t i = before; i < faults_.size(); ++i) faults_[i].kind = SymbolFaultKind::kUnused;
+  return Step::kFailed;
+}
+
+bool SymbolProcess::TakeMain(const PackageRule& rule, std::size_t begin, int cuda_major,
+                             const ImageFiles& image, LoaderFiles* files) {
+  for (std::size_t i = begin; i < rule.main.size(); ++i)
+    if (Take(rule.main[i], cuda_major, image, files) == Step::kFailed && rule.main[i].need == StepNeed::kMust)
+      return false;
+  return true;
+}
+
+void SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule, int cuda_major,
+                            const ImageFiles& image, LoaderFiles* files) {
+  std::vector<std::string> absent;
+  bool any = false;
+  for (const OpenStep& step : steps) {
+    const Step taken = Take(step, cuda_major, image, files);
+    any = any || (taken != Step::kNothingThere && step.need == StepNeed::kTogether);
+    if (taken == Step::kNothingThere && step.need != StepNeed::kTried) absent.emplace_back(step.name);
+  }
+  if (!any) return;
+  for (const std::string& name : absent) {
+    const std::string package = PackageFor(name);
+    faults_.push_back({SymbolFaultKind::kLibraryMissing,
+                       std::string(rule.title) + " opens " + name + " for a GPU (process: " + name_ +
+                           "), and neither a package has it nor the loader finds it" +
+                           (package.empty() ? "" : "; package " + package + " brings it"),
+                       "", name});
+  }
+}
+
+bool SymbolProcess::Run(const PackageRule& rule, const ImageFiles& image, LoaderFiles* files) {
+  const int cuda_major = CudaMajorOfRule(rule, image.folders, files);
+  std::size_t begin = 0;
+  if (rule.main_begins) {
+    const std::size_t before = faults_.size();
+    if (Take(rule.main.front(), cuda_major, image, files) == Step::kDone) begin = 1;
+    faults_.resize(before);  // it is tried again
+  }
+  TakeAll(rule.first, rule, cuda_major, image, files);
+  if (!TakeMain(rule, begin, cuda_major, image, files)) return false;
+  // What is opened later is opened in this process, and what fails then is no failed import.
+  TakeAll(rule.later, rule, cuda_major, image, files);
+  return true;
+}
+
+}  // namespace cudnn_ci

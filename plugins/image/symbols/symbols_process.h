@@ -1,0 +1,72 @@
+// One process of a subject: what is opened in it, in turn, and what is wrong with each.
+#ifndef CUDNN_CI_PLUGINS_IMAGE_SYMBOLS_SYMBOLS_PROCESS_H_
+#define CUDNN_CI_PLUGINS_IMAGE_SYMBOLS_SYMBOLS_PROCESS_H_
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "image/image_files.h"
+#include "image/loader/loader_scope.h"
+#include "image/symbols/symbols_faults.h"
+#include "image/symbols/symbols_rules.h"
+
+namespace cudnn_ci {
+
+// A value: a copy is a process in the same state, without the faults of the first.
+class SymbolProcess {
+ public:
+  // `name`: "import torch". Without a program nothing can be said of symbols that an interpreter gives.
+  SymbolProcess(LoaderScope scope, const FaultWriter* writer, std::string name)
+      : scope_(std::move(scope)), writer_(writer), name_(std::move(name)) {}
+
+  // dlopen; false: it fails, and what is wrong is among the faults. A file that fails leaves nothing in the
+  // process.
+  bool Open(const std::string& path, bool global = false);
+  // The program itself and what it needs.
+  void JudgeProgram();
+  // Does what `rule` says; false: the package cannot be imported. `image`: whose folders of packages are
+  // searched.
+  bool Run(const PackageRule& rule, const ImageFiles& image, LoaderFiles* files);
+
+  // A copy under another name.
+  SymbolProcess As(const std::string& name) const;
+
+  std::vector<SymbolFault>& faults() { return faults_; }
+  const LoaderScope& scope() const { return scope_; }
+  const std::string& name() const { return name_; }
+  // Files that were in the process at some time, those that failed among them, by device and inode.
+  const std::set<std::pair<dev_t, ino_t>>& seen() const { return seen_; }
+  // How many undefined symbols were looked up since it was last asked.
+  std::size_t TakeSymbols() { return std::exchange(symbols_, 0); }
+
+ private:
+  enum class Step { kDone, kNothingThere, kFailed };
+  Step Take(const OpenStep& step, int cuda_major, const ImageFiles& image, LoaderFiles* files);
+  bool TakeMain(const PackageRule& rule, std::size_t begin, int cuda_major, const ImageFiles& image,
+                LoaderFiles* files);
+  void TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule, int cuda_major,
+               const ImageFiles& image, LoaderFiles* files);
+  bool Judge(const OpenedFile& opened);
+
+  LoaderScope scope_;
+  const FaultWriter* writer_;
+  std::string name_;
+  std::vector<SymbolFault> faults_;
+  std::set<std::pair<dev_t, ino_t>> seen_;
+  std::size_t symbols_ = 0;
+};
+
+// The files of a folder tree that a step's folders and name mean, in order: of each folder of packages, of
+// each of the step's folders, the first by name.
+std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
+                                     const std::vector<std::string>& package_folders);
+
+// The CUDA major of a package; 0: not known.
+int CudaMajorOfRule(const PackageRule& rule, const std::vector<std::string>& package_folders,
+                    LoaderFiles* files);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_IMAGE_SYMBOLS_SYMBOLS_PROCESS_H_

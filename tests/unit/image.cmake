@@ -1,0 +1,34 @@
+# What lies in an image: its readers, on made-up trees and files.
+cudnn_ci_unit_test(image_test SOURCES dynamic_table_test.cc elf_interpreter_test.cc elf_symbol_test.cc image_blocking_library_test.cc image_environments_test.cc
+  image_inventory_test.cc image_libraries_test.cc image_python_test.cc image_sbom_test.cc loader_scope_test.cc odd_files_test.cc
+  LINK cci_image)
+
+# ELF files with run paths of both kinds. Frameworks say where their libraries lie from site-packages/NAME/lib, the
+# interpreter of a conda environment from its bin, and the program from its bin, through a library that it needs.
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/image_nothing.c "int cudnn_ci_image_nothing;\n")
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/image_main.c "int main(void) { return 0; }\n")
+set(image_files ${CMAKE_CURRENT_BINARY_DIR}/image)
+foreach(kind runpath rpath)
+  set(tags -Wl,--enable-new-dtags)
+  if(kind STREQUAL rpath)
+    set(tags -Wl,--disable-new-dtags)
+  endif()
+  foreach(name framework interpreter inner)
+    add_library(image_${name}_${kind} SHARED EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/image_nothing.c)
+  endforeach()
+  add_executable(image_program_${kind} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/image_main.c)
+  set_target_properties(image_framework_${kind} PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../../nvidia/cudnn/lib;$ORIGIN/../../nvidia/cublas/lib;$ORIGIN")
+  set_target_properties(image_interpreter_${kind} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+  set_target_properties(image_inner_${kind} PROPERTIES OUTPUT_NAME inner INSTALL_RPATH "$ORIGIN/../vendor")
+  set_target_properties(image_program_${kind} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+  target_link_libraries(image_program_${kind} PRIVATE -Wl,--no-as-needed image_inner_${kind})
+  foreach(name framework interpreter inner program)
+    set_target_properties(image_${name}_${kind} PROPERTIES BUILD_WITH_INSTALL_RPATH ON
+      LIBRARY_OUTPUT_DIRECTORY ${image_files}/${kind} RUNTIME_OUTPUT_DIRECTORY ${image_files}/${kind})
+    target_link_options(image_${name}_${kind} PRIVATE ${tags})
+    add_dependencies(image_test image_${name}_${kind})
+    string(TOUPPER "CUDNN_CI_${name}_${kind}" variable)
+    target_compile_definitions(image_test PRIVATE ${variable}="$<TARGET_FILE:image_${name}_${kind}>")
+  endforeach()
+endforeach()

@@ -1,0 +1,137 @@
+// What an image holds beside what its subjects use: frameworks by their metadata, and CUDA toolkits.
+#include <gmock/gmock.h>
+
+#include "image/contents/environment_packages.h"
+#include "image/contents/environments.h"
+#include "image/contents/toolkits.h"
+#include "subject_tree.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class SubjectInventoryTest : public SubjectTree {
+ protected:
+  PythonEnvironment Describe(const std::string& interpreter) {
+    return DescribeEnvironment(At(interpreter), {});
+  }
+  // "TITLE DISTRIBUTION VERSION" of each framework.
+  std::vector<std::string> Frameworks(const std::string& interpreter) {
+    std::vector<std::string> lines;
+    for (const PythonPackage& p : Describe(interpreter).frameworks)
+      lines.push_back(p.title + " " + p.distribution + " " + p.version);
+    return lines;
+  }
+  // "VERSION FOLDER (ORIGIN)" of each; folders that are the machine's own are left out.
+  std::vector<std::string> Toolkits(const std::vector<std::string>& interpreters = {}) {
+    std::vector<PythonEnvironment> environments;
+    for (const std::string& interpreter : interpreters) environments.push_back(Describe(interpreter));
+    std::vector<std::string> lines;
+    for (const FoundToolkit& t : FindToolkits(environments, {}, root_))
+      lines.push_back(t.version + " " + Inside({t.folder})[0] + " (" + t.origin + ")");
+    return lines;
+  }
+};
+
+TEST_F(SubjectInventoryTest, FrameworksAreKnownByTheirMetadata) {
+  Python("usr");
+  for (const char* entry :
+       {"torch-2.11.0+cu128.dist-info", "jax-0.11.2.dist-info", "CuPy_CUDA12x-13.4.1.dist-info",
+        "onnxruntime_gpu-1.22.0.dist-info", "torchvision-0.20.dist-info", "torch.dist-info", "-1.dist-info",
+        ".dist-info", "torch-2.0"})
+    Folder(Site("usr") + "/" + entry);
+  File(Site("usr") + "/tensorflow-2.15.0-py3.11.egg-info");
+  EXPECT_THAT(Frameworks("usr/bin/python3"),
+              ElementsAre("CuPy cupy-cuda12x 13.4.1", "JAX jax 0.11.2", "ONNX Runtime onnxruntime-gpu 1.22.0",
+                          "TensorFlow tensorflow 2.15.0", "PyTorch torch 2.11.0+cu128"));
+}
+
+TEST_F(SubjectInventoryTest, OfTwoFoldersTheFirstOnThePathCounts) {
+  Python("usr/local");
+  Venv("opt/venv", "usr/local", true);
+  Folder(Site("usr/local") + "/torch-2.0.0.dist-info");
+  Folder(Site("opt/venv") + "/torch-2.11.0.dist-info");
+  EXPECT_THAT(Frameworks("opt/venv/bin/python"), ElementsAre("PyTorch torch 2.11.0"));
+}
+
+TEST_F(SubjectInventoryTest, PackagesTellForWhichCudaTheirCudnnIs) {
+  Python("usr");
+  EXPECT_EQ(Describe("usr/bin/python3").cuda, "");
+  EXPECT_EQ(Describe("usr/bin/python3").cudnn, "");
+  Wheel(Site("usr"));
+  Folder(Site("usr") + "/nvidia_cudnn_cu12-9.10.2.21.dist-info");
+  EXPECT_EQ(Describe("usr/bin/python3").cuda, "12");
+  EXPECT_EQ(Describe("usr/bin/python3").cudnn, At(Site("usr")) + "/nvidia/cudnn/lib");
+  Folder(Site("usr") + "/nvidia_cudnn_cuda-1.0.dist-info");
+  EXPECT_EQ(Describe("usr/bin/python3").cuda, "12");
+  Folder(Site("usr") + "/nvidia_cudnn_jit_cu13-9.27.0.dist-info");
+  EXPECT_EQ(Describe("usr/bin/python3").cuda, "") << "they contradict each other";
+}
+
+TEST_F(SubjectInventoryTest, CondaTellsItsCuda) {
+  Python("opt/conda");
+  File("opt/conda/conda-meta/cuda-version-12.8-h5d125a7_3.json");
+  File("opt/conda/lib/libcudnn.so.9");
+  EXPECT_EQ(Describe("opt/conda/bin/python3").cuda, "12.8");
+  EXPECT_EQ(Describe("opt/conda/bin/python3").cudnn, At("opt/conda/lib"));
+}
+
+TEST_F(SubjectInventoryTest, EnvironmentsWithoutACudnnOfTheirOwnAreToldApart) {
+  Python("usr");
+  Wheel(Site("usr"));
+  Venv("opt/borrows", "usr", true);
+  Venv("opt/without", "usr");
+  const FoundEnvironments found = FindEnvironments({}, root_);
+  ASSERT_EQ(found.subjects.size(), 1u);
+  EXPECT_EQ(InterpreterOf(found.subjects[0]), At("usr/bin/python3"));
+  EXPECT_THAT(Inside(found.others), ElementsAre("opt/borrows/bin/python", "opt/without/bin/python"));
+}
+
+TEST_F(SubjectInventoryTest, ToolkitsAreFoundWhereTheyAreInstalled) {
+  File("usr/local/cuda-13.0/targets/x86_64-linux/lib/libcudart.so.13");
+  File("usr/local/cuda-13.0/targets/x86_64-linux/lib/libcudart.so.13.0.96");
+  Link("targets/x86_64-linux/lib", "usr/local/cuda-13.0/lib64");
+  Link("cuda-13.0", "usr/local/cuda");
+  File("usr/local/cuda-12.8/lib64/libcudart.so.12.8.90");
+  File("usr/local/cuda-12.8/version.json",
+       R"({"cuda": {"name": "CUDA SDK", "version": "12.8.1"}, "nvcc": {}})");
+  File("opt/cuda/version.json", "{ broken");
+  Folder("usr/local/cuda-11.8/bin");
+  EXPECT_THAT(Toolkits(),
+              ElementsAre("13.0.96 usr/local/cuda-13.0 (toolkit)", "12.8.1 usr/local/cuda-12.8 (toolkit)"));
+  for (const FoundToolkit& t : FindToolkits({}, {}, root_)) EXPECT_EQ(t.libraries.size(), 1u);
+  EXPECT_THAT(Inside(FindToolkits({}, {}, root_)[0].libraries),
+              ElementsAre("usr/local/cuda-13.0/targets/x86_64-linux/lib"));
+}
+
+TEST_F(SubjectInventoryTest, AVersionFileOfAnotherShapeIsNone) {
+  for (const char* text :
+       {"[]", "{}", R"({"cuda": "13.0"})", R"({"cuda": {"version": 13}})", R"({"cuda": {}})"}) {
+    File("opt/cuda/version.json", text);
+    EXPECT_THAT(Toolkits(), IsEmpty()) << text;
+  }
+}
+
+TEST_F(SubjectInventoryTest, RuntimesOfPackagesAndDistributionsCount) {
+  Python("usr");
+  File(Site("usr") + "/nvidia/cuda_runtime/lib/libcudart.so.12");
+  Folder(Site("usr") + "/nvidia_cuda_runtime_cu12-12.8.90.dist-info");
+  File(Site("usr") + "/nvidia/cu13/lib/libcudart.so.13");
+  Folder(Site("usr") + "/nvidia_cuda_runtime-13.0.96.dist-info");
+  Python("opt/conda");
+  File("opt/conda/conda-meta/history");
+  File("opt/conda/lib/libcudart.so.12.4.127");
+  File("usr/lib64/libcudart.so.12.0.146");
+  EXPECT_THAT(
+      Toolkits({"usr/bin/python3", "opt/conda/bin/python3"}),
+      ElementsAre("12.0.146 usr/lib64 (system)",
+                  "13.0.96 " + Site("usr") + "/nvidia/cu13/lib (Python package nvidia-cuda-runtime 13.0.96)",
+                  "12.8.90 " + Site("usr") +
+                      "/nvidia/cuda_runtime/lib (Python package nvidia-cuda-runtime-cu12 12.8.90)",
+                  "12.4.127 opt/conda/lib (conda environment)"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
