@@ -10,10 +10,10 @@ import tempfile
 
 from bundling import archive, command
 
-from . import matrix_keys, pages, sdk_pages
+from . import choices, matrix_keys, pages, sdk_pages
 
-DESCRIPTION = """Makes the documentation site: README.md, harness/docs, the gallery, the keys of a matrix from their schema, and the SDK's
-pages from its headers. A folder of files that a browser reads without a server and without a network; the search works too. The
+DESCRIPTION = """Makes the documentation site: README.md, harness/docs, the keys of a matrix from their schema, the SDK's pages from
+its headers, the choices of algorithms from tests/gpu/choices, and the gallery, where one is given. A folder of files that a browser reads without a server and without a network; the search works too. The
 navigation is the contents of harness/docs/README.md. A dead link is an error. The same commit gives the same bytes. Needs
 `ci/deps site`."""
 EPILOG = """Environment: SOURCE_DATE_EPOCH  the date of every file in the archive (default: the commit's)
@@ -44,9 +44,9 @@ def configuration(work, nav, version):
                            "links": {"not_found": "warn", "anchors": "warn", "absolute_links": "warn", "unrecognized_links": "warn"}}}
 
 
-def write_pages(root, folder):
-    """The input of mkdocs; returns its nav."""
-    sources, made = pages.sources(root), pages.generated(root)
+def write_pages(root, folder, gallery=None):
+    """The input of mkdocs; returns its nav. `gallery`: a folder that `ci/gallery draw` made."""
+    sources, made = {**pages.sources(root), **pages.of_gallery(gallery)}, pages.generated(root)
     places = {**sources, **made}
     for source, place in places.items():
         target = folder / place
@@ -56,6 +56,8 @@ def write_pages(root, folder):
             continue
         if source == pages.SCHEMA:
             text = matrix_keys.page_of((root / source).read_text(encoding="utf-8"))
+        elif source.startswith(choices.FOLDER):
+            text = choices.page_of((root / source).read_text(encoding="utf-8"))
         elif source in made:
             text = sdk_pages.page_of(source, (root / source).read_text(encoding="utf-8"))
         else:
@@ -93,15 +95,15 @@ def mkdocs(cache):
     return program
 
 
-def make(root, out):
-    """Makes the site in the folder `out`, which is made anew, and returns it."""
+def make(root, out, gallery=None):
+    """Makes the site in the folder `out`, which is made anew, and returns it. `gallery`: as write_pages has it."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "cudnn-ci"
     program = mkdocs(cache)
     if out.exists() and not (out / "index.html").is_file() and any(out.iterdir()):
         raise pages.Failure(f"{out} is no site that could be replaced")
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
-        nav = write_pages(root, work / "pages")
+        nav = write_pages(root, work / "pages", gallery)
         config = work / "mkdocs.yml"
         config.write_text(json.dumps(configuration(work, nav, command.version_of(root))), encoding="utf-8")
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(command.date_of(root)), "PYTHONDONTWRITEBYTECODE": "1", "NO_MKDOCS_2_WARNING": "1"}
@@ -123,10 +125,11 @@ def main(words):
     parser = argparse.ArgumentParser(prog="ci/site", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", metavar="DIR", default="build-site", help="where it goes (default: %(default)s)")
     parser.add_argument("--archive", metavar="FILE", help="also a .tar.gz of it, with one folder named as the file")
+    parser.add_argument("--gallery", metavar="DIR", type=pathlib.Path, help="also show the pictures of report pages that `ci/gallery draw` put there")
     arguments = parser.parse_args(words)
     root = pathlib.Path(__file__).resolve().parent.parent.parent
     try:
-        out = make(root, pathlib.Path(arguments.out))
+        out = make(root, pathlib.Path(arguments.out), arguments.gallery)
         print(f"{out}/index.html")
         if arguments.archive:
             print(archive.write(out, pathlib.Path(arguments.archive), command.date_of(root)))

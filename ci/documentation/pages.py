@@ -7,6 +7,8 @@ import os
 import pathlib
 import re
 
+from . import choices
+
 SCHEMA = "matrices/matrix.schema.json"
 HEADERS = "harness/sdk/include/cudnn_ci"
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
@@ -14,6 +16,7 @@ NAMED = re.compile(r"\[([\w/-]+\.md)\]\(((?:[^)#\s]*/)?\1)")  # the text is the 
 FENCE = re.compile(r"^ *```")
 TITLED = re.compile(r"^( *```\w+) (\S+)$")
 NESTED = re.compile(r"^( {2,3})([-*] |\d+\. )")
+SAMPLES, GALLERY = "sample-runs.md", "gallery/index.md"  # the one page follows the other, to which no document links
 PICTURES = {".webp", ".png", ".svg"}
 
 
@@ -38,7 +41,20 @@ def sources(root):
 def generated(root):
     """The pages that are made of other files, as sources() has them."""
     headers = sorted((root / HEADERS).iterdir())
-    return {SCHEMA: "matrix-keys.md", **{f"{HEADERS}/{path.name}": f"sdk-{path.name.replace('.', '-')}.md" for path in headers}}
+    counts = sorted((root / choices.FOLDER).glob("*.json"))
+    return {SCHEMA: "matrix-keys.md", **{f"{HEADERS}/{path.name}": f"sdk-{path.name.replace('.', '-')}.md" for path in headers},
+            **{f"{choices.FOLDER}/{path.name}": f"choices/{path.stem}.md" for path in counts}}
+
+
+def of_gallery(folder):
+    """The page and the pictures that `ci/gallery draw` put into a folder, as sources() has them, by their absolute paths."""
+    if folder is None:
+        return {}
+    folder = folder.resolve()
+    if not (folder / "README.md").is_file():
+        raise Failure(f"{folder} has no gallery: `ci/gallery draw` makes one")
+    return {str(path): "gallery/" + path.name.replace("README.md", "index.md")
+            for path in sorted(folder.iterdir()) if path.suffix in {".md", *PICTURES}}
 
 
 def target_of(page, link, places):
@@ -105,7 +121,8 @@ def navigation(root, places):
     tree = {name: [] for name in sections[::2]}
     for source, (_, name, title) in sorted(taken.items(), key=lambda entry: entry[1][0]):
         tree[name].append({title: places[source]} if title else places[source])
-        for page in followers(root, source, places, {*taken, contents}):
+        after = [page for page in places if places[page] == GALLERY] if places[source] == SAMPLES else []
+        for page in [*followers(root, source, places, {*taken, contents}), *after]:
             taken[page] = (None, name, None)
             tree[name].append(places[page])
     missing = [source for source, place in places.items() if place.endswith(".md") and source not in {*taken, contents}]

@@ -57,8 +57,8 @@ def source_of(root, uri, allow_changes):
     return Source(bundle.version_of(root), git(root, "rev-parse", "HEAD"), bundle.date_of(root), changed, uri or Source.uri)
 
 
-def gather(root, out, source, given):
-    """What ci/bundle makes, or a folder of it has, and the site, into the folder `out`."""
+def gather(root, out, source, given, gallery=None):
+    """What ci/bundle makes, or a folder of it has, and the site with that gallery, into the folder `out`."""
     if given is None:
         bundle.make(argparse.Namespace(arch="all", out=str(out)), root)
         (out / artifacts.SUMS).unlink()
@@ -72,7 +72,7 @@ def gather(root, out, source, given):
         shutil.copyfile(given / name, out / name)
         return
     with tempfile.TemporaryDirectory() as folder:
-        made = site.make(root, pathlib.Path(folder) / name.removesuffix(".tar.gz"))
+        made = site.make(root, pathlib.Path(folder) / name.removesuffix(".tar.gz"), gallery)
         archive.write(made, out / name, source.date)
 
 
@@ -86,12 +86,12 @@ def manual_of(out, version):
         return check.run([tree / "bin/cudnn-ci", "manual", "man"], "cudnn-ci manual man")
 
 
-def assemble(root, out, source, *, given=None, builder=provenance.BUILDER):
+def assemble(root, out, source, *, given=None, builder=provenance.BUILDER, gallery=None):
     """Makes the release in the empty folder `out`. `given`: a folder of ready artifacts, in place of a build."""
     text, own = notes.notes_of((root / "CHANGELOG.md").read_text(encoding="utf-8"), source.version)
     if not own:
         say(f"CHANGELOG.md does not begin with [{source.version}]: the notes are those of [Unreleased]")
-    gather(root, out, source, given)
+    gather(root, out, source, given, gallery)
     (out / artifacts.NOTES).write_text(text + notes.pins(out, source.version), encoding="utf-8")
     (out / artifacts.sbom_name(source.version)).write_bytes(artifacts.common_sbom(out, source.version))
     (out / artifacts.MANUAL).write_text(manual_of(out, source.version), encoding="utf-8")
@@ -100,7 +100,7 @@ def assemble(root, out, source, *, given=None, builder=provenance.BUILDER):
     archive.write_sums(out, [path for path in out.iterdir() if path.name != artifacts.SUMS])
 
 
-def make(root, out, source, *, given=None, builder=provenance.BUILDER, images=(), engine="docker"):
+def make(root, out, source, *, given=None, builder=provenance.BUILDER, images=(), engine="docker", gallery=None):
     """Makes a release beside `out`, checks it, and puts it there: what is in `out` is whole and held every check."""
     if out.exists() and any(out.iterdir()) and not {path.name for path in out.iterdir()} <= {artifacts.SUMS, *artifacts.read_sums(out)}:
         raise artifacts.Failure(f"{out} holds more than a release, and is not replaced")
@@ -108,7 +108,7 @@ def make(root, out, source, *, given=None, builder=provenance.BUILDER, images=()
     fresh = pathlib.Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
     try:
         fresh.chmod(0o755)
-        assemble(root, fresh, source, given=given, builder=builder)
+        assemble(root, fresh, source, given=given, builder=builder, gallery=gallery)
         check.check(fresh, say, images, engine)
         shutil.rmtree(out, ignore_errors=True)
         fresh.rename(out)
@@ -124,6 +124,7 @@ def parser_of():
     parser.add_argument("--check", metavar="DIR", type=pathlib.Path, help="judge the release in DIR, make nothing")
     parser.add_argument("--artifacts", metavar="DIR", type=pathlib.Path, help="take what `ci/bundle --all --out DIR` left, and a site if there is one, "
                                                                               "in place of a build; the provenance says so")
+    parser.add_argument("--gallery", metavar="DIR", type=pathlib.Path, help="the pictures of report pages that the site shows: what `ci/gallery draw` made")
     parser.add_argument("--image", metavar="NAME", action="append", default=[], help="also start it in a container of this image (again for others)")
     parser.add_argument("--engine", metavar="PROGRAM", default="docker", help="that starts containers (default: %(default)s)")
     parser.add_argument("--builder", metavar="URI", default=os.environ.get("CUDNN_CI_BUILDER") or provenance.BUILDER,
@@ -143,7 +144,7 @@ def main(words):
         source = source_of(root, arguments.source_uri, arguments.allow_changes)
         os.environ["SOURCE_DATE_EPOCH"] = str(source.date)
         make(root, arguments.out.absolute(), source, given=arguments.artifacts, builder=arguments.builder, images=arguments.image,
-             engine=arguments.engine)
+             engine=arguments.engine, gallery=arguments.gallery)
     except (artifacts.Failure, build.Failure, pages.Failure, OSError, subprocess.SubprocessError) as error:
         print(f"ci/release: {error}", file=sys.stderr)
         return 1 if arguments.check is not None else 2

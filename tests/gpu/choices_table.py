@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What ran, by algorithm or engine, type and layout: a Markdown page from the reports of a run.
+"""What ran, by algorithm or engine, type and layout: counted in the reports of a run, as JSON of which ci/site makes a page.
 
-usage: choices_table.py FOLDER...        folders of --output-dir; best one of each cuDNN, of matrices/nightly.json
+usage: choices_table.py FOLDER [FILE]    FOLDER: an --output-dir of matrices/nightly.json; FILE: default
+                                         choices/cudnn-VERSION.json beside this program
 """
 import collections
 import json
@@ -9,12 +10,15 @@ import pathlib
 import re
 import sys
 
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent / "ci"))
+
+from documentation.choices import WORDS, order  # noqa: E402: found by the line above
+
 WRONG = {"wrong-value", "wrong-value-unexplained", "output-not-written"}
 OUTCOMES = ("passed", "wrong", "failed", "unsupported", "too large", "unverifiable")
 LINE = re.compile(rf"(?P<names>.*?): (?P<outcome>{'|'.join(OUTCOMES)})(, .*)?$")
-# What tells most of a cell's shapes stands first.
-WORDS = {"wrong": "**{} wrong**", "failed": "**{} failed**", "passed": "{} ran", "unverifiable": "{} not verifiable",
-         "too large": "{} too large", "unsupported": "{} unsupported"}
 
 
 def choices(text, api):
@@ -64,54 +68,39 @@ def collect(report, folder):
     return tables
 
 
-def cell(outcomes):
-    return ", ".join(text.format(len(outcomes[o])) for o, text in WORDS.items() if outcomes.get(o)) if outcomes else ""
-
-
-def order(name):
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
-
-
-def only_unsupported(row):
-    return all(set(outcomes) == {"unsupported"} for outcomes in row.values())
-
-
-def ranges(names):
-    """"engines 3, 8 to 10" of the engines among sorted names, behind them what else there is."""
-    numbers = [int(name.split()[1]) for name in names if name.startswith("engine ")]
-    runs = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    engines = ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in runs)
-    others = [name for name in names if not name.startswith("engine ")]
-    return ", ".join(([("engine " if len(numbers) == 1 else "engines ") + engines] if runs else []) + others)
-
-
-def page(report, folder):
+def counted(report, folder):
+    """The counts of a run: of each table its columns, and of each choice a list for each column with the number of shapes of each outcome
+    in the order of WORDS; an empty list was not asked."""
     facts = {key: value for of in report["facts"].values() for key, value in of.items()}
-    lines = [f"## cuDNN {facts.get('cudnn.version', 'unknown')} on {facts.get('gpu.0.name', 'an unknown GPU')}, driver "
-             f"{facts.get('driver.version', 'unknown')}", "",
-             "How many shapes of the matrix an algorithm or engine was asked for, and what became of them; an empty cell was not asked. What "
-             "is unsupported wherever it was asked for stands below its table. A choice that ended its process is not counted.", ""]
+    tables = []
     for (check, api), table in sorted(collect(report, folder).items()):
         columns = sorted({column for row in table.values() for column in row})
-        lines += [f"### {check}, {api} API", "",
-                  "| | " + " | ".join(f"{dtype} {layout}" for dtype, layout in columns) + " |", "|---" * (len(columns) + 1) + "|"]
-        nowhere = [name for name in sorted(table, key=order) if only_unsupported(table[name])]
-        for name in sorted(set(table) - set(nowhere), key=order):
-            lines.append(f"| {name} | " + " | ".join(cell(table[name].get(column)) for column in columns) + " |")
-        lines += ["", f"Unsupported wherever asked for: {ranges(nowhere)}.", ""] if nowhere else [""]
-    return "\n".join(lines)
+        rows = {name: [[len(row[column].get(word, ())) for word in WORDS] if column in row else [] for column in columns]
+                for name, row in sorted(table.items(), key=lambda row: order(row[0]))}
+        tables.append({"check": check, "api": api, "columns": [" ".join(column) for column in columns], "rows": rows})
+    return {"schema": "cudnn-ci/choices/1", "cudnn": facts.get("cudnn.version", "unknown"), "gpu": facts.get("gpu.0.name", "an unknown GPU"),
+            "driver": facts.get("driver.version", "unknown"), "outcomes": list(WORDS), "tables": tables}
 
 
-def main(folders):
-    if not folders or folders[0].startswith("-"):
+def written(data):
+    """JSON with a line for each row of a table."""
+    tables = []
+    for table in data["tables"]:
+        rows = ",\n".join(f"   {json.dumps(name)}: {json.dumps(row, separators=(',', ':'))}" for name, row in table["rows"].items())
+        head = json.dumps({key: value for key, value in table.items() if key != "rows"})
+        tables.append(f'  {head[:-1]}, "rows": {{\n{rows}}}}}')
+    head = json.dumps({key: value for key, value in data.items() if key != "tables"})
+    return f'{head[:-1]}, "tables": [\n' + ",\n".join(tables) + "]}\n"
+
+
+def main(words):
+    if not 1 <= len(words) <= 2 or words[0].startswith("-"):
         sys.exit(__doc__)
-    for folder in map(pathlib.Path, folders):
-        print(page(json.loads((folder / "report.json").read_text()), folder).rstrip())
+    folder = pathlib.Path(words[0])
+    data = counted(json.loads((folder / "report.json").read_text()), folder)
+    file = pathlib.Path(words[1]) if len(words) == 2 else HERE / f"choices/cudnn-{data['cudnn']}.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(written(data))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of choices_table.py, of made-up reports."""
+"""The page that ci/site makes of what choices_table.py counts in made-up reports."""
 import pathlib
 import sys
 import tempfile
@@ -7,6 +7,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 import choices_table
+from documentation import choices as pages
 
 
 def case(outcome="passed", algo="gemm", api="legacy", check="conv.forward", dtype="float32", **more):
@@ -19,10 +20,10 @@ class Page(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "choices.txt").write_text(choices)
             report = {"facts": {"system": {"cudnn.version": "9.19.0", "gpu.0.name": "H200", "driver.version": "580.1"}}, "cases": list(cases)}
-            return choices_table.page(report, pathlib.Path(folder))
+            return pages.page_of(choices_table.written(choices_table.counted(report, pathlib.Path(folder))))
 
     def test_names_what_was_judged(self):
-        self.assertIn("## cuDNN 9.19.0 on H200, driver 580.1", self.page())
+        self.assertIn("# cuDNN 9.19.0 on H200, driver 580.1", self.page())
 
     def test_counts_shapes_of_one_algorithm(self):
         page = self.page(case(), case(shape="t"), case("skipped", shape="u", skip={"kind": "unsupported", "seen": "3000"}),
@@ -39,7 +40,7 @@ class Page(unittest.TestCase):
         choices = ("engine 0: passed, error 0 of 0, workspace 0 B, 0.1 ms\nheuristics A 1, engine 17: passed, error 1 of 2\n"
                    "engine 2: wrong, \nengine 3, fallback 0, engine 40: unsupported, cudnnBackendFinalize: 3000: words\nmore words: of it\n")
         page = self.page(case(algo="every", api="graph", attachments=[{"name": "choices.txt", "path": "choices.txt"}]), choices=choices)
-        self.assertIn("### conv.forward, graph API", page)
+        self.assertIn("## conv.forward, graph API", page)
         for line in ("| engine 0 | 1 ran |", "| engine 17 | 1 ran |", "| engine 2 | **1 wrong** |", "asked for: engines 3, 40."):
             self.assertIn(line, page)
         self.assertLess(page.index("| engine 2 |"), page.index("| engine 17 |"))

@@ -169,6 +169,20 @@ class Site(unittest.TestCase):
             shutil.copyfile(ROOT / name, root / name)
         return root
 
+    def test_a_gallery_is_a_page_behind_the_sample_runs(self):
+        os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
+        self.addCleanup(os.environ.pop, "SOURCE_DATE_EPOCH")
+        gallery = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        out = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        with self.assertRaisesRegex(pages.Failure, "has no gallery"):
+            command.make(ROOT, out, gallery)
+        shutil.copyfile(ROOT / "harness/docs/pictures/image.webp", gallery / "image.webp")
+        (gallery / "README.md").write_text("# Gallery\n\n![a page](image.webp)\n")
+        command.make(ROOT, out, gallery)
+        self.assertIn('src="image.webp"', (out / "gallery/index.html").read_text())
+        self.assertTrue((out / "gallery/image.webp").is_file())
+        self.assertIn('href="gallery/index.html"', (out / "sample-runs.html").read_text())
+
     def test_a_dead_link_or_anchor_is_an_error(self):
         os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
         self.addCleanup(os.environ.pop, "SOURCE_DATE_EPOCH")

@@ -12,6 +12,8 @@ install(DIRECTORY ci/kubernetes ci/github ci/gitlab ci/slurm DESTINATION share/d
 install(DIRECTORY plugins/examples DESTINATION share/doc/cudnn-ci)
 # Documents keep the places that they have in the source, so that their links hold.
 install(DIRECTORY harness/docs DESTINATION share/doc/cudnn-ci/harness PATTERN installed.md EXCLUDE)
+# To which harness/docs/algorithms.md links.
+install(DIRECTORY tests/gpu/choices DESTINATION share/doc/cudnn-ci/tests/gpu)
 install(FILES harness/DESIGN.md DESTINATION share/doc/cudnn-ci/harness)
 install(FILES matrices/README.md matrices/matrix.schema.json DESTINATION share/doc/cudnn-ci/matrices)
 install(DIRECTORY harness/sdk/include DESTINATION share/doc/cudnn-ci/harness/sdk)
