@@ -67,8 +67,8 @@ struct Attention {
     s.Param("dtype", &Params::dtype)
         .OneOf({"float16", "bfloat16", "float8_e4m3"})
         .Summary(
-            "type of Q, K, V and O, and of gradients; one of 8 bits has scales, and gives the largest "
-            "magnitudes");
+            "type of Q, K, V and O, and of gradients; one of 8 bits has scales, and "
+            "gives the largest magnitudes");
     s.Param("layout", &Params::layout)
         .OneOf({"bhsd", "bshd", "bs3hd", "bsh3d", "thd"})
         .Default("bshd")

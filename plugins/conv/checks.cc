@@ -37,17 +37,14 @@ struct Convolution {
                   "algo_3", "fft", "fft_tiling", "winograd_nonfused"});
     algo.Default("auto").Summary(
         "algorithm; auto is what cuDNN proposes first, find what it finds by running them, every runs all of "
-        "them; heuristics_a, heuristics_b "
-        "and "
-        "fallback are lists of the graph API");
+        "them; heuristics_a, heuristics_b and fallback are lists of the graph API");
     s.Param("math", &Params::math)
         .OneOf({"default", "fma", "tensor"})
         .Default("default")
         .Summary(
             "math type; with fma float32 and float64 get data that shows a shorter type, float16 and "
-            "bfloat16 "
-            "(legacy API, forward) data that shows sums in 16 bits, and of the graph API's engines those "
-            "that are noted to have one are left out");
+            "bfloat16 (legacy API, forward) data that shows sums in 16 bits, and of the graph API's engines "
+            "those that are noted to have one are left out");
     DescribeShape(s);
   }
 

@@ -286,8 +286,8 @@ struct Refuses {
         .OneOf({"zero_dimension", "kernel_too_large", "channel_mismatch", "group_mismatch",
                 "too_many_elements", "misaligned_pointer", "small_workspace"})
         .Summary(
-            "what is wrong; too_many_elements (2^31 and more) may be computed instead, and then has to be "
-            "right");
+            "what is wrong; too_many_elements (2^31 and more) may be computed instead, and then "
+            "has to be right");
     s.Param("api", &Params::api)
         .OneOf({kLegacyApi, kGraphApi})
         .Default(kLegacyApi)

@@ -83,8 +83,8 @@ void JudgeNeeds(Context& ctx, const std::string& name, const FrameworkPackage& p
   if (!needs.lacking.empty())
     ctx.Finding(kFrameworkCudnnAbsent,
                 name + ": " + package.native + " needs " + Joined(needs.lacking) +
-                    " for models with convolutions (such as Whisper's), which neither the loader finds nor a "
-                    "package has" +
+                    " for models with convolutions (such as Whisper's), which neither the loader finds "
+                    "nor a package has" +
                     where);
   if (there && !needs.hidden.empty())
     ctx.Finding(kFrameworkNeedsPreload, name + ": " + package.native + " needs " + Joined(needs.hidden) +

@@ -9,8 +9,7 @@ namespace {
 
 constexpr char kForm[] =
     "is no group: rows, columns and products of a sum, as in 17x19x23, then *2 where it has two products, "
-    "and "
-    "of nn, tn, nt, tt, alpha=2, beta=-1 and padding=3 what it needs, with a blank before each";
+    "and of nn, tn, nt, tt, alpha=2, beta=-1 and padding=3 what it needs, with a blank before each";
 
 constexpr std::int64_t kLargestSize = 65536, kMostProducts = 1024, kLargestPadding = 4096;
 constexpr std::size_t kMostGroups = 256;

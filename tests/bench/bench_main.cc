@@ -200,8 +200,7 @@ void PrintJson(const Machine& machine, const std::vector<Row>& rows, int repeat)
 int Usage() {
   fprintf(stderr,
           "usage: cudnn_ci_bench --stage DIR --plugin FILE [--against BUILD] [--ctest FILE] [--repeat N] "
-          "[--jobs N]... "
-          "[--json]\n");
+          "[--jobs N]... [--json]\n");
   return 2;
 }
 

@@ -169,10 +169,9 @@ TEST_F(FrameworkVersions, ThatReplacedEachOthersFilesAreNamed) {
   InstallCudnn(12, "9.19.0.56");
   const CheckOutcome r = Framework("versions");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cuda-mismatch"));
-  EXPECT_THAT(r.Detail(),
-              HasSubstr("nvidia-cudnn-cu12 9.19.0.56 has replaced the libraries of nvidia-cudnn-cu13 "
-                        "9.19.0.56 in " +
-                        Folder()));
+  EXPECT_THAT(r.Detail(), HasSubstr("nvidia-cudnn-cu12 9.19.0.56 has replaced the libraries "
+                                    "of nvidia-cudnn-cu13 9.19.0.56 in " +
+                                    Folder()));
 }
 
 // TensorFlow beside PyTorch, without its extra for GPUs, is used on the CPU.

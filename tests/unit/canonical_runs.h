@@ -101,8 +101,8 @@ inline RunBuilder ImageAtFault() {
         {{"cudnn-mixed-versions", Severity::kError, Blame::kImage,
           "libcudnn.so.9.1.0 is 9.1.0, but libcudnn_ops.so.9 is 9.2.1 (/usr/local/lib/libcudnn_ops.so.9.2.1)",
           "the cuDNN sub-libraries that load together are of different versions",
-          "Image owner: remove the second copy from /usr/local/lib, or put the wanted one first in the "
-          "loader's path.",
+          "Image owner: remove the second copy from /usr/local/lib, or put the wanted one first "
+          "in the loader's path.",
           "https://docs.nvidia.com/deeplearning/cudnn/?a=1&b=2", "RUN apt-get install --yes libcudnn9",
           Where::kImage},
          Warned("odd", Blame::kImage),

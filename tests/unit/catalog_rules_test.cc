@@ -102,17 +102,15 @@ TEST(CatalogRules, AVersionHasThreeNumbers) {
 }
 
 TEST(CatalogRules, APluginHasChecks) {
-  EXPECT_THAT(
-      Changed([](PluginInfo* p) { p->checks.clear(); }),
-      ElementsAre("/plugins/a.cci.so: error: the plugin \"a\" has no checks; remove it or register its "
-                  "checks"));
+  EXPECT_THAT(Changed([](PluginInfo* p) { p->checks.clear(); }),
+              ElementsAre("/plugins/a.cci.so: error: the plugin \"a\" has no checks; remove it "
+                          "or register its checks"));
 }
 
 TEST(CatalogRules, PrerequisitesExist) {
-  EXPECT_THAT(
-      Changed([](PluginInfo* p) { p->checks[0].prerequisites = {"a.y"}; }),
-      ElementsAre("/plugins/a.cci.so: error: a.x requires \"a.y\", a check no plugin has; did you mean "
-                  "\"a.x\"?"));
+  EXPECT_THAT(Changed([](PluginInfo* p) { p->checks[0].prerequisites = {"a.y"}; }),
+              ElementsAre("/plugins/a.cci.so: error: a.x requires \"a.y\", a check no plugin has; "
+                          "did you mean \"a.x\"?"));
 }
 
 TEST(CatalogRules, PrerequisitesGoInNoCircle) {

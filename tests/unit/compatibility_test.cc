@@ -112,10 +112,9 @@ TEST(CompatibilityTest, AMistakeInAKnownRegressionIsNamed) {
               HasSubstr("\"pointwise\" must be true or false"));
   EXPECT_THAT(ProblemsWith("\"pointwise\"", "\"pointwice\""),
               HasSubstr("unknown key \"pointwice\" in \"hits\"; did you mean \"pointwise\"?"));
-  EXPECT_THAT(
-      ProblemsWith("\"library\": \"cudnn\"", "\"library\": \"mxnet\""),
-      HasSubstr("\"library\" must be one of cudnn, cublas, nccl, nvshmem, toolkit, torch, triton, jax, "
-                "tensorflow"));
+  EXPECT_THAT(ProblemsWith("\"library\": \"cudnn\"", "\"library\": \"mxnet\""),
+              HasSubstr("\"library\" must be one of cudnn, cublas, nccl, nvshmem, toolkit, "
+                        "torch, triton, jax, tensorflow"));
   EXPECT_THAT(
       ProblemsWith("\"effect\": \"wrong\"", "\"effect\": \"bad\""),
       HasSubstr("\"effect\" must be one of wrong, overwrite, crash, hang, failure, refused, slow, memory"));

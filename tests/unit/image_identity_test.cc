@@ -67,8 +67,8 @@ TEST(ImageIdentity, WhatIsNoneIsSaidWithItsPlace) {
   } cases[] = {
       {"", "image.json:1:1: error: "},
       {"[]",
-       "image.json:1:1: error: this describes 0 images, not one; give what `docker image inspect IMAGE` "
-       "prints"},
+       "image.json:1:1: error: this describes 0 images, not one; give what `docker "
+       "image inspect IMAGE` prints"},
       {"[{}, {}]", "image.json:1:1: error: this describes 2 images, not one"},
       {"null", "image.json:1:1: error: this is no image configuration: an object is expected"},
       {"{}", "image.json:1:1: error: this is no image configuration: it has neither"},

@@ -73,8 +73,8 @@ TEST_F(MatrixBuiltin, AFolderOfThatNameIsNoFile) {
 TEST_F(MatrixBuiltin, AFileOfThatNameMustBeNamedAsOne) {
   scratch_.Write("here/cu12", Named("mine"));
   EXPECT_EQ(Loaded("cu12"),
-            "cu12: error: this is a file, and a matrix that comes with cudnn-ci too; write \"./cu12\" or "
-            "\"builtin:cu12\"");
+            "cu12: error: this is a file, and a matrix that comes with cudnn-ci too; "
+            "write \"./cu12\" or \"builtin:cu12\"");
   EXPECT_EQ(Loaded("./cu12"), "./cu12 is mine cu12");
   EXPECT_EQ(Loaded("builtin:cu12"), "builtin:cu12 is cu12 base.json cu12.json");
   // Another file without an ending is what it was.
@@ -87,8 +87,8 @@ TEST_F(MatrixBuiltin, AFileDoesNotStandInForADamagedOne) {
   scratch_.Write("here/cu12", Named("mine"));
   scratch_.Write("shipped/cu12.json", "{");
   EXPECT_EQ(Loaded("cu12"),
-            "cu12: error: this is a file, and a matrix that comes with cudnn-ci too; write \"./cu12\" or "
-            "\"builtin:cu12\"");
+            "cu12: error: this is a file, and a matrix that comes with cudnn-ci too; "
+            "write \"./cu12\" or \"builtin:cu12\"");
   fs::remove("cu12");
   EXPECT_NE(Loaded("cu12").find("cu12.json:1:"), std::string::npos) << Loaded("cu12");
   scratch_.Write("here/cu12", Named("mine"));
@@ -103,14 +103,14 @@ TEST_F(MatrixBuiltin, AFileCannotTakeTheExplicitName) {
 
 TEST_F(MatrixBuiltin, AWrongNameIsToldTheRightOnes) {
   EXPECT_EQ(Loaded("cu13"),
-            "cu13: error: no such file, and no matrix \"cu13\" comes with cudnn-ci, only base, cu12; did you "
-            "mean \"cu12\"?");
+            "cu13: error: no such file, and no matrix \"cu13\" comes with cudnn-ci, only base, cu12; "
+            "did you mean \"cu12\"?");
   EXPECT_EQ(Loaded("builtin:cu13"),
-            "builtin:cu13: error: no matrix \"cu13\" comes with cudnn-ci, only base, cu12; did you mean "
-            "\"cu12\"?");
+            "builtin:cu13: error: no matrix \"cu13\" comes with cudnn-ci, only base, cu12; "
+            "did you mean \"cu12\"?");
   EXPECT_EQ(Loaded("builtin:../shipped/base"),
-            "builtin:../shipped/base: error: no matrix \"../shipped/base\" comes with cudnn-ci, only base, "
-            "cu12");
+            "builtin:../shipped/base: error: no matrix \"../shipped/base\" comes with "
+            "cudnn-ci, only base, cu12");
   EXPECT_EQ(Loaded("builtin:table"),
             "builtin:table: error: no matrix \"table\" comes with cudnn-ci, only base, cu12");
   EXPECT_EQ(Loaded("cu12.json"),
@@ -128,8 +128,8 @@ TEST_F(MatrixBuiltin, IsAParent) {
   EXPECT_EQ(Loaded("m.json"), "m.json is child base.json cu12.json m.json");
   scratch_.Write("here/m.json", ChildOf("cu12.json"));
   EXPECT_EQ(Loaded("m.json"),
-            "m.json:1:56: error: cannot extend \"cu12.json\": No such file or directory; did you mean "
-            "\"builtin:cu12\"?");
+            "m.json:1:56: error: cannot extend \"cu12.json\": No such file or directory; "
+            "did you mean \"builtin:cu12\"?");
   scratch_.Write("here/builtin:base", Named("mine"));
   scratch_.Write("here/m.json", ChildOf("./builtin:base"));
   EXPECT_EQ(Loaded("m.json"), "m.json is child builtin:base m.json");
@@ -166,8 +166,8 @@ TEST_F(MatrixBuiltin, AWrongParentIsReportedAtItsPlace) {
       "base, cu12; did you mean \"cu12\"?");
   scratch_.Write("here/m.json", ChildOf("builtin:../m"));
   EXPECT_EQ(Loaded("m.json"),
-            "m.json:1:56: error: \"extends\" must be a path or \"builtin:NAME\", found the string "
-            "\"builtin:../m\"");
+            "m.json:1:56: error: \"extends\" must be a path or \"builtin:NAME\", "
+            "found the string \"builtin:../m\"");
 }
 
 TEST(ShippedMatrices, AreWhatCanBeNamed) {

@@ -145,8 +145,8 @@ TEST(MatrixExtends, WhatCannotBeRemovedIsAProblem) {
       problems(R"("checks":[{"id":"tow","remove":true}])"),
       "c.json:2:11: error: no parent has an entry with the id \"tow\" to remove; did you mean \"two\"?");
   EXPECT_EQ(problems(R"("checks":[{"id":"known","remove":true}])"),
-            "c.json:2:11: error: no parent has an entry with the id \"known\" to remove; known are \"one\", "
-            "\"two\"");
+            "c.json:2:11: error: no parent has an entry with the id \"known\" to remove; "
+            "known are \"one\", \"two\"");
   EXPECT_EQ(
       problems(R"("checks":[{"id":"two","remove":true,"check":"p.two"}])"),
       "c.json:2:37: error: \"check\" has no meaning beside \"remove\"; an entry that is removed holds its "
@@ -155,12 +155,11 @@ TEST(MatrixExtends, WhatCannotBeRemovedIsAProblem) {
             "c.json:2:32: error: \"remove\" must be true, found false; leave it out to keep the entry");
   EXPECT_EQ(problems(R"("checks":[{"remove":true}])"),
             "c.json:2:11: error: \"remove\" needs the \"id\" of the parent's entry");
-  EXPECT_EQ(
-      Problems(scratch, scratch.Write("alone.json",
-                                      R"({"schema":"cudnn-ci/matrix/1","name":"m",
+  EXPECT_EQ(Problems(scratch, scratch.Write("alone.json",
+                                            R"({"schema":"cudnn-ci/matrix/1","name":"m",
 "checks":[{"id":"two","remove":true}]})")),
-      "alone.json:2:11: error: no parent has an entry with the id \"two\" to remove; this matrix extends "
-      "none");
+            "alone.json:2:11: error: no parent has an entry with the id \"two\" to remove; "
+            "this matrix extends none");
 }
 
 // What the comment in cu12.json and cu13.json says to do for older GPUs.

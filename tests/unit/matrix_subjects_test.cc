@@ -28,15 +28,13 @@ const Mistake kMistakes[] = {
      "m.json:2:17: error: the subject \"path:/opt;/srv\" holds a ';', which the loader's path cannot hold"},
     {R"("subjects":{"t":"path:/opt:lib"})",
      "m.json:2:17: error: the subject \"path:/opt:lib\" needs absolute directories with a ':' between two, "
-     "as "
-     "in \"path:/opt/cudnn/lib:/opt/cublas/lib\""},
+     "as in \"path:/opt/cudnn/lib:/opt/cublas/lib\""},
     {R"("subjects":{"t":3})",
-     "m.json:2:17: error: \"subjects.t\" must be a text such as \"loader\" or \"python:PATH\", found the "
-     "integer 3"},
+     "m.json:2:17: error: \"subjects.t\" must be a text such as \"loader\" or \"python:PATH\", "
+     "found the integer 3"},
     {R"("subjects":"all")",
      "m.json:2:12: error: \"subjects\" must be an object such as {\"system\": \"loader\"}, or \"auto\", "
-     "found "
-     "the string \"all\""},
+     "found the string \"all\""},
     {R"("subjects":[])",
      "m.json:2:12: error: \"subjects\" must be an object or \"auto\", found an empty list"},
     {R"("subjects":"auto","checks":[{"check":"a.b","subjects":["system"]}])",

@@ -27,16 +27,13 @@ const Mistake kMistakes[] = {
      "m.json:2:20: error: \"runner.driver\" must be a range such as \">=12.0 <13\", found the integer 525"},
     {R"("runner":{"driver":">=525.x"})",
      "m.json:2:20: error: \"runner.driver\" is not a range: \"525.x\" in \">=525.x\" is not a version; write "
-     "numbers "
-     "and dots, as in \"12.0\""},
+     "numbers and dots, as in \"12.0\""},
     {R"("runner":{"driver":">= 525"})",
      "m.json:2:20: error: \"runner.driver\" is not a range: \">=\" is not followed by a version; write it "
-     "without a "
-     "blank, as in \">=12.0\""},
+     "without a blank, as in \">=12.0\""},
     {R"("runner":{"driver":"~525"})",
      "m.json:2:20: error: \"runner.driver\" is not a range: \"~\" in \"~525\" is no operator; use >=, >, <=, "
-     "<, ==, = or "
-     "!="},
+     "<, ==, = or !="},
     {R"("runner":{"gpus":"absent"})",
      "m.json:2:18: error: \"runner.gpus\" cannot be \"absent\"; only what an image holds can be"},
     {R"("image":{"cudn":">=9"})",
@@ -45,27 +42,23 @@ const Mistake kMistakes[] = {
      "m.json:2:12: error: \"subjects\" is empty; leave it out to judge what the loader finds"},
     {R"("subjects":{"Torch":"loader"})",
      "m.json:2:13: error: the subject name \"Torch\" must be lower-case letters, digits and \"_\", and begin "
-     "with a "
-     "letter"},
+     "with a letter"},
     {R"("defaults":{"timeout_s":0})",
      "m.json:2:25: error: \"timeout_s\" must be a number of seconds above 0 and at most 604800 (a week), "
-     "found the "
-     "integer 0"},
+     "found the integer 0"},
     {R"("defaults":{"required":"yes"})",
      "m.json:2:24: error: \"required\" must be true or false, found the string \"yes\""},
     {R"("shapes":{"a-b":{}})",
      "m.json:2:11: error: the shape name \"a-b\" stands in case ids and so must be made of letters, digits, "
-     "\"_\", "
-     "\".\" and \"+\""},
+     "\"_\", \".\" and \"+\""},
     {R"("checks":[{}])",
-     "m.json:2:11: error: \"check\" is missing in an entry of \"checks\"; name the check, as in \"check\": "
-     "\"driver.load\""},
+     "m.json:2:11: error: \"check\" is missing in an entry of \"checks\"; name the check, "
+     "as in \"check\": \"driver.load\""},
     {R"("checks":[{"check":"a.b","timeout":3}])",
      "m.json:2:26: error: unknown key \"timeout\" in an entry of \"checks\"; did you mean \"timeout_s\"?"},
     {R"("checks":[{"check":"a.b","name":"a b"}])",
      "m.json:2:33: error: the name \"a b\" stands in case ids and so must be made of letters, digits, \"_\", "
-     "\".\" and "
-     "\"+\""},
+     "\".\" and \"+\""},
     {R"("checks":[{"check":"a.b","axes":{"d":[]}}])",
      "m.json:2:38: error: \"axes.d\" must be a list of at least one value, found an empty list"},
     {R"("checks":[{"check":"a.b","params":{"d":1},"axes":{"d":[1]}}])",
@@ -74,8 +67,7 @@ const Mistake kMistakes[] = {
      "m.json:2:57: error: \"exclude\" speaks of \"e\", which is no axis of this entry; known are \"d\""},
     {R"("checks":[{"check":"a.b","axes":{"d":["float32"]},"exclude":[{"d":"float31"}]}])",
      "m.json:2:67: error: \"exclude\" leaves out the string \"float31\", which the axis \"d\" does not have; "
-     "did you mean "
-     "\"float32\"?"},
+     "did you mean \"float32\"?"},
     {R"("checks":[{"check":"a.b","axes":{"d":[{"x":1}]},"exclude":[{"d":{"x":1,"y":2}}]}])",
      "m.json:2:65: error: \"exclude\" leaves out an object, which the axis \"d\" does not have"},
     {R"("checks":[{"check":"a.b","axes":{"d":[{"x":1,"y":2}]},"exclude":[{"d":{"x":1,"z":2}}]}])",
@@ -89,20 +81,18 @@ const Mistake kMistakes[] = {
     {R"("waivers":[{"case":"*","slug":"s","reason":"r","owner":"o"}])",
      "m.json:2:12: error: \"expires\" is missing in a waiver; give its last day, as in \"2027-03-31\""},
     {R"("waivers":[{"case":"*","slug":"s","reason":"r","owner":"o","expires":"2027-02-29"}])",
-     "m.json:2:70: error: \"expires\" must be a day of the calendar such as \"2027-03-31\", found "
-     "\"2027-02-29\""},
+     "m.json:2:70: error: \"expires\" must be a day of the calendar such "
+     "as \"2027-03-31\", found \"2027-02-29\""},
     {R"("$schema":5)", "m.json:2:11: error: \"$schema\" must be a string, found the integer 5"},
     {R"("runner":{"driver":">=600 <500"})",
      "m.json:2:20: error: \"runner.driver\" is not a range that anything can satisfy: \">=600 <500\""},
     {R"("checks":[{"check":"a.b","include":[]}])",
      "m.json:2:26: error: unknown key \"include\" in an entry of \"checks\"; \"axes\" lists the values to "
-     "combine, "
-     "and what is no combination of them is an entry of its own"},
+     "combine, and what is no combination of them is an entry of its own"},
     {R"("defaults":{"timeout_s" /* the time */ /* in seconds */: 0 // none
 })",
      "m.json:2:58: error: \"timeout_s\" must be a number of seconds above 0 and at most 604800 (a week), "
-     "found the "
-     "integer 0"},
+     "found the integer 0"},
     {R"("checks":[{"check":"a.b\u0000c"}])",
      "m.json:2:20: error: the string \"a.b\\x00c\" holds the character U+0000, which no value can hold"},
     {R"("shapes":{"a\u0000b":{}})",
@@ -114,8 +104,8 @@ const Mistake kMistakes[] = {
     {R"("waivers":[{"case":"*","slug":"no_engine","reason":"r","owner":"o","expires":"2027-02-28"}])",
      "m.json:2:31: error: the slug \"no_engine\" must be lower-case letters, digits and \"-\""},
     {R"("defaults":{},)",
-     "m.json:2:15: error: this is not JSON: unexpected \"}\"; a comma or a value before it is one too many "
-     "or missing"},
+     "m.json:2:15: error: this is not JSON: unexpected \"}\"; a comma or a value before it is one "
+     "too many or missing"},
     {R"("defaults":{"a" 1})",
      "m.json:2:17: error: this is not JSON: unexpected \"1\"; expected here: a colon"},
     {R"("defaults":{'a':1})",
@@ -133,28 +123,25 @@ const Mistake kMistakes[] = {
     {R"("defaults":{timeout_s:1})",
      "m.json:2:13: error: this is not JSON: unexpected \"t\"; expected here: a key in double quotes or }"},
     {R"("name2":"a\qb")",
-     "m.json:2:9: error: this is not JSON: a string holds \"\\q\", which is no escape; a backslash is "
-     "written \\\\"},
+     "m.json:2:9: error: this is not JSON: a string holds \"\\q\", which is no escape; a "
+     "backslash is written \\\\"},
     {R"("name2":"a\ud800b")",
-     "m.json:2:9: error: this is not JSON: a string holds \"\\ud800\", which is no escape; a backslash is "
-     "written "
-     "\\\\"},
+     "m.json:2:9: error: this is not JSON: a string holds \"\\ud800\", which is no escape; a "
+     "backslash is written \\\\"},
     {R"("name2":"a\ud800\u0041b")",
-     "m.json:2:9: error: this is not JSON: a string holds \"\\ud800\", which is no escape; a backslash is "
-     "written "
-     "\\\\"},
+     "m.json:2:9: error: this is not JSON: a string holds \"\\ud800\", which is no escape; a "
+     "backslash is written \\\\"},
     {R"("name2":"\ud83d\ude00\q")",
-     "m.json:2:9: error: this is not JSON: a string holds \"\\q\", which is no escape; a backslash is "
-     "written \\\\"},
+     "m.json:2:9: error: this is not JSON: a string holds \"\\q\", which is no escape; a "
+     "backslash is written \\\\"},
     {R"("name2":"a\u00g0b")",
-     "m.json:2:9: error: this is not JSON: a string holds \"\\u00g0\", which is no escape; a backslash is "
-     "written "
-     "\\\\"},
+     "m.json:2:9: error: this is not JSON: a string holds \"\\u00g0\", which is no escape; a "
+     "backslash is written \\\\"},
     {R"("name2":"\ud83d\ude00\/\n\u00e9")",
      "m.json:2:1: error: unknown key \"name2\" in the matrix; did you mean \"name\"?"},
     {"\"name2\":\"a\nb\"",
-     "m.json:2:9: error: this is not JSON: the string that begins here does not end in its line; is its \" "
-     "missing?"},
+     "m.json:2:9: error: this is not JSON: the string that begins here does not end in its line; "
+     "is its \" missing?"},
     {"\"name2\":\"a\tb\"",
      "m.json:2:9: error: this is not JSON: a string holds a control character; write it as \\u0009"},
     {"\"defaults\":{\xE2\x80\x9C"
@@ -162,8 +149,8 @@ const Mistake kMistakes[] = {
      "m.json:2:13: error: this is not JSON: unexpected \"\xE2\x80\x9C\"; expected here: a key in double "
      "quotes or }"},
     {R"("checks":[1}],)",
-     "m.json:2:12: error: this is not JSON: unexpected \"}\"; a comma or a value before it is one too many "
-     "or missing"},
+     "m.json:2:12: error: this is not JSON: unexpected \"}\"; a comma or a value before it is one "
+     "too many or missing"},
     {R"("defaults":{} / 1)",
      "m.json:2:15: error: this is not JSON: unexpected \"/\"; comments are // to the end of the "
      "line and /* */"},
@@ -239,8 +226,8 @@ TEST(MatrixFile, ThatCannotBeReadIsOneClearProblem) {
             "open:1:12: error: this is not JSON: the string that begins here does not end in its line; is "
             "its \" missing?");
   EXPECT_EQ(Problems(scratch, scratch.Write("open_comment", "{\n/* a")),
-            "open_comment:2:1: error: this is not JSON: the comment that begins here does not end; is its */ "
-            "missing?");
+            "open_comment:2:1: error: this is not JSON: the comment that begins here does not end; "
+            "is its */ missing?");
   EXPECT_EQ(Problems(scratch, scratch.Write("two", "{} {}")),
             "two:1:4: error: this is not JSON: unexpected \"{\"; expected here: the end of the file");
   EXPECT_EQ(Problems(scratch, scratch.Write("nul", std::string("{}\n\0{\"a\":1}", 11))),

@@ -448,15 +448,14 @@ INSTANTIATE_TEST_SUITE_P(
                   for (Shard& shard : *s) shard.b.run.shard_count = 2'000'000'000;
                 },
                 "shard-1.jsonl: is of 2000000000 shards, more than 10000"},
-        Refusal{
-            "an_unnamed_image_of_another_day",
-            [](auto* s) {
-              for (Shard& shard : *s) shard.b.run.image = "unidentified";
-              (*s)[0].b.run.timestamp = "2026-02-01T09:00:00Z";
-              (*s)[1].b.run.timestamp = "2026-02-02T08:00:00Z";
-            },
-            "shard-3.jsonl (2026-01-31T10:00:00Z) and shard-2.jsonl (2026-02-02T08:00:00Z) are more than a "
-            "day apart"},
+        Refusal{"an_unnamed_image_of_another_day",
+                [](auto* s) {
+                  for (Shard& shard : *s) shard.b.run.image = "unidentified";
+                  (*s)[0].b.run.timestamp = "2026-02-01T09:00:00Z";
+                  (*s)[1].b.run.timestamp = "2026-02-02T08:00:00Z";
+                },
+                "shard-3.jsonl (2026-01-31T10:00:00Z) and shard-2.jsonl (2026-02-02T08:00:00Z) are more "
+                "than a day apart"},
         Refusal{"one_twice",
                 [](auto* s) {
                   (*s)[2] = Shard(1, 3, {0, 1});
@@ -659,8 +658,8 @@ TEST(MergeGpus, RefusesWhatIsNotOneRunOfOneImageOnEachType) {
   EXPECT_THAT(
       refused({unnamed("Tesla T4", "2026-02-28T10:00:00Z"), unnamed("NVIDIA L4", "2026-03-01T10:00:01Z")},
               {"l4", "t4"}),
-      HasSubstr("are more than a day apart, and nobody said that they judged the same image; give "
-                "--subject-image"));
+      HasSubstr("are more than a day apart, and nobody said that they judged the "
+                "same image; give --subject-image"));
 }
 
 }  // namespace

@@ -146,10 +146,9 @@ TEST(Waivers, ThatMatchNothingAreWarnedOf) {
   ASSERT_EQ(plan.warnings.size(), 2u);
   EXPECT_THAT(SentenceOf(plan.warnings[0]),
               testing::EndsWith("m.json:3:5: the waiver for \"conv.*\" matches no case"));
-  EXPECT_THAT(
-      SentenceOf(plan.warnings[1]),
-      testing::HasSubstr("the waiver names the finding \"timed-uot\", which nobody declares; did you mean "
-                         "\"timed-out\"?"));
+  EXPECT_THAT(SentenceOf(plan.warnings[1]),
+              testing::HasSubstr("the waiver names the finding \"timed-uot\", which nobody declares; "
+                                 "did you mean \"timed-out\"?"));
 }
 
 TEST(Waivers, WithABlameThatTheFindingNeverHasAreWarnedOf) {

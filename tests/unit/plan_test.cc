@@ -236,16 +236,16 @@ const Mistake kMistakes[] = {
     {R"("shapes":{"s":{"x":1}},"checks":[{"check":"conv.forward","params":{"shape":"s","count":-1}}])",
      "m.json:2:88: error: \"count\" of conv.forward must be an integer from 0 to 1024, found the integer -1"},
     {R"("shapes":{"s":{"x":1}},"checks":[{"check":"conv.forward","params":{"shape":"s"},"axes":{"count":[1,"2"]}}])",
-     "m.json:2:100: error: \"count\" of conv.forward must be an integer from 0 to 1024, found the string "
-     "\"2\""},
+     "m.json:2:100: error: \"count\" of conv.forward must be an integer from 0 to 1024, "
+     "found the string \"2\""},
     {R"("shapes":{"stem":{"x":1}},"checks":[{"check":"conv.forward","params":{"shape":"stm"}}])",
      "m.json:2:79: error: the matrix has no shape \"stm\"; did you mean \"stem\"?"},
     {R"("shapes":{"s":{"x":1,"pda":1}},"checks":[{"check":"conv.forward","axes":{"shape":["s"],"count":[1,2]}}])",
-     "m.json:2:22: error: unknown field \"pda\" of the shape \"s\" (for conv.forward); did you mean "
-     "\"pad\"?"},
+     "m.json:2:22: error: unknown field \"pda\" of the shape \"s\" (for conv.forward); "
+     "did you mean \"pad\"?"},
     {R"("shapes":{"s":{"x":["a"]}},"checks":[{"check":"conv.forward","params":{"shape":"s"}}])",
-     "m.json:2:21: error: \"x\" of the shape \"s\" (for conv.forward) must be a list of integers, found the "
-     "string \"a\""},
+     "m.json:2:21: error: \"x\" of the shape \"s\" (for conv.forward) must be a list of integers, "
+     "found the string \"a\""},
     {R"("shapes":{"s":{}},"checks":[{"check":"conv.forward","params":{"shape":"s"}}])",
      "m.json:2:11: error: \"x\" of the shape \"s\" (for conv.forward) is missing"},
     {R"("checks":[{"check":"exec.run","params":{"argv":"a b"}}])",
@@ -256,8 +256,8 @@ const Mistake kMistakes[] = {
      "m.json:2:33: error: the case \"host.disk\" is made by the entry at m.json:2:11 already; give one of "
      "them a \"name\""},
     {R"("checks":[{"check":"exec.run","axes":{"argv":["a",["a"]]}}])",
-     "m.json:2:11: error: the case \"exec.run[argv=a,exit=0]\" comes twice of this entry; an axis lists a "
-     "value twice"},
+     "m.json:2:11: error: the case \"exec.run[argv=a,exit=0]\" comes twice of this entry; an axis "
+     "lists a value twice"},
     {R"("checks":[{"check":"exec.run","axes":{"argv":["a"]},"exclude":[{"argv":"a"}]}])",
      "m.json:2:11: error: \"exclude\" leaves nothing of this entry; remove one or the other"},
     {R"("checks":[{"check":"host.disk","subjects":["system"]}])",

@@ -132,8 +132,7 @@ TEST(Validation, BlamesThePluginForDefaultsOfWhatIsPulledIn) {
   plugins.answer = {"handles", "too few"};
   EXPECT_EQ(PlanProblems(kKeys, catalog, plugins.Options()),
             "cudnn.cci.so: error: the default parameters of cudnn.init are invalid: \"handles\": too few; "
-            "repair the "
-            "plugin, or list the check in \"checks\" with other values");
+            "repair the plugin, or list the check in \"checks\" with other values");
 }
 
 TEST(Validation, APluginThatFailsIsABrokenOne) {

@@ -423,8 +423,8 @@ TEST(BlockedTest, ByAnOptionalOrWaivedCaseIsRedWithItsClass) {
     if (!waived) continue;
     const Finding& finding = verdict.root_cause->finding;
     EXPECT_EQ(finding.detail,
-              "needs cudnn.create, which failed with runner.no-driver; that is waived by o until "
-              "2026-12-31: r");
+              "needs cudnn.create, which failed with runner.no-driver; that is waived by "
+              "o until 2026-12-31: r");
     EXPECT_NE(finding.remedy.find("Remove the blocked cases"), std::string::npos);
   }
 }

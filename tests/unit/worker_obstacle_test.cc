@@ -77,8 +77,8 @@ TEST(WorkerObstacle, TheLoadersWordsAreTheImagesFault) {
   EXPECT_EQ(finding->slug, "libc-unfit");
   EXPECT_EQ(finding->blame, Blame::kImage);
   EXPECT_EQ(finding->detail,
-            "the image's loader says of cudnn-ci-worker: /lib64/libc.so.6: version `GLIBC_2.17' not found "
-            "(required by " +
+            "the image's loader says of cudnn-ci-worker: /lib64/libc.so.6: version `GLIBC_2.17' "
+            "not found (required by " +
                 std::string(kWorker) + ")");
 }
 

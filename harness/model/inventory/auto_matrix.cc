@@ -40,8 +40,7 @@ AutoChoice ByLoader(const Facts& facts) {
   } else {
     choice.problem =
         "neither a CUDA toolkit, nor a Python environment with a cuDNN, nor a driver was found to choose a "
-        "matrix "
-        "by; name one with --matrix, or let cudnn-ci init write one of what is here";
+        "matrix by; name one with --matrix, or let cudnn-ci init write one of what is here";
   }
   return choice;
 }

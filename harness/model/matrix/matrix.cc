@@ -202,8 +202,7 @@ void ReadEntry(const Json& json, const Matrix& matrix, Problems* problems, std::
   // Near to "exclude" in letters and the contrary of it in sense.
   reader.Finish(
       {{"include",
-        "\"axes\" lists the values to combine, and what is no combination of them is an entry of its "
-        "own"}});
+        "\"axes\" lists the values to combine, and what is no combination of them is an entry of its own"}});
   out->push_back(std::move(entry));
 }
 

@@ -112,8 +112,8 @@ Result<std::vector<Part>> FoldParts(const std::vector<RecordedRun>& recorded) {
   for (const RecordedRun& one : recorded) {
     if (!one.unknown_events.empty())
       return Error{one.name + ": has events of the type " + Join(one.unknown_events, ", ") +
-                   ", which this cudnn-ci does not know and a merge would lose; merge with the version that "
-                   "wrote it"};
+                   ", which this cudnn-ci does not know and a merge would lose; merge with the "
+                   "version that wrote it"};
     Fold fold;
     for (const Event& event : one.events) fold.Apply(event);
     if (!fold.summary().run)

@@ -13,9 +13,8 @@ static const cci_finding kTooSmall = {
     .slug = "shm-too-small",
     .summary = "/dev/shm is missing or too small",
     .remedy =
-        "Start the container with --shm-size=1g (docker, podman), or mount an emptyDir of medium Memory "
-        "there "
-        "(Kubernetes).",
+        "Start the container with --shm-size=1g (docker, podman), or mount an emptyDir of "
+        "medium Memory there (Kubernetes).",
     .link = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
 };
 static const cci_finding* const kFindings[] = {&kTooSmall, NULL};

@@ -64,8 +64,8 @@ struct Symbols {
   struct Params {};
   static void Describe(Schema<Params>& s) {
     s.Summary(
-         "every shared object of the subject finds its libraries, symbols and versions in the process that "
-         "loads it")
+         "every shared object of the subject finds its libraries, symbols and versions in the "
+         "process that loads it")
         .Devices(CCI_DEVICES_NONE)
         .PerSubject();
   }
