@@ -30,14 +30,6 @@ const std::map<std::string, std::set<std::string>, std::less<>>& AllowedLayers()
   return kAllowed;
 }
 
-bool StartsWith(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
-bool EndsWith(std::string_view text, std::string_view suffix) {
-  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
-}
-
 std::string_view FirstFolder(std::string_view path) {
   const size_t slash = path.find('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
@@ -65,9 +57,9 @@ constexpr std::array<std::string_view, 4> kCudaHeaders = {"cuda", "cudnn.h", "nv
 
 std::string ThirdPartyProblem(std::string_view path, std::string_view include) {
   for (const ThirdParty& rule : kThirdParty) {
-    if (!StartsWith(include, rule.header)) continue;
-    if (!EndsWith(path, ".cc")) return "third-party headers belong into .cc files";
-    if (StartsWith(path, rule.place) && EndsWith(path, rule.place_suffix)) return "";
+    if (!include.starts_with(rule.header)) continue;
+    if (!path.ends_with(".cc")) return "third-party headers belong into .cc files";
+    if (path.starts_with(rule.place) && path.ends_with(rule.place_suffix)) return "";
     return "is for " + std::string(rule.place) + std::string(rule.place_suffix.empty() ? "" : "*") +
            std::string(rule.place_suffix) + " only";
   }
@@ -95,7 +87,7 @@ bool IsSystemHeader(const Include& include) {
   constexpr std::array<std::string_view, 5> kHeaders = {"unistd.h", "fcntl.h", "poll.h", "spawn.h",
                                                         "dirent.h"};
   if (include.quoted || include.name == "sys/types.h") return false;
-  return StartsWith(include.name, "sys/") ||
+  return include.name.starts_with("sys/") ||
          std::find(kHeaders.begin(), kHeaders.end(), include.name) != kHeaders.end();
 }
 
@@ -112,8 +104,8 @@ std::string SystemProblem(std::string_view path, const Include& include) {
 }
 
 bool IsCudaHeader(std::string_view include) {
-  return EndsWith(include, ".h") && std::any_of(kCudaHeaders.begin(), kCudaHeaders.end(),
-                                                [&](auto prefix) { return StartsWith(include, prefix); });
+  return include.ends_with(".h") && std::any_of(kCudaHeaders.begin(), kCudaHeaders.end(),
+                                                [&](auto prefix) { return include.starts_with(prefix); });
 }
 
 // A plugin sees its own folder and the libraries of all plugins, which are: common, and above it compute.
@@ -156,10 +148,10 @@ std::vector<Include> IncludesOf(std::string_view text) {
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     skip_blanks(&line);
-    if (!StartsWith(line, "#")) continue;
+    if (!line.starts_with('#')) continue;
     line.remove_prefix(1);
     skip_blanks(&line);
-    if (!StartsWith(line, "include")) continue;
+    if (!line.starts_with("include")) continue;
     line.remove_prefix(7);
     skip_blanks(&line);
     if (line.empty() || (line.front() != '"' && line.front() != '<')) continue;
@@ -173,8 +165,8 @@ std::vector<Include> IncludesOf(std::string_view text) {
 }
 
 std::string LayerOf(std::string_view path) {
-  if (StartsWith(path, "plugins/")) return "plugins";
-  if (!StartsWith(path, "harness/")) return "";
+  if (path.starts_with("plugins/")) return "plugins";
+  if (!path.starts_with("harness/")) return "";
   path.remove_prefix(8);
   if (path == "main.cc") return "main";
   return std::string(FirstFolder(path));
