@@ -8,12 +8,6 @@
 
 namespace cudnn_ci {
 
-// A package that claims the files of a copy, by the name of its metadata beside it: "nvidia-cudnn-cu13" of
-// "nvidia_cudnn_cu13-9.19.0.56.dist-info".
-struct CudnnPackage {
-  std::string name, version;
-};
-
 struct CudnnCopy {
   std::string directory;  // of its main library, links followed
   int major = 0;
@@ -24,18 +18,16 @@ struct CudnnCopy {
 
 struct CudnnCopies {
   std::vector<CudnnCopy> copies;  // sorted by directory, then major
-  bool complete = true;           // false: the search gave up at its bound of entries or time
+  bool complete = true;           // false: the search gave up at its bound of entries
 };
 
 // Looks below the well-known places: the loader's, /usr, /usr/local, each folder of /opt, the virtual and the
-// conda environment that are active. Bounded in entries and time, for an image may hold millions of files.
+// conda environment that are active. At most 50,000 entries of folders are looked at, for an image may hold
+// millions of files.
 CudnnCopies FindCudnnCopies();
 // The same below these places alone, and in these folders.
 CudnnCopies FindCudnnCopiesIn(const std::vector<std::string>& places,
                               const std::vector<std::string>& folders);
-
-// The packages that claim the libraries of a folder "SITE-PACKAGES/nvidia/cudnn/lib"; sorted by name.
-std::vector<CudnnPackage> PackagesOf(const std::string& directory);
 
 }  // namespace cudnn_ci
 

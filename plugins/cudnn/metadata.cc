@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-#include "cudnn/copies.h"
+#include "cudnn/packages.h"
 
 namespace cudnn_ci {
 namespace {
@@ -67,10 +67,10 @@ std::string HeaderDifference(const std::string& directory, const std::string& ve
 }
 
 std::string PackageDifference(const std::string& directory, const std::string& version) {
-  const std::vector<CudnnPackage> packages = PackagesOf(directory);
+  const std::vector<Package> packages = PackagesOf(directory);
   std::string all;
   bool differs = packages.size() > 1;
-  for (const CudnnPackage& package : packages) {
+  for (const Package& package : packages) {
     all += (all.empty() ? "" : " and ") + package.name + " " + package.version;
     differs = differs || !IsOfVersion(package.version, version);
   }

@@ -1,4 +1,4 @@
-// Which package of the distribution owns cuDNN's files, by the records of dpkg and rpm. Judges nothing.
+// Which packages own cuDNN's files, by the records of Python's installers, dpkg and rpm. Judges nothing.
 #ifndef CUDNN_CI_PLUGINS_CUDNN_PACKAGES_H_
 #define CUDNN_CI_PLUGINS_CUDNN_PACKAGES_H_
 
@@ -7,25 +7,24 @@
 #include <string>
 #include <vector>
 
-#include "cudnn/copies.h"
+#include "image/packages/package.h"
 
 namespace cudnn_ci {
 
-// The installed packages of cuDNN of which dpkg's records say that one of these files is theirs: text files
-// in /var/lib/dpkg, which are read and bounded; no program is run. A package whose list of files is not
-// there, as in images without a package manager (status.d), has those in the system's folders. `root` is put
-// before every path.
-std::vector<CudnnPackage> DpkgPackagesOf(const std::vector<std::string>& files, const std::string& root = {});
+// The Python packages that claim the libraries of a folder "SITE-PACKAGES/nvidia/cudnn/lib", by their
+// metadata beside it: "nvidia-cudnn-cu13" of "nvidia_cudnn_cu13-9.19.0.56.dist-info"; sorted by name.
+std::vector<Package> PackagesOf(const std::string& directory);
 
-// True if rpm's database is there, in any of its formats. It can only be read by rpm itself.
-bool HasRpmDatabase(const std::string& root = {});
+// The installed packages of cuDNN of which dpkg's records say that one of these files of the system's folders
+// is theirs. `root` is put before the path of the records.
+std::vector<Package> DpkgPackagesOf(const std::vector<std::string>& files, const std::string& root = {});
 
 // The packages that rpm says own the file; none where there is no database. Without the program rpm that is
 // logged, and nothing is looked at.
-std::vector<CudnnPackage> RpmPackagesOf(Context& ctx, const std::string& file);
+std::vector<Package> RpmPackagesOf(Context& ctx, const std::string& file);
 
 // The answer of `rpm -qf --queryformat '%{NAME} %{VERSION}-%{RELEASE}\n'`.
-std::vector<CudnnPackage> ParseRpmAnswer(const std::string& text);
+std::vector<Package> ParseRpmAnswer(const std::string& text);
 
 // True if package managers have files there: /usr/lib/..., /usr/local/cuda/..., not a folder of Python's
 // packages.

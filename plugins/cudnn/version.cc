@@ -178,8 +178,8 @@ void NoteMetadata(Context& ctx, const std::string& range, const CudnnInstall& in
   if (const std::string difference = PackageDifference(directory, version); !difference.empty())
     ctx.Finding(kCudnnPackageMismatch, libraries + difference, {LineForMismatch(ctx, range, owner, version)});
   std::string recorded;
-  const auto add = [&](const char* manager, const std::vector<CudnnPackage>& packages) {
-    for (const CudnnPackage& package : packages)
+  const auto add = [&](const char* manager, const std::vector<Package>& packages) {
+    for (const Package& package : packages)
       if (!IsOfVersion(package.version, version))
         recorded += (recorded.empty() ? "" : " and ") + std::string(manager) + " has " + install.main.path +
                     " as of " + package.name + " " + package.version;

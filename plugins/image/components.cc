@@ -13,6 +13,7 @@
 #include "common/cudnn_files.h"
 #include "common/known_regressions.h"
 #include "image/elf/elf_file.h"
+#include "image/packages/python_metadata.h"
 
 namespace cudnn_ci {
 namespace {
@@ -118,13 +119,14 @@ class Collection {
   std::vector<Component> components_;
 };
 
-Manager ManagerOf(PackageSource source) {
-  switch (source) {
-    case PackageSource::kPython:
+Manager ManagerOf(PackageManager manager) {
+  switch (manager) {
+    case PackageManager::kPython:
       return Manager::kPython;
-    case PackageSource::kConda:
+    case PackageManager::kConda:
       return Manager::kConda;
-    case PackageSource::kDpkg:
+    case PackageManager::kDpkg:
+    case PackageManager::kRpm:
       break;
   }
   return Manager::kDistribution;
@@ -189,8 +191,8 @@ std::string ReleaseOf(const std::string& version) {
 std::vector<Component> ComponentsOf(const ImageFiles& image) {
   Collection files, all;
   for (const ImageFile& file : image.files) AddFile(file.path, &files);
-  for (const PackageRecord& package : image.packages.packages()) {
-    const Manager manager = ManagerOf(package.source);
+  for (const Package& package : image.packages.packages()) {
+    const Manager manager = ManagerOf(package.manager);
     const char* library = LibraryOf(manager, package.name);
     // A file of it tells the version, and may be of another one than the record says.
     if (library && files.Has(library)) continue;

@@ -15,6 +15,7 @@
 #include "image/contents/python_packages.h"
 #include "image/elf/elf_file.h"
 #include "image/loader/loader_files.h"
+#include "image/packages/conda_metadata.h"
 
 namespace cudnn_ci {
 namespace {
@@ -105,8 +106,7 @@ void AddPythonFiles(const std::string& interpreter, ImageFiles* image, Gatherer*
     image->packages.AddPython(folder);
     gatherer->AddBelow(folder);
   }
-  std::error_code ignored;
-  if (!fs::is_directory(python.prefix + "/conda-meta", ignored)) return;
+  if (!IsCondaEnvironment(python.prefix)) return;
   image->packages.AddConda(python.prefix);
   gatherer->AddBelow(python.prefix + "/lib");
 }
@@ -121,7 +121,7 @@ void AddLoaderFiles(const std::string& library_path, Gatherer* gatherer) {
 }  // namespace
 
 std::string ImageFiles::BroughtBy(const std::string& file) const {
-  const PackageRecord* owner = packages.OwnerOf(file);
+  const Package* owner = packages.OwnerOf(file);
   return owner ? owner->Text() : "";
 }
 

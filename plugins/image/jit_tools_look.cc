@@ -288,8 +288,7 @@ ToolLook JitPlaces::TritonLibdevice() const {
 
 ToolLook JitPlaces::TritonPackage() const {
   for (const char* name : {"triton", "pytorch-triton"})
-    if (const PackageRecord* package = image_.packages.Python(name))
-      return {ToolState::kPresent, package->Text()};
+    if (const Package* package = image_.packages.Python(name)) return {ToolState::kPresent, package->Text()};
   return {ToolState::kMissing, "the package triton is not installed"};
 }
 

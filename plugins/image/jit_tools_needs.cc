@@ -100,14 +100,14 @@ bool Has(const std::vector<std::string>& words, const std::string& word) {
 }
 
 // The first installed package that has the feature; null: none.
-const PackageRecord* PackageOf(const ImageFiles& image, const FeatureRow& row) {
-  for (const PackageRecord& package : image.packages.packages())
-    if (package.source == PackageSource::kPython && Matches(row.package, package.name)) return &package;
+const Package* PackageOf(const ImageFiles& image, const FeatureRow& row) {
+  for (const Package& package : image.packages.packages())
+    if (package.manager == PackageManager::kPython && Matches(row.package, package.name)) return &package;
   return nullptr;
 }
 
 // PyTorch without CUDA compiles for the CPU alone.
-bool IsForCpu(const ImageFiles& image, const PackageRecord& torch) {
+bool IsForCpu(const ImageFiles& image, const Package& torch) {
   if (torch.version.find("+cpu") != std::string::npos) return true;
   bool has_library = false, has_cuda = false;
   for (const ImageFile& file : image.files) {
@@ -121,7 +121,7 @@ bool IsForCpu(const ImageFiles& image, const PackageRecord& torch) {
 // Who uses Triton whatever PyTorch does; empty: nobody that is known.
 std::string TritonUser(const ImageFiles& image) {
   for (const std::string_view name : kTritonUsers)
-    if (const PackageRecord* user = image.packages.Python(std::string(name))) return user->Text();
+    if (const Package* user = image.packages.Python(std::string(name))) return user->Text();
   return "";
 }
 
@@ -129,13 +129,13 @@ std::string TritonUser(const ImageFiles& image) {
 
 std::vector<JitFeature> JitFeaturesOf(const ImageFiles& image, const std::vector<std::string>& required) {
   std::vector<JitFeature> features;
-  const PackageRecord* torch = image.packages.Python("torch");
+  const Package* torch = image.packages.Python("torch");
   const auto known = [&](const std::string& name) {
     return std::any_of(features.begin(), features.end(), [&](const JitFeature& f) { return f.name == name; });
   };
   for (const FeatureRow& row : kFeatures) {
     const bool is_required = Has(required, row.feature);
-    const PackageRecord* package = PackageOf(image, row);
+    const Package* package = PackageOf(image, row);
     if (!package || known(row.feature) || (row.only_if_required && !is_required)) continue;
     if (package == torch && IsForCpu(image, *torch) && !is_required) continue;
     JitFeature feature{row.feature, package->Text(), ReleaseOf(package->version), row.ordinary, ""};

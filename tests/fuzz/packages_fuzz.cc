@@ -49,8 +49,8 @@ void TestPackages(const std::string& input) {
   image.packages.AddPython(site);
   image.packages.AddConda(Root());
   image.packages.AddDpkg({"/usr/lib/libnccl.so.2"}, Root());
-  for (const PackageRecord& package : image.packages.packages())
-    Require(!package.records.empty() || package.source == PackageSource::kDpkg, "a package has records",
+  for (const Package& package : image.packages.packages())
+    Require(!package.records.empty() || package.manager == PackageManager::kDpkg, "a package has records",
             package.name);
   for (const Component& component : ComponentsOf(image))
     Require(component.version.find_first_not_of("0123456789.") == std::string::npos, "a version is numbers",

@@ -10,6 +10,7 @@
 #include "cudnn/metadata.h"
 #include "cudnn/packages.h"
 #include "cudnn/repair.h"
+#include "image/packages/dpkg_records.h"
 #include "scratch.h"
 
 namespace cudnn_ci {
@@ -36,7 +37,7 @@ class PackagesTest : public ::testing::Test {
   // "NAME VERSION" of each.
   std::vector<std::string> Of(const std::string& file) const {
     std::vector<std::string> found;
-    for (const CudnnPackage& p : DpkgPackagesOf({file}, root_)) found.push_back(p.name + " " + p.version);
+    for (const Package& p : DpkgPackagesOf({file}, root_)) found.push_back(p.name + " " + p.version);
     return found;
   }
   const Scratch scratch_;

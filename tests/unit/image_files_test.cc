@@ -60,11 +60,6 @@ TEST_F(ImageFilesTest, NamesThatMayHoldCode) {
     EXPECT_FALSE(HoldsCode(name)) << name;
 }
 
-TEST_F(ImageFilesTest, NamesOfPackagesHaveOneForm) {
-  EXPECT_EQ(NormalizedName("nvidia_cudnn.cu13"), "nvidia-cudnn-cu13");
-  EXPECT_EQ(NormalizedName("Flash-__Attn"), "flash-attn");
-}
-
 TEST_F(ImageFilesTest, FilesOfAnEnvironmentHaveThePackagesThatRecordThem) {
   const std::string packages = MakeEnvironment();
   Write("venv/lib/python3.12/site-packages/torch/lib/libtorch.so", "x");
@@ -122,19 +117,6 @@ TEST_F(ImageFilesTest, CondaHasRecordsOfItsOwn) {
   EXPECT_EQ(image.BroughtBy(root_ + "/venv/lib/libcublas.so.13"), "libcublas 13.1.0");
   ASSERT_EQ(image.problems.size(), 1U);
   EXPECT_THAT(image.problems[0], HasSubstr("broken.json"));
-}
-
-TEST_F(ImageFilesTest, DpkgKnowsFilesByBothNamesOfAMergedUsr) {
-  Write("var/lib/dpkg/status",
-        "Package: libc6\nStatus: install ok installed\nArchitecture: amd64\nVersion: 2.36-9\n\n"
-        "Package: gone\nStatus: deinstall ok config-files\nArchitecture: amd64\nVersion: 1\n");
-  Write("var/lib/dpkg/info/libc6:amd64.list", "/.\n/lib/x86_64-linux-gnu/libnone.so.6\n");
-  Write("var/lib/dpkg/info/gone.list", "/usr/lib/x86_64-linux-gnu/libgone.so\n");
-  InstalledPackages packages;
-  packages.AddDpkg({"/usr/lib/x86_64-linux-gnu/libnone.so.6", "/usr/lib/x86_64-linux-gnu/libgone.so"}, root_);
-  ASSERT_TRUE(packages.OwnerOf("/usr/lib/x86_64-linux-gnu/libnone.so.6"));
-  EXPECT_EQ(packages.OwnerOf("/usr/lib/x86_64-linux-gnu/libnone.so.6")->Text(), "libc6 2.36-9");
-  EXPECT_FALSE(packages.OwnerOf("/usr/lib/x86_64-linux-gnu/libgone.so"));
 }
 
 TEST_F(ImageFilesTest, AProgramHasWhatItNeeds) {

@@ -18,6 +18,7 @@ cudnn_ci_unit_test(driver_plugin_test SOURCES driver_plugin_test.cc ${PROJECT_SO
 # The cuDNN plugin's readers of folders.
 cudnn_ci_unit_test(cudnn_copies_test SOURCES cudnn_copies_test.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/copies.cc
   ${PROJECT_SOURCE_DIR}/plugins/cudnn/install.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/metadata.cc
+  ${PROJECT_SOURCE_DIR}/plugins/cudnn/packages.cc
   LINK cudnn_ci_plugin_common)
 
 cudnn_ci_unit_test(cudnn_packages_test SOURCES cudnn_packages_test.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/metadata.cc

@@ -12,6 +12,7 @@
 #include "image/contents/folder_list.h"
 #include "image/contents/python_packages.h"
 #include "image/contents/resolve.h"
+#include "image/packages/conda_metadata.h"
 #include "model/matrix/matrix.h"
 #include "model/record/notice_list.h"
 
@@ -69,7 +70,7 @@ class Search {
   // A prefix, and the environments of a conda installation.
   void LookAt(const std::string& prefix) {
     LookInto(prefix + "/bin");
-    if (!IsFolder(prefix + "/conda-meta")) return;
+    if (!IsCondaEnvironment(prefix)) return;
     for (const std::string& name : reader_.Names(prefix + "/envs"))
       LookInto(prefix + "/envs/" + name + "/bin");
   }

@@ -12,6 +12,7 @@ namespace cudnn_ci {
 // Reads folders, all of them together at most so many entries.
 class FolderReader {
  public:
+  explicit FolderReader(int most = 100000) : left_(most) {}
   // The names in a folder, sorted; none where it cannot be read.
   std::vector<std::string> Names(const std::string& folder);
   // True if a name in the folder is one of a shared library: "libcudnn.so.9".
@@ -20,7 +21,7 @@ class FolderReader {
   bool complete() const { return left_ > 0; }
 
  private:
-  int left_ = 100000;
+  int left_;
 };
 
 // Where libraries lie, in the order of a search.

@@ -4,6 +4,7 @@
 
 #include "base/path.h"
 #include "image/elf/elf_file.h"
+#include "image/packages/conda_metadata.h"
 
 namespace cudnn_ci {
 namespace {
@@ -58,7 +59,7 @@ LibraryFolders FindPackageLibraries(const PythonPackages& python, FolderReader* 
   FolderList last;
   FolderList* own = interpreter_first ? &found : &last;
   own->Add(interpreter.RunPath(), reader);
-  if (IsFolder(python.prefix + "/conda-meta")) own->Add(python.prefix + "/lib", reader);
+  if (IsCondaEnvironment(python.prefix)) own->Add(python.prefix + "/lib", reader);
   LibraryFolders folders;
   (frameworks.behind ? folders.behind : folders.before) = found.folders();
   for (const std::string& folder : last.folders()) folders.behind.push_back(folder);

@@ -7,10 +7,11 @@
 
 #include "base/file.h"
 #include "base/path.h"
-#include "image/contents/environment_packages.h"
 #include "image/contents/folder_list.h"
 #include "image/contents/python_packages.h"
 #include "image/loader/loader_files.h"
+#include "image/packages/conda_metadata.h"
+#include "image/packages/python_metadata.h"
 #include "model/json/json_parse.h"
 #include "model/matrix/matrix.h"
 
@@ -18,10 +19,6 @@ namespace cudnn_ci {
 namespace {
 
 constexpr size_t kMostEnvironments = 100;
-
-bool StartsWith(const std::string& text, const std::string& prefix) {
-  return text.compare(0, prefix.size(), prefix) == 0;
-}
 
 // "13.0.2" of a toolkit's version.json: {"cuda": {"name": "CUDA SDK", "version": "13.0.2"}, ...}; empty where
 // it has none.
@@ -76,7 +73,7 @@ class Search {
         LookAtLibraries(place, "Python package" + (name.empty() ? "" : " " + name + " " + version), version);
       }
     }
-    if (IsFolder(environment.prefix + "/conda-meta"))
+    if (IsCondaEnvironment(environment.prefix))
       LookAtLibraries(environment.prefix + "/lib", "conda environment");
   }
 
@@ -89,7 +86,7 @@ class Search {
     const std::string stem = "libcudart.so.";
     std::string version;
     for (const std::string& name : reader_.Names(folder))
-      if (StartsWith(name, stem) && name.size() - stem.size() > version.size())
+      if (name.starts_with(stem) && name.size() - stem.size() > version.size())
         version = name.substr(stem.size());
     return version;
   }
@@ -101,11 +98,9 @@ class Search {
     const std::string major = runtime.substr(0, runtime.find('.'));
     if (major.empty()) return {};
     for (const std::string& entry : reader_.Names(packages)) {
-      if (!StartsWith(entry, "nvidia_cuda_runtime")) continue;
-      auto package = PackageOf(entry);
-      if (!package || !StartsWith(package->second, major + ".")) continue;
-      std::replace(package->first.begin(), package->first.end(), '_', '-');
-      return *package;
+      if (!NormalizedName(entry).starts_with("nvidia-cuda-runtime")) continue;
+      const auto package = PythonPackageOf(packages, entry);
+      if (package && package->version.starts_with(major + ".")) return {package->name, package->version};
     }
     return {};
   }
@@ -125,7 +120,7 @@ std::vector<FoundToolkit> FindToolkits(const std::vector<PythonEnvironment>& env
     // The name with a version says most.
     std::reverse(names.begin(), names.end());
     for (const std::string& name : names)
-      if (StartsWith(name, "cuda")) search.LookAtToolkit(root + place + "/" + name);
+      if (name.starts_with("cuda")) search.LookAtToolkit(root + place + "/" + name);
   }
   for (const std::string& folder : DefaultLibraryDirectories())
     search.LookAtLibraries(root + folder, "system");

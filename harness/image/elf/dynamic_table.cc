@@ -11,14 +11,11 @@
 
 #include "base/fd.h"
 #include "base/regular_file.h"
+#include "image/elf/elf_bounds.h"
 #include "image/elf/elf_file.h"
 
 namespace cudnn_ci {
 namespace {
-
-constexpr uint64_t kMostSymbols = 1 << 21, kMostHeaders = 4096, kMostEntries = 1 << 16, kMostNeeded = 4096;
-constexpr uint64_t kMostNameBytes = 128 << 20;
-constexpr size_t kLongestName = 4096;
 
 // A path without links to a regular file that can be opened without waiting; empty: *problem says why not.
 std::string PlainFile(const std::string& path, std::string* problem) {
@@ -40,7 +37,7 @@ class Memory {
  public:
   explicit Memory(const std::string& real) : fd_(OpenRegularFile(real)) {
     Elf64_Ehdr header{};
-    if (!fd_.valid() || !ReadFile(0, &header, sizeof header) || header.e_phnum > kMostHeaders) return;
+    if (!fd_.valid() || !ReadFile(0, &header, sizeof header) || header.e_phnum > kMostElfHeaders) return;
     segments_.resize(header.e_phnum);
     if (!ReadFile(header.e_phoff, segments_.data(), segments_.size() * sizeof(Elf64_Phdr))) segments_.clear();
   }
@@ -48,7 +45,7 @@ class Memory {
   std::vector<Elf64_Dyn> Dynamic() const {
     for (const Elf64_Phdr& p : segments_) {
       if (p.p_type != PT_DYNAMIC) continue;
-      std::vector<Elf64_Dyn> rows(std::min<uint64_t>(p.p_filesz / sizeof(Elf64_Dyn), kMostEntries));
+      std::vector<Elf64_Dyn> rows(std::min<uint64_t>(p.p_filesz / sizeof(Elf64_Dyn), kMostDynamicEntries));
       if (!Read(p.p_vaddr, rows.data(), rows.size() * sizeof(Elf64_Dyn))) rows.clear();
       return rows;
     }
@@ -69,7 +66,7 @@ class Memory {
   std::string Text(uint64_t address) const {
     uint64_t left = 0;
     if (!SegmentOf(address, &left)) return "";
-    std::string text(std::min<uint64_t>(left, kLongestName), '\0');
+    std::string text(std::min<uint64_t>(left, kLongestElfName), '\0');
     if (!Read(address, text.data(), text.size())) return "";
     return text.substr(0, text.find('\0'));
   }
@@ -119,7 +116,7 @@ class DynamicReader {
     if (entries_.empty()) return true;  // a static program
     if (!Has(DT_STRTAB)) return false;
     const uint64_t bytes = Of(DT_STRSZ);
-    if (bytes > kMostNameBytes || needed_.size() > kMostNeeded) return false;
+    if (bytes > kMostElfNameBytes || needed_.size() > kMostNeededNames) return false;
     out_.names_.resize(bytes);
     if (!memory_.Read(Of(DT_STRTAB), out_.names_.data(), bytes)) return false;
     if (Has(DT_SONAME)) out_.soname = TextAt(Of(DT_SONAME));
@@ -130,7 +127,7 @@ class DynamicReader {
     for (const uint64_t name : needed_) out_.needed.push_back(TextAt(name));
     if (!Has(DT_SYMTAB)) return true;
     uint64_t count = 0;
-    if (!CountSymbols(&count) || count > kMostSymbols) return false;
+    if (!CountSymbols(&count) || count > kMostElfSymbols) return false;
     if (!ReadNeededVersions() || !ReadOwnVersions()) return false;
     return ReadSymbols(count);
   }
@@ -141,7 +138,7 @@ class DynamicReader {
   // The loader does not hold a name to the table's size.
   std::string TextAt(uint64_t index) const {
     if (index >= table_size()) return memory_.Text(Of(DT_STRTAB) + index);
-    return std::string(out_.names_.c_str() + index).substr(0, kLongestName);
+    return std::string(out_.names_.c_str() + index).substr(0, kLongestElfName);
   }
   uint64_t table_size() const { return Of(DT_STRSZ); }
 
@@ -153,7 +150,7 @@ class DynamicReader {
     *name = static_cast<uint32_t>(out_.names_.size());
     if (out_.names_.empty() || out_.names_.back() != '\0') ++*name, out_.names_ += '\0';
     out_.names_ += text + '\0';
-    return out_.names_.size() <= 2 * kMostNameBytes;
+    return out_.names_.size() <= 2 * kMostElfNameBytes;
   }
 
   // By the tables that the loader looks names up in: they alone say how many there are.
@@ -165,7 +162,7 @@ class DynamicReader {
     }
     if (!Has(DT_GNU_HASH)) return true;
     uint32_t head[4] = {};  // buckets, first symbol, words of the filter, its shift
-    if (!memory_.Get(Of(DT_GNU_HASH), &head) || head[0] > kMostSymbols) return false;
+    if (!memory_.Get(Of(DT_GNU_HASH), &head) || head[0] > kMostElfSymbols) return false;
     out_.gnu_hash_buckets = head[0], out_.gnu_hash_filter_words = head[2];
     const uint64_t buckets_at = Of(DT_GNU_HASH) + sizeof head + uint64_t{head[2]} * sizeof(uint64_t);
     std::vector<uint32_t> buckets(head[0]);
@@ -174,7 +171,7 @@ class DynamicReader {
     uint64_t last = std::max<uint64_t>(head[1], 1) - 1;
     for (const uint32_t bucket : buckets) last = std::max<uint64_t>(last, bucket);
     for (uint32_t hash = 0; last >= head[1] && (hash & 1) == 0; ++last)
-      if (last > kMostSymbols || !memory_.Get(chains_at + (last - head[1]) * sizeof hash, &hash))
+      if (last > kMostElfSymbols || !memory_.Get(chains_at + (last - head[1]) * sizeof hash, &hash))
         return false;
     *count = std::max(*count, std::max<uint64_t>(last, head[1]));
     return true;
@@ -187,7 +184,7 @@ class DynamicReader {
   }
 
   bool ReadNeededVersions() {
-    uint64_t at = Of(DT_VERNEED), left = kMostEntries;
+    uint64_t at = Of(DT_VERNEED), left = kMostDynamicEntries;
     for (uint64_t files = Of(DT_VERNEEDNUM); files > 0; --files) {
       Elf64_Verneed need{};
       if (left-- == 0 || !memory_.Get(at, &need)) return false;
@@ -208,7 +205,7 @@ class DynamicReader {
   }
 
   bool ReadOwnVersions() {
-    uint64_t at = Of(DT_VERDEF), left = kMostEntries;
+    uint64_t at = Of(DT_VERDEF), left = kMostDynamicEntries;
     for (uint64_t definitions = Of(DT_VERDEFNUM); definitions > 0; --definitions) {
       Elf64_Verdef definition{};
       Elf64_Verdaux name{};

@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "base/regular_file.h"
+#include "image/elf/elf_bounds.h"
 
 namespace cudnn_ci {
 namespace {
@@ -61,7 +62,7 @@ class Reader {
   }
 
   std::string StringAt(const Elf64_Shdr& strings, uint64_t index) const {
-    char text[4096] = {};
+    char text[kLongestElfName] = {};
     if (index >= strings.sh_size) return {};
     const uint64_t size = std::min<uint64_t>(sizeof text - 1, strings.sh_size - index);
     return ReadAt(strings.sh_offset + index, text, size) ? text : "";
@@ -173,8 +174,10 @@ std::vector<std::string> ElfFile::DynamicStrings(int64_t tag) const {
   const auto sections = Sections(file);
   for (const auto& section : sections) {
     if (section.sh_type != SHT_DYNAMIC || section.sh_link >= sections.size()) continue;
-    for (const auto& entry : file.Table<Elf64_Dyn>(section.sh_offset, section.sh_size / sizeof(Elf64_Dyn)))
-      if (entry.d_tag == tag) result.push_back(file.StringAt(sections[section.sh_link], entry.d_un.d_val));
+    const uint64_t entries = std::min(section.sh_size / sizeof(Elf64_Dyn), kMostDynamicEntries);
+    for (const auto& entry : file.Table<Elf64_Dyn>(section.sh_offset, entries))
+      if (entry.d_tag == tag && result.size() < kMostNeededNames)
+        result.push_back(file.StringAt(sections[section.sh_link], entry.d_un.d_val));
   }
   return result;
 }

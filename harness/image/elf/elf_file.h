@@ -35,7 +35,7 @@ class ElfFile {
   bool truncated() const { return kind_ == Kind::kNative && file_size_ < required_size_; }
   bool loadable() const { return kind_ == Kind::kNative && !truncated(); }
 
-  // DT_NEEDED, in the file's order; empty if the file cannot be loaded as it is.
+  // DT_NEEDED, in the file's order, at most kMostNeededNames; empty if the file cannot be loaded as it is.
   std::vector<std::string> Needed() const;
   // DT_SONAME; empty if the file has none or cannot be loaded as it is.
   std::string Soname() const;

@@ -1,0 +1,39 @@
+// Python packages by their metadata: "torch-2.11.0.dist-info" folders, and the ".egg-info" of older
+// installers and of distributions, which is a folder or a file.
+//   https://packaging.python.org/en/latest/specifications/recording-installed-packages/
+//   https://setuptools.pypa.io/en/latest/deprecated/python_eggs.html
+#ifndef CUDNN_CI_IMAGE_PACKAGES_PYTHON_METADATA_H_
+#define CUDNN_CI_IMAGE_PACKAGES_PYTHON_METADATA_H_
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "image/packages/package.h"
+
+namespace cudnn_ci {
+
+// A Python package's name in its one form: lower case, "-" between words, so that "nvidia_cudnn.cu13" is
+// "nvidia-cudnn-cu13" (https://packaging.python.org/en/latest/specifications/name-normalization/).
+std::string NormalizedName(const std::string& name);
+
+// The package of an entry of a folder of packages, "torch-2.11.0+cu128.dist-info" or
+// "torch-1.13.1-py3.11.egg-info". An ".egg-info" whose name has no version is read (PKG-INFO). None: the
+// entry is no package's.
+std::optional<Package> PythonPackageOf(const std::string& folder, const std::string& entry);
+
+// Every package of a folder, sorted by the names of their metadata.
+std::vector<Package> PythonPackagesIn(const std::string& folder);
+
+// Calls `take` with the path of each file that a package has recorded (RECORD, or installed-files.txt of an
+// ".egg-info" folder), at most kMostRecordBytes of them. Returns the bytes read: 0 of an ".egg-info" without
+// a list, which is usual. An error names the RECORD that cannot be read.
+Result<std::size_t> ForEachFileOf(const Package& package,
+                                  const std::function<void(const std::string& path)>& take);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_IMAGE_PACKAGES_PYTHON_METADATA_H_
