@@ -17,6 +17,7 @@
 #include "cli/facts.h"
 #include "cli/gate.h"
 #include "cli/init.h"
+#include "cli/known.h"
 #include "cli/output_folder.h"
 #include "cli/report_command.h"
 #include "cli/self_test.h"
@@ -65,10 +66,12 @@ int Fail(const std::string& message) {
 
 int List(const Options& options) {
   if (const auto obstacle = ObstacleBeforeDiscovery(options.worker_path())) return Fail(obstacle->detail);
+  auto known = LoadKnown(options);
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
   Session session(options);
   std::string path = options.matrix;
   if (path.empty()) {
-    session.DiscoverForChoice();
+    session.DiscoverForChoice(std::get<Known>(known).names);
     if (const int code = session.EndOfLook(); code != 0) return code;
     if (!options.auto_matrix)
       return Fail("list needs --matrix FILE or --auto. Found: " + session.FoundInWords());
@@ -285,8 +288,10 @@ int CopyTo(const Options& options) {
 }
 
 int Init(const Options& options) {
+  auto known = LoadKnown(options);
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
   Session session(options);
-  const Result<std::string> said = WriteFirstMatrix(options, &session);
+  const Result<std::string> said = WriteFirstMatrix(options, std::get<Known>(known).names, &session);
   if (said.ok()) return Print(*said, options.init_file == "-" ? kInJson : kInText);
   const int code = session.EndOfLook();
   return code != 0 ? code : Fail(said.error());

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // In the order they appear in; bin, by which a whole copy is known, is the last.
-constexpr const char* kParts[] = {"libexec", "plugins", "matrices", "share", "bin"};
+constexpr const char* kParts[] = {"libexec", "plugins", "matrices", "knowledge", "share", "bin"};
 
 bool IsOurs(const fs::path& component) { return component.string().compare(0, 8, "cudnn-ci") == 0; }
 
@@ -24,7 +24,7 @@ bool IsOurs(const fs::path& component) { return component.string().compare(0, 8,
 // taken of folders that others use as well.
 bool Belongs(const fs::path& relative) {
   const std::string part = relative.begin()->string();
-  if (part == "plugins" || part == "matrices") return true;
+  if (part == "plugins" || part == "matrices" || part == "knowledge") return true;
   for (const fs::path& component : relative)
     if (IsOurs(component)) return true;
   return false;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/known.h"
 #include "cli/session.h"
 #include "cli/worker_obstacle.h"
 #include "image/contents/environment_packages.h"
@@ -74,6 +75,12 @@ std::string Title(const Options& options) {
 }  // namespace
 
 std::optional<std::string> FactsText(const Options& options, int* exit_code) {
+  auto loaded_known = LoadKnown(options);
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded_known)) {
+    *exit_code = PrintProblems(*problems);
+    return std::nullopt;
+  }
+  const PackageNames& names = std::get<Known>(loaded_known).names;
   Session session(options);
   // Without one, what the loader finds and every environment.
   Matrix matrix;
@@ -89,7 +96,7 @@ std::optional<std::string> FactsText(const Options& options, int* exit_code) {
   }
   session.ResolveSubjects(&matrix);
   const auto look = session.Look<EnvironmentLook>(
-      [](const LookingAt& looking_at) { return LookAtEnvironments(true, looking_at); });
+      [&](const LookingAt& looking_at) { return LookAtEnvironments(true, names, looking_at); });
   if (*exit_code = session.EndOfLook(); !look || *exit_code != 0) return std::nullopt;
   InventoryInput input;
   input.variables = OwnVariables();

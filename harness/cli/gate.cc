@@ -270,7 +270,7 @@ RunStarted Gate::Introduction() const {
   r.matrix_sha256 = matrix_.sha256;
   r.image = "unidentified";
   r.command_line = options_.command_line;
-  r.compatibility = compatibility_.identity;
+  r.compatibility = known_.table.identity;
   r.subjects = matrix_.subjects;
   r.devices = devices_;
   r.contract = matrix_.contract;
@@ -336,7 +336,7 @@ bool Gate::Run() {
   if (options_.time_limit_s > 0) r.time_limit_s = std::max(session_.TimeLeft(), 1e-3);
   r.limits.grace_s = options_.grace_s;
   r.contract = matrix_.contract;
-  r.compatibility = compatibility_.entries;
+  r.compatibility = EntriesOf(known_);
   r.facts = session_.discovery().facts;
   r.subjects = matrix_.subjects;
   r.devices = devices_;

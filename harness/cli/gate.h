@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/known.h"
 #include "cli/options.h"
 #include "cli/output_folder.h"
 #include "cli/session.h"
-#include "model/matrix/compatibility.h"
 #include "model/matrix/image_identity.h"
 #include "model/matrix/matrix.h"
 #include "model/plan/plan.h"
@@ -50,7 +50,7 @@ class Gate {
   // Warm workers of one GPU at a time, as RunnerOptions has it.
   int WorkersPerGpu() const;
   bool LoadMatrixFile(const std::string& path);
-  bool LoadCompatibilityTable();
+  bool LoadWhatIsKnown();
   // With --sbom: the matrix, for the document as its one subject.
   bool LoadForSbom();
   // That a document was judged, and what that leaves out.
@@ -78,7 +78,7 @@ class Gate {
   OutputPaths paths_;
   ReportLocks locks_;
   Matrix matrix_;
-  Compatibility compatibility_;
+  Known known_;
   Notices own_warnings_;    // of what was loaded
   Notices sbom_not_gated_;  // with --sbom
   std::shared_ptr<const RunView> baseline_;

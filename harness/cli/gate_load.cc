@@ -1,4 +1,4 @@
-// What a run judges by: the matrix, the table of version facts, the image's configuration. See gate.h.
+// What a run judges by: the matrix, what is known, the image's configuration. See gate.h.
 #include <unistd.h>
 
 #include <filesystem>
@@ -11,7 +11,6 @@
 #include "cli/gate.h"
 #include "cli/process_setup.h"
 #include "cli/worker_obstacle.h"
-#include "model/record/notice_list.h"
 
 namespace cudnn_ci {
 
@@ -26,19 +25,15 @@ bool Gate::LoadMatrixFile(const std::string& path) {
   return true;
 }
 
-bool Gate::LoadCompatibilityTable() {
-  const std::string path = options_.compatibility_path();
-  if (options_.compatibility.empty() && access(path.c_str(), F_OK) != 0) {
-    own_warnings_.push_back({NoticeCode::kNoVersionTable, {{"path", path}}});
-    return true;
-  }
-  auto loaded = LoadCompatibility(path);
+bool Gate::LoadWhatIsKnown() {
+  auto loaded = LoadKnown(options_);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
     RemoveReports(paths_);
     exit_code_ = PrintProblems(*problems);
     return false;
   }
-  compatibility_ = std::move(std::get<Compatibility>(loaded));
+  known_ = std::move(std::get<Known>(loaded));
+  own_warnings_.insert(own_warnings_.end(), known_.notices.begin(), known_.notices.end());
   return true;
 }
 
@@ -56,12 +51,12 @@ bool Gate::Load() {
     if (!config.ok()) return Invalid("--image-config: " + config.error());
     image_ = std::move(*config);
   }
-  if (!LoadCompatibilityTable()) return false;
+  if (!LoadWhatIsKnown()) return false;
   if (!options_.sbom.empty()) return LoadForSbom();
   if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
   if (const auto obstacle = ObstacleBeforeDiscovery(options_.worker_path())) return Invalid(obstacle->detail);
   // What is there decides, or at least helps to say what to type.
-  session_.DiscoverForChoice();
+  session_.DiscoverForChoice(known_.names);
   discovered_ = true;
   if (session_.interrupted() == 0 && !session_.unreadable().empty()) {
     RemoveReports(paths_);

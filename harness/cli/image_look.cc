@@ -42,7 +42,7 @@ SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, bool automa
   return look;
 }
 
-EnvironmentLook LookAtEnvironments(bool whole, const LookingAt& looking_at) {
+EnvironmentLook LookAtEnvironments(bool whole, const PackageNames& names, const LookingAt& looking_at) {
   const Variables variables = OwnVariables();
   EnvironmentLook look;
   looking_at(kEnvironments);
@@ -50,13 +50,13 @@ EnvironmentLook LookAtEnvironments(bool whole, const LookingAt& looking_at) {
   for (const SubjectInfo& subject : found.subjects) {
     looking_at(NameOf(subject));
     look.subjects.push_back(ResolveSubject(subject, variables).subject);
-    look.environments.push_back(DescribeEnvironment(InterpreterOf(subject), variables));
+    look.environments.push_back(DescribeEnvironment(InterpreterOf(subject), variables, names));
     look.environments.back().name = subject.name;
   }
   if (!whole) return look;
   for (size_t i = 0; i < found.others.size() && i < kMostOthers; ++i) {
     looking_at("the Python environment of " + found.others[i]);
-    PythonEnvironment other = DescribeEnvironment(found.others[i], variables);
+    PythonEnvironment other = DescribeEnvironment(found.others[i], variables, names);
     if (!other.frameworks.empty()) look.others.push_back(std::move(other));
   }
   looking_at("the image's CUDA toolkits");

@@ -9,6 +9,7 @@
 
 #include "exec/workers/bounded_call.h"
 #include "model/inventory/inventory.h"
+#include "model/knowledge/knowledge.h"
 #include "model/matrix/image_identity.h"
 #include "model/record/record_fields.h"
 
@@ -32,7 +33,7 @@ struct EnvironmentLook {
   std::vector<FoundToolkit> toolkits;
 };
 // `whole`: with others and toolkits, which no run asks for.
-EnvironmentLook LookAtEnvironments(bool whole, const LookingAt& looking_at);
+EnvironmentLook LookAtEnvironments(bool whole, const PackageNames& names, const LookingAt& looking_at);
 
 // The fields that travel from the process that looked, each once.
 template <class Io, class T>

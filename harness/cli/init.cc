@@ -74,7 +74,8 @@ AskedSubject FindSubject(const std::string& asked, const LookingAt& looking_at) 
 }
 
 // What is to be judged, with its facts collected. An empty error: the session's EndOfLook says it.
-Result<std::vector<SubjectInfo>> Subjects(const Options& options, Session* session) {
+Result<std::vector<SubjectInfo>> Subjects(const Options& options, const PackageNames& names,
+                                          Session* session) {
   if (!options.init_subject.empty()) {
     const auto asked = session->Look<AskedSubject>(
         [&](const LookingAt& looking_at) { return FindSubject(options.init_subject, looking_at); });
@@ -83,7 +84,7 @@ Result<std::vector<SubjectInfo>> Subjects(const Options& options, Session* sessi
     session->DiscoverPlugins({asked->subject});
     return std::vector<SubjectInfo>{asked->subject};
   }
-  session->DiscoverForChoice();
+  session->DiscoverForChoice(names);
   if (!session->unreadable().empty()) return Error{""};
   const AutoChoice choice = session->Choice();
   if (choice.contradictory) return Error{choice.problem};
@@ -111,13 +112,13 @@ std::vector<FirstMatrixSubject> WithVersions(const std::vector<SubjectInfo>& sub
 
 }  // namespace
 
-Result<std::string> WriteFirstMatrix(const Options& options, Session* session) {
+Result<std::string> WriteFirstMatrix(const Options& options, const PackageNames& names, Session* session) {
   const std::string& file = options.init_file;
   struct stat there {};
   if (file != "-" && lstat(file.c_str(), &there) == 0)
     return Error{file + " is there already; name another file, or take it away first"};
   if (const auto obstacle = ObstacleBeforeDiscovery(options.worker_path())) return Error{obstacle->detail};
-  const Result<std::vector<SubjectInfo>> subjects = Subjects(options, session);
+  const Result<std::vector<SubjectInfo>> subjects = Subjects(options, names, session);
   if (!subjects.ok()) return Error{subjects.error()};
   const Facts& facts = session->discovery().facts;
   FirstMatrixInput input;

@@ -90,11 +90,12 @@ struct Options {
   std::vector<std::string> faults;                               // self-test; empty: all
   std::string keep_dir;                                          // self-test
 
-  // The folder of bin, libexec, plugins and matrices.
+  // The folder of bin, libexec, plugins, matrices and knowledge.
   std::string TreeRoot() const { return executable_dir.substr(0, executable_dir.rfind('/')); }
   std::string worker_path() const { return TreeRoot() + "/libexec/cudnn-ci-worker"; }
   std::string injector_path() const { return TreeRoot() + "/libexec/cudnn-ci-plant.so"; }
   std::string matrices_dir() const { return TreeRoot() + "/matrices"; }
+  std::string knowledge_dir() const { return TreeRoot() + "/knowledge"; }
   std::string compatibility_path() const {
     return compatibility.empty() ? matrices_dir() + "/compatibility.json" : compatibility;
   }

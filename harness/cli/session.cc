@@ -113,11 +113,11 @@ void Session::DiscoverPlugins(const std::vector<SubjectInfo>& subjects,
   host_ = DecodeHostFacts(discovery_.facts);
 }
 
-void Session::DiscoverForChoice() {
+void Session::DiscoverForChoice(const PackageNames& names) {
   DiscoverPlugins({{kSystem, "loader"}});
   if (MustEnd() || discovery_.facts.Find(kSystem, kCudnnPathFact)) return;
   const auto found = Look<EnvironmentLook>(
-      [](const LookingAt& looking_at) { return LookAtEnvironments(false, looking_at); });
+      [&](const LookingAt& looking_at) { return LookAtEnvironments(false, names, looking_at); });
   if (!found) return;
   environments_ = found->environments;
   if (found->subjects.empty() || !discovery_.abandoned.empty()) return;

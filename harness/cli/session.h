@@ -44,8 +44,8 @@ class Session {
   void DiscoverPlugins(const std::vector<SubjectInfo>& subjects,
                        const std::map<std::string, std::string>& contract = {});
   // Plugins, and the facts to choose a matrix by: of what the loader finds and, if that is no cuDNN, of the
-  // image's Python environments too. In the place of DiscoverPlugins.
-  void DiscoverForChoice();
+  // image's Python environments too, by the names of their packages. In the place of DiscoverPlugins.
+  void DiscoverForChoice(const PackageNames& names);
   // Facts for the subjects of a matrix that was chosen only after discovery.
   void CollectFactsFor(const std::vector<SubjectInfo>& subjects,
                        const std::map<std::string, std::string>& contract);

@@ -1,103 +1,50 @@
 #include "image/components.h"
 
+#include <cudnn_ci/facts.h>
+
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "base/package_names.h"
 #include "base/path.h"
 #include "common/cudnn_files.h"
 #include "common/known_regressions.h"
 #include "image/elf/elf_file.h"
+#include "image/knowledge_rows.h"
 #include "image/packages/python_metadata.h"
 
 namespace cudnn_ci {
 namespace {
 
-enum class Manager { kPython, kConda, kDistribution };
+using Row = nlohmann::json;
 
-// Packages by name; a "*" at the end stands for what follows ("libcudnn9-cuda-13", "libcublas-12-8").
-struct Rule {
-  Manager manager;
-  std::string_view name;
-  const char* library;
-};
-
-// Names of wheels: https://pypi.org/project/nvidia-cudnn-cu12/ and its siblings; of conda-forge:
-// https://github.com/conda-forge/cudnn-feedstock; of NVIDIA's apt and rpm repositories: NAME-MAJOR-MINOR.
-constexpr std::array<Rule, 34> kRules = {{
-    {Manager::kPython, "nvidia-cudnn", kCudnn},
-    {Manager::kPython, "nvidia-cudnn-cu*", kCudnn},
-    {Manager::kPython, "nvidia-cudnn-jit-cu*", kCudnn},
-    {Manager::kPython, "nvidia-cublas", kCublas},
-    {Manager::kPython, "nvidia-cublas-cu*", kCublas},
-    {Manager::kPython, "nvidia-nccl-cu*", kNccl},
-    {Manager::kPython, "nvidia-nvshmem-cu*", kNvshmem},
-    {Manager::kPython, "nvidia-cuda-runtime", kToolkit},
-    {Manager::kPython, "nvidia-cuda-runtime-cu*", kToolkit},
-    {Manager::kPython, "torch", kTorch},
-    {Manager::kPython, "triton", kTriton},
-    {Manager::kPython, "pytorch-triton", kTriton},
-    {Manager::kPython, "jaxlib", kJax},
-    {Manager::kPython, "tensorflow", kTensorflow},
-    {Manager::kPython, "tensorflow-gpu", kTensorflow},
-    {Manager::kConda, "cudnn", kCudnn},
-    {Manager::kConda, "libcudnn", kCudnn},
-    {Manager::kConda, "libcublas", kCublas},
-    {Manager::kConda, "nccl", kNccl},
-    {Manager::kConda, "nvshmem", kNvshmem},
-    {Manager::kConda, "libnvshmem3", kNvshmem},
-    {Manager::kConda, "cuda-cudart", kToolkit},
-    {Manager::kConda, "pytorch", kTorch},
-    {Manager::kConda, "triton", kTriton},
-    {Manager::kConda, "jaxlib", kJax},
-    {Manager::kConda, "tensorflow-base", kTensorflow},
-    {Manager::kDistribution, "libcudnn8", kCudnn},
-    {Manager::kDistribution, "libcudnn9-cuda-*", kCudnn},
-    {Manager::kDistribution, "libcublas-*", kCublas},
-    {Manager::kDistribution, "libnccl2", kNccl},
-    {Manager::kDistribution, "libnccl", kNccl},
-    {Manager::kDistribution, "libnvshmem3-cuda-*", kNvshmem},
-    {Manager::kDistribution, "cuda-cudart-*", kToolkit},
-    {Manager::kDistribution, "cudnn9-cuda-*", kCudnn},
-}};
-
-bool Matches(std::string_view pattern, std::string_view name) {
-  if (pattern.back() != '*') return pattern == name;
-  pattern.remove_suffix(1);
-  // Then a number: headers and static libraries are "libcublas-dev-12-8".
-  return name.size() > pattern.size() && name.substr(0, pattern.size()) == pattern &&
-         std::isdigit(static_cast<unsigned char>(name[pattern.size()])) != 0;
-}
+constexpr char kPython[] = "python", kConda[] = "conda", kDistribution[] = "distribution";
 
 // Null: a package of nothing that has rows.
-const char* LibraryOf(Manager manager, std::string_view name) {
-  for (const Rule& rule : kRules)
-    if (rule.manager == manager && Matches(rule.name, name)) return rule.library;
+const std::string* LibraryOf(const ComponentRules& rules, const std::string& manager, std::string_view name) {
+  for (const ComponentRules::Package& rule : rules.packages)
+    if (rule.manager == manager && NameMatches(rule.name, name)) return &rule.library;
   return nullptr;
 }
 
-const char* Words(Manager manager) {
-  switch (manager) {
-    case Manager::kPython:
-      return "Python package ";
-    case Manager::kConda:
-      return "conda package ";
-    case Manager::kDistribution:
-      break;
-  }
-  return "package ";
+const char* Words(const std::string& manager) {
+  if (manager == kPython) return "Python package ";
+  return manager == kConda ? "conda package " : "package ";
 }
 
 class Collection {
  public:
-  void AddPackage(Manager manager, const std::string& name, const std::string& version) {
-    const char* library = LibraryOf(manager, name);
-    if (library) Add({library, ReleaseOf(version), Words(manager) + name + " " + version});
+  explicit Collection(const ComponentRules* rules) : rules_(*rules) {}
+  void AddPackage(const std::string& manager, const std::string& name, const std::string& version) {
+    if (const std::string* library = LibraryOf(rules_, manager, name))
+      Add({*library, ReleaseOf(version), Words(manager) + name + " " + version});
   }
   void Add(Component component) {
     if (known_.insert({component.library, component.version}).second)
@@ -115,21 +62,22 @@ class Collection {
   }
 
  private:
+  const ComponentRules& rules_;
   std::set<std::pair<std::string, std::string>> known_;
   std::vector<Component> components_;
 };
 
-Manager ManagerOf(PackageManager manager) {
+const char* ManagerOf(PackageManager manager) {
   switch (manager) {
     case PackageManager::kPython:
-      return Manager::kPython;
+      return kPython;
     case PackageManager::kConda:
-      return Manager::kConda;
+      return kConda;
     case PackageManager::kDpkg:
     case PackageManager::kRpm:
       break;
   }
-  return Manager::kDistribution;
+  return kDistribution;
 }
 
 bool IsCalled(const std::string& file, std::string_view stem) {
@@ -147,16 +95,14 @@ std::string VersionInName(const std::string& path, std::string_view stem) {
 }
 
 // What a file says of its own version outranks the package: the package may have been written over.
-void AddFile(const std::string& path, Collection* components) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 3> kNamed = {
-      {{"libnccl.so", kNccl}, {"libcublasLt.so", kCublas}, {"libnvshmem_host.so", kNvshmem}}};
+void AddFile(const ComponentRules& rules, const std::string& path, Collection* components) {
   for (const char* part : {"libcudnn_graph.so", "libcudnn_ops.so", "libcudnn_ops_infer.so"}) {
     if (!IsCalled(path, part)) continue;
     if (const std::string version = CudnnVersionOf(ElfFile(path)); !version.empty())
       components->Add({kCudnn, ReleaseOf(version), path});
     return;
   }
-  for (const auto& [stem, library] : kNamed)
+  for (const auto& [stem, library] : rules.files)
     if (const std::string version = VersionInName(path, stem); !version.empty())
       components->Add({library, version, path});
 }
@@ -188,14 +134,27 @@ std::string ReleaseOf(const std::string& version) {
   return release;
 }
 
-std::vector<Component> ComponentsOf(const ImageFiles& image) {
-  Collection files, all;
-  for (const ImageFile& file : image.files) AddFile(file.path, &files);
+ComponentRules ReadComponentRules(const TableEntry& entry) {
+  std::map<std::string, std::string> titles;
+  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_LIBRARY))
+    titles[TextOf(row, "library")] = TextOf(row, "title");
+  ComponentRules rules;
+  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_PACKAGE))
+    if (const std::string library = TextOf(row, "library"); !library.empty())
+      rules.packages.push_back({TextOf(row, "manager"), TextOf(row, "name"), titles[library]});
+  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_FILE))
+    rules.files.push_back({TextOf(row, "file"), titles[TextOf(row, "library")]});
+  return rules;
+}
+
+std::vector<Component> ComponentsOf(const ComponentRules& rules, const ImageFiles& image) {
+  Collection files(&rules), all(&rules);
+  for (const ImageFile& file : image.files) AddFile(rules, file.path, &files);
   for (const Package& package : image.packages.packages()) {
-    const Manager manager = ManagerOf(package.manager);
-    const char* library = LibraryOf(manager, package.name);
+    const std::string manager = ManagerOf(package.manager);
+    const std::string* library = LibraryOf(rules, manager, package.name);
     // A file of it tells the version, and may be of another one than the record says.
-    if (library && files.Has(library)) continue;
+    if (library && files.Has(*library)) continue;
     all.AddPackage(manager, package.name, package.version);
   }
   for (Component& component : files.Sorted()) {
@@ -206,15 +165,15 @@ std::vector<Component> ComponentsOf(const ImageFiles& image) {
   return all.Sorted();
 }
 
-std::vector<Component> ComponentsOf(const std::vector<SbomPackage>& packages) {
-  Collection all;
+std::vector<Component> ComponentsOf(const ComponentRules& rules, const std::vector<SbomPackage>& packages) {
+  Collection all(&rules);
   for (const SbomPackage& package : packages) {
     if (package.type == "conda") {
-      all.AddPackage(Manager::kConda, package.name, package.version);
+      all.AddPackage(kConda, package.name, package.version);
     } else if (package.type == "deb" || package.type == "rpm") {
-      all.AddPackage(Manager::kDistribution, package.name, package.version);
+      all.AddPackage(kDistribution, package.name, package.version);
     } else if (package.type == "pypi" || package.type.empty()) {
-      all.AddPackage(Manager::kPython, NormalizedName(package.name), package.version);
+      all.AddPackage(kPython, NormalizedName(package.name), package.version);
     }
   }
   return all.Sorted();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/known_regressions.h"
 #include "image/image_files.h"
 #include "image/packages/sbom.h"
 
@@ -19,6 +20,21 @@ struct Component {
   std::string origin;  // who says so: "Python package nvidia-cudnn-cu13 9.19.0.56", "/usr/lib/libnccl.so.2"
 };
 
+// Rows of knowledge/packages.json: what a package brings, and whose release a file's name tells.
+struct ComponentRules {
+  struct Package {
+    std::string manager;  // "python", "conda", "distribution"
+    std::string name;     // a pattern (base/package_names.h)
+    std::string library;  // as messages call it
+  };
+  struct File {
+    std::string stem, library;  // "libnccl.so"
+  };
+  std::vector<Package> packages;  // of which a library is known, in order
+  std::vector<File> files;
+};
+ComponentRules ReadComponentRules(const TableEntry& entry);
+
 // The digits and dots at the beginning of a package's version, without the packager's epoch, and of those at
 // most three numbers: "2.11.0" of "2.11.0+cu130", "9.8.0" of "9.8.0.87-1", "2.27.3" of "1:2.27.3-1+cuda12.9".
 // Empty: it does not begin with a digit.
@@ -27,10 +43,10 @@ std::string ReleaseOf(const std::string& version);
 // Of a subject's packages and files. A library says its version itself where its file does (cuDNN's parts,
 // the number at the end of a name such as libnccl.so.2.27.3); a package says it otherwise. Each library and
 // version once, sorted by both.
-std::vector<Component> ComponentsOf(const ImageFiles& image);
+std::vector<Component> ComponentsOf(const ComponentRules& rules, const ImageFiles& image);
 
 // Of a bill of materials.
-std::vector<Component> ComponentsOf(const std::vector<SbomPackage>& packages);
+std::vector<Component> ComponentsOf(const ComponentRules& rules, const std::vector<SbomPackage>& packages);
 
 }  // namespace cudnn_ci
 

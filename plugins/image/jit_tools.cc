@@ -157,14 +157,15 @@ struct JitTools {
     const ImageFiles image = FilesOfSubject(ctx);
     for (const std::string& problem : image.problems) ctx.Log(problem, CCI_LOG_WARNING);
     const JitPlaces places(image, OwnVariables(ctx));
-    const std::vector<JitFeature> features = JitFeaturesOf(image, p.require);
+    const JitRules rules = ReadJitRules([&ctx](const std::string& key) { return ctx.Compatibility(key); });
+    const std::vector<JitFeature> features = JitFeaturesOf(rules, image, p.require);
     const std::map<std::string, std::string> cards = PromisedCards(ctx, p.gpus);
     const Satisfies satisfies = [&ctx](const std::string& v, const std::string& range) {
       return ctx.Satisfies(v, range);
     };
     Report report(&ctx);
     for (const JitFeature& feature : features)
-      for (const JitNeed& need : NeedsOf(feature, satisfies))
+      for (const JitNeed& need : NeedsOf(rules, feature, satisfies))
         report.Add(feature, need, places.Look(need.tool, cards));
     for (const std::string& name : p.require)
       if (std::none_of(features.begin(), features.end(), [&](const JitFeature& f) { return f.name == name; }))

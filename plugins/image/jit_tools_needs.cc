@@ -1,98 +1,48 @@
 #include "image/jit_tools_needs.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
+#include <cudnn_ci/facts.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "base/package_names.h"
 #include "image/components.h"
+#include "image/knowledge_rows.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr char kTriton[] = "triton", kTorchCompile[] = "torch.compile",
-               kTorchExtension[] = "torch.cpp_extension", kNumba[] = "numba.cuda", kCupy[] = "cupy",
-               kJax[] = "jax", kXla[] = "tensorflow.xla";
+using Row = nlohmann::json;
 
-// A feature and the packages that have it; "*" at the end of a name stands for what follows.
-struct FeatureRow {
-  const char* feature;
-  std::string_view package;
-  bool ordinary;  // for who uses the package
-  bool only_if_required;
+// The words of knowledge/compilers.json, by which a row names what is looked for.
+constexpr std::pair<std::string_view, JitTool> kTools[] = {
+    {"c_compiler", JitTool::kCCompiler},
+    {"cxx_compiler", JitTool::kCxxCompiler},
+    {"python_headers", JitTool::kPythonHeaders},
+    {"ldconfig", JitTool::kLdconfig},
+    {"driver_link_name", JitTool::kDriverLinkName},
+    {"triton_ptxas", JitTool::kTritonPtxas},
+    {"triton_libdevice", JitTool::kTritonLibdevice},
+    {"triton_cache", JitTool::kTritonCache},
+    {"triton_package", JitTool::kTritonPackage},
+    {"libnvvm", JitTool::kLibnvvm},
+    {"libdevice", JitTool::kLibdevice},
+    {"nvrtc", JitTool::kNvrtc},
+    {"cuda_headers", JitTool::kCudaHeaders},
+    {"cupy_cache", JitTool::kCupyCache},
+    {"toolkit_ptxas", JitTool::kToolkitPtxas},
+    {"nvcc", JitTool::kNvcc},
+    {"ninja", JitTool::kNinja},
 };
 
-// Triton's own package comes with PyTorch, whose users need it for torch.compile alone: ordinary is it where
-// PyTorch is not, and where one of kTritonUsers is. TensorFlow compiles by XLA only where it is told to
-// (jit_compile=True). Numba without numba-cuda serves mostly the CPU.
-constexpr std::array<FeatureRow, 10> kFeatures = {{
-    {kTriton, "triton", false, false},
-    {kTriton, "pytorch-triton", false, false},
-    {kTorchCompile, "torch", false, false},
-    {kTorchExtension, "torch", false, true},
-    {kNumba, "numba-cuda", true, false},
-    {kNumba, "numba", false, true},
-    {kCupy, "cupy-cuda*", true, false},
-    {kCupy, "cupy", true, false},
-    {kJax, "jax-cuda*", true, false},
-    {kXla, "tensorflow", false, false},
-}};
-
-// Packages that launch Triton kernels in ordinary use.
-constexpr std::array<std::string_view, 8> kTritonUsers = {
-    "vllm",         "sglang",        "unsloth", "fla-core", "mamba-ssm", "flash-linear-attention",
-    "liger-kernel", "triton-kernels"};
-
-// Triton: python/triton/runtime/build.py compiles driver.c and, before 3.6, a launcher for each kernel;
-// third_party/nvidia/backend/driver.py looks for the driver and compiler.py calls ptxas. From 3.6 on it links
-// libcuda.so.1 (triton-lang/triton#8667). torch.compile: torch/_inductor/config.py, cpp.cxx. Numba:
-// numba_cuda/numba/cuda/cuda_paths.py. CuPy: cupy/_core/include/cupy/float16.cuh, cupy/cuda/compiler.py. JAX:
-// xla/service/gpu/llvm_gpu_backend/nvptx_backend.cc (libdevice); a ptxas is not needed, for it falls back to
-// its own and the driver's.
-constexpr char
-    kTritonBuild[] = "https://github.com/triton-lang/triton/blob/main/python/triton/runtime/build.py",
-    kTritonDriver[] = "https://github.com/triton-lang/triton/blob/main/third_party/nvidia/backend/driver.py",
-    kTritonCompiler[] =
-        "https://github.com/triton-lang/triton/blob/main/third_party/nvidia/backend/compiler.py",
-    kInductor[] = "https://github.com/pytorch/pytorch/blob/main/torch/_inductor/config.py",
-    kExtension[] = "https://docs.pytorch.org/docs/stable/cpp_extension.html",
-    kNumbaDocs[] = "https://nvidia.github.io/numba-cuda/user/installation.html",
-    kCupyDocs[] = "https://docs.cupy.dev/en/stable/install.html",
-    kXlaSource[] =
-        "https://github.com/openxla/xla/blob/main/xla/service/gpu/llvm_gpu_backend/nvptx_backend.cc";
-
-constexpr std::array<JitNeed, 23> kNeeds = {{
-    {kTriton, "", JitTool::kCCompiler, true, "its launcher", kTritonBuild},
-    {kTriton, "", JitTool::kPythonHeaders, true, "its launcher", kTritonBuild},
-    {kTriton, "", JitTool::kLdconfig, true, "finding the driver", kTritonDriver},
-    {kTriton, "<3.6", JitTool::kDriverLinkName, true, "linking its launcher",
-     "https://github.com/triton-lang/triton/issues/8667"},
-    {kTriton, "", JitTool::kTritonPtxas, true, "compiling kernels", kTritonCompiler},
-    {kTriton, "", JitTool::kTritonLibdevice, true, "kernels with mathematical functions", kTritonCompiler},
-    {kTriton, "", JitTool::kTritonCache, true, "keeping and loading what it compiled", kTritonBuild},
-    {kTorchCompile, "", JitTool::kTritonPackage, true, "kernels", kInductor},
-    {kTorchCompile, "", JitTool::kCxxCompiler, false, "what inductor compiles for the CPU", kInductor},
-    {kTorchExtension, "", JitTool::kNvcc, true, "sources of CUDA", kExtension},
-    {kTorchExtension, "", JitTool::kCxxCompiler, true, "sources of C++", kExtension},
-    {kTorchExtension, "", JitTool::kPythonHeaders, true, "sources of C++", kExtension},
-    {kTorchExtension, "", JitTool::kNinja, true, "load() and load_inline()", kExtension},
-    {kNumba, "", JitTool::kLibnvvm, true, "compiling kernels", kNumbaDocs},
-    {kNumba, "", JitTool::kLibdevice, true, "kernels with mathematical functions", kNumbaDocs},
-    {kNumba, "", JitTool::kNvrtc, true, "finding out which cards it can compile for", kNumbaDocs},
-    {kCupy, "", JitTool::kNvrtc, true, "compiling kernels", kCupyDocs},
-    {kCupy, "", JitTool::kCudaHeaders, true, "kernels, which include cuda_fp16.h", kCupyDocs},
-    {kCupy, "", JitTool::kCupyCache, true, "keeping what it compiled", kCupyDocs},
-    {kJax, "", JitTool::kLibdevice, true, "kernels with mathematical functions", kXlaSource},
-    {kJax, "", JitTool::kToolkitPtxas, false, "compiling kernels; without it XLA falls back to the driver",
-     kXlaSource},
-    {kXla, "", JitTool::kLibdevice, true, "kernels with mathematical functions", kXlaSource},
-    {kXla, "", JitTool::kToolkitPtxas, false, "compiling kernels; without it XLA falls back to the driver",
-     kXlaSource},
-}};
-
-bool Matches(std::string_view pattern, std::string_view name) {
-  if (pattern.back() != '*') return pattern == name;
-  pattern.remove_suffix(1);
-  return name.substr(0, pattern.size()) == pattern;
+JitTool ToolOf(const std::string& word) {
+  for (const auto& [name, tool] : kTools)
+    if (word == name) return tool;
+  throw std::runtime_error("a row of what compilers need names the tool " + word +
+                           ", which is not known here");
 }
 
 bool Has(const std::vector<std::string>& words, const std::string& word) {
@@ -100,9 +50,9 @@ bool Has(const std::vector<std::string>& words, const std::string& word) {
 }
 
 // The first installed package that has the feature; null: none.
-const Package* PackageOf(const ImageFiles& image, const FeatureRow& row) {
+const Package* PackageOf(const ImageFiles& image, const JitFeatureRow& row) {
   for (const Package& package : image.packages.packages())
-    if (package.manager == PackageManager::kPython && Matches(row.package, package.name)) return &package;
+    if (package.manager == PackageManager::kPython && NameMatches(row.package, package.name)) return &package;
   return nullptr;
 }
 
@@ -118,45 +68,59 @@ bool IsForCpu(const ImageFiles& image, const Package& torch) {
   return has_library && !has_cuda;
 }
 
-// Who uses Triton whatever PyTorch does; empty: nobody that is known.
-std::string TritonUser(const ImageFiles& image) {
-  for (const std::string_view name : kTritonUsers)
-    if (const Package* user = image.packages.Python(std::string(name))) return user->Text();
+// Who uses the feature whatever else is installed; empty: nobody that is known.
+std::string UserOf(const JitRules& rules, const std::string& feature, const ImageFiles& image) {
+  for (const JitUser& user : rules.users)
+    if (user.feature == feature)
+      if (const Package* package = image.packages.Python(user.package)) return package->Text();
   return "";
 }
 
 }  // namespace
 
-std::vector<JitFeature> JitFeaturesOf(const ImageFiles& image, const std::vector<std::string>& required) {
+JitRules ReadJitRules(const TableEntry& entry) {
+  JitRules rules;
+  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_FEATURE))
+    rules.features.push_back({TextOf(row, "feature"), TextOf(row, "package"), FlagOf(row, "ordinary"),
+                              TextOf(row, "part_of"), TextOf(row, "serves"),
+                              FlagOf(row, "only_if_required")});
+  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_USER))
+    rules.users.push_back({TextOf(row, "feature"), TextOf(row, "package")});
+  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_NEED))
+    rules.needs.push_back({TextOf(row, "feature"), TextOf(row, "versions"), ToolOf(TextOf(row, "tool")),
+                           FlagOf(row, "always"), TextOf(row, "used_for"), TextOf(row, "source")});
+  return rules;
+}
+
+std::vector<JitFeature> JitFeaturesOf(const JitRules& rules, const ImageFiles& image,
+                                      const std::vector<std::string>& required) {
   std::vector<JitFeature> features;
   const Package* torch = image.packages.Python("torch");
   const auto known = [&](const std::string& name) {
     return std::any_of(features.begin(), features.end(), [&](const JitFeature& f) { return f.name == name; });
   };
-  for (const FeatureRow& row : kFeatures) {
+  for (const JitFeatureRow& row : rules.features) {
     const bool is_required = Has(required, row.feature);
     const Package* package = PackageOf(image, row);
     if (!package || known(row.feature) || (row.only_if_required && !is_required)) continue;
     if (package == torch && IsForCpu(image, *torch) && !is_required) continue;
     JitFeature feature{row.feature, package->Text(), ReleaseOf(package->version), row.ordinary, ""};
-    if (feature.name == kTriton) {
-      feature.why = TritonUser(image);
-      // torch.compile is Triton's user.
-      feature.ordinary = !torch || !feature.why.empty() || Has(required, kTorchCompile);
-    }
-    feature.ordinary = feature.ordinary || is_required;
+    feature.why = UserOf(rules, feature.name, image);
+    const bool alone = !row.part_of.empty() && !image.packages.Python(row.part_of);
+    feature.ordinary = feature.ordinary || alone || !feature.why.empty() ||
+                       (!row.serves.empty() && Has(required, row.serves)) || is_required;
     features.push_back(std::move(feature));
   }
   return features;
 }
 
-std::vector<JitNeed> NeedsOf(const JitFeature& feature, const Satisfies& satisfies) {
+std::vector<JitNeed> NeedsOf(const JitRules& rules, const JitFeature& feature, const Satisfies& satisfies) {
   std::vector<JitNeed> needs;
-  for (const JitNeed& need : kNeeds) {
+  for (const JitNeed& need : rules.needs) {
     if (feature.name != need.feature) continue;
-    const std::string versions = need.versions;
     // Of a version that is not known the newest releases' needs are asked.
-    if (!versions.empty() && (feature.version.empty() || !satisfies(feature.version, versions))) continue;
+    if (!need.versions.empty() && (feature.version.empty() || !satisfies(feature.version, need.versions)))
+      continue;
     needs.push_back(need);
   }
   return needs;

@@ -6,15 +6,16 @@ namespace cudnn_ci {
 
 SubjectComponents ComponentsOfSubject(Context& ctx) {
   const std::string spec = ctx.SubjectSpec(), prefix = kSbomSubject;
-  SubjectComponents found;
+  const ComponentRules rules =
+      ReadComponentRules([&ctx](const std::string& key) { return ctx.Compatibility(key); });
   if (spec.compare(0, prefix.size(), prefix) == 0) {
     const auto packages = ReadSbom(spec.substr(prefix.size()));
     if (!packages.ok()) throw std::runtime_error(packages.error());
-    return {ComponentsOf(*packages), packages->size(), true};
+    return {ComponentsOf(rules, *packages), packages->size(), true};
   }
   const ImageFiles image = FilesOfSubject(ctx);
   for (const std::string& problem : image.problems) ctx.Log(problem, CCI_LOG_WARNING);
-  return {ComponentsOf(image), image.packages.packages().size(), false};
+  return {ComponentsOf(rules, image), image.packages.packages().size(), false};
 }
 
 }  // namespace cudnn_ci

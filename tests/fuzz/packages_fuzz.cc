@@ -7,6 +7,7 @@
 #include "fuzz_target.h"
 #include "image/components.h"
 #include "image/jit_tools_needs.h"
+#include "known_entry.h"
 #include "scratch.h"
 
 namespace cudnn_ci {
@@ -35,6 +36,8 @@ std::string NameOf(const std::string& line) {
 }
 
 void TestPackages(const std::string& input) {
+  static const ComponentRules kComponents = ReadComponentRules(KnownEntry);
+  static const JitRules kTools = ReadJitRules(KnownEntry);
   const size_t end = input.find('\n');
   const std::string name = NameOf(input.substr(0, end)),
                     content = end == std::string::npos ? "" : input.substr(end + 1);
@@ -52,10 +55,10 @@ void TestPackages(const std::string& input) {
   for (const Package& package : image.packages.packages())
     Require(!package.records.empty() || package.manager == PackageManager::kDpkg, "a package has records",
             package.name);
-  for (const Component& component : ComponentsOf(image))
+  for (const Component& component : ComponentsOf(kComponents, image))
     Require(component.version.find_first_not_of("0123456789.") == std::string::npos, "a version is numbers",
             component.version);
-  for (const JitFeature& feature : JitFeaturesOf(image, {"torch.compile", "triton", "numba.cuda"}))
+  for (const JitFeature& feature : JitFeaturesOf(kTools, image, {"torch.compile", "triton", "numba.cuda"}))
     Require(feature.ordinary || !feature.name.empty(), "a feature has a name", feature.package);
 }
 

@@ -39,6 +39,7 @@ class CopyTo : public ::testing::Test {
     Write("real.json",
           R"({"schema": "cudnn-ci/matrix/1", "name": "one", "checks": [{"check": "fixture.pass"}]})");
     fs::create_symlink(tree_ / "real.json", tree_ / "matrices/one.json");
+    fs::copy(CUDNN_CI_TREE "/knowledge", tree_ / "knowledge");
   }
 
   void Write(const std::string& name, const std::string& text) const { std::ofstream(tree_ / name) << text; }
@@ -70,6 +71,10 @@ class CopyTo : public ::testing::Test {
 const std::map<std::string, std::string> kWhole = {
     {"bin", "040755"},
     {"bin/cudnn-ci", "100755"},
+    {"knowledge", "040755"},
+    {"knowledge/compilers.json", "100644"},
+    {"knowledge/imports.json", "100644"},
+    {"knowledge/packages.json", "100644"},
     {"libexec", "040755"},
     {"libexec/cudnn-ci-worker", "100755"},
     {"matrices", "040755"},

@@ -124,9 +124,10 @@ std::string LayerProblem(std::string_view path, std::string_view layer, const In
   // The keys of facts stand once, in C, for plugins and harness alike.
   if (layer == "model" && include.name == "cudnn_ci/facts.h") return "";
   // Readers of files, paths, the mark of a cut and names of files, which harness and plugins share.
-  constexpr std::array<std::string_view, 7> kShared = {
-      "base/memory_room.h", "base/process_room.h", "base/cut_mark.h", "base/driver_names.h",
-      "base/file.h",        "base/regular_file.h", "base/path.h"};
+  constexpr std::array<std::string_view, 9> kShared = {
+      "base/memory_room.h",  "base/process_room.h",  "base/cut_mark.h",
+      "base/driver_names.h", "base/file.h",          "base/regular_file.h",
+      "base/path.h",         "base/package_names.h", "base/text.h"};
   if (layer == "plugins" && std::find(kShared.begin(), kShared.end(), include.name) != kShared.end())
     return "";
   if (AllowedLayers().count(target) != 0) {

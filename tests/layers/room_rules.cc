@@ -33,6 +33,7 @@ const std::vector<Room>& Rooms() {
       {"model/record", {"model/json"}},
       {"model/verdict", {"model/json", "model/record"}},
       {"model/matrix", {"model/json", "model/record"}},
+      {"model/knowledge", {"model/json", "model/record", "model/matrix"}},
       {"model/plan", {"model/json", "model/record", "model/verdict", "model/matrix"}},
       {"model/inventory", {"model/record", "model/matrix"}},
       {"model/merge", {"model/record", "model/verdict", "model/matrix", "model/plan"}},

@@ -4,6 +4,7 @@
 #include "image/contents/environment_packages.h"
 #include "image/contents/environments.h"
 #include "image/contents/toolkits.h"
+#include "shipped_knowledge.h"
 #include "subject_tree.h"
 
 namespace cudnn_ci {
@@ -15,7 +16,7 @@ using ::testing::IsEmpty;
 class SubjectInventoryTest : public SubjectTree {
  protected:
   PythonEnvironment Describe(const std::string& interpreter) {
-    return DescribeEnvironment(At(interpreter), {});
+    return DescribeEnvironment(At(interpreter), {}, PackageNamesOf(ShippedKnowledge()));
   }
   // "TITLE DISTRIBUTION VERSION" of each framework.
   std::vector<std::string> Frameworks(const std::string& interpreter) {

@@ -11,6 +11,7 @@
 #include "image/jit_tools_look.h"
 #include "image/jit_tools_needs.h"
 #include "image/jit_tools_scan.h"
+#include "known_entry.h"
 
 namespace cudnn_ci {
 namespace {
@@ -64,7 +65,7 @@ class JitToolsTest : public ::testing::Test {
   // "triton!" of those that are ordinary.
   std::vector<std::string> Features(const std::vector<std::string>& required = {}) {
     std::vector<std::string> names;
-    for (const JitFeature& f : JitFeaturesOf(Image(), required))
+    for (const JitFeature& f : JitFeaturesOf(ReadJitRules(KnownEntry), Image(), required))
       names.push_back(f.name + (f.ordinary ? "!" : ""));
     return names;
   }
@@ -240,7 +241,8 @@ TEST_F(JitToolsTest, APyTorchForTheCpuCompilesNoDeviceCode) {
 
 TEST_F(JitToolsTest, TritonBefore3_6LinksWithTheDriversOtherName) {
   const auto asks = [](const std::string& version) {
-    for (const JitNeed& need : NeedsOf({"triton", "triton " + version, version, true, ""}, Within))
+    for (const JitNeed& need :
+         NeedsOf(ReadJitRules(KnownEntry), {"triton", "triton " + version, version, true, ""}, Within))
       if (need.tool == JitTool::kDriverLinkName) return true;
     return false;
   };

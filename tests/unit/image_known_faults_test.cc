@@ -8,6 +8,7 @@
 #include "dotted_versions.h"
 #include "image/components.h"
 #include "image/known_faults_scope.h"
+#include "known_entry.h"
 
 namespace cudnn_ci {
 namespace {
@@ -36,7 +37,8 @@ TEST(Components, AReleaseIsTheNumbersInFront) {
 }
 
 TEST(Components, OfABillOfMaterialsAreThoseOfItsManagers) {
-  EXPECT_THAT(Texts(ComponentsOf(std::vector<SbomPackage>{{"pypi", "nvidia_cudnn_cu13", "9.19.0.56"},
+  EXPECT_THAT(Texts(ComponentsOf(ReadComponentRules(KnownEntry),
+                                 std::vector<SbomPackage>{{"pypi", "nvidia_cudnn_cu13", "9.19.0.56"},
                                                           {"pypi", "Torch", "2.11.0"},
                                                           {"", "triton", "3.6.0"},
                                                           {"conda", "nccl", "2.28.9"},
@@ -67,7 +69,8 @@ TEST(Components, AFileThatTellsItsVersionOutranksThePackage) {
   write(site + "nvidia/cublas/lib/libcublasLt.so.12", "x");
   write(site + "nvidia_nccl_cu12-2.28.9.dist-info/RECORD", "nvidia/nccl/lib/libnccl.so.2.27.7,,\n");
   write(site + "nvidia_cublas_cu12-12.8.4.1.dist-info/RECORD", "nvidia/cublas/lib/libcublasLt.so.12,,\n");
-  const auto components = ComponentsOf(FilesOfSubject("python:" + root + "/venv/bin/python", {}, ""));
+  const auto components = ComponentsOf(ReadComponentRules(KnownEntry),
+                                       FilesOfSubject("python:" + root + "/venv/bin/python", {}, ""));
   EXPECT_THAT(Texts(components), ElementsAre("NCCL 2.27.7", "cuBLAS 12.8.4"));
   EXPECT_NE(components[0].origin.find("nvidia-nccl-cu12 2.28.9"), std::string::npos) << components[0].origin;
   fs::remove_all(root);

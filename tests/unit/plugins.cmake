@@ -37,6 +37,7 @@ add_dependencies(framework_test fake_cublas99 fake_cudnn99 fake_provider_plain f
 # What the files of an image say of it.
 cudnn_ci_unit_test(image_files_test SOURCES image_files_test.cc LINK cudnn_ci_image_files)
 cudnn_ci_unit_test(device_code_test SOURCES device_code_test.cc device_code_judgement_test.cc LINK cudnn_ci_device_code nlohmann_json::nlohmann_json)
-cudnn_ci_unit_test(image_known_faults_test SOURCES image_known_faults_test.cc LINK cudnn_ci_image_files)
-cudnn_ci_unit_test(image_jit_tools_test SOURCES image_jit_tools_test.cc LINK cudnn_ci_image_files)
-cudnn_ci_unit_test(symbols_unit_test SOURCES symbols_judge_test.cc LINK cudnn_ci_image_files)
+cudnn_ci_unit_test(image_known_faults_test SOURCES image_known_faults_test.cc LINK cudnn_ci_image_files cudnn_ci_shipped_knowledge)
+cudnn_ci_unit_test(image_jit_tools_test SOURCES image_jit_tools_test.cc LINK cudnn_ci_image_files cudnn_ci_shipped_knowledge)
+cudnn_ci_unit_test(symbols_unit_test SOURCES symbols_judge_test.cc LINK cudnn_ci_image_files cudnn_ci_shipped_knowledge)
+cudnn_ci_unit_test(knowledge_rules_test SOURCES knowledge_rules_test.cc LINK cudnn_ci_image_files cudnn_ci_shipped_knowledge)

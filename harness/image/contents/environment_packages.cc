@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/package_names.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "image/contents/folder_list.h"
@@ -17,41 +18,21 @@
 namespace cudnn_ci {
 namespace {
 
-// What is installed under which name; builds for a CPU or a CUDA major have names of their own.
-constexpr std::pair<const char*, const char*> kFrameworks[] = {
-    {"torch", "PyTorch"},
-    {"tensorflow", "TensorFlow"},
-    {"tensorflow-gpu", "TensorFlow"},
-    {"tensorflow-cpu", "TensorFlow"},
-    {"tf-nightly", "TensorFlow"},
-    {"jax", "JAX"},
-    {"jax-cuda12-plugin", "JAX's plugin"},
-    {"jax-cuda13-plugin", "JAX's plugin"},
-    {"onnxruntime", "ONNX Runtime"},
-    {"onnxruntime-gpu", "ONNX Runtime"},
-    {"ctranslate2", "CTranslate2"},
-    {"cupy", "CuPy"},
-    {"cupy-cuda11x", "CuPy"},
-    {"cupy-cuda12x", "CuPy"},
-    {"cupy-cuda13x", "CuPy"},
-};
-
-// Names of packages that tell for which CUDA major their cuDNN is.
-constexpr const char* kCudnnPackages[] = {"nvidia-cudnn-cu", "nvidia-cudnn-jit-cu"};
-
-void AddFramework(const Package& package, PythonEnvironment* found) {
-  for (const auto& [distribution, title] : kFrameworks) {
-    if (package.name != distribution) continue;
+void AddFramework(const Package& package, const PackageNames& names, PythonEnvironment* found) {
+  for (const FrameworkName& framework : names.frameworks) {
+    if (!NameMatches(framework.name, package.name)) continue;
     // The folder that comes first on the path is the one that is imported.
     const bool known = std::any_of(found->frameworks.begin(), found->frameworks.end(),
                                    [&](const PythonPackage& p) { return p.distribution == package.name; });
-    if (!known) found->frameworks.push_back({title, package.name, package.version});
+    if (!known) found->frameworks.push_back({framework.title, package.name, package.version});
+    return;
   }
 }
 
 // "12" of "nvidia-cudnn-cu12"; empty of any other name.
-std::string CudaOfPackage(const std::string& name) {
-  for (const std::string prefix : kCudnnPackages) {
+std::string CudaOfPackage(const std::string& name, const PackageNames& names) {
+  for (const std::string& pattern : names.cudnn) {
+    const std::string prefix = pattern.substr(0, pattern.find('#'));
     std::string major = name.starts_with(prefix) ? name.substr(prefix.size()) : "";
     if (!major.empty() && major.find_first_not_of("0123456789") == std::string::npos) return major;
   }
@@ -71,7 +52,8 @@ bool HoldsCudnn(const std::string& folder) {
   return Exists(folder + "/libcudnn.so.9") || Exists(folder + "/libcudnn.so.8");
 }
 
-PythonEnvironment DescribeEnvironment(const std::string& interpreter, const Variables& environment) {
+PythonEnvironment DescribeEnvironment(const std::string& interpreter, const Variables& environment,
+                                      const PackageNames& names) {
   FolderReader reader;
   const PythonPackages python = FindPythonPackages(interpreter, environment, &reader);
   PythonEnvironment found;
@@ -85,8 +67,9 @@ PythonEnvironment DescribeEnvironment(const std::string& interpreter, const Vari
   for (const std::string& folder : python.folders)
     for (const std::string& entry : reader.Names(folder))
       if (const std::optional<Package> package = PythonPackageOf(folder, entry)) {
-        AddFramework(*package, &found);
-        if (std::string major = CudaOfPackage(package->name); !major.empty()) majors.insert(std::move(major));
+        AddFramework(*package, names, &found);
+        if (std::string major = CudaOfPackage(package->name, names); !major.empty())
+          majors.insert(std::move(major));
       }
   if (majors.empty()) {
     found.cuda = CudaOfConda(python.prefix);

@@ -5,14 +5,16 @@
 
 #include <string>
 
+#include "base/package_names.h"
 #include "model/inventory/python_environment.h"
 #include "model/matrix/image_identity.h"
 
 namespace cudnn_ci {
 
-// Of the interpreter at an absolute path, seen with these variables. Without a name: which one is a subject,
-// and what it is called, depends on the others (image/contents/environments.h).
-PythonEnvironment DescribeEnvironment(const std::string& interpreter, const Variables& environment);
+// Of the interpreter at an absolute path, seen with these variables, by the names of packages. Without a
+// name: which one is a subject, and what it is called, depends on the others (image/contents/environments.h).
+PythonEnvironment DescribeEnvironment(const std::string& interpreter, const Variables& environment,
+                                      const PackageNames& names);
 
 // True if a main library of cuDNN of a known major lies in the folder, whole or not.
 bool HoldsCudnn(const std::string& folder);

@@ -1,6 +1,5 @@
 #include "image/loader/loader_scope.h"
 
-#include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <system_error>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "image/loader/loader_files.h"
 
 namespace cudnn_ci {
@@ -91,7 +91,7 @@ LoaderFiles::File LoaderFiles::Search(const std::string& name, const std::vector
 std::vector<std::string> LoaderFiles::Matching(const std::string& pattern) const {
   std::vector<std::string> matching;
   const auto take = [&](const std::string& name, const std::string& path) {
-    if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) matching.push_back(path);
+    if (GlobMatch(pattern, name)) matching.push_back(path);
   };
   const auto look_in = [&](const std::vector<std::string>& folders) {
     for (const std::string& folder : folders) {

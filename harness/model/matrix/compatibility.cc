@@ -5,13 +5,9 @@
 
 #include <algorithm>
 #include <functional>
-#include <tuple>
 #include <utility>
 
-#include "base/file.h"
-#include "base/sha256.h"
 #include "base/text.h"
-#include "model/json/json_parse.h"
 #include "model/matrix/compatibility_words.h"
 #include "model/matrix/known_regressions.h"
 #include "model/matrix/matrix_reader.h"
@@ -25,9 +21,11 @@ using Problems = std::vector<Problem>;
 // The file's top, and what is made from it.
 class Table {
  public:
-  Table(const Json& json, Problems* problems)
+  // `part`: lists may be missing.
+  Table(const Json& json, bool part, Problems* problems)
       : top_(std::get<Json::Object>(json.value), json.position, "the table", problems),
         top_position_(json.position),
+        part_(part),
         problems_(problems) {}
 
   void Read(Compatibility* table);
@@ -67,6 +65,7 @@ class Table {
 
   ObjectReader top_;
   const Position top_position_;
+  const bool part_;
   Problems* problems_;
   std::map<std::string, std::string> sources_;  // addresses or words, by name
   std::map<std::string, std::string> entries_;
@@ -332,19 +331,21 @@ void Table::Read(Compatibility* table) {
   if (const std::string& day = table->identity.as_of; !day.empty() && !IsDate(day))
     top_.Report(top_.Get("as_of")->position,
                 "\"as_of\" must be a day of the calendar such as \"2026-11-20\", found " + Quote(day));
-  ReadSources();
-  ReadFloors();
-  ReadToolkits();
-  ReadBranches();
-  ReadForwardCompatibility();
-  ReadVersions("first_toolkit", "toolkits", "compute capability, as in \"9.0\"",
-               CCI_COMPATIBILITY_FIRST_TOOLKIT);
+  const auto has = [&](const char* key) { return !part_ || top_.Get(key) != nullptr; };
+  if (has("sources")) ReadSources();
+  if (has("driver_floor")) ReadFloors();
+  if (has("toolkits")) ReadToolkits();
+  if (has("driver_branches")) ReadBranches();
+  if (has("forward_compatibility")) ReadForwardCompatibility();
+  if (has("first_toolkit"))
+    ReadVersions("first_toolkit", "toolkits", "compute capability, as in \"9.0\"",
+                 CCI_COMPATIBILITY_FIRST_TOOLKIT);
   // This and the cards are later than the format: a table may leave them out.
   if (top_.Get("ptx_isa") != nullptr)
     ReadVersions("ptx_isa", "versions", "CUDA version, as in \"12.8\"", CCI_COMPATIBILITY_PTX_ISA);
   ReadCards();
-  ReadCudnn();
-  ReadLibraries();
+  if (has("cudnn")) ReadCudnn();
+  if (has("cudnn_libraries")) ReadLibraries();
   ReadRegressions();
   top_.Finish();
   Put(CCI_COMPATIBILITY_AS_OF, table->identity.as_of);
@@ -364,30 +365,9 @@ void Table::Read(Compatibility* table) {
 
 }  // namespace
 
-std::variant<Compatibility, Problems> LoadCompatibility(const std::string& path) {
-  const Result<std::string> text = ReadFile(path, kMaxJsonBytes);
-  if (!text) {
-    const std::string& error = text.error();
-    const std::string reason =
-        error.compare(0, path.size() + 2, path + ": ") == 0 ? error.substr(path.size() + 2) : error;
-    return Problems{{{path, 0, 0}, reason + "; name a table of " + kCompatibilitySchema}};
-  }
-  auto parsed = ParseJson(*text, path);
-  if (auto* problems = std::get_if<Problems>(&parsed)) return std::move(*problems);
-  const Json& json = std::get<Json>(parsed);
-  if (!std::holds_alternative<Json::Object>(json.value))
-    return Problems{{json.position, "the table must be an object in braces { }, found " + Describe(json)}};
-  Problems problems;
+Compatibility ReadCompatibility(const Json& json, bool part, Problems* problems) {
   Compatibility table;
-  Table(json, &problems).Read(&table);
-  if (!problems.empty()) {
-    std::stable_sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
-      return std::tie(a.position.line, a.position.column) < std::tie(b.position.line, b.position.column);
-    });
-    return problems;
-  }
-  table.identity.path = path;
-  table.identity.sha256 = Sha256Hex(*text);
+  Table(json, part, problems).Read(&table);
   return table;
 }
 

@@ -3,6 +3,7 @@
 #ifndef CUDNN_CI_MODEL_MATRIX_COMPATIBILITY_H_
 #define CUDNN_CI_MODEL_MATRIX_COMPATIBILITY_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <variant>
@@ -27,6 +28,15 @@ inline constexpr size_t kMaxCompatibilityEntry = 4000;            // of one, whi
 
 // Reads the file, at most 4 MiB. Reports every problem found, sorted by position.
 std::variant<Compatibility, std::vector<Problem>> LoadCompatibility(const std::string& path);
+
+// Reads a table from an object, without its path and hash. `part`: lists may be missing, as in a file that
+// adds to a table (model/knowledge/knowledge.h).
+Compatibility ReadCompatibility(const Json& json, bool part, std::vector<Problem>* problems);
+
+// Adds the facts of a part to a table. `may_replace` is asked with the name of each fact that the table has
+// already, with another value: "driver_floor.12", "known_regressions half_3d_forward".
+void AddCompatibility(const Compatibility& part, Compatibility* table,
+                      const std::function<bool(const std::string& fact)>& may_replace);
 
 }  // namespace cudnn_ci
 

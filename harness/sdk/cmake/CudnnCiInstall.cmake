@@ -1,11 +1,12 @@
 # The installed tree, relocatable as a whole:
-#   bin/cudnn-ci  bin/cudnn-ci-run  libexec/cudnn-ci-worker  libexec/cudnn-ci-plant.so  plugins/*.cci.so  matrices/
+#   bin/cudnn-ci  bin/cudnn-ci-run  libexec/cudnn-ci-worker  libexec/cudnn-ci-plant.so  plugins/*.cci.so  matrices/  knowledge/
 #   include/cudnn_ci/  lib/cmake/CudnnCi/  share/doc/  share/man/  share/bash-completion/
 # Executables and plugins are installed by the folders that build them; this is the rest.
 include_guard(GLOBAL)
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/matrices/ DESTINATION matrices OPTIONAL)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/knowledge/ DESTINATION knowledge)
 install(PROGRAMS ci/cudnn-ci-run DESTINATION bin)
 install(PROGRAMS ci/present.py DESTINATION libexec RENAME cudnn-ci-present)
 install(DIRECTORY ci/kubernetes ci/github ci/gitlab ci/slurm DESTINATION share/doc/cudnn-ci/ci)

@@ -72,7 +72,9 @@ struct Symbols {
   static void Run(Context& ctx, const Params&) {
     const ImageFiles image = FilesOfSubject(ctx);
     LoaderFiles files(UsersLibraryPath(Environment("LD_LIBRARY_PATH"), ctx.SubjectFolders()));
-    const SymbolJudgement judgement = JudgeSymbols(image, ctx.SubjectSpec(), &files);
+    const SymbolRules rules =
+        ReadSymbolRules([&ctx](const std::string& key) { return ctx.Compatibility(key); });
+    const SymbolJudgement judgement = JudgeSymbols(image, ctx.SubjectSpec(), rules, &files);
     if (judgement.files == 0) ctx.Skip(CCI_SKIP_ABSENT, "shared objects of " + ctx.SubjectSpec(), "none");
     ctx.Log(std::to_string(judgement.files) + " files, " + std::to_string(judgement.symbols) +
             " symbols looked up, in processes of: " + Joined(judgement.processes));

@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "base/path.h"
-#include "image/symbols/symbols_rules.h"
 
 namespace cudnn_ci {
 namespace {
@@ -28,7 +27,7 @@ bool SameContents(const std::string& a, const std::string& b) {
 void LibraryCopies::Add(const LoaderScope& scope, const std::string& process) {
   for (const LoadedFile& loaded : scope.loaded()) {
     const std::string& soname = loaded.file.table->soname;
-    if (GpuLibraryOf(soname)) taken_[soname].emplace(RealPath(loaded.file.path), process);
+    if (rules_->GpuLibraryOf(soname)) taken_[soname].emplace(RealPath(loaded.file.path), process);
   }
 }
 

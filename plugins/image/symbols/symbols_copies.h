@@ -9,12 +9,15 @@
 #include "image/image_files.h"
 #include "image/loader/loader_scope.h"
 #include "image/symbols/symbols_faults.h"
+#include "image/symbols/symbols_rules.h"
 
 namespace cudnn_ci {
 
-// The copies that the processes of a subject have taken, of libraries that GpuLibraryOf knows.
+// The copies that the processes of a subject have taken, of libraries for GPUs.
 class LibraryCopies {
  public:
+  explicit LibraryCopies(const SymbolRules* rules) : rules_(rules) {}
+
   // What is in a process now. `process`: "import torch".
   void Add(const LoaderScope& scope, const std::string& process);
   // A fault for each library of which two processes, or one, have files with different contents, for a
@@ -23,6 +26,7 @@ class LibraryCopies {
   std::vector<SymbolFault> Faults(const ImageFiles& image, const FaultWriter& writer) const;
 
  private:
+  const SymbolRules* rules_;
   std::map<std::string, std::map<std::string, std::string>> taken_;  // soname, path, first process
 };
 

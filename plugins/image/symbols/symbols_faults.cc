@@ -7,7 +7,6 @@
 
 #include "common/joined.h"
 #include "common/loader_path.h"
-#include "image/symbols/symbols_rules.h"
 
 namespace cudnn_ci {
 namespace {
@@ -155,7 +154,7 @@ SymbolFault FaultWriter::Missing(const LoaderScope& scope, int asker, const std:
   fault.asker = scope.loaded()[asker].file.path;
   fault.library = name;
   fault.detail = WhoAsks(scope, asker, process) + " needs " + name;
-  const std::string package = PackageFor(name);
+  const std::string package = rules_->PackageFor(name);
   if (!same.empty()) {
     fault.detail += ", which lies in " + File(same.front()) + ", where the loader does not look";
   } else if (!others.empty()) {

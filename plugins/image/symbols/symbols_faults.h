@@ -9,6 +9,7 @@
 
 #include "image/image_files.h"
 #include "image/loader/loader_scope.h"
+#include "image/symbols/symbols_rules.h"
 
 namespace cudnn_ci {
 
@@ -48,12 +49,14 @@ class LibraryIndex {
 // Words for the faults of one subject.
 class FaultWriter {
  public:
-  FaultWriter(const ImageFiles* image, const LibraryIndex* index, LoaderFiles* files)
-      : image_(image), index_(index), files_(files) {}
+  FaultWriter(const ImageFiles* image, const LibraryIndex* index, LoaderFiles* files,
+              const SymbolRules* rules)
+      : image_(image), index_(index), files_(files), rules_(rules) {}
 
   // "/x/libcusparse.so.12 (nvidia-cusparse 12.6.3.3)".
   std::string File(const std::string& path) const;
   const LibraryIndex& index() const { return *index_; }
+  const SymbolRules& rules() const { return *rules_; }
   // A name of a DT_NEEDED that led nowhere. `process`: "import torch".
   SymbolFault Missing(const LoaderScope& scope, int asker, const std::string& name,
                       const std::string& process) const;
@@ -77,6 +80,7 @@ class FaultWriter {
   const ImageFiles* image_;
   const LibraryIndex* index_;
   LoaderFiles* files_;
+  const SymbolRules* rules_;
 };
 
 // The part of a mangled C++ name that says which function it is: "_ZN3c106detail14torchCheckFail"; empty: no

@@ -12,7 +12,6 @@
 #include "image/symbols/symbols_copies.h"
 #include "image/symbols/symbols_imports.h"
 #include "image/symbols/symbols_process.h"
-#include "image/symbols/symbols_rules.h"
 
 namespace cudnn_ci {
 namespace {
@@ -25,8 +24,8 @@ bool StartsWith(const std::string& text, const std::string& prefix) {
   return text.compare(0, prefix.size(), prefix) == 0;
 }
 
-bool Holds(const std::vector<const char*>& list, const std::string& text) {
-  return std::any_of(list.begin(), list.end(), [&](const char* one) { return text == one; });
+bool Holds(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
 }
 
 // What a file of a Python environment is to Python.
@@ -43,12 +42,17 @@ bool HasExtensionName(const std::string& name) {
 
 class PythonJudge {
  public:
-  PythonJudge(const ImageFiles& image, LoaderFiles* files)
-      : image_(image), files_(files), index_(image, files), writer_(&image, &index_, files) {}
+  PythonJudge(const ImageFiles& image, const SymbolRules& rules, LoaderFiles* files)
+      : image_(image),
+        rules_(rules),
+        files_(files),
+        index_(image, files),
+        writer_(&image, &index_, files, &rules),
+        copies_(&rules) {}
 
   SymbolJudgement Run() {
     const SymbolProcess bare = Interpreter();
-    for (const PackageRule& rule : PackageRules()) StartPackage(rule, bare);
+    for (const PackageRule& rule : rules_.packages) StartPackage(rule, bare);
     Classify();
     OpenExtensions(bare);
     OpenTheRest(bare);
@@ -94,7 +98,7 @@ class PythonJudge {
         image_.folders.begin(), image_.folders.end(),
         [&](const std::string& folder) { return fs::exists(folder + "/" + rule.marker, ignored); });
     if (!there) return;
-    SymbolProcess process = bare.As(std::string("import ") + rule.import_name);
+    SymbolProcess process = bare.As("import " + rule.import_name);
     const bool works = process.Run(rule, image_, files_);
     out_.processes.push_back(process.name());
     Finish(&process);
@@ -146,7 +150,7 @@ class PythonJudge {
     if (known != processes_.end()) return &known->second;
     std::string name = "import " + file.package;
     if (file.rule && !Holds(file.rule->import_names, file.package))
-      name += std::string(" after import ") + file.rule->import_name;
+      name += " after import " + file.rule->import_name;
     const SymbolProcess& from = file.rule ? packages_.at(file.rule).process : bare;
     out_.processes.push_back(name);
     return &processes_.emplace(key, from.As(name)).first->second;
@@ -196,8 +200,9 @@ class PythonJudge {
       if (decided_ && fault.kind == SymbolFaultKind::kSymbolMissing && fault.library.empty() &&
           !IsRequired(file))
         fault.kind = SymbolFaultKind::kUndecided;
-      const bool missing = fault.kind == SymbolFaultKind::kLibraryMissing ||
-                           (fault.kind == SymbolFaultKind::kOtherMajor && !GpuLibraryOf(fault.library));
+      const bool missing =
+          fault.kind == SymbolFaultKind::kLibraryMissing ||
+          (fault.kind == SymbolFaultKind::kOtherMajor && !rules_.GpuLibraryOf(fault.library));
       if (missing && !IsRequired(file)) fault.kind = SymbolFaultKind::kUnused;
     }
   }
@@ -216,6 +221,7 @@ class PythonJudge {
   }
 
   const ImageFiles& image_;
+  const SymbolRules& rules_;
   LoaderFiles* files_;
   LibraryIndex index_;
   FaultWriter writer_;
@@ -233,8 +239,12 @@ class PythonJudge {
 // A program, and libraries that no interpreter loads.
 class NativeJudge {
  public:
-  NativeJudge(const ImageFiles& image, LoaderFiles* files)
-      : image_(image), files_(files), index_(image, files), writer_(&image, &index_, files) {}
+  NativeJudge(const ImageFiles& image, const SymbolRules& rules, LoaderFiles* files)
+      : image_(image),
+        rules_(rules),
+        files_(files),
+        index_(image, files),
+        writer_(&image, &index_, files, &rules) {}
 
   SymbolJudgement OfProgram(const std::string& program) {
     SymbolProcess process(LoaderScope(files_, program), &writer_, program);
@@ -246,7 +256,7 @@ class NativeJudge {
     out_.files = process.scope().loaded().size();
     out_.symbols = process.TakeSymbols();
     Take(process.faults());
-    LibraryCopies copies;
+    LibraryCopies copies(&rules_);
     copies.Add(process.scope(), process.name());
     Take(copies.Faults(image_, writer_));
     return std::move(out_);
@@ -267,8 +277,8 @@ class NativeJudge {
   }
 
  private:
-  static bool ConcernsGpus(const SymbolFault& fault) {
-    return GpuLibraryOf(fault.library) || GpuLibraryOf(NameOf(fault.asker));
+  bool ConcernsGpus(const SymbolFault& fault) const {
+    return rules_.GpuLibraryOf(fault.library) || rules_.GpuLibraryOf(NameOf(fault.asker));
   }
   static bool MayComeFromTheProgram(const SymbolFault& fault) {
     return fault.kind == SymbolFaultKind::kSymbolMissing && fault.library.empty();
@@ -279,6 +289,7 @@ class NativeJudge {
   }
 
   const ImageFiles& image_;
+  const SymbolRules& rules_;
   LoaderFiles* files_;
   LibraryIndex index_;
   FaultWriter writer_;
@@ -288,15 +299,16 @@ class NativeJudge {
 
 }  // namespace
 
-SymbolJudgement JudgeSymbols(const ImageFiles& image, const std::string& spec, LoaderFiles* files) {
+SymbolJudgement JudgeSymbols(const ImageFiles& image, const std::string& spec, const SymbolRules& rules,
+                             LoaderFiles* files) {
   constexpr char kProgram[] = "program:";
   SymbolJudgement judgement;
   if (!image.interpreter.empty())
-    judgement = PythonJudge(image, files).Run();
+    judgement = PythonJudge(image, rules, files).Run();
   else if (StartsWith(spec, kProgram))
-    judgement = NativeJudge(image, files).OfProgram(spec.substr(sizeof kProgram - 1));
+    judgement = NativeJudge(image, rules, files).OfProgram(spec.substr(sizeof kProgram - 1));
   else
-    judgement = NativeJudge(image, files).OfLibraries();
+    judgement = NativeJudge(image, rules, files).OfLibraries();
   for (const std::string& problem : files->problems())
     judgement.faults.push_back({SymbolFaultKind::kUndecided, problem, "", ""});
   return judgement;

@@ -9,6 +9,7 @@
 #include "image/image_files.h"
 #include "image/loader/loader_scope.h"
 #include "image/symbols/symbols_faults.h"
+#include "image/symbols/symbols_rules.h"
 
 namespace cudnn_ci {
 
@@ -19,11 +20,12 @@ struct SymbolJudgement {
 };
 
 // Of a "python:" subject each package with extension modules gets a process: the interpreter, what its rule
-// says (PackageRules), its extension modules in turn. Extensions that are linked with PyTorch get the one of
+// says (SymbolRules), its extension modules in turn. Extensions that are linked with PyTorch get the one of
 // `import torch`. What lies there besides is opened in a process of its own, and what fails is a note.
 // Of "program:" it is the program. Of others each file is opened for itself: what it needs must be there if
 // it is a library for GPUs; symbols without a version may come from the program that opens it.
-SymbolJudgement JudgeSymbols(const ImageFiles& image, const std::string& spec, LoaderFiles* files);
+SymbolJudgement JudgeSymbols(const ImageFiles& image, const std::string& spec, const SymbolRules& rules,
+                             LoaderFiles* files);
 
 }  // namespace cudnn_ci
 

@@ -1,11 +1,12 @@
 #include "image/symbols/symbols_process.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+
+#include "base/text.h"
 
 namespace cudnn_ci {
 namespace {
@@ -21,8 +22,8 @@ std::vector<std::string> NamesLike(const std::string& folder, const std::string&
     return names;
   }
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (fnmatch(pattern.c_str(), it->path().filename().c_str(), 0) == 0)
-      names.push_back(it->path().filename().string());
+    if (std::string name = it->path().filename().string(); GlobMatch(pattern, name))
+      names.push_back(std::move(name));
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -39,8 +40,8 @@ std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
                                      const std::vector<std::string>& package_folders) {
   std::vector<std::string> files;
   for (const std::string& packages : package_folders) {
-    for (const char* folder : step.folders) {
-      if (cuda_major == 0 && std::string(folder).find('%') != std::string::npos) continue;
+    for (const std::string& folder : step.folders) {
+      if (cuda_major == 0 && folder.find('%') != std::string::npos) continue;
       const std::string in = packages + "/" + WithMajor(folder, cuda_major);
       const std::vector<std::string> names = NamesLike(in, step.name);
       if (!names.empty()) files.push_back(in + "/" + names.front());
@@ -51,11 +52,10 @@ std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
 
 int CudaMajorOfRule(const PackageRule& rule, const std::vector<std::string>& package_folders,
                     LoaderFiles* files) {
-  if (rule.cuda_major != 0 || !rule.cuda_of) return rule.cuda_major;
-  const std::string path = rule.cuda_of;
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = path.substr(0, slash);
-  const OpenStep step = {{folder.c_str()}, rule.cuda_of + slash + 1, StepNeed::kTried};
+  if (rule.cuda_major != 0 || rule.cuda_of.empty()) return rule.cuda_major;
+  const std::size_t slash = rule.cuda_of.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : rule.cuda_of.substr(0, slash);
+  const OpenStep step = {{folder}, rule.cuda_of.substr(slash + 1), StepNeed::kTried};
   for (const std::string& found : FilesOfStep(step, 0, package_folders)) {
     const LoaderFiles::File file = files->Open(found);
     if (!file.table) continue;
@@ -84,8 +84,8 @@ bool SymbolProcess::Judge(const OpenedFile& opened) {
       complete = false;
     }
     for (const std::string& name : file.missing) {
-      if (const char* prefix = DriverFunctionsOf(name)) {
-        driver.emplace_back(prefix);
+      if (std::string prefix = writer_->rules().DriverFunctionsOf(name); !prefix.empty()) {
+        driver.push_back(std::move(prefix));
       } else if (fresh) {
         faults_.push_back(writer_->Missing(scope_, at, name, name_));
         complete = false;
@@ -122,7 +122,7 @@ void SymbolProcess::JudgeProgram() { Judge(scope_.program()); }
 SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, int cuda_major, const ImageFiles& image,
                                         LoaderFiles* files) {
   std::vector<std::string> found = FilesOfStep(step, cuda_major, image.folders);
-  const std::string name = step.name;
+  const std::string& name = step.name;
   if (found.empty() && name.find('*') != std::string::npos) found = files->Matching(name);
   if (found.empty() && name.find('*') == std::string::npos)
     if (const LoaderFiles::File file = scope_.Found(name, scope_.loaded().empty() ? -1 : 0); file.table)
@@ -151,13 +151,13 @@ void SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRul
   for (const OpenStep& step : steps) {
     const Step taken = Take(step, cuda_major, image, files);
     any = any || (taken != Step::kNothingThere && step.need == StepNeed::kTogether);
-    if (taken == Step::kNothingThere && step.need != StepNeed::kTried) absent.emplace_back(step.name);
+    if (taken == Step::kNothingThere && step.need != StepNeed::kTried) absent.push_back(step.name);
   }
   if (!any) return;
   for (const std::string& name : absent) {
-    const std::string package = PackageFor(name);
+    const std::string package = writer_->rules().PackageFor(name);
     faults_.push_back({SymbolFaultKind::kLibraryMissing,
-                       std::string(rule.title) + " opens " + name + " for a GPU (process: " + name_ +
+                       rule.title + " opens " + name + " for a GPU (process: " + name_ +
                            "), and neither a package has it nor the loader finds it" +
                            (package.empty() ? "" : "; package " + package + " brings it"),
                        "", name});

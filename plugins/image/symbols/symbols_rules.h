@@ -1,10 +1,12 @@
 // What packages open before or beside their extension modules, which no ELF file says; and who brings which
-// library. Data alone, each row with its source.
+// library: rows of knowledge/imports.json and packages.json.
 #ifndef CUDNN_CI_PLUGINS_IMAGE_SYMBOLS_SYMBOLS_RULES_H_
 #define CUDNN_CI_PLUGINS_IMAGE_SYMBOLS_SYMBOLS_RULES_H_
 
 #include <string>
 #include <vector>
+
+#include "common/known_regressions.h"
 
 namespace cudnn_ci {
 
@@ -18,49 +20,59 @@ enum class StepNeed {
 
 // One dlopen of a package.
 struct OpenStep {
-  // Folders relative to a folder of Python packages, in order; the first that has a file is taken. "*" stands
-  // for any one name, "%" for the CUDA major of the package.
-  std::vector<const char*> folders;
+  // Folders relative to a folder of Python packages, in order; the first that has a file is taken. "%" stands
+  // for the CUDA major of the package.
+  std::vector<std::string> folders;
   // The file's name: "*" for any text. Without a folder that has it, the loader is asked if there is no "*".
-  const char* name;
-  StepNeed need;
+  std::string name;
+  StepNeed need = StepNeed::kTried;
   bool global = false;  // RTLD_GLOBAL
 };
 
 // A package's process: what `import` of it opens, in order, and what it opens when a GPU is used.
 struct PackageRule {
-  const char* title;              // "PyTorch"
-  const char* import_name;        // "torch"
-  const char* marker;             // relative to a folder of packages: applies where this file is
-  const char* cuda_of = nullptr;  // a file whose DT_NEEDED say the CUDA major (libcudart.so.N); null: none
-  int cuda_major = 0;             // the same where no file says it; 0: not known
-  std::vector<const char*> import_names;  // packages whose extensions are loaded into this process
-  std::vector<const char*> libraries;     // extensions that need one of these belong into it too, by stem
+  std::string title;        // "PyTorch"
+  std::string import_name;  // "torch"
+  std::string marker;       // relative to a folder of packages: applies where this file is
+  std::string cuda_of;      // a file whose DT_NEEDED say the CUDA major (libcudart.so.N); empty: none
+  int cuda_major = 0;       // the same where no file says it; 0: not known
+  std::vector<std::string> import_names;  // packages whose extensions are loaded into this process
+  std::vector<std::string> libraries;     // extensions that need one of these belong into it too, by stem
   std::vector<OpenStep> first;            // ahead of `main`
   std::vector<OpenStep> main;             // what makes the package
   bool main_begins = false;     // the first of `main` comes ahead of `first` if it can be opened then
   std::vector<OpenStep> later;  // when a GPU is first used
-  const char* source;
 };
-
-const std::vector<PackageRule>& PackageRules();
 
 // A library for GPUs that comes in a package of its own.
 struct GpuLibrary {
-  const char* stem;     // "libnvJitLink.so"
-  const char* package;  // Python's, without the suffix of a CUDA major: "nvidia-nvjitlink"
+  std::string stem;     // "libnvJitLink.so"
+  std::string package;  // Python's, without the suffix of a CUDA major: "nvidia-nvjitlink"
   bool suffix_in_13;    // "nvidia-nccl-cu13": of CUDA 13 too
 };
 
-// Null: none of them.
-const GpuLibrary* GpuLibraryOf(const std::string& name);
+// What the host's driver mounts into a container, and a prefix of the functions in it.
+struct DriverLibrary {
+  std::string stem, prefix;
+};
 
-// "nvidia-nvjitlink (of CUDA 12: nvidia-nvjitlink-cu12)" for a library's name; empty: not known.
-std::string PackageFor(const std::string& library);
+struct SymbolRules {
+  std::vector<PackageRule> packages;
+  std::vector<GpuLibrary> gpu_libraries;
+  std::vector<DriverLibrary> driver_libraries;
 
-// What the host's driver mounts into a container, and a prefix of the functions in it, "cu" before an upper
-// case letter; null: no such library. Source: the list of libnvidia-container (src/nvc_info.c).
-const char* DriverFunctionsOf(const std::string& library);
+  // Null: none of them.
+  const GpuLibrary* GpuLibraryOf(const std::string& name) const;
+  // "nvidia-nvjitlink or, of CUDA 12, nvidia-nvjitlink-cu12" for a library's name; empty: not known.
+  std::string PackageFor(const std::string& library) const;
+  // The prefix of the functions of a library of the driver; empty: it is none.
+  std::string DriverFunctionsOf(const std::string& library) const;
+};
+
+// The rows, in their order.
+SymbolRules ReadSymbolRules(const TableEntry& entry);
+
+// True if the prefix stands before an upper-case letter or "_".
 bool IsDriverFunction(const std::string& symbol, const std::string& prefix);
 
 }  // namespace cudnn_ci

@@ -106,4 +106,17 @@
 #define CCI_COMPATIBILITY_NEWEST_TOOLKIT "newest.toolkit"
 #define CCI_COMPATIBILITY_NEWEST_CUDNN "newest.cudnn"
 
+/* What is known of packages, for host->compatibility: one of these and a number that counts from 0. The value
+ * is the row as a JSON object in ASCII, with the fields that knowledge/README.md describes, in the order in
+ * which rows count. */
+#define CCI_KNOWLEDGE_LIBRARY "library."
+#define CCI_KNOWLEDGE_PACKAGE "package."
+#define CCI_KNOWLEDGE_FILE "file."
+#define CCI_KNOWLEDGE_GPU_LIBRARY "gpu_library."
+#define CCI_KNOWLEDGE_DRIVER_LIBRARY "driver_library."
+#define CCI_KNOWLEDGE_IMPORT "import."
+#define CCI_KNOWLEDGE_FEATURE "feature."
+#define CCI_KNOWLEDGE_USER "user."
+#define CCI_KNOWLEDGE_NEED "need."
+
 #endif /* CUDNN_CI_FACTS_H_ */

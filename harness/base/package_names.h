@@ -1,0 +1,40 @@
+// Names of packages: patterns of them, and what they tell. For harness and plugins alike.
+#ifndef CUDNN_CI_BASE_PACKAGE_NAMES_H_
+#define CUDNN_CI_BASE_PACKAGE_NAMES_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudnn_ci {
+
+// Whether a name is of a pattern: "#" stands for one digit, "*" for the rest, whatever it is. Each character
+// is looked at once.
+inline bool NameMatches(std::string_view pattern, std::string_view name) {
+  std::size_t at = 0;
+  for (const char c : pattern) {
+    if (c == '*') return true;
+    if (at == name.size()) return false;
+    const char found = name[at++];
+    if (c == '#' ? found < '0' || found > '9' : c != found) return false;
+  }
+  return at == name.size();
+}
+
+// A Python package that is a framework.
+struct FrameworkName {
+  std::string name;   // a pattern: "cupy-cuda12x"
+  std::string title;  // "CuPy"
+};
+
+// What the names of installed Python packages tell.
+struct PackageNames {
+  std::vector<FrameworkName> frameworks;
+  std::vector<std::string>
+      cudnn;  // patterns of cuDNN's packages that end in a CUDA major: "nvidia-cudnn-cu#*"
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_BASE_PACKAGE_NAMES_H_

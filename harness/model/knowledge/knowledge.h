@@ -1,0 +1,75 @@
+// What is known of packages, of what they open and compile at run time, of known faults and remedies: rows of
+// data files (knowledge/*.json), merged from those that come with cudnn-ci and those that a team adds.
+//
+// A later file adds rows, or replaces rows of the same key. A row replaces one of an earlier file only if its
+// file is not older than that one (`as_of`); each row that is replaced, or is too old to replace one, has a
+// notice. No later file can change a finding's severity or blame, name a library of the driver (such rows are
+// not taken, with a notice), run code, or name a file outside of the folders of the image's packages.
+#ifndef CUDNN_CI_MODEL_KNOWLEDGE_KNOWLEDGE_H_
+#define CUDNN_CI_MODEL_KNOWLEDGE_KNOWLEDGE_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/package_names.h"
+#include "model/json/json_tree.h"
+#include "model/matrix/compatibility.h"
+#include "model/record/knowledge_file.h"
+#include "model/record/notice.h"
+
+namespace cudnn_ci {
+
+// Bounds: plugins are told of all rows.
+inline constexpr size_t kMaxKnowledgeRows = 1000;              // of one list of one file
+inline constexpr size_t kMaxKnowledgeEntry = 4000;             // bytes of one row for plugins
+inline constexpr size_t kMaxKnowledgeEntryBytes = 128 * 1024;  // of all of them, with their keys
+inline constexpr size_t kMaxKnowledgeFiles = 100;
+
+// One row of a list.
+struct KnowledgeRow {
+  std::string list;                           // "packages"
+  std::string key;                            // names the row within its list: "python torch"
+  std::map<std::string, std::string> values;  // by field; lists as JSON, flags as "true" and "false"
+  std::string source, confidence;             // an address or words; "sure", "likely", "unsure"
+  std::string entry;                          // the row as plugins are told it; empty: they are not
+  size_t file = 0;                            // of Knowledge::files
+  Position position;
+};
+
+struct Knowledge {
+  std::vector<KnowledgeFile> files;  // in the order of reading
+  std::vector<KnowledgeRow> rows;    // of each list in the order of the files; a replacement takes the place
+                                     // of what it replaces
+  Notices notices;                   // what was replaced, and what was too old to replace
+
+  // The rows of a list, in order.
+  std::vector<const KnowledgeRow*> Rows(const std::string& list) const;
+  // A value of a row; empty: it has none.
+  static std::string Value(const KnowledgeRow& row, const std::string& field);
+};
+
+// Where knowledge is read from.
+struct KnowledgePlace {
+  std::string path;  // a file, or a folder whose files *.json are read by name, without *.schema.json
+  std::string from;  // as of KnowledgeFile
+};
+
+// Reads the files that come with cudnn-ci from `base`, then `places`, in order, each of at most 4 MiB. Rows
+// of known faults and version facts (cudnn-ci/compatibility/1) in `places` are added to `table`. Reports
+// every problem, by file and position.
+std::variant<Knowledge, std::vector<Problem>> LoadKnowledge(const std::string& base,
+                                                            const std::vector<KnowledgePlace>& places,
+                                                            Compatibility* table);
+
+// What the names of installed Python packages tell.
+PackageNames PackageNamesOf(const Knowledge& knowledge);
+
+// What plugins are told, by the keys of cudnn_ci/facts.h.
+std::map<std::string, std::string> EntriesOf(const Knowledge& knowledge);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_MODEL_KNOWLEDGE_KNOWLEDGE_H_

@@ -1,0 +1,122 @@
+#include "model/knowledge/knowledge_format.h"
+
+#include <cudnn_ci/facts.h>
+
+namespace cudnn_ci {
+namespace {
+
+using Kind = FieldKind;
+
+constexpr Reference kLibrary = {"library", "libraries", "library"},
+                    kFeature = {"feature", "features", "feature"};
+
+FileFormat Packages() {
+  return {
+      "cudnn-ci/packages/1",
+      "packages.json",
+      {{"libraries", CCI_KNOWLEDGE_LIBRARY, {{"library", Kind::kName}, {"title", Kind::kText}}, {"library"}},
+       {"packages",
+        CCI_KNOWLEDGE_PACKAGE,
+        {{"manager", Kind::kWord, true, {"python", "conda", "distribution"}},
+         {"name", Kind::kNamePattern},
+         {"library", Kind::kName, false},
+         {"framework", Kind::kText, false}},
+        {"manager", "name"},
+        {kLibrary}},
+       {"files", CCI_KNOWLEDGE_FILE, {{"file", Kind::kName}, {"library", Kind::kName}}, {"file"}, {kLibrary}},
+       {"gpu_libraries",
+        CCI_KNOWLEDGE_GPU_LIBRARY,
+        {{"file", Kind::kName}, {"package", Kind::kName}, {"suffix_in_13", Kind::kFlag}},
+        {"file"}},
+       {"driver_libraries",
+        CCI_KNOWLEDGE_DRIVER_LIBRARY,
+        {{"file", Kind::kName}, {"functions", Kind::kName}},
+        {"file"},
+        {},
+        true}}};
+}
+
+FileFormat Imports() {
+  return {"cudnn-ci/imports/1",
+          "imports.json",
+          {{"imports",
+            CCI_KNOWLEDGE_IMPORT,
+            {{"import", Kind::kName},
+             {"title", Kind::kText},
+             {"marker", Kind::kPath},
+             {"cuda_of", Kind::kPathPattern, false},
+             {"cuda_major", Kind::kNumber, false},
+             {"packages", Kind::kNames},
+             {"libraries", Kind::kNames, false},
+             {"first", Kind::kSteps, false},
+             {"main_begins", Kind::kFlag, false},
+             {"main", Kind::kSteps, false},
+             {"later", Kind::kSteps, false}},
+            {"marker"}}}};
+}
+
+FileFormat Compilers() {
+  return {"cudnn-ci/compilers/1",
+          "compilers.json",
+          {{"features",
+            CCI_KNOWLEDGE_FEATURE,
+            {{"feature", Kind::kName},
+             {"package", Kind::kNamePattern},
+             {"ordinary", Kind::kFlag},
+             {"part_of", Kind::kName, false},
+             {"serves", Kind::kName, false},
+             {"only_if_required", Kind::kFlag, false}},
+            {"feature", "package"},
+            {{"serves", "features", "feature"}}},
+           {"users",
+            CCI_KNOWLEDGE_USER,
+            {{"feature", Kind::kName}, {"package", Kind::kName}},
+            {"feature", "package"},
+            {kFeature}},
+           {"needs",
+            CCI_KNOWLEDGE_NEED,
+            {{"feature", Kind::kName},
+             {"tool",
+              Kind::kWord,
+              true,
+              {"c_compiler", "cxx_compiler", "python_headers", "ldconfig", "driver_link_name", "triton_ptxas",
+               "triton_libdevice", "triton_cache", "triton_package", "libnvvm", "libdevice", "nvrtc",
+               "cuda_headers", "cupy_cache", "toolkit_ptxas", "nvcc", "ninja"}},
+             {"versions", Kind::kRange, false},
+             {"always", Kind::kFlag},
+             {"used_for", Kind::kText}},
+            {"feature", "tool", "versions"},
+            {kFeature},
+            false,
+            true}}};
+}
+
+FileFormat Remedies() {
+  return {"cudnn-ci/remedies/1",
+          nullptr,
+          {{"remedies",
+            nullptr,
+            {{"finding", Kind::kName},
+             {"remedy", Kind::kText},
+             {"link", Kind::kUrl, false},
+             {"command", Kind::kText, false},
+             {"where", Kind::kWord, false, {"image", "host", "matrix"}}},
+            {"finding"}}}};
+}
+
+}  // namespace
+
+const std::vector<FileFormat>& KnowledgeFormats() {
+  static const std::vector<FileFormat> kFormats = {Packages(), Imports(), Compilers(), Remedies()};
+  return kFormats;
+}
+
+const std::vector<FieldFormat>& StepFields() {
+  static const std::vector<FieldFormat> kFields = {{"open", Kind::kFilePattern},
+                                                   {"in", Kind::kPathPatterns, false},
+                                                   {"need", Kind::kWord, true, {"must", "together", "tried"}},
+                                                   {"global", Kind::kFlag, false}};
+  return kFields;
+}
+
+}  // namespace cudnn_ci
