@@ -10,11 +10,11 @@
 #include <type_traits>
 
 #include "base/time.h"
-#include "model/record/old_words.h"
 #include "model/record/version.h"
 #include "worker/describe.h"
 #include "worker/host.h"
 #include "worker/running_case.h"
+#include "worker/skip_words.h"
 
 namespace wire = cudnn_ci::wire;
 namespace worker = cudnn_ci::worker;
@@ -164,7 +164,7 @@ void Skip(cci_case* c, uint32_t kind, const char* need, const char* seen) {
   std::lock_guard lock(c->mutex);
   c->skipped = true;
   c->skip = {static_cast<cudnn_ci::SkipKind>(kind), Text(need), Text(seen)};
-  if (kind == CCI_SKIP_MEMORY) c->skip.resource = cudnn_ci::MemoryInWords(c->skip.need, c->skip.seen);
+  if (kind == CCI_SKIP_MEMORY) c->skip.resource = worker::MemoryInWords(c->skip.need, c->skip.seen);
 }
 void SkipMemory(cci_case* c, uint32_t memory, const char* need, const char* seen) {
   if (!Allowed(c, Phase::kRun, "skip_memory")) return;

@@ -119,7 +119,8 @@ bool ComparesAt(std::string_view code, std::string_view text, size_t at) {
 
 const std::vector<MessageReader>& MessageReaders() {
   static const std::vector<MessageReader> kReaders = {
-      {"harness/model/record/old_words.cc", "plugins and records of earlier versions say it in words only"},
+      {"harness/worker/skip_words.cc",
+       "plugin.h promises that the words of `skip` tell whose memory was short"},
       {"harness/cli/worker_obstacle.cc", "the words are the loader's"},
       {"harness/cli/self_test_report.cc", "a self-test looks at what a report says"}};
   return kReaders;

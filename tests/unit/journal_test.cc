@@ -392,35 +392,16 @@ TEST(JournalTest, DamageIsNamedWithFileAndLine) {
       {R"({"v":"journal/2","seq":2,"ev":"CaseFinished","outcome":"passed"})", "expected an object"},
       {R"({"v":"journal/2","seq":2,"ev":"RunStarted","facts":{"a":{"b":1}}})",
        "RunStarted.facts.a.b: expected"},
+      {R"({"v":"journal/2","seq":2,"ev":"RunStarted","warnings":["words alone"]})",
+       "RunStarted.warning_notices: not one notice"},
+      {R"({"v":"journal/2","seq":2,"ev":"RunStarted","partial":"filtered"})",
+       "RunStarted.partial_notices: not the notices"},
   };
   for (const BadLine& row : rows) {
     Result<std::vector<Event>> read = ParseJournal(Sealed({first, row.object}), "j");
     ASSERT_FALSE(read.ok()) << row.object;
     EXPECT_NE(read.error().find(row.message), std::string::npos) << read.error();
   }
-}
-
-// Lines of versions that said in words only whose memory was short and which subject was missing.
-TEST(JournalTest, WhatOlderLinesSayInWordsIsUnderstood) {
-  const auto read = [](const char* line) { return ParseJournal(Sealed({line}), "j")->front(); };
-  const auto memory = [&](const char* need) {
-    const Event event = read((std::string(R"({"v":"journal/2","seq":1,"ev":"CaseFinished","outcome":)") +
-                              R"({"is":"skipped","kind":"memory","need":")" + need + R"(","seen":"less"}})")
-                                 .c_str());
-    return std::get<Skipped>(std::get<CaseFinished>(event.body).outcome).resource;
-  };
-  EXPECT_EQ(memory("9 MiB of host memory"), Resource::kHostMemory);
-  EXPECT_EQ(memory("9 MiB of device memory"), Resource::kDeviceMemory);
-  EXPECT_EQ(memory("more"), Resource::kDeviceMemory);
-  const auto subject = [&](const char* finding) {
-    const Event event =
-        read((std::string(R"({"v":"journal/2","seq":1,"ev":"Finding","finding":)") + finding + "}").c_str());
-    return std::get<FindingReported>(event.body).finding.subject;
-  };
-  EXPECT_EQ(subject(R"({"slug":"subject-missing","detail":"subject venv: /opt: no such folder"})"), "venv");
-  EXPECT_EQ(subject(R"({"slug":"subject-missing","detail":"subject venv: gone","subject":"b"})"), "b");
-  EXPECT_EQ(subject(R"({"slug":"subject-missing","detail":"/opt: no such folder"})"), "");
-  EXPECT_EQ(subject(R"({"slug":"crashed","detail":"subject venv: gone"})"), "");
 }
 
 TEST(JournalTest, ALineWithoutEndIsRefused) {

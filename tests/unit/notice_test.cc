@@ -1,11 +1,10 @@
-// Notices as sentences, and what records of earlier versions say in words only.
+// Notices as sentences.
 #include "model/record/notice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "model/record/notice_list.h"
-#include "model/record/old_words.h"
 
 namespace cudnn_ci {
 namespace {
@@ -78,58 +77,22 @@ TEST(NoticeTest, OneOfALaterVersionIsOther) {
   EXPECT_EQ(MakeNotice("new-kind", {{"a", "b"}}).code, NoticeCode::kOther);
   EXPECT_EQ(MakeNotice("plugin-writable", {}).code, NoticeCode::kOther) << "without its arguments";
   Notices notices = {MakeNotice("new-kind", {{"a", "b"}}), {NoticeCode::kStaticStage}};
-  CompleteOld(Texts{"new words", "static stage"}, &notices);
+  ASSERT_TRUE(TakeSentences(Texts{"new words", "static stage"}, &notices));
   EXPECT_THAT(SentencesOf(notices), ElementsAre("new words", "static stage"));
   EXPECT_THAT(CodesOf(notices), ElementsAre("other", "static-stage"));
+  Notices partial = {MakeNotice("new-kind", {}), {NoticeCode::kStaticStage}};
+  ASSERT_TRUE(TakePartialText("new words, static stage", &partial));
+  EXPECT_EQ(PartialText(partial), "new words, static stage");
 }
 
-TEST(OldWords, SentencesHaveTheirCodes) {
-  const Texts sentences = {
-      "image.cudnn is not promised by the matrix: cuDNN's version is not gated",
-      "k >=1 is promised, and no required check of this selection judges it: it is not gated",
-      "gpu1 (T4) is visible and was not used; --device all judges every GPU",
-      "cuDNN 9 at /l (o) is used by no subject; a subject \"path:/\" judges it",
-      "speed of 2 cases held to the baseline, not compared: there is no --baseline",
-      "m.json:1:2: the waiver for \"x\" matches no case",
-      "m: the waiver names the finding \"x\", which nobody declares",
-      "m: the waiver names the finding \"x\", which is never reported with that blame; it is \"y\"",
-      "and 3 more such warnings about waivers",
-      "the case x of the earlier run is gone from the plan",
-      "/t is missing: versions are judged without a table; repair the installation",
-      "LD_X is set, with which no program runs: taken out of every process's environment",
-      "/p is writable by others: chmod go-w it",
-      "/p is owned by user 1, neither root nor user 2",
-      "--auto: the loader finds no cuDNN; judged: the Python environment /v",
-      "\"subjects\": \"auto\": 33 Python environments bring a cuDNN, of which 31 are judged; name those",
-      "subject a: /f is not searched: its name holds a separator",
-      "subject a: its folders hold more entries than are looked at",
-      "the image is unidentified: nobody knows",
-      "the shards ran with different drivers: 1 (1/2), 2 (2/2)",
-      "new words"};
-  Notices notices;
-  CompleteOld(sentences, &notices);
-  EXPECT_EQ(SentencesOf(notices), sentences);
-  EXPECT_THAT(CodesOf(notices),
-              ElementsAre("version-not-promised", "promise-not-judged", "gpu-not-used", "cudnn-not-used",
-                          "speed-not-compared", "waiver-without-case", "waiver-without-finding",
-                          "waiver-blame", "waivers-cut", "case-gone", "no-version-table", "variable-removed",
-                          "plugin-writable", "plugin-owner", "auto-elsewhere", "environments-cut",
-                          "subject-cut", "subject-cut", "image-unidentified", "drivers-differ", "other"));
-}
-
-TEST(OldWords, ReasonsOfAPartialRunHaveTheirCodes) {
-  const auto codes = [](const std::string& text) {
-    Notices partial;
-    CompleteOldPartial(text, &partial);
-    EXPECT_EQ(PartialText(partial), text);
-    return CodesOf(partial);
-  };
-  EXPECT_THAT(codes(""), testing::IsEmpty());
-  EXPECT_THAT(codes("of another version"), ElementsAre("other"));
-  EXPECT_THAT(codes("static stage, isolation none"), ElementsAre("static-stage", "isolation-none"));
-  EXPECT_THAT(
-      codes("filtered, shard 2/4, without --disturb (a.static, b.filtered), rerun of what did not pass"),
-      ElementsAre("filtered", "shard", "without-disturb", "rerun"));
+TEST(NoticeTest, NoticesAndSentencesBelongTogether) {
+  Notices notices = {{NoticeCode::kStaticStage}}, none;
+  EXPECT_FALSE(TakeSentences({}, &notices));
+  EXPECT_FALSE(TakeSentences({"filtered", "static stage"}, &notices));
+  Notices unknown = {MakeNotice("new-kind", {})};
+  EXPECT_FALSE(TakePartialText("", &unknown));
+  EXPECT_FALSE(TakePartialText("filtered", &none));
+  EXPECT_TRUE(TakeSentences({}, &none) && TakePartialText("", &none));
 }
 
 }  // namespace

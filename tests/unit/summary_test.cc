@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "model/record/old_words.h"
 #include "model/verdict/attribution.h"
 #include "model/verdict/verdict.h"
 #include "run_builder.h"
@@ -467,16 +466,6 @@ TEST(BlockedTest, FindsTheBlockerOnTheSameDeviceFirst) {
   const Summary summary = b.Summarize();
   EXPECT_EQ(RootBlocker(summary, summary.cases[2]), &summary.cases[1]);
   EXPECT_EQ(Judge(summary).root_cause->case_id, "cudnn.create@gpu1");
-}
-
-TEST(OldWords, MemoryIsADevicesUnlessTheWordsSayTheHosts) {
-  EXPECT_EQ(MemoryInWords("9 MiB of device memory", "8 MiB free"), Resource::kDeviceMemory);
-  EXPECT_EQ(MemoryInWords("more", "less"), Resource::kDeviceMemory);
-  EXPECT_EQ(MemoryInWords("9 MiB of host memory", "8 MiB available"), Resource::kHostMemory);
-  EXPECT_EQ(MemoryInWords("one result", "gemm: 9 MiB of host memory, 8 MiB available"),
-            Resource::kHostMemory);
-  EXPECT_EQ(MemoryInWords("one result", "9 MiB of host memory; 9 MiB of device memory"),
-            Resource::kDeviceMemory);
 }
 
 }  // namespace

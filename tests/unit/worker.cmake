@@ -11,6 +11,7 @@ target_compile_definitions(shipped_checks_test PRIVATE CUDNN_CI_STAGE_PLUGINS="$
 add_dependencies(shipped_checks_test cudnn-ci-worker conv_plugin framework_plugin)
 
 cudnn_ci_unit_test(crash_maps_test SOURCES crash_maps_test.cc LINK cci_worker)
+cudnn_ci_unit_test(skip_words_test SOURCES skip_words_test.cc LINK cci_worker)
 
 # One source as driver and as runtime: which it is, the name it is loaded by decides.
 foreach(library "cuda 1" "cudart 14")

@@ -105,6 +105,11 @@ bool HasAll(const NoticeText& notice, const Params& args) {
   });
 }
 
+// Of a later version: neither its code nor its sentence is known.
+bool IsUnknown(const Notice& notice) {
+  return notice.code == NoticeCode::kOther && notice.args.count(kText) == 0;
+}
+
 }  // namespace
 
 const char* Name(NoticeCode code) { return TextOf(code).name; }
@@ -134,6 +139,20 @@ std::vector<std::string> SentencesOf(const Notices& notices) {
 }
 
 std::string PartialText(const Notices& partial) { return Join(SentencesOf(partial), ", "); }
+
+bool TakeSentences(const std::vector<std::string>& sentences, Notices* notices) {
+  if (sentences.size() != notices->size()) return false;
+  for (size_t i = 0; i < sentences.size(); ++i)
+    if (IsUnknown((*notices)[i])) (*notices)[i] = OtherNotice(sentences[i]);
+  return true;
+}
+
+bool TakePartialText(const std::string& text, Notices* partial) {
+  const bool has_unknown = std::any_of(partial->begin(), partial->end(), IsUnknown);
+  if (text.empty() ? has_unknown : partial->empty()) return false;
+  if (has_unknown) *partial = {OtherNotice(text)};
+  return true;
+}
 
 std::vector<std::string> CodesOf(const Notices& notices) {
   std::vector<std::string> codes;

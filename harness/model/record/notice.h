@@ -14,7 +14,7 @@ enum class NoticeCode : int;  // notice_list.h
 
 struct Notice {
   NoticeCode code{};
-  // By the names in the sentence. "text" is the whole sentence, of a record that holds no arguments.
+  // By the names in the sentence. "text" is the whole sentence, of a notice that this version cannot say.
   Params args = {};
   bool operator==(const Notice&) const = default;
 };
@@ -32,6 +32,13 @@ std::string SentenceOf(const Notice& notice);
 std::vector<std::string> SentencesOf(const Notices& notices);
 // Those of a partial run in one line: "filtered, shard 2/4"; empty for a whole one.
 std::string PartialText(const Notices& partial);
+// Of a record that holds a sentence for each notice: those of a later version, which this one cannot say,
+// take theirs. False where there is not one sentence for each.
+bool TakeSentences(const std::vector<std::string>& sentences, Notices* notices);
+// The same of a partial run, of which the record holds PartialText alone: where this version cannot say one
+// of the notices, the text becomes the one notice. False where a text has no notice, or such a notice no
+// text.
+bool TakePartialText(const std::string& text, Notices* partial);
 // A name for each, in order.
 std::vector<std::string> CodesOf(const Notices& notices);
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "model/record/event.h"
-#include "model/record/old_words.h"
 
 namespace cudnn_ci::journal {
 
@@ -49,18 +48,21 @@ void Fields(Io& io, E& e) {
   io("code", code), io("args", e.args);
   if constexpr (!std::is_const_v<E>) e = MakeNotice(code, std::move(e.args));
 }
-// Sentences for whoever reads the journal, and beside them the notices that they are made of.
+// Sentences for whoever reads the journal, and beside them the notices that they are made of. Who reads a
+// record (`io.Refuse`) takes none whose notices and sentences do not belong together.
 template <class Io, Like<Notices> E>
 void NoticeFields(Io& io, const char* sentences, const char* key, E& e) {
   std::vector<std::string> words = SentencesOf(e);
   io(sentences, words), io(key, e);
-  if constexpr (!std::is_const_v<E>) CompleteOld(words, &e);
+  if constexpr (requires { io.Refuse(key, ""); })
+    if (!TakeSentences(words, &e)) io.Refuse(key, "not one notice for each sentence");
 }
 template <class Io, Like<Notices> E>
 void PartialFields(Io& io, E& e) {
   std::string words = PartialText(e);
   io("partial", words), io("partial_notices", e);
-  if constexpr (!std::is_const_v<E>) CompleteOldPartial(words, &e);
+  if constexpr (requires { io.Refuse("partial", ""); })
+    if (!TakePartialText(words, &e)) io.Refuse("partial_notices", "not the notices of the text");
 }
 template <class Io, Like<RunStarted> E>
 void Fields(Io& io, E& e) {

@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "model/json/value_json.h"
-#include "model/record/old_words.h"
 #include "model/record/record_fields.h"
 #include "report/record/own_reports.h"
 #include "report/record/record_writer.h"
@@ -45,6 +44,9 @@ class Decoder {
   template <class T>
   void Optional(const char* key, T& value) {
     (*this)(key, value);
+  }
+  [[noreturn]] void Refuse(const char* key, const char* why) const {
+    throw DecodeError{where_ + "." + key + ": " + why};
   }
 
  private:
@@ -95,7 +97,6 @@ class Decoder {
     const bool known = Choose<0>(is, &v);
     if (!known) throw DecodeError{where + ": unknown outcome \"" + CleanLine(is, 60) + "\""};
     std::visit([&io](auto& o) { journal::Fields(io, o); }, v);
-    if (auto* skipped = std::get_if<Skipped>(&v)) CompleteOld(skipped);
   }
   // Makes *v the alternative of that name.
   template <size_t I>
@@ -108,12 +109,6 @@ class Decoder {
       return Choose<I + 1>(is, v);
     }
     return false;
-  }
-  static void Read(const Node& node, const std::string& where, Finding& v) {
-    if (!node.is_object()) Fail(node, where, "an object");
-    Decoder io(node, where);
-    journal::Fields(io, v);
-    CompleteOld(&v);
   }
   // A flag of a newer writer is a mark we do not know; it changes no outcome.
   static void Read(const Node& node, const std::string& where, std::vector<Flag>& v) {
