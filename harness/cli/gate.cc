@@ -61,7 +61,7 @@ bool Gate::Invalid(const std::string& message) {
 
 bool Gate::ReadEarlierRuns(const OutputPaths& paths) {
   if (options_.rerun_failed) {
-    Result<std::vector<std::string>> cases = CasesToRerun(paths);
+    Result<std::vector<CaseRef>> cases = CasesToRerun(paths);
     // Nothing is withdrawn: the record is an input, and what lies beside it says the same.
     if (!cases.ok()) return Invalid("--rerun-failed: " + cases.error());
     rerun_ = std::move(*cases);
@@ -198,8 +198,8 @@ bool Gate::MakePlan() {
     return !options_.dry_run;  // the reports of a run say it
   }
   PlanOptions selection = session_.MakePlanOptions(devices_);
-  selection.case_ids_of_record = options_.rerun_failed;
-  if (options_.rerun_failed) selection.case_ids = rerun_;
+  selection.cases_of_record = options_.rerun_failed;
+  if (options_.rerun_failed) selection.cases = rerun_;
   auto planned = cudnn_ci::MakePlan(matrix_, session_.discovery().catalog, selection);
   if (session_.MustEnd()) return Interrupted();  // while plugins judged parameters
   if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) {

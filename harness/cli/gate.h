@@ -83,7 +83,7 @@ class Gate {
   Notices sbom_not_gated_;  // with --sbom
   std::shared_ptr<const RunView> baseline_;
   SpeedBaseline speed_;                   // of baseline_
-  std::vector<std::string> rerun_;        // with --rerun-failed: the cases, as --case names them
+  std::vector<CaseRef> rerun_;            // with --rerun-failed: the cases
   ImageConfig image_;                     // what its inspector prints; known if --image-config is given
   std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then
   std::optional<Finding> obstacle_;       // no worker can run: nothing is planned then

@@ -37,7 +37,7 @@ bool IsToRunAgain(const CaseView& one) {
 
 }  // namespace
 
-Result<std::vector<std::string>> CasesToRerun(const OutputPaths& paths) {
+Result<std::vector<CaseRef>> CasesToRerun(const OutputPaths& paths) {
   const std::string record = RecordAt(paths);
   if (record.empty())
     return Error{"there is no journal.jsonl or report.json of an earlier run" +
@@ -46,9 +46,9 @@ Result<std::vector<std::string>> CasesToRerun(const OutputPaths& paths) {
   if (!earlier.ok()) return Error{earlier.error() + kAll};
   // The cases behind the place where the record ends would be forgotten.
   if (!earlier->planned) return Error{record + ": the run ended before it had a plan" + kAll};
-  std::vector<std::string> cases;
-  for (const auto& [id, one] : earlier->cases)
-    if (IsToRunAgain(one)) cases.push_back(id);
+  std::vector<CaseRef> cases;
+  for (const auto& [ref, one] : earlier->cases)
+    if (IsToRunAgain(one)) cases.push_back(ref);
   if (cases.empty())
     return Error{record + ": the run is " + earlier->verdict + ", and every case of it that counts passed" +
                  kAll};

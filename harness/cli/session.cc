@@ -292,7 +292,7 @@ PlanOptions Session::MakePlanOptions(const std::vector<DeviceInfo>& devices) {
   PlanOptions p;
   p.devices = devices;
   p.filter = options_.filter;
-  p.case_ids = options_.case_ids;
+  for (const std::string& id : options_.case_ids) p.cases.push_back(ParseDisplayId(id));
   p.shard_index = options_.shard_index;
   p.shard_count = options_.shard_count;
   p.static_stage = options_.static_stage;

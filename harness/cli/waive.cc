@@ -65,18 +65,19 @@ std::string Parent(const RunView& run, const Options& options) {
 }
 
 // Whether --case names it, or nothing does.
-bool IsAskedFor(const Options& options, const std::string& id) {
+bool IsAskedFor(const Options& options, const CaseRef& ref) {
   const std::vector<std::string>& ids = options.case_ids;
-  return ids.empty() || std::find(ids.begin(), ids.end(), id) != ids.end();
+  return ids.empty() || std::any_of(ids.begin(), ids.end(),
+                                    [&](const std::string& id) { return Means(ParseDisplayId(id), ref); });
 }
 
-// One of the file's "waivers", for each error of the case.
-void AddWaivers(const std::string& id, const CaseView& one, const Options& options,
+// One of the file's "waivers", for each error of the case, which `pattern` matches.
+void AddWaivers(const std::string& pattern, const CaseView& one, const Options& options,
                 std::vector<std::string>* waivers) {
   const std::string expires = UtcDate(options.waiver_days);
   for (const std::string& finding : one.errors) {
     const std::string reason = options.waiver_reason.empty() ? one.reason : options.waiver_reason;
-    waivers->push_back("    { \"case\": " + Quoted(id) + ", \"slug\": " + Quoted(finding) +
+    waivers->push_back("    { \"case\": " + Quoted(pattern) + ", \"slug\": " + Quoted(finding) +
                        ",\n      \"reason\": " + Quoted(SingleLine(reason, kMaxTextCharacters)) +
                        ",\n      \"owner\": " + Quoted(options.waiver_owner) +
                        ", \"expires\": " + Quoted(expires) + " }");
@@ -86,11 +87,11 @@ void AddWaivers(const std::string& id, const CaseView& one, const Options& optio
 // What stays red whatever is waived.
 void TellWhatStays(const RunView& run, const Options& options) {
   std::vector<std::string> stay;
-  for (const auto& [id, one] : run.cases) {
+  for (const auto& [ref, one] : run.cases) {
     const bool red = one.standing == Standing::kFailed || one.standing == Standing::kBlocked ||
                      one.standing == Standing::kNotRun || one.skip_not_allowed;
-    if (red && one.required && one.errors.empty() && IsAskedFor(options, id))
-      stay.push_back(id + " (" + Name(one.standing) + ")");
+    if (red && one.required && one.errors.empty() && IsAskedFor(options, ref))
+      stay.push_back(DisplayId(ref) + " (" + Name(one.standing) + ")");
   }
   for (const auto& [name, detail] : run.run_errors) stay.push_back(name + " (about the run)");
   for (size_t i = 0; i < stay.size() && i < kMaxNamed; ++i)
@@ -120,12 +121,15 @@ Result<std::string> WriteWaivers(const Options& options) {
   Result<RunView> run = ReadRun(options.waived_report);
   if (!run.ok()) return Error{run.error()};
   for (const std::string& id : options.case_ids)
-    if (run->cases.count(id) == 0) return Error{"--case " + id + ": the run has no such case"};
+    if (std::none_of(run->cases.begin(), run->cases.end(),
+                     [named = ParseDisplayId(id)](const auto& one) { return Means(named, one.first); }))
+      return Error{"--case " + id + ": the run has no such case"};
   std::vector<std::string> waivers;
-  for (const auto& [id, one] : run->cases)
-    if (one.standing == Standing::kFailed && IsAskedFor(options, id))
+  for (const auto& [ref, one] : run->cases)
+    if (one.standing == Standing::kFailed && IsAskedFor(options, ref))
       // Without a device's name it would cover the case on every one.
-      AddWaivers(one.on_gpu0 && run->gpus.size() > 1 ? id + "@gpu0" : id, one, options, &waivers);
+      AddWaivers(run->gpus.size() > 1 && !ref.device.empty() ? IdWithDevice(ref) : DisplayId(ref), one,
+                 options, &waivers);
   TellWhatStays(*run, options);
   if (waivers.empty())
     return Error{options.waived_report + ": no case failed that a waiver could excuse; nothing to waive"};

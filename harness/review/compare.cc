@@ -40,8 +40,8 @@ std::string WhyNotComparable(const RunView& before, const RunView& after) {
 }
 
 // One case that is in both.
-void AddCase(const std::string& id, const CaseView& before, const CaseView& after, Comparison* c) {
-  const CaseChange change{id, StandingText(before), StandingText(after), after.required || before.required};
+void AddCase(const CaseRef& ref, const CaseView& before, const CaseView& after, Comparison* c) {
+  const CaseChange change{ref, StandingText(before), StandingText(after), after.required || before.required};
   if (after.standing == Standing::kFailed) {
     if (before.standing == Standing::kFailed) {
       ++c->still_failing;
@@ -70,44 +70,44 @@ void AddCase(const std::string& id, const CaseView& before, const CaseView& afte
 }
 
 void AddCases(const RunView& before, const RunView& after, Comparison* c) {
-  for (const auto& [id, view] : after.cases) {
-    const auto old = before.cases.find(id);
+  for (const auto& [ref, view] : after.cases) {
+    const auto old = before.cases.find(ref);
     if (old != before.cases.end()) {
-      AddCase(id, old->second, view, c);
+      AddCase(ref, old->second, view, c);
     } else if (view.standing == Standing::kFailed) {
-      c->failing.push_back({id, "not in the plan", StandingText(view), view.required});
+      c->failing.push_back({ref, "not in the plan", StandingText(view), view.required});
     } else if (view.skip_not_allowed) {
-      c->skipped.push_back({id, "not in the plan", StandingText(view), view.required});
+      c->skipped.push_back({ref, "not in the plan", StandingText(view), view.required});
     } else {
       ++c->added;
     }
   }
   // Of another matrix a case may be gone on purpose.
   const bool same_matrix = before.matrix_sha256 == after.matrix_sha256;
-  for (const auto& [id, view] : before.cases)
-    if (after.cases.count(id) == 0 && WasJudged(view.standing))
-      c->skipped.push_back({id, StandingText(view), "not in the plan", view.required && same_matrix});
+  for (const auto& [ref, view] : before.cases)
+    if (after.cases.count(ref) == 0 && WasJudged(view.standing))
+      c->skipped.push_back({ref, StandingText(view), "not in the plan", view.required && same_matrix});
 }
 
 // A lost part, a worker that could not be started: no case shows them.
 void AddRunErrors(const RunView& before, const RunView& after, Comparison* c) {
   for (const auto& [name, detail] : after.run_errors)
     if (before.run_errors.count(name) == 0)
-      c->failing.push_back({"(the run)", "no such error", name + ": " + detail, true});
+      c->failing.push_back({{}, "no such error", name + ": " + detail, true});
   for (const auto& [name, detail] : before.run_errors)
     if (after.run_errors.count(name) == 0)
-      c->fixed.push_back({"(the run)", name + ": " + detail, "no such error", true});
+      c->fixed.push_back({{}, name + ": " + detail, "no such error", true});
 }
 
 // The worst and the best of what repeated runs say of one measurement.
 struct Range {
   Speed slowest, fastest;
 };
-Range RangeOf(const std::string& id, const std::string& name, const Speed& first,
+Range RangeOf(const CaseRef& ref, const std::string& name, const Speed& first,
               const std::vector<RunView>& again) {
   Range range{first, first};
   for (const RunView& run : again) {
-    const auto view = run.cases.find(id);
+    const auto view = run.cases.find(ref);
     if (view == run.cases.end()) continue;
     const auto speed = view->second.speed.find(name);
     if (speed == view->second.speed.end() || speed->second.unit != first.unit) continue;
@@ -124,7 +124,8 @@ double Median(std::vector<double> values) {
 }
 
 struct Moved {
-  std::string id, name;
+  CaseRef ref;
+  std::string name;
   Speed before, after;
   double slower = 0, faster = 0;  // how many times, beyond what repeated runs differ by
   bool required = true;           // its case
@@ -133,16 +134,16 @@ struct Moved {
 std::vector<Moved> Measurements(const RunView& before, const RunView& after,
                                 const std::vector<RunView>& again) {
   std::vector<Moved> moved;
-  for (const auto& [id, view] : after.cases) {
-    const auto old = before.cases.find(id);
+  for (const auto& [ref, view] : after.cases) {
+    const auto old = before.cases.find(ref);
     if (old == before.cases.end() || view.standing != Standing::kPassed ||
         old->second.standing != Standing::kPassed)
       continue;
     for (const auto& [name, speed] : view.speed) {
       const auto then = old->second.speed.find(name);
       if (then == old->second.speed.end() || !IsComparable(then->second, speed)) continue;
-      const Range range = RangeOf(id, name, then->second, again);
-      moved.push_back({id, name, then->second, speed, Slowdown(range.slowest, speed),
+      const Range range = RangeOf(ref, name, then->second, again);
+      moved.push_back({ref, name, then->second, speed, Slowdown(range.slowest, speed),
                        1 / Slowdown(range.fastest, speed), view.required || old->second.required});
     }
   }
@@ -184,7 +185,7 @@ void AddSpeed(const RunView& before, const RunView& after, const std::vector<Run
   const double spread = off.empty() ? 0 : 1.4826 * Median(off);
   const double threshold = kSlower * (again.empty() ? std::exp(kDeviations * spread) : 1);
   for (const Moved& m : moved) {
-    CaseChange change{m.id, SpeedText(m.name, m.before), SpeedText(m.name, m.after), true};
+    CaseChange change{m.ref, SpeedText(m.name, m.before), SpeedText(m.name, m.after), true};
     if (m.faster > threshold) c->faster.push_back(change);
     // One run each does not tell a change from a bad day: then it is worth a look, and no verdict.
     change.counts = m.required && !again.empty();
@@ -268,9 +269,9 @@ SpeedBaseline SpeedBaselineOf(const RunView& before, const RunView& now) {
   for (const LibraryChange& change : LibraryChanges(before, now))
     changes.push_back(change.label + ": " + change.before + " -> " + change.after);
   baseline.libraries = Join(changes, ", ");
-  for (const auto& [name, view] : before.cases)
+  for (const auto& [ref, view] : before.cases)
     if (Speeds held = HeldSpeeds(view.speed); view.standing == Standing::kPassed && !held.empty())
-      baseline.cases[name] = std::move(held);
+      baseline.cases[ref] = std::move(held);
   return baseline;
 }
 

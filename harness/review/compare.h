@@ -14,7 +14,7 @@ namespace cudnn_ci {
 
 // A case that stands otherwise than before, or a measurement of it.
 struct CaseChange {
-  std::string id;             // "(the run)": an error about it as a whole
+  CaseRef ref;                // empty: an error about the run as a whole
   std::string before, after;  // "passed", "failed: wrong-value: ...", "1.2 ms"
   // Against the new run; not for an optional case, not where it is a waiver's, and not for what is slower
   // without repeated runs.

@@ -45,6 +45,11 @@ std::string Headline(const Comparison& c) {
   return (c.worse ? "WORSE: " : "NOT WORSE: ") + Counts(c);
 }
 
+// Whose change it is.
+std::string Whose(const CaseChange& change) {
+  return change.ref.empty() ? "(the run)" : DisplayId(change.ref);
+}
+
 std::string Mark(const CaseChange& change) { return change.counts ? "" : " (does not count)"; }
 
 // A code span: a backquote would end it.
@@ -58,7 +63,7 @@ void PutChanges(const std::vector<CaseChange>& changes, const char* key, JsonTex
   out->Key(key).BeginArray();
   for (const CaseChange& change : changes) {
     out->BeginCompactObject();
-    out->Key("case").String(change.id);
+    out->Key("case").String(Whose(change));
     out->Key("before").String(change.before);
     out->Key("after").String(change.after);
     out->Key("counts").Bool(change.counts).EndObject();
@@ -76,7 +81,7 @@ std::string CompareText(const Comparison& c, size_t most) {
     const std::vector<CaseChange>& changes = c.*kind.changes;
     if (!changes.empty()) text += std::string("\n  ") + kind.title + "\n";
     for (size_t i = 0; i < changes.size() && i < most; ++i)
-      text += "    " + Line(changes[i].id) + Mark(changes[i]) + "\n      " + Line(changes[i].before) +
+      text += "    " + Line(Whose(changes[i])) + Mark(changes[i]) + "\n      " + Line(changes[i].before) +
               " -> " + Line(changes[i].after) + "\n";
     if (changes.size() > most) text += "    and " + std::to_string(changes.size() - most) + " more\n";
   }
@@ -96,7 +101,7 @@ std::string CompareMarkdown(const Comparison& c, size_t most) {
     const std::vector<CaseChange>& changes = c.*kind.changes;
     if (!changes.empty()) text += std::string("\n### ") + kind.title + "\n\n";
     for (size_t i = 0; i < changes.size() && i < most; ++i)
-      text += "- " + Code(changes[i].id) + Mark(changes[i]) + ": " + Code(changes[i].before) + " → " +
+      text += "- " + Code(Whose(changes[i])) + Mark(changes[i]) + ": " + Code(changes[i].before) + " → " +
               Code(changes[i].after) + "\n";
     if (changes.size() > most) text += "- and " + std::to_string(changes.size() - most) + " more\n";
   }
@@ -142,7 +147,7 @@ std::vector<std::pair<std::string, std::string>> CompareLines(const Comparison& 
     if (kind.changes == &Comparison::faster) continue;
     const std::vector<CaseChange>& changes = c.*kind.changes;
     for (size_t i = 0; i < changes.size() && i < most; ++i)
-      lines.emplace_back("", std::string(kind.title) + ": " + Line(changes[i].id));
+      lines.emplace_back("", std::string(kind.title) + ": " + Line(Whose(changes[i])));
     if (changes.size() > most)
       lines.emplace_back("", "and " + std::to_string(changes.size() - most) + " more");
   }

@@ -113,7 +113,7 @@ std::string Value(const std::string& value) { return " data-value=\"" + HtmlLine
 std::string RowHtml(const PageRow& row, int64_t now_s) {
   const RunView& v = row.view;
   std::string cause = row.problem.empty() ? v.headline_cause : row.problem;
-  if (!v.root_case.empty()) cause += " in " + v.root_case;
+  if (!v.root_case.empty()) cause += " in " + SingleLine(DisplayId(v.root_case), 400);
   std::string gpus = v.gpus.empty() ? "none" : v.gpus[0];
   if (v.gpus.size() > 1) gpus += " x " + std::to_string(v.gpus.size());
   std::string name = HtmlLine(v.image.empty() || v.image == "unidentified" ? row.source : v.image);

@@ -1,5 +1,5 @@
-// What a finished run says, without how it was recorded: from its journal, its report.json or its fold. What
-// compares runs, or shows many of them, reads this.
+// What a finished run says, without how it was recorded: from its fold, which is that of its journal, of its
+// report.json or of the run itself. What compares runs, or shows many of them, reads this.
 #ifndef CUDNN_CI_REVIEW_RUN_VIEW_H_
 #define CUDNN_CI_REVIEW_RUN_VIEW_H_
 
@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "model/plan/speed.h"
-#include "model/verdict/summary.h"
+#include "model/verdict/verdict.h"
 
 namespace cudnn_ci {
 
@@ -23,7 +23,6 @@ const char* Name(Standing standing);  // "passed", "failed", "waived", "skipped"
 struct CaseView {
   Standing standing = Standing::kNotRun;
   bool required = true;
-  bool on_gpu0 = false;           // whose name is not in the case's
   bool skip_not_allowed = false;  // skipped, and its entry does not allow it: that closes the gate
   std::vector<std::string>
       errors;          // of a case that failed or errored: "image.crashed", as a waiver names them
@@ -39,7 +38,7 @@ struct RunView {
   bool planned = false;        // the whole plan is recorded, so that `cases` lacks none
   std::string partial;         // empty: whole
   std::string headline_cause;  // "image.wrong-value: 3 elements differ"; empty: none
-  std::string root_case;       // as people name it; empty: about the run, or none
+  CaseRef root_case;           // empty: about the run, or none
   std::string image, matrix, matrix_path, matrix_sha256, version, timestamp;
   std::string driver;             // empty: none was found
   std::vector<std::string> gpus;  // models
@@ -51,10 +50,12 @@ struct RunView {
   // Worth knowing, each kind once: names of findings of severity warning, what discovery and planning warned
   // of.
   std::set<std::string> warnings;
-  std::map<std::string, CaseView> cases;  // by name, as people name them: "id", "id@gpu1"
+  std::map<CaseRef, CaseView> cases;
 };
 
 RunView ViewOf(const Summary& summary);
+// With a verdict that was made already.
+RunView ViewOf(const Summary& summary, const Verdict& verdict);
 
 // Of a journal or report.json, told apart by their heads. Errors name the file and what is wrong; a report of
 // another format than this program's is one.

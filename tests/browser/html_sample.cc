@@ -37,7 +37,7 @@ RunBuilder Sample(const std::string& kind, int count) {
     CasePlanned& planned = b.Plan(id, Layer::kConvolution, "gpu0");
     planned.params = {{"dtype", type + extra}, {"shape", shape}, {"i", int64_t{i}}};
     if (kind == "mixed" && i > 7 && i % 4 != 3) {
-      if (i % 4 == 0) b.End({id, "gpu0"}, Blocked{DisplayId({first, "gpu0"})});
+      if (i % 4 == 0) b.End({id, "gpu0"}, Blocked{{first, "gpu0"}});
       if (i % 12 == 1) b.End({id, "gpu0"}, Skipped{SkipKind::kUnsupported, "an engine", "none"});
       if (i % 12 == 5) b.End({id, "gpu0"}, Errored{}, {Wrong("crashed", Blame::kImage, "SIGSEGV")});
       if (i % 4 != 2) continue;
@@ -72,7 +72,8 @@ std::string Images(const std::string& kind, int count) {
     row.view.exit_code = i % 3 == 0 ? 1 : 0;
     row.view.complete = true;
     row.view.headline_cause = i % 3 == 0 ? "image.wrong-value: 3 elements differ" + extra : "";
-    row.view.root_case = i % 3 == 0 ? "conv.forward[algo=implicit_gemm,dtype=float16,shape=bottleneck]" : "";
+    row.view.root_case.id =
+        i % 3 == 0 ? "conv.forward[algo=implicit_gemm,dtype=float16,shape=bottleneck]" : "";
     row.view.libraries = {{"cuDNN of system", "9." + std::to_string(i)}};
     row.view.gpus = {"NVIDIA H200", "NVIDIA H200"};
     row.view.driver = "580.65.06";

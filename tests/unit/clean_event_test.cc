@@ -23,6 +23,7 @@ class EveryText {
  public:
   explicit EveryText(Visitor visit) : visit_(visit) {}
   void Ref(CaseRef& ref) { Go(ref.id), Go(ref.device); }
+  void CaseName(const char*, CaseRef& ref) { Ref(ref); }
   template <class T>
   void operator()(const char*, T& value) {
     Go(value);

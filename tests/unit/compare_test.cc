@@ -35,13 +35,13 @@ RunView Green() {
   view.gpus = {"NVIDIA H200"};
   view.matrix_sha256 = "abc";
   view.libraries = {{"toolkit", "12.4"}, {"cuDNN of system", "9.1.0"}};
-  for (const char* id : {"a", "b", "c", "d"}) view.cases[id].standing = Standing::kPassed;
+  for (const char* id : {"a", "b", "c", "d"}) view.cases[{id}].standing = Standing::kPassed;
   return view;
 }
 
 RunView With(const std::string& id, Standing standing, bool required = true) {
   RunView view = Green();
-  CaseView& changed = view.cases[id];
+  CaseView& changed = view.cases[{id}];
   changed.standing = standing;
   changed.required = required;
   changed.reason = "why";
@@ -50,7 +50,9 @@ RunView With(const std::string& id, Standing standing, bool required = true) {
 
 std::vector<std::string> Ids(const std::vector<CaseChange>& changes) {
   std::vector<std::string> ids;
-  for (const CaseChange& change : changes) ids.push_back(change.id + (change.counts ? "" : " (not)"));
+  for (const CaseChange& change : changes)
+    ids.push_back((change.ref.empty() ? "(the run)" : DisplayId(change.ref)) +
+                  (change.counts ? "" : " (not)"));
   return ids;
 }
 
@@ -92,19 +94,19 @@ TEST(Compare, ASkipThatClosesTheGateIsWorseThanOneThatWasAllowed) {
   RunView before = With("b", Standing::kSkipped), after = before;
   before.exit_code = after.exit_code = 1;
   EXPECT_EQ(ExitCodeOf(Compare(before, after)), 0);
-  after.cases["b"].skip_not_allowed = true;
+  after.cases[{"b"}].skip_not_allowed = true;
   EXPECT_THAT(Ids(Compare(before, after).skipped), ElementsAre("b"));
   EXPECT_EQ(ExitCodeOf(Compare(before, after)), 1);
   EXPECT_EQ(ExitCodeOf(Compare(after, after)), 0);
   // A case that is new.
-  before.cases.erase("b");
+  before.cases.erase(CaseRef{"b"});
   EXPECT_THAT(Ids(Compare(before, after).skipped), ElementsAre("b"));
 }
 
 TEST(Compare, ANewCaseThatFailsIsWorse) {
   RunView after = With("new", Standing::kFailed);
   EXPECT_EQ(ExitCodeOf(Compare(Green(), after)), 1);
-  after.cases["new"].standing = Standing::kPassed;
+  after.cases[{"new"}].standing = Standing::kPassed;
   const Comparison c = Compare(Green(), after);
   EXPECT_EQ(ExitCodeOf(c), 0);
   EXPECT_EQ(c.added, 1u);
@@ -131,7 +133,7 @@ TEST(Compare, WhatIsNotJudgedAnyMoreIsWorse) {
 
 TEST(Compare, ACaseThatIsGoneIsWorseUnlessTheMatrixIsAnother) {
   RunView after = Green();
-  after.cases.erase("c");
+  after.cases.erase(CaseRef{"c"});
   EXPECT_THAT(Ids(Compare(Green(), after).skipped), ElementsAre("c"));
   EXPECT_EQ(ExitCodeOf(Compare(Green(), after)), 1);
   after.matrix_sha256 = "def";
@@ -177,7 +179,7 @@ TEST(Compare, WhatIsNotAlikeIsNotComparable) {
   EXPECT_EQ(ExitCodeOf(Compare(Green(), part)), 2);
   EXPECT_EQ(ExitCodeOf(Compare(part, part)), 0);
   RunView other = Green();
-  other.cases = {{"x", {}}};
+  other.cases = {{CaseRef{"x"}, {}}};
   EXPECT_EQ(ExitCodeOf(Compare(Green(), other)), 2);
 }
 
@@ -196,7 +198,7 @@ TEST(Compare, LibrariesThatChangedAreNamed) {
 RunView Timed(double noise, int seed) {
   RunView view = Green();
   for (int i = 0; i < 40; ++i) {
-    CaseView& one = view.cases["conv" + std::to_string(i)];
+    CaseView& one = view.cases[{"conv" + std::to_string(i)}];
     one.standing = Standing::kPassed;
     one.speed["milliseconds"] = {(i + 1) * (1 + noise * std::sin(seed + i * 1.7)), "ms", false};
     one.speed["tflops"] = {100.0 / (i + 1), "TFLOP/s", true};
@@ -207,9 +209,9 @@ RunView Timed(double noise, int seed) {
 TEST(Compare, SlowerIsWhatIsBeyondTheNoiseOfAll) {
   RunView after = Timed(0.05, 2);
   EXPECT_THAT(Compare(Timed(0.05, 1), after).slower, IsEmpty());
-  after.cases["conv7"].speed["milliseconds"].value *= 3;
-  after.cases["conv8"].speed["tflops"].value /= 3;
-  after.cases["conv9"].speed["milliseconds"].value /= 3;
+  after.cases[{"conv7"}].speed["milliseconds"].value *= 3;
+  after.cases[{"conv8"}].speed["tflops"].value /= 3;
+  after.cases[{"conv9"}].speed["milliseconds"].value /= 3;
   const Comparison c = Compare(Timed(0.05, 1), after);
   EXPECT_THAT(Ids(c.slower), ElementsAre("conv7 (not)", "conv8 (not)"));
   EXPECT_THAT(Ids(c.faster), ElementsAre("conv9"));
@@ -219,16 +221,16 @@ TEST(Compare, SlowerIsWhatIsBeyondTheNoiseOfAll) {
 
 TEST(Compare, OnANoisyMachineThatIsNoNews) {
   RunView after = Timed(0.6, 9);
-  for (int i = 0; i < 40; ++i) after.cases["conv" + std::to_string(i)].speed.erase("tflops");
-  after.cases["conv7"].speed["milliseconds"].value *= 1.5;
+  for (int i = 0; i < 40; ++i) after.cases[{"conv" + std::to_string(i)}].speed.erase("tflops");
+  after.cases[{"conv7"}].speed["milliseconds"].value *= 1.5;
   EXPECT_THAT(Compare(Timed(0.6, 1), after).slower, IsEmpty());
 }
 
 TEST(Compare, LessThanAFifthIsNoNews) {
   RunView after = Timed(0, 1);
-  after.cases["conv7"].speed["milliseconds"].value *= 1.19;
+  after.cases[{"conv7"}].speed["milliseconds"].value *= 1.19;
   EXPECT_THAT(Compare(Timed(0, 1), after).slower, IsEmpty());
-  after.cases["conv7"].speed["milliseconds"].value *= 1.02;
+  after.cases[{"conv7"}].speed["milliseconds"].value *= 1.02;
   EXPECT_THAT(Ids(Compare(Timed(0, 1), after).slower), ElementsAre("conv7 (not)"));
 }
 
@@ -242,13 +244,13 @@ TEST(Compare, AllSlowerIsSlower) {
 TEST(Compare, RepeatedRunsTellTheNoise) {
   const auto with = [](double ms) {
     RunView view = Green();
-    view.cases["a"].speed["milliseconds"] = {ms, "ms", false};
+    view.cases[{"a"}].speed["milliseconds"] = {ms, "ms", false};
     return view;
   };
   EXPECT_THAT(Compare(with(1), with(1.5)).speed, HasSubstr("too few"));
   EXPECT_THAT(Ids(Compare(with(1), with(1.5), {with(1.1)}).slower), ElementsAre("a"));
   RunView before = with(1), after = with(1.5);
-  before.cases["a"].required = after.cases["a"].required = false;
+  before.cases[{"a"}].required = after.cases[{"a"}].required = false;
   const Comparison optional = Compare(before, after, {with(1.1)});
   EXPECT_THAT(Ids(optional.slower), ElementsAre("a (not)"));
   EXPECT_EQ(ExitCodeOf(optional), 0);
@@ -258,7 +260,7 @@ TEST(Compare, RepeatedRunsTellTheNoise) {
 
 TEST(Compare, OtherGpusOrDriversAreNotTimed) {
   RunView after = Timed(0, 1);
-  after.cases["conv7"].speed["milliseconds"].value *= 9;
+  after.cases[{"conv7"}].speed["milliseconds"].value *= 9;
   after.driver = "590.1";
   EXPECT_THAT(Compare(Timed(0, 1), after).slower, IsEmpty());
   EXPECT_THAT(Compare(Timed(0, 1), after).speed, HasSubstr("the drivers differ (580.65.06, 590.1)"));
@@ -270,7 +272,7 @@ TEST(Compare, OtherGpusOrDriversAreNotTimed) {
 
 TEST(Compare, TimesOfASharedGpuAreNotThoseOfOneAlone) {
   RunView after = Timed(0, 1);
-  after.cases["conv7"].speed["milliseconds"].value *= 9;
+  after.cases[{"conv7"}].speed["milliseconds"].value *= 9;
   EXPECT_EQ(Compare(Timed(0, 1), after).slower.size(), 1u);
   after.workers_per_gpu = 4;
   EXPECT_THAT(Compare(Timed(0, 1), after).slower, IsEmpty());
@@ -281,11 +283,14 @@ TEST(CompareText, NothingThatRunsSayCanSteerAReader) {
   const Scratch scratch;
   const std::string path = scratch.Write(
       "report.json", R"({"schema": "cudnn-ci/report/1", "exit_code": 1, "complete": true, "cases": [
-      {"id": "a", "outcome": "passed"}, {"id": "b\u001b[31m\n`@all` <b>", "outcome": "failed", "reason": "x\n::error::`y`"}],
-      "verdict": "failed\u001b[31m", "warnings": ["w\u001b[31m"]})");
+      {"id": "a", "outcome": "passed"}, {"id": "b\u001b[31m\n`@all` <b>", "outcome": "failed", "reason": "x\n::error::`y`",
+      "findings": [{"severity": "error", "slug": "s", "blame": "image", "detail": "x\u001b[31m\n::error::`y`"}]}],
+      "verdict": "failed", "warnings": ["w\u001b[31m"], "warning_notices": [{"code": "new"}],
+      "root_cause": {"slug": "s", "blame": "image", "detail": "d\u001b[31m", "case": "b\u001b[31m@gpu1"}})");
   Result<RunView> after = ReadRun(path);
   ASSERT_TRUE(after.ok()) << after.error();
-  EXPECT_EQ(after->verdict, "failed");
+  EXPECT_EQ(after->headline_cause, "image.s: d");
+  EXPECT_EQ(after->root_case, (CaseRef{"b", "gpu1"}));
   EXPECT_EQ(*after->warnings.begin(), "w");
   const Comparison c = Compare(Green(), *after);
   ASSERT_EQ(c.failing.size(), 1u);
@@ -366,8 +371,8 @@ TEST_F(RunViewTest, TellsErrorsAboutTheRunWarningsAndSkipsThatCloseTheGate) {
   ASSERT_TRUE(WriteJsonReport(b.Summarize(), folder_ + "/report.json").ok());
   for (const RunView& view : {Read("journal.jsonl"), Read("report.json")}) {
     EXPECT_THAT(view.run_errors, ElementsAre(testing::Pair("runner.worker-not-started", "seen")));
-    EXPECT_TRUE(view.cases.at("conv.skipped").skip_not_allowed);
-    EXPECT_FALSE(view.cases.at("conv.passed").skip_not_allowed);
+    EXPECT_TRUE(view.cases.at({"conv.skipped"}).skip_not_allowed);
+    EXPECT_FALSE(view.cases.at({"conv.passed"}).skip_not_allowed);
     EXPECT_THAT(view.warnings, ElementsAre("a sentence", "image.worth-a-look", "runner.worth-a-look"));
   }
 }
@@ -386,7 +391,7 @@ TEST_F(RunViewTest, IsTheSameFromTheJournalAndFromTheReport) {
     EXPECT_EQ(view.headline_cause, "image.wrong-value: seen");
     EXPECT_EQ(view.gpus, std::vector<std::string>{"NVIDIA H200"});
     EXPECT_EQ(view.driver, "580.65.06");
-    const auto standing = [&](const char* id) { return view.cases.at(id).standing; };
+    const auto standing = [&](const char* id) { return view.cases.at(ParseDisplayId(id)).standing; };
     EXPECT_EQ(standing("conv.passed"), Standing::kPassed);
     EXPECT_EQ(standing("conv.failed"), Standing::kFailed);
     EXPECT_EQ(standing("conv.waived"), Standing::kWaived);
@@ -394,8 +399,8 @@ TEST_F(RunViewTest, IsTheSameFromTheJournalAndFromTheReport) {
     EXPECT_EQ(standing("conv.blocked"), Standing::kBlocked);
     EXPECT_EQ(standing("conv.unclean"), Standing::kFailed);
     EXPECT_EQ(standing("conv.second@gpu1"), Standing::kPassed);
-    EXPECT_FALSE(view.cases.at("conv.skipped").required);
-    EXPECT_EQ(view.cases.at("conv.second@gpu1").speed.size(), 2u);
+    EXPECT_FALSE(view.cases.at({"conv.skipped"}).required);
+    EXPECT_EQ(view.cases.at({"conv.second", "gpu1"}).speed.size(), 2u);
   }
   EXPECT_EQ(one.libraries, other.libraries);
   const Comparison c = Compare(one, other);
@@ -407,11 +412,79 @@ TEST_F(RunViewTest, WhatIsNoReportIsAnError) {
   Write("other.json", R"({"schema": "cudnn-ci/report/9", "cases": [], "exit_code": 0})");
   Write("half.json", R"({"schema": "cudnn-ci/report/1", "verdict": "passed")");
   Write("caseless.json", R"({"schema": "cudnn-ci/report/1", "exit_code": 0})");
-  Write("odd.json",
-        R"({"schema": "cudnn-ci/report/1", "exit_code": 0, "cases": [1, {"id": 5, "measurements": 7}]})");
   for (const char* name : {"other.json", "half.json", "caseless.json", "missing.json"})
     EXPECT_FALSE(ReadRun(folder_ + "/" + name).ok()) << name;
-  EXPECT_FALSE(Read("odd.json").complete);
+}
+
+// A record in it is as good as a line of a journal, or the report is refused.
+TEST_F(RunViewTest, AReportWithAMalformedRecordIsRefused) {
+  const std::pair<const char*, const char*> rows[] = {
+      {R"("cases": [1])", "cases[]: expected an object"},
+      {R"("cases": [{"id": 5}])", "cases[].id: expected a string, found number"},
+      {R"("cases": [{"outcome": "won"}])", "cases[].outcome: is none of this version's"},
+      {R"("cases": [{"outcome": "passed", "measurements": 7}])", "measurements: expected an array"},
+      {R"("cases": [], "verdict": "fine")", "report.verdict: unknown value"},
+      {R"("cases": [], "findings": [{"severity": "loud"}])", "report.findings[].severity: unknown value"},
+      {R"("cases": [], "warnings": ["words alone"])", "report.warning_notices: not one notice"},
+      {R"("cases": [], "run": 5)", "run: expected an object"},
+      {R"("cases": [], "judged": {"gpu": {}})", "judged.gpu: expected an array"}};
+  for (const auto& [rest, message] : rows) {
+    Write("odd.json", std::string(R"({"schema": "cudnn-ci/report/1", "exit_code": 0, )") + rest + "}");
+    const Result<RunView> view = ReadRun(folder_ + "/odd.json");
+    ASSERT_FALSE(view.ok()) << rest;
+    EXPECT_THAT(view.error(), testing::StartsWith(folder_ + "/odd.json: " + message));
+  }
+}
+
+bool operator==(const CaseView& a, const CaseView& b) {
+  return a.standing == b.standing && a.required == b.required && a.skip_not_allowed == b.skip_not_allowed &&
+         a.errors == b.errors && a.reason == b.reason && a.speed.size() == b.speed.size();
+}
+
+// What a report does not hold (which attempt found what, whom a flaky pass is forgiven) is not missed.
+TEST_F(RunViewTest, EveryCaseIsTheSameFromTheJournalAndFromTheReport) {
+  RunBuilder b = EveryStanding();
+  const Finding image = Wrong("wrong-value", Blame::kImage), gpu = Wrong(kGpuComputesWrong, Blame::kRunner);
+  b.Plan("conv.flaky").allow_flaky = true;
+  b.Attempt({"conv.flaky"}, Failed{}, {image}), b.End("conv.flaky", Passed{}, {}, {Flag::kFlaky});
+  b.Plan("conv.unforgiven");
+  b.Attempt({"conv.unforgiven"}, Failed{}, {image}), b.End("conv.unforgiven", Passed{}, {}, {Flag::kFlaky});
+  b.Plan("conv.two");
+  b.End("conv.two", Failed{}, {image, gpu});
+  b.Plan("conv.harness");
+  b.Attempt({"conv.harness"}, Failed{}, {image});
+  b.Add(FindingReported{{"conv.harness"}, gpu}), b.Add(CaseFinished{{"conv.harness"}, Failed{}, 0.25, {}});
+  b.Plan("conv.expects");
+  b.Add(AttemptStarted{{"conv.expects"}, 1, 1, AttemptMode::kAlone});
+  b.Add(ExpectationFailed{{"conv.expects"}, "a.cc", 7, "one is two"});
+  b.Add(AttemptFinished{{"conv.expects"}, 1, 1, Failed{}, 0.5, "", ""});
+  b.Add(CaseFinished{{"conv.expects"}, Failed{}, 0.5, {}});
+  b.Plan("conv.crashed", Layer::kConvolution);
+  b.End("conv.crashed", Errored{ErrorKind::kCrashed, "SIGSEGV", CrashSite::kImage});
+  b.Plan("conv.lost");
+  b.End("conv.lost", Errored{ErrorKind::kDeviceLost, "gone"}, {image});
+  b.Plan("conv.allowed").allow_skip = {SkipKind::kVersion};
+  b.End("conv.allowed", Skipped{SkipKind::kVersion, "9", "8"});
+  b.Plan("conv.not_allowed");
+  b.End("conv.not_allowed", Skipped{SkipKind::kVersion, "9", "8"});
+  b.Plan("conv.not_run"), b.Add(CaseFinished{{"conv.not_run"}, NotRun{"the time was up"}, 0, {}});
+  b.Plan("conv.open");
+  std::string journal, chain;
+  for (const Event& event : b.Events()) journal += EncodeEvent(event, &chain);
+  Write("journal.jsonl", journal);
+  ASSERT_TRUE(WriteJsonReport(b.Summarize(), folder_ + "/report.json").ok());
+  const RunView one = Read("journal.jsonl"), other = Read("report.json");
+  ASSERT_EQ(one.cases.size(), other.cases.size());
+  for (const auto& [ref, view] : one.cases) {
+    const CaseView& reported = other.cases.at(ref);
+    EXPECT_TRUE(view == reported) << ref.id << ": " << view.reason << " / " << reported.reason << ": "
+                                  << testing::PrintToString(view.errors) << " / "
+                                  << testing::PrintToString(reported.errors);
+  }
+  EXPECT_EQ(one.warnings, other.warnings);
+  EXPECT_EQ(one.run_errors, other.run_errors);
+  EXPECT_EQ(one.headline_cause, other.headline_cause);
+  EXPECT_EQ(one.root_case, other.root_case);
 }
 
 TEST(RunSummaryBaseline, SaysWhatChangedSince) {
@@ -435,14 +508,14 @@ TEST(RunSummaryBaseline, SaysWhatChangedSince) {
 
 TEST(SpeedBaselineTest, HoldsWhatPassedOnTheSameGpuAndDriver) {
   RunView before = Green();
-  before.cases["a"].speed["time"] = {2, "ms", false};
-  before.cases["b"].speed["time"] = {2, "ms", false};
-  before.cases["b"].standing = Standing::kFailed;
+  before.cases[{"a"}].speed["time"] = {2, "ms", false};
+  before.cases[{"b"}].speed["time"] = {2, "ms", false};
+  before.cases[{"b"}].standing = Standing::kFailed;
   const SpeedBaseline same = SpeedBaselineOf(before, Green());
   EXPECT_EQ(same.why_not, "");
   EXPECT_EQ(same.libraries, "");
   ASSERT_EQ(same.cases.size(), 1u) << "what failed, or measured nothing, is no measure";
-  EXPECT_EQ(same.cases.at("a").at("time").value, 2);
+  EXPECT_EQ(same.cases.at({"a"}).at("time").value, 2);
 
   RunView now = Green();
   now.libraries[1].second = "9.2.0";
@@ -459,21 +532,21 @@ TEST(SpeedBaselineTest, HoldsWhatPassedOnTheSameGpuAndDriver) {
 
 TEST(SpeedBaselineTest, HoldsNothingToATimeOfALaunchNorTwiceToTheSame) {
   RunView before = Green();
-  before.cases["a"].speed = {
+  before.cases[{"a"}].speed = {
       {"launch", {0.19, "ms", false}}, {"time", {300, "us", false}}, {"rate", {5, "GB/s", true}}};
-  before.cases["b"].speed = {{"launch", {0.19, "ms", false}}, {"rate", {5, "GB/s", true}}};
-  before.cases["c"].speed = {{"rate", {5, "GB/s", true}}};
-  before.cases["c"].standing = Standing::kPassed;
+  before.cases[{"b"}].speed = {{"launch", {0.19, "ms", false}}, {"rate", {5, "GB/s", true}}};
+  before.cases[{"c"}].speed = {{"rate", {5, "GB/s", true}}};
+  before.cases[{"c"}].standing = Standing::kPassed;
   const SpeedBaseline held = SpeedBaselineOf(before, Green());
   ASSERT_EQ(held.cases.size(), 2u);
-  EXPECT_EQ(held.cases.at("a").size(), 1u);
-  EXPECT_EQ(held.cases.at("a").count("time"), 1u);
-  EXPECT_EQ(held.cases.at("c").count("rate"), 1u);
+  EXPECT_EQ(held.cases.at({"a"}).size(), 1u);
+  EXPECT_EQ(held.cases.at({"a"}).count("time"), 1u);
+  EXPECT_EQ(held.cases.at({"c"}).count("rate"), 1u);
 }
 
 TEST(SpeedBaselineTest, ARunOfSeveralWorkersIsNone) {
   RunView before = Green(), now = Green();
-  before.cases["a"].speed["time"] = {2, "ms", false};
+  before.cases[{"a"}].speed["time"] = {2, "ms", false};
   before.workers_per_gpu = now.workers_per_gpu = 4;
   const SpeedBaseline none = SpeedBaselineOf(before, now);
   EXPECT_EQ(none.why_not, "there 4 warm workers used a GPU at a time; make one with --workers-per-gpu 1");

@@ -99,8 +99,8 @@ TEST(SchedulerTest, ARedCaseBlocksAllThatNeedItAndIsNamedAsTheRoot) {
   s.Take(s.ReadyQueues().at(0), false);
   const auto blocked = s.Finish(0, Failed{});
   ASSERT_EQ(blocked.size(), 2u);
-  EXPECT_EQ(std::get<Blocked>(blocked[0].outcome).by, "a");
-  EXPECT_EQ(std::get<Blocked>(blocked[1].outcome).by, "a");
+  EXPECT_EQ(std::get<Blocked>(blocked[0].outcome).by.id, "a");
+  EXPECT_EQ(std::get<Blocked>(blocked[1].outcome).by.id, "a");
   EXPECT_EQ(s.open(), 1u);
 }
 
@@ -135,8 +135,8 @@ TEST(SchedulerTest, WhatBlocksACaseIsTheFirstInPlanOrderWhicheverFailedFirst) {
       blocked = s.Finish(i, i == 0 ? Outcome(Passed{}) : Outcome(Failed{}));
     }
     ASSERT_EQ(blocked.size(), 2u);
-    EXPECT_EQ(std::get<Blocked>(blocked[0].outcome).by, "b");
-    EXPECT_EQ(std::get<Blocked>(blocked[1].outcome).by, "b");
+    EXPECT_EQ(std::get<Blocked>(blocked[0].outcome).by.id, "b");
+    EXPECT_EQ(std::get<Blocked>(blocked[1].outcome).by.id, "b");
     EXPECT_EQ(s.open(), 0u);
   }
 }
@@ -148,7 +148,7 @@ TEST(SchedulerTest, ARunCutShortStillSaysWhatIsBlocked) {
   EXPECT_TRUE(s.Finish(0, Failed{}).empty());
   const auto blocked = s.FinishBlocked();
   ASSERT_EQ(blocked.size(), 2u);
-  EXPECT_EQ(std::get<Blocked>(blocked[1].outcome).by, "a");
+  EXPECT_EQ(std::get<Blocked>(blocked[1].outcome).by.id, "a");
 }
 
 TEST(SchedulerTest, ASecondEndOfACaseReleasesNothingTwice) {

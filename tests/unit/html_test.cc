@@ -228,7 +228,7 @@ TEST(Page, ShowsOfEachImageWhatBecameOfIt) {
   PageRow red = Row("b", "failed", 1);
   red.view.blame = "image";
   red.view.headline_cause = "image.wrong-value: 3 differ";
-  red.view.root_case = "conv.a";
+  red.view.root_case = {"conv.a"};
   PageRow unread = Row("c", "", 0);
   unread.problem = "c/report.json: no such file";
   const std::string page = RenderPage({Row("a", "passed", 0), red, unread}, kThen + 3 * 86400);
@@ -309,7 +309,8 @@ TEST(Page, NothingThatARunSaysIsMarkup) {
   PageRow row = Row("a", "failed", 1);
   row.report = std::string("javascript:") + kHostile;
   row.source = row.view.verdict = row.view.blame = row.view.image = row.view.headline_cause = kHostile;
-  row.view.driver = row.view.matrix = row.view.timestamp = row.view.root_case = row.view.partial = kHostile;
+  row.view.driver = row.view.matrix = row.view.timestamp = row.view.root_case.id = row.view.partial =
+      kHostile;
   row.view.gpus = {kHostile};
   row.view.libraries = {{"cuDNN of x", kHostile}};
   const std::string page = RenderPage({row}, kThen);

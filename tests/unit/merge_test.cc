@@ -564,14 +564,14 @@ TEST(MergeGpus, ARedRunOnOneTypeIsRed) {
       SummaryOf(MergeGpus({RunOn("NVIDIA L4"), RunOn("Tesla T4", Failed{}, {wrong})}, {"t4", "l4"}));
   const Verdict verdict = Judge(summary);
   EXPECT_EQ(verdict.exit_code, 1);
-  EXPECT_EQ(verdict.root_cause->case_id, "conv.a@t4");
-  std::string there;
-  const RunPart* part = PartOfCase(*summary.run, "conv.a@t4", &there);
+  EXPECT_EQ(verdict.root_cause->ref, (CaseRef{"conv.a", "t4"}));
+  CaseRef there;
+  const RunPart* part = PartOfCase(*summary.run, {"conv.a", "t4"}, &there);
   ASSERT_TRUE(part);
-  EXPECT_EQ(there, "conv.a");
+  EXPECT_EQ(there, CaseRef{"conv.a"});
   EXPECT_THAT(part->command_line, HasSubstr("Tesla T4"));
-  PartOfCase(*summary.run, "conv.a[i=1]@l4.gpu3", &there);
-  EXPECT_EQ(there, "conv.a[i=1]@gpu3");
+  PartOfCase(*summary.run, {"conv.a[i=1]", "l4.gpu3"}, &there);
+  EXPECT_EQ(there, (CaseRef{"conv.a[i=1]", "gpu3"}));
 }
 
 TEST(MergeGpus, WhatBlocksACaseIsOnItsOwnType) {
@@ -584,7 +584,7 @@ TEST(MergeGpus, WhatBlocksACaseIsOnItsOwnType) {
   b.End("driver.load", Failed{}, {Wrong("late", Blame::kRunner)});
   b.End(CaseRef{"driver.canary", "gpu1"}, Failed{}, {Wrong("lost", Blame::kRunner)});
   b.End(CaseRef{"conv.a", "gpu0"}, Blocked{"driver.load"});
-  b.End(CaseRef{"conv.a", "gpu1"}, Blocked{"driver.canary@gpu1"});
+  b.End(CaseRef{"conv.a", "gpu1"}, Blocked{{"driver.canary", "gpu1"}});
   const Summary summary =
       SummaryOf(MergeGpus({RunOn("NVIDIA L4"), {"t4.jsonl", "", b.Events()}}, {"l4", "t4"}));
   const auto blocker = [&](const char* device) {

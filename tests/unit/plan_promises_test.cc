@@ -135,7 +135,7 @@ TEST(Promises, ThatASelectionLeavesOutAreNotGated) {
       SentencesOf(PlanOf(matrix, Judging(), options).not_gated),
       ElementsAre(HasSubstr("image.toolkit is not promised"), HasSubstr("runner.gpus >=1 is promised")));
   options = {};
-  options.case_ids = {"host.disk"};
+  options.cases = {{"host.disk"}};
   EXPECT_EQ(PlanOf(matrix, Judging(), options).not_gated.size(), 3u);
 }
 

@@ -44,17 +44,40 @@ TEST(Selection, AFilterThatMatchesNothingLeavesAnEmptyPlan) {
 
 TEST(Selection, LiteralIdsWithAndWithoutDevice) {
   PlanOptions options = TwoDevices();
-  options.case_ids = {"cudnn.init[subject=system]@gpu1"};
+  options.cases = {{"cudnn.init[subject=system]", "gpu1"}};
   const std::string matrix = R"("checks":[{"check":"cudnn.init"},{"check":"host.disk"}])";
   EXPECT_THAT(Ids(PlanOf(matrix, SmallCatalog(), options)),
               ElementsAre("driver.load", "cudnn.init[subject=system]@gpu1"));
-  options.case_ids = {"cudnn.init[subject=system]", "host.disk"};
+  options.cases = {{"cudnn.init[subject=system]"}, {"host.disk"}};
   EXPECT_EQ(PlanOf(matrix, SmallCatalog(), options).cases.size(), 4u);
+}
+
+// What failed on one GPU is asked of that one again.
+TEST(Selection, ACaseWithItsDeviceIsOfThatDeviceAlone) {
+  PlanOptions options = TwoDevices();
+  options.cases = {{"cudnn.init[subject=system]", "gpu0"}};
+  EXPECT_THAT(Ids(PlanOf(R"("checks":[{"check":"cudnn.init"}])", SmallCatalog(), options)),
+              ElementsAre("driver.load", "cudnn.init[subject=system]"));
+}
+
+TEST(CaseRefTest, ATextNamesTheCaseThatItIsTheTextOf) {
+  for (const CaseRef& ref : {CaseRef{"a.b[i=1]", "gpu1"}, CaseRef{"a.b", "t4.gpu2"}, CaseRef{"a.b", ""}})
+    EXPECT_EQ(ParseDisplayId(DisplayId(ref)), ref);
+  EXPECT_EQ(ParseDisplayId(DisplayId({"a.b", "gpu0"})), CaseRef{"a.b"});
+  EXPECT_EQ(ParseDisplayId("a.b@gpu0"), (CaseRef{"a.b", "gpu0"}));
+  EXPECT_EQ(ParseDisplayId("a.b[f=x@y]"), CaseRef{"a.b[f=x@y]"});
+  EXPECT_EQ(ParseDisplayId("a.b@"), CaseRef{"a.b@"});
+  EXPECT_EQ(ParseDisplayId(""), CaseRef{});
+}
+
+TEST(CaseRefTest, ANameWithoutADeviceMeansTheFirstOneToo) {
+  EXPECT_TRUE(Means({"a"}, {"a", "gpu0"}) && Means({"a"}, {"a"}) && Means({"a", "gpu0"}, {"a", "gpu0"}));
+  EXPECT_FALSE(Means({"a"}, {"a", "gpu1"}) || Means({"a", "gpu0"}, {"a"}) || Means({"a"}, {"b"}));
 }
 
 TEST(Selection, AnUnknownIdIsAProblem) {
   PlanOptions options;
-  options.case_ids = {"conv.forward[count=3,dtype=float31,shape=s,subject=system]"};
+  options.cases = {{"conv.forward[count=3,dtype=float31,shape=s,subject=system]"}};
   EXPECT_EQ(PlanProblems(kMatrix, SmallCatalog(), options),
             "m.json: error: --case conv.forward[count=3,dtype=float31,shape=s,subject=system]: the plan has "
             "no such case; "
@@ -65,8 +88,8 @@ TEST(Selection, AnUnknownIdIsAProblem) {
 TEST(Selection, OfARecordWhatIsGoneIsNotForgiven) {
   const std::string matrix = R"("checks":[{"check":"cudnn.init"},{"check":"host.disk"}])";
   PlanOptions options = TwoDevices();
-  options.case_ids_of_record = true;
-  options.case_ids = {"host.disk", "cudnn.fill[i=0]", "cudnn.fill[i=0]@gpu1"};
+  options.cases_of_record = true;
+  options.cases = {{"host.disk"}, {"cudnn.fill[i=0]"}, {"cudnn.fill[i=0]", "gpu1"}};
   for (const char* gone : {"cudnn.fill[i=0]", "cudnn.fill[i=0]@gpu1"})
     EXPECT_THAT(
         PlanProblems(matrix, SmallCatalog(), options),
@@ -78,11 +101,11 @@ TEST(Selection, OfARecordWhatIsGoneIsNotForgiven) {
   };
   options.devices.resize(1);
   for (const char* id : {"cudnn.init[subject=system]@gpu1", "cudnn.fill[i=0]@gpu1"}) {
-    options.case_ids = {"host.disk", id};
+    options.cases = {{"host.disk"}, ParseDisplayId(id)};
     EXPECT_EQ(PlanProblems(matrix, SmallCatalog(), options), refused(id, "gpu1"));
   }
   // The GPU is there, and not asked about this.
-  options.case_ids = {"cudnn.init[subject=system]", "host.disk@gpu0"};
+  options.cases = {{"cudnn.init[subject=system]"}, {"host.disk", "gpu0"}};
   EXPECT_EQ(PlanProblems(matrix, SmallCatalog(), options), refused("host.disk@gpu0", "gpu0"));
 }
 

@@ -403,7 +403,7 @@ TEST(BlockedTest, CountsThroughARequiredBlocker) {
   EXPECT_FALSE(IsRed(summary, summary.cases[2]));
   EXPECT_EQ(RootBlocker(summary, summary.cases[2]), &summary.cases[0]);
   EXPECT_EQ(Judge(summary).exit_code, 3);
-  EXPECT_EQ(Judge(summary).root_cause->case_id, "driver.load");
+  EXPECT_EQ(Judge(summary).root_cause->ref.id, "driver.load");
 }
 
 TEST(BlockedTest, ByAnOptionalOrWaivedCaseIsRedWithItsClass) {
@@ -417,7 +417,7 @@ TEST(BlockedTest, ByAnOptionalOrWaivedCaseIsRedWithItsClass) {
     b.Plan("conv.b"), b.End("conv.b", Blocked{"conv.a"});
     const Verdict verdict = b.Judged();
     EXPECT_EQ(verdict.exit_code, 3) << waived;
-    EXPECT_EQ(verdict.root_cause->case_id, "conv.a");
+    EXPECT_EQ(verdict.root_cause->ref.id, "conv.a");
     EXPECT_EQ(RootSlug(verdict), waived ? "blocked-by-waived" : "no-driver");
     if (!waived) continue;
     const Finding& finding = verdict.root_cause->finding;
@@ -465,7 +465,7 @@ TEST(BlockedTest, FindsTheBlockerOnTheSameDeviceFirst) {
   b.Plan("conv.a", Layer::kConvolution, "gpu1"), b.End(CaseRef{"conv.a", "gpu1"}, Blocked{"cudnn.create"});
   const Summary summary = b.Summarize();
   EXPECT_EQ(RootBlocker(summary, summary.cases[2]), &summary.cases[1]);
-  EXPECT_EQ(Judge(summary).root_cause->case_id, "cudnn.create@gpu1");
+  EXPECT_EQ(Judge(summary).root_cause->ref, (CaseRef{"cudnn.create", "gpu1"}));
 }
 
 }  // namespace

@@ -211,7 +211,7 @@ TEST(RootCauseTest, IsTheFirstInLayerOrderThenPlanOrderOfTheDecidingClass) {
   b.Fail("toolkit.c", Wrong("second", Blame::kImage), Layer::kToolkit);
   b.Fail("driver.d", Wrong("runners", Blame::kRunner), Layer::kDriver);
   EXPECT_EQ(RootSlug(b.Judged()), "first");
-  EXPECT_EQ(b.Judged().root_cause->case_id, "toolkit.b");
+  EXPECT_EQ(b.Judged().root_cause->ref.id, "toolkit.b");
 }
 
 TEST(RootCauseTest, FindingsAboutTheRunComeAfterThoseOfCases) {
@@ -219,7 +219,7 @@ TEST(RootCauseTest, FindingsAboutTheRunComeAfterThoseOfCases) {
   b.Add(FindingReported{{}, Wrong("about-run", Blame::kImage)});
   b.Pass("conv.a");
   EXPECT_EQ(RootSlug(b.Judged()), "about-run");
-  EXPECT_EQ(b.Judged().root_cause->case_id, "");
+  EXPECT_EQ(b.Judged().root_cause->ref, CaseRef{});
   b.Fail("framework.b", Wrong("of-case", Blame::kImage), Layer::kOther);
   EXPECT_EQ(RootSlug(b.Judged()), "of-case");
 }
@@ -376,7 +376,7 @@ TEST(BlockedTest, ByWhatPassedElsewhereIsNotGreen) {
   ASSERT_TRUE(verdict.root_cause);
   EXPECT_EQ(verdict.root_cause->finding.slug, "not-run");
   EXPECT_EQ(verdict.root_cause->finding.detail, "blocked by driver.load, which passed elsewhere");
-  EXPECT_EQ(verdict.root_cause->case_id, "conv.b");
+  EXPECT_EQ(verdict.root_cause->ref.id, "conv.b");
 }
 
 TEST(EmptyTest, AnEmptyPlanIsNotGated) {

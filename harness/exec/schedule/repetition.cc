@@ -69,7 +69,7 @@ bool Runner::SettleChanged() {
 
 // Whether nothing speaks against the case so far but a process that ended badly behind it: one that failed,
 // or is being looked at already, is not to be overwritten by a later pass.
-bool Runner::StandsAsGood(size_t i) const {
+bool Runner::CountsAsPass(size_t i) const {
   if (slowness_.IsWaiting(i)) return true;
   const CaseRecord* record = summary_.Find(plan_.cases[i].planned.ref);
   return scheduler_.IsFinished(i) && record && IsGood(plan_.cases[i].planned, record->outcome);

@@ -289,7 +289,7 @@ void Runner::OnBadEnd(const WorkerSlot& slot, const ExitStatus& status) {
                                         " ended with " + ToString(status) +
                                         (last ? " after its last case, " + DisplayId(last->ref) : "") +
                                         (termination ? ": " + termination->detail : ""))});
-  if (!last || stop_dispatch_ || !StandsAsGood(last->case_index)) return;
+  if (!last || stop_dispatch_ || !CountsAsPass(last->case_index)) return;
   slowness_.Reconsider(last->case_index);
   scheduler_.Requeue(last->case_index, true);
 }

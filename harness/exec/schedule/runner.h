@@ -50,7 +50,7 @@ class Runner : private PoolClient {
   void OnAttemptEnded(const WorkerSlot& slot, AttemptResult result);
   void OnCanary(WorkerSlot* slot, const CanaryResult& result);
   void OnBadEnd(const WorkerSlot& slot, const ExitStatus& status);
-  bool StandsAsGood(size_t case_index) const;
+  bool CountsAsPass(size_t case_index) const;
   void Decide(const AttemptResult& result);
   void Conclude(size_t case_index, Outcome outcome, std::vector<Finding> findings);
   void OnSecondOpinion(const WorkerSlot& slot, const AttemptResult& there);

@@ -156,7 +156,7 @@ Scheduler::Ended Scheduler::Block(uint32_t i) {
   Close(i);
   uint32_t root = blocker_[i];
   while (blocker_[root] != kNobody) root = blocker_[root];
-  return {i, Blocked{DisplayId(plan_.cases[root].planned.ref)}};
+  return {i, Blocked{plan_.cases[root].planned.ref}};
 }
 
 std::vector<Scheduler::Ended> Scheduler::Finish(size_t first, const Outcome& outcome) {

@@ -19,7 +19,7 @@ std::string TimesText(double times) {
 }  // namespace
 
 const Speeds* Slowness::BaselineOf(size_t i) const {
-  const auto found = baseline_.cases.find(DisplayId(plan_.cases[i].planned.ref));
+  const auto found = baseline_.cases.find(plan_.cases[i].planned.ref);
   return found == baseline_.cases.end() ? nullptr : &found->second;
 }
 

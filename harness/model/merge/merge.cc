@@ -93,9 +93,9 @@ std::string WhyNotThatPlan(const MergedPlan& plan, const PlanEnd& end) {
          std::to_string(end.whole) + ", and not those that its sha256 stands for";
 }
 
-// How bad the record of a case is: of several the worst counts. What did not run tells nothing that another
-// shard's record does not tell better.
-int Badness(const Summary& summary, const CaseRecord& record) {
+// How severe the outcome of a record is: of several records of a case the most severe one counts. One that
+// did not run counts least.
+int SeverityRank(const Summary& summary, const CaseRecord& record) {
   if (std::holds_alternative<NotRun>(record.outcome)) return 0;
   if (std::holds_alternative<Blocked>(record.outcome)) return 3;
   if (!ErrorFindings(record).empty()) return IsRed(summary, record) ? 5 : 4;
@@ -106,8 +106,8 @@ const Part* WorstOf(const Copies& copies) {
   const Part* worst = nullptr;
   int most = -1;
   for (const auto& [part, record] : copies.of) {
-    const int badness = Badness(part->summary, *record);
-    if (badness > most) worst = part, most = badness;
+    const int rank = SeverityRank(part->summary, *record);
+    if (rank > most) worst = part, most = rank;
   }
   return worst;
 }

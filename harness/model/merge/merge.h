@@ -42,9 +42,10 @@ Result<std::vector<Event>> MergeGpus(const std::vector<RecordedRun>& runs,
 // Whether a type as people write it means the model: "l4" is a word of "NVIDIA L4", not of "NVIDIA L40S".
 bool IsGpuType(const std::string& type, const std::string& model);
 
-// The part of a merged run that a case as people name it is from, and its name there: "x[i=1]@t4.gpu1" is
-// "x[i=1]@gpu1" of the part "t4". Null when the run was not merged from types of GPU.
-const RunPart* PartOfCase(const RunStarted& run, const std::string& case_id, std::string* name_there);
+// The part of a merged run that a case is from, and the case there: that on "t4.gpu1" was on "gpu1" in the
+// part "t4", that on "t4" on its first GPU or on none (`there` has no device). Null when the run was not
+// merged from types of GPU.
+const RunPart* PartOfCase(const RunStarted& run, const CaseRef& ref, CaseRef* there);
 
 }  // namespace cudnn_ci
 

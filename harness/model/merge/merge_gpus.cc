@@ -102,14 +102,13 @@ std::string WhyNotWhole(const std::vector<Part>& parts) {
   return "";
 }
 
-// What blocks a case, as it is named in the merged run.
-std::string BlockerOnType(const Summary& summary, const std::string& by, const CaseRef& blocked,
-                          const std::string& type) {
-  const size_t at = by.rfind('@');
-  if (at != std::string::npos) return by.substr(0, at) + "@" + DeviceOnType(by.substr(at + 1), type);
+// What blocks a case, in the merged run.
+CaseRef BlockerOnType(const Summary& summary, const CaseRef& by, const CaseRef& blocked,
+                      const std::string& type) {
+  if (!by.device.empty()) return {by.id, DeviceOnType(by.device, type)};
   // Named without a device, it is that of the same one, or of none.
-  const bool same = summary.Find({by, blocked.device}) != nullptr;
-  return by + "@" + DeviceOnType(same ? blocked.device : "", type);
+  const bool same = summary.Find({by.id, blocked.device}) != nullptr;
+  return {by.id, DeviceOnType(same ? blocked.device : "", type)};
 }
 
 EventBody OnType(const Part& part, EventBody body, const std::string& type, int64_t worker_offset) {
@@ -174,14 +173,12 @@ bool IsGpuType(const std::string& type, const std::string& model) {
   return !wanted.empty() && std::includes(known.begin(), known.end(), wanted.begin(), wanted.end());
 }
 
-const RunPart* PartOfCase(const RunStarted& run, const std::string& case_id, std::string* name_there) {
-  const size_t at = case_id.rfind('@');
-  if (run.merged_by != "gpus" || at == std::string::npos) return nullptr;
-  const std::string device = case_id.substr(at + 1);
-  const size_t dot = device.find(".gpu");
+const RunPart* PartOfCase(const RunStarted& run, const CaseRef& ref, CaseRef* there) {
+  if (run.merged_by != "gpus" || ref.device.empty()) return nullptr;
+  const size_t dot = ref.device.find(".gpu");
   for (const RunPart& part : run.parts) {
-    if (part.name != device.substr(0, dot)) continue;
-    *name_there = case_id.substr(0, at) + (dot == std::string::npos ? "" : "@" + device.substr(dot + 1));
+    if (part.name != ref.device.substr(0, dot)) continue;
+    *there = {ref.id, dot == std::string::npos ? "" : ref.device.substr(dot + 1)};
     return &part;
   }
   return nullptr;

@@ -23,10 +23,10 @@ namespace {
 constexpr int64_t kMostApart = 86'400;  // seconds, between parts of an image that nobody named
 
 // What RunLevelFindings says of a run: of the merged one it may be something else.
-constexpr std::array<const char*, 3> kClosing = {"nothing-selected", "no-engine", "waiver-expired"};
+constexpr std::array<const char*, 3> kRunLevelFindings = {"nothing-selected", "no-engine", "waiver-expired"};
 
-bool IsClosing(const Finding& finding) {
-  return std::any_of(kClosing.begin(), kClosing.end(),
+bool IsRunLevelFinding(const Finding& finding) {
+  return std::any_of(kRunLevelFindings.begin(), kRunLevelFindings.end(),
                      [&](const char* slug) { return finding.slug == slug; });
 }
 
@@ -277,7 +277,7 @@ void Merged::AddAboutRun(const Part& part, const std::string& type) {
         lost->device = DeviceOnType(lost->device, type);
       Add(event.t_ms, std::move(body));
     } else if (const auto* reported = std::get_if<FindingReported>(&event.body)) {
-      if (type.empty() && IsClosing(reported->finding)) continue;
+      if (type.empty() && IsRunLevelFinding(reported->finding)) continue;
       FindingReported moved{{}, reported->finding};
       // Behind what it says: the beginning may tell which subject it is about.
       if (!type.empty()) moved.finding.detail += " (on " + type + ")";

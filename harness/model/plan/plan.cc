@@ -62,7 +62,7 @@ Notices WaiverWarnings(const PlanInput& input, const std::vector<Case>& cases) {
     const auto matches = [&](const Case& c) {
       const CaseRef& ref = c.planned.ref;
       return GlobMatch(pattern, ref.id) ||
-             (!ref.device.empty() && GlobMatch(pattern, ref.id + "@" + ref.device));
+             (!ref.device.empty() && GlobMatch(pattern, IdWithDevice(ref)));
     };
     if (std::none_of(cases.begin(), cases.end(), matches)) {
       warnings.push_back(
@@ -95,7 +95,7 @@ Notices WaiverWarnings(const PlanInput& input, const std::vector<Case>& cases) {
 
 Notices Partial(const PlanOptions& options, const std::vector<Case>& selected) {
   Notices reasons;
-  if (!options.filter.empty() || !options.case_ids.empty()) reasons.push_back({NoticeCode::kFiltered});
+  if (!options.filter.empty() || !options.cases.empty()) reasons.push_back({NoticeCode::kFiltered});
   if (options.shard_count > 1)
     reasons.push_back({NoticeCode::kShard,
                        {{"index", int64_t{options.shard_index}}, {"count", int64_t{options.shard_count}}}});

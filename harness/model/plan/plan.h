@@ -72,10 +72,10 @@ using Validate = std::function<Validation(const std::vector<const CasePlanned*>&
 struct PlanOptions {
   // Of the run, in order. Empty: none was found, and cases go to a nominal gpu0.
   std::vector<DeviceInfo> devices;
-  std::string filter;                 // GoogleTest's syntax over "id"; empty: all
-  std::vector<std::string> case_ids;  // literal, with or without "@gpu1"
+  std::string filter;          // GoogleTest's syntax over "id"; empty: all
+  std::vector<CaseRef> cases;  // those alone; one without a device is meant on every device
   // Of an earlier run: those that are gone are warned of, unless all are, or one with its device.
-  bool case_ids_of_record = false;
+  bool cases_of_record = false;
   int shard_index = 0, shard_count = 0;
   bool static_stage = false;  // only what needs no GPU
   bool disturb = false;

@@ -119,7 +119,7 @@ void Expander::AddEntry(size_t index) {
   if (percent > 0) prototype.max_slowdown = 1 + percent / 100;
   if (!broken.empty()) {
     const size_t blocker = broken_.at(broken);
-    prototype.predetermined = Blocked{cases_[blocker].planned.ref.id};
+    prototype.predetermined = Blocked{cases_[blocker].planned.ref};
     prototype.prerequisites = {blocker};
   }
   for (const std::string& subject : SubjectsOf(entry, check)) {

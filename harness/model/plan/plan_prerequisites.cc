@@ -97,12 +97,12 @@ class Linker {
 
   void Link(const Group& group) {
     std::vector<size_t> prerequisites;
-    std::string blocked_by;
+    CaseRef blocked_by;
     for (const std::string& name : group.check->prerequisites) {
       const CheckInfo* check = input_.Check(name);
       if (check == nullptr) {
         prerequisites.push_back(expander_.BrokenCase(input_.BrokenStem(name)));
-        if (blocked_by.empty()) blocked_by = expander_.cases()[prerequisites.back()].planned.ref.id;
+        if (blocked_by.empty()) blocked_by = expander_.cases()[prerequisites.back()].planned.ref;
         continue;
       }
       for (const size_t g : Matching(group, *check)) {

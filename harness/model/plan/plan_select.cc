@@ -1,6 +1,6 @@
 // Which cases of the whole plan this run is about: stage, filter, literal ids, shard.
 #include <algorithm>
-#include <unordered_set>
+#include <set>
 
 #include "base/text.h"
 #include "model/json/json_tree.h"
@@ -10,7 +10,8 @@ namespace cudnn_ci {
 
 namespace {
 
-std::string WithDevice(const CaseRef& ref) { return ref.id + "@" + ref.device; }
+// Cases, and each once more without its device, as which it stands for itself on every device.
+using CaseSet = std::set<CaseRef>;
 
 // Keeps what is selected and, walking backwards, what it needs.
 std::vector<Case> Keep(std::vector<Case> cases, std::vector<bool> keep) {
@@ -51,33 +52,29 @@ std::string NearestId(const std::string& wanted, const std::vector<Case>& cases)
   return DidYouMean(wanted, {nearest});
 }
 
-// The device of a recorded id whose case is not in the plan because this run does not use that device, or no
+// The device of a recorded case that is not in the plan because this run does not use that device, or no
 // longer all that the earlier one used; else empty. The matrix has not dropped such a case.
-std::string GoneDevice(const std::string& id, const std::unordered_set<std::string>& known,
-                       const std::vector<DeviceInfo>& devices) {
-  const size_t at = id.rfind("@gpu");
-  if (at == std::string::npos || id.find_first_not_of("0123456789", at + 4) != std::string::npos) return "";
-  const std::string device = id.substr(at + 1);
+std::string GoneDevice(const CaseRef& ref, const CaseSet& known, const std::vector<DeviceInfo>& devices) {
+  const std::string& device = ref.device;
+  if (!device.starts_with("gpu") || device.find_first_not_of("0123456789", 3) != std::string::npos) return "";
   const bool used =
       std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo& d) { return d.name == device; });
-  return used && known.count(id.substr(0, at)) == 0 ? "" : device;
+  return used && known.count({ref.id, ""}) == 0 ? "" : device;
 }
 
 }  // namespace
 
 void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::vector<Problem>* problems) {
-  const std::vector<std::string>& ids = input.options.case_ids;
-  if (ids.empty()) return;
-  std::unordered_set<std::string> known;
-  for (const Case& c : cases) {
-    known.insert(c.planned.ref.id);
-    known.insert(WithDevice(c.planned.ref));
-  }
-  const auto is_known = [&](const std::string& id) { return known.count(id) > 0; };
-  const bool forgive = input.options.case_ids_of_record && std::any_of(ids.begin(), ids.end(), is_known);
-  for (const std::string& id : ids) {
-    if (is_known(id)) continue;
-    if (const std::string device = forgive ? GoneDevice(id, known, input.options.devices) : "";
+  const std::vector<CaseRef>& asked = input.options.cases;
+  if (asked.empty()) return;
+  CaseSet known;
+  for (const Case& c : cases) known.insert(c.planned.ref), known.insert({c.planned.ref.id, ""});
+  const auto is_known = [&](const CaseRef& ref) { return known.count(ref) > 0; };
+  const bool forgive = input.options.cases_of_record && std::any_of(asked.begin(), asked.end(), is_known);
+  for (const CaseRef& ref : asked) {
+    if (is_known(ref)) continue;
+    const std::string id = ref.device.empty() ? ref.id : IdWithDevice(ref);
+    if (const std::string device = forgive ? GoneDevice(ref, known, input.options.devices) : "";
         !device.empty()) {
       AddProblem(problems, {input.matrix.path, 0, 0},
                  "--rerun-failed: " + id + " did not pass, and this run does not ask " + device +
@@ -100,7 +97,7 @@ void CheckCaseIds(const PlanInput& input, const std::vector<Case>& cases, std::v
 }
 
 std::vector<Case> Select(const PlanOptions& options, std::vector<Case> cases) {
-  if (!options.static_stage && options.case_ids.empty() && options.filter.empty()) return cases;
+  if (!options.static_stage && options.cases.empty() && options.filter.empty()) return cases;
   std::vector<bool> keep(cases.size(), true);
   if (options.static_stage) {
     // Without the GPU nothing is known about what needs it: a case that is judged without one is judged by
@@ -110,12 +107,12 @@ std::vector<Case> Select(const PlanOptions& options, std::vector<Case> cases) {
       std::erase_if(cases[i].prerequisites, [&](size_t p) { return cases[p].devices != Devices::kNone; });
     }
   }
-  const std::unordered_set<std::string> ids(options.case_ids.begin(), options.case_ids.end());
+  const CaseSet asked(options.cases.begin(), options.cases.end());
   for (size_t i = 0; i < cases.size(); ++i) {
     const CaseRef& ref = cases[i].planned.ref;
-    if (!ids.empty() && ids.count(ref.id) == 0 && ids.count(WithDevice(ref)) == 0) keep[i] = false;
+    if (!asked.empty() && asked.count(ref) == 0 && asked.count({ref.id, ""}) == 0) keep[i] = false;
     if (!options.filter.empty() && !FilterMatch(options.filter, ref.id) &&
-        !FilterMatch(options.filter, WithDevice(ref))) {
+        !FilterMatch(options.filter, IdWithDevice(ref))) {
       keep[i] = false;
     }
   }

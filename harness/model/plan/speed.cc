@@ -72,7 +72,7 @@ int64_t HeldToTimes(const Plan& plan) {
 Notices SpeedNotGated(const Plan& plan, const SpeedBaseline& baseline) {
   const int64_t held = HeldToTimes(plan);
   const int64_t unknown = std::count_if(plan.cases.begin(), plan.cases.end(), [&](const Case& c) {
-    return IsHeldToATime(c) && baseline.cases.count(DisplayId(c.planned.ref)) == 0;
+    return IsHeldToATime(c) && baseline.cases.count(c.planned.ref) == 0;
   });
   if (held == 0) return {};
   const auto not_compared = [](int64_t cases, const std::string& why) {

@@ -43,7 +43,7 @@ struct SpeedBaseline {
   std::string why_not;    // nothing can be held against it, as the end of a sentence; `cases` is then empty
   std::string source;     // the file, for messages
   std::string libraries;  // of the image, that are others now, in words; empty: the same
-  std::map<std::string, Speeds> cases;  // that passed, by name, as people name them: "id", "id@gpu1"
+  std::map<CaseRef, Speeds> cases;  // that passed
 };
 
 // Cases of a plan that are run and may be no slower than in a baseline, by so much.

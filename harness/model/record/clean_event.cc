@@ -13,6 +13,7 @@ namespace {
 class Cleaner {
  public:
   void Ref(CaseRef& ref) { Clean(ref.id), Clean(ref.device); }
+  void CaseName(const char*, CaseRef& ref) { Ref(ref); }
   template <class T>
   void operator()(const char*, T& value) {
     Clean(value);

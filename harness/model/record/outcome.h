@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/record/case_ref.h"
 #include "model/record/finding.h"
 
 namespace cudnn_ci {
@@ -51,7 +52,8 @@ struct Skipped {
   bool operator==(const Skipped&) const = default;
 };
 struct Blocked {
-  std::string by;  // case id of the prerequisite, or "plugin.load[file=...]"
+  // The prerequisite. A record tells it by DisplayId: where its device is empty, RootBlocker finds the case.
+  CaseRef by;
   bool operator==(const Blocked&) const = default;
 };
 struct Errored {

@@ -17,6 +17,9 @@ namespace cudnn_ci::journal {
 //   io("name", field)           shows it as it is
 //   io.OrNull("name", text)     as null
 //   io.Optional("name", field)  leaves it out too
+// A case is named by
+//   io.Ref(ref)                 the fields of the case that the record is about
+//   io.CaseName("name", ref)    the DisplayId of another case
 template <class E, class T>
 concept Like = std::is_same_v<std::remove_const_t<E>, T>;
 
@@ -60,7 +63,7 @@ void NoticeFields(Io& io, const char* sentences, const char* key, E& e) {
 template <class Io, Like<Notices> E>
 void PartialFields(Io& io, E& e) {
   std::string words = PartialText(e);
-  io("partial", words), io("partial_notices", e);
+  io.OrNull("partial", words), io("partial_notices", e);
   if constexpr (requires { io.Refuse("partial", ""); })
     if (!TakePartialText(words, &e)) io.Refuse("partial_notices", "not the notices of the text");
 }
@@ -196,7 +199,7 @@ void Fields(Io& io, E& e) {
 }
 template <class Io, Like<Blocked> E>
 void Fields(Io& io, E& e) {
-  io("by", e.by);
+  io.CaseName("by", e.by);
 }
 template <class Io, Like<Errored> E>
 void Fields(Io& io, E& e) {

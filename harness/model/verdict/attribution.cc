@@ -67,6 +67,18 @@ std::string DecisiveSlug(const CaseRecord& record) {
   return "";
 }
 
+// The case that blocks one on `device`. A record that does not name its device means that of the blocked
+// case, none, or the first that has such a case.
+const CaseRecord* Blocker(const Summary& summary, const CaseRef& by, const std::string& device) {
+  if (!by.device.empty()) return summary.Find(by);
+  for (const char* other : {device.c_str(), "", "gpu0"})
+    if (const CaseRecord* found = summary.Find({by.id, other})) return found;
+  if (summary.run)
+    for (const DeviceInfo& other : summary.run->devices)
+      if (const CaseRecord* found = summary.Find({by.id, other.name})) return found;
+  return nullptr;
+}
+
 }  // namespace
 
 bool IsDecisiveSlug(const std::string& slug) {
@@ -202,21 +214,7 @@ const CaseRecord* RootBlocker(const Summary& summary, const CaseRecord& record) 
   for (size_t hops = 0; hops <= summary.cases.size(); ++hops) {
     const auto* blocked = std::get_if<Blocked>(&at->outcome);
     if (!blocked) return at;
-    const std::string& by = blocked->by;
-    const std::string& device = at->plan.ref.device;
-    // A prerequisite runs on the same device, on none, or is named with its device ("id@gpu1").
-    const CaseRecord* next = summary.Find({by, device});
-    if (!next) next = summary.Find({by, ""});
-    if (!next) next = summary.Find({by, "gpu0"});
-    const size_t at_sign = by.rfind('@');
-    if (!next && at_sign != std::string::npos) {
-      next = summary.Find({by.substr(0, at_sign), by.substr(at_sign + 1)});
-    }
-    if (!next && summary.run) {
-      for (const DeviceInfo& other : summary.run->devices) {
-        if (!next) next = summary.Find({by, other.name});
-      }
-    }
+    const CaseRecord* next = Blocker(summary, blocked->by, at->plan.ref.device);
     if (!next) return nullptr;
     at = next;
   }
@@ -228,7 +226,7 @@ bool Covers(const Waiver& waiver, const CaseRecord& record, const Finding& findi
   // With the first device's name too, which nobody need type: what is waived there alone.
   return waiver.slug == finding.slug && (waiver.blame.empty() || waiver.blame == Name(finding.blame)) &&
          (GlobMatch(waiver.case_pattern, ref.id) ||
-          (!ref.device.empty() && GlobMatch(waiver.case_pattern, ref.id + "@" + ref.device)));
+          (!ref.device.empty() && GlobMatch(waiver.case_pattern, IdWithDevice(ref))));
 }
 
 std::string FindingName(const Waiver& waiver) {

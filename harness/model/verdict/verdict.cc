@@ -29,7 +29,7 @@ constexpr std::pair<const char*, const char*> kRepairs[] = {
 // One error that counts, with its place for the choice of the root cause.
 struct CountedError {
   Finding finding;
-  std::string case_id;
+  CaseRef ref;
   Layer layer = Layer::kOther;
   std::string subject = {};  // of the case
 };
@@ -64,11 +64,11 @@ bool HasSlug(const std::vector<Finding>& findings, const std::string& slug) {
 }
 
 // What is waived is no root cause; that others need it is. It keeps the blame of what was waived.
-Finding BlockedByWaived(const CaseRecord& blocker, const Finding& waived) {
+Finding BlockedByWaived(const CaseRecord& blocker, const std::string& name, const Finding& waived) {
   Finding finding =
-      HarnessFinding("blocked-by-waived", "needs " + DisplayId(blocker.plan.ref) + ", which " +
-                                              Name(blocker.outcome) + " with " + Name(waived.blame) + "." +
-                                              waived.slug + "; that is waived by " + blocker.waived_by);
+      HarnessFinding("blocked-by-waived", "needs " + name + ", which " + Name(blocker.outcome) + " with " +
+                                              Name(waived.blame) + "." + waived.slug +
+                                              "; that is waived by " + blocker.waived_by);
   finding.blame = waived.blame;
   return finding;
 }
@@ -78,21 +78,19 @@ std::vector<Finding> CountedFindings(const Summary& summary, const CaseRecord& r
                                      const std::string& today) {
   if (std::holds_alternative<Blocked>(record.outcome)) {
     const CaseRecord* blocker = RootBlocker(summary, record);
+    const std::string name = DisplayId(blocker ? blocker->plan.ref : std::get<Blocked>(record.outcome).by);
     if (!blocker) {
-      return {HarnessFinding(
-          "not-run", "blocked by " + std::get<Blocked>(record.outcome).by + ", which is not in the plan")};
+      return {HarnessFinding("not-run", "blocked by " + name + ", which is not in the plan")};
     }
     if (IsAllowedSkip(*blocker)) {
-      return {HarnessFinding("skip-not-allowed",
-                             "needs " + DisplayId(blocker->plan.ref) + ", which was skipped")};
+      return {HarnessFinding("skip-not-allowed", "needs " + name + ", which was skipped")};
     }
     std::vector<Finding> errors = ErrorFindings(*blocker);
     // In a merged run it may have passed in another part than the one where it blocked: red needs a reason.
     if (errors.empty()) {
-      errors.push_back(HarnessFinding(
-          "not-run", "blocked by " + DisplayId(blocker->plan.ref) + ", which passed elsewhere"));
+      errors.push_back(HarnessFinding("not-run", "blocked by " + name + ", which passed elsewhere"));
     }
-    if (!blocker->waived_by.empty()) return {BlockedByWaived(*blocker, errors.front())};
+    if (!blocker->waived_by.empty()) return {BlockedByWaived(*blocker, name, errors.front())};
     return errors;
   }
   std::vector<Finding> errors = ErrorFindings(record);
@@ -107,8 +105,7 @@ std::vector<CountedError> CountedErrors(const Summary& summary) {
     // Not having run is the consequence of something else; it decides only when nothing else does.
     if (WasNotRun(summary, record) || !IsRed(summary, record)) continue;
     for (Finding& finding : CountedFindings(summary, record, today)) {
-      errors.push_back(
-          {std::move(finding), DisplayId(record.plan.ref), record.plan.layer, record.plan.subject});
+      errors.push_back({std::move(finding), record.plan.ref, record.plan.layer, record.plan.subject});
     }
   }
   std::stable_sort(errors.begin(), errors.end(),
@@ -127,7 +124,7 @@ std::vector<CountedError> CountedErrors(const Summary& summary) {
     const auto place = cause ? std::find_if(errors.begin(), errors.end(),
                                             [&](const CountedError& e) { return FollowsFrom(finding, e); })
                              : errors.end();
-    errors.insert(place, {std::move(finding), "", cause ? Layer::kCudnn : Layer::kOther});
+    errors.insert(place, {std::move(finding), {}, cause ? Layer::kCudnn : Layer::kOther});
   }
   return errors;
 }
@@ -201,7 +198,7 @@ bool Decide(const std::vector<CountedError>& errors, Verdict* verdict) {
     for (const CountedError& error : errors) {
       if (error.finding.blame != blame) continue;
       verdict->blame = blame;
-      verdict->root_cause = RootCause{error.finding, error.case_id};
+      verdict->root_cause = RootCause{error.finding, error.ref};
       return true;
     }
   }
@@ -211,6 +208,7 @@ bool Decide(const std::vector<CountedError>& errors, Verdict* verdict) {
 }  // namespace
 
 const char* Name(VerdictKind kind) { return NameOf(kVerdicts, kind); }
+bool Parse(const std::string& name, VerdictKind* out) { return ParseName(kVerdicts, name, out); }
 const char* Name(Retry retry) { return NameOf(kRetries, retry); }
 
 std::string RetryText(const Summary& summary, const Verdict& verdict) {
@@ -276,7 +274,7 @@ Verdict Judge(const Summary& summary) {
   if (!red) {
     if (std::optional<Finding> last = LastResort(summary, verdict.complete)) {
       verdict.blame = last->blame;
-      verdict.root_cause = RootCause{*last, ""};
+      verdict.root_cause = RootCause{*last, {}};
       red = true;
     }
   }

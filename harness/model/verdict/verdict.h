@@ -15,6 +15,7 @@ namespace cudnn_ci {
 
 enum class VerdictKind { kPassed, kFailed, kNotGated, kInconclusive, kInterrupted };
 const char* Name(VerdictKind kind);  // "passed", "failed", "not_gated", "inconclusive", "interrupted"
+bool Parse(const std::string& name, VerdictKind* out);
 
 // Whether running again is useful.
 enum class Retry { kNotNeeded, kUseless, kElsewhere, kOnceElsewhere, kAgain };
@@ -24,7 +25,7 @@ const char* Name(Retry retry);
 
 struct RootCause {
   Finding finding;
-  std::string case_id;  // DisplayId, or empty: about the run
+  CaseRef ref;  // empty: about the run
 };
 
 struct Verdict {

@@ -67,7 +67,7 @@ void PutVerdict(JsonText* out, const Verdict& verdict) {
     return;
   }
   out->BeginObject().Key("slug").String(verdict.root_cause->finding.slug);
-  out->Key("case").StringOrNull(verdict.root_cause->case_id);
+  out->Key("case").StringOrNull(DisplayId(verdict.root_cause->ref));
   out->Key("detail").String(verdict.root_cause->finding.detail).EndObject();
 }
 

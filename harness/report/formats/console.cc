@@ -287,8 +287,8 @@ std::string ConsoleReporter::TakeBlocked() {
   }
   const std::string what =
       blocked_count_ == 1 ? checks : std::to_string(blocked_count_) + " cases (" + checks + ")";
-  std::string line =
-      Paint("[BLOCKED ]", kYellow) + " " + what + ": blocked by " + SingleLine(blocked_by_, 300) + "\n";
+  std::string line = Paint("[BLOCKED ]", kYellow) + " " + what + ": blocked by " +
+                     SingleLine(DisplayId(blocked_by_), 300) + "\n";
   blocked_count_ = 0;
   blocked_checks_.clear();
   return line;

@@ -88,7 +88,7 @@ class ConsoleReporter : public Reporter {
   int64_t done_ = 0, bad_ = 0;
   int64_t last_print_ms_ = 0, last_progress_ms_ = -1'000, last_milestone_ = 0;
   bool progress_shown_ = false, closed_ = false;
-  std::string blocked_by_;
+  CaseRef blocked_by_;
   int64_t blocked_count_ = 0;
   std::map<std::string, int64_t> blocked_checks_;
 };

@@ -164,7 +164,7 @@ void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record, si
   for (const Attached& attached : record.attachments) attachments.push_back(attached.path);
   if (!attachments.empty()) out->Key("attachments").Strings(attachments);
   PutTables(out, record, tables);
-  Put(out, "reproduce", Reproduction(summary, DisplayId(record.plan.ref)));
+  Put(out, "reproduce", Reproduction(summary, record.plan.ref));
   out->EndObject();
 }
 

@@ -149,7 +149,8 @@ std::string List(const std::vector<std::pair<std::string, std::string>>& items) 
 std::string AnchorOf(const std::string& finding_name) { return "finding-" + AnchorName(finding_name); }
 
 std::string RootCauseHtml(const Summary& summary, const Verdict& verdict) {
-  const auto& [finding, id] = *verdict.root_cause;
+  const auto& [finding, ref] = *verdict.root_cause;
+  const std::string id = DisplayId(ref);
   const std::string name = FindingName(finding);
   std::string html = "<dl>\n" + Row("root cause", "<a href=\"#" + AnchorOf(name) + "\">" + HtmlLine(name) +
                                                       "</a>" + HtmlLine(": " + finding.summary, 4000));
@@ -159,8 +160,8 @@ std::string RootCauseHtml(const Summary& summary, const Verdict& verdict) {
   return html + TextRow("evidence", finding.detail) + TextRow("excluded", ExcludedSuspect(summary, verdict)) +
          TextRow("who acts", WhoActs(verdict.blame)) + TextRow("what to do", finding.remedy) +
          CommandRow(PlaceOf(finding.where), finding.command) + Row("see", LinkHtml(finding.link)) +
-         TextRow("retry", RetryText(summary, verdict)) + CommandRow("reproduce", Reproduction(summary, id)) +
-         CommandRow("with docker", ContainerReproduction(summary, id)) + "</dl>\n";
+         TextRow("retry", RetryText(summary, verdict)) + CommandRow("reproduce", Reproduction(summary, ref)) +
+         CommandRow("with docker", ContainerReproduction(summary, ref)) + "</dl>\n";
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ void PutVerdict(JsonText* out, const Summary& summary, const Verdict& verdict) {
     out->BeginObject();
     PutText(out, "slug", finding.slug);
     PutText(out, "blame", Name(finding.blame));
-    PutTextOrNull(out, "case", verdict.root_cause->case_id);
+    PutTextOrNull(out, "case", DisplayId(verdict.root_cause->ref));
     PutText(out, "detail", finding.detail);
     PutText(out, "summary", finding.summary);
     PutText(out, "remedy", finding.remedy);
@@ -90,8 +90,8 @@ void PutVerdict(JsonText* out, const Summary& summary, const Verdict& verdict) {
     PutTextOrNull(out, "where", Name(finding.where));
     if (!finding.subject.empty()) PutText(out, "subject", finding.subject);
     PutTextOrNull(out, "excluded", ExcludedSuspect(summary, verdict));
-    PutTextOrNull(out, "reproduce", Reproduction(summary, verdict.root_cause->case_id));
-    PutTextOrNull(out, "reproduce_in_container", ContainerReproduction(summary, verdict.root_cause->case_id));
+    PutTextOrNull(out, "reproduce", Reproduction(summary, verdict.root_cause->ref));
+    PutTextOrNull(out, "reproduce_in_container", ContainerReproduction(summary, verdict.root_cause->ref));
     out->EndObject();
   }
   PutText(out, "retry", Name(verdict.retry));
@@ -179,7 +179,8 @@ void PutWhy(JsonText* out, const Summary& summary, const CaseRecord& record) {
     PutFields(out, *skipped);
     out->Key("allowed").Bool(IsAllowedSkip(record)).EndObject();
   }
-  if (const auto* blocked = std::get_if<Blocked>(&record.outcome)) PutText(out, "blocked_by", blocked->by);
+  if (const auto* blocked = std::get_if<Blocked>(&record.outcome))
+    PutText(out, "blocked_by", DisplayId(blocked->by));
   if (const auto* errored = std::get_if<Errored>(&record.outcome)) {
     out->Key("error");
     PutRecord(out, *errored);
@@ -241,7 +242,7 @@ void PutCase(JsonText* out, const Summary& summary, const CaseRecord& record) {
   out->EndArray().Key("steps").Strings(record.steps);
   if (!record.attachments.empty()) PutRecords(out, "attachments", record.attachments);
   if (record.attempts.size() > 1 || !std::holds_alternative<Passed>(record.outcome)) PutAttempts(out, record);
-  PutTextOrNull(out, "reproduce", Reproduction(summary, DisplayId(record.plan.ref)));
+  PutTextOrNull(out, "reproduce", Reproduction(summary, record.plan.ref));
   out->EndObject();
 }
 

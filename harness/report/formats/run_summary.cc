@@ -52,18 +52,15 @@ void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
   page->Item("root cause",
              FindingName(root.finding) +
                  (root.finding.summary.empty() ? "" : ": " + SingleLine(root.finding.summary, 300)));
-  if (!root.case_id.empty()) page->Verbatim("in", root.case_id);
+  if (!root.ref.empty()) page->Verbatim("in", DisplayId(root.ref));
   if (!root.finding.detail.empty()) page->Item("evidence", SingleLine(root.finding.detail, 1000));
-  for (const CaseRecord& record : summary.cases) {
-    if (root.case_id.empty() || DisplayId(record.plan.ref) != root.case_id) continue;
-    const AttemptRecord* attempt = DecidingAttempt(record);
-    if (!attempt) break;
+  const CaseRecord* record = summary.Find(root.ref);
+  if (const AttemptRecord* attempt = record ? DecidingAttempt(*record) : nullptr) {
     const std::vector<std::string> lines = ExpectationLines(*attempt);
     for (size_t i = 0; i < lines.size() && i < 3; ++i) {
       if (SingleLine(lines[i], 4000) != SingleLine(root.finding.detail, 4000))
         page->Item("", SingleLine(lines[i], 500));
     }
-    break;
   }
   if (const std::string other = ExcludedSuspect(summary, verdict); !other.empty())
     page->Item("excluded", other);
@@ -136,9 +133,9 @@ void PutRunSummary(const Summary& summary, const Verdict& verdict, const RunSumm
     for (const auto& [label, value] : options.since(summary)) page->Item(label, value);
   page->Item("retry", RetryText(summary, verdict));
   if (verdict.root_cause) {
-    const std::string command = Reproduction(summary, verdict.root_cause->case_id);
+    const std::string command = Reproduction(summary, verdict.root_cause->ref);
     if (!command.empty()) page->Verbatim("reproduce", command);
-    const std::string outside = ContainerReproduction(summary, verdict.root_cause->case_id);
+    const std::string outside = ContainerReproduction(summary, verdict.root_cause->ref);
     if (!outside.empty()) page->Verbatim("with docker", outside);
   }
   AddReports(summary, verdict, options, page);

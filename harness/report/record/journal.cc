@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "report/record/journal_line.h"
+#include "report/record/record_reader.h"
 
 namespace cudnn_ci {
 namespace {

@@ -26,14 +26,9 @@ std::string SealLine(std::string_view object, std::string* chain);
 // Whether the line (without line feed) follows `*chain`, which then becomes this line's.
 bool FollowsInChain(std::string_view line, std::string* chain);
 
-// What is wrong with a line.
-struct DecodeError {
-  std::string message;
-};
-
 // The event of a line (without line feed); nothing when this version does not know its type, which is then
 // put into *unknown_type. *last_seq is the seq of the line before, 0 at the start, *chain its "h"; both
-// become this line's. Throws DecodeError.
+// become this line's. Throws DecodeError (record_reader.h).
 std::optional<Event> DecodeLine(std::string_view line, int64_t* last_seq, std::string* chain,
                                 std::string* unknown_type);
 

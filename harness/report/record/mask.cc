@@ -19,10 +19,10 @@ namespace {
 // What others look up or compare, whatever it is called in the environment: a masked one would be equal to
 // another that is masked, and two images merged into one.
 bool IsIdentity(std::string_view key) {
-  constexpr std::array<std::string_view, 19> kKeys = {
-      "slug",      "by",          "run_id",  "timestamp", "version",        "matrix_name", "matrix_sha256",
-      "image",     "digest_from", "sha256",  "as_of",     "partial",        "plan_sha256", "verdict",
-      "merged_by", "device",      "subject", "code",      "partial_notices"};
+  constexpr std::array<std::string_view, 18> kKeys = {
+      "slug",    "run_id",      "timestamp", "version", "matrix_name", "matrix_sha256",
+      "image",   "digest_from", "sha256",    "as_of",   "partial",     "plan_sha256",
+      "verdict", "merged_by",   "device",    "subject", "code",        "partial_notices"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -42,6 +42,7 @@ class Masker {
   explicit Masker(const Secrets& secrets) : secrets_(secrets) {}
 
   void Ref(CaseRef&) {}
+  void CaseName(const char*, CaseRef&) {}
   template <class T>
   void operator()(std::string_view key, T& value) {
     if (!IsIdentity(key) && !(key == "name" && named_)) Apply(value);

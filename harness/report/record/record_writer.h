@@ -29,6 +29,7 @@ class RecordWriter {
   void Ref(const CaseRef& ref) {
     if (empty_ == EmptyFields::kLeftOut) (*this)("id", ref.id), (*this)("device", ref.device);
   }
+  void CaseName(const char* key, const CaseRef& ref) { (*this)(key, DisplayId(ref)); }
   template <class T>
   void operator()(const char* key, const T& value) {
     if (empty_ == EmptyFields::kLeftOut && IsEmpty(value)) return;

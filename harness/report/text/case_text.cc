@@ -9,6 +9,7 @@
 namespace cudnn_ci {
 namespace {
 
+constexpr char kNotRun[] = "not run: ";
 constexpr size_t kMaxExpectations = 50;  // in a body; the rest is counted
 constexpr size_t kMaxFindings = 50;
 
@@ -47,12 +48,12 @@ std::string FindingName(const Finding& finding) {
 
 std::string ReasonLine(const Summary& summary, const CaseRecord& record) {
   if (const auto* blocked = std::get_if<Blocked>(&record.outcome)) {
-    return std::string("blocked by ").append(SingleLine(blocked->by, 230));
+    return std::string("blocked by ").append(SingleLine(DisplayId(blocked->by), 230));
   }
   if (const auto* not_run = std::get_if<NotRun>(&record.outcome)) {
     std::string reason = not_run->reason;
     if (reason.empty() && summary.finished && summary.cancelled) reason = TextOf(*summary.cancelled);
-    return "not run: " + SingleLine(reason.empty() ? "the run did not finish" : reason, 230);
+    return kNotRun + SingleLine(reason.empty() ? "the run did not finish" : reason, 230);
   }
   if (const auto* skipped = std::get_if<Skipped>(&record.outcome)) {
     const std::string text = std::string(Name(skipped->kind)) + ": needs " + SingleLine(skipped->need, 110) +
@@ -65,6 +66,10 @@ std::string ReasonLine(const Summary& summary, const CaseRecord& record) {
   std::string line = SingleLine(errors[0].slug, 60) + ": " + DetailOf(errors[0]);
   if (errors.size() > 1) line += " (and " + std::to_string(errors.size() - 1) + " more)";
   return SingleLine(line);
+}
+
+std::string WithoutNotRun(const std::string& reason_line) {
+  return reason_line.starts_with(kNotRun) ? reason_line.substr(sizeof kNotRun - 1) : reason_line;
 }
 
 std::string ReasonCode(const CaseRecord& record) {

@@ -13,6 +13,9 @@ namespace cudnn_ci {
 // One line: why the case did not pass ("wrong-value: 3 of 1204 elements differ"), or "" for a clean pass.
 std::string ReasonLine(const Summary& summary, const CaseRecord& record);
 
+// The reason of a NotRun from such a line of it.
+std::string WithoutNotRun(const std::string& reason_line);
+
 // The same for machines: the finding id of its first error; "blocked", "not-run", the kind of an allowed
 // skip, "skip-not-allowed". "" for a clean pass.
 std::string ReasonCode(const CaseRecord& record);

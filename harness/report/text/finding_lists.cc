@@ -68,13 +68,12 @@ std::vector<FindingGroup> OtherErrors(const Summary& summary, const RootCause& r
   Groups groups;
   for (const CaseRecord& record : summary.cases) {
     if (!IsRed(summary, record) || std::holds_alternative<NotRun>(record.outcome)) continue;
-    const std::string id = DisplayId(record.plan.ref);
     for (const Finding& finding : ErrorFindings(record)) {
-      if (id != root.case_id || finding != root.finding) groups.Add(finding, &record);
+      if (record.plan.ref != root.ref || finding != root.finding) groups.Add(finding, &record);
     }
   }
   for (const Finding& finding : summary.run_findings) {
-    const bool is_root = root.case_id.empty() && finding == root.finding;
+    const bool is_root = root.ref.empty() && finding == root.finding;
     if (finding.severity == Severity::kError && !is_root) groups.Add(finding, nullptr);
   }
   return groups.Take();

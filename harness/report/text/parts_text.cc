@@ -60,13 +60,13 @@ struct Row {
 
 std::vector<Row> Rows(const Summary& summary) {
   std::vector<Row> rows;
-  std::map<std::string, size_t> places;
+  std::map<CaseRef, size_t> places;
   for (const CaseRecord& record : summary.cases) {
-    std::string there;
-    const RunPart* part = PartOfCase(*summary.run, record.plan.ref.id + "@" + record.plan.ref.device, &there);
+    CaseRef there;
+    const RunPart* part = PartOfCase(*summary.run, record.plan.ref, &there);
     if (!part) continue;
     const auto [place, added] = places.emplace(there, rows.size());
-    if (added) rows.push_back({there, {}, true});
+    if (added) rows.push_back({DisplayId(there), {}, true});
     Row& row = rows[place->second];
     const bool passed = std::holds_alternative<Passed>(record.outcome) && !IsRed(summary, record);
     row.by_type[part->name] = record.waived_by.empty() ? Name(record.outcome) : "waived";

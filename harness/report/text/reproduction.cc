@@ -26,12 +26,13 @@ std::string WithoutWord(const std::string& command, std::string_view word) {
 }
 
 // A recorded command line, for one case alone.
-std::string WithCase(const std::string& command_line, const std::string& case_id) {
+std::string WithCase(const std::string& command_line, const CaseRef& ref) {
   std::string command = SingleLine(command_line, 4000);
+  if (command.empty() || ref.empty()) return command;
   // It would choose other cases, by reports that are not there any more.
-  if (!case_id.empty()) command = WithoutWord(command, "--rerun-failed");
-  const std::string option = " --case " + ShellQuote(SingleLine(case_id, 1000));
-  if (command.empty() || case_id.empty() || command.find(option) != std::string::npos) return command;
+  command = WithoutWord(command, "--rerun-failed");
+  const std::string option = " --case " + ShellQuote(SingleLine(DisplayId(ref), 1000));
+  if (command.empty() || command.find(option) != std::string::npos) return command;
   return command + option;
 }
 
@@ -43,19 +44,19 @@ bool IsOfLauncher(const RunStarted& run) {
 
 }  // namespace
 
-std::string Reproduction(const Summary& summary, const std::string& case_id) {
+std::string Reproduction(const Summary& summary, const CaseRef& ref) {
   if (!summary.run) return "";
   const RunStarted& run = *summary.run;
-  std::string there;
-  if (const RunPart* part = PartOfCase(run, case_id, &there)) return WithCase(part->command_line, there);
-  return WithCase(IsOfLauncher(run) ? run.container_command : run.command_line, case_id);
+  CaseRef there;
+  if (const RunPart* part = PartOfCase(run, ref, &there)) return WithCase(part->command_line, there);
+  return WithCase(IsOfLauncher(run) ? run.container_command : run.command_line, ref);
 }
 
-std::string ContainerReproduction(const Summary& summary, const std::string& case_id) {
+std::string ContainerReproduction(const Summary& summary, const CaseRef& ref) {
   if (!summary.run || IsOfLauncher(*summary.run)) return "";
-  std::string there;
-  const bool of_part = PartOfCase(*summary.run, case_id, &there) != nullptr;
-  return WithCase(summary.run->container_command, of_part ? there : case_id);
+  CaseRef there;
+  const bool of_part = PartOfCase(*summary.run, ref, &there) != nullptr;
+  return WithCase(summary.run->container_command, of_part ? there : ref);
 }
 
 }  // namespace cudnn_ci

@@ -9,11 +9,11 @@
 namespace cudnn_ci {
 
 // The command that runs this one case again, where the run was started; "" before RunStarted.
-std::string Reproduction(const Summary& summary, const std::string& case_id);
+std::string Reproduction(const Summary& summary, const CaseRef& ref);
 
 // The same from outside, in a new container of the image; "" when nobody said which image it is, or when the
 // run was started from outside.
-std::string ContainerReproduction(const Summary& summary, const std::string& case_id);
+std::string ContainerReproduction(const Summary& summary, const CaseRef& ref);
 
 }  // namespace cudnn_ci
 

@@ -77,17 +77,15 @@ bool MayDriverSpeak(const Summary& summary, const CaseRecord& root) {
 }  // namespace
 
 std::string ExcludedSuspect(const Summary& summary, const Verdict& verdict) {
-  if (!verdict.root_cause || verdict.root_cause->case_id.empty()) return "";
+  if (!verdict.root_cause || verdict.root_cause->ref.empty()) return "";
   // Of what took too long everybody is a suspect, whoever computes right.
   if (verdict.root_cause->finding.slug == "slower-than-baseline") return "";
   if (verdict.blame != Blame::kImage && verdict.blame != Blame::kRunner) return "";
-  for (const CaseRecord& root : summary.cases) {
-    if (DisplayId(root.plan.ref) != verdict.root_cause->case_id) continue;
-    if (verdict.blame == Blame::kRunner) return ImageExcluded(summary, root);
-    const CaseRecord* driver = MayDriverSpeak(summary, root) ? BestOfDriver(summary, root) : nullptr;
-    return driver ? Says("the driver", *driver) : "";
-  }
-  return "";
+  const CaseRecord* root = summary.Find(verdict.root_cause->ref);
+  if (!root) return "";
+  if (verdict.blame == Blame::kRunner) return ImageExcluded(summary, *root);
+  const CaseRecord* driver = MayDriverSpeak(summary, *root) ? BestOfDriver(summary, *root) : nullptr;
+  return driver ? Says("the driver", *driver) : "";
 }
 
 }  // namespace cudnn_ci
