@@ -10,12 +10,12 @@ import tempfile
 
 from bundling import archive, command
 
-from . import choices, matrix_keys, pages, sdk_pages
+from . import choices, findings_pages, matrix_keys, pages, sdk_pages
 
-DESCRIPTION = """Makes the documentation site: README.md, harness/docs, the keys of a matrix from their schema, the SDK's pages from
-its headers, the choices of algorithms from tests/gpu/choices, and the gallery, where one is given. A folder of files that a browser reads without a server and without a network; the search works too. The
-navigation is the contents of harness/docs/README.md. A dead link is an error. The same commit gives the same bytes. Needs
-`ci/deps site`."""
+DESCRIPTION = """Makes the documentation site: README.md, harness/docs, the keys of a matrix from their schema, all findings and what leads
+to them from knowledge/, the SDK's pages from its headers, the choices of algorithms from tests/gpu/choices, and the gallery, where one is
+given. A folder of files that a browser reads without a server and without a network; the search works too. The navigation is the contents
+of harness/docs/README.md. A dead link is an error. The same commit gives the same bytes. Needs `ci/deps site`."""
 EPILOG = """Environment: SOURCE_DATE_EPOCH  the date of every file in the archive (default: the commit's)
 Exit status: 0, or 2 when something is missing or a page is wrong"""
 ASSETS = ["site.css", "iframe-worker.js"]
@@ -48,6 +48,7 @@ def write_pages(root, folder, gallery=None):
     """The input of mkdocs; returns its nav. `gallery`: a folder that `ci/gallery draw` made."""
     sources, made = {**pages.sources(root), **pages.of_gallery(gallery)}, pages.generated(root)
     places = {**sources, **made}
+    findings = findings_pages.read(root)
     for source, place in places.items():
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -58,6 +59,8 @@ def write_pages(root, folder, gallery=None):
             text = matrix_keys.page_of((root / source).read_text(encoding="utf-8"))
         elif source.startswith(choices.FOLDER):
             text = choices.page_of((root / source).read_text(encoding="utf-8"))
+        elif place in findings_pages.PAGES:
+            text = findings_pages.PAGES[place](findings)
         elif source in made:
             text = sdk_pages.page_of(source, (root / source).read_text(encoding="utf-8"))
         else:

@@ -7,9 +7,10 @@ import os
 import pathlib
 import re
 
-from . import choices
+from . import choices, findings_pages
 
 SCHEMA = "matrices/matrix.schema.json"
+KNOWLEDGE = "knowledge/README.md"
 HEADERS = "harness/sdk/include/cudnn_ci"
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
 NAMED = re.compile(r"\[([\w/-]+\.md)\]\(((?:[^)#\s]*/)?\1)")  # the text is the file's name
@@ -27,7 +28,7 @@ class Failure(Exception):
 def sources(root):
     """Every document and picture of the site, as {path in the repository: path on the site}, in a fixed order."""
     found = {"README.md": "index.md", "harness/docs/README.md": "contents.md", "matrices/README.md": "matrices.md",
-             "harness/DESIGN.md": "design.md"}
+             "harness/DESIGN.md": "design.md", KNOWLEDGE: "knowledge.md"}
     for name in ("SECURITY", "CHANGELOG", "CONTRIBUTING"):
         found[f"{name}.md"] = f"{name.lower()}.md"
     docs = root / "harness/docs"
@@ -39,10 +40,12 @@ def sources(root):
 
 
 def generated(root):
-    """The pages that are made of other files, as sources() has them."""
+    """The pages that are made of other files, as sources() has them. Where the repository has a part of a page that tells of the
+    data, the site has a page that is made of them."""
     headers = sorted((root / HEADERS).iterdir())
     counts = sorted((root / choices.FOLDER).glob("*.json"))
-    return {SCHEMA: "matrix-keys.md", **{f"{HEADERS}/{path.name}": f"sdk-{path.name.replace('.', '-')}.md" for path in headers},
+    return {SCHEMA: "matrix-keys.md", **{f"{KNOWLEDGE}#{page[:-3]}": page for page in findings_pages.PAGES},
+            **{f"{HEADERS}/{path.name}": f"sdk-{path.name.replace('.', '-')}.md" for path in headers},
             **{f"{choices.FOLDER}/{path.name}": f"choices/{path.stem}.md" for path in counts}}
 
 
@@ -57,12 +60,18 @@ def of_gallery(folder):
             for path in sorted(folder.iterdir()) if path.suffix in {".md", *PICTURES}}
 
 
-def target_of(page, link, places):
-    """Where a link of a page leads on the site, relative to the page there."""
+def source_of(page, link, anchor, places):
+    """What a link of a page leads to, as places have it, and the anchor there."""
     source = os.path.normpath(pathlib.PurePosixPath(page).parent / link)
+    return (f"{source}{anchor}", "") if f"{source}{anchor}" in places else (source, anchor)
+
+
+def target_of(page, link, anchor, places):
+    """Where a link of a page leads on the site, relative to the page there."""
+    source, anchor = source_of(page, link, anchor, places)
     if source not in places:
         raise Failure(f"{page}: the link to {link} leads to no page of the site")
-    return os.path.relpath(places[source], pathlib.PurePosixPath(places[page]).parent)
+    return os.path.relpath(places[source], pathlib.PurePosixPath(places[page]).parent) + anchor
 
 
 def title_of(path):
@@ -80,7 +89,7 @@ def rewritten(root, page, places):
         address, anchor = match[1], match[2] or ""
         if not address or "://" in address or address.startswith("mailto:"):
             return match[0]
-        return f"]({target_of(page, address, places)}{anchor})"
+        return f"]({target_of(page, address, anchor, places)})"
 
     lines, in_code = [], False
     for line in (root / page).read_text(encoding="utf-8").split("\n"):
@@ -111,7 +120,8 @@ def navigation(root, places):
     for name, text in zip(sections[::2], sections[1::2]):
         for title, address, anchor in links_of(text):
             if "://" not in address:
-                entries.append((name, title, os.path.normpath(pathlib.PurePosixPath(contents).parent / address), not anchor))
+                source, rest = source_of(contents, address, anchor, places)
+                entries.append((name, title, source, not rest))
     taken = {}
     for at, (name, title, source, whole) in sorted(enumerate(entries), key=lambda entry: not entry[1][3]):
         if source not in places:

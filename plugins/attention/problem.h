@@ -14,6 +14,12 @@
 
 namespace cudnn_ci {
 
+inline constexpr ComputeFindings kAttentionFindings = {
+    kAttentionFailed,           kAttentionCudnnMixed,     kAttentionWrongValue,
+    kAttentionWrongUnexplained, kAttentionImpreciseValue, kAttentionOutputNotWritten,
+    kAttentionOutOfBoundsWrite, kAttentionInputModified,  kAttentionWorkspaceUnderstated,
+    kAttentionProposalRefused,  kAttentionNotRepeatable};
+
 class AttentionProblem : public ComputeProblem {
  public:
   AttentionProblem(AttentionProblemSpec spec, const std::string& algo, bool deterministic);

@@ -8,13 +8,10 @@
 #include "base/memory_room.h"
 #include "base/process_room.h"
 #include "common/host_memory.h"
+#include "model/record/finding_ids.h"
 
 namespace cudnn_ci {
 namespace {
-
-// The harness's own findings.
-constexpr char kOutOfMemory[] = "out-of-memory";
-constexpr char kProcessesRefused[] = "processes-refused";
 
 constexpr int kKilledByShell = 128 + SIGKILL;  // a shell's status where a program of it was killed
 constexpr std::size_t kLastWords = 2000;

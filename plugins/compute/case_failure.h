@@ -9,7 +9,7 @@
 
 #include "common/cudnn_failure.h"
 #include "common/device_session.h"
-#include "compute/findings.h"
+#include "compute/compute_findings.h"
 
 namespace cudnn_ci {
 

@@ -19,6 +19,7 @@
 #include "compute/repetition.h"
 #include "compute/second_opinion.h"
 #include "compute/trial.h"
+#include "model/record/finding_ids.h"
 
 namespace cudnn_ci {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compute/choice_table.h"
-#include "compute/findings.h"
+#include "compute/compute_findings.h"
 #include "compute/repetition.h"
 #include "compute/trial.h"
 

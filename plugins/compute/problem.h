@@ -14,7 +14,7 @@
 
 #include "common/device_session.h"
 #include "compute/candidate.h"
-#include "compute/findings.h"
+#include "compute/compute_findings.h"
 #include "compute/operand.h"
 #include "compute/reference_data.h"
 

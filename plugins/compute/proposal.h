@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "compute/findings.h"
+#include "compute/compute_findings.h"
 #include "compute/trial.h"
 
 namespace cudnn_ci {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "common/joined.h"
+#include "model/record/finding_ids.h"
 
 namespace cudnn_ci {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compute/candidate.h"
-#include "compute/findings.h"
+#include "compute/compute_findings.h"
 
 namespace cudnn_ci {
 

@@ -20,6 +20,11 @@
 namespace cudnn_ci {
 namespace {
 
+constexpr ComputeFindings kFindings = {kConvolutionFailed,     kConvolutionCudnnMixed, kWrongValue,
+                                       kWrongValueUnexplained, kImpreciseValue,        kOutputNotWritten,
+                                       kOutOfBoundsWrite,      kInputModified,         kWorkspaceUnderstated,
+                                       kProposalRefused,       kNotRepeatable};
+
 CaseRequest RequestOf(const ConvolutionParams& params, const Problem& problem) {
   const bool graph = params.api == kGraphApi;
   CaseRequest request;
@@ -55,7 +60,7 @@ ConvolutionProblem::ConvolutionProblem(const ConvolutionParams& params, Operatio
       request_(RequestOf(params, problem_)),
       normal_((request_.sweep || params.normal) && !problem_.epilogue.any() && !problem_.output) {}
 
-const ComputeFindings& ConvolutionProblem::findings() const { return kConvolutionFindings; }
+const ComputeFindings& ConvolutionProblem::findings() const { return kFindings; }
 
 std::string ConvolutionProblem::Place(std::size_t, std::int64_t index) const { return problem_.Place(index); }
 

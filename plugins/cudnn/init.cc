@@ -9,6 +9,7 @@
 #include "common/cudnn_loaded.h"
 #include "common/driver_api.h"
 #include "common/judge.h"
+#include "cudnn/contract.h"
 #include "cudnn/findings.h"
 #include "cudnn/handles.h"
 #include "cudnn/install.h"

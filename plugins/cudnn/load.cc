@@ -8,6 +8,7 @@
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "common/shortage.h"
+#include "cudnn/contract.h"
 #include "cudnn/copies.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"

@@ -16,6 +16,7 @@
 #include "common/cudnn_loaded.h"
 #include "common/judge.h"
 #include "cudnn/backend.h"
+#include "cudnn/contract.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
 

@@ -15,6 +15,7 @@
 #include "common/driver_files.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
+#include "cudnn/contract.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
 #include "cudnn/known.h"
@@ -138,7 +139,7 @@ std::string JudgeCublasLt(Context& ctx, const CudnnInstall& install, int cuda_ma
     usable = false;
     error = library.Path() + " has no symbol cublasLtGetVersion";
   }
-  Judge(ctx, usable, "cuDNN finds " + name, kCublasLtUnusable, [&] {
+  Judge(ctx, usable, "cuDNN finds " + name, kCublasltUnusable, [&] {
     return error + "; needed by " + install.main.path + ", built for CUDA " + std::to_string(cuda_major) +
            "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
   });

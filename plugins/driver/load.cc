@@ -36,7 +36,7 @@ InitFailure ExplainMissing(const std::string& loader_text) {
   // A library that the image brought itself answers nothing where there is no driver.
   if (nvml.library_loaded() && (nvml.status() == 0 || !module.empty())) {
     detail += ". " + RealPath(nvml.path()) + " is there, so only the 'utility' capability was mounted";
-    return {kComputeCapabilityNotMounted, detail};
+    return {kDriverComputeNotMounted, detail};
   }
   if (!module.empty()) {
     detail += ". The host has a driver, the container was started without it";

@@ -140,10 +140,10 @@ void JudgeToolkit(Context& ctx, const Driver& driver) {
   const bool runners = !here.empty() && ctx.Contract("runner.driver").empty();
   const bool served = (!counts || objection.empty()) && (!runners || required.with_minor_compatibility);
   if (served && !here.empty())
-    ctx.Finding(kImageRequiresMore, here + (counts ? "; the driver serves its toolkit " + toolkit : ""));
+    ctx.Finding(kImageRequiresMoreThanItNeeds, here + (counts ? "; the driver serves its toolkit " + toolkit : ""));
   const std::string lowest = LowestCuda(Environment("NVIDIA_REQUIRE_CUDA"));
   if (served && here.empty() && counts && !lowest.empty() && ctx.Satisfies(toolkit, "<" + lowest))
-    ctx.Finding(kImageRequiresMore,
+    ctx.Finding(kImageRequiresMoreThanItNeeds,
                 "NVIDIA_REQUIRE_CUDA asks for CUDA " + lowest + ", the image's toolkit is " + toolkit);
   Judge(ctx, served, "the driver's CUDA " + driver.cuda + " serves toolkit " + toolkit,
         runners ? kImageRequirementUnsatisfied : kDriverTooOldForToolkit,

@@ -13,7 +13,7 @@
 #include "common/judge.h"
 #include "common/program.h"
 #include "common/shortage.h"
-#include "findings.h"
+#include "exec/findings.h"
 
 namespace cudnn_ci {
 namespace {

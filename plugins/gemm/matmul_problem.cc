@@ -6,7 +6,7 @@
 
 #include "common/known_rows.h"
 #include "common/promised_library.h"
-#include "gemm/findings.h"
+#include "gemm/matmul_findings.h"
 #include "gemm/known_faults.h"
 #include "gemm/matmul_candidates.h"
 

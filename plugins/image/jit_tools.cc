@@ -9,38 +9,12 @@
 #include "common/judge.h"
 #include "common/known_regressions.h"
 #include "image/components.h"
+#include "image/findings.h"
 #include "image/jit_tools_needs.h"
 #include "image/known_faults_scope.h"
 
 namespace cudnn_ci {
 namespace {
-
-constexpr char kJitToolMissing[] = "jit-tool-missing";
-constexpr char kJitPtxasTooOld[] = "jit-ptxas-too-old";
-constexpr char kJitCacheUnusable[] = "jit-cache-unusable";
-constexpr char kJitFeatureLimited[] = "jit-feature-limited";
-
-CCI_FINDING(kJitToolMissing, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-            "a package lacks what it needs to compile device code at run time",
-            "Install what the detail names: a C compiler is `apt-get install gcc libc6-dev`, Python.h is "
-            "python3-dev, libdevice and libnvvm come with nvidia-nvvm (CUDA 12: nvidia-cuda-nvcc-cu12).",
-            nullptr)
-CCI_FINDING(kJitPtxasTooOld, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-            "the ptxas that a package calls does not know a card that is promised",
-            "Take a release of the package with a newer ptxas, or name a newer one with TRITON_PTXAS_PATH.",
-            nullptr)
-CCI_FINDING(
-    kJitCacheUnusable, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-    "a package cannot keep what it compiles: its cache folder cannot be written or not be loaded from",
-    "Give the image's user a folder that can be written, without noexec, and name it with "
-    "TRITON_CACHE_DIR or CUPY_CACHE_DIR.",
-    nullptr)
-CCI_FINDING(
-    kJitFeatureLimited, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-    "something that a package can do does not work here, for it lacks a tool",
-    "Nothing, if the image does not use it; else install what the detail names, and name the feature in "
-    "`require` of the entry, so that it is gated.",
-    nullptr)
 
 struct JitToolsParams {
   std::vector<std::string> gpus, require;

@@ -7,33 +7,14 @@
 #include <algorithm>
 
 #include "common/joined.h"
+#include "image/findings.h"
 #include "image/known_faults_scope.h"
 #include "image/subject_components.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr char kKnownFault[] = "known-fault";
-constexpr char kKnownFaultPromised[] = "known-fault-promised";
-constexpr char kComponentVersionUnknown[] = "component-version-unknown";
 constexpr std::size_t kMostFindings = 20, kMostNamed = 6;  // the attachment has all
-
-CCI_FINDING(
-    kKnownFault, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-    "an installed release is known to fail on what the matrix promises, or may promise",
-    "Take the release that is named. Where the image does not use what is hit, say so with `operations`, "
-    "`dtypes` and `gpus` of the entry.",
-    nullptr)
-CCI_FINDING(
-    kKnownFaultPromised, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-    "an installed release is known to fail on what the matrix names",
-    "Take the release that is named, or take the operation, type or card out of the entry if the image "
-    "does not use it.",
-    nullptr)
-CCI_FINDING(kComponentVersionUnknown, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-            "a library is installed whose record tells no version: its known faults are not judged",
-            "Install it by a package manager that records versions, or have the bill of materials list one.",
-            nullptr)
 
 struct KnownFaultsParams {
   std::vector<std::string> gpus, dtypes, operations, fail_on;

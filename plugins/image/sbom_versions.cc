@@ -10,21 +10,11 @@
 #include "common/judge.h"
 #include "common/known_regressions.h"
 #include "common/promise.h"
+#include "image/findings.h"
 #include "image/subject_components.h"
 
 namespace cudnn_ci {
 namespace {
-
-constexpr char kPackageOutsideContract[] = "package-outside-contract";
-constexpr char kPackageNotListed[] = "package-not-listed";
-
-CCI_FINDING(kPackageOutsideContract, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-            "the installed packages are of another version than the matrix promises",
-            "Install a promised version, or change the promise.", nullptr)
-CCI_FINDING(
-    kPackageNotListed, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-    "the matrix promises a version, and no package with one is listed: the promise is not judged here",
-    "Judge the image itself, or have the bill of materials list the package with its version.", nullptr)
 
 // "9.19.0 (Python package nvidia-cudnn-cu13 9.19.0.56)" of each.
 std::string Found(const std::vector<Component>& components) {

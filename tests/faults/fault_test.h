@@ -1,6 +1,6 @@
 // A table of environments, each a machine of fake or real libraries with one thing wrong or with nothing
 // wrong, and what the gate must say of it: the first finding, whose fault it is, and the exit code. The rows
-// are those of harness/docs/failure-modes.md.
+// are those of knowledge/findings.
 #ifndef CUDNN_CI_TESTS_FAULTS_FAULT_TEST_H_
 #define CUDNN_CI_TESTS_FAULTS_FAULT_TEST_H_
 
@@ -71,7 +71,7 @@ struct Fault {
   int exit_code = 0;
   std::vector<std::string> named;  // what the finding's detail must hold, or what is said of a refused matrix
   std::string note = {};           // of a healthy environment: the finding that is said all the same
-  std::string mode = {};           // by its name on the page
+  std::string mode = {};           // by its name in knowledge/findings
   // The line of the Dockerfile that fixes it, in which "~" is the test's folder; empty: none is asked for.
   std::string line = {};
 };
@@ -91,7 +91,7 @@ Fault Runner(const std::string& name, std::function<bool(FaultTest&)> make, cons
 // A row with nothing wrong.
 Fault Sound(const std::string& name, std::function<bool(FaultTest&)> make, const std::string& note = "");
 
-// "MODE: image.cudnn-missing": what --gtest_list_tests shows of a row, and the test of the page reads.
+// "MODE: image.cudnn-missing": what --gtest_list_tests shows of a row, and modes_test.py reads.
 void PrintTo(const Fault& fault, std::ostream* os);
 
 // For INSTANTIATE_TEST_SUITE_P.

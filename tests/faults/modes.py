@@ -1,5 +1,6 @@
-"""The tables of harness/docs/failure-modes.md, and the rows of the C++ tables that show them."""
+"""The failure modes of knowledge/findings, and the rows of the C++ tables that show them."""
 import dataclasses
+import json
 import re
 import subprocess
 
@@ -8,11 +9,10 @@ BROKEN, WORTH_KNOWING, SOUND = "Broken", "Worth knowing", "Sound"
 
 @dataclasses.dataclass(frozen=True)
 class Mode:
-    """A line of the page: a failure mode, or a kind of environment that is sound."""
+    """A failure mode, or a kind of environment that is sound."""
     name: str
     kind: str  # BROKEN, ...
     findings: tuple = ()  # slugs
-    blames: tuple = ()  # of a broken one
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,20 +23,18 @@ class Shown:
     finding: str  # "image.cudnn-missing", "green", "green with SLUG", "exit 2"
 
 
-def read_page(path):
-    """The modes in the page's order. Raises ValueError of a line that cannot be read."""
-    modes, kind = [], ""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        heading = re.match(r"## (Broken|Worth knowing|Sound)?", line)
-        if heading:
-            kind = heading[1] or ""
-        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if not kind or len(cells) < 2 or set(cells[0]) <= {"-"} or cells[0] in ("failure mode", "what", "environment"):
+def read(folder):
+    """The modes of all files of the folder. What the launcher finds has no environment: nothing ran."""
+    modes = []
+    for path in sorted(folder.glob("*.json")):
+        file = json.loads(path.read_text(encoding="utf-8"))
+        if path.stem == "launcher":
             continue
-        if len(cells) != {BROKEN: 4, WORTH_KNOWING: 3, SOUND: 2}[kind]:
-            raise ValueError(f"{path}: {line}")
-        slugs = re.findall(r"\[([\w-]+)\]\(findings\.md#\1\)", cells[2]) if kind != SOUND else []
-        modes.append(Mode(cells[0], kind, tuple(slugs), tuple(cells[3].split(", ")) if kind == BROKEN else ()))
+        for finding in file["findings"]:
+            kind = BROKEN if finding["severity"] == "error" else WORTH_KNOWING
+            modes += [Mode(mode["name"], kind, (finding["id"], *mode.get("also", []))) for mode in finding.get("failure_modes", [])]
+        modes += [Mode(mode["name"], BROKEN) for mode in file.get("refused", [])]
+        modes += [Mode(environment["name"], SOUND) for environment in file.get("sound", [])]
     return modes
 
 
@@ -47,19 +45,19 @@ def rows_of(program):
 
 
 def mistakes(modes, rows):
-    """What rows and page say differently, a sentence each."""
+    """What rows and modes say differently, a sentence each."""
     known = {mode.name: mode for mode in modes}
-    found = [f"two lines are called {mode.name!r}" for i, mode in enumerate(modes) if mode.name in {m.name for m in modes[:i]}]
+    found = [f"two modes are called {mode.name!r}" for i, mode in enumerate(modes) if mode.name in {m.name for m in modes[:i]}]
     shown = set()
     for row in rows:
         mode = known.get(row.mode)
         if not mode:
-            found.append(f"row {row.name}: no mode of the page is called {row.mode!r}")
+            found.append(f"row {row.name}: no mode is called {row.mode!r}")
             continue
         shown.add(mode.name)
         red = not row.finding.startswith("green")
         if red != (mode.kind == BROKEN):
-            found.append(f"row {row.name}: {row.finding}, and {mode.name!r} stands under {mode.kind!r}")
+            found.append(f"row {row.name}: {row.finding}, and {mode.name!r} is {mode.kind!r}")
             continue
         slugs = set(re.findall(r"[\w-]+", row.finding.partition("." if red else " with ")[2])) - {"or", "and"}
         if (red or mode.kind == WORTH_KNOWING) and not slugs <= set(mode.findings):

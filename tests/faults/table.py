@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs tables of environments and prints, for each failure mode, how many rows were detected and named right.
 
-usage: table.py --page FILE [--out FILE] PROGRAM... [-- ARGUMENTS FOR EVERY PROGRAM...]
+usage: table.py --knowledge DIR [--out FILE] PROGRAM... [-- ARGUMENTS FOR EVERY PROGRAM...]
 
 The programs are GoogleTest's; the last one has the rows of the machine's own cuDNN. Exits 1 if a row failed, 77 if none
 of the last program's could be had here.
@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from modes import BROKEN, read_page
+from modes import BROKEN, read
 
 
 def results(told):
@@ -60,7 +60,7 @@ def run(program, more, folder):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--page", type=pathlib.Path, required=True)
+    parser.add_argument("--knowledge", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("programs", nargs="+")
     words = sys.argv[1:]
@@ -72,7 +72,7 @@ def main():
             code, last = run(program, more, folder)
             rows += last
             failed = failed or code != 0
-    text = render(read_page(args.page), rows)
+    text = render(read(args.knowledge), rows)
     print(text)
     if args.out:
         args.out.write_text(text)

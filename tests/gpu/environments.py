@@ -41,7 +41,7 @@ class Row:
     """One environment and its expectation, which stands before it is made: the first finding, any of `slugs`, whose
     fault it is and the exit status. With the blame "" the gate must be green, and each slug is a warning or note."""
     name: str
-    about: str  # the failure mode or kind of environment, by its name in harness/docs/failure-modes.md
+    about: str  # the failure mode or kind of environment, by its name in knowledge/findings
     slugs: tuple
     blame: str
     make: typing.Callable

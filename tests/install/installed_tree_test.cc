@@ -70,13 +70,13 @@ TEST_F(InstalledTree, HoldsHarnessWorkerPluginsAndSdk) {
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "libexec/cudnn-ci-present"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "plugins/conv.cci.so"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "matrices/base.json"));
+  EXPECT_TRUE(fs::is_regular_file(prefix_ / "knowledge/findings/cudnn.json"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/man/man1/cudnn-ci.1"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/bash-completion/completions/cudnn-ci"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "include/cudnn_ci/plugin.h"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/CudnnCiConfig.cmake"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/plugin.map"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci/harness/docs/a-check-in-ten-minutes.md"));
-  EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci/harness/docs/findings.md"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/doc/cudnn-ci/examples/team/CMakeLists.txt"));
 }
 

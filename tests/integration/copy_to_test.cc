@@ -22,8 +22,8 @@ using ::testing::HasSubstr;
 class CopyTo : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* folder :
-         {"bin", "libexec", "plugins/sub", "matrices", "share/doc/cudnn-ci", "share/doc/other", "include"})
+    for (const char* folder : {"bin", "libexec", "plugins/sub", "matrices", "knowledge/findings",
+                               "share/doc/cudnn-ci", "share/doc/other", "include"})
       fs::create_directories(tree_ / folder);
     fs::copy(CUDNN_CI_TREE "/bin/cudnn-ci", tree_ / "bin/cudnn-ci");
     fs::copy(CUDNN_CI_TREE "/libexec/cudnn-ci-worker", tree_ / "libexec/cudnn-ci-worker");
@@ -34,6 +34,7 @@ class CopyTo : public ::testing::Test {
     fs::permissions(tree_ / "plugins/sub/deep.cci.so", fs::perms(0666));
     fs::permissions(tree_ / "bin/cudnn-ci", fs::perms(0775));
     Write("share/doc/cudnn-ci/LICENSE", "notice");
+    Write("knowledge/findings/one.json", "{}");
     Write("share/doc/other/LICENSE", "not ours");
     Write("include/header.h", "the SDK stays");
     Write("real.json",
@@ -73,6 +74,8 @@ const std::map<std::string, std::string> kWhole = {
     {"bin/cudnn-ci", "100755"},
     {"knowledge", "040755"},
     {"knowledge/compilers.json", "100644"},
+    {"knowledge/findings", "040755"},
+    {"knowledge/findings/one.json", "100644"},
     {"knowledge/imports.json", "100644"},
     {"knowledge/packages.json", "100644"},
     {"libexec", "040755"},

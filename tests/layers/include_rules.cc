@@ -118,16 +118,18 @@ std::string PluginProblem(std::string_view own, std::string_view included) {
 std::string LayerProblem(std::string_view path, std::string_view layer, const Include& include) {
   const std::string_view folder = FirstFolder(include.name);
   std::string_view target = folder == "cudnn_ci" ? "sdk" : folder;
-  // A plugin has the same name as the layer, whose files lie in rooms.
-  if (layer == "plugins" && folder == "image" && !LiesInARoom(include.name)) target = "";
+  // Two plugins have the names of layers, whose files lie in rooms.
+  if (layer == "plugins" && (folder == "image" || folder == "exec") && !LiesInARoom(include.name))
+    target = "";
   if (target == layer) return "";
   // The keys of facts stand once, in C, for plugins and harness alike.
   if (layer == "model" && include.name == "cudnn_ci/facts.h") return "";
-  // Readers of files, paths, the mark of a cut and names of files, which harness and plugins share.
-  constexpr std::array<std::string_view, 9> kShared = {
-      "base/memory_room.h",  "base/process_room.h",  "base/cut_mark.h",
-      "base/driver_names.h", "base/file.h",          "base/regular_file.h",
-      "base/path.h",         "base/package_names.h", "base/text.h"};
+  // Readers of files, paths, the mark of a cut and names of files, and ids of findings, which harness and
+  // plugins share.
+  constexpr std::array<std::string_view, 10> kShared = {
+      "base/memory_room.h", "base/process_room.h",       "base/cut_mark.h", "base/driver_names.h",
+      "base/file.h",        "base/regular_file.h",       "base/path.h",     "base/package_names.h",
+      "base/text.h",        "model/record/finding_ids.h"};
   if (layer == "plugins" && std::find(kShared.begin(), kShared.end(), include.name) != kShared.end())
     return "";
   if (AllowedLayers().count(target) != 0) {

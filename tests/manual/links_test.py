@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Every relative link of the source's documents leads to a file, and every anchor to a heading.
+"""Every relative link of the source's documents leads to a file that git has, and every anchor to a heading.
 
 usage: links_test.py --source DIR [ARGUMENTS FOR unittest...]
 """
 import argparse
+import functools
+import os
 import pathlib
 import re
+import subprocess
 import sys
 import unittest
 
@@ -24,12 +27,27 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@functools.cache
+def of_git():
+    """The files that git has or would take, and their folders; none: this is no work tree of git's, which cannot be asked."""
+    command = ["git", "-C", SOURCE, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    files = [pathlib.PurePosixPath(name) for name in run.stdout.split("\0") if name]
+    return {str(path) for file in files for path in (file, *file.parents)}
+
+
+def is_there(file):
+    """Whether the source has a file or folder, for who browses it without a build."""
+    name = os.path.relpath(file, SOURCE)
+    return file.exists() and (not of_git() or name in of_git())
+
+
 def dead_links(page):
     for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", text_of(page)):
         if "://" in target or target.startswith("mailto:"):
             continue
         file = page.parent / target if target else page
-        if not file.exists():
+        if not is_there(file):
             yield f"{target}: no such file"
         elif anchor and file.suffix == ".md" and anchor not in anchors(file):
             yield f"{target}#{anchor}: no such heading"
@@ -37,7 +55,7 @@ def dead_links(page):
 
 def pages():
     yield from SOURCE.glob("*.md")
-    for folder in ("harness", "matrices", "plugins", "ci"):
+    for folder in ("harness", "knowledge", "matrices", "plugins", "ci"):
         # installed.md is the installed tree's.
         yield from (page for page in (SOURCE / folder).rglob("*.md") if page.name != "installed.md")
 

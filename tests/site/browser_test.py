@@ -25,6 +25,10 @@ except ImportError:
     sys.exit(1)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "ci"))
+
+from documentation import findings_pages  # noqa: E402: found by the line above
+
 
 # What a user pastes, and the row that is to be the first hit of errors.html.
 MESSAGES = [
@@ -122,7 +126,7 @@ class Site(unittest.TestCase):
     def test_every_message_of_the_page_of_errors_is_found_as_programs_print_it(self):
         self.open("index.html")
         self.hits("error")
-        text = (ROOT / "harness/docs/errors.md").read_text(encoding="utf-8").partition("## No message at all")[0]
+        text = findings_pages.page_of_errors(findings_pages.read(ROOT)).partition("## No message at all")[0]
         count = 0
         for line in text.splitlines():
             cell = line.split(" | ")[0].removeprefix("| ")

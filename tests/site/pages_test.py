@@ -44,6 +44,15 @@ class Tree(unittest.TestCase):
         self.assertEqual(self.rewritten("harness/docs/deep/two.md", "[a](../one.md) [e](https://example.com/x.md#y) [f](#here)"),
                          "[a](../one.md) [e](https://example.com/x.md#y) [f](#here)")
 
+    def test_a_part_of_a_page_may_have_a_page_on_the_site(self):
+        places = {**self.places, "README.md#part": "part.md"}
+        self.put("harness/docs/one.md", "[a](../../README.md#part) [b](../../README.md#other)")
+        self.assertEqual(pages.rewritten(self.root, "harness/docs/one.md", places), "[a](part.md) [b](index.md#other)")
+        self.put("harness/docs/README.md", "# C\n\n## A\n\n- [Whole](../../README.md)\n- [One](one.md)\n\n## B\n\n- [Part](../../README.md#part)\n")
+        wanted = {name: places[name] for name in ("README.md", "README.md#part", "harness/docs/README.md", "harness/docs/one.md")}
+        self.assertEqual(pages.navigation(self.root, wanted), [{"A": [{"Whole": "index.md"}, {"One": "one.md"}]}, {"B": [{"Part": "part.md"}]},
+                                                              {"Contents": "contents.md"}])
+
     def test_a_link_whose_text_is_a_file_has_the_pages_title(self):
         self.assertEqual(self.rewritten("harness/docs/README.md", "see [one.md](one.md#x)"), "see [First](one.md#x)")
 

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "ci"))
 
-from documentation import command, hooks, pages  # noqa: E402: found by the line above
+from documentation import command, findings_pages, hooks, pages  # noqa: E402: found by the line above
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "cudnn-ci"
 
@@ -131,7 +131,7 @@ class Site(unittest.TestCase):
     def test_every_row_of_errors_and_failure_modes_is_found_by_the_search(self):
         entries = self.index()
         for page, least in (("errors", 100), ("failure-modes", 60)):
-            lines = (ROOT / f"harness/docs/{page}.md").read_text(encoding="utf-8").splitlines()
+            lines = findings_pages.PAGES[f"{page}.md"](findings_pages.read(ROOT)).splitlines()
             rows = [line for at, line in enumerate(lines) if line.startswith("| ") and not lines[at + 1:at + 2][0:1] == [line] and
                     not (at + 1 < len(lines) and lines[at + 1].startswith("|---"))]
             self.assertGreater(len(rows), least)
@@ -143,7 +143,7 @@ class Site(unittest.TestCase):
                 for quoted in re.findall(r"`([^`]+)`", line.split(" | ")[0]):
                     self.assertIn(" ".join(quoted.replace("\\|", "|").split()), title)
         self.assertEqual(len({entry["location"] for entry in entries}), len(entries))
-        for finding in re.findall(r"^## (.+)$", (ROOT / "harness/docs/findings.md").read_text(encoding="utf-8"), re.M):
+        for finding in re.findall(r"^## (.+)$", findings_pages.page_of_findings(findings_pages.read(ROOT)), re.M):
             self.assertIn(f"findings.html#{finding}", {entry["location"] for entry in entries})
 
     def test_the_same_sources_give_the_same_bytes(self):
@@ -164,7 +164,9 @@ class Site(unittest.TestCase):
     def copy(self):
         """The sources of the site, to be spoilt."""
         root = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
-        for name in (*pages.sources(ROOT), *pages.generated(ROOT), "CMakeLists.txt"):
+        data = [path.relative_to(ROOT).as_posix() for path in (ROOT / findings_pages.FOLDER).iterdir()]
+        made = {name.partition("#")[0] for name in pages.generated(ROOT)}
+        for name in (*pages.sources(ROOT), *made, *data, "CMakeLists.txt"):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, root / name)
         return root

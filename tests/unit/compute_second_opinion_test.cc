@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "model/record/finding_ids.h"
+
 namespace cudnn_ci {
 namespace {
 

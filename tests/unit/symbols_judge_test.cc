@@ -94,7 +94,7 @@ TEST_F(SymbolsJudgeTest, ALibraryThatAnImportNeedsIsMissing) {
   Package("mine", "from ._ext import *\n");
   Extension("mine/_ext.so", "", "@/" + std::string(kSite) + "mine/libcusparse.so.12 -Wl,-rpath,'$ORIGIN'");
   Record("mine-1.0", {"mine/libcusparse.so.12"});
-  EXPECT_THAT(Only(Judge(), Kind::kLibraryMissing),
+  EXPECT_THAT(Only(Judge(), Kind::kMissingLibrary),
               AllOf(HasSubstr("libcusparse.so.12 (mine 1.0), needed by _ext.so"), HasSubstr("import mine"),
                     HasSubstr("needs libnvJitLink.so.13, which is not there"),
                     HasSubstr("package nvidia-nvjitlink")));
@@ -114,7 +114,7 @@ TEST_F(SymbolsJudgeTest, WhatIsImportedOnlyIfItCanMayTakeSymbolsOfAPackageThatIs
   Extension("mine/_ext.so", kAsks);
   EXPECT_THAT(Only(Judge(), Kind::kUndecided), HasSubstr("theirs"));
   Package("mine", "from ._ext import f\n");
-  EXPECT_THAT(Only(Judge(), Kind::kSymbolMissing), HasSubstr("theirs"));
+  EXPECT_THAT(Only(Judge(), Kind::kMissingSymbol), HasSubstr("theirs"));
 }
 
 // TensorFlow's import names seven thousand things.
@@ -124,7 +124,7 @@ TEST_F(SymbolsJudgeTest, AnImportOfManyNamesIsFollowedToItsEnd) {
   Library("gone/libnccl.so.2", "int a;");
   Package("mine", many + "from mine import _ext\n");
   Extension("mine/_ext.so", "", "@/gone/libnccl.so.2");
-  EXPECT_THAT(Only(Judge(), Kind::kLibraryMissing), HasSubstr("libnccl.so.2"));
+  EXPECT_THAT(Only(Judge(), Kind::kMissingLibrary), HasSubstr("libnccl.so.2"));
 }
 
 TEST_F(SymbolsJudgeTest, AnotherMajorOfAGpuLibraryIsAnErrorThereToo) {
@@ -151,7 +151,7 @@ TEST_F(SymbolsJudgeTest, ALibraryWhereTheLoaderDoesNotLookIsNoOtherMajor) {
   Library(std::string(kSite) + "nvidia/nccl/lib/libnccl.so.3", "int a;");
   Package("mine", "import mine._ext\n");
   Extension("mine/_ext.so", "", "@/" + std::string(kSite) + "nvidia/nccl/lib/libnccl.so.2");
-  EXPECT_THAT(Only(Judge(), Kind::kLibraryMissing), HasSubstr("where the loader does not look"));
+  EXPECT_THAT(Only(Judge(), Kind::kMissingLibrary), HasSubstr("where the loader does not look"));
 }
 
 TEST_F(SymbolsJudgeTest, TheDriversLibrariesComeFromTheHost) {
@@ -162,7 +162,7 @@ TEST_F(SymbolsJudgeTest, TheDriversLibrariesComeFromTheHost) {
   // Only its functions do.
   Extension("mine/_ext.so", "void cuInit(void); void custom(void); void f(void) { cuInit(); custom(); }",
             "@/gone/libcuda.so.1");
-  EXPECT_THAT(Only(Judge(), Kind::kSymbolMissing),
+  EXPECT_THAT(Only(Judge(), Kind::kMissingSymbol),
               AllOf(HasSubstr("custom"), ::testing::Not(HasSubstr("cuInit"))));
 }
 
@@ -172,7 +172,7 @@ TEST_F(SymbolsJudgeTest, ASymbolThatIsMissingNamesWhoShouldHaveIt) {
   Package("mine");
   Extension("mine/_ext.so", "void ncclCommShrink(void); void f(void) { ncclCommShrink(); }",
             "@/" + std::string(kSite) + "mine/libnccl.so.2 -Wl,-rpath,'$ORIGIN'");
-  EXPECT_THAT(Only(Judge(), Kind::kSymbolMissing),
+  EXPECT_THAT(Only(Judge(), Kind::kMissingSymbol),
               AllOf(HasSubstr("_ext.so (of no package)"), HasSubstr("ncclCommShrink"),
                     HasSubstr("libnccl.so.2 (nvidia-nccl-cu13 2.19.3) should have it and does not")));
 }
@@ -231,7 +231,7 @@ TEST_F(SymbolsJudgeTest, AFunctionWithOtherArguments) {
   MakeTorch(" void _ZN3c103runEi(void) {}");
   Library(std::string(kSite) + "mine/_C.so", "void _ZN3c103runEl(void); void f(void) { _ZN3c103runEl(); }",
           "@/" + std::string(kSite) + "torch/lib/libc10.so");
-  EXPECT_THAT(Only(Judge(), Kind::kSymbolMissing),
+  EXPECT_THAT(Only(Judge(), Kind::kMissingSymbol),
               AllOf(HasSubstr("_ZN3c103runEl"), HasSubstr("has _ZN3c103runEi instead")));
 }
 
@@ -269,7 +269,7 @@ TEST_F(SymbolsJudgeTest, AnExtensionForAnotherPythonIsNotLoaded) {
   Extension("mine/_ext.cpython-310-x86_64-linux-gnu.so", "extern int nowhere; int *p = &nowhere;");
   EXPECT_THAT(Judge().faults, IsEmpty());
   Extension("mine/_ext.cpython-312-x86_64-linux-gnu.so", "extern int nowhere; int *p = &nowhere;");
-  EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kSymbolMissing));
+  EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kMissingSymbol));
 }
 
 TEST_F(SymbolsJudgeTest, AnInterpreterThatIsNoProgramLeavesSymbolsOpen) {
@@ -288,7 +288,7 @@ TEST_F(SymbolsJudgeTest, JaxPreloadsByPathAndNeedsAllOrNothing) {
                            "libcusparse.so.12", "libcusolver.so.12"})
     Library(lib + name, "int a;");
   Library(std::string(kSite) + "nvidia/cudnn/lib/libcudnn.so.9", "int a;");
-  EXPECT_THAT(Only(Judge(), Kind::kLibraryMissing),
+  EXPECT_THAT(Only(Judge(), Kind::kMissingLibrary),
               AllOf(HasSubstr("JAX opens libcufft.so.*"), HasSubstr("nvidia-cufft")));
   Library(lib + "libcufft.so.12", "int a;");
   EXPECT_THAT(Judge().faults, IsEmpty());
@@ -306,7 +306,7 @@ TEST_F(SymbolsJudgeTest, TorchPreloadsWhatTheLoaderDoesNotFind) {
   EXPECT_THAT(Judge().faults, IsEmpty());
   std::filesystem::remove_all(Path(std::string(kSite) + "nvidia"));
   const SymbolJudgement judgement = Judge();
-  ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kLibraryMissing, Kind::kUndecided));
+  ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kMissingLibrary, Kind::kUndecided));
   EXPECT_THAT(judgement.faults[0].detail, HasSubstr("libtorch_global_deps.so"));
 }
 
@@ -320,7 +320,7 @@ TEST_F(SymbolsJudgeTest, RapidsOpensItsLibrariesByPath) {
   Extension("pylibcudf/table.cpython-312-x86_64-linux-gnu.so", "", "@/" + site + "libcudf/lib64/libcudf.so");
   EXPECT_THAT(Judge().faults, IsEmpty());
   std::filesystem::remove(Path(site + "libcudf/lib64/libcudf.so"));
-  EXPECT_THAT(Kinds(Judge()), ::testing::Contains(Kind::kLibraryMissing));
+  EXPECT_THAT(Kinds(Judge()), ::testing::Contains(Kind::kMissingLibrary));
 }
 
 TEST_F(SymbolsJudgeTest, AProgramAndLibrariesOfAFolder) {
@@ -328,12 +328,12 @@ TEST_F(SymbolsJudgeTest, AProgramAndLibrariesOfAFolder) {
   const std::string program =
       Program("app", "extern int x; int *p = &x;", "@/libs/libcusparse.so.12 -Wl,-rpath,'$ORIGIN/libs'");
   EXPECT_THAT(Kinds(Judge("", "program:" + program)),
-              ElementsAre(Kind::kSymbolMissing, Kind::kSymbolMissing));
+              ElementsAre(Kind::kMissingSymbol, Kind::kMissingSymbol));
   // Of a library alone the program may give it.
   EXPECT_THAT(Kinds(Judge("", "path:" + Path("libs"))), ElementsAre(Kind::kUnused));
   Library("gone/libnvJitLink.so.13", "int a;");
   Library("libs/libcusparse.so.12", "int a;", "@/gone/libnvJitLink.so.13");
-  EXPECT_THAT(Kinds(Judge("", "path:" + Path("libs"))), ElementsAre(Kind::kLibraryMissing));
+  EXPECT_THAT(Kinds(Judge("", "path:" + Path("libs"))), ElementsAre(Kind::kMissingLibrary));
   Library("libs/libcusparse.so.12", "int a;");
   Library("gone/libother.so.1", "int a;");
   Library("libs/libmine.so", "int a;", "@/gone/libother.so.1");

@@ -5,12 +5,11 @@
 
 #include "base/text.h"
 #include "exec/schedule/reattempts.h"
+#include "model/record/finding_ids.h"
 #include "model/verdict/attribution.h"
 
 namespace cudnn_ci {
 namespace {
-
-constexpr char kExpectationFailed[] = "expectation-failed";
 
 // A plugin or a matrix that is at fault says nothing of GPUs.
 bool IsDoubtful(const Finding& finding) {

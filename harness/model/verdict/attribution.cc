@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "model/record/finding_ids.h"
 
 namespace cudnn_ci {
 namespace {

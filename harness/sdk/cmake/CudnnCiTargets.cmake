@@ -47,9 +47,14 @@ function(cudnn_ci_self_contained target)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/harness/sdk/cmake/executable.map)
 endfunction()
 
-# A plugin that is shipped: cudnn_ci_add_plugin's arguments; built into the stage and installed with the tree.
+# A plugin that is shipped: cudnn_ci_add_plugin's arguments; built into the stage and installed with the tree. It declares
+# the findings of knowledge/findings/NAME.json, whose ids are in NAME/findings.h.
 function(cudnn_ci_add_shipped_plugin name)
   cudnn_ci_add_plugin(${name} ${ARGN})
+  set(made ${CUDNN_CI_GENERATED}/plugins/${name})
+  cudnn_ci_findings(${name} ${made}/findings.h ${made}/findings.cc)
+  target_sources(${name}_plugin PRIVATE ${made}/findings.cc)
+  target_include_directories(${name}_plugin PRIVATE ${CUDNN_CI_GENERATED}/plugins)
   cudnn_ci_configure(${name}_plugin)
   if(NOT "cudnn_ci_compute" IN_LIST ARGN)  # which names kernels
     target_link_libraries(${name}_plugin PRIVATE cudnn_ci_no_demangler)

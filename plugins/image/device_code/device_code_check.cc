@@ -9,45 +9,6 @@
 #include "image/device_code/promised_cards.h"
 #include "image/image_files.h"
 
-CCI_FINDING(cudnn_ci::kDeviceCodeMissing, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-            "a library has no device code for a card that is promised",
-            "Image owner: install a build of the package for this card, or compile it with the card in "
-            "TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES or -gencode. A library that is not used on this "
-            "card is named in a waiver.",
-            "https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/index.html#gpu-compilation")
-CCI_FINDING(cudnn_ci::kDeviceCodePtxTooNew, CCI_SEVERITY_ERROR, CCI_BLAME_IMAGE,
-            "a library has only PTX for a promised card, newer than the promised driver compiles",
-            "Image owner: install a build with machine code for this card, or one that was compiled with a "
-            "CUDA toolkit no newer than the driver; or raise runner.driver in the matrix to what the fleet "
-            "has.",
-            "https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html")
-CCI_FINDING(cudnn_ci::kDeviceCodeMissingInRange, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-            "a library has no device code for a card that runner.compute_capability allows",
-            "Image owner: name the cards of the fleet, as in \"compute_capability\": [\"8.0\", \"9.0\"], so "
-            "that each is judged, or install a build for the card.",
-            nullptr)
-CCI_FINDING(cudnn_ci::kDeviceCodeCompiledAtStart, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-            "a library runs on a promised card only after the driver has compiled its PTX",
-            "Image owner: the first start takes seconds to minutes, and again whenever the cache in ~/.nv is "
-            "lost. Install a build with machine code for this card, or keep the cache on a volume.",
-            nullptr)
-CCI_FINDING(cudnn_ci::kDeviceCodeSpecialised, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
-            "device code for single architectures, of which its package chooses one by the card",
-            "Nothing has to be done if the package chooses by the card.", nullptr)
-CCI_FINDING(cudnn_ci::kDeviceCodeForOthers, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-            "a library that is one of several to choose from has no device code for a promised card",
-            "Image owner: if the package is used on this card, install a build for it. It may be left out on "
-            "this card: its code is for single architectures alone, or another one of these libraries is for "
-            "another CUDA version and serves the card.",
-            nullptr)
-CCI_FINDING(
-    cudnn_ci::kDeviceCodeNotJudged, CCI_SEVERITY_NOTE, CCI_BLAME_IMAGE,
-    "of a library that uses CUDA nothing can be said: its kernels lie elsewhere or are made at run time",
-    "A run on the GPU judges it.", nullptr)
-CCI_FINDING(cudnn_ci::kDeviceCodeUnreadable, CCI_SEVERITY_WARNING, CCI_BLAME_IMAGE,
-            "the device code of a file cannot be read, or not all of it",
-            "Image owner: install the package again if the file is damaged.", nullptr)
-
 namespace cudnn_ci {
 namespace {
 

@@ -94,7 +94,7 @@ class Judge {
     findings_.TellTogether(kDeviceCodeMissingInRange, cards_.origin + " allows cards that nobody named",
                            &all_.findings);
     findings_.TellTogether(kDeviceCodeCompiledAtStart, DriverText(), &all_.findings);
-    findings_.TellTogether(kDeviceCodeForOthers, "", &all_.findings);
+    findings_.TellTogether(kDeviceCodeForOtherCards, "", &all_.findings);
     for (const char* id : {kDeviceCodeSpecialised, kDeviceCodeNotJudged, kDeviceCodeUnreadable})
       findings_.TellTogether(id, "", &all_.findings);
     return std::move(all_);
@@ -139,10 +139,10 @@ class Judge {
     if (file.code.kind == DeviceCode::Kind::kCode) return kDeviceCodeSpecialised;
     if (file.package.empty()) return nullptr;  // nobody else has it, to choose from
     if (IsSpecialised(file.code.code))
-      return OthersServe(judged, served_, file.package) ? kDeviceCodeSpecialised : kDeviceCodeForOthers;
+      return OthersServe(judged, served_, file.package) ? kDeviceCodeSpecialised : kDeviceCodeForOtherCards;
     const std::string name = WithoutCudaVersion(file.path);
     if (name != file.path && OthersServe(judged, by_cuda_, file.package + "/" + name))
-      return kDeviceCodeForOthers;
+      return kDeviceCodeForOtherCards;
     return nullptr;
   }
 

@@ -9,17 +9,9 @@
 #include "image/device_code/device_code_cover.h"
 #include "image/device_code/device_code_files.h"
 #include "image/device_code/promised_cards.h"
+#include "image/findings.h"
 
 namespace cudnn_ci {
-
-inline constexpr char kDeviceCodeMissing[] = "device-code-missing";
-inline constexpr char kDeviceCodePtxTooNew[] = "device-code-ptx-too-new";
-inline constexpr char kDeviceCodeMissingInRange[] = "device-code-missing-in-range";
-inline constexpr char kDeviceCodeCompiledAtStart[] = "device-code-compiled-at-start";
-inline constexpr char kDeviceCodeSpecialised[] = "device-code-specialised";
-inline constexpr char kDeviceCodeForOthers[] = "device-code-for-other-cards";
-inline constexpr char kDeviceCodeNotJudged[] = "device-code-not-judged";
-inline constexpr char kDeviceCodeUnreadable[] = "device-code-unreadable";
 
 // One file, and what is said of it.
 struct JudgedFile {

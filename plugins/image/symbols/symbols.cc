@@ -8,8 +8,8 @@
 
 #include "common/joined.h"
 #include "common/loader_path.h"
+#include "image/findings.h"
 #include "image/image_files.h"
-#include "image/symbols/symbols_findings.h"
 #include "image/symbols/symbols_judge.h"
 
 namespace cudnn_ci {
@@ -20,28 +20,28 @@ constexpr int kMostFindings = 12;
 
 const char* IdOf(SymbolFaultKind kind) {
   switch (kind) {
-    case SymbolFaultKind::kLibraryMissing:
-      return kLibraryMissingId;
+    case SymbolFaultKind::kMissingLibrary:
+      return kLibraryMissing;
     case SymbolFaultKind::kOtherMajor:
-      return kLibraryOtherMajorId;
+      return kLibraryOtherMajor;
     case SymbolFaultKind::kDamaged:
-      return kLibraryDamagedId;
-    case SymbolFaultKind::kSymbolMissing:
-      return kSymbolMissingId;
+      return kLibraryDamaged;
+    case SymbolFaultKind::kMissingSymbol:
+      return kSymbolMissing;
     case SymbolFaultKind::kVersionMissing:
-      return kSymbolVersionMissingId;
+      return kSymbolVersionMissing;
     case SymbolFaultKind::kOtherCxxAbi:
-      return kCxxAbiMismatchId;
+      return kCxxAbiMismatch;
     case SymbolFaultKind::kWrongProvider:
-      return kLibraryShadowedId;
+      return kLibraryShadowed;
     case SymbolFaultKind::kTwoProviders:
-      return kLibraryTwoProvidersId;
+      return kLibraryTwoProviders;
     case SymbolFaultKind::kUndecided:
-      return kSymbolsUndecidedId;
+      return kSymbolsUndecided;
     case SymbolFaultKind::kUnused:
-      return kLibraryUnusedUnresolvedId;
+      return kLibraryUnusedUnresolved;
   }
-  return kSymbolsUndecidedId;
+  return kSymbolsUndecided;
 }
 
 // What nobody needs is one note, however many files there are.
@@ -93,8 +93,8 @@ struct Symbols {
     for (const auto& [kind, count] : said)
       if (count > kMostFindings)
         ctx.Finding(IdOf(kind), "and " + std::to_string(count - kMostFindings) + " more of this kind");
-    if (unused) ctx.Finding(kLibraryUnusedUnresolvedId, UnusedText(judgement.faults));
-    for (const std::string& problem : image.problems) ctx.Finding(kSymbolsUndecidedId, problem);
+    if (unused) ctx.Finding(kLibraryUnusedUnresolved, UnusedText(judgement.faults));
+    for (const std::string& problem : image.problems) ctx.Finding(kSymbolsUndecided, problem);
     if (sound) CCI_EXPECT_TRUE(sound) << "every file resolves";
   }
 };

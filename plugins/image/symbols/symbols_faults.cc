@@ -150,7 +150,7 @@ SymbolFault FaultWriter::Missing(const LoaderScope& scope, int asker, const std:
   const std::vector<std::string> others = index_->OtherMajors(name), same = index_->Named(name);
   SymbolFault fault;
   fault.kind =
-      others.empty() || !same.empty() ? SymbolFaultKind::kLibraryMissing : SymbolFaultKind::kOtherMajor;
+      others.empty() || !same.empty() ? SymbolFaultKind::kMissingLibrary : SymbolFaultKind::kOtherMajor;
   fault.asker = scope.loaded()[asker].file.path;
   fault.library = name;
   fault.detail = WhoAsks(scope, asker, process) + " needs " + name;
@@ -187,7 +187,7 @@ FaultWriter::Answer FaultWriter::Explain(const LoaderScope& scope, const OpenedF
     for (const std::string& other : SameFunction(*loaded[at].file.table, function)) {
       const bool abi = DifferInCxxAbi(other, symbol.name);
       if (!answer.other.empty() && !abi) continue;
-      answer = {abi ? SymbolFaultKind::kOtherCxxAbi : SymbolFaultKind::kSymbolMissing, at, other};
+      answer = {abi ? SymbolFaultKind::kOtherCxxAbi : SymbolFaultKind::kMissingSymbol, at, other};
       if (abi) return answer;
     }
   }

@@ -14,10 +14,10 @@
 namespace cudnn_ci {
 
 enum class SymbolFaultKind {
-  kLibraryMissing,
+  kMissingLibrary,
   kOtherMajor,  // missing, and another major of it is there
   kDamaged,     // the loader takes the file and cannot load it
-  kSymbolMissing,
+  kMissingSymbol,
   kVersionMissing,  // a version as a whole: a C or C++ library that is too old
   kOtherCxxAbi,     // the symbol is there as the other ABI of std::string mangles it
   kWrongProvider,   // the symbol is in another file of the library's name, which lost
@@ -30,7 +30,7 @@ struct SymbolFault {
   SymbolFaultKind kind = SymbolFaultKind::kUndecided;
   std::string detail;
   std::string asker;    // path of the file that asks; empty: a package does
-  std::string library;  // what is missing of kLibraryMissing and kOtherMajor; who should answer of others
+  std::string library;  // what is missing of kMissingLibrary and kOtherMajor; who should answer of others
 };
 
 // The libraries of a subject by name: what could have been taken.
@@ -68,7 +68,7 @@ class FaultWriter {
 
  private:
   struct Answer {
-    SymbolFaultKind kind = SymbolFaultKind::kSymbolMissing;
+    SymbolFaultKind kind = SymbolFaultKind::kMissingSymbol;
     int giver = -1;     // which file should have it; -1: nobody can tell
     std::string other;  // the symbol or the file that has it instead
   };

@@ -84,7 +84,7 @@ class PythonJudge {
   void Finish(SymbolProcess* process) {
     for (SymbolFault& fault : process->faults()) {
       const bool of_symbols =
-          fault.kind == SymbolFaultKind::kSymbolMissing || fault.kind == SymbolFaultKind::kOtherCxxAbi;
+          fault.kind == SymbolFaultKind::kMissingSymbol || fault.kind == SymbolFaultKind::kOtherCxxAbi;
       if ((decided_ || !of_symbols) && said_.insert(fault.detail).second) out_.faults.push_back(fault);
     }
     process->faults().clear();
@@ -197,11 +197,11 @@ class PythonJudge {
   // libraries is to give comes from a package that is imported before it, as PyTorch's does for cuda-core.
   void AllowMissing(const PythonFile& file, std::vector<SymbolFault>* faults) {
     for (SymbolFault& fault : *faults) {
-      if (decided_ && fault.kind == SymbolFaultKind::kSymbolMissing && fault.library.empty() &&
+      if (decided_ && fault.kind == SymbolFaultKind::kMissingSymbol && fault.library.empty() &&
           !IsRequired(file))
         fault.kind = SymbolFaultKind::kUndecided;
       const bool missing =
-          fault.kind == SymbolFaultKind::kLibraryMissing ||
+          fault.kind == SymbolFaultKind::kMissingLibrary ||
           (fault.kind == SymbolFaultKind::kOtherMajor && !rules_.GpuLibraryOf(fault.library));
       if (missing && !IsRequired(file)) fault.kind = SymbolFaultKind::kUnused;
     }
@@ -281,7 +281,7 @@ class NativeJudge {
     return rules_.GpuLibraryOf(fault.library) || rules_.GpuLibraryOf(NameOf(fault.asker));
   }
   static bool MayComeFromTheProgram(const SymbolFault& fault) {
-    return fault.kind == SymbolFaultKind::kSymbolMissing && fault.library.empty();
+    return fault.kind == SymbolFaultKind::kMissingSymbol && fault.library.empty();
   }
   void Take(const std::vector<SymbolFault>& faults) {
     for (const SymbolFault& fault : faults)

@@ -156,7 +156,7 @@ void SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRul
   if (!any) return;
   for (const std::string& name : absent) {
     const std::string package = writer_->rules().PackageFor(name);
-    faults_.push_back({SymbolFaultKind::kLibraryMissing,
+    faults_.push_back({SymbolFaultKind::kMissingLibrary,
                        rule.title + " opens " + name + " for a GPU (process: " + name_ +
                            "), and neither a package has it nor the loader finds it" +
                            (package.empty() ? "" : "; package " + package + " brings it"),

@@ -1,10 +1,8 @@
 // The findings under which a plugin reports what a compute case sees. The plugin declares them.
-#ifndef CUDNN_CI_PLUGINS_COMPUTE_FINDINGS_H_
-#define CUDNN_CI_PLUGINS_COMPUTE_FINDINGS_H_
+#ifndef CUDNN_CI_PLUGINS_COMPUTE_COMPUTE_FINDINGS_H_
+#define CUDNN_CI_PLUGINS_COMPUTE_COMPUTE_FINDINGS_H_
 
 namespace cudnn_ci {
-
-inline constexpr char kGpuComputesWrong[] = "gpu-computes-wrong";  // the harness's own
 
 struct ComputeFindings {
   const char *failed,        // the library could not run what it does not call unsupported
@@ -21,4 +19,4 @@ struct ComputeFindings {
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_COMPUTE_FINDINGS_H_
+#endif  // CUDNN_CI_PLUGINS_COMPUTE_COMPUTE_FINDINGS_H_

@@ -1,0 +1,141 @@
+"""The pages that are made of knowledge/findings: all findings, errors by their text, and failure modes."""
+import json
+import re
+
+FOLDER = "knowledge/findings"
+# The files in the order of the stack, and who declares the findings of those that are no plugin's.
+FILES = ["driver", "harness", "toolkit", "cudnn", "conv", "gemm", "attention", "framework", "image", "exec", "launcher"]
+DECLARED_BY = {"harness": "cudnn-ci", "launcher": "cudnn-ci-run"}
+PLACES = {"image": "In the Dockerfile", "host": "On the host", "matrix": "In the matrix"}
+
+FINDINGS = """# Findings
+
+What can be wrong, whose fault it is, and what to do: every finding of cudnn-ci and of the plugins
+that come with it. `cudnn-ci explain --all` lists them and `cudnn-ci explain FINDING` shows one,
+without a network. To start from the message of another tool, see [errors](errors.md).
+
+An error makes its case red; a warning and a note do not. If the case's layer or the place of a
+crash says more, a report blames accordingly ([design](design.md#4-verdict-and-blame)).
+
+| finding | what it means | severity | blame | of |
+|---|---|---|---|---|
+"""
+
+ERRORS = """# Errors, by their text
+
+Search this page for a part of the message that your program, your framework or the container engine
+printed. Each row gives the finding by which cudnn-ci names the cause, and the fix in short.
+`cudnn-ci explain FINDING` prints the whole remedy, without a network.
+
+One message often has several causes. Run the gate in the container that fails: it tests the driver
+first, then the toolkit, cuDNN and the frameworks, and names the first that is broken. Of several
+messages in a log, look up the first one: the later ones follow from it.
+
+The same knowledge sorted by cause is in [failure modes](failure-modes.md).
+"""
+
+# By the name that messages give as their group: the heading, and what is said below it.
+GROUPS = {
+    "loader": ("The loader: a library is missing or damaged", ""),
+    "cuda": ("CUDA errors, by number", "The driver API and the runtime API use the same numbers, with few exceptions."),
+    "nvml": ("nvidia-smi and NVML", ""),
+    "cudnn": ("cuDNN errors, by status", "cuDNN 9 adds a number. PyTorch prints the name after `cuDNN error:`."),
+    "cudnn-stderr": ("What cuDNN prints to stderr", ""),
+    "exit": ("Exit status and signals", ""),
+    "toolkit": ("NVRTC and cuBLAS", ""),
+    "pytorch": ("PyTorch", ""),
+    "jit": ("Kernels that are compiled at run time", ""),
+    "xla": ("TensorFlow, JAX and XLA", ""),
+    "other-frameworks": ("ONNX Runtime, CTranslate2 and CuPy", ""),
+    "engine": ("The container engine and the launcher", ""),
+    "silent": ("No message at all", "These faults print nothing, or nothing that tells. Only a check of the results or of the install\nshows them."),
+}
+
+MODES = """# Failure modes
+
+This page lists what goes wrong between driver, CUDA toolkit, cuDNN and frameworks in containers:
+how each fault shows without cudnn-ci, and the finding by which cudnn-ci names it. To start from a
+message, use [errors](errors.md). Whose fault it is and what to do is in [findings](findings.md);
+`cudnn-ci explain FINDING` says it without a network. Where a fault has several findings, the
+circumstances decide, most of all whether the matrix promises what is missing.
+
+Each mode is shown by at least one broken environment, made of fake or real libraries (tests/faults,
+tests/gpu). The tests count by the names in the first column.
+"""
+
+
+def read(root):
+    """The files by name, in FILES' order."""
+    return {name: json.loads((root / FOLDER / f"{name}.json").read_text(encoding="utf-8")) for name in FILES}
+
+
+def text_of(words):
+    """As text of Markdown in a table's cell."""
+    for special in "\\|*_<>[]`":
+        words = words.replace(special, "\\" + special)
+    return words
+
+
+def link_to(finding):
+    return f"[{finding}](findings.md#{finding})"
+
+
+def links(finding, row):
+    return ", ".join(link_to(name) for name in [finding["id"], *row.get("also", [])])
+
+
+def table(heads, rows):
+    """A table of Markdown of cells that are Markdown."""
+    lines = [heads, ["---"] * len(heads), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines).replace("| --- " * len(heads) + "|", "|---" * len(heads) + "|", 1)
+
+
+def page_of_findings(files):
+    found = sorted(({**finding, "of": DECLARED_BY.get(name, name)} for name, file in files.items() for finding in file["findings"]),
+                   key=lambda finding: finding["id"])
+    rows = [f"| [{f['id']}](#{f['id']}) | {text_of(f['summary'])} | {f['severity']} | {f['blame']} | {f['of']} |\n" for f in found]
+    parts = [f"\n## {f['id']}\n\n{text_of(f['summary'])}.\n\n{text_of(f['remedy'])}\n" +
+             (f"\n{PLACES[f['where']]}: `{f['command']}`\n" if "command" in f else "") + (f"\n<{f['link']}>\n" if "link" in f else "")
+             for f in found]
+    return FINDINGS + "".join(rows) + "".join(parts)
+
+
+def page_of_errors(files):
+    rows = {group: [] for group in GROUPS}
+    for file in files.values():
+        for finding in file["findings"]:
+            for message in finding.get("messages", []):
+                rows[message["group"]].append([message["text"], links(finding, message), message["fix"]])
+
+    def number(row):  # those by number in its order, the others after them
+        found = re.match(r"\d+", row[0])
+        return int(found[0]) if found else 1 << 30
+    return ERRORS + "".join(f"\n## {title}\n\n" + (f"{words}\n\n" if words else "") +
+                            table(["message", "finding", "fix"], sorted(rows[group], key=number)) for group, (title, words) in GROUPS.items())
+
+
+def page_of_modes(files):
+    declared = {finding["id"]: finding for file in files.values() for finding in file["findings"]}
+    broken, launcher, known = [], [], []
+    for name, file in files.items():
+        for finding in file["findings"]:
+            for mode in finding.get("failure_modes", []):
+                row = [mode["name"], mode["shows"], links(finding, mode)]
+                blames = dict.fromkeys(declared[other]["blame"] for other in [finding["id"], *mode.get("also", [])])
+                if name == "launcher":
+                    launcher.append(row)
+                elif finding["severity"] == "error":
+                    broken.append([*row, ", ".join(blames)])
+                else:
+                    known.append(row)
+        broken += [[mode["name"], mode["shows"], "the matrix is refused (exit 2)", "matrix"] for mode in file.get("refused", [])]
+    sound = [[environment["name"], environment["what"]] for file in files.values() for environment in file.get("sound", [])]
+    return (MODES + "\n## Broken: the gate is red\n\n" + table(["failure mode", "how it shows itself", "finding", "at fault"], broken) +
+            "\n## No verdict: what the launcher says\n\n`cudnn-ci-run` writes these into junit.xml, with the engine's own words, if the run left no finished\nreport.\n\n" +
+            table(["what happened", "how it shows itself", "finding"], launcher) +
+            "\n## Worth knowing: a warning or a note, never red\n\n" + table(["what", "how it shows itself", "finding"], known) +
+            "\n## Sound: nothing may be accused\n\n" + table(["environment", "what it is"], sound))
+
+
+# By their places on the site.
+PAGES = {"findings.md": page_of_findings, "errors.md": page_of_errors, "failure-modes.md": page_of_modes}
