@@ -17,6 +17,7 @@
 #include "cli/facts.h"
 #include "cli/gate.h"
 #include "cli/init.h"
+#include "cli/knowledge_command.h"
 #include "cli/known.h"
 #include "cli/output_folder.h"
 #include "cli/report_command.h"
@@ -239,7 +240,7 @@ std::string ToText(const FindingInfo& f) {
 }
 
 // Every finding there can be, by finding id. A plugin that cannot be loaded may declare more: exit 5.
-int ExplainAll(const Options& options) {
+int ExplainAll(const Options& options, const Knowledge& knowledge) {
   Session session(options);
   session.DiscoverPlugins({});
   const Catalog& catalog = session.discovery().catalog;
@@ -250,7 +251,8 @@ int ExplainAll(const Options& options) {
   });
   std::string text;
   ordered_json list = ordered_json::array();
-  for (const FindingInfo& f : all) {
+  for (FindingInfo& f : all) {
+    ApplyRemedy(knowledge, &f);
     text += (text.empty() ? "" : "\n") + ToText(f);
     list.push_back(ToJson(f));
   }
@@ -261,7 +263,10 @@ int ExplainAll(const Options& options) {
 }
 
 int Explain(const Options& options) {
-  if (options.all_findings) return ExplainAll(options);
+  auto known = LoadKnown(options);
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
+  const Knowledge& knowledge = std::get<Known>(known).knowledge;
+  if (options.all_findings) return ExplainAll(options, knowledge);
   Session session(options);
   // Reports write it as BLAME.ID.
   const std::string slug = options.slug.substr(options.slug.rfind('.') + 1);
@@ -278,7 +283,20 @@ int Explain(const Options& options) {
     const std::string near = DidYouMean(slug, slugs);
     return Fail("no finding '" + slug + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
   }
-  return options.json ? PrintJson(ToJson(*found)) : Print(ToText(*found));
+  FindingInfo finding = *found;
+  ApplyRemedy(knowledge, &finding);
+  return options.json ? PrintJson(ToJson(finding)) : Print(ToText(finding));
+}
+
+int ShowKnowledge(const Options& options) {
+  auto loaded = LoadKnown(options);
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
+  const Known& known = std::get<Known>(loaded);
+  const std::string text = KnowledgeText(known, options.narrowed);
+  if (text.empty()) return Fail("nothing is known of '" + options.narrowed + "'");
+  if (options.json) return PrintJson(ordered_json::parse(KnowledgeJson(known, options.narrowed)));
+  for (const std::string& notice : SentencesOf(known.notices)) PrintDiagnostic(notice);
+  return Print(text);
 }
 
 int CopyTo(const Options& options) {
@@ -348,6 +366,8 @@ int RunCommand(const Options& options) {
       return CopyTo(options);
     case Command::kManual:
       return Print(options.manual);
+    case Command::kKnowledge:
+      return ShowKnowledge(options);
     case Command::kSelfTest:
       return TestSelf(options);
     case Command::kInit:

@@ -8,6 +8,7 @@
 
 #include "base/secrets.h"
 #include "base/text.h"
+#include "cli/known.h"
 
 namespace cudnn_ci {
 namespace {
@@ -41,8 +42,9 @@ class Mounts {
   std::vector<std::pair<std::string, std::string>> mounts_;
 };
 
-// What of the command line lies outside the tree. True: some of it is named from the folder we are in.
-bool AddInputs(const Options& options, const Matrix& matrix, const std::vector<std::string>& plugins,
+// What of the command line lies outside the tree; `outside`: folders of plugins, and knowledge. True: some of
+// it is named from the folder we are in.
+bool AddInputs(const Options& options, const Matrix& matrix, const std::vector<std::string>& outside,
                Mounts* mounts) {
   bool relative = false;
   // A matrix that was named has another file than its name.
@@ -58,7 +60,7 @@ bool AddInputs(const Options& options, const Matrix& matrix, const std::vector<s
     relative = true;
   else if (!table.empty() && !IsBelow(table, kTree))
     mounts->Add(ShellQuote(table), table);
-  for (const std::string& folder : plugins) {
+  for (const std::string& folder : outside) {
     if (folder[0] != '/') relative = true;
     if (folder[0] == '/' && !IsBelow(folder, kTree)) mounts->Add(ShellQuote(folder), folder);
   }
@@ -67,7 +69,7 @@ bool AddInputs(const Options& options, const Matrix& matrix, const std::vector<s
 
 // The line would be another command, or find less than was found here: a word that cannot be printed as it
 // is, a folder that the engine cannot be told, an input that no mount holds.
-bool CannotBeSaid(const Options& options, const Matrix& matrix, const std::vector<std::string>& plugins,
+bool CannotBeSaid(const Options& options, const Matrix& matrix, const std::vector<std::string>& outside,
                   const std::string& folder, const Variables& runners) {
   const auto is_unprintable = [](const std::string& word) { return CleanLine(word, kMaxWordBytes) != word; };
   if (is_unprintable(folder) || folder.find(':') != std::string::npos) return true;
@@ -89,7 +91,7 @@ bool CannotBeSaid(const Options& options, const Matrix& matrix, const std::vecto
   if (const std::string& table = options.compatibility;
       !table.empty() && (table.find(':') != std::string::npos || (table[0] != '/' && is_out_of_reach(table))))
     return true;
-  return std::any_of(plugins.begin(), plugins.end(),
+  return std::any_of(outside.begin(), outside.end(),
                      [&](const std::string& path) { return path[0] != '/' && is_out_of_reach(path); });
 }
 
@@ -106,8 +108,10 @@ std::string ContainerCommand(const Options& options, const Matrix& matrix, const
   // Behind the tree's own; those of the environment are named like the others.
   std::vector<std::string> plugins = options.AllPluginDirs();
   plugins.erase(plugins.begin());
-  if (error || CannotBeSaid(options, matrix, plugins, folder, runners)) return {};
-  if (AddInputs(options, matrix, plugins, &mounts) && folder != "/") {
+  std::vector<std::string> outside = plugins;
+  for (const KnowledgePlace& place : KnowledgePlaces(options)) outside.push_back(place.path);
+  if (error || CannotBeSaid(options, matrix, outside, folder, runners)) return {};
+  if (AddInputs(options, matrix, outside, &mounts) && folder != "/") {
     mounts.Add("\"$PWD\"", folder);
     where = " -w " + ShellQuote(folder);
   }
@@ -121,6 +125,8 @@ std::string ContainerCommand(const Options& options, const Matrix& matrix, const
   command += std::string(" --entrypoint ") + kTree + "/bin/cudnn-ci " + ShellQuote(options.subject_image);
   for (const std::string& word : options.arguments) command += " " + secrets.ShellWord(word);
   for (const std::string& plugin_dir : plugins) command += " --plugin-dir " + secrets.ShellWord(plugin_dir);
+  for (size_t i = plugins.size(); i < outside.size(); ++i)
+    command += " --knowledge " + secrets.ShellWord(outside[i]);
   // The reports end with the container; what they say stands on the screen as well.
   command += " --output-dir /tmp/cudnn-ci-report";
   return command.size() <= kMaxCommandBytes ? command : "";

@@ -101,8 +101,9 @@ bool Gate::PrepareOutput() {
     WithdrawReports(paths);
     return Invalid(none);
   }
-  Result<ReportLocks> locks =
-      PrepareReports(paths, {options_.matrix, options_.image_config, options_.compatibility});
+  std::vector<std::string> inputs = {options_.matrix, options_.image_config, options_.compatibility};
+  for (const KnowledgePlace& place : KnowledgePlaces(options_)) inputs.push_back(place.path);
+  Result<ReportLocks> locks = PrepareReports(paths, inputs);
   if (!locks.ok()) return Invalid(locks.error());  // paths_ stays empty: nothing there is ours to remove
   TellLeftOut(paths);
   locks_ = std::move(*locks);
@@ -110,7 +111,10 @@ bool Gate::PrepareOutput() {
   return true;
 }
 
-void Gate::Emit(EventBody body) { fanout_->Emit(NowMs(), std::move(body)); }
+void Gate::Emit(EventBody body) {
+  if (auto* reported = std::get_if<FindingReported>(&body)) ApplyRemedy(known_.knowledge, &reported->finding);
+  fanout_->Emit(NowMs(), std::move(body));
+}
 
 int64_t Gate::NowMs() const { return (MonotonicNs() - start_ns_) / 1'000'000; }
 
@@ -271,6 +275,7 @@ RunStarted Gate::Introduction() const {
   r.image = "unidentified";
   r.command_line = options_.command_line;
   r.compatibility = known_.table.identity;
+  r.knowledge = known_.knowledge.files;
   r.subjects = matrix_.subjects;
   r.devices = devices_;
   r.contract = matrix_.contract;

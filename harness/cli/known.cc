@@ -2,11 +2,27 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <utility>
 
+#include "base/text.h"
 #include "model/record/notice_list.h"
 
 namespace cudnn_ci {
+namespace {
+
+constexpr const char* kVariable = "CUDNN_CI_KNOWLEDGE";
+
+}  // namespace
+
+std::vector<KnowledgePlace> KnowledgePlaces(const Options& options) {
+  std::vector<KnowledgePlace> places;
+  if (const char* paths = getenv(kVariable))
+    for (const std::string& path : Split(paths, ':'))
+      if (!path.empty()) places.push_back({path, kVariable});
+  for (const std::string& path : options.knowledge) places.push_back({path, "--knowledge"});
+  return places;
+}
 
 std::variant<Known, std::vector<Problem>> LoadKnown(const Options& options) {
   Known known;
@@ -18,7 +34,7 @@ std::variant<Known, std::vector<Problem>> LoadKnown(const Options& options) {
     if (auto* problems = std::get_if<std::vector<Problem>>(&table)) return std::move(*problems);
     known.table = std::move(std::get<Compatibility>(table));
   }
-  auto loaded = LoadKnowledge(options.knowledge_dir(), {}, &known.table);
+  auto loaded = LoadKnowledge(options.knowledge_dir(), KnowledgePlaces(options), &known.table);
   if (auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return std::move(*problems);
   known.knowledge = std::move(std::get<Knowledge>(loaded));
   known.names = PackageNamesOf(known.knowledge);

@@ -19,6 +19,9 @@ struct Known {
   Notices notices;  // of both
 };
 
+// What CUDNN_CI_KNOWLEDGE (paths between colons) and --knowledge name, in this order.
+std::vector<KnowledgePlace> KnowledgePlaces(const Options& options);
+
 // Reads the table and every file. Every problem that they have, by file and position.
 std::variant<Known, std::vector<Problem>> LoadKnown(const Options& options);
 

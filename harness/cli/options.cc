@@ -69,6 +69,11 @@ void AddDiscoveryOptions(CLI::App* app, Options* o) {
   app->add_option("--plugin-dir", o->plugin_dirs, "search this folder for plugins too; repeatable")
       ->type_name("DIR")
       ->allow_extra_args(false);
+  app->add_option("--knowledge", o->knowledge,
+                  "a file or folder that adds to what is known of packages, faults and remedies; repeatable")
+      ->type_name("DIR|FILE")
+      ->check(CheckPath())
+      ->allow_extra_args(false);
   app->add_option("--load-timeout", o->load_timeout_s, "seconds a plugin has to load and describe itself")
       ->type_name("S")
       ->check(CheckSeconds());
@@ -221,8 +226,9 @@ std::vector<std::string> Arguments(const CLI::App& app, const CLI::App& run) {
   const auto is_of_this_place = [](const std::string& name) {
     const std::vector<ReportFormat>& formats = ReportFormats();
     return name == "--output-dir" || name == "--image-config" || name == "--plugin-dir" ||
-           name == "--run-token" || name == "--baseline" || IsLaunchersOption(name) || name == "--dry-run" ||
-           name == "--rerun-failed" || name == "--color" || name == "--quiet" || name == "--verbose" ||
+           name == "--knowledge" || name == "--run-token" || name == "--baseline" ||
+           IsLaunchersOption(name) || name == "--dry-run" || name == "--rerun-failed" || name == "--color" ||
+           name == "--quiet" || name == "--verbose" ||
            std::any_of(formats.begin(), formats.end(),
                        [&](const ReportFormat& format) { return name == std::string("--") + format.name; });
   };
@@ -335,7 +341,9 @@ CLI::App* Declare(CLI::App* app, Options* o, std::string* shard) {
     if (!slug->empty() && !all->empty())
       throw CLI::ValidationError("--all is of every finding; name none beside it");
   });
-  for (CLI::App* a : {list, plugins, facts, explain}) {
+  CLI::App* knowledge = command("knowledge", "what is known of packages and faults", Command::kKnowledge);
+  knowledge->add_option("WHAT", o->narrowed, "the rows of a list (packages), or those that have this word");
+  for (CLI::App* a : {list, plugins, facts, explain, knowledge}) {
     a->add_flag("--json", o->json, "for machines");
     AddDiscoveryOptions(a, o);
   }

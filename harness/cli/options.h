@@ -27,6 +27,7 @@ enum class Command {
   kCopyTo,
   kSelfTest,
   kManual,
+  kKnowledge,
   kInit
 };
 
@@ -67,9 +68,10 @@ struct Options {
   bool fail_fast = false, report_only = false, dry_run = false, disturb = false;
   bool rerun_failed = false;
   double time_limit_s = 0, load_timeout_s = 10, grace_s = 2;
-  std::vector<std::string> plugin_dirs;
+  std::vector<std::string> plugin_dirs, knowledge;
 
   bool json = false;                                             // list, plugins, facts, explain
+  std::string narrowed;                                          // knowledge; empty: the files alone
   bool check_plugins = false;                                    // plugins
   std::string slug;                                              // explain; empty with all_findings
   bool all_findings = false;                                     // explain --all

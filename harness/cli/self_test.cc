@@ -49,7 +49,8 @@ std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string
   std::vector<std::string> out;
   for (char** e = environ; *e; ++e) {
     const std::string entry = *e, name = entry.substr(0, entry.find('='));
-    if (name != "CUDNN_CI_PLUGIN_PATH" && name != "CUDNN_CI_PLANT" && changes.count(name) == 0)
+    if (name != "CUDNN_CI_PLUGIN_PATH" && name != "CUDNN_CI_KNOWLEDGE" && name != "CUDNN_CI_PLANT" &&
+        changes.count(name) == 0)
       out.push_back(entry);
   }
   for (const auto& [name, value] : changes) out.push_back(name + "=" + value);

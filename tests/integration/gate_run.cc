@@ -105,8 +105,9 @@ GateRun::GateRun() : executable_(CUDNN_CI_TREE "/bin/cudnn-ci"), plugins_({CUDNN
   folder_ = name;
   mark_ = kMark + name;
   // What the machine's own user or CI has set must not decide.
-  for (const char* v : {"CUDNN_CI_PLUGIN_PATH", "CUDA_VISIBLE_DEVICES", "GITHUB_ACTIONS", "GITLAB_CI", "CI",
-                        "COLUMNS", "NO_COLOR", "NVIDIA_REQUIRE_CUDA", "NVIDIA_DISABLE_REQUIRE"})
+  for (const char* v :
+       {"CUDNN_CI_PLUGIN_PATH", "CUDNN_CI_KNOWLEDGE", "CUDA_VISIBLE_DEVICES", "GITHUB_ACTIONS", "GITLAB_CI",
+        "CI", "COLUMNS", "NO_COLOR", "NVIDIA_REQUIRE_CUDA", "NVIDIA_DISABLE_REQUIRE"})
     environment_[v] = "";
   environment_["FIXTURE_DIR"] = folder_;
   environment_["TZ"] = "UTC";

@@ -22,6 +22,9 @@ inline RunBuilder PassingRun() {
   b.run.image = "host:5000/train@sha256:" + std::string(64, 'a');
   b.run.digest_from = "engine";
   b.run.compatibility = {"2026-11-20", "/t/compatibility.json", std::string(64, 'd')};
+  b.run.knowledge = {
+      {"cudnn-ci/packages/1", "2026-11-23", "/t/packages.json", std::string(64, 'e')},
+      {"cudnn-ci/imports/1", "2026-12-01", "/team/imports.json", std::string(64, 'f'), "--knowledge"}};
   b.run.plugins = {{"conv", "1.0.0", "/p/conv.cci.so", "abc"}, {"unread", "1.0.0", "/p/unread.cci.so", ""}};
   b.run.not_gated = {OtherNotice("framework: the matrix promises none"),
                      OtherNotice("/opt/other/lib/libcudnn.so.8: found, but belongs to no subject")};

@@ -67,6 +67,7 @@ RunStarted RandomRun(std::mt19937* r) {
   run.image = RandomText(r);
   run.command_line = RandomText(r);
   run.compatibility = {RandomText(r), RandomText(r), RandomText(r)};
+  run.knowledge = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r), RandomText(r)}, {}};
   run.subjects = {{RandomText(r), RandomText(r), {RandomText(r)}, {RandomText(r), RandomText(r)}}};
   run.devices = {{RandomText(r), RandomText(r), RandomText(r), RandomText(r)}};
   run.contract = {{"runner.driver", RandomText(r)}};

@@ -433,6 +433,11 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 "different plugins"},
         Refusal{"a_table", [](auto* s) { (*s)[1].b.run.compatibility.sha256 = "abc"; }, "version facts"},
+        Refusal{"a_rule",
+                [](auto* s) {
+                  (*s)[1].b.run.knowledge = {{"cudnn-ci/imports/1", "2026-11-23", "/k", "ab"}};
+                },
+                "different files of knowledge"},
         Refusal{"a_subject",
                 [](auto* s) {
                   (*s)[1].b.run.subjects = {{"torch", "python:/x"}};

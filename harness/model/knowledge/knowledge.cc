@@ -219,7 +219,25 @@ class Loader {
   size_t noted_ = 0;  // notices that there would be without a bound
 };
 
+// Finding and FindingInfo have the same members for it.
+template <class F>
+void Apply(const Knowledge& knowledge, F* finding) {
+  for (const KnowledgeRow* row : knowledge.Rows("remedies")) {
+    if (row->key != finding->slug) continue;
+    finding->remedy = Knowledge::Value(*row, "remedy");
+    if (std::string link = Knowledge::Value(*row, "link"); !link.empty()) finding->link = std::move(link);
+    if (std::string command = Knowledge::Value(*row, "command"); !command.empty()) {
+      finding->command = std::move(command);
+      finding->where = Where::kNone;
+      Parse(Knowledge::Value(*row, "where"), &finding->where);
+    }
+  }
+}
+
 }  // namespace
+
+void ApplyRemedy(const Knowledge& knowledge, Finding* finding) { Apply(knowledge, finding); }
+void ApplyRemedy(const Knowledge& knowledge, FindingInfo* finding) { Apply(knowledge, finding); }
 
 std::vector<const KnowledgeRow*> Knowledge::Rows(const std::string& list) const {
   std::vector<const KnowledgeRow*> found;

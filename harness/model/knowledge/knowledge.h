@@ -17,6 +17,7 @@
 #include "base/package_names.h"
 #include "model/json/json_tree.h"
 #include "model/matrix/compatibility.h"
+#include "model/record/finding.h"
 #include "model/record/knowledge_file.h"
 #include "model/record/notice.h"
 
@@ -66,6 +67,14 @@ std::variant<Knowledge, std::vector<Problem>> LoadKnowledge(const std::string& b
 
 // What the names of installed Python packages tell.
 PackageNames PackageNamesOf(const Knowledge& knowledge);
+
+// Replaces what to do about a finding by what a row of "remedies" says; severity, blame and words stay.
+void ApplyRemedy(const Knowledge& knowledge, Finding* finding);
+void ApplyRemedy(const Knowledge& knowledge, FindingInfo* finding);
+
+// The list of known faults among rows of knowledge, and those of a table as its rows, without their file.
+inline constexpr const char* kFaultList = "known_regressions";
+std::vector<KnowledgeRow> FaultRows(const Compatibility& table);
 
 // What plugins are told, by the keys of cudnn_ci/facts.h.
 std::map<std::string, std::string> EntriesOf(const Knowledge& knowledge);

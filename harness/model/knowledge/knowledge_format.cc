@@ -52,7 +52,11 @@ FileFormat Imports() {
              {"main_begins", Kind::kFlag, false},
              {"main", Kind::kSteps, false},
              {"later", Kind::kSteps, false}},
-            {"marker"}}}};
+            {"marker"},
+            {},
+            false,
+            false,
+            true}}};
 }
 
 FileFormat Compilers() {
@@ -99,7 +103,7 @@ FileFormat Remedies() {
             {{"finding", Kind::kName},
              {"remedy", Kind::kText},
              {"link", Kind::kUrl, false},
-             {"command", Kind::kText, false},
+             {"command", Kind::kCommand, false},
              {"where", Kind::kWord, false, {"image", "host", "matrix"}}},
             {"finding"}}}};
 }

@@ -20,6 +20,7 @@ enum class FieldKind {
   kNumber,  // 1 to 99
   kRange,   // of versions: "<3.6"
   kUrl,
+  kCommand,       // printable, on one line
   kNames,         // a list of names
   kPathPatterns,  // a list of patterns of paths
   kSteps          // a list of objects: what a package opens
@@ -48,6 +49,7 @@ struct ListFormat {
   std::vector<Reference> references = {};
   bool base_only = false;    // rows are taken of the files that come with cudnn-ci alone
   bool with_source = false;  // plugins are told the source
+  bool with_origin = false;  // and whether the row is of a file that does not come with cudnn-ci: "added"
 };
 
 struct FileFormat {

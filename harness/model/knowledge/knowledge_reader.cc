@@ -8,6 +8,7 @@
 #include "model/knowledge/knowledge_format.h"
 #include "model/matrix/compatibility_words.h"
 #include "model/matrix/matrix_reader.h"
+#include "model/record/finding.h"
 #include "model/record/version.h"
 
 namespace cudnn_ci {
@@ -74,6 +75,8 @@ Rule RuleOf(FieldKind kind) {
               "words on one line, of at most 1000 bytes"};
     case FieldKind::kRange:
       return {IsRange, "a range of versions, as in \">=3.1 <3.6\""};
+    case FieldKind::kCommand:
+      return {IsCommand, "a command on one line, of printable characters, of at most 1000"};
     case FieldKind::kUrl:
       return {[](const std::string& t) { return IsUrl(t) && t.size() <= kMostPath && IsPrintableAscii(t); },
               "an address that begins with https://, of at most 200"};
@@ -268,6 +271,7 @@ class File {
     Provenance(&reader, &row);
     reader.Finish();
     if (list.with_source) entry["source"] = row.source;
+    if (list.with_origin && !base_) entry["added"] = true;
     for (const char* key : list.key) row.key += (row.key.empty() ? "" : " ") + Knowledge::Value(row, key);
     if (!keys_.insert({list.name, row.key}).second)
       top_.Report(item.position, "two rows of " + Quote(list.name) + " are of " + Quote(row.key));

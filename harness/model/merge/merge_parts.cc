@@ -105,6 +105,13 @@ std::string DriverOf(const RunStarted& run) {
   return "";
 }
 
+// What the files of knowledge say, wherever they lie.
+std::vector<std::string> Contents(const std::vector<KnowledgeFile>& files) {
+  std::vector<std::string> hashes;
+  for (const KnowledgeFile& file : files) hashes.push_back(file.sha256);
+  return hashes;
+}
+
 }  // namespace
 
 Result<std::vector<Part>> FoldParts(const std::vector<RecordedRun>& recorded) {
@@ -142,6 +149,8 @@ std::string WhyNotOfOneImage(const Part& a, const Part& b) {
   if (x.compatibility.sha256 != y.compatibility.sha256)
     return both + "were judged by different tables of version facts: sha256 " +
            Beginning(x.compatibility.sha256, 16) + " and " + Beginning(y.compatibility.sha256, 16);
+  if (Contents(x.knowledge) != Contents(y.knowledge))
+    return both + "were judged by different files of knowledge";
   if (planned && SubjectNames(x) != SubjectNames(y)) return both + "have different subjects";
   const std::string fact = DifferentImageFact(a, b);
   return fact.empty() ? "" : both + fact;

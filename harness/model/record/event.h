@@ -16,6 +16,7 @@
 #include "model/json/value.h"
 #include "model/record/case_ref.h"
 #include "model/record/finding.h"
+#include "model/record/knowledge_file.h"
 #include "model/record/notice.h"
 #include "model/record/outcome.h"
 #include "model/record/table.h"
@@ -105,6 +106,7 @@ struct RunStarted {
   // unidentified.
   std::string container_command;
   VersionTable compatibility;
+  std::vector<KnowledgeFile> knowledge;  // what else is known, in the order of reading
   std::vector<SubjectInfo> subjects;
   std::vector<DeviceInfo> devices;
   std::map<std::string, std::string> contract;                      // "runner.driver" -> ">=525.60.13"

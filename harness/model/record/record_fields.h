@@ -74,7 +74,7 @@ void Fields(Io& io, E& e) {
   io("matrix_name", e.matrix_name), io("matrix_path", e.matrix_path), io("matrix_sha256", e.matrix_sha256);
   io("image", e.image), io("digest_from", e.digest_from);
   io("command_line", e.command_line), io("container_command", e.container_command);
-  io("compatibility", e.compatibility);
+  io("compatibility", e.compatibility), io("knowledge", e.knowledge);
   io("subjects", e.subjects), io("devices", e.devices), io("contract", e.contract), io("facts", e.facts);
   io("environment", e.environment), io("plugins", e.plugins);
   NoticeFields(io, "not_gated", "not_gated_notices", e.not_gated);
@@ -91,6 +91,11 @@ void Fields(Io& io, E& e) {
 template <class Io, Like<VersionTable> E>
 void Fields(Io& io, E& e) {
   io("as_of", e.as_of), io("path", e.path), io("sha256", e.sha256);
+}
+template <class Io, Like<KnowledgeFile> E>
+void Fields(Io& io, E& e) {
+  io("schema", e.schema), io("as_of", e.as_of), io("path", e.path), io("sha256", e.sha256);
+  io.Optional("from", e.from);
 }
 template <class Io, Like<PluginIdentity> E>
 void Fields(Io& io, E& e) {

@@ -53,6 +53,8 @@ void PutConfigurations(JsonText* out, const Summary& summary, const RunStarted& 
   PutConfiguration(out, "matrix " + run.matrix_name, run.matrix_sha256);
   if (summary.plan_end) PutConfiguration(out, "plan", summary.plan_end->plan_sha256);
   PutConfiguration(out, "version facts of " + run.compatibility.as_of, run.compatibility.sha256);
+  for (const KnowledgeFile& file : run.knowledge)
+    PutConfiguration(out, "knowledge " + file.schema + " of " + file.as_of, file.sha256);
   for (const PluginIdentity& plugin : run.plugins)
     PutConfiguration(out, "plugin " + plugin.name + " " + plugin.version, plugin.sha256);
   out->EndArray();

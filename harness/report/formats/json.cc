@@ -126,6 +126,7 @@ void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
   } else {
     PutRecord(out, run.compatibility);
   }
+  PutRecords(out, "knowledge", run.knowledge);
   PutTextOrNull(out, "plan_sha256", summary.plan_end ? summary.plan_end->plan_sha256 : "");
   out->EndObject();
 }

@@ -211,6 +211,8 @@ class Document {
       properties.Add("version", run.version);
       properties.Add("matrix.sha256", run.matrix_sha256);
       if (!run.compatibility.sha256.empty()) properties.Add("compatibility.sha256", run.compatibility.sha256);
+      for (const KnowledgeFile& file : run.knowledge)
+        properties.Add("knowledge", file.schema + " of " + file.as_of + ", sha256 " + file.sha256);
       if (summary_.plan_end) properties.Add("plan.sha256", summary_.plan_end->plan_sha256);
       for (const auto& [label, value] : Judged(summary_)) properties.Add("judged." + label, value);
       for (const DeviceInfo& device : run.devices) properties.Add(device.name + ".uuid", device.uuid);

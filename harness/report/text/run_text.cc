@@ -46,6 +46,16 @@ std::vector<std::pair<std::string, std::string>> ForeignPlugins(const RunStarted
   return lines;
 }
 
+// Knowledge that is not the tool's own.
+std::vector<std::pair<std::string, std::string>> ForeignKnowledge(const RunStarted& run) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const KnowledgeFile& file : run.knowledge)
+    if (!file.from.empty())
+      lines.emplace_back("knowledge", file.schema + " of " + file.as_of + " from " + file.from + ": " +
+                                          file.path + ", sha256 " + Beginning(file.sha256, 16));
+  return lines;
+}
+
 }  // namespace
 
 std::string FindFact(const Summary& summary, const std::string& subject, const std::string& key) {
@@ -84,6 +94,7 @@ std::vector<std::pair<std::string, std::string>> Judged(const Summary& summary) 
   if (summary.workers_per_gpu > 1)
     judged.emplace_back("times", "of GPUs that up to " + std::to_string(summary.workers_per_gpu) +
                                      " warm workers used at a time");
+  for (auto& line : ForeignKnowledge(run)) judged.push_back(std::move(line));
   for (auto& line : ForeignPlugins(run)) judged.push_back(std::move(line));
   for (auto& line : PartsJudged(run)) judged.push_back(std::move(line));
   return judged;

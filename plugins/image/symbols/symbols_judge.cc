@@ -80,15 +80,15 @@ class PythonJudge {
     return bare;
   }
 
-  // Takes over what a process found.
-  void Finish(SymbolProcess* process) {
+  // Takes over what a process found; `judged`: what it has opened needs no other look.
+  void Finish(SymbolProcess* process, bool judged = true) {
     for (SymbolFault& fault : process->faults()) {
       const bool of_symbols =
           fault.kind == SymbolFaultKind::kMissingSymbol || fault.kind == SymbolFaultKind::kOtherCxxAbi;
       if ((decided_ || !of_symbols) && said_.insert(fault.detail).second) out_.faults.push_back(fault);
     }
     process->faults().clear();
-    seen_.insert(process->seen().begin(), process->seen().end());
+    if (judged) seen_.insert(process->seen().begin(), process->seen().end());
     out_.symbols += process->TakeSymbols();
   }
 
@@ -101,7 +101,10 @@ class PythonJudge {
     SymbolProcess process = bare.As("import " + rule.import_name);
     const bool works = process.Run(rule, image_, files_);
     out_.processes.push_back(process.name());
-    Finish(&process);
+    // A rule that was added cannot excuse a file by trying it: the file is judged again, as without the rule.
+    if (rule.added)
+      std::erase_if(process.faults(), [](const auto& f) { return f.kind == SymbolFaultKind::kUnused; });
+    Finish(&process, !rule.added);
     copies_.Add(process.scope(), process.name());
     packages_.emplace(&rule, Package{std::move(process), works});
   }

@@ -41,6 +41,7 @@ PackageRule RuleOf(const Row& row) {
   rule.main = StepsOf(row, "main");
   rule.main_begins = FlagOf(row, "main_begins") && !rule.main.empty();
   rule.later = StepsOf(row, "later");
+  rule.added = FlagOf(row, "added");
   return rule;
 }
 

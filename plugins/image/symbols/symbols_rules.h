@@ -42,6 +42,7 @@ struct PackageRule {
   std::vector<OpenStep> main;             // what makes the package
   bool main_begins = false;     // the first of `main` comes ahead of `first` if it can be opened then
   std::vector<OpenStep> later;  // when a GPU is first used
+  bool added = false;           // the row does not come with cudnn-ci
 };
 
 // A library for GPUs that comes in a package of its own.

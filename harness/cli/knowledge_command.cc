@@ -1,0 +1,93 @@
+#include "cli/knowledge_command.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/package_names.h"
+
+namespace cudnn_ci {
+namespace {
+
+using nlohmann::ordered_json;
+
+bool Has(const KnowledgeRow& row, const std::string& what) {
+  if (row.list == what || row.key == what) return true;
+  return std::any_of(row.values.begin(), row.values.end(), [&](const auto& value) {
+    return value.second == what || NameMatches(value.second, what) ||
+           value.second.find('"' + what + '"') != std::string::npos;  // in a list
+  });
+}
+
+// All rows that have it; everything of an empty `what`.
+std::vector<KnowledgeRow> RowsWith(const Known& known, const std::string& what) {
+  std::vector<KnowledgeRow> rows = known.knowledge.rows, faults = FaultRows(known.table);
+  rows.insert(rows.end(), faults.begin(), faults.end());
+  std::erase_if(rows, [&](const KnowledgeRow& row) { return !what.empty() && !Has(row, what); });
+  return rows;
+}
+
+// Where a row is from. Of a known fault nobody keeps the file.
+std::string PathOf(const Known& known, const KnowledgeRow& row) {
+  return row.list == kFaultList ? "" : known.knowledge.files[row.file].path;
+}
+
+std::vector<KnowledgeFile> FilesOf(const Known& known) {
+  std::vector<KnowledgeFile> files;
+  if (const VersionTable& table = known.table.identity; !table.as_of.empty())
+    files.push_back({kCompatibilitySchema, table.as_of, table.path, table.sha256});
+  files.insert(files.end(), known.knowledge.files.begin(), known.knowledge.files.end());
+  return files;
+}
+
+// How many rows count that are of this file; entries of the table.
+size_t CountOf(const Known& known, const KnowledgeFile& file) {
+  if (file.path == known.table.identity.path) return known.table.entries.size();
+  return static_cast<size_t>(std::count_if(
+      known.knowledge.rows.begin(), known.knowledge.rows.end(),
+      [&](const KnowledgeRow& row) { return known.knowledge.files[row.file].path == file.path; }));
+}
+
+}  // namespace
+
+std::string KnowledgeText(const Known& known, const std::string& what) {
+  std::string text;
+  if (what.empty()) {
+    for (const KnowledgeFile& file : FilesOf(known))
+      text += file.schema + "  " + file.as_of + "  " + std::to_string(CountOf(known, file)) + " rows  " +
+              file.path + (file.from.empty() ? "" : "  (" + file.from + ")") + "\n";
+    return text;
+  }
+  for (const KnowledgeRow& row : RowsWith(known, what)) {
+    text += row.list + " " + row.key + "\n";
+    for (const auto& [field, value] : row.values) text += "  " + field + ": " + value + "\n";
+    text += "  source: " + row.source + " (" + row.confidence + ")\n";
+    if (const std::string path = PathOf(known, row); !path.empty()) text += "  file: " + path + "\n";
+  }
+  return text;
+}
+
+std::string KnowledgeJson(const Known& known, const std::string& what) {
+  ordered_json files = ordered_json::array(), rows = ordered_json::array();
+  for (const KnowledgeFile& file : FilesOf(known))
+    files.push_back({{"schema", file.schema},
+                     {"as_of", file.as_of},
+                     {"rows", CountOf(known, file)},
+                     {"path", file.path},
+                     {"sha256", file.sha256},
+                     {"from", file.from}});
+  for (const KnowledgeRow& row : RowsWith(known, what)) {
+    ordered_json values = ordered_json::object();
+    for (const auto& [field, value] : row.values) values[field] = value;
+    rows.push_back({{"list", row.list},
+                    {"key", row.key},
+                    {"values", values},
+                    {"source", row.source},
+                    {"confidence", row.confidence},
+                    {"file", PathOf(known, row)}});
+  }
+  return ordered_json({{"schema", "cudnn-ci/knowledge/1"}, {"files", files}, {"rows", rows}}).dump();
+}
+
+}  // namespace cudnn_ci

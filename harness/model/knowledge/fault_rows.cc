@@ -1,0 +1,34 @@
+// Known faults of the table of version facts as rows, so that they are listed like all others.
+#include <cudnn_ci/facts.h>
+
+#include <utility>
+
+#include "model/knowledge/knowledge.h"
+
+namespace cudnn_ci {
+
+std::vector<KnowledgeRow> FaultRows(const Compatibility& table) {
+  std::vector<KnowledgeRow> rows;
+  for (int i = 0;; ++i) {
+    const std::string place = CCI_COMPATIBILITY_KNOWN + std::to_string(i);
+    const auto at = [&](const char* key) {
+      const auto entry = table.entries.find(place + key);
+      return entry == table.entries.end() ? std::string() : entry->second;
+    };
+    KnowledgeRow row;
+    row.list = kFaultList;
+    row.key = at(CCI_COMPATIBILITY_KNOWN_ID);
+    if (row.key.empty()) return rows;
+    for (const auto& [field, key] :
+         {std::pair{"what", CCI_COMPATIBILITY_KNOWN_WHAT},
+          std::pair{"effect", CCI_COMPATIBILITY_KNOWN_EFFECT},
+          std::pair{"first", CCI_COMPATIBILITY_KNOWN_FIRST}, std::pair{"last", CCI_COMPATIBILITY_KNOWN_LAST},
+          std::pair{"fixed", CCI_COMPATIBILITY_KNOWN_FIXED}, std::pair{"hits", CCI_COMPATIBILITY_KNOWN_HITS}})
+      if (std::string value = at(key); !value.empty()) row.values[field] = std::move(value);
+    row.source = at(CCI_COMPATIBILITY_KNOWN_SOURCE);
+    row.confidence = at(CCI_COMPATIBILITY_KNOWN_CONFIDENCE);
+    rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace cudnn_ci

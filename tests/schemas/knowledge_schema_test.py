@@ -1,0 +1,132 @@
+"""The schemas of knowledge and its loader must agree on every file, as far as a schema can know.
+
+usage: knowledge_schema_test.py LOAD_MATRICES KNOWLEDGE_FOLDER
+
+Makes files by changing one place of a small one of each kind, and asks both, as matrix_schema_test.py does.
+"""
+
+import copy
+import json
+import os
+import re
+import sys
+import tempfile
+
+import jsonschema
+from matrix_schema_test import ANYTHING, DATES, at, load, places, replaced, strip_comments, without
+
+# What no schema can know, by the loader's words. One that excuses no file is out of date.
+EXCEPTIONS = [
+    r'is none of "(sources|libraries|features)"',  # needs other rows
+    r'"as_of" must be a day of the calendar',  # needs arithmetic
+    r"takes more than \d+ bytes",  # needs a sum
+    r"two rows of ",  # needs the other rows
+    r'"versions" must be a range',  # needs its grammar
+    r"was given before",  # JSON Schema sees one of them
+]
+
+FROM = {"source": "page", "confidence": "sure"}
+HEAD = {"as_of": "2026-11-20", "sources": {"page": "https://example.org"}}
+STEP = {"open": "lib*.so", "in": ["x/lib", "nvidia/cu%/lib"], "need": "must", "global": True}
+SMALL = {
+    "packages": {
+        "libraries": [{"library": "acme", "title": "Acme", **FROM}],
+        "packages": [{"manager": "python", "name": "acme-cu#*", "library": "acme", "framework": "Acme", **FROM}],
+        "files": [{"file": "libacme.so", "library": "acme", **FROM}],
+        "gpu_libraries": [{"file": "libacme.so", "package": "acme", "suffix_in_13": True, **FROM}],
+        "driver_libraries": [{"file": "libacme.so", "functions": "acme", **FROM}],
+    },
+    "imports": {
+        "imports": [{"import": "acme", "title": "Acme", "marker": "acme/lib/libacme.so", "cuda_of": "acme/lib/lib*.so", "cuda_major": 13, "packages": ["acme"],
+                     "libraries": ["libacme.so"], "first": [STEP], "main_begins": True, "main": [STEP], "later": [STEP], **FROM}],
+    },
+    "compilers": {
+        "features": [{"feature": "acme", "package": "acme*", "ordinary": True, "part_of": "torch", "serves": "acme", "only_if_required": False, **FROM}],
+        "users": [{"feature": "acme", "package": "vllm", **FROM}],
+        "needs": [{"feature": "acme", "tool": "ninja", "versions": "<3.6", "always": True, "used_for": "kernels", **FROM}],
+    },
+    "remedies": {
+        "remedies": [{"finding": "driver-too-old", "remedy": "Ask the team.", "link": "https://example.org/a", "command": "team fix", "where": "host", **FROM}],
+    },
+}
+TEXTS = ["acme", "a", "", ".", "..", "a b", "a/b", "/a", "a/", "a//b", "a/../b", "../a", "a/./b", "a*", "*a", "a#", "#*", "*", "a%b", "%", "a*b*c*d", "a*b*c*d*e*", "a\tb",
+         "a\x7fb", "\u00e4", "a" * 120, "a" * 121, "a/" * 99 + "ab", "a/" * 99 + "abc", "b" * 1000, "b" * 1001, "https://example.org", "https://", "http://a.org", "https://\u00e4",
+         "https://" + "a" * 192, "https://" + "a" * 193, "sure", "must", "python", "ninja", "host", ">=3", "3.x"]
+
+
+def documents(name, small):
+    yield name, small
+    for path in places(small):
+        for value in ANYTHING + TEXTS + DATES:
+            yield f"{name}: {path} = {value!r:.80}", replaced(small, path, value)
+        if path:
+            yield f"{name}: without {path}", without(small, path)
+        if isinstance(at(small, path), dict):
+            changed = copy.deepcopy(small)
+            at(changed, path)["surprise"] = "acme"
+            yield f"{name}: {path} with a surprise", changed
+        if isinstance(at(small, path), list) and at(small, path):
+            item = at(small, path)[0]
+            for count in (2, 100, 101):
+                yield f"{name}: {path} times {count}", replaced(small, path, [item] * count)
+    if name == "packages":
+        for count in (1000, 1001):
+            rows = [{**small["files"][0], "file": f"lib{i}.so"} for i in range(count)]
+            yield f"{count} rows", replaced(small, ("files",), rows)
+
+
+def judged(program, folder, name):
+    """Whether the schema of a kind of file takes each document, and what the loader says of it."""
+    with open(os.path.join(folder, name + ".schema.json"), encoding="utf-8") as file:
+        schema = json.load(file)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    small = {"$schema": f"./{name}.schema.json", "schema": f"cudnn-ci/{name}/1", **HEAD, **SMALL[name]}
+    texts = [(description, json.dumps(document, ensure_ascii=False)) for description, document in documents(name, small)]
+    texts.append((f"{name}: a key twice", json.dumps(small).replace('"as_of"', '"as_of": "2026-11-19", "as_of"', 1)))
+    shipped = os.path.join(folder, name + ".json")
+    if os.path.exists(shipped):
+        with open(shipped, encoding="utf-8") as file:
+            texts.append((f"{name}: shipped", json.dumps(json.loads(strip_comments(file.read())))))
+    cases, paths = [], []
+    with tempfile.TemporaryDirectory() as scratch:
+        for description, text in texts:
+            document = json.loads(text)
+            # Of another kind of file the loader says only that.
+            if isinstance(document, dict) and document.get("schema") != small["schema"]:
+                continue
+            cases.append((description, validator.is_valid(document)))
+            paths.append(os.path.join(scratch, f"{len(paths)}.json"))
+            with open(paths[-1], "w", encoding="utf-8") as file:
+                file.write(text)
+        return [(*case, problems) for case, problems in zip(cases, load(program, "--knowledge=" + folder, paths))]
+
+
+def main():
+    program, folder = sys.argv[1:]
+    used, disagreements, refused, total = set(), [], 0, 0
+    for name in SMALL:
+        answers = judged(program, folder, name)
+        total += len(answers)
+        if answers[0][2]:
+            disagreements.append(f"the small file is refused: {answers[0][2]}")
+        for description, valid, problems in answers:
+            refused += bool(problems)
+            if valid != bool(problems):
+                continue
+            words = [next((w for w in EXCEPTIONS if re.search(w, problem)), None) for problem in problems]
+            if not valid:
+                disagreements.append(f"{description}: the schema alone refuses it")
+            elif None in words:
+                disagreements.append(f"{description}: the loader alone refuses it: {problems[words.index(None)]}")
+            else:
+                used.update(words)
+    print(f"{total} files: the loader refuses {refused} of them")
+    stale = [f"the exception {words!r} excuses no file any more" for words in EXCEPTIONS if words not in used]
+    for line in disagreements[:50] + stale:
+        print(line)
+    return 0 if total >= 300 and 0 < refused < total and not disagreements and not stale else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
