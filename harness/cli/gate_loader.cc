@@ -4,12 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "base/variables.h"
 #include "cli/gate.h"
+#include "cli/loader_findings.h"
 #include "exec/schedule/launch.h"
-#include "image/contents/blocking_library.h"
-#include "image/contents/driver_library.h"
-#include "image/contents/preloads.h"
-#include "image/contents/resolve.h"
 #include "image/elf/elf_dynamic.h"
 
 namespace cudnn_ci {
@@ -19,7 +17,7 @@ namespace {
 std::string LibraryPathOf(const SubjectInfo* subject) {
   constexpr std::string_view kName = "LD_LIBRARY_PATH=";
   for (const std::string& entry : WorkerEnvironment(subject, nullptr))
-    if (entry.compare(0, kName.size(), kName) == 0) return entry.substr(kName.size());
+    if (entry.starts_with(kName)) return entry.substr(kName.size());
   return {};
 }
 
@@ -49,8 +47,8 @@ std::vector<Finding> Gate::PreloadFindings() const {
       continue;
     findings.push_back(FindingOf(preload, matrix_.allowed_preloads));
   }
-  for (Finding& finding : DriverLibraryFindings(paths, preloaded, matrix_.allowed_driver_libraries))
-    findings.push_back(std::move(finding));
+  for (const ForeignDriver& driver : FindForeignDrivers(paths, preloaded))
+    findings.push_back(FindingOf(driver, matrix_.allowed_driver_libraries));
   return findings;
 }
 
@@ -58,8 +56,8 @@ std::optional<Finding> Gate::ObstacleOfTheLoader() {
   const auto found = session_.Look<std::vector<Finding>>([this](const LookingAt& looking_at) {
     looking_at("the folders where the loader looks for libraries");
     // A subject's folders are put before those by us, and its libraries are loaded in cases of its own.
-    const std::optional<Finding> blocking = BlockingLibrary({LibraryPathOf(nullptr)});
-    return blocking ? std::vector{*blocking} : std::vector<Finding>{};
+    const std::optional<BlockingLibrary> blocking = FindBlockingLibrary({LibraryPathOf(nullptr)});
+    return blocking ? std::vector{FindingOf(*blocking)} : std::vector<Finding>{};
   });
   if (!found) return Unreadable();
   return found->empty() ? std::nullopt : std::optional<Finding>(found->front());

@@ -7,9 +7,13 @@
 #include "image/contents/environments.h"
 #include "image/contents/resolve.h"
 #include "image/contents/toolkits.h"
+#include "model/matrix/matrix.h"
+#include "model/record/notice_list.h"
 
 namespace cudnn_ci {
 namespace {
+
+static_assert(kMostEnvironments == kMaxSubjects - 1);
 
 constexpr size_t kMostOthers = 100;  // interpreters without a cuDNN that are looked into
 constexpr char kEnvironments[] = "the image's Python environments";
@@ -29,7 +33,12 @@ SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, bool automa
     looking_at(kEnvironments);
     FoundEnvironments found = FindEnvironments(variables);
     look.subjects.insert(look.subjects.end(), found.subjects.begin(), found.subjects.end());
-    if (found.warning) look.warnings.push_back(std::move(*found.warning));
+    if (found.count > kMostEnvironments)
+      look.warnings.push_back({NoticeCode::kEnvironmentsCut,
+                               {{"found", static_cast<int64_t>(found.count)},
+                                {"judged", static_cast<int64_t>(kMostEnvironments)}}});
+    else if (!found.complete)
+      look.warnings.push_back({NoticeCode::kEnvironmentsNotSearched});
   }
   for (SubjectInfo& subject : look.subjects) {
     looking_at(NameOf(subject));
@@ -37,7 +46,11 @@ SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, bool automa
     subject = std::move(resolved.subject);
     if (!resolved.problem.empty())
       look.problems.push_back(HarnessFinding("subject-missing", std::move(resolved.problem), subject.name));
-    if (resolved.warning) look.warnings.push_back(std::move(*resolved.warning));
+    if (!resolved.left_out.empty())
+      look.warnings.push_back({NoticeCode::kFolderNotSearched,
+                               {{"subject", subject.name}, {"folder", std::move(resolved.left_out)}}});
+    else if (!resolved.complete)
+      look.warnings.push_back({NoticeCode::kSubjectTooLarge, {{"subject", subject.name}}});
   }
   return look;
 }

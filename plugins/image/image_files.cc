@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/variables.h"
 #include "common/loader_path.h"
 #include "image/contents/python_packages.h"
 #include "image/elf/elf_file.h"
@@ -76,17 +77,6 @@ class Gatherer {
   std::set<std::pair<dev_t, ino_t>> known_;
 };
 
-// This process's variables; those that decide where an interpreter has its packages among them.
-std::map<std::string, std::string> Variables() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; entry && *entry; ++entry) {
-    const std::string text = *entry;
-    if (const std::size_t equals = text.find('='); equals != std::string::npos)
-      variables[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  return variables;
-}
-
 bool Takes(const std::string& spec, const std::string& prefix, std::string* rest) {
   if (spec.compare(0, prefix.size(), prefix) != 0) return false;
   *rest = spec.substr(prefix.size());
@@ -95,7 +85,7 @@ bool Takes(const std::string& spec, const std::string& prefix, std::string* rest
 
 void AddPythonFiles(const std::string& interpreter, ImageFiles* image, Gatherer* gatherer) {
   FolderReader reader;
-  const PythonPackages python = FindPythonPackages(interpreter, Variables(), &reader);
+  const PythonPackages python = FindPythonPackages(interpreter, OwnVariables(), &reader);
   image->interpreter = interpreter;
   image->prefix = python.prefix;
   image->folders = python.folders;

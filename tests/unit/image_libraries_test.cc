@@ -41,7 +41,8 @@ TEST_F(SubjectFoldersTest, PackagesWithoutAFrameworkAreLoadedByTheirPath) {
               ElementsAre(Nvidia("cu13"), Nvidia("cublas"), Nvidia("cudnn"), Site("opt/py") + "/torch/lib"));
   EXPECT_THAT(found.subject.late_folders, IsEmpty());
   EXPECT_EQ(found.problem, "");
-  EXPECT_FALSE(found.warning);
+  EXPECT_EQ(found.left_out, "");
+  EXPECT_TRUE(found.complete);
 }
 
 TEST_F(SubjectFoldersTest, FrameworkWithARunpathComesBehindLdLibraryPathInItsOwnOrder) {
@@ -177,7 +178,7 @@ TEST_F(SubjectFoldersTest, WhatCannotBeSearchedIsSaid) {
   File(Nvidia("cudnn") + "/libcudnn.so.9");
   const ResolvedSubject odd = ResolvePython("opt/py");
   EXPECT_THAT(Inside(odd.subject.folders), ElementsAre(Nvidia("cudnn")));
-  EXPECT_THAT(SentenceOf(*odd.warning), HasSubstr("a:b/lib is not searched"));
+  EXPECT_THAT(Inside({odd.left_out}), ElementsAre(Site("opt/py") + "/nvidia/a:b/lib"));
   for (size_t i = 0; i <= kMaxSubjectFolders; ++i) File(Nvidia("p" + std::to_string(i)) + "/libx.so");
   EXPECT_THAT(ResolvePython("opt/py").subject.folders, SizeIs(kMaxSubjectFolders - 1)) << "one has a colon";
   std::string deep = "opt";

@@ -7,7 +7,6 @@
 #include <set>
 #include <system_error>
 
-#include "base/text.h"
 #include "image/loader/loader_files.h"
 
 namespace cudnn_ci {
@@ -33,18 +32,15 @@ std::string WhatBlocks(const fs::directory_entry& entry) {
 }
 
 // The names of a folder that stand for libraries are added to *seen.
-std::optional<Finding> FirstIn(const std::string& folder, const std::string& by,
-                               std::set<std::string>* seen) {
+std::optional<BlockingLibrary> FirstIn(const std::string& folder, const std::string& by,
+                                       std::set<std::string>* seen) {
   std::error_code error;
   std::set<std::string> here;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (name.find(".so") == std::string::npos || seen->count(name) > 0) continue;
     const std::string what = WhatBlocks(*entry);
-    if (!what.empty())
-      return HarnessFinding("library-not-a-file", SingleLine(entry->path().string(), 1000) + " is " + what +
-                                                      ", found through " + by +
-                                                      ": the loader waits when it opens it");
+    if (!what.empty()) return BlockingLibrary{entry->path().string(), what, by};
     if (here.size() < kMostEntries) here.insert(name);
   }
   seen->merge(here);
@@ -53,15 +49,16 @@ std::optional<Finding> FirstIn(const std::string& folder, const std::string& by,
 
 }  // namespace
 
-std::optional<Finding> BlockingLibrary(const std::vector<std::string>& library_paths) {
+std::optional<BlockingLibrary> FindBlockingLibrary(const std::vector<std::string>& library_paths) {
   std::set<std::string> looked_at;
   for (const std::string& path : library_paths) {
     if (!looked_at.insert(path).second) continue;
     std::set<std::string> seen;
     for (const std::string& folder : SplitLibraryPath(path))
-      if (std::optional<Finding> found = FirstIn(folder, "LD_LIBRARY_PATH", &seen)) return found;
+      if (std::optional<BlockingLibrary> found = FirstIn(folder, "LD_LIBRARY_PATH", &seen)) return found;
     for (const std::string& folder : DefaultLibraryDirectories())
-      if (std::optional<Finding> found = FirstIn(folder, "the default directories", &seen)) return found;
+      if (std::optional<BlockingLibrary> found = FirstIn(folder, "the default directories", &seen))
+        return found;
   }
   return std::nullopt;
 }

@@ -6,14 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "model/record/finding.h"
-
 namespace cudnn_ci {
 
-// The finding about the first library in these values of LD_LIBRARY_PATH, or in the loader's default
+struct BlockingLibrary {
+  std::string path;
+  std::string kind;  // "a FIFO", "a device"
+  std::string by;    // through which it is found: "LD_LIBRARY_PATH", "the default directories"
+};
+
+// The first library in these values of LD_LIBRARY_PATH, or in the loader's default
 // directories, that is a FIFO or a character device: ld.so opens it, as it would a library, and waits. One
 // that is behind a file of the same name is never opened.
-std::optional<Finding> BlockingLibrary(const std::vector<std::string>& library_paths);
+std::optional<BlockingLibrary> FindBlockingLibrary(const std::vector<std::string>& library_paths);
 
 }  // namespace cudnn_ci
 

@@ -89,24 +89,19 @@ std::string NotTheHosts(const std::string& file, const MountedDriver& driver) {
              : file + " is taken, and " + hosts + " is there, of the kernel module's version";
 }
 
-std::vector<Finding> DriverLibraryFindings(const std::vector<std::string>& library_paths,
-                                           const std::vector<std::string>& preloaded,
-                                           const std::vector<std::string>& allowed) {
+std::vector<ForeignDriver> FindForeignDrivers(const std::vector<std::string>& library_paths,
+                                              const std::vector<std::string>& preloaded) {
   std::set<std::string> taken;
   for (const std::string& path : library_paths)
     for (const std::string& file : MayBeTaken(kDriver, path)) taken.insert(file);
   for (const std::string& file : preloaded)
     if (ElfFile(file).Soname() == kDriver || NameOf(file) == kDriver) taken.insert(RealPath(file));
-  std::vector<Finding> findings;
-  if (taken.empty()) return findings;
+  std::vector<ForeignDriver> foreign;
+  if (taken.empty()) return foreign;
   const MountedDriver driver = FindMountedDriver();
-  for (const std::string& file : taken) {
-    const std::string why = NotTheHosts(file, driver);
-    if (why.empty()) continue;
-    const bool meant = IsAllowed(file, allowed);
-    findings.push_back(HarnessFinding(meant ? "driver-library-allowed" : "driver-library-of-image", why));
-  }
-  return findings;
+  for (const std::string& file : taken)
+    if (std::string why = NotTheHosts(file, driver); !why.empty()) foreign.push_back({file, std::move(why)});
+  return foreign;
 }
 
 }  // namespace cudnn_ci

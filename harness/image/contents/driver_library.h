@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "model/record/finding.h"
-
 namespace cudnn_ci {
 
 // What container runtimes leave of the host's driver.
@@ -23,11 +21,15 @@ MountedDriver FindMountedDriver(const std::string& root = "");
 // or that cannot be told, or it is a compat package's or the toolkit's stub, which the driver's checks judge.
 std::string NotTheHosts(const std::string& file, const MountedDriver& driver);
 
-// Of every libcuda.so.1 that processes with these values of LD_LIBRARY_PATH may take, or have preloaded: an
-// error, or a warning where a pattern allows it.
-std::vector<Finding> DriverLibraryFindings(const std::vector<std::string>& library_paths,
-                                           const std::vector<std::string>& preloaded,
-                                           const std::vector<std::string>& allowed);
+struct ForeignDriver {
+  std::string file;  // that the loader takes, links followed
+  std::string why;   // NotTheHosts
+};
+
+// Every libcuda.so.1 that processes with these values of LD_LIBRARY_PATH may take, or have preloaded, and
+// that is not the host's.
+std::vector<ForeignDriver> FindForeignDrivers(const std::vector<std::string>& library_paths,
+                                              const std::vector<std::string>& preloaded);
 
 }  // namespace cudnn_ci
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/package_names.h"
-#include "model/inventory/python_environment.h"
-#include "model/matrix/image_identity.h"
+#include "base/variables.h"
+#include "image/contents/python_environment.h"
 
 namespace cudnn_ci {
 

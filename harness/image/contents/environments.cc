@@ -13,14 +13,10 @@
 #include "image/contents/python_packages.h"
 #include "image/contents/resolve.h"
 #include "image/packages/conda_metadata.h"
-#include "model/matrix/matrix.h"
-#include "model/record/notice_list.h"
 
 namespace cudnn_ci {
 namespace {
 
-// "system" may join them.
-constexpr size_t kMostEnvironments = kMaxSubjects - 1;
 constexpr size_t kMostPrefixes = 500;
 constexpr size_t kMostNameCharacters = 100;
 
@@ -176,14 +172,9 @@ FoundEnvironments FindEnvironments(const Variables& environment, const std::stri
   }
   std::sort(found.subjects.begin(), found.subjects.end(),
             [](const SubjectInfo& a, const SubjectInfo& b) { return a.name < b.name; });
-  if (found.subjects.size() > kMostEnvironments) {
-    found.warning = Notice{NoticeCode::kEnvironmentsCut,
-                           {{"found", static_cast<int64_t>(found.subjects.size())},
-                            {"judged", static_cast<int64_t>(kMostEnvironments)}}};
-    found.subjects.resize(kMostEnvironments);
-  } else if (!search.complete()) {
-    found.warning = Notice{NoticeCode::kEnvironmentsNotSearched};
-  }
+  found.count = found.subjects.size();
+  found.complete = search.complete();
+  if (found.count > kMostEnvironments) found.subjects.resize(kMostEnvironments);
   return found;
 }
 

@@ -4,20 +4,23 @@
 #define CUDNN_CI_IMAGE_CONTENTS_ENVIRONMENTS_H_
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "model/matrix/image_identity.h"
-#include "model/record/event.h"
+#include "base/variables.h"
+#include "image/contents/subject.h"
 
 namespace cudnn_ci {
+
+// Of one image; "system" may join them as a subject.
+inline constexpr size_t kMostEnvironments = 31;
 
 struct FoundEnvironments {
   std::vector<SubjectInfo> subjects;  // not resolved; sorted by name
   // Interpreters of the other environments, sorted: those without a cuDNN, and those that only borrow one.
   std::vector<std::string> others;
-  std::optional<Notice> warning;  // why there may be more; none: there are none where it was looked
+  size_t count = 0;      // of subjects that were found; only the first kMostEnvironments are in `subjects`
+  bool complete = true;  // false: there may be more, for not every place was looked at
 };
 
 // Looks at VIRTUAL_ENV, CONDA_PREFIX, the folders of PATH, and, below `root` ("" for an image), at /, /usr,

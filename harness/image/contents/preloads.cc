@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostLibraries = 100, kMostFileBytes = 64 << 10, kMostNamesSaid = 8;
+constexpr size_t kMostLibraries = 100, kMostFileBytes = 64 << 10;
 constexpr int kMostFoldersOfCpus = 200;
 
 // What separates names, no blank more and no blank less (glibc: rtld.c, do_preload's callers and audit_list):
@@ -62,15 +62,6 @@ void AddForCpus(const std::string& folder, const std::string& name, std::vector<
     }
     error.clear();
   }
-}
-
-// What stands for the names that are taken is said in part where it is long.
-std::string Some(const std::set<std::string>& names) {
-  std::vector<std::string> some;
-  for (const std::string& name : names)
-    if (some.size() < kMostNamesSaid) some.push_back(SingleLine(name, 80));
-  const size_t more = names.size() - some.size();
-  return Join(some, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
 
 // Whether the loader takes this very file for that name without LD_PRELOAD and LD_LIBRARY_PATH, and the name
@@ -120,13 +111,6 @@ std::vector<std::string> FilesOf(const std::string& name, const std::vector<std:
 }
 
 }  // namespace
-
-bool IsAllowed(const std::string& path, const std::vector<std::string>& patterns) {
-  const std::string last = path.substr(path.rfind('/') + 1);
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    return GlobMatch(pattern, path) || GlobMatch(pattern, last);
-  });
-}
 
 std::vector<std::string> MayBeTaken(const std::string& name, const std::string& library_path) {
   std::vector<std::string> files;
@@ -183,25 +167,6 @@ std::vector<Preload> FindPreloads(const Variables& environment, const std::vecto
                      "it is longer than is read",
                      false});
   return found;
-}
-
-Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowed) {
-  std::string detail = preload.by + " names " + SingleLine(preload.name, 1000);
-  if (preload.file.empty() && preload.problem.empty())
-    return HarnessFinding("preloaded", detail + ", and the loader takes no such library");
-  if (!preload.file.empty() && preload.file != preload.name) detail += ", which is " + preload.file;
-  if (!preload.problem.empty()) detail += "; it cannot be told what it does: " + preload.problem;
-  if (preload.audits) detail += "; an audit library sees and may change every call between libraries";
-  if (!preload.interposed.empty())
-    detail +=
-        "; it defines " + Some(preload.interposed) + ", which the checks' processes take from the C library";
-  const bool harmless = preload.problem.empty() && !preload.audits && preload.interposed.empty();
-  if (harmless && preload.own)
-    return HarnessFinding("preloaded", detail + "; it is the C library's own, which is loaded anyway");
-  if (harmless) return HarnessFinding("preloaded", detail + "; it stands in no function's place");
-  if (IsAllowed(preload.name, allowed) || (!preload.file.empty() && IsAllowed(preload.file, allowed)))
-    return HarnessFinding("preloaded", detail + "; \"allow_preload\" of the matrix names it");
-  return HarnessFinding("preload-interposes", detail);
 }
 
 }  // namespace cudnn_ci

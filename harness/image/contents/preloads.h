@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/matrix/image_identity.h"
-#include "model/record/finding.h"
+#include "base/variables.h"
 
 namespace cudnn_ci {
 
@@ -30,13 +29,6 @@ struct Preload {
 std::vector<Preload> FindPreloads(const Variables& environment, const std::vector<std::string>& library_paths,
                                   const std::function<std::set<std::string>()>& wanted,
                                   const std::string& file = "/etc/ld.so.preload");
-
-// The finding about it: an error where it may change what a check sees and says, unless one of the patterns
-// names it (as it stands, or the file's name); else a warning.
-Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowed);
-
-// Whether a shell pattern is the path's or its last part's.
-bool IsAllowed(const std::string& path, const std::vector<std::string>& patterns);
 
 // The files that the loader may take for a name: those of a CPU's folders (glibc-hwcaps, haswell, ...) up to
 // and with the first that lies in the folder itself. Links followed; each once.

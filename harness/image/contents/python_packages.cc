@@ -121,11 +121,6 @@ std::string InterpreterProblem(const std::string& path) {
 
 }  // namespace
 
-std::string ValueOf(const Variables& environment, const std::string& name) {
-  const auto at = environment.find(name);
-  return at == environment.end() ? "" : at->second;
-}
-
 PythonPackages FindPythonPackages(const std::string& interpreter, const Variables& environment,
                                   FolderReader* reader) {
   PythonPackages python;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/variables.h"
 #include "image/contents/folder_list.h"
-#include "model/matrix/image_identity.h"
 
 namespace cudnn_ci {
 
@@ -27,9 +27,6 @@ struct PythonPackages {
 // the folders that .pth files name. `environment`: the variables that the interpreter would see.
 PythonPackages FindPythonPackages(const std::string& interpreter, const Variables& environment,
                                   FolderReader* reader);
-
-// The value of a variable; empty where it is not set.
-std::string ValueOf(const Variables& environment, const std::string& name);
 
 }  // namespace cudnn_ci
 

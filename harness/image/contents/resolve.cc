@@ -1,19 +1,16 @@
 #include "image/contents/resolve.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/json_bytes.h"
 #include "base/text.h"
 #include "image/contents/folder_list.h"
 #include "image/contents/package_libraries.h"
 #include "image/contents/program_libraries.h"
 #include "image/contents/python_packages.h"
-#include "model/json/json_bytes.h"
-#include "model/record/notice_list.h"
 
 namespace cudnn_ci {
 namespace {
@@ -77,27 +74,12 @@ ResolvedSubject ResolveSubject(SubjectInfo subject, const Variables& environment
   FolderReader reader;
   const LibraryFolders found = FindFolders(subject.spec, environment, &reader, &resolved.problem);
   size_t count = 0, bytes = 0;
-  std::string left_out;
-  subject.folders = Bounded(found.before, &count, &bytes, &left_out);
-  subject.late_folders = Bounded(found.behind, &count, &bytes, &left_out);
+  subject.folders = Bounded(found.before, &count, &bytes, &resolved.left_out);
+  subject.late_folders = Bounded(found.behind, &count, &bytes, &resolved.left_out);
   if (!resolved.problem.empty()) resolved.problem = "subject " + subject.name + ": " + resolved.problem;
-  if (!left_out.empty())
-    resolved.warning =
-        Notice{NoticeCode::kFolderNotSearched, {{"subject", subject.name}, {"folder", left_out}}};
-  else if (!reader.complete())
-    resolved.warning = Notice{NoticeCode::kSubjectTooLarge, {{"subject", subject.name}}};
+  resolved.complete = reader.complete();
   resolved.subject = std::move(subject);
   return resolved;
-}
-
-Variables OwnVariables() {
-  Variables variables;
-  for (char** e = environ; *e; ++e) {
-    const std::string text = *e;
-    const size_t equals = text.find('=');
-    if (equals != std::string::npos) variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return variables;
 }
 
 }  // namespace cudnn_ci

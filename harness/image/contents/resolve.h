@@ -3,11 +3,10 @@
 #define CUDNN_CI_IMAGE_CONTENTS_RESOLVE_H_
 
 #include <cstddef>
-#include <optional>
 #include <string>
 
-#include "model/matrix/image_identity.h"
-#include "model/record/event.h"
+#include "base/variables.h"
+#include "image/contents/subject.h"
 
 namespace cudnn_ci {
 
@@ -16,16 +15,14 @@ inline constexpr size_t kMaxSubjectFolders = 64;
 inline constexpr size_t kMaxSubjectFolderBytes = 16 << 10;  // in JSON
 
 struct ResolvedSubject {
-  SubjectInfo subject;            // with its folders
-  std::string problem;            // why the image lacks what the subject names, in words; empty: it is there
-  std::optional<Notice> warning;  // why not all was looked at; none: it was
+  SubjectInfo subject;   // with its folders
+  std::string problem;   // why the image lacks what the subject names, in words; empty: it is there
+  std::string left_out;  // the first folder that does not fit; empty: all do
+  bool complete = true;  // false: its folders hold more entries than are looked at
 };
 
 // `environment`: the variables that the subject's programs would see.
 ResolvedSubject ResolveSubject(SubjectInfo subject, const Variables& environment);
-
-// The variables of this process.
-Variables OwnVariables();
 
 }  // namespace cudnn_ci
 

@@ -1,9 +1,9 @@
 #include "image/contents/toolkits.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
-#include <variant>
 
 #include "base/file.h"
 #include "base/path.h"
@@ -12,8 +12,6 @@
 #include "image/loader/loader_files.h"
 #include "image/packages/conda_metadata.h"
 #include "image/packages/python_metadata.h"
-#include "model/json/json_parse.h"
-#include "model/matrix/matrix.h"
 
 namespace cudnn_ci {
 namespace {
@@ -23,18 +21,13 @@ constexpr size_t kMostEnvironments = 100;
 // "13.0.2" of a toolkit's version.json: {"cuda": {"name": "CUDA SDK", "version": "13.0.2"}, ...}; empty where
 // it has none.
 std::string VersionFile(const std::string& folder) {
-  const std::string path = folder + "/version.json";
-  const auto parsed = ParseJson(ReadSmallFile(path), path);
-  const auto* json = std::get_if<Json>(&parsed);
-  for (const std::string key : {"cuda", "version"}) {
-    const auto* object = json == nullptr ? nullptr : std::get_if<Json::Object>(&json->value);
-    json = nullptr;
-    if (object == nullptr) return {};
-    for (const Json::Member& member : *object)
-      if (member.key == key) json = &member.value;
-  }
-  const auto* version = json == nullptr ? nullptr : std::get_if<std::string>(&json->value);
-  return version == nullptr ? "" : *version;
+  const nlohmann::json file = nlohmann::json::parse(ReadSmallFile(folder + "/version.json"), nullptr, false);
+  const auto member = [](const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);  // of what is no object there is none
+    return found == object.end() ? nlohmann::json() : *found;
+  };
+  const nlohmann::json version = member(member(file, "cuda"), "version");
+  return version.is_string() ? version.get<std::string>() : "";
 }
 
 class Search {

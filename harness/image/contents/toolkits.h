@@ -6,10 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "model/inventory/inventory.h"
-#include "model/matrix/image_identity.h"
+#include "base/variables.h"
+#include "image/contents/python_environment.h"
 
 namespace cudnn_ci {
+
+// A CUDA toolkit, or its runtime alone, that lies in the image, whether it is used or not. Texts that are not
+// known are empty.
+struct FoundToolkit {
+  std::string version;                 // "13.0.2", or of its runtime library: "13.0.96"
+  std::string folder;                  // "/usr/local/cuda-13.0"
+  std::string origin;                  // "toolkit", "Python package nvidia-cuda-runtime-cu12", ... in words
+  std::vector<std::string> libraries;  // folders of its runtime, links resolved
+  std::vector<std::string> taken_by;   // the subjects that take their CUDA runtime from it
+};
 
 // Looks, below `root` ("" for an image), at /usr/local/cuda*, /opt/cuda* and the loader's default
 // directories, and at what these environments have installed: the wheels of the CUDA runtime, a conda

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/inventory/python_environment.h"
+#include "image/contents/python_environment.h"
 #include "model/record/facts.h"
 
 namespace cudnn_ci {

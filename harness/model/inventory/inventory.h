@@ -10,24 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "image/contents/python_environment.h"
+#include "image/contents/toolkits.h"
 #include "model/inventory/auto_matrix.h"
-#include "model/inventory/python_environment.h"
 #include "model/matrix/image_identity.h"
 #include "model/record/event.h"
 #include "model/record/facts.h"
 
 namespace cudnn_ci {
 
-// A CUDA toolkit, or its runtime alone, that lies in the image, whether it is used or not. Texts that are not
-// known are empty, here and below.
-struct FoundToolkit {
-  std::string version;                 // "13.0.2", or of its runtime library: "13.0.96"
-  std::string folder;                  // "/usr/local/cuda-13.0"
-  std::string origin;                  // "toolkit", "Python package nvidia-cuda-runtime-cu12", ... in words
-  std::vector<std::string> libraries;  // folders of its runtime, links resolved
-  std::vector<std::string> taken_by;   // the subjects that take their CUDA runtime from it
-};
-
+// Texts that are not known are empty, here and below.
 struct FoundDriver {
   std::string version, source;  // source: who told the version, in words
   std::string cuda;             // the highest that it supports

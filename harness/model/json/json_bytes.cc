@@ -4,16 +4,6 @@
 
 namespace cudnn_ci {
 
-size_t JsonBytes(const std::string& text) {
-  size_t bytes = 2;
-  for (const char c : text) {
-    // \u0007; \" and \\ in between.
-    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-    bytes += control ? 6 : 1 + static_cast<size_t>(c == '"' || c == '\\');
-  }
-  return bytes;
-}
-
 size_t JsonBytes(const std::string& name, const Value& value) {
   constexpr size_t kLongestNumber = 24;
   constexpr size_t kPunctuation = 10;  // as a worker is told: `"n":{"i":1},`

@@ -6,14 +6,13 @@
 #include <cstddef>
 #include <string>
 
+#include "base/json_bytes.h"
 #include "model/json/value.h"
 
 namespace cudnn_ci {
 
 // How many bytes a parameter takes, at most, as a worker is told of it: `"name":{"i":1},`.
 size_t JsonBytes(const std::string& name, const Value& value);
-// A string with its quotes.
-size_t JsonBytes(const std::string& text);
 
 }  // namespace cudnn_ci
 

@@ -3,11 +3,11 @@
 #ifndef CUDNN_CI_MODEL_MATRIX_IMAGE_IDENTITY_H_
 #define CUDNN_CI_MODEL_MATRIX_IMAGE_IDENTITY_H_
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "base/variables.h"
 
 namespace cudnn_ci {
 
@@ -15,9 +15,6 @@ namespace cudnn_ci {
 // means one image for ever.
 // https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests
 bool IsImageByDigest(const std::string& text);
-
-// Variables by name.
-using Variables = std::map<std::string, std::string>;
 
 // Who said which image is judged: RunStarted::digest_from.
 inline constexpr char kDigestOfEngine[] = "engine", kDigestTold[] = "told";

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "image/contents/subject.h"
 #include "model/json/value.h"
 #include "model/record/case_ref.h"
 #include "model/record/finding.h"
@@ -28,14 +29,6 @@ struct DeviceInfo {
   std::string name;  // "gpu0"
   std::string uuid, model, compute_capability;
   bool operator==(const DeviceInfo&) const = default;
-};
-
-struct SubjectInfo {
-  std::string name, spec;  // "system", "loader"
-  // Of its libraries, absolute, in the order of the search: `folders` before those of LD_LIBRARY_PATH,
-  // `late_folders` behind them. Known once it is resolved (image/contents/resolve.h).
-  std::vector<std::string> folders = {}, late_folders = {};
-  bool operator==(const SubjectInfo&) const = default;
 };
 
 // A plugin file as it was described: what the run judged with.

@@ -1,6 +1,6 @@
-// A Python environment of an image, as its files tell it (image/contents/environment_packages.h).
-#ifndef CUDNN_CI_MODEL_INVENTORY_PYTHON_ENVIRONMENT_H_
-#define CUDNN_CI_MODEL_INVENTORY_PYTHON_ENVIRONMENT_H_
+// A Python environment of an image, as its files tell it (DescribeEnvironment).
+#ifndef CUDNN_CI_IMAGE_CONTENTS_PYTHON_ENVIRONMENT_H_
+#define CUDNN_CI_IMAGE_CONTENTS_PYTHON_ENVIRONMENT_H_
 
 #include <string>
 #include <vector>
@@ -28,4 +28,4 @@ struct PythonEnvironment {
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_MODEL_INVENTORY_PYTHON_ENVIRONMENT_H_
+#endif  // CUDNN_CI_IMAGE_CONTENTS_PYTHON_ENVIRONMENT_H_
