@@ -12,6 +12,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "cli/diagnostics.h"
+#include "cli/discovery_options.h"
 #include "cli/manual.h"
 #include "cli/option_checks.h"
 #include "cli/parse_problem.h"
@@ -63,20 +64,6 @@ void AddPlanOptions(CLI::App* app, Options* o, std::string* shard) {
       ->type_name("all|INDEX|UUID")
       ->check(CheckDevice());
   app->add_flag("--disturb", o->disturb, "run checks that disturb others on the device");
-}
-
-void AddDiscoveryOptions(CLI::App* app, Options* o) {
-  app->add_option("--plugin-dir", o->plugin_dirs, "search this folder for plugins too; repeatable")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  app->add_option("--knowledge", o->knowledge,
-                  "a file or folder that adds to what is known of packages, faults and remedies; repeatable")
-      ->type_name("DIR|FILE")
-      ->check(CheckPath())
-      ->allow_extra_args(false);
-  app->add_option("--load-timeout", o->load_timeout_s, "seconds a plugin has to load and describe itself")
-      ->type_name("S")
-      ->check(CheckSeconds());
 }
 
 // How many processes there are, and which cases share one.
