@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "model/record/finding_ids.h"
 #include "report/formats/json.h"
 #include "report/formats/run_summary.h"
 #include "report/record/journal_line.h"
