@@ -1,16 +1,15 @@
 // cudnn-ci: may this image ship? The table of contents; each line is a chapter.
-#include "cli/commands.h"
+#include "cli/command_line.h"
 #include "cli/gate.h"
-#include "cli/options.h"
 #include "cli/process_setup.h"
 
 int main(int argc, char** argv) {
   cudnn_ci::PrepareProcess();  // signals, descriptors, limits: nothing inherited decides how this ends
-  const cudnn_ci::ParsedOptions parsed = cudnn_ci::ParseOptions(argc, argv);
-  if (!parsed.options) return cudnn_ci::RejectCommandLine(parsed);
-  if (parsed.options->command != cudnn_ci::Command::kRun) return cudnn_ci::RunCommand(*parsed.options);
+  const cudnn_ci::ParsedLine line = cudnn_ci::ParseCommandLine(argc, argv);
+  if (line.command) return cudnn_ci::RunCommand(line);  // list, plugins, facts, ...: cli/commands
+  if (!line.run) return cudnn_ci::RejectCommandLine(line);
 
-  cudnn_ci::Gate gate(*parsed.options);
+  cudnn_ci::Gate gate(*line.run, line.invocation);
   return gate.PrepareOutput()           // no report of an earlier run survives from here on
                  && gate.Load()         // the contract, whole and valid, or exit 2
                  && gate.OpenReports()  // a journal, and a junit.xml that is red until the end

@@ -9,6 +9,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "cli/known.h"
+#include "cli/plugin_folders.h"
 
 namespace cudnn_ci {
 namespace {
@@ -44,17 +45,18 @@ class Mounts {
 
 // What of the command line lies outside the tree; `outside`: folders of plugins, and knowledge. True: some of
 // it is named from the folder we are in.
-bool AddInputs(const Options& options, const Matrix& matrix, const std::vector<std::string>& outside,
-               Mounts* mounts) {
+bool AddInputs(const RunOptions& options, const Invocation& invocation, const Matrix& matrix,
+               const std::vector<std::string>& outside, Mounts* mounts) {
   bool relative = false;
   // A matrix that was named has another file than its name.
-  const bool is_file =
-      !options.matrix.empty() && !matrix.files.empty() && matrix.files.back() == options.matrix;
-  if (is_file && options.matrix[0] != '/') {
+  const bool is_file = !options.selection.matrix.name.empty() && !matrix.files.empty() &&
+                       matrix.files.back() == options.selection.matrix.name;
+  if (is_file && options.selection.matrix.name[0] != '/') {
     relative = true;
-  } else if (is_file && !IsBelow(options.matrix, kTree)) {
-    const std::string folder = fs::path(options.matrix).parent_path().string();
-    mounts->Add(IsBelow(folder, options.TreeRoot()) ? ShellQuote(folder) : "\"$PWD\"", folder);
+  } else if (is_file && !IsBelow(options.selection.matrix.name, kTree)) {
+    const std::string folder = fs::path(options.selection.matrix.name).parent_path().string();
+    mounts->Add(IsBelow(folder, invocation.installation.TreeRoot()) ? ShellQuote(folder) : "\"$PWD\"",
+                folder);
   }
   if (const std::string& table = options.compatibility; !table.empty() && table[0] != '/')
     relative = true;
@@ -69,21 +71,23 @@ bool AddInputs(const Options& options, const Matrix& matrix, const std::vector<s
 
 // The line would be another command, or find less than was found here: a word that cannot be printed as it
 // is, a folder that the engine cannot be told, an input that no mount holds.
-bool CannotBeSaid(const Options& options, const Matrix& matrix, const std::vector<std::string>& outside,
-                  const std::string& folder, const Variables& runners) {
+bool CannotBeSaid(const RunOptions& options, const Invocation& invocation, const Matrix& matrix,
+                  const std::vector<std::string>& outside, const std::string& folder,
+                  const Variables& runners) {
   const auto is_unprintable = [](const std::string& word) { return CleanLine(word, kMaxWordBytes) != word; };
   if (is_unprintable(folder) || folder.find(':') != std::string::npos) return true;
-  if (std::any_of(options.arguments.begin(), options.arguments.end(), is_unprintable)) return true;
+  if (std::any_of(invocation.arguments.begin(), invocation.arguments.end(), is_unprintable)) return true;
   for (const auto& [name, value] : runners)
     if (is_unprintable(value)) return true;
-  const std::string beside = fs::path(options.matrix).parent_path().string();
+  const std::string beside = fs::path(options.selection.matrix.name).parent_path().string();
   std::error_code error;
   const auto is_out_of_reach = [&](const std::string& path) {
     const std::string absolute = fs::weakly_canonical(fs::absolute(path, error), error).string();
     if (error || absolute.find(':') != std::string::npos) return true;
     const bool is_below_matrix = !beside.empty() && beside[0] == '/' &&
                                  IsBelow(absolute, fs::path(beside).lexically_normal().string());
-    return !IsBelow(absolute, options.TreeRoot()) && !IsBelow(absolute, folder) && !is_below_matrix;
+    return !IsBelow(absolute, invocation.installation.TreeRoot()) && !IsBelow(absolute, folder) &&
+           !is_below_matrix;
   };
   for (const std::string& file : matrix.files)
     if (is_out_of_reach(file)) return true;
@@ -97,33 +101,34 @@ bool CannotBeSaid(const Options& options, const Matrix& matrix, const std::vecto
 
 }  // namespace
 
-std::string ContainerCommand(const Options& options, const Matrix& matrix, const Variables& runners) {
+std::string ContainerCommand(const RunOptions& options, const Invocation& invocation, const Matrix& matrix,
+                             const Variables& runners) {
   // A document needs no container, and none would hold it.
   if (options.subject_image.empty() || !options.sbom.empty()) return {};
   Mounts mounts;
-  mounts.Add(ShellQuote(options.TreeRoot()), kTree);
+  mounts.Add(ShellQuote(invocation.installation.TreeRoot()), kTree);
   std::string where;
   std::error_code error;
   const std::string folder = fs::current_path(error).string();
   // Behind the tree's own; those of the environment are named like the others.
-  std::vector<std::string> plugins = options.AllPluginDirs();
+  std::vector<std::string> plugins = AllPluginDirs(invocation.installation, options.discovery);
   plugins.erase(plugins.begin());
   std::vector<std::string> outside = plugins;
-  for (const KnowledgePlace& place : KnowledgePlaces(options)) outside.push_back(place.path);
-  if (error || CannotBeSaid(options, matrix, outside, folder, runners)) return {};
-  if (AddInputs(options, matrix, outside, &mounts) && folder != "/") {
+  for (const KnowledgePlace& place : KnowledgePlaces(options.discovery)) outside.push_back(place.path);
+  if (error || CannotBeSaid(options, invocation, matrix, outside, folder, runners)) return {};
+  if (AddInputs(options, invocation, matrix, outside, &mounts) && folder != "/") {
     mounts.Add("\"$PWD\"", folder);
     where = " -w " + ShellQuote(folder);
   }
   const Secrets& secrets = Secrets::OfThisProcess();
   std::string command = "docker run --rm";
-  if (!options.static_stage) command += " --gpus all";
+  if (!options.selection.static_stage) command += " --gpus all";
   command += mounts.Words() + where;
   for (const auto& [name, value] : runners)
     // That of --gpus: it names GPUs of the runner we are on.
     if (name != "NVIDIA_VISIBLE_DEVICES") command += " -e " + secrets.ShellWord(name + "=" + value);
   command += std::string(" --entrypoint ") + kTree + "/bin/cudnn-ci " + ShellQuote(options.subject_image);
-  for (const std::string& word : options.arguments) command += " " + secrets.ShellWord(word);
+  for (const std::string& word : invocation.arguments) command += " " + secrets.ShellWord(word);
   for (const std::string& plugin_dir : plugins) command += " --plugin-dir " + secrets.ShellWord(plugin_dir);
   for (size_t i = plugins.size(); i < outside.size(); ++i)
     command += " --knowledge " + secrets.ShellWord(outside[i]);

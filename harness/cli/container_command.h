@@ -4,7 +4,8 @@
 
 #include <string>
 
-#include "cli/options.h"
+#include "cli/installation.h"
+#include "cli/run_options.h"
 #include "model/matrix/image_identity.h"
 #include "model/matrix/matrix.h"
 
@@ -15,7 +16,8 @@ namespace cudnn_ci {
 // `runners` are the variables that the runner has set, by name: they are set again. A matrix or plugin folder
 // that does not come with the tree is expected in the caller's folder ($PWD), where it lies as from the
 // folder this run was in; an absolute one of plugins at the same path.
-std::string ContainerCommand(const Options& options, const Matrix& matrix, const Variables& runners);
+std::string ContainerCommand(const RunOptions& options, const Invocation& invocation, const Matrix& matrix,
+                             const Variables& runners);
 
 }  // namespace cudnn_ci
 

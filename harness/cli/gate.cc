@@ -12,6 +12,8 @@
 #include "base/time.h"
 #include "cli/container_command.h"
 #include "cli/diagnostics.h"
+#include "cli/plan_listing.h"
+#include "cli/plugin_folders.h"
 #include "cli/process_setup.h"
 #include "cli/rerun.h"
 #include "cli/run_token.h"
@@ -49,7 +51,12 @@ std::string RunId(const std::string& timestamp, uint64_t number) {
 
 }  // namespace
 
-Gate::Gate(const Options& options) : options_(options), session_(options), start_ns_(MonotonicNs()) {}
+Gate::Gate(const RunOptions& options, const Invocation& invocation)
+    : options_(options),
+      invocation_(invocation),
+      installation_(invocation.installation),
+      session_({installation_, options.discovery, options.time_limit_s, options.grace_s}),
+      start_ns_(MonotonicNs()) {}
 Gate::~Gate() = default;
 
 bool Gate::Invalid(const std::string& message) {
@@ -66,8 +73,9 @@ bool Gate::ReadEarlierRuns(const OutputPaths& paths) {
     if (!cases.ok()) return Invalid("--rerun-failed: " + cases.error());
     rerun_ = std::move(*cases);
     // Nor where the matrix is mistyped: the list of what failed would be lost.
-    if (!options_.matrix.empty()) {
-      const auto loaded = LoadMatrix(options_.matrix, options_.matrices_dir(), options_.matrix_root);
+    if (!options_.selection.matrix.name.empty()) {
+      const auto loaded = LoadMatrix(options_.selection.matrix.name, installation_.matrices_dir(),
+                                     options_.selection.matrix.root);
       if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
         exit_code_ = PrintProblems(*problems);
         return false;
@@ -85,7 +93,7 @@ bool Gate::ReadEarlierRuns(const OutputPaths& paths) {
 }
 
 bool Gate::PrepareOutput() {
-  OutputPaths paths = ChoosePaths(options_);
+  OutputPaths paths = ChoosePaths(options_.reports);
   if (!options_.run_token.empty() && !options_.dry_run) {
     Result<std::string> token = TakeRunToken(options_.run_token);
     if (!token.ok()) {
@@ -101,8 +109,9 @@ bool Gate::PrepareOutput() {
     WithdrawReports(paths);
     return Invalid(none);
   }
-  std::vector<std::string> inputs = {options_.matrix, options_.image_config, options_.compatibility};
-  for (const KnowledgePlace& place : KnowledgePlaces(options_)) inputs.push_back(place.path);
+  std::vector<std::string> inputs = {options_.selection.matrix.name, options_.image_config,
+                                     options_.compatibility};
+  for (const KnowledgePlace& place : KnowledgePlaces(options_.discovery)) inputs.push_back(place.path);
   Result<ReportLocks> locks = PrepareReports(paths, inputs);
   if (!locks.ok()) return Invalid(locks.error());  // paths_ stays empty: nothing there is ours to remove
   TellLeftOut(paths);
@@ -121,7 +130,7 @@ int64_t Gate::NowMs() const { return (MonotonicNs() - start_ns_) / 1'000'000; }
 bool Gate::OpenReports() {
   if (options_.dry_run) return true;
   fanout_ = std::make_unique<Fanout>();
-  RunSummaryOptions screen = ScreenOf(paths_, options_.reports_at);
+  RunSummaryOptions screen = ScreenOf(paths_, options_.launcher.reports_at);
   screen.since = ChangesSince(baseline_);
   for (auto& reporter : MakeReporters(paths_.reports, {options_.strict_junit, screen, false})) {
     if (const Status s = reporter->Open(); !s.ok()) return Invalid(s.error());
@@ -147,28 +156,33 @@ bool Gate::OpenReports() {
   return true;
 }
 
+std::optional<Finding> Gate::ObstacleBeforePlugins() {
+  std::optional<Finding> obstacle = Unreadable();
+  if (!obstacle) obstacle = ObstacleBeforeDiscovery(installation_.worker_path());
+  return obstacle ? obstacle : ObstacleOfTheLoader();
+}
+
 bool Gate::Discover() {
-  session_.ResolveSubjects(&matrix_);
-  if (session_.interrupted() != 0) return Interrupted();
-  obstacle_ = Unreadable();
-  if (!obstacle_) obstacle_ = ObstacleBeforeDiscovery(options_.worker_path());
-  if (!obstacle_) obstacle_ = ObstacleOfTheLoader();
-  if (session_.interrupted() != 0) return Interrupted();
-  if (obstacle_) return options_.dry_run ? Invalid(obstacle_->detail) : true;  // the reports say it
-  const std::vector<SubjectInfo> system = {{"system", "loader"}};
-  if (!discovered_) {
-    session_.DiscoverPlugins(SubjectsWithFacts(), matrix_.contract);
-  } else if (matrix_.subjects != system || !matrix_.contract.empty()) {
-    session_.CollectFactsFor(matrix_.subjects, matrix_.contract);
+  Resolved resolved(std::move(*chosen_), &session_);
+  chosen_.reset();
+  if (session_.interrupted() == 0) obstacle_ = ObstacleBeforePlugins();
+  if (session_.interrupted() != 0 || obstacle_) {
+    collected_ = Collected::Nothing(std::move(resolved));
+    if (session_.interrupted() != 0) return Interrupted();
+    return options_.dry_run ? Invalid(obstacle_->detail) : true;  // the reports say it
   }
+  // What plugins find is this machine's, and a bill of materials speaks of another one.
+  collected_ = options_.sbom.empty() ? Collected::ForMatrix(std::move(resolved), &session_)
+                                     : Collected::ForSubjects({}, std::move(resolved), &session_);
   if (session_.MustEnd()) return Interrupted();
-  obstacle_ = ObstacleOf(session_.discovery(), options_.worker_path());
+  const Discovery& discovery = collected_->discovery();
+  obstacle_ = ObstacleOf(discovery, installation_.worker_path());
   if (obstacle_) return options_.dry_run ? Invalid(obstacle_->detail) : true;
-  session_.DropSystemWithoutCudnn(&matrix_);
-  if (session_.discovery().catalog.plugins.empty() && session_.discovery().catalog.broken.empty())
-    return Invalid("no plugin found in " + Join(options_.AllPluginDirs(), ", ") +
+  collected_->DropSystemWithoutCudnn();
+  if (discovery.catalog.plugins.empty() && discovery.catalog.broken.empty())
+    return Invalid("no plugin found in " + Join(AllPluginDirs(installation_, options_.discovery), ", ") +
                    "; name their folder with --plugin-dir");
-  const Result<std::vector<DeviceInfo>> devices = session_.SelectDevices();
+  const Result<std::vector<DeviceInfo>> devices = collected_->SelectDevices(options_.selection.device);
   if (!devices.ok()) return Invalid(devices.error());
   devices_ = *devices;
   return true;
@@ -187,7 +201,7 @@ bool Gate::Interrupted() {
     fprintf(stderr, "cudnn-ci: %s before there was a plan\n", why);
     return false;
   }
-  Emit(Introduction());
+  Emit(MakeRunStarted());
   Emit(RunCancelled{signal != 0 ? CancelReason::kSignal : CancelReason::kTimeLimit, signal});
   Finish();
   return false;
@@ -195,16 +209,16 @@ bool Gate::Interrupted() {
 
 bool Gate::MakePlan() {
   if (obstacle_) return true;
-  plugin_problems_ = CatalogProblems(session_.discovery().catalog);
+  plugin_problems_ = CatalogProblems(collected_->discovery().catalog);
   if (!plugin_problems_.empty()) {
     if (options_.dry_run) PrintProblems(plugin_problems_);
     exit_code_ = 5;
     return !options_.dry_run;  // the reports of a run say it
   }
-  PlanOptions selection = session_.MakePlanOptions(devices_);
+  PlanOptions selection = collected_->MakePlanOptions(options_.selection, devices_, &session_);
   selection.cases_of_record = options_.rerun_failed;
   if (options_.rerun_failed) selection.cases = rerun_;
-  auto planned = cudnn_ci::MakePlan(matrix_, session_.discovery().catalog, selection);
+  auto planned = cudnn_ci::MakePlan(collected_->matrix(), collected_->discovery().catalog, selection);
   if (session_.MustEnd()) return Interrupted();  // while plugins judged parameters
   if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) {
     RemoveReports(paths_);
@@ -212,29 +226,26 @@ bool Gate::MakePlan() {
     return false;
   }
   plan_ = std::move(std::get<Plan>(planned));
-  // As large as the plan, with a position for each value; from here on only contract and waivers are of
-  // interest.
-  matrix_.entries = {};
-  matrix_.shapes = {};
+  collected_->ForgetEntries();
   if (options_.rerun_failed) plan_.partial.push_back({NoticeCode::kRerun});
   if (options_.isolation == Isolation::kNone) {
-    if (matrix_.subjects.size() > 1)
+    if (const size_t subjects = collected_->matrix().subjects.size(); subjects > 1)
       return Invalid(
           "--isolation none runs everything in one process, which can load one subject's libraries only; "
           "the matrix has " +
-          std::to_string(matrix_.subjects.size()));
+          std::to_string(subjects));
     plan_.partial.push_back({NoticeCode::kIsolationNone});
   }
-  for (const auto& notices : {session_.UnusedDevices(devices_), session_.UnusedCopies()})
+  for (const auto& notices : {collected_->UnusedDevices(devices_), collected_->UnusedCopies()})
     plan_.not_gated.insert(plan_.not_gated.end(), notices.begin(), notices.end());
   TellOfSbom();
   if (options_.dry_run) return DryRun();
-  HoldToBaseline();
+  SelectTimedCases();
   return true;
 }
 
 bool Gate::DryRun() {
-  exit_code_ = PrintAnswer(PlanAsText(plan_)) ? 0 : 5;
+  exit_code_ = PrintPlan(plan_, false);
   return false;
 }
 
@@ -258,43 +269,45 @@ void Gate::Identify(RunStarted* run) const {
     run->image = options_.subject_image;
     run->digest_from = DigestFrom(run->image, image_);
   }
-  run->container_command = options_.launch_command.empty() ? ContainerCommand(options_, matrix_, runners)
-                                                           : options_.launch_command;
+  run->container_command = options_.launcher.command.empty()
+                               ? ContainerCommand(options_, invocation_, collected_->matrix(), runners)
+                               : options_.launcher.command;
 }
 
-RunStarted Gate::Introduction() const {
+RunStarted Gate::MakeRunStarted() const {
+  const Matrix& matrix = collected_->matrix();
   RunStarted r;
   r.timestamp = UtcTimestamp();
   r.run_id = RunId(r.timestamp, number_);
   if (!run_token_.empty()) r.token_sha256 = Sha256Hex(run_token_);
   r.version = ToolVersion();
   r.hostname = Hostname();
-  r.matrix_name = matrix_.name;
-  r.matrix_path = matrix_.path;
-  r.matrix_sha256 = matrix_.sha256;
+  r.matrix_name = matrix.name;
+  r.matrix_path = matrix.path;
+  r.matrix_sha256 = matrix.sha256;
   r.image = "unidentified";
-  r.command_line = options_.command_line;
+  r.command_line = invocation_.command_line;
   r.compatibility = known_.table.identity;
   r.knowledge = known_.knowledge.files;
-  r.subjects = matrix_.subjects;
+  r.subjects = matrix.subjects;
   r.devices = devices_;
-  r.contract = matrix_.contract;
-  for (const auto& [subject, facts] : session_.discovery().facts.by_subject) r.facts[subject] = facts;
+  r.contract = matrix.contract;
+  for (const auto& [subject, facts] : collected_->discovery().facts.by_subject) r.facts[subject] = facts;
   Identify(&r);
   r.not_gated = plan_.not_gated;
   r.warnings = own_warnings_;
-  for (const auto& more : {plan_.warnings, session_.subject_warnings()})
+  for (const auto& more : {plan_.warnings, collected_->subject_warnings()})
     r.warnings.insert(r.warnings.end(), more.begin(), more.end());
-  const Discovery& d = session_.discovery();
+  const Discovery& d = collected_->discovery();
   r.warnings.insert(r.warnings.end(), d.warnings.begin(), d.warnings.end());
   for (const std::string& name : RemovedVariables())
     r.warnings.push_back({NoticeCode::kVariableRemoved, {{"variable", name}}});
   for (const PluginInfo& p : d.catalog.plugins)
-    r.plugins.push_back({p.name, p.version, p.path, p.file.sha256, options_.PluginOrigin(p.path)});
+    r.plugins.push_back({p.name, p.version, p.path, p.file.sha256, PluginOrigin(installation_, p.path)});
   r.partial = plan_.partial;
   r.report_only = options_.report_only;
-  r.shard_index = options_.shard_index;
-  r.shard_count = options_.shard_count;
+  r.shard_index = options_.selection.shard_index;
+  r.shard_count = options_.selection.shard_count;
   return r;
 }
 
@@ -304,17 +317,17 @@ void Gate::CancelIfInterrupted() {
 }
 
 void Gate::EmitPlan() {
-  Emit(Introduction());
-  for (const PositionedWaiver& w : matrix_.waivers) Emit(WaiverDeclared{w.waiver});
+  Emit(MakeRunStarted());
+  for (const PositionedWaiver& w : collected_->matrix().waivers) Emit(WaiverDeclared{w.waiver});
   if (obstacle_) Emit(FindingReported{{}, *obstacle_});
-  for (const Finding& problem : session_.subject_problems()) Emit(FindingReported{{}, problem});
-  if (const std::string problem = session_.PreloadProblem(); !problem.empty())
+  for (const Finding& problem : collected_->subject_problems()) Emit(FindingReported{{}, problem});
+  if (const std::string problem = collected_->PreloadProblem(); !problem.empty())
     Emit(FindingReported{{}, HarnessFinding("preload-breaks-processes", problem)});
   else
-    TellOfLoader();
+    ReportPreloads();
   for (const Problem& p : plugin_problems_)
     Emit(FindingReported{{}, HarnessFinding("plugin-invalid", ToString(p))});
-  if (const std::string& abandoned = session_.discovery().abandoned; !abandoned.empty())
+  if (const std::string& abandoned = collected_->discovery().abandoned; !abandoned.empty())
     Emit(FindingReported{{}, HarnessFinding("abandoned", abandoned)});
   for (const Case& c : plan_.cases) Emit(c.planned);
   Emit(PlanEnd{static_cast<int64_t>(plan_.cases.size()), plan_.sha256, plan_.whole});
@@ -325,7 +338,7 @@ bool Gate::Run() {
   CancelIfInterrupted();
   if (!plugin_problems_.empty() || obstacle_ || session_.interrupted() != 0) return true;
   RunnerOptions r;
-  r.worker_path = options_.worker_path();
+  r.worker_path = installation_.worker_path();
   r.scratch_dir = session_.scratch_dir();
   r.output_dir = paths_.folder;
   r.isolation = options_.isolation;
@@ -340,14 +353,15 @@ bool Gate::Run() {
   // None is 0 for the runner; none left is a limit.
   if (options_.time_limit_s > 0) r.time_limit_s = std::max(session_.TimeLeft(), 1e-3);
   r.limits.grace_s = options_.grace_s;
-  r.contract = matrix_.contract;
+  r.contract = collected_->matrix().contract;
   r.compatibility = EntriesOf(known_);
-  r.facts = session_.discovery().facts;
-  r.subjects = matrix_.subjects;
+  r.facts = collected_->discovery().facts;
+  r.subjects = collected_->matrix().subjects;
   r.devices = devices_;
   r.baseline = speed_;
   // Who names a GPU keeps the run off the others.
-  if (options_.device == Options{}.device) r.other_devices = session_.OtherDevices(devices_);
+  if (options_.selection.device == SelectionOptions::kFirstDevice)
+    r.other_devices = collected_->OtherDevices(devices_);
   RunnerCallbacks callbacks;
   callbacks.emit = [this](const EventBody& body) { Emit(body); };
   callbacks.tick = [this] {
@@ -358,15 +372,15 @@ bool Gate::Run() {
   };
   // What hangs in the kernel would hang again, case by case: the runner is broken, and nothing is judged on
   // it.
-  if (!session_.discovery().abandoned.empty()) return true;
-  Runner(plan_, session_.discovery().catalog, r, fanout_->summary(), callbacks, session_.control(),
+  if (!collected_->discovery().abandoned.empty()) return true;
+  Runner(plan_, collected_->discovery().catalog, r, fanout_->summary(), callbacks, session_.control(),
          session_.signal_fd())
       .Run();
   return true;
 }
 
 int Gate::Finish() {
-  if (looked_at_loader_) TellOfLoader();
+  if (looked_at_loader_) ReportPreloads();
   CancelIfInterrupted();
   // Of a plan that nothing came to only the obstacle is to be told.
   if (!obstacle_)
@@ -379,18 +393,6 @@ int Gate::Finish() {
   const Verdict verdict = Judge(fanout_->summary());
   exit_code_ = options_.report_only && verdict.kind != VerdictKind::kInterrupted ? 0 : verdict.exit_code;
   return exit_code_;
-}
-
-std::string PlanAsText(const Plan& plan) {
-  std::string out;
-  for (const Case& c : plan.cases) {
-    out += DisplayId(c.planned.ref);
-    if (!c.planned.required) out += "  (optional)";
-    if (c.planned.prerequisite) out += "  (needed by others)";
-    if (c.predetermined) out += std::string("  (") + Name(*c.predetermined) + " already)";
-    out += '\n';
-  }
-  return out;
 }
 
 }  // namespace cudnn_ci

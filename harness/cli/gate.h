@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/installation.h"
 #include "cli/known.h"
-#include "cli/options.h"
 #include "cli/output_folder.h"
+#include "cli/preparation.h"
+#include "cli/run_options.h"
 #include "cli/session.h"
 #include "model/matrix/image_identity.h"
 #include "model/matrix/matrix.h"
@@ -23,7 +25,8 @@ namespace cudnn_ci {
 
 class Gate {
  public:
-  explicit Gate(const Options& options);
+  // Both must live as long as the gate.
+  Gate(const RunOptions& options, const Invocation& invocation);
   ~Gate();
 
   bool PrepareOutput();  // folder probed, old reports removed
@@ -46,38 +49,44 @@ class Gate {
   // With --baseline and --rerun-failed: what earlier runs said. False: one cannot be used.
   bool ReadEarlierRuns(const OutputPaths& paths);
   // What cases are held to by "max_slowdown_percent"; what is not compared is not gated.
-  void HoldToBaseline();
+  void SelectTimedCases();
   // Warm workers of one GPU at a time, as RunnerOptions has it.
   int WorkersPerGpu() const;
-  bool LoadMatrixFile(const std::string& path);
+  // None: it cannot be used.
+  std::optional<Matrix> LoadMatrixFile(const std::string& path);
+  // Without --matrix and --sbom: that of --auto, or what to type.
+  bool LoadByChoice();
   bool LoadWhatIsKnown();
   // With --sbom: the matrix, for the document as its one subject.
   bool LoadForSbom();
   // That a document was judged, and what that leaves out.
   void TellOfSbom();
-  // Those of which plugins report facts.
-  std::vector<SubjectInfo> SubjectsWithFacts() const;
   // Who set which of the variables that the facts tell of, and the reproduction that sets the runner's again.
   void Identify(RunStarted* run) const;
   void Emit(EventBody body);
   int64_t NowMs() const;
-  RunStarted Introduction() const;
+  RunStarted MakeRunStarted() const;
   void EmitPlan();
   // LD_LIBRARY_PATH of every process that checks run in.
   std::vector<std::string> LibraryPaths() const;
   std::vector<Finding> PreloadFindings() const;  // may block: see image_look.h
   // Says what the image brings into those processes, and has not been said yet: what it runs may change it.
-  void TellOfLoader();
+  void ReportPreloads();
   // What every process that loads a library would wait for. None as well where the look was interrupted.
   std::optional<Finding> ObstacleOfTheLoader();
+  // What would keep every plugin from being asked.
+  std::optional<Finding> ObstacleBeforePlugins();
   // With --dry-run: prints the plan and ends with exit 0.
   bool DryRun();
 
-  const Options& options_;
+  const RunOptions& options_;
+  const Invocation& invocation_;
+  const Installation& installation_;
   Session session_;
   OutputPaths paths_;
   ReportLocks locks_;
-  Matrix matrix_;
+  std::optional<Chosen> chosen_;        // by Load
+  std::optional<Collected> collected_;  // by Discover
   Known known_;
   Notices own_warnings_;    // of what was loaded
   Notices sbom_not_gated_;  // with --sbom
@@ -90,17 +99,13 @@ class Gate {
   Plan plan_;
   std::vector<DeviceInfo> devices_;
   bool looked_at_loader_ = false;
-  std::set<std::string> told_;  // details of TellOfLoader
+  std::set<std::string> reported_;  // details of ReportPreloads
   std::unique_ptr<Fanout> fanout_;
-  bool discovered_ = false;
   uint64_t number_ = 0;  // of the run, random
   std::string run_token_;
   int64_t start_ns_ = 0, last_tick_ms_ = 0;
   int exit_code_ = 0;
 };
-
-// "id", one a line, with what is predetermined; for list and --dry-run.
-std::string PlanAsText(const Plan& plan);
 
 }  // namespace cudnn_ci
 

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -14,19 +15,18 @@
 
 namespace cudnn_ci {
 
-bool Gate::LoadMatrixFile(const std::string& path) {
-  auto loaded = LoadMatrix(path, options_.matrices_dir(), options_.matrix_root);
+std::optional<Matrix> Gate::LoadMatrixFile(const std::string& path) {
+  auto loaded = LoadMatrix(path, installation_.matrices_dir(), options_.selection.matrix.root);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
     RemoveReports(paths_);
     exit_code_ = PrintProblems(*problems);
-    return false;
+    return std::nullopt;
   }
-  matrix_ = std::move(std::get<Matrix>(loaded));
-  return true;
+  return std::move(std::get<Matrix>(loaded));
 }
 
 bool Gate::LoadWhatIsKnown() {
-  auto loaded = LoadKnown(options_);
+  auto loaded = LoadKnown(installation_, options_.discovery, options_.compatibility);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
     RemoveReports(paths_);
     exit_code_ = PrintProblems(*problems);
@@ -43,8 +43,8 @@ bool Gate::Load() {
   const Result<uint64_t> number = RandomBits();
   if (!number.ok()) return Invalid(number.error());
   number_ = *number;
-  if (access(options_.worker_path().c_str(), X_OK) != 0)
-    return Invalid("the installation is incomplete: " + options_.worker_path() +
+  if (access(installation_.worker_path().c_str(), X_OK) != 0)
+    return Invalid("the installation is incomplete: " + installation_.worker_path() +
                    " is missing or not executable");
   if (!options_.image_config.empty()) {
     Result<ImageConfig> config = ReadImageConfig(options_.image_config);
@@ -53,34 +53,41 @@ bool Gate::Load() {
   }
   if (!LoadWhatIsKnown()) return false;
   if (!options_.sbom.empty()) return LoadForSbom();
-  if (!options_.matrix.empty()) return LoadMatrixFile(options_.matrix);
-  if (const auto obstacle = ObstacleBeforeDiscovery(options_.worker_path())) return Invalid(obstacle->detail);
+  if (options_.selection.matrix.name.empty()) return LoadByChoice();
+  std::optional<Matrix> matrix = LoadMatrixFile(options_.selection.matrix.name);
+  if (matrix) chosen_.emplace(std::move(*matrix));
+  return matrix.has_value();
+}
+
+bool Gate::LoadByChoice() {
+  if (const auto obstacle = ObstacleBeforeDiscovery(installation_.worker_path()))
+    return Invalid(obstacle->detail);
   // What is there decides, or at least helps to say what to type.
-  session_.DiscoverForChoice(known_.names);
-  discovered_ = true;
+  Looked looked = Looked::ForChoice(known_.names, &session_);
   if (session_.interrupted() == 0 && !session_.unreadable().empty()) {
     RemoveReports(paths_);
-    exit_code_ = session_.EndOfLook();
+    exit_code_ = session_.InspectionExitCode();
     return false;
   }
   if (session_.MustEnd()) return Interrupted();
-  const Result<std::string> choice = session_.AutoMatrix();
-  if (options_.auto_matrix) {
+  const Result<std::string> choice = AutoMatrixFile(looked, installation_);
+  if (options_.selection.auto_matrix) {
     if (!choice.ok()) return Invalid(choice.error());
-    if (!LoadMatrixFile(*choice)) return false;
-    if (std::optional<Notice> judged = session_.JudgeChosen(&matrix_))
-      own_warnings_.push_back(std::move(*judged));
+    std::optional<Matrix> matrix = LoadMatrixFile(*choice);
+    if (!matrix) return false;
+    chosen_.emplace(std::move(*matrix), std::move(looked));
+    if (const std::optional<Notice>& judged = chosen_->judged_elsewhere()) own_warnings_.push_back(*judged);
     return true;
   }
   const std::string init = "cudnn-ci init writes a first one";
   std::string advice =
       "Name the contract with --matrix FILE, or one that comes with cudnn-ci by its name; " + init;
-  if (choice.ok() && session_.Choice().environments.empty())
+  if (choice.ok() && looked.Choice().environments.empty())
     advice =
         "Type: cudnn-ci --matrix " + std::filesystem::path(*choice).stem().string() + ", or cudnn-ci --auto";
   else if (choice.ok())  // a matrix that comes with cudnn-ci means what the loader finds
-    advice = "Type: cudnn-ci --auto, which judges " + session_.Choice().Judged() + "; " + init;
-  return Invalid("no matrix given. Found: " + session_.FoundInWords() + ". " + advice);
+    advice = "Type: cudnn-ci --auto, which judges " + looked.Choice().Judged() + "; " + init;
+  return Invalid("no matrix given. Found: " + looked.FoundInWords() + ". " + advice);
 }
 
 }  // namespace cudnn_ci

@@ -6,6 +6,7 @@
 
 #include "base/variables.h"
 #include "cli/gate.h"
+#include "cli/image_look.h"
 #include "cli/loader_findings.h"
 #include "exec/schedule/launch.h"
 #include "image/elf/elf_dynamic.h"
@@ -25,7 +26,7 @@ std::string LibraryPathOf(const SubjectInfo* subject) {
 
 std::vector<std::string> Gate::LibraryPaths() const {
   std::vector<std::string> paths = {LibraryPathOf(nullptr)};
-  for (const SubjectInfo& subject : matrix_.subjects) paths.push_back(LibraryPathOf(&subject));
+  for (const SubjectInfo& subject : collected_->matrix().subjects) paths.push_back(LibraryPathOf(&subject));
   return paths;
 }
 
@@ -33,8 +34,8 @@ std::vector<Finding> Gate::PreloadFindings() const {
   const std::vector<std::string> paths = LibraryPaths();
   std::vector<std::string> preloaded;
   const auto wanted = [this] {
-    std::set<std::string> names = ReadDynamicSymbols(options_.worker_path()).from_c_library;
-    for (const PluginInfo& plugin : session_.discovery().catalog.plugins)
+    std::set<std::string> names = ReadDynamicSymbols(installation_.worker_path()).from_c_library;
+    for (const PluginInfo& plugin : collected_->discovery().catalog.plugins)
       names.merge(ReadDynamicSymbols(plugin.path).from_c_library);
     return names;
   };
@@ -43,12 +44,13 @@ std::vector<Finding> Gate::PreloadFindings() const {
     if (preload.problem.empty() && !preload.file.empty()) preloaded.push_back(preload.file);
     // What the self-test injects is ours.
     std::error_code ignored;
-    if (!preload.file.empty() && std::filesystem::equivalent(preload.file, options_.injector_path(), ignored))
+    if (!preload.file.empty() &&
+        std::filesystem::equivalent(preload.file, installation_.injector_path(), ignored))
       continue;
-    findings.push_back(FindingOf(preload, matrix_.allowed_preloads));
+    findings.push_back(FindingOf(preload, collected_->matrix().allowed_preloads));
   }
   for (const ForeignDriver& driver : FindForeignDrivers(paths, preloaded))
-    findings.push_back(FindingOf(driver, matrix_.allowed_driver_libraries));
+    findings.push_back(FindingOf(driver, collected_->matrix().allowed_driver_libraries));
   return findings;
 }
 
@@ -63,7 +65,7 @@ std::optional<Finding> Gate::ObstacleOfTheLoader() {
   return found->empty() ? std::nullopt : std::optional<Finding>(found->front());
 }
 
-void Gate::TellOfLoader() {
+void Gate::ReportPreloads() {
   looked_at_loader_ = true;
   auto findings = session_.Look<std::vector<Finding>>([this](const LookingAt& looking_at) {
     looking_at("what the image has preloaded into every process");
@@ -73,7 +75,7 @@ void Gate::TellOfLoader() {
   if (std::optional<Finding> unreadable = Unreadable(); unreadable && !obstacle_)
     findings->push_back(std::move(*unreadable));
   for (Finding& finding : *findings)
-    if (told_.insert(finding.detail).second) Emit(FindingReported{{}, std::move(finding)});
+    if (reported_.insert(finding.detail).second) Emit(FindingReported{{}, std::move(finding)});
 }
 
 }  // namespace cudnn_ci

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "cli/gate.h"
@@ -63,13 +65,16 @@ bool Gate::LoadForSbom() {
   std::error_code ignored;
   const std::string path = std::filesystem::absolute(options_.sbom, ignored).lexically_normal().string();
   if (const auto packages = ReadSbom(path); !packages.ok()) return Invalid("--sbom: " + packages.error());
-  if (!LoadMatrixFile(options_.matrix.empty() ? kSbomMatrix : options_.matrix)) return false;
-  const std::vector<std::string> left_out = KeepWhatJudgesSbom(&matrix_);
-  matrix_.subjects = {{kSubjectName, kSbomSubject + path}};
-  matrix_.automatic_subjects = false;
+  const std::string& named = options_.selection.matrix.name;
+  std::optional<Matrix> matrix = LoadMatrixFile(named.empty() ? kSbomMatrix : named);
+  if (!matrix) return false;
+  const std::vector<std::string> left_out = KeepWhatJudgesSbom(&*matrix);
+  matrix->subjects = {{kSubjectName, kSbomSubject + path}};
+  matrix->automatic_subjects = false;
   // What no package's record can show is not judged here, which the report says of each promise; the matrix
   // is no worse for it.
-  matrix_.contract_positions.clear();
+  matrix->contract_positions.clear();
+  chosen_.emplace(std::move(*matrix));
   sbom_not_gated_.push_back({NoticeCode::kFilesNotInSbom, {{"path", path}}});
   if (!left_out.empty()) sbom_not_gated_.push_back({NoticeCode::kChecksNotInSbom, {{"checks", left_out}}});
   return true;
@@ -86,11 +91,6 @@ void Gate::TellOfSbom() {
             key->second == Params::mapped_type(std::string("image.toolkit")));
   });
   plan_.not_gated.insert(plan_.not_gated.end(), sbom_not_gated_.begin(), sbom_not_gated_.end());
-}
-
-std::vector<SubjectInfo> Gate::SubjectsWithFacts() const {
-  // What plugins find is this machine's, and the document speaks of another one.
-  return options_.sbom.empty() ? matrix_.subjects : std::vector<SubjectInfo>{};
 }
 
 }  // namespace cudnn_ci

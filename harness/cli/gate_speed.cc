@@ -13,10 +13,10 @@ int Gate::WorkersPerGpu() const {
   return options_.workers_per_gpu == 0 && HeldToTimes(plan_) > 0 ? 1 : options_.workers_per_gpu;
 }
 
-void Gate::HoldToBaseline() {
+void Gate::SelectTimedCases() {
   if (baseline_) {
     Summary now;
-    now.run = Introduction();
+    now.run = MakeRunStarted();
     now.workers_per_gpu = std::max(1, WorkersPerGpu());
     speed_ = SpeedBaselineOf(*baseline_, ViewOf(now));
   }

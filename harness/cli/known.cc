@@ -15,7 +15,7 @@ constexpr const char* kVariable = "CUDNN_CI_KNOWLEDGE";
 
 }  // namespace
 
-std::vector<KnowledgePlace> KnowledgePlaces(const Options& options) {
+std::vector<KnowledgePlace> KnowledgePlaces(const DiscoveryOptions& options) {
   std::vector<KnowledgePlace> places;
   if (const char* paths = getenv(kVariable))
     for (const std::string& path : Split(paths, ':'))
@@ -24,17 +24,20 @@ std::vector<KnowledgePlace> KnowledgePlaces(const Options& options) {
   return places;
 }
 
-std::variant<Known, std::vector<Problem>> LoadKnown(const Options& options) {
+std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installation,
+                                                    const DiscoveryOptions& discovery,
+                                                    const std::string& compatibility) {
   Known known;
-  const std::string path = options.compatibility_path();
-  if (options.compatibility.empty() && access(path.c_str(), F_OK) != 0) {
+  const std::string path =
+      compatibility.empty() ? installation.matrices_dir() + "/compatibility.json" : compatibility;
+  if (compatibility.empty() && access(path.c_str(), F_OK) != 0) {
     known.notices.push_back({NoticeCode::kNoVersionTable, {{"path", path}}});
   } else {
     auto table = LoadCompatibility(path);
     if (auto* problems = std::get_if<std::vector<Problem>>(&table)) return std::move(*problems);
     known.table = std::move(std::get<Compatibility>(table));
   }
-  auto loaded = LoadKnowledge(options.knowledge_dir(), KnowledgePlaces(options), &known.table);
+  auto loaded = LoadKnowledge(installation.knowledge_dir(), KnowledgePlaces(discovery), &known.table);
   if (auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return std::move(*problems);
   known.knowledge = std::move(std::get<Knowledge>(loaded));
   known.names = PackageNamesOf(known.knowledge);

@@ -7,7 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "cli/options.h"
+#include "cli/installation.h"
+#include "cli/shared_options.h"
 #include "model/knowledge/knowledge.h"
 
 namespace cudnn_ci {
@@ -20,10 +21,13 @@ struct Known {
 };
 
 // What CUDNN_CI_KNOWLEDGE (paths between colons) and --knowledge name, in this order.
-std::vector<KnowledgePlace> KnowledgePlaces(const Options& options);
+std::vector<KnowledgePlace> KnowledgePlaces(const DiscoveryOptions& options);
 
-// Reads the table and every file. Every problem that they have, by file and position.
-std::variant<Known, std::vector<Problem>> LoadKnown(const Options& options);
+// Reads the table and every file. `compatibility` is a table in place of the installation's own; empty: that
+// one. Every problem that they have, by file and position.
+std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installation,
+                                                    const DiscoveryOptions& discovery,
+                                                    const std::string& compatibility = {});
 
 // What plugins are told of both, by the keys of cudnn_ci/facts.h.
 std::map<std::string, std::string> EntriesOf(const Known& known);

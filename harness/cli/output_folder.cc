@@ -196,9 +196,9 @@ std::vector<std::string> OutputPaths::All() const {
   return out;
 }
 
-OutputPaths ChoosePaths(const Options& o) {
+OutputPaths ChoosePaths(const ReportOptions& o) {
   OutputPaths p;
-  p.reports = o.report_paths;
+  p.reports = o.paths;
   for (auto& [name, path] : p.reports) {
     if (path != kStandardOutput) continue;
     p.to_stdout = name;

@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "cli/options.h"
+#include "cli/shared_options.h"
 #include "report/formats/formats.h"
 
 namespace cudnn_ci {
@@ -28,7 +28,7 @@ struct OutputPaths {
 
 // --output-dir, and the options of the reports, into paths: without any of them everything goes to
 // cudnn-ci-report/.
-OutputPaths ChoosePaths(const Options& options);
+OutputPaths ChoosePaths(const ReportOptions& options);
 
 // What the summary says of the reports: their places, without secrets. `reports_at` is where those of the
 // folder will lie when a launcher has copied them; empty: they stay.

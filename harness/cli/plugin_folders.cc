@@ -1,8 +1,8 @@
-// The folders that plugins are taken from, and who named each.
+#include "cli/plugin_folders.h"
+
 #include <cstdlib>
 
 #include "base/text.h"
-#include "cli/options.h"
 
 namespace cudnn_ci {
 namespace {
@@ -19,17 +19,17 @@ std::vector<std::string> FoldersOfEnvironment() {
 
 }  // namespace
 
-std::vector<std::string> Options::AllPluginDirs() const {
-  std::vector<std::string> dirs = {TreeRoot() + "/plugins"};
+std::vector<std::string> AllPluginDirs(const Installation& installation, const DiscoveryOptions& options) {
+  std::vector<std::string> dirs = {installation.TreeRoot() + "/plugins"};
   for (const std::string& folder : FoldersOfEnvironment()) dirs.push_back(folder);
-  dirs.insert(dirs.end(), plugin_dirs.begin(), plugin_dirs.end());
+  dirs.insert(dirs.end(), options.plugin_dirs.begin(), options.plugin_dirs.end());
   return dirs;
 }
 
-std::string Options::PluginOrigin(const std::string& path) const {
+std::string PluginOrigin(const Installation& installation, const std::string& path) {
   // Of a folder that several name the first counts, as in the search.
   const std::string folder = path.substr(0, path.rfind('/'));
-  if (folder == TreeRoot() + "/plugins") return {};
+  if (folder == installation.TreeRoot() + "/plugins") return {};
   for (const std::string& named : FoldersOfEnvironment())
     if (named == folder) return kVariable;
   return "--plugin-dir";

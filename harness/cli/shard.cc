@@ -51,40 +51,41 @@ constexpr char kVariables[] =
     "SLURM_ARRAY_TASK_ID/SLURM_ARRAY_TASK_COUNT";
 
 // "auto/N": the number is the caller's, and who knows one too must agree.
-std::string ReadAutoOf(const std::string& number, int* index, int* count) {
+Status ReadAutoOf(const std::string& number, int* index, int* count) {
   int wanted = 0, known = 0, i = 0;
   if (!Number(number, &wanted) || wanted < 1 || wanted > kMostShards)
-    return "--shard auto/" + CleanLine(number, 100) +
-           ": write auto/N with 1 <= N <= " + std::to_string(kMostShards);
+    return Error{"--shard auto/" + CleanLine(number, 100) +
+                 ": write auto/N with 1 <= N <= " + std::to_string(kMostShards)};
+  const std::string option = "--shard auto/" + number;
   if (Variable("JOB_COMPLETION_INDEX", &i)) {
     *index = i + 1;
   } else if (!FromEnvironment(index, &known)) {
-    return "--shard auto/" + number + ": none of JOB_COMPLETION_INDEX, " + kVariables +
-           " gives a part; write I/N";
+    return Error{option + ": none of JOB_COMPLETION_INDEX, " + kVariables + " gives a part; write I/N"};
   } else if (known != wanted) {
-    return "--shard auto/" + number + ": the variables tell of " + std::to_string(known) + " parts";
+    return Error{option + ": the variables tell of " + std::to_string(known) + " parts"};
   }
   *count = wanted;
-  if (IsPart(*index, wanted)) return "";
-  return "--shard auto/" + number + ": the variables give part " + std::to_string(*index);
+  if (IsPart(*index, wanted)) return {};
+  return Error{option + ": the variables give part " + std::to_string(*index)};
 }
 
 }  // namespace
 
-std::string ReadShard(const std::string& text, int* index, int* count) {
+Status ReadShard(const std::string& text, int* index, int* count) {
   if (text == "auto") {
     if (!FromEnvironment(index, count))
-      return std::string("--shard auto: none of ") + kVariables + " gives a part; write I/N";
-    return IsPart(*index, *count) ? ""
-                                  : "--shard auto: the variables give part " + std::to_string(*index) +
-                                        " of " + std::to_string(*count);
+      return Error{std::string("--shard auto: none of ") + kVariables + " gives a part; write I/N"};
+    if (IsPart(*index, *count)) return {};
+    return Error{"--shard auto: the variables give part " + std::to_string(*index) + " of " +
+                 std::to_string(*count)};
   }
   const size_t slash = text.find('/');
   const std::string first = text.substr(0, slash);
   const std::string second = slash == std::string::npos ? "" : text.substr(slash + 1);
   if (first == "auto") return ReadAutoOf(second, index, count);
-  if (Number(first, index) && Number(second, count) && IsPart(*index, *count)) return "";
-  return "--shard " + CleanLine(text, 100) + ": write I/N with 1 <= I <= N <= " + std::to_string(kMostShards);
+  if (Number(first, index) && Number(second, count) && IsPart(*index, *count)) return {};
+  return Error{"--shard " + CleanLine(text, 100) +
+               ": write I/N with 1 <= I <= N <= " + std::to_string(kMostShards)};
 }
 
 }  // namespace cudnn_ci

@@ -4,12 +4,14 @@
 
 #include <string>
 
+#include "base/result.h"
+
 namespace cudnn_ci {
 
 // What --shard says: "2/4"; "auto", from the variables of GitLab's parallel jobs (from 1), GoogleTest and
 // Slurm (from 0 or a minimum); "auto/4" where the number of parts is in no variable, from the same and from
-// that of a Kubernetes Indexed Job (from 0). Sets both and returns nothing, or returns why it is no part.
-std::string ReadShard(const std::string& text, int* index, int* count);
+// that of a Kubernetes Indexed Job (from 0). Sets both. An error says why it is no part.
+Status ReadShard(const std::string& text, int* index, int* count);
 
 }  // namespace cudnn_ci
 

@@ -38,7 +38,7 @@ TEST(LayerOf, ComesFromTheFolder) {
 TEST(BrokenRules, AllowsTheDirectionOfTheTable) {
   EXPECT_THAT(BrokenBy("harness/wire/message.cc", "\"model/record/event.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("harness/worker/host.cc", "\"cudnn_ci/plugin.h\""), IsEmpty());
-  EXPECT_THAT(BrokenBy("harness/cli/commands.cc", "\"exec/schedule/runner.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/cli/commands/list.cc", "\"exec/schedule/runner.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("harness/exec/schedule/runner.cc", "\"exec/workers/worker.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "<cudnn_ci/check.hpp>"), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"common/cudnn_api.h\""), IsEmpty());
@@ -135,7 +135,7 @@ TEST(BrokenRules, KeepsEachLibraryInItsPlace) {
   EXPECT_THAT(BrokenBy("harness/report/formats/junit_suites.cc", "<tinyxml2.h>"), IsEmpty());
   EXPECT_THAT(BrokenBy("harness/report/formats/html.cc", "<tinyxml2.h>"),
               ElementsAre(HasSubstr("report/formats/junit*.cc only")));
-  EXPECT_THAT(BrokenBy("harness/cli/options.cc", "<CLI/CLI.hpp>"), IsEmpty());
+  EXPECT_THAT(BrokenBy("harness/cli/run_options.cc", "<CLI/CLI.hpp>"), IsEmpty());
   EXPECT_THAT(BrokenBy("harness/base/utf8.cc", "<utf8.h>"), IsEmpty());
   EXPECT_THAT(BrokenBy("harness/base/text.cc", "<utf8.h>"),
               ElementsAre(HasSubstr("harness/base/utf8.cc only")));
@@ -169,7 +169,7 @@ TEST(BrokenRules, KeepsCudaOutOfTheHarness) {
               ElementsAre(HasSubstr("never touches CUDA")));
   EXPECT_THAT(BrokenBy("harness/model/record/facts.cc", "<cuda_runtime_api.h>"),
               ElementsAre(HasSubstr("CUDA")));
-  EXPECT_THAT(BrokenBy("harness/cli/commands.cc", "<nvml.h>"), ElementsAre(HasSubstr("CUDA")));
+  EXPECT_THAT(BrokenBy("harness/cli/commands/list.cc", "<nvml.h>"), ElementsAre(HasSubstr("CUDA")));
   EXPECT_THAT(BrokenBy("plugins/driver/load.cc", "<cuda.h>"), IsEmpty());
 }
 

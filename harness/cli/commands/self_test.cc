@@ -1,5 +1,5 @@
-#include "cli/self_test.h"
-
+// `cudnn-ci self-test`: the gate as its own child, once as it is and once for each fault, injected here and
+// now into the shipped checks. Shows that a green of this tree, on this machine, means something.
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -7,18 +7,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "base/null_device.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/answer.h"
+#include "cli/commands/table.h"
+#include "cli/option_checks.h"
 #include "cli/process_setup.h"
 #include "cli/self_test_faults.h"
 #include "cli/self_test_report.h"
@@ -86,9 +94,14 @@ std::string NotGreen(const std::string& check, const SeenCase* seen) {
   return check + " is not green here: " + (seen->reason.empty() ? seen->outcome : seen->reason);
 }
 
+struct SelfTestOptions {
+  std::vector<std::string> faults;  // empty: all
+  std::string keep_dir;             // of the runs' reports; empty: they are removed
+};
+
 class Tester {
  public:
-  Tester(const Options& options, Session* session, const std::function<void(const std::string&)>& say)
+  Tester(const SelfTestOptions& options, Session* session, const std::function<void(const std::string&)>& say)
       : options_(options), session_(session), say_(say) {}
 
   // The exit code.
@@ -121,7 +134,7 @@ class Tester {
   void TryIn(const Fault& fault, const SeenCase& green);
   void Say(const char* result, const std::string& fault, const std::string& text) const;
 
-  const Options& options_;
+  const SelfTestOptions& options_;
   Session* const session_;
   const std::function<void(const std::string&)>& say_;
   Ran baseline_;
@@ -137,7 +150,7 @@ Status Tester::Start(const std::string& folder, const std::string& reports,
   if (!output.valid()) return Error{console + ": " + strerror(errno)};
   const Fd null = OpenNullDevice();
   SpawnRequest request;
-  request.argv = {options_.executable_dir + "/cudnn-ci",
+  request.argv = {session_->installation().executable_dir + "/cudnn-ci",
                   "--matrix",
                   folder + "/matrix.json",
                   "--output-dir",
@@ -235,7 +248,8 @@ void Tester::TryIn(const Fault& fault, const SeenCase& green) {
   if (const Status made = MakeDirectories(FolderOf(fault.name)); !made.ok())
     injection = Error{made.error()};
   else
-    injection = Inject(fault, FolderOf(fault.name), options_.injector_path(), baseline_.report.cudnn_path);
+    injection = Inject(fault, FolderOf(fault.name), session_->installation().injector_path(),
+                       baseline_.report.cudnn_path);
   if (!injection.ok()) {
     ++impossible_;
     return Say("IMPOSSIBLE", fault.name, what + injection.error());
@@ -262,15 +276,18 @@ Status PrepareKeep(const std::string& folder) {
   return empty ? Status() : Status(Error{"--keep " + folder + " is not empty; name a new folder"});
 }
 
-}  // namespace
-
-Result<int> SelfTest(const Options& options, const std::function<void(const std::string& line)>& say) {
-  for (const std::string& needed : {options.worker_path(), options.injector_path()})
+// Runs bin/cudnn-ci of this tree, with the shipped plugins alone, and says a line for each fault. Returns the
+// exit code: 5 if an injected fault was not noticed, else that of the run without any if it is not 0, else 0;
+// 6 if nothing could be injected. Errors are of use or installation: nothing ran. A signal ends this process
+// at once; what it has started dies with it, by the guardian.
+Result<int> RunSelfTest(const SelfTestOptions& options, const Installation& installation,
+                        const std::function<void(const std::string& line)>& say) {
+  for (const std::string& needed : {installation.worker_path(), installation.injector_path()})
     if (access(needed.c_str(), R_OK) != 0)
       return Error{"the installation is incomplete: " + needed + " is missing or not readable"};
   if (const std::string missing = MissingMount(); !missing.empty()) return Error{missing};
   if (Status s = PrepareKeep(options.keep_dir); !s.ok()) return Error{s.error()};
-  Session session(options);
+  Session session({installation});
   const std::string& scratch = session.scratch_dir();
   if (scratch.empty()) return Error{kNoScratchFolder};
   // The loader takes blanks, colons and semicolons apart and replaces what follows a dollar sign; what a
@@ -281,5 +298,32 @@ Result<int> SelfTest(const Options& options, const std::function<void(const std:
                  " is long, or holds another character than letters, digits and /._-+,@=; set another"};
   return Tester(options, &session, say).Run();
 }
+
+class SelfTest : public Command {
+ public:
+  void Declare(CLI::App* app) override {
+    app->add_option("FAULT", options_.faults, "inject these alone: " + Join(FaultNames(), ", "))
+        ->check(CLI::IsMember(FaultNames()));
+    app->add_option("--keep", options_.keep_dir,
+                    "keep the reports of all runs in this folder, which is new or empty")
+        ->type_name("DIR")
+        ->check(CheckPath());
+  }
+  int Run(const Invocation& invocation) override {
+    int printed = 0;
+    const Result<int> code = RunSelfTest(options_, invocation.installation, [&](const std::string& line) {
+      if (const int failed = PrintText(line + "\n"); failed != 0) printed = failed;
+    });
+    if (!code.ok()) return Fail(code.error());
+    return *code != 0 ? *code : printed;
+  }
+
+ private:
+  SelfTestOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeSelfTest() { return std::make_unique<SelfTest>(); }
 
 }  // namespace cudnn_ci

@@ -1,13 +1,23 @@
-#include "cli/init.h"
-
+// `cudnn-ci init`: a first matrix for this image, written from what is found in it.
 #include <sys/stat.h>
 
-#include <algorithm>
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/answer.h"
+#include "cli/commands/table.h"
 #include "cli/image_look.h"
+#include "cli/known.h"
+#include "cli/option_checks.h"
+#include "cli/preparation.h"
+#include "cli/shared_options.h"
 #include "cli/worker_obstacle.h"
 #include "image/contents/environments.h"
 #include "image/contents/resolve.h"
@@ -73,26 +83,32 @@ AskedSubject FindSubject(const std::string& asked, const LookingAt& looking_at) 
               (near.empty() ? "" : "; did you mean '" + near + "'?")};
 }
 
-// What is to be judged, with its facts collected. An empty error: the session's EndOfLook says it.
-Result<std::vector<SubjectInfo>> Subjects(const Options& options, const PackageNames& names,
-                                          Session* session) {
-  if (!options.init_subject.empty()) {
-    const auto asked = session->Look<AskedSubject>(
-        [&](const LookingAt& looking_at) { return FindSubject(options.init_subject, looking_at); });
-    if (!asked) return Error{""};
-    if (!asked->problem.empty()) return Error{asked->problem};
-    session->DiscoverPlugins({asked->subject});
-    return std::vector<SubjectInfo>{asked->subject};
-  }
-  session->DiscoverForChoice(names);
+// What is to be judged, and what was found of it.
+struct Found {
+  std::vector<SubjectInfo> subjects;
+  Looked looked;
+};
+
+// An empty error: the session's InspectionExitCode says it.
+Result<Found> FindAsked(const std::string& named, Session* session) {
+  const auto asked = session->Look<AskedSubject>(
+      [&](const LookingAt& looking_at) { return FindSubject(named, looking_at); });
+  if (!asked) return Error{""};
+  if (!asked->problem.empty()) return Error{asked->problem};
+  return Found{{asked->subject}, Looked::AtSubject(asked->subject, session)};
+}
+
+// As --auto chooses. An empty error as above.
+Result<Found> FindByChoice(const PackageNames& names, Session* session) {
+  Looked looked = Looked::ForChoice(names, session);
   if (!session->unreadable().empty()) return Error{""};
-  const AutoChoice choice = session->Choice();
+  const AutoChoice choice = looked.Choice();
   if (choice.contradictory) return Error{choice.problem};
   std::vector<SubjectInfo> subjects;
   for (const PythonEnvironment& environment : choice.environments)
     subjects.push_back({environment.name, "python:" + environment.interpreter});
   if (subjects.empty()) subjects.push_back({"system", "loader"});
-  return subjects;
+  return Found{std::move(subjects), std::move(looked)};
 }
 
 std::vector<FirstMatrixSubject> WithVersions(const std::vector<SubjectInfo>& subjects, const Facts& facts) {
@@ -110,27 +126,66 @@ std::vector<FirstMatrixSubject> WithVersions(const std::vector<SubjectInfo>& sub
   return result;
 }
 
+class Init : public Command {
+ public:
+  void Declare(CLI::App* app) override {
+    app->add_option("FILE", file_, "where to; - is stdout (default cudnn-ci.json)");
+    app->add_option("--name", name_, "name of the matrix, in reports (default image)")
+        ->type_name("NAME")
+        ->check(CheckNotEmpty("a name is needed"));
+    app->add_option(
+           "--subject", subject_,
+           "whose libraries it is about: a Python environment by name, or what a matrix would say, as "
+           "in python:/opt/venv/bin/python")
+        ->type_name("SUBJECT")
+        ->check(CheckNotEmpty("a subject is needed"));
+    DeclareDiscovery(app, &discovery_);
+  }
+  Status Check() override { return CheckDiscovery(discovery_); }
+  int Run(const Invocation& invocation) override {
+    const auto known = LoadKnown(invocation.installation, discovery_);
+    if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
+    Session session({invocation.installation, discovery_});
+    const Result<std::string> said = Write(invocation.installation, std::get<Known>(known).names, &session);
+    if (said.ok()) return PrintText(*said, file_ == "-" ? kInJson : kInText);
+    const int code = session.InspectionExitCode();
+    return code != 0 ? code : Fail(said.error());
+  }
+
+ private:
+  // Returns what to print: the matrix itself for "-". A file that is there is never replaced: an error.
+  Result<std::string> Write(const Installation& installation, const PackageNames& names,
+                            Session* session) const;
+
+  std::string file_ = "cudnn-ci.json", name_ = "image";
+  std::string subject_;  // empty: as --auto chooses
+  DiscoveryOptions discovery_;
+};
+
+Result<std::string> Init::Write(const Installation& installation, const PackageNames& names,
+                                Session* session) const {
+  struct stat there {};
+  if (file_ != "-" && lstat(file_.c_str(), &there) == 0)
+    return Error{file_ + " is there already; name another file, or take it away first"};
+  if (const auto obstacle = ObstacleBeforeDiscovery(installation.worker_path()))
+    return Error{obstacle->detail};
+  const Result<Found> found = subject_.empty() ? FindByChoice(names, session) : FindAsked(subject_, session);
+  if (!found.ok()) return Error{found.error()};
+  const Facts& facts = found->looked.discovery().facts;
+  FirstMatrixInput input;
+  input.name = name_;
+  input.host = DecodeHostFacts(facts);
+  input.subjects = WithVersions(found->subjects, facts);
+  input.parent = ParentFor(input.subjects, installation.matrices_dir());
+  const std::string text = FirstMatrix(input);
+  if (file_ == "-") return text;
+  if (const Status written = WriteFileAtomically(file_, text); !written.ok()) return Error{written.error()};
+  return "found " + found->looked.FoundInWords() + "\nwrote " + file_ +
+         "; read it, then: cudnn-ci --matrix " + ShellQuote(file_) + "\n";
+}
+
 }  // namespace
 
-Result<std::string> WriteFirstMatrix(const Options& options, const PackageNames& names, Session* session) {
-  const std::string& file = options.init_file;
-  struct stat there {};
-  if (file != "-" && lstat(file.c_str(), &there) == 0)
-    return Error{file + " is there already; name another file, or take it away first"};
-  if (const auto obstacle = ObstacleBeforeDiscovery(options.worker_path())) return Error{obstacle->detail};
-  const Result<std::vector<SubjectInfo>> subjects = Subjects(options, names, session);
-  if (!subjects.ok()) return Error{subjects.error()};
-  const Facts& facts = session->discovery().facts;
-  FirstMatrixInput input;
-  input.name = options.init_name;
-  input.host = DecodeHostFacts(facts);
-  input.subjects = WithVersions(*subjects, facts);
-  input.parent = ParentFor(input.subjects, options.matrices_dir());
-  const std::string text = FirstMatrix(input);
-  if (file == "-") return text;
-  if (const Status written = WriteFileAtomically(file, text); !written.ok()) return Error{written.error()};
-  return "found " + session->FoundInWords() + "\nwrote " + file + "; read it, then: cudnn-ci --matrix " +
-         ShellQuote(file) + "\n";
-}
+std::unique_ptr<Command> MakeInit() { return std::make_unique<Init>(); }
 
 }  // namespace cudnn_ci

@@ -1,10 +1,14 @@
-#include "cli/report_command.h"
-
+// `cudnn-ci report`: reports made again from the record of a run, or from several records as one.
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <memory>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -12,11 +16,16 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/answer.h"
+#include "cli/commands/table.h"
 #include "cli/diagnostics.h"
+#include "cli/option_checks.h"
 #include "cli/output_folder.h"
+#include "cli/shared_options.h"
 #include "model/matrix/matrix.h"
 #include "model/merge/merge.h"
 #include "model/verdict/verdict.h"
+#include "report/formats/attestation.h"
 #include "report/formats/console.h"
 #include "report/record/journal.h"
 #include "report/record/own_reports.h"
@@ -28,9 +37,91 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int Fail(const std::string& message) {
-  PrintDiagnostic(message);
-  return 2;
+struct Options {
+  std::vector<std::string> journals;
+  ReportOptions reports;
+  LauncherOptions launcher;
+  Color color = Color::kAuto;
+  bool strict_junit = false;
+  std::string matrix;                // that the run must have been judged by; empty: none is given
+  std::vector<std::string> require;  // types of GPU; empty: it is no merge of them
+  bool one_part = false;             // a shard's own reports
+  bool page = false;                 // one page of many images
+};
+
+// "t4,l4,h100" as a list, in small letters.
+std::vector<std::string> GpuTypes(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return Split(text, ',');
+}
+
+CLI::Validator AreGpuTypes() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const std::vector<std::string> types = GpuTypes(text);
+        const auto is_type = [](const std::string& type) {
+          return !type.empty() && type[0] != '-' &&
+                 type.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+        };
+        if (!std::all_of(types.begin(), types.end(), is_type))
+          return CleanLine(text, 200) + " is no list of words from GPU models, as in t4,l4,a100-40gb";
+        const bool once = std::set<std::string>(types.begin(), types.end()).size() == types.size();
+        return once ? std::string() : CleanLine(text, 200) + " names a type twice";
+      },
+      "", "types");
+}
+
+void DeclareOptions(CLI::App* app, Options* o) {
+  DeclareColor(app, &o->color);
+  DeclareLauncher(app, &o->launcher);
+  app->add_option("JOURNAL", o->journals, "journal.jsonl of a run; of several shards, or types of GPU")
+      ->required()
+      ->expected(-1);
+  app->add_option("--output-dir", o->reports.output_dir,
+                  "where to write junit.xml and report.json (default: beside the journal; of several: "
+                  "cudnn-ci-report)")
+      ->check(CheckFolder());
+  CLI::Option* const profile =
+      app->add_option_function<std::string>(
+             "--junit-profile", [o](const std::string& v) { o->strict_junit = v == "strict"; },
+             "rich or strict")
+          ->check(CLI::IsMember({"rich", "strict"}));
+  CLI::Option* const summary =
+      app->add_option("--summary", o->reports.paths["summary"], "a summary in Markdown to this file, too")
+          ->type_name("FILE")
+          ->check(CheckPath());
+  CLI::Option* const attestation =
+      app->add_option("--attestation", o->reports.paths[kAttestationFormat],
+                      "an in-toto statement with the verdict on the image's digest, to be signed")
+          ->type_name("FILE")
+          ->check(CheckPath());
+  CLI::Option* const matrix =
+      app->add_option(
+             "--matrix", o->matrix,
+             "the matrix that the run must have been judged by: a file, or a name; reports name it so")
+          ->type_name("FILE")
+          ->check(CheckPath());
+  CLI::Option* const require = app->add_option_function<std::string>(
+                                      "--require", [o](const std::string& v) { o->require = GpuTypes(v); },
+                                      "the journals are of whole runs on these types of GPU, and one of "
+                                      "each there must be: t4,l4,h100")
+                                   ->type_name("TYPE,...")
+                                   ->check(AreGpuTypes());
+  CLI::Option* const partial =
+      app->add_flag("--partial", o->one_part,
+                    "the reports of this one shard, without the others; it is no verdict on the image")
+          ->excludes(require);
+  app->add_flag("--page", o->page,
+                "one page of many images: the arguments are folders of reports, and images.html goes to "
+                "--output-dir (default: here)")
+      ->excludes(require)
+      ->excludes(partial)
+      ->excludes(matrix)
+      // It makes no other report.
+      ->excludes(profile)
+      ->excludes(summary)
+      ->excludes(attestation);
 }
 
 std::string FolderOf(const std::string& path) {
@@ -59,7 +150,7 @@ std::string FromReportsTo(const std::string& journal, const std::string& folder)
 // Where the reports go, and which of them: those of one journal lie beside it, those of several in a folder
 // of their own, with a journal of the merged run.
 OutputPaths PathsFor(const Options& options) {
-  Options out = options;
+  ReportOptions out = options.reports;
   const bool several = options.journals.size() > 1;
   // With a single report's option too: the others have their place all the same.
   if (out.output_dir.empty()) out.output_dir = several ? kReportFolder : FolderOf(options.journals[0]);
@@ -125,31 +216,32 @@ bool IsRecordOfRun(const std::string& journal) {
   return false;
 }
 
-// Why the events are not of a run by the matrix that --matrix names; empty: they are, or none is named. In
-// their reports it has this name.
-std::string CheckMatrix(const Options& options, RunStarted* run) {
-  if (options.matrix.empty()) return "";
-  const auto loaded = LoadMatrix(options.matrix, options.matrices_dir());
-  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return ToString(problems->front());
+// Whether the run was judged by the matrix that --matrix names, if it names one; then its reports call the
+// matrix so.
+Status CheckMatrix(const Options& options, const std::string& matrices_dir, RunStarted* run) {
+  if (options.matrix.empty()) return {};
+  const auto loaded = LoadMatrix(options.matrix, matrices_dir);
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded))
+    return Error{ToString(problems->front())};
   const std::string& sha256 = std::get<Matrix>(loaded).sha256;
   if (run->matrix_sha256 != sha256)
-    return "the run was judged by another matrix than " + options.matrix + ": sha256 " +
-           Beginning(run->matrix_sha256, 16) + ", and not " + Beginning(sha256, 16);
+    return Error{"the run was judged by another matrix than " + options.matrix + ": sha256 " +
+                 Beginning(run->matrix_sha256, 16) + ", and not " + Beginning(sha256, 16)};
   run->matrix_path = options.matrix;
-  return "";
+  return {};
 }
 
-// What the command line says of the run that the events are of. As CheckMatrix.
-std::string AddWhatIsSaid(const Options& options, std::vector<Event>* events) {
+// Puts what the command line says of the run into its events. Errors are CheckMatrix's.
+Status AddWhatIsSaid(const Options& options, const std::string& matrices_dir, std::vector<Event>* events) {
   for (Event& event : *events) {
     const auto* const recorded = std::get_if<RunStarted>(&event.body);
     if (recorded == nullptr) continue;
     RunStarted run = *recorded;
-    if (std::string other = CheckMatrix(options, &run); !other.empty()) return other;
-    if (!options.launch_command.empty()) run.container_command = options.launch_command;
+    if (Status s = CheckMatrix(options, matrices_dir, &run); !s.ok()) return s;
+    if (!options.launcher.command.empty()) run.container_command = options.launcher.command;
     event = Event(event.seq, event.t_ms, std::move(run));
   }
-  return "";
+  return {};
 }
 
 int Rebuild(const std::vector<Event>& events, const Options& options, const OutputPaths& paths) {
@@ -157,7 +249,7 @@ int Rebuild(const std::vector<Event>& events, const Options& options, const Outp
   rebuild.paths = paths.reports;
   rebuild.journal = paths.journal;
   rebuild.settings.strict_junit = options.strict_junit;
-  rebuild.settings.screen = ScreenOf(paths, options.reports_at);
+  rebuild.settings.screen = ScreenOf(paths, options.launcher.reports_at);
   rebuild.console_fd = STDOUT_FILENO;
   rebuild.console = DetectConsole(STDOUT_FILENO, options.color);
   rebuild.console.screen = rebuild.settings.screen;
@@ -191,7 +283,7 @@ PageRow ReadRow(const std::string& place, const std::string& page) {
 int MakePage(const Options& options) {
   std::vector<PageRow> rows;
   size_t read = 0;
-  const std::string folder = options.output_dir.empty() ? "." : options.output_dir;
+  const std::string folder = options.reports.output_dir.empty() ? "." : options.reports.output_dir;
   for (const std::string& place : options.journals) {
     rows.push_back(ReadRow(place, folder));
     read += rows.back().problem.empty() ? 1 : 0;
@@ -212,10 +304,9 @@ int MakePage(const Options& options) {
   return said ? 0 : 5;
 }
 
-}  // namespace
-
-int Report(const Options& options) {
-  if (options.page) return MakePage(options);
+// Prints the summary and says on stderr what is wrong. Returns the verdict's exit code, 2 when the journals
+// cannot be read or are not of one run, 5 when a report could not be written.
+int MakeReports(const Options& options, const std::string& matrices_dir) {
   const OutputPaths paths = PathsFor(options);
   // Before anything is withdrawn: a mistyped --output-dir must not cost a run its record and reports.
   if (!paths.journal.empty() && IsRecordOfRun(paths.journal))
@@ -234,11 +325,31 @@ int Report(const Options& options) {
   if (!runs.ok()) return refuse(runs.error());
   Result<std::vector<Event>> events = Merge(options, std::move(*runs));
   if (!events.ok()) return refuse(events.error());
-  if (const std::string other = AddWhatIsSaid(options, &*events); !other.empty()) return refuse(other);
+  if (const Status s = AddWhatIsSaid(options, matrices_dir, &*events); !s.ok()) return refuse(s.error());
   const Result<ReportLocks> locks = PrepareReports(paths, options.journals);
   if (!locks.ok()) return Fail(locks.error());
   TellLeftOut(paths);
   return Rebuild(*events, options, paths);
 }
+
+class Report : public Command {
+ public:
+  void Declare(CLI::App* app) override { DeclareOptions(app, &options_); }
+  Status Check() override {
+    if (options_.one_part && options_.journals.size() > 1)
+      return Error{"--partial is for the journal of one part"};
+    return {};
+  }
+  int Run(const Invocation& invocation) override {
+    return options_.page ? MakePage(options_) : MakeReports(options_, invocation.installation.matrices_dir());
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeReport() { return std::make_unique<Report>(); }
 
 }  // namespace cudnn_ci

@@ -1,14 +1,19 @@
-#include "cli/copy_to.h"
-
+// `cudnn-ci copy-to`: the installed tree into a folder, where there is neither a shell nor cp.
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iterator>
+#include <memory>
+#include <string>
 #include <system_error>
 
 #include "base/file.h"
+#include "base/result.h"
+#include "cli/answer.h"
+#include "cli/commands/table.h"
 
 namespace cudnn_ci {
 namespace {
@@ -101,8 +106,12 @@ Status CheckTarget(const fs::path& tree, const fs::path& target) {
   return {};
 }
 
-}  // namespace
-
+// Copies what belongs to cudnn-ci of the installed tree `tree` (programs, plugins, matrices, documents; not
+// the SDK) into `target`, which is created if it is not there. Links are followed. Files get mode 0755 when
+// their owner may execute them and 0644 else, folders 0755, whatever the umask: nobody but their owner may
+// write a plugin. bin/ appears last, by rename: a target with bin/cudnn-ci is whole. An earlier copy is
+// replaced; anything else of these names in `target` is an error, and nothing is touched then. Returns how
+// many files were copied. Errors name the path and what to do.
 Result<int> CopyTree(const std::string& tree, const std::string& target) {
   for (const char* needed : {"/bin/cudnn-ci", "/libexec/cudnn-ci-worker", "/plugins"})
     if (access((tree + needed).c_str(), R_OK) != 0)
@@ -124,5 +133,24 @@ Result<int> CopyTree(const std::string& tree, const std::string& target) {
   if (!status.ok()) return Error{status.error()};
   return files;
 }
+
+class CopyTo : public Command {
+ public:
+  void Declare(CLI::App* app) override {
+    app->add_option("DIR", target_, "folder to copy it to")->required();
+  }
+  int Run(const Invocation& invocation) override {
+    const Result<int> files = CopyTree(invocation.installation.TreeRoot(), target_);
+    if (!files.ok()) return Fail(files.error());
+    return PrintText("copied " + std::to_string(*files) + " files to " + target_ + "\n");
+  }
+
+ private:
+  std::string target_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeCopyTo() { return std::make_unique<CopyTo>(); }
 
 }  // namespace cudnn_ci

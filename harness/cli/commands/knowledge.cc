@@ -1,11 +1,19 @@
-#include "cli/knowledge_command.h"
-
+// `cudnn-ci knowledge`: what is known of packages, faults and remedies, from which files.
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/package_names.h"
+#include "cli/answer.h"
+#include "cli/commands/table.h"
+#include "cli/diagnostics.h"
+#include "cli/known.h"
+#include "cli/shared_options.h"
 
 namespace cudnn_ci {
 namespace {
@@ -49,8 +57,8 @@ size_t CountOf(const Known& known, const KnowledgeFile& file) {
       [&](const KnowledgeRow& row) { return known.knowledge.files[row.file].path == file.path; }));
 }
 
-}  // namespace
-
+// The files with their schemas, days and numbers of rows. `what`: the rows of a list of that name
+// ("packages"), or those that have such a word; empty: none. An empty text: nothing has it.
 std::string KnowledgeText(const Known& known, const std::string& what) {
   std::string text;
   if (what.empty()) {
@@ -68,6 +76,7 @@ std::string KnowledgeText(const Known& known, const std::string& what) {
   return text;
 }
 
+// The same as JSON, cudnn-ci/knowledge/1; with an empty `what` with all rows.
 std::string KnowledgeJson(const Known& known, const std::string& what) {
   ordered_json files = ordered_json::array(), rows = ordered_json::array();
   for (const KnowledgeFile& file : FilesOf(known))
@@ -89,5 +98,34 @@ std::string KnowledgeJson(const Known& known, const std::string& what) {
   }
   return ordered_json({{"schema", "cudnn-ci/knowledge/1"}, {"files", files}, {"rows", rows}}).dump();
 }
+
+class ShowKnowledge : public Command {
+ public:
+  void Declare(CLI::App* app) override {
+    app->add_option("WHAT", what_, "the rows of a list (packages), or those that have this word");
+    DeclareJson(app, &json_);
+    DeclareDiscovery(app, &discovery_);
+  }
+  Status Check() override { return CheckDiscovery(discovery_); }
+  int Run(const Invocation& invocation) override {
+    auto loaded = LoadKnown(invocation.installation, discovery_);
+    if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
+    const Known& known = std::get<Known>(loaded);
+    const std::string text = KnowledgeText(known, what_);
+    if (text.empty()) return Fail("nothing is known of '" + what_ + "'");
+    if (json_) return PrintJson(KnowledgeJson(known, what_));
+    for (const std::string& notice : SentencesOf(known.notices)) PrintDiagnostic(notice);
+    return PrintText(text);
+  }
+
+ private:
+  DiscoveryOptions discovery_;
+  std::string what_;  // empty: the files alone
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeKnowledge() { return std::make_unique<ShowKnowledge>(); }
 
 }  // namespace cudnn_ci

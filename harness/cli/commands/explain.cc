@@ -1,0 +1,120 @@
+// `cudnn-ci explain`: what a finding means, and what to do about it.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/answer.h"
+#include "cli/commands/table.h"
+#include "cli/diagnostics.h"
+#include "cli/known.h"
+#include "cli/preparation.h"
+#include "cli/shared_options.h"
+#include "model/record/finding.h"
+
+namespace cudnn_ci {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string Compact(const ordered_json& j) {
+  return j.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+ordered_json ToJson(const FindingInfo& f) {
+  return {{"slug", f.slug},       {"severity", Name(f.severity)}, {"blame", Name(f.blame)},
+          {"summary", f.summary}, {"remedy", f.remedy},           {"link", f.link},
+          {"command", f.command}, {"where", Name(f.where)},       {"declared_by", f.declared_by}};
+}
+
+std::string ToText(const FindingInfo& f) {
+  std::string out = f.slug + "\n  what:     " + f.summary + "\n  severity: " + Name(f.severity) +
+                    "\n  blame:    " + Name(f.blame) + "\n  remedy:   " + f.remedy + "\n";
+  if (!f.command.empty()) out += "  command:  " + f.command + "   (" + PlaceOf(f.where) + ")\n";
+  if (!f.link.empty()) out += "  link:     " + f.link + "\n";
+  return out + "  declared: by " + f.declared_by + "\n";
+}
+
+// Every finding there can be, by finding id. A plugin that cannot be loaded may declare more: exit 5.
+int ExplainAll(const Knowledge& knowledge, Session* session, bool json) {
+  const Looked looked = Looked::AtPlugins(session);
+  const Catalog& catalog = looked.discovery().catalog;
+  std::vector<FindingInfo> all = HarnessFindings();
+  for (const PluginInfo& p : catalog.plugins) all.insert(all.end(), p.findings.begin(), p.findings.end());
+  std::sort(all.begin(), all.end(), [](const FindingInfo& a, const FindingInfo& b) {
+    return std::tie(a.slug, a.declared_by) < std::tie(b.slug, b.declared_by);
+  });
+  std::string text;
+  ordered_json list = ordered_json::array();
+  for (FindingInfo& f : all) {
+    ApplyRemedy(knowledge, &f);
+    text += (text.empty() ? "" : "\n") + ToText(f);
+    list.push_back(ToJson(f));
+  }
+  for (const BrokenPlugin& b : catalog.broken) PrintDiagnostic("not loaded: " + b.stem + ": " + b.reason);
+  const int printed =
+      json ? PrintJson(Compact({{"schema", "cudnn-ci/findings/1"}, {"findings", list}})) : PrintText(text);
+  return printed != 0 || catalog.broken.empty() ? printed : 5;
+}
+
+int ExplainOne(const std::string& named, const Knowledge& knowledge, Session* session, bool json) {
+  // Reports write it as BLAME.ID.
+  const std::string slug = named.substr(named.rfind('.') + 1);
+  const FindingInfo* found = FindHarnessFinding(slug);
+  std::optional<Looked> looked;
+  if (!found) {
+    looked = Looked::AtPlugins(session);
+    found = looked->discovery().catalog.FindFinding(slug);
+  }
+  if (!found) {
+    std::vector<std::string> slugs;
+    for (const FindingInfo& f : HarnessFindings()) slugs.push_back(f.slug);
+    for (const PluginInfo& p : looked->discovery().catalog.plugins)
+      for (const FindingInfo& f : p.findings) slugs.push_back(f.slug);
+    const std::string near = DidYouMean(slug, slugs);
+    return Fail("no finding '" + slug + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  }
+  FindingInfo finding = *found;
+  ApplyRemedy(knowledge, &finding);
+  return json ? PrintJson(Compact(ToJson(finding))) : PrintText(ToText(finding));
+}
+
+class Explain : public Command {
+ public:
+  void Declare(CLI::App* app) override {
+    CLI::Option* const slug = app->add_option("FINDING", slug_, "as a report names it");
+    CLI::Option* const all = app->add_flag("--all", all_, "every finding there can be");
+    DeclareJson(app, &json_);
+    DeclareDiscovery(app, &discovery_);
+    app->callback([slug, all] {
+      if (slug->empty() && all->empty()) throw CLI::RequiredError("FINDING or --all");
+      if (!slug->empty() && !all->empty())
+        throw CLI::ValidationError("--all is of every finding; name none beside it");
+    });
+  }
+  Status Check() override { return CheckDiscovery(discovery_); }
+  int Run(const Invocation& invocation) override {
+    const auto known = LoadKnown(invocation.installation, discovery_);
+    if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
+    Session session({invocation.installation, discovery_});
+    const Knowledge& knowledge = std::get<Known>(known).knowledge;
+    return all_ ? ExplainAll(knowledge, &session, json_) : ExplainOne(slug_, knowledge, &session, json_);
+  }
+
+ private:
+  DiscoveryOptions discovery_;
+  std::string slug_;  // empty with all_
+  bool all_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeExplain() { return std::make_unique<Explain>(); }
+
+}  // namespace cudnn_ci

@@ -1,0 +1,119 @@
+#include "cli/shared_options.h"
+
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "cli/option_checks.h"
+#include "cli/shard.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr const char* kReproduceWith = "--reproduce-with";
+constexpr const char* kReportsAt = "--reports-at";
+constexpr const char* kMatrixRoot = "--matrix-root";
+
+}  // namespace
+
+void DeclareMatrix(CLI::App* app, MatrixOptions* o, const std::string& what) {
+  app->add_option("--matrix", o->name,
+                  what + ": a file, or the name of one that comes with cudnn-ci (cu12, builtin:cu12)")
+      ->type_name("FILE")
+      ->check(CheckPath());
+  app->add_option(
+         kMatrixRoot, o->root,
+         "where the files of the machine outside lie, which cudnn-ci-run gives: the matrix and its parents "
+         "are read below it, and named without it")
+      ->type_name("DIR")
+      ->check(CheckPath());
+}
+
+void DeclareSelection(CLI::App* app, SelectionOptions* o) {
+  DeclareMatrix(app, &o->matrix, "the contract to gate against");
+  app->add_flag("--auto", o->auto_matrix,
+                "take the matrix for the CUDA major that is found: the loader's, or that of Python "
+                "environments if the loader finds no cuDNN");
+  app->add_option("--filter", o->filter,
+                  "run matching cases and what they need: GoogleTest's syntax, 'conv.*-*nhwc*'")
+      ->type_name("PATTERN")
+      ->check(CheckNotEmpty("a pattern is expected, this one is empty"));
+  app->add_option("--case", o->case_ids, "run this case and what it needs; repeatable")
+      ->type_name("ID")
+      ->check(CheckNotEmpty("the id of a case is expected, this one is empty"))
+      ->allow_extra_args(false);
+  app->add_option_function<std::string>(
+         "--stage", [o](const std::string& v) { o->static_stage = v == "static"; },
+         "all, or static: only what needs no GPU")
+      ->check(CLI::IsMember({"all", "static"}));
+  app->add_option("--shard", o->shard,
+                  "run part I of N (counts from 1); auto, auto/N: from the variables of the CI or scheduler")
+      ->type_name("I/N|auto|auto/N")
+      ->check(CheckNotEmpty("write I/N, auto or auto/N"));
+  app->add_option("--device", o->device, "which GPUs: all, an index in PCI order, or a UUID")
+      ->type_name("all|INDEX|UUID")
+      ->check(CheckDevice());
+  app->add_flag("--disturb", o->disturb, "run checks that disturb others on the device");
+}
+
+Status CheckShard(SelectionOptions* o) {
+  return o->shard.empty() ? Status() : ReadShard(o->shard, &o->shard_index, &o->shard_count);
+}
+
+Status CheckMatrixChoice(const SelectionOptions& o) {
+  return o.matrix.name.empty() || !o.auto_matrix ? Status() : Error{"--matrix and --auto exclude each other"};
+}
+
+void DeclareDiscovery(CLI::App* app, DiscoveryOptions* o) {
+  app->add_option("--plugin-dir", o->plugin_dirs, "search this folder for plugins too; repeatable")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  app->add_option("--knowledge", o->knowledge,
+                  "a file or folder that adds to what is known of packages, faults and remedies; repeatable")
+      ->type_name("DIR|FILE")
+      ->check(CheckPath())
+      ->allow_extra_args(false);
+  app->add_option("--load-timeout", o->load_timeout_s, "seconds a plugin has to load and describe itself")
+      ->type_name("S")
+      ->check(CheckSeconds());
+}
+
+Status CheckDiscovery(const DiscoveryOptions& o) {
+  for (const std::string& dir : o.plugin_dirs)
+    if (struct stat st{}; stat(dir.c_str(), &st) != 0 || !S_ISDIR(st.st_mode))
+      return Error{"--plugin-dir " + CleanLine(dir, 500) + ": not a folder"};
+  return {};
+}
+
+void DeclareLauncher(CLI::App* app, LauncherOptions* o) {
+  const CLI::Validator not_empty = CheckNotEmpty("a text is expected, this one is empty");
+  app->add_option(kReproduceWith, o->command,
+                  "the line that repeats this run from outside, which cudnn-ci-run gives; reports show it")
+      ->type_name("LINE")
+      ->check(not_empty);
+  app->add_option(
+         kReportsAt, o->reports_at,
+         "where the reports will lie outside, which cudnn-ci-run gives; the summary names them there")
+      ->type_name("DIR")
+      ->check(not_empty);
+}
+
+bool IsLaunchersOption(const std::string& name) {
+  return name == kReproduceWith || name == kReportsAt || name == kMatrixRoot;
+}
+
+void DeclareColor(CLI::App* app, Color* color) {
+  app->add_option_function<std::string>(
+         "--color",
+         [color](const std::string& v) {
+           *color = v == "always" ? Color::kAlways : v == "never" ? Color::kNever : Color::kAuto;
+         },
+         "auto (as NO_COLOR, FORCE_COLOR and the terminal say), always, never")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+}
+
+void DeclareJson(CLI::App* app, bool* json) { app->add_flag("--json", *json, "for machines"); }
+
+}  // namespace cudnn_ci

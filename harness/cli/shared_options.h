@@ -1,0 +1,83 @@
+// The options that several commands have, in groups: a struct for each group, and the function that declares
+// its options on a command. Parsing sets the struct.
+#ifndef CUDNN_CI_CLI_SHARED_OPTIONS_H_
+#define CUDNN_CI_CLI_SHARED_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "report/formats/console.h"
+#include "report/formats/formats.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
+class App;
+}
+
+namespace cudnn_ci {
+
+// The name of standard output in the place of a report's.
+inline constexpr char kStandardOutput[] = "-";
+
+// --matrix, --matrix-root
+struct MatrixOptions {
+  std::string name;  // file or name; empty: none is given
+  std::string root;  // below it lie the matrix and its parents; empty: nowhere else than they say
+};
+// `what` begins the help of --matrix.
+void DeclareMatrix(CLI::App* app, MatrixOptions* o, const std::string& what);
+
+// Which cases of which contract: --matrix, --auto, --filter, --case, --stage, --shard, --device, --disturb
+struct SelectionOptions {
+  MatrixOptions matrix;
+  bool auto_matrix = false;
+  std::string filter;
+  std::vector<std::string> case_ids;
+  bool static_stage = false;
+  std::string shard;                     // as given; empty: the whole plan
+  int shard_index = 0, shard_count = 0;  // what CheckShard reads from it
+  std::string device = kFirstDevice;     // "all", an index, a UUID
+  bool disturb = false;
+
+  static constexpr char kFirstDevice[] = "0";
+};
+void DeclareSelection(CLI::App* app, SelectionOptions* o);
+// Sets the shard's index and count.
+Status CheckShard(SelectionOptions* o);
+// --matrix and --auto exclude each other.
+Status CheckMatrixChoice(const SelectionOptions& o);
+
+// --plugin-dir, --knowledge, --load-timeout
+struct DiscoveryOptions {
+  std::vector<std::string> plugin_dirs;
+  std::vector<std::string> knowledge;  // files and folders
+  double load_timeout_s = 10;
+};
+void DeclareDiscovery(CLI::App* app, DiscoveryOptions* o);
+// Each --plugin-dir is a folder.
+Status CheckDiscovery(const DiscoveryOptions& o);
+
+// Where reports go: --output-dir, and an option for each report.
+struct ReportOptions {
+  std::string output_dir;  // as given; empty: the default, or none
+  ReportPaths paths;       // as given, by the name of ReportFormats()
+};
+
+// What a launcher outside of the container says of itself: --reproduce-with, --reports-at. Empty: nobody
+// started us from outside.
+struct LauncherOptions {
+  std::string command;     // the line that repeats the run from there
+  std::string reports_at;  // the folder that the reports will lie in
+};
+void DeclareLauncher(CLI::App* app, LauncherOptions* o);
+// Whether only a launcher gives this option: it belongs to one start, and to no line that repeats it.
+bool IsLaunchersOption(const std::string& name);
+
+// --color
+void DeclareColor(CLI::App* app, Color* color);
+// --json
+void DeclareJson(CLI::App* app, bool* json);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_CLI_SHARED_OPTIONS_H_
