@@ -376,6 +376,19 @@ TEST(BadUsage, AnOptionOfTheGateBeforeACommandThatDoesNotHaveItIsRefused) {
   for (const std::string& old : kReports) EXPECT_TRUE(run.Exists("cudnn-ci-report/" + old)) << old;
 }
 
+TEST(BadUsage, AnOptionBeforeACommandIsReadAsTheCommandReadsIt) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass", R"("axes": {"i": [1, 2, 3]})"));
+  const GateResult list = run.Command(
+      {"--case", "fixture.pass[i=1]", "--case", "fixture.pass[i=3]", "--matrix", "matrix.json", "list"});
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  EXPECT_EQ(list.out, "fixture.pass[i=1]\nfixture.pass[i=3]\n");
+  // The gate may print a summary; a rebuilt one is always on the screen.
+  const GateResult report = run.Command({"--summary", "-", "report", "nowhere.jsonl"});
+  EXPECT_EQ(report.exit_code, 2);
+  EXPECT_EQ(report.err, run.Command({"report", "--summary", "-", "nowhere.jsonl"}).err);
+}
+
 TEST(BadUsage, DevicesHaveOneOfFourForms) {
   GateRun run;
   run.Matrix(Entry("fixture.pass"));
