@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -15,7 +14,6 @@ namespace {
 struct Entry {
   std::vector<std::string> names;  // "--help", "-h"; none: an argument
   std::string value;               // "FILE", "rich|strict"; empty: a flag
-  std::vector<std::string> choices;
   std::string help;
 };
 
@@ -30,8 +28,7 @@ Entry EntryOf(const CLI::Option& option) {
   const size_t colon = type.find(':');
   entry.value = type.substr(0, colon);
   if (colon != std::string::npos && type.compare(colon, 2, ":{") == 0) {
-    entry.choices = Split(std::string_view(type).substr(colon + 2, type.size() - colon - 3), ',');
-    entry.value = Join(entry.choices, "|");
+    entry.value = Join(Split(std::string_view(type).substr(colon + 2, type.size() - colon - 3), ','), "|");
   }
   if (option.get_positional()) entry.value = option.get_name();
   return entry;
@@ -114,61 +111,6 @@ std::string RoffCommand(const CLI::App& app, const CLI::App& command) {
   return out + (shared.empty() ? "" : ".PP\nAs above: " + Join(shared, ", ") + ".\n");
 }
 
-// The body of a shell function that prints words for a case of its argument.
-std::string ShellCases(const std::vector<std::pair<std::string, std::string>>& cases) {
-  std::string out = "  case $1 in\n";
-  for (const auto& [pattern, words] : cases)
-    if (!words.empty()) out += "    " + pattern + ") echo " + ShellQuote(words) + " ;;\n";
-  return out + "  esac\n";
-}
-
-// What bash looks for in the place of a value: files, folders, words of a list, or nothing.
-std::string Completion(const Entry& entry) {
-  if (!entry.choices.empty()) return Join(entry.choices, " ");
-  for (const char* file : {"FILE", "FILE|NAME", "JOURNAL", "REPORT", "RUN"})
-    if (entry.value == file) return "<file>";
-  return entry.value == "DIR" ? "<folder>" : "<value>";
-}
-
-constexpr std::string_view kCompletion = R"sh(
-_cudnn_ci() {
-  local cur=${COMP_WORDS[COMP_CWORD]} prev='' command='' wanted='' word i
-  # --name=value comes as three words.
-  if [[ $cur == = ]]; then
-    cur='' prev=${COMP_WORDS[COMP_CWORD-1]}
-  elif ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[COMP_CWORD-1]} == = ]]; then
-    prev=${COMP_WORDS[COMP_CWORD-2]}
-  elif ((COMP_CWORD > 0)); then
-    prev=${COMP_WORDS[COMP_CWORD-1]}
-  fi
-  for ((i = 1; i < COMP_CWORD; ++i)); do
-    word=${COMP_WORDS[i]}
-    if [[ $word == -* ]]; then
-      [[ -z $(_cudnn_ci_value "$command $word") ]] || ((++i))
-      [[ ${COMP_WORDS[i]} != = ]] || ((++i))
-    elif [[ -z $command && " $(_cudnn_ci_commands) " == *" $word "* ]]; then
-      command=$word
-    fi
-  done
-  [[ $prev == -* ]] && wanted=$(_cudnn_ci_value "$command $prev")
-  if [[ -z $wanted && $cur == -* ]]; then
-    wanted=$(_cudnn_ci_options "$command")
-  elif [[ -z $wanted && -z $command ]]; then
-    wanted=$(_cudnn_ci_commands)
-  elif [[ -z $wanted ]]; then
-    wanted=$(_cudnn_ci_argument "$command")
-  fi
-  case $wanted in
-    '<file>') mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
-    '<folder>') mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
-    '<value>' | '') COMPREPLY=() ;;
-    *) mapfile -t COMPREPLY < <(compgen -W "$wanted" -- "$cur") ;;
-  esac
-  if [[ $wanted == '<f'* ]]; then compopt -o filenames 2>/dev/null; fi
-}
-complete -F _cudnn_ci cudnn-ci
-)sh";
-
 }  // namespace
 
 std::string ManPage(const CLI::App& app, const std::string& version) {
@@ -189,34 +131,6 @@ std::string ManPage(const CLI::App& app, const std::string& version) {
   return out +
          ".SH SEE ALSO\nThe installed tree has README.md, the design and a description of matrices in\n" +
          Roff("share/doc/cudnn-ci") + " and " + Roff("matrices/README.md") + ".\n";
-}
-
-std::string BashCompletion(const CLI::App& app) {
-  std::vector<std::pair<std::string, std::string>> options, values, arguments;
-  std::vector<std::string> names;
-  std::vector<const CLI::App*> all = CommandsOf(app);
-  for (const CLI::App* command : all) names.push_back(command->get_name());
-  all.insert(all.begin(), &app);
-  for (const CLI::App* command : all) {
-    const std::string name = command == &app ? "" : command->get_name();
-    std::vector<std::string> words;
-    for (const Entry& entry : EntriesOf(*command, false)) {
-      words.insert(words.end(), entry.names.begin(), entry.names.end());
-      if (entry.value.empty()) continue;
-      for (const std::string& word : entry.names)
-        values.emplace_back(ShellQuote(name + " " + word), Completion(entry));
-    }
-    options.emplace_back("'" + name + "'", Join(words, " "));
-    // The first stands for all: which of them is being typed nobody counts.
-    if (const std::vector<Entry> own = EntriesOf(*command, true); !own.empty())
-      arguments.emplace_back(name, Completion(own[0]));
-  }
-  return "# Completion of cudnn-ci for bash, made by `cudnn-ci manual bash`.\n_cudnn_ci_commands() { echo " +
-         ShellQuote(Join(names, " ")) + "; }\n_cudnn_ci_options() {\n" + ShellCases(options) +
-         "}\n# What the value of an option is: files, folders, one of these words, or something "
-         "else.\n_cudnn_ci_value() {\n" +
-         ShellCases(values) + "}\n_cudnn_ci_argument() {\n" + ShellCases(arguments) + "}\n" +
-         std::string(kCompletion);
 }
 
 }  // namespace cudnn_ci

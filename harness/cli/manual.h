@@ -1,5 +1,4 @@
-// The manual page and the completion, made from the table of options itself: neither can tell of another
-// option than there is.
+// The manual page, made from the table of options itself: it cannot tell of another option than there is.
 #ifndef CUDNN_CI_CLI_MANUAL_H_
 #define CUDNN_CI_CLI_MANUAL_H_
 
@@ -14,9 +13,6 @@ namespace cudnn_ci {
 // cudnn-ci.1, for groff's and mandoc's man macros (man(7)). Without a date: the same options give the same
 // bytes.
 std::string ManPage(const CLI::App& app, const std::string& version);
-
-// A script for bash 4.0 or later, which needs nothing of the bash-completion package.
-std::string BashCompletion(const CLI::App& app);
 
 }  // namespace cudnn_ci
 

@@ -72,7 +72,6 @@ TEST_F(InstalledTree, HoldsHarnessWorkerPluginsAndSdk) {
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "matrices/base.json"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "knowledge/findings/cudnn.json"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/man/man1/cudnn-ci.1"));
-  EXPECT_TRUE(fs::is_regular_file(prefix_ / "share/bash-completion/completions/cudnn-ci"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "include/cudnn_ci/plugin.h"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/CudnnCiConfig.cmake"));
   EXPECT_TRUE(fs::is_regular_file(prefix_ / "lib/cmake/CudnnCi/plugin.map"));

@@ -1,5 +1,4 @@
-// What may stand in the help of an option stands on the manual page as it is, and says nothing to roff or the
-// shell.
+// What may stand in the help of an option stands on the manual page as it is, and says nothing to roff.
 #include "cli/manual.h"
 
 #include <gmock/gmock.h>
@@ -20,13 +19,6 @@ TEST(Manual, HelpIsTextAndNoRequest) {
   EXPECT_THAT(page, HasSubstr("\n\\&.so /etc/passwd\n"));
   EXPECT_THAT(page, HasSubstr("\n\\(aqso x\\(aq \\efB \\(gaa\\(ga \\-n \\(ha\\(ti\n"));
   EXPECT_THAT(page, HasSubstr("\n.SH EXIT STATUS\n0 passed\n"));
-}
-
-TEST(Manual, WordsOfTheCompletionAreQuoted) {
-  CLI::App app{"what it does\nExit: 0 passed", "tool"};
-  std::string value;
-  app.add_option("--one", value, "help")->check(CLI::IsMember({"a'b", "$(c)"}));
-  EXPECT_THAT(BashCompletion(app), HasSubstr("' --one') echo 'a'\\''b $(c)' ;;\n"));
 }
 
 }  // namespace

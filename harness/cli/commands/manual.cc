@@ -14,17 +14,14 @@ namespace {
 class Manual : public Command {
  public:
   void Declare(CLI::App* app) override {
-    app->add_option("FORMAT", format_, "man or bash")->required()->check(CLI::IsMember({"man", "bash"}));
+    app->add_option("FORMAT", format_, "man")->required()->check(CLI::IsMember({"man"}));
     // Of the whole program, whose other commands are declared when the line is parsed.
-    app->callback([this, app] {
-      const CLI::App& program = *app->get_parent();
-      text_ = format_ == "man" ? ManPage(program, ToolVersion()) : BashCompletion(program);
-    });
+    app->callback([this, app] { page_ = ManPage(*app->get_parent(), ToolVersion()); });
   }
-  int Run(const Invocation&) override { return PrintText(text_); }
+  int Run(const Invocation&) override { return PrintText(page_); }
 
  private:
-  std::string format_, text_;
+  std::string format_, page_;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@
   X(MakeReport, "report", "rebuild reports from a journal, or merge several runs into one") \
   X(MakeCompare, "compare", "what changed from one run to another")                         \
   X(MakeWaive, "waive", "write waivers for what failed in a run")                           \
-  X(MakeManual, "manual", "the manual page, or the completion for bash")
+  X(MakeManual, "manual", "the manual page")
 
 namespace cudnn_ci {
 

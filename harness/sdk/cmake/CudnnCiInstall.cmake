@@ -1,6 +1,6 @@
 # The installed tree, relocatable as a whole:
 #   bin/cudnn-ci  bin/cudnn-ci-run  libexec/cudnn-ci-worker  libexec/cudnn-ci-plant.so  plugins/*.cci.so  matrices/  knowledge/
-#   include/cudnn_ci/  lib/cmake/CudnnCi/  share/doc/  share/man/  share/bash-completion/
+#   include/cudnn_ci/  lib/cmake/CudnnCi/  share/doc/  share/man/
 # Executables and plugins are installed by the folders that build them; this is the rest.
 include_guard(GLOBAL)
 include(CMakePackageConfigHelpers)
