@@ -21,6 +21,8 @@ const std::vector<CleaningPlace>& CleaningPlaces() {
       {"harness/model/json/json_tree.cc", "an error quotes the text"},
       {"harness/model/matrix/first_matrix.cc", "comments of a file that is no record"},
       {"harness/report/record/journal_line.cc", "an error quotes the journal"},
+      {"harness/report/record/read_report.cc", "what a report says of a waiver is in no event"},
+      {"harness/report/record/record_reader.h", "an error quotes the record"},
       {"harness/report/formats/facts_json.cc", "what was found is no record: its paths are opened"},
       {"harness/report/formats/facts_screen.cc", "what was found is no record: its paths are opened"},
       {"harness/report/formats/junit_document.cc", "the name of this host"},
