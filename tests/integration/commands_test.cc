@@ -109,6 +109,20 @@ TEST(Commands, ExplainAllListsEveryFindingByName) {
   EXPECT_THAT(broken.err, HasSubstr("not loaded: init_exit"));
 }
 
+// By which messages people meet it, also where another finding has the row; a third party's has none.
+TEST(Explain, TellsHowAFindingIsMet) {
+  GateRun run;
+  for (const char* slug : {"out-of-memory", "killed-from-outside"}) {
+    const json finding = json::parse(run.Command({"explain", slug, "--json"}).out);
+    ASSERT_EQ(finding["messages"].size(), 1u) << finding;
+    EXPECT_EQ(finding["messages"][0]["text"], "Killed, exit 137");
+  }
+  const json crashed = json::parse(run.Command({"explain", "crashed", "--json"}).out);
+  EXPECT_EQ(crashed["failure_modes"][0]["name"], "crash in a library");
+  const json foreign = json::parse(run.Command({"explain", "fixture-image", "--json"}).out);
+  EXPECT_TRUE(foreign["messages"].empty() && foreign["failure_modes"].empty()) << foreign;
+}
+
 TEST(Commands, ExplainTakesOneNameOrAll) {
   GateRun run;
   const GateResult none = run.Command({"explain"});

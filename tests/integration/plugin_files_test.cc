@@ -320,6 +320,7 @@ TEST(PluginFilesTest, ThePluginsOfTheToolAreNotCalledForeign) {
   for (const char* file : {"bin/cudnn-ci", "libexec/cudnn-ci-worker"})
     fs::copy_file(std::string(CUDNN_CI_TREE "/") + file, run.Path(std::string("tool/") + file));
   fs::copy_file(CUDNN_CI_FIXTURES "/fixture/fixture.cci.so", run.Path("tool/plugins/fixture.cci.so"));
+  fs::create_directory_symlink(CUDNN_CI_TREE "/knowledge", run.Path("tool/knowledge"));
   fs::create_symlink(run.Path("tool/plugins"), run.Path("again"));
   run.WithoutFixture();
   run.UseExecutable(run.Path("tool/bin/cudnn-ci"));

@@ -1,6 +1,7 @@
 // `cudnn-ci explain`: what a finding means, and what to do about it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "cli/answer.h"
 #include "cli/commands/table.h"
 #include "cli/diagnostics.h"
+#include "cli/finding_signs.h"
 #include "cli/known.h"
 #include "cli/preparation.h"
 #include "cli/shared_options.h"
@@ -27,22 +29,39 @@ std::string Compact(const ordered_json& j) {
   return j.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-ordered_json ToJson(const FindingInfo& f) {
-  return {{"slug", f.slug},       {"severity", Name(f.severity)}, {"blame", Name(f.blame)},
-          {"summary", f.summary}, {"remedy", f.remedy},           {"link", f.link},
-          {"command", f.command}, {"where", Name(f.where)},       {"declared_by", f.declared_by}};
+using Signs = std::map<std::string, FindingSigns>;
+
+// Empty signs of a finding that has none: one of a third party's plugin.
+FindingSigns SignsOf(const Signs& signs, const FindingInfo& f) {
+  const auto found = signs.find(f.slug);
+  return found == signs.end() ? FindingSigns{} : found->second;
 }
 
-std::string ToText(const FindingInfo& f) {
+ordered_json ToJson(const FindingInfo& f, const FindingSigns& signs) {
+  ordered_json modes = ordered_json::array(), messages = ordered_json::array();
+  for (const FailureMode& mode : signs.failure_modes)
+    modes.push_back({{"name", mode.name}, {"shows", mode.shows}});
+  for (const ProgramMessage& message : signs.messages)
+    messages.push_back({{"text", message.text}, {"fix", message.fix}});
+  return {{"slug", f.slug},         {"severity", Name(f.severity)}, {"blame", Name(f.blame)},
+          {"summary", f.summary},   {"remedy", f.remedy},           {"link", f.link},
+          {"command", f.command},   {"where", Name(f.where)},       {"declared_by", f.declared_by},
+          {"failure_modes", modes}, {"messages", messages}};
+}
+
+std::string ToText(const FindingInfo& f, const FindingSigns& signs) {
   std::string out = f.slug + "\n  what:     " + f.summary + "\n  severity: " + Name(f.severity) +
                     "\n  blame:    " + Name(f.blame) + "\n  remedy:   " + f.remedy + "\n";
   if (!f.command.empty()) out += "  command:  " + f.command + "   (" + PlaceOf(f.where) + ")\n";
   if (!f.link.empty()) out += "  link:     " + f.link + "\n";
+  for (const FailureMode& mode : signs.failure_modes)
+    out += "  mode:     " + mode.name + ": " + mode.shows + "\n";
+  for (const ProgramMessage& message : signs.messages) out += "  message:  " + message.text + "\n";
   return out + "  declared: by " + f.declared_by + "\n";
 }
 
 // Every finding there can be, by finding id. A plugin that cannot be loaded may declare more: exit 5.
-int ExplainAll(const Knowledge& knowledge, Session* session, bool json) {
+int ExplainAll(const Knowledge& knowledge, const Signs& signs, Session* session, bool json) {
   const Looked looked = Looked::AtPlugins(session);
   const Catalog& catalog = looked.discovery().catalog;
   std::vector<FindingInfo> all = HarnessFindings();
@@ -54,8 +73,8 @@ int ExplainAll(const Knowledge& knowledge, Session* session, bool json) {
   ordered_json list = ordered_json::array();
   for (FindingInfo& f : all) {
     ApplyRemedy(knowledge, &f);
-    text += (text.empty() ? "" : "\n") + ToText(f);
-    list.push_back(ToJson(f));
+    text += (text.empty() ? "" : "\n") + ToText(f, SignsOf(signs, f));
+    list.push_back(ToJson(f, SignsOf(signs, f)));
   }
   for (const BrokenPlugin& b : catalog.broken) PrintDiagnostic("not loaded: " + b.stem + ": " + b.reason);
   const int printed =
@@ -63,7 +82,8 @@ int ExplainAll(const Knowledge& knowledge, Session* session, bool json) {
   return printed != 0 || catalog.broken.empty() ? printed : 5;
 }
 
-int ExplainOne(const std::string& named, const Knowledge& knowledge, Session* session, bool json) {
+int ExplainOne(const std::string& named, const Knowledge& knowledge, const Signs& signs, Session* session,
+               bool json) {
   // Reports write it as BLAME.ID.
   const std::string slug = named.substr(named.rfind('.') + 1);
   const FindingInfo* found = FindHarnessFinding(slug);
@@ -82,7 +102,8 @@ int ExplainOne(const std::string& named, const Knowledge& knowledge, Session* se
   }
   FindingInfo finding = *found;
   ApplyRemedy(knowledge, &finding);
-  return json ? PrintJson(Compact(ToJson(finding))) : PrintText(ToText(finding));
+  const FindingSigns of = SignsOf(signs, finding);
+  return json ? PrintJson(Compact(ToJson(finding, of))) : PrintText(ToText(finding, of));
 }
 
 class Explain : public Command {
@@ -104,7 +125,10 @@ class Explain : public Command {
     if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
     Session session({invocation.installation, discovery_});
     const Knowledge& knowledge = std::get<Known>(known).knowledge;
-    return all_ ? ExplainAll(knowledge, &session, json_) : ExplainOne(slug_, knowledge, &session, json_);
+    const auto signs = ReadFindingSigns(invocation.installation.knowledge_dir() + "/findings");
+    if (!signs.ok()) return Fail(signs.error());
+    return all_ ? ExplainAll(knowledge, *signs, &session, json_)
+                : ExplainOne(slug_, knowledge, *signs, &session, json_);
   }
 
  private:

@@ -13,6 +13,7 @@
 #include "cli/commands/table.h"
 #include "cli/diagnostics.h"
 #include "cli/known.h"
+#include "cli/session.h"
 #include "cli/shared_options.h"
 
 namespace cudnn_ci {

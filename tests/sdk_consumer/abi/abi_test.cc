@@ -44,6 +44,7 @@ void UseWorker(GateRun* run, const std::string& worker) {
   fs::create_directories(run->Path("tree/plugins"));
   fs::copy_file(CUDNN_CI_TREE "/bin/cudnn-ci", run->Path("tree/bin/cudnn-ci"));
   fs::copy_file(worker, run->Path("tree/libexec/cudnn-ci-worker"));
+  fs::create_directory_symlink(CUDNN_CI_TREE "/knowledge", run->Path("tree/knowledge"));
   run->UseExecutable(run->Path("tree/bin/cudnn-ci"));
 }
 
