@@ -9,22 +9,21 @@
 #include "cudnn/packages.h"
 #include "image/elf/elf_file.h"
 #include "image/loader/loader_files.h"
+#include "image/packages/dpkg_records.h"
 
 namespace cudnn_ci {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kApt[] = "/usr/bin/apt-get", kLists[] = "/var/lib/dpkg/info";
+constexpr char kApt[] = "/usr/bin/apt-get";
 
 // cuDNN's development packages depend on the very version of its libraries.
 bool HasDevelopmentPackage(const std::string& root) {
-  std::error_code error;
-  for (fs::directory_iterator it(root + kLists, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (name.starts_with("libcudnn") && name.find("-dev") != std::string::npos) return true;
-  }
-  return false;
+  const std::vector<DpkgPackage> packages = DpkgPackagesIn(root, "libcudnn");
+  return std::any_of(packages.begin(), packages.end(), [](const DpkgPackage& installed) {
+    return installed.package.name.find("-dev") != std::string::npos;
+  });
 }
 
 // Whether dpkg says that this file is the package's, and no other one's.

@@ -1,4 +1,5 @@
 cudnn_ci_unit_test(manual_test SOURCES manual_test.cc LINK cci_cli CLI11::CLI11)
+cudnn_ci_unit_test(image_look_test SOURCES image_look_test.cc LINK cci_cli)
 cudnn_ci_unit_test(worker_obstacle_test SOURCES worker_obstacle_test.cc LINK cci_cli)
 cudnn_ci_unit_test(self_test_report_test SOURCES self_test_report_test.cc LINK cci_cli)
 

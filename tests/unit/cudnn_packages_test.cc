@@ -124,6 +124,8 @@ TEST_F(OwnerTest, OfARangeTheLowestReleaseIsTakenUnlessAnotherPackageNeedsThisOn
   EXPECT_EQ(RangeLine(OwnerOf(install_, root_), ">=9.20 <10"),
             "RUN apt-get update && apt-get install -y --allow-downgrades --allow-change-held-packages "
             "'libcudnn9-cuda-13=9.20.*'");
+  Write("var/lib/dpkg/status",
+        Paragraph("libcudnn9-cuda-13", "9.19.0.56-1") + Paragraph("libcudnn9-dev-cuda-13", "9.19.0.56-1"));
   List("libcudnn9-dev-cuda-13", {"libcudnn_static_v9.a"});
   EXPECT_TRUE(OwnerOf(install_, root_).pinned);
   EXPECT_EQ(RangeLine(OwnerOf(install_, root_), ">=9.20 <10"), "");
