@@ -32,7 +32,8 @@ TEST_F(ImageLookTest, AFolderThatIsNotSearchedIsANotice) {
   ASSERT_EQ(look.warnings.size(), 1U);
   EXPECT_EQ(look.warnings[0].code, NoticeCode::kFolderNotSearched);
   EXPECT_EQ(std::get<std::string>(look.warnings[0].args.at("subject")), "mine");
-  EXPECT_EQ(std::get<std::string>(look.warnings[0].args.at("folder")), At(Site("opt/py") + "/nvidia/a:b/lib"));
+  EXPECT_EQ(std::get<std::string>(look.warnings[0].args.at("folder")),
+            At(Site("opt/py") + "/nvidia/a:b/lib"));
 }
 
 TEST_F(ImageLookTest, WhatASubjectNamesAndTheImageLacksIsAFinding) {
