@@ -140,7 +140,8 @@ void JudgeToolkit(Context& ctx, const Driver& driver) {
   const bool runners = !here.empty() && ctx.Contract("runner.driver").empty();
   const bool served = (!counts || objection.empty()) && (!runners || required.with_minor_compatibility);
   if (served && !here.empty())
-    ctx.Finding(kImageRequiresMoreThanItNeeds, here + (counts ? "; the driver serves its toolkit " + toolkit : ""));
+    ctx.Finding(kImageRequiresMoreThanItNeeds,
+                here + (counts ? "; the driver serves its toolkit " + toolkit : ""));
   const std::string lowest = LowestCuda(Environment("NVIDIA_REQUIRE_CUDA"));
   if (served && here.empty() && counts && !lowest.empty() && ctx.Satisfies(toolkit, "<" + lowest))
     ctx.Finding(kImageRequiresMoreThanItNeeds,

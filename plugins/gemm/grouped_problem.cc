@@ -5,9 +5,9 @@
 #include "common/known_rows.h"
 #include "common/promised_library.h"
 #include "gemm/cublas_types.h"
-#include "gemm/matmul_findings.h"
 #include "gemm/grouped_candidates.h"
 #include "gemm/known_faults.h"
+#include "gemm/matmul_findings.h"
 
 namespace cudnn_ci {
 namespace {

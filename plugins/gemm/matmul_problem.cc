@@ -6,9 +6,9 @@
 
 #include "common/known_rows.h"
 #include "common/promised_library.h"
-#include "gemm/matmul_findings.h"
 #include "gemm/known_faults.h"
 #include "gemm/matmul_candidates.h"
+#include "gemm/matmul_findings.h"
 
 namespace cudnn_ci {
 namespace {

@@ -46,7 +46,8 @@ std::string Normalised(std::string text, const std::string& folder) {
       {R"(, slow\b)", ""},
       {R"(\n *<property name="flags" value="slow"/>)", ""},
       {R"(process \d+)", "process N"},
-      // The table of version facts changes with every release of NVIDIA's, and so does what is known of packages.
+      // The table of version facts changes with every release of NVIDIA's, and so does what is known of
+      // packages.
       {R"(\n  versions    [^\n]*)", ""},
       {R"rx(\n *<property name="(compatibility\.sha256|judged\.versions|knowledge(\.\d+)?)"[^\n]*)rx", ""},
   };

@@ -61,8 +61,7 @@ Notices WaiverWarnings(const PlanInput& input, const std::vector<Case>& cases) {
     const std::string& pattern = waiver.case_pattern;
     const auto matches = [&](const Case& c) {
       const CaseRef& ref = c.planned.ref;
-      return GlobMatch(pattern, ref.id) ||
-             (!ref.device.empty() && GlobMatch(pattern, IdWithDevice(ref)));
+      return GlobMatch(pattern, ref.id) || (!ref.device.empty() && GlobMatch(pattern, IdWithDevice(ref)));
     };
     if (std::none_of(cases.begin(), cases.end(), matches)) {
       warnings.push_back(

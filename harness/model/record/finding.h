@@ -62,8 +62,8 @@ bool IsCommand(const std::string& command);
 // A finding as declared in `info`, with the detail of this occurrence.
 Finding MakeFinding(const FindingInfo& info, std::string detail);
 
-// Findings that the harness itself and its launcher report: knowledge/findings/harness.json and launcher.json.
-// finding_ids.h has the ids.
+// Findings that the harness itself and its launcher report: knowledge/findings/harness.json and
+// launcher.json. finding_ids.h has the ids.
 const std::vector<FindingInfo>& HarnessFindings();
 const FindingInfo* FindHarnessFinding(const std::string& slug);
 // Whether a check may report it, too: what it has seen of the machine and of what its commands ran out of.
