@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cli/diagnostics.h"
 #include "model/record/notice_list.h"
 
 namespace cudnn_ci {
@@ -43,6 +44,10 @@ std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installa
   known.names = PackageNamesOf(known.knowledge);
   known.notices.insert(known.notices.end(), known.knowledge.notices.begin(), known.knowledge.notices.end());
   return known;
+}
+
+void PrintNotices(const Known& known) {
+  for (const std::string& notice : SentencesOf(known.notices)) PrintDiagnostic(notice);
 }
 
 std::map<std::string, std::string> EntriesOf(const Known& known) {

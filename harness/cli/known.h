@@ -29,6 +29,9 @@ std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installa
                                                     const DiscoveryOptions& discovery,
                                                     const std::string& compatibility = {});
 
+// Says on stderr which rows were replaced, are outdated or were not taken. For commands that write no report.
+void PrintNotices(const Known& known);
+
 // What plugins are told of both, by the keys of cudnn_ci/facts.h.
 std::map<std::string, std::string> EntriesOf(const Known& known);
 

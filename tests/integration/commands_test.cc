@@ -109,6 +109,28 @@ TEST(Commands, ExplainAllListsEveryFindingByName) {
   EXPECT_THAT(broken.err, HasSubstr("not loaded: init_exit"));
 }
 
+// Each command that takes --knowledge reads it, and says what it has replaced.
+TEST(Commands, KnowledgeIsReadByEachCommandThatTakesIt) {
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  run.Write(
+      "team.json",
+      R"({"schema": "cudnn-ci/packages/1", "as_of": "2999-01-01", "sources": {"s": "https://example.com"},
+    "packages": [{"manager": "python", "name": "torch", "framework": "Ours", "source": "s", "confidence": "sure"}]})");
+  const std::string team = run.Path("team.json"), matrix = run.Path("matrix.json");
+  const std::vector<std::vector<std::string>> commands = {
+      {"plugins"},  {"facts"}, {"list", "--matrix", matrix}, {"explain", "crashed"}, {"knowledge", "--json"},
+      {"knowledge"}};
+  for (std::vector<std::string> command : commands) {
+    command.insert(command.end(), {"--knowledge", team});
+    const GateResult told = run.Command(command);
+    EXPECT_EQ(told.exit_code, 0) << command[0] << told.err;
+    EXPECT_THAT(told.err, HasSubstr(team)) << command[0];
+    command.back() = run.Path("none.json");
+    EXPECT_EQ(run.Command(command).exit_code, 2) << command[0];
+  }
+}
+
 // By which messages people meet it, also where another finding has the row; a third party's has none.
 TEST(Explain, TellsHowAFindingIsMet) {
   GateRun run;

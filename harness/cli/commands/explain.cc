@@ -123,6 +123,7 @@ class Explain : public Command {
   int Run(const Invocation& invocation) override {
     const auto known = LoadKnown(invocation.installation, discovery_);
     if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
+    PrintNotices(std::get<Known>(known));
     Session session({invocation.installation, discovery_});
     const Knowledge& knowledge = std::get<Known>(known).knowledge;
     const auto signs = ReadFindingSigns(invocation.installation.knowledge_dir() + "/findings");

@@ -103,6 +103,7 @@ int ShowFacts::Run(const Invocation& invocation) {
   const Installation& installation = invocation.installation;
   const auto known = LoadKnown(installation, discovery_);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
+  PrintNotices(std::get<Known>(known));
   const PackageNames& names = std::get<Known>(known).names;
   Session session({installation, discovery_});
   Matrix matrix;

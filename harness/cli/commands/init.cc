@@ -145,6 +145,7 @@ class Init : public Command {
   int Run(const Invocation& invocation) override {
     const auto known = LoadKnown(invocation.installation, discovery_);
     if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
+    PrintNotices(std::get<Known>(known));
     Session session({invocation.installation, discovery_});
     const Result<std::string> said = Write(invocation.installation, std::get<Known>(known).names, &session);
     if (said.ok()) return PrintText(*said, file_ == "-" ? kInJson : kInText);

@@ -11,7 +11,6 @@
 #include "base/package_names.h"
 #include "cli/answer.h"
 #include "cli/commands/table.h"
-#include "cli/diagnostics.h"
 #include "cli/known.h"
 #include "cli/session.h"
 #include "cli/shared_options.h"
@@ -114,9 +113,8 @@ class ShowKnowledge : public Command {
     const Known& known = std::get<Known>(loaded);
     const std::string text = KnowledgeText(known, what_);
     if (text.empty()) return Fail("nothing is known of '" + what_ + "'");
-    if (json_) return PrintJson(KnowledgeJson(known, what_));
-    for (const std::string& notice : SentencesOf(known.notices)) PrintDiagnostic(notice);
-    return PrintText(text);
+    PrintNotices(known);
+    return json_ ? PrintJson(KnowledgeJson(known, what_)) : PrintText(text);
   }
 
  private:

@@ -45,6 +45,7 @@ int List::Run(const Invocation& invocation) {
     return Fail(obstacle->detail);
   const auto known = LoadKnown(installation, discovery_);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
+  PrintNotices(std::get<Known>(known));
   Session session({installation, discovery_});
   MatrixOptions matrix = selection_.matrix;
   std::optional<Looked> looked;

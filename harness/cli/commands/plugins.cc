@@ -4,11 +4,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/text.h"
 #include "cli/answer.h"
 #include "cli/commands/table.h"
+#include "cli/known.h"
 #include "cli/plugin_folders.h"
 #include "cli/preparation.h"
 #include "cli/shared_options.h"
@@ -91,6 +93,9 @@ class Plugins : public Command {
   }
   Status Check() override { return CheckDiscovery(discovery_); }
   int Run(const Invocation& invocation) override {
+    const auto known = LoadKnown(invocation.installation, discovery_);
+    if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
+    PrintNotices(std::get<Known>(known));
     Session session({invocation.installation, discovery_});
     const Looked looked = Looked::AtPlugins(&session);
     const Catalog& catalog = looked.discovery().catalog;
