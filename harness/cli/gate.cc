@@ -215,16 +215,14 @@ bool Gate::MakePlan() {
     exit_code_ = 5;
     return !options_.dry_run;  // the reports of a run say it
   }
+  if (const auto problems = RemedyProblems(known_, collected_->discovery().catalog); !problems.empty())
+    return Refuse(problems);
   PlanOptions selection = collected_->MakePlanOptions(options_.selection, devices_, &session_);
   selection.cases_of_record = options_.rerun_failed;
   if (options_.rerun_failed) selection.cases = rerun_;
   auto planned = cudnn_ci::MakePlan(collected_->matrix(), collected_->discovery().catalog, selection);
   if (session_.MustEnd()) return Interrupted();  // while plugins judged parameters
-  if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) {
-    RemoveReports(paths_);
-    exit_code_ = PrintProblems(*problems);
-    return false;
-  }
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&planned)) return Refuse(*problems);
   plan_ = std::move(std::get<Plan>(planned));
   collected_->ForgetEntries();
   if (options_.rerun_failed) plan_.partial.push_back({NoticeCode::kRerun});

@@ -40,6 +40,7 @@ class Gate {
 
  private:
   bool Invalid(const std::string& message);
+  bool Refuse(const std::vector<Problem>& problems);  // prints them; false
   // What of the image did not answer.
   std::optional<Finding> Unreadable() const;
   // A signal came while the image was looked at.

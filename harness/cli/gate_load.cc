@@ -15,11 +15,16 @@
 
 namespace cudnn_ci {
 
+bool Gate::Refuse(const std::vector<Problem>& problems) {
+  RemoveReports(paths_);
+  exit_code_ = PrintProblems(problems);
+  return false;
+}
+
 std::optional<Matrix> Gate::LoadMatrixFile(const std::string& path) {
   auto loaded = LoadMatrix(path, installation_.matrices_dir(), options_.selection.matrix.root);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
-    RemoveReports(paths_);
-    exit_code_ = PrintProblems(*problems);
+    Refuse(*problems);
     return std::nullopt;
   }
   return std::move(std::get<Matrix>(loaded));
@@ -27,11 +32,7 @@ std::optional<Matrix> Gate::LoadMatrixFile(const std::string& path) {
 
 bool Gate::LoadWhatIsKnown() {
   auto loaded = LoadKnown(installation_, options_.discovery, options_.compatibility);
-  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
-    RemoveReports(paths_);
-    exit_code_ = PrintProblems(*problems);
-    return false;
-  }
+  if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return Refuse(*problems);
   known_ = std::move(std::get<Known>(loaded));
   own_warnings_.insert(own_warnings_.end(), known_.notices.begin(), known_.notices.end());
   return true;

@@ -18,11 +18,20 @@ constexpr const char* kVariable = "CUDNN_CI_KNOWLEDGE";
 
 std::vector<KnowledgePlace> KnowledgePlaces(const DiscoveryOptions& options) {
   std::vector<KnowledgePlace> places;
-  if (const char* paths = getenv(kVariable))
-    for (const std::string& path : Split(paths, ':'))
-      if (!path.empty()) places.push_back({path, kVariable});
+  // A variable that is set to nothing is as one that is not set.
+  if (const char* paths = getenv(kVariable); paths != nullptr && *paths != '\0')
+    for (const std::string& path : Split(paths, ':')) places.push_back({path, kVariable});
   for (const std::string& path : options.knowledge) places.push_back({path, "--knowledge"});
   return places;
+}
+
+std::vector<Problem> RemedyProblems(const Known& known, const Catalog& catalog) {
+  if (!catalog.broken.empty() || known.knowledge.Rows("remedies").empty()) return {};
+  std::vector<std::string> findings;
+  for (const FindingInfo& finding : HarnessFindings()) findings.push_back(finding.slug);
+  for (const PluginInfo& plugin : catalog.plugins)
+    for (const FindingInfo& finding : plugin.findings) findings.push_back(finding.slug);
+  return JudgeRemedies(known.knowledge, findings);
 }
 
 std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installation,
@@ -38,7 +47,13 @@ std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installa
     if (auto* problems = std::get_if<std::vector<Problem>>(&table)) return std::move(*problems);
     known.table = std::move(std::get<Compatibility>(table));
   }
-  auto loaded = LoadKnowledge(installation.knowledge_dir(), KnowledgePlaces(discovery), &known.table);
+  const std::vector<KnowledgePlace> places = KnowledgePlaces(discovery);
+  for (const KnowledgePlace& place : places)
+    if (place.path.empty())
+      return std::vector<Problem>{
+          {{place.from, 0, 0},
+           "a path is empty; name files and folders, in the variable between single colons"}};
+  auto loaded = LoadKnowledge(installation.knowledge_dir(), places, &known.table);
   if (auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return std::move(*problems);
   known.knowledge = std::move(std::get<Knowledge>(loaded));
   known.names = PackageNamesOf(known.knowledge);
@@ -47,7 +62,8 @@ std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installa
 }
 
 void PrintNotices(const Known& known) {
-  for (const std::string& notice : SentencesOf(known.notices)) PrintDiagnostic(notice);
+  constexpr size_t kMostBytes = 10000;  // two paths and the names of rows
+  for (const std::string& notice : SentencesOf(known.notices)) PrintDiagnostic(notice, kMostBytes);
 }
 
 std::map<std::string, std::string> EntriesOf(const Known& known) {

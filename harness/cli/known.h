@@ -10,6 +10,7 @@
 #include "cli/installation.h"
 #include "cli/shared_options.h"
 #include "model/knowledge/knowledge.h"
+#include "model/plan/check_info.h"
 
 namespace cudnn_ci {
 
@@ -20,7 +21,8 @@ struct Known {
   Notices notices;  // of both
 };
 
-// What CUDNN_CI_KNOWLEDGE (paths between colons) and --knowledge name, in this order.
+// What CUDNN_CI_KNOWLEDGE (paths between colons) and --knowledge name, in this order. LoadKnown refuses an
+// empty path.
 std::vector<KnowledgePlace> KnowledgePlaces(const DiscoveryOptions& options);
 
 // Reads the table and every file. `compatibility` is a table in place of the installation's own; empty: that
@@ -28,6 +30,10 @@ std::vector<KnowledgePlace> KnowledgePlaces(const DiscoveryOptions& options);
 std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installation,
                                                     const DiscoveryOptions& discovery,
                                                     const std::string& compatibility = {});
+
+// What is wrong with remedies, by the findings that the harness and these plugins declare. Nothing is judged
+// beside a plugin that cannot be loaded, for it may declare more.
+std::vector<Problem> RemedyProblems(const Known& known, const Catalog& catalog);
 
 // Says on stderr which rows were replaced, are outdated or were not taken. For commands that write no report.
 void PrintNotices(const Known& known);

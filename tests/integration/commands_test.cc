@@ -113,9 +113,8 @@ TEST(Commands, ExplainAllListsEveryFindingByName) {
 TEST(Commands, KnowledgeIsReadByEachCommandThatTakesIt) {
   GateRun run;
   run.Matrix(Entry("fixture.pass"));
-  run.Write(
-      "team.json",
-      R"({"schema": "cudnn-ci/packages/1", "as_of": "2999-01-01", "sources": {"s": "https://example.com"},
+  run.Write("team.json", R"({"schema": "cudnn-ci/packages/1", "as_of": ")" + Today() +
+                             R"(", "sources": {"s": "https://example.com"},
     "packages": [{"manager": "python", "name": "torch", "framework": "Ours", "source": "s", "confidence": "sure"}]})");
   const std::string team = run.Path("team.json"), matrix = run.Path("matrix.json");
   const std::vector<std::vector<std::string>> commands = {

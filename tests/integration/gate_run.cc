@@ -234,6 +234,15 @@ std::vector<pid_t> GateRun::LeftAfter(double seconds) const {
   return left;
 }
 
+std::string Today() {
+  const time_t now = time(nullptr);
+  tm parts{};
+  gmtime_r(&now, &parts);
+  char text[sizeof "2026-11-20"];
+  strftime(text, sizeof text, "%Y-%m-%d", &parts);
+  return text;
+}
+
 std::string Entry(const std::string& check, const std::string& rest) {
   return R"({"check": ")" + check + "\"" + (rest.empty() ? "" : ", " + rest) + "}";
 }

@@ -92,6 +92,9 @@ class GateRun {
 // One check entry of a matrix: Entry("fixture.pass", R"("params": {"i": 1})").
 std::string Entry(const std::string& check, const std::string& rest = "");
 
+// The day, in UTC: "2026-11-20".
+std::string Today();
+
 // Why a test cannot mount file systems of its own here; empty when it can.
 std::string WhyNoMounts();
 // Why a test cannot run the gate as user 65534; empty when it can. Below a folder that only its owner may

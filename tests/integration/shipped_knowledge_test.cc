@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "environments_test.h"
 
@@ -15,7 +16,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr char kHead[] = R"("as_of": "2026-12-01", "sources": {"team": "the team's wiki"})";
+// Of this day, so that no file that comes with cudnn-ci is newer.
+std::string Head() { return R"("as_of": ")" + Today() + R"(", "sources": {"team": "the team's wiki"})"; }
 constexpr char kFrom[] = R"("source": "team", "confidence": "sure"})";
 
 class KnowledgeRunTest : public EnvironmentsTest {
@@ -46,7 +48,7 @@ class KnowledgeRunTest : public EnvironmentsTest {
   }
   // A file of knowledge in the folder "team".
   void Know(const std::string& kind, const std::string& list, const std::string& row,
-            const std::string& head = kHead) {
+            const std::string& head = Head()) {
     gate().Write("team/" + kind + ".json", "{\"schema\": \"cudnn-ci/" + kind + "/1\", " + head + ",\n\"" +
                                                list + "\": [{" + row + ", " + kFrom + "]}\n");
   }
@@ -78,7 +80,7 @@ TEST_F(KnowledgeRunTest, AFrameworkByDataAloneIsFoundAndJudged) {
   EXPECT_EQ(files[0]["schema"], "cudnn-ci/packages/1");
   EXPECT_EQ(files[0].count("from"), 0U);
   EXPECT_EQ(files[3]["schema"], "cudnn-ci/imports/1");
-  EXPECT_EQ(files[3]["as_of"], "2026-12-01");
+  EXPECT_EQ(files[3]["as_of"], Today());
   EXPECT_EQ(files[3]["path"], gate().Path("team") + "/imports.json");
   EXPECT_EQ(files[3]["sha256"].get<std::string>().size(), 64U);
   EXPECT_EQ(files[3]["from"], "--knowledge");
@@ -144,7 +146,7 @@ TEST_F(KnowledgeRunTest, WhatIsReplacedIsInTheReport) {
   const CheckOutcome r = Check("image.symbols", "", Team());
   ASSERT_EQ(r.gate.report["warning_notices"].size(), 1U);
   EXPECT_EQ(r.gate.report["warning_notices"][0]["code"], "knowledge-replaced");
-  EXPECT_EQ(r.gate.report["warning_notices"][0]["args"]["row"], "imports torch/lib/libtorch_global_deps.so");
+  EXPECT_EQ(r.gate.report["warning_notices"][0]["args"]["rows"], "imports torch/lib/libtorch_global_deps.so");
 }
 
 TEST_F(KnowledgeRunTest, ABrokenFileIsRefusedWithItsPlace) {
@@ -156,6 +158,65 @@ TEST_F(KnowledgeRunTest, ABrokenFileIsRefusedWithItsPlace) {
     EXPECT_THAT(r.err, AllOf(HasSubstr(gate().Path("team") + "/imports.json:2:"),
                              HasSubstr("\"need\" must be one of")));
   }
+}
+
+// Whoever lists, judges or explains says the same of it.
+TEST_F(KnowledgeRunTest, ARemedyOfAnUnknownFindingIsRefusedWithItsPlace) {
+  Know("remedies", "remedies", R"("finding": "library-mising", "remedy": "Ask the team.")");
+  const std::string problem = gate().Path("team") +
+                              "/remedies.json:2:14: error: no plugin declares the finding "
+                              "\"library-mising\"; did you mean \"library-missing\"?";
+  for (const GateResult& r : {Check("image.symbols", "", Team()).gate,
+                              Command({"explain", "library-missing", "--knowledge", gate().Path("team")}),
+                              Command({"explain", "--all", "--knowledge", gate().Path("team")}),
+                              Command({"plugins", "--knowledge", gate().Path("team")}),
+                              Command({"knowledge", "--knowledge", gate().Path("team")})}) {
+    EXPECT_EQ(r.exit_code, 2);
+    EXPECT_THAT(r.err, HasSubstr(problem));
+  }
+}
+
+TEST_F(KnowledgeRunTest, AnEmptyPathOfTheVariableIsRefused) {
+  KnowAcme("must");
+  Set("CUDNN_CI_KNOWLEDGE", gate().Path("team") + ":");
+  const GateResult r = Command({"knowledge"});
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_THAT(r.err, HasSubstr("CUDNN_CI_KNOWLEDGE: error: a path is empty"));
+  Set("CUDNN_CI_KNOWLEDGE", "");
+  EXPECT_EQ(Command({"knowledge"}).exit_code, 0);
+}
+
+TEST_F(KnowledgeRunTest, AddedFactsAreCountedAndHaveTheirFile) {
+  Know(
+      "compatibility", "known_regressions",
+      R"("id": "team_torch", "library": "torch", "what": "all of it", "effect": "crash", "first": "2.11.0", )"
+      R"("last": null, "fixed": "2.12.0", "hits": {})");
+  const std::string path = gate().Path("team") + "/compatibility.json";
+  EXPECT_THAT(Command({"knowledge", "--knowledge", gate().Path("team")}).out,
+              HasSubstr("cudnn-ci/compatibility/1  " + Today() + "  1 rows  " + path));
+  EXPECT_THAT(Command({"knowledge", "team_torch", "--knowledge", gate().Path("team")}).out,
+              HasSubstr("  file: " + path + "\n"));
+}
+
+// Each block of JSON of the page is a file.
+TEST_F(KnowledgeRunTest, TheExamplesOfThePageAreTakenAsPrinted) {
+  std::ifstream page(CUDNN_CI_SOURCE_DIR "/harness/docs/knowledge.md");
+  std::string line, text;
+  int blocks = 0;
+  for (bool in_block = false; std::getline(page, line);) {
+    if (line == "```json" || line == "```") {
+      if (in_block) gate().Write("team/" + std::to_string(blocks++) + ".json", text);
+      in_block = line == "```json";
+      text.clear();
+    } else if (in_block) {
+      text += line + "\n";
+    }
+  }
+  EXPECT_EQ(blocks, 3);
+  const GateResult r = Command({"knowledge", "acme_nccl_alltoall", "--knowledge", gate().Path("team")});
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.err, "");
+  EXPECT_THAT(r.out, HasSubstr("known_regressions acme_nccl_alltoall"));
 }
 
 TEST_F(KnowledgeRunTest, TheVariableNamesItAsWell) {
@@ -172,7 +233,7 @@ TEST_F(KnowledgeRunTest, TheCommandListsFilesAndRows) {
   EXPECT_EQ(files.exit_code, 0) << files.err;
   EXPECT_THAT(files.out,
               AllOf(HasSubstr("cudnn-ci/compatibility/1  "), HasSubstr("cudnn-ci/compilers/1  2026-11-23  "),
-                    HasSubstr("cudnn-ci/packages/1  2026-12-01  1 rows  " + gate().Path("team"))));
+                    HasSubstr("cudnn-ci/packages/1  " + Today() + "  1 rows  " + gate().Path("team"))));
   const GateResult rows = Command({"knowledge", "acme-infer", "--knowledge", gate().Path("team")});
   EXPECT_EQ(rows.out,
             "packages python acme-infer\n  framework: Acme Infer\n  manager: python\n  name: acme-infer\n"

@@ -5,11 +5,14 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "base/text.h"
+#include "base/time.h"
 #include "model/knowledge/knowledge_format.h"
 #include "model/record/notice_list.h"
+#include "model/record/version.h"
 #include "scratch.h"
 #include "shipped_knowledge.h"
 
@@ -20,14 +23,17 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr char kHead[] = R"("as_of": "2026-12-01", "sources": {"team": "https://example.org/team"})";
+// Of this day, so that no file that comes with cudnn-ci is newer.
+std::string Head(const std::string& day = UtcDate()) {
+  return R"("as_of": ")" + day + R"(", "sources": {"team": "https://example.org/team"})";
+}
 constexpr char kFrom[] = R"("source": "team", "confidence": "sure")";
 
 class KnowledgeTest : public ::testing::Test {
  protected:
   // A file of `schema` with the members `lists` behind its head.
   std::string Write(const std::string& name, const std::string& schema, const std::string& lists,
-                    const std::string& head = kHead) {
+                    const std::string& head = Head()) {
     const std::string path = scratch_.File(name);
     std::ofstream(path) << "{\"schema\": \"cudnn-ci/" << schema << "\", " << head
                         << (lists.empty() ? "" : ",\n") << lists << "}\n";
@@ -42,7 +48,7 @@ class KnowledgeTest : public ::testing::Test {
         texts.push_back(ToString(problem).substr(problem.position.file.rfind('/') + 1));
     return texts;
   }
-  std::string Only(const std::string& schema, const std::string& lists, const std::string& head = kHead) {
+  std::string Only(const std::string& schema, const std::string& lists, const std::string& head = Head()) {
     const std::vector<std::string> texts = Problems(Write("f.json", schema, lists, head));
     EXPECT_THAT(texts, SizeIs(1));
     return texts.empty() ? "" : texts[0];
@@ -55,6 +61,31 @@ class KnowledgeTest : public ::testing::Test {
       return std::get<Knowledge>(loaded);
     return {};
   }
+  void LoadTable() {
+    table_ = std::get<Compatibility>(
+        LoadCompatibility(CUDNN_CI_KNOWLEDGE_FOLDER "/../matrices/compatibility.json"));
+  }
+  // Releases of cuDNN for CUDA 12, which support cards up to `highest`.
+  static std::string Releases(const std::string& from, const std::string& to, const std::string& highest) {
+    return Row(
+        R"("cudnn_from": ")" + from + R"(", "cudnn_to": ")" + to +
+        R"(", "cuda_major": 12, "cuda": ["12.8"], "driver_min": null, "compute_capability_min": "7.5", )" +
+        R"("compute_capability_max": ")" + highest + '"');
+  }
+  // The highest cards of the rows that speak of a release for CUDA 12.
+  std::vector<std::string> HighestOf(const std::string& release) {
+    std::vector<std::string> found;
+    for (int i = 0;; ++i) {
+      const std::string row = CCI_COMPATIBILITY_CUDNN "12." + std::to_string(i);
+      const auto from = table_.entries.find(row + CCI_COMPATIBILITY_CUDNN_FROM);
+      if (from == table_.entries.end()) return found;
+      if (Compare(*ParseVersion(from->second), *ParseVersion(release)) <= 0 &&
+          Compare(*ParseVersion(release),
+                  *ParseVersion(table_.entries.at(row + CCI_COMPATIBILITY_CUDNN_TO))) <= 0)
+        found.push_back(table_.entries.at(row + CCI_COMPATIBILITY_CUDNN_HIGHEST));
+    }
+  }
+  static std::string RowsIn(const Notice& notice) { return std::get<std::string>(notice.args.at("rows")); }
   static std::string Row(const std::string& fields) { return "{" + fields + ", " + kFrom + "}"; }
 
   Scratch scratch_;
@@ -100,6 +131,18 @@ TEST_F(KnowledgeTest, EveryMistakeHasItsPlace) {
 TEST_F(KnowledgeTest, AFileOfAnotherKindIsRefused) {
   EXPECT_EQ(Only("packages/2", "").substr(0, 60),
             "f.json:1:12: error: the schema \"cudnn-ci/packages/2\" is not ");
+  EXPECT_TRUE(Only("packages/2", "\"needs\": []")
+                  .ends_with("write \"schema\": \"cudnn-ci/compilers/1\", which its lists are of"));
+  EXPECT_TRUE(
+      Only("matrix/1", "\"known_regressions\": []")
+          .ends_with(
+              "this is a matrix, which is named with --matrix; write \"schema\": \"cudnn-ci/compatibility/1\", which its lists are of"));
+  const std::string empty = scratch_.File("empty.json");
+  std::ofstream(empty) << "\n";
+  EXPECT_THAT(
+      Problems(empty),
+      ElementsAre(
+          "empty.json:1:1: error: the file is empty; a file of knowledge begins with {\"schema\": \"cudnn-ci/packages/1\""));
   const std::string path = scratch_.File("f.json");
   std::ofstream(path) << "[]";
   EXPECT_THAT(
@@ -140,7 +183,7 @@ TEST_F(KnowledgeTest, BoundsHold) {
   EXPECT_EQ(
       Only("compilers/1", "\"users\": [" + Row(R"("feature": "triton", "package": ")" + name + '"') + "]")
           .substr(0, 54),
-      "f.json:2:44: error: \"package\" must be a name of letter");
+      "f.json:2:44: error: \"package\" must be a Python package");
   std::string steps;
   for (int i = 0; i < 60; ++i)
     steps +=
@@ -170,9 +213,9 @@ TEST_F(KnowledgeTest, TheDriversLibrariesAreNotATeamsToName) {
                 Row(R"("file": "libcuda.so", "functions": "c")") + "]");
   const Knowledge base = Load({}), knowledge = Load({{path, "--knowledge"}});
   EXPECT_EQ(EntriesOf(knowledge), EntriesOf(base));
-  ASSERT_THAT(knowledge.notices, SizeIs(2));
+  ASSERT_THAT(knowledge.notices, SizeIs(1));
   EXPECT_EQ(knowledge.notices[0].code, NoticeCode::kKnowledgeNotTaken);
-  EXPECT_EQ(std::get<std::string>(knowledge.notices[0].args.at("row")), "driver_libraries libcublas.so");
+  EXPECT_EQ(RowsIn(knowledge.notices[0]), "driver_libraries libcublas.so, libcuda.so");
 }
 
 // A remedy has words and a command, and nothing that a verdict depends on.
@@ -199,7 +242,7 @@ TEST_F(KnowledgeTest, ALaterFileAddsRowsBehindAndReplacesThemInTheirPlace) {
   for (size_t i = 0; i < base.rows.size(); ++i) EXPECT_EQ(knowledge.rows[i].key, base.rows[i].key);
   ASSERT_THAT(SentencesOf(knowledge.notices), SizeIs(1)) << "what is replaced is said";
   EXPECT_EQ(knowledge.notices[0].code, NoticeCode::kKnowledgeReplaced);
-  EXPECT_EQ(std::get<std::string>(knowledge.notices[0].args.at("row")), "packages python torch");
+  EXPECT_EQ(std::get<std::string>(knowledge.notices[0].args.at("rows")), "packages python torch");
 }
 
 TEST_F(KnowledgeTest, AnOlderFileAddsRowsAndReplacesNone) {
@@ -237,8 +280,7 @@ TEST_F(KnowledgeTest, AFolderIsReadByNameWithoutSchemas) {
 }
 
 TEST_F(KnowledgeTest, FactsAndKnownFaultsAreAddedToTheTable) {
-  table_ =
-      std::get<Compatibility>(LoadCompatibility(CUDNN_CI_KNOWLEDGE_FOLDER "/../matrices/compatibility.json"));
+  LoadTable();
   const auto before = table_.entries;
   int known = 0;
   while (before.count(CCI_COMPATIBILITY_KNOWN + std::to_string(known) + CCI_COMPATIBILITY_KNOWN_ID) > 0)
@@ -263,7 +305,176 @@ TEST_F(KnowledgeTest, FactsAndKnownFaultsAreAddedToTheTable) {
             "6.0 6.1 7.0 7.5 8.0 8.6 8.9 9.0 10.0 10.3 11.0 12.0");
   EXPECT_EQ(table_.entries.at(CCI_COMPATIBILITY_AS_OF), before.at(CCI_COMPATIBILITY_AS_OF));
   ASSERT_THAT(knowledge.notices, SizeIs(1)) << "a lower driver is said";
-  EXPECT_EQ(std::get<std::string>(knowledge.notices[0].args.at("row")), "driver_floor.12");
+  EXPECT_EQ(std::get<std::string>(knowledge.notices[0].args.at("rows")), "driver_floor 12");
+}
+
+// Two rows of 9.10 for CUDA 12 come with cudnn-ci; the widest bounds of all count.
+TEST_F(KnowledgeTest, ReleasesOfCudnnReplaceTheRowsThatTheyOverlap) {
+  LoadTable();
+  ASSERT_THAT(HighestOf("9.10.1"), ElementsAre("12.0", "9.0"));
+  const std::string path = Write("f.json", "compatibility/1",
+                                 "\"cudnn\": [" + Releases("9.9.9", "9.10.9", "8.6") + ", " +
+                                     Releases("9.90.0", "9.91.0", "12.1") + "]");
+  const Knowledge knowledge = Load({{path, ""}});
+  EXPECT_THAT(HighestOf("9.10.1"), ElementsAre("8.6"));
+  EXPECT_THAT(HighestOf("9.9.0"), ElementsAre("12.0"));
+  EXPECT_THAT(HighestOf("9.90.0"), ElementsAre("12.1"));
+  ASSERT_THAT(knowledge.notices, SizeIs(1));
+  EXPECT_EQ(knowledge.notices[0].code, NoticeCode::kKnowledgeReplaced);
+  EXPECT_EQ(RowsIn(knowledge.notices[0]), "cudnn of CUDA 12 9.10.0 to 9.10.2");
+}
+
+TEST_F(KnowledgeTest, APartOfARowOfReleasesIsRefused) {
+  LoadTable();
+  EXPECT_EQ(
+      Only("compatibility/1", "\"cudnn\": [" + Releases("9.20.0", "9.20.0", "12.1") + "]"),
+      "f.json:2:11: error: cuDNN 9.20.0 to 9.20.0 for CUDA 12 is a part of 9.18.0 to 9.24.1, a row of " +
+          table_.identity.path + "; write rows that together reach from its first release to its last one");
+  LoadTable();
+  Load({{Write("f.json", "compatibility/1",
+               "\"cudnn\": [" + Releases("9.18.0", "9.19.9", "9.0") + ", " +
+                   Releases("9.20.0", "9.24.1", "12.1") + "]"),
+         ""}});
+  EXPECT_THAT(HighestOf("9.18.1"), ElementsAre("9.0"));
+  EXPECT_THAT(HighestOf("9.20.0"), ElementsAre("12.1"));
+}
+
+TEST_F(KnowledgeTest, OlderReleasesOfCudnnReplaceNone) {
+  LoadTable();
+  const auto before = table_.entries;
+  const Knowledge knowledge =
+      Load({{Write("f.json", "compatibility/1", "\"cudnn\": [" + Releases("9.20.0", "9.20.0", "12.1") + "]",
+                   Head("2020-01-01")),
+             ""}});
+  EXPECT_EQ(table_.entries, before);
+  ASSERT_THAT(knowledge.notices, SizeIs(1));
+  EXPECT_EQ(knowledge.notices[0].code, NoticeCode::kKnowledgeOutdated);
+}
+
+// The later of two added files is held against the earlier one, and the table's own day says nothing of it.
+TEST_F(KnowledgeTest, AddedFactsHaveTheDayOfTheirOwnFile) {
+  LoadTable();
+  table_.identity.as_of = "2020-01-01";
+  const auto fault = [](const std::string& what) {
+    return "\"known_regressions\": [" +
+           Row(R"("id": "team_fault", "library": "torch", "what": ")" + what +
+               R"(", "effect": "crash", "first": "2.1", "last": null, "fixed": "2.2", "hits": {})") +
+           "], \"driver_floor\": {\"14\": " + Row(R"("driver": "700.1")") + "}";
+  };
+  const std::string newer = Write("a.json", "compatibility/1", fault("new"), Head("2026-11-20")),
+                    older = Write("b.json", "compatibility/1", fault("old"), Head("2026-11-19"));
+  const Knowledge knowledge = Load({{newer, ""}, {older, ""}});
+  ASSERT_THAT(knowledge.notices, SizeIs(1));
+  EXPECT_EQ(knowledge.notices[0].code, NoticeCode::kKnowledgeOutdated);
+  EXPECT_EQ(RowsIn(knowledge.notices[0]), "known_regressions team_fault");
+  EXPECT_EQ(std::get<std::string>(knowledge.notices[0].args.at("earlier")), newer);
+  EXPECT_EQ(std::get<std::string>(knowledge.notices[0].args.at("earlier_as_of")), "2026-11-20");
+  EXPECT_EQ(FaultRows(table_).back().position.file, newer);
+  EXPECT_EQ(table_.FileOf("driver_floor.14").path, newer);
+  EXPECT_EQ(table_.FileOf("driver_floor.12").path, table_.identity.path);
+}
+
+TEST_F(KnowledgeTest, NothingIsReplacedUnnamed) {
+  const auto packages = [&](const std::string& name, const std::string& title, size_t count) {
+    std::string rows;
+    for (size_t i = 0; i < count; ++i)
+      rows += (i == 0 ? "" : ",") + Row(R"("manager": "conda", "name": "package)" + std::to_string(i) +
+                                        R"(", "framework": ")" + title + '"');
+    return KnowledgePlace{Write(name, "packages/1", "\"packages\": [" + rows + "]"), ""};
+  };
+  const Knowledge knowledge = Load({packages("a.json", "A", 300), packages("b.json", "B", 300)});
+  std::string named;
+  for (const Notice& notice : knowledge.notices) {
+    EXPECT_EQ(notice.code, NoticeCode::kKnowledgeReplaced);
+    EXPECT_LT(RowsIn(notice).size(), 1100U);
+    named += RowsIn(notice) + ", ";
+  }
+  EXPECT_LT(knowledge.notices.size(), 10U);
+  for (int i = 0; i < 300; ++i)
+    EXPECT_NE(named.find("conda package" + std::to_string(i) + ","), std::string::npos) << i;
+  const auto crowd =
+      LoadKnowledge(CUDNN_CI_KNOWLEDGE_FOLDER,
+                    {packages("a.json", "A", 300), packages("b.json", "B", 300), packages("c.json", "C", 300),
+                     packages("d.json", "D", 300), packages("e.json", "E", 300)},
+                    &table_);
+  const auto* problems = std::get_if<std::vector<Problem>>(&crowd);
+  ASSERT_NE(problems, nullptr) << "more than anybody reads";
+  EXPECT_EQ(problems->front().position.file, scratch_.File("e.json"));
+}
+
+TEST_F(KnowledgeTest, ARemedyIsOfAFindingThatIsDeclared) {
+  EXPECT_EQ(Only("remedies/1",
+                 "\"remedies\": [" + Row(R"("finding": "image.library-missing", "remedy": "do")") + "]"),
+            "f.json:2:26: error: \"finding\" must be a finding's id without its blame, as in "
+            "\"library-missing\", of at most 120, found the string \"image.library-missing\"; write "
+            "\"library-missing\"");
+  const Knowledge knowledge =
+      Load({{Write("f.json", "remedies/1",
+                   "\"remedies\": [" + Row(R"("finding": "driver-too-old", "remedy": "do")") + ",\n" +
+                       Row(R"("finding": "library-mising", "remedy": "do")") + "]"),
+             ""}});
+  const std::vector<Problem> problems = JudgeRemedies(knowledge, {"driver-too-old", "library-missing"});
+  ASSERT_THAT(problems, SizeIs(1));
+  EXPECT_EQ(problems[0].position.line, 3);
+  EXPECT_EQ(problems[0].position.column, 1);
+  EXPECT_EQ(problems[0].message,
+            "no plugin declares the finding \"library-mising\"; did you mean \"library-missing\"?");
+}
+
+TEST_F(KnowledgeTest, ARemedyIsReplacedAsAWhole) {
+  const Knowledge knowledge =
+      Load({{Write("f.json", "remedies/1",
+                   "\"remedies\": [" + Row(R"("finding": "driver-too-old", "remedy": "ask us")") + "]"),
+             ""}});
+  FindingInfo finding;
+  finding.slug = "driver-too-old";
+  finding.remedy = "update";
+  finding.link = "https://example.org";
+  finding.command = "apt-get install";
+  finding.where = Where::kHost;
+  ApplyRemedy(knowledge, &finding);
+  EXPECT_EQ(finding.remedy, "ask us");
+  EXPECT_EQ(finding.link, "");
+  EXPECT_EQ(finding.command, "");
+  EXPECT_EQ(finding.where, Where::kNone);
+}
+
+TEST_F(KnowledgeTest, WhatSaysNothingIsRefused) {
+  const auto remedy = [&](const std::string& fields) {
+    return Only("remedies/1", "\"remedies\": [" + Row(R"("finding": "driver-too-old", )" + fields) + "]");
+  };
+  EXPECT_EQ(
+      remedy(R"("remedy": "  ")"),
+      "f.json:2:54: error: \"remedy\" must be words on one line, of at most 1000 bytes, found the string \"\"");
+  EXPECT_EQ(remedy(R"("remedy": "do", "command": "x")"),
+            "f.json:2:71: error: \"command\" says nothing without \"where\"; write both, or none");
+  EXPECT_EQ(remedy(R"("remedy": "do", "where": "host")"),
+            "f.json:2:69: error: \"where\" says nothing without \"command\"; write both, or none");
+  EXPECT_EQ(Only("packages/1", "", Head(UtcDate(2))),
+            "f.json:1:44: error: \"as_of\" \"" + UtcDate(2) +
+                "\" is in the future; write the day on which the rows were looked up");
+}
+
+TEST_F(KnowledgeTest, PatternsAreOfFewPackages) {
+  const auto package = [&](const std::string& manager, const std::string& name) {
+    return Problems(
+        Write("f.json", "packages/1",
+              "\"packages\": [" + Row(R"("manager": ")" + manager + R"(", "name": ")" + name + '"') + "]"));
+  };
+  for (const char* good : {"x", "acme-infer", "acme-cu#*", "acme-*"})
+    EXPECT_THAT(package("python", good), IsEmpty()) << good;
+  for (const char* bad :
+       {"*", "a*", "#*", "##*", "*a", "Acme", "acme_infer", "acme.infer", "acme--infer", "acme+1"})
+    EXPECT_THAT(package("python", bad), SizeIs(1)) << bad;
+  EXPECT_TRUE(
+      package("python", "Acme_Infer")[0].ends_with("found the string \"Acme_Infer\"; write \"acme-infer\""));
+  EXPECT_THAT(package("conda", "acme_infer"), IsEmpty());
+  EXPECT_THAT(package("conda", "*"), SizeIs(1));
+}
+
+TEST_F(KnowledgeTest, SeedsOfTheFuzzerAreAccepted) {
+  for (const auto& seed : std::filesystem::directory_iterator(CUDNN_CI_FUZZ_SEEDS))
+    EXPECT_THAT(Problems(seed.path()), IsEmpty()) << seed.path();
 }
 
 TEST_F(KnowledgeTest, AFileThatOthersMayWriteIsNotRead) {

@@ -61,9 +61,10 @@ std::string ToText(const FindingInfo& f, const FindingSigns& signs) {
 }
 
 // Every finding there can be, by finding id. A plugin that cannot be loaded may declare more: exit 5.
-int ExplainAll(const Knowledge& knowledge, const Signs& signs, Session* session, bool json) {
+int ExplainAll(const Known& known, const Signs& signs, Session* session, bool json) {
   const Looked looked = Looked::AtPlugins(session);
   const Catalog& catalog = looked.discovery().catalog;
+  if (const auto problems = RemedyProblems(known, catalog); !problems.empty()) return PrintProblems(problems);
   std::vector<FindingInfo> all = HarnessFindings();
   for (const PluginInfo& p : catalog.plugins) all.insert(all.end(), p.findings.begin(), p.findings.end());
   std::sort(all.begin(), all.end(), [](const FindingInfo& a, const FindingInfo& b) {
@@ -72,7 +73,7 @@ int ExplainAll(const Knowledge& knowledge, const Signs& signs, Session* session,
   std::string text;
   ordered_json list = ordered_json::array();
   for (FindingInfo& f : all) {
-    ApplyRemedy(knowledge, &f);
+    ApplyRemedy(known.knowledge, &f);
     text += (text.empty() ? "" : "\n") + ToText(f, SignsOf(signs, f));
     list.push_back(ToJson(f, SignsOf(signs, f)));
   }
@@ -82,15 +83,18 @@ int ExplainAll(const Knowledge& knowledge, const Signs& signs, Session* session,
   return printed != 0 || catalog.broken.empty() ? printed : 5;
 }
 
-int ExplainOne(const std::string& named, const Knowledge& knowledge, const Signs& signs, Session* session,
+int ExplainOne(const std::string& named, const Known& known, const Signs& signs, Session* session,
                bool json) {
   // Reports write it as BLAME.ID.
   const std::string slug = named.substr(named.rfind('.') + 1);
   const FindingInfo* found = FindHarnessFinding(slug);
   std::optional<Looked> looked;
-  if (!found) {
+  if (!found || !known.knowledge.Rows("remedies").empty()) {
     looked = Looked::AtPlugins(session);
-    found = looked->discovery().catalog.FindFinding(slug);
+    const Catalog& catalog = looked->discovery().catalog;
+    if (const auto problems = RemedyProblems(known, catalog); !problems.empty())
+      return PrintProblems(problems);
+    if (!found) found = catalog.FindFinding(slug);
   }
   if (!found) {
     std::vector<std::string> slugs;
@@ -101,7 +105,7 @@ int ExplainOne(const std::string& named, const Knowledge& knowledge, const Signs
     return Fail("no finding '" + slug + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
   }
   FindingInfo finding = *found;
-  ApplyRemedy(knowledge, &finding);
+  ApplyRemedy(known.knowledge, &finding);
   const FindingSigns of = SignsOf(signs, finding);
   return json ? PrintJson(Compact(ToJson(finding, of))) : PrintText(ToText(finding, of));
 }
@@ -125,11 +129,10 @@ class Explain : public Command {
     if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
     PrintNotices(std::get<Known>(known));
     Session session({invocation.installation, discovery_});
-    const Knowledge& knowledge = std::get<Known>(known).knowledge;
     const auto signs = ReadFindingSigns(invocation.installation.knowledge_dir() + "/findings");
     if (!signs.ok()) return Fail(signs.error());
-    return all_ ? ExplainAll(knowledge, *signs, &session, json_)
-                : ExplainOne(slug_, knowledge, *signs, &session, json_);
+    return all_ ? ExplainAll(std::get<Known>(known), *signs, &session, json_)
+                : ExplainOne(slug_, std::get<Known>(known), *signs, &session, json_);
   }
 
  private:

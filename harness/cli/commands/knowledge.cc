@@ -12,6 +12,7 @@
 #include "cli/answer.h"
 #include "cli/commands/table.h"
 #include "cli/known.h"
+#include "cli/preparation.h"
 #include "cli/session.h"
 #include "cli/shared_options.h"
 
@@ -36,9 +37,8 @@ std::vector<KnowledgeRow> RowsWith(const Known& known, const std::string& what) 
   return rows;
 }
 
-// Where a row is from. Of a known fault nobody keeps the file.
 std::string PathOf(const Known& known, const KnowledgeRow& row) {
-  return row.list == kFaultList ? "" : known.knowledge.files[row.file].path;
+  return row.list == kFaultList ? row.position.file : known.knowledge.files[row.file].path;
 }
 
 std::vector<KnowledgeFile> FilesOf(const Known& known) {
@@ -49,9 +49,15 @@ std::vector<KnowledgeFile> FilesOf(const Known& known) {
   return files;
 }
 
-// How many rows count that are of this file; entries of the table.
+// How many rows count that are of this file; of version facts single entries, known faults and rows of
+// cuDNN's releases.
 size_t CountOf(const Known& known, const KnowledgeFile& file) {
-  if (file.path == known.table.identity.path) return known.table.entries.size();
+  if (file.schema == kCompatibilitySchema) {
+    const std::vector<std::string> facts = FactsOf(known.table);
+    return static_cast<size_t>(std::count_if(facts.begin(), facts.end(), [&](const std::string& fact) {
+      return known.table.FileOf(fact).path == file.path;
+    }));
+  }
   return static_cast<size_t>(std::count_if(
       known.knowledge.rows.begin(), known.knowledge.rows.end(),
       [&](const KnowledgeRow& row) { return known.knowledge.files[row.file].path == file.path; }));
@@ -113,6 +119,12 @@ class ShowKnowledge : public Command {
     const Known& known = std::get<Known>(loaded);
     const std::string text = KnowledgeText(known, what_);
     if (text.empty()) return Fail("nothing is known of '" + what_ + "'");
+    if (!known.knowledge.Rows("remedies").empty()) {
+      Session session({invocation.installation, discovery_});
+      const Looked looked = Looked::AtPlugins(&session);
+      if (const auto problems = RemedyProblems(known, looked.discovery().catalog); !problems.empty())
+        return PrintProblems(problems);
+    }
     PrintNotices(known);
     return json_ ? PrintJson(KnowledgeJson(known, what_)) : PrintText(text);
   }

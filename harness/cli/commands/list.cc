@@ -71,6 +71,8 @@ int List::Run(const Invocation& invocation) {
     PrintProblems(problems);
     return 5;
   }
+  if (const auto problems = RemedyProblems(std::get<Known>(known), catalog); !problems.empty())
+    return PrintProblems(problems);
   const Result<std::vector<DeviceInfo>> devices = collected.SelectDevices(selection_.device);
   if (!devices.ok()) return Fail(devices.error());
   const auto planned =

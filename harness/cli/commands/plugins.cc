@@ -99,6 +99,8 @@ class Plugins : public Command {
     Session session({invocation.installation, discovery_});
     const Looked looked = Looked::AtPlugins(&session);
     const Catalog& catalog = looked.discovery().catalog;
+    if (const auto unknown = RemedyProblems(std::get<Known>(known), catalog); !unknown.empty())
+      return PrintProblems(unknown);
     const std::vector<Problem> problems = CatalogProblems(catalog);
     const int printed =
         json_ ? PrintAsJson(catalog, problems)

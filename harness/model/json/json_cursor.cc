@@ -132,7 +132,8 @@ std::string StringProblem(std::string_view text) {
 }
 
 std::string Unfinished(const JsonPlace& place) {
-  if (place.container == nullptr) return "the file holds no value; a matrix is an object in braces { }";
+  if (place.container == nullptr)
+    return std::string("the file holds no value; ") + place.noun + " is an object in braces { }";
   const bool object = std::holds_alternative<Json::Object>(place.container->value);
   return std::string("the file ends inside the ") + (object ? "object" : "list") + " that begins at " +
          ToString(place.container->position) + "; is its " + (object ? "}" : "]") + " missing?";

@@ -44,8 +44,9 @@ class JsonCursor {
 struct JsonPlace {
   // The innermost container that is open; null: none.
   const Json* container = nullptr;
-  bool after_key = false;   // a key without its value
-  bool root_ended = false;  // the document's value is complete
+  bool after_key = false;         // a key without its value
+  bool root_ended = false;        // the document's value is complete
+  const char* noun = "a matrix";  // what messages call the document
 };
 
 // What is wrong behind the last token that the parser took.

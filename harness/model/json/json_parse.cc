@@ -24,7 +24,8 @@ using Parser = nlohmann::json;
 
 class Builder : public nlohmann::json_sax<Parser> {
  public:
-  Builder(std::string_view text, const std::string& file) : cursor_(text, file) {}
+  Builder(std::string_view text, const std::string& file, const JsonKind& kind)
+      : kind_(kind), cursor_(text, file) {}
 
   bool null() override { return Put(nullptr); }
   bool boolean(bool v) override { return Put(v); }
@@ -71,7 +72,7 @@ class Builder : public nlohmann::json_sax<Parser> {
       return false;
     }
     const Json* container = stack_.empty() ? nullptr : stack_.back();
-    problems_.push_back(DiagnoseSyntax(cursor_, {container, after_key_, root_ended_}));
+    problems_.push_back(DiagnoseSyntax(cursor_, {container, after_key_, root_ended_, kind_.noun}));
     return false;
   }
 
@@ -84,7 +85,7 @@ class Builder : public nlohmann::json_sax<Parser> {
     return true;
   }
 
-  // A plugin reads its values up to the first NUL: it would see less than the matrix says.
+  // A plugin reads its values up to the first NUL: it would see less than the file says.
   bool ReportNul(const Position& position, const std::string& text) {
     return Report(position,
                   "the string " + Quote(text) + " holds the character U+0000, which no value can hold");
@@ -93,8 +94,8 @@ class Builder : public nlohmann::json_sax<Parser> {
   bool Open(decltype(Json::value) empty) {
     Json* opened = Add(std::move(empty));
     if (stack_.size() >= kMaxJsonDepth) {
-      Report(opened->position, "nested deeper than " + std::to_string(kMaxJsonDepth) +
-                                   " levels; a matrix needs no more than five");
+      Report(opened->position, "nested deeper than " + std::to_string(kMaxJsonDepth) + " levels; " +
+                                   kind_.noun + " needs no more than five");
       return false;
     }
     stack_.push_back(opened);
@@ -131,6 +132,7 @@ class Builder : public nlohmann::json_sax<Parser> {
     return &slot;
   }
 
+  const JsonKind& kind_;
   JsonCursor cursor_;
   Json root_;
   Position last_;
@@ -147,16 +149,18 @@ bool HoldsNothing(std::string_view text) {
 
 }  // namespace
 
-std::variant<Json, std::vector<Problem>> ParseJson(const std::string& text, const std::string& path) {
+std::variant<Json, std::vector<Problem>> ParseJson(const std::string& text, const std::string& path,
+                                                   const JsonKind& kind) {
   std::vector<Problem> problems;
   if (text.size() > kMaxJsonBytes) {
     AddProblem(&problems, {path, 0, 0},
-               "the file is larger than the limit of 4 MiB; split it, or let an axis make the cases");
+               std::string("the file is larger than the limit of 4 MiB; ") + kind.smaller);
     return problems;
   }
   if (HoldsNothing(text)) {
-    AddProblem(&problems, {path, 1, 1},
-               "the file is empty; a matrix begins with {\"schema\": \"cudnn-ci/matrix/1\"");
+    AddProblem(
+        &problems, {path, 1, 1},
+        std::string("the file is empty; ") + kind.noun + " begins with {\"schema\": \"" + kind.schema + "\"");
     return problems;
   }
   if (const size_t bad = FindInvalidUtf8(text); bad != std::string_view::npos) {
@@ -171,7 +175,7 @@ std::variant<Json, std::vector<Problem>> ParseJson(const std::string& text, cons
                "the byte \\x00 stands in no text; save the file in UTF-8");
     return problems;
   }
-  Builder builder(text, path);
+  Builder builder(text, path, kind);
   Parser::sax_parse(text.begin(), text.end(), &builder, nlohmann::detail::input_format_t::json, true, true);
   problems = builder.TakeProblems();
   if (!problems.empty()) return problems;

@@ -1,4 +1,5 @@
-// Known faults of the table of version facts as rows, so that they are listed like all others.
+// What the table of version facts has: known faults as rows, so that they are listed like all others, and the
+// names of all facts.
 #include <cudnn_ci/facts.h>
 
 #include <utility>
@@ -19,6 +20,7 @@ std::vector<KnowledgeRow> FaultRows(const Compatibility& table) {
     row.list = kFaultList;
     row.key = at(CCI_COMPATIBILITY_KNOWN_ID);
     if (row.key.empty()) return rows;
+    row.position.file = table.FileOf(place).path;
     for (const auto& [field, key] :
          {std::pair{"what", CCI_COMPATIBILITY_KNOWN_WHAT},
           std::pair{"effect", CCI_COMPATIBILITY_KNOWN_EFFECT},
@@ -29,6 +31,18 @@ std::vector<KnowledgeRow> FaultRows(const Compatibility& table) {
     row.confidence = at(CCI_COMPATIBILITY_KNOWN_CONFIDENCE);
     rows.push_back(std::move(row));
   }
+}
+
+std::vector<std::string> FactsOf(const Compatibility& table) {
+  std::vector<std::string> facts;
+  for (const auto& [key, value] : table.entries) {
+    if (key == CCI_COMPATIBILITY_AS_OF) continue;
+    std::string fact = key;
+    for (const std::string prefix : {CCI_COMPATIBILITY_KNOWN, CCI_COMPATIBILITY_CUDNN})
+      if (key.starts_with(prefix)) fact = key.substr(0, key.rfind('.'));
+    if (facts.empty() || facts.back() != fact) facts.push_back(std::move(fact));
+  }
+  return facts;
 }
 
 }  // namespace cudnn_ci

@@ -2,9 +2,10 @@
 // data files (knowledge/*.json), merged from those that come with cudnn-ci and those that a team adds.
 //
 // A later file adds rows, or replaces rows of the same key. A row replaces one of an earlier file only if its
-// file is not older than that one (`as_of`); each row that is replaced, or is too old to replace one, has a
-// notice. No later file can change a finding's severity or blame, name a library of the driver (such rows are
-// not taken, with a notice), run code, or name a file outside of the folders of the image's packages.
+// file is not older than that one (`as_of`); each row that is replaced, or is too old to replace one, is
+// named in a notice. No later file can change a finding's severity or blame, name a library of the driver
+// (such rows are not taken, with a notice), run code, or name a file outside of the folders of the image's
+// packages.
 #ifndef CUDNN_CI_MODEL_KNOWLEDGE_KNOWLEDGE_H_
 #define CUDNN_CI_MODEL_KNOWLEDGE_KNOWLEDGE_H_
 
@@ -68,13 +69,22 @@ std::variant<Knowledge, std::vector<Problem>> LoadKnowledge(const std::string& b
 // What the names of installed Python packages tell.
 PackageNames PackageNamesOf(const Knowledge& knowledge);
 
-// Replaces what to do about a finding by what a row of "remedies" says; severity, blame and words stay.
+// Replaces what to do about a finding (words, link, command) by what a row of "remedies" says; severity,
+// blame and words stay.
 void ApplyRemedy(const Knowledge& knowledge, Finding* finding);
 void ApplyRemedy(const Knowledge& knowledge, FindingInfo* finding);
 
-// The list of known faults among rows of knowledge, and those of a table as its rows, without their file.
+// One problem for each row of "remedies" whose finding is none of these ids.
+std::vector<Problem> JudgeRemedies(const Knowledge& knowledge, const std::vector<std::string>& findings);
+
+// The list of known faults among rows of knowledge, and those of a table as its rows; `position` has the file
+// that each is of, `file` says nothing.
 inline constexpr const char* kFaultList = "known_regressions";
 std::vector<KnowledgeRow> FaultRows(const Compatibility& table);
+
+// The facts of a table as its FileOf knows them: keys of single entries, the beginnings of those of numbered
+// rows.
+std::vector<std::string> FactsOf(const Compatibility& table);
 
 // What plugins are told, by the keys of cudnn_ci/facts.h.
 std::map<std::string, std::string> EntriesOf(const Knowledge& knowledge);

@@ -9,13 +9,16 @@
 namespace cudnn_ci {
 
 enum class FieldKind {
-  kName,         // letters, digits and "._+-"
-  kNamePattern,  // the same, "*" (any text) and "#" (a digit)
-  kFilePattern,  // the same as a name, and "*"
-  kPath,         // names between slashes, relative, none of them ".."
-  kPathPattern,  // the same, "*", and "%" for a CUDA major
-  kText,         // words on one line
-  kWord,         // one of `words`
+  kName,           // letters, digits and "._+-"
+  kNamePattern,    // the same, "#" (a digit) and, behind two others, "*" (any text)
+  kPythonName,     // a Python package's name in its normalised form, "acme-infer"
+  kPythonPattern,  // the same, "#" and "*" as above
+  kFinding,        // a finding's id, "library-missing"
+  kFilePattern,    // the same as a name, and "*"
+  kPath,           // names between slashes, relative, none of them ".."
+  kPathPattern,    // the same, "*", and "%" for a CUDA major
+  kText,           // words on one line
+  kWord,           // one of `words`
   kFlag,
   kNumber,  // 1 to 99
   kRange,   // of versions: "<3.6"
@@ -50,6 +53,9 @@ struct ListFormat {
   bool base_only = false;    // rows are taken of the files that come with cudnn-ci alone
   bool with_source = false;  // plugins are told the source
   bool with_origin = false;  // and whether the row is of a file that does not come with cudnn-ci: "added"
+  // A pattern that is one of Python's normalised names where "manager" is "python"; null: none.
+  const char* name_of_manager = nullptr;
+  std::vector<const char*> together = {};  // fields of which a row has all or none
 };
 
 struct FileFormat {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "image/packages/python_metadata.h"
 #include "model/knowledge/knowledge_format.h"
 #include "model/matrix/compatibility_words.h"
 #include "model/matrix/matrix_reader.h"
@@ -30,6 +31,25 @@ bool IsNameOf(const std::string& text, const std::string& more) {
   return !text.empty() && text.size() <= kMostName && HasOnly(text, more) && text != "." && text != "..";
 }
 
+// A name that may hold "#" and end in "*". Of two characters before it, so that it is of few packages.
+bool IsNamePattern(const std::string& text) {
+  if (!IsNameOf(text, "*#") || text.find_first_of("._+-#*") == 0) return false;
+  return text.find('*') == std::string::npos || (text.find('*') == text.size() - 1 && text.size() > 2);
+}
+
+// The same in the form that Python's installers compare; "-" before "*" is of it.
+bool IsPythonPattern(const std::string& text) {
+  return IsNamePattern(text) && NormalizedName(text) == text && text.find('+') == std::string::npos &&
+         text.back() != '-';
+}
+
+bool IsFindingId(const std::string& text) {
+  return !text.empty() && text.size() <= kMostName &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+}
+
+bool IsBlank(const std::string& text) { return text.find_first_not_of(' ') == std::string::npos; }
+
 bool HasFewStars(const std::string& text) { return std::count(text.begin(), text.end(), '*') <= 4; }
 
 // A path that leads nowhere but below the folder that it is relative to.
@@ -54,10 +74,19 @@ struct Rule {
 Rule RuleOf(FieldKind kind) {
   switch (kind) {
     case FieldKind::kNamePattern:
-      return {[](const std::string& t) { return IsNameOf(t, "*#") && t.find('*') >= t.size() - 1; },
-              "a name of letters, digits, \"._+-\", \"#\" (a digit) and, at its end, \"*\" (any text), of at "
-              "most "
-              "120"};
+      return {
+          IsNamePattern,
+          "a name that begins with a letter or digit, of these, \"._+-\", \"#\" (a digit) and, behind two "
+          "others at its end, \"*\" (any text), of at most 120"};
+    case FieldKind::kPythonName:
+      return {[](const std::string& t) { return IsPythonPattern(t) && HasOnly(t, ""); },
+              "a Python package's normalised name: small letters, digits and single \"-\", of at most 120"};
+    case FieldKind::kPythonPattern:
+      return {IsPythonPattern,
+              "a Python package's normalised name: small letters, digits, single \"-\", \"#\" (a digit) and, "
+              "behind two others at its end, \"*\" (any text), of at most 120"};
+    case FieldKind::kFinding:
+      return {IsFindingId, "a finding's id without its blame, as in \"library-missing\", of at most 120"};
     case FieldKind::kFilePattern:
       return {[](const std::string& t) { return IsNameOf(t, "*") && HasFewStars(t); },
               "a file's name of letters, digits, \"._+-\" and at most four \"*\" (any text), of at most 120"};
@@ -70,13 +99,14 @@ Rule RuleOf(FieldKind kind) {
               "a path below a folder of packages, as in \"nvidia/cu%/lib\", without \"..\""};
     case FieldKind::kText:
       return {[](const std::string& t) {
-                return !t.empty() && t.size() <= kMostWords && std::none_of(t.begin(), t.end(), IsControl);
+                return !IsBlank(t) && t.size() <= kMostWords && std::none_of(t.begin(), t.end(), IsControl);
               },
               "words on one line, of at most 1000 bytes"};
     case FieldKind::kRange:
       return {IsRange, "a range of versions, as in \">=3.1 <3.6\""};
     case FieldKind::kCommand:
-      return {IsCommand, "a command on one line, of printable characters, of at most 1000"};
+      return {[](const std::string& t) { return IsCommand(t) && !IsBlank(t); },
+              "a command on one line, of printable characters, of at most 1000"};
     case FieldKind::kUrl:
       return {[](const std::string& t) { return IsUrl(t) && t.size() <= kMostPath && IsPrintableAscii(t); },
               "an address that begins with https://, of at most 200"};
@@ -144,9 +174,23 @@ class ValueReader {
                                              Describe(json) + Hint(*text, field.words));
           return nullptr;
         }
+        if (const auto* text = std::get_if<std::string>(&json.value)) {
+          const std::string near = NearestTo(field.kind, *text);
+          reader_->Report(json.position, Quote(field.key) + " must be " + Expected(field) + ", found " +
+                                             Describe(json) + (near.empty() ? "" : "; write " + Quote(near)));
+          return nullptr;
+        }
     }
     reader_->WrongType(field.key, Expected(field), json);
     return nullptr;
+  }
+
+  // What was meant, in the form that is expected; empty: nothing is near.
+  static std::string NearestTo(FieldKind kind, const std::string& text) {
+    std::string near;
+    if (kind == FieldKind::kPythonName || kind == FieldKind::kPythonPattern) near = NormalizedName(text);
+    if (kind == FieldKind::kFinding) near = text.substr(text.rfind('.') + 1);
+    return near.empty() || !RuleOf(kind).holds(near) ? "" : near;
   }
 
   static bool Fits(const FieldFormat& field, const std::string& text) {
@@ -262,12 +306,16 @@ class File {
     Out entry;
     row.list = list.name;
     row.position = item.position;
-    for (const FieldFormat& field : list.fields) {
+    for (FieldFormat field : list.fields) {
+      if (list.name_of_manager != nullptr && std::string(field.key) == list.name_of_manager &&
+          Knowledge::Value(row, "manager") == "python")
+        field.kind = FieldKind::kPythonPattern;
       Out value = values.Read(field);
       if (value.is_null()) continue;
       row.values[field.key] = value.is_string() ? value.get<std::string>() : value.dump();
       entry[field.key] = std::move(value);
     }
+    JudgeTogether(list, &reader);
     Provenance(&reader, &row);
     reader.Finish();
     if (list.with_source) entry["source"] = row.source;
@@ -279,6 +327,14 @@ class File {
     if (row.entry.size() > kMaxKnowledgeEntry)
       top_.Report(item.position, where + " takes more than " + std::to_string(kMaxKnowledgeEntry) + " bytes");
     rows_.push_back(std::move(row));
+  }
+
+  static void JudgeTogether(const ListFormat& list, ObjectReader* reader) {
+    for (const char* has : list.together)
+      for (const char* lacks : list.together)
+        if (reader->Get(has) != nullptr && reader->Get(lacks) == nullptr)
+          reader->Report(reader->Get(has)->position,
+                         Quote(has) + " says nothing without " + Quote(lacks) + "; write both, or none");
   }
 
   // Where a row is from, and how sure it is.

@@ -69,6 +69,7 @@ class Table {
   Problems* problems_;
   std::map<std::string, std::string> sources_;  // addresses or words, by name
   std::map<std::string, std::string> entries_;
+  std::map<std::string, Position> rows_;  // of numbered rows
 };
 
 const Json::Object* Table::Row(const Json& json, const char* where) {
@@ -271,6 +272,7 @@ void Table::ReadCudnnRow(const Json& item, std::map<std::string, int>* counts, s
       reader.WrongType("cuda_major", "a number, as in 12", *json);
   }
   const std::string prefix = CCI_COMPATIBILITY_CUDNN + major + "." + std::to_string((*counts)[major]++);
+  rows_[prefix] = item.position;
   Put(prefix + CCI_COMPATIBILITY_CUDNN_FROM, from);
   Put(prefix + CCI_COMPATIBILITY_CUDNN_TO, to);
   Put(prefix + CCI_COMPATIBILITY_CUDNN_TOOLKITS, toolkits);
@@ -315,7 +317,7 @@ void Table::ReadRegressions() {
   const Json::Array* rows = json == nullptr ? nullptr : top_.List("known_regressions");
   if (rows == nullptr || !FewEnough(rows->size(), json->position, "known_regressions")) return;
   ReadKnownRegressions(
-      *rows, [this](ObjectReader* row) { return Provenance(row); }, problems_, &entries_);
+      *rows, [this](ObjectReader* row) { return Provenance(row); }, problems_, &entries_, &rows_);
 }
 
 void Table::Read(Compatibility* table) {
@@ -361,9 +363,16 @@ void Table::Read(Compatibility* table) {
                                    std::to_string(kMaxCompatibilityEntryBytes) +
                                    " bytes; leave out old rows");
   table->entries = std::move(entries_);
+  table->rows = std::move(rows_);
 }
 
 }  // namespace
+
+KnowledgeFile Compatibility::FileOf(const std::string& place) const {
+  const auto found = added.find(place);
+  if (found != added.end()) return found->second;
+  return {kCompatibilitySchema, identity.as_of, identity.path, identity.sha256, ""};
+}
 
 Compatibility ReadCompatibility(const Json& json, bool part, Problems* problems) {
   Compatibility table;

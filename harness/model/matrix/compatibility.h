@@ -11,12 +11,21 @@
 
 #include "model/matrix/matrix.h"
 #include "model/record/event.h"
+#include "model/record/knowledge_file.h"
 
 namespace cudnn_ci {
 
 struct Compatibility {
   VersionTable identity;
   std::map<std::string, std::string> entries;  // by the keys of cudnn_ci/facts.h
+  // Where numbered rows stand in the file, by the beginning of their keys: "known.12".
+  std::map<std::string, Position> rows;
+  // The files of facts that were added to the table, by their keys, of numbered rows by the beginning of
+  // them.
+  std::map<std::string, KnowledgeFile> added;
+
+  // The file that a fact is of, by its key or the beginning of a row's: an added one, or the table's own.
+  KnowledgeFile FileOf(const std::string& place) const;
 };
 
 inline constexpr const char* kCompatibilitySchema = "cudnn-ci/compatibility/1";  // the version of the format
@@ -33,10 +42,15 @@ std::variant<Compatibility, std::vector<Problem>> LoadCompatibility(const std::s
 // adds to a table (model/knowledge/knowledge.h).
 Compatibility ReadCompatibility(const Json& json, bool part, std::vector<Problem>* problems);
 
-// Adds the facts of a part to a table. `may_replace` is asked with the name of each fact that the table has
-// already, with another value: "driver_floor.12", "known_regressions half_3d_forward".
-void AddCompatibility(const Compatibility& part, Compatibility* table,
-                      const std::function<bool(const std::string& fact)>& may_replace);
+// Whether a part may replace a fact that the table has with another value, by the file that this one is of:
+// {"driver_floor", "12"}, {"known_regressions", "half_3d_forward"}, {"cudnn of CUDA 12", "9.0.0 to 9.0.0"}.
+using MayReplaceFact =
+    std::function<bool(const std::string& list, const std::string& key, const KnowledgeFile& earlier)>;
+
+// Adds the facts of a part, which is of `file`, to a table. Rows of `cudnn` replace those whose releases they
+// overlap; a row that reaches beyond them is a problem.
+void AddCompatibility(const Compatibility& part, const KnowledgeFile& file, Compatibility* table,
+                      const MayReplaceFact& may_replace, std::vector<Problem>* problems);
 
 }  // namespace cudnn_ci
 

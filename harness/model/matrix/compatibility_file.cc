@@ -23,7 +23,8 @@ std::variant<Compatibility, Problems> LoadCompatibility(const std::string& path)
         error.compare(0, path.size() + 2, path + ": ") == 0 ? error.substr(path.size() + 2) : error;
     return Problems{{{path, 0, 0}, reason + "; name a table of " + kCompatibilitySchema}};
   }
-  auto parsed = ParseJson(*text, path);
+  auto parsed =
+      ParseJson(*text, path, {"a table of version facts", kCompatibilitySchema, "leave out old rows"});
   if (auto* problems = std::get_if<Problems>(&parsed)) return std::move(*problems);
   const Json& json = std::get<Json>(parsed);
   if (!std::holds_alternative<Json::Object>(json.value))

@@ -247,7 +247,8 @@ std::map<std::string, std::string> Row::Read(const ReadProvenance& provenance) {
 }  // namespace
 
 void ReadKnownRegressions(const Json::Array& rows, const ReadProvenance& provenance,
-                          std::vector<Problem>* problems, std::map<std::string, std::string>* entries) {
+                          std::vector<Problem>* problems, std::map<std::string, std::string>* entries,
+                          std::map<std::string, Position>* positions) {
   std::set<std::string> ids;
   for (size_t i = 0; i < rows.size(); ++i) {
     const auto* object = std::get_if<Json::Object>(&rows[i].value);
@@ -260,6 +261,7 @@ void ReadKnownRegressions(const Json::Array& rows, const ReadProvenance& provena
     const std::string id = row.Id(), prefix = CCI_COMPATIBILITY_KNOWN + std::to_string(i);
     if (!id.empty() && !ids.insert(id).second)
       AddProblem(problems, rows[i].position, "two rows of \"known_regressions\" are called " + Quote(id));
+    (*positions)[prefix] = rows[i].position;
     (*entries)[prefix + CCI_COMPATIBILITY_KNOWN_ID] = id;
     for (const auto& [key, value] : row.Read(provenance))
       if (!value.empty()) (*entries)[prefix + key] = value;

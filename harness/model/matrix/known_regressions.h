@@ -16,10 +16,11 @@ namespace cudnn_ci {
 // Reads where a row is from and how sure it is; returns the source's address or words.
 using ReadProvenance = std::function<std::string(ObjectReader* row)>;
 
-// Adds the rows' entries, by the keys of cudnn_ci/facts.h, numbered in the file's order. Reports every
-// mistake; what is wrong has no entry.
+// Adds the rows' entries, by the keys of cudnn_ci/facts.h, numbered in the file's order, and where they
+// stand. Reports every mistake; what is wrong has no entry.
 void ReadKnownRegressions(const Json::Array& rows, const ReadProvenance& provenance,
-                          std::vector<Problem>* problems, std::map<std::string, std::string>* entries);
+                          std::vector<Problem>* problems, std::map<std::string, std::string>* entries,
+                          std::map<std::string, Position>* positions);
 
 }  // namespace cudnn_ci
 
