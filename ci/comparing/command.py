@@ -112,7 +112,7 @@ def main(words):
     try:
         allowed = read_allowed(arguments.allow) if arguments.allow else []
         with tempfile.TemporaryDirectory(prefix="cudnn-ci-same-") as folder:
-            place = machine.Machine(pathlib.Path(folder), arguments.build or arguments.old.resolve().parent, arguments.jobs)
+            place = machine.Machine(pathlib.Path(folder), (arguments.build or arguments.old.resolve().parent).resolve(), arguments.jobs)
             old = questions.ask_all(place, arguments.old, arguments.only or questions.GROUPS)
             # Of runs that fail for want of something here, equal answers say little.
             if not old.get("run green: console", "exit 0\n").startswith("exit 0\n"):
