@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace cudnn_ci {
 
@@ -36,6 +38,19 @@ std::string ByteSource::Text(std::uint64_t offset, std::size_t count) const {
   if (offset > size_ || count > size_ - offset) return {};
   std::string text(count, '\0');
   return Read(offset, text.data(), count) ? text : std::string();
+}
+
+std::string ByteSource::Name(std::uint64_t offset, std::size_t most) const {
+  const ByteSource part = Part(offset, most);
+  std::string name = part.Text(0, part.size());
+  name.resize(std::min(name.find('\0'), name.size()));
+  return name;
+}
+
+FileBytes::FileBytes(Fd file) : file_(std::move(file)) {
+  struct stat st {};
+  ok_ = file_.valid() && fstat(file_.get(), &st) == 0;
+  if (ok_) bytes_ = ByteSource(file_.get(), static_cast<std::uint64_t>(st.st_size));
 }
 
 }  // namespace cudnn_ci

@@ -2,15 +2,14 @@
 
 #include <elf.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <map>
 
-#include "base/fd.h"
 #include "base/regular_file.h"
+#include "image/elf/byte_source.h"
 #include "image/elf/elf_bounds.h"
 #include "image/elf/elf_file.h"
 
@@ -35,12 +34,15 @@ std::string PlainFile(const std::string& path, std::string* problem) {
 // What the loader would see at addresses of the file.
 class Memory {
  public:
-  explicit Memory(const std::string& real) : fd_(OpenRegularFile(real)) {
+  explicit Memory(const std::string& real) : file_(OpenRegularFile(real)) {
     Elf64_Ehdr header{};
-    if (!fd_.valid() || !ReadFile(0, &header, sizeof header) || header.e_phnum > kMostElfHeaders) return;
-    segments_.resize(header.e_phnum);
-    if (!ReadFile(header.e_phoff, segments_.data(), segments_.size() * sizeof(Elf64_Phdr))) segments_.clear();
+    if (!file_->ReadObject(0, &header)) return;
+    segments_ = file_->Table<Elf64_Phdr>(header.e_phoff, header.e_phnum, kMostElfSegments);
+    ok_ = segments_.size() == header.e_phnum;
   }
+
+  // False: it is not known which bytes lie where.
+  bool ok() const { return ok_; }
 
   std::vector<Elf64_Dyn> Dynamic() const {
     for (const Elf64_Phdr& p : segments_) {
@@ -57,7 +59,7 @@ class Memory {
     uint64_t left = 0;
     const Elf64_Phdr* segment = SegmentOf(address, &left);
     if (size == 0) return true;
-    return segment && size <= left && ReadFile(segment->p_offset + (address - segment->p_vaddr), to, size);
+    return segment && size <= left && file_->Read(segment->p_offset + (address - segment->p_vaddr), to, size);
   }
   template <class T>
   bool Get(uint64_t address, T* value) const {
@@ -65,10 +67,9 @@ class Memory {
   }
   std::string Text(uint64_t address) const {
     uint64_t left = 0;
-    if (!SegmentOf(address, &left)) return "";
-    std::string text(std::min<uint64_t>(left, kLongestElfName), '\0');
-    if (!Read(address, text.data(), text.size())) return "";
-    return text.substr(0, text.find('\0'));
+    const Elf64_Phdr* segment = SegmentOf(address, &left);
+    if (!segment) return "";
+    return file_->Part(segment->p_offset + (address - segment->p_vaddr), left).Name(0, kLongestElfName);
   }
 
  private:
@@ -80,13 +81,10 @@ class Memory {
     }
     return nullptr;
   }
-  bool ReadFile(uint64_t offset, void* to, size_t size) const {
-    return offset <= INT64_MAX &&
-           pread(fd_.get(), to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
-  }
 
-  const Fd fd_;
+  const FileBytes file_;
   std::vector<Elf64_Phdr> segments_;
+  bool ok_ = false;
 };
 
 std::vector<std::string> Split(const std::string& list) {
@@ -113,6 +111,7 @@ class DynamicReader {
 
   // False: what the file has cannot be told.
   bool Look() {
+    if (!memory_.ok()) return false;
     if (entries_.empty()) return true;  // a static program
     if (!Has(DT_STRTAB)) return false;
     const uint64_t bytes = Of(DT_STRSZ);
@@ -124,7 +123,10 @@ class DynamicReader {
     if (Has(DT_RPATH)) out_.rpath = Split(TextAt(Of(DT_RPATH)));
     if (Has(DT_RUNPATH)) out_.run_path = Split(TextAt(Of(DT_RUNPATH)));
     out_.no_default_folders = (Of(DT_FLAGS_1) & DF_1_NODEFLIB) != 0;
-    for (const uint64_t name : needed_) out_.needed.push_back(TextAt(name));
+    for (const uint64_t name : needed_) {
+      out_.needed.push_back(TextAt(name));
+      if (text_left_ == 0) return false;
+    }
     if (!Has(DT_SYMTAB)) return true;
     uint64_t count = 0;
     if (!CountSymbols(&count) || count > kMostElfSymbols) return false;
@@ -136,9 +138,11 @@ class DynamicReader {
   bool Has(int64_t tag) const { return entries_.count(tag) > 0; }
   uint64_t Of(int64_t tag) const { return Has(tag) ? entries_.at(tag) : 0; }
   // The loader does not hold a name to the table's size.
-  std::string TextAt(uint64_t index) const {
-    if (index >= table_size()) return memory_.Text(Of(DT_STRTAB) + index);
-    return std::string(out_.names_.c_str() + index).substr(0, kLongestElfName);
+  std::string TextAt(uint64_t index) {
+    std::string text = index >= table_size() ? memory_.Text(Of(DT_STRTAB) + index)
+                                             : ByteSource(out_.names_).Name(index, kLongestElfName);
+    text_left_ -= std::min<uint64_t>(text_left_, text.size());
+    return text;
   }
   uint64_t table_size() const { return Of(DT_STRSZ); }
 
@@ -187,12 +191,12 @@ class DynamicReader {
     uint64_t at = Of(DT_VERNEED), left = kMostDynamicEntries;
     for (uint64_t files = Of(DT_VERNEEDNUM); files > 0; --files) {
       Elf64_Verneed need{};
-      if (left-- == 0 || !memory_.Get(at, &need)) return false;
+      if (left-- == 0 || text_left_ == 0 || !memory_.Get(at, &need)) return false;
       const std::string file = TextAt(need.vn_file);
       uint64_t version_at = at + need.vn_aux;
       for (uint16_t i = 0; i < need.vn_cnt; ++i) {
         Elf64_Vernaux version{};
-        if (left-- == 0 || !memory_.Get(version_at, &version)) return false;
+        if (left-- == 0 || text_left_ == 0 || !memory_.Get(version_at, &version)) return false;
         SetVersion(version.vna_other,
                    {TextAt(version.vna_name), file, (version.vna_flags & VER_FLG_WEAK) != 0, false});
         if (version.vna_next == 0) break;
@@ -209,7 +213,8 @@ class DynamicReader {
     for (uint64_t definitions = Of(DT_VERDEFNUM); definitions > 0; --definitions) {
       Elf64_Verdef definition{};
       Elf64_Verdaux name{};
-      if (left-- == 0 || !memory_.Get(at, &definition) || !memory_.Get(at + definition.vd_aux, &name))
+      if (left-- == 0 || text_left_ == 0 || !memory_.Get(at, &definition) ||
+          !memory_.Get(at + definition.vd_aux, &name))
         return false;
       SetVersion(definition.vd_ndx,
                  {TextAt(name.vda_name), "", false, (definition.vd_flags & VER_FLG_BASE) != 0});
@@ -257,6 +262,7 @@ class DynamicReader {
   DynamicTable& out_;
   std::map<int64_t, uint64_t> entries_;
   std::vector<uint64_t> needed_;
+  uint64_t text_left_ = kMostElfTextBytes;  // for the names of libraries and versions; 0: they are too long
   bool gives_versions_ = false;
 };
 

@@ -80,7 +80,7 @@ uint32_t GnuHash(std::string_view name);
 // Reads a 64-bit ELF file by its dynamic segment alone: section headers may be missing or lie, and the loader
 // does not look at them. The file is named by somebody who is not trusted: it must be a regular file of no
 // file system of the kernel's (/proc, /sys, /dev); it is looked at before it is opened, read with pread and
-// never mapped; at most two million symbols and 128 MiB of names. Any thread.
+// never mapped, within elf_bounds.h. Any thread.
 DynamicTable ReadDynamicTable(const std::string& path);
 
 }  // namespace cudnn_ci

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/fd.h"
 #include "base/regular_file.h"
+#include "image/elf/byte_source.h"
 #include "image/elf/elf_bounds.h"
 
 namespace cudnn_ci {
@@ -24,83 +24,59 @@ constexpr uint16_t kMachine = EM_AARCH64;
 #error "cuDNN exists for x86_64 and aarch64 Linux only"
 #endif
 
-// No table we read is larger in a healthy cuDNN; a damaged header must not make us allocate more.
-constexpr uint64_t kMaxTableBytes = 64u << 20;
-
 std::string MachineName(uint16_t machine) {
   if (machine == EM_X86_64) return "x86-64";
   if (machine == EM_AARCH64) return "aarch64";
   return "machine " + std::to_string(machine) + " of ELF";
 }
 
-class Reader {
+// A file by its section headers.
+class Sections {
  public:
-  // *kind: what it is that is no regular file.
-  explicit Reader(const std::string& path, std::string* kind = nullptr) : fd_(OpenRegularFile(path, kind)) {}
-  bool ok() const { return fd_.valid(); }
-  int fd() const { return fd_.get(); }
-
-  bool ReadAt(uint64_t offset, void* to, size_t size) const {
-    auto* p = static_cast<char*>(to);
-    while (size > 0) {
-      const ssize_t n = pread(fd_.get(), p, size, static_cast<off_t>(offset));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return false;
-      p += n;
-      offset += static_cast<uint64_t>(n);
-      size -= static_cast<size_t>(n);
-    }
-    return true;
+  explicit Sections(const ByteSource& file) : file_(file) {
+    Elf64_Ehdr header;
+    if (file.ReadObject(0, &header))
+      headers_ = file.Table<Elf64_Shdr>(header.e_shoff, header.e_shnum, UINT16_MAX);
   }
-
-  template <class T>
-  std::vector<T> Table(uint64_t offset, uint64_t count) const {
-    if (count > kMaxTableBytes / sizeof(T)) return {};
-    std::vector<T> rows(count);
-    if (!ReadAt(offset, rows.data(), count * sizeof(T))) return {};
-    return rows;
+  // Null: there is none that has a table of names. The first of several: a file
+  // must not have them.
+  const Elf64_Shdr* OfType(uint32_t type) const {
+    for (const Elf64_Shdr& section : headers_)
+      if (section.sh_type == type && section.sh_link < headers_.size()) return &section;
+    return nullptr;
   }
-
-  std::string StringAt(const Elf64_Shdr& strings, uint64_t index) const {
-    char text[kLongestElfName] = {};
-    if (index >= strings.sh_size) return {};
-    const uint64_t size = std::min<uint64_t>(sizeof text - 1, strings.sh_size - index);
-    return ReadAt(strings.sh_offset + index, text, size) ? text : "";
+  ByteSource NamesOf(const Elf64_Shdr& section) const {
+    const Elf64_Shdr& names = headers_[section.sh_link];
+    return file_.Part(names.sh_offset, names.sh_size);
   }
 
  private:
-  const Fd fd_;
+  const ByteSource& file_;
+  std::vector<Elf64_Shdr> headers_;
 };
 
-std::vector<Elf64_Shdr> Sections(const Reader& file) {
-  Elf64_Ehdr header;
-  if (!file.ReadAt(0, &header, sizeof header)) return {};
-  return file.Table<Elf64_Shdr>(header.e_shoff, header.e_shnum);
-}
-
 // The bytes of a 4-byte object at a virtual address: the loaded segment that holds it says where.
-std::optional<uint32_t> ValueAt(const Reader& file, uint64_t address) {
+std::optional<uint32_t> ValueAt(const ByteSource& file, uint64_t address) {
   Elf64_Ehdr header;
-  if (!file.ReadAt(0, &header, sizeof header)) return std::nullopt;
-  for (const auto& segment : file.Table<Elf64_Phdr>(header.e_phoff, header.e_phnum)) {
+  if (!file.ReadObject(0, &header)) return std::nullopt;
+  for (const auto& segment : file.Table<Elf64_Phdr>(header.e_phoff, header.e_phnum, UINT16_MAX)) {
     if (segment.p_type != PT_LOAD || address < segment.p_vaddr ||
         address - segment.p_vaddr + sizeof(uint32_t) > segment.p_filesz) {
       continue;
     }
     uint32_t value = 0;
-    if (file.ReadAt(segment.p_offset + (address - segment.p_vaddr), &value, sizeof value)) return value;
+    if (file.ReadObject(segment.p_offset + (address - segment.p_vaddr), &value)) return value;
   }
   return std::nullopt;
 }
 
 // What a file is that is no ELF file, as its first bytes tell.
-std::string DescribeOther(const Reader& file, uint64_t size) {
+std::string DescribeOther(const ByteSource& file) {
   static constexpr char kPointer[] = "version https://git-lfs";
   char head[sizeof kPointer - 1] = {};
-  if (size == 0) return " is empty (0 bytes)";
-  const bool pointer =
-      size >= sizeof head && file.ReadAt(0, head, sizeof head) && memcmp(head, kPointer, sizeof head) == 0;
-  return " (" + std::to_string(size) + " bytes) is not an ELF file" +
+  if (file.size() == 0) return " is empty (0 bytes)";
+  const bool pointer = file.Read(0, head, sizeof head) && memcmp(head, kPointer, sizeof head) == 0;
+  return " (" + std::to_string(file.size()) + " bytes) is not an ELF file" +
          (pointer ? ": it is a git-lfs pointer, whose content was never fetched" : "");
 }
 
@@ -135,18 +111,16 @@ void ElfFile::Require(uint64_t offset, uint64_t size) {
 
 void ElfFile::ReadHeaders() {
   std::string kind;
-  const Reader file(path_, &kind);
-  struct stat st;
-  if (!file.ok() || fstat(file.fd(), &st) != 0) {
+  const FileBytes file(OpenRegularFile(path_, &kind));
+  if (!file.ok()) {
     error_ = kind.empty() ? DescribeUnopened(path_, errno) : path_ + " is not a regular file: it is " + kind;
     return;
   }
-  file_size_ = static_cast<uint64_t>(st.st_size);
+  file_size_ = file->size();
   Elf64_Ehdr header{};
   kind_ = Kind::kNotElf;
-  if (file_size_ < sizeof header || !file.ReadAt(0, &header, sizeof header) ||
-      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
-    error_ = path_ + DescribeOther(file, file_size_);
+  if (!file->ReadObject(0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+    error_ = path_ + DescribeOther(*file);
     return;
   }
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
@@ -159,7 +133,7 @@ void ElfFile::ReadHeaders() {
   required_size_ = sizeof header;
   Require(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr));
   if (header.e_shnum > 0) Require(header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
-  for (const auto& segment : file.Table<Elf64_Phdr>(header.e_phoff, header.e_phnum))
+  for (const auto& segment : file->Table<Elf64_Phdr>(header.e_phoff, header.e_phnum, UINT16_MAX))
     Require(segment.p_offset, segment.p_filesz);
   if (truncated()) {
     error_ = path_ + " is truncated: " + std::to_string(file_size_) + " bytes, its headers need " +
@@ -170,14 +144,19 @@ void ElfFile::ReadHeaders() {
 std::vector<std::string> ElfFile::DynamicStrings(int64_t tag) const {
   std::vector<std::string> result;
   if (!loadable()) return result;
-  const Reader file(path_);
-  const auto sections = Sections(file);
-  for (const auto& section : sections) {
-    if (section.sh_type != SHT_DYNAMIC || section.sh_link >= sections.size()) continue;
-    const uint64_t entries = std::min(section.sh_size / sizeof(Elf64_Dyn), kMostDynamicEntries);
-    for (const auto& entry : file.Table<Elf64_Dyn>(section.sh_offset, entries))
-      if (entry.d_tag == tag && result.size() < kMostNeededNames)
-        result.push_back(file.StringAt(sections[section.sh_link], entry.d_un.d_val));
+  const FileBytes file(OpenRegularFile(path_));
+  const Sections sections(*file);
+  const Elf64_Shdr* dynamic = sections.OfType(SHT_DYNAMIC);
+  if (!dynamic) return result;
+  const uint64_t entries = std::min(dynamic->sh_size / sizeof(Elf64_Dyn), kMostDynamicEntries);
+  const ByteSource names = sections.NamesOf(*dynamic);
+  uint64_t bytes = 0;
+  for (const auto& entry : file->Table<Elf64_Dyn>(dynamic->sh_offset, entries, kMostDynamicEntries)) {
+    if (entry.d_tag != tag) continue;
+    std::string name = names.Name(entry.d_un.d_val, kLongestElfName);
+    bytes += name.size();
+    if (result.size() == kMostNeededNames || bytes > kMostElfTextBytes) break;
+    result.push_back(std::move(name));
   }
   return result;
 }
@@ -214,20 +193,20 @@ std::vector<std::string> ElfFile::RunPath() const {
 
 std::optional<uint32_t> ElfFile::ReadObject(const std::string& symbol) const {
   if (!loadable()) return std::nullopt;
-  Reader file(path_);
-  const auto sections = Sections(file);
-  for (const auto& section : sections) {
-    if (section.sh_type != SHT_DYNSYM || section.sh_link >= sections.size()) continue;
-    const Elf64_Shdr& strings = sections[section.sh_link];
-    const auto names = file.Table<char>(strings.sh_offset, strings.sh_size);
-    for (const auto& s : file.Table<Elf64_Sym>(section.sh_offset, section.sh_size / sizeof(Elf64_Sym))) {
-      if (ELF64_ST_TYPE(s.st_info) != STT_OBJECT || s.st_shndx == SHN_UNDEF || s.st_size != 4) continue;
-      if (s.st_name + symbol.size() >= names.size() ||
-          std::memcmp(names.data() + s.st_name, symbol.c_str(), symbol.size() + 1) != 0) {
-        continue;
-      }
-      return ValueAt(file, s.st_value);
+  const FileBytes file(OpenRegularFile(path_));
+  const Sections sections(*file);
+  const Elf64_Shdr* table = sections.OfType(SHT_DYNSYM);
+  if (!table) return std::nullopt;
+  const ByteSource strings = sections.NamesOf(*table);
+  const std::vector<char> names = strings.Table<char>(0, strings.size(), kMostElfNameBytes);
+  const uint64_t count = table->sh_size / sizeof(Elf64_Sym);
+  for (const auto& s : file->Table<Elf64_Sym>(table->sh_offset, count, kMostElfSymbols)) {
+    if (ELF64_ST_TYPE(s.st_info) != STT_OBJECT || s.st_shndx == SHN_UNDEF || s.st_size != 4) continue;
+    if (s.st_name + symbol.size() >= names.size() ||
+        std::memcmp(names.data() + s.st_name, symbol.c_str(), symbol.size() + 1) != 0) {
+      continue;
     }
+    return ValueAt(*file, s.st_value);
   }
   return std::nullopt;
 }

@@ -35,7 +35,7 @@ class ElfFile {
   bool truncated() const { return kind_ == Kind::kNative && file_size_ < required_size_; }
   bool loadable() const { return kind_ == Kind::kNative && !truncated(); }
 
-  // DT_NEEDED, in the file's order, at most kMostNeededNames; empty if the file cannot be loaded as it is.
+  // DT_NEEDED, in the file's order; empty if the file cannot be loaded as it is.
   std::vector<std::string> Needed() const;
   // DT_SONAME; empty if the file has none or cannot be loaded as it is.
   std::string Soname() const;
@@ -50,7 +50,7 @@ class ElfFile {
 
  private:
   void ReadHeaders();
-  // The strings of all entries of the dynamic section with this tag.
+  // The strings of the entries of the dynamic section with this tag, within elf_bounds.h.
   std::vector<std::string> DynamicStrings(int64_t tag) const;
   void Require(uint64_t offset, uint64_t size);
   std::string path_, error_;

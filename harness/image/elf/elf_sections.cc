@@ -5,12 +5,10 @@
 
 #include <algorithm>
 
+#include "image/elf/elf_bounds.h"
+
 namespace cudnn_ci {
 namespace {
-
-constexpr std::uint64_t kMostSections = 200000;
-constexpr std::uint64_t kMostNameBytes = std::uint64_t{16} << 20;
-constexpr std::size_t kMostName = 256;
 
 // How many sections there are, and which has their names: where the header has no room for it, the first
 // section header says so.
@@ -25,11 +23,6 @@ bool Count(const ByteSource& bytes, const Elf64_Ehdr& header, std::uint64_t* cou
   return true;
 }
 
-std::string NameAt(const std::string& names, std::uint32_t at) {
-  if (at >= names.size()) return {};
-  return names.substr(at, std::min(strnlen(names.data() + at, names.size() - at), kMostName));
-}
-
 // Why they cannot be read; empty: they were.
 std::string ReadSections(const ByteSource& bytes, const Elf64_Ehdr& header,
                          std::vector<ElfSection>* sections) {
@@ -38,20 +31,18 @@ std::string ReadSections(const ByteSource& bytes, const Elf64_Ehdr& header,
   std::uint64_t count = 0, names_at = 0;
   if (!Count(bytes, header, &count, &names_at)) return "its section headers lie behind its end";
   if (count == 0) return "it has no section headers";
-  if (count > kMostSections) return "it has more sections than are read";
-  std::vector<Elf64_Shdr> headers(
-      static_cast<std::size_t>(std::min(count, bytes.size() / sizeof(Elf64_Shdr))));
-  if (headers.size() < count || !bytes.Read(header.e_shoff, headers.data(), count * sizeof(Elf64_Shdr)))
-    return "its section headers lie behind its end";
+  if (count > kMostElfSections) return "it has more sections than are read";
+  const auto headers = bytes.Table<Elf64_Shdr>(header.e_shoff, count, kMostElfSections);
+  if (headers.empty()) return "its section headers lie behind its end";
   if (names_at >= count) return "its sections have no names";
   const Elf64_Shdr& table = headers[names_at];
-  if (table.sh_size > kMostNameBytes) return "the names of its sections are longer than is read";
+  if (table.sh_size > kMostElfSectionNameBytes) return "the names of its sections are longer than is read";
   const std::string names = bytes.Text(table.sh_offset, table.sh_size);
   if (names.empty()) return "its sections have no names";
   sections->reserve(headers.size());
   for (const Elf64_Shdr& one : headers)
-    sections->push_back(
-        {NameAt(names, one.sh_name), one.sh_offset, one.sh_type == SHT_NOBITS ? 0 : one.sh_size});
+    sections->push_back({ByteSource(names).Name(one.sh_name, kLongestElfSymbolName), one.sh_offset,
+                         one.sh_type == SHT_NOBITS ? 0 : one.sh_size});
   return {};
 }
 

@@ -32,8 +32,7 @@ struct ElfSections {
 // True if the bytes begin as an ELF file of 64 bits, little-endian, does.
 bool IsElf(const ByteSource& bytes);
 
-// At most 200,000 sections and 16 MiB of names are read. Of bytes that are no ELF file of 64 bits there is a
-// problem and nothing else.
+// Held to elf_bounds.h. Of bytes that are no ELF file of 64 bits there is a problem and nothing else.
 ElfSections ReadElfSections(const ByteSource& bytes);
 
 }  // namespace cudnn_ci

@@ -14,23 +14,13 @@
 
 #include "base/fd.h"
 #include "base/time.h"
+#include "image/elf/byte_source.h"
+#include "image/elf/elf_bounds.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr unsigned kMostHeaders = 4096;
-constexpr uint64_t kMostSymbols = 4 << 20, kAtOnce = 4096;
-
-bool ReadAt(int fd, uint64_t offset, void* to, size_t size) {
-  return offset <= INT64_MAX && pread(fd, to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
-}
-
-template <class T>
-std::vector<T> Table(int fd, uint64_t offset, unsigned count) {
-  std::vector<T> rows(std::min(count, kMostHeaders));
-  if (!ReadAt(fd, offset, rows.data(), rows.size() * sizeof(T))) rows.clear();
-  return rows;
-}
+constexpr uint64_t kAtOnce = 4096;
 
 bool IsRegular(const struct stat& st) { return S_ISREG(st.st_mode); }
 
@@ -60,8 +50,8 @@ std::optional<uint64_t> AddressOf(const std::vector<Elf64_Phdr>& headers, uint64
 // What is looked for in one file, within one budget for all its tables.
 class Search {
  public:
-  Search(int fd, int64_t until_ns, std::vector<std::string>* names)
-      : fd_(fd), until_ns_(until_ns), names_(names) {}
+  Search(const ByteSource& file, int64_t until_ns, std::vector<std::string>* names)
+      : file_(file), until_ns_(until_ns), names_(names) {}
 
   void Want(uint64_t address, size_t place) { wanted_.push_back({address, place}); }
 
@@ -69,14 +59,14 @@ class Search {
     std::sort(wanted_.begin(), wanted_.end(),
               [](const Wanted& a, const Wanted& b) { return a.address < b.address; });
     const uint64_t count = table.sh_size / sizeof(Elf64_Sym);
-    std::vector<Elf64_Sym> some;
-    for (uint64_t at = 0; at < count && left_ > 0 && MonotonicNs() < until_ns_; at += some.size()) {
-      some.resize(std::min({kAtOnce, count - at, left_}));
-      left_ -= some.size();
-      if (!ReadAt(fd_, table.sh_offset + at * sizeof(Elf64_Sym), some.data(),
-                  some.size() * sizeof(Elf64_Sym)))
-        break;
-      for (const Elf64_Sym& symbol : some) Take(symbol, strings);
+    const ByteSource symbols = file_.Part(table.sh_offset, table.sh_size);
+    uint64_t some = 0;
+    for (uint64_t at = 0; at < count && left_ > 0 && MonotonicNs() < until_ns_; at += some) {
+      some = std::min({kAtOnce, count - at, left_});
+      left_ -= some;
+      const auto rows = symbols.Table<Elf64_Sym>(at * sizeof(Elf64_Sym), some, kAtOnce);
+      if (rows.empty()) break;
+      for (const Elf64_Sym& symbol : rows) Take(symbol, strings);
     }
   }
 
@@ -102,17 +92,14 @@ class Search {
   }
 
   std::string NameAt(const Elf64_Shdr& strings, uint64_t index) const {
-    char name[256] = {};
-    if (index >= strings.sh_size) return "";
-    const size_t size = std::min<uint64_t>(sizeof name - 1, strings.sh_size - index);
-    return ReadAt(fd_, strings.sh_offset + index, name, size) ? name : "";
+    return file_.Part(strings.sh_offset, strings.sh_size).Name(index, kLongestElfSymbolName);
   }
 
-  const int fd_;
+  const ByteSource& file_;
   const int64_t until_ns_;
   std::vector<std::string>* const names_;
   std::vector<Wanted> wanted_;
-  uint64_t left_ = kMostSymbols;
+  uint64_t left_ = kMostElfSymbolsSearched;
 };
 
 }  // namespace
@@ -120,16 +107,16 @@ class Search {
 std::vector<std::string> ElfSymbolsAt(const std::string& file, const std::vector<uint64_t>& offsets,
                                       int64_t until_ns) {
   std::vector<std::string> names(offsets.size());
-  const Fd fd = OpenFile(file);
+  const FileBytes bytes(OpenFile(file));
   Elf64_Ehdr header{};
-  if (!fd.valid() || !ReadAt(fd.get(), 0, &header, sizeof header) ||
-      memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64)
+  if (!bytes->ReadObject(0, &header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64)
     return names;
-  Search search(fd.get(), until_ns, &names);
-  const auto segments = Table<Elf64_Phdr>(fd.get(), header.e_phoff, header.e_phnum);
+  Search search(*bytes, until_ns, &names);
+  const auto segments = bytes->Table<Elf64_Phdr>(header.e_phoff, header.e_phnum, UINT16_MAX);
   for (size_t i = 0; i < offsets.size(); ++i)
     if (const std::optional<uint64_t> address = AddressOf(segments, offsets[i])) search.Want(*address, i);
-  const auto sections = Table<Elf64_Shdr>(fd.get(), header.e_shoff, header.e_shnum);
+  const auto sections = bytes->Table<Elf64_Shdr>(header.e_shoff, header.e_shnum, UINT16_MAX);
   for (const uint32_t type : {SHT_SYMTAB, SHT_DYNSYM})
     for (const Elf64_Shdr& s : sections)
       if (s.sh_type == type && s.sh_link < sections.size()) search.Look(s, sections[s.sh_link]);
