@@ -12,22 +12,16 @@
 #include <variant>
 #include <vector>
 
+#include "base/fields.h"
+
 namespace cudnn_ci {
 
-// A record is packed field by field: Fields(io, record), found beside the record, calls io("name", field) for
-// each, as what writes the journal does. Texts and lists begin with their size; names do not travel.
+// A struct is packed field by field, as it lists them. Texts and lists begin with their size; names do not
+// travel.
 class Packer {
  public:
   template <class T>
-  void operator()(const char*, const T& value) {
-    Put(value);
-  }
-  template <class T>
-  void OrNull(const char*, const T& value) {
-    Put(value);
-  }
-  template <class T>
-  void Optional(const char*, const T& value) {
+  void operator()(const char*, const T& value, Mark = Mark::kPlain) {
     Put(value);
   }
   std::string Take() { return std::move(bytes_); }
@@ -74,15 +68,7 @@ class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) : bytes_(bytes) {}
   template <class T>
-  void operator()(const char*, T& value) {
-    Get(value);
-  }
-  template <class T>
-  void OrNull(const char*, T& value) {
-    Get(value);
-  }
-  template <class T>
-  void Optional(const char*, T& value) {
+  void operator()(const char*, T& value, Mark = Mark::kPlain) {
     Get(value);
   }
   // Whether all was there, and nothing else.

@@ -36,28 +36,25 @@ struct EnvironmentLook {
 EnvironmentLook LookAtEnvironments(bool whole, const PackageNames& names, const LookingAt& looking_at);
 
 // The fields that travel from the process that looked, each once.
-template <class Io, class T>
-requires journal::Like<T, SubjectInfo> || journal::Like<T, Finding> || journal::Like<T, Notice>
-void Fields(Io& io, T& record) { journal::Fields(io, record); }
-template <class Io, journal::Like<SubjectLook> T>
+template <class Io, Like<SubjectLook> T>
 void Fields(Io& io, T& look) {
   io("subjects", look.subjects), io("problems", look.problems), io("warnings", look.warnings);
 }
-template <class Io, journal::Like<PythonPackage> T>
+template <class Io, Like<PythonPackage> T>
 void Fields(Io& io, T& package) {
   io("title", package.title), io("distribution", package.distribution), io("version", package.version);
 }
-template <class Io, journal::Like<PythonEnvironment> T>
+template <class Io, Like<PythonEnvironment> T>
 void Fields(Io& io, T& one) {
   io("name", one.name), io("interpreter", one.interpreter), io("prefix", one.prefix);
   io("cudnn", one.cudnn), io("cuda", one.cuda), io("frameworks", one.frameworks);
 }
-template <class Io, journal::Like<FoundToolkit> T>
+template <class Io, Like<FoundToolkit> T>
 void Fields(Io& io, T& toolkit) {
   io("version", toolkit.version), io("folder", toolkit.folder), io("origin", toolkit.origin);
   io("libraries", toolkit.libraries), io("taken_by", toolkit.taken_by);
 }
-template <class Io, journal::Like<EnvironmentLook> T>
+template <class Io, Like<EnvironmentLook> T>
 void Fields(Io& io, T& look) {
   io("subjects", look.subjects), io("environments", look.environments), io("others", look.others);
   io("toolkits", look.toolkits);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -195,8 +196,7 @@ struct CaseFinished {
   static constexpr const char* kName = "case_finished";
   int64_t serial = 0;
   int64_t evaluated = 0;  // expectations, held or not
-  bool skipped = false;
-  Skipped skip;
+  std::optional<Skipped> skip;
   std::string context_error;  // the CUDA context was broken at the end; empty: it was fine or there was none
   bool leaked = false;        // children were left behind
 };

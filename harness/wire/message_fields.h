@@ -3,33 +3,73 @@
 #ifndef CUDNN_CI_WIRE_MESSAGE_FIELDS_H_
 #define CUDNN_CI_WIRE_MESSAGE_FIELDS_H_
 
+#include <algorithm>
+#include <optional>
+#include <string>
 #include <type_traits>
+#include <variant>
+#include <vector>
 
+#include "base/fields.h"
 #include "wire/message.h"
 
 namespace cudnn_ci::wire {
 
-// `io` is called for each field:
-//   io("key", field)                     text of a worker is cut to fit the packet
-//   io.Whole("key", field)               text that is never cut
-//   io.Exact("key", field)               text of a worker that is not cleaned: a path, a command
-//   io.Optional("key", field)            left out when it is empty or false
-//   io.If("key", present, field)         there only if `present`
-//   io.Place("key", field)              where a command is typed, by its name
-//   io.AtMost(n, "key", list)            the encoder drops what is beyond n, the decoder refuses it
-//   io.Hex, io.Path("key", field)        as the signal handler of the worker writes numbers and paths
-// M is const for the encoder. A message without a list does not compile.
-template <class M, class T>
-concept Like = std::is_same_v<std::remove_const_t<M>, T>;
+// A message as JSON. Most enumerators travel as numbers.
+struct MessageRules {
+  static constexpr bool kStrict = true;
+  static constexpr EmptyFields empty = EmptyFields::kShown;
+  bool cleans = false;
+  size_t text_bound = std::string::npos;  // longer texts are cut, head and tail kept
 
-// The last enumerator: what is beyond it is refused.
-constexpr ParamType LastOf(ParamType) { return ParamType::kShape; }
-constexpr Layer LastOf(Layer) { return Layer::kOther; }
-constexpr Devices LastOf(Devices) { return Devices::kEnvironment; }
-constexpr Severity LastOf(Severity) { return Severity::kNote; }
-constexpr Blame LastOf(Blame) { return Blame::kUndetermined; }
-constexpr SkipKind LastOf(SkipKind) { return SkipKind::kVersion; }
-constexpr Resource LastOf(Resource) { return Resource::kHostMemory; }
+  std::string Text(const std::string& bytes, Mark mark) const;
+  static constexpr ParamType LastOf(ParamType) { return ParamType::kShape; }
+  static constexpr Layer LastOf(Layer) { return Layer::kOther; }
+  static constexpr Devices LastOf(Devices) { return Devices::kEnvironment; }
+  static constexpr Severity LastOf(Severity) { return Severity::kNote; }
+  static constexpr Blame LastOf(Blame) { return Blame::kUndetermined; }
+  static constexpr SkipKind LastOf(SkipKind) { return SkipKind::kVersion; }
+  static constexpr Resource LastOf(Resource) { return Resource::kHostMemory; }
+};
+
+// The name of a message in its packet ("m").
+template <class... M>
+const char* Name(const std::variant<M...>& message) {
+  return std::visit([](const auto& m) { return m.kName; }, message);
+}
+
+// At most `most` elements: more are not written, and refused by who reads.
+template <class Io, class List>
+void AtMost(Io& io, size_t most, const char* key, List& list) {
+  if constexpr (Reads<Io>) {
+    io(key, list);
+    if (list.size() > most) io.Refuse(key, "has too many elements");
+  } else {
+    io(key, List(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(std::min(most, list.size()))));
+  }
+}
+
+// Numbers and paths as the signal handler of the worker writes them (crash_handler.cc). Paths are bytes of
+// the kernel and no text. The readers return false for what no writer has written.
+std::string HexText(uint64_t number);
+bool ReadHexText(const std::string& text, uint64_t* number);
+std::string PathText(const std::string& bytes);
+bool ReadPathText(const std::string& text, std::string* bytes);
+
+template <class Io, Like<uint64_t> N>
+void Hex(Io& io, const char* key, N& number) {
+  std::string text = HexText(number);
+  io(key, text, Mark::kWhole);
+  if constexpr (Reads<Io>)
+    if (!ReadHexText(text, &number)) io.Refuse(key, "is not a hexadecimal number");
+}
+template <class Io, Like<std::string> S>
+void Path(Io& io, const char* key, S& bytes) {
+  std::string text = PathText(bytes);
+  io(key, text, Mark::kWhole);
+  if constexpr (Reads<Io>)
+    if (!ReadPathText(text, &bytes)) io.Refuse(key, "is not percent-encoded");
+}
 
 // Messages without fields.
 template <class Io, class M>
@@ -62,24 +102,26 @@ void Fields(Io& io, M& m) {
 }
 template <class Io, Like<PluginDescribed> M>
 void Fields(Io& io, M& m) {
-  io.Whole("name", m.info.name), io.Whole("version", m.info.version), io.Whole("summary", m.info.summary);
+  io("name", m.info.name, Mark::kWhole), io("version", m.info.version, Mark::kWhole),
+      io("summary", m.info.summary, Mark::kWhole);
   io("abi_minor", m.info.abi_minor);
   io("has_facts", m.info.has_facts), io("facts_per_subject", m.info.facts_per_subject);
 }
 template <class Io, Like<ParamInfo> M>
 void Fields(Io& io, M& p) {
-  io.Whole("name", p.name), io("type", p.type), io.Whole("summary", p.summary);
-  io.Optional("default", p.default_json), io.Whole("allowed", p.allowed);
+  io("name", p.name, Mark::kWhole), io("type", p.type), io("summary", p.summary, Mark::kWhole);
+  io("default", p.default_json, Mark::kWhole), io("allowed", p.allowed, Mark::kWhole);
   io("min", p.min_i64), io("max", p.max_i64), io("fields", p.fields);
 }
 template <class Io, Like<CheckInfo> M>
 void Fields(Io& io, M& c) {
-  io.Whole("name", c.name), io.Whole("plugin", c.plugin), io.Whole("summary", c.summary);
+  io("name", c.name, Mark::kWhole), io("plugin", c.plugin, Mark::kWhole),
+      io("summary", c.summary, Mark::kWhole);
   io("layer", c.layer), io("devices", c.devices), io("timeout_s", c.timeout_s);
   io("shareable", c.shareable), io("per_subject", c.per_subject), io("disturbs", c.disturbs);
   io("pooled", c.pooled), io("second_opinion", c.second_opinion), io("concurrent", c.concurrent);
   io("slow_cases", c.slow_cases), io("validates", c.validates);
-  io("params", c.params), io.Whole("requires", c.prerequisites), io.Whole("judges", c.judges);
+  io("params", c.params), io("requires", c.prerequisites, Mark::kWhole), io("judges", c.judges, Mark::kWhole);
 }
 template <class Io, Like<CheckDescribed> M>
 void Fields(Io& io, M& m) {
@@ -87,18 +129,18 @@ void Fields(Io& io, M& m) {
 }
 template <class Io, Like<FindingDescribed> M>
 void Fields(Io& io, M& m) {
-  io.Whole("slug", m.finding.slug), io("severity", m.finding.severity), io("blame", m.finding.blame);
+  io("slug", m.finding.slug, Mark::kWhole), io("severity", m.finding.severity), io("blame", m.finding.blame);
   io("summary", m.finding.summary), io("remedy", m.finding.remedy), io("link", m.finding.link);
-  io("command", m.finding.command), io.Place("where", m.finding.where);
-  io.Whole("by", m.finding.declared_by);
+  io("command", m.finding.command), io("where", m.finding.where);
+  io("by", m.finding.declared_by, Mark::kWhole);
 }
 template <class Io, Like<Fact> M>
 void Fields(Io& io, M& m) {
-  io.Whole("key", m.key), io("value", m.value);
+  io("key", m.key, Mark::kWhole), io("value", m.value);
 }
 template <class Io, Like<FactsEnd> M>
 void Fields(Io& io, M& m) {
-  io.Optional("failure", m.failure);
+  io("failure", m.failure, Mark::kOptional);
 }
 template <class Io, Like<CanaryDone> M>
 void Fields(Io& io, M& m) {
@@ -110,7 +152,7 @@ void Fields(Io& io, M& p) {
 }
 template <class Io, Like<Validated> M>
 void Fields(Io& io, M& m) {
-  io("n", m.serial), io.AtMost(kMaxProblems, "problems", m.problems), io("failure", m.failure);
+  io("n", m.serial), AtMost(io, kMaxProblems, "problems", m.problems), io("failure", m.failure);
 }
 template <class Io, Like<CaseStarted> M>
 void Fields(Io& io, M& m) {
@@ -127,15 +169,16 @@ void Fields(Io& io, M& m) {
 template <class Io, Like<FindingSaid> M>
 void Fields(Io& io, M& m) {
   io("n", m.serial), io("slug", m.slug), io("detail", m.detail);
-  io.Exact("command", m.command), io.Place("where", m.where);
+  io("command", m.command, Mark::kExact), io("where", m.where);
 }
 template <class Io, Like<Measurement> M>
 void Fields(Io& io, M& m) {
-  io("n", m.serial), io("name", m.name), io("value", m.value), io("unit", m.unit), io.Whole("goal", m.goal);
+  io("n", m.serial), io("name", m.name), io("value", m.value), io("unit", m.unit),
+      io("goal", m.goal, Mark::kWhole);
 }
 template <class Io, Like<Attachment> M>
 void Fields(Io& io, M& m) {
-  io("n", m.serial), io("name", m.name), io("mime", m.mime), io.Exact("path", m.path);
+  io("n", m.serial), io("name", m.name), io("mime", m.mime), io("path", m.path, Mark::kExact);
 }
 template <class Io, Like<Log> M>
 void Fields(Io& io, M& m) {
@@ -149,15 +192,18 @@ template <class Io, Like<Uncaught> M>
 void Fields(Io& io, M& m) {
   io("n", m.serial), io("what", m.what);
 }
-// The worker's signal handler writes this message without an encoder (crash_handler.cc).
 template <class Io, Like<CrashFrame> M>
 void Fields(Io& io, M& f) {
-  io.Hex("a", f.address), io.Path("m", f.module), io.Hex("o", f.offset);
+  Hex(io, "a", f.address), Path(io, "m", f.module), Hex(io, "o", f.offset);
 }
 template <class Io, Like<Crashed> M>
 void Fields(Io& io, M& m) {
-  io("signal", m.crash.signal), io("code", m.crash.code), io.Hex("address", m.crash.address);
-  io.Path("module", m.crash.module), io.AtMost(kMaxCrashFrames, "frames", m.crash.frames);
+  io("signal", m.crash.signal), io("code", m.crash.code), Hex(io, "address", m.crash.address);
+  Path(io, "module", m.crash.module), AtMost(io, kMaxCrashFrames, "frames", m.crash.frames);
+  if constexpr (Reads<Io>)
+    if (m.crash.signal != kTimeIsOver &&
+        std::ranges::find(kCrashSignals, m.crash.signal) == kCrashSignals.end())
+      io.Refuse("signal", "is not one of a crash");
 }
 template <class Io, Like<Skipped> M>
 void Fields(Io& io, M& s) {
@@ -165,8 +211,8 @@ void Fields(Io& io, M& s) {
 }
 template <class Io, Like<CaseFinished> M>
 void Fields(Io& io, M& m) {
-  io("n", m.serial), io("evaluated", m.evaluated), io.If("skip", m.skipped, m.skip);
-  io.Optional("context_error", m.context_error), io.Optional("leaked", m.leaked);
+  io("n", m.serial), io("evaluated", m.evaluated), io("skip", m.skip);
+  io("context_error", m.context_error, Mark::kOptional), io("leaked", m.leaked, Mark::kOptional);
 }
 
 }  // namespace cudnn_ci::wire

@@ -98,7 +98,6 @@ bool Host::RunCase(const cci_plugin* plugin, const wire::Run& run) {
   finished.leaked = HasLiveChildren();
   fflush(stdout);
   finished.evaluated = c.evaluated;
-  finished.skipped = c.skipped;
   finished.skip = c.skip;
   SendToHarness(control_fd_, finished);
   return !c.poisoned && !finished.leaked && finished.context_error.empty();

@@ -162,17 +162,17 @@ void Skip(cci_case* c, uint32_t kind, const char* need, const char* seen) {
   if (!Allowed(c, Phase::kRun, "skip")) return;
   if (kind > CCI_SKIP_VERSION) return c->Fail("skip of the unknown kind " + std::to_string(kind));
   std::lock_guard lock(c->mutex);
-  c->skipped = true;
-  c->skip = {static_cast<cudnn_ci::SkipKind>(kind), Text(need), Text(seen)};
-  if (kind == CCI_SKIP_MEMORY) c->skip.resource = worker::MemoryInWords(c->skip.need, c->skip.seen);
+  cudnn_ci::Skipped& skip = c->skip.emplace();
+  skip = {static_cast<cudnn_ci::SkipKind>(kind), Text(need), Text(seen)};
+  if (kind == CCI_SKIP_MEMORY) skip.resource = worker::MemoryInWords(skip.need, skip.seen);
 }
 void SkipMemory(cci_case* c, uint32_t memory, const char* need, const char* seen) {
   if (!Allowed(c, Phase::kRun, "skip_memory")) return;
   if (memory > CCI_MEMORY_HOST) return c->Fail("skip for the unknown memory " + std::to_string(memory));
   std::lock_guard lock(c->mutex);
-  c->skipped = true;
-  c->skip = {cudnn_ci::SkipKind::kMemory, Text(need), Text(seen),
-             memory == CCI_MEMORY_HOST ? cudnn_ci::Resource::kHostMemory : cudnn_ci::Resource::kDeviceMemory};
+  c->skip.emplace() = {
+      cudnn_ci::SkipKind::kMemory, Text(need), Text(seen),
+      memory == CCI_MEMORY_HOST ? cudnn_ci::Resource::kHostMemory : cudnn_ci::Resource::kDeviceMemory};
 }
 void Measure(cci_case* c, const char* name, double value, const char* unit, uint32_t goal) {
   if (!Allowed(c, Phase::kRun, "measure")) return;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,8 +39,8 @@ struct cci_case {
   std::vector<const char*> folder_table;                          // for subject_folders
   std::set<std::string> asked_steps;                              // should_skip_step was called for them
   int64_t evaluated = 0;
-  bool skipped = false, poisoned = false;
-  cudnn_ci::Skipped skip;
+  bool poisoned = false;
+  std::optional<cudnn_ci::Skipped> skip;
   int attachments = 0;
   cudnn_ci::worker::ChildOutcome child;                // what run_child last returned
   std::vector<cudnn_ci::wire::ParamProblem> problems;  // of a validation

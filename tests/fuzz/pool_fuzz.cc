@@ -143,7 +143,7 @@ class FuzzWorker {
         Say(wire::Expectation{run.serial, "a.cc", 1, "wrong"});
         return Say(f);
       case 1:
-        f.skipped = true;
+        f.skip.emplace();
         return Say(f);
       case 2:
         f.evaluated = 0;

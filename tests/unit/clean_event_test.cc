@@ -23,19 +23,11 @@ class EveryText {
  public:
   explicit EveryText(Visitor visit) : visit_(visit) {}
   void Ref(CaseRef& ref) { Go(ref.id), Go(ref.device); }
-  void CaseName(const char*, CaseRef& ref) { Ref(ref); }
   template <class T>
-  void operator()(const char*, T& value) {
+  void operator()(const char*, T& value, Mark = Mark::kPlain) {
     Go(value);
   }
-  template <class T>
-  void OrNull(const char*, T& value) {
-    Go(value);
-  }
-  template <class T>
-  void Optional(const char*, T& value) {
-    Go(value);
-  }
+  void Go(CaseRef& ref) { Ref(ref); }
   void Go(std::string& text) { visit_(&text); }
   void Go(Value& value) {
     if (value == Value()) value = std::vector<std::string>{""};
@@ -43,7 +35,7 @@ class EveryText {
   }
   void Go(Outcome& outcome) {
     if (std::holds_alternative<NotRun>(outcome)) outcome = Skipped{};
-    std::visit([this](auto& o) { journal::Fields(*this, o); }, outcome);
+    std::visit([this](auto& o) { Fields(*this, o); }, outcome);
   }
   template <class T>
   void Go(std::vector<T>& list) {
@@ -64,7 +56,7 @@ class EveryText {
   }
   template <class T>
   void Go(T& value) {
-    if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T>) journal::Fields(*this, value);
+    if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T>) Fields(*this, value);
   }
 
  private:
@@ -74,7 +66,7 @@ class EveryText {
 template <class Visitor>
 void VisitTexts(EventBody* body, Visitor visit) {
   EveryText<Visitor> io(visit);
-  std::visit([&io](auto& event) { journal::Fields(io, event); }, *body);
+  std::visit([&io](auto& event) { Fields(io, event); }, *body);
 }
 
 template <size_t I = 0>

@@ -91,7 +91,7 @@ struct Outer {
 };
 template <class Io, class T>
 requires std::is_same_v<std::remove_const_t<T>, Inner>
-void Fields(Io& io, T& v) { io("text", v.text), io.Optional("list", v.list); }
+void Fields(Io& io, T& v) { io("text", v.text), io("list", v.list, Mark::kOptional); }
 template <class Io, class T>
 requires std::is_same_v<std::remove_const_t<T>, Outer>
 void Fields(Io& io, T& v) { io("number", v.number), io("flag", v.flag), io("inner", v.inner); }

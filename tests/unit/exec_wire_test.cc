@@ -84,8 +84,8 @@ TEST(WireTest, WhatHasToStayAsItIsIsNotCleaned) {
 }
 
 TEST(WireTest, EveryMessageFromTheWorkerComesBackTheSame) {
-  CaseFinished finished{3,        12,  true, {SkipKind::kMemory, "need", "seen", Resource::kHostMemory},
-                        "broken", true};
+  CaseFinished finished{3, 12, Skipped{SkipKind::kMemory, "need", "seen", Resource::kHostMemory}, "broken",
+                        true};
   const FromWorker messages[] = {Hello{},
                                  PluginFailed{"why"},
                                  PluginDescribed{},
@@ -218,7 +218,7 @@ TEST(WireTest, ValuesOutsideTheirRangeAreNotDecoded) {
   FindingDescribed finding{{"slug", Severity::kNote, Blame::kUndetermined, "s", "r", "l", "p"}};
   CheckInfo check;
   check.params = {{"n", ParamType::kShape, "", std::nullopt, {}, 0, 0, {}}};
-  const CaseFinished finished{3, 12, true, {SkipKind::kVersion, "n", "s", Resource::kHostMemory}, "", false};
+  const CaseFinished finished{3, 12, Skipped{SkipKind::kVersion, "n", "s", Resource::kHostMemory}, "", false};
   const struct {
     FromWorker message;
     std::string field;
@@ -268,7 +268,7 @@ TEST(WireTest, TextThatIsTooLongOrNotUtf8IsCutAndRepaired) {
 TEST(WireTest, NoBytesMakeTheDecoderThrow) {
   std::mt19937 random(1);
   const std::string seed =
-      Encode(FromWorker(CaseFinished{3, 12, true, {SkipKind::kMemory, "n", "s"}, "b", true}));
+      Encode(FromWorker(CaseFinished{3, 12, Skipped{SkipKind::kMemory, "n", "s"}, "b", true}));
   for (int i = 0; i < 20000; ++i) {
     std::string packet = seed;
     for (int n = static_cast<int>(random() % 4); n >= 0; --n)

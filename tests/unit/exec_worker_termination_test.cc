@@ -136,7 +136,7 @@ TEST_F(WorkerTest, AFailureIsNotHiddenByASkipAfterIt) {
   wire::CaseFinished f;
   f.serial = 1;
   f.evaluated = 1;
-  f.skipped = true;
+  f.skip.emplace();
   Say(f);
   EXPECT_TRUE(std::holds_alternative<Failed>(Only().outcome));
 }

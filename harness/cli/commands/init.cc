@@ -33,7 +33,7 @@ struct AskedSubject {
   SubjectInfo subject;
   std::string problem;
 };
-template <class Io, journal::Like<AskedSubject> T>
+template <class Io, Like<AskedSubject> T>
 void Fields(Io& io, T& asked) {
   io("subject", asked.subject), io("problem", asked.problem);
 }

@@ -128,14 +128,14 @@ void CaseWorker::Handle(const wire::Uncaught& m, int64_t now_ns, Effects* out) {
 // The worker says what was evaluated; whether that is a pass is decided here.
 Outcome CaseWorker::OutcomeOf(const wire::CaseFinished& m, Effects* out) {
   if (!m.context_error.empty()) Report(HarnessFinding("context-broken", m.context_error), out);
-  if (!failed_ && !m.skipped && m.evaluated <= 0)
+  if (!failed_ && !m.skip && m.evaluated <= 0)
     Report(HarnessFinding("checked-nothing", "the check ended without evaluating a single expectation"), out);
   if (m.leaked)
     Report(HarnessFinding("leaked-process", "the check left a process running; it was killed"), out);
   if (failed_) return Failed{};
-  if (m.skipped)
-    return Skipped{m.skip.kind, SingleLine(m.skip.need), SingleLine(m.skip.seen, kMostBytesOfWhatWasSeen),
-                   m.skip.kind == SkipKind::kMemory ? m.skip.resource : Resource::kNone};
+  if (m.skip)
+    return Skipped{m.skip->kind, SingleLine(m.skip->need), SingleLine(m.skip->seen, kMostBytesOfWhatWasSeen),
+                   m.skip->kind == SkipKind::kMemory ? m.skip->resource : Resource::kNone};
   return Passed{};
 }
 

@@ -14,15 +14,7 @@
 namespace cudnn_ci {
 
 // A number with a point is a double, one without an integer; [] is a list of integers, and an empty list of
-// strings is {"strings": []}.
-template <class Json>
-Json ToJson(const Value& value) {
-  const auto* strings = std::get_if<std::vector<std::string>>(&value);
-  if (strings && strings->empty()) return {{"strings", Json::array()}};
-  return std::visit([](const auto& v) { return Json(v); }, value);
-}
-
-// False when the node is no such value; *value is then any.
+// strings is {"strings": []}. False when the node is no such value; *value is then any.
 template <class Json>
 bool FromJson(const Json& node, Value* value) {
   const auto is_string = [](const Json& element) { return element.is_string(); };

@@ -13,17 +13,8 @@ namespace {
 class Cleaner {
  public:
   void Ref(CaseRef& ref) { Clean(ref.id), Clean(ref.device); }
-  void CaseName(const char*, CaseRef& ref) { Ref(ref); }
   template <class T>
-  void operator()(const char*, T& value) {
-    Clean(value);
-  }
-  template <class T>
-  void OrNull(const char*, T& value) {
-    Clean(value);
-  }
-  template <class T>
-  void Optional(const char*, T& value) {
+  void operator()(const char*, T& value, Mark = Mark::kPlain) {
     Clean(value);
   }
 
@@ -33,9 +24,7 @@ class Cleaner {
     if (auto* text = std::get_if<std::string>(&value)) Clean(*text);
     if (auto* texts = std::get_if<std::vector<std::string>>(&value)) Clean(*texts);
   }
-  void Clean(Outcome& outcome) {
-    std::visit([this](auto& o) { journal::Fields(*this, o); }, outcome);
-  }
+  void Clean(CaseRef& ref) { Ref(ref); }
   template <class T>
   void Clean(std::vector<T>& list) {
     for (T& element : list) Clean(element);
@@ -52,7 +41,7 @@ class Cleaner {
   }
   template <class T>
   void Clean(T& value) {
-    if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T>) journal::Fields(*this, value);
+    if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T>) Fields(*this, value);
   }
 };
 
@@ -61,7 +50,7 @@ class Cleaner {
 Event::Event(int64_t number, int64_t since_start_ms, EventBody&& told)
     : seq(number), t_ms(since_start_ms), body(std::move(told)) {
   Cleaner cleaner;
-  std::visit([&](auto& event) { journal::Fields(cleaner, event); }, body);
+  std::visit([&](auto& event) { Fields(cleaner, event); }, body);
 }
 
 }  // namespace cudnn_ci

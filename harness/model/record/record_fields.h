@@ -6,22 +6,22 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "base/fields.h"
 #include "model/record/event.h"
 
-namespace cudnn_ci::journal {
+namespace cudnn_ci {
 
-// `Io` is called for each field; E is const for those who write. A type without an overload here does not
-// compile in journal_line.cc. The journal leaves out what is empty; report.json
-//   io("name", field)           shows it as it is
-//   io.OrNull("name", text)     as null
-//   io.Optional("name", field)  leaves it out too
-// A case is named by
-//   io.Ref(ref)                 the fields of the case that the record is about
-//   io.CaseName("name", ref)    the DisplayId of another case
-template <class E, class T>
-concept Like = std::is_same_v<std::remove_const_t<E>, T>;
+// A record as JSON. The journal leaves out what is empty; report.json shows it as its Mark says. A record of
+// a case names it by io.Ref(ref).
+struct RecordRules {
+  static constexpr bool kStrict = false;
+  static constexpr bool cleans = false;
+  EmptyFields empty = EmptyFields::kLeftOut;
+  const std::string& Text(const std::string& text, Mark) const { return text; }
+};
 
 template <class Io, Like<DeviceInfo> E>
 void Fields(Io& io, E& e) {
@@ -31,7 +31,7 @@ void Fields(Io& io, E& e) {
 template <class Io, Like<SubjectInfo> E>
 void Fields(Io& io, E& e) {
   io("name", e.name), io("spec", e.spec);
-  io.Optional("folders", e.folders), io.Optional("late_folders", e.late_folders);
+  io("folders", e.folders, Mark::kOptional), io("late_folders", e.late_folders, Mark::kOptional);
 }
 template <class Io, Like<Waiver> E>
 void Fields(Io& io, E& e) {
@@ -41,9 +41,9 @@ void Fields(Io& io, E& e) {
 template <class Io, Like<Finding> E>
 void Fields(Io& io, E& e) {
   io("slug", e.slug), io("severity", e.severity), io("blame", e.blame), io("detail", e.detail);
-  io("summary", e.summary), io("remedy", e.remedy), io.Optional("link", e.link);
-  io.Optional("command", e.command), io.Optional("where", e.where);
-  io.Optional("subject", e.subject);
+  io("summary", e.summary), io("remedy", e.remedy), io("link", e.link, Mark::kOptional);
+  io("command", e.command, Mark::kOptional), io("where", e.where, Mark::kOptional);
+  io("subject", e.subject, Mark::kOptional);
 }
 template <class Io, Like<Notice> E>
 void Fields(Io& io, E& e) {
@@ -52,19 +52,19 @@ void Fields(Io& io, E& e) {
   if constexpr (!std::is_const_v<E>) e = MakeNotice(code, std::move(e.args));
 }
 // Sentences for whoever reads the journal, and beside them the notices that they are made of. Who reads a
-// record (`io.Refuse`) takes none whose notices and sentences do not belong together.
+// record takes none whose notices and sentences do not belong together.
 template <class Io, Like<Notices> E>
 void NoticeFields(Io& io, const char* sentences, const char* key, E& e) {
   std::vector<std::string> words = SentencesOf(e);
   io(sentences, words), io(key, e);
-  if constexpr (requires { io.Refuse(key, ""); })
+  if constexpr (Reads<Io>)
     if (!TakeSentences(words, &e)) io.Refuse(key, "not one notice for each sentence");
 }
 template <class Io, Like<Notices> E>
 void PartialFields(Io& io, E& e) {
   std::string words = PartialText(e);
-  io.OrNull("partial", words), io("partial_notices", e);
-  if constexpr (requires { io.Refuse("partial", ""); })
+  io("partial", words, Mark::kOrNull), io("partial_notices", e);
+  if constexpr (Reads<Io>)
     if (!TakePartialText(words, &e)) io.Refuse("partial_notices", "not the notices of the text");
 }
 template <class Io, Like<RunStarted> E>
@@ -85,8 +85,8 @@ void Fields(Io& io, E& e) {
 template <class Io, Like<RunPart> E>
 void Fields(Io& io, E& e) {
   io("name", e.name), io("verdict", e.verdict), io("run_id", e.run_id), io("timestamp", e.timestamp);
-  io("hostname", e.hostname), io.OrNull("driver", e.driver), io("gpus", e.gpus);
-  io.Optional("command_line", e.command_line), io("seconds", e.seconds);
+  io("hostname", e.hostname), io("driver", e.driver, Mark::kOrNull), io("gpus", e.gpus);
+  io("command_line", e.command_line, Mark::kOptional), io("seconds", e.seconds);
 }
 template <class Io, Like<VersionTable> E>
 void Fields(Io& io, E& e) {
@@ -95,12 +95,12 @@ void Fields(Io& io, E& e) {
 template <class Io, Like<KnowledgeFile> E>
 void Fields(Io& io, E& e) {
   io("schema", e.schema), io("as_of", e.as_of), io("path", e.path), io("sha256", e.sha256);
-  io.Optional("from", e.from);
+  io("from", e.from, Mark::kOptional);
 }
 template <class Io, Like<PluginIdentity> E>
 void Fields(Io& io, E& e) {
-  io("name", e.name), io("version", e.version), io("path", e.path), io.OrNull("sha256", e.sha256);
-  io.Optional("from", e.from);
+  io("name", e.name), io("version", e.version), io("path", e.path), io("sha256", e.sha256, Mark::kOrNull);
+  io("from", e.from, Mark::kOptional);
 }
 template <class Io, Like<WaiverDeclared> E>
 void Fields(Io& io, E& e) {
@@ -155,7 +155,7 @@ void Fields(Io& io, E& e) {
 }
 template <class Io, Like<TableCell> C>
 void Fields(Io& io, C& c) {
-  io("text", c.text), io.Optional("state", c.state);
+  io("text", c.text), io("state", c.state, Mark::kOptional);
 }
 template <class Io, Like<TableRow> R>
 void Fields(Io& io, R& r) {
@@ -168,12 +168,40 @@ void Fields(Io& io, T& t) {
 template <class Io, Like<Attached> E>
 void Fields(Io& io, E& e) {
   io.Ref(e.ref);
-  io("name", e.name), io("mime", e.mime), io("path", e.path), io.Optional("table", e.table);
+  io("name", e.name), io("mime", e.mime), io("path", e.path), io("table", e.table, Mark::kOptional);
 }
 template <class Io, Like<CaseSlow> E>
 void Fields(Io& io, E& e) {
   io.Ref(e.ref);
   io("seconds", e.seconds), io("limit", e.limit);
+}
+template <class Io, Like<Skipped> E>
+void Fields(Io& io, E& e) {
+  io("kind", e.kind), io("need", e.need), io("seen", e.seen), io("resource", e.resource, Mark::kOptional);
+}
+template <class Io, Like<Blocked> E>
+void Fields(Io& io, E& e) {
+  io("by", e.by);
+}
+template <class Io, Like<Errored> E>
+void Fields(Io& io, E& e) {
+  io("kind", e.kind), io("detail", e.detail), io("site", e.site, Mark::kOptional);
+}
+template <class Io, Like<NotRun> E>
+void Fields(Io& io, E& e) {
+  io("reason", e.reason);
+}
+template <class Io, Like<Passed> E>
+void Fields(Io&, E&) {}
+template <class Io, Like<Failed> E>
+void Fields(Io&, E&) {}
+template <class Io, Like<Outcome> E>
+void Fields(Io& io, E& e) {
+  std::string is = Name(std::as_const(e));
+  io("is", is);
+  if constexpr (Reads<Io>)
+    if (!Choose(is, &e)) io.RefuseName("outcome", is);
+  std::visit([&io](auto& outcome) { Fields(io, outcome); }, e);
 }
 template <class Io, Like<AttemptFinished> E>
 void Fields(Io& io, E& e) {
@@ -198,27 +226,6 @@ template <class Io, Like<RunFinished> E>
 void Fields(Io& io, E& e) {
   io("seconds", e.seconds), io("token", e.token);
 }
-template <class Io, Like<Skipped> E>
-void Fields(Io& io, E& e) {
-  io("kind", e.kind), io("need", e.need), io("seen", e.seen), io.Optional("resource", e.resource);
-}
-template <class Io, Like<Blocked> E>
-void Fields(Io& io, E& e) {
-  io.CaseName("by", e.by);
-}
-template <class Io, Like<Errored> E>
-void Fields(Io& io, E& e) {
-  io("kind", e.kind), io("detail", e.detail), io.Optional("site", e.site);
-}
-template <class Io, Like<NotRun> E>
-void Fields(Io& io, E& e) {
-  io("reason", e.reason);
-}
-template <class Io, Like<Passed> E>
-void Fields(Io&, E&) {}
-template <class Io, Like<Failed> E>
-void Fields(Io&, E&) {}
-
-}  // namespace cudnn_ci::journal
+}  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_MODEL_RECORD_RECORD_FIELDS_H_

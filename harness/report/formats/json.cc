@@ -7,11 +7,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "model/record/fact_keys.h"
+#include "model/record/field_writer.h"
 #include "model/record/notice.h"
+#include "model/record/record_fields.h"
 #include "model/verdict/attribution.h"
 #include "model/verdict/verdict.h"
 #include "report/record/own_reports.h"
-#include "report/record/record_writer.h"
 #include "report/text/case_text.h"
 #include "report/text/json_text.h"
 #include "report/text/reproduction.h"
@@ -34,8 +35,8 @@ void PutTextOrNull(JsonText* out, const char* key, const std::string& text) {
 // The fields of a record, into the object that is open.
 template <class T>
 void PutFields(JsonText* out, const T& record) {
-  RecordWriter io(out, EmptyFields::kShown);
-  journal::Fields(io, record);
+  FieldWriter io(out, RecordRules{EmptyFields::kShown});
+  Fields(io, record);
 }
 
 template <class T>

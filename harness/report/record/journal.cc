@@ -12,8 +12,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "model/record/field_reader.h"
 #include "report/record/journal_line.h"
-#include "report/record/record_reader.h"
 
 namespace cudnn_ci {
 namespace {
@@ -39,7 +39,7 @@ class LineReader {
         else if (std::find(unknown_.begin(), unknown_.end(), unknown) == unknown_.end())
           unknown_.push_back(std::move(unknown));
       } catch (const DecodeError& e) {
-        return Error{name_ + ":" + std::to_string(line_) + ": " + e.message};
+        return Error{name_ + ":" + std::to_string(line_) + ": " + e.what()};
       }
       pending_.clear();
     }

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "model/record/field_reader.h"
+#include "model/record/field_writer.h"
 #include "model/record/record_fields.h"
 #include "report/record/own_reports.h"
-#include "report/record/record_reader.h"
-#include "report/record/record_writer.h"
 #include "report/text/json_text.h"
 
 namespace cudnn_ci {
@@ -24,25 +24,12 @@ std::string NextInChain(const std::string& chain, std::string_view content) {
   return Sha256Hex(bytes).substr(0, kHashDigits);
 }
 
-// Makes *body the event of that name; false when this version knows none.
-template <size_t I = 0>
-bool ChooseEvent(const std::string& ev, EventBody* body) {
-  if constexpr (I < std::variant_size_v<EventBody>) {
-    if (ev == Name(EventBody(std::in_place_index<I>))) {
-      body->emplace<I>();
-      return true;
-    }
-    return ChooseEvent<I + 1>(ev, body);
-  }
-  return false;
-}
-
 std::string Encode(const Event& event, size_t max_string) {
   JsonText out(0, max_string);
   out.BeginObject().Key("v").String(kJournalVersion).Key("seq").Int(event.seq).Key("t_ms").Int(event.t_ms);
   out.Key("ev").String(Name(event.body));
-  RecordWriter io(&out, EmptyFields::kLeftOut);
-  std::visit([&io](const auto& body) { journal::Fields(io, body); }, event.body);
+  FieldWriter io(&out, RecordRules{EmptyFields::kLeftOut});
+  std::visit([&io](const auto& body) { Fields(io, body); }, event.body);
   out.EndObject();
   return out.Take();
 }
@@ -76,33 +63,33 @@ bool FollowsInChain(std::string_view line, std::string* chain) {
 std::optional<Event> DecodeLine(std::string_view line, int64_t* last_seq, std::string* chain,
                                 std::string* unknown_type) {
   const nlohmann::json node = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
-  if (!node.is_object()) throw DecodeError{"not a JSON object"};
-  RecordReader io(node, "event");
+  if (!node.is_object()) throw DecodeError("not a JSON object");
+  FieldReader io(node, "event", RecordRules());
   std::string version, ev;
   io("v", version);
   if (version != kJournalVersion) {
-    throw DecodeError{"version \"" + CleanLine(version, 60) + "\" is not " + kJournalVersion +
-                      ", which this cudnn-ci reads"};
+    throw DecodeError("version \"" + CleanLine(version, 60) + "\" is not " + kJournalVersion +
+                      ", which this cudnn-ci reads");
   }
   int64_t seq = 0, t_ms = 0;
   io("seq", seq);
   io("t_ms", t_ms);
   io("ev", ev);
   if (seq != *last_seq + 1) {
-    throw DecodeError{"seq " + std::to_string(seq) + " follows " + std::to_string(*last_seq) +
-                      ": lines are missing or two journals were joined"};
+    throw DecodeError("seq " + std::to_string(seq) + " follows " + std::to_string(*last_seq) +
+                      ": lines are missing or two journals were joined");
   }
   *last_seq = seq;
   if (!FollowsInChain(line, chain))
-    throw DecodeError{
-        "the line was changed, or does not follow the one before: its \"h\" is not that of its content"};
+    throw DecodeError(
+        "the line was changed, or does not follow the one before: its \"h\" is not that of its content");
   EventBody body;
-  if (!ChooseEvent(ev, &body)) {
+  if (!Choose(ev, &body)) {
     *unknown_type = CleanLine(ev, 60);
     return std::nullopt;
   }
-  RecordReader fields(node, ev);
-  std::visit([&fields](auto& event) { journal::Fields(fields, event); }, body);
+  FieldReader fields(node, ev, RecordRules());
+  std::visit([&fields](auto& event) { Fields(fields, event); }, body);
   return Event(seq, t_ms, std::move(body));
 }
 

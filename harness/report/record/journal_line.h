@@ -28,7 +28,7 @@ bool FollowsInChain(std::string_view line, std::string* chain);
 
 // The event of a line (without line feed); nothing when this version does not know its type, which is then
 // put into *unknown_type. *last_seq is the seq of the line before, 0 at the start, *chain its "h"; both
-// become this line's. Throws DecodeError (record_reader.h).
+// become this line's. Throws DecodeError (model/record/field_reader.h).
 std::optional<Event> DecodeLine(std::string_view line, int64_t* last_seq, std::string* chain,
                                 std::string* unknown_type);
 

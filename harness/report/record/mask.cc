@@ -19,10 +19,10 @@ namespace {
 // What others look up or compare, whatever it is called in the environment: a masked one would be equal to
 // another that is masked, and two images merged into one.
 bool IsIdentity(std::string_view key) {
-  constexpr std::array<std::string_view, 18> kKeys = {
-      "slug",    "run_id",      "timestamp", "version", "matrix_name", "matrix_sha256",
-      "image",   "digest_from", "sha256",    "as_of",   "partial",     "plan_sha256",
-      "verdict", "merged_by",   "device",    "subject", "code",        "partial_notices"};
+  constexpr std::array<std::string_view, 19> kKeys = {
+      "slug",        "run_id",  "timestamp", "version",         "matrix_name", "matrix_sha256", "image",
+      "digest_from", "sha256",  "as_of",     "partial",         "plan_sha256", "verdict",       "merged_by",
+      "device",      "subject", "code",      "partial_notices", "is"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -42,22 +42,14 @@ class Masker {
   explicit Masker(const Secrets& secrets) : secrets_(secrets) {}
 
   void Ref(CaseRef&) {}
-  void CaseName(const char*, CaseRef&) {}
   template <class T>
-  void operator()(std::string_view key, T& value) {
+  void operator()(std::string_view key, T& value, Mark = Mark::kPlain) {
     if (!IsIdentity(key) && !(key == "name" && named_)) Apply(value);
-  }
-  template <class T>
-  void OrNull(std::string_view key, T& value) {
-    (*this)(key, value);
-  }
-  template <class T>
-  void Optional(std::string_view key, T& value) {
-    (*this)(key, value);
   }
 
  private:
   void Apply(std::string& text) { text = secrets_.Mask(text); }
+  void Apply(CaseRef&) {}
   void Apply(DeviceInfo&) {}  // by name and model, too
   void Apply(Value& value) {
     if (auto* text = std::get_if<std::string>(&value)) Apply(*text);
@@ -66,11 +58,8 @@ class Masker {
   // A line with something masked in it would not do what it says.
   void Apply(Finding& finding) {
     const std::string line = finding.command;
-    journal::Fields(*this, finding);
+    Fields(*this, finding);
     if (finding.command != line) finding.command = {}, finding.where = Where::kNone;
-  }
-  void Apply(Outcome& outcome) {
-    std::visit([this](auto& o) { journal::Fields(*this, o); }, outcome);
   }
   template <class T>
   void Apply(std::vector<T>& list) {
@@ -85,7 +74,7 @@ class Masker {
   void Apply(T& value) {
     if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T>) {
       named_ = kIsNamed<T>;
-      journal::Fields(*this, value);
+      Fields(*this, value);
       named_ = false;  // none of them lies in another
     }
   }
@@ -102,7 +91,7 @@ void MaskSecrets(const Secrets& secrets, EventBody* body) {
       [&](auto& event) {
         using E = std::remove_reference_t<decltype(event)>;
         if constexpr (!std::is_same_v<E, CasePlanned> && !std::is_same_v<E, WaiverDeclared>)
-          journal::Fields(masker, event);
+          Fields(masker, event);
       },
       *body);
 }

@@ -10,16 +10,17 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "model/record/fact_keys.h"
+#include "model/record/field_reader.h"
+#include "model/record/record_fields.h"
 #include "model/verdict/attribution.h"
 #include "report/record/own_reports.h"
-#include "report/record/record_reader.h"
 #include "report/text/case_text.h"
 
 namespace cudnn_ci {
 namespace {
 
 using nlohmann::json;
-using Reader = RecordReader<json>;
+using Reader = FieldReader<json, RecordRules>;
 
 constexpr size_t kMaxReport = size_t{256} << 20;
 
@@ -33,12 +34,12 @@ const json& Member(const json& object, const char* key) {
 // The records that are its elements.
 const json& List(const json& object, const char* key) {
   const json& list = Member(object, key);
-  if (!list.is_array() && !list.is_null()) throw DecodeError{std::string(key) + ": expected an array"};
+  if (!list.is_array() && !list.is_null()) throw DecodeError(std::string(key) + ": expected an array");
   return list;
 }
 
 Reader Of(const json& object, const std::string& where) {
-  if (!object.is_object() && !object.is_null()) throw DecodeError{where + ": expected an object"};
+  if (!object.is_object() && !object.is_null()) throw DecodeError(where + ": expected an object");
   return {object, where};
 }
 
@@ -70,22 +71,23 @@ class ReportFold {
     Reader top = Of(report, "report");
     top("report_only", run.report_only), top("facts", run.facts), top("contract", run.contract);
     top("environment", run.environment), top("plugins", run.plugins);
-    journal::PartialFields(top, run.partial);
-    journal::NoticeFields(top, "not_gated", "not_gated_notices", run.not_gated);
-    journal::NoticeFields(top, "warnings", "warning_notices", run.warnings);
+    PartialFields(top, run.partial);
+    NoticeFields(top, "not_gated", "not_gated_notices", run.not_gated);
+    NoticeFields(top, "warnings", "warning_notices", run.warnings);
     const json& judged = Member(report, "judged");
     Reader what = Of(judged, "judged");
-    what("image", run.image), what.OrNull("digest_from", run.digest_from);
-    what("subjects", run.subjects), what("gpu", run.devices), what.OrNull("compatibility", run.compatibility);
+    what("image", run.image), what("digest_from", run.digest_from, Mark::kOrNull);
+    what("subjects", run.subjects), what("gpu", run.devices),
+        what("compatibility", run.compatibility, Mark::kOrNull);
     // What was judged stands there once more, and there it counts. Facts of no subject are found first.
-    what.OrNull("driver", run.facts[""][kDriverVersionFact]);
-    what.OrNull("toolkit", run.facts[""][kToolkitVersionFact]);
+    what("driver", run.facts[""][kDriverVersionFact], Mark::kOrNull);
+    what("toolkit", run.facts[""][kToolkitVersionFact], Mark::kOrNull);
     for (const json& subject : List(judged, "subjects")) {
       Reader io = Of(subject, "judged.subjects[]");
       std::string name;
       io("name", name);
-      io.OrNull("cudnn", run.facts[name][kCudnnVersionFact]);
-      io.OrNull("cudnn_path", run.facts[name][kCudnnPathFact]);
+      io("cudnn", run.facts[name][kCudnnVersionFact], Mark::kOrNull);
+      io("cudnn_path", run.facts[name][kCudnnPathFact], Mark::kOrNull);
     }
     Reader matrix = Of(Member(judged, "matrix"), "judged.matrix");
     matrix("name", run.matrix_name), matrix("path", run.matrix_path), matrix("sha256", run.matrix_sha256);
@@ -98,13 +100,14 @@ class ReportFold {
   static Verdict VerdictOf(const json& report) {
     Verdict verdict;
     Reader top = Of(report, "report");
-    top("verdict", verdict.kind), top.OrNull("blame", verdict.blame), top("exit_code", verdict.exit_code);
+    top("verdict", verdict.kind), top("blame", verdict.blame, Mark::kOrNull),
+        top("exit_code", verdict.exit_code);
     top("complete", verdict.complete);
     if (const json& cause = Member(report, "root_cause"); !cause.is_null()) {
       Reader io = Of(cause, "root_cause");
       RootCause& root = verdict.root_cause.emplace();
-      journal::Fields(io, root.finding);
-      io.CaseName("case", root.ref);
+      Fields(io, root.finding);
+      io("case", root.ref, Mark::kOrNull);
       // As an event would: this one is of no fold.
       const Event clean(1, 0, FindingReported{root.ref, root.finding});
       root.ref = std::get<FindingReported>(clean.body).ref;
@@ -118,7 +121,7 @@ class ReportFold {
     CasePlanned planned;
     CaseFinished finished;
     std::string reason, reason_code, waived;
-    journal::Fields(io, planned);
+    Fields(io, planned);
     io("seconds", finished.seconds), io("flags", finished.flags), io("reason", reason);
     io("reason_code", reason_code), io("waived", waived);
     finished.ref = planned.ref;
@@ -142,9 +145,9 @@ class ReportFold {
     std::string name;
     Outcome outcome;
     io("outcome", name);
-    if (!ChooseOutcome(name, &outcome)) io.Refuse("outcome", "is none of this version's");
+    if (!Choose(name, &outcome)) io.Refuse("outcome", "is none of this version's");
     if (auto* skipped = std::get_if<Skipped>(&outcome)) io("skip", *skipped);
-    if (auto* blocked = std::get_if<Blocked>(&outcome)) io.CaseName("blocked_by", blocked->by);
+    if (auto* blocked = std::get_if<Blocked>(&outcome)) io("blocked_by", blocked->by, Mark::kOrNull);
     if (auto* errored = std::get_if<Errored>(&outcome)) io("error", *errored);
     if (auto* not_run = std::get_if<NotRun>(&outcome)) not_run->reason = WithoutNotRun(reason);
     return outcome;
@@ -166,7 +169,7 @@ class ReportFold {
       AttemptStarted started;
       AttemptFinished ended;
       std::vector<ExpectationFailed> expectations;
-      journal::Fields(io, started);
+      Fields(io, started);
       io("expectations", expectations), io("seconds", ended.seconds);
       io("output", ended.output), io("evidence", ended.evidence);
       started.ref = ended.ref = ref;
@@ -184,7 +187,7 @@ class ReportFold {
       if (Member(measurement, "value").is_null()) continue;  // it is no number
       Reader io = Of(measurement, "cases[].measurements[]");
       Measured measured;
-      journal::Fields(io, measured);
+      Fields(io, measured);
       measured.ref = ref;
       Add(std::move(measured));
     }
@@ -208,7 +211,7 @@ Result<ReportedRun> ReadReport(const std::string& path) {
   try {
     return ReportFold().Read(report);
   } catch (const DecodeError& e) {
-    return Error{path + ": " + e.message};
+    return Error{path + ": " + e.what()};
   }
 }
 
