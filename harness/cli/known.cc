@@ -39,7 +39,7 @@ std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installa
                                                     const std::string& compatibility) {
   Known known;
   const std::string path =
-      compatibility.empty() ? installation.matrices_dir() + "/compatibility.json" : compatibility;
+      compatibility.empty() ? installation.knowledge_dir() + "/compatibility.json" : compatibility;
   if (compatibility.empty() && access(path.c_str(), F_OK) != 0) {
     known.notices.push_back({NoticeCode::kNoVersionTable, {{"path", path}}});
   } else {

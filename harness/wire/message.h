@@ -21,7 +21,7 @@
 
 namespace cudnn_ci::wire {
 
-inline constexpr int kVersion = 4;
+inline constexpr int kVersion = 5;
 inline constexpr size_t kMaxPacket = 64 * 1024;
 // Longest text a worker puts into one message; longer ones are cut by the sender.
 inline constexpr size_t kMaxText = 16 * 1024;
@@ -44,9 +44,14 @@ struct CollectFacts {
 // What cases may ask for; maps too large for one packet come in several messages, which add up.
 struct Configure {
   static constexpr const char* kName = "configure";
-  std::map<std::string, std::string> contract, compatibility, facts;
+  std::map<std::string, std::string> contract, facts;
   std::string subject_name, subject_spec, device_uuid, scratch_dir;
   std::vector<std::string> subject_folders;
+};
+// The table of version facts and what is known; one of several, which add up.
+struct Known {
+  static constexpr const char* kName = "known";
+  std::string entries;  // a text of wire/entries.h
 };
 // Create the device's context now, before a case needs it.
 struct Warm {
@@ -82,7 +87,7 @@ struct Shutdown {
 };
 
 using ToWorker =
-    std::variant<Describe, CollectFacts, Configure, Warm, Prepare, Canary, Run, Validate, Shutdown>;
+    std::variant<Describe, CollectFacts, Configure, Known, Warm, Prepare, Canary, Run, Validate, Shutdown>;
 
 // ---- worker to harness ----
 

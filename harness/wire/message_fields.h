@@ -78,9 +78,13 @@ void Fields(Io&, M&) {}
 
 template <class Io, Like<Configure> M>
 void Fields(Io& io, M& m) {
-  io("contract", m.contract), io("compatibility", m.compatibility), io("facts", m.facts);
+  io("contract", m.contract), io("facts", m.facts);
   io("subject", m.subject_name), io("spec", m.subject_spec), io("folders", m.subject_folders);
   io("uuid", m.device_uuid), io("scratch", m.scratch_dir);
+}
+template <class Io, Like<Known> M>
+void Fields(Io& io, M& m) {
+  io("entries", m.entries);
 }
 template <class Io, Like<Run> M>
 void Fields(Io& io, M& m) {

@@ -36,7 +36,6 @@ void SendToHarness(int control_fd, const wire::FromWorker& message) {
 
 void Host::Configure(const wire::Configure& configuration) {
   for (const auto& [k, v] : configuration.contract) configuration_.contract[k] = v;
-  for (const auto& [k, v] : configuration.compatibility) configuration_.compatibility[k] = v;
   for (const auto& [k, v] : configuration.facts) configuration_.facts[k] = v;
   configuration_.subject_name = configuration.subject_name;
   configuration_.subject_spec = configuration.subject_spec;
@@ -50,6 +49,7 @@ void Host::CollectFacts(const cci_plugin* plugin) {
   c.phase = Phase::kFacts;
   c.control_fd = control_fd_;
   c.configuration = &configuration_;
+  c.known = &known_;
   c.deadline_ns = MonotonicNs() + kFactsNs;
   if (plugin->facts) Call(plugin->facts, &c);
   fflush(stdout);
@@ -61,6 +61,7 @@ void Host::Validate(const cci_plugin* plugin, const wire::Validate& request) {
   c.phase = Phase::kValidate;
   c.control_fd = control_fd_;
   c.configuration = &configuration_;
+  c.known = &known_;
   c.run.serial = request.serial;
   c.run.check = request.check;
   c.run.params = request.params;
@@ -79,6 +80,7 @@ bool Host::RunCase(const cci_plugin* plugin, const wire::Run& run) {
   cci_case c;
   c.control_fd = control_fd_;
   c.configuration = &configuration_;
+  c.known = &known_;
   c.run = run;
   c.deadline_ns = MonotonicNs() + static_cast<int64_t>(run.timeout_s * 1e9);
   // Of the first one: later ones are sent to a process that waits for them.

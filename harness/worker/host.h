@@ -8,6 +8,7 @@
 #include <string>
 
 #include "wire/message.h"
+#include "worker/known_entries.h"
 
 namespace cudnn_ci::worker {
 
@@ -18,6 +19,7 @@ class Host {
  public:
   explicit Host(int control_fd) : control_fd_(control_fd) {}
   void Configure(const wire::Configure& configuration);
+  void Know(const wire::Known& known) { known_.Add(known.entries); }
   // Calls the plugin's facts.
   void CollectFacts(const cci_plugin* plugin);
   // Lets the plugin judge the parameters of one case. Uses no device.
@@ -30,6 +32,7 @@ class Host {
   int control_fd_;
   bool began_ = false;  // a case
   wire::Configure configuration_;
+  KnownEntries known_;
 };
 
 }  // namespace cudnn_ci::worker

@@ -88,9 +88,7 @@ const char* Lookup(const std::map<std::string, std::string>& map, const char* ke
   return it == map.end() ? nullptr : it->second.c_str();
 }
 const char* Contract(cci_case* c, const char* key) { return Lookup(c->configuration->contract, key); }
-const char* CompatibilityOf(cci_case* c, const char* key) {
-  return Lookup(c->configuration->compatibility, key);
-}
+const char* CompatibilityOf(cci_case* c, const char* key) { return c->known->Find(key); }
 const char* FactOf(cci_case* c, const char* key) { return Lookup(c->configuration->facts, key); }
 
 int Satisfies(cci_case*, const char* version, const char* range) {

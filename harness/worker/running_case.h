@@ -14,6 +14,7 @@
 
 #include "wire/message.h"
 #include "worker/child.h"
+#include "worker/known_entries.h"
 
 namespace cudnn_ci::worker {
 
@@ -31,6 +32,7 @@ struct cci_case {
   cudnn_ci::worker::Phase phase = cudnn_ci::worker::Phase::kRun;
   int control_fd = -1;
   const cudnn_ci::wire::Configure* configuration = nullptr;
+  const cudnn_ci::worker::KnownEntries* known = nullptr;
   cudnn_ci::wire::Run run;  // of a validation: serial, check and parameters only
   int64_t deadline_ns = 0;
 

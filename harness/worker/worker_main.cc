@@ -66,6 +66,7 @@ class Server {
   }
   void Handle(const wire::CollectFacts&) { host_.CollectFacts(plugins_.front()); }
   void Handle(const wire::Configure& m) { host_.Configure(m); }
+  void Handle(const wire::Known& m) { host_.Know(m); }
   void Handle(const wire::Warm&) { worker::WarmContext(); }
   void Handle(const wire::Prepare&) { worker::PrepareDriver(); }
   void Handle(const wire::Canary&) {

@@ -17,10 +17,9 @@ using TableEntry = std::function<std::string(const std::string& key)>;
 // By name, the values of which one must be a case's: {"dtype", {"float16", "bfloat16"}}.
 using Predicates = std::map<std::string, std::vector<std::string>>;
 
-// The libraries that rows are about, as messages call them.
-inline constexpr char kCudnn[] = "cuDNN", kCublas[] = "cuBLAS", kNccl[] = "NCCL", kNvshmem[] = "NVSHMEM",
-                      kToolkit[] = "CUDA toolkit", kTorch[] = "PyTorch", kTriton[] = "Triton", kJax[] = "JAX",
-                      kTensorflow[] = "TensorFlow";
+// Libraries that rows are about and plugins judge themselves, as messages call them (the titles of
+// "libraries" in knowledge/packages.json).
+inline constexpr char kCudnn[] = "cuDNN", kCublas[] = "cuBLAS", kToolkit[] = "CUDA toolkit";
 
 // One row.
 struct KnownRegression {

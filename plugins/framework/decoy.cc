@@ -87,16 +87,16 @@ void WriteDecoys(const std::string& folder, std::set<std::string> names) {
 }
 
 // Asks the framework as its own check does, beside the decoys.
-Asked AskBeside(Context& ctx, const Framework& framework, const Interpreter& p, const std::string& folder) {
+Asked AskBeside(Context& ctx, const Probe& probe, const Interpreter& p, const std::string& folder) {
   TakeUsersLibraryPath(ctx);
   const std::string users = Environment("LD_LIBRARY_PATH");
   std::vector<std::string> environment = {"LD_LIBRARY_PATH=" + folder + (users.empty() ? "" : ":" + users),
                                           "LD_DEBUG=libs", "LD_DEBUG_OUTPUT=" + folder + "/" + kLog};
-  if (framework.environment) environment.emplace_back(framework.environment);
+  if (probe.environment) environment.emplace_back(probe.environment);
   // One more entry of the object.
   const std::string problem =
       "{\"load\": [\"" + std::string(kControl) + "\"], " + MakeProblem(ctx.Seed()).json.substr(1);
-  return Ask(ctx, p, framework.name, problem, environment);
+  return Ask(ctx, p, probe.name, problem, environment);
 }
 
 // Those that the loader took from the folder.
@@ -132,7 +132,8 @@ bool JudgeEnd(Context& ctx, const Framework& framework, const Asked& asked) {
   });
 }
 
-void JudgeDecoy(Context& ctx, const Framework& framework, const Interpreter& p) {
+void JudgeDecoy(Context& ctx, const Probe& probe, const Interpreter& p) {
+  const Framework framework = FrameworkOf(ctx, probe);
   const std::string spec = ctx.SubjectSpec();
   // What a name on the loader's path stands for is what these subjects are made of.
   if (spec.compare(0, 7, "python:") != 0)
@@ -142,7 +143,7 @@ void JudgeDecoy(Context& ctx, const Framework& framework, const Interpreter& p) 
     ctx.Skip(CCI_SKIP_ABSENT, "a cuDNN that comes with " + spec, "none in its folders of libraries");
   const std::string folder = ctx.ScratchDir() + "/decoy";
   WriteDecoys(folder, names);
-  const Asked asked = AskBeside(ctx, framework, p, folder);
+  const Asked asked = AskBeside(ctx, probe, p, folder);
   const Answer& answer = asked.answer;
   SkipIfAbsent(ctx, framework, asked);
   const LoaderLog log = ReadLoaderLogs(folder, kLog);
@@ -160,15 +161,15 @@ void JudgeDecoy(Context& ctx, const Framework& framework, const Interpreter& p) 
   if (!JudgeEnd(ctx, framework, asked)) return;
   // That it took nothing says something only of one that uses a cuDNN.
   if (answer.results.empty() || others.empty())
-    ctx.Skip(CCI_SKIP_ABSENT, std::string(framework.title) + " that computes with a cuDNN",
+    ctx.Skip(CCI_SKIP_ABSENT, framework.title + " that computes with a cuDNN",
              NameOf(framework, answer) + (others.empty() ? " loads none" : " sees no GPU"));
   ctx.Log(NameOf(framework, answer) + " keeps to " + Joined(others));
 }
 
 constexpr char kKeeps[] = "keeps to its packages' cuDNN where the loader's path has another one";
 
-template <const Framework& kFramework>
-using BesideDecoy = FrameworkCheck<kFramework, kKeeps, JudgeDecoy>;
+template <const Probe& kProbe>
+using BesideDecoy = FrameworkCheck<kProbe, kKeeps, JudgeDecoy>;
 
 CCI_REGISTER(BesideDecoy<kTorch>, "torch_decoy")
 CCI_REGISTER(BesideDecoy<kTensorflow>, "tensorflow_decoy")

@@ -108,12 +108,15 @@ Asked Ask(Context& ctx, const Interpreter& p, const std::string& what, const std
   }
   const std::string folder = ctx.ScratchDir(), inputs = folder + "/problem.json",
                     answer = folder + "/answer.jsonl", script = WriteScript(folder);
+  const std::string frameworks = folder + "/frameworks.json";
   Write(inputs, problem);
+  Write(frameworks, FrameworkRows([&ctx](const std::string& key) { return ctx.Compatibility(key); }));
   std::remove(answer.c_str());  // of the case before in this process, to which the script would append
   // Nothing is left in the image (-B), and a crash shows where Python was.
   Shortage shortage;
-  asked.end = RunProgram(ctx, {asked.python, "-B", "-X", "faulthandler", script, what, inputs, answer},
-                         environment, p.timeout_s, &shortage);
+  asked.end =
+      RunProgram(ctx, {asked.python, "-B", "-X", "faulthandler", script, what, inputs, answer, frameworks},
+                 environment, p.timeout_s, &shortage);
   LogEnd(ctx, asked.end.output);
   if (!asked.end.timed_out && asked.end.exit_status != 0 &&
       ReportShortage(ctx, asked.python, asked.end, shortage))
@@ -128,16 +131,19 @@ Asked Ask(Context& ctx, const Interpreter& p, const std::string& what, const std
   return asked;
 }
 
+Framework FrameworkOf(const Context& ctx, const Probe& probe) {
+  return FrameworkOf(probe, [&ctx](const std::string& key) { return ctx.Compatibility(key); });
+}
+
 void SkipIfAbsent(Context& ctx, const Framework& framework, const Asked& asked) {
   if (!asked.answer.absent.empty())
-    ctx.Skip(CCI_SKIP_ABSENT, std::string(framework.title) + " in " + asked.python,
+    ctx.Skip(CCI_SKIP_ABSENT, framework.title + " in " + asked.python,
              "no module " + asked.answer.absent + " for Python " + asked.answer.python);
 }
 
 void SkipIfOutOfMemory(Context& ctx, const Framework& framework, const std::string& error) {
   if (IsOutOfMemory(error))
-    ctx.SkipMemory(CCI_MEMORY_DEVICE,
-                   "device memory for a small convolution by " + std::string(framework.title), error);
+    ctx.SkipMemory(CCI_MEMORY_DEVICE, "device memory for a small convolution by " + framework.title, error);
 }
 
 }  // namespace cudnn_ci

@@ -42,6 +42,9 @@ std::vector<std::string> FoldersOfTheHarness(const Context& ctx);
 Asked Ask(Context& ctx, const Interpreter& p, const std::string& what, const std::string& problem,
           const std::vector<std::string>& environment);
 
+// The framework of a probe, by what is known of it.
+Framework FrameworkOf(const Context& ctx, const Probe& probe);
+
 // Skips the case where the interpreter that was asked has no such framework.
 void SkipIfAbsent(Context& ctx, const Framework& framework, const Asked& asked);
 
@@ -50,13 +53,13 @@ void SkipIfAbsent(Context& ctx, const Framework& framework, const Asked& asked);
 void SkipIfOutOfMemory(Context& ctx, const Framework& framework, const std::string& error);
 
 // What the checks of a framework on a GPU have in common. `kPromise` is what it shall do, the rest of a
-// sentence that begins with it; `kJudge(Context&, const Framework&, const Interpreter&)` finds out whether it
+// sentence that begins with it; `kJudge(Context&, const Probe&, const Interpreter&)` finds out whether it
 // does.
-template <const Framework& kFramework, const char* kPromise, auto kJudge>
+template <const Probe& kProbe, const char* kPromise, auto kJudge>
 struct FrameworkCheck {
   using Params = Interpreter;
   static void Describe(Schema<Params>& s) {
-    s.Summary("the image's own " + std::string(kFramework.title) + " " + kPromise)
+    s.Summary("the image's own " + std::string(kProbe.title) + " " + kPromise)
         .Devices(CCI_DEVICES_ONE)
         .Shareable()  // all that it does on the device it does in a child
         .Requires("driver.canary");
@@ -64,7 +67,7 @@ struct FrameworkCheck {
     DescribeInterpreter(s, 240);
   }
   static void Validate(const Params& p, Problems& problems) { ValidateInterpreter(p, problems); }
-  static void Run(Context& ctx, const Params& p) { kJudge(ctx, kFramework, p); }
+  static void Run(Context& ctx, const Params& p) { kJudge(ctx, kProbe, p); }
 };
 
 }  // namespace cudnn_ci

@@ -1,8 +1,8 @@
 """Says what a framework of this interpreter sees and computes. It judges nothing: cudnn-ci judges what it says.
 
-    python3 probe.py versions|FRAMEWORK PROBLEM ANSWER
+    python3 probe.py versions|FRAMEWORK PROBLEM ANSWER FRAMEWORKS
 
-PROBLEM is a JSON file with the inputs of one small convolution. ANSWER gets a line of JSON for each thing as it becomes known, so that
+PROBLEM is a JSON file with the inputs of one small convolution, FRAMEWORKS one with what is known of frameworks. ANSWER gets a line of JSON for each thing as it becomes known, so that
 a crash leaves what was said before it; nothing that a library prints can come between. For Python 3.8 and later; older ones get as far
 as to say their version. Nothing is imported but the framework that is asked for and what it imports itself.
 """
@@ -34,15 +34,15 @@ def probe(name, problem, answer):
     import importlib
     said = packages.package(name)
     if said is None:
-        return answer.say("absent", packages.FRAMEWORKS[name][0])
+        return answer.say("absent", packages.FRAMEWORKS[name]["module"])
     answer.say("packages", {name: said})
-    if said["distribution"] in packages.CPU_DISTRIBUTIONS:
+    if packages.is_for_the_cpu(said["distribution"]):
         answer.say("packages_beside", {other: packages.package(other) for other in packages.FRAMEWORKS if other != name})
     answer.say("cudnn_packages", packages.cudnn_packages())
     load(problem.get("load", []))
     try:
         answer.step("import")
-        framework = importlib.import_module(packages.FRAMEWORKS[name][0])
+        framework = importlib.import_module(packages.FRAMEWORKS[name]["module"])
         answer.say("imported", clip(getattr(framework, "__version__", "")))
         PROBES[name](framework, problem, answer)
     except BaseException as error:  # what a library raises is an answer, SystemExit too
@@ -65,6 +65,8 @@ def main():
     answer.say("python", {"version": ".".join(str(n) for n in sys.version_info[:3]), "executable": sys.executable})
     if sys.version_info < (3, 8):
         return
+    with open(sys.argv[4], encoding="ascii") as file:
+        packages.know(json.load(file))
     if what == "versions":
         answer.say("packages", {name: packages.package(name) for name in packages.FRAMEWORKS})
         answer.say("cudnn_packages", packages.cudnn_packages())

@@ -54,7 +54,7 @@ std::string WhyCudnnUnfit(const Framework& framework, const std::string& built, 
   if (b.major != l.major) return "cuDNN " + loaded + " is of another major";
   if (b.minor > l.minor && l.minor >= 0) return "cuDNN " + loaded + " is older";
   const auto is_9_10_0 = [](const Release& r) { return r.major == 9 && r.minor == 10 && r.patch == 0; };
-  if (&framework == &kJax && is_9_10_0(l) && !is_9_10_0(b))
+  if (framework.name == kJax.name && is_9_10_0(l) && !is_9_10_0(b))
     return "cuDNN 9.10.0 renumbered values of its interface, and JAX refuses it";
   return "";
 }

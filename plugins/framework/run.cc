@@ -75,7 +75,7 @@ void SkipIfForTheCpu(Context& ctx, const Framework& framework, const Asked& aske
   if (!answer.built_cuda.empty() || answer.built_hip) return;
   for (const auto& [name, package] : answer.packages_beside) {
     if (CudaMajorOf(package) == 0) continue;
-    ctx.Skip(CCI_SKIP_ABSENT, std::string(framework.title) + " for CUDA in " + asked.python,
+    ctx.Skip(CCI_SKIP_ABSENT, framework.title + " for CUDA in " + asked.python,
              WhyNoGpu(framework, asked) + "; " + name + " " + package.version + " beside it is for CUDA " +
                  std::to_string(CudaMajorOf(package)));
   }
@@ -94,7 +94,8 @@ std::string KnownOf(const Context& ctx, const Answer& answer, const Computed& re
   return KnownOfAttention(ctx, answer.cudnn_version, pass);
 }
 
-void JudgeNumbers(Context& ctx, const Framework& framework, const Answer& answer, const Problem& problem) {
+void JudgeNumbers(Context& ctx, const Framework& framework, const Probe& probe, const Answer& answer,
+                  const Problem& problem) {
   std::set<std::string> computed;
   for (const Computed& result : answer.results) {
     const std::string difference = Difference(result, problem.expected);
@@ -109,9 +110,9 @@ void JudgeNumbers(Context& ctx, const Framework& framework, const Answer& answer
           });
     for (const auto& [name, numbers] : result.arrays) computed.insert(name);
   }
-  for (const char* const* name = framework.arrays; *name; ++name)
+  for (const char* const* name = probe.arrays; *name; ++name)
     if (computed.count(*name) == 0)
-      ctx.Skip(CCI_SKIP_UNSUPPORTED, std::string(framework.title) + " that can compute \"" + *name + "\"",
+      ctx.Skip(CCI_SKIP_UNSUPPORTED, framework.title + " that can compute \"" + *name + "\"",
                NameOf(framework, answer));
 }
 
@@ -127,10 +128,11 @@ void Tell(Context& ctx, const Framework& framework, const Answer& answer) {
   ctx.Attach("framework.txt", "text/plain", text);
 }
 
-void JudgeFramework(Context& ctx, const Framework& framework, const Interpreter& p) {
+void JudgeFramework(Context& ctx, const Probe& probe, const Interpreter& p) {
+  const Framework framework = FrameworkOf(ctx, probe);
   const Problem problem = MakeProblem(ctx.Seed());
   std::vector<std::string> environment;
-  if (framework.environment) environment.emplace_back(framework.environment);
+  if (probe.environment) environment.emplace_back(probe.environment);
   const Asked asked = Ask(ctx, p, framework.name, problem.json, environment);
   const Answer& answer = asked.answer;
   SkipIfAbsent(ctx, framework, asked);
@@ -152,7 +154,7 @@ void JudgeFramework(Context& ctx, const Framework& framework, const Interpreter&
                Then(LoaderWords(asked.end.output)) + WordsOfShortage(error);
       }))
     return;
-  JudgeNumbers(ctx, framework, answer, problem);
+  JudgeNumbers(ctx, framework, probe, answer, problem);
   const bool convolved = std::any_of(answer.results.begin(), answer.results.end(),
                                      [](const Computed& result) { return result.arrays.count("y") > 0; });
   if (convolved && answer.cudnn_file.empty()) ctx.Finding(kFrameworkWithoutCudnn, NameOf(framework, answer));
@@ -160,8 +162,8 @@ void JudgeFramework(Context& ctx, const Framework& framework, const Interpreter&
 
 constexpr char kComputes[] = "sees the GPU and computes right numbers with a cuDNN it can use";
 
-template <const Framework& kFramework>
-using OnGpu = FrameworkCheck<kFramework, kComputes, JudgeFramework>;
+template <const Probe& kProbe>
+using OnGpu = FrameworkCheck<kProbe, kComputes, JudgeFramework>;
 
 CCI_REGISTER(OnGpu<kTorch>, "torch")
 CCI_REGISTER(OnGpu<kTensorflow>, "tensorflow")

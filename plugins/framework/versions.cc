@@ -182,15 +182,16 @@ struct Versions {
                   asked.python + " " + HowEnded(asked.end) + " while it read the metadata of its packages");
       return;
     }
+    const std::vector<Framework> frameworks =
+        KnownFrameworks([&ctx](const std::string& key) { return ctx.Compatibility(key); });
     std::string names;
-    for (const Framework* framework : kFrameworks)
-      names += (names.empty() ? "" : ", ") + std::string(framework->name);
+    for (const Framework& framework : frameworks) names += (names.empty() ? "" : ", ") + framework.name;
     if (answer.packages.empty())
       ctx.Skip(CCI_SKIP_ABSENT, "one of " + names + " in " + asked.python,
                "none for Python " + answer.python);
-    for (const Framework* framework : kFrameworks) {
-      const auto package = answer.packages.find(framework->name);
-      if (package != answer.packages.end()) JudgePackage(ctx, *framework, package->second, answer);
+    for (const Framework& framework : frameworks) {
+      const auto package = answer.packages.find(framework.name);
+      if (package != answer.packages.end()) JudgePackage(ctx, framework, package->second, answer);
     }
   }
 };

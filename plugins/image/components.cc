@@ -15,9 +15,10 @@
 #include "base/package_names.h"
 #include "base/path.h"
 #include "common/cudnn_files.h"
+#include "common/knowledge_rows.h"
 #include "common/known_regressions.h"
 #include "image/elf/elf_file.h"
-#include "image/knowledge_rows.h"
+#include "image/elf/library_text.h"
 #include "image/packages/python_metadata.h"
 
 namespace cudnn_ci {
@@ -102,9 +103,12 @@ void AddFile(const ComponentRules& rules, const std::string& path, Collection* c
       components->Add({kCudnn, ReleaseOf(version), path});
     return;
   }
-  for (const auto& [stem, library] : rules.files)
-    if (const std::string version = VersionInName(path, stem); !version.empty())
-      components->Add({library, version, path});
+  for (const ComponentRules::File& rule : rules.files) {
+    if (!IsCalled(path, rule.stem)) continue;
+    std::string version = rule.marker.empty() ? "" : VersionBehind(path, rule.marker);
+    if (version.empty()) version = VersionInName(path, rule.stem);
+    if (!version.empty()) components->Add({rule.library, version, path});
+  }
 }
 
 }  // namespace
@@ -143,7 +147,8 @@ ComponentRules ReadComponentRules(const TableEntry& entry) {
     if (const std::string library = TextOf(row, "library"); !library.empty())
       rules.packages.push_back({TextOf(row, "manager"), TextOf(row, "name"), titles[library]});
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_FILE))
-    rules.files.push_back({TextOf(row, "file"), titles[TextOf(row, "library")]});
+    rules.files.push_back(
+        {TextOf(row, "file"), titles[TextOf(row, "library")], TextOf(row, "version_behind")});
   return rules;
 }
 

@@ -29,6 +29,7 @@ struct ComponentRules {
   };
   struct File {
     std::string stem, library;  // "libnccl.so"
+    std::string marker;         // what stands before its release in its data, "NCCL version "; empty: nothing
   };
   std::vector<Package> packages;  // of which a library is known, in order
   std::vector<File> files;
@@ -41,8 +42,8 @@ ComponentRules ReadComponentRules(const TableEntry& entry);
 std::string ReleaseOf(const std::string& version);
 
 // Of a subject's packages and files. A library says its version itself where its file does (cuDNN's parts,
-// the number at the end of a name such as libnccl.so.2.27.3); a package says it otherwise. Each library and
-// version once, sorted by both.
+// NCCL's words, the number at the end of a name such as libnvshmem_host.so.3.4.5); a package says it
+// otherwise. Each library and version once, sorted by both.
 std::vector<Component> ComponentsOf(const ComponentRules& rules, const ImageFiles& image);
 
 // Of a bill of materials.

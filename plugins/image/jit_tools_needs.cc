@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/package_names.h"
+#include "common/knowledge_rows.h"
 #include "image/components.h"
-#include "image/knowledge_rows.h"
 
 namespace cudnn_ci {
 namespace {

@@ -22,6 +22,9 @@ STRIDE, PAD = [2, 2], [1, 0]
 sys.path.insert(0, str(PROBE.parent))
 from cudnn_ci_probe import answer as script, inference, packages, training  # noqa: E402
 
+# What is known of frameworks, as the plugin is told it: without comments.
+KNOWN = json.loads("".join(line for line in open(ROOT / "knowledge/packages.json", encoding="utf-8") if not line.lstrip().startswith("//")))["frameworks"]
+
 
 def problem():
     draw, values = random.Random(5), {"stride": STRIDE, "pad": PAD}
@@ -91,15 +94,16 @@ class Probe(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
-        self.problem = problem()
+        self.problem, self.frameworks = problem(), KNOWN
 
     def ask(self, what, path=FAKES, options=("-S",), **env):
         """What the script says, as a list of (key, value)."""
         answer = self.folder / "answer"
         answer.unlink(missing_ok=True)
         (self.folder / "problem").write_text(json.dumps(self.problem))
+        (self.folder / "frameworks").write_text(json.dumps(self.frameworks))
         needed = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH": "true", "PYTHONPATH": str(path)}
-        run = subprocess.run([sys.executable, "-B", *options, PROBE, what, self.folder / "problem", answer], stdout=subprocess.PIPE,
+        run = subprocess.run([sys.executable, "-B", *options, PROBE, what, self.folder / "problem", answer, self.folder / "frameworks"], stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, env={**os.environ, **needed, **env}, check=False)
         self.output = run.stdout
         return [next(iter(json.loads(line).items())) for line in answer.read_text(encoding="utf-8").splitlines()]
@@ -244,6 +248,15 @@ class Metadata(Probe):
                                              "requires": ["nvidia-cudnn-cu13==9.19.0.56; platform_system == \"Linux\""], "cuda": "13.0",
                                          "native": None})
         self.assertIsNone(said["jax"])
+
+    def test_is_read_of_a_framework_that_is_known_by_data_alone(self):
+        site = self.install("acme-infer", "1.2", ["nvidia-cudnn-cu13==9.19.0.56"], [("acme/__init__.py", "raise SystemExit", 16), ("acme/libacme.so", "", 0)])
+        self.frameworks = KNOWN + [{"framework": "acme", "module": "acme", "distributions": ["acme-cpu", "acme-infer"], "native": ["acme/lib*.so"]},
+                                   {"framework": "below", "module": "acme.below", "distributions": ["acme-infer"]}]
+        said = dict(self.ask("versions", site))["packages"]
+        self.assertEqual(said["acme"], {"origin": str(site / "acme/__init__.py"), "distribution": "acme-infer", "version": "1.2",
+                                        "requires": ["nvidia-cudnn-cu13==9.19.0.56"], "cuda": None, "native": str(site / "acme/libacme.so")})
+        self.assertNotIn("below", said)
 
     def test_of_torch_tells_a_build_without_cuda(self):
         for text, cuda in (("cuda = None\n", "none"), ("cuda = '12.8'", "12.8"), ("cuda: str = \"11.8\"", "11.8"), ("hip = None\n", None)):

@@ -168,7 +168,7 @@ TEST_F(Identity, AMatrixOfAnotherFolderIsExpectedWhereTheCallerStands) {
 TEST_F(Identity, ATableOfVersionFactsIsMountedWhereItIsNamed) {
   const std::string table = run_.Path("elsewhere/table.json");
   std::filesystem::create_directory(run_.Path("elsewhere"));
-  std::filesystem::copy_file(CUDNN_CI_SOURCE_DIR "/matrices/compatibility.json", table);
+  std::filesystem::copy_file(CUDNN_CI_SOURCE_DIR "/knowledge/compatibility.json", table);
   run_.Run({"--subject-image", kImage, "--compatibility", table});
   const json report = json::parse(run_.Read("report/report.json"));
   const std::string command = report["run"]["container_command"];

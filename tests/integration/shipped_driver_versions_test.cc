@@ -102,7 +102,7 @@ TEST_F(DriverVersions, DriversThatCountOtherwiseAreNotHeldToTheTable) {
 TEST_F(DriverVersions, AnotherTableIsAnotherFloor) {
   Set("FAKE_NVML_DRIVER", "580.65.06");
   Set("FAKE_CUDART_VERSION", "13010");
-  std::ifstream file(CUDNN_CI_SOURCE_DIR "/matrices/compatibility.json");
+  std::ifstream file(CUDNN_CI_SOURCE_DIR "/knowledge/compatibility.json");
   std::string table(std::istreambuf_iterator<char>(file), {});
   const std::string floor = "\"driver\": \"580.65.06\", \"source\": \"minor-version\"";
   const size_t at = table.find(floor);

@@ -163,6 +163,23 @@ TEST_F(FrameworkVersions, OfAnotherCudaMajorAreNamed) {
             "nvidia-cudnn-cu13 is not");
 }
 
+// A framework that no release of cudnn-ci knows.
+TEST_F(FrameworkVersions, OfAFrameworkByDataAloneAreJudged) {
+  Set("PYTHONPATH", site());
+  Install("acme-infer", "1.2", kPinned);
+  fs::create_directory(site() + "/acme");
+  std::ofstream(site() + "/acme/__init__.py") << "raise SystemExit";
+  InstallCudnn(12, "9.19.0.56");
+  gate().Write("team.json",
+               R"({"schema": "cudnn-ci/packages/1", "as_of": ")" + Today() + R"(", "frameworks": [
+    {"framework": "acme", "title": "Acme", "module": "acme", "distributions": ["acme-infer"],
+     "takes_package": true, "opens_by_name": false, "source": "https://example.org", "confidence": "sure"}]})");
+  EXPECT_EQ(Framework("versions").Outcome(), "skipped");
+  const CheckOutcome r = Check("framework.versions", "", {"--knowledge", gate().Path("team.json")});
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cuda-mismatch"));
+  EXPECT_THAT(r.Detail(), HasSubstr("Acme 1.2 is built for CUDA 13; nvidia-cudnn-cu12 9.19.0.56 is"));
+}
+
 TEST_F(FrameworkVersions, ThatReplacedEachOthersFilesAreNamed) {
   Install("torch", "9.9.9+cu130", kPinned);
   InstallCudnn(13, "9.19.0.56", "1234567");

@@ -24,7 +24,7 @@ std::vector<std::string> Said(const CheckOutcome& r) {
 
 // The shipped table with a row before its first.
 std::string TableWith(const std::string& effect, const std::string& hits) {
-  std::ifstream file(CUDNN_CI_SOURCE_DIR "/matrices/compatibility.json");
+  std::ifstream file(CUDNN_CI_SOURCE_DIR "/knowledge/compatibility.json");
   std::string table(std::istreambuf_iterator<char>(file), {});
   const std::string list = "\"known_regressions\": [";
   const size_t at = table.find(list);

@@ -111,7 +111,7 @@ class KnownLinesTest : public LinesTest {
   }
   // The line of the warning, by the shipped table with these rows before its first.
   std::string LineOf(const std::string& rows) {
-    std::ifstream file(CUDNN_CI_SOURCE_DIR "/matrices/compatibility.json");
+    std::ifstream file(CUDNN_CI_SOURCE_DIR "/knowledge/compatibility.json");
     std::string table(std::istreambuf_iterator<char>(file), {});
     const std::string list = "\"known_regressions\": [";
     gate().Write("table.json", table.insert(table.find(list) + list.size(), rows));

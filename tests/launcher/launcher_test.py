@@ -217,7 +217,7 @@ class LauncherTest(unittest.TestCase):
 
     def test_a_matrix_of_the_tools_own(self):
         (self.dir / "tool/matrices").mkdir()
-        for name in ("cu12", "cu13", "compatibility", "matrix.schema"):
+        for name in ("cu12", "cu13", "matrix.schema"):
             (self.dir / f"tool/matrices/{name}.json").write_text("{}")
         for name in ("cu12", "builtin:cu12"):
             with self.subTest(name=name):
@@ -226,7 +226,7 @@ class LauncherTest(unittest.TestCase):
                     "--gpus", "all", "--entrypoint", "/cudnn-ci.TOKEN/tool/bin/cudnn-ci",
                     arguments=["run", "--output-dir", "/cudnn-ci.TOKEN/reports", *WORD, "--matrix", "builtin:cu12"]))
         (self.standin / "calls").unlink()
-        for name in ("cu21", "builtin:cu21", "compatibility", "builtin:compatibility", "matrix.schema", "../matrices/cu12", "builtin:"):
+        for name in ("cu21", "builtin:cu21", "matrix.schema", "../matrices/cu12", "builtin:"):
             with self.subTest(name=name):
                 result = self.launch("--matrix", name, run=reports())
                 self.assertEqual(result.code, 2)

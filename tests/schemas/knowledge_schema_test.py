@@ -33,7 +33,9 @@ SMALL = {
     "packages": {
         "libraries": [{"library": "acme", "title": "Acme", **FROM}],
         "packages": [{"manager": "python", "name": "acme-cu#*", "library": "acme", "framework": "Acme", **FROM}],
-        "files": [{"file": "libacme.so", "library": "acme", **FROM}],
+        "frameworks": [{"framework": "acme", "title": "Acme", "module": "acme", "distributions": ["acme"], "for_cpu": ["acme-cpu"], "native": ["acme/lib*.so"],
+                        "takes_package": True, "opens_by_name": False, **FROM}],
+        "files": [{"file": "libacme.so", "library": "acme", "version_behind": "Acme version ", **FROM}],
         "gpu_libraries": [{"file": "libacme.so", "package": "acme", "suffix_in_13": True, **FROM}],
         "driver_libraries": [{"file": "libacme.so", "functions": "acme", **FROM}],
     },

@@ -207,7 +207,7 @@ def documents(folder):
     yield from texts()
     yield from counts()
     for name in sorted(os.listdir(folder)):
-        if not name.endswith(".json") or name in ("compatibility.json", "compatibility.schema.json", "matrix.schema.json"):
+        if not name.endswith(".json") or name == "matrix.schema.json":
             continue
         with open(os.path.join(folder, name), encoding="utf-8") as file:
             shipped = json.loads(strip_comments(file.read()))

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <random>
 
+#include "wire/entries.h"
 #include "wire/message.h"
 #include "wire/socket.h"
 
@@ -43,17 +44,30 @@ TEST(WireTest, EveryFileOfTheCorpusIsAMessage) {
 TEST(WireTest, EveryMessageToTheWorkerComesBackTheSame) {
   const wire::Run run{7,   "p.check",  {{"i", int64_t{-3}}, {"f", 0.5}, {"b", true}, {"s", std::string("x")}},
                       1.5, 1ull << 62, {"a=1"}};
-  const ToWorker messages[] = {
-      Describe{},
-      CollectFacts{},
-      Configure{{{"k", "v"}}, {{"t", "x"}}, {{"f", "w"}}, "n", "s", "u", "d", {"/a", "/b"}},
-      Warm{},
-      Prepare{},
-      Canary{},
-      run,
-      Validate{7, "p.check", {{"i", int64_t{-3}}}},
-      Shutdown{}};
+  const ToWorker messages[] = {Describe{},
+                               CollectFacts{},
+                               Configure{{{"k", "v"}}, {{"f", "w"}}, "n", "s", "u", "d", {"/a", "/b"}},
+                               wire::Known{"1:t,1:x,"},
+                               Warm{},
+                               Prepare{},
+                               Canary{},
+                               run,
+                               Validate{7, "p.check", {{"i", int64_t{-3}}}},
+                               Shutdown{}};
   for (const ToWorker& m : messages) ExpectRoundTrip(m, DecodeToWorker);
+}
+
+TEST(WireTest, EntriesArePackedInPieces) {
+  const std::map<std::string, std::string> entries = {
+      {"a", ""}, {"b.0", "x:1,2:"}, {"c", std::string("\n\"\0\xc3\xa4", 5)}, {"d", std::string(300, 'd')}};
+  const std::vector<std::string> texts = wire::PackEntries(entries, 40);
+  ASSERT_EQ(texts.size(), 2u) << "a long one has a text of its own";
+  EXPECT_EQ(wire::UnpackEntries(texts[0] + texts[1]), entries);
+  EXPECT_EQ(wire::UnpackEntries("1:k,1:v,1:l,1"), (std::map<std::string, std::string>{{"k", "v"}}));
+  for (const char* none : {"", ":", "1:", "1:k", "1:k,", "1:k,:", "2:k,1:v,", "-1:k,1:v,",
+                           "99999999999999999999:k,", "18446744073709551615:k,1:v,", "1;k,1:v,"})
+    EXPECT_TRUE(wire::UnpackEntries(none).empty()) << none;
+  EXPECT_TRUE(wire::PackEntries({}, 40).empty());
 }
 
 TEST(WireTest, WhatAWorkerSaysIsClean) {

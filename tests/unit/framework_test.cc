@@ -129,17 +129,18 @@ TEST(FrameworkAnswer, KeepsTextsShort) {
 }
 
 TEST(FrameworkRules, ACudnnMustBeOfTheSameMajorAndNoLowerMinor) {
-  EXPECT_EQ(WhyCudnnUnfit(kTorch, "9.10.2", "9.10.0"), "");
-  EXPECT_EQ(WhyCudnnUnfit(kTorch, "9.10.2", "9.19.0.56"), "");
-  EXPECT_EQ(WhyCudnnUnfit(kTorch, "9.10.2", "9.9.0"), "cuDNN 9.9.0 is older");
-  EXPECT_EQ(WhyCudnnUnfit(kTensorflow, "9", "9.1.0"), "");
-  EXPECT_EQ(WhyCudnnUnfit(kTensorflow, "9", "8.9.7"), "cuDNN 8.9.7 is of another major");
-  EXPECT_EQ(WhyCudnnUnfit(kTensorflow, "9.3", "10.0.0"), "cuDNN 10.0.0 is of another major");
-  EXPECT_EQ(WhyCudnnUnfit(kTorch, "", "9.1.0"), "");
-  EXPECT_EQ(WhyCudnnUnfit(kTorch, "9.1.0", ""), "");
-  EXPECT_THAT(WhyCudnnUnfit(kJax, "9.8.0", "9.10.0"), HasSubstr("JAX refuses it"));
-  EXPECT_EQ(WhyCudnnUnfit(kJax, "9.10.0", "9.10.0"), "");
-  EXPECT_EQ(WhyCudnnUnfit(kJax, "9.8.0", "9.10.1"), "");
+  const Framework torch = {"torch", "PyTorch", true, false}, jax = {"jax", "JAX", true, false};
+  EXPECT_EQ(WhyCudnnUnfit(torch, "9.10.2", "9.10.0"), "");
+  EXPECT_EQ(WhyCudnnUnfit(torch, "9.10.2", "9.19.0.56"), "");
+  EXPECT_EQ(WhyCudnnUnfit(torch, "9.10.2", "9.9.0"), "cuDNN 9.9.0 is older");
+  EXPECT_EQ(WhyCudnnUnfit(torch, "9", "9.1.0"), "");
+  EXPECT_EQ(WhyCudnnUnfit(torch, "9", "8.9.7"), "cuDNN 8.9.7 is of another major");
+  EXPECT_EQ(WhyCudnnUnfit(torch, "9.3", "10.0.0"), "cuDNN 10.0.0 is of another major");
+  EXPECT_EQ(WhyCudnnUnfit(torch, "", "9.1.0"), "");
+  EXPECT_EQ(WhyCudnnUnfit(torch, "9.1.0", ""), "");
+  EXPECT_THAT(WhyCudnnUnfit(jax, "9.8.0", "9.10.0"), HasSubstr("JAX refuses it"));
+  EXPECT_EQ(WhyCudnnUnfit(jax, "9.10.0", "9.10.0"), "");
+  EXPECT_EQ(WhyCudnnUnfit(jax, "9.8.0", "9.10.1"), "");
 }
 
 FrameworkPackage Package(const std::string& distribution, const std::string& version,

@@ -7,6 +7,7 @@
 
 #include "dotted_versions.h"
 #include "image/components.h"
+#include "image/elf/library_text.h"
 #include "image/known_faults_scope.h"
 #include "known_entry.h"
 
@@ -76,6 +77,45 @@ TEST(Components, AFileThatTellsItsVersionOutranksThePackage) {
   fs::remove_all(root);
 }
 
+// A wheel's libnccl.so.2 has no release in its name, and its record may be another one's.
+TEST(Components, NcclSaysItsReleaseInItsData) {
+  char pattern[] = "/tmp/cudnn-ci-components-XXXXXX";
+  const std::string root = fs::canonical(mkdtemp(pattern)).string();
+  const auto compile = [&](const std::string& name, const std::string& words) {
+    std::ofstream(root + "/source.c") << "const char w[] = " << words << ";";
+    const std::string command =
+        "cc -shared -fPIC -nostdlib -o " + root + "/" + name + " " + root + "/source.c";
+    ASSERT_EQ(system(command.c_str()), 0) << command;  // NOLINT(cert-env33-c): a test's own words
+  };
+  const auto version = [&](const std::string& words) {
+    compile("libnccl.so.2", words);
+    return VersionBehind(root + "/libnccl.so.2", "NCCL version ");
+  };
+  EXPECT_EQ(version(R"("NCCL version information\0NCCL version 2.30.7+cuda13.0")"), "2.30.7");
+  EXPECT_EQ(version(R"("NCCL version 2.30.7\0NCCL version 2.30.7")"), "2.30.7");
+  EXPECT_EQ(version(R"("NCCL version 2.30.7\0NCCL version 2.28.9")"), "") << "which of them?";
+  for (const char* none :
+       {R"("NCCL version 2.30")", R"("NCCL version %d.%d.%d")", R"("NCCL version ..")", R"("NCCL version")"})
+    EXPECT_EQ(version(none), "") << none;
+  std::ofstream(root + "/text") << "NCCL version 2.30.7";
+  EXPECT_EQ(VersionBehind(root + "/text", "NCCL version "), "") << "no library";
+  EXPECT_EQ(VersionBehind(root + "/none", "NCCL version "), "");
+  const std::string site = root + "/venv/lib/python3.12/site-packages/";
+  fs::create_directories(site + "nvidia/nccl/lib");
+  fs::create_directories(site + "nvidia_nccl_cu12-2.28.9.dist-info");
+  fs::create_directories(root + "/venv/bin");
+  std::ofstream(root + "/venv/pyvenv.cfg") << "home = /usr/bin\n";
+  std::ofstream(root + "/venv/bin/python") << "";
+  fs::permissions(root + "/venv/bin/python", fs::perms::owner_all);
+  compile("venv/lib/python3.12/site-packages/nvidia/nccl/lib/libnccl.so.2",
+          R"("NCCL version 2.32.3+cuda13.0")");
+  std::ofstream(site + "nvidia_nccl_cu12-2.28.9.dist-info/RECORD") << "nvidia/nccl/lib/libnccl.so.2,,\n";
+  EXPECT_THAT(Texts(ComponentsOf(ReadComponentRules(KnownEntry),
+                                 FilesOfSubject("python:" + root + "/venv/bin/python", {}, ""))),
+              ElementsAre("NCCL 2.32.3"));
+  fs::remove_all(root);
+}
+
 KnownRegression Row(const std::string& effect = "wrong", const std::string& confidence = "sure") {
   KnownRegression row;
   row.effect = effect;
@@ -132,7 +172,7 @@ TEST(FaultScopeTest, SureWrongNumbersOfANamedOperationOnAPromisedCardAreRed) {
   row.hits.erase("compute_capability_min"), row.hits.erase("compute_capability_max");
   scope.gpus.clear();
   EXPECT_EQ(Weight(row, scope), FaultWeight::kRed) << "every card has it";
-  row.library = kTorch, row.hits.erase("operation");
+  row.library = "PyTorch", row.hits.erase("operation");
   EXPECT_EQ(Weight(row, scope), FaultWeight::kWarning) << "nothing was named that it hits";
   row.hits.clear(), row.library = kCudnn;
   EXPECT_EQ(Weight(row, scope), FaultWeight::kNone) << "rows of cuDNN without an operation are convolutions'";

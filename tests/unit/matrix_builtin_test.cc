@@ -173,14 +173,10 @@ TEST_F(MatrixBuiltin, AWrongParentIsReportedAtItsPlace) {
 TEST(ShippedMatrices, AreWhatCanBeNamed) {
   for (const auto& file : fs::directory_iterator(CUDNN_CI_MATRICES)) {
     const std::string name = file.path().stem().string();
-    if (file.path().extension() != ".json" || name == "compatibility" || name == "compatibility.schema" ||
-        name == "matrix.schema")
-      continue;
+    if (file.path().extension() != ".json" || name == "matrix.schema") continue;
     EXPECT_TRUE(std::holds_alternative<Matrix>(LoadMatrix("builtin:" + name, CUDNN_CI_MATRICES))) << name;
   }
-  for (const char* name : {"compatibility", "compatibility.schema", "matrix.schema"})
-    EXPECT_FALSE(
-        std::holds_alternative<Matrix>(LoadMatrix(std::string("builtin:") + name, CUDNN_CI_MATRICES)));
+  EXPECT_FALSE(std::holds_alternative<Matrix>(LoadMatrix("builtin:matrix.schema", CUDNN_CI_MATRICES)));
 }
 
 }  // namespace

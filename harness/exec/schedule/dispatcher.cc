@@ -35,6 +35,7 @@ Dispatcher::Dispatcher(const Plan& plan, const Catalog& catalog, const RunnerOpt
       opinions_(opinions),
       slowness_(slowness),
       emit_(std::move(emit)),
+      known_packets_(KnownPackets(options.compatibility)),
       host_room_(pool->MemoryRoom()) {
   for (size_t i = 0; i < plan.cases.size(); ++i)
     if (plan.cases[i].prepared && !scheduler->QueueOf(i)->shared) preparable_.push_back(i);
@@ -176,8 +177,9 @@ void Dispatcher::Configure(const WorkerSlot& slot) {
   c.scratch_dir = pool_->Scratch(*slot.worker).path();
   const FactMap facts = FactsFor(slot, c.subject_name);
   pool_->Do(slot.worker, [&](int64_t, Effects* out) {
-    for (wire::Configure& m : Configuration(c, options_.contract, options_.compatibility, &facts))
+    for (wire::Configure& m : Configuration(c, options_.contract, &facts))
       out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(std::move(m)))});
+    for (const std::string& packet : known_packets_) out->emplace_back(SendPacket{packet});
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
+#include "wire/entries.h"
 
 extern char** environ;
 
@@ -45,7 +46,6 @@ std::vector<std::string> WorkerEnvironment(const SubjectInfo* subject,
 
 std::vector<wire::Configure> Configuration(wire::Configure base,
                                            const std::map<std::string, std::string>& contract,
-                                           const std::map<std::string, std::string>& compatibility,
                                            const FactMap* facts) {
   std::vector<wire::Configure> out;
   size_t bytes = 0;
@@ -56,7 +56,6 @@ std::vector<wire::Configure> Configuration(wire::Configure base,
       if (bytes > 0 && bytes + size > kConfigureBytes) {
         out.push_back(base);
         base.contract.clear();
-        base.compatibility.clear();
         base.facts.clear();
         bytes = 0;
       }
@@ -65,10 +64,16 @@ std::vector<wire::Configure> Configuration(wire::Configure base,
     }
   };
   add(contract, &wire::Configure::contract);
-  add(compatibility, &wire::Configure::compatibility);
   if (facts) add(*facts, &wire::Configure::facts);
   out.push_back(std::move(base));
   return out;
+}
+
+std::vector<std::string> KnownPackets(const std::map<std::string, std::string>& entries) {
+  std::vector<std::string> packets;
+  for (std::string& text : wire::PackEntries(entries, kConfigureBytes))
+    packets.push_back(wire::Encode(wire::ToWorker(wire::Known{std::move(text)})));
+  return packets;
 }
 
 const PluginInfo& PluginOfCanary(const Catalog& catalog) {

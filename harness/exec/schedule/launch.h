@@ -27,12 +27,13 @@ void SetVariable(std::vector<std::string>* env, const std::string& name, const s
 std::vector<std::string> WorkerEnvironment(const SubjectInfo* subject,
                                            const std::vector<std::string>* devices);
 
-// `base` with the contract, the table of versions and the facts, in messages that each fit a packet and add
-// up.
+// `base` with the contract and the facts, in messages that each fit a packet and add up.
 std::vector<wire::Configure> Configuration(wire::Configure base,
                                            const std::map<std::string, std::string>& contract,
-                                           const std::map<std::string, std::string>& compatibility,
                                            const FactMap* facts);
+
+// The packets that tell any worker of the table of version facts and of what is known.
+std::vector<std::string> KnownPackets(const std::map<std::string, std::string>& entries);
 
 // The plugin that is loaded with a canary alone, which decides about devices: one of the tool's own, if there
 // is any. The catalog has plugins, and outlives what is returned.

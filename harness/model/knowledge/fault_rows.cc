@@ -2,11 +2,30 @@
 // names of all facts.
 #include <cudnn_ci/facts.h>
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "model/knowledge/knowledge.h"
 
 namespace cudnn_ci {
+
+namespace {
+
+// For plugins that know cuDNN's rows alone, another library stands before what it hits: "library=nccl
+// gpus_min=2".
+void SplitLibrary(std::map<std::string, std::string>* values) {
+  constexpr std::string_view kWord = "library=";
+  std::string& library = (*values)["library"] = "cudnn";
+  const auto hits = values->find("hits");
+  if (hits == values->end() || !hits->second.starts_with(kWord)) return;
+  const size_t end = std::min(hits->second.find(' '), hits->second.size());
+  library = hits->second.substr(kWord.size(), end - kWord.size());
+  hits->second.erase(0, std::min(end + 1, hits->second.size()));
+  if (hits->second.empty()) values->erase(hits);
+}
+
+}  // namespace
 
 std::vector<KnowledgeRow> FaultRows(const Compatibility& table) {
   std::vector<KnowledgeRow> rows;
@@ -20,6 +39,8 @@ std::vector<KnowledgeRow> FaultRows(const Compatibility& table) {
     row.list = kFaultList;
     row.key = at(CCI_COMPATIBILITY_KNOWN_ID);
     if (row.key.empty()) return rows;
+    if (const auto position = table.rows.find(place); position != table.rows.end())
+      row.position = position->second;
     row.position.file = table.FileOf(place).path;
     for (const auto& [field, key] :
          {std::pair{"what", CCI_COMPATIBILITY_KNOWN_WHAT},
@@ -27,6 +48,7 @@ std::vector<KnowledgeRow> FaultRows(const Compatibility& table) {
           std::pair{"first", CCI_COMPATIBILITY_KNOWN_FIRST}, std::pair{"last", CCI_COMPATIBILITY_KNOWN_LAST},
           std::pair{"fixed", CCI_COMPATIBILITY_KNOWN_FIXED}, std::pair{"hits", CCI_COMPATIBILITY_KNOWN_HITS}})
       if (std::string value = at(key); !value.empty()) row.values[field] = std::move(value);
+    SplitLibrary(&row.values);
     row.source = at(CCI_COMPATIBILITY_KNOWN_SOURCE);
     row.confidence = at(CCI_COMPATIBILITY_KNOWN_CONFIDENCE);
     rows.push_back(std::move(row));

@@ -77,8 +77,8 @@ void ApplyRemedy(const Knowledge& knowledge, FindingInfo* finding);
 // One problem for each row of "remedies" whose finding is none of these ids.
 std::vector<Problem> JudgeRemedies(const Knowledge& knowledge, const std::vector<std::string>& findings);
 
-// The list of known faults among rows of knowledge, and those of a table as its rows; `position` has the file
-// that each is of, `file` says nothing.
+// The list of known faults among rows of knowledge, and those of a table as its rows, in its order;
+// `position` has the file that each is of, `file` says nothing.
 inline constexpr const char* kFaultList = "known_regressions";
 std::vector<KnowledgeRow> FaultRows(const Compatibility& table);
 

@@ -11,6 +11,7 @@ namespace cudnn_ci {
 enum class FieldKind {
   kName,           // letters, digits and "._+-"
   kNamePattern,    // the same, "#" (a digit) and, behind two others, "*" (any text)
+  kModule,         // a Python module without a parent: looking for one below another imports that
   kPythonName,     // a Python package's name in its normalised form, "acme-infer"
   kPythonPattern,  // the same, "#" and "*" as above
   kFinding,        // a finding's id, "library-missing"
@@ -25,6 +26,7 @@ enum class FieldKind {
   kUrl,
   kCommand,       // printable, on one line
   kNames,         // a list of names
+  kPythonNames,   // of Python packages in their normalised form
   kPathPatterns,  // a list of patterns of paths
   kSteps          // a list of objects: what a package opens
 };

@@ -1,9 +1,11 @@
 // Reads the files of knowledge, and lays later ones over earlier ones.
+#include <cudnn_ci/facts.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <system_error>
 #include <tuple>
@@ -130,6 +132,7 @@ class Loader {
     for (const FileFormat& format : KnowledgeFormats())
       for (const ListFormat& list : format.lists)
         for (const Reference& reference : list.references) JudgeReferences(list, reference);
+    NameLibraries();
     size_t bytes = 0;
     for (const auto& [key, value] : EntriesOf(knowledge_)) bytes += key.size() + value.size();
     if (bytes > kMaxKnowledgeEntryBytes)
@@ -258,6 +261,30 @@ class Loader {
       AddProblem(&problems_, json.position,
                  "with this file the entries of the version facts take more than " +
                      std::to_string(kMaxCompatibilityEntryBytes) + " bytes; leave out rows");
+  }
+
+  // Known faults are of libraries that rows of "libraries" name; plugins are told how messages call them.
+  void NameLibraries() {
+    std::map<std::string, std::string> titles;
+    for (const KnowledgeRow* row : knowledge_.Rows("libraries"))
+      titles[row->key] = Knowledge::Value(*row, "title");
+    int number = -1;
+    for (const KnowledgeRow& fault : FaultRows(*table_)) {
+      ++number;
+      const std::string library = Knowledge::Value(fault, "library");
+      if (library == "cudnn") continue;  // as plugins take a row that names none
+      const auto title = titles.find(library);
+      if (title != titles.end()) {
+        table_->entries[CCI_COMPATIBILITY_KNOWN + std::to_string(number) + CCI_COMPATIBILITY_KNOWN_LIBRARY] =
+            title->second;
+        continue;
+      }
+      std::vector<std::string> known;
+      for (const auto& [name, words] : titles) known.push_back(name);
+      AddProblem(&problems_, fault.position,
+                 "\"library\" " + Quote(library) + " of the known fault " + Quote(fault.key) +
+                     " is none of \"libraries\" of cudnn-ci/packages/1" + Hint(library, known));
+    }
   }
 
   void JudgeReferences(const ListFormat& list, const Reference& reference) {

@@ -43,6 +43,11 @@ bool IsPythonPattern(const std::string& text) {
          text.back() != '-';
 }
 
+bool IsModule(const std::string& text) {
+  return IsNameOf(text, "") && text.find_first_of("0123456789") != 0 &&
+         text.find_first_of(".+-") == std::string::npos;
+}
+
 bool IsFindingId(const std::string& text) {
   return !text.empty() && text.size() <= kMostName &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
@@ -78,7 +83,10 @@ Rule RuleOf(FieldKind kind) {
           IsNamePattern,
           "a name that begins with a letter or digit, of these, \"._+-\", \"#\" (a digit) and, behind two "
           "others at its end, \"*\" (any text), of at most 120"};
+    case FieldKind::kModule:
+      return {IsModule, "a module's name of letters, digits and \"_\", of at most 120"};
     case FieldKind::kPythonName:
+    case FieldKind::kPythonNames:
       return {[](const std::string& t) { return IsPythonPattern(t) && HasOnly(t, ""); },
               "a Python package's normalised name: small letters, digits and single \"-\", of at most 120"};
     case FieldKind::kPythonPattern:
@@ -143,6 +151,7 @@ class ValueReader {
       case FieldKind::kNumber:
         return "a number from 1 to 99";
       case FieldKind::kNames:
+      case FieldKind::kPythonNames:
       case FieldKind::kPathPatterns:
         return "a list, not empty, of 100 at most";
       case FieldKind::kSteps:
@@ -162,6 +171,7 @@ class ValueReader {
           return *number;
         break;
       case FieldKind::kNames:
+      case FieldKind::kPythonNames:
       case FieldKind::kPathPatterns:
         return Names(field, json);
       case FieldKind::kSteps:

@@ -117,6 +117,7 @@ class Row {
   std::map<std::string, std::string> Read(const ReadProvenance& provenance);
 
  private:
+  std::string Library();
   std::string Word(const char* key, const Words& words);
   std::string Version(const char* key);
   void JudgeOrder(const std::string& first, const std::string& last, const std::string& fixed);
@@ -136,6 +137,17 @@ std::string Row::Id() {
   if (!id.empty() && id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos)
     reader_.WrongType("id", "a name of small letters, digits and _", *json);
   return id;
+}
+
+// Which libraries there are is known of other files (model/knowledge).
+std::string Row::Library() {
+  std::string library;
+  reader_.RequiredString("library", "name one of the libraries of cudnn-ci/packages/1", &library);
+  if (library.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.-") == std::string::npos)
+    return library;
+  reader_.WrongType("library", "a name of small letters, digits and \"_.-\", as in \"nccl\"",
+                    *reader_.Get("library"));
+  return "";
 }
 
 std::string Row::Word(const char* key, const Words& words) {
@@ -222,8 +234,7 @@ std::string Row::Hits() {
 }
 
 std::map<std::string, std::string> Row::Read(const ReadProvenance& provenance) {
-  const std::string library = Word(
-      "library", {"cudnn", "cublas", "nccl", "nvshmem", "toolkit", "torch", "triton", "jax", "tensorflow"});
+  const std::string library = Library();
   std::map<std::string, std::string> entries;
   reader_.RequiredString("what", "say in words what it hits", &entries[CCI_COMPATIBILITY_KNOWN_WHAT]);
   entries[CCI_COMPATIBILITY_KNOWN_EFFECT] =

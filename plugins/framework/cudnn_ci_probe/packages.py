@@ -6,23 +6,22 @@ import sys
 
 from .answer import MOST_FILES, clip
 
-# Module, and the distributions that may have brought it, the first one that is installed counts.
-FRAMEWORKS = {
-    "torch": ("torch", ["torch"]),
-    "tensorflow": ("tensorflow", ["tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tf-nightly"]),
-    "jax": ("jax", ["jax-cuda13-plugin", "jax-cuda12-plugin", "jaxlib"]),
-    "onnxruntime": ("onnxruntime", ["onnxruntime-gpu", "onnxruntime"]),
-    "ctranslate2": ("ctranslate2", ["ctranslate2"]),
-    "cupy": ("cupy", ["cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x", "cupy"]),
-}
-# The library that needs CUDA's, below the folder of packages, of frameworks that leave it to the loader to find them.
-NATIVE = {
-    "onnxruntime": ["onnxruntime/capi/libonnxruntime_providers_cuda.so"],
-    "ctranslate2": ["ctranslate2.libs/libctranslate2*.so*", "ctranslate2/libctranslate2*.so*"],
-}
-# Distributions that are for the CPU alone by their name: the one for GPUs has another. Other packages bring them along.
-CPU_DISTRIBUTIONS = ["onnxruntime", "tensorflow-cpu"]
+# What is known of frameworks, by name: the module, the distributions that may have brought it, of which the first one that is installed
+# counts, those that are for the CPU alone by their name (the one for GPUs has another; other packages bring them along), and the library
+# that needs CUDA's, below the folder of packages, of frameworks that leave it to the loader to find them.
+FRAMEWORKS = {}
 CUDNN_DISTRIBUTIONS = ["nvidia-cudnn-cu11", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"]
+
+
+def know(rows):
+    """Takes the rows of frameworks. A module has no parent, which would be imported."""
+    for row in rows:
+        if row["module"].isidentifier():
+            FRAMEWORKS[row["framework"]] = row
+
+
+def is_for_the_cpu(distribution):
+    return any(distribution in row.get("for_cpu", []) for row in FRAMEWORKS.values())
 
 
 def find(module):
@@ -47,12 +46,12 @@ def first_distribution(names):
 
 def package(name):
     """What the metadata says of a framework, without importing it."""
-    module, distributions = FRAMEWORKS[name]
-    origin = find(module)
+    row = FRAMEWORKS[name]
+    origin = find(row["module"])
     if origin is None:
         return None
-    said = {"origin": origin, "distribution": None, "version": None, "requires": [], "cuda": None, "native": native(name, origin)}
-    found, distribution = first_distribution(distributions)
+    said = {"origin": origin, "distribution": None, "version": None, "requires": [], "cuda": None, "native": native(row, origin)}
+    found, distribution = first_distribution(row["distributions"])
     if found:
         requires = [clip(r) for r in distribution.requires or [] if re.match("nvidia|cuda", r)]
         said.update(distribution=found, version=clip(distribution.version), requires=requires[:MOST_FILES])
@@ -61,9 +60,9 @@ def package(name):
     return said
 
 
-def native(name, origin):
+def native(row, origin):
     site = glob.escape(os.path.dirname(os.path.dirname(os.path.abspath(origin))))
-    found = [path for pattern in NATIVE.get(name, []) for path in sorted(glob.glob(os.path.join(site, pattern)))]
+    found = [path for pattern in row.get("native", []) for path in sorted(glob.glob(os.path.join(site, pattern)))]
     return found[0] if found else None
 
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "image/knowledge_rows.h"
+#include "common/knowledge_rows.h"
 #include "image/loader/loader_scope.h"
 
 namespace cudnn_ci {

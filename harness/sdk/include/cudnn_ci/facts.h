@@ -89,9 +89,12 @@
 #define CCI_COMPATIBILITY_CUDNN_HIGHEST ".compute_capability_max" /* with kernels of its own */
 /* Before a soname: the first cuDNN that has the library, "cudnn_library.libcudnn_ext.so.9" -> "9.22.0" */
 #define CCI_COMPATIBILITY_CUDNN_LIBRARY "cudnn_library."
-/* Regressions of cuDNN that are known: a number that counts from 0, and one of the following: "known.0.id" */
+/* Regressions of libraries that are known: a number that counts from 0, and one of the following:
+ * "known.0.id" */
 #define CCI_COMPATIBILITY_KNOWN "known."
 #define CCI_COMPATIBILITY_KNOWN_ID ".id"
+/* How messages call the library, "NCCL", of other libraries than cuDNN, which .hits names too */
+#define CCI_COMPATIBILITY_KNOWN_LIBRARY ".library"
 #define CCI_COMPATIBILITY_KNOWN_WHAT ".what"     /* what it hits, in words */
 #define CCI_COMPATIBILITY_KNOWN_EFFECT ".effect" /* wrong, overwrite, crash, failure, ... */
 #define CCI_COMPATIBILITY_KNOWN_FIRST ".first"   /* the first release that has it; none: not known */
@@ -114,6 +117,7 @@
 #define CCI_KNOWLEDGE_FILE "file."
 #define CCI_KNOWLEDGE_GPU_LIBRARY "gpu_library."
 #define CCI_KNOWLEDGE_DRIVER_LIBRARY "driver_library."
+#define CCI_KNOWLEDGE_FRAMEWORK "framework."
 #define CCI_KNOWLEDGE_IMPORT "import."
 #define CCI_KNOWLEDGE_FEATURE "feature."
 #define CCI_KNOWLEDGE_USER "user."

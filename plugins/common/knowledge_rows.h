@@ -4,8 +4,8 @@
 // Rows come over the worker's own channel, which the harness fills from files that it read and judged before
 // the worker began: there is no file that the image could change meanwhile. What a library of the image can
 // do inside of the worker's process it can do without them.
-#ifndef CUDNN_CI_PLUGINS_IMAGE_KNOWLEDGE_ROWS_H_
-#define CUDNN_CI_PLUGINS_IMAGE_KNOWLEDGE_ROWS_H_
+#ifndef CUDNN_CI_PLUGINS_COMMON_KNOWLEDGE_ROWS_H_
+#define CUDNN_CI_PLUGINS_COMMON_KNOWLEDGE_ROWS_H_
 
 #include <string>
 #include <vector>
@@ -46,4 +46,4 @@ std::vector<std::string> TextsOf(const Json& row, const char* field) {
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_IMAGE_KNOWLEDGE_ROWS_H_
+#endif  // CUDNN_CI_PLUGINS_COMMON_KNOWLEDGE_ROWS_H_

@@ -1,0 +1,48 @@
+#include "image/elf/library_text.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "base/regular_file.h"
+#include "image/elf/byte_source.h"
+#include "image/elf/elf_sections.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{32} << 20;
+constexpr std::size_t kMostVersion = 29;  // three numbers of nine digits, and dots
+
+// "2.28.9" of "2.28.9+cuda13.0"; empty: no three numbers.
+std::string_view ThreeNumbers(std::string_view text) {
+  text = text.substr(0, text.find_first_not_of("0123456789."));
+  const bool numbers = std::count(text.begin(), text.end(), '.') == 2 && text.front() != '.' &&
+                       text.back() != '.' && text.find("..") == std::string_view::npos;
+  return numbers && text.size() <= kMostVersion ? text : std::string_view();
+}
+
+}  // namespace
+
+std::string VersionBehind(const std::string& path, const std::string& marker) {
+  const Fd file = OpenRegularFile(path);
+  struct stat st {};
+  if (!file.valid() || fstat(file.get(), &st) != 0) return "";
+  const ByteSource bytes(file.get(), static_cast<std::uint64_t>(st.st_size));
+  const ElfSections sections = ReadElfSections(bytes);
+  const ElfSection* data = sections.Find(".rodata");
+  if (data == nullptr) return "";
+  const std::string text = bytes.Text(data->offset, std::min(data->size, kMostBytes));
+  std::string version;
+  for (std::size_t at = text.find(marker); at != std::string::npos; at = text.find(marker, at + 1)) {
+    const std::string_view found = ThreeNumbers(std::string_view(text).substr(at + marker.size()));
+    if (found.empty() || found == version) continue;
+    if (!version.empty()) return "";
+    version = found;
+  }
+  return version;
+}
+
+}  // namespace cudnn_ci
