@@ -163,7 +163,7 @@ std::optional<Finding> Gate::ObstacleBeforePlugins() {
 }
 
 bool Gate::Discover() {
-  Resolved resolved(std::move(*chosen_), &session_);
+  Resolved resolved(std::move(*chosen_), known_.names, &session_);
   chosen_.reset();
   if (session_.interrupted() == 0) obstacle_ = ObstacleBeforePlugins();
   if (session_.interrupted() != 0 || obstacle_) {
@@ -178,7 +178,8 @@ bool Gate::Discover() {
   const Discovery& discovery = collected_->discovery();
   obstacle_ = ObstacleOf(discovery, installation_.worker_path());
   if (obstacle_) return options_.dry_run ? Invalid(obstacle_->detail) : true;
-  collected_->DropSystemWithoutCudnn();
+  collected_->ChooseSubjects(&session_);
+  if (session_.MustEnd()) return Interrupted();
   if (discovery.catalog.plugins.empty() && discovery.catalog.broken.empty())
     return Invalid("no plugin found in " + Join(AllPluginDirs(installation_, options_.discovery), ", ") +
                    "; name their folder with --plugin-dir");
@@ -186,11 +187,6 @@ bool Gate::Discover() {
   if (!devices.ok()) return Invalid(devices.error());
   devices_ = *devices;
   return true;
-}
-
-std::optional<Finding> Gate::Unreadable() const {
-  if (session_.unreadable().empty()) return std::nullopt;
-  return HarnessFinding("subject-unreadable", session_.unreadable());
 }
 
 bool Gate::Interrupted() {
@@ -234,7 +230,7 @@ bool Gate::MakePlan() {
           std::to_string(subjects));
     plan_.partial.push_back({NoticeCode::kIsolationNone});
   }
-  for (const auto& notices : {collected_->UnusedDevices(devices_), collected_->UnusedCopies()})
+  for (const auto& notices : {collected_->UnusedDevices(devices_), collected_->NotJudged()})
     plan_.not_gated.insert(plan_.not_gated.end(), notices.begin(), notices.end());
   TellOfSbom();
   if (options_.dry_run) return DryRun();
@@ -319,6 +315,8 @@ void Gate::EmitPlan() {
   for (const PositionedWaiver& w : collected_->matrix().waivers) Emit(WaiverDeclared{w.waiver});
   if (obstacle_) Emit(FindingReported{{}, *obstacle_});
   for (const Finding& problem : collected_->subject_problems()) Emit(FindingReported{{}, problem});
+  if (!obstacle_)
+    for (const Finding& problem : collected_->MatrixProblems()) Emit(FindingReported{{}, problem});
   if (const std::string problem = collected_->PreloadProblem(); !problem.empty())
     Emit(FindingReported{{}, HarnessFinding("preload-breaks-processes", problem)});
   else
@@ -352,6 +350,7 @@ bool Gate::Run() {
   if (options_.time_limit_s > 0) r.time_limit_s = std::max(session_.TimeLeft(), 1e-3);
   r.limits.grace_s = options_.grace_s;
   r.contract = collected_->matrix().contract;
+  r.unpromised = collected_->matrix().unpromised;
   r.compatibility = EntriesOf(known_);
   r.facts = collected_->discovery().facts;
   r.subjects = collected_->matrix().subjects;

@@ -65,6 +65,11 @@ std::optional<Finding> Gate::ObstacleOfTheLoader() {
   return found->empty() ? std::nullopt : std::optional<Finding>(found->front());
 }
 
+std::optional<Finding> Gate::Unreadable() const {
+  if (session_.unreadable().empty()) return std::nullopt;
+  return HarnessFinding("subject-unreadable", session_.unreadable());
+}
+
 void Gate::ReportPreloads() {
   looked_at_loader_ = true;
   auto findings = session_.Look<std::vector<Finding>>([this](const LookingAt& looking_at) {

@@ -70,7 +70,7 @@ bool Gate::LoadForSbom() {
   if (!matrix) return false;
   const std::vector<std::string> left_out = KeepWhatJudgesSbom(&*matrix);
   matrix->subjects = {{kSubjectName, kSbomSubject + path}};
-  matrix->automatic_subjects = false;
+  matrix->automatic_subjects = matrix->default_subjects = false;
   // What no package's record can show is not judged here, which the report says of each promise; the matrix
   // is no worse for it.
   matrix->contract_positions.clear();

@@ -21,15 +21,25 @@ struct SubjectLook {
   std::vector<Finding> problems;  // what the subjects name and the image lacks
   Notices warnings;               // what was not looked at
 };
-// `automatic`: the image's Python environments are subjects too.
-SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, bool automatic,
-                           const LookingAt& looking_at);
+SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, const LookingAt& looking_at);
+
+// What uses a GPU with libraries or device code that the loader does not find by itself: the image's Python
+// environments.
+struct CandidateLook {
+  std::vector<SubjectInfo> subjects;            // with their folders
+  std::vector<PythonEnvironment> environments;  // the same ones
+  Notices warnings;                             // what of them was not looked at
+  // Activated environments (VIRTUAL_ENV, CONDA_PREFIX) that use no GPU, by their interpreters.
+  std::vector<std::string> idle;
+  std::string in_loader;  // a library of CUDA that the loader finds; empty: none
+};
+CandidateLook LookAtCandidates(const PackageNames& names, const LookingAt& looking_at);
 
 // The Python environments of the image.
 struct EnvironmentLook {
-  std::vector<SubjectInfo> subjects;            // those with a cuDNN, with their folders
+  std::vector<SubjectInfo> subjects;            // those that use a GPU, with their folders
   std::vector<PythonEnvironment> environments;  // the same ones
-  std::vector<PythonEnvironment> others;        // without a cuDNN of their own, with a framework
+  std::vector<PythonEnvironment> others;  // that use none, or only borrow what uses it, with a framework
   std::vector<FoundToolkit> toolkits;
 };
 // `whole`: with others and toolkits, which no run asks for.
@@ -40,6 +50,16 @@ template <class Io, Like<SubjectLook> T>
 void Fields(Io& io, T& look) {
   io("subjects", look.subjects), io("problems", look.problems), io("warnings", look.warnings);
 }
+template <class Io, Like<CandidateLook> T>
+void Fields(Io& io, T& look) {
+  io("subjects", look.subjects), io("environments", look.environments), io("warnings", look.warnings);
+  io("idle", look.idle), io("in_loader", look.in_loader);
+}
+template <class Io, Like<GpuUse> T>
+void Fields(Io& io, T& use) {
+  io("example", use.example), io("cuda", use.cuda), io("asks_for_cudnn", use.asks_for_cudnn);
+  io("asks_for_runtime", use.asks_for_runtime), io("complete", use.complete);
+}
 template <class Io, Like<PythonPackage> T>
 void Fields(Io& io, T& package) {
   io("title", package.title), io("distribution", package.distribution), io("version", package.version);
@@ -47,7 +67,7 @@ void Fields(Io& io, T& package) {
 template <class Io, Like<PythonEnvironment> T>
 void Fields(Io& io, T& one) {
   io("name", one.name), io("interpreter", one.interpreter), io("prefix", one.prefix);
-  io("cudnn", one.cudnn), io("cuda", one.cuda), io("frameworks", one.frameworks);
+  io("cudnn", one.cudnn), io("cuda", one.cuda), io("frameworks", one.frameworks), io("gpu", one.gpu);
 }
 template <class Io, Like<FoundToolkit> T>
 void Fields(Io& io, T& toolkit) {

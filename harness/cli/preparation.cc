@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/image_look.h"
-#include "model/inventory/cudnn_copies.h"
+#include "image/packages/sbom.h"
 #include "model/record/fact_keys.h"
 #include "model/record/notice_list.h"
 
@@ -17,14 +17,6 @@ namespace {
 
 constexpr char kSystem[] = "system";
 constexpr size_t kMostEnvironmentsSaid = 4;
-
-// A wheel needs what other packages bring, which only its interpreter finds.
-std::string SubjectThatJudges(const CudnnCopyFacts& copy) {
-  if (copy.path.find("-packages/") == std::string::npos)
-    return "path:" + copy.path.substr(0, copy.path.rfind('/'));
-  const std::string python = copy.path.substr(0, copy.path.find("/lib/python")) + "/bin/python3";
-  return access(python.c_str(), X_OK) == 0 ? "python:" + python : "";
-}
 
 std::vector<DeviceInfo> VisibleDevices(const Facts& facts) {
   std::vector<DeviceInfo> out;
@@ -59,14 +51,18 @@ Looked Looked::AtSubject(const SubjectInfo& subject, Session* session) {
 
 Looked Looked::ForChoice(const PackageNames& names, Session* session) {
   Looked looked = AtSubject({kSystem, "loader"}, session);
-  if (session->MustEnd() || looked.discovery_.facts.Find(kSystem, kCudnnPathFact)) return looked;
-  const auto found = session->Look<EnvironmentLook>(
-      [&](const LookingAt& looking_at) { return LookAtEnvironments(false, names, looking_at); });
-  if (!found) return looked;
-  looked.environments_ = found->environments;
-  if (!found->subjects.empty() && looked.discovery_.abandoned.empty())
-    session->AddFacts(found->subjects, {}, &looked.discovery_);
+  const Facts& facts = looked.discovery_.facts;
+  const bool complete = facts.Find(kSystem, kCudnnPathFact) && facts.Find(kSystem, kToolkitPathFact);
+  if (session->MustEnd() || complete) return looked;
+  looked.candidates_ = session->Look<CandidateLook>(
+      [&](const LookingAt& looking_at) { return LookAtCandidates(names, looking_at); });
+  if (looked.candidates_ && !looked.candidates_->subjects.empty() && looked.discovery_.abandoned.empty())
+    session->AddFacts(looked.candidates_->subjects, {}, &looked.discovery_);
   return looked;
+}
+
+std::vector<PythonEnvironment> Looked::environments() const {
+  return candidates_ ? candidates_->environments : std::vector<PythonEnvironment>();
 }
 
 std::string Looked::FoundInWords() const {
@@ -84,9 +80,10 @@ std::string Looked::FoundInWords() const {
   };
   std::string words = part("CUDA toolkit", fact(subject, kToolkitVersionFact)) + ", " +
                       part("cuDNN", fact(subject, kCudnnVersionFact));
-  for (size_t i = 0; i < environments_.size() && i < kMostEnvironmentsSaid; ++i)
-    words += ", and " + part("cuDNN", fact(environments_[i].name, kCudnnVersionFact)) +
-             " in the Python environment " + environments_[i].prefix;
+  const std::vector<PythonEnvironment> found = environments();
+  for (size_t i = 0; i < found.size() && i < kMostEnvironmentsSaid; ++i)
+    words += ", and " + part("cuDNN", fact(found[i].name, kCudnnVersionFact)) +
+             " in the Python environment " + found[i].prefix;
   const size_t gpus = host.gpus.size();
   return words + ", " + part("driver", host.driver_version) + ", " +
          (gpus == 0 ? "no GPU" : std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"));
@@ -109,20 +106,29 @@ Result<std::string> AutoMatrixFile(const Looked& looked, const Installation& ins
 Chosen::Chosen(Matrix matrix, Looked looked) : matrix_(std::move(matrix)), looked_(std::move(looked)) {
   const AutoChoice choice = looked_->Choice();
   if (choice.environments.empty()) return;
-  // They are found again, by the same rule, and with the folders of their libraries.
-  matrix_.automatic_subjects = true;
   judged_elsewhere_ = Notice{NoticeCode::kAutoElsewhere, {{"judged", choice.Judged()}}};
 }
 
-Resolved::Resolved(Chosen chosen, Session* session) : chosen_(std::move(chosen)) {
+Resolved::Resolved(Chosen chosen, const PackageNames& names, Session* session) : chosen_(std::move(chosen)) {
   Matrix& matrix = chosen_.matrix_;
-  auto look = session->Look<SubjectLook>([&](const LookingAt& looking_at) {
-    return LookAtSubjects(matrix.subjects, matrix.automatic_subjects, looking_at);
-  });
+  auto look = session->Look<SubjectLook>(
+      [&](const LookingAt& looking_at) { return LookAtSubjects(matrix.subjects, looking_at); });
   if (!look) return;
   matrix.subjects = std::move(look->subjects);
   problems_ = std::move(look->problems);
   warnings_ = std::move(look->warnings);
+  const bool judges_document = std::any_of(matrix.subjects.begin(), matrix.subjects.end(),
+                                           [](const auto& s) { return s.spec.starts_with(kSbomSubject); });
+  if (judges_document) return;
+  if (chosen_.looked_ && chosen_.looked_->candidates()) {
+    candidates_ = *chosen_.looked_->candidates();
+  } else if (auto found = session->Look<CandidateLook>(
+                 [&](const LookingAt& looking_at) { return LookAtCandidates(names, looking_at); })) {
+    candidates_ = std::move(*found);
+  }
+  if (!matrix.automatic_subjects) return;
+  matrix.subjects.insert(matrix.subjects.end(), candidates_.subjects.begin(), candidates_.subjects.end());
+  warnings_.insert(warnings_.end(), candidates_.warnings.begin(), candidates_.warnings.end());
 }
 
 Collected::Collected(Resolved resolved) : resolved_(std::move(resolved)) {
@@ -147,19 +153,6 @@ Collected Collected::ForSubjects(const std::vector<SubjectInfo>& subjects, Resol
     session->AddFacts(subjects, contract, &discovery);
   }
   return collected;
-}
-
-void Collected::DropSystemWithoutCudnn() {
-  Facts& facts = discovery_.facts;
-  std::vector<SubjectInfo>& subjects = resolved_.chosen_.matrix_.subjects;
-  const auto has_cudnn = [&](const std::string& name) { return facts.Find(name, kCudnnPathFact) != nullptr; };
-  const std::string system = kSystem;
-  const bool needed =
-      std::none_of(subjects.begin(), subjects.end(), [&](const SubjectInfo& s) { return has_cudnn(s.name); });
-  if (!matrix().automatic_subjects || needed || has_cudnn(system)) return;
-  std::erase_if(subjects, [&](const SubjectInfo& s) { return s.name == system; });
-  // What does not depend on a subject stands under each of them.
-  facts.by_subject.erase(system);
 }
 
 std::string Collected::PreloadProblem() const {
@@ -202,18 +195,6 @@ Notices Collected::UnusedDevices(const std::vector<DeviceInfo>& used) const {
   Notices out;
   for (const DeviceInfo& d : OtherDevices(used))
     out.push_back({NoticeCode::kGpuNotUsed, {{"gpu", d.name}, {"model", d.model}}});
-  return out;
-}
-
-Notices Collected::UnusedCopies() const {
-  Notices out;
-  for (const CudnnCopyFacts& copy : UnusedCudnnCopies(discovery_.facts)) {
-    Notice& notice =
-        out.emplace_back(Notice{NoticeCode::kCudnnOfPackagesNotUsed,
-                                {{"version", copy.version}, {"path", copy.path}, {"origin", copy.origin}}});
-    if (std::string subject = SubjectThatJudges(copy); !subject.empty())
-      notice.code = NoticeCode::kCudnnNotUsed, notice.args["subject"] = std::move(subject);
-  }
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/image_look.h"
 #include "cli/session.h"
 #include "cli/shared_options.h"
 #include "model/inventory/auto_matrix.h"
@@ -28,20 +29,23 @@ class Looked {
   static Looked AtPlugins(Session* session);
   // Plugins, and the facts of one subject, which has the folders of its libraries.
   static Looked AtSubject(const SubjectInfo& subject, Session* session);
-  // Plugins, and the facts to choose a matrix by: of what the loader finds and, if that is no cuDNN, of the
-  // image's Python environments too, by the names of their packages.
+  // Plugins, and the facts to choose a matrix by: of what the loader finds and, if that is no cuDNN, of what
+  // uses a GPU in the image too, with the names of packages.
   static Looked ForChoice(const PackageNames& names, Session* session);
 
   const Discovery& discovery() const { return discovery_; }
   // What --auto takes, and judges by it.
-  AutoChoice Choice() const { return ChooseMatrix(discovery_.facts, environments_); }
+  AutoChoice Choice() const { return ChooseMatrix(discovery_.facts, environments()); }
+  // What uses a GPU, as the choice has seen it; none where the loader finds a CUDA runtime and a cuDNN.
+  const std::optional<CandidateLook>& candidates() const { return candidates_; }
   // "CUDA toolkit 13.0, cuDNN 9.19.0, no driver": what was found, in words.
   std::string FoundInWords() const;
 
  private:
   Looked() = default;
+  std::vector<PythonEnvironment> environments() const;
   Discovery discovery_;
-  std::vector<PythonEnvironment> environments_;  // of ForChoice
+  std::optional<CandidateLook> candidates_;  // of ForChoice
 };
 
 // The matrix file of a choice; else why there is none, and what to do.
@@ -69,11 +73,11 @@ class Chosen {
   std::optional<Notice> judged_elsewhere_;
 };
 
-// The matrix with the folders of each subject's libraries, and with the image's Python environments as
-// subjects if it asks for them.
+// The matrix with the folders of each subject's libraries, and with what uses a GPU in the image as subjects
+// if it asks for them.
 class Resolved {
  public:
-  Resolved(Chosen chosen, Session* session);
+  Resolved(Chosen chosen, const PackageNames& names, Session* session);
 
   const std::vector<SubjectInfo>& subjects() const { return chosen_.matrix_.subjects; }
 
@@ -82,6 +86,7 @@ class Resolved {
   Chosen chosen_;
   std::vector<Finding> problems_;
   Notices warnings_;
+  CandidateLook candidates_;
 };
 
 // Plugins, and the facts of the matrix's subjects.
@@ -94,14 +99,18 @@ class Collected {
   // No plugin is asked, because something keeps all of them from running: with what the choice has shown.
   static Collected Nothing(Resolved resolved) { return Collected(std::move(resolved)); }
 
-  // Takes "system" out of subjects that were found, if the loader finds no cuDNN and another subject has one.
-  void DropSystemWithoutCudnn();
+  // Settles what is judged, now that facts tell what the loader finds. Where that is no cuDNN and the matrix
+  // names no subjects, what uses a GPU in the image is judged in its place, if there is such; "system" is
+  // taken out of `"subjects": "auto"` where the loader finds nothing of CUDA and another subject is there.
+  void ChooseSubjects(Session* session);
 
   const Matrix& matrix() const { return resolved_.chosen_.matrix_; }
   const Discovery& discovery() const { return discovery_; }
   // What the subjects name and the image lacks; and what was not looked at.
   const std::vector<Finding>& subject_problems() const { return resolved_.problems_; }
   const Notices& subject_warnings() const { return resolved_.warnings_; }
+  // What the matrix promises and no subject is held to, or what nothing was found of: the matrix is at fault.
+  std::vector<Finding> MatrixProblems() const;
   // What is preloaded into every process of the image, when no worker got as far as to speak; else empty.
   std::string PreloadProblem() const;
 
@@ -111,8 +120,8 @@ class Collected {
   std::vector<DeviceInfo> OtherDevices(const std::vector<DeviceInfo>& used) const;
   // The same, as what is not gated.
   Notices UnusedDevices(const std::vector<DeviceInfo>& used) const;
-  // The copies of cuDNN that no subject uses, as what is not gated.
-  Notices UnusedCopies() const;
+  // The copies of cuDNN that no subject uses, and what else uses a GPU or is activated and is not judged.
+  Notices NotJudged() const;
   // How the cases are chosen. Plugins judge parameters in processes of the session: interrupted() may change
   // while the plan is made. For as long as this value lives.
   PlanOptions MakePlanOptions(const SelectionOptions& selection, const std::vector<DeviceInfo>& devices,
@@ -122,8 +131,14 @@ class Collected {
 
  private:
   explicit Collected(Resolved resolved);
+  void DropSystemWithoutCuda();
+  void JudgeCandidates(Session* session);
+  void LeaveOutPromises();
+  void AddChecksOfFiles();
+  Notices UnusedCopies() const;
   Resolved resolved_;
   Discovery discovery_;
+  bool judges_found_ = false;  // candidates in the place of what the loader finds
 };
 
 }  // namespace cudnn_ci

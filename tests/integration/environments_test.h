@@ -28,6 +28,18 @@ class EnvironmentsTest : public ShippedTest {
     for (const std::string& package : packages)
       fs::create_directory(Site(name) + "/" + package + ".dist-info");
   }
+  // One without a cuDNN, with a library of CUDA that asks for nothing; `runtime`: with CUDA's runtime and
+  // NVRTC.
+  void MakeEnvironmentWithoutCudnn(const std::string& name, bool runtime) {
+    namespace fs = std::filesystem;
+    MakeEnvironment(name);
+    fs::remove_all(Site(name) + "/nvidia/cudnn");
+    fs::create_directories(Site(name) + "/nvidia/cuda/lib");
+    gate().Write(name + "/lib/python3.11/site-packages/nvidia/cuda/lib/libnccl.so.2", "");
+    if (!runtime) return;
+    fs::copy_file(FakeFile("cudart13", "libcudart.so.13"), Site(name) + "/nvidia/cuda/lib/libcudart.so.13");
+    fs::copy_file(FakeFile("nvrtc", "libnvrtc.so.13"), Site(name) + "/nvidia/cuda/lib/libnvrtc.so.13");
+  }
   std::string Interpreter(const std::string& name) { return gate().Path(name + "/bin/python"); }
   std::string Python(const std::string& name) { return "python:" + Interpreter(name); }
   // The name that "auto" must give an environment of this test.

@@ -21,6 +21,19 @@ class AutoTest : public EnvironmentsTest {
     return gate().Command(
         {"--auto", "--filter", "*-conv.*:attention.*:gemm.*", "--output-dir", gate().Path("report")});
   }
+  // The same by a matrix that names no subjects.
+  GateResult Named(const std::string& matrix) {
+    Compose();
+    return gate().Command({"--matrix", matrix, "--filter", "*-conv.*:attention.*:gemm.*", "--output-dir",
+                           gate().Path("report")});
+  }
+  // Of report.json: the ids of run-level findings.
+  static std::vector<std::string> AboutRun(const GateResult& r) {
+    std::vector<std::string> slugs;
+    if (r.report.is_object())
+      for (const json& finding : r.report["findings"]) slugs.push_back(finding["slug"]);
+    return slugs;
+  }
   // Of report.json: the names of the subjects that were judged.
   static std::vector<std::string> Judged(const GateResult& r) {
     std::vector<std::string> names;
@@ -78,6 +91,95 @@ TEST_F(AutoTest, WithoutAMatrixWhatToTypeFitsTheImage) {
   EXPECT_THAT(environment.err,
               AllOf(HasSubstr("Type: cudnn-ci --auto, which judges the Python environment " + NameOf("venv")),
                     Not(HasSubstr("--matrix"))));
+}
+
+TEST_F(AutoTest, AMatrixWithoutSubjectsJudgesTheEnvironmentAsAutoDoes) {
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironment("venv", {"nvidia_cudnn_cu13-9.19.0.56"});
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  const GateResult r = Named("cu13");
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_EQ(Judged(r), std::vector<std::string>{NameOf("venv")});
+  EXPECT_EQ(r.Outcome("cudnn.version[subject=" + NameOf("venv") + "]"), "passed");
+  const std::string line = "\"subjects\": {\"" + NameOf("venv") + "\": \"" + Python("venv") + "\"}";
+  EXPECT_THAT(r.report["warnings"].dump(), HasSubstr(json(line).dump().substr(1, line.size())));
+  // Named, the loader's view is what is meant.
+  gate().Write(
+      "named.json",
+      R"({"schema":"cudnn-ci/matrix/1","name":"named","extends":"builtin:cu13","subjects":{"system":"loader"}})");
+  const GateResult named = Named(gate().Path("named.json"));
+  EXPECT_EQ(named.exit_code, 1);
+  EXPECT_EQ(Judged(named), std::vector<std::string>{"system"});
+}
+
+TEST_F(AutoTest, SeveralEnvironmentsAreEachJudged) {
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  for (const char* name : {"one", "two"}) MakeEnvironment(name, {"nvidia_cudnn_cu13-9.19.0.56"});
+  Set("VIRTUAL_ENV", gate().Path("one"));
+  Set("CONDA_PREFIX", gate().Path("two"));
+  const GateResult r = Named("cu13");
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_EQ(Judged(r), (std::vector<std::string>{NameOf("one"), NameOf("two")}));
+}
+
+// numba, CuPy: they need no cuDNN. The contract that was named is the one thing that is wrong.
+TEST_F(AutoTest, APromiseThatTheEnvironmentHasNoUseForIsTheMatrixs) {
+  UseFakes({"libcuda", "nvml"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironmentWithoutCudnn("venv", true);
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  const GateResult named = Named("cu13");
+  EXPECT_EQ(named.exit_code, 4) << named.out << named.err;
+  EXPECT_EQ(AboutRun(named), std::vector<std::string>{"promise-without-use"});
+  EXPECT_EQ(named.Outcome("toolkit.runtime[subject=" + NameOf("venv") + "]"), "passed");
+  EXPECT_EQ(named.Outcome("cudnn.load[subject=" + NameOf("venv") + "]"), "skipped");
+  const GateResult found = Auto();
+  EXPECT_EQ(found.exit_code, 0) << found.out << found.err;
+  EXPECT_EQ(found.report["judged"]["matrix"]["name"], "cu13");
+  EXPECT_EQ(Judged(found), std::vector<std::string>{NameOf("venv")});
+  EXPECT_THAT(found.report["not_gated"].dump(), HasSubstr("image.cudnn is not judged for " + NameOf("venv")));
+}
+
+// XGBoost, DALI: CUDA is linked statically, and the files are what there is to judge.
+TEST_F(AutoTest, WithoutARuntimeAndACudnnTheFilesAreJudged) {
+  UseFakes({"libcuda", "nvml"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironmentWithoutCudnn("venv", false);
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  const GateResult found = Auto();
+  EXPECT_EQ(Judged(found), std::vector<std::string>{NameOf("venv")}) << found.out << found.err;
+  EXPECT_NE(found.Outcome("image.symbols[subject=" + NameOf("venv") + "]"), "");
+  EXPECT_EQ(found.Outcome("toolkit.runtime[subject=" + NameOf("venv") + "]"), "skipped");
+}
+
+TEST_F(AutoTest, AnEnvironmentThatIsNotJudgedIsSaid) {
+  MakeEnvironmentWithoutCudnn("venv", false);
+  MakeEnvironment("idle");
+  std::filesystem::remove_all(Site("idle") + "/nvidia");
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  Set("CONDA_PREFIX", gate().Path("idle"));
+  const GateResult r = Named("cu13");
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_EQ(Judged(r), std::vector<std::string>{"system"});
+  const std::string not_gated = r.report["not_gated"].dump();
+  EXPECT_THAT(not_gated, AllOf(HasSubstr(Python("venv")), HasSubstr(Interpreter("idle"))));
+}
+
+TEST_F(AutoTest, WhereNothingUsesAGpuTheMatrixIsAtFault) {
+  UseFakes({});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  const GateResult r = Named("static");
+  if (Judged(r) != std::vector<std::string>{"system"})
+    GTEST_SKIP() << "this machine has environments of its own";
+  EXPECT_EQ(r.exit_code, 4) << r.out << r.err;
+  EXPECT_EQ(AboutRun(r), std::vector<std::string>{"nothing-to-judge"});
+  MakeEnvironmentWithoutCudnn("venv", false);
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  const GateResult judged = Named("static");
+  EXPECT_EQ(AboutRun(judged), std::vector<std::string>());
+  EXPECT_EQ(Judged(judged), std::vector<std::string>{NameOf("venv")});
 }
 
 // The toolkit of the system is not what the packages are for.
@@ -138,9 +240,10 @@ TEST_F(AutoTest, WithoutLibrariesAndDriverThereIsNothingToChooseBy) {
   if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
   const GateResult r = Auto();
   if (r.exit_code != 2) GTEST_SKIP() << "this machine has environments of its own";
-  EXPECT_THAT(r.err,
-              AllOf(HasSubstr("neither a CUDA toolkit, nor a Python environment with a cuDNN, nor a driver"),
-                    HasSubstr("cudnn-ci init")));
+  EXPECT_THAT(
+      r.err,
+      AllOf(HasSubstr("neither a CUDA toolkit, nor a Python environment that uses a GPU, nor a driver"),
+            HasSubstr("cudnn-ci init")));
 }
 
 }  // namespace

@@ -96,6 +96,38 @@ TEST_F(InitTest, AnImageWhoseCudnnIsInAnEnvironmentPromisesThat) {
   EXPECT_THAT(gate().Read("out/report.json"), HasSubstr("\"" + Python("venv") + "\""));
 }
 
+// What CUDA's wheels bring is not promised to be absent, and the matrix is not red where it was written.
+TEST_F(InitTest, AnEnvironmentWithoutARuntimeIsPromisedNone) {
+  UseFakes({"libcuda", "nvml"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironmentWithoutCudnn("venv", false);
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  ASSERT_EQ(Write().exit_code, 0);
+  const std::string text = gate().Read("first.json");
+  EXPECT_THAT(
+      text, AllOf(HasSubstr(Python("venv")), HasSubstr("// \"toolkit\" is not promised"),
+                  HasSubstr("\"cudnn\": \"absent\""), HasSubstr("image.symbols"), Not(HasSubstr("extends"))));
+  const GateResult run =
+      gate().Command({"--matrix", file_, "--filter", "*-image.*", "--output-dir", gate().Path("out")});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+// NVRTC alone tells a version, and is no promise of a runtime.
+TEST_F(InitTest, AnNvrtcAloneIsNoToolkit) {
+  UseFakes({"libcuda", "nvml"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironment("venv", {"nvidia_cudnn_cu13-9.19.0.56"});
+  fs::copy_file(FakeFile("nvrtc", "libnvrtc.so.13"), Cudnn("venv") + "/libnvrtc.so.13");
+  fs::copy_file(FakeFile("cudart13", "libcublasLt.so.13"), Cudnn("venv") + "/libcublasLt.so.13");
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  ASSERT_EQ(Write().exit_code, 0);
+  EXPECT_THAT(gate().Read("first.json"),
+              AllOf(HasSubstr("// \"toolkit\" is not promised"), HasSubstr("\"cudnn\": \">=9.19 <9.20\"")));
+  const GateResult run = gate().Command(
+      {"--matrix", file_, "--stage", "static", "--filter", "*-image.*", "--output-dir", gate().Path("out")});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
 TEST_F(InitTest, TwoEnvironmentsForTwoMajorsAreWrittenOneByOne) {
   UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
   if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";

@@ -76,6 +76,46 @@ TEST(AutoMatrixTest, OneThatDoesNotTellGoesWithTheOthers) {
   EXPECT_THAT(choice.because, HasSubstr("two has one for CUDA 12.8"));
 }
 
+PythonEnvironment WithoutCudnn(const std::string& name, const std::string& cuda) {
+  PythonEnvironment environment = Environment(name, cuda);
+  environment.cudnn.clear();
+  return environment;
+}
+
+TEST(AutoMatrixTest, AnEnvironmentWithoutACudnnIsJudgedToo) {
+  const AutoChoice choice = Choose({}, {WithoutCudnn("numba", "13")});
+  EXPECT_EQ(choice.MatrixName(), "cu13");
+  EXPECT_THAT(choice.environments, SizeIs(1));
+  EXPECT_EQ(choice.problem, "");
+}
+
+TEST(AutoMatrixTest, WhereAllIsLinkedStaticallyTheDriverTellsOrTheLowestFloorIsTaken) {
+  EXPECT_EQ(Choose({{"driver.cuda", "13.0"}}, {WithoutCudnn("warp", "")}).MatrixName(), "cu13");
+  const AutoChoice unknown = Choose({}, {WithoutCudnn("warp", "")});
+  EXPECT_EQ(unknown.MatrixName(), "cu12");
+  EXPECT_EQ(unknown.problem, "");
+  EXPECT_NE(Choose({}, {WithoutCudnn("warp", ""), Environment("torch", "")}).problem, "")
+      << "what a cuDNN is for matters";
+}
+
+// LD_LIBRARY_PATH leads into the environment, as CTranslate2's users set it.
+TEST(AutoMatrixTest, ACudnnOfAnEnvironmentThatTheLoaderFindsIsTheEnvironments) {
+  const std::vector<PythonEnvironment> one = {Environment("one", "12")};
+  FactMap system = {{"cudnn.path", "/one/lib/libcudnn.so.9"}};
+  EXPECT_THAT(Choose(system, one).environments, SizeIs(1));
+  system["toolkit.runtime.path"] = "/usr/lib/libcudart.so.12";
+  EXPECT_THAT(Choose(system, one).environments, SizeIs(0)) << "a whole install";
+  EXPECT_THAT(Choose({{"cudnn.path", "/usr/lib/libcudnn.so.9"}}, one).environments, SizeIs(0));
+}
+
+TEST(AutoMatrixTest, ThePackageOfTheLoadersCudnnTellsItsCuda) {
+  const AutoChoice choice = Choose({{"cudnn.path", "/a/libcudnn.so.9"},
+                                    {"cudnn.copy.0.path", "/a/libcudnn.so.9"},
+                                    {"cudnn.copy.0.origin", "Python package nvidia-cudnn-cu12 9.19.0.56"}});
+  EXPECT_EQ(choice.MatrixName(), "cu12");
+  EXPECT_EQ(choice.problem, "");
+}
+
 TEST(AutoMatrixTest, DifferentMajorsAreNamedWithWhatToType) {
   const AutoChoice choice =
       Choose({{"driver.cuda", "13.0"}},

@@ -1,11 +1,32 @@
 # What lies in an image: its readers, on made-up trees and files.
-cudnn_ci_unit_test(image_test SOURCES dynamic_table_test.cc elf_bounds_test.cc elf_file_test.cc elf_interpreter_test.cc elf_symbol_test.cc image_blocking_library_test.cc image_environments_test.cc
+cudnn_ci_unit_test(image_test SOURCES dynamic_table_test.cc elf_bounds_test.cc elf_file_test.cc elf_interpreter_test.cc elf_symbol_test.cc image_blocking_library_test.cc image_environments_test.cc image_gpu_use_test.cc
   image_inventory_test.cc image_libraries_test.cc image_python_test.cc image_sbom_test.cc installed_packages_test.cc loader_scope_test.cc odd_files_test.cc
   LINK cci_image cudnn_ci_shipped_knowledge)
 
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/image_nothing.c "int cudnn_ci_image_nothing;\n")
+# Libraries that use a GPU, by what they need and by what nvcc puts into them.
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/image_device_code.c
+  "__attribute__((section(\".nv_fatbin\"))) const int cudnn_ci_image_device_code = 1;\n")
+add_library(image_device_code SHARED EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/image_device_code.c)
+foreach(soname libcudart.so.12 libcudnn.so.9 libcuda.so.1 libtorch.so)
+  string(REGEX REPLACE "\\..*" "" stem ${soname})
+  add_library(image_stub_${stem} SHARED EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/image_nothing.c)
+  set_target_properties(image_stub_${stem} PROPERTIES NO_SONAME ON)
+  target_link_options(image_stub_${stem} PRIVATE -Wl,-soname,${soname})
+endforeach()
+foreach(needs libcudart libcudnn libcuda libtorch)
+  add_library(image_needs_${needs} SHARED EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/image_nothing.c)
+  target_link_libraries(image_needs_${needs} PRIVATE -Wl,--no-as-needed image_stub_${needs})
+endforeach()
+target_link_libraries(image_needs_libtorch PRIVATE image_stub_libcudart)
+foreach(library device_code needs_libcudart needs_libcudnn needs_libcuda needs_libtorch)
+  add_dependencies(image_test image_${library})
+  string(TOUPPER "CUDNN_CI_${library}" variable)
+  target_compile_definitions(image_test PRIVATE ${variable}="$<TARGET_FILE:image_${library}>")
+endforeach()
+
 # ELF files with run paths of both kinds. Frameworks say where their libraries lie from site-packages/NAME/lib, the
 # interpreter of a conda environment from its bin, and the program from its bin, through a library that it needs.
-file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/image_nothing.c "int cudnn_ci_image_nothing;\n")
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/image_main.c "int main(void) { return 0; }\n")
 set(image_files ${CMAKE_CURRENT_BINARY_DIR}/image)
 foreach(kind runpath rpath)

@@ -56,6 +56,29 @@ TEST_F(EnvironmentsTest, OneWithoutACudnnDoesNotCount) {
   EXPECT_THAT(Found(), IsEmpty());
 }
 
+TEST_F(EnvironmentsTest, OneWithAnotherLibraryOfCudaOrDeviceCodeCounts) {
+  Python("usr");
+  Venv("opt/numba", "usr");
+  File(Site("opt/numba") + "/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
+  Venv("opt/xgboost", "usr");
+  Copy(CUDNN_CI_DEVICE_CODE, Site("opt/xgboost") + "/xgboost/lib/libxgboost.so");
+  Python("opt/conda");
+  File("opt/conda/conda-meta/history");
+  File("opt/conda/lib/libcublas.so.12");
+  Venv("opt/plain", "usr");
+  File(Site("opt/plain") + "/numpy.libs/libopenblas.so");
+  EXPECT_THAT(Found(), ElementsAre("opt_conda opt/conda/bin/python3", "opt_numba opt/numba/bin/python",
+                                   "opt_xgboost opt/xgboost/bin/python"));
+}
+
+TEST_F(EnvironmentsTest, OneThatBorrowsACudnnAndBringsDeviceCodeCounts) {
+  Python("usr/local");
+  Wheel(Site("usr/local"));
+  Venv("opt/brings", "usr/local", true);
+  Copy(CUDNN_CI_DEVICE_CODE, Site("opt/brings") + "/a.so");
+  EXPECT_THAT(Found(), ElementsAre("opt_brings opt/brings/bin/python", "usr_local usr/local/bin/python3"));
+}
+
 TEST_F(EnvironmentsTest, OneThatOnlyBorrowsAnothersIsNotJudgedTwice) {
   Python("usr/local");
   Wheel(Site("usr/local"));

@@ -53,6 +53,25 @@ TEST(Promises, ThatNoPluginCanJudgeAreRefused) {
                 "a check that judges it; take the promise out, or add the plugin"));
 }
 
+// A subject that lacks what nobody promised of it, and another that is held to the same promise.
+TEST(Promises, ThatASubjectIsNotHeldToMayBeSkippedThere) {
+  Matrix matrix = MatrixOf(std::string(kCudnn) +
+                           R"("subjects":{"a":"loader","b":"path:/b"},"checks":[{"check":"cudnn.version"}])");
+  matrix.unpromised["b"] = {"image.cudnn"};
+  const auto planned = MakePlan(matrix, Judging(), {});
+  ASSERT_TRUE(std::holds_alternative<Plan>(planned));
+  const Plan& plan = std::get<Plan>(planned);
+  for (const Case& c : plan.cases) {
+    const std::vector<SkipKind> absent = {SkipKind::kAbsent};
+    EXPECT_EQ(c.planned.allow_skip, c.planned.subject == "b" ? absent : std::vector<SkipKind>());
+  }
+  EXPECT_THAT(SentencesOf(plan.not_gated), testing::Contains(HasSubstr("for the subject \"b\"")));
+  matrix.unpromised["b"] = {"image.toolkit"};
+  const auto held = MakePlan(matrix, Judging(), {});
+  ASSERT_TRUE(std::holds_alternative<Plan>(held));
+  for (const Case& c : std::get<Plan>(held).cases) EXPECT_TRUE(c.planned.allow_skip.empty());
+}
+
 TEST(Promises, AnOptionalCheckDoesNotJudge) {
   EXPECT_THAT(ProblemsOf(std::string(kCudnn) + R"("checks":[{"check":"host.disk"},
       {"check":"cudnn.version","required":false}])"),

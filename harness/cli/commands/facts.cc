@@ -114,7 +114,7 @@ int ShowFacts::Run(const Invocation& invocation) {
     if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
     matrix = std::move(std::get<Matrix>(loaded));
   }
-  Resolved resolved(Chosen(std::move(matrix)), &session);
+  Resolved resolved(Chosen(std::move(matrix)), names, &session);
   const auto look = session.Look<EnvironmentLook>(
       [&](const LookingAt& looking_at) { return LookAtEnvironments(true, names, looking_at); });
   if (const int code = session.InspectionExitCode(); !look || code != 0) return code;
@@ -135,7 +135,7 @@ int ShowFacts::Run(const Invocation& invocation) {
       input.choice->problem = file.error();
     input.judged = JudgedBy(*input.choice);
   } else {
-    collected.DropSystemWithoutCudnn();
+    collected.ChooseSubjects(&session);
     const Matrix& judged = collected.matrix();
     input.judged = NamesOf(judged.subjects);
     input.matrix = MatrixIdentity{judged.name, judged.path, judged.sha256};

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -19,7 +20,9 @@
 #include "cli/preparation.h"
 #include "cli/shared_options.h"
 #include "cli/worker_obstacle.h"
+#include "image/contents/environment_packages.h"
 #include "image/contents/environments.h"
+#include "image/contents/gpu_use.h"
 #include "image/contents/resolve.h"
 #include "model/matrix/builtin_matrices.h"
 #include "model/matrix/first_matrix.h"
@@ -32,10 +35,11 @@ namespace {
 struct AskedSubject {
   SubjectInfo subject;
   std::string problem;
+  bool uses_gpu = false;  // its packages show it, or its program
 };
 template <class Io, Like<AskedSubject> T>
 void Fields(Io& io, T& asked) {
-  io("subject", asked.subject), io("problem", asked.problem);
+  io("subject", asked.subject), io("problem", asked.problem), io("uses_gpu", asked.uses_gpu);
 }
 
 std::string MajorOf(const std::string& version) { return version.substr(0, version.find('.')); }
@@ -52,9 +56,16 @@ std::string ParentFor(const std::vector<FirstMatrixSubject>& subjects, const std
 }
 
 AskedSubject Resolved(const SubjectInfo& subject, const LookingAt& looking_at) {
-  SubjectLook look = LookAtSubjects({subject}, false, looking_at);
+  SubjectLook look = LookAtSubjects({subject}, looking_at);
   if (!look.problems.empty()) return {{}, look.problems.front().detail};
-  return {std::move(look.subjects.front()), ""};
+  AskedSubject asked{std::move(look.subjects.front()), ""};
+  const std::string& spec = asked.subject.spec;
+  const std::string path = spec.substr(spec.find(':') + 1);
+  if (spec.starts_with("python:"))
+    asked.uses_gpu = !DescribeEnvironment(path, OwnVariables(), {}).gpu.example.empty();
+  else if (spec.starts_with("program:"))
+    asked.uses_gpu = !GpuUseOfFile(path).example.empty();
+  return asked;
 }
 
 // What --subject means: what a matrix would call it, or a Python environment by the name that "auto" gives
@@ -78,7 +89,7 @@ AskedSubject FindSubject(const std::string& asked, const LookingAt& looking_at) 
   }
   const std::string near = DidYouMean(asked, names);
   return {{},
-          "--subject: no Python environment with a cuDNN is called '" + asked + "'" +
+          "--subject: no Python environment that uses a GPU is called '" + asked + "'" +
               (names.empty() ? "; none was found" : ", only " + Join(names, ", ")) +
               (near.empty() ? "" : "; did you mean '" + near + "'?")};
 }
@@ -87,6 +98,7 @@ AskedSubject FindSubject(const std::string& asked, const LookingAt& looking_at) 
 struct Found {
   std::vector<SubjectInfo> subjects;
   Looked looked;
+  std::set<std::string> use_gpu;  // by name, those of which files tell it
 };
 
 // An empty error: the session's InspectionExitCode says it.
@@ -95,7 +107,9 @@ Result<Found> FindAsked(const std::string& named, Session* session) {
       [&](const LookingAt& looking_at) { return FindSubject(named, looking_at); });
   if (!asked) return Error{""};
   if (!asked->problem.empty()) return Error{asked->problem};
-  return Found{{asked->subject}, Looked::AtSubject(asked->subject, session)};
+  Found found{{asked->subject}, Looked::AtSubject(asked->subject, session), {}};
+  if (asked->uses_gpu) found.use_gpu.insert(asked->subject.name);
+  return found;
 }
 
 // As --auto chooses. An empty error as above.
@@ -107,18 +121,28 @@ Result<Found> FindByChoice(const PackageNames& names, Session* session) {
   std::vector<SubjectInfo> subjects;
   for (const PythonEnvironment& environment : choice.environments)
     subjects.push_back({environment.name, "python:" + environment.interpreter});
-  if (subjects.empty()) subjects.push_back({"system", "loader"});
-  return Found{std::move(subjects), std::move(looked)};
+  std::set<std::string> use_gpu;
+  for (const SubjectInfo& subject : subjects) use_gpu.insert(subject.name);
+  if (subjects.empty()) {
+    subjects.push_back({"system", "loader"});
+    if (looked.candidates() && !looked.candidates()->in_loader.empty()) use_gpu.insert("system");
+  }
+  return Found{std::move(subjects), std::move(looked), std::move(use_gpu)};
 }
 
-std::vector<FirstMatrixSubject> WithVersions(const std::vector<SubjectInfo>& subjects, const Facts& facts) {
+std::vector<FirstMatrixSubject> WithVersions(const Found& found) {
+  const Facts& facts = found.looked.discovery().facts;
   std::vector<FirstMatrixSubject> result;
-  for (const SubjectInfo& subject : subjects) {
+  for (const SubjectInfo& subject : found.subjects) {
     const auto fact = [&](const char* key) {
       const std::string* value = facts.Find(subject.name, key);
       return value == nullptr ? std::string() : *value;
     };
-    result.push_back({subject.name, subject.spec, fact(kToolkitVersionFact), fact(kCudnnVersionFact)});
+    const bool has_runtime = !fact(kToolkitPathFact).empty();
+    const bool uses_gpu = found.use_gpu.count(subject.name) > 0 || !fact(kToolkitVersionFact).empty() ||
+                          !fact(kCudnnPathFact).empty();
+    result.push_back({subject.name, subject.spec, has_runtime ? fact(kToolkitVersionFact) : "",
+                      fact(kCudnnVersionFact), uses_gpu});
     // One that is there is not absent.
     if (result.back().cudnn_version.empty() && !fact(kCudnnPathFact).empty())
       result.back().cudnn_version = "an unknown version";
@@ -176,7 +200,7 @@ Result<std::string> Init::Write(const Installation& installation, const PackageN
   FirstMatrixInput input;
   input.name = name_;
   input.host = DecodeHostFacts(facts);
-  input.subjects = WithVersions(found->subjects, facts);
+  input.subjects = WithVersions(*found);
   input.parent = ParentFor(input.subjects, installation.matrices_dir());
   const std::string text = FirstMatrix(input);
   if (file_ == "-") return text;

@@ -62,10 +62,11 @@ int List::Run(const Invocation& invocation) {
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
   Matrix& contract = std::get<Matrix>(loaded);
   Resolved resolved(looked ? Chosen(std::move(contract), std::move(*looked)) : Chosen(std::move(contract)),
-                    &session);
+                    std::get<Known>(known).names, &session);
   if (const int code = session.InspectionExitCode(); code != 0) return code;
   Collected collected = Collected::ForMatrix(std::move(resolved), &session);
-  collected.DropSystemWithoutCudnn();
+  collected.ChooseSubjects(&session);
+  if (session.interrupted() != 0) return 128 + session.interrupted();
   const Catalog& catalog = collected.discovery().catalog;
   if (const auto problems = CatalogProblems(catalog); !problems.empty()) {
     PrintProblems(problems);

@@ -176,8 +176,11 @@ void Dispatcher::Configure(const WorkerSlot& slot) {
   if (slot.device != "*" && !uuids.empty()) c.device_uuid = uuids[0];
   c.scratch_dir = pool_->Scratch(*slot.worker).path();
   const FactMap facts = FactsFor(slot, c.subject_name);
+  std::map<std::string, std::string> contract = options_.contract;
+  if (const auto lacks = options_.unpromised.find(c.subject_name); lacks != options_.unpromised.end())
+    for (const std::string& key : lacks->second) contract.erase(key);
   pool_->Do(slot.worker, [&](int64_t, Effects* out) {
-    for (wire::Configure& m : Configuration(c, options_.contract, &facts))
+    for (wire::Configure& m : Configuration(c, contract, &facts))
       out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(std::move(m)))});
     for (const std::string& packet : known_packets_) out->emplace_back(SendPacket{packet});
   });

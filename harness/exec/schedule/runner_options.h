@@ -3,6 +3,7 @@
 #define CUDNN_CI_EXEC_SCHEDULE_RUNNER_OPTIONS_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct RunnerOptions {
   WorkerLimits limits;
   int max_descendants = 256;  // of one worker
   std::map<std::string, std::string> contract;
-  std::map<std::string, std::string> compatibility;  // the entries of the table of version facts
+  std::map<std::string, std::set<std::string>> unpromised;  // by subject, what its workers are not told of it
+  std::map<std::string, std::string> compatibility;         // the entries of the table of version facts
   Facts facts;
   std::vector<SubjectInfo> subjects;
   std::vector<DeviceInfo> devices;  // with empty uuid: nominal, nothing to test

@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "image/contents/folder_list.h"
+#include "image/contents/gpu_use.h"
 #include "image/contents/python_packages.h"
 #include "image/contents/resolve.h"
 #include "image/packages/conda_metadata.h"
@@ -17,6 +18,9 @@
 
 namespace cudnn_ci {
 namespace {
+
+// It has a module for cuDNN, which is not imported with it.
+constexpr char kWithoutCudnn[] = "CuPy";
 
 void AddFramework(const Package& package, const PackageNames& names, PythonEnvironment* found) {
   for (const FrameworkName& framework : names.frameworks) {
@@ -71,11 +75,19 @@ PythonEnvironment DescribeEnvironment(const std::string& interpreter, const Vari
         if (std::string major = CudaOfPackage(package->name, names); !major.empty())
           majors.insert(std::move(major));
       }
+  std::vector<std::string> folders = python.folders;
+  if (IsCondaEnvironment(python.prefix)) folders.push_back(python.prefix + "/lib");
+  found.gpu = FindGpuUse(folders);
   if (majors.empty()) {
     found.cuda = CudaOfConda(python.prefix);
+    if (found.cuda.empty()) found.cuda = found.gpu.cuda;
   } else if (majors.size() == 1) {
     found.cuda = *majors.begin();
   }
+  const auto opens_cudnn = [](const PythonPackage& p) { return p.title != kWithoutCudnn; };
+  if (!found.gpu.example.empty() &&
+      std::any_of(found.frameworks.begin(), found.frameworks.end(), opens_cudnn))
+    found.gpu.asks_for_cudnn = true;
   return found;
 }
 

@@ -1,5 +1,5 @@
 // What an interpreter has installed that matters here, by the names of its packages' metadata: frameworks,
-// and cuDNN. Nothing is imported and no file of a package is read.
+// and cuDNN; and what of it uses a GPU, by the headers of its libraries. Nothing is imported.
 #ifndef CUDNN_CI_IMAGE_CONTENTS_ENVIRONMENT_PACKAGES_H_
 #define CUDNN_CI_IMAGE_CONTENTS_ENVIRONMENT_PACKAGES_H_
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "image/contents/environment_packages.h"
 #include "image/contents/folder_list.h"
+#include "image/contents/gpu_use.h"
 #include "image/contents/python_packages.h"
 #include "image/contents/resolve.h"
 #include "image/packages/conda_metadata.h"
@@ -23,7 +24,7 @@ constexpr size_t kMostNameCharacters = 100;
 // An interpreter and what it finds.
 struct Candidate {
   std::string interpreter, prefix;  // "/opt/venv/bin/python", "/opt/venv"
-  std::set<std::string> copies;     // folders that hold a cuDNN, links followed
+  std::set<std::string> copies;     // folders that hold a cuDNN or use a GPU, links followed
   bool own = false;                 // the first of them lies below the prefix
 };
 
@@ -47,7 +48,7 @@ class Search {
   }
 
   std::vector<Candidate> Take() { return std::move(candidates_); }
-  // Interpreters that come upon no cuDNN but the loader's.
+  // Interpreters that come upon nothing but what the loader finds.
   std::vector<std::string> TakeOthers() { return std::move(others_); }
   bool complete() const { return reader_.complete() && seen_.size() < kMostPrefixes; }
 
@@ -82,32 +83,52 @@ class Search {
   void Take(const std::string& interpreter) {
     if (seen_.size() >= kMostPrefixes) return;
     Candidate candidate;
-    candidate.prefix = FindPythonPackages(interpreter, environment_, &reader_).prefix;
+    const PythonPackages python = FindPythonPackages(interpreter, environment_, &reader_);
+    candidate.prefix = python.prefix;
     if (candidate.prefix.empty() || !seen_.insert(RealPath(candidate.prefix)).second) return;
     candidate.interpreter = Normal(interpreter);
     const SubjectInfo subject = ResolveSubject({"", "python:" + candidate.interpreter}, environment_).subject;
     for (const auto& folders : {subject.folders, subject.late_folders})
-      for (const std::string& folder : folders) {
-        if (!HoldsCudnn(folder)) continue;
-        const std::string real = RealPath(folder), prefix = RealPath(candidate.prefix) + "/";
-        if (candidate.copies.empty()) candidate.own = real.compare(0, prefix.size(), prefix) == 0;
-        candidate.copies.insert(real);
-      }
+      for (const std::string& folder : folders)
+        if (HoldsCudnn(folder)) Add(folder, &candidate);
+    for (const std::string& folder : python.folders)
+      if (UsesGpu(folder)) Add(folder, &candidate);
+    if (IsCondaEnvironment(candidate.prefix) && HasCudaLibrary(candidate.prefix + "/lib"))
+      Add(candidate.prefix + "/lib", &candidate);
     if (candidate.copies.empty())
       others_.push_back(candidate.interpreter);
     else
       candidates_.push_back(std::move(candidate));
   }
 
+  static void Add(const std::string& folder, Candidate* candidate) {
+    const std::string real = RealPath(folder), prefix = RealPath(candidate->prefix) + "/";
+    if (candidate->copies.empty()) candidate->own = real.compare(0, prefix.size(), prefix) == 0;
+    candidate->copies.insert(real);
+  }
+
+  bool HasCudaLibrary(const std::string& folder) {
+    const std::vector<std::string> names = reader_.Names(folder);
+    return std::any_of(names.begin(), names.end(), IsCudaLibrary);
+  }
+
+  // Several environments may share a folder of packages.
+  bool UsesGpu(const std::string& folder) {
+    const auto [known, added] = uses_gpu_.emplace(RealPath(folder), false);
+    if (added) known->second = HoldsGpuUse(folder);
+    return known->second;
+  }
+
   const Variables& environment_;
   const std::string root_;
   FolderReader reader_;
+  std::map<std::string, bool> uses_gpu_;      // folders of packages, links followed
   std::set<std::string> seen_, seen_places_;  // prefixes and places, links followed
   std::vector<Candidate> candidates_;
   std::vector<std::string> others_;
 };
 
-// An environment that sees the packages of another and brings no cuDNN of its own would be judged twice.
+// An environment that sees the packages of another and brings none of its own would be judged twice.
 void DropThoseThatOnlyBorrow(std::vector<Candidate>* candidates, std::vector<std::string>* dropped) {
   std::set<std::string> owned;
   for (const Candidate& c : *candidates)

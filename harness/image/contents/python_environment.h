@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "image/contents/gpu_use.h"
+
 namespace cudnn_ci {
 
 // A package that is installed, by the name of its metadata.
@@ -21,9 +23,12 @@ struct PythonEnvironment {
   // from the loader's.
   std::string cudnn;
   // The CUDA major or version that its packages of cuDNN are for, by their names: "12", "12.8" of a conda
-  // environment; empty: they do not tell, or contradict each other.
+  // environment; of one without such packages what its libraries tell (GpuUse). Empty: they do not tell, or
+  // contradict each other.
   std::string cuda;
   std::vector<PythonPackage> frameworks;
+  // What its packages use of a GPU. A framework opens cuDNN by its name, so that with one it is asked for.
+  GpuUse gpu = {};
 };
 
 }  // namespace cudnn_ci

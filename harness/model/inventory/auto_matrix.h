@@ -1,5 +1,5 @@
 // Which matrix an image without one of its own is judged by (`--auto`), and what of it: what the loader
-// finds, or, where it finds no cuDNN, the image's Python environments. Decided from facts.
+// finds, or, where it finds no cuDNN, the image's Python environments that use a GPU. Decided from facts.
 #ifndef CUDNN_CI_MODEL_INVENTORY_AUTO_MATRIX_H_
 #define CUDNN_CI_MODEL_INVENTORY_AUTO_MATRIX_H_
 
@@ -25,11 +25,16 @@ struct AutoChoice {
   std::string Judged() const;
 };
 
-// `environments`: those that bring a cuDNN, with facts under their names. Facts of the subject "system" are
-// what the loader finds.
+// `environments`: those that use a GPU, with facts under their names. Facts of the subject "system" are what
+// the loader finds. Where no environment tells for which CUDA it is and none has a cuDNN, all is linked
+// statically: the driver's CUDA counts, and without a driver the one with the lowest floor that is shipped.
 AutoChoice ChooseMatrix(const Facts& facts, const std::vector<PythonEnvironment>& environments);
 
-// The CUDA version or major that an environment's cuDNN is for; empty: nothing tells it.
+// Whether the loader by itself finds what a program needs: a cuDNN that is no environment's or, where
+// LD_LIBRARY_PATH leads into one, a CUDA runtime beside it.
+bool LoaderIsJudged(const Facts& facts, const std::vector<PythonEnvironment>& environments);
+
+// The CUDA version or major that an environment is for; empty: nothing tells it.
 std::string CudaOf(const Facts& facts, const PythonEnvironment& environment);
 
 }  // namespace cudnn_ci

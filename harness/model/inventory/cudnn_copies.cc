@@ -4,10 +4,31 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
 namespace cudnn_ci {
+namespace {
+
+// The number behind a mark, as in "-cu12" and "-cuda-12"; empty: the mark is not there, or stands before
+// different ones.
+std::string NumberBehind(const std::string& text, const std::string& mark) {
+  std::set<std::string> numbers;
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+    const size_t begin = at + mark.size(), end = text.find_first_not_of("0123456789", begin);
+    if (std::string number = text.substr(begin, end - begin); !number.empty())
+      numbers.insert(std::move(number));
+  }
+  return numbers.size() == 1 ? *numbers.begin() : "";
+}
+
+}  // namespace
+
+std::string CudaOfOrigin(const std::string& origin) {
+  const std::string wheel = NumberBehind(origin, "-cu");
+  return wheel.empty() ? NumberBehind(origin, "-cuda-") : wheel;
+}
 
 std::vector<CudnnCopyFacts> CudnnCopiesOf(const Facts& facts) {
   const auto value = [](const FactMap& map, const std::string& key) {

@@ -17,6 +17,10 @@ struct CudnnCopyFacts {
 // Every copy once, by path.
 std::vector<CudnnCopyFacts> CudnnCopiesOf(const Facts& facts);
 
+// The CUDA major that a copy is for, by the name of the package that brought it, as its origin has it: "12"
+// of "Python package nvidia-cudnn-cu12 9.19.0.56"; empty: it does not tell.
+std::string CudaOfOrigin(const std::string& origin);
+
 // Those that lie in no subject's directory of cuDNN: they are not judged.
 std::vector<CudnnCopyFacts> UnusedCudnnCopies(const Facts& facts);
 

@@ -95,6 +95,17 @@ Members Runner(const HostFacts& found, bool has_parent) {
   return members;
 }
 
+bool UsesGpu(const FirstMatrixSubject& subject) { return subject.uses_gpu; }
+
+// What a subject that uses a GPU lacks is not meant to be absent: others bring it, or it is linked
+// statically.
+bool IsAbsent(const std::vector<FirstMatrixSubject>& subjects, std::string FirstMatrixSubject::*version) {
+  const bool found = std::any_of(subjects.begin(), subjects.end(),
+                                 [&](const FirstMatrixSubject& s) { return !(s.*version).empty(); });
+  return !found && (version == &FirstMatrixSubject::cudnn_version ||
+                    std::none_of(subjects.begin(), subjects.end(), UsesGpu));
+}
+
 // Adds what all subjects have in common of one library.
 void AddPromise(const char* key, const std::vector<FirstMatrixSubject>& subjects,
                 std::string FirstMatrixSubject::*version, Members* members) {
@@ -107,8 +118,10 @@ void AddPromise(const char* key, const std::vector<FirstMatrixSubject>& subjects
   const std::string range = TheseMinors(versions);
   std::sort(versions.begin(), versions.end());
   versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
-  if (with.empty())
+  if (IsAbsent(subjects, version))
     members->Add(key, "absent", "none was found, and none may come in");
+  else if (with.empty())
+    members->Comment(Quoted(key) + " is not promised: no CUDA runtime was found beside what uses a GPU");
   else if (!without.empty() || range.empty())
     members->Comment(Quoted(key) + " is not promised: " + Join(versions, " and ") + " was found by " +
                      Join(with, ", ") + (without.empty() ? "" : " and none by " + Join(without, ", ")));
@@ -132,7 +145,7 @@ std::string Subjects(const std::vector<FirstMatrixSubject>& subjects) {
                 "cuDNN " + (subject.cudnn_version.empty() ? "not found" : subject.cudnn_version));
   return "\n  // Whose libraries are judged, in the place of what the loader finds. \"subjects\": \"auto\" "
          "would take\n"
-         "  // every Python environment that brings a cuDNN.\n  \"subjects\": {\n" +
+         "  // every part of the image that uses a GPU.\n  \"subjects\": {\n" +
          members.Text() + "  },\n";
 }
 
@@ -145,17 +158,27 @@ std::string Checks(const std::vector<FirstMatrixSubject>& subjects) {
   const auto add = [&entries](const std::string& check, const std::string& rest = "") {
     entries.push_back("{ \"check\": " + Quoted(check) + rest + " }");
   };
-  for (const char* name :
-       {"driver.load", "driver.version", "driver.devices", "driver.canary", "toolkit.runtime"})
-    add(name);
+  // Where one subject lacks it, and none is promised to lack it.
+  const auto lacked = [&](std::string FirstMatrixSubject::*version) {
+    const bool lacks = std::any_of(subjects.begin(), subjects.end(),
+                                   [&](const FirstMatrixSubject& s) { return (s.*version).empty(); });
+    return lacks && !IsAbsent(subjects, version) ? ", \"allow_skip\": [\"absent\"]" : "";
+  };
+  for (const char* name : {"driver.load", "driver.version", "driver.devices", "driver.canary"}) add(name);
+  // Of what lies beside the loader's view the files may be all that there is to judge.
+  if (std::any_of(subjects.begin(), subjects.end(),
+                  [](const FirstMatrixSubject& s) { return s.uses_gpu && s.spec != "loader"; }))
+    for (const char* name : {"image.device_code", "image.symbols"})
+      add(name, ", \"allow_skip\": [\"absent\"]");
+  add("toolkit.runtime", lacked(&FirstMatrixSubject::toolkit_version));
   if (some(&FirstMatrixSubject::toolkit_version)) {
-    add("toolkit.nvrtc");
-    add("toolkit.launch");
+    add("toolkit.nvrtc", lacked(&FirstMatrixSubject::toolkit_version));
+    add("toolkit.launch", lacked(&FirstMatrixSubject::toolkit_version));
     add("toolkit.gemm", ", \"allow_skip\": [\"absent\"]");  // a toolkit without cuBLAS is one
   }
-  add("cudnn.load");
-  add("cudnn.version");
-  if (some(&FirstMatrixSubject::cudnn_version)) add("cudnn.init");
+  for (const char* name : {"cudnn.load", "cudnn.version"})
+    add(name, lacked(&FirstMatrixSubject::cudnn_version));
+  if (some(&FirstMatrixSubject::cudnn_version)) add("cudnn.init", lacked(&FirstMatrixSubject::cudnn_version));
   std::string out = "  \"checks\": [\n";
   for (const std::string& entry : entries)
     out += "    " + entry + (&entry == &entries.back() ? "" : ",") + "\n";

@@ -11,8 +11,11 @@ namespace cudnn_ci {
 
 // What is to be judged, and what it has; a version that was not found is empty.
 struct FirstMatrixSubject {
-  std::string name, spec;  // "system", "loader"
-  std::string toolkit_version, cudnn_version;
+  std::string name, spec;       // "system", "loader"
+  std::string toolkit_version;  // of its CUDA runtime; NVRTC alone is none
+  std::string cudnn_version;
+  // It has a library of CUDA or device code: without a CUDA runtime of its own it may hold one statically.
+  bool uses_gpu = false;
 };
 
 struct FirstMatrixInput {
@@ -26,7 +29,8 @@ struct FirstMatrixInput {
 // The text of the matrix: JSON with comments, of the format that `--matrix` reads. It promises what was found
 // (toolkit and cuDNN of these minor versions, GPUs of this compute capability or a higher one) or that there
 // is none, and holds all to the checks of `parent`, or to those that are there for it. What was not found
-// because there is no driver here is left to the reader, and so is what one subject has and another lacks.
+// because there is no driver here is left to the reader, and so is what one subject has and another lacks,
+// and a CUDA runtime that a subject which uses a GPU does without.
 std::string FirstMatrix(const FirstMatrixInput& input);
 
 }  // namespace cudnn_ci

@@ -39,6 +39,7 @@ void ReadSubjects(ObjectReader* top, Matrix* matrix) {
   if (json == nullptr || word != nullptr) {
     matrix->subjects = {{"system", "loader"}};
     matrix->automatic_subjects = word != nullptr;
+    matrix->default_subjects = word == nullptr;
     if (word != nullptr && *word != "auto")
       top->WrongType("subjects", "an object such as {\"system\": \"loader\"}, or \"auto\"", *json);
     return;
@@ -296,6 +297,8 @@ void ReadTop(const MergedDocument& document, Problems* problems, Matrix* matrix)
   ReadShapes(&top, matrix);
   if (const Json::Array* checks = top.List("checks")) {
     for (const Json& entry : *checks) ReadEntry(entry, *matrix, problems, &matrix->entries);
+    for (const Entry& entry : matrix->entries)
+      matrix->default_subjects = matrix->default_subjects && entry.subjects.empty();
   }
   if (const Json::Array* waivers = top.List("waivers")) {
     ReadWaivers(*waivers, Find(document.top, "waivers")->position, problems, matrix);

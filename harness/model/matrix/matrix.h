@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -59,6 +60,12 @@ struct Matrix {
   // The image's Python environments are subjects too ("subjects": "auto"): who runs the matrix adds them, and
   // takes "system" out where the loader finds no cuDNN and they are enough.
   bool automatic_subjects = false;
+  // The file names no subjects, and neither does an entry: what the loader finds is meant or, where that is
+  // no cuDNN, what uses a GPU in the image: who runs the matrix decides.
+  bool default_subjects = false;
+  // By subject, the promises of the image that are not held against it: it lacks what they are about, nothing
+  // in it asks for that, and nobody chose that subject for the promise. Such cases may be skipped.
+  std::map<std::string, std::set<std::string>> unpromised;
   double default_timeout_s = 60;
   bool default_required = true;
   double default_max_slowdown_percent = 0;

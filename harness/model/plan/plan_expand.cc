@@ -92,6 +92,19 @@ std::vector<std::string> Expander::SubjectsOf(const Entry& entry, const CheckInf
   return all;
 }
 
+std::vector<SkipKind> Expander::AllowedSkips(std::vector<SkipKind> allowed, const CheckInfo* check,
+                                             const std::string& subject) const {
+  const auto lacks = input_.matrix.unpromised.find(subject);
+  if (check == nullptr || lacks == input_.matrix.unpromised.end()) return allowed;
+  // A promise that is held against the subject all the same stays red for who judges it.
+  const bool still_judges = std::any_of(check->judges.begin(), check->judges.end(), [&](const auto& key) {
+    return input_.matrix.contract.count(key) > 0 && lacks->second.count(key) == 0;
+  });
+  const bool has = std::find(allowed.begin(), allowed.end(), SkipKind::kAbsent) != allowed.end();
+  if (!still_judges && !has) allowed.push_back(SkipKind::kAbsent);
+  return allowed;
+}
+
 void Expander::AddEntry(size_t index) {
   const Entry& entry = input_.matrix.entries[index];
   const CheckInfo* check = input_.Check(entry.check);
@@ -113,7 +126,6 @@ void Expander::AddEntry(size_t index) {
   LeaveOutIfDisturbing(check, &prototype);
   const double declared = check == nullptr ? 0 : check->timeout_s;
   planned.timeout_s = entry.timeout_s.value_or(declared > 0 ? declared : input_.matrix.default_timeout_s);
-  planned.allow_skip = entry.allow_skip;
   planned.allow_flaky = entry.allow_flaky.value_or(false);
   const double percent = entry.max_slowdown_percent.value_or(input_.matrix.default_max_slowdown_percent);
   if (percent > 0) prototype.max_slowdown = 1 + percent / 100;
@@ -124,6 +136,7 @@ void Expander::AddEntry(size_t index) {
   }
   for (const std::string& subject : SubjectsOf(entry, check)) {
     planned.subject = subject;
+    planned.allow_skip = AllowedSkips(entry.allow_skip, check, subject);
     const bool each = prototype.devices == Devices::kOne;
     for (const std::string& device : each ? input_.devices : std::vector<std::string>{""}) {
       planned.ref.device = device;
@@ -235,6 +248,7 @@ bool Expander::AddPulledIn(const CheckInfo& check, const std::string& subject, c
   c.planned.subject = subject;
   c.planned.ref.device = device;
   c.planned.prerequisite = true;
+  c.planned.allow_skip = AllowedSkips({}, &check, subject);
   LeaveOutIfDisturbing(&check, &c);
   c.planned.timeout_s = check.timeout_s > 0 ? check.timeout_s : input_.matrix.default_timeout_s;
   size_t bytes = 0;

@@ -26,6 +26,11 @@ bool Judges(const PlanInput& input, const Case& c, const std::string& key, const
 
 bool IsAboutTheImage(std::string_view key) { return key.rfind("image.", 0) == 0; }
 
+bool IsHeldAgainst(const Matrix& matrix, const std::string& subject, const std::string& key) {
+  const auto lacks = matrix.unpromised.find(subject);
+  return lacks == matrix.unpromised.end() || lacks->second.count(key) == 0;
+}
+
 // The subjects of the matrix for which no case judges the promise. What the runner promises has no subject.
 std::vector<std::string> Unjudged(const PlanInput& input, const std::vector<Case>& cases,
                                   const std::string& key) {
@@ -66,7 +71,9 @@ void CheckPromises(const PlanInput& input, const std::vector<Case>& cases, std::
   // The file that could not be loaded may hold the check; its own case is red.
   if (!input.catalog.broken.empty()) return;
   for (const auto& [key, position] : input.matrix.contract_positions) {
-    const std::vector<std::string> unjudged = Unjudged(input, cases, key);
+    std::vector<std::string> unjudged = Unjudged(input, cases, key);
+    std::erase_if(unjudged,
+                  [&](const std::string& subject) { return !IsHeldAgainst(input.matrix, subject, key); });
     if (unjudged.empty()) continue;
     AddProblem(problems, position,
                Quote(key) + " is promised, and no required check of the matrix judges it" +

@@ -110,6 +110,9 @@ class Expander {
   // Settles the case as skipped when its check disturbs others and nobody asked for that.
   void LeaveOutIfDisturbing(const CheckInfo* check, Case* c) const;
   std::vector<std::string> SubjectsOf(const Entry& entry, const CheckInfo* check);
+  // With what the matrix does not hold against the subject (Matrix::unpromised).
+  std::vector<SkipKind> AllowedSkips(std::vector<SkipKind> allowed, const CheckInfo* check,
+                                     const std::string& subject) const;
 
   const PlanInput& input_;
   std::vector<Problem>* problems_;

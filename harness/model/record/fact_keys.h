@@ -4,7 +4,8 @@
 
 namespace cudnn_ci {
 
-extern const char kDriverVersionFact[], kToolkitVersionFact[], kCudnnVersionFact[], kCudnnPathFact[];
+extern const char kDriverVersionFact[], kToolkitVersionFact[], kToolkitPathFact[], kCudnnVersionFact[],
+    kCudnnPathFact[];
 
 }  // namespace cudnn_ci
 

@@ -23,6 +23,9 @@ enum class NoticeCode : int {
   kGpuNotUsed,
   kCudnnNotUsed,
   kCudnnOfPackagesNotUsed,
+  kEnvironmentNotJudged,
+  kEnvironmentIdle,
+  kPromiseNotHeld,
   kSpeedNotCompared,
   kFilesNotInSbom,
   kChecksNotInSbom,
@@ -40,6 +43,7 @@ enum class NoticeCode : int {
   kPluginWritable,
   kPluginOwner,
   kAutoElsewhere,
+  kSubjectsFound,
   kEnvironmentsCut,
   kEnvironmentsNotSearched,
   kFolderNotSearched,
@@ -78,6 +82,14 @@ inline constexpr NoticeText kNotices[] = {
     {NoticeCode::kCudnnOfPackagesNotUsed, "cudnn-not-used",
      "cuDNN {version|of unknown version} at {path} ({origin}) is used by no subject; a subject "
      "\"python:PATH\", the interpreter of these packages, judges it"},
+    {NoticeCode::kEnvironmentNotJudged, "environment-not-judged",
+     "the Python environment {prefix} uses a GPU ({example}) and is not judged; a subject {\"subject} judges "
+     "it"},
+    {NoticeCode::kEnvironmentIdle, "environment-idle",
+     "the Python environment of {interpreter} is activated, and holds neither a library of CUDA nor device "
+     "code: it is not judged"},
+    {NoticeCode::kPromiseNotHeld, "promise-not-held",
+     "{key} is not judged for {subject}: it has no {what}, and nothing in it asks the loader for one"},
     {NoticeCode::kSpeedNotCompared, "speed-not-compared",
      "speed of {cases:case} held to the baseline, not compared: {why}"},
     {NoticeCode::kFilesNotInSbom, "files-not-in-sbom",
@@ -106,8 +118,11 @@ inline constexpr NoticeText kNotices[] = {
     {NoticeCode::kPluginOwner, "plugin-owner",
      "{path} is owned by user {owner}, neither root nor user {user}"},
     {NoticeCode::kAutoElsewhere, "auto-elsewhere", "--auto: the loader finds no cuDNN; judged: {judged}"},
+    {NoticeCode::kSubjectsFound, "subjects-found",
+     "the matrix names no subjects and the loader finds no cuDNN; judged: {judged}. This line in a matrix of "
+     "your own keeps it so: {line}"},
     {NoticeCode::kEnvironmentsCut, "environments-cut",
-     "\"subjects\": \"auto\": {found} Python environments bring a cuDNN, of which {judged} are judged; name "
+     "\"subjects\": \"auto\": {found} Python environments use a GPU, of which {judged} are judged; name "
      "those that count"},
     {NoticeCode::kEnvironmentsNotSearched, "environments-cut",
      "\"subjects\": \"auto\": the image holds more folders than are looked at; name the subjects that count"},

@@ -1,0 +1,207 @@
+// What of the image a run judges, what it promises of that, and what is said of the rest. See preparation.h.
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "cli/preparation.h"
+#include "model/inventory/cudnn_copies.h"
+#include "model/inventory/inventory.h"
+#include "model/json/json_tree.h"
+#include "model/record/fact_keys.h"
+#include "model/record/notice_list.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr char kSystem[] = "system";
+
+// A promise of the image, and who shows whether a subject has what it is about.
+struct ImagePromise {
+  const char *key, *what, *path_fact;
+  bool GpuUse::*asked_for;
+};
+const ImagePromise kImagePromises[] = {
+    {"image.cudnn", "cuDNN", kCudnnPathFact, &GpuUse::asks_for_cudnn},
+    {"image.toolkit", "CUDA runtime", kToolkitPathFact, &GpuUse::asks_for_runtime}};
+
+// Which read the files of a subject and ask for nothing else.
+constexpr const char* kChecksOfFiles[] = {"image.device_code", "image.symbols"};
+
+std::string Described(const SubjectInfo& subject) { return subject.name + " (" + subject.spec + ")"; }
+
+std::string DescribedAll(const std::vector<SubjectInfo>& subjects) {
+  constexpr size_t kMost = 4;
+  std::vector<std::string> all;
+  for (size_t i = 0; i < subjects.size() && i < kMost; ++i) all.push_back(Described(subjects[i]));
+  return Join(all, ", ") +
+         (subjects.size() > kMost ? " and " + std::to_string(subjects.size() - kMost) + " more" : "");
+}
+
+// The member of a matrix that names them.
+std::string LineOf(const std::vector<SubjectInfo>& subjects) {
+  std::vector<std::string> members;
+  for (const SubjectInfo& subject : subjects)
+    members.push_back(Quote(subject.name) + ": " + Quote(subject.spec));
+  return "\"subjects\": {" + Join(members, ", ") + "}";
+}
+
+// A wheel needs what other packages bring, which only its interpreter finds.
+std::string SubjectThatJudges(const CudnnCopyFacts& copy) {
+  if (copy.path.find("-packages/") == std::string::npos)
+    return "path:" + copy.path.substr(0, copy.path.rfind('/'));
+  const std::string python = copy.path.substr(0, copy.path.find("/lib/python")) + "/bin/python3";
+  return access(python.c_str(), X_OK) == 0 ? "python:" + python : "";
+}
+
+}  // namespace
+
+void Collected::ChooseSubjects(Session* session) {
+  DropSystemWithoutCuda();
+  const Matrix& matrix = resolved_.chosen_.matrix_;
+  if (!matrix.default_subjects || LoaderIsJudged(discovery_.facts, resolved_.candidates_.environments))
+    return;
+  if (session->MustEnd() || !discovery_.abandoned.empty()) return;
+  JudgeCandidates(session);
+  LeaveOutPromises();
+  AddChecksOfFiles();
+}
+
+void Collected::DropSystemWithoutCuda() {
+  Facts& facts = discovery_.facts;
+  std::vector<SubjectInfo>& subjects = resolved_.chosen_.matrix_.subjects;
+  const auto has_cudnn = [&](const SubjectInfo& s) { return facts.Find(s.name, kCudnnPathFact) != nullptr; };
+  const bool others_do = std::any_of(subjects.begin(), subjects.end(), has_cudnn) ||
+                         (subjects.size() > 1 && resolved_.candidates_.in_loader.empty());
+  if (!matrix().automatic_subjects || !others_do || has_cudnn({kSystem, ""})) return;
+  std::erase_if(subjects, [&](const SubjectInfo& s) { return s.name == kSystem; });
+  // What does not depend on a subject stands under each of them.
+  facts.by_subject.erase(kSystem);
+}
+
+void Collected::JudgeCandidates(Session* session) {
+  Matrix& matrix = resolved_.chosen_.matrix_;
+  const CandidateLook& candidates = resolved_.candidates_;
+  judges_found_ = true;
+  matrix.subjects = candidates.subjects;
+  resolved_.warnings_.insert(resolved_.warnings_.end(), candidates.warnings.begin(),
+                             candidates.warnings.end());
+  if (!resolved_.chosen_.looked_)
+    resolved_.warnings_.push_back(
+        {NoticeCode::kSubjectsFound,
+         {{"judged", DescribedAll(matrix.subjects)}, {"line", LineOf(matrix.subjects)}}});
+  Facts& facts = discovery_.facts;
+  facts.by_subject.erase(kSystem);
+  std::vector<SubjectInfo> unasked;
+  for (const SubjectInfo& subject : matrix.subjects)
+    if (facts.by_subject.count(subject.name) == 0) unasked.push_back(subject);
+  if (!unasked.empty()) session->AddFacts(unasked, matrix.contract, &discovery_);
+}
+
+void Collected::LeaveOutPromises() {
+  Matrix& matrix = resolved_.chosen_.matrix_;
+  for (const ImagePromise& promise : kImagePromises) {
+    const auto range = matrix.contract.find(promise.key);
+    if (range == matrix.contract.end() || range->second == "absent") continue;
+    for (const PythonEnvironment& environment : resolved_.candidates_.environments) {
+      const bool has = discovery_.facts.Find(environment.name, promise.path_fact) != nullptr;
+      if (!has && !(environment.gpu.*promise.asked_for))
+        matrix.unpromised[environment.name].insert(promise.key);
+    }
+  }
+}
+
+void Collected::AddChecksOfFiles() {
+  Matrix& matrix = resolved_.chosen_.matrix_;
+  std::vector<std::string> unread;
+  for (const auto& [subject, keys] : matrix.unpromised)
+    if (keys.size() == std::size(kImagePromises)) unread.push_back(subject);
+  if (unread.empty()) return;
+  const std::vector<std::string> known = discovery_.catalog.CheckNames();
+  for (const char* check : kChecksOfFiles) {
+    const bool listed = std::any_of(matrix.entries.begin(), matrix.entries.end(),
+                                    [&](const Entry& entry) { return entry.check == check; });
+    if (listed || std::find(known.begin(), known.end(), check) == known.end()) continue;
+    Entry entry;
+    entry.check = check;
+    entry.allow_skip = {SkipKind::kAbsent};
+    entry.subjects = unread;
+    entry.position = entry.check_position = {matrix.path, 0, 0};
+    matrix.entries.push_back(std::move(entry));
+  }
+}
+
+std::vector<Finding> Collected::MatrixProblems() const {
+  std::vector<Finding> problems;
+  const Matrix& judged = matrix();
+  // --auto has promised nothing.
+  if (!resolved_.chosen_.looked_)
+    for (const SubjectInfo& subject : judged.subjects)
+      if (const auto lacks = judged.unpromised.find(subject.name); lacks != judged.unpromised.end())
+        for (const ImagePromise& promise : kImagePromises)
+          if (lacks->second.count(promise.key) > 0)
+            problems.push_back(
+                HarnessFinding("promise-without-use",
+                               std::string(promise.key) + " " + judged.contract.at(promise.key) +
+                                   " is promised by " + judged.name + "; " + Described(subject) + " has no " +
+                                   promise.what + ", and nothing in it asks the loader for one",
+                               subject.name));
+  const bool promises_of_image =
+      std::any_of(judged.contract.begin(), judged.contract.end(),
+                  [](const auto& p) { return p.first.compare(0, 6, "image.") == 0; });
+  const bool nothing = judged.automatic_subjects && resolved_.candidates_.subjects.empty() &&
+                       resolved_.candidates_.in_loader.empty() && !promises_of_image &&
+                       !discovery_.facts.Find(kSystem, kCudnnPathFact) &&
+                       !discovery_.facts.Find(kSystem, kToolkitPathFact);
+  if (nothing)
+    problems.push_back(HarnessFinding(
+        "nothing-to-judge",
+        "looked where the loader looks, at every Python environment in the usual places and at PATH: no library "
+        "of CUDA and no device code"));
+  return problems;
+}
+
+Notices Collected::UnusedCopies() const {
+  Notices out;
+  for (const CudnnCopyFacts& copy : UnusedCudnnCopies(discovery_.facts)) {
+    Notice& notice =
+        out.emplace_back(Notice{NoticeCode::kCudnnOfPackagesNotUsed,
+                                {{"version", copy.version}, {"path", copy.path}, {"origin", copy.origin}}});
+    if (std::string subject = SubjectThatJudges(copy); !subject.empty())
+      notice.code = NoticeCode::kCudnnNotUsed, notice.args["subject"] = std::move(subject);
+  }
+  return out;
+}
+
+Notices Collected::NotJudged() const {
+  Notices out = UnusedCopies();
+  const std::vector<SubjectInfo>& subjects = matrix().subjects;
+  const std::vector<CudnnCopyFacts> unused = UnusedCudnnCopies(discovery_.facts);
+  const CandidateLook& candidates = resolved_.candidates_;
+  for (size_t i = 0; i < candidates.environments.size(); ++i) {
+    const PythonEnvironment& environment = candidates.environments[i];
+    const bool judged = std::any_of(subjects.begin(), subjects.end(),
+                                    [&](const SubjectInfo& s) { return IsOf(s, environment); });
+    const bool said = std::any_of(unused.begin(), unused.end(), [&](const CudnnCopyFacts& copy) {
+      return copy.path.starts_with(environment.prefix + "/");
+    });
+    if (!judged && !said)
+      out.push_back({NoticeCode::kEnvironmentNotJudged,
+                     {{"prefix", environment.prefix},
+                      {"example", environment.gpu.example},
+                      {"subject", "python:" + environment.interpreter}}});
+  }
+  for (const std::string& interpreter : candidates.idle)
+    if (std::none_of(subjects.begin(), subjects.end(),
+                     [&](const SubjectInfo& s) { return s.spec == "python:" + interpreter; }))
+      out.push_back({NoticeCode::kEnvironmentIdle, {{"interpreter", interpreter}}});
+  for (const ImagePromise& promise : kImagePromises)
+    for (const auto& [subject, keys] : matrix().unpromised)
+      if (keys.count(promise.key) > 0)
+        out.push_back({NoticeCode::kPromiseNotHeld,
+                       {{"key", promise.key}, {"subject", subject}, {"what", promise.what}}});
+  return out;
+}
+
+}  // namespace cudnn_ci

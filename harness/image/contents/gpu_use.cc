@@ -1,0 +1,176 @@
+#include "image/contents/gpu_use.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include "base/fd.h"
+#include "image/elf/byte_source.h"
+#include "image/elf/elf_file.h"
+#include "image/elf/elf_sections.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostEntries = 400000;
+constexpr size_t kMostLibraries = 20000;
+constexpr int kMostDepth = 32;
+
+constexpr std::string_view kCudaStems[] = {
+    "libcudart",   "libcublas",   "libcublasLt",  "libcudnn",     "libcufft",   "libcurand",
+    "libcusolver", "libcusparse", "libnvrtc",     "libnvJitLink", "libcupti",   "libnccl",
+    "libnvinfer",  "libcutensor", "libcudadevrt", "libcufile",    "libnvshmem", "libcusparseLt"};
+
+// "libcudart" of "libcudart.so.12", "libcudart-9335f6a2.so.12" (as auditwheel names it) and
+// "libcudart_static.a" alike: what stands before the first of ".-_".
+std::string_view StemOf(std::string_view name) { return name.substr(0, name.find_first_of(".-_")); }
+
+bool IsLibraryName(std::string_view name) {
+  const size_t at = name.find(".so");
+  return at != std::string_view::npos && (at + 3 == name.size() || name[at + 3] == '.');
+}
+
+// The driver's, which the host mounts: who needs it uses a GPU, and who has it brings none.
+bool IsDriverLibrary(std::string_view name) {
+  return name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
+}
+
+// "12" of "libcudart.so.12" and "libcublas.so.12.8.4": these change their number with CUDA's major.
+std::string CudaMajorOf(std::string_view name) {
+  const std::string_view stem = StemOf(name);
+  const bool tells =
+      stem == "libcudart" || stem == "libcublas" || stem == "libcublasLt" || stem == "libnvrtc";
+  const size_t at = name.find(".so.");
+  if (!tells || at == std::string_view::npos) return {};
+  const std::string_view number = name.substr(at + 4);
+  return std::string(number.substr(0, number.find_first_not_of("0123456789")));
+}
+
+// nvcc puts device code into these sections of what it links.
+bool HoldsDeviceCode(const std::string& path) {
+  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) return false;
+  std::error_code error;
+  const uintmax_t size = fs::file_size(path, error);
+  if (error) return false;
+  const ByteSource bytes(fd.get(), size);
+  if (!IsElf(bytes)) return false;
+  const ElfSections sections = ReadElfSections(bytes);
+  return sections.Find(".nv_fatbin") != nullptr || sections.Find("__nv_relfatbin") != nullptr;
+}
+
+// CuPy has a module for each library of CUDA, and imports that of cuDNN for who asks for it alone:
+// https://docs.cupy.dev/en/stable/install.html#additional-cuda-libraries
+bool IsOptional(const std::string& path) { return path.find("/cupy") != std::string::npos; }
+
+// An extension of a framework that is not installed is loaded by nobody.
+bool IsOfFramework(std::string_view library) {
+  return library.starts_with("libtorch") || library.starts_with("libc10") ||
+         library.starts_with("libtensorflow_framework");
+}
+
+// Adds the libraries below a folder. False: it holds more than is looked at.
+bool AddLibraries(const std::string& folder, int* entries, std::vector<std::string>* libraries) {
+  std::error_code error;
+  fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
+  for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
+    if (--*entries < 0) return false;
+    if (it.depth() >= kMostDepth) it.disable_recursion_pending();
+    if (IsLibraryName(it->path().filename().native())) libraries->push_back(it->path().native());
+  }
+  return true;
+}
+
+std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+class Look {
+ public:
+  // `libraries`: all that are looked at.
+  explicit Look(const std::vector<std::string>& libraries) {
+    for (const std::string& path : libraries) names_.insert(NameOf(path));
+  }
+
+  void At(const std::string& path) {
+    const std::string name = NameOf(path);
+    bool uses = IsCudaLibrary(name);
+    if (uses) Tell(name);
+    const std::vector<std::string> needed = ElfFile(path).Needed();
+    // CUDA's own libraries are of one release with what they need.
+    const bool asks = !uses && !IsOptional(path) &&
+                      !std::any_of(needed.begin(), needed.end(),
+                                   [&](const auto& n) { return IsOfFramework(n) && names_.count(n) == 0; });
+    for (const std::string& library : needed) {
+      uses = uses || IsCudaLibrary(library) || IsDriverLibrary(library);
+      Tell(library);
+      if (!asks) continue;
+      use_.asks_for_cudnn = use_.asks_for_cudnn || StemOf(library) == "libcudnn";
+      use_.asks_for_runtime = use_.asks_for_runtime || StemOf(library) == "libcudart";
+    }
+    if (!use_.example.empty()) return;
+    // Sections are read where nothing has shown it yet: a library of a gigabyte has them at its end.
+    if (uses || HoldsDeviceCode(path)) use_.example = path;
+  }
+  bool found() const { return !use_.example.empty(); }
+  void Cut() { use_.complete = false; }
+
+  GpuUse Take() {
+    if (majors_.size() == 1) use_.cuda = *majors_.begin();
+    return std::move(use_);
+  }
+
+ private:
+  void Tell(const std::string& library) {
+    if (std::string major = CudaMajorOf(library); !major.empty()) majors_.insert(std::move(major));
+  }
+
+  std::set<std::string> names_, majors_;
+  GpuUse use_;
+};
+
+GpuUse LookBelow(const std::vector<std::string>& folders, bool first_only) {
+  int entries = kMostEntries;
+  std::vector<std::string> libraries;
+  bool complete = true;
+  for (const std::string& folder : folders) complete = AddLibraries(folder, &entries, &libraries) && complete;
+  // Sorted, so that what is said does not depend on the order in which a folder is read.
+  std::sort(libraries.begin(), libraries.end());
+  if (libraries.size() > kMostLibraries) {
+    complete = false;
+    libraries.resize(kMostLibraries);
+  }
+  Look look(libraries);
+  if (!complete) look.Cut();
+  // A name costs nothing to look at.
+  const auto by_name = [](const std::string& path) { return IsCudaLibrary(NameOf(path)); };
+  if (first_only) std::stable_partition(libraries.begin(), libraries.end(), by_name);
+  for (const std::string& library : libraries) {
+    if (first_only && look.found()) break;
+    look.At(library);
+  }
+  return look.Take();
+}
+
+}  // namespace
+
+bool IsCudaLibrary(const std::string& name) {
+  return IsLibraryName(name) &&
+         std::find(std::begin(kCudaStems), std::end(kCudaStems), StemOf(name)) != std::end(kCudaStems);
+}
+
+GpuUse FindGpuUse(const std::vector<std::string>& folders) { return LookBelow(folders, false); }
+
+bool HoldsGpuUse(const std::string& folder) { return !LookBelow({folder}, true).example.empty(); }
+
+GpuUse GpuUseOfFile(const std::string& file) {
+  Look look({file});
+  look.At(file);
+  return look.Take();
+}
+
+}  // namespace cudnn_ci

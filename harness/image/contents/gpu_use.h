@@ -1,0 +1,41 @@
+// Whether folders hold something that uses a GPU, and what of CUDA it asks the loader for, by the headers of
+// their shared libraries alone.
+#ifndef CUDNN_CI_IMAGE_CONTENTS_GPU_USE_H_
+#define CUDNN_CI_IMAGE_CONTENTS_GPU_USE_H_
+
+#include <string>
+#include <vector>
+
+namespace cudnn_ci {
+
+struct GpuUse {
+  // The first file, by path, that is a library of CUDA, needs one, or holds device code; empty: there is
+  // none.
+  std::string example;
+  // The CUDA major of the libraries that these files are or need, as libcudart.so.12 tells it; empty: none
+  // tells one, or they tell several.
+  std::string cuda;
+  // Some file needs such a library (DT_NEEDED) in every process that loads it.
+  bool asks_for_cudnn = false, asks_for_runtime = false;
+  bool complete = true;  // false: the folders hold more than is looked at
+
+  bool operator==(const GpuUse&) const = default;
+};
+
+// What lies in and below the folders. Links to folders are not followed. At most 400,000 entries are looked
+// at and 20,000 libraries read.
+GpuUse FindGpuUse(const std::vector<std::string>& folders);
+
+// The same as whether FindGpuUse has an example, and ends at the first one that it comes upon.
+bool HoldsGpuUse(const std::string& folder);
+
+// What a program or library itself shows, without those that it needs.
+GpuUse GpuUseOfFile(const std::string& file);
+
+// True for the name of a library that comes with CUDA or beside it ("libcublas.so.12", "libnccl.so.2"); false
+// for the driver's, which are the host's.
+bool IsCudaLibrary(const std::string& name);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_IMAGE_CONTENTS_GPU_USE_H_

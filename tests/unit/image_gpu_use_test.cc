@@ -1,0 +1,77 @@
+// What shows that folders use a GPU, and what of CUDA they ask the loader for.
+#include "image/contents/gpu_use.h"
+
+#include <gmock/gmock.h>
+
+#include "subject_tree.h"
+
+namespace cudnn_ci {
+namespace {
+
+class GpuUseTest : public SubjectTree {
+ protected:
+  GpuUse Use() const { return FindGpuUse({At("packages")}); }
+};
+
+TEST_F(GpuUseTest, ALibraryOfCudaShowsItByItsName) {
+  File("packages/nvidia/cublas/lib/libcublas.so.12");
+  const GpuUse use = Use();
+  EXPECT_EQ(use.example, At("packages/nvidia/cublas/lib/libcublas.so.12"));
+  EXPECT_EQ(use.cuda, "12");
+  EXPECT_FALSE(use.asks_for_cudnn || use.asks_for_runtime);
+  EXPECT_TRUE(use.complete);
+  EXPECT_TRUE(HoldsGpuUse(At("packages")));
+}
+
+TEST_F(GpuUseTest, WhatNvccLinkedShowsItByItsDeviceCode) {
+  Copy(CUDNN_CI_DEVICE_CODE, "packages/xgboost/lib/libxgboost.so");
+  const GpuUse use = Use();
+  EXPECT_EQ(use.example, At("packages/xgboost/lib/libxgboost.so"));
+  EXPECT_EQ(use.cuda, "");
+  EXPECT_FALSE(use.asks_for_cudnn || use.asks_for_runtime);
+}
+
+TEST_F(GpuUseTest, WhatNeedsALibraryAsksForIt) {
+  Copy(CUDNN_CI_NEEDS_LIBCUDART, "packages/a/a.cpython-311-x86_64-linux-gnu.so");
+  EXPECT_TRUE(Use().asks_for_runtime);
+  EXPECT_FALSE(Use().asks_for_cudnn);
+  EXPECT_EQ(Use().cuda, "12");
+  Copy(CUDNN_CI_NEEDS_LIBCUDNN, "packages/b/b.so");
+  EXPECT_TRUE(Use().asks_for_cudnn);
+}
+
+TEST_F(GpuUseTest, WhatNeedsTheDriverUsesAGpuAndTheDriverItselfIsTheHosts) {
+  File("packages/libcuda.so.1");
+  File("packages/libnvidia-ml.so.1");
+  EXPECT_EQ(Use().example, "");
+  Copy(CUDNN_CI_NEEDS_LIBCUDA, "packages/a.so");
+  EXPECT_EQ(Use().example, At("packages/a.so"));
+}
+
+TEST_F(GpuUseTest, TwoMajorsTellNone) {
+  File("packages/libcudart.so.12");
+  File("packages/libcublas.so.13");
+  EXPECT_EQ(Use().cuda, "");
+}
+
+// open3d brings an extension of PyTorch, which it does not require.
+TEST_F(GpuUseTest, AnExtensionOfAFrameworkThatIsNotThereAsksForNothing) {
+  Copy(CUDNN_CI_NEEDS_LIBTORCH, "packages/open3d/open3d_torch_ops.so");
+  EXPECT_FALSE(Use().asks_for_runtime);
+  File("packages/torch/lib/libtorch.so");
+  EXPECT_TRUE(Use().asks_for_runtime);
+}
+
+TEST_F(GpuUseTest, WhatIsNoLibraryShowsNothing) {
+  File("packages/libcudart.txt");
+  File("packages/libcudart_static.a");
+  File("packages/libcurl.so.4");
+  File("packages/empty.so");
+  Copy(CUDNN_CI_DEVICE_CODE, "packages/a.bin");
+  EXPECT_EQ(Use(), GpuUse());
+  EXPECT_FALSE(HoldsGpuUse(At("packages")));
+  EXPECT_FALSE(HoldsGpuUse(At("nowhere")));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
