@@ -88,7 +88,9 @@ LoaderFiles::File LoaderFiles::Search(const std::string& name, const std::vector
   return {};
 }
 
-std::vector<std::string> LoaderFiles::Matching(const std::string& pattern) const {
+std::vector<std::string> LoaderFiles::Matching(const std::string& pattern,
+                                               const std::vector<std::string>& first,
+                                               const std::vector<std::string>& then) const {
   std::vector<std::string> matching;
   const auto take = [&](const std::string& name, const std::string& path) {
     if (GlobMatch(pattern, name)) matching.push_back(path);
@@ -101,7 +103,9 @@ std::vector<std::string> LoaderFiles::Matching(const std::string& pattern) const
         take(it->path().filename().string(), it->path().string());
     }
   };
+  look_in(first);
   look_in(library_path_);
+  look_in(then);
   for (const auto& [name, paths] : cache_) take(name, paths.front());
   look_in(default_folders_);
   return matching;
@@ -156,6 +160,12 @@ LoaderFiles::File LoaderScope::Found(const std::string& name, int asker) const {
   const DynamicTable& table = *loaded_[asker].file.table;
   return files_->Search(name, FoldersFirst(asker), Expanded(table.run_path, loaded_[asker].file.path),
                         !table.no_default_folders);
+}
+
+std::vector<std::string> LoaderScope::Matching(const std::string& pattern, int asker) const {
+  if (asker < 0) return files_->Matching(pattern);
+  const LoadedFile& from = loaded_[asker];
+  return files_->Matching(pattern, FoldersFirst(asker), Expanded(from.file.table->run_path, from.file.path));
 }
 
 int LoaderScope::Need(const std::string& name, int loader) {

@@ -35,8 +35,12 @@ class LoaderFiles {
   // the cache, the default directories. Null table: none.
   File Search(const std::string& name, const std::vector<std::string>& first,
               const std::vector<std::string>& then, bool default_folders);
-  // The files named so in LD_LIBRARY_PATH, the cache and the default directories; "*" stands for any text.
-  std::vector<std::string> Matching(const std::string& pattern) const;
+  // The files named so in `first` (DT_RPATH), LD_LIBRARY_PATH, `then` (DT_RUNPATH), the cache and the default
+  // directories; "*" stands for any text.
+  std::vector<std::string> Matching(const std::string& pattern, const std::vector<std::string>& first = {},
+                                    const std::vector<std::string>& then = {}) const;
+  // LD_LIBRARY_PATH's folders.
+  const std::vector<std::string>& library_path() const { return library_path_; }
   // Why files could not be looked at, one text each: the tables took more memory than there may be.
   const std::vector<std::string>& problems() const { return problems_; }
 
@@ -92,6 +96,9 @@ class LoaderScope {
   int Named(const std::string& name) const;
   // The file that a DT_NEEDED of `asker` would lead to if none of this name were there. Null table: none.
   LoaderFiles::File Found(const std::string& name, int asker) const;
+  // The files whose names fit that the loader would come upon for `asker`, in its order; "*" stands for any
+  // text. -1: for a process with nothing in it.
+  std::vector<std::string> Matching(const std::string& pattern, int asker) const;
   // In the order in which a file that came with `opened` looks symbols up: the program with what it needs,
   // what was opened RTLD_GLOBAL, then `opened` itself.
   std::vector<int> ScopeOf(const OpenedFile& opened) const;

@@ -45,7 +45,10 @@ FileFormat Packages() {
         {kLibrary}},
        {"gpu_libraries",
         CCI_KNOWLEDGE_GPU_LIBRARY,
-        {{"file", Kind::kName}, {"package", Kind::kPythonName}, {"suffix_in_13", Kind::kFlag}},
+        {{"file", Kind::kName},
+         {"package", Kind::kPythonName},
+         {"suffix_in_13", Kind::kFlag},
+         {"minor_in_name", Kind::kFlag, false}},
         {"file"}},
        {"driver_libraries",
         CCI_KNOWLEDGE_DRIVER_LIBRARY,
@@ -143,7 +146,8 @@ const std::vector<FileFormat>& KnowledgeFormats() {
 const std::vector<FieldFormat>& StepFields() {
   static const std::vector<FieldFormat> kFields = {{"open", Kind::kFilePattern},
                                                    {"in", Kind::kPathPatterns, false},
-                                                   {"need", Kind::kWord, true, {"must", "together", "tried"}},
+                                                   {"by", Kind::kPathPatterns, false},
+                                                   {"need", Kind::kWord, true, {"must", "together", "partly", "tried"}},
                                                    {"global", Kind::kFlag, false}};
   return kFields;
 }

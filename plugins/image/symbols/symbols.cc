@@ -36,6 +36,8 @@ const char* IdOf(SymbolFaultKind kind) {
       return kLibraryShadowed;
     case SymbolFaultKind::kTwoProviders:
       return kLibraryTwoProviders;
+    case SymbolFaultKind::kOpenedLater:
+      return kLibraryOpenedLater;
     case SymbolFaultKind::kUndecided:
       return kSymbolsUndecided;
     case SymbolFaultKind::kUnused:
@@ -85,10 +87,11 @@ struct Symbols {
         unused = true;
         continue;
       }
-      const bool is_error =
-          fault.kind != SymbolFaultKind::kTwoProviders && fault.kind != SymbolFaultKind::kUndecided;
+      const bool is_error = fault.kind != SymbolFaultKind::kTwoProviders &&
+                            fault.kind != SymbolFaultKind::kOpenedLater &&
+                            fault.kind != SymbolFaultKind::kUndecided;
       sound = sound && !is_error;
-      if (++said[fault.kind] <= kMostFindings) ctx.Finding(IdOf(fault.kind), fault.detail);
+      if (++said[fault.kind] <= kMostFindings) ctx.Finding(IdOf(fault.kind), fault.detail, {fault.line});
     }
     for (const auto& [kind, count] : said)
       if (count > kMostFindings)

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "common/joined.h"
 #include "common/loader_path.h"
 
@@ -115,19 +116,35 @@ std::vector<std::string> LibraryIndex::Named(const std::string& name) const {
   return named;
 }
 
-std::vector<std::string> LibraryIndex::OtherMajors(const std::string& name) const {
+std::vector<std::string> LibraryIndex::OtherMajors(const std::string& name, bool minors) const {
   std::vector<std::string> others;
   const std::string stem = LibraryStem(name);
-  const auto major = [&](const std::string& file) {
-    return file.size() <= stem.size() + 1
-               ? ""
-               : file.substr(stem.size() + 1, file.find('.', stem.size() + 1) - stem.size() - 1);
+  const auto number = [&](const std::string& file) {
+    if (file.size() <= stem.size() + 1) return std::string();
+    const std::size_t begin = stem.size() + 1, dot = file.find('.', begin);
+    return file.substr(begin, (minors && dot != std::string::npos ? file.find('.', dot + 1) : dot) - begin);
   };
   const auto found = by_stem_.find(stem);
   if (found == by_stem_.end()) return others;
   for (const std::string& path : found->second)
-    if (!major(NameOf(path)).empty() && major(NameOf(path)) != major(name)) others.push_back(path);
+    if (!number(NameOf(path)).empty() && number(NameOf(path)) != number(name)) others.push_back(path);
   return others;
+}
+
+std::vector<std::string> LibraryIndex::Matching(const std::string& pattern) const {
+  std::vector<std::string> matching;
+  const auto take = [&](const std::vector<std::string>& paths) {
+    for (const std::string& path : paths)
+      if (GlobMatch(pattern, NameOf(path))) matching.push_back(path);
+  };
+  const std::string stem = LibraryStem(pattern);
+  if (stem.find('*') == std::string::npos) {
+    if (const auto found = by_stem_.find(stem); found != by_stem_.end()) take(found->second);
+  } else {
+    for (const auto& [ignored, paths] : by_stem_) take(paths);
+  }
+  std::sort(matching.begin(), matching.end());
+  return matching;
 }
 
 std::string FaultWriter::File(const std::string& path) const {
@@ -147,22 +164,47 @@ std::string FaultWriter::WhoAsks(const LoaderScope& scope, int asker, const std:
 
 SymbolFault FaultWriter::Missing(const LoaderScope& scope, int asker, const std::string& name,
                                  const std::string& process) const {
-  const std::vector<std::string> others = index_->OtherMajors(name), same = index_->Named(name);
+  const GpuLibrary* known = rules_->GpuLibraryOf(name);
+  const std::vector<std::string> others = index_->OtherMajors(name, known && known->minor_in_name),
+                                 same = index_->Named(name);
+  // A copy where the loader does not look changes nothing for a process that has another major already.
+  const std::vector<LoadedFile>& loaded = scope.loaded();
+  const auto needed = [&](int at) {
+    return std::any_of(loaded.begin(), loaded.end(), [&](const LoadedFile& file) {
+      return std::find(file.needed.begin(), file.needed.end(), at) != file.needed.end();
+    });
+  };
+  const auto other = std::find_if(loaded.begin(), loaded.end(), [&](const LoadedFile& file) {
+    const std::string& soname = file.file.table->soname;
+    return soname != name && LibraryStem(soname) == LibraryStem(name) &&
+           needed(static_cast<int>(&file - loaded.data()));
+  });
+  const bool has_other = other != loaded.end();
   SymbolFault fault;
-  fault.kind =
-      others.empty() || !same.empty() ? SymbolFaultKind::kMissingLibrary : SymbolFaultKind::kOtherMajor;
-  fault.asker = scope.loaded()[asker].file.path;
+  fault.other_major = !others.empty() || has_other;
+  fault.kind = fault.other_major && (same.empty() || has_other) ? SymbolFaultKind::kOtherMajor
+                                                                : SymbolFaultKind::kMissingLibrary;
+  fault.hidden = !same.empty();
+  fault.asker = loaded[asker].file.path;
   fault.library = name;
   fault.detail = WhoAsks(scope, asker, process) + " needs " + name;
-  const std::string package = rules_->PackageFor(name);
-  if (!same.empty()) {
+  if (!same.empty())
     fault.detail += ", which lies in " + File(same.front()) + ", where the loader does not look";
-  } else if (!others.empty()) {
-    fault.detail += ", which is not there; " + File(others.front()) + " is of another major";
-  } else {
-    fault.detail += ", which is not there";
+  if (same.empty()) fault.detail += ", which is not there";
+  if (fault.kind == SymbolFaultKind::kOtherMajor)
+    fault.detail += "; " + File(has_other ? other->file.path : others.front()) +
+                    (known && known->minor_in_name ? " is of another release" : " is of another major");
+  if (has_other) {
+    // Who asks is the odd one in this process.
+    const std::string package = image_->BroughtBy(fault.asker);
+    fault.detail += "; install the build of " + (package.empty() ? NameOf(fault.asker) : package) +
+                    " for what the process has";
   }
-  if (!package.empty()) fault.detail += "; package " + package + " brings it";
+  if (has_other || (!same.empty() && fault.kind == SymbolFaultKind::kMissingLibrary)) return fault;
+  const SymbolRemedy remedy = remedies_->ForMissing(name, fault.asker, loaded[asker].file.table,
+                                                    fault.kind == SymbolFaultKind::kOtherMajor);
+  if (!remedy.words.empty()) fault.detail += "; " + remedy.words;
+  fault.line = remedy.line;
   return fault;
 }
 

@@ -9,6 +9,7 @@
 
 #include "image/image_files.h"
 #include "image/loader/loader_scope.h"
+#include "image/symbols/symbols_remedy.h"
 #include "image/symbols/symbols_rules.h"
 
 namespace cudnn_ci {
@@ -22,6 +23,7 @@ enum class SymbolFaultKind {
   kOtherCxxAbi,     // the symbol is there as the other ABI of std::string mangles it
   kWrongProvider,   // the symbol is in another file of the library's name, which lost
   kTwoProviders,    // two files of one library, which can meet; nothing is missing
+  kOpenedLater,     // what is opened by name, or under a condition, lacks something or is not found
   kUndecided,
   kUnused  // nothing is known to load the file
 };
@@ -29,8 +31,14 @@ enum class SymbolFaultKind {
 struct SymbolFault {
   SymbolFaultKind kind = SymbolFaultKind::kUndecided;
   std::string detail;
-  std::string asker;    // path of the file that asks; empty: a package does
-  std::string library;  // what is missing of kMissingLibrary and kOtherMajor; who should answer of others
+  std::string asker;      // path of the file that asks; empty: a package does
+  std::string library;    // what is missing of kMissingLibrary and kOtherMajor; who should answer of others
+  std::string line = {};  // of a Dockerfile, that puts it right; empty: none is certain
+  // Of a missing library: a file of another major is there, whatever else lies where the loader does not
+  // look.
+  bool other_major = false;
+  // Likewise: the file lies in the image, where the loader does not look.
+  bool hidden = false;
 };
 
 // The libraries of a subject by name: what could have been taken.
@@ -39,8 +47,10 @@ class LibraryIndex {
   LibraryIndex(const ImageFiles& image, LoaderFiles* files);
   // Files with this name, sorted.
   std::vector<std::string> Named(const std::string& name) const;
-  // Files of the same library with another number behind ".so.", sorted.
-  std::vector<std::string> OtherMajors(const std::string& name) const;
+  // Files of the same library with another number behind ".so.", sorted; `minors`: the minor counts too.
+  std::vector<std::string> OtherMajors(const std::string& name, bool minors = false) const;
+  // Files whose name fits; "*" stands for any text. Sorted.
+  std::vector<std::string> Matching(const std::string& pattern) const;
 
  private:
   std::map<std::string, std::vector<std::string>> by_stem_;
@@ -49,14 +59,17 @@ class LibraryIndex {
 // Words for the faults of one subject.
 class FaultWriter {
  public:
+  // All of these must outlive this.
   FaultWriter(const ImageFiles* image, const LibraryIndex* index, LoaderFiles* files,
-              const SymbolRules* rules)
-      : image_(image), index_(index), files_(files), rules_(rules) {}
+              const SymbolRules* rules, SymbolRemedies* remedies)
+      : image_(image), index_(index), files_(files), rules_(rules), remedies_(remedies) {}
 
   // "/x/libcusparse.so.12 (nvidia-cusparse 12.6.3.3)".
   std::string File(const std::string& path) const;
   const LibraryIndex& index() const { return *index_; }
+  const LoaderFiles& files() const { return *files_; }
   const SymbolRules& rules() const { return *rules_; }
+  SymbolRemedies& remedies() const { return *remedies_; }
   // A name of a DT_NEEDED that led nowhere. `process`: "import torch".
   SymbolFault Missing(const LoaderScope& scope, int asker, const std::string& name,
                       const std::string& process) const;
@@ -81,6 +94,7 @@ class FaultWriter {
   const LibraryIndex* index_;
   LoaderFiles* files_;
   const SymbolRules* rules_;
+  SymbolRemedies* remedies_;
 };
 
 // The part of a mangled C++ name that says which function it is: "_ZN3c106detail14torchCheckFail"; empty: no

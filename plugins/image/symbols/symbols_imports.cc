@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNames = 20000, kMostModules = 20000, kMostKnown = 500000,
-                      kMostStatement = 64 << 10, kMostSource = std::size_t{2} << 20;
+                      kMostRemembered = 2000000, kMostStatement = 64 << 10;
 
 bool IsNamePart(char c) {
   return c == '_' || c == '.' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -68,9 +68,9 @@ std::string OpenQuotes(const std::string& line, std::string open) {
 
 bool BeginsWith(const std::string& line, const char* word) { return line.rfind(word, 0) == 0; }
 
-// A module by its name: its source, or the files of an extension, one for each Python; both empty: there is
+// Where a module lies: its source, or the files of an extension, one for each Python; both empty: there is
 // none.
-struct Module {
+struct Place {
   std::string source;
   std::set<std::string> extensions;
   bool is_package = false;
@@ -90,7 +90,7 @@ std::set<std::string> ExtensionFiles(const fs::path& folder, const std::string& 
 }
 
 // Python takes a package before an extension module before a source.
-Module FindModule(const std::string& name, const std::vector<std::string>& folders) {
+Place FindModule(const std::string& name, const std::vector<std::string>& folders) {
   std::string path = name;
   std::replace(path.begin(), path.end(), '.', '/');
   std::error_code ignored;
@@ -143,30 +143,49 @@ std::vector<std::string> UnconditionalImports(const std::string& source) {
   return names;
 }
 
-std::set<std::string> ExtensionsImportedBy(const std::string& name, const std::vector<std::string>& folders) {
-  std::set<std::string> extensions, known = {name};
-  std::deque<std::string> waiting = {name};
+const PythonImports::Module& PythonImports::Read(const std::string& name) {
+  const auto [at, fresh] = modules_.try_emplace(name);
+  Module& module = at->second;
+  if (!fresh) return module;
+  const Place place = FindModule(name, folders_);
+  module.source = place.source;
+  module.extensions = place.extensions;
+  if (place.source.empty() || names_ > kMostRemembered) return module;
+  const Result<std::string> source = ReadFile(place.source, kMostPythonSource);
+  if (!source) return module;
+  for (const std::string& written : UnconditionalImports(*source)) {
+    const std::string absolute = Absolute(written, name, place.is_package);
+    // Python imports "a" and "a.b" for "a.b.c".
+    for (std::size_t dot = 0; dot != std::string::npos && !absolute.empty();) {
+      dot = absolute.find('.', dot + 1);
+      module.imports.insert(absolute.substr(0, dot));
+    }
+  }
+  names_ += module.imports.size();
+  return module;
+}
+
+const PythonImports::Closure& PythonImports::Of(const std::string& package) {
+  const auto [at, fresh] = closures_.try_emplace(package);
+  Closure& closure = at->second;
+  if (!fresh) return closure;
+  std::set<std::string> known = {package};
+  std::deque<std::string> waiting = {package};
   std::size_t modules = 0;
   while (!waiting.empty() && modules < kMostModules && known.size() < kMostKnown) {
     const std::string next = waiting.front();
     waiting.pop_front();
-    const Module module = FindModule(next, folders);
-    extensions.insert(module.extensions.begin(), module.extensions.end());
+    const Module& module = Read(next);
+    closure.extensions.insert(module.extensions.begin(), module.extensions.end());
     if (module.source.empty()) continue;
     ++modules;
-    const Result<std::string> source = ReadFile(module.source, kMostSource);
-    if (!source) continue;
-    for (const std::string& written : UnconditionalImports(*source)) {
-      const std::string absolute = Absolute(written, next, module.is_package);
-      // Python imports "a" and "a.b" for "a.b.c".
-      for (std::size_t dot = 0; dot != std::string::npos && !absolute.empty();) {
-        dot = absolute.find('.', dot + 1);
-        const std::string part = absolute.substr(0, dot);
-        if (known.insert(part).second) waiting.push_back(part);
-      }
-    }
+    const std::string first = next.substr(0, next.find('.'));
+    closure.packages.insert(first);
+    if (first == package) closure.sources.push_back(module.source);
+    for (const std::string& name : module.imports)
+      if (known.insert(name).second) waiting.push_back(name);
   }
-  return extensions;
+  return closure;
 }
 
 }  // namespace cudnn_ci

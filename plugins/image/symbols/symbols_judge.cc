@@ -10,13 +10,20 @@
 
 #include "base/path.h"
 #include "image/symbols/symbols_copies.h"
-#include "image/symbols/symbols_imports.h"
+#include "image/symbols/symbols_merge.h"
 #include "image/symbols/symbols_process.h"
+#include "image/symbols/symbols_remedy.h"
+#include "image/symbols/symbols_weights.h"
 
 namespace cudnn_ci {
 namespace {
 
 namespace fs = std::filesystem;
+
+using InstalledOwner = Package;
+
+// How deep packages may require one another for a file.
+constexpr int kMostRequired = 8;
 
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -27,13 +34,6 @@ bool StartsWith(const std::string& text, const std::string& prefix) {
 bool Holds(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
-
-// What a file of a Python environment is to Python.
-struct PythonFile {
-  std::string path, package;  // "torch": the first name below the folder of packages
-  bool extension = false;     // an extension module: it has PyInit_NAME, or a name that only such have
-  const PackageRule* rule = nullptr;  // into whose process it belongs
-};
 
 // Extension modules carry the interpreter's tag (PEP 3149, PEP 425): "cpython-311" or "abi3".
 bool HasExtensionName(const std::string& name) {
@@ -47,7 +47,9 @@ class PythonJudge {
         rules_(rules),
         files_(files),
         index_(image, files),
-        writer_(&image, &index_, files, &rules),
+        remedies_(&image, &rules, TorchOf(image.folders)),
+        writer_(&image, &index_, files, &rules, &remedies_),
+        weights_(&image, &rules, TorchOf(image.folders)),
         copies_(&rules) {}
 
   SymbolJudgement Run() {
@@ -56,6 +58,14 @@ class PythonJudge {
     Classify();
     OpenExtensions(bare);
     OpenTheRest(bare);
+    for (SymbolFault& fault : weights_.Take(decided_)) Say(std::move(fault));
+    for (SymbolFault& fault : copies_.Faults(image_, writer_)) out_.faults.push_back(std::move(fault));
+    for (const auto& [name, count] : not_judged_)
+      out_.faults.push_back(
+          {SymbolFaultKind::kUndecided,
+           "import " + name +
+               " fails: not judged are extension modules that are loaded after it: " + std::to_string(count),
+           "", ""});
     return std::move(out_);
   }
 
@@ -80,13 +90,16 @@ class PythonJudge {
     return bare;
   }
 
+  void Say(SymbolFault fault) {
+    const bool of_symbols =
+        fault.kind == SymbolFaultKind::kMissingSymbol || fault.kind == SymbolFaultKind::kOtherCxxAbi;
+    if ((decided_ || !of_symbols) && said_.insert(fault.detail).second)
+      out_.faults.push_back(std::move(fault));
+  }
+
   // Takes over what a process found; `judged`: what it has opened needs no other look.
   void Finish(SymbolProcess* process, bool judged = true) {
-    for (SymbolFault& fault : process->faults()) {
-      const bool of_symbols =
-          fault.kind == SymbolFaultKind::kMissingSymbol || fault.kind == SymbolFaultKind::kOtherCxxAbi;
-      if ((decided_ || !of_symbols) && said_.insert(fault.detail).second) out_.faults.push_back(fault);
-    }
+    for (SymbolFault& fault : process->faults()) Say(std::move(fault));
     process->faults().clear();
     if (judged) seen_.insert(process->seen().begin(), process->seen().end());
     out_.symbols += process->TakeSymbols();
@@ -138,11 +151,12 @@ class PythonJudge {
   PythonFile Classified(const std::string& path, const std::string& folder, const DynamicTable& table) const {
     PythonFile file;
     file.path = path;
-    const std::string below = path.substr(folder.size() + 1), name = NameOf(path);
-    file.package = below.substr(0, std::min(below.find('/'), below.find('.')));
-    const std::string module = name.substr(0, name.find('.'));
+    file.below = path.substr(folder.size() + 1);
+    const std::string name = NameOf(path), module = name.substr(0, name.find('.'));
+    file.package = file.below.substr(0, std::min(file.below.find('/'), file.below.find('.')));
     file.extension = HasExtensionName(name) || table.Find("PyInit_" + module) == SymbolLookup::kFound;
     file.rule = RuleOf(file.package, table);
+    file.linked = file.rule && !file.rule->libraries.empty() && !Holds(file.rule->import_names, file.package);
     return file;
   }
 
@@ -160,74 +174,113 @@ class PythonJudge {
   }
 
   void OpenExtensions(const SymbolProcess& bare) {
-    std::map<std::string, int> not_judged;
     for (const PythonFile& file : python_files_) {
-      const bool of_torch =
-          file.rule && !file.rule->libraries.empty() && !Holds(file.rule->import_names, file.package);
-      if (!file.extension && !of_torch) continue;
+      if (!file.extension && !file.linked) continue;
       const LoaderFiles::File opened = files_->Open(file.path);
-      if (!seen_.insert({opened.device, opened.inode}).second) continue;
-      if (file.rule && !packages_.at(file.rule).works) {
-        ++not_judged[file.rule->import_name];
-        continue;
+      if (!seen_.insert({opened.device, opened.inode}).second) {
+        weights_.AddSound(file);
+      } else if (file.rule && !packages_.at(file.rule).works) {
+        ++not_judged_[file.rule->import_name];
+      } else {
+        Open(file, ProcessFor(file, bare));
       }
-      SymbolProcess* process = ProcessFor(file, bare);
-      process->Open(file.path);
-      AllowMissing(file, &process->faults());
-      Finish(process);
     }
     for (auto& [key, process] : processes_) copies_.Add(process.scope(), process.name());
-    for (SymbolFault& fault : copies_.Faults(image_, writer_)) out_.faults.push_back(std::move(fault));
-    for (const auto& [name, count] : not_judged)
-      out_.faults.push_back(
-          {SymbolFaultKind::kUndecided,
-           "import " + name +
-               " fails: not judged are extension modules that are loaded after it: " + std::to_string(count),
-           "", ""});
-  }
-
-  // True if the import of its package loads the file whatever happens. Only asked where something is wrong:
-  // it reads the package's sources.
-  bool IsRequired(const PythonFile& file) {
-    auto known = imported_.find(file.package);
-    if (known == imported_.end())
-      known = imported_.emplace(file.package, ExtensionsImportedBy(file.package, image_.folders)).first;
-    return known->second.count(file.path) > 0;
-  }
-
-  // An extension that a package imports only if it can lacks a library: the package was installed without it.
-  // One that was built for another major of a GPU library is broken all the same. A symbol that none of its
-  // libraries is to give comes from a package that is imported before it, as PyTorch's does for cuda-core.
-  void AllowMissing(const PythonFile& file, std::vector<SymbolFault>* faults) {
-    for (SymbolFault& fault : *faults) {
-      if (decided_ && fault.kind == SymbolFaultKind::kMissingSymbol && fault.library.empty() &&
-          !IsRequired(file))
-        fault.kind = SymbolFaultKind::kUndecided;
-      const bool missing =
-          fault.kind == SymbolFaultKind::kMissingLibrary ||
-          (fault.kind == SymbolFaultKind::kOtherMajor && !rules_.GpuLibraryOf(fault.library));
-      if (missing && !IsRequired(file)) fault.kind = SymbolFaultKind::kUnused;
-    }
   }
 
   // What no extension module and no rule leads to: plugins that a library opens by name if they fit the
   // machine, such as NVSHMEM's transports.
   void OpenTheRest(const SymbolProcess& bare) {
     for (const PythonFile& file : python_files_) {
+      if (file.extension || file.linked) continue;
       const LoaderFiles::File opened = files_->Open(file.path);
-      if (!seen_.insert({opened.device, opened.inode}).second) continue;
+      if (!seen_.insert({opened.device, opened.inode}).second) {
+        weights_.AddSound(file);
+        continue;
+      }
       SymbolProcess process = (file.rule ? packages_.at(file.rule).process : bare).As(NameOf(file.path));
-      process.Open(file.path);
-      for (SymbolFault& fault : process.faults()) fault.kind = SymbolFaultKind::kUnused;
-      Finish(&process);
+      Open(file, &process);
     }
+  }
+
+  void Open(const PythonFile& file, SymbolProcess* process) {
+    const bool sound = OpenWithRequired(file.path, process, kMostRequired);
+    std::vector<SymbolFault> faults = std::exchange(process->faults(), {});
+    Finish(process);
+    const PackageRule* rule = sound || file.rule ? nullptr : ImportedBefore(file.package);
+    if (!rule) return weights_.Add(file, std::move(faults));
+    SymbolProcess after =
+        packages_.at(rule).process.As("import " + file.package + " after import " + rule->import_name);
+    OpenWithRequired(file.path, &after, kMostRequired);
+    weights_.Add(file, std::exchange(after.faults(), {}));
+    Finish(&after);
+  }
+
+  // A package that this one imports in any case, so that its libraries are in the process by then; null:
+  // none.
+  const PackageRule* ImportedBefore(const std::string& package) {
+    for (const auto& [rule, state] : packages_)
+      if (state.works && weights_.imports().Of(package).packages.count(rule->import_name)) return rule;
+    return nullptr;
+  }
+
+  // A file may need libraries that its own package opens before it, or packages that this one requires as
+  // they are imported, as RAPIDS does: they are opened first then.
+  bool OpenWithRequired(const std::string& path, SymbolProcess* process, int left) {
+    if (process->Open(path)) return true;
+    std::set<std::string> tried;
+    for (bool again = left > 0; again;) {
+      again = false;
+      for (const SymbolFault& fault : std::vector<SymbolFault>(process->faults())) {
+        const std::string required = OpenedByRequired(fault);
+        if (required.empty() || !tried.insert(required).second) continue;
+        std::vector<SymbolFault> before = std::exchange(process->faults(), {});
+        again = OpenWithRequired(required, process, left - 1) || again;
+        process->faults() = std::move(before);
+      }
+      if (!again) break;
+      process->faults().clear();
+      if (process->Open(path)) return true;
+    }
+    return false;
+  }
+
+  // The first name below the folder of packages; empty: the file lies elsewhere.
+  std::string ImportOf(const std::string& path) const {
+    for (const std::string& folder : image_.folders)
+      if (StartsWith(path, folder + "/")) {
+        const std::string below = path.substr(folder.size() + 1);
+        return below.substr(0, below.find('/'));
+      }
+    return "";
+  }
+
+  // The file of what is missing that such a package opens; empty: none.
+  std::string OpenedByRequired(const SymbolFault& fault) {
+    const bool missing =
+        fault.kind == SymbolFaultKind::kMissingLibrary || fault.kind == SymbolFaultKind::kOtherMajor;
+    const std::string own = missing ? ImportOf(fault.asker) : "";
+    if (own.empty()) return "";
+    const InstalledOwner* asker = image_.packages.OwnerOf(fault.asker);
+    for (const std::string& path : index_.Named(fault.library)) {
+      const std::string other = ImportOf(path);
+      if (other.empty()) continue;
+      if (weights_.openers().Of(own, path) != Opening::kNone) return path;
+      const InstalledOwner* owner = image_.packages.OwnerOf(path);
+      if (asker && owner && remedies_.requirements().Requires(*asker, owner->name) &&
+          weights_.openers().Of(other, path) != Opening::kNone)
+        return path;
+    }
+    return "";
   }
 
   const ImageFiles& image_;
   const SymbolRules& rules_;
   LoaderFiles* files_;
   LibraryIndex index_;
+  SymbolRemedies remedies_;
   FaultWriter writer_;
+  FaultWeights weights_;
   LibraryCopies copies_;
   bool decided_ = true;
   SymbolJudgement out_;
@@ -235,7 +288,7 @@ class PythonJudge {
   std::set<std::pair<dev_t, ino_t>> seen_;
   std::map<const PackageRule*, Package> packages_;
   std::map<std::pair<std::string, const PackageRule*>, SymbolProcess> processes_;
-  std::map<std::string, std::set<std::string>> imported_;
+  std::map<std::string, int> not_judged_;  // files, by the import that fails before them
   std::vector<PythonFile> python_files_;
 };
 
@@ -247,7 +300,8 @@ class NativeJudge {
         rules_(rules),
         files_(files),
         index_(image, files),
-        writer_(&image, &index_, files, &rules) {}
+        remedies_(&image, &rules, {}),
+        writer_(&image, &index_, files, &rules, &remedies_) {}
 
   SymbolJudgement OfProgram(const std::string& program) {
     SymbolProcess process(LoaderScope(files_, program), &writer_, program);
@@ -295,6 +349,7 @@ class NativeJudge {
   const SymbolRules& rules_;
   LoaderFiles* files_;
   LibraryIndex index_;
+  SymbolRemedies remedies_;
   FaultWriter writer_;
   SymbolJudgement out_;
   std::set<std::tuple<SymbolFaultKind, std::string, std::string>> said_;
@@ -312,6 +367,7 @@ SymbolJudgement JudgeSymbols(const ImageFiles& image, const std::string& spec, c
     judgement = NativeJudge(image, rules, files).OfProgram(spec.substr(sizeof kProgram - 1));
   else
     judgement = NativeJudge(image, rules, files).OfLibraries();
+  judgement.faults = OneForEachCause(std::move(judgement.faults), image);
   for (const std::string& problem : files->problems())
     judgement.faults.push_back({SymbolFaultKind::kUndecided, problem, "", ""});
   return judgement;

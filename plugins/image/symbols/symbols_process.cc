@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/path.h"
 #include "base/text.h"
+#include "common/joined.h"
 
 namespace cudnn_ci {
 namespace {
@@ -34,6 +36,24 @@ std::string WithMajor(std::string text, int cuda_major) {
   return text;
 }
 
+// The folders that a pattern of folders means, "nvidia/cu*/lib" below `in`, sorted.
+std::vector<std::string> FoldersLike(const std::string& in, const std::string& pattern) {
+  std::vector<std::string> folders = {in};
+  std::error_code error;
+  for (const std::string& part : Split(pattern, '/')) {
+    std::vector<std::string> next;
+    for (const std::string& folder : folders) {
+      if (part.find('*') == std::string::npos) next.push_back(folder + "/" + part);
+      if (part.find('*') == std::string::npos) continue;
+      for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+        if (GlobMatch(part, it->path().filename().string())) next.push_back(it->path().string());
+    }
+    std::sort(next.begin(), next.end());
+    folders = std::move(next);
+  }
+  return folders;
+}
+
 }  // namespace
 
 std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
@@ -42,9 +62,9 @@ std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
   for (const std::string& packages : package_folders) {
     for (const std::string& folder : step.folders) {
       if (cuda_major == 0 && folder.find('%') != std::string::npos) continue;
-      const std::string in = packages + "/" + WithMajor(folder, cuda_major);
-      const std::vector<std::string> names = NamesLike(in, step.name);
-      if (!names.empty()) files.push_back(in + "/" + names.front());
+      for (const std::string& in : FoldersLike(packages, WithMajor(folder, cuda_major)))
+        if (const std::vector<std::string> names = NamesLike(in, step.name); !names.empty())
+          files.push_back(in + "/" + names.front());
     }
   }
   return files;
@@ -55,7 +75,7 @@ int CudaMajorOfRule(const PackageRule& rule, const std::vector<std::string>& pac
   if (rule.cuda_major != 0 || rule.cuda_of.empty()) return rule.cuda_major;
   const std::size_t slash = rule.cuda_of.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : rule.cuda_of.substr(0, slash);
-  const OpenStep step = {{folder}, rule.cuda_of.substr(slash + 1), StepNeed::kTried};
+  const OpenStep step = {{folder}, rule.cuda_of.substr(slash + 1), {}, StepNeed::kTried};
   for (const std::string& found : FilesOfStep(step, 0, package_folders)) {
     const LoaderFiles::File file = files->Open(found);
     if (!file.table) continue;
@@ -119,14 +139,31 @@ bool SymbolProcess::Open(const std::string& path, bool global) {
 
 void SymbolProcess::JudgeProgram() { Judge(scope_.program()); }
 
-SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, int cuda_major, const ImageFiles& image,
-                                        LoaderFiles* files) {
+// In the step's folders; else as the loader finds it for who opens it.
+std::vector<std::string> SymbolProcess::FilesFor(const OpenStep& step, int cuda_major,
+                                                 const ImageFiles& image) const {
   std::vector<std::string> found = FilesOfStep(step, cuda_major, image.folders);
-  const std::string& name = step.name;
-  if (found.empty() && name.find('*') != std::string::npos) found = files->Matching(name);
-  if (found.empty() && name.find('*') == std::string::npos)
-    if (const LoaderFiles::File file = scope_.Found(name, scope_.loaded().empty() ? -1 : 0); file.table)
-      found = {file.path};
+  const std::vector<LoadedFile>& loaded = scope_.loaded();
+  std::vector<int> askers;
+  for (std::size_t i = 0; i < loaded.size(); ++i)
+    for (const std::string& by : step.by)
+      if (std::any_of(image.folders.begin(), image.folders.end(), [&](const std::string& folder) {
+            return GlobMatch(folder + "/" + by, loaded[i].file.path);
+          }))
+        askers.push_back(static_cast<int>(i));
+  if (askers.empty()) askers.push_back(loaded.empty() ? -1 : 0);
+  const bool pattern = step.name.find('*') != std::string::npos;
+  for (const int asker : askers) {
+    if (!found.empty()) break;
+    if (pattern) found = scope_.Matching(step.name, asker);
+    if (pattern) continue;
+    if (const LoaderFiles::File file = scope_.Found(step.name, asker); file.table) found = {file.path};
+  }
+  return found;
+}
+
+SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, int cuda_major, const ImageFiles& image) {
+  const std::vector<std::string> found = FilesFor(step, cuda_major, image);
   if (found.empty()) return Step::kNothingThere;
   const std::size_t before = faults_.size();
   if (Open(found.front(), step.global)) return Step::kDone;
@@ -137,31 +174,58 @@ SymbolProcess::Step SymbolProcess::Take(const OpenStep& step, int cuda_major, co
 }
 
 bool SymbolProcess::TakeMain(const PackageRule& rule, std::size_t begin, int cuda_major,
-                             const ImageFiles& image, LoaderFiles* files) {
+                             const ImageFiles& image) {
   for (std::size_t i = begin; i < rule.main.size(); ++i)
-    if (Take(rule.main[i], cuda_major, image, files) == Step::kFailed && rule.main[i].need == StepNeed::kMust)
+    if (Take(rule.main[i], cuda_major, image) == Step::kFailed && rule.main[i].need == StepNeed::kMust)
       return false;
   return true;
 }
 
 void SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule, int cuda_major,
-                            const ImageFiles& image, LoaderFiles* files) {
-  std::vector<std::string> absent;
-  bool any = false;
+                            const ImageFiles& image) {
+  std::vector<Absent> absent;
+  bool found = false, any = false;
   for (const OpenStep& step : steps) {
-    const Step taken = Take(step, cuda_major, image, files);
-    any = any || (taken != Step::kNothingThere && step.need == StepNeed::kTogether);
-    if (taken == Step::kNothingThere && step.need != StepNeed::kTried) absent.push_back(step.name);
+    const bool together = step.need == StepNeed::kTogether || step.need == StepNeed::kPartly;
+    if (Take(step, cuda_major, image) != Step::kNothingThere) {
+      found = found || together;
+    } else if (step.need != StepNeed::kTried) {
+      absent.push_back({&step, writer_->index().Matching(step.name)});
+      any = any || (together && !absent.back().elsewhere.empty());
+    }
   }
-  if (!any) return;
-  for (const std::string& name : absent) {
-    const std::string package = writer_->rules().PackageFor(name);
-    faults_.push_back({SymbolFaultKind::kMissingLibrary,
-                       rule.title + " opens " + name + " for a GPU (process: " + name_ +
-                           "), and neither a package has it nor the loader finds it" +
-                           (package.empty() ? "" : "; package " + package + " brings it"),
-                       "", name});
+  if (found || any) SayAbsent(absent, rule, found);
+}
+
+// What lies where nobody looks is one fault together: where some are found it is broken, and where none are,
+// the program that uses the package may show the loader the way.
+void SymbolProcess::SayAbsent(const std::vector<Absent>& absent, const PackageRule& rule, bool some_found) {
+  std::vector<std::string> hidden, folders;
+  for (const auto& [step, elsewhere] : absent) {
+    const std::string opens = rule.title + " opens " + step->name + " for a GPU (process: " + name_ + ")";
+    if (!elsewhere.empty()) {
+      hidden.push_back(elsewhere.front().substr(elsewhere.front().rfind('/') + 1));
+      if (const std::string folder = DirectoryOf(elsewhere.front());
+          std::find(folders.begin(), folders.end(), folder) == folders.end())
+        folders.push_back(folder);
+      continue;
+    }
+    const SymbolRemedy remedy = writer_->remedies().ForMissing(step->name, "", nullptr, false);
+    faults_.push_back(
+        {step->need == StepNeed::kPartly ? SymbolFaultKind::kOpenedLater : SymbolFaultKind::kMissingLibrary,
+         opens + ", and neither a package has it nor the loader finds it" +
+             (remedy.words.empty() ? "" : "; " + remedy.words),
+         "", step->name, remedy.line});
   }
+  if (hidden.empty()) return;
+  std::vector<std::string> shown = folders;
+  const std::vector<std::string>& known = writer_->files().library_path();
+  shown.insert(shown.end(), known.begin(), known.end());
+  faults_.push_back({some_found ? SymbolFaultKind::kMissingLibrary : SymbolFaultKind::kOpenedLater,
+                     rule.title + " opens " + Joined(hidden) + " for a GPU and does not find " +
+                         (hidden.size() > 1 ? "them" : "it") + " (process: " + name_ +
+                         "): neither its own run path nor the loader looks in " + Joined(folders),
+                     "", hidden.front(), LineForFolders(shown)});
 }
 
 bool SymbolProcess::Run(const PackageRule& rule, const ImageFiles& image, LoaderFiles* files) {
@@ -169,13 +233,13 @@ bool SymbolProcess::Run(const PackageRule& rule, const ImageFiles& image, Loader
   std::size_t begin = 0;
   if (rule.main_begins) {
     const std::size_t before = faults_.size();
-    if (Take(rule.main.front(), cuda_major, image, files) == Step::kDone) begin = 1;
+    if (Take(rule.main.front(), cuda_major, image) == Step::kDone) begin = 1;
     faults_.resize(before);  // it is tried again
   }
-  TakeAll(rule.first, rule, cuda_major, image, files);
-  if (!TakeMain(rule, begin, cuda_major, image, files)) return false;
+  TakeAll(rule.first, rule, cuda_major, image);
+  if (!TakeMain(rule, begin, cuda_major, image)) return false;
   // What is opened later is opened in this process, and what fails then is no failed import.
-  TakeAll(rule.later, rule, cuda_major, image, files);
+  TakeAll(rule.later, rule, cuda_major, image);
   return true;
 }
 

@@ -43,11 +43,17 @@ class SymbolProcess {
 
  private:
   enum class Step { kDone, kNothingThere, kFailed };
-  Step Take(const OpenStep& step, int cuda_major, const ImageFiles& image, LoaderFiles* files);
-  bool TakeMain(const PackageRule& rule, std::size_t begin, int cuda_major, const ImageFiles& image,
-                LoaderFiles* files);
+  // A step whose file is not found, and the files of its name where nobody looks.
+  struct Absent {
+    const OpenStep* step;
+    std::vector<std::string> elsewhere;
+  };
+  std::vector<std::string> FilesFor(const OpenStep& step, int cuda_major, const ImageFiles& image) const;
+  void SayAbsent(const std::vector<Absent>& absent, const PackageRule& rule, bool some_found);
+  Step Take(const OpenStep& step, int cuda_major, const ImageFiles& image);
+  bool TakeMain(const PackageRule& rule, std::size_t begin, int cuda_major, const ImageFiles& image);
   void TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule, int cuda_major,
-               const ImageFiles& image, LoaderFiles* files);
+               const ImageFiles& image);
   bool Judge(const OpenedFile& opened);
 
   LoaderScope scope_;

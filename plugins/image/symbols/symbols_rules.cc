@@ -16,6 +16,7 @@ using Row = nlohmann::json;
 
 StepNeed NeedOf(const std::string& word) {
   if (word == "must") return StepNeed::kMust;
+  if (word == "partly") return StepNeed::kPartly;
   return word == "together" ? StepNeed::kTogether : StepNeed::kTried;
 }
 
@@ -23,8 +24,8 @@ std::vector<OpenStep> StepsOf(const Row& rule, const char* field) {
   std::vector<OpenStep> steps;
   if (const auto list = rule.find(field); list != rule.end())
     for (const Row& step : *list)
-      steps.push_back(
-          {TextsOf(step, "in"), TextOf(step, "open"), NeedOf(TextOf(step, "need")), FlagOf(step, "global")});
+      steps.push_back({TextsOf(step, "in"), TextOf(step, "open"), TextsOf(step, "by"),
+                       NeedOf(TextOf(step, "need")), FlagOf(step, "global")});
   return steps;
 }
 
@@ -52,10 +53,16 @@ SymbolRules ReadSymbolRules(const TableEntry& entry) {
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_IMPORT))
     rules.packages.push_back(RuleOf(row));
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_GPU_LIBRARY))
-    rules.gpu_libraries.push_back({TextOf(row, "file"), TextOf(row, "package"), FlagOf(row, "suffix_in_13")});
+    rules.gpu_libraries.push_back({TextOf(row, "file"), TextOf(row, "package"), FlagOf(row, "suffix_in_13"),
+                                   FlagOf(row, "minor_in_name")});
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_DRIVER_LIBRARY))
     rules.driver_libraries.push_back({TextOf(row, "file"), TextOf(row, "functions")});
   return rules;
+}
+
+std::string GpuLibrary::PackageOf(int cuda_major) const {
+  const bool suffix = cuda_major < 13 || suffix_in_13;
+  return package + (suffix ? "-cu" + std::to_string(cuda_major) : "");
 }
 
 const GpuLibrary* SymbolRules::GpuLibraryOf(const std::string& name) const {

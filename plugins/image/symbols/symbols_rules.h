@@ -13,8 +13,9 @@ namespace cudnn_ci {
 // What it means that a step's file is nowhere.
 enum class StepNeed {
   kTried,     // the package goes on without it
-  kTogether,  // its GPU does not work without it; nothing is said if no step of this kind has its file, as in
-              // an environment for the CPU
+  kPartly,    // a part of what it does on a GPU does not work without it
+  kTogether,  // its GPU does not work without it; nothing is said of this and of kPartly if the image has the
+              // file of no step of the two, as in an environment for the CPU
   kMust       // the package cannot be imported without it
 };
 
@@ -23,8 +24,11 @@ struct OpenStep {
   // Folders relative to a folder of Python packages, in order; the first that has a file is taken. "%" stands
   // for the CUDA major of the package.
   std::vector<std::string> folders;
-  // The file's name: "*" for any text. Without a folder that has it, the loader is asked if there is no "*".
+  // The file's name: "*" for any text. Without a folder that has it, the loader is asked.
   std::string name;
+  // Files below a folder of packages that open it by name: with the run path of one of them; none: with the
+  // program's.
+  std::vector<std::string> by;
   StepNeed need = StepNeed::kTried;
   bool global = false;  // RTLD_GLOBAL
 };
@@ -50,6 +54,10 @@ struct GpuLibrary {
   std::string stem;     // "libnvJitLink.so"
   std::string package;  // Python's, without the suffix of a CUDA major: "nvidia-nvjitlink"
   bool suffix_in_13;    // "nvidia-nccl-cu13": of CUDA 13 too
+  bool minor_in_name;   // its name has CUDA's minor too, and each release asks for its own: "...so.12.6"
+
+  // "nvidia-nvjitlink-cu12" of CUDA 12, "nvidia-nvjitlink" of 13.
+  std::string PackageOf(int cuda_major) const;
 };
 
 // What the host's driver mounts into a container, and a prefix of the functions in it.

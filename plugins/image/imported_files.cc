@@ -1,0 +1,34 @@
+#include "image/imported_files.h"
+
+#include "base/path.h"
+#include "image/image_files.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr std::size_t kMostExtensions = 200;
+
+}  // namespace
+
+bool ImportedFiles::Loads(const std::string& path) {
+  for (const std::string& folder : folders_) {
+    if (path.compare(0, folder.size() + 1, folder + "/") != 0) continue;
+    const std::string below = path.substr(folder.size() + 1),
+                      package = below.substr(0, below.find_first_of("/."));
+    const auto [at, fresh] = loaded_.try_emplace(package);
+    if (fresh) {
+      std::size_t left = kMostExtensions;
+      for (const std::string& extension : imports_.Of(package).extensions) {
+        // What other packages load is theirs.
+        if (extension.compare(0, folder.size() + package.size() + 1, folder + "/" + package) != 0) continue;
+        if (left-- == 0) break;
+        for (const std::string& file : LoadedWith(extension, library_path_, nullptr))
+          at->second.insert(RealPath(file));
+      }
+    }
+    return at->second.count(RealPath(path)) > 0 || openers_.Of(package, path) == Opening::kSurely;
+  }
+  return true;
+}
+
+}  // namespace cudnn_ci

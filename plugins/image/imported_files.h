@@ -1,0 +1,41 @@
+// Which shared objects the imports of an environment load in any case. Runs no Python and loads nothing.
+#ifndef CUDNN_CI_PLUGINS_IMAGE_IMPORTED_FILES_H_
+#define CUDNN_CI_PLUGINS_IMAGE_IMPORTED_FILES_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "image/symbols/symbols_imports.h"
+#include "image/symbols/symbols_openers.h"
+
+namespace cudnn_ci {
+
+// Packages are read when they are first asked for. One thread at a time.
+class ImportedFiles {
+ public:
+  // `folders`: sys.path. `library_path`: LD_LIBRARY_PATH as the image's user has it.
+  ImportedFiles(const std::vector<std::string>& folders, std::string library_path)
+      : folders_(folders),
+        library_path_(std::move(library_path)),
+        imports_(folders),
+        openers_(folders, &imports_) {}
+
+  // True if the import of the package in whose folder the file lies loads it by an import statement, or by an
+  // opener, that Python executes whatever happens, or if an extension module that is loaded so needs it. True
+  // of files that lie in no package: who loads them is not known.
+  bool Loads(const std::string& path);
+
+ private:
+  std::vector<std::string> folders_;
+  std::string library_path_;
+  PythonImports imports_;
+  PackageOpeners openers_;
+  std::map<std::string, std::set<std::string>> loaded_;  // real paths, by package
+};
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_IMAGE_IMPORTED_FILES_H_

@@ -1,0 +1,246 @@
+#include "image/symbols/symbols_openers.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "base/file.h"
+#include "image/symbols/symbols_variants.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostSources = 3000, kMostBytes = std::size_t{64} << 20, kMostTexts = 20000,
+                      kLongestText = 200;
+
+// Functions that open a shared object: of PyTorch, ctypes, TensorFlow, cffi, cuda.pathfinder.
+constexpr std::array<std::string_view, 7> kOpeners = {
+    "load_library", "CDLL", "LoadLibrary", "PyDLL", "dlopen", "load_op_library", "load_nvidia_dynamic_lib"};
+
+bool IsNamePart(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// The pieces of a text between braces, where a name may be put together.
+void AddText(std::string_view text, std::set<std::string>* literals) {
+  while (!text.empty() && literals->size() < kMostTexts) {
+    const std::size_t end = std::min(text.find('{'), text.size());
+    if (end > 0 && end <= kLongestText) literals->emplace(text.substr(0, end));
+    if (end == text.size()) return;
+    text.remove_prefix(end);
+    text.remove_prefix(std::min(text.find('}'), text.size() - 1) + 1);
+  }
+}
+
+// Walks through a source line by line, past comments and texts of several lines.
+class Outliner {
+ public:
+  SourceOutline Run(std::string_view source) {
+    while (!source.empty()) {
+      const std::size_t end = std::min(source.find('\n'), source.size());
+      TakeLine(source.substr(0, end));
+      source.remove_prefix(std::min(end + 1, source.size()));
+    }
+    return std::move(outline_);
+  }
+
+ private:
+  // A line that begins a statement says in which part it stands.
+  void TakeLine(std::string_view line) {
+    if (quotes_.empty() && depth_ == 0 && !continued_) Place(line);
+    continued_ = !line.empty() && line.back() == '\\';
+    Scan(line);
+  }
+
+  void Place(std::string_view line) {
+    const std::size_t indent = std::min(line.find_first_not_of(" \t"), line.size());
+    if (indent == line.size() || line[indent] == '#' || line[indent] == '\r') return;
+    line.remove_prefix(indent);
+    while (!blocks_.empty() && indent <= blocks_.back().indent) blocks_.pop_back();
+    SourcePart* in = blocks_.empty() ? &outline_.surely : blocks_.back().part;
+    const auto begins = [&](std::string_view word) {
+      return line.starts_with(word) && (line.size() == word.size() || !IsNamePart(line[word.size()]));
+    };
+    if (begins("async")) line.remove_prefix(std::min(line.find_first_not_of(' ', 5), line.size()));
+    part_ = in;
+    SourcePart* inner = nullptr;
+    if (begins("def") || begins("class")) {
+      const bool outermost = in == &outline_.surely || in == &outline_.tried;
+      const std::size_t name = std::min(line.find_first_not_of(' ', line.find(' ')), line.size());
+      std::size_t end = name;
+      while (end < line.size() && IsNamePart(line[end])) ++end;
+      // What a class has runs when somebody uses it.
+      inner = begins("def") && outermost ? &outline_.functions[std::string(line.substr(name, end - name))]
+                                         : (outermost ? &outline_.others : in);
+      part_ = inner;
+    } else if (in == &outline_.surely && (begins("try") || begins("if") || begins("elif") || begins("else") ||
+                                          begins("except") || begins("while"))) {
+      inner = &outline_.tried;
+      // A condition is evaluated in any case.
+    } else if (begins("with") || begins("for") || begins("try") || begins("if") || begins("elif") ||
+               begins("else") || begins("except") || begins("while") || begins("finally")) {
+      inner = in;
+    }
+    if (inner) blocks_.push_back({indent, inner});
+  }
+
+  void Scan(std::string_view line) {
+    for (std::size_t at = 0; at < line.size();) {
+      if (!quotes_.empty()) {
+        const std::size_t end = line.find(quotes_, at);
+        if (end == std::string_view::npos) return;
+        at = end + quotes_.size();
+        quotes_.clear();
+        continue;
+      }
+      const char c = line[at];
+      if (c == '#') return;
+      if (c == '\'' || c == '"') {
+        at = Text(line, at);
+        continue;
+      }
+      if (c == '(' || c == '[' || c == '{') ++depth_;
+      if ((c == ')' || c == ']' || c == '}') && depth_ > 0) --depth_;
+      if (!IsNamePart(c)) {
+        ++at;
+        continue;
+      }
+      const std::size_t begin = at;
+      while (at < line.size() && IsNamePart(line[at])) ++at;
+      std::size_t next = at;
+      while (next < line.size() && line[next] == ' ') ++next;
+      const bool defined = line.substr(0, begin).ends_with("def ");
+      if (next < line.size() && line[next] == '(' && !defined && part_->calls.size() < kMostTexts)
+        part_->calls.emplace(line.substr(begin, at - begin));
+    }
+  }
+
+  // A text that begins at `at`; returns where it ends on this line.
+  std::size_t Text(std::string_view line, std::size_t at) {
+    const std::string_view three = line.substr(at, 3);
+    if (three == "'''" || three == "\"\"\"") {
+      quotes_ = three;
+      return at + 3;
+    }
+    std::size_t end = at + 1;
+    while (end < line.size() && line[end] != line[at]) end += line[end] == '\\' ? 2 : 1;
+    end = std::min(end, line.size());
+    AddText(line.substr(at + 1, end - at - 1), &part_->literals);
+    return end + 1;
+  }
+
+  struct Block {
+    std::size_t indent;
+    SourcePart* part;
+  };
+  SourceOutline outline_;
+  SourcePart* part_ = &outline_.surely;
+  std::vector<Block> blocks_;
+  std::string quotes_;  // of a text of several lines
+  int depth_ = 0;       // of brackets
+  bool continued_ = false;
+};
+
+bool Opens(const std::set<std::string>& calls) {
+  return std::any_of(kOpeners.begin(), kOpeners.end(),
+                     [&](std::string_view opener) { return calls.count(std::string(opener)) > 0; });
+}
+
+bool MayOpen(const std::string& source) {
+  return std::any_of(kOpeners.begin(), kOpeners.end(),
+                     [&](std::string_view opener) { return source.find(opener) != std::string::npos; });
+}
+
+void Merge(const SourcePart& from, SourcePart* into) {
+  into->calls.insert(from.calls.begin(), from.calls.end());
+  into->literals.insert(from.literals.begin(), from.literals.end());
+}
+
+// Texts of what a part runs, the functions that it leads to among them; none where nothing is opened.
+std::set<std::string> TextsOpenedBy(const SourcePart& part,
+                                    const std::map<std::string, SourcePart>& functions) {
+  SourcePart reached = part;
+  std::set<std::string> known;
+  std::vector<std::string> waiting(part.calls.begin(), part.calls.end());
+  while (!waiting.empty()) {
+    const std::string next = waiting.back();
+    waiting.pop_back();
+    const auto function = functions.find(next);
+    if (function == functions.end() || !known.insert(next).second) continue;
+    Merge(function->second, &reached);
+    waiting.insert(waiting.end(), function->second.calls.begin(), function->second.calls.end());
+  }
+  return Opens(reached.calls) ? reached.literals : std::set<std::string>();
+}
+
+// The sources below the folder of a package, and the module of its name.
+std::vector<std::string> SourcesOf(const std::string& package, const std::vector<std::string>& folders) {
+  std::vector<std::string> sources;
+  std::error_code error;
+  for (const std::string& folder : folders) {
+    if (const fs::path module = fs::path(folder) / (package + ".py"); fs::is_regular_file(module, error))
+      sources.push_back(module.string());
+    fs::recursive_directory_iterator it(fs::path(folder) / package,
+                                        fs::directory_options::skip_permission_denied, error);
+    for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error))
+      if (sources.size() < kMostSources && it->path().extension() == ".py")
+        sources.push_back(it->path().string());
+  }
+  return sources;
+}
+
+bool AnyNames(const std::set<std::string>& literals, const std::string& file_name) {
+  return std::any_of(literals.begin(), literals.end(),
+                     [&](const std::string& literal) { return NamesFile(literal, file_name); });
+}
+
+}  // namespace
+
+SourceOutline OutlineOf(const std::string& source) { return Outliner().Run(source); }
+
+const PackageOpeners::Package& PackageOpeners::Read(const std::string& package) {
+  const auto [at, fresh] = packages_.try_emplace(package);
+  Package& read = at->second;
+  if (!fresh) return read;
+  std::map<std::string, SourcePart> functions;
+  std::vector<SourceOutline> imported;
+  for (const std::string& path : imports_->Of(package).sources) {
+    const Result<std::string> source = ReadFile(path, kMostPythonSource);
+    if (!source || imported.size() >= kMostSources) continue;
+    imported.push_back(OutlineOf(*source));
+    for (const auto& [name, part] : imported.back().functions) Merge(part, &functions[name]);
+  }
+  for (const SourceOutline& outline : imported) {
+    SourcePart surely = outline.surely, tried = outline.tried;
+    for (const std::string& text : TextsOpenedBy(surely, functions)) read.surely.insert(text);
+    // A name that stands in the open may be opened by what is tried.
+    tried.literals.insert(surely.literals.begin(), surely.literals.end());
+    for (const std::string& text : TextsOpenedBy(tried, functions)) read.tried.insert(text);
+  }
+  std::size_t bytes = 0;
+  bool opens = false;
+  SourcePart all;
+  for (const std::string& path : SourcesOf(package, folders_)) {
+    const Result<std::string> source = ReadFile(path, kMostPythonSource);
+    if (!source || (bytes += source->size()) > kMostBytes) continue;
+    opens = opens || MayOpen(*source);
+    const SourceOutline outline = OutlineOf(*source);
+    for (const SourcePart* part : {&outline.surely, &outline.tried, &outline.others}) Merge(*part, &all);
+    for (const auto& [name, part] : outline.functions) Merge(part, &all);
+  }
+  if (opens) read.perhaps = std::move(all.literals);
+  return read;
+}
+
+Opening PackageOpeners::Of(const std::string& package, const std::string& file_name) {
+  const Package& read = Read(package);
+  if (AnyNames(read.surely, file_name)) return Opening::kSurely;
+  if (AnyNames(read.tried, file_name)) return Opening::kTried;
+  return AnyNames(read.perhaps, file_name) ? Opening::kPerhaps : Opening::kNone;
+}
+
+}  // namespace cudnn_ci

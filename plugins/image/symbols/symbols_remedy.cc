@@ -1,0 +1,108 @@
+#include "image/symbols/symbols_remedy.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "base/file.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "common/install_line.h"
+#include "image/loader/loader_scope.h"
+
+namespace cudnn_ci {
+namespace {
+
+// The numbers of these libraries are those of CUDA.
+constexpr std::array<std::string_view, 4> kNumberedAsCuda = {"libcudart.so.", "libcublas.so.",
+                                                             "libcublasLt.so.", "libnvrtc.so."};
+
+// "12.6" of "libnvrtc-builtins.so.12.6".
+std::string NumberOf(const std::string& library) {
+  const std::string stem = LibraryStem(library);
+  return library.size() > stem.size() + 1 ? library.substr(stem.size() + 1) : "";
+}
+
+// The text between the first quotes of a line.
+std::string Quoted(const std::string& line) {
+  const std::size_t begin = line.find_first_of("'\"");
+  if (begin == std::string::npos) return "";
+  const std::size_t end = line.find(line[begin], begin + 1);
+  return end == std::string::npos ? "" : line.substr(begin + 1, end - begin - 1);
+}
+
+}  // namespace
+
+int CudaMajorOfNames(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    for (const std::string_view library : kNumberedAsCuda)
+      if (name.compare(0, library.size(), library) == 0) return std::atoi(name.c_str() + library.size());
+  return 0;
+}
+
+BuiltWith ReadBuiltWith(const std::string& version_py) {
+  BuiltWith built;
+  for (const std::string& line : Split(ReadSmallFile(version_py), '\n')) {
+    const std::size_t equals = line.find('=');
+    const std::string name(Trim(line.substr(0, std::min(line.find_first_of(": =", 0), line.size()))));
+    if (equals == std::string::npos) continue;
+    if (name == "__version__" && built.version.empty()) built.version = Quoted(line.substr(equals));
+    if (name == "cuda" && built.cuda.empty()) built.cuda = Quoted(line.substr(equals));
+  }
+  return built;
+}
+
+BuiltWith TorchOf(const std::vector<std::string>& package_folders) {
+  for (const std::string& folder : package_folders)
+    if (BuiltWith built = ReadBuiltWith(folder + "/torch/version.py"); !built.version.empty()) return built;
+  return {};
+}
+
+std::string SymbolRemedies::Line(const std::string& package, const std::string& version, bool again) const {
+  InstalledPackage wanted = {Manager::kPip, package, version, ""};
+  for (const std::string& folder : image_->folders)
+    if (wanted.python.empty()) wanted.python = PythonOf(folder);
+  return again ? ReinstallLine(wanted) : ReplaceLine(wanted, {});
+}
+
+SymbolRemedy SymbolRemedies::ForMissing(const std::string& library, const std::string& asker,
+                                        const DynamicTable* table, bool other_major) {
+  const GpuLibrary* known = rules_->GpuLibraryOf(library);
+  if (!known) return {};
+  std::vector<std::string> names = {library};
+  if (table) names.insert(names.end(), table->needed.begin(), table->needed.end());
+  int major = CudaMajorOfNames(names);
+  if (known->minor_in_name) major = std::atoi(NumberOf(library).c_str());
+  if (major == 0) major = std::atoi(torch_.cuda.c_str());
+  if (major == 0) return {"package " + rules_->PackageFor(library) + " brings it", ""};
+  const std::string package = known->PackageOf(major);
+  const Package* owner = asker.empty() ? nullptr : image_->packages.OwnerOf(asker);
+  std::string version;
+  const Package* requires_it = requirements_.WhoPins(package, owner, &version);
+  // What another package requires of this library is no cure for one that was built for another major.
+  const std::string number = NumberOf(library);
+  const bool same_major = version.substr(0, version.find('.')) == number.substr(0, number.find('.'));
+  if (other_major && requires_it != owner && !same_major) requires_it = nullptr, version.clear();
+  const Package* there = image_->packages.Python(package);
+  if (version.empty() && (known->minor_in_name || (other_major && there))) version = NumberOf(library) + ".*";
+  const bool again = there && (version.empty() || there->version == version);
+  if (again) version = there->version;
+  SymbolRemedy remedy;
+  remedy.words = "package " + package + " brings it";
+  if (requires_it) remedy.words += ", and " + requires_it->Text() + " requires its version " + version;
+  if (again) remedy.words += "; " + there->Text() + " is on record, and its file is gone or not found";
+  remedy.words += std::string("; pip install ") + (again ? "--force-reinstall --no-deps " : "") +
+                  (version.find('*') == std::string::npos ? "" : "'") + package +
+                  (version.empty() ? "" : "==" + version) +
+                  (version.find('*') == std::string::npos ? "" : "'");
+  remedy.line = Line(package, version, again);
+  return remedy;
+}
+
+std::string LineForFolders(const std::vector<std::string>& folders) {
+  return EnvironmentLine("LD_LIBRARY_PATH", Join(folders, ":"));
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,104 @@
+#include "image/symbols/symbols_variants.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+namespace cudnn_ci {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+// Words for a kind of machine code, of which a name has one: "cpu" beside "cuda118".
+constexpr std::array<std::string_view, 7> kDevices = {"cuda", "cpu", "rocm", "xpu", "hip", "cu", "gpu"};
+
+bool IsDevice(std::string_view word) {
+  return std::find(kDevices.begin(), kDevices.end(), word) != kDevices.end();
+}
+
+// The name without its folder and without what follows the first dot.
+std::string BareName(const std::string& file_name) {
+  const std::string name = file_name.substr(file_name.rfind('/') + 1);
+  return name.substr(0, name.find('.', 1));
+}
+
+std::string Digits(const std::string& version, int parts) {
+  std::string digits;
+  for (const char c : version) {
+    if (c == '.' && --parts == 0) break;
+    if (c != '.' && !IsDigit(c)) break;
+    if (c != '.') digits += c;
+  }
+  return digits;
+}
+
+}  // namespace
+
+VariantName VariantOf(const std::string& path) {
+  VariantName name;
+  const std::size_t slash = path.rfind('/') + 1;
+  const std::string text = path.substr(0, slash) + BareName(path);
+  for (std::size_t at = 0; at < text.size();) {
+    if (!IsLetter(text[at]) && !IsDigit(text[at])) {
+      name.key += text[at++];
+      continue;
+    }
+    std::size_t letters = at;
+    while (letters < text.size() && IsLetter(text[letters])) ++letters;
+    std::size_t digits = letters;
+    while (digits < text.size() && IsDigit(text[digits])) ++digits;
+    const std::string word = text.substr(at, letters - at), number = text.substr(letters, digits - letters);
+    const bool device = IsDevice(word);
+    if (number.empty() && !device) {
+      name.key += word;
+    } else {
+      if (name.marks.empty()) name.begin = device ? at : letters;
+      name.key += (device ? "" : word) + "#";
+      name.marks.push_back({word, number});
+    }
+    at = digits;
+  }
+  return name;
+}
+
+VariantFit FitOf(const VariantName& name, const BuiltWith& torch) {
+  VariantFit fit = VariantFit::kUnknown;
+  for (std::size_t i = 0; i < name.marks.size(); ++i) {
+    const VariantMark& mark = name.marks[i];
+    bool fits = false;
+    if (mark.word == "torch" && !torch.version.empty()) {
+      // "torch29", or "torch2.9" whose minor is a mark of its own.
+      const bool apart = i + 1 < name.marks.size() && name.marks[i + 1].word.empty();
+      fits = mark.number + (apart ? name.marks[i + 1].number : "") == Digits(torch.version, 2);
+    } else if ((mark.word == "cuda" || mark.word == "cu") && !torch.version.empty()) {
+      fits = !torch.cuda.empty() && (mark.number.empty() || mark.number == Digits(torch.cuda, 2) ||
+                                     mark.number == Digits(torch.cuda, 1));
+    } else if (IsDevice(mark.word) && !torch.version.empty()) {
+      fits = mark.word == "gpu" ? !torch.cuda.empty() : mark.word == "cpu" && torch.cuda.empty();
+    } else {
+      continue;
+    }
+    if (!fits) return VariantFit::kOther;
+    fit = VariantFit::kFits;
+  }
+  return fit;
+}
+
+bool NamesFile(const std::string& literal, const std::string& file_name) {
+  constexpr std::size_t kShortest = 4;
+  const std::string said = BareName(literal), name = BareName(file_name);
+  if (said.size() < kShortest) return false;
+  const VariantName variant = VariantOf(name);
+  for (const std::string& begin : {std::string(), std::string("lib")}) {
+    const std::string whole = begin + said;
+    if (whole == name) return true;
+    if (variant.marks.empty() || name.compare(0, whole.size(), whole) != 0) continue;
+    // A separator may belong to what the source puts in.
+    if (whole.size() + 1 >= variant.begin) return true;
+  }
+  return false;
+}
+
+}  // namespace cudnn_ci
