@@ -14,11 +14,14 @@
 #include "common/judge.h"
 #include "common/library_path_line.h"
 #include "common/loader_path.h"
+#include "common/package_libraries_of.h"
 #include "framework/findings.h"
 #include "framework/interpreter.h"
 #include "framework/loaded.h"
 #include "framework/needs.h"
 #include "framework/rules.h"
+#include "image/packages/python_metadata.h"
+#include "image/packages/record_conflicts.h"
 
 namespace cudnn_ci {
 namespace {
@@ -136,6 +139,27 @@ std::string LineForOlder(const Wanted& wanted, const std::vector<CudnnPackageInf
   return ReplaceLine(WheelIn(package.folder, package.name, wanted.cudnn.version), {});
 }
 
+// Two distributions of one framework write the same files; the later one's are there.
+void JudgeReplaced(Context& ctx, const std::string& name, const FrameworkPackage& package) {
+  const std::string module = DirectoryOf(package.origin), site = DirectoryOf(module);
+  const auto needs_cuda = [](const Package& one) {
+    return HasLibrary(one, [](const std::string& library) { return IsCudaLibrary(library); });
+  };
+  for (const ReplacedFiles& replaced : FindRecordConflicts(PythonPackagesIn(site)).replaced) {
+    const std::string& file = replaced.files.front();
+    if (file.compare(0, module.size() + 1, module + "/") != 0 || !needs_cuda(replaced.loser) ||
+        needs_cuda(replaced.winner))
+      continue;
+    const InstalledPackage again = {Manager::kPip, replaced.loser.name, replaced.loser.version,
+                                    PythonOf(site)};
+    ctx.Finding(kFrameworkReplaced,
+                name + ": " + replaced.winner.Text() + " has replaced files of " + replaced.loser.Text() +
+                    ", such as " + file + "; pip uninstall -y " + replaced.winner.name +
+                    "; pip install --force-reinstall --no-deps " + again.name + "==" + again.version,
+                {ReplaceLine(again, {replaced.winner.name})});
+  }
+}
+
 void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPackage& package,
                   const Answer& answer) {
   const std::string name = NameOf(framework, answer);
@@ -149,6 +173,7 @@ void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPacka
   int cuda = wanted ? wanted->cudnn.cuda_major : CudaMajorOf(package);
   if (cuda == 0) cuda = CudaMajorOfLibraries(needs.names);
   JudgeDriver(ctx, name, cuda);
+  JudgeReplaced(ctx, name, package);
   JudgeNeeds(ctx, name, package, needs);
   const std::string mismatch = framework.takes_package ? WhyPackagesUnfit(cuda, answer.cudnn_packages) : "";
   Judge(ctx, mismatch.empty(), name + " has a cuDNN for its CUDA major", kFrameworkCudaMismatch,

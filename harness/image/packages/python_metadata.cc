@@ -1,6 +1,7 @@
 #include "image/packages/python_metadata.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 
 #include "base/file.h"
@@ -13,18 +14,25 @@ namespace {
 constexpr std::string_view kDistInfo = ".dist-info", kEggInfo = ".egg-info";
 constexpr std::size_t kMostOfMetadata = 64 << 10;  // what stands in front of the description
 
-// The first field of a line of comma separated values: "a,b" with quotes around it may hold commas, and "" is
-// a quote in it.
-std::string FirstField(std::string_view line) {
-  if (!line.starts_with('"')) return std::string(line.substr(0, line.find(',')));
+// Takes the first field of a line of comma separated values: "a,b" with quotes around it may hold commas, and
+// "" is a quote in it.
+std::string TakeField(std::string_view* line) {
   std::string field;
-  for (std::size_t i = 1; i < line.size(); ++i) {
-    if (line[i] == '"') {
-      if (i + 1 >= line.size() || line[i + 1] != '"') break;
-      ++i;
+  std::size_t end = std::min(line->find(','), line->size());
+  if (!line->starts_with('"')) {
+    field = line->substr(0, end);
+  } else {
+    std::size_t i = 1;
+    for (; i < line->size(); ++i) {
+      if ((*line)[i] == '"') {
+        if (i + 1 >= line->size() || (*line)[i + 1] != '"') break;
+        ++i;
+      }
+      field += (*line)[i];
     }
-    field += line[i];
+    end = std::min(line->find(',', std::min(i, line->size())), line->size());
   }
+  line->remove_prefix(std::min(end + 1, line->size()));
   return field;
 }
 
@@ -81,8 +89,8 @@ std::vector<Package> PythonPackagesIn(const std::string& folder) {
   return packages;
 }
 
-Result<std::size_t> ForEachFileOf(const Package& package,
-                                  const std::function<void(const std::string& path)>& take) {
+Result<std::size_t> ForEachRecordOf(const Package& package,
+                                    const std::function<void(const RecordedFile& file)>& take) {
   const bool egg = package.records.ends_with(kEggInfo);
   const std::string list = package.records + (egg ? "/installed-files.txt" : "/RECORD");
   // A distribution's package manager has the list then.
@@ -91,10 +99,23 @@ Result<std::size_t> ForEachFileOf(const Package& package,
   if (!text) return Error{text.error()};
   const std::string folder = egg ? package.records : DirectoryOf(package.records);
   ForEachLine(*text, [&](std::string_view line) {
-    const std::string file = egg ? std::string(line) : FirstField(line);
-    if (!file.empty()) take(file[0] == '/' ? file : folder + "/" + file);
+    RecordedFile file;
+    file.path = egg ? std::string(line) : TakeField(&line);
+    if (file.path.empty()) return;
+    if (file.path[0] != '/') file.path = folder + "/" + file.path;
+    if (!egg) {
+      file.hash = TakeField(&line);
+      const std::string size = TakeField(&line);
+      std::from_chars(size.data(), size.data() + size.size(), file.size);
+    }
+    take(file);
   });
   return text->size();
+}
+
+Result<std::size_t> ForEachFileOf(const Package& package,
+                                  const std::function<void(const std::string& path)>& take) {
+  return ForEachRecordOf(package, [&](const RecordedFile& file) { take(file.path); });
 }
 
 }  // namespace cudnn_ci

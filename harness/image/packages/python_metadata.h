@@ -6,6 +6,7 @@
 #define CUDNN_CI_IMAGE_PACKAGES_PYTHON_METADATA_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,9 +29,19 @@ std::optional<Package> PythonPackageOf(const std::string& folder, const std::str
 // Every package of a folder, sorted by the names of their metadata.
 std::vector<Package> PythonPackagesIn(const std::string& folder);
 
-// Calls `take` with the path of each file that a package has recorded (RECORD, or installed-files.txt of an
-// ".egg-info" folder), at most kMostRecordBytes of them. Returns the bytes read: 0 of an ".egg-info" without
-// a list, which is usual. An error names the RECORD that cannot be read.
+// A file as a package has recorded it.
+struct RecordedFile {
+  std::string path;
+  std::string hash;         // "sha256=" and URL-safe base64; empty: not recorded
+  std::uintmax_t size = 0;  // 0: not recorded
+};
+
+// Calls `take` with each file that a package has recorded (RECORD, or installed-files.txt of an ".egg-info"
+// folder), at most kMostRecordBytes of them. Returns the bytes read: 0 of an ".egg-info" without a list,
+// which is usual. An error names the RECORD that cannot be read.
+Result<std::size_t> ForEachRecordOf(const Package& package,
+                                    const std::function<void(const RecordedFile& file)>& take);
+// The same with the paths alone.
 Result<std::size_t> ForEachFileOf(const Package& package,
                                   const std::function<void(const std::string& path)>& take);
 

@@ -10,6 +10,7 @@
 #include "common/loader_path.h"
 #include "image/findings.h"
 #include "image/image_files.h"
+#include "image/package_files.h"
 #include "image/symbols/symbols_judge.h"
 
 namespace cudnn_ci {
@@ -67,7 +68,7 @@ struct Symbols {
   static void Describe(Schema<Params>& s) {
     s.Summary(
          "every shared object of the subject finds its libraries, symbols and versions in the "
-         "process that loads it")
+         "process that loads it, and is of the package that has recorded it")
         .Devices(CCI_DEVICES_NONE)
         .PerSubject();
   }
@@ -96,6 +97,10 @@ struct Symbols {
     for (const auto& [kind, count] : said)
       if (count > kMostFindings)
         ctx.Finding(IdOf(kind), "and " + std::to_string(count - kMostFindings) + " more of this kind");
+    for (const PackageFault& fault : JudgePackageFiles(image, rules)) {
+      sound = sound && fault.id != kPackageReplaced && fault.id != kPackageFileGone;
+      ctx.Finding(fault.id, fault.detail, {fault.line});
+    }
     if (unused) ctx.Finding(kLibraryUnusedUnresolved, UnusedText(judgement.faults));
     for (const std::string& problem : image.problems) ctx.Finding(kSymbolsUndecided, problem);
     if (sound) CCI_EXPECT_TRUE(sound) << "every file resolves";

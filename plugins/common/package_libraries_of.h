@@ -1,0 +1,17 @@
+// The libraries that the shared objects of an installed package are, or need by name.
+#ifndef CUDNN_CI_PLUGINS_COMMON_PACKAGE_LIBRARIES_OF_H_
+#define CUDNN_CI_PLUGINS_COMMON_PACKAGE_LIBRARIES_OF_H_
+
+#include <functional>
+#include <string>
+
+#include "image/packages/package.h"
+
+namespace cudnn_ci {
+
+// True if a shared object that the package has recorded needs a library of which `wanted` is true, or is one.
+bool HasLibrary(const Package& package, const std::function<bool(const std::string& name)>& wanted);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_COMMON_PACKAGE_LIBRARIES_OF_H_

@@ -1,0 +1,109 @@
+#include "image/package_files.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "common/install_line.h"
+#include "common/joined.h"
+#include "common/package_libraries_of.h"
+#include "image/findings.h"
+#include "image/packages/record_conflicts.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr std::size_t kMostNamed = 3;
+
+class FilesJudge {
+ public:
+  FilesJudge(const ImageFiles& image, const SymbolRules& rules)
+      : image_(image), rules_(rules), requirements_(&image.packages) {}
+
+  std::vector<PackageFault> Run() {
+    const RecordConflicts conflicts = FindRecordConflicts(image_.packages.packages());
+    for (const ReplacedFiles& replaced : conflicts.replaced)
+      if (replaced.loser.name != replaced.winner.name && IsForGpus(replaced.loser)) JudgeReplaced(replaced);
+    for (const GoneFiles& gone : conflicts.gone)
+      if (gone.there > 0 && IsForGpus(gone.package)) JudgeGone(gone);
+    return std::move(faults_);
+  }
+
+ private:
+  bool IsForGpus(const Package& package) const {
+    return HasLibrary(package, [&](const std::string& name) {
+      return rules_.GpuLibraryOf(name) || !rules_.DriverFunctionsOf(name).empty();
+    });
+  }
+
+  // A package that holds libraries of NVIDIA's and nothing else.
+  bool IsOfLibraries(const Package& package) const {
+    return std::any_of(
+        rules_.gpu_libraries.begin(), rules_.gpu_libraries.end(), [&](const GpuLibrary& library) {
+          return package.name == library.package ||
+                 package.name.compare(0, library.package.size() + 3, library.package + "-cu") == 0;
+        });
+  }
+
+  std::string WhoRequires(const Package& package) {
+    for (const Package& other : image_.packages.packages())
+      for (const PythonRequirement& requirement : requirements_.Of(other))
+        if (!requirement.optional && requirement.name == package.name) return other.Text();
+    return "";
+  }
+
+  InstalledPackage AsInstalled(const Package& package) const {
+    return {Manager::kPip, package.name, package.version, PythonOf(DirectoryOf(package.records))};
+  }
+
+  static std::string Files(const std::vector<std::string>& files, std::size_t count) {
+    std::vector<std::string> named(files.begin(), files.begin() + std::min(files.size(), kMostNamed));
+    std::string text = Joined(named);
+    if (count > named.size()) text += " and " + std::to_string(count - named.size()) + " more";
+    return text;
+  }
+
+  void JudgeReplaced(const ReplacedFiles& replaced) {
+    const std::string what = replaced.winner.Text() + " has replaced files of " + replaced.loser.Text() +
+                             ": " + Files(replaced.files, replaced.count);
+    if (!IsForGpus(replaced.winner)) {
+      faults_.push_back({kPackageReplaced,
+                         what + "; pip uninstall -y " + replaced.winner.name +
+                             "; pip install --force-reinstall --no-deps " + replaced.loser.name +
+                             "==" + replaced.loser.version,
+                         ReplaceLine(AsInstalled(replaced.loser), {replaced.winner.name})});
+      return;
+    }
+    const std::string required = WhoRequires(replaced.loser);
+    if (!required.empty())
+      faults_.push_back({kPackagesOverlap, what + "; " + required + " requires " + replaced.loser.name, ""});
+  }
+
+  void JudgeGone(const GoneFiles& gone) {
+    const Package& package = gone.package;
+    // Conda changes files behind their record, and a record may be of a release that was there before.
+    const std::string installer(Trim(ReadSmallFile(package.records + "/INSTALLER")));
+    const auto same = [&](const Package& other) { return other.name == package.name; };
+    const auto& all = image_.packages.packages();
+    if (installer == "conda" || std::count_if(all.begin(), all.end(), same) > 1) return;
+    faults_.push_back({IsOfLibraries(package) ? kPackageLibraryGone : kPackageFileGone,
+                       package.Text() + " lacks what its record has: " + Files(gone.files, gone.count) +
+                           "; pip install --force-reinstall --no-deps " + package.name +
+                           "==" + package.version,
+                       ReinstallLine(AsInstalled(package))});
+  }
+
+  const ImageFiles& image_;
+  const SymbolRules& rules_;
+  PythonRequirements requirements_;
+  std::vector<PackageFault> faults_;
+};
+
+}  // namespace
+
+std::vector<PackageFault> JudgePackageFiles(const ImageFiles& image, const SymbolRules& rules) {
+  return FilesJudge(image, rules).Run();
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,116 @@
+// Packages for GPUs whose files another package replaced, or that are gone.
+#include "image/package_files.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/text.h"
+#include "image/findings.h"
+#include "symbols_judge_fixture.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::AllOf;
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class PackageFilesTest : public SymbolsJudgeTest {
+ protected:
+  const std::string site_ = kSite, extension_ = site_ + "ort/_state.so";
+
+  void SetUp() override {
+    SymbolsJudgeTest::SetUp();
+    Write(site_ + "pip/__init__.py", "");
+    Library("gone/libcublas.so.12", "int a;");
+    Library(site_ + "ort/libprovider_cuda.so", "int b;", "@/gone/libcublas.so.12");
+  }
+  // "PATH,sha256=...,SIZE" of the file as it is now.
+  std::string Row(const std::string& path) const {
+    std::ifstream file(Path(site_ + path), std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return path + ",sha256=" + Base64(Sha256Hex(text.str())) + "," + std::to_string(text.str().size()) + "\n";
+  }
+  std::vector<PackageFault> Faults() {
+    return JudgePackageFiles(FilesOfSubject("python:" + Path("venv/bin/python"), {}, ""), rules_);
+  }
+  static std::string Base64(const std::string& hex) {
+    const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    std::string text;
+    unsigned bits = 0, count = 0;
+    for (const char c : hex) {
+      bits = bits << 4 | static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
+      for (count += 4; count >= 6; count -= 6) text += digits[bits >> (count - 6) & 63];
+      bits &= (1U << count) - 1;
+    }
+    return text + digits[bits << (6 - count) & 63];
+  }
+};
+
+// onnxruntime over onnxruntime-gpu.
+TEST_F(PackageFilesTest, CodeForTheCpuInThePlaceOfCodeForGpus) {
+  Library(extension_, "int gpu;");
+  Write(site_ + "ort_gpu-1.0.dist-info/RECORD", Row("ort/_state.so") + Row("ort/libprovider_cuda.so"));
+  EXPECT_THAT(Faults(), IsEmpty());
+  Library(extension_, "int cpu; int longer[999];");
+  Write(site_ + "ort-1.0.dist-info/RECORD", Row("ort/_state.so"));
+  const std::vector<PackageFault> faults = Faults();
+  ASSERT_THAT(faults, SizeIs(1));
+  EXPECT_STREQ(faults[0].id, kPackageReplaced);
+  EXPECT_THAT(faults[0].detail, HasSubstr("ort 1.0 has replaced files of ort-gpu 1.0"));
+  EXPECT_EQ(faults[0].line, "RUN " + Path("venv/bin/python") + " -m pip uninstall -y ort-gpu ort && " +
+                                Path("venv/bin/python") + " -m pip install --no-deps ort-gpu==1.0");
+}
+
+TEST_F(PackageFilesTest, TheOtherWayRoundIsNobodysLoss) {
+  Library(extension_, "int cpu;");
+  Write(site_ + "ort-1.0.dist-info/RECORD", Row("ort/_state.so"));
+  Library(extension_, "int gpu; int longer[999];");
+  Write(site_ + "ort_gpu-1.0.dist-info/RECORD", Row("ort/_state.so") + Row("ort/libprovider_cuda.so"));
+  EXPECT_THAT(Faults(), IsEmpty());
+}
+
+// The uninstallation of onnxruntime takes files of onnxruntime-gpu.
+TEST_F(PackageFilesTest, AnExtensionThatIsGone) {
+  Library(extension_, "int gpu;");
+  Write(site_ + "ort_gpu-1.0.dist-info/RECORD", Row("ort/_state.so") + Row("ort/libprovider_cuda.so"));
+  std::filesystem::remove(Path(extension_));
+  const std::vector<PackageFault> faults = Faults();
+  ASSERT_THAT(faults, SizeIs(1));
+  EXPECT_STREQ(faults[0].id, kPackageFileGone);
+  EXPECT_EQ(faults[0].line,
+            "RUN " + Path("venv/bin/python") + " -m pip install --force-reinstall --no-deps ort-gpu==1.0");
+  // Of a package without code for GPUs nothing is said, nor of conda's.
+  Write(site_ + "ort_gpu-1.0.dist-info/INSTALLER", "conda\n");
+  EXPECT_THAT(Faults(), IsEmpty());
+}
+
+TEST_F(PackageFilesTest, ALibraryForTwoCudaMajorsInOneFolder) {
+  const std::string nccl = site_ + "nvidia/nccl/lib/libnccl.so.2";
+  Library(nccl, "int twelve;");
+  Write(site_ + "nvidia_nccl_cu12-2.1.dist-info/RECORD", Row("nvidia/nccl/lib/libnccl.so.2"));
+  Library(nccl, "int thirteen; int longer[999];");
+  Write(site_ + "nvidia_nccl_cu13-2.2.dist-info/RECORD", Row("nvidia/nccl/lib/libnccl.so.2"));
+  EXPECT_THAT(Faults(), IsEmpty());  // nobody asks for the one that lost
+  Write(site_ + "xgboost-3.0.dist-info/METADATA", "Name: xgboost\nRequires-Dist: nvidia-nccl-cu12\n\n");
+  Write(site_ + "xgboost-3.0.dist-info/RECORD", "");
+  const std::vector<PackageFault> faults = Faults();
+  ASSERT_THAT(faults, SizeIs(1));
+  EXPECT_STREQ(faults[0].id, kPackagesOverlap);
+  EXPECT_THAT(faults[0].detail,
+              AllOf(HasSubstr("nvidia-nccl-cu13 2.2 has replaced files of nvidia-nccl-cu12 2.1"),
+                    HasSubstr("xgboost 3.0 requires nvidia-nccl-cu12")));
+  std::filesystem::remove_all(Path(site_ + "nvidia_nccl_cu13-2.2.dist-info"));
+  Write(site_ + "nvidia_nccl_cu12-2.1.dist-info/RECORD",
+        Row("nvidia/nccl/lib/libnccl.so.2") + "nvidia/nccl/lib/libgone.so.2,sha256=" + std::string(43, 'A') +
+            ",1\n");
+  EXPECT_STREQ(Faults().at(0).id, kPackageLibraryGone);
+}
+
+}  // namespace
+}  // namespace cudnn_ci
