@@ -28,7 +28,7 @@ EXCEPTIONS = [
 
 FROM = {"source": "page", "confidence": "sure"}
 HEAD = {"as_of": "2026-11-20", "sources": {"page": "https://example.org"}}
-STEP = {"open": "lib*.so", "in": ["x/lib", "nvidia/cu%/lib"], "need": "must", "global": True}
+STEP = {"open": "lib*.so", "in": ["x/lib", "nvidia/cu%/lib"], "by": ["x/lib*.so"], "need": "must", "global": True}
 SMALL = {
     "packages": {
         "libraries": [{"library": "acme", "title": "Acme", **FROM}],
@@ -36,7 +36,7 @@ SMALL = {
         "frameworks": [{"framework": "acme", "title": "Acme", "module": "acme", "distributions": ["acme"], "for_cpu": ["acme-cpu"], "native": ["acme/lib*.so"],
                         "takes_package": True, "opens_by_name": False, **FROM}],
         "files": [{"file": "libacme.so", "library": "acme", "version_behind": "Acme version ", **FROM}],
-        "gpu_libraries": [{"file": "libacme.so", "package": "acme", "suffix_in_13": True, **FROM}],
+        "gpu_libraries": [{"file": "libacme.so", "package": "acme", "suffix_in_13": True, "minor_in_name": True, **FROM}],
         "driver_libraries": [{"file": "libacme.so", "functions": "acme", **FROM}],
     },
     "imports": {

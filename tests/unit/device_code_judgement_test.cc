@@ -195,6 +195,30 @@ TEST(JudgeDeviceCode, ALibraryThatServesEveryCardIsSilent) {
   EXPECT_EQ(all.judged, 1);
 }
 
+// As nccl-extensions' libnccl_ep.so: flashinfer opens it on newer cards alone.
+TEST(JudgeDeviceCode, CodeThatBeginsAtNewerCardsIsANoteWhereNoImportLoadsIt) {
+  const auto ids = [](bool imported, const std::string& package, int architecture) {
+    return Ids(JudgeDeviceCode({File("/a/liba.so", package, {made::Sass(architecture)})},
+                               Cards({"8.0", "9.0"}), kDriver, [&](const CodeFile&) { return imported; }));
+  };
+  EXPECT_THAT(ids(false, "a 1", 90), ElementsAre("device-code-for-newer-cards"));
+  EXPECT_THAT(ids(true, "a 1", 90), ElementsAre("device-code-missing"));
+  EXPECT_THAT(ids(false, "", 90), ElementsAre("device-code-missing"));
+  EXPECT_THAT(ids(false, "a 1", 86), ElementsAre("device-code-missing"));
+}
+
+// Numba's test data, and libcufile.
+TEST(JudgeDeviceCode, FewModulesThatNothingLoadsCostNobodyAStart) {
+  const auto ids = [](bool imported, std::size_t modules) {
+    return Ids(JudgeDeviceCode(
+        {File("/a/liba.so", "a 1", std::vector<made::Entry>(modules, made::PtxEntry(80, 8, 0)))},
+        Cards({"9.0"}), kDriver, [&](const CodeFile&) { return imported; }));
+  };
+  EXPECT_THAT(ids(false, 2), IsEmpty());
+  EXPECT_THAT(ids(true, 2), ElementsAre("device-code-compiled-at-start"));
+  EXPECT_THAT(ids(false, 40), ElementsAre("device-code-compiled-at-start"));
+}
+
 TEST(JudgeDeviceCode, OneWithoutCodeForACardIsAnErrorThatNamesIt) {
   const DeviceCodeJudgement all = JudgeDeviceCode(
       {File("/a/liba.so", "a 1", {made::Sass(80), made::Sass(86)})}, Cards({"8.0", "9.0", "10.0"}), kDriver);

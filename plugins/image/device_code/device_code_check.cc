@@ -3,11 +3,13 @@
 #include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
+#include "common/loader_path.h"
 #include "image/device_code/device_code_files.h"
 #include "image/device_code/device_code_judgement.h"
 #include "image/device_code/device_code_table.h"
 #include "image/device_code/promised_cards.h"
 #include "image/image_files.h"
+#include "image/imported_files.h"
 
 namespace cudnn_ci {
 namespace {
@@ -58,8 +60,11 @@ struct DeviceCodeCheck {
     const ImageFiles image = FilesOfSubject(ctx);
     ctx.Step("read device code");
     std::vector<CodeFile> files = ReadCodeFiles(image);
+    ImportedFiles imports(image.folders,
+                          UsersLibraryPath(Environment("LD_LIBRARY_PATH"), ctx.SubjectFolders()));
     const DeviceCodeJudgement judgement =
-        JudgeDeviceCode(std::move(files), cards, FindPromisedDriver(sources));
+        JudgeDeviceCode(std::move(files), cards, FindPromisedDriver(sources),
+                        [&](const CodeFile& file) { return imports.Loads(file.path); });
     for (const std::string& problem : image.problems) ctx.Finding(kDeviceCodeUnreadable, problem);
     for (const DeviceCodeFinding& finding : judgement.findings) ctx.Finding(finding.id, finding.detail);
     if (!judgement.files.empty())

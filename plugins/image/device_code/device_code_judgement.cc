@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kMostErrors = 16;  // of one kind, each a finding of its own
 constexpr std::size_t kMostNamed = 12;   // in one finding
 constexpr std::size_t kMostText = 300;
+constexpr int kNewerCards = 90;           // architectures from which on code may be for newer cards by design
+constexpr std::int64_t kFewModules = 16;  // of PTX, which the driver compiles in a moment
 
 bool Serves(Cover cover) {
   return cover != Cover::kMissing && cover != Cover::kPtxTooNew && cover != Cover::kLinked;
@@ -82,9 +84,25 @@ JudgedFile::State StateOf(const CodeFile& file) {
   return file.code.unlinked.HoldCode() ? JudgedFile::State::kLinkedLater : JudgedFile::State::kNotJudged;
 }
 
+// The lowest architecture for which there is code that could run; 0: there is none.
+int LowestOf(const CodeTargets& code) {
+  int lowest = 0;
+  for (const auto* kind : {&code.sass, &code.ptx})
+    for (const auto& [target, modules] : *kind)
+      if (modules.hold_code && (lowest == 0 || target.architecture < lowest)) lowest = target.architecture;
+  return lowest;
+}
+
+bool HasManyModules(const CodeTargets& code) {
+  std::int64_t modules = 0;
+  for (const auto& [target, one] : code.ptx) modules += one.hold_code ? one.count : 0;
+  return modules >= kFewModules;
+}
+
 class Judge {
  public:
-  Judge(const PromisedCards& cards, const PromisedDriver& driver) : cards_(cards), driver_(driver) {}
+  Judge(const PromisedCards& cards, const PromisedDriver& driver, const IsImported& is_imported)
+      : cards_(cards), driver_(driver), is_imported_(is_imported) {}
 
   DeviceCodeJudgement Run(std::vector<CodeFile> files) {
     for (CodeFile& file : files) Take(std::move(file));
@@ -95,7 +113,8 @@ class Judge {
                            &all_.findings);
     findings_.TellTogether(kDeviceCodeCompiledAtStart, DriverText(), &all_.findings);
     findings_.TellTogether(kDeviceCodeForOtherCards, "", &all_.findings);
-    for (const char* id : {kDeviceCodeSpecialised, kDeviceCodeNotJudged, kDeviceCodeUnreadable})
+    for (const char* id :
+         {kDeviceCodeForNewerCards, kDeviceCodeSpecialised, kDeviceCodeNotJudged, kDeviceCodeUnreadable})
       findings_.TellTogether(id, "", &all_.findings);
     return std::move(all_);
   }
@@ -133,11 +152,20 @@ class Judge {
     return true;
   }
 
+  // Device code alone is chosen by whoever loads it, and a few modules that nothing loads in any case, such
+  // as test data, cost nobody a start.
+  bool TakesTime(const CodeFile& file) const {
+    if (file.code.kind != DeviceCode::Kind::kLibrary) return false;
+    return HasManyModules(file.code.code) || !is_imported_ || is_imported_(file);
+  }
+
   // The finding of a file that lacks a card, where it is no error.
   const char* Excuse(const JudgedFile& judged) const {
     const CodeFile& file = judged.file;
     if (file.code.kind == DeviceCode::Kind::kCode) return kDeviceCodeSpecialised;
     if (file.package.empty()) return nullptr;  // nobody else has it, to choose from
+    if (is_imported_ && LowestOf(file.code.code) >= kNewerCards && !is_imported_(file))
+      return kDeviceCodeForNewerCards;
     if (IsSpecialised(file.code.code))
       return OthersServe(judged, served_, file.package) ? kDeviceCodeSpecialised : kDeviceCodeForOtherCards;
     const std::string name = WithoutCudaVersion(file.path);
@@ -155,7 +183,7 @@ class Judge {
     const std::string missing = where([](Cover c) { return c == Cover::kMissing; });
     const std::string too_new = where([](Cover c) { return c == Cover::kPtxTooNew; });
     const std::string partly = where([](Cover c) { return c == Cover::kPartlyCompiled; });
-    if (!compiled.empty())
+    if (!compiled.empty() && TakesTime(judged.file))
       findings_.Add(kDeviceCodeCompiledAtStart,
                     what + "; compiled for " + compiled +
                         (partly.empty() ? "" : ", and a part of its PTX is too new to be"));
@@ -186,6 +214,7 @@ class Judge {
 
   const PromisedCards& cards_;
   const PromisedDriver& driver_;
+  const IsImported& is_imported_;
   DeviceCodeJudgement all_;
   Findings findings_;
   ServedCards served_;   // by package
@@ -195,8 +224,8 @@ class Judge {
 }  // namespace
 
 DeviceCodeJudgement JudgeDeviceCode(std::vector<CodeFile> files, const PromisedCards& cards,
-                                    const PromisedDriver& driver) {
-  return Judge(cards, driver).Run(std::move(files));
+                                    const PromisedDriver& driver, const IsImported& is_imported) {
+  return Judge(cards, driver, is_imported).Run(std::move(files));
 }
 
 }  // namespace cudnn_ci

@@ -3,6 +3,7 @@
 #ifndef CUDNN_CI_PLUGINS_IMAGE_DEVICE_CODE_DEVICE_CODE_JUDGEMENT_H_
 #define CUDNN_CI_PLUGINS_IMAGE_DEVICE_CODE_DEVICE_CODE_JUDGEMENT_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct DeviceCodeFinding {
   std::string detail;
 };
 
+// True if an import of its package loads the file in any case. Only asked where something would be said.
+using IsImported = std::function<bool(const CodeFile& file)>;
+
 struct DeviceCodeJudgement {
   std::vector<JudgedFile> files;
   std::vector<DeviceCodeFinding> findings;
@@ -41,9 +45,12 @@ struct DeviceCodeJudgement {
 //   a warning where its code is for single architectures or families alone, it is of a package, and no other
 //   file of that serves the card;
 //   where the package has the library once for each CUDA version, and another one of these serves the card;
-//   where nobody named the card (PromisedCards::certain) and the file serves another one.
+//   where nobody named the card (PromisedCards::certain) and the file serves another one;
+//   a note where its code begins at 9.0, it is of a package, and no import loads it in any case: it is for
+//   newer cards by design, as of libraries that open it on those alone.
+// PTX that is compiled at the start is told of libraries that an import loads, or with many modules of it.
 DeviceCodeJudgement JudgeDeviceCode(std::vector<CodeFile> files, const PromisedCards& cards,
-                                    const PromisedDriver& driver);
+                                    const PromisedDriver& driver, const IsImported& is_imported = {});
 
 }  // namespace cudnn_ci
 
