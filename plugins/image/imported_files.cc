@@ -10,6 +10,17 @@ constexpr std::size_t kMostExtensions = 200;
 
 }  // namespace
 
+bool ImportedFiles::MayLoad(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  if (name.find(".cpython-") != std::string::npos || name.find(".abi3.so") != std::string::npos) return true;
+  for (const std::string& folder : folders_) {
+    if (path.compare(0, folder.size() + 1, folder + "/") != 0) continue;
+    const std::string below = path.substr(folder.size() + 1);
+    return openers_.Of(below.substr(0, below.find_first_of("/.")), path) != Opening::kNone;
+  }
+  return true;
+}
+
 bool ImportedFiles::Loads(const std::string& path) {
   for (const std::string& folder : folders_) {
     if (path.compare(0, folder.size() + 1, folder + "/") != 0) continue;

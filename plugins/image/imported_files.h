@@ -27,6 +27,9 @@ class ImportedFiles {
   // opener, that Python executes whatever happens, or if an extension module that is loaded so needs it. True
   // of files that lie in no package: who loads them is not known.
   bool Loads(const std::string& path);
+  // True of extension modules, of what a source of the package names and one may open, and of what an
+  // extension module that is loaded in any case needs.
+  bool MayLoad(const std::string& path);
 
  private:
   std::vector<std::string> folders_;

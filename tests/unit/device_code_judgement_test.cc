@@ -197,26 +197,28 @@ TEST(JudgeDeviceCode, ALibraryThatServesEveryCardIsSilent) {
 
 // As nccl-extensions' libnccl_ep.so: flashinfer opens it on newer cards alone.
 TEST(JudgeDeviceCode, CodeThatBeginsAtNewerCardsIsANoteWhereNoImportLoadsIt) {
-  const auto ids = [](bool imported, const std::string& package, int architecture) {
+  const auto ids = [](FileUse use, const std::string& package, int architecture) {
     return Ids(JudgeDeviceCode({File("/a/liba.so", package, {made::Sass(architecture)})},
-                               Cards({"8.0", "9.0"}), kDriver, [&](const CodeFile&) { return imported; }));
+                               Cards({"8.0", "9.0"}), kDriver, [&](const CodeFile&) { return use; }));
   };
-  EXPECT_THAT(ids(false, "a 1", 90), ElementsAre("device-code-for-newer-cards"));
-  EXPECT_THAT(ids(true, "a 1", 90), ElementsAre("device-code-missing"));
-  EXPECT_THAT(ids(false, "", 90), ElementsAre("device-code-missing"));
-  EXPECT_THAT(ids(false, "a 1", 86), ElementsAre("device-code-missing"));
+  EXPECT_THAT(ids(FileUse::kPerhaps, "a 1", 90), ElementsAre("device-code-for-newer-cards"));
+  EXPECT_THAT(ids(FileUse::kImported, "a 1", 90), ElementsAre("device-code-missing"));
+  EXPECT_THAT(ids(FileUse::kPerhaps, "", 90), ElementsAre("device-code-missing"));
+  EXPECT_THAT(ids(FileUse::kPerhaps, "a 1", 86), ElementsAre("device-code-missing"));
+  // Nothing of its package opens it, as of nccl-extensions' libnccl_m2n.so.
+  EXPECT_THAT(ids(FileUse::kUnknown, "a 1", 86), ElementsAre("device-code-for-other-cards"));
 }
 
 // Numba's test data, and libcufile.
 TEST(JudgeDeviceCode, FewModulesThatNothingLoadsCostNobodyAStart) {
-  const auto ids = [](bool imported, std::size_t modules) {
+  const auto ids = [](FileUse use, std::size_t modules) {
     return Ids(JudgeDeviceCode(
         {File("/a/liba.so", "a 1", std::vector<made::Entry>(modules, made::PtxEntry(80, 8, 0)))},
-        Cards({"9.0"}), kDriver, [&](const CodeFile&) { return imported; }));
+        Cards({"9.0"}), kDriver, [&](const CodeFile&) { return use; }));
   };
-  EXPECT_THAT(ids(false, 2), IsEmpty());
-  EXPECT_THAT(ids(true, 2), ElementsAre("device-code-compiled-at-start"));
-  EXPECT_THAT(ids(false, 40), ElementsAre("device-code-compiled-at-start"));
+  EXPECT_THAT(ids(FileUse::kPerhaps, 2), IsEmpty());
+  EXPECT_THAT(ids(FileUse::kImported, 2), ElementsAre("device-code-compiled-at-start"));
+  EXPECT_THAT(ids(FileUse::kPerhaps, 40), ElementsAre("device-code-compiled-at-start"));
 }
 
 TEST(JudgeDeviceCode, OneWithoutCodeForACardIsAnErrorThatNamesIt) {

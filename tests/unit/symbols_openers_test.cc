@@ -178,6 +178,16 @@ TEST_F(SymbolsOpenersTest, FilesForOtherReleasesOfAnotherPackageAreNotes) {
   EXPECT_THAT(Kinds(Judge()), Contains(Kind::kMissingSymbol));
 }
 
+// As of cuda-core's bridge to PyTorch, once for each CUDA: its symbols come from what is imported before.
+TEST_F(SymbolsOpenersTest, TheOneThatFitsMayTakeSymbolsOfAPackageThatIsThereByThen) {
+  MakeTorch();
+  TorchVersion("2.13.0+cu130", "13.0");
+  Package("mine", "def later():\n  from .cu13 import _ext\n");
+  for (const std::string folder : {"cu12", "cu13"})
+    Extension("mine/" + folder + "/_ext.so", "void theirs(void); void f(void) { theirs(); }");
+  EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kUnused, Kind::kUndecided));
+}
+
 TEST_F(SymbolsOpenersTest, ACopyWhereTheLoaderDoesNotLookSoftensNothing) {
   const std::string runtime = "nvidia/cuda_runtime/lib";
   Library(site_ + runtime + "/libcudart.so.12", "int a;");

@@ -63,8 +63,10 @@ struct DeviceCodeCheck {
     ImportedFiles imports(image.folders,
                           UsersLibraryPath(Environment("LD_LIBRARY_PATH"), ctx.SubjectFolders()));
     const DeviceCodeJudgement judgement =
-        JudgeDeviceCode(std::move(files), cards, FindPromisedDriver(sources),
-                        [&](const CodeFile& file) { return imports.Loads(file.path); });
+        JudgeDeviceCode(std::move(files), cards, FindPromisedDriver(sources), [&](const CodeFile& file) {
+          if (imports.Loads(file.path)) return FileUse::kImported;
+          return imports.MayLoad(file.path) ? FileUse::kPerhaps : FileUse::kUnknown;
+        });
     for (const std::string& problem : image.problems) ctx.Finding(kDeviceCodeUnreadable, problem);
     for (const DeviceCodeFinding& finding : judgement.findings) ctx.Finding(finding.id, finding.detail);
     if (!judgement.files.empty())

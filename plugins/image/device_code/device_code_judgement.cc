@@ -101,8 +101,8 @@ bool HasManyModules(const CodeTargets& code) {
 
 class Judge {
  public:
-  Judge(const PromisedCards& cards, const PromisedDriver& driver, const IsImported& is_imported)
-      : cards_(cards), driver_(driver), is_imported_(is_imported) {}
+  Judge(const PromisedCards& cards, const PromisedDriver& driver, const UseOf& use_of)
+      : cards_(cards), driver_(driver), use_of_(use_of) {}
 
   DeviceCodeJudgement Run(std::vector<CodeFile> files) {
     for (CodeFile& file : files) Take(std::move(file));
@@ -156,7 +156,7 @@ class Judge {
   // as test data, cost nobody a start.
   bool TakesTime(const CodeFile& file) const {
     if (file.code.kind != DeviceCode::Kind::kLibrary) return false;
-    return HasManyModules(file.code.code) || !is_imported_ || is_imported_(file);
+    return HasManyModules(file.code.code) || !use_of_ || use_of_(file) == FileUse::kImported;
   }
 
   // The finding of a file that lacks a card, where it is no error.
@@ -164,14 +164,14 @@ class Judge {
     const CodeFile& file = judged.file;
     if (file.code.kind == DeviceCode::Kind::kCode) return kDeviceCodeSpecialised;
     if (file.package.empty()) return nullptr;  // nobody else has it, to choose from
-    if (is_imported_ && LowestOf(file.code.code) >= kNewerCards && !is_imported_(file))
-      return kDeviceCodeForNewerCards;
+    const FileUse use = use_of_ ? use_of_(file) : FileUse::kImported;
+    if (LowestOf(file.code.code) >= kNewerCards && use != FileUse::kImported) return kDeviceCodeForNewerCards;
     if (IsSpecialised(file.code.code))
       return OthersServe(judged, served_, file.package) ? kDeviceCodeSpecialised : kDeviceCodeForOtherCards;
     const std::string name = WithoutCudaVersion(file.path);
     if (name != file.path && OthersServe(judged, by_cuda_, file.package + "/" + name))
       return kDeviceCodeForOtherCards;
-    return nullptr;
+    return use == FileUse::kUnknown ? kDeviceCodeForOtherCards : nullptr;
   }
 
   void JudgeOne(const JudgedFile& judged) {
@@ -214,7 +214,7 @@ class Judge {
 
   const PromisedCards& cards_;
   const PromisedDriver& driver_;
-  const IsImported& is_imported_;
+  const UseOf& use_of_;
   DeviceCodeJudgement all_;
   Findings findings_;
   ServedCards served_;   // by package
@@ -224,8 +224,8 @@ class Judge {
 }  // namespace
 
 DeviceCodeJudgement JudgeDeviceCode(std::vector<CodeFile> files, const PromisedCards& cards,
-                                    const PromisedDriver& driver, const IsImported& is_imported) {
-  return Judge(cards, driver, is_imported).Run(std::move(files));
+                                    const PromisedDriver& driver, const UseOf& use_of) {
+  return Judge(cards, driver, use_of).Run(std::move(files));
 }
 
 }  // namespace cudnn_ci

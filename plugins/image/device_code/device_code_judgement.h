@@ -30,8 +30,14 @@ struct DeviceCodeFinding {
   std::string detail;
 };
 
-// True if an import of its package loads the file in any case. Only asked where something would be said.
-using IsImported = std::function<bool(const CodeFile& file)>;
+// What leads to a file of a package.
+enum class FileUse {
+  kImported,  // an import loads it in any case
+  kPerhaps,   // its package may load it
+  kUnknown    // nothing of its package opens it by name, and it is no extension module
+};
+// Only asked where something would be said.
+using UseOf = std::function<FileUse(const CodeFile& file)>;
 
 struct DeviceCodeJudgement {
   std::vector<JudgedFile> files;
@@ -46,11 +52,12 @@ struct DeviceCodeJudgement {
 //   file of that serves the card;
 //   where the package has the library once for each CUDA version, and another one of these serves the card;
 //   where nobody named the card (PromisedCards::certain) and the file serves another one;
+//   where nothing of its package opens it: what other package would is not known;
 //   a note where its code begins at 9.0, it is of a package, and no import loads it in any case: it is for
 //   newer cards by design, as of libraries that open it on those alone.
 // PTX that is compiled at the start is told of libraries that an import loads, or with many modules of it.
 DeviceCodeJudgement JudgeDeviceCode(std::vector<CodeFile> files, const PromisedCards& cards,
-                                    const PromisedDriver& driver, const IsImported& is_imported = {});
+                                    const PromisedDriver& driver, const UseOf& use_of = {});
 
 }  // namespace cudnn_ci
 

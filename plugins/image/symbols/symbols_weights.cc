@@ -73,9 +73,10 @@ void FaultWeights::Weigh(Opened* opened, bool decided) {
 }
 
 // The one that the package would take on this PyTorch and CUDA.
-void FaultWeights::WeighChosen(Opened* opened, Opening opening) {
+void FaultWeights::WeighChosen(Opened* opened, Opening opening, bool decided) {
   if (opening == Opening::kNone && !opened->file.extension) return TurnInto(Kind::kUnused, &opened->faults);
   for (SymbolFault& fault : opened->faults) {
+    if (decided && fault.kind == Kind::kMissingSymbol && fault.library.empty()) fault.kind = Kind::kUndecided;
     // Where the package goes on without, the program may show the loader the way.
     const bool shown = fault.hidden && fault.kind == Kind::kMissingLibrary && opening != Opening::kSurely;
     if (IsOfLibraries(fault) && (shown || !ConcernsGpus(fault))) fault.kind = Kind::kOpenedLater;
@@ -100,7 +101,7 @@ void FaultWeights::WeighSet(const std::vector<std::size_t>& set, bool decided) {
   };
   std::set<const Opened*> counted;
   if (!chosen.empty()) {
-    for (Opened* opened : chosen) WeighChosen(opened, opening_of(*opened));
+    for (Opened* opened : chosen) WeighChosen(opened, opening_of(*opened), decided);
     counted.insert(chosen.begin(), chosen.end());
   } else if (!sound) {
     // None resolves: what the one says that comes nearest stands for all.
@@ -110,7 +111,7 @@ void FaultWeights::WeighSet(const std::vector<std::size_t>& set, bool decided) {
     const Opening opening = opening_of(*nearest);
     const bool others = FitOf(nearest->name, torch_) == VariantFit::kOther;
     if (opening == Opening::kSurely && !others)
-      WeighChosen(nearest, opening);
+      WeighChosen(nearest, opening, decided);
     else if (!others)
       Weigh(nearest, decided);
     if (!others) counted.insert(nearest);

@@ -66,7 +66,7 @@ class FaultWeights {
   bool ConcernsGpus(const SymbolFault& fault) const;
   void Weigh(Opened* opened, bool decided);
   void WeighSet(const std::vector<std::size_t>& set, bool decided);
-  void WeighChosen(Opened* opened, Opening opening);
+  void WeighChosen(Opened* opened, Opening opening, bool decided);
 
   const SymbolRules* rules_;
   BuiltWith torch_;
