@@ -57,7 +57,10 @@ Gate::Gate(const RunOptions& options, const Invocation& invocation)
       installation_(invocation.installation),
       session_({installation_, options.discovery, options.time_limit_s, options.grace_s}),
       start_ns_(MonotonicNs()) {}
-Gate::~Gate() = default;
+
+Gate::~Gate() {
+  if (exit_code_ == 2) locks_.LeaveNothing();
+}
 
 bool Gate::Invalid(const std::string& message) {
   PrintDiagnostic(message);

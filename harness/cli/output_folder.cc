@@ -170,7 +170,7 @@ Status Prepare(const OutputPaths& paths, const std::vector<std::string>& inputs,
   if (!paths.folder.empty()) folders.insert(paths.folder);
   for (const std::string& path : paths.All()) folders.insert(FolderOf(path));
   for (const std::string& folder : folders)
-    if (Status s = MakeDirectories(folder); !s.ok())
+    if (Status s = locks->MakeFolder(folder); !s.ok())
       return Error{s.error() + "; name a folder that can be created with --output-dir"};
   if (Status s = AreDifferentFiles(paths); !s.ok()) return s;
   for (const std::string& path : paths.All())
@@ -256,6 +256,19 @@ Status ReportLocks::Take(const std::string& report_path) {
     }
   }
   return Error{"cannot lock " + report_path + ": " + path + " changes all the time; name another file"};
+}
+
+Status ReportLocks::MakeFolder(const std::string& folder) {
+  const bool there = access(folder.c_str(), F_OK) == 0;
+  Status made = MakeDirectories(folder);
+  if (!there && made.ok()) made_.push_back(folder);
+  return made;
+}
+
+void ReportLocks::LeaveNothing() {
+  const std::vector<std::string> made = std::move(made_);
+  *this = ReportLocks();
+  for (const std::string& folder : made) rmdir(folder.c_str());  // not where something is in it
 }
 
 ReportLocks::~ReportLocks() {

@@ -45,6 +45,7 @@ class ReportLocks {
   ReportLocks(ReportLocks&&) noexcept = default;
   ReportLocks& operator=(ReportLocks&& other) noexcept {
     std::swap(locks_, other.locks_);  // what was held is let go with `other`
+    std::swap(made_, other.made_);
     return *this;
   }
   ReportLocks(const ReportLocks&) = delete;
@@ -53,9 +54,14 @@ class ReportLocks {
   // Takes the lock of one more report; its folder exists. An error when another run holds it, or when the
   // lock file cannot be made; a file system without locks is no error.
   Status Take(const std::string& report_path);
+  // Makes the folder of reports if it is not there. An error says why it cannot be made.
+  Status MakeFolder(const std::string& folder);
+  // Lets go, and removes the folders that it made if nothing is in them: there is no report.
+  void LeaveNothing();
 
  private:
   std::vector<std::pair<std::string, Fd>> locks_;  // by path of the lock file
+  std::vector<std::string> made_;                  // folders
 };
 
 // Creates the folders, takes the locks, tries to write into every folder concerned, removes our old reports

@@ -134,7 +134,7 @@ const ReportFormat* FormatOf(const std::string& option) {
 bool IsOfThisPlace(const std::string& option) {
   constexpr const char* kOfThisPlace[] = {"--output-dir", "--image-config", "--plugin-dir", "--knowledge",
                                           "--run-token",  "--baseline",     "--dry-run",    "--rerun-failed",
-                                          "--color",      "--quiet",        "--verbose"};
+                                          "--gating",     "--color",        "--quiet",      "--verbose"};
   return IsLaunchersOption(option) || FormatOf(option) != nullptr ||
          std::find(std::begin(kOfThisPlace), std::end(kOfThisPlace), option) != std::end(kOfThisPlace);
 }
@@ -149,6 +149,8 @@ void DeclareRun(CLI::App* app, RunOptions* o) {
   DeclareInputs(app, o);
   app->add_flag("--report-only", o->report_only, "write everything and exit 0: NOT GATING");
   app->add_flag("--dry-run", o->dry_run, "plan and list, run nothing");
+  app->add_flag("--gating", o->gating,
+                "refuse what would exit with 0 without a verdict: --dry-run, --report-only");
   app->add_flag("--rerun-failed", o->rerun_failed,
                 "rerun what did not pass in the run whose reports are in the output folder; a partial run");
   DeclareDiscovery(app, &o->discovery);
@@ -164,6 +166,9 @@ Status CheckRun(RunOptions* o) {
     return Error{"two reports are to go to standard output; name a file for one"};
   if (o->rerun_failed && (!o->selection.case_ids.empty() || !o->selection.filter.empty()))
     return Error{"--rerun-failed chooses the cases itself; give no --case and no --filter beside it"};
+  if (o->gating && (o->dry_run || o->report_only))
+    return Error{std::string("--gating excludes ") + (o->dry_run ? "--dry-run" : "--report-only") +
+                 ", whose 0 would look like a pass"};
   if (Status s = CheckStatement(*o); !s.ok()) return s;
   if (Status s = CheckDiscovery(o->discovery); !s.ok()) return s;
   if (!o->sbom.empty() && o->selection.auto_matrix) return Error{"--sbom and --auto exclude each other"};

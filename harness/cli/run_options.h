@@ -32,6 +32,7 @@ struct RunOptions {
   Isolation isolation = Isolation::kShared;
   int retries = 0;
   bool fail_fast = false, report_only = false, dry_run = false, rerun_failed = false;
+  bool gating = false;                   // exit 0 is to be a verdict
   double time_limit_s = 0, grace_s = 2;  // no time limit: 0
 };
 

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
@@ -27,6 +29,18 @@ bool WasJudged(Standing standing) {
   return standing == Standing::kPassed || standing == Standing::kFailed || standing == Standing::kWaived;
 }
 
+// "the subjects opt_venv, system", by the ids of the cases.
+std::string SubjectsOf(const RunView& view) {
+  constexpr std::string_view kKey = "subject=";
+  std::set<std::string> subjects;
+  for (const auto& [ref, unused] : view.cases)
+    if (const size_t at = ref.id.find(kKey); at != std::string::npos)
+      subjects.insert(ref.id.substr(at + kKey.size(), ref.id.find_first_of(",]", at) - at - kKey.size()));
+  if (subjects.empty()) return "no subject";
+  return (subjects.size() == 1 ? "the subject " : "the subjects ") +
+         Join(std::vector<std::string>(subjects.begin(), subjects.end()), ", ");
+}
+
 std::string WhyNotComparable(const RunView& before, const RunView& after) {
   if (!before.complete)
     return before.source + " is of a run that did not come to its end: nobody knows what it would have said";
@@ -36,7 +50,10 @@ std::string WhyNotComparable(const RunView& before, const RunView& after) {
   }
   const bool any = std::any_of(before.cases.begin(), before.cases.end(),
                                [&](const auto& one) { return after.cases.count(one.first) > 0; });
-  return any ? "" : "they have no case in common";
+  if (any) return "";
+  const std::string one = SubjectsOf(before), other = SubjectsOf(after);
+  return "they have no case in common" +
+         (one == other ? std::string() : ": one judges " + one + ", the other " + other);
 }
 
 // One case that is in both.

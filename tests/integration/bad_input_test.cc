@@ -43,6 +43,24 @@ class BadInput : public testing::Test {
 
 TEST_F(BadInput, AMissingMatrix) { ExpectRefused("matrix.json"); }
 
+TEST_F(BadInput, AnInvalidMatrixLeavesNoFolderThatTheRunMade) {
+  run_.Write("bad.json", "{");
+  EXPECT_EQ(run_.Command({"--matrix", "bad.json", "--output-dir", run_.Path("made")}).exit_code, 2);
+  EXPECT_FALSE(run_.Exists("made"));
+  std::filesystem::create_directory(run_.Path("there"));
+  EXPECT_EQ(run_.Command({"--matrix", "bad.json", "--output-dir", run_.Path("there")}).exit_code, 2);
+  EXPECT_TRUE(run_.Exists("there"));
+}
+
+// The nearest by its number: of a CUDA that is newer than the matrices, the newest.
+TEST_F(BadInput, AMatrixForANewerCuda) {
+  run_.UseExecutable(CUDNN_CI_STAGE_PLUGINS "/../bin/cudnn-ci");
+  EXPECT_THAT(run_.Command({"--matrix", "cu14", "--output-dir", "report"}).err,
+              testing::HasSubstr("did you mean \"cu13\"?"));
+  EXPECT_THAT(run_.Command({"--matrix", "cu10", "--output-dir", "report"}).err,
+              testing::HasSubstr("did you mean \"cu11\"?"));
+}
+
 TEST_F(BadInput, AMatrixThatNobodyShips) {
   run_.UseExecutable(CUDNN_CI_STAGE_PLUGINS "/../bin/cudnn-ci");  // with matrices beside it
   const GateResult result = run_.Command({"--matrix", "cu21", "--output-dir", "report"});
@@ -50,7 +68,7 @@ TEST_F(BadInput, AMatrixThatNobodyShips) {
   EXPECT_EQ(
       result.err,
       "cu21: error: no such file, and no matrix \"cu21\" comes with cudnn-ci, only base, cu11, cu12, cu13, "
-      "frameworks, nightly, sbom, static; did you mean \"cu11\"?\n");
+      "frameworks, nightly, sbom, static; did you mean \"cu13\"?\n");
   for (const std::string& old : kReports) EXPECT_FALSE(run_.Exists("report/" + old)) << old;
 }
 

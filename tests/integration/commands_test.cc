@@ -44,6 +44,20 @@ TEST(Commands, DryRunListsAndLeavesNothing) {
   EXPECT_FALSE(run.Exists("report/junit.xml"));
 }
 
+// cudnn_ci_add_test gives --gating: a 0 is to be a verdict, however what gates nothing is spelt.
+TEST(Commands, GatingRefusesWhatIsNoVerdict) {
+  GateRun run;
+  run.Matrix(Entry("fixture.fail"));
+  for (const char* word :
+       {"--dry-run", "--dry-run=true", "--dry-run=1", "--dry-run=yes", "--report-only", "--report-only=on",
+        "--help", "-h", "--version", "--version=true", "plugins", "list"}) {
+    const GateResult r = run.Command({"--gating", "--matrix", "matrix.json", word});
+    EXPECT_EQ(r.exit_code, 2) << word << r.out << r.err;
+  }
+  EXPECT_EQ(run.Run({"--gating"}).exit_code, 1);
+  EXPECT_EQ(run.Run({"--gating", "--dry-run=false"}).exit_code, 1);
+}
+
 TEST(Commands, DryRunLeavesTheReportsOfAnEarlierRun) {
   GateRun run;
   run.Matrix(Entry("fixture.pass"));

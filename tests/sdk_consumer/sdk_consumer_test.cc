@@ -150,7 +150,8 @@ std::string CommandsOfCtest(const fs::path& root) {
 }
 
 TEST_F(SdkConsumer, CtestRefusesWhatRunsNoGateAndTimesThatAreNone) {
-  for (const char* argument : {"--dry-run", "--help", "-h", "--version"}) {
+  for (const char* argument :
+       {"--dry-run", "--dry-run=true", "--report-only=1", "--help", "-h", "--version"}) {
     const CommandResult configured =
         Configure(root_, Prefix(), "cu13", "-DARGUMENTS=" + std::string(argument));
     EXPECT_NE(configured.status, 0) << argument;

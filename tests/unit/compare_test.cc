@@ -182,6 +182,11 @@ TEST(Compare, WhatIsNotAlikeIsNotComparable) {
   RunView other = Green();
   other.cases = {{CaseRef{"x"}, {}}};
   EXPECT_EQ(ExitCodeOf(Compare(Green(), other)), 2);
+  RunView system = Green(), venv = Green();
+  system.cases = {{CaseRef{"cudnn.load[subject=system]"}, {}}};
+  venv.cases = {{CaseRef{"conv.forward[algo=auto,subject=opt_venv,x=1]"}, {}}};
+  EXPECT_NE(Compare(system, venv).not_comparable.find("the subject system, the other the subject opt_venv"),
+            std::string::npos);
 }
 
 TEST(Compare, LibrariesThatChangedAreNamed) {

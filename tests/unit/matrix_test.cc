@@ -44,8 +44,11 @@ const Mistake kMistakes[] = {
      "m.json:2:13: error: the subject name \"Torch\" must be lower-case letters, digits and \"_\", and begin "
      "with a letter"},
     {R"("defaults":{"timeout_s":0})",
-     "m.json:2:25: error: \"timeout_s\" must be a number of seconds above 0 and at most 604800 (a week), "
+     "m.json:2:25: error: \"timeout_s\" must be a number of seconds from 0.1 to 604800 (a week), "
      "found the integer 0"},
+    {R"("defaults":{"timeout_s":1e-300})",
+     "m.json:2:25: error: \"timeout_s\" must be a number of seconds from 0.1 to 604800 (a week), "
+     "found the number 1e-300"},
     {R"("defaults":{"required":"yes"})",
      "m.json:2:24: error: \"required\" must be true or false, found the string \"yes\""},
     {R"("shapes":{"a-b":{}})",
@@ -91,7 +94,7 @@ const Mistake kMistakes[] = {
      "combine, and what is no combination of them is an entry of its own"},
     {R"("defaults":{"timeout_s" /* the time */ /* in seconds */: 0 // none
 })",
-     "m.json:2:58: error: \"timeout_s\" must be a number of seconds above 0 and at most 604800 (a week), "
+     "m.json:2:58: error: \"timeout_s\" must be a number of seconds from 0.1 to 604800 (a week), "
      "found the integer 0"},
     {R"("checks":[{"check":"a.b\u0000c"}])",
      "m.json:2:20: error: the string \"a.b\\x00c\" holds the character U+0000, which no value can hold"},

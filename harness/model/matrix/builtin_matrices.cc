@@ -1,8 +1,10 @@
 #include "model/matrix/builtin_matrices.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -52,9 +54,32 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// "cu13" of "cu14": of names that are alike but for a number at their end, the one with the nearest; where
+// two are as near, the higher. Empty: there is none.
+std::string NearestNumber(const std::string& name, const std::vector<std::string>& names) {
+  const auto number_of = [](const std::string& text) {
+    const size_t begin = text.find_last_not_of("0123456789") + 1;
+    const std::string digits = text.substr(begin);
+    return std::pair(text.substr(0, begin), digits.empty() || digits.size() > 6 ? -1 : std::stoi(digits));
+  };
+  const auto [stem, wanted] = number_of(name);
+  std::string nearest;
+  int distance = 0;
+  for (const std::string& candidate : names) {
+    const auto [other, number] = number_of(candidate);
+    if (wanted < 0 || number < 0 || other != stem) continue;
+    if (nearest.empty() || std::abs(number - wanted) <= distance) {
+      nearest = candidate;
+      distance = std::abs(number - wanted);
+    }
+  }
+  return nearest;
+}
+
 Error Unknown(const std::string& name, const std::string& folder, const std::vector<std::string>& names) {
   if (names.empty()) return Error{"no matrices come with this installation: there are none in " + folder};
-  const std::string near = DidYouMean(name, names);
+  std::string near = NearestNumber(name, names);
+  if (near.empty()) near = DidYouMean(name, names);
   return Error{"no matrix " + Quote(name) + " comes with cudnn-ci, only " + Join(names, ", ") +
                (near.empty() ? "" : "; did you mean " + Quote(near) + "?")};
 }

@@ -76,10 +76,11 @@ void ObjectReader::Strings(const std::string& key,
 }
 
 bool ObjectReader::ReadTimeout(const std::string& key, const Json& json, double* out) {
-  constexpr double kWeek = 7 * 24 * 3600;
+  // No process starts in less than the shortest: whatever runs would be to blame for that.
+  constexpr double kShortest = 0.1, kWeek = 7 * 24 * 3600;
   const double seconds = NumberOf(json).value_or(0);
-  if (!(seconds > 0 && seconds <= kWeek)) {
-    WrongType(key, "a number of seconds above 0 and at most 604800 (a week)", json);
+  if (!(seconds >= kShortest && seconds <= kWeek)) {
+    WrongType(key, "a number of seconds from 0.1 to 604800 (a week)", json);
     return false;
   }
   *out = seconds;

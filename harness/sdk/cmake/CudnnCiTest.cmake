@@ -8,6 +8,7 @@
 #   OUTPUT_DIR  where the reports go, seen from the current binary folder (default: cudnn-ci-report/NAME)
 # The test passes only where cudnn-ci exits with 0; ctest shows the run's summary with --output-on-failure. Tests of cudnn-ci run
 # one after another, because each may use every GPU (RESOURCE_LOCK cudnn-ci-gpus; give it to your own tests that use one).
+# --gating has the program itself refuse what would exit with 0 without a verdict, however it is written.
 # CUDNN_CI_EXECUTABLE is the program, if it is set; else that of the package that was found.
 include_guard(GLOBAL)
 get_filename_component(cudnn_ci_prefix ${CMAKE_CURRENT_LIST_DIR}/../../.. ABSOLUTE)
@@ -37,7 +38,7 @@ function(cudnn_ci_add_test)
   get_filename_component(stem "${ARG_MATRIX}" NAME_WLE)
   cudnn_ci_matrix_of("${ARG_MATRIX}" ARG_MATRIX)
   foreach(argument IN LISTS ARG_ARGS)
-    if(argument MATCHES "^(--help|-h|--version|--dry-run)$")
+    if(argument MATCHES "^(--help|-h|--version|--dry-run|--report-only)(=.*)?$")
       message(FATAL_ERROR "cudnn_ci_add_test: ${argument} runs no gate, and its 0 would look like a pass")
     endif()
   endforeach()
@@ -60,7 +61,7 @@ function(cudnn_ci_add_test)
   if(NOT program)
     set(program "${CUDNN_CI_PACKAGE_EXECUTABLE}")
   endif()
-  add_test(NAME "${ARG_NAME}" COMMAND "${program}" --matrix "${ARG_MATRIX}" --output-dir "${output}" --time-limit ${ARG_TIMEOUT} ${ARG_ARGS})
+  add_test(NAME "${ARG_NAME}" COMMAND "${program}" --gating --matrix "${ARG_MATRIX}" --output-dir "${output}" --time-limit ${ARG_TIMEOUT} ${ARG_ARGS})
   # ctest's own limit is behind the run's, which leaves complete reports.
   math(EXPR limit "${ARG_TIMEOUT} + 60")
   set_tests_properties("${ARG_NAME}" PROPERTIES LABELS "cudnn-ci;${ARG_LABELS}" TIMEOUT ${limit} RESOURCE_LOCK cudnn-ci-gpus)
