@@ -41,7 +41,7 @@ SMALL = {
     },
     "imports": {
         "imports": [{"import": "acme", "title": "Acme", "marker": "acme/lib/libacme.so", "cuda_of": "acme/lib/lib*.so", "cuda_major": 13, "packages": ["acme"],
-                     "libraries": ["libacme.so"], "first": [STEP], "main_begins": True, "main": [STEP], "later": [STEP], **FROM}],
+                     "libraries": ["libacme.so"], "same_cuda": ["acme_audio"], "same_cuda_major": ["acme_vision"], "first": [STEP], "main_begins": True, "main": [STEP], "later": [STEP], **FROM}],
     },
     "compilers": {
         "features": [{"feature": "acme", "package": "acme*", "ordinary": True, "part_of": "torch", "serves": "acme", "only_if_required": False, **FROM}],

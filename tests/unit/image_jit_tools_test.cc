@@ -98,6 +98,12 @@ TEST_F(JitToolsTest, HeadersOfPythonAreThoseOfTheInterpreterBehindTheEnvironment
   EXPECT_FALSE(Has(JitTool::kPythonHeaders));
   Write("usr/include/python3.12/Python.h");
   EXPECT_TRUE(Has(JitTool::kPythonHeaders));
+  // "venv --copies" leaves no link to it.
+  fs::remove(root_ + "/venv/bin/python");
+  Program("venv/bin/python");
+  EXPECT_TRUE(Has(JitTool::kPythonHeaders));
+  Write("venv/pyvenv.cfg", "version = 3.12.1\n");
+  EXPECT_FALSE(Has(JitTool::kPythonHeaders));
 }
 
 TEST_F(JitToolsTest, TritonFindsTheDriverByLdconfigOrIsTold) {

@@ -188,6 +188,25 @@ TEST_F(SymbolsOpenersTest, TheOneThatFitsMayTakeSymbolsOfAPackageThatIsThereByTh
   EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kUnused, Kind::kUndecided));
 }
 
+// torchaudio compares major and minor, torchvision the major alone.
+TEST_F(SymbolsOpenersTest, PackagesThatCompareTheirCudaAsTheyAreImported) {
+  MakeTorch();
+  TorchVersion("2.15.0+cu132", "13.2");
+  const auto version = [&](const std::string& package, const std::string& text) {
+    Write(site_ + package + "/version.py", "__version__ = '" + text + "'\n");
+  };
+  version("torchaudio", "2.11.0+cu132");
+  version("torchvision", "0.26.0+cu130");
+  EXPECT_THAT(Judge().faults, IsEmpty());
+  version("torchaudio", "2.11.0+cu130");
+  EXPECT_THAT(Only(Judge(), Kind::kOtherCuda), HasSubstr("torchaudio 2.11.0+cu130"));
+  version("torchaudio", "2.11.0+cpu");
+  version("torchvision", "0.26.0+cu129");
+  EXPECT_THAT(Only(Judge(), Kind::kOtherCuda), HasSubstr("torchvision 0.26.0+cu129"));
+  TorchVersion("2.15.0+cpu", "");
+  EXPECT_THAT(Judge().faults, IsEmpty());
+}
+
 TEST_F(SymbolsOpenersTest, ACopyWhereTheLoaderDoesNotLookSoftensNothing) {
   const std::string runtime = "nvidia/cuda_runtime/lib";
   Library(site_ + runtime + "/libcudart.so.12", "int a;");

@@ -70,6 +70,8 @@ FileFormat Imports() {
              {"cuda_major", Kind::kNumber, false},
              {"packages", Kind::kNames},
              {"libraries", Kind::kNames, false},
+             {"same_cuda", Kind::kNames, false},
+             {"same_cuda_major", Kind::kNames, false},
              {"first", Kind::kSteps, false},
              {"main_begins", Kind::kFlag, false},
              {"main", Kind::kSteps, false},

@@ -39,6 +39,8 @@ const char* IdOf(SymbolFaultKind kind) {
       return kLibraryTwoProviders;
     case SymbolFaultKind::kOpenedLater:
       return kLibraryOpenedLater;
+    case SymbolFaultKind::kOtherCuda:
+      return kPackageForOtherCuda;
     case SymbolFaultKind::kUndecided:
       return kSymbolsUndecided;
     case SymbolFaultKind::kUnused:

@@ -24,6 +24,7 @@ enum class SymbolFaultKind {
   kWrongProvider,   // the symbol is in another file of the library's name, which lost
   kTwoProviders,    // two files of one library, which can meet; nothing is missing
   kOpenedLater,     // what is opened by name, or under a condition, lacks something or is not found
+  kOtherCuda,       // a package refuses to be imported beside this CUDA
   kUndecided,
   kUnused  // nothing is known to load the file
 };

@@ -117,9 +117,31 @@ class PythonJudge {
     // A rule that was added cannot excuse a file by trying it: the file is judged again, as without the rule.
     if (rule.added)
       std::erase_if(process.faults(), [](const auto& f) { return f.kind == SymbolFaultKind::kUnused; });
+    CompareCuda(rule, &process.faults());
     Finish(&process, !rule.added);
     copies_.Add(process.scope(), process.name());
     packages_.emplace(&rule, Package{std::move(process), works});
+  }
+
+  // Packages that compare their CUDA with this one's as they are imported.
+  void CompareCuda(const PackageRule& rule, std::vector<SymbolFault>* faults) const {
+    for (const std::string& folder : image_.folders) {
+      const BuiltWith own = ReadBuiltWith(folder + "/" + rule.import_name + "/version.py");
+      if (own.cuda.empty()) continue;
+      for (const auto& [others, parts] : {std::pair(&rule.same_cuda, 2), std::pair(&rule.same_cuda_major, 1)})
+        for (const std::string& other : *others) {
+          const BuiltWith built = ReadBuiltWith(folder + "/" + other + "/version.py");
+          const std::string cuda = CudaDigitsOf(built.version), wanted = VersionDigits(own.cuda, parts);
+          if (cuda.empty() || cuda == wanted || (parts == 1 && cuda.compare(0, wanted.size(), wanted) == 0))
+            continue;
+          faults->push_back({SymbolFaultKind::kOtherCuda,
+                             other + " " + built.version + " is built for another CUDA than " + rule.title +
+                                 " " + own.version + ", which has " + own.cuda + ": `import " + other +
+                                 "` ends with a RuntimeError; install the build of " + other + " for CUDA " +
+                                 own.cuda + ", from where " + rule.title + " is from",
+                             "", other});
+        }
+    }
   }
 
   // The rule of a package that is there and into whose process the file belongs.

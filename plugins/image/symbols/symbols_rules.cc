@@ -38,6 +38,8 @@ PackageRule RuleOf(const Row& row) {
   rule.cuda_major = row.value("cuda_major", 0);
   rule.import_names = TextsOf(row, "packages");
   rule.libraries = TextsOf(row, "libraries");
+  rule.same_cuda = TextsOf(row, "same_cuda");
+  rule.same_cuda_major = TextsOf(row, "same_cuda_major");
   rule.first = StepsOf(row, "first");
   rule.main = StepsOf(row, "main");
   rule.main_begins = FlagOf(row, "main_begins") && !rule.main.empty();

@@ -42,8 +42,11 @@ struct PackageRule {
   int cuda_major = 0;       // the same where no file says it; 0: not known
   std::vector<std::string> import_names;  // packages whose extensions are loaded into this process
   std::vector<std::string> libraries;     // extensions that need one of these belong into it too, by stem
-  std::vector<OpenStep> first;            // ahead of `main`
-  std::vector<OpenStep> main;             // what makes the package
+  // Packages that compare the CUDA of their version.py with this one's as they are imported; the latter by
+  // the major alone.
+  std::vector<std::string> same_cuda, same_cuda_major;
+  std::vector<OpenStep> first;  // ahead of `main`
+  std::vector<OpenStep> main;   // what makes the package
   bool main_begins = false;     // the first of `main` comes ahead of `first` if it can be opened then
   std::vector<OpenStep> later;  // when a GPU is first used
   bool added = false;           // the row does not come with cudnn-ci

@@ -24,7 +24,9 @@ std::string BareName(const std::string& file_name) {
   return name.substr(0, name.find('.', 1));
 }
 
-std::string Digits(const std::string& version, int parts) {
+}  // namespace
+
+std::string VersionDigits(const std::string& version, int parts) {
   std::string digits;
   for (const char c : version) {
     if (c == '.' && --parts == 0) break;
@@ -34,7 +36,13 @@ std::string Digits(const std::string& version, int parts) {
   return digits;
 }
 
-}  // namespace
+std::string CudaDigitsOf(const std::string& version) {
+  const std::size_t local = version.find("+cu");
+  if (local == std::string::npos) return "";
+  const std::size_t begin = local + 3,
+                    end = std::min(version.find_first_not_of("0123456789", begin), version.size());
+  return version.substr(begin, end - begin);
+}
 
 VariantName VariantOf(const std::string& path) {
   VariantName name;
@@ -71,10 +79,10 @@ VariantFit FitOf(const VariantName& name, const BuiltWith& torch) {
     if (mark.word == "torch" && !torch.version.empty()) {
       // "torch29", or "torch2.9" whose minor is a mark of its own.
       const bool apart = i + 1 < name.marks.size() && name.marks[i + 1].word.empty();
-      fits = mark.number + (apart ? name.marks[i + 1].number : "") == Digits(torch.version, 2);
+      fits = mark.number + (apart ? name.marks[i + 1].number : "") == VersionDigits(torch.version, 2);
     } else if ((mark.word == "cuda" || mark.word == "cu") && !torch.version.empty()) {
-      fits = !torch.cuda.empty() && (mark.number.empty() || mark.number == Digits(torch.cuda, 2) ||
-                                     mark.number == Digits(torch.cuda, 1));
+      fits = !torch.cuda.empty() && (mark.number.empty() || mark.number == VersionDigits(torch.cuda, 2) ||
+                                     mark.number == VersionDigits(torch.cuda, 1));
     } else if (IsDevice(mark.word) && !torch.version.empty()) {
       fits = mark.word == "gpu" ? !torch.cuda.empty() : mark.word == "cpu" && torch.cuda.empty();
     } else {

@@ -31,6 +31,11 @@ struct BuiltWith {
   std::string cuda;     // "12.9"; empty: without CUDA, or not known
 };
 
+// "130" of "2.11.0+cu130": what the local part of a version names as its CUDA; empty: nothing.
+std::string CudaDigitsOf(const std::string& version);
+// "130" of "13.0" for two parts, "13" for one.
+std::string VersionDigits(const std::string& version, int parts);
+
 enum class VariantFit {
   kUnknown,  // no mark speaks of PyTorch or CUDA
   kFits,     // each that does names this PyTorch or its CUDA
