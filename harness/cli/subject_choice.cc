@@ -135,12 +135,18 @@ void Collected::AddChecksOfFiles() {
 std::vector<Finding> Collected::MatrixProblems() const {
   std::vector<Finding> problems;
   const Matrix& judged = matrix();
+  const auto is_of_no_use = [&](const ImagePromise& promise) {
+    return std::all_of(judged.subjects.begin(), judged.subjects.end(), [&](const SubjectInfo& subject) {
+      const auto lacks = judged.unpromised.find(subject.name);
+      return lacks != judged.unpromised.end() && lacks->second.count(promise.key) > 0;
+    });
+  };
   // --auto has promised nothing.
   if (!resolved_.chosen_.looked_)
     for (const SubjectInfo& subject : judged.subjects)
       if (const auto lacks = judged.unpromised.find(subject.name); lacks != judged.unpromised.end())
         for (const ImagePromise& promise : kImagePromises)
-          if (lacks->second.count(promise.key) > 0)
+          if (is_of_no_use(promise))
             problems.push_back(
                 HarnessFinding("promise-without-use",
                                std::string(promise.key) + " " + judged.contract.at(promise.key) +

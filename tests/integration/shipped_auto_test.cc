@@ -142,6 +142,19 @@ TEST_F(AutoTest, APromiseThatTheEnvironmentHasNoUseForIsTheMatrixs) {
   EXPECT_THAT(found.report["not_gated"].dump(), HasSubstr("image.cudnn is not judged for " + NameOf("venv")));
 }
 
+TEST_F(AutoTest, APromiseThatOneEnvironmentKeepsIsOfUse) {
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironment("torch", {"nvidia_cudnn_cu13-9.19.0.56"});
+  MakeEnvironmentWithoutCudnn("numba", true);
+  Set("VIRTUAL_ENV", gate().Path("torch"));
+  Set("CONDA_PREFIX", gate().Path("numba"));
+  const GateResult r = Named("cu13");
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_EQ(r.Outcome("cudnn.version[subject=" + NameOf("torch") + "]"), "passed");
+  EXPECT_EQ(r.Outcome("cudnn.load[subject=" + NameOf("numba") + "]"), "skipped");
+}
+
 // XGBoost, DALI: CUDA is linked statically, and the files are what there is to judge.
 TEST_F(AutoTest, WithoutARuntimeAndACudnnTheFilesAreJudged) {
   UseFakes({"libcuda", "nvml"});
