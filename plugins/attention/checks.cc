@@ -1,10 +1,10 @@
 // attention.forward and attention.backward: their parameters, and which of them make no sense.
 #include <cudnn_ci/check.hpp>
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 
+#include "attention/params.h"
 #include "attention/problem.h"
 #include "common/host_memory.h"
 #include "common/share.h"
@@ -13,50 +13,6 @@
 
 namespace cudnn_ci {
 namespace {
-
-constexpr std::int64_t kWindow = 96;  // unless told
-
-struct AttentionParams {
-  std::string dtype, layout, mask, bias, bias_gradient, logits, data, statistics, deterministic, algo, shape;
-  std::vector<std::int64_t> q, kv;
-  std::int64_t window = 0, page_size = 0;
-
-  bool Sized() const { return q.size() == 4 && (kv.size() == 2 || kv.size() == 3); }
-
-  // The lists have their lengths.
-  AttentionShape Shape() const {
-    AttentionShape s;
-    s.batch = q[0], s.q_heads = q[1], s.queries = q[2], s.head_size = q[3];
-    s.kv_heads = kv[0], s.keys = kv[1], s.v_head_size = kv.size() > 2 ? kv[2] : q[3];
-    s.mask = AttentionMaskFrom(mask);
-    if (s.mask == AttentionMask::kSlidingWindow) s.window = window;
-    s.bias_shape = AttentionBiasShapeFrom(bias);
-    return s;
-  }
-
-  // With lengths, which differ: the first entry lacks one of each, the others more and more.
-  AttentionProblemSpec Spec(bool backward) const {
-    AttentionProblemSpec spec;
-    spec.shape = Shape();
-    spec.type = DataTypeFrom(dtype);
-    spec.layout = AttentionLayoutFrom(layout);
-    spec.logits = AttentionLogitsFrom(logits);
-    spec.backward = backward;
-    spec.statistics = statistics == "yes";
-    spec.bias_gradient = backward && bias_gradient == "yes";
-    spec.data = AttentionDataFrom(data);
-    spec.page_size = page_size;
-    for (std::int64_t e = 0; HasLengths(spec.shape.mask) && e < spec.shape.batch; ++e) {
-      const auto shortened = [&](std::int64_t length) {
-        return static_cast<std::int32_t>(
-            std::max<std::int64_t>(1, length - 1 - e * length / spec.shape.batch));
-      };
-      spec.shape.q_length.push_back(shortened(spec.shape.queries));
-      spec.shape.kv_length.push_back(shortened(spec.shape.keys));
-    }
-    return spec;
-  }
-};
 
 template <bool kBackward>
 struct Attention {
@@ -88,7 +44,7 @@ struct Attention {
         .Default("11ss")
         .Summary("axes of the bias: b and h are batch and heads, 1 is one for all, ss are queries and keys");
     s.Param("window", &Params::window)
-        .Default(kWindow)
+        .Default(kDefaultAttentionWindow)
         .Summary("keys of a sliding window, the query's own among them");
     s.Param("logits", &Params::logits)
         .OneOf({"ordinary", "far_negative", "far_positive"})
@@ -154,7 +110,7 @@ struct Attention {
       problems.Add(problem.field == "window" ? "window" : "shape.q",
                    (problem.field == "window" ? "" : problem.field + " ") + problem.why);
     if (!of_shape.empty()) return;  // there may be no lengths of it
-    if (p.window != kWindow && p.mask != "sliding_window")
+    if (p.window != kDefaultAttentionWindow && p.mask != "sliding_window")
       problems.Add("window", "is of the mask sliding_window alone");
     for (const AttentionProblemText& problem : ProblemsOf(p.Spec(kBackward)))
       problems.Add(problem.field, problem.why);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/numeric/attention_numbers.h"
 #include "common/numeric/attention_spec.h"
 #include "compute/operand.h"
 #include "compute/reference_data.h"
@@ -25,14 +26,12 @@ std::string AttentionPlace(const AttentionProblemSpec& spec, std::size_t output,
 // Whether the same bits must come each time. cuDNN's backward pass adds dQ up in whatever order blocks come,
 // unless a deterministic algorithm was asked for (attribute `deterministic` of SDPA backward,
 // https://docs.nvidia.com/deeplearning/cudnn/frontend/latest/operations/Attention.html). Its forward pass may
-// share the keys of a few queries among blocks, a tile of 16 rows at most, and add their sums up likewise: on
-// an H200, 9.14's engine 1 gave two values for the LSE of one query and 1,000 keys. Plans bear no note of
+// share the keys of a few queries among blocks (SharesKeysAmongBlocks) and add their sums up likewise: on an
+// H200, 9.14's engine 1 gave two values for the LSE of one query and 1,000 keys. Plans bear no note of
 // either.
 // `noted`: the plan has the note NONDETERMINISTIC.
 inline bool RepeatsBits(const AttentionProblemSpec& spec, bool asked, bool noted) {
-  constexpr std::int64_t kFewQueries = 16;
-  const bool few = spec.shape.queries <= kFewQueries && spec.shape.queries < spec.shape.keys;
-  return !noted && (spec.backward ? asked : !few);
+  return !noted && (spec.backward ? asked : !SharesKeysAmongBlocks(spec.shape));
 }
 
 // Judges outputs against them. The bound of ReferenceData::Judge is not looked at.

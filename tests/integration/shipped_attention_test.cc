@@ -62,8 +62,8 @@ TEST_F(ShippedAttention, ParametersThatMakeNoSenseAreTheMatrixsFault) {
               HasSubstr("as many heads of keys as of queries"));
   EXPECT_THAT(Attention("attention.backward", R"(, "bias_gradient": "yes")").gate.err,
               HasSubstr("is of masks with a bias alone"));
-  EXPECT_THAT(Attention("attention.forward", R"(, "data": "normal", "mask": "padding")").gate.err,
-              HasSubstr("no bias and no lengths"));
+  EXPECT_THAT(Attention("attention.forward", R"(, "data": "normal", "mask": "bias_padding")").gate.err,
+              HasSubstr("normal data have no bias"));
   EXPECT_THAT(Attention("attention.forward", R"(, "page_size": 16)").gate.err, HasSubstr("needs lengths"));
   EXPECT_THAT(Attention("attention.forward", R"(, "window": 5)").gate.err,
               HasSubstr("is of the mask sliding_window alone"));
@@ -89,7 +89,8 @@ TEST_F(ShippedAttention, EachAxisReachesTheLibrary) {
     for (const char* params :
          {R"(, "mask": "bias", "bias": "bhss")", R"(, "mask": "bias_causal", "bias": "bhss")",
           R"(, "mask": "bias_padding")", R"(, "mask": "padding", "layout": "bs3hd")",
-          R"(, "mask": "padding", "layout": "thd")", R"(, "mask": "causal", "data": "normal")"})
+          R"(, "mask": "padding", "layout": "thd")", R"(, "mask": "padding", "data": "normal")",
+          R"(, "mask": "causal", "data": "normal")"})
       reaches(check, params);
   reaches("attention.backward", R"(, "mask": "bias", "bias_gradient": "yes")");
   reaches("attention.forward", R"(, "mask": "padding", "page_size": 16)");

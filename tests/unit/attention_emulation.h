@@ -28,6 +28,7 @@ struct AttentionFault {
   bool not_normalised = false, no_rescaling = false, swapped_dimensions = false, log2_statistics = false;
   bool unwritten = false, no_delta = false, nan = false, twice = false, stale_statistics = false;
   bool swap_dk_dv = false, dk_of_row_zero = false;
+  bool step = false;  // of exp(): 1 of 0, else 0
   // Of the bias: it is left out; its factor; it, or its gradient, is of another row, key, head or entry.
   bool no_bias = false, d_bias_of_p = false, d_bias_lost = false, d_bias_twice = false;
   double bias_factor = 1;
@@ -63,7 +64,8 @@ class AttentionEmulation {
         for (std::size_t j = 0; j < s.size() / 2; ++j) first_tile = std::max(first_tile, s[j]);
       }
       for (std::size_t j = 0; j < s.size(); ++j) {
-        const double p = std::exp(static_cast<float>(s[j] - (j < s.size() / 2 ? first_tile : most)));
+        const double exponent = s[j] - (j < s.size() / 2 ? first_tile : most);
+        const double p = hit && fault.step ? exponent >= 0 : std::exp(static_cast<float>(exponent));
         if (!(p > 0)) continue;
         sum += p;
         out.amax_s = std::max(out.amax_s, p);
@@ -107,8 +109,9 @@ class AttentionEmulation {
       if (hit && fault.no_delta) delta = 0;
       const int times = hit && fault.twice ? 2 : 1;
       for (std::size_t j = 0; j < s.size(); ++j) {
-        const double p =
-            std::exp(static_cast<float>(s[j] - (hit && fault.not_normalised ? ScoreOf(spec_.logits) : lse)));
+        const double exponent = s[j] - (hit && fault.not_normalised ? ScoreOf(spec_.logits) : lse);
+        double p = std::exp(static_cast<float>(exponent));
+        if (hit && fault.step) p = s[j] == *std::max_element(s.begin(), s.end());
         if (!(p > 0)) continue;
         const auto key = static_cast<std::int64_t>(j);
         double dp = 0;

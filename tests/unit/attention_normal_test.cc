@@ -281,13 +281,23 @@ TEST_P(AttentionLostTest, IsNoticedAnywhere) {
 std::string NameOfLost(const testing::TestParamInfo<Lost>& kind) { return kind.param.name; }
 INSTANTIATE_TEST_SUITE_P(All, AttentionLostTest, testing::ValuesIn(kLost), NameOfLost);
 
-TEST(AttentionNormalTest, HasNoLengthsAndNoBias) {
-  for (const AttentionMask mask : {AttentionMask::kPadding, AttentionMask::kBias}) {
-    AttentionProblemSpec spec = SpecOf(false, mask, DataType::kBfloat16);
-    spec.shape.q_length = spec.shape.kv_length = {kRows, kRows};
-    EXPECT_THROW(MakeNormalAttention(spec, 1), std::logic_error);
-  }
+TEST(AttentionNormalTest, HasNoBias) {
+  EXPECT_THROW(MakeNormalAttention(SpecOf(false, AttentionMask::kBias, DataType::kBfloat16), 1),
+               std::logic_error);
   EXPECT_EQ(SpecOf(false, kNone, DataType::kBfloat16).Scale(), 0.125F);
+}
+
+// What lies behind a length is poison that shows, and is not judged.
+TEST(AttentionNormalTest, HasLengths) {
+  for (const bool backward : {false, true}) {
+    AttentionProblemSpec spec = SpecOf(backward, AttentionMask::kPadding, DataType::kBfloat16);
+    spec.shape.q_length = {kRows - 1, 70}, spec.shape.kv_length = {kRows - 1, 66};
+    const JudgedAttention judged(spec);
+    EXPECT_TRUE(judged.SoundIsRight()) << backward;
+    AttentionFault one_more;
+    one_more.last = kRows, one_more.more_behind = 1;
+    EXPECT_FALSE(judged.AllRight(judged.InMemory(judged.With(1, 2, one_more)))) << backward;
+  }
 }
 
 }  // namespace

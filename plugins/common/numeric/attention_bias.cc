@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kSeedOfRows = 31, kSeedOfKeys = 32, kSeedOfElements = 33, kSeedOfParts = 34;
 constexpr double kHidden = -16384, kStep = 8;
-constexpr std::int64_t kShortestPart = 16, kFewKeys = 64;
+constexpr std::int64_t kFewKeys = 64;
 
 }  // namespace
 

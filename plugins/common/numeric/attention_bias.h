@@ -17,6 +17,8 @@ namespace cudnn_ci {
 // 24 more than another's, so that a score of 128 less stays 104 less, and exp(-104) is 0 in float32.
 class AttentionBias {
  public:
+  static constexpr std::int64_t kShortestPart = 16;  // keys, where there are as many
+
   explicit AttentionBias(const AttentionShape& shape);
 
   bool Shows(std::int64_t entry, std::int64_t head, std::int64_t query, std::int64_t key) const;

@@ -22,6 +22,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/numeric/attention_tables.h"
 #include "common/numeric/parallel.h"
 #include "common/numeric/repeat.h"
 
@@ -30,6 +31,7 @@ namespace {
 
 constexpr double kUnit32 = 0x1p-24, kExp = 0x1p-22, kCutOff = 4, kSigmas = 8;
 constexpr double kFewRoundings = 8;  // in float32, of what is no sum
+constexpr float kPoison = 96;        // behind a length: large, and no NaN, which masked products keep
 
 std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -98,6 +100,7 @@ class Definition {
       for (std::int64_t i = 0; i < tensor.Count(); ++i) to->push_back(static_cast<float>(data.At(i)));
     };
     fill(&n_.q, spec.Q(), 1), fill(&n_.k, spec.K(), 2), fill(&n_.v, spec.V(), 3);
+    PoisonBehindLengths(spec.K(), &n_.k), PoisonBehindLengths(spec.V(), &n_.v);
     const std::size_t o = At(spec.O().Count()), stats = At(spec.Stats().Count());
     n_.o.resize(o), n_.stats.resize(stats);
     if (!spec.backward) {
@@ -105,6 +108,7 @@ class Definition {
       return;
     }
     fill(&n_.d_o, spec.O(), 4);
+    PoisonBehindLengths(spec.O(), &n_.d_o);
     n_.dq.resize(n_.q.size()), n_.dk.resize(n_.k.size()), n_.dv.resize(n_.v.size());
     n_.allowed[AttentionRole::kDq].resize(n_.q.size());
     n_.allowed[AttentionRole::kDk].resize(n_.k.size());
@@ -119,6 +123,17 @@ class Definition {
   }
 
  private:
+  // What does not count shows where it is read.
+  void PoisonBehindLengths(const AttentionTensor& tensor, std::vector<float>* numbers) const {
+    for (std::int64_t b = 0; b < tensor.batch; ++b) {
+      const std::int64_t length = IsByKey(tensor.role) ? shape_.Keys(b) : shape_.Queries(b);
+      for (std::int64_t h = 0; h < tensor.heads; ++h) {
+        const auto head = numbers->begin() + (b * tensor.heads + h) * tensor.length * tensor.size;
+        std::fill(head + length * tensor.size, head + tensor.length * tensor.size, kPoison);
+      }
+    }
+  }
+
   static std::vector<double> Wide(const std::vector<float>& from, std::int64_t begin, std::int64_t count) {
     return {from.begin() + begin, from.begin() + begin + count};
   }
@@ -130,7 +145,7 @@ class Definition {
                               v = Wide(n_.v, kv_head * keys * dv_, keys * dv_);
     for (std::int64_t h = g * shape_.Group(); h < (g + 1) * shape_.Group(); ++h) {
       Sums dk(keys, d_), dv(keys, dv_);
-      for (std::int64_t i = 0; i < shape_.queries; ++i) {
+      for (std::int64_t i = 0; i < shape_.Queries(b); ++i) {
         const Row row = MakeRow(b, b * shape_.q_heads + h, i, k);
         Forward(row, v);
         if (spec_.backward) Backward(row, k, v, &dk, &dv);
@@ -243,9 +258,11 @@ class Definition {
 AttentionNumbers MakeNormalAttention(const AttentionProblemSpec& spec, std::uint64_t seed) {
   if (const std::vector<AttentionProblemText> problems = ProblemsOf(spec.shape); !problems.empty())
     throw std::logic_error(problems.front().field + " " + problems.front().why);
-  if (HasLengths(spec.shape.mask) || HasBias(spec.shape.mask))
+  if (HasBias(spec.shape.mask))
     throw std::logic_error(std::string("no normal data with ") + Name(spec.shape.mask));
-  return Definition(spec, seed).Make();
+  AttentionNumbers numbers = Definition(spec, seed).Make();
+  StoreTables(spec, &numbers);
+  return numbers;
 }
 
 }  // namespace cudnn_ci

@@ -13,8 +13,8 @@ namespace cudnn_ci {
 
 // Inputs are as the type holds them. Of the backward pass O and the statistics are inputs, rounded to their
 // types, and its outputs are those of these. Outputs are not rounded, and `allowed` has the bounds of all of
-// them. The same for equal arguments on one machine. Masks of ranges alone: no lengths, no bias. Throws
-// std::logic_error for others, and where the shape has a problem (ProblemsOf).
+// them. The same for equal arguments on one machine. Rows behind a length are large numbers and have no
+// expectation. Throws std::logic_error for masks with a bias, and where the shape has a problem (ProblemsOf).
 AttentionNumbers MakeNormalAttention(const AttentionProblemSpec& spec, std::uint64_t seed);
 
 }  // namespace cudnn_ci

@@ -50,6 +50,8 @@ void ScaleForward(float score, AttentionNumbers* n) {
   const float least = 1 / std::round(ties);
   scale(AttentionRole::kAmaxS, (1 + least) / 2), n->allowed[AttentionRole::kAmaxS] = {(1 - least) / 2};
   scale(AttentionRole::kScaleO, 8), Multiply(&n->o, 8);
+  if (const auto allowed = n->allowed.find(AttentionRole::kO); allowed != n->allowed.end())
+    Multiply(&allowed->second, 8);
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ std::vector<AttentionProblemText> ProblemsOf(const AttentionProblemSpec& spec) {
     need(spec.data == AttentionData::kExact, "data", "8-bit types have exact data alone");
   }
   if (spec.data == AttentionData::kNormal) {
-    need(!bias && !padding, "data", "normal data have no bias and no lengths");
+    need(!bias, "data", "normal data have no bias");
     need(spec.logits == AttentionLogits::kOrdinary, "logits", "normal data have ordinary ones alone");
   }
   return problems;

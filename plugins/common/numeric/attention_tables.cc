@@ -55,4 +55,10 @@ std::vector<float> AttentionTable(const AttentionProblemSpec& spec, AttentionRol
   }
 }
 
+void StoreTables(const AttentionProblemSpec& spec, AttentionNumbers* numbers) {
+  for (const AttentionTensor& tensor : spec.Inputs())
+    if (tensor.role >= AttentionRole::kLengthsQ)
+      numbers->others[tensor.role] = AttentionTable(spec, tensor.role);
+}
+
 }  // namespace cudnn_ci

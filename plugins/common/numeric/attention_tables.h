@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/numeric/attention_numbers.h"
 #include "common/numeric/attention_spec.h"
 
 namespace cudnn_ci {
@@ -19,6 +20,9 @@ std::vector<std::int64_t> StartsOf(const std::vector<std::int32_t>& lengths);
 
 // What an operand of a role from kLengthsQ on holds. Offsets are in elements.
 std::vector<float> AttentionTable(const AttentionProblemSpec& spec, AttentionRole role);
+
+// Puts all tables that are inputs of the problem beside the numbers.
+void StoreTables(const AttentionProblemSpec& spec, AttentionNumbers* numbers);
 
 }  // namespace cudnn_ci
 
