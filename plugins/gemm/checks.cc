@@ -7,6 +7,7 @@
 
 #include "common/share.h"
 #include "compute/compute_case.h"
+#include "gemm/matmul_params.h"
 #include "gemm/matmul_problem.h"
 
 namespace cudnn_ci {
@@ -19,30 +20,9 @@ constexpr std::size_t kSmallWorkspace = std::size_t{64} << 10, kWholeWorkspace =
 // More than any GPU holds, and what the reference may take of the host's memory, in bytes.
 constexpr double kMostElements = 0x1p34, kMostBytesOfData = 0x1p31;
 
-struct MatmulParams {
-  std::string dtype, math, size, trans, epilogue, scales, algo, workspace;
-  std::int64_t padding = 0, batch = 1;
-  double alpha = 1, beta = 0;
-
-  bool Is8BitFloat() const { return dtype.compare(0, 6, "float8") == 0; }
-  MatmulSpec Spec() const {
-    MatmulSpec spec;
-    spec.SetSize(size);
-    spec.type = DataTypeFrom(dtype);
-    spec.tf32 = math == "tf32";
-    spec.transpose_a = trans[0] == 't', spec.transpose_b = trans[1] == 't';
-    spec.padding = padding, spec.batch = batch;
-    spec.alpha = alpha, spec.beta = beta;
-    spec.bias = epilogue.compare(0, 4, "bias") == 0;
-    spec.relu = epilogue == "relu" || epilogue == "bias_relu";
-    spec.gelu = epilogue == "gelu" || epilogue == "bias_gelu";
-    if (scales != "none") spec.scales = scales == "row" ? MatmulScales::kRow : MatmulScales::kTensor;
-    return spec;
-  }
-  std::size_t WorkspaceLimit() const {
-    return workspace == "none" ? 0 : workspace == "small" ? kSmallWorkspace : kWholeWorkspace;
-  }
-};
+std::size_t WorkspaceLimit(const MatmulParams& p) {
+  return p.workspace == "none" ? 0 : p.workspace == "small" ? kSmallWorkspace : kWholeWorkspace;
+}
 
 struct Matmul {
   using Params = MatmulParams;
@@ -119,7 +99,7 @@ struct Matmul {
 
   static void Run(Context& ctx, const Params& p) {
     KeepToShare(ctx);
-    MatmulProblem problem(p.Spec(), p.algo, p.WorkspaceLimit());
+    MatmulProblem problem(p.Spec(), p.algo, WorkspaceLimit(p));
     RunComputeCase(ctx, &problem);
   }
 };

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "common/numeric/fill.h"
 #include "common/numeric/parallel.h"
@@ -55,10 +57,21 @@ double Small(std::uint64_t seed, std::int64_t number) {
   return static_cast<double>(RandomWord(seed, static_cast<std::uint64_t>(number)) % 7) - 3;
 }
 
+constexpr double kNarrow = 127;  // numbers up to it are small integers, others show a type that is too short
+
 std::size_t At(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Of one operand in one data set.
 std::uint64_t SeedOf(std::uint64_t operand, const MatmulSpec& spec) { return operand + 16 * spec.data_set; }
+
+std::vector<std::int64_t> Shuffled(std::int64_t count, std::uint64_t seed) {
+  std::vector<std::int64_t> all(At(count));
+  std::iota(all.begin(), all.end(), 0);
+  for (std::int64_t i = count - 1; i > 0; --i)
+    std::swap(all[At(i)],
+              all[At(RandomWord(seed, static_cast<std::uint64_t>(i)) % static_cast<std::uint64_t>(i + 1))]);
+  return all;
+}
 
 // Most matrices are smaller than their period: a division takes longer than all else that is done for an
 // element.
@@ -113,48 +126,84 @@ MatmulData::MatmulData(const MatmulSpec& spec)
       rows_(std::min(spec.m, kRows)),
       columns_(std::min(spec.n, kColumns)),
       batches_(std::min(spec.batch, kBatches)) {
+  ChooseSizes();
   DrawA();
   DrawB();
   AddUp();
 }
 
-void MatmulData::DrawA() {
-  const double largest = SizesOf(spec_).a;
-  const bool wide = largest > 127;  // odd numbers that a shorter type rounds
-  const auto choices = static_cast<std::uint32_t>(wide ? 2 : largest);
-  const std::uint64_t seed = SeedOf(kSeedOfA, spec_);
-  a_.resize(At(batches_ * spec_.k * rows_));
-  for (std::size_t i = 0; i < a_.size(); ++i) {
-    const std::uint64_t word = RandomWord(seed, i);
-    const auto less = static_cast<double>(static_cast<std::uint32_t>(word >> 8) % choices);
-    const double value = largest - less * (wide ? 2 : 1);
-    a_[i] = word % 2 == 0 ? value : -value;
-  }
+// As large as leaves each product of a sum a column, or a row, in which it counts.
+void MatmulData::ChooseSizes() {
+  const Sizes sizes = SizesOf(spec_);
+  const bool narrow = sizes.a <= kNarrow;
+  largest_a_ = sizes.a, largest_b_ = sizes.b;
+  // Products that one line may have, of elements of which the other operand has none that is 0.
+  const auto fits = [&](std::int64_t lines, double largest, double others) {
+    const double most = sizes.sum / others / ((1 + largest) / 2);
+    return static_cast<double>(lines) * std::floor(most) >= static_cast<double>(spec_.k);
+  };
+  const auto of_b = [&] { return fits(columns_, largest_b_, largest_a_); };
+  if (of_b()) return;
+  largest_b_ = 1;
+  if (of_b() || !narrow) return;
+  largest_a_ = 1;
+  sparse_a_ = !of_b() && rows_ > columns_;
 }
 
-// Of each column as many elements are not 0 as keep the sums below their bound.
+// The one that has no zeros.
+double MatmulData::Dense(std::uint64_t word, double largest) {
+  const bool wide = largest > kNarrow;  // odd numbers that a shorter type rounds
+  const auto choices = static_cast<std::uint32_t>(wide ? 2 : largest);
+  const auto less = static_cast<double>(static_cast<std::uint32_t>(word >> 8) % choices);
+  const double value = largest - less * (wide ? 2 : 1);
+  return word % 2 == 0 ? value : -value;
+}
+
+void MatmulData::DrawA() {
+  const std::uint64_t seed = SeedOf(kSeedOfA, spec_);
+  a_.assign(At(batches_ * spec_.k * rows_), 0);
+  if (sparse_a_) return DrawSparse(seed, rows_, largest_a_, largest_b_, &a_, 1, rows_);
+  for (std::size_t i = 0; i < a_.size(); ++i) a_[i] = Dense(RandomWord(seed, i), largest_a_);
+}
+
 void MatmulData::DrawB() {
-  const Sizes sizes = SizesOf(spec_);
-  const double most = sizes.sum / sizes.a;  // of the magnitudes of a column
-  const double density =
-      std::min(1.0, 0.7 * most / (sizes.b * static_cast<double>(std::max<std::int64_t>(spec_.k, 1))));
   const std::uint64_t seed = SeedOf(kSeedOfB, spec_);
   b_.assign(At(batches_ * columns_ * spec_.k), 0);
-  for (std::int64_t column = 0; column < batches_ * columns_; ++column) {
-    double left = most;
-    const auto draw = [&](std::int64_t k, bool always) {
-      const std::size_t place = At(column * spec_.k + k);
-      const std::uint64_t word = RandomWord(seed, place);
-      double& b = b_[place];
-      const double size = 1 + static_cast<double>((word >> 8) % static_cast<std::uint64_t>(sizes.b));
-      const bool drawn = always || static_cast<double>(word >> 32) < density * 0x1p32;
-      if (b != 0 || !drawn || size > left) return;
-      b = word % 2 == 0 ? size : -size;
-      left -= size;
-    };
-    for (std::int64_t k = 0; k < std::min(kTail, spec_.k); ++k) draw(spec_.k - 1 - k, true);
-    for (std::int64_t k = 0; k < std::min(kTail / 4, spec_.k); ++k) draw(k, true);
-    for (std::int64_t k = 0; k < spec_.k; ++k) draw(k, false);
+  if (!sparse_a_) return DrawSparse(seed, columns_, largest_b_, largest_a_, &b_, spec_.k, 1);
+  for (std::size_t i = 0; i < b_.size(); ++i) b_[i] = Dense(RandomWord(seed, i), largest_b_);
+}
+
+// Of each line (a row of A, a column of B) as many elements are not 0 as keep the sums below their bound; of
+// all lines together one at each k, where there is room. `others`: the largest of the other operand; the
+// strides are from one line, and from one k, to the next.
+void MatmulData::DrawSparse(std::uint64_t seed, std::int64_t lines, double largest, double others,
+                            std::vector<double>* to, std::int64_t line_stride, std::int64_t k_stride) const {
+  const double most = SizesOf(spec_).sum / others;
+  const double density =
+      std::min(1.0, 0.7 * most / (largest * static_cast<double>(std::max<std::int64_t>(spec_.k, 1))));
+  for (std::int64_t matrix = 0; matrix < batches_; ++matrix) {
+    std::vector<std::int64_t> missing = Shuffled(spec_.k, seed + static_cast<std::uint64_t>(matrix));
+    for (std::int64_t line = 0; line < lines; ++line) {
+      double left = most;
+      const auto draw = [&](std::int64_t k, bool always) {
+        double& element = (*to)[At(matrix * lines * spec_.k + line * line_stride + k * k_stride)];
+        const std::uint64_t word = RandomWord(seed, At((matrix * lines + line) * spec_.k + k));
+        const bool drawn = always || static_cast<double>(word >> 32) < density * 0x1p32;
+        if (element != 0 || !drawn || left < 1) return;
+        const double size =
+            std::min(left, 1 + static_cast<double>((word >> 8) % static_cast<std::uint64_t>(largest)));
+        element = word % 2 == 0 ? size : -size;
+        left -= size;
+      };
+      for (std::int64_t k = 0; k < std::min(kTail, spec_.k); ++k) draw(spec_.k - 1 - k, true);
+      for (std::int64_t k = 0; k < std::min(kTail / 4, spec_.k); ++k) draw(k, true);
+      const auto of_all = static_cast<std::int64_t>(missing.size());
+      for (std::int64_t n = (of_all + lines - line - 1) / (lines - line); n > 0 && left >= 1; --n) {
+        draw(missing.back(), true);
+        missing.pop_back();
+      }
+      for (std::int64_t k = 0; k < spec_.k; ++k) draw(k, false);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // The operands of a product, exact data for them, and what is right. Every product of two elements and every
 // sum of some of them, in whatever order, is exact in the type that the sums have, and in that of the result,
-// in which a split sum may be stored between. Must not know CUDA, cuBLASLt or the SDK.
+// in which a split sum may be stored between. Each k of a product counts in some element of D, unless so many
+// cannot be summed exactly by all rows and columns together. Must not know CUDA, cuBLASLt or the SDK.
 #ifndef CUDNN_CI_PLUGINS_GEMM_MATMUL_DATA_H_
 #define CUDNN_CI_PLUGINS_GEMM_MATMUL_DATA_H_
 
@@ -46,6 +47,10 @@ class MatmulData : public ReferenceData, public std::enable_shared_from_this<Mat
   double Bias(std::int64_t row) const;
   double Scale(bool of_a, std::int64_t place) const;
   double Sum(std::int64_t batch, std::int64_t row, std::int64_t column) const;
+  void ChooseSizes();
+  static double Dense(std::uint64_t word, double largest);
+  void DrawSparse(std::uint64_t seed, std::int64_t lines, double largest, double others,
+                  std::vector<double>* to, std::int64_t line_stride, std::int64_t k_stride) const;
   void DrawA();
   void DrawB();
   void AddUp();
@@ -55,6 +60,8 @@ class MatmulData : public ReferenceData, public std::enable_shared_from_this<Mat
   const Operands operands_;
   // Rows of A, columns of B and matrices of the batch come again after this many.
   const std::int64_t rows_, columns_, batches_;
+  double largest_a_ = 0, largest_b_ = 0;
+  bool sparse_a_ = false;     // A has zeros, B has none; else the other way
   std::vector<double> a_;     // [batch][k][row]: sums of all rows of a column are added up side by side
   std::vector<double> b_;     // [batch][column][k]
   std::vector<double> sums_;  // [batch][column][row]
