@@ -47,7 +47,9 @@ constexpr char kSome[] =
 // The fake cuDNN has no attention, and says so; a case of which nothing runs is red.
 constexpr char kWithoutAttention[] = R"({"id": "attention-forward", "remove": true},
   {"id": "attention-forward-masks", "remove": true}, {"id": "attention-backward", "remove": true},
-  {"id": "attention-backward-masks", "remove": true})";
+  {"id": "attention-backward-masks", "remove": true}, {"id": "attention-forward-normal-shapes", "remove": true},
+  {"id": "attention-forward-normal-masks", "remove": true}, {"id": "attention-forward-normal-pages", "remove": true},
+  {"id": "attention-backward-normal-shapes", "remove": true}, {"id": "attention-backward-normal-masks", "remove": true})";
 
 class ShippedMatrix : public ShippedTest {
  protected:
