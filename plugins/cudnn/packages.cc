@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "common/program.h"
 #include "image/packages/dpkg_records.h"
-#include "image/packages/installed_packages.h"
 #include "image/packages/python_metadata.h"
 
 namespace cudnn_ci {
@@ -38,9 +38,10 @@ std::vector<Package> PackagesOf(const std::string& directory) {
 std::vector<Package> DpkgPackagesOf(const std::vector<std::string>& files, const std::string& root) {
   std::vector<std::string> systems;
   std::copy_if(files.begin(), files.end(), std::back_inserter(systems), IsSystemFolder);
-  InstalledPackages packages;
-  packages.AddDpkg(systems, root, "libcudnn");
-  return packages.packages();
+  std::vector<Package> packages;
+  for (DpkgOwner& owner : DpkgOwnersOf(systems, root, "libcudnn"))
+    packages.push_back(std::move(owner.package));
+  return packages;
 }
 
 std::vector<Package> ParseRpmAnswer(const std::string& text) {

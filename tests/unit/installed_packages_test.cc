@@ -98,5 +98,14 @@ TEST_F(InstalledPackagesTest, WithoutAListAPackageHasTheLibrariesOfItsNameInTheS
   EXPECT_THAT(Texts(), IsEmpty());
 }
 
+TEST_F(InstalledPackagesTest, WithoutAListADevelopmentPackageHasNoLibrary) {
+  for (const char* name :
+       {"libcudnn9-dev-cuda-13", "libcudnn9-headers-cuda-13", "libcudnn9-static", "libcudnn9-cuda-13"})
+    File(std::string("/var/lib/dpkg/status.d/") + name,
+         std::string("Package: ") + name + "\nVersion: 9.19.0.56-1\n");
+  packages_.AddDpkg({"/usr/lib/x86_64-linux-gnu/libcudnn.so.9"}, root_);
+  EXPECT_THAT(Texts(), ElementsAre("libcudnn9-cuda-13 9.19.0.56-1"));
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -23,10 +23,6 @@ constexpr size_t kMostMounts = 4 << 20, kMostVersion = 4096;
 
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-bool Begins(const std::string& text, const std::string& head) {
-  return text.compare(0, head.size(), head) == 0;
-}
-
 // As mountinfo has a path: "\040" for a blank (proc(5)).
 std::string Unescaped(const std::string& text) {
   std::string out;
@@ -62,7 +58,7 @@ MountedDriver FindMountedDriver(const std::string& root) {
     std::string skipped, mount;
     words >> skipped >> skipped >> skipped >> skipped >> mount;
     mount = Unescaped(mount);
-    if (Begins(NameOf(mount), "libcuda.so.") && ElfFile(mount).loadable()) driver.files.push_back(mount);
+    if (NameOf(mount).starts_with("libcuda.so.") && ElfFile(mount).loadable()) driver.files.push_back(mount);
   }
   driver.module = VersionIn(ReadSmallFile(root + "/proc/driver/nvidia/version", kMostVersion));
   if (driver.module.empty())
@@ -73,7 +69,7 @@ MountedDriver FindMountedDriver(const std::string& root) {
 std::string NotTheHosts(const std::string& file, const MountedDriver& driver) {
   if (driver_names::IsCompatPath(file) || file.find("/stubs/") != std::string::npos) return "";
   // WSL has copies of its library in two folders.
-  if (Begins(file, "/usr/lib/wsl/") && Exists("/dev/dxg")) return "";
+  if (file.starts_with("/usr/lib/wsl/") && Exists("/dev/dxg")) return "";
   if (!driver.files.empty()) {
     const auto same = [&](const std::string& mounted) { return IsSame(file, mounted); };
     return std::any_of(driver.files.begin(), driver.files.end(), same)

@@ -4,7 +4,6 @@
 #ifndef CUDNN_CI_IMAGE_PACKAGES_DPKG_RECORDS_H_
 #define CUDNN_CI_IMAGE_PACKAGES_DPKG_RECORDS_H_
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,21 +17,21 @@ struct DpkgPackage {
   std::vector<std::string> lists;
 };
 
+// A package that owns files, and those: real paths of the ones that were asked for.
+struct DpkgOwner {
+  Package package;
+  std::vector<std::string> files;
+};
+
 // The packages that are installed and whose name begins so. `root` is put before the path of the records. A
 // status file of more than kMostRecordBytes is not read.
 std::vector<DpkgPackage> DpkgPackagesIn(const std::string& root, const std::string& name_begins = {});
 
-// Calls `take` with each path of a list, as dpkg has it: absolute, without `root`. Returns the bytes read.
-std::size_t ForEachFileOfList(const std::string& list,
-                              const std::function<void(const std::string& path)>& take);
-
-// Whether a package without a list has this file, by name alone: libnccl2 has /usr/lib/.../libnccl.so.2, and
-// libcudnn9-cuda-13 has libcudnn_graph.so.9. True of the system's folders of libraries alone: to others
-// anybody copies files.
-bool HasByName(const Package& package, const std::string& file);
-
-// A path by its shorter name: a merged /usr has one folder by two names, "/usr/lib" and "/lib".
-std::string WithoutUsr(const std::string& path);
+// Those of them that own one of these files. Without a list of its files a package owns the libraries of its
+// name in the system's folders, to which nobody copies files: libnccl2 owns /usr/lib/.../libnccl.so.2, and
+// libcudnn9-cuda-13 libcudnn_graph.so.9, which libcudnn9-dev-cuda-13 does not.
+std::vector<DpkgOwner> DpkgOwnersOf(const std::vector<std::string>& files, const std::string& root,
+                                    const std::string& name_begins = {});
 
 // True if rpm's database is there, in any of its formats. It can only be read by rpm itself.
 bool HasRpmDatabase(const std::string& root = {});

@@ -60,31 +60,11 @@ void InstalledPackages::AddConda(const std::string& prefix) {
   }
 }
 
-void InstalledPackages::AddDpkg(const std::vector<std::string>& files, const std::string& root,
-                                const std::string& name_begins) {
-  std::map<std::string, std::string> wanted;  // as dpkg may have it, to the real path
-  for (const std::string& file : files) {
-    wanted.emplace(WithoutUsr(file), RealPath(file));
-    wanted.emplace(WithoutUsr(RealPath(file)), RealPath(file));
-  }
-  if (wanted.empty()) return;
-  for (const DpkgPackage& record : DpkgPackagesIn(root, name_begins)) {
+void InstalledPackages::AddDpkg(const std::vector<std::string>& files, const std::string& root) {
+  for (DpkgOwner& owner : DpkgOwnersOf(files, root)) {
     if (packages_.size() >= kMostPackages) return;
-    bool owns = false, listed = false;
-    const auto own = [&](const std::string& real) {
-      owners_.emplace(real, packages_.size());
-      owns = true;
-    };
-    for (const std::string& list : record.lists)
-      listed = ForEachFileOfList(list,
-                                 [&](const std::string& path) {
-                                   if (const auto at = wanted.find(WithoutUsr(path)); at != wanted.end())
-                                     own(at->second);
-                                 }) > 0 ||
-               listed;
-    for (const auto& [path, real] : wanted)
-      if (!listed && HasByName(record.package, path)) own(real);
-    if (owns) packages_.push_back(record.package);
+    for (std::string& file : owner.files) owners_.emplace(std::move(file), packages_.size());
+    packages_.push_back(std::move(owner.package));
   }
 }
 

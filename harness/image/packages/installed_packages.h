@@ -20,10 +20,9 @@ class InstalledPackages {
   void AddPython(const std::string& folder);
   // Every package of a conda environment.
   void AddConda(const std::string& prefix);
-  // The Debian packages that own one of these files and whose name begins so; `root` is put before the path
-  // of dpkg's records. A package without a list of files has those of its name (HasByName).
-  void AddDpkg(const std::vector<std::string>& files, const std::string& root = {},
-               const std::string& name_begins = {});
+  // The Debian packages that own one of these files (DpkgOwnersOf); `root` is put before the path of dpkg's
+  // records.
+  void AddDpkg(const std::vector<std::string>& files, const std::string& root = {});
 
   const std::vector<Package>& packages() const { return packages_; }
   // Null: no package says that the file is its own. Links are followed. Valid until the next Add.

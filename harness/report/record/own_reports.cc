@@ -18,42 +18,40 @@ namespace {
 
 constexpr std::string_view kAttachments = "attachments/";
 
-bool StartsWith(std::string_view text, std::string_view head) { return text.substr(0, head.size()) == head; }
-
 // `text` without what stands up to and including `head` and the white space behind it; empty if it does not
 // begin so.
 std::string_view After(std::string_view text, std::string_view head) {
-  if (!StartsWith(text, head)) return {};
+  if (!text.starts_with(head)) return {};
   text.remove_prefix(head.size());
   const size_t next = text.find_first_not_of(" \r\n\t");
   return next == std::string_view::npos ? std::string_view() : text.substr(next);
 }
 
 bool BeginsJunit(std::string_view head) {
-  return StartsWith(After(head, R"(<?xml version="1.0" encoding="UTF-8"?>)"),
-                    std::string("<!--") + kJunitMark);
+  return After(head, R"(<?xml version="1.0" encoding="UTF-8"?>)")
+      .starts_with(std::string("<!--") + kJunitMark);
 }
 
 bool BeginsJson(std::string_view head) {
-  return StartsWith(After(head, "{"), "\"schema\": \"cudnn-ci/report/");
+  return After(head, "{").starts_with("\"schema\": \"cudnn-ci/report/");
 }
 
 bool BeginsHtml(std::string_view head) {
-  return StartsWith(head, std::string("<!DOCTYPE html>\n<!--") + kHtmlMark);
+  return head.starts_with(std::string("<!DOCTYPE html>\n<!--") + kHtmlMark);
 }
 
-bool BeginsSummary(std::string_view head) { return StartsWith(head, kSummaryMark); }
+bool BeginsSummary(std::string_view head) { return head.starts_with(kSummaryMark); }
 
 bool BeginsStatement(std::string_view head) {
   // White space is whoever's wrote it; nothing of ours contains any before the extension but the predicate.
   std::string packed;
   for (const char c : head)
     if (c != ' ' && c != '\n' && c != '\r' && c != '\t') packed += c;
-  return StartsWith(packed, std::string("{\"_type\":\"") + kStatementType + "\",\"predicateType\":\"" +
-                                kPredicateType + "\",\"predicate\":{\"" + kGateExtensions);
+  return packed.starts_with(std::string("{\"_type\":\"") + kStatementType + "\",\"predicateType\":\"" +
+                            kPredicateType + "\",\"predicate\":{\"" + kGateExtensions);
 }
 
-bool BeginsJournal(std::string_view head) { return StartsWith(head, "{\"v\":\"journal/"); }
+bool BeginsJournal(std::string_view head) { return head.starts_with("{\"v\":\"journal/"); }
 
 struct Head {
   std::string_view format;
@@ -97,7 +95,7 @@ std::vector<std::string> AttachmentsNamedBy(const std::string& journal_path) {
     const nlohmann::json path = event.value("path", nlohmann::json());
     if (!path.is_string()) continue;
     const std::string& text = path.get_ref<const std::string&>();
-    if (StartsWith(text, kAttachments) && IsPlainName(std::string_view(text).substr(kAttachments.size())))
+    if (text.starts_with(kAttachments) && IsPlainName(std::string_view(text).substr(kAttachments.size())))
       names.insert(text);
   }
   return {names.begin(), names.end()};

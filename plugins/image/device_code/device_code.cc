@@ -23,10 +23,6 @@ constexpr std::size_t kMostPtxHead = 64 << 10;
 constexpr std::uint16_t kCudaMachine = 190;  // EM_CUDA
 constexpr std::string_view kCodePrefix = ".text.";
 
-bool EndsWith(const std::string& text, std::string_view suffix) {
-  return text.size() >= suffix.size() && std::string_view(text).substr(text.size() - suffix.size()) == suffix;
-}
-
 // True unless it is sure that an ELF file of device code has none.
 bool ElfHoldsCode(const ByteSource& elf) {
   const ElfSections read = ReadElfSections(elf);
@@ -201,7 +197,7 @@ DeviceCode ReadDeviceCode(const ByteSource& bytes, const std::string& name) {
     code.kind = DeviceCode::Kind::kCode;
     code.has_sections = true;
     AddFatbins(bytes, &code.code, &code.problem);
-  } else if (EndsWith(name, ".ptx")) {
+  } else if (name.ends_with(".ptx")) {
     AddPtxFile(bytes, &code);
   }
   return code;

@@ -27,10 +27,6 @@ constexpr int kMostRequired = 8;
 
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-bool StartsWith(const std::string& text, const std::string& prefix) {
-  return text.compare(0, prefix.size(), prefix) == 0;
-}
-
 bool Holds(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
@@ -161,7 +157,7 @@ class PythonJudge {
       if (LibraryStem(name) == name && name.find(".so") == std::string::npos) continue;
       if (IsOfAnotherPython(name, tag)) continue;
       for (const std::string& folder : image_.folders) {
-        if (!StartsWith(file.path, folder + "/")) continue;
+        if (!file.path.starts_with(folder + "/")) continue;
         const LoaderFiles::File opened = files_->Open(file.path);
         if (opened.table) python_files_.push_back(Classified(file.path, folder, *opened.table));
         break;
@@ -385,7 +381,7 @@ SymbolJudgement JudgeSymbols(const ImageFiles& image, const std::string& spec, c
   SymbolJudgement judgement;
   if (!image.interpreter.empty())
     judgement = PythonJudge(image, rules, files).Run();
-  else if (StartsWith(spec, kProgram))
+  else if (spec.starts_with(kProgram))
     judgement = NativeJudge(image, rules, files).OfProgram(spec.substr(sizeof kProgram - 1));
   else
     judgement = NativeJudge(image, rules, files).OfLibraries();
