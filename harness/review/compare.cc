@@ -41,19 +41,20 @@ std::string SubjectsOf(const RunView& view) {
          Join(std::vector<std::string>(subjects.begin(), subjects.end()), ", ");
 }
 
-std::string WhyNotComparable(const RunView& before, const RunView& after) {
+Status CheckComparable(const RunView& before, const RunView& after) {
   if (!before.complete)
-    return before.source + " is of a run that did not come to its end: nobody knows what it would have said";
+    return Error{before.source +
+                 " is of a run that did not come to its end: nobody knows what it would have said"};
   if (before.partial != after.partial) {
     const auto part = [](const RunView& v) { return v.partial.empty() ? std::string("whole") : v.partial; };
-    return "one is " + part(before) + ", the other " + part(after);
+    return Error{"one is " + part(before) + ", the other " + part(after)};
   }
   const bool any = std::any_of(before.cases.begin(), before.cases.end(),
                                [&](const auto& one) { return after.cases.count(one.first) > 0; });
-  if (any) return "";
+  if (any) return Status();
   const std::string one = SubjectsOf(before), other = SubjectsOf(after);
-  return "they have no case in common" +
-         (one == other ? std::string() : ": one judges " + one + ", the other " + other);
+  return Error{"they have no case in common" +
+               (one == other ? std::string() : ": one judges " + one + ", the other " + other)};
 }
 
 // One case that is in both.
@@ -254,8 +255,10 @@ std::string VerdictOf(const RunView& view) {
 
 Comparison Compare(const RunView& before, const RunView& after, const std::vector<RunView>& again) {
   Comparison c;
-  c.not_comparable = WhyNotComparable(before, after);
-  if (!c.not_comparable.empty()) return c;
+  if (const Status comparable = CheckComparable(before, after); !comparable) {
+    c.not_comparable = comparable.error();
+    return c;
+  }
   c.verdict_before = VerdictOf(before);
   c.verdict_after = VerdictOf(after);
   AddCases(before, after, &c);

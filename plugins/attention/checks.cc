@@ -9,7 +9,7 @@
 #include "common/host_memory.h"
 #include "common/share.h"
 #include "compute/compute_case.h"
-#include "compute/data_ahead.h"
+#include "compute/precomputed_reference.h"
 
 namespace cudnn_ci {
 namespace {
@@ -120,7 +120,7 @@ struct Attention {
     KeepToShare(ctx);
     AttentionProblem problem(p.Spec(kBackward), p.algo, kBackward && p.deterministic == "yes");
     const std::optional<HostRoom> room = LookAtHostMemory();
-    const DataAhead ahead(
+    const PrecomputedReference ahead(
         MakingOf(problem.SearchData(), room ? room->bytes : std::numeric_limits<double>::infinity()));
     RunComputeCase(ctx, &problem);
   }

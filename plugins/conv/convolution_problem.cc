@@ -5,9 +5,9 @@
 
 #include "common/host_memory.h"
 #include "compute/compute_case.h"
-#include "compute/data_ahead.h"
 #include "compute/describe_result.h"
 #include "compute/graph/graph_candidates.h"
+#include "compute/precomputed_reference.h"
 #include "conv/bounds.h"
 #include "conv/convolution_data.h"
 #include "conv/findings.h"
@@ -134,8 +134,9 @@ std::string ConvolutionProblem::Known(std::initializer_list<const char*> effects
 void RunConvolution(Context& ctx, const ConvolutionParams& params, Operation operation) {
   ConvolutionProblem problem(params, operation);
   const std::optional<HostRoom> room = LookAtHostMemory();
-  const DataAhead ahead(MakingOfReference(problem.problem(), problem.UsualRecipe(),
-                                          room ? room->bytes : std::numeric_limits<double>::infinity()));
+  const PrecomputedReference ahead(
+      MakingOfReference(problem.problem(), problem.UsualRecipe(),
+                        room ? room->bytes : std::numeric_limits<double>::infinity()));
   RunComputeCase(ctx, &problem);
 }
 

@@ -95,8 +95,8 @@ class ReferenceCache {
 
 // From this process's cache, of 512 MiB.
 std::shared_ptr<const Reference> ReferenceOf(const Problem& problem, const Recipe& recipe);
-// Calls that, for DataAhead; the result is kept there. Empty for a reference that is too large to be kept or
-// takes more than `most_bytes` of host memory to make.
+// Calls that, for PrecomputedReference; the result is kept there. Empty for a reference that is too large to
+// be kept or takes more than `most_bytes` of host memory to make.
 std::function<void()> MakingOfReference(const Problem& problem, const Recipe& recipe, double most_bytes);
 // The same of Growth.
 double ReferenceGrowth(const Problem& problem, const Recipe& recipe);

@@ -45,7 +45,7 @@ target_include_directories(conv_onednn_test SYSTEM PRIVATE ${CUDNN_CI_DNNL_INCLU
 add_test(NAME every_shape CONFIGURATIONS positions COMMAND conv_onednn_test)
 set_tests_properties(every_shape PROPERTIES LABELS positions TIMEOUT 3600 ENVIRONMENT CUDNN_CI_SHAPES=1000)
 cudnn_ci_unit_test(attention_test SOURCES attention_data_test.cc attention_bias_test.cc attention_census_test.cc attention_fault_test.cc attention_known_test.cc attention_layout_test.cc attention_normal_test.cc attention_pages_test.cc attention_scaled_test.cc
-  data_ahead_test.cc
+  precomputed_reference_test.cc
   LINK cudnn_ci_attention_oracle cudnn_ci_plugin_common nlohmann_json::nlohmann_json COMPUTES)
 target_compile_definitions(attention_test PRIVATE CUDNN_CI_MATRICES="${PROJECT_SOURCE_DIR}/matrices")
 add_test(NAME every_attention_position CONFIGURATIONS positions COMMAND attention_test --gtest_filter=*Anywhere*:*Census*)

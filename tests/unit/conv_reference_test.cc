@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "common/numeric/parallel.h"
-#include "compute/data_ahead.h"
+#include "compute/precomputed_reference.h"
 #include "conv/operation.h"
 #include "conv/recipe.h"
 #include "conv/reference_rows.h"
@@ -149,21 +149,24 @@ TEST(ReferenceTest, WhatWasMadeAheadIsWhatIsAskedFor) {
   const Problem problem = {Operation::kForward, Shape({2, 9, 11, 13}, {5, 9, 3, 3})};
   std::shared_ptr<const Reference> asked;
   {
-    const DataAhead ahead(MakingOfReference(problem, Recipe(), kAnySize));
+    const PrecomputedReference ahead(MakingOfReference(problem, Recipe(), kAnySize));
     asked = ReferenceOf(problem, Recipe());
   }
   EXPECT_EQ(asked->y, Naive(*asked));
   EXPECT_EQ(ReferenceOf(problem, Recipe()), asked) << "it is made once";
   // A guess that does not fit the operation is nobody's fault.
-  { const DataAhead wrong(MakingOfReference({Operation::kBackwardData, problem.shape}, Recipe(), kAnySize)); }
+  {
+    const PrecomputedReference wrong(
+        MakingOfReference({Operation::kBackwardData, problem.shape}, Recipe(), kAnySize));
+  }
 }
 
 TEST(ReferenceTest, NothingIsMadeAheadThatTheHostHasNoRoomFor) {
   const Problem problem = {Operation::kForward, Shape({2, 9, 11, 14}, {5, 9, 3, 3})};
   const double bytes = MakingBytes(problem, Recipe());
-  { const DataAhead none(MakingOfReference(problem, Recipe(), bytes - 1)); }
+  { const PrecomputedReference none(MakingOfReference(problem, Recipe(), bytes - 1)); }
   EXPECT_GT(ReferenceGrowth(problem, Recipe()), 0) << "it is not there";
-  { const DataAhead made(MakingOfReference(problem, Recipe(), bytes)); }
+  { const PrecomputedReference made(MakingOfReference(problem, Recipe(), bytes)); }
   EXPECT_EQ(ReferenceGrowth(problem, Recipe()), 0);
 }
 

@@ -281,12 +281,12 @@ TEST(PortionsTest, WhatAWorkerLeavesOrGivesBackIsDealtAgain) {
   Portions p;
   EXPECT_EQ(p.Next(1, Numbers(10), kEqual), 0u);
   EXPECT_EQ(p.Next(2, {1, 2, 3, 4, 5, 6, 7, 8, 9}, kEqual), 5u);
-  p.Leave(1);
+  p.Release(1);
   EXPECT_EQ(p.Next(3, {1, 2, 3, 4, 6, 7, 8, 9}, kEqual), 1u) << "the rest of the portion of who is gone";
   EXPECT_EQ(p.Next(3, {0, 2, 3, 4, 6, 7, 8, 9}, kEqual), 2u);
-  p.Leave(2);
-  p.Leave(3);
-  p.Leave(4);
+  p.Release(2);
+  p.Release(3);
+  p.Release(4);
   std::vector<std::vector<size_t>> rest = Dealt(&p, {0, 3, 4, 6, 7, 8, 9}, 1);
   std::sort(rest[0].begin(), rest[0].end());
   EXPECT_THAT(rest[0], testing::ElementsAre(0, 3, 4, 6, 7, 8, 9)) << "nothing is lost";

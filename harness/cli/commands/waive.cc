@@ -75,11 +75,10 @@ std::string Parent(const RunView& run, const std::string& waiver_file, const std
   return failed ? path.filename().string() : way.string();
 }
 
-// Whether --case names it, or nothing does.
-bool IsAskedFor(const WaiveOptions& options, const CaseRef& ref) {
-  const std::vector<std::string>& ids = options.case_ids;
-  return ids.empty() || std::any_of(ids.begin(), ids.end(),
-                                    [&](const std::string& id) { return Means(ParseDisplayId(id), ref); });
+// Whether --case names it, or nothing. `named`: the cases of --case.
+bool IsAskedFor(const std::vector<CaseRef>& named, const CaseRef& ref) {
+  return named.empty() ||
+         std::any_of(named.begin(), named.end(), [&](const CaseRef& one) { return Means(one, ref); });
 }
 
 // One of the file's "waivers", for each error of the case, which `pattern` matches.
@@ -96,12 +95,12 @@ void AddWaivers(const std::string& pattern, const CaseView& one, const WaiveOpti
 }
 
 // What stays red whatever is waived.
-void TellWhatStays(const RunView& run, const WaiveOptions& options) {
+void TellWhatStays(const RunView& run, const std::vector<CaseRef>& named) {
   std::vector<std::string> stay;
   for (const auto& [ref, one] : run.cases) {
     const bool red = one.standing == Standing::kFailed || one.standing == Standing::kBlocked ||
                      one.standing == Standing::kNotRun || one.skip_not_allowed;
-    if (red && one.required && one.errors.empty() && IsAskedFor(options, ref))
+    if (red && one.required && one.errors.empty() && IsAskedFor(named, ref))
       stay.push_back(DisplayId(ref) + " (" + Name(one.standing) + ")");
   }
   for (const auto& [name, detail] : run.run_errors) stay.push_back(name + " (about the run)");
@@ -133,17 +132,20 @@ Result<std::string> WriteWaivers(const WaiveOptions& options, const std::string&
     return Error{"--owner must be one line of at most " + std::to_string(kMaxNameCharacters) + " characters"};
   Result<RunView> run = ReadRun(options.report);
   if (!run.ok()) return Error{run.error()};
-  for (const std::string& id : options.case_ids)
+  std::vector<CaseRef> named;
+  for (const std::string& id : options.case_ids) {
+    named.push_back(ParseDisplayId(id));
     if (std::none_of(run->cases.begin(), run->cases.end(),
-                     [named = ParseDisplayId(id)](const auto& one) { return Means(named, one.first); }))
+                     [&](const auto& one) { return Means(named.back(), one.first); }))
       return Error{"--case " + id + ": the run has no such case"};
+  }
   std::vector<std::string> waivers;
   for (const auto& [ref, one] : run->cases)
-    if (one.standing == Standing::kFailed && IsAskedFor(options, ref))
+    if (one.standing == Standing::kFailed && IsAskedFor(named, ref))
       // Without a device's name it would cover the case on every one.
       AddWaivers(run->gpus.size() > 1 && !ref.device.empty() ? IdWithDevice(ref) : DisplayId(ref), one,
                  options, &waivers);
-  TellWhatStays(*run, options);
+  TellWhatStays(*run, named);
   if (waivers.empty())
     return Error{options.report + ": no case failed that a waiver could excuse; nothing to waive"};
   if (waivers.size() > kMaxWaivers)

@@ -47,11 +47,11 @@ std::vector<WorkerSlot*> Dispatcher::Slots() {
   return out;
 }
 
-WorkerSlot Dispatcher::Leave(int64_t worker) {
+WorkerSlot Dispatcher::Release(int64_t worker) {
   devices_->Release(worker);
   WorkerSlot slot = std::move(slots_.at(worker));
   slots_.erase(worker);
-  for (auto& [queue, portions] : portions_) portions.Leave(worker);
+  for (auto& [queue, portions] : portions_) portions.Release(worker);
   return slot;
 }
 
@@ -71,7 +71,7 @@ void Dispatcher::DispatchCanaries(bool stopping) {
     if (pool_->live() >= options_.jobs) return;
     // Whoever uses the device next begins with the canary; a process for it alone only when nobody comes.
     // What waits for the result that waits does not come.
-    const auto uses = [&](CaseQueue* queue) { return queue->device == device && !IsKeptBack(queue); };
+    const auto uses = [&](CaseQueue* queue) { return queue->device == device && !MustYield(queue); };
     if (!stopping && std::any_of(queues.begin(), queues.end(), uses)) continue;
     if (!StartWorker(nullptr, device, std::nullopt, false)) untested_device_ = device;
   }
@@ -81,11 +81,11 @@ void Dispatcher::DispatchQueue(CaseQueue* queue) {
   if (queue->empty()) return;
   if (queue->shared && !queue->ready.empty())
     if (const std::vector<WorkerSlot*> workers = WarmWorkersOf(queue); !workers.empty())
-      return Serve(queue, workers);
+      return AssignTo(queue, workers);
   if (!start_failure_.empty()) return;
   // What was asked to run alone goes first; a device's shared worker was shut down for it by MakeRoom.
   const bool alone = !queue->alone.empty();
-  if (!alone && IsKeptBack(queue)) return;
+  if (!alone && MustYield(queue)) return;
   const Use use = UseOf(*queue, alone);
   const size_t next = alone ? queue->alone.front() : queue->ready.front();
   WorkerSlot* prepared = alone ? nullptr : PreparedFor(next);
@@ -107,7 +107,7 @@ void Dispatcher::EndIdle() {
 }
 
 void Dispatcher::Shutdown(WorkerSlot* slot) {
-  if (slot->prepared) return Drop(slot);
+  if (slot->prepared) return CancelPrepared(slot);
   pool_->Do(slot->worker, [&](int64_t now, Effects* out) { slot->worker->Shutdown(now, out); });
 }
 
@@ -122,7 +122,7 @@ void Dispatcher::MakeRoom(const CaseQueue* wanting, Use use) {
   bool needs_slot = pool_->live() >= options_.jobs;
   for (WorkerSlot* slot : Slots()) {
     const bool drop = slot->prepared && slot->queue != wanting && !slot->worker->ending();
-    if (drop && needs_slot) return Drop(slot);
+    if (drop && needs_slot) return CancelPrepared(slot);
     if (!slot->worker->shared() || !slot->worker->idle() || slot->worker->ending()) continue;
     if (slot->canary_pending || slot->prewarmed || (slot->queue && !slot->queue->ready.empty())) continue;
     // A warm worker is no hindrance to what runs concurrently.
@@ -260,13 +260,13 @@ WorkerSlot* Dispatcher::StartWorker(CaseQueue* queue, const std::string& device,
   if (devices_->NeedsCanary(taken->device)) {
     BeginWithCanary(taken);
   } else {
-    GoOn(taken);
-    if (shared) Fill(taken);
+    ResumeAfterCanary(taken);
+    if (shared) AssignNext(taken);
   }
   return taken;
 }
 
-void Dispatcher::GoOn(WorkerSlot* slot) {
+void Dispatcher::ResumeAfterCanary(WorkerSlot* slot) {
   slot->canary_pending = false;
   if (slot->reserved) {
     pool_->Do(slot->worker,

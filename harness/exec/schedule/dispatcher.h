@@ -53,9 +53,9 @@ class Dispatcher {
   // Starts and fills what can be; `stopping`: only canaries that results wait for, and idle workers end.
   void Dispatch(bool stopping);
   // The canary a worker began with was right: it goes on with its case.
-  void GoOn(WorkerSlot* slot);
+  void ResumeAfterCanary(WorkerSlot* slot);
   // The worker is gone: its lease and slot are free. Returns what it held.
-  WorkerSlot Leave(int64_t worker);
+  WorkerSlot Release(int64_t worker);
 
   WorkerSlot& SlotOf(const Worker& worker) { return slots_.at(worker.id()); }
   std::vector<WorkerSlot*> Slots();
@@ -82,7 +82,7 @@ class Dispatcher {
   bool PluginsUnchanged(const std::set<std::string>& plugins);
   Use UseOf(const CaseQueue& queue, bool alone) const;
   // What could run concurrently comes after what needs the device for itself.
-  bool IsKeptBack(CaseQueue* queue) const {
+  bool MustYield(CaseQueue* queue) const {
     return queue->co_scheduled && pool_->live() > 0 && scheduler_->IsAwaitedBy(queue);
   }
   bool TakeLease(WorkerSlot* slot);
@@ -93,9 +93,9 @@ class Dispatcher {
   bool IsPreparing(const std::string& device) const;
   WorkerSlot* PreparedFor(size_t case_index);
   void BeginPrepared(WorkerSlot* slot, CaseQueue* queue);
-  void Drop(WorkerSlot* slot);
+  void CancelPrepared(WorkerSlot* slot);
   void BeginWithCanary(WorkerSlot* slot);
-  void Fill(WorkerSlot* slot);
+  void AssignNext(WorkerSlot* slot);
   void MakeRoom(const CaseQueue* wanting, Use use = Use::kAlone);
   void Shutdown(WorkerSlot* slot);
   std::vector<WorkerSlot*> WarmWorkersOf(const CaseQueue* queue);
@@ -103,7 +103,7 @@ class Dispatcher {
   int MostWorkersOf(const CaseQueue& queue) const;
   // The queue itself, where another worker of it may use the device too; null otherwise.
   const CaseQueue* Joinable(const CaseQueue* queue) const;
-  void Serve(CaseQueue* queue, const std::vector<WorkerSlot*>& workers);
+  void AssignTo(CaseQueue* queue, const std::vector<WorkerSlot*>& workers);
   void StartAnother(CaseQueue* queue);
   void PrepareOthers();
   FactMap FactsFor(const WorkerSlot& slot, const std::string& subject) const;

@@ -44,7 +44,7 @@ size_t Portions::Next(int64_t worker, const std::deque<size_t>& ready, const Wei
   return next;
 }
 
-void Portions::Leave(int64_t worker) {
+void Portions::Release(int64_t worker) {
   const auto found = ranges_.find(worker);
   if (found == ranges_.end()) return;
   left_.push_back(found->second);

@@ -24,7 +24,7 @@ class Portions {
   // cases weigh most.
   size_t Next(int64_t worker, const std::deque<size_t>& ready, const Weight& weight);
   // The worker is gone: whoever needs a portion next may have the rest of its own.
-  void Leave(int64_t worker);
+  void Release(int64_t worker);
 
  private:
   // Places in the plan, the end excluded.

@@ -52,7 +52,7 @@ void Dispatcher::PrewarmNext() {
 // does that, and nothing else, while another process still has the device: there is one context all the same.
 void Dispatcher::Prepare() {
   for (WorkerSlot* slot : Slots())
-    if (slot->prepared && scheduler_->IsFinished(*slot->prepared)) Drop(slot);
+    if (slot->prepared && scheduler_->IsFinished(*slot->prepared)) CancelPrepared(slot);
   if (options_.isolation != Isolation::kShared || !start_failure_.empty() || !may_prewarm_) return;
   PrewarmNext();
   PrepareOthers();
@@ -85,12 +85,12 @@ void Dispatcher::BeginPrepared(WorkerSlot* slot, CaseQueue* queue) {
   slot->prepared.reset();
   slot->reserved = AssignmentOf(scheduler_->Take(queue, false), false);
   TakeLease(slot);
-  if (!slot->canary_pending) GoOn(slot);
+  if (!slot->canary_pending) ResumeAfterCanary(slot);
 }
 
 // Its case does not come any more, or its slot is needed. What hangs in the driver's start is nobody's fault
 // then.
-void Dispatcher::Drop(WorkerSlot* slot) {
+void Dispatcher::CancelPrepared(WorkerSlot* slot) {
   pool_->Do(slot->worker, [&](int64_t now, Effects* out) {
     slot->worker->Terminate(CancelledBy(Cancellation::kCaseGone), false, now, out);
   });

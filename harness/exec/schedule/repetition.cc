@@ -15,7 +15,7 @@ void Dispatcher::DispatchRepetition() {
   if (!next || !start_failure_.empty()) return;
   // A queue may be kept back for the very case that waits: until no process is left, and then it goes first.
   const std::vector<CaseQueue*> queues = scheduler_->ReadyQueues();
-  if (!std::all_of(queues.begin(), queues.end(), [this](CaseQueue* queue) { return IsKeptBack(queue); }))
+  if (!std::all_of(queues.begin(), queues.end(), [this](CaseQueue* queue) { return MustYield(queue); }))
     return;
   if (pool_->live() > 0) {
     const bool busy = std::any_of(slots_.begin(), slots_.end(), [](const auto& one) {
@@ -32,8 +32,8 @@ void Dispatcher::DispatchRepetition() {
   StartWorker(queue, queue->device, *next, false);
 }
 
-// What is neither a pass nor an allowed skip is judged like any other attempt: a second look never makes it
-// less.
+// What is neither a pass nor an allowed skip is judged like any other attempt: a repetition never improves an
+// outcome.
 void Runner::OnRepetition(const AttemptResult& again) {
   const size_t i = again.case_index;
   cases_.CountUnjudged(again);

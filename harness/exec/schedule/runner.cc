@@ -144,7 +144,7 @@ void Runner::OnEffect(Worker* worker, Effect effect) {
   } else if (auto* abandoned = std::get_if<Abandoned>(&effect)) {
     // The run ends without it; its devices cannot be used again.
     Emit(WorkerEnded{worker->id(), "abandoned", SingleLine(abandoned->evidence)});
-    const WorkerSlot left = dispatcher_.Leave(worker->id());
+    const WorkerSlot left = dispatcher_.Release(worker->id());
     for (const std::string& device : devices_.Named(left.device))
       if (!device.empty()) LoseDevice(device, "a process on it survived SIGKILL: " + abandoned->evidence);
     if (left.cross_device && opinions_.IsWaiting(*left.cross_device))
@@ -241,7 +241,7 @@ void Runner::OnCanary(WorkerSlot* slot, const CanaryResult& result) {
     return LoseDevice(slot->device, result.detail);
   }
   for (const AttemptResult& held : devices_.Trust(slot->device)) Decide(held);
-  if (!cancelled_) dispatcher_.GoOn(slot);
+  if (!cancelled_) dispatcher_.ResumeAfterCanary(slot);
 }
 
 void Runner::LoseDevice(const std::string& device, const std::string& reason) {
@@ -266,7 +266,7 @@ void Runner::LoseDevice(const std::string& device, const std::string& reason) {
 }
 
 void Runner::OnEnded(Worker* worker, const ExitStatus& status) {
-  const WorkerSlot slot = dispatcher_.Leave(worker->id());
+  const WorkerSlot slot = dispatcher_.Release(worker->id());
   Emit(WorkerEnded{worker->id(), ToString(status), worker->retire_reason()});
   // It never came to be asked.
   if (slot.cross_device && opinions_.IsWaiting(*slot.cross_device))

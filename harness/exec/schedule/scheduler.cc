@@ -38,7 +38,7 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     : plan_(plan),
       state_(plan.cases.size(), State::kWaiting),
       leads_(plan.cases.size(), false),
-      told_(plan.cases.size(), false),
+      reported_(plan.cases.size(), false),
       waiting_for_(plan.cases.size(), 0),
       blocker_(plan.cases.size(), kNobody),
       dependents_(plan.cases.size()),
@@ -167,9 +167,9 @@ std::vector<Scheduler::Ended> Scheduler::Finish(size_t first, const Outcome& out
   while (!ended.empty()) {
     const uint32_t i = ended.back();
     ended.pop_back();
-    if (told_[i])
+    if (reported_[i])
       continue;  // a second look (a shared worker's end changed it): what it released runs already
-    told_[i] = true;
+    reported_[i] = true;
     const bool passed = i == first && std::holds_alternative<Passed>(outcome);
     for (const uint32_t d : dependents_[i]) {
       --waiting_for_[d];

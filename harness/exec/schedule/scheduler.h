@@ -112,7 +112,7 @@ class Scheduler {
   const Plan& plan_;
   std::vector<State> state_;
   std::vector<bool> leads_;            // whether it opens the worker of others
-  std::vector<bool> told_;             // whether the case's end was counted by those that need it
+  std::vector<bool> reported_;         // whether the case's end was counted by those that need it
   std::vector<uint32_t> waiting_for_;  // prerequisites that have not ended
   // The first prerequisite, in plan order, that is known not to have passed; kNobody: none is.
   std::vector<uint32_t> blocker_;

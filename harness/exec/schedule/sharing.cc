@@ -89,12 +89,12 @@ const CaseQueue* Dispatcher::Joinable(const CaseQueue* queue) const {
   return workers < MostWorkersOf(*queue) ? queue : nullptr;
 }
 
-void Dispatcher::Serve(CaseQueue* queue, const std::vector<WorkerSlot*>& workers) {
+void Dispatcher::AssignTo(CaseQueue* queue, const std::vector<WorkerSlot*>& workers) {
   bool serving = false;
   for (WorkerSlot* slot : workers) {
     if (!TakeLease(slot)) continue;
     serving = true;
-    if (!slot->canary_pending) Fill(slot);
+    if (!slot->canary_pending) AssignNext(slot);
   }
   if (!serving) return MakeRoom(queue);
   if (static_cast<int>(workers.size()) < workers.front()->sharing) StartAnother(queue);
@@ -107,7 +107,7 @@ void Dispatcher::StartAnother(CaseQueue* queue) {
     return;
   if (!start_failure_.empty() || !Joinable(queue) || !PluginsUnchanged(queue->plugins)) return;
   WorkerSlot* slot = StartWorker(queue, queue->device, std::nullopt, true);
-  if (slot && TakeLease(slot)) Fill(slot);
+  if (slot && TakeLease(slot)) AssignNext(slot);
 }
 
 // The further workers of the queue that comes next on a device: they start the driver, which takes as long as
@@ -122,7 +122,7 @@ void Dispatcher::PrepareOthers() {
   }
 }
 
-void Dispatcher::Fill(WorkerSlot* slot) {
+void Dispatcher::AssignNext(WorkerSlot* slot) {
   CaseWorker* worker = slot->worker;
   size_t ahead = kRunsAhead;
   if (slot->sharing > 1) {

@@ -66,7 +66,7 @@ MountedDriver FindMountedDriver(const std::string& root) {
   return driver;
 }
 
-std::string NotTheHosts(const std::string& file, const MountedDriver& driver) {
+std::string DescribeForeignDriver(const std::string& file, const MountedDriver& driver) {
   if (driver_names::IsCompatPath(file) || file.find("/stubs/") != std::string::npos) return "";
   // WSL has copies of its library in two folders.
   if (file.starts_with("/usr/lib/wsl/") && Exists("/dev/dxg")) return "";
@@ -89,14 +89,15 @@ std::vector<ForeignDriver> FindForeignDrivers(const std::vector<std::string>& li
                                               const std::vector<std::string>& preloaded) {
   std::set<std::string> taken;
   for (const std::string& path : library_paths)
-    for (const std::string& file : MayBeTaken(kDriver, path)) taken.insert(file);
+    for (const std::string& file : LibraryCandidates(kDriver, path)) taken.insert(file);
   for (const std::string& file : preloaded)
     if (ElfFile(file).Soname() == kDriver || NameOf(file) == kDriver) taken.insert(RealPath(file));
   std::vector<ForeignDriver> foreign;
   if (taken.empty()) return foreign;
   const MountedDriver driver = FindMountedDriver();
   for (const std::string& file : taken)
-    if (std::string why = NotTheHosts(file, driver); !why.empty()) foreign.push_back({file, std::move(why)});
+    if (std::string why = DescribeForeignDriver(file, driver); !why.empty())
+      foreign.push_back({file, std::move(why)});
   return foreign;
 }
 

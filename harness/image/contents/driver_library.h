@@ -19,11 +19,11 @@ MountedDriver FindMountedDriver(const std::string& root = "");
 
 // Why the file, links followed, is not the host's though that is there, as a finding's detail; empty: it is,
 // or that cannot be told, or it is a compat package's or the toolkit's stub, which the driver's checks judge.
-std::string NotTheHosts(const std::string& file, const MountedDriver& driver);
+std::string DescribeForeignDriver(const std::string& file, const MountedDriver& driver);
 
 struct ForeignDriver {
   std::string file;  // that the loader takes, links followed
-  std::string why;   // NotTheHosts
+  std::string why;   // DescribeForeignDriver
 };
 
 // Every libcuda.so.1 that processes with these values of LD_LIBRARY_PATH may take, or have preloaded, and

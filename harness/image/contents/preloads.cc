@@ -105,14 +105,14 @@ std::vector<std::string> FilesOf(const std::string& name, const std::vector<std:
     return Exists(name) ? std::vector<std::string>{name} : std::vector<std::string>{};
   std::vector<std::string> files;
   for (const std::string& path : library_paths)
-    for (std::string& file : MayBeTaken(name, path))
+    for (std::string& file : LibraryCandidates(name, path))
       if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
   return files;
 }
 
 }  // namespace
 
-std::vector<std::string> MayBeTaken(const std::string& name, const std::string& library_path) {
+std::vector<std::string> LibraryCandidates(const std::string& name, const std::string& library_path) {
   std::vector<std::string> files;
   for (const std::string& candidate : LoaderCandidates(name, {}, library_path, {})) {
     AddForCpus(DirectoryOf(candidate), name, &files);

@@ -32,7 +32,7 @@ std::vector<Preload> FindPreloads(const Variables& environment, const std::vecto
 
 // The files that the loader may take for a name: those of a CPU's folders (glibc-hwcaps, haswell, ...) up to
 // and with the first that lies in the folder itself. Links followed; each once.
-std::vector<std::string> MayBeTaken(const std::string& name, const std::string& library_path);
+std::vector<std::string> LibraryCandidates(const std::string& name, const std::string& library_path);
 
 }  // namespace cudnn_ci
 

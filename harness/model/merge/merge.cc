@@ -31,32 +31,32 @@ std::string ShardText(int index, int count) {
   return "shard " + std::to_string(index) + "/" + std::to_string(count);
 }
 
-std::string WhyNotShards(const std::vector<Part>& parts) {
+Status CheckShards(const std::vector<Part>& parts) {
   std::map<int, const Part*> by_index;
   for (const Part& part : parts) {
     const RunStarted& run = part.run();
     if (run.shard_count < 1 || run.shard_index < 1 || run.shard_index > run.shard_count)
-      return part.name() + ": is no shard of a run (--shard I/N), and only shards are merged";
+      return Error{part.name() + ": is no shard of a run (--shard I/N), and only shards are merged"};
     if (run.shard_count > kMostShards)
-      return part.name() + ": is of " + std::to_string(run.shard_count) + " shards, more than " +
-             std::to_string(kMostShards);
+      return Error{part.name() + ": is of " + std::to_string(run.shard_count) + " shards, more than " +
+                   std::to_string(kMostShards)};
     const RunStarted& first = parts[0].run();
     if (run.shard_count != first.shard_count)
-      return parts[0].name() + " and " + part.name() +
-             " are of different runs: " + ShardText(first.shard_index, first.shard_count) + " and " +
-             ShardText(run.shard_index, run.shard_count);
-    if (std::string why = WhyNotOfOneRun(parts[0], part); !why.empty()) return why;
+      return Error{parts[0].name() + " and " + part.name() +
+                   " are of different runs: " + ShardText(first.shard_index, first.shard_count) + " and " +
+                   ShardText(run.shard_index, run.shard_count)};
+    if (Status same = CheckSameRun(parts[0], part); !same) return same;
     const auto [place, added] = by_index.emplace(run.shard_index, &part);
     if (!added)
-      return place->second->name() + " and " + part.name() + " are both " +
-             ShardText(run.shard_index, run.shard_count) + "; name the one that counts";
+      return Error{place->second->name() + " and " + part.name() + " are both " +
+                   ShardText(run.shard_index, run.shard_count) + "; name the one that counts"};
   }
   // The first need not be the one that differs from another only where it tells nothing itself.
   for (size_t i = 1; i < parts.size(); ++i)
-    if (std::string why = WhyNotOfOneRun(parts[i - 1], parts[i]); !why.empty()) return why;
+    if (Status same = CheckSameRun(parts[i - 1], parts[i]); !same) return same;
   for (const Part& part : parts)
-    if (std::string why = WhyNotOfOneRun(FirstPlanned(parts), part); !why.empty()) return why;
-  return "";
+    if (Status same = CheckSameRun(FirstPlanned(parts), part); !same) return same;
+  return {};
 }
 
 // The cases of all shards by their place. An error when they cannot be of one plan.
@@ -84,13 +84,13 @@ Result<MergedPlan> Gather(const std::vector<Part>& parts) {
 }
 
 // The plan of a run whose shards are all there is known as a whole: it must be the one they say.
-std::string WhyNotThatPlan(const MergedPlan& plan, const PlanEnd& end) {
+Status CheckSamePlan(const MergedPlan& plan, const PlanEnd& end) {
   std::vector<const CasePlanned*> whole;
   for (const auto& [place, copies] : plan)
     if (place < end.whole) whole.push_back(&copies.planned);
-  if (static_cast<int64_t>(whole.size()) == end.whole && PlanFingerprint(whole) == end.plan_sha256) return "";
-  return "the shards hold " + std::to_string(whole.size()) + " cases of a plan of " +
-         std::to_string(end.whole) + ", and not those that its sha256 stands for";
+  if (static_cast<int64_t>(whole.size()) == end.whole && PlanFingerprint(whole) == end.plan_sha256) return {};
+  return Error{"the shards hold " + std::to_string(whole.size()) + " cases of a plan of " +
+               std::to_string(end.whole) + ", and not those that its sha256 stands for"};
 }
 
 // How severe the outcome of a record is: of several records of a case the most severe one counts. One that
@@ -187,8 +187,8 @@ void WarnOfDrivers(RunStarted* run) {
   run->warnings.push_back({NoticeCode::kDriversDiffer, {{"drivers", std::move(texts)}}});
 }
 
-RunStarted Introduce(const std::vector<Part>& parts) {
-  RunStarted run = CommonIntroduction(parts);
+RunStarted MakeRunStarted(const std::vector<Part>& parts) {
+  RunStarted run = CommonRunStarted(parts);
   run.merged_by = "shards";
   run.parts = DescribeShards(parts);
   const auto with_devices =
@@ -225,8 +225,8 @@ Result<std::vector<Event>> MergeShards(const std::vector<RecordedRun>& shards) {
   Result<std::vector<Part>> folded = FoldParts(shards);
   if (!folded.ok()) return Error{folded.error()};
   std::vector<Part>& parts = *folded;
-  if (const std::string why = WhyNotShards(parts); !why.empty()) return Error{why};
-  if (const std::string why = WhyNotOfOneDay(shards); !why.empty()) return Error{why};
+  if (const Status same = CheckShards(parts); !same) return Error{same.error()};
+  if (const Status same = CheckSameDay(shards); !same) return Error{same.error()};
   std::stable_sort(parts.begin(), parts.end(),
                    [](const Part& a, const Part& b) { return a.run().shard_index < b.run().shard_index; });
   const Result<MergedPlan> plan = Gather(parts);
@@ -237,11 +237,11 @@ Result<std::vector<Event>> MergeShards(const std::vector<RecordedRun>& shards) {
   const bool all_planned =
       std::all_of(parts.begin(), parts.end(), [](const Part& p) { return p.summary.plan_end.has_value(); });
   if (all_there && all_planned)
-    if (const std::string why = WhyNotThatPlan(*plan, *planned->summary.plan_end); !why.empty())
-      return Error{why};
+    if (const Status same = CheckSamePlan(*plan, *planned->summary.plan_end); !same)
+      return Error{same.error()};
 
   Merged merged;
-  merged.Add(0, Introduce(parts));
+  merged.Add(0, MakeRunStarted(parts));
   for (const Waiver& waiver : FirstPlanned(parts).summary.waivers) merged.Add(0, WaiverDeclared{waiver});
   for (const Finding& finding : MissingShards(parts)) merged.Add(0, FindingReported{{}, finding});
   for (const Part& part : parts) merged.AddAboutRun(part, "");

@@ -92,14 +92,14 @@ Result<RunsByType> ByType(const std::vector<RecordedRun>& runs, const std::vecto
   return by_type;
 }
 
-std::string WhyNotWhole(const std::vector<Part>& parts) {
+Status CheckWholeRuns(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     if (!part.run().partial.empty())
-      return part.name() + ": is partial (" + PartialText(part.run().partial) +
-             "), and --require is for whole runs";
-    if (std::string why = WhyNotOfOneImage(parts[0], part); !why.empty()) return why;
+      return Error{part.name() + ": is partial (" + PartialText(part.run().partial) +
+                   "), and --require is for whole runs"};
+    if (Status same = CheckSameImage(parts[0], part); !same) return same;
   }
-  return "";
+  return {};
 }
 
 // What blocks a case, in the merged run.
@@ -147,9 +147,9 @@ void AddPlan(const std::vector<Part>& parts, const RunsByType& by_type, Merged* 
   if (all_planned) merged->Add(0, end);
 }
 
-RunStarted Introduce(const std::vector<Part>& parts, const RunsByType& by_type,
-                     const std::vector<std::string>& types) {
-  RunStarted run = CommonIntroduction(parts);
+RunStarted MakeRunStarted(const std::vector<Part>& parts, const RunsByType& by_type,
+                          const std::vector<std::string>& types) {
+  RunStarted run = CommonRunStarted(parts);
   run.merged_by = "gpus";
   run.devices.clear();
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -193,11 +193,11 @@ Result<std::vector<Event>> MergeGpus(const std::vector<RecordedRun>& runs,
   Result<std::vector<Part>> folded = FoldParts(recorded);
   if (!folded.ok()) return Error{folded.error()};
   const std::vector<Part>& parts = *folded;
-  if (const std::string why = WhyNotWhole(parts); !why.empty()) return Error{why};
-  if (const std::string why = WhyNotOfOneDay(runs); !why.empty()) return Error{why};
+  if (const Status same = CheckWholeRuns(parts); !same) return Error{same.error()};
+  if (const Status same = CheckSameDay(runs); !same) return Error{same.error()};
 
   Merged merged;
-  const RunStarted run = Introduce(parts, *by_type, types);
+  const RunStarted run = MakeRunStarted(parts, *by_type, types);
   merged.Add(0, run);
   for (const Waiver& waiver : FirstPlanned(parts).summary.waivers) merged.Add(0, WaiverDeclared{waiver});
   bool all_there = true;

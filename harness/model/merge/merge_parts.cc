@@ -136,27 +136,27 @@ const Part& FirstPlanned(const std::vector<Part>& parts) {
   return found == parts.end() ? parts[0] : *found;
 }
 
-std::string WhyNotOfOneImage(const Part& a, const Part& b) {
+Status CheckSameImage(const Part& a, const Part& b) {
   const RunStarted &x = a.run(), &y = b.run();
   const std::string both = a.name() + " and " + b.name() + " ";
   if (x.version != y.version)
-    return both + "were made by different versions of cudnn-ci: " + x.version + " and " + y.version;
+    return Error{both + "were made by different versions of cudnn-ci: " + x.version + " and " + y.version};
   if (x.matrix_sha256 != y.matrix_sha256)
-    return both + "are of different matrices: " + MatrixText(x) + " and " + MatrixText(y);
-  if (x.image != y.image) return both + "judged different images: " + x.image + " and " + y.image;
+    return Error{both + "are of different matrices: " + MatrixText(x) + " and " + MatrixText(y)};
+  if (x.image != y.image) return Error{both + "judged different images: " + x.image + " and " + y.image};
   const bool planned = a.planned() && b.planned();
-  if (planned && PluginFiles(x) != PluginFiles(y)) return both + "were made with different plugins";
+  if (planned && PluginFiles(x) != PluginFiles(y)) return Error{both + "were made with different plugins"};
   if (x.compatibility.sha256 != y.compatibility.sha256)
-    return both + "were judged by different tables of version facts: sha256 " +
-           Beginning(x.compatibility.sha256, 16) + " and " + Beginning(y.compatibility.sha256, 16);
+    return Error{both + "were judged by different tables of version facts: sha256 " +
+                 Beginning(x.compatibility.sha256, 16) + " and " + Beginning(y.compatibility.sha256, 16)};
   if (Contents(x.knowledge) != Contents(y.knowledge))
-    return both + "were judged by different files of knowledge";
-  if (planned && SubjectNames(x) != SubjectNames(y)) return both + "have different subjects";
+    return Error{both + "were judged by different files of knowledge"};
+  if (planned && SubjectNames(x) != SubjectNames(y)) return Error{both + "have different subjects"};
   const std::string fact = DifferentImageFact(a, b);
-  return fact.empty() ? "" : both + fact;
+  return fact.empty() ? Status() : Error{both + fact};
 }
 
-std::string WhyNotOfOneDay(const std::vector<RecordedRun>& recorded) {
+Status CheckSameDay(const std::vector<RecordedRun>& recorded) {
   const std::pair<int64_t, std::string>*first = nullptr, *last = nullptr;
   std::vector<std::pair<int64_t, std::string>> begun;
   for (const RecordedRun& one : recorded)
@@ -168,29 +168,30 @@ std::string WhyNotOfOneDay(const std::vector<RecordedRun>& recorded) {
     if (!first || one.first < first->first) first = &one;
     if (!last || one.first > last->first) last = &one;
   }
-  if (!first || last->first - first->first <= kMostApart) return "";
-  return first->second + " and " + last->second +
-         " are more than a day apart, and nobody said that they judged the same image; give --subject-image";
+  if (!first || last->first - first->first <= kMostApart) return {};
+  return Error{
+      first->second + " and " + last->second +
+      " are more than a day apart, and nobody said that they judged the same image; give --subject-image"};
 }
 
-std::string WhyNotOfOneRun(const Part& a, const Part& b) {
-  if (std::string why = WhyNotOfOneImage(a, b); !why.empty()) return why;
+Status CheckSameRun(const Part& a, const Part& b) {
+  if (Status same = CheckSameImage(a, b); !same) return same;
   const std::string both = a.name() + " and " + b.name() + " ";
   const auto &p = a.summary.plan_end, &q = b.summary.plan_end;
   if (p && q && (p->plan_sha256 != q->plan_sha256 || p->whole != q->whole))
-    return both + "are of different plans: sha256 " + Beginning(p->plan_sha256, 16) + " and " +
-           Beginning(q->plan_sha256, 16);
+    return Error{both + "are of different plans: sha256 " + Beginning(p->plan_sha256, 16) + " and " +
+                 Beginning(q->plan_sha256, 16)};
   const std::string one = PartialText(PartialWithoutShard(a.run()));
   const std::string other = PartialText(PartialWithoutShard(b.run()));
   if (a.planned() && b.planned() && one != other)
-    return both + "are of different plans: " + (one.empty() ? "the whole" : one) + " and " +
-           (other.empty() ? "the whole" : other);
+    return Error{both + "are of different plans: " + (one.empty() ? "the whole" : one) + " and " +
+                 (other.empty() ? "the whole" : other)};
   const std::vector<DeviceInfo>&of_a = a.run().devices, &of_b = b.run().devices;
   for (size_t i = 0; i < of_a.size() && i < of_b.size(); ++i)
     if (of_a[i].model != of_b[i].model)
-      return both + "ran on different GPUs: " + of_a[i].model + " and " + of_b[i].model +
-             "; shards are parts of one judgement, on one model (--require is for several)";
-  return "";
+      return Error{both + "ran on different GPUs: " + of_a[i].model + " and " + of_b[i].model +
+                   "; shards are parts of one judgement, on one model (--require is for several)"};
+  return {};
 }
 
 RunPart DescribePart(const Part& part, const std::string& name) {
@@ -215,7 +216,7 @@ RunPart MissingPart(const std::string& name) {
   return missing;
 }
 
-RunStarted CommonIntroduction(const std::vector<Part>& parts) {
+RunStarted CommonRunStarted(const std::vector<Part>& parts) {
   RunStarted run = FirstPlanned(parts).run();
   std::vector<std::string> ids, hosts;
   for (const Part& part : parts) {

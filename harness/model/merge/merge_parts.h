@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "model/merge/merge.h"
 #include "model/verdict/summary.h"
 
@@ -26,15 +27,15 @@ const Part& FirstPlanned(const std::vector<Part>& parts);
 // Folds each; an error for a record that does not tell which run it is of.
 Result<std::vector<Part>> FoldParts(const std::vector<RecordedRun>& recorded);
 
-// Why the two cannot be parts of one judgement of one image; empty when they can.
-std::string WhyNotOfOneImage(const Part& a, const Part& b);
+// An error unless the two can be parts of one judgement of one image.
+Status CheckSameImage(const Part& a, const Part& b);
 
-// Why runs of an image that nobody named are not taken for one image's: one that began more than a day before
-// another may have run on yesterday's image. Empty when they are, or when the image was named.
-std::string WhyNotOfOneDay(const std::vector<RecordedRun>& recorded);
+// An error if runs of an unnamed image are not taken for one image's: one that began more than a day before
+// another may have run on yesterday's image.
+Status CheckSameDay(const std::vector<RecordedRun>& recorded);
 
-// Why they cannot be shards of one run; empty when they can. Their numbers are not looked at.
-std::string WhyNotOfOneRun(const Part& a, const Part& b);
+// An error unless they can be shards of one run. Their numbers are not looked at.
+Status CheckSameRun(const Part& a, const Part& b);
 
 // How the part is named in the merged run.
 RunPart DescribePart(const Part& part, const std::string& name);
@@ -43,7 +44,7 @@ RunPart MissingPart(const std::string& name);
 
 // What the runs say of themselves, as far as it is the same for all: of the first, with the warnings, facts
 // and what is not gated of all. Who is merged, parts and devices are left to the caller.
-RunStarted CommonIntroduction(const std::vector<Part>& parts);
+RunStarted CommonRunStarted(const std::vector<Part>& parts);
 
 // The command line without `--shard`, which is no part of the whole.
 std::string WithoutShard(const std::string& command_line);

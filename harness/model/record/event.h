@@ -285,7 +285,7 @@ struct RunFinished {
   static constexpr const char* kName = "RunFinished";
   static constexpr Scope kScope = Scope::kMadeAnew;
   double seconds = 0;
-  std::string token = {};  // of --run-token: what nobody could say before this line
+  std::string token = {};  // the secret of --run-token, unknown to every check
 };
 
 using EventBody =

@@ -48,7 +48,7 @@ Reader Of(const json& object, const std::string& where) {
 class ReportFold {
  public:
   ReportedRun Read(const json& report) {
-    Add(Introduction(report));
+    Add(MakeRunStarted(report));
     if (const json& sha256 = Member(Member(report, "judged"), "plan_sha256"); sha256.is_string())
       Add(PlanEnd{static_cast<int64_t>(List(report, "cases").size()), sha256.get<std::string>()});
     for (const json& one : List(report, "cases")) AddCase(one);
@@ -66,7 +66,7 @@ class ReportFold {
  private:
   void Add(EventBody body) { fold_.Apply(Event(++events_, 0, std::move(body))); }
 
-  static RunStarted Introduction(const json& report) {
+  static RunStarted MakeRunStarted(const json& report) {
     RunStarted run;
     Reader top = Of(report, "report");
     top("report_only", run.report_only), top("facts", run.facts), top("contract", run.contract);

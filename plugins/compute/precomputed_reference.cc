@@ -1,5 +1,5 @@
 // The thread in which data are made.
-#include "compute/data_ahead.h"
+#include "compute/precomputed_reference.h"
 
 #include <exception>
 #include <system_error>
@@ -12,7 +12,7 @@ constexpr double kMostBytes = 256 << 20;
 
 }  // namespace
 
-DataAhead::DataAhead(std::function<void()> make) {
+PrecomputedReference::PrecomputedReference(std::function<void()> make) {
   if (!make) return;
   try {
     thread_ = std::thread([make = std::move(make)] {
@@ -27,7 +27,7 @@ DataAhead::DataAhead(std::function<void()> make) {
   }
 }
 
-DataAhead::~DataAhead() {
+PrecomputedReference::~PrecomputedReference() {
   if (thread_.joinable()) thread_.join();
 }
 

@@ -1,5 +1,5 @@
 // Reference data that are made before they are asked for.
-#include "compute/data_ahead.h"
+#include "compute/precomputed_reference.h"
 
 #include <gmock/gmock.h>
 
@@ -26,10 +26,10 @@ class CountingSource : public ReferenceSource {
   mutable std::atomic<int> made_ = 0;
 };
 
-TEST(DataAheadTest, AreMadeWhereTheHostHasRoom) {
+TEST(PrecomputedReferenceTest, AreMadeWhereTheHostHasRoom) {
   const auto made = [](double bytes, double room) {
     const auto source = std::make_shared<CountingSource>(bytes);
-    { const DataAhead ahead(MakingOf(source, room)); }
+    { const PrecomputedReference ahead(MakingOf(source, room)); }
     return source->made();
   };
   EXPECT_EQ(made(1000, 1000), 1);
@@ -38,19 +38,19 @@ TEST(DataAheadTest, AreMadeWhereTheHostHasRoom) {
   EXPECT_EQ(made(0x1p28 + 1, 1e12), 0) << "beyond what is made without being asked for";
 }
 
-TEST(DataAheadTest, WhatFailsAheadEndsNothing) {
+TEST(PrecomputedReferenceTest, WhatFailsAheadEndsNothing) {
   {
-    const DataAhead ahead([] { throw std::bad_alloc(); });
+    const PrecomputedReference ahead([] { throw std::bad_alloc(); });
   }
-  { const DataAhead none(nullptr); }
+  { const PrecomputedReference none(nullptr); }
 }
 
-TEST(DataAheadTest, WhatWasMadeAheadIsWhatIsAskedFor) {
+TEST(PrecomputedReferenceTest, WhatWasMadeAheadIsWhatIsAskedFor) {
   AttentionProblemSpec spec;
   spec.shape = {1, 2, 2, 64, 64, 64, 64, AttentionMask::kNone, 0, {}, {}};
   const std::shared_ptr<const ReferenceSource> source = AttentionReference(spec);
   EXPECT_GT(source->Growth(), 0);
-  { const DataAhead ahead(MakingOf(source, 1e12)); }
+  { const PrecomputedReference ahead(MakingOf(source, 1e12)); }
   EXPECT_EQ(source->Growth(), 0) << "they are there";
   EXPECT_EQ(source->Get(), source->Get());
 }
