@@ -18,7 +18,7 @@ namespace cudnn_ci::wire {
 // A message as JSON. Most enumerators travel as numbers.
 struct MessageRules {
   static constexpr bool kStrict = true;
-  static constexpr EmptyFields empty = EmptyFields::kShown;
+  EmptyFields empty = EmptyFields::kShown;
   bool cleans = false;
   size_t text_bound = std::string::npos;  // longer texts are cut, head and tail kept
 

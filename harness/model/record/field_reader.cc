@@ -4,7 +4,7 @@ namespace cudnn_ci {
 namespace {
 
 std::string TextOf(const FieldPlace& place) {
-  const std::string key = CleanLine(place.key, 60);
+  std::string key = CleanLine(place.key, 60);
   if (!place.outer) return key;
   return TextOf(*place.outer) + (key == "[]" ? "" : ".") + key;
 }

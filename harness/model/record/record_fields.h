@@ -18,8 +18,8 @@ namespace cudnn_ci {
 // a case names it by io.Ref(ref).
 struct RecordRules {
   static constexpr bool kStrict = false;
-  static constexpr bool cleans = false;
   EmptyFields empty = EmptyFields::kLeftOut;
+  bool cleans = false;
   const std::string& Text(const std::string& text, Mark) const { return text; }
 };
 
