@@ -266,7 +266,7 @@ class PythonJudge {
   // The first name below the folder of packages; empty: the file lies elsewhere.
   std::string ImportOf(const std::string& path) const {
     for (const std::string& folder : image_.folders)
-      if (StartsWith(path, folder + "/")) {
+      if (path.starts_with(folder + "/")) {
         const std::string below = path.substr(folder.size() + 1);
         return below.substr(0, below.find('/'));
       }
