@@ -115,7 +115,7 @@ Asked Ask(Context& ctx, const Interpreter& p, const std::string& what, const std
   // Nothing is left in the image (-B), and a crash shows where Python was.
   Shortage shortage;
   asked.end =
-      RunProgram(ctx, {asked.python, "-B", "-X", "faulthandler", script, what, inputs, answer, frameworks},
+      RunProgram(ctx, {asked.python, "-B", "-X", "faulthandler", script, what, inputs, frameworks, answer},
                  environment, p.timeout_s, &shortage);
   LogEnd(ctx, asked.end.output);
   if (!asked.end.timed_out && asked.end.exit_status != 0 &&

@@ -1,6 +1,6 @@
 """Says what a framework of this interpreter sees and computes. It judges nothing: cudnn-ci judges what it says.
 
-    python3 probe.py versions|FRAMEWORK PROBLEM ANSWER FRAMEWORKS
+    python3 probe.py versions|FRAMEWORK PROBLEM FRAMEWORKS ANSWER
 
 PROBLEM is a JSON file with the inputs of one small convolution, FRAMEWORKS one with what is known of frameworks. ANSWER gets a line of JSON for each thing as it becomes known, so that
 a crash leaves what was said before it; nothing that a library prints can come between. For Python 3.8 and later; older ones get as far
@@ -58,14 +58,14 @@ def probe(name, problem, answer):
 
 
 def main():
-    what, problem, answer = sys.argv[1], sys.argv[2], Answer(sys.argv[3])
+    what, problem, frameworks, answer = sys.argv[1], sys.argv[2], sys.argv[3], Answer(sys.argv[4])
     # Python looks for modules beside the script first, where none is to be found.
     if sys.path and os.path.realpath(sys.path[0]) == HERE:
         del sys.path[0]
     answer.say("python", {"version": ".".join(str(n) for n in sys.version_info[:3]), "executable": sys.executable})
     if sys.version_info < (3, 8):
         return
-    with open(sys.argv[4], encoding="ascii") as file:
+    with open(frameworks, encoding="ascii") as file:
         packages.know(json.load(file))
     if what == "versions":
         answer.say("packages", {name: packages.package(name) for name in packages.FRAMEWORKS})

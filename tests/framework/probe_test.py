@@ -103,7 +103,7 @@ class Probe(unittest.TestCase):
         (self.folder / "problem").write_text(json.dumps(self.problem))
         (self.folder / "frameworks").write_text(json.dumps(self.frameworks))
         needed = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH": "true", "PYTHONPATH": str(path)}
-        run = subprocess.run([sys.executable, "-B", *options, PROBE, what, self.folder / "problem", answer, self.folder / "frameworks"], stdout=subprocess.PIPE,
+        run = subprocess.run([sys.executable, "-B", *options, PROBE, what, self.folder / "problem", self.folder / "frameworks", answer], stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, env={**os.environ, **needed, **env}, check=False)
         self.output = run.stdout
         return [next(iter(json.loads(line).items())) for line in answer.read_text(encoding="utf-8").splitlines()]
@@ -217,7 +217,7 @@ class Answers(Probe):
         self.assertIsNone(said["cudnn"])
 
     def test_of_an_old_python_stop_behind_its_version(self):
-        code = f"import sys; sys.version_info = (3, 7, 17); sys.argv = ['x', 'torch', 'y', {str(self.folder / 'answer')!r}]; exec(open({str(PROBE)!r}).read())"
+        code = f"import sys; sys.version_info = (3, 7, 17); sys.argv = ['x', 'torch', 'y', 'z', {str(self.folder / 'answer')!r}]; exec(open({str(PROBE)!r}).read())"
         subprocess.run([sys.executable, "-c", f"__file__ = {str(PROBE)!r}; " + code], check=True)
         said = json.loads((self.folder / "answer").read_text())
         self.assertEqual(said["python"]["version"], "3.7.17")

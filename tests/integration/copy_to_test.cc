@@ -73,6 +73,7 @@ const std::map<std::string, std::string> kWhole = {
     {"bin", "040755"},
     {"bin/cudnn-ci", "100755"},
     {"knowledge", "040755"},
+    {"knowledge/compatibility.json", "100644"},
     {"knowledge/compilers.json", "100644"},
     {"knowledge/findings", "040755"},
     {"knowledge/findings/one.json", "100644"},

@@ -132,7 +132,7 @@ TEST_F(FrameworkVersions, OfNoFrameworkAreSkipped) {
   EXPECT_EQ(r.gate.exit_code, 4);
   EXPECT_EQ(r.Skip("kind"), "absent");
   EXPECT_THAT(r.Skip("need"),
-              HasSubstr("one of torch, tensorflow, jax, onnxruntime, ctranslate2, cupy in python3"));
+              HasSubstr("one of torch, tensorflow, jax, onnxruntime, ctranslate2, paddle, cupy in python3"));
 }
 
 TEST_F(FrameworkVersions, NothingIsImported) {
