@@ -28,7 +28,7 @@ class Failure(Exception):
 def sources(root):
     """Every document and picture of the site, as {path in the repository: path on the site}, in a fixed order."""
     found = {"README.md": "index.md", "harness/docs/README.md": "contents.md", "matrices/README.md": "matrices.md",
-             "harness/DESIGN.md": "design.md", KNOWLEDGE: "knowledge.md"}
+             "harness/DESIGN.md": "design.md", KNOWLEDGE: "knowledge-files.md"}
     for name in ("SECURITY", "CHANGELOG", "CONTRIBUTING"):
         found[f"{name}.md"] = f"{name.lower()}.md"
     docs = root / "harness/docs"

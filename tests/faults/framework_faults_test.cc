@@ -48,6 +48,31 @@ Make Ctranslate2With(const std::vector<std::string>& libraries) {
   });
 }
 
+// framework.versions, asked of a Python in which the package for CPUs has replaced a file of the one for
+// GPUs.
+Make OnnxruntimeReplaced() {
+  return WithoutDriver([](FaultTest& t) {
+    t.Also(Entry("framework.versions"));
+    const std::string site = t.gate().Path("site");
+    for (const char* folder :
+         {"onnxruntime/capi", "onnxruntime_gpu-1.22.0.dist-info", "onnxruntime-1.22.0.dist-info"})
+      fs::create_directories(site + "/" + folder);
+    t.gate().Write("site/onnxruntime/__init__.py", "raise SystemExit\n");
+    t.gate().Write("site/onnxruntime/capi/libonnxruntime.so.1", "one");
+    const std::string file = "onnxruntime/capi/libonnxruntime.so.1,sha256=";
+    t.gate().Write("site/onnxruntime-1.22.0.dist-info/RECORD",
+                   file + "dpLDrTVAu4A8Ags67mbNiIcSMjTqDG5xQ8Ct1z_0Me0,3\n");
+    t.gate().Write(
+        "site/onnxruntime_gpu-1.22.0.dist-info/RECORD",
+        file + "P8TM_nRYcOLA2Z9x8w_wZWyN7dQcwdfT03aw2-aF4vM,9\nonnxruntime/capi/libcublas.so.12,,\n");
+    t.gate().Write("site/onnxruntime-1.22.0.dist-info/METADATA",
+                   "Metadata-Version: 2.1\nName: onnxruntime\nVersion: 1.22.0\n");
+    t.gate().Write("site/onnxruntime_gpu-1.22.0.dist-info/METADATA",
+                   "Metadata-Version: 2.1\nName: onnxruntime-gpu\nVersion: 1.22.0\n");
+    UsePython(t, site);
+  });
+}
+
 // A wheel of cuDNN beside the fake PyTorch, judged while another cuDNN is on the loader's path. `files`: what
 // the framework loads by path ("_ops"), and names that it leaves to the loader.
 Make BesideDecoy(const std::vector<std::string>& files) {
@@ -103,6 +128,9 @@ std::vector<Fault> Frameworks() {
       Showing("ONNX Runtime without its libraries",
               {Sound("onnxruntime_that_must_be_preloaded",
                      Framework("onnxruntime", {{"FAKE_FRAMEWORK", "preload"}}), "framework-needs-preload")}),
+      Showing("framework in the place of another",
+              {Image("onnxruntime_over_onnxruntime_gpu", OnnxruntimeReplaced(), "framework-replaced",
+                     {"onnxruntime-gpu"})}),
       Showing("framework without its libraries",
               {Image("ctranslate2_without_cublas", Ctranslate2With({"libcudnn.so.99"}),
                      "framework-libraries-missing", {"needs libcublas.so.99, which neither"})}),

@@ -29,6 +29,12 @@ std::string Sass(const std::vector<std::uint32_t>& architectures) {
 std::string Ptx(std::uint16_t major, std::uint16_t minor) {
   return made::Library({{made::Sass(80), made::PtxEntry(80, major, minor)}});
 }
+// So many modules that compiling them takes a while.
+std::string ManyPtx(std::uint16_t major, std::uint16_t minor) {
+  std::vector<made::Entry> entries = {made::Sass(80)};
+  entries.insert(entries.end(), 16, made::PtxEntry(80, major, minor));
+  return made::Library({entries});
+}
 // What nvcc makes of sources without a kernel.
 std::string WithoutKernel() {
   made::Entry entry = made::Sass(75);
@@ -54,9 +60,9 @@ std::vector<Fault> DeviceCode() {
       Showing(
           "cards that are served less well",
           {Sound("package_for_an_architecture_alone",
-                 Libraries({{"liba.so", made::Library({{made::Sass(90, 0x100011)}})}}, "mine/liba.so,,\n"),
+                 Libraries({{"liba.so", made::Library({{made::Sass(86, 0x100011)}})}}, "mine/liba.so,,\n"),
                  "device-code-for-other-cards"),
-           Sound("ptx_of_an_older_toolkit", Libraries({{"liba.so", Ptx(8, 7)}}),
+           Sound("ptx_of_an_older_toolkit", Libraries({{"liba.so", ManyPtx(8, 7)}}),
                  "device-code-compiled-at-start")}),
       Showing("device code that cannot be judged",
               {Sound("kernels_elsewhere",

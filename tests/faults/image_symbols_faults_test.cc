@@ -54,6 +54,69 @@ Make WithTorchExtension(const std::string& asked) {
   });
 }
 
+// ",sha256=...,SIZE" of a file, as RECORD has it.
+std::string HashOf(FaultTest& t, const std::string& path) {
+  t.gate().Write("hash.py",
+                 "import base64, hashlib, sys\ndata = open(sys.argv[1], 'rb').read()\n"
+                 "hash = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip('=')\n"
+                 "open(sys.argv[2], 'w').write(f',sha256={hash},{len(data)}')\n");
+  const std::string command = CUDNN_CI_PYTHON " " + t.gate().Path("hash.py") + " " +
+                              t.gate().Path(InSite(path)) + " " + t.gate().Path("hash");
+  EXPECT_EQ(system(command.c_str()), 0) << command;  // NOLINT(cert-env33-c): a test's own words
+  return t.gate().Read("hash");
+}
+void Record(FaultTest& t, const std::string& package, const std::string& text) {
+  fs::create_directories(t.gate().Path(InSite(package + ".dist-info")));
+  t.gate().Write(InSite(package + ".dist-info/RECORD"), text);
+}
+constexpr char kOther[] = ",sha256=dpLDrTVAu4A8Ags67mbNiIcSMjTqDG5xQ8Ct1z_0Me0,3\n";
+
+// The extension is of "mine-gpu", whose record has a library of CUDA; "mine" has put its own in that place.
+Make WithReplacedPackage() {
+  return WithExtension([](FaultTest& t) {
+    Library(t, InSite("mine/libcublas.so.13"), "int a;");
+    Library(t, InSite("mine/_core.so"), "void *PyInit__core(void) { return 0; }");
+    Record(t, "mine-1.0", "mine/_core.so" + HashOf(t, "mine/_core.so") + "\n");
+    Record(t, "mine_gpu-1.0", std::string("mine/_core.so") + kOther + "mine/libcublas.so.13,,\n");
+  });
+}
+
+// Two packages of NVIDIA's have one path; what is there is that of the one that nobody requires.
+Make WithLibraryOfTwoMajors() {
+  return WithExtension([](FaultTest& t) {
+    const std::string path = "nvidia/nccl/lib/libnccl.so.2";
+    Library(t, InSite(path), "int a;");
+    Record(t, "nvidia_nccl_cu12-2.27.5", path + kOther);
+    Record(t, "nvidia_nccl_cu13-2.28.9", path + HashOf(t, path) + "\n");
+    Record(t, "mine-1.0", "");
+    t.gate().Write(InSite("mine-1.0.dist-info/METADATA"),
+                   "Name: mine\nVersion: 1.0\nRequires-Dist: nvidia-nccl-cu12\n\n");
+  });
+}
+
+Make WithTorchAudioForAnotherCuda() {
+  return WithExtension([](FaultTest& t) {
+    for (const std::string package : {"torch", "torchaudio"})
+      fs::create_directories(t.gate().Path(InSite(package)));
+    t.gate().Write(InSite("torch/__init__.py"), "");
+    fs::create_directories(t.gate().Path(InSite("torch/lib")));
+    Library(t, InSite("torch/lib/libtorch_global_deps.so"), "int a;");
+    t.gate().Write(InSite("torch/version.py"), "__version__ = '2.15.0+cu132'\ncuda = '13.2'\n");
+    t.gate().Write(InSite("torchaudio/version.py"), "__version__ = '2.11.0+cu130'\n");
+  });
+}
+
+// CTranslate2 opens cuBLAS by name when a model is put on a GPU.
+Make WithCublasWhereNobodyLooks() {
+  return WithExtension([](FaultTest& t) {
+    fs::create_directories(t.gate().Path(InSite("ctranslate2")));
+    t.gate().Write(InSite("ctranslate2/__init__.py"), "from ._ext import *\n");
+    Library(t, InSite("ctranslate2/_ext.cpython-311-x86_64-linux-gnu.so"),
+            "void *PyInit__ext(void) { return 0; }");
+    Library(t, InSite("nvidia/cublas/lib/libcublas.so.12"), "int a;");
+  });
+}
+
 std::vector<Fault> BrokenImages() {
   return Joined(
       {Showing("library that an extension needs",
@@ -70,7 +133,15 @@ std::vector<Fault> BrokenImages() {
                         const std::string path = t.gate().Path(InSite("mine/libcutensorMg.so.2"));
                         fs::resize_file(path, fs::file_size(path) / 2);
                       }),
-                      "library-damaged", {"libcutensorMg.so.2", "truncated"})}),
+                      "library-damaged", {"libcutensorMg.so.2", "truncated"}),
+                Image("cublas_where_nobody_looks", WithCublasWhereNobodyLooks(), "library-missing",
+                      {"CTranslate2 opens libcublas.so.12", "nvidia/cublas/lib"})}),
+       Showing("package in the place of another",
+               {Image("package_replaced", WithReplacedPackage(), "package-replaced",
+                      {"mine 1.0 has replaced files of mine-gpu 1.0"})}),
+       Showing("extension of PyTorch for another CUDA",
+               {Image("torchaudio_for_another_cuda", WithTorchAudioForAnotherCuda(), "package-for-other-cuda",
+                      {"torchaudio 2.11.0+cu130"})}),
        Showing(
            "symbol that no library has",
            {Image("cutensor_lacks_a_function", WithExtension([](FaultTest& t) {
@@ -102,6 +173,8 @@ std::vector<Fault> BrokenImages() {
 
 std::vector<Fault> OddImages() {
   return Joined({
+      Showing("library of two CUDA majors in one folder",
+              {Sound("nccl_of_two_majors", WithLibraryOfTwoMajors(), "packages-overlap")}),
       Showing("two copies of a library",
               {Sound("cutensor_of_library_path_hides_another", WithExtension([](FaultTest& t) {
                        Library(t, "libraries/libcutensorMg.so.2", "void cutensorInit(void) {} int other;");
