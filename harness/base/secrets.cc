@@ -88,27 +88,71 @@ void FindPrivateKeys(std::string_view text, std::vector<Range>* out) {
   }
 }
 
+// The first byte at or behind a place that is, or is not, one of these. Asked for places that ascend, it goes
+// through the text once.
+class NextOf {
+ public:
+  NextOf(std::string_view text, std::string_view bytes, bool is = true)
+      : text_(text), bytes_(bytes), is_(is) {}
+  size_t From(size_t at) {
+    if (at > next_ || !known_)
+      next_ =
+          std::min(is_ ? text_.find_first_of(bytes_, at) : text_.find_first_not_of(bytes_, at), text_.size());
+    known_ = true;
+    return next_;
+  }
+
+ private:
+  const std::string_view text_, bytes_;
+  const bool is_;
+  bool known_ = false;
+  size_t next_ = 0;
+};
+
+// The last "@" of a part of the text, npos without one. For ends that ascend it goes through the text once.
+class LastAt {
+ public:
+  explicit LastAt(std::string_view text) : text_(text) {}
+  size_t In(size_t begin, size_t end) {
+    for (; done_ < end; ++done_)
+      if (text_[done_] == '@') last_ = done_;
+    return last_ == std::string_view::npos || last_ < begin ? std::string_view::npos : last_;
+  }
+
+ private:
+  const std::string_view text_;
+  size_t done_ = 0, last_ = std::string_view::npos;
+};
+
 // The password in "https://user:password@host", which may hold an "@" itself; where there is none, a user's
-// name that is as long as a token.
+// name that is as long as a token. Every question about what follows goes through the text once, since a text
+// may be made of beginnings.
 void FindPasswordsOfUrls(std::string_view text, std::vector<Range>* out) {
   constexpr size_t kLongestAuthority = 4096, kShortestToken = 20;
+  NextOf slash(text, "/ \t\n\"'"), blank(text, " \t\n\"'"), colons(text, ":");
+  NextOf no_digit(text, "0123456789", false);
+  LastAt in_authority(text), in_path(text);
   for (size_t at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 1)) {
-    const size_t begin = at + 3;
-    const std::string_view rest = text.substr(begin, kLongestAuthority);
-    std::string_view authority = rest.substr(0, rest.find_first_of("/ \t\n\"'"));
-    const size_t colon = authority.find(':');
+    const size_t begin = at + 3, most = std::min(text.size(), begin + kLongestAuthority);
+    size_t end = std::min(slash.From(begin), most);
+    const size_t colon = colons.From(begin);
+    const bool has_colon = colon < end;
+    size_t host = in_authority.In(begin, end);
     // A slash in a password should be written %2F, and is not always: what follows a host's colon is a
     // number.
-    if (authority.find('@') == std::string_view::npos && colon != std::string_view::npos &&
-        authority.front() != '[' &&
-        authority.find_first_not_of("0123456789", colon + 1) != std::string_view::npos)
-      authority = rest.substr(0, rest.find_first_of(" \t\n\"'"));
-    const size_t host = authority.rfind('@');
+    const size_t to_blank = std::min(blank.From(begin), most);
+    const size_t at_blank = in_path.In(begin, to_blank);
+    if (host == std::string_view::npos && has_colon && text[begin] != '[' && no_digit.From(colon + 1) < end) {
+      end = to_blank;
+      host = at_blank;
+    }
     if (host == std::string_view::npos) continue;
-    if (colon + 1 < host && colon != std::string_view::npos)
-      out->emplace_back(begin + colon + 1, begin + host);
-    else if (colon == std::string_view::npos && host >= kShortestToken)
-      out->emplace_back(begin, begin + host);
+    // One in another would be one more for each beginning.
+    if (!out->empty() && host <= out->back().second) continue;
+    if (has_colon && colon + 1 < host)
+      out->emplace_back(colon + 1, host);
+    else if (!has_colon && host - begin >= kShortestToken)
+      out->emplace_back(begin, host);
   }
 }
 
@@ -183,14 +227,19 @@ Secrets::Secrets(const char* const* environment) {
     Add(name, clean);
     for (const std::string& line : Split(clean, '\n')) Add(name, Trim(line));
   }
-  std::stable_sort(secrets_.begin(), secrets_.end(),
-                   [](const Secret& a, const Secret& b) { return a.value.size() > b.value.size(); });
+  for (const auto& [value, ignored] : names_) {
+    heads_.Insert(value);
+    rest_heads_.Insert(value);
+    rest_tails_.Insert(std::string_view(value).substr(value.size() - kShortestRest));
+    reversed_.emplace(value.rbegin(), value.rend());
+    longest_ = std::max(longest_, value.size());
+  }
 }
 
 void Secrets::Add(const std::string& name, std::string_view value) {
-  const bool known = std::any_of(secrets_.begin(), secrets_.end(),
-                                 [&](const Secret& s) { return s.name == name && s.value == value; });
-  if (value.size() >= kShortest && !known) secrets_.push_back({name, std::string(value)});
+  if (value.size() < kShortest) return;
+  marks_.insert(CleanLine(name, 100));
+  names_.emplace(value, name);  // of two variables with one value the first is named
 }
 
 const Secrets& Secrets::OfThisProcess() {
@@ -198,18 +247,69 @@ const Secrets& Secrets::OfThisProcess() {
   return kOwn;
 }
 
+namespace {
+
+// The longest value that the text begins with; end(): none. Of values in order, those that begin a text stand
+// before it, and each is a beginning of the next of them: each try that fails leaves a shorter beginning.
+template <class Values>
+auto LongestBeginning(const Values& values, std::string_view text) {
+  auto it = values.upper_bound(text);
+  while (it != values.begin()) {
+    --it;
+    const std::string_view value = it->first;
+    const size_t common = static_cast<size_t>(
+        std::mismatch(value.begin(), value.end(), text.begin(), text.end()).first - value.begin());
+    if (common == value.size()) return it;
+    if (common < kShortest) break;
+    text = text.substr(0, common);
+    it = values.upper_bound(text);
+  }
+  return values.end();
+}
+
+const std::string& ValueIn(const std::string& value) { return value; }
+const std::string& ValueIn(const std::pair<const std::string, std::string>& entry) { return entry.first; }
+
+// Whether a value that is longer begins so.
+template <class Values>
+bool IsBeginning(const Values& values, std::string_view text) {
+  const auto it = values.upper_bound(text);
+  return it != values.end() && ValueIn(*it).compare(0, text.size(), text) == 0;
+}
+
+}  // namespace
+
+void Secrets::FindValues(std::string_view text, std::vector<Place>* places) const {
+  for (size_t at = 0; at + kShortest <= text.size(); ++at) {
+    if (!heads_.MayHold(text.substr(at))) continue;
+    const auto it = LongestBeginning(names_, text.substr(at));
+    if (it == names_.end()) continue;
+    const size_t end = at + it->first.size();
+    // What overlaps is one, and what lies inside another is not said, so that no text makes more places than
+    // it has bytes apart.
+    if (places->empty() || at >= places->back().end)
+      places->push_back({at, end, &it->second, true});
+    else if (end > places->back().end)
+      places->back() = {places->back().begin, end, nullptr, false};
+  }
+}
+
 void Secrets::FindRests(std::string_view text, std::vector<Place>* places) const {
-  if (secrets_.empty()) return;
-  for (const Cut& cut : Cuts(text))
-    for (const Secret& secret : secrets_) {
-      const std::string_view value = secret.value;
-      for (size_t n = value.size() - 1; n >= kShortestRest; --n) {
-        if (cut.before >= n && text.substr(cut.before - n, n) == value.substr(0, n))
-          places->push_back({cut.before - n, cut.before, nullptr, false});
-        if (text.substr(cut.after, n) == value.substr(value.size() - n))
-          places->push_back({cut.after, cut.after + n, nullptr, false});
-      }
-    }
+  if (names_.empty()) return;
+  const std::vector<Cut> cuts = Cuts(text);
+  if (cuts.empty()) return;
+  for (const Cut& cut : cuts) {
+    const size_t first = cut.before > longest_ ? cut.before - longest_ : 0;
+    for (size_t at = first; at + kShortestRest <= cut.before; ++at)
+      if (rest_heads_.MayHold(text.substr(at)) && IsBeginning(names_, text.substr(at, cut.before - at)))
+        places->push_back({at, cut.before, nullptr, false});
+    const std::string_view behind = text.substr(cut.after, longest_);
+    const std::string backwards(behind.rbegin(), behind.rend());
+    for (size_t n = kShortestRest; n <= behind.size(); ++n)
+      if (rest_tails_.MayHold(behind.substr(n - kShortestRest)) &&
+          IsBeginning(reversed_, std::string_view(backwards).substr(behind.size() - n)))
+        places->push_back({cut.after, cut.after + n, nullptr, false});
+  }
 }
 
 bool Secrets::IsInMark(std::string_view text, const Place& place) const {
@@ -224,17 +324,13 @@ bool Secrets::IsInMark(std::string_view text, const Place& place) const {
   if (end == std::string_view::npos || place.end > name + end + 1) return false;
   // What a check has put into brackets is no mark: only a name that is known makes it one.
   const std::string_view named = rest.substr(0, end);
-  return std::any_of(secrets_.begin(), secrets_.end(),
-                     [&](const Secret& secret) { return CleanLine(secret.name, 100) == named; });
+  return marks_.count(named) > 0;
 }
 
 std::vector<Secrets::Place> Secrets::Find(std::string_view text) const {
   std::vector<Place> places;
   if (text.size() < kShortest) return places;
-  for (const Secret& secret : secrets_)
-    for (size_t at = text.find(secret.value); at != std::string_view::npos;
-         at = text.find(secret.value, at + secret.value.size()))
-      places.push_back({at, at + secret.value.size(), &secret, true});
+  FindValues(text, &places);
   std::vector<Range> shapes;
   FindShapes(text, &shapes);
   FindWebTokens(text, &shapes);
@@ -265,9 +361,9 @@ std::string Secrets::Mask(std::string_view text) const {
   size_t done = 0;
   for (const Place& place : Find(text)) {
     out += text.substr(done, place.begin - done);
-    out += place.secret != nullptr ? "[masked " + CleanLine(place.secret->name, 100) + "]"
-           : place.whole           ? "[masked token]"
-                                   : "[masked]";
+    out += place.name != nullptr ? "[masked " + CleanLine(*place.name, 100) + "]"
+           : place.whole         ? "[masked token]"
+                                 : "[masked]";
     done = place.end;
   }
   out += text.substr(done);
@@ -287,9 +383,8 @@ std::string Secrets::ShellWord(std::string_view word) const {
   size_t done = 0;
   for (const Place& place : Find(word)) {
     if (place.begin > done) out += ShellQuote(word.substr(done, place.begin - done));
-    const bool named = place.secret != nullptr && IsShellName(place.secret->name);
-    out +=
-        named ? "\"$" + place.secret->name + "\"" : ShellQuote(place.whole ? "[masked token]" : "[masked]");
+    const bool named = place.name != nullptr && IsShellName(*place.name);
+    out += named ? "\"$" + *place.name + "\"" : ShellQuote(place.whole ? "[masked token]" : "[masked]");
     done = place.end;
   }
   if (done < word.size() || word.empty()) out += ShellQuote(word.substr(done));

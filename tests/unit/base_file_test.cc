@@ -7,9 +7,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <set>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
+#include "base/bounded_lines.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "base/remove_tree.h"
@@ -323,6 +329,30 @@ TEST(MakeDirectories, MakesParentsAndSaysWhyNot) {
 
 TEST(ExecutableDirectory, IsWhereThisTestLies) {
   EXPECT_TRUE(std::filesystem::exists(ExecutableDirectory() + "/base_test")) << ExecutableDirectory();
+}
+
+// ---- lines of a stranger's file ----
+
+TEST(BoundedLines, OfTooManyBytesAreNotHeld) {
+  const std::string folder = (std::filesystem::temp_directory_path() / "cudnn-ci-lines.XXXXXX").string();
+  std::string path = folder;
+  ASSERT_NE(mkdtemp(path.data()), nullptr);
+  const std::string file = path + "/lines";
+  ASSERT_TRUE(WriteFileAtomically(file, "one\n" + std::string(200000, '[') + "\ntwo\n\nthree").ok());
+  std::vector<std::string> lines;
+  const auto take = [&](std::string_view line) {
+    lines.emplace_back(line);
+    return lines.size() < 4;
+  };
+  EXPECT_EQ(ReadBoundedLines(file, 1 << 20, 100, take), 200015u);
+  EXPECT_EQ(lines, std::vector<std::string>({"one", "two", "", "three"}));
+  lines.clear();
+  EXPECT_EQ(ReadBoundedLines(file, 70000, 100, take), 70000u) << "no more is read";
+  EXPECT_EQ(lines, std::vector<std::string>({"one"}));
+  lines.clear();
+  EXPECT_EQ(ReadBoundedLines(path, 1 << 20, 100, take), 0u) << "a folder";
+  EXPECT_TRUE(lines.empty());
+  std::filesystem::remove_all(path);
 }
 
 }  // namespace

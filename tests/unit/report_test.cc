@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -324,6 +325,27 @@ TEST_F(ReportTest, OnlyAttachmentsInTheFolderItselfAreNamed) {
   EXPECT_EQ(AttachmentsNamedBy(journal), std::vector<std::string>({"attachments/1-a", "attachments/2-b"}));
   ASSERT_TRUE(WriteFileAtomically(journal, "somebody's\n" + text).ok());
   EXPECT_TRUE(AttachmentsNamedBy(journal).empty());
+}
+
+// Anybody may have written the journal of an earlier run.
+TEST_F(ReportTest, AnEarlierJournalIsReadWithinBounds) {
+  const std::string head = R"({"v":"journal/2","ev":"Attachment","path":"attachments/)";
+  const std::string nested = std::string(100, '[') + std::string(100, ']');
+  std::string text = head + "1-a\"}\n" + head + "2-deep\",\"x\":" + nested + "}\n" + head +
+                     "3-long\",\"x\":\"" + std::string(kMostEarlierLine, 'x') + "\"}\n" + head +
+                     "4-b\"}\n\"Attachment\"" + std::string(1 << 20, '[') + "\n";
+  for (size_t i = 0; i < kMostEarlierAttachments + 5; ++i) text += head + "5-" + std::to_string(i) + "\"}\n";
+  const std::string journal = folder_ + "/journal.jsonl";
+  ASSERT_TRUE(WriteFileAtomically(journal, text).ok());
+  const std::vector<std::string> named = AttachmentsNamedBy(journal);
+  EXPECT_EQ(named.size(), kMostEarlierAttachments);
+  const auto has = [&](const std::string& name) {
+    return std::count(named.begin(), named.end(), "attachments/" + name) > 0;
+  };
+  EXPECT_TRUE(has("1-a"));
+  EXPECT_FALSE(has("2-deep"));
+  EXPECT_FALSE(has("3-long"));
+  EXPECT_TRUE(has("4-b")) << "behind a line that is passed over";
 }
 
 TEST_F(ReportTest, RebuildingARunThatWasKilledIsNeverGreen) {

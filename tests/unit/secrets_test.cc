@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ctime>
 #include <string>
+#include <vector>
 
 #include "base/text.h"
 
@@ -129,6 +132,61 @@ TEST(Secrets, HostileTextsAreGoneThroughAFewTimes) {
     while (text.size() < size_t{4} << 20) text += part;
     EXPECT_LE(secrets.Mask(text).size(), text.size()) << part;
   }
+}
+
+std::string Repeated(const std::string& part, size_t bytes) {
+  std::string text;
+  while (text.size() < bytes) text += part;
+  return text;
+}
+
+// Of processor time, the least of three: what else runs here does not count.
+double SecondsToMask(const Secrets& secrets, const std::string& text) {
+  double least = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    const std::clock_t start = std::clock();
+    EXPECT_LE(secrets.MaskKeepingLength(text).size(), text.size());
+    least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  }
+  return least;
+}
+
+// As many times a plain text's time as these made of beginnings may take: before the work was bounded for
+// each byte they took 300 and more.
+TEST(Secrets, NoTextTakesManyTimesAPlainOnesWork) {
+  const Secrets secrets(kEnvironment);
+  constexpr size_t kBytes = 1 << 20;
+  const double plain = SecondsToMask(secrets, Repeated("some words of a plain text, ", kBytes));
+  for (const std::string part : {"://a:b", "://a:1", "://a", "://:", "://[a:b", "&sig=", "eyJ.eyJ", "..."})
+    EXPECT_LE(SecondsToMask(secrets, Repeated(part, kBytes)), 40 * plain + 0.01) << part;
+  const std::string host = "@" + std::string(10, 'h');
+  EXPECT_LE(SecondsToMask(secrets, Repeated(Repeated("://a:b", 4000) + host, kBytes)), 40 * plain + 0.01);
+}
+
+// A certificate's chain, say: its number of lines counts by its logarithm.
+TEST(Secrets, ASecretOfThousandsOfLinesCostsLittleMoreThanOne) {
+  std::string value = "CHAIN_KEY=";
+  for (int i = 0; i < 12000; ++i) value += "line" + std::to_string(1000000 + i * 7) + "\n";
+  const char* const many[] = {value.c_str(), nullptr};
+  const Secrets of_many(many), of_few(kEnvironment);
+  const std::string text = Repeated("some words of a plain line1000 text ...", 1 << 19);
+  EXPECT_LE(SecondsToMask(of_many, text), 20 * SecondsToMask(of_few, text) + 0.01);
+  EXPECT_EQ(of_many.Mask("a line1000007 b"), "a [masked CHAIN_KEY] b");
+  EXPECT_EQ(of_many.Mask("a line1083993 b line10839"), "a [masked CHAIN_KEY] b line10839");
+  EXPECT_EQ(of_many.Mask("a line10839..."), "a [masked]...");
+}
+
+// Values that begin others, overlap others, and are the ends of others.
+TEST(Secrets, TheLongestOfSeveralIsMasked) {
+  const char* const environment[] = {"A_KEY=abcdefgh", "B_KEY=abcdefghijkl", "C_KEY=ijklmnop",
+                                     "D_KEY=abcdefghiz", nullptr};
+  const Secrets secrets(environment);
+  EXPECT_EQ(secrets.Mask("abcdefgh-"), "[masked A_KEY]-");
+  EXPECT_EQ(secrets.Mask("abcdefghij-"), "[masked A_KEY]ij-") << "a longer one that does not go on so";
+  EXPECT_EQ(secrets.Mask("abcdefghijkl-"), "[masked B_KEY]-");
+  EXPECT_EQ(secrets.Mask("abcdefghijklmnop-"), "[masked]-") << "two that overlap are one";
+  EXPECT_EQ(secrets.Mask("abcdefghizz"), "[masked D_KEY]z");
+  EXPECT_EQ(secrets.Mask("...klmnop"), "...[masked]");
 }
 
 }  // namespace

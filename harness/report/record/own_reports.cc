@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
+#include "base/bounded_lines.h"
 #include "base/fd.h"
 #include "base/file.h"
 
@@ -17,6 +17,8 @@ namespace cudnn_ci {
 namespace {
 
 constexpr std::string_view kAttachments = "attachments/";
+// An attachment's line has a name, a type and some numbers.
+constexpr size_t kMostEarlierNesting = 16;
 
 // `text` without what stands up to and including `head` and the white space behind it; empty if it does not
 // begin so.
@@ -64,6 +66,16 @@ constexpr Head kHeads[] = {{"junit", BeginsJunit},
                            {"attestation", BeginsStatement},
                            {"journal", BeginsJournal}};
 
+// An upper bound of how deep a text in JSON is nested; brackets in strings count as well.
+size_t NestingOf(std::string_view text) {
+  size_t depth = 0, deepest = 0;
+  for (const char c : text) {
+    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if ((c == ']' || c == '}') && depth > 0) --depth;
+  }
+  return deepest;
+}
+
 // A name in the folder itself, nothing above or below it.
 bool IsPlainName(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
@@ -86,18 +98,19 @@ bool IsOwnReport(const std::string& path) {
 
 std::vector<std::string> AttachmentsNamedBy(const std::string& journal_path) {
   if (!IsOwnReport(journal_path)) return {};
-  std::ifstream journal(journal_path, std::ios::binary);
   std::set<std::string> names;
-  for (std::string line; std::getline(journal, line);) {
-    if (line.find("\"Attachment\"") == std::string::npos) continue;
-    const nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
-    if (!event.is_object() || event.value("ev", nlohmann::json()) != "Attachment") continue;
+  ReadBoundedLines(journal_path, kMostEarlierBytes, kMostEarlierLine, [&](std::string_view line) {
+    if (line.find("\"Attachment\"") == std::string_view::npos || NestingOf(line) > kMostEarlierNesting)
+      return true;
+    const nlohmann::json event = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
+    if (!event.is_object() || event.value("ev", nlohmann::json()) != "Attachment") return true;
     const nlohmann::json path = event.value("path", nlohmann::json());
-    if (!path.is_string()) continue;
+    if (!path.is_string()) return true;
     const std::string& text = path.get_ref<const std::string&>();
     if (text.starts_with(kAttachments) && IsPlainName(std::string_view(text).substr(kAttachments.size())))
       names.insert(text);
-  }
+    return names.size() < kMostEarlierAttachments;
+  });
   return {names.begin(), names.end()};
 }
 

@@ -3,6 +3,8 @@
 #ifndef CUDNN_CI_REPORT_RECORD_OWN_REPORTS_H_
 #define CUDNN_CI_REPORT_RECORD_OWN_REPORTS_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +35,15 @@ std::string_view FormatOfHead(std::string_view head);
 // cannot be read, and for what is no regular file (links are not followed).
 bool IsOwnReport(const std::string& path);
 
+// Of an earlier run's journal, which anybody may have written, so much is read, no more of a line is held,
+// and so many attachments are taken from it.
+inline constexpr uint64_t kMostEarlierBytes = 64 << 20;
+inline constexpr size_t kMostEarlierLine = 64 << 10;
+inline constexpr size_t kMostEarlierAttachments = 10000;
+
 // The files under attachments/ that a journal names, as "attachments/NAME", without repeats: what may be
-// removed with it. Lines that cannot be read are passed over. Empty when the file is no journal.
+// removed with it. Lines that cannot be read, and those beyond the bounds, are passed over. Empty when the
+// file is no journal.
 std::vector<std::string> AttachmentsNamedBy(const std::string& journal_path);
 
 }  // namespace cudnn_ci
