@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "base/fd.h"
 #include "base/null_device.h"
 #include "base/running_clock.h"
@@ -24,7 +26,8 @@ namespace cudnn_ci::worker {
 namespace {
 
 constexpr size_t kHead = 64 * 1024, kTail = 192 * 1024;
-constexpr int64_t kLookNs = 20'000'000;  // the exit is not pollable: the price of knowing it
+constexpr int64_t kEndingNs = 2'000'000'000;  // for a child that was killed; longer: it cannot be
+constexpr int64_t kLookNs = 20'000'000;       // the exit is not pollable: the price of knowing it
 
 std::vector<std::string> MergedEnvironment(const std::vector<std::string>& over) {
   std::vector<std::string> merged;
@@ -151,16 +154,20 @@ bool RunChild(const ChildRequest& request, ChildOutcome* outcome) {
   const int64_t deadline =
       request.timeout_s > 0 ? clock.NowNs() + static_cast<int64_t>(request.timeout_s * 1e9) : INT64_MAX;
   Waited state = Waited::kRuns;
+  int refused = 0;
   while (state == Waited::kRuns) {
     pollfd p{read_end.get(), POLLIN, 0};
     clock.Waiting(kLookNs);
     poll(&p, 1, kLookNs / 1'000'000);
     Drain(read_end.get(), &outcome->output);
     state = Look(pid);
-    if (state == Waited::kRuns && clock.NowNs() > deadline && !outcome->timed_out) {
-      outcome->timed_out = true;
-      kill(-pid, SIGKILL);
-    }
+    if (state != Waited::kRuns || clock.NowNs() <= deadline) continue;
+    if (!std::exchange(outcome->timed_out, true) && kill(-pid, SIGKILL) != 0) refused = errno;
+    if (clock.NowNs() <= deadline + kEndingNs) continue;
+    Cut(&outcome->output);
+    outcome->output += "\nprocess " + std::to_string(pid) + " cannot be ended" +
+                       (refused != 0 ? std::string(": ") + strerror(refused) : "") + ", and still runs\n";
+    return true;
   }
   if (state == Waited::kTaken) {
     errno = ECHILD;

@@ -304,6 +304,16 @@ TEST_F(ExecLibraries, CannotBeJudgedWithoutPtrace) {
   EXPECT_EQ(Shell("exit 0").Outcome(), "passed");
 }
 
+// A system that refuses the signal, as for a program of another user: the limit holds all the same, and it is
+// said; so does the gate's own end, which waits for nobody whom it cannot end.
+TEST_F(ExecRun, ACommandThatCannotBeKilledEndsAtItsLimit) {
+  gate().Before({CUDNN_CI_FIXTURES "/without_kill"});
+  const CheckOutcome r = Check("exec.run", Named(R"("argv": ["/bin/sleep", "25"], "timeout_s": 0.5)"));
+  EXPECT_THAT(r.Slugs(), ElementsAre("command-timed-out")) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Detail(), HasSubstr("cannot be ended: Operation not permitted"));
+  EXPECT_LT(r.record["duration_s"].get<double>(), 20);
+}
+
 struct Mistake {
   std::string params, said;
 };

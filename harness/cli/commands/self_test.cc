@@ -78,8 +78,8 @@ ExitStatus WaitFor(ProcessControl* control, pid_t pid) {
     if (MonotonicNs() > deadline) control->Signal(pid, SIGKILL);
   }
   const ExitStatus status = control->Reap(pid);
-  while (control->SweepStrays({})) {
-  }
+  // What cannot be killed is not waited for.
+  for (int i = 0; i < 5000 && control->SweepStrays({}); ++i) usleep(200);
   return status;
 }
 

@@ -43,7 +43,10 @@ Guardian::Guardian(ProcessControl* control, const std::string& worker_path,
 Guardian::~Guardian() {
   if (pid_ < 0) return;
   control_->Signal(pid_, SIGKILL);
-  control_->Reap(pid_);
+  // Where the system refuses the signal, it ends with this process, as if that had been killed.
+  constexpr int kLooks = 2000, kPauseUs = 1000;
+  for (int i = 0; i < kLooks && !control_->HasExited(pid_); ++i) usleep(kPauseUs);
+  if (control_->HasExited(pid_)) control_->Reap(pid_);
 }
 
 }  // namespace cudnn_ci
