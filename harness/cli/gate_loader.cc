@@ -1,5 +1,4 @@
 // What the image has the loader put into the checks' processes. See gate.h.
-#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -42,11 +41,6 @@ std::vector<Finding> Gate::PreloadFindings() const {
   std::vector<Finding> findings;
   for (const Preload& preload : FindPreloads(OwnVariables(), paths, wanted)) {
     if (preload.problem.empty() && !preload.file.empty()) preloaded.push_back(preload.file);
-    // What the self-test injects is ours.
-    std::error_code ignored;
-    if (!preload.file.empty() &&
-        std::filesystem::equivalent(preload.file, installation_.injector_path(), ignored))
-      continue;
     findings.push_back(FindingOf(preload, collected_->matrix().allowed_preloads));
   }
   for (const ForeignDriver& driver : FindForeignDrivers(paths, preloaded))

@@ -36,9 +36,14 @@ Finding FindingOf(const BlockingLibrary& library) {
 }
 
 Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowed) {
+  // Nobody who builds the image can take away what is mounted.
+  const char* const harmless_slug = preload.mounted.empty() ? "preloaded" : "runner-preloaded";
+  const char* const slug = preload.mounted.empty() ? "preload-interposes" : "runner-preload-interposes";
   std::string detail = preload.by + " names " + SingleLine(preload.name, 1000);
+  if (!preload.mounted.empty()) detail += "; " + SingleLine(preload.mounted, 1000) + " is a mount";
   if (preload.file.empty() && preload.problem.empty())
-    return HarnessFinding("preloaded", detail + ", and the loader takes no such library");
+    return HarnessFinding(harmless_slug, detail + ", and the loader takes no such library" +
+                                             (preload.ignored.empty() ? "" : ": it is " + preload.ignored));
   if (!preload.file.empty() && preload.file != preload.name) detail += ", which is " + preload.file;
   if (!preload.problem.empty()) detail += "; it cannot be told what it does: " + preload.problem;
   if (preload.audits) detail += "; an audit library sees and may change every call between libraries";
@@ -47,11 +52,11 @@ Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowe
         "; it defines " + Some(preload.interposed) + ", which the checks' processes take from the C library";
   const bool harmless = preload.problem.empty() && !preload.audits && preload.interposed.empty();
   if (harmless && preload.own)
-    return HarnessFinding("preloaded", detail + "; it is the C library's own, which is loaded anyway");
-  if (harmless) return HarnessFinding("preloaded", detail + "; it stands in no function's place");
+    return HarnessFinding(harmless_slug, detail + "; it is the C library's own, which is loaded anyway");
+  if (harmless) return HarnessFinding(harmless_slug, detail + "; it stands in no function's place");
   if (IsAllowed(preload.name, allowed) || (!preload.file.empty() && IsAllowed(preload.file, allowed)))
-    return HarnessFinding("preloaded", detail + "; \"allow_preload\" of the matrix names it");
-  return HarnessFinding("preload-interposes", detail);
+    return HarnessFinding(harmless_slug, detail + "; \"allow_preload\" of the matrix names it");
+  return HarnessFinding(slug, detail);
 }
 
 Finding FindingOf(const ForeignDriver& driver, const std::vector<std::string>& allowed) {

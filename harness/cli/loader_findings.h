@@ -16,7 +16,7 @@ namespace cudnn_ci {
 Finding FindingOf(const BlockingLibrary& library);
 
 // About what is preloaded: an error where it may change what a check sees and says, unless one of the
-// patterns names it (as it stands, or the file's name); else a warning.
+// patterns names it (as it stands, or the file's name); else a warning. What is mounted is the runner's.
 Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowed);
 
 // About a driver library that is not the host's: an error, or a warning where a pattern allows it.

@@ -1,7 +1,10 @@
 // The binding of NVML.
 #include "common/nvml_api.h"
 
+#include "base/path.h"
+#include "common/driver_files.h"
 #include "common/loader_path.h"
+#include "image/contents/mounts.h"
 
 namespace cudnn_ci {
 namespace {
@@ -24,10 +27,34 @@ std::string SlowedBy(unsigned long long reasons) {
   return words.empty() && (reasons & kHardware) ? "hardware slowdown" : words;
 }
 
+// Of the libcuda that the loader takes, which is not loaded for that; empty for a compat package's, whose
+// version is its own.
+std::string LibcudasVersion() {
+  const std::string file = RealPath(ResolveLibrary(kDriverLibrary));
+  return IsCompatPath(file) ? "" : VersionOfLibraryFile(file);
+}
+
 }  // namespace
 
+bool NvmlApi::Refuse(NvmlClaim* claim) {
+  claim->status = status_;
+  claim->version = DriverVersion();
+  foreign_ = WhyNotBelieved(*claim);
+  if (foreign_.empty()) return false;
+  if (status_ == 0 && shutdown_) shutdown_();
+  status_ = -1;
+  error_ = foreign_;
+  return true;
+}
+
 bool NvmlApi::Load() {
-  if (!LoadChecked("libnvidia-ml.so.1", &library_, &error_)) return false;
+  if (!LoadChecked(kNvmlLibrary, &library_, &error_)) return false;
+  NvmlClaim claim;
+  claim.file = RealPath(library_.Path());
+  claim.libcuda = LibcudasVersion();
+  claim.driver = FindMountedDriver();
+  mounted_ = Mounts::Read().IsPoint(claim.file);
+  if (Refuse(&claim)) return false;
   init_.Bind(library_, "nvmlInit_v2", "nvmlInit");
   shutdown_.Bind(library_, "nvmlShutdown");
   error_string_.Bind(library_, "nvmlErrorString");
@@ -45,6 +72,7 @@ bool NvmlApi::Load() {
     return false;
   }
   status_ = init_();
+  if (Refuse(&claim)) return false;
   if (status_ == 0) return true;
   const char* text = error_string_ ? error_string_(status_) : nullptr;
   error_ = "nvmlInit: " + std::to_string(status_) + (text ? std::string(" ") + text : "");

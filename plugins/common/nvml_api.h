@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/late_function.h"
+#include "image/contents/driver_library.h"
 
 namespace cudnn_ci {
 
@@ -49,8 +50,14 @@ class NvmlApi {
   NvmlApi& operator=(const NvmlApi&) = delete;
 
   // Loads "libnvidia-ml.so.1" and calls nvmlInit_v2. False: error() has the loader's or NVML's words, or
-  // says that the file is truncated, and status() NVML's number (-1 when the library did not load).
+  // says that the file is truncated, and status() NVML's number (-1 when the library did not load). A library
+  // that is not the host's is believed in nothing: then status() is -1, and foreign() says why.
   bool Load();
+  // Why the library that the loader takes is not the host's, as a finding's detail; empty: nothing shows
+  // that.
+  const std::string& foreign() const { return foreign_; }
+  // Whether its file is a mount: what a container runtime does with the host's, and no image can.
+  bool mounted() const { return mounted_; }
   bool library_loaded() const { return library_.loaded(); }
   const std::string& error() const { return error_; }
   int status() const { return status_; }
@@ -92,8 +99,12 @@ class NvmlApi {
   LateFunction<int(Device, int, int, unsigned long long*)> ecc_errors_;
   LateFunction<int(Device, unsigned*, unsigned*, unsigned*, unsigned*)> remapped_rows_;
   LateFunction<int(Device, unsigned*, ProcessInfo*)> processes_;
-  std::string error_;
+  // What of the library is known now speaks against it: then foreign_ says so, and nothing is asked of it.
+  bool Refuse(NvmlClaim* claim);
+
+  std::string error_, foreign_;
   int status_ = -1;
+  bool mounted_ = false;
 };
 
 }  // namespace cudnn_ci

@@ -10,6 +10,7 @@
 #include "common/nvml_api.h"
 #include "driver/findings.h"
 #include "driver/init.h"
+#include "image/contents/driver_library.h"
 
 namespace cudnn_ci {
 namespace {
@@ -17,6 +18,24 @@ namespace {
 std::string Quoted(const char* variable) {
   const char* value = getenv(variable);
   return std::string(variable) + (value ? "='" + std::string(value) + "'" : " not set");
+}
+
+std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// What of the driver is mounted though no libcuda.so.1 is found; without a detail: nothing.
+InitFailure ExplainTraces(const MountedDriver& driver) {
+  if (!driver.files.empty()) {
+    const std::string& file = driver.files.front();
+    return {kDriverLinkMissing, file + " is mounted, and the loader finds no link " + kDriverLibrary +
+                                    " to it: nobody has run `ldconfig " + DirectoryOf(file) +
+                                    "` in this container"};
+  }
+  for (const std::string& trace : driver.traces)
+    if (NameOf(trace).compare(0, 7, "libcuda") == 0)
+      return {kDriverLibraryUnloadable, trace + " is mounted, and it is no library that can be loaded"};
+  if (driver.traces.empty()) return {nullptr, ""};
+  return {kDriverComputeNotMounted,
+          driver.traces.front() + " is mounted, so only the 'utility' capability was asked for"};
 }
 
 // What tells "no driver on this host" from "the runtime was not asked to mount it" (the module is
@@ -31,10 +50,11 @@ InitFailure ExplainMissing(const std::string& loader_text) {
     return {kDriverLibraryOffPath, detail + ". " + mounted.front() +
                                        " is there, where the loader does not look: LD_LIBRARY_PATH='" +
                                        Environment("LD_LIBRARY_PATH") + "'"};
+  if (const InitFailure traced = ExplainTraces(FindMountedDriver()); !traced.detail.empty())
+    return {traced.slug, detail + ". " + traced.detail};
   NvmlApi nvml;
-  nvml.Load();
   // A library that the image brought itself answers nothing where there is no driver.
-  if (nvml.library_loaded() && (nvml.status() == 0 || !module.empty())) {
+  if (nvml.Load()) {
     detail += ". " + RealPath(nvml.path()) + " is there, so only the 'utility' capability was mounted";
     return {kDriverComputeNotMounted, detail};
   }

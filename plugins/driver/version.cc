@@ -35,12 +35,17 @@ void JudgeModule(Context& ctx, const Driver& driver) {
   const std::string module = LoadedModuleVersion(), user = VersionOfLibraryFile(driver.library);
   const std::string nvml = driver.nvml.library_loaded() ? RealPath(driver.nvml.path()) : "";
   const bool differ = !module.empty() && !user.empty() && module != user && !IsCompatPath(driver.library);
-  Judge(ctx, !differ && driver.nvml.status() != kNvmlDriverMismatch,
-        "kernel module and user library are of one version",
-        differ ? SlugOfOtherLibrary(driver.nvml.DriverVersion(), module) : kDriverModuleMismatch,
+  // What lies in the image says nothing of the host. A mounted NVML is the host's, and may be of another
+  // version.
+  const std::string said = driver.nvml.DriverVersion();
+  const bool nvml_differs =
+      driver.nvml.status() == kNvmlDriverMismatch || (!module.empty() && !said.empty() && said != module);
+  if (!differ && !driver.nvml.foreign().empty()) ctx.Finding(kNvmlOfImage, driver.nvml.foreign());
+  Judge(ctx, !differ && !nvml_differs, "kernel module and user library are of one version",
+        differ ? SlugOfOtherLibrary(said, module) : kDriverModuleMismatch,
         "kernel module " + (module.empty() ? "of unknown version" : module) + ", user library " +
             driver.library + (driver.nvml.error().empty() ? "" : "; " + driver.nvml.error()) +
-            (nvml.empty() ? "" : " (" + nvml + ")"));
+            (nvml.empty() ? "" : " (" + nvml + (said.empty() ? "" : ", which says " + said) + ")"));
 }
 
 // True if the runner keeps what the matrix promises of it, or nothing is promised.

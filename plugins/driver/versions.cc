@@ -44,9 +44,10 @@ DriverVersion InstalledDriver(const NvmlApi& nvml, const std::string& library) {
   const auto exactly = [](const std::string& version, const char* source) {
     return DriverVersion{version, version, source};
   };
-  if (const std::string version = nvml.DriverVersion(); !version.empty()) return exactly(version, "NVML");
   if (const std::string version = LoadedModuleVersion(); !version.empty())
     return exactly(version, "the kernel module");
+  if (const std::string version = nvml.DriverVersion(); !version.empty())
+    return exactly(version, nvml.mounted() ? "NVML" : "NVML, which nothing here shows to be the host's");
   const std::string version = IsCompatPath(library) ? "" : VersionOfLibraryFile(library);
   return version.empty() ? DriverVersion{} : exactly(version, "the name of libcuda's file");
 }

@@ -15,14 +15,15 @@ namespace cudnn_ci {
 // A version, or the bounds that the table gives for a driver of which only the CUDA it supports is known.
 struct DriverVersion {
   std::string lowest, highest;  // empty: nothing tells it
-  std::string source;           // "NVML", "the kernel module", ...
+  std::string source;           // "the kernel module", "NVML", ...
   bool known() const { return !lowest.empty(); }
   bool exact() const { return known() && lowest == highest; }
   std::string Text() const;
 };
 
-// From NVML, the files of /proc and /sys, or the name of libcuda's file. A compat package's name is its own
-// version and not the host's. Empty: none of them tells it.
+// From the kernel's files in /proc and /sys; without them from NVML, unless it is not the host's, or from the
+// name of libcuda's file. A compat package's name is its own version and not the host's. Empty: none of them
+// tells it.
 DriverVersion InstalledDriver(const NvmlApi& nvml, const std::string& library);
 
 // The same, and where none of them tells it the driver branches that support `cuda` ("12.8") and nothing

@@ -51,6 +51,18 @@ Make LibraryIn(const std::string& folder) {
       });
 }
 
+// One file of the driver is mounted over a placeholder by this name, and no link leads to it.
+Make MountedAs(const std::string& fake, const std::string& name) {
+  return WithoutLibcuda([](FaultTest&) {},
+                        [=](FaultTest& t) {
+                          t.gate().Write(name, "");
+                          return "mount --bind " +
+                                 FaultTest::FakeFile(fake,
+                                                     fake == "nvml" ? "libnvidia-ml.so.1" : "libcuda.so.1") +
+                                 " " + t.gate().Path(name);
+                        });
+}
+
 void UseCompat(FaultTest& t, const std::string& version) {
   fs::create_directories(t.libraries() + "/compat");
   fs::copy_file(FaultTest::FakeFile("libcuda", "libcuda.so.1"),
@@ -114,6 +126,34 @@ bool PreloadAnotherSend(FaultTest& t) {
   return Says({{"LD_PRELOAD", CUDNN_CI_FIXTURES "/preload/libinterpose_send.so"}})(t);
 }
 
+// The cluster mounts a list over /etc/ld.so.preload, of which this machine has a folder of its own.
+bool MountList(FaultTest& t, const std::string& line) {
+  if (kSanitized) return false;
+  t.gate().Write("list", line + "\n");
+  return t.HideLoaderCache("mkdir " + t.gate().Path("etc") + " && mount --rbind /etc " +
+                           t.gate().Path("etc") + " && mount -t tmpfs none /etc && cp -a " +
+                           t.gate().Path("etc") +
+                           "/. /etc/ 2>/dev/null; : >/etc/ld.so.preload && mount --bind " +
+                           t.gate().Path("list") + " /etc/ld.so.preload");
+}
+
+bool MountAnotherSend(FaultTest& t) {
+  return MountList(t, CUDNN_CI_FIXTURES "/preload/libinterpose_send.so");
+}
+
+bool MountAFolder(FaultTest& t) {
+  fs::create_directory(t.gate().Path("libvgpu.so"));
+  return MountList(t, t.gate().Path("libvgpu.so"));
+}
+
+// The kernel's module is of the version that the fakes have, and NVML says another.
+bool LieAsNvml(FaultTest& t) {
+  return WithoutModule([](FaultTest& m) { m.Set("FAKE_NVML_DRIVER", "580.95.05"); })(t) &&
+         t.HideLoaderCache(
+             "mount -t tmpfs none /sys/module && mkdir /sys/module/nvidia && "
+             "echo 580.65.06 >/sys/module/nvidia/version");
+}
+
 std::vector<Fault> Libraries() {
   const std::string off_path = "driver-library-off-path";
   return Joined({
@@ -127,6 +167,11 @@ std::vector<Fault> Libraries() {
                   Image("libcuda_where_kubernetes_puts_it", LibraryIn("/usr/local/nvidia/lib64"), off_path,
                         {"libcuda.so.1: cannot open", "/usr/local/nvidia/lib64/libcuda.so.1 is there"}),
               }),
+      Showing("driver library without its link",
+              {
+                  Runner("libcuda_mounted_without_its_link", MountedAs("libcuda", "libcuda.so.535.183.01"),
+                         "driver-link-missing", {"/libcuda.so.535.183.01 is mounted", "`ldconfig "}),
+              }),
       Showing("damaged driver library",
               {
                   Runner("libcuda_truncated",
@@ -137,7 +182,9 @@ std::vector<Fault> Libraries() {
                          "driver-library-unloadable", {"invalid ELF header"}),
               }),
       Showing("driver without its compute part",
-              {Runner("utility_capability_alone", WithoutLibcuda([](auto& t) {
+              {Runner("nvml_alone_is_mounted", MountedAs("nvml", "libnvidia-ml.so.535.183.01"),
+                      "driver-compute-not-mounted", {"/libnvidia-ml.so.535.183.01 is mounted"}),
+               Runner("utility_capability_alone", WithoutLibcuda([](auto& t) {
                         t.UseFakes({"nvml", "cudart13", "nvrtc", "cudnn"});
                         t.Set("NVIDIA_DRIVER_CAPABILITIES", "utility");
                       }),
@@ -152,6 +199,12 @@ std::vector<Fault> Libraries() {
       Showing("driver library of the image",
               {Image("libcuda_of_the_image", PutOwnBeforeTheHosts, "driver-library-of-image",
                      {"/libcuda.so.1 is taken, and the host's ", "/libcuda.so.580.95.05 is mounted"})}),
+      Showing("NVML of the image", {Sound("nvml_of_the_image", LieAsNvml, "nvml-of-image")}),
+      Showing("library that the cluster preloads",
+              {Runner("send_of_the_cluster", MountAnotherSend, "runner-preload-interposes",
+                      {"/etc/ld.so.preload is a mount", "; it defines send, which"})}),
+      Showing("another library that the cluster preloads",
+              {Sound("folder_of_the_cluster", MountAFolder, "runner-preloaded")}),
       Showing("preloaded library in the C library's place",
               {Image("send_of_the_image", PreloadAnotherSend, "preload-interposes",
                      {"libinterpose_send.so; it defines send, which"})}),

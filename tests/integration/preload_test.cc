@@ -68,16 +68,24 @@ TEST(Preload, OfEveryProcessByANameWithACarriageReturnIsRed) {
   EXPECT_THAT(result.report.dump(), HasSubstr("preload-interposes"));
 }
 
-// "error image.preload-interposes: DETAIL" of each finding about the run whose name begins so.
+// "error image.preload-interposes: DETAIL" of each finding about the run whose id has that word.
 std::vector<std::string> PreloadFindings(const GateResult& result) {
   std::vector<std::string> found;
   for (const json& e : result.Events("Finding")) {
     const json& f = e["finding"];
-    if (f["slug"].get<std::string>().rfind("preload", 0) == 0)
+    if (f["slug"].get<std::string>().find("preload") != std::string::npos)
       found.push_back(f["severity"].get<std::string>() + " " + f["blame"].get<std::string>() + "." +
                       f["slug"].get<std::string>() + ": " + f["detail"].get<std::string>());
   }
   return found;
+}
+
+// The ids of the findings about the run for which the runner is blamed.
+std::vector<std::string> RunnerSlugs(const GateResult& result) {
+  std::vector<std::string> slugs;
+  for (const json& e : result.Events("Finding"))
+    if (e["finding"]["blame"] == "runner") slugs.push_back(e["finding"]["slug"]);
+  return slugs;
 }
 
 std::string CopyOfTheCLibrary(GateRun* run) {
@@ -212,6 +220,70 @@ TEST(Preload, ThatDoesNoHarmIsNotMentioned) {
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 5) << result.out;
   EXPECT_EQ(PreloadDetail(result), "");
+}
+
+// ---- what is mounted, and what the loader passes over ----
+
+// A machine whose cluster mounts /etc/ld.so.preload with this line, before which these commands run.
+GateResult WithMountedList(GateRun* run, const std::string& line, const std::string& commands = "true") {
+  run->Write("list", line + "\n");
+  run->Before({"unshare", "-m", "bash", "-c",
+               "mount -t tmpfs none /etc && : > /etc/ld.so.preload && " + commands + " && mount --bind " +
+                   run->Path("list") + " /etc/ld.so.preload && exec \"$@\"",
+               "bash"});
+  return run->Run();
+}
+
+TEST(MountedPreload, IsTheRunnersAndNotTheImages) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer wants to be the first library";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  const std::string send = CUDNN_CI_FIXTURES "/preload/libinterpose_send.so";
+  GateResult result = WithMountedList(&run, send);
+  EXPECT_EQ(result.exit_code, 3) << result.out;
+  EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(testing::AllOf(
+                                           HasSubstr("/etc/ld.so.preload is a mount"), HasSubstr("send"))));
+  run.Matrix(Entry("fixture.pass"), 20, R"(, "image": {"allow_preload": ["libinterpose_*.so"]})");
+  result = WithMountedList(&run, send);
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+}
+
+// The list is the image's, and the library a mount over its placeholder.
+TEST(MountedPreload, ByALibraryOverAPlaceholderIsTheRunnersToo) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer wants to be the first library";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  run.Write("libvgpu.so", "");
+  run.Set("LD_PRELOAD", run.Path("libvgpu.so"));
+  EXPECT_THAT(RunnerSlugs(run.Run()), testing::IsEmpty()) << "a placeholder is nobody's";
+  run.Before({"unshare", "-m", "bash", "-c",
+              "mount --bind " CUDNN_CI_FIXTURES "/preload/libinterpose_send.so " + run.Path("libvgpu.so") +
+                  " && exec \"$@\"",
+              "bash"});
+  const GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 3) << result.out;
+  EXPECT_THAT(RunnerSlugs(result), testing::ElementsAre("runner-preload-interposes"));
+}
+
+TEST(Preload, ThatTheLoaderPassesOverIsAWarning) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer wants to be the first library";
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  std::filesystem::create_directory(run.Path("folder.so"));
+  run.Write("empty.so", "");
+  run.Write("denied.so", "x");
+  std::filesystem::permissions(run.Path("denied.so"), std::filesystem::perms::none);
+  std::vector<std::string> names = {"folder.so", "empty.so"};
+  if (access(run.Path("denied.so").c_str(), R_OK) != 0) names.emplace_back("denied.so");
+  for (const std::string& name : names) {
+    run.Set("LD_PRELOAD", run.Path(name));
+    const GateResult result = run.Run();
+    EXPECT_EQ(result.exit_code, 0) << name << result.out;
+    EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(HasSubstr("warning image.preloaded: ")))
+        << name;
+  }
 }
 
 // ---- whose driver library is taken ----

@@ -229,5 +229,66 @@ TEST_F(DriverVersions, ARequirementThatHoldsNoConditionsIsNotPrinted) {
   EXPECT_THAT(Check("driver.version").gate.report.dump(), Not(HasSubstr("hunter2")));
 }
 
+// ---- a witness that the image brings ----
+
+class DriverWitness : public DriverVersions {
+ protected:
+  // A kernel module of this version, as its files tell it, and these mounts. False: this user cannot have
+  // them.
+  bool Boot(const std::string& module, const std::string& mounts = "true") {
+    const std::vector<std::string> words =
+        InMountNamespace("mount -t tmpfs none /sys/module && mkdir /sys/module/nvidia && echo " + module +
+                         " >/sys/module/nvidia/version && " + mounts);
+    gate().Before(words);
+    return !words.empty();
+  }
+  // The fake as a file of the driver of this version, mounted over a placeholder.
+  std::string Mount(const std::string& fake, const std::string& soname, const std::string& version) {
+    const std::string place = libraries() + "/" + soname.substr(0, soname.rfind('.')) + "." + version;
+    gate().Write("placeholder", "");
+    fs::copy_file(gate().Path("placeholder"), place);
+    fs::create_symlink(place, libraries() + "/" + soname);
+    return "mount --bind " + FakeFile(fake, soname) + " " + place;
+  }
+};
+
+TEST_F(DriverWitness, TheKernelsVersionCountsWhateverAnNvmlOfTheImageSays) {
+  UseFakes({"nvml", "cudart13"});
+  Set("FAKE_NVML_DRIVER", "580.95.05");
+  Promise("runner.driver", ">=580.95");
+  if (!Boot("580.65.06", Mount("libcuda", "libcuda.so.1", "580.65.06"))) GTEST_SKIP() << "no mounts here";
+  const CheckOutcome r = Check("driver.version");
+  EXPECT_EQ(r.gate.exit_code, 3) << r.gate.out;
+  EXPECT_THAT(Said(r), ElementsAre("warning nvml-of-image", "error driver-below-contract"));
+  EXPECT_EQ(r.Fact("driver.version"), "580.65.06");
+  EXPECT_EQ(r.Fact("driver.version.source"), "the kernel module");
+}
+
+TEST_F(DriverWitness, AnNvmlOfTheImageThatAnswersMismatchRebootsNoHost) {
+  UseFakes({"nvml", "cudart13"});
+  Set("FAKE_NVML_INIT", "18");
+  if (!Boot("580.65.06", Mount("libcuda", "libcuda.so.1", "580.65.06"))) GTEST_SKIP() << "no mounts here";
+  const CheckOutcome r = Check("driver.version");
+  EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
+  EXPECT_THAT(Said(r), ElementsAre("warning nvml-of-image"));
+}
+
+TEST_F(DriverWitness, AMountedNvmlIsTheHosts) {
+  UseFakes({"cudart13"});
+  Set("FAKE_NVML_INIT", "18");
+  const std::string mounts = Mount("libcuda", "libcuda.so.1", "580.65.06") + " && " +
+                             Mount("nvml", "libnvidia-ml.so.1", "580.65.06");
+  if (!Boot("580.65.06", mounts)) GTEST_SKIP() << "no mounts here";
+  CheckOutcome r = Check("driver.version");
+  EXPECT_EQ(r.gate.exit_code, 3) << r.gate.out;
+  EXPECT_THAT(Said(r), ElementsAre("error driver-module-mismatch"));
+  // What it says of the version is held against the kernel, too.
+  Set("FAKE_NVML_INIT", "0");
+  Set("FAKE_NVML_DRIVER", "580.95.05");
+  r = Check("driver.version");
+  EXPECT_EQ(r.gate.exit_code, 3) << r.gate.out;
+  EXPECT_THAT(Said(r), ElementsAre("error driver-module-mismatch"));
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -264,5 +264,16 @@ TEST_P(SelfTestSignals, LeaveNobodyAndNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Each, SelfTestSignals, testing::Values(SIGINT, SIGTERM, SIGKILL));
 
+// In every other run the library of planted faults is a stranger, wherever it lies.
+TEST_F(SelfTest, ItsLibraryIsSaidWhereAnImagePreloadsIt) {
+  Set("LD_PRELOAD", CUDNN_CI_STAGE_PLUGINS "/../libexec/cudnn-ci-plant.so");
+  const CheckOutcome r = Check("driver.load");
+  std::vector<std::string> said;
+  for (const json& e : r.gate.Events("Finding"))
+    if (e["finding"]["slug"].get<std::string>().rfind("preload", 0) == 0)
+      said.push_back(e["finding"]["slug"]);
+  EXPECT_THAT(said, testing::ElementsAre(testing::HasSubstr("preload"))) << r.gate.out;
+}
+
 }  // namespace
 }  // namespace cudnn_ci

@@ -8,7 +8,7 @@
 #include "base/driver_names.h"
 #include "base/file.h"
 #include "base/path.h"
-#include "image/contents/folder_list.h"
+#include "image/contents/mounts.h"
 #include "image/contents/preloads.h"
 #include "image/elf/elf_file.h"
 #include "image/loader/loader_files.h"
@@ -18,20 +18,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kDriver[] = "libcuda.so.1";
-constexpr size_t kMostMounts = 4 << 20, kMostVersion = 4096;
+constexpr size_t kMostVersion = 4096;
+constexpr int kMismatch = 18;  // NVML_ERROR_LIB_RM_VERSION_MISMATCH
 
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// As mountinfo has a path: "\040" for a blank (proc(5)).
-std::string Unescaped(const std::string& text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool escape = text[i] == '\\' && i + 3 < text.size();
-    out += escape ? static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8)) : text[i];
-    if (escape) i += 3;
-  }
-  return out;
+bool IsDriversName(const std::string& name) { return name.starts_with("libcuda.so."); }
+bool IsNvmlsName(const std::string& name) { return name.starts_with("libnvidia-ml.so."); }
+
+// "580.95.05" of "libnvidia-ml.so.580.95.05"; empty where the name ends in a soname's number.
+std::string VersionInName(const std::string& file) {
+  const std::string name = NameOf(file);
+  const size_t at = name.find(".so.");
+  const std::string version = at == std::string::npos ? "" : name.substr(at + 4);
+  const bool is = version.find('.') != std::string::npos && version.find('.') >= 3 &&
+                  version.find_first_not_of("0123456789.") == std::string::npos;
+  return is ? version : "";
 }
 
 // "580.95.05": the first word of such a form in the first line.
@@ -48,17 +50,20 @@ bool IsSame(const std::string& a, const std::string& b) {
   return fs::equivalent(a, b, ignored);
 }
 
+bool IsOneOf(const std::string& file, const std::vector<std::string>& files) {
+  return std::any_of(files.begin(), files.end(), [&](const std::string& one) { return IsSame(file, one); });
+}
+
 }  // namespace
 
 MountedDriver FindMountedDriver(const std::string& root) {
   MountedDriver driver;
-  std::istringstream lines(ReadSmallFile(root + "/proc/self/mountinfo", kMostMounts));
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string skipped, mount;
-    words >> skipped >> skipped >> skipped >> skipped >> mount;
-    mount = Unescaped(mount);
-    if (NameOf(mount).starts_with("libcuda.so.") && ElfFile(mount).loadable()) driver.files.push_back(mount);
+  const Mounts mounts = Mounts::Read(root);
+  for (const std::string& mount : mounts.points()) {
+    const bool drivers = IsDriversName(NameOf(mount)), nvmls = IsNvmlsName(NameOf(mount));
+    if (!drivers && !nvmls) continue;
+    driver.traces.push_back(mount);
+    if (ElfFile(mount).loadable()) (drivers ? driver.files : driver.nvml).push_back(mount);
   }
   driver.module = VersionIn(ReadSmallFile(root + "/proc/driver/nvidia/version", kMostVersion));
   if (driver.module.empty())
@@ -67,17 +72,16 @@ MountedDriver FindMountedDriver(const std::string& root) {
 }
 
 std::string DescribeForeignDriver(const std::string& file, const MountedDriver& driver) {
-  if (driver_names::IsCompatPath(file) || file.find("/stubs/") != std::string::npos) return "";
+  const bool nvml = IsNvmlsName(NameOf(file));
+  // No cuda-compat package has an NVML.
+  if ((!nvml && driver_names::IsCompatPath(file)) || file.find("/stubs/") != std::string::npos) return "";
   // WSL has copies of its library in two folders.
   if (file.starts_with("/usr/lib/wsl/") && Exists("/dev/dxg")) return "";
-  if (!driver.files.empty()) {
-    const auto same = [&](const std::string& mounted) { return IsSame(file, mounted); };
-    return std::any_of(driver.files.begin(), driver.files.end(), same)
-               ? ""
-               : file + " is taken, and the host's " + driver.files.front() + " is mounted";
-  }
+  const std::vector<std::string>& mounts = nvml ? driver.nvml : driver.files;
+  if (!mounts.empty())
+    return IsOneOf(file, mounts) ? "" : file + " is taken, and the host's " + mounts.front() + " is mounted";
   if (driver.module.empty()) return "";
-  const std::string name = "libcuda.so." + driver.module;
+  const std::string name = (nvml ? "libnvidia-ml.so." : "libcuda.so.") + driver.module;
   if (NameOf(file) == name) return "";
   const std::string hosts = FirstTaken(LoaderCandidates(name, {}, "", {}));
   return hosts.empty() || IsSame(file, hosts)
@@ -88,10 +92,12 @@ std::string DescribeForeignDriver(const std::string& file, const MountedDriver& 
 std::vector<ForeignDriver> FindForeignDrivers(const std::vector<std::string>& library_paths,
                                               const std::vector<std::string>& preloaded) {
   std::set<std::string> taken;
-  for (const std::string& path : library_paths)
-    for (const std::string& file : LibraryCandidates(kDriver, path)) taken.insert(file);
-  for (const std::string& file : preloaded)
-    if (ElfFile(file).Soname() == kDriver || NameOf(file) == kDriver) taken.insert(RealPath(file));
+  for (const char* name : {kDriverLibrary, kNvmlLibrary}) {
+    for (const std::string& path : library_paths)
+      for (const std::string& file : MayBeTaken(name, path)) taken.insert(file);
+    for (const std::string& file : preloaded)
+      if (ElfFile(file).Soname() == name || NameOf(file) == name) taken.insert(RealPath(file));
+  }
   std::vector<ForeignDriver> foreign;
   if (taken.empty()) return foreign;
   const MountedDriver driver = FindMountedDriver();
@@ -99,6 +105,25 @@ std::vector<ForeignDriver> FindForeignDrivers(const std::vector<std::string>& li
     if (std::string why = DescribeForeignDriver(file, driver); !why.empty())
       foreign.push_back({file, std::move(why)});
   return foreign;
+}
+
+std::string WhyNotBelieved(const NvmlClaim& claim) {
+  const MountedDriver& driver = claim.driver;
+  if (const std::string shadows = DescribeForeignDriver(claim.file, driver); !shadows.empty()) return shadows;
+  if (IsOneOf(claim.file, driver.nvml)) return "";
+  if (!driver.files.empty())
+    return claim.file + " is no mount, and the host's " + driver.files.front() + " is one";
+  const std::string& known = driver.module;
+  // A driver of two versions is a fault of its own, and NVML may be right about it.
+  if (known.empty() || (!claim.libcuda.empty() && claim.libcuda != known)) return "";
+  const std::string whose = "the kernel module is " + known;
+  const std::string name = VersionInName(claim.file);
+  if (!name.empty() && name != known) return claim.file + " is of another driver: " + whose;
+  if (claim.status == 0 && !claim.version.empty() && claim.version != known)
+    return claim.file + " says driver " + claim.version + ", and " + whose;
+  if (claim.status == kMismatch && !claim.libcuda.empty())
+    return claim.file + " says that driver and kernel module differ, and both are " + known;
+  return "";
 }
 
 }  // namespace cudnn_ci

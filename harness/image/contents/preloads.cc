@@ -1,5 +1,8 @@
 #include "image/contents/preloads.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -10,6 +13,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "image/contents/folder_list.h"
+#include "image/contents/mounts.h"
 #include "image/contents/python_packages.h"
 #include "image/elf/elf_dynamic.h"
 #include "image/loader/loader_files.h"
@@ -73,7 +77,22 @@ bool IsTheCLibrarys(const std::string& file) {
   return kNames.count(name) > 0 && RealPath(file) == RealPath(FirstTaken(LoaderCandidates(name, {}, "", {})));
 }
 
+// Why the loader says of a preload "cannot be preloaded: ignored" and goes on; empty: it does not.
+std::string WhyIgnored(const std::string& file) {
+  struct stat seen {};
+  if (stat(file.c_str(), &seen) != 0) return "";
+  if (S_ISDIR(seen.st_mode)) return "a folder";
+  if (!S_ISREG(seen.st_mode)) return "";
+  if (seen.st_size == 0) return "an empty file";
+  return access(file.c_str(), R_OK) == 0 ? "" : "a file that may not be read";
+}
+
 void Judge(const std::set<std::string>& wanted, Preload* preload) {
+  preload->ignored = WhyIgnored(preload->file);
+  if (!preload->ignored.empty()) {
+    preload->file.clear();
+    return;
+  }
   const DynamicSymbols symbols = ReadDynamicSymbols(preload->file);
   if (symbols.foreign) {
     preload->file.clear();  // the loader passes over it
@@ -131,9 +150,23 @@ std::vector<Preload> FindPreloads(const Variables& environment, const std::vecto
                                   const std::string& file) {
   std::vector<Preload> found;
   std::optional<std::set<std::string>> names_wanted;
+  const Mounts mounts = Mounts::Read();
+  const auto named = [&](const std::string& by, const std::string& name, const std::string& path,
+                         bool audits) {
+    Preload preload;
+    preload.by = by;
+    preload.name = name;
+    preload.file = path;
+    preload.audits = audits;
+    if (by == file && mounts.IsPoint(file))
+      preload.mounted = file;
+    else if (!path.empty() && mounts.IsPoint(path))
+      preload.mounted = path;
+    return preload;
+  };
   const auto add = [&](const std::string& by, const std::vector<std::string>& names, bool audits) {
     for (const std::string& name : names) {
-      Preload preload{by, name, "", {}, "", audits};
+      Preload preload = named(by, name, "", audits);
       if (found.size() >= kMostLibraries) {
         preload.problem = "it is one of more libraries than are looked at";
         found.push_back(preload);
@@ -148,7 +181,7 @@ std::vector<Preload> FindPreloads(const Variables& environment, const std::vecto
       const std::vector<std::string> files = FilesOf(name, library_paths);
       if (files.empty()) found.push_back(preload);
       for (const std::string& path : files) {
-        preload = {by, name, path, {}, "", audits};
+        preload = named(by, name, path, audits);
         if (!names_wanted) names_wanted = wanted();
         Judge(*names_wanted, &preload);
         found.push_back(preload);
@@ -159,13 +192,11 @@ std::vector<Preload> FindPreloads(const Variables& environment, const std::vecto
   add("LD_AUDIT", Names(ValueOf(environment, "LD_AUDIT"), kOfAudit), true);
   const std::string list = ReadSmallFile(file, kMostFileBytes);
   add(file, Names(WithoutComments(list), kOfFile), false);
-  if (list.size() >= kMostFileBytes)
-    found.push_back({file,
-                     "more than " + std::to_string(kMostFileBytes) + " bytes",
-                     "",
-                     {},
-                     "it is longer than is read",
-                     false});
+  if (list.size() >= kMostFileBytes) {
+    Preload rest = named(file, "more than " + std::to_string(kMostFileBytes) + " bytes", "", false);
+    rest.problem = "it is longer than is read";
+    found.push_back(rest);
+  }
   return found;
 }
 

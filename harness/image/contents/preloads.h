@@ -22,6 +22,8 @@ struct Preload {
   std::string problem;  // why it cannot be told what it does; empty: it can
   bool audits = false;  // sees and may change every binding
   bool own = false;     // the C library's own file, which every process takes anyway
+  std::string ignored;  // why the loader passes over what the name leads to, in words; empty: it does not
+  std::string mounted;  // the list or the library, where it is a mount: the runner's, and not the image's
 };
 
 // `library_paths`: the values of LD_LIBRARY_PATH that processes are started with. `wanted`: gives the names

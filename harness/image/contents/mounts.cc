@@ -1,0 +1,54 @@
+#include "image/contents/mounts.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/file.h"
+#include "base/path.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr size_t kMostBytes = 4 << 20;
+
+bool IsOctal(char c) { return c >= '0' && c <= '7'; }
+
+// As mountinfo has a path: "\040" for a blank (proc(5)).
+std::string Unescaped(const std::string& text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '\\' && i + 3 < text.size() && IsOctal(text[i + 1]) &&
+                        IsOctal(text[i + 2]) && IsOctal(text[i + 3]);
+    if (escape) {
+      out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
+      i += 3;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Mounts Mounts::Parse(const std::string& text) {
+  Mounts mounts;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string skipped, point;
+    if (words >> skipped >> skipped >> skipped >> skipped >> point)
+      mounts.points_.push_back(Unescaped(point));
+  }
+  return mounts;
+}
+
+Mounts Mounts::Read(const std::string& root) {
+  return Parse(ReadSmallFile(root + "/proc/self/mountinfo", kMostBytes));
+}
+
+bool Mounts::IsPoint(const std::string& path) const {
+  return std::find(points_.begin(), points_.end(), RealPath(path)) != points_.end();
+}
+
+}  // namespace cudnn_ci

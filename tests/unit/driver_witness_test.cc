@@ -1,0 +1,70 @@
+// Whose words about the host are believed: mounts against layers, and libraries against the kernel.
+#include <gtest/gtest.h>
+
+#include "image/contents/driver_library.h"
+#include "image/contents/mounts.h"
+
+namespace cudnn_ci {
+namespace {
+
+TEST(Mounts, AreReadAsTheKernelWritesThem) {
+  const Mounts mounts = Mounts::Parse(
+      "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+      "23 22 8:1 /lib /usr/lib/libcuda.so.535.1 ro - ext4 /dev/sda1 rw\n"
+      "24 22 0:5 / /with\\040blank ro - tmpfs none rw\n"
+      "25 22 0:5 / /no\\09xescape\\ ro - tmpfs none rw\n"
+      "torn 22 0:5\n");
+  EXPECT_EQ(mounts.points(),
+            std::vector<std::string>({"/", "/usr/lib/libcuda.so.535.1", "/with blank", "/no\\09xescape\\"}));
+  EXPECT_TRUE(mounts.IsPoint("/with blank"));
+  EXPECT_FALSE(mounts.IsPoint("/with blank/file")) << "a mounted folder may be the job's workspace";
+}
+
+NvmlClaim Claim(const std::string& file, int status, const std::string& version) {
+  NvmlClaim claim;
+  claim.file = file;
+  claim.status = status;
+  claim.version = version;
+  claim.driver.module = "580.65.06";
+  claim.libcuda = "580.65.06";
+  return claim;
+}
+
+TEST(Witness, WhoAgreesWithTheKernelIsBelieved) {
+  EXPECT_EQ(WhyNotBelieved(Claim("/own/libnvidia-ml.so.580.65.06", 0, "580.65.06")), "");
+  EXPECT_EQ(WhyNotBelieved(Claim("/own/libnvidia-ml.so.1", 0, "580.65.06")), "");
+  NvmlClaim claim = Claim("/own/libnvidia-ml.so.1", 0, "580.95.05");
+  claim.libcuda = claim.driver.module = "";
+  EXPECT_EQ(WhyNotBelieved(claim), "") << "nothing speaks against it";
+}
+
+TEST(Witness, WhoContradictsTheKernelIsNot) {
+  EXPECT_NE(WhyNotBelieved(Claim("/own/libnvidia-ml.so.1", 0, "580.95.05")), "");
+  EXPECT_NE(WhyNotBelieved(Claim("/own/libnvidia-ml.so.580.95.05", 0, "580.65.06")), "") << "by its name";
+  EXPECT_NE(WhyNotBelieved(Claim("/own/libnvidia-ml.so.1", 18, "")), "") << "module and libcuda agree";
+}
+
+TEST(Witness, ADriverOfTwoVersionsIsNotTheImagesFault) {
+  NvmlClaim claim = Claim("/own/libnvidia-ml.so.580.95.05", 18, "");
+  claim.libcuda = "580.95.05";
+  EXPECT_EQ(WhyNotBelieved(claim), "");
+}
+
+TEST(Witness, WhoIsNoMountWhereTheDriverIsOneIsNot) {
+  NvmlClaim claim = Claim("/own/libnvidia-ml.so.580.65.06", 0, "580.65.06");
+  claim.driver.files = {"/usr/lib/libcuda.so.580.65.06"};
+  EXPECT_NE(WhyNotBelieved(claim), "");
+  claim.driver.nvml = {"/usr/lib/libnvidia-ml.so.580.65.06"};
+  EXPECT_NE(WhyNotBelieved(claim), "") << "the host's is mounted, and another taken";
+}
+
+TEST(Witness, NoPathMakesAnNvmlTheHosts) {
+  MountedDriver driver;
+  driver.nvml = {"/usr/lib/libnvidia-ml.so.580.65.06"};
+  EXPECT_NE(DescribeForeignDriver("/x/compat/libnvidia-ml.so.1", driver), "") << "no compat package has one";
+  driver.files = {"/usr/lib/libcuda.so.580.65.06"};
+  EXPECT_EQ(DescribeForeignDriver("/x/compat/libcuda.so.1", driver), "");
+}
+
+}  // namespace
+}  // namespace cudnn_ci
