@@ -94,7 +94,7 @@ std::vector<ForeignDriver> FindForeignDrivers(const std::vector<std::string>& li
   std::set<std::string> taken;
   for (const char* name : {kDriverLibrary, kNvmlLibrary}) {
     for (const std::string& path : library_paths)
-      for (const std::string& file : MayBeTaken(name, path)) taken.insert(file);
+      for (const std::string& file : LibraryCandidates(name, path)) taken.insert(file);
     for (const std::string& file : preloaded)
       if (ElfFile(file).Soname() == name || NameOf(file) == name) taken.insert(RealPath(file));
   }
