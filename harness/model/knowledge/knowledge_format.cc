@@ -146,11 +146,12 @@ const std::vector<FileFormat>& KnowledgeFormats() {
 }
 
 const std::vector<FieldFormat>& StepFields() {
-  static const std::vector<FieldFormat> kFields = {{"open", Kind::kFilePattern},
-                                                   {"in", Kind::kPathPatterns, false},
-                                                   {"by", Kind::kPathPatterns, false},
-                                                   {"need", Kind::kWord, true, {"must", "together", "partly", "tried"}},
-                                                   {"global", Kind::kFlag, false}};
+  static const std::vector<FieldFormat> kFields = {
+      {"open", Kind::kFilePattern},
+      {"in", Kind::kPathPatterns, false},
+      {"by", Kind::kPathPatterns, false},
+      {"need", Kind::kWord, true, {"must", "together", "partly", "tried"}},
+      {"global", Kind::kFlag, false}};
   return kFields;
 }
 
