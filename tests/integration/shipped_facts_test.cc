@@ -58,7 +58,8 @@ TEST_F(FactsTest, OneScreenHasDriverGpuToolkitCudnnEnvironmentsAndVariables) {
   const GateResult r = Facts();
   EXPECT_EQ(r.exit_code, 0) << r.err;
   const std::string said = Words(r.out);
-  EXPECT_THAT(said, AllOf(HasSubstr("cudnn-ci 0."), HasSubstr(", by NVML; supports CUDA "),
+  EXPECT_THAT(said, AllOf(HasSubstr("cudnn-ci 0."),
+                          HasSubstr(", by NVML, which nothing here shows to be the host's; supports CUDA "),
                           HasSubstr("gpu0: "), HasSubstr("system (loader): CUDA runtime 13.0, cuDNN 9.19.0"),
                           HasSubstr(NameOf("venv") + " (" + Python("venv") + "): CUDA runtime 13.0"),
                           HasSubstr("13.0 in " + FakeFolder("cudart13") + " (loader path): taken by ")));
@@ -72,7 +73,7 @@ TEST_F(FactsTest, TheJsonHasTheSameAndEveryFact) {
   const json j = Json();
   EXPECT_EQ(j["subjects"]["system"]["gpu.count"], "1");
   EXPECT_EQ(j["subjects"][NameOf("venv")]["cudnn.version"], "9.19.0");
-  EXPECT_EQ(j["driver"]["source"], "NVML");
+  EXPECT_EQ(j["driver"]["source"], "NVML, which nothing here shows to be the host's");
   EXPECT_EQ(j["gpus"].size(), 1u);
   const json venv = Find(j["views"], "name", NameOf("venv"));
   EXPECT_EQ(venv["judged"], false);
