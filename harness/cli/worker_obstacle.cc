@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/process_setup.h"
+#include "image/elf/dynamic_table.h"
 #include "image/elf/elf_interpreter.h"
 
 namespace cudnn_ci {
@@ -65,6 +67,34 @@ std::string FifoOfTheLoader(const std::string& root) {
   return "";
 }
 
+// How the loaders of other C libraries begin to say what keeps a program from running; glibc's and uClibc's
+// begin with the program's name.
+struct LoaderWords {
+  const char* begin;
+  const char* of;
+};
+constexpr LoaderWords kOtherLoaders[] = {
+    {"Error loading shared library ", "musl"},
+    {"Error relocating ", "musl"},
+    {"/lib/ld-musl-", "musl"},
+    {"CANNOT LINK EXECUTABLE ", "bionic"},
+    {"Could not start dynamically linked executable: ", "no C library"},  // the stub of NixOS
+};
+
+struct Said {
+  std::string whose, words;
+};
+
+// None: these are no loader's words of the worker.
+std::optional<Said> SaidByLoader(const std::string& printed, const std::string& worker_path) {
+  if (const std::string begin = worker_path + ": "; printed.starts_with(begin))
+    return Said{"", printed.substr(begin.size())};
+  for (const LoaderWords& other : kOtherLoaders)
+    if (printed.starts_with(other.begin) && printed.find(worker_path) != std::string::npos)
+      return Said{std::string(" (of ") + other.of + ")", printed};
+  return std::nullopt;
+}
+
 // Whether the worker asks for a newer glibc than it should, or for a C++ library of the image's.
 bool AsksForTooMuch(const std::string& words) {
   constexpr char kAsked[] = "version `GLIBC_2.";
@@ -75,10 +105,22 @@ bool AsksForTooMuch(const std::string& words) {
 
 }  // namespace
 
+std::optional<Finding> ForeignLoader(const std::string& loader) {
+  const DynamicTable table = ReadDynamicTable(loader);
+  if (!table.problem.empty() || table.soname == loader.substr(loader.rfind('/') + 1)) return std::nullopt;
+  std::string detail = "the image's " + loader;
+  if (const std::string file = RealPath(loader); file != loader) detail += ", a link to " + file + ",";
+  detail += " is not glibc's loader: it has ";
+  detail += table.soname.empty() ? "no SONAME" : "the SONAME " + SingleLine(table.soname, 100);
+  return HarnessFinding("loader-missing", detail + "; musl's or a stub has taken the name");
+}
+
 std::optional<Finding> ObstacleBeforeDiscovery(const std::string& worker_path, const std::string& root) {
   if (const std::string low = LowLimit(); !low.empty()) return HarnessFinding("worker-not-started", low);
   if (const std::string loader = MissingInterpreter(worker_path); !loader.empty())
     return MissingLoader(loader, root);
+  if (const std::string loader = InterpreterOf(worker_path); !loader.empty())
+    if (std::optional<Finding> foreign = ForeignLoader(loader)) return foreign;
   if (const std::string fifo = FifoOfTheLoader(root); !fifo.empty())
     return HarnessFinding("libc-unfit", "the image's " + fifo + " is a FIFO: the loader waits for it " +
                                             "before any program begins");
@@ -88,12 +130,12 @@ std::optional<Finding> ObstacleBeforeDiscovery(const std::string& worker_path, c
 std::optional<Finding> ObstacleOf(const Discovery& discovery, const std::string& worker_path) {
   const std::vector<BrokenPlugin>& broken = discovery.catalog.broken;
   if (!discovery.catalog.plugins.empty() || broken.empty()) return std::nullopt;
-  // The loader begins with the program's name, and ends it before it has said a word.
-  const std::string begin = worker_path + ": ";
+  // A loader ends the program before that has said a word.
   for (const BrokenPlugin& b : broken)
-    if (!b.silent || !b.printed.starts_with(begin)) return std::nullopt;
-  const std::string words = broken.front().printed.substr(begin.size());
-  Finding finding = HarnessFinding("libc-unfit", "the image's loader says of cudnn-ci-worker: " + words);
+    if (!b.silent || !SaidByLoader(b.printed, worker_path)) return std::nullopt;
+  const auto [whose, words] = *SaidByLoader(broken.front().printed, worker_path);
+  Finding finding =
+      HarnessFinding("libc-unfit", "the image's loader" + whose + " says of cudnn-ci-worker: " + words);
   if (AsksForTooMuch(words)) finding.blame = Blame::kHarness;
   return finding;
 }

@@ -15,8 +15,14 @@ namespace cudnn_ci {
 // known to be in the way. `root`: "" or, in tests, the image's root.
 std::optional<Finding> ObstacleBeforeDiscovery(const std::string& worker_path, const std::string& root = "");
 
+// None: the file at `loader`, which is there, is glibc's loader of this name by its SONAME, or cannot be
+// read. Else another C library's loader has taken the name (a link to musl's, gcompat, a stub), and no
+// program of glibc's runs. Any thread.
+std::optional<Finding> ForeignLoader(const std::string& loader);
+
 // Of the loader's words, where no plugin could be asked for one and the same reason: the image's C library is
-// not one that the worker can run with.
+// not one that the worker can run with. The loaders of glibc, musl, uClibc and bionic are known by their
+// words.
 std::optional<Finding> ObstacleOf(const Discovery& discovery, const std::string& worker_path);
 
 }  // namespace cudnn_ci

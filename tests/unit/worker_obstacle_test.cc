@@ -1,7 +1,9 @@
 // What keeps every worker of an image from running, by its files and by the loader's words.
 #include "cli/worker_obstacle.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
+#include <gnu/libc-version.h>
 
 #include <filesystem>
 #include <fstream>
@@ -56,6 +58,39 @@ TEST(WorkerObstacle, AMissingLoaderIsToldWithTheOnesThatAreThere) {
 
 TEST(WorkerObstacle, ALoaderThatIsThereIsNone) { EXPECT_FALSE(ObstacleBeforeDiscovery("/proc/self/exe")); }
 
+// A shared library under the name of glibc's loader, with this SONAME in place of its own.
+std::optional<Finding> FindingOfLibrary(const Scratch& scratch, const std::string& soname) {
+  const std::string own = "libc.so.6";
+  Dl_info libc{};
+  if (dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &libc) == 0) return std::nullopt;
+  std::ifstream file(libc.dli_fname, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  std::string name = soname;
+  name.resize(own.size());
+  for (size_t at = 0; (at = bytes.find(own + std::string(1, 0), at)) != std::string::npos; ++at)
+    bytes.replace(at, own.size(), name);
+  const std::string path = scratch.path() + "/ld-linux-x86-64.so.2";
+  std::ofstream(path, std::ios::binary) << bytes;
+  return ForeignLoader(path);
+}
+
+TEST(WorkerObstacle, AnotherLoaderUnderTheNameOfGlibcsIsTheImagesFault) {
+  const Scratch scratch;
+  for (const char* soname : {"libc.so", "libc.mu.1", "ld64-uC.0"}) {
+    const std::optional<Finding> finding = FindingOfLibrary(scratch, soname);
+    ASSERT_TRUE(finding) << soname;
+    EXPECT_EQ(finding->slug, "loader-missing");
+    EXPECT_EQ(finding->blame, Blame::kImage);
+    EXPECT_THAT(finding->detail, testing::HasSubstr(std::string("has the SONAME ") + soname));
+  }
+  const std::optional<Finding> nameless = FindingOfLibrary(scratch, "");
+  ASSERT_TRUE(nameless);
+  EXPECT_THAT(nameless->detail, testing::HasSubstr("has no SONAME"));
+  std::ofstream(scratch.path() + "/no-elf") << "x";
+  EXPECT_FALSE(ForeignLoader(scratch.path() + "/no-elf"));
+  EXPECT_FALSE(ForeignLoader(scratch.path() + "/nosuch"));
+}
+
 Discovery Broken(const std::vector<std::string>& words, bool silent = true) {
   Discovery discovery;
   for (const std::string& said : words) {
@@ -80,6 +115,26 @@ TEST(WorkerObstacle, TheLoadersWordsAreTheImagesFault) {
             "the image's loader says of cudnn-ci-worker: /lib64/libc.so.6: version `GLIBC_2.17' "
             "not found (required by " +
                 std::string(kWorker) + ")");
+}
+
+TEST(WorkerObstacle, TheWordsOfOtherLoadersAreKnown) {
+  const std::string worker = kWorker;
+  for (const auto& [words, of] : std::vector<std::pair<std::string, std::string>>{
+           {"Error loading shared library libm.so.6: No such file or directory (needed by " + worker + ")",
+            "(of musl)"},
+           {"Error relocating " + worker + ": renameat2: symbol not found", "(of musl)"},
+           {"/lib/ld-musl-x86_64.so.1: " + worker + ": Not a valid dynamic program", "(of musl)"},
+           {"CANNOT LINK EXECUTABLE \"" + worker + "\": library \"libm.so.6\" not found", "(of bionic)"},
+           {"Could not start dynamically linked executable: " + worker, "(of no C library)"},
+           {worker + ": can't load library 'libm.so.6'", "loader says"}}) {
+    const std::optional<Finding> finding = ObstacleOf(Broken({words, words}), kWorker);
+    ASSERT_TRUE(finding) << words;
+    EXPECT_EQ(finding->slug, "libc-unfit");
+    EXPECT_EQ(finding->blame, Blame::kImage);
+    EXPECT_THAT(finding->detail, testing::HasSubstr(of));
+  }
+  EXPECT_FALSE(ObstacleOf(Broken({"Error relocating /lib/other.so: x: symbol not found"}), kWorker));
+  EXPECT_FALSE(ObstacleOf(Broken({"a plugin says: Error relocating " + worker}), kWorker));
 }
 
 // One that was built on a newer machine asks for what no image has to have.

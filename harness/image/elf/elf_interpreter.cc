@@ -10,7 +10,7 @@
 
 namespace cudnn_ci {
 
-std::string MissingInterpreter(const std::string& program) {
+std::string InterpreterOf(const std::string& program) {
   const FileBytes file(OpenRegularFile(program));
   Elf64_Ehdr header{};
   if (!file->ReadObject(0, &header)) return {};
@@ -19,9 +19,14 @@ std::string MissingInterpreter(const std::string& program) {
     if (segment.p_type != PT_INTERP || segment.p_filesz == 0 || segment.p_filesz > PATH_MAX) continue;
     std::string path = file->Text(segment.p_offset, segment.p_filesz);
     path.resize(strlen(path.c_str()));
-    return path.empty() || access(path.c_str(), F_OK) == 0 ? "" : path;
+    return path;
   }
   return {};
+}
+
+std::string MissingInterpreter(const std::string& program) {
+  const std::string path = InterpreterOf(program);
+  return path.empty() || access(path.c_str(), F_OK) == 0 ? "" : path;
 }
 
 }  // namespace cudnn_ci
