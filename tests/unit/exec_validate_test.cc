@@ -182,6 +182,14 @@ TEST_F(ValidateTest, APluginFileThatChangedIsNotAsked) {
   EXPECT_THAT(v.failed[0].reason, HasSubstr("is not the file that was described"));
 }
 
+// chmod and a hard link change the time alone; the hash says whether what was described is there still.
+TEST_F(ValidateTest, APluginFileOfAnotherTimeIsHashed) {
+  ++catalog_.plugins[0].file.changed_ns;
+  EXPECT_THAT(Judge({Planned(12, 4)}).failed, IsEmpty());
+  catalog_.plugins[0].file.sha256[0] ^= 1;
+  EXPECT_THAT(Judge({Planned(12, 4)}).failed, SizeIs(1));
+}
+
 TEST_F(ValidateTest, ThousandsAreAsked) {
   std::vector<CasePlanned> cases;
   for (int64_t i = 0; i < 5000; ++i) cases.push_back(Planned(i, 3));
