@@ -1,7 +1,6 @@
 #include "common/package_libraries_of.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "image/elf/elf_file.h"
 #include "image/packages/installed_packages.h"
@@ -20,6 +19,19 @@ bool HasLibrary(const Package& package, const std::function<bool(const std::stri
     has = std::any_of(needed.begin(), needed.end(), wanted);
   });
   return read.ok() && has;
+}
+
+std::string FindLibrary(
+    const Package& package,
+    const std::function<bool(const std::string& name, const std::vector<std::string>& needed)>& wanted) {
+  std::string found;
+  const Result<std::size_t> read = ForEachRecordOf(package, [&](const RecordedFile& file) {
+    const std::string name = file.path.substr(file.path.rfind('/') + 1);
+    if (found.empty() && name.find(".so") != std::string::npos && HoldsCode(name) &&
+        wanted(name, ElfFile(file.path).Needed()))
+      found = file.path;
+  });
+  return read.ok() ? found : "";
 }
 
 }  // namespace cudnn_ci

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "image/packages/package.h"
 
@@ -11,6 +12,12 @@ namespace cudnn_ci {
 
 // True if a shared object that the package has recorded needs a library of which `wanted` is true, or is one.
 bool HasLibrary(const Package& package, const std::function<bool(const std::string& name)>& wanted);
+
+// The first shared object that the package has recorded, that is there, and whose name and needed libraries
+// `wanted` takes; empty: there is none, or the record cannot be read.
+std::string FindLibrary(
+    const Package& package,
+    const std::function<bool(const std::string& name, const std::vector<std::string>& needed)>& wanted);
 
 }  // namespace cudnn_ci
 

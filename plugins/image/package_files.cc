@@ -1,6 +1,7 @@
 #include "image/package_files.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/file.h"
 #include "base/path.h"
@@ -25,8 +26,7 @@ class FilesJudge {
     const RecordConflicts conflicts = FindRecordConflicts(image_.packages.packages());
     for (const ReplacedFiles& replaced : conflicts.replaced)
       if (replaced.loser.name != replaced.winner.name && IsForGpus(replaced.loser)) JudgeReplaced(replaced);
-    for (const GoneFiles& gone : conflicts.gone)
-      if (gone.there > 0 && IsForGpus(gone.package)) JudgeGone(gone);
+    for (const GoneFiles& gone : conflicts.gone) JudgeGone(gone);
     return std::move(faults_);
   }
 
@@ -80,6 +80,23 @@ class FilesJudge {
       faults_.push_back({kPackagesOverlap, what + "; " + required + " requires " + replaced.loser.name, ""});
   }
 
+  // The extension module of the package that needs one of these files, so that its import fails; empty: none
+  // does.
+  static std::string ImportThatFails(const GoneFiles& gone) {
+    std::set<std::string> names;
+    for (const std::string& file : gone.files) names.insert(file.substr(file.rfind('/') + 1));
+    return FindLibrary(gone.package, [&](const std::string& name, const std::vector<std::string>& needed) {
+      const bool is_extension =
+          name.find(".cpython-") != std::string::npos || name.find(".abi3.") != std::string::npos;
+      return is_extension && std::any_of(needed.begin(), needed.end(), [&](const std::string& library) {
+               return names.count(library) > 0;
+             });
+    });
+  }
+
+  // Images are made smaller by taking out what they do not use: of a package for CPUs that is a fault where
+  // its import fails, and what is left of a package that was taken out whole is a fault of none, unless it is
+  // one of libraries that others open by name.
   void JudgeGone(const GoneFiles& gone) {
     const Package& package = gone.package;
     // Conda changes files behind their record, and a record may be of a release that was there before.
@@ -87,8 +104,17 @@ class FilesJudge {
     const auto same = [&](const Package& other) { return other.name == package.name; };
     const auto& all = image_.packages.packages();
     if (installer == "conda" || std::count_if(all.begin(), all.end(), same) > 1) return;
-    faults_.push_back({IsOfLibraries(package) ? kPackageLibraryGone : kPackageFileGone,
-                       package.Text() + " lacks what its record has: " + Files(gone.files, gone.count) +
+    const bool of_libraries = IsOfLibraries(package);
+    if (gone.there == 0 && !of_libraries) return;
+    std::string why;
+    if (!of_libraries) {
+      if (const std::string module = ImportThatFails(gone); !module.empty())
+        why = ", which " + module + " needs";
+      else if (!IsForGpus(package))
+        return;
+    }
+    faults_.push_back({of_libraries ? kPackageLibraryGone : kPackageFileGone,
+                       package.Text() + " lacks what its record has: " + Files(gone.files, gone.count) + why +
                            "; pip install --force-reinstall --no-deps " + package.name +
                            "==" + package.version,
                        ReinstallLine(AsInstalled(package))});

@@ -1,4 +1,4 @@
-// Packages for GPUs whose files another package replaced, or that are gone.
+// Packages whose files another package replaced, or that are gone.
 #include "image/package_files.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,6 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::AllOf;
-
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -85,9 +84,43 @@ TEST_F(PackageFilesTest, AnExtensionThatIsGone) {
   EXPECT_STREQ(faults[0].id, kPackageFileGone);
   EXPECT_EQ(faults[0].line,
             "RUN " + Path("venv/bin/python") + " -m pip install --force-reinstall --no-deps ort-gpu==1.0");
-  // Of a package without code for GPUs nothing is said, nor of conda's.
+  // Conda changes files behind their record.
   Write(site_ + "ort_gpu-1.0.dist-info/INSTALLER", "conda\n");
   EXPECT_THAT(Faults(), IsEmpty());
+}
+
+// numpy without its OpenBLAS: no framework can be imported. A library that no extension module needs may have
+// been taken out to make an image smaller.
+TEST_F(PackageFilesTest, APackageForTheCpuWhoseImportFails) {
+  const std::string blas = site_ + "np.libs/libblas.so", module = "np/_core.cpython-311-x86_64-linux-gnu.so";
+  Library(blas, "int b;");
+  Library(site_ + "np/libhelp.so", "int h;", "@/" + blas);
+  Write(site_ + "np-1.0.dist-info/RECORD", Row("np.libs/libblas.so") + Row("np/libhelp.so"));
+  std::filesystem::rename(Path(blas), Path("libblas.so"));
+  EXPECT_THAT(Faults(), IsEmpty());
+  std::filesystem::rename(Path("libblas.so"), Path(blas));
+  Library(site_ + module, "int m;", "@/" + blas);
+  Write(site_ + "np-1.0.dist-info/RECORD", Row("np.libs/libblas.so") + Row(module));
+  std::filesystem::remove(Path(blas));
+  const std::vector<PackageFault> faults = Faults();
+  ASSERT_THAT(faults, SizeIs(1));
+  EXPECT_STREQ(faults[0].id, kPackageFileGone);
+  EXPECT_THAT(faults[0].detail, HasSubstr(Path(site_ + module)));
+  EXPECT_EQ(faults[0].line,
+            "RUN " + Path("venv/bin/python") + " -m pip install --force-reinstall --no-deps np==1.0");
+}
+
+// All of cuDNN taken out, its record left: a warning, as others may open it by name. What is left of another
+// package says nothing.
+TEST_F(PackageFilesTest, APackageOfWhichTheRecordIsLeft) {
+  const std::string row = ",sha256=" + std::string(43, 'A') + ",1\n";
+  Write(site_ + "nvidia_cudnn_cu12-9.1.dist-info/RECORD", "nvidia/cudnn/lib/libcudnn.so.9" + row);
+  Write(site_ + "xgb_gpu-1.0.dist-info/RECORD", "xgb/libcublas.so.12" + row);
+  const std::vector<PackageFault> faults = Faults();
+  ASSERT_THAT(faults, SizeIs(1));
+  EXPECT_STREQ(faults[0].id, kPackageLibraryGone);
+  EXPECT_EQ(faults[0].line, "RUN " + Path("venv/bin/python") +
+                                " -m pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1");
 }
 
 TEST_F(PackageFilesTest, ALibraryForTwoCudaMajorsInOneFolder) {

@@ -61,6 +61,11 @@ class SymbolsJudgeTest : public SymbolsTest {
     EXPECT_THAT(Kinds(judgement), ::testing::ElementsAre(kind));
     return judgement.faults.empty() ? "" : judgement.faults[0].detail;
   }
+  // The library of the only fault.
+  static std::string LibraryOfOnly(const SymbolJudgement& judgement, Kind kind) {
+    EXPECT_THAT(Kinds(judgement), ::testing::ElementsAre(kind));
+    return judgement.faults.empty() ? "" : judgement.faults[0].library;
+  }
   // PyTorch, as far as its rule looks.
   void MakeTorch(const std::string& more = "") {
     const std::string folder = kSite + std::string("torch/lib/");

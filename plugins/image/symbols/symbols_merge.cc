@@ -48,6 +48,13 @@ std::string OneLine(const std::set<std::string>& lines) {
   return all;
 }
 
+// Whether one line is the cure of both; where neither has any, nothing says otherwise.
+bool HaveOneCure(const std::set<std::string>& some, const std::set<std::string>& others) {
+  std::set<std::string> all = some;
+  all.insert(others.begin(), others.end());
+  return some.empty() || others.empty() || all.size() == 1 || !OneLine(all).empty();
+}
+
 using KeyOf = std::function<std::string(const SymbolFault&)>;
 
 // Joins those with the same key, in the order of the first of each.
@@ -59,7 +66,7 @@ std::vector<Cause> Joined(std::vector<Cause> causes, const std::function<bool(co
     if (concerns(cause.fault)) {
       const auto [at, fresh] =
           known.emplace(std::make_pair(cause.fault.kind, key_of(cause.fault)), joined.size());
-      if (!fresh) {
+      if (!fresh && HaveOneCure(joined[at->second].lines, cause.lines)) {
         Cause& first = joined[at->second];
         first.askers.insert(cause.askers.begin(), cause.askers.end());
         first.libraries.insert(cause.libraries.begin(), cause.libraries.end());

@@ -67,6 +67,14 @@ std::string SymbolRemedies::Line(const std::string& package, const std::string& 
   return again ? ReinstallLine(wanted) : ReplaceLine(wanted, {});
 }
 
+int SymbolRemedies::MajorOnRecord(const GpuLibrary& library) const {
+  const std::string suffixed = library.package + "-cu";
+  for (const Package& package : image_->packages.packages())
+    if (package.manager == PackageManager::kPython && package.name.starts_with(suffixed))
+      return std::atoi(package.name.c_str() + suffixed.size());
+  return 0;
+}
+
 SymbolRemedy SymbolRemedies::ForMissing(const std::string& library, const std::string& asker,
                                         const DynamicTable* table, bool other_major) {
   const GpuLibrary* known = rules_->GpuLibraryOf(library);
@@ -76,6 +84,7 @@ SymbolRemedy SymbolRemedies::ForMissing(const std::string& library, const std::s
   int major = CudaMajorOfNames(names);
   if (known->minor_in_name) major = std::atoi(NumberOf(library).c_str());
   if (major == 0) major = std::atoi(torch_.cuda.c_str());
+  if (major == 0) major = MajorOnRecord(*known);
   if (major == 0) return {"package " + rules_->PackageFor(library) + " brings it", ""};
   const std::string package = known->PackageOf(major);
   const Package* owner = asker.empty() ? nullptr : image_->packages.OwnerOf(asker);

@@ -33,6 +33,8 @@ class SymbolRemedies {
   PythonRequirements& requirements() { return requirements_; }
 
  private:
+  // The CUDA major of the package of this library that is on record; 0: none is, or its name has none.
+  int MajorOnRecord(const GpuLibrary& library) const;
   std::string Line(const std::string& package, const std::string& version, bool again) const;
 
   const ImageFiles* image_;
