@@ -334,11 +334,8 @@ TEST(ExecutableDirectory, IsWhereThisTestLies) {
 // ---- lines of a stranger's file ----
 
 TEST(BoundedLines, OfTooManyBytesAreNotHeld) {
-  const std::string folder = (std::filesystem::temp_directory_path() / "cudnn-ci-lines.XXXXXX").string();
-  std::string path = folder;
-  ASSERT_NE(mkdtemp(path.data()), nullptr);
-  const std::string file = path + "/lines";
-  ASSERT_TRUE(WriteFileAtomically(file, "one\n" + std::string(200000, '[') + "\ntwo\n\nthree").ok());
+  const Scratch scratch;
+  const std::string file = scratch.Write("lines", "one\n" + std::string(200000, '[') + "\ntwo\n\nthree");
   std::vector<std::string> lines;
   const auto take = [&](std::string_view line) {
     lines.emplace_back(line);
@@ -350,9 +347,8 @@ TEST(BoundedLines, OfTooManyBytesAreNotHeld) {
   EXPECT_EQ(ReadBoundedLines(file, 70000, 100, take), 70000u) << "no more is read";
   EXPECT_EQ(lines, std::vector<std::string>({"one"}));
   lines.clear();
-  EXPECT_EQ(ReadBoundedLines(path, 1 << 20, 100, take), 0u) << "a folder";
+  EXPECT_EQ(ReadBoundedLines(scratch.path(), 1 << 20, 100, take), 0u) << "a folder";
   EXPECT_TRUE(lines.empty());
-  std::filesystem::remove_all(path);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "image/elf/library_text.h"
 #include "image/known_faults_scope.h"
 #include "known_entry.h"
+#include "scratch.h"
 
 namespace cudnn_ci {
 namespace {
@@ -55,8 +56,8 @@ TEST(Components, OfABillOfMaterialsAreThoseOfItsManagers) {
 }
 
 TEST(Components, AFileThatTellsItsVersionOutranksThePackage) {
-  char pattern[] = "/tmp/cudnn-ci-components-XXXXXX";
-  const std::string root = fs::canonical(mkdtemp(pattern)).string();
+  const Scratch scratch;
+  const std::string root = fs::canonical(scratch.path()).string();
   const auto write = [&](const std::string& path, const std::string& text) {
     fs::create_directories((root + "/" + path).substr(0, (root + "/" + path).rfind('/')));
     std::ofstream(root + "/" + path) << text;
@@ -74,13 +75,12 @@ TEST(Components, AFileThatTellsItsVersionOutranksThePackage) {
                                        FilesOfSubject("python:" + root + "/venv/bin/python", {}, ""));
   EXPECT_THAT(Texts(components), ElementsAre("NCCL 2.27.7", "cuBLAS 12.8.4"));
   EXPECT_NE(components[0].origin.find("nvidia-nccl-cu12 2.28.9"), std::string::npos) << components[0].origin;
-  fs::remove_all(root);
 }
 
 // A wheel's libnccl.so.2 has no release in its name, and its record may be another one's.
 TEST(Components, NcclSaysItsReleaseInItsData) {
-  char pattern[] = "/tmp/cudnn-ci-components-XXXXXX";
-  const std::string root = fs::canonical(mkdtemp(pattern)).string();
+  const Scratch scratch;
+  const std::string root = fs::canonical(scratch.path()).string();
   const auto compile = [&](const std::string& name, const std::string& words) {
     std::ofstream(root + "/source.c") << "const char w[] = " << words << ";";
     const std::string command =
@@ -113,7 +113,6 @@ TEST(Components, NcclSaysItsReleaseInItsData) {
   EXPECT_THAT(Texts(ComponentsOf(ReadComponentRules(KnownEntry),
                                  FilesOfSubject("python:" + root + "/venv/bin/python", {}, ""))),
               ElementsAre("NCCL 2.32.3"));
-  fs::remove_all(root);
 }
 
 KnownRegression Row(const std::string& effect = "wrong", const std::string& confidence = "sure") {
