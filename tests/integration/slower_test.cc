@@ -181,9 +181,9 @@ TEST_F(Slower, APluginThatChangedMeanwhileIsRedAndNothingOfItPasses) {
   run_.WithoutFixture();
   run_.AddPlugins(run_.Path("plugins"));
   run_.AddPlugins(run_.Path("driver"));
-  run_.Set("FIXTURE_TOUCH", plugin);
+  run_.Set("FIXTURE_GROW", plugin);
   Baseline();
-  const GateResult result = Against("5touch", "5");
+  const GateResult result = Against("5grow", "5");
   EXPECT_NE(result.exit_code, 0) << result.out;
   EXPECT_EQ(result.Outcome(kOne), "errored");
   EXPECT_EQ(result.Outcome("fixture.timed[i=2]"), "errored");
