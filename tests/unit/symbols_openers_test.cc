@@ -249,14 +249,18 @@ TEST_F(SymbolsOpenersTest, Ctranslate2OpensByNameWhenAModelIsPutOnAGpu) {
   EXPECT_THAT(Judge().faults, IsEmpty());  // without a GPU's libraries
   Library(site_ + "nvidia/cudnn/lib/libcudnn.so.9", "int a;");
   EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kMissingLibrary, Kind::kOpenedLater));
-  // What is on record says for which CUDA.
+  // One that nobody has and one that lies where nobody looks have two cures. What is on record says for which
+  // CUDA.
   std::filesystem::remove_all(Path(site_ + "nvidia/cudnn"));
   Write(site_ + "pip/__init__.py", "");
   Record("nvidia_cudnn_cu12-9.1", {});
   Library(site_ + "nvidia/cublas/lib/libcublas.so.12", "int a;");
+  EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kOpenedLater, Kind::kOpenedLater));
   EXPECT_EQ(Judge().faults.at(0).line,
             "RUN " + Path("venv/bin/python") +
                 " -m pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1");
+  std::filesystem::remove_all(Path(site_ + "pip"));  // no line can be given then
+  EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kOpenedLater, Kind::kOpenedLater));
   Library(site_ + "nvidia/cudnn/lib/libcudnn.so.9", "int a;");
   const SymbolJudgement judgement = Judge();
   ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kOpenedLater));

@@ -48,11 +48,11 @@ std::string OneLine(const std::set<std::string>& lines) {
   return all;
 }
 
-// Whether one line is the cure of both; where neither has any, nothing says otherwise.
+// Whether one line is the cure of both; where neither has one, nothing says otherwise.
 bool HaveOneCure(const std::set<std::string>& some, const std::set<std::string>& others) {
   std::set<std::string> all = some;
   all.insert(others.begin(), others.end());
-  return some.empty() || others.empty() || all.size() == 1 || !OneLine(all).empty();
+  return some.empty() == others.empty() && (all.size() < 2 || !OneLine(all).empty());
 }
 
 using KeyOf = std::function<std::string(const SymbolFault&)>;
