@@ -190,6 +190,15 @@ TEST_P(AttentionCensus, EveryKeyAndValueIsRead) {
   std::printf("%s: %s\n", GetParam(), row.str().c_str());
 }
 
+// Lengths that leave a few queries of many keys.
+TEST(AttentionCensusTest, AFewQueriesBehindLengthsReadEveryKey) {
+  for (const std::int32_t queries : {2, 4, 9, 10, 14, 16}) {
+    AttentionProblemSpec spec;
+    spec.shape = {2, 3, 3, 19, 319, 64, 64, AttentionMask::kPadding, 0, {queries, 19}, {162, 319}};
+    EXPECT_EQ(Counter(spec).Count().unread_keys, 0) << queries;
+  }
+}
+
 // Exact data do not tell exp(x) from a step: a key has the largest score, or one that is 128 less. So each
 // kind of attention that a default matrix has is there with normal data too.
 class AttentionStep : public testing::TestWithParam<const char*> {};

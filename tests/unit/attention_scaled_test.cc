@@ -64,6 +64,26 @@ TEST(AttentionScaledTest, GradientsFitTheTypeAndASoundKernelIsRight) {
     }
 }
 
+// Gradients of a few queries would be all 0, and a kernel that writes zeros right, if many keys shared a
+// softmax: they would have more digits than the type.
+TEST(AttentionScaledTest, AFewQueriesHaveGradients) {
+  for (const std::int64_t queries : {1, 2, 6}) {
+    AttentionProblemSpec spec = BackwardOf(AttentionMask::kNone, AttentionLogits::kOrdinary);
+    spec.shape = {1, 8, 1, queries, 488, 128, 128, AttentionMask::kNone, 0, {}, {}};
+    EXPECT_GT(ShareOfRows(MakeAttentionNumbers(spec, 1).d_o, 128), 0.5) << queries;
+  }
+}
+
+TEST(AttentionScaledTest, MoreKeysThanCodesWithNumbersOfTheTypeAreRefused) {
+  AttentionProblemSpec spec = SpecOf(AttentionMask::kNone, AttentionLogits::kOrdinary);
+  spec.shape.keys = 4096;
+  EXPECT_TRUE(ProblemsOf(spec).empty());
+  spec.shape.keys = 4097;
+  EXPECT_EQ(ProblemsOf(spec).at(0).field, "length");
+  spec.shape.head_size = spec.shape.v_head_size = 128;
+  EXPECT_TRUE(ProblemsOf(spec).empty());
+}
+
 // All digits of the codes that many keys need.
 TEST(AttentionScaledTest, DataOfManyKeysFitTheType) {
   AttentionProblemSpec spec = SpecOf(AttentionMask::kNone, AttentionLogits::kFarNegative);

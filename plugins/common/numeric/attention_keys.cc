@@ -137,8 +137,8 @@ class Planner {
   }
   std::int64_t HeadNumber() const { return entry_ * shape_.kv_heads + kv_head_; }
 
-  // `size` of them: first those of which nobody has asked, the first and the last one before all, since there
-  // masks and tiles end. Where one query cannot ask for all, each head of keys begins elsewhere.
+  // `size` of them: first those of which nobody has asked, then the first and the last one, since there masks
+  // and tiles end. Where one query cannot ask for all, each head of keys begins elsewhere.
   Keys Pick(const Keys& candidates, std::int64_t size) {
     Keys first, then;
     for (const std::int64_t key : candidates) (asked_[At(key)] > 0 ? then : first).push_back(key);
@@ -152,9 +152,13 @@ class Planner {
     }
     first.insert(first.end(), then.begin(), then.end());
     Keys keys(first.begin(), first.begin() + size);
+    // In the place of those that somebody has asked for: the others may have nobody else.
     for (const std::int64_t edge : {candidates.front(), candidates.back()})
-      if (std::find(keys.begin(), keys.end(), edge) == keys.end() && size > 2)
-        keys[At(Below(random_, 2) == 0 ? size - 1 : size - 2)] = edge;
+      if (std::int64_t& last = keys.back();
+          std::find(keys.begin(), keys.end(), edge) == keys.end() && asked_[At(last)] > 0) {
+        last = edge;
+        std::rotate(keys.begin(), keys.end() - 1, keys.end());
+      }
     return keys;
   }
 

@@ -100,7 +100,7 @@ class Maker {
 
   void MakeHead(std::int64_t b, std::int64_t g) {
     kv_head_ = b * shape_.kv_heads + g;
-    const KeyPlanLimits limits = {RoomForCodes(shape_.head_size), SizeOf(spec_.type) == 1 ? 32 : 2048};
+    const KeyPlanLimits limits = {RoomForCodes(shape_.head_size), MostKeysOfASet()};
     const KeyPlan plan = PlanKeys(shape_, b, g, bias_ ? &*bias_ : nullptr, limits, &random_);
     const KeyCodes codes(plan, shape_.keys, shape_.head_size, &random_);
     for (std::int64_t j = 0; j < shape_.keys; ++j) MakeKey(codes, j, j < shape_.Keys(b));
@@ -120,6 +120,13 @@ class Maker {
       for (int attempt = 0; attempt < kTries && !MakeGradients(codes, asked); ++attempt) {
       }
     }
+  }
+
+  // So that the sums fit the type: O has at most the digits of the number of keys, less one. The gradients of
+  // many keys have more than 8 bits hold.
+  std::int64_t MostKeysOfASet() const {
+    if (!spec_.Scaled()) return 2048;
+    return spec_.backward ? 4 : 32;
   }
 
   // V is nowhere 0, so that three of its elements never cancel: each value shows in a gradient.

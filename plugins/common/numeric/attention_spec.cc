@@ -161,6 +161,9 @@ std::vector<AttentionProblemText> ProblemsOf(const AttentionProblemSpec& spec) {
   if (spec.Scaled()) {
     need(spec.type == DataType::kFloat8E4m3, "dtype", "of 8 bits is float8_e4m3");
     need(!bias && !padding, "mask", "8-bit types have no bias and no lengths");
+    // A fifth digit of their codes makes the constant a number that the type lacks.
+    need(shape.head_size >= 128 || shape.keys <= 4096, "length",
+         "of keys is to be 4096 at most with 8-bit types and heads of less than 128");
     need(spec.data == AttentionData::kExact, "data", "8-bit types have exact data alone");
   }
   if (spec.data == AttentionData::kNormal) {
