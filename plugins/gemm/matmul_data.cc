@@ -178,7 +178,7 @@ void MatmulData::DrawB() {
 // strides are from one line, and from one k, to the next.
 void MatmulData::DrawSparse(std::uint64_t seed, std::int64_t lines, double largest, double others,
                             std::vector<double>* to, std::int64_t line_stride, std::int64_t k_stride) const {
-  const double most = SizesOf(spec_).sum / others;
+  const double most = std::floor(SizesOf(spec_).sum / others);
   const double density =
       std::min(1.0, 0.7 * most / (largest * static_cast<double>(std::max<std::int64_t>(spec_.k, 1))));
   for (std::int64_t matrix = 0; matrix < batches_; ++matrix) {

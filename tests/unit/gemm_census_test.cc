@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <bitset>
+#include <cmath>
 #include <map>
 
 #include "common/numeric/fill.h"
@@ -41,6 +42,29 @@ std::vector<MatmulSpec> GroupsOf(const nlohmann::json& params) {
   return groups;
 }
 
+// A or B as a library is given it.
+class OperandBytes {
+ public:
+  OperandBytes(const MatmulData& data, const MatmulSpec& spec, std::size_t input)
+      : type_(spec.type),
+        layout_(input == 0 ? spec.A() : spec.B()),
+        transposed_(input == 0 ? spec.transpose_a : spec.transpose_b),
+        bytes_(OperandsOf(spec).inputs[input].Bytes()) {
+    data.Encode(input, bytes_.data());
+  }
+  double At(std::int64_t batch, std::int64_t row, std::int64_t column) const {
+    const std::int64_t index =
+        transposed_ ? layout_.Index(batch, column, row) : layout_.Index(batch, row, column);
+    return Load(type_, bytes_.data() + static_cast<std::size_t>(index) * SizeOf(type_));
+  }
+
+ private:
+  const DataType type_;
+  const MatmulLayout layout_;
+  const bool transposed_;
+  std::vector<unsigned char> bytes_;
+};
+
 using Rows = std::bitset<256>;
 
 struct Census {
@@ -51,21 +75,9 @@ struct Census {
 // looked at once.
 Census CensusOf(const MatmulSpec& spec) {
   const auto data = std::make_shared<const MatmulData>(spec);
-  const Operands operands = OperandsOf(spec);
-  const auto bytes = [&](std::size_t input) {
-    std::vector<unsigned char> of(operands.inputs[input].Bytes());
-    data->Encode(input, of.data());
-    return of;
-  };
-  const std::vector<unsigned char> a_bytes = bytes(0), b_bytes = bytes(1);
+  const OperandBytes a(*data, spec, 0), b(*data, spec, 1);
   const std::int64_t rows = std::min<std::int64_t>(spec.m, 251),
                      columns = std::min<std::int64_t>(spec.n, 241);
-  const auto at = [&](const std::vector<unsigned char>& of, const MatmulLayout& layout, bool transposed,
-                      std::int64_t batch, std::int64_t row, std::int64_t column) {
-    const std::int64_t index =
-        transposed ? layout.Index(batch, column, row) : layout.Index(batch, row, column);
-    return Load(spec.type, of.data() + static_cast<std::size_t>(index) * SizeOf(spec.type));
-  };
   Census census;
   for (std::int64_t batch = 0; batch < std::min<std::int64_t>(spec.batch, 5); ++batch) {
     // What a ReLU or GELU leaves nothing of does not show; no element has so large a slope elsewhere.
@@ -79,10 +91,10 @@ Census CensusOf(const MatmulSpec& spec) {
     for (std::int64_t k = 0; k < spec.k; ++k) {
       Rows in_a, read_a;
       for (std::int64_t row = 0; row < rows; ++row)
-        in_a[static_cast<std::size_t>(row)] = at(a_bytes, spec.A(), spec.transpose_a, batch, row, k) != 0;
+        in_a[static_cast<std::size_t>(row)] = a.At(batch, row, k) != 0;
       for (std::int64_t column = 0; column < columns; ++column) {
         const Rows& of_column = shows[static_cast<std::size_t>(column)];
-        if (at(b_bytes, spec.B(), spec.transpose_b, batch, k, column) != 0) read_a |= of_column;
+        if (b.At(batch, k, column) != 0) read_a |= of_column;
         census.unread_of_b += (of_column & in_a).none();
       }
       census.elements_of_a += rows, census.elements_of_b += columns;
@@ -100,6 +112,33 @@ std::string KeyOf(const MatmulSpec& spec) {
   plain.transpose_a = plain.transpose_b = false;
   plain.padding = 0, plain.alpha = 1, plain.beta = 0, plain.batch = 1;
   return plain.Text();
+}
+
+// By the definition, from the bytes that a library is given: of sums so deep that their bound is met, and of
+// as few rows and columns.
+TEST(GemmDeepSums, AreThoseOfTheBytesAndStayBelowTheirBound) {
+  const std::map<DataType, double> exact = {{DataType::kFloat32, 0x1p24},
+                                            {DataType::kFloat16, 0x1p11},
+                                            {DataType::kBfloat16, 0x1p8},
+                                            {DataType::kFloat8E4m3, 0x1p8}};
+  for (const auto& [type, largest] : exact)
+    for (const char* size : {"14x9x3450", "2x3x4711", "40x1x2492", "1x1x5000", "3x90x777"}) {
+      MatmulSpec spec;
+      spec.SetSize(size);
+      spec.type = type;
+      const auto data = std::make_shared<const MatmulData>(spec);
+      const OperandBytes a(*data, spec, 0), b(*data, spec, 1);
+      for (std::int64_t row = 0; row < spec.m; ++row)
+        for (std::int64_t column = 0; column < spec.n; ++column) {
+          double sum = 0, magnitudes = 0;
+          for (std::int64_t k = 0; k < spec.k; ++k) {
+            const double product = a.At(0, row, k) * b.At(0, k, column);
+            sum += product, magnitudes += std::fabs(product);
+          }
+          ASSERT_EQ(data->RuleOf(spec.D().Index(0, row, column)).expected, sum) << spec.Text();
+          ASSERT_LE(magnitudes, largest) << spec.Text();
+        }
+    }
 }
 
 class GemmCensus : public testing::TestWithParam<const char*> {};
