@@ -227,13 +227,16 @@ Secrets::Secrets(const char* const* environment) {
     Add(name, clean);
     for (const std::string& line : Split(clean, '\n')) Add(name, Trim(line));
   }
-  for (const auto& [value, ignored] : names_) {
-    heads_.Insert(value);
-    rest_heads_.Insert(value);
-    rest_tails_.Insert(std::string_view(value).substr(value.size() - kShortestRest));
-    reversed_.emplace(value.rbegin(), value.rend());
-    longest_ = std::max(longest_, value.size());
+  std::vector<std::string_view> values;
+  std::vector<std::string> reversed;
+  for (const auto& entry : names_) {
+    of_value_.push_back(&entry);
+    values.emplace_back(entry.first);
+    reversed.emplace_back(entry.first.rbegin(), entry.first.rend());
+    longest_ = std::max(longest_, entry.first.size());
   }
+  values_ = WordFinder(values);
+  reversed_ = WordFinder({reversed.begin(), reversed.end()});
 }
 
 void Secrets::Add(const std::string& name, std::string_view value) {
@@ -247,68 +250,29 @@ const Secrets& Secrets::OfThisProcess() {
   return kOwn;
 }
 
-namespace {
-
-// The longest value that the text begins with; end(): none. Of values in order, those that begin a text stand
-// before it, and each is a beginning of the next of them: each try that fails leaves a shorter beginning.
-template <class Values>
-auto LongestBeginning(const Values& values, std::string_view text) {
-  auto it = values.upper_bound(text);
-  while (it != values.begin()) {
-    --it;
-    const std::string_view value = it->first;
-    const size_t common = static_cast<size_t>(
-        std::mismatch(value.begin(), value.end(), text.begin(), text.end()).first - value.begin());
-    if (common == value.size()) return it;
-    if (common < kShortest) break;
-    text = text.substr(0, common);
-    it = values.upper_bound(text);
-  }
-  return values.end();
-}
-
-const std::string& ValueIn(const std::string& value) { return value; }
-const std::string& ValueIn(const std::pair<const std::string, std::string>& entry) { return entry.first; }
-
-// Whether a value that is longer begins so.
-template <class Values>
-bool IsBeginning(const Values& values, std::string_view text) {
-  const auto it = values.upper_bound(text);
-  return it != values.end() && ValueIn(*it).compare(0, text.size(), text) == 0;
-}
-
-}  // namespace
-
 void Secrets::FindValues(std::string_view text, std::vector<Place>* places) const {
-  for (size_t at = 0; at + kShortest <= text.size(); ++at) {
-    if (!heads_.MayHold(text.substr(at))) continue;
-    const auto it = LongestBeginning(names_, text.substr(at));
-    if (it == names_.end()) continue;
-    const size_t end = at + it->first.size();
-    // What overlaps is one, and what lies inside another is not said, so that no text makes more places than
+  values_.Scan(text, [&](size_t end, size_t value) {
+    const auto& [words, name] = *of_value_[value];
+    const size_t begin = end - words.size();
+    // What lies inside another is not said, and what overlaps is one, so that no text makes more places than
     // it has bytes apart.
-    if (places->empty() || at >= places->back().end)
-      places->push_back({at, end, &it->second, true});
-    else if (end > places->back().end)
+    while (!places->empty() && begin <= places->back().begin) places->pop_back();
+    if (places->empty() || begin >= places->back().end)
+      places->push_back({begin, end, &name, true});
+    else
       places->back() = {places->back().begin, end, nullptr, false};
-  }
+  });
 }
 
 void Secrets::FindRests(std::string_view text, std::vector<Place>* places) const {
   if (names_.empty()) return;
-  const std::vector<Cut> cuts = Cuts(text);
-  if (cuts.empty()) return;
-  for (const Cut& cut : cuts) {
+  for (const Cut& cut : Cuts(text)) {
     const size_t first = cut.before > longest_ ? cut.before - longest_ : 0;
-    for (size_t at = first; at + kShortestRest <= cut.before; ++at)
-      if (rest_heads_.MayHold(text.substr(at)) && IsBeginning(names_, text.substr(at, cut.before - at)))
-        places->push_back({at, cut.before, nullptr, false});
+    const size_t head = values_.BeginningAtEnd(text.substr(first, cut.before - first));
+    if (head >= kShortestRest) places->push_back({cut.before - head, cut.before, nullptr, false});
     const std::string_view behind = text.substr(cut.after, longest_);
-    const std::string backwards(behind.rbegin(), behind.rend());
-    for (size_t n = kShortestRest; n <= behind.size(); ++n)
-      if (rest_tails_.MayHold(behind.substr(n - kShortestRest)) &&
-          IsBeginning(reversed_, std::string_view(backwards).substr(behind.size() - n)))
-        places->push_back({cut.after, cut.after + n, nullptr, false});
+    const size_t tail = reversed_.BeginningAtEnd(std::string(behind.rbegin(), behind.rend()));
+    if (tail >= kShortestRest) places->push_back({cut.after, cut.after + tail, nullptr, false});
   }
 }
 

@@ -3,16 +3,16 @@
 #ifndef CUDNN_CI_BASE_SECRETS_H_
 #define CUDNN_CI_BASE_SECRETS_H_
 
-#include <bitset>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "base/word_finder.h"
 
 namespace cudnn_ci {
 
@@ -26,6 +26,8 @@ class Secrets {
  public:
   // Of "NAME=value" strings, which end with a null.
   explicit Secrets(const char* const* environment);
+  Secrets(const Secrets&) = delete;
+  Secrets& operator=(const Secrets&) = delete;
   // Of this process's environment, as it is at the first call.
   static const Secrets& OfThisProcess();
 
@@ -44,26 +46,7 @@ class Secrets {
     const std::string* name = nullptr;  // of the variable; null: the shape of a token, or the rest of a value
     bool whole = true;
   };
-  // Which texts may begin with one of some words: a filter that answers for each byte of a long text at once.
-  // It is never wrong where it says no.
-  template <size_t kBytes>
-  class Filter {
-   public:
-    void Insert(std::string_view word) { bits_[HashOf(word)] = true; }
-    bool MayHold(std::string_view text) const { return text.size() >= kBytes && bits_[HashOf(text)]; }
-
-   private:
-    static constexpr size_t kBits = 18;
-    static size_t HashOf(std::string_view text) {
-      uint64_t word = 0;
-      memcpy(&word, text.data(), kBytes);
-      return static_cast<size_t>((word * 0x9e3779b97f4a7c15ull) >> (64 - kBits));
-    }
-    std::bitset<size_t{1} << kBits> bits_;
-  };
-
-  // In order, without overlaps. For each byte a look into the filter; where that says yes a search among the
-  // values, whose number counts by its logarithm.
+  // In order, without overlaps. Goes through the text a few times, whatever the values and the text are.
   std::vector<Place> Find(std::string_view text) const;
   // Adds the values of variables, in order and without overlaps.
   void FindValues(std::string_view text, std::vector<Place>* places) const;
@@ -73,12 +56,11 @@ class Secrets {
   bool IsInMark(std::string_view text, const Place& place) const;
   void Add(const std::string& name, std::string_view value);
 
-  std::map<std::string, std::string, std::less<>> names_;  // of the variables, by values
-  std::set<std::string, std::less<>> reversed_;            // the values, from their ends
-  std::set<std::string, std::less<>> marks_;               // names as Mask writes them
-  size_t longest_ = 0;                                     // bytes of a value
-  Filter<8> heads_;
-  Filter<4> rest_heads_, rest_tails_;
+  std::map<std::string, std::string, std::less<>> names_;                   // of the variables, by values
+  std::vector<const std::pair<const std::string, std::string>*> of_value_;  // entries of names_, by number
+  WordFinder values_, reversed_;              // the values, by number; reversed_ has them from their ends
+  std::set<std::string, std::less<>> marks_;  // names as Mask writes them
+  size_t longest_ = 0;                        // bytes of a value
 };
 
 }  // namespace cudnn_ci

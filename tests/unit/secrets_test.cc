@@ -176,6 +176,19 @@ TEST(Secrets, ASecretOfThousandsOfLinesCostsLittleMoreThanOne) {
   EXPECT_EQ(of_many.Mask("a line10839..."), "a [masked]...");
 }
 
+// What repeats itself is found wherever it stands, as by a search at each place.
+TEST(Secrets, ThatRepeatThemselvesAreMaskedWhole) {
+  const std::string half(4000, 'a'), value = half + "b" + half;
+  const std::string entry = "LONG_KEY=" + value;
+  const char* const environment[] = {entry.c_str(), "AB_KEY=abababab", nullptr};
+  const Secrets secrets(environment);
+  EXPECT_EQ(secrets.Mask(half + value + half), half + "[masked LONG_KEY]" + half);
+  EXPECT_EQ(secrets.Mask("xabababababx"), "x[masked]x") << "two that overlap";
+  EXPECT_EQ(secrets.Mask("x" + half + "..."), "x[masked]...");
+  EXPECT_EQ(secrets.Mask("x\n[... 20 bytes left out ...]\nb" + half + "x"),
+            "x\n[... 20 bytes left out ...]\n[masked]x");
+}
+
 // Values that begin others, overlap others, and are the ends of others.
 TEST(Secrets, TheLongestOfSeveralIsMasked) {
   const char* const environment[] = {"A_KEY=abcdefgh", "B_KEY=abcdefghijkl", "C_KEY=ijklmnop",
