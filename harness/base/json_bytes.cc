@@ -1,5 +1,7 @@
 #include "base/json_bytes.h"
 
+#include <algorithm>
+
 namespace cudnn_ci {
 
 size_t JsonBytes(const std::string& text) {
@@ -10,6 +12,22 @@ size_t JsonBytes(const std::string& text) {
     bytes += control ? 6 : 1 + static_cast<size_t>(c == '"' || c == '\\');
   }
   return bytes;
+}
+
+size_t JsonNesting(std::string_view text) {
+  size_t depth = 0, deepest = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string) {
+      i += c == '\\' ? 1 : 0;
+      continue;
+    }
+    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if ((c == ']' || c == '}') && depth > 0) --depth;
+  }
+  return deepest;
 }
 
 }  // namespace cudnn_ci

@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "base/json_bytes.h"
 #include "base/sha256.h"
 #include "base/sha256_blocks.h"
 #include "base/signal_text.h"
@@ -255,6 +256,13 @@ TEST(Time, HasTheFormsThatReportsPromise) {
   EXPECT_TRUE(GlobMatch("20*-*-*", UtcDate()));
   const int64_t before = MonotonicNs();
   EXPECT_LE(before, MonotonicNs());
+}
+
+TEST(JsonNesting, CountsWhatIsOpenOutsideOfStrings) {
+  EXPECT_EQ(JsonNesting(""), 0u);
+  EXPECT_EQ(JsonNesting(R"({"a": [[1], {"b": 2}], "c": [3]})"), 3u);
+  EXPECT_EQ(JsonNesting(R"({"a": "[[[[", "b\\": "\"[[[", "c": "\\\\"})"), 1u);
+  EXPECT_EQ(JsonNesting(std::string(100'000, '[')), 100'000u);
 }
 
 }  // namespace

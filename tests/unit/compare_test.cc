@@ -418,6 +418,9 @@ TEST_F(RunViewTest, WhatIsNoReportIsAnError) {
   Write("other.json", R"({"schema": "cudnn-ci/report/9", "cases": [], "exit_code": 0})");
   Write("half.json", R"({"schema": "cudnn-ci/report/1", "verdict": "passed")");
   Write("caseless.json", R"({"schema": "cudnn-ci/report/1", "exit_code": 0})");
+  const std::string deep = std::string(40, '[') + std::string(40, ']');
+  Write("deep.json", R"({"schema": "cudnn-ci/report/1", "exit_code": 0, "cases": [], "more": )" + deep + "}");
+  EXPECT_NE(ReadRun(folder_ + "/deep.json").error().find("nested"), std::string::npos);
   for (const char* name : {"other.json", "half.json", "caseless.json", "missing.json"})
     EXPECT_FALSE(ReadRun(folder_ + "/" + name).ok()) << name;
 }

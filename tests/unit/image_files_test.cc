@@ -119,6 +119,18 @@ TEST_F(ImageFilesTest, CondaHasRecordsOfItsOwn) {
   EXPECT_THAT(image.problems[0], HasSubstr("broken.json"));
 }
 
+// Each bracket would take fifty times its room.
+TEST_F(ImageFilesTest, ARecordOfCondaThatIsNestedDeepIsNotParsed) {
+  MakeEnvironment();
+  Write("venv/conda-meta/deep-1-0.json",
+        R"({"name": "deep", "files": )" + std::string(1000, '[') + std::string(1000, ']') + "}");
+  Write("venv/conda-meta/long-1-0.json", R"({"name": ")" + std::string(9 << 20, 'x') + "\"}");
+  const ImageFiles image = Python();
+  ASSERT_EQ(image.problems.size(), 2U);
+  EXPECT_THAT(image.problems[0], HasSubstr("nested"));
+  EXPECT_THAT(image.problems[1], HasSubstr("long-1-0.json"));
+}
+
 TEST_F(ImageFilesTest, AProgramHasWhatItNeeds) {
   const ImageFiles image = FilesOfSubject("program:/bin/sh", {}, "");
   std::vector<std::string> names;

@@ -4,11 +4,15 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/json_bytes.h"
 #include "base/path.h"
 #include "image/packages/record_text.h"
 
 namespace cudnn_ci {
 namespace {
+
+// Of one package's record, which is parsed whole: PyTorch's has 2 MB.
+constexpr std::size_t kMostCondaBytes = std::size_t{8} << 20;
 
 constexpr std::string_view kFolder = "/conda-meta", kEnding = ".json";
 
@@ -40,8 +44,9 @@ std::vector<Package> CondaPackagesIn(const std::string& prefix) {
 
 Result<Package> ReadCondaPackage(const std::string& prefix, const std::string& records,
                                  const std::function<void(const std::string& path)>& take) {
-  const Result<std::string> text = ReadFile(records, kMostRecordBytes);
+  const Result<std::string> text = ReadFile(records, kMostCondaBytes);
   if (!text) return Error{text.error()};
+  if (JsonNesting(*text) > kMostJsonNesting) return Error{records + " is nested too deep"};
   const nlohmann::json object = nlohmann::json::parse(*text, nullptr, false);
   if (!object.is_object() || TextOf(object, "name").empty())
     return Error{records + " is no record of conda's"};

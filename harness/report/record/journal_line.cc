@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json_bytes.h"
 #include "base/text.h"
 #include "model/record/field_reader.h"
 #include "model/record/field_writer.h"
@@ -62,6 +63,7 @@ bool FollowsInChain(std::string_view line, std::string* chain) {
 
 std::optional<Event> DecodeLine(std::string_view line, int64_t* last_seq, std::string* chain,
                                 std::string* unknown_type) {
+  if (JsonNesting(line) > kMostJsonNesting) throw DecodeError("nested too deep");
   const nlohmann::json node = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
   if (!node.is_object()) throw DecodeError("not a JSON object");
   FieldReader io(node, "event", RecordRules());

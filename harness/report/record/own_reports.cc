@@ -12,6 +12,7 @@
 #include "base/bounded_lines.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/json_bytes.h"
 
 namespace cudnn_ci {
 namespace {
@@ -66,16 +67,6 @@ constexpr Head kHeads[] = {{"junit", BeginsJunit},
                            {"attestation", BeginsStatement},
                            {"journal", BeginsJournal}};
 
-// An upper bound of how deep a text in JSON is nested; brackets in strings count as well.
-size_t NestingOf(std::string_view text) {
-  size_t depth = 0, deepest = 0;
-  for (const char c : text) {
-    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
-    if ((c == ']' || c == '}') && depth > 0) --depth;
-  }
-  return deepest;
-}
-
 // A name in the folder itself, nothing above or below it.
 bool IsPlainName(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
@@ -100,7 +91,7 @@ std::vector<std::string> AttachmentsNamedBy(const std::string& journal_path) {
   if (!IsOwnReport(journal_path)) return {};
   std::set<std::string> names;
   ReadBoundedLines(journal_path, kMostEarlierBytes, kMostEarlierLine, [&](std::string_view line) {
-    if (line.find("\"Attachment\"") == std::string_view::npos || NestingOf(line) > kMostEarlierNesting)
+    if (line.find("\"Attachment\"") == std::string_view::npos || JsonNesting(line) > kMostEarlierNesting)
       return true;
     const nlohmann::json event = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
     if (!event.is_object() || event.value("ev", nlohmann::json()) != "Attachment") return true;

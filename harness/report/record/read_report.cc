@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/json_bytes.h"
 #include "base/text.h"
 #include "model/record/fact_keys.h"
 #include "model/record/field_reader.h"
@@ -203,6 +204,7 @@ class ReportFold {
 Result<ReportedRun> ReadReport(const std::string& path) {
   const Result<std::string> text = ReadFile(path, kMaxReport);
   if (!text.ok()) return Error{text.error()};
+  if (JsonNesting(*text) > kMostJsonNesting) return Error{path + ": is nested too deep for a report"};
   const json report = json::parse(*text, nullptr, false);
   if (!report.is_object() || !(Member(report, "schema") == kReportSchema))
     return Error{path + ": is neither a journal nor a report.json of this version (" + kReportSchema + ")"};
