@@ -64,20 +64,41 @@ class FilesJudge {
     return text;
   }
 
+  // The two lines that leave `kept` in the place of `gone`.
+  static std::string PipLines(const Package& kept, const Package& gone) {
+    return "; pip uninstall -y " + gone.name + "; pip install --force-reinstall --no-deps " + kept.name +
+           "==" + kept.version;
+  }
+
   void JudgeReplaced(const ReplacedFiles& replaced) {
-    const std::string what = replaced.winner.Text() + " has replaced files of " + replaced.loser.Text() +
-                             ": " + Files(replaced.files, replaced.count);
-    if (!IsForGpus(replaced.winner)) {
-      faults_.push_back({kPackageReplaced,
-                         what + "; pip uninstall -y " + replaced.winner.name +
-                             "; pip install --force-reinstall --no-deps " + replaced.loser.name +
-                             "==" + replaced.loser.version,
-                         ReplaceLine(AsInstalled(replaced.loser), {replaced.winner.name})});
+    const Package &loser = replaced.loser, &winner = replaced.winner;
+    const std::string what = winner.Text() + " has replaced files of " + loser.Text() + ": " +
+                             Files(replaced.files, replaced.count);
+    if (!IsForGpus(winner)) {
+      faults_.push_back(
+          {kPackageReplaced, what + PipLines(loser, winner), ReplaceLine(AsInstalled(loser), {winner.name})});
       return;
     }
-    const std::string required = WhoRequires(replaced.loser);
-    if (!required.empty())
-      faults_.push_back({kPackagesOverlap, what + "; " + required + " requires " + replaced.loser.name, ""});
+    JudgeOverlap(loser, winner, what);
+  }
+
+  // Which of two packages for GPUs is meant is known where one alone is required. A library that nobody
+  // requires is missed by nobody; code of which one half is another build's is told in any case.
+  void JudgeOverlap(const Package& loser, const Package& winner, std::string what) {
+    const std::string for_loser = WhoRequires(loser), for_winner = WhoRequires(winner);
+    if (for_loser.empty() && IsOfLibraries(loser)) return;
+    std::string line;
+    if (!for_loser.empty()) what += "; " + for_loser + " requires " + loser.name;
+    if (!for_winner.empty()) what += "; " + for_winner + " requires " + winner.name;
+    if (for_loser.empty() != for_winner.empty()) {
+      const Package& kept = for_winner.empty() ? loser : winner;
+      const Package& gone = for_winner.empty() ? winner : loser;
+      what += PipLines(kept, gone);
+      line = ReplaceLine(AsInstalled(kept), {gone.name});
+    } else if (for_loser.empty()) {
+      what += "; pip uninstall -y " + loser.name + " " + winner.name + "; pip install the one that is meant";
+    }
+    faults_.push_back({kPackagesOverlap, std::move(what), std::move(line)});
   }
 
   // The extension module of the package that needs one of these files, so that its import fails; empty: none

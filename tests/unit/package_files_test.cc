@@ -123,6 +123,26 @@ TEST_F(PackageFilesTest, APackageOfWhichTheRecordIsLeft) {
                                 " -m pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1");
 }
 
+// cupy-cuda13x over cupy-cuda12x: one tree, which nobody requires of either.
+TEST_F(PackageFilesTest, TheCodeOfTwoPackagesForGpusInOneTree) {
+  const std::string rows = Row("ort/libprovider_cuda.so");
+  Library(extension_, "int twelve;");
+  Write(site_ + "ort_cuda12x-1.0.dist-info/RECORD", Row("ort/_state.so") + rows);
+  Library(extension_, "int thirteen; int longer[999];");
+  Write(site_ + "ort_cuda13x-1.1.dist-info/RECORD", Row("ort/_state.so") + rows);
+  const std::vector<PackageFault> faults = Faults();
+  ASSERT_THAT(faults, SizeIs(1));
+  EXPECT_STREQ(faults[0].id, kPackagesOverlap);
+  EXPECT_THAT(faults[0].detail, AllOf(HasSubstr("ort-cuda13x 1.1 has replaced files of ort-cuda12x 1.0"),
+                                      HasSubstr("pip uninstall -y ort-cuda12x ort-cuda13x")));
+  EXPECT_EQ(faults[0].line, "");  // which one is meant is not known
+  Write(site_ + "solver-3.0.dist-info/METADATA", "Name: solver\nRequires-Dist: ort-cuda13x\n\n");
+  Write(site_ + "solver-3.0.dist-info/RECORD", "");
+  const std::string pip = Path("venv/bin/python") + " -m pip ";
+  EXPECT_EQ(Faults().at(0).line, "RUN " + pip + "uninstall -y ort-cuda13x ort-cuda12x && " + pip +
+                                     "install --no-deps ort-cuda13x==1.1");
+}
+
 TEST_F(PackageFilesTest, ALibraryForTwoCudaMajorsInOneFolder) {
   const std::string nccl = site_ + "nvidia/nccl/lib/libnccl.so.2";
   Library(nccl, "int twelve;");
@@ -138,6 +158,16 @@ TEST_F(PackageFilesTest, ALibraryForTwoCudaMajorsInOneFolder) {
   EXPECT_THAT(faults[0].detail,
               AllOf(HasSubstr("nvidia-nccl-cu13 2.2 has replaced files of nvidia-nccl-cu12 2.1"),
                     HasSubstr("xgboost 3.0 requires nvidia-nccl-cu12")));
+  // Who is required by nobody goes.
+  const std::string pip = Path("venv/bin/python") + " -m pip ";
+  EXPECT_EQ(faults[0].line, "RUN " + pip + "uninstall -y nvidia-nccl-cu12 nvidia-nccl-cu13 && " + pip +
+                                "install --no-deps nvidia-nccl-cu12==2.1");
+  Write(site_ + "torch-2.9.dist-info/METADATA", "Name: torch\nRequires-Dist: nvidia-nccl-cu13\n\n");
+  Write(site_ + "torch-2.9.dist-info/RECORD", "");
+  const std::vector<PackageFault> both = Faults();
+  ASSERT_THAT(both, SizeIs(1));
+  EXPECT_THAT(both[0].detail, HasSubstr("torch 2.9 requires nvidia-nccl-cu13"));
+  EXPECT_EQ(both[0].line, "");  // they need an environment each
   std::filesystem::remove_all(Path(site_ + "nvidia_nccl_cu13-2.2.dist-info"));
   Write(site_ + "nvidia_nccl_cu12-2.1.dist-info/RECORD",
         Row("nvidia/nccl/lib/libnccl.so.2") + "nvidia/nccl/lib/libgone.so.2,sha256=" + std::string(43, 'A') +
