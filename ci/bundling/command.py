@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import sys
 
-from . import archive, build, oci, wheel
+from . import archive, build, oci, single, wheel
 
-DESCRIPTION = """Makes cudnn-ci-VERSION-linux-ARCH.tar.gz, a Python wheel of the same tree, cudnn-ci-VERSION-oci.tar, an OCI
-layout of an image that holds nothing but the tool, in /opt/cudnn-ci, and SHA256SUMS.
+DESCRIPTION = """Makes of the same parts cudnn-ci-VERSION-linux-ARCH, one file that is executed as it is; an installed tree,
+cudnn-ci-VERSION-linux-ARCH.tar.gz; a Python wheel; cudnn-ci-VERSION-oci.tar, an OCI layout of an image that holds nothing
+but the tree, in /opt/cudnn-ci; and SHA256SUMS.
 
-bin/cudnn-ci is linked statically against musl and starts in any image, an empty one too; worker and plugins need glibc
+cudnn-ci is linked statically against musl and starts in any image, an empty one too; worker and plugins need glibc
 %s or later and carry their C++ library inside. The same commit gives the same bytes, in whatever folder, under whatever
 umask and time zone. Needs what `ci/deps bundle` installs.""" % build.GLIBC
 EPILOG = """Environment: SOURCE_DATE_EPOCH  the date of every file in the archives (default: the commit's)
@@ -53,8 +54,9 @@ def make(arguments, root):
         shutil.rmtree(tree, ignore_errors=True)
         build.install(tree, arch, root=root, work=work, cache=cache, log=log, jobs=int(os.environ.get("CUDNN_CI_JOBS") or os.cpu_count()))
         trees[arch] = tree
+        made.append(single.write(tree, out / name))
         made.append(archive.write(tree, out / f"{name}.tar.gz", date))
-        made.append(wheel.write(tree, root / "ci/wheel/cudnn_ci", out, version, arch, date))
+        made.append(wheel.write(tree, made[-2], root / "ci/wheel/cudnn_ci", out, version, arch, date))
         wheel.squeeze(made[-1])
     made.append(oci.write(trees, out / f"cudnn-ci-{version}-oci.tar", version, date))
     archive.write_sums(out, made)

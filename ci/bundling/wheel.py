@@ -1,4 +1,4 @@
-"""A Python wheel around the tree of an archive: https://packaging.python.org/en/latest/specifications/binary-distribution-format/.
+"""A Python wheel around the single file of bundling/single.py: https://packaging.python.org/en/latest/specifications/binary-distribution-format/.
 Its bytes depend on nothing but what is in it."""
 import base64
 import hashlib
@@ -29,15 +29,15 @@ Description-Content-Type: text/markdown
 {description}"""
 WHEEL = "Wheel-Version: 1.0\nGenerator: ci/bundle\nRoot-Is-Purelib: false\n"
 ENTRY_POINTS = """[console_scripts]
-cudnn-ci = cudnn_ci:main
 cudnn-ci-run = cudnn_ci:run_main
 
 [pytest11]
 cudnn-ci = cudnn_ci.pytest_plugin
 """
-LICENSES = ["LICENSE", "THIRD_PARTY_NOTICES"]
-# Left out: pictures for the documents, which no program of the wheel shows.
+# Of the tree, beside what the single file carries: the SDK and the documents, without their pictures.
+DATA = ["include", "lib", "share"]
 PICTURES = ".webp"
+LICENSES = ["LICENSE", "THIRD_PARTY_NOTICES"]
 
 
 def sbom(version, notices, date):
@@ -61,14 +61,16 @@ def record_line(name, content):
     return f"{name},sha256={digest},{len(content)}\n"
 
 
-def files_of(tree, package, version, arch, date):
+def files_of(tree, program, package, version, arch, date):
     """All entries but RECORD: {name: (content, whether it may be executed)}, in order."""
     info = f"cudnn_ci-{version}.dist-info"
     documents = tree / "share/doc/cudnn-ci"
     found = {f"cudnn_ci/{path.name}": (path.read_bytes(), False) for path in sorted(package.glob("*.py"))}
-    for path in sorted(tree.rglob("*")):
-        if path.is_file() and path.suffix != PICTURES:
-            found[f"cudnn_ci/data/{path.relative_to(tree).as_posix()}"] = (path.read_bytes(), bool(path.stat().st_mode & 0o100))
+    for part in DATA:
+        for path in sorted((tree / part).rglob("*")):
+            if path.is_file() and path.suffix != PICTURES:
+                found[f"cudnn_ci/data/{path.relative_to(tree).as_posix()}"] = (path.read_bytes(), False)
+    found[f"cudnn_ci-{version}.data/scripts/cudnn-ci"] = (program.read_bytes(), True)
     tags = "".join(f"Tag: py3-none-{platform}\n" for platform in PLATFORM.format(arch).split("."))
     texts = {"METADATA": METADATA.format(version=version, description=(documents / "README.md").read_text(encoding="utf-8")),
              "WHEEL": WHEEL + tags, "entry_points.txt": ENTRY_POINTS,
@@ -87,13 +89,14 @@ def squeeze(path):
     subprocess.run([program, "--recompress", "--shrink-extra", "--quiet", path], check=True)
 
 
-def write(tree, package, folder, version, arch, date):
-    """Makes the wheel of the folder `tree`, with the Python modules of `package`; returns its path."""
+def write(tree, program, package, folder, version, arch, date):
+    """Makes the wheel of the single file `program`, with the Python modules of `package` and the texts of the folder `tree`; returns
+    its path."""
     path = pathlib.Path(folder) / f"cudnn_ci-{version}-py3-none-{PLATFORM.format(arch)}.whl"
     fresh = path.with_name(f".{path.name}.part")
     stamp = time.gmtime(max(date, 315532800))[:6]  # a zip file knows no year before 1980
     record = f"cudnn_ci-{version}.dist-info/RECORD"
-    files = files_of(pathlib.Path(tree), pathlib.Path(package), version, arch, date)
+    files = files_of(pathlib.Path(tree), pathlib.Path(program), pathlib.Path(package), version, arch, date)
     lines = "".join(record_line(name, content) for name, (content, _) in files.items()) + f"{record},,\n"
     files[record] = (lines.encode(), False)
     with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as wheel:

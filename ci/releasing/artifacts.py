@@ -21,6 +21,10 @@ def archive_name(version, arch):
     return f"cudnn-ci-{version}-linux-{arch}.tar.gz"
 
 
+def single_name(version, arch):
+    return f"cudnn-ci-{version}-linux-{arch}"
+
+
 def wheel_name(version, arch):
     return f"cudnn_ci-{version}-py3-none-{wheel.PLATFORM.format(arch)}.whl"
 
@@ -43,7 +47,7 @@ def provenance_name(version):
 
 def bundled(version):
     """What ci/bundle --all makes."""
-    return [*(name(version, arch) for arch in ARCHITECTURES for name in (archive_name, wheel_name)), oci_name(version)]
+    return [*(name(version, arch) for arch in ARCHITECTURES for name in (single_name, archive_name, wheel_name)), oci_name(version)]
 
 
 def subjects(version):

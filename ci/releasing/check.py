@@ -109,6 +109,20 @@ def check_archive(folder, version, work):
     return tree
 
 
+def check_single(folder, version, work):
+    """The single files carry the programs of the archives, and that of this processor runs."""
+    for arch in artifacts.ARCHITECTURES:
+        program = (work / f"cudnn-ci-{version}-linux-{arch}/bin/cudnn-ci").read_bytes()
+        if not (folder / artifacts.single_name(version, arch)).read_bytes().startswith(program):
+            raise artifacts.Failure(f"{artifacts.single_name(version, arch)} does not begin with the archive's cudnn-ci")
+    alone = work / "alone"
+    shutil.copyfile(folder / artifacts.single_name(version, platform.machine()), alone)  # a download may not be executed
+    alone.chmod(0o755)
+    said = run([alone, "--version"], "the single file").strip()
+    if said != f"cudnn-ci {version}":
+        raise artifacts.Failure(f"the single file says {said!r}, not version {version}")
+
+
 def check_wheel(folder, version, work):
     """The wheel installs into a new virtual environment without an index, and runs."""
     if artifacts.common_sbom(folder, version) != (folder / artifacts.sbom_name(version)).read_bytes():
@@ -185,6 +199,8 @@ def check(folder, say, images=(), engine="docker"):
         work = pathlib.Path(name)
         tree = check_archive(folder, version, work)
         say("the archive runs, and the manual page is its own")
+        check_single(folder, version, work)
+        say("the single file runs, and begins with the archive's program")
         check_wheel(folder, version, work)
         say("the wheel installs without a network, and runs")
         check_oci(folder, version, work)

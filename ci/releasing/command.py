@@ -66,7 +66,7 @@ def gather(root, out, source, given, gallery=None):
         for name in artifacts.bundled(source.version):
             if not (given / name).is_file():
                 raise artifacts.Failure(f"{given / name} is missing: `ci/bundle --all --out {given}` makes it")
-            shutil.copyfile(given / name, out / name)
+            shutil.copy(given / name, out / name)  # with its right to be executed
     name = artifacts.site_name(source.version)
     if given is not None and (given / name).is_file():
         shutil.copyfile(given / name, out / name)

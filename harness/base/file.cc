@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/embedded.h"
 #include "base/regular_file.h"
 #include "base/system_calls.h"
 
@@ -24,6 +25,10 @@ namespace {
 
 Error SystemError(const std::string& what, int error_number) {
   return Error{what + ": " + std::strerror(error_number)};
+}
+
+Error TooLarge(const std::string& path, size_t max_bytes) {
+  return Error{path + ": is larger than the limit of " + std::to_string(max_bytes) + " bytes"};
 }
 
 // Up to max_bytes of fd; false with errno set when a read fails.
@@ -51,19 +56,26 @@ void SyncDirectoryOf(const std::string& path) {
 }  // namespace
 
 Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
+  if (IsEmbedded(path)) {
+    Result<std::string> embedded = Embedded()->Read(path);
+    if (embedded.ok() && embedded->size() > max_bytes) return TooLarge(path, max_bytes);
+    return embedded;
+  }
   std::string kind;
   const Fd fd = OpenRegularFile(path, &kind);
   if (!kind.empty()) return Error{path + ": is " + kind + ", not a file"};
   if (!fd.valid()) return SystemError(path, errno);
   std::string content;
   if (!ReadUpTo(fd.get(), max_bytes + 1, &content)) return SystemError(path, errno);
-  if (content.size() > max_bytes) {
-    return Error{path + ": is larger than the limit of " + std::to_string(max_bytes) + " bytes"};
-  }
+  if (content.size() > max_bytes) return TooLarge(path, max_bytes);
   return content;
 }
 
 std::string ReadSmallFile(const std::string& path, size_t max_bytes) {
+  if (IsEmbedded(path)) {
+    const Result<std::string> embedded = Embedded()->Read(path);
+    return embedded.ok() ? embedded->substr(0, max_bytes) : std::string();
+  }
   const Fd fd = OpenRegularFile(path);
   std::string content;
   // A proc file may vanish while it is read: what came before is still worth having.
@@ -165,13 +177,13 @@ Status MakeDirectories(const std::string& path) {
   return {};
 }
 
-std::string ExecutableDirectory() {
+std::string ExecutablePath() {
   std::error_code error;
   std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   // Without /proc: what the kernel was told to execute.
   if (const char* executed = reinterpret_cast<const char*>(getauxval(AT_EXECFN)); error && executed)
     self = std::filesystem::canonical(executed, error);
-  return error ? std::string(".") : self.parent_path().string();
+  return error ? std::string("./cudnn-ci") : self.string();
 }
 
 }  // namespace cudnn_ci

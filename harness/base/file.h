@@ -62,8 +62,8 @@ Status WriteFileAtomically(const std::string& path, std::string_view content, bo
 // Creates the directory and its parents (mode 0777 less umask).
 Status MakeDirectories(const std::string& path);
 
-// The directory of this executable, symbolic links resolved.
-std::string ExecutableDirectory();
+// The path of this executable, symbolic links resolved.
+std::string ExecutablePath();
 
 }  // namespace cudnn_ci
 

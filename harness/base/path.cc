@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/embedded.h"
+
 namespace cudnn_ci {
 
 namespace fs = std::filesystem;
@@ -30,12 +32,22 @@ std::string RealPath(const std::string& path) {
   return result;
 }
 
+std::vector<std::string> NamesIn(const std::string& folder) {
+  std::vector<std::string> names = EmbeddedNamesIn(folder);
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    names.push_back(it->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 bool IsFolder(const std::string& path) {
   std::error_code error;
   return fs::is_directory(path, error);
 }
 
 bool Exists(const std::string& path) {
+  if (IsEmbedded(path)) return true;
   std::error_code error;
   return fs::exists(fs::symlink_status(path, error));
 }

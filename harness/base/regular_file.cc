@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "base/embedded.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -34,6 +36,7 @@ Fd IfRegular(Fd file, std::string* kind) {
 
 Fd OpenRegularFile(const std::string& path, std::string* kind) {
   if (kind != nullptr) kind->clear();
+  if (IsEmbedded(path)) return Fd(open(OpenablePath(path).c_str(), kToRead));
   // With O_PATH nothing is opened but the name: no driver and no waiting reader or writer hears of it.
   const Fd found = IfRegular(Fd(open(path.c_str(), O_PATH | O_CLOEXEC)), kind);
   if (!found.valid()) return Fd();

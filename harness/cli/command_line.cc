@@ -1,6 +1,7 @@
 #include "cli/command_line.h"
 
 #include <signal.h>
+#include <stdlib.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -8,13 +9,16 @@
 #include <string_view>
 #include <utility>
 
+#include "base/embedded.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/secrets.h"
 #include "base/text.h"
 #include "cli/commands/table.h"
 #include "cli/diagnostics.h"
 #include "cli/output_folder.h"
 #include "cli/parse_problem.h"
+#include "embed/own_archive.h"
 
 namespace cudnn_ci {
 namespace {
@@ -115,13 +119,23 @@ std::vector<DeclaredCommand> DeclareCommands(CLI::App* app) {
   return declared;
 }
 
+// A folder that is there, and that the run is to write into.
+std::string FolderToWriteInto(const RunOptions& options) {
+  const std::string folder = ChoosePaths(options.reports).folder;
+  return folder.empty() || IsFolder(folder) ? folder : DirectoryOf(folder);
+}
+
 }  // namespace
 
 const char* ToolVersion() { return CUDNN_CI_VERSION; }
 
 ParsedLine ParseCommandLine(int argc, char** argv) {
   ParsedLine line;
-  line.invocation = {{ExecutableDirectory()}, WordsOf(argc, argv), {}};
+  const Status own = UseOwnArchive();
+  line.invocation = {OwnInstallation(), WordsOf(argc, argv), {}};
+  // By which --auto finds an environment; one that is active stays the one that is looked at first.
+  if (const std::string prefix = OwnPythonEnvironment(line.invocation.installation); !prefix.empty())
+    setenv("VIRTUAL_ENV", prefix.c_str(), 0);
   auto options = std::make_unique<RunOptions>();
   CLI::App app{kDescription, "cudnn-ci"};
   app.set_version_flag("--version", std::string("cudnn-ci ") + ToolVersion());
@@ -136,6 +150,7 @@ ParsedLine ParseCommandLine(int argc, char** argv) {
     line.report_places = PlacesForReports(app, *run, argc, argv);
     return std::move(line);
   };
+  if (!own.ok()) return reject(own.error());
   DeclaredCommand* chosen = nullptr;
   try {
     app.parse(argc, argv);
@@ -158,6 +173,7 @@ ParsedLine ParseCommandLine(int argc, char** argv) {
     line.command = std::move(chosen->command);
   } else {
     line.invocation.arguments = ArgumentsToRepeat(app, *run);
+    if (Embedded() != nullptr) Embedded()->MayUnpackInto(FolderToWriteInto(*options));
     line.run = std::move(options);
   }
   return line;

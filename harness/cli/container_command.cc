@@ -127,7 +127,8 @@ std::string ContainerCommand(const RunOptions& options, const Invocation& invoca
   for (const auto& [name, value] : runners)
     // That of --gpus: it names GPUs of the runner we are on.
     if (name != "NVIDIA_VISIBLE_DEVICES") command += " -e " + secrets.ShellWord(name + "=" + value);
-  command += std::string(" --entrypoint ") + kTree + "/bin/cudnn-ci " + ShellQuote(options.subject_image);
+  command += std::string(" --entrypoint ") + kTree + invocation.installation.ProgramInTree() + " " +
+             ShellQuote(options.subject_image);
   for (const std::string& word : invocation.arguments) command += " " + secrets.ShellWord(word);
   for (const std::string& plugin_dir : plugins) command += " --plugin-dir " + secrets.ShellWord(plugin_dir);
   for (size_t i = plugins.size(); i < outside.size(); ++i)

@@ -1,16 +1,15 @@
 #include "cli/finding_signs.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/file.h"
+#include "base/path.h"
 
 namespace cudnn_ci {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr size_t kMostBytes = 4 << 20;
@@ -50,12 +49,10 @@ bool TakeFile(const std::string& path, std::map<std::string, FindingSigns>* sign
 }  // namespace
 
 Result<std::map<std::string, FindingSigns>> ReadFindingSigns(const std::string& folder) {
-  std::error_code error;
   std::vector<std::string> files;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    if (entry->path().extension() == ".json") files.push_back(entry->path().string());
-  if (error || files.empty()) return Error{folder + ": no findings are there; repair the installation"};
-  std::sort(files.begin(), files.end());
+  for (const std::string& name : NamesIn(folder))
+    if (name.ends_with(".json")) files.push_back(folder + "/" + name);
+  if (files.empty()) return Error{folder + ": no findings are there; repair the installation"};
   std::map<std::string, FindingSigns> signs;
   for (const std::string& file : files)
     if (!TakeFile(file, &signs)) return Error{file + ": no file of findings; repair the installation"};

@@ -44,9 +44,8 @@ bool Gate::Load() {
   const Result<uint64_t> number = RandomBits();
   if (!number.ok()) return Invalid(number.error());
   number_ = *number;
-  if (access(installation_.worker_path().c_str(), X_OK) != 0)
-    return Invalid("the installation is incomplete: " + installation_.worker_path() +
-                   " is missing or not executable");
+  if (const std::string why = Installation::WhyIncomplete(installation_.worker_path(), X_OK); !why.empty())
+    return Invalid(why);
   if (!options_.image_config.empty()) {
     Result<ImageConfig> config = ReadImageConfig(options_.image_config);
     if (!config.ok()) return Invalid("--image-config: " + config.error());

@@ -40,7 +40,7 @@ std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installa
   Known known;
   const std::string path =
       compatibility.empty() ? installation.knowledge_dir() + "/compatibility.json" : compatibility;
-  if (compatibility.empty() && access(path.c_str(), F_OK) != 0) {
+  if (compatibility.empty() && !Installation::WhyIncomplete(path, F_OK).empty()) {
     known.notices.push_back({NoticeCode::kNoVersionTable, {{"path", path}}});
   } else {
     auto table = LoadCompatibility(path);

@@ -92,7 +92,7 @@ std::string Looked::FoundInWords() const {
 Result<std::string> MatrixFileOf(const AutoChoice& choice, const Installation& installation) {
   if (!choice.problem.empty()) return Error{choice.problem};
   const std::string path = installation.matrices_dir() + "/" + choice.MatrixName() + ".json";
-  if (access(path.c_str(), R_OK) != 0)
+  if (!Installation::WhyIncomplete(path, R_OK).empty())
     return Error{"found CUDA " + choice.cuda + " (" + choice.because + "), but there is no " + path +
                  "; name a matrix with --matrix"};
   return path;

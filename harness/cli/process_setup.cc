@@ -10,15 +10,17 @@
 
 #include <algorithm>
 
+#include "base/embedded.h"
 #include "base/null_device.h"
 #include "base/proc_self.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr rlim_t kFiles = 65536;      // three a worker; more would slow down programs that walk over all
-constexpr rlim_t kStack = 8ul << 20;  // the usual one: workers and their threads inherit it
-constexpr rlim_t kFewestFiles = 64;   // for eight processes at once, their sockets, pipes and folders
+constexpr rlim_t kFiles = 65536;       // three a worker; more would slow down programs that walk over all
+constexpr rlim_t kStack = 8ul << 20;   // the usual one: workers and their threads inherit it
+constexpr rlim_t kFewestFiles = 64;    // for eight processes at once, their sockets, pipes and folders
+constexpr rlim_t kEmbeddedFiles = 16;  // more, for worker and plugins that the executable carries
 constexpr rlim_t kFewestFilesForReports = 16;  // locks, journal, a report and its folder
 constexpr rlim_t kSmallestStack = 1ul << 20;   // below it libraries crash that are right
 // The driver reserves addresses for all memory of host and GPUs; cuDNN's libraries alone take more than one
@@ -110,7 +112,8 @@ bool StandardOutputWasClosed() { return g_stdout_was_closed; }
 const std::vector<std::string>& RemovedVariables() { return Removed(); }
 
 std::string LowLimit() {
-  if (std::string few = TooFewFiles(kFewestFiles); !few.empty()) return few;
+  const rlim_t files = kFewestFiles + (Embedded() != nullptr ? kEmbeddedFiles : 0);
+  if (std::string few = TooFewFiles(files); !few.empty()) return few;
   if (const rlim_t addresses = SoftLimit(RLIMIT_AS); addresses < kFewestAddresses) {
     return "the runner's limit of address space is " + std::to_string(addresses >> 20) + " MiB, at least " +
            std::to_string(kFewestAddresses >> 20) +

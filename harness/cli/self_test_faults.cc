@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/embedded.h"
 #include "base/file.h"
 
 namespace cudnn_ci {
@@ -133,7 +134,7 @@ Result<Injection> Inject(const Fault& fault, const std::string& folder, const st
   // The loader takes blanks and colons in LD_PRELOAD for separators, and the tree may lie anywhere.
   std::error_code error;
   const std::string link = folder + "/" + fs::path(preload).filename().string();
-  fs::create_symlink(preload, link, error);
+  fs::create_symlink(OpenablePath(preload), link, error);
   if (error) return Error{link + ": " + error.message()};
   p.mark = folder + "/struck";
   p.environment["LD_PRELOAD"] = Before(link, "LD_PRELOAD");

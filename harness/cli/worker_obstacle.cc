@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/embedded.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/process_setup.h"
@@ -117,6 +118,9 @@ std::optional<Finding> ForeignLoader(const std::string& loader) {
 
 std::optional<Finding> ObstacleBeforeDiscovery(const std::string& worker_path, const std::string& root) {
   if (const std::string low = LowLimit(); !low.empty()) return HarnessFinding("worker-not-started", low);
+  if (IsEmbedded(worker_path))
+    if (const Result<int> unpacked = Embedded()->Descriptor(worker_path); !unpacked.ok())
+      return HarnessFinding("not-unpacked", unpacked.error());
   if (const std::string loader = MissingInterpreter(worker_path); !loader.empty())
     return MissingLoader(loader, root);
   if (const std::string loader = InterpreterOf(worker_path); !loader.empty())

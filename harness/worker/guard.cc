@@ -43,7 +43,7 @@ void GuardProcess(pid_t parent, int first_closed, bool hidden) {
   }
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   CloseFrom(first_closed);
-  fcntl(first_closed - 1, F_SETFD, FD_CLOEXEC);
+  for (int fd = STDERR_FILENO + 1; fd < first_closed; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
   setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
 }
 

@@ -15,8 +15,8 @@ void DieWithParent(pid_t parent);
 void CloseFrom(int first);
 
 // DieWithParent, first choice of the OOM killer, hidden from other processes of the user (unless a debugger
-// is to look in), child subreaper, descriptors from `first_closed` on closed and the one before it closed in
-// whatever is executed, line-buffered stdout.
+// is to look in), child subreaper, descriptors from `first_closed` on closed and those before it, but for the
+// standard ones, closed in whatever is executed, line-buffered stdout.
 void GuardProcess(pid_t parent, int first_closed, bool hidden);
 
 // Reaps what has exited; true if a child or an adopted grandchild is still alive.

@@ -7,6 +7,8 @@
 #include <exception>
 #include <list>
 
+#include "base/fd.h"
+
 namespace cudnn_ci::worker {
 namespace {
 
@@ -46,12 +48,15 @@ std::string PluginStem(const std::string& path) {
   return name.substr(0, name.size() - suffix.size());
 }
 
-Result<const cci_plugin*> LoadPlugin(const std::string& path) {
+Result<const cci_plugin*> LoadPlugin(const PluginToLoad& file) {
   namespace dll = boost::dll;
   // Lives as long as the process: unloading CUDA libraries, or code with threads, is unsafe. Never destroyed,
   // but always reachable, so that a leak checker keeps quiet.
   static auto* const kLibraries = new std::list<dll::shared_library>;
   dll::shared_library* const library = &kLibraries->emplace_back();
+  Fd descriptor(file.descriptor);  // closed once the loader has mapped the file
+  const std::string path =
+      descriptor.valid() ? "/proc/self/fd/" + std::to_string(descriptor.get()) : file.path;
   try {
     // The throwing overload: the other one loses the loader's text.
     library->load(path, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
@@ -64,8 +69,10 @@ Result<const cci_plugin*> LoadPlugin(const std::string& path) {
       text = text.substr(at + before.size());
       if (const size_t end = text.rfind("): "); end != std::string::npos) text = text.substr(0, end);
     }
+    if (text.starts_with(path)) text = file.path + text.substr(path.size());
     return Error{text};
   }
+  descriptor.Close();
   if (!library->has(CCI_PLUGIN_SYMBOL))
     return Error{std::string("does not export ") + CCI_PLUGIN_SYMBOL +
                  ": not a cudnn-ci plugin, or built for another ABI"};
@@ -79,7 +86,7 @@ Result<const cci_plugin*> LoadPlugin(const std::string& path) {
   } catch (...) {
     return Error{"an exception left " + std::string(CCI_PLUGIN_SYMBOL)};
   }
-  if (Status s = CheckPlugin(plugin, PluginStem(path)); !s.ok()) return Error{s.error()};
+  if (Status s = CheckPlugin(plugin, PluginStem(file.path)); !s.ok()) return Error{s.error()};
   return plugin;
 }
 

@@ -2,6 +2,8 @@
 // descriptor 3 until it is told to stop or the harness goes away. Started by cudnn-ci only:
 //
 //   cudnn-ci-worker MARK PLUGIN_FILE...             serve; MARK is the run's, "PARENT_PID-..."
+//   cudnn-ci-worker MARK --descriptor N PLUGIN_FILE...    the same, of files that no folder has: descriptor N
+//   is open on the file; they are 4, 5, ... in this order
 //   cudnn-ci-worker --open MARK PLUGIN_FILE...      the same, for a debugger (--isolation none): several
 //   plugins, and others may look in
 //   cudnn-ci-worker --exec PARENT_PID COMMAND...    become COMMAND, dying with the parent
@@ -11,8 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>
@@ -33,7 +37,7 @@ namespace {
 
 using namespace cudnn_ci;  // NOLINT: this file is the program
 
-constexpr int kControl = 3;
+constexpr int kControl = 3, kFirstPlugin = 4;
 constexpr int64_t kAwakeNs = 50'000;  // in which the next case comes, if there is one
 
 class Server {
@@ -95,6 +99,25 @@ class Server {
   int64_t awake_ns_ = 0;
 };
 
+// The arguments behind the mark.
+std::vector<worker::PluginToLoad> PluginsToLoad(int argc, char** argv) {
+  std::vector<worker::PluginToLoad> plugins;
+  for (int i = 2; i < argc; ++i) {
+    const bool handed_over = i + 2 < argc && strcmp(argv[i], "--descriptor") == 0;
+    const int descriptor = handed_over ? static_cast<int>(strtol(argv[i + 1], nullptr, 10)) : -1;
+    if (handed_over) i += 2;
+    plugins.push_back({argv[i], descriptor});
+  }
+  return plugins;
+}
+
+// The lowest descriptor above those that are handed over.
+int FirstClosed(const std::vector<worker::PluginToLoad>& plugins) {
+  int first = kFirstPlugin;
+  for (const worker::PluginToLoad& plugin : plugins) first = std::max(first, plugin.descriptor + 1);
+  return first;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -107,12 +130,14 @@ int main(int argc, char** argv) {
     fprintf(stderr, "cudnn-ci-worker is started by cudnn-ci; run cudnn-ci instead\n");
     return 64;
   }
-  worker::GuardProcess(static_cast<pid_t>(strtol(argv[1], nullptr, 10)), kControl + 1, !open);
+  prctl(PR_SET_NAME, "cudnn-ci-worker");  // the kernel knows one without a path by a number
+  const std::vector<worker::PluginToLoad> files = PluginsToLoad(argc, argv);
+  worker::GuardProcess(static_cast<pid_t>(strtol(argv[1], nullptr, 10)), FirstClosed(files), !open);
   worker::InstallCrashHandler(kControl);
   worker::SendToHarness(kControl, wire::Hello{wire::kVersion, getpid()});
   std::vector<const cci_plugin*> plugins;
-  for (int i = 2; i < argc; ++i) {
-    const Result<const cci_plugin*> plugin = worker::LoadPlugin(argv[i]);
+  for (const worker::PluginToLoad& file : files) {
+    const Result<const cci_plugin*> plugin = worker::LoadPlugin(file);
     if (!plugin.ok()) {
       worker::SendToHarness(kControl, wire::PluginFailed{plugin.error()});
       return 65;

@@ -15,6 +15,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& AllowedLayers()
   static const std::map<std::string, std::set<std::string>, std::less<>> kAllowed = {
       {"sdk", {}},
       {"base", {}},
+      {"embed", {"base"}},
       {"image", {"base"}},
       {"model", {"image", "base"}},
       {"wire", {"model", "base"}},
@@ -23,7 +24,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& AllowedLayers()
       {"plant", {}},
       {"report", {"model", "base"}},
       {"review", {"report", "model", "base"}},
-      {"cli", {"exec", "review", "report", "model", "image", "base"}},
+      {"cli", {"embed", "exec", "review", "report", "model", "image", "base"}},
       {"main", {"cli"}},
       {"plugins", {"sdk", "image"}},
   };
@@ -41,12 +42,13 @@ struct ThirdParty {
   std::string_view place;
   std::string_view place_suffix;
 };
-constexpr std::array<ThirdParty, 8> kThirdParty = {{
+constexpr std::array<ThirdParty, 9> kThirdParty = {{
     {"nlohmann/", "", ""},
     {"utf8.h", "harness/base/utf8.cc", ""},
     {"CLI/", "harness/cli/", ""},
     {"lz4.h", "plugins/image/device_code/fatbin.cc", ""},
     {"zstd.h", "plugins/image/device_code/fatbin.cc", ""},
+    {"zstd.h", "harness/embed/archive.cc", ""},
     {"tinyxml2.h", "harness/report/formats/junit", ".cc"},
     {"boost/dll", "harness/worker/plugin_library.cc", ""},
     {"boost/", "", ""},
@@ -56,14 +58,17 @@ constexpr std::array<ThirdParty, 8> kThirdParty = {{
 constexpr std::array<std::string_view, 4> kCudaHeaders = {"cuda", "cudnn.h", "nvml.h", "nvrtc.h"};
 
 std::string ThirdPartyProblem(std::string_view path, std::string_view include) {
+  std::string_view header;  // of the rules that apply
+  std::string places;
   for (const ThirdParty& rule : kThirdParty) {
-    if (!include.starts_with(rule.header)) continue;
+    if (!include.starts_with(rule.header) || (!header.empty() && rule.header != header)) continue;
+    header = rule.header;
     if (!path.ends_with(".cc")) return "third-party headers belong into .cc files";
     if (path.starts_with(rule.place) && path.ends_with(rule.place_suffix)) return "";
-    return "is for " + std::string(rule.place) + std::string(rule.place_suffix.empty() ? "" : "*") +
-           std::string(rule.place_suffix) + " only";
+    places += (places.empty() ? "" : " and ") + std::string(rule.place) +
+              std::string(rule.place_suffix.empty() ? "" : "*") + std::string(rule.place_suffix);
   }
-  return "";
+  return places.empty() ? "" : "is for " + places + " only";
 }
 
 // Where exec talks to the kernel. All other files of it are values, pure functions and state machines.

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "ci"))
 
-from bundling import archive, oci, wheel  # noqa: E402: found by the line above
+from bundling import archive, oci, single, wheel  # noqa: E402: found by the line above
 from bundling import command as bundle  # noqa: E402
 from releasing import artifacts, check, command, notes, provenance  # noqa: E402
 
@@ -32,6 +32,7 @@ case "$*" in
   "plugins --check") test -d "$(dirname "$0")/../plugins" ;;
   *) exit 2 ;;
 esac
+exit $?
 """
 ENGINE = """#!/bin/sh
 # docker run ... -v TREE:/opt/cudnn-ci:ro IMAGE ARGUMENTS
@@ -63,7 +64,8 @@ def bundled(folder, **how):
     trees = {arch: tree_in(folder / "trees", arch, **how) for arch in artifacts.ARCHITECTURES}
     for arch, tree in trees.items():
         archive.write(tree, out / artifacts.archive_name(VERSION, arch), DATE)
-        wheel.write(tree, ROOT / "ci/wheel/cudnn_ci", out, VERSION, arch, DATE)
+        program = single.write(tree, out / artifacts.single_name(VERSION, arch))
+        wheel.write(tree, program, ROOT / "ci/wheel/cudnn_ci", out, VERSION, arch, DATE)
     oci.write(trees, out / artifacts.oci_name(VERSION), VERSION, DATE)
     site = folder / f"cudnn-ci-{VERSION}-site"
     for name in ("index.html", "errors.html", "search/search_index.js"):
@@ -124,11 +126,11 @@ class Release(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in self.made.iterdir()), sorted([
             "SHA256SUMS", "RELEASE_NOTES.md", "cudnn-ci.1", f"cudnn-ci-{VERSION}.spdx.json", f"cudnn-ci-{VERSION}.provenance.json",
             f"cudnn-ci-{VERSION}-oci.tar", f"cudnn-ci-{VERSION}-site.tar.gz",
-            *(f"cudnn-ci-{VERSION}-linux-{arch}.tar.gz" for arch in ("x86_64", "aarch64")),
+            *(f"cudnn-ci-{VERSION}-linux-{arch}{end}" for arch in ("x86_64", "aarch64") for end in ("", ".tar.gz")),
             *(f"cudnn_ci-{VERSION}-py3-none-manylinux_2_17_{arch}.manylinux2014_{arch}.whl" for arch in ("x86_64", "aarch64"))]))
         self.assertEqual((self.made / "cudnn-ci.1").read_text(), ".TH cudnn-ci 1\n")
         self.assertEqual(json.loads((self.made / f"cudnn-ci-{VERSION}.spdx.json").read_text())["packages"][1]["name"], "lib")
-        for step in ("sums", "provenance", "archive runs", "wheel installs", "OCI layout", "site"):
+        for step in ("sums", "provenance", "archive runs", "single file runs", "wheel installs", "OCI layout", "site"):
             self.assertTrue(any(step in line for line in self.said), step)
 
     def test_sums_are_what_sha256sum_checks(self):
@@ -297,6 +299,13 @@ class Release(unittest.TestCase):
             shutil.copyfile(other / artifacts.wheel_name(VERSION, arch), self.out / artifacts.wheel_name(VERSION, arch))
         self.sum_again(noted=True)
         self.judged("the wheel's cudnn-ci says 'cudnn-ci 9.9.9'")
+
+    def test_a_single_file_of_another_program_is_noticed(self):
+        other = bundled(pathlib.Path(tempfile.mkdtemp(dir=self.folder)), program="# changed\n" + PROGRAM)
+        for arch in artifacts.ARCHITECTURES:
+            shutil.copyfile(other / artifacts.single_name(VERSION, arch), self.out / artifacts.single_name(VERSION, arch))
+        self.sum_again(noted=True)
+        self.judged("does not begin with the archive's cudnn-ci", wheel_too=False)
 
     def test_images_of_another_tree_are_noticed(self):
         other = bundled(pathlib.Path(tempfile.mkdtemp(dir=self.folder)), program=PROGRAM + "# changed\n")

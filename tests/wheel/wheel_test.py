@@ -28,7 +28,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "ci"))
 
-from bundling import wheel  # noqa: E402: found by the line above
+from bundling import single, wheel  # noqa: E402: found by the line above
 
 NEEDED = ["pip", "pytest", "xdist", "auditwheel"]
 VERSION = re.search(r"project\(cudnn_ci VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
@@ -38,7 +38,8 @@ OPTIONS = None
 
 def make(tree, folder):
     folder.mkdir(exist_ok=True)
-    return wheel.write(tree, ROOT / "ci/wheel/cudnn_ci", folder, VERSION, platform.machine(), DATE)
+    program = single.write(tree, folder / "cudnn-ci", level=3)
+    return wheel.write(tree, program, ROOT / "ci/wheel/cudnn_ci", folder, VERSION, platform.machine(), DATE)
 
 
 def matrix(*checks):
@@ -88,10 +89,27 @@ class Wheel(unittest.TestCase):
                 expected = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
                 self.assertEqual((digest, size), (f"sha256={expected}", str(len(content))), file)
 
-    def test_programs_keep_their_exec_bits(self):
-        for file in ["bin/cudnn-ci", "bin/cudnn-ci-run", "libexec/cudnn-ci-worker"]:
-            self.assertTrue(os.access(self.site / "cudnn_ci/data" / file, os.X_OK), file)
-        self.assertFalse(os.access(self.site / "cudnn_ci/data/matrices/cu13.json", os.X_OK))
+    def test_the_program_is_the_single_file(self):
+        self.assertEqual((self.site / "bin/cudnn-ci").read_bytes(), (self.folder / "made/cudnn-ci").read_bytes())
+        self.assertTrue(os.access(self.site / "bin/cudnn-ci", os.X_OK))
+        self.assertTrue((self.site / "cudnn_ci/data/include/cudnn_ci/plugin.h").is_file())
+
+    def test_a_virtual_environment_has_it_among_its_scripts(self):
+        venv = self.folder / "venv"
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        subprocess.run([venv / "bin/python", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", self.wheel], check=True)
+        environment = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
+        said = "import cudnn_ci; print(cudnn_ci.program())"
+        ended = subprocess.run([venv / "bin/python", "-c", said], env=environment, stdout=subprocess.PIPE, check=True)
+        self.assertEqual(ended.stdout.decode(), f"{venv}/bin/cudnn-ci\n")
+        # A link leads to it, as pipx makes one. It names the environment that it lies in for the one that is judged.
+        (self.folder / "link").symlink_to(venv / "bin/cudnn-ci")
+        (self.folder / "venv.json").write_text(matrix({"check": "exec.run", "name": "own", "params": {
+            "argv": ["/bin/sh", "-c", f'test "$VIRTUAL_ENV" = {venv}']}}))
+        words = ["--matrix", self.folder / "venv.json", "--output-dir", self.folder / "own"]
+        for program in [venv / "bin/cudnn-ci", self.folder / "link"]:
+            ended = subprocess.run([program, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            self.assertEqual(ended.returncode, 0, ended.stdout.decode())
 
     def test_bill_of_materials_names_what_is_inside(self):
         with zipfile.ZipFile(self.wheel) as archive:
@@ -116,14 +134,14 @@ class Wheel(unittest.TestCase):
         self.assertIn("usage: cudnn-ci-run", output)
 
     def test_a_damaged_installation_says_so(self):
-        program = self.site / "cudnn_ci/data/bin/cudnn-ci"
+        program = self.site / "bin/cudnn-ci"
         away = program.rename(program.with_name("away"))
         try:
             status, output = self.run_in([sys.executable, "-m", "cudnn_ci", "--version"])
         finally:
             away.rename(program)
         self.assertEqual(status, 2)
-        self.assertEqual(output, f"cudnn-ci: {program}: No such file or directory; install the package cudnn-ci again\n")
+        self.assertRegex(output, r"^cudnn-ci: /.*/cudnn-ci: No such file or directory; install the package cudnn-ci again\n$")
 
     def test_auto_finds_the_interpreter_that_it_lives_in(self):
         said = "import cudnn_ci; print(cudnn_ci.environment()['VIRTUAL_ENV'])"

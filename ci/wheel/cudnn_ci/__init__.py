@@ -1,13 +1,21 @@
-"""cudnn-ci as a Python package: the tree of a release archive, and ways to start its programs. For Python 3.8 and later."""
+"""cudnn-ci as a Python package: the program, which pip puts among the scripts, and ways to start it. For Python 3.8 and later."""
 import os
+import subprocess
 import sys
+import sysconfig
+import tempfile
 
-TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
 
-
-def program(name="cudnn-ci"):
-    """The path of one of the programs: "cudnn-ci" or "cudnn-ci-run"."""
-    return os.path.join(TREE, "bin", name)
+def program():
+    """The path of cudnn-ci: where pip put it for this package. Where it is in none of these places, the first is named."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    user = "posix_user" if "posix_user" in sysconfig.get_scheme_names() else None
+    places = [sysconfig.get_path("scripts"),
+              os.path.join(package, "bin"),  # pip install --target
+              os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(package))), "bin")]  # pip install --prefix
+    places += [sysconfig.get_path("scripts", user)] if user else []
+    found = [os.path.join(place, "cudnn-ci") for place in places]
+    return next(filter(os.path.isfile, found), found[0])
 
 
 def environment():
@@ -16,18 +24,20 @@ def environment():
     return {"VIRTUAL_ENV": sys.prefix, **os.environ}
 
 
-def start(name):
-    path = program(name)
+def main():
+    path = program()
     try:
         os.execve(path, [path] + sys.argv[1:], environment())
     except OSError as error:
-        print("%s: %s: %s; install the package cudnn-ci again" % (name, path, error.strerror), file=sys.stderr)
+        print("%s: %s: %s; install the package cudnn-ci again" % ("cudnn-ci", path, error.strerror), file=sys.stderr)
         return 2
 
 
-def main():
-    return start("cudnn-ci")
-
-
 def run_main():
-    return start("cudnn-ci-run")
+    """cudnn-ci-run, of a tree that lasts as long as it runs: a container is given the tree."""
+    with tempfile.TemporaryDirectory(prefix="cudnn-ci-run.") as tree:
+        os.chmod(tree, 0o755)
+        copied = subprocess.run([program(), "copy-to", tree], stdout=subprocess.DEVNULL, check=False)
+        if copied.returncode != 0:
+            return 2
+        return subprocess.call([os.path.join(tree, "bin/cudnn-ci-run")] + sys.argv[1:])

@@ -1,4 +1,5 @@
-// `cudnn-ci copy-to`: the installed tree into a folder, where there is neither a shell nor cp.
+// `cudnn-ci copy-to`: the installed tree, or the one that the executable carries, into a folder, where there
+// is neither a shell nor cp.
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/embedded.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "cli/answer.h"
@@ -51,14 +53,38 @@ Status MakeFolder(const fs::path& root, const fs::path& relative) {
   return {};
 }
 
+Status SetMode(const fs::path& file, bool program) {
+  std::error_code error;
+  fs::permissions(file, fs::perms(program ? 0755 : 0644), error);
+  return error ? Status(Failed(file, error)) : Status();
+}
+
 Status CopyFile(const fs::path& from, const fs::path& to) {
   std::error_code error;
   const fs::perms mode = fs::status(from, error).permissions();
   if (error) return Failed(from, error);
   if (!fs::copy_file(from, to, error)) return Failed(to, error);
-  const bool program = (mode & fs::perms::owner_exec) != fs::perms::none;
-  fs::permissions(to, fs::perms(program ? 0755 : 0644), error);
-  return error ? Status(Failed(to, error)) : Status();
+  return SetMode(to, (mode & fs::perms::owner_exec) != fs::perms::none);
+}
+
+Status WriteFile(const fs::path& root, const fs::path& relative, const Result<std::string>& content,
+                 bool program) {
+  if (!content.ok()) return Error{content.error()};
+  if (Status s = MakeFolder(root, relative.parent_path()); !s.ok()) return s;
+  if (Status s = WriteFileAtomically((root / relative).string(), *content); !s.ok()) return s;
+  return SetMode(root / relative, program);
+}
+
+// What the executable `root` carries, and the executable without that, below `staging`; counts the files.
+Status Unpack(const std::string& root, const fs::path& staging, int* files) {
+  for (const std::string& path : Embedded()->Paths()) {
+    const fs::path relative = path.substr(root.size() + 1);
+    if (Status s = WriteFile(staging, relative, Embedded()->Read(path), Embedded()->IsProgram(path)); !s.ok())
+      return s;
+    ++*files;
+  }
+  ++*files;
+  return WriteFile(staging, "bin/cudnn-ci", Embedded()->ProgramAlone(), true);
 }
 
 // One part of the tree below `staging`; counts its files.
@@ -106,16 +132,18 @@ Status CheckTarget(const fs::path& tree, const fs::path& target) {
   return {};
 }
 
-// Copies what belongs to cudnn-ci of the installed tree `tree` (programs, plugins, matrices, documents; not
+// Copies what belongs to cudnn-ci of the tree of an installation (programs, plugins, matrices, documents; not
 // the SDK) into `target`, which is created if it is not there. Links are followed. Files get mode 0755 when
 // their owner may execute them and 0644 else, folders 0755, whatever the umask: nobody but their owner may
 // write a plugin. bin/ appears last, by rename: a target with bin/cudnn-ci is whole. An earlier copy is
 // replaced; anything else of these names in `target` is an error, and nothing is touched then. Returns how
 // many files were copied. Errors name the path and what to do.
-Result<int> CopyTree(const std::string& tree, const std::string& target) {
-  for (const char* needed : {"/bin/cudnn-ci", "/libexec/cudnn-ci-worker", "/plugins"})
-    if (access((tree + needed).c_str(), R_OK) != 0)
-      return Error{"the installation is incomplete: " + tree + needed + " is missing or not readable"};
+Result<int> CopyTree(const Installation& installation, const std::string& target) {
+  const std::string& tree = installation.TreeRoot();
+  for (const char* needed : {"/bin/cudnn-ci", "/libexec/cudnn-ci-worker", "/plugins"}) {
+    const std::string why = installation.IsEmbedded() ? "" : Installation::WhyIncomplete(tree + needed, R_OK);
+    if (!why.empty()) return Error{why};
+  }
   if (Status s = CheckTarget(tree, target); !s.ok()) return Error{s.error()};
   if (Status s = MakeDirectories(target); !s.ok()) return Error{s.error()};
   std::string staging = target + "/.cudnn-ci-XXXXXX";
@@ -125,8 +153,9 @@ Result<int> CopyTree(const std::string& tree, const std::string& target) {
                  std::to_string(geteuid()) + " can write"};
   int files = 0;
   Status status;
+  if (installation.IsEmbedded()) status = Unpack(tree, staging, &files);
   for (const char* part : kParts)
-    if (status.ok()) status = CopyPart(tree, staging, part, &files);
+    if (status.ok() && !installation.IsEmbedded()) status = CopyPart(tree, staging, part, &files);
   if (status.ok()) status = Exchange(staging, target);
   std::error_code ignored;
   fs::remove_all(staging, ignored);
@@ -140,7 +169,7 @@ class CopyTo : public Command {
     app->add_option("DIR", target_, "folder to copy it to")->required();
   }
   int Run(const Invocation& invocation) override {
-    const Result<int> files = CopyTree(invocation.installation.TreeRoot(), target_);
+    const Result<int> files = CopyTree(invocation.installation, target_);
     if (!files.ok()) return Fail(files.error());
     return PrintText("copied " + std::to_string(*files) + " files to " + target_ + "\n");
   }

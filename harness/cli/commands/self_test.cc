@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "base/embedded.h"
 #include "base/file.h"
 #include "base/null_device.h"
 #include "base/text.h"
@@ -150,7 +151,7 @@ Status Tester::Start(const std::string& folder, const std::string& reports,
   if (!output.valid()) return Error{console + ": " + strerror(errno)};
   const Fd null = OpenNullDevice();
   SpawnRequest request;
-  request.argv = {session_->installation().executable_dir + "/cudnn-ci",
+  request.argv = {session_->installation().program_path(),
                   "--matrix",
                   folder + "/matrix.json",
                   "--output-dir",
@@ -276,6 +277,16 @@ Status PrepareKeep(const std::string& folder) {
   return empty ? Status() : Status(Error{"--keep " + folder + " is not empty; name a new folder"});
 }
 
+// An embedded injector is opened by what is preloaded with it, several processes below this one: all inherit
+// its descriptor.
+Status HandDownInjector(const Installation& installation) {
+  if (!installation.IsEmbedded()) return {};
+  const Result<int> injector = Embedded()->Descriptor(installation.injector_path());
+  if (!injector.ok()) return Error{injector.error()};
+  fcntl(*injector, F_SETFD, 0);
+  return {};
+}
+
 // Runs bin/cudnn-ci of this tree, with the shipped plugins alone, and says a line for each fault. Returns the
 // exit code: 5 if an injected fault was not noticed, else that of the run without any if it is not 0, else 0;
 // 6 if nothing could be injected. Errors are of use or installation: nothing ran. A signal ends this process
@@ -283,9 +294,9 @@ Status PrepareKeep(const std::string& folder) {
 Result<int> RunSelfTest(const SelfTestOptions& options, const Installation& installation,
                         const std::function<void(const std::string& line)>& say) {
   for (const std::string& needed : {installation.worker_path(), installation.injector_path()})
-    if (access(needed.c_str(), R_OK) != 0)
-      return Error{"the installation is incomplete: " + needed + " is missing or not readable"};
+    if (const std::string why = Installation::WhyIncomplete(needed, R_OK); !why.empty()) return Error{why};
   if (const std::string missing = MissingMount(); !missing.empty()) return Error{missing};
+  if (Status s = HandDownInjector(installation); !s.ok()) return Error{s.error()};
   if (Status s = PrepareKeep(options.keep_dir); !s.ok()) return Error{s.error()};
   Session session({installation});
   const std::string& scratch = session.scratch_dir();

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/embedded.h"
 #include "base/fd.h"
 #include "base/regular_file.h"
 #include "base/sha256.h"
@@ -99,12 +100,17 @@ void Look(PluginFile* file, const std::function<bool()>& stop) {
 
 // The names of plugin files in a folder, sorted; an error number when it cannot be read.
 int NamesIn(const std::string& folder, std::vector<std::string>* names) {
+  const auto is_plugin = [](const std::string& name) {
+    return name[0] != '.' && name.size() > kSuffix.size() && name.ends_with(kSuffix);
+  };
+  for (std::string& name : EmbeddedNamesIn(folder))
+    if (is_plugin(name)) names->push_back(std::move(name));
+  if (!names->empty()) return 0;
   DIR* d = opendir(folder.c_str());
   if (d == nullptr) return errno;
   errno = 0;
   while (const dirent* e = readdir(d)) {
-    const std::string name = e->d_name;
-    if (name[0] != '.' && name.size() > kSuffix.size() && name.ends_with(kSuffix)) names->push_back(name);
+    if (const std::string name = e->d_name; is_plugin(name)) names->push_back(name);
     errno = 0;
   }
   const int error = errno;
@@ -148,7 +154,7 @@ std::vector<PluginFile> FindPluginFiles(const std::vector<std::string>& folders,
 
 std::string ChangeOf(const FileIdentity& identity, const std::string& path) {
   struct stat st {};
-  if (stat(path.c_str(), &st) != 0) return path + ": " + strerror(errno);
+  if (stat(OpenablePath(path).c_str(), &st) != 0) return path + ": " + strerror(errno);
   FileIdentity now = IdentityOf(st);
   now.sha256 = identity.sha256;
   if (now == identity) return {};

@@ -9,16 +9,22 @@
 #include <string>
 #include <vector>
 
+#include "base/embedded.h"
 #include "base/fd.h"
 #include "base/result.h"
 
 namespace cudnn_ci {
 
 struct SpawnRequest {
-  std::vector<std::string> argv;  // argv[0] is the executable's path
+  std::vector<std::string> argv;  // argv[0] is the executable's path; it may be that of an embedded file
   std::vector<std::string> env;   // the whole environment, NAME=VALUE
   int control_fd = -1;            // becomes descriptor 3
-  int output_fd = -1;             // becomes 1 and 2; -1: the harness's own (for a debugger)
+  // Of embedded files (base/embedded.h): become descriptors 4, 5, ..., at most kMostHandedOver.
+  std::vector<int> handed_over = {};
+  int output_fd = -1;  // becomes 1 and 2; -1: the harness's own (for a debugger)
+
+  static constexpr int kFirstHandedOver = 4;
+  static constexpr size_t kMostHandedOver = EmbeddedFiles::kFirstDescriptor - kFirstHandedOver;
 };
 
 struct ExitStatus {

@@ -66,6 +66,10 @@ Result<pid_t> PosixProcessControl::Spawn(const SpawnRequest& request) {
     posix_spawn_file_actions_adddup2(&a.actions, request.output_fd, 2);
   }
   posix_spawn_file_actions_adddup2(&a.actions, request.control_fd, kControlFd);
+  if (request.handed_over.size() > SpawnRequest::kMostHandedOver) return Error{"too many files to hand over"};
+  for (size_t i = 0; i < request.handed_over.size(); ++i)
+    posix_spawn_file_actions_adddup2(&a.actions, request.handed_over[i],
+                                     SpawnRequest::kFirstHandedOver + static_cast<int>(i));
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
@@ -74,7 +78,7 @@ Result<pid_t> PosixProcessControl::Spawn(const SpawnRequest& request) {
   posix_spawnattr_setflags(&a.attributes,
                            POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, request.argv[0].c_str(), &a.actions, &a.attributes,
+  const int error = posix_spawn(&pid, OpenablePath(request.argv[0]).c_str(), &a.actions, &a.attributes,
                                 Pointers(request.argv).data(), Pointers(request.env).data());
   if (error != 0) {
     const std::string loader = error == ENOENT ? MissingInterpreter(request.argv[0]) : "";

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/embedded.h"
 #include "exec/system/guardian.h"
 #include "wire/message.h"
 #include "wire/socket.h"
@@ -20,7 +21,16 @@ Result<WorkerProcess> WorkerProcess::Start(ProcessControl* control, const Worker
   request.argv = {command.worker_path};
   if (command.for_debugger) request.argv.emplace_back("--open");
   request.argv.push_back(RunMark());
-  request.argv.insert(request.argv.end(), command.plugins.begin(), command.plugins.end());
+  for (const std::string& plugin : command.plugins) {
+    if (IsEmbedded(plugin)) {
+      const Result<int> file = Embedded()->Descriptor(plugin);
+      if (!file.ok()) return Error{file.error()};
+      const size_t number = SpawnRequest::kFirstHandedOver + request.handed_over.size();
+      request.argv.insert(request.argv.end(), {"--descriptor", std::to_string(number)});
+      request.handed_over.push_back(*file);
+    }
+    request.argv.push_back(plugin);
+  }
   request.env = command.env;
   request.control_fd = sockets->theirs.get();
   Fd write_end;

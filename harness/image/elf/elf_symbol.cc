@@ -12,7 +12,9 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/embedded.h"
 #include "base/fd.h"
+#include "base/regular_file.h"
 #include "base/time.h"
 #include "image/elf/byte_source.h"
 #include "image/elf/elf_bounds.h"
@@ -26,6 +28,7 @@ bool IsRegular(const struct stat& st) { return S_ISREG(st.st_mode); }
 
 // Opening alone may do harm or wait where a path leads to no plain file.
 Fd OpenFile(const std::string& path) {
+  if (IsEmbedded(path)) return OpenRegularFile(path);
   for (const char* kernels : {"/proc/", "/sys/", "/dev/"})
     if (path.compare(0, strlen(kernels), kernels) == 0) return Fd();
   std::error_code error;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "model/json/json_parse.h"
 #include "model/matrix/matrix_format.h"
@@ -36,13 +37,11 @@ bool IsMatrixFile(const fs::path& path) {
 
 std::vector<std::string> Names(const std::string& folder) {
   std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const fs::path& path = it->path();
+  for (const std::string& file : NamesIn(folder)) {
+    const fs::path path = fs::path(folder) / file;
     if (path.extension() == ".json" && IsBuiltinName(path.stem().string()) && IsMatrixFile(path))
       names.push_back(path.stem().string());
   }
-  std::sort(names.begin(), names.end());
   return names;
 }
 

@@ -56,7 +56,7 @@ add_library(cudnn_ci_tinyxml2 STATIC EXCLUDE_FROM_ALL ${CUDNN_CI_TINYXML2_DIR}/t
 target_compile_definitions(cudnn_ci_tinyxml2 PRIVATE _LARGEFILE64_SOURCE)   # fseeko64, which musl has only so
 target_include_directories(cudnn_ci_tinyxml2 SYSTEM PUBLIC ${CUDNN_CI_TINYXML2_DIR})
 
-# Decoders for plugins: no name of theirs is seen from outside, as the image may bring its own.
+# Decoders for plugins and for what the executable carries: no name of theirs is seen from outside, as the image may bring its own.
 file(GLOB zstd_sources ${CUDNN_CI_ZSTD_DIR}/common/*.c ${CUDNN_CI_ZSTD_DIR}/decompress/*.c)
 add_library(cudnn_ci_decoders STATIC EXCLUDE_FROM_ALL ${CUDNN_CI_LZ4_DIR}/lz4.c ${zstd_sources})
 target_compile_definitions(cudnn_ci_decoders PRIVATE ZSTD_DISABLE_ASM ZSTD_LEGACY_SUPPORT=0)

@@ -13,8 +13,15 @@
 include_guard(GLOBAL)
 get_filename_component(cudnn_ci_prefix ${CMAKE_CURRENT_LIST_DIR}/../../.. ABSOLUTE)
 # Afresh with each configuring: another version of the package may be found than before.
-set(CUDNN_CI_PACKAGE_EXECUTABLE ${cudnn_ci_prefix}/bin/cudnn-ci CACHE INTERNAL "the program of the package that was found")
+if(EXISTS ${cudnn_ci_prefix}/bin/cudnn-ci)
+  set(cudnn_ci_program ${cudnn_ci_prefix}/bin/cudnn-ci)
+else()
+  # The wheel's lies among the scripts of its environment.
+  find_program(cudnn_ci_program cudnn-ci NO_CACHE HINTS ${cudnn_ci_prefix}/../../../../../bin)
+endif()
+set(CUDNN_CI_PACKAGE_EXECUTABLE ${cudnn_ci_program} CACHE INTERNAL "the program of the package that was found")
 unset(cudnn_ci_prefix)
+unset(cudnn_ci_program)
 
 # Sets ${variable} to what --matrix is given. A name has neither a folder nor an ending; all else is a file, and must be there.
 function(cudnn_ci_matrix_of matrix variable)

@@ -1,0 +1,158 @@
+#include "embed/archive.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace cudnn_ci {
+namespace {
+
+// https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3.7, 4.3.12 and 4.3.16. Numbers are
+// little-endian, as this machine's are.
+constexpr uint32_t kEntryMark = 0x04034b50, kIndexMark = 0x02014b50, kEndMark = 0x06054b50;
+constexpr size_t kEntryHead = 30, kIndexHead = 46, kEndHead = 22;
+constexpr uint16_t kStored = 0, kZstd = 93;
+constexpr uint64_t kMostIndex = 1 << 20, kMostBytes = 256 << 20;  // of all entries' names; of one entry
+constexpr uint32_t kOwnerExecutes = 0100;
+
+template <class T>
+T Number(const std::string& bytes, size_t at) {
+  T number = 0;
+  memcpy(&number, bytes.data() + at, sizeof number);
+  return number;
+}
+
+Error Damaged(const std::string& what) {
+  return Error{"this executable is damaged (" + what + "): download it again, and compare its SHA-256"};
+}
+
+// All `count` bytes at `offset`; none: they are not there.
+std::optional<std::string> ReadAt(int fd, uint64_t offset, uint64_t count) {
+  std::string bytes(count, '\0');
+  for (size_t done = 0; done < count;) {
+    const ssize_t got = pread(fd, bytes.data() + done, count - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    done += static_cast<size_t>(got);
+  }
+  return bytes;
+}
+
+// Where the executable itself ends: its section headers are the last of it. 0: it tells no end.
+uint64_t EndOfElf(int fd) {
+  const std::optional<std::string> bytes = ReadAt(fd, 0, sizeof(Elf64_Ehdr));
+  Elf64_Ehdr header{};
+  if (!bytes) return 0;
+  memcpy(&header, bytes->data(), sizeof header);
+  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shoff == 0) return 0;
+  return header.e_shoff + uint64_t{header.e_shnum} * header.e_shentsize;
+}
+
+uint32_t Crc32(const std::string& bytes) {
+  static const std::array<uint32_t, 256> kTable = [] {
+    std::array<uint32_t, 256> table{};
+    for (uint32_t i = 0; i < table.size(); ++i) {
+      uint32_t value = i;
+      for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0xedb88320u : 0u);
+      table[i] = value;
+    }
+    return table;
+  }();
+  uint32_t crc = ~0u;
+  for (const char c : bytes) crc = (crc >> 8) ^ kTable[(crc ^ static_cast<unsigned char>(c)) & 0xff];
+  return ~crc;
+}
+
+bool IsPlainName(const std::string& name) {
+  return !name.empty() && name[0] != '/' && name.find("..") == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+}  // namespace
+
+Result<Archive> Archive::Open(Fd file) {
+  Archive archive;
+  archive.file_ = std::move(file);
+  struct stat st {};
+  if (!archive.file_.valid() || fstat(archive.file_.get(), &st) != 0)
+    return Error{std::string("cannot read this executable: ") + strerror(errno)};
+  const auto size = static_cast<uint64_t>(st.st_size);
+  if (Status s = archive.ReadIndex(size); !s.ok()) return Error{s.error()};
+  return archive;
+}
+
+Status Archive::ReadIndex(uint64_t file_size) {
+  const std::optional<std::string> end =
+      file_size < kEndHead ? std::nullopt : ReadAt(file_.get(), file_size - kEndHead, kEndHead);
+  if (!end) return Error{"cannot read this executable"};
+  if (Number<uint32_t>(*end, 0) != kEndMark) {
+    const std::optional<std::string> behind = ReadAt(file_.get(), EndOfElf(file_.get()), sizeof kEntryMark);
+    return behind && Number<uint32_t>(*behind, 0) == kEntryMark ? Damaged("its end is missing") : Status();
+  }
+  const uint16_t count = Number<uint16_t>(*end, 10);
+  const uint64_t size = Number<uint32_t>(*end, 12);
+  index_offset_ = program_size_ = Number<uint32_t>(*end, 16);
+  if (size > kMostIndex || index_offset_ + size + kEndHead != file_size) return Damaged("its index");
+  const std::optional<std::string> index = ReadAt(file_.get(), index_offset_, size);
+  size_t at = 0;
+  for (unsigned i = 0; i < count; ++i)
+    if (Status s = index ? TakeEntry(*index, &at) : Damaged("its index"); !s.ok()) return s;
+  return at == size && count > 0 ? Status() : Damaged("its index");
+}
+
+Status Archive::TakeEntry(const std::string& index, size_t* at) {
+  if (index.size() - *at < kIndexHead || Number<uint32_t>(index, *at) != kIndexMark)
+    return Damaged("its index");
+  ArchiveEntry entry;
+  entry.method = Number<uint16_t>(index, *at + 10);
+  entry.checksum = Number<uint32_t>(index, *at + 16);
+  entry.packed = Number<uint32_t>(index, *at + 20);
+  entry.size = Number<uint32_t>(index, *at + 24);
+  const size_t name_size = Number<uint16_t>(index, *at + 28);
+  const size_t rest = size_t{Number<uint16_t>(index, *at + 30)} + Number<uint16_t>(index, *at + 32);
+  entry.program = (Number<uint32_t>(index, *at + 38) >> 16 & kOwnerExecutes) != 0;
+  const uint64_t head_at = Number<uint32_t>(index, *at + 42);
+  if (index.size() - *at - kIndexHead < name_size + rest) return Damaged("its index");
+  const std::string name = index.substr(*at + kIndexHead, name_size);
+  *at += kIndexHead + name_size + rest;
+  const std::optional<std::string> head =
+      head_at < index_offset_ ? ReadAt(file_.get(), head_at, kEntryHead) : std::nullopt;
+  if (!head || Number<uint32_t>(*head, 0) != kEntryMark || !IsPlainName(name)) return Damaged("its index");
+  entry.offset = head_at + kEntryHead + Number<uint16_t>(*head, 26) + Number<uint16_t>(*head, 28);
+  const bool fits = entry.offset + entry.packed <= index_offset_ && entry.size <= kMostBytes;
+  const bool known = entry.method == kZstd || (entry.method == kStored && entry.packed == entry.size);
+  if (!fits || !known || !entries_.emplace(name, entry).second) return Damaged(name);
+  program_size_ = std::min(program_size_, head_at);
+  return {};
+}
+
+Result<std::string> Archive::Unpack(const ArchiveEntry& entry) const {
+  std::optional<std::string> packed = ReadAt(file_.get(), entry.offset, entry.packed);
+  if (!packed) return Damaged("a part is missing");
+  std::string content;
+  if (entry.method == kStored) {
+    content = std::move(*packed);
+  } else {
+    content.resize(entry.size);
+    const size_t got = ZSTD_decompress(content.data(), content.size(), packed->data(), packed->size());
+    if (ZSTD_isError(got) != 0 || got != entry.size) return Damaged("a part cannot be unpacked");
+  }
+  if (Crc32(content) != entry.checksum) return Damaged("the checksum of a part");
+  return content;
+}
+
+Result<std::string> Archive::Program() const {
+  std::optional<std::string> program = ReadAt(file_.get(), 0, program_size_);
+  if (!program) return Damaged("it cannot be read");
+  return std::move(*program);
+}
+
+}  // namespace cudnn_ci
