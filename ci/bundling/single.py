@@ -32,7 +32,7 @@ def pack(content, level):
     program = shutil.which("zstd")
     if program is None:
         raise build.Failure("no zstd: run ci/deps bundle")
-    return subprocess.run([program, "--ultra", f"-{level}", "--single-thread", "--quiet", "--stdout"], input=content, stdout=subprocess.PIPE, check=True).stdout
+    return subprocess.run([program, "--ultra", f"-{level}", "--single-thread", "--check", "--quiet", "--stdout"], input=content, stdout=subprocess.PIPE, check=True).stdout
 
 
 def archive_of(files, begin, level):

@@ -20,7 +20,8 @@ Installation OwnInstallation() {
 }
 
 std::string OwnPythonEnvironment(const Installation& installation) {
-  const std::string scripts = DirectoryOf(installation.executable), prefix = DirectoryOf(scripts);
+  const std::string scripts = DirectoryOf(installation.executable);
+  std::string prefix = DirectoryOf(scripts);
   if (!installation.IsEmbedded() || !Exists(scripts + "/python3")) return {};
   for (const std::string& python : NamesIn(prefix + "/lib"))
     for (const char* packages : {"/site-packages", "/dist-packages"})

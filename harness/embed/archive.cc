@@ -8,7 +8,6 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -19,7 +18,7 @@ namespace {
 // little-endian, as this machine's are.
 constexpr uint32_t kEntryMark = 0x04034b50, kIndexMark = 0x02014b50, kEndMark = 0x06054b50;
 constexpr size_t kEntryHead = 30, kIndexHead = 46, kEndHead = 22;
-constexpr uint16_t kStored = 0, kZstd = 93;
+constexpr uint16_t kZstd = 93;
 constexpr uint64_t kMostIndex = 1 << 20, kMostBytes = 256 << 20;  // of all entries' names; of one entry
 constexpr uint32_t kOwnerExecutes = 0100;
 
@@ -54,21 +53,6 @@ uint64_t EndOfElf(int fd) {
   memcpy(&header, bytes->data(), sizeof header);
   if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shoff == 0) return 0;
   return header.e_shoff + uint64_t{header.e_shnum} * header.e_shentsize;
-}
-
-uint32_t Crc32(const std::string& bytes) {
-  static const std::array<uint32_t, 256> kTable = [] {
-    std::array<uint32_t, 256> table{};
-    for (uint32_t i = 0; i < table.size(); ++i) {
-      uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0xedb88320u : 0u);
-      table[i] = value;
-    }
-    return table;
-  }();
-  uint32_t crc = ~0u;
-  for (const char c : bytes) crc = (crc >> 8) ^ kTable[(crc ^ static_cast<unsigned char>(c)) & 0xff];
-  return ~crc;
 }
 
 bool IsPlainName(const std::string& name) {
@@ -112,8 +96,7 @@ Status Archive::TakeEntry(const std::string& index, size_t* at) {
   if (index.size() - *at < kIndexHead || Number<uint32_t>(index, *at) != kIndexMark)
     return Damaged("its index");
   ArchiveEntry entry;
-  entry.method = Number<uint16_t>(index, *at + 10);
-  entry.checksum = Number<uint32_t>(index, *at + 16);
+  const bool known = Number<uint16_t>(index, *at + 10) == kZstd;
   entry.packed = Number<uint32_t>(index, *at + 20);
   entry.size = Number<uint32_t>(index, *at + 24);
   const size_t name_size = Number<uint16_t>(index, *at + 28);
@@ -128,25 +111,17 @@ Status Archive::TakeEntry(const std::string& index, size_t* at) {
   if (!head || Number<uint32_t>(*head, 0) != kEntryMark || !IsPlainName(name)) return Damaged("its index");
   entry.offset = head_at + kEntryHead + Number<uint16_t>(*head, 26) + Number<uint16_t>(*head, 28);
   const bool fits = entry.offset + entry.packed <= index_offset_ && entry.size <= kMostBytes;
-  const bool known = entry.method == kZstd || (entry.method == kStored && entry.packed == entry.size);
   if (!fits || !known || !entries_.emplace(name, entry).second) return Damaged(name);
   program_size_ = std::min(program_size_, head_at);
   return {};
 }
 
-Result<std::string> Archive::Unpack(const ArchiveEntry& entry) const {
-  std::optional<std::string> packed = ReadAt(file_.get(), entry.offset, entry.packed);
+Status Archive::Unpack(const ArchiveEntry& entry, char* to) const {
+  const std::optional<std::string> packed = ReadAt(file_.get(), entry.offset, entry.packed);
   if (!packed) return Damaged("a part is missing");
-  std::string content;
-  if (entry.method == kStored) {
-    content = std::move(*packed);
-  } else {
-    content.resize(entry.size);
-    const size_t got = ZSTD_decompress(content.data(), content.size(), packed->data(), packed->size());
-    if (ZSTD_isError(got) != 0 || got != entry.size) return Damaged("a part cannot be unpacked");
-  }
-  if (Crc32(content) != entry.checksum) return Damaged("the checksum of a part");
-  return content;
+  // zstd compares the checksum that each frame ends with.
+  const size_t got = ZSTD_decompress(to, entry.size, packed->data(), packed->size());
+  return ZSTD_isError(got) == 0 && got == entry.size ? Status() : Damaged("a part cannot be unpacked");
 }
 
 Result<std::string> Archive::Program() const {

@@ -1,5 +1,6 @@
-// The archive at the end of an executable, a ZIP file whose entries are stored or packed by zstd (methods 0
-// and 93). Written by ci/bundling/single.py. The offsets in it are those in the whole file.
+// The archive at the end of an executable, a ZIP file whose entries are packed by zstd, method 93, each
+// in a frame with a checksum. Written by ci/bundling/single.py. The offsets in it are those in the whole
+// file.
 #ifndef CUDNN_CI_EMBED_ARCHIVE_H_
 #define CUDNN_CI_EMBED_ARCHIVE_H_
 
@@ -14,9 +15,7 @@ namespace cudnn_ci {
 
 struct ArchiveEntry {
   uint64_t offset = 0, packed = 0, size = 0;  // of its bytes in the file; their number there and unpacked
-  uint32_t checksum = 0;                      // CRC-32 of what is unpacked
-  uint16_t method = 0;
-  bool program = false;  // its owner may execute it
+  bool program = false;                       // its owner may execute it
 };
 
 class Archive {
@@ -27,8 +26,8 @@ class Archive {
 
   // By their names: "plugins/conv.cci.so".
   const std::map<std::string, ArchiveEntry>& entries() const { return entries_; }
-  // What is unpacked of an entry. Errors are of a file that was changed.
-  Result<std::string> Unpack(const ArchiveEntry& entry) const;
+  // What is unpacked of an entry, `entry.size` bytes at `to`. Errors are of a file that was changed.
+  Status Unpack(const ArchiveEntry& entry, char* to) const;
   // The executable before it.
   Result<std::string> Program() const;
 

@@ -42,8 +42,9 @@ class OwnFiles : public EmbeddedFiles {
   Result<std::string> Read(const std::string& path) const override {
     const ArchiveEntry* entry = Find(path);
     if (entry == nullptr) return Error{path + ": " + strerror(ENOENT)};
-    Result<std::string> content = archive_.Unpack(*entry);
-    return content.ok() ? std::move(content) : Error{path + ": " + content.error()};
+    std::string content(entry->size, '\0');
+    if (Status s = archive_.Unpack(*entry, content.data()); !s.ok()) return Error{path + ": " + s.error()};
+    return content;
   }
   Result<int> Descriptor(const std::string& path) override;
   void MayUnpackInto(const std::string& folder) override { folders_.push_back(folder); }
@@ -64,11 +65,15 @@ class OwnFiles : public EmbeddedFiles {
 
 Result<int> OwnFiles::Descriptor(const std::string& path) {
   if (const auto known = descriptors_.find(path); known != descriptors_.end()) return known->second;
-  const Result<std::string> content = Read(path);
-  if (!content.ok()) return Error{content.error()};
+  const ArchiveEntry* entry = Find(path);
+  if (entry == nullptr) return Error{path + ": " + strerror(ENOENT)};
   std::string why;
-  Fd file = FileInMemory(path.substr(path.rfind('/') + 1), *content, &why);
+  Fd file = FileInMemory(
+      path.substr(path.rfind('/') + 1), entry->size, [&](char* to) { return archive_.Unpack(*entry, to); },
+      &why);
   std::vector<std::string> tried = {why};
+  const Result<std::string> content = file.valid() ? std::string() : Read(path);
+  if (!content.ok()) return Error{content.error()};
   for (size_t i = 0; i < folders_.size() && !file.valid(); ++i) {
     file = UnnamedFileIn(folders_[i], *content, &why);
     tried.push_back(folders_[i] + ": " + why);

@@ -3,17 +3,22 @@
 #ifndef CUDNN_CI_EMBED_UNNAMED_FILE_H_
 #define CUDNN_CI_EMBED_UNNAMED_FILE_H_
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/result.h"
 
 namespace cudnn_ci {
 
-// In memory (memfd_create), sealed: nobody can change it any more. `name` is what /proc/PID/maps shows of it.
-// Not valid: the kernel refuses it, or refuses to execute it; *why says which.
-Fd FileInMemory(const std::string& name, std::string_view content, std::string* why);
+// In memory (memfd_create), of `size` bytes, which `fill` writes, then sealed: nobody can change it any more.
+// `name` is what /proc/PID/maps shows of it. Not valid: the kernel refuses it, or refuses to execute it, or
+// `fill` has failed; *why says which.
+Fd FileInMemory(const std::string& name, size_t size, const std::function<Status(char* to)>& fill,
+                std::string* why);
 
 // On the disk of a folder, for its owner alone to read and execute. Not valid: it cannot be written there, or
 // not be executed from there; *why says which.

@@ -60,6 +60,8 @@ target_include_directories(cudnn_ci_tinyxml2 SYSTEM PUBLIC ${CUDNN_CI_TINYXML2_D
 file(GLOB zstd_sources ${CUDNN_CI_ZSTD_DIR}/common/*.c ${CUDNN_CI_ZSTD_DIR}/decompress/*.c)
 add_library(cudnn_ci_decoders STATIC EXCLUDE_FROM_ALL ${CUDNN_CI_LZ4_DIR}/lz4.c ${zstd_sources})
 target_compile_definitions(cudnn_ci_decoders PRIVATE ZSTD_DISABLE_ASM ZSTD_LEGACY_SUPPORT=0)
+# Every run of the single file waits for it.
+target_compile_options(cudnn_ci_decoders PRIVATE $<$<CONFIG:Release>:-O2>)
 target_include_directories(cudnn_ci_decoders SYSTEM PUBLIC ${CUDNN_CI_LZ4_DIR} ${CUDNN_CI_ZSTD_DIR})
 set_target_properties(cudnn_ci_decoders PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 
