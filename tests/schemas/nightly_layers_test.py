@@ -27,8 +27,14 @@ def effective(folder, name):
     shapes, entries = effective(folder, matrix["extends"]) if "extends" in matrix else ({}, [])
     own = matrix.get("checks", [])
     ids = {entry["id"] for entry in own if "id" in entry}
-    entries = [entry for entry in entries if entry.get("id") not in ids] + [entry for entry in own if not entry.get("remove")]
+    own = [{**entry, "check": check} for entry in own if not entry.get("remove") for check in checks_of(entry)]
+    entries = [entry for entry in entries if entry.get("id") not in ids] + own
     return {**shapes, **matrix.get("shapes", {})}, entries
+
+
+def checks_of(entry):
+    check = entry["check"]
+    return check if isinstance(check, list) else [check]
 
 
 def geometry(shape):
@@ -56,7 +62,7 @@ def asked(shapes, entries, optional=False):
     pairs = set()
     for entry in entries:
         check = entry.get("check", "")
-        if not check.startswith("conv.") or check[5:] not in OPERATIONS or not (optional or entry.get("required", True)) or "exclude" in entry:
+        if not check.startswith("conv.") or check[5:] not in OPERATIONS or not (optional or entry.get("required", True)) or "exclude" in entry or "cover" in entry:
             continue
         values = {**{key: [value] for key, value in entry.get("params", {}).items()}, **entry.get("axes", {})}
         if "graph" in values.get("api", []) and "auto" in values.get("algo", ["auto"]) and "default" in values.get("math", ["default"]):

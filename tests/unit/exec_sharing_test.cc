@@ -29,7 +29,7 @@ SharingRoom Large() {
 }
 
 TEST(SharingTest, ThereAreAsManyAsTheScarcestThingAllows) {
-  EXPECT_EQ(WarmWorkersThatFit(Large()), 6);
+  EXPECT_EQ(WarmWorkersThatFit(Large()), 10);
   const auto with = [](auto change) {
     SharingRoom room = Large();
     change(room);
@@ -37,12 +37,13 @@ TEST(SharingTest, ThereAreAsManyAsTheScarcestThingAllows) {
   };
   EXPECT_EQ(with([](SharingRoom& r) { r.jobs = 1; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.jobs = 4; }), 3) << "one job is left to others";
-  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 8; }), 4);
+  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 8; }), 6);
+  EXPECT_EQ(with([](SharingRoom& r) { r.processors = 4; }), 3);
   EXPECT_EQ(with([](SharingRoom& r) { r.processors = 2; }), 1);
-  EXPECT_EQ(with([](SharingRoom& r) { r.devices = 2; }), 4);
+  EXPECT_EQ(with([](SharingRoom& r) { r.devices = 2; }), 6);
   EXPECT_EQ(with([](SharingRoom& r) { r.devices = 8; }), 1);
-  EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 39 * kGiB; }), 2) << "one share is left to others";
-  EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 19 * kGiB; }), 1);
+  EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 27 * kGiB; }), 2) << "one share is left to others";
+  EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 13 * kGiB; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 0; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.host_bytes = 24 * kGiB; }), 2);
   EXPECT_EQ(with([](SharingRoom& r) { r.host_bytes = 1; }), 1);
@@ -218,13 +219,13 @@ TEST(SharingTest, TooLittleMemoryOnASharedGpuIsNeverTakenAsItIs) {
       << "on an unshared GPU it is of a known kind";
 }
 
-const Portions::Weight kEqual = [](size_t) { return size_t{1}; };
+const Portions::IsSlow kNone = [](size_t) { return false; };
 
 // Lets workers take turns until nothing is ready; returns what each got.
 std::vector<std::vector<size_t>> Dealt(Portions* portions, std::deque<size_t> ready, int64_t workers) {
   std::vector<std::vector<size_t>> out(static_cast<size_t>(workers));
   for (int64_t turn = 0; !ready.empty(); ++turn) {
-    const size_t next = portions->Next(turn % workers, ready, kEqual);
+    const size_t next = portions->Next(turn % workers, ready, kNone);
     const auto at = std::find(ready.begin(), ready.end(), next);
     EXPECT_NE(at, ready.end()) << next;
     if (at == ready.end()) break;
@@ -260,30 +261,30 @@ TEST(PortionsTest, EachWorkerGoesThroughNeighbours) {
 TEST(PortionsTest, WhatASlowWorkerHasLeftIsHalvedToTheLastCase) {
   Portions p;
   std::deque<size_t> ready = Numbers(4);
-  EXPECT_EQ(p.Next(1, ready, kEqual), 0u);  // and is busy with it from here on
+  EXPECT_EQ(p.Next(1, ready, kNone), 0u);  // and is busy with it from here on
   ready.pop_front();
-  EXPECT_EQ(p.Next(2, ready, kEqual), 2u);
-  EXPECT_EQ(p.Next(2, {1, 3}, kEqual), 3u);
-  EXPECT_EQ(p.Next(2, {1}, kEqual), 1u);
+  EXPECT_EQ(p.Next(2, ready, kNone), 2u);
+  EXPECT_EQ(p.Next(2, {1, 3}, kNone), 3u);
+  EXPECT_EQ(p.Next(2, {1}, kNone), 1u);
 }
 
-TEST(PortionsTest, SlowCasesWeighMoreWhenAPortionIsHalved) {
-  const Portions::Weight slow = [](size_t i) { return i >= 8 ? size_t{8} : size_t{1}; };
+TEST(PortionsTest, SlowCasesComeFirstAndGoToWhoeverAsks) {
+  const Portions::IsSlow slow = [](size_t i) { return i == 4 || i >= 7; };
   Portions p;
-  EXPECT_EQ(p.Next(1, Numbers(12), slow), 0u);
-  // Seven light cases and four of eight: half of 39 is behind the second slow one.
-  EXPECT_EQ(p.Next(2, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, slow), 9u);
-  // The first's seven and one of eight weigh less than the other's two.
-  EXPECT_EQ(p.Next(3, {1, 2, 3, 4, 5, 6, 7, 8, 10, 11}, slow), 11u);
+  EXPECT_EQ(p.Next(1, Numbers(9), slow), 4u);
+  EXPECT_EQ(p.Next(2, {0, 1, 2, 3, 5, 6, 7, 8}, slow), 7u);
+  EXPECT_EQ(p.Next(1, {0, 1, 2, 3, 5, 6, 8}, slow), 8u);
+  EXPECT_EQ(p.Next(2, {0, 1, 2, 3, 5, 6}, slow), 0u);
+  EXPECT_EQ(p.Next(1, {1, 2, 3, 5, 6}, slow), 3u) << "what is left is halved as ever";
 }
 
 TEST(PortionsTest, WhatAWorkerLeavesOrGivesBackIsDealtAgain) {
   Portions p;
-  EXPECT_EQ(p.Next(1, Numbers(10), kEqual), 0u);
-  EXPECT_EQ(p.Next(2, {1, 2, 3, 4, 5, 6, 7, 8, 9}, kEqual), 5u);
+  EXPECT_EQ(p.Next(1, Numbers(10), kNone), 0u);
+  EXPECT_EQ(p.Next(2, {1, 2, 3, 4, 5, 6, 7, 8, 9}, kNone), 5u);
   p.Release(1);
-  EXPECT_EQ(p.Next(3, {1, 2, 3, 4, 6, 7, 8, 9}, kEqual), 1u) << "the rest of the portion of who is gone";
-  EXPECT_EQ(p.Next(3, {0, 2, 3, 4, 6, 7, 8, 9}, kEqual), 2u);
+  EXPECT_EQ(p.Next(3, {1, 2, 3, 4, 6, 7, 8, 9}, kNone), 1u) << "the rest of the portion of who is gone";
+  EXPECT_EQ(p.Next(3, {0, 2, 3, 4, 6, 7, 8, 9}, kNone), 2u);
   p.Release(2);
   p.Release(3);
   p.Release(4);

@@ -283,7 +283,7 @@ TEST(MatrixFile, ValuesArriveWithTheirPositions) {
 }
 
 TEST(ShippedMatrices, AreValid) {
-  for (const char* name : {"base", "cu11", "cu12", "cu13", "nightly"}) {
+  for (const char* name : {"base", "cu11", "cu12", "cu13", "thorough", "nightly"}) {
     const Matrix matrix = Load(std::string(CUDNN_CI_MATRICES) + "/" + name + ".json");
     EXPECT_EQ(matrix.name, name);
     EXPECT_GE(matrix.shapes.size(), 12u);

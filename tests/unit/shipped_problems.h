@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,7 +18,8 @@ struct ShippedProblem {
   nlohmann::json params;  // those that are given, of the entry and of its axes; a shape in place of its name
 };
 
-// In the order of the matrix. Reads the file and those that it extends, an entry of which it replaces by id.
+// In the order of the matrix, every combination of axes, whichever of them the matrix takes. Reads the file
+// and those that it extends, an entry of which it replaces by id.
 inline std::vector<ShippedProblem> ShippedProblems(const std::string& matrix, const std::string& check) {
   std::vector<nlohmann::json> entries;
   nlohmann::json shapes = nlohmann::json::object();
@@ -29,7 +31,7 @@ inline std::vector<ShippedProblem> ShippedProblems(const std::string& matrix, co
   }
   for (const nlohmann::json& file : files) {
     shapes.update(file.value("shapes", nlohmann::json::object()));
-    for (const nlohmann::json& entry : file.at("checks")) {
+    for (const nlohmann::json& entry : file.value("checks", nlohmann::json::array())) {
       const auto same = [&entry](const nlohmann::json& other) { return other.at("id") == entry.at("id"); };
       if (const auto found = std::find_if(entries.begin(), entries.end(), same); found != entries.end())
         *found = entry;
@@ -39,7 +41,10 @@ inline std::vector<ShippedProblem> ShippedProblems(const std::string& matrix, co
   }
   std::vector<ShippedProblem> problems;
   for (const nlohmann::json& entry : entries) {
-    if (entry.value("check", "") != check) continue;
+    if (!entry.contains("check")) continue;  // it removes another
+    const nlohmann::json& named = entry["check"];
+    if (named.is_array() ? std::find(named.begin(), named.end(), check) == named.end() : named != check)
+      continue;
     std::vector<nlohmann::json> all = {entry.value("params", nlohmann::json::object())};
     const nlohmann::json axes = entry.value("axes", nlohmann::json::object());
     for (const auto& [name, values] : axes.items()) {

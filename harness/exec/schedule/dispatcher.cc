@@ -62,6 +62,7 @@ void Dispatcher::Dispatch(bool stopping) {
   DispatchCrossDeviceRetries();
   Prepare();
   DispatchRepetition();
+  EndNeedless();
   if (scheduler_->open() == 0) EndIdle();
 }
 

@@ -75,6 +75,7 @@ class Dispatcher {
   void DispatchRepetition();
   std::vector<std::string> UuidsOf(const std::string& device) const;
   void EndIdle();
+  void EndNeedless();
   WorkerSlot* StartWorker(CaseQueue* queue, const std::string& device, std::optional<size_t> alone_case,
                           bool prewarmed);
   WorkerCommand Command(const CaseQueue* queue, const WorkerSlot& slot) const;

@@ -1,26 +1,16 @@
 #include "exec/schedule/portions.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace cudnn_ci {
 
-size_t Portions::Next(int64_t worker, const std::deque<size_t>& ready, const Weight& weight) {
+size_t Portions::Next(int64_t worker, const std::deque<size_t>& ready, const IsSlow& is_slow) {
+  if (const auto slow = std::find_if(ready.begin(), ready.end(), is_slow); slow != ready.end()) return *slow;
   const auto at = [&](size_t place) { return std::lower_bound(ready.begin(), ready.end(), place); };
-  const auto is_empty = [&](const Range& r) { return at(r.begin) >= at(r.end); };
-  const auto weight_of = [&](const Range& r) {
-    if (is_empty(r)) return size_t{0};
-    return std::accumulate(at(r.begin), at(r.end), size_t{0},
-                           [&](size_t sum, size_t i) { return sum + weight(i); });
-  };
+  const auto count_of = [&](const Range& r) { return std::max<ptrdiff_t>(0, at(r.end) - at(r.begin)); };
+  const auto is_empty = [&](const Range& r) { return count_of(r) == 0; };
   // The first case of its second half; a single case is that itself.
-  const auto middle_of = [&](const Range& r) {
-    const size_t half = weight_of(r) / 2;
-    auto middle = at(r.begin);
-    for (size_t sum = 0; middle + 1 < at(r.end) && sum + weight(*middle) <= half; ++middle)
-      sum += weight(*middle);
-    return *middle;
-  };
+  const auto middle_of = [&](const Range& r) { return *(at(r.begin) + count_of(r) / 2); };
   if (ranges_.empty() && left_.empty()) left_.push_back({0, SIZE_MAX});
   Range& own = ranges_.try_emplace(worker, Range{0, 0}).first->second;
   if (is_empty(own)) {
@@ -28,7 +18,7 @@ size_t Portions::Next(int64_t worker, const std::deque<size_t>& ready, const Wei
     const auto rest = std::find_if(left_.begin(), left_.end(), [&](const Range& r) { return !is_empty(r); });
     Range* largest = nullptr;
     for (auto& [id, range] : ranges_)
-      if (!largest || weight_of(range) > weight_of(*largest)) largest = &range;
+      if (!largest || count_of(range) > count_of(*largest)) largest = &range;
     if (rest != left_.end()) {
       own = *rest;
       left_.erase(rest);

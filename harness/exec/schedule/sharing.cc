@@ -18,10 +18,10 @@ constexpr size_t kRunsAhead = 16;  // hides the round trip; more would only leng
 // reference; and at the end none shall have many left while others have none.
 constexpr size_t kMostAtOnce = 8;
 
-// Where nobody said how many. More than six wait for the driver and for each other.
-constexpr int kMostByItself = 6;
-constexpr int kProcessorsEach = 2;
-constexpr int64_t kDeviceBytesEach = int64_t{10} << 30;
+// Where nobody said how many. Building a plan keeps a processor busy; contexts are made one after the other.
+constexpr int kMostByItself = 10;
+constexpr int kWorkersOfFourProcessors = 3;
+constexpr int64_t kDeviceBytesEach = int64_t{7} << 30;
 constexpr size_t kCasesEach = 48;      // in the plan; fewer are done before the next context stands
 constexpr size_t kWorthAContext = 32;  // that are still to be done
 
@@ -35,7 +35,7 @@ int Times(int64_t all, int64_t each) {
 int WarmWorkersThatFit(const SharingRoom& room) {
   int most = std::min((room.jobs - 1) / room.devices, Times(static_cast<int64_t>(room.cases), 1));
   if (room.asked > 0) return std::clamp(room.asked, 1, std::max(1, most));
-  for (const int limit : {kMostByItself, room.processors / kProcessorsEach / room.devices,
+  for (const int limit : {kMostByItself, room.processors * kWorkersOfFourProcessors / 4 / room.devices,
                           Times(room.device_bytes, kDeviceBytesEach) - 1,
                           Times(room.host_bytes, room.host_bytes_each) / room.devices - 1,
                           Times(static_cast<int64_t>(room.cases * room.weight), kCasesEach)})
@@ -122,20 +122,39 @@ void Dispatcher::PrepareOthers() {
   }
 }
 
+// Of several warm workers those that the others' last cases leave nothing to do: a context ends as slowly as
+// it begins, and one after the other.
+void Dispatcher::EndNeedless() {
+  std::map<const CaseQueue*, size_t> given;  // cases that a process has, by queue
+  for (const auto& [id, slot] : slots_) given[slot.queue] += slot.worker->queued();
+  for (WorkerSlot* slot : Slots()) {
+    const CaseQueue* queue = slot->queue;
+    if (slot->sharing == 1 || !queue || !queue->empty() || given[queue] == 0) continue;
+    if (!slot->worker->idle() || slot->worker->ending() || slot->prewarmed || slot->canary_pending) continue;
+    size_t open = 0;
+    for (size_t i = 0; i < plan_.cases.size(); ++i)
+      open += scheduler_->QueueOf(i) == queue && !scheduler_->IsFinished(i);
+    if (open == given[queue]) Shutdown(slot);
+  }
+}
+
 void Dispatcher::AssignNext(WorkerSlot* slot) {
   CaseWorker* worker = slot->worker;
+  const auto is_slow = [this](size_t i) { return plan_.cases[i].slow; };
   size_t ahead = kRunsAhead;
   if (slot->sharing > 1) {
     if (worker->queued() > 1) return;
-    const size_t left = slot->queue->ready.size() / (2 * static_cast<size_t>(slot->sharing));
+    const std::deque<size_t>& ready = slot->queue->ready;
+    const size_t left = ready.size() / (2 * static_cast<size_t>(slot->sharing));
     ahead = worker->queued() + std::clamp<size_t>(left, 1, kMostAtOnce);
+    // Whoever is free first shall have it.
+    if (std::any_of(ready.begin(), ready.end(), is_slow)) ahead = 1;
   }
-  const auto weight = [this](size_t i) { return plan_.cases[i].slow ? kSlowCase : size_t{1}; };
   pool_->Do(worker, [&](int64_t now, Effects* out) {
     const auto take = [&](CaseQueue* from) {
       while (!from->ready.empty() && worker->queued() < ahead && worker->accepting()) {
-        const size_t next =
-            slot->sharing > 1 ? portions_[from].Next(worker->id(), from->ready, weight) : from->ready.front();
+        const size_t next = slot->sharing > 1 ? portions_[from].Next(worker->id(), from->ready, is_slow)
+                                              : from->ready.front();
         scheduler_->TakeReady(from, next);
         worker->Assign(AssignmentOf(next, true), now, out);
       }

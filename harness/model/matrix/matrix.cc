@@ -10,6 +10,7 @@
 #include "model/json/value.h"
 #include "model/matrix/builtin_matrices.h"
 #include "model/matrix/matrix_contract.h"
+#include "model/matrix/matrix_entry.h"
 #include "model/matrix/matrix_extends.h"
 #include "model/matrix/matrix_reader.h"
 #include "model/record/version.h"
@@ -26,8 +27,6 @@ bool IsLowerName(const std::string& text) {
     return lower(c) || (c >= '0' && c <= '9') || c == '_';
   });
 }
-
-const char* kIdCharacters = "letters, digits, \"_\", \".\" and \"+\"";
 
 // Subjects that are named by a file, and how.
 constexpr std::pair<const char*, const char*> kSubjectsByPath[] = {{"python:", "/opt/venv/bin/python"},
@@ -84,127 +83,6 @@ void ReadShapes(ObjectReader* top, Matrix* matrix) {
     }
     matrix->shapes.push_back({member.key, *fields, member.position});
   }
-}
-
-void ReadAxes(ObjectReader* reader, Entry* entry) {
-  if (const Json::Object* params = reader->Object("params")) entry->params = *params;
-  const Json::Object* axes = reader->Object("axes");
-  if (axes == nullptr) return;
-  for (const Json::Member& axis : *axes) {
-    const auto* values = std::get_if<Json::Array>(&axis.value.value);
-    if (values == nullptr || values->empty()) {
-      reader->WrongType("axes." + axis.key, "a list of at least one value", axis.value);
-      continue;
-    }
-    if (const Json* fixed = Find(entry->params, axis.key)) {
-      reader->Report(axis.position, Quote(axis.key) + " is an axis here and a parameter at " +
-                                        ToString(fixed->position) + "; remove one of them");
-    }
-    entry->axes.push_back(axis);
-  }
-}
-
-// An exclusion that can never apply is a slip, and would let a case through that was meant to be left out.
-void CheckExclusion(const Json::Object& exclusion, const Entry& entry, ObjectReader* reader) {
-  std::vector<std::string> names;
-  for (const Json::Member& axis : entry.axes) names.push_back(axis.key);
-  for (const Json::Member& member : exclusion) {
-    const Json* axis = Find(entry.axes, member.key);
-    if (axis == nullptr) {
-      reader->Report(member.position, "\"exclude\" speaks of " + Quote(member.key) +
-                                          ", which is no axis of this entry" + Hint(member.key, names));
-      continue;
-    }
-    const auto& values = std::get<Json::Array>(axis->value);
-    const auto same = [&](const Json& value) { return SameJson(value, member.value); };
-    if (std::any_of(values.begin(), values.end(), same)) continue;
-    std::vector<std::string> known;
-    for (const Json& value : values) {
-      if (const auto* text = std::get_if<std::string>(&value.value)) known.push_back(*text);
-    }
-    const auto* text = std::get_if<std::string>(&member.value.value);
-    reader->Report(member.value.position, "\"exclude\" leaves out " + Describe(member.value) +
-                                              ", which the axis " + Quote(member.key) + " does not have" +
-                                              (text == nullptr ? "" : Hint(*text, known)));
-  }
-}
-
-void ReadExclusions(ObjectReader* reader, Entry* entry) {
-  const Json::Array* list = reader->List("exclude");
-  if (list == nullptr) return;
-  for (const Json& item : *list) {
-    const auto* exclusion = std::get_if<Json::Object>(&item.value);
-    if (exclusion == nullptr || exclusion->empty()) {
-      reader->WrongType("exclude", "a list of objects such as {\"dtype\": \"float32\"}", item);
-      continue;
-    }
-    CheckExclusion(*exclusion, *entry, reader);
-    entry->exclude.push_back(*exclusion);
-  }
-}
-
-void ReadEntryNames(ObjectReader* reader, const Json::Object& object, Entry* entry) {
-  reader->String("id", &entry->id);
-  reader->RequiredString("check", "name the check, as in \"check\": \"driver.load\"", &entry->check);
-  if (const Json* check = Find(object, "check")) entry->check_position = check->position;
-  reader->String("name", &entry->name);
-  if (const Json* name = Find(object, "name")) entry->name_position = name->position;
-  if (!entry->name.empty() && !IsIdText(entry->name)) {
-    reader->Report(entry->name_position, "the name " + Quote(entry->name) +
-                                             " stands in case ids and so must be made of " + kIdCharacters);
-  }
-}
-
-void ReadEntry(const Json& json, const Matrix& matrix, Problems* problems, std::vector<Entry>* out) {
-  const auto* object = std::get_if<Json::Object>(&json.value);
-  if (object == nullptr) {
-    AddProblem(problems, json.position, "an entry of \"checks\" must be an object, found " + Describe(json));
-    return;
-  }
-  ObjectReader reader(*object, json.position, "an entry of \"checks\"", problems);
-  Entry entry;
-  entry.position = json.position;
-  ReadEntryNames(&reader, *object, &entry);
-  ReadAxes(&reader, &entry);
-  ReadExclusions(&reader, &entry);
-  reader.Strings("allow_skip", [&](const std::string& text, const Position& position) {
-    SkipKind kind;
-    if (Parse(text, &kind)) {
-      const bool known = std::count(entry.allow_skip.begin(), entry.allow_skip.end(), kind) > 0;
-      if (!known) entry.allow_skip.push_back(kind);
-      return;
-    }
-    const std::vector<std::string> known = {"unsupported", "absent", "memory", "version"};
-    reader.Report(position, Quote(text) + " is no kind of skip" + Hint(text, known));
-  });
-  reader.Timeout("timeout_s", &entry.timeout_s);
-  reader.Bool("required", &entry.required);
-  reader.Bool("allow_flaky", &entry.allow_flaky);
-  reader.Percent("max_slowdown_percent", &entry.max_slowdown_percent);
-  reader.Strings("subjects", [&](const std::string& text, const Position& position) {
-    std::vector<std::string> known;
-    for (const SubjectInfo& subject : matrix.subjects) known.push_back(subject.name);
-    if (matrix.automatic_subjects) {
-      reader.Report(position,
-                    Quote(text) +
-                        " is no subject of the matrix, which takes those of the image (\"subjects\": "
-                        "\"auto\"); name them there to choose among them");
-    } else if (std::find(known.begin(), known.end(), text) == known.end()) {
-      reader.Report(position, Quote(text) + " is no subject of the matrix" + Hint(text, known));
-    } else if (std::find(entry.subjects.begin(), entry.subjects.end(), text) == entry.subjects.end()) {
-      entry.subjects.push_back(text);
-    }
-  });
-  const Json* subjects = Find(*object, "subjects");
-  const auto* list = subjects == nullptr ? nullptr : std::get_if<Json::Array>(&subjects->value);
-  if (list != nullptr && list->empty()) {
-    reader.Report(subjects->position, "\"subjects\" is empty; leave it out to take all of them");
-  }
-  // Near to "exclude" in letters and the contrary of it in sense.
-  reader.Finish(
-      {{"include",
-        "\"axes\" lists the values to combine, and what is no combination of them is an entry of its own"}});
-  out->push_back(std::move(entry));
 }
 
 // A waiver's "slug", alone or as reports print it: "crashed", "image.crashed".
@@ -294,6 +172,7 @@ void ReadTop(const MergedDocument& document, Problems* problems, Matrix* matrix)
     reader.Percent("max_slowdown_percent", &matrix->default_max_slowdown_percent);
     reader.Finish();
   }
+  ReadCover(&top, document.top, &matrix->cover);
   ReadShapes(&top, matrix);
   if (const Json::Array* checks = top.List("checks")) {
     for (const Json& entry : *checks) ReadEntry(entry, *matrix, problems, &matrix->entries);

@@ -18,13 +18,23 @@
 
 namespace cudnn_ci {
 
+// How the values of an entry's axes are combined.
+enum class Coverage {
+  kAll,    // every combination
+  kPairs,  // few combinations in which every pair of values of two axes comes
+};
+
+// An item of "checks", or of one that lists several checks, the part that is about one of them.
 struct Entry {
-  std::string id;       // may be empty
-  std::string check;    // "conv.forward"
+  std::string id;     // may be empty
+  std::string check;  // "conv.forward"
+  // All that the item lists where they are several, `check` among them: an axis like others, the first.
+  std::vector<std::string> checks;
   std::string name;     // tells two entries of one check apart in case ids ("name=flash_attn"); may be empty
   Json::Object params;  // fixed values
-  Json::Object axes;    // every combination; values are arrays
-  std::vector<Json::Object> exclude;  // combinations left out
+  Json::Object axes;    // values are arrays
+  Coverage cover = Coverage::kAll;
+  std::vector<Json::Object> exclude;  // combinations left out; "check" may be named as well
   std::vector<SkipKind> allow_skip;
   std::optional<double> timeout_s;
   std::optional<bool> required;
@@ -69,6 +79,7 @@ struct Matrix {
   double default_timeout_s = 60;
   bool default_required = true;
   double default_max_slowdown_percent = 0;
+  std::optional<Coverage> cover;  // of all entries, whatever they say
   std::vector<Shape> shapes;
   std::vector<Entry> entries;
   std::vector<PositionedWaiver> waivers;

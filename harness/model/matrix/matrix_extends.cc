@@ -28,8 +28,8 @@ struct TopKey {
 constexpr TopKey kTopKeys[] = {
     {"$schema", Kind::kString},        {"schema", Kind::kString},   {"name", Kind::kString},
     {"extends", Kind::kString},        {"runner", Kind::kObject},   {"image", Kind::kObject},
-    {"subjects", Kind::kObjectOrWord}, {"defaults", Kind::kObject}, {"shapes", Kind::kObject},
-    {"checks", Kind::kList},           {"waivers", Kind::kList}};
+    {"subjects", Kind::kObjectOrWord}, {"defaults", Kind::kObject}, {"cover", Kind::kString},
+    {"shapes", Kind::kObject},         {"checks", Kind::kList},     {"waivers", Kind::kList}};
 
 std::vector<std::string> TopKeyNames() {
   std::vector<std::string> names;

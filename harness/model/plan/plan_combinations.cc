@@ -1,7 +1,8 @@
-// One entry, bound, into its cases: every combination of its axes.
+// One entry, bound, into its cases: the combinations of its axes.
 #include <algorithm>
 
 #include "model/json/json_tree.h"
+#include "model/plan/covering_array.h"
 #include "model/plan/plan_steps.h"
 
 namespace cudnn_ci {
@@ -9,15 +10,6 @@ namespace cudnn_ci {
 namespace {
 
 const Bound* Larger(const Bound* a, const Bound* b) { return a == nullptr || a->bytes < b->bytes ? b : a; }
-
-// Counts like an odometer, the last axis fastest; false after the last combination.
-bool Advance(std::vector<size_t>* digits, const std::vector<size_t>& sizes) {
-  for (size_t i = digits->size(); i-- > 0;) {
-    if (++(*digits)[i] < sizes[i]) return true;
-    (*digits)[i] = 0;
-  }
-  return false;
-}
 
 // The parts of the entry's ids, sorted by key, with a place for each axis.
 struct IdPart {
@@ -55,59 +47,90 @@ bool Expander::CheckSize(const Entry& entry, const std::vector<Bound>& fixed, co
   return false;
 }
 
-// Walks over the combinations of the axes, the last axis fastest, and gives every one its case.
+namespace {
+
+// The axis with which the combinations become too many.
+Position TooMany(const Entry& entry, size_t checks) {
+  size_t count = checks;
+  for (const Json::Member& axis : entry.axes)
+    if ((count *= std::get<Json::Array>(axis.value.value).size()) > kMaxCases) return axis.position;
+  return entry.position;
+}
+
+}  // namespace
+
+std::optional<std::vector<Combination>> Expander::Combinations(const Entry& entry,
+                                                               const std::vector<Axis>& axes) {
+  const std::vector<std::string> checks = entry.checks.empty() ? std::vector{entry.check} : entry.checks;
+  Factors factors;
+  factors.sizes.push_back(checks.size());
+  for (const Axis& axis : axes) factors.sizes.push_back(axis.values.size());
+  for (size_t e = 0; e < entry.exclude.size(); ++e) {
+    const Json* left_out = Find(entry.exclude[e], "check");
+    auto& exclusion = factors.exclusions.emplace_back(1);
+    for (const std::string& check : checks)
+      exclusion[0].push_back(left_out == nullptr || SameJson(*left_out, Json{check, {}}));
+    for (const Axis& axis : axes) exclusion.push_back(axis.excluded[e]);
+  }
+  const bool pairs = entry.cover == Coverage::kPairs;
+  const std::optional<std::vector<Combination>> made =
+      pairs ? CoverPairs(factors) : EveryCombination(factors, kMaxCases);
+  if (!made) {
+    AddProblem(problems_, pairs ? entry.position : TooMany(entry, checks.size()),
+               pairs ? "\"cover\": \"pairs\" takes too long to find; drop values or exclusions, or split "
+                       "the entry"
+                     : "with this axis the entry makes more than " + std::to_string(kMaxCases) +
+                           " cases; split it or drop values");
+    return std::nullopt;
+  }
+  const auto own = static_cast<size_t>(std::find(checks.begin(), checks.end(), entry.check) - checks.begin());
+  std::vector<Combination> of_check;
+  for (const Combination& c : *made)
+    if (c.front() == own) of_check.emplace_back(c.begin() + 1, c.end());
+  if (!of_check.empty()) return of_check;
+  AddProblem(problems_, entry.position,
+             "\"exclude\" leaves nothing of " + (checks.size() == 1 ? "this entry" : entry.check) +
+                 "; remove one or the other");
+  return std::nullopt;
+}
+
+// Gives every combination of an entry's axes its case.
 class Expander::Combiner {
  public:
   Combiner(const Entry& entry, const Case& prototype, const std::vector<Bound>& fixed,
            const std::vector<Axis>& axes)
-      : entry_(entry), axes_(axes), base_(prototype), digits_(axes.size()) {
+      : entry_(entry), axes_(axes), base_(prototype) {
     for (const Bound& bound : fixed) {
       PutParam(bound, &base_.planned.params);
       bytes_each_ += bound.bytes;
       if (!bound.id_text.empty()) parts_.push_back({bound.name, bound.id_text});
     }
-    for (const Axis& axis : axes) {
-      parts_.push_back({axis.values.front().name, "", static_cast<int>(sizes_.size())});
-      sizes_.push_back(axis.values.size());
-      count_ *= axis.values.size();
-    }
+    for (const Axis& axis : axes)
+      parts_.push_back({axis.values.front().name, "", static_cast<int>(&axis - axes.data())});
     if (!base_.planned.subject.empty()) parts_.push_back({"subject", base_.planned.subject});
     if (!entry.name.empty()) parts_.push_back({"name", entry.name});
     std::sort(parts_.begin(), parts_.end(), [](const IdPart& a, const IdPart& b) { return a.key < b.key; });
   }
 
-  // How many combinations there are, and the bytes of their parameters, excluded ones included.
-  size_t count() const { return count_; }
-  size_t bytes() const {
-    size_t bytes = bytes_each_ * count_;
-    for (const Axis& axis : axes_) {
-      for (const Bound& bound : axis.values) bytes += bound.bytes * (count_ / axis.values.size());
-    }
+  // Of the parameters of these cases.
+  size_t BytesOf(const std::vector<Combination>& combinations) const {
+    size_t bytes = bytes_each_ * combinations.size();
+    for (const Combination& c : combinations)
+      for (size_t a = 0; a < axes_.size(); ++a) bytes += axes_[a].values[c[a]].bytes;
     return bytes;
   }
 
-  bool Excluded() const {
-    for (size_t e = 0; e < entry_.exclude.size(); ++e) {
-      bool all = true;
-      for (size_t a = 0; a < axes_.size() && all; ++a) all = axes_[a].excluded[e][digits_[a]];
-      if (all) return true;
-    }
-    return false;
-  }
-
-  Case Make() {
+  Case Make(const Combination& values) {
     Case c = base_;
-    for (size_t a = 0; a < axes_.size(); ++a) PutParam(axes_[a].values[digits_[a]], &c.planned.params);
+    for (size_t a = 0; a < axes_.size(); ++a) PutParam(axes_[a].values[values[a]], &c.planned.params);
     texts_.clear();
     for (const IdPart& part : parts_) {
       const auto axis = static_cast<size_t>(part.axis);
-      texts_.emplace_back(part.key, part.axis < 0 ? part.text : axes_[axis].values[digits_[axis]].id_text);
+      texts_.emplace_back(part.key, part.axis < 0 ? part.text : axes_[axis].values[values[axis]].id_text);
     }
     c.planned.ref.id = CaseIdOf(entry_.check, texts_);
     return c;
   }
-
-  bool Next() { return Advance(&digits_, sizes_); }
 
  private:
   const Entry& entry_;
@@ -115,14 +138,13 @@ class Expander::Combiner {
   Case base_;  // what all cases have in common
   std::vector<IdPart> parts_;
   std::vector<std::pair<std::string_view, std::string_view>> texts_;
-  std::vector<size_t> sizes_, digits_;
-  size_t count_ = 1, bytes_each_ = 0;
+  size_t bytes_each_ = 0;
 };
 
 void Expander::AddCombinations(const Entry& entry, const Case& prototype, const std::vector<Bound>& fixed,
-                               const std::vector<Axis>& axes) {
+                               const std::vector<Axis>& axes, const std::vector<Combination>& combinations) {
   Combiner combiner(entry, prototype, fixed, axes);
-  bytes_ += combiner.bytes();
+  bytes_ += combiner.BytesOf(combinations);
   if (bytes_ > kMaxPlanBytes) {
     AddProblem(problems_, entry.position,
                "with this entry the plan's parameters take more than " + std::to_string(kMaxPlanBytes) +
@@ -130,23 +152,17 @@ void Expander::AddCombinations(const Entry& entry, const Case& prototype, const 
     return;
   }
   // Never less than double, or entry after entry would move all cases before it.
-  if (cases_.size() + combiner.count() > cases_.capacity()) {
-    cases_.reserve(std::max(cases_.size() + combiner.count(), 2 * cases_.capacity()));
+  if (cases_.size() + combinations.size() > cases_.capacity()) {
+    cases_.reserve(std::max(cases_.size() + combinations.size(), 2 * cases_.capacity()));
     known_.reserve(cases_.capacity());
   }
-  bool any = false;
-  do {
-    if (combiner.Excluded()) continue;
-    any = true;
-    AddCase(combiner.Make(), &entry);
-  } while (cases_.size() <= kMaxCases && combiner.Next());
-  if (cases_.size() > kMaxCases) {
+  for (const Combination& values : combinations) {
+    AddCase(combiner.Make(values), &entry);
+    if (cases_.size() <= kMaxCases) continue;
     AddProblem(
         problems_, entry.position,
         "with this entry the plan has more than " + std::to_string(kMaxCases) + " cases; split the matrix");
-  } else if (!any) {
-    AddProblem(problems_, entry.position,
-               "\"exclude\" leaves nothing of this entry; remove one or the other");
+    return;
   }
 }
 

@@ -118,6 +118,8 @@ void Expander::AddEntry(size_t index) {
   std::vector<Bound> fixed;
   std::vector<Axis> axes;
   if (!BindEntry(entry, check, &fixed, &axes) || !CheckSize(entry, fixed, axes)) return;
+  const auto combinations = Combinations(entry, axes);
+  if (!combinations) return;
 
   Case prototype = Prototype(check, entry.check);
   CasePlanned& planned = prototype.planned;
@@ -140,7 +142,7 @@ void Expander::AddEntry(size_t index) {
     const bool each = prototype.devices == Devices::kOne;
     for (const std::string& device : each ? input_.devices : std::vector<std::string>{""}) {
       planned.ref.device = device;
-      AddCombinations(entry, prototype, fixed, axes);
+      AddCombinations(entry, prototype, fixed, axes, *combinations);
     }
   }
 }
@@ -227,17 +229,9 @@ bool Expander::AddDefaults(const Entry& entry, const CheckInfo& check, std::vect
 bool Expander::BindEntry(const Entry& entry, const CheckInfo* check, std::vector<Bound>* fixed,
                          std::vector<Axis>* axes) {
   bool good = BindParams(entry, check, fixed);
-  size_t count = 1;
   for (const Json::Member& member : entry.axes) {
     axes->emplace_back();
     good = BindAxis(entry, check, member, &axes->back()) && good;
-    count *= std::get<Json::Array>(member.value.value).size();
-    if (count > kMaxCases) {
-      AddProblem(problems_, member.position,
-                 "with this axis the entry makes more than " + std::to_string(kMaxCases) +
-                     " cases; split it or drop values");
-      return false;
-    }
   }
   return (check == nullptr || AddDefaults(entry, *check, fixed)) && good;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/plan/covering_array.h"
 #include "model/plan/plan.h"
 
 namespace cudnn_ci {
@@ -95,6 +96,9 @@ class Expander {
   };
   class Combiner;
   void AddEntry(size_t index);
+  // The combinations of this entry's axes that the plan takes, by the places of their values. Nothing, with a
+  // problem reported, where they are too many.
+  std::optional<std::vector<Combination>> Combinations(const Entry& entry, const std::vector<Axis>& axes);
   bool BindEntry(const Entry& entry, const CheckInfo* check, std::vector<Bound>* fixed,
                  std::vector<Axis>* axes);
   bool BindParams(const Entry& entry, const CheckInfo* check, std::vector<Bound>* fixed);
@@ -104,7 +108,7 @@ class Expander {
   const ParamInfo* FindParam(const CheckInfo& check, const Json::Member& member);
   bool RequireIdText(const Bound& bound, const Json& json, bool is_axis, const Entry& entry);
   void AddCombinations(const Entry& entry, const Case& prototype, const std::vector<Bound>& fixed,
-                       const std::vector<Axis>& axes);
+                       const std::vector<Axis>& axes, const std::vector<Combination>& combinations);
   void AddCase(Case c, const Entry* entry);
   Case Prototype(const CheckInfo* check, const std::string& name) const;
   // Settles the case as skipped when its check disturbs others and nobody asked for that.
