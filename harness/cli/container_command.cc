@@ -122,7 +122,7 @@ std::string ContainerCommand(const RunOptions& options, const Invocation& invoca
   }
   const Secrets& secrets = Secrets::OfThisProcess();
   std::string command = "docker run --rm";
-  if (!options.selection.static_stage) command += " --gpus all";
+  if (!options.selection.static_stage && !options.selection.no_gpu) command += " --gpus all";
   command += mounts.Words() + where;
   for (const auto& [name, value] : runners)
     // That of --gpus: it names GPUs of the runner we are on.

@@ -15,7 +15,6 @@
 #include "cli/plan_listing.h"
 #include "cli/plugin_folders.h"
 #include "cli/process_setup.h"
-#include "cli/rerun.h"
 #include "cli/run_token.h"
 #include "cli/worker_obstacle.h"
 #include "exec/schedule/runner.h"
@@ -69,32 +68,6 @@ bool Gate::Invalid(const std::string& message) {
   return false;
 }
 
-bool Gate::ReadEarlierRuns(const OutputPaths& paths) {
-  if (options_.rerun_failed) {
-    Result<std::vector<CaseRef>> cases = CasesToRerun(paths);
-    // Nothing is withdrawn: the record is an input, and what lies beside it says the same.
-    if (!cases.ok()) return Invalid("--rerun-failed: " + cases.error());
-    rerun_ = std::move(*cases);
-    // Nor where the matrix is mistyped: the list of what failed would be lost.
-    if (!options_.selection.matrix.name.empty()) {
-      const auto loaded = LoadMatrix(options_.selection.matrix.name, installation_.matrices_dir(),
-                                     options_.selection.matrix.root);
-      if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
-        exit_code_ = PrintProblems(*problems);
-        return false;
-      }
-    }
-  }
-  if (options_.baseline.empty() || options_.dry_run) return true;
-  Result<RunView> earlier = ReadRun(options_.baseline);
-  if (!earlier.ok()) {
-    WithdrawReports(WithoutInputs(paths, {options_.baseline}));
-    return Invalid("--baseline: " + earlier.error());
-  }
-  baseline_ = std::make_shared<const RunView>(std::move(*earlier));
-  return true;
-}
-
 bool Gate::PrepareOutput() {
   OutputPaths paths = ChoosePaths(options_.reports);
   if (!options_.run_token.empty() && !options_.dry_run) {
@@ -124,7 +97,11 @@ bool Gate::PrepareOutput() {
 }
 
 void Gate::Emit(EventBody body) {
-  if (auto* reported = std::get_if<FindingReported>(&body)) ApplyRemedy(known_.knowledge, &reported->finding);
+  if (auto* reported = std::get_if<FindingReported>(&body)) {
+    ApplyRemedy(known_.knowledge, &reported->finding);
+    if (const auto found = planned_.find(reported->ref); found != planned_.end())
+      collected_->NameSubjectThatCures(*found->second, &reported->finding);
+  }
   fanout_->Emit(NowMs(), std::move(body));
 }
 
@@ -233,6 +210,7 @@ bool Gate::MakePlan() {
           std::to_string(subjects));
     plan_.partial.push_back({NoticeCode::kIsolationNone});
   }
+  if (const std::optional<Notice>& taken = collected_->automatic()) plan_.not_gated.push_back(*taken);
   for (const auto& notices : {collected_->UnusedDevices(devices_), collected_->NotJudged()})
     plan_.not_gated.insert(plan_.not_gated.end(), notices.begin(), notices.end());
   TellOfSbom();
@@ -328,7 +306,10 @@ void Gate::EmitPlan() {
     Emit(FindingReported{{}, HarnessFinding("plugin-invalid", ToString(p))});
   if (const std::string& abandoned = collected_->discovery().abandoned; !abandoned.empty())
     Emit(FindingReported{{}, HarnessFinding("abandoned", abandoned)});
-  for (const Case& c : plan_.cases) Emit(c.planned);
+  for (const Case& c : plan_.cases) {
+    planned_[c.planned.ref] = &c.planned;
+    Emit(c.planned);
+  }
   Emit(PlanEnd{static_cast<int64_t>(plan_.cases.size()), plan_.sha256, plan_.whole});
 }
 

@@ -3,6 +3,7 @@
 #ifndef CUDNN_CI_CLI_GATE_H_
 #define CUDNN_CI_CLI_GATE_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -98,6 +99,7 @@ class Gate {
   std::vector<Problem> plugin_problems_;  // with what the plugins declare: nothing is planned then
   std::optional<Finding> obstacle_;       // no worker can run: nothing is planned then
   Plan plan_;
+  std::map<CaseRef, const CasePlanned*> planned_;  // of plan_, by EmitPlan
   std::vector<DeviceInfo> devices_;
   bool looked_at_loader_ = false;
   std::set<std::string> reported_;  // details of ReportPreloads

@@ -1,7 +1,6 @@
 // What a run judges by: the matrix, what is known, the image's configuration. See gate.h.
 #include <unistd.h>
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -62,7 +61,7 @@ bool Gate::Load() {
 bool Gate::LoadByChoice() {
   if (const auto obstacle = ObstacleBeforeDiscovery(installation_.worker_path()))
     return Invalid(obstacle->detail);
-  // What is there decides, or at least helps to say what to type.
+  // What is there decides.
   Looked looked = Looked::ForChoice(known_.names, &session_);
   if (session_.interrupted() == 0 && !session_.unreadable().empty()) {
     RemoveReports(paths_);
@@ -71,23 +70,12 @@ bool Gate::LoadByChoice() {
   }
   if (session_.MustEnd()) return Interrupted();
   const Result<std::string> choice = AutoMatrixFile(looked, installation_);
-  if (options_.selection.auto_matrix) {
-    if (!choice.ok()) return Invalid(choice.error());
-    std::optional<Matrix> matrix = LoadMatrixFile(*choice);
-    if (!matrix) return false;
-    chosen_.emplace(std::move(*matrix), std::move(looked));
-    if (const std::optional<Notice>& judged = chosen_->judged_elsewhere()) own_warnings_.push_back(*judged);
-    return true;
-  }
-  const std::string init = "cudnn-ci init writes a first one";
-  std::string advice =
-      "Name the contract with --matrix FILE, or one that comes with cudnn-ci by its name; " + init;
-  if (choice.ok() && looked.Choice().environments.empty())
-    advice =
-        "Type: cudnn-ci --matrix " + std::filesystem::path(*choice).stem().string() + ", or cudnn-ci --auto";
-  else if (choice.ok())  // a matrix that comes with cudnn-ci means what the loader finds
-    advice = "Type: cudnn-ci --auto, which judges " + looked.Choice().Judged() + "; " + init;
-  return Invalid("no matrix given. Found: " + looked.FoundInWords() + ". " + advice);
+  if (!choice.ok()) return Invalid(choice.error());
+  std::optional<Matrix> matrix = LoadMatrixFile(*choice);
+  if (!matrix) return false;
+  chosen_.emplace(std::move(*matrix), std::move(looked));
+  PrintNotices({*chosen_->automatic()});
+  return true;
 }
 
 }  // namespace cudnn_ci

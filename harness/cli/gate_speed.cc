@@ -1,11 +1,40 @@
-// Gate: which cases are held to the times of an earlier run.
+// Gate: what earlier runs say, and which cases are held to the times of one.
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "cli/gate.h"
+#include "cli/rerun.h"
 #include "model/plan/speed.h"
 #include "review/compare.h"
 
 namespace cudnn_ci {
+
+bool Gate::ReadEarlierRuns(const OutputPaths& paths) {
+  if (options_.rerun_failed) {
+    Result<std::vector<CaseRef>> cases = CasesToRerun(paths);
+    // Nothing is withdrawn: the record is an input, and what lies beside it says the same.
+    if (!cases.ok()) return Invalid("--rerun-failed: " + cases.error());
+    rerun_ = std::move(*cases);
+    // Nor where the matrix is mistyped: the list of what failed would be lost.
+    if (!options_.selection.matrix.name.empty()) {
+      const auto loaded = LoadMatrix(options_.selection.matrix.name, installation_.matrices_dir(),
+                                     options_.selection.matrix.root);
+      if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) {
+        exit_code_ = PrintProblems(*problems);
+        return false;
+      }
+    }
+  }
+  if (options_.baseline.empty() || options_.dry_run) return true;
+  Result<RunView> earlier = ReadRun(options_.baseline);
+  if (!earlier.ok()) {
+    WithdrawReports(WithoutInputs(paths, {options_.baseline}));
+    return Invalid("--baseline: " + earlier.error());
+  }
+  baseline_ = std::make_shared<const RunView>(std::move(*earlier));
+  return true;
+}
 
 // Who asked for no number gets times that can be held to a baseline, and be one, where the matrix asks for
 // that.

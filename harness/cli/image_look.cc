@@ -1,6 +1,7 @@
 // Looking at the image. See image_look.h.
 #include "cli/image_look.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/path.h"
@@ -8,6 +9,7 @@
 #include "image/contents/environments.h"
 #include "image/contents/folder_list.h"
 #include "image/contents/gpu_use.h"
+#include "image/contents/programs.h"
 #include "image/contents/resolve.h"
 #include "image/contents/toolkits.h"
 #include "image/loader/loader_files.h"
@@ -48,17 +50,92 @@ std::string Resolve(const Variables& variables, SubjectInfo* subject, Notices* w
   return std::move(resolved.problem);
 }
 
-// A library of CUDA where the loader looks, by name alone; empty: there is none.
-std::string CudaLibraryOfLoader(const std::string& library_path) {
-  const std::vector<std::string> cached = LoaderCachePaths(IsCudaLibrary);
-  if (!cached.empty()) return cached.front();
+// The files with a wanted name where the loader looks.
+std::vector<std::string> LibrariesOfLoader(const std::string& library_path, const WantedName& wanted) {
+  std::vector<std::string> found = LoaderCachePaths(wanted);
   FolderReader reader;
   std::vector<std::string> folders = SplitLibraryPath(library_path);
   for (const std::string& folder : DefaultLibraryDirectories()) folders.push_back(folder);
   for (const std::string& folder : folders)
     for (const std::string& name : reader.Names(folder))
-      if (IsCudaLibrary(name)) return folder + "/" + name;
-  return {};
+      if (wanted(name)) found.push_back(folder + "/" + name);
+  return found;
+}
+
+void Take(SubjectInfo subject, Candidate candidate, const Variables& variables, CandidateLook* look) {
+  Resolve(variables, &subject, &look->warnings);
+  candidate.has_runtime = FindsLibrary("libcudart", subject);
+  candidate.has_nvrtc = FindsLibrary("libnvrtc", subject);
+  look->subjects.push_back(std::move(subject));
+  look->candidates.push_back(std::move(candidate));
+}
+
+// The prefixes of interpreters, whose folders are theirs.
+std::vector<std::string> PrefixesOf(const FoundEnvironments& found) {
+  std::vector<std::string> prefixes;
+  const auto add = [&](const std::string& interpreter) {
+    prefixes.push_back(DirectoryOf(DirectoryOf(interpreter)));
+  };
+  for (const SubjectInfo& subject : found.subjects) add(InterpreterOf(subject));
+  for (const std::string& interpreter : found.others) add(interpreter);
+  return prefixes;
+}
+
+void AddPrograms(const FoundEnvironments& found, const Variables& variables, const LookingAt& looking_at,
+                 CandidateLook* look) {
+  looking_at("the image's programs");
+  FoundPrograms programs = FindPrograms(variables, PrefixesOf(found), !look->in_loader.empty());
+  if (!look->in_loader.empty()) {
+    look->beside = std::move(programs.candidates);
+    if (look->beside.size() > kMostEnvironments) look->beside.resize(kMostEnvironments);
+    return;
+  }
+  const size_t count = look->subjects.size() + programs.candidates.size();
+  if (count > kMostEnvironments)
+    look->warnings.push_back(
+        {NoticeCode::kEnvironmentsCut,
+         {{"found", static_cast<int64_t>(count)}, {"judged", static_cast<int64_t>(kMostEnvironments)}}});
+  else if (!programs.complete && count == 0)
+    look->warnings.push_back({NoticeCode::kEnvironmentsNotSearched});
+  for (Candidate& candidate : programs.candidates) {
+    if (look->subjects.size() >= kMostEnvironments) return;
+    const auto is_taken = [&](const SubjectInfo& s) { return s.name == candidate.name; };
+    if (std::any_of(look->subjects.begin(), look->subjects.end(), is_taken))
+      candidate.name += NumberOfPlace(candidate.place);
+    const SubjectInfo subject{candidate.name, candidate.spec};
+    looking_at(NameOf(subject));
+    Take(subject, std::move(candidate), variables, look);
+  }
+}
+
+FoundEnvironments FindImageEnvironments(const LookingAt& looking_at) {
+  looking_at(kEnvironments);
+  return FindEnvironments(OwnVariables());
+}
+
+// *described gets the environments among the candidates.
+CandidateLook Candidates(const FoundEnvironments& found, const PackageNames& names,
+                         const LookingAt& looking_at, std::vector<PythonEnvironment>* described) {
+  const Variables variables = OwnVariables();
+  CandidateLook look;
+  looking_at("the libraries that the loader finds");
+  const std::string library_path = ValueOf(variables, "LD_LIBRARY_PATH");
+  const std::vector<std::string> of_cuda = LibrariesOfLoader(library_path, IsCudaLibrary);
+  if (!of_cuda.empty()) look.in_loader = of_cuda.front();
+  AddCut(found, &look.warnings);
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+    if (const std::string prefix = ValueOf(variables, variable); !prefix.empty())
+      for (const std::string& interpreter : found.others)
+        if (LiesIn(interpreter, Normal(prefix))) look.idle.push_back(interpreter);
+  for (const SubjectInfo& subject : found.subjects) {
+    looking_at(NameOf(subject));
+    PythonEnvironment environment = DescribeEnvironment(InterpreterOf(subject), variables, names);
+    environment.name = subject.name;
+    Take(subject, CandidateOf(environment), variables, &look);
+    described->push_back(std::move(environment));
+  }
+  AddPrograms(found, variables, looking_at, &look);
+  return look;
 }
 
 }  // namespace
@@ -77,39 +154,50 @@ SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, const Looki
 }
 
 CandidateLook LookAtCandidates(const PackageNames& names, const LookingAt& looking_at) {
-  const Variables variables = OwnVariables();
-  CandidateLook look;
-  looking_at("the libraries that the loader finds");
-  look.in_loader = CudaLibraryOfLoader(ValueOf(variables, "LD_LIBRARY_PATH"));
-  looking_at(kEnvironments);
-  const FoundEnvironments found = FindEnvironments(variables);
-  AddCut(found, &look.warnings);
-  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-    if (const std::string prefix = ValueOf(variables, variable); !prefix.empty())
-      for (const std::string& interpreter : found.others)
-        if (LiesIn(interpreter, Normal(prefix))) look.idle.push_back(interpreter);
-  for (SubjectInfo subject : found.subjects) {
-    looking_at(NameOf(subject));
-    look.environments.push_back(DescribeEnvironment(InterpreterOf(subject), variables, names));
-    look.environments.back().name = subject.name;
-    Resolve(variables, &subject, &look.warnings);
-    look.subjects.push_back(std::move(subject));
-  }
-  return look;
+  std::vector<PythonEnvironment> described;
+  return Candidates(FindImageEnvironments(looking_at), names, looking_at, &described);
 }
 
-EnvironmentLook LookAtEnvironments(bool whole, const PackageNames& names, const LookingAt& looking_at) {
+bool FindsLibrary(const std::string& stem, const SubjectInfo& subject) {
+  FolderReader reader;
+  for (const auto& folders : {subject.folders, subject.late_folders})
+    for (const std::string& folder : folders)
+      for (const std::string& name : reader.Names(folder))
+        if (name.starts_with(stem + ".so.")) return true;
+  const std::string library_path = ValueOf(OwnVariables(), "LD_LIBRARY_PATH");
+  return !LibrariesOfLoader(library_path, [&](const std::string& name) {
+            return name.starts_with(stem + ".so.");
+          }).empty();
+}
+
+GpuUse LookAtUseOfLoader() {
+  const std::string library_path = ValueOf(OwnVariables(), "LD_LIBRARY_PATH");
+  GpuUse use;
+  const auto is_there = [&](const char* stem) {
+    return !LibrariesOfLoader(library_path, [&](const std::string& name) {
+              return name.starts_with(stem);
+            }).empty();
+  };
+  use.asks_for_cudnn = is_there("libcudnn");
+  use.asks_for_nvrtc = is_there("libnvrtc");
+  const auto is_other = [](const std::string& name) {
+    return name.find(".so") != std::string::npos && !IsCudaLibrary(name);
+  };
+  for (const std::string& path : LibrariesOfLoader(library_path, is_other)) {
+    const GpuUse one = GpuUseOfFile(path);
+    if (use.example.empty()) use.example = one.example;
+    use.asks_for_cudnn = use.asks_for_cudnn || one.asks_for_cudnn;
+    use.asks_for_runtime = use.asks_for_runtime || one.asks_for_runtime;
+    use.asks_for_nvrtc = use.asks_for_nvrtc || one.asks_for_nvrtc;
+  }
+  return use;
+}
+
+EnvironmentLook LookAtEnvironments(const PackageNames& names, const LookingAt& looking_at) {
   const Variables variables = OwnVariables();
   EnvironmentLook look;
-  looking_at(kEnvironments);
-  const FoundEnvironments found = FindEnvironments(variables);
-  for (const SubjectInfo& subject : found.subjects) {
-    looking_at(NameOf(subject));
-    look.subjects.push_back(ResolveSubject(subject, variables).subject);
-    look.environments.push_back(DescribeEnvironment(InterpreterOf(subject), variables, names));
-    look.environments.back().name = subject.name;
-  }
-  if (!whole) return look;
+  const FoundEnvironments found = FindImageEnvironments(looking_at);
+  look.found = Candidates(found, names, looking_at, &look.environments);
   for (size_t i = 0; i < found.others.size() && i < kMostOthers; ++i) {
     looking_at("the Python environment of " + found.others[i]);
     PythonEnvironment other = DescribeEnvironment(found.others[i], variables, names);

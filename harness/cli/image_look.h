@@ -24,26 +24,39 @@ struct SubjectLook {
 SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, const LookingAt& looking_at);
 
 // What uses a GPU with libraries or device code that the loader does not find by itself: the image's Python
-// environments.
+// environments and programs.
 struct CandidateLook {
-  std::vector<SubjectInfo> subjects;            // with their folders
-  std::vector<PythonEnvironment> environments;  // the same ones
-  Notices warnings;                             // what of them was not looked at
+  std::vector<SubjectInfo> subjects;  // with their folders
+  std::vector<Candidate> candidates;  // the same ones
+  Notices warnings;                   // what of them was not looked at
   // Activated environments (VIRTUAL_ENV, CONDA_PREFIX) that use no GPU, by their interpreters.
   std::vector<std::string> idle;
   std::string in_loader;  // a library of CUDA that the loader finds; empty: none
+  GpuUse loader_use;      // of LookAtUseOfLoader, for a choice alone
+  // Programs with libraries of their own beside CUDA that the loader finds, which are judged if a matrix
+  // names them.
+  std::vector<Candidate> beside;
+
+  FoundUse Found() const { return {candidates, in_loader}; }
 };
 CandidateLook LookAtCandidates(const PackageNames& names, const LookingAt& looking_at);
 
-// The Python environments of the image.
+// What the libraries that the loader finds, other than CUDA's, ask it for. Parts of a cuDNN ask for the rest,
+// and an NVRTC that is there is asked for.
+GpuUse LookAtUseOfLoader();
+
+// Whether a folder of a resolved subject, or one where the loader looks, holds a library of this name:
+// "libnvrtc".
+bool FindsLibrary(const std::string& stem, const SubjectInfo& subject);
+
+// The Python environments and programs of the image.
 struct EnvironmentLook {
-  std::vector<SubjectInfo> subjects;            // those that use a GPU, with their folders
-  std::vector<PythonEnvironment> environments;  // the same ones
+  CandidateLook found;
+  std::vector<PythonEnvironment> environments;  // those that use a GPU
   std::vector<PythonEnvironment> others;  // that use none, or only borrow what uses it, with a framework
   std::vector<FoundToolkit> toolkits;
 };
-// `whole`: with others and toolkits, which no run asks for.
-EnvironmentLook LookAtEnvironments(bool whole, const PackageNames& names, const LookingAt& looking_at);
+EnvironmentLook LookAtEnvironments(const PackageNames& names, const LookingAt& looking_at);
 
 // The fields that travel from the process that looked, each once.
 template <class Io, Like<SubjectLook> T>
@@ -52,13 +65,21 @@ void Fields(Io& io, T& look) {
 }
 template <class Io, Like<CandidateLook> T>
 void Fields(Io& io, T& look) {
-  io("subjects", look.subjects), io("environments", look.environments), io("warnings", look.warnings);
-  io("idle", look.idle), io("in_loader", look.in_loader);
+  io("subjects", look.subjects), io("candidates", look.candidates), io("warnings", look.warnings);
+  io("idle", look.idle), io("in_loader", look.in_loader), io("loader_use", look.loader_use);
+  io("beside", look.beside);
+}
+template <class Io, Like<Candidate> T>
+void Fields(Io& io, T& one) {
+  io("name", one.name), io("spec", one.spec), io("place", one.place), io("cudnn", one.cudnn);
+  io("cuda", one.cuda), io("gpu", one.gpu), io("has_runtime", one.has_runtime);
+  io("has_nvrtc", one.has_nvrtc);
 }
 template <class Io, Like<GpuUse> T>
 void Fields(Io& io, T& use) {
   io("example", use.example), io("cuda", use.cuda), io("asks_for_cudnn", use.asks_for_cudnn);
-  io("asks_for_runtime", use.asks_for_runtime), io("complete", use.complete);
+  io("asks_for_runtime", use.asks_for_runtime), io("asks_for_nvrtc", use.asks_for_nvrtc);
+  io("complete", use.complete);
 }
 template <class Io, Like<PythonPackage> T>
 void Fields(Io& io, T& package) {
@@ -76,7 +97,7 @@ void Fields(Io& io, T& toolkit) {
 }
 template <class Io, Like<EnvironmentLook> T>
 void Fields(Io& io, T& look) {
-  io("subjects", look.subjects), io("environments", look.environments), io("others", look.others);
+  io("found", look.found), io("environments", look.environments), io("others", look.others);
   io("toolkits", look.toolkits);
 }
 

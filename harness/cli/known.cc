@@ -61,9 +61,9 @@ std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installa
   return known;
 }
 
-void PrintNotices(const Known& known) {
+void PrintNotices(const Notices& notices) {
   constexpr size_t kMostBytes = 10000;  // two paths and the names of rows
-  for (const std::string& notice : SentencesOf(known.notices)) PrintDiagnostic(notice, kMostBytes);
+  for (const std::string& notice : SentencesOf(notices)) PrintDiagnostic(notice, kMostBytes);
 }
 
 std::map<std::string, std::string> EntriesOf(const Known& known) {

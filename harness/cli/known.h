@@ -35,8 +35,9 @@ std::variant<Known, std::vector<Problem>> LoadKnown(const Installation& installa
 // beside a plugin that cannot be loaded, for it may declare more.
 std::vector<Problem> RemedyProblems(const Known& known, const Catalog& catalog);
 
-// Says on stderr which rows were replaced, are outdated or were not taken. For commands that write no report.
-void PrintNotices(const Known& known);
+// Says them on stderr, one a line: of what is known, which rows were replaced, are outdated or were not
+// taken. For what no report says.
+void PrintNotices(const Notices& notices);
 
 // What plugins are told of both, by the keys of cudnn_ci/facts.h.
 std::map<std::string, std::string> EntriesOf(const Known& known);

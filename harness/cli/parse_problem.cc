@@ -12,7 +12,7 @@ namespace {
 // Those that `cudnn-ci --help` does not have. People type them here.
 const std::vector<std::string>& OptionsOfTheLauncher() {
   static const std::vector<std::string> kOptions = {
-      "--engine",  "--engine-arg",      "--tool", "--mount", "--gpus", "--no-gpu",
+      "--engine",  "--engine-arg",      "--tool", "--mount", "--gpus",
       "--gpu-way", "--keep-entrypoint", "--user", "--env",   "--pull"};
   return kOptions;
 }

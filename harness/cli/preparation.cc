@@ -16,7 +16,7 @@ namespace cudnn_ci {
 namespace {
 
 constexpr char kSystem[] = "system";
-constexpr size_t kMostEnvironmentsSaid = 4;
+constexpr size_t kMostCandidatesSaid = 4;
 
 std::vector<DeviceInfo> VisibleDevices(const Facts& facts) {
   std::vector<DeviceInfo> out;
@@ -54,15 +54,14 @@ Looked Looked::ForChoice(const PackageNames& names, Session* session) {
   const Facts& facts = looked.discovery_.facts;
   const bool complete = facts.Find(kSystem, kCudnnPathFact) && facts.Find(kSystem, kToolkitPathFact);
   if (session->MustEnd() || complete) return looked;
-  looked.candidates_ = session->Look<CandidateLook>(
-      [&](const LookingAt& looking_at) { return LookAtCandidates(names, looking_at); });
+  looked.candidates_ = session->Look<CandidateLook>([&](const LookingAt& looking_at) {
+    CandidateLook look = LookAtCandidates(names, looking_at);
+    if (!look.in_loader.empty()) look.loader_use = LookAtUseOfLoader();
+    return look;
+  });
   if (looked.candidates_ && !looked.candidates_->subjects.empty() && looked.discovery_.abandoned.empty())
     session->AddFacts(looked.candidates_->subjects, {}, &looked.discovery_);
   return looked;
-}
-
-std::vector<PythonEnvironment> Looked::environments() const {
-  return candidates_ ? candidates_->environments : std::vector<PythonEnvironment>();
 }
 
 std::string Looked::FoundInWords() const {
@@ -80,10 +79,10 @@ std::string Looked::FoundInWords() const {
   };
   std::string words = part("CUDA toolkit", fact(subject, kToolkitVersionFact)) + ", " +
                       part("cuDNN", fact(subject, kCudnnVersionFact));
-  const std::vector<PythonEnvironment> found = environments();
-  for (size_t i = 0; i < found.size() && i < kMostEnvironmentsSaid; ++i)
+  const std::vector<Candidate> found = candidates_ ? candidates_->candidates : std::vector<Candidate>();
+  for (size_t i = 0; i < found.size() && i < kMostCandidatesSaid; ++i)
     words += ", and " + part("cuDNN", fact(found[i].name, kCudnnVersionFact)) +
-             " in the Python environment " + found[i].prefix;
+             (found[i].spec.starts_with("python:") ? " in the Python environment " : " in ") + found[i].place;
   const size_t gpus = host.gpus.size();
   return words + ", " + part("driver", host.driver_version) + ", " +
          (gpus == 0 ? "no GPU" : std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"));
@@ -105,8 +104,9 @@ Result<std::string> AutoMatrixFile(const Looked& looked, const Installation& ins
 
 Chosen::Chosen(Matrix matrix, Looked looked) : matrix_(std::move(matrix)), looked_(std::move(looked)) {
   const AutoChoice choice = looked_->Choice();
-  if (choice.environments.empty()) return;
-  judged_elsewhere_ = Notice{NoticeCode::kAutoElsewhere, {{"judged", choice.Judged()}}};
+  automatic_ =
+      Notice{NoticeCode::kAutoTaken,
+             {{"matrix", choice.MatrixName()}, {"because", choice.because}, {"judged", choice.Judged()}}};
 }
 
 Resolved::Resolved(Chosen chosen, const PackageNames& names, Session* session) : chosen_(std::move(chosen)) {

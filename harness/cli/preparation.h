@@ -35,7 +35,9 @@ class Looked {
 
   const Discovery& discovery() const { return discovery_; }
   // What --auto takes, and judges by it.
-  AutoChoice Choice() const { return ChooseMatrix(discovery_.facts, environments()); }
+  AutoChoice Choice() const {
+    return ChooseMatrix(discovery_.facts, candidates_ ? candidates_->Found() : FoundUse());
+  }
   // What uses a GPU, as the choice has seen it; none where the loader finds a CUDA runtime and a cuDNN.
   const std::optional<CandidateLook>& candidates() const { return candidates_; }
   // "CUDA toolkit 13.0, cuDNN 9.19.0, no driver": what was found, in words.
@@ -43,7 +45,6 @@ class Looked {
 
  private:
   Looked() = default;
-  std::vector<PythonEnvironment> environments() const;
   Discovery discovery_;
   std::optional<CandidateLook> candidates_;  // of ForChoice
 };
@@ -62,15 +63,15 @@ class Chosen {
   Chosen(Matrix matrix, Looked looked);
 
   const Matrix& matrix() const { return matrix_; }
-  // That --auto judges something else than what the loader finds.
-  const std::optional<Notice>& judged_elsewhere() const { return judged_elsewhere_; }
+  // What --auto has taken, because of what, and what of the image it judges by that.
+  const std::optional<Notice>& automatic() const { return automatic_; }
 
  private:
   friend class Resolved;
   friend class Collected;
   Matrix matrix_;
   std::optional<Looked> looked_;  // with --auto
-  std::optional<Notice> judged_elsewhere_;
+  std::optional<Notice> automatic_;
 };
 
 // The matrix with the folders of each subject's libraries, and with what uses a GPU in the image as subjects
@@ -105,12 +106,17 @@ class Collected {
   void ChooseSubjects(Session* session);
 
   const Matrix& matrix() const { return resolved_.chosen_.matrix_; }
+  // As of Chosen.
+  const std::optional<Notice>& automatic() const { return resolved_.chosen_.automatic_; }
   const Discovery& discovery() const { return discovery_; }
   // What the subjects name and the image lacks; and what was not looked at.
   const std::vector<Finding>& subject_problems() const { return resolved_.problems_; }
   const Notices& subject_warnings() const { return resolved_.warnings_; }
   // What the matrix promises and no subject is held to, or what nothing was found of: the matrix is at fault.
   std::vector<Finding> MatrixProblems() const;
+  // If the finding is about something that the loader does not find, and a candidate beside brings it: adds
+  // the subject that judges that to the remedy, with the line of a matrix. `planned`: the finding's case.
+  void NameSubjectThatCures(const CasePlanned& planned, Finding* finding) const;
   // What is preloaded into every process of the image, when no worker got as far as to speak; else empty.
   std::string PreloadProblem() const;
 
@@ -134,6 +140,8 @@ class Collected {
   void DropSystemWithoutCuda();
   void JudgeCandidates(Session* session);
   void LeaveOutPromises();
+  void LeaveOutPromisesOfLoader();
+  void LeaveOutNvrtc();
   void AddChecksOfFiles();
   Notices UnusedCopies() const;
   Resolved resolved_;

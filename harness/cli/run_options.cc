@@ -161,6 +161,10 @@ void DeclareRun(CLI::App* app, RunOptions* o) {
 
 Status CheckRun(RunOptions* o) {
   if (Status s = CheckShard(&o->selection); !s.ok()) return s;
+  if (!o->sbom.empty() && (o->selection.auto_matrix || o->selection.no_gpu))
+    return Error{std::string("--sbom and ") + (o->selection.auto_matrix ? "--auto" : "--no-gpu") +
+                 " exclude each other"};
+  if (Status s = SettleMatrixChoice(&o->selection); !s.ok()) return s;
   const auto is_streamed = [](const auto& report) { return report.second == kStandardOutput; };
   if (std::count_if(o->reports.paths.begin(), o->reports.paths.end(), is_streamed) > 1)
     return Error{"two reports are to go to standard output; name a file for one"};
@@ -170,9 +174,7 @@ Status CheckRun(RunOptions* o) {
     return Error{std::string("--gating excludes ") + (o->dry_run ? "--dry-run" : "--report-only") +
                  ", whose 0 would look like a pass"};
   if (Status s = CheckStatement(*o); !s.ok()) return s;
-  if (Status s = CheckDiscovery(o->discovery); !s.ok()) return s;
-  if (!o->sbom.empty() && o->selection.auto_matrix) return Error{"--sbom and --auto exclude each other"};
-  return CheckMatrixChoice(o->selection);
+  return CheckDiscovery(o->discovery);
 }
 
 std::vector<std::string> ArgumentsToRepeat(const CLI::App& app, const CLI::App& run) {

@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kReproduceWith = "--reproduce-with";
 constexpr const char* kReportsAt = "--reports-at";
 constexpr const char* kMatrixRoot = "--matrix-root";
+constexpr const char* kMatrixWithoutGpu = "builtin:static";
 
 }  // namespace
 
@@ -33,8 +34,11 @@ void DeclareMatrix(CLI::App* app, MatrixOptions* o, const std::string& what) {
 void DeclareSelection(CLI::App* app, SelectionOptions* o) {
   DeclareMatrix(app, &o->matrix, "the contract to gate against");
   app->add_flag("--auto", o->auto_matrix,
-                "take the matrix for the CUDA major that is found: the loader's, or that of Python "
-                "environments if the loader finds no cuDNN");
+                "as without --matrix: take the matrix for the CUDA that is found, the loader's, or that of "
+                "Python environments and programs if the loader finds no cuDNN");
+  app->add_flag(
+      "--no-gpu", o->no_gpu,
+      "judge only what needs no GPU: by the matrix static, or the static stage of --matrix or --auto");
   app->add_option("--filter", o->filter,
                   "run matching cases and what they need: GoogleTest's syntax, 'conv.*-*nhwc*'")
       ->type_name("PATTERN")
@@ -61,8 +65,14 @@ Status CheckShard(SelectionOptions* o) {
   return o->shard.empty() ? Status() : ReadShard(o->shard, &o->shard_index, &o->shard_count);
 }
 
-Status CheckMatrixChoice(const SelectionOptions& o) {
-  return o.matrix.name.empty() || !o.auto_matrix ? Status() : Error{"--matrix and --auto exclude each other"};
+Status SettleMatrixChoice(SelectionOptions* o) {
+  if (!o->matrix.name.empty() && o->auto_matrix) return Error{"--matrix and --auto exclude each other"};
+  if (!o->no_gpu) return {};
+  if (o->matrix.name.empty() && !o->auto_matrix)
+    o->matrix.name = kMatrixWithoutGpu;
+  else
+    o->static_stage = true;
+  return {};
 }
 
 void DeclareDiscovery(CLI::App* app, DiscoveryOptions* o) {

@@ -27,10 +27,12 @@ struct MatrixOptions {
 // `what` begins the help of --matrix.
 void DeclareMatrix(CLI::App* app, MatrixOptions* o, const std::string& what);
 
-// Which cases of which contract: --matrix, --auto, --filter, --case, --stage, --shard, --device, --disturb
+// Which cases of which contract: --matrix, --auto, --no-gpu, --filter, --case, --stage, --shard, --device,
+// --disturb
 struct SelectionOptions {
   MatrixOptions matrix;
-  bool auto_matrix = false;
+  bool auto_matrix = false;  // also meant where neither a matrix nor --no-gpu is given
+  bool no_gpu = false;
   std::string filter;
   std::vector<std::string> case_ids;
   bool static_stage = false;
@@ -44,8 +46,9 @@ struct SelectionOptions {
 void DeclareSelection(CLI::App* app, SelectionOptions* o);
 // Sets the shard's index and count.
 Status CheckShard(SelectionOptions* o);
-// --matrix and --auto exclude each other.
-Status CheckMatrixChoice(const SelectionOptions& o);
+// --matrix and --auto exclude each other. --no-gpu names the matrix `static`, or means the static stage of
+// the one that is given.
+Status SettleMatrixChoice(SelectionOptions* o);
 
 // --plugin-dir, --knowledge, --load-timeout
 struct DiscoveryOptions {

@@ -55,16 +55,29 @@ std::string SubjectThatJudges(const CudnnCopyFacts& copy) {
   return access(python.c_str(), X_OK) == 0 ? "python:" + python : "";
 }
 
+bool IsJudged(const std::string& spec, const std::vector<SubjectInfo>& subjects) {
+  return std::any_of(subjects.begin(), subjects.end(), [&](const SubjectInfo& s) { return s.spec == spec; });
+}
+
+bool IsOneOf(const SubjectInfo& subject, const std::vector<Candidate>& candidates) {
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [&](const Candidate& c) { return c.spec == subject.spec; });
+}
+
 }  // namespace
 
 void Collected::ChooseSubjects(Session* session) {
   DropSystemWithoutCuda();
   const Matrix& matrix = resolved_.chosen_.matrix_;
-  if (!matrix.default_subjects || LoaderIsJudged(discovery_.facts, resolved_.candidates_.environments))
+  if (!matrix.default_subjects) return;
+  if (LoaderIsJudged(discovery_.facts, resolved_.candidates_.candidates)) {
+    if (resolved_.chosen_.looked_) LeaveOutPromisesOfLoader();
     return;
+  }
   if (session->MustEnd() || !discovery_.abandoned.empty()) return;
   JudgeCandidates(session);
   LeaveOutPromises();
+  LeaveOutNvrtc();
   AddChecksOfFiles();
 }
 
@@ -84,7 +97,12 @@ void Collected::JudgeCandidates(Session* session) {
   Matrix& matrix = resolved_.chosen_.matrix_;
   const CandidateLook& candidates = resolved_.candidates_;
   judges_found_ = true;
-  matrix.subjects = candidates.subjects;
+  const auto toolkit = matrix.contract.find("image.toolkit");
+  std::vector<Candidate> judged = candidates.candidates;
+  if (toolkit != matrix.contract.end()) judged = OfOneCuda(discovery_.facts, judged, toolkit->second);
+  matrix.subjects.clear();
+  for (const SubjectInfo& subject : candidates.subjects)
+    if (IsOneOf(subject, judged)) matrix.subjects.push_back(subject);
   resolved_.warnings_.insert(resolved_.warnings_.end(), candidates.warnings.begin(),
                              candidates.warnings.end());
   if (!resolved_.chosen_.looked_)
@@ -104,19 +122,47 @@ void Collected::LeaveOutPromises() {
   for (const ImagePromise& promise : kImagePromises) {
     const auto range = matrix.contract.find(promise.key);
     if (range == matrix.contract.end() || range->second == "absent") continue;
-    for (const PythonEnvironment& environment : resolved_.candidates_.environments) {
-      const bool has = discovery_.facts.Find(environment.name, promise.path_fact) != nullptr;
-      if (!has && !(environment.gpu.*promise.asked_for))
-        matrix.unpromised[environment.name].insert(promise.key);
+    for (const Candidate& candidate : resolved_.candidates_.candidates) {
+      const bool has = discovery_.facts.Find(candidate.name, promise.path_fact) != nullptr;
+      if (!has && !(candidate.gpu.*promise.asked_for) && IsJudged(candidate.spec, matrix.subjects))
+        matrix.unpromised[candidate.name].insert(promise.key);
     }
   }
+}
+
+void Collected::LeaveOutNvrtc() {
+  Matrix& matrix = resolved_.chosen_.matrix_;
+  const auto toolkit = matrix.contract.find("image.toolkit");
+  if (toolkit == matrix.contract.end() || toolkit->second == "absent") return;
+  for (const Candidate& candidate : resolved_.candidates_.candidates)
+    if (!candidate.has_nvrtc && !candidate.gpu.asks_for_nvrtc && IsJudged(candidate.spec, matrix.subjects))
+      matrix.unpromised[candidate.name].insert(kWithoutNvrtc);
+}
+
+void Collected::LeaveOutPromisesOfLoader() {
+  Matrix& matrix = resolved_.chosen_.matrix_;
+  const Facts& facts = discovery_.facts;
+  const CandidateLook& look = resolved_.candidates_;
+  const bool has_cudnn = facts.Find(kSystem, kCudnnPathFact) != nullptr;
+  // A cuDNN without a CUDA runtime is no install.
+  if (has_cudnn || look.in_loader.empty()) return;
+  for (const ImagePromise& promise : kImagePromises)
+    if (matrix.contract.count(promise.key) > 0 && facts.Find(kSystem, promise.path_fact) == nullptr &&
+        !(look.loader_use.*promise.asked_for))
+      matrix.unpromised[kSystem].insert(promise.key);
+  if (matrix.contract.count("image.toolkit") > 0 && !look.loader_use.asks_for_nvrtc)
+    matrix.unpromised[kSystem].insert(kWithoutNvrtc);
 }
 
 void Collected::AddChecksOfFiles() {
   Matrix& matrix = resolved_.chosen_.matrix_;
   std::vector<std::string> unread;
+  const auto lacks_all = [](const std::set<std::string>& keys) {
+    return std::all_of(std::begin(kImagePromises), std::end(kImagePromises),
+                       [&](const ImagePromise& promise) { return keys.count(promise.key) > 0; });
+  };
   for (const auto& [subject, keys] : matrix.unpromised)
-    if (keys.size() == std::size(kImagePromises)) unread.push_back(subject);
+    if (lacks_all(keys)) unread.push_back(subject);
   if (unread.empty()) return;
   const std::vector<std::string> known = discovery_.catalog.CheckNames();
   for (const char* check : kChecksOfFiles) {
@@ -163,9 +209,32 @@ std::vector<Finding> Collected::MatrixProblems() const {
   if (nothing)
     problems.push_back(HarnessFinding(
         "nothing-to-judge",
-        "looked where the loader looks, at every Python environment in the usual places and at PATH: no library "
-        "of CUDA and no device code"));
+        "looked where the loader looks, and at the Python environments and programs in the usual places and at "
+        "PATH: no library of CUDA and no device code"));
   return problems;
+}
+
+void Collected::NameSubjectThatCures(const CasePlanned& planned, Finding* finding) const {
+  const std::vector<SubjectInfo>& subjects = matrix().subjects;
+  const auto subject = std::find_if(subjects.begin(), subjects.end(),
+                                    [&](const SubjectInfo& s) { return s.name == planned.subject; });
+  const bool of_toolkit = planned.layer == Layer::kToolkit, of_cudnn = planned.layer == Layer::kCudnn;
+  if (finding->severity != Severity::kError || finding->blame != Blame::kImage || subject == subjects.end() ||
+      subject->spec != "loader" || (!of_toolkit && !of_cudnn) ||
+      discovery_.facts.Find(subject->name, of_cudnn ? kCudnnPathFact : kToolkitPathFact) != nullptr)
+    return;
+  std::vector<SubjectInfo> curing;
+  for (const auto& list : {resolved_.candidates_.candidates, resolved_.candidates_.beside})
+    for (const Candidate& candidate : list)
+      if (of_cudnn ? !candidate.cudnn.empty() : candidate.has_runtime)
+        curing.push_back({candidate.name, candidate.spec});
+  if (curing.empty()) return;
+  finding->remedy = "The loader does not find it, but " + DescribedAll(curing) +
+                    " brings one: judge that, by the line below in the matrix or by cudnn-ci --auto. If the "
+                    "loader's is meant: " +
+                    finding->remedy;
+  finding->command = LineOf(curing);
+  finding->where = Where::kMatrix;
 }
 
 Notices Collected::UnusedCopies() const {
@@ -185,19 +254,20 @@ Notices Collected::NotJudged() const {
   const std::vector<SubjectInfo>& subjects = matrix().subjects;
   const std::vector<CudnnCopyFacts> unused = UnusedCudnnCopies(discovery_.facts);
   const CandidateLook& candidates = resolved_.candidates_;
-  for (size_t i = 0; i < candidates.environments.size(); ++i) {
-    const PythonEnvironment& environment = candidates.environments[i];
-    const bool judged = std::any_of(subjects.begin(), subjects.end(),
-                                    [&](const SubjectInfo& s) { return IsOf(s, environment); });
-    const bool said = std::any_of(unused.begin(), unused.end(), [&](const CudnnCopyFacts& copy) {
-      return copy.path.starts_with(environment.prefix + "/");
-    });
-    if (!judged && !said)
-      out.push_back({NoticeCode::kEnvironmentNotJudged,
-                     {{"prefix", environment.prefix},
-                      {"example", environment.gpu.example},
-                      {"subject", "python:" + environment.interpreter}}});
-  }
+  for (const auto& list : {candidates.candidates, candidates.beside})
+    for (const Candidate& candidate : list) {
+      const bool judged = std::any_of(subjects.begin(), subjects.end(),
+                                      [&](const SubjectInfo& s) { return IsOf(s, candidate); });
+      const bool said = std::any_of(unused.begin(), unused.end(), [&](const CudnnCopyFacts& copy) {
+        return copy.path.starts_with(candidate.place + "/");
+      });
+      if (judged || said) continue;
+      const bool python = candidate.spec.starts_with("python:");
+      out.push_back({python ? NoticeCode::kEnvironmentNotJudged : NoticeCode::kProgramNotJudged,
+                     {{python ? "prefix" : "path", candidate.place},
+                      {"example", candidate.gpu.example},
+                      {"subject", candidate.spec}}});
+    }
   for (const std::string& interpreter : candidates.idle)
     if (std::none_of(subjects.begin(), subjects.end(),
                      [&](const SubjectInfo& s) { return s.spec == "python:" + interpreter; }))

@@ -173,7 +173,12 @@ ImageFiles FilesOfSubject(const std::string& spec, const std::vector<std::string
   } else if (Takes(spec, "program:", &rest)) {
     for (const std::string& file : LoadedWith(rest, library_path, nullptr)) gatherer.AddFile(file);
   } else if (Takes(spec, "path:", &rest)) {
-    for (const std::string& folder : subject_folders) gatherer.AddBelow(folder);
+    // Of a folder around another one of the list only its own files are meant.
+    for (const std::string& folder : subject_folders) {
+      const auto lies_in = [&](const std::string& other) { return other.starts_with(folder + "/"); };
+      const bool around = std::any_of(subject_folders.begin(), subject_folders.end(), lies_in);
+      around ? gatherer.AddIn(folder) : gatherer.AddBelow(folder);
+    }
   } else {
     AddLoaderFiles(library_path, &gatherer);
   }

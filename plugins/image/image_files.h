@@ -35,7 +35,7 @@ struct ImageFiles {
 // Where a subject's code lies:
 //   python:PATH   everything below the folders of its packages, and, in a conda environment, its lib
 //   program:PATH  the program and all that it needs, as the loader finds it
-//   path:DIRS     everything below the folders
+//   path:DIRS     everything below the folders; of one around another of them, what lies in it alone
 //   loader        LD_LIBRARY_PATH, /etc/ld.so.cache and the default directories
 // `library_path` is LD_LIBRARY_PATH as the image's user has it; an interpreter sees the variables of this
 // process. Only names that HoldsCode takes, and of `program` the program. At most 400,000

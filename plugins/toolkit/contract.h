@@ -11,6 +11,10 @@
 
 namespace cudnn_ci {
 
+// The contract of a subject that was found, and not named, has it if the subject brings no NVRTC and nothing
+// in it asks for one: image.toolkit promises none then.
+inline constexpr char kWithoutNvrtc[] = "image.toolkit.without_nvrtc";
+
 struct ToolkitContract {
   bool absent = false;  // the image promises to carry no toolkit
   Promise promise;      // else which version it promises

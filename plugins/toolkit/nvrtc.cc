@@ -54,6 +54,8 @@ struct Nvrtc {
     NvrtcApi nvrtc;
     const bool loaded = nvrtc.Load(contract.promise, ctx.SubjectFolders());
     contract.SkipUnlessPromised(ctx, loaded || !nvrtc.missing());
+    if (!loaded && nvrtc.missing() && !ctx.Contract(kWithoutNvrtc).empty())
+      ctx.Skip(CCI_SKIP_ABSENT, "NVRTC, or something that asks for it", "neither");
     if (!Judge(
             ctx, loaded, "NVRTC loads", kNvrtcMissing,
             [&] {

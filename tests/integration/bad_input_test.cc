@@ -235,13 +235,6 @@ TEST_F(BadInput, AnUnknownCaseOnTheCommandLine) {
   ExpectRefused("fixture.nothere", {"--case", "fixture.nothere"});
 }
 
-TEST_F(BadInput, NoMatrixAtAll) {
-  const GateResult result = run_.Command({"--output-dir", "report"});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("no matrix given. Found:"));
-  EXPECT_FALSE(run_.Exists("report/junit.xml"));
-}
-
 class BadFolder : public testing::Test {
  protected:
   void ExpectRefused(const std::string& words, const std::vector<std::string>& arguments = {}) {

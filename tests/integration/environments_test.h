@@ -40,6 +40,14 @@ class EnvironmentsTest : public ShippedTest {
     fs::copy_file(FakeFile("cudart13", "libcudart.so.13"), Site(name) + "/nvidia/cuda/lib/libcudart.so.13");
     fs::copy_file(FakeFile("nvrtc", "libnvrtc.so.13"), Site(name) + "/nvidia/cuda/lib/libnvrtc.so.13");
   }
+  // Libraries of CUDA in NAME/lib, in the folder whose environment variable HOME names, and nothing that says
+  // whose they are.
+  void MakeProgram(const std::string& name) {
+    namespace fs = std::filesystem;
+    fs::create_directories(gate().Path(name + "/lib"));
+    fs::copy_file(FakeFile("cudart13", "libcudart.so.13"), gate().Path(name + "/lib/libcudart.so.13"));
+    fs::copy_file(FakeFile("nvrtc", "libnvrtc.so.13"), gate().Path(name + "/lib/libnvrtc.so.13"));
+  }
   std::string Interpreter(const std::string& name) { return gate().Path(name + "/bin/python"); }
   std::string Python(const std::string& name) { return "python:" + Interpreter(name); }
   // The name that "auto" must give an environment of this test.

@@ -7,6 +7,7 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -34,6 +35,13 @@ class AutoTest : public EnvironmentsTest {
       for (const json& finding : r.report["findings"]) slugs.push_back(finding["slug"]);
     return slugs;
   }
+  // Of report.json: the codes of a list of notices, "not_gated", "partial".
+  static std::vector<std::string> Notices(const GateResult& r, const std::string& list) {
+    std::vector<std::string> codes;
+    if (r.report.is_object())
+      for (const json& code : r.report[list + "_codes"]) codes.push_back(code);
+    return codes;
+  }
   // Of report.json: the names of the subjects that were judged.
   static std::vector<std::string> Judged(const GateResult& r) {
     std::vector<std::string> names;
@@ -52,7 +60,9 @@ TEST_F(AutoTest, AnImageWithAToolkitAndACudnnIsJudgedByWhatTheLoaderFinds) {
   EXPECT_EQ(r.report["judged"]["matrix"]["name"], "cu13");
   EXPECT_EQ(Judged(r), std::vector<std::string>{"system"});
   EXPECT_THAT(r.report["not_gated"].dump(), HasSubstr(std::filesystem::canonical(Cudnn("venv")).string()));
-  EXPECT_THAT(r.out, Not(HasSubstr("--auto")));
+  EXPECT_THAT(r.err, HasSubstr("no matrix was named: cu13 is taken (CUDA toolkit 13.0), and what the loader "
+                               "finds is judged"));
+  EXPECT_THAT(Notices(r, "not_gated"), Contains("auto-taken"));
 }
 
 TEST_F(AutoTest, AnImageWhoseCudnnIsInAnEnvironmentIsJudgedByThat) {
@@ -65,10 +75,8 @@ TEST_F(AutoTest, AnImageWhoseCudnnIsInAnEnvironmentIsJudgedByThat) {
   EXPECT_EQ(r.report["judged"]["matrix"]["name"], "cu13");
   EXPECT_EQ(Judged(r), std::vector<std::string>{NameOf("venv")});
   EXPECT_EQ(r.Outcome("cudnn.version[subject=" + NameOf("venv") + "]"), "passed");
-  const std::string said = "--auto: the loader finds no cuDNN; judged: the Python environment " +
-                           NameOf("venv") + " (" + Interpreter("venv") + ")";
-  EXPECT_THAT(r.out, HasSubstr("warning: " + said + "\n"));
-  EXPECT_THAT(r.report["warnings"].dump(), HasSubstr(said));
+  EXPECT_THAT(r.err, HasSubstr("the Python environment " + NameOf("venv") + " (" + Interpreter("venv") +
+                               ") is judged"));
   Compose();
   const GateResult list = gate().Command({"list", "--auto", "--filter", "cudnn.*"});
   EXPECT_EQ(list.exit_code, 0) << list.err;
@@ -76,21 +84,31 @@ TEST_F(AutoTest, AnImageWhoseCudnnIsInAnEnvironmentIsJudgedByThat) {
               AllOf(HasSubstr("cudnn.load[subject=" + NameOf("venv") + "]"), Not(HasSubstr("system"))));
 }
 
-TEST_F(AutoTest, WithoutAMatrixWhatToTypeFitsTheImage) {
+// The whole line is `cudnn-ci`.
+TEST_F(AutoTest, WithoutAMatrixTheRunIsAutos) {
   Compose();
-  const GateResult loader = gate().Command({"--output-dir", gate().Path("report")});
-  EXPECT_EQ(loader.exit_code, 2);
-  EXPECT_THAT(loader.err, HasSubstr("Type: cudnn-ci --matrix cu13, or cudnn-ci --auto"));
-  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
-  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
-  MakeEnvironment("venv", {"nvidia_cudnn_cu13-9.19.0.56"});
-  Set("VIRTUAL_ENV", gate().Path("venv"));
+  const GateResult dry = gate().Command({"--dry-run"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_EQ(dry.out, gate().Command({"--auto", "--dry-run"}).out);
+  EXPECT_EQ(dry.out, gate().Command({"list"}).out);
+  EXPECT_THAT(dry.err, HasSubstr("no matrix was named: cu13 is taken"));
+  const GateResult r =
+      gate().Command({"--stage", "static", "--filter", "toolkit.*", "--output-dir", gate().Path("report")});
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_EQ(r.report["judged"]["matrix"]["name"], "cu13");
+}
+
+TEST_F(AutoTest, WithoutAGpuTheMatrixIsStatic) {
   Compose();
-  const GateResult environment = gate().Command({"--output-dir", gate().Path("report")});
-  EXPECT_EQ(environment.exit_code, 2);
-  EXPECT_THAT(environment.err,
-              AllOf(HasSubstr("Type: cudnn-ci --auto, which judges the Python environment " + NameOf("venv")),
-                    Not(HasSubstr("--matrix"))));
+  const GateResult r = gate().Command({"--no-gpu", "--output-dir", gate().Path("report")});
+  EXPECT_EQ(r.report["judged"]["matrix"]["name"], "static") << r.out << r.err;
+  EXPECT_EQ(Notices(r, "partial"), std::vector<std::string>());
+  const GateResult named = gate().Command(
+      {"--no-gpu", "--matrix", "cu13", "--filter", "toolkit.*", "--output-dir", gate().Path("report")});
+  EXPECT_EQ(named.report["judged"]["matrix"]["name"], "cu13") << named.out << named.err;
+  EXPECT_THAT(Notices(named, "partial"), Contains("static-stage"));
+  EXPECT_EQ(gate().Command({"list", "--no-gpu"}).out, gate().Command({"list", "--matrix", "static"}).out);
+  EXPECT_EQ(gate().Command({"--no-gpu", "--sbom", "sbom.json"}).exit_code, 2);
 }
 
 TEST_F(AutoTest, AMatrixWithoutSubjectsJudgesTheEnvironmentAsAutoDoes) {
@@ -221,12 +239,6 @@ TEST_F(AutoTest, EnvironmentsForTwoCudaMajorsAreExit2WithWhatToType) {
   EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1);
   EXPECT_FALSE(gate().Exists("report/junit.xml"));
   EXPECT_EQ(gate().Command({"list", "--auto"}).exit_code, 2);
-  const GateResult without = gate().Command({"--output-dir", gate().Path("report")});
-  EXPECT_EQ(without.exit_code, 2);
-  EXPECT_THAT(without.err,
-              AllOf(HasSubstr("no matrix given. Found: CUDA toolkit 13.0, no cuDNN, and cuDNN 9.19.0 in the "
-                              "Python environment"),
-                    HasSubstr(gate().Path("new"))));
 }
 
 TEST_F(AutoTest, ACudaWithoutAMatrixIsSaid) {
@@ -237,26 +249,72 @@ TEST_F(AutoTest, ACudaWithoutAMatrixIsSaid) {
                            HasSubstr("/cu14.json")));
 }
 
-// Whether none was meant, nobody can tell: the contracts that come with cudnn-ci promise one.
-TEST_F(AutoTest, AnImageWithoutAnyCudnnIsRed) {
+// What is not there is not promised, unless something asks for it.
+TEST_F(AutoTest, AnImageWithoutACudnnIsNotHeldToOne) {
   UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
   if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
   const GateResult r = Auto();
   if (Judged(r) != std::vector<std::string>{"system"})
     GTEST_SKIP() << "this machine has environments of its own";
-  EXPECT_EQ(r.exit_code, 1) << r.out << r.err;
-  EXPECT_EQ(r.report["root_cause"]["slug"], "cudnn-missing");
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+  EXPECT_EQ(r.Outcome("toolkit.runtime[subject=system]"), "passed");
+  EXPECT_THAT(Notices(r, "not_gated"), Contains("promise-not-held"));
+  const GateResult named = Named("cu13");
+  EXPECT_EQ(named.exit_code, 1) << "that contract promises one";
+  EXPECT_EQ(named.report["root_cause"]["slug"], "cudnn-missing");
 }
 
-TEST_F(AutoTest, WithoutLibrariesAndDriverThereIsNothingToChooseBy) {
-  UseFakes({});
+TEST_F(AutoTest, WithoutLibrariesThereIsNothingToJudge) {
+  for (const auto& fakes : {std::vector<std::string>{}, std::vector<std::string>{"libcuda", "nvml"}}) {
+    UseFakes(fakes);
+    if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+    Compose();
+    const GateResult r = gate().Command({"--output-dir", gate().Path("report")});
+    if (Judged(r) != std::vector<std::string>{"system"})
+      GTEST_SKIP() << "this machine has environments of its own";
+    EXPECT_EQ(r.exit_code, 4) << r.out << r.err;
+    EXPECT_EQ(AboutRun(r), std::vector<std::string>{"nothing-to-judge"});
+  }
+}
+
+// llama.cpp, an inference server: CUDA lies beside the program, and nothing of it where the loader looks.
+TEST_F(AutoTest, AProgramWithItsLibrariesBesideItIsJudged) {
+  UseFakes({"libcuda", "nvml"});
   if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
-  const GateResult r = Auto();
-  if (r.exit_code != 2) GTEST_SKIP() << "this machine has environments of its own";
-  EXPECT_THAT(
-      r.err,
-      AllOf(HasSubstr("neither a CUDA toolkit, nor a Python environment that uses a GPU, nor a driver"),
-            HasSubstr("cudnn-ci init")));
+  MakeProgram("app");
+  Set("HOME", gate().Path(""));
+  const GateResult named = Named("cu13");
+  if (Judged(named).size() != 1) GTEST_SKIP() << "this machine has environments of its own";
+  EXPECT_EQ(named.exit_code, 4) << named.out << named.err;
+  EXPECT_EQ(AboutRun(named), std::vector<std::string>{"promise-without-use"});
+  const std::string judged = Judged(named).front();
+  EXPECT_EQ(named.Outcome("toolkit.runtime[subject=" + judged + "]"), "passed");
+  const GateResult found = Auto();
+  EXPECT_EQ(found.exit_code, 0) << found.out << found.err;
+  EXPECT_EQ(Judged(found), std::vector<std::string>{judged});
+  EXPECT_EQ(found.report["judged"]["matrix"]["name"], "cu13");
+  // It compiles nothing at run time.
+  std::filesystem::remove(gate().Path("app/lib/libnvrtc.so.13"));
+  const GateResult without = Auto();
+  EXPECT_EQ(without.exit_code, 0) << without.out << without.err;
+  EXPECT_EQ(without.Outcome("toolkit.nvrtc[subject=" + judged + "]"), "skipped");
+}
+
+// The loader's view was named, and what it lacks lies elsewhere.
+TEST_F(AutoTest, ARedThatAnotherSubjectCuresNamesIt) {
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironment("venv", {"nvidia_cudnn_cu13-9.19.0.56"});
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  gate().Write(
+      "named.json",
+      R"({"schema":"cudnn-ci/matrix/1","name":"named","extends":"builtin:cu13","subjects":{"system":"loader"}})");
+  const GateResult r = Named(gate().Path("named.json"));
+  EXPECT_EQ(r.exit_code, 1) << r.out << r.err;
+  const json& cause = r.report["root_cause"];
+  EXPECT_EQ(cause["slug"], "cudnn-missing");
+  EXPECT_EQ(cause["command"], "\"subjects\": {\"" + NameOf("venv") + "\": \"" + Python("venv") + "\"}");
+  EXPECT_THAT(cause["remedy"], HasSubstr(Python("venv")));
 }
 
 }  // namespace

@@ -10,16 +10,16 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-PythonEnvironment Environment(const std::string& name, const std::string& cuda) {
-  return {name, "/" + name + "/bin/python", "/" + name, "/" + name + "/lib", cuda, {}};
+Candidate Environment(const std::string& name, const std::string& cuda) {
+  return {name, "python:/" + name + "/bin/python", "/" + name, "/" + name + "/lib", cuda};
 }
 
-AutoChoice Choose(const FactMap& system, const std::vector<PythonEnvironment>& environments = {},
-                  const std::map<std::string, FactMap>& others = {}) {
+AutoChoice Choose(const FactMap& system, const std::vector<Candidate>& candidates = {},
+                  const std::map<std::string, FactMap>& others = {}, const std::string& in_loader = "") {
   Facts facts;
   facts.by_subject = others;
   facts.by_subject["system"] = system;
-  return ChooseMatrix(facts, environments);
+  return ChooseMatrix(facts, {candidates, in_loader});
 }
 
 TEST(AutoMatrixTest, TakesTheToolkitThenWhatCudnnIsForThenTheDriver) {
@@ -29,20 +29,30 @@ TEST(AutoMatrixTest, TakesTheToolkitThenWhatCudnnIsForThenTheDriver) {
   EXPECT_EQ(toolkit.because, "CUDA toolkit 12.8");
   EXPECT_EQ(toolkit.Judged(), "what the loader finds");
   EXPECT_EQ(Choose({{"cudnn.cudart", "12"}, {"driver.cuda", "13.1"}}).MatrixName(), "cu12");
-  EXPECT_EQ(Choose({{"driver.cuda", "13.1"}}).MatrixName(), "cu13");
-  const AutoChoice none = Choose({});
-  EXPECT_THAT(none.problem, HasSubstr("neither a CUDA toolkit, nor a Python environment"));
-  EXPECT_FALSE(none.contradictory);
-  EXPECT_EQ(none.cuda, "");
+  EXPECT_EQ(Choose({{"driver.cuda", "13.1"}, {"cudnn.path", "/usr/lib/libcudnn.so.9"}}).MatrixName(), "cu13");
+  EXPECT_EQ(Choose({{"driver.cuda", "13.1"}}, {}, {}, "/usr/lib/libnccl.so.2").MatrixName(), "cu13");
+  EXPECT_EQ(Choose({}, {}, {}, "/usr/lib/libnccl.so.2").MatrixName(), "cu12");
+}
+
+// A driver is the runner's, and no reason to ask the image for a toolkit.
+TEST(AutoMatrixTest, WhereThereIsNothingTheMatrixIsTheOneThatSaysSo) {
+  for (const FactMap& facts : {FactMap{}, FactMap{{"driver.cuda", "13.1"}}}) {
+    const AutoChoice none = Choose(facts);
+    EXPECT_TRUE(none.nothing);
+    EXPECT_EQ(none.MatrixName(), "static");
+    EXPECT_EQ(none.problem, "");
+    EXPECT_FALSE(none.contradictory);
+    EXPECT_EQ(none.cuda, "");
+  }
 }
 
 // What is installed beside it says nothing of what the loader finds.
 TEST(AutoMatrixTest, FactsOfAnEnvironmentAreNotTheLoaders) {
-  EXPECT_NE(Choose({}, {}, {{"aaa", {{"toolkit.version", "12.8"}}}}).problem, "");
+  EXPECT_TRUE(Choose({}, {}, {{"aaa", {{"toolkit.version", "12.8"}}}}).nothing);
 }
 
 TEST(AutoMatrixTest, EnvironmentsAreJudgedOnlyWhereTheLoaderFindsNoCudnn) {
-  const std::vector<PythonEnvironment> one = {Environment("one", "12")};
+  const std::vector<Candidate> one = {Environment("one", "12")};
   const FactMap toolkit = {{"toolkit.version", "13.0"}};
   const AutoChoice environment = Choose(toolkit, one);
   EXPECT_EQ(environment.MatrixName(), "cu12") << "the toolkit is not what its packages use";
@@ -72,12 +82,12 @@ TEST(AutoMatrixTest, FilesTellMoreThanPackagesAndThoseMoreThanTheToolkit) {
 TEST(AutoMatrixTest, OneThatDoesNotTellGoesWithTheOthers) {
   const AutoChoice choice = Choose({}, {Environment("one", ""), Environment("two", "12.8")});
   EXPECT_EQ(choice.MatrixName(), "cu12");
-  EXPECT_THAT(choice.environments, SizeIs(2));
+  EXPECT_THAT(choice.candidates, SizeIs(2));
   EXPECT_THAT(choice.because, HasSubstr("two has one for CUDA 12.8"));
 }
 
-PythonEnvironment WithoutCudnn(const std::string& name, const std::string& cuda) {
-  PythonEnvironment environment = Environment(name, cuda);
+Candidate WithoutCudnn(const std::string& name, const std::string& cuda) {
+  Candidate environment = Environment(name, cuda);
   environment.cudnn.clear();
   return environment;
 }
@@ -85,7 +95,7 @@ PythonEnvironment WithoutCudnn(const std::string& name, const std::string& cuda)
 TEST(AutoMatrixTest, AnEnvironmentWithoutACudnnIsJudgedToo) {
   const AutoChoice choice = Choose({}, {WithoutCudnn("numba", "13")});
   EXPECT_EQ(choice.MatrixName(), "cu13");
-  EXPECT_THAT(choice.environments, SizeIs(1));
+  EXPECT_THAT(choice.candidates, SizeIs(1));
   EXPECT_EQ(choice.problem, "");
 }
 
@@ -100,12 +110,12 @@ TEST(AutoMatrixTest, WhereAllIsLinkedStaticallyTheDriverTellsOrTheLowestFloorIsT
 
 // LD_LIBRARY_PATH leads into the environment, as CTranslate2's users set it.
 TEST(AutoMatrixTest, ACudnnOfAnEnvironmentThatTheLoaderFindsIsTheEnvironments) {
-  const std::vector<PythonEnvironment> one = {Environment("one", "12")};
+  const std::vector<Candidate> one = {Environment("one", "12")};
   FactMap system = {{"cudnn.path", "/one/lib/libcudnn.so.9"}};
-  EXPECT_THAT(Choose(system, one).environments, SizeIs(1));
+  EXPECT_THAT(Choose(system, one).candidates, SizeIs(1));
   system["toolkit.runtime.path"] = "/usr/lib/libcudart.so.12";
-  EXPECT_THAT(Choose(system, one).environments, SizeIs(0)) << "a whole install";
-  EXPECT_THAT(Choose({{"cudnn.path", "/usr/lib/libcudnn.so.9"}}, one).environments, SizeIs(0));
+  EXPECT_THAT(Choose(system, one).candidates, SizeIs(0)) << "a whole install";
+  EXPECT_THAT(Choose({{"cudnn.path", "/usr/lib/libcudnn.so.9"}}, one).candidates, SizeIs(0));
 }
 
 TEST(AutoMatrixTest, ThePackageOfTheLoadersCudnnTellsItsCuda) {
@@ -128,8 +138,42 @@ TEST(AutoMatrixTest, DifferentMajorsAreNamedWithWhatToType) {
                     HasSubstr("cudnn-ci init old.json --subject old && cudnn-ci --matrix old.json")));
 }
 
+Candidate Libraries(const std::string& folder, const std::string& cuda) {
+  return {folder.substr(1), "path:" + folder, folder, "", cuda};
+}
+
+// Ollama's, of which it opens those for the driver.
+TEST(AutoMatrixTest, OfVariantsThoseForTheDriversCudaAreJudged) {
+  const std::vector<Candidate> both = {Libraries("/opt/cuda_v12", "12"), Libraries("/opt/cuda_v13", "13")};
+  const AutoChoice latest = Choose({}, both);
+  EXPECT_EQ(latest.MatrixName(), "cu13");
+  ASSERT_THAT(latest.candidates, SizeIs(1));
+  EXPECT_EQ(latest.candidates[0], both[1]);
+  const AutoChoice older = Choose({{"driver.cuda", "12.8"}}, both);
+  EXPECT_EQ(older.MatrixName(), "cu12");
+  EXPECT_EQ(older.candidates, std::vector<Candidate>{both[0]});
+}
+
+TEST(AutoMatrixTest, OfVariantsThoseForAnotherCudaThanTheMatrixAreLeftOut) {
+  const Candidate twelve = Libraries("/opt/cuda_v12", "12"), thirteen = Libraries("/opt/cuda_v13", "13");
+  const Candidate other = Libraries("/srv/cuda_v13", "13"), torch = Environment("torch", "13");
+  EXPECT_EQ(OfOneCuda({}, {twelve, thirteen, other, torch}, ">=12.0 <13"),
+            (std::vector<Candidate>{twelve, other, torch}))
+      << "what has no variant for the matrix is judged by it, and red";
+  EXPECT_THAT(OfOneCuda({}, {twelve, thirteen}, ">=11 <12"), SizeIs(2));
+  EXPECT_THAT(OfOneCuda({}, {twelve, thirteen}, "absent"), SizeIs(2));
+}
+
+TEST(AutoMatrixTest, ProgramsAreJudgedAsEnvironmentsAre) {
+  const Candidate program = {"opt_app_run", "program:/opt/app/run", "/opt/app/run", "", "12"};
+  const AutoChoice choice = Choose({}, {program, Environment("torch", "12")});
+  EXPECT_EQ(choice.MatrixName(), "cu12");
+  EXPECT_EQ(choice.Judged(),
+            "the Python environment torch (/torch/bin/python) and the program opt_app_run (/opt/app/run)");
+}
+
 TEST(AutoMatrixTest, ALongListIsCut) {
-  std::vector<PythonEnvironment> many;
+  std::vector<Candidate> many;
   for (int i = 0; i < 31; ++i) many.push_back(Environment("e" + std::to_string(i), "12"));
   EXPECT_THAT(Choose({}, many).Judged(), HasSubstr("e7 (/e7/bin/python) and 23 more"));
 }

@@ -81,7 +81,7 @@ InventoryInput FullImage() {
        "12",
        {{"PyTorch", "torch", "2.11.0+cu128"}, {"CuPy", "cupy-cuda12x", "13.4.1"}}},
       {"", "/usr/bin/python3", "/usr", "", "", {{"ONNX Runtime", "onnxruntime-gpu", "1.22.0"}}}};
-  input.choice = ChooseMatrix(input.facts, {input.environments[0]});
+  input.choice = ChooseMatrix(input.facts, {{CandidateOf(input.environments[0])}, ""});
   return input;
 }
 
@@ -222,14 +222,15 @@ TEST(FactsScreenTest, ADriverThatIsHalfThereIsSaid) {
 
 TEST(FactsScreenTest, EnvironmentsForTwoMajorsAreNoChoice) {
   InventoryInput input = BareImage();
-  input.choice = ChooseMatrix(input.facts, {{"a", "/a/bin/python", "/a", "/a/lib", "12", {}},
-                                            {"b", "/b/bin/python", "/b", "/b/lib", "13", {}}});
+  input.choice = ChooseMatrix(input.facts, {{{"a", "python:/a/bin/python", "/a", "/a/lib", "12"},
+                                             {"b", "python:/b/bin/python", "/b", "/b/lib", "13"}},
+                                            ""});
   EXPECT_THAT(Said(input), HasSubstr(" --auto chooses no matrix: "));
 }
 
 TEST(FactsScreenTest, WhereEnvironmentsAreJudgedNoMatrixOfOursIsAdvised) {
   InventoryInput input = BareImage();
-  input.choice = ChooseMatrix(input.facts, {{"a", "/a/bin/python", "/a", "/a/lib", "12", {}}});
+  input.choice = ChooseMatrix(input.facts, {{{"a", "python:/a/bin/python", "/a", "/a/lib", "12"}}, ""});
   EXPECT_THAT(Said(input),
               AllOf(HasSubstr("would take cu12"), HasSubstr("judge the Python environment a ("),
                     HasSubstr("cudnn-ci init writes a matrix of them"), Not(HasSubstr("--matrix"))));
@@ -268,8 +269,9 @@ TEST(FactsJsonTest, SaysTheSameAsTheScreen) {
   const InventoryInput bare = BareImage();
   const json none = json::parse(FactsJson(MakeInventory(bare), bare.facts, "0.1.0"));
   EXPECT_TRUE(none["matrix"].is_null());
-  EXPECT_TRUE(none["auto"]["matrix"].is_null());
-  EXPECT_THAT(none["auto"]["problem"].get<std::string>(), HasSubstr("neither"));
+  EXPECT_EQ(none["auto"]["matrix"], "static");
+  EXPECT_TRUE(none["auto"]["cuda"].is_null());
+  EXPECT_TRUE(none["auto"]["problem"].is_null());
 }
 
 TEST(FactsJsonTest, TextsAreBounded) {

@@ -127,7 +127,7 @@ class Explain : public Command {
   int Run(const Invocation& invocation) override {
     const auto known = LoadKnown(invocation.installation, discovery_);
     if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
-    PrintNotices(std::get<Known>(known));
+    PrintNotices(std::get<Known>(known).notices);
     Session session({invocation.installation, discovery_});
     const auto signs = ReadFindingSigns(invocation.installation.knowledge_dir() + "/findings");
     if (!signs.ok()) return Fail(signs.error());

@@ -31,13 +31,13 @@ namespace {
 
 constexpr size_t kWidth = 100;
 
-// The environments that the matrix does not name: what they have is shown too, and not judged.
-std::vector<SubjectInfo> FurtherSubjects(const EnvironmentLook& look, const std::vector<SubjectInfo>& known) {
+// What the matrix does not name: what it has is shown too, and not judged.
+std::vector<SubjectInfo> FurtherSubjects(const CandidateLook& look, const std::vector<SubjectInfo>& known) {
   std::vector<SubjectInfo> further;
-  for (size_t i = 0; i < look.environments.size(); ++i) {
-    const PythonEnvironment& environment = look.environments[i];
+  for (size_t i = 0; i < look.candidates.size(); ++i) {
+    const Candidate& candidate = look.candidates[i];
     const bool named = std::any_of(known.begin(), known.end(), [&](const SubjectInfo& subject) {
-      return subject.name == environment.name || IsOf(subject, environment);
+      return subject.name == candidate.name || IsOf(subject, candidate);
     });
     if (!named) further.push_back(look.subjects[i]);
   }
@@ -54,7 +54,7 @@ std::vector<std::string> NamesOf(const std::vector<SubjectInfo>& subjects) {
 std::vector<std::string> JudgedBy(const AutoChoice& choice) {
   if (!choice.problem.empty()) return {};
   std::vector<std::string> names;
-  for (const PythonEnvironment& environment : choice.environments) names.push_back(environment.name);
+  for (const Candidate& candidate : choice.candidates) names.push_back(candidate.name);
   return names.empty() ? std::vector<std::string>{"system"} : names;
 }
 
@@ -103,7 +103,7 @@ int ShowFacts::Run(const Invocation& invocation) {
   const Installation& installation = invocation.installation;
   const auto known = LoadKnown(installation, discovery_);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
-  PrintNotices(std::get<Known>(known));
+  PrintNotices(std::get<Known>(known).notices);
   const PackageNames& names = std::get<Known>(known).names;
   Session session({installation, discovery_});
   Matrix matrix;
@@ -116,12 +116,12 @@ int ShowFacts::Run(const Invocation& invocation) {
   }
   Resolved resolved(Chosen(std::move(matrix)), names, &session);
   const auto look = session.Look<EnvironmentLook>(
-      [&](const LookingAt& looking_at) { return LookAtEnvironments(true, names, looking_at); });
+      [&](const LookingAt& looking_at) { return LookAtEnvironments(names, looking_at); });
   if (const int code = session.InspectionExitCode(); !look || code != 0) return code;
   InventoryInput input;
   input.variables = OwnVariables();
   input.subjects = resolved.subjects();
-  for (SubjectInfo& subject : FurtherSubjects(*look, resolved.subjects()))
+  for (SubjectInfo& subject : FurtherSubjects(look->found, resolved.subjects()))
     input.subjects.push_back(std::move(subject));
   Collected collected = Collected::ForSubjects(input.subjects, std::move(resolved), &session);
   const Facts facts = collected.discovery().facts;
@@ -130,7 +130,7 @@ int ShowFacts::Run(const Invocation& invocation) {
   input.environments.insert(input.environments.end(), look->others.begin(), look->others.end());
   input.toolkits = look->toolkits;
   if (matrix_.name.empty()) {
-    input.choice = ChooseMatrix(facts, look->environments);
+    input.choice = ChooseMatrix(facts, look->found.Found());
     if (const auto file = MatrixFileOf(*input.choice, installation); !file.ok())
       input.choice->problem = file.error();
     input.judged = JudgedBy(*input.choice);

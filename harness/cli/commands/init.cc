@@ -36,10 +36,12 @@ struct AskedSubject {
   SubjectInfo subject;
   std::string problem;
   bool uses_gpu = false;  // its packages show it, or its program
+  bool without_nvrtc = false;
 };
 template <class Io, Like<AskedSubject> T>
 void Fields(Io& io, T& asked) {
   io("subject", asked.subject), io("problem", asked.problem), io("uses_gpu", asked.uses_gpu);
+  io("without_nvrtc", asked.without_nvrtc);
 }
 
 std::string MajorOf(const std::string& version) { return version.substr(0, version.find('.')); }
@@ -49,7 +51,8 @@ std::string MajorOf(const std::string& version) { return version.substr(0, versi
 std::string ParentFor(const std::vector<FirstMatrixSubject>& subjects, const std::string& matrices) {
   const std::string major = MajorOf(subjects.front().toolkit_version);
   for (const FirstMatrixSubject& subject : subjects)
-    if (subject.cudnn_version.empty() || major.empty() || MajorOf(subject.toolkit_version) != major)
+    if (subject.cudnn_version.empty() || subject.without_nvrtc || major.empty() ||
+        MajorOf(subject.toolkit_version) != major)
       return {};
   const std::string name = "cu" + major;
   return IsBuiltinName(name) && FindBuiltin(name, matrices).ok() ? name : "";
@@ -61,16 +64,22 @@ AskedSubject Resolved(const SubjectInfo& subject, const LookingAt& looking_at) {
   AskedSubject asked{std::move(look.subjects.front()), ""};
   const std::string& spec = asked.subject.spec;
   const std::string path = spec.substr(spec.find(':') + 1);
+  GpuUse use;
   if (spec.starts_with("python:"))
-    asked.uses_gpu = !DescribeEnvironment(path, OwnVariables(), {}).gpu.example.empty();
+    use = DescribeEnvironment(path, OwnVariables(), {}).gpu;
   else if (spec.starts_with("program:"))
-    asked.uses_gpu = !GpuUseOfFile(path).example.empty();
+    use = GpuUseOfFile(path);
+  else if (spec.starts_with("path:"))
+    use = FindGpuUse(asked.subject.folders);
+  // Nobody would name a program that uses none.
+  asked.uses_gpu = !use.example.empty() || spec.starts_with("program:");
+  asked.without_nvrtc = spec != "loader" && !use.asks_for_nvrtc && !FindsLibrary("libnvrtc", asked.subject);
   return asked;
 }
 
-// What --subject means: what a matrix would call it, or a Python environment by the name that "auto" gives
-// it. May block: see image_look.h.
-AskedSubject FindSubject(const std::string& asked, const LookingAt& looking_at) {
+// What --subject means: what a matrix would call it, or a Python environment or program by the name that
+// "auto" gives it. May block: see image_look.h.
+AskedSubject FindSubject(const std::string& asked, const PackageNames& names, const LookingAt& looking_at) {
   if (asked == "system" || asked == "loader") return Resolved({"system", "loader"}, looking_at);
   if (asked.find(':') != std::string::npos) {
     if (const std::string problem = SubjectProblem(asked); !problem.empty())
@@ -81,16 +90,17 @@ AskedSubject FindSubject(const std::string& asked, const LookingAt& looking_at) 
     if (bin != std::string::npos) path.resize(bin);
     return Resolved({NameOfPrefix(path), asked}, looking_at);
   }
-  std::vector<std::string> names;
-  looking_at("the image's Python environments");
-  for (const SubjectInfo& found : FindEnvironments(OwnVariables()).subjects) {
-    if (found.name == asked) return Resolved(found, looking_at);
-    names.push_back(found.name);
-  }
-  const std::string near = DidYouMean(asked, names);
+  std::vector<std::string> known;
+  const CandidateLook look = LookAtCandidates(names, looking_at);
+  for (const auto& candidates : {look.candidates, look.beside})
+    for (const Candidate& found : candidates) {
+      if (found.name == asked) return Resolved({found.name, found.spec}, looking_at);
+      known.push_back(found.name);
+    }
+  const std::string near = DidYouMean(asked, known);
   return {{},
-          "--subject: no Python environment that uses a GPU is called '" + asked + "'" +
-              (names.empty() ? "; none was found" : ", only " + Join(names, ", ")) +
+          "--subject: no Python environment or program that uses a GPU is called '" + asked + "'" +
+              (known.empty() ? "; none was found" : ", only " + Join(known, ", ")) +
               (near.empty() ? "" : "; did you mean '" + near + "'?")};
 }
 
@@ -99,15 +109,17 @@ struct Found {
   std::vector<SubjectInfo> subjects;
   Looked looked;
   std::set<std::string> use_gpu;  // by name, those of which files tell it
+  std::set<std::string> without_nvrtc;
 };
 
 // An empty error: the session's InspectionExitCode says it.
-Result<Found> FindAsked(const std::string& named, Session* session) {
+Result<Found> FindAsked(const std::string& named, const PackageNames& names, Session* session) {
   const auto asked = session->Look<AskedSubject>(
-      [&](const LookingAt& looking_at) { return FindSubject(named, looking_at); });
+      [&](const LookingAt& looking_at) { return FindSubject(named, names, looking_at); });
   if (!asked) return Error{""};
   if (!asked->problem.empty()) return Error{asked->problem};
-  Found found{{asked->subject}, Looked::AtSubject(asked->subject, session), {}};
+  Found found{{asked->subject}, Looked::AtSubject(asked->subject, session), {}, {}};
+  if (asked->without_nvrtc) found.without_nvrtc.insert(asked->subject.name);
   if (asked->uses_gpu) found.use_gpu.insert(asked->subject.name);
   return found;
 }
@@ -119,15 +131,18 @@ Result<Found> FindByChoice(const PackageNames& names, Session* session) {
   const AutoChoice choice = looked.Choice();
   if (choice.contradictory) return Error{choice.problem};
   std::vector<SubjectInfo> subjects;
-  for (const PythonEnvironment& environment : choice.environments)
-    subjects.push_back({environment.name, "python:" + environment.interpreter});
+  std::set<std::string> without_nvrtc;
+  for (const Candidate& candidate : choice.candidates) {
+    subjects.push_back({candidate.name, candidate.spec});
+    if (!candidate.has_nvrtc && !candidate.gpu.asks_for_nvrtc) without_nvrtc.insert(candidate.name);
+  }
   std::set<std::string> use_gpu;
   for (const SubjectInfo& subject : subjects) use_gpu.insert(subject.name);
   if (subjects.empty()) {
     subjects.push_back({"system", "loader"});
     if (looked.candidates() && !looked.candidates()->in_loader.empty()) use_gpu.insert("system");
   }
-  return Found{std::move(subjects), std::move(looked), std::move(use_gpu)};
+  return Found{std::move(subjects), std::move(looked), std::move(use_gpu), std::move(without_nvrtc)};
 }
 
 std::vector<FirstMatrixSubject> WithVersions(const Found& found) {
@@ -142,7 +157,7 @@ std::vector<FirstMatrixSubject> WithVersions(const Found& found) {
     const bool uses_gpu = found.use_gpu.count(subject.name) > 0 || !fact(kToolkitVersionFact).empty() ||
                           !fact(kCudnnPathFact).empty();
     result.push_back({subject.name, subject.spec, has_runtime ? fact(kToolkitVersionFact) : "",
-                      fact(kCudnnVersionFact), uses_gpu});
+                      fact(kCudnnVersionFact), uses_gpu, found.without_nvrtc.count(subject.name) > 0});
     // One that is there is not absent.
     if (result.back().cudnn_version.empty() && !fact(kCudnnPathFact).empty())
       result.back().cudnn_version = "an unknown version";
@@ -159,8 +174,8 @@ class Init : public Command {
         ->check(CheckNotEmpty("a name is needed"));
     app->add_option(
            "--subject", subject_,
-           "whose libraries it is about: a Python environment by name, or what a matrix would say, as "
-           "in python:/opt/venv/bin/python")
+           "whose libraries it is about: a Python environment or program by name, or what a matrix would "
+           "say, as in python:/opt/venv/bin/python")
         ->type_name("SUBJECT")
         ->check(CheckNotEmpty("a subject is needed"));
     DeclareDiscovery(app, &discovery_);
@@ -169,7 +184,7 @@ class Init : public Command {
   int Run(const Invocation& invocation) override {
     const auto known = LoadKnown(invocation.installation, discovery_);
     if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
-    PrintNotices(std::get<Known>(known));
+    PrintNotices(std::get<Known>(known).notices);
     Session session({invocation.installation, discovery_});
     const Result<std::string> said = Write(invocation.installation, std::get<Known>(known).names, &session);
     if (said.ok()) return PrintText(*said, file_ == "-" ? kInJson : kInText);
@@ -194,7 +209,8 @@ Result<std::string> Init::Write(const Installation& installation, const PackageN
     return Error{file_ + " is there already; name another file, or take it away first"};
   if (const auto obstacle = ObstacleBeforeDiscovery(installation.worker_path()))
     return Error{obstacle->detail};
-  const Result<Found> found = subject_.empty() ? FindByChoice(names, session) : FindAsked(subject_, session);
+  const Result<Found> found =
+      subject_.empty() ? FindByChoice(names, session) : FindAsked(subject_, names, session);
   if (!found.ok()) return Error{found.error()};
   const Facts& facts = found->looked.discovery().facts;
   FirstMatrixInput input;

@@ -125,7 +125,7 @@ class ShowKnowledge : public Command {
       if (const auto problems = RemedyProblems(known, looked.discovery().catalog); !problems.empty())
         return PrintProblems(problems);
     }
-    PrintNotices(known);
+    PrintNotices(known.notices);
     return json_ ? PrintJson(KnowledgeJson(known, what_)) : PrintText(text);
   }
 

@@ -29,7 +29,7 @@ class List : public Command {
   Status Check() override {
     if (Status s = CheckShard(&selection_); !s.ok()) return s;
     if (Status s = CheckDiscovery(discovery_); !s.ok()) return s;
-    return CheckMatrixChoice(selection_);
+    return SettleMatrixChoice(&selection_);
   }
   int Run(const Invocation& invocation) override;
 
@@ -45,15 +45,13 @@ int List::Run(const Invocation& invocation) {
     return Fail(obstacle->detail);
   const auto known = LoadKnown(installation, discovery_);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
-  PrintNotices(std::get<Known>(known));
+  PrintNotices(std::get<Known>(known).notices);
   Session session({installation, discovery_});
   MatrixOptions matrix = selection_.matrix;
   std::optional<Looked> looked;
   if (matrix.name.empty()) {
     looked = Looked::ForChoice(std::get<Known>(known).names, &session);
     if (const int code = session.InspectionExitCode(); code != 0) return code;
-    if (!selection_.auto_matrix)
-      return Fail("list needs --matrix FILE or --auto. Found: " + looked->FoundInWords());
     Result<std::string> choice = AutoMatrixFile(*looked, installation);
     if (!choice.ok()) return Fail(choice.error());
     matrix.name = std::move(*choice);
@@ -61,8 +59,9 @@ int List::Run(const Invocation& invocation) {
   auto loaded = LoadMatrix(matrix.name, installation.matrices_dir(), matrix.root);
   if (const auto* problems = std::get_if<std::vector<Problem>>(&loaded)) return PrintProblems(*problems);
   Matrix& contract = std::get<Matrix>(loaded);
-  Resolved resolved(looked ? Chosen(std::move(contract), std::move(*looked)) : Chosen(std::move(contract)),
-                    std::get<Known>(known).names, &session);
+  Chosen chosen = looked ? Chosen(std::move(contract), std::move(*looked)) : Chosen(std::move(contract));
+  if (chosen.automatic()) PrintNotices({*chosen.automatic()});
+  Resolved resolved(std::move(chosen), std::get<Known>(known).names, &session);
   if (const int code = session.InspectionExitCode(); code != 0) return code;
   Collected collected = Collected::ForMatrix(std::move(resolved), &session);
   collected.ChooseSubjects(&session);

@@ -95,7 +95,7 @@ class Plugins : public Command {
   int Run(const Invocation& invocation) override {
     const auto known = LoadKnown(invocation.installation, discovery_);
     if (const auto* problems = std::get_if<std::vector<Problem>>(&known)) return PrintProblems(*problems);
-    PrintNotices(std::get<Known>(known));
+    PrintNotices(std::get<Known>(known).notices);
     Session session({invocation.installation, discovery_});
     const Looked looked = Looked::AtPlugins(&session);
     const Catalog& catalog = looked.discovery().catalog;

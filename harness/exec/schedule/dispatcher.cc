@@ -179,7 +179,8 @@ void Dispatcher::Configure(const WorkerSlot& slot) {
   const FactMap facts = FactsFor(slot, c.subject_name);
   std::map<std::string, std::string> contract = options_.contract;
   if (const auto lacks = options_.unpromised.find(c.subject_name); lacks != options_.unpromised.end())
-    for (const std::string& key : lacks->second) contract.erase(key);
+    for (const std::string& key : lacks->second)
+      if (contract.erase(key) == 0) contract[key] = "true";  // of a part of a promise
   pool_->Do(slot.worker, [&](int64_t, Effects* out) {
     for (wire::Configure& m : Configuration(c, contract, &facts))
       out->emplace_back(SendPacket{wire::Encode(wire::ToWorker(std::move(m)))});

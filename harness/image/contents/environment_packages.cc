@@ -84,6 +84,7 @@ PythonEnvironment DescribeEnvironment(const std::string& interpreter, const Vari
   } else if (majors.size() == 1) {
     found.cuda = *majors.begin();
   }
+  if (!found.gpu.example.empty() && !found.frameworks.empty()) found.gpu.asks_for_nvrtc = true;
   const auto opens_cudnn = [](const PythonPackage& p) { return p.title != kWithoutCudnn; };
   if (!found.gpu.example.empty() &&
       std::any_of(found.frameworks.begin(), found.frameworks.end(), opens_cudnn))

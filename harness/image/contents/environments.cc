@@ -142,13 +142,13 @@ void DropThoseThatOnlyBorrow(std::vector<Candidate>* candidates, std::vector<std
   });
 }
 
-std::string NumberOf(const std::string& prefix) {
+}  // namespace
+
+std::string NumberOfPlace(const std::string& place) {
   char digits[24];
-  snprintf(digits, sizeof digits, "_%08" PRIx32, static_cast<uint32_t>(Fnv1a(prefix)));
+  snprintf(digits, sizeof digits, "_%08" PRIx32, static_cast<uint32_t>(Fnv1a(place)));
   return digits;
 }
-
-}  // namespace
 
 std::string NameOfPrefix(const std::string& prefix) {
   std::string name;
@@ -164,9 +164,9 @@ std::string NameOfPrefix(const std::string& prefix) {
   if (name.empty() || name[0] < 'a') name = "python" + (name.empty() ? "" : "_" + name);
   // The end of a long path tells more than its beginning.
   if (name.size() > kMostNameCharacters)
-    name = "python_" + name.substr(name.size() - kMostNameCharacters) + NumberOf(prefix);
+    name = "python_" + name.substr(name.size() - kMostNameCharacters) + NumberOfPlace(prefix);
   // What the loader finds is called so.
-  return name == "system" ? name + NumberOf(prefix) : name;
+  return name == "system" ? name + NumberOfPlace(prefix) : name;
 }
 
 std::string InterpreterOf(const SubjectInfo& subject) {
@@ -188,7 +188,7 @@ FoundEnvironments FindEnvironments(const Variables& environment, const std::stri
   for (const Candidate& c : candidates) ++uses[NameOfPrefix(c.prefix)];
   for (const Candidate& c : candidates) {
     std::string name = NameOfPrefix(c.prefix);
-    if (uses[name] > 1) name += NumberOf(c.prefix);
+    if (uses[name] > 1) name += NumberOfPlace(c.prefix);
     found.subjects.push_back({name, "python:" + c.interpreter});
   }
   std::sort(found.subjects.begin(), found.subjects.end(),

@@ -38,6 +38,9 @@ std::string InterpreterOf(const SubjectInfo& subject);
 // "opt_venv": a prefix as the name of a subject.
 std::string NameOfPrefix(const std::string& prefix);
 
+// "_0a1b2c3d": what a name ends with where another place has the same one.
+std::string NumberOfPlace(const std::string& place);
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_IMAGE_CONTENTS_ENVIRONMENTS_H_

@@ -52,19 +52,6 @@ std::string CudaMajorOf(std::string_view name) {
   return std::string(number.substr(0, number.find_first_not_of("0123456789")));
 }
 
-// nvcc puts device code into these sections of what it links.
-bool HoldsDeviceCode(const std::string& path) {
-  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid()) return false;
-  std::error_code error;
-  const uintmax_t size = fs::file_size(path, error);
-  if (error) return false;
-  const ByteSource bytes(fd.get(), size);
-  if (!IsElf(bytes)) return false;
-  const ElfSections sections = ReadElfSections(bytes);
-  return sections.Find(".nv_fatbin") != nullptr || sections.Find("__nv_relfatbin") != nullptr;
-}
-
 // CuPy has a module for each library of CUDA, and imports that of cuDNN for who asks for it alone:
 // https://docs.cupy.dev/en/stable/install.html#additional-cuda-libraries
 bool IsOptional(const std::string& path) { return path.find("/cupy") != std::string::npos; }
@@ -111,6 +98,7 @@ class Look {
       if (!asks) continue;
       use_.asks_for_cudnn = use_.asks_for_cudnn || StemOf(library) == "libcudnn";
       use_.asks_for_runtime = use_.asks_for_runtime || StemOf(library) == "libcudart";
+      use_.asks_for_nvrtc = use_.asks_for_nvrtc || StemOf(library) == "libnvrtc";
     }
     if (!use_.example.empty()) return;
     // Sections are read where nothing has shown it yet: a library of a gigabyte has them at its end.
@@ -157,6 +145,18 @@ GpuUse LookBelow(const std::vector<std::string>& folders, bool first_only) {
 }
 
 }  // namespace
+
+bool HoldsDeviceCode(const std::string& path) {
+  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) return false;
+  std::error_code error;
+  const uintmax_t size = fs::file_size(path, error);
+  if (error) return false;
+  const ByteSource bytes(fd.get(), size);
+  if (!IsElf(bytes)) return false;
+  const ElfSections sections = ReadElfSections(bytes);
+  return sections.Find(".nv_fatbin") != nullptr || sections.Find("__nv_relfatbin") != nullptr;
+}
 
 bool IsCudaLibrary(const std::string& name) {
   return IsLibraryName(name) &&

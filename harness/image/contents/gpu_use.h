@@ -16,7 +16,7 @@ struct GpuUse {
   // tells one, or they tell several.
   std::string cuda;
   // Some file needs such a library (DT_NEEDED) in every process that loads it.
-  bool asks_for_cudnn = false, asks_for_runtime = false;
+  bool asks_for_cudnn = false, asks_for_runtime = false, asks_for_nvrtc = false;
   bool complete = true;  // false: the folders hold more than is looked at
 
   bool operator==(const GpuUse&) const = default;
@@ -31,6 +31,9 @@ bool HoldsGpuUse(const std::string& folder);
 
 // What a program or library itself shows, without those that it needs.
 GpuUse GpuUseOfFile(const std::string& file);
+
+// Whether the file is an ELF file with a section that nvcc puts device code into.
+bool HoldsDeviceCode(const std::string& path);
 
 // True for the name of a library that comes with CUDA or beside it ("libcublas.so.12", "libnccl.so.2"); false
 // for the driver's, which are the host's.

@@ -23,7 +23,8 @@ struct Object {
 }  // namespace
 
 LibraryFolders FindProgramLibraries(const std::string& program, const std::string& library_path,
-                                    FolderReader* reader, std::string* problem) {
+                                    FolderReader* reader, std::string* problem,
+                                    std::vector<std::string>* files) {
   FolderList before, behind;
   // $ORIGIN of a program is where its file really lies.
   std::deque<Object> objects = {{RealPath(program), {}}};
@@ -36,6 +37,7 @@ LibraryFolders FindProgramLibraries(const std::string& program, const std::strin
     const Object object = std::move(objects.front());
     objects.pop_front();
     const ElfFile file(object.path);
+    if (files != nullptr) files->push_back(object.path);
     const std::vector<std::string> own = file.RunPath();
     const bool first = file.RunPathIsFirst();
     (first ? before : behind).Add(own, reader);

@@ -4,6 +4,7 @@
 #define CUDNN_CI_IMAGE_CONTENTS_PROGRAM_LIBRARIES_H_
 
 #include <string>
+#include <vector>
 
 #include "image/contents/folder_list.h"
 
@@ -13,8 +14,10 @@ namespace cudnn_ci {
 // their DT_RUNPATH behind it; those nearest to the program first. What they need is found as the loader finds
 // it: by these, its cache and the default directories. *problem says why the file is no program, in words
 // that begin with its path; it is left alone otherwise.
+// *files, if it is no null pointer, gets the program and the libraries that were found.
 LibraryFolders FindProgramLibraries(const std::string& program, const std::string& library_path,
-                                    FolderReader* reader, std::string* problem);
+                                    FolderReader* reader, std::string* problem,
+                                    std::vector<std::string>* files = nullptr);
 
 }  // namespace cudnn_ci
 

@@ -27,7 +27,8 @@ struct PythonEnvironment {
   // contradict each other.
   std::string cuda;
   std::vector<PythonPackage> frameworks;
-  // What its packages use of a GPU. A framework opens cuDNN by its name, so that with one it is asked for.
+  // What its packages use of a GPU. Frameworks open cuDNN and NVRTC by name, so that with one they are asked
+  // for.
   GpuUse gpu = {};
 };
 

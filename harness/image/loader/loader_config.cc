@@ -29,21 +29,32 @@ std::vector<std::string> WordsOf(const std::string& path) {
 
 }  // namespace
 
-std::string LdconfigLine(const std::vector<std::string>& sonames, const std::string& root) {
-  std::error_code error;
+std::vector<std::string> ConfiguredFolders(const std::string& root) {
   bool included = false;
-  for (const std::string& word : WordsOf(root + "/etc/ld.so.conf"))
+  std::vector<std::string> folders;
+  const auto take = [&](const std::string& word) {
+    if (word[0] == '/') folders.push_back(word);
+  };
+  for (const std::string& word : WordsOf(root + "/etc/ld.so.conf")) {
     included = included || word.find("ld.so.conf.d/*.conf") != std::string::npos;
-  if (!included || !fs::exists(root + "/sbin/ldconfig", error)) return {};
+    take(word);
+  }
+  if (!included) return folders;
+  std::error_code error;
   int files = 0;
   for (fs::directory_iterator it(root + "/etc/ld.so.conf.d", error), end;
-       !error && it != end && ++files <= kMostFiles; it.increment(error)) {
-    if (it->path().extension() != ".conf") continue;
-    for (const std::string& folder : WordsOf(it->path().string()))
-      for (const std::string& soname : sonames)
-        if (folder[0] == '/' && ElfFile(root + folder + "/" + soname).kind() == ElfFile::Kind::kNative)
-          return "RUN ldconfig";
-  }
+       !error && it != end && ++files <= kMostFiles; it.increment(error))
+    if (it->path().extension() == ".conf")
+      for (const std::string& word : WordsOf(it->path().string())) take(word);
+  return folders;
+}
+
+std::string LdconfigLine(const std::vector<std::string>& sonames, const std::string& root) {
+  std::error_code error;
+  if (!fs::exists(root + "/sbin/ldconfig", error)) return {};
+  for (const std::string& folder : ConfiguredFolders(root))
+    for (const std::string& soname : sonames)
+      if (ElfFile(root + folder + "/" + soname).kind() == ElfFile::Kind::kNative) return "RUN ldconfig";
   return {};
 }
 

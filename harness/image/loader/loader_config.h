@@ -7,6 +7,11 @@
 
 namespace cudnn_ci {
 
+// The folders that /etc/ld.so.conf, and the files that it includes from ld.so.conf.d, name for the loader's
+// cache. A pattern "*" that leads elsewhere, or a relative folder, is passed over. `root` is put before every
+// path that is read.
+std::vector<std::string> ConfiguredFolders(const std::string& root = {});
+
 // "RUN ldconfig" if one of these libraries, which the loader does not find, lies in a folder that its
 // configuration names: the image was built without making the cache. Else empty. `root` is put before every
 // path.

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "model/inventory/cudnn_copies.h"
+#include "model/record/version.h"
 
 namespace cudnn_ci {
 namespace {
@@ -21,18 +24,35 @@ std::string FactOf(const Facts& facts, const std::string& subject, const char* k
   return fact == nullptr ? std::string() : *fact;
 }
 
-bool HasCudnn(const PythonEnvironment& environment) { return !environment.cudnn.empty(); }
+bool HasCudnn(const Candidate& candidate) { return !candidate.cudnn.empty(); }
 
-std::string NameOf(const PythonEnvironment& environment) {
-  return environment.name + " (" + environment.interpreter + ")";
+std::string MajorOf(const std::string& cuda) { return cuda.substr(0, cuda.find('.')); }
+
+std::string NameOf(const Candidate& candidate) {
+  return candidate.name + " (" + candidate.spec.substr(candidate.spec.find(':') + 1) + ")";
 }
 
-std::string NamesOf(const std::vector<PythonEnvironment>& environments) {
+std::string NamesOf(const std::vector<Candidate>& candidates) {
   std::vector<std::string> names;
-  for (const PythonEnvironment& e : environments)
-    if (names.size() < kMostNamed) names.push_back(NameOf(e));
-  const size_t more = environments.size() - names.size();
+  for (const Candidate& c : candidates)
+    if (names.size() < kMostNamed) names.push_back(NameOf(c));
+  const size_t more = candidates.size() - names.size();
   return Join(names, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more");
+}
+
+// What kind of candidate a specification is, as it is said of one and of several.
+struct Kind {
+  const char *prefix, *one, *several;
+};
+constexpr Kind kKinds[] = {{"python:", "the Python environment ", "the Python environments "},
+                           {"program:", "the program ", "the programs "},
+                           {"path:", "the libraries ", "the libraries "}};
+
+// "/usr/lib/ollama/cuda_v" of libraries in /usr/lib/ollama/cuda_v12; empty of any other candidate.
+std::string VariantsOf(const Candidate& candidate) {
+  if (!candidate.spec.starts_with("path:")) return {};
+  const size_t end = candidate.place.find_last_not_of("0123456789.");
+  return end + 1 == candidate.place.size() ? "" : candidate.place.substr(0, end + 1);
 }
 
 std::string CudaOfLoadersCudnn(const Facts& facts) {
@@ -42,7 +62,15 @@ std::string CudaOfLoadersCudnn(const Facts& facts) {
   return {};
 }
 
-AutoChoice ByLoader(const Facts& facts) {
+// The driver's CUDA, or the one with the lowest floor that is shipped.
+void ByDriver(const std::string& unknown, const Facts& facts, AutoChoice* choice) {
+  choice->cuda = FactOf(facts, kSystem, CCI_FACT_DRIVER_CUDA);
+  choice->because =
+      choice->cuda.empty() ? unknown : unknown + ", and the driver supports CUDA " + choice->cuda;
+  if (choice->cuda.empty()) choice->cuda = kLowestFloor;
+}
+
+AutoChoice ByLoader(const Facts& facts, const std::string& in_loader) {
   AutoChoice choice;
   if (choice.cuda = FactOf(facts, kSystem, CCI_FACT_TOOLKIT_VERSION); !choice.cuda.empty()) {
     choice.because = "CUDA toolkit " + choice.cuda;
@@ -50,77 +78,116 @@ AutoChoice ByLoader(const Facts& facts) {
     choice.because = "cuDNN for CUDA " + choice.cuda;
   } else if (choice.cuda = CudaOfLoadersCudnn(facts); !choice.cuda.empty()) {
     choice.because = "the package of the cuDNN that the loader finds is for CUDA " + choice.cuda;
-  } else if (choice.cuda = FactOf(facts, kSystem, CCI_FACT_DRIVER_CUDA); !choice.cuda.empty()) {
-    choice.because = "no CUDA library was found, and the driver supports CUDA " + choice.cuda;
+  } else if (!FactOf(facts, kSystem, CCI_FACT_CUDNN_PATH).empty() ||
+             !FactOf(facts, kSystem, CCI_FACT_TOOLKIT_PATH).empty() || !in_loader.empty()) {
+    ByDriver("nothing tells for which CUDA the loader's libraries are", facts, &choice);
   } else {
-    choice.problem =
-        "neither a CUDA toolkit, nor a Python environment that uses a GPU, nor a driver was found to choose a "
-        "matrix by; name one with --matrix, or let cudnn-ci init write one of what is here";
+    choice.nothing = true;
+    choice.because = "no library of CUDA and no device code was found";
   }
   return choice;
 }
 
 // What to type where one matrix cannot do.
-std::string ForEach(const std::map<std::string, std::vector<PythonEnvironment>>& by_major) {
+std::string ForEach(const std::map<std::string, std::vector<Candidate>>& by_major) {
   const std::string& name = by_major.begin()->second.front().name;
   std::vector<std::string> sides;
-  for (const auto& [major, environments] : by_major)
-    sides.push_back(NamesOf(environments) + " for CUDA " + major);
-  return "the loader finds no cuDNN, and the Python environments are for different CUDA majors: " +
+  for (const auto& [major, candidates] : by_major)
+    sides.push_back(NamesOf(candidates) + " for CUDA " + major);
+  return "the loader finds no cuDNN, and what uses a GPU in the image is for different CUDA majors: " +
          Join(sides, "; ") +
          ". No one matrix is kept by all of them; judge each by its own, as in: cudnn-ci init " + name +
          ".json --subject " + name + " && cudnn-ci --matrix " + name + ".json";
 }
 
+// Of variants, those for the CUDA that the driver supports; without a driver, the latest.
+std::vector<Candidate> OfDriversCuda(const Facts& facts, const std::vector<Candidate>& candidates) {
+  const std::string driver = FactOf(facts, kSystem, CCI_FACT_DRIVER_CUDA);
+  std::optional<Version> latest;
+  for (const Candidate& candidate : candidates) {
+    if (VariantsOf(candidate).empty()) continue;
+    const std::optional<Version> cuda = ParseVersion(MajorOf(CudaOf(facts, candidate)));
+    const std::optional<Version> most = ParseVersion(MajorOf(driver));
+    if (cuda && (!most || Compare(*cuda, *most) <= 0) && (!latest || Compare(*cuda, *latest) > 0))
+      latest = cuda;
+  }
+  return latest ? OfOneCuda(facts, candidates, std::to_string(latest->parts.front())) : candidates;
+}
+
 }  // namespace
 
 std::string AutoChoice::Judged() const {
-  if (environments.empty()) return "what the loader finds";
-  return (environments.size() == 1 ? "the Python environment " : "the Python environments ") +
-         NamesOf(environments);
+  std::vector<std::string> parts;
+  for (const Kind& kind : kKinds) {
+    std::vector<Candidate> these;
+    for (const Candidate& candidate : candidates)
+      if (candidate.spec.starts_with(kind.prefix)) these.push_back(candidate);
+    if (!these.empty()) parts.push_back((these.size() == 1 ? kind.one : kind.several) + NamesOf(these));
+  }
+  return parts.empty() ? "what the loader finds" : Join(parts, " and ");
 }
 
-std::string CudaOf(const Facts& facts, const PythonEnvironment& environment) {
-  for (const std::string& cuda : {FactOf(facts, environment.name, CCI_FACT_CUDNN_CUDART), environment.cuda,
-                                  FactOf(facts, environment.name, CCI_FACT_TOOLKIT_VERSION)})
+std::string CudaOf(const Facts& facts, const Candidate& candidate) {
+  for (const std::string& cuda : {FactOf(facts, candidate.name, CCI_FACT_CUDNN_CUDART), candidate.cuda,
+                                  FactOf(facts, candidate.name, CCI_FACT_TOOLKIT_VERSION)})
     if (!cuda.empty()) return cuda;
   return {};
 }
 
-bool LoaderIsJudged(const Facts& facts, const std::vector<PythonEnvironment>& environments) {
+bool LoaderIsJudged(const Facts& facts, const std::vector<Candidate>& candidates) {
   const std::string* cudnn = facts.Find(kSystem, CCI_FACT_CUDNN_PATH);
-  if (cudnn == nullptr) return environments.empty();
+  if (cudnn == nullptr) return candidates.empty();
   if (facts.Find(kSystem, CCI_FACT_TOOLKIT_PATH) != nullptr) return true;
   const std::string folder = cudnn->substr(0, cudnn->rfind('/'));
-  return std::none_of(environments.begin(), environments.end(), [&](const PythonEnvironment& e) {
-    return folder == e.cudnn || folder.starts_with(e.prefix + "/");
+  return std::none_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+    return folder == c.cudnn || folder.starts_with(c.place + "/");
   });
 }
 
-AutoChoice ChooseMatrix(const Facts& facts, const std::vector<PythonEnvironment>& environments) {
-  if (LoaderIsJudged(facts, environments)) return ByLoader(facts);
+std::vector<Candidate> OfOneCuda(const Facts& facts, const std::vector<Candidate>& candidates,
+                                 const std::string& toolkit) {
+  std::string error;
+  const std::optional<VersionRange> range = ParseRange(toolkit, &error);
+  if (!range) return candidates;
+  constexpr int kMostMinors = 20;
+  const auto fits = [&](const Candidate& candidate) {
+    const std::optional<Version> cuda = ParseVersion(MajorOf(CudaOf(facts, candidate)));
+    for (int minor = 0; cuda && minor < kMostMinors; ++minor)
+      if (Contains(*range, Version{{cuda->parts.front(), minor}})) return true;
+    return false;
+  };
+  std::set<std::string> served;  // the sets of variants of which one fits
+  for (const Candidate& candidate : candidates)
+    if (fits(candidate)) served.insert(VariantsOf(candidate));
+  std::vector<Candidate> kept;
+  for (const Candidate& candidate : candidates) {
+    const std::string variants = VariantsOf(candidate);
+    if (variants.empty() || served.count(variants) == 0 || fits(candidate)) kept.push_back(candidate);
+  }
+  return kept;
+}
+
+AutoChoice ChooseMatrix(const Facts& facts, const FoundUse& found) {
+  if (LoaderIsJudged(facts, found.candidates)) return ByLoader(facts, found.in_loader);
   AutoChoice choice;
-  choice.environments = environments;
-  std::map<std::string, std::vector<PythonEnvironment>> by_major;
-  for (const PythonEnvironment& environment : environments) {
-    const std::string cuda = CudaOf(facts, environment);
+  choice.candidates = OfDriversCuda(facts, found.candidates);
+  std::map<std::string, std::vector<Candidate>> by_major;
+  for (const Candidate& candidate : choice.candidates) {
+    const std::string cuda = CudaOf(facts, candidate);
     if (cuda.empty()) continue;
-    by_major[cuda.substr(0, cuda.find('.'))].push_back(environment);
+    by_major[MajorOf(cuda)].push_back(candidate);
     if (!choice.cuda.empty()) continue;
     choice.cuda = cuda;
-    choice.because = "the loader finds no cuDNN, and " + environment.name +
-                     (environment.cudnn.empty() ? " is for CUDA " : " has one for CUDA ") + cuda;
+    choice.because = "the loader finds no cuDNN, and " + candidate.name +
+                     (candidate.cudnn.empty() ? " is for CUDA " : " has one for CUDA ") + cuda;
   }
   choice.contradictory = by_major.size() > 1;
   if (choice.contradictory) {
     choice.cuda.clear();
     choice.because.clear();
     choice.problem = ForEach(by_major);
-  } else if (by_major.empty() && std::none_of(environments.begin(), environments.end(), HasCudnn)) {
-    choice.cuda = FactOf(facts, kSystem, CCI_FACT_DRIVER_CUDA);
-    choice.because = choice.cuda.empty() ? "nothing tells for which CUDA " + choice.Judged() + " is"
-                                         : "the driver supports CUDA " + choice.cuda;
-    if (choice.cuda.empty()) choice.cuda = kLowestFloor;
+  } else if (by_major.empty() && std::none_of(choice.candidates.begin(), choice.candidates.end(), HasCudnn)) {
+    ByDriver("nothing tells for which CUDA " + choice.Judged() + " is", facts, &choice);
   } else if (by_major.empty()) {
     choice.problem = "the loader finds no cuDNN, and nothing tells for which CUDA that of " +
                      choice.Judged() + " is; name a matrix with --matrix";

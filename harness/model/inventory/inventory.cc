@@ -191,6 +191,11 @@ bool IsOf(const SubjectInfo& subject, const PythonEnvironment& environment) {
   return subject.spec.compare(0, bin.size(), bin) == 0;
 }
 
+bool IsOf(const SubjectInfo& subject, const Candidate& candidate) {
+  return subject.spec == candidate.spec || (candidate.spec.starts_with("python:") &&
+                                            subject.spec.starts_with("python:" + candidate.place + "/bin/"));
+}
+
 Inventory MakeInventory(InventoryInput input) {
   const HostFacts host = DecodeHostFacts(input.facts);
   Inventory inventory;

@@ -85,6 +85,8 @@ Inventory MakeInventory(InventoryInput input);
 
 // Whether a subject is the interpreter of an environment, by whichever of its names.
 bool IsOf(const SubjectInfo& subject, const PythonEnvironment& environment);
+// Whether a subject is a candidate, an interpreter by whichever of its names.
+bool IsOf(const SubjectInfo& subject, const Candidate& candidate);
 
 }  // namespace cudnn_ci
 

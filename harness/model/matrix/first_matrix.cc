@@ -172,8 +172,10 @@ std::string Checks(const std::vector<FirstMatrixSubject>& subjects) {
       add(name, ", \"allow_skip\": [\"absent\"]");
   add("toolkit.runtime", lacked(&FirstMatrixSubject::toolkit_version));
   if (some(&FirstMatrixSubject::toolkit_version)) {
-    add("toolkit.nvrtc", lacked(&FirstMatrixSubject::toolkit_version));
-    add("toolkit.launch", lacked(&FirstMatrixSubject::toolkit_version));
+    // toolkit.launch compiles its kernel with NVRTC.
+    if (std::none_of(subjects.begin(), subjects.end(), [](const auto& s) { return s.without_nvrtc; }))
+      for (const char* name : {"toolkit.nvrtc", "toolkit.launch"})
+        add(name, lacked(&FirstMatrixSubject::toolkit_version));
     add("toolkit.gemm", ", \"allow_skip\": [\"absent\"]");  // a toolkit without cuBLAS is one
   }
   for (const char* name : {"cudnn.load", "cudnn.version"})

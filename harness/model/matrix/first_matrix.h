@@ -16,6 +16,7 @@ struct FirstMatrixSubject {
   std::string cudnn_version;
   // It has a library of CUDA or device code: without a CUDA runtime of its own it may hold one statically.
   bool uses_gpu = false;
+  bool without_nvrtc = false;  // it brings no NVRTC, and nothing in it asks for one
 };
 
 struct FirstMatrixInput {

@@ -75,6 +75,7 @@ struct Matrix {
   bool default_subjects = false;
   // By subject, the promises of the image that are not held against it: it lacks what they are about, nothing
   // in it asks for that, and nobody chose that subject for the promise. Such cases may be skipped.
+  // kWithoutNvrtc is among them where image.toolkit promises no NVRTC.
   std::map<std::string, std::set<std::string>> unpromised;
   double default_timeout_s = 60;
   bool default_required = true;

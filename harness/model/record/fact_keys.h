@@ -4,8 +4,9 @@
 
 namespace cudnn_ci {
 
+// kWithoutNvrtc is of the contract: see plugins/toolkit/contract.h.
 extern const char kDriverVersionFact[], kToolkitVersionFact[], kToolkitPathFact[], kCudnnVersionFact[],
-    kCudnnPathFact[];
+    kCudnnPathFact[], kWithoutNvrtc[];
 
 }  // namespace cudnn_ci
 

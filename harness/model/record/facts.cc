@@ -15,6 +15,7 @@ const char kToolkitVersionFact[] = CCI_FACT_TOOLKIT_VERSION;
 const char kToolkitPathFact[] = CCI_FACT_TOOLKIT_PATH;
 const char kCudnnVersionFact[] = CCI_FACT_CUDNN_VERSION;
 const char kCudnnPathFact[] = CCI_FACT_CUDNN_PATH;
+const char kWithoutNvrtc[] = "image.toolkit.without_nvrtc";
 
 namespace {
 

@@ -18,12 +18,14 @@ namespace cudnn_ci {
 enum class NoticeCode : int {
   kOther,
   // What is not gated.
+  kAutoTaken,
   kVersionNotPromised,
   kPromiseNotJudged,
   kGpuNotUsed,
   kCudnnNotUsed,
   kCudnnOfPackagesNotUsed,
   kEnvironmentNotJudged,
+  kProgramNotJudged,
   kEnvironmentIdle,
   kPromiseNotHeld,
   kSpeedNotCompared,
@@ -42,7 +44,6 @@ enum class NoticeCode : int {
   kVariableRemoved,
   kPluginWritable,
   kPluginOwner,
-  kAutoElsewhere,
   kSubjectsFound,
   kEnvironmentsCut,
   kEnvironmentsNotSearched,
@@ -69,6 +70,9 @@ struct NoticeText {
 // In the order of the enumeration.
 inline constexpr NoticeText kNotices[] = {
     {NoticeCode::kOther, "other", "{text}"},
+    {NoticeCode::kAutoTaken, "auto-taken",
+     "no matrix was named: {matrix} is taken ({because}), and {judged} is judged; cudnn-ci init writes one that "
+     "promises what is here"},
     {NoticeCode::kVersionNotPromised, "version-not-promised",
      "{key} is not promised by the matrix: {what}'s version is not gated"},
     {NoticeCode::kPromiseNotJudged, "promise-not-judged",
@@ -85,6 +89,8 @@ inline constexpr NoticeText kNotices[] = {
     {NoticeCode::kEnvironmentNotJudged, "environment-not-judged",
      "the Python environment {prefix} uses a GPU ({example}) and is not judged; a subject {\"subject} judges "
      "it"},
+    {NoticeCode::kProgramNotJudged, "program-not-judged",
+     "{path} uses a GPU ({example}) and is not judged; a subject {\"subject} judges it"},
     {NoticeCode::kEnvironmentIdle, "environment-idle",
      "the Python environment of {interpreter} is activated, and holds neither a library of CUDA nor device "
      "code: it is not judged"},
@@ -117,13 +123,12 @@ inline constexpr NoticeText kNotices[] = {
     {NoticeCode::kPluginWritable, "plugin-writable", "{path} is writable by others: chmod go-w it"},
     {NoticeCode::kPluginOwner, "plugin-owner",
      "{path} is owned by user {owner}, neither root nor user {user}"},
-    {NoticeCode::kAutoElsewhere, "auto-elsewhere", "--auto: the loader finds no cuDNN; judged: {judged}"},
     {NoticeCode::kSubjectsFound, "subjects-found",
      "the matrix names no subjects and the loader finds no cuDNN; judged: {judged}. This line in a matrix of "
      "your own keeps it so: {line}"},
     {NoticeCode::kEnvironmentsCut, "environments-cut",
-     "\"subjects\": \"auto\": {found} Python environments use a GPU, of which {judged} are judged; name "
-     "those that count"},
+     "\"subjects\": \"auto\": {found} Python environments and programs use a GPU, of which {judged} are judged; "
+     "name those that count"},
     {NoticeCode::kEnvironmentsNotSearched, "environments-cut",
      "\"subjects\": \"auto\": the image holds more folders than are looked at; name the subjects that count"},
     {NoticeCode::kFolderNotSearched, "subject-cut",

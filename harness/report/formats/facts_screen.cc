@@ -203,9 +203,9 @@ void AddChoice(const AutoChoice& choice, Section* section) {
   section->Row("would take " + Shown(choice.MatrixName()) + " (" + Shown(choice.because) + ") and judge " +
                CleanLine(choice.Judged(), 1000));
   // A matrix that comes with cudnn-ci means what the loader finds.
-  section->Row(!choice.environments.empty() ? "cudnn-ci init writes a matrix of them"
-                                            : "cudnn-ci facts --matrix " + Shown(choice.MatrixName()) +
-                                                  " sets its promises beside what is found");
+  section->Row(!choice.candidates.empty() ? "cudnn-ci init writes a matrix of them"
+                                          : "cudnn-ci facts --matrix " + Shown(choice.MatrixName()) +
+                                                " sets its promises beside what is found");
 }
 
 }  // namespace

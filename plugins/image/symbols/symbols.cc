@@ -76,7 +76,10 @@ struct Symbols {
   }
   static void Run(Context& ctx, const Params&) {
     const ImageFiles image = FilesOfSubject(ctx);
-    LoaderFiles files(UsersLibraryPath(Environment("LD_LIBRARY_PATH"), ctx.SubjectFolders()));
+    // "path:" puts its folders before all others; those of another subject are found by run paths.
+    const std::string path = Environment("LD_LIBRARY_PATH");
+    LoaderFiles files(ctx.SubjectSpec().starts_with("path:") ? path
+                                                             : UsersLibraryPath(path, ctx.SubjectFolders()));
     const SymbolRules rules =
         ReadSymbolRules([&ctx](const std::string& key) { return ctx.Compatibility(key); });
     const SymbolJudgement judgement = JudgeSymbols(image, ctx.SubjectSpec(), rules, &files);

@@ -1,0 +1,273 @@
+#include "image/contents/programs.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "image/contents/environment_packages.h"
+#include "image/contents/environments.h"
+#include "image/contents/folder_list.h"
+#include "image/contents/program_libraries.h"
+#include "image/elf/elf_file.h"
+#include "image/loader/loader_config.h"
+#include "image/loader/loader_files.h"
+#include "image/packages/conda_metadata.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr int kMostFiles = 20000;
+constexpr size_t kMostPrograms = 1000;  // whose libraries are searched for
+constexpr int kDepth = 4, kDepthOfSystem = 2;
+
+// Of a distribution, the kernel, or what is no part of an image.
+constexpr const char* kOfSystem[] = {"bin",   "boot", "dev", "etc", "home", "lib",  "lib32",    "lib64",
+                                     "media", "mnt",  "nix", "opt", "proc", "root", "run",      "sbin",
+                                     "srv",   "sys",  "tmp", "usr", "var",  "app",  "workspace"};
+
+// A folder of libraries, and what they show of a GPU.
+struct Folder {
+  bool brings = false;  // one of them is a library of CUDA or holds device code
+  std::set<std::string> names, needed, majors;
+  GpuUse use;
+};
+
+struct Program {
+  std::string path;
+  bool uses = false;                 // it needs a library of CUDA itself, or holds device code
+  bool reaches = false;              // or what it needs is such a library
+  std::vector<std::string> claimed;  // the folders with libraries that use a GPU which its run paths lead to
+  std::vector<std::string> folders;  // all of them that hold libraries
+};
+
+bool IsLibrary(const std::string& name) {
+  const size_t at = name.find(".so");
+  return at != std::string::npos && (at + 3 == name.size() || name[at + 3] == '.');
+}
+
+std::string LastOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+void Add(const GpuUse& use, GpuUse* sum, std::set<std::string>* majors) {
+  if (sum->example.empty()) sum->example = use.example;
+  if (!use.cuda.empty()) majors->insert(use.cuda);
+  sum->asks_for_cudnn = sum->asks_for_cudnn || use.asks_for_cudnn;
+  sum->asks_for_runtime = sum->asks_for_runtime || use.asks_for_runtime;
+  sum->asks_for_nvrtc = sum->asks_for_nvrtc || use.asks_for_nvrtc;
+}
+
+class Search {
+ public:
+  Search(const Variables& environment, const std::vector<std::string>& prefixes, const std::string& root)
+      : root_(root), library_path_(ValueOf(environment, "LD_LIBRARY_PATH")) {
+    for (const std::string& prefix : prefixes) excluded_.insert(RealPath(prefix));
+    // The packages of a system's Python are its own; what lies beside them is not.
+    for (const char* shared : {"/", "/usr", "/usr/local"}) excluded_.erase(RealPath(root + shared));
+    for (const char* folder : {"/opt/nvidia", "/usr/local/nvidia"}) excluded_.insert(RealPath(root + folder));
+    for (const std::string& folder : DefaultLibraryDirectories()) {
+      const std::string real = RealPath(root + folder);
+      loader_.insert(real);
+      if (LastOf(real).find("-linux-") != std::string::npos) excluded_.insert(real);
+    }
+    // What lies there is for the cache, also where nobody has made that.
+    for (const std::string& folder : ConfiguredFolders(root)) loader_.insert(RealPath(root + folder));
+    for (const std::string& folder : SplitLibraryPath(library_path_)) loader_.insert(RealPath(folder));
+    for (const std::string& path : LoaderCachePaths([](const std::string&) { return true; }))
+      loader_.insert(RealPath(DirectoryOf(path)));
+  }
+
+  void Run(const Variables& environment) {
+    for (const std::string& folder : Split(ValueOf(environment, "PATH"), ':'))
+      if (!folder.empty() && folder[0] == '/') Walk(folder, 0);
+    for (const char* place : {"/opt", "/srv", "/app", "/workspace", "/root", "/usr/local"})
+      Walk(root_ + place, kDepth);
+    for (const std::string& user : reader_.Names(root_ + "/home")) Walk(root_ + "/home/" + user, kDepth);
+    if (const std::string home = ValueOf(environment, "HOME"); home.size() > 1) Walk(home, kDepth);
+    for (const char* place : {"/usr/lib", "/usr/libexec"}) Walk(root_ + place, kDepthOfSystem);
+    for (const std::string& name : reader_.Names(root_.empty() ? "/" : root_))
+      if (std::find(std::begin(kOfSystem), std::end(kOfSystem), name) == std::end(kOfSystem))
+        Walk(root_ + "/" + name, kDepthOfSystem);
+    for (Program& program : programs_) Follow(&program);
+  }
+
+  std::vector<Candidate> Take(bool only_with_libraries) {
+    AddPrograms(only_with_libraries);
+    for (const auto& [path, folder] : folders_)
+      if (folder.brings && claimed_.count(path) == 0) AddFolders({path});
+    return std::move(candidates_);
+  }
+  bool complete() const {
+    return reader_.complete() && files_ < kMostFiles && programs_.size() < kMostPrograms;
+  }
+
+ private:
+  bool IsExcluded(const std::string& folder, const std::string& real) const {
+    const std::string name = LastOf(folder);
+    const std::string above = DirectoryOf(folder);
+    const bool toolkit =
+        name.starts_with("cuda") && (above == root_ + "/usr/local" || above == root_ + "/opt");
+    return toolkit || name.starts_with("python3") || name.ends_with("-packages") || name == "node_modules" ||
+           (name.starts_with(".") && name != ".local") ||
+           std::any_of(excluded_.begin(), excluded_.end(),
+                       [&](const std::string& e) { return real == e || real.starts_with(e + "/"); }) ||
+           Exists(folder + "/pyvenv.cfg") || IsCondaEnvironment(folder);
+  }
+
+  // A folder, and those in it down to a depth; links to folders are not followed.
+  void Walk(const std::string& folder, int depth) {
+    const std::string real = RealPath(folder);
+    if (!IsFolder(real) || IsExcluded(folder, real)) return;
+    const auto known = walked_.find(real);
+    if (known != walked_.end() && known->second >= depth) return;
+    const bool read = known != walked_.end();
+    walked_[real] = depth;
+    for (const std::string& name : reader_.Names(real)) {
+      const std::string path = (real == "/" ? "" : real) + "/" + name;
+      struct stat status = {};
+      if (lstat(path.c_str(), &status) != 0) continue;
+      if (S_ISDIR(status.st_mode)) {
+        if (depth > 0) Walk(path, depth - 1);
+      } else if (!read && stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+        LookAt(path, name, real, (status.st_mode & S_IXUSR) != 0);
+      }
+    }
+  }
+
+  void LookAt(const std::string& path, const std::string& name, const std::string& folder, bool executable) {
+    if ((!IsLibrary(name) && !executable) || ++files_ > kMostFiles) return;
+    if (!IsLibrary(name)) return LookAtProgram(path);
+    if (loader_.count(folder) > 0) return;
+    const ElfFile file(path);
+    Folder& libraries = folders_[folder];
+    libraries.names.insert(name);
+    for (std::string& needed : file.Needed()) libraries.needed.insert(std::move(needed));
+    const GpuUse use = GpuUseOfFile(path);
+    Add(use, &libraries.use, &libraries.majors);
+    libraries.brings =
+        libraries.brings || IsCudaLibrary(name) || (!use.example.empty() && HoldsDeviceCode(path));
+  }
+
+  void LookAtProgram(const std::string& path) {
+    const ElfFile file(path);
+    if (!file.loadable() || programs_.size() >= kMostPrograms || !seen_.insert(RealPath(path)).second) return;
+    const std::vector<std::string> needed = file.Needed();
+    const bool uses = std::any_of(needed.begin(), needed.end(), IsCudaLibrary) || HoldsDeviceCode(path);
+    // Without a run path it finds what the loader finds.
+    if (uses || !file.RunPath().empty()) programs_.push_back({path, uses, uses, {}, {}});
+  }
+
+  // Where a program finds its libraries, and whether it comes upon one that uses a GPU by what it needs.
+  void Follow(Program* program) {
+    std::string problem;
+    std::vector<std::string> files;
+    const LibraryFolders found =
+        FindProgramLibraries(program->path, library_path_, &reader_, &problem, &files);
+    for (const auto& folders : {found.before, found.behind})
+      for (const std::string& folder : folders) {
+        const std::string real = RealPath(folder);
+        program->folders.push_back(real);
+        const auto libraries = folders_.find(real);
+        if (libraries != folders_.end() && libraries->second.brings) program->claimed.push_back(real);
+      }
+    for (const std::string& file : files)
+      program->reaches = program->reaches || (file != program->path && BringsGpu(file));
+  }
+
+  bool BringsGpu(const std::string& file) const {
+    const auto folder = folders_.find(DirectoryOf(RealPath(file)));
+    return folder != folders_.end() && folder->second.brings &&
+           (IsCudaLibrary(LastOf(file)) || !GpuUseOfFile(file).example.empty());
+  }
+
+  // Programs that share their libraries are one candidate.
+  void AddPrograms(bool only_with_libraries) {
+    std::map<std::string, std::vector<const Program*>> sharing;
+    for (const Program& program : programs_) {
+      if (!program.claimed.empty())
+        sharing[Join(program.claimed, ":")].push_back(&program);
+      else if (program.uses && !only_with_libraries)
+        AddProgram(program);
+    }
+    for (const auto& [key, programs] : sharing) {
+      claimed_.insert(programs.front()->claimed.begin(), programs.front()->claimed.end());
+      if (programs.size() == 1 && programs.front()->reaches)
+        AddProgram(*programs.front());
+      else
+        AddFolders(programs.front()->folders);
+    }
+  }
+
+  void AddProgram(const Program& program) {
+    Candidate candidate{"", "program:" + program.path, program.path, "", ""};
+    std::set<std::string> majors;
+    Add(GpuUseOfFile(program.path), &candidate.gpu, &majors);
+    Describe(program.folders, majors, std::move(candidate));
+  }
+
+  // The folder above them is searched too if they need a library of it, as a program's plugins may.
+  void AddFolders(std::vector<std::string> folders) {
+    for (size_t i = 0, own = folders.size(); i < own; ++i) {
+      const Folder& libraries = folders_[folders[i]];
+      const auto above = folders_.find(DirectoryOf(folders[i]));
+      if (above == folders_.end()) continue;
+      const bool needs = std::any_of(libraries.needed.begin(), libraries.needed.end(), [&](const auto& name) {
+        return libraries.names.count(name) == 0 && above->second.names.count(name) > 0;
+      });
+      if (needs && std::find(folders.begin(), folders.end(), above->first) == folders.end())
+        folders.push_back(above->first);
+    }
+    // A matrix separates folders by colons.
+    const auto has_separator = [](const std::string& folder) {
+      return folder.find_first_of(":;") != std::string::npos;
+    };
+    if (std::any_of(folders.begin(), folders.end(), has_separator)) return;
+    Describe(folders, {}, {"", "path:" + Join(folders, ":"), folders.front(), "", ""});
+  }
+
+  void Describe(const std::vector<std::string>& folders, std::set<std::string> majors, Candidate candidate) {
+    for (const std::string& folder : folders) {
+      if (candidate.cudnn.empty() && HoldsCudnn(folder)) candidate.cudnn = folder;
+      const auto found = folders_.find(folder);
+      if (found == folders_.end()) continue;
+      Add(found->second.use, &candidate.gpu, &majors);
+      majors.insert(found->second.majors.begin(), found->second.majors.end());
+    }
+    if (majors.size() == 1) candidate.cuda = *majors.begin();
+    candidate.name = NameOfPrefix(candidate.place);
+    candidates_.push_back(std::move(candidate));
+  }
+
+  const std::string root_, library_path_;
+  FolderReader reader_;
+  int files_ = 0;
+  std::set<std::string> excluded_, seen_, claimed_;  // links followed
+  std::set<std::string> loader_;                     // folders that the loader searches by itself
+  std::map<std::string, int> walked_;                // folders, and how deep
+  std::map<std::string, Folder> folders_;            // links followed
+  std::vector<Program> programs_;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace
+
+FoundPrograms FindPrograms(const Variables& environment, const std::vector<std::string>& prefixes,
+                           bool only_with_libraries, const std::string& root) {
+  Search search(environment, prefixes, root);
+  search.Run(environment);
+  FoundPrograms found;
+  found.candidates = search.Take(only_with_libraries);
+  found.complete = search.complete();
+  std::sort(found.candidates.begin(), found.candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.place < b.place; });
+  std::map<std::string, int> uses;
+  for (const Candidate& candidate : found.candidates) ++uses[candidate.name];
+  for (Candidate& candidate : found.candidates)
+    if (uses[candidate.name] > 1) candidate.name += NumberOfPlace(candidate.place);
+  return found;
+}
+
+}  // namespace cudnn_ci
