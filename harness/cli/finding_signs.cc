@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <tuple>
 
 #include "base/file.h"
 #include "base/path.h"
+#include "base/text.h"
 
 namespace cudnn_ci {
 namespace {
@@ -17,6 +19,65 @@ constexpr size_t kMostBytes = 4 << 20;
 std::string Plain(std::string markdown) {
   std::erase(markdown, '`');
   return markdown;
+}
+
+// What stands between backquotes.
+std::vector<std::string> QuotedParts(const std::string& markdown) {
+  std::vector<std::string> parts;
+  for (size_t begin = markdown.find('`'); begin != std::string::npos;) {
+    const size_t end = markdown.find('`', begin + 1);
+    if (end == std::string::npos) break;
+    parts.push_back(markdown.substr(begin + 1, end - begin - 1));
+    begin = markdown.find('`', end + 1);
+  }
+  return parts;
+}
+
+// Lower case, one blank for each run of white space, without quotes; with `numbers` a # for each number.
+std::string Comparable(const std::string& text, bool numbers) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\'' || c == '"' || c == '`') continue;
+    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    const bool digit = c >= '0' && c <= '9';
+    const char now = blank                  ? ' '
+                     : digit && numbers     ? '#'
+                     : c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32)
+                                            : c;
+    if ((now == ' ' || now == '#') && !out.empty() && out.back() == now) continue;
+    out += now;
+  }
+  return std::string(Trim(out));
+}
+
+// The letters of the message that the text has, in this order; 0: it lacks some. With fewer than kLeast the
+// match says nothing.
+size_t LettersIn(const std::string& text, const std::string& message) {
+  size_t letters = 0, from = 0;
+  std::string rest = message;
+  while (!rest.empty()) {
+    const size_t gap = std::min(rest.find('*'), rest.find("..."));
+    const std::string piece = rest.substr(0, gap);
+    const size_t at = text.find(piece, from);
+    if (at == std::string::npos) return 0;
+    from = at + piece.size();
+    letters += piece.size();
+    rest = gap == std::string::npos ? "" : rest.substr(gap + (rest[gap] == '*' ? 1 : 3));
+  }
+  return letters;
+}
+
+size_t Score(const std::string& text, const ProgramMessage& message, bool numbers) {
+  constexpr size_t kLeast = 6;
+  const std::string asked = Comparable(text, numbers);
+  size_t best = 0;
+  for (const std::string& part : message.parts) {
+    const std::string printed = Comparable(part, numbers);
+    size_t letters = LettersIn(asked, printed);
+    if (letters == 0 && printed.find(asked) != std::string::npos) letters = asked.size();
+    if (letters >= kLeast) best = std::max(best, letters);
+  }
+  return best;
 }
 
 // Calls `add` for the finding that has the row, and for each that the row names.
@@ -32,10 +93,11 @@ void Take(const json& finding, std::map<std::string, FindingSigns>* signs) {
     ForEachFinding(id, row, [&](const std::string& of) {
       (*signs)[of].failure_modes.push_back({Plain(row.at("name")), Plain(row.at("shows"))});
     });
-  for (const json& row : finding.value("messages", json::array()))
-    ForEachFinding(id, row, [&](const std::string& of) {
-      (*signs)[of].messages.push_back({Plain(row.at("text")), Plain(row.at("fix"))});
-    });
+  for (const json& row : finding.value("messages", json::array())) {
+    ProgramMessage message{Plain(row.at("text")), Plain(row.at("fix")), QuotedParts(row.at("text")), {}};
+    ForEachFinding(id, row, [&](const std::string& of) { message.findings.push_back(of); });
+    for (const std::string& of : message.findings) (*signs)[of].messages.push_back(message);
+  }
 }
 
 bool TakeFile(const std::string& path, std::map<std::string, FindingSigns>* signs) try {
@@ -57,6 +119,30 @@ Result<std::map<std::string, FindingSigns>> ReadFindingSigns(const std::string& 
   for (const std::string& file : files)
     if (!TakeFile(file, &signs)) return Error{file + ": no file of findings; repair the installation"};
   return signs;
+}
+
+std::vector<ProgramMessage> FindMessages(const std::string& text,
+                                         const std::map<std::string, FindingSigns>& signs, size_t most) {
+  struct Hit {
+    size_t letters, same_numbers;
+    const ProgramMessage* message;
+  };
+  std::vector<Hit> hits;
+  for (const auto& [id, of] : signs)
+    for (const ProgramMessage& message : of.messages) {
+      // Each stands with all its findings, and counts once.
+      if (message.findings.front() != id) continue;
+      if (const size_t letters = Score(text, message, true); letters > 0)
+        hits.push_back({letters, Score(text, message, false), &message});
+    }
+  std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) {
+    return std::tuple(a.letters, a.same_numbers, a.message->findings.size()) >
+           std::tuple(b.letters, b.same_numbers, b.message->findings.size());
+  });
+  std::vector<ProgramMessage> found;
+  for (const Hit& hit : hits)
+    if (found.size() < most) found.push_back(*hit.message);
+  return found;
 }
 
 }  // namespace cudnn_ci

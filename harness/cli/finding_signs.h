@@ -3,6 +3,7 @@
 #ifndef CUDNN_CI_CLI_FINDING_SIGNS_H_
 #define CUDNN_CI_CLI_FINDING_SIGNS_H_
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct FailureMode {
 };
 struct ProgramMessage {
   std::string text, fix;
+  std::vector<std::string> parts;     // of the text, those that a program prints, as the files quote them
+  std::vector<std::string> findings;  // ids: the most likely one, then its `also`
 };
 struct FindingSigns {
   std::vector<FailureMode> failure_modes;
@@ -26,6 +29,12 @@ struct FindingSigns {
 // By finding id, in the files' order. A row stands with its own finding and with each that its `also` names.
 // `folder`: knowledge/findings of the installed tree. Fails if the folder or a file cannot be read.
 Result<std::map<std::string, FindingSigns>> ReadFindingSigns(const std::string& folder);
+
+// The messages that an error's text contains or is a part of, the one with most of it first; at most `most`.
+// Upper and lower case are the same, and so are all numbers; of two that match alike, the one with the same
+// numbers comes first, then the one that more findings have. "*" and "..." in a message stand for anything.
+std::vector<ProgramMessage> FindMessages(const std::string& text,
+                                         const std::map<std::string, FindingSigns>& signs, size_t most);
 
 }  // namespace cudnn_ci
 

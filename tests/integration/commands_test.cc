@@ -158,11 +158,38 @@ TEST(Explain, TellsHowAFindingIsMet) {
   EXPECT_TRUE(foreign["messages"].empty() && foreign["failure_modes"].empty()) << foreign;
 }
 
+// Texts as people have them in front of them; the first message has the finding, and not beside others.
+TEST(Explain, TheTextOfAnErrorLeadsToItsFinding) {
+  const std::vector<std::pair<std::string, std::string>> texts = {
+      {"libcudnn_cnn_infer.so.8: cannot open shared object file: No such file or directory",
+       "cudnn-sublibrary-unloadable"},
+      {"RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED", "driver-library-missing"},
+      {"CUDA error: no kernel image is available for execution on the device", "device-code-missing"},
+      {"no valid algorithm", "no-engine"},
+      {"RuntimeError: Unable to find a valid cuDNN algorithm to run convolution", "no-engine"},
+      {"libtorch_cuda.so: undefined symbol: ncclCommSplit", "symbol-missing"},
+      {"ImportError: libcudart.so.12: cannot open shared object file", "toolkit-runtime-missing"},
+      {"libcudart.so.13: cannot open shared object file", "toolkit-runtime-missing"},
+      {"Failed to find C compiler", "jit-tool-missing"},
+      {"CUDA driver version is insufficient for CUDA runtime version", "driver-library-missing"}};
+  GateRun run;
+  for (const auto& [text, finding] : texts) {
+    const json found = json::parse(run.Command({"explain", text, "--json"}).out);
+    EXPECT_EQ(found["schema"], "cudnn-ci/messages/1");
+    EXPECT_EQ(found["messages"][0]["findings"][0], finding) << text;
+  }
+  // Unquoted, in other letters; and what no message has.
+  EXPECT_EQ(run.Command({"explain", "failed", "to", "find", "c", "compiler"}).out,
+            run.Command({"explain", "Failed to find C compiler"}).out);
+  EXPECT_EQ(run.Command({"explain", "The sky is blue"}).exit_code, 2);
+  EXPECT_EQ(run.Command({"explain", " "}).exit_code, 2);
+}
+
 TEST(Commands, ExplainTakesOneNameOrAll) {
   GateRun run;
   const GateResult none = run.Command({"explain"});
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_THAT(none.err, HasSubstr("FINDING or --all is required"));
+  EXPECT_THAT(none.err, HasSubstr("FINDING, TEXT or --all is required"));
   const GateResult both = run.Command({"explain", "crashed", "--all"});
   EXPECT_EQ(both.exit_code, 2);
   EXPECT_THAT(both.err, HasSubstr("--all is of every finding; name none beside it"));

@@ -1,4 +1,4 @@
-// `cudnn-ci explain`: what a finding means, and what to do about it.
+// `cudnn-ci explain`: what a finding means, and what to do about it; or which finding an error's text is of.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
@@ -83,8 +83,31 @@ int ExplainAll(const Known& known, const Signs& signs, Session* session, bool js
   return printed != 0 || catalog.broken.empty() ? printed : 5;
 }
 
+// The messages of other programs that an error's text is, and the findings that say more of each.
+int ExplainText(const std::string& text, const Signs& signs, bool json) {
+  constexpr size_t kMost = 3;
+  const std::vector<ProgramMessage> found = FindMessages(text, signs, kMost);
+  if (found.empty()) return Fail("no finding and no known message: '" + text + "'");
+  std::string out;
+  ordered_json hits = ordered_json::array();
+  for (const ProgramMessage& message : found) {
+    out += (out.empty() ? "" : "\n") + message.text + "\n  fix:      " + message.fix +
+           "\n  findings: " + Join(message.findings, ", ") + "\n";
+    hits.push_back({{"text", message.text}, {"fix", message.fix}, {"findings", message.findings}});
+  }
+  if (json) return PrintJson(Compact({{"schema", "cudnn-ci/messages/1"}, {"messages", hits}}));
+  return PrintText(out + "\ncudnn-ci explain " + found.front().findings.front() + " says more\n");
+}
+
+bool MayBeSlug(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](const char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  });
+}
+
 int ExplainOne(const std::string& named, const Known& known, const Signs& signs, Session* session,
                bool json) {
+  if (!MayBeSlug(named)) return ExplainText(named, signs, json);
   // Reports write it as BLAME.ID.
   const std::string slug = named.substr(named.rfind('.') + 1);
   const FindingInfo* found = FindHarnessFinding(slug);
@@ -97,6 +120,7 @@ int ExplainOne(const std::string& named, const Known& known, const Signs& signs,
     if (!found) found = catalog.FindFinding(slug);
   }
   if (!found) {
+    if (!FindMessages(named, signs, 1).empty()) return ExplainText(named, signs, json);
     std::vector<std::string> slugs;
     for (const FindingInfo& f : HarnessFindings()) slugs.push_back(f.slug);
     for (const PluginInfo& p : looked->discovery().catalog.plugins)
@@ -113,12 +137,14 @@ int ExplainOne(const std::string& named, const Known& known, const Signs& signs,
 class Explain : public Command {
  public:
   void Declare(CLI::App* app) override {
-    CLI::Option* const slug = app->add_option("FINDING", slug_, "as a report names it");
+    CLI::Option* const slug =
+        app->add_option("FINDING", words_, "as a report names it; or an error's text, as a program prints it")
+            ->type_name("FINDING|TEXT");
     CLI::Option* const all = app->add_flag("--all", all_, "every finding there can be");
     DeclareJson(app, &json_);
     DeclareDiscovery(app, &discovery_);
     app->callback([slug, all] {
-      if (slug->empty() && all->empty()) throw CLI::RequiredError("FINDING or --all");
+      if (slug->empty() && all->empty()) throw CLI::RequiredError("FINDING, TEXT or --all");
       if (!slug->empty() && !all->empty())
         throw CLI::ValidationError("--all is of every finding; name none beside it");
     });
@@ -132,12 +158,12 @@ class Explain : public Command {
     const auto signs = ReadFindingSigns(invocation.installation.knowledge_dir() + "/findings");
     if (!signs.ok()) return Fail(signs.error());
     return all_ ? ExplainAll(std::get<Known>(known), *signs, &session, json_)
-                : ExplainOne(slug_, std::get<Known>(known), *signs, &session, json_);
+                : ExplainOne(Join(words_, " "), std::get<Known>(known), *signs, &session, json_);
   }
 
  private:
   DiscoveryOptions discovery_;
-  std::string slug_;  // empty with all_
+  std::vector<std::string> words_;  // none with all_
   bool all_ = false, json_ = false;
 };
 
