@@ -245,7 +245,7 @@ class PipelineTest(unittest.TestCase):
     def action(self, script, **env):
         return self.step("ci/github/action.yml", script, **{
             "IMAGE": "team/x y", "MATRIX": "cu12", "REPORT": "reports", "TOOL": str(self.dir / "tool"), "ARGUMENTS": "",
-            "ATTESTATION": "false", "PRESENTATION": "github", **env})
+            "NO_GPU": "false", "STAGE": "", "FILTER": "", "ATTESTATION": "false", "PRESENTATION": "github", **env})
 
     def test_the_action_ends_as_the_gate_did(self):
         for code in (0, 1, 3, 6, 143):
@@ -254,13 +254,50 @@ class PipelineTest(unittest.TestCase):
             self.assertEqual(self.values(self.output)["root-cause"], "image.wrong-value")
             self.assertEqual(self.commands(process.stdout.split("\n"))[:3],
                              ["::group::cudnn-ci", "::endgroup::", "::error title=image.wrong-value::what wrong-value is | conv.a | seen | fix it"])
-        self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "--summary", "team/x y", "--"])
+        self.assertEqual(self.words, ["--output-dir", "reports", "--summary", "--matrix", "cu12", "team/x y", "--"])
 
     def test_the_action_passes_what_it_is_given(self):
         self.put(report())
         self.action("exit 0", ARGUMENTS="--device\nall\n\n--case\na b$(c)\n", ATTESTATION="true")
-        self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "--summary", "--attestation", "team/x y", "--", "--device", "all",
+        self.assertEqual(self.words, ["--output-dir", "reports", "--summary", "--matrix", "cu12", "--attestation", "team/x y", "--", "--device", "all",
                                       "--case", "a b$(c)"])
+
+    WITHOUT = ["--output-dir", "reports", "--summary", "--no-gpu", "IMAGE", "--", "--stage", "static", "--filter", "a b.*", "--jobs", "2"]
+
+    def test_the_action_needs_an_image_alone_and_passes_every_choice(self):
+        self.put(report())
+        self.action("exit 0", MATRIX="", IMAGE="IMAGE")
+        self.assertEqual(self.words, ["--output-dir", "reports", "--summary", "IMAGE", "--"])
+        self.action("exit 0", MATRIX="", IMAGE="IMAGE", NO_GPU="true", STAGE="static", FILTER="a b.*", ARGUMENTS="--jobs\n2\n")
+        self.assertEqual(self.words, self.WITHOUT)
+
+    def test_the_component_needs_an_image_alone_and_passes_every_choice(self):
+        self.put(report())
+        self.component("exit 0", CUDNN_CI_MATRIX="", CUDNN_CI_IMAGE="IMAGE")
+        self.assertEqual(self.words, ["--output-dir", "reports", "--summary", "IMAGE", "--"])
+        self.component("exit 0", CUDNN_CI_MATRIX="", CUDNN_CI_IMAGE="IMAGE", CUDNN_CI_NO_GPU="true", CUDNN_CI_STAGE="static",
+                       CUDNN_CI_FILTER="a b.*", CUDNN_CI_ARGUMENTS="--jobs\n2")
+        self.assertEqual(self.words, self.WITHOUT)
+
+    def test_both_jobs_of_the_workflow_need_an_image_alone_and_pass_every_choice(self):
+        scripts = re.findall(r"^        run: \|\n((?:          .*\n)+)", (ROOT / "ci/github/gate.yml").read_text(), re.M)
+        ours = [textwrap.dedent(script) for script in scripts if "cudnn-ci-run" in script]
+        self.assertEqual(len(ours), 2)
+        for script in ours:
+            for choices, words in (({}, ["--summary", "--output-dir", "reports", "IMAGE", "--"]),
+                                   ({"MATRIX": "cu12"}, ["--summary", "--output-dir", "reports", "--matrix", "cu12", "IMAGE", "--"]),
+                                   ({"NO_GPU": "true", "STAGE": "static", "FILTER": "a b.*", "ARGUMENTS": "--jobs\n2\n"},
+                                    ["--summary", "--output-dir", "reports", "--no-gpu", "IMAGE", "--", "--stage", "static", "--filter", "a b.*",
+                                     "--jobs", "2"])):
+                env = {"IMAGE": "IMAGE", "MATRIX": "", "NO_GPU": "false", "STAGE": "", "FILTER": "", "ARGUMENTS": "", "REPORT": "reports",
+                       "GITHUB_OUTPUT": str(self.dir / "output"), "PATH": os.environ["PATH"], **choices}
+                launcher = self.dir / "launcher"
+                launcher.write_text(f'#!/bin/sh\nfor w in "$@"; do printf "%s\\n" "$w"; done >{self.dir}/words\nexit 3\n')
+                launcher.chmod(0o755)
+                text = script.replace("/opt/cudnn-ci/bin/cudnn-ci-run", str(launcher))
+                process = subprocess.run(["sh", "-e", "-c", text], env=env, capture_output=True, text=True)
+                self.assertEqual(process.returncode, 3 if "exec" in text else 0, process.stderr)
+                self.assertEqual((self.dir / "words").read_text().splitlines(), words)
 
     def test_the_container_gives_no_commands(self):
         process = self.action("printf '::error::forged\\n::add-mask::a\\n::endgroup::\\nno line feed'; exit 0")
@@ -276,6 +313,7 @@ class PipelineTest(unittest.TestCase):
     def component(self, script, **env):
         return self.step("ci/gitlab/templates/gate.yml", script, **{
             "CUDNN_CI_TOOL": str(self.dir / "tool"), "CUDNN_CI_IMAGE": "x y", "CUDNN_CI_MATRIX": "cu12", "CUDNN_CI_REPORT": "reports",
+            "CUDNN_CI_NO_GPU": "false", "CUDNN_CI_STAGE": "", "CUDNN_CI_FILTER": "", "CUDNN_CI_ARGUMENTS": "", "CUDNN_CI_ATTESTATION": "false",
             "CUDNN_CI_PRESENTATION": "gitlab", **env})
 
     # --- The tool by its archive -----------------------------------------------------------------------------------
@@ -402,7 +440,7 @@ class PipelineTest(unittest.TestCase):
             process = self.component(self.leaves(code))
             self.assertEqual(process.returncode, code, process.stderr)
             self.assertIn("section_start:", process.stdout)
-            self.assertEqual(self.words, ["--output-dir", "reports", "--matrix", "cu12", "--summary", "x y"])
+            self.assertEqual(self.words, ["--output-dir", "reports", "--summary", "--matrix", "cu12", "x y", "--"])
             self.assertEqual(self.values(self.dir / "gate.env")["CUDNN_CI_VERDICT"], "failed")
 
 
