@@ -46,10 +46,10 @@ class FilesJudge {
         });
   }
 
-  std::string WhoRequires(const Package& package) {
+  std::string WhoRequires(const Package& package, bool for_extras) {
     for (const Package& other : image_.packages.packages())
       for (const PythonRequirement& requirement : requirements_.Of(other))
-        if (!requirement.optional && requirement.name == package.name) return other.Text();
+        if ((for_extras || !requirement.optional) && requirement.name == package.name) return other.Text();
     return "";
   }
 
@@ -83,10 +83,11 @@ class FilesJudge {
   }
 
   // Which of two packages for GPUs is meant is known where one alone is required. A library that nobody
-  // requires is missed by nobody; code of which one half is another build's is told in any case.
+  // requires is missed by nobody; code of which one half is another build's is told in any case. Which extras
+  // were asked for is on no record: what one names may be in use.
   void JudgeOverlap(const Package& loser, const Package& winner, std::string what) {
-    const std::string for_loser = WhoRequires(loser), for_winner = WhoRequires(winner);
-    if (for_loser.empty() && IsOfLibraries(loser)) return;
+    if (IsOfLibraries(loser) && WhoRequires(loser, false).empty()) return;
+    const std::string for_loser = WhoRequires(loser, true), for_winner = WhoRequires(winner, true);
     std::string line;
     if (!for_loser.empty()) what += "; " + for_loser + " requires " + loser.name;
     if (!for_winner.empty()) what += "; " + for_winner + " requires " + winner.name;

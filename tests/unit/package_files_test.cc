@@ -162,7 +162,8 @@ TEST_F(PackageFilesTest, ALibraryForTwoCudaMajorsInOneFolder) {
   const std::string pip = Path("venv/bin/python") + " -m pip ";
   EXPECT_EQ(faults[0].line, "RUN " + pip + "uninstall -y nvidia-nccl-cu12 nvidia-nccl-cu13 && " + pip +
                                 "install --no-deps nvidia-nccl-cu12==2.1");
-  Write(site_ + "torch-2.9.dist-info/METADATA", "Name: torch\nRequires-Dist: nvidia-nccl-cu13\n\n");
+  Write(site_ + "torch-2.9.dist-info/METADATA",
+        "Name: torch\nRequires-Dist: nvidia-nccl-cu13; extra == \"gpu\"\n\n");
   Write(site_ + "torch-2.9.dist-info/RECORD", "");
   const std::vector<PackageFault> both = Faults();
   ASSERT_THAT(both, SizeIs(1));
