@@ -2,6 +2,9 @@
 #include "common/cudart_api.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
 
 #include "base/path.h"
 #include "common/loader_path.h"
@@ -12,6 +15,42 @@ namespace {
 
 // CUDA 11's runtime kept one soname for the whole major, with a minor in it.
 const Sonames kSonames = {{13, "libcudart.so.13"}, {12, "libcudart.so.12"}, {11, "libcudart.so.11.0"}};
+
+// cudaErrorInsufficientDriver: CUDA 11's runtime asks the driver before it tells its own version.
+constexpr int kInsufficientDriver = 35;
+constexpr int kMostNames = 100000;  // in a folder of packages
+
+// "11.8" of "11.8.89"; empty: it is of another major, or has fewer numbers, as a soname has.
+std::string ReleaseIn(const std::string& text, int major) {
+  const std::size_t first = text.find('.'), second = text.find('.', first + 1);
+  const bool numbers = text.find_first_not_of("0123456789.") == std::string::npos;
+  if (first == std::string::npos || second == std::string::npos || !numbers) return "";
+  return text.substr(0, first) == std::to_string(major) ? text.substr(0, second) : "";
+}
+
+// What the name of the file says, "libcudart.so.11.8.89", or the record of the wheel that brought it,
+// "nvidia_cuda_runtime_cu11-11.8.89.dist-info".
+std::string VersionOnRecord(const std::string& path, int major) {
+  namespace fs = std::filesystem;
+  constexpr std::string_view kName = "libcudart.so.", kWheel = "nvidia_cuda_runtime", kEnd = ".dist-info",
+                             kFolder = "/nvidia/cuda_runtime/lib";
+  const std::string file = RealPath(path), folder = DirectoryOf(file);
+  if (const std::string name = file.substr(file.rfind('/') + 1); name.starts_with(kName))
+    if (std::string release = ReleaseIn(name.substr(kName.size()), major); !release.empty()) return release;
+  if (!folder.ends_with(kFolder)) return "";
+  std::error_code error;
+  fs::directory_iterator it(folder.substr(0, folder.size() - kFolder.size()), error);
+  for (int left = kMostNames; !error && it != fs::directory_iterator() && left > 0; --left) {
+    const std::string name = it->path().filename().string();
+    const std::size_t dash = name.find('-');
+    if (name.starts_with(kWheel) && name.ends_with(kEnd) && dash < name.size() - kEnd.size()) {
+      const std::string version = name.substr(dash + 1, name.size() - kEnd.size() - dash - 1);
+      if (std::string release = ReleaseIn(version, major); !release.empty()) return release;
+    }
+    it.increment(error);
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -36,13 +75,15 @@ std::vector<CudartLibrary> FindCudart(const std::vector<std::string>& subject_fo
     LateFunction<int(int*)> get_version;
     get_version.Bind(library, "cudaRuntimeGetVersion");
     int version = 0;
-    if (!get_version) {
+    const int status = get_version ? get_version(&version) : 0;
+    if (!get_version)
       entry.error = entry.path + " has no symbol cudaRuntimeGetVersion";
-    } else if (const int status = get_version(&version); status != 0) {
-      entry.error = "cudaRuntimeGetVersion of " + entry.path + " returned " + std::to_string(status);
-    } else {
+    else if (status == 0)
       entry.version = CudaVersionText(version);
-    }
+    else if (status == kInsufficientDriver)
+      entry.version = VersionOnRecord(entry.path, major);
+    if (get_version && entry.version.empty())
+      entry.error = "cudaRuntimeGetVersion of " + entry.path + " returned " + std::to_string(status);
     found.push_back(entry);
   }
   for (CudartLibrary& cudart : found) cudart.own = LiesInAny(cudart.path, subject_folders);

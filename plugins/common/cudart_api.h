@@ -25,7 +25,8 @@ struct CudartLibrary {
 };
 
 // Every CUDA runtime on the loader's path, newest soname first, sonames of which nothing exists left out.
-// Asks each for its version, which needs no driver and no GPU.
+// Asks each for its version, which needs no GPU; of CUDA 11's, which answers where there is a driver alone,
+// the name of the file or the record of its wheel tells it.
 std::vector<CudartLibrary> FindCudart(const std::vector<std::string>& subject_folders = {});
 
 // Of those found, or, where some are the subject's own, of these alone: the one that keeps the promise, else

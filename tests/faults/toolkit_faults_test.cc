@@ -49,8 +49,8 @@ std::vector<Fault> BrokenToolkits() {
                       t.Take("cudart13", "libcudart.so.13"), t.Halve("libcudart.so.13");
                     }),
                     "toolkit-runtime-missing", {"/libcudart.so.13 is truncated"}),
-              Image("runtime_says_no_version", Machine([](auto& t) { t.Set("FAKE_CUDART_STATUS", "35"); }),
-                    "toolkit-runtime-missing", {"returned 35"}),
+              Image("runtime_says_no_version", Machine([](auto& t) { t.Set("FAKE_CUDART_STATUS", "999"); }),
+                    "toolkit-runtime-missing", {"returned 999"}),
               Image("promised_runtime_broken_beside_a_sound_one", TwelvePromisedAndBroken("libcudart.so.12"),
                     "toolkit-runtime-missing", {"libcudart.so.12"}),
           }),

@@ -109,10 +109,30 @@ TEST_F(ToolkitRuntime, TruncatedLibraryIsNamedAndDoesNotKill) {
 }
 
 TEST_F(ToolkitRuntime, OneThatDoesNotSayItsVersionIsNoRuntime) {
-  Set("FAKE_CUDART_STATUS", "35");
+  Set("FAKE_CUDART_STATUS", "999");
   const CheckOutcome r = Check("toolkit.runtime");
   EXPECT_THAT(r.Slugs(), ElementsAre("toolkit-runtime-missing"));
-  EXPECT_THAT(r.Detail(), HasSubstr("returned 35"));
+  EXPECT_THAT(r.Detail(), HasSubstr("returned 999"));
+}
+
+// CUDA 11's answers "insufficient driver" where there is none: its file or its wheel tells the version.
+TEST_F(ToolkitRuntime, OneThatAsksTheDriverFirstIsKnownByItsFile) {
+  Set("FAKE_CUDART_STATUS", "35");
+  const CheckOutcome named = Check("toolkit.runtime");
+  EXPECT_EQ(named.Outcome(), "passed") << ::testing::PrintToString(named);
+  EXPECT_EQ(named.Fact("toolkit.version"), "13.0");
+
+  Take("cudart13", "libcudart.so.13");  // a file of that very name
+  EXPECT_THAT(Check("toolkit.runtime").Slugs(), ElementsAre("toolkit-runtime-missing"));
+
+  const std::string site = gate().Path("site-packages"), wheel = site + "/nvidia/cuda_runtime/lib";
+  fs::create_directories(wheel);
+  fs::create_directories(site + "/nvidia_cuda_runtime_cu12-12.8.90.dist-info");
+  fs::rename(libraries() + "/libcudart.so.13", wheel + "/libcudart.so.13");
+  fs::create_symlink(wheel + "/libcudart.so.13", libraries() + "/libcudart.so.13");
+  EXPECT_THAT(Check("toolkit.runtime").Slugs(), ElementsAre("toolkit-runtime-missing"));
+  fs::create_directories(site + "/nvidia_cuda_runtime-13.0.96.dist-info");
+  EXPECT_EQ(Check("toolkit.runtime").Fact("toolkit.version"), "13.0");
 }
 
 TEST_F(ToolkitRuntime, FactsNameBothLibraries) {
