@@ -167,12 +167,12 @@ class PythonJudge {
   }
 
   PythonFile Classified(const std::string& path, const std::string& folder, const DynamicTable& table) const {
-    PythonFile file;
-    file.path = path;
-    file.below = path.substr(folder.size() + 1);
+    PythonFile file{path, "", path.substr(folder.size() + 1)};
     const std::string name = NameOf(path), module = name.substr(0, name.find('.'));
     file.package = file.below.substr(0, std::min(file.below.find('/'), file.below.find('.')));
-    file.extension = HasExtensionName(name) || table.Find("PyInit_" + module) == SymbolLookup::kFound;
+    // Beside the packages lie libraries for LD_PRELOAD too, with the names of modules.
+    file.extension = (HasExtensionName(name) && file.below != name) ||
+                     table.Find("PyInit_" + module) == SymbolLookup::kFound;
     file.rule = RuleOf(file.package, table);
     file.linked = file.rule && !file.rule->libraries.empty() && !Holds(file.rule->import_names, file.package);
     return file;
