@@ -28,6 +28,18 @@ TEST_F(FrameworkEnvironment, AnOlderCudnnIsFixedByTheOneThatTheFrameworkAsksFor)
   EXPECT_EQ(Line(Framework("versions")), "") << "no whole version";
 }
 
+// PyTorch refuses an older cuDNN when it first uses one: known before the push, by metadata.
+TEST_F(FrameworkEnvironment, AnOlderCudnnIsKnownToTheStaticMatrix) {
+  InstallCudnn(13, "9.14.0.64");
+  gate().Write("before.json",
+               R"({"schema": "cudnn-ci/matrix/1", "name": "before", "extends": "builtin:static",
+                                  "subjects": {"system": "loader"}})");
+  const GateResult r = gate().Command({"--matrix", gate().Path("before.json"), "--filter", "framework.*",
+                                       "--output-dir", gate().Path("out")});
+  EXPECT_EQ(r.exit_code, 1) << r.out << r.err;
+  EXPECT_THAT(r.out, testing::HasSubstr("image.framework-cudnn-unfit"));
+}
+
 TEST_F(FrameworkEnvironment, ReplacedFilesAreFixedByTakingTheOtherPackageOut) {
   InstallCudnn(13, "9.19.0.56", "1234567");
   InstallCudnn(12, "9.19.0.56");
