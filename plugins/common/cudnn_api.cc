@@ -5,11 +5,10 @@
 #include <stdexcept>
 
 #include "common/loader_path.h"
+#include "image/contents/cudnn_files.h"
 
 namespace cudnn_ci {
 namespace {
-
-constexpr int kMajors[] = {9, 8};
 
 // cudnnGetLastErrorString cuts its text to the buffer. Texts of cuDNN 9 reach about 500 bytes.
 constexpr std::size_t kMaxErrorText = 2048;
@@ -25,12 +24,8 @@ std::string CudnnVersionText(std::size_t version) {
          std::to_string(version % 100);
 }
 
-std::string CudnnSoname(int major, const std::string& part) {
-  return "libcudnn" + (part.empty() ? "" : "_" + part) + ".so." + std::to_string(major);
-}
-
 std::vector<int> CudnnMajors(const Promise& promise, const std::vector<std::string>& subject_folders) {
-  return OwnFirst(PromisedFirst(promise, {std::begin(kMajors), std::end(kMajors)}), subject_folders,
+  return OwnFirst(PromisedFirst(promise, {std::begin(kCudnnMajors), std::end(kCudnnMajors)}), subject_folders,
                   [](int major) { return CudnnSoname(major); });
 }
 

@@ -17,9 +17,6 @@ namespace cudnn_ci {
 // The type of a function that cudnn.h declares, by the name a caller writes; never a reference to it.
 #define CUDNN_CI_CUDNN_FUNCTION(member) LateFunction<decltype(::cudnn##member)> member
 
-// "libcudnn.so.9"; of a sub-library ("ops") "libcudnn_ops.so.9".
-std::string CudnnSoname(int major, const std::string& part = "");
-
 // "9.19.0" of what cudnnGetVersion gives: 91900, or 8907 for 8.9.7.
 std::string CudnnVersionText(std::size_t version);
 

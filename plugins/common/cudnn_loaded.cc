@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/path.h"
-#include "common/cudnn_files.h"
 #include "common/judge.h"
 #include "common/loaded_libraries.h"
 #include "common/loader_path.h"
+#include "image/contents/cudnn_files.h"
 
 namespace cudnn_ci {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "common/joined.h"
 #include "common/loader_path.h"
+#include "image/loader/loader_files.h"
 
 namespace cudnn_ci {
 
@@ -46,7 +47,7 @@ bool Judge(Context& ctx, bool held, const std::string& what, const char* slug, c
 // That the image has no library of this stem ("libcudnn.so"), of whatever release: one that is not known here
 // would be used all the same.
 inline void JudgeAbsence(Context& ctx, const std::string& stem, const std::string& what, const char* slug) {
-  const std::string found = Joined(LibrariesOf(stem));
+  const std::string found = Joined(LibrariesOf(stem, Environment("LD_LIBRARY_PATH")));
   Judge(ctx, found.empty(), what, slug, found + " found, absent promised");
 }
 

@@ -19,28 +19,6 @@ std::string ResolveLibrary(const std::string& name, const std::vector<std::strin
   return FirstTaken(LoaderCandidates(name, {}, Environment("LD_LIBRARY_PATH"), run_path), passed_over);
 }
 
-std::vector<std::string> LibrariesOf(const std::string& stem) {
-  const WantedName wanted = [&](const std::string& name) {
-    return name == stem || name.compare(0, stem.size() + 1, stem + ".") == 0;
-  };
-  std::vector<std::string> found = LoaderCachePaths(wanted),
-                           directories = SplitLibraryPath(Environment("LD_LIBRARY_PATH"));
-  for (auto& directory : DefaultLibraryDirectories()) directories.push_back(std::move(directory));
-  for (const std::string& directory : directories) {
-    std::error_code ignored;
-    for (std::filesystem::directory_iterator it(directory, ignored), end; !ignored && it != end;
-         it.increment(ignored))
-      if (wanted(it->path().filename().string())) found.push_back(it->path().string());
-  }
-  std::set<std::string> files;
-  for (const std::string& path : found) {
-    const ElfFile file(path);
-    if (file.kind() == ElfFile::Kind::kNative || file.kind() == ElfFile::Kind::kNotElf)
-      files.insert(RealPath(path));
-  }
-  return {files.begin(), files.end()};
-}
-
 bool LoadChecked(const std::string& name, LateLibrary* library, std::string* error,
                  const std::vector<std::string>& run_path) {
   const std::string path = ResolveLibrary(name, run_path);

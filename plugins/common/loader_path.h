@@ -20,11 +20,6 @@ namespace cudnn_ci {
 std::string ResolveLibrary(const std::string& name, const std::vector<std::string>& run_path = {},
                            std::vector<std::string>* passed_over = nullptr);
 
-// Every file called STEM or STEM.*, "libcudnn.so" as well as "libcudnn.so.7", in a place where the loader
-// looks: LD_LIBRARY_PATH, /etc/ld.so.cache, the default directories. Sorted, each once, links followed;
-// without damaged links and files for other machines.
-std::vector<std::string> LibrariesOf(const std::string& stem);
-
 // Loads NAME the way ResolveLibrary predicts, but refuses a truncated file. False: *error says why,
 // with the loader's words or the file's sizes.
 bool LoadChecked(const std::string& name, LateLibrary* library, std::string* error,

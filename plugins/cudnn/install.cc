@@ -11,11 +11,11 @@
 
 #include "base/path.h"
 #include "common/cudnn_api.h"
-#include "common/cudnn_files.h"
 #include "common/driver_files.h"
 #include "common/loader_path.h"
-#include "cudnn/packages.h"
+#include "image/contents/cudnn_files.h"
 #include "image/elf/elf_file.h"
+#include "image/packages/cudnn_packages.h"
 
 namespace cudnn_ci {
 namespace {
@@ -52,7 +52,7 @@ bool HasJitPackages(const std::string& version) {
 // library tells them apart, and what package it says it is.
 bool IsJitOnly(const std::set<std::string>& present, int major, const std::string& directory) {
   if (!HasJitPackages(VersionOfFiles(directory, major))) return false;
-  for (const Package& package : PackagesOf(directory))
+  for (const Package& package : CudnnWheelsOf(directory))
     if (package.name.find("-jit-") == std::string::npos) return false;
   const auto of_jit = [](const std::string& part) {
     return std::find(std::begin(kJitParts), std::end(kJitParts), part) != std::end(kJitParts);

@@ -4,16 +4,17 @@
 #include <map>
 
 #include "base/path.h"
-#include "common/cudnn_files.h"
+#include "base/variables.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
 #include "common/shortage.h"
 #include "cudnn/contract.h"
-#include "cudnn/copies.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
 #include "cudnn/owner.h"
 #include "cudnn/repair.h"
+#include "image/contents/cudnn_copies.h"
+#include "image/contents/cudnn_files.h"
 #include "image/loader/loader_config.h"
 
 namespace cudnn_ci {
@@ -130,7 +131,7 @@ void JudgeVersions(Context& ctx, const CudnnInstall& install) {
 // The loader finds none, but the image may hold one where only Python or a program's run path looks.
 std::string CopiesElsewhere() {
   std::string all;
-  for (const CudnnCopy& copy : FindCudnnCopies().copies)
+  for (const CudnnCopy& copy : FindCudnnCopies(OwnVariables()).copies)
     all += (all.empty() ? "; there are copies that the loader does not look at: " : ", ") +
            (copy.version.empty() ? "one of unknown version" : copy.version) + " in " + copy.directory + " (" +
            copy.origin + ")";

@@ -1,12 +1,11 @@
 // Headers and dist-info beside the libraries.
 #include "cudnn/metadata.h"
+#include "image/packages/cudnn_packages.h"
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <vector>
-
-#include "cudnn/packages.h"
 
 namespace cudnn_ci {
 namespace {
@@ -67,7 +66,7 @@ std::string HeaderDifference(const std::string& directory, const std::string& ve
 }
 
 std::string PackageDifference(const std::string& directory, const std::string& version) {
-  const std::vector<Package> packages = PackagesOf(directory);
+  const std::vector<Package> packages = CudnnWheelsOf(directory);
   std::string all;
   bool differs = packages.size() > 1;
   for (const Package& package : packages) {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/path.h"
-#include "common/cudnn_files.h"
 #include "common/judge.h"
 #include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "cudnn/findings.h"
+#include "image/contents/cudnn_files.h"
 #include "image/elf/elf_file.h"
 #include "image/loader/loader_files.h"
 

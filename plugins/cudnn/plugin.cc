@@ -3,10 +3,12 @@
 #include <cudnn_ci/facts.h>
 #include <cudnn_ci/check.hpp>
 
+#include "base/variables.h"
 #include "common/cudnn_api.h"
 #include "common/loader_path.h"
-#include "cudnn/copies.h"
 #include "cudnn/install.h"
+#include "image/contents/cudnn_copies.h"
+#include "image/contents/cudnn_files.h"
 
 namespace cudnn_ci {
 namespace {
@@ -15,7 +17,7 @@ namespace {
 constexpr size_t kMostCopies = 32;
 
 void ReportCopies(FactSink& facts) {
-  const CudnnCopies found = FindCudnnCopies();
+  const CudnnCopies found = FindCudnnCopies(OwnVariables());
   for (size_t i = 0; i < found.copies.size() && i < kMostCopies; ++i) {
     const CudnnCopy& copy = found.copies[i];
     const std::string key = CCI_FACT_CUDNN_COPY + std::to_string(i);

@@ -6,9 +6,9 @@
 #include "base/path.h"
 #include "common/library_path_line.h"
 #include "common/loader_path.h"
-#include "cudnn/packages.h"
 #include "image/elf/elf_file.h"
 #include "image/loader/loader_files.h"
+#include "image/packages/cudnn_packages.h"
 #include "image/packages/dpkg_records.h"
 
 namespace cudnn_ci {
@@ -28,7 +28,7 @@ bool HasDevelopmentPackage(const std::string& root) {
 
 // Whether dpkg says that this file is the package's, and no other one's.
 bool HasFile(const InstalledPackage& package, const std::string& file, const std::string& root) {
-  const std::vector<Package> packages = DpkgPackagesOf({file}, root);
+  const std::vector<Package> packages = CudnnDpkgPackagesOf({file}, root);
   return packages.size() == 1 && packages[0].name == package.name;
 }
 
@@ -48,12 +48,12 @@ bool OwnComesFirst(const CudnnInstall& install, const CudnnPart& part) {
 
 InstalledPackage OwnerOf(const CudnnInstall& install, const std::string& root) {
   const std::string directory = DirectoryOf(install.main.path);
-  const std::vector<Package> wheels = PackagesOf(root + directory);
+  const std::vector<Package> wheels = CudnnWheelsOf(root + directory);
   if (wheels.size() == 1) return WheelIn(directory, wheels[0].name, wheels[0].version, root);
   std::error_code ignored;
   if (!wheels.empty() || !fs::exists(root + kApt, ignored)) return {};
   // A package's link may have come to lead to what an archive left.
-  const std::vector<Package> packages = DpkgPackagesOf({install.main.path}, root);
+  const std::vector<Package> packages = CudnnDpkgPackagesOf({install.main.path}, root);
   if (packages.size() != 1) return {};
   return {Manager::kApt, packages[0].name, packages[0].version, "", HasDevelopmentPackage(root)};
 }

@@ -20,10 +20,12 @@
 #include "cudnn/install.h"
 #include "cudnn/known.h"
 #include "cudnn/metadata.h"
-#include "cudnn/packages.h"
 #include "cudnn/repair.h"
+#include "cudnn/rpm.h"
 #include "cudnn/support.h"
+#include "image/contents/cudnn_files.h"
 #include "image/elf/elf_file.h"
+#include "image/packages/cudnn_packages.h"
 
 namespace cudnn_ci {
 namespace {
@@ -185,7 +187,7 @@ void NoteMetadata(Context& ctx, const std::string& range, const CudnnInstall& in
         recorded += (recorded.empty() ? "" : " and ") + std::string(manager) + " has " + install.main.path +
                     " as of " + package.name + " " + package.version;
   };
-  add("dpkg", DpkgPackagesOf({install.main.found, install.main.path}));
+  add("dpkg", CudnnDpkgPackagesOf({install.main.found, install.main.path}));
   add("rpm", RpmPackagesOf(ctx, install.main.path));
   if (!recorded.empty())
     ctx.Finding(kCudnnPackageMismatch, libraries + recorded, {LineForMismatch(ctx, range, owner, version)});

@@ -14,7 +14,6 @@
 
 #include "base/path.h"
 #include "common/cudnn_api.h"
-#include "common/cudnn_files.h"
 #include "common/joined.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
@@ -26,6 +25,7 @@
 #include "framework/loader_log.h"
 #include "framework/problem.h"
 #include "framework/rules.h"
+#include "image/contents/cudnn_files.h"
 
 namespace cudnn_ci {
 namespace {

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "base/path.h"
-#include "common/cudnn_files.h"
 #include "common/judge.h"
 #include "common/library_path_line.h"
 #include "common/loader_path.h"
 #include "framework/findings.h"
 #include "framework/interpreter.h"
 #include "framework/rules.h"
+#include "image/contents/cudnn_files.h"
 
 namespace cudnn_ci {
 namespace {

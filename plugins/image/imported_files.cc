@@ -1,7 +1,8 @@
 #include "image/imported_files.h"
 
 #include "base/path.h"
-#include "image/image_files.h"
+#include "image/contents/image_files.h"
+#include "image/loader/loaded_with.h"
 
 namespace cudnn_ci {
 namespace {

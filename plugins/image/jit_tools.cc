@@ -8,10 +8,11 @@
 
 #include "common/judge.h"
 #include "common/known_regressions.h"
-#include "image/components.h"
+#include "image/contents/components.h"
 #include "image/findings.h"
 #include "image/jit_tools_needs.h"
 #include "image/known_faults_scope.h"
+#include "image/subject_files.h"
 
 namespace cudnn_ci {
 namespace {

@@ -133,7 +133,7 @@ std::string JitPlaces::Library(const std::string& stem) const {
   for (const ImageFile& file : image_.files)
     if (IsLibraryOf(NameOf(file.path), stem)) return file.path;
   if (!root_.empty()) return "";  // a test has no loader of its own
-  const std::vector<std::string> found = LibrariesOf(stem);
+  const std::vector<std::string> found = LibrariesOf(stem, Environment("LD_LIBRARY_PATH"));
   return found.empty() ? "" : found.front();
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "image/image_files.h"
+#include "image/contents/image_files.h"
 
 namespace cudnn_ci {
 

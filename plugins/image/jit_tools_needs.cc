@@ -10,7 +10,7 @@
 
 #include "base/package_names.h"
 #include "common/knowledge_rows.h"
-#include "image/components.h"
+#include "image/contents/components.h"
 
 namespace cudnn_ci {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "common/known_regressions.h"
 #include "common/promise.h"
-#include "image/image_files.h"
+#include "image/contents/image_files.h"
 #include "image/jit_tools_look.h"
 
 namespace cudnn_ci {

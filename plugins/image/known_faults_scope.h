@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/known_regressions.h"
-#include "image/components.h"
+#include "image/contents/components.h"
 
 namespace cudnn_ci {
 

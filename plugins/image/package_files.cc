@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "common/install_line.h"
 #include "common/joined.h"
-#include "common/package_libraries_of.h"
+#include "image/contents/recorded_libraries.h"
 #include "image/findings.h"
 #include "image/packages/record_conflicts.h"
 

@@ -1,4 +1,6 @@
 #include "image/subject_components.h"
+#include "image/component_rules.h"
+#include "image/subject_files.h"
 
 #include <stdexcept>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "image/components.h"
+#include "image/contents/components.h"
 
 namespace cudnn_ci {
 

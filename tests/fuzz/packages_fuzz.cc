@@ -5,7 +5,8 @@
 #include <fstream>
 
 #include "fuzz_target.h"
-#include "image/components.h"
+#include "image/component_rules.h"
+#include "image/contents/components.h"
 #include "image/jit_tools_needs.h"
 #include "known_entry.h"
 #include "scratch.h"

@@ -1,7 +1,8 @@
 // Bills of materials as scanners and others write them: whatever the bytes, reading ends in packages with
 // names, within the bounds, or in one line that says why not.
 #include "fuzz_target.h"
-#include "image/components.h"
+#include "image/component_rules.h"
+#include "image/contents/components.h"
 #include "known_entry.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -65,12 +65,12 @@ TEST(BrokenRules, LetsPluginsReadFilesAsTheHarnessDoesAndNothingElseOfTheBase) {
 
 TEST(BrokenRules, TellsTheLayerImageFromThePluginOfThatName) {
   EXPECT_THAT(BrokenBy("plugins/image/jit_tools.cc", "\"image/contents/resolve.h\""), IsEmpty());
-  EXPECT_THAT(BrokenBy("plugins/image/jit_tools.cc", "\"image/components.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/image/jit_tools.cc", "\"image/known_faults_scope.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/exec/run.cc", "\"exec/findings.h\""), IsEmpty());
   EXPECT_THAT(BrokenBy("plugins/exec/run.cc", "\"exec/workers/pool.h\""),
               ElementsAre(HasSubstr("plugins must not know exec")));
   EXPECT_THAT(BrokenBy("plugins/cudnn/load.cc", "\"image/packages/sbom.h\""), IsEmpty());
-  EXPECT_THAT(BrokenBy("plugins/cudnn/load.cc", "\"image/components.h\""),
+  EXPECT_THAT(BrokenBy("plugins/cudnn/load.cc", "\"image/known_faults_scope.h\""),
               ElementsAre(HasSubstr("a plugin must not know another plugin")));
   EXPECT_THAT(BrokenBy("plugins/cudnn/load.cc", "\"image/symbols/symbols.h\""),
               ElementsAre(HasSubstr("a plugin must not know another plugin")));

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cudnn/copies.h"
 #include "cudnn/metadata.h"
+#include "image/contents/cudnn_copies.h"
 
 namespace {
 // Every look at a clock finds it so much later than it is, times the number of the look: a disk that hangs.

@@ -4,13 +4,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/cudnn_files.h"
 #include "common/cudnn_loaded.h"
 #include "cudnn/install.h"
 #include "cudnn/metadata.h"
-#include "cudnn/packages.h"
 #include "cudnn/repair.h"
+#include "image/contents/cudnn_files.h"
+#include "image/packages/cudnn_packages.h"
 #include "image/packages/dpkg_records.h"
+#include "image/packages/rpm_answer.h"
 #include "scratch.h"
 
 namespace cudnn_ci {
@@ -37,7 +38,7 @@ class PackagesTest : public ::testing::Test {
   // "NAME VERSION" of each.
   std::vector<std::string> Of(const std::string& file) const {
     std::vector<std::string> found;
-    for (const Package& p : DpkgPackagesOf({file}, root_)) found.push_back(p.name + " " + p.version);
+    for (const Package& p : CudnnDpkgPackagesOf({file}, root_)) found.push_back(p.name + " " + p.version);
     return found;
   }
   const Scratch scratch_;

@@ -1,5 +1,5 @@
 // Which files of a subject may hold code, and whose they are.
-#include "image/image_files.h"
+#include "image/contents/image_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,8 @@
 #include <fstream>
 
 #include "dotted_versions.h"
-#include "image/components.h"
+#include "image/component_rules.h"
+#include "image/contents/components.h"
 #include "image/elf/library_text.h"
 #include "image/known_faults_scope.h"
 #include "known_entry.h"

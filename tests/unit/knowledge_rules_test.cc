@@ -2,7 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "base/package_names.h"
-#include "image/components.h"
+#include "image/component_rules.h"
+#include "image/contents/components.h"
 #include "image/jit_tools_needs.h"
 #include "image/symbols/symbols_rules.h"
 #include "known_entry.h"

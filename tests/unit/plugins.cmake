@@ -16,13 +16,11 @@ cudnn_ci_unit_test(driver_plugin_test SOURCES driver_plugin_test.cc ${PROJECT_SO
   ${PROJECT_SOURCE_DIR}/plugins/driver/requirements.cc ${PROJECT_SOURCE_DIR}/plugins/driver/variables.cc LINK cudnn_ci_plugin_common)
 
 # The cuDNN plugin's readers of folders.
-cudnn_ci_unit_test(cudnn_copies_test SOURCES cudnn_copies_test.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/copies.cc
+cudnn_ci_unit_test(cudnn_copies_test SOURCES cudnn_copies_test.cc
   ${PROJECT_SOURCE_DIR}/plugins/cudnn/install.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/metadata.cc
-  ${PROJECT_SOURCE_DIR}/plugins/cudnn/packages.cc
   LINK cudnn_ci_plugin_common)
 
 cudnn_ci_unit_test(cudnn_packages_test SOURCES cudnn_packages_test.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/metadata.cc
-  ${PROJECT_SOURCE_DIR}/plugins/cudnn/packages.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/copies.cc
   ${PROJECT_SOURCE_DIR}/plugins/cudnn/install.cc ${PROJECT_SOURCE_DIR}/plugins/cudnn/repair.cc LINK cudnn_ci_plugin_common)
 add_dependencies(cudnn_packages_test fake_cudnn fake_cudnn_graph fake_cudnn_ops_old fake_cudnn_graph_opens fake_cudnn8_ops_infer)
 target_compile_definitions(cudnn_packages_test PRIVATE CUDNN_CI_FAKES="${PROJECT_BINARY_DIR}/fakes")

@@ -13,7 +13,7 @@
 #include "image/contents/gpu_use.h"
 #include "image/contents/python_packages.h"
 #include "image/contents/resolve.h"
-#include "image/packages/conda_metadata.h"
+#include "image/packages/conda_environment.h"
 
 namespace cudnn_ci {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/path.h"
 #include "image/elf/elf_file.h"
-#include "image/packages/conda_metadata.h"
+#include "image/packages/conda_environment.h"
 
 namespace cudnn_ci {
 namespace {

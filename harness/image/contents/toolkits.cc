@@ -10,7 +10,7 @@
 #include "image/contents/folder_list.h"
 #include "image/contents/python_packages.h"
 #include "image/loader/loader_files.h"
-#include "image/packages/conda_metadata.h"
+#include "image/packages/conda_environment.h"
 #include "image/packages/python_metadata.h"
 
 namespace cudnn_ci {

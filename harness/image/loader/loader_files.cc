@@ -4,12 +4,16 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "base/file.h"
+#include "base/path.h"
 #include "image/elf/elf_file.h"
 
 namespace cudnn_ci {
 namespace {
+
+namespace fs = std::filesystem;
 
 // glibc's cache, new format (sysdeps/generic/dl-cache.h): a header of 48 bytes, then entries of 24.
 // Older systems put a table in the old format first, so the magic is searched for.
@@ -82,10 +86,29 @@ std::string FirstTaken(const std::vector<std::string>& candidates, std::vector<s
     const ElfFile file(path);
     if (file.kind() == ElfFile::Kind::kNative || file.kind() == ElfFile::Kind::kNotElf) return path;
     std::error_code ignored;
-    if (passed_over && std::filesystem::exists(std::filesystem::symlink_status(path, ignored)))
-      passed_over->push_back(file.error());
+    if (passed_over && fs::exists(fs::symlink_status(path, ignored))) passed_over->push_back(file.error());
   }
   return {};
+}
+
+std::vector<std::string> LibrariesOf(const std::string& stem, const std::string& library_path) {
+  const WantedName wanted = [&](const std::string& name) {
+    return name == stem || name.compare(0, stem.size() + 1, stem + ".") == 0;
+  };
+  std::vector<std::string> found = LoaderCachePaths(wanted), directories = SplitLibraryPath(library_path);
+  for (auto& directory : DefaultLibraryDirectories()) directories.push_back(std::move(directory));
+  for (const std::string& directory : directories) {
+    std::error_code ignored;
+    for (fs::directory_iterator it(directory, ignored), end; !ignored && it != end; it.increment(ignored))
+      if (wanted(it->path().filename().string())) found.push_back(it->path().string());
+  }
+  std::set<std::string> files;
+  for (const std::string& path : found) {
+    const ElfFile file(path);
+    if (file.kind() == ElfFile::Kind::kNative || file.kind() == ElfFile::Kind::kNotElf)
+      files.insert(RealPath(path));
+  }
+  return {files.begin(), files.end()};
 }
 
 }  // namespace cudnn_ci

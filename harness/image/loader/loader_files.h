@@ -34,6 +34,11 @@ std::vector<std::string> LoaderCandidates(const std::string& name, const std::ve
 std::string FirstTaken(const std::vector<std::string>& candidates,
                        std::vector<std::string>* passed_over = nullptr);
 
+// Every file called STEM or STEM.*, "libcudnn.so" as well as "libcudnn.so.7", in a place where the loader
+// looks: LD_LIBRARY_PATH (`library_path`), /etc/ld.so.cache, the default directories. Sorted, each once,
+// links followed; without damaged links and files for other machines.
+std::vector<std::string> LibrariesOf(const std::string& stem, const std::string& library_path);
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_IMAGE_LOADER_LOADER_FILES_H_

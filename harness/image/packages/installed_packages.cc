@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/path.h"
+#include "image/packages/conda_environment.h"
 #include "image/packages/conda_metadata.h"
 #include "image/packages/dpkg_records.h"
 #include "image/packages/python_metadata.h"

@@ -56,6 +56,7 @@ function(cudnn_ci_add_shipped_plugin name)
   target_sources(${name}_plugin PRIVATE ${made}/findings.cc)
   target_include_directories(${name}_plugin PRIVATE ${CUDNN_CI_GENERATED}/plugins)
   cudnn_ci_configure(${name}_plugin)
+  target_link_options(${name}_plugin PRIVATE -Wl,--gc-sections)
   if(NOT "cudnn_ci_compute" IN_LIST ARGN)  # which names kernels
     target_link_libraries(${name}_plugin PRIVATE cudnn_ci_no_demangler)
   endif()

@@ -4,12 +4,13 @@
 #include <cudnn_ci/check.hpp>
 
 #include "common/loader_path.h"
+#include "image/contents/image_files.h"
 #include "image/device_code/device_code_files.h"
 #include "image/device_code/device_code_judgement.h"
 #include "image/device_code/device_code_table.h"
 #include "image/device_code/promised_cards.h"
-#include "image/image_files.h"
 #include "image/imported_files.h"
+#include "image/subject_files.h"
 
 namespace cudnn_ci {
 namespace {

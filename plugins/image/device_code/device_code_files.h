@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "image/contents/image_files.h"
 #include "image/device_code/device_code.h"
-#include "image/image_files.h"
 
 namespace cudnn_ci {
 

@@ -8,9 +8,10 @@
 
 #include "common/joined.h"
 #include "common/loader_path.h"
+#include "image/contents/image_files.h"
 #include "image/findings.h"
-#include "image/image_files.h"
 #include "image/package_files.h"
+#include "image/subject_files.h"
 #include "image/symbols/symbols_judge.h"
 
 namespace cudnn_ci {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "image/image_files.h"
+#include "image/contents/image_files.h"
 #include "image/loader/loader_scope.h"
 #include "image/symbols/symbols_faults.h"
 #include "image/symbols/symbols_rules.h"

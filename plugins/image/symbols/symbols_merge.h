@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "image/image_files.h"
+#include "image/contents/image_files.h"
 #include "image/symbols/symbols_faults.h"
 
 namespace cudnn_ci {

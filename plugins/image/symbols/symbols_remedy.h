@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "image/contents/image_files.h"
 #include "image/elf/dynamic_table.h"
-#include "image/image_files.h"
 #include "image/packages/python_requirements.h"
 #include "image/symbols/symbols_rules.h"
 #include "image/symbols/symbols_variants.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "image/image_files.h"
+#include "image/contents/image_files.h"
 #include "image/symbols/symbols_faults.h"
 #include "image/symbols/symbols_imports.h"
 #include "image/symbols/symbols_openers.h"

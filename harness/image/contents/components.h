@@ -1,26 +1,26 @@
 // Which libraries with known faults an image has, and of which release, by what is installed. Loads nothing
 // and judges nothing.
-#ifndef CUDNN_CI_PLUGINS_IMAGE_COMPONENTS_H_
-#define CUDNN_CI_PLUGINS_IMAGE_COMPONENTS_H_
+#ifndef CUDNN_CI_IMAGE_CONTENTS_COMPONENTS_H_
+#define CUDNN_CI_IMAGE_CONTENTS_COMPONENTS_H_
 
 #include <string>
 #include <vector>
 
-#include "common/known_regressions.h"
-#include "image/image_files.h"
+#include "image/contents/image_files.h"
 #include "image/packages/sbom.h"
 
 namespace cudnn_ci {
 
-// A library of the table of known regressions.
+// A library of which releases matter.
 struct Component {
-  std::string library;  // kCudnn, kNccl, ... of common/known_regressions.h
+  std::string library;  // as messages call it: "cuDNN"
   // Of three numbers at most, as the table has them: "9.19.0" of the wheel 9.19.0.56. Empty: it does not say.
   std::string version;
   std::string origin;  // who says so: "Python package nvidia-cudnn-cu13 9.19.0.56", "/usr/lib/libnccl.so.2"
 };
 
-// Rows of knowledge/packages.json: what a package brings, and whose release a file's name tells.
+// What is known of packages and files (knowledge/packages.json): what a package brings, and whose release a
+// file's name tells.
 struct ComponentRules {
   struct Package {
     std::string manager;  // "python", "conda", "distribution"
@@ -33,8 +33,8 @@ struct ComponentRules {
   };
   std::vector<Package> packages;  // of which a library is known, in order
   std::vector<File> files;
+  std::string cudnn;  // as messages call cuDNN, whose files tell their version in a way of their own
 };
-ComponentRules ReadComponentRules(const TableEntry& entry);
 
 // The digits and dots at the beginning of a package's version, without the packager's epoch, and of those at
 // most three numbers: "2.11.0" of "2.11.0+cu130", "9.8.0" of "9.8.0.87-1", "2.27.3" of "1:2.27.3-1+cuda12.9".
@@ -51,4 +51,4 @@ std::vector<Component> ComponentsOf(const ComponentRules& rules, const std::vect
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_IMAGE_COMPONENTS_H_
+#endif  // CUDNN_CI_IMAGE_CONTENTS_COMPONENTS_H_

@@ -1,4 +1,4 @@
-#include "common/package_libraries_of.h"
+#include "image/contents/recorded_libraries.h"
 
 #include <algorithm>
 

@@ -1,9 +1,7 @@
 // The files of a subject that may hold native or device code, and the packages that brought them. Read from
 // the file system; nothing of the image is run or loaded. Judges nothing.
-#ifndef CUDNN_CI_PLUGINS_IMAGE_IMAGE_FILES_H_
-#define CUDNN_CI_PLUGINS_IMAGE_IMAGE_FILES_H_
-
-#include <cudnn_ci/check.hpp>
+#ifndef CUDNN_CI_IMAGE_CONTENTS_IMAGE_FILES_H_
+#define CUDNN_CI_IMAGE_CONTENTS_IMAGE_FILES_H_
 
 #include <cstdint>
 #include <string>
@@ -43,21 +41,12 @@ struct ImageFiles {
 ImageFiles FilesOfSubject(const std::string& spec, const std::vector<std::string>& subject_folders,
                           const std::string& library_path);
 
-// The same of the running case's subject.
-ImageFiles FilesOfSubject(const Context& ctx);
-
 // "cpython-311" of ".../lib/python3.11/site-packages", as extension modules of that Python are tagged
 // (https://peps.python.org/pep-3149/); empty: not known.
 std::string PythonTagOf(const std::vector<std::string>& folders);
 // True for the name of an extension module that a Python with this tag does not load.
 bool IsOfAnotherPython(const std::string& name, const std::string& tag);
 
-// All that a program or library needs, as the loader finds it, itself first: paths in the order in which the
-// loader maps them (breadth first). Names that are not found are added to *missing, if that is no null
-// pointer. At most 2,000 files.
-std::vector<std::string> LoadedWith(const std::string& path, const std::string& library_path,
-                                    std::vector<std::string>* missing);
-
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_IMAGE_IMAGE_FILES_H_
+#endif  // CUDNN_CI_IMAGE_CONTENTS_IMAGE_FILES_H_

@@ -1,6 +1,6 @@
 // What the files of cuDNN tell without being loaded.
-#ifndef CUDNN_CI_PLUGINS_COMMON_CUDNN_FILES_H_
-#define CUDNN_CI_PLUGINS_COMMON_CUDNN_FILES_H_
+#ifndef CUDNN_CI_IMAGE_CONTENTS_CUDNN_FILES_H_
+#define CUDNN_CI_IMAGE_CONTENTS_CUDNN_FILES_H_
 
 #include <string>
 #include <vector>
@@ -8,6 +8,12 @@
 #include "image/elf/elf_file.h"
 
 namespace cudnn_ci {
+
+// The majors that are known, newest first.
+inline constexpr int kCudnnMajors[] = {9, 8};
+
+// "libcudnn.so.9"; of a sub-library ("ops") "libcudnn_ops.so.9".
+std::string CudnnSoname(int major, const std::string& part = "");
 
 // The sub-libraries of a full install, dependencies first: "graph", "ops", ... of cuDNN 9.
 std::vector<std::string> CudnnPartNames(int major);
@@ -25,4 +31,4 @@ std::vector<std::string> CudnnPartsOpenedBy(const std::string& path);
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_COMMON_CUDNN_FILES_H_
+#endif  // CUDNN_CI_IMAGE_CONTENTS_CUDNN_FILES_H_

@@ -1,10 +1,12 @@
 // Every cuDNN that the image holds, whether a subject uses it or not: on the loader's path, in toolkits, in
 // Python packages and conda environments. Read from names and ELF files; nothing is loaded. Judges nothing.
-#ifndef CUDNN_CI_PLUGINS_CUDNN_COPIES_H_
-#define CUDNN_CI_PLUGINS_CUDNN_COPIES_H_
+#ifndef CUDNN_CI_IMAGE_CONTENTS_CUDNN_COPIES_H_
+#define CUDNN_CI_IMAGE_CONTENTS_CUDNN_COPIES_H_
 
 #include <string>
 #include <vector>
+
+#include "base/variables.h"
 
 namespace cudnn_ci {
 
@@ -22,13 +24,13 @@ struct CudnnCopies {
 };
 
 // Looks below the well-known places: the loader's, /usr, /usr/local, each folder of /opt, the virtual and the
-// conda environment that are active. At most 50,000 entries of folders are looked at, for an image may hold
-// millions of files.
-CudnnCopies FindCudnnCopies();
+// conda environment that these variables name. At most 50,000 entries of folders are looked at, for an image
+// may hold millions of files.
+CudnnCopies FindCudnnCopies(const Variables& environment);
 // The same below these places alone, and in these folders.
 CudnnCopies FindCudnnCopiesIn(const std::vector<std::string>& places,
                               const std::vector<std::string>& folders);
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_CUDNN_COPIES_H_
+#endif  // CUDNN_CI_IMAGE_CONTENTS_CUDNN_COPIES_H_

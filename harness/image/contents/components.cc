@@ -1,12 +1,7 @@
-#include "image/components.h"
-
-#include <cudnn_ci/facts.h>
+#include "image/contents/components.h"
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -14,17 +9,13 @@
 
 #include "base/package_names.h"
 #include "base/path.h"
-#include "common/cudnn_files.h"
-#include "common/knowledge_rows.h"
-#include "common/known_regressions.h"
+#include "image/contents/cudnn_files.h"
 #include "image/elf/elf_file.h"
 #include "image/elf/library_text.h"
 #include "image/packages/python_metadata.h"
 
 namespace cudnn_ci {
 namespace {
-
-using Row = nlohmann::json;
 
 constexpr char kPython[] = "python", kConda[] = "conda", kDistribution[] = "distribution";
 
@@ -100,7 +91,7 @@ void AddFile(const ComponentRules& rules, const std::string& path, Collection* c
   for (const char* part : {"libcudnn_graph.so", "libcudnn_ops.so", "libcudnn_ops_infer.so"}) {
     if (!IsCalled(path, part)) continue;
     if (const std::string version = CudnnVersionOf(ElfFile(path)); !version.empty())
-      components->Add({kCudnn, ReleaseOf(version), path});
+      components->Add({rules.cudnn, ReleaseOf(version), path});
     return;
   }
   for (const ComponentRules::File& rule : rules.files) {
@@ -136,20 +127,6 @@ std::string ReleaseOf(const std::string& version) {
     text.remove_prefix(1);
   }
   return release;
-}
-
-ComponentRules ReadComponentRules(const TableEntry& entry) {
-  std::map<std::string, std::string> titles;
-  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_LIBRARY))
-    titles[TextOf(row, "library")] = TextOf(row, "title");
-  ComponentRules rules;
-  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_PACKAGE))
-    if (const std::string library = TextOf(row, "library"); !library.empty())
-      rules.packages.push_back({TextOf(row, "manager"), TextOf(row, "name"), titles[library]});
-  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_FILE))
-    rules.files.push_back(
-        {TextOf(row, "file"), titles[TextOf(row, "library")], TextOf(row, "version_behind")});
-  return rules;
 }
 
 std::vector<Component> ComponentsOf(const ComponentRules& rules, const ImageFiles& image) {

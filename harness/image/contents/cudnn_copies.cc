@@ -1,17 +1,16 @@
 // A bounded search for cuDNN's main library.
-#include "cudnn/copies.h"
+#include "image/contents/cudnn_copies.h"
 
 #include <filesystem>
 #include <functional>
 #include <map>
 
 #include "base/path.h"
-#include "common/cudnn_api.h"
-#include "common/cudnn_files.h"
-#include "common/loader_path.h"
-#include "cudnn/packages.h"
+#include "image/contents/cudnn_files.h"
 #include "image/contents/folder_list.h"
-#include "image/packages/conda_metadata.h"
+#include "image/loader/loader_files.h"
+#include "image/packages/conda_environment.h"
+#include "image/packages/cudnn_packages.h"
 
 namespace cudnn_ci {
 namespace {
@@ -34,7 +33,7 @@ class Search {
 
   // Takes the cuDNN of each major that lies in a folder.
   void Look(const std::string& folder, const std::string& origin) {
-    for (const int major : CudnnMajors({}, {})) {
+    for (const int major : kCudnnMajors) {
       const std::string main = folder + "/" + CudnnSoname(major);
       if (!Exists(main)) continue;
       // A folder that is reached by several links is one copy; what it was found by first says most.
@@ -47,7 +46,7 @@ class Search {
   void LookForPackages(const std::string& site_packages) {
     for (const char* package : {"/nvidia/cudnn/lib", "/nvidia/cudnn_jit/lib"}) {
       std::string names;
-      for (const Package& p : PackagesOf(site_packages + package))
+      for (const Package& p : CudnnWheelsOf(site_packages + package))
         names += (names.empty() ? " " : " and ") + p.name + " " + p.version;
       Look(site_packages + package, "Python package" + names);
     }
@@ -92,16 +91,17 @@ CudnnCopies FindCudnnCopiesIn(const std::vector<std::string>& places,
   return search.Result();
 }
 
-CudnnCopies FindCudnnCopies() {
+CudnnCopies FindCudnnCopies(const Variables& environment) {
   std::vector<std::string> places, folders;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-    if (const std::string place = Environment(variable); !place.empty()) places.push_back(place);
+    if (const std::string place = ValueOf(environment, variable); !place.empty()) places.push_back(place);
   places.insert(places.end(), {"/usr/local", "/usr"});
   std::error_code error;
   for (fs::directory_iterator it("/opt", error), end; !error && it != end && places.size() < 200;
        it.increment(error))
     places.push_back(it->path().string());
-  for (const std::string& file : LibrariesOf("libcudnn.so")) folders.push_back(DirectoryOf(file));
+  for (const std::string& file : LibrariesOf("libcudnn.so", ValueOf(environment, "LD_LIBRARY_PATH")))
+    folders.push_back(DirectoryOf(file));
   return FindCudnnCopiesIn(places, folders);
 }
 

@@ -1,6 +1,6 @@
 // The libraries that the shared objects of an installed package are, or need by name.
-#ifndef CUDNN_CI_PLUGINS_COMMON_PACKAGE_LIBRARIES_OF_H_
-#define CUDNN_CI_PLUGINS_COMMON_PACKAGE_LIBRARIES_OF_H_
+#ifndef CUDNN_CI_IMAGE_CONTENTS_RECORDED_LIBRARIES_H_
+#define CUDNN_CI_IMAGE_CONTENTS_RECORDED_LIBRARIES_H_
 
 #include <functional>
 #include <string>
@@ -21,4 +21,4 @@ std::string FindLibrary(
 
 }  // namespace cudnn_ci
 
-#endif  // CUDNN_CI_PLUGINS_COMMON_PACKAGE_LIBRARIES_OF_H_
+#endif  // CUDNN_CI_IMAGE_CONTENTS_RECORDED_LIBRARIES_H_

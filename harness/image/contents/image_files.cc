@@ -1,10 +1,9 @@
-#include "image/image_files.h"
+#include "image/contents/image_files.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <deque>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -12,11 +11,10 @@
 #include <utility>
 
 #include "base/variables.h"
-#include "common/loader_path.h"
 #include "image/contents/python_packages.h"
-#include "image/elf/elf_file.h"
+#include "image/loader/loaded_with.h"
 #include "image/loader/loader_files.h"
-#include "image/packages/conda_metadata.h"
+#include "image/packages/conda_environment.h"
 
 namespace cudnn_ci {
 namespace {
@@ -26,7 +24,6 @@ namespace fs = std::filesystem;
 // A PyTorch environment has 30,000 entries.
 constexpr int kMostEntries = 400000;
 constexpr int kMostDepth = 32;
-constexpr std::size_t kMostLoaded = 2000;
 
 // Gathers files, each once by device and inode.
 class Gatherer {
@@ -115,38 +112,6 @@ std::string ImageFiles::BroughtBy(const std::string& file) const {
   return owner ? owner->Text() : "";
 }
 
-std::vector<std::string> LoadedWith(const std::string& path, const std::string& library_path,
-                                    std::vector<std::string>* missing) {
-  struct Waiting {
-    std::string path;
-    std::vector<std::string> rpath;  // DT_RPATH of what loaded it
-  };
-  std::vector<std::string> loaded;
-  std::set<std::string> known;  // sonames and names that were asked for
-  std::deque<Waiting> waiting = {{path, {}}};
-  while (!waiting.empty() && loaded.size() < kMostLoaded) {
-    const Waiting next = waiting.front();
-    waiting.pop_front();
-    const ElfFile file(next.path);
-    loaded.push_back(next.path);
-    if (!file.loadable()) continue;
-    if (!file.Soname().empty()) known.insert(file.Soname());
-    const std::vector<std::string> own = file.RunPath();
-    std::vector<std::string> rpath, run_path;
-    if (file.RunPathIsFirst()) rpath = own;
-    if (!file.RunPathIsFirst()) run_path = own;
-    // A library with a DT_RUNPATH looks at no DT_RPATH, its own or inherited (ld.so(8)).
-    if (run_path.empty()) rpath.insert(rpath.end(), next.rpath.begin(), next.rpath.end());
-    for (const std::string& name : file.Needed()) {
-      if (!known.insert(name).second) continue;
-      const std::string found = FirstTaken(LoaderCandidates(name, rpath, library_path, run_path));
-      if (!found.empty()) waiting.push_back({found, rpath});
-      if (found.empty() && missing) missing->push_back(name);
-    }
-  }
-  return loaded;
-}
-
 std::string PythonTagOf(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     const std::size_t at = folder.find("/python3.");
@@ -190,12 +155,6 @@ ImageFiles FilesOfSubject(const std::string& spec, const std::vector<std::string
   image.packages.AddDpkg(unowned);
   for (const std::string& problem : image.packages.problems()) image.problems.push_back(problem);
   return image;
-}
-
-ImageFiles FilesOfSubject(const Context& ctx) {
-  const std::vector<std::string> folders = ctx.SubjectFolders();
-  return FilesOfSubject(ctx.SubjectSpec(), folders,
-                        UsersLibraryPath(Environment("LD_LIBRARY_PATH"), folders));
 }
 
 }  // namespace cudnn_ci

@@ -1,23 +1,19 @@
-#include "common/cudnn_files.h"
-
-#include <elf.h>
+#include "image/contents/cudnn_files.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <fstream>
 #include <set>
-#include <utility>
 
-#include "common/cudnn_api.h"
+#include "base/regular_file.h"
+#include "image/elf/byte_source.h"
+#include "image/elf/elf_sections.h"
 
 namespace cudnn_ci {
 namespace {
 
 // The graph library of 9.28 has 149 MB, of which 25 are constants.
-constexpr std::size_t kMostOfLibrary = std::size_t{64} << 20;
-constexpr std::size_t kMostSections = 1024, kMostOfSectionNames = std::size_t{64} << 10;
-constexpr std::size_t kPiece = std::size_t{1} << 20;
+constexpr std::uint64_t kMostOfLibrary = std::uint64_t{64} << 20;
+constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
 // Between "libcudnn_" and ".so".
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kMostNames = 32;
@@ -34,40 +30,20 @@ void AddNames(const std::string& bytes, std::set<std::string>* names) {
   }
 }
 
-// The bytes of a file at an offset; fewer where it ends before.
-std::string ReadAt(std::ifstream& file, std::uint64_t offset, std::size_t size) {
-  std::string bytes(size, '\0');
-  file.clear();
-  file.seekg(static_cast<std::streamoff>(offset));
-  file.read(bytes.data(), static_cast<std::streamsize>(size));
-  bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  return bytes;
-}
-
 // Where the constants of a library stand (.rodata), so that its code need not be read; all of a file without
-// such a section. https://refspecs.linuxfoundation.org/elf/gabi4+/ch4.sheader.html
-std::pair<std::uint64_t, std::uint64_t> Constants(std::ifstream& file) {
-  const std::pair<std::uint64_t, std::uint64_t> all = {0, kMostOfLibrary};
-  Elf64_Ehdr header{};
-  const std::string head = ReadAt(file, 0, sizeof header);
-  if (head.size() < sizeof header || head.compare(0, SELFMAG, ELFMAG) != 0) return all;
-  std::memcpy(&header, head.data(), sizeof header);
-  if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > kMostSections) return all;
-  std::vector<Elf64_Shdr> sections(header.e_shnum);
-  const std::string table = ReadAt(file, header.e_shoff, sections.size() * sizeof(Elf64_Shdr));
-  if (table.size() < sections.size() * sizeof(Elf64_Shdr) || header.e_shstrndx >= sections.size()) return all;
-  std::memcpy(sections.data(), table.data(), table.size());
-  const Elf64_Shdr& of_names = sections[header.e_shstrndx];
-  const std::string names =
-      ReadAt(file, of_names.sh_offset, std::min<std::size_t>(of_names.sh_size, kMostOfSectionNames));
-  const std::string wanted(".rodata\0", 8);
-  for (const Elf64_Shdr& section : sections)
-    if (section.sh_name < names.size() && names.compare(section.sh_name, wanted.size(), wanted) == 0)
-      return {section.sh_offset, std::min<std::uint64_t>(section.sh_size, kMostOfLibrary)};
-  return all;
+// such a section.
+ByteSource Constants(const ByteSource& file) {
+  const ElfSections sections = ReadElfSections(file);
+  const ElfSection* constants = sections.Find(".rodata");
+  return constants ? file.Part(constants->offset, std::min(constants->size, kMostOfLibrary))
+                   : file.Part(0, kMostOfLibrary);
 }
 
 }  // namespace
+
+std::string CudnnSoname(int major, const std::string& part) {
+  return "libcudnn" + (part.empty() ? "" : "_" + part) + ".so." + std::to_string(major);
+}
 
 std::vector<std::string> CudnnPartNames(int major) {
   if (major >= 9)
@@ -97,20 +73,17 @@ std::string VersionOfFiles(const std::string& directory, int major) {
 }
 
 std::vector<std::string> CudnnPartsOpenedBy(const std::string& path) {
-  // A FIFO would wait for its writer.
-  if (ElfFile(path).kind() == ElfFile::Kind::kUnreadable) return {};
-  std::ifstream file(path, std::ios::binary);
+  const FileBytes file(OpenRegularFile(path));
+  if (!file.ok()) return {};
+  const ByteSource constants = Constants(*file);
   std::set<std::string> names;
-  if (!file) return {};
-  const auto [offset, size] = Constants(file);
   // A name may lie across the border of two pieces, so that each begins with the end of the one before.
   std::string bytes;
-  for (std::uint64_t read = 0; read < size; read += kPiece) {
-    const std::string piece =
-        ReadAt(file, offset + read, static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, size - read)));
+  for (std::uint64_t at = 0; at < constants.size(); at += kPiece) {
+    const std::string piece = constants.Text(at, std::min(kPiece, constants.size() - at));
+    if (piece.empty()) break;
     bytes.erase(0, bytes.size() > 2 * kLongestName ? bytes.size() - 2 * kLongestName : 0);
     AddNames(bytes += piece, &names);
-    if (piece.size() < kPiece) break;
   }
   return {names.begin(), names.end()};
 }
