@@ -28,11 +28,14 @@ struct FrameworkName {
   std::string title;  // "CuPy"
 };
 
-// What the names of installed Python packages tell.
+// What is known of Python packages by the names of their metadata and files.
 struct PackageNames {
   std::vector<FrameworkName> frameworks;
   std::vector<std::string>
       cudnn;  // patterns of cuDNN's packages that end in a CUDA major: "nvidia-cudnn-cu#*"
+  // Of each framework whose run path names the folders of CUDA's libraries, the files that may have it, below
+  // a folder of packages; the first that is there counts.
+  std::vector<std::vector<std::string>> run_paths;
 };
 
 }  // namespace cudnn_ci

@@ -39,8 +39,9 @@ void AddCut(const FoundEnvironments& found, Notices* warnings) {
 }
 
 // Gives the subject its folders. Returns why the image lacks what it names; empty: it is there.
-std::string Resolve(const Variables& variables, SubjectInfo* subject, Notices* warnings) {
-  ResolvedSubject resolved = ResolveSubject(std::move(*subject), variables);
+std::string Resolve(const Variables& variables, const PackageNames& names, SubjectInfo* subject,
+                    Notices* warnings) {
+  ResolvedSubject resolved = ResolveSubject(std::move(*subject), variables, names);
   *subject = std::move(resolved.subject);
   if (!resolved.left_out.empty())
     warnings->push_back({NoticeCode::kFolderNotSearched,
@@ -108,9 +109,9 @@ void AddPrograms(const FoundEnvironments& found, const Variables& variables, con
   }
 }
 
-FoundEnvironments FindImageEnvironments(const LookingAt& looking_at) {
+FoundEnvironments FindImageEnvironments(const PackageNames& names, const LookingAt& looking_at) {
   looking_at(kEnvironments);
-  return FindEnvironments(OwnVariables());
+  return FindEnvironments(OwnVariables(), names);
 }
 
 // *described gets the environments among the candidates.
@@ -140,13 +141,14 @@ CandidateLook Candidates(const FoundEnvironments& found, const PackageNames& nam
 
 }  // namespace
 
-SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, const LookingAt& looking_at) {
+SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, const PackageNames& names,
+                           const LookingAt& looking_at) {
   const Variables variables = OwnVariables();
   SubjectLook look;
   look.subjects = subjects;
   for (SubjectInfo& subject : look.subjects) {
     looking_at(NameOf(subject));
-    std::string problem = Resolve(variables, &subject, &look.warnings);
+    std::string problem = Resolve(variables, names, &subject, &look.warnings);
     if (!problem.empty())
       look.problems.push_back(HarnessFinding("subject-missing", std::move(problem), subject.name));
   }
@@ -155,7 +157,7 @@ SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, const Looki
 
 CandidateLook LookAtCandidates(const PackageNames& names, const LookingAt& looking_at) {
   std::vector<PythonEnvironment> described;
-  return Candidates(FindImageEnvironments(looking_at), names, looking_at, &described);
+  return Candidates(FindImageEnvironments(names, looking_at), names, looking_at, &described);
 }
 
 bool FindsLibrary(const std::string& stem, const SubjectInfo& subject) {
@@ -196,7 +198,7 @@ GpuUse LookAtUseOfLoader() {
 EnvironmentLook LookAtEnvironments(const PackageNames& names, const LookingAt& looking_at) {
   const Variables variables = OwnVariables();
   EnvironmentLook look;
-  const FoundEnvironments found = FindImageEnvironments(looking_at);
+  const FoundEnvironments found = FindImageEnvironments(names, looking_at);
   look.found = Candidates(found, names, looking_at, &look.environments);
   for (size_t i = 0; i < found.others.size() && i < kMostOthers; ++i) {
     looking_at("the Python environment of " + found.others[i]);

@@ -21,7 +21,8 @@ struct SubjectLook {
   std::vector<Finding> problems;  // what the subjects name and the image lacks
   Notices warnings;               // what was not looked at
 };
-SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, const LookingAt& looking_at);
+SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, const PackageNames& names,
+                           const LookingAt& looking_at);
 
 // What uses a GPU with libraries or device code that the loader does not find by itself: the image's Python
 // environments and programs.

@@ -112,7 +112,7 @@ Chosen::Chosen(Matrix matrix, Looked looked) : matrix_(std::move(matrix)), looke
 Resolved::Resolved(Chosen chosen, const PackageNames& names, Session* session) : chosen_(std::move(chosen)) {
   Matrix& matrix = chosen_.matrix_;
   auto look = session->Look<SubjectLook>(
-      [&](const LookingAt& looking_at) { return LookAtSubjects(matrix.subjects, looking_at); });
+      [&](const LookingAt& looking_at) { return LookAtSubjects(matrix.subjects, names, looking_at); });
   if (!look) return;
   matrix.subjects = std::move(look->subjects);
   problems_ = std::move(look->problems);

@@ -4,6 +4,7 @@
 #include "image/contents/package_libraries.h"
 #include "image/contents/program_libraries.h"
 #include "image/contents/resolve.h"
+#include "shipped_knowledge.h"
 #include "subject_tree.h"
 
 namespace cudnn_ci {
@@ -17,7 +18,7 @@ using ::testing::SizeIs;
 class SubjectFoldersTest : public SubjectTree {
  protected:
   ResolvedSubject Resolve(const std::string& spec, const Variables& environment = {}) {
-    return ResolveSubject({"mine", spec}, environment);
+    return ResolveSubject({"mine", spec}, environment, PackageNamesOf(ShippedKnowledge()));
   }
   ResolvedSubject ResolvePython(const std::string& prefix) {
     return Resolve("python:" + At(prefix + "/bin/python3"));

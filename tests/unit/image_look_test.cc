@@ -19,7 +19,7 @@ using testing::IsEmpty;
 class ImageLookTest : public SubjectTree {
  protected:
   static SubjectLook Look(const std::string& spec) {
-    return LookAtSubjects({{"mine", spec}}, [](const std::string&) {});
+    return LookAtSubjects({{"mine", spec}}, {}, [](const std::string&) {});
   }
 };
 

@@ -47,7 +47,7 @@ class OddFilesTest : public SubjectTree {
     Link(target, path);
     return At(path);
   }
-  static ResolvedSubject Resolve(const std::string& spec) { return ResolveSubject({"mine", spec}, {}); }
+  static ResolvedSubject Resolve(const std::string& spec) { return ResolveSubject({"mine", spec}, {}, {}); }
 };
 
 TEST_F(OddFilesTest, WhatIsNoFileIsNamedAndNotOpened) {

@@ -58,15 +58,15 @@ std::string ParentFor(const std::vector<FirstMatrixSubject>& subjects, const std
   return IsBuiltinName(name) && FindBuiltin(name, matrices).ok() ? name : "";
 }
 
-AskedSubject Resolved(const SubjectInfo& subject, const LookingAt& looking_at) {
-  SubjectLook look = LookAtSubjects({subject}, looking_at);
+AskedSubject Resolved(const SubjectInfo& subject, const PackageNames& names, const LookingAt& looking_at) {
+  SubjectLook look = LookAtSubjects({subject}, names, looking_at);
   if (!look.problems.empty()) return {{}, look.problems.front().detail};
   AskedSubject asked{std::move(look.subjects.front()), ""};
   const std::string& spec = asked.subject.spec;
   const std::string path = spec.substr(spec.find(':') + 1);
   GpuUse use;
   if (spec.starts_with("python:"))
-    use = DescribeEnvironment(path, OwnVariables(), {}).gpu;
+    use = DescribeEnvironment(path, OwnVariables(), names).gpu;
   else if (spec.starts_with("program:"))
     use = GpuUseOfFile(path);
   else if (spec.starts_with("path:"))
@@ -80,7 +80,7 @@ AskedSubject Resolved(const SubjectInfo& subject, const LookingAt& looking_at) {
 // What --subject means: what a matrix would call it, or a Python environment or program by the name that
 // "auto" gives it. May block: see image_look.h.
 AskedSubject FindSubject(const std::string& asked, const PackageNames& names, const LookingAt& looking_at) {
-  if (asked == "system" || asked == "loader") return Resolved({"system", "loader"}, looking_at);
+  if (asked == "system" || asked == "loader") return Resolved({"system", "loader"}, names, looking_at);
   if (asked.find(':') != std::string::npos) {
     if (const std::string problem = SubjectProblem(asked); !problem.empty())
       return {{}, "--subject: '" + asked + "' " + problem};
@@ -88,13 +88,13 @@ AskedSubject FindSubject(const std::string& asked, const PackageNames& names, co
     // An interpreter is called after its environment, as "auto" does.
     const size_t bin = asked.rfind("python:", 0) == 0 ? path.rfind("/bin/") : std::string::npos;
     if (bin != std::string::npos) path.resize(bin);
-    return Resolved({NameOfPrefix(path), asked}, looking_at);
+    return Resolved({NameOfPrefix(path), asked}, names, looking_at);
   }
   std::vector<std::string> known;
   const CandidateLook look = LookAtCandidates(names, looking_at);
   for (const auto& candidates : {look.candidates, look.beside})
     for (const Candidate& found : candidates) {
-      if (found.name == asked) return Resolved({found.name, found.spec}, looking_at);
+      if (found.name == asked) return Resolved({found.name, found.spec}, names, looking_at);
       known.push_back(found.name);
     }
   const std::string near = DidYouMean(asked, known);

@@ -63,7 +63,7 @@ PythonEnvironment DescribeEnvironment(const std::string& interpreter, const Vari
   PythonEnvironment found;
   found.interpreter = interpreter;
   found.prefix = python.prefix;
-  const SubjectInfo subject = ResolveSubject({"", "python:" + interpreter}, environment).subject;
+  const SubjectInfo subject = ResolveSubject({"", "python:" + interpreter}, environment, names).subject;
   for (const auto& folders : {subject.folders, subject.late_folders})
     for (const std::string& folder : folders)
       if (found.cudnn.empty() && HoldsCudnn(folder)) found.cudnn = RealPath(folder);

@@ -31,8 +31,8 @@ struct Candidate {
 // Gathers interpreters, each prefix once.
 class Search {
  public:
-  Search(const Variables& environment, std::string root)
-      : environment_(environment), root_(std::move(root)) {}
+  Search(const Variables& environment, const PackageNames& names, std::string root)
+      : environment_(environment), names_(names), root_(std::move(root)) {}
 
   void Run() {
     for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
@@ -87,7 +87,8 @@ class Search {
     candidate.prefix = python.prefix;
     if (candidate.prefix.empty() || !seen_.insert(RealPath(candidate.prefix)).second) return;
     candidate.interpreter = Normal(interpreter);
-    const SubjectInfo subject = ResolveSubject({"", "python:" + candidate.interpreter}, environment_).subject;
+    const SubjectInfo subject =
+        ResolveSubject({"", "python:" + candidate.interpreter}, environment_, names_).subject;
     for (const auto& folders : {subject.folders, subject.late_folders})
       for (const std::string& folder : folders)
         if (HoldsCudnn(folder)) Add(folder, &candidate);
@@ -120,6 +121,7 @@ class Search {
   }
 
   const Variables& environment_;
+  const PackageNames& names_;
   const std::string root_;
   FolderReader reader_;
   std::map<std::string, bool> uses_gpu_;      // folders of packages, links followed
@@ -173,8 +175,9 @@ std::string InterpreterOf(const SubjectInfo& subject) {
   return subject.spec.substr(subject.spec.find(':') + 1);
 }
 
-FoundEnvironments FindEnvironments(const Variables& environment, const std::string& root) {
-  Search search(environment, root);
+FoundEnvironments FindEnvironments(const Variables& environment, const PackageNames& names,
+                                   const std::string& root) {
+  Search search(environment, names, root);
   search.Run();
   std::vector<Candidate> candidates = search.Take();
   // By path alone, so that what is found does not depend on the order in which a folder is read.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/package_names.h"
 #include "base/variables.h"
 #include "image/contents/subject.h"
 
@@ -30,7 +31,8 @@ struct FoundEnvironments {
 // of its libraries holds a cuDNN, or a folder of its packages something that uses a GPU (HoldsGpuUse), that
 // no environment before it has as its own. It is named after its prefix, "opt_venv" of /opt/venv; where two
 // would have one name, both end with a number that is made from the prefix.
-FoundEnvironments FindEnvironments(const Variables& environment, const std::string& root = "");
+FoundEnvironments FindEnvironments(const Variables& environment, const PackageNames& names,
+                                   const std::string& root = "");
 
 // "/opt/venv/bin/python" of one of its subjects.
 std::string InterpreterOf(const SubjectInfo& subject);

@@ -1,6 +1,7 @@
 #include "image/contents/package_libraries.h"
 
 #include <string>
+#include <vector>
 
 #include "base/path.h"
 #include "image/elf/elf_file.h"
@@ -9,14 +10,6 @@
 namespace cudnn_ci {
 namespace {
 
-// The library of a framework that needs CUDA's, as its wheel and its conda package have it; of each framework
-// the first that is there counts.
-constexpr const char* kFrameworks[][3] = {
-    {"torch/lib/libtorch_cuda.so", "torch/lib/libtorch_global_deps.so", "torch/lib/libtorch_python.so"},
-    {"tensorflow/libtensorflow_cc.so.2", "tensorflow/python/_pywrap_tensorflow_internal.so", nullptr},
-    {"onnxruntime/capi/libonnxruntime_providers_cuda.so", nullptr, nullptr},
-};
-
 // Where the frameworks that are installed say that their libraries lie.
 struct RunPaths {
   std::vector<std::string> folders;
@@ -24,17 +17,17 @@ struct RunPaths {
 };
 
 // The file of the first folder of packages that has it, which is the one that is imported.
-std::string FindPackageFile(const PythonPackages& python, const char* const (&names)[3]) {
+std::string FindPackageFile(const PythonPackages& python, const std::vector<std::string>& names) {
   for (const std::string& folder : python.folders)
-    for (const char* name : names)
-      if (name != nullptr && Exists(folder + "/" + name)) return folder + "/" + name;
+    for (const std::string& name : names)
+      if (Exists(folder + "/" + name)) return folder + "/" + name;
   return "";
 }
 
-RunPaths RunPathsOfFrameworks(const PythonPackages& python) {
+RunPaths RunPathsOfFrameworks(const PythonPackages& python, const PackageNames& names) {
   RunPaths result;
-  for (const auto& names : kFrameworks) {
-    const ElfFile library(FindPackageFile(python, names));
+  for (const std::vector<std::string>& files : names.run_paths) {
+    const ElfFile library(FindPackageFile(python, files));
     const std::vector<std::string> folders = library.RunPath();
     result.behind = result.behind || (!folders.empty() && !library.RunPathIsFirst());
     result.folders.insert(result.folders.end(), folders.begin(), folders.end());
@@ -44,9 +37,10 @@ RunPaths RunPathsOfFrameworks(const PythonPackages& python) {
 
 }  // namespace
 
-LibraryFolders FindPackageLibraries(const PythonPackages& python, FolderReader* reader) {
+LibraryFolders FindPackageLibraries(const PythonPackages& python, const PackageNames& names,
+                                    FolderReader* reader) {
   FolderList found;
-  const RunPaths frameworks = RunPathsOfFrameworks(python);
+  const RunPaths frameworks = RunPathsOfFrameworks(python, names);
   found.Add(frameworks.folders, reader);
   for (const std::string& folder : python.folders) {
     for (const std::string& package : reader->Names(folder + "/nvidia"))

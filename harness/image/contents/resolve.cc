@@ -47,8 +47,8 @@ std::vector<std::string> Bounded(const std::vector<std::string>& folders, size_t
   return kept;
 }
 
-LibraryFolders FindFolders(const std::string& spec, const Variables& environment, FolderReader* reader,
-                           std::string* problem) {
+LibraryFolders FindFolders(const std::string& spec, const Variables& environment, const PackageNames& names,
+                           FolderReader* reader, std::string* problem) {
   LibraryFolders folders;
   std::string rest;
   if (TakeAfter("path:", spec, &rest)) {
@@ -60,7 +60,7 @@ LibraryFolders FindFolders(const std::string& spec, const Variables& environment
   } else if (TakeAfter("python:", spec, &rest)) {
     const PythonPackages python = FindPythonPackages(rest, environment, reader);
     *problem = python.problem;
-    folders = FindPackageLibraries(python, reader);
+    folders = FindPackageLibraries(python, names, reader);
   } else if (TakeAfter("program:", spec, &rest)) {
     folders = FindProgramLibraries(rest, ValueOf(environment, "LD_LIBRARY_PATH"), reader, problem);
   }
@@ -69,10 +69,10 @@ LibraryFolders FindFolders(const std::string& spec, const Variables& environment
 
 }  // namespace
 
-ResolvedSubject ResolveSubject(SubjectInfo subject, const Variables& environment) {
+ResolvedSubject ResolveSubject(SubjectInfo subject, const Variables& environment, const PackageNames& names) {
   ResolvedSubject resolved;
   FolderReader reader;
-  const LibraryFolders found = FindFolders(subject.spec, environment, &reader, &resolved.problem);
+  const LibraryFolders found = FindFolders(subject.spec, environment, names, &reader, &resolved.problem);
   size_t count = 0, bytes = 0;
   subject.folders = Bounded(found.before, &count, &bytes, &resolved.left_out);
   subject.late_folders = Bounded(found.behind, &count, &bytes, &resolved.left_out);

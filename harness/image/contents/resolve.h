@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "base/package_names.h"
 #include "base/variables.h"
 #include "image/contents/subject.h"
 
@@ -21,8 +22,8 @@ struct ResolvedSubject {
   bool complete = true;  // false: its folders hold more entries than are looked at
 };
 
-// `environment`: the variables that the subject's programs would see.
-ResolvedSubject ResolveSubject(SubjectInfo subject, const Variables& environment);
+// `environment`: the variables that the subject's programs would see. `names`: what is known of packages.
+ResolvedSubject ResolveSubject(SubjectInfo subject, const Variables& environment, const PackageNames& names);
 
 }  // namespace cudnn_ci
 

@@ -1,6 +1,7 @@
 #include "model/knowledge/knowledge.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "model/knowledge/knowledge_format.h"
 
@@ -54,6 +55,9 @@ PackageNames PackageNamesOf(const Knowledge& knowledge) {
     if (!title.empty()) names.frameworks.push_back({name, title});
     if (Knowledge::Value(*row, "library") == "cudnn" && name.ends_with("#*")) names.cudnn.push_back(name);
   }
+  for (const KnowledgeRow* row : knowledge.Rows("frameworks"))
+    if (const std::string files = Knowledge::Value(*row, "run_path_of"); !files.empty())
+      names.run_paths.push_back(nlohmann::json::parse(files).get<std::vector<std::string>>());
   return names;
 }
 

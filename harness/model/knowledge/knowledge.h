@@ -66,7 +66,7 @@ std::variant<Knowledge, std::vector<Problem>> LoadKnowledge(const std::string& b
                                                             const std::vector<KnowledgePlace>& places,
                                                             Compatibility* table);
 
-// What the names of installed Python packages tell.
+// What is known of Python packages by their names and files.
 PackageNames PackageNamesOf(const Knowledge& knowledge);
 
 // Replaces what to do about a finding (words, link, command) by what a row of "remedies" says; severity,

@@ -35,6 +35,7 @@ FileFormat Packages() {
          {"distributions", Kind::kPythonNames},
          {"for_cpu", Kind::kPythonNames, false},
          {"native", Kind::kPathPatterns, false},
+         {"run_path_of", Kind::kPaths, false},
          {"takes_package", Kind::kFlag},
          {"opens_by_name", Kind::kFlag}},
         {"framework"}},

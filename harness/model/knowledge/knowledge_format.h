@@ -27,6 +27,7 @@ enum class FieldKind {
   kCommand,       // printable, on one line
   kNames,         // a list of names
   kPythonNames,   // of Python packages in their normalised form
+  kPaths,         // a list of paths
   kPathPatterns,  // a list of patterns of paths
   kSteps          // a list of objects: what a package opens
 };

@@ -99,6 +99,7 @@ Rule RuleOf(FieldKind kind) {
       return {[](const std::string& t) { return IsNameOf(t, "*") && HasFewStars(t); },
               "a file's name of letters, digits, \"._+-\" and at most four \"*\" (any text), of at most 120"};
     case FieldKind::kPath:
+    case FieldKind::kPaths:
       return {[](const std::string& t) { return IsPathOf(t, ""); },
               "a path below a folder of packages, as in \"torch/lib/libtorch.so\", without \"..\""};
     case FieldKind::kPathPattern:
@@ -152,6 +153,7 @@ class ValueReader {
         return "a number from 1 to 99";
       case FieldKind::kNames:
       case FieldKind::kPythonNames:
+      case FieldKind::kPaths:
       case FieldKind::kPathPatterns:
         return "a list, not empty, of 100 at most";
       case FieldKind::kSteps:
@@ -172,6 +174,7 @@ class ValueReader {
         break;
       case FieldKind::kNames:
       case FieldKind::kPythonNames:
+      case FieldKind::kPaths:
       case FieldKind::kPathPatterns:
         return Names(field, json);
       case FieldKind::kSteps:
