@@ -156,7 +156,7 @@ bool Gate::Discover() {
                                      : Collected::ForSubjects({}, std::move(resolved), &session_);
   if (session_.MustEnd()) return Interrupted();
   const Discovery& discovery = collected_->discovery();
-  obstacle_ = ObstacleOf(discovery, installation_.worker_path());
+  obstacle_ = ObstacleBehindPlugins();
   if (obstacle_) return options_.dry_run ? Invalid(obstacle_->detail) : true;
   collected_->ChooseSubjects(&session_);
   if (session_.MustEnd()) return Interrupted();
@@ -298,7 +298,7 @@ void Gate::EmitPlan() {
   for (const Finding& problem : collected_->subject_problems()) Emit(FindingReported{{}, problem});
   if (!obstacle_)
     for (const Finding& problem : collected_->MatrixProblems()) Emit(FindingReported{{}, problem});
-  if (const std::string problem = collected_->PreloadProblem(); !problem.empty())
+  if (const std::string problem = collected_->PreloadProblem(); !problem.empty() && !obstacle_)
     Emit(FindingReported{{}, HarnessFinding("preload-breaks-processes", problem)});
   else
     ReportPreloads();
@@ -306,6 +306,7 @@ void Gate::EmitPlan() {
     Emit(FindingReported{{}, HarnessFinding("plugin-invalid", ToString(p))});
   if (const std::string& abandoned = collected_->discovery().abandoned; !abandoned.empty())
     Emit(FindingReported{{}, HarnessFinding("abandoned", abandoned)});
+  ReportIsolation();
   for (const Case& c : plan_.cases) {
     planned_[c.planned.ref] = &c.planned;
     Emit(c.planned);
@@ -362,6 +363,7 @@ bool Gate::Run() {
 
 int Gate::Finish() {
   if (looked_at_loader_) ReportPreloads();
+  ReportStrays();
   CancelIfInterrupted();
   // Of a plan that nothing came to only the obstacle is to be told.
   if (!obstacle_)

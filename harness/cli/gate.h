@@ -74,6 +74,9 @@ class Gate {
   std::vector<Finding> PreloadFindings() const;  // may block: see image_look.h
   // Says what the image brings into those processes, and has not been said yet: what it runs may change it.
   void ReportPreloads();
+  std::optional<Finding> ObstacleBehindPlugins();
+  void ReportIsolation();
+  void ReportStrays();
   // What every process that loads a library would wait for. None as well where the look was interrupted.
   std::optional<Finding> ObstacleOfTheLoader();
   // What would keep every plugin from being asked.

@@ -1,12 +1,16 @@
 // What the image has the loader put into the checks' processes. See gate.h.
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "base/variables.h"
 #include "cli/gate.h"
 #include "cli/image_look.h"
 #include "cli/loader_findings.h"
+#include "cli/worker_obstacle.h"
 #include "exec/schedule/launch.h"
 #include "image/elf/elf_dynamic.h"
 
@@ -62,6 +66,33 @@ std::optional<Finding> Gate::ObstacleOfTheLoader() {
 std::optional<Finding> Gate::Unreadable() const {
   if (session_.unreadable().empty()) return std::nullopt;
   return HarnessFinding("subject-unreadable", session_.unreadable());
+}
+
+// Why nothing can be judged though plugins were asked. Where no process reaches its main function and a mount
+// is among what is preloaded, it is the runner's, or nobody's who is known if the image has one besides.
+std::optional<Finding> Gate::ObstacleBehindPlugins() {
+  std::optional<Finding> obstacle = ObstacleOf(collected_->discovery(), installation_.worker_path());
+  const std::string problem = collected_->PreloadProblem();
+  if (obstacle || problem.empty()) return obstacle;
+  // The first that is a mount, and the first that the image has in its layers; empty: there is none.
+  const auto found = session_.Look<std::vector<std::string>>([this](const LookingAt& looking_at) {
+    looking_at("what the image has preloaded into every process");
+    std::vector<std::string> whose(2);
+    for (const Preload& preload :
+         FindPreloads(OwnVariables(), LibraryPaths(), [] { return std::set<std::string>{}; })) {
+      if (!preload.mounted.empty())
+        whose[0] = preload.mounted;
+      else if (preload.ignored.empty() && (!preload.file.empty() || !preload.problem.empty()))
+        whose[1] = preload.name;
+    }
+    return whose;
+  });
+  if (!found || found->size() != 2 || found->front().empty()) return std::nullopt;
+  const bool own = !found->back().empty();
+  Finding finding = HarnessFinding(own ? "preload-breaks-processes" : "runner-preload-breaks-processes",
+                                   problem + "; " + SingleLine(found->front(), 1000) + " is a mount");
+  if (own) finding.blame = Blame::kUndetermined;
+  return finding;
 }
 
 void Gate::ReportPreloads() {

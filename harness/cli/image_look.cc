@@ -64,7 +64,7 @@ std::vector<std::string> LibrariesOfLoader(const std::string& library_path, cons
 }
 
 void Take(SubjectInfo subject, Candidate candidate, const Variables& variables, CandidateLook* look) {
-  Resolve(variables, &subject, &look->warnings);
+  Resolve(variables, names, &subject, &look->warnings);
   candidate.has_runtime = FindsLibrary("libcudart", subject);
   candidate.has_nvrtc = FindsLibrary("libnvrtc", subject);
   look->subjects.push_back(std::move(subject));

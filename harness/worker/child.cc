@@ -162,8 +162,11 @@ bool RunChild(const ChildRequest& request, ChildOutcome* outcome) {
     Drain(read_end.get(), &outcome->output);
     state = Look(pid);
     if (state != Waited::kRuns || clock.NowNs() <= deadline) continue;
-    if (!std::exchange(outcome->timed_out, true) && kill(-pid, SIGKILL) != 0) refused = errno;
-    if (clock.NowNs() <= deadline + kEndingNs) continue;
+    if (!std::exchange(outcome->timed_out, true)) {
+      kill(-pid, SIGKILL);
+      if (kill(pid, SIGKILL) != 0) refused = errno;
+    }
+    if (refused == 0 && clock.NowNs() <= deadline + kEndingNs) continue;
     Cut(&outcome->output);
     outcome->output += "\nprocess " + std::to_string(pid) + " cannot be ended" +
                        (refused != 0 ? std::string(": ") + strerror(refused) : "") + ", and still runs\n";

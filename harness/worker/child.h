@@ -18,9 +18,10 @@ struct ChildOutcome {
   std::string output;  // stdout and stderr: head and tail, 256 KiB in all
 };
 
-// Ends at the timeout, whatever the child writes or leaves behind; two seconds later where the child cannot
-// be killed, as one of another user: the end of the output then says so. False with errno set when it cannot
-// be started, or (ECHILD) when another thread of the process has taken its exit status.
+// Ends at the timeout, whatever the child writes or leaves behind, and whether it may be killed or not, as
+// one of another user may not: the end of the output then says so. One that was killed is waited for two
+// seconds more. False with errno set when it cannot be started, or (ECHILD) when another thread of the
+// process has taken its exit status.
 bool RunChild(const ChildRequest& request, ChildOutcome* outcome);
 
 // The program `cudnn-ci-worker --exec PARENT argv...`: makes itself die with its parent, then becomes argv.

@@ -52,7 +52,7 @@ bool HasLiveChildren() {
     // __WALL: also those that were started to die without a signal.
     const pid_t pid = waitpid(-1, nullptr, WNOHANG | __WALL);
     if (pid > 0 || (pid < 0 && errno == EINTR)) continue;
-    return pid == 0;  // 0: alive ones; -1 with ECHILD: none
+    return pid == 0 || errno != ECHILD;  // 0: alive ones; an error but ECHILD: it cannot be known
   }
 }
 

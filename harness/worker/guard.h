@@ -19,7 +19,7 @@ void CloseFrom(int first);
 // standard ones, closed in whatever is executed, line-buffered stdout.
 void GuardProcess(pid_t parent, int first_closed, bool hidden);
 
-// Reaps what has exited; true if a child or an adopted grandchild is still alive.
+// Reaps what has exited; true if a child or an adopted grandchild is still alive, or none can be asked for.
 bool HasLiveChildren();
 
 }  // namespace cudnn_ci::worker

@@ -1,9 +1,11 @@
 #include "worker/guard_run.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <string>
@@ -43,20 +45,25 @@ bool KillMarked(const std::string& mark) {
   return found;
 }
 
+// The kernel's word of the death is SIGCONT, which wakes a process that somebody has stopped, too. Where the
+// system refuses such a word, a look each second finds it.
+void WaitForDeathOf(pid_t parent) {
+  sigset_t death;
+  sigemptyset(&death);
+  sigaddset(&death, SIGCONT);
+  sigprocmask(SIG_BLOCK, &death, nullptr);
+  prctl(PR_SET_PDEATHSIG, SIGCONT);
+  const timespec second{1, 0};
+  while (getppid() == parent)
+    if (sigtimedwait(&death, nullptr, &second) < 0 && errno != EAGAIN) nanosleep(&second, nullptr);
+}
+
 }  // namespace
 
 void GuardRun(int argc, char** argv) {
   if (argc < 4) _exit(64);
   HideFromOthers();
-  sigset_t death;
-  sigemptyset(&death);
-  sigaddset(&death, SIGUSR1);
-  sigprocmask(SIG_BLOCK, &death, nullptr);
-  prctl(PR_SET_PDEATHSIG, SIGUSR1);
-  if (getppid() == static_cast<pid_t>(strtol(argv[2], nullptr, 10))) {
-    int signal = 0;
-    sigwait(&death, &signal);
-  }
+  WaitForDeathOf(static_cast<pid_t>(strtol(argv[2], nullptr, 10)));
   const std::string mark = argv[3];
   // What is being born while we look is found the next time; a few clean looks, and nobody is left to give
   // birth.

@@ -77,8 +77,10 @@ std::string SecondsText(double seconds) {
 }
 
 std::string ProblemOfSeconds(double seconds) {
-  if (seconds > 0 && seconds <= kLongest) return "";
-  return "a command needs more than 0 and at most 86400 seconds";
+  // No program starts in less than the shortest: the image would be to blame for that.
+  constexpr double kShortest = 0.1;
+  if (seconds >= kShortest && seconds <= kLongest) return "";
+  return "a command needs from 0.1 to 86400 seconds";
 }
 
 }  // namespace cudnn_ci

@@ -26,7 +26,7 @@ void LogEnd(Context& ctx, const std::string& output);
 // "1.5 s".
 std::string SecondsText(double seconds);
 
-// Why a program cannot be given this many seconds; empty: it can.
+// Why a program cannot be given this many seconds, of 0.1 to 86400; empty: it can.
 std::string ProblemOfSeconds(double seconds);
 
 }  // namespace cudnn_ci

@@ -2,12 +2,15 @@
 
 #include <fnmatch.h>
 
-#include <fstream>
+#include <sstream>
+
+#include "base/file.h"
 
 namespace cudnn_ci {
 namespace {
 
 constexpr size_t kMaxPattern = 1000;
+constexpr size_t kMostMapped = size_t{16} << 20;  // of the list of files
 
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -36,7 +39,8 @@ std::string ProblemOfPattern(const std::string& pattern) {
 
 MappedFiles ReadMapped(const std::string& file) {
   MappedFiles mapped;
-  std::ifstream lines(file);
+  const Result<std::string> text = ReadFile(file, kMostMapped);
+  std::istringstream lines(text.ok() ? *text : text.error());  // the command may have written into it, too
   std::string line;
   // The first line is "ok" when everything was seen.
   if (!std::getline(lines, line)) {

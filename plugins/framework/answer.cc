@@ -4,6 +4,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "base/json_bytes.h"
 #include "common/cudart_api.h"
 #include "common/cudnn_api.h"
 
@@ -158,7 +159,7 @@ const std::map<std::string, Reader>& Readers() {
 }
 
 void ReadLine(const std::string& line, Answer* answer) {
-  const json object = json::parse(line, nullptr, false);
+  const json object = JsonNesting(line) <= kMostJsonNesting ? json::parse(line, nullptr, false) : json();
   const auto reader =
       object.is_object() && object.size() == 1 ? Readers().find(object.begin().key()) : Readers().end();
   if (reader == Readers().end()) {

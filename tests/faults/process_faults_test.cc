@@ -43,6 +43,20 @@ void WaiveCanary(FaultTest& t) {
   t.Extend("waivers.json");
 }
 
+bool MountsAPreload(FaultTest& t) {
+  if (kSanitized || !WhyNoMounts().empty()) return false;
+  t.gate().Write("libvgpu.so", "");
+  const std::string place = t.gate().Path("libvgpu.so");
+  t.gate().Before({"unshare", "-m", "bash", "-c",
+                   "mount --bind " CUDNN_CI_FIXTURES "/preload/libpreload_exit.so " + place +
+                       " && export LD_PRELOAD=" + place + " && exec \"$@\"",
+                   "bash"});
+  return true;
+}
+
+// As a filter of system calls does that somebody has written by hand.
+void RefusePrctl(FaultTest& t) { t.gate().Before({CUDNN_CI_FIXTURES "/without", "prctl"}); }
+
 // Stopped while a case runs, and continued.
 void StopForAWhile(FaultTest& t) {
   t.gate().Before({"sh", "-c",
@@ -66,6 +80,11 @@ std::vector<Fault> Processes() {
                                           "preload-breaks-processes", {"libpreload_exit.so"})}),
       Showing("another preloaded library",
               {Sound("preload_that_does_nothing", Preloads("libpreload_idle.so"), "preloaded")}),
+      Showing("library that the cluster preloads and that cannot begin",
+              {Runner("mounted_preload_that_exits", MountsAPreload, "runner-preload-breaks-processes",
+                      {"libvgpu.so is a mount"})}),
+      Showing("system calls that a filter refuses",
+              {Runner("prctl_refused", Machine(RefusePrctl), "isolation-lost", {"prctl(PR_SET_DUMPABLE)"})}),
       Showing("run that was stopped", {Sound("stopped_and_continued", Machine(StopForAWhile), "run-paused")}),
       // At fault is whoever is of the waived failure.
       Showing("waived failure that others wait for",

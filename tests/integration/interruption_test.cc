@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -286,6 +288,28 @@ TEST(Interruption, AfterSigkillAnOrdinaryUsersRunLeavesNothingHiddenAlive) {
   kill(pid, SIGKILL);
   run.Wait(pid);
   EXPECT_THAT(run.LeftAfter(30), IsEmpty());
+}
+
+// A program of the image may stop whoever is to clean up.
+TEST(Interruption, AfterSigkillAGuardianThatWasStoppedEndsWhatIsLeft) {
+  GateRun run;
+  std::filesystem::create_directory(run.Path("tmp"));
+  run.Set("TMPDIR", run.Path("tmp"));
+  run.Matrix(Entry("fixture.fork_many", R"("params": {"count": 3})"));
+  const pid_t pid = run.Start();
+  WaitFor(run, "Step");
+  Pause(0.3);
+  int stopped = 0;
+  for (const pid_t one : run.Left()) {
+    std::ifstream file("/proc/" + std::to_string(one) + "/cmdline");
+    const std::string arguments((std::istreambuf_iterator<char>(file)), {});
+    if (arguments.find("--guard") != std::string::npos && kill(one, SIGSTOP) == 0) ++stopped;
+  }
+  ASSERT_EQ(stopped, 1);
+  kill(pid, SIGKILL);
+  run.Wait(pid);
+  EXPECT_THAT(run.LeftAfter(30), IsEmpty());
+  EXPECT_TRUE(std::filesystem::is_empty(run.Path("tmp")));
 }
 
 TEST(Reports, AreRebuiltFromTheJournalAsTheyWere) {

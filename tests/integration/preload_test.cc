@@ -249,6 +249,26 @@ TEST(MountedPreload, IsTheRunnersAndNotTheImages) {
   EXPECT_EQ(result.exit_code, 0) << result.out;
 }
 
+// Nobody who builds the image can take it away; where the image has one, too, nobody can say which it is.
+TEST(MountedPreload, ThatEndsEveryProcessIsTheRunnersToo) {
+  if (kSanitized) GTEST_SKIP() << "a sanitized cudnn-ci is linked dynamically";
+  if (const std::string why = WhyNoMounts(); !why.empty()) GTEST_SKIP() << why;
+  GateRun run;
+  run.Matrix(Entry("fixture.pass"));
+  run.Write("libvgpu.so", "");
+  run.Before({"unshare", "-m", "bash", "-c",
+              "mount --bind " CUDNN_CI_FIXTURES "/preload/libpreload_exit.so " + run.Path("libvgpu.so") +
+                  " && export LD_PRELOAD=" + run.Path("libvgpu.so") + "$MORE && exec \"$@\"",
+              "bash"});
+  GateResult result = run.Run();
+  EXPECT_EQ(result.exit_code, 3) << result.out;
+  EXPECT_EQ(result.report["root_cause"]["slug"], "runner-preload-breaks-processes");
+  run.Set("MORE", ":" CUDNN_CI_FIXTURES "/preload/libpreload_idle.so");
+  result = run.Run();
+  EXPECT_EQ(result.exit_code, 6) << result.out;
+  EXPECT_THAT(PreloadDetail(result), HasSubstr(run.Path("libvgpu.so") + " is a mount"));
+}
+
 // The list is the image's, and the library a mount over its placeholder.
 TEST(MountedPreload, ByALibraryOverAPlaceholderIsTheRunnersToo) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer wants to be the first library";

@@ -296,7 +296,7 @@ TEST_F(ExecLibraries, EndsAreAsWithout) {
 
 // A seccomp filter that refuses ptrace: nobody can say what was mapped.
 TEST_F(ExecLibraries, CannotBeJudgedWithoutPtrace) {
-  gate().Before({CUDNN_CI_FIXTURES "/without_ptrace"});
+  gate().Before({CUDNN_CI_FIXTURES "/without", "ptrace"});
   const CheckOutcome r = Shell("exit 0", R"(, "libraries": ["libc.so.*"])");
   EXPECT_EQ(r.Outcome(), "skipped");
   EXPECT_EQ(r.Skip("kind"), "unsupported");
@@ -307,7 +307,7 @@ TEST_F(ExecLibraries, CannotBeJudgedWithoutPtrace) {
 // A system that refuses the signal, as for a program of another user: the limit holds all the same, and it is
 // said; so does the gate's own end, which waits for nobody whom it cannot end.
 TEST_F(ExecRun, ACommandThatCannotBeKilledEndsAtItsLimit) {
-  gate().Before({CUDNN_CI_FIXTURES "/without_kill"});
+  gate().Before({CUDNN_CI_FIXTURES "/without", "kill"});
   const CheckOutcome r = Check("exec.run", Named(R"("argv": ["/bin/sleep", "25"], "timeout_s": 0.5)"));
   EXPECT_THAT(r.Slugs(), ElementsAre("command-timed-out"));
   EXPECT_THAT(r.Detail(), HasSubstr("cannot be ended: Operation not permitted"));
@@ -325,7 +325,8 @@ TEST_F(ExecRun, WhatNoMachineCouldRunIsAnErrorOfTheMatrix) {
            {argv + R"(, "output": [""])", "an empty pattern"},
            {argv + R"(, "output": ["a\nb"])", "a pattern with a line feed"},
            {argv + R"(, "libraries": [")" + std::string(1001, 'x') + "\"]", "at most 1000 are allowed"},
-           {argv + R"(, "timeout_s": 0)", "more than 0"},
+           {argv + R"(, "timeout_s": 0)", "from 0.1 to 86400"},
+           {argv + R"(, "timeout_s": 1e-300)", "from 0.1 to 86400"},
            {argv + R"(, "exit_status": 256)", "exit_status"}}) {
     const CheckOutcome r = Check("exec.run", Named(m.params));
     EXPECT_EQ(r.gate.exit_code, 2) << m.params;

@@ -72,9 +72,10 @@ std::string ThirdPartyProblem(std::string_view path, std::string_view include) {
 }
 
 // Where exec talks to the kernel. All other files of it are values, pure functions and state machines.
-constexpr std::array<std::string_view, 10> kSystemFiles = {
-    "attachments.cc", "bounded_call.cc", "guardian.cc",      "launch.cc",         "plugin_file.cc",
-    "pool.cc",        "proc.cc",         "process_posix.cc", "scratch_folder.cc", "worker_process.cc"};
+constexpr std::array<std::string_view, 11> kSystemFiles = {
+    "attachments.cc",   "bounded_call.cc",   "guardian.cc",      "isolation.cc",
+    "launch.cc",        "plugin_file.cc",    "pool.cc",          "proc.cc",
+    "process_posix.cc", "scratch_folder.cc", "worker_process.cc"};
 
 // System headers of exec that have one place: there is one file that starts programs and one loop that waits
 // for them. A worker's process names the descriptors for it; a bounded call waits for its child alone.
@@ -85,7 +86,7 @@ struct SystemPlace {
 constexpr std::array<SystemPlace, 3> kSystemPlaces = {{
     {"spawn.h", {"process_posix.cc"}},
     {"poll.h", {"pool.cc", "worker_process.cc", "bounded_call.cc"}},
-    {"sys/signalfd.h", {"pool.cc"}},
+    {"sys/signalfd.h", {"pool.cc", "isolation.cc"}},
 }};
 
 bool IsSystemHeader(const Include& include) {
@@ -131,17 +132,10 @@ std::string LayerProblem(std::string_view path, std::string_view layer, const In
   if (layer == "model" && include.name == "cudnn_ci/facts.h") return "";
   // Readers of files, paths, the mark of a cut and names of files, and ids of findings, which harness and
   // plugins share.
-  constexpr std::array<std::string_view, 11> kShared = {"base/memory_room.h",
-                                                        "base/process_room.h",
-                                                        "base/cut_mark.h",
-                                                        "base/driver_names.h",
-                                                        "base/file.h",
-                                                        "base/regular_file.h",
-                                                        "base/path.h",
-                                                        "base/package_names.h",
-                                                        "base/text.h",
-                                                        "base/variables.h",
-                                                        "model/record/finding_ids.h"};
+  constexpr std::array<std::string_view, 12> kShared = {
+      "base/memory_room.h",   "base/process_room.h", "base/cut_mark.h",     "base/driver_names.h",
+      "base/file.h",          "base/json_bytes.h",   "base/regular_file.h", "base/path.h",
+      "base/package_names.h", "base/text.h",         "base/variables.h",    "model/record/finding_ids.h"};
   if (layer == "plugins" && std::find(kShared.begin(), kShared.end(), include.name) != kShared.end())
     return "";
   if (AllowedLayers().count(target) != 0) {

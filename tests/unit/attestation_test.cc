@@ -46,6 +46,16 @@ TEST(Attestation, APassIsStated) {
   EXPECT_EQ(Stated(b)["predicate"]["result"], "PASSED");
 }
 
+// Who reads the statement learns what the driver's version rests on.
+TEST(Attestation, TheDriversVersionIsStatedWithWhatTellsIt) {
+  RunBuilder b = OfImage();
+  b.Pass("conv.a");
+  b.run.facts["system"]["driver.version.source"] = "NVML, which nothing here shows to be the host's";
+  const nlohmann::json gate = Stated(b)["predicate"]["urn:cudnn-ci:gate:1"];
+  EXPECT_EQ(gate["driver"], "580.65.06");
+  EXPECT_EQ(gate["driver_from"], "NVML, which nothing here shows to be the host's");
+}
+
 TEST(Attestation, AFaultOfTheImageIsStatedWithItsCause) {
   RunBuilder b = OfImage();
   b.Pass("conv.a");

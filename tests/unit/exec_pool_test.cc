@@ -28,6 +28,7 @@ class QuickProcess : public ProcessControl {
   void Signal(pid_t, int) override {}
   ExitStatus Reap(pid_t) override { return {}; }
   bool SweepStrays(const std::set<pid_t>&) override { return false; }
+  std::vector<std::string> EndStrays(double) override { return {}; }
 };
 
 class CountingWorker : public Worker {
@@ -84,6 +85,7 @@ class StallingProcess : public ProcessControl {
   void Signal(pid_t, int) override {}
   ExitStatus Reap(pid_t) override { return {}; }
   bool SweepStrays(const std::set<pid_t>&) override { return false; }
+  std::vector<std::string> EndStrays(double) override { return {}; }
 
  private:
   Fd socket_;

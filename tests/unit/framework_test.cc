@@ -109,6 +109,8 @@ TEST(FrameworkAnswer, OfAnyOtherFormIsAProblemAndHarmless) {
                                  "", "7", "{\"step\": \"\xff\"}", "{\"step\": \"\\ud800\"}"})
     EXPECT_THAT(ParseAnswer(line + "\n").problem, HasSubstr("no answer")) << line;
   EXPECT_THAT(ParseAnswer(std::string(5 << 20, '\n')).problem, HasSubstr("more than"));
+  EXPECT_THAT(ParseAnswer(R"({"log": )" + std::string(100, '[') + std::string(100, ']') + "}\n").problem,
+              HasSubstr("no answer"));
   EXPECT_THAT(ParseAnswer(std::string(1 << 19, '[') + "\n").problem, HasSubstr("no answer"));
   // Values of other types than the script's.
   for (const std::string value :

@@ -113,6 +113,14 @@ std::string LargestCommandOf(pid_t worker) {
   return 2 * most > all ? SingleLine(OneLine(ProcPath(largest) + "/comm"), 64) : "";
 }
 
+std::string DescribeOwner(pid_t pid) {
+  std::istringstream status(ReadSmallFile(ProcPath(pid) + "/status", 4096));
+  std::string line, user;
+  while (user.empty() && std::getline(status, line))
+    if (line.starts_with("Uid:")) std::istringstream(line.substr(4)) >> user >> user;  // the real one first
+  return SingleLine(OneLine(ProcPath(pid) + "/comm"), 64) + (user.empty() ? "" : ", of user " + user);
+}
+
 int64_t ResidentBytes(pid_t pid) {
   std::istringstream statm(ReadSmallFile(ProcPath(pid) + "/statm", 256));
   int64_t size = 0, resident = 0;

@@ -21,6 +21,9 @@ int CountDescendants(pid_t pid, int limit);
 // group of its own, as run_child makes one. Empty: a plugin has forked most of them itself.
 std::string LargestCommandOf(pid_t worker);
 
+// "su, of user 0": the command's name and the effective user.
+std::string DescribeOwner(pid_t pid);
+
 // Resident bytes; 0 when the process is gone.
 int64_t ResidentBytes(pid_t pid);
 

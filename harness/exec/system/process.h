@@ -45,13 +45,17 @@ class ProcessControl {
   virtual bool HasExited(pid_t pid) = 0;
   // Signals the process's group (and the process, should it have left its group).
   virtual void Signal(pid_t pid, int signal) = 0;
-  // Collects an ended process. Only after HasExited.
+  // Collects an ended process. Only after HasExited. An exit status of -1: the system does not tell how it
+  // ended.
   virtual ExitStatus Reap(pid_t pid) = 0;
   // Processes that are ours and no worker: never swept.
   void Spare(pid_t pid) { spared_.insert(pid); }
   // Kills and collects what reparented to us and is none of `keep` nor spared; true if any was found. Call
-  // again until false: children of the killed come to us in turn.
+  // again until false: children of the killed come to us in turn. One that may not be killed is found once.
   virtual bool SweepStrays(const std::set<pid_t>& keep) = 0;
+  // Ends what is left, for at most `limit_s`, and tells what still runs: "process 17 (su, of user 0):
+  // Operation not permitted".
+  virtual std::vector<std::string> EndStrays(double limit_s) = 0;
 
  protected:
   std::set<pid_t> spared_;

@@ -7,10 +7,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/null_device.h"
 #include "base/process_room.h"
 #include "base/signal_text.h"
+#include "base/text.h"
+#include "base/time.h"
 #include "exec/system/proc.h"
 #include "image/elf/elf_interpreter.h"
 
@@ -100,22 +103,42 @@ void PosixProcessControl::Signal(pid_t pid, int signal) {
 }
 
 ExitStatus PosixProcessControl::Reap(pid_t pid) {
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFSIGNALED(status)) return {true, WTERMSIG(status), WCOREDUMP(status) != 0};
-  return {false, WEXITSTATUS(status), false};
+  siginfo_t info{};
+  int result = 0;
+  do {
+    result = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED);
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) return {false, -1, false};
+  if (info.si_code == CLD_EXITED) return {false, info.si_status, false};
+  return {true, info.si_status, info.si_code == CLD_DUMPED};
 }
 
 bool PosixProcessControl::SweepStrays(const std::set<pid_t>& keep) {
   bool found = false;
   for (const pid_t pid : ChildrenOf(0)) {
     if (keep.count(pid) || spared_.count(pid)) continue;
-    found = true;
-    kill(pid, SIGKILL);
-    waitpid(pid, nullptr, WNOHANG);
+    const bool known = refused_.count(pid) > 0;
+    if (!known && kill(pid, SIGKILL) != 0) refused_[pid] = strerror(errno);
+    found |= !known;
+    if (!HasExited(pid)) continue;
+    Reap(pid);
+    refused_.erase(pid);  // another process may get its id
   }
   return found;
+}
+
+std::vector<std::string> PosixProcessControl::EndStrays(double limit_s) {
+  constexpr int64_t kPauseUs = 1000;
+  const int64_t end = MonotonicNs() + static_cast<int64_t>(limit_s * 1e9);
+  while (SweepStrays({}) && MonotonicNs() < end) usleep(kPauseUs);
+  std::vector<std::string> left;
+  for (const pid_t pid : ChildrenOf(0)) {
+    if (spared_.count(pid) > 0 || HasExited(pid)) continue;
+    const auto refused = refused_.find(pid);
+    left.push_back("process " + std::to_string(pid) + " (" + DescribeOwner(pid) + "): " +
+                   (refused != refused_.end() ? refused->second : "it was killed, and has not ended"));
+  }
+  return left;
 }
 
 }  // namespace cudnn_ci

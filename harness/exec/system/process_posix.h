@@ -2,6 +2,10 @@
 #ifndef CUDNN_CI_EXEC_SYSTEM_PROCESS_POSIX_H_
 #define CUDNN_CI_EXEC_SYSTEM_PROCESS_POSIX_H_
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "exec/system/process.h"
 
 namespace cudnn_ci {
@@ -15,6 +19,10 @@ class PosixProcessControl : public ProcessControl {
   void Signal(pid_t pid, int signal) override;
   ExitStatus Reap(pid_t pid) override;
   bool SweepStrays(const std::set<pid_t>& keep) override;
+  std::vector<std::string> EndStrays(double limit_s) override;
+
+ private:
+  std::map<pid_t, std::string> refused_;  // whom we may not kill, and why
 };
 
 }  // namespace cudnn_ci

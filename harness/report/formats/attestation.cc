@@ -83,6 +83,8 @@ void PutJudged(JsonText* out, const Summary& summary, const RunStarted& run) {
   }
   out->EndArray();
   out->Key("driver").StringOrNull(FindFact(summary, "", kDriverVersionFact));
+  // What tells it, and whether anything shows that to be the host's.
+  out->Key("driver_from").StringOrNull(FindFact(summary, "", kDriverSourceFact));
   out->Key("toolkit").StringOrNull(FindFact(summary, "", kToolkitVersionFact));
   out->Key("libraries").BeginArray();
   for (const SubjectInfo& subject : run.subjects) {

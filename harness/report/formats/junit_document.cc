@@ -18,6 +18,7 @@
 #include "report/formats/junit_case.h"
 #include "report/record/own_reports.h"
 #include "report/text/case_text.h"
+#include "report/text/finding_lists.h"
 #include "report/text/run_text.h"
 
 namespace cudnn_ci {
@@ -222,6 +223,7 @@ class Document {
       }
       for (const auto& [name, by] : run.environment) properties.Add("environment." + name, by);
       for (const std::string& item : SentencesOf(run.not_gated)) properties.Add("not_gated", item);
+      for (const std::string& line : WarningLines(summary_)) properties.Add("warning", line);
       if (!run.partial.empty()) properties.Add("partial", PartialText(run.partial));
       if (run.shard_count > 0) {
         properties.Add("shard", std::to_string(run.shard_index) + "/" + std::to_string(run.shard_count));
