@@ -10,10 +10,10 @@
 #include "model/record/fact_keys.h"
 #include "model/verdict/attribution.h"
 #include "model/verdict/verdict.h"
+#include "model/verdict/warnings.h"
 #include "report/record/journal.h"
 #include "report/record/read_report.h"
 #include "report/text/case_text.h"
-#include "report/text/finding_lists.h"
 #include "report/text/run_text.h"
 
 namespace cudnn_ci {
@@ -92,7 +92,8 @@ RunView ViewOf(const Summary& summary, const Verdict& verdict) {
   for (const Finding& finding : summary.run_findings)
     if (finding.severity == Severity::kError)
       view.run_errors.emplace(SingleLine(FindingName(finding), 200), SingleLine(finding.detail, 400));
-  for (const FindingGroup& group : Warnings(summary)) view.warnings.insert(SingleLine(group.name, 200));
+  for (const WarningCause& cause : RankedWarnings(summary))
+    view.warnings.insert(SingleLine(FindingName(*cause.finding), 200));
   for (const CaseRecord& record : summary.cases) {
     CaseView& one = view.cases[record.plan.ref];
     one.reason = ReasonLine(summary, record);

@@ -102,26 +102,39 @@ TEST(RunSummaryTest, OtherErrorsStandInLayerOrderAndTheRunnersIsNeverCut) {
   EXPECT_NE(screen.find("and 3 more reasons"), std::string::npos) << screen;
 }
 
-TEST(RunSummaryTest, WarningsAreBoundedAndTheRunnersAreNeverCut) {
+TEST(RunSummaryTest, ThreeWarningsAreShownAndTheOthersAreNotes) {
   RunBuilder b;
   for (int i = 0; i < 30; ++i) {
     const std::string id = "conv.c" + std::to_string(i);
     b.Plan(id, Layer::kConvolution);
-    b.End(id, Passed{}, {Warned("w" + std::to_string(i), Blame::kImage, std::string(5000, 'x'))});
+    b.End(id, Passed{}, {Warned("w" + std::to_string(i / 2), Blame::kImage, std::string(5000, 'x'))});
   }
+  Finding with_line = Warned("has-a-line", Blame::kImage);
+  with_line.command = "RUN repair", with_line.where = Where::kImage;
+  b.End("conv.c29", Passed{}, {with_line});
   b.Add(FindingReported{{}, Warned("gpu-is-shared", Blame::kRunner)});
   b.run.warnings.assign(20, OtherNotice("a sentence"));
   const std::string screen = Screen(b);
   EXPECT_LT(screen.size(), 6000u);
-  EXPECT_NE(screen.find("1 x image.w7:\n"), std::string::npos) << screen;
-  EXPECT_EQ(screen.find("1 x image.w8:"), std::string::npos) << screen;
-  EXPECT_NE(screen.find("1 x runner.gpu-is-shared: seen\n"
-                        "              and 22 more kinds of warnings\n"
-                        "              a sentence\n"),
+  EXPECT_NE(screen.find("warnings    runner.gpu-is-shared: seen\n"
+                        "              image.has-a-line: seen\n"
+                        "  Dockerfile  RUN repair\n"
+                        "              a sentence, and 19 more of this kind\n"
+                        "  notes       30; --verbose prints them, and the reports have them\n"),
             std::string::npos)
       << screen;
-  EXPECT_NE(screen.find("a sentence\n              and 12 more about the run\n"), std::string::npos)
-      << screen;
+}
+
+TEST(RunSummaryTest, OneCauseIsOneWarning) {
+  RunBuilder b;
+  for (const char* id : {"image.a", "image.b"}) {
+    b.Plan(id);
+    b.End(id, Passed{}, {Warned("slow-start", Blame::kImage, std::string("of ") + id)});
+  }
+  const std::string screen = Screen(b);
+  EXPECT_NE(screen.find("warnings    image.slow-start: of image.a\n"), std::string::npos) << screen;
+  EXPECT_EQ(screen.find("of image.b"), std::string::npos) << screen;
+  EXPECT_NE(screen.find("notes       1; "), std::string::npos) << screen;
 }
 
 TEST(RunSummaryTest, TextsFromOutsideCannotSteerATerminal) {

@@ -52,6 +52,31 @@ TEST(Verdict, WhatACheckSaysOfItsGpuHidesNoErrorOfTheImages) {
   EXPECT_EQ(AfterAnotherGpu({gpu}, {gpu}, {}).exit_code, 3) << "one error, not one and a note";
 }
 
+int64_t WarningsOf(const Summary& summary) {
+  int64_t warnings = 0;
+  for (const CaseRecord& record : summary.cases)
+    for (const Finding& finding : record.findings) warnings += finding.severity == Severity::kWarning ? 1 : 0;
+  return warnings;
+}
+
+TEST(Warnings, OfAnEndedRunThreeCausesStayAndTheRestAreNotes) {
+  RunBuilder b;
+  for (const char* id : {"a", "b", "c", "d", "e", "f"}) {
+    Finding finding = Wrong(std::string("odd-") + (*id < 'c' ? "ab" : id), Blame::kImage);
+    finding.severity = Severity::kWarning;
+    if (*id == 'f') finding.command = "RUN repair", finding.where = Where::kImage;
+    b.Plan(id);
+    b.End(id, Passed{}, {finding});
+  }
+  const Summary ended = b.Summarize();
+  EXPECT_EQ(WarningsOf(ended), 3);
+  EXPECT_EQ(ended.cases[5].findings[0].severity, Severity::kWarning) << "it has something to type";
+  EXPECT_EQ(ended.cases[0].findings[0].severity, Severity::kWarning);
+  EXPECT_EQ(ended.cases[1].findings[0].severity, Severity::kNote) << "the same cause";
+  b.finished = false;
+  EXPECT_EQ(WarningsOf(b.Summarize()), 6);
+}
+
 TEST(VerdictTest, PassesWhenEveryRequiredCasePassed) {
   RunBuilder b;
   b.Pass("driver.load");

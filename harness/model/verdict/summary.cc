@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/verdict/attribution.h"
+#include "model/verdict/warnings.h"
 
 namespace cudnn_ci {
 namespace {
@@ -186,6 +187,11 @@ void Fold::On(const RunCancelled& e) {
   std::optional<RunCancelled>& cancelled = summary_.cancelled;
   if (!cancelled || (cancelled->reason != CancelReason::kSignal && e.reason == CancelReason::kSignal))
     cancelled = e;
+}
+
+void Fold::On(const RunFinished& e) {
+  summary_.finished = e;
+  KeepMostUsefulWarnings(&summary_);
 }
 
 Totals Count(const Summary& summary) {

@@ -100,7 +100,7 @@ class Fold {
   void On(const CaseFinished& e);
   void On(const DeviceLost& e) { summary_.devices_lost.push_back(e); }
   void On(const RunCancelled& e);
-  void On(const RunFinished& e) { summary_.finished = e; }
+  void On(const RunFinished& e);
   CaseRecord* Record(const CaseRef& ref);
   Summary summary_;
 };

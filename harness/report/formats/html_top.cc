@@ -146,6 +146,14 @@ std::string List(const std::vector<std::pair<std::string, std::string>>& items) 
   return html + "</dl>\n";
 }
 
+std::string WarningsHtml(const Summary& summary) {
+  std::string rows;
+  for (const WarningLine& line : WarningLines(summary))
+    rows += TextRow("warning", line.text) + CommandRow(line.place, line.command);
+  rows += TextRow("notes", NotesLine(summary));
+  return rows.empty() ? "" : "<dl>\n" + rows + "</dl>\n";
+}
+
 std::string AnchorOf(const std::string& finding_name) { return "finding-" + AnchorName(finding_name); }
 
 std::string RootCauseHtml(const Summary& summary, const Verdict& verdict) {
@@ -178,9 +186,7 @@ std::string HtmlTop(const Summary& summary, const Verdict& verdict, const RunSum
                      HtmlLine(VerdictLine(summary, verdict)) + "</p>\n" + RunHtml(summary) +
                      CountsHtml(summary);
   if (verdict.root_cause) html += RootCauseHtml(summary, verdict);
-  std::vector<std::pair<std::string, std::string>> warnings;
-  for (std::string& line : WarningLines(summary)) warnings.emplace_back("warning", std::move(line));
-  if (!warnings.empty()) html += List(warnings);
+  html += WarningsHtml(summary);
   html += "</section>\n<h2>Judged</h2>\n" + List(Judged(summary)) + SkipTableHtml(summary) +
           "<details><summary>The summary as text</summary><pre>";
   RunSummaryOptions plain = screen;

@@ -71,6 +71,18 @@ void AddRootCause(const Summary& summary, const Verdict& verdict, Page* page) {
   if (!root.finding.link.empty()) page->Verbatim("see", root.finding.link);
 }
 
+// Whether there was anything to add.
+bool AddWarnings(const Summary& summary, Page* page) {
+  const std::vector<WarningLine> warnings = WarningLines(summary);
+  for (size_t i = 0; i < warnings.size(); ++i) {
+    page->Item(i == 0 ? "warnings" : "", warnings[i].text);
+    if (!warnings[i].command.empty()) page->Verbatim(warnings[i].place, warnings[i].command);
+  }
+  const std::string notes = NotesLine(summary);
+  if (!notes.empty()) page->Item("notes", notes);
+  return !warnings.empty() || !notes.empty();
+}
+
 void AddNotJudged(const Summary& summary, Page* page) {
   std::map<std::string, int64_t> skipped;
   std::vector<std::string> waived;
@@ -121,9 +133,7 @@ void PutRunSummary(const Summary& summary, const Verdict& verdict, const RunSumm
     AddRootCause(summary, verdict, page);
     AddLines("also", OtherErrorLines(summary, *verdict.root_cause), page);
   }
-  const std::vector<std::string> warnings = WarningLines(summary);
-  AddLines("warnings", warnings, page);
-  if (verdict.root_cause || !warnings.empty()) page->Gap();
+  if (AddWarnings(summary, page) || verdict.root_cause) page->Gap();
   const std::vector<std::string> table = PartsTable(summary, kMaxTableRows);
   for (const std::string& line : table) page->Line("  " + line);
   if (!table.empty()) page->Gap();

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/record/case_ref.h"
 #include "model/verdict/attribution.h"
+#include "model/verdict/warnings.h"
 #include "report/text/case_text.h"
 
 namespace cudnn_ci {
@@ -21,7 +22,7 @@ class Groups {
   void Add(const Finding& finding, const CaseRecord* record) {
     const auto [place, is_new] = places_.emplace(FindingName(finding), groups_.size());
     if (is_new) {
-      groups_.push_back({place->first, finding.blame, Layer::kOther, 0, DetailOf(finding)});
+      groups_.push_back({place->first, finding.blame, Layer::kOther, 0});
       last_.push_back(nullptr);
     }
     FindingGroup& group = groups_[place->second];
@@ -46,8 +47,7 @@ std::string MoreText(size_t count, const std::string& more) {
   return "and " + std::to_string(count) + " " + more;
 }
 
-std::vector<std::string> GroupLines(const std::vector<FindingGroup>& groups, bool with_detail,
-                                    const char* more) {
+std::vector<std::string> GroupLines(const std::vector<FindingGroup>& groups, const char* more) {
   std::vector<std::string> lines;
   size_t left_out = 0;
   for (const FindingGroup& group : groups) {
@@ -55,8 +55,7 @@ std::vector<std::string> GroupLines(const std::vector<FindingGroup>& groups, boo
       ++left_out;
       continue;
     }
-    lines.push_back(std::to_string(group.count) + " x " + group.name +
-                    (with_detail ? ": " + SingleLine(group.detail, kMostOfWarning) : ""));
+    lines.push_back(std::to_string(group.count) + " x " + group.name);
   }
   if (left_out > 0) lines.push_back(MoreText(left_out, more));
   return lines;
@@ -79,30 +78,41 @@ std::vector<FindingGroup> OtherErrors(const Summary& summary, const RootCause& r
   return groups.Take();
 }
 
-std::vector<FindingGroup> Warnings(const Summary& summary) {
-  Groups groups;
-  for (const CaseRecord& record : summary.cases) {
-    for (const Finding& finding : record.findings)
-      if (finding.severity == Severity::kWarning) groups.Add(finding, &record);
-  }
-  for (const Finding& finding : summary.run_findings)
-    if (finding.severity == Severity::kWarning) groups.Add(finding, nullptr);
-  return groups.Take();
-}
-
 std::vector<std::string> OtherErrorLines(const Summary& summary, const RootCause& root) {
-  return GroupLines(OtherErrors(summary, root), false, "more reasons");
+  return GroupLines(OtherErrors(summary, root), "more reasons");
 }
 
-std::vector<std::string> WarningLines(const Summary& summary) {
-  std::vector<std::string> lines = GroupLines(Warnings(summary), true, "more kinds of warnings");
-  if (!summary.run) return lines;
-  std::vector<std::string> sentences;
-  for (const std::string& sentence : SentencesOf(summary.run->warnings))
-    sentences.push_back(SingleLine(sentence, kMostOfWarning));
-  for (std::string& line : Shortened(std::move(sentences), "more about the run"))
-    lines.push_back(std::move(line));
+std::vector<WarningLine> WarningLines(const Summary& summary) {
+  std::vector<WarningLine> lines;
+  const size_t places = PlacesForFindings(summary);
+  for (const WarningCause& cause : RankedWarnings(summary)) {
+    if (lines.size() >= places) break;
+    const Finding& finding = *cause.finding;
+    const std::string place = finding.command.empty() ? "" : PlaceOf(finding.where);
+    lines.push_back({FindingName(finding) + ": " + SingleLine(DetailOf(finding), kMostOfWarning), place,
+                     SingleLine(finding.command, kMostCommand)});
+  }
+  for (const Notice& notice : ShownNotices(summary)) {
+    const auto& all = summary.run->warnings;
+    const auto more = std::count_if(all.begin(), all.end(),
+                                    [&](const Notice& other) { return other.code == notice.code; }) -
+                      1;
+    lines.push_back({SingleLine(SentenceOf(notice), kMostOfWarning) +
+                         (more > 0 ? ", and " + std::to_string(more) + " more of this kind" : ""),
+                     "", ""});
+  }
   return lines;
+}
+
+std::string NotesLine(const Summary& summary) {
+  int64_t notes = 0;
+  const auto count = [&](const std::vector<Finding>& findings) {
+    notes += std::count_if(findings.begin(), findings.end(),
+                           [](const Finding& finding) { return finding.severity == Severity::kNote; });
+  };
+  for (const CaseRecord& record : summary.cases) count(record.findings);
+  count(summary.run_findings);
+  return notes == 0 ? "" : std::to_string(notes) + "; --verbose prints them, and the reports have them";
 }
 
 std::vector<std::string> Shortened(std::vector<std::string> lines, const std::string& more) {
