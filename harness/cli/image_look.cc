@@ -63,7 +63,8 @@ std::vector<std::string> LibrariesOfLoader(const std::string& library_path, cons
   return found;
 }
 
-void Take(SubjectInfo subject, Candidate candidate, const Variables& variables, CandidateLook* look) {
+void Take(SubjectInfo subject, Candidate candidate, const Variables& variables, const PackageNames& names,
+          CandidateLook* look) {
   Resolve(variables, names, &subject, &look->warnings);
   candidate.has_runtime = FindsLibrary("libcudart", subject);
   candidate.has_nvrtc = FindsLibrary("libnvrtc", subject);
@@ -82,8 +83,8 @@ std::vector<std::string> PrefixesOf(const FoundEnvironments& found) {
   return prefixes;
 }
 
-void AddPrograms(const FoundEnvironments& found, const Variables& variables, const LookingAt& looking_at,
-                 CandidateLook* look) {
+void AddPrograms(const FoundEnvironments& found, const Variables& variables, const PackageNames& names,
+                 const LookingAt& looking_at, CandidateLook* look) {
   looking_at("the image's programs");
   FoundPrograms programs = FindPrograms(variables, PrefixesOf(found), !look->in_loader.empty());
   if (!look->in_loader.empty()) {
@@ -105,7 +106,7 @@ void AddPrograms(const FoundEnvironments& found, const Variables& variables, con
       candidate.name += NumberOfPlace(candidate.place);
     const SubjectInfo subject{candidate.name, candidate.spec};
     looking_at(NameOf(subject));
-    Take(subject, std::move(candidate), variables, look);
+    Take(subject, std::move(candidate), variables, names, look);
   }
 }
 
@@ -132,10 +133,10 @@ CandidateLook Candidates(const FoundEnvironments& found, const PackageNames& nam
     looking_at(NameOf(subject));
     PythonEnvironment environment = DescribeEnvironment(InterpreterOf(subject), variables, names);
     environment.name = subject.name;
-    Take(subject, CandidateOf(environment), variables, &look);
+    Take(subject, CandidateOf(environment), variables, names, &look);
     described->push_back(std::move(environment));
   }
-  AddPrograms(found, variables, looking_at, &look);
+  AddPrograms(found, variables, names, looking_at, &look);
   return look;
 }
 

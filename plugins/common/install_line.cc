@@ -86,6 +86,12 @@ std::string ReinstallLine(const InstalledPackage& package) {
          "==" + package.version;
 }
 
+std::string InstallLine(const InstalledPackage& package) {
+  if (!IsKnown(package)) return {};
+  return package.manager == Manager::kApt ? kApt + package.name
+                                          : "RUN " + Pip(package) + "install " + package.name;
+}
+
 std::string ReleaseLine(const InstalledPackage& package, const std::string& release) {
   if (!IsKnown(package) || !IsVersion(release) || package.pinned) return {};
   if (package.manager == Manager::kApt) {

@@ -23,6 +23,9 @@ struct InstalledPackage {
 // "RUN /opt/venv/bin/python -m pip install --force-reinstall --no-deps nvidia-cudnn-cu13==9.19.0.56".
 std::string ReinstallLine(const InstalledPackage& package);
 
+// The package of any version, with what it requires: "RUN /opt/venv/bin/python -m pip install nvidia-cublas".
+std::string InstallLine(const InstalledPackage& package);
+
 // Another release of the same major in its place, of which the packager's last number is not known: "9.20.0".
 // None of an apt package whose versions name a CUDA too ("8.9.7.29-1+cuda12.2").
 std::string ReleaseLine(const InstalledPackage& package, const std::string& release);

@@ -32,7 +32,8 @@ void JudgeFiles(Context& ctx, const CudnnInstall& install, bool loaded) {
   Judge(
       ctx, broken.empty(), "every library of " + install.main.name + " loads", kCudnnSublibraryUnloadable,
       [&] {
-        return JoinLines(broken) + "; needed by " + install.main.path + WordsOfShortage(JoinLines(broken));
+        return JoinLines(broken) + "; needed by " + install.main.path + OnRecord(install) +
+               WordsOfShortage(JoinLines(broken));
       },
       [&] { return loaded ? "" : LineForParts(install, install.Broken()); });
 }
@@ -50,7 +51,7 @@ void JudgeNames(Context& ctx, const CudnnInstall& install) {
   for (const CudnnPart& part : install.parts) add(part);
   Judge(
       ctx, others.empty(), "each library is the one that its name says", kCudnnOtherLibrary,
-      [&] { return JoinLines(others) + "; needed by " + install.main.path; },
+      [&] { return JoinLines(others) + "; needed by " + install.main.path + OnRecord(install); },
       [&] { return LineForParts(install, wrong); });
 }
 
@@ -71,8 +72,8 @@ void JudgeDirectories(Context& ctx, const CudnnInstall& install) {
   Judge(
       ctx, directories.size() <= 1, "all libraries of cuDNN lie in one directory", kCudnnMixedDirectories,
       [&] {
-        return JoinLines(directories) + Foreign(install) + PassedOver(install) + "; LD_LIBRARY_PATH='" +
-               Environment("LD_LIBRARY_PATH") + "'";
+        return JoinLines(directories) + Foreign(install) + PassedOver(install) + OnRecord(install) +
+               "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
       },
       [&] { return LineForDirectories(ctx, install); });
 }
@@ -84,11 +85,22 @@ void SayWhatIsNotProved(Context& ctx, const CudnnInstall& install) {
     awaiting += (awaiting.empty() ? "" : "; ") + part->path + " needs " + part->awaits;
   if (!awaiting.empty()) ctx.Finding(kCudnnAwaitsDriver, awaiting + ", which is not on this machine");
   std::string lacking;
-  for (const CudnnPart& part : install.lacking) lacking += (lacking.empty() ? "" : ", ") + part.name;
+  std::vector<const CudnnPart*> listed;
+  for (const CudnnPart& part : install.lacking) {
+    const PartRecord record = RecordOfPart(install, part.name);
+    if (record == PartRecord::kListed) listed.push_back(&part);
+    // The wheel of 9.20.0.48 never had the part that its graph library would open.
+    if (record == PartRecord::kNotListed)
+      ctx.Log("the package of " + install.main.path + " has no " + part.name +
+              ", which its graph library opens");
+    else
+      lacking += (lacking.empty() ? "" : ", ") + part.name;
+  }
   if (!lacking.empty())
-    ctx.Finding(kCudnnPartLacking, "the graph library of " + install.Version() + " (" +
-                                       install.parts.front().path + ") opens " + lacking +
-                                       ", which is neither beside it nor anywhere else");
+    ctx.Finding(kCudnnPartLacking,
+                "the graph library of " + install.Version() + " (" + install.parts.front().path + ") opens " +
+                    lacking + ", which is neither beside it nor anywhere else" + OnRecord(install),
+                {LineForParts(install, listed)});
   if (!install.jit_only()) return;
   std::vector<std::string> elsewhere;
   for (const auto& part : install.left_out) {
@@ -125,7 +137,7 @@ void JudgeVersions(Context& ctx, const CudnnInstall& install) {
   for (const auto& [version, names] : files) versions.push_back(version + " (" + names + ")");
   Judge(
       ctx, versions.size() <= 1, "the libraries that carry a version carry the same one", kCudnnMixedVersions,
-      [&] { return JoinLines(versions); }, [&] { return LineForParts(install, parts); });
+      [&] { return JoinLines(versions) + OnRecord(install); }, [&] { return LineForParts(install, parts); });
 }
 
 // The loader finds none, but the image may hold one where only Python or a program's run path looks.

@@ -10,6 +10,7 @@
 #include "image/loader/loader_files.h"
 #include "image/packages/cudnn_packages.h"
 #include "image/packages/dpkg_records.h"
+#include "image/packages/python_metadata.h"
 
 namespace cudnn_ci {
 namespace {
@@ -67,6 +68,60 @@ std::string LineForParts(const CudnnInstall& install, const std::vector<const Cu
     if (!part->path.empty() && owner.manager == Manager::kApt && !HasFile(owner, part->path, root)) return {};
   }
   return ReinstallLine(owner);
+}
+
+PartRecord RecordOfPart(const CudnnInstall& install, const std::string& name, const std::string& root) {
+  const std::string directory = DirectoryOf(install.main.path), file = directory + "/" + name;
+  const std::vector<Package> wheels = PackagesOf(root + directory);
+  if (wheels.size() > 1) return PartRecord::kUnknown;
+  if (wheels.size() == 1) {
+    bool main = false, part = false;
+    const std::string folder = RealPath(root + directory);
+    const auto read = ForEachFileOf(wheels[0], [&](const std::string& path) {
+      const std::string of = path.substr(path.rfind('/') + 1);
+      if ((of != name && of != install.main.name) || RealPath(DirectoryOf(path)) != folder) return;
+      (of == name ? part : main) = true;
+    });
+    if (!read || !main) return PartRecord::kUnknown;
+    return part ? PartRecord::kListed : PartRecord::kNotListed;
+  }
+  if (DpkgPackagesOf({install.main.path}, root).size() != 1) return PartRecord::kUnknown;
+  return DpkgPackagesOf({file}, root).empty() ? PartRecord::kNotListed : PartRecord::kListed;
+}
+
+std::string OnRecord(const CudnnInstall& install, const std::string& root) {
+  const std::string directory = DirectoryOf(install.main.path);
+  std::vector<Package> packages = PackagesOf(root + directory);
+  if (packages.empty()) packages = DpkgPackagesOf({install.main.path}, root);
+  std::string text;
+  for (const Package& package : packages) text += (text.empty() ? "; on record: " : " and ") + package.Text();
+  return text;
+}
+
+CublasPackage CublasPackageFor(const CudnnInstall& install, int cuda_major, const std::string& root) {
+  const InstalledPackage cudnn = OwnerOf(install, root);
+  const std::string major = std::to_string(cuda_major);
+  InstalledPackage cublas = {cudnn.manager, "", "", cudnn.python};
+  std::vector<Package> packages;
+  if (cudnn.manager == Manager::kPip) {
+    cublas.name = cuda_major < 13 ? "nvidia-cublas-cu" + major : "nvidia-cublas";
+    // SITE-PACKAGES/nvidia/cudnn/lib
+    packages = PythonPackagesIn(root + DirectoryOf(DirectoryOf(DirectoryOf(DirectoryOf(install.main.path)))));
+    std::erase_if(packages, [&](const Package& package) { return package.name != cublas.name; });
+  } else if (cudnn.manager == Manager::kApt) {
+    for (DpkgPackage& found : DpkgPackagesIn(root, "libcublas-" + major + "-"))
+      packages.push_back(std::move(found.package));
+  } else {
+    return {};
+  }
+  if (packages.size() > 1) return {};
+  if (packages.empty()) {
+    if (cublas.name.empty()) return {};
+    return {"; the package " + cublas.name + " brings it, and is not on record", InstallLine(cublas)};
+  }
+  cublas.name = packages[0].name, cublas.version = packages[0].version;
+  return {"; " + packages[0].Text() + " is on record, and its file is gone, damaged or not found",
+          ReinstallLine(cublas)};
 }
 
 std::string LineForDirectories(const Context& ctx, const CudnnInstall& install) {

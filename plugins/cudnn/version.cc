@@ -141,10 +141,14 @@ std::string JudgeCublasLt(Context& ctx, const CudnnInstall& install, int cuda_ma
     usable = false;
     error = library.Path() + " has no symbol cublasLtGetVersion";
   }
-  Judge(ctx, usable, "cuDNN finds " + name, kCublasltUnusable, [&] {
-    return error + "; needed by " + install.main.path + ", built for CUDA " + std::to_string(cuda_major) +
-           "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
-  });
+  const CublasPackage cublas = usable ? CublasPackage() : CublasPackageFor(install, cuda_major);
+  Judge(
+      ctx, usable, "cuDNN finds " + name, kCublasltUnusable,
+      [&] {
+        return error + "; needed by " + install.main.path + ", built for CUDA " + std::to_string(cuda_major) +
+               cublas.words + "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
+      },
+      [&] { return cublas.line; });
   return usable ? CublasLtVersionText(version()) : "";
 }
 

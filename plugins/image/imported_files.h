@@ -16,12 +16,13 @@ namespace cudnn_ci {
 // Packages are read when they are first asked for. One thread at a time.
 class ImportedFiles {
  public:
-  // `folders`: sys.path. `library_path`: LD_LIBRARY_PATH as the image's user has it.
-  ImportedFiles(const std::vector<std::string>& folders, std::string library_path)
+  // `folders`: sys.path. `library_path`: LD_LIBRARY_PATH as the image's user has it. `rules` must outlive
+  // this.
+  ImportedFiles(const std::vector<std::string>& folders, std::string library_path, const SymbolRules* rules)
       : folders_(folders),
         library_path_(std::move(library_path)),
         imports_(folders),
-        openers_(folders, &imports_) {}
+        openers_(folders, &imports_, rules) {}
 
   // True if the import of the package in whose folder the file lies loads it by an import statement, or by an
   // opener, that Python executes whatever happens, or if an extension module that is loaded so needs it. True

@@ -67,7 +67,7 @@ void Sort(Faults* faults) {
 
 // What is said of all libraries, by weight.
 struct Said {
-  Faults red, warned, listed;
+  Faults red, warned, listed, idle;
 };
 
 void ReportRed(Context& ctx, const Faults& red) {
@@ -97,6 +97,7 @@ void Attach(Context& ctx, const Said& said) {
   add("The matrix names what these hit:", said.red);
   add("These may hit what the image does:", said.warned);
   add("No release is known to be without these, or they only cost time or memory:", said.listed);
+  add("These are of copies that nothing in their environment loads:", said.idle);
   if (!text.empty()) ctx.Attach("known-faults.txt", "text/plain", text);
 }
 
@@ -148,6 +149,10 @@ struct KnownFaults {
       const std::size_t red = said.red.size();
       for (const KnownRegression& row : KnownRegressionsOf(ctx, component.version, component.library)) {
         const FaultWeight weight = WeightOf(row, scope, satisfies);
+        if (!component.loaded) {
+          if (weight != FaultWeight::kNone) said.idle.push_back({component, row});
+          continue;
+        }
         if (weight == FaultWeight::kRed) said.red.push_back({component, row});
         if (weight == FaultWeight::kWarning) said.warned.push_back({component, row});
         if (weight == FaultWeight::kListed) said.listed.push_back({component, row});
@@ -158,7 +163,7 @@ struct KnownFaults {
       ctx.Skip(CCI_SKIP_ABSENT, "a library that the table of known faults has rows of, with its version",
                "none among " + std::to_string(subject.packages) + " packages");
     ctx.Measure("libraries", static_cast<double>(judged), "");
-    for (Faults* faults : {&said.red, &said.warned, &said.listed}) Sort(faults);
+    for (Faults* faults : {&said.red, &said.warned, &said.listed, &said.idle}) Sort(faults);
     ReportRed(ctx, said.red);
     Warn(ctx, said.warned);
     Attach(ctx, said);

@@ -27,6 +27,7 @@ class FilesJudge {
     for (const ReplacedFiles& replaced : conflicts.replaced)
       if (replaced.loser.name != replaced.winner.name && IsForGpus(replaced.loser)) JudgeReplaced(replaced);
     for (const GoneFiles& gone : conflicts.gone) JudgeGone(gone);
+    for (const ChangedFiles& changed : conflicts.changed) JudgeChanged(changed);
     return std::move(faults_);
   }
 
@@ -116,16 +117,33 @@ class FilesJudge {
     });
   }
 
+  // Conda changes files behind their record, and a record may be of a release that was there before.
+  bool IsTrusted(const Package& package) const {
+    const std::string installer(Trim(ReadSmallFile(package.records + "/INSTALLER")));
+    const auto same = [&](const Package& other) { return other.name == package.name; };
+    const auto& all = image_.packages.packages();
+    return installer != "conda" && std::count_if(all.begin(), all.end(), same) == 1;
+  }
+
+  // Who strips libraries or sets their run path changes them on purpose. NVIDIA's own are stripped already:
+  // one of another size is another release's, copied over it.
+  void JudgeChanged(const ChangedFiles& changed) {
+    const Package& package = changed.package;
+    if (!IsForGpus(package) && !IsOfLibraries(package)) return;
+    if (!IsTrusted(package)) return;
+    const bool of_libraries = IsOfLibraries(package);
+    faults_.push_back(
+        {of_libraries ? kPackageLibraryChanged : kPackageFileChanged,
+         "of another size than " + package.Text() + " has recorded: " + Files(changed.files, changed.count),
+         of_libraries ? ReinstallLine(AsInstalled(package)) : ""});
+  }
+
   // Images are made smaller by taking out what they do not use: of a package for CPUs that is a fault where
   // its import fails, and what is left of a package that was taken out whole is a fault of none, unless it is
   // one of libraries that others open by name.
   void JudgeGone(const GoneFiles& gone) {
     const Package& package = gone.package;
-    // Conda changes files behind their record, and a record may be of a release that was there before.
-    const std::string installer(Trim(ReadSmallFile(package.records + "/INSTALLER")));
-    const auto same = [&](const Package& other) { return other.name == package.name; };
-    const auto& all = image_.packages.packages();
-    if (installer == "conda" || std::count_if(all.begin(), all.end(), same) > 1) return;
+    if (!IsTrusted(package)) return;
     const bool of_libraries = IsOfLibraries(package);
     if (gone.there == 0 && !of_libraries) return;
     std::string why;

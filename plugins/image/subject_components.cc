@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "image/component_use.h"
+
 namespace cudnn_ci {
 
 SubjectComponents ComponentsOfSubject(Context& ctx) {
@@ -17,7 +19,13 @@ SubjectComponents ComponentsOfSubject(Context& ctx) {
   }
   const ImageFiles image = FilesOfSubject(ctx);
   for (const std::string& problem : image.problems) ctx.Log(problem, CCI_LOG_WARNING);
-  return {ComponentsOf(rules, image), image.packages.packages().size(), false};
+  SubjectComponents found = {ComponentsOf(rules, image), image.packages.packages().size(), false};
+  const SymbolRules opened =
+      ReadSymbolRules([&ctx](const std::string& key) { return ctx.Compatibility(key); });
+  ComponentUse use(&image, &opened);
+  for (Component& component : found.components)
+    if (!component.path.empty()) component.loaded = use.MayBeLoaded(component.path);
+  return found;
 }
 
 }  // namespace cudnn_ci

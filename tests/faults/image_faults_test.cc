@@ -1,4 +1,6 @@
 // Images whose libraries do not fit the cards or the driver, made byte by byte.
+#include <filesystem>
+
 #include "fatbin_maker.h"
 #include "fault_machines.h"
 #include "image_environment.h"
@@ -42,6 +44,16 @@ std::string WithoutKernel() {
   return made::Library({{entry}});
 }
 
+// Beside a sound library, a package whose list of files is no file.
+Make WithoutRecord() {
+  const Make libraries = Libraries({{"liba.so", Sass({80, 90})}});
+  return [libraries](FaultTest& t) {
+    std::filesystem::create_directories(
+        t.gate().Path("env/" + ImageEnvironment::Site() + "other-1.0.dist-info/RECORD"));
+    return libraries(t);
+  };
+}
+
 std::vector<Fault> DeviceCode() {
   return Joined({
       Showing("library without code for the card",
@@ -74,6 +86,8 @@ std::vector<Fault> DeviceCode() {
                                                         {{".nv_fatbin",
                                                           made::Fatbin({made::Sass(80)}).substr(0, 200)}})}}),
                      "device-code-unreadable")}),
+      Showing("records of a package that cannot be read",
+              {Sound("record_is_a_folder", WithoutRecord(), "contents-unreadable")}),
   });
 }
 

@@ -175,6 +175,13 @@ std::vector<Fault> OddImages() {
   return Joined({
       Showing("library of two CUDA majors in one folder",
               {Sound("nccl_of_two_majors", WithLibraryOfTwoMajors(), "packages-overlap")}),
+      Showing("library copied over a package's",
+              {Sound("cublas_of_another_size", WithExtension([](FaultTest& t) {
+                       const std::string path = "nvidia/cublas/lib/libcublas.so.13";
+                       Library(t, InSite(path), "int a;");
+                       Record(t, "nvidia_cublas-13.1.0.3", path + kOther);
+                     }),
+                     "package-library-changed")}),
       Showing("two copies of a library",
               {Sound("cutensor_of_library_path_hides_another", WithExtension([](FaultTest& t) {
                        Library(t, "libraries/libcutensorMg.so.2", "void cutensorInit(void) {} int other;");

@@ -78,6 +78,21 @@ TEST_F(LinesTest, NoneIsSaidOfWhatIsMissingBehindASoundFile) {
   EXPECT_EQ(Line(Check("cudnn.load", "", {"--stage", "static"}), "cudnn-sublibrary-unloadable"), "(none)");
 }
 
+// As the wheel of 9.20.0.48, whose graph library opens a part that it never had.
+TEST_F(LinesTest, WhatThePackageNeverHadIsNotLacking) {
+  Make("venv");
+  fs::copy_file(FakeFile("cudnn_opens", "libcudnn_graph.so.9"), Cudnn("venv") + "/libcudnn_graph.so.9",
+                fs::copy_options::overwrite_existing);
+  const std::string slug = "cudnn-part-lacking", record = Site("venv") + "/" + kPackage + ".dist-info/RECORD",
+                    main = "nvidia/cudnn/lib/libcudnn.so.9,,\n";
+  EXPECT_EQ(Line(Check("cudnn.load"), slug), "(none)") << "nobody knows what the package has";
+  std::ofstream(record) << main;
+  EXPECT_THAT(AllSlugs(Check("cudnn.load")), ::testing::Not(::testing::Contains(slug)));
+  std::ofstream(record) << main << "nvidia/cudnn/lib/libcudnn_engines_tensor_ir.so.9,,\n";
+  EXPECT_EQ(Line(Check("cudnn.load"), slug),
+            Pip("venv") + "--force-reinstall --no-deps nvidia-cudnn-cu13==9.19.0.56");
+}
+
 // pip and apt go by their records.
 TEST_F(LinesTest, OfAnotherRecordedVersionThatOneIsInstalledIfItIsPromised) {
   const std::string recorded = "nvidia_cudnn_cu13-9.20.0.48", slug = "cudnn-outside-contract";

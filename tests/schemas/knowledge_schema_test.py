@@ -36,12 +36,13 @@ SMALL = {
         "frameworks": [{"framework": "acme", "title": "Acme", "module": "acme", "distributions": ["acme"], "for_cpu": ["acme-cpu"], "native": ["acme/lib*.so"],
                         "takes_package": True, "opens_by_name": False, **FROM}],
         "files": [{"file": "libacme.so", "library": "acme", "version_behind": "Acme version ", **FROM}],
-        "gpu_libraries": [{"file": "libacme.so", "package": "acme", "suffix_in_13": True, "minor_in_name": True, **FROM}],
+        "gpu_libraries": [{"file": "libacme.so", "package": "acme", "suffix_in_13": True, "numbered_as_cuda": True, "minor_in_name": True, **FROM}],
         "driver_libraries": [{"file": "libacme.so", "functions": "acme", **FROM}],
     },
     "imports": {
-        "imports": [{"import": "acme", "title": "Acme", "marker": "acme/lib/libacme.so", "cuda_of": "acme/lib/lib*.so", "cuda_major": 13, "packages": ["acme"],
+        "imports": [{"import": "acme", "title": "Acme", "marker": "acme/lib/libacme.so", "cuda_of": "acme/lib/lib*.so", "cuda_major": 13, "packages": ["acme"], "for_gpu": ["acme-gpu"],
                      "libraries": ["libacme.so"], "same_cuda": ["acme_audio"], "same_cuda_major": ["acme_vision"], "first": [STEP], "main_begins": True, "main": [STEP], "later": [STEP], **FROM}],
+        "words": [{"word": "load_acme", "means": "opener", **FROM}],
     },
     "compilers": {
         "features": [{"feature": "acme", "package": "acme*", "ordinary": True, "part_of": "torch", "serves": "acme", "only_if_required": False, **FROM}],

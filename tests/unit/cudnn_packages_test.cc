@@ -121,6 +121,25 @@ TEST_F(OwnerTest, IsNobodyWithoutWhatInstalls) {
   EXPECT_EQ(Owner(), "");
 }
 
+TEST_F(OwnerTest, ItsCublasIsThePackageOnRecordOfTheCudaMajor) {
+  EXPECT_EQ(CublasPackageFor(install_, 13, root_).line, "") << "of apt the minor is not known";
+  Write("var/lib/dpkg/status",
+        Paragraph("libcudnn9-cuda-13", "9.19.0.56-1") + Paragraph("libcublas-13-0", "13.1.0.3-1"));
+  EXPECT_EQ(CublasPackageFor(install_, 13, root_).line,
+            "RUN apt-get update && apt-get install -y --reinstall libcublas-13-0=13.1.0.3-1");
+  EXPECT_NE(CublasPackageFor(install_, 13, root_).words.find("libcublas-13-0 13.1.0.3-1"), std::string::npos);
+  EXPECT_EQ(CublasPackageFor(install_, 12, root_).line, "");
+}
+
+TEST_F(OwnerTest, WhatIsOnRecordOfAPart) {
+  EXPECT_EQ(RecordOfPart(install_, "libcudnn_adv.so.9", root_), PartRecord::kNotListed);
+  EXPECT_EQ(RecordOfPart(install_, "libcudnn_ops.so.9.19.0", root_), PartRecord::kListed);
+  EXPECT_EQ(OnRecord(install_, root_), "; on record: libcudnn9-cuda-13 9.19.0.56-1");
+  install_.main.path = std::string(kFolder) + "libcudnn.so.9.20.0";
+  EXPECT_EQ(RecordOfPart(install_, "libcudnn_adv.so.9", root_), PartRecord::kUnknown);
+  EXPECT_EQ(OnRecord(install_, root_), "");
+}
+
 TEST_F(OwnerTest, OfARangeTheLowestReleaseIsTakenUnlessAnotherPackageNeedsThisOne) {
   EXPECT_EQ(RangeLine(OwnerOf(install_, root_), ">=9.20 <10"),
             "RUN apt-get update && apt-get install -y --allow-downgrades --allow-change-held-packages "

@@ -60,6 +60,9 @@ TEST(KnowledgeRules, PackagesBringTheirLibraries) {
 TEST(KnowledgeRules, LibrariesHaveTheirPackagesAndFunctions) {
   const SymbolRules rules = ReadSymbolRules(KnownEntry);
   EXPECT_EQ(rules.gpu_libraries.size(), 41U);
+  EXPECT_THAT(rules.openers, ::testing::Contains("load_op_library"));
+  EXPECT_EQ(rules.machines.at("cu"), MachineKind::kCuda);
+  EXPECT_EQ(rules.machines.at("rocm"), MachineKind::kOther);
   EXPECT_EQ(rules.PackageFor("libcublasLt.so.13"), "nvidia-cublas or, of CUDA 12, nvidia-cublas-cu12");
   EXPECT_EQ(rules.PackageFor("libcudnn_ops.so.9"), "nvidia-cudnn-cu13 or, of CUDA 12, nvidia-cudnn-cu12");
   EXPECT_EQ(rules.PackageFor("libcudnn_ops_infer.so.8"), "");

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "image/component_use.h"
 #include "image/findings.h"
 #include "symbols_judge_fixture.h"
 
@@ -50,6 +51,26 @@ class PackageFilesTest : public SymbolsJudgeTest {
     return text + digits[bits << (6 - count) & 63];
   }
 };
+
+// A library that was copied over a wheel's, and one that was stripped.
+TEST_F(PackageFilesTest, FilesOfAnotherSizeThanRecorded) {
+  const std::string cublas = "nvidia/cublas/lib/libcublas.so.12";
+  Library(extension_, "int gpu;");
+  Library(site_ + cublas, "int a;");
+  Write(site_ + "ort_gpu-1.0.dist-info/RECORD", Row("ort/_state.so") + Row("ort/libprovider_cuda.so"));
+  Write(site_ + "nvidia_cublas_cu12-12.8.4.1.dist-info/RECORD", Row(cublas));
+  EXPECT_THAT(Faults(), IsEmpty());
+  Library(site_ + cublas, "int a; int longer[9999] = {1};");
+  ASSERT_THAT(Faults(), SizeIs(1));
+  EXPECT_STREQ(Faults()[0].id, kPackageLibraryChanged);
+  EXPECT_THAT(Faults()[0].line, HasSubstr("--force-reinstall --no-deps nvidia-cublas-cu12==12.8.4.1"));
+  Library(extension_, "int gpu; int longer[9999] = {1};");
+  ASSERT_THAT(Faults(), SizeIs(2));
+  EXPECT_STREQ(Faults()[1].id, kPackageFileChanged);
+  EXPECT_EQ(Faults()[1].line, "");
+  Write(site_ + "nvidia_cublas_cu12-12.8.4.1.dist-info/INSTALLER", "conda\n");
+  EXPECT_THAT(Faults(), SizeIs(1));
+}
 
 // onnxruntime over onnxruntime-gpu.
 TEST_F(PackageFilesTest, CodeForTheCpuInThePlaceOfCodeForGpus) {
@@ -174,6 +195,49 @@ TEST_F(PackageFilesTest, ALibraryForTwoCudaMajorsInOneFolder) {
         Row("nvidia/nccl/lib/libnccl.so.2") + "nvidia/nccl/lib/libgone.so.2,sha256=" + std::string(43, 'A') +
             ",1\n");
   EXPECT_STREQ(Faults().at(0).id, kPackageLibraryGone);
+}
+
+class ComponentUseTest : public SymbolsJudgeTest {
+ protected:
+  const std::string nccl_ = std::string(kSite) + "nvidia/nccl/lib/libnccl.so.2";
+  void SetUp() override {
+    SymbolsJudgeTest::SetUp();
+    Library(nccl_, "int a;");
+    Record("nvidia_nccl_cu13-2.27.5", {"nvidia/nccl/lib/libnccl.so.2"});
+    Package("mine");
+    Extension("mine/_ext.so");
+    Record("mine-1.0", {"mine/_ext.so"});
+  }
+  bool MayBeLoaded(const std::string& path) {
+    const ImageFiles image = FilesOfSubject("python:" + Path("venv/bin/python"), {}, "");
+    return ComponentUse(&image, &rules_).MayBeLoaded(path);
+  }
+};
+
+TEST_F(ComponentUseTest, ACopyThatNothingLoads) { EXPECT_FALSE(MayBeLoaded(Path(nccl_))); }
+
+TEST_F(ComponentUseTest, WhatAFileNeeds) {
+  Extension("mine/_ext.so", "", "@/" + nccl_);
+  EXPECT_TRUE(MayBeLoaded(Path(nccl_)));
+}
+
+// As XGBoost, which opens NCCL by name, and JAX, whose extra asks for it.
+TEST_F(ComponentUseTest, WhatAPackageRequires) {
+  const std::string metadata = std::string(kSite) + "mine-1.0.dist-info/METADATA";
+  for (const char* requirement : {"nvidia-nccl-cu13", "nvidia-nccl-cu13; extra == \"cuda\""}) {
+    Write(metadata, std::string("Name: mine\nVersion: 1.0\nRequires-Dist: ") + requirement + "\n\n");
+    EXPECT_TRUE(MayBeLoaded(Path(nccl_))) << requirement;
+  }
+}
+
+TEST_F(ComponentUseTest, WhatAnImportRuleOpens) {
+  MakeTorch();
+  EXPECT_TRUE(MayBeLoaded(Path(nccl_)));
+}
+
+TEST_F(ComponentUseTest, OfAFileThatNoPackageHasNobodyKnows) {
+  Library("libs/libnccl.so.2", "int a;");
+  EXPECT_TRUE(MayBeLoaded(Path("libs/libnccl.so.2")));
 }
 
 }  // namespace

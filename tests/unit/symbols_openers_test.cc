@@ -63,26 +63,68 @@ other()
 }
 
 TEST(SymbolsVariants, NamesAndWhatTheyFit) {
-  EXPECT_EQ(VariantOf("b/libbitsandbytes_cuda118.so").key, "b/libbitsandbytes_#");
-  EXPECT_EQ(VariantOf("b/libbitsandbytes_cpu.so").key, "b/libbitsandbytes_#");
-  EXPECT_EQ(VariantOf("t/libtorchcodec_core5.so").key, VariantOf("t/libtorchcodec_core8.so").key);
-  EXPECT_NE(VariantOf("t/libtorchcodec_core5.so").key, VariantOf("t/libtorchcodec_ops5.so").key);
-  EXPECT_EQ(VariantOf("k/sm90/common_ops.abi3.so").key, VariantOf("k/sm100/common_ops.abi3.so").key);
-  EXPECT_THAT(VariantOf("mine/_ext.so").marks, IsEmpty());
+  const MachineWords machines = ReadSymbolRules(KnownEntry).machines;
+  EXPECT_EQ(VariantOf("b/libbitsandbytes_cuda118.so", machines).key, "b/libbitsandbytes_#");
+  EXPECT_EQ(VariantOf("b/libbitsandbytes_cpu.so", machines).key, "b/libbitsandbytes_#");
+  EXPECT_EQ(VariantOf("t/libtorchcodec_core5.so", machines).key,
+            VariantOf("t/libtorchcodec_core8.so", machines).key);
+  EXPECT_NE(VariantOf("t/libtorchcodec_core5.so", machines).key,
+            VariantOf("t/libtorchcodec_ops5.so", machines).key);
+  EXPECT_EQ(VariantOf("k/sm90/common_ops.abi3.so", machines).key,
+            VariantOf("k/sm100/common_ops.abi3.so", machines).key);
+  EXPECT_THAT(VariantOf("mine/_ext.so", machines).marks, IsEmpty());
   const BuiltWith torch = {"2.10.1+cu126", "12.6"};
-  const auto fit = [&](const char* name) { return FitOf(VariantOf(name), torch); };
+  const auto fit = [&](const char* name) { return FitOf(VariantOf(name, machines), torch); };
   for (const char* name : {"x_cuda126.so", "x_cu12.so", "x_torch210.so", "x_torch210-cuda.so"})
     EXPECT_EQ(fit(name), VariantFit::kFits) << name;
   for (const char* name :
        {"x_cuda118.so", "x_cu13.so", "x_torch29.so", "x_torch210-cpu.so", "x_torch29-cuda.so"})
     EXPECT_EQ(fit(name), VariantFit::kOther) << name;
   for (const char* name : {"x_core5.so", "x.so"}) EXPECT_EQ(fit(name), VariantFit::kUnknown) << name;
-  EXPECT_EQ(FitOf(VariantOf("x_cu12.so"), {}), VariantFit::kUnknown);
-  EXPECT_TRUE(NamesFile("libtorchcodec_core", "libtorchcodec_core5.so"));
-  EXPECT_TRUE(NamesFile("bitsandbytes_cuda", "libbitsandbytes_cuda118.so"));
-  EXPECT_TRUE(NamesFile("_torchaudio", "_torchaudio.abi3.so"));
-  EXPECT_FALSE(NamesFile("lib", "libtorchcodec_core5.so"));
-  EXPECT_FALSE(NamesFile("libtorchcodec_ops", "libtorchcodec_core5.so"));
+  EXPECT_EQ(FitOf(VariantOf("x_cu12.so", machines), {}), VariantFit::kUnknown);
+  EXPECT_TRUE(NamesFile("libtorchcodec_core", "libtorchcodec_core5.so", machines));
+  EXPECT_TRUE(NamesFile("bitsandbytes_cuda", "libbitsandbytes_cuda118.so", machines));
+  EXPECT_TRUE(NamesFile("_torchaudio", "_torchaudio.abi3.so", machines));
+  EXPECT_FALSE(NamesFile("lib", "libtorchcodec_core5.so", machines));
+  EXPECT_FALSE(NamesFile("libtorchcodec_ops", "libtorchcodec_core5.so", machines));
+}
+
+// As of the wheels of CTranslate2 3: auditwheel bundled cuDNN's main library, which opens its parts by name.
+TEST_F(SymbolsOpenersTest, ABundledCudnnIsAskedWhatItOpensByName) {
+  const std::string bundled = site_ + "mine.libs/libcudnn-463fd6d5.so.8.9.7";
+  Library(bundled, "int cudnn;");
+  Extension("mine/_ext.so", "", "@/" + bundled + " -Wl,-rpath,'$ORIGIN/../mine.libs'");
+  Package("mine", "from . import _ext\n");
+  EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kUnused)) << "for the CPU";
+  Library(site_ + "nvidia/cudnn/lib/libcudnn.so.9", "int nine;");
+  EXPECT_THAT(Only(Judge(), Kind::kOpenedLater),
+              AllOf(HasSubstr("opens libcudnn_ops_infer.so.8"), HasSubstr("cuDNN of another major"),
+                    HasSubstr("nvidia/cudnn/lib/libcudnn.so.9")));
+  Library(site_ + "nvidia/cudnn/lib/libcudnn_ops_infer.so.8", "int eight;");
+  const SymbolJudgement hidden = Judge();
+  ASSERT_THAT(Kinds(hidden), ElementsAre(Kind::kOpenedLater));
+  EXPECT_EQ(hidden.faults[0].line, "ENV LD_LIBRARY_PATH=" + Path(site_ + "nvidia/cudnn/lib"));
+  EXPECT_THAT(Judge(Path(site_ + "nvidia/cudnn/lib")).faults, IsEmpty());
+}
+
+// PaddlePaddle's wheel for GPUs brings none of CUDA's libraries and opens them by name.
+TEST_F(SymbolsOpenersTest, AnEnvironmentForAGpuWithoutAnyLibraryOfCudaIsBroken) {
+  Library(site_ + "paddle/base/libpaddle.so", "int paddle;");
+  Record("paddlepaddle-2.6.2", {"paddle/base/libpaddle.so"});
+  EXPECT_THAT(Judge().faults, IsEmpty());  // for the CPU
+  std::filesystem::remove_all(Path(site_ + "paddlepaddle-2.6.2.dist-info"));
+  Record("paddlepaddle_gpu-2.6.2", {"paddle/base/libpaddle.so"});
+  EXPECT_THAT(Only(Judge(), Kind::kMissingLibrary),
+              AllOf(HasSubstr("PaddlePaddle opens libcublas.so* for a GPU"), HasSubstr("libcudnn.so*")));
+}
+
+TEST_F(SymbolsOpenersTest, TheNumberOfNppIsThatOfCuda) {
+  Lacking("_ext.so", "libnppicc.so.13");
+  Extension("mine/_ext.so", "", "@/gone/libnppicc.so.13");
+  Package("mine", "from . import _ext\n");
+  EXPECT_THAT(Only(Judge(), Kind::kMissingLibrary), HasSubstr("pip install nvidia-npp"));
+  EXPECT_EQ(rules_.CudaMajorOf({"libcufft.so.11", "libnppicc.so.13"}), 13);
+  EXPECT_EQ(rules_.CudaMajorOf({"libcudnn.so.9"}), 0);
 }
 
 TEST_F(SymbolsOpenersTest, WhatTheImportOpensForCertainIsNeeded) {

@@ -17,6 +17,8 @@ struct Component {
   // Of three numbers at most, as the table has them: "9.19.0" of the wheel 9.19.0.56. Empty: it does not say.
   std::string version;
   std::string origin;  // who says so: "Python package nvidia-cudnn-cu13 9.19.0.56", "/usr/lib/libnccl.so.2"
+  std::string path = {};  // of the file that says so; empty: a package does
+  bool loaded = true;     // false: nothing in its environment loads the file
 };
 
 // What is known of packages and files (knowledge/packages.json): what a package brings, and whose release a

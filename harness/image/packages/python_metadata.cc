@@ -93,8 +93,8 @@ Result<std::size_t> ForEachRecordOf(const Package& package,
                                     const std::function<void(const RecordedFile& file)>& take) {
   const bool egg = package.records.ends_with(kEggInfo);
   const std::string list = package.records + (egg ? "/installed-files.txt" : "/RECORD");
-  // A distribution's package manager has the list then.
-  if (egg && !Exists(list)) return std::size_t{0};
+  // A distribution's package manager has the list then, and takes RECORD out.
+  if (!Exists(list)) return std::size_t{0};
   const Result<std::string> text = ReadFile(list, kMostRecordBytes);
   if (!text) return Error{text.error()};
   const std::string folder = egg ? package.records : DirectoryOf(package.records);

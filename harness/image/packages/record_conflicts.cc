@@ -62,9 +62,13 @@ class Finder {
     for (std::size_t i = 0; i < packages_.size(); ++i)
       if (packages_[i].manager == PackageManager::kPython) Read(i);
     for (const auto& [path, claims] : claims_)
-      if (claims.size() > 1) Compare(path, claims);
+      if (claims.size() > 1)
+        Compare(path, claims);
+      else
+        Measure(path, claims.front());
     RecordConflicts conflicts;
     for (auto& [pair, files] : replaced_) conflicts.replaced.push_back(std::move(files));
+    for (auto& [package, files] : changed_) conflicts.changed.push_back(std::move(files));
     for (auto& [package, files] : gone_) {
       files.there = there_[package];
       conflicts.gone.push_back(std::move(files));
@@ -125,10 +129,19 @@ class Finder {
     }
   }
 
+  // By the size alone: to hash what an image holds would take longer than all else.
+  void Measure(const std::string& path, const Claim& claim) {
+    if (claim.size == 0 || SizeOf(path) == claim.size) return;
+    ChangedFiles& changed = changed_[claim.package];
+    changed.package = packages_[claim.package];
+    if (++changed.count <= kMostShown) changed.files.push_back(path);
+  }
+
   const std::vector<Package>& packages_;
   std::map<std::string, std::vector<Claim>> claims_;  // by path
   std::map<std::size_t, std::size_t> there_;
   std::map<std::pair<std::size_t, std::size_t>, ReplacedFiles> replaced_;
+  std::map<std::size_t, ChangedFiles> changed_;
   std::map<std::size_t, GoneFiles> gone_;
   std::uintmax_t hashed_ = 0;
 };

@@ -27,8 +27,17 @@ struct GoneFiles {
   std::size_t there = 0;  // files with code of the package that are
 };
 
+// Files with code that are of another size than the only package that has recorded them says: patched or
+// stripped behind its back, or written over by something that keeps no record.
+struct ChangedFiles {
+  Package package;
+  std::vector<std::string> files;  // sorted, at most 20
+  std::size_t count = 0;
+};
+
 struct RecordConflicts {
   std::vector<ReplacedFiles> replaced;
+  std::vector<ChangedFiles> changed;
   std::vector<GoneFiles> gone;
 };
 

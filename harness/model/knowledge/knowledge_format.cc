@@ -2,6 +2,8 @@
 
 #include <cudnn_ci/facts.h>
 
+#include "base/knowledge_words.h"
+
 namespace cudnn_ci {
 namespace {
 
@@ -49,6 +51,7 @@ FileFormat Packages() {
         {{"file", Kind::kName},
          {"package", Kind::kPythonName},
          {"suffix_in_13", Kind::kFlag},
+         {"numbered_as_cuda", Kind::kFlag, false},
          {"minor_in_name", Kind::kFlag, false}},
         {"file"}},
        {"driver_libraries",
@@ -70,6 +73,7 @@ FileFormat Imports() {
              {"cuda_of", Kind::kPathPattern, false},
              {"cuda_major", Kind::kNumber, false},
              {"packages", Kind::kNames},
+             {"for_gpu", Kind::kPythonNames, false},
              {"libraries", Kind::kNames, false},
              {"same_cuda", Kind::kNames, false},
              {"same_cuda_major", Kind::kNames, false},
@@ -81,7 +85,12 @@ FileFormat Imports() {
             {},
             false,
             false,
-            true}}};
+            true},
+           {"words",
+            kKnowledgeWord,
+            {{"word", Kind::kName},
+             {"means", Kind::kWord, true, {"opener", "cuda", "any_gpu", "cpu", "other_machine"}}},
+            {"word"}}}};
 }
 
 FileFormat Compilers() {

@@ -61,14 +61,15 @@ struct DeviceCodeCheck {
     const ImageFiles image = FilesOfSubject(ctx);
     ctx.Step("read device code");
     std::vector<CodeFile> files = ReadCodeFiles(image);
+    const SymbolRules rules = ReadSymbolRules(sources.compatibility);
     ImportedFiles imports(image.folders,
-                          UsersLibraryPath(Environment("LD_LIBRARY_PATH"), ctx.SubjectFolders()));
+                          UsersLibraryPath(Environment("LD_LIBRARY_PATH"), ctx.SubjectFolders()), &rules);
     const DeviceCodeJudgement judgement =
         JudgeDeviceCode(std::move(files), cards, FindPromisedDriver(sources), [&](const CodeFile& file) {
           if (imports.Loads(file.path)) return FileUse::kImported;
           return imports.MayLoad(file.path) ? FileUse::kPerhaps : FileUse::kUnknown;
         });
-    for (const std::string& problem : image.problems) ctx.Finding(kDeviceCodeUnreadable, problem);
+    for (const std::string& problem : image.problems) ctx.Finding(kContentsUnreadable, problem);
     for (const DeviceCodeFinding& finding : judgement.findings) ctx.Finding(finding.id, finding.detail);
     if (!judgement.files.empty())
       ctx.Attach("device-code.json", kTableType, DeviceCodeTable(judgement, cards, image.folders));

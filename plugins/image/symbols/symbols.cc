@@ -108,7 +108,7 @@ struct Symbols {
       ctx.Finding(fault.id, fault.detail, {fault.line});
     }
     if (unused) ctx.Finding(kLibraryUnusedUnresolved, UnusedText(judgement.faults));
-    for (const std::string& problem : image.problems) ctx.Finding(kSymbolsUndecided, problem);
+    for (const std::string& problem : image.problems) ctx.Finding(kContentsUnreadable, problem);
     if (sound) CCI_EXPECT_TRUE(sound) << "every file resolves";
   }
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/path.h"
+#include "image/symbols/symbols_bundled.h"
 #include "image/symbols/symbols_copies.h"
 #include "image/symbols/symbols_merge.h"
 #include "image/symbols/symbols_process.h"
@@ -56,6 +57,11 @@ class PythonJudge {
     OpenTheRest(bare);
     for (SymbolFault& fault : weights_.Take(decided_)) Say(std::move(fault));
     for (SymbolFault& fault : copies_.Faults(image_, writer_)) out_.faults.push_back(std::move(fault));
+    BundledLibraries bundled(&writer_);
+    for (const auto& [rule, package] : packages_)
+      bundled.Add(package.process.scope(), package.process.name());
+    for (const auto& [key, process] : processes_) bundled.Add(process.scope(), process.name());
+    for (SymbolFault& fault : bundled.Faults()) out_.faults.push_back(std::move(fault));
     for (const auto& [name, count] : not_judged_)
       out_.faults.push_back(
           {SymbolFaultKind::kUndecided,

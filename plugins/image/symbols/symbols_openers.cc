@@ -1,7 +1,6 @@
 #include "image/symbols/symbols_openers.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -16,10 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostSources = 3000, kMostBytes = std::size_t{64} << 20, kMostTexts = 20000,
                       kLongestText = 200;
-
-// Functions that open a shared object: of PyTorch, ctypes, TensorFlow, cffi, cuda.pathfinder.
-constexpr std::array<std::string_view, 7> kOpeners = {
-    "load_library", "CDLL", "LoadLibrary", "PyDLL", "dlopen", "load_op_library", "load_nvidia_dynamic_lib"};
 
 bool IsNamePart(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -145,14 +140,14 @@ class Outliner {
   bool continued_ = false;
 };
 
-bool Opens(const std::set<std::string>& calls) {
-  return std::any_of(kOpeners.begin(), kOpeners.end(),
-                     [&](std::string_view opener) { return calls.count(std::string(opener)) > 0; });
+bool Opens(const std::set<std::string>& calls, const std::set<std::string>& openers) {
+  return std::any_of(openers.begin(), openers.end(),
+                     [&](const std::string& opener) { return calls.count(opener) > 0; });
 }
 
-bool MayOpen(const std::string& source) {
-  return std::any_of(kOpeners.begin(), kOpeners.end(),
-                     [&](std::string_view opener) { return source.find(opener) != std::string::npos; });
+bool MayOpen(const std::string& source, const std::set<std::string>& openers) {
+  return std::any_of(openers.begin(), openers.end(),
+                     [&](const std::string& opener) { return source.find(opener) != std::string::npos; });
 }
 
 void Merge(const SourcePart& from, SourcePart* into) {
@@ -162,7 +157,8 @@ void Merge(const SourcePart& from, SourcePart* into) {
 
 // Texts of what a part runs, the functions that it leads to among them; none where nothing is opened.
 std::set<std::string> TextsOpenedBy(const SourcePart& part,
-                                    const std::map<std::string, SourcePart>& functions) {
+                                    const std::map<std::string, SourcePart>& functions,
+                                    const std::set<std::string>& openers) {
   SourcePart reached = part;
   std::set<std::string> known;
   std::vector<std::string> waiting(part.calls.begin(), part.calls.end());
@@ -174,7 +170,7 @@ std::set<std::string> TextsOpenedBy(const SourcePart& part,
     Merge(function->second, &reached);
     waiting.insert(waiting.end(), function->second.calls.begin(), function->second.calls.end());
   }
-  return Opens(reached.calls) ? reached.literals : std::set<std::string>();
+  return Opens(reached.calls, openers) ? reached.literals : std::set<std::string>();
 }
 
 // The sources below the folder of a package, and the module of its name.
@@ -193,9 +189,10 @@ std::vector<std::string> SourcesOf(const std::string& package, const std::vector
   return sources;
 }
 
-bool AnyNames(const std::set<std::string>& literals, const std::string& file_name) {
+bool AnyNames(const std::set<std::string>& literals, const std::string& file_name,
+              const MachineWords& machines) {
   return std::any_of(literals.begin(), literals.end(),
-                     [&](const std::string& literal) { return NamesFile(literal, file_name); });
+                     [&](const std::string& literal) { return NamesFile(literal, file_name, machines); });
 }
 
 }  // namespace
@@ -216,10 +213,11 @@ const PackageOpeners::Package& PackageOpeners::Read(const std::string& package) 
   }
   for (const SourceOutline& outline : imported) {
     SourcePart surely = outline.surely, tried = outline.tried;
-    for (const std::string& text : TextsOpenedBy(surely, functions)) read.surely.insert(text);
+    for (const std::string& text : TextsOpenedBy(surely, functions, rules_->openers))
+      read.surely.insert(text);
     // A name that stands in the open may be opened by what is tried.
     tried.literals.insert(surely.literals.begin(), surely.literals.end());
-    for (const std::string& text : TextsOpenedBy(tried, functions)) read.tried.insert(text);
+    for (const std::string& text : TextsOpenedBy(tried, functions, rules_->openers)) read.tried.insert(text);
   }
   std::size_t bytes = 0;
   bool opens = false;
@@ -227,7 +225,7 @@ const PackageOpeners::Package& PackageOpeners::Read(const std::string& package) 
   for (const std::string& path : SourcesOf(package, folders_)) {
     const Result<std::string> source = ReadFile(path, kMostPythonSource);
     if (!source || (bytes += source->size()) > kMostBytes) continue;
-    opens = opens || MayOpen(*source);
+    opens = opens || MayOpen(*source, rules_->openers);
     const SourceOutline outline = OutlineOf(*source);
     for (const SourcePart* part : {&outline.surely, &outline.tried, &outline.others}) Merge(*part, &all);
     for (const auto& [name, part] : outline.functions) Merge(part, &all);
@@ -238,9 +236,9 @@ const PackageOpeners::Package& PackageOpeners::Read(const std::string& package) 
 
 Opening PackageOpeners::Of(const std::string& package, const std::string& file_name) {
   const Package& read = Read(package);
-  if (AnyNames(read.surely, file_name)) return Opening::kSurely;
-  if (AnyNames(read.tried, file_name)) return Opening::kTried;
-  return AnyNames(read.perhaps, file_name) ? Opening::kPerhaps : Opening::kNone;
+  if (AnyNames(read.surely, file_name, rules_->machines)) return Opening::kSurely;
+  if (AnyNames(read.tried, file_name, rules_->machines)) return Opening::kTried;
+  return AnyNames(read.perhaps, file_name, rules_->machines) ? Opening::kPerhaps : Opening::kNone;
 }
 
 }  // namespace cudnn_ci

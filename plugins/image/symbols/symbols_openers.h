@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "image/symbols/symbols_imports.h"
+#include "image/symbols/symbols_rules.h"
 
 namespace cudnn_ci {
 
@@ -39,9 +40,9 @@ SourceOutline OutlineOf(const std::string& source);
 // The packages of an environment, each read when it is first asked for. One thread at a time.
 class PackageOpeners {
  public:
-  // `folders`: sys.path. `imports` must outlive this.
-  PackageOpeners(std::vector<std::string> folders, PythonImports* imports)
-      : folders_(std::move(folders)), imports_(imports) {}
+  // `folders`: sys.path. The others must outlive this.
+  PackageOpeners(std::vector<std::string> folders, PythonImports* imports, const SymbolRules* rules)
+      : folders_(std::move(folders)), imports_(imports), rules_(rules) {}
 
   // How the package of this import name opens a file of this name. At most 3,000 sources of a package are
   // read, and 64 MiB of them.
@@ -55,6 +56,7 @@ class PackageOpeners {
 
   std::vector<std::string> folders_;
   PythonImports* imports_;
+  const SymbolRules* rules_;
   std::map<std::string, Package> packages_;
 };
 

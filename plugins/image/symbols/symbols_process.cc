@@ -1,7 +1,5 @@
 #include "image/symbols/symbols_process.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -70,18 +68,15 @@ std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
   return files;
 }
 
-int CudaMajorOfRule(const PackageRule& rule, const std::vector<std::string>& package_folders,
-                    LoaderFiles* files) {
+int CudaMajorOfRule(const PackageRule& rule, const SymbolRules& rules,
+                    const std::vector<std::string>& package_folders, LoaderFiles* files) {
   if (rule.cuda_major != 0 || rule.cuda_of.empty()) return rule.cuda_major;
   const std::size_t slash = rule.cuda_of.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : rule.cuda_of.substr(0, slash);
   const OpenStep step = {{folder}, rule.cuda_of.substr(slash + 1), {}, StepNeed::kTried};
   for (const std::string& found : FilesOfStep(step, 0, package_folders)) {
     const LoaderFiles::File file = files->Open(found);
-    if (!file.table) continue;
-    for (const std::string& name : file.table->needed)
-      for (const char* library : {"libcudart.so.", "libcublas.so."})
-        if (name.rfind(library, 0) == 0) return atoi(name.c_str() + std::string(library).size());
+    if (const int major = file.table ? rules.CudaMajorOf(file.table->needed) : 0; major > 0) return major;
   }
   return 0;
 }
@@ -184,7 +179,10 @@ bool SymbolProcess::TakeMain(const PackageRule& rule, std::size_t begin, int cud
 void SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule, int cuda_major,
                             const ImageFiles& image) {
   std::vector<Absent> absent;
-  bool found = false, any = false;
+  bool found = false;
+  bool any = std::any_of(rule.for_gpu.begin(), rule.for_gpu.end(), [&](const std::string& package) {
+    return image.packages.Python(package) != nullptr;
+  });
   for (const OpenStep& step : steps) {
     const bool together = step.need == StepNeed::kTogether || step.need == StepNeed::kPartly;
     if (Take(step, cuda_major, image) != Step::kNothingThere) {
@@ -229,7 +227,7 @@ void SymbolProcess::SayAbsent(const std::vector<Absent>& absent, const PackageRu
 }
 
 bool SymbolProcess::Run(const PackageRule& rule, const ImageFiles& image, LoaderFiles* files) {
-  const int cuda_major = CudaMajorOfRule(rule, image.folders, files);
+  const int cuda_major = CudaMajorOfRule(rule, writer_->rules(), image.folders, files);
   std::size_t begin = 0;
   if (rule.main_begins) {
     const std::size_t before = faults_.size();

@@ -70,8 +70,8 @@ std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
                                      const std::vector<std::string>& package_folders);
 
 // The CUDA major of a package; 0: not known.
-int CudaMajorOfRule(const PackageRule& rule, const std::vector<std::string>& package_folders,
-                    LoaderFiles* files);
+int CudaMajorOfRule(const PackageRule& rule, const SymbolRules& rules,
+                    const std::vector<std::string>& package_folders, LoaderFiles* files);
 
 }  // namespace cudnn_ci
 

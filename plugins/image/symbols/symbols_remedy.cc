@@ -1,9 +1,7 @@
 #include "image/symbols/symbols_remedy.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "base/file.h"
@@ -14,10 +12,6 @@
 
 namespace cudnn_ci {
 namespace {
-
-// The numbers of these libraries are those of CUDA.
-constexpr std::array<std::string_view, 4> kNumberedAsCuda = {"libcudart.so.", "libcublas.so.",
-                                                             "libcublasLt.so.", "libnvrtc.so."};
 
 // "12.6" of "libnvrtc-builtins.so.12.6".
 std::string NumberOf(const std::string& library) {
@@ -34,13 +28,6 @@ std::string Quoted(const std::string& line) {
 }
 
 }  // namespace
-
-int CudaMajorOfNames(const std::vector<std::string>& names) {
-  for (const std::string& name : names)
-    for (const std::string_view library : kNumberedAsCuda)
-      if (name.compare(0, library.size(), library) == 0) return std::atoi(name.c_str() + library.size());
-  return 0;
-}
 
 BuiltWith ReadBuiltWith(const std::string& version_py) {
   BuiltWith built;
@@ -64,7 +51,8 @@ std::string SymbolRemedies::Line(const std::string& package, const std::string& 
   InstalledPackage wanted = {Manager::kPip, package, version, ""};
   for (const std::string& folder : image_->folders)
     if (wanted.python.empty()) wanted.python = PythonOf(folder);
-  return again ? ReinstallLine(wanted) : ReplaceLine(wanted, {});
+  if (again) return ReinstallLine(wanted);
+  return version.empty() ? InstallLine(wanted) : ReplaceLine(wanted, {});
 }
 
 int SymbolRemedies::MajorOnRecord(const GpuLibrary& library) const {
@@ -81,8 +69,7 @@ SymbolRemedy SymbolRemedies::ForMissing(const std::string& library, const std::s
   if (!known) return {};
   std::vector<std::string> names = {library};
   if (table) names.insert(names.end(), table->needed.begin(), table->needed.end());
-  int major = CudaMajorOfNames(names);
-  if (known->minor_in_name) major = std::atoi(NumberOf(library).c_str());
+  int major = rules_->CudaMajorOf(names);
   if (major == 0) major = std::atoi(torch_.cuda.c_str());
   if (major == 0) major = MajorOnRecord(*known);
   if (major == 0) return {"package " + rules_->PackageFor(library) + " brings it", ""};

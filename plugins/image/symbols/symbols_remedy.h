@@ -46,10 +46,6 @@ class SymbolRemedies {
 // The line of a Dockerfile that shows the loader these folders; empty: one of them would have to be quoted.
 std::string LineForFolders(const std::vector<std::string>& folders);
 
-// The CUDA major that these names of libraries (DT_NEEDED) are of: 12 of "libcudart.so.12", 11 of
-// "libcudart.so.11.0"; 0: none says.
-int CudaMajorOfNames(const std::vector<std::string>& names);
-
 // What torch/version.py of an environment says.
 BuiltWith TorchOf(const std::vector<std::string>& package_folders);
 // The same of any package's version.py.

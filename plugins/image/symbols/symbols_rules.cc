@@ -3,9 +3,11 @@
 #include <cudnn_ci/facts.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/knowledge_words.h"
 #include "common/knowledge_rows.h"
 #include "image/loader/loader_scope.h"
 
@@ -29,6 +31,12 @@ std::vector<OpenStep> StepsOf(const Row& rule, const char* field) {
   return steps;
 }
 
+MachineKind MachineOf(const std::string& word) {
+  if (word == "cuda") return MachineKind::kCuda;
+  if (word == "any_gpu") return MachineKind::kAnyGpu;
+  return word == "cpu" ? MachineKind::kCpu : MachineKind::kOther;
+}
+
 PackageRule RuleOf(const Row& row) {
   PackageRule rule;
   rule.title = TextOf(row, "title");
@@ -37,6 +45,7 @@ PackageRule RuleOf(const Row& row) {
   rule.cuda_of = TextOf(row, "cuda_of");
   rule.cuda_major = row.value("cuda_major", 0);
   rule.import_names = TextsOf(row, "packages");
+  rule.for_gpu = TextsOf(row, "for_gpu");
   rule.libraries = TextsOf(row, "libraries");
   rule.same_cuda = TextsOf(row, "same_cuda");
   rule.same_cuda_major = TextsOf(row, "same_cuda_major");
@@ -56,10 +65,28 @@ SymbolRules ReadSymbolRules(const TableEntry& entry) {
     rules.packages.push_back(RuleOf(row));
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_GPU_LIBRARY))
     rules.gpu_libraries.push_back({TextOf(row, "file"), TextOf(row, "package"), FlagOf(row, "suffix_in_13"),
-                                   FlagOf(row, "minor_in_name")});
+                                   FlagOf(row, "numbered_as_cuda"), FlagOf(row, "minor_in_name")});
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_DRIVER_LIBRARY))
     rules.driver_libraries.push_back({TextOf(row, "file"), TextOf(row, "functions")});
+  for (const Row& row : KnowledgeRows<Row>(entry, kKnowledgeWord)) {
+    const std::string word = TextOf(row, "word"), means = TextOf(row, "means");
+    if (means == "opener")
+      rules.openers.insert(word);
+    else
+      rules.machines[word] = MachineOf(means);
+  }
   return rules;
+}
+
+int SymbolRules::CudaMajorOf(const std::vector<std::string>& names) const {
+  for (const std::string& name : names) {
+    const GpuLibrary* known = GpuLibraryOf(name);
+    if (!known || (!known->numbered_as_cuda && !known->minor_in_name)) continue;
+    const std::size_t number = LibraryStem(name).size() + 1;
+    if (const int major = number < name.size() ? std::atoi(name.c_str() + number) : 0; major > 0)
+      return major;
+  }
+  return 0;
 }
 
 std::string GpuLibrary::PackageOf(int cuda_major) const {

@@ -3,10 +3,12 @@
 #ifndef CUDNN_CI_PLUGINS_IMAGE_SYMBOLS_SYMBOLS_RULES_H_
 #define CUDNN_CI_PLUGINS_IMAGE_SYMBOLS_SYMBOLS_RULES_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/known_regressions.h"
+#include "image/symbols/symbols_variants.h"
 
 namespace cudnn_ci {
 
@@ -41,6 +43,7 @@ struct PackageRule {
   std::string cuda_of;      // a file whose DT_NEEDED say the CUDA major (libcudart.so.N); empty: none
   int cuda_major = 0;       // the same where no file says it; 0: not known
   std::vector<std::string> import_names;  // packages whose extensions are loaded into this process
+  std::vector<std::string> for_gpu;       // Python packages: one on record says that a GPU is meant
   std::vector<std::string> libraries;     // extensions that need one of these belong into it too, by stem
   // Packages that compare the CUDA of their version.py with this one's as they are imported; the latter by
   // the major alone.
@@ -54,10 +57,11 @@ struct PackageRule {
 
 // A library for GPUs that comes in a package of its own.
 struct GpuLibrary {
-  std::string stem;     // "libnvJitLink.so"
-  std::string package;  // Python's, without the suffix of a CUDA major: "nvidia-nvjitlink"
-  bool suffix_in_13;    // "nvidia-nccl-cu13": of CUDA 13 too
-  bool minor_in_name;   // its name has CUDA's minor too, and each release asks for its own: "...so.12.6"
+  std::string stem;       // "libnvJitLink.so"
+  std::string package;    // Python's, without the suffix of a CUDA major: "nvidia-nvjitlink"
+  bool suffix_in_13;      // "nvidia-nccl-cu13": of CUDA 13 too
+  bool numbered_as_cuda;  // the number behind ".so." begins with CUDA's major: "libnppc.so.13"
+  bool minor_in_name;     // its name has CUDA's minor too, and each release asks for its own: "...so.12.6"
 
   // "nvidia-nvjitlink-cu12" of CUDA 12, "nvidia-nvjitlink" of 13.
   std::string PackageOf(int cuda_major) const;
@@ -72,9 +76,14 @@ struct SymbolRules {
   std::vector<PackageRule> packages;
   std::vector<GpuLibrary> gpu_libraries;
   std::vector<DriverLibrary> driver_libraries;
+  std::set<std::string> openers;  // functions that open a shared object: "load_library"
+  MachineWords machines;
 
   // Null: none of them.
   const GpuLibrary* GpuLibraryOf(const std::string& name) const;
+  // The CUDA major that these names of libraries (DT_NEEDED) are of: 12 of "libcudart.so.12", 11 of
+  // "libcudart.so.11.0"; 0: none says.
+  int CudaMajorOf(const std::vector<std::string>& names) const;
   // "nvidia-nvjitlink or, of CUDA 12, nvidia-nvjitlink-cu12" for a library's name; empty: not known.
   std::string PackageFor(const std::string& library) const;
   // The prefix of the functions of a library of the driver; empty: it is none.

@@ -1,22 +1,13 @@
 #include "image/symbols/symbols_variants.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <string_view>
 
 namespace cudnn_ci {
 namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-
-// Words for a kind of machine code, of which a name has one: "cpu" beside "cuda118".
-constexpr std::array<std::string_view, 7> kDevices = {"cuda", "cpu", "rocm", "xpu", "hip", "cu", "gpu"};
-
-bool IsDevice(std::string_view word) {
-  return std::find(kDevices.begin(), kDevices.end(), word) != kDevices.end();
-}
 
 // The name without its folder and without what follows the first dot.
 std::string BareName(const std::string& file_name) {
@@ -44,7 +35,7 @@ std::string CudaDigitsOf(const std::string& version) {
   return version.substr(begin, end - begin);
 }
 
-VariantName VariantOf(const std::string& path) {
+VariantName VariantOf(const std::string& path, const MachineWords& machines) {
   VariantName name;
   const std::size_t slash = path.rfind('/') + 1;
   const std::string text = path.substr(0, slash) + BareName(path);
@@ -58,13 +49,14 @@ VariantName VariantOf(const std::string& path) {
     std::size_t digits = letters;
     while (digits < text.size() && IsDigit(text[digits])) ++digits;
     const std::string word = text.substr(at, letters - at), number = text.substr(letters, digits - letters);
-    const bool device = IsDevice(word);
+    const auto machine = machines.find(word);
+    const bool device = machine != machines.end();
     if (number.empty() && !device) {
       name.key += word;
     } else {
       if (name.marks.empty()) name.begin = device ? at : letters;
       name.key += (device ? "" : word) + "#";
-      name.marks.push_back({word, number});
+      name.marks.push_back({word, number, device ? std::optional(machine->second) : std::nullopt});
     }
     at = digits;
   }
@@ -80,11 +72,12 @@ VariantFit FitOf(const VariantName& name, const BuiltWith& torch) {
       // "torch29", or "torch2.9" whose minor is a mark of its own.
       const bool apart = i + 1 < name.marks.size() && name.marks[i + 1].word.empty();
       fits = mark.number + (apart ? name.marks[i + 1].number : "") == VersionDigits(torch.version, 2);
-    } else if ((mark.word == "cuda" || mark.word == "cu") && !torch.version.empty()) {
+    } else if (mark.machine == MachineKind::kCuda && !torch.version.empty()) {
       fits = !torch.cuda.empty() && (mark.number.empty() || mark.number == VersionDigits(torch.cuda, 2) ||
                                      mark.number == VersionDigits(torch.cuda, 1));
-    } else if (IsDevice(mark.word) && !torch.version.empty()) {
-      fits = mark.word == "gpu" ? !torch.cuda.empty() : mark.word == "cpu" && torch.cuda.empty();
+    } else if (mark.machine && !torch.version.empty()) {
+      fits = mark.machine == MachineKind::kAnyGpu ? !torch.cuda.empty()
+                                                  : mark.machine == MachineKind::kCpu && torch.cuda.empty();
     } else {
       continue;
     }
@@ -94,11 +87,11 @@ VariantFit FitOf(const VariantName& name, const BuiltWith& torch) {
   return fit;
 }
 
-bool NamesFile(const std::string& literal, const std::string& file_name) {
+bool NamesFile(const std::string& literal, const std::string& file_name, const MachineWords& machines) {
   constexpr std::size_t kShortest = 4;
   const std::string said = BareName(literal), name = BareName(file_name);
   if (said.size() < kShortest) return false;
-  const VariantName variant = VariantOf(name);
+  const VariantName variant = VariantOf(name, machines);
   for (const std::string& begin : {std::string(), std::string("lib")}) {
     const std::string whole = begin + said;
     if (whole == name) return true;

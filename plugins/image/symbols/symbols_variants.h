@@ -4,14 +4,22 @@
 #define CUDNN_CI_PLUGINS_IMAGE_SYMBOLS_SYMBOLS_VARIANTS_H_
 
 #include <cstddef>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace cudnn_ci {
 
+// What a word of a name says of the machine that the file is for.
+enum class MachineKind { kCuda, kAnyGpu, kCpu, kOther };
+// "cuda" and "cu", "gpu", "cpu", "rocm": rows of knowledge/imports.json.
+using MachineWords = std::map<std::string, MachineKind>;
+
 // What sets one file of a set apart: "cuda" and "118", "torch" and "29", "core" and "5"; "cpu" has no number.
 struct VariantMark {
   std::string word, number;
+  std::optional<MachineKind> machine = {};  // none: the word is none of the machines'
   bool operator==(const VariantMark&) const = default;
 };
 
@@ -23,7 +31,7 @@ struct VariantName {
 
 // Of a path below a folder of packages, "bitsandbytes/libbitsandbytes_cuda118.so". What follows the first dot
 // of the file's name is left out.
-VariantName VariantOf(const std::string& path);
+VariantName VariantOf(const std::string& path, const MachineWords& machines);
 
 // What a package was built with, as its version.py says.
 struct BuiltWith {
@@ -46,7 +54,7 @@ VariantFit FitOf(const VariantName& name, const BuiltWith& torch);
 
 // True if this text of a source can be the beginning, or all, of the file's name: "libbitsandbytes_cuda" of
 // "libbitsandbytes_cuda118.so", "_torchaudio" of "_torchaudio.abi3.so".
-bool NamesFile(const std::string& literal, const std::string& file_name);
+bool NamesFile(const std::string& literal, const std::string& file_name, const MachineWords& machines);
 
 }  // namespace cudnn_ci
 

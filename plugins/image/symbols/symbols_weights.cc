@@ -20,7 +20,7 @@ void TurnInto(Kind kind, std::vector<SymbolFault>* faults) {
 }  // namespace
 
 void FaultWeights::Add(const PythonFile& file, std::vector<SymbolFault> faults) {
-  opened_.push_back({file, VariantOf(file.below), std::move(faults)});
+  opened_.push_back({file, VariantOf(file.below, rules_->machines), std::move(faults)});
 }
 
 std::vector<SymbolFault> FaultWeights::Take(bool decided) {

@@ -41,7 +41,7 @@ class FaultWeights {
       : rules_(rules),
         torch_(std::move(torch)),
         imports_(image->folders),
-        openers_(image->folders, &imports_) {}
+        openers_(image->folders, &imports_, rules) {}
 
   // A file that was opened; without faults it resolves.
   void Add(const PythonFile& file, std::vector<SymbolFault> faults);
