@@ -2,10 +2,12 @@
 #include "cli/command_line.h"
 #include "cli/gate.h"
 #include "cli/process_setup.h"
+#include "launch/launch.h"
 
 int main(int argc, char** argv) {
   cudnn_ci::PrepareProcess();  // signals, descriptors, limits: nothing inherited decides how this ends
   const cudnn_ci::ParsedLine line = cudnn_ci::ParseCommandLine(argc, argv);
+  if (line.launcher) return cudnn_ci::launch::RunLauncher(*line.launcher);  // run IMAGE: in a container
   if (line.command) return cudnn_ci::RunCommand(line);  // list, plugins, facts, ...: cli/commands
   if (!line.run) return cudnn_ci::RejectCommandLine(line);
 

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/commands/table.h"
 #include "cli/diagnostics.h"
+#include "cli/launcher_line.h"
 #include "cli/output_folder.h"
 #include "cli/parse_problem.h"
 #include "embed/own_archive.h"
@@ -140,7 +141,9 @@ ParsedLine ParseCommandLine(int argc, char** argv) {
   CLI::App app{kDescription, "cudnn-ci"};
   app.set_version_flag("--version", std::string("cudnn-ci ") + ToolVersion());
   app.require_subcommand(0, 1);
-  CLI::App* const run = app.add_subcommand("run", "gate the image (the default)");
+  CLI::App* const run =
+      app.add_subcommand("run", "gate the image (the default); with IMAGE, in a container of it");
+  run->footer("\nHow it judges from outside, in a container of an image: cudnn-ci run IMAGE --help");
   DeclareRun(&app, options.get());
   DeclareRun(run, options.get());
   std::vector<DeclaredCommand> commands = DeclareCommands(&app);
@@ -151,6 +154,8 @@ ParsedLine ParseCommandLine(int argc, char** argv) {
     return std::move(line);
   };
   if (!own.ok()) return reject(own.error());
+  line.launcher = LauncherLineOf(app, *run, line.invocation.installation, {argv, argv + argc});
+  if (line.launcher) return line;
   DeclaredCommand* chosen = nullptr;
   try {
     app.parse(argc, argv);

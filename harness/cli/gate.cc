@@ -244,6 +244,8 @@ void Gate::Identify(RunStarted* run) const {
     run->image = options_.subject_image;
     run->digest_from = DigestFrom(run->image, image_);
   }
+  if (const std::string& id = options_.subject_id; !id.empty())
+    run->image = ImageById(id), run->digest_from = kIdTold;
   run->container_command = options_.launcher.command.empty()
                                ? ContainerCommand(options_, invocation_, collected_->matrix(), runners)
                                : options_.launcher.command;

@@ -5,17 +5,10 @@
 #include <vector>
 
 #include "base/text.h"
+#include "launch/options.h"
 
 namespace cudnn_ci {
 namespace {
-
-// Those that `cudnn-ci --help` does not have. People type them here.
-const std::vector<std::string>& OptionsOfTheLauncher() {
-  static const std::vector<std::string> kOptions = {
-      "--engine",  "--engine-arg",      "--tool", "--mount", "--gpus",
-      "--gpu-way", "--keep-entrypoint", "--user", "--env",   "--pull"};
-  return kOptions;
-}
 
 // "; did you mean '--matrix'?" for the first word that is neither option nor command; else empty.
 std::string Suggestion(const CLI::App& app) {
@@ -26,7 +19,7 @@ std::string Suggestion(const CLI::App& app) {
   const auto first = std::find_if(unknown.begin(), unknown.end(), is_option);
   const std::string& found = first == unknown.end() ? unknown[0] : *first;
   const std::string word = found.substr(0, found.find('='));
-  const auto& launcher = OptionsOfTheLauncher();
+  const auto& launcher = launch::OwnOptions();
   if (std::find(launcher.begin(), launcher.end(), word) != launcher.end())
     return "; " + word + " is an option of cudnn-ci-run";
   const auto any = [](const CLI::App*) { return true; };

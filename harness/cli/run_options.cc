@@ -66,6 +66,11 @@ void DeclareInputs(CLI::App* app, RunOptions* o) {
   app->add_option("--subject-image", o->subject_image, "the image under test, for reports and reproduction")
       ->type_name("NAME@DIGEST")
       ->check(CheckImage());
+  app->add_option(
+         "--subject-id", o->subject_id,
+         "the same of an image without a digest, which was never pushed: its id in the digest's place")
+      ->type_name("NAME@ID")
+      ->check(CheckImage());
   app->add_option("--image-config", o->image_config,
                   "what `docker image inspect` prints of it: tells its variables from the runner's")
       ->type_name("FILE")
@@ -173,6 +178,8 @@ Status CheckRun(RunOptions* o) {
   if (o->gating && (o->dry_run || o->report_only))
     return Error{std::string("--gating excludes ") + (o->dry_run ? "--dry-run" : "--report-only") +
                  ", whose 0 would look like a pass"};
+  if (!o->subject_image.empty() && !o->subject_id.empty())
+    return Error{"--subject-image and --subject-id exclude each other: an image with a digest needs no id"};
   if (Status s = CheckStatement(*o); !s.ok()) return s;
   return CheckDiscovery(o->discovery);
 }

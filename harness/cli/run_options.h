@@ -21,6 +21,7 @@ struct RunOptions {
   bool strict_junit = false;
 
   std::string subject_image;  // the image under test by digest; empty: nobody said
+  std::string subject_id;     // the image under test by its id, where it has no digest; empty: nobody said
   std::string image_config;   // file with its configuration; empty: none
   std::string sbom;           // a bill of materials in the place of an image; empty: none
   std::string compatibility;  // table of version facts; empty: the one that comes with cudnn-ci

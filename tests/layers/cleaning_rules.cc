@@ -28,6 +28,7 @@ const std::vector<CleaningPlace>& CleaningPlaces() {
       {"harness/report/formats/facts_screen.cc", "what was found is no record: its paths are opened"},
       {"harness/report/formats/junit_document.cc", "the name of this host"},
       {"harness/review/run_view.cc", "what a report.json says"},
+      {"harness/launch/speech.cc", "what an engine says, and what the launcher writes without a record"},
       {"harness/image/packages/sbom.cc", "what a document says"}};
   return kPlaces;
 }

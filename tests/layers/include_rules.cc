@@ -24,8 +24,9 @@ const std::map<std::string, std::set<std::string>, std::less<>>& AllowedLayers()
       {"plant", {}},
       {"report", {"model", "base"}},
       {"review", {"report", "model", "base"}},
-      {"cli", {"embed", "exec", "review", "report", "model", "image", "base"}},
-      {"main", {"cli"}},
+      {"launch", {"report", "model", "base"}},
+      {"cli", {"launch", "embed", "exec", "review", "report", "model", "image", "base"}},
+      {"main", {"cli", "launch"}},
       {"plugins", {"sdk", "image"}},
   };
   return kAllowed;

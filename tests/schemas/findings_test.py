@@ -119,7 +119,7 @@ class Program(unittest.TestCase):
 
     def test_reports_every_finding(self):
         """One that no code names is never reported."""
-        harness, launcher = code("harness"), (ARGUMENTS.source / "ci/cudnn-ci-run").read_text(encoding="utf-8")
+        harness, launcher = code("harness"), code("harness/launch")
         common = code("plugins/common", "plugins/compute")
         for name, finding in findings():
             with self.subTest(file=name, finding=finding["id"]):

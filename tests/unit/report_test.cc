@@ -322,7 +322,7 @@ TEST_F(ReportTest, OnlyAttachmentsInTheFolderItselfAreNamed) {
   for (const Event& event : b.Events()) text += EncodeEvent(event, &chain);
   const std::string journal = folder_ + "/journal.jsonl";
   ASSERT_TRUE(WriteFileAtomically(journal, text + "{\"v\":\"journal/2\",\"Attachment\" torn").ok());
-  EXPECT_EQ(AttachmentsNamedBy(journal), std::vector<std::string>({"attachments/1-a", "attachments/2-b"}));
+  EXPECT_EQ(AttachmentsNamedBy(journal), std::vector<std::string>({"attachments/2-b", "attachments/1-a"}));
   ASSERT_TRUE(WriteFileAtomically(journal, "somebody's\n" + text).ok());
   EXPECT_TRUE(AttachmentsNamedBy(journal).empty());
 }

@@ -1,9 +1,7 @@
 """cudnn-ci as a Python package: the program, which pip puts among the scripts, and ways to start it. For Python 3.8 and later."""
 import os
-import subprocess
 import sys
 import sysconfig
-import tempfile
 
 
 def program():
@@ -24,20 +22,18 @@ def environment():
     return {"VIRTUAL_ENV": sys.prefix, **os.environ}
 
 
-def main():
+def start(*words):
     path = program()
     try:
-        os.execve(path, [path] + sys.argv[1:], environment())
+        os.execve(path, [path, *words] + sys.argv[1:], environment())
     except OSError as error:
         print("%s: %s: %s; install the package cudnn-ci again" % ("cudnn-ci", path, error.strerror), file=sys.stderr)
         return 2
 
 
+def main():
+    return start()
+
+
 def run_main():
-    """cudnn-ci-run, of a tree that lasts as long as it runs: a container is given the tree."""
-    with tempfile.TemporaryDirectory(prefix="cudnn-ci-run.") as tree:
-        os.chmod(tree, 0o755)
-        copied = subprocess.run([program(), "copy-to", tree], stdout=subprocess.DEVNULL, check=False)
-        if copied.returncode != 0:
-            return 2
-        return subprocess.call([os.path.join(tree, "bin/cudnn-ci-run")] + sys.argv[1:])
+    return start("run", "--container")

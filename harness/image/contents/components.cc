@@ -91,11 +91,7 @@ void AddFile(const ComponentRules& rules, const std::string& path, Collection* c
   for (const char* part : {"libcudnn_graph.so", "libcudnn_ops.so", "libcudnn_ops_infer.so"}) {
     if (!IsCalled(path, part)) continue;
     if (const std::string version = CudnnVersionOf(ElfFile(path)); !version.empty())
-<<<<<<< HEAD:harness/image/contents/components.cc
-      components->Add({rules.cudnn, ReleaseOf(version), path});
-=======
-      components->Add({kCudnn, ReleaseOf(version), path, path});
->>>>>>> 6669a7e (Remedies, records and copies of an image are told by what was found):plugins/image/components.cc
+      components->Add({rules.cudnn, ReleaseOf(version), path, path});
     return;
   }
   for (const ComponentRules::File& rule : rules.files) {

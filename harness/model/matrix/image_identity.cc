@@ -122,6 +122,11 @@ bool IsImageByDigest(const std::string& text) {
          digits.size() == kDigits && digits.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+std::string ImageById(const std::string& name_and_id) {
+  const size_t at = name_and_id.find('@');
+  return name_and_id.substr(0, at) + " (image id " + name_and_id.substr(at + 1) + ")";
+}
+
 const char* DigestFrom(const std::string& image, const ImageConfig& config) {
   const std::string digest = image.substr(image.find('@') + 1);
   return std::find(config.digests.begin(), config.digests.end(), digest) == config.digests.end()

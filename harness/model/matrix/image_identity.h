@@ -16,8 +16,12 @@ namespace cudnn_ci {
 // https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests
 bool IsImageByDigest(const std::string& text);
 
-// Who said which image is judged: RunStarted::digest_from.
-inline constexpr char kDigestOfEngine[] = "engine", kDigestTold[] = "told";
+// What reports call an image that has no digest, for it was never pushed, from its name and id in that form:
+// "NAME (image id sha256:HEX)". Nobody can pull it by this.
+std::string ImageById(const std::string& name_and_id);
+
+// Who said which image is judged: RunStarted::digest_from. kIdTold: it has no digest, and was told by its id.
+inline constexpr char kDigestOfEngine[] = "engine", kDigestTold[] = "told", kIdTold[] = "id";
 
 // What an engine's inspector says of an image.
 struct ImageConfig {

@@ -90,7 +90,7 @@ struct RunStarted {
   std::string version;  // of cudnn-ci
   std::string hostname;
   std::string matrix_name, matrix_path, matrix_sha256;
-  std::string image;  // by digest ("team/train@sha256:..."); "unidentified" when nobody said
+  std::string image;  // by digest ("app@sha256:..."), else by id; "unidentified" when nobody said
   // Who said so: "engine" (what its inspector prints holds this digest), "told" (the caller alone); empty:
   // nobody.
   std::string digest_from;

@@ -89,7 +89,8 @@ bool IsOwnReport(const std::string& path) {
 
 std::vector<std::string> AttachmentsNamedBy(const std::string& journal_path) {
   if (!IsOwnReport(journal_path)) return {};
-  std::set<std::string> names;
+  std::vector<std::string> names;
+  std::set<std::string> known;
   ReadBoundedLines(journal_path, kMostEarlierBytes, kMostEarlierLine, [&](std::string_view line) {
     if (line.find("\"Attachment\"") == std::string_view::npos || JsonNesting(line) > kMostEarlierNesting)
       return true;
@@ -99,10 +100,10 @@ std::vector<std::string> AttachmentsNamedBy(const std::string& journal_path) {
     if (!path.is_string()) return true;
     const std::string& text = path.get_ref<const std::string&>();
     if (text.starts_with(kAttachments) && IsPlainName(std::string_view(text).substr(kAttachments.size())))
-      names.insert(text);
+      if (known.insert(text).second) names.push_back(text);
     return names.size() < kMostEarlierAttachments;
   });
-  return {names.begin(), names.end()};
+  return names;
 }
 
 }  // namespace cudnn_ci

@@ -1,0 +1,62 @@
+#include "launch/engine_words.h"
+
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace cudnn_ci::launch {
+namespace {
+
+std::string Lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+bool HasOneOf(const std::string& said, std::initializer_list<const char*> phrases) {
+  return std::any_of(phrases.begin(), phrases.end(),
+                     [&](const char* phrase) { return said.find(phrase) != std::string::npos; });
+}
+
+// "exec /x: exec format error", "standard_init_linux.go:228: exec user process caused: ..."
+bool IsFailedExec(std::string_view line) {
+  constexpr std::string_view kReasons[] = {"exec format error", "no such file or directory",
+                                           "permission denied"};
+  constexpr std::string_view kCaused = "exec user process caused: ";
+  for (const std::string_view failed : kReasons) {
+    if (line.find(std::string(kCaused) + std::string(failed)) != std::string_view::npos) return true;
+    if (line.starts_with("exec /") && line.find(": " + std::string(failed)) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool LacksGpuRuntime(const std::string& said) {
+  return HasOneOf(Lower(said), {"could not select device driver", "cdi device", "nvidia-container",
+                                "unknown runtime", "libnvidia-ml"});
+}
+
+bool CouldNotStart(int status, const std::string& said) {
+  if (status == 126 || status == 127) return true;
+  const std::vector<std::string> lines = Split(said, '\n');
+  return std::any_of(lines.begin(), lines.end(), IsFailedExec);
+}
+
+bool IsDenied(const std::string& said) { return HasOneOf(Lower(said), {"permission denied"}); }
+
+std::string VersionIn(const std::string& output) {
+  for (const std::string& line : Split(output, '\n')) {
+    const std::string_view text = Trim(line);
+    if (Lower(std::string(text.substr(0, 8))) == "version:") return std::string(Trim(text.substr(8)));
+  }
+  return "";
+}
+
+bool IsPodman(const std::string& output) { return output.find("Podman Engine") != std::string::npos; }
+
+}  // namespace cudnn_ci::launch

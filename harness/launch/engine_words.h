@@ -1,0 +1,23 @@
+// What engines say where they fail, told apart by their words: they give one status for many causes.
+#ifndef CUDNN_CI_LAUNCH_ENGINE_WORDS_H_
+#define CUDNN_CI_LAUNCH_ENGINE_WORDS_H_
+
+#include <string>
+
+namespace cudnn_ci::launch {
+
+// The engine cannot pass a GPU.
+bool LacksGpuRuntime(const std::string& said);
+// The program could not be started in the container. Some runtimes give a status of their own for it, some
+// start a process that cannot become the program and ends with 1 or 255.
+bool CouldNotStart(int status, const std::string& said);
+// This user may not open the engine's socket.
+bool IsDenied(const std::string& said);
+// The version in what `ENGINE version` prints; empty: it tells none.
+std::string VersionIn(const std::string& output);
+// An engine that is podman, whatever it is called.
+bool IsPodman(const std::string& output);
+
+}  // namespace cudnn_ci::launch
+
+#endif  // CUDNN_CI_LAUNCH_ENGINE_WORDS_H_

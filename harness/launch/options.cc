@@ -1,0 +1,265 @@
+#include "launch/options.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/path.h"
+#include "base/text.h"
+
+namespace cudnn_ci::launch {
+namespace {
+
+using Problem = std::optional<std::string>;
+
+const std::set<std::string, std::less<>> kAsking = {"facts",   "list", "plugins",
+                                                    "explain", "init", "self-test"};
+const std::set<std::string, std::less<>> kElsewhere = {"report",  "compare", "waive",
+                                                       "copy-to", "manual",  "knowledge"};
+
+template <class Names>
+bool IsIn(const Names& names, const std::string& name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+bool BeginsWith(const std::string& text, std::string_view head) {
+  return text.compare(0, head.size(), head) == 0;
+}
+
+bool IsVariableName(const std::string& name) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::all_of(name.begin(), name.end(), fits);
+}
+
+// The words before "--".
+class Front {
+ public:
+  explicit Front(Options* o) : o_(o) {
+    flags_ = {{"--container", [] {}},
+              {"--no-gpu", [this] { o_->gpus.clear(); }},
+              {"--keep-entrypoint", [this] { o_->keep_entrypoint = true; }},
+              {"--dry-run", [this] { o_->dry_run = true; }},
+              {"--attestation", [this] { o_->attestation = true; }},
+              {"--summary", [this] { o_->summary = true; }}};
+    values_ = {{"--engine", Into(&o_->engine)},
+               {"--engine-arg", Add(&o_->engine_arguments)},
+               {"--tool", Into(&o_->tool)},
+               {"--output-dir", [this](const std::string& v) { return TakeOutput(v); }},
+               {"--matrix", [this](const std::string& v) { return TakeMatrix(v); }},
+               {"--mount", [this](const std::string& v) { return TakeMount(v); }},
+               {"--gpus", Into(&o_->gpus)},
+               {"--gpu-way", [this](const std::string& v) { return TakeGpuWay(v); }},
+               {"--user", Into(&o_->user)},
+               {"--env", [this](const std::string& v) { return TakeVariable(v); }},
+               {"--pull", [this](const std::string& v) { return TakePull(v); }},
+               {"--grace", [this](const std::string& v) { return TakeGrace(v); }}};
+  }
+
+  // Takes words[*at], and what belongs to it; *at is then behind it.
+  Problem Take(const std::vector<std::string>& words, size_t* at) {
+    const std::string& word = words[(*at)++];
+    if (word[0] != '-') return TakeImage(word);
+    const size_t equals = BeginsWith(word, "--") ? word.find('=') : std::string::npos;
+    const std::string name = word.substr(0, equals);
+    if (const auto flag = flags_.find(name); flag != flags_.end()) {
+      if (equals != std::string::npos) return name + " takes no value, and was given one: " + word;
+      flag->second();
+      if (name == "--no-gpu" || name == "--keep-entrypoint") o_->again.push_back(name);
+      return {};
+    }
+    const auto value = values_.find(name);
+    if (value == values_.end())
+      return "unknown option " + name + " (see --help; arguments for cudnn-ci come after --)";
+    std::string given = equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (equals == std::string::npos && *at < words.size()) given = words[(*at)++];
+    if (given.empty()) return name + " needs a value (see --help)";
+    if (name != "--output-dir" && name != "--grace") o_->again.insert(o_->again.end(), {name, given});
+    return value->second(given);
+  }
+
+ private:
+  using Taker = std::function<Problem(const std::string&)>;
+
+  static Taker Into(std::string* place) {
+    return [place](const std::string& v) {
+      *place = v;
+      return Problem();
+    };
+  }
+  static Taker Add(std::vector<std::string>* list) {
+    return [list](const std::string& v) {
+      list->push_back(v);
+      return Problem();
+    };
+  }
+  Problem TakeImage(const std::string& word) {
+    if (!o_->image.empty())
+      return "two images: " + o_->image + " and " + word + " (arguments for cudnn-ci come after --)";
+    o_->image = word;
+    return {};
+  }
+  Problem TakeOutput(const std::string& v) {
+    if (v == "-") return "--output-dir -: standard output is no folder";
+    o_->output_dir = v;
+    return {};
+  }
+  Problem TakeMatrix(const std::string& v) {
+    if (!o_->matrix.empty()) return "--matrix was given twice: " + o_->matrix + ", " + v;
+    o_->matrix = v;
+    return {};
+  }
+  Problem TakeMount(const std::string& v) {
+    Result<std::string> folder = FolderToMount(v);
+    if (!folder.ok()) return folder.error();
+    o_->mounts.push_back(std::move(*folder));
+    return {};
+  }
+  Problem TakeGpuWay(const std::string& v) {
+    if (v != "gpus" && v != "cdi") return "--gpu-way " + v + ": gpus or cdi";
+    o_->gpu_way = v == "cdi" ? GpuWay::kCdi : GpuWay::kGpus;
+    return {};
+  }
+  Problem TakeVariable(const std::string& v) {
+    if (!IsVariableName(v)) return "--env " + v + ": the name of a variable, without a value";
+    o_->variables.push_back(v);
+    return {};
+  }
+  Problem TakePull(const std::string& v) {
+    if (v != "missing" && v != "always" && v != "never") return "--pull " + v + ": missing, always or never";
+    o_->pull = v == "always" ? Pull::kAlways : v == "never" ? Pull::kNever : Pull::kMissing;
+    return {};
+  }
+  Problem TakeGrace(const std::string& v) {
+    if (v.size() > 4 || v.find_first_not_of("0123456789") != std::string::npos)
+      return "--grace " + v + ": a whole number of seconds, at most 9999";
+    o_->grace_s = atoi(v.c_str());
+    return {};
+  }
+
+  Options* const o_;
+  std::map<std::string, std::function<void()>, std::less<>> flags_;
+  std::map<std::string, Taker, std::less<>> values_;
+};
+
+// What a container's gate must not be told, for the launcher does it, or its 0 would look like a pass.
+Problem CheckArgument(const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  const bool has_value = name != word;
+  constexpr const char* kPlaces[] = {"--output-dir", "--junit", "--json", "--html"};
+  if (IsIn(kPlaces, name) || (has_value && (name == "--summary" || name == "--attestation")))
+    return word + ": where the reports go is the launcher's --output-dir";
+  if (word == "--summary" || word == "--attestation")
+    return word + ": it is an option of the launcher, before --";
+  if (name == "--rerun-failed")
+    return word + ": the container sees no reports of an earlier run; name the cases with --case";
+  constexpr const char* kNoGate[] = {"--dry-run", "--help", "-h", "--version"};
+  if (IsIn(kNoGate, word))
+    return word + ": it runs no gate, and 0 would look like a pass; the plan is printed by -- list";
+  return {};
+}
+
+// The words behind "--", without those that the launcher has to know itself: the matrix, and the file of
+// init.
+class Back {
+ public:
+  explicit Back(Options* o) : o_(o) {}
+
+  Problem Take(std::vector<std::string> words) {
+    if (!words.empty() && words[0] == "run")
+      words.erase(words.begin());
+    else if (!words.empty() && kAsking.count(words[0]) > 0)
+      o_->ask = words[0], words.erase(words.begin());
+    if (o_->ask.empty()) {
+      if (!words.empty() && kElsewhere.count(words[0]) > 0)
+        return words[0] + " needs no container of an image: type cudnn-ci " + words[0] + " here";
+      for (const std::string& word : words)
+        if (Problem p = CheckArgument(word)) return p;
+    }
+    for (size_t at = 0; at < words.size();)
+      if (Problem p = o_->ask == "init" ? TakeOfInit(words, &at) : TakeWord(words, &at)) return p;
+    return o_->ask == "init" ? FinishInit() : Problem();
+  }
+
+ private:
+  Problem TakeWord(const std::vector<std::string>& words, size_t* at) {
+    const std::string& word = words[(*at)++];
+    const bool strict = word == "--junit-profile" && *at < words.size() && words[*at] == "strict";
+    o_->strict_junit = o_->strict_junit || strict || word == "--junit-profile=strict";
+    const bool takes_matrix = o_->ask.empty() || o_->ask == "list" || o_->ask == "facts";
+    const std::string name = word.substr(0, word.find('='));
+    if (!takes_matrix || name != "--matrix") {
+      o_->arguments.push_back(word);
+      return {};
+    }
+    std::string given = name == word ? "" : word.substr(name.size() + 1);
+    if (name == word && *at < words.size()) given = words[(*at)++];
+    if (given.empty()) return "--matrix needs a value (see --help)";
+    if (!o_->matrix_behind.empty()) return "--matrix was given twice: " + o_->matrix_behind + ", " + given;
+    o_->matrix_behind = std::move(given);
+    return {};
+  }
+
+  Problem TakeOfInit(const std::vector<std::string>& words, size_t* at) {
+    constexpr const char* kWithValue[] = {"--name", "--subject", "--plugin-dir", "--load-timeout"};
+    const std::string& word = words[(*at)++];
+    if (word == "-" || word[0] != '-') {
+      if (!o_->init_file.empty()) return "init writes one file: " + o_->init_file + ", " + word;
+      o_->init_file = word;
+      return {};
+    }
+    o_->arguments.push_back(word);
+    if (IsIn(kWithValue, word) && *at < words.size()) o_->arguments.push_back(words[(*at)++]);
+    return {};
+  }
+
+  Problem FinishInit() {
+    if (o_->init_file.empty()) o_->init_file = "cudnn-ci.json";
+    o_->arguments.emplace_back("-");
+    if (o_->init_file != "-" && Exists(o_->init_file))
+      return o_->init_file + " is there already; name another file, or take it away first";
+    return {};
+  }
+
+  Options* const o_;
+};
+
+}  // namespace
+
+Result<std::string> FolderToMount(const std::string& path) {
+  if (!IsFolder(path)) return Error{path + ": not a folder"};
+  char* const real = realpath(path.c_str(), nullptr);
+  const std::string absolute = real == nullptr ? "" : real;
+  free(real);
+  if (absolute.empty() || access(absolute.c_str(), X_OK) != 0) return Error{path + ": cannot be entered"};
+  if (absolute.find(':') != std::string::npos)
+    return Error{absolute + ": a path with a colon cannot be mounted"};
+  return absolute;
+}
+
+std::variant<Options, Refusal> ParseOptions(const std::vector<std::string>& words) {
+  Options options;
+  Front front(&options);
+  size_t at = 0;
+  while (at < words.size() && words[at] != "--") {
+    if (words[at] == "-h" || words[at] == "--help") return Refusal{"", true};
+    if (words[at].empty()) return Refusal{"no image given (see --help)"};
+    if (const Problem p = front.Take(words, &at)) return Refusal{*p};
+  }
+  if (options.image.empty()) return Refusal{"no image given (see --help)"};
+  const auto behind = words.begin() + static_cast<std::ptrdiff_t>(std::min(at + 1, words.size()));
+  if (const Problem p = Back(&options).Take({behind, words.end()})) return Refusal{*p};
+  if (!options.matrix.empty() && !options.matrix_behind.empty())
+    return Refusal{"--matrix was given twice: " + options.matrix + ", " + options.matrix_behind};
+  return options;
+}
+
+}  // namespace cudnn_ci::launch

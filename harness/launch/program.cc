@@ -1,0 +1,270 @@
+#include "launch/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+#include "base/null_device.h"
+#include "base/signal_text.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "launch/speech.h"
+
+namespace cudnn_ci::launch {
+namespace {
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+constexpr size_t kKeptOfStderr = size_t{1} << 20;
+constexpr size_t kPiece = 4096;  // what a pipe that can be written takes at once
+constexpr double kOpenAfterEnd = 5, kStopMargin = 30, kAfterStop = 10;
+
+int64_t In(double seconds) { return MonotonicNs() + static_cast<int64_t>(seconds * 1e9); }
+
+struct Pipe {
+  Fd read, write;
+  Pipe() {
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) != 0) return;
+    read = Fd(fds[0]);
+    write = Fd(fds[1]);
+  }
+};
+
+std::vector<char*> Pointers(const std::vector<std::string>& words) {
+  std::vector<char*> out;
+  out.reserve(words.size() + 1);
+  for (const std::string& word : words)
+    out.push_back(const_cast<char*>(word.c_str()));  // posix_spawn's signature
+  out.push_back(nullptr);
+  return out;
+}
+
+// -1 and errno: it cannot be started. `output` and `error`: its standard output and stderr; -1: ours.
+pid_t Start(const std::string& path, const std::vector<std::string>& words, int output, int error) {
+  const Fd null = OpenNullDevice();
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_adddup2(&actions, null.get(), STDIN_FILENO);
+  if (output >= 0) posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  if (error >= 0) posix_spawn_file_actions_adddup2(&actions, error, STDERR_FILENO);
+  sigset_t none, defaults;
+  sigemptyset(&none);
+  sigemptyset(&defaults);
+  for (const int s : {SIGINT, SIGTERM, SIGALRM, SIGCHLD, SIGPIPE, SIGXFSZ}) sigaddset(&defaults, s);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  pid_t pid = -1;
+  const int failed =
+      path.empty() ? ENOENT
+                   : posix_spawn(&pid, path.c_str(), &actions, &attributes, Pointers(words).data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  errno = failed;
+  return failed == 0 ? pid : -1;
+}
+
+// Whether the child has ended; then *status is how, as a shell has it.
+bool HasEnded(pid_t pid, int* status) {
+  int raw = 0;
+  if (waitpid(pid, &raw, WNOHANG) != pid) return false;
+  *status = WIFSIGNALED(raw) ? 128 + WTERMSIG(raw) : WEXITSTATUS(raw);
+  return true;
+}
+
+// The last bytes of all that is added.
+class Tail {
+ public:
+  void Add(std::string_view piece) {
+    bytes_ += piece;
+    if (bytes_.size() > 2 * kKeptOfStderr) bytes_.erase(0, bytes_.size() - kKeptOfStderr);
+  }
+  std::string Take() {
+    if (bytes_.size() > kKeptOfStderr) bytes_.erase(0, bytes_.size() - kKeptOfStderr);
+    return std::move(bytes_);
+  }
+
+ private:
+  std::string bytes_;
+};
+
+// A program that runs, and all that is waited for meanwhile.
+class Running {
+ public:
+  Running(const Call& call, Cancel* cancel) : call_(call), cancel_(cancel) {}
+
+  Ended ToItsEnd() {
+    if (!Begin()) return std::move(ended_);
+    while (pid_ > 0 || (IsOpen() && MonotonicNs() < drained_until_)) {
+      Wait();
+      if (cancel_->Take()) Stop("cancelled by " + SignalName(cancel_->signal()));
+      Look();
+    }
+    if (stopper_ > 0) kill(stopper_, SIGKILL), waitpid(stopper_, nullptr, 0);
+    ended_.said = tail_.Take();
+    return std::move(ended_);
+  }
+
+ private:
+  bool Begin() {
+    Pipe output, error;
+    const Fd null = OpenNullDevice();
+    const int to = call_.output == Output::kOurs   ? -1
+                   : call_.output == Output::kKept ? output.write.get()
+                                                   : null.get();
+    const std::string path = call_.program.empty() ? FindProgram(call_.words[0]) : call_.program;
+    pid_ = error.write.valid() && output.write.valid() ? Start(path, call_.words, to, error.write.get()) : -1;
+    if (pid_ < 0) {
+      ended_.said = call_.words[0] + ": " + strerror(errno) + "\n";
+      if (call_.shown) Say(call_.words[0] + " cannot be started: " + strerror(errno));
+      return false;
+    }
+    said_ = std::move(error.read);
+    if (call_.output == Output::kKept) output_ = std::move(output.read);
+    if (call_.seconds > 0) end_at_ = In(call_.seconds);
+    return true;
+  }
+
+  // Something of what it has said and printed is not taken yet, or may still come.
+  bool IsOpen() const { return said_.valid() || output_.valid() || !pending_.empty(); }
+
+  // Until something can be read, has ended, or is due.
+  void Wait() {
+    // What it says is read when it can be shown, so that no more than a piece is ever held.
+    pollfd fds[] = {{cancel_->fd(), POLLIN, 0},
+                    {output_.get(), POLLIN, 0},
+                    {pending_.empty() ? said_.get() : -1, POLLIN, 0},
+                    {pending_.empty() ? -1 : STDERR_FILENO, POLLOUT, 0}};
+    const int64_t due = std::min({end_at_, kill_at_, stop_until_, pid_ > 0 ? kNever : drained_until_});
+    const int64_t left = due == kNever ? kNever : std::max<int64_t>(0, due - MonotonicNs()) / 1'000'000 + 1;
+    if (poll(fds, std::size(fds), static_cast<int>(std::min<int64_t>(left, 60'000))) <= 0) return;
+    if (fds[1].revents != 0) TakeOutput();
+    if (fds[2].revents != 0) TakeWords();
+    if (fds[3].revents != 0) Show();
+  }
+
+  void TakeOutput() {
+    char buffer[kPiece];
+    const ssize_t got = read(output_.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) return;
+    if (got <= 0) return output_.Close();
+    const size_t room = call_.most_output - ended_.output.size(), size = static_cast<size_t>(got);
+    ended_.output.append(buffer, std::min(room, size));
+    ended_.output_cut = ended_.output_cut || size > room;
+  }
+
+  void TakeWords() {
+    char buffer[kPiece];
+    const ssize_t got = read(said_.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) return;
+    if (got <= 0) return said_.Close();
+    const std::string_view piece(buffer, static_cast<size_t>(got));
+    tail_.Add(piece);
+    if (call_.shown) pending_ = piece;
+  }
+
+  void Show() {
+    const ssize_t done = write(STDERR_FILENO, pending_.data(), pending_.size());
+    if (done < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    // Where nobody reads, there is nobody to tell.
+    pending_.erase(0, done < 0 ? pending_.size() : static_cast<size_t>(done));
+  }
+
+  void Stop(const std::string& why) {
+    Say(why);
+    if (pid_ <= 0) return;
+    if (!call_.stop.empty()) {
+      const Fd null = OpenNullDevice();
+      stopper_ = Start(FindProgram(call_.stop[0]), call_.stop, null.get(), null.get());
+      stop_until_ = In(call_.grace_s + kStopMargin);
+    }
+    if (stopper_ <= 0) Terminate();
+  }
+
+  void Terminate() {
+    kill(-pid_, SIGTERM);
+    kill_at_ = In(call_.grace_s);
+  }
+
+  // What has ended, and what is due.
+  void Look() {
+    if (pid_ > 0 && HasEnded(pid_, &ended_.status)) {
+      pid_ = -1;
+      end_at_ = kill_at_ = kNever;
+      drained_until_ = In(kOpenAfterEnd);
+    }
+    LookAtStopper();
+    if (pid_ > 0 && MonotonicNs() >= end_at_) {
+      end_at_ = kNever;
+      ended_.out_of_time = true;
+      Terminate();
+    }
+    if (pid_ > 0 && MonotonicNs() >= kill_at_) {
+      kill_at_ = kNever;
+      kill(-pid_, SIGKILL);
+    }
+  }
+
+  void LookAtStopper() {
+    int status = 0;
+    if (stopper_ <= 0) return;
+    const bool late = MonotonicNs() >= stop_until_;
+    if (late) kill(-stopper_, SIGKILL);
+    if (!HasEnded(stopper_, &status)) {
+      if (late) stop_until_ = In(1);
+      return;
+    }
+    stopper_ = -1;
+    stop_until_ = kNever;
+    if (pid_ <= 0) return;
+    // A container that was stopped takes its client along.
+    if (status == 0 && !late)
+      end_at_ = In(kAfterStop);
+    else
+      Terminate();
+  }
+
+  const Call& call_;
+  Cancel* const cancel_;
+  Ended ended_;
+  pid_t pid_ = -1, stopper_ = -1;
+  Fd output_, said_;
+  Tail tail_;
+  std::string pending_;  // read and not shown yet
+  int64_t end_at_ = kNever, kill_at_ = kNever, stop_until_ = kNever, drained_until_ = kNever;
+};
+
+}  // namespace
+
+std::string FindProgram(const std::string& name) {
+  const auto is_program = [](const std::string& path) {
+    struct stat st {};
+    return stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode) && access(path.c_str(), X_OK) == 0;
+  };
+  if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
+  const char* const path = getenv("PATH");
+  for (const std::string& folder : Split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
+    const std::string found = (folder.empty() ? "." : folder) + "/" + name;
+    if (is_program(found)) return found;
+  }
+  return "";
+}
+
+Ended Run(const Call& call, Cancel* cancel) { return Running(call, cancel).ToItsEnd(); }
+
+}  // namespace cudnn_ci::launch

@@ -1,0 +1,88 @@
+// One launch, from the engine's choice to the verdict.
+#ifndef CUDNN_CI_LAUNCH_SESSION_H_
+#define CUDNN_CI_LAUNCH_SESSION_H_
+
+#include <string>
+#include <vector>
+
+#include "launch/cancel.h"
+#include "launch/container.h"
+#include "launch/engine.h"
+#include "launch/evidence.h"
+#include "launch/folder.h"
+#include "launch/matrix.h"
+#include "launch/options.h"
+#include "launch/page.h"
+#include "launch/program.h"
+#include "launch/speech.h"
+#include "launch/tool.h"
+
+namespace cudnn_ci::launch {
+
+// What is to be started.
+struct Plan {
+  Options options;
+  Tool tool;
+  MatrixChoice matrix;
+  Home home;
+  std::string called;  // what was typed to call the launcher, for a shell
+  std::string again;   // the line that repeats the run
+};
+
+// The command that a plan would start, with placeholders for what is made at the start; for a shell.
+std::string DryRun(const Plan& plan);
+
+class Session {
+ public:
+  explicit Session(const Plan& plan);
+  ~Session();  // removes the container and the run's folder
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // The gate, or a command that asks. Returns the exit code.
+  int Run();
+
+ private:
+  // Each returns whether the launch goes on; if not, exit_code_ is how it ends.
+  bool Prepare();
+  bool ChooseAnEngine();
+  bool FindImage();
+  bool PullImage();
+  bool Compose();
+  bool Start();
+  bool JudgeGate();
+  bool JudgeAnswer();
+  bool Publish();
+  // A verdict of the launcher's own, with the last words of `said`; ends the launch.
+  bool Settle(int exit_code, const std::string& type, const std::string& message, const std::string& remedy,
+              const std::string& said = {});
+  bool Invalid(const std::string& message);
+  bool Interrupted();
+  bool WriteInitFile(const std::string& text);
+  // What the engine's status means where no report says more.
+  bool JudgeStatus(const std::string& reason);
+  // Makes the reports from the journal, on this machine, by our own program, in a process of its own: what a
+  // process of the container wrote beside it is not published. False, and why: the journal does not bear out
+  // the status.
+  bool Remake(std::string* why_not);
+  bool IsGate() const { return plan_.options.ask.empty(); }
+
+  const Plan plan_;
+  const Options& options_;
+  Cancel cancel_;
+  GithubSilence silence_;  // lasts longest
+  OutputFolder folder_;
+  RunWords run_;
+  Facts facts_;
+  Inspector inspector_;
+  std::string config_file_;
+  std::vector<std::string> blank_, command_;
+  Ended ended_;
+  bool created_ = false, removed_ = false, out_of_memory_ = false;
+  Confirmation confirmation_;
+  int exit_code_ = 5;
+};
+
+}  // namespace cudnn_ci::launch
+
+#endif  // CUDNN_CI_LAUNCH_SESSION_H_
