@@ -72,7 +72,7 @@ std::string LineForParts(const CudnnInstall& install, const std::vector<const Cu
 
 PartRecord RecordOfPart(const CudnnInstall& install, const std::string& name, const std::string& root) {
   const std::string directory = DirectoryOf(install.main.path), file = directory + "/" + name;
-  const std::vector<Package> wheels = PackagesOf(root + directory);
+  const std::vector<Package> wheels = CudnnWheelsOf(root + directory);
   if (wheels.size() > 1) return PartRecord::kUnknown;
   if (wheels.size() == 1) {
     bool main = false, part = false;
@@ -85,14 +85,14 @@ PartRecord RecordOfPart(const CudnnInstall& install, const std::string& name, co
     if (!read || !main) return PartRecord::kUnknown;
     return part ? PartRecord::kListed : PartRecord::kNotListed;
   }
-  if (DpkgPackagesOf({install.main.path}, root).size() != 1) return PartRecord::kUnknown;
-  return DpkgPackagesOf({file}, root).empty() ? PartRecord::kNotListed : PartRecord::kListed;
+  if (CudnnDpkgPackagesOf({install.main.path}, root).size() != 1) return PartRecord::kUnknown;
+  return CudnnDpkgPackagesOf({file}, root).empty() ? PartRecord::kNotListed : PartRecord::kListed;
 }
 
 std::string OnRecord(const CudnnInstall& install, const std::string& root) {
   const std::string directory = DirectoryOf(install.main.path);
-  std::vector<Package> packages = PackagesOf(root + directory);
-  if (packages.empty()) packages = DpkgPackagesOf({install.main.path}, root);
+  std::vector<Package> packages = CudnnWheelsOf(root + directory);
+  if (packages.empty()) packages = CudnnDpkgPackagesOf({install.main.path}, root);
   std::string text;
   for (const Package& package : packages) text += (text.empty() ? "; on record: " : " and ") + package.Text();
   return text;

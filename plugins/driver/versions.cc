@@ -10,12 +10,9 @@
 #include "common/cudart_api.h"
 #include "common/driver_files.h"
 #include "common/loader_path.h"
-#include "image/contents/mounts.h"
 
 namespace cudnn_ci {
 namespace {
-
-constexpr char kUnproven[] = ", which nothing here shows to be the host's";
 
 std::vector<int> Branches(const Context& ctx) {
   std::vector<int> branches;
@@ -44,17 +41,15 @@ std::string DriverVersion::Text() const {
 int Major(const std::string& version) { return version.empty() ? 0 : std::atoi(version.c_str()); }
 
 DriverVersion InstalledDriver(const NvmlApi& nvml, const std::string& library) {
-  const auto exactly = [](const std::string& version, const std::string& source) {
+  const auto exactly = [](const std::string& version, const char* source) {
     return DriverVersion{version, version, source};
   };
   if (const std::string version = LoadedModuleVersion(); !version.empty())
     return exactly(version, "the kernel module");
   if (const std::string version = nvml.DriverVersion(); !version.empty())
-    return exactly(version, nvml.mounted() ? "NVML" : std::string("NVML") + kUnproven);
+    return exactly(version, nvml.mounted() ? "NVML" : "NVML, which nothing here shows to be the host's");
   const std::string version = IsCompatPath(library) ? "" : VersionOfLibraryFile(library);
-  if (version.empty()) return {};
-  const std::string source = "the name of libcuda's file";
-  return exactly(version, Mounts::Read().IsPoint(library) ? source : source + kUnproven);
+  return version.empty() ? DriverVersion{} : exactly(version, "the name of libcuda's file");
 }
 
 DriverVersion HostDriver(const Context& ctx, const NvmlApi& nvml, const std::string& library,

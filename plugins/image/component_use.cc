@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNames = 10000;
 
-std::set<std::string> NamesIn(const std::string& folder) {
+std::set<std::string> FileNamesIn(const std::string& folder) {
   std::set<std::string> names;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end && names.size() < kMostNames;
@@ -51,7 +51,7 @@ bool ComponentUse::MayBeLoaded(const std::string& path) {
   if (!LiesInAny(path, image_->folders) || !owner || owner->manager != PackageManager::kPython) return true;
   if (IsRequired(*owner)) return true;
   const std::string folder = DirectoryOf(path);
-  const std::set<std::string> names = NamesIn(folder);
+  const std::set<std::string> names = FileNamesIn(folder);
   for (const PackageRule& rule : rules_->packages)
     for (const std::string& packages : image_->folders) {
       std::error_code error;

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "image/image_files.h"
+#include "image/contents/image_files.h"
 #include "image/packages/python_requirements.h"
 #include "image/symbols/symbols_rules.h"
 

@@ -32,8 +32,8 @@ TEST_F(FrameworkEnvironment, AnOlderCudnnIsFixedByTheOneThatTheFrameworkAsksFor)
 TEST_F(FrameworkEnvironment, AnOlderCudnnIsKnownToTheStaticMatrix) {
   InstallCudnn(13, "9.14.0.64");
   gate().Write("before.json",
-               R"({"schema": "cudnn-ci/matrix/1", "name": "before", "extends": "builtin:static",
-                                  "subjects": {"system": "loader"}})");
+               R"({"schema": "cudnn-ci/matrix/1", "name": "before", "extends": ")" CUDNN_CI_SOURCE_DIR
+               R"(/matrices/static.json", "subjects": {"system": "loader"}})");
   const GateResult r = gate().Command({"--matrix", gate().Path("before.json"), "--filter", "framework.*",
                                        "--output-dir", gate().Path("out")});
   EXPECT_EQ(r.exit_code, 1) << r.out << r.err;

@@ -43,17 +43,12 @@ class ImageSymbolsTest : public EnvironmentsTest {
             "-shared -fPIC -nostdlib " + gate().Path(InSite("mine/libcutensorMg.so.2")) +
                 " -Wl,--enable-new-dtags,-rpath,'$ORIGIN' " + options);
   }
-  std::vector<std::string> AllSlugs(const CheckOutcome& outcome) {
-    std::vector<std::string> slugs;
-    for (const auto& finding : outcome.record["findings"]) slugs.push_back(finding["slug"]);
-    return slugs;
-  }
 };
 
 TEST_F(ImageSymbolsTest, ASoundEnvironmentPasses) {
   const CheckOutcome r = Check("image.symbols");
   EXPECT_EQ(r.Outcome(), "passed") << r.gate.out << r.gate.err;
-  EXPECT_THAT(AllSlugs(r), ElementsAre());
+  EXPECT_THAT(r.AllSlugs(), ElementsAre());
 }
 
 TEST_F(ImageSymbolsTest, AMissingLibraryIsTheImagesFault) {
@@ -105,14 +100,14 @@ TEST_F(ImageSymbolsTest, WarningsAndNotesPass) {
   Compile(InSite("mine/plugin.so"), "int b;", "-shared -fPIC -nostdlib " + gate().Path("gone/libmlx5.so.1"));
   const CheckOutcome r = Check("image.symbols");
   EXPECT_EQ(r.Outcome(), "passed") << r.gate.out << r.gate.err;
-  EXPECT_THAT(AllSlugs(r), ElementsAre("library-two-providers", "library-unused-unresolved"));
+  EXPECT_THAT(r.AllSlugs(), ElementsAre("library-two-providers", "library-unused-unresolved"));
 }
 
 TEST_F(ImageSymbolsTest, WhatCannotBeJudgedIsSaid) {
   gate().Write("venv/bin/python", "#!/bin/sh\n");
   const CheckOutcome r = Check("image.symbols");
   EXPECT_EQ(r.Outcome(), "passed");
-  EXPECT_THAT(AllSlugs(r), ElementsAre("symbols-undecided"));
+  EXPECT_THAT(r.AllSlugs(), ElementsAre("symbols-undecided"));
 }
 
 TEST_F(ImageSymbolsTest, AnEnvironmentWithoutSharedObjectsIsSkipped) {

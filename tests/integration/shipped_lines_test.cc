@@ -87,7 +87,7 @@ TEST_F(LinesTest, WhatThePackageNeverHadIsNotLacking) {
                     main = "nvidia/cudnn/lib/libcudnn.so.9,,\n";
   EXPECT_EQ(Line(Check("cudnn.load"), slug), "(none)") << "nobody knows what the package has";
   std::ofstream(record) << main;
-  EXPECT_THAT(AllSlugs(Check("cudnn.load")), ::testing::Not(::testing::Contains(slug)));
+  EXPECT_THAT(Check("cudnn.load").AllSlugs(), ::testing::Not(::testing::Contains(slug)));
   std::ofstream(record) << main << "nvidia/cudnn/lib/libcudnn_engines_tensor_ir.so.9,,\n";
   EXPECT_EQ(Line(Check("cudnn.load"), slug),
             Pip("venv") + "--force-reinstall --no-deps nvidia-cudnn-cu13==9.19.0.56");

@@ -46,6 +46,13 @@ std::vector<std::string> CheckOutcome::Slugs() const {
   return slugs;
 }
 
+std::vector<std::string> CheckOutcome::AllSlugs() const {
+  std::vector<std::string> slugs;
+  if (record.is_null()) return slugs;
+  for (const json& f : record["findings"]) slugs.push_back(f["slug"]);
+  return slugs;
+}
+
 std::string CheckOutcome::Finding(const std::string& key) const {
   return record.is_null() || record["findings"].empty() ? "" : record["findings"][0][key].get<std::string>();
 }

@@ -21,6 +21,8 @@ struct CheckOutcome {
   std::string Outcome() const { return record.is_null() ? "" : record["outcome"].get<std::string>(); }
   // Of the findings of severity error, in the order in which they were reported.
   std::vector<std::string> Slugs() const;
+  // Of all findings.
+  std::vector<std::string> AllSlugs() const;
   // Of the first finding.
   std::string Blame() const { return Finding("blame"); }
   std::string Detail() const { return Finding("detail"); }

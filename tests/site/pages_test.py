@@ -101,7 +101,7 @@ class Keys(unittest.TestCase):
                     walk(value)
         walk(json.loads(text))
         self.assertGreater(len(found), 35)
-        for part in ("| `check` | string, required |", '| `schema` | `"cudnn-ci/matrix/1"`, required |', "| `driver` | [range](#range) |",
+        for part in ("| `check` | string or list of string, required |", '| `schema` | `"cudnn-ci/matrix/1"`, required |', "| `driver` | [range](#range) |",
                      "| `checks` | list of [entry](#entry) or [removal](#removal) |", "Default: `60`.", 'list of `"unsupported"`, `"absent"`'):
             self.assertIn(part, page)
 

@@ -29,7 +29,7 @@ SharingRoom Large() {
 }
 
 TEST(SharingTest, ThereAreAsManyAsTheScarcestThingAllows) {
-  EXPECT_EQ(WarmWorkersThatFit(Large()), 10);
+  EXPECT_EQ(WarmWorkersThatFit(Large()), 8);
   const auto with = [](auto change) {
     SharingRoom room = Large();
     change(room);

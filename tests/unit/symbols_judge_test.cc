@@ -11,12 +11,9 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::AnyOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
 
 TEST_F(SymbolsJudgeTest, AnEnvironmentThatResolves) {
@@ -204,18 +201,6 @@ TEST_F(SymbolsJudgeTest, APluginThatNobodyLoadsIsANote) {
   Library(std::string(kSite) + "nvidia/nvshmem/lib/nvshmem_transport_ibdevx.so.3", "int b;",
           "@/gone/libmlx5.so.1");
   EXPECT_THAT(Only(Judge(), Kind::kUnused), HasSubstr("libmlx5.so.1"));
-}
-
-// Torch Memory Saver's, one for each CUDA, are for LD_PRELOAD: no import leads to them.
-TEST_F(SymbolsJudgeTest, ALibraryWithTheNameOfAModuleThatNobodyCanImport) {
-  Library("gone/libcudart.so.12", "int a;");
-  const std::string needs = "@/gone/libcudart.so.12";
-  Library(std::string(kSite) + "hook_preload_cu12.abi3.so", "int b;", needs);
-  const SymbolJudgement judgement = Judge();
-  EXPECT_THAT(Kinds(judgement), Not(Contains(AnyOf(Kind::kMissingLibrary, Kind::kOtherMajor))));
-  EXPECT_THAT(Kinds(judgement), SizeIs(1));  // it is named all the same
-  Extension("hook_module.abi3.so", "", needs);
-  EXPECT_THAT(Kinds(Judge()), Contains(Kind::kMissingLibrary));
 }
 
 TEST_F(SymbolsJudgeTest, AnExtensionForAnotherPythonIsNotLoaded) {

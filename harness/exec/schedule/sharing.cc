@@ -19,7 +19,7 @@ constexpr size_t kRunsAhead = 16;  // hides the round trip; more would only leng
 constexpr size_t kMostAtOnce = 8;
 
 // Where nobody said how many. Building a plan keeps a processor busy; contexts are made one after the other.
-constexpr int kMostByItself = 10;
+constexpr int kMostByItself = 8;
 constexpr int kWorkersOfFourProcessors = 3;
 constexpr int64_t kDeviceBytesEach = int64_t{7} << 30;
 constexpr size_t kCasesEach = 48;      // in the plan; fewer are done before the next context stands

@@ -16,6 +16,7 @@
 #include "image/elf/elf_file.h"
 #include "image/loader/loader_config.h"
 #include "image/loader/loader_files.h"
+#include "image/packages/conda_environment.h"
 #include "image/packages/conda_metadata.h"
 
 namespace cudnn_ci {
@@ -91,7 +92,11 @@ class Search {
     for (const std::string& name : reader_.Names(root_.empty() ? "/" : root_))
       if (std::find(std::begin(kOfSystem), std::end(kOfSystem), name) == std::end(kOfSystem))
         Walk(root_ + "/" + name, kDepthOfSystem);
-    for (Program& program : programs_) Follow(&program);
+    // Where nothing is brought, only what a program asks of the loader is left to tell.
+    const bool any =
+        std::any_of(folders_.begin(), folders_.end(), [](const auto& f) { return f.second.brings; });
+    for (Program& program : programs_)
+      if (any || program.uses) Follow(&program);
   }
 
   std::vector<Candidate> Take(bool only_with_libraries) {

@@ -84,27 +84,27 @@ void ReadEntryNames(ObjectReader* reader, const Json::Object& object, Entry* ent
   }
 }
 
-// One check or a list of them, each once.
-void ReadChecks(ObjectReader* reader, const Json::Object& object, Entry* entry,
-                std::vector<Position>* positions) {
+// One check or a list of them, each once; returns where they stand.
+std::vector<Position> ReadChecks(ObjectReader* reader, const Json::Object& object, Entry* entry) {
+  std::vector<Position> positions;
   const Json* named = Find(object, "check");
   if (named == nullptr || !std::holds_alternative<Json::Array>(named->value)) {
     std::string check;
     reader->RequiredString("check", "name the check, as in \"check\": \"driver.load\"", &check);
-    if (check.empty()) return;
+    if (check.empty()) return {};
     entry->checks.push_back(std::move(check));
-    positions->push_back(named->position);
-    return;
+    return {named->position};
   }
   reader->Strings("check", [&](const std::string& check, const Position& position) {
     if (std::count(entry->checks.begin(), entry->checks.end(), check) > 0)
       return reader->Report(position, Quote(check) + " is listed twice; remove one");
     reader->Limit("\"check\"", check, position, kMaxNameCharacters);
     entry->checks.push_back(check);
-    positions->push_back(position);
+    positions.push_back(position);
   });
   if (std::get<Json::Array>(named->value).empty())
     reader->Report(named->position, "\"check\" is an empty list; name a check, as in \"driver.load\"");
+  return positions;
 }
 
 Coverage CoverageOf(ObjectReader* reader, const Json::Object& entry, const Matrix& matrix) {
@@ -136,8 +136,7 @@ void ReadEntry(const Json& json, const Matrix& matrix, std::vector<Problem>* pro
   ObjectReader reader(*object, json.position, "an entry of \"checks\"", problems);
   Entry entry;
   entry.position = json.position;
-  std::vector<Position> checks_at;
-  ReadChecks(&reader, *object, &entry, &checks_at);
+  const std::vector<Position> checks_at = ReadChecks(&reader, *object, &entry);
   ReadEntryNames(&reader, *object, &entry);
   ReadAxes(&reader, &entry);
   entry.cover = CoverageOf(&reader, *object, matrix);
@@ -179,8 +178,8 @@ void ReadEntry(const Json& json, const Matrix& matrix, std::vector<Problem>* pro
   reader.Finish(
       {{"include",
         "\"axes\" lists the values to combine, and what is no combination of them is an entry of its own"}});
-  const std::vector<std::string> checks = std::exchange(entry.checks, {});
-  if (checks.size() > 1) entry.checks = checks;
+  const std::vector<std::string> checks = entry.checks;
+  if (checks.size() == 1) entry.checks.clear();
   for (size_t i = 0; i < checks.size(); ++i) {
     entry.check = checks[i];
     entry.check_position = checks_at[i];

@@ -223,7 +223,7 @@ class Document {
       }
       for (const auto& [name, by] : run.environment) properties.Add("environment." + name, by);
       for (const std::string& item : SentencesOf(run.not_gated)) properties.Add("not_gated", item);
-      for (const std::string& line : WarningLines(summary_)) properties.Add("warning", line);
+      for (const WarningLine& line : WarningLines(summary_)) properties.Add("warning", line.text);
       if (!run.partial.empty()) properties.Add("partial", PartialText(run.partial));
       if (run.shard_count > 0) {
         properties.Add("shard", std::to_string(run.shard_index) + "/" + std::to_string(run.shard_count));

@@ -5,12 +5,12 @@
 #include <string_view>
 
 #include "base/path.h"
-#include "common/cudnn_files.h"
+#include "image/contents/cudnn_files.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr std::string_view kCudnn = "libcudnn.so.";
+constexpr std::string_view kMainLibrary = "libcudnn.so.";
 
 }  // namespace
 
@@ -28,8 +28,8 @@ void BundledLibraries::Add(const LoaderScope& scope, const std::string& process)
   for (std::size_t i = 0; i < scope.loaded().size(); ++i) {
     const std::string& path = scope.loaded()[i].file.path;
     const std::string name = BundledName(path.substr(path.rfind('/') + 1));
-    if (!name.starts_with(kCudnn) || !known_.insert(path).second) continue;
-    Judge(scope, static_cast<int>(i), std::atoi(name.c_str() + kCudnn.size()), process);
+    if (!name.starts_with(kMainLibrary) || !known_.insert(path).second) continue;
+    Judge(scope, static_cast<int>(i), std::atoi(name.c_str() + kMainLibrary.size()), process);
   }
 }
 
@@ -42,7 +42,7 @@ void BundledLibraries::Judge(const LoaderScope& scope, int file, int major, cons
       }))
     return;
   const LibraryIndex& index = writer_->index();
-  const std::string main = std::string(kCudnn) + std::to_string(major);
+  const std::string main = std::string(kMainLibrary) + std::to_string(major);
   const std::vector<std::string> hidden = index.Named(parts.front()), others = index.OtherMajors(main);
   const std::string& path = scope.loaded()[file].file.path;
   SymbolFault fault = {SymbolFaultKind::kOpenedLater, "", path, parts.front()};

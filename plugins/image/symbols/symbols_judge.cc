@@ -176,9 +176,7 @@ class PythonJudge {
     PythonFile file{path, "", path.substr(folder.size() + 1)};
     const std::string name = NameOf(path), module = name.substr(0, name.find('.'));
     file.package = file.below.substr(0, std::min(file.below.find('/'), file.below.find('.')));
-    // Beside the packages lie libraries for LD_PRELOAD too, with the names of modules.
-    file.extension = (HasExtensionName(name) && file.below != name) ||
-                     table.Find("PyInit_" + module) == SymbolLookup::kFound;
+    file.extension = HasExtensionName(name) || table.Find("PyInit_" + module) == SymbolLookup::kFound;
     file.rule = RuleOf(file.package, table);
     file.linked = file.rule && !file.rule->libraries.empty() && !Holds(file.rule->import_names, file.package);
     return file;
