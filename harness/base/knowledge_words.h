@@ -1,5 +1,5 @@
-// Kinds of rows of knowledge that only cudnn-ci's own plugins read, as the SDK's cudnn_ci/facts.h has the others:
-// one of these and a number that counts from 0 is a key of host->compatibility.
+// Kinds of rows of knowledge that only cudnn-ci's own plugins read, as the SDK's cudnn_ci/facts.h has the
+// others: one of these and a number that counts from 0 is a key of host->compatibility.
 #ifndef CUDNN_CI_BASE_KNOWLEDGE_WORDS_H_
 #define CUDNN_CI_BASE_KNOWLEDGE_WORDS_H_
 

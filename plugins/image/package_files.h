@@ -21,8 +21,8 @@ struct PackageFault {
 // By all RECORDs of the environment. A package for GPUs whose code was replaced by that of one without any is
 // an error, and so is one of whose extension modules some are gone. Two packages for GPUs in each other's
 // place are a warning: of code always, of libraries (such as one for two CUDA majors) where another package
-// requires the one that lost; so are files of libraries that are gone, or of another size than recorded. Other
-// overlaps are usual, and other changed files are a note.
+// requires the one that lost; so are files of libraries that are gone, or of another size than recorded.
+// Other overlaps are usual, and other changed files are a note.
 std::vector<PackageFault> JudgePackageFiles(const ImageFiles& image, const SymbolRules& rules);
 
 }  // namespace cudnn_ci

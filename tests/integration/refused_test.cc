@@ -54,8 +54,7 @@ TEST(Refused, PrctlIsSaidAndNotGreen) {
   // In one place of each report.
   EXPECT_THAT(result.out, HasSubstr("runner.isolation-incomplete: "));
   EXPECT_THAT(result.report["findings"].dump(), HasSubstr("isolation-incomplete"));
-  EXPECT_THAT(result.junit,
-              HasSubstr("<property name=\"warning\" value=\"runner.isolation-incomplete: "));
+  EXPECT_THAT(result.junit, HasSubstr("<property name=\"warning\" value=\"runner.isolation-incomplete: "));
 }
 
 // The guardian hears of nobody's death, and looks.

@@ -45,7 +45,8 @@ constexpr char kSome[] =
     "conv.*shape=resnet_body*:conv.*shape=odd_space*:conv.*shape=depthwise,*";
 
 // The fake cuDNN has no attention, and says so; a case of which nothing runs is red.
-constexpr char kWithoutAttention[] = R"({"id": "attention", "remove": true}, {"id": "attention-masks", "remove": true},
+constexpr char kWithoutAttention[] =
+    R"({"id": "attention", "remove": true}, {"id": "attention-masks", "remove": true},
   {"id": "attention-normal", "remove": true}, {"id": "attention-normal-window", "remove": true},
   {"id": "attention-normal-pages", "remove": true}, {"id": "attention-normal-gradients", "remove": true})";
 

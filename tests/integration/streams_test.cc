@@ -162,7 +162,8 @@ TEST(Suggestions, OfTheLaunchersOptions) {
         << line;
   }
   EXPECT_GE(count, 9);
-  EXPECT_THAT(run.Command({"--keep-entrypoint"}).err, HasSubstr("; --keep-entrypoint is an option of cudnn-ci-run (see"));
+  EXPECT_THAT(run.Command({"--keep-entrypoint"}).err,
+              HasSubstr("; --keep-entrypoint is an option of cudnn-ci-run (see"));
 }
 
 }  // namespace

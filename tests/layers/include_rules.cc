@@ -134,9 +134,10 @@ std::string LayerProblem(std::string_view path, std::string_view layer, const In
   // Readers of files, paths, the mark of a cut and names of files, and ids of findings, which harness and
   // plugins share.
   constexpr std::array<std::string_view, 13> kShared = {
-      "base/memory_room.h",    "base/process_room.h",  "base/cut_mark.h",     "base/driver_names.h",
-      "base/file.h",           "base/json_bytes.h",    "base/regular_file.h", "base/path.h",
-      "base/knowledge_words.h", "base/package_names.h", "base/text.h",        "base/variables.h",
+      "base/memory_room.h",        "base/process_room.h", "base/cut_mark.h",
+      "base/driver_names.h",       "base/file.h",         "base/json_bytes.h",
+      "base/regular_file.h",       "base/path.h",         "base/knowledge_words.h",
+      "base/package_names.h",      "base/text.h",         "base/variables.h",
       "model/record/finding_ids.h"};
   if (layer == "plugins" && std::find(kShared.begin(), kShared.end(), include.name) != kShared.end())
     return "";

@@ -42,8 +42,8 @@ inline constexpr size_t kMostEarlierLine = 64 << 10;
 inline constexpr size_t kMostEarlierAttachments = 10000;
 
 // The files under attachments/ that a journal names, as "attachments/NAME", in its order, without repeats:
-// what may be removed with it. Lines that cannot be read, and those beyond the bounds, are passed over. Empty when the
-// file is no journal.
+// what may be removed with it. Lines that cannot be read, and those beyond the bounds, are passed over. Empty
+// when the file is no journal.
 std::vector<std::string> AttachmentsNamedBy(const std::string& journal_path);
 
 }  // namespace cudnn_ci
