@@ -134,7 +134,7 @@ void FindPasswordsOfUrls(std::string_view text, std::vector<Range>* out) {
   LastAt in_authority(text), in_path(text);
   for (size_t at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 1)) {
     const size_t begin = at + 3, most = std::min(text.size(), begin + kLongestAuthority);
-    size_t end = std::min(slash.From(begin), most);
+    const size_t end = std::min(slash.From(begin), most);
     const size_t colon = colons.From(begin);
     const bool has_colon = colon < end;
     size_t host = in_authority.In(begin, end);
@@ -142,10 +142,8 @@ void FindPasswordsOfUrls(std::string_view text, std::vector<Range>* out) {
     // number.
     const size_t to_blank = std::min(blank.From(begin), most);
     const size_t at_blank = in_path.In(begin, to_blank);
-    if (host == std::string_view::npos && has_colon && text[begin] != '[' && no_digit.From(colon + 1) < end) {
-      end = to_blank;
+    if (host == std::string_view::npos && has_colon && text[begin] != '[' && no_digit.From(colon + 1) < end)
       host = at_blank;
-    }
     if (host == std::string_view::npos) continue;
     // One in another would be one more for each beginning.
     if (!out->empty() && host <= out->back().second) continue;

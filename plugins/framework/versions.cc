@@ -126,17 +126,19 @@ std::string LineForReplaced(int cuda, const std::vector<CudnnPackageInfo>& packa
   return line;
 }
 
-// The release that the framework asks for, where nothing else lies in its package's folder.
-std::string LineForOlder(const Wanted& wanted, const std::vector<CudnnPackageInfo>& packages) {
-  const CudnnPackageInfo& package = wanted.package;
+// The release that the framework asks for, where nothing else lies in its package's folder. Only a whole
+// version, with the packager's number, is one that is known to exist.
+bool IsExactRelease(const Wanted& wanted, const std::vector<CudnnPackageInfo>& packages) {
   const bool alone = std::count_if(packages.begin(), packages.end(), [&](const CudnnPackageInfo& p) {
-                       return p.folder == package.folder;
+                       return p.folder == wanted.package.folder;
                      }) == 1;
-  // Only a whole version, with the packager's number, is one that is known to exist.
-  if (!alone || package.folder.empty() ||
-      std::count(wanted.cudnn.version.begin(), wanted.cudnn.version.end(), '.') != 3)
-    return "";
-  return ReplaceLine(WheelIn(package.folder, package.name, wanted.cudnn.version), {});
+  const std::string& version = wanted.cudnn.version;
+  return alone && !wanted.package.folder.empty() && std::count(version.begin(), version.end(), '.') == 3;
+}
+
+std::string LineForOlder(const Wanted& wanted, const std::vector<CudnnPackageInfo>& packages) {
+  if (!IsExactRelease(wanted, packages)) return "";
+  return ReplaceLine(WheelIn(wanted.package.folder, wanted.package.name, wanted.cudnn.version), {});
 }
 
 // Two distributions of one framework write the same files; the later one's are there.
@@ -185,7 +187,10 @@ void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPacka
       ctx, unfit.empty(), name + " has a cuDNN that it can use", kFrameworkCudnnUnfit,
       [&] {
         return name + " asks for cuDNN " + wanted->cudnn.version + "; " + wanted->package.name + " " +
-               wanted->package.version + " is installed in " + wanted->package.folder + ": " + unfit;
+               wanted->package.version + " is installed in " + wanted->package.folder + ": " + unfit +
+               (IsExactRelease(*wanted, answer.cudnn_packages)
+                    ? "; pip install --no-deps " + wanted->package.name + "==" + wanted->cudnn.version
+                    : "");
       },
       [&] { return LineForOlder(*wanted, answer.cudnn_packages); });
   JudgeHidden(ctx, framework, answer, *wanted);

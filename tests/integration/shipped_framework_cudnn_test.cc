@@ -148,7 +148,7 @@ TEST_F(FrameworkVersions, ThatAreTooOldAreNamed) {
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
   EXPECT_EQ(r.Detail(),
             "PyTorch 9.9.9+cu130 asks for cuDNN 9.19.0.56; nvidia-cudnn-cu13 9.14.0.64 is installed in " +
-                Folder() + ": cuDNN 9.14.0.64 is older");
+                Folder() + ": cuDNN 9.14.0.64 is older; pip install --no-deps nvidia-cudnn-cu13==9.19.0.56");
   EXPECT_EQ(Line(r), "") << "of no interpreter's folder of packages";
 }
 
