@@ -15,6 +15,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/argv.h"
 #include "base/null_device.h"
 #include "base/signal_text.h"
 #include "base/text.h"
@@ -40,15 +41,6 @@ struct Pipe {
     write = Fd(fds[1]);
   }
 };
-
-std::vector<char*> Pointers(const std::vector<std::string>& words) {
-  std::vector<char*> out;
-  out.reserve(words.size() + 1);
-  for (const std::string& word : words)
-    out.push_back(const_cast<char*>(word.c_str()));  // posix_spawn's signature
-  out.push_back(nullptr);
-  return out;
-}
 
 // -1 and errno: it cannot be started. `output` and `error`: its standard output and stderr; -1: ours.
 pid_t Start(const std::string& path, const std::vector<std::string>& words, int output, int error) {

@@ -59,7 +59,7 @@ class GateTest(unittest.TestCase):
         self.assertIn("libcudart.so.13", result.stderr)
         self.script("bin/ldconfig", "exit 0")
         for path in ("opt/venv/lib/python3.11/site-packages/torch", "usr/lib/ollama/cuda_v12/libcudart.so.12", "app/libggml-cuda.so",
-                     "root/work/lib/libcublas.so.12"):
+                     "root/project/lib/libcublas.so.12"):
             with self.subTest(path=path):
                 shutil.rmtree(self.image)
                 self.put(path)

@@ -148,6 +148,20 @@ TEST_F(Sharing, WhatIsConfirmedAloneWaitsForEveryWorkerOfItsQueue) {
   }
 }
 
+// A context ends as slowly as it begins: who has nothing left to do does not wait for the last case.
+TEST_F(Sharing, WhoHasNothingLeftToDoEndsWhileTheOtherWorks) {
+  const GateResult result = Gate(Cases("concurrent", 1, "stay") + ", " + Cases("concurrent", 8, "pass"));
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  std::set<int64_t> shared;
+  std::vector<std::string> order;
+  for (const json& e : result.journal) {
+    if (e["ev"] == "WorkerStarted" && e["sharing"] == 2) shared.insert(e["worker"].get<int64_t>());
+    if (e["ev"] == "WorkerEnded" && shared.count(e["worker"].get<int64_t>()) > 0) order.push_back("end");
+    if (e["ev"] == "CaseFinished" && e["id"] == Id(0, "stay")) order.push_back("stay");
+  }
+  EXPECT_THAT(order, testing::ElementsAre("end", "stay", "end"));
+}
+
 // The others go on; what comes after them begins with the canary, alone.
 TEST_F(Sharing, ACrashOfOneIsItsOwnAndTheOthersGoOn) {
   const GateResult result = Gate(Many("concurrent", 24, "pass", R"(, "bad": 3})"));

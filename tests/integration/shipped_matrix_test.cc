@@ -1,5 +1,7 @@
 // The shipped contract for CUDA 13, on shapes that a CPU can convolve, end to end: a healthy machine opens
 // the gate, and each fault closes it with the right blame and exit code.
+#include <set>
+
 #include "shipped_test.h"
 
 namespace cudnn_ci {
@@ -72,6 +74,21 @@ TEST_F(ShippedMatrix, HealthyMachineOpensTheGate) {
   EXPECT_EQ(result.report["verdict"], "passed");
   EXPECT_TRUE(result.report["partial"].is_null());
   EXPECT_EQ(result.report["judged"]["subjects"][0]["cudnn"], "9.19.0");
+}
+
+// The fake cuDNN has no attention.
+TEST_F(ShippedMatrix, TheFirstStepsHasOneOfEachOperation) {
+  Extend(CUDNN_CI_SOURCE_DIR "/matrices/first.json");
+  UseSubjects(R"({"system": "loader"})");
+  const GateResult result = Run(R"({"id": "attention", "remove": true})", {});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_EQ(result.report["totals"]["planned"], result.report["totals"]["passed"]) << result.out;
+  std::multiset<std::string> operations;
+  for (const json& c : result.report["cases"])
+    if (const std::string check = c["check"]; check.rfind("conv.", 0) == 0 || check.rfind("gemm.", 0) == 0)
+      operations.insert(check);
+  EXPECT_EQ(operations, (std::multiset<std::string>{"conv.backward_data", "conv.backward_filter",
+                                                    "conv.forward", "gemm.matmul"}));
 }
 
 TEST_F(ShippedMatrix, IsFoundByItsNameFromAnyFolder) {

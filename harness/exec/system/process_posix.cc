@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/argv.h"
 #include "base/null_device.h"
 #include "base/process_room.h"
 #include "base/signal_text.h"
@@ -21,15 +22,6 @@ namespace cudnn_ci {
 namespace {
 
 constexpr int kControlFd = 3;
-
-std::vector<char*> Pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> out;
-  out.reserve(strings.size() + 1);
-  for (const std::string& s : strings)
-    out.push_back(const_cast<char*>(s.c_str()));  // posix_spawn's signature
-  out.push_back(nullptr);
-  return out;
-}
 
 struct SpawnAttributes {
   posix_spawn_file_actions_t actions;
