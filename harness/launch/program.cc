@@ -251,7 +251,7 @@ std::string FindProgram(const std::string& name) {
   if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
   const char* const path = getenv("PATH");
   for (const std::string& folder : Split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
-    const std::string found = (folder.empty() ? "." : folder) + "/" + name;
+    std::string found = (folder.empty() ? "." : folder) + "/" + name;
     if (is_program(found)) return found;
   }
   return "";

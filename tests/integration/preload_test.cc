@@ -191,9 +191,11 @@ TEST(Preload, ThatComesDuringTheRunIsRedToo) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer wants to be the first library";
   GateRun run;
   run.Set("LD_PRELOAD", run.Path("late.so"));
-  run.Before({"sh", "-c",
-              "(sleep 0.3; cp " CUDNN_CI_FIXTURES "/preload/libinterpose_send.so late.so) & exec \"$@\"",
-              "--"});
+  run.Before(
+      {"sh", "-c",
+       "(until grep -qs AttemptStarted report/journal.jsonl; do sleep 0.02; done; cp " CUDNN_CI_FIXTURES
+       "/preload/libinterpose_send.so late.so) & exec \"$@\"",
+       "--"});
   run.Matrix(Entry("fixture.slow", R"("params": {"ms": 2500})"));
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 1) << result.out;
