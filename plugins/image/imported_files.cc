@@ -11,15 +11,24 @@ constexpr std::size_t kMostExtensions = 200;
 
 }  // namespace
 
+bool ImportedFiles::Imports(const std::string& package, const std::string& other) {
+  return imports_.Of(package).packages.count(other) > 0;
+}
+
+std::string ImportedFiles::PackageOf(const std::string& path) const {
+  for (const std::string& folder : folders_)
+    if (path.starts_with(folder + "/")) {
+      const std::string below = path.substr(folder.size() + 1);
+      return below.substr(0, below.find_first_of("/."));
+    }
+  return "";
+}
+
 bool ImportedFiles::MayLoad(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   if (name.find(".cpython-") != std::string::npos || name.find(".abi3.so") != std::string::npos) return true;
-  for (const std::string& folder : folders_) {
-    if (path.compare(0, folder.size() + 1, folder + "/") != 0) continue;
-    const std::string below = path.substr(folder.size() + 1);
-    return openers_.Of(below.substr(0, below.find_first_of("/.")), path) != Opening::kNone;
-  }
-  return true;
+  const std::string package = PackageOf(path);
+  return package.empty() || openers_.Of(package, path) != Opening::kNone;
 }
 
 bool ImportedFiles::Loads(const std::string& path) {

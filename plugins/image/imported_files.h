@@ -31,6 +31,10 @@ class ImportedFiles {
   // True of extension modules, of what a source of the package names and one may open, and of what an
   // extension module that is loaded in any case needs.
   bool MayLoad(const std::string& path);
+  // True if the import of a package imports another one in any case; both by their first names.
+  bool Imports(const std::string& package, const std::string& other);
+  // The first name below the folder of packages, "torch"; empty: the file lies in no such folder.
+  std::string PackageOf(const std::string& path) const;
 
  private:
   std::vector<std::string> folders_;

@@ -205,6 +205,11 @@ TEST(JudgeDeviceCode, CodeThatBeginsAtNewerCardsIsANoteWhereNoImportLoadsIt) {
   EXPECT_THAT(ids(FileUse::kImported, "a 1", 90), ElementsAre("device-code-missing"));
   EXPECT_THAT(ids(FileUse::kPerhaps, "", 90), ElementsAre("device-code-missing"));
   EXPECT_THAT(ids(FileUse::kPerhaps, "a 1", 86), ElementsAre("device-code-missing"));
+  // As of sgl-deep-ep, which SGLang requires and imports where somebody asks for it.
+  EXPECT_THAT(ids(FileUse::kRequired, "a 1", 90), ElementsAre("device-code-for-newer-cards"));
+  EXPECT_THAT(ids(FileUse::kOwnImport, "a 1", 90), ElementsAre("device-code-for-other-cards"));
+  for (const FileUse use : {FileUse::kRequired, FileUse::kOwnImport})
+    EXPECT_THAT(ids(use, "a 1", 86), ElementsAre("device-code-missing"));
   // Nothing of its package opens it, as of nccl-extensions' libnccl_m2n.so.
   EXPECT_THAT(ids(FileUse::kUnknown, "a 1", 86), ElementsAre("device-code-for-other-cards"));
 }

@@ -11,10 +11,12 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 TEST_F(SymbolsJudgeTest, AnEnvironmentThatResolves) {
   MakeTorch();
@@ -201,6 +203,34 @@ TEST_F(SymbolsJudgeTest, APluginThatNobodyLoadsIsANote) {
   Library(std::string(kSite) + "nvidia/nvshmem/lib/nvshmem_transport_ibdevx.so.3", "int b;",
           "@/gone/libmlx5.so.1");
   EXPECT_THAT(Only(Judge(), Kind::kUnused), HasSubstr("libmlx5.so.1"));
+}
+
+// As of Torch Memory Saver: libraries for LD_PRELOAD with the names of modules, one for each CUDA and one
+// that is for CUDA 12 without saying so.
+TEST_F(SymbolsJudgeTest, LibrariesForPreloadBesideThePackagesAreVariantsOfWhatOpensThem) {
+  MakeTorch();
+  const std::string site = kSite;
+  Write(site + "torch/version.py", "__version__ = '2.13.0+cu130'\ncuda = '13.0'\n");
+  const std::string runtime = site + "nvidia/cu13/lib/libcudart.so.13";
+  Library(runtime, "int a;");
+  Library("gone/libcudart.so.12", "int a;");
+  const std::string source =
+                        "import ctypes\ndef later():\n  return ctypes.CDLL(f'saver_hook_cu{major}.so')\n",
+                    for_12 = "@/gone/libcudart.so.12";
+  Package("saver", source);
+  Library(site + "saver_hook.abi3.so", "int b;", for_12);
+  Library(site + "saver_hook_cu12.abi3.so", "int b;", for_12);
+  Library(site + "saver_hook_cu13.abi3.so", "int b;",
+          "@/" + runtime + " -Wl,-rpath,'$ORIGIN/nvidia/cu13/lib'");
+  Record("saver-1.0",
+         {"saver/__init__.py", "saver_hook.abi3.so", "saver_hook_cu12.abi3.so", "saver_hook_cu13.abi3.so"});
+  EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kUnused, Kind::kUnused));
+  // The one for this CUDA is found where the image's user shows the loader the way: a warning.
+  Library(site + "saver_hook_cu13.abi3.so", "int b;", "@/" + runtime);
+  EXPECT_THAT(Kinds(Judge()), UnorderedElementsAre(Kind::kOpenedLater, Kind::kUnused, Kind::kUnused));
+  // A module that has one's function is imported by its name.
+  Extension("saver_hook_cu12.abi3.so", "", for_12);
+  EXPECT_THAT(Kinds(Judge()), Contains(Kind::kOtherMajor));
 }
 
 TEST_F(SymbolsJudgeTest, AnExtensionForAnotherPythonIsNotLoaded) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string_view>
 
 #include "base/file.h"
@@ -116,6 +117,20 @@ Result<std::size_t> ForEachRecordOf(const Package& package,
 Result<std::size_t> ForEachFileOf(const Package& package,
                                   const std::function<void(const std::string& path)>& take) {
   return ForEachRecordOf(package, [&](const RecordedFile& file) { take(file.path); });
+}
+
+std::vector<std::string> ImportNamesOf(const Package& package) {
+  constexpr std::size_t kMostNames = 1000;
+  constexpr std::string_view kSource = ".py";
+  const std::string folder = DirectoryOf(package.records) + "/";
+  std::set<std::string> names;
+  const Result<std::size_t> read = ForEachFileOf(package, [&](const std::string& path) {
+    if (!path.ends_with(kSource) || !path.starts_with(folder) || names.size() >= kMostNames) return;
+    const std::string below = path.substr(folder.size());
+    names.insert(below.substr(0, below.find_first_of("/.")));
+  });
+  names.erase("");  // of paths that lead out of the folder
+  return read.ok() ? std::vector<std::string>(names.begin(), names.end()) : std::vector<std::string>();
 }
 
 }  // namespace cudnn_ci

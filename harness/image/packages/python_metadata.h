@@ -45,6 +45,10 @@ Result<std::size_t> ForEachRecordOf(const Package& package,
 Result<std::size_t> ForEachFileOf(const Package& package,
                                   const std::function<void(const std::string& path)>& take);
 
+// The names by which a package is imported, as its list of files has sources of them: "torch" of
+// torch/__init__.py, "six" of six.py. Sorted, at most 1,000; none where the list cannot be read.
+std::vector<std::string> ImportNamesOf(const Package& package);
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_IMAGE_PACKAGES_PYTHON_METADATA_H_

@@ -8,8 +8,8 @@
 #include "image/device_code/device_code_files.h"
 #include "image/device_code/device_code_judgement.h"
 #include "image/device_code/device_code_table.h"
+#include "image/device_code/file_uses.h"
 #include "image/device_code/promised_cards.h"
-#include "image/imported_files.h"
 #include "image/subject_files.h"
 
 namespace cudnn_ci {
@@ -62,13 +62,10 @@ struct DeviceCodeCheck {
     ctx.Step("read device code");
     std::vector<CodeFile> files = ReadCodeFiles(image);
     const SymbolRules rules = ReadSymbolRules(sources.compatibility);
-    ImportedFiles imports(image.folders,
-                          UsersLibraryPath(Environment("LD_LIBRARY_PATH"), ctx.SubjectFolders()), &rules);
+    FileUses uses(&image, &rules, UsersLibraryPath(Environment("LD_LIBRARY_PATH"), ctx.SubjectFolders()));
     const DeviceCodeJudgement judgement =
-        JudgeDeviceCode(std::move(files), cards, FindPromisedDriver(sources), [&](const CodeFile& file) {
-          if (imports.Loads(file.path)) return FileUse::kImported;
-          return imports.MayLoad(file.path) ? FileUse::kPerhaps : FileUse::kUnknown;
-        });
+        JudgeDeviceCode(std::move(files), cards, FindPromisedDriver(sources),
+                        [&](const CodeFile& file) { return uses.Of(file.path); });
     for (const std::string& problem : image.problems) ctx.Finding(kContentsUnreadable, problem);
     for (const DeviceCodeFinding& finding : judgement.findings) ctx.Finding(finding.id, finding.detail);
     if (!judgement.files.empty())

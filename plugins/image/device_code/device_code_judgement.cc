@@ -156,7 +156,9 @@ class Judge {
   // as test data, cost nobody a start.
   bool TakesTime(const CodeFile& file) const {
     if (file.code.kind != DeviceCode::Kind::kLibrary) return false;
-    return HasManyModules(file.code.code) || !use_of_ || use_of_(file) == FileUse::kImported;
+    if (HasManyModules(file.code.code) || !use_of_) return true;
+    const FileUse use = use_of_(file);
+    return use != FileUse::kPerhaps && use != FileUse::kUnknown;
   }
 
   // The finding of a file that lacks a card, where it is no error.
@@ -165,7 +167,8 @@ class Judge {
     if (file.code.kind == DeviceCode::Kind::kCode) return kDeviceCodeSpecialised;
     if (file.package.empty()) return nullptr;  // nobody else has it, to choose from
     const FileUse use = use_of_ ? use_of_(file) : FileUse::kImported;
-    if (LowestOf(file.code.code) >= kNewerCards && use != FileUse::kImported) return kDeviceCodeForNewerCards;
+    if (LowestOf(file.code.code) >= kNewerCards && use != FileUse::kImported)
+      return use == FileUse::kOwnImport ? kDeviceCodeForOtherCards : kDeviceCodeForNewerCards;
     if (IsSpecialised(file.code.code))
       return OthersServe(judged, served_, file.package) ? kDeviceCodeSpecialised : kDeviceCodeForOtherCards;
     const std::string name = WithoutCudaVersion(file.path);

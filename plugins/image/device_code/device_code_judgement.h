@@ -32,9 +32,12 @@ struct DeviceCodeFinding {
 
 // What leads to a file of a package.
 enum class FileUse {
-  kImported,  // an import loads it in any case
-  kPerhaps,   // its package may load it
-  kUnknown    // nothing of its package opens it by name, and it is no extension module
+  kImported,   // an import loads it in any case
+  kOwnImport,  // the import of its own package alone, which came as a wheel and which nothing requires
+  kRequired,   // the import of its own package alone, which others require and import under a condition or
+               // never: they choose by the card
+  kPerhaps,    // its package may load it
+  kUnknown     // nothing of its package opens it by name, and it is no extension module
 };
 // Only asked where something would be said.
 using UseOf = std::function<FileUse(const CodeFile& file)>;
@@ -53,8 +56,9 @@ struct DeviceCodeJudgement {
 //   where the package has the library once for each CUDA version, and another one of these serves the card;
 //   where nobody named the card (PromisedCards::certain) and the file serves another one;
 //   where nothing of its package opens it: what other package would is not known;
-//   a note where its code begins at 9.0, it is of a package, and no import loads it in any case: it is for
-//   newer cards by design, as of libraries that open it on those alone.
+//   where its code begins at 9.0 and no import but that of its own package loads it in any case, which a
+//   wheel brought: a note where other packages require that one or nothing loads the file, as of those who
+//   use it on newer cards alone, and else a warning, because what imports it is not known.
 // PTX that is compiled at the start is told of libraries that an import loads, or with many modules of it.
 DeviceCodeJudgement JudgeDeviceCode(std::vector<CodeFile> files, const PromisedCards& cards,
                                     const PromisedDriver& driver, const UseOf& use_of = {});

@@ -5,13 +5,14 @@
 #include <map>
 #include <set>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "base/path.h"
+#include "image/packages/python_metadata.h"
 #include "image/symbols/symbols_bundled.h"
 #include "image/symbols/symbols_copies.h"
 #include "image/symbols/symbols_merge.h"
+#include "image/symbols/symbols_native.h"
 #include "image/symbols/symbols_process.h"
 #include "image/symbols/symbols_remedy.h"
 #include "image/symbols/symbols_weights.h"
@@ -172,14 +173,31 @@ class PythonJudge {
     out_.files = python_files_.size();
   }
 
-  PythonFile Classified(const std::string& path, const std::string& folder, const DynamicTable& table) const {
+  PythonFile Classified(const std::string& path, const std::string& folder, const DynamicTable& table) {
     PythonFile file{path, "", path.substr(folder.size() + 1)};
     const std::string name = NameOf(path), module = name.substr(0, name.find('.'));
     file.package = file.below.substr(0, std::min(file.below.find('/'), file.below.find('.')));
-    file.extension = HasExtensionName(name) || table.Find("PyInit_" + module) == SymbolLookup::kFound;
+    const bool beside = file.below == name;  // of the packages
+    // Beside the packages a library for LD_PRELOAD may have a module's name: its package opens it.
+    file.extension =
+        (HasExtensionName(name) && !beside) || table.Find("PyInit_" + module) == SymbolLookup::kFound;
+    if (beside && !file.extension) file.package = OpenerOf(path, file.package);
     file.rule = RuleOf(file.package, table);
     file.linked = file.rule && !file.rule->libraries.empty() && !Holds(file.rule->import_names, file.package);
     return file;
+  }
+
+  // Of the packages by which the owner of a file is imported, the one whose sources know most of it; `other`:
+  // nobody owns it.
+  std::string OpenerOf(const std::string& path, std::string other) {
+    const InstalledOwner* owner = image_.packages.OwnerOf(path);
+    if (!owner || owner->manager != PackageManager::kPython) return other;
+    Opening best = Opening::kNone;
+    for (const std::string& name : ImportNamesOf(*owner)) {
+      const Opening opening = weights_.openers().Of(name, path);
+      if (opening > best) best = opening, other = name;
+    }
+    return other;
   }
 
   // The process for the extension modules of a package.
@@ -314,69 +332,6 @@ class PythonJudge {
   std::vector<PythonFile> python_files_;
 };
 
-// A program, and libraries that no interpreter loads.
-class NativeJudge {
- public:
-  NativeJudge(const ImageFiles& image, const SymbolRules& rules, LoaderFiles* files)
-      : image_(image),
-        rules_(rules),
-        files_(files),
-        index_(image, files),
-        remedies_(&image, &rules, {}),
-        writer_(&image, &index_, files, &rules, &remedies_) {}
-
-  SymbolJudgement OfProgram(const std::string& program) {
-    SymbolProcess process(LoaderScope(files_, program), &writer_, program);
-    process.JudgeProgram();
-    if (process.scope().program().root < 0)
-      out_.faults.push_back(
-          {SymbolFaultKind::kUndecided, program + " is no dynamically linked program", "", ""});
-    out_.processes.push_back(program);
-    out_.files = process.scope().loaded().size();
-    out_.symbols = process.TakeSymbols();
-    Take(process.faults());
-    LibraryCopies copies(&rules_);
-    copies.Add(process.scope(), process.name());
-    Take(copies.Faults(image_, writer_));
-    return std::move(out_);
-  }
-
-  SymbolJudgement OfLibraries() {
-    for (const ImageFile& file : image_.files) {
-      if (NameOf(file.path).find(".so") == std::string::npos || !files_->Open(file.path).table) continue;
-      ++out_.files;
-      SymbolProcess process(LoaderScope(files_, ""), &writer_, "any that opens " + NameOf(file.path));
-      process.Open(file.path);
-      out_.symbols += process.TakeSymbols();
-      for (SymbolFault& fault : process.faults())
-        if (!ConcernsGpus(fault) || MayComeFromTheProgram(fault)) fault.kind = SymbolFaultKind::kUnused;
-      Take(process.faults());
-    }
-    return std::move(out_);
-  }
-
- private:
-  bool ConcernsGpus(const SymbolFault& fault) const {
-    return rules_.GpuLibraryOf(fault.library) || rules_.GpuLibraryOf(NameOf(fault.asker));
-  }
-  static bool MayComeFromTheProgram(const SymbolFault& fault) {
-    return fault.kind == SymbolFaultKind::kMissingSymbol && fault.library.empty();
-  }
-  void Take(const std::vector<SymbolFault>& faults) {
-    for (const SymbolFault& fault : faults)
-      if (said_.insert({fault.kind, fault.asker, fault.library}).second) out_.faults.push_back(fault);
-  }
-
-  const ImageFiles& image_;
-  const SymbolRules& rules_;
-  LoaderFiles* files_;
-  LibraryIndex index_;
-  SymbolRemedies remedies_;
-  FaultWriter writer_;
-  SymbolJudgement out_;
-  std::set<std::tuple<SymbolFaultKind, std::string, std::string>> said_;
-};
-
 }  // namespace
 
 SymbolJudgement JudgeSymbols(const ImageFiles& image, const std::string& spec, const SymbolRules& rules,
@@ -386,9 +341,9 @@ SymbolJudgement JudgeSymbols(const ImageFiles& image, const std::string& spec, c
   if (!image.interpreter.empty())
     judgement = PythonJudge(image, rules, files).Run();
   else if (spec.starts_with(kProgram))
-    judgement = NativeJudge(image, rules, files).OfProgram(spec.substr(sizeof kProgram - 1));
+    judgement = JudgeProgram(image, spec.substr(sizeof kProgram - 1), rules, files);
   else
-    judgement = NativeJudge(image, rules, files).OfLibraries();
+    judgement = JudgeLibraries(image, rules, files);
   judgement.faults = OneForEachCause(std::move(judgement.faults), image);
   for (const std::string& problem : files->problems())
     judgement.faults.push_back({SymbolFaultKind::kUndecided, problem, "", ""});

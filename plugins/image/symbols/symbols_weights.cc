@@ -24,9 +24,10 @@ void FaultWeights::Add(const PythonFile& file, std::vector<SymbolFault> faults) 
 }
 
 std::vector<SymbolFault> FaultWeights::Take(bool decided) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> sets;
+  VariantSets sets;
   for (std::size_t i = 0; i < opened_.size(); ++i)
     if (!opened_[i].name.marks.empty()) sets[{opened_[i].file.package, opened_[i].name.key}].push_back(i);
+  AddUnmarked(&sets);
   std::set<std::size_t> in_sets;
   for (const auto& [key, set] : sets) {
     if (set.size() < 2) continue;
@@ -42,9 +43,28 @@ std::vector<SymbolFault> FaultWeights::Take(bool decided) {
   return faults;
 }
 
+// The library without a mark beside those for one CUDA each is for one of these too: "libx.so" beside
+// "libx_cu12.so".
+void FaultWeights::AddUnmarked(VariantSets* sets) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::size_t>*> by_name;
+  for (auto& [key, set] : *sets) {
+    const VariantName& name = opened_[set.front()].name;
+    const bool of_cuda = name.marks.size() == 1 && name.marks[0].machine == MachineKind::kCuda &&
+                         !name.marks[0].number.empty() && name.key.ends_with("_#");
+    if (of_cuda) by_name[{key.first, name.key.substr(0, name.key.size() - 2)}] = &set;
+  }
+  for (std::size_t i = 0; i < opened_.size(); ++i) {
+    const Opened& opened = opened_[i];
+    if (!opened.name.marks.empty() || opened.faults.empty()) continue;
+    const auto set = by_name.find({opened.file.package, opened.name.key});
+    if (set != by_name.end() && openers_.Of(opened.file.package, opened.file.path) != Opening::kSurely)
+      set->second->push_back(i);
+  }
+}
+
 // Only asked where something is wrong: it reads the package's sources.
 bool FaultWeights::IsImported(const PythonFile& file) {
-  return imports_.Of(file.package).extensions.count(file.path) > 0;
+  return file.extension && imports_.Of(file.package).extensions.count(file.path) > 0;
 }
 
 bool FaultWeights::ConcernsGpus(const SymbolFault& fault) const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "image/contents/image_files.h"
@@ -61,6 +62,9 @@ class FaultWeights {
     std::vector<SymbolFault> faults;
   };
 
+  // Files that a package has once for each release of something else, by package and VariantName::key.
+  using VariantSets = std::map<std::pair<std::string, std::string>, std::vector<std::size_t>>;
+  void AddUnmarked(VariantSets* sets);
   // True if the import of its package loads the file by an import statement.
   bool IsImported(const PythonFile& file);
   bool ConcernsGpus(const SymbolFault& fault) const;
