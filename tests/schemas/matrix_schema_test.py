@@ -19,8 +19,8 @@ import jsonschema
 
 # What no schema can know, by the loader's words, and why. One that excuses no document is out of date.
 EXCEPTIONS = [
-    ("an exclusion's axis", r'"exclude" speaks of', "needs the entry's axes"),
-    ("an exclusion's value", r'"exclude" leaves out', "needs the entry's axes"),
+    ("an exclusion's axis", r'"(exclude|slow)" speaks of', "needs the entry's axes"),
+    ("an exclusion's value", r'"(exclude" leaves out|slow" names)', "needs the entry's axes"),
     ("an axis that is a parameter", r"is an axis here and a parameter", "needs two keys side by side"),
     ("an unknown subject", r"is no subject of the matrix", "needs the matrix's subjects"),
     ("an id used twice", r"the id .* is taken by", "needs the other items"),
@@ -50,7 +50,7 @@ MAXIMAL = {
     "checks": [
         {"id": "one", "check": "conv.forward", "name": "n.1", "params": {"layout": "nchw", "count": 3},
          "axes": {"dtype": ["float32", "float16"], "shape": ["stem"]},
-         "exclude": [{"dtype": "float16", "shape": "stem"}],
+         "exclude": [{"dtype": "float16", "shape": "stem"}], "slow": [{"shape": "stem"}],
          "allow_skip": ["unsupported", "absent", "memory", "version"], "timeout_s": 5, "required": True,
          "allow_flaky": True, "max_slowdown_percent": 20, "subjects": ["system"]},
         {"check": "driver.load"},

@@ -24,7 +24,7 @@ SharingRoom Large() {
   room.device_bytes = 139 * kGiB;
   room.host_bytes = 512 * kGiB;
   room.host_bytes_each = 8 * kGiB;
-  room.cases = 484;
+  room.cases = room.work = 484;
   return room;
 }
 
@@ -47,10 +47,11 @@ TEST(SharingTest, ThereAreAsManyAsTheScarcestThingAllows) {
   EXPECT_EQ(with([](SharingRoom& r) { r.device_bytes = 0; }), 1);
   EXPECT_EQ(with([](SharingRoom& r) { r.host_bytes = 24 * kGiB; }), 2);
   EXPECT_EQ(with([](SharingRoom& r) { r.host_bytes = 1; }), 1);
-  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 95; }), 1) << "they are done before a context stands";
-  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 96; }), 2);
-  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 36, r.weight = 8; }), 6) << "slow cases are fewer";
-  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 3, r.weight = 8; }), 1);
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = r.work = 95; }), 1)
+      << "they are done before a context stands";
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = r.work = 96; }), 2);
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 36, r.work = 288; }), 6) << "slow cases are fewer";
+  EXPECT_EQ(with([](SharingRoom& r) { r.cases = 3, r.work = 24; }), 1);
 }
 
 TEST(SharingTest, WhoAsksForANumberGetsNoMoreAndIsHeldToJobsAndCases) {
@@ -67,6 +68,15 @@ TEST(SharingTest, WhoAsksForANumberGetsNoMoreAndIsHeldToJobsAndCases) {
   SharingRoom large = Large();
   large.asked = 1;
   EXPECT_EQ(WarmWorkersThatFit(large), 1);
+}
+
+// One after the other, and never the last; who ended is not started again for what is left.
+TEST(SharingTest, WorkersEndBeforeTheirContextsCostMoreThanTheyGetDone) {
+  EXPECT_TRUE(AreWorthTheirContexts(8, 64));
+  EXPECT_FALSE(AreWorthTheirContexts(8, 63));
+  EXPECT_TRUE(AreWorthTheirContexts(7, 63));
+  EXPECT_FALSE(AreWorthTheirContexts(2, 3));
+  EXPECT_TRUE(AreWorthTheirContexts(1, 1));
 }
 
 TEST(SharingTest, ThreadsFillTheProcessorsWithoutSpendingAQuota) {
@@ -177,12 +187,12 @@ TEST(SharingTest, TheCanaryIsLoadedWithAPluginOfTheToolsOwn) {
   EXPECT_EQ(&PluginOfCanary(catalog), &catalog.plugins[0]);
 }
 
-TEST(SharingTest, AQueueOfSlowCasesWeighsMore) {
+TEST(SharingTest, ASlowCaseIsWorkForSeveral) {
   Plan plan;
   plan.cases = {Convolution("a", true), Convolution("b", true)};
-  EXPECT_EQ(Scheduler(plan, Isolation::kShared).QueueOf(0)->weight, 1u);
+  EXPECT_EQ(Scheduler(plan, Isolation::kShared).QueueOf(0)->work, 2u);
   plan.cases[1].slow = true;
-  EXPECT_EQ(Scheduler(plan, Isolation::kShared).QueueOf(0)->weight, kSlowCase);
+  EXPECT_EQ(Scheduler(plan, Isolation::kShared).QueueOf(0)->work, 1 + kSlowCase);
 }
 
 TEST(SharingTest, WhatIsLookedAtAgainComesInPlanOrderWhoeverWasFaster) {

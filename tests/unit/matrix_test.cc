@@ -75,6 +75,11 @@ const Mistake kMistakes[] = {
      "m.json:2:65: error: \"exclude\" leaves out an object, which the axis \"d\" does not have"},
     {R"("checks":[{"check":"a.b","axes":{"d":[{"x":1,"y":2}]},"exclude":[{"d":{"x":1,"z":2}}]}])",
      "m.json:2:71: error: \"exclude\" leaves out an object, which the axis \"d\" does not have"},
+    {R"("checks":[{"check":"a.b","axes":{"d":["float32"]},"slow":[{"d":"float31"}]}])",
+     "m.json:2:64: error: \"slow\" names the string \"float31\", which the axis \"d\" does not have; "
+     "did you mean \"float32\"?"},
+    {R"("checks":[{"check":"a.b","slow":[{}]}])",
+     "m.json:2:34: error: \"slow\" must be a list of objects such as {\"dtype\": \"float32\"}, found an object"},
     {R"("checks":[{"check":"a.b","allow_skip":["unsuported"]}])",
      "m.json:2:40: error: \"unsuported\" is no kind of skip; did you mean \"unsupported\"?"},
     {R"("checks":[{"check":"a.b","subjects":["torch"]}])",

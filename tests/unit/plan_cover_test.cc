@@ -11,6 +11,7 @@ namespace cudnn_ci {
 namespace {
 
 using testing::ElementsAre;
+using testing::IsEmpty;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
@@ -98,6 +99,23 @@ TEST(PlanCover, LeavesOutForOneCheckOfAList) {
   using Case = std::pair<const std::string, std::vector<int64_t>>;
   EXPECT_THAT(cases, UnorderedElementsAre(Case("p.one", {1, 0, 0}), Case("p.one", {2, 0, 0}),
                                           Case("p.two", {1, 0, 0})));
+}
+
+TEST(PlanCover, MarksSlowCombinations) {
+  const auto slow = [](const std::string& text) {
+    const auto planned = Planned(text);
+    std::vector<std::string> ids;
+    for (const Case& c : std::get<Plan>(planned).cases)
+      if (c.slow) ids.push_back(c.planned.ref.id);
+    return ids;
+  };
+  EXPECT_THAT(slow(R"("checks":[{"check":["p.one","p.two"],"axes":{"a":[1,2],"b":[1,2]},
+    "slow":[{"a":1,"b":2},{"check":"p.two","a":2}]}])"),
+              UnorderedElementsAre("p.one[a=1,b=2,c=0]", "p.two[a=1,b=2,c=0]", "p.two[a=2,b=1,c=0]",
+                                   "p.two[a=2,b=2,c=0]"));
+  EXPECT_THAT(slow(R"("checks":[{"check":"p.one","axes":{"a":[1,2]},"slow":true}])"),
+              UnorderedElementsAre("p.one[a=1,b=0,c=0]", "p.one[a=2,b=0,c=0]"));
+  EXPECT_THAT(slow(R"("checks":[{"check":"p.one","axes":{"a":[1,2]},"slow":false}])"), IsEmpty());
 }
 
 TEST(PlanCover, SaysWhatIsWrong) {

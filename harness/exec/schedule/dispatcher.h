@@ -75,6 +75,8 @@ class Dispatcher {
   void DispatchRepetition();
   std::vector<std::string> UuidsOf(const std::string& device) const;
   void EndIdle();
+  size_t ReadyWork(const CaseQueue& queue) const;
+  bool EndsEarly(const WorkerSlot& slot, size_t workers) const;
   void EndNeedless();
   WorkerSlot* StartWorker(CaseQueue* queue, const std::string& device, std::optional<size_t> alone_case,
                           bool prewarmed);

@@ -60,7 +60,7 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
         isolation == Isolation::kShared ? GroupOf(kind, concurrent_plugins) : kind.planned.plugin;
     queue_of_[i] = &QueueFor(i, like, isolation, group, pool_subject);
     queue_of_[i]->concurrent += c.concurrent;
-    if (c.concurrent && c.slow) queue_of_[i]->weight = kSlowCase;
+    if (c.concurrent) queue_of_[i]->work += c.slow ? kSlowCase : 1;
     queue_of_[i]->single += !c.concurrent;
     leads_[i] = like != i;
     queue_of_[i]->leading += leads_[i];

@@ -27,7 +27,7 @@ enum class Isolation { kShared, kProcess, kNone };
 // in a child of its own.
 bool IsCoScheduled(const Case& c);
 
-// So many others as a case of a check that says that its cases are slow.
+// A slow case (Case::slow) takes as long as so many others.
 inline constexpr size_t kSlowCase = 8;
 
 struct CaseQueue {
@@ -37,7 +37,7 @@ struct CaseQueue {
   bool hide_devices = false;  // its cases use none: seeing them would only cost
   bool co_scheduled = false;  // its cases may run while a warm worker uses the device
   size_t first = 0;           // its first case in the plan
-  size_t weight = 1;          // of one of its cases, by what the slowest of them take (kSlowCase)
+  size_t work = 0;            // of its concurrent cases: 1 each, kSlowCase for a slow one
   size_t concurrent = 0;      // its cases that several warm workers may run at a time, with an outcome or not
   size_t single = 0;     // its other cases that have no outcome; while there are any, one worker serves it
   size_t leading = 0;    // of these the ones of other checks, which come first (Case::leading)

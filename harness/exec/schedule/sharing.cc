@@ -22,7 +22,7 @@ constexpr size_t kMostAtOnce = 8;
 constexpr int kMostByItself = 8;
 constexpr int kWorkersOfFourProcessors = 3;
 constexpr int64_t kDeviceBytesEach = int64_t{7} << 30;
-constexpr size_t kCasesEach = 48;      // in the plan; fewer are done before the next context stands
+constexpr size_t kCasesEach = 48;  // in the plan, by CaseQueue::work; fewer are done before a context stands
 constexpr size_t kWorthAContext = 32;  // that are still to be done
 
 // That many of these there are; at most a thousand, as of all that is said by the command line.
@@ -38,10 +38,12 @@ int WarmWorkersThatFit(const SharingRoom& room) {
   for (const int limit : {kMostByItself, room.processors * kWorkersOfFourProcessors / 4 / room.devices,
                           Times(room.device_bytes, kDeviceBytesEach) - 1,
                           Times(room.host_bytes, room.host_bytes_each) / room.devices - 1,
-                          Times(static_cast<int64_t>(room.cases * room.weight), kCasesEach)})
+                          Times(static_cast<int64_t>(room.work), kCasesEach)})
     most = std::min(most, limit);
   return std::max(1, most);
 }
+
+bool AreWorthTheirContexts(size_t workers, size_t work) { return work >= workers * workers; }
 
 int ThreadsEach(int processors, bool quota, int sharers) {
   return std::clamp((quota ? 1 : 2) * processors / sharers, 1, std::max(1, processors));
@@ -63,7 +65,7 @@ int Dispatcher::MostWorkersOf(const CaseQueue& queue) const {
   room.host_bytes = host_room_;
   room.host_bytes_each = options_.co_scheduled_host_bytes / 2;
   room.cases = queue.concurrent;
-  room.weight = queue.weight;
+  room.work = queue.work;
   return WarmWorkersThatFit(room);
 }
 
@@ -89,10 +91,29 @@ const CaseQueue* Dispatcher::Joinable(const CaseQueue* queue) const {
   return workers < MostWorkersOf(*queue) ? queue : nullptr;
 }
 
+// As CaseQueue::work, of the cases that no worker has yet.
+size_t Dispatcher::ReadyWork(const CaseQueue& queue) const {
+  size_t work = 0;
+  for (const size_t i : queue.ready) work += plan_.cases[i].slow ? kSlowCase : 1;
+  return work;
+}
+
+bool Dispatcher::EndsEarly(const WorkerSlot& slot, size_t workers) const {
+  return options_.workers_per_gpu == 0 && slot.sharing > 1 && workers > 1 && !slot.prewarmed &&
+         !slot.canary_pending && slot.worker->idle() &&
+         !AreWorthTheirContexts(workers, ReadyWork(*slot.queue));
+}
+
 void Dispatcher::AssignTo(CaseQueue* queue, const std::vector<WorkerSlot*>& workers) {
   bool serving = false;
+  size_t left = workers.size();
   for (WorkerSlot* slot : workers) {
     if (!TakeLease(slot)) continue;
+    if (EndsEarly(*slot, left)) {
+      Shutdown(slot);
+      --left;
+      continue;
+    }
     serving = true;
     if (!slot->canary_pending) AssignNext(slot);
   }
@@ -102,9 +123,12 @@ void Dispatcher::AssignTo(CaseQueue* queue, const std::vector<WorkerSlot*>& work
 
 // It only saves time: not in the last free slot, and without ending anybody.
 void Dispatcher::StartAnother(CaseQueue* queue) {
-  const size_t worth = options_.workers_per_gpu > 0 ? 1 : kWorthAContext;
-  if (queue->ready.size() * queue->weight < worth || pool_->live() + 1 >= options_.jobs || !may_prewarm_)
-    return;
+  const size_t work = ReadyWork(*queue);
+  const bool worth =
+      options_.workers_per_gpu > 0
+          ? work > 0
+          : work >= kWorthAContext && AreWorthTheirContexts(WarmWorkersOf(queue).size() + 1, work);
+  if (!worth || pool_->live() + 1 >= options_.jobs || !may_prewarm_) return;
   if (!start_failure_.empty() || !Joinable(queue) || !PluginsUnchanged(queue->plugins)) return;
   WorkerSlot* slot = StartWorker(queue, queue->device, std::nullopt, true);
   if (slot && TakeLease(slot)) AssignNext(slot);

@@ -16,12 +16,17 @@ struct SharingRoom {
   int64_t host_bytes = 0;       // that can be used
   int64_t host_bytes_each = 0;  // 0: it does not matter
   size_t cases = 0;             // of the queue that may run so
-  size_t weight = 1;            // of one of them (CaseQueue::weight)
+  size_t work = 0;              // of these (CaseQueue::work)
 };
 
 // At least 1. One job is left to others, and of the memory as much as one of them has. Who asks for a number
 // is held to jobs and cases alone: the memory is shared out, whatever it comes to.
 int WarmWorkersThatFit(const SharingRoom& room);
+
+// Whether `workers` of one queue get its `work` (CaseQueue::work) done sooner than one fewer. Contexts end
+// one after the other, for a tenth of a second each, in which a worker gets through a case or two: n workers
+// that ended together would leave the GPU idle for the time of n * n cases.
+bool AreWorthTheirContexts(size_t workers, size_t work);
 
 // Threads for what each of `sharers` workers computes on the CPU while cuDNN works, at least 1. That is less
 // than half of its time, so twice its share of the processors keeps them busy. Under a `quota` it is the

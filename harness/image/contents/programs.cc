@@ -3,8 +3,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/path.h"
@@ -25,6 +28,7 @@ namespace {
 constexpr int kMostFiles = 20000;
 constexpr size_t kMostPrograms = 1000;  // whose libraries are searched for
 constexpr int kDepth = 4, kDepthOfSystem = 2;
+constexpr size_t kReaders = 8, kFilesEach = 64;  // threads that read headers, and the files that one is worth
 
 // Of a distribution, the kernel, or what is no part of an image.
 constexpr const char* kOfSystem[] = {"bin",   "boot", "dev", "etc", "home", "lib",  "lib32",    "lib64",
@@ -46,6 +50,49 @@ struct Program {
   std::vector<std::string> folders;  // all of them that hold libraries
 };
 
+// A file that may be a program or a library, and what its headers say.
+struct File {
+  std::string path, name, folder;
+  bool library = false, link = false;
+  std::string real;  // of a program that can be loaded, links followed; else empty
+  bool uses =
+      false;  // a library: it is one of CUDA or holds device code; a program: it needs one, or holds it
+  bool has_run_path = false;
+  std::vector<std::string> needed;  // of a library
+  GpuUse use;                       // of a library
+};
+
+void ReadHeaders(File* file) {
+  const ElfFile elf(file->path);
+  if (file->library) {
+    file->needed = elf.Needed();
+    file->use = GpuUseOfFile(file->path);
+    file->uses = IsCudaLibrary(file->name) || (!file->use.example.empty() && HoldsDeviceCode(file->path));
+    return;
+  }
+  if (!elf.loadable()) return;
+  file->real = file->link ? RealPath(file->path) : file->path;
+  const std::vector<std::string> needed = elf.Needed();
+  file->uses = std::any_of(needed.begin(), needed.end(), IsCudaLibrary) || HoldsDeviceCode(file->path);
+  file->has_run_path = !elf.RunPath().empty();
+}
+
+// By several threads: where no file has been read before, the disk is waited for.
+void ReadHeaders(std::vector<File>* files) {
+  std::atomic<size_t> next = 0;
+  const auto read = [&] {
+    for (size_t i = next++; i < files->size(); i = next++) ReadHeaders(&(*files)[i]);
+  };
+  std::vector<std::thread> others;
+  try {
+    while (others.size() + 1 < kReaders && others.size() * kFilesEach < files->size())
+      others.emplace_back(read);
+  } catch (const std::system_error&) {  // fewer threads than wished: those that there are read all files
+  }
+  read();
+  for (std::thread& other : others) other.join();
+}
+
 bool IsLibrary(const std::string& name) {
   const size_t at = name.find(".so");
   return at != std::string::npos && (at + 3 == name.size() || name[at + 3] == '.');
@@ -53,7 +100,7 @@ bool IsLibrary(const std::string& name) {
 
 std::string LastOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-void Add(const GpuUse& use, GpuUse* sum, std::set<std::string>* majors) {
+void AddUse(const GpuUse& use, GpuUse* sum, std::set<std::string>* majors) {
   if (sum->example.empty()) sum->example = use.example;
   if (!use.cuda.empty()) majors->insert(use.cuda);
   sum->asks_for_cudnn = sum->asks_for_cudnn || use.asks_for_cudnn;
@@ -92,6 +139,8 @@ class Search {
     for (const std::string& name : reader_.Names(root_.empty() ? "/" : root_))
       if (std::find(std::begin(kOfSystem), std::end(kOfSystem), name) == std::end(kOfSystem))
         Walk(root_ + "/" + name, kDepthOfSystem);
+    ReadHeaders(&files_);
+    for (File& file : files_) Take(&file);
     // Where nothing is brought, only what a program asks of the loader is left to tell.
     const bool any =
         std::any_of(folders_.begin(), folders_.end(), [](const auto& f) { return f.second.brings; });
@@ -106,7 +155,7 @@ class Search {
     return std::move(candidates_);
   }
   bool complete() const {
-    return reader_.complete() && files_ < kMostFiles && programs_.size() < kMostPrograms;
+    return reader_.complete() && count_ < kMostFiles && programs_.size() < kMostPrograms;
   }
 
  private:
@@ -134,35 +183,39 @@ class Search {
       const std::string path = (real == "/" ? "" : real) + "/" + name;
       struct stat status = {};
       if (lstat(path.c_str(), &status) != 0) continue;
+      const bool link = S_ISLNK(status.st_mode);
       if (S_ISDIR(status.st_mode)) {
         if (depth > 0) Walk(path, depth - 1);
-      } else if (!read && stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
-        LookAt(path, name, real, (status.st_mode & S_IXUSR) != 0);
+      } else if (!read && (!link || stat(path.c_str(), &status) == 0) && S_ISREG(status.st_mode)) {
+        AddFile(path, name, real, link, (status.st_mode & S_IXUSR) != 0);
       }
     }
   }
 
-  void LookAt(const std::string& path, const std::string& name, const std::string& folder, bool executable) {
-    if ((!IsLibrary(name) && !executable) || ++files_ > kMostFiles) return;
-    if (!IsLibrary(name)) return LookAtProgram(path);
-    if (loader_.count(folder) > 0) return;
-    const ElfFile file(path);
-    Folder& libraries = folders_[folder];
-    libraries.names.insert(name);
-    for (std::string& needed : file.Needed()) libraries.needed.insert(std::move(needed));
-    const GpuUse use = GpuUseOfFile(path);
-    Add(use, &libraries.use, &libraries.majors);
-    libraries.brings =
-        libraries.brings || IsCudaLibrary(name) || (!use.example.empty() && HoldsDeviceCode(path));
+  void AddFile(const std::string& path, const std::string& name, const std::string& folder, bool link,
+               bool executable) {
+    File file;
+    file.library = IsLibrary(name);
+    if ((!file.library && !executable) || ++count_ > kMostFiles) return;
+    if (file.library && loader_.count(folder) > 0) return;
+    file.path = path;
+    file.name = name;
+    file.folder = folder;
+    file.link = link;
+    files_.push_back(std::move(file));
   }
 
-  void LookAtProgram(const std::string& path) {
-    const ElfFile file(path);
-    if (!file.loadable() || programs_.size() >= kMostPrograms || !seen_.insert(RealPath(path)).second) return;
-    const std::vector<std::string> needed = file.Needed();
-    const bool uses = std::any_of(needed.begin(), needed.end(), IsCudaLibrary) || HoldsDeviceCode(path);
-    // Without a run path it finds what the loader finds.
-    if (uses || !file.RunPath().empty()) programs_.push_back({path, uses, uses, {}, {}});
+  void Take(File* file) {
+    if (file->library) {
+      Folder& libraries = folders_[file->folder];
+      libraries.names.insert(file->name);
+      for (std::string& needed : file->needed) libraries.needed.insert(std::move(needed));
+      AddUse(file->use, &libraries.use, &libraries.majors);
+      libraries.brings = libraries.brings || file->uses;
+    } else if (!file->real.empty() && programs_.size() < kMostPrograms && seen_.insert(file->real).second) {
+      // Without a run path it finds what the loader finds.
+      if (file->uses || file->has_run_path) programs_.push_back({file->path, file->uses, file->uses, {}, {}});
+    }
   }
 
   // Where a program finds its libraries, and whether it comes upon one that uses a GPU by what it needs.
@@ -209,7 +262,7 @@ class Search {
   void AddProgram(const Program& program) {
     Candidate candidate{"", "program:" + program.path, program.path, "", ""};
     std::set<std::string> majors;
-    Add(GpuUseOfFile(program.path), &candidate.gpu, &majors);
+    AddUse(GpuUseOfFile(program.path), &candidate.gpu, &majors);
     Describe(program.folders, majors, std::move(candidate));
   }
 
@@ -238,7 +291,7 @@ class Search {
       if (candidate.cudnn.empty() && HoldsCudnn(folder)) candidate.cudnn = folder;
       const auto found = folders_.find(folder);
       if (found == folders_.end()) continue;
-      Add(found->second.use, &candidate.gpu, &majors);
+      AddUse(found->second.use, &candidate.gpu, &majors);
       majors.insert(found->second.majors.begin(), found->second.majors.end());
     }
     if (majors.size() == 1) candidate.cuda = *majors.begin();
@@ -248,7 +301,8 @@ class Search {
 
   const std::string root_, library_path_;
   FolderReader reader_;
-  int files_ = 0;
+  std::vector<File> files_;
+  int count_ = 0;                                    // of what may be a program or a library
   std::set<std::string> excluded_, seen_, claimed_;  // links followed
   std::set<std::string> loader_;                     // folders that the loader searches by itself
   std::map<std::string, int> walked_;                // folders, and how deep

@@ -35,6 +35,8 @@ struct Entry {
   Json::Object axes;    // values are arrays
   Coverage cover = Coverage::kAll;
   std::vector<Json::Object> exclude;  // combinations left out; "check" may be named as well
+  // Combinations whose cases take long, and so start before others; an empty object: all of them.
+  std::vector<Json::Object> slow;
   std::vector<SkipKind> allow_skip;
   std::optional<double> timeout_s;
   std::optional<bool> required;

@@ -29,8 +29,10 @@ void ReadAxes(ObjectReader* reader, Entry* entry) {
   }
 }
 
-// An exclusion that can never apply is a slip, and would let a case through that was meant to be left out.
-void CheckExclusion(const Json::Object& exclusion, const Entry& entry, ObjectReader* reader) {
+// Combinations that can never apply are a slip: "exclude" would let a case through that was meant to be left
+// out.
+void CheckCombination(const std::string& key, const Json::Object& combination, const Entry& entry,
+                      ObjectReader* reader) {
   std::vector<std::string> names;
   Json::Object axes = entry.axes;
   if (entry.checks.size() > 1) {
@@ -39,10 +41,10 @@ void CheckExclusion(const Json::Object& exclusion, const Entry& entry, ObjectRea
     axes.push_back({"check", entry.position, {std::move(checks), entry.position}});
   }
   for (const Json::Member& axis : axes) names.push_back(axis.key);
-  for (const Json::Member& member : exclusion) {
+  for (const Json::Member& member : combination) {
     const Json* axis = Find(axes, member.key);
     if (axis == nullptr) {
-      reader->Report(member.position, "\"exclude\" speaks of " + Quote(member.key) +
+      reader->Report(member.position, Quote(key) + " speaks of " + Quote(member.key) +
                                           ", which is no axis of this entry" + Hint(member.key, names));
       continue;
     }
@@ -54,24 +56,36 @@ void CheckExclusion(const Json::Object& exclusion, const Entry& entry, ObjectRea
       if (const auto* text = std::get_if<std::string>(&value.value)) known.push_back(*text);
     }
     const auto* text = std::get_if<std::string>(&member.value.value);
-    reader->Report(member.value.position, "\"exclude\" leaves out " + Describe(member.value) +
-                                              ", which the axis " + Quote(member.key) + " does not have" +
+    reader->Report(member.value.position, Quote(key) + (key == "exclude" ? " leaves out " : " names ") +
+                                              Describe(member.value) + ", which the axis " +
+                                              Quote(member.key) + " does not have" +
                                               (text == nullptr ? "" : Hint(*text, known)));
   }
 }
 
-void ReadExclusions(ObjectReader* reader, Entry* entry) {
-  const Json::Array* list = reader->List("exclude");
+void ReadCombinations(ObjectReader* reader, const std::string& key, const Entry& entry,
+                      std::vector<Json::Object>* out) {
+  const Json::Array* list = reader->List(key);
   if (list == nullptr) return;
   for (const Json& item : *list) {
-    const auto* exclusion = std::get_if<Json::Object>(&item.value);
-    if (exclusion == nullptr || exclusion->empty()) {
-      reader->WrongType("exclude", "a list of objects such as {\"dtype\": \"float32\"}", item);
+    const auto* combination = std::get_if<Json::Object>(&item.value);
+    if (combination == nullptr || combination->empty()) {
+      reader->WrongType(key, "a list of objects such as {\"dtype\": \"float32\"}", item);
       continue;
     }
-    CheckExclusion(*exclusion, *entry, reader);
-    entry->exclude.push_back(*exclusion);
+    CheckCombination(key, *combination, entry, reader);
+    out->push_back(*combination);
   }
+}
+
+// true: every combination.
+void ReadSlow(ObjectReader* reader, const Json::Object& object, Entry* entry) {
+  const Json* slow = Find(object, "slow");
+  if (slow == nullptr || !std::holds_alternative<bool>(slow->value))
+    return ReadCombinations(reader, "slow", *entry, &entry->slow);
+  bool all = false;
+  reader->Bool("slow", &all);
+  if (all) entry->slow.emplace_back();
 }
 
 void ReadEntryNames(ObjectReader* reader, const Json::Object& object, Entry* entry) {
@@ -140,7 +154,8 @@ void ReadEntry(const Json& json, const Matrix& matrix, std::vector<Problem>* pro
   ReadEntryNames(&reader, *object, &entry);
   ReadAxes(&reader, &entry);
   entry.cover = CoverageOf(&reader, *object, matrix);
-  ReadExclusions(&reader, &entry);
+  ReadCombinations(&reader, "exclude", entry, &entry.exclude);
+  ReadSlow(&reader, *object, &entry);
   reader.Strings("allow_skip", [&](const std::string& text, const Position& position) {
     SkipKind kind;
     if (Parse(text, &kind)) {

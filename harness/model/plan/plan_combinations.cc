@@ -129,10 +129,20 @@ class Expander::Combiner {
       texts_.emplace_back(part.key, part.axis < 0 ? part.text : axes_[axis].values[values[axis]].id_text);
     }
     c.planned.ref.id = CaseIdOf(entry_.check, texts_);
+    for (size_t row = 0; row < entry_.slow.size(); ++row) c.slow = c.slow || IsSlow(row, values);
     return c;
   }
 
  private:
+  // Whether a combination of the entry's "slow" names these values.
+  bool IsSlow(size_t row, const Combination& values) const {
+    const Json* check = Find(entry_.slow[row], "check");
+    if (check != nullptr && !SameJson(*check, Json{entry_.check, {}})) return false;
+    for (size_t a = 0; a < axes_.size(); ++a)
+      if (!axes_[a].slow[row][values[a]]) return false;
+    return true;
+  }
+
   const Entry& entry_;
   const std::vector<Axis>& axes_;
   Case base_;  // what all cases have in common

@@ -192,6 +192,14 @@ bool Expander::BindAxis(const Entry& entry, const CheckInfo* check, const Json::
   if (check != nullptr && param == nullptr) return false;
   bool good = true;
   axis->excluded.resize(entry.exclude.size());
+  axis->slow.resize(entry.slow.size());
+  const auto match = [&member](const std::vector<Json::Object>& combinations, const Json& value,
+                               std::vector<std::vector<bool>>* out) {
+    for (size_t i = 0; i < combinations.size(); ++i) {
+      const Json* wanted = Find(combinations[i], member.key);
+      (*out)[i].push_back(wanted == nullptr || SameJson(*wanted, value));
+    }
+  };
   for (const Json& value : std::get<Json::Array>(member.value.value)) {
     std::optional<Bound> bound =
         check == nullptr ? binder_.BindRaw(member.key, value) : binder_.Bind(*check, *param, value);
@@ -200,10 +208,8 @@ bool Expander::BindAxis(const Entry& entry, const CheckInfo* check, const Json::
       continue;
     }
     axis->values.push_back(std::move(*bound));
-    for (size_t i = 0; i < entry.exclude.size(); ++i) {
-      const Json* excluded = Find(entry.exclude[i], member.key);
-      axis->excluded[i].push_back(excluded == nullptr || SameJson(*excluded, value));
-    }
+    match(entry.exclude, value, &axis->excluded);
+    match(entry.slow, value, &axis->slow);
   }
   return good;
 }

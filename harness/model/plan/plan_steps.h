@@ -92,7 +92,8 @@ class Expander {
  private:
   struct Axis {
     std::vector<Bound> values;
-    std::vector<std::vector<bool>> excluded;  // [exclusion][value]: whether the exclusion allows the value
+    // [combination][value]: whether a combination of the entry's "exclude" or "slow" may have the value.
+    std::vector<std::vector<bool>> excluded, slow;
   };
   class Combiner;
   void AddEntry(size_t index);
