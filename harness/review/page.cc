@@ -72,7 +72,7 @@ bool IsGood(const PageRow& row) {
 }
 
 std::string VerdictText(const PageRow& row) {
-  if (!row.problem.empty()) return "unreadable";
+  if (!row.problem.empty()) return row.view.verdict.empty() ? "unreadable" : row.view.verdict;
   std::string text = row.view.verdict;
   if (!row.view.blame.empty()) text += " (" + row.view.blame + ")";
   if (!row.view.complete) text += ", incomplete";

@@ -14,8 +14,8 @@ namespace cudnn_ci {
 // A run to be shown, or why there is none.
 struct PageRow {
   std::string source;   // the folder
-  RunView view;         // of its record
-  std::string problem;  // why it could not be read; empty: it was
+  RunView view;         // of its record; of none, what is known: image, verdict (one word), exit code
+  std::string problem;  // why there is none; empty: it was read
   // Its report.html, as a path from the folder of the page; empty: there is none.
   std::string report;
 };

@@ -72,7 +72,7 @@ RunView ViewOf(const Summary& summary, const Verdict& verdict) {
     const RunStarted& run = *summary.run;
     view.report_only = run.report_only;
     view.partial = SingleLine(PartialText(run.partial), 400);
-    view.image = SingleLine(run.image, 400);
+    view.image = SingleLine(run.image, 1000);  // 500 with tag and digest at most
     view.matrix = SingleLine(run.matrix_name, 100);
     view.matrix_path = SingleLine(run.matrix_path, 4000);
     view.matrix_sha256 = SingleLine(run.matrix_sha256, 100);

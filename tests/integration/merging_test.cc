@@ -287,6 +287,65 @@ TEST_F(Merge, APageShowsManyImages) {
   }
 }
 
+// A list that does not come from the job matrix finds what the matrix lost.
+TEST_F(Merge, EachImageThatIsExpectedMustHaveBeenJudged) {
+  const std::string good = "team/good@sha256:" + std::string(64, 'a');
+  Keep("good", {"--subject-image", good});
+  const auto expect = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"report", "--output-dir", "wall"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_.Command(arguments);
+  };
+  const GateResult passed = expect({"--expect", "team/good", "good"});
+  EXPECT_EQ(passed.exit_code, 0) << passed.err;
+  EXPECT_EQ(passed.out, "passed       team/good\nverdict: passed (exit 0)\n");
+  EXPECT_THAT(run_.Read("wall/images.xml"), HasSubstr("tests=\"1\" failures=\"0\" errors=\"0\""));
+  const GateResult missing = expect({"--expect", "team/good,team/lost:1", "good", "nowhere"});
+  EXPECT_EQ(missing.exit_code, 4);
+  EXPECT_EQ(missing.out,
+            "passed       team/good\nmissing      team/lost:1  matrix.image-not-judged: no report is of it\n"
+            "verdict: not_gated (exit 4)\n");
+  EXPECT_EQ(missing.err, "cudnn-ci: nowhere: no such file or folder\n");
+  const std::string junit = run_.Read("wall/images.xml");
+  EXPECT_THAT(junit, HasSubstr("name=\"team/lost:1\" time=\"0.000\">\n            <error message="));
+  EXPECT_THAT(junit, HasSubstr("type=\"matrix.image-not-judged\""));
+  EXPECT_THAT(run_.Read("wall/images.html"), HasSubstr("1 of 2 passed"));
+  EXPECT_EQ(expect({"--expect", "1"}).exit_code, 4) << "an empty matrix leaves no folder at all";
+  EXPECT_EQ(expect({"--expect", "1", "good"}).exit_code, 0);
+  // The launcher's word counts, not what the container left.
+  run_.Write("good/launcher.json", R"({"schema": "cudnn-ci/launcher/1", "exit_code": 3, "confirmed": false,
+      "reason": "runner.killed: from outside", "image": "team/good", "digest": ")" +
+                                       good + "\"}");
+  const GateResult unconfirmed = expect({"--expect", "team/good", "good"});
+  EXPECT_EQ(unconfirmed.exit_code, 3);
+  EXPECT_EQ(unconfirmed.out,
+            "unconfirmed  team/good  runner.killed: from outside\nverdict: failed (exit 3)\n");
+  EXPECT_EQ(expect({"--page", "good"}).exit_code, 2) << "and the page alone does not show it as green";
+}
+
+TEST_F(Merge, WhatIsNoListOfImagesIsRefused) {
+  const std::pair<std::vector<std::string>, std::string> rows[] = {
+      {{"--expect", ""}, "--expect: the name of an image is empty"},
+      {{"--expect", "0", "good"}, "--expect: from 1 to 10000 images can be expected"},
+      {{"--expect", "a,a", "good"}, "--expect: a stands there twice"},
+      {{"--expect", "a", "--require", "t4", "good"},
+       "--require excludes --expect (see cudnn-ci report --help)"},
+      {{"--expect", "a", "--summary", "file", "good"},
+       "--summary excludes --expect (see cudnn-ci report --help)"},
+      {{"--page"}, "JOURNAL is required (see cudnn-ci report --help)"},
+  };
+  for (std::pair<std::vector<std::string>, std::string> row : rows) {
+    row.first.insert(row.first.begin(), "report");
+    const GateResult refused = run_.Command(row.first);
+    EXPECT_EQ(refused.exit_code, 2) << row.second;
+    EXPECT_EQ(refused.err, "cudnn-ci: " + row.second + "\n");
+    EXPECT_FALSE(run_.Exists("images.html"));
+  }
+  run_.Write("images.xml", "<mine/>");
+  EXPECT_EQ(run_.Command({"report", "--expect", "a"}).exit_code, 2);
+  EXPECT_EQ(run_.Read("images.xml"), "<mine/>");
+}
+
 TEST_F(Merge, AReportInThePlaceOfItsJournalCostsNoReport) {
   Keep("good", {});
   const GateResult refused = run_.Command({"report", "good/report.json"});

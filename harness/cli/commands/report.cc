@@ -1,6 +1,5 @@
 // `cudnn-ci report`: reports made again from the record of a run, or from several records as one.
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +7,7 @@
 #include <cctype>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
@@ -19,6 +19,7 @@
 #include "cli/answer.h"
 #include "cli/commands/table.h"
 #include "cli/diagnostics.h"
+#include "cli/images_page.h"
 #include "cli/option_checks.h"
 #include "cli/output_folder.h"
 #include "cli/shared_options.h"
@@ -29,7 +30,6 @@
 #include "report/formats/console.h"
 #include "report/record/journal.h"
 #include "report/record/own_reports.h"
-#include "review/page.h"
 #include "review/rebuild.h"
 
 namespace cudnn_ci {
@@ -47,6 +47,7 @@ struct Options {
   std::vector<std::string> require;  // types of GPU; empty: it is no merge of them
   bool one_part = false;             // a shard's own reports
   bool page = false;                 // one page of many images
+  std::vector<std::string> expect;   // images that the page must have; empty: any
 };
 
 // "t4,l4,h100" as a list, in small letters.
@@ -76,8 +77,7 @@ void DeclareOptions(CLI::App* app, Options* o) {
   DeclareColor(app, &o->color);
   DeclareLauncher(app, &o->launcher);
   app->add_option("JOURNAL", o->journals, "journal.jsonl of a run; of several shards, or types of GPU")
-      ->required()
-      ->expected(-1);
+      ->expected(0, -1);
   app->add_option("--output-dir", o->reports.output_dir,
                   "where to write junit.xml and report.json (default: beside the journal; of several: "
                   "cudnn-ci-report)")
@@ -112,16 +112,20 @@ void DeclareOptions(CLI::App* app, Options* o) {
       app->add_flag("--partial", o->one_part,
                     "the reports of this one shard, without the others; it is no verdict on the image")
           ->excludes(require);
-  app->add_flag("--page", o->page,
-                "one page of many images: the arguments are folders of reports, and images.html goes to "
-                "--output-dir (default: here)")
-      ->excludes(require)
-      ->excludes(partial)
-      ->excludes(matrix)
-      // It makes no other report.
-      ->excludes(profile)
-      ->excludes(summary)
-      ->excludes(attestation);
+  CLI::Option* const page =
+      app->add_flag("--page", o->page,
+                    "one page of many images: the arguments are folders of reports, and images.html goes to "
+                    "--output-dir (default: here)");
+  CLI::Option* const expect =
+      app->add_option("--expect", o->expect,
+                      "as --page, and a verdict: each of these images, or so many different ones, must have "
+                      "been judged, and have passed; NAME[:TAG][@sha256:...][@GPU] with commas, repeatable")
+          ->type_name("IMAGE,...|N")
+          ->allow_extra_args(false);
+  // They make no other report.
+  for (CLI::Option* const of_images : {page, expect})
+    for (CLI::Option* const of_a_run : {require, partial, matrix, profile, summary, attestation})
+      of_images->excludes(of_a_run);
 }
 
 std::string FolderOf(const std::string& path) {
@@ -263,47 +267,6 @@ int Rebuild(const std::vector<Event>& events, const Options& options, const Outp
   return hidden ? 0 : verdict.exit_code;
 }
 
-// The record of a folder, or its report.json where only that was kept; a file itself. `page`: the folder of
-// the page.
-PageRow ReadRow(const std::string& place, const std::string& page) {
-  struct stat st {};
-  std::string path = place;
-  if (stat(place.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) {
-    path = place + "/journal.jsonl";
-    if (access(path.c_str(), F_OK) != 0) path = place + "/report.json";
-  }
-  Result<RunView> view = ReadRun(path);
-  const std::string report = ReportBeside(std::filesystem::path(path).parent_path() / ".", page);
-  const std::string source = CleanLine(place, 1000);
-  if (!view.ok()) return {source, {}, CleanLine(view.error(), 2000), report};
-  return {source, std::move(*view), "", report};
-}
-
-// One page of many images. It is no verdict: exit 0 says that it was written.
-int MakePage(const Options& options) {
-  std::vector<PageRow> rows;
-  size_t read = 0;
-  const std::string folder = options.reports.output_dir.empty() ? "." : options.reports.output_dir;
-  for (const std::string& place : options.journals) {
-    rows.push_back(ReadRow(place, folder));
-    read += rows.back().problem.empty() ? 1 : 0;
-  }
-  if (read == 0) return Fail(rows[0].problem);
-  const std::string file = folder + "/images.html";
-  if (const Status s = MakeDirectories(folder); !s.ok()) return Fail(s.error());
-  if (access(file.c_str(), F_OK) == 0 && !IsOwnPage(file))
-    return Fail("cannot replace " + file + ": it is no page of cudnn-ci; name another --output-dir");
-  const Status s = WriteFileAtomically(file, RenderPage(std::move(rows), time(nullptr)), false, IsOwnPage);
-  if (!s.ok()) {
-    PrintDiagnostic(s.error());
-    return 5;
-  }
-  const std::string unread = std::to_string(options.journals.size() - read);
-  const bool said = PrintAnswer(DiagnosticLine(file, 1000) + ": " + std::to_string(options.journals.size()) +
-                                " images, " + unread + " could not be read\n");
-  return said ? 0 : 5;
-}
-
 // Prints the summary and says on stderr what is wrong. Returns the verdict's exit code, 2 when the journals
 // cannot be read or are not of one run, 5 when a report could not be written.
 int MakeReports(const Options& options, const std::string& matrices_dir) {
@@ -338,14 +301,22 @@ class Report : public Command {
   Status Check() override {
     if (options_.one_part && options_.journals.size() > 1)
       return Error{"--partial is for the journal of one part"};
+    if (options_.expect.empty())
+      return options_.journals.empty() ? Error{"JOURNAL is required (see cudnn-ci report --help)"} : Status();
+    Result<ExpectedImages> expected = ParseExpected(options_.expect);
+    if (!expected.ok()) return Error{expected.error()};
+    expected_ = std::move(*expected);
     return {};
   }
   int Run(const Invocation& invocation) override {
-    return options_.page ? MakePage(options_) : MakeReports(options_, invocation.installation.matrices_dir());
+    if (options_.page || expected_)
+      return MakeImagesPage(options_.journals, options_.reports.output_dir, expected_);
+    return MakeReports(options_, invocation.installation.matrices_dir());
   }
 
  private:
   Options options_;
+  std::optional<ExpectedImages> expected_;
 };
 
 }  // namespace
