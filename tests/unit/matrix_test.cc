@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "matrix_files.h"
 #include "model/record/version.h"
 
@@ -285,6 +287,19 @@ TEST(MatrixFile, ValuesArriveWithTheirPositions) {
   EXPECT_EQ(matrix.entries[0].required, false);
   EXPECT_EQ(matrix.entries[0].allow_flaky, true);
   EXPECT_EQ(matrix.entries[0].allow_skip, std::vector<SkipKind>{SkipKind::kMemory});
+}
+
+// What is wrong in the files of an image is red whichever matrix was named.
+TEST(ShippedMatrices, EveryContractLooksAtWhatStaticLooksAt) {
+  const auto looks = [](const std::string& name) {
+    std::set<std::string> checks;
+    for (const Entry& entry : Load(std::string(CUDNN_CI_MATRICES) + "/" + name + ".json").entries)
+      if (entry.required.value_or(true)) checks.insert(entry.check);
+    return checks;
+  };
+  for (const char* name : {"cu11", "cu12", "cu13"})
+    for (const std::string& check : looks("static"))
+      EXPECT_EQ(looks(name).count(check), 1u) << name << " " << check;
 }
 
 TEST(ShippedMatrices, AreValid) {

@@ -165,11 +165,12 @@ std::string Checks(const std::vector<FirstMatrixSubject>& subjects) {
     return lacks && !IsAbsent(subjects, version) ? ", \"allow_skip\": [\"absent\"]" : "";
   };
   for (const char* name : {"driver.load", "driver.version", "driver.devices", "driver.canary"}) add(name);
-  // Of what lies beside the loader's view the files may be all that there is to judge.
-  if (std::any_of(subjects.begin(), subjects.end(),
-                  [](const FirstMatrixSubject& s) { return s.uses_gpu && s.spec != "loader"; }))
-    for (const char* name : {"image.device_code", "image.symbols"})
+  // What is promised to be free of CUDA has no file for them.
+  if (std::any_of(subjects.begin(), subjects.end(), UsesGpu)) {
+    for (const char* name : {"image.device_code", "image.symbols", "image.jit_tools", "image.known_faults"})
       add(name, ", \"allow_skip\": [\"absent\"]");
+    add("framework.versions", ", \"allow_skip\": [\"absent\", \"version\"]");
+  }
   add("toolkit.runtime", lacked(&FirstMatrixSubject::toolkit_version));
   if (some(&FirstMatrixSubject::toolkit_version)) {
     // toolkit.launch compiles its kernel with NVRTC.
