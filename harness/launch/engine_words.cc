@@ -47,6 +47,13 @@ bool CouldNotStart(int status, const std::string& said) {
   return std::any_of(lines.begin(), lines.end(), IsFailedExec);
 }
 
+bool KnowsNoSuchImage(const std::string& said) {
+  const std::string words = Lower(said);
+  return HasOneOf(words, {"manifest unknown", "name unknown", "repository does not exist",
+                          "repository name not known", "invalid reference format"}) ||
+         (HasOneOf(words, {"failed to resolve reference"}) && HasOneOf(words, {": not found"}));
+}
+
 bool IsDenied(const std::string& said) { return HasOneOf(Lower(said), {"permission denied"}); }
 
 std::string VersionIn(const std::string& output) {

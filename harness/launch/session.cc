@@ -147,10 +147,15 @@ bool Session::PullImage() {
                                    &cancel_);
   if (cancel_.signal() != 0) return Interrupted();
   if (pulled.ok()) return true;
+  if (KnowsNoSuchImage(pulled.said))
+    return Settle(2, "matrix.image-unknown",
+                  "there is no image " + options_.image + " (status " + std::to_string(pulled.status) + ")",
+                  "Check the spelling of its name and tag; a private one needs a login before this.",
+                  pulled.said);
   return Settle(
       3, "runner.image-missing",
       "the image " + options_.image + " could not be pulled (status " + std::to_string(pulled.status) + ")",
-      "Check its name, the registry, and this runner's login.", pulled.said);
+      "Check the registry, and this runner's network and login.", pulled.said);
 }
 
 // What is inspected here is what runs, by its id, whatever happens to the tag meanwhile.

@@ -725,9 +725,21 @@ exit 1"""
 
     def test_an_image_that_cannot_be_pulled(self):
         (self.standin / "image").unlink()
-        self.put("pull", "echo 'manifest unknown' >&2\nexit 1\n")
-        self.assertRed(self.launch(run=reports()), 3, "runner.image-missing", "manifest unknown")
+        self.put("pull", "echo 'dial tcp 192.0.2.1:443: i/o timeout' >&2\nexit 1\n")
+        self.assertRed(self.launch(run=reports()), 3, "runner.image-missing", "i/o timeout")
         self.assertEqual([c[0] for c in self.calls()], ["version", "image", "pull"])
+
+    def test_an_image_that_nobody_knows_is_the_callers_mistake(self):
+        (self.standin / "image").unlink()
+        for said in (
+            "Error response from daemon: manifest for x:1 not found: manifest unknown: manifest unknown",
+            "Error response from daemon: pull access denied for x, repository does not exist or may require 'docker login': denied",
+            "invalid reference format: repository name (library/X) must be lowercase",
+            'failed to resolve reference "registry.example/x:1": registry.example/x:1: not found',
+        ):
+            with self.subTest(said):
+                self.put("pull", f"echo {shlex.quote(said)} >&2\nexit 1\n")
+                self.assertRed(self.launch(run=reports()), 2, "matrix.image-unknown", "spelling")
 
     def test_pull_never_and_always(self):
         self.put("pull", "exit 0")
