@@ -118,6 +118,18 @@ TEST(AutoMatrixTest, ACudnnOfAnEnvironmentThatTheLoaderFindsIsTheEnvironments) {
   EXPECT_THAT(Choose({{"cudnn.path", "/usr/lib/libcudnn.so.9"}}, one).candidates, SizeIs(0));
 }
 
+// Debian's cuDNN beside PyTorch's wheels, which bring all.
+TEST(AutoMatrixTest, AWholeEnvironmentIsJudgedRatherThanACudnnAlone) {
+  std::vector<Candidate> whole = {Environment("one", "13")};
+  whole.front().has_runtime = true;
+  FactMap system = {{"cudnn.path", "/usr/lib/libcudnn.so.9"}};
+  const AutoChoice choice = Choose(system, whole);
+  EXPECT_THAT(choice.candidates, SizeIs(1));
+  EXPECT_EQ(choice.MatrixName(), "cu13");
+  system["toolkit.runtime.path"] = "/usr/lib/libcudart.so.12";
+  EXPECT_THAT(Choose(system, whole).candidates, SizeIs(0)) << "the loader has all too";
+}
+
 TEST(AutoMatrixTest, ThePackageOfTheLoadersCudnnTellsItsCuda) {
   const AutoChoice choice = Choose({{"cudnn.path", "/a/libcudnn.so.9"},
                                     {"cudnn.copy.0.path", "/a/libcudnn.so.9"},

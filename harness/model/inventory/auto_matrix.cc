@@ -16,6 +16,7 @@ namespace {
 
 constexpr char kSystem[] = "system";
 constexpr size_t kMostNamed = 8;
+constexpr char kNoInstall[] = "the loader finds no cuDNN with a CUDA runtime";
 // Of the CUDA majors whose matrix asks for cards of the data centres of today.
 constexpr char kLowestFloor[] = "12";
 
@@ -94,8 +95,8 @@ std::string ForEach(const std::map<std::string, std::vector<Candidate>>& by_majo
   std::vector<std::string> sides;
   for (const auto& [major, candidates] : by_major)
     sides.push_back(NamesOf(candidates) + " for CUDA " + major);
-  return "the loader finds no cuDNN, and what uses a GPU in the image is for different CUDA majors: " +
-         Join(sides, "; ") +
+  return std::string(kNoInstall) +
+         ", and what uses a GPU in the image is for different CUDA majors: " + Join(sides, "; ") +
          ". No one matrix is kept by all of them; judge each by its own, as in: cudnn-ci init " + name +
          ".json --subject " + name + " && cudnn-ci --matrix " + name + ".json";
 }
@@ -140,7 +141,8 @@ bool LoaderIsJudged(const Facts& facts, const std::vector<Candidate>& candidates
   if (facts.Find(kSystem, CCI_FACT_TOOLKIT_PATH) != nullptr) return true;
   const std::string folder = cudnn->substr(0, cudnn->rfind('/'));
   return std::none_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
-    return folder == c.cudnn || folder.starts_with(c.place + "/");
+    const bool is_whole = HasCudnn(c) && c.has_runtime;
+    return is_whole || folder == c.cudnn || folder.starts_with(c.place + "/");
   });
 }
 
@@ -178,7 +180,7 @@ AutoChoice ChooseMatrix(const Facts& facts, const FoundUse& found) {
     by_major[MajorOf(cuda)].push_back(candidate);
     if (!choice.cuda.empty()) continue;
     choice.cuda = cuda;
-    choice.because = "the loader finds no cuDNN, and " + candidate.name +
+    choice.because = std::string(kNoInstall) + ", and " + candidate.name +
                      (candidate.cudnn.empty() ? " is for CUDA " : " has one for CUDA ") + cuda;
   }
   choice.contradictory = by_major.size() > 1;
@@ -189,7 +191,7 @@ AutoChoice ChooseMatrix(const Facts& facts, const FoundUse& found) {
   } else if (by_major.empty() && std::none_of(choice.candidates.begin(), choice.candidates.end(), HasCudnn)) {
     ByDriver("nothing tells for which CUDA " + choice.Judged() + " is", facts, &choice);
   } else if (by_major.empty()) {
-    choice.problem = "the loader finds no cuDNN, and nothing tells for which CUDA that of " +
+    choice.problem = std::string(kNoInstall) + ", and nothing tells for which CUDA that of " +
                      choice.Judged() + " is; name a matrix with --matrix";
   }
   return choice;

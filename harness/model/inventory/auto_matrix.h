@@ -1,6 +1,6 @@
 // Which matrix an image without one of its own is judged by (`--auto`), and what of it: what the loader
-// finds, or, where it finds no cuDNN, the image's Python environments and programs that use a GPU. Decided
-// from facts.
+// finds, or, where it finds no cuDNN with a CUDA runtime, the image's Python environments and programs that
+// use a GPU. Decided from facts.
 #ifndef CUDNN_CI_MODEL_INVENTORY_AUTO_MATRIX_H_
 #define CUDNN_CI_MODEL_INVENTORY_AUTO_MATRIX_H_
 
@@ -38,8 +38,8 @@ struct FoundUse {
 // lowest floor that is shipped. Of variants (OfOneCuda) those for the driver's CUDA count, or the latest.
 AutoChoice ChooseMatrix(const Facts& facts, const FoundUse& found);
 
-// Whether the loader by itself finds what a program needs: a cuDNN that is no candidate's or, where
-// LD_LIBRARY_PATH leads into one, a CUDA runtime beside it.
+// Whether what the loader finds by itself is judged: a cuDNN with a CUDA runtime. A cuDNN alone is, unless it
+// is a candidate's, to which LD_LIBRARY_PATH leads, or a candidate has both.
 bool LoaderIsJudged(const Facts& facts, const std::vector<Candidate>& candidates);
 
 // The CUDA version or major that a candidate is for; empty: nothing tells it.

@@ -124,8 +124,8 @@ inline constexpr NoticeText kNotices[] = {
     {NoticeCode::kPluginOwner, "plugin-owner",
      "{path} is owned by user {owner}, neither root nor user {user}"},
     {NoticeCode::kSubjectsFound, "subjects-found",
-     "the matrix names no subjects and the loader finds no cuDNN; judged: {judged}. This line in a matrix of "
-     "your own keeps it so: {line}"},
+     "the matrix names no subjects and the loader finds no cuDNN with a CUDA runtime; judged: {judged}. This "
+     "line in a matrix of your own keeps it so: {line}"},
     {NoticeCode::kEnvironmentsCut, "environments-cut",
      "\"subjects\": \"auto\": {found} Python environments and programs use a GPU, of which {judged} are judged; "
      "name those that count"},
