@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/path.h"
+#include "common/loaded_libraries.h"
 #include "image/elf/elf_file.h"
 #include "image/loader/loader_files.h"
 
@@ -32,7 +33,11 @@ bool LoadChecked(const std::string& name, LateLibrary* library, std::string* err
   // By path only where the caller's own run path decides: dlopen uses ours, which is empty.
   bool by_run_path = false;
   for (const auto& d : run_path) by_run_path = by_run_path || path == d + "/" + name;
-  if (library->Open(by_run_path ? path : name)) return true;
+  const NewLibraries loaded;
+  if (library->Open(by_run_path ? path : name)) {
+    loaded.GiveBackPages();
+    return true;
+  }
   *error = library->error();
   return false;
 }

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "common/cudnn_api.h"
 #include "common/driver_files.h"
+#include "common/loaded_libraries.h"
 #include "common/loader_path.h"
 #include "image/contents/cudnn_files.h"
 #include "image/elf/elf_file.h"
@@ -82,7 +83,8 @@ CudnnPart InspectPart(const std::string& name, const std::vector<std::string>& r
 
 void LoadPart(CudnnPart* part) {
   LateLibrary library;
-  if (library.Open(part->path)) return;
+  const NewLibraries loaded;
+  if (library.Open(part->path)) return loaded.GiveBackPages();
   const std::string awaited = AwaitedLibrary(library.error());
   if (awaited.empty()) {
     part->error = library.error();

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sstream>
 
 #include "base/path.h"
 #include "common/cudart_api.h"
@@ -197,6 +198,39 @@ TEST_F(LoaderPathTest, LibrariesThatAreKeptStayWhenTheirUserClosesThem) {
   EXPECT_TRUE(IsLoaded(kept));
   LoadForAMoment(kept, [] {});
   EXPECT_EQ(LibrariesLoadedSoFar(), before + 2) << "it was loaded again";
+}
+
+// The bytes of a library's code that count as this process's memory, by /proc/self/smaps.
+int ResidentCode(const std::string& path) {
+  std::istringstream lines(ReadAll("/proc/self/smaps"));
+  bool of_library = false;
+  int kilobytes = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find('-') < line.find(' '))
+      of_library = line.ends_with(path) && line.find(" r-xp ") != std::string::npos;
+    if (of_library && line.rfind("Rss:", 0) == 0) kilobytes += std::atoi(line.c_str() + 4);
+  }
+  return kilobytes << 10;
+}
+
+TEST_F(LoaderPathTest, PagesOfANewLibraryAreGivenBackAndReadAgain) {
+  const std::string path = directory_ + "/libnew.so";
+  std::filesystem::copy_file(CUDNN_CI_FAKE_CUBLASLT, path);
+  const NewLibraries fresh;
+  void* const library = dlopen(path.c_str(), RTLD_NOW);
+  ASSERT_TRUE(library) << dlerror();
+  const auto version = reinterpret_cast<size_t (*)()>(dlsym(library, "cublasLtGetVersion"));
+  ASSERT_TRUE(version);
+  const size_t number = version();
+  const int before = ResidentCode(path);
+  fresh.GiveBackPages();
+  EXPECT_LT(ResidentCode(path), before);
+  EXPECT_EQ(version(), number);
+  const int again = ResidentCode(path);
+  EXPECT_GT(again, 0);
+  NewLibraries().GiveBackPages();
+  EXPECT_EQ(ResidentCode(path), again) << "it is not new any more";
+  dlclose(library);
 }
 
 TEST_F(LoaderPathTest, FileOfAFolderLiesThereOrIsALinkThere) {

@@ -11,7 +11,8 @@ endforeach()
 target_link_options(cudnn_ci_runpath PRIVATE -Wl,--enable-new-dtags)
 target_link_options(cudnn_ci_rpath PRIVATE -Wl,--disable-new-dtags)
 target_compile_definitions(plugin_common_test PRIVATE CUDNN_CI_RUNPATH_FILE="$<TARGET_FILE:cudnn_ci_runpath>"
-  CUDNN_CI_RPATH_FILE="$<TARGET_FILE:cudnn_ci_rpath>")
+  CUDNN_CI_RPATH_FILE="$<TARGET_FILE:cudnn_ci_rpath>" CUDNN_CI_FAKE_CUBLASLT="$<TARGET_FILE:fake_cublaslt13>")
+add_dependencies(plugin_common_test fake_cublaslt13)
 cudnn_ci_unit_test(driver_plugin_test SOURCES driver_plugin_test.cc ${PROJECT_SOURCE_DIR}/plugins/driver/init.cc
   ${PROJECT_SOURCE_DIR}/plugins/driver/requirements.cc ${PROJECT_SOURCE_DIR}/plugins/driver/variables.cc LINK cudnn_ci_plugin_common)
 
