@@ -300,6 +300,21 @@ TEST_F(RunnerTest, WhatRunsBesideOthersFollowsOneAnother) {
   EXPECT_EQ(story_, "+-+-");
 }
 
+TEST_F(RunnerTest, WhatNobodyWaitsForLeavesASlotToWhatUsesADevice) {
+  options_.devices = {{"gpu0", "GPU-0", "", ""}};
+  options_.jobs = 2;
+  for (const int64_t ms : {100, 300}) {
+    plan_.cases.push_back(MakeCase("slow", {{"ms", ms}, {"i", int64_t{0}}}));
+    plan_.cases.back().planned.ref.id += std::to_string(ms);
+  }
+  plan_.cases.push_back(OnGpu(MakeCase("noop", {{"i", int64_t{1}}}), Layer::kInit));
+  for (Case& c : plan_.cases) c.shareable = false;
+  PosixProcessControl control;
+  Run(&control);
+  EXPECT_THAT(order_, testing::ElementsAre("start", "start", "noop", "start", "slow100", "slow300"))
+      << "the second one begins when no device is wanted any more";
+}
+
 // It comes behind what needs the device for itself, and does not keep the canary from it.
 TEST_F(RunnerTest, WhatRunsBesideOthersWaitsForWhatDoesNot) {
   options_.devices = {{"gpu0", "GPU-0", "", ""}};

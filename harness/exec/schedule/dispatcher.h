@@ -88,6 +88,8 @@ class Dispatcher {
   bool MustYield(CaseQueue* queue) const {
     return queue->co_scheduled && pool_->live() > 0 && scheduler_->IsAwaitedBy(queue);
   }
+  // What nobody waits for takes no slot that a case on a device could need.
+  bool MustLeaveSlot(const CaseQueue& queue) const;
   bool TakeLease(WorkerSlot* slot);
   void PrewarmOn(const DeviceInfo& device);
   // The next queue's first warm worker, where the one that has the device has little to do.

@@ -1,4 +1,6 @@
 // Dispatcher: who may use a device when.
+#include <algorithm>
+
 #include "exec/schedule/dispatcher.h"
 #include "model/record/facts.h"
 
@@ -24,6 +26,14 @@ Use Dispatcher::UseOf(const CaseQueue& queue, bool alone) const {
   const bool host_has_room = host_room_ >= options_.co_scheduled_host_bytes;
   return host_has_room && HasRoom(options_.facts, queue.device, kEnoughForTwo, false) ? Use::kCoScheduled
                                                                                       : Use::kAlone;
+}
+
+bool Dispatcher::MustLeaveSlot(const CaseQueue& queue) const {
+  if (scheduler_->open_on_devices() == 0 || queue.ready.empty() || !scheduler_->IsAside(queue.ready.front()))
+    return false;
+  const auto without_device =
+      std::count_if(slots_.begin(), slots_.end(), [](const auto& s) { return s.second.device.empty(); });
+  return without_device > 0 && without_device >= options_.jobs - 1;
 }
 
 // A prewarmed worker's turn has come: it needs the lease like any other.

@@ -59,6 +59,7 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     const std::string group =
         isolation == Isolation::kShared ? GroupOf(kind, concurrent_plugins) : kind.planned.plugin;
     queue_of_[i] = &QueueFor(i, like, isolation, group, pool_subject);
+    open_on_devices_ += !queue_of_[i]->device.empty();
     queue_of_[i]->concurrent += c.concurrent;
     if (c.concurrent) queue_of_[i]->work += c.slow ? kSlowCase : 1;
     queue_of_[i]->single += !c.concurrent;
@@ -129,6 +130,7 @@ void Scheduler::MakeReady(size_t i) {
 void Scheduler::Close(size_t i) {
   state_[i] = State::kFinished;
   --open_;
+  open_on_devices_ -= !queue_of_[i]->device.empty();
   queue_of_[i]->single -= !plan_.cases[i].concurrent;
   queue_of_[i]->leading -= leads_[i];
 }
@@ -136,6 +138,7 @@ void Scheduler::Close(size_t i) {
 void Scheduler::Reopen(size_t i) {
   state_[i] = State::kRunning;
   ++open_;
+  open_on_devices_ += !queue_of_[i]->device.empty();
   queue_of_[i]->single += !plan_.cases[i].concurrent;
   queue_of_[i]->leading += leads_[i];
 }

@@ -85,8 +85,13 @@ class Scheduler {
   // Whether all that the case still waits for is cases that run, and then its device.
   bool IsNext(size_t case_index) const;
   bool IsFinished(size_t case_index) const { return state_[case_index] == State::kFinished; }
-  // Cases that have no outcome yet.
+  // Whether the case uses no device and no other one waits for it.
+  bool IsAside(size_t case_index) const {
+    return queue_of_[case_index]->device.empty() && dependents_[case_index].empty();
+  }
+  // Cases that have no outcome yet; of these the ones that use a device.
   size_t open() const { return open_; }
+  size_t open_on_devices() const { return open_on_devices_; }
   // Cases not finished and not blocked that use `device`; they leave their queues.
   std::vector<size_t> WithdrawFrom(const std::string& device);
   // Cases of a plugin that are not finished, not blocked and do not run; they leave their queues, and so
@@ -119,7 +124,7 @@ class Scheduler {
   std::vector<std::vector<uint32_t>> dependents_;
   std::map<std::string, CaseQueue> queues_;
   std::vector<CaseQueue*> queue_of_;
-  size_t open_ = 0;
+  size_t open_ = 0, open_on_devices_ = 0;
 };
 
 }  // namespace cudnn_ci
