@@ -12,6 +12,7 @@
 #include "image/elf/byte_source.h"
 #include "image/elf/elf_file.h"
 #include "image/elf/elf_sections.h"
+#include "image/elf/read_in_parallel.h"
 
 namespace cudnn_ci {
 namespace {
@@ -83,11 +84,11 @@ class Look {
     for (const std::string& path : libraries) names_.insert(NameOf(path));
   }
 
-  void At(const std::string& path) {
+  // `needed`: what the file asks the loader for.
+  void At(const std::string& path, const std::vector<std::string>& needed) {
     const std::string name = NameOf(path);
     bool uses = IsCudaLibrary(name);
     if (uses) Tell(name);
-    const std::vector<std::string> needed = ElfFile(path).Needed();
     // CUDA's own libraries are of one release with what they need.
     const bool asks = !uses && !IsOptional(path) &&
                       !std::any_of(needed.begin(), needed.end(),
@@ -136,10 +137,13 @@ GpuUse LookBelow(const std::vector<std::string>& folders, bool first_only) {
   if (!complete) look.Cut();
   // A name costs nothing to look at.
   const auto by_name = [](const std::string& path) { return IsCudaLibrary(NameOf(path)); };
-  if (first_only) std::stable_partition(libraries.begin(), libraries.end(), by_name);
-  for (const std::string& library : libraries) {
+  if (first_only && std::any_of(libraries.begin(), libraries.end(), by_name))
+    libraries = {*std::find_if(libraries.begin(), libraries.end(), by_name)};
+  std::vector<std::vector<std::string>> needed(libraries.size());
+  ReadInParallel(libraries.size(), [&](size_t i) { needed[i] = ElfFile(libraries[i]).Needed(); });
+  for (size_t i = 0; i < libraries.size(); ++i) {
     if (first_only && look.found()) break;
-    look.At(library);
+    look.At(libraries[i], needed[i]);
   }
   return look.Take();
 }
@@ -169,7 +173,7 @@ bool HoldsGpuUse(const std::string& folder) { return !LookBelow({folder}, true).
 
 GpuUse GpuUseOfFile(const std::string& file) {
   Look look({file});
-  look.At(file);
+  look.At(file, ElfFile(file).Needed());
   return look.Take();
 }
 

@@ -3,11 +3,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <set>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "base/path.h"
@@ -17,6 +14,7 @@
 #include "image/contents/folder_list.h"
 #include "image/contents/program_libraries.h"
 #include "image/elf/elf_file.h"
+#include "image/elf/read_in_parallel.h"
 #include "image/loader/loader_config.h"
 #include "image/loader/loader_files.h"
 #include "image/packages/conda_environment.h"
@@ -28,7 +26,6 @@ namespace {
 constexpr int kMostFiles = 20000;
 constexpr size_t kMostPrograms = 1000;  // whose libraries are searched for
 constexpr int kDepth = 4, kDepthOfSystem = 2;
-constexpr size_t kReaders = 8, kFilesEach = 64;  // threads that read headers, and the files that one is worth
 
 // Of a distribution, the kernel, or what is no part of an image.
 constexpr const char* kOfSystem[] = {"bin",   "boot", "dev", "etc", "home", "lib",  "lib32",    "lib64",
@@ -55,8 +52,8 @@ struct File {
   std::string path, name, folder;
   bool library = false, link = false;
   std::string real;  // of a program that can be loaded, links followed; else empty
-  bool uses =
-      false;  // a library: it is one of CUDA or holds device code; a program: it needs one, or holds it
+  // A library: it is one of CUDA or holds device code. A program: it needs one, or holds it.
+  bool uses = false;
   bool has_run_path = false;
   std::vector<std::string> needed;  // of a library
   GpuUse use;                       // of a library
@@ -75,22 +72,6 @@ void ReadHeaders(File* file) {
   const std::vector<std::string> needed = elf.Needed();
   file->uses = std::any_of(needed.begin(), needed.end(), IsCudaLibrary) || HoldsDeviceCode(file->path);
   file->has_run_path = !elf.RunPath().empty();
-}
-
-// By several threads: where no file has been read before, the disk is waited for.
-void ReadHeaders(std::vector<File>* files) {
-  std::atomic<size_t> next = 0;
-  const auto read = [&] {
-    for (size_t i = next++; i < files->size(); i = next++) ReadHeaders(&(*files)[i]);
-  };
-  std::vector<std::thread> others;
-  try {
-    while (others.size() + 1 < kReaders && others.size() * kFilesEach < files->size())
-      others.emplace_back(read);
-  } catch (const std::system_error&) {  // fewer threads than wished: those that there are read all files
-  }
-  read();
-  for (std::thread& other : others) other.join();
 }
 
 bool IsLibrary(const std::string& name) {
@@ -139,7 +120,7 @@ class Search {
     for (const std::string& name : reader_.Names(root_.empty() ? "/" : root_))
       if (std::find(std::begin(kOfSystem), std::end(kOfSystem), name) == std::end(kOfSystem))
         Walk(root_ + "/" + name, kDepthOfSystem);
-    ReadHeaders(&files_);
+    ReadInParallel(files_.size(), [this](size_t i) { ReadHeaders(&files_[i]); });
     for (File& file : files_) Take(&file);
     // Where nothing is brought, only what a program asks of the loader is left to tell.
     const bool any =
