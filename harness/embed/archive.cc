@@ -3,11 +3,13 @@
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -69,7 +71,9 @@ Result<Archive> Archive::Open(Fd file) {
   if (!archive.file_.valid() || fstat(archive.file_.get(), &st) != 0)
     return Error{std::string("cannot read this executable: ") + strerror(errno)};
   const auto size = static_cast<uint64_t>(st.st_size);
-  if (Status s = archive.ReadIndex(size); !s.ok()) return Error{s.error()};
+  Status read = archive.ReadIndex(size);
+  if (read.ok() && !archive.entries_.empty()) read = archive.MapProgram();
+  if (!read.ok()) return Error{read.error()};
   return archive;
 }
 
@@ -116,18 +120,24 @@ Status Archive::TakeEntry(const std::string& index, size_t* at) {
   return {};
 }
 
+Status Archive::MapProgram() {
+  const size_t size = program_size_;
+  void* const bytes = size == 0 ? MAP_FAILED : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file_.get(), 0);
+  if (bytes == MAP_FAILED) return Error{std::string("cannot read this executable: ") + strerror(errno)};
+  program_ = {static_cast<const char*>(bytes), [size](const char* p) { munmap(const_cast<char*>(p), size); }};
+  return {};
+}
+
 Status Archive::Unpack(const ArchiveEntry& entry, char* to) const {
   const std::optional<std::string> packed = ReadAt(file_.get(), entry.offset, entry.packed);
   if (!packed) return Damaged("a part is missing");
+  const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
+  if (context == nullptr ||
+      ZSTD_isError(ZSTD_DCtx_refPrefix(context.get(), program_.get(), program_size_)) != 0)
+    return Error{"no memory to unpack what this executable carries"};
   // zstd compares the checksum that each frame ends with.
-  const size_t got = ZSTD_decompress(to, entry.size, packed->data(), packed->size());
+  const size_t got = ZSTD_decompressDCtx(context.get(), to, entry.size, packed->data(), packed->size());
   return ZSTD_isError(got) == 0 && got == entry.size ? Status() : Damaged("a part cannot be unpacked");
-}
-
-Result<std::string> Archive::Program() const {
-  std::optional<std::string> program = ReadAt(file_.get(), 0, program_size_);
-  if (!program) return Damaged("it cannot be read");
-  return std::move(*program);
 }
 
 }  // namespace cudnn_ci

@@ -1,11 +1,12 @@
 // The archive at the end of an executable, a ZIP file whose entries are packed by zstd, method 93, each
-// in a frame with a checksum. Written by ci/bundling/single.py. The offsets in it are those in the whole
-// file.
+// in a frame with a checksum. Frames may refer to the executable, which is zstd's prefix: worker and plugins
+// have much code of it. Written by ci/bundling/single.py. The offsets in it are those in the whole file.
 #ifndef CUDNN_CI_EMBED_ARCHIVE_H_
 #define CUDNN_CI_EMBED_ARCHIVE_H_
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "base/fd.h"
@@ -29,13 +30,15 @@ class Archive {
   // What is unpacked of an entry, `entry.size` bytes at `to`. Errors are of a file that was changed.
   Status Unpack(const ArchiveEntry& entry, char* to) const;
   // The executable before it.
-  Result<std::string> Program() const;
+  std::string Program() const { return {program_.get(), program_size_}; }
 
  private:
   Status ReadIndex(uint64_t file_size);
   Status TakeEntry(const std::string& index, size_t* at);
+  Status MapProgram();
 
   Fd file_;
+  std::shared_ptr<const char> program_;  // mapped
   uint64_t program_size_ = 0, index_offset_ = 0;
   std::map<std::string, ArchiveEntry> entries_;
 };

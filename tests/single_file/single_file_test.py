@@ -254,17 +254,40 @@ mount -o remount,bind,noexec /dev/shm"""
             said = self.run_words([*before, "/mnt/single/cudnn-ci", *words])
             self.assertEqual(said[0], status, said[1])
 
-    def test_nothing_is_left_when_it_is_killed(self):
+    def start_and_kill(self, before, look):
+        """Starts a run that sleeps, calls `look` while it does, and kills it."""
         self.write_matrix({"check": "exec.run", "name": "sleeps", "params": {"argv": ["sleep", "987"]}})
-        for before in ([], [OPTIONS.fixtures / NO_MEMORY_FILES]):
-            words = list(map(str, [*before, *self.gate_words()]))
-            process = subprocess.Popen(words, cwd=self.place, env={**INHERITED, "TMPDIR": str(self.place / "tmp")}, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL)
+        words = list(map(str, [*before, *self.gate_words()]))
+        process = subprocess.Popen(words, cwd=self.place, env={**INHERITED, "TMPDIR": str(self.place / "tmp")}, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        try:
             self.wait_until(lambda: self.ours("sleep"))
+            look()
+        finally:
             process.send_signal(signal.SIGKILL)
             process.wait()
-            self.wait_until(lambda: not self.ours(""))
+        self.wait_until(lambda: not self.ours(""))
+
+    def test_nothing_is_left_when_it_is_killed_and_what_ran_is_what_was_hashed(self):
+        seen = {}
+        for before, look in (([], lambda: seen.update(self.sealed_files())), ([OPTIONS.fixtures / NO_MEMORY_FILES], lambda: None)):
+            self.start_and_kill(before, look)
             self.wait_until(lambda: not list((self.place / "tmp").iterdir()))
+        given = {path.name: sha256(path) for part in ("libexec", "plugins") for path in (OPTIONS.tree / part).iterdir()}
+        if os.geteuid() == 0:  # who else may not look into a worker
+            self.assertLessEqual({"cudnn-ci-worker", "exec.cci.so"}, set(seen))
+        self.assertEqual(seen, {name: given[name] for name in seen})
+
+    def sealed_files(self):
+        """Files in memory that the run's processes execute and map, with their hashes; none of them can be written."""
+        found = {}
+        for pid in self.ours("") if os.geteuid() == 0 else []:
+            for place in [f"/proc/{pid}/exe", *map(str, pathlib.Path(f"/proc/{pid}/map_files").glob("*"))]:
+                if name := re.match(r"/memfd:(\S+)", os.readlink(place)):
+                    found[name[1]] = sha256(place)
+                    with self.assertRaises(OSError):
+                        pathlib.Path(place).write_bytes(b"x")
+        return found
 
     def ours(self, word):
         """Processes with the test's folder in their environment, and the word in their command."""
