@@ -34,11 +34,27 @@ bool IsFailedExec(std::string_view line) {
   return false;
 }
 
+// "runc create failed: unable to start container process: error during container init: error setting
+// rlimits", "crun: setrlimit `RLIMIT_NOFILE`: Operation not permitted". Where the program is what fails, it
+// says "exec" or "executable".
+bool IsFailedInit(const std::string& line) {
+  for (const std::string_view head : {"unable to start container process: ", "crun: "})
+    if (const size_t at = line.find(head); at != std::string::npos)
+      return line.find("exec", at) == std::string::npos;
+  return false;
+}
+
 }  // namespace
 
 bool LacksGpuRuntime(const std::string& said) {
   return HasOneOf(Lower(said), {"could not select device driver", "cdi device", "nvidia-container",
                                 "unknown runtime", "libnvidia-ml"});
+}
+
+bool RuntimeFailed(int status, const std::string& said) {
+  const std::vector<std::string> lines = Split(Lower(said), '\n');
+  if (status == 125) return std::none_of(lines.begin(), lines.end(), IsFailedExec);
+  return (status == 126 || status == 127) && std::any_of(lines.begin(), lines.end(), IsFailedInit);
 }
 
 bool CouldNotStart(int status, const std::string& said) {

@@ -142,6 +142,9 @@ bool Session::JudgeStatus(const std::string& reason) {
                   "Install the NVIDIA Container Toolkit and configure it for " + engine +
                       " (podman: nvidia-ctk cdi generate), or try --gpu-way.",
                   said);
+  if (RuntimeFailed(status, said))
+    return Settle(3, "runner.engine-failed", engine + " could not run the container" + InBrackets(status),
+                  "See its words.", said);
   const bool kept = options_.keep_entrypoint;
   const int code = kept ? 1 : 5;
   const std::string blame = kept ? "image." : "harness.", who = kept ? "the image's entrypoint" : "cudnn-ci";
@@ -153,9 +156,6 @@ bool Session::JudgeStatus(const std::string& reason) {
             "needs.",
         said);
   switch (status) {
-    case 125:
-      return Settle(3, "runner.engine-failed", engine + " could not run the container (125)",
-                    "See its words.", said);
     case 137:
       if (out_of_memory_)
         return Settle(6, "undetermined.out-of-memory", "the container ran out of memory (137)",
