@@ -70,12 +70,17 @@
     }}, "copy");
     return button;
   }
+  // A line breaks between the words of a command, not behind the hyphens of "--case".
+  const inWords = code => code.replaceChildren(
+    ...code.textContent.split(" ").flatMap((word, i) => [...(i > 0 ? [" "] : []), h("span", {}, word)]));
   const command = (text, what) => {
     const code = h("code", {class: "command"}, text);
+    inWords(code);
     return h("div", {class: "copied"}, code, copyButton(code, what));
   };
   for (const code of document.querySelectorAll("dd > .command")) {
     const label = code.parentNode.previousElementSibling;
+    inWords(code);
     const line = h("div", {class: "copied"});
     code.replaceWith(line);
     line.append(code, copyButton(code, "the command: " + (label ? label.textContent : "")));
@@ -165,14 +170,17 @@
     return [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
   }
   function map() {
-    const all = names().filter((name) => unique(cases.map((c) => c.params[name])).length > 1);
-    if (all.length < 2) return null;
-    const first = (wanted) => wanted.find((name) => all.includes(name));
+    const all = names().filter((name) => unique(cases.filter((c) => name in c.params).map((c) => c.params[name])).length > 1);
+    // Of checks that have none of their parameters in common no cell would be filled.
+    const partner = (name) => ["dtype", ...all].find((other) =>
+      other !== name && all.includes(other) && cases.some((c) => name in c.params && other in c.params));
+    const row = ["shape", "algo", ...all].find((name) => all.includes(name) && partner(name));
+    if (!row) return null;
     const rows = h("select", {"aria-label": "rows"}, ...all.map((n) => h("option", {}, n)));
     const columns = h("select", {"aria-label": "columns"}, ...all.map((n) => h("option", {}, n)));
     const by = h("select", {"aria-label": "colour"}, h("option", {}, "outcome"), h("option", {}, "time"));
-    rows.value = first(["shape", "algo"]) || all[0];
-    columns.value = first(["dtype"]) || all.find((n) => n !== rows.value);
+    rows.value = row;
+    columns.value = partner(row);
     const place = h("div", {class: "scroll"});
     const under = h("div", {});
     const choose = (r, k) => {
