@@ -21,7 +21,7 @@ std::string Suggestion(const CLI::App& app) {
   const std::string word = found.substr(0, found.find('='));
   const auto& launcher = launch::OwnOptions();
   if (std::find(launcher.begin(), launcher.end(), word) != launcher.end())
-    return "; " + word + " is an option of cudnn-ci-run";
+    return "; " + word + " is an option of cudnn-ci run IMAGE";
   const auto any = [](const CLI::App*) { return true; };
   std::vector<std::string> known;
   std::vector<const CLI::App*> heard = {&app};

@@ -25,7 +25,7 @@ void DeclareMatrix(CLI::App* app, MatrixOptions* o, const std::string& what) {
       ->check(CheckPath());
   app->add_option(
          kMatrixRoot, o->root,
-         "where the files of the machine outside lie, which cudnn-ci-run gives: the matrix and its parents "
+         "where the files of the machine outside lie, which the launcher gives: the matrix and its parents "
          "are read below it, and named without it")
       ->type_name("DIR")
       ->check(CheckPath());
@@ -99,12 +99,12 @@ Status CheckDiscovery(const DiscoveryOptions& o) {
 void DeclareLauncher(CLI::App* app, LauncherOptions* o) {
   const CLI::Validator not_empty = CheckNotEmpty("a text is expected, this one is empty");
   app->add_option(kReproduceWith, o->command,
-                  "the line that repeats this run from outside, which cudnn-ci-run gives; reports show it")
+                  "the line that repeats this run from outside, which the launcher gives; reports show it")
       ->type_name("LINE")
       ->check(not_empty);
   app->add_option(
          kReportsAt, o->reports_at,
-         "where the reports will lie outside, which cudnn-ci-run gives; the summary names them there")
+         "where the reports will lie outside, which the launcher gives; the summary names them there")
       ->type_name("DIR")
       ->check(not_empty);
 }

@@ -21,7 +21,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--archives", type=pathlib.Path, required=True)
     archives = parser.parse_args().archives
-    if os.geteuid() != 0 or not all(map(shutil.which, ("dockerd", "docker", "debootstrap"))) or not list(archives.glob("*.tar.gz")):
+    if os.geteuid() != 0 or not all(map(shutil.which, ("dockerd", "docker", "debootstrap"))) or not list(archives.glob("*-linux-x86_64")):
         print(f"needs root, ci/deps clients, and the archives of ci/bundle in {archives}", file=sys.stderr)
         return 77
     with contextlib.closing(docker_test.Daemon()) as daemon:

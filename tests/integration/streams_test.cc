@@ -158,12 +158,13 @@ TEST(Suggestions, OfTheLaunchersOptions) {
     const std::string option = line.substr(2, line.find(' ', 2) - 2);
     if (help.find(option + " ") != std::string::npos || option == "--summary") continue;
     ++count;
-    EXPECT_THAT(run.Command({option, "x"}).err, HasSubstr("; " + option + " is an option of cudnn-ci-run"))
+    EXPECT_THAT(run.Command({option, "x"}).err,
+                HasSubstr("; " + option + " is an option of cudnn-ci run IMAGE"))
         << line;
   }
   EXPECT_GE(count, 9);
   EXPECT_THAT(run.Command({"--keep-entrypoint"}).err,
-              HasSubstr("; --keep-entrypoint is an option of cudnn-ci-run (see"));
+              HasSubstr("; --keep-entrypoint is an option of cudnn-ci run IMAGE (see"));
 }
 
 }  // namespace
