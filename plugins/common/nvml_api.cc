@@ -41,6 +41,7 @@ bool NvmlApi::Refuse(NvmlClaim* claim) {
   claim->version = DriverVersion();
   foreign_ = WhyNotBelieved(*claim);
   if (foreign_.empty()) return false;
+  claimed_ = claim->version.empty() ? VersionOfLibraryFile(claim->file) : claim->version;
   if (status_ == 0 && shutdown_) shutdown_();
   status_ = -1;
   error_ = foreign_;

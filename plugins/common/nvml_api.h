@@ -56,6 +56,8 @@ class NvmlApi {
   // Why the library that the loader takes is not the host's, as a finding's detail; empty: nothing shows
   // that.
   const std::string& foreign() const { return foreign_; }
+  // The driver's version by the words of one that is not believed, or by its file's name; empty: it has none.
+  const std::string& claimed() const { return claimed_; }
   // Whether its file is a mount: what a container runtime does with the host's, and no image can.
   bool mounted() const { return mounted_; }
   bool library_loaded() const { return library_.loaded(); }
@@ -102,7 +104,7 @@ class NvmlApi {
   // What of the library is known now speaks against it: then foreign_ says so, and nothing is asked of it.
   bool Refuse(NvmlClaim* claim);
 
-  std::string error_, foreign_;
+  std::string error_, foreign_, claimed_;
   int status_ = -1;
   bool mounted_ = false;
 };

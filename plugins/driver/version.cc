@@ -16,6 +16,7 @@
 #include "driver/init.h"
 #include "driver/requirements.h"
 #include "driver/versions.h"
+#include "image/contents/mounts.h"
 
 namespace cudnn_ci {
 namespace {
@@ -29,6 +30,24 @@ struct Driver {
   DriverVersion host;
 };
 
+// Where no kernel module can be seen, libcuda and NVML are all that tells the version. What is mounted is the
+// host's; of two that are not, and differ, nobody knows which speaks of the host. `user`: libcuda's version.
+void JudgeWitnesses(Context& ctx, const Driver& driver, const std::string& user) {
+  const bool believed = driver.nvml.foreign().empty();
+  const std::string said = believed ? driver.nvml.DriverVersion() : driver.nvml.claimed();
+  const bool tells = !user.empty() && !IsCompatPath(driver.library) && !said.empty();
+  const bool libcuda_mounted = Mounts::Read().IsPoint(driver.library);
+  if (!tells || said == user || (libcuda_mounted && !driver.nvml.mounted())) return;
+  const std::string detail = driver.library + " is of driver " + user + ", " + RealPath(driver.nvml.path()) +
+                             " of " + said + "; no kernel module can be seen";
+  if (libcuda_mounted) {
+    ctx.Finding(kDriverModuleMismatch, detail + ", and both are mounts");
+  } else {
+    ctx.Finding(kDriverLibrariesDisagree, detail + (driver.nvml.mounted() ? ", and NVML alone is a mount"
+                                                                          : ", and neither is a mount"));
+  }
+}
+
 // The user-mode library belongs to the module if they carry one version; a compat package's differs
 // on purpose, and a library without a version in its name (WSL) says nothing.
 void JudgeModule(Context& ctx, const Driver& driver) {
@@ -40,6 +59,7 @@ void JudgeModule(Context& ctx, const Driver& driver) {
   const std::string said = driver.nvml.DriverVersion();
   const bool nvml_differs =
       driver.nvml.status() == kNvmlDriverMismatch || (!module.empty() && !said.empty() && said != module);
+  if (module.empty()) JudgeWitnesses(ctx, driver, user);
   if (!differ && !driver.nvml.foreign().empty()) ctx.Finding(kNvmlOfImage, driver.nvml.foreign());
   Judge(ctx, !differ && !nvml_differs, "kernel module and user library are of one version",
         differ ? SlugOfOtherLibrary(said, module) : kDriverModuleMismatch,

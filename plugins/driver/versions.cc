@@ -10,9 +10,12 @@
 #include "common/cudart_api.h"
 #include "common/driver_files.h"
 #include "common/loader_path.h"
+#include "image/contents/mounts.h"
 
 namespace cudnn_ci {
 namespace {
+
+constexpr char kUnproven[] = ", which nothing here shows to be the host's";
 
 std::vector<int> Branches(const Context& ctx) {
   std::vector<int> branches;
@@ -41,15 +44,17 @@ std::string DriverVersion::Text() const {
 int Major(const std::string& version) { return version.empty() ? 0 : std::atoi(version.c_str()); }
 
 DriverVersion InstalledDriver(const NvmlApi& nvml, const std::string& library) {
-  const auto exactly = [](const std::string& version, const char* source) {
+  const auto exactly = [](const std::string& version, const std::string& source) {
     return DriverVersion{version, version, source};
   };
   if (const std::string version = LoadedModuleVersion(); !version.empty())
     return exactly(version, "the kernel module");
   if (const std::string version = nvml.DriverVersion(); !version.empty())
-    return exactly(version, nvml.mounted() ? "NVML" : "NVML, which nothing here shows to be the host's");
+    return exactly(version, nvml.mounted() ? "NVML" : std::string("NVML") + kUnproven);
   const std::string version = IsCompatPath(library) ? "" : VersionOfLibraryFile(library);
-  return version.empty() ? DriverVersion{} : exactly(version, "the name of libcuda's file");
+  if (version.empty()) return {};
+  const std::string source = "the name of libcuda's file";
+  return exactly(version, Mounts::Read().IsPoint(library) ? source : source + kUnproven);
 }
 
 DriverVersion HostDriver(const Context& ctx, const NvmlApi& nvml, const std::string& library,

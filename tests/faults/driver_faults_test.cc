@@ -148,7 +148,7 @@ bool MountAFolder(FaultTest& t) {
 
 // The kernel's module is of the version that the fakes have, and NVML says another.
 bool LieAsNvml(FaultTest& t) {
-  return WithoutModule([](FaultTest& m) { m.Set("FAKE_NVML_DRIVER", "580.95.05"); })(t) &&
+  return WithoutModule([](FaultTest& m) { m.gate().Set("FAKE_NVML_DRIVER", "580.95.05"); })(t) &&
          t.HideLoaderCache(
              "mount -t tmpfs none /sys/module && mkdir /sys/module/nvidia && "
              "echo 580.65.06 >/sys/module/nvidia/version");

@@ -273,6 +273,37 @@ TEST_F(DriverWitness, AnNvmlOfTheImageThatAnswersMismatchRebootsNoHost) {
   EXPECT_THAT(Said(r), ElementsAre("warning nvml-of-image"));
 }
 
+// Neither a mount nor a kernel module: whichever of the two is right, no promise is kept on their word.
+TEST_F(DriverWitness, WhereNothingIsTheHostsTwoVersionsAreNoPass) {
+  Promise("runner.driver", ">=580.65");
+  for (const auto& [libcuda, nvml] :
+       {std::pair("580.65.06", "580.95.05"), std::pair("580.95.05", "580.65.06")}) {
+    UseFakes({"nvml", "cudart13"});
+    fs::copy_file(FakeFile("libcuda", "libcuda.so.1"), libraries() + "/libcuda.so." + libcuda);
+    fs::remove(libraries() + "/libcuda.so.1");
+    fs::create_symlink(libraries() + "/libcuda.so." + libcuda, libraries() + "/libcuda.so.1");
+    Set("FAKE_NVML_DRIVER", nvml);
+    const CheckOutcome r = Check("driver.version");
+    if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
+    EXPECT_EQ(r.gate.exit_code, 1) << r.gate.out;
+    EXPECT_THAT(Said(r), ElementsAre("error driver-libraries-disagree", "warning nvml-of-image"));
+    EXPECT_EQ(r.Fact("driver.version.source"),
+              "the name of libcuda's file, which nothing here shows to be the host's");
+  }
+}
+
+TEST_F(DriverWitness, WhereNothingIsTheHostsOneVersionIsSaidToBeUnproven) {
+  UseFakes({"nvml", "cudart13"});
+  fs::copy_file(FakeFile("libcuda", "libcuda.so.1"), libraries() + "/libcuda.so.580.65.06");
+  fs::create_symlink(libraries() + "/libcuda.so.580.65.06", libraries() + "/libcuda.so.1");
+  Set("FAKE_NVML_DRIVER", "580.65.06");
+  Promise("runner.driver", ">=580.65");
+  const CheckOutcome r = Check("driver.version");
+  if (r.Fact("driver.module_version") != "(none)") GTEST_SKIP() << "this machine has a kernel module";
+  EXPECT_EQ(r.gate.exit_code, 0) << r.gate.out;
+  EXPECT_THAT(r.Fact("driver.version.source"), HasSubstr("nothing here shows"));
+}
+
 TEST_F(DriverWitness, AMountedNvmlIsTheHosts) {
   UseFakes({"cudart13"});
   Set("FAKE_NVML_INIT", "18");

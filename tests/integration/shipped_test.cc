@@ -83,12 +83,20 @@ ShippedTest::ShippedTest() : libraries_(gate_.Path("libraries")) {
   gate_.WithoutFixture();
   gate_.AddPlugins(CUDNN_CI_STAGE_PLUGINS);
   fs::create_directory(libraries_);
-  const std::string module = ModuleVersion();
-  if (module.empty()) return;
-  fs::create_directory(gate_.Path("driver"));
-  fs::copy_file(FakeFile("libcuda", "libcuda.so.1"), gate_.Path("driver/libcuda.so." + module));
-  fs::create_symlink("libcuda.so." + module, gate_.Path("driver/libcuda.so.1"));
-  Set("FAKE_NVML_DRIVER", module);
+  if (const std::string module = ModuleVersion(); !module.empty()) Set("FAKE_NVML_DRIVER", module);
+}
+
+void ShippedTest::Set(const std::string& name, const std::string& value) {
+  gate_.Set(name, value);
+  if (name != "FAKE_NVML_DRIVER") return;
+  driver_ = gate_.Path("driver-" + value);
+  for (const auto& [fake, soname] :
+       {std::pair("libcuda", "libcuda.so."), std::pair("nvml", "libnvidia-ml.so.")}) {
+    const std::string folder = driver_ + "/" + fake, file = soname + value;
+    if (!fs::create_directories(folder)) continue;
+    fs::copy_file(FakeFile(fake, soname + std::string("1")), folder + "/" + file);
+    fs::create_symlink(file, folder + "/" + soname + "1");
+  }
 }
 
 std::string ShippedTest::FakeFolder(const std::string& fake) { return CUDNN_CI_FAKES "/" + fake; }
@@ -124,7 +132,7 @@ void ShippedTest::Compose() {
   const auto add = [&path](const std::string& folder) { path += (path.empty() ? "" : ":") + folder; };
   if (!fs::is_empty(libraries_)) add(libraries_);
   for (const std::string& fake : fakes_) {
-    if (fake == "libcuda" && gate_.Exists("driver")) add(gate_.Path("driver"));
+    if (!driver_.empty() && fs::exists(driver_ + "/" + fake)) add(driver_ + "/" + fake);
     add(FakeFolder(fake));
   }
   Set("LD_LIBRARY_PATH", path);

@@ -47,7 +47,9 @@ class ShippedTest : public ::testing::Test {
   GateRun& gate() { return gate_; }
   // The folder that is put before the fakes when it is not empty.
   const std::string& libraries() const { return libraries_; }
-  void Set(const std::string& name, const std::string& value) { gate_.Set(name, value); }
+  // FAKE_NVML_DRIVER is the version of the whole driver: the files of libcuda and NVML have it in their names
+  // too. An NVML that lies is made by gate().Set.
+  void Set(const std::string& name, const std::string& value);
   // What the matrix promises: ("image.cudnn", ">=9.0 <10").
   void Promise(const std::string& key, const std::string& range) { contract_[key] = range; }
   // The fakes of the machine: "libcuda", "nvml", "cudart13", "cudart12", "nvrtc", "cudnn".
@@ -84,6 +86,7 @@ class ShippedTest : public ::testing::Test {
   std::map<std::string, std::string> contract_;
   std::vector<std::string> fakes_ = {"libcuda", "nvml", "cudart13", "nvrtc", "cudnn"};
   std::string subjects_, shapes_, parent_;
+  std::string driver_;  // folders of a libcuda and an NVML of this version; empty: the fakes' own
 };
 
 // Words to put before a run (GateRun::Before) so that it sees other system files, in a mount namespace of its

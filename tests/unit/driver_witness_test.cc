@@ -44,6 +44,24 @@ TEST(Witness, WhoContradictsTheKernelIsNot) {
   EXPECT_NE(WhyNotBelieved(Claim("/own/libnvidia-ml.so.1", 18, "")), "") << "module and libcuda agree";
 }
 
+TEST(Witness, WithoutAModuleLibcudasVersionStandsForIt) {
+  const auto claim = [](const std::string& file, int status, const std::string& version) {
+    NvmlClaim made = Claim(file, status, version);
+    made.driver.module = "";
+    return made;
+  };
+  EXPECT_EQ(WhyNotBelieved(claim("/own/libnvidia-ml.so.580.65.06", 0, "580.65.06")), "");
+  EXPECT_NE(WhyNotBelieved(claim("/own/libnvidia-ml.so.1", 0, "580.95.05")), "") << "by its words";
+  EXPECT_NE(WhyNotBelieved(claim("/own/libnvidia-ml.so.580.95.05", 9, "")), "") << "by its name";
+  EXPECT_EQ(WhyNotBelieved(claim("/own/libnvidia-ml.so.1", 18, "")), "")
+      << "a module that nobody sees says nothing";
+  NvmlClaim alone = claim("/own/libnvidia-ml.so.580.95.05", 0, "580.65.06");
+  alone.libcuda = "";
+  EXPECT_NE(WhyNotBelieved(alone), "") << "its words contradict its name";
+  alone.version = "580.95.05";
+  EXPECT_EQ(WhyNotBelieved(alone), "") << "nothing speaks against it";
+}
+
 TEST(Witness, ADriverOfTwoVersionsIsNotTheImagesFault) {
   NvmlClaim claim = Claim("/own/libnvidia-ml.so.580.95.05", 18, "");
   claim.libcuda = "580.95.05";

@@ -45,6 +45,16 @@ std::string VersionIn(const std::string& text) {
   return {};
 }
 
+// Of an NVML that is no mount where no kernel module can be seen, and that is held against libcuda's file
+// alone. `name`: the version in its file's name. That it finds another module contradicts nobody.
+std::string WhyNotBelievedWithoutModule(const NvmlClaim& claim, const std::string& name) {
+  if (claim.libcuda.empty()) return "";
+  const std::string whose =
+      "the libcuda that is taken is of " + claim.libcuda + ", and no kernel module can be seen";
+  const std::string said = claim.version.empty() ? name : claim.version;
+  return said.empty() || said == claim.libcuda ? "" : claim.file + " is of driver " + said + ", " + whose;
+}
+
 bool IsSame(const std::string& a, const std::string& b) {
   std::error_code ignored;
   return fs::equivalent(a, b, ignored);
@@ -113,13 +123,17 @@ std::string WhyNotBelieved(const NvmlClaim& claim) {
   if (IsOneOf(claim.file, driver.nvml)) return "";
   if (!driver.files.empty())
     return claim.file + " is no mount, and the host's " + driver.files.front() + " is one";
+  const bool answers = claim.status == 0 && !claim.version.empty();
+  const std::string name = VersionInName(claim.file);
+  if (answers && !name.empty() && claim.version != name)
+    return claim.file + " says driver " + claim.version + ", which is not what its own name says";
+  if (driver.module.empty()) return WhyNotBelievedWithoutModule(claim, name);
   const std::string& known = driver.module;
   // A driver of two versions is a fault of its own, and NVML may be right about it.
-  if (known.empty() || (!claim.libcuda.empty() && claim.libcuda != known)) return "";
+  if (!claim.libcuda.empty() && claim.libcuda != known) return "";
   const std::string whose = "the kernel module is " + known;
-  const std::string name = VersionInName(claim.file);
   if (!name.empty() && name != known) return claim.file + " is of another driver: " + whose;
-  if (claim.status == 0 && !claim.version.empty() && claim.version != known)
+  if (answers && claim.version != known)
     return claim.file + " says driver " + claim.version + ", and " + whose;
   if (claim.status == kMismatch && !claim.libcuda.empty())
     return claim.file + " says that driver and kernel module differ, and both are " + known;

@@ -48,9 +48,10 @@ struct NvmlClaim {
 };
 
 // Why NVML's words are not to be believed of the host, as a finding's detail; empty: nothing speaks against
-// them, as where no kernel module can be seen. A file that is mounted is the host's. Another is not, where
-// the rest of the driver is mounted, or where the version in its name or in its words is not that of the
-// kernel module, with which libcuda agrees.
+// them. A file that is mounted is the host's. Another is not, where the rest of the driver is mounted, where
+// its words contradict its name, or where the version in its name or in its words is not that of the kernel
+// module, with which libcuda agrees; where no kernel module can be seen, not the one in the name of libcuda's
+// file. What cannot be seen contradicts nobody.
 std::string WhyNotBelieved(const NvmlClaim& claim);
 
 }  // namespace cudnn_ci
