@@ -73,7 +73,9 @@ struct Symbols {
          "every shared object of the subject finds its libraries, symbols and versions in the "
          "process that loads it, and is of the package that has recorded it")
         .Devices(CCI_DEVICES_NONE)
-        .PerSubject();
+        .PerSubject()
+        // Thousands of files are read from a cold disk.
+        .TimeoutSeconds(120);
   }
   static void Run(Context& ctx, const Params&) {
     const ImageFiles image = FilesOfSubject(ctx);
