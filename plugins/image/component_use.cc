@@ -53,10 +53,10 @@ bool ComponentUse::MayBeLoaded(const std::string& path) {
   const std::string folder = DirectoryOf(path);
   const std::set<std::string> names = FileNamesIn(folder);
   for (const PackageRule& rule : rules_->packages)
-    for (const std::string& packages : image_->folders) {
-      std::error_code error;
-      if (fs::exists(fs::path(packages) / rule.marker, error) && OpensAny(rule, names)) return true;
-    }
+    if (OpensAny(rule, names) &&
+        std::any_of(image_->folders.begin(), image_->folders.end(),
+                    [&](const std::string& packages) { return rule.AppliesTo(packages); }))
+      return true;
   for (const ImageFile& file : image_->files) {
     if (DirectoryOf(file.path) == folder) continue;
     const std::vector<std::string> needed = ElfFile(file.path).Needed();

@@ -28,7 +28,7 @@ EXCEPTIONS = [
 
 FROM = {"source": "page", "confidence": "sure"}
 HEAD = {"as_of": "2026-11-20", "sources": {"page": "https://example.org"}}
-STEP = {"open": "lib*.so", "in": ["x/lib", "nvidia/cu%/lib"], "by": ["x/lib*.so"], "need": "must", "global": True}
+STEP = {"open": "lib*.so", "in": ["x/lib", "nvidia/cu%/lib"], "by": ["x/lib*.so"], "need": "must", "global": True, "toolkit": True}
 SMALL = {
     "packages": {
         "libraries": [{"library": "acme", "title": "Acme", **FROM}],
@@ -40,7 +40,7 @@ SMALL = {
         "driver_libraries": [{"file": "libacme.so", "functions": "acme", **FROM}],
     },
     "imports": {
-        "imports": [{"import": "acme", "title": "Acme", "marker": "acme/lib/libacme.so", "cuda_of": "acme/lib/lib*.so", "cuda_major": 13, "packages": ["acme"], "for_gpu": ["acme-gpu"],
+        "imports": [{"import": "acme", "title": "Acme", "marker": "acme/lib/libacme.so", "marker_says": "acme", "cuda_of": "acme/lib/lib*.so", "cuda_major": 13, "packages": ["acme"], "for_gpu": ["acme-gpu"],
                      "libraries": ["libacme.so"], "same_cuda": ["acme_audio"], "same_cuda_major": ["acme_vision"], "first": [STEP], "main_begins": True, "main": [STEP], "later": [STEP], **FROM}],
         "words": [{"word": "load_acme", "means": "opener", **FROM}],
     },

@@ -77,7 +77,7 @@ TEST(KnowledgeRules, WhatPackagesOpenHasItsOrder) {
   std::vector<std::string> imports;
   for (const PackageRule& rule : rules.packages) imports.push_back(rule.import_name);
   EXPECT_THAT(imports, ElementsAre("torch", "jax", "jax", "onnxruntime", "tensorflow", "cupy", "ctranslate2",
-                                   "paddle", "tensorrt", "cudf", "rmm", "kvikio"));
+                                   "paddle", "tensorrt", "transformer_engine", "cudf", "rmm", "kvikio"));
   const PackageRule& torch = rules.packages[0];
   ASSERT_EQ(torch.first.size(), 17U);
   EXPECT_EQ(torch.first[4].name, "libnvrtc-builtins.so.*");

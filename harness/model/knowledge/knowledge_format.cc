@@ -70,6 +70,7 @@ FileFormat Imports() {
             {{"import", Kind::kName},
              {"title", Kind::kText},
              {"marker", Kind::kPath},
+             {"marker_says", Kind::kText, false},
              {"cuda_of", Kind::kPathPattern, false},
              {"cuda_major", Kind::kNumber, false},
              {"packages", Kind::kNames},
@@ -161,7 +162,8 @@ const std::vector<FieldFormat>& StepFields() {
       {"in", Kind::kPathPatterns, false},
       {"by", Kind::kPathPatterns, false},
       {"need", Kind::kWord, true, {"must", "together", "partly", "tried"}},
-      {"global", Kind::kFlag, false}};
+      {"global", Kind::kFlag, false},
+      {"toolkit", Kind::kFlag, false}};
   return kFields;
 }
 

@@ -53,7 +53,8 @@ void BundledLibraries::Judge(const LoaderScope& scope, int file, int major, cons
     fault.detail += ": the loader does not look in " + folder;
     fault.line = LineForFolders({folder});
   } else {
-    const SymbolRemedy remedy = writer_->remedies().ForMissing(main, path, nullptr, !others.empty());
+    const SymbolRemedy remedy =
+        writer_->remedies().ForMissing({.library = main, .asker = path, .other_major = !others.empty()});
     if (!others.empty())
       fault.detail += ": the image has cuDNN of another major, " + writer_->File(others.front());
     if (!remedy.words.empty()) fault.detail += "; " + remedy.words;

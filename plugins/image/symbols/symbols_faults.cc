@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -201,8 +202,11 @@ SymbolFault FaultWriter::Missing(const LoaderScope& scope, int asker, const std:
                     " for what the process has";
   }
   if (has_other || (!same.empty() && fault.kind == SymbolFaultKind::kMissingLibrary)) return fault;
-  const SymbolRemedy remedy = remedies_->ForMissing(name, fault.asker, loaded[asker].file.table,
-                                                    fault.kind == SymbolFaultKind::kOtherMajor);
+  const SymbolRemedy remedy =
+      remedies_->ForMissing({.library = name,
+                             .asker = fault.asker,
+                             .table = loaded[asker].file.table,
+                             .other_major = fault.kind == SymbolFaultKind::kOtherMajor});
   if (!remedy.words.empty()) fault.detail += "; " + remedy.words;
   fault.line = remedy.line;
   return fault;
@@ -212,6 +216,21 @@ SymbolFault FaultWriter::Damaged(const LoaderScope& scope, int file, const std::
   return {SymbolFaultKind::kDamaged,
           WhoAsks(scope, file, process) + " cannot be loaded: " + scope.loaded()[file].file.table->problem,
           scope.loaded()[file].file.path, ""};
+}
+
+// The files that the loader would come upon for a library if the one that it takes were not there.
+std::set<std::pair<dev_t, ino_t>> FaultWriter::WouldBeTaken(const LoaderScope& scope, int asker,
+                                                            const LoadedFile& giver) const {
+  std::set<std::pair<dev_t, ino_t>> taken;
+  for (const int by : {asker, giver.loader})
+    for (const std::string& name : giver.names) {
+      if (by < 0) continue;
+      for (const std::string& path : scope.Matching(NameOf(name), by)) {
+        const LoaderFiles::File file = files_->Open(path);
+        taken.insert({file.device, file.inode});
+      }
+    }
+  return taken;
 }
 
 FaultWriter::Answer FaultWriter::Explain(const LoaderScope& scope, const OpenedFile& opened,
@@ -241,12 +260,17 @@ FaultWriter::Answer FaultWriter::Explain(const LoaderScope& scope, const OpenedF
   }
   if (answer.giver < 0) return answer;
   const LoadedFile& giver = loaded[answer.giver];
+  const std::set<std::pair<dev_t, ino_t>> taken = WouldBeTaken(scope, symbol.asker, giver);
   for (const std::string& name : giver.names) {
     for (const std::string& path : index_->Named(NameOf(name))) {
       const LoaderFiles::File file = files_->Open(path);
       const bool itself = file.device == giver.file.device && file.inode == giver.file.inode;
       if (!file.table || itself || file.table->Find(symbol.name, symbol.version) != SymbolLookup::kFound)
         continue;
+      if (!taken.count({file.device, file.inode})) {
+        answer.unseen = path;
+        continue;
+      }
       answer.kind = SymbolFaultKind::kWrongProvider;
       answer.other = path;
       return answer;
@@ -277,7 +301,9 @@ std::string FaultWriter::Words(const LoaderScope& scope, const Answer& answer,
     return words + ": " + giver + " has " + Cut(answer.other) + ", of the other C++ ABI";
   if (answer.giver < 0) return words + ": no file of the process has it";
   if (!answer.other.empty()) return words + ": " + giver + " has " + Cut(answer.other) + " instead";
-  return words + ": " + giver + " should have it and does not";
+  return words + ": " + giver + " should have it and does not" +
+         (answer.unseen.empty() ? ""
+                                : "; " + File(answer.unseen) + " has it, and the loader does not look there");
 }
 
 std::vector<SymbolFault> FaultWriter::Unresolved(const LoaderScope& scope, const OpenedFile& opened,
@@ -306,12 +332,26 @@ std::vector<SymbolFault> FaultWriter::Unresolved(const LoaderScope& scope, const
     group.symbols.push_back(&symbol);
   }
   std::vector<SymbolFault> faults;
-  for (const auto& [key, group] : groups)
-    faults.push_back(
-        {group.answer.kind,
-         WhoAsks(scope, std::get<0>(key), process) + " asks for " + Words(scope, group.answer, group.symbols),
-         scope.loaded()[std::get<0>(key)].file.path,
-         group.answer.giver < 0 ? "" : NameOf(scope.loaded()[group.answer.giver].file.path)});
+  for (const auto& [key, group] : groups) {
+    const LoaderFiles::File& asker = scope.loaded()[std::get<0>(key)].file;
+    SymbolFault fault = {
+        group.answer.kind,
+        WhoAsks(scope, std::get<0>(key), process) + " asks for " + Words(scope, group.answer, group.symbols),
+        asker.path, ""};
+    if (group.answer.giver >= 0) {
+      const std::string& giver = scope.loaded()[group.answer.giver].file.path;
+      fault.library = NameOf(giver);
+      const bool lacks =
+          fault.kind == SymbolFaultKind::kMissingSymbol || fault.kind == SymbolFaultKind::kVersionMissing;
+      const SymbolRemedy remedy =
+          lacks ? remedies_->ForOtherRelease(
+                      {.library = fault.library, .asker = asker.path, .table = asker.table}, giver)
+                : SymbolRemedy();
+      if (!remedy.words.empty()) fault.detail += "; " + remedy.words;
+      fault.line = remedy.line;
+    }
+    faults.push_back(std::move(fault));
+  }
   return faults;
 }
 

@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "image/contents/image_files.h"
@@ -83,9 +85,12 @@ class FaultWriter {
  private:
   struct Answer {
     SymbolFaultKind kind = SymbolFaultKind::kMissingSymbol;
-    int giver = -1;     // which file should have it; -1: nobody can tell
-    std::string other;  // the symbol or the file that has it instead
+    int giver = -1;           // which file should have it; -1: nobody can tell
+    std::string other;        // the symbol or the file that has it instead
+    std::string unseen = {};  // a file of that name that has it, where the loader does not look
   };
+  std::set<std::pair<dev_t, ino_t>> WouldBeTaken(const LoaderScope& scope, int asker,
+                                                 const LoadedFile& giver) const;
   std::string WhoAsks(const LoaderScope& scope, int asker, const std::string& process) const;
   Answer Explain(const LoaderScope& scope, const OpenedFile& opened, const UnresolvedSymbol& symbol) const;
   std::string Words(const LoaderScope& scope, const Answer& answer,

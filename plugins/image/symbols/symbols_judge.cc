@@ -1,10 +1,8 @@
 #include "image/symbols/symbols_judge.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "base/path.h"
@@ -19,8 +17,6 @@
 
 namespace cudnn_ci {
 namespace {
-
-namespace fs = std::filesystem;
 
 using InstalledOwner = Package;
 
@@ -109,11 +105,9 @@ class PythonJudge {
   }
 
   void StartPackage(const PackageRule& rule, const SymbolProcess& bare) {
-    std::error_code ignored;
-    const bool there = std::any_of(
-        image_.folders.begin(), image_.folders.end(),
-        [&](const std::string& folder) { return fs::exists(folder + "/" + rule.marker, ignored); });
-    if (!there) return;
+    if (std::none_of(image_.folders.begin(), image_.folders.end(),
+                     [&](const std::string& folder) { return rule.AppliesTo(folder); }))
+      return;
     SymbolProcess process = bare.As("import " + rule.import_name);
     const bool works = process.Run(rule, image_, files_);
     out_.processes.push_back(process.name());

@@ -154,6 +154,10 @@ std::vector<std::string> SymbolProcess::FilesFor(const OpenStep& step, int cuda_
     if (pattern) continue;
     if (const LoaderFiles::File file = scope_.Found(step.name, asker); file.table) found = {file.path};
   }
+  for (const std::string& folder : writer_->rules().toolkit_folders) {
+    if (!found.empty() || !step.toolkit) break;
+    for (const std::string& name : NamesLike(folder, step.name)) found.push_back(folder + "/" + name);
+  }
   return found;
 }
 
@@ -176,8 +180,9 @@ bool SymbolProcess::TakeMain(const PackageRule& rule, std::size_t begin, int cud
   return true;
 }
 
-void SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule, int cuda_major,
+bool SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule, int cuda_major,
                             const ImageFiles& image) {
+  bool goes_on = true;
   std::vector<Absent> absent;
   bool found = false;
   bool any = std::any_of(rule.for_gpu.begin(), rule.for_gpu.end(), [&](const std::string& package) {
@@ -185,19 +190,42 @@ void SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRul
   });
   for (const OpenStep& step : steps) {
     const bool together = step.need == StepNeed::kTogether || step.need == StepNeed::kPartly;
-    if (Take(step, cuda_major, image) != Step::kNothingThere) {
+    const Step taken = Take(step, cuda_major, image);
+    if (step.need == StepNeed::kMust && taken != Step::kDone) goes_on = false;
+    if (taken != Step::kNothingThere) {
       found = found || together;
-    } else if (step.need != StepNeed::kTried) {
+    } else if (step.need == StepNeed::kMust) {
+      faults_.push_back(NotThere(step, rule, cuda_major));
+    } else if (together) {
       absent.push_back({&step, writer_->index().Matching(step.name)});
       any = any || (together && !absent.back().elsewhere.empty());
     }
   }
-  if (found || any) SayAbsent(absent, rule, found);
+  if (found || any) SayAbsent(absent, rule, found, cuda_major);
+  return goes_on;
+}
+
+// A file without which the package cannot be imported, as it raises an error of its own.
+SymbolFault SymbolProcess::NotThere(const OpenStep& step, const PackageRule& rule, int cuda_major) const {
+  SymbolFault fault = {SymbolFaultKind::kMissingLibrary,
+                       rule.title + " looks for " + step.name + " as it is imported (process: " + name_ +
+                           "), and neither a package has it nor the loader finds it",
+                       "", step.name};
+  if (const std::vector<std::string> elsewhere = writer_->index().Matching(step.name); !elsewhere.empty()) {
+    fault.detail += "; it does not look in " + DirectoryOf(elsewhere.front());
+    return fault;
+  }
+  const SymbolRemedy remedy =
+      writer_->remedies().ForMissing({.library = step.name, .cuda_major = cuda_major});
+  if (!remedy.words.empty()) fault.detail += "; " + remedy.words;
+  fault.line = remedy.line;
+  return fault;
 }
 
 // What lies where nobody looks is one fault together: where some are found it is broken, and where none are,
 // the program that uses the package may show the loader the way.
-void SymbolProcess::SayAbsent(const std::vector<Absent>& absent, const PackageRule& rule, bool some_found) {
+void SymbolProcess::SayAbsent(const std::vector<Absent>& absent, const PackageRule& rule, bool some_found,
+                              int cuda_major) {
   std::vector<std::string> hidden, folders;
   for (const auto& [step, elsewhere] : absent) {
     const std::string opens = rule.title + " opens " + step->name + " for a GPU (process: " + name_ + ")";
@@ -208,7 +236,8 @@ void SymbolProcess::SayAbsent(const std::vector<Absent>& absent, const PackageRu
         folders.push_back(folder);
       continue;
     }
-    const SymbolRemedy remedy = writer_->remedies().ForMissing(step->name, "", nullptr, false);
+    const SymbolRemedy remedy =
+        writer_->remedies().ForMissing({.library = step->name, .cuda_major = cuda_major});
     faults_.push_back(
         {step->need == StepNeed::kPartly ? SymbolFaultKind::kOpenedLater : SymbolFaultKind::kMissingLibrary,
          opens + ", and neither a package has it nor the loader finds it" +
@@ -234,7 +263,7 @@ bool SymbolProcess::Run(const PackageRule& rule, const ImageFiles& image, Loader
     if (Take(rule.main.front(), cuda_major, image) == Step::kDone) begin = 1;
     faults_.resize(before);  // it is tried again
   }
-  TakeAll(rule.first, rule, cuda_major, image);
+  if (!TakeAll(rule.first, rule, cuda_major, image)) return false;
   if (!TakeMain(rule, begin, cuda_major, image)) return false;
   // What is opened later is opened in this process, and what fails then is no failed import.
   TakeAll(rule.later, rule, cuda_major, image);

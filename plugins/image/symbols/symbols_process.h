@@ -49,10 +49,12 @@ class SymbolProcess {
     std::vector<std::string> elsewhere;
   };
   std::vector<std::string> FilesFor(const OpenStep& step, int cuda_major, const ImageFiles& image) const;
-  void SayAbsent(const std::vector<Absent>& absent, const PackageRule& rule, bool some_found);
+  void SayAbsent(const std::vector<Absent>& absent, const PackageRule& rule, bool some_found, int cuda_major);
+  SymbolFault NotThere(const OpenStep& step, const PackageRule& rule, int cuda_major) const;
   Step Take(const OpenStep& step, int cuda_major, const ImageFiles& image);
   bool TakeMain(const PackageRule& rule, std::size_t begin, int cuda_major, const ImageFiles& image);
-  void TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule, int cuda_major,
+  // False: a step that must be done is not.
+  bool TakeAll(const std::vector<OpenStep>& steps, const PackageRule& rule, int cuda_major,
                const ImageFiles& image);
   bool Judge(const OpenedFile& opened);
 

@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "base/file.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "common/install_line.h"
+#include "image/elf/elf_file.h"
 #include "image/loader/loader_scope.h"
 
 namespace cudnn_ci {
 namespace {
+
+constexpr int kMostFilesOfPackage = 50;  // that are read for the CUDA major
 
 // "12.6" of "libnvrtc-builtins.so.12.6".
 std::string NumberOf(const std::string& library) {
@@ -63,15 +67,68 @@ int SymbolRemedies::MajorOnRecord(const GpuLibrary& library) const {
   return 0;
 }
 
-SymbolRemedy SymbolRemedies::ForMissing(const std::string& library, const std::string& asker,
-                                        const DynamicTable* table, bool other_major) {
+int SymbolRemedies::MajorOfPackage(const Package& owner) {
+  for (const char* word : {"cuda", "cu"})
+    if (const std::size_t at = owner.name.rfind(std::string("-") + word); at != std::string::npos)
+      if (const int major = std::atoi(owner.name.c_str() + at + 1 + std::strlen(word)); major > 0)
+        return major >= 100 ? major / 10 : major;  // "cu118"
+  for (const PythonRequirement& requirement : requirements_.Of(owner))
+    if (const std::size_t at = requirement.name.rfind("-cu");
+        at != std::string::npos && requirement.name.starts_with("nvidia-"))
+      if (const int major = std::atoi(requirement.name.c_str() + at + 3); major > 0) return major;
+  int left = kMostFilesOfPackage;
+  for (const ImageFile& file : image_->files) {
+    if (image_->packages.OwnerOf(file.path) != &owner) continue;
+    if (const int major = rules_->CudaMajorOf(ElfFile(file.path).Needed()); major > 0) return major;
+    if (--left == 0) break;
+  }
+  return 0;
+}
+
+int SymbolRemedies::MajorFor(const Wanted& wanted, const GpuLibrary& known) {
+  std::vector<std::string> names = {wanted.library};
+  if (wanted.table) names.insert(names.end(), wanted.table->needed.begin(), wanted.table->needed.end());
+  int major = rules_->CudaMajorOf(names);
+  if (major == 0) major = wanted.cuda_major;
+  const Package* owner = wanted.asker.empty() ? nullptr : image_->packages.OwnerOf(wanted.asker);
+  if (major == 0 && owner && owner->manager == PackageManager::kPython) major = MajorOfPackage(*owner);
+  if (major == 0) major = std::atoi(torch_.cuda.c_str());
+  return major != 0 ? major : MajorOnRecord(known);
+}
+
+std::string SymbolRemedies::VersionByNumber(const std::string& library, const GpuLibrary& known,
+                                            const Package& there) const {
+  const std::string number = NumberOf(library);
+  if (known.minor_in_name || known.numbered_as_cuda) return number + ".*";
+  const auto first = [](const std::string& version) { return version.substr(0, version.find('.')); };
+  for (const ImageFile& file : image_->files) {
+    const std::string name = file.path.substr(file.path.rfind('/') + 1);
+    if (LibraryStem(name) == LibraryStem(library) && image_->packages.OwnerOf(file.path) == &there)
+      return first(NumberOf(name)) == first(there.version) ? number + ".*" : "";
+  }
+  return "";
+}
+
+SymbolRemedy SymbolRemedies::ForOtherRelease(const Wanted& wanted, const std::string& file) {
+  const GpuLibrary* known = rules_->GpuLibraryOf(wanted.library);
+  const int major = known ? MajorFor(wanted, *known) : 0;
+  if (major == 0) return {};
+  const std::string package = known->PackageOf(major);
+  std::string version;
+  const Package* requires_it =
+      requirements_.WhoPins(package, image_->packages.OwnerOf(wanted.asker), &version);
+  const Package* there = image_->packages.OwnerOf(file);
+  if (!requires_it || (there && there->name == package && there->version == version)) return {};
+  return {requires_it->Text() + " requires " + package + " " + version + "; pip install " + package +
+              "==" + version,
+          Line(package, version, false)};
+}
+
+SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
+  const auto& [library, asker, table, other_major, cuda_major] = wanted;
   const GpuLibrary* known = rules_->GpuLibraryOf(library);
   if (!known) return {};
-  std::vector<std::string> names = {library};
-  if (table) names.insert(names.end(), table->needed.begin(), table->needed.end());
-  int major = rules_->CudaMajorOf(names);
-  if (major == 0) major = std::atoi(torch_.cuda.c_str());
-  if (major == 0) major = MajorOnRecord(*known);
+  const int major = MajorFor(wanted, *known);
   if (major == 0) return {"package " + rules_->PackageFor(library) + " brings it", ""};
   const std::string package = known->PackageOf(major);
   const Package* owner = asker.empty() ? nullptr : image_->packages.OwnerOf(asker);
@@ -82,7 +139,11 @@ SymbolRemedy SymbolRemedies::ForMissing(const std::string& library, const std::s
   const bool same_major = version.substr(0, version.find('.')) == number.substr(0, number.find('.'));
   if (other_major && requires_it != owner && !same_major) requires_it = nullptr, version.clear();
   const Package* there = image_->packages.Python(package);
-  if (version.empty() && (known->minor_in_name || (other_major && there))) version = NumberOf(library) + ".*";
+  if (version.empty() && known->minor_in_name) version = NumberOf(library) + ".*";
+  if (version.empty() && other_major && there) {
+    version = VersionByNumber(library, *known, *there);
+    if (version.empty()) return {"another release of " + there->Text() + " brings it", ""};
+  }
   const bool again = there && (version.empty() || there->version == version);
   if (again) version = there->version;
   SymbolRemedy remedy;

@@ -26,15 +26,33 @@ class SymbolRemedies {
   SymbolRemedies(const ImageFiles* image, const SymbolRules* rules, BuiltWith torch)
       : image_(image), rules_(rules), torch_(std::move(torch)), requirements_(&image->packages) {}
 
-  // The package that brings a library which the file `asker` needs; empty paths and null tables: a package
-  // asks, not a file. `other_major`: a file of another major is there.
-  SymbolRemedy ForMissing(const std::string& library, const std::string& asker, const DynamicTable* table,
-                          bool other_major);
+  // What is missing.
+  struct Wanted {
+    std::string library;
+    std::string asker = {};               // the file that needs it; empty: a package asks, not a file
+    const DynamicTable* table = nullptr;  // the asker's
+    bool other_major = false;             // a file of another major is there
+    int cuda_major = 0;                   // of who asks; 0: not known
+  };
+  // The package that brings it.
+  SymbolRemedy ForMissing(const Wanted& wanted);
+  // The release that a package on record requires of a library of which `file`, which the loader takes, lacks
+  // symbols; nothing where none does, or where that release is the file's.
+  SymbolRemedy ForOtherRelease(const Wanted& wanted, const std::string& file);
   PythonRequirements& requirements() { return requirements_; }
 
  private:
+  // The CUDA major for which something is missing; 0: nothing tells it.
+  int MajorFor(const Wanted& wanted, const GpuLibrary& known);
+  // That of the package that brought the asker: by its name, "cupy-cuda12x", by what it requires, and by what
+  // its other files need.
+  int MajorOfPackage(const Package& owner);
   // The CUDA major of the package of this library that is on record; 0: none is, or its name has none.
   int MajorOnRecord(const GpuLibrary& library) const;
+  // "8.*" for libcudnn.so.8 where the number of the file that the package on record brought is that of its
+  // version; empty: the two have nothing to do with each other, as of libnvToolsExt.so.1 of 12.9.
+  std::string VersionByNumber(const std::string& library, const GpuLibrary& known,
+                              const Package& there) const;
   std::string Line(const std::string& package, const std::string& version, bool again) const;
 
   const ImageFiles* image_;

@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/file.h"
 #include "base/knowledge_words.h"
+#include "base/path.h"
 #include "common/knowledge_rows.h"
 #include "image/loader/loader_scope.h"
 
@@ -27,7 +29,7 @@ std::vector<OpenStep> StepsOf(const Row& rule, const char* field) {
   if (const auto list = rule.find(field); list != rule.end())
     for (const Row& step : *list)
       steps.push_back({TextsOf(step, "in"), TextOf(step, "open"), TextsOf(step, "by"),
-                       NeedOf(TextOf(step, "need")), FlagOf(step, "global")});
+                       NeedOf(TextOf(step, "need")), FlagOf(step, "global"), FlagOf(step, "toolkit")});
   return steps;
 }
 
@@ -42,6 +44,7 @@ PackageRule RuleOf(const Row& row) {
   rule.title = TextOf(row, "title");
   rule.import_name = TextOf(row, "import");
   rule.marker = TextOf(row, "marker");
+  rule.marker_says = TextOf(row, "marker_says");
   rule.cuda_of = TextOf(row, "cuda_of");
   rule.cuda_major = row.value("cuda_major", 0);
   rule.import_names = TextsOf(row, "packages");
@@ -58,6 +61,11 @@ PackageRule RuleOf(const Row& row) {
 }
 
 }  // namespace
+
+bool PackageRule::AppliesTo(const std::string& package_folder) const {
+  const std::string path = package_folder + "/" + marker;
+  return Exists(path) && (marker_says.empty() || ReadSmallFile(path).find(marker_says) != std::string::npos);
+}
 
 SymbolRules ReadSymbolRules(const TableEntry& entry) {
   SymbolRules rules;

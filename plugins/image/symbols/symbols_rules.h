@@ -32,7 +32,8 @@ struct OpenStep {
   // program's.
   std::vector<std::string> by;
   StepNeed need = StepNeed::kTried;
-  bool global = false;  // RTLD_GLOBAL
+  bool global = false;   // RTLD_GLOBAL
+  bool toolkit = false;  // its folder is one of SymbolRules::toolkit_folders too, behind the others
 };
 
 // A package's process: what `import` of it opens, in order, and what it opens when a GPU is used.
@@ -40,6 +41,7 @@ struct PackageRule {
   std::string title;        // "PyTorch"
   std::string import_name;  // "torch"
   std::string marker;       // relative to a folder of packages: applies where this file is
+  std::string marker_says;  // and has this text; empty: whatever it has
   std::string cuda_of;      // a file whose DT_NEEDED say the CUDA major (libcudart.so.N); empty: none
   int cuda_major = 0;       // the same where no file says it; 0: not known
   std::vector<std::string> import_names;  // packages whose extensions are loaded into this process
@@ -48,11 +50,14 @@ struct PackageRule {
   // Packages that compare the CUDA of their version.py with this one's as they are imported; the latter by
   // the major alone.
   std::vector<std::string> same_cuda, same_cuda_major;
-  std::vector<OpenStep> first;  // ahead of `main`
+  std::vector<OpenStep> first;  // ahead of `main`; without the file of a step that must be, the import fails
   std::vector<OpenStep> main;   // what makes the package
   bool main_begins = false;     // the first of `main` comes ahead of `first` if it can be opened then
   std::vector<OpenStep> later;  // when a GPU is first used
   bool added = false;           // the row does not come with cudnn-ci
+
+  // True if a folder of packages has what it applies to.
+  bool AppliesTo(const std::string& package_folder) const;
 };
 
 // A library for GPUs that comes in a package of its own.
@@ -78,6 +83,8 @@ struct SymbolRules {
   std::vector<DriverLibrary> driver_libraries;
   std::set<std::string> openers;  // functions that open a shared object: "load_library"
   MachineWords machines;
+  // Where packages that search for CUDA themselves look for a toolkit that the loader need not know.
+  std::vector<std::string> toolkit_folders = {"/usr/local/cuda/lib64"};
 
   // Null: none of them.
   const GpuLibrary* GpuLibraryOf(const std::string& name) const;
