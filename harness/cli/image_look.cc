@@ -110,6 +110,18 @@ void AddPrograms(const FoundEnvironments& found, const Variables& variables, con
   }
 }
 
+// The environments that use no GPU and have a framework.
+std::vector<PythonEnvironment> OthersWithFrameworks(const FoundEnvironments& found, const PackageNames& names,
+                                                    const LookingAt& looking_at) {
+  std::vector<PythonEnvironment> others;
+  for (size_t i = 0; i < found.others.size() && i < kMostOthers; ++i) {
+    looking_at("the Python environment of " + found.others[i]);
+    PythonEnvironment other = DescribeEnvironment(found.others[i], OwnVariables(), names);
+    if (!other.frameworks.empty()) others.push_back(std::move(other));
+  }
+  return others;
+}
+
 FoundEnvironments FindImageEnvironments(const PackageNames& names, const LookingAt& looking_at) {
   looking_at(kEnvironments);
   return FindEnvironments(OwnVariables(), names);
@@ -137,6 +149,10 @@ CandidateLook Candidates(const FoundEnvironments& found, const PackageNames& nam
     described->push_back(std::move(environment));
   }
   AddPrograms(found, variables, names, looking_at, &look);
+  const bool cuda_alone = !look.in_loader.empty() && look.subjects.empty() && look.beside.empty();
+  if (cuda_alone && LookAtUseOfLoader().example.empty())
+    for (PythonEnvironment& other : OthersWithFrameworks(found, names, looking_at))
+      if (other.gpu.example.empty()) look.for_cpu.push_back(std::move(other));
   return look;
 }
 
@@ -201,11 +217,7 @@ EnvironmentLook LookAtEnvironments(const PackageNames& names, const LookingAt& l
   EnvironmentLook look;
   const FoundEnvironments found = FindImageEnvironments(names, looking_at);
   look.found = Candidates(found, names, looking_at, &look.environments);
-  for (size_t i = 0; i < found.others.size() && i < kMostOthers; ++i) {
-    looking_at("the Python environment of " + found.others[i]);
-    PythonEnvironment other = DescribeEnvironment(found.others[i], variables, names);
-    if (!other.frameworks.empty()) look.others.push_back(std::move(other));
-  }
+  look.others = OthersWithFrameworks(found, names, looking_at);
   looking_at("the image's CUDA toolkits");
   std::vector<PythonEnvironment> all = look.environments;
   all.insert(all.end(), look.others.begin(), look.others.end());

@@ -37,6 +37,9 @@ struct CandidateLook {
   // Programs with libraries of their own beside CUDA that the loader finds, which are judged if a matrix
   // names them.
   std::vector<Candidate> beside;
+  // Where CUDA's libraries are all that there is for a GPU: the environments whose frameworks, by their
+  // files, cannot use them.
+  std::vector<PythonEnvironment> for_cpu;
 
   FoundUse Found() const { return {candidates, in_loader}; }
 };
@@ -68,7 +71,7 @@ template <class Io, Like<CandidateLook> T>
 void Fields(Io& io, T& look) {
   io("subjects", look.subjects), io("candidates", look.candidates), io("warnings", look.warnings);
   io("idle", look.idle), io("in_loader", look.in_loader), io("loader_use", look.loader_use);
-  io("beside", look.beside);
+  io("beside", look.beside), io("for_cpu", look.for_cpu);
 }
 template <class Io, Like<Candidate> T>
 void Fields(Io& io, T& one) {

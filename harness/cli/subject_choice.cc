@@ -178,6 +178,21 @@ void Collected::AddChecksOfFiles() {
   }
 }
 
+namespace {
+
+// "torch 2.8.0+cpu (PyTorch) of /opt/venv has no file that uses a GPU; ...".
+std::string DescribedForCpu(const PythonEnvironment& environment) {
+  std::string text;
+  for (const PythonPackage& package : environment.frameworks)
+    text += (text.empty() ? "" : ", ") + package.distribution + " " + package.version + " (" + package.title +
+            ")";
+  return text + " of " + environment.prefix +
+         ": no file of this environment uses a GPU, and beside CUDA's own libraries nothing else in the image "
+         "does, as far as was looked";
+}
+
+}  // namespace
+
 std::vector<Finding> Collected::MatrixProblems() const {
   std::vector<Finding> problems;
   const Matrix& judged = matrix();
@@ -211,6 +226,9 @@ std::vector<Finding> Collected::MatrixProblems() const {
         "nothing-to-judge",
         "looked where the loader looks, and at the Python environments and programs in the usual places and at "
         "PATH: no library of CUDA and no device code"));
+  if (judged.automatic_subjects)
+    for (const PythonEnvironment& environment : resolved_.candidates_.for_cpu)
+      problems.push_back(HarnessFinding("frameworks-for-cpu", DescribedForCpu(environment)));
   return problems;
 }
 

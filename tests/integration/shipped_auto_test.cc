@@ -214,6 +214,25 @@ TEST_F(AutoTest, WhereNothingUsesAGpuTheMatrixIsAtFault) {
   EXPECT_EQ(Judged(judged), std::vector<std::string>{NameOf("venv")});
 }
 
+// An image on a base with CUDA, and a PyTorch that cannot use it.
+TEST_F(AutoTest, FrameworksForTheCpuBesideCudaAloneAreNamed) {
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  if (!Alone()) GTEST_SKIP() << "this machine's own libraries cannot be hidden";
+  MakeEnvironment("venv", {"torch-2.8.0+cpu", "onnxruntime-1.23.0"});
+  std::filesystem::remove_all(Site("venv") + "/nvidia");
+  Set("VIRTUAL_ENV", gate().Path("venv"));
+  const GateResult r = Named("static");
+  if (Judged(r) != std::vector<std::string>{"system"})
+    GTEST_SKIP() << "this machine has environments of its own";
+  EXPECT_EQ(r.exit_code, 4) << r.out << r.err;
+  EXPECT_THAT(AboutRun(r), Contains("frameworks-for-cpu"));
+  EXPECT_THAT(r.report["findings"].dump(), HasSubstr("torch 2.8.0+cpu (PyTorch)"));
+  // Beside one for GPUs, which is judged, it is nobody's fault.
+  MakeEnvironmentWithoutCudnn("gpu", false);
+  Set("CONDA_PREFIX", gate().Path("gpu"));
+  EXPECT_THAT(AboutRun(Named("static")), Not(Contains("frameworks-for-cpu")));
+}
+
 // The toolkit of the system is not what the packages are for.
 TEST_F(AutoTest, TheCudaOfTheEnvironmentDecides) {
   UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
