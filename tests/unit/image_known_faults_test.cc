@@ -72,10 +72,17 @@ TEST(Components, AFileThatTellsItsVersionOutranksThePackage) {
   write(site + "nvidia/cublas/lib/libcublasLt.so.12", "x");
   write(site + "nvidia_nccl_cu12-2.28.9.dist-info/RECORD", "nvidia/nccl/lib/libnccl.so.2.27.7,,\n");
   write(site + "nvidia_cublas_cu12-12.8.4.1.dist-info/RECORD", "nvidia/cublas/lib/libcublasLt.so.12,,\n");
-  const auto components = ComponentsOf(ReadComponentRules(KnownEntry),
-                                       FilesOfSubject("python:" + root + "/venv/bin/python", {}, ""));
+  const auto look = [&] {
+    return ComponentsOf(ReadComponentRules(KnownEntry),
+                        FilesOfSubject("python:" + root + "/venv/bin/python", {}, ""));
+  };
+  const auto components = look();
   EXPECT_THAT(Texts(components), ElementsAre("NCCL 2.27.7", "cuBLAS 12.8.4"));
   EXPECT_NE(components[0].origin.find("nvidia-nccl-cu12 2.28.9"), std::string::npos) << components[0].origin;
+  // What another wheel carries is of a release of its own, and takes no record's place.
+  write(site + "mine.libs/libcublasLt-0a1b2c3d.so.12.1.3.1", "x");
+  write(site + "mine.libs/libnccl-0a1b2c3d.so.2.18.1", "x");
+  EXPECT_THAT(Texts(look()), ElementsAre("NCCL 2.18.1", "NCCL 2.27.7", "cuBLAS 12.1.3", "cuBLAS 12.8.4"));
 }
 
 // A wheel's libnccl.so.2 has no release in its name, and its record may be another one's.

@@ -1,6 +1,10 @@
 // The line that puts a missing library or symbol right, by what the image has on record.
 #include <gmock/gmock.h>
 
+#include <set>
+#include <string>
+
+#include "image/symbols/symbols_openers.h"
 #include "symbols_judge_fixture.h"
 
 namespace cudnn_ci {
@@ -77,6 +81,89 @@ TEST_F(SymbolsRemediesTest, ALineIsForTheCudaOfThePackageThatAsks) {
   Record("nvidia_nvtx_cu12-12.9.79", {"nvidia/nvtx/lib/libnvToolsExt.so.1"});
   Extension("cupyx/_fft.so", "", "@/gone/libnvToolsExt.so.2");
   EXPECT_EQ(line(), "");
+}
+
+TEST_F(SymbolsRemediesTest, ALibraryForAnotherCudaIsNotTheOneThatARuleOpens) {
+  const std::string site = kSite;
+  Write(site + "pip/__init__.py", "");
+  Write(site + "cupy/_environment.py", "");
+  Library("gone/libcublas.so.12", "int a;");
+  Extension("cupy_backends/cuda/libs/cublas.so", "", "@/gone/libcublas.so.12");
+  Library(site + "nvidia/cusparse/lib/libcusparse.so.12", "int a;");
+  for (const std::string name : {"libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12"})
+    Library(site + "nvidia/cu13/lib/" + name, "int a;");
+  std::set<std::string> lines, hidden;
+  for (const SymbolFault& fault : Judge().faults) {
+    if (!fault.asker.empty()) continue;  // the rule's
+    lines.insert(fault.line);
+    hidden.insert(fault.detail.find("nvidia/cu13/lib") == std::string::npos ? "" : fault.detail);
+  }
+  EXPECT_THAT(lines,
+              ElementsAre("RUN " + Path("venv/bin/python") +
+                          " -m pip install nvidia-cublas-cu12 nvidia-cuda-nvrtc-cu12 nvidia-cufft-cu12 "
+                          "nvidia-curand-cu12 nvidia-cusolver-cu12"));
+  EXPECT_THAT(hidden, ElementsAre(""));
+}
+
+TEST_F(SymbolsRemediesTest, ALineThatOpensALibraryInAnyCase) {
+  const std::string source = R"(import ctypes
+from ctypes import CDLL as _C
+a = ctypes.CDLL("liba.so.1", mode=ctypes.RTLD_GLOBAL)  # in any case
+CDLL('libb.so')
+c = ctypes.CDLL("libc.so.1") if here else None
+with suppress(OSError):
+    ctypes.CDLL("libd.so.1")
+def load():
+    return ctypes.CDLL("libe.so.1")
+TEXT = """
+ctypes.CDLL("libf.so.1")
+"""
+g = [ctypes.CDLL("libg.so.1")]
+h = ctypes.CDLL(f"libh.so.{major}")
+i = ctypes.CDLL("libi.so.1" if here else "libj.so.1")
+k = lambda: ctypes.CDLL("libk.so.1")
+l = ctypes.CDLL("libl.so." + major)
+m = ctypes.CDLL("libm.so.1") or None
+)";
+  EXPECT_THAT(PlainlyOpened(source, {"CDLL"}), ElementsAre("liba.so.1", "libb.so"));
+}
+
+// "libcudart.so" is the link for compilers, which an image for running does not have.
+TEST_F(SymbolsRemediesTest, ALibraryThatAnImportOpensByANameThatNothingHas) {
+  const std::string site = kSite;
+  Library(site + "nvidia/cuda_runtime/lib/libcudart.so.12", "int a;");
+  Package("mine", "from . import native\n");
+  const auto opens = [&](const std::string& line) {
+    Write(site + "mine/native.py", "import ctypes\n" + line + "\n");
+    return Judge();
+  };
+  EXPECT_EQ(LibraryOfOnly(opens("ctypes.CDLL('libcudart.so')"), Kind::kMissingLibrary), "libcudart.so");
+  EXPECT_THAT(Kinds(opens("ctypes.CDLL('libsndfile.so.1')")), ElementsAre(Kind::kUnused));
+  for (const std::string there : {"ctypes.CDLL('libcudart.so.12')", "ctypes.CDLL('libcuda.so.1')",
+                                  "ctypes.CDLL('libnvidia-ml.so.1')", "ctypes.CDLL('lib/libcudart.so')"})
+    EXPECT_THAT(opens(there).faults, IsEmpty()) << there;
+  EXPECT_THAT(opens("try:\n  ctypes.CDLL('libcudart.so')\nexcept OSError:\n  pass").faults, IsEmpty());
+  // A module that is imported only if somebody asks for it.
+  Package("mine", "def later():\n  from . import native\n");
+  EXPECT_THAT(opens("ctypes.CDLL('libcudart.so')").faults, IsEmpty());
+}
+
+TEST_F(SymbolsRemediesTest, ABundledCompilerIsAskedForItsBuiltIns) {
+  const std::string site = kSite, libs = site + "mine.libs/",
+                    bundled = libs + "libnvrtc-0a1b2c3d.so.12.4.127";
+  Library(bundled, "int nvrtc;");
+  Extension("mine/_ext.so", "", "@/" + bundled + " -Wl,-rpath,'$ORIGIN/../mine.libs'");
+  Package("mine", "from . import _ext\n");
+  EXPECT_EQ(LibraryOfOnly(Judge(), Kind::kUnused), "libnvrtc-builtins.so.12.4") << "for the CPU";
+  Library(site + "nvidia/cuda_runtime/lib/libcudart.so.12", "int a;");
+  EXPECT_EQ(LibraryOfOnly(Judge(), Kind::kOpenedLater), "libnvrtc-builtins.so.12.4");
+  Library(site + "nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4", "int b;");
+  const SymbolJudgement hidden = Judge();
+  ASSERT_THAT(Kinds(hidden), ElementsAre(Kind::kOpenedLater));
+  EXPECT_EQ(hidden.faults[0].line, "ENV LD_LIBRARY_PATH=" + Path(site + "nvidia/cuda_nvrtc/lib"));
+  // A wheel that carries both.
+  Library(libs + "libnvrtc-builtins-2dc4bf68.so.12.4", "int b;");
+  EXPECT_THAT(Kinds(Judge()), ::testing::Not(::testing::Contains(Kind::kOpenedLater)));
 }
 
 }  // namespace

@@ -72,17 +72,24 @@ const char* ManagerOf(PackageManager manager) {
   return kDistribution;
 }
 
+// The file's name, of one that a wheel carries under a mangled one the library's.
+std::string LibraryName(const std::string& file) {
+  std::string name = file.substr(file.rfind('/') + 1);
+  const std::string bundled = BundledName(name);
+  return bundled.empty() ? name : bundled;
+}
+
 bool IsCalled(const std::string& file, std::string_view stem) {
-  const std::string_view name = std::string_view(file).substr(file.rfind('/') + 1);
-  return name.substr(0, stem.size()) == stem && (name.size() == stem.size() || name[stem.size()] == '.');
+  const std::string name = LibraryName(file);
+  return name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '.');
 }
 
 // "2.27.3" of ".../libnccl.so.2.27.3", links followed; empty where the name has the major alone.
 std::string VersionInName(const std::string& path, std::string_view stem) {
   const std::string real = RealPath(path);
   if (!IsCalled(real, stem)) return "";
-  const std::size_t at = real.rfind('/') + 1 + stem.size();
-  const std::string version = at < real.size() ? ReleaseOf(real.substr(at + 1)) : "";
+  const std::string name = LibraryName(real);
+  const std::string version = name.size() > stem.size() ? ReleaseOf(name.substr(stem.size() + 1)) : "";
   return version.find('.') == std::string::npos ? "" : version;
 }
 
@@ -130,8 +137,11 @@ std::string ReleaseOf(const std::string& version) {
 }
 
 std::vector<Component> ComponentsOf(const ComponentRules& rules, const ImageFiles& image) {
-  Collection files(&rules), all(&rules);
-  for (const ImageFile& file : image.files) AddFile(rules, file.path, &files);
+  Collection files(&rules), bundled(&rules), all(&rules);
+  for (const ImageFile& file : image.files) {
+    const bool is_bundled = !BundledName(file.path.substr(file.path.rfind('/') + 1)).empty();
+    AddFile(rules, file.path, is_bundled ? &bundled : &files);
+  }
   for (const Package& package : image.packages.packages()) {
     const std::string manager = ManagerOf(package.manager);
     const std::string* library = LibraryOf(rules, manager, package.name);
@@ -139,11 +149,12 @@ std::vector<Component> ComponentsOf(const ComponentRules& rules, const ImageFile
     if (library && files.Has(*library)) continue;
     all.AddPackage(manager, package.name, package.version);
   }
-  for (Component& component : files.Sorted()) {
-    if (const std::string owner = image.BroughtBy(component.origin); !owner.empty())
-      component.origin += " of " + owner;
-    all.Add(std::move(component));
-  }
+  for (Collection* found : {&files, &bundled})
+    for (Component& component : found->Sorted()) {
+      if (const std::string owner = image.BroughtBy(component.origin); !owner.empty())
+        component.origin += " of " + owner;
+      all.Add(std::move(component));
+    }
   return all.Sorted();
 }
 

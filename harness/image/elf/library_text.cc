@@ -45,4 +45,14 @@ std::string VersionBehind(const std::string& path, const std::string& marker) {
   return version;
 }
 
+std::string BundledName(const std::string& name) {
+  constexpr std::size_t kDigits = 8;  // of the hash
+  const std::size_t so = name.find(".so"), dash = name.rfind('-', so);
+  if (so == std::string::npos || dash == std::string::npos || so - dash != kDigits + 1) return "";
+  const bool hash = std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dash) + 1,
+                                name.begin() + static_cast<std::ptrdiff_t>(so),
+                                [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return hash ? name.substr(0, dash) + name.substr(so) : "";
+}
+
 }  // namespace cudnn_ci

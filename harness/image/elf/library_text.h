@@ -12,6 +12,10 @@ namespace cudnn_ci {
 // such text, or has it with different versions. At most 32 MiB are read.
 std::string VersionBehind(const std::string& path, const std::string& marker);
 
+// "libcudnn.so.8.9.7" of "libcudnn-463fd6d5.so.8.9.7", as auditwheel calls what a wheel carries with it;
+// empty: the name is not mangled.
+std::string BundledName(const std::string& name);
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_IMAGE_ELF_LIBRARY_TEXT_H_

@@ -6,30 +6,31 @@
 
 #include "base/path.h"
 #include "image/contents/cudnn_files.h"
+#include "image/elf/library_text.h"
 
 namespace cudnn_ci {
 namespace {
 
-constexpr std::string_view kMainLibrary = "libcudnn.so.";
+constexpr std::string_view kMainLibrary = "libcudnn.so.", kCompiler = "libnvrtc.so.",
+                           kBuiltins = "libnvrtc-builtins";
+
+// True of an environment that has no library for GPUs of its own.
+bool IsForTheCpu(const LibraryIndex& index) {
+  return index.Matching("libcudart.so.*").empty() && index.Matching("libcublas.so.*").empty();
+}
 
 }  // namespace
-
-std::string BundledName(const std::string& name) {
-  constexpr std::size_t kDigits = 8;  // of the hash
-  const std::size_t so = name.find(".so"), dash = name.rfind('-', so);
-  if (so == std::string::npos || dash == std::string::npos || so - dash != kDigits + 1) return "";
-  const bool hash = std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dash) + 1,
-                                name.begin() + static_cast<std::ptrdiff_t>(so),
-                                [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-  return hash ? name.substr(0, dash) + name.substr(so) : "";
-}
 
 void BundledLibraries::Add(const LoaderScope& scope, const std::string& process) {
   for (std::size_t i = 0; i < scope.loaded().size(); ++i) {
     const std::string& path = scope.loaded()[i].file.path;
     const std::string name = BundledName(path.substr(path.rfind('/') + 1));
-    if (!name.starts_with(kMainLibrary) || !known_.insert(path).second) continue;
-    Judge(scope, static_cast<int>(i), std::atoi(name.c_str() + kMainLibrary.size()), process);
+    const bool is_compiler = name.starts_with(kCompiler);
+    if ((!is_compiler && !name.starts_with(kMainLibrary)) || !known_.insert(path).second) continue;
+    if (is_compiler)
+      JudgeCompiler(scope, static_cast<int>(i), name.substr(kCompiler.size()), process);
+    else
+      Judge(scope, static_cast<int>(i), std::atoi(name.c_str() + kMainLibrary.size()), process);
   }
 }
 
@@ -59,10 +60,38 @@ void BundledLibraries::Judge(const LoaderScope& scope, int file, int major, cons
       fault.detail += ": the image has cuDNN of another major, " + writer_->File(others.front());
     if (!remedy.words.empty()) fault.detail += "; " + remedy.words;
     fault.line = remedy.line;
-    if (others.empty() && index.Matching("libcudart.so.*").empty() &&
-        index.Matching("libcublas.so.*").empty())
-      fault.kind = SymbolFaultKind::kUnused;
+    if (others.empty() && IsForTheCpu(index)) fault.kind = SymbolFaultKind::kUnused;
   }
+  faults_.push_back(std::move(fault));
+}
+
+void BundledLibraries::JudgeCompiler(const LoaderScope& scope, int file, const std::string& version,
+                                     const std::string& process) {
+  const std::size_t dot = version.find('.');
+  if (dot == std::string::npos) return;  // its minor is not known
+  const std::string name = std::string(kBuiltins) + ".so." + version.substr(0, version.find('.', dot + 1));
+  const std::string& path = scope.loaded()[file].file.path;
+  // A wheel that carries both may have changed the name within the first.
+  const LibraryIndex& index = writer_->index();
+  const std::vector<std::string> beside = index.Matching(std::string(kBuiltins) + "*");
+  if (scope.Named(name) >= 0 || scope.Found(name, file).table != nullptr ||
+      std::any_of(beside.begin(), beside.end(), [&](const std::string& other) {
+        return DirectoryOf(RealPath(other)) == DirectoryOf(RealPath(path));
+      }))
+    return;
+  SymbolFault fault = {SymbolFaultKind::kOpenedLater,
+                       writer_->File(path) + " (process: " + process + ") opens " + name +
+                           " by name when it compiles, and it is not found",
+                       path, name};
+  if (const std::vector<std::string> hidden = index.Named(name); !hidden.empty()) {
+    fault.detail += ": the loader does not look in " + DirectoryOf(hidden.front());
+    fault.line = LineForFolders({DirectoryOf(hidden.front())});
+  } else if (const SymbolRemedy remedy = writer_->remedies().ForMissing({.library = name, .asker = path});
+             !remedy.words.empty()) {
+    // The wheel's folder is none that this file looks in.
+    fault.detail += "; " + remedy.words + ", and LD_LIBRARY_PATH has to name its folder";
+  }
+  if (index.Named(name).empty() && IsForTheCpu(index)) fault.kind = SymbolFaultKind::kUnused;
   faults_.push_back(std::move(fault));
 }
 

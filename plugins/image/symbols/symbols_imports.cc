@@ -165,6 +165,21 @@ const PythonImports::Module& PythonImports::Read(const std::string& name) {
   return module;
 }
 
+std::vector<std::string> PythonImports::OwnSources(const std::string& package, std::size_t most) {
+  std::vector<std::string> sources;
+  std::set<std::string> known = {package};
+  std::deque<std::string> waiting = {package};
+  while (!waiting.empty() && sources.size() < most) {
+    const Module& module = Read(waiting.front());
+    waiting.pop_front();
+    if (module.source.empty()) continue;
+    sources.push_back(module.source);
+    for (const std::string& name : module.imports)
+      if (name.starts_with(package + ".") && known.insert(name).second) waiting.push_back(name);
+  }
+  return sources;
+}
+
 const PythonImports::Closure& PythonImports::Of(const std::string& package) {
   const auto [at, fresh] = closures_.try_emplace(package);
   Closure& closure = at->second;

@@ -33,6 +33,9 @@ class PythonImports {
   // What is loaded for certain when the package of this name is imported. At most 20,000 modules are read, of
   // at most 2 MiB each.
   const Closure& Of(const std::string& package);
+  // The sources of the package itself that its import reads for certain, as they are come upon, at most
+  // `most`; what it imports of other packages is not followed.
+  std::vector<std::string> OwnSources(const std::string& package, std::size_t most);
 
  private:
   struct Module {

@@ -9,6 +9,7 @@
 #include "image/packages/python_metadata.h"
 #include "image/symbols/symbols_bundled.h"
 #include "image/symbols/symbols_copies.h"
+#include "image/symbols/symbols_literals.h"
 #include "image/symbols/symbols_merge.h"
 #include "image/symbols/symbols_native.h"
 #include "image/symbols/symbols_process.h"
@@ -54,6 +55,8 @@ class PythonJudge {
     OpenTheRest(bare);
     for (SymbolFault& fault : weights_.Take(decided_)) Say(std::move(fault));
     for (SymbolFault& fault : copies_.Faults(image_, writer_)) out_.faults.push_back(std::move(fault));
+    for (SymbolFault& fault : OpenedAndNowhere(image_, rules_, files_, &weights_.imports(), writer_))
+      Say(std::move(fault));
     BundledLibraries bundled(&writer_);
     for (const auto& [rule, package] : packages_)
       bundled.Add(package.process.scope(), package.process.name());

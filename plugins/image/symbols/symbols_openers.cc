@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/file.h"
 #include "image/symbols/symbols_variants.h"
@@ -34,6 +36,10 @@ void AddText(std::string_view text, std::set<std::string>* literals) {
 // Walks through a source line by line, past comments and texts of several lines.
 class Outliner {
  public:
+  // `take` gets each line at the outermost level that begins a statement; null: nobody does.
+  using TakeStatement = std::function<void(std::string_view line)>;
+  explicit Outliner(TakeStatement take = {}) : take_(std::move(take)) {}
+
   SourceOutline Run(std::string_view source) {
     while (!source.empty()) {
       const std::size_t end = std::min(source.find('\n'), source.size());
@@ -46,7 +52,10 @@ class Outliner {
  private:
   // A line that begins a statement says in which part it stands.
   void TakeLine(std::string_view line) {
-    if (quotes_.empty() && depth_ == 0 && !continued_) Place(line);
+    if (quotes_.empty() && depth_ == 0 && !continued_) {
+      Place(line);
+      if (take_ && !line.empty() && IsNamePart(line[0])) take_(line);
+    }
     continued_ = !line.empty() && line.back() == '\\';
     Scan(line);
   }
@@ -132,6 +141,7 @@ class Outliner {
     std::size_t indent;
     SourcePart* part;
   };
+  TakeStatement take_;
   SourceOutline outline_;
   SourcePart* part_ = &outline_.surely;
   std::vector<Block> blocks_;
@@ -139,6 +149,47 @@ class Outliner {
   int depth_ = 0;       // of brackets
   bool continued_ = false;
 };
+
+std::size_t SkipSpaces(std::string_view line, std::size_t at) {
+  return std::min(line.find_first_not_of(" \t", at), line.size());
+}
+
+// "a.b.c" from `*at` on, which it leaves; its last name.
+std::string_view TakeDotted(std::string_view line, std::size_t* at) {
+  std::size_t begin = *at;
+  while (*at < line.size() && (IsNamePart(line[*at]) || line[*at] == '.')) {
+    if (line[*at] == '.') begin = *at + 1;
+    ++*at;
+  }
+  return line.substr(begin, *at - begin);
+}
+
+// Of `NAME = OPENER("TEXT", FURTHER)`, with or without a name and further arguments, the text; else empty.
+std::string PlainCall(std::string_view line, const std::set<std::string>& openers) {
+  std::size_t at = 0;
+  std::string_view called = TakeDotted(line, &at);
+  at = SkipSpaces(line, at);
+  if (at < line.size() && line[at] == '=') {
+    at = SkipSpaces(line, at + 1);
+    called = TakeDotted(line, &at);
+  }
+  if (at + 1 >= line.size() || line[at] != '(' || !openers.count(std::string(called))) return "";
+  at = SkipSpaces(line, at + 1);
+  if (at >= line.size() || (line[at] != '"' && line[at] != '\'')) return "";
+  const std::size_t end = line.find(line[at], at + 1);
+  if (end == std::string_view::npos) return "";
+  const std::string_view text = line.substr(at + 1, end - at - 1);
+  const std::size_t next = SkipSpaces(line, end + 1);
+  const std::size_t close = line.find(')', next);
+  if (next >= line.size() || close == std::string_view::npos || (line[next] != ',' && next != close))
+    return "";
+  const std::string_view further = line.substr(next, close - next),
+                         rest = line.substr(SkipSpaces(line, close + 1));
+  const bool plain = further.find_first_of("([{") == std::string_view::npos &&
+                     further.find(" if ") == std::string_view::npos &&
+                     (rest.empty() || rest[0] == '#' || rest == "\r");
+  return plain && text.size() <= kLongestText ? std::string(text) : "";
+}
 
 bool Opens(const std::set<std::string>& calls, const std::set<std::string>& openers) {
   return std::any_of(openers.begin(), openers.end(),
@@ -198,6 +249,16 @@ bool AnyNames(const std::set<std::string>& literals, const std::string& file_nam
 }  // namespace
 
 SourceOutline OutlineOf(const std::string& source) { return Outliner().Run(source); }
+
+std::set<std::string> PlainlyOpened(const std::string& source, const std::set<std::string>& openers) {
+  std::set<std::string> opened;
+  if (!MayOpen(source, openers)) return opened;
+  Outliner([&](std::string_view line) {
+    if (std::string text = PlainCall(line, openers); !text.empty() && opened.size() < kMostTexts)
+      opened.insert(std::move(text));
+  }).Run(source);
+  return opened;
+}
 
 const PackageOpeners::Package& PackageOpeners::Read(const std::string& package) {
   const auto [at, fresh] = packages_.try_emplace(package);

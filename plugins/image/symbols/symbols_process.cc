@@ -1,7 +1,9 @@
 #include "image/symbols/symbols_process.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "base/path.h"
@@ -26,6 +28,16 @@ std::vector<std::string> NamesLike(const std::string& folder, const std::string&
       names.push_back(std::move(name));
   std::sort(names.begin(), names.end());
   return names;
+}
+
+// True of a library that is for another CUDA by its number, or by its folder: "nvidia/cu13/lib".
+bool IsForOtherCuda(const std::string& path, int cuda_major, const SymbolRules& rules) {
+  if (cuda_major == 0) return false;
+  constexpr std::string_view kFolder = "/nvidia/cu";
+  int major = rules.CudaMajorOf({path.substr(path.rfind('/') + 1)});
+  if (const std::size_t at = path.rfind(kFolder); major == 0 && at != std::string::npos)
+    major = std::atoi(path.c_str() + at + kFolder.size());
+  return major != 0 && major != cuda_major;
 }
 
 std::string WithMajor(std::string text, int cuda_major) {
@@ -198,6 +210,9 @@ bool SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRul
       faults_.push_back(NotThere(step, rule, cuda_major));
     } else if (together) {
       absent.push_back({&step, writer_->index().Matching(step.name)});
+      std::erase_if(absent.back().elsewhere, [&](const std::string& path) {
+        return IsForOtherCuda(path, cuda_major, writer_->rules());
+      });
       any = any || (together && !absent.back().elsewhere.empty());
     }
   }
