@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The action and the component with `archive` and `sha256`, as their heads show them: act and gitlabci-local (gcil) download a release's
-archive from an HTTPS server of this test, on this machine, and nothing is in /opt/cudnn-ci.
+archive, or its single file, from an HTTPS server of this test, on this machine, and nothing is in /opt/cudnn-ci.
 
 usage: pinned_test.py --tree DIR     the installed tree; as root; exit status 77 without dockerd, debootstrap, act, gcil (ci/deps clients),
-                                     openssl, curl or root
+                                     openssl, curl, zstd or root
 """
 import argparse
 import contextlib
@@ -26,10 +26,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import act_test  # noqa: E402: found beside
 import docker_test  # noqa: E402
 import gitlab_test  # noqa: E402
-from bundling import archive  # noqa: E402: docker_test adds ci
+from bundling import archive, single  # noqa: E402: docker_test adds ci
 from docker_test import ROOT  # noqa: E402
 
-NAME = "cudnn-ci-0-linux-x86_64.tar.gz"
+SINGLE = "cudnn-ci-0-linux-x86_64"
+NAME = f"{SINGLE}.tar.gz"
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -52,11 +53,12 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 class Releases:
-    """A folder with one archive, by HTTPS and, for who would fall for it, by HTTP. `authority` is the certificate that clients trust."""
+    """A folder with an archive and a single file, by HTTPS and, for who would fall for it, by HTTP. `authority` is the certificate that clients trust."""
 
     def __init__(self, tree):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="cudnn-ci-releases-"))
         self.sha256 = hashlib.sha256(archive.write(pathlib.Path(tree), self.dir / NAME, 1700000000).read_bytes()).hexdigest()
+        self.single_sha256 = hashlib.sha256(single.write(tree, self.dir / SINGLE, 3).read_bytes()).hexdigest()
         self.authority, key = self.dir / "authority.pem", self.dir / "key.pem"
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
                         "subjectAltName=DNS:localhost", "-keyout", key, "-out", self.authority], check=True, stderr=subprocess.DEVNULL)
@@ -99,6 +101,12 @@ class Pinned:
         self.assertTrue(green, said)
         self.assertIn("verdict: passed (exit 0)", said)
         self.assertEqual(RELEASES.secure.asked, [f"/{NAME}"])
+
+    def test_the_single_file_is_downloaded_and_judges(self):
+        green, said = self.gate(f"{RELEASES.address}/{SINGLE}", RELEASES.single_sha256)
+        self.assertTrue(green, said)
+        self.assertIn("verdict: passed (exit 0)", said)
+        self.assertEqual(RELEASES.secure.asked, [f"/{SINGLE}"])
 
     def test_a_redirection_is_followed(self):
         green, said = self.gate(f"{RELEASES.address}/moved/{NAME}", RELEASES.sha256)
@@ -156,7 +164,7 @@ if __name__ == "__main__":
     arguments, rest = parser.parse_known_args()
     act_test.TREE = os.path.realpath(arguments.tree)
     if os.geteuid() != 0 or not act_test.ACT.exists() or not gitlab_test.GCIL.exists() or \
-            not all(map(shutil.which, ("dockerd", "docker", "debootstrap", "openssl", "curl"))):
+            not all(map(shutil.which, ("dockerd", "docker", "debootstrap", "openssl", "curl", "zstd"))):
         print("needs root and ci/deps clients", file=sys.stderr)
         sys.exit(77)
     unittest.main(argv=[sys.argv[0], *rest])

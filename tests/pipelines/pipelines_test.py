@@ -236,7 +236,8 @@ class PipelineTest(unittest.TestCase):
         shutil.copy(PRESENT, tool / "libexec/cudnn-ci-present")
         self.output = self.dir / "output"
         self.output.write_text("")
-        process = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", shell_of(ROOT / path)], cwd=self.dir,
+        process = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", shell_of(ROOT / path).replace("/opt/cudnn-ci", f"{self.dir}/opt")],
+                                 cwd=self.dir,
                                  env={"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(self.output), **env},
                                  capture_output=True, text=True)
         self.words = (self.dir / "words").read_text().splitlines() if (self.dir / "words").exists() else None
@@ -366,6 +367,47 @@ class PipelineTest(unittest.TestCase):
                     self.assertRegex(process.stdout + process.stderr, "the archive (cannot be had|is not the one whose SHA-256 is given)|the archive's address must begin with https://")
                     if step == self.action:
                         self.assertEqual([c.split("::")[1] for c in self.commands(process.stdout.split("\n"))], ["group", "endgroup", "error title=cudnn-ci"])
+
+    def single(self, script):
+        """A single file, of which copy-to leaves a tree whose launcher does `script`: a shell that runs what lies beside it."""
+        top = self.dir / "held"
+        for name, text in (("bin/cudnn-ci-run", f"#!/bin/sh\n{script}\n"), ("libexec/cudnn-ci-present", PRESENT.read_text())):
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
+            (top / name).write_text(text)
+            (top / name).chmod(0o755)
+        (self.dir / "copy-to").write_text(f'cp -r {top}/. "$1"\n')
+        path = self.dir / "tool one"
+        shutil.copyfile(os.path.realpath("/bin/sh"), path)
+        return path, hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def test_a_single_file_with_its_sum_is_the_tool(self):
+        for step in (self.action, self.component):
+            path, digest = self.single(self.leaves(1))
+            self.assertFalse(os.access(path, os.X_OK), "as it is downloaded")
+            process, values = self.pinned(step, path, digest)
+            self.assertEqual((process.returncode, values["VERDICT"], values["ROOT-CAUSE"]), (1, "failed", "image.wrong-value"), process.stderr)
+            process, values = self.pinned(step, path, digest[:-1] + ("0" if digest[-1] != "0" else "1"))
+            self.assertEqual((process.returncode, values["BLAME"]), (2, "usage"))
+            (self.dir / "copy-to").write_text("exit 1\n")
+            process, values = self.pinned(step, path, digest)
+            self.assertEqual((process.returncode, values["BLAME"]), (2, "usage"))
+            self.assertIn("the tool cannot be unpacked", process.stdout + process.stderr)
+
+    def test_without_a_name_the_tool_is_that_of_the_machine(self):
+        path, _ = self.single(self.leaves(1))
+        (self.dir / "path").mkdir()
+        shutil.copy(path, self.dir / "path/cudnn-ci")
+        (self.dir / "path/cudnn-ci").chmod(0o755)
+        for step, prefix, values in ((self.action, "", self.dir / "output"), (self.component, "CUDNN_CI_", self.dir / "gate.env")):
+            found = step("exit 9", **{f"{prefix}TOOL": "", "PATH": f"{self.dir}/path:{os.environ['PATH']}"})
+            self.assertEqual(found.returncode, 1, found.stderr)
+            named = step("exit 9", **{f"{prefix}TOOL": str(self.dir / "path/cudnn-ci")})
+            self.assertEqual(named.returncode, 1, named.stderr)
+            none = step("exit 9", **{f"{prefix}TOOL": ""})
+            self.assertEqual(none.returncode, 2, none.stderr)
+            self.assertIn(f"there is no cudnn-ci, neither in {self.dir}/opt nor in PATH", none.stdout + none.stderr)
+            self.assertEqual([value for name, value in self.values(values).items() if name.lower().endswith("blame")], ["usage"])
+            self.assertEqual([p for p in self.dir.rglob("cudnn-ci.*") if p.is_dir()], [], "what was unpacked stays")
 
     def test_what_is_no_archive_is_not_run(self):
         path = self.dir / "text"
