@@ -9,7 +9,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/matrices/ DESTINATION matrices OPTIONAL)
 install(DIRECTORY knowledge/ DESTINATION knowledge PATTERN README.md EXCLUDE)
 install(PROGRAMS ci/cudnn-ci-run DESTINATION bin)
 install(PROGRAMS ci/present.py DESTINATION libexec RENAME cudnn-ci-present)
-install(DIRECTORY ci/kubernetes ci/github ci/gitlab ci/slurm DESTINATION share/doc/cudnn-ci/ci)
+install(DIRECTORY ci/kubernetes ci/github ci/gitlab ci/slurm ci/examples DESTINATION share/doc/cudnn-ci/ci)
 install(DIRECTORY plugins/examples DESTINATION share/doc/cudnn-ci)
 # Documents keep the places that they have in the source, so that their links hold.
 install(DIRECTORY harness/docs DESTINATION share/doc/cudnn-ci/harness PATTERN installed.md EXCLUDE)
