@@ -119,7 +119,7 @@ std::vector<ForeignDriver> FindForeignDrivers(const std::vector<std::string>& li
 
 std::string WhyNotBelieved(const NvmlClaim& claim) {
   const MountedDriver& driver = claim.driver;
-  if (const std::string shadows = DescribeForeignDriver(claim.file, driver); !shadows.empty()) return shadows;
+  if (std::string shadows = DescribeForeignDriver(claim.file, driver); !shadows.empty()) return shadows;
   if (IsOneOf(claim.file, driver.nvml)) return "";
   if (!driver.files.empty())
     return claim.file + " is no mount, and the host's " + driver.files.front() + " is one";
