@@ -121,6 +121,19 @@ std::vector<Position> ReadChecks(ObjectReader* reader, const Json::Object& objec
   return positions;
 }
 
+void ReadAllowedSkips(ObjectReader* reader, Entry* entry) {
+  reader->Strings("allow_skip", [&](const std::string& text, const Position& position) {
+    SkipKind kind;
+    if (Parse(text, &kind)) {
+      const bool known = std::count(entry->allow_skip.begin(), entry->allow_skip.end(), kind) > 0;
+      if (!known) entry->allow_skip.push_back(kind);
+      return;
+    }
+    const std::vector<std::string> known = {"unsupported", "absent", "memory", "version"};
+    reader->Report(position, Quote(text) + " is no kind of skip" + Hint(text, known));
+  });
+}
+
 Coverage CoverageOf(ObjectReader* reader, const Json::Object& entry, const Matrix& matrix) {
   std::optional<Coverage> cover;
   ReadCover(reader, entry, &cover);
@@ -156,16 +169,7 @@ void ReadEntry(const Json& json, const Matrix& matrix, std::vector<Problem>* pro
   entry.cover = CoverageOf(&reader, *object, matrix);
   ReadCombinations(&reader, "exclude", entry, &entry.exclude);
   ReadSlow(&reader, *object, &entry);
-  reader.Strings("allow_skip", [&](const std::string& text, const Position& position) {
-    SkipKind kind;
-    if (Parse(text, &kind)) {
-      const bool known = std::count(entry.allow_skip.begin(), entry.allow_skip.end(), kind) > 0;
-      if (!known) entry.allow_skip.push_back(kind);
-      return;
-    }
-    const std::vector<std::string> known = {"unsupported", "absent", "memory", "version"};
-    reader.Report(position, Quote(text) + " is no kind of skip" + Hint(text, known));
-  });
+  ReadAllowedSkips(&reader, &entry);
   reader.Timeout("timeout_s", &entry.timeout_s);
   reader.Bool("required", &entry.required);
   reader.Bool("allow_flaky", &entry.allow_flaky);
