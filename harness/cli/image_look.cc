@@ -134,7 +134,10 @@ CandidateLook Candidates(const FoundEnvironments& found, const PackageNames& nam
   CandidateLook look;
   looking_at("the libraries that the loader finds");
   const std::string library_path = ValueOf(variables, "LD_LIBRARY_PATH");
-  const std::vector<std::string> of_cuda = LibrariesOfLoader(library_path, IsCudaLibrary);
+  std::vector<std::string> of_cuda = LibrariesOfLoader(library_path, IsCudaLibrary);
+  std::stable_partition(of_cuda.begin(), of_cuda.end(), [](const std::string& path) {
+    return IsToolkitLibrary(path.substr(path.rfind('/') + 1));
+  });
   if (!of_cuda.empty()) look.in_loader = of_cuda.front();
   AddCut(found, &look.warnings);
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})

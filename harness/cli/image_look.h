@@ -32,7 +32,7 @@ struct CandidateLook {
   Notices warnings;                   // what of them was not looked at
   // Activated environments (VIRTUAL_ENV, CONDA_PREFIX) that use no GPU, by their interpreters.
   std::vector<std::string> idle;
-  std::string in_loader;  // a library of CUDA that the loader finds; empty: none
+  std::string in_loader;  // as FoundUse has it
   GpuUse loader_use;      // of LookAtUseOfLoader, for a choice alone
   // Programs with libraries of their own beside CUDA that the loader finds, which are judged if a matrix
   // names them.

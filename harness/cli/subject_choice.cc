@@ -70,7 +70,7 @@ void Collected::ChooseSubjects(Session* session) {
   DropSystemWithoutCuda();
   const Matrix& matrix = resolved_.chosen_.matrix_;
   if (!matrix.default_subjects) return;
-  if (LoaderIsJudged(discovery_.facts, resolved_.candidates_.candidates)) {
+  if (LoaderIsJudged(discovery_.facts, resolved_.candidates_.Found())) {
     if (resolved_.chosen_.looked_) LeaveOutPromisesOfLoader();
     return;
   }

@@ -126,6 +126,10 @@ TEST(AutoMatrixTest, AWholeEnvironmentIsJudgedRatherThanACudnnAlone) {
   const AutoChoice choice = Choose(system, whole);
   EXPECT_THAT(choice.candidates, SizeIs(1));
   EXPECT_EQ(choice.MatrixName(), "cu13");
+  const auto beside = [&](const std::string& library) { return Choose(system, whole, {}, library); };
+  EXPECT_THAT(beside("/usr/lib/libcudnn.so.9").candidates, SizeIs(1));
+  EXPECT_THAT(beside("/usr/lib/libcublas.so.12").candidates, SizeIs(0))
+      << "a toolkit without its runtime is a fault";
   system["toolkit.runtime.path"] = "/usr/lib/libcudart.so.12";
   EXPECT_THAT(Choose(system, whole).candidates, SizeIs(0)) << "the loader has all too";
 }

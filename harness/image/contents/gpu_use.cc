@@ -42,13 +42,14 @@ bool IsDriverLibrary(std::string_view name) {
   return name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
 }
 
+bool IsOfToolkit(std::string_view stem) {
+  return stem == "libcudart" || stem == "libcublas" || stem == "libcublasLt" || stem == "libnvrtc";
+}
+
 // "12" of "libcudart.so.12" and "libcublas.so.12.8.4": these change their number with CUDA's major.
 std::string CudaMajorOf(std::string_view name) {
-  const std::string_view stem = StemOf(name);
-  const bool tells =
-      stem == "libcudart" || stem == "libcublas" || stem == "libcublasLt" || stem == "libnvrtc";
   const size_t at = name.find(".so.");
-  if (!tells || at == std::string_view::npos) return {};
+  if (!IsOfToolkit(StemOf(name)) || at == std::string_view::npos) return {};
   const std::string_view number = name.substr(at + 4);
   return std::string(number.substr(0, number.find_first_not_of("0123456789")));
 }
@@ -166,6 +167,8 @@ bool IsCudaLibrary(const std::string& name) {
   return IsLibraryName(name) &&
          std::find(std::begin(kCudaStems), std::end(kCudaStems), StemOf(name)) != std::end(kCudaStems);
 }
+
+bool IsToolkitLibrary(const std::string& name) { return IsLibraryName(name) && IsOfToolkit(StemOf(name)); }
 
 GpuUse FindGpuUse(const std::vector<std::string>& folders) { return LookBelow(folders, false); }
 

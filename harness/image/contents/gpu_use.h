@@ -39,6 +39,9 @@ bool HoldsDeviceCode(const std::string& path);
 // for the driver's, which are the host's.
 bool IsCudaLibrary(const std::string& name);
 
+// True for one that every CUDA toolkit with libraries to compute has: runtime, cuBLAS, NVRTC.
+bool IsToolkitLibrary(const std::string& name);
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_IMAGE_CONTENTS_GPU_USE_H_

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "image/contents/gpu_use.h"
 #include "model/inventory/cudnn_copies.h"
 #include "model/record/version.h"
 
@@ -135,13 +136,15 @@ std::string CudaOf(const Facts& facts, const Candidate& candidate) {
   return {};
 }
 
-bool LoaderIsJudged(const Facts& facts, const std::vector<Candidate>& candidates) {
+bool LoaderIsJudged(const Facts& facts, const FoundUse& found) {
+  const std::vector<Candidate>& candidates = found.candidates;
   const std::string* cudnn = facts.Find(kSystem, CCI_FACT_CUDNN_PATH);
   if (cudnn == nullptr) return candidates.empty();
   if (facts.Find(kSystem, CCI_FACT_TOOLKIT_PATH) != nullptr) return true;
   const std::string folder = cudnn->substr(0, cudnn->rfind('/'));
+  const bool alone = !IsToolkitLibrary(found.in_loader.substr(found.in_loader.rfind('/') + 1));
   return std::none_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
-    const bool is_whole = HasCudnn(c) && c.has_runtime;
+    const bool is_whole = alone && HasCudnn(c) && c.has_runtime;
     return is_whole || folder == c.cudnn || folder.starts_with(c.place + "/");
   });
 }
@@ -170,7 +173,7 @@ std::vector<Candidate> OfOneCuda(const Facts& facts, const std::vector<Candidate
 }
 
 AutoChoice ChooseMatrix(const Facts& facts, const FoundUse& found) {
-  if (LoaderIsJudged(facts, found.candidates)) return ByLoader(facts, found.in_loader);
+  if (LoaderIsJudged(facts, found)) return ByLoader(facts, found.in_loader);
   AutoChoice choice;
   choice.candidates = OfDriversCuda(facts, found.candidates);
   std::map<std::string, std::vector<Candidate>> by_major;

@@ -30,7 +30,9 @@ struct AutoChoice {
 // What uses a GPU in an image, as its files show it.
 struct FoundUse {
   std::vector<Candidate> candidates;  // with facts under their names
-  std::string in_loader;              // a library of CUDA that the loader finds; empty: none
+  // A library of CUDA that the loader finds, one of the toolkit's (IsToolkitLibrary) if there is any; empty:
+  // none.
+  std::string in_loader;
 };
 
 // Facts of the subject "system" are what the loader finds. Where no candidate tells for which CUDA it is and
@@ -39,8 +41,9 @@ struct FoundUse {
 AutoChoice ChooseMatrix(const Facts& facts, const FoundUse& found);
 
 // Whether what the loader finds by itself is judged: a cuDNN with a CUDA runtime. A cuDNN alone is, unless it
-// is a candidate's, to which LD_LIBRARY_PATH leads, or a candidate has both.
-bool LoaderIsJudged(const Facts& facts, const std::vector<Candidate>& candidates);
+// is a candidate's, to which LD_LIBRARY_PATH leads, or a candidate has both. Beside other libraries of a
+// toolkit it is judged: what is missing there, or cannot be used, is a fault.
+bool LoaderIsJudged(const Facts& facts, const FoundUse& found);
 
 // The CUDA version or major that a candidate is for; empty: nothing tells it.
 std::string CudaOf(const Facts& facts, const Candidate& candidate);
