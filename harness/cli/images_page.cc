@@ -23,11 +23,13 @@ namespace cudnn_ci {
 namespace {
 
 // What the launcher says of a run that it does not stand for, whatever the container left; false: it stands
-// for the run, or was none.
+// for the run, or was none. The row gets the image as it was typed.
 bool IsUnconfirmed(const std::string& folder, PageRow* row) {
   const launch::ReportFields fields = launch::FieldsOfFile(folder + "/launcher.json");
   const auto field = [&](const char* path) { return launch::FieldOf(fields, path); };
-  if (field("schema") != "cudnn-ci/launcher/1" || field("confirmed") == "true") return false;
+  if (field("schema") != "cudnn-ci/launcher/1") return false;
+  row->typed_image = SingleLine(field("image"), 1000);
+  if (field("confirmed") == "true") return false;
   const std::string code = field("exit_code"), digest = field("digest"), reason = field("reason");
   row->view.exit_code = 6;
   std::from_chars(code.data(), code.data() + code.size(), row->view.exit_code);

@@ -45,13 +45,18 @@ void SplitName(const std::string& name, ExpectedImage* image) {
     if (image->repository.starts_with(supposed)) image->repository.erase(0, supposed.size());
 }
 
-// What a report calls its image.
-ExpectedImage ImageOf(const RunView& view) {
-  ExpectedImage image;
-  const std::string name = view.image.substr(0, view.image.find(' '));  // without "(image id ...)"
+// What a report calls its image, and the tag by which the launcher was given it.
+ExpectedImage ImageOf(const PageRow& row) {
+  ExpectedImage image, typed;
+  const std::string name = row.view.image.substr(0, row.view.image.find(' '));  // without "(image id ...)"
   const size_t at = name.find('@');
   SplitName(name.substr(0, at), &image);
   if (at != std::string::npos) image.digest = name.substr(at + 1);
+  SplitName(row.typed_image.substr(0, row.typed_image.find('@')), &typed);
+  if (image.tag.empty() && typed.repository == image.repository) {
+    image.tag = typed.tag;
+    if (typed.tag.empty() && row.typed_image.find('@') == std::string::npos) image.tag = "latest";
+  }
   // What docker supposes where neither is typed.
   if (image.tag.empty() && image.digest.empty()) image.tag = "latest";
   return image;
@@ -84,9 +89,10 @@ Result<ExpectedImage> ParseImage(const std::string& text) {
   return image;
 }
 
-bool IsOfImage(const RunView& view, const ExpectedImage& expected) {
+bool IsOfImage(const PageRow& row, const ExpectedImage& expected) {
+  const RunView& view = row.view;
   if (!IsNamed(view)) return false;
-  const ExpectedImage image = ImageOf(view);
+  const ExpectedImage image = ImageOf(row);
   if (image.repository != expected.repository) return false;
   if (!expected.tag.empty() && image.tag != expected.tag) return false;
   if (!expected.digest.empty() && image.digest != expected.digest) return false;
@@ -138,10 +144,23 @@ ImageStanding FoldRuns(const std::vector<const PageRow*>& runs, const std::strin
   return worst;
 }
 
-// By what it is one image among others: a digest alone only where nothing else names it.
-std::string KeyOf(const RunView& view) {
-  const ExpectedImage image = ImageOf(view);
-  return image.repository + ":" + (image.tag.empty() ? image.digest : image.tag);
+std::string PlaceOf(const ExpectedImage& image) { return image.repository + "@" + image.digest; }
+
+// The tags of images that a digest names too.
+std::map<std::string, std::string> TagsOf(const std::vector<const PageRow*>& rows) {
+  std::map<std::string, std::string> tags;
+  for (const PageRow* row : rows)
+    if (const ExpectedImage image = ImageOf(*row); !image.tag.empty() && !image.digest.empty())
+      tags.emplace(PlaceOf(image), image.tag);
+  return tags;
+}
+
+// By what it is one image among others: a digest alone only where no report names its tag.
+std::string KeyOf(const PageRow& row, const std::map<std::string, std::string>& tags) {
+  const ExpectedImage image = ImageOf(row);
+  if (!image.tag.empty()) return image.repository + ":" + image.tag;
+  const auto tag = tags.find(PlaceOf(image));
+  return image.repository + ":" + (tag == tags.end() ? image.digest : tag->second);
 }
 
 // Rows of one image that nobody named, by that image; one that names none stands for itself.
@@ -149,9 +168,10 @@ std::vector<std::pair<std::string, std::vector<const PageRow*>>> Unnamed(
     const std::vector<const PageRow*>& rows) {
   std::vector<std::pair<std::string, std::vector<const PageRow*>>> groups;
   std::map<std::string, size_t> places;
+  const std::map<std::string, std::string> tags = TagsOf(rows);
   for (const PageRow* row : rows) {
     const bool named = IsNamed(row->view);
-    const std::string key = named ? "image " + KeyOf(row->view) : "folder " + row->source;
+    const std::string key = named ? "image " + KeyOf(*row, tags) : "folder " + row->source;
     const auto [place, added] = places.emplace(key, groups.size());
     if (added) groups.push_back({named ? row->view.image : row->source, {}});
     groups[place->second].second.push_back(row);
@@ -206,7 +226,7 @@ ImagesVerdict JudgeImages(const std::vector<PageRow>& rows, const ExpectedImages
   for (const ExpectedImage& image : expected.images) {
     std::vector<const PageRow*> runs;
     for (const PageRow& row : rows)
-      if (IsOfImage(row.view, image)) runs.push_back(&row), used.insert(&row);
+      if (IsOfImage(row, image)) runs.push_back(&row), used.insert(&row);
     verdict.images.push_back(runs.empty() ? MissingImage(image.text, WhyNone(nameless))
                                           : FoldRuns(runs, image.text));
   }

@@ -18,6 +18,8 @@ struct PageRow {
   std::string problem;  // why there is none; empty: it was read
   // Its report.html, as a path from the folder of the page; empty: there is none.
   std::string report;
+  std::string
+      typed_image;  // as the launcher was given it, with the tag that a digest replaces; empty: no launcher
 };
 
 // The whole document: red rows first, then by image. `now_s`: seconds since 1970, from which ages are

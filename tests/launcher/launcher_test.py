@@ -734,6 +734,9 @@ exit 1"""
         self.put("pull", "echo 'dial tcp 192.0.2.1:443: i/o timeout' >&2\nexit 1\n")
         self.assertRed(self.launch(run=reports()), 3, "runner.image-missing", "i/o timeout")
         self.assertEqual([c[0] for c in self.calls()], ["version", "image", "pull"])
+        # Of two registries one does not know it, and the other one did not answer.
+        self.put("pull", "echo 'quay.example/x: manifest unknown; registry.example/x: toomanyrequests: rate limit' >&2\nexit 1\n")
+        self.assertRed(self.launch(run=reports()), 3, "runner.image-missing", "toomanyrequests")
 
     def test_an_image_that_nobody_knows_is_the_callers_mistake(self):
         (self.standin / "image").unlink()

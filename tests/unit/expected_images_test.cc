@@ -99,6 +99,20 @@ TEST(ExpectedImages, AreFoundByName) {
   EXPECT_EQ(Judged({Passed("team/a:1", "")}, {"team/a:1@no-gpu"}).exit_code, 0);
 }
 
+// A report names an image that a registry knows by its digest; the launcher has the tag.
+TEST(ExpectedImages, AreFoundByTheTagThatWasTyped) {
+  const std::tuple<std::string, std::string, bool> rows[] = {
+      {"team/a:1", "team/a:1", true},    {"team/a:1", "team/a:2", false},
+      {"team/a", "team/a:latest", true}, {"team/a" + kDigest, "team/a:latest", false},
+      {"other/a:1", "team/a:1", false},  {"docker.io/team/a:1", "team/a:1", true},
+  };
+  for (const auto& [typed, expected, is] : rows) {
+    PageRow row = Passed("team/a" + kDigest);
+    row.typed_image = typed;
+    EXPECT_EQ(Judged({row}, {expected}).exit_code, is ? 0 : 4) << typed << " " << expected;
+  }
+}
+
 TEST(ExpectedImages, ACellIsAnImageOnAGpu) {
   const std::vector<PageRow> rows = {Passed("team/a:1", "Tesla T4"), Passed("team/a:1", "NVIDIA L4")};
   EXPECT_EQ(Judged(rows, {"team/a:1@t4,team/a:1@l4"}).exit_code, 0);
@@ -113,6 +127,9 @@ TEST(ExpectedImages, AreCountedByName) {
               ElementsAre("passed team/a:1", "passed team/b:1", "missing 3 images"));
   EXPECT_EQ(Judged(two, {"3"}).exit_code, 4);
   EXPECT_EQ(Judged({}, {"1"}).exit_code, 4);
+  const std::vector<PageRow> one = {Passed("team/a:1" + kDigest), Passed("team/a" + kDigest)};
+  EXPECT_EQ(Judged(one, {"1"}).exit_code, 0);
+  EXPECT_EQ(Judged(one, {"2"}).exit_code, 4) << "named in two ways";
   PageRow unread = Passed("");
   unread.problem = "it is no report";
   unread.view.verdict = "";
