@@ -127,8 +127,9 @@ TEST(AutoMatrixTest, AWholeEnvironmentIsJudgedRatherThanACudnnAlone) {
   EXPECT_THAT(choice.candidates, SizeIs(1));
   EXPECT_EQ(choice.MatrixName(), "cu13");
   const auto beside = [&](const std::string& library) { return Choose(system, whole, {}, library); };
-  EXPECT_THAT(beside("/usr/lib/libcudnn.so.9").candidates, SizeIs(1));
-  EXPECT_THAT(beside("/usr/lib/libcublas.so.12").candidates, SizeIs(0))
+  for (const char* library : {"/usr/lib/libcudnn.so.9", "/usr/lib/libcublas.so.12"})
+    EXPECT_THAT(beside(library).candidates, SizeIs(1)) << library;
+  EXPECT_THAT(beside("/usr/lib/libnvrtc.so.12").candidates, SizeIs(0))
       << "a toolkit without its runtime is a fault";
   system["toolkit.runtime.path"] = "/usr/lib/libcudart.so.12";
   EXPECT_THAT(Choose(system, whole).candidates, SizeIs(0)) << "the loader has all too";

@@ -128,6 +128,17 @@ m = ctypes.CDLL("libm.so.1") or None
   EXPECT_THAT(PlainlyOpened(source, {"CDLL"}), ElementsAre("liba.so.1", "libb.so"));
 }
 
+// An import that may have ended executes nothing behind that; a function that raises ends none.
+TEST_F(SymbolsRemediesTest, NothingIsOpenedInAnyCaseBehindAStatementThatMayEndTheImport) {
+  const std::string opens = "\nctypes.CDLL(\"liba.so.1\")\n";
+  for (const char* end :
+       {"if there:\n  raise ImportError", "if there: raise ImportError", "raise ImportError",
+        "if there:\n  import sys\n  sys.exit(1)", "def f():\n  pass\ntry:\n  f()\nexcept OSError:\n  raise"})
+    EXPECT_THAT(PlainlyOpened(end + opens, {"CDLL"}), IsEmpty()) << end;
+  EXPECT_THAT(PlainlyOpened("def f():\n  raise OSError\n" + opens + "raise OSError\n", {"CDLL"}),
+              ElementsAre("liba.so.1"));
+}
+
 // "libcudart.so" is the link for compilers, which an image for running does not have.
 TEST_F(SymbolsRemediesTest, ALibraryThatAnImportOpensByANameThatNothingHas) {
   const std::string site = kSite;
@@ -143,6 +154,11 @@ TEST_F(SymbolsRemediesTest, ALibraryThatAnImportOpensByANameThatNothingHas) {
                                   "ctypes.CDLL('libnvidia-ml.so.1')", "ctypes.CDLL('lib/libcudart.so')"})
     EXPECT_THAT(opens(there).faults, IsEmpty()) << there;
   EXPECT_THAT(opens("try:\n  ctypes.CDLL('libcudart.so')\nexcept OSError:\n  pass").faults, IsEmpty());
+  EXPECT_EQ(LibraryOfOnly(opens("ctypes.CDLL('libcufft.so.10')"), Kind::kMissingLibrary), "libcufft.so.10");
+  Library("/vendor/libcufft.so.10", "int a;");
+  EXPECT_THAT(
+      opens("ctypes.CDLL('" + Path("/vendor/libcufft.so.10") + "')\nctypes.CDLL('libcufft.so.10')").faults,
+      IsEmpty());
   // A module that is imported only if somebody asks for it.
   Package("mine", "def later():\n  from . import native\n");
   EXPECT_THAT(opens("ctypes.CDLL('libcudart.so')").faults, IsEmpty());

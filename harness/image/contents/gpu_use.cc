@@ -24,9 +24,10 @@ constexpr size_t kMostLibraries = 20000;
 constexpr int kMostDepth = 32;
 
 constexpr std::string_view kCudaStems[] = {
-    "libcudart",   "libcublas",   "libcublasLt",  "libcudnn",     "libcufft",   "libcurand",
-    "libcusolver", "libcusparse", "libnvrtc",     "libnvJitLink", "libcupti",   "libnccl",
-    "libnvinfer",  "libcutensor", "libcudadevrt", "libcufile",    "libnvshmem", "libcusparseLt"};
+    "libcudart",   "libcublas",   "libcublasLt",   "libcudnn",     "libcufft",   "libcurand",
+    "libcusolver", "libcusparse", "libnvrtc",      "libnvJitLink", "libcupti",   "libnccl",
+    "libnvinfer",  "libcutensor", "libcudadevrt",  "libcufile",    "libnvshmem", "libcusparseLt",
+    "libnvblas",   "libcufftw",   "libcusolverMg", "libnvjpeg",    "libnvfatbin"};
 
 // "libcudart" of "libcudart.so.12", "libcudart-9335f6a2.so.12" (as auditwheel names it) and
 // "libcudart_static.a" alike: what stands before the first of ".-_".
@@ -42,14 +43,13 @@ bool IsDriverLibrary(std::string_view name) {
   return name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
 }
 
-bool IsOfToolkit(std::string_view stem) {
-  return stem == "libcudart" || stem == "libcublas" || stem == "libcublasLt" || stem == "libnvrtc";
-}
-
 // "12" of "libcudart.so.12" and "libcublas.so.12.8.4": these change their number with CUDA's major.
 std::string CudaMajorOf(std::string_view name) {
+  const std::string_view stem = StemOf(name);
+  const bool tells =
+      stem == "libcudart" || stem == "libcublas" || stem == "libcublasLt" || stem == "libnvrtc";
   const size_t at = name.find(".so.");
-  if (!IsOfToolkit(StemOf(name)) || at == std::string_view::npos) return {};
+  if (!tells || at == std::string_view::npos) return {};
   const std::string_view number = name.substr(at + 4);
   return std::string(number.substr(0, number.find_first_not_of("0123456789")));
 }
@@ -164,11 +164,15 @@ bool HoldsDeviceCode(const std::string& path) {
 }
 
 bool IsCudaLibrary(const std::string& name) {
+  const std::string_view stem = StemOf(name);
   return IsLibraryName(name) &&
-         std::find(std::begin(kCudaStems), std::end(kCudaStems), StemOf(name)) != std::end(kCudaStems);
+         (stem.starts_with("libnpp") ||
+          std::find(std::begin(kCudaStems), std::end(kCudaStems), stem) != std::end(kCudaStems));
 }
 
-bool IsToolkitLibrary(const std::string& name) { return IsLibraryName(name) && IsOfToolkit(StemOf(name)); }
+bool IsToolkitLibrary(const std::string& name) {
+  return IsLibraryName(name) && (StemOf(name) == "libcudart" || StemOf(name) == "libnvrtc");
+}
 
 GpuUse FindGpuUse(const std::vector<std::string>& folders) { return LookBelow(folders, false); }
 

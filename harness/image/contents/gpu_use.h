@@ -39,7 +39,8 @@ bool HoldsDeviceCode(const std::string& path);
 // for the driver's, which are the host's.
 bool IsCudaLibrary(const std::string& name);
 
-// True for one that every CUDA toolkit with libraries to compute has: runtime, cuBLAS, NVRTC.
+// True for CUDA's runtime and NVRTC, which nobody installs beside a cuDNN but for what needs a runtime.
+// cuBLAS alone is what CTranslate2 asks for, whose runtime is linked statically.
 bool IsToolkitLibrary(const std::string& name);
 
 }  // namespace cudnn_ci

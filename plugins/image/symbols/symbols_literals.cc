@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -56,8 +57,15 @@ class Look {
   // What a source of a package opens and nothing has.
   std::vector<std::string> NowhereIn(const std::string& text) const {
     std::vector<std::string> nowhere;
-    for (const std::string& name : PlainlyOpened(text, rules_.openers))
-      if (name.find(".so") != std::string::npos && !IsThere(name)) nowhere.push_back(name);
+    const std::set<std::string> opened = PlainlyOpened(text, rules_.openers);
+    // Opened by its path, it is loaded for whoever names it afterwards.
+    const auto has_path = [&](const std::string& name) {
+      return std::any_of(opened.begin(), opened.end(), [&](const std::string& other) {
+        return other.ends_with("/" + name) && other[0] == '/' && Exists(other);
+      });
+    };
+    for (const std::string& name : opened)
+      if (name.find(".so") != std::string::npos && !IsThere(name) && !has_path(name)) nowhere.push_back(name);
     return nowhere;
   }
   void Add(const std::string& package, const std::string& source, const std::vector<std::string>& names) {

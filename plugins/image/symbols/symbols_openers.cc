@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "image/symbols/symbols_variants.h"
 
 namespace cudnn_ci {
@@ -246,6 +247,24 @@ bool AnyNames(const std::set<std::string>& literals, const std::string& file_nam
                      [&](const std::string& literal) { return NamesFile(literal, file_name, machines); });
 }
 
+// What stands before the first statement outside of functions and classes that may end the import: what
+// follows an `if ...: raise` is not executed whatever happens.
+std::string_view UpToAnEnd(std::string_view source) {
+  bool in_function = false;
+  for (size_t at = 0; at < source.size();) {
+    const size_t end = std::min(source.find('\n', at), source.size());
+    const std::string_view line = source.substr(at, end - at), text = Trim(line);
+    const auto begins = [&](std::string_view word) { return text.starts_with(word); };
+    if (!text.empty() && text.data() == line.data())
+      in_function = begins("def ") || begins("class ") || begins("async ") || begins("@");
+    if (!in_function && (begins("raise") || text.find("exit(") != std::string_view::npos ||
+                         text.find(": raise") != std::string_view::npos))
+      return source.substr(0, at);
+    at = end + 1;
+  }
+  return source;
+}
+
 }  // namespace
 
 SourceOutline OutlineOf(const std::string& source) { return Outliner().Run(source); }
@@ -256,7 +275,7 @@ std::set<std::string> PlainlyOpened(const std::string& source, const std::set<st
   Outliner([&](std::string_view line) {
     if (std::string text = PlainCall(line, openers); !text.empty() && opened.size() < kMostTexts)
       opened.insert(std::move(text));
-  }).Run(source);
+  }).Run(std::string(UpToAnEnd(source)));
   return opened;
 }
 
