@@ -23,6 +23,17 @@ TEST_F(GpuUseTest, ALibraryOfCudaShowsItByItsName) {
   EXPECT_TRUE(HoldsGpuUse(At("packages")));
 }
 
+// All of a toolkit's own, so that none of them passes for something else that uses a GPU.
+TEST_F(GpuUseTest, AToolkitsLibrariesAreCudas) {
+  for (const char* library :
+       {"libcublasLt.so.12", "libcudnn_ops.so.9", "libnvblas.so.12", "libnppig.so.12", "libcusolverMg.so.11"})
+    EXPECT_TRUE(IsCudaLibrary(library)) << library;
+  for (const char* library : {"libcuda.so.1", "libc.so.6", "libcudart_static.a"})
+    EXPECT_FALSE(IsCudaLibrary(library)) << library;
+  EXPECT_TRUE(IsToolkitLibrary("libnvrtc.so.13"));
+  EXPECT_FALSE(IsToolkitLibrary("libcublas.so.13")) << "CTranslate2 asks for it, and for no runtime";
+}
+
 TEST_F(GpuUseTest, WhatNvccLinkedShowsItByItsDeviceCode) {
   Copy(CUDNN_CI_DEVICE_CODE, "packages/xgboost/lib/libxgboost.so");
   const GpuUse use = Use();
