@@ -66,8 +66,9 @@ bool CouldNotStart(int status, const std::string& said) {
 // Of several registries that were asked one may have had no time, or asked who it is: the image may be there.
 bool KnowsNoSuchImage(const std::string& said) {
   const std::string words = Lower(said);
-  if (HasOneOf(words, {"toomanyrequests", "timeout", "deadline exceeded", "dial tcp", "connection re",
-                       "unauthorized", "docker-credential", "no match for platform"}))
+  if (HasOneOf(words,
+               {"toomanyrequests", "i/o timeout", "handshake timeout", "timed out", "deadline exceeded",
+                "dial tcp", "connection re", "unauthorized", "docker-credential", "no match for platform"}))
     return false;
   return HasOneOf(words, {"manifest unknown", "name unknown", "repository does not exist",
                           "repository name not known", "invalid reference format"}) ||

@@ -742,6 +742,7 @@ exit 1"""
         (self.standin / "image").unlink()
         for said in (
             "Error response from daemon: manifest for x:1 not found: manifest unknown: manifest unknown",
+            "Error response from daemon: manifest for timeout-proxy:1 not found: manifest unknown",
             "Error response from daemon: pull access denied for x, repository does not exist or may require 'docker login': denied",
             "invalid reference format: repository name (library/X) must be lowercase",
             'failed to resolve reference "registry.example/x:1": registry.example/x:1: not found',
