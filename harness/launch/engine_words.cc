@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
+#include <iterator>
 #include <string_view>
 
 #include "base/text.h"
@@ -34,14 +35,55 @@ bool IsFailedExec(std::string_view line) {
   return false;
 }
 
-// "runc create failed: unable to start container process: error during container init: error setting
-// rlimits", "crun: setrlimit `RLIMIT_NOFILE`: Operation not permitted". Where the program is what fails, it
-// says "exec" or "executable".
-bool IsFailedInit(const std::string& line) {
-  for (const std::string_view head : {"unable to start container process: ", "crun: "})
-    if (const size_t at = line.find(head); at != std::string::npos)
-      return line.find("exec", at) == std::string::npos;
+// Without what stands between quotes of one kind, which is somebody's path: `error mounting "/home/exec/w"`.
+std::string WithoutQuoted(std::string_view text) {
+  constexpr std::string_view kQuotes = "\"`'";
+  std::string plain;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const bool opens = kQuotes.find(text[at]) != std::string_view::npos;
+    const size_t end = opens ? text.find(text[at], at + 1) : std::string_view::npos;
+    plain += opens && end != std::string_view::npos ? ' ' : text[at];
+    if (opens && end != std::string_view::npos) at = end;
+  }
+  return plain;
+}
+
+// Whether it has the word as one of a sentence's, not as a part of a path or name.
+bool HasWord(std::string_view text, std::string_view word) {
+  const auto is_of_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("/._-").find(c) != std::string_view::npos;
+  };
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !is_of_name(text[at - 1])) && (end == text.size() || !is_of_name(text[end]))) return true;
+  }
   return false;
+}
+
+// What a runtime says of a container that it could not make; empty: the line is none of these.
+//   "runc create failed: unable to start container process: error during container init: error setting
+//   rlimits" "crun: setrlimit `RLIMIT_NOFILE`: Operation not permitted"
+std::string_view WordsOfInit(std::string_view line) {
+  for (const std::string_view head : {"unable to start container process: ", "crun: "})
+    if (const size_t at = line.find(head); at != std::string_view::npos) return line.substr(at + head.size());
+  return {};
+}
+
+// Where the program is what fails, it says "exec" or "executable".
+bool IsFailedInit(std::string_view line) {
+  const std::string words = WithoutQuoted(WordsOfInit(line));
+  return !words.empty() && !HasWord(words, "exec") && !HasWord(words, "executable");
+}
+
+// `chdir to cwd ("/work") set in config.json failed: permission denied`, "crun: chdir to `/work`: Permission
+// denied", and of older crun under podman "Error: chdir: Permission denied".
+bool IsFailedChdir(std::string_view line) {
+  if (line.find("permission denied") == std::string_view::npos) return false;
+  constexpr std::string_view kHeads[] = {"chdir to cwd (", "crun: chdir: ", "crun: chdir to `",
+                                         "error: chdir: "};
+  return std::any_of(std::begin(kHeads), std::end(kHeads),
+                     [&](std::string_view head) { return line.find(head) != std::string_view::npos; });
 }
 
 }  // namespace
@@ -55,6 +97,11 @@ bool RuntimeFailed(int status, const std::string& said) {
   const std::vector<std::string> lines = Split(Lower(said), '\n');
   if (status == 125) return std::none_of(lines.begin(), lines.end(), IsFailedExec);
   return (status == 126 || status == 127) && std::any_of(lines.begin(), lines.end(), IsFailedInit);
+}
+
+bool MayNotEnterWorkdir(int status, const std::string& said) {
+  const std::vector<std::string> lines = Split(Lower(said), '\n');
+  return status >= 125 && status <= 127 && std::any_of(lines.begin(), lines.end(), IsFailedChdir);
 }
 
 bool CouldNotStart(int status, const std::string& said) {

@@ -10,6 +10,8 @@ namespace cudnn_ci::launch {
 bool LacksGpuRuntime(const std::string& said);
 // The engine could not make the container, and executed nothing in it.
 bool RuntimeFailed(int status, const std::string& said);
+// The container's user may not enter its working directory.
+bool MayNotEnterWorkdir(int status, const std::string& said);
 // The program could not be started in the container. Some runtimes give a status of their own for it, some
 // start a process that cannot become the program and ends with 1 or 255.
 bool CouldNotStart(int status, const std::string& said);

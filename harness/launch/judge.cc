@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/signal_text.h"
@@ -133,6 +136,25 @@ bool Session::JudgeGate() {
   return true;
 }
 
+bool Session::SettleWorkdir() {
+  constexpr const char* kChanging[] = {"-u", "--user", "-w", "--workdir"};
+  const std::vector<std::string>& given = options_.engine_arguments;
+  const bool is_callers =
+      !options_.user.empty() || std::any_of(given.begin(), given.end(), [&](const std::string& word) {
+        return std::any_of(std::begin(kChanging), std::end(kChanging), [&](std::string_view option) {
+          return word == option || (word.starts_with(option) && word.substr(option.size())[0] == '=');
+        });
+      });
+  if (is_callers)
+    return Settle(2, "matrix.invalid-use",
+                  "the user that --user or --engine-arg has given may not enter the working directory" +
+                      InBrackets(ended_.status),
+                  "Give one that may, or leave it to the image.", ended_.said);
+  return Settle(
+      1, "image.workdir-denied", "the image's USER may not enter its WORKDIR" + InBrackets(ended_.status),
+      "Give the directory to that user in the Dockerfile: RUN chown, or WORKDIR behind USER.", ended_.said);
+}
+
 bool Session::JudgeStatus(const std::string& reason) {
   const int status = ended_.status;
   const std::string &said = ended_.said, &engine = facts_.engine.name;
@@ -142,6 +164,7 @@ bool Session::JudgeStatus(const std::string& reason) {
                   "Install the NVIDIA Container Toolkit and configure it for " + engine +
                       " (podman: nvidia-ctk cdi generate), or try --gpu-way.",
                   said);
+  if (MayNotEnterWorkdir(status, said)) return SettleWorkdir();
   if (RuntimeFailed(status, said))
     return Settle(3, "runner.engine-failed", engine + " could not run the container" + InBrackets(status),
                   "See its words.", said);

@@ -61,6 +61,8 @@ class Session {
   bool WriteInitFile(const std::string& text);
   // What the engine's status means where no report says more.
   bool JudgeStatus(const std::string& reason);
+  // Where the container's user may not enter its working directory.
+  bool SettleWorkdir();
   // Makes the reports from the journal, on this machine, by our own program, in a process of its own: what a
   // process of the container wrote beside it is not published. False, and why: the journal does not bear out
   // the status.

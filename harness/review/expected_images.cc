@@ -116,8 +116,10 @@ ImageStanding MissingImage(const std::string& name, const std::string& detail) {
 // What one run says of its image.
 ImageStanding StandingOf(const PageRow& row, const std::string& name) {
   const RunView& view = row.view;
-  // Of a run that was interrupted nobody can tell.
-  const int code = view.exit_code == 0 || RankOf(view.exit_code) < kOrder.size() ? view.exit_code : 6;
+  // Where the launcher was used wrongly (2), no image was judged. Of a run that was interrupted nobody can
+  // tell.
+  const bool of_verdict = view.exit_code == 0 || RankOf(view.exit_code) < kOrder.size();
+  const int code = of_verdict ? view.exit_code : view.exit_code == 2 ? 4 : 6;
   if (!row.problem.empty())
     return {name, code == 0 ? 6 : code, view.verdict.empty() ? "unreadable" : view.verdict, row.problem};
   if (code != 0) return {name, code, view.verdict, view.headline_cause};
@@ -127,18 +129,39 @@ ImageStanding StandingOf(const PageRow& row, const std::string& name) {
   return {name, 0, "passed", ""};
 }
 
-// The worst of the runs, of which the runner's faults are superseded by a later pass of the same image.
+// The models that a run saw, each once; empty: it saw no GPU.
+std::string GpusOf(const RunView& view) {
+  const std::set<std::string> models(view.gpus.begin(), view.gpus.end());
+  return Join({models.begin(), models.end()}, ", ");
+}
+
+// When the last pass of an image began, by the GPUs that it saw; empty: none has passed on these.
+using Passes = std::map<std::string, std::string>;
+
+// Whether a pass on the same GPUs came after the run. One that saw none may be a job's for any of them: then
+// all have passed since.
+bool IsSuperseded(const RunView& run, const Passes& passes) {
+  const std::string gpus = GpusOf(run);
+  return std::all_of(passes.begin(), passes.end(), [&](const auto& pass) {
+    const bool counts =
+        gpus.empty() ? !pass.first.empty() || !pass.second.empty() || passes.size() == 1 : pass.first == gpus;
+    return !counts || run.timestamp < pass.second;
+  });
+}
+
+// The worst of the runs, of which the runner's faults are superseded by a later pass of the same image on the
+// same GPUs.
 ImageStanding FoldRuns(const std::vector<const PageRow*>& runs, const std::string& name) {
-  std::map<std::string, std::string> passes;  // by image: when the last one began
+  std::map<std::string, Passes> passes;  // by image
   for (const PageRow* run : runs) {
-    std::string& last = passes[run->view.image];
+    std::string& last = passes[run->view.image][GpusOf(run->view)];
     if (StandingOf(*run, name).exit_code == 0) last = std::max(last, run->view.timestamp);
   }
   ImageStanding worst = {name, 0, "passed", ""};
   for (const PageRow* run : runs) {
     const ImageStanding one = StandingOf(*run, name);
     const bool may_be_superseded = one.exit_code == 3 || one.exit_code == 6;
-    if (may_be_superseded && run->view.timestamp < passes[run->view.image]) continue;
+    if (may_be_superseded && IsSuperseded(run->view, passes[run->view.image])) continue;
     if (RankOf(one.exit_code) < RankOf(worst.exit_code)) worst = one;
   }
   return worst;

@@ -175,14 +175,43 @@ TEST(ExpectedImages, ALaterPassOfTheSameImageSettlesWhatTheRunnerDid) {
   const auto exit_code = [&](int first, const PageRow& later) {
     return Judged({later, Red(Passed(image, "NVIDIA L4", "10:00"), first)}, {"team/a:1"}).exit_code;
   };
-  const PageRow pass = Passed(image, "Tesla T4", "10:05");
+  const PageRow pass = Passed(image, "NVIDIA L4", "10:05");
   EXPECT_EQ(exit_code(3, pass), 0);
   EXPECT_EQ(exit_code(6, pass), 0);
   EXPECT_EQ(exit_code(1, pass), 1) << "the image's own fault stands";
   EXPECT_EQ(exit_code(5, pass), 5);
-  EXPECT_EQ(exit_code(3, Passed(image, "Tesla T4", "09:55")), 3) << "that came before";
-  EXPECT_EQ(exit_code(3, Passed("team/a:1" + kOther, "Tesla T4", "10:05")), 3) << "another image";
-  EXPECT_EQ(exit_code(3, Red(Passed(image, "Tesla T4", "10:05"), 3)), 3);
+  EXPECT_EQ(exit_code(3, Passed(image, "NVIDIA L4", "09:55")), 3) << "that came before";
+  EXPECT_EQ(exit_code(3, Passed("team/a:1" + kOther, "NVIDIA L4", "10:05")), 3) << "another image";
+  EXPECT_EQ(exit_code(3, Red(Passed(image, "NVIDIA L4", "10:05"), 3)), 3);
+}
+
+// Two cells of a job matrix, of which one says nothing of the other.
+TEST(ExpectedImages, APassOnAnotherGpuSettlesNothing) {
+  const PageRow t4 = Passed("team/a:1", "Tesla T4", "10:05");
+  for (const int code : {3, 6}) {
+    const PageRow h100 = Red(Passed("team/a:1", "NVIDIA H100 80GB HBM3", "10:00"), code);
+    EXPECT_EQ(Judged({h100, t4}, {"team/a:1"}).exit_code, code);
+    EXPECT_EQ(
+        Judged({h100, t4, Passed("team/a:1", "NVIDIA H100 80GB HBM3", "10:10")}, {"team/a:1"}).exit_code, 0);
+  }
+  // It may have been meant for either.
+  const PageRow blind = Red(Passed("team/a:1", "", "10:00"), 3);
+  const PageRow before = Passed("team/a:1", "NVIDIA L4", "09:00");
+  EXPECT_EQ(Judged({blind, t4}, {"team/a:1"}).exit_code, 0);
+  EXPECT_EQ(Judged({blind, t4, before}, {"team/a:1"}).exit_code, 3);
+  EXPECT_EQ(Judged({blind, t4, before, Passed("team/a:1", "NVIDIA L4", "10:10")}, {"team/a:1"}).exit_code, 0);
+  EXPECT_EQ(Judged({blind, Passed("team/a:1", "", "10:10")}, {"team/a:1"}).exit_code, 0);
+}
+
+// The launcher has refused its command line or image.
+TEST(ExpectedImages, WhereTheCallerWasMistakenTheMatrixIsAtFault) {
+  PageRow row = Passed("team/a:1", "");
+  row.view.verdict = "unconfirmed";
+  row.view.exit_code = 2;
+  row.problem = "matrix.image-unknown: there is no image team/a:1";
+  const ImagesVerdict verdict = JudgeImages({row}, *ParseExpected({"team/a:1"}));
+  EXPECT_EQ(verdict.exit_code, 4);
+  EXPECT_EQ(verdict.images[0].cause, row.problem);
 }
 
 TEST(ExpectedImages, WhatIsNoListIsRefused) {
