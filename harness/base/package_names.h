@@ -28,14 +28,27 @@ struct FrameworkName {
   std::string title;  // "CuPy"
 };
 
+// What an installed framework may have brought.
+struct FrameworkFiles {
+  std::string title;                       // "PyTorch"
+  std::string module;                      // "torch", what `import` names
+  std::vector<std::string> distributions;  // "jax-cuda13-plugin", "jaxlib": names of packages
+  // The files whose run path names the folders of CUDA's libraries, below a folder of packages; the first
+  // that is there counts.
+  std::vector<std::string> run_path_of;
+  // Patterns of libraries that need CUDA's, below a folder of packages.
+  std::vector<std::string> native;
+};
+
 // What is known of Python packages by the names of their metadata and files.
 struct PackageNames {
   std::vector<FrameworkName> frameworks;
   std::vector<std::string>
       cudnn;  // patterns of cuDNN's packages that end in a CUDA major: "nvidia-cudnn-cu#*"
-  // Of each framework whose run path names the folders of CUDA's libraries, the files that may have it, below
-  // a folder of packages; the first that is there counts.
-  std::vector<std::vector<std::string>> run_paths;
+  std::vector<FrameworkFiles> framework_files;
+  // Patterns of packages that compile device code in ordinary use, though no file of theirs shows it:
+  // "numba-cuda".
+  std::vector<std::string> compilers;
 };
 
 }  // namespace cudnn_ci

@@ -110,16 +110,33 @@ void AddPrograms(const FoundEnvironments& found, const Variables& variables, con
   }
 }
 
-// The environments that use no GPU and have a framework.
-std::vector<PythonEnvironment> OthersWithFrameworks(const FoundEnvironments& found, const PackageNames& names,
-                                                    const LookingAt& looking_at) {
+// The environments that use no GPU.
+std::vector<PythonEnvironment> Others(const FoundEnvironments& found, const PackageNames& names,
+                                      const LookingAt& looking_at) {
   std::vector<PythonEnvironment> others;
   for (size_t i = 0; i < found.others.size() && i < kMostOthers; ++i) {
     looking_at("the Python environment of " + found.others[i]);
-    PythonEnvironment other = DescribeEnvironment(found.others[i], OwnVariables(), names);
-    if (!other.frameworks.empty()) others.push_back(std::move(other));
+    others.push_back(DescribeEnvironment(found.others[i], OwnVariables(), names));
   }
   return others;
+}
+
+void KeepThoseWithFrameworks(std::vector<PythonEnvironment>* environments) {
+  std::erase_if(*environments, [](const PythonEnvironment& one) { return one.frameworks.empty(); });
+}
+
+// Those with a framework, of an image in which nothing but CUDA's libraries is for a GPU.
+std::vector<PythonEnvironment> ForCpu(const FoundEnvironments& found, const PackageNames& names,
+                                      const LookingAt& looking_at) {
+  std::vector<PythonEnvironment> others = Others(found, names, looking_at);
+  const auto uses = [](const PythonEnvironment& one) { return one.compiles || !one.gpu.example.empty(); };
+  if (std::any_of(others.begin(), others.end(), uses)) return {};
+  KeepThoseWithFrameworks(&others);
+  if (others.empty()) return {};
+  looking_at("the image's programs");
+  const bool used = !LookAtUseOfLoader().example.empty() ||
+                    !FindPrograms(OwnVariables(), PrefixesOf(found), false).candidates.empty();
+  return used ? std::vector<PythonEnvironment>() : std::move(others);
 }
 
 FoundEnvironments FindImageEnvironments(const PackageNames& names, const LookingAt& looking_at) {
@@ -153,9 +170,7 @@ CandidateLook Candidates(const FoundEnvironments& found, const PackageNames& nam
   }
   AddPrograms(found, variables, names, looking_at, &look);
   const bool cuda_alone = !look.in_loader.empty() && look.subjects.empty() && look.beside.empty();
-  if (cuda_alone && LookAtUseOfLoader().example.empty())
-    for (PythonEnvironment& other : OthersWithFrameworks(found, names, looking_at))
-      if (other.gpu.example.empty()) look.for_cpu.push_back(std::move(other));
+  if (cuda_alone) look.for_cpu = ForCpu(found, names, looking_at);
   return look;
 }
 
@@ -220,7 +235,8 @@ EnvironmentLook LookAtEnvironments(const PackageNames& names, const LookingAt& l
   EnvironmentLook look;
   const FoundEnvironments found = FindImageEnvironments(names, looking_at);
   look.found = Candidates(found, names, looking_at, &look.environments);
-  look.others = OthersWithFrameworks(found, names, looking_at);
+  look.others = Others(found, names, looking_at);
+  KeepThoseWithFrameworks(&look.others);
   looking_at("the image's CUDA toolkits");
   std::vector<PythonEnvironment> all = look.environments;
   all.insert(all.end(), look.others.begin(), look.others.end());

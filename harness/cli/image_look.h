@@ -37,8 +37,8 @@ struct CandidateLook {
   // Programs with libraries of their own beside CUDA that the loader finds, which are judged if a matrix
   // names them.
   std::vector<Candidate> beside;
-  // Where CUDA's libraries are all that there is for a GPU: the environments whose frameworks, by their
-  // files, cannot use them.
+  // Where CUDA's libraries are all that there is for a GPU, and no program asks the loader for them: the
+  // environments whose frameworks, by their files, cannot use them.
   std::vector<PythonEnvironment> for_cpu;
 
   FoundUse Found() const { return {candidates, in_loader}; }
@@ -93,6 +93,7 @@ template <class Io, Like<PythonEnvironment> T>
 void Fields(Io& io, T& one) {
   io("name", one.name), io("interpreter", one.interpreter), io("prefix", one.prefix);
   io("cudnn", one.cudnn), io("cuda", one.cuda), io("frameworks", one.frameworks), io("gpu", one.gpu);
+  io("compiles", one.compiles);
 }
 template <class Io, Like<FoundToolkit> T>
 void Fields(Io& io, T& toolkit) {

@@ -226,7 +226,8 @@ std::vector<Finding> Collected::MatrixProblems() const {
         "nothing-to-judge",
         "looked where the loader looks, and at the Python environments and programs in the usual places and at "
         "PATH: no library of CUDA and no device code"));
-  if (judged.automatic_subjects)
+  // Where --auto has found CUDA's libraries alone, what the loader finds is all that it judges.
+  if (judged.automatic_subjects || (resolved_.chosen_.looked_ && judged.default_subjects))
     for (const PythonEnvironment& environment : resolved_.candidates_.for_cpu)
       problems.push_back(HarnessFinding("frameworks-for-cpu", DescribedForCpu(environment)));
   return problems;

@@ -227,6 +227,18 @@ TEST_F(AutoTest, FrameworksForTheCpuBesideCudaAloneAreNamed) {
   EXPECT_EQ(r.exit_code, 4) << r.out << r.err;
   EXPECT_THAT(AboutRun(r), Contains("frameworks-for-cpu"));
   EXPECT_THAT(r.report["findings"].dump(), HasSubstr("torch 2.8.0+cpu (PyTorch)"));
+  const GateResult chosen = Auto();
+  EXPECT_EQ(chosen.exit_code, 4) << chosen.out << chosen.err;
+  EXPECT_THAT(AboutRun(chosen), Contains("frameworks-for-cpu"));
+  // Beside one that compiles device code, or a program that asks the loader for CUDA, it is nobody's fault.
+  std::filesystem::create_directory(Site("venv") + "/numba_cuda-0.15.0.dist-info");
+  EXPECT_THAT(AboutRun(Auto()), Not(Contains("frameworks-for-cpu")));
+  std::filesystem::remove(Site("venv") + "/numba_cuda-0.15.0.dist-info");
+  Set("HOME", gate().Path("home"));
+  std::filesystem::create_directories(gate().Path("home/app"));
+  std::filesystem::copy_file(CUDNN_CI_DEVICE_CODE, gate().Path("home/app/server"));
+  EXPECT_THAT(AboutRun(Auto()), Not(Contains("frameworks-for-cpu")));
+  Set("HOME", gate().Path("nowhere"));
   // Beside one for GPUs, which is judged, it is nobody's fault.
   MakeEnvironmentWithoutCudnn("gpu", false);
   Set("CONDA_PREFIX", gate().Path("gpu"));

@@ -71,6 +71,50 @@ TEST_F(SubjectInventoryTest, PackagesTellForWhichCudaTheirCudnnIs) {
   EXPECT_EQ(Describe("usr/bin/python3").cuda, "") << "they contradict each other";
 }
 
+// What a framework opens by name is asked for by one that is built for GPUs, not by what lies beside it.
+TEST_F(SubjectInventoryTest, AFrameworkForTheCpuBesideAGpuAsksForNothing) {
+  Python("usr");
+  const std::string site = Site("usr");
+  Copy(CUDNN_CI_NEEDS_LIBCUDA, site + "/llama_cpp/lib/libggml-cuda.so");
+  Copy(CUDNN_CI_NEEDS_LIBCUDA, site + "/pycuda/_driver.cpython-311-x86_64-linux-gnu.so");
+  for (const char* record :
+       {"torch-2.8.0+cpu", "onnxruntime-1.22.0", "jax-0.6.0", "jaxlib-0.6.0", "ctranslate2-4.6.0"})
+    Folder(site + "/" + record + ".dist-info");
+  File(site + "/torch/lib/libtorch_cpu.so");
+  File(site + "/ctranslate2-4.6.0.dist-info/RECORD", "ctranslate2/_ext.so,sha256=x,1\nllama_cpp/a.py,,\n");
+  File(site + "/ctranslate2/_ext.so");
+  const GpuUse cpu = Describe("usr/bin/python3").gpu;
+  EXPECT_NE(cpu.example, "");
+  EXPECT_FALSE(cpu.asks_for_cudnn || cpu.asks_for_nvrtc);
+  // CuPy opens NVRTC, and cuDNN for who asks for it alone.
+  Folder(site + "/cupy_cuda12x-13.4.1.dist-info");
+  Copy(CUDNN_CI_DEVICE_CODE, site + "/cupy/cuda/cub.so");
+  EXPECT_TRUE(Describe("usr/bin/python3").gpu.asks_for_nvrtc);
+  EXPECT_FALSE(Describe("usr/bin/python3").gpu.asks_for_cudnn);
+}
+
+// By its list of files; where it has none, by its module, or what conda has put beside other libraries.
+TEST_F(SubjectInventoryTest, AFrameworkForGpusAsksForCudnnAndNvrtc) {
+  const auto asks = [&](const std::string& interpreter) {
+    const GpuUse use = Describe(interpreter).gpu;
+    return use.asks_for_cudnn && use.asks_for_nvrtc;
+  };
+  Python("usr");
+  Folder(Site("usr") + "/jax_cuda12_plugin-0.6.0.dist-info");
+  File(Site("usr") + "/jax_cuda12_plugin-0.6.0.dist-info/RECORD", "jax_plugins/xla_cuda12/xla.so,,\n");
+  Copy(CUDNN_CI_DEVICE_CODE, Site("usr") + "/jax_plugins/xla_cuda12/xla.so");
+  EXPECT_TRUE(asks("usr/bin/python3"));
+  Python("usr/local");
+  Folder(Site("usr/local") + "/torch-2.8.0.dist-info");
+  Copy(CUDNN_CI_DEVICE_CODE, Site("usr/local") + "/torch/lib/libtorch_cuda.so");
+  EXPECT_TRUE(asks("usr/local/bin/python3"));
+  Python("opt/conda");
+  File("opt/conda/conda-meta/history");
+  Folder(Site("opt/conda") + "/ctranslate2-4.6.0.dist-info");
+  Copy(CUDNN_CI_DEVICE_CODE, "opt/conda/lib/libctranslate2.so.4");
+  EXPECT_TRUE(asks("opt/conda/bin/python3"));
+}
+
 TEST_F(SubjectInventoryTest, CondaTellsItsCuda) {
   Python("opt/conda");
   File("opt/conda/conda-meta/cuda-version-12.8-h5d125a7_3.json");

@@ -14,6 +14,7 @@
 #include "image/contents/python_packages.h"
 #include "image/contents/resolve.h"
 #include "image/packages/conda_environment.h"
+#include "image/packages/package.h"
 #include "image/packages/python_metadata.h"
 
 namespace cudnn_ci {
@@ -50,6 +51,65 @@ std::string CudaOfConda(const std::string& prefix) {
   return {};
 }
 
+bool UsesGpu(const std::string& library) { return !GpuUseOfFile(library).example.empty(); }
+
+// Whether a library that the package has recorded uses a GPU. None: it has recorded no library, as packages
+// of conda and of builds from source.
+std::optional<bool> RecordedUse(const Package& package) {
+  std::optional<bool> uses;
+  (void)ForEachFileOf(package, [&](const std::string& path) {
+    if (!IsLibraryName(path.substr(path.rfind('/') + 1)) || !Exists(path)) return;
+    uses = (uses && *uses) || UsesGpu(path);
+  });
+  return uses;
+}
+
+// Whether conda has put a library of the framework that uses a GPU beside its other libraries.
+bool CondaUse(const std::string& prefix, const FrameworkFiles& framework, FolderReader* reader) {
+  const auto is_one = [](const std::vector<std::string>& patterns, const std::string& name) {
+    return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+      return NameMatches(pattern.substr(pattern.rfind('/') + 1), name);
+    });
+  };
+  const std::string folder = prefix + "/lib";
+  if (!IsCondaEnvironment(prefix)) return false;
+  const std::vector<std::string> names = reader->Names(folder);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return (is_one(framework.run_path_of, name) || is_one(framework.native, name)) &&
+           UsesGpu(folder + "/" + name);
+  });
+}
+
+// Whether what the package has brought of the framework uses a GPU: a build for the CPU does not, whatever
+// lies beside it.
+bool FrameworkUsesGpu(const Package& package, const FrameworkFiles& framework, const PythonPackages& python,
+                      FolderReader* reader) {
+  if (const std::optional<bool> recorded = RecordedUse(package)) return *recorded;
+  if (CondaUse(python.prefix, framework, reader)) return true;
+  std::string underscored = package.name;
+  std::replace(underscored.begin(), underscored.end(), '-', '_');
+  for (const std::string& folder : python.folders)
+    for (const std::string& module : {framework.module, framework.module + ".libs", underscored})
+      if (HoldsGpuUse(folder + "/" + module)) return true;
+  return false;
+}
+
+// Frameworks open cuDNN and NVRTC by name.
+void AddAsksOfFrameworks(const std::vector<Package>& packages, const PackageNames& names,
+                         const PythonPackages& python, FolderReader* reader, GpuUse* use) {
+  for (const FrameworkFiles& framework : names.framework_files) {
+    const bool opens_cudnn = framework.title != kWithoutCudnn;
+    if (use->asks_for_nvrtc && (use->asks_for_cudnn || !opens_cudnn)) continue;
+    const bool uses = std::any_of(packages.begin(), packages.end(), [&](const Package& package) {
+      return std::find(framework.distributions.begin(), framework.distributions.end(), package.name) !=
+                 framework.distributions.end() &&
+             FrameworkUsesGpu(package, framework, python, reader);
+    });
+    use->asks_for_nvrtc = use->asks_for_nvrtc || uses;
+    use->asks_for_cudnn = use->asks_for_cudnn || (uses && opens_cudnn);
+  }
+}
+
 }  // namespace
 
 bool HoldsCudnn(const std::string& folder) {
@@ -68,12 +128,17 @@ PythonEnvironment DescribeEnvironment(const std::string& interpreter, const Vari
     for (const std::string& folder : folders)
       if (found.cudnn.empty() && HoldsCudnn(folder)) found.cudnn = RealPath(folder);
   std::set<std::string> majors;
+  std::vector<Package> packages;
   for (const std::string& folder : python.folders)
     for (const std::string& entry : reader.Names(folder))
-      if (const std::optional<Package> package = PythonPackageOf(folder, entry)) {
+      if (std::optional<Package> package = PythonPackageOf(folder, entry)) {
         AddFramework(*package, names, &found);
         if (std::string major = CudaOfPackage(package->name, names); !major.empty())
           majors.insert(std::move(major));
+        found.compiles = found.compiles ||
+                         std::any_of(names.compilers.begin(), names.compilers.end(),
+                                     [&](const std::string& p) { return NameMatches(p, package->name); });
+        packages.push_back(std::move(*package));
       }
   std::vector<std::string> folders = python.folders;
   if (IsCondaEnvironment(python.prefix)) folders.push_back(python.prefix + "/lib");
@@ -84,11 +149,7 @@ PythonEnvironment DescribeEnvironment(const std::string& interpreter, const Vari
   } else if (majors.size() == 1) {
     found.cuda = *majors.begin();
   }
-  if (!found.gpu.example.empty() && !found.frameworks.empty()) found.gpu.asks_for_nvrtc = true;
-  const auto opens_cudnn = [](const PythonPackage& p) { return p.title != kWithoutCudnn; };
-  if (!found.gpu.example.empty() &&
-      std::any_of(found.frameworks.begin(), found.frameworks.end(), opens_cudnn))
-    found.gpu.asks_for_cudnn = true;
+  if (!found.gpu.example.empty()) AddAsksOfFrameworks(packages, names, python, &reader, &found.gpu);
   return found;
 }
 

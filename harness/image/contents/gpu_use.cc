@@ -33,11 +33,6 @@ constexpr std::string_view kCudaStems[] = {
 // "libcudart_static.a" alike: what stands before the first of ".-_".
 std::string_view StemOf(std::string_view name) { return name.substr(0, name.find_first_of(".-_")); }
 
-bool IsLibraryName(std::string_view name) {
-  const size_t at = name.find(".so");
-  return at != std::string_view::npos && (at + 3 == name.size() || name[at + 3] == '.');
-}
-
 // The driver's, which the host mounts: who needs it uses a GPU, and who has it brings none.
 bool IsDriverLibrary(std::string_view name) {
   return name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
@@ -150,6 +145,11 @@ GpuUse LookBelow(const std::vector<std::string>& folders, bool first_only) {
 }
 
 }  // namespace
+
+bool IsLibraryName(std::string_view name) {
+  const size_t at = name.find(".so");
+  return at != std::string_view::npos && (at + 3 == name.size() || name[at + 3] == '.');
+}
 
 bool HoldsDeviceCode(const std::string& path) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

@@ -4,6 +4,7 @@
 #define CUDNN_CI_IMAGE_CONTENTS_GPU_USE_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudnn_ci {
@@ -34,6 +35,9 @@ GpuUse GpuUseOfFile(const std::string& file);
 
 // Whether the file is an ELF file with a section that nvcc puts device code into.
 bool HoldsDeviceCode(const std::string& path);
+
+// True for the name of a shared library: "libfoo.so", "_C.so", "libfoo.so.9".
+bool IsLibraryName(std::string_view name);
 
 // True for the name of a library that comes with CUDA or beside it ("libcublas.so.12", "libnccl.so.2"); false
 // for the driver's, which are the host's.

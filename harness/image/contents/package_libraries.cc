@@ -26,8 +26,8 @@ std::string FindPackageFile(const PythonPackages& python, const std::vector<std:
 
 RunPaths RunPathsOfFrameworks(const PythonPackages& python, const PackageNames& names) {
   RunPaths result;
-  for (const std::vector<std::string>& files : names.run_paths) {
-    const ElfFile library(FindPackageFile(python, files));
+  for (const FrameworkFiles& framework : names.framework_files) {
+    const ElfFile library(FindPackageFile(python, framework.run_path_of));
     const std::vector<std::string> folders = library.RunPath();
     result.behind = result.behind || (!folders.empty() && !library.RunPathIsFirst());
     result.folders.insert(result.folders.end(), folders.begin(), folders.end());

@@ -9,7 +9,7 @@
 
 namespace cudnn_ci {
 
-// First those that the run paths of frameworks name (PackageNames::run_paths), then each
+// First those that the run paths of frameworks name (FrameworkFiles::run_path_of), then each
 // nvidia/*/lib and torch/lib of the packages, then what the interpreter's own run path names and, in a conda
 // environment, its lib.
 //

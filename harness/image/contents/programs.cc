@@ -74,11 +74,6 @@ void ReadHeaders(File* file) {
   file->has_run_path = !elf.RunPath().empty();
 }
 
-bool IsLibrary(const std::string& name) {
-  const size_t at = name.find(".so");
-  return at != std::string::npos && (at + 3 == name.size() || name[at + 3] == '.');
-}
-
 std::string LastOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 void AddUse(const GpuUse& use, GpuUse* sum, std::set<std::string>* majors) {
@@ -176,7 +171,7 @@ class Search {
   void AddFile(const std::string& path, const std::string& name, const std::string& folder, bool link,
                bool executable) {
     File file;
-    file.library = IsLibrary(name);
+    file.library = IsLibraryName(name);
     if ((!file.library && !executable) || ++count_ > kMostFiles) return;
     if (file.library && loader_.count(folder) > 0) return;
     file.path = path;

@@ -27,8 +27,9 @@ struct PythonEnvironment {
   // contradict each other.
   std::string cuda;
   std::vector<PythonPackage> frameworks;
-  // What its packages use of a GPU. Frameworks open cuDNN and NVRTC by name, so that with one they are asked
-  // for.
+  bool compiles = false;  // a package of it compiles device code in ordinary use, as numba-cuda does
+  // What its packages use of a GPU. Frameworks open cuDNN and NVRTC by name, so that with one whose own files
+  // use a GPU they are asked for.
   GpuUse gpu = {};
 };
 

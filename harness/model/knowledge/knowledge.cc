@@ -21,6 +21,13 @@ void Apply(const Knowledge& knowledge, F* finding) {
   }
 }
 
+// A field that is a list of texts; one that the row leaves out is empty.
+std::vector<std::string> TextsOf(const KnowledgeRow& row, const std::string& field) {
+  const std::string value = Knowledge::Value(row, field);
+  return value.empty() ? std::vector<std::string>()
+                       : nlohmann::json::parse(value).get<std::vector<std::string>>();
+}
+
 }  // namespace
 
 void ApplyRemedy(const Knowledge& knowledge, Finding* finding) { Apply(knowledge, finding); }
@@ -56,8 +63,12 @@ PackageNames PackageNamesOf(const Knowledge& knowledge) {
     if (Knowledge::Value(*row, "library") == "cudnn" && name.ends_with("#*")) names.cudnn.push_back(name);
   }
   for (const KnowledgeRow* row : knowledge.Rows("frameworks"))
-    if (const std::string files = Knowledge::Value(*row, "run_path_of"); !files.empty())
-      names.run_paths.push_back(nlohmann::json::parse(files).get<std::vector<std::string>>());
+    names.framework_files.push_back({Knowledge::Value(*row, "title"), Knowledge::Value(*row, "module"),
+                                     TextsOf(*row, "distributions"), TextsOf(*row, "run_path_of"),
+                                     TextsOf(*row, "native")});
+  for (const KnowledgeRow* row : knowledge.Rows("features"))
+    if (Knowledge::Value(*row, "ordinary") == "true")
+      names.compilers.push_back(Knowledge::Value(*row, "package"));
   return names;
 }
 
