@@ -315,6 +315,23 @@ TEST_F(RunnerTest, WhatNobodyWaitsForLeavesASlotToWhatUsesADevice) {
       << "the second one begins when no device is wanted any more";
 }
 
+// Both would read from a cold disk.
+TEST_F(RunnerTest, WhatNobodyWaitsForBeginsBehindWhatOthersWaitFor) {
+  options_.devices = {{"gpu0", "GPU-0", "", ""}};
+  options_.jobs = 8;
+  plan_.cases = {MakeCase("slow", {{"ms", int64_t{10}}, {"i", int64_t{0}}}),
+                 MakeCase("noop", {{"i", int64_t{1}}}),
+                 OnGpu(MakeCase("noop", {{"i", int64_t{2}}}), Layer::kInit)};
+  plan_.cases[2].planned.ref.id += "2";
+  plan_.cases[2].prerequisites = {1};
+  for (Case& c : plan_.cases) c.shareable = false;
+  PosixProcessControl control;
+  Run(&control);
+  ASSERT_GE(order_.size(), 3u);
+  EXPECT_EQ(order_[1], "noop") << "a process, and the case in it: no other one has begun";
+  EXPECT_TRUE(std::holds_alternative<Passed>(OutcomeOf("slow")));
+}
+
 // It comes behind what needs the device for itself, and does not keep the canary from it.
 TEST_F(RunnerTest, WhatRunsBesideOthersWaitsForWhatDoesNot) {
   options_.devices = {{"gpu0", "GPU-0", "", ""}};

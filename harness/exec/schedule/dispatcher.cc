@@ -86,7 +86,7 @@ void Dispatcher::DispatchQueue(CaseQueue* queue) {
   if (!start_failure_.empty()) return;
   // What was asked to run alone goes first; a device's shared worker was shut down for it by MakeRoom.
   const bool alone = !queue->alone.empty();
-  if (!alone && (MustYield(queue) || MustLeaveSlot(*queue))) return;
+  if (!alone && (MustYield(queue) || MustComeLater(*queue))) return;
   const Use use = UseOf(*queue, alone);
   const size_t next = alone ? queue->alone.front() : queue->ready.front();
   WorkerSlot* prepared = alone ? nullptr : PreparedFor(next);

@@ -28,9 +28,10 @@ Use Dispatcher::UseOf(const CaseQueue& queue, bool alone) const {
                                                                                       : Use::kAlone;
 }
 
-bool Dispatcher::MustLeaveSlot(const CaseQueue& queue) const {
+bool Dispatcher::MustComeLater(const CaseQueue& queue) const {
   if (scheduler_->open_on_devices() == 0 || queue.ready.empty() || !scheduler_->IsAside(queue.ready.front()))
     return false;
+  if (scheduler_->open_prerequisites() > 0) return true;
   const auto without_device =
       std::count_if(slots_.begin(), slots_.end(), [](const auto& s) { return s.second.device.empty(); });
   return without_device > 0 && without_device >= options_.jobs - 1;

@@ -67,7 +67,10 @@ Scheduler::Scheduler(const Plan& plan, Isolation isolation)
     queue_of_[i]->leading += leads_[i];
     for (const size_t p : c.prerequisites) dependents_[p].push_back(static_cast<uint32_t>(i));
     waiting_for_[i] = static_cast<uint32_t>(c.prerequisites.size());
-    if (c.prerequisites.empty() && !c.predetermined) MakeReady(i);
+  }
+  for (size_t i = 0; i < plan.cases.size(); ++i) {
+    open_prerequisites_ += !dependents_[i].empty();
+    if (plan.cases[i].prerequisites.empty() && !plan.cases[i].predetermined) MakeReady(i);
   }
 }
 
@@ -115,10 +118,17 @@ CaseQueue& Scheduler::QueueFor(size_t i, size_t like, Isolation isolation, const
   return queue;
 }
 
-// Mostly at the end; what comes late but stands earlier in the plan goes to its place.
+bool Scheduler::ComesBefore(size_t a, size_t b) const {
+  const bool a_aside = IsAside(a), b_aside = IsAside(b);
+  return a_aside == b_aside ? a < b : b_aside;
+}
+
+// Mostly at the end; what comes late but stands earlier goes to its place.
 void Scheduler::Insert(size_t i, std::deque<size_t>* queue) {
-  const auto at =
-      queue->empty() || queue->back() < i ? queue->end() : std::lower_bound(queue->begin(), queue->end(), i);
+  const auto before = [this](size_t a, size_t b) { return ComesBefore(a, b); };
+  const auto at = queue->empty() || before(queue->back(), i)
+                      ? queue->end()
+                      : std::lower_bound(queue->begin(), queue->end(), i, before);
   queue->insert(at, i);
 }
 
@@ -131,6 +141,7 @@ void Scheduler::Close(size_t i) {
   state_[i] = State::kFinished;
   --open_;
   open_on_devices_ -= !queue_of_[i]->device.empty();
+  open_prerequisites_ -= !dependents_[i].empty();
   queue_of_[i]->single -= !plan_.cases[i].concurrent;
   queue_of_[i]->leading -= leads_[i];
 }
@@ -139,6 +150,7 @@ void Scheduler::Reopen(size_t i) {
   state_[i] = State::kRunning;
   ++open_;
   open_on_devices_ += !queue_of_[i]->device.empty();
+  open_prerequisites_ += !dependents_[i].empty();
   queue_of_[i]->single += !plan_.cases[i].concurrent;
   queue_of_[i]->leading += leads_[i];
 }
@@ -248,7 +260,8 @@ size_t Scheduler::Take(CaseQueue* queue, bool alone) {
 }
 
 void Scheduler::TakeReady(CaseQueue* queue, size_t i) {
-  queue->ready.erase(std::lower_bound(queue->ready.begin(), queue->ready.end(), i));
+  queue->ready.erase(std::lower_bound(queue->ready.begin(), queue->ready.end(), i,
+                                      [this](size_t a, size_t b) { return ComesBefore(a, b); }));
   state_[i] = State::kRunning;
 }
 

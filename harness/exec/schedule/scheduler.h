@@ -42,9 +42,10 @@ struct CaseQueue {
   size_t single = 0;     // its other cases that have no outcome; while there are any, one worker serves it
   size_t leading = 0;    // of these the ones of other checks, which come first (Case::leading)
   size_t looked_at = 0;  // of IsAwaitedBy: the first case that may have to come before the queue's
-  std::deque<size_t> ready;  // in plan order
-  // To run in a process of their own (confirmations, retries), before the others; in plan order, so that it
-  // does not matter which of several workers was faster.
+  // In plan order, but that what is aside (Scheduler::IsAside) stands behind all others.
+  std::deque<size_t> ready;
+  // To run in a process of their own (confirmations, retries), before the others; in the same order, so that
+  // it does not matter which of several workers was faster.
   std::deque<size_t> alone;
   bool empty() const { return ready.empty() && alone.empty(); }
 };
@@ -89,9 +90,10 @@ class Scheduler {
   bool IsAside(size_t case_index) const {
     return queue_of_[case_index]->device.empty() && dependents_[case_index].empty();
   }
-  // Cases that have no outcome yet; of these the ones that use a device.
+  // Cases that have no outcome yet; of these the ones that use a device, and the ones that others wait for.
   size_t open() const { return open_; }
   size_t open_on_devices() const { return open_on_devices_; }
+  size_t open_prerequisites() const { return open_prerequisites_; }
   // Cases not finished and not blocked that use `device`; they leave their queues.
   std::vector<size_t> WithdrawFrom(const std::string& device);
   // Cases of a plugin that are not finished, not blocked and do not run; they leave their queues, and so
@@ -106,7 +108,9 @@ class Scheduler {
                       const std::string& pool_subject);
   // For each leading case the first one whose warm worker it opens; itself for all others.
   std::vector<size_t> Followers() const;
-  static void Insert(size_t case_index, std::deque<size_t>* queue);
+  // The order of a queue.
+  bool ComesBefore(size_t a, size_t b) const;
+  void Insert(size_t case_index, std::deque<size_t>* queue);
   void MakeReady(size_t case_index);
   // The case has an outcome now; it has none any more.
   void Close(size_t case_index);
@@ -124,7 +128,7 @@ class Scheduler {
   std::vector<std::vector<uint32_t>> dependents_;
   std::map<std::string, CaseQueue> queues_;
   std::vector<CaseQueue*> queue_of_;
-  size_t open_ = 0, open_on_devices_ = 0;
+  size_t open_ = 0, open_on_devices_ = 0, open_prerequisites_ = 0;
 };
 
 }  // namespace cudnn_ci
