@@ -5,7 +5,8 @@
 
 namespace cudnn_ci {
 
-inline constexpr char kKnowledgeWord[] = "word.";  // of sources and of files' names
+inline constexpr char kKnowledgeNumber[] = "number.";  // of libraries, and the packages that bring them
+inline constexpr char kKnowledgeWord[] = "word.";      // of sources and of files' names
 
 }  // namespace cudnn_ci
 

@@ -37,6 +37,7 @@ SMALL = {
                         "takes_package": True, "opens_by_name": False, **FROM}],
         "files": [{"file": "libacme.so", "library": "acme", "version_behind": "Acme version ", **FROM}],
         "gpu_libraries": [{"file": "libacme.so", "package": "acme", "suffix_in_13": True, "numbered_as_cuda": True, "minor_in_name": True, **FROM}],
+        "numbers": [{"package": "acme", "number": "1", "packages": ["acme-cu12"], "major": 1, **FROM}],
         "driver_libraries": [{"file": "libacme.so", "functions": "acme", **FROM}],
     },
     "imports": {

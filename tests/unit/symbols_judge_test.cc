@@ -334,7 +334,7 @@ TEST(SymbolsRules, NamesOfFunctionsAndPackages) {
   EXPECT_FALSE(IsDriverFunction("cusparseCreate", "cu"));
   EXPECT_FALSE(IsDriverFunction("cu", "cu"));
   const SymbolRules rules = ReadSymbolRules(KnownEntry);
-  EXPECT_EQ(rules.PackageFor("libnccl.so.2"), "nvidia-nccl-cu13 or, of CUDA 12, nvidia-nccl-cu12");
+  EXPECT_EQ(rules.PackageFor("libnccl.so.2"), "nvidia-nccl-cu11 or nvidia-nccl-cu12 or nvidia-nccl-cu13");
   EXPECT_EQ(rules.PackageFor("libz.so.1"), "");
 }
 

@@ -11,7 +11,9 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class SymbolsRemediesTest : public SymbolsJudgeTest {};
 
@@ -81,6 +83,35 @@ TEST_F(SymbolsRemediesTest, ALineIsForTheCudaOfThePackageThatAsks) {
   Record("nvidia_nvtx_cu12-12.9.79", {"nvidia/nvtx/lib/libnvToolsExt.so.1"});
   Extension("cupyx/_fft.so", "", "@/gone/libnvToolsExt.so.2");
   EXPECT_EQ(line(), "");
+}
+
+// Its number says which packages bring it, whatever CUDA the rest of the image is for.
+TEST_F(SymbolsRemediesTest, ALineNamesThePackageThatBringsTheNumber) {
+  const std::string site = kSite, torch = site + "torch/version.py";
+  Write(site + "pip/__init__.py", "");
+  Package("mine", "from ._ext import f\n");
+  Library(site + "nvidia/cusparse/lib/libcusparse.so.12", "int a;");
+  Record("nvidia_cusparse_cu12-12.5.8.93", {"nvidia/cusparse/lib/libcusparse.so.12"});
+  Library(site + "nvidia/cudnn/lib/libcudnn.so.9", "int a;");
+  Record("nvidia_cudnn_cu13-9.19.0.56", {"nvidia/cudnn/lib/libcudnn.so.9"});
+  Record("mine-1.0", {"mine/_ext.so"});
+  const auto lacking = [&](const std::string& library) {
+    Library("gone/" + library, "int a;");
+    Extension("mine/_ext.so", "", "@/gone/" + library);
+    const SymbolJudgement judgement = Judge();
+    EXPECT_THAT(Kinds(judgement), ElementsAre(Kind::kOtherMajor));
+    return judgement.faults.empty() ? SymbolFault() : judgement.faults[0];
+  };
+  const std::string pip = "RUN " + Path("venv/bin/python") + " -m pip install ";
+  EXPECT_EQ(lacking("libcusparse.so.11").line, pip + "nvidia-cusparse-cu11");
+  // Nobody has brought such a number.
+  EXPECT_EQ(lacking("libcusparse.so.9").line, "");
+  EXPECT_THAT(lacking("libcusparse.so.9").detail, Not(HasSubstr("brings it")));
+  // CUDA 13 has none.
+  EXPECT_EQ(lacking("libcudnn.so.8").line, "");
+  EXPECT_THAT(lacking("libcudnn.so.8").detail, HasSubstr("nvidia-cudnn-cu11 8.* or nvidia-cudnn-cu12 8.*"));
+  Write(torch, "__version__ = '2.3.0'\ncuda = '12.1'\n");
+  EXPECT_EQ(lacking("libcudnn.so.8").line, pip + "--no-deps 'nvidia-cudnn-cu12==8.*'");
 }
 
 TEST_F(SymbolsRemediesTest, ALibraryForAnotherCudaIsNotTheOneThatARuleOpens) {

@@ -23,6 +23,18 @@ std::string NumberOf(const std::string& library) {
   return library.size() > stem.size() + 1 ? library.substr(stem.size() + 1) : "";
 }
 
+// "8.*" of "8"; empty of nothing.
+std::string AnyOf(const std::string& number) { return number.empty() ? "" : number + ".*"; }
+
+// "8.*" of "8.9.*".
+std::string MajorOf(const std::string& version) { return AnyOf(version.substr(0, version.find('.'))); }
+
+// Whether a version is that one, or of "8.*"; any is of nothing.
+bool IsOf(const std::string& version, const std::string& wanted) {
+  return wanted.empty() || version == wanted ||
+         (wanted.ends_with(".*") && version.starts_with(wanted.substr(0, wanted.size() - 1)));
+}
+
 // The text between the first quotes of a line.
 std::string Quoted(const std::string& line) {
   const std::size_t begin = line.find_first_of("'\"");
@@ -56,15 +68,20 @@ std::string SymbolRemedies::Line(const std::string& package, const std::string& 
   for (const std::string& folder : image_->folders)
     if (wanted.python.empty()) wanted.python = PythonOf(folder);
   if (again) return ReinstallLine(wanted);
+  if (version.ends_with(".*")) {
+    wanted.version = version.substr(0, version.size() - 2);
+    return ReleaseLine(wanted, wanted.version);
+  }
   return version.empty() ? InstallLine(wanted) : ReplaceLine(wanted, {});
 }
 
-int SymbolRemedies::MajorOnRecord(const GpuLibrary& library) const {
+std::vector<int> SymbolRemedies::MajorsOnRecord(const GpuLibrary& library) const {
   const std::string suffixed = library.package + "-cu";
+  std::vector<int> majors;
   for (const Package& package : image_->packages.packages())
     if (package.manager == PackageManager::kPython && package.name.starts_with(suffixed))
-      return std::atoi(package.name.c_str() + suffixed.size());
-  return 0;
+      majors.push_back(std::atoi(package.name.c_str() + suffixed.size()));
+  return majors;
 }
 
 int SymbolRemedies::MajorOfPackage(const Package& owner) {
@@ -86,34 +103,35 @@ int SymbolRemedies::MajorOfPackage(const Package& owner) {
 }
 
 int SymbolRemedies::MajorFor(const Wanted& wanted, const GpuLibrary& known) {
+  const auto fits = [&](int major) { return major > 0 && rules_->MayBeOf(major, wanted.library, known); };
   std::vector<std::string> names = {wanted.library};
   if (wanted.table) names.insert(names.end(), wanted.table->needed.begin(), wanted.table->needed.end());
-  int major = rules_->CudaMajorOf(names);
-  if (major == 0) major = wanted.cuda_major;
+  if (const int major = rules_->CudaMajorOf(names); fits(major)) return major;
+  if (fits(wanted.cuda_major)) return wanted.cuda_major;
   const Package* owner = wanted.asker.empty() ? nullptr : image_->packages.OwnerOf(wanted.asker);
-  if (major == 0 && owner && owner->manager == PackageManager::kPython) major = MajorOfPackage(*owner);
-  if (major == 0) major = std::atoi(torch_.cuda.c_str());
-  return major != 0 ? major : MajorOnRecord(known);
+  if (owner && owner->manager == PackageManager::kPython)
+    if (const int major = MajorOfPackage(*owner); fits(major)) return major;
+  if (const int major = std::atoi(torch_.cuda.c_str()); fits(major)) return major;
+  const std::vector<int> recorded = MajorsOnRecord(known);
+  const auto found = std::find_if(recorded.begin(), recorded.end(), fits);
+  return found == recorded.end() ? 0 : *found;
 }
 
-std::string SymbolRemedies::VersionByNumber(const std::string& library, const GpuLibrary& known,
-                                            const Package& there) const {
-  const std::string number = NumberOf(library);
-  if (known.minor_in_name || known.numbered_as_cuda) return number + ".*";
-  const auto first = [](const std::string& version) { return version.substr(0, version.find('.')); };
-  for (const ImageFile& file : image_->files) {
-    const std::string name = file.path.substr(file.path.rfind('/') + 1);
-    if (LibraryStem(name) == LibraryStem(library) && image_->packages.OwnerOf(file.path) == &there)
-      return first(NumberOf(name)) == first(there.version) ? number + ".*" : "";
-  }
-  return "";
+std::string SymbolRemedies::PackageBy(const Wanted& wanted, const GpuLibrary& known) {
+  if (const int major = MajorFor(wanted, known); major != 0) return known.PackageOf(major);
+  const LibraryNumber* number = rules_->NumberOf(wanted.library);
+  return number && number->packages.size() == 1 ? number->packages.front() : "";
+}
+
+std::string SymbolRemedies::VersionByNumber(const std::string& library, const GpuLibrary& known) const {
+  if (const LibraryNumber* number = rules_->NumberOf(library)) return AnyOf(number->Release());
+  return known.minor_in_name || known.numbered_as_cuda ? AnyOf(NumberOf(library)) : "";
 }
 
 SymbolRemedy SymbolRemedies::ForOtherRelease(const Wanted& wanted, const std::string& file) {
   const GpuLibrary* known = rules_->GpuLibraryOf(wanted.library);
-  const int major = known ? MajorFor(wanted, *known) : 0;
-  if (major == 0) return {};
-  const std::string package = known->PackageOf(major);
+  const std::string package = known ? PackageBy(wanted, *known) : "";
+  if (package.empty()) return {};
   std::string version;
   const Package* requires_it =
       requirements_.WhoPins(package, image_->packages.OwnerOf(wanted.asker), &version);
@@ -125,26 +143,26 @@ SymbolRemedy SymbolRemedies::ForOtherRelease(const Wanted& wanted, const std::st
 }
 
 SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
-  const auto& [library, asker, table, other_major, cuda_major] = wanted;
+  const std::string& library = wanted.library;
   const GpuLibrary* known = rules_->GpuLibraryOf(library);
-  if (!known) return {};
-  const int major = MajorFor(wanted, *known);
-  if (major == 0) return {"package " + rules_->PackageFor(library) + " brings it", ""};
-  const std::string package = known->PackageOf(major);
-  const Package* owner = asker.empty() ? nullptr : image_->packages.OwnerOf(asker);
+  const std::string package = known ? PackageBy(wanted, *known) : "";
+  if (package.empty()) {
+    const std::string packages = rules_->PackageFor(library);
+    return {packages.empty() ? "" : "package " + packages + " brings it", ""};
+  }
+  const Package* owner = wanted.asker.empty() ? nullptr : image_->packages.OwnerOf(wanted.asker);
+  const Package* there = image_->packages.Python(package);
+  const std::string by_number = VersionByNumber(library, *known);
   std::string version;
   const Package* requires_it = requirements_.WhoPins(package, owner, &version);
-  // What another package requires of this library is no cure for one that was built for another major.
-  const std::string number = NumberOf(library);
-  const bool same_major = version.substr(0, version.find('.')) == number.substr(0, number.find('.'));
-  if (other_major && requires_it != owner && !same_major) requires_it = nullptr, version.clear();
-  const Package* there = image_->packages.Python(package);
-  if (version.empty() && known->minor_in_name) version = NumberOf(library) + ".*";
-  if (version.empty() && other_major && there) {
-    version = VersionByNumber(library, *known, *there);
-    if (version.empty()) return {"another release of " + there->Text() + " brings it", ""};
-  }
-  const bool again = there && (version.empty() || there->version == version);
+  // What is required of this library is no cure for one whose number no such release has.
+  const LibraryNumber* number = rules_->NumberOf(library);
+  const bool of_others = wanted.other_major && requires_it != owner;
+  if ((number && !IsOf(version, by_number)) || (!number && of_others && !IsOf(version, MajorOf(by_number))))
+    requires_it = nullptr, version.clear();
+  if (version.empty() && (known->minor_in_name || number || (wanted.other_major && there)))
+    version = by_number;
+  const bool again = there && IsOf(there->version, version);
   if (again) version = there->version;
   SymbolRemedy remedy;
   remedy.words = "package " + package + " brings it";

@@ -42,17 +42,18 @@ class SymbolRemedies {
   PythonRequirements& requirements() { return requirements_; }
 
  private:
-  // The CUDA major for which something is missing; 0: nothing tells it.
+  // The CUDA major for which something is missing, as far as the library's number does not exclude it; 0:
+  // nothing tells it.
   int MajorFor(const Wanted& wanted, const GpuLibrary& known);
   // That of the package that brought the asker: by its name, "cupy-cuda12x", by what it requires, and by what
   // its other files need.
   int MajorOfPackage(const Package& owner);
-  // The CUDA major of the package of this library that is on record; 0: none is, or its name has none.
-  int MajorOnRecord(const GpuLibrary& library) const;
-  // "8.*" for libcudnn.so.8 where the number of the file that the package on record brought is that of its
-  // version; empty: the two have nothing to do with each other, as of libnvToolsExt.so.1 of 12.9.
-  std::string VersionByNumber(const std::string& library, const GpuLibrary& known,
-                              const Package& there) const;
+  // The package that brings it; empty: not known, or several may.
+  std::string PackageBy(const Wanted& wanted, const GpuLibrary& known);
+  // The CUDA majors of the packages of this library that are on record.
+  std::vector<int> MajorsOnRecord(const GpuLibrary& library) const;
+  // "8.*" for libcudnn.so.8; empty: all releases have this number, or it tells none.
+  std::string VersionByNumber(const std::string& library, const GpuLibrary& known) const;
   std::string Line(const std::string& package, const std::string& version, bool again) const;
 
   const ImageFiles* image_;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/knowledge_words.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "common/knowledge_rows.h"
 #include "image/loader/loader_scope.h"
 
@@ -60,6 +61,11 @@ PackageRule RuleOf(const Row& row) {
   return rule;
 }
 
+// "libcurand.so.*", as rules write it, and "libcurand.so".
+bool HasNoNumber(const std::string& library) {
+  return library.find_first_of("0123456789", LibraryStem(library).size()) == std::string::npos;
+}
+
 }  // namespace
 
 bool PackageRule::AppliesTo(const std::string& package_folder) const {
@@ -74,6 +80,9 @@ SymbolRules ReadSymbolRules(const TableEntry& entry) {
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_GPU_LIBRARY))
     rules.gpu_libraries.push_back({TextOf(row, "file"), TextOf(row, "package"), FlagOf(row, "suffix_in_13"),
                                    FlagOf(row, "numbered_as_cuda"), FlagOf(row, "minor_in_name")});
+  for (const Row& row : KnowledgeRows<Row>(entry, kKnowledgeNumber))
+    rules.numbers.push_back(
+        {TextOf(row, "package"), TextOf(row, "number"), TextsOf(row, "packages"), row.value("major", 0)});
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_DRIVER_LIBRARY))
     rules.driver_libraries.push_back({TextOf(row, "file"), TextOf(row, "functions")});
   for (const Row& row : KnowledgeRows<Row>(entry, kKnowledgeWord)) {
@@ -109,9 +118,33 @@ const GpuLibrary* SymbolRules::GpuLibraryOf(const std::string& name) const {
   return found == gpu_libraries.end() ? nullptr : &*found;
 }
 
+const LibraryNumber* SymbolRules::NumberOf(const std::string& library) const {
+  const GpuLibrary* known = GpuLibraryOf(library);
+  const std::size_t at = LibraryStem(library).size() + 1;
+  if (!known || at >= library.size()) return nullptr;
+  const auto found = std::find_if(numbers.begin(), numbers.end(), [&](const LibraryNumber& one) {
+    return one.package == known->package && one.number == library.substr(at);
+  });
+  return found == numbers.end() ? nullptr : &*found;
+}
+
+bool SymbolRules::MayBeOf(int cuda_major, const std::string& library, const GpuLibrary& known) const {
+  const LibraryNumber* number = NumberOf(library);
+  if (!number) return HasNoNumber(library) || known.numbered_as_cuda || known.minor_in_name;
+  return std::find(number->packages.begin(), number->packages.end(), known.PackageOf(cuda_major)) !=
+         number->packages.end();
+}
+
 std::string SymbolRules::PackageFor(const std::string& library) const {
   const GpuLibrary* known = GpuLibraryOf(library);
   if (!known) return "";
+  if (const LibraryNumber* number = NumberOf(library)) {
+    std::vector<std::string> all;
+    for (const std::string& package : number->packages)
+      all.push_back(package + (number->major == 0 ? "" : " " + number->Release() + ".*"));
+    return Join(all, " or ");
+  }
+  if (!HasNoNumber(library) && !known->numbered_as_cuda && !known->minor_in_name) return "";
   const std::string& package = known->package;
   if (known->suffix_in_13) return package + "-cu13 or, of CUDA 12, " + package + "-cu12";
   return package + " or, of CUDA 12, " + package + "-cu12";

@@ -72,6 +72,17 @@ struct GpuLibrary {
   std::string PackageOf(int cuda_major) const;
 };
 
+// The packages that bring the libraries of a GpuLibrary's package under a number.
+struct LibraryNumber {
+  std::string package;                // GpuLibrary::package: "nvidia-cudnn"
+  std::string number;                 // "8" of libcudnn.so.8
+  std::vector<std::string> packages;  // Python's: "nvidia-cudnn-cu11", "nvidia-cudnn-cu12"
+  int major;                          // of those of their releases that have it; 0: all have
+
+  // "8" where only releases of that major have it; else empty.
+  std::string Release() const { return major == 0 ? "" : std::to_string(major); }
+};
+
 // What the host's driver mounts into a container, and a prefix of the functions in it.
 struct DriverLibrary {
   std::string stem, prefix;
@@ -80,6 +91,7 @@ struct DriverLibrary {
 struct SymbolRules {
   std::vector<PackageRule> packages;
   std::vector<GpuLibrary> gpu_libraries;
+  std::vector<LibraryNumber> numbers;
   std::vector<DriverLibrary> driver_libraries;
   std::set<std::string> openers;  // functions that open a shared object: "load_library"
   MachineWords machines;
@@ -91,7 +103,13 @@ struct SymbolRules {
   // The CUDA major that these names of libraries (DT_NEEDED) are of: 12 of "libcudart.so.12", 11 of
   // "libcudart.so.11.0"; 0: none says.
   int CudaMajorOf(const std::vector<std::string>& names) const;
-  // "nvidia-nvjitlink or, of CUDA 12, nvidia-nvjitlink-cu12" for a library's name; empty: not known.
+  // Null: no row has the number of this library.
+  const LibraryNumber* NumberOf(const std::string& library) const;
+  // Whether a package for this CUDA major may bring a library of this name and number: what is known of the
+  // number does not exclude it.
+  bool MayBeOf(int cuda_major, const std::string& library, const GpuLibrary& known) const;
+  // "nvidia-nvjitlink or, of CUDA 12, nvidia-nvjitlink-cu12" for a library's name, "nvidia-cudnn-cu11 8.* or
+  // nvidia-cudnn-cu12 8.*" where its number tells the packages; empty: not known.
   std::string PackageFor(const std::string& library) const;
   // The prefix of the functions of a library of the driver; empty: it is none.
   std::string DriverFunctionsOf(const std::string& library) const;
