@@ -1,14 +1,12 @@
 """The command line of ci/same."""
 import argparse
-import difflib
-import fnmatch
 import itertools
 import os
 import pathlib
 import sys
 import tempfile
 
-from . import machine, questions
+from . import differences, machine, questions
 
 DESCRIPTION = """Asks the programs of two install trees (folders with bin/cudnn-ci) the same questions and compares their answers: exit
 status, output, and the files that they write. Both run at the same path, one after the other, on a machine made of the tests' fake
@@ -25,8 +23,10 @@ What is asked, as groups of keys:
   run                 runs on the fakes: green, an image at fault, a runner at fault, every outcome, two GPUs, an SBOM, ...
   rebuilt             every report format, rebuilt from the golden journals and from the journals of OLD's runs; merges, comparisons, waivers
 """
-EPILOG = """A file for --allow has a line for each difference that is intended: PATTERN, blanks, and the reason. PATTERN is a key as
-this command prints it, with blanks written as `_` and * for any text. A line that nothing needs any more is a difference too.
+EPILOG = """A file for --allow has a line for each difference that is intended: KEY [/LINE/] REASON. KEY is a key as this command prints
+it, with blanks written as `_` and * for any text. LINE is a regular expression that is sought in each line that differs, as --diff
+prints it with its sign; without one, all of the answer may differ. An answer of which one line fits no rule differs. A rule that
+nothing needs any more is a difference too. Values of JSON documents are lines of their own, behind their keys.
 
 Exit status: 0 all answers are equal or their difference is allowed, 1 some differ, 2 usage or something is missing"""
 FIRST_LINES, LONGEST = 8, 300
@@ -41,13 +41,8 @@ def shortened(line, other):
     return f"{line[0]}{'... ' if start else ''}{line[start + 1:start + LONGEST]} ..."
 
 
-def first_differences(old, new, most):
-    """The lines of a diff without its head; all of them if `most` is 0."""
-    if old is None or new is None:
-        return [f"only {'NEW' if old is None else 'OLD'} has an answer"]
-    lines = [line for line in difflib.unified_diff(old.splitlines(), new.splitlines(), "OLD", "NEW", n=0, lineterm="")
-             if not line.startswith(("--- ", "+++ ", "@@"))]
-    lines = lines or ["the same lines, ended differently"]
+def first_lines(lines, most):
+    """The first of the lines of a diff; all of them if `most` is 0."""
     if most == 0:
         return lines
     # Both sides of the first differences are shown, also if one has many lines.
@@ -57,45 +52,31 @@ def first_differences(old, new, most):
     return (shown or lines) + ([f"... {len(lines) - len(shown)} more lines differ"] if len(lines) > len(shown) > 0 else [])
 
 
-def read_allowed(path):
-    """[(pattern, reason)] of a file for --allow."""
-    allowed = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        pattern, _, reason = line.strip().partition(" ")
-        if not reason.strip():
-            raise machine.Missing(f"{path}:{number}: a reason is expected after {pattern}")
-        allowed.append((pattern, reason.strip()))
-    return allowed
-
-
 def spelled(key):
     return key.replace(" ", "_")
 
 
 def compare(old, new, allowed, most, out):
-    """Prints the table and what differs; returns whether all that differs is allowed."""
-    needed, groups, told = set(), {}, []
+    """Prints what differs and the tables; returns whether all that differs is allowed."""
+    groups = {}
     for key in sorted(old.keys() | new.keys(), key=questions.order):
         row = groups.setdefault(questions.group(key), [0, 0, 0])
         row[0] += 1
         if old.get(key) == new.get(key):
             continue
-        reasons = [number for number, (pattern, _) in enumerate(allowed) if fnmatch.fnmatchcase(spelled(key), pattern)]
-        needed.update(reasons)
-        row[2 if reasons else 1] += 1
-        because = f"   (allowed: {allowed[reasons[0]][1]})" if reasons else ""
-        told.append([f"{spelled(key)}{because}"] + ["    " + line for line in first_differences(old.get(key), new.get(key), most)])
-    for lines in told:
-        print(*lines, sep="\n", file=out)
+        lines = differences.between(old.get(key), new.get(key))
+        reasons, left = allowed.excuse(spelled(key), lines)
+        row[1 if left else 2] += 1
+        because = f"   (allowed: {'; '.join(reasons)})" if reasons else ""
+        print(f"{spelled(key)}{because}", *("    " + line for line in first_lines(left or lines, most)), sep="\n", file=out)
     print(f"{'what':<16}{'answers':>8}{'differ':>8}{'allowed':>9}", file=out)
     for name, (asked, differ, excused) in groups.items():
         print(f"{name:<16}{asked:>8}{differ or '-':>8}{excused or '-':>9}  {'differs' if differ else 'equal'}", file=out)
-    unneeded = [pattern for number, (pattern, _) in enumerate(allowed) if number not in needed]
-    for pattern in unneeded:
-        print(f"allowed, but nothing differs: {pattern}", file=out)
-    return not unneeded and all(differ == 0 for _, differ, _ in groups.values())
+    for reason, answers, lines in allowed.counts():
+        print(f"allowed: {lines} lines of {answers} answers: {reason}", file=out)
+    for rule in allowed.unneeded():
+        print(f"allowed, but nothing differs: {rule}", file=out)
+    return not allowed.unneeded() and all(differ == 0 for _, differ, _ in groups.values())
 
 
 def main(words):
@@ -110,7 +91,7 @@ def main(words):
     parser.add_argument("--jobs", metavar="N", type=int, default=0, help="programs at a time (default: one for each processor)")
     arguments = parser.parse_args(words)
     try:
-        allowed = read_allowed(arguments.allow) if arguments.allow else []
+        allowed = differences.Allowed(arguments.allow)
         with tempfile.TemporaryDirectory(prefix="cudnn-ci-same-") as folder:
             place = machine.Machine(pathlib.Path(folder), (arguments.build or arguments.old.resolve().parent).resolve(), arguments.jobs)
             old = questions.ask_all(place, arguments.old, arguments.only or questions.GROUPS)

@@ -78,6 +78,7 @@ def ask_lists(questions, form):
     questions.ask(f"{form} cu13 two-gpus", ["list", *words, "--matrix", "cu13", "--device", "all"], variables=TWO_GPUS)
     questions.ask(f"{form} cu13 shard", ["list", *words, "--matrix", "cu13", "--shard", "2/3"])
     questions.ask(f"{form} nightly filter", ["list", *words, "--matrix", "nightly", "--filter", "conv.*-*nhwc*", "--disturb"])
+    questions.ask(f"{form} without-a-matrix", ["list", *words])
     questions.ask(f"{form} auto", ["list", *words, "--auto"])
     questions.ask(f"{form} auto cu12", ["list", *words, "--auto"], fakes=machine.OF_CUDA_12)
 

@@ -7,6 +7,10 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "ci"))
+
+from comparing import differences, machine  # noqa: E402: found beside ci/same
+
 GROUPS = ("version", "help", "explain-all", "explain", "wrong-line", "broken-matrix")
 # Says where it lies and in which folder it was started, too: both must be the same for both trees.
 PROGRAM = """#!/bin/sh
@@ -69,6 +73,31 @@ class Same(unittest.TestCase):
         self.assertEqual(self.ask(old, old, "--allow", allowed)[0], 1)
         allowed.write_text("help_list\n", encoding="utf-8")
         self.assertEqual(self.ask(old, new, "--allow", allowed)[0], 2, "a reason is needed")
+
+    def allowed(self, text):
+        path = self.folder / "rules"
+        path.write_text(text, encoding="utf-8")
+        return differences.Allowed(path)
+
+    def test_values_of_documents_are_told_by_names_and_text_by_lines(self):
+        old = 'exit 0\n{\n "cases": [\n  {"id": "a", "n": 1},\n  {"id": "b", "n": 2}\n ]\n}\nread on\n{"ev": "End", "of": ["a"]}\n'
+        new = old.replace('"n": 2', '"n": 3').replace("read on", "read more").replace('["a"]', '["a", "b"]')
+        found = differences.between(old, new)
+        self.assertEqual(found, ["-cases[b].n: 2", "-read on", "+cases[b].n: 3", "+read more", '+End.of[]: "b"'])
+        self.assertEqual(differences.between(old, old.replace(": 2", ":2")), ["the same lines and values, written differently"])
+        self.assertEqual(differences.between(None, new), ["only NEW has an answer"])
+        self.assertEqual(differences.between("{\n unfinished", "{"), ["- unfinished"])
+
+    def test_a_rule_for_lines_excuses_no_other_line(self):
+        rules = self.allowed("list_* /^[-+]cases\\[b\\]/ counted\nlist_x /^[-+]read / words\nlist_z another\n")
+        lines = ["-cases[b].n: 2", "+cases[b].n: 3", "-read on", "+exit 1"]
+        self.assertEqual(rules.excuse("list_x", lines), (["counted", "words"], ["+exit 1"]))
+        self.assertEqual(rules.excuse("list_y", lines), (["counted"], ["-read on", "+exit 1"]))
+        self.assertEqual(rules.counts(), [("counted", 2, 4), ("words", 1, 1), ("another", 0, 0)])
+        self.assertEqual(rules.unneeded(), ["list_z"])
+        for text in ("list_*\n", "list_* /a/\n", "list_* /(/ words\n"):
+            with self.assertRaises(machine.Missing, msg=text):
+                self.allowed(text)
 
     def test_what_is_missing_is_exit_2(self):
         old = self.tree("old")
