@@ -2,13 +2,12 @@
 #include "common/cudart_api.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 
 #include "base/path.h"
 #include "common/loader_path.h"
 #include "common/promised_library.h"
+#include "image/packages/python_metadata.h"
 
 namespace cudnn_ci {
 namespace {
@@ -18,7 +17,6 @@ const Sonames kSonames = {{13, "libcudart.so.13"}, {12, "libcudart.so.12"}, {11,
 
 // cudaErrorInsufficientDriver: CUDA 11's runtime asks the driver before it tells its own version.
 constexpr int kInsufficientDriver = 35;
-constexpr int kMostNames = 100000;  // in a folder of packages
 
 // "11.8" of "11.8.89"; empty: it is of another major, or has fewer numbers, as a soname has.
 std::string ReleaseIn(const std::string& text, int major) {
@@ -31,24 +29,15 @@ std::string ReleaseIn(const std::string& text, int major) {
 // What the name of the file says, "libcudart.so.11.8.89", or the record of the wheel that brought it,
 // "nvidia_cuda_runtime_cu11-11.8.89.dist-info".
 std::string VersionOnRecord(const std::string& path, int major) {
-  namespace fs = std::filesystem;
-  constexpr std::string_view kName = "libcudart.so.", kWheel = "nvidia_cuda_runtime", kEnd = ".dist-info",
+  constexpr std::string_view kName = "libcudart.so.", kWheel = "nvidia-cuda-runtime",
                              kFolder = "/nvidia/cuda_runtime/lib";
   const std::string file = RealPath(path), folder = DirectoryOf(file);
   if (const std::string name = file.substr(file.rfind('/') + 1); name.starts_with(kName))
     if (std::string release = ReleaseIn(name.substr(kName.size()), major); !release.empty()) return release;
   if (!folder.ends_with(kFolder)) return "";
-  std::error_code error;
-  fs::directory_iterator it(folder.substr(0, folder.size() - kFolder.size()), error);
-  for (int left = kMostNames; !error && it != fs::directory_iterator() && left > 0; --left) {
-    const std::string name = it->path().filename().string();
-    const std::size_t dash = name.find('-');
-    if (name.starts_with(kWheel) && name.ends_with(kEnd) && dash < name.size() - kEnd.size()) {
-      const std::string version = name.substr(dash + 1, name.size() - kEnd.size() - dash - 1);
-      if (std::string release = ReleaseIn(version, major); !release.empty()) return release;
-    }
-    it.increment(error);
-  }
+  for (const Package& package : PythonPackagesIn(folder.substr(0, folder.size() - kFolder.size())))
+    if (package.name.starts_with(kWheel))
+      if (std::string release = ReleaseIn(package.version, major); !release.empty()) return release;
   return "";
 }
 

@@ -12,10 +12,9 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file.h"
 #include "base/path.h"
-#include "base/text.h"
 #include "common/loader_path.h"
+#include "image/contents/python_packages.h"
 #include "image/jit_tools_scan.h"
 #include "image/loader/loader_files.h"
 
@@ -171,13 +170,10 @@ ToolLook JitPlaces::PythonHeaders() const {
   const std::string real = RealPath(image_.interpreter);
   const std::string base = DirectoryOf(DirectoryOf(real));
   const std::string file = "/include/python" + version + "/Python.h";
-  // An environment made with copies has no link to it; pyvenv.cfg names the folder of that interpreter.
   std::vector<std::string> folders = {base, image_.prefix};
-  for (const std::string& line : Split(ReadSmallFile(image_.prefix + "/pyvenv.cfg"), '\n')) {
-    const std::size_t equals = line.find('=');
-    if (equals != std::string::npos && Trim(std::string_view(line).substr(0, equals)) == "home")
-      folders.push_back(DirectoryOf(RealPath(std::string(Trim(std::string_view(line).substr(equals + 1))))));
-  }
+  // An environment made with copies has no link to it.
+  if (const std::string home = HomeOfEnvironment(image_.prefix); !home.empty())
+    folders.push_back(DirectoryOf(RealPath(home)));
   for (const std::string& folder : folders)
     if (IsFile(folder + file)) return {ToolState::kPresent, folder + file};
   return {ToolState::kMissing, "no " + base + file};

@@ -160,4 +160,8 @@ PythonPackages FindPythonPackages(const std::string& interpreter, const Variable
   return python;
 }
 
+std::string HomeOfEnvironment(const std::string& prefix) {
+  return ReadConfiguration(prefix + "/pyvenv.cfg")["home"];
+}
+
 }  // namespace cudnn_ci

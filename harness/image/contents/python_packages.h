@@ -28,6 +28,10 @@ struct PythonPackages {
 PythonPackages FindPythonPackages(const std::string& interpreter, const Variables& environment,
                                   FolderReader* reader);
 
+// The folder of the interpreter that the virtual environment at `prefix` was made from, as its pyvenv.cfg has
+// it ("home"); empty where that says none.
+std::string HomeOfEnvironment(const std::string& prefix);
+
 }  // namespace cudnn_ci
 
 #endif  // CUDNN_CI_IMAGE_CONTENTS_PYTHON_PACKAGES_H_
