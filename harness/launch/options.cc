@@ -29,10 +29,6 @@ bool IsIn(const Names& names, const std::string& name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-bool BeginsWith(const std::string& text, std::string_view head) {
-  return text.compare(0, head.size(), head) == 0;
-}
-
 bool IsVariableName(const std::string& name) {
   const auto fits = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -68,7 +64,7 @@ class Front {
   Problem Take(const std::vector<std::string>& words, size_t* at) {
     const std::string& word = words[(*at)++];
     if (word[0] != '-') return TakeImage(word);
-    const size_t equals = BeginsWith(word, "--") ? word.find('=') : std::string::npos;
+    const size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
     const std::string name = word.substr(0, equals);
     if (const auto flag = flags_.find(name); flag != flags_.end()) {
       if (equals != std::string::npos) return name + " takes no value, and was given one: " + word;

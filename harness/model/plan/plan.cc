@@ -58,14 +58,10 @@ Notices WaiverWarnings(const PlanInput& input, const std::vector<Case>& cases) {
   constexpr size_t kMostWarnings = 50;
   Notices warnings;
   for (const auto& [waiver, position] : input.matrix.waivers) {
-    const std::string& pattern = waiver.case_pattern;
-    const auto matches = [&](const Case& c) {
-      const CaseRef& ref = c.planned.ref;
-      return GlobMatch(pattern, ref.id) || (!ref.device.empty() && GlobMatch(pattern, IdWithDevice(ref)));
-    };
-    if (std::none_of(cases.begin(), cases.end(), matches)) {
-      warnings.push_back(
-          {NoticeCode::kWaiverWithoutCase, {{"place", ToString(position)}, {"pattern", pattern}}});
+    if (std::none_of(cases.begin(), cases.end(),
+                     [&w = waiver](const Case& c) { return NamesCase(w, c.planned.ref); })) {
+      warnings.push_back({NoticeCode::kWaiverWithoutCase,
+                          {{"place", ToString(position)}, {"pattern", waiver.case_pattern}}});
     }
     // A broken plugin may be the one that declares it.
     if (!input.catalog.broken.empty()) continue;

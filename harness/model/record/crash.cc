@@ -28,14 +28,11 @@ constexpr std::string_view kDeleted = " (deleted)";
 template <size_t N>
 bool BeginsLikeOne(std::string_view name, const std::array<std::string_view, N>& prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; });
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-bool BeginsWith(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
 bool IsDeleted(std::string_view module) {
-  return module.size() > kDeleted.size() && module.substr(module.size() - kDeleted.size()) == kDeleted;
+  return module.size() > kDeleted.size() && module.ends_with(kDeleted);
 }
 std::string_view PathOf(std::string_view module) {
   if (IsDeleted(module)) module.remove_suffix(kDeleted.size());
@@ -52,9 +49,9 @@ bool IsDriver(std::string_view path) {
   return BeginsLikeOne(NameOf(path), kDriver) && path.find("/compat/") == std::string_view::npos;
 }
 // Code of which no path says where it is from.
-bool IsNobodys(std::string_view module) { return BeginsWith(module, "/memfd:") || module == kUnkeptModule; }
+bool IsNobodys(std::string_view module) { return module.starts_with("/memfd:") || module == kUnkeptModule; }
 // [vdso] is none.
-bool IsFile(std::string_view module) { return BeginsWith(module, "/") && !IsNobodys(module); }
+bool IsFile(std::string_view module) { return module.starts_with("/") && !IsNobodys(module); }
 
 CrashSite OwnerOf(const std::string& module, const std::vector<std::string>& own) {
   const std::string_view path = PathOf(module);
@@ -65,7 +62,7 @@ CrashSite OwnerOf(const std::string& module, const std::vector<std::string>& own
 // Of a GPU that fell off the bus, a full /dev/shm, and memory that the machine has found bad.
 bool IsBadMemory(const Crash& crash) {
   return crash.signal == SIGBUS &&
-         (crash.code == BUS_MCEERR_AR || crash.code == BUS_MCEERR_AO || BeginsWith(crash.module, "/dev/"));
+         (crash.code == BUS_MCEERR_AR || crash.code == BUS_MCEERR_AO || crash.module.starts_with("/dev/"));
 }
 
 // A page of a file behind its end: the address is the file's. What a program has unlinked it may have made.
@@ -89,7 +86,7 @@ bool IsHeapCorrupted(const Crash& crash, const CrashFrame* decisive) {
   for (const CrashFrame& frame : crash.frames) {
     if (&frame == decisive) return false;
     std::string_view symbol = frame.symbol;
-    if (BeginsWith(symbol, kAlias)) symbol.remove_prefix(kAlias.size());
+    if (symbol.starts_with(kAlias)) symbol.remove_prefix(kAlias.size());
     if (BeginsLikeOne(symbol, kAllocator)) return true;
   }
   return false;

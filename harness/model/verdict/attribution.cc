@@ -222,12 +222,14 @@ const CaseRecord* RootBlocker(const Summary& summary, const CaseRecord& record) 
   return nullptr;
 }
 
+bool NamesCase(const Waiver& waiver, const CaseRef& ref) {
+  return GlobMatch(waiver.case_pattern, ref.id) ||
+         (!ref.device.empty() && GlobMatch(waiver.case_pattern, IdWithDevice(ref)));
+}
+
 bool Covers(const Waiver& waiver, const CaseRecord& record, const Finding& finding) {
-  const CaseRef& ref = record.plan.ref;
-  // With the first device's name too, which nobody need type: what is waived there alone.
   return waiver.slug == finding.slug && (waiver.blame.empty() || waiver.blame == Name(finding.blame)) &&
-         (GlobMatch(waiver.case_pattern, ref.id) ||
-          (!ref.device.empty() && GlobMatch(waiver.case_pattern, IdWithDevice(ref))));
+         NamesCase(waiver, record.plan.ref);
 }
 
 std::string FindingName(const Waiver& waiver) {

@@ -50,6 +50,10 @@ const CaseRecord* RootBlocker(const Summary& summary, const CaseRecord& record);
 const Waiver* FindWaiver(const Summary& summary, const CaseRecord& record, const Finding& finding,
                          const std::string& today);
 
+// Whether the waiver's pattern names the case: by its id, or by the id with its device, "conv.*@gpu0", which
+// is a waiver for that device alone.
+bool NamesCase(const Waiver& waiver, const CaseRef& ref);
+
 // Whether the waiver speaks of this finding of this case, expired or not.
 bool Covers(const Waiver& waiver, const CaseRecord& record, const Finding& finding);
 

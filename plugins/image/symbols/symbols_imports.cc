@@ -66,8 +66,6 @@ std::string OpenQuotes(const std::string& line, std::string open) {
   return open;
 }
 
-bool BeginsWith(const std::string& line, const char* word) { return line.rfind(word, 0) == 0; }
-
 // Where a module lies: its source, or the files of an extension, one for each Python; both empty: there is
 // none.
 struct Place {
@@ -132,7 +130,7 @@ std::vector<std::string> UnconditionalImports(const std::string& source) {
     open = OpenQuotes(line, open);
     if (in_text) continue;
     const bool continues = !statement.empty();
-    if (!continues && !BeginsWith(line, "import ") && !BeginsWith(line, "from ")) continue;
+    if (!continues && !line.starts_with("import ") && !line.starts_with("from ")) continue;
     statement += " " + line.substr(0, line.find('#'));
     const bool more = statement.find('(') != std::string::npos ? statement.find(')') == std::string::npos
                                                                : statement.back() == '\\';
