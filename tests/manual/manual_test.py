@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The manual page of an installed tree: it is what its program makes, tells of every option that its --help tells of, and
-groff reads it without a warning.
+groff reads it without a warning. The documents tell of every option too.
 
 usage: manual_test.py --tree DIR [ARGUMENTS FOR unittest...]
 """
@@ -13,6 +13,7 @@ import sys
 import unittest
 
 TREE = pathlib.Path()
+DOCUMENTS = pathlib.Path(__file__).resolve().parent.parent.parent / "harness/docs"
 
 
 def tool(*words):
@@ -71,6 +72,14 @@ class ManPage(unittest.TestCase):
     def test_has_no_request_in_its_text(self):
         for line in page().split("\n"):
             self.assertRegex(line, r"^(\.(TH|SH|SS|TP|PP|br|nh|hy|ad|\\\").*|[^.'].*|)$")
+
+
+class Documents(unittest.TestCase):
+    def test_tell_of_every_option_of_every_command(self):
+        text = "".join((DOCUMENTS / name).read_text(encoding="utf-8") for name in ("reference.md", "command-line.md"))
+        for option in set().union(*map(options, commands())) - {"--help"}:
+            with self.subTest(option=option):
+                self.assertTrue(re.search(re.escape(option) + r"(?![a-z-])", text))
 
 
 if __name__ == "__main__":
