@@ -159,6 +159,37 @@ m = ctypes.CDLL("libm.so.1") or None
   EXPECT_THAT(PlainlyOpened(source, {"CDLL"}), ElementsAre("liba.so.1", "libb.so"));
 }
 
+TEST_F(SymbolsRemediesTest, AStatementThatOpensALibraryInAnyForm) {
+  const auto opened = [](const std::string& source) { return PlainlyOpened(source, {"CDLL"}); };
+  EXPECT_THAT(opened("import ctypes; a = ctypes.CDLL('liba.so.1')\n"), ElementsAre("liba.so.1"));
+  EXPECT_THAT(opened("a = 'x;y'; ctypes.CDLL('liba.so.1'); b = ctypes.CDLL('libb.so.1')  # both\n"),
+              ElementsAre("liba.so.1", "libb.so.1"));
+  EXPECT_THAT(opened("lib: ctypes.CDLL = ctypes.CDLL(\"liba.so.1\")\n"), ElementsAre("liba.so.1"));
+  EXPECT_THAT(opened("lib: Optional[ctypes.CDLL] = other = CDLL('liba.so.1')\n"), ElementsAre("liba.so.1"));
+  EXPECT_THAT(opened("lib = ctypes.CDLL(  # all of it\n    'liba.so.1',\n    mode=1,\n)\nx = 1\n"),
+              ElementsAre("liba.so.1"));
+  EXPECT_THAT(opened("lib = \\\n  ctypes.CDLL('liba.so.1')\n"), ElementsAre("liba.so.1"));
+  for (const char* none : {"if there: pass; ctypes.CDLL('liba.so.1')\n", "for x in y: a; CDLL('liba.so.1')\n",
+                           "import sys; raise ImportError; CDLL('liba.so.1')\n", "lib: ctypes.CDLL\n",
+                           "a = {'x': CDLL('liba.so.1')}\n",
+                           "lib = ctypes.CDLL(\n    'liba.so.1' if here else 'libb.so.1'\n)\n"})
+    EXPECT_THAT(opened(none), IsEmpty()) << none;
+}
+
+// What is called CDLL need not be that of ctypes.
+TEST_F(SymbolsRemediesTest, AnOpenerOfTheSourcesOwnMayDoAnything) {
+  const std::string call = "CDLL('liba.so.1')\n";
+  for (const char* own :
+       {"def CDLL(name):\n  pass\n", "class CDLL:\n  pass\n", "CDLL = find\n", "from .native import CDLL\n",
+        "from . import other as CDLL\n", "from .native import (\n    open,\n    CDLL,\n)\n",
+        "try:\n  from ctypes import CDLL\nexcept ImportError:\n  def CDLL(name):\n    pass\n"})
+    EXPECT_THAT(PlainlyOpened(own + call, {"CDLL"}), IsEmpty()) << own;
+  EXPECT_THAT(PlainlyOpened("from . import native\nnative." + call, {"CDLL"}), IsEmpty());
+  for (const char* of_ctypes : {"from ctypes import CDLL\n", "from ctypes import *\n",
+                                "from .native import X\n", "class A:\n  def CDLL(self):\n    pass\n"})
+    EXPECT_THAT(PlainlyOpened(of_ctypes + call, {"CDLL"}), ElementsAre("liba.so.1")) << of_ctypes;
+}
+
 // An import that may have ended executes nothing behind that; a function that raises ends none.
 TEST_F(SymbolsRemediesTest, NothingIsOpenedInAnyCaseBehindAStatementThatMayEndTheImport) {
   const std::string opens = "\nctypes.CDLL(\"liba.so.1\")\n";

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "image/symbols/symbols_statements.h"
 #include "image/symbols/symbols_variants.h"
 
 namespace cudnn_ci {
@@ -37,8 +38,9 @@ void AddText(std::string_view text, std::set<std::string>* literals) {
 // Walks through a source line by line, past comments and texts of several lines.
 class Outliner {
  public:
-  // `take` gets each line at the outermost level that begins a statement; null: nobody does.
-  using TakeStatement = std::function<void(std::string_view line)>;
+  // `take` gets each statement of the outermost level, what stands on its further lines joined to the first,
+  // without comments; null: nobody does.
+  using TakeStatement = std::function<void(std::string_view statement)>;
   explicit Outliner(TakeStatement take = {}) : take_(std::move(take)) {}
 
   SourceOutline Run(std::string_view source) {
@@ -55,10 +57,14 @@ class Outliner {
   void TakeLine(std::string_view line) {
     if (quotes_.empty() && depth_ == 0 && !continued_) {
       Place(line);
-      if (take_ && !line.empty() && IsNamePart(line[0])) take_(line);
+      taking_ = take_ && !line.empty() && IsNamePart(line[0]);
+      statement_.clear();
     }
     continued_ = !line.empty() && line.back() == '\\';
-    Scan(line);
+    const std::size_t code = Scan(line);
+    if (!taking_) return;
+    statement_ += (statement_.empty() ? "" : " ") + std::string(line.substr(0, continued_ ? code - 1 : code));
+    if (quotes_.empty() && depth_ == 0 && !continued_) take_(statement_), taking_ = false;
   }
 
   void Place(std::string_view line) {
@@ -93,17 +99,18 @@ class Outliner {
     if (inner) blocks_.push_back({indent, inner});
   }
 
-  void Scan(std::string_view line) {
+  // Returns where a comment begins, or the line's end.
+  std::size_t Scan(std::string_view line) {
     for (std::size_t at = 0; at < line.size();) {
       if (!quotes_.empty()) {
         const std::size_t end = line.find(quotes_, at);
-        if (end == std::string_view::npos) return;
+        if (end == std::string_view::npos) return line.size();
         at = end + quotes_.size();
         quotes_.clear();
         continue;
       }
       const char c = line[at];
-      if (c == '#') return;
+      if (c == '#') return at;
       if (c == '\'' || c == '"') {
         at = Text(line, at);
         continue;
@@ -122,6 +129,7 @@ class Outliner {
       if (next < line.size() && line[next] == '(' && !defined && part_->calls.size() < kMostTexts)
         part_->calls.emplace(line.substr(begin, at - begin));
     }
+    return line.size();
   }
 
   // A text that begins at `at`; returns where it ends on this line.
@@ -149,48 +157,9 @@ class Outliner {
   std::string quotes_;  // of a text of several lines
   int depth_ = 0;       // of brackets
   bool continued_ = false;
+  bool taking_ = false;
+  std::string statement_;  // that is taken, so far
 };
-
-std::size_t SkipSpaces(std::string_view line, std::size_t at) {
-  return std::min(line.find_first_not_of(" \t", at), line.size());
-}
-
-// "a.b.c" from `*at` on, which it leaves; its last name.
-std::string_view TakeDotted(std::string_view line, std::size_t* at) {
-  std::size_t begin = *at;
-  while (*at < line.size() && (IsNamePart(line[*at]) || line[*at] == '.')) {
-    if (line[*at] == '.') begin = *at + 1;
-    ++*at;
-  }
-  return line.substr(begin, *at - begin);
-}
-
-// Of `NAME = OPENER("TEXT", FURTHER)`, with or without a name and further arguments, the text; else empty.
-std::string PlainCall(std::string_view line, const std::set<std::string>& openers) {
-  std::size_t at = 0;
-  std::string_view called = TakeDotted(line, &at);
-  at = SkipSpaces(line, at);
-  if (at < line.size() && line[at] == '=') {
-    at = SkipSpaces(line, at + 1);
-    called = TakeDotted(line, &at);
-  }
-  if (at + 1 >= line.size() || line[at] != '(' || !openers.count(std::string(called))) return "";
-  at = SkipSpaces(line, at + 1);
-  if (at >= line.size() || (line[at] != '"' && line[at] != '\'')) return "";
-  const std::size_t end = line.find(line[at], at + 1);
-  if (end == std::string_view::npos) return "";
-  const std::string_view text = line.substr(at + 1, end - at - 1);
-  const std::size_t next = SkipSpaces(line, end + 1);
-  const std::size_t close = line.find(')', next);
-  if (next >= line.size() || close == std::string_view::npos || (line[next] != ',' && next != close))
-    return "";
-  const std::string_view further = line.substr(next, close - next),
-                         rest = line.substr(SkipSpaces(line, close + 1));
-  const bool plain = further.find_first_of("([{") == std::string_view::npos &&
-                     further.find(" if ") == std::string_view::npos &&
-                     (rest.empty() || rest[0] == '#' || rest == "\r");
-  return plain && text.size() <= kLongestText ? std::string(text) : "";
-}
 
 bool Opens(const std::set<std::string>& calls, const std::set<std::string>& openers) {
   return std::any_of(openers.begin(), openers.end(),
@@ -257,8 +226,9 @@ std::string_view UpToAnEnd(std::string_view source) {
     const auto begins = [&](std::string_view word) { return text.starts_with(word); };
     if (!text.empty() && text.data() == line.data())
       in_function = begins("def ") || begins("class ") || begins("async ") || begins("@");
-    if (!in_function && (begins("raise") || text.find("exit(") != std::string_view::npos ||
-                         text.find(": raise") != std::string_view::npos))
+    if (!in_function &&
+        (begins("raise") || text.find("exit(") != std::string_view::npos ||
+         text.find(": raise") != std::string_view::npos || text.find("; raise") != std::string_view::npos))
       return source.substr(0, at);
     at = end + 1;
   }
@@ -272,10 +242,17 @@ SourceOutline OutlineOf(const std::string& source) { return Outliner().Run(sourc
 std::set<std::string> PlainlyOpened(const std::string& source, const std::set<std::string>& openers) {
   std::set<std::string> opened;
   if (!MayOpen(source, openers)) return opened;
-  Outliner([&](std::string_view line) {
-    if (std::string text = PlainCall(line, openers); !text.empty() && opened.size() < kMostTexts)
-      opened.insert(std::move(text));
-  }).Run(std::string(UpToAnEnd(source)));
+  std::vector<PlainCall> calls;
+  Outliner([&](std::string_view statement) {
+    for (PlainCall& call : PlainCallsIn(statement))
+      if (openers.count(call.function) > 0 && call.text.size() <= kLongestText && calls.size() < kMostTexts)
+        calls.push_back(std::move(call));
+  }).Run(UpToAnEnd(source));
+  if (calls.empty()) return opened;
+  const SourceOutline outline = OutlineOf(source);
+  for (const PlainCall& call : calls)
+    if (outline.functions.count(call.head) == 0 && !IsBoundByTheSource(source, call.head))
+      opened.insert(call.text);
   return opened;
 }
 

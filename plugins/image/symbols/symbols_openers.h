@@ -37,8 +37,9 @@ struct SourceOutline {
 
 SourceOutline OutlineOf(const std::string& source);
 
-// The texts that openers are called with by statements which Python executes whatever happens, as far as a
-// line alone tells: `lib = ctypes.CDLL("libx.so.1")` at the outermost level, and nothing else in the line.
+// The texts that openers are called with by statements which Python executes whatever happens, as far as each
+// alone tells: `lib = ctypes.CDLL("libx.so.1")` at the outermost level (PlainCall). None where the source
+// says itself what the opener's name stands for.
 std::set<std::string> PlainlyOpened(const std::string& source, const std::set<std::string>& openers);
 
 // The packages of an environment, each read when it is first asked for. One thread at a time.

@@ -145,7 +145,8 @@ SymbolRemedy SymbolRemedies::ForOtherRelease(const Wanted& wanted, const std::st
 SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
   const std::string& library = wanted.library;
   const GpuLibrary* known = rules_->GpuLibraryOf(library);
-  const std::string package = known ? PackageBy(wanted, *known) : "";
+  if (!known) return {};
+  const std::string package = PackageBy(wanted, *known);
   if (package.empty()) {
     const std::string packages = rules_->PackageFor(library);
     return {packages.empty() ? "" : "package " + packages + " brings it", ""};
