@@ -4,7 +4,7 @@ import re
 
 FOLDER = "knowledge/findings"
 # The files in the order of the stack, and who declares the findings of those that are no plugin's.
-FILES = ["driver", "harness", "toolkit", "cudnn", "conv", "gemm", "attention", "framework", "image", "exec", "launcher"]
+FILES = ["driver", "harness", "toolkit", "cudnn", "conv", "gemm", "attention", "nccl", "framework", "image", "exec", "launcher"]
 DECLARED_BY = {"harness": "cudnn-ci", "launcher": "cudnn-ci-run"}
 PLACES = {"image": "In the Dockerfile", "host": "On the host", "matrix": "In the matrix"}
 
@@ -47,6 +47,7 @@ GROUPS = {
     "jit": ("Kernels that are compiled at run time", ""),
     "xla": ("TensorFlow, JAX and XLA", ""),
     "other-frameworks": ("ONNX Runtime, CTranslate2 and CuPy", ""),
+    "nccl": ("NCCL", "With `NCCL_DEBUG=WARN` it prints more: the line before the error names the call that failed."),
     "engine": ("The container engine and the launcher", ""),
     "silent": ("No message at all", "These faults print nothing, or nothing that tells. Only a check of the results or of the install\nshows them."),
 }

@@ -35,7 +35,7 @@ class EnvironmentsTest : public ShippedTest {
     MakeEnvironment(name);
     fs::remove_all(Site(name) + "/nvidia/cudnn");
     fs::create_directories(Site(name) + "/nvidia/cuda/lib");
-    gate().Write(name + "/lib/python3.11/site-packages/nvidia/cuda/lib/libnccl.so.2", "");
+    fs::copy_file(FakeFile("nccl", "libnccl.so.2"), Site(name) + "/nvidia/cuda/lib/libnccl.so.2");
     if (!runtime) return;
     fs::copy_file(FakeFile("cudart13", "libcudart.so.13"), Site(name) + "/nvidia/cuda/lib/libcudart.so.13");
     fs::copy_file(FakeFile("nvrtc", "libnvrtc.so.13"), Site(name) + "/nvidia/cuda/lib/libnvrtc.so.13");

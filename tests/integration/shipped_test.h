@@ -52,7 +52,7 @@ class ShippedTest : public ::testing::Test {
   void Set(const std::string& name, const std::string& value);
   // What the matrix promises: ("image.cudnn", ">=9.0 <10").
   void Promise(const std::string& key, const std::string& range) { contract_[key] = range; }
-  // The fakes of the machine: "libcuda", "nvml", "cudart13", "cudart12", "nvrtc", "cudnn".
+  // The fakes of the machine: "libcuda", "nvml", "cudart13", "cudart12", "nvrtc", "cudnn", "nccl".
   void UseFakes(std::vector<std::string> names) { fakes_ = std::move(names); }
   // Subjects of the matrix, as JSON: R"({"mine": "path:/x"})".
   void UseSubjects(const std::string& text) { subjects_ = text; }
@@ -84,7 +84,7 @@ class ShippedTest : public ::testing::Test {
   GateRun gate_;
   std::string libraries_;
   std::map<std::string, std::string> contract_;
-  std::vector<std::string> fakes_ = {"libcuda", "nvml", "cudart13", "nvrtc", "cudnn"};
+  std::vector<std::string> fakes_ = {"libcuda", "nvml", "cudart13", "nvrtc", "cudnn", "nccl"};
   std::string subjects_, shapes_, parent_;
   std::string driver_;  // folders of a libcuda and an NVML of this version; empty: the fakes' own
 };

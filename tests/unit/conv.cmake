@@ -15,6 +15,9 @@ cudnn_ci_unit_test(compute_test SOURCES compute_judge_elements_test.cc compute_s
 cudnn_ci_unit_test(gemm_test SOURCES gemm_census_test.cc gemm_fault_test.cc gemm_grouped_test.cc
   LINK cudnn_ci_gemm_oracle nlohmann_json::nlohmann_json COMPUTES)
 target_compile_definitions(gemm_test PRIVATE CUDNN_CI_MATRICES="${PROJECT_SOURCE_DIR}/matrices")
+cudnn_ci_unit_test(nccl_test SOURCES nccl_fault_test.cc ${PROJECT_SOURCE_DIR}/tests/fakes/fake_nccl_faults.cc
+  LINK cudnn_ci_nccl_oracle COMPUTES)
+target_include_directories(nccl_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/fakes)
 set(fake_driver LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fakes/libcuda)
 foreach(test compute_case_test device_buffers_test launch_capture_test)
   add_executable(${test} ${test}.cc)
@@ -27,8 +30,9 @@ endforeach()
 # Every fault of the oracle's tests at 1,000 random places, and the table of them: ctest -C positions -L positions -V
 add_test(NAME every_position CONFIGURATIONS positions COMMAND conv_test --gtest_filter=*Anywhere*)
 add_test(NAME every_product_position CONFIGURATIONS positions COMMAND gemm_test --gtest_filter=*Anywhere*:*Census*)
+add_test(NAME every_collective_position CONFIGURATIONS positions COMMAND nccl_test --gtest_filter=*Anywhere*)
 add_test(NAME every_guard_position CONFIGURATIONS positions COMMAND device_buffers_test --gtest_filter=*Anywhere*)
-set_tests_properties(every_position every_product_position every_guard_position PROPERTIES LABELS positions TIMEOUT 3600
+set_tests_properties(every_position every_product_position every_collective_position every_guard_position PROPERTIES LABELS positions TIMEOUT 3600
   ENVIRONMENT "CUDNN_CI_POSITIONS=1000;${fake_driver}")
 
 # The reference against oneDNN, which ci/deps installs: a sample here, 1,000 shapes by ctest -C positions -L positions

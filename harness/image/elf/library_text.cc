@@ -24,17 +24,21 @@ std::string_view ThreeNumbers(std::string_view text) {
   return numbers && text.size() <= kMostVersion ? text : std::string_view();
 }
 
-}  // namespace
-
-std::string VersionBehind(const std::string& path, const std::string& marker) {
+// Empty: it cannot be read, or is no library.
+std::string ReadOnlyData(const std::string& path) {
   const Fd file = OpenRegularFile(path);
   struct stat st {};
   if (!file.valid() || fstat(file.get(), &st) != 0) return "";
   const ByteSource bytes(file.get(), static_cast<std::uint64_t>(st.st_size));
   const ElfSections sections = ReadElfSections(bytes);
   const ElfSection* data = sections.Find(".rodata");
-  if (data == nullptr) return "";
-  const std::string text = bytes.Text(data->offset, std::min(data->size, kMostBytes));
+  return data == nullptr ? "" : bytes.Text(data->offset, std::min(data->size, kMostBytes));
+}
+
+}  // namespace
+
+std::string VersionBehind(const std::string& path, const std::string& marker) {
+  const std::string text = ReadOnlyData(path);
   std::string version;
   for (std::size_t at = text.find(marker); at != std::string::npos; at = text.find(marker, at + 1)) {
     const std::string_view found = ThreeNumbers(std::string_view(text).substr(at + marker.size()));
@@ -43,6 +47,18 @@ std::string VersionBehind(const std::string& path, const std::string& marker) {
     version = found;
   }
   return version;
+}
+
+std::string WordBehind(const std::string& path, const std::string& marker) {
+  constexpr std::string_view kLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._+-";
+  constexpr std::size_t kMostLetters = 64;
+  const std::string text = ReadOnlyData(path);
+  for (std::size_t at = text.find(marker); at != std::string::npos; at = text.find(marker, at + 1)) {
+    const std::string_view behind = std::string_view(text).substr(at + marker.size(), kMostLetters);
+    if (!ThreeNumbers(behind).empty())
+      return std::string(behind.substr(0, behind.find_first_not_of(kLetters)));
+  }
+  return "";
 }
 
 std::string BundledName(const std::string& name) {

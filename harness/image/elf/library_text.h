@@ -11,6 +11,9 @@ namespace cudnn_ci {
 // "2.28.9" behind "NCCL version " in "NCCL version 2.28.9+cuda13.0". Empty: the file cannot be read, has no
 // such text, or has it with different versions. At most 32 MiB are read.
 std::string VersionBehind(const std::string& path, const std::string& marker);
+// All of that word, "2.28.9+cuda13.0", of 64 letters, digits and "._+-" at most. Empty: as above, or there is
+// none.
+std::string WordBehind(const std::string& path, const std::string& marker);
 
 // "libcudnn.so.8.9.7" of "libcudnn-463fd6d5.so.8.9.7", as auditwheel calls what a wheel carries with it;
 // empty: the name is not mangled.

@@ -73,6 +73,8 @@ const std::vector<Predicate>& Predicates() {
       {"log_sum_below_88", Kind::kFlag},
       {"large_logits", Kind::kFlag},
       {"different_head_sizes", Kind::kFlag},
+      {"reduction", Kind::kWords, {"sum", "product", "min", "max", "average"}},
+      {"ranks", Kind::kNumbers, {}, 1},
       {"gpus_min", Kind::kNumber, {}, 1},
       {"processor", Kind::kWords, {"x86_64", "aarch64"}},
       {"compute_capability_min", Kind::kVersion},

@@ -1,4 +1,4 @@
-// The plugin `nccl`, in C++: is NCCL there, and of the version that the image's programs need?
+// The plugin `acme_nccl`, in C++: is NCCL there, and of the version that the image's programs need?
 #include <cudnn_ci/check.hpp>
 #include <cudnn_ci/late.hpp>
 
@@ -53,4 +53,4 @@ struct Version {
 }  // namespace
 
 CCI_REGISTER(Version, "version")
-CCI_PLUGIN("nccl", "1.0.0", "what our programs need of NCCL")
+CCI_PLUGIN("acme_nccl", "1.0.0", "what our programs need of NCCL")

@@ -1,0 +1,64 @@
+#include "nccl/collective_params.h"
+
+#include "nccl/collective_data.h"
+
+namespace cudnn_ci {
+namespace {
+
+// More than any GPU holds.
+constexpr double kMostBytes = 0x1p38;
+
+}  // namespace
+
+CollectiveSpec CollectiveParams::Spec() const {
+  CollectiveSpec spec;
+  spec.SetCollective(collective);
+  spec.type = FindNcclType(dtype);
+  spec.reduction = ReductionFrom(reduction);
+  spec.count = count;
+  spec.in_place = place == "in";
+  spec.shift = shift;
+  return spec;
+}
+
+void DescribeCollective(Schema<CollectiveParams>& s) {
+  using Params = CollectiveParams;
+  s.Param("collective", &Params::collective)
+      .OneOf({"all_reduce", "reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all", "gather",
+              "scatter", "send_receive"})
+      .Summary("what is called; send_receive is an all-to-all of sends and receives in one group");
+  s.Param("dtype", &Params::dtype)
+      .OneOf({"int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32",
+              "float64", "float8_e4m3", "float8_e5m2"})
+      .Summary("type of all elements");
+  s.Param("reduction", &Params::reduction)
+      .OneOf({"none", "sum", "product", "min", "max", "average"})
+      .Default("none")
+      .Summary("what all_reduce, reduce and reduce_scatter do; all others do nothing");
+  s.Param("count", &Params::count)
+      .Range(1, std::int64_t{1} << 37)
+      .Summary("elements of a chunk, as the call takes them");
+  s.Param("place", &Params::place)
+      .OneOf({"out", "in"})
+      .Default("out")
+      .Summary("in: the result lies where the data were");
+  s.Param("shift", &Params::shift)
+      .Range(0, 64)
+      .Default(0)
+      .Summary("elements by which buffers begin behind a multiple of 256 bytes");
+}
+
+void ValidateCollective(const CollectiveParams& p, int ranks, Problems& problems) {
+  CollectiveSpec spec = p.Spec();
+  spec.ranks = ranks;
+  if (spec.Reduces() && spec.reduction == Reduction::kNone)
+    problems.Add("reduction", p.collective + " needs one: sum, product, min, max or average");
+  else if (!spec.Reduces() && spec.reduction != Reduction::kNone)
+    problems.Add("reduction", p.collective + " copies and reduces nothing");
+  if (spec.in_place && !spec.CanBeInPlace()) problems.Add("place", p.collective + " cannot be in place");
+  if (spec.MostBytes() > kMostBytes) problems.Add("count", "makes a buffer of more than 2^38 bytes");
+  if (const std::string inexact = InexactBecause(spec); !inexact.empty())
+    problems.Add("reduction", "makes " + inexact);
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,276 @@
+// An NCCL that computes real collectives in memory that is the host's, as the fake driver's is, or errs in
+// them. Ranks of several processes meet in a folder: each writes what it sends, and reads what the others
+// sent. All calls are done when they return, those of a rank that waits excepted.
+//
+//   FAKE_NCCL_FAULT     "call:FUNCTION:N:RESULT", see fake_env.h, a fault of fake_nccl_faults.cc, or
+//                       "count", "identity": a communicator says that it has one rank more, or is the next
+//                       one "goes_on", "goes_on_later": what was begun never ends, from the first call on or
+//                       from the second one "error_after_success": an error comes behind a call that
+//                       succeeded "never_joins", "never_calls", "dies", "exits": a rank does not come to the
+//                       communicator, or to a call, or ends at that
+//   FAKE_NCCL_AT        the rank that has the fault (0)
+//   FAKE_NCCL_LOST      the rank whose part is lost, or that does not come (the last one)
+//   FAKE_NCCL_SAYS      its version as ncclGetVersion has it, 23007
+//   FAKE_NCCL_FOLDER    where ranks meet (/tmp)
+#include "fake_nccl.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "fake_env.h"
+
+#define CALL() FAKE_CALL("FAKE_NCCL_FAULT", int)
+
+using fake_nccl::Bytes;
+using fake_nccl::Collective;
+using fake_nccl::IsFault;
+
+// What real ones say of themselves in their data.
+extern const char fake_nccl_text[];
+const char fake_nccl_text[] __attribute__((used)) = "NCCL version " FAKE_NCCL_VERSION;
+
+// What a communicator is; opaque to its users.
+struct ncclComm {
+  std::string folder;
+  int rank = 0, ranks = 1, calls = 0;
+};
+
+namespace {
+
+constexpr int kInvalidArgument = 4, kInvalidUsage = 5, kInProgress = 7;
+
+struct Transfer {
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::size_t bytes = 0;
+};
+int g_depth = 0;
+ncclComm* g_comm = nullptr;
+std::vector<Transfer> g_transfers;  // of the group that is open, by peer
+
+int Lost(const ncclComm* comm) { return static_cast<int>(FakeNumber("FAKE_NCCL_LOST", comm->ranks - 1)); }
+
+std::string FileOf(const ncclComm* comm, int rank) {
+  return comm->folder + "-" + std::to_string(comm->calls) + "-" + std::to_string(rank);
+}
+
+// What all ranks sent in this call, by rank. Waits for them.
+std::vector<Bytes> Exchange(ncclComm* comm, const Bytes& own) {
+  std::vector<Bytes> all = {own};
+  if (comm->ranks == 1) return all;
+  ++comm->calls;
+  const std::string file = FileOf(comm, comm->rank), fresh = file + ".new";
+  std::ofstream(fresh, std::ios::binary)
+      .write(reinterpret_cast<const char*>(own.data()), static_cast<std::streamsize>(own.size()));
+  std::rename(fresh.c_str(), file.c_str());
+  all.clear();
+  for (int rank = 0; rank < comm->ranks; ++rank) {
+    const std::string other = FileOf(comm, rank);
+    struct stat st;
+    while (stat(other.c_str(), &st) != 0) usleep(300);
+    std::ifstream in(other, std::ios::binary);
+    all.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+  // Everybody has read the files of the call before the last one.
+  if (comm->calls > 2) {
+    ncclComm before = *comm;
+    before.calls -= 2;
+    unlink(FileOf(&before, comm->rank).c_str());
+  }
+  return all;
+}
+
+void DoNotComeIf(const char* fault, const ncclComm* comm) {
+  while (IsFault(fault) && comm->rank == Lost(comm)) sleep(1);
+}
+
+int Run(Collective c, const void* send, void* receive, ncclComm* comm) {
+  fake_nccl::ChooseFault(c.count);
+  if (!comm || (!send && c.Sends() > 0) || (!receive && c.Receives() > 0)) return kInvalidArgument;
+  DoNotComeIf("never_calls", comm);
+  if (IsFault("dies") && comm->rank == Lost(comm)) raise(SIGKILL);
+  if (IsFault("exits") && comm->rank == Lost(comm)) _exit(3);
+  c.lost = Lost(comm);
+  const auto* const bytes = static_cast<const unsigned char*>(send);
+  const std::size_t sent = c.Sends() * c.size();
+  const std::vector<Bytes> all = Exchange(comm, sent > 0 ? Bytes(bytes, bytes + sent) : Bytes());
+  auto* const to = static_cast<unsigned char*>(receive);
+  const bool errs = comm->rank == FakeNumber("FAKE_NCCL_AT", 0);
+  return fake_nccl::Deliver(c, all, errs, const_cast<unsigned char*>(bytes), to);
+}
+
+Collective Make(Collective::Kind kind, std::size_t count, int type, int op, int root, const ncclComm* comm) {
+  Collective c;
+  c.kind = kind, c.count = count, c.type = fake_nccl::TypeOf(type), c.op = op, c.root = root;
+  if (comm) c.rank = comm->rank, c.ranks = comm->ranks;
+  return c;
+}
+
+#define RUN(kind, op, root)                              \
+  CALL();                                                \
+  if (!fake_nccl::TypeOf(type)) return kInvalidArgument; \
+  return Run(Make(Collective::kind, count, type, op, root, comm), send, receive, comm)
+
+}  // namespace
+
+extern "C" {
+
+int ncclGetVersion(int* version) {
+  CALL();
+  fake_nccl::ChooseFault(0);
+  *version = static_cast<int>(FakeNumber("FAKE_NCCL_SAYS", FAKE_NCCL_CODE));
+  return 0;
+}
+
+const char* ncclGetErrorString(int result) { return result == 2 ? "unhandled system error" : "other error"; }
+const char* ncclGetLastError(ncclComm*) { return "the fake's last words"; }
+
+int ncclGetUniqueId(cudnn_ci::NcclUniqueId* id) {
+  CALL();
+  static int ids = 0;
+  const char* folder = getenv("FAKE_NCCL_FOLDER");
+  std::memset(id, 0, sizeof *id);
+  std::snprintf(id->bytes, sizeof id->bytes, "%s/fake-nccl-%d-%d", folder ? folder : "/tmp",
+                static_cast<int>(getpid()), ++ids);
+  return 0;
+}
+
+int ncclCommInitRank(ncclComm** comm, int ranks, cudnn_ci::NcclUniqueId id, int rank) {
+  CALL();
+  *comm = new ncclComm{id.bytes, rank, ranks};
+  DoNotComeIf("never_joins", *comm);
+  Exchange(*comm, {});
+  return 0;
+}
+
+#ifndef FAKE_NCCL_OLD
+int ncclCommInitRankConfig(ncclComm** comm, int ranks, cudnn_ci::NcclUniqueId id, int rank,
+                           cudnn_ci::NcclConfig* config) {
+  CALL();
+  if (config->size != 24 || config->magic != 0xcafebeef || config->version != 21400) return kInvalidArgument;
+  return ncclCommInitRank(comm, ranks, id, rank);
+}
+
+int ncclCommSplit(ncclComm* comm, int, int, ncclComm** part, void*) {
+  CALL();
+  *part = new ncclComm(*comm);
+  (*part)->folder += "-part";
+  return 0;
+}
+
+int ncclCommFinalize(ncclComm*) {
+  CALL();
+  return 0;
+}
+#endif
+
+int ncclCommDestroy(ncclComm* comm) {
+  CALL();
+  delete comm;
+  return 0;
+}
+
+int ncclCommAbort(ncclComm* comm) {
+  CALL();
+  delete comm;
+  return 0;
+}
+
+int ncclCommCount(const ncclComm* comm, int* count) {
+  CALL();
+  *count = comm->ranks + (IsFault("count") ? 1 : 0);
+  return 0;
+}
+
+int ncclCommUserRank(const ncclComm* comm, int* rank) {
+  CALL();
+  *rank = comm->rank + (IsFault("identity") ? 1 : 0);
+  return 0;
+}
+
+int ncclCommGetAsyncError(const ncclComm* comm, int* state) {
+  CALL();
+  const bool at = comm && comm->rank == FakeNumber("FAKE_NCCL_AT", 0);
+  *state = IsFault("goes_on") && at ? kInProgress : 0;
+  if (IsFault("goes_on_later") && at && comm->calls > 1) *state = kInProgress;
+  if (IsFault("error_after_success") && at && comm->calls > 1) *state = 6;
+  return 0;
+}
+
+int ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int op, ncclComm* comm,
+                  void*) {
+  RUN(kAllReduce, op, 0);
+}
+int ncclReduce(const void* send, void* receive, std::size_t count, int type, int op, int root, ncclComm* comm,
+               void*) {
+  RUN(kReduce, op, root);
+}
+int ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int op, ncclComm* comm,
+                      void*) {
+  RUN(kReduceScatter, op, 0);
+}
+int ncclAllGather(const void* send, void* receive, std::size_t count, int type, ncclComm* comm, void*) {
+  RUN(kAllGather, -1, 0);
+}
+int ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root, ncclComm* comm,
+                  void*) {
+  RUN(kBroadcast, -1, root);
+}
+#ifndef FAKE_NCCL_OLD
+int ncclAlltoAll(const void* send, void* receive, std::size_t count, int type, ncclComm* comm, void*) {
+  RUN(kAllToAll, -1, 0);
+}
+int ncclGather(const void* send, void* receive, std::size_t count, int type, int root, ncclComm* comm,
+               void*) {
+  RUN(kGather, -1, root);
+}
+int ncclScatter(const void* send, void* receive, std::size_t count, int type, int root, ncclComm* comm,
+                void*) {
+  RUN(kScatter, -1, root);
+}
+#endif
+
+int ncclGroupStart() {
+  CALL();
+  ++g_depth;
+  return 0;
+}
+
+int ncclSend(const void* send, std::size_t count, int type, int peer, ncclComm* comm, void*) {
+  CALL();
+  if (g_depth == 0 || !fake_nccl::TypeOf(type)) return kInvalidUsage;
+  g_comm = comm;
+  g_transfers.resize(static_cast<std::size_t>(comm->ranks));
+  g_transfers[static_cast<std::size_t>(peer)].send = send;
+  g_transfers[static_cast<std::size_t>(peer)].bytes = count * fake_nccl::TypeOf(type)->size;
+  return 0;
+}
+
+int ncclRecv(void* receive, std::size_t count, int type, int peer, ncclComm* comm, void*) {
+  CALL();
+  if (g_depth == 0 || count * fake_nccl::TypeOf(type)->size != g_transfers.at(peer).bytes || comm != g_comm)
+    return kInvalidUsage;
+  g_transfers[static_cast<std::size_t>(peer)].receive = receive;
+  return 0;
+}
+
+// A group is an all-to-all of bytes: what goes to each peer lies one behind the other.
+int ncclGroupEnd() {
+  CALL();
+  if (--g_depth > 0 || g_transfers.empty()) return 0;
+  const std::vector<Transfer> transfers = std::move(g_transfers);
+  g_transfers.clear();
+  const std::size_t each = transfers[0].bytes;
+  return Run(Make(Collective::kAllToAll, each, 0, -1, 0, g_comm), transfers[0].send, transfers[0].receive,
+             g_comm);
+}
+
+}  // extern "C"
