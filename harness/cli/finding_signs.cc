@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "base/message_pattern.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -19,18 +20,6 @@ constexpr size_t kMostBytes = 4 << 20;
 std::string Plain(std::string markdown) {
   std::erase(markdown, '`');
   return markdown;
-}
-
-// What stands between backquotes.
-std::vector<std::string> QuotedParts(const std::string& markdown) {
-  std::vector<std::string> parts;
-  for (size_t begin = markdown.find('`'); begin != std::string::npos;) {
-    const size_t end = markdown.find('`', begin + 1);
-    if (end == std::string::npos) break;
-    parts.push_back(markdown.substr(begin + 1, end - begin - 1));
-    begin = markdown.find('`', end + 1);
-  }
-  return parts;
 }
 
 // Lower case, one blank for each run of white space, without quotes; with `numbers` a # for each number.
@@ -50,30 +39,14 @@ std::string Comparable(const std::string& text, bool numbers) {
   return std::string(Trim(out));
 }
 
-// The letters of the message that the text has, in this order; 0: it lacks some. With fewer than kLeast the
-// match says nothing.
-size_t LettersIn(const std::string& text, const std::string& message) {
-  size_t letters = 0, from = 0;
-  std::string rest = message;
-  while (!rest.empty()) {
-    const size_t gap = std::min(rest.find('*'), rest.find("..."));
-    const std::string piece = rest.substr(0, gap);
-    const size_t at = text.find(piece, from);
-    if (at == std::string::npos) return 0;
-    from = at + piece.size();
-    letters += piece.size();
-    rest = gap == std::string::npos ? "" : rest.substr(gap + (rest[gap] == '*' ? 1 : 3));
-  }
-  return letters;
-}
-
+// With fewer letters than kLeast a match says nothing.
 size_t Score(const std::string& text, const ProgramMessage& message, bool numbers) {
   constexpr size_t kLeast = 6;
   const std::string asked = Comparable(text, numbers);
   size_t best = 0;
   for (const std::string& part : message.parts) {
     const std::string printed = Comparable(part, numbers);
-    size_t letters = LettersIn(asked, printed);
+    size_t letters = MatchPattern(asked, printed).letters;
     if (letters == 0 && printed.find(asked) != std::string::npos) letters = asked.size();
     if (letters >= kLeast) best = std::max(best, letters);
   }

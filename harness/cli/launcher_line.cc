@@ -35,7 +35,7 @@ bool HasImage(const CLI::App& app, const CLI::App& run, const std::vector<std::s
 
 launch::Home HomeOf(const Installation& installation) {
   return {installation.IsEmbedded() ? "" : installation.TreeRoot(), installation.executable,
-          installation.matrices_dir()};
+          installation.matrices_dir(), installation.knowledge_dir() + "/findings"};
 }
 
 }  // namespace

@@ -121,6 +121,12 @@ Identity Inspector::Identify(const std::string& image) const {
   return identity;
 }
 
+std::string Inspector::Processor(const std::string& id) const {
+  constexpr const char* kKnown[] = {"amd64", "arm64", "ppc64le", "riscv64", "s390x"};
+  const std::string told(Trim(Ask({"image", "inspect", "--format", "{{.Architecture}}", id})));
+  return std::find(std::begin(kKnown), std::end(kKnown), told) == std::end(kKnown) ? "" : told;
+}
+
 std::string Inspector::Config(const std::string& id) const {
   return Ask({"image", "inspect", "--format",
               R"({"RepoDigests":{{json .RepoDigests}},"Config":{{json .Config}}})", id},

@@ -43,6 +43,9 @@ class Inspector {
   bool HasImage(const std::string& image) const;
   // The identity of an image that is there.
   Identity Identify(const std::string& image) const;
+  // The processor of an image by id, as Go calls it, "arm64"; empty: none of which an image is always as it
+  // says.
+  std::string Processor(const std::string& id) const;
   // What `image inspect` prints of digests and configuration, as JSON; empty: nothing of use.
   std::string Config(const std::string& id) const;
   // The names of variables that the image sets and must not: our own, by which it would choose what judges

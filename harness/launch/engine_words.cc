@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
-#include <iterator>
 #include <string_view>
 
 #include "base/text.h"
@@ -76,32 +75,12 @@ bool IsFailedInit(std::string_view line) {
   return !words.empty() && !HasWord(words, "exec") && !HasWord(words, "executable");
 }
 
-// `chdir to cwd ("/work") set in config.json failed: permission denied`, "crun: chdir to `/work`: Permission
-// denied", and of older crun under podman "Error: chdir: Permission denied".
-bool IsFailedChdir(std::string_view line) {
-  if (line.find("permission denied") == std::string_view::npos) return false;
-  constexpr std::string_view kHeads[] = {"chdir to cwd (", "crun: chdir: ", "crun: chdir to `",
-                                         "error: chdir: "};
-  return std::any_of(std::begin(kHeads), std::end(kHeads),
-                     [&](std::string_view head) { return line.find(head) != std::string_view::npos; });
-}
-
 }  // namespace
-
-bool LacksGpuRuntime(const std::string& said) {
-  return HasOneOf(Lower(said), {"could not select device driver", "cdi device", "nvidia-container",
-                                "unknown runtime", "libnvidia-ml"});
-}
 
 bool RuntimeFailed(int status, const std::string& said) {
   const std::vector<std::string> lines = Split(Lower(said), '\n');
   if (status == 125) return std::none_of(lines.begin(), lines.end(), IsFailedExec);
   return (status == 126 || status == 127) && std::any_of(lines.begin(), lines.end(), IsFailedInit);
-}
-
-bool MayNotEnterWorkdir(int status, const std::string& said) {
-  const std::vector<std::string> lines = Split(Lower(said), '\n');
-  return status >= 125 && status <= 127 && std::any_of(lines.begin(), lines.end(), IsFailedChdir);
 }
 
 bool CouldNotStart(int status, const std::string& said) {
@@ -118,7 +97,8 @@ bool KnowsNoSuchImage(const std::string& said) {
                 "dial tcp", "connection re", "unauthorized", "docker-credential", "no match for platform"}))
     return false;
   return HasOneOf(words, {"manifest unknown", "name unknown", "repository does not exist",
-                          "repository name not known", "invalid reference format"}) ||
+                          "repository name not known", "invalid reference format",
+                          "repository name must be lowercase"}) ||
          (HasOneOf(words, {"failed to resolve reference"}) && HasOneOf(words, {": not found"}));
 }
 

@@ -1,4 +1,5 @@
-// What engines say where they fail, told apart by their words: they give one status for many causes.
+// What engines say where they fail, told apart by their words: they give one status for many causes. Words
+// that are a finding's by themselves are rows of knowledge/findings, in engine_messages.h.
 #ifndef CUDNN_CI_LAUNCH_ENGINE_WORDS_H_
 #define CUDNN_CI_LAUNCH_ENGINE_WORDS_H_
 
@@ -6,12 +7,8 @@
 
 namespace cudnn_ci::launch {
 
-// The engine cannot pass a GPU.
-bool LacksGpuRuntime(const std::string& said);
 // The engine could not make the container, and executed nothing in it.
 bool RuntimeFailed(int status, const std::string& said);
-// The container's user may not enter its working directory.
-bool MayNotEnterWorkdir(int status, const std::string& said);
 // The program could not be started in the container. Some runtimes give a status of their own for it, some
 // start a process that cannot become the program and ends with 1 or 255.
 bool CouldNotStart(int status, const std::string& said);

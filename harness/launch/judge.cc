@@ -4,13 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "base/file.h"
 #include "base/signal_text.h"
 #include "base/text.h"
+#include "launch/engine_messages.h"
 #include "launch/engine_words.h"
 #include "launch/program.h"
 #include "launch/session.h"
@@ -136,35 +135,34 @@ bool Session::JudgeGate() {
   return true;
 }
 
-bool Session::SettleWorkdir() {
-  constexpr const char* kChanging[] = {"-u", "--user", "-w", "--workdir"};
-  const std::vector<std::string>& given = options_.engine_arguments;
-  const bool is_callers =
-      !options_.user.empty() || std::any_of(given.begin(), given.end(), [&](const std::string& word) {
-        return std::any_of(std::begin(kChanging), std::end(kChanging), [&](std::string_view option) {
-          return word == option || (word.starts_with(option) && word.substr(option.size())[0] == '=');
-        });
-      });
-  if (is_callers)
-    return Settle(2, "matrix.invalid-use",
-                  "the user that --user or --engine-arg has given may not enter the working directory" +
-                      InBrackets(ended_.status),
-                  "Give one that may, or leave it to the image.", ended_.said);
-  return Settle(
-      1, "image.workdir-denied", "the image's USER may not enter its WORKDIR" + InBrackets(ended_.status),
-      "Give the directory to that user in the Dockerfile: RUN chown, or WORKDIR behind USER.", ended_.said);
+bool Session::HasGiven(const std::vector<std::string>& names) const {
+  const std::vector<std::string>& words = options_.engine_arguments;
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const auto is_it = [&](const std::string& word) { return word == name || word.starts_with(name + "="); };
+    return (name == "--user" && !options_.user.empty()) || std::any_of(words.begin(), words.end(), is_it);
+  });
+}
+
+bool Session::EndsByMessage(const std::string& happened, const std::string& said) {
+  const auto found = FindEngineMessage(said, ReadEngineMessages(plan_.home.findings_dir));
+  if (!found) return false;
+  std::string line = ShownLine(found->line, 300);
+  while (line.ends_with('.')) line.pop_back();
+  const EngineMessage& message = found->message;
+  if (HasGiven(message.unless))
+    (void)Settle(2, "matrix.invalid-use", happened + ": " + line,
+                 "That is about what --user or --engine-arg has given: correct it, or leave it to the image.",
+                 said);
+  else
+    (void)Settle(message.exit_code, message.finding, happened + ": " + line, message.fix, said);
+  return true;
 }
 
 bool Session::JudgeStatus(const std::string& reason) {
   const int status = ended_.status;
   const std::string &said = ended_.said, &engine = facts_.engine.name;
-  if (status >= 125 && status <= 127 && LacksGpuRuntime(said))
-    return Settle(3, "runner.no-gpu-runtime",
-                  "the container engine cannot pass a GPU (status " + std::to_string(status) + ")",
-                  "Install the NVIDIA Container Toolkit and configure it for " + engine +
-                      " (podman: nvidia-ctk cdi generate), or try --gpu-way.",
-                  said);
-  if (MayNotEnterWorkdir(status, said)) return SettleWorkdir();
+  if ((status >= 125 && status <= 127) || CouldNotStart(status, said))
+    if (EndsByMessage(engine + " started no container" + InBrackets(status), said)) return false;
   if (RuntimeFailed(status, said))
     return Settle(3, "runner.engine-failed", engine + " could not run the container" + InBrackets(status),
                   "See its words.", said);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "launch/speech.h"
 #include "model/json/json_parse.h"
+#include "model/matrix/builtin_matrices.h"
 
 namespace cudnn_ci::launch {
 namespace {
@@ -87,19 +88,19 @@ Result<MatrixChoice> FileOfThisMachine(const std::string& name) {
   return choice;
 }
 
+// Whether it is the name of one of the tool's own. Those of a tool that does not tell are not known.
+bool IsOfTheTool(const std::string& name, const Tool& tool) {
+  return !tool.matrices_dir.empty() && FindBuiltin(name, tool.matrices_dir).ok();
+}
+
 Result<MatrixChoice> OfTheTool(const std::string& name, const Tool& tool) {
-  const std::vector<std::string> known = MatricesOf(tool);
   MatrixChoice choice;
   choice.builtin = std::string(kBuiltin) + name;
   // One of a file that is the tool is known there.
-  if (std::find(known.begin(), known.end(), name) != known.end() ||
-      (tool.matrices_dir.empty() && !name.empty()))
-    return choice;
-  return Error{"--matrix " + name + ": no such file, and none of the tool's own: " + Join(known, " ")};
-}
-
-bool Has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  if (tool.matrices_dir.empty() && !name.empty()) return choice;
+  const Result<std::string> found = FindBuiltin(name, tool.matrices_dir);
+  return found.ok() ? Result<MatrixChoice>(choice)
+                    : Error{"--matrix " + name + ": no such file, and " + found.error()};
 }
 
 bool NamesWhatToJudgeBy(const Options& options) {
@@ -113,8 +114,7 @@ bool NamesWhatToJudgeBy(const Options& options) {
 Result<MatrixChoice> ChooseMatrix(const Options& options, const Tool& tool) {
   std::string name = options.matrix;
   const std::string& behind = options.matrix_behind;
-  const bool is_of_the_tool =
-      behind.compare(0, kBuiltin.size(), kBuiltin) == 0 || Has(MatricesOf(tool), behind);
+  const bool is_of_the_tool = behind.compare(0, kBuiltin.size(), kBuiltin) == 0 || IsOfTheTool(behind, tool);
   if (!behind.empty()) {
     // What is none here is the container's: a file of the image, or of the tree that is mounted there.
     const bool is_mounted = IsBelow(behind, "/opt/cudnn-ci");
@@ -126,7 +126,7 @@ Result<MatrixChoice> ChooseMatrix(const Options& options, const Tool& tool) {
     name = behind;
   }
   if (options.ask.empty() && name.empty() && options.gpus.empty() && !NamesWhatToJudgeBy(options) &&
-      Has(MatricesOf(tool), "static")) {
+      IsOfTheTool("static", tool)) {
     Say("no GPU and no matrix: judging the image's files, by the matrix static");
     name = "static";
   }

@@ -36,6 +36,21 @@ bool IsVariableName(const std::string& name) {
   return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::all_of(name.begin(), name.end(), fits);
 }
 
+// "0", "0:1" of MIG, "GPU-8f6a...", "MIG-...".
+bool IsGpu(const std::string& text) {
+  constexpr std::string_view kDigits = "0123456789";
+  const bool is_uuid = text.size() > 4 && (text.starts_with("GPU-") || text.starts_with("MIG-"));
+  const auto fits = [&](char c) {
+    return kDigits.find(c) != std::string_view::npos || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           c == '-' || c == '/';
+  };
+  if (is_uuid) return std::all_of(text.begin(), text.end(), fits);
+  const std::vector<std::string> parts = Split(text, ':');
+  return parts.size() <= 2 && std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+           return !part.empty() && part.find_first_not_of(kDigits) == std::string::npos;
+         });
+}
+
 // The words before "--".
 class Front {
  public:
@@ -52,7 +67,7 @@ class Front {
                {"--output-dir", [this](const std::string& v) { return TakeOutput(v); }},
                {"--matrix", [this](const std::string& v) { return TakeMatrix(v); }},
                {"--mount", [this](const std::string& v) { return TakeMount(v); }},
-               {"--gpus", Into(&o_->gpus)},
+               {"--gpus", [this](const std::string& v) { return TakeGpus(v); }},
                {"--gpu-way", [this](const std::string& v) { return TakeGpuWay(v); }},
                {"--user", Into(&o_->user)},
                {"--env", [this](const std::string& v) { return TakeVariable(v); }},
@@ -117,6 +132,18 @@ class Front {
     Result<std::string> folder = FolderToMount(v);
     if (!folder.ok()) return folder.error();
     o_->mounts.push_back(std::move(*folder));
+    return {};
+  }
+  // Docker's own spellings too: device=0, "device=0,1".
+  Problem TakeGpus(const std::string& v) {
+    constexpr std::string_view kDevice = "device=";
+    std::string_view list = v;
+    if (list.size() > 1 && list.front() == '"' && list.back() == '"') list = list.substr(1, list.size() - 2);
+    if (list.starts_with(kDevice)) list.remove_prefix(kDevice.size());
+    const std::vector<std::string> gpus = Split(list, ',');
+    if (list != "all" && !std::all_of(gpus.begin(), gpus.end(), IsGpu))
+      return "--gpus " + v + ": all, or indices or UUIDs with commas (--no-gpu passes none)";
+    o_->gpus = list;
     return {};
   }
   Problem TakeGpuWay(const std::string& v) {

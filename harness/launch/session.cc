@@ -147,15 +147,26 @@ bool Session::PullImage() {
                                    &cancel_);
   if (cancel_.signal() != 0) return Interrupted();
   if (pulled.ok()) return true;
+  const std::string failed =
+      "the image " + options_.image + " could not be pulled (status " + std::to_string(pulled.status) + ")";
+  if (EndsByMessage(failed, pulled.said)) return false;
   if (KnowsNoSuchImage(pulled.said))
     return Settle(2, "matrix.image-unknown",
                   "there is no image " + options_.image + " (status " + std::to_string(pulled.status) + ")",
                   "Check the spelling of its name and tag; a private one needs a login before this.",
                   pulled.said);
+  return Settle(3, "runner.image-missing", failed, "Check the registry, and this runner's network and login.",
+                pulled.said);
+}
+
+bool Session::FitsTool() {
+  const std::string of_image = inspector_.Processor(facts_.identity.id), of_tool = ProcessorOf(plan_.tool);
+  if (of_image.empty() || of_tool.empty() || of_image == of_tool) return true;
   return Settle(
-      3, "runner.image-missing",
-      "the image " + options_.image + " could not be pulled (status " + std::to_string(pulled.status) + ")",
-      "Check the registry, and this runner's network and login.", pulled.said);
+      2, "matrix.platform-unfit",
+      "the image " + options_.image + " is for " + of_image + ", and this cudnn-ci for " + of_tool,
+      "Pull the image for this processor (--platform of the engine's pull), or judge it on a machine of "
+      "its own, with the cudnn-ci for that (--tool).");
 }
 
 // What is inspected here is what runs, by its id, whatever happens to the tag meanwhile.
@@ -169,6 +180,7 @@ bool Session::FindImage() {
     return Settle(2, "matrix.invalid-use",
                   "the image " + options_.image + " has no digest, which --attestation is about",
                   "Push it to a registry first, and give the name it has there.");
+  if (!FitsTool()) return false;
   if (const std::string config = inspector_.Config(identity.id); !config.empty()) {
     config_file_ = folder_.work() + "/image-config.json";
     // The container's user may be any.

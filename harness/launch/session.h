@@ -48,6 +48,8 @@ class Session {
   bool ChooseAnEngine();
   bool FindImage();
   bool PullImage();
+  // The image is for the processor that the tool is for, as far as both are known.
+  bool FitsTool();
   bool Compose();
   bool Start();
   bool JudgeGate();
@@ -61,8 +63,11 @@ class Session {
   bool WriteInitFile(const std::string& text);
   // What the engine's status means where no report says more.
   bool JudgeStatus(const std::string& reason);
-  // Where the container's user may not enter its working directory.
-  bool SettleWorkdir();
+  // Whether the words of an engine that has failed are a row of knowledge/findings, by which the launch has
+  // then ended. `happened`: what failed.
+  bool EndsByMessage(const std::string& happened, const std::string& said);
+  // Whether the caller has given one of these options, to the launcher or to the engine.
+  bool HasGiven(const std::vector<std::string>& names) const;
   // Makes the reports from the journal, on this machine, by our own program, in a process of its own: what a
   // process of the container wrote beside it is not published. False, and why: the journal does not bear out
   // the status.

@@ -1,10 +1,11 @@
 #include "launch/tool.h"
 
+#include <elf.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-
+#include "base/file.h"
 #include "base/path.h"
 #include "launch/options.h"
 
@@ -32,19 +33,14 @@ Result<Tool> FindTool(const std::string& given, const Home& home) {
   return Tool{*tree, "tool", "tool/bin/cudnn-ci", *tree + "/matrices"};
 }
 
-std::vector<std::string> MatricesOf(const Tool& tool) {
-  constexpr std::string_view kEnd = ".json";
-  const auto can_be_a_name = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  };
-  std::vector<std::string> names;
-  for (std::string name : NamesIn(tool.matrices_dir)) {
-    if (!name.ends_with(kEnd)) continue;
-    name.resize(name.size() - kEnd.size());
-    // A schema is no matrix.
-    if (!name.empty() && std::all_of(name.begin(), name.end(), can_be_a_name)) names.push_back(name);
-  }
-  return names;
+std::string ProcessorOf(const Tool& tool) {
+  const std::string head =
+      ReadSmallFile(tool.source + (tool.inside == "tool" ? "/bin/cudnn-ci" : ""), sizeof(Elf64_Ehdr));
+  Elf64_Ehdr header{};
+  if (head.size() < sizeof header) return "";
+  memcpy(&header, head.data(), sizeof header);
+  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return "";
+  return header.e_machine == EM_X86_64 ? "amd64" : header.e_machine == EM_AARCH64 ? "arm64" : "";
 }
 
 }  // namespace cudnn_ci::launch

@@ -3,7 +3,6 @@
 #define CUDNN_CI_LAUNCH_TOOL_H_
 
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 
@@ -13,7 +12,8 @@ namespace cudnn_ci::launch {
 struct Home {
   std::string tree;          // the installed tree; empty: the program is one file
   std::string program;       // its own file
-  std::string matrices_dir;  // where its own matrices lie; empty: they are no files
+  std::string matrices_dir;  // where its own matrices lie
+  std::string findings_dir;  // knowledge/findings
 };
 
 // What is mounted, read-only.
@@ -28,8 +28,9 @@ struct Tool {
 // path, and what to give instead.
 Result<Tool> FindTool(const std::string& given, const Home& home);
 
-// The names of the tool's own matrices, in order.
-std::vector<std::string> MatricesOf(const Tool& tool);
+// The processor that its program is for, as engines call it: "amd64", "arm64"; empty: it is no executable of
+// these.
+std::string ProcessorOf(const Tool& tool);
 
 }  // namespace cudnn_ci::launch
 

@@ -20,8 +20,8 @@ reports: it prints, and its exit status is the launcher's; what init finds in th
   --matrix FILE|NAME  a matrix of this machine, whose folder and parents are mounted read-only, or one of the tool's own:
                       cu12, builtin:cu12; behind -- it means the same, and there also a file of the image
   --mount DIR         mount this folder read-only, at the same path; repeatable
-  --gpus all|LIST     all, or indices or UUIDs with commas (default: all); --no-gpu passes none, and without a matrix it
-                      judges what the image's files say, by the matrix static
+  --gpus all|LIST     all, or indices or UUIDs with commas, with or without docker's device= before them (default: all);
+                      --no-gpu passes none, and without a matrix it judges what the image's files say, by the matrix static
   --gpu-way gpus|cdi  --gpus, or --device nvidia.com/gpu=... (default: cdi for podman, gpus for the others)
   --keep-entrypoint   let the image's entrypoint start cudnn-ci (default: it is replaced)
   --user USER         run as this user; `caller` is who called (default: the image's own)
@@ -36,8 +36,10 @@ reports: it prints, and its exit status is the launcher's; what init finds in th
                       without an image is the gate itself, to which they name files (cudnn-ci-run says it)
 Exit status: that of cudnn-ci, when a finished report of this run confirms it:
   0 passed, 1 the image, 3 the runner, 4 the matrix, 5 cudnn-ci, 6 undetermined, 130, 142 and 143 interrupted
-or the launcher's own: 2 invalid use or output folder; 3 no engine, no image, no GPU runtime, or the container was
-killed from outside; 6 it ran out of memory; 5 cudnn-ci could not start or crashed (1: below a kept entrypoint), or
+or the launcher's own: 1 the image's USER, WORKDIR or files of the driver keep every container from starting; 2 invalid
+use or output folder, or an image of another processor; 3 no engine, no image, no GPU runtime, no driver, or the
+container was killed from outside; 6 it ran out of memory;
+5 cudnn-ci could not start or crashed (1: below a kept entrypoint), or
 there is no finished report. Then junit.xml is red with the reason.
 )";
 }

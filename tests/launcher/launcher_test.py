@@ -170,6 +170,7 @@ class LauncherTest(unittest.TestCase):
             ["version"], [*inspect, IMAGE],
             [*inspect, "--format", "{{.Id}}", IMAGE],
             [*inspect, "--format", "{{range .RepoDigests}}{{println .}}{{end}}", ID],
+            [*inspect, "--format", "{{.Architecture}}", ID],
             [*inspect, "--format", '{"RepoDigests":{{json .RepoDigests}},"Config":{{json .Config}}}', ID],
             [*inspect, "--format", "{{range .Config.Env}}{{println .}}{{end}}", ID],
             self.expected_run("--gpus", "all", arguments=["--matrix", "a b'c.json"]),
@@ -196,6 +197,7 @@ class LauncherTest(unittest.TestCase):
 
     def test_a_matrix_of_the_tools_own(self):
         self.matrix("cu12", "cu13", "matrix.schema")
+        (self.dir / "tool/matrices/compatibility.json").write_text('{"schema": "cudnn-ci/compatibility/1"}')
         for name in ("cu12", "builtin:cu12"):
             with self.subTest(name=name):
                 result = self.launch("--matrix", name, run=reports())
@@ -206,7 +208,8 @@ class LauncherTest(unittest.TestCase):
             with self.subTest(name=name):
                 result = self.launch("--matrix", name, run=reports())
                 self.assertEqual(result.code, 2)
-                self.assertIn("no such file, and none of the tool's own: cu12 cu13\n", result.stderr)
+                self.assertIn("comes with cudnn-ci, only cu12, cu13", result.stderr)
+                self.assertEqual('did you mean "cu13"' in result.stderr, "cu21" in name, result.stderr)
                 self.assertEqual(self.calls(), [])
 
     def gpu_words(self, *args, engine="docker"):
@@ -234,6 +237,15 @@ class LauncherTest(unittest.TestCase):
         self.put("options", "  --name string\n")
         self.launch("--no-gpu", "--engine", "nerdctl", run=reports())
         self.assertNotIn("--no-healthcheck", [c for c in self.calls() if c[0] == "run"][-1])
+
+    def test_gpus_as_docker_spells_them(self):
+        for typed, passed in (("all", "all"), ("0", '"device=0"'), ("device=0", '"device=0"'), ('"device=0,1"', '"device=0,1"'), ("0:1", '"device=0:1"'),
+                              ("device=GPU-8f6a-1,MIG-GPU-8f6a/1/0", '"device=GPU-8f6a-1,MIG-GPU-8f6a/1/0"')):
+            with self.subTest(typed=typed):
+                self.launch("--gpus", typed, run="exit 1")
+                self.assertEqual(self.before([c for c in self.calls() if c[0] == "run"][-1]), ["--gpus", passed])
+        self.launch("--gpus", "device=0", "--gpu-way", "cdi", run="exit 1")
+        self.assertEqual(self.before([c for c in self.calls() if c[0] == "run"][-1]), ["--device", "nvidia.com/gpu=0"])
 
     def test_docker_gets_gpus_by_cdi_on_request(self):
         self.assertEqual(self.gpu_words("--gpu-way", "cdi"), ["--device", "nvidia.com/gpu=all"])
@@ -700,6 +712,26 @@ exit 1"""
              "matrix.invalid-use"),
             (["--engine-arg=--workdir=/root"], 126, 'unable to start container process: chdir to cwd ("/root") set in config.json failed: permission denied', 2,
              "matrix.invalid-use"),
+            # Words that knowledge/findings has a row for; where the caller has chosen what they are about, it is the caller's.
+            ([], 125, "docker: Error response from daemon: OCI runtime create failed: nvidia-container-cli: mount error: file creation failed: /x/merged/usr/lib/libnvidia-ml.so.1: file exists: unknown",
+             1, "image.driver-library-of-image"),
+            ([], 125, "nvidia-container-cli: requirement error: unsatisfied condition: cuda>=13.0, please update your driver to a newer version", 3,
+             "runner.image-requirement-unsatisfied"),
+            ([], 125, "nvidia-container-cli: initialization error: nvml error: driver/library version mismatch: unknown", 3, "runner.driver-module-mismatch"),
+            ([], 125, "nvidia-container-cli: initialization error: nvml error: driver not loaded", 3, "runner.driver-init-failed"),
+            ([], 125, "nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file: no such file or directory",
+             3, "runner.driver-library-missing"),
+            ([], 125, "nvidia-container-cli: device error: 7: unknown device: unknown", 3, "runner.no-visible-device"),
+            ([], 125, "nvidia-container-cli: container error: cgroup subsystem devices not found: unknown", 3, "runner.no-gpu-runtime"),
+            ([], 125, "docker: Error response from daemon: unable to find user nobody2: no matching entries in passwd file.", 1, "image.user-unknown"),
+            ([], 126, "Error: unable to find user nobody2: no matching entries in passwd file", 1, "image.user-unknown"),
+            (["--user", "nobody2"], 125, "unable to find user nobody2: no matching entries in passwd file", 2, "matrix.invalid-use"),
+            (["--engine-arg=--user=nobody2"], 125, "unable to find user nobody2: no matching entries in passwd file", 2, "matrix.invalid-use"),
+            ([], 126, "unable to start container process: error during container init: mkdir /app: not a directory", 1, "image.workdir-no-folder"),
+            ([], 126, "crun: chdir to `/app`: Not a directory", 1, "image.workdir-no-folder"),
+            (["--engine-arg=-w=/app"], 127, "Cannot mkdir: /app is not a directory", 2, "matrix.invalid-use"),
+            ([], 255, "exec /x/cudnn-ci: exec format error: the requested image platform (linux/arm64) does not match the detected host platform (linux/amd64)", 2,
+             "matrix.platform-unfit"),
             ([], 126, "exec format error", 5, "harness.tool-not-started"),
             ([kept], 126, "permission denied", 1, "image.tool-not-started"),
             ([], 127, "no such file or directory", 5, "harness.tool-not-started"),
@@ -718,9 +750,30 @@ exit 1"""
             ([], 77, "", 5, "harness.no-finished-report"),
         ):
             with self.subTest(status=status, words=words, args=args):
-                result = self.launch(*args, run=f"echo '{words}' >&2\nexit {status}\n")
+                result = self.launch(*args, run=f"printf '%s\\n' {shlex.quote(words)} >&2\nexit {status}\n")
                 self.assertRed(result, code, kind, words)
                 self.assertIn(words, result.stderr)
+
+    def test_an_image_of_another_processor(self):
+        shutil.copy(program(), self.dir / "tool/bin/cudnn-ci")
+        ours = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
+        for told, fits in ((ours, True), ("s390x", False), ("unknown", True), ("", True)):
+            with self.subTest(told=told):
+                self.put("processor", told)
+                self.put("calls")
+                result = self.launch(run="exit 137")
+                if fits:
+                    self.assertEqual(result.code, 3, result.stderr)
+                else:
+                    self.assertRed(result, 2, "matrix.platform-unfit", f"is for s390x, and this cudnn-ci for {ours}")
+        self.put("processor")
+        (self.standin / "image").unlink()
+        for said in ("no matching manifest for linux/amd64 in the manifest list entries", "no match for platform in manifest: not found",
+                     'choosing an image from manifest list docker://x: no image found in manifest list for architecture "amd64"'):
+            with self.subTest(said=said):
+                self.put("pull", f"echo {shlex.quote(said)} >&2\nexit 1\n")
+                self.put("calls")
+                self.assertRed(self.launch(run="exit 0"), 2, "matrix.platform-unfit", said)
 
     def test_out_of_memory_is_told_from_a_kill(self):
         self.put("oom")
@@ -756,7 +809,7 @@ exit 1"""
             "Error response from daemon: manifest for x:1 not found: manifest unknown: manifest unknown",
             "Error response from daemon: manifest for timeout-proxy:1 not found: manifest unknown",
             "Error response from daemon: pull access denied for x, repository does not exist or may require 'docker login': denied",
-            "invalid reference format: repository name (library/X) must be lowercase",
+            "invalid reference format: repository name (library/X) must be lowercase", "Error: normalizing image: repository name must be lowercase",
             'failed to resolve reference "registry.example/x:1": registry.example/x:1: not found',
         ):
             with self.subTest(said):
@@ -950,7 +1003,8 @@ exit 1"""
         for args, words in (
             (["--engine"], "--engine needs a value"), (["--nosuch"], "unknown option --nosuch"), (["other"], "two images"),
             (["--tool", "/nonexistent"], "name the installed tree"), (["--matrix", "/nonexistent.json"], "no such file"),
-            (["--gpu-way", "magic"], "gpus or cdi"), (["--pull", "often"], "missing, always or never"), (["--grace", "x"], "whole number"),
+            (["--gpu-way", "magic"], "gpus or cdi"), (["--gpus", "device=device=0"], "--gpus device=device=0: all, or indices"),
+            (["--gpus", "0,"], "with commas"), (["--gpus", '"device=0,capabilities=utility"'], "with commas"), (["--gpus", "none"], "--no-gpu"), (["--pull", "often"], "missing, always or never"), (["--grace", "x"], "whole number"),
             (["--env", "A=b"], "name of a variable"), (["--mount", str(self.dir / "none")], "not a folder"),
             (["--", "--output-dir", "x"], "--output-dir"), (["--", "--junit=x"], "--output-dir"),
             (["--", "--html", "x"], "--output-dir"), (["--", "--html=x"], "--output-dir"), (["--", "--summary=x"], "--output-dir"),
@@ -1266,6 +1320,9 @@ echo x >"$reports/attachments/5000-unnamed" """)
         listed = subprocess.run([f"{OPTIONS.tree}/bin/cudnn-ci", "explain", "--all", "--json"], check=True, capture_output=True, text=True)
         declared = {f["slug"]: f for f in json.loads(listed.stdout)["findings"]}
         self.assertGreater(len(said), 12)
+        rows = [(finding["blame"], finding["id"]) for path in (ROOT / "knowledge/findings").glob("*.json")
+                for finding in json.loads(path.read_text())["findings"] if any(m.get("settles_launch") for m in finding.get("messages", []))]
+        said |= set(rows)
         self.assertEqual({slug for _, slug in said} - set(declared), set())
         own = {slug: f["blame"] for slug, f in declared.items() if f["declared_by"] == "cudnn-ci-run"}
         self.assertEqual(own, {slug: blame for blame, slug in said if slug in own})

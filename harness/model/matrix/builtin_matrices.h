@@ -1,5 +1,4 @@
-// The matrices that come with cudnn-ci, known by name: "builtin:cu12" is cu12.json of their folder. Private
-// to model.
+// The matrices that come with cudnn-ci, known by name: "builtin:cu12" is cu12.json of their folder.
 #ifndef CUDNN_CI_MODEL_MATRIX_BUILTIN_MATRICES_H_
 #define CUDNN_CI_MODEL_MATRIX_BUILTIN_MATRICES_H_
 

@@ -1,0 +1,35 @@
+// What engines print where they start no container: knowledge/findings tells whose fault each message is, and
+// what to do. `cudnn-ci explain` reads the same rows.
+#ifndef CUDNN_CI_LAUNCH_ENGINE_MESSAGES_H_
+#define CUDNN_CI_LAUNCH_ENGINE_MESSAGES_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudnn_ci::launch {
+
+// A row of knowledge/findings with "settles_launch".
+struct EngineMessage {
+  std::string finding;              // "image.user-unknown"
+  int exit_code = 3;                // of the launcher, by the finding's blame
+  std::vector<std::string> parts;   // as they are printed, in lower case; base/message_pattern.h
+  std::string fix;                  // plain text
+  std::vector<std::string> unless;  // options by which the caller has chosen what the message is about
+};
+
+// All rows of the folder knowledge/findings. What cannot be read has none.
+std::vector<EngineMessage> ReadEngineMessages(const std::string& folder);
+
+struct SaidMessage {
+  EngineMessage message;
+  std::string line;  // from the message on, as the engine said it
+};
+
+// The message of which a line of `said` has most letters; none: no line has one.
+std::optional<SaidMessage> FindEngineMessage(const std::string& said,
+                                             const std::vector<EngineMessage>& messages);
+
+}  // namespace cudnn_ci::launch
+
+#endif  // CUDNN_CI_LAUNCH_ENGINE_MESSAGES_H_
