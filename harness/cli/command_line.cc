@@ -141,24 +141,25 @@ ParsedLine ParseCommandLine(int argc, char** argv) {
   CLI::App app{kDescription, "cudnn-ci"};
   app.set_version_flag("--version", std::string("cudnn-ci ") + ToolVersion());
   app.require_subcommand(0, 1);
-  CLI::App* const run =
-      app.add_subcommand("run", "gate the image (the default); with IMAGE, in a container of it");
-  run->footer("\nHow it judges from outside, in a container of an image: cudnn-ci run IMAGE --help");
+  // The launcher's own words, for help and manual: as the first word it is not parsed here.
+  CLI::App* const run = app.add_subcommand("run", "the gate in a container of IMAGE, started from outside");
+  run->add_option("IMAGE", "the image");
+  run->allow_extras();
   DeclareRun(&app, options.get());
-  DeclareRun(run, options.get());
   std::vector<DeclaredCommand> commands = DeclareCommands(&app);
   const auto reject = [&](const std::string& what) {
     PrintDiagnostic(what, 700);
     line.exit_code = 2;
-    line.report_places = PlacesForReports(app, *run, argc, argv);
+    line.report_places = PlacesForReports(app, argc, argv);
     return std::move(line);
   };
   if (!own.ok()) return reject(own.error());
-  line.launcher = LauncherLineOf(app, *run, line.invocation.installation, {argv, argv + argc});
+  line.launcher = LauncherLineOf(line.invocation.installation, {argv, argv + argc});
   if (line.launcher) return line;
   DeclaredCommand* chosen = nullptr;
   try {
     app.parse(argc, argv);
+    if (run->parsed()) return reject("'run' is the first word: cudnn-ci run [OPTIONS] IMAGE");
     for (DeclaredCommand& command : commands)
       if (command.app->parsed()) chosen = &command;
     for (const CLI::App* command : app.get_subcommands())
@@ -177,7 +178,7 @@ ParsedLine ParseCommandLine(int argc, char** argv) {
   if (chosen != nullptr) {
     line.command = std::move(chosen->command);
   } else {
-    line.invocation.arguments = ArgumentsToRepeat(app, *run);
+    line.invocation.arguments = ArgumentsToRepeat(app);
     if (Embedded() != nullptr) Embedded()->MayUnpackInto(FolderToWriteInto(*options));
     line.run = std::move(options);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "launch/options.h"
 
 namespace cudnn_ci {
 namespace {
@@ -111,6 +112,30 @@ std::string RoffCommand(const CLI::App& app, const CLI::App& command) {
   return out + (shared.empty() ? "" : ".PP\nAs above: " + Join(shared, ", ") + ".\n");
 }
 
+// The launcher's --help: what stands before its options, then these. A line of an option has two blanks
+// before its name; lines that go on with its help have more.
+std::string RoffLauncher() {
+  std::string out;
+  bool is_synopsis = true, is_option = false;
+  for (const std::string& line : Split(launch::Usage(), '\n')) {
+    const std::string text(Trim(line));
+    is_synopsis = is_synopsis && !text.empty();
+    if (is_synopsis || text.empty()) continue;
+    if (!line.starts_with("  --")) {
+      const bool goes_on = is_option == line.starts_with("    ") && !out.empty();
+      is_option = is_option && goes_on;
+      out += (goes_on ? "" : ".PP\n") + Roff(text) + "\n";
+      continue;
+    }
+    is_option = true;
+    const size_t end = text.find("  ");
+    const std::vector<std::string> words = Split(text.substr(0, end), ' ');
+    Entry entry{{words[0]}, words.size() > 1 ? words[1] : "", std::string(Trim(text.substr(end)))};
+    out += RoffOption(entry);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string ManPage(const CLI::App& app, const std::string& version) {
@@ -126,7 +151,10 @@ std::string ManPage(const CLI::App& app, const std::string& version) {
          "\n.SH OPTIONS\n";
   for (const Entry& entry : EntriesOf(app, false)) out += RoffOption(entry);
   out += ".SH COMMANDS\n";
-  for (const CLI::App* command : CommandsOf(app)) out += RoffCommand(app, *command);
+  for (const CLI::App* command : CommandsOf(app)) {
+    out += RoffCommand(app, *command);
+    if (command->get_name() == "run") out += RoffLauncher();
+  }
   out += ".SH EXIT STATUS\n" + Roff(CleanLine(description.substr(exit + 6), 1000)) + "\n";
   return out +
          ".SH SEE ALSO\nThe installed tree has README.md, the design and a description of matrices in\n" +

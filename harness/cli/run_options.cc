@@ -184,40 +184,36 @@ Status CheckRun(RunOptions* o) {
   return CheckDiscovery(o->discovery);
 }
 
-std::vector<std::string> ArgumentsToRepeat(const CLI::App& app, const CLI::App& run) {
+std::vector<std::string> ArgumentsToRepeat(const CLI::App& app) {
   std::vector<std::string> words;
-  for (const CLI::App* a : {&app, &run}) {
-    for (const CLI::Option* option : a->get_options()) {
-      if (option->count() == 0 || IsOfThisPlace(option->get_name())) continue;
-      if (IsFlag(*option)) {
-        words.push_back(option->get_name());
-        continue;
-      }
-      for (const std::string& value : option->results()) {
-        words.push_back(option->get_name());
-        words.push_back(value);
-      }
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || IsOfThisPlace(option->get_name())) continue;
+    if (IsFlag(*option)) {
+      words.push_back(option->get_name());
+      continue;
+    }
+    for (const std::string& value : option->results()) {
+      words.push_back(option->get_name());
+      words.push_back(value);
     }
   }
   return words;
 }
 
-std::vector<ReportOptions> PlacesForReports(const CLI::App& app, const CLI::App& run, int argc, char** argv) {
+std::vector<ReportOptions> PlacesForReports(const CLI::App& app, int argc, char** argv) {
   std::vector<ReportOptions> places;
   bool command_seen = false;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word.empty() || word[0] != '-') {
       // An unknown word is a mistake in a run; another command is none.
-      const auto is_other = [&](const CLI::App* command) {
-        return command != &run && command->get_name() == word;
-      };
-      if (!command_seen && !app.get_subcommands(is_other).empty()) return {};
+      const auto is_it = [&](const CLI::App* command) { return command->get_name() == word; };
+      if (!command_seen && !app.get_subcommands(is_it).empty()) return {};
       command_seen = true;
       continue;
     }
     const size_t equals = word.find('=');
-    const CLI::Option* option = run.get_option_no_throw(word.substr(0, equals));
+    const CLI::Option* option = app.get_option_no_throw(word.substr(0, equals));
     if (!option) continue;
     if (option->get_name() == "--dry-run") return {};
     if (IsFlag(*option)) continue;

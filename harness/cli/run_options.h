@@ -1,4 +1,4 @@
-// The options of the gate, which `cudnn-ci` and `cudnn-ci run` take.
+// The options of the gate, which is `cudnn-ci` without the word of a command.
 #ifndef CUDNN_CI_CLI_RUN_OPTIONS_H_
 #define CUDNN_CI_CLI_RUN_OPTIONS_H_
 
@@ -37,19 +37,18 @@ struct RunOptions {
   double time_limit_s = 0, grace_s = 2;  // no time limit: 0
 };
 
-// Declares them on the gate itself and on its command `run`, which set the same struct.
 void DeclareRun(CLI::App* app, RunOptions* o);
 
 // What only all options together show. Sets the shard.
 Status CheckRun(RunOptions* o);
 
-// Invocation::arguments, from what was given to the gate itself and to its command `run`.
-std::vector<std::string> ArgumentsToRepeat(const CLI::App& app, const CLI::App& run);
+// Invocation::arguments, from what was given to the gate.
+std::vector<std::string> ArgumentsToRepeat(const CLI::App& app);
 
 // The places for reports that a command line names which could not be parsed, as far as it can be read: one
 // for each option that names a place, with nothing else set; the default place if there is none. Empty: it is
-// no run that writes reports. `run` is the command of `app` that writes some.
-std::vector<ReportOptions> PlacesForReports(const CLI::App& app, const CLI::App& run, int argc, char** argv);
+// no run that writes reports.
+std::vector<ReportOptions> PlacesForReports(const CLI::App& app, int argc, char** argv);
 
 }  // namespace cudnn_ci
 

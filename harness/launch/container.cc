@@ -105,7 +105,7 @@ class Command {
   void AddOfTheTool() {
     const std::string reports = top_ + "/reports";
     if (o_.ask.empty())
-      Add({"run", "--output-dir", reports, "--run-token", reports + "/run-token"});
+      Add({"--output-dir", reports, "--run-token", reports + "/run-token"});
     else
       Add({o_.ask});
     if (!of_.matrix->file.empty()) Add({"--matrix-root", top_ + "/matrix", "--matrix", of_.matrix->file});

@@ -55,8 +55,7 @@ bool IsGpu(const std::string& text) {
 class Front {
  public:
   explicit Front(Options* o) : o_(o) {
-    flags_ = {{"--container", [] {}},
-              {"--no-gpu", [this] { o_->gpus.clear(); }},
+    flags_ = {{"--no-gpu", [this] { o_->gpus.clear(); }},
               {"--keep-entrypoint", [this] { o_->keep_entrypoint = true; }},
               {"--dry-run", [this] { o_->dry_run = true; }},
               {"--attestation", [this] { o_->attestation = true; }},
@@ -91,10 +90,18 @@ class Front {
     if (value == values_.end())
       return "unknown option " + name + " (see --help; arguments for cudnn-ci come after --)";
     std::string given = equals == std::string::npos ? "" : word.substr(equals + 1);
-    if (equals == std::string::npos && *at < words.size()) given = words[(*at)++];
+    const bool is_next = equals == std::string::npos && *at < words.size();
+    if (is_next) given = words[(*at)++];
     if (given.empty()) return name + " needs a value (see --help)";
+    if (is_next) last_value_ = given + " is the value of " + name;
     if (name != "--output-dir" && name != "--grace") o_->again.insert(o_->again.end(), {name, given});
     return value->second(given);
+  }
+
+  // Why there is no image.
+  std::string NoImage() const {
+    return "no image given" + (last_value_.empty() ? "" : ": " + last_value_) +
+           "; cudnn-ci without `run` judges the machine or container that it runs in (see --help)";
   }
 
  private:
@@ -115,6 +122,11 @@ class Front {
   Problem TakeImage(const std::string& word) {
     if (!o_->image.empty())
       return "two images: " + o_->image + " and " + word + " (arguments for cudnn-ci come after --)";
+    // "report": an image of that name is "report:latest".
+    if (kElsewhere.count(word) > 0) return word + " is a command, and needs no `run`: type cudnn-ci " + word;
+    if (kAsking.count(word) > 0)
+      return word + " is a command: cudnn-ci " + word + " asks here, cudnn-ci run IMAGE -- " + word +
+             " in a container";
     o_->image = word;
     return {};
   }
@@ -169,6 +181,7 @@ class Front {
   }
 
   Options* const o_;
+  std::string last_value_;  // of an option, that stands behind it as a word of its own
   std::map<std::string, std::function<void()>, std::less<>> flags_;
   std::map<std::string, Taker, std::less<>> values_;
 };
@@ -274,10 +287,10 @@ std::variant<Options, Refusal> ParseOptions(const std::vector<std::string>& word
   size_t at = 0;
   while (at < words.size() && words[at] != "--") {
     if (words[at] == "-h" || words[at] == "--help") return Refusal{"", true};
-    if (words[at].empty()) return Refusal{"no image given (see --help)"};
+    if (words[at].empty()) return Refusal{front.NoImage()};
     if (const Problem p = front.Take(words, &at)) return Refusal{*p};
   }
-  if (options.image.empty()) return Refusal{"no image given (see --help)"};
+  if (options.image.empty()) return Refusal{front.NoImage()};
   const auto behind = words.begin() + static_cast<std::ptrdiff_t>(std::min(at + 1, words.size()));
   if (const Problem p = Back(&options).Take({behind, words.end()})) return Refusal{*p};
   if (!options.matrix.empty() && !options.matrix_behind.empty())

@@ -1,4 +1,4 @@
-// The launcher's command line: `cudnn-ci-run [OPTIONS] IMAGE [-- ARGUMENTS FOR cudnn-ci...]`.
+// The launcher's command line: `cudnn-ci run [OPTIONS] IMAGE [-- ARGUMENTS FOR cudnn-ci...]`.
 #ifndef CUDNN_CI_LAUNCH_OPTIONS_H_
 #define CUDNN_CI_LAUNCH_OPTIONS_H_
 

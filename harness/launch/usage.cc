@@ -4,9 +4,10 @@
 namespace cudnn_ci::launch {
 
 const char* Usage() {
-  return R"(usage: cudnn-ci-run [OPTIONS] IMAGE [-- ARGUMENTS FOR cudnn-ci...]
-       cudnn-ci-run [OPTIONS] IMAGE -- facts|list|plugins|explain|init|self-test [...]
-cudnn-ci run [OPTIONS] IMAGE [-- ...] does the same.
+  return R"(usage: cudnn-ci run [OPTIONS] IMAGE [-- ARGUMENTS FOR cudnn-ci...]
+       cudnn-ci run [OPTIONS] IMAGE -- facts|list|plugins|explain|init|self-test [...]
+cudnn-ci-run [OPTIONS] IMAGE [-- ...] does the same. The machine or container that it runs in is judged by cudnn-ci
+without `run`.
 
 Puts cudnn-ci read-only into a container of IMAGE, runs the gate there, and leaves junit.xml, report.json, report.html,
 summary.md and journal.jsonl, owned by the caller, and launcher.json (what was started, and how it ended) in the output
@@ -32,8 +33,7 @@ reports: it prints, and its exit status is the launcher's; what init finds in th
   --pull WHEN         missing, always or never (default: missing)
   --grace SECONDS     how long a cancelled run may take to finish its reports (default: 30)
   --dry-run           print the engine's command, run nothing
-  --container         say that a container is meant, where --attestation or --summary stand before IMAGE: `cudnn-ci run`
-                      without an image is the gate itself, to which they name files (cudnn-ci-run says it)
+  --help              print this
 Exit status: that of cudnn-ci, when a finished report of this run confirms it:
   0 passed, 1 the image, 3 the runner, 4 the matrix, 5 cudnn-ci, 6 undetermined, 130, 142 and 143 interrupted
 or the launcher's own: 1 the image's USER, WORKDIR or files of the driver keep every container from starting; 2 invalid
@@ -46,8 +46,8 @@ there is no finished report. Then junit.xml is red with the reason.
 
 const std::vector<std::string>& OwnOptions() {
   static const std::vector<std::string> kOptions = {
-      "--container", "--engine",  "--engine-arg",      "--tool", "--mount", "--gpus",
-      "--no-gpu",    "--gpu-way", "--keep-entrypoint", "--user", "--env",   "--pull"};
+      "--engine",  "--engine-arg",      "--tool", "--mount", "--gpus",
+      "--gpu-way", "--keep-entrypoint", "--user", "--env",   "--pull"};
   return kOptions;
 }
 

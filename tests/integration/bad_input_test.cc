@@ -305,8 +305,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"unknown_option_first", {"--nonsense", "--output-dir=report"}},
         BadLine{"unknown_option_default_folder", {"--nonsense"}},
         BadLine{"unknown_word", {"nonsense", "--output-dir", "report"}},
-        BadLine{"a_bad_number", {"run", "--jobs", "0", "--output-dir", "report"}},
-        BadLine{"a_bad_number_of_workers", {"run", "--workers-per-gpu", "0", "--output-dir", "report"}},
+        BadLine{"a_bad_number", {"--jobs", "0", "--output-dir", "report"}},
+        BadLine{"a_bad_number_of_workers", {"--workers-per-gpu", "0", "--output-dir", "report"}},
         BadLine{"a_bad_shard", {"--shard", "3/2", "--output-dir", "report", "--matrix", "matrix.json"}},
         BadLine{"a_bad_choice", {"--isolation", "perhaps", "--output-dir", "report"}},
         BadLine{"a_bad_plugin_folder", {"--plugin-dir", "/nowhere", "--output-dir", "report"}},
@@ -322,13 +322,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"standard_output", {"--output-dir", "report", "--junit", "-", "--json", "-"}},
         BadLine{"two_matrices",
                 {"--output-dir", "report", "--matrix", "matrix.json", "--matrix", "matrix.json"}},
-        BadLine{"two_matrices_around_run",
-                {"--matrix", "matrix.json", "run", "--matrix", "matrix.json", "--output-dir", "report"}},
-        BadLine{"two_cases_around_run",
-                {"--case", "fixture.pass[i=0]", "run", "--case", "fixture.pass[i=0]", "--matrix",
-                 "matrix.json", "--output-dir", "report"}},
-        BadLine{"two_stages", {"--stage", "static", "run", "--stage", "all", "--output-dir", "report"}},
-        BadLine{"two_shards", {"--shard", "1/2", "run", "--shard", "2/2", "--output-dir", "report"}}),
+        BadLine{"two_stages", {"--stage", "static", "--stage", "all", "--output-dir", "report"}},
+        BadLine{"two_shards", {"--shard", "1/2", "--shard", "2/2", "--output-dir", "report"}}),
     [](const testing::TestParamInfo<BadLine>& row) { return std::string(row.param.name); });
 
 TEST(BadUsage, SingleFilesOfAnEarlierRunGoToo) {
@@ -369,8 +364,8 @@ TEST(BadUsage, LeavesTheReportsOfARunThatIsGoingOn) {
 TEST(BadUsage, OptionsThatMayBeGivenTwiceAreTakenTogether) {
   GateRun run;
   run.Matrix(Entry("fixture.pass", R"("axes": {"i": [1, 2, 3]})"));
-  const GateResult result = run.Run(
-      {"--fail-fast", "run", "--fail-fast", "--case", "fixture.pass[i=1]", "--case", "fixture.pass[i=3]"});
+  const GateResult result =
+      run.Run({"--fail-fast", "--fail-fast", "--case", "fixture.pass[i=1]", "--case", "fixture.pass[i=3]"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.report["cases"].size(), 2u);
 }

@@ -151,7 +151,7 @@ TEST(Suggestions, OfOptionsAndCommands) {
 TEST(Suggestions, OfTheLaunchersOptions) {
   GateRun run;
   const std::string help = run.Command({"--help"}).out;
-  std::istringstream launcher(run.Command({"run", "--container", "--help"}).out);
+  std::istringstream launcher(run.Command({"run", "--help"}).out);
   int count = 0;
   for (std::string line; std::getline(launcher, line);) {
     if (line.rfind("  --", 0) != 0) continue;  // a line of its usage

@@ -154,7 +154,7 @@ class LauncherTest(unittest.TestCase):
         words = ["run", "--name", "cudnn-ci-TOKEN", "--label", "cudnn-ci.run=TOKEN", "--stop-signal", "SIGTERM", "--no-healthcheck", *self.MOUNTS,
                  *before, "-v", "WORK/image-config.json:/cudnn-ci.TOKEN/image.json:ro", *extra,
                  *([image, tool] if kept else ["--entrypoint", tool, image]),
-                 *([ask, *matrix] if ask else ["run", "--output-dir", "/cudnn-ci.TOKEN/reports", *WORD, *matrix, *identity]), *arguments]
+                 *([ask, *matrix] if ask else ["--output-dir", "/cudnn-ci.TOKEN/reports", *WORD, *matrix, *identity]), *arguments]
         return [w.replace("TOOL", str((self.dir / "tool").resolve())) for w in words]
 
     def before(self, call):
@@ -343,6 +343,9 @@ class LauncherTest(unittest.TestCase):
         (tree / "libexec/cudnn-ci-worker").touch()
         return tree
 
+    def tree_once(self):
+        return self.dir / "installed" if (self.dir / "installed").exists() else self.tree()
+
     def test_its_own_tree_is_mounted(self):
         tree = self.tree()
         (self.bin / "link").symlink_to(tree / "bin/cudnn-ci-run")
@@ -360,20 +363,35 @@ class LauncherTest(unittest.TestCase):
         self.assertIn(f" -v {alone}:/cudnn-ci.TOKEN/cudnn-ci:ro ", result.stdout, result.stderr)
         self.assertIn(" --entrypoint /cudnn-ci.TOKEN/cudnn-ci ", result.stdout)
 
-    def test_an_image_asks_for_the_launcher(self):
-        (self.dir / "g").mkdir()
-        for words, launched in ((["IMAGE"], True), (["--matrix", "x", "IMAGE"], True), (["--matrix=x", "IMAGE"], True), (["--no-gpu", "x"], True),
-                                (["--container", "--summary", "IMAGE"], True), (["IMAGE", "--attestation"], True), (["--filter", "x"], False),
-                                (["--summary", "s.md"], False), (["list"], False), (["--run-token", "x", "IMAGE"], False), ([], False)):
-            with self.subTest(words=words):
-                result = subprocess.run([program(), "run", *words], env={**self.env, "PATH": "/nonexistent"}, cwd=self.dir / "g",
-                                        capture_output=True, text=True)
-                self.assertEqual("cudnn-ci run: " in result.stderr, launched, result.stderr)
-        # Its second name means nothing else.
+    def test_run_never_judges_this_machine(self):
+        """What a pipeline types when a name is lost, or stands behind an option: nothing is judged, or the image is."""
+        folder = self.dir / "g"
+        folder.mkdir()
+        for words, said in (
+            ([], "no image given; cudnn-ci without `run` judges the machine"), (["--matrix", "static"], "no image given: static is the value of --matrix;"),
+            (["--matrix", "static", ""], "no image given"), (["--matrix", "static", "--summary"], "no image given"), (["--"], "no image given"),
+            (["--matrix", "ghcr.example/team/train:1"], "no image given: ghcr.example/team/train:1 is the value of --matrix;"),
+            (["--matrix=static", "--json", "ghcr.example/team/train:1"], "unknown option --json"), (["--filter", "x"], "unknown option --filter"),
+            (["--summary", "s.md", "IMAGE"], "two images: s.md and IMAGE"), (["--summary=s.md", "IMAGE"], "--summary takes no value"),
+            (["--run-token", "x"], "unknown option --run-token"), (["list"], "list is a command: cudnn-ci list asks here, cudnn-ci run IMAGE -- list"),
+            (["report", "x"], "report is a command, and needs no `run`: type cudnn-ci report"),
+        ):
+            for call in ([program(), "run"], [self.tree_once() / "bin/cudnn-ci-run"]):
+                with self.subTest(words=words, call=call):
+                    result = subprocess.run([*call, *words], env=self.env, cwd=folder, capture_output=True, text=True)
+                    self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
+                    self.assertTrue(result.stderr.startswith("cudnn-ci run: " + said), result.stderr)
+                    self.assertEqual(list(folder.iterdir()), [])
+        result = subprocess.run([program(), "--matrix", "static", "run", "IMAGE"], env=self.env, cwd=folder, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("'run' is the first word: cudnn-ci run [OPTIONS] IMAGE", result.stderr)
         (self.bin / "docker").unlink()
-        result = subprocess.run([self.tree() / "bin/cudnn-ci-run", "--summary", "s.md"], env={**self.env}, cwd=self.dir / "g", capture_output=True, text=True)
-        self.assertEqual(result.returncode, 3, result.stderr + result.stdout)
-        self.assertIn("s.md", json.loads((self.dir / "g/cudnn-ci-report/launcher.json").read_text())["image"])
+        for words in (["IMAGE"], ["--summary", "IMAGE"], ["--attestation", "IMAGE"], ["IMAGE", "--attestation"], ["--no-gpu", "--summary", "IMAGE"]):
+            with self.subTest(words=words):
+                result = subprocess.run([program(), "run", *words], env=self.env, cwd=folder, capture_output=True, text=True)
+                self.assertEqual(result.returncode, 3, result.stderr)
+                self.assertEqual(json.loads((folder / "cudnn-ci-report/launcher.json").read_text())["image"], "IMAGE")
+                self.assertEqual([p.name for p in folder.iterdir()], ["cudnn-ci-report"])
 
     def test_docker_that_is_podman_gets_gpus_by_cdi(self):
         self.put("version", "printf 'Client:       Podman Engine\nVersion:      4.3.1\n'; exit 0\n")
@@ -1145,7 +1163,7 @@ for word in "$@"; do
   esac
   set -- "$@" "$word"
 done
-{OPTIONS.tree}/bin/cudnn-ci run --output-dir "$STANDIN/cudnn-ci-reports.$token" --run-token "$reports/run-token" --matrix {shlex.quote(str(inside or matrix))} --plugin-dir {OPTIONS.plugins} {tool} "$@"
+{OPTIONS.tree}/bin/cudnn-ci --output-dir "$STANDIN/cudnn-ci-reports.$token" --run-token "$reports/run-token" --matrix {shlex.quote(str(inside or matrix))} --plugin-dir {OPTIONS.plugins} {tool} "$@"
 status=$?
 {after}
 exit $status

@@ -131,7 +131,7 @@ class Wheel(unittest.TestCase):
             self.assertEqual(self.run_in([*words, "--version"]), (0, f"cudnn-ci {VERSION}\n"))
         status, output = self.run_in([self.site / "bin/cudnn-ci-run", "--help"])
         self.assertEqual(status, 0, output)
-        self.assertIn("usage: cudnn-ci-run", output)
+        self.assertIn("usage: cudnn-ci run", output)
 
     def test_a_damaged_installation_says_so(self):
         program = self.site / "bin/cudnn-ci"

@@ -36,4 +36,4 @@ def main():
 
 
 def run_main():
-    return start("run", "--container")
+    return start("run")
