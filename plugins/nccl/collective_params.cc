@@ -55,6 +55,9 @@ void ValidateCollective(const CollectiveParams& p, int ranks, Problems& problems
     problems.Add("reduction", p.collective + " needs one: sum, product, min, max or average");
   else if (!spec.Reduces() && spec.reduction != Reduction::kNone)
     problems.Add("reduction", p.collective + " copies and reduces nothing");
+  // Measured with 2.27.7, 2.28.9, 2.29.7, 2.30.7 and 2.32.3, which answer ncclInvalidArgument.
+  if (spec.reduction == Reduction::kAverage && p.dtype.starts_with("float8"))
+    problems.Add("reduction", "NCCL averages no numbers of 8 bits");
   if (spec.in_place && !spec.CanBeInPlace()) problems.Add("place", p.collective + " cannot be in place");
   if (spec.MostBytes() > kMostBytes) problems.Add("count", "makes a buffer of more than 2^38 bytes");
   if (const std::string inexact = InexactBecause(spec); !inexact.empty())

@@ -72,8 +72,9 @@ void CheckPromises(const PlanInput& input, const std::vector<Case>& cases, std::
   if (!input.catalog.broken.empty()) return;
   for (const auto& [key, position] : input.matrix.contract_positions) {
     std::vector<std::string> unjudged = Unjudged(input, cases, key);
-    std::erase_if(unjudged,
-                  [&](const std::string& subject) { return !IsHeldAgainst(input.matrix, subject, key); });
+    std::erase_if(unjudged, [&, &promise = key](const std::string& subject) {
+      return !IsHeldAgainst(input.matrix, subject, promise);
+    });
     if (unjudged.empty()) continue;
     AddProblem(problems, position,
                Quote(key) + " is promised, and no required check of the matrix judges it" +
