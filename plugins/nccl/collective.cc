@@ -16,7 +16,7 @@ struct OneRank {
 
   static void Describe(Schema<Params>& s) {
     s.Summary("a collective of one rank is right, all of it, and touches nothing else")
-        .Layer(CCI_LAYER_CONVOLUTION)
+        .Layer(CCI_LAYER_FRAMEWORK)
         .Devices(CCI_DEVICES_ONE)
         .PerSubject()
         .SecondOpinion()

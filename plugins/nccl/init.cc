@@ -94,7 +94,7 @@ struct Init {
 
   static void Describe(Schema<Params>& s) {
     s.Summary("a communicator of one rank of NCCL comes to be, splits and ends")
-        .Layer(CCI_LAYER_INIT)
+        .Layer(CCI_LAYER_FRAMEWORK)
         .Devices(CCI_DEVICES_ONE)
         .PerSubject()
         .Requires("nccl.load")
