@@ -3,6 +3,7 @@
 #define CUDNN_CI_BASE_PACKAGE_NAMES_H_
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,36 @@ inline bool NameMatches(std::string_view pattern, std::string_view name) {
   }
   return at == name.size();
 }
+
+// True for the name of a shared library: "libfoo.so", "_C.so", "libfoo.so.9".
+inline bool IsLibraryName(std::string_view name) {
+  const std::size_t at = name.find(".so");
+  return at != std::string_view::npos && (at + 3 == name.size() || name[at + 3] == '.');
+}
+
+// "libcudart" of "libcudart.so.12", of "libcudart-9335f6a2.so.12" (as auditwheel names it) and of
+// "libcudart_static.a", "libcudnn" of "libcudnn_ops.so.9": what stands before the first of ".-_".
+inline std::string_view LibraryFamily(std::string_view name) {
+  return name.substr(0, name.find_first_of(".-_"));
+}
+
+// Libraries that come with CUDA or beside it, not those of the driver, which are the host's: by rows of
+// "gpu_libraries" of knowledge/packages.json.
+class CudaLibraries {
+ public:
+  CudaLibraries() = default;
+  // `files`: names of the rows, "libcudart.so". The other libraries of a family are known with one.
+  explicit CudaLibraries(const std::vector<std::string>& files) {
+    for (const std::string& file : files) families_.emplace(LibraryFamily(file));
+  }
+  // Whether a file of this name is one of them.
+  bool Has(std::string_view name) const {
+    return IsLibraryName(name) && families_.count(LibraryFamily(name)) > 0;
+  }
+
+ private:
+  std::set<std::string, std::less<>> families_;
+};
 
 // A Python package that is a framework.
 struct FrameworkName {
@@ -46,6 +77,7 @@ struct PackageNames {
   std::vector<std::string>
       cudnn;  // patterns of cuDNN's packages that end in a CUDA major: "nvidia-cudnn-cu#*"
   std::vector<FrameworkFiles> framework_files;
+  CudaLibraries cuda;
   // Patterns of packages that compile device code in ordinary use, though no file of theirs shows it:
   // "numba-cuda".
   std::vector<std::string> compilers;

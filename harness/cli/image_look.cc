@@ -86,7 +86,7 @@ std::vector<std::string> PrefixesOf(const FoundEnvironments& found) {
 void AddPrograms(const FoundEnvironments& found, const Variables& variables, const PackageNames& names,
                  const LookingAt& looking_at, CandidateLook* look) {
   looking_at("the image's programs");
-  FoundPrograms programs = FindPrograms(variables, PrefixesOf(found), !look->in_loader.empty());
+  FoundPrograms programs = FindPrograms(variables, names.cuda, PrefixesOf(found), !look->in_loader.empty());
   if (!look->in_loader.empty()) {
     look->beside = std::move(programs.candidates);
     if (look->beside.size() > kMostEnvironments) look->beside.resize(kMostEnvironments);
@@ -134,8 +134,8 @@ std::vector<PythonEnvironment> ForCpu(const FoundEnvironments& found, const Pack
   KeepThoseWithFrameworks(&others);
   if (others.empty()) return {};
   looking_at("the image's programs");
-  const bool used = !LookAtUseOfLoader().example.empty() ||
-                    !FindPrograms(OwnVariables(), PrefixesOf(found), false).candidates.empty();
+  const bool used = !LookAtUseOfLoader(names).example.empty() ||
+                    !FindPrograms(OwnVariables(), names.cuda, PrefixesOf(found), false).candidates.empty();
   return used ? std::vector<PythonEnvironment>() : std::move(others);
 }
 
@@ -151,7 +151,8 @@ CandidateLook Candidates(const FoundEnvironments& found, const PackageNames& nam
   CandidateLook look;
   looking_at("the libraries that the loader finds");
   const std::string library_path = ValueOf(variables, "LD_LIBRARY_PATH");
-  std::vector<std::string> of_cuda = LibrariesOfLoader(library_path, IsCudaLibrary);
+  std::vector<std::string> of_cuda =
+      LibrariesOfLoader(library_path, [&](const std::string& name) { return names.cuda.Has(name); });
   std::stable_partition(of_cuda.begin(), of_cuda.end(), [](const std::string& path) {
     return IsToolkitLibrary(path.substr(path.rfind('/') + 1));
   });
@@ -207,7 +208,7 @@ bool FindsLibrary(const std::string& stem, const SubjectInfo& subject) {
           }).empty();
 }
 
-GpuUse LookAtUseOfLoader() {
+GpuUse LookAtUseOfLoader(const PackageNames& names) {
   const std::string library_path = ValueOf(OwnVariables(), "LD_LIBRARY_PATH");
   GpuUse use;
   const auto is_there = [&](const char* stem) {
@@ -217,11 +218,11 @@ GpuUse LookAtUseOfLoader() {
   };
   use.asks_for_cudnn = is_there("libcudnn");
   use.asks_for_nvrtc = is_there("libnvrtc");
-  const auto is_other = [](const std::string& name) {
-    return name.find(".so") != std::string::npos && !IsCudaLibrary(name);
+  const auto is_other = [&](const std::string& name) {
+    return name.find(".so") != std::string::npos && !names.cuda.Has(name);
   };
   for (const std::string& path : LibrariesOfLoader(library_path, is_other)) {
-    const GpuUse one = GpuUseOfFile(path);
+    const GpuUse one = GpuUseOfFile(path, names.cuda);
     if (use.example.empty()) use.example = one.example;
     use.asks_for_cudnn = use.asks_for_cudnn || one.asks_for_cudnn;
     use.asks_for_runtime = use.asks_for_runtime || one.asks_for_runtime;

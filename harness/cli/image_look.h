@@ -47,7 +47,7 @@ CandidateLook LookAtCandidates(const PackageNames& names, const LookingAt& looki
 
 // What the libraries that the loader finds, other than CUDA's, ask it for. Parts of a cuDNN ask for the rest,
 // and an NVRTC that is there is asked for.
-GpuUse LookAtUseOfLoader();
+GpuUse LookAtUseOfLoader(const PackageNames& names);
 
 // Whether a folder of a resolved subject, or one where the loader looks, holds a library of this name:
 // "libnvrtc".

@@ -56,7 +56,7 @@ Looked Looked::ForChoice(const PackageNames& names, Session* session) {
   if (session->MustEnd() || complete) return looked;
   looked.candidates_ = session->Look<CandidateLook>([&](const LookingAt& looking_at) {
     CandidateLook look = LookAtCandidates(names, looking_at);
-    if (!look.in_loader.empty()) look.loader_use = LookAtUseOfLoader();
+    if (!look.in_loader.empty()) look.loader_use = LookAtUseOfLoader(names);
     return look;
   });
   if (looked.candidates_ && !looked.candidates_->subjects.empty() && looked.discovery_.abandoned.empty())

@@ -21,6 +21,13 @@ std::vector<Framework> KnownFrameworks(const TableEntry& entry) {
   return frameworks;
 }
 
+CudaLibraries LibrariesOfFrameworks(const TableEntry& entry) {
+  std::vector<std::string> files;
+  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_GPU_LIBRARY))
+    if (FlagOf(row, "computes")) files.push_back(TextOf(row, "file"));
+  return CudaLibraries(files);
+}
+
 std::string FrameworkRows(const TableEntry& entry) {
   return Row(KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_FRAMEWORK)).dump();
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/package_names.h"
 #include "common/known_regressions.h"
 
 namespace cudnn_ci {
@@ -22,6 +23,8 @@ struct Framework {
 
 // Those that are known, in order.
 std::vector<Framework> KnownFrameworks(const TableEntry& entry);
+// CUDA's libraries that frameworks compute with: rows of "gpu_libraries".
+CudaLibraries LibrariesOfFrameworks(const TableEntry& entry);
 // Their rows as a list in JSON, which the script gets.
 std::string FrameworkRows(const TableEntry& entry);
 

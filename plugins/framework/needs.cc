@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <string_view>
 
 #include "base/path.h"
 #include "common/loader_path.h"
@@ -15,9 +16,7 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr const char* kCudnnStem = "libcudnn";
-constexpr const char* kStems[] = {kCudnnStem,    "libcublas",   "libcudart", "libcufft",    "libcurand",
-                                  "libcusolver", "libcusparse", "libnvrtc",  "libnvJitLink"};
+constexpr std::string_view kCudnn = "libcudnn";
 constexpr size_t kMostBytes = size_t{512} << 20, kChunk = size_t{1} << 20, kMostName = 64;
 
 void AddOnce(const std::string& text, std::vector<std::string>* list) {
@@ -42,11 +41,11 @@ std::string NameAt(const char* begin, const char* end) {
   return at == digits || at == end || *at != '\0' ? "" : std::string(begin, at);
 }
 
-void AddNames(const std::string& text, std::set<std::string>* names) {
+void AddNames(const std::string& text, const CudaLibraries& cuda, std::set<std::string>* names) {
   for (size_t at = 0; (at = text.find("lib", at)) != std::string::npos; ++at) {
     const char* begin = text.data() + at;
     const std::string name = NameAt(begin, begin + std::min(kMostName, text.size() - at));
-    if (IsCudaLibrary(name)) names->insert(name);
+    if (cuda.Has(name)) names->insert(name);
   }
 }
 
@@ -70,17 +69,9 @@ std::string FolderWith(const std::string& name, const std::vector<std::string>& 
 
 }  // namespace
 
-bool IsCudaLibrary(const std::string& name) {
-  return name.find(".so.") != std::string::npos &&
-         std::any_of(std::begin(kStems), std::end(kStems),
-                     [&](const char* stem) { return name.compare(0, std::strlen(stem), stem) == 0; });
-}
+bool IsCudnnLibrary(const std::string& name) { return IsLibraryName(name) && LibraryFamily(name) == kCudnn; }
 
-bool IsCudnnLibrary(const std::string& name) {
-  return IsCudaLibrary(name) && name.compare(0, std::strlen(kCudnnStem), kCudnnStem) == 0;
-}
-
-std::vector<std::string> CudaLibrariesNamedIn(const std::string& path) {
+std::vector<std::string> CudaLibrariesNamedIn(const CudaLibraries& cuda, const std::string& path) {
   std::set<std::string> names;
   std::ifstream file(path, std::ios::binary);
   // The end of each part is looked at again with the next one, which it may continue.
@@ -88,7 +79,7 @@ std::vector<std::string> CudaLibrariesNamedIn(const std::string& path) {
   for (size_t read = 0; file && read < kMostBytes; read += kChunk) {
     file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
     part.append(chunk, 0, static_cast<size_t>(file.gcount()));
-    AddNames(part, &names);
+    AddNames(part, cuda, &names);
     part.erase(0, part.size() - std::min(part.size(), kMostName));
   }
   return {names.begin(), names.end()};
@@ -115,14 +106,14 @@ std::vector<std::vector<std::string>> Alternatives(const std::vector<std::string
   return groups;
 }
 
-Needs NeedsOf(const std::string& path, const std::vector<std::string>& by_name,
+Needs NeedsOf(const CudaLibraries& cuda, const std::string& path, const std::vector<std::string>& by_name,
               const std::string& interpreter, const std::vector<std::string>& folders, bool lazy) {
   const ElfFile library(path), program(RealPath(interpreter));
   const std::vector<std::string> interpreters =
       program.RunPathIsFirst() ? program.RunPath() : std::vector<std::string>();
   std::vector<std::vector<std::string>> groups;
   for (const std::string& name : library.Needed())
-    if (IsCudaLibrary(name)) groups.push_back({name});
+    if (cuda.Has(name)) groups.push_back({name});
   const size_t linked = groups.size();
   for (const auto& group : Alternatives(by_name)) groups.push_back(group);
   Needs needs;

@@ -6,18 +6,16 @@
 #include <string>
 #include <vector>
 
-namespace cudnn_ci {
+#include "base/package_names.h"
 
-// True for a library that comes with CUDA or cuDNN and not with the driver: "libcudnn.so.9",
-// "libcublasLt.so.12".
-bool IsCudaLibrary(const std::string& name);
+namespace cudnn_ci {
 
 // True for one of cuDNN's own: "libcudnn.so.9", "libcudnn_ops.so.9".
 bool IsCudnnLibrary(const std::string& name);
 
-// The names of such libraries that stand as texts in a file, "libcublas.so.12", each once, sorted: what it
-// may open by name. Looks at the first 512 MiB.
-std::vector<std::string> CudaLibrariesNamedIn(const std::string& path);
+// The names of those libraries of CUDA that stand as texts in a file, "libcublas.so.12", each once, sorted:
+// what it may open by name. Looks at the first 512 MiB.
+std::vector<std::string> CudaLibrariesNamedIn(const CudaLibraries& cuda, const std::string& path);
 
 // The same as groups of which one is enough: "libnvrtc.so.12" and "libnvrtc.so.13" are alternatives.
 std::vector<std::vector<std::string>> Alternatives(const std::vector<std::string>& names);
@@ -33,10 +31,10 @@ struct Needs {
   std::vector<std::string> folders;  // of those that are hidden, each once
 };
 
-// Of the library at this path. `by_name`: what it opens by name as well. `interpreter`: the program that
-// loads it, whose DT_RPATH counts; LD_LIBRARY_PATH is this process's. `folders`: where packages have
-// libraries. `lazy`: the library opens cuDNN when a model first needs it.
-Needs NeedsOf(const std::string& path, const std::vector<std::string>& by_name,
+// Of the library at this path. `cuda`: what frameworks compute with. `by_name`: what it opens by name as
+// well. `interpreter`: the program that loads it, whose DT_RPATH counts; LD_LIBRARY_PATH is this process's.
+// `folders`: where packages have libraries. `lazy`: the library opens cuDNN when a model first needs it.
+Needs NeedsOf(const CudaLibraries& cuda, const std::string& path, const std::vector<std::string>& by_name,
               const std::string& interpreter, const std::vector<std::string>& folders, bool lazy = false);
 
 }  // namespace cudnn_ci

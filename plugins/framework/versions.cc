@@ -67,8 +67,8 @@ void JudgeHidden(Context& ctx, const Framework& framework, const Answer& answer,
 // What it opens when it first needs it. ONNX Runtime links what it cannot do without, and opens cuDNN, an
 // extra of its package, by a name that stands nowhere as a whole.
 std::vector<std::string> OpenedByName(const Framework& framework, const FrameworkPackage& package,
-                                      const std::optional<Wanted>& wanted) {
-  if (framework.opens_by_name) return CudaLibrariesNamedIn(package.native);
+                                      const std::optional<Wanted>& wanted, const CudaLibraries& cuda) {
+  if (framework.opens_by_name) return CudaLibrariesNamedIn(cuda, package.native);
   if (!wanted) return {};
   return {CudnnSoname(CudaMajor(wanted->package.version))};
 }
@@ -142,10 +142,11 @@ std::string LineForOlder(const Wanted& wanted, const std::vector<CudnnPackageInf
 }
 
 // Two distributions of one framework write the same files; the later one's are there.
-void JudgeReplaced(Context& ctx, const std::string& name, const FrameworkPackage& package) {
+void JudgeReplaced(Context& ctx, const std::string& name, const FrameworkPackage& package,
+                   const CudaLibraries& cuda) {
   const std::string module = DirectoryOf(package.origin), site = DirectoryOf(module);
-  const auto needs_cuda = [](const Package& one) {
-    return HasLibrary(one, [](const std::string& library) { return IsCudaLibrary(library); });
+  const auto needs_cuda = [&](const Package& one) {
+    return HasLibrary(one, [&](const std::string& library) { return cuda.Has(library); });
   };
   for (const ReplacedFiles& replaced : FindRecordConflicts(PythonPackagesIn(site)).replaced) {
     const std::string& file = replaced.files.front();
@@ -167,15 +168,18 @@ void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPacka
   const std::string name = NameOf(framework, answer);
   ctx.Log(name + " of " + package.origin + (package.cuda.empty() ? "" : ", CUDA " + package.cuda));
   const auto wanted = WantedBy(package, answer);
-  const Needs needs = package.native.empty()
-                          ? Needs()
-                          : NeedsOf(package.native, OpenedByName(framework, package, wanted),
-                                    answer.executable, answer.library_folders, framework.opens_by_name);
+  const CudaLibraries libraries =
+      LibrariesOfFrameworks([&ctx](const std::string& key) { return ctx.Compatibility(key); });
+  const Needs needs =
+      package.native.empty()
+          ? Needs()
+          : NeedsOf(libraries, package.native, OpenedByName(framework, package, wanted, libraries),
+                    answer.executable, answer.library_folders, framework.opens_by_name);
   // What is asked for by an extra was asked for if it is there.
   int cuda = wanted ? wanted->cudnn.cuda_major : CudaMajorOf(package);
   if (cuda == 0) cuda = CudaMajorOfLibraries(needs.names);
   JudgeDriver(ctx, name, cuda);
-  JudgeReplaced(ctx, name, package);
+  JudgeReplaced(ctx, name, package, libraries);
   JudgeNeeds(ctx, name, package, needs);
   const std::string mismatch = framework.takes_package ? WhyPackagesUnfit(cuda, answer.cudnn_packages) : "";
   Judge(ctx, mismatch.empty(), name + " has a cuDNN for its CUDA major", kFrameworkCudaMismatch,

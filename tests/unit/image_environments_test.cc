@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "image/contents/environments.h"
+#include "shipped_knowledge.h"
 #include "subject_tree.h"
 
 namespace cudnn_ci {
@@ -14,7 +15,7 @@ class EnvironmentsTest : public SubjectTree {
  protected:
   // "NAME INTERPRETER" of each; the root's own path is part of every name, and cut off here.
   std::vector<std::string> Found(const Variables& environment = {}) {
-    const FoundEnvironments found = FindEnvironments(environment, {}, root_);
+    const FoundEnvironments found = FindEnvironments(environment, PackageNamesOf(ShippedKnowledge()), root_);
     EXPECT_TRUE(found.complete);
     EXPECT_EQ(found.count, found.subjects.size());
     std::vector<std::string> lines;
@@ -131,7 +132,7 @@ TEST_F(EnvironmentsTest, MoreThanAMatrixMayNameAreCutOffAndSaid) {
     Venv("opt/v" + std::to_string(i), "usr");
     Wheel(Site("opt/v" + std::to_string(i)));
   }
-  const FoundEnvironments found = FindEnvironments({}, {}, root_);
+  const FoundEnvironments found = FindEnvironments({}, PackageNamesOf(ShippedKnowledge()), root_);
   EXPECT_EQ(found.subjects.size(), 31u);
   EXPECT_EQ(found.count, 33u);
 }

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "shipped_knowledge.h"
 #include "subject_tree.h"
 
 namespace cudnn_ci {
@@ -10,7 +11,9 @@ namespace {
 
 class GpuUseTest : public SubjectTree {
  protected:
-  GpuUse Use() const { return FindGpuUse({At("packages")}); }
+  GpuUse Use() const { return FindGpuUse({At("packages")}, cuda_); }
+
+  const CudaLibraries cuda_ = PackageNamesOf(ShippedKnowledge()).cuda;
 };
 
 TEST_F(GpuUseTest, ALibraryOfCudaShowsItByItsName) {
@@ -20,18 +23,25 @@ TEST_F(GpuUseTest, ALibraryOfCudaShowsItByItsName) {
   EXPECT_EQ(use.cuda, "12");
   EXPECT_FALSE(use.asks_for_cudnn || use.asks_for_runtime);
   EXPECT_TRUE(use.complete);
-  EXPECT_TRUE(HoldsGpuUse(At("packages")));
+  EXPECT_TRUE(HoldsGpuUse(At("packages"), cuda_));
 }
 
 // All of a toolkit's own, so that none of them passes for something else that uses a GPU.
 TEST_F(GpuUseTest, AToolkitsLibrariesAreCudas) {
   for (const char* library :
        {"libcublasLt.so.12", "libcudnn_ops.so.9", "libnvblas.so.12", "libnppig.so.12", "libcusolverMg.so.11"})
-    EXPECT_TRUE(IsCudaLibrary(library)) << library;
+    EXPECT_TRUE(cuda_.Has(library)) << library;
   for (const char* library : {"libcuda.so.1", "libc.so.6", "libcudart_static.a"})
-    EXPECT_FALSE(IsCudaLibrary(library)) << library;
+    EXPECT_FALSE(cuda_.Has(library)) << library;
   EXPECT_TRUE(IsToolkitLibrary("libnvrtc.so.13"));
   EXPECT_FALSE(IsToolkitLibrary("libcublas.so.13")) << "CTranslate2 asks for it, and for no runtime";
+}
+
+// Which names are CUDA's is knowledge, to which a file can add.
+TEST_F(GpuUseTest, ALibraryOfARowShowsItByItsName) {
+  File("packages/acme/lib/libacme_ops.so.3");
+  EXPECT_EQ(Use().example, "");
+  EXPECT_NE(FindGpuUse({At("packages")}, CudaLibraries({"libacme.so"})).example, "");
 }
 
 TEST_F(GpuUseTest, WhatNvccLinkedShowsItByItsDeviceCode) {
@@ -80,8 +90,8 @@ TEST_F(GpuUseTest, WhatIsNoLibraryShowsNothing) {
   File("packages/empty.so");
   Copy(CUDNN_CI_DEVICE_CODE, "packages/a.bin");
   EXPECT_EQ(Use(), GpuUse());
-  EXPECT_FALSE(HoldsGpuUse(At("packages")));
-  EXPECT_FALSE(HoldsGpuUse(At("nowhere")));
+  EXPECT_FALSE(HoldsGpuUse(At("packages"), cuda_));
+  EXPECT_FALSE(HoldsGpuUse(At("nowhere"), cuda_));
 }
 
 }  // namespace

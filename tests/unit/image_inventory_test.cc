@@ -128,7 +128,7 @@ TEST_F(SubjectInventoryTest, EnvironmentsWithoutACudnnOfTheirOwnAreToldApart) {
   Wheel(Site("usr"));
   Venv("opt/borrows", "usr", true);
   Venv("opt/without", "usr");
-  const FoundEnvironments found = FindEnvironments({}, {}, root_);
+  const FoundEnvironments found = FindEnvironments({}, PackageNamesOf(ShippedKnowledge()), root_);
   ASSERT_EQ(found.subjects.size(), 1u);
   EXPECT_EQ(InterpreterOf(found.subjects[0]), At("usr/bin/python3"));
   EXPECT_THAT(Inside(found.others), ElementsAre("opt/borrows/bin/python", "opt/without/bin/python"));

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "image/contents/environments.h"
+#include "shipped_knowledge.h"
 #include "subject_tree.h"
 
 namespace cudnn_ci {
@@ -17,7 +18,9 @@ class ProgramsTest : public SubjectTree {
  protected:
   std::vector<Candidate> Candidates(bool only_with_libraries = false,
                                     const std::vector<std::string>& prefixes = {}) const {
-    const FoundPrograms found = FindPrograms({{"PATH", At("usr/bin")}}, prefixes, only_with_libraries, root_);
+    const FoundPrograms found =
+        FindPrograms({{"PATH", At("usr/bin")}}, PackageNamesOf(ShippedKnowledge()).cuda, prefixes,
+                     only_with_libraries, root_);
     EXPECT_TRUE(found.complete);
     return found.candidates;
   }

@@ -68,9 +68,9 @@ AskedSubject Resolved(const SubjectInfo& subject, const PackageNames& names, con
   if (spec.starts_with("python:"))
     use = DescribeEnvironment(path, OwnVariables(), names).gpu;
   else if (spec.starts_with("program:"))
-    use = GpuUseOfFile(path);
+    use = GpuUseOfFile(path, names.cuda);
   else if (spec.starts_with("path:"))
-    use = FindGpuUse(asked.subject.folders);
+    use = FindGpuUse(asked.subject.folders, names.cuda);
   // Nobody would name a program that uses none.
   asked.uses_gpu = !use.example.empty() || spec.starts_with("program:");
   asked.without_nvrtc = spec != "loader" && !use.asks_for_nvrtc && !FindsLibrary("libnvrtc", asked.subject);

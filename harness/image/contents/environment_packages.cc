@@ -51,21 +51,24 @@ std::string CudaOfConda(const std::string& prefix) {
   return {};
 }
 
-bool UsesGpu(const std::string& library) { return !GpuUseOfFile(library).example.empty(); }
+bool UsesGpu(const std::string& library, const CudaLibraries& cuda) {
+  return !GpuUseOfFile(library, cuda).example.empty();
+}
 
 // Whether a library that the package has recorded uses a GPU. None: it has recorded no library, as packages
 // of conda and of builds from source.
-std::optional<bool> RecordedUse(const Package& package) {
+std::optional<bool> RecordedUse(const Package& package, const CudaLibraries& cuda) {
   std::optional<bool> uses;
   (void)ForEachFileOf(package, [&](const std::string& path) {
     if (!IsLibraryName(path.substr(path.rfind('/') + 1)) || !Exists(path)) return;
-    uses = (uses && *uses) || UsesGpu(path);
+    uses = (uses && *uses) || UsesGpu(path, cuda);
   });
   return uses;
 }
 
 // Whether conda has put a library of the framework that uses a GPU beside its other libraries.
-bool CondaUse(const std::string& prefix, const FrameworkFiles& framework, FolderReader* reader) {
+bool CondaUse(const std::string& prefix, const FrameworkFiles& framework, const CudaLibraries& cuda,
+              FolderReader* reader) {
   const auto is_one = [](const std::vector<std::string>& patterns, const std::string& name) {
     return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
       return NameMatches(pattern.substr(pattern.rfind('/') + 1), name);
@@ -76,21 +79,21 @@ bool CondaUse(const std::string& prefix, const FrameworkFiles& framework, Folder
   const std::vector<std::string> names = reader->Names(folder);
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     return (is_one(framework.run_path_of, name) || is_one(framework.native, name)) &&
-           UsesGpu(folder + "/" + name);
+           UsesGpu(folder + "/" + name, cuda);
   });
 }
 
 // Whether what the package has brought of the framework uses a GPU: a build for the CPU does not, whatever
 // lies beside it.
 bool FrameworkUsesGpu(const Package& package, const FrameworkFiles& framework, const PythonPackages& python,
-                      FolderReader* reader) {
-  if (const std::optional<bool> recorded = RecordedUse(package)) return *recorded;
-  if (CondaUse(python.prefix, framework, reader)) return true;
+                      const CudaLibraries& cuda, FolderReader* reader) {
+  if (const std::optional<bool> recorded = RecordedUse(package, cuda)) return *recorded;
+  if (CondaUse(python.prefix, framework, cuda, reader)) return true;
   std::string underscored = package.name;
   std::replace(underscored.begin(), underscored.end(), '-', '_');
   for (const std::string& folder : python.folders)
     for (const std::string& module : {framework.module, framework.module + ".libs", underscored})
-      if (HoldsGpuUse(folder + "/" + module)) return true;
+      if (HoldsGpuUse(folder + "/" + module, cuda)) return true;
   return false;
 }
 
@@ -103,7 +106,7 @@ void AddAsksOfFrameworks(const std::vector<Package>& packages, const PackageName
     const bool uses = std::any_of(packages.begin(), packages.end(), [&](const Package& package) {
       return std::find(framework.distributions.begin(), framework.distributions.end(), package.name) !=
                  framework.distributions.end() &&
-             FrameworkUsesGpu(package, framework, python, reader);
+             FrameworkUsesGpu(package, framework, python, names.cuda, reader);
     });
     use->asks_for_nvrtc = use->asks_for_nvrtc || uses;
     use->asks_for_cudnn = use->asks_for_cudnn || (uses && opens_cudnn);
@@ -142,7 +145,7 @@ PythonEnvironment DescribeEnvironment(const std::string& interpreter, const Vari
       }
   std::vector<std::string> folders = python.folders;
   if (IsCondaEnvironment(python.prefix)) folders.push_back(python.prefix + "/lib");
-  found.gpu = FindGpuUse(folders);
+  found.gpu = FindGpuUse(folders, names.cuda);
   if (majors.empty()) {
     found.cuda = CudaOfConda(python.prefix);
     if (found.cuda.empty()) found.cuda = found.gpu.cuda;

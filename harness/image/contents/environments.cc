@@ -110,13 +110,14 @@ class Search {
 
   bool HasCudaLibrary(const std::string& folder) {
     const std::vector<std::string> names = reader_.Names(folder);
-    return std::any_of(names.begin(), names.end(), IsCudaLibrary);
+    return std::any_of(names.begin(), names.end(),
+                       [this](const std::string& name) { return names_.cuda.Has(name); });
   }
 
   // Several environments may share a folder of packages.
   bool UsesGpu(const std::string& folder) {
     const auto [known, added] = uses_gpu_.emplace(RealPath(folder), false);
-    if (added) known->second = HoldsGpuUse(folder);
+    if (added) known->second = HoldsGpuUse(folder, names_.cuda);
     return known->second;
   }
 

@@ -23,16 +23,6 @@ constexpr int kMostEntries = 400000;
 constexpr size_t kMostLibraries = 20000;
 constexpr int kMostDepth = 32;
 
-constexpr std::string_view kCudaStems[] = {
-    "libcudart",   "libcublas",   "libcublasLt",   "libcudnn",     "libcufft",   "libcurand",
-    "libcusolver", "libcusparse", "libnvrtc",      "libnvJitLink", "libcupti",   "libnccl",
-    "libnvinfer",  "libcutensor", "libcudadevrt",  "libcufile",    "libnvshmem", "libcusparseLt",
-    "libnvblas",   "libcufftw",   "libcusolverMg", "libnvjpeg",    "libnvfatbin"};
-
-// "libcudart" of "libcudart.so.12", "libcudart-9335f6a2.so.12" (as auditwheel names it) and
-// "libcudart_static.a" alike: what stands before the first of ".-_".
-std::string_view StemOf(std::string_view name) { return name.substr(0, name.find_first_of(".-_")); }
-
 // The driver's, which the host mounts: who needs it uses a GPU, and who has it brings none.
 bool IsDriverLibrary(std::string_view name) {
   return name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
@@ -40,7 +30,7 @@ bool IsDriverLibrary(std::string_view name) {
 
 // "12" of "libcudart.so.12" and "libcublas.so.12.8.4": these change their number with CUDA's major.
 std::string CudaMajorOf(std::string_view name) {
-  const std::string_view stem = StemOf(name);
+  const std::string_view stem = LibraryFamily(name);
   const bool tells =
       stem == "libcudart" || stem == "libcublas" || stem == "libcublasLt" || stem == "libnvrtc";
   const size_t at = name.find(".so.");
@@ -75,27 +65,27 @@ std::string NameOf(const std::string& path) { return path.substr(path.rfind('/')
 
 class Look {
  public:
-  // `libraries`: all that are looked at.
-  explicit Look(const std::vector<std::string>& libraries) {
+  // `libraries`: all that are looked at. `cuda` must outlive this.
+  Look(const std::vector<std::string>& libraries, const CudaLibraries& cuda) : cuda_(cuda) {
     for (const std::string& path : libraries) names_.insert(NameOf(path));
   }
 
   // `needed`: what the file asks the loader for.
   void At(const std::string& path, const std::vector<std::string>& needed) {
     const std::string name = NameOf(path);
-    bool uses = IsCudaLibrary(name);
+    bool uses = cuda_.Has(name);
     if (uses) Tell(name);
     // CUDA's own libraries are of one release with what they need.
     const bool asks = !uses && !IsOptional(path) &&
                       !std::any_of(needed.begin(), needed.end(),
                                    [&](const auto& n) { return IsOfFramework(n) && names_.count(n) == 0; });
     for (const std::string& library : needed) {
-      uses = uses || IsCudaLibrary(library) || IsDriverLibrary(library);
+      uses = uses || cuda_.Has(library) || IsDriverLibrary(library);
       Tell(library);
       if (!asks) continue;
-      use_.asks_for_cudnn = use_.asks_for_cudnn || StemOf(library) == "libcudnn";
-      use_.asks_for_runtime = use_.asks_for_runtime || StemOf(library) == "libcudart";
-      use_.asks_for_nvrtc = use_.asks_for_nvrtc || StemOf(library) == "libnvrtc";
+      use_.asks_for_cudnn = use_.asks_for_cudnn || LibraryFamily(library) == "libcudnn";
+      use_.asks_for_runtime = use_.asks_for_runtime || LibraryFamily(library) == "libcudart";
+      use_.asks_for_nvrtc = use_.asks_for_nvrtc || LibraryFamily(library) == "libnvrtc";
     }
     if (!use_.example.empty()) return;
     // Sections are read where nothing has shown it yet: a library of a gigabyte has them at its end.
@@ -114,11 +104,12 @@ class Look {
     if (std::string major = CudaMajorOf(library); !major.empty()) majors_.insert(std::move(major));
   }
 
+  const CudaLibraries& cuda_;
   std::set<std::string> names_, majors_;
   GpuUse use_;
 };
 
-GpuUse LookBelow(const std::vector<std::string>& folders, bool first_only) {
+GpuUse LookBelow(const std::vector<std::string>& folders, const CudaLibraries& cuda, bool first_only) {
   int entries = kMostEntries;
   std::vector<std::string> libraries;
   bool complete = true;
@@ -129,10 +120,10 @@ GpuUse LookBelow(const std::vector<std::string>& folders, bool first_only) {
     complete = false;
     libraries.resize(kMostLibraries);
   }
-  Look look(libraries);
+  Look look(libraries, cuda);
   if (!complete) look.Cut();
   // A name costs nothing to look at.
-  const auto by_name = [](const std::string& path) { return IsCudaLibrary(NameOf(path)); };
+  const auto by_name = [&](const std::string& path) { return cuda.Has(NameOf(path)); };
   if (first_only && std::any_of(libraries.begin(), libraries.end(), by_name))
     libraries = {*std::find_if(libraries.begin(), libraries.end(), by_name)};
   std::vector<std::vector<std::string>> needed(libraries.size());
@@ -146,11 +137,6 @@ GpuUse LookBelow(const std::vector<std::string>& folders, bool first_only) {
 
 }  // namespace
 
-bool IsLibraryName(std::string_view name) {
-  const size_t at = name.find(".so");
-  return at != std::string_view::npos && (at + 3 == name.size() || name[at + 3] == '.');
-}
-
 bool HoldsDeviceCode(const std::string& path) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return false;
@@ -163,23 +149,20 @@ bool HoldsDeviceCode(const std::string& path) {
   return sections.Find(".nv_fatbin") != nullptr || sections.Find("__nv_relfatbin") != nullptr;
 }
 
-bool IsCudaLibrary(const std::string& name) {
-  const std::string_view stem = StemOf(name);
-  return IsLibraryName(name) &&
-         (stem.starts_with("libnpp") ||
-          std::find(std::begin(kCudaStems), std::end(kCudaStems), stem) != std::end(kCudaStems));
-}
-
 bool IsToolkitLibrary(const std::string& name) {
-  return IsLibraryName(name) && (StemOf(name) == "libcudart" || StemOf(name) == "libnvrtc");
+  return IsLibraryName(name) && (LibraryFamily(name) == "libcudart" || LibraryFamily(name) == "libnvrtc");
 }
 
-GpuUse FindGpuUse(const std::vector<std::string>& folders) { return LookBelow(folders, false); }
+GpuUse FindGpuUse(const std::vector<std::string>& folders, const CudaLibraries& cuda) {
+  return LookBelow(folders, cuda, false);
+}
 
-bool HoldsGpuUse(const std::string& folder) { return !LookBelow({folder}, true).example.empty(); }
+bool HoldsGpuUse(const std::string& folder, const CudaLibraries& cuda) {
+  return !LookBelow({folder}, cuda, true).example.empty();
+}
 
-GpuUse GpuUseOfFile(const std::string& file) {
-  Look look({file});
+GpuUse GpuUseOfFile(const std::string& file, const CudaLibraries& cuda) {
+  Look look({file}, cuda);
   look.At(file, ElfFile(file).Needed());
   return look.Take();
 }

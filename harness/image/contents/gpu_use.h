@@ -4,8 +4,9 @@
 #define CUDNN_CI_IMAGE_CONTENTS_GPU_USE_H_
 
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "base/package_names.h"
 
 namespace cudnn_ci {
 
@@ -24,24 +25,17 @@ struct GpuUse {
 };
 
 // What lies in and below the folders. Links to folders are not followed. At most 400,000 entries are looked
-// at and 20,000 libraries read.
-GpuUse FindGpuUse(const std::vector<std::string>& folders);
+// at and 20,000 libraries read. `cuda`: which names are those of CUDA's libraries.
+GpuUse FindGpuUse(const std::vector<std::string>& folders, const CudaLibraries& cuda);
 
 // The same as whether FindGpuUse has an example, and ends at the first one that it comes upon.
-bool HoldsGpuUse(const std::string& folder);
+bool HoldsGpuUse(const std::string& folder, const CudaLibraries& cuda);
 
 // What a program or library itself shows, without those that it needs.
-GpuUse GpuUseOfFile(const std::string& file);
+GpuUse GpuUseOfFile(const std::string& file, const CudaLibraries& cuda);
 
 // Whether the file is an ELF file with a section that nvcc puts device code into.
 bool HoldsDeviceCode(const std::string& path);
-
-// True for the name of a shared library: "libfoo.so", "_C.so", "libfoo.so.9".
-bool IsLibraryName(std::string_view name);
-
-// True for the name of a library that comes with CUDA or beside it ("libcublas.so.12", "libnccl.so.2"); false
-// for the driver's, which are the host's.
-bool IsCudaLibrary(const std::string& name);
 
 // True for CUDA's runtime and NVRTC, which nobody installs beside a cuDNN but for what needs a runtime.
 // cuBLAS alone is what CTranslate2 asks for, whose runtime is linked statically.

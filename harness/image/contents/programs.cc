@@ -59,18 +59,20 @@ struct File {
   GpuUse use;                       // of a library
 };
 
-void ReadHeaders(File* file) {
+void ReadHeaders(File* file, const CudaLibraries& cuda) {
   const ElfFile elf(file->path);
   if (file->library) {
     file->needed = elf.Needed();
-    file->use = GpuUseOfFile(file->path);
-    file->uses = IsCudaLibrary(file->name) || (!file->use.example.empty() && HoldsDeviceCode(file->path));
+    file->use = GpuUseOfFile(file->path, cuda);
+    file->uses = cuda.Has(file->name) || (!file->use.example.empty() && HoldsDeviceCode(file->path));
     return;
   }
   if (!elf.loadable()) return;
   file->real = file->link ? RealPath(file->path) : file->path;
   const std::vector<std::string> needed = elf.Needed();
-  file->uses = std::any_of(needed.begin(), needed.end(), IsCudaLibrary) || HoldsDeviceCode(file->path);
+  file->uses =
+      std::any_of(needed.begin(), needed.end(), [&](const std::string& name) { return cuda.Has(name); }) ||
+      HoldsDeviceCode(file->path);
   file->has_run_path = !elf.RunPath().empty();
 }
 
@@ -86,8 +88,9 @@ void AddUse(const GpuUse& use, GpuUse* sum, std::set<std::string>* majors) {
 
 class Search {
  public:
-  Search(const Variables& environment, const std::vector<std::string>& prefixes, const std::string& root)
-      : root_(root), library_path_(ValueOf(environment, "LD_LIBRARY_PATH")) {
+  Search(const Variables& environment, const CudaLibraries& cuda, const std::vector<std::string>& prefixes,
+         const std::string& root)
+      : cuda_(cuda), root_(root), library_path_(ValueOf(environment, "LD_LIBRARY_PATH")) {
     for (const std::string& prefix : prefixes) excluded_.insert(RealPath(prefix));
     // The packages of a system's Python are its own; what lies beside them is not.
     for (const char* shared : {"/", "/usr", "/usr/local"}) excluded_.erase(RealPath(root + shared));
@@ -115,7 +118,7 @@ class Search {
     for (const std::string& name : reader_.Names(root_.empty() ? "/" : root_))
       if (std::find(std::begin(kOfSystem), std::end(kOfSystem), name) == std::end(kOfSystem))
         Walk(root_ + "/" + name, kDepthOfSystem);
-    ReadInParallel(files_.size(), [this](size_t i) { ReadHeaders(&files_[i]); });
+    ReadInParallel(files_.size(), [this](size_t i) { ReadHeaders(&files_[i], cuda_); });
     for (File& file : files_) Take(&file);
     // Where nothing is brought, only what a program asks of the loader is left to tell.
     const bool any =
@@ -214,7 +217,7 @@ class Search {
   bool BringsGpu(const std::string& file) const {
     const auto folder = folders_.find(DirectoryOf(RealPath(file)));
     return folder != folders_.end() && folder->second.brings &&
-           (IsCudaLibrary(LastOf(file)) || !GpuUseOfFile(file).example.empty());
+           (cuda_.Has(LastOf(file)) || !GpuUseOfFile(file, cuda_).example.empty());
   }
 
   // Programs that share their libraries are one candidate.
@@ -238,7 +241,7 @@ class Search {
   void AddProgram(const Program& program) {
     Candidate candidate{"", "program:" + program.path, program.path, "", ""};
     std::set<std::string> majors;
-    AddUse(GpuUseOfFile(program.path), &candidate.gpu, &majors);
+    AddUse(GpuUseOfFile(program.path, cuda_), &candidate.gpu, &majors);
     Describe(program.folders, majors, std::move(candidate));
   }
 
@@ -275,6 +278,7 @@ class Search {
     candidates_.push_back(std::move(candidate));
   }
 
+  const CudaLibraries& cuda_;
   const std::string root_, library_path_;
   FolderReader reader_;
   std::vector<File> files_;
@@ -289,9 +293,10 @@ class Search {
 
 }  // namespace
 
-FoundPrograms FindPrograms(const Variables& environment, const std::vector<std::string>& prefixes,
-                           bool only_with_libraries, const std::string& root) {
-  Search search(environment, prefixes, root);
+FoundPrograms FindPrograms(const Variables& environment, const CudaLibraries& cuda,
+                           const std::vector<std::string>& prefixes, bool only_with_libraries,
+                           const std::string& root) {
+  Search search(environment, cuda, prefixes, root);
   search.Run(environment);
   FoundPrograms found;
   found.candidates = search.Take(only_with_libraries);

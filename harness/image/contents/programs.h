@@ -26,8 +26,9 @@ struct FoundPrograms {
 // shares with other programs, is "path:FOLDERS": the folders that use a GPU, and the one above if they need a
 // library of it. Folders that no program leads to are the same. With `only_with_libraries` programs that
 // bring none are left out.
-FoundPrograms FindPrograms(const Variables& environment, const std::vector<std::string>& prefixes,
-                           bool only_with_libraries, const std::string& root = "");
+FoundPrograms FindPrograms(const Variables& environment, const CudaLibraries& cuda,
+                           const std::vector<std::string>& prefixes, bool only_with_libraries,
+                           const std::string& root = "");
 
 }  // namespace cudnn_ci
 

@@ -66,6 +66,10 @@ PackageNames PackageNamesOf(const Knowledge& knowledge) {
     names.framework_files.push_back({Knowledge::Value(*row, "title"), Knowledge::Value(*row, "module"),
                                      TextsOf(*row, "distributions"), TextsOf(*row, "run_path_of"),
                                      TextsOf(*row, "native")});
+  std::vector<std::string> libraries;
+  for (const KnowledgeRow* row : knowledge.Rows("gpu_libraries"))
+    libraries.push_back(Knowledge::Value(*row, "file"));
+  names.cuda = CudaLibraries(libraries);
   for (const KnowledgeRow* row : knowledge.Rows("features"))
     if (Knowledge::Value(*row, "ordinary") == "true")
       names.compilers.push_back(Knowledge::Value(*row, "package"));
