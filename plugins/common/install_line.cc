@@ -130,6 +130,16 @@ std::string ReplaceLine(const InstalledPackage& package, const std::vector<std::
   return "RUN " + Pip(package) + "uninstall -y " + names + " && " + install;
 }
 
+std::string CondaLine(const std::string& prefix, const std::string& name, const std::string& version,
+                      bool again) {
+  const std::size_t around = prefix.rfind("/envs/");
+  std::string conda = prefix + "/bin/conda";
+  if (!Exists(conda) && around != std::string::npos) conda = prefix.substr(0, around) + "/bin/conda";
+  if (!IsPath(prefix) || !IsName(name) || !IsVersion(version) || !Exists(conda)) return {};
+  return "RUN " + conda + " install -y -p " + prefix + " -c conda-forge " +
+         (again ? "--force-reinstall " : "") + name + "=" + version;
+}
+
 std::string EnvironmentLine(const std::string& name, const std::string& value) {
   return HasOnly(value, "_-+=./:,@%") ? "ENV " + name + "=" + value : "";
 }

@@ -1,6 +1,6 @@
 // The one line of a Dockerfile that puts a package right. Pure functions over what is known of the package,
-// but for PythonOf, which looks at files. Whatever is not known, or would have to be quoted, leads to no
-// line: one that is pasted must do what it says.
+// but for PythonOf and CondaLine, which look at files. Whatever is not known, or would have to be quoted,
+// leads to no line: one that is pasted must do what it says.
 #ifndef CUDNN_CI_PLUGINS_COMMON_INSTALL_LINE_H_
 #define CUDNN_CI_PLUGINS_COMMON_INSTALL_LINE_H_
 
@@ -37,6 +37,13 @@ std::string RangeLine(const InstalledPackage& package, const std::string& range)
 // The package in the place of others that wrote into the same folder, which pip takes out first; with none of
 // them it is installed as it is. Of pip alone.
 std::string ReplaceLine(const InstalledPackage& package, const std::vector<std::string>& others);
+
+// The package of conda-forge in a conda environment, of a version that may be the beginning of one; `again`:
+// all files of it, though conda has it on record:
+// "RUN /opt/conda/bin/conda install -y -p /opt/conda/envs/x -c conda-forge libcufft=11".
+// The environment's own conda counts, then that of the installation around it; none without.
+std::string CondaLine(const std::string& prefix, const std::string& name, const std::string& version,
+                      bool again);
 
 // "ENV NAME=VALUE".
 std::string EnvironmentLine(const std::string& name, const std::string& value);

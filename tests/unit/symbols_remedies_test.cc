@@ -114,6 +114,35 @@ TEST_F(SymbolsRemediesTest, ALineNamesThePackageThatBringsTheNumber) {
   EXPECT_EQ(lacking("libcudnn.so.8").line, pip + "--no-deps 'nvidia-cudnn-cu12==8.*'");
 }
 
+// A wheel of pip's lies where nothing of conda's looks.
+TEST_F(SymbolsRemediesTest, WhatCondaHasInstalledGetsALineOfCondas) {
+  const std::string site = kSite;
+  Write(site + "pip/__init__.py", "");
+  Write("venv/conda-meta/history", "");
+  Package("mine", "from ._ext import f\n");
+  Library("gone/libcufft.so.11", "int a;");
+  Extension("mine/_ext.so", "", "@/gone/libcufft.so.11");
+  Record("mine-1.0", {"mine/_ext.so"});
+  const auto line = [&] {
+    const SymbolJudgement judgement = Judge();
+    EXPECT_EQ(judgement.faults.size(), 1U);
+    return judgement.faults.empty() ? "" : judgement.faults[0].line;
+  };
+  EXPECT_EQ(line(), "RUN " + Path("venv/bin/python") + " -m pip install nvidia-cufft-cu12") << "pip's";
+  Write(site + "mine-1.0.dist-info/INSTALLER", "conda\n");
+  EXPECT_EQ(line(), "") << "there is no conda";
+  Write("venv/bin/conda", "");
+  const std::string conda =
+      "RUN " + Path("venv/bin/conda") + " install -y -p " + Path("venv") + " -c conda-forge ";
+  EXPECT_EQ(line(), conda + "libcufft=11");
+  Write("venv/conda-meta/libcufft-11.3.3.83-h5888daf_1.json",
+        R"({"name": "libcufft", "version": "11.3.3.83", "files": []})");
+  EXPECT_EQ(line(), conda + "--force-reinstall libcufft=11.3.3.83");
+  Library("gone/libcufft.so.10", "int a;");
+  Extension("mine/_ext.so", "", "@/gone/libcufft.so.10");
+  EXPECT_EQ(line(), "") << "of CUDA 11, which has no such package";
+}
+
 TEST_F(SymbolsRemediesTest, ALibraryForAnotherCudaIsNotTheOneThatARuleOpens) {
   const std::string site = kSite;
   Write(site + "pip/__init__.py", "");

@@ -35,6 +35,14 @@ bool IsOf(const std::string& version, const std::string& wanted) {
          (wanted.ends_with(".*") && version.starts_with(wanted.substr(0, wanted.size() - 1)));
 }
 
+// What conda has installed looks for its libraries in the environment's lib, where pip puts none.
+bool IsOfConda(const Package* package) {
+  if (!package) return false;
+  return package->manager == PackageManager::kConda ||
+         (package->manager == PackageManager::kPython &&
+          Trim(ReadSmallFile(package->records + "/INSTALLER")) == "conda");
+}
+
 // The text between the first quotes of a line.
 std::string Quoted(const std::string& line) {
   const std::size_t begin = line.find_first_of("'\"");
@@ -131,7 +139,7 @@ std::string SymbolRemedies::VersionByNumber(const std::string& library, const Gp
 SymbolRemedy SymbolRemedies::ForOtherRelease(const Wanted& wanted, const std::string& file) {
   const GpuLibrary* known = rules_->GpuLibraryOf(wanted.library);
   const std::string package = known ? PackageBy(wanted, *known) : "";
-  if (package.empty()) return {};
+  if (package.empty() || IsOfConda(image_->packages.OwnerOf(wanted.asker))) return {};
   std::string version;
   const Package* requires_it =
       requirements_.WhoPins(package, image_->packages.OwnerOf(wanted.asker), &version);
@@ -142,10 +150,35 @@ SymbolRemedy SymbolRemedies::ForOtherRelease(const Wanted& wanted, const std::st
           Line(package, version, false)};
 }
 
+SymbolRemedy SymbolRemedies::ForConda(const std::string& library, const GpuLibrary& known) const {
+  const LibraryNumber* row = rules_->NumberOf(library);
+  const auto is_of_11 = [](const std::string& package) { return package.ends_with("-cu11"); };
+  const std::string number = NumberOf(library), major = number.substr(0, number.find('.'));
+  const bool of_11 = row ? std::all_of(row->packages.begin(), row->packages.end(), is_of_11)
+                         : known.numbered_as_cuda && major == "11";
+  if (known.conda.empty() || of_11 || std::atoi(major.c_str()) == 0) return {};
+  std::string version = known.minor_in_name ? number : major;
+  const std::vector<Package>& packages = image_->packages.packages();
+  const auto there = std::find_if(packages.begin(), packages.end(), [&](const Package& package) {
+    return package.manager == PackageManager::kConda && package.name == known.conda;
+  });
+  const bool again = there != packages.end() && IsOf(there->version, AnyOf(version));
+  if (again) version = there->version;
+  SymbolRemedy remedy;
+  remedy.words = "conda's package " + known.conda + " brings it";
+  if (again) remedy.words += "; " + there->Text() + " is on record, and its file is gone or not found";
+  remedy.words += std::string("; conda install -c conda-forge ") + (again ? "--force-reinstall " : "") +
+                  known.conda + "=" + version;
+  remedy.line = CondaLine(image_->prefix, known.conda, version, again);
+  return remedy;
+}
+
 SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
   const std::string& library = wanted.library;
   const GpuLibrary* known = rules_->GpuLibraryOf(library);
   if (!known) return {};
+  if (IsOfConda(wanted.asker.empty() ? nullptr : image_->packages.OwnerOf(wanted.asker)))
+    return ForConda(library, *known);
   const std::string package = PackageBy(wanted, *known);
   if (package.empty()) {
     const std::string packages = rules_->PackageFor(library);

@@ -48,6 +48,8 @@ class SymbolRemedies {
   // That of the package that brought the asker: by its name, "cupy-cuda12x", by what it requires, and by what
   // its other files need.
   int MajorOfPackage(const Package& owner);
+  // Conda's package that brings it; nothing where none is known.
+  SymbolRemedy ForConda(const std::string& library, const GpuLibrary& known) const;
   // The package that brings it; empty: not known, or several may.
   std::string PackageBy(const Wanted& wanted, const GpuLibrary& known);
   // The CUDA majors of the packages of this library that are on record.

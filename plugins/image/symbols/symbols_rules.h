@@ -64,6 +64,7 @@ struct PackageRule {
 struct GpuLibrary {
   std::string stem;       // "libnvJitLink.so"
   std::string package;    // Python's, without the suffix of a CUDA major: "nvidia-nvjitlink"
+  std::string conda;      // that of conda-forge, of CUDA 12 and later: "libnvjitlink"; empty: not known
   bool suffix_in_13;      // "nvidia-nccl-cu13": of CUDA 13 too
   bool numbered_as_cuda;  // the number behind ".so." begins with CUDA's major: "libnppc.so.13"
   bool minor_in_name;     // its name has CUDA's minor too, and each release asks for its own: "...so.12.6"
