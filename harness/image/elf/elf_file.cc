@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 #include "base/regular_file.h"
 #include "image/elf/byte_source.h"
@@ -101,7 +102,19 @@ std::string DescribeUnopened(const std::string& path, int error) {
 
 }  // namespace
 
-ElfFile::ElfFile(const std::string& path) : path_(path) { ReadHeaders(); }
+struct ElfFile::Dynamic {
+  std::vector<std::string> needed;
+  std::optional<std::string> soname, rpath, run_path;
+};
+
+struct ElfFile::LazyDynamic {
+  std::once_flag once;
+  Dynamic value;
+};
+
+ElfFile::ElfFile(const std::string& path) : path_(path), dynamic_(std::make_shared<LazyDynamic>()) {
+  ReadHeaders();
+}
 
 // The sum saturates: offsets of a damaged header may wrap around and look small.
 void ElfFile::Require(uint64_t offset, uint64_t size) {
@@ -141,8 +154,8 @@ void ElfFile::ReadHeaders() {
   }
 }
 
-std::vector<std::string> ElfFile::DynamicStrings(int64_t tag) const {
-  std::vector<std::string> result;
+ElfFile::Dynamic ElfFile::ReadDynamic() const {
+  Dynamic result;
   if (!loadable()) return result;
   const FileBytes file(OpenRegularFile(path_));
   const Sections sections(*file);
@@ -152,30 +165,33 @@ std::vector<std::string> ElfFile::DynamicStrings(int64_t tag) const {
   const ByteSource names = sections.NamesOf(*dynamic);
   uint64_t bytes = 0;
   for (const auto& entry : file->Table<Elf64_Dyn>(dynamic->sh_offset, entries, kMostDynamicEntries)) {
-    if (entry.d_tag != tag) continue;
-    std::string name = names.Name(entry.d_un.d_val, kLongestElfName);
-    bytes += name.size();
-    if (result.size() == kMostNeededNames || bytes > kMostElfTextBytes) break;
-    result.push_back(std::move(name));
+    const auto name = [&] { return names.Name(entry.d_un.d_val, kLongestElfName); };
+    if (entry.d_tag == DT_SONAME && !result.soname) result.soname = name();
+    if (entry.d_tag == DT_RPATH && !result.rpath) result.rpath = name();
+    if (entry.d_tag == DT_RUNPATH && !result.run_path) result.run_path = name();
+    if (entry.d_tag != DT_NEEDED || result.needed.size() == kMostNeededNames || bytes > kMostElfTextBytes)
+      continue;
+    std::string library = name();
+    bytes += library.size();
+    if (bytes <= kMostElfTextBytes) result.needed.push_back(std::move(library));
   }
   return result;
 }
 
-std::vector<std::string> ElfFile::Needed() const { return DynamicStrings(DT_NEEDED); }
-
-std::string ElfFile::Soname() const {
-  const std::vector<std::string> names = DynamicStrings(DT_SONAME);
-  return names.empty() ? "" : names.front();
+const ElfFile::Dynamic& ElfFile::dynamic() const {
+  std::call_once(dynamic_->once, [this] { dynamic_->value = ReadDynamic(); });
+  return dynamic_->value;
 }
 
-bool ElfFile::RunPathIsFirst() const {
-  return DynamicStrings(DT_RUNPATH).empty() && !DynamicStrings(DT_RPATH).empty();
-}
+std::vector<std::string> ElfFile::Needed() const { return dynamic().needed; }
+
+std::string ElfFile::Soname() const { return dynamic().soname.value_or(""); }
+
+bool ElfFile::RunPathIsFirst() const { return !dynamic().run_path && dynamic().rpath; }
 
 std::vector<std::string> ElfFile::RunPath() const {
-  std::vector<std::string> result, lists = DynamicStrings(DT_RUNPATH);
-  if (lists.empty()) lists = DynamicStrings(DT_RPATH);
-  std::string list = lists.empty() ? "" : lists.front();
+  std::vector<std::string> result;
+  std::string list = dynamic().run_path.value_or(dynamic().rpath.value_or(""));
   const size_t slash = path_.rfind('/');
   const std::string origin = slash == std::string::npos ? "." : path_.substr(0, slash);
   while (!list.empty()) {

@@ -6,13 +6,15 @@
 #define CUDNN_CI_IMAGE_ELF_ELF_FILE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace cudnn_ci {
 
-// The headers of one shared library. A value: holds no descriptor.
+// The headers of one shared library. A value: holds no descriptor. What it needs is read when it is first
+// asked for, once for all copies. Any thread.
 class ElfFile {
  public:
   enum class Kind {
@@ -49,13 +51,17 @@ class ElfFile {
   std::optional<uint32_t> ReadObject(const std::string& symbol) const;
 
  private:
+  // What the dynamic section says by strings, within elf_bounds.h.
+  struct Dynamic;
+  struct LazyDynamic;
   void ReadHeaders();
-  // The strings of the entries of the dynamic section with this tag, within elf_bounds.h.
-  std::vector<std::string> DynamicStrings(int64_t tag) const;
+  Dynamic ReadDynamic() const;
+  const Dynamic& dynamic() const;
   void Require(uint64_t offset, uint64_t size);
   std::string path_, error_;
   Kind kind_ = Kind::kUnreadable;
   uint64_t file_size_ = 0, required_size_ = 0;
+  std::shared_ptr<LazyDynamic> dynamic_;
 };
 
 }  // namespace cudnn_ci
