@@ -132,9 +132,18 @@ struct Load {
     if (!Judge(ctx, most == 0 || major <= most, "the driver serves CUDA " + cuda, kNcclNeedsNewerDriver,
                text + " is built with CUDA " + cuda + ", and the driver serves " + served))
       return;
+    JudgeToolkit(ctx, text + " is built with CUDA " + cuda, major);
+  }
+
+  // By the subject's own toolkit. Whether that is the promised one, toolkit.runtime says; if the subject has
+  // none, the promise is all there is.
+  static void JudgeToolkit(Context& ctx, const std::string& built, int major) {
+    const std::string toolkit = ctx.Fact(CCI_FACT_TOOLKIT_VERSION);
     const Promise promise = PromiseOf(ctx, "image.toolkit");
-    if (!promise.range.empty() && !promise.OfMajor(major))
-      ctx.Finding(kNcclOtherCuda, text + " is built with CUDA " + cuda + ", " + promise.range + " promised");
+    if (!toolkit.empty() && std::atoi(toolkit.c_str()) != major)
+      ctx.Finding(kNcclOtherCuda, built + ", beside CUDA " + toolkit);
+    else if (toolkit.empty() && !promise.range.empty() && !promise.OfMajor(major))
+      ctx.Finding(kNcclOtherCuda, built + ", " + promise.range + " promised");
   }
 
   static void JudgeCopies(Context& ctx, const NcclApi& nccl) {

@@ -194,12 +194,16 @@ TEST_F(Nccl, AnImageWithoutOneIsNotJudged) {
   EXPECT_THAT(named.Slugs(), ElementsAre("nccl-missing")) << ::testing::PrintToString(named);
 }
 
-TEST_F(Nccl, ItsCudaIsHeldToThePromise) {
+TEST_F(Nccl, ItsCudaIsHeldToTheToolkits) {
   UseFakes({"libcuda", "nvml", "cudart13", "nvrtc", "cudnn", "nccl_old"});
   Promise("image.toolkit", ">=13 <14");
   const CheckOutcome r = Check("nccl.load", R"("params": {"at_least": "2.13", "below": "3"})");
   EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
   EXPECT_THAT(r.AllSlugs(), ::testing::Contains("nccl-other-cuda"));
+  // One cause is told once: that the toolkit is not the promised one says toolkit.runtime.
+  Promise("image.toolkit", ">=12 <13");
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc", "cudnn", "nccl"});
+  EXPECT_THAT(Check("nccl.load").AllSlugs(), Not(::testing::Contains("nccl-other-cuda")));
 }
 
 TEST_F(Nccl, WhatChangesItIsNamed) {

@@ -118,18 +118,9 @@ CaseQueue& Scheduler::QueueFor(size_t i, size_t like, Isolation isolation, const
   return queue;
 }
 
-bool Scheduler::ComesBefore(size_t a, size_t b) const {
-  const bool a_aside = IsAside(a), b_aside = IsAside(b);
-  return a_aside == b_aside ? a < b : b_aside;
-}
-
-// Mostly at the end; what comes late but stands earlier goes to its place.
-void Scheduler::Insert(size_t i, std::deque<size_t>* queue) {
-  const auto before = [this](size_t a, size_t b) { return ComesBefore(a, b); };
-  const auto at = queue->empty() || before(queue->back(), i)
-                      ? queue->end()
-                      : std::lower_bound(queue->begin(), queue->end(), i, before);
-  queue->insert(at, i);
+void Scheduler::Insert(size_t i, std::deque<size_t>* queue) const {
+  const auto before = [this](size_t a, size_t b) { return PlaceOf(a) < PlaceOf(b); };
+  queue->insert(std::upper_bound(queue->begin(), queue->end(), i, before), i);
 }
 
 void Scheduler::MakeReady(size_t i) {
@@ -260,8 +251,7 @@ size_t Scheduler::Take(CaseQueue* queue, bool alone) {
 }
 
 void Scheduler::TakeReady(CaseQueue* queue, size_t i) {
-  queue->ready.erase(std::lower_bound(queue->ready.begin(), queue->ready.end(), i,
-                                      [this](size_t a, size_t b) { return ComesBefore(a, b); }));
+  std::erase(queue->ready, i);
   state_[i] = State::kRunning;
 }
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/plan/plan.h"
@@ -108,9 +109,9 @@ class Scheduler {
                       const std::string& pool_subject);
   // For each leading case the first one whose warm worker it opens; itself for all others.
   std::vector<size_t> Followers() const;
-  // The order of a queue.
-  bool ComesBefore(size_t a, size_t b) const;
-  void Insert(size_t case_index, std::deque<size_t>* queue);
+  // In a queue.
+  std::pair<bool, size_t> PlaceOf(size_t case_index) const { return {IsAside(case_index), case_index}; }
+  void Insert(size_t case_index, std::deque<size_t>* queue) const;
   void MakeReady(size_t case_index);
   // The case has an outcome now; it has none any more.
   void Close(size_t case_index);
