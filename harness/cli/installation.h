@@ -21,6 +21,9 @@ struct Installation {
 
   // Whether these are files of the executable itself.
   bool IsEmbedded() const { return root == executable; }
+  // Whether any part of a tree lies where it has to: of a file that stands alone, and carries nothing, none
+  // does.
+  bool HasTree() const;
   // The program by its path below the tree; empty where the executable is the tree.
   std::string ProgramInTree() const { return IsEmbedded() ? "" : "/bin/cudnn-ci"; }
   std::string program_path() const { return root + ProgramInTree(); }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,14 +33,6 @@ std::string FolderOf(const std::string& path) {
 }
 
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-constexpr std::string_view kLockSuffix = ".cudnn-ci-lock";
-
-// A lock is an empty file, and of those nothing is lost: but another run may hold it.
-bool IsNameOfLock(const std::string& path) {
-  return path.size() >= kLockSuffix.size() &&
-         path.compare(path.size() - kLockSuffix.size(), std::string::npos, kLockSuffix) == 0;
-}
 
 void RemoveIfOurs(const std::string& path) {
   if (IsOwnReport(path)) unlink(path.c_str());
@@ -99,23 +90,14 @@ void RemoveAttachments(const std::string& journal) {
   rmdir(attachments.c_str());
 }
 
-Error CannotWrite(const std::string& folder, int error) {
-  struct stat st {};
-  char mode[8] = "?";
-  if (stat(folder.c_str(), &st) == 0) snprintf(mode, sizeof mode, "%04o", st.st_mode & 07777);
-  return Error{"cannot write reports to " + folder + ": " + strerror(error) + " (we are user " +
-               std::to_string(geteuid()) + ", the folder's owner is " + std::to_string(st.st_uid) +
-               ", its mode " + mode + "); mount a folder this user can write, or name one with --output-dir"};
-}
-
 Status Probe(const std::string& folder) {
   const std::string probe = folder + "/.cudnn-ci-probe-" + std::to_string(getpid());
   const Fd fd(open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!fd.valid()) return CannotWrite(folder, errno);
+  if (!fd.valid()) return CannotWriteReports(folder, errno);
   const ssize_t n = write(fd.get(), "probe\n", 6);
   const int error = n < 0 ? errno : ENOSPC;
   unlink(probe.c_str());
-  if (n != 6) return CannotWrite(folder, error);
+  if (n != 6) return CannotWriteReports(folder, error);
   return {};
 }
 
@@ -164,7 +146,7 @@ Status AreDifferentFiles(const OutputPaths& paths) {
 Status Prepare(const OutputPaths& paths, const std::vector<std::string>& inputs, ReportLocks* locks) {
   for (const std::string& path : paths.All())
     if (IsNameOfLock(path))
-      return Error{"cannot write a report to " + path + ": names that end in " + std::string(kLockSuffix) +
+      return Error{"cannot write a report to " + path + ": names that end in " + kLockSuffix +
                    " are of locks; name another file"};
   std::set<std::string> folders;
   if (!paths.folder.empty()) folders.insert(paths.folder);
@@ -236,50 +218,6 @@ RunSummaryOptions ScreenOf(const OutputPaths& paths, const std::string& reports_
 void TellLeftOut(const OutputPaths& paths) {
   for (const std::string& path : paths.left_out)
     PrintDiagnostic(path + " is left out: a file of another lies there");
-}
-
-Status ReportLocks::Take(const std::string& report_path) {
-  const std::string folder = FolderOf(report_path);
-  const std::string path = folder + "/." + NameOf(report_path) + std::string(kLockSuffix);
-  // The holder removes the file when it is done: a lock on a file that has no name any more locks nothing.
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    Fd fd(open(path.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
-    if (!fd.valid()) return CannotWrite(folder, errno);
-    if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-      return Error{"another run of cudnn-ci is writing " + report_path + "; name another file or folder"};
-    struct stat held {
-    }, named{};
-    if (fstat(fd.get(), &held) == 0 && lstat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
-        held.st_dev == named.st_dev) {
-      locks_.emplace_back(path, std::move(fd));
-      return {};
-    }
-  }
-  return Error{"cannot lock " + report_path + ": " + path + " changes all the time; name another file"};
-}
-
-Status ReportLocks::MakeFolder(const std::string& folder) {
-  const bool there = access(folder.c_str(), F_OK) == 0;
-  Status made = MakeDirectories(folder);
-  if (!there && made.ok()) made_.push_back(folder);
-  return made;
-}
-
-void ReportLocks::LeaveNothing() {
-  const std::vector<std::string> made = std::move(made_);
-  *this = ReportLocks();
-  for (const std::string& folder : made) rmdir(folder.c_str());  // not where something is in it
-}
-
-ReportLocks::~ReportLocks() {
-  for (const auto& [path, fd] : locks_) {
-    struct stat held {
-    }, named{};
-    // Never more than the empty file that was made for it.
-    if (fstat(fd.get(), &held) == 0 && held.st_size == 0 && S_ISREG(held.st_mode) &&
-        lstat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev)
-      unlink(path.c_str());
-  }
 }
 
 namespace {

@@ -4,13 +4,12 @@
 #define CUDNN_CI_CLI_OUTPUT_FOLDER_H_
 
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "base/fd.h"
 #include "base/result.h"
 #include "cli/shared_options.h"
 #include "report/formats/formats.h"
+#include "report/record/report_locks.h"
 
 namespace cudnn_ci {
 
@@ -36,33 +35,6 @@ RunSummaryOptions ScreenOf(const OutputPaths& paths, const std::string& reports_
 
 // One line on stderr for each report that is left out.
 void TellLeftOut(const OutputPaths& paths);
-
-// One run at a time writes a report file, whatever folders it was named by: a lock file ".NAME.cudnn-ci-lock"
-// beside each, held as long as this lives and removed with it.
-class ReportLocks {
- public:
-  ReportLocks() = default;
-  ReportLocks(ReportLocks&&) noexcept = default;
-  ReportLocks& operator=(ReportLocks&& other) noexcept {
-    std::swap(locks_, other.locks_);  // what was held is let go with `other`
-    std::swap(made_, other.made_);
-    return *this;
-  }
-  ReportLocks(const ReportLocks&) = delete;
-  ReportLocks& operator=(const ReportLocks&) = delete;
-  ~ReportLocks();
-  // Takes the lock of one more report; its folder exists. An error when another run holds it, or when the
-  // lock file cannot be made; a file system without locks is no error.
-  Status Take(const std::string& report_path);
-  // Makes the folder of reports if it is not there. An error says why it cannot be made.
-  Status MakeFolder(const std::string& folder);
-  // Lets go, and removes the folders that it made if nothing is in them: there is no report.
-  void LeaveNothing();
-
- private:
-  std::vector<std::pair<std::string, Fd>> locks_;  // by path of the lock file
-  std::vector<std::string> made_;                  // folders
-};
 
 // Creates the folders, takes the locks, tries to write into every folder concerned, removes our old reports
 // and the attachments they name. Refuses two reports in one file, what is no regular file (a device, a link,

@@ -82,7 +82,9 @@ Status Archive::ReadIndex(uint64_t file_size) {
       file_size < kEndHead ? std::nullopt : ReadAt(file_.get(), file_size - kEndHead, kEndHead);
   if (!end) return Error{"cannot read this executable"};
   if (Number<uint32_t>(*end, 0) != kEndMark) {
-    const std::optional<std::string> behind = ReadAt(file_.get(), EndOfElf(file_.get()), sizeof kEntryMark);
+    const uint64_t end_of_elf = EndOfElf(file_.get());
+    if (end_of_elf > file_size) return Damaged("its end is missing");
+    const std::optional<std::string> behind = ReadAt(file_.get(), end_of_elf, sizeof kEntryMark);
     return behind && Number<uint32_t>(*behind, 0) == kEntryMark ? Damaged("its end is missing") : Status();
   }
   const uint16_t count = Number<uint16_t>(*end, 10);

@@ -130,6 +130,8 @@ Status OutputFolder::Prepare(const std::string& folder, bool attestation, bool s
   const Result<std::string> absolute = FolderToMount(folder);
   if (!absolute.ok()) return Error{absolute.error()};
   path_ = *absolute;
+  for (const char* name : {"junit.xml", "report.json", "journal.jsonl"})
+    if (Status s = locks_.Take(path_ + "/" + name); !s.ok()) return s;
   if (Status s = RemoveEarlierReports(path_, attestation, summary); !s.ok()) return s;
   work_ = path_ + "/" + std::string(kWorkName) + "XXXXXX";
   if (mkdtemp(work_.data()) == nullptr) {

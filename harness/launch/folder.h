@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "report/record/report_locks.h"
 
 namespace cudnn_ci::launch {
 
@@ -25,7 +26,8 @@ class OutputFolder {
 
   // Makes `folder` if it is not there, removes earlier reports, and makes the folder of this run.
   // `attestation`, `summary`: these are asked for, so that a file of another in their place is an error.
-  // Nothing is removed before all of them were looked at. Errors say what to do.
+  // Nothing is removed before all of them were looked at. Errors say what to do; it is one that another run,
+  // of the launcher or of the gate, is writing reports there.
   Status Prepare(const std::string& folder, bool attestation, bool summary, const RunWords& run);
   // A folder of this run alone, for a command that leaves no reports: below $TMPDIR, or /tmp.
   Status PrepareWithoutReports();
@@ -53,6 +55,7 @@ class OutputFolder {
 
  private:
   std::string path_, work_;
+  ReportLocks locks_;
 };
 
 // Whether the file is a report of ours, or the launcher's record, by the mark at its head. Links are not

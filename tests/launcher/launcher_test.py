@@ -1011,6 +1011,21 @@ exit 1"""
         script = reports(more=f'mkdir -p {self.out}/report.json')
         self.assertRed(self.launch(run=script), 5, "harness.report-not-written")
 
+    def test_one_run_at_a_time_writes_a_folder(self):
+        first = self.start(run=self.HANG + "exit 1")
+        self.wait_for("running")
+        before, calls = (self.out / "junit.xml").read_bytes(), self.calls()
+        gate = [program(), "--matrix", "static", "--output-dir", str(self.out)]
+        for command in (self.command(), gate):
+            with self.subTest(command=command):
+                second = subprocess.run(command, env=self.env, cwd=self.dir / "cwd", capture_output=True, text=True, timeout=60)
+                self.assertEqual(second.returncode, 2, second.stderr)
+                self.assertIn("another run of cudnn-ci is writing", second.stderr)
+                self.assertEqual(((self.out / "junit.xml").read_bytes(), self.calls()), (before, calls))
+        self.put("stopped")
+        self.assertRed(self.finish(first), 5, "harness.no-finished-report")
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["junit.xml", "launcher.json"])
+
     def test_another_run_in_the_same_folder_is_noticed(self):
         script = reports(more=f'sed "s/$token/other/" {self.out}/junit.xml >{self.out}/x; mv {self.out}/x {self.out}/junit.xml')
         self.assertRed(self.launch(run=script), 5, "harness.report-not-written")

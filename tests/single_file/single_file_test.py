@@ -136,6 +136,23 @@ class SingleFile(unittest.TestCase):
         self.assertEqual(status, 2, output)
         self.assertIn("this executable is damaged", output)
 
+    def test_a_file_that_lost_what_it_carries_says_so(self):
+        whole = self.file.read_bytes()
+        program = (OPTIONS.tree / "bin/cudnn-ci").stat().st_size
+        # Cut within the table of sections, which nothing that runs reads; stripped.
+        for name, content, said in (("cut", whole[:program - 100], "this executable is damaged (its end is missing)"),
+                                    ("stripped", whole[:program], "stands alone: it carries nothing")):
+            broken = self.place / name / "cudnn-ci"
+            broken.parent.mkdir()
+            broken.write_bytes(content)
+            broken.chmod(0o755)
+            for words in (["--matrix", "static", "--output-dir", "report"], ["run", "--matrix", "static", "image"]):
+                with self.subTest(name=name, words=words):
+                    status, output = self.run_words([broken, *words])
+                    self.assertEqual(status, 2, output)
+                    self.assertIn(said, output)
+                    self.assertIn("download it again", output)
+
     # It answers as the tree does.
 
     def test_answers_are_those_of_the_tree(self):
