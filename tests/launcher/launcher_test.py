@@ -747,6 +747,7 @@ exit 1"""
             (["--engine-arg=--user=nobody2"], 125, "unable to find user nobody2: no matching entries in passwd file", 2, "matrix.invalid-use"),
             ([], 126, "unable to start container process: error during container init: mkdir /app: not a directory", 1, "image.workdir-no-folder"),
             ([], 126, "crun: chdir to `/app`: Not a directory", 1, "image.workdir-no-folder"),
+            ([], 126, 'Error: workdir "/app" exists on container 754451278e7e, but is not a directory', 1, "image.workdir-no-folder"),
             (["--engine-arg=-w=/app"], 127, "Cannot mkdir: /app is not a directory", 2, "matrix.invalid-use"),
             ([], 255, "exec /x/cudnn-ci: exec format error: the requested image platform (linux/arm64) does not match the detected host platform (linux/amd64)", 2,
              "matrix.platform-unfit"),
