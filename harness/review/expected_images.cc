@@ -204,13 +204,11 @@ std::vector<std::pair<std::string, std::vector<const PageRow*>>> Unnamed(
 
 std::string CountOf(size_t count) { return std::to_string(count) + (count == 1 ? " image" : " images"); }
 
-// Where no report is of an image: what may be the reason.
-std::string WhyNone(size_t nameless) {
-  std::string detail = "no report is of it";
-  if (nameless > 0)
-    detail += "; " + std::to_string(nameless) + (nameless == 1 ? " report names" : " reports name") +
-              " no image: --subject-image names it";
-  return detail;
+// Why reports may be of no image.
+std::string Nameless(size_t count) {
+  if (count == 0) return "";
+  return "; " + std::to_string(count) + (count == 1 ? " report names" : " reports name") +
+         " no image: --subject-image names it";
 }
 
 }  // namespace
@@ -250,21 +248,27 @@ ImagesVerdict JudgeImages(const std::vector<PageRow>& rows, const ExpectedImages
     std::vector<const PageRow*> runs;
     for (const PageRow& row : rows)
       if (IsOfImage(row, image)) runs.push_back(&row), used.insert(&row);
-    verdict.images.push_back(runs.empty() ? MissingImage(image.text, WhyNone(nameless))
-                                          : FoldRuns(runs, image.text));
+    verdict.images.push_back(runs.empty()
+                                 ? MissingImage(image.text, "no report is of it" + Nameless(nameless))
+                                 : FoldRuns(runs, image.text));
   }
+  // Beside a launcher's runs, one that names no image may have judged the machine that it ran on.
+  const bool launched =
+      std::any_of(rows.begin(), rows.end(), [](const PageRow& row) { return !row.typed_image.empty(); });
   std::vector<const PageRow*> others;
   for (const PageRow& row : rows)
     if (used.count(&row) == 0) others.push_back(&row);
   size_t judged = 0;
   for (const auto& [name, runs] : Unnamed(others)) {
     verdict.images.push_back(FoldRuns(runs, name));
-    judged += verdict.images.back().word == "missing" || verdict.images.back().word == "unreadable" ? 0 : 1;
+    const std::string& word = verdict.images.back().word;
+    const bool counts = IsNamed(runs.front()->view) || !launched;
+    judged += counts && word != "missing" && word != "unreadable" ? 1 : 0;
   }
   if (judged < expected.count)
     verdict.images.push_back(
-        MissingImage(CountOf(expected.count),
-                     CountOf(judged) + " of " + std::to_string(expected.count) + " that were expected"));
+        MissingImage(CountOf(expected.count), CountOf(judged) + " of " + std::to_string(expected.count) +
+                                                  " that were expected" + Nameless(launched ? nameless : 0)));
   for (const ImageStanding& image : verdict.images)
     if (RankOf(image.exit_code) < RankOf(verdict.exit_code)) verdict.exit_code = image.exit_code;
   return verdict;

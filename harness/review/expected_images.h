@@ -50,9 +50,10 @@ struct ImagesVerdict {
 };
 
 // Pure. Only a whole run that came to its end and was to gate counts as a judgement. Of several runs of one
-// image the worst counts; but of two of the same image on GPUs of the same models, a later pass supersedes that
-// the runner was at fault (3) or nobody could tell (6); a run that saw no GPU needs one on each of the models
-// that other runs of the image saw. A row that could not be read is red, and no image's.
+// image the worst counts; but of two of the same image on GPUs of the same models, a later pass supersedes
+// that the runner was at fault (3) or nobody could tell (6); a run that saw no GPU needs one on each of the
+// models that other runs of the image saw. A row that could not be read is red, and no image's. Beside rows
+// of a launcher, one that names no image is not counted.
 ImagesVerdict JudgeImages(const std::vector<PageRow>& rows, const ExpectedImages& expected);
 
 }  // namespace cudnn_ci

@@ -113,6 +113,16 @@ TEST(ExpectedImages, AreFoundByTheTagThatWasTyped) {
   }
 }
 
+// Where a launcher names images, a run that names none may have judged the machine that it ran on.
+TEST(ExpectedImages, AreNotCountedWithoutANameBesideThoseOfALauncher) {
+  const PageRow nameless = Passed("unidentified");
+  PageRow launched = Passed("team/a:1");
+  EXPECT_EQ(Judged({launched, nameless}, {"2"}).exit_code, 0) << "none of a launcher";
+  launched.typed_image = "team/a:1";
+  EXPECT_EQ(Judged({launched, nameless}, {"1"}).exit_code, 0);
+  EXPECT_EQ(Judged({launched, nameless}, {"2"}).exit_code, 4);
+}
+
 TEST(ExpectedImages, ACellIsAnImageOnAGpu) {
   const std::vector<PageRow> rows = {Passed("team/a:1", "Tesla T4"), Passed("team/a:1", "NVIDIA L4")};
   EXPECT_EQ(Judged(rows, {"team/a:1@t4,team/a:1@l4"}).exit_code, 0);
