@@ -58,9 +58,9 @@ void HostBuffer::Free() {
   pinned_ = false;
 }
 
-void DeviceSession::OpenDriver() {
+void DeviceSession::OpenDriver(int ordinal) {
   if (!driver_.Load()) throw std::runtime_error("libcuda.so.1: " + driver_.error());
-  const CUresult created = context_.Create();
+  const CUresult created = context_.Create(ordinal);
   if (created != CUDA_SUCCESS) driver_.Require(created, context_.failed_call());
 }
 

@@ -78,9 +78,9 @@ class DeviceSession {
 
  protected:
   DeviceSession() : context_(driver_), memory_(driver_), readback(driver_), repeated(driver_) {}
-  // Loads the driver, makes the context and the events. Throws std::runtime_error naming the call that
-  // failed.
-  void OpenDriver();
+  // Loads the driver, makes the context of the device of that number, and the events. Throws
+  // std::runtime_error naming the call that failed.
+  void OpenDriver(int ordinal = 0);
   void OpenEvents();
   void MakeCurrent() const;
   // Has the library launch on this stream, null: the default one. Empty, or what it answered; it may lack the

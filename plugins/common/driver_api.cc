@@ -112,6 +112,7 @@ void DriverApi::Bind() {
   EventElapsedTime.Bind(library_, "cuEventElapsedTime");
   EventDestroy.Bind(library_, "cuEventDestroy_v2");
   StreamCreate.Bind(library_, "cuStreamCreate");
+  StreamQuery.Bind(library_, "cuStreamQuery");
   // By _v2 a mode is given; the first one has none.
   StreamBeginCapture.Bind(library_, "cuStreamBeginCapture_v2");
   StreamEndCapture.Bind(library_, "cuStreamEndCapture");

@@ -94,6 +94,7 @@ class DriverApi {
   LateFunction<CUresult(float*, CUevent, CUevent)> EventElapsedTime;
   CUDNN_CI_DRIVER_FUNCTION(EventDestroy, cuEventDestroy);
   CUDNN_CI_DRIVER_FUNCTION(StreamCreate, cuStreamCreate);
+  CUDNN_CI_DRIVER_FUNCTION(StreamQuery, cuStreamQuery);
   CUDNN_CI_DRIVER_FUNCTION(StreamBeginCapture, cuStreamBeginCapture);
   CUDNN_CI_DRIVER_FUNCTION(StreamEndCapture, cuStreamEndCapture);
   CUDNN_CI_DRIVER_FUNCTION(GraphGetNodes, cuGraphGetNodes);

@@ -189,6 +189,10 @@ CollectiveData::Fill CollectiveData::OfPatterns(std::vector<unsigned char> encod
   };
 }
 
+std::int64_t CollectiveData::ReducedBegin(int rank) const {
+  return spec_.collective == Collective::kReduceScatter ? spec_.count * rank : 0;
+}
+
 CollectiveData::Fill CollectiveData::Sends(int rank) const {
   if (patterns_) return OfPatterns(Encoded([&](std::size_t p) { return patterns_->Sent(p, rank); }), 0);
   return [rank, size = spec_.type->size](std::int64_t element, unsigned char* to) {
@@ -199,8 +203,7 @@ CollectiveData::Fill CollectiveData::Sends(int rank) const {
 
 CollectiveData::Fill CollectiveData::Receives() const {
   if (patterns_)
-    return OfPatterns(Encoded([this](std::size_t p) { return patterns_->Result(p); }),
-                      spec_.collective == Collective::kReduceScatter ? spec_.count * rank_ : 0);
+    return OfPatterns(Encoded([this](std::size_t p) { return patterns_->Result(p); }), ReducedBegin(rank_));
   std::vector<Fill> sends;
   for (int rank = 0; rank < spec_.ranks; ++rank) sends.push_back(Sends(rank));
   const std::int64_t own = spec_.count * rank_;
@@ -221,14 +224,11 @@ CollectiveData::Fill CollectiveData::Receives() const {
   }
 }
 
-CollectiveData::Fill CollectiveData::Holds() const {
-  if (!layout_.in_place) return Receives();
-  return [received = Receives(), sent = Sends(rank_), layout = layout_](std::int64_t e, unsigned char* to) {
-    if (e >= layout.receive_begin && e < layout.receive_begin + layout.receives)
-      received(e - layout.receive_begin, to);
-    else
-      sent(e - layout.send_begin, to);
-  };
+void CollectiveData::Held::operator()(std::int64_t e, unsigned char* to) const {
+  if (!layout.in_place || (e >= layout.receive_begin && e < layout.receive_begin + layout.receives))
+    received(e - layout.receive_begin, to);
+  else
+    sent(e - layout.send_begin, to);
 }
 
 // What lies before the shift may be read and not be used: the NaN of the type's memory.
@@ -245,7 +245,7 @@ void CollectiveData::Encode(std::size_t, unsigned char* to) const {
 Judgement CollectiveData::Judge(std::size_t, double, const unsigned char* got) const {
   const NcclType& type = *spec_.type;
   const std::uint32_t words[2] = {UnwrittenWord(type.memory), UnwrittenWord(type.memory)};
-  const Fill holds = Holds();
+  const Held holds = {layout_, Receives(), Sends(rank_)};
   Judgement all;
   all.elements = layout_.output + spec_.shift;
   std::vector<Judgement> parts(static_cast<std::size_t>((all.elements + kGrain - 1) / kGrain));
@@ -280,7 +280,7 @@ Judgement CollectiveData::Judge(std::size_t, double, const unsigned char* got) c
     all.worst_error = std::max(all.worst_error, part.worst_error);
   }
   return all;
-}
+}  // NOLINT: what std::function owns it gives back
 
 std::string CollectiveData::Place(std::int64_t index) const {
   const std::int64_t element = index - spec_.shift;
@@ -315,10 +315,9 @@ std::string CollectiveData::Explain(const unsigned char* got) const {
   const std::int64_t chunk = first / spec_.count * spec_.count;
   const std::int64_t end = std::min({chunk + spec_.count, layout_.receives, first + kMostElements});
   const auto fits = [&](const Fill& fill) { return IsHeld(fill, got, first, end); };
-  for (int rank = 0; rank < spec_.ranks; ++rank) {
-    const std::string why = patterns_ ? ExplainReduced(rank, fits) : ExplainCopied(rank, chunk, fits);
-    if (!why.empty()) return why;
-  }
+  for (const auto& explain : {&CollectiveData::ExplainTaken, &CollectiveData::ExplainSent})
+    for (int rank = 0; rank < spec_.ranks; ++rank)
+      if (std::string why = (this->*explain)(rank, chunk, fits); !why.empty()) return why;
   const Fill right = Receives();
   for (const std::int64_t step : {1, -1})
     if (fits([&](std::int64_t e, unsigned char* to) {
@@ -329,26 +328,30 @@ std::string CollectiveData::Explain(const unsigned char* got) const {
   return "";
 }
 
-std::string CollectiveData::ExplainReduced(int rank, const Fits& fits) const {
-  const std::string name = "rank " + std::to_string(rank);
-  const bool scattered = spec_.collective == Collective::kReduceScatter;
-  const std::int64_t begin = scattered ? spec_.count * rank_ : 0;
-  if (spec_.ranks == 1) return "";
+// That a rank took part in a reduction too seldom or too often.
+std::string CollectiveData::ExplainTaken(int rank, std::int64_t, const Fits& fits) const {
+  if (!patterns_ || spec_.ranks == 1) return "";
   for (const int weight : {0, 2}) {
     std::vector<int> weights(static_cast<std::size_t>(spec_.ranks), 1);
     weights[static_cast<std::size_t>(rank)] = weight;
-    if (fits(OfPatterns(Encoded([&](std::size_t p) { return patterns_->Result(p, weights); }), begin)))
-      return name + (weight == 0 ? " is missing" : " is counted twice");
+    const auto result = [&](std::size_t p) { return patterns_->Result(p, weights); };
+    if (fits(OfPatterns(Encoded(result), ReducedBegin(rank_))))
+      return "rank " + std::to_string(rank) + (weight == 0 ? " is missing" : " is counted twice");
   }
-  const auto all = [this](std::size_t p) { return patterns_->Result(p); };
-  if (scattered && rank != rank_ && fits(OfPatterns(Encoded(all), spec_.count * rank)))
-    return "it is the chunk of " + name;
-  const auto sent = [&](std::size_t p) { return patterns_->Sent(p, rank); };
-  return fits(OfPatterns(Encoded(sent), begin)) ? "it is what " + name + " sent" : "";
+  return "";
 }
 
-std::string CollectiveData::ExplainCopied(int rank, std::int64_t chunk, const Fits& fits) const {
+// That something else of a rank lies there.
+std::string CollectiveData::ExplainSent(int rank, std::int64_t chunk, const Fits& fits) const {
   const std::string name = "rank " + std::to_string(rank);
+  if (patterns_) {
+    if (spec_.ranks == 1) return "";
+    const auto all = [this](std::size_t p) { return patterns_->Result(p); };
+    const auto sent = [&](std::size_t p) { return patterns_->Sent(p, rank); };
+    if (rank != rank_ && fits(OfPatterns(Encoded(all), ReducedBegin(rank))))
+      return "it is the chunk of " + name;
+    return fits(OfPatterns(Encoded(sent), ReducedBegin(rank_))) ? "it is what " + name + " sent" : "";
+  }
   const Fill sends = Sends(rank);
   for (const std::int64_t from : {-chunk, spec_.count * rank_ - chunk})
     if (fits([&](std::int64_t e, unsigned char* to) { sends(from + e, to); }))

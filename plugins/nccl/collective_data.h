@@ -61,17 +61,24 @@ class CollectiveData : public ReferenceData {
   // Gives an element by its index.
   using Fill = std::function<void(std::int64_t element, unsigned char* to)>;
   using Fits = std::function<bool(const Fill& fill)>;
-  // What a rank sends, what is right for this one to receive, and what its output holds behind the shift.
+  // What a rank sends, and what is right for this one to receive.
   Fill Sends(int rank) const;
   Fill Receives() const;
-  Fill Holds() const;
+  // What is right for its output to hold behind the shift.
+  struct Held {
+    RankLayout layout;
+    Fill received, sent;
+    void operator()(std::int64_t e, unsigned char* to) const;
+  };
   std::vector<unsigned char> Encoded(const std::function<double(std::size_t)>& value) const;
   Fill OfPatterns(std::vector<unsigned char> encoded, std::int64_t begin) const;
   // Whether each received element is right or what `fill` gives.
   bool IsHeld(const Fill& fill, const unsigned char* got, std::int64_t begin, std::int64_t end) const;
 
-  std::string ExplainReduced(int rank, const Fits& fits) const;
-  std::string ExplainCopied(int rank, std::int64_t chunk, const Fits& fits) const;
+  // Where in the vector the part begins that a rank receives of a reduction.
+  std::int64_t ReducedBegin(int rank) const;
+  std::string ExplainTaken(int rank, std::int64_t chunk, const Fits& fits) const;
+  std::string ExplainSent(int rank, std::int64_t chunk, const Fits& fits) const;
 
   const CollectiveSpec spec_;
   const int rank_;

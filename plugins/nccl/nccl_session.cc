@@ -6,19 +6,20 @@
 
 namespace cudnn_ci {
 
-NcclSession& NcclSession::Get() {
+NcclSession& NcclSession::Get(int device) {
   static NcclSession* session = nullptr;
   if (!session) {
     std::unique_ptr<NcclSession> fresh(new NcclSession);
-    fresh->Open();
+    fresh->Open(device);
     session = fresh.release();
   }
   session->MakeCurrent();
   return *session;
 }
 
-void NcclSession::Open() {
-  OpenDriver();
+void NcclSession::Open(int device) {
+  device_ = device;
+  OpenDriver(device);
   if (!nccl_.Load()) throw std::runtime_error(nccl_.error());
   version_ = nccl_.Version();
   text_ = nccl_.Text();
@@ -33,7 +34,7 @@ NcclApi::Comm NcclSession::OneRank() {
 std::string NcclSession::ComputeCapability() const {
   CUdevice device = 0;
   int major = 0, minor = 0;
-  driver().Require(driver().DeviceGet(&device, 0), "cuDeviceGet");
+  driver().Require(driver().DeviceGet(&device, device_), "cuDeviceGet");
   for (const auto& [value, attribute] : {std::pair{&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR},
                                          std::pair{&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR}})
     driver().Require(driver().DeviceGetAttribute(value, attribute, device), "cuDeviceGetAttribute");

@@ -13,7 +13,7 @@ class NcclSession : public DeviceSession {
  public:
   // Made at the first call, by its thread, on the device of that number; the context is current then. Throws
   // std::runtime_error naming the call that failed, and then tries again at the next call.
-  static NcclSession& Get();
+  static NcclSession& Get(int device = 0);
 
   const NcclApi& nccl() const { return nccl_; }
   const std::string& version() const { return version_; }
@@ -25,13 +25,14 @@ class NcclSession : public DeviceSession {
 
  private:
   NcclSession() = default;
-  void Open();
+  void Open(int device);
   // A call that is recorded needs a stream that NCCL may hold back: its kernels have names that tell nothing.
   bool HasStreams() const override { return false; }
   std::string SetStream(CUstream) override { return "NCCL is given a stream at each call"; }
 
   NcclApi nccl_;
   std::string version_, text_;
+  int device_ = 0;
   NcclApi::Comm one_rank_ = nullptr;
 };
 

@@ -225,6 +225,11 @@ static CUresult sticky_error, left_error;
 void FakeCudaLeaveError(int error);
 void FakeCudaLeaveError(int error) { left_error = (CUresult)error; }
 
+CUresult cuStreamQuery(CUstream stream) {
+  (void)stream;
+  CALL();
+  return current_context ? sticky_error : CUDA_ERROR_INVALID_CONTEXT;
+}
 CUresult cuCtxSynchronize(void) {
   CALL();
   const CUresult left = left_error;

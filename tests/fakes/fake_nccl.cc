@@ -3,15 +3,18 @@
 // sent. All calls are done when they return, those of a rank that waits excepted.
 //
 //   FAKE_NCCL_FAULT     "call:FUNCTION:N:RESULT", see fake_env.h, a fault of fake_nccl_faults.cc, or
-//                       "count", "identity": a communicator says that it has one rank more, or is the next
-//                       one "goes_on", "goes_on_later": what was begun never ends, from the first call on or
-//                       from the second one "error_after_success": an error comes behind a call that
-//                       succeeded "never_joins", "never_calls", "dies", "exits": a rank does not come to the
-//                       communicator, or to a call, or ends at that
+//       "count", "identity": a communicator says that it has one rank more, or that it is the next one
+//       "goes_on", "goes_on_later": what was begun never ends, from the first call on or behind it
+//       "error_after_success": an error comes behind a call that succeeded
+//       "never_joins", "never_calls": a rank does not come to the communicator, or to a call
+//       "dies", "exits", "stops": it ends or stops at a call
+//       "kills_leader", "terminates_leader": it sends its parent a signal
 //   FAKE_NCCL_AT        the rank that has the fault (0)
 //   FAKE_NCCL_LOST      the rank whose part is lost, or that does not come (the last one)
+//   FAKE_NCCL_SOUND_BY  a variable that, when it is 1, leaves the library without its fault
 //   FAKE_NCCL_SAYS      its version as ncclGetVersion has it, 23007
 //   FAKE_NCCL_FOLDER    where ranks meet (/tmp)
+//   FAKE_NCCL_PIDS      a file to which each rank adds its process's id
 #include "fake_nccl.h"
 
 #include <dlfcn.h>
@@ -89,15 +92,32 @@ std::vector<Bytes> Exchange(ncclComm* comm, const Bytes& own) {
 }
 
 void DoNotComeIf(const char* fault, const ncclComm* comm) {
-  while (IsFault(fault) && comm->rank == Lost(comm)) sleep(1);
+  while (IsFault(fault) && comm->ranks > 1 && comm->rank == Lost(comm)) sleep(1);
+}
+
+void EndIf(const ncclComm* comm) {
+  if (comm->rank != Lost(comm) || comm->ranks == 1) return;
+  if (IsFault("dies")) raise(SIGKILL);
+  if (IsFault("stops")) raise(SIGSTOP);
+  if (IsFault("exits")) _exit(3);
+  if (IsFault("kills_leader")) kill(getppid(), SIGKILL);
+  if (IsFault("terminates_leader")) kill(getppid(), SIGTERM);
+}
+
+void NoteProcess() {
+  const char* file = getenv("FAKE_NCCL_PIDS");
+  if (!file) return;
+  const std::string line = std::to_string(getpid()) + "\n";
+  const int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (write(fd, line.data(), line.size()) < 0) abort();
+  close(fd);
 }
 
 int Run(Collective c, const void* send, void* receive, ncclComm* comm) {
   fake_nccl::ChooseFault(c.count);
   if (!comm || (!send && c.Sends() > 0) || (!receive && c.Receives() > 0)) return kInvalidArgument;
   DoNotComeIf("never_calls", comm);
-  if (IsFault("dies") && comm->rank == Lost(comm)) raise(SIGKILL);
-  if (IsFault("exits") && comm->rank == Lost(comm)) _exit(3);
+  EndIf(comm);
   c.lost = Lost(comm);
   const auto* const bytes = static_cast<const unsigned char*>(send);
   const std::size_t sent = c.Sends() * c.size();
@@ -145,6 +165,10 @@ int ncclGetUniqueId(cudnn_ci::NcclUniqueId* id) {
 
 int ncclCommInitRank(ncclComm** comm, int ranks, cudnn_ci::NcclUniqueId id, int rank) {
   CALL();
+  // Real ones refuse a second rank on a GPU unless they are told that it is meant.
+  const bool one_gpu = FakeNumber("FAKE_DEVICE_COUNT", 1) == 1;
+  if (ranks > 1 && one_gpu && !FakeIs("NCCL_MULTI_RANK_GPU_ENABLE", "1")) return kInvalidUsage;
+  if (ranks > 1) NoteProcess();
   *comm = new ncclComm{id.bytes, rank, ranks};
   DoNotComeIf("never_joins", *comm);
   Exchange(*comm, {});

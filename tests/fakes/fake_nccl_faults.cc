@@ -168,7 +168,9 @@ void ChooseFault(std::size_t count) {
   constexpr std::string_view kByCount = "by_count:";
   constexpr std::size_t kFirst = 1000;
   const char* const text = std::getenv("FAKE_NCCL_FAULT");
-  std::string_view faults = text ? text : "";
+  const char* const sound_by = std::getenv("FAKE_NCCL_SOUND_BY");
+  const char* const sound = sound_by ? std::getenv(sound_by) : nullptr;
+  std::string_view faults = text && !(sound && *sound == '1') ? text : "";
   if (!faults.starts_with(kByCount)) return SetFault(std::string(faults));
   faults.remove_prefix(kByCount.size());
   for (; count > kFirst && !faults.empty(); --count)

@@ -51,6 +51,7 @@ class FaultTest : public ShippedTest {
   bool HideLoaderCache(const std::string& mounts = "");
   // Keeps what needs no GPU and no driver.
   void StaticOnly() { arguments_ = {"--stage", "static"}; }
+  void UseAllDevices() { arguments_ = {"--device", "all"}; }
   // One more entry of the matrix, behind the environment's checks.
   void Also(const std::string& entry) { further_ += ", " + entry; }
 

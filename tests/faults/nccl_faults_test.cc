@@ -20,6 +20,49 @@ Make AllReduce(const std::string& fault, const std::string& reduction = "sum") {
       });
 }
 
+// Two ranks, on one GPU or on one each.
+Make Ranks(const std::string& check, const std::string& fault, const std::string& sound_by = "") {
+  return With(Entry(check, R"("params": {"extent": "least", "limit_s": 1})"),
+              [check, fault, sound_by](FaultTest& t) {
+                t.Set("FAKE_NCCL_FAULT", fault);
+                t.Set("FAKE_NCCL_SOUND_BY", sound_by);
+                if (check == "nccl.gpus") t.Set("FAKE_DEVICE_COUNT", "2"), t.UseAllDevices();
+              });
+}
+
+Fault Undetermined(const std::string& name, Make make, const std::string& slug,
+                   std::vector<std::string> named) {
+  return {name, std::move(make), slug, "undetermined", 6, std::move(named)};
+}
+
+std::vector<Fault> Together() {
+  return Joined({
+      Showing("wrong collective of several ranks",
+              {Image("rank_that_is_missing", Ranks("nccl.ranks", "missing"), "ranks-wrong",
+                     {"rank 0: all_reduce sum of 1023 float32, of 2 ranks: 1023 of 1023 elements are wrong",
+                      "; rank 1 is missing", "NCCL 2.30.7+cuda13.0 (/"})}),
+      Showing("ranks that wait without end",
+              {Image("rank_that_does_not_join", Ranks("nccl.ranks", "never_joins"), "ranks-hung",
+                     {"rank 1 did not return from ncclCommInitRank"})}),
+      Showing("ranks that fail",
+              {Image("error_behind_a_call", Ranks("nccl.ranks", "error_after_success"), "ranks-failed",
+                     {"rank 0: ncclAllReduce: 6 other error: the fake's last words"})}),
+      Showing("rank that dies",
+              {Undetermined("rank_that_is_killed", Ranks("nccl.ranks", "dies"), "ranks-died",
+                            {"rank 1 was ended by signal 9 in all_reduce sum of 1023 float32"})}),
+      Showing("GPUs that wait without end",
+              {Undetermined(
+                  "gpu_that_does_not_come", Ranks("nccl.gpus", "never_calls"), "gpus-hung",
+                  {"rank 1 did not return from all_reduce", "; by shared_memory: ", "; by sockets: "})}),
+      Showing("link between GPUs that loses data",
+              {Runner("link_that_loses_an_element", Ranks("nccl.gpus", "lost_element", "NCCL_P2P_DISABLE"),
+                      "gpus-link-wrong",
+                      {"; rank 1 is missing", "; by default, and by shared_memory all is right"})}),
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(NcclRanks, FaultTableTest, ::testing::ValuesIn(Together()), NameOfFault);
+
 std::vector<Fault> Collectives() {
   const std::string init = Entry("nccl.init");
   return Joined({

@@ -153,6 +153,8 @@ TEST(NcclData, TheRankThatIsLostIsNamed) {
       {"moved", "all_reduce", "float32", "sum", "it is moved by one element"},
       {"moved", "broadcast", "int32", "none", "it is moved by one element"},
   };
+  // With two, what the other one sent is that this one is missing.
+  EXPECT_EQ(Look(Spec("all_reduce", "float32", "sum", 2), 0, "own").why, "rank 1 is missing");
   for (const Lost& lost : kLost) {
     const CollectiveSpec spec = Spec(lost.collective, lost.type, lost.reduction, 4);
     const Found found = Look(spec, 0, lost.fault);

@@ -1,0 +1,86 @@
+// nccl.ranks and nccl.gpus: several ranks, a process each, against a fake NCCL that they share, or that errs
+// in one of them. However it goes, nobody is left.
+#include <signal.h>
+
+#include <fstream>
+
+#include "shipped_test.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class NcclRanks : public ShippedTest {
+ protected:
+  NcclRanks() { Set("FAKE_NCCL_PIDS", gate().Path("pids")); }
+  ~NcclRanks() override {
+    std::ifstream pids(gate().Path("pids"));
+    for (pid_t pid; pids >> pid;) EXPECT_NE(kill(pid, 0), 0) << "rank " << pid << " is left";
+  }
+  CheckOutcome Ranks(const std::string& fault, int ranks = 2) {
+    Set("FAKE_NCCL_FAULT", fault);
+    return Check("nccl.ranks",
+                 R"("params": {"extent": "least", "limit_s": 1, "ranks": )" + std::to_string(ranks) + "}");
+  }
+  CheckOutcome Gpus(const std::string& fault) {
+    Set("FAKE_DEVICE_COUNT", "2");
+    Set("FAKE_NCCL_FAULT", fault);
+    return Check("nccl.gpus", R"("params": {"extent": "least", "limit_s": 1})", {"--device", "all"});
+  }
+};
+
+TEST_F(NcclRanks, HealthyOnesPassOnOneGpuAndOnTwo) {
+  const CheckOutcome one = Ranks("", 3);
+  EXPECT_EQ(one.Outcome(), "passed") << ::testing::PrintToString(one);
+  EXPECT_EQ(one.Measured("collectives"), 9);
+  const CheckOutcome two = Gpus("");
+  EXPECT_EQ(two.Outcome(), "passed") << ::testing::PrintToString(two);
+  EXPECT_EQ(two.Measured("collectives"), 9);
+}
+
+// Each within its limit of a second.
+TEST_F(NcclRanks, ARankThatDoesNotGoOnIsNamed) {
+  for (const auto& [fault, words] :
+       {std::pair("goes_on_later",
+                  "rank 0 waited in all_reduce sum of 1023 float32, of 2 ranks; NCCL's last error: 'the "
+                  "fake's last words'"),
+        std::pair("stops", "rank 1 did not return from all_reduce sum of 1023 float32")}) {
+    const CheckOutcome r = Ranks(fault);
+    EXPECT_THAT(r.Slugs(), ElementsAre("ranks-hung")) << fault << ::testing::PrintToString(r);
+    EXPECT_THAT(r.Detail(), HasSubstr(words)) << fault;
+  }
+}
+
+TEST_F(NcclRanks, TheyEndWithTheirLeader) {
+  EXPECT_EQ(Ranks("kills_leader").Outcome(), "errored");
+  EXPECT_EQ(Ranks("terminates_leader").Outcome(), "errored");
+}
+
+TEST_F(NcclRanks, AWayBetweenGpusIsToldFromTheLibrary) {
+  Set("FAKE_NCCL_SOUND_BY", "NCCL_SHM_DISABLE");
+  CheckOutcome r = Gpus("stops");
+  EXPECT_THAT(r.Slugs(), ElementsAre("gpus-link-hung")) << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Blame(), "runner");
+  EXPECT_THAT(r.Detail(), HasSubstr("; by default, and by sockets all is right"));
+  Set("FAKE_NCCL_SOUND_BY", "");
+  r = Gpus("lost_element");
+  EXPECT_THAT(r.Slugs(), ElementsAre("ranks-wrong")) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Detail(),
+              AllOf(HasSubstr("; by shared_memory: rank 0: "), HasSubstr("; by sockets: rank 0: ")));
+  // A rank that is wrong goes on as the others do.
+  EXPECT_THAT(r.Detail(), ::testing::Not(HasSubstr("all_gather")));
+}
+
+TEST_F(NcclRanks, WhereItIsNotOfferedItIsSkipped) {
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc", "cudnn", "nccl_old"});
+  EXPECT_EQ(Ranks("").Skip("kind"), "version");
+  Set("FAKE_COMPUTE_MODE", "3");
+  EXPECT_EQ(Ranks("").Skip("kind"), "absent");
+  EXPECT_EQ(Check("nccl.gpus").Skip("kind"), "absent");
+}
+
+}  // namespace
+}  // namespace cudnn_ci
