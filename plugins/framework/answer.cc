@@ -121,6 +121,12 @@ void ReadCudnn(const json& v, Answer* a) {
   a->cudnn_cuda = Number(Member(v, "cudart")) / 1000;
 }
 
+void ReadRankEnd(const json& v, Answer* a) {
+  const json& status = Member(v, "status");
+  if (a->rank_ends.size() < kMostEntries && status.is_number_integer() && status >= -255 && status <= 255)
+    a->rank_ends[Number(Member(v, "rank"))] = status.get<int>();
+}
+
 const std::map<std::string, Reader>& Readers() {
   static const std::map<std::string, Reader> kReaders = {
       {"python",
@@ -128,7 +134,11 @@ const std::map<std::string, Reader>& Readers() {
          a->python = TextOf(v, "version");
          a->executable = TextOf(v, "executable");
        }},
-      {"step", [](const json& v, Answer* a) { a->step = Text(v); }},
+      {"step",
+       [](const json& v, Answer* a) {
+         a->step = Text(v);
+         ++a->steps;
+       }},
       {"end", [](const json&, Answer* a) { a->ended = true; }},
       {"absent", [](const json& v, Answer* a) { a->absent = Text(v); }},
       {"packages", [](const json& v, Answer* a) { ReadPackages(v, &a->packages); }},
@@ -154,6 +164,17 @@ const std::map<std::string, Reader>& Readers() {
       {"mapped", [](const json& v, Answer* a) { a->mapped = Texts(v); }},
       {"cudnn", ReadCudnn},
       {"cudnn_unknown", [](const json&, Answer*) {}},
+      {"nccl",
+       [](const json& v, Answer* a) {
+         a->nccl_file = TextOf(v, "file");
+         a->nccl_version = Number(Member(v, "version"));
+       }},
+      {"lacks", [](const json& v, Answer* a) { a->lacks = Text(v); }},
+      {"left_out",
+       [](const json& v, Answer* a) {
+         if (a->left_out.size() < kMostEntries) a->left_out.push_back(Text(v));
+       }},
+      {"rank_ended", ReadRankEnd},
   };
   return kReaders;
 }

@@ -38,6 +38,7 @@ struct Answer {
   std::string problem;                               // why a line is no answer; empty: all are
   std::string python, executable;                    // "3.11.7"; empty: the script did not get that far
   std::string step;                                  // where it was last
+  int steps = 0;                                     // how many it has begun
   bool ended = false;                                // it said that it had come to its end
   std::string absent;                                // the module that is not there
   std::map<std::string, FrameworkPackage> packages;  // of those that are there
@@ -61,6 +62,12 @@ struct Answer {
   std::vector<std::string> mapped;        // libraries of NVIDIA in its memory
   std::string cudnn_file, cudnn_version;  // the cuDNN in its memory, by its own words: "9.19.0"
   int cudnn_cuda = 0;                     // the CUDA major that it was built for; 0: unknown
+
+  std::string nccl_file;              // the NCCL in its memory; empty: none that is a library of its own
+  int nccl_version = 0;               // as ncclGetVersion has it, 22809; 0: unknown
+  std::string lacks;                  // what collectives need and it has not: "torch.distributed with NCCL"
+  std::vector<std::string> left_out;  // collectives that its compiler has taken out
+  std::map<int, int> rank_ends;       // of the leader of several: how a rank's process ended, signals below 0
 
   // Empty: none.
   std::string LastError() const { return errors.empty() ? "" : errors.back(); }

@@ -143,7 +143,7 @@ void SkipIfAbsent(Context& ctx, const Framework& framework, const Asked& asked) 
 
 void SkipIfOutOfMemory(Context& ctx, const Framework& framework, const std::string& error) {
   if (IsOutOfMemory(error))
-    ctx.SkipMemory(CCI_MEMORY_DEVICE, "device memory for a small convolution by " + framework.title, error);
+    ctx.SkipMemory(CCI_MEMORY_DEVICE, "device memory for a small computation by " + framework.title, error);
 }
 
 }  // namespace cudnn_ci

@@ -1,8 +1,8 @@
 """Says what a framework of this interpreter sees and computes. It judges nothing: cudnn-ci judges what it says.
 
-    python3 probe.py versions|FRAMEWORK PROBLEM FRAMEWORKS ANSWER
+    python3 probe.py versions|FRAMEWORK PROBLEM FRAMEWORKS ANSWER [RANK]
 
-PROBLEM is a JSON file with the inputs of one small convolution, FRAMEWORKS one with what is known of frameworks. ANSWER gets a line of JSON for each thing as it becomes known, so that
+PROBLEM is a JSON file with the inputs of one small convolution, or with what to send in collectives, FRAMEWORKS one with what is known of frameworks. ANSWER gets a line of JSON for each thing as it becomes known, so that
 a crash leaves what was said before it; nothing that a library prints can come between. For Python 3.8 and later; older ones get as far
 as to say their version. Nothing is imported but the framework that is asked for and what it imports itself.
 """
@@ -12,7 +12,7 @@ import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, HERE)  # which Python may have been told not to do by itself
-from cudnn_ci_probe import arrays, inference, memory, packages, training  # noqa: E402
+from cudnn_ci_probe import arrays, collectives, inference, memory, packages, ranks, training  # noqa: E402
 from cudnn_ci_probe.answer import Answer, clip  # noqa: E402
 del sys.path[0]
 
@@ -44,7 +44,7 @@ def probe(name, problem, answer):
         answer.step("import")
         framework = importlib.import_module(packages.FRAMEWORKS[name]["module"])
         answer.say("imported", clip(getattr(framework, "__version__", "")))
-        PROBES[name](framework, problem, answer)
+        (collectives.PROBES if "collectives" in problem else PROBES)[name](framework, problem, answer)
     except BaseException as error:  # what a library raises is an answer, SystemExit too
         answer.error(error)
     answer.step("maps")
@@ -74,7 +74,14 @@ def main():
     else:
         with open(problem, encoding="ascii") as file:
             p = json.load(file)
-        probe(what, p, answer)
+        job, rank = p.get("collectives", {}), sys.argv[5:]
+        if job.get("processes", 1) > 1 and not rank:
+            ranks.run(job["processes"], job["folder"], answer)
+        else:
+            p["rank"] = int(rank[0]) if rank else 0
+            probe(what, p, answer)
+            if rank and answer.failed:
+                os._exit(1)  # at once: what NCCL has begun may never end
     answer.say("end", True)
 
 

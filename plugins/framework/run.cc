@@ -10,10 +10,8 @@
 #include <set>
 
 #include "common/judge.h"
-#include "common/loader_path.h"
-#include "common/program.h"
-#include "common/shortage.h"
 #include "framework/findings.h"
+#include "framework/how_it_went.h"
 #include "framework/interpreter.h"
 #include "framework/known_attention.h"
 #include "framework/loaded.h"
@@ -22,51 +20,6 @@
 
 namespace cudnn_ci {
 namespace {
-
-// The text as a further part of a detail.
-std::string Then(const std::string& text) { return text.empty() ? "" : "; " + text; }
-
-bool JudgeImport(Context& ctx, const Framework& framework, const Asked& asked) {
-  const Answer& answer = asked.answer;
-  const bool raised = !answer.imported && !answer.errors.empty();
-  return Judge(ctx, !raised, "it can be imported", kFrameworkImportFailed, [&] {
-    const auto package = answer.packages.find(framework.name);
-    return NameOf(framework, answer) + " (" +
-           (package == answer.packages.end() ? "" : package->second.origin) + ") in " + asked.python + ": " +
-           answer.LastError() + Then(LoaderWords(asked.end.output)) + WordsOfShortage(answer.LastError());
-  });
-}
-
-bool JudgeEnd(Context& ctx, const Framework& framework, const Interpreter& p, const Asked& asked) {
-  const Answer& answer = asked.answer;
-  const std::string at = " at \"" + answer.step + "\"; ";
-  if (!Judge(ctx, !asked.end.timed_out, "it answers in time", kFrameworkTimedOut, [&] {
-        return NameOf(framework, answer) + " did not answer within " + SecondsText(p.timeout_s) + ", it was" +
-               at + LastLine(asked.end.output);
-      }))
-    return false;
-  // What happens at its exit, behind the answer, is a crash as well.
-  return Judge(ctx, answer.ended && asked.end.exit_status == 0, "its process lives until it has answered",
-               kFrameworkCrashed, [&] {
-                 return NameOf(framework, answer) + ": " + asked.python + " " + HowEnded(asked.end) +
-                        (answer.ended ? " behind its answer; " : at) + LastLine(asked.end.output) +
-                        WordsOfShortage(asked.end.output);
-               });
-}
-
-std::string WhyNoGpu(const Framework& framework, const Asked& asked) {
-  const Answer& answer = asked.answer;
-  const auto package = answer.packages.find(framework.name);
-  std::string distribution;
-  if (package != answer.packages.end() && !package->second.distribution.empty())
-    distribution = " (" + package->second.distribution + " " + package->second.version + ")";
-  std::string why = NameOf(framework, answer) + distribution;
-  if (answer.built_hip) return why + " is built for AMD's GPUs (ROCm)";
-  if (answer.built_cuda.empty()) return why + " is a build without CUDA";
-  if (answer.built_cuda != "unknown") why += " is built for CUDA " + answer.built_cuda;
-  return why + Then(answer.LastError()) + Then(LoaderWords(asked.end.output)) + "; CUDA_VISIBLE_DEVICES='" +
-         Environment("CUDA_VISIBLE_DEVICES") + "'";
-}
 
 // A package for the CPU that others carry along, "onnxruntime" in place of "onnxruntime-gpu", is no promise
 // of a GPU where another framework beside it is for CUDA. An entry that promises one does not allow the skip.
@@ -142,18 +95,10 @@ void JudgeFramework(Context& ctx, const Probe& probe, const Interpreter& p) {
   if (!JudgeEnd(ctx, framework, p, asked)) return;
   const bool seen = answer.devices.value_or(0) > 0;
   if (!seen) SkipIfForTheCpu(ctx, framework, asked);
-  if (answer.devices &&
-      !Judge(ctx, seen, "it sees a GPU", kFrameworkNoGpu, [&] { return WhyNoGpu(framework, asked); }))
-    return;
+  if (answer.devices && !JudgeGpus(ctx, framework, asked, 1)) return;
   if (answer.preloaded)
     ctx.Finding(kFrameworkNeedsPreload, NameOf(framework, answer) + Then(LoaderWords(asked.end.output)));
-  const std::string error = answer.LastError();
-  SkipIfOutOfMemory(ctx, framework, error);
-  if (!Judge(ctx, error.empty(), "it computes", kFrameworkFailed, [&] {
-        return NameOf(framework, answer) + " at \"" + answer.failed_at + "\": " + error +
-               Then(LoaderWords(asked.end.output)) + WordsOfShortage(error);
-      }))
-    return;
+  if (!JudgeErrors(ctx, framework, asked)) return;
   JudgeNumbers(ctx, framework, probe, answer, problem);
   const bool convolved = std::any_of(answer.results.begin(), answer.results.end(),
                                      [](const Computed& result) { return result.arrays.count("y") > 0; });

@@ -108,6 +108,9 @@ TEST(BrokenRules, KeepsPluginsApart) {
   EXPECT_THAT(BrokenBy("plugins/common/elf.cc", "\"conv/shape.h\""),
               ElementsAre(HasSubstr("another plugin")));
   EXPECT_THAT(BrokenBy("plugins/conv/forward.cc", "\"conv/shape.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/framework/collective.cc", "\"nccl/collective_data.h\""), IsEmpty());
+  EXPECT_THAT(BrokenBy("plugins/framework/collective.cc", "\"nccl/nccl_api.h\""),
+              ElementsAre(HasSubstr("another plugin")));
 }
 
 TEST(BrokenRules, LetsOperationsKnowComputeAndComputeNoOperation) {

@@ -12,6 +12,7 @@ class Answer:
 
     def __init__(self, path):
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self.failed = False  # it has told of an exception
 
     def say(self, key, value):
         # A name of a file may hold bytes that are no text.
@@ -25,6 +26,7 @@ class Answer:
 
     def error(self, error):
         """The last line of the traceback, and those of what caused it."""
+        self.failed = True
         texts, seen = [], set()
         while error is not None and len(texts) < MOST_CAUSES and id(error) not in seen:
             seen.add(id(error))

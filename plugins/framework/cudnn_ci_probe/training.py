@@ -14,7 +14,8 @@ def permute(elements, shape, order):
     return [elements[o] for o in offsets]
 
 
-def torch(framework, p, answer):
+def torch_devices(framework, answer):
+    """Says what it was built for and sees. How many devices."""
     cudnn = getattr(framework._C, "_cudnn", None)
     answer.say("built", {"cuda": framework.version.cuda, "hip": getattr(framework.version, "hip", None),
                          "cudnn": list(cudnn.getCompileVersion()) if cudnn else None})
@@ -23,7 +24,11 @@ def torch(framework, p, answer):
     answer.step("devices")
     count = framework.cuda.device_count() if framework.cuda.is_available() else 0
     answer.say("devices", {"count": count, "name": clip(framework.cuda.get_device_name(0)) if count else None})
-    if not count:
+    return count
+
+
+def torch(framework, p, answer):
+    if not torch_devices(framework, answer):
         return
     framework.backends.cudnn.allow_tf32 = False
     tensors = {n: framework.tensor(p[n], dtype=framework.float32, device="cuda").reshape(p[n + "_shape"]) for n in "xwg"}
@@ -73,7 +78,8 @@ def tensorflow(framework, p, answer):
         answer.result(mode, **{n: permute(flat(array.numpy().tolist()), shapes[of], back[of]) for n, (array, of) in results.items()})
 
 
-def jax(framework, p, answer):
+def jax_devices(framework, answer):
+    """Says what it was built for and sees. The devices."""
     import importlib
     answer.step("devices")
     try:
@@ -92,6 +98,11 @@ def jax(framework, p, answer):
         break
     answer.say("built", built)
     answer.say("devices", {"count": len(gpus), "name": clip(gpus[0].device_kind) if gpus else None})
+    return gpus
+
+
+def jax(framework, p, answer):
+    gpus = jax_devices(framework, answer)
     if not gpus:
         return
     x, w, g = (framework.numpy.array(p[n], dtype="float32").reshape(p[n + "_shape"]) for n in "xwg")

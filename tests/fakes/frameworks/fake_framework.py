@@ -48,7 +48,7 @@ def devices():
     if "no-gpu" in FAULTS:
         print("Found no NVIDIA driver on your system", file=sys.stderr)
         return 0
-    return 1
+    return os.environ.get("CUDA_VISIBLE_DEVICES", "0").count(",") + 1
 
 
 def on_import():

@@ -2,6 +2,7 @@
 import os
 import types
 
+import fake_collectives
 import fake_framework as fake
 
 fake.on_import()
@@ -13,7 +14,8 @@ _OFFERED = {"xla_gpu_autotune_level", "xla_gpu_deterministic_ops"} - set(os.envi
 
 def devices():
     if fake.devices():
-        return [types.SimpleNamespace(platform="gpu", device_kind="NVIDIA H200", compute_capability=os.environ.get("FAKE_JAX_CAPABILITY", "9.0"))]
+        gpu = types.SimpleNamespace(platform="gpu", device_kind="NVIDIA H200", compute_capability=os.environ.get("FAKE_JAX_CAPABILITY", "9.0"))
+        return [gpu] * fake.devices()
     return [types.SimpleNamespace(platform="cpu", device_kind="cpu")]
 
 
@@ -74,5 +76,37 @@ class _Lowered:
 
 jit = _Lowered
 nn = types.SimpleNamespace(dot_product_attention=_attention)
-numpy = types.SimpleNamespace(array=_array)
-lax = types.SimpleNamespace(conv_general_dilated=_convolve, Precision=types.SimpleNamespace(HIGHEST="highest"))
+numpy = types.SimpleNamespace(array=_array, float32="float32", bfloat16="bfloat16", int32="int32", uint8="uint8")
+
+
+def _collective(kind, reduction=""):
+    def call(rows, axis, *axes, tiled=True):
+        assert axis == "ranks" and tiled
+        parts, dtype = [row.tobytes() for row in rows], rows[0].dtype
+        return [types.SimpleNamespace(tobytes=lambda got=fake_collectives.received(kind, reduction, dtype, parts, rank): got) for rank in range(len(rows))]
+    return call
+
+
+class pmap:
+    def __init__(self, function, axis_name, devices):
+        assert axis_name == "ranks"
+        self.function, self.devices = function, len(devices)
+
+    def lower(self, rows):
+        assert len(rows) == self.devices
+        return self
+
+    def compile(self):
+        return self
+
+    def as_text(self):
+        # With one device there is nothing to exchange.
+        return "all-reduce reduce-scatter all-gather" + (" all-to-all" if self.devices > 1 else "")
+
+    def __call__(self, rows):
+        return self.function(rows)
+
+
+lax = types.SimpleNamespace(conv_general_dilated=_convolve, Precision=types.SimpleNamespace(HIGHEST="highest"),
+                            psum=_collective("all_reduce", "sum"), pmax=_collective("all_reduce", "max"), pmean=_collective("all_reduce", "average"),
+                            psum_scatter=_collective("reduce_scatter", "sum"), all_gather=_collective("all_gather"), all_to_all=_collective("all_to_all"))

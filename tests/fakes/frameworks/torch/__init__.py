@@ -1,8 +1,10 @@
 """A PyTorch that has what the probe asks of the real one."""
 import contextlib
+import os
 import sys
 import types
 
+import fake_collectives
 import fake_framework as fake
 
 fake.on_import()
@@ -14,7 +16,7 @@ _cudnn = types.SimpleNamespace(getCompileVersion=lambda: fake.numbers("FAKE_BUIL
                                getRuntimeVersion=lambda: fake.numbers("FAKE_LOADED_CUDNN", "9.19.0"))
 _C = types.SimpleNamespace(_cudnn=_cudnn) if fake.built_for_cuda() else types.SimpleNamespace()
 backends = types.SimpleNamespace(cudnn=types.SimpleNamespace(allow_tf32=True, benchmark=False, deterministic=False))
-cuda = types.SimpleNamespace(is_available=lambda: fake.devices() > 0, device_count=fake.devices, synchronize=lambda: None,
+cuda = types.SimpleNamespace(is_available=lambda: fake.devices() > 0, device_count=fake.devices, synchronize=lambda: None, set_device=lambda rank: None,
                              get_device_name=lambda index: "NVIDIA H200")
 
 
@@ -88,3 +90,51 @@ nn = types.SimpleNamespace(functional=types.SimpleNamespace(conv2d=_conv2d, scal
 if "without-attention" not in fake.FAULTS:
     sys.modules["torch.nn"], sys.modules["torch.nn.attention"] = nn, nn.attention
 autograd = types.SimpleNamespace(grad=_grad)
+
+
+class _Elements:
+    """A tensor of one axis as the bytes that it has."""
+
+    def __init__(self, data, dtype):
+        self.data, self.dtype = data, dtype
+
+    def to(self, device):
+        return _Elements(bytearray(self.data), self.dtype)
+
+    def view(self, dtype):
+        return _Elements(self.data, dtype)
+
+    def copy_(self, other):
+        self.data[:] = other.data
+
+
+uint8, int32 = "uint8", "int32"
+
+
+def frombuffer(data, dtype):
+    assert dtype == uint8
+    return _Elements(data, dtype)
+
+
+_ranks = []
+
+
+def _init_process_group(backend, store, rank, world_size):
+    assert backend == "nccl"
+    _ranks.append(fake_collectives.Ranks(store, rank, world_size))
+    _ranks[0].exchange(b"")
+
+
+def _collective(kind, out, send, reduction="", root=0):
+    group = _ranks[0]
+    got = fake_collectives.received(kind, reduction, out.dtype, group.exchange(bytes(send.data)), group.rank, root)
+    out.data[:len(got)] = got
+
+
+distributed = types.SimpleNamespace(
+    is_available=lambda: True, is_nccl_available=lambda: fake_collectives.FAULT != "none", FileStore=lambda path, ranks: os.path.dirname(path),
+    init_process_group=_init_process_group, destroy_process_group=_ranks.clear,
+    ReduceOp=types.SimpleNamespace(SUM="sum", MAX="max", AVG="average"),
+    all_reduce=lambda out, op: _collective("all_reduce", out, out, op), broadcast=lambda out, root: _collective("broadcast", out, out, root=root),
+    reduce_scatter_tensor=lambda out, send, op: _collective("reduce_scatter", out, send, op),
+    all_gather_into_tensor=lambda out, send: _collective("all_gather", out, send), all_to_all_single=lambda out, send: _collective("all_to_all", out, send))
