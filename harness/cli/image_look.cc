@@ -9,6 +9,7 @@
 #include "image/contents/environments.h"
 #include "image/contents/folder_list.h"
 #include "image/contents/gpu_use.h"
+#include "image/contents/other_processor.h"
 #include "image/contents/programs.h"
 #include "image/contents/resolve.h"
 #include "image/contents/toolkits.h"
@@ -63,9 +64,16 @@ std::vector<std::string> LibrariesOfLoader(const std::string& library_path, cons
   return found;
 }
 
+void AddOtherProcessor(const SubjectInfo& subject, const Variables& variables, const PackageNames& names,
+                       std::vector<Finding>* problems) {
+  if (std::string why = DescribeOtherProcessor(subject, variables, names.cuda); !why.empty())
+    problems->push_back(HarnessFinding("subject-for-other-processor", std::move(why), subject.name));
+}
+
 void Take(SubjectInfo subject, Candidate candidate, const Variables& variables, const PackageNames& names,
           CandidateLook* look) {
   Resolve(variables, names, &subject, &look->warnings);
+  AddOtherProcessor(subject, variables, names, &look->problems);
   candidate.has_runtime = FindsLibrary("libcudart", subject);
   candidate.has_nvrtc = FindsLibrary("libnvrtc", subject);
   look->subjects.push_back(std::move(subject));
@@ -159,7 +167,7 @@ CandidateLook Candidates(const FoundEnvironments& found, const PackageNames& nam
   if (!of_cuda.empty()) look.in_loader = of_cuda.front();
   AddCut(found, &look.warnings);
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-    if (const std::string prefix = ValueOf(variables, variable); !prefix.empty())
+    if (const std::string prefix = ValueOf(variables, variable); !prefix.empty() && found.complete)
       for (const std::string& interpreter : found.others)
         if (LiesIn(interpreter, Normal(prefix))) look.idle.push_back(interpreter);
   for (const SubjectInfo& subject : found.subjects) {
@@ -187,6 +195,8 @@ SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, const Packa
     std::string problem = Resolve(variables, names, &subject, &look.warnings);
     if (!problem.empty())
       look.problems.push_back(HarnessFinding("subject-missing", std::move(problem), subject.name));
+    else
+      AddOtherProcessor(subject, variables, names, &look.problems);
   }
   return look;
 }

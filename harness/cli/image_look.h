@@ -18,7 +18,7 @@ namespace cudnn_ci {
 // Subjects with the folders of their libraries.
 struct SubjectLook {
   std::vector<SubjectInfo> subjects;
-  std::vector<Finding> problems;  // what the subjects name and the image lacks
+  std::vector<Finding> problems;  // what the subjects name and the image lacks, or has for another processor
   Notices warnings;               // what was not looked at
 };
 SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, const PackageNames& names,
@@ -29,8 +29,10 @@ SubjectLook LookAtSubjects(const std::vector<SubjectInfo>& subjects, const Packa
 struct CandidateLook {
   std::vector<SubjectInfo> subjects;  // with their folders
   std::vector<Candidate> candidates;  // the same ones
+  std::vector<Finding> problems;      // why some of them cannot be used here, each with its subject
   Notices warnings;                   // what of them was not looked at
   // Activated environments (VIRTUAL_ENV, CONDA_PREFIX) that use no GPU, by their interpreters.
+  // Where not all was looked at, it is not known which those are.
   std::vector<std::string> idle;
   std::string in_loader;  // as FoundUse has it
   GpuUse loader_use;      // of LookAtUseOfLoader, for a choice alone
@@ -69,8 +71,9 @@ void Fields(Io& io, T& look) {
 }
 template <class Io, Like<CandidateLook> T>
 void Fields(Io& io, T& look) {
-  io("subjects", look.subjects), io("candidates", look.candidates), io("warnings", look.warnings);
-  io("idle", look.idle), io("in_loader", look.in_loader), io("loader_use", look.loader_use);
+  io("subjects", look.subjects), io("candidates", look.candidates), io("problems", look.problems);
+  io("warnings", look.warnings), io("idle", look.idle), io("in_loader", look.in_loader),
+      io("loader_use", look.loader_use);
   io("beside", look.beside), io("for_cpu", look.for_cpu);
 }
 template <class Io, Like<Candidate> T>

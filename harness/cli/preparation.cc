@@ -128,6 +128,7 @@ Resolved::Resolved(Chosen chosen, const PackageNames& names, Session* session) :
   }
   if (!matrix.automatic_subjects) return;
   matrix.subjects.insert(matrix.subjects.end(), candidates_.subjects.begin(), candidates_.subjects.end());
+  problems_.insert(problems_.end(), candidates_.problems.begin(), candidates_.problems.end());
   warnings_.insert(warnings_.end(), candidates_.warnings.begin(), candidates_.warnings.end());
 }
 

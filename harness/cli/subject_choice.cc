@@ -89,6 +89,7 @@ void Collected::DropSystemWithoutCuda() {
                          (subjects.size() > 1 && resolved_.candidates_.in_loader.empty());
   if (!matrix().automatic_subjects || !others_do || has_cudnn({kSystem, ""})) return;
   std::erase_if(subjects, [&](const SubjectInfo& s) { return s.name == kSystem; });
+  std::erase_if(resolved_.problems_, [](const Finding& f) { return f.subject == kSystem; });
   // What does not depend on a subject stands under each of them.
   facts.by_subject.erase(kSystem);
 }
@@ -103,6 +104,11 @@ void Collected::JudgeCandidates(Session* session) {
   matrix.subjects.clear();
   for (const SubjectInfo& subject : candidates.subjects)
     if (IsOneOf(subject, judged)) matrix.subjects.push_back(subject);
+  std::erase_if(resolved_.problems_, [](const Finding& f) { return f.subject == kSystem; });
+  for (const Finding& problem : candidates.problems)
+    if (std::any_of(matrix.subjects.begin(), matrix.subjects.end(),
+                    [&](const SubjectInfo& s) { return s.name == problem.subject; }))
+      resolved_.problems_.push_back(problem);
   resolved_.warnings_.insert(resolved_.warnings_.end(), candidates.warnings.begin(),
                              candidates.warnings.end());
   if (!resolved_.chosen_.looked_)
@@ -221,11 +227,16 @@ std::vector<Finding> Collected::MatrixProblems() const {
                        resolved_.candidates_.in_loader.empty() && !promises_of_image &&
                        !discovery_.facts.Find(kSystem, kCudnnPathFact) &&
                        !discovery_.facts.Find(kSystem, kToolkitPathFact);
+  const Notices& warnings = resolved_.candidates_.warnings;
+  const bool cut = std::any_of(warnings.begin(), warnings.end(), [](const Notice& notice) {
+    return notice.code == NoticeCode::kEnvironmentsNotSearched;
+  });
   if (nothing)
     problems.push_back(HarnessFinding(
         "nothing-to-judge",
-        "looked where the loader looks, and at the Python environments and programs in the usual places and at "
-        "PATH: no library of CUDA and no device code"));
+        std::string("looked where the loader looks, and at the Python environments and programs in the usual "
+                    "places and at PATH: no library of CUDA and no device code") +
+            (cut ? " in what was looked at; the image holds more folders and files than that" : "")));
   // Where --auto has found CUDA's libraries alone, what the loader finds is all that it judges.
   if (judged.automatic_subjects || (resolved_.chosen_.looked_ && judged.default_subjects))
     for (const PythonEnvironment& environment : resolved_.candidates_.for_cpu)

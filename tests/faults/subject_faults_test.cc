@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "fault_machines.h"
 
@@ -185,6 +186,29 @@ void HalveWheel(FaultTest& t, const std::string& name) {
 
 void UseSubject(FaultTest& t, const std::string& spec) { t.UseSubjects("{\"mine\": \"" + spec + "\"}"); }
 
+// All libraries of these wheels get an ELF header of the other machine.
+void MakeForeign(FaultTest& t, const std::vector<std::string>& packages) {
+  for (const std::string& package : packages)
+    for (const auto& entry : fs::directory_iterator(Wheel(t, package))) {
+      if (entry.is_symlink()) continue;
+      std::fstream file(entry.path(), std::ios::binary | std::ios::in | std::ios::out);
+      file.seekp(18).put(kForeignMachine);
+    }
+}
+
+std::vector<Fault> ForeignSubjects() {
+  return Showing(
+      "libraries for another processor",
+      {
+          Image("wheels_for_another_processor", WheelsAlone([](auto& t) {
+                  MakeForeign(t, {"cudnn", "cuda_runtime", "cuda_nvrtc"});
+                }),
+                "subject-for-other-processor", {"built for ", "/nvidia/cuda_runtime/lib/libcudart.so.13"}),
+          Image("cudnn_for_another_processor", WheelsAlone([](auto& t) { MakeForeign(t, {"cudnn"}); }),
+                "subject-for-other-processor", {"built for ", "/nvidia/cudnn/lib/libcudnn.so.9"}),
+      });
+}
+
 std::vector<Fault> MissingSubjects() {
   return Showing("subject missing",
                  {
@@ -313,6 +337,8 @@ INSTANTIATE_TEST_SUITE_P(SubjectsSound, FaultTableTest, ::testing::ValuesIn(Soun
 INSTANTIATE_TEST_SUITE_P(SubjectsRecorded, FaultTableTest, ::testing::ValuesIn(RecordedWheels()),
                          NameOfFault);
 INSTANTIATE_TEST_SUITE_P(SubjectsMissing, FaultTableTest, ::testing::ValuesIn(MissingSubjects()),
+                         NameOfFault);
+INSTANTIATE_TEST_SUITE_P(SubjectsForeign, FaultTableTest, ::testing::ValuesIn(ForeignSubjects()),
                          NameOfFault);
 INSTANTIATE_TEST_SUITE_P(SubjectsBroken, FaultTableTest, ::testing::ValuesIn(BrokenSubjects()), NameOfFault);
 

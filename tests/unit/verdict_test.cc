@@ -256,6 +256,10 @@ TEST(RootCauseTest, AMissingSubjectComesBeforeItsConsequences) {
   EXPECT_EQ(RootSlug(b.Judged()), "subject-missing");
   b.Fail("toolkit.load", Wrong("toolkit-missing", Blame::kImage), Layer::kToolkit);
   EXPECT_EQ(RootSlug(b.Judged()), "toolkit-missing") << "of a layer below it";
+  RunBuilder foreign;
+  foreign.Add(FindingReported{{}, HarnessFinding("subject-for-other-processor", "built for aarch64")});
+  foreign.Fail("cudnn.load", Wrong("cudnn-missing", Blame::kImage), Layer::kCudnn);
+  EXPECT_EQ(RootSlug(foreign.Judged()), "subject-for-other-processor");
 }
 
 TEST(RootCauseTest, AMissingSubjectComesBeforeWhatItsOwnToolkitChecksSay) {

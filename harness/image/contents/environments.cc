@@ -50,7 +50,7 @@ class Search {
   std::vector<Candidate> Take() { return std::move(candidates_); }
   // Interpreters that come upon nothing but what the loader finds.
   std::vector<std::string> TakeOthers() { return std::move(others_); }
-  bool complete() const { return reader_.complete() && seen_.size() < kMostPrefixes; }
+  bool complete() const { return reader_.complete() && seen_.size() < kMostPrefixes && !cut_; }
 
  private:
   // A place itself, what lies in it, and the usual names in that.
@@ -117,7 +117,7 @@ class Search {
   // Several environments may share a folder of packages.
   bool UsesGpu(const std::string& folder) {
     const auto [known, added] = uses_gpu_.emplace(RealPath(folder), false);
-    if (added) known->second = HoldsGpuUse(folder, names_.cuda);
+    if (added) known->second = HoldsGpuUse(folder, names_.cuda, &cut_);
     return known->second;
   }
 
@@ -129,6 +129,7 @@ class Search {
   std::set<std::string> seen_, seen_places_;  // prefixes and places, links followed
   std::vector<Candidate> candidates_;
   std::vector<std::string> others_;
+  bool cut_ = false;  // a folder of packages holds more than is looked at, and nothing for a GPU in that
 };
 
 // An environment that sees the packages of another and brings none of its own would be judged twice.

@@ -157,8 +157,19 @@ GpuUse FindGpuUse(const std::vector<std::string>& folders, const CudaLibraries& 
   return LookBelow(folders, cuda, false);
 }
 
-bool HoldsGpuUse(const std::string& folder, const CudaLibraries& cuda) {
-  return !LookBelow({folder}, cuda, true).example.empty();
+bool HoldsGpuUse(const std::string& folder, const CudaLibraries& cuda, bool* cut) {
+  const GpuUse use = LookBelow({folder}, cuda, true);
+  if (cut && use.example.empty() && !use.complete) *cut = true;
+  return !use.example.empty();
+}
+
+std::vector<std::string> LibrariesBelow(const std::string& folder) {
+  int entries = kMostEntries;
+  std::vector<std::string> libraries;
+  AddLibraries(folder, &entries, &libraries);
+  std::sort(libraries.begin(), libraries.end());
+  if (libraries.size() > kMostLibraries) libraries.resize(kMostLibraries);
+  return libraries;
 }
 
 GpuUse GpuUseOfFile(const std::string& file, const CudaLibraries& cuda) {

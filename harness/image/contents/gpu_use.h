@@ -28,8 +28,12 @@ struct GpuUse {
 // at and 20,000 libraries read. `cuda`: which names are those of CUDA's libraries.
 GpuUse FindGpuUse(const std::vector<std::string>& folders, const CudaLibraries& cuda);
 
-// The same as whether FindGpuUse has an example, and ends at the first one that it comes upon.
-bool HoldsGpuUse(const std::string& folder, const CudaLibraries& cuda);
+// The same as whether FindGpuUse has an example, and ends at the first one that it comes upon. *cut is set
+// where there is none in what was looked at, and that is not all.
+bool HoldsGpuUse(const std::string& folder, const CudaLibraries& cuda, bool* cut = nullptr);
+
+// The shared libraries in and below a folder, by their names alone, sorted; within the bound on entries.
+std::vector<std::string> LibrariesBelow(const std::string& folder);
 
 // What a program or library itself shows, without those that it needs.
 GpuUse GpuUseOfFile(const std::string& file, const CudaLibraries& cuda);

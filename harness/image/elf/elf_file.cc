@@ -102,6 +102,8 @@ std::string DescribeUnopened(const std::string& path, int error) {
 
 }  // namespace
 
+std::string ThisMachine() { return MachineName(kMachine); }
+
 struct ElfFile::Dynamic {
   std::vector<std::string> needed;
   std::optional<std::string> soname, rpath, run_path;
@@ -139,6 +141,8 @@ void ElfFile::ReadHeaders() {
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
       header.e_machine != kMachine) {
     kind_ = Kind::kForeign;
+    if (header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB)
+      other_machine_ = MachineName(header.e_machine);
     error_ = path_ + DescribeForeign(header);
     return;
   }

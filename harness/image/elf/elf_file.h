@@ -37,6 +37,9 @@ class ElfFile {
   bool truncated() const { return kind_ == Kind::kNative && file_size_ < required_size_; }
   bool loadable() const { return kind_ == Kind::kNative && !truncated(); }
 
+  // "aarch64" of a 64-bit file for another processor; empty of every other file.
+  const std::string& OtherMachine() const { return other_machine_; }
+
   // DT_NEEDED, in the file's order; empty if the file cannot be loaded as it is.
   std::vector<std::string> Needed() const;
   // DT_SONAME; empty if the file has none or cannot be loaded as it is.
@@ -58,11 +61,14 @@ class ElfFile {
   Dynamic ReadDynamic() const;
   const Dynamic& dynamic() const;
   void Require(uint64_t offset, uint64_t size);
-  std::string path_, error_;
+  std::string path_, error_, other_machine_;
   Kind kind_ = Kind::kUnreadable;
   uint64_t file_size_ = 0, required_size_ = 0;
   std::shared_ptr<LazyDynamic> dynamic_;
 };
+
+// "x86-64": the processor that this program is built for.
+std::string ThisMachine();
 
 }  // namespace cudnn_ci
 

@@ -34,8 +34,8 @@ struct CountedError {
   std::string subject = {};  // of the case
 };
 
-// Whether an error follows from a subject that is not there: what its own toolkit checks say, and all that is
-// said of cuDNN and above.
+// Whether an error follows from a subject that is not there, or not for this processor: what its own toolkit
+// checks say, and all that is said of cuDNN and above.
 bool FollowsFrom(const Finding& missing, const CountedError& error) {
   if (error.layer >= Layer::kCudnn) return true;
   return error.layer == Layer::kToolkit && !error.subject.empty() && error.subject == missing.subject;
@@ -119,8 +119,9 @@ std::vector<CountedError> CountedErrors(const Summary& summary) {
   }
   for (Finding& finding : about_run) {
     if (finding.severity != Severity::kError) continue;
-    // The libraries under test are not there: whatever their cases then say is a consequence.
-    const bool cause = finding.slug == "subject-missing";
+    // The libraries under test are not there, or cannot be loaded: whatever their cases then say is a
+    // consequence.
+    const bool cause = finding.slug == "subject-missing" || finding.slug == "subject-for-other-processor";
     const auto place = cause ? std::find_if(errors.begin(), errors.end(),
                                             [&](const CountedError& e) { return FollowsFrom(finding, e); })
                              : errors.end();
