@@ -1,4 +1,5 @@
-// What the names of a driver's user library (libcuda.so) say, for harness and plugins alike. Needs nothing.
+// What the names of a driver's user library (libcuda.so) and of its folders say, for harness and plugins
+// alike. Needs nothing.
 #ifndef CUDNN_CI_BASE_DRIVER_NAMES_H_
 #define CUDNN_CI_BASE_DRIVER_NAMES_H_
 
@@ -6,6 +7,10 @@
 #include <string>
 
 namespace cudnn_ci::driver_names {
+
+// Where a host's driver is put as a whole folder, and nothing else: by GKE's device plugin, WSL and NixOS.
+// "FOLDER/lib64" and "FOLDER/lib" hold its libraries.
+inline constexpr const char* kFolders[] = {"/usr/local/nvidia", "/usr/lib/wsl", "/run/opengl-driver"};
 
 // A directory of the path is one of a cuda-compat package.
 inline bool IsCompatPath(const std::string& real_path) {

@@ -12,12 +12,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 
 #include "base/driver_names.h"
+#include "base/file.h"
 #include "base/path.h"
 #include "common/loader_path.h"
 #include "image/elf/elf_file.h"
@@ -29,11 +28,6 @@ bool IsVersion(const std::string& word) {
   return !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) &&
          std::isdigit(static_cast<unsigned char>(word.back())) && word.find('.') != std::string::npos &&
          word.find_first_not_of("0123456789.") == std::string::npos;
-}
-
-std::string ReadText(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 // The index of the GPU an entry names, or -1. A UUID may be shortened if it stays unique; MIG
@@ -178,8 +172,8 @@ std::string Describe(const std::vector<DeviceNode>& nodes) {
 }
 
 std::string LoadedModuleVersion(const std::string& root) {
-  const std::string version = ParseModuleVersion(ReadText(root + "/proc/driver/nvidia/version"));
-  return version.empty() ? ParseModuleVersion(ReadText(root + "/sys/module/nvidia/version")) : version;
+  const std::string version = ParseModuleVersion(ReadSmallFile(root + "/proc/driver/nvidia/version"));
+  return version.empty() ? ParseModuleVersion(ReadSmallFile(root + "/sys/module/nvidia/version")) : version;
 }
 
 std::vector<DeviceNode> DeviceNodes(const std::string& root) {
@@ -214,7 +208,7 @@ std::vector<DeviceNode> DeviceNodes(const std::string& root) {
 }
 
 bool IsUvmNodeStale(const std::vector<DeviceNode>& nodes, const std::string& root) {
-  const unsigned current = ParseDeviceMajor(ReadText(root + "/proc/devices"), "nvidia-uvm");
+  const unsigned current = ParseDeviceMajor(ReadSmallFile(root + "/proc/devices"), "nvidia-uvm");
   for (const DeviceNode& node : nodes)
     if (node.path == kUvmNode) return current != 0 && node.major != 0 && node.major != current;
   return false;
@@ -223,10 +217,12 @@ bool IsUvmNodeStale(const std::vector<DeviceNode>& nodes, const std::string& roo
 std::vector<std::string> MountedDriverLibraries(const std::string& root) {
   std::vector<std::string> found;
   std::set<std::string> files;
-  for (const char* folder :
-       {"/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib", "/run/opengl-driver/lib",
-        "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"}) {
-    const std::string path = std::string(folder) + "/libcuda.so.1", real = RealPath(root + path);
+  std::vector<std::string> folders;
+  for (const char* folder : driver_names::kFolders)
+    for (const char* library : {"/lib64", "/lib"}) folders.push_back(std::string(folder) + library);
+  folders.insert(folders.end(), {"/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"});
+  for (const std::string& folder : folders) {
+    const std::string path = folder + "/libcuda.so.1", real = RealPath(root + path);
     const bool stub = real.find("/stubs/") != std::string::npos;
     if (!stub && ElfFile(real).loadable() && files.insert(real).second) found.push_back(path);
   }

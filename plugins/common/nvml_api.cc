@@ -54,7 +54,7 @@ bool NvmlApi::Load() {
   claim.file = RealPath(library_.Path());
   claim.libcuda = LibcudasVersion();
   claim.driver = FindMountedDriver();
-  mounted_ = Mounts::Read().IsPoint(claim.file);
+  mounted_ = Mounts::Read().IsOfDriver(claim.file);
   if (Refuse(&claim)) return false;
   init_.Bind(library_, "nvmlInit_v2", "nvmlInit");
   shutdown_.Bind(library_, "nvmlShutdown");

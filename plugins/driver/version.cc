@@ -36,7 +36,7 @@ void JudgeWitnesses(Context& ctx, const Driver& driver, const std::string& user)
   const bool believed = driver.nvml.foreign().empty();
   const std::string said = believed ? driver.nvml.DriverVersion() : driver.nvml.claimed();
   const bool tells = !user.empty() && !IsCompatPath(driver.library) && !said.empty();
-  const bool libcuda_mounted = Mounts::Read().IsPoint(driver.library);
+  const bool libcuda_mounted = Mounts::Read().IsOfDriver(driver.library);
   if (!tells || said == user || (libcuda_mounted && !driver.nvml.mounted())) return;
   const std::string detail = driver.library + " is of driver " + user + ", " + RealPath(driver.nvml.path()) +
                              " of " + said + "; no kernel module can be seen";

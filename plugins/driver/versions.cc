@@ -54,7 +54,7 @@ DriverVersion InstalledDriver(const NvmlApi& nvml, const std::string& library) {
   const std::string version = IsCompatPath(library) ? "" : VersionOfLibraryFile(library);
   if (version.empty()) return {};
   const std::string source = "the name of libcuda's file";
-  return exactly(version, Mounts::Read().IsPoint(library) ? source : source + kUnproven);
+  return exactly(version, Mounts::Read().IsOfDriver(library) ? source : source + kUnproven);
 }
 
 DriverVersion HostDriver(const Context& ctx, const NvmlApi& nvml, const std::string& library,

@@ -107,6 +107,14 @@ bool PutOwnAsAllowed(FaultTest& t) {
   return PutOwnBeforeTheHosts(t);
 }
 
+// The host's driver is a folder that is mounted, as on GKE; the image names its own folder alone.
+bool PutOwnBeforeAFolder(FaultTest& t) {
+  t.Take("libcuda_old", "libcuda.so.1");
+  const std::string hosts = FaultTest::FakeFile("libcuda", "libcuda.so.1");
+  return t.HideLoaderCache("mount -t tmpfs none /run && mkdir -p /run/opengl-driver/lib && mount --bind " +
+                           hosts.substr(0, hosts.rfind('/')) + " /run/opengl-driver/lib");
+}
+
 bool LimitFiles(FaultTest& t) {
   t.gate().Before({"sh", "-c", "ulimit -n 40 && exec \"$@\"", "--"});
   return true;
@@ -196,9 +204,12 @@ std::vector<Fault> Libraries() {
                     {"/stubs/libcuda.so) is the stub; found through LD_LIBRARY_PATH entry "}),
               Image("stub_by_its_answer", Says({{"FAKE_STUB", "1"}}), "driver-stub-library", {"is the stub"}),
           }),
-      Showing("driver library of the image",
-              {Image("libcuda_of_the_image", PutOwnBeforeTheHosts, "driver-library-of-image",
-                     {"/libcuda.so.1 is taken, and the host's ", "/libcuda.so.580.95.05 is mounted"})}),
+      Showing(
+          "driver library of the image",
+          {Image("libcuda_of_the_image", PutOwnBeforeTheHosts, "driver-library-of-image",
+                 {"/libcuda.so.1 is taken, and the host's ", "/libcuda.so.580.95.05 is mounted"}),
+           Image("libcuda_of_the_image_for_a_mounted_folder", PutOwnBeforeAFolder, "driver-library-of-image",
+                 {"/libcuda.so.1 is taken, and the host's ", "/run/opengl-driver/lib/libcuda.so"})}),
       Showing("NVML of the image", {Sound("nvml_of_the_image", LieAsNvml, "nvml-of-image")}),
       Showing("library that the cluster preloads",
               {Runner("send_of_the_cluster", MountAnotherSend, "runner-preload-interposes",

@@ -125,6 +125,15 @@ TEST_F(DriverRoot, XidsAreReadWhereTheLogMayBeRead) {
   ASSERT_EQ(LoggedHardwareXids(scratch_.path()).size(), 1u);
 }
 
+TEST_F(DriverRoot, AModulesVersionIsReadFromAFileAlone) {
+  scratch_.Write("proc/driver/nvidia/version",
+                 "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  x\n");
+  EXPECT_EQ(LoadedModuleVersion(scratch_.path()), "580.65.06");
+  fs::remove(scratch_.File("proc/driver/nvidia/version"));
+  ASSERT_EQ(mkfifo(scratch_.File("proc/driver/nvidia/version").c_str(), 0600), 0);
+  EXPECT_EQ(LoadedModuleVersion(scratch_.path()), "") << "nobody writes into it";
+}
+
 // This program will do for a library: what counts is that it could be loaded here.
 TEST_F(DriverRoot, LibrariesOfTheDriverAreFoundWhereTheyAreMounted) {
   const auto put = [&](const std::string& folder, const std::string& file) {

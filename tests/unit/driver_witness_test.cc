@@ -20,6 +20,19 @@ TEST(Mounts, AreReadAsTheKernelWritesThem) {
   EXPECT_FALSE(mounts.IsPoint("/with blank/file")) << "a mounted folder may be the job's workspace";
 }
 
+// On GKE the driver is a folder that is mounted.
+TEST(Mounts, AMountedFolderForTheDriverAloneIsTheHosts) {
+  const Mounts mounts = Mounts::Parse(
+      "23 22 8:1 /lib /usr/local/nvidia ro - ext4 /dev/sda1 rw\n"
+      "24 22 0:5 / /workspace rw - tmpfs none rw\n");
+  EXPECT_TRUE(mounts.IsOfDriver("/usr/local/nvidia/lib64/libcuda.so.580.65.06"));
+  EXPECT_FALSE(mounts.IsOfDriver("/workspace/libcuda.so.580.65.06"));
+  EXPECT_FALSE(mounts.IsOfDriver("/usr/lib/wsl/lib/libcuda.so.1"));
+  const Mounts part = Mounts::Parse("23 22 8:1 /lib /usr/local/nvidia/lib64 ro - ext4 /dev/sda1 rw\n");
+  EXPECT_TRUE(part.IsOfDriver("/usr/local/nvidia/lib64/libcuda.so.1"));
+  EXPECT_FALSE(part.IsOfDriver("/usr/local/nvidia/lib/libcuda.so.1"));
+}
+
 NvmlClaim Claim(const std::string& file, int status, const std::string& version) {
   NvmlClaim claim;
   claim.file = file;

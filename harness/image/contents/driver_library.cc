@@ -69,11 +69,17 @@ bool IsOneOf(const std::string& file, const std::vector<std::string>& files) {
 MountedDriver FindMountedDriver(const std::string& root) {
   MountedDriver driver;
   const Mounts mounts = Mounts::Read(root);
-  for (const std::string& mount : mounts.points()) {
-    const bool drivers = IsDriversName(NameOf(mount)), nvmls = IsNvmlsName(NameOf(mount));
+  std::vector<std::string> files = mounts.points();
+  for (const char* folder : driver_names::kFolders)
+    for (const char* library : {"/lib64", "/lib"})
+      for (const std::string& name : NamesIn(std::string(folder) + library))
+        if (std::string file = std::string(folder) + library + "/" + name; mounts.IsOfDriver(file))
+          files.push_back(std::move(file));
+  for (const std::string& file : files) {
+    const bool drivers = IsDriversName(NameOf(file)), nvmls = IsNvmlsName(NameOf(file));
     if (!drivers && !nvmls) continue;
-    driver.traces.push_back(mount);
-    if (ElfFile(mount).loadable()) (drivers ? driver.files : driver.nvml).push_back(mount);
+    driver.traces.push_back(file);
+    if (ElfFile(file).loadable()) (drivers ? driver.files : driver.nvml).push_back(file);
   }
   driver.module = VersionIn(ReadSmallFile(root + "/proc/driver/nvidia/version", kMostVersion));
   if (driver.module.empty())

@@ -14,10 +14,12 @@ inline constexpr char kNvmlLibrary[] = "libnvidia-ml.so.1";
 
 // What container runtimes leave of the host's driver.
 struct MountedDriver {
-  std::vector<std::string> traces;  // every mount called libcuda.so.* or libnvidia-ml.so.*, whatever is in it
-  std::vector<std::string> files;   // of these the libcuda.so.* that can be loaded: libcuda.so.580.95.05
-  std::vector<std::string> nvml;    // and the libnvidia-ml.so.*
-  std::string module;               // the kernel module's version; empty: it is not known
+  // Every mount called libcuda.so.* or libnvidia-ml.so.*, whatever is in it, and every file of such a name in
+  // a mounted folder of the driver (Mounts::IsOfDriver).
+  std::vector<std::string> traces;
+  std::vector<std::string> files;  // of these the libcuda.so.* that can be loaded: libcuda.so.580.95.05
+  std::vector<std::string> nvml;   // and the libnvidia-ml.so.*
+  std::string module;              // the kernel module's version; empty: it is not known
 };
 
 // `root` is put before the paths of the kernel's files.

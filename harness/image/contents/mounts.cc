@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/driver_names.h"
 #include "base/file.h"
 #include "base/path.h"
 
@@ -49,6 +50,19 @@ Mounts Mounts::Read(const std::string& root) {
 
 bool Mounts::IsPoint(const std::string& path) const {
   return std::find(points_.begin(), points_.end(), RealPath(path)) != points_.end();
+}
+
+bool Mounts::IsOfDriver(const std::string& path) const {
+  if (IsPoint(path)) return true;
+  const std::string real = RealPath(path);
+  for (const char* name : driver_names::kFolders) {
+    const std::string folder = RealPath(name);
+    const auto holds = [&](const std::string& point) {
+      return (point + "/").starts_with(folder + "/") && real.starts_with(point + "/");
+    };
+    if (std::any_of(points_.begin(), points_.end(), holds)) return true;
+  }
+  return false;
 }
 
 }  // namespace cudnn_ci

@@ -22,6 +22,9 @@ class Mounts {
   // Whether the file itself, links followed, is mounted. A file in a mounted folder is not: that may be the
   // job's own workspace.
   bool IsPoint(const std::string& path) const;
+  // Whether the host's driver brought the file: it is mounted itself, or lies in a folder for drivers alone
+  // (driver_names::kFolders) that is mounted, as a whole or in parts.
+  bool IsOfDriver(const std::string& path) const;
 
  private:
   std::vector<std::string> points_;
