@@ -214,6 +214,23 @@ TEST(JudgeDeviceCode, CodeThatBeginsAtNewerCardsIsANoteWhereNoImportLoadsIt) {
   EXPECT_THAT(ids(FileUse::kUnknown, "a 1", 86), ElementsAre("device-code-for-other-cards"));
 }
 
+// SASS 90a alone, where 12.0 is promised: 9.0 is no newer card.
+TEST(JudgeDeviceCode, CodeForOlderCardsAloneIsNotForNewerOnes) {
+  const auto ids = [](FileUse use, const std::vector<std::string>& cards, const made::Entry& code) {
+    return Ids(JudgeDeviceCode({File("/a/liba.so", "a 1", {code})}, Cards(cards), kDriver,
+                               [&](const CodeFile&) { return use; }));
+  };
+  for (const made::Entry& code : {made::Sass(90, 0x100011), made::Sass(90)})
+    for (const FileUse use : {FileUse::kImported, FileUse::kOwnImport, FileUse::kPerhaps})
+      EXPECT_THAT(ids(use, {"12.0"}, code), ElementsAre("device-code-missing"));
+  const made::Entry special = made::Sass(90, 0x100011);
+  EXPECT_THAT(ids(FileUse::kOwnImport, {"8.0"}, special), ElementsAre("device-code-for-other-cards"));
+  EXPECT_THAT(ids(FileUse::kPerhaps, {"8.0"}, special), ElementsAre("device-code-for-newer-cards"));
+  EXPECT_THAT(ids(FileUse::kPerhaps, {"9.0", "12.0"}, special), ElementsAre("device-code-for-other-cards"));
+  for (const FileUse use : {FileUse::kRequired, FileUse::kUnknown})
+    EXPECT_THAT(ids(use, {"12.0"}, special), ElementsAre("device-code-for-other-cards"));
+}
+
 // Numba's test data, and libcufile.
 TEST(JudgeDeviceCode, FewModulesThatNothingLoadsCostNobodyAStart) {
   const auto ids = [](FileUse use, std::size_t modules) {

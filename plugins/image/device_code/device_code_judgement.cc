@@ -152,6 +152,14 @@ class Judge {
     return true;
   }
 
+  // True if each card that the file does not serve is older than this architecture.
+  bool LacksOlderCards(const JudgedFile& judged, int architecture) const {
+    for (std::size_t i = 0; i < judged.covers.size(); ++i)
+      if (!Serves(judged.covers[i]) && cards_.cards[i].major * 10 + cards_.cards[i].minor >= architecture)
+        return false;
+    return true;
+  }
+
   // Device code alone is chosen by whoever loads it, and a few modules that nothing loads in any case, such
   // as test data, cost nobody a start.
   bool TakesTime(const CodeFile& file) const {
@@ -167,10 +175,16 @@ class Judge {
     if (file.code.kind == DeviceCode::Kind::kCode) return kDeviceCodeSpecialised;
     if (file.package.empty()) return nullptr;  // nobody else has it, to choose from
     const FileUse use = use_of_ ? use_of_(file) : FileUse::kImported;
-    if (LowestOf(file.code.code) >= kNewerCards && use != FileUse::kImported)
+    const bool asked = use != FileUse::kRequired && use != FileUse::kUnknown;
+    const int lowest = LowestOf(file.code.code);
+    const bool for_newer = lowest >= kNewerCards && LacksOlderCards(judged, lowest);
+    if (for_newer && use != FileUse::kImported)
       return use == FileUse::kOwnImport ? kDeviceCodeForOtherCards : kDeviceCodeForNewerCards;
-    if (IsSpecialised(file.code.code))
-      return OthersServe(judged, served_, file.package) ? kDeviceCodeSpecialised : kDeviceCodeForOtherCards;
+    if (IsSpecialised(file.code.code)) {
+      if (OthersServe(judged, served_, file.package)) return kDeviceCodeSpecialised;
+      const bool some = std::any_of(judged.covers.begin(), judged.covers.end(), Serves);
+      return some || for_newer || !asked ? kDeviceCodeForOtherCards : nullptr;
+    }
     const std::string name = WithoutCudaVersion(file.path);
     if (name != file.path && OthersServe(judged, by_cuda_, file.package + "/" + name))
       return kDeviceCodeForOtherCards;

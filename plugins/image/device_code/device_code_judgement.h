@@ -51,14 +51,16 @@ struct DeviceCodeJudgement {
 // A file that lacks code for a card is an error, but
 //   a note where its code is for single architectures or families alone, and another file of its package
 //   serves the card, or where it is device code alone (.cubin, .ptx): who loads it chooses by the card;
-//   a warning where its code is for single architectures or families alone, it is of a package, and no other
-//   file of that serves the card;
+//   a warning where its code is for single architectures or families alone, it is of a package, no other
+//   file of that serves the card, and it serves another promised card, is for newer ones, or nothing of its
+//   package leads to it;
 //   where the package has the library once for each CUDA version, and another one of these serves the card;
 //   where nobody named the card (PromisedCards::certain) and the file serves another one;
 //   where nothing of its package opens it: what other package would is not known;
-//   where its code begins at 9.0 and no import but that of its own package loads it in any case, which a
-//   wheel brought: a note where other packages require that one or nothing loads the file, as of those who
-//   use it on newer cards alone, and else a warning, because what imports it is not known.
+//   where its code begins at 9.0, all that it lacks are older cards, and no import but that of its own
+//   package loads it in any case, which a wheel brought: a note where other packages require that one or
+//   nothing loads the file, as of those who use it on newer cards alone, and else a warning, because what
+//   imports it is not known.
 // PTX that is compiled at the start is told of libraries that an import loads, or with many modules of it.
 DeviceCodeJudgement JudgeDeviceCode(std::vector<CodeFile> files, const PromisedCards& cards,
                                     const PromisedDriver& driver, const UseOf& use_of = {});
