@@ -107,6 +107,25 @@ TEST_F(ProgramsTest, ToolkitsToolsPackagesAndWhatOnlyNeedsTheDriverDoNotCount) {
 }
 
 // "RUN ldconfig" is what such an image lacks.
+// torch/bin/torch_shm_manager of a build from source that a .pth names, and of a --target folder.
+TEST_F(ProgramsTest, HelpersOfPythonPackagesAreNoPrograms) {
+  const auto add = [this](const std::string& package) {
+    Program(CUDNN_CI_PROGRAM_RUNPATH, package + "/bin/helper");
+    Copy(CUDNN_CI_NEEDS_LIBCUDART, package + "/lib/libinner.so");
+    Copy(CUDNN_CI_DEVICE_CODE, package + "/lib/libcudart.so.12");
+    File(package + "/__init__.py");
+  };
+  add("opt/src/torch");
+  File("opt/src/torch/_C.cpython-311-x86_64-linux-gnu.so");
+  add("opt/tgt/plain");
+  File("opt/tgt/plain-1.dist-info/RECORD");
+  Copy(CUDNN_CI_DEVICE_CODE, "opt/tgt/nvidia/cu13/lib/libcudart.so.13");
+  EXPECT_THAT(Found(), IsEmpty());
+  // An application that is also a module keeps its programs.
+  add("app/server");
+  EXPECT_THAT(Found(), ElementsAre("program:app/server/bin/helper"));
+}
+
 TEST_F(ProgramsTest, WhatLiesInTheFoldersOfTheLoadersConfigurationIsTheLoaders) {
   File("etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n");
   Copy(CUDNN_CI_DEVICE_CODE, "usr/local/lib/libcudart.so.13");

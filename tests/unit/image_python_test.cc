@@ -99,6 +99,17 @@ TEST_F(PythonPackagesTest, PlainLinesOfPthFilesAreFolders) {
               ElementsAre(Site("opt/py"), Site("opt/py") + "/beside", "srv/wheels"));
 }
 
+// As `uv run --with` writes it.
+TEST_F(PythonPackagesTest, AFolderThatCodeOfAPthFileAddsIsOne) {
+  Python("opt/py");
+  Folder("srv/more");
+  File("srv/more/x.pth", At("srv/wheels") + "\n");
+  Folder("srv/wheels");
+  File(Site("opt/py") + "/a.pth", "import site; site.addsitedir(\"" + At("srv/more") + "\")\n");
+  File(Site("opt/py") + "/b.pth", "import site; site.addsitedir(\nimport site; site.addsitedir(name)\n");
+  EXPECT_THAT(Folders("opt/py/bin/python3"), ElementsAre(Site("opt/py"), "srv/more", "srv/wheels"));
+}
+
 TEST_F(PythonPackagesTest, VariablesOfTheInterpreterCount) {
   Python("opt/py");
   Venv("opt/venv", "opt/py");

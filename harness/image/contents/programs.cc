@@ -150,6 +150,17 @@ class Search {
            Exists(folder + "/pyvenv.cfg") || IsCondaEnvironment(folder);
   }
 
+  // Whether a folder in one that holds packages of Python (`among_packages`), or in any other, is such a
+  // package: what lies in it is the package's, and its programs are helpers, as PyTorch's torch_shm_manager.
+  bool IsPythonPackage(const std::string& folder, const std::string& name, bool among_packages) {
+    if (among_packages && (name == "nvidia" || name.ends_with(".libs"))) return true;
+    if (!Exists(folder + "/__init__.py")) return false;
+    const std::vector<std::string> names = reader_.Names(folder);
+    return among_packages || std::any_of(names.begin(), names.end(), [](const std::string& file) {
+             return file.find(".cpython-") != std::string::npos || file.ends_with(".abi3.so");
+           });
+  }
+
   // A folder, and those in it down to a depth; links to folders are not followed.
   void Walk(const std::string& folder, int depth) {
     const std::string real = RealPath(folder);
@@ -158,13 +169,16 @@ class Search {
     if (known != walked_.end() && known->second >= depth) return;
     const bool read = known != walked_.end();
     walked_[real] = depth;
-    for (const std::string& name : reader_.Names(real)) {
+    const std::vector<std::string> names = reader_.Names(real);
+    const bool among_packages = std::any_of(
+        names.begin(), names.end(), [](const std::string& name) { return name.ends_with(".dist-info"); });
+    for (const std::string& name : names) {
       const std::string path = (real == "/" ? "" : real) + "/" + name;
       struct stat status = {};
       if (lstat(path.c_str(), &status) != 0) continue;
       const bool link = S_ISLNK(status.st_mode);
       if (S_ISDIR(status.st_mode)) {
-        if (depth > 0) Walk(path, depth - 1);
+        if (depth > 0 && !IsPythonPackage(path, name, among_packages)) Walk(path, depth - 1);
       } else if (!read && (!link || stat(path.c_str(), &status) == 0) && S_ISREG(status.st_mode)) {
         AddFile(path, name, real, link, (status.st_mode & S_IXUSR) != 0);
       }

@@ -19,8 +19,9 @@ struct FoundPrograms {
 // Looks at the programs in the folders of PATH and, below `root` ("" for an image), in /opt, /srv, /app,
 // /workspace, /root, /home/*, $HOME, /usr/local, /usr/lib, /usr/libexec and folders at / that no distribution
 // has; and at the libraries there. Left out are the folders that the loader searches by itself, CUDA
-// toolkits, NVIDIA's tools (/opt/nvidia), packages of Python, conda and virtual environments, and what lies
-// in `prefixes`.
+// toolkits, NVIDIA's tools (/opt/nvidia), packages of Python (also outside of an environment: beside a
+// dist-info, or with extension modules beside __init__.py), conda and virtual environments, and what lies in
+// `prefixes`.
 //
 // A program that reaches its libraries of CUDA by what it needs is "program:PATH". What it opens by name, or
 // shares with other programs, is "path:FOLDERS": the folders that use a GPU, and the one above if they need a

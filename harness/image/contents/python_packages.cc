@@ -50,12 +50,26 @@ std::string LibraryName(const std::string& executable, const std::string& versio
   return parts.size() < 2 ? "" : "python" + parts[0] + "." + parts[1];
 }
 
+// "/opt/more" of `import site; site.addsitedir("/opt/more")`; empty where the line has no such call of an
+// absolute path.
+std::string AddedSite(const std::string& line) {
+  constexpr std::string_view kCall = "site.addsitedir(";
+  const size_t at = line.find(kCall);
+  if (at == std::string::npos || at + kCall.size() >= line.size()) return "";
+  const size_t begin = at + kCall.size() + 1;
+  const char quote = line[begin - 1];
+  const size_t end = line.find(quote, begin);
+  const bool is_path = (quote == '"' || quote == '\'') && end != std::string::npos && line[begin] == '/';
+  return is_path ? line.substr(begin, end - begin) : "";
+}
+
 // Gathers folders of packages in the order of sys.path.
 class Gatherer {
  public:
   explicit Gatherer(FolderReader* reader) : reader_(reader) {}
 
-  // A folder on sys.path, and those that its .pth files name. They may also hold code, which is not run.
+  // A folder on sys.path, and those that its .pth files name. They may also hold code, which is not run; of a
+  // call of site.addsitedir with a text, as uv writes it, the folder is taken.
   void AddSite(const std::string& folder) {
     if (!Add(folder)) return;
     for (const std::string& name : reader_->Names(folder)) {
@@ -63,6 +77,7 @@ class Gatherer {
       for (const std::string& line : Split(ReadSmallFile(folder + "/" + name, kMostOfPth), '\n')) {
         const std::string text(Trim(line));
         const bool code = text.compare(0, 7, "import ") == 0 || text.compare(0, 7, "import\t") == 0;
+        if (const std::string site = code ? AddedSite(text) : ""; !site.empty()) AddSite(site);
         if (!text.empty() && text[0] != '#' && !code) Add((fs::path(folder) / text).string());
       }
     }
