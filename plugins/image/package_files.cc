@@ -10,6 +10,7 @@
 #include "common/joined.h"
 #include "image/contents/recorded_libraries.h"
 #include "image/findings.h"
+#include "image/missed_files.h"
 #include "image/packages/record_conflicts.h"
 
 namespace cudnn_ci {
@@ -20,7 +21,7 @@ constexpr std::size_t kMostNamed = 3;
 class FilesJudge {
  public:
   FilesJudge(const ImageFiles& image, const SymbolRules& rules)
-      : image_(image), rules_(rules), requirements_(&image.packages) {}
+      : image_(image), rules_(rules), requirements_(&image.packages), missed_(image, rules) {}
 
   std::vector<PackageFault> Run() {
     const RecordConflicts conflicts = FindRecordConflicts(image_.packages.packages());
@@ -103,8 +104,8 @@ class FilesJudge {
     faults_.push_back({kPackagesOverlap, std::move(what), std::move(line)});
   }
 
-  // The extension module of the package that needs one of these files, so that its import fails; empty: none
-  // does.
+  // The extension module of a package for CPUs that needs one of these files, so that its import fails;
+  // empty: none does.
   static std::string ImportThatFails(const GoneFiles& gone) {
     std::set<std::string> names;
     for (const std::string& file : gone.files) names.insert(file.substr(file.rfind('/') + 1));
@@ -138,31 +139,71 @@ class FilesJudge {
          of_libraries ? ReinstallLine(AsInstalled(package)) : ""});
   }
 
-  // Images are made smaller by taking out what they do not use: of a package for CPUs that is a fault where
-  // its import fails, and what is left of a package that was taken out whole is a fault of none, unless it is
-  // one of libraries that others open by name.
-  void JudgeGone(const GoneFiles& gone) {
-    const Package& package = gone.package;
-    if (!IsTrusted(package)) return;
-    const bool of_libraries = IsOfLibraries(package);
-    if (gone.there == 0 && !of_libraries) return;
-    std::string why;
-    if (!of_libraries) {
-      if (const std::string module = ImportThatFails(gone); !module.empty())
-        why = ", which " + module + " needs";
-      else if (!IsForGpus(package))
-        return;
-    }
-    faults_.push_back({of_libraries ? kPackageLibraryGone : kPackageFileGone,
-                       package.Text() + " lacks what its record has: " + Files(gone.files, gone.count) + why +
+  void SayGone(const char* id, const Package& package, const std::string& files, const std::string& why) {
+    faults_.push_back({id,
+                       package.Text() + " lacks what its record has: " + files + why +
                            "; pip install --force-reinstall --no-deps " + package.name +
                            "==" + package.version,
                        ReinstallLine(AsInstalled(package))});
   }
 
+  // A library of NVIDIA's that is for programs which are linked with it, and that no such one asks for.
+  bool IsForLinkingAlone(const std::string& file) const {
+    const GpuLibrary* library = rules_.GpuLibraryOf(file.substr(file.rfind('/') + 1));
+    return library && library->linked_only;
+  }
+
+  // What is left of a package may be its build for the CPU.
+  bool HasBuildsForCuda(const GoneFiles& gone) const {
+    return std::any_of(gone.files.begin(), gone.files.end(), [this](const std::string& file) {
+      const VariantName name = VariantOf(file.substr(file.rfind('/') + 1), rules_.machines);
+      return std::any_of(name.marks.begin(), name.marks.end(),
+                         [](const VariantMark& mark) { return mark.machine == MachineKind::kCuda; });
+    });
+  }
+
+  void JudgeGoneLibraries(const GoneFiles& gone) {
+    const bool told = gone.files.size() < gone.count ||
+                      !std::all_of(gone.files.begin(), gone.files.end(),
+                                   [this](const std::string& file) { return IsForLinkingAlone(file); });
+    if (told) return SayGone(kPackageLibraryGone, gone.package, Files(gone.files, gone.count), "");
+    SayUnmissed(gone);
+  }
+
+  void SayUnmissed(const GoneFiles& gone) {
+    faults_.push_back({kPackageFileNotMissed,
+                       gone.package.Text() +
+                           " lacks what its record has, and nothing that is there asks for: " +
+                           Files(gone.files, gone.count),
+                       ""});
+  }
+
+  // Images are made smaller by taking out what they do not use: of a package for CPUs that is a fault where
+  // its import fails, of one for GPUs where what is there asks for it, and what is left of a package that was
+  // taken out whole is a fault of none, unless it is one of libraries that others open by name.
+  void JudgeGone(const GoneFiles& gone) {
+    const Package& package = gone.package;
+    if (!IsTrusted(package)) return;
+    if (IsOfLibraries(package)) return JudgeGoneLibraries(gone);
+    if (gone.there == 0) return;
+    if (!IsForGpus(package) && !HasBuildsForCuda(gone)) {
+      if (const std::string module = ImportThatFails(gone); !module.empty())
+        SayGone(kPackageFileGone, package, Files(gone.files, gone.count), ", which " + module + " needs");
+      return;
+    }
+    const std::vector<MissedFile> missed = missed_.Of(gone);
+    if (missed.empty()) return SayUnmissed(gone);
+    std::vector<std::string> files;
+    for (const MissedFile& file : missed) files.push_back(file.path);
+    const std::string& asker = missed.front().asker;
+    SayGone(kPackageFileGone, package, Files(files, files.size()),
+            asker.empty() ? "" : ", which " + asker + " asks for");
+  }
+
   const ImageFiles& image_;
   const SymbolRules& rules_;
   PythonRequirements requirements_;
+  MissedFiles missed_;
   std::vector<PackageFault> faults_;
 };
 

@@ -19,10 +19,10 @@ struct PackageFault {
 };
 
 // By all RECORDs of the environment. A package for GPUs whose code was replaced by that of one without any is
-// an error, and so is one of whose extension modules some are gone. Two packages for GPUs in each other's
-// place are a warning: of code always, of libraries (such as one for two CUDA majors) where another package
-// requires the one that lost; so are files of libraries that are gone, or of another size than recorded.
-// Other overlaps are usual, and other changed files are a note.
+// an error, and so is one that lacks what is asked for (MissedFiles); what nobody asks for is a note. Two
+// packages for GPUs in each other's place are a warning: of code always, of libraries (such as one for two
+// CUDA majors) where another package requires the one that lost; so are files of libraries that are gone.
+// Files of another size than recorded are a note, for who strips them changes it. Other overlaps are usual.
 std::vector<PackageFault> JudgePackageFiles(const ImageFiles& image, const SymbolRules& rules);
 
 }  // namespace cudnn_ci

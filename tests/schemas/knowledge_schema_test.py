@@ -36,7 +36,7 @@ SMALL = {
         "frameworks": [{"framework": "acme", "title": "Acme", "module": "acme", "distributions": ["acme"], "for_cpu": ["acme-cpu"], "native": ["acme/lib*.so"],
                         "takes_package": True, "opens_by_name": False, **FROM}],
         "files": [{"file": "libacme.so", "library": "acme", "version_behind": "Acme version ", **FROM}],
-        "gpu_libraries": [{"file": "libacme.so", "package": "acme", "conda": "libacme", "suffix_in_13": True, "numbered_as_cuda": True, "minor_in_name": True, "computes": True, **FROM}],
+        "gpu_libraries": [{"file": "libacme.so", "package": "acme", "conda": "libacme", "suffix_in_13": True, "numbered_as_cuda": True, "linked_only": True, "minor_in_name": True, "computes": True, **FROM}],
         "numbers": [{"package": "acme", "number": "1", "packages": ["acme-cu12"], "major": 1, **FROM}],
         "driver_libraries": [{"file": "libacme.so", "functions": "acme", **FROM}],
     },

@@ -17,6 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class PackageFilesTest : public SymbolsJudgeTest {
@@ -98,7 +99,9 @@ TEST_F(PackageFilesTest, TheOtherWayRoundIsNobodysLoss) {
 // The uninstallation of onnxruntime takes files of onnxruntime-gpu.
 TEST_F(PackageFilesTest, AnExtensionThatIsGone) {
   Library(extension_, "int gpu;");
-  Write(site_ + "ort_gpu-1.0.dist-info/RECORD", Row("ort/_state.so") + Row("ort/libprovider_cuda.so"));
+  Write(site_ + "ort/__init__.py", "try:\n    from . import _state\nexcept ImportError:\n    pass\n");
+  Write(site_ + "ort_gpu-1.0.dist-info/RECORD",
+        Row("ort/_state.so") + Row("ort/libprovider_cuda.so") + Row("ort/__init__.py"));
   std::filesystem::remove(Path(extension_));
   const std::vector<PackageFault> faults = Faults();
   ASSERT_THAT(faults, SizeIs(1));
@@ -108,6 +111,73 @@ TEST_F(PackageFilesTest, AnExtensionThatIsGone) {
   // Conda changes files behind their record.
   Write(site_ + "ort_gpu-1.0.dist-info/INSTALLER", "conda\n");
   EXPECT_THAT(Faults(), IsEmpty());
+}
+
+// bitsandbytes without its builds for other CUDA versions and makers, Triton without a library of its tests,
+// ONNX Runtime without a provider for what is not installed.
+TEST_F(PackageFilesTest, WhatNobodyMissesIsANote) {
+  Write(site_ + "torch/version.py", "__version__ = '2.9.0+cu130'\ncuda: Optional[str] = '13.0'\n");
+  const std::vector<std::string> builds = {"bnb/libbnb_cuda118.so", "bnb/libbnb_rocm63.so",
+                                           "bnb/libbnb_cuda130.so"},
+                                 parts = {"bnb/libBnbTestLib.so", "bnb/libbnb_more.so"};
+  std::string rows;
+  for (const auto& files : {builds, parts})
+    for (const std::string& file : files) {
+      Library(site_ + file, "int b;", "@/gone/libcublas.so.12");
+      rows += Row(file);
+    }
+  for (const char* source : {"bnb/__init__.py", "bnb/_test_runner.py"}) {
+    Write(site_ + source, source == std::string("bnb/__init__.py") ? "lib = f'libbnb_cuda{version}.so'\n"
+                                                                   : "load('libBnbTestLib.so')\n");
+    rows += Row(source);
+  }
+  Write(site_ + "bnb-1.0.dist-info/RECORD", rows);
+  for (const std::string& file : {builds[0], builds[1], parts[0]})
+    std::filesystem::remove(Path(site_ + file));
+  ASSERT_THAT(Faults(), SizeIs(1));
+  EXPECT_STREQ(Faults()[0].id, kPackageFileNotMissed);
+  EXPECT_EQ(Faults()[0].line, "");
+  // A file that a source names, and the build for PyTorch's CUDA.
+  Write(site_ + "bnb/__init__.py", "more = 'libbnb_more.so'\n");
+  std::filesystem::remove(Path(site_ + parts[1]));
+  ASSERT_THAT(Faults(), SizeIs(1));
+  EXPECT_STREQ(Faults()[0].id, kPackageFileGone);
+  EXPECT_THAT(Faults()[0].detail, AllOf(HasSubstr("libbnb_more.so, which " + Path(site_ + "bnb/__init__.py")),
+                                        Not(HasSubstr("cuda118"))));
+  // What is left need not be for GPUs.
+  Library(site_ + parts[1], "int b;");
+  std::filesystem::remove(Path(site_ + builds[2]));
+  ASSERT_THAT(Faults(), SizeIs(1));
+  EXPECT_STREQ(Faults()[0].id, kPackageFileGone);
+  EXPECT_THAT(Faults()[0].detail, HasSubstr("record has: " + Path(site_ + builds[2]) + ";"));
+}
+
+// ONNX Runtime opens its provider for CUDA by name, which no source of Python has.
+TEST_F(PackageFilesTest, WhatARowOfImportsOpensIsMissed) {
+  const std::string cuda = "onnxruntime/capi/libonnxruntime_providers_cuda.so",
+                    other = "onnxruntime/capi/libonnxruntime_providers_tensorrt.so";
+  for (const std::string& file : {cuda, other}) Library(site_ + file, "int p;", "@/gone/libcublas.so.12");
+  Library(site_ + "onnxruntime/capi/lib.so", "int l;", "@/gone/libcublas.so.12");
+  Write(site_ + "onnxruntime_gpu-1.0.dist-info/RECORD",
+        Row(cuda) + Row(other) + Row("onnxruntime/capi/lib.so"));
+  std::filesystem::remove(Path(site_ + other));
+  ASSERT_THAT(Faults(), SizeIs(1));
+  EXPECT_STREQ(Faults()[0].id, kPackageFileNotMissed);
+  std::filesystem::remove(Path(site_ + cuda));
+  ASSERT_THAT(Faults(), SizeIs(1));
+  EXPECT_STREQ(Faults()[0].id, kPackageFileGone);
+}
+
+// Of a toolkit's libraries some are for programs that are linked with them alone.
+TEST_F(PackageFilesTest, LibrariesThatNothingOpensByName) {
+  const std::string row = ",sha256=" + std::string(43, 'A') + ",1\n";
+  Write(site_ + "nvidia_cublas-13.0.dist-info/RECORD", "nvidia/cu13/lib/libnvblas.so.13" + row);
+  ASSERT_THAT(Faults(), SizeIs(1));
+  EXPECT_STREQ(Faults()[0].id, kPackageFileNotMissed);
+  Write(site_ + "nvidia_cublas-13.0.dist-info/RECORD",
+        "nvidia/cu13/lib/libnvblas.so.13" + row + "nvidia/cu13/lib/libcublasLt.so.13" + row);
+  ASSERT_THAT(Faults(), SizeIs(1));
+  EXPECT_STREQ(Faults()[0].id, kPackageLibraryGone);
 }
 
 // numpy without its OpenBLAS: no framework can be imported. A library that no extension module needs may have

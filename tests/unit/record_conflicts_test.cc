@@ -52,6 +52,17 @@ TEST_F(RecordConflictsTest, SourcesAndDocumentsOverlap) {
   EXPECT_THAT(Conflicts().replaced, IsEmpty());
 }
 
+// Each file that is gone costs a look at the disk.
+TEST_F(RecordConflictsTest, OfFilesThatAreGoneSomeAreLookedFor) {
+  std::string record;
+  for (int i = 0; i < 30000; ++i) record += "x/lib" + std::to_string(i) + ".so," + kOne + ",3\n";
+  File("/site/a-1.0.dist-info/RECORD", record);
+  const RecordConflicts conflicts = Conflicts();
+  ASSERT_THAT(conflicts.gone, SizeIs(1));
+  EXPECT_EQ(conflicts.gone[0].count, 20000U);
+  EXPECT_THAT(conflicts.gone[0].files, SizeIs(1000));
+}
+
 TEST_F(RecordConflictsTest, ARecordedLibraryThatIsGone) {
   File("/site/x/libthere.so", "one");
   File("/site/a-1.0.dist-info/RECORD", std::string("x/libthere.so,") + kOne + ",3\nx/libgone.so.1," + kTwo +

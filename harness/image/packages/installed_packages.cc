@@ -12,7 +12,8 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr std::size_t kMostOwned = 500000;
+// Five times what the largest environments have; each costs a walk over its path.
+constexpr std::size_t kMostOwned = 100000;
 
 }  // namespace
 
@@ -24,8 +25,11 @@ bool HoldsCode(const std::string& name) {
 }
 
 void InstalledPackages::Own(const std::string& file, std::size_t package) {
-  if (HoldsCode(file.substr(file.rfind('/') + 1)) && owners_.size() < kMostOwned)
-    owners_.emplace(RealPath(file), package);
+  if (!HoldsCode(file.substr(file.rfind('/') + 1)) || owners_.size() > kMostOwned) return;
+  if (owners_.size() == kMostOwned)
+    problems_.push_back("the records name more than " + std::to_string(kMostOwned) +
+                        " files with code: of the others it is not known who brought them");
+  owners_.emplace(RealPath(file), package);
 }
 
 void InstalledPackages::AddPython(const std::string& folder) {

@@ -19,7 +19,8 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr std::size_t kMostFiles = 500000, kMostShown = 20, kMostHashed = std::size_t{512} << 20;
+constexpr std::size_t kMostFiles = 100000, kMostGone = 20000, kMostGoneNamed = 1000, kMostShown = 20,
+                      kMostHashed = std::size_t{512} << 20;
 
 struct Claim {
   std::size_t package;
@@ -79,7 +80,9 @@ class Finder {
  private:
   void Read(std::size_t package) {
     const Result<std::size_t> read = ForEachRecordOf(packages_[package], [&](const RecordedFile& file) {
-      if (claims_.size() >= kMostFiles || !HoldsCode(file.path.substr(file.path.rfind('/') + 1))) return;
+      if (claims_.size() >= kMostFiles || gone_files_ >= kMostGone ||
+          !HoldsCode(file.path.substr(file.path.rfind('/') + 1)))
+        return;
       std::optional<std::string> hash = HexOf(file.hash);
       if (!hash) return;
       const std::string path = Normal(file.path);
@@ -87,7 +90,8 @@ class Finder {
         if (path.find(".so", path.rfind('/')) == std::string::npos) return;
         GoneFiles& gone = gone_[package];
         gone.package = packages_[package];
-        if (++gone.count <= kMostShown) gone.files.push_back(path);
+        ++gone_files_;
+        if (++gone.count <= kMostGoneNamed) gone.files.push_back(path);
         return;
       }
       ++there_[package];
@@ -143,6 +147,7 @@ class Finder {
   std::map<std::pair<std::size_t, std::size_t>, ReplacedFiles> replaced_;
   std::map<std::size_t, ChangedFiles> changed_;
   std::map<std::size_t, GoneFiles> gone_;
+  std::size_t gone_files_ = 0;  // in all of gone_
   std::uintmax_t hashed_ = 0;
 };
 

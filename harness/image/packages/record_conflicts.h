@@ -22,9 +22,9 @@ struct ReplacedFiles {
 // Shared objects that a package has recorded and that are not there.
 struct GoneFiles {
   Package package;
-  std::vector<std::string> files;  // sorted, at most 20
-  std::size_t count = 0;
-  std::size_t there = 0;  // files with code of the package that are
+  std::vector<std::string> files;  // sorted, at most 1000
+  std::size_t count = 0;           // of all, or of the first 20,000
+  std::size_t there = 0;           // files with code of the package that are
 };
 
 // Files with code that are of another size than the only package that has recorded them says: patched or

@@ -53,6 +53,7 @@ FileFormat Packages() {
          {"conda", Kind::kName, false},
          {"suffix_in_13", Kind::kFlag, false},
          {"numbered_as_cuda", Kind::kFlag, false},
+         {"linked_only", Kind::kFlag, false},
          {"minor_in_name", Kind::kFlag, false},
          {"computes", Kind::kFlag, false}},
         {"file"}},

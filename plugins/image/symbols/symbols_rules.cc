@@ -80,7 +80,7 @@ SymbolRules ReadSymbolRules(const TableEntry& entry) {
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_GPU_LIBRARY))
     rules.gpu_libraries.push_back({TextOf(row, "file"), TextOf(row, "package"), TextOf(row, "conda"),
                                    FlagOf(row, "suffix_in_13"), FlagOf(row, "numbered_as_cuda"),
-                                   FlagOf(row, "minor_in_name")});
+                                   FlagOf(row, "linked_only"), FlagOf(row, "minor_in_name")});
   for (const Row& row : KnowledgeRows<Row>(entry, kKnowledgeNumber))
     rules.numbers.push_back(
         {TextOf(row, "package"), TextOf(row, "number"), TextsOf(row, "packages"), row.value("major", 0)});

@@ -67,6 +67,7 @@ struct GpuLibrary {
   std::string conda;      // that of conda-forge, of CUDA 12 and later: "libnvjitlink"; empty: not known
   bool suffix_in_13;      // "nvidia-nccl-cu13": of CUDA 13 too
   bool numbered_as_cuda;  // the number behind ".so." begins with CUDA's major: "libnppc.so.13"
+  bool linked_only;       // nothing opens it by name: it is for programs that are linked with it
   bool minor_in_name;     // its name has CUDA's minor too, and each release asks for its own: "...so.12.6"
 
   // "nvidia-nvjitlink-cu12" of CUDA 12, "nvidia-nvjitlink" of 13.
