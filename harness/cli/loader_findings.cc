@@ -53,6 +53,11 @@ Finding FindingOf(const Preload& preload, const std::vector<std::string>& allowe
   const bool harmless = preload.problem.empty() && !preload.audits && preload.interposed.empty();
   if (harmless && preload.own)
     return HarnessFinding(harmless_slug, detail + "; it is the C library's own, which is loaded anyway");
+  if (harmless && !preload.of_cuda.empty())
+    return HarnessFinding(harmless_slug, detail +
+                                             "; the checks take nothing of it in the C library's place, and "
+                                             "programs of the image take from it, in the place of CUDA's, " +
+                                             Some(preload.of_cuda));
   if (harmless) return HarnessFinding(harmless_slug, detail + "; it stands in no function's place");
   if (IsAllowed(preload.name, allowed) || (!preload.file.empty() && IsAllowed(preload.file, allowed)))
     return HarnessFinding(harmless_slug, detail + "; \"allow_preload\" of the matrix names it");

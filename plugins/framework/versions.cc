@@ -45,17 +45,41 @@ std::optional<Wanted> WantedBy(const FrameworkPackage& framework, const Answer& 
   return {};
 }
 
-// cuDNN's main library opens its parts by name, and LD_LIBRARY_PATH comes before its own folder then, however
-// it was found itself. The graph library (the operators' before cuDNN 9) is the one that states the version.
+// A file of cuDNN's that opens others by name: LD_LIBRARY_PATH comes before its own folder then, however it
+// was found itself, unless that stands in its DT_RPATH, as of libcudnn.so.9 from 9.26 on.
+bool OpensItsOwn(const std::string& folder, const std::string& soname) {
+  const ElfFile file(folder + "/" + soname);
+  const std::vector<std::string> paths = file.RunPathIsFirst() ? file.RunPath() : std::vector<std::string>();
+  return std::any_of(paths.begin(), paths.end(),
+                     [&](const std::string& path) { return RealPath(path) == RealPath(folder); });
+}
+
+// The library of a package's cuDNN that comes from elsewhere, as the loader finds it: the graph library (the
+// operators' before cuDNN 9), which states the version, or engines, which that one opens; empty: none does.
+std::string HiddenBy(const CudnnPackageInfo& package, int major) {
+  const std::vector<std::string> parts = CudnnPartNames(major);
+  const bool own = OpensItsOwn(package.folder, CudnnSoname(major));
+  for (const std::string& name : parts) {
+    const bool opened = own ? name.starts_with("engines") : name == parts.front();
+    const std::string part = CudnnSoname(major, name);
+    if (!opened || (own && OpensItsOwn(package.folder, CudnnSoname(major, parts.front())))) continue;
+    const std::string found = ResolveLibrary(part, {package.folder});
+    if (!found.empty() && DirectoryOf(RealPath(found)) != package.folder) return found;
+  }
+  return "";
+}
+
 void JudgeHidden(Context& ctx, const Framework& framework, const Answer& answer, const Wanted& wanted) {
   if (wanted.package.folder.empty()) return;
   const int major = CudaMajor(wanted.package.version);
-  const std::string part = CudnnSoname(major, CudnnPartNames(major).front());
-  const std::string found = ResolveLibrary(part, {wanted.package.folder}), file = RealPath(found);
-  if (file.empty() || DirectoryOf(file) == wanted.package.folder) return;
-  const std::string version = CudnnVersionOf(ElfFile(file));
+  const std::string found = HiddenBy(wanted.package, major), file = RealPath(found);
+  if (found.empty()) return;
+  const std::string graph = CudnnSoname(major, CudnnPartNames(major).front());
+  const std::string part = found.substr(found.rfind('/') + 1);
+  const std::string version = VersionOfFiles(DirectoryOf(file), major);
   const std::string detail = NameOf(framework, answer) + ": cuDNN " +
                              (version.empty() ? "" : version + " of ") + FileAndEntry(found) + " hides " +
+                             (part == graph ? "" : "the " + part + " that " + graph + " opens, of ") +
                              wanted.package.version + " of " + wanted.package.folder;
   const std::string unfit = WhyCudnnUnfit(framework, wanted.cudnn.version, version);
   const auto line = [&] { return LibraryPathLine({part}, wanted.package.folder, FoldersOfTheHarness(ctx)); };

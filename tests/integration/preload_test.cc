@@ -206,11 +206,14 @@ TEST(Preload, ThatComesDuringTheRunIsRedToo) {
 TEST(Preload, ThatStandsInNobodysPlaceIsAWarning) {
   GateRun run;
   run.Matrix(Entry("fixture.pass"));
-  run.Set("LD_PRELOAD", CUDNN_CI_FIXTURES "/preload/libpreload_idle.so:/nonexistent.so");
+  run.Set("LD_PRELOAD", CUDNN_CI_FIXTURES "/preload/libpreload_idle.so:/nonexistent.so:" CUDNN_CI_FAKES
+                                          "/cudart13/libcudart.so.13");
   const GateResult result = run.Run();
   EXPECT_EQ(result.exit_code, 0) << result.out;
   EXPECT_THAT(PreloadFindings(result), testing::ElementsAre(HasSubstr("it stands in no function's place"),
-                                                            HasSubstr("the loader takes no such library")));
+                                                            HasSubstr("the loader takes no such library"),
+                                                            HasSubstr("in the place of CUDA's, cuda")))
+      << "what programs of the image take from it is said";
 }
 
 TEST(Preload, ThatDoesNoHarmIsNotMentioned) {

@@ -219,6 +219,27 @@ TEST_F(FrameworkVersions, ThatTheLoaderPathHidesAreNamed) {
   EXPECT_EQ(Severities(newer), "framework-cudnn-foreign:warning ");
 }
 
+// From 9.26 on libcudnn.so.9 has its folder in DT_RPATH, so that LD_LIBRARY_PATH gives it no other graph
+// library; the engines are opened by that one.
+TEST_F(FrameworkVersions, PartsThatTheMainLibraryFindsBesideItAreNotHidden) {
+  Install("torch", "9.9.9+cu130", kPinned);
+  InstallCudnn(13, "9.19.0.56");
+  const std::string compile = "cc -x c -w -shared -o " + Folder() +
+                              "/libcudnn.so.9 /dev/null -Wl,--disable-new-dtags,-rpath,'$ORIGIN'";
+  ASSERT_EQ(system(compile.c_str()), 0);  // NOLINT(cert-env33-c): a test's own words
+  Take("cudnn_graph_old", "libcudnn_graph.so.9");
+  EXPECT_EQ(Framework("versions").Outcome(), "passed");
+  Take("cudnn", "libcudnn_engines_precompiled.so.9");
+  const CheckOutcome r = Framework("versions");
+  EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
+  EXPECT_THAT(
+      r.Detail(),
+      HasSubstr(libraries() + "/libcudnn_engines_precompiled.so.9 (LD_LIBRARY_PATH entry " + libraries() +
+                ") hides the libcudnn_engines_precompiled.so.9 that libcudnn_graph.so.9 "
+                "opens, of 9.19.0.56 of " +
+                Folder()));
+}
+
 // The worker's variable has the subject's folders in it, the image's has not.
 TEST_F(FrameworkVersions, FoldersOfASubjectAreInNoLine) {
   Install("torch", "9.9.9+cu130", kPinned);

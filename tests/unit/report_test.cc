@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "model/record/notice_list.h"
+#include "model/record/table.h"
 #include "report/formats/formats.h"
 #include "report/formats/json.h"
 #include "report/formats/junit.h"
@@ -333,7 +334,8 @@ TEST_F(ReportTest, AnEarlierJournalIsReadWithinBounds) {
   const std::string nested = std::string(100, '[') + std::string(100, ']');
   std::string text = head + "1-a\"}\n" + head + "2-deep\",\"x\":" + nested + "}\n" + head +
                      "3-long\",\"x\":\"" + std::string(kMostEarlierLine, 'x') + "\"}\n" + head +
-                     "4-b\"}\n\"Attachment\"" + std::string(1 << 20, '[') + "\n";
+                     "4-b\"}\n\"Attachment\"" + std::string(1 << 20, '[') + "\n" + head +
+                     "6-table\",\"table\":\"" + std::string(kMostTableBytes, 'x') + "\"}\n";
   for (size_t i = 0; i < kMostEarlierAttachments + 5; ++i) text += head + "5-" + std::to_string(i) + "\"}\n";
   const std::string journal = folder_ + "/journal.jsonl";
   ASSERT_TRUE(WriteFileAtomically(journal, text).ok());
@@ -346,6 +348,7 @@ TEST_F(ReportTest, AnEarlierJournalIsReadWithinBounds) {
   EXPECT_FALSE(has("2-deep"));
   EXPECT_FALSE(has("3-long"));
   EXPECT_TRUE(has("4-b")) << "behind a line that is passed over";
+  EXPECT_TRUE(has("6-table")) << "of the greatest table";
 }
 
 TEST_F(ReportTest, RebuildingARunThatWasKilledIsNeverGreen) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/file.h"
@@ -87,6 +88,16 @@ std::string WhyIgnored(const std::string& file) {
   return access(file.c_str(), R_OK) == 0 ? "" : "a file that may not be read";
 }
 
+// "cudaMalloc", "cuMemCreate", "cublasCreate_v2": the prefix of a library and then a capital letter.
+bool IsOfCuda(const std::string& function) {
+  constexpr std::string_view kPrefixes[] = {"cuda",   "cu",       "cudnn",    "cublas", "cublasLt", "cufft",
+                                            "curand", "cusolver", "cusparse", "nvrtc",  "nvml",     "nccl"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes), [&](std::string_view prefix) {
+    return function.size() > prefix.size() && function.starts_with(prefix) &&
+           function[prefix.size()] >= 'A' && function[prefix.size()] <= 'Z';
+  });
+}
+
 void Judge(const std::set<std::string>& wanted, Preload* preload) {
   preload->ignored = WhyIgnored(preload->file);
   if (!preload->ignored.empty()) {
@@ -106,6 +117,8 @@ void Judge(const std::set<std::string>& wanted, Preload* preload) {
   if (preload->own) return;
   std::set_intersection(symbols.defined.begin(), symbols.defined.end(), wanted.begin(), wanted.end(),
                         std::inserter(preload->interposed, preload->interposed.end()));
+  std::copy_if(symbols.defined.begin(), symbols.defined.end(),
+               std::inserter(preload->of_cuda, preload->of_cuda.end()), IsOfCuda);
 }
 
 // Why it cannot be told which file a name stands for; empty: it can.

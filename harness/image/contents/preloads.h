@@ -19,6 +19,9 @@ struct Preload {
   std::string file;  // what the loader takes; empty: nothing, it says so and goes on
   // The functions and variables of the C library that the checks' processes take, and find here first.
   std::set<std::string> interposed;
+  // Functions of CUDA, its driver and its libraries that it defines: programs of the image find them here
+  // first.
+  std::set<std::string> of_cuda;
   std::string problem;  // why it cannot be told what it does; empty: it can
   bool audits = false;  // sees and may change every binding
   bool own = false;     // the C library's own file, which every process takes anyway

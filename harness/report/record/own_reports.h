@@ -36,9 +36,10 @@ std::string_view FormatOfHead(std::string_view head);
 bool IsOwnReport(const std::string& path);
 
 // Of an earlier run's journal, which anybody may have written, so much is read, no more of a line is held,
-// and so many attachments are taken from it.
+// and so many attachments are taken from it. An attached table stands in its line, with at most 256 KiB, of
+// which each byte may be escaped.
 inline constexpr uint64_t kMostEarlierBytes = 64 << 20;
-inline constexpr size_t kMostEarlierLine = 64 << 10;
+inline constexpr size_t kMostEarlierLine = 1 << 20;
 inline constexpr size_t kMostEarlierAttachments = 10000;
 
 // The files under attachments/ that a journal names, as "attachments/NAME", in its order, without repeats:
