@@ -142,15 +142,13 @@ std::vector<MissedFile> MissedFiles::Of(const GoneFiles& gone) const {
   for (const std::string& path : gone.files) {
     const std::string below = remains.Below(path);
     const auto needs = remains.needs.find(NameOf(path));
+    const std::optional<bool> variant = IsMissedVariant(below, remains);
+    const bool is_module = below == NameOf(path) && IsExtensionName(below);
     if (needs != remains.needs.end()) {
       missed.push_back({path, needs->second});
-    } else if (IsOpened(below)) {
+    } else if (IsOpened(below) || variant.value_or(is_module)) {
       missed.push_back({path, ""});
-    } else if (const std::optional<bool> variant = IsMissedVariant(below, remains)) {
-      if (*variant) missed.push_back({path, ""});
-    } else if (below == NameOf(path) && IsExtensionName(below)) {
-      missed.push_back({path, ""});
-    } else {
+    } else if (!variant) {
       others.push_back(path);
       words.insert(StemOf(path));
     }
