@@ -49,7 +49,7 @@ SMALL = {
          "hits": {"operation": ["forward"], "api": ["graph"], "dtype": ["int8"], "output_dtype": ["int32"], "layout": ["nchw"], "math": ["fma"], "algo": ["fft"], "engine": [1, 20],
                   "dims": [3], "uneven_pads": True, "strided": True, "stride_over_kernel": True, "dilated": True, "pointwise": False, "grouped": True, "depthwise": False,
                   "fused": False,
-                  "additions_min": 2, "batch_min": 2, "reduction": ["average"], "ranks": [1], "gpus_min": 2, "compute_capability_min": "7.0", "compute_capability_max": "7.9", "cublaslt_min": "12.9"}, **FROM},
+                  "additions_min": 2, "batch_min": 2, "reduction": ["average"], "ranks": [1], "symmetric_memory": True, "gpus_min": 2, "hosts_min": 2, "compute_capability_min": "7.0", "compute_capability_max": "7.9", "cublaslt_min": "12.9"}, **FROM},
         {"id": "two", "library": "cudnn", "what": "what", "effect": "crash", "first": None, "last": None, "fixed": None, "hits": {}, **FROM}],
 }
 TEXTS = ["1", "1.2", "1.", "v1", "1.x", "-1", "1 ", ".".join(["1"] * 16), ".".join(["1"] * 17), "999999999", "1000000000",

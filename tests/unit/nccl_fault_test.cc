@@ -213,6 +213,11 @@ TEST(NcclKnown, ARowHitsByReductionAndRanks) {
   EXPECT_TRUE(HitsCollective(average, Spec("all_reduce", "float32", "average", 1)));
   EXPECT_FALSE(HitsCollective(average, Spec("all_reduce", "float32", "sum", 1)));
   EXPECT_FALSE(HitsCollective(average, Spec("all_reduce", "float32", "average", 2)));
+  // Of memory and of hosts that none of its collectives has.
+  for (const char* other : {"symmetric_memory", "hosts_min"})
+    EXPECT_FALSE(HitsCollective({{"operation", {"collective"}}, {other, {"true"}}},
+                                Spec("all_reduce", "float32", "sum", 2)))
+        << other;
   const Predicates several = {{"operation", {"collective"}}, {"gpus_min", {"2"}}};
   EXPECT_FALSE(HitsCollective(several, Spec("all_reduce", "float32", "sum", 1)));
   EXPECT_TRUE(HitsCollective(several, Spec("all_reduce", "float32", "sum", 2)));
