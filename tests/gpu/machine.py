@@ -98,6 +98,7 @@ class Machine:
         self.uuids = [fields[0] for fields in names]
         self.driver = names[0][1] if names else ""
         self.libcuda = resolve("libcuda.so.1")
+        self.nvml = resolve("libnvidia-ml.so.1")
         self.cuda = next((major for major in CUDART if resolve(CUDART[major])), 0)
         self.cudnns = find_cudnns()
         own = resolve("libcudnn.so.9")

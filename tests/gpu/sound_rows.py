@@ -151,14 +151,19 @@ def loader_path():
             copy.write(name, path.read_bytes()).patch(name, *FOREIGN_MACHINE)
         return usable(first(copy))
 
-    def without_nvml(machine, folder):
+    # Over the host's: in a folder in front of it, it would be the image's.
+    def nvml_damaged(machine, folder):
         machine.gpus()
-        return usable(first(Copy(folder / "lib").write("libnvidia-ml.so.1", b"x" * 4096)))
+        copy = Copy(folder / "lib").write("libnvidia-ml.so.1", b"x" * 4096)
+        return f"mount --bind {copy}/libnvidia-ml.so.1 {machine.nvml}"
+
+    def without_nvml(machine, folder):
+        return usable({}, before=mounts(nvml_damaged(machine, folder)))
 
     def without_nvml_and_proc(machine, folder):
-        environment = without_nvml(machine, folder)
+        damaged = nvml_damaged(machine, folder)
         (folder / "empty").touch()
-        return usable(environment.env, before=mounts(f"mount --bind {folder}/empty /proc/driver/nvidia/version"))
+        return usable({}, before=mounts(damaged, f"mount --bind {folder}/empty /proc/driver/nvidia/version"))
 
     def odd_entries(machine, folder):
         return usable(first(f"/nonexistent::{folder}:."))

@@ -63,7 +63,7 @@ class SdkConsumer : public ::testing::Test {
   static CommandResult RunMatrix(const std::string& checks) {
     std::ofstream(root_ / "sdk.json")
         << R"({ "schema": "cudnn-ci/matrix/1", "name": "sdk", "checks": [)" << checks << "] }\n";
-    return Gate("run --matrix sdk.json");
+    return Gate("--matrix sdk.json");
   }
 
   static int ExitCode(const CommandResult& result) {
