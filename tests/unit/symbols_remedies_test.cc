@@ -36,6 +36,26 @@ TEST_F(SymbolsRemediesTest, ACopyWhereTheLoaderDoesNotLookIsNotHidden) {
             "RUN " + Path("venv/bin/python") + " -m pip install --no-deps nvidia-cuda-cupti-cu12==12.8.90");
 }
 
+// As of PyTorch for CUDA 13 with NCCL of both: pip would do nothing for a version that is on record.
+TEST_F(SymbolsRemediesTest, AFileThatAnotherPackageHasReplacedIsInstalledAnew) {
+  const std::string site = kSite;
+  Write(site + "pip/__init__.py", "");
+  Library(site + "nvidia/nccl/lib/libnccl.so.2", "void ncclSend(void) {}");
+  Record("nvidia_nccl_cu13-2.30.7", {"nvidia/nccl/include/nccl.h"});
+  Record("nvidia_nccl_cu12-2.29.3", {"nvidia/nccl/lib/libnccl.so.2"});
+  Library("new/libnccl.so.2", "void ncclSend(void) {} void ncclCommShrink(void) {}");
+  Package("mine");
+  Extension("mine/_ext.so", "void ncclCommShrink(void); void f(void) { ncclCommShrink(); }",
+            "@/new/libnccl.so.2");
+  Record("mine-1.0", {"mine/_ext.so"});
+  Write(site + "mine-1.0.dist-info/METADATA", "Requires-Dist: nvidia-nccl-cu13==2.30.7\n");
+  const SymbolJudgement judgement = Judge(Path(std::string(kSite) + "nvidia/nccl/lib"));
+  ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kMissingSymbol));
+  const std::string pip = Path("venv/bin/python") + " -m pip ";
+  EXPECT_EQ(judgement.faults[0].line, "RUN " + pip + "uninstall -y nvidia-nccl-cu13 nvidia-nccl-cu12 && " +
+                                          pip + "install --no-deps nvidia-nccl-cu13==2.30.7");
+}
+
 // As of Transformer Engine, which searches for cuRAND and raises an error without it.
 TEST_F(SymbolsRemediesTest, WhatAPackageSearchesForAsItIsImportedMustBeThere) {
   const std::string site = kSite, common = site + "transformer_engine/common/__init__.py";

@@ -71,10 +71,15 @@ BuiltWith TorchOf(const std::vector<std::string>& package_folders) {
   return {};
 }
 
-std::string SymbolRemedies::Line(const std::string& package, const std::string& version, bool again) const {
+InstalledPackage SymbolRemedies::OfPip(const std::string& package, const std::string& version) const {
   InstalledPackage wanted = {Manager::kPip, package, version, ""};
   for (const std::string& folder : image_->folders)
     if (wanted.python.empty()) wanted.python = PythonOf(folder);
+  return wanted;
+}
+
+std::string SymbolRemedies::Line(const std::string& package, const std::string& version, bool again) const {
+  InstalledPackage wanted = OfPip(package, version);
   if (again) return ReinstallLine(wanted);
   if (version.ends_with(".*")) {
     wanted.version = version.substr(0, version.size() - 2);
@@ -145,9 +150,16 @@ SymbolRemedy SymbolRemedies::ForOtherRelease(const Wanted& wanted, const std::st
       requirements_.WhoPins(package, image_->packages.OwnerOf(wanted.asker), &version);
   const Package* there = image_->packages.OwnerOf(file);
   if (!requires_it || (there && there->name == package && there->version == version)) return {};
-  return {requires_it->Text() + " requires " + package + " " + version + "; pip install " + package +
-              "==" + version,
-          Line(package, version, false)};
+  // pip does nothing for a version that is on record, and another package's file stays.
+  const Package* on_record = image_->packages.Python(package);
+  const bool replaced =
+      there && there->name != package && on_record != nullptr && on_record->version == version;
+  const std::vector<std::string> others = replaced ? std::vector{there->name} : std::vector<std::string>();
+  return {requires_it->Text() + " requires " + package + " " + version +
+              (replaced ? "; pip uninstall -y " + there->name + "; pip install --force-reinstall --no-deps "
+                        : "; pip install ") +
+              package + "==" + version,
+          ReplaceLine(OfPip(package, version), others)};
 }
 
 SymbolRemedy SymbolRemedies::ForConda(const std::string& library, const GpuLibrary& known) const {

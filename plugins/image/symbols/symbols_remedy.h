@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/install_line.h"
 #include "image/contents/image_files.h"
 #include "image/elf/dynamic_table.h"
 #include "image/packages/python_requirements.h"
@@ -56,6 +57,8 @@ class SymbolRemedies {
   std::vector<int> MajorsOnRecord(const GpuLibrary& library) const;
   // "8.*" for libcudnn.so.8; empty: all releases have this number, or it tells none.
   std::string VersionByNumber(const std::string& library, const GpuLibrary& known) const;
+  // A wheel for the Python whose packages these are.
+  InstalledPackage OfPip(const std::string& package, const std::string& version) const;
   std::string Line(const std::string& package, const std::string& version, bool again) const;
 
   const ImageFiles* image_;
