@@ -69,7 +69,8 @@ void RequireOwnProcess(Context& ctx) {
   }
 }
 
-RanksOutcome Run(Context& ctx, const RankJob& job) {
+// Skips the case for what its first job lacks. Behind a job that went wrong nothing is skipped any more.
+RanksOutcome RunFirst(Context& ctx, const RankJob& job) {
   RanksOutcome outcome = RunTogether(job);
   if (outcome.end == RanksEnd::kLacking)
     ctx.Skip(CCI_SKIP_VERSION, outcome.text.substr(0, outcome.text.find(", saw")),
@@ -80,14 +81,30 @@ RanksOutcome Run(Context& ctx, const RankJob& job) {
   return outcome;
 }
 
+// The effect by which a known fault explains this end; empty: none does.
+const char* EffectOf(RanksEnd end) {
+  switch (end) {
+    case RanksEnd::kWrong:
+      return "wrong";
+    case RanksEnd::kHung:
+      return "hang";
+    case RanksEnd::kFailed:
+      return "failure";
+    case RanksEnd::kDied:
+      return "crash";
+    default:
+      return "";
+  }
+}
+
 // "; known: ...", of the release that rank 0 has told.
-std::string Known(const Context& ctx, const RanksOutcome& outcome, int ranks, const char* effect) {
+std::string Known(const Context& ctx, const RanksOutcome& outcome, int ranks) {
   const std::string version = outcome.library.substr(std::min<std::size_t>(5, outcome.library.size()));
   CollectiveSpec spec;
   spec.ranks = ranks;
   const HitsCase hits = [&spec](const Predicates& of_row) { return HitsCollective(of_row, spec); };
-  return TextOfKnown(KnownRowsOf(ctx, version.substr(0, version.find_first_of("+ ")), hits, kNccl), {effect},
-                     hits);
+  return TextOfKnown(KnownRowsOf(ctx, version.substr(0, version.find_first_of("+ ")), hits, kNccl),
+                     {EffectOf(outcome.end)}, hits);
 }
 
 // The findings by which ranks that did not end right are told.
@@ -114,8 +131,8 @@ void Report(Context& ctx, const RanksOutcome& outcome, const RanksFindings& find
     CCI_EXPECT_GT(outcome.judged, 0);
     return;
   }
-  const std::string known = Known(ctx, outcome, ranks, outcome.end == RanksEnd::kHung ? "hang" : "wrong");
-  ctx.Finding(findings.Of(outcome.end), outcome.text + behind + "; " + outcome.library + known);
+  ctx.Finding(findings.Of(outcome.end),
+              outcome.text + behind + "; " + outcome.library + Known(ctx, outcome, ranks));
 }
 
 std::string ComputeModeOfDevice(const Context& ctx) {
@@ -149,7 +166,7 @@ struct Ranks {
     RankJob job = JobOf(p, ranks);
     job.one_gpu = true;
     job.environment["NCCL_MULTI_RANK_GPU_ENABLE"] = "1";
-    Report(ctx, cudnn_ci::Run(ctx, job), {kRanksWrong, kRanksHung, kRanksFailed, kRanksDied}, ranks);
+    Report(ctx, RunFirst(ctx, job), {kRanksWrong, kRanksHung, kRanksFailed, kRanksDied}, ranks);
   }
 };
 
@@ -195,25 +212,30 @@ struct Gpus {
     const std::vector<Transport>& all = Transports();
     auto way =
         std::find_if(all.begin(), all.end(), [&](const Transport& t) { return p.transport == t.name; });
-    const RanksOutcome first = By(ctx, p, gpus, *way);
-    if (first.end == RanksEnd::kRight) return Report(ctx, first, {}, gpus);
+    ctx.Step(way->name);
+    const RanksOutcome first = RunFirst(ctx, JobBy(p, gpus, *way));
+    // A process that ended, often by a signal from outside, says nothing of the link.
+    if (first.end == RanksEnd::kRight || first.end == RanksEnd::kDied)
+      return Report(ctx, first, kFindings, gpus);
     std::string tried;
     for (const std::string failed = way->name; ++way != all.end();) {
-      const RanksOutcome other = By(ctx, p, gpus, *way);
+      ctx.Step(way->name);
+      const RanksOutcome other = RunTogether(JobBy(p, gpus, *way));
       if (other.end == RanksEnd::kRight)
-        return Report(ctx, first, {kGpusLinkWrong, kGpusLinkHung, kGpusLinkHung, kGpusLinkHung}, gpus,
+        return Report(ctx, first, {kGpusLinkWrong, kGpusLinkHung, kGpusLinkHung, kRanksDied}, gpus,
                       "; by " + failed + ", and by " + way->name + " all is right" + LinkCausesSeen());
       tried += "; by " + std::string(way->name) + ": " + other.text;
     }
-    Report(ctx, first, {kRanksWrong, kGpusHung, kRanksFailed, kRanksDied}, gpus, tried + LinkCausesSeen());
+    Report(ctx, first, kFindings, gpus, tried + LinkCausesSeen());
   }
 
  private:
-  static RanksOutcome By(Context& ctx, const Params& p, int gpus, const Transport& way) {
-    ctx.Step(way.name);
+  static constexpr RanksFindings kFindings = {kRanksWrong, kGpusHung, kRanksFailed, kRanksDied};
+
+  static RankJob JobBy(const Params& p, int gpus, const Transport& way) {
     RankJob job = JobOf(p, gpus);
     for (const char* variable : way.without) job.environment[variable] = "1";
-    return cudnn_ci::Run(ctx, job);
+    return job;
   }
 };
 

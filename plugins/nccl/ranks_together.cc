@@ -238,7 +238,7 @@ class Leader {
     };
     // A rank that dies leaves others waiting, or they fail too.
     if (!ends(RanksEnd::kLacking, Said(&Member::lacks, true)) &&
-        !ends(RanksEnd::kMemory, Said(&Member::memory)) && !ends(RanksEnd::kWrong, Said(&Member::wrong)) &&
+        !ends(RanksEnd::kWrong, Said(&Member::wrong)) && !ends(RanksEnd::kMemory, Said(&Member::memory)) &&
         !ends(RanksEnd::kDied, Died()) && !ends(RanksEnd::kFailed, Said(&Member::failed)) && hung_)
       ends(RanksEnd::kHung, Hung());
     return outcome;

@@ -12,8 +12,8 @@ namespace cudnn_ci {
 // How ranks ended, the first of these that holds.
 enum class RanksEnd {
   kLacking,  // the library or the GPU does not offer it: what it lacks
-  kMemory,   // there is too little device memory
   kWrong,    // results are wrong
+  kMemory,   // there is too little device memory
   kDied,     // a process ended before its time
   kFailed,   // a call failed
   kHung,     // nothing happened for the limit

@@ -25,10 +25,11 @@ class NcclRanks : public ShippedTest {
     return Check("nccl.ranks",
                  R"("params": {"extent": "least", "limit_s": 1, "ranks": )" + std::to_string(ranks) + "}");
   }
-  CheckOutcome Gpus(const std::string& fault) {
+  CheckOutcome Gpus(const std::string& fault, const std::string& extent = "least") {
     Set("FAKE_DEVICE_COUNT", "2");
     Set("FAKE_NCCL_FAULT", fault);
-    return Check("nccl.gpus", R"("params": {"extent": "least", "limit_s": 1})", {"--device", "all"});
+    return Check("nccl.gpus", R"("params": {"limit_s": 1, "extent": ")" + extent + "\"}",
+                 {"--device", "all"});
   }
 };
 
@@ -72,6 +73,26 @@ TEST_F(NcclRanks, AWayBetweenGpusIsToldFromTheLibrary) {
               AllOf(HasSubstr("; by shared_memory: rank 0: "), HasSubstr("; by sockets: rank 0: ")));
   // A rank that is wrong goes on as the others do.
   EXPECT_THAT(r.Detail(), ::testing::Not(HasSubstr("all_gather")));
+}
+
+// What is wrong stays red, though a later call, or another way, has too little memory.
+TEST_F(NcclRanks, TooLittleMemoryExcusesNothingThatWasWrongBefore) {
+  Set("FAKE_NCCL_SOUND_BY", "NCCL_P2P_DISABLE");
+  Set("FAKE_CUDA_FAULT", "call:cuMemAlloc_v2:2+:2");  // the first buffers are there, larger ones are not
+  const CheckOutcome r = Gpus("lost_element", "few");
+  EXPECT_THAT(r.Slugs(), ElementsAre("ranks-wrong")) << ::testing::PrintToString(r);
+}
+
+// Nor is its end one of the hangs that are known of this release.
+TEST_F(NcclRanks, ARankThatIsKilledIsNotTheLinks) {
+  Set("FAKE_NCCL_SAYS", "22902");
+  Set("FAKE_NCCL_SOUND_BY", "NCCL_P2P_DISABLE");
+  const CheckOutcome r = Gpus("dies");
+  EXPECT_THAT(r.Slugs(), ElementsAre("ranks-died")) << ::testing::PrintToString(r);
+  EXPECT_EQ(r.Blame(), "undetermined");
+  EXPECT_THAT(r.Detail(), ::testing::AllOf(::testing::Not(HasSubstr("by shared_memory")),
+                                           ::testing::Not(HasSubstr("known:"))));
+  EXPECT_THAT(Gpus("stops").Detail(), HasSubstr("known: hangs in NCCL 2.29.2"));
 }
 
 TEST_F(NcclRanks, WhereItIsNotOfferedItIsSkipped) {
