@@ -12,6 +12,7 @@
 #include "common/known_rows.h"
 #include "common/loader_path.h"
 #include "common/program.h"
+#include "common/visible_gpus.h"
 #include "framework/collective_files.h"
 #include "framework/findings.h"
 #include "framework/how_it_went.h"
@@ -50,12 +51,6 @@ void SkipIfLacking(Context& ctx, const Framework& framework, const Asked& asked)
                      : NameOf(framework, answer) + " was built without " + answer.lacks);
 }
 
-// As the harness gives them to a case of all devices.
-int VisibleGpus() {
-  const std::string visible = Environment("CUDA_VISIBLE_DEVICES");
-  return visible.empty() ? 0 : static_cast<int>(std::count(visible.begin(), visible.end(), ',')) + 1;
-}
-
 // What became of a rank's process: "rank 1 was ended by signal 11 (Segmentation fault) at "import"".
 std::string EndOfRank(int rank, const Answer& said, const Asked& leader) {
   const auto end = leader.answer.rank_ends.find(rank);
@@ -91,17 +86,24 @@ bool JudgeRanks(Context& ctx, const Framework& framework, const Interpreter& p, 
   });
 }
 
-void JudgeResults(Context& ctx, const Framework& framework, const Answer& answer, const std::string& folder,
-                  const std::vector<CollectiveSpec>& calls) {
-  for (size_t i = 0; i < calls.size(); ++i) {
-    const std::string wrong = WrongWith(folder, calls, i);
-    Judge(ctx, wrong.empty(), calls[i].Text() + ": right",
-          calls[i].ranks > 1 ? kFrameworkGpusWrong : kFrameworkWrongCollective, [&] {
-            return WithNccl(framework, answer) + ", " + calls[i].Text() + ": " + wrong +
-                   Known(ctx, answer, calls[i], "wrong");
-          });
-  }
-  ctx.Measure("collectives", static_cast<double>(calls.size()), "");
+bool JudgeResult(Context& ctx, const Framework& framework, const Answer& answer, const std::string& folder,
+                 const std::vector<CollectiveSpec>& calls, size_t index) {
+  const CollectiveSpec& spec = calls[index];
+  const std::string wrong = WrongWith(folder, calls, index);
+  return Judge(ctx, wrong.empty(), spec.Text() + ": right",
+               spec.ranks > 1 ? kFrameworkGpusWrong : kFrameworkWrongCollective, [&] {
+                 return WithNccl(framework, answer) + ", " + spec.Text() + ": " + wrong +
+                        Known(ctx, answer, spec, "wrong");
+               });
+}
+
+// Of a framework that did not come to its end: whether the results that it had until then are right.
+bool JudgeResultsSoFar(Context& ctx, const Framework& framework, const Answer& answer,
+                       const std::string& folder, const std::vector<CollectiveSpec>& calls) {
+  bool right = true;
+  for (size_t i = 0; i < calls.size(); ++i)
+    if (HasResults(folder, calls, i)) right = JudgeResult(ctx, framework, answer, folder, calls, i) && right;
+  return right;
 }
 
 void JudgeCollectives(Context& ctx, const Probe& probe, const Interpreter& p, int ranks) {
@@ -125,10 +127,15 @@ void JudgeCollectives(Context& ctx, const Probe& probe, const Interpreter& p, in
   SkipIfLacking(ctx, framework, asked);
   if (!processes && !JudgeEnd(ctx, framework, p, asked)) return;
   if (asked.answer.devices && !JudgeGpus(ctx, framework, asked, ranks)) return;
+  const bool failed =
+      std::any_of(said.begin(), said.end(), [](const Answer& of_rank) { return !of_rank.errors.empty(); });
+  // Too little memory for a later call excuses no wrong result.
+  if (failed && !JudgeResultsSoFar(ctx, framework, asked.answer, folder, calls)) return;
   for (const Answer& of_rank : said) SkipIfOutOfMemory(ctx, framework, of_rank.LastError());
   if (processes && !JudgeRanks(ctx, framework, p, leader, said, calls.front())) return;
   if (!JudgeErrors(ctx, framework, asked)) return;
-  JudgeResults(ctx, framework, asked.answer, folder, calls);
+  for (size_t i = 0; i < calls.size(); ++i) JudgeResult(ctx, framework, asked.answer, folder, calls, i);
+  ctx.Measure("collectives", static_cast<double>(calls.size()), "");
   std::error_code error;
   std::filesystem::remove_all(folder, error);
 }

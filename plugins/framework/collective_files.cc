@@ -129,6 +129,16 @@ std::string ProblemOf(const std::string& folder, const std::vector<CollectiveSpe
       .dump();
 }
 
+bool HasResults(const std::string& folder, const std::vector<CollectiveSpec>& calls, size_t index) {
+  const CollectiveSpec& spec = calls[index];
+  for (int rank = 0; rank < spec.ranks; ++rank) {
+    std::error_code error;
+    const auto size = fs::file_size(FileOf(folder, index, rank, "out"), error);
+    if (error || size != ResultBytes(spec, rank)) return false;
+  }
+  return true;
+}
+
 std::string WrongWith(const std::string& folder, const std::vector<CollectiveSpec>& calls, size_t index) {
   const CollectiveSpec& spec = calls[index];
   std::string first;

@@ -22,6 +22,9 @@ void WriteCollectives(const std::string& folder, const std::vector<CollectiveSpe
 // The problem as the script takes it; `processes`: that lead a rank each, or 1 that leads all.
 std::string ProblemOf(const std::string& folder, const std::vector<CollectiveSpec>& calls, int processes);
 
+// Whether each rank has written all of its result of a call.
+bool HasResults(const std::string& folder, const std::vector<CollectiveSpec>& calls, size_t index);
+
 // What is wrong with the results of a call, of the first rank that has such, and of how many they are. Empty:
 // they are right, all of them.
 std::string WrongWith(const std::string& folder, const std::vector<CollectiveSpec>& calls, size_t index);

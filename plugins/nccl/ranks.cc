@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/known_rows.h"
-#include "common/loader_path.h"
+#include "common/visible_gpus.h"
 #include "nccl/findings.h"
 #include "nccl/known_faults.h"
 #include "nccl/link_causes.h"
@@ -184,12 +184,6 @@ const std::vector<Transport>& Transports() {
                                                      {"shared_memory", {"NCCL_P2P_DISABLE"}},
                                                      {"sockets", {"NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"}}};
   return kTransports;
-}
-
-// As the harness gives them to a case of all devices.
-int VisibleGpus() {
-  const std::string visible = Environment("CUDA_VISIBLE_DEVICES");
-  return visible.empty() ? 0 : static_cast<int>(std::count(visible.begin(), visible.end(), ',')) + 1;
 }
 
 struct Gpus {

@@ -67,6 +67,13 @@ TEST_F(FrameworkCollective, OneElementThatIsWrongIsRed) {
   EXPECT_THAT(Framework("jax_collective").Detail(), HasSubstr("its result has 4060 bytes of 4092"));
 }
 
+TEST_F(FrameworkCollective, TooLittleMemoryExcusesNothingThatWasWrongBefore) {
+  Plant("then_memory", "all_reduce max");
+  const CheckOutcome r = Framework("torch_collective");
+  EXPECT_THAT(r.Slugs(), AllOf(SizeIs(3), Each("framework-wrong-collective"))) << ::testing::PrintToString(r);
+  EXPECT_EQ(r.gate.exit_code, 1);
+}
+
 TEST_F(FrameworkCollective, ThatRaisesCrashesOrHangsIsNamedWithItsCall) {
   Plant("raise", "broadcast");
   CheckOutcome r = Framework("torch_collective");

@@ -6,6 +6,7 @@ FAKE_COLLECTIVE is a fault of the collective FAKE_COLLECTIVE_AT ("reduce_scatter
   tail                  the last 8 elements are not written
   element, missing      one element is another; the rank's part is left out of a sum
   raise, crash, hang    what the call does
+  then_memory           one element is another, and behind all these calls there is too little memory
   none                  its library has none: PyTorch without NCCL
 """
 import array
@@ -15,6 +16,7 @@ import signal
 import time
 
 FAULT = os.environ.get("FAKE_COLLECTIVE", "")
+DONE = []  # the collectives with a fault
 SIZES = {"float32": 4, "bfloat16": 2, "int32": 4, "uint8": 1}
 
 
@@ -52,6 +54,10 @@ def received(kind, reduction, dtype, parts, rank, root=0):
     """What a rank receives, of what all have sent; None of a rank that sends nothing."""
     ranks, name = len(parts), kind + (" " + reduction if reduction else "")
     faulty = at(name, rank, ranks)
+    if FAULT == "then_memory" and DONE and not faulty:
+        raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 MiB")
+    if faulty:
+        DONE.append(name)
     if faulty and FAULT == "raise":
         raise RuntimeError("NCCL error: unhandled system error")
     if faulty and FAULT == "crash":
@@ -72,7 +78,7 @@ def received(kind, reduction, dtype, parts, rank, root=0):
         out = b"".join(chunks) if kind == "all_to_all" else reduced(chunks, reduction, dtype)
     if faulty and FAULT == "tail":
         return out[:-8 * SIZES[dtype]]
-    if faulty and FAULT == "element":
+    if faulty and FAULT in ("element", "then_memory"):
         return bytes([out[0] ^ 1]) + out[1:]
     return out
 
