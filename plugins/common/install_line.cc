@@ -92,6 +92,14 @@ std::string InstallLine(const InstalledPackage& package) {
                                           : "RUN " + Pip(package) + "install " + package.name;
 }
 
+std::string FreshLine(const InstalledPackage& package, const std::string& version) {
+  const bool any_end = version.ends_with(".*");
+  if (package.manager != Manager::kPip || !IsKnown(package)) return {};
+  if (!IsVersion(any_end ? version.substr(0, version.size() - 2) : version)) return {};
+  const char* quote = any_end ? "'" : "";
+  return "RUN " + Pip(package) + "install " + quote + package.name + "==" + version + quote;
+}
+
 std::string ReleaseLine(const InstalledPackage& package, const std::string& release) {
   if (!IsKnown(package) || !IsVersion(release) || package.pinned) return {};
   if (package.manager == Manager::kApt) {
@@ -138,6 +146,26 @@ std::string CondaLine(const std::string& prefix, const std::string& name, const 
   if (!IsPath(prefix) || !IsName(name) || !IsVersion(version) || !Exists(conda)) return {};
   return "RUN " + conda + " install -y -p " + prefix + " -c conda-forge " +
          (again ? "--force-reinstall " : "") + name + "=" + version;
+}
+
+std::string LineWithLinks(const std::string& line, const std::vector<std::string>& links,
+                          const std::vector<std::string>& folders) {
+  std::string all = line;
+  const auto add = [&all](const std::string& command) { all += (all.empty() ? "RUN " : " && ") + command; };
+  for (const std::string& link : links) {
+    const std::size_t space = link.find(' ');
+    if (space == std::string::npos || !HasOnly(link.substr(0, space), "-+._") ||
+        !IsPath(link.substr(space + 1)))
+      return {};
+    add("ln -s " + link);
+  }
+  std::string names;
+  for (const std::string& folder : folders) {
+    if (!IsPath(folder)) return {};
+    names += folder + " ";
+  }
+  if (!folders.empty()) add("printf '%s\\n' " + names + ">> /etc/ld.so.conf.d/cuda-python.conf && ldconfig");
+  return all;
 }
 
 std::string EnvironmentLine(const std::string& name, const std::string& value) {

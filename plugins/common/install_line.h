@@ -26,6 +26,9 @@ std::string ReinstallLine(const InstalledPackage& package);
 // The package of any version, with what it requires: "RUN /opt/venv/bin/python -m pip install nvidia-cublas".
 std::string InstallLine(const InstalledPackage& package);
 
+// The same of one version, or of those that begin alike, "8.*". Of pip alone.
+std::string FreshLine(const InstalledPackage& package, const std::string& version);
+
 // Another release of the same major in its place, of which the packager's last number is not known: "9.20.0".
 // None of an apt package whose versions name a CUDA too ("8.9.7.29-1+cuda12.2").
 std::string ReleaseLine(const InstalledPackage& package, const std::string& release);
@@ -44,6 +47,13 @@ std::string ReplaceLine(const InstalledPackage& package, const std::vector<std::
 // The environment's own conda counts, then that of the installation around it; none without.
 std::string CondaLine(const std::string& prefix, const std::string& name, const std::string& version,
                       bool again);
+
+// The line, or one that does nothing else, followed by links ("libx.so.1.0 /y/libx.so.1", as of "ln -s") and
+// by what makes the loader look into more folders:
+// "RUN A && ln -s libx.so.1.0 /y/libx.so.1 && printf '%s\n' /z >> /etc/ld.so.conf.d/cuda-python.conf &&
+// ldconfig".
+std::string LineWithLinks(const std::string& line, const std::vector<std::string>& links,
+                          const std::vector<std::string>& folders);
 
 // "ENV NAME=VALUE".
 std::string EnvironmentLine(const std::string& name, const std::string& value);

@@ -324,10 +324,13 @@ ToolLook JitPlaces::OfToolkit(JitTool tool) const {
                     "no libdevice.10.bc in a toolkit or the package nvidia-nvvm (CUDA 12: "
                     "nvidia-cuda-nvcc-cu12)");
     case JitTool::kNvrtc:
-      return FileOr(Library("libnvrtc.so"), "no libnvrtc in a package or where the loader looks");
+      return FileOr(Library("libnvrtc.so"),
+                    "no libnvrtc where the loader looks or in the package nvidia-cuda-nvrtc (CUDA 12: "
+                    "nvidia-cuda-nvrtc-cu12)");
     case JitTool::kCudaHeaders:
       return FileOr(InToolkit({"include/cuda_fp16.h"}),
-                    "no include/cuda_fp16.h in a toolkit or the package nvidia-cuda-runtime");
+                    "no include/cuda_fp16.h in a toolkit or the package nvidia-cuda-runtime (CUDA 12: "
+                    "nvidia-cuda-runtime-cu12)");
     case JitTool::kNvcc: {
       const std::string nvcc = InToolkit({"bin/nvcc"});
       return FileOr(IsProgram(nvcc) ? nvcc : Program("nvcc"), "no nvcc in a toolkit or PATH");

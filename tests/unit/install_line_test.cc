@@ -28,6 +28,24 @@ TEST(InstallLine, PutsTheSameVersionBack) {
             "RUN apt-get update && apt-get install -y --reinstall libcudnn8=8.9.7.29-1+cuda12.2");
 }
 
+TEST(InstallLine, TakesAReleaseThatIsNewHere) {
+  EXPECT_EQ(FreshLine(kWheel, "8.*"), "RUN /opt/venv/bin/python -m pip install 'nvidia-cudnn-cu13==8.*'");
+  EXPECT_EQ(FreshLine(kWheel, "8.9.2.26"),
+            "RUN /opt/venv/bin/python -m pip install nvidia-cudnn-cu13==8.9.2.26");
+  for (const char* none : {"", "*", "8;x", ".*"}) EXPECT_EQ(FreshLine(kWheel, none), "") << none;
+  EXPECT_EQ(FreshLine(kDeb, "9.*"), "");
+}
+
+TEST(InstallLine, LinksAndShowsFoldersBehindIt) {
+  EXPECT_EQ(LineWithLinks("RUN a", {"libx.so.1 /y/libx.so"}, {"/y", "/z_1"}),
+            "RUN a && ln -s libx.so.1 /y/libx.so && printf '%s\\n' /y /z_1 >> "
+            "/etc/ld.so.conf.d/cuda-python.conf && ldconfig");
+  EXPECT_EQ(LineWithLinks("", {"libx.so.1 /y/libx.so"}, {}), "RUN ln -s libx.so.1 /y/libx.so");
+  EXPECT_EQ(LineWithLinks("RUN a", {}, {}), "RUN a");
+  EXPECT_EQ(LineWithLinks("RUN a", {"libx.so /y;/libx.so.1"}, {}), "") << "would have to be quoted";
+  EXPECT_EQ(LineWithLinks("RUN a", {}, {"/y z"}), "") << "would have to be quoted";
+}
+
 TEST(InstallLine, TakesAnotherRelease) {
   EXPECT_EQ(ReleaseLine(kWheel, "9.20.0"),
             "RUN /opt/venv/bin/python -m pip install --no-deps 'nvidia-cudnn-cu13==9.20.0.*'");

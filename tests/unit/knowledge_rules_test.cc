@@ -81,8 +81,9 @@ TEST(KnowledgeRules, WhatPackagesOpenHasItsOrder) {
   const SymbolRules rules = ReadSymbolRules(KnownEntry);
   std::vector<std::string> imports;
   for (const PackageRule& rule : rules.packages) imports.push_back(rule.import_name);
-  EXPECT_THAT(imports, ElementsAre("torch", "jax", "jax", "onnxruntime", "tensorflow", "cupy", "ctranslate2",
-                                   "paddle", "tensorrt", "transformer_engine", "cudf", "rmm", "kvikio"));
+  EXPECT_THAT(imports,
+              ElementsAre("torch", "jax", "jax", "onnxruntime", "tensorflow", "cupy", "ctranslate2", "paddle",
+                          "paddle", "tensorrt", "transformer_engine", "cudf", "rmm", "kvikio"));
   const PackageRule& torch = rules.packages[0];
   ASSERT_EQ(torch.first.size(), 17U);
   EXPECT_EQ(torch.first[4].name, "libnvrtc-builtins.so.*");

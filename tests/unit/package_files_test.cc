@@ -15,6 +15,7 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -308,6 +309,27 @@ TEST_F(ComponentUseTest, WhatAnImportRuleOpens) {
 TEST_F(ComponentUseTest, OfAFileThatNoPackageHasNobodyKnows) {
   Library("libs/libnccl.so.2", "int a;");
   EXPECT_TRUE(MayBeLoaded(Path("libs/libnccl.so.2")));
+}
+
+// As of cupy-cuda13x over cupy-cuda12x: who brought a file is told by what it is, and the libraries that are
+// there tell which of the two is meant.
+TEST_F(PackageFilesTest, WhatLacksAnotherMajorIsOfThePackageThatReplacedTheOneThatHasIt) {
+  const std::string cufft = site_ + "nvidia/cufft/lib/libcufft.so.11", extension = site_ + "acme/_fft.so";
+  std::filesystem::remove_all(Path(site_ + "ort"));
+  Library(cufft, "int a;");
+  Library("gone/libcufft.so.12", "int a;");
+  Package("acme", "from ._fft import f\n");
+  Extension("acme/_fft.so", "int of_12;", "@/" + cufft + " -Wl,-rpath,'$ORIGIN/../nvidia/cufft/lib'");
+  Write(site_ + "acme_cuda12x-1.0.dist-info/RECORD", Row("acme/_fft.so"));
+  EXPECT_THAT(Judge().faults, IsEmpty());
+  Extension("acme/_fft.so", "int of_13;", "@/gone/libcufft.so.12");
+  Write(site_ + "acme_cuda13x-1.1.dist-info/RECORD", Row("acme/_fft.so"));
+  const SymbolJudgement judgement = Judge();
+  ASSERT_THAT(Kinds(judgement), ElementsAre(SymbolFaultKind::kOtherMajor));
+  EXPECT_THAT(judgement.faults[0].detail, HasSubstr("_fft.so (acme-cuda13x 1.1)"));
+  const std::string pip = Path("venv/bin/python") + " -m pip ";
+  EXPECT_EQ(judgement.faults[0].line, "RUN " + pip + "uninstall -y acme-cuda12x acme-cuda13x && " + pip +
+                                          "install --no-deps acme-cuda12x==1.0");
 }
 
 }  // namespace

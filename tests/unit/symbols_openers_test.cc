@@ -109,6 +109,7 @@ TEST_F(SymbolsOpenersTest, ABundledCudnnIsAskedWhatItOpensByName) {
 
 // PaddlePaddle's wheel for GPUs brings none of CUDA's libraries and opens them by name.
 TEST_F(SymbolsOpenersTest, AnEnvironmentForAGpuWithoutAnyLibraryOfCudaIsBroken) {
+  Write(site_ + "paddle/__init__.py", "set_flags({\"FLAGS_nvidia_package_dir\": x})\n");
   Library(site_ + "paddle/base/libpaddle.so", "int paddle;");
   Record("paddlepaddle-2.6.2", {"paddle/base/libpaddle.so"});
   EXPECT_THAT(Judge().faults, IsEmpty());  // for the CPU
@@ -300,7 +301,8 @@ TEST_F(SymbolsOpenersTest, Ctranslate2OpensByNameWhenAModelIsPutOnAGpu) {
   EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kOpenedLater, Kind::kOpenedLater));
   EXPECT_EQ(Judge().faults.at(0).line,
             "RUN " + Path("venv/bin/python") +
-                " -m pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1");
+                " -m pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1 && printf '%s\\n' " +
+                cudnn + " >> /etc/ld.so.conf.d/cuda-python.conf && ldconfig");
   std::filesystem::remove_all(Path(site_ + "pip"));  // no line can be given then
   EXPECT_THAT(Kinds(Judge()), ElementsAre(Kind::kOpenedLater, Kind::kOpenedLater));
   Library(site_ + "nvidia/cudnn/lib/libcudnn.so.9", "int a;");
@@ -357,7 +359,7 @@ TEST_F(SymbolsOpenersTest, TheRemedyNamesTheReleaseThatThePackageRequires) {
   Library(site_ + runtime + "/libcudart.so.12", "int a;");
   Extension("mine/_ext.so", "",
             "@/gone/libcudnn.so.8 @/" + site_ + runtime + "/libcudart.so.12 -Wl,-rpath,'$ORIGIN/../" +
-                runtime + "'");
+                runtime + ":$ORIGIN/../nvidia/cudnn/lib'");
   Record("mine-1.0", {"mine/_ext.so"});
   Write(site_ + "mine-1.0.dist-info/METADATA",
         "Name: mine\nVersion: 1.0\nRequires-Dist: nvidia-cudnn-cu12==8.9.2.26; platform_system == "

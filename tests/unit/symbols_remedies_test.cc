@@ -89,7 +89,7 @@ TEST_F(SymbolsRemediesTest, ALineIsForTheCudaOfThePackageThatAsks) {
   Library(site + "nvidia/cu13/lib/libcufft.so.12", "int a;");
   Record("nvidia_cufft-12.0.0.61", {"nvidia/cu13/lib/libcufft.so.12"});
   Package("cupyx", "from ._fft import f\n");
-  Extension("cupyx/_fft.so", "", "@/gone/libcufft.so.11");
+  Extension("cupyx/_fft.so", "", "@/gone/libcufft.so.11 -Wl,-rpath,'$ORIGIN/../nvidia/cufft/lib'");
   Record("cupy_cuda12x-13.6.0", {"cupyx/_fft.so"});
   const auto line = [&] {
     const SymbolJudgement judgement = Judge();
@@ -117,7 +117,9 @@ TEST_F(SymbolsRemediesTest, ALineNamesThePackageThatBringsTheNumber) {
   Record("mine-1.0", {"mine/_ext.so"});
   const auto lacking = [&](const std::string& library) {
     Library("gone/" + library, "int a;");
-    Extension("mine/_ext.so", "", "@/gone/" + library);
+    Extension(
+        "mine/_ext.so", "",
+        "@/gone/" + library + " -Wl,-rpath,'$ORIGIN/../nvidia/cudnn/lib:$ORIGIN/../nvidia/cusparse/lib'");
     const SymbolJudgement judgement = Judge();
     EXPECT_THAT(Kinds(judgement), ElementsAre(Kind::kOtherMajor));
     return judgement.faults.empty() ? SymbolFault() : judgement.faults[0];
@@ -131,7 +133,7 @@ TEST_F(SymbolsRemediesTest, ALineNamesThePackageThatBringsTheNumber) {
   EXPECT_EQ(lacking("libcudnn.so.8").line, "");
   EXPECT_THAT(lacking("libcudnn.so.8").detail, HasSubstr("nvidia-cudnn-cu11 8.* or nvidia-cudnn-cu12 8.*"));
   Write(torch, "__version__ = '2.3.0'\ncuda = '12.1'\n");
-  EXPECT_EQ(lacking("libcudnn.so.8").line, pip + "--no-deps 'nvidia-cudnn-cu12==8.*'");
+  EXPECT_EQ(lacking("libcudnn.so.8").line, pip + "'nvidia-cudnn-cu12==8.*'");
 }
 
 // A wheel of pip's lies where nothing of conda's looks.
@@ -141,7 +143,7 @@ TEST_F(SymbolsRemediesTest, WhatCondaHasInstalledGetsALineOfCondas) {
   Write("venv/conda-meta/history", "");
   Package("mine", "from ._ext import f\n");
   Library("gone/libcufft.so.11", "int a;");
-  Extension("mine/_ext.so", "", "@/gone/libcufft.so.11");
+  Extension("mine/_ext.so", "", "@/gone/libcufft.so.11 -Wl,-rpath,'$ORIGIN/../nvidia/cufft/lib'");
   Record("mine-1.0", {"mine/_ext.so"});
   const auto line = [&] {
     const SymbolJudgement judgement = Judge();
@@ -166,7 +168,7 @@ TEST_F(SymbolsRemediesTest, WhatCondaHasInstalledGetsALineOfCondas) {
 TEST_F(SymbolsRemediesTest, ALibraryForAnotherCudaIsNotTheOneThatARuleOpens) {
   const std::string site = kSite;
   Write(site + "pip/__init__.py", "");
-  Write(site + "cupy/_environment.py", "");
+  Write(site + "cupy_backends/cuda/libs/__init__.py", "from cuda import pathfinder\n");
   Library("gone/libcublas.so.12", "int a;");
   Extension("cupy_backends/cuda/libs/cublas.so", "", "@/gone/libcublas.so.12");
   Library(site + "nvidia/cusparse/lib/libcusparse.so.12", "int a;");
@@ -260,10 +262,14 @@ TEST_F(SymbolsRemediesTest, ALibraryThatAnImportOpensByANameThatNothingHas) {
     return Judge();
   };
   EXPECT_EQ(LibraryOfOnly(opens("ctypes.CDLL('libcudart.so')"), Kind::kMissingLibrary), "libcudart.so");
+  const std::string there = Path(site + "nvidia/cuda_runtime/lib");
+  EXPECT_EQ(opens("ctypes.CDLL('libcudart.so')").faults.at(0).line,
+            "RUN ln -s libcudart.so.12 " + there + "/libcudart.so && printf '%s\\n' " + there +
+                " >> /etc/ld.so.conf.d/cuda-python.conf && ldconfig");
   EXPECT_THAT(Kinds(opens("ctypes.CDLL('libsndfile.so.1')")), ElementsAre(Kind::kUnused));
-  for (const std::string there : {"ctypes.CDLL('libcudart.so.12')", "ctypes.CDLL('libcuda.so.1')",
+  for (const std::string known : {"ctypes.CDLL('libcudart.so.12')", "ctypes.CDLL('libcuda.so.1')",
                                   "ctypes.CDLL('libnvidia-ml.so.1')", "ctypes.CDLL('lib/libcudart.so')"})
-    EXPECT_THAT(opens(there).faults, IsEmpty()) << there;
+    EXPECT_THAT(opens(known).faults, IsEmpty()) << known;
   EXPECT_THAT(opens("try:\n  ctypes.CDLL('libcudart.so')\nexcept OSError:\n  pass").faults, IsEmpty());
   EXPECT_EQ(LibraryOfOnly(opens("ctypes.CDLL('libcufft.so.10')"), Kind::kMissingLibrary), "libcufft.so.10");
   Library("/vendor/libcufft.so.10", "int a;");

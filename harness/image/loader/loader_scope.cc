@@ -162,6 +162,14 @@ LoaderFiles::File LoaderScope::Found(const std::string& name, int asker) const {
                         !table.no_default_folders);
 }
 
+std::vector<std::string> LoaderScope::RunPathOf(int asker) const {
+  if (asker < 0) return {};
+  std::vector<std::string> folders = FoldersFirst(asker);
+  for (std::string& folder : Expanded(loaded_[asker].file.table->run_path, loaded_[asker].file.path))
+    folders.push_back(std::move(folder));
+  return folders;
+}
+
 std::vector<std::string> LoaderScope::Matching(const std::string& pattern, int asker) const {
   if (asker < 0) return files_->Matching(pattern);
   const LoadedFile& from = loaded_[asker];

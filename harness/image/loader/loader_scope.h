@@ -41,6 +41,8 @@ class LoaderFiles {
                                     const std::vector<std::string>& then = {}) const;
   // LD_LIBRARY_PATH's folders.
   const std::vector<std::string>& library_path() const { return library_path_; }
+  // Those in which the loader looks last.
+  const std::vector<std::string>& default_folders() const { return default_folders_; }
   // Why files could not be looked at, one text each: the tables took more memory than there may be.
   const std::vector<std::string>& problems() const { return problems_; }
 
@@ -96,6 +98,8 @@ class LoaderScope {
   int Named(const std::string& name) const;
   // The file that a DT_NEEDED of `asker` would lead to if none of this name were there. Null table: none.
   LoaderFiles::File Found(const std::string& name, int asker) const;
+  // The folders that DT_RPATH and DT_RUNPATH name where a DT_NEEDED of `asker` is searched for.
+  std::vector<std::string> RunPathOf(int asker) const;
   // The files whose names fit that the loader would come upon for `asker`, in its order; "*" stands for any
   // text. -1: for a process with nothing in it.
   std::vector<std::string> Matching(const std::string& pattern, int asker) const;

@@ -7,6 +7,7 @@
 #include "image/packages/conda_metadata.h"
 #include "image/packages/dpkg_records.h"
 #include "image/packages/python_metadata.h"
+#include "image/packages/record_conflicts.h"
 #include "image/packages/record_text.h"
 
 namespace cudnn_ci {
@@ -24,12 +25,16 @@ bool HoldsCode(const std::string& name) {
   return at != std::string::npos && (at + 3 == name.size() || name[at + 3] == '.');
 }
 
-void InstalledPackages::Own(const std::string& file, std::size_t package) {
-  if (!HoldsCode(file.substr(file.rfind('/') + 1)) || owners_.size() > kMostOwned) return;
+void InstalledPackages::Own(const RecordedFile& file, std::size_t package) {
+  if (!HoldsCode(file.path.substr(file.path.rfind('/') + 1)) || owners_.size() > kMostOwned) return;
   if (owners_.size() == kMostOwned)
     problems_.push_back("the records name more than " + std::to_string(kMostOwned) +
                         " files with code: of the others it is not known who brought them");
-  owners_.emplace(RealPath(file), package);
+  const std::string path = RealPath(file.path);
+  const auto [known, fresh] = owners_.emplace(path, Owner{package, file.hash, file.size});
+  Owner& owner = known->second;
+  if (fresh || file.hash == owner.hash || !IsAsRecorded(path, file, &may_hash_)) return;
+  owner = {package, file.hash, file.size};
 }
 
 void InstalledPackages::AddPython(const std::string& folder) {
@@ -43,7 +48,7 @@ void InstalledPackages::AddPython(const std::string& folder) {
       continue;
     }
     const Result<std::size_t> bytes =
-        ForEachFileOf(packages_[index], [&](const std::string& file) { Own(file, index); });
+        ForEachRecordOf(packages_[index], [&](const RecordedFile& file) { Own(file, index); });
     if (!bytes) problems_.push_back(bytes.error());
     if (bytes) recorded_ += *bytes;
   }
@@ -61,21 +66,21 @@ void InstalledPackages::AddConda(const std::string& prefix) {
       continue;
     }
     packages_.push_back(std::move(*package));
-    for (const std::string& file : files) Own(file, index);
+    for (const std::string& file : files) Own({file, "", 0}, index);
   }
 }
 
 void InstalledPackages::AddDpkg(const std::vector<std::string>& files, const std::string& root) {
   for (DpkgOwner& owner : DpkgOwnersOf(files, root)) {
     if (packages_.size() >= kMostPackages) return;
-    for (std::string& file : owner.files) owners_.emplace(std::move(file), packages_.size());
+    for (std::string& file : owner.files) owners_.emplace(std::move(file), Owner{packages_.size(), "", 0});
     packages_.push_back(std::move(owner.package));
   }
 }
 
 const Package* InstalledPackages::OwnerOf(const std::string& file) const {
   const auto found = owners_.find(RealPath(file));
-  return found == owners_.end() ? nullptr : &packages_[found->second];
+  return found == owners_.end() ? nullptr : &packages_[found->second.package];
 }
 
 const Package* InstalledPackages::Python(const std::string& name) const {

@@ -3,11 +3,13 @@
 #define CUDNN_CI_IMAGE_PACKAGES_INSTALLED_PACKAGES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "image/packages/package.h"
+#include "image/packages/python_metadata.h"
 
 namespace cudnn_ci {
 
@@ -33,11 +35,17 @@ class InstalledPackages {
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:
-  // The first package that claims a file is its owner.
-  void Own(const std::string& file, std::size_t package);
+  struct Owner {
+    std::size_t package;
+    std::string hash;  // as recorded, as of RecordedFile
+    std::uintmax_t size;
+  };
+  // The first package that claims a file is its owner, unless a later one has recorded what the file is.
+  void Own(const RecordedFile& file, std::size_t package);
 
   std::vector<Package> packages_;
-  std::map<std::string, std::size_t> owners_;  // real path to index
+  std::map<std::string, Owner> owners_;                  // by real path
+  std::uintmax_t may_hash_ = std::uintmax_t{256} << 20;  // bytes of files that two packages claim
   std::vector<std::string> problems_;
   std::size_t recorded_ = 0;  // bytes of Python's lists of files
 };

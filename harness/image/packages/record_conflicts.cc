@@ -153,6 +153,15 @@ class Finder {
 
 }  // namespace
 
+bool IsAsRecorded(const std::string& path, const RecordedFile& record, std::uintmax_t* may_read) {
+  const std::optional<std::string> hash = HexOf(record.hash);
+  const std::uintmax_t size = SizeOf(path);
+  if (!hash || size != record.size || size > *may_read) return false;
+  *may_read -= size;
+  const Result<std::string> bytes = ReadFile(path, size);
+  return bytes && Sha256Hex(*bytes) == *hash;
+}
+
 RecordConflicts FindRecordConflicts(const std::vector<Package>& packages) { return Finder(packages).Run(); }
 
 }  // namespace cudnn_ci

@@ -5,10 +5,12 @@
 #define CUDNN_CI_IMAGE_PACKAGES_RECORD_CONFLICTS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "image/packages/package.h"
+#include "image/packages/python_metadata.h"
 
 namespace cudnn_ci {
 
@@ -40,6 +42,10 @@ struct RecordConflicts {
   std::vector<ChangedFiles> changed;
   std::vector<GoneFiles> gone;
 };
+
+// Whether a file is what a RECORD says of it: by its size, then by its hash; false where the record has none.
+// Files of more than *may_read bytes are not; what was read is taken off that.
+bool IsAsRecorded(const std::string& path, const RecordedFile& record, std::uintmax_t* may_read);
 
 // Of these packages; those of other managers than Python's are passed over. Only files with native or device
 // code count (HoldsCode), and only those with a recorded hash: overlapping sources, documents and licences

@@ -54,12 +54,12 @@ void BundledLibraries::Judge(const LoaderScope& scope, int file, int major, cons
     fault.detail += ": the loader does not look in " + folder;
     fault.line = LineForFolders({folder});
   } else {
-    const SymbolRemedy remedy =
-        writer_->remedies().ForMissing({.library = main, .asker = path, .other_major = !others.empty()});
     if (!others.empty())
       fault.detail += ": the image has cuDNN of another major, " + writer_->File(others.front());
-    if (!remedy.words.empty()) fault.detail += "; " + remedy.words;
-    fault.line = remedy.line;
+    fault.Add(writer_->remedies().ForMissing({.library = main,
+                                              .asker = path,
+                                              .other_major = !others.empty(),
+                                              .looks_in = writer_->FoldersOf(scope, file)}));
     if (others.empty() && IsForTheCpu(index)) fault.kind = SymbolFaultKind::kUnused;
   }
   faults_.push_back(std::move(fault));
@@ -86,10 +86,9 @@ void BundledLibraries::JudgeCompiler(const LoaderScope& scope, int file, const s
   if (const std::vector<std::string> hidden = index.Named(name); !hidden.empty()) {
     fault.detail += ": the loader does not look in " + DirectoryOf(hidden.front());
     fault.line = LineForFolders({DirectoryOf(hidden.front())});
-  } else if (const SymbolRemedy remedy = writer_->remedies().ForMissing({.library = name, .asker = path});
-             !remedy.words.empty()) {
-    // The wheel's folder is none that this file looks in.
-    fault.detail += "; " + remedy.words + ", and LD_LIBRARY_PATH has to name its folder";
+  } else {
+    fault.Add(writer_->remedies().ForMissing(
+        {.library = name, .asker = path, .looks_in = writer_->FoldersOf(scope, file)}));
   }
   if (index.Named(name).empty() && IsForTheCpu(index)) fault.kind = SymbolFaultKind::kUnused;
   faults_.push_back(std::move(fault));

@@ -72,6 +72,12 @@ std::string WithoutTag(std::string symbol) {
 
 }  // namespace
 
+void SymbolFault::Add(const SymbolRemedy& remedy) {
+  if (!remedy.words.empty()) detail += "; " + remedy.words;
+  line = remedy.line;
+  cure = remedy.cure;
+}
+
 std::string MangledFunction(const std::string& symbol) {
   if (symbol.compare(0, 2, "_Z") != 0) return "";
   std::size_t at = 2;
@@ -201,15 +207,42 @@ SymbolFault FaultWriter::Missing(const LoaderScope& scope, int asker, const std:
     fault.detail += "; install the build of " + (package.empty() ? NameOf(fault.asker) : package) +
                     " for what the process has";
   }
-  if (has_other || (!same.empty() && fault.kind == SymbolFaultKind::kMissingLibrary)) return fault;
-  const SymbolRemedy remedy =
-      remedies_->ForMissing({.library = name,
-                             .asker = fault.asker,
-                             .table = loaded[asker].file.table,
-                             .other_major = fault.kind == SymbolFaultKind::kOtherMajor});
-  if (!remedy.words.empty()) fault.detail += "; " + remedy.words;
-  fault.line = remedy.line;
+  if (has_other) return fault;
+  if (!same.empty() && fault.kind == SymbolFaultKind::kMissingLibrary) {
+    fault.Add(remedies_->ForHidden(same.front()));
+    return fault;
+  }
+  fault.Add(remedies_->ForMissing({.library = name,
+                                   .asker = fault.asker,
+                                   .table = loaded[asker].file.table,
+                                   .other_major = fault.kind == SymbolFaultKind::kOtherMajor,
+                                   .looks_in = FoldersOf(scope, asker),
+                                   .same = UnderOtherNames(scope, asker, name)}));
   return fault;
+}
+
+// Of what is missing, the files of that soname in the folders where it is looked for.
+std::vector<std::string> FaultWriter::UnderOtherNames(const LoaderScope& scope, int asker,
+                                                      const std::string& name) const {
+  std::vector<std::string> same;
+  for (const std::string& path : scope.Matching(name + ".*", asker))
+    if (const LoaderFiles::File file = files_->Open(path); file.table && file.table->soname == name)
+      same.push_back(path);
+  return same;
+}
+
+// The folders of the file's run path, and those of packages in which rules of its process open libraries.
+std::vector<std::string> FaultWriter::FoldersOf(const LoaderScope& scope, int asker) const {
+  std::vector<std::string> folders = scope.RunPathOf(asker);
+  const LoadedFile& file = scope.loaded()[asker];
+  for (const std::string& packages : image_->folders)
+    for (const PackageRule& rule : rules_->packages) {
+      if (!rule.AppliesTo(packages) || !rule.Concerns(file.file.path, packages, *file.file.table)) continue;
+      for (const auto* steps : {&rule.first, &rule.main, &rule.later})
+        for (const OpenStep& step : *steps)
+          for (const std::string& folder : step.folders) folders.push_back(packages + "/" + folder);
+    }
+  return folders;
 }
 
 SymbolFault FaultWriter::Damaged(const LoaderScope& scope, int file, const std::string& process) const {
@@ -347,8 +380,7 @@ std::vector<SymbolFault> FaultWriter::Unresolved(const LoaderScope& scope, const
           lacks ? remedies_->ForOtherRelease(
                       {.library = fault.library, .asker = asker.path, .table = asker.table}, giver)
                 : SymbolRemedy();
-      if (!remedy.words.empty()) fault.detail += "; " + remedy.words;
-      fault.line = remedy.line;
+      fault.Add(remedy);
     }
     faults.push_back(std::move(fault));
   }

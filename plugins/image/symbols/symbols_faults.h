@@ -37,11 +37,15 @@ struct SymbolFault {
   std::string asker;      // path of the file that asks; empty: a package does
   std::string library;    // what is missing of kMissingLibrary and kOtherMajor; who should answer of others
   std::string line = {};  // of a Dockerfile, that puts it right; empty: none is certain
+  SymbolCure cure = {};   // what has to be done; said at the end of the detail once faults are joined
   // Of a missing library: a file of another major is there, whatever else lies where the loader does not
   // look.
   bool other_major = false;
   // Likewise: the file lies in the image, where the loader does not look.
   bool hidden = false;
+
+  // Takes over what puts it right.
+  void Add(const SymbolRemedy& remedy);
 };
 
 // The libraries of a subject by name: what could have been taken.
@@ -77,6 +81,8 @@ class FaultWriter {
   SymbolFault Missing(const LoaderScope& scope, int asker, const std::string& name,
                       const std::string& process) const;
   SymbolFault Damaged(const LoaderScope& scope, int file, const std::string& process) const;
+  // Where the loader and the file's package look for what it needs, besides the loader's own places.
+  std::vector<std::string> FoldersOf(const LoaderScope& scope, int asker) const;
   // What is unresolved of one Open, a fault for each file that asks and each file that should answer.
   std::vector<SymbolFault> Unresolved(const LoaderScope& scope, const OpenedFile& opened,
                                       const std::vector<UnresolvedSymbol>& unresolved,
@@ -91,6 +97,8 @@ class FaultWriter {
   };
   std::set<std::pair<dev_t, ino_t>> WouldBeTaken(const LoaderScope& scope, int asker,
                                                  const LoadedFile& giver) const;
+  std::vector<std::string> UnderOtherNames(const LoaderScope& scope, int asker,
+                                           const std::string& name) const;
   std::string WhoAsks(const LoaderScope& scope, int asker, const std::string& process) const;
   Answer Explain(const LoaderScope& scope, const OpenedFile& opened, const UnresolvedSymbol& symbol) const;
   std::string Words(const LoaderScope& scope, const Answer& answer,

@@ -42,7 +42,7 @@ class PythonJudge {
         rules_(rules),
         files_(files),
         index_(image, files),
-        remedies_(&image, &rules, TorchOf(image.folders)),
+        remedies_(&image, &rules, files, TorchOf(image.folders)),
         writer_(&image, &index_, files, &rules, &remedies_),
         weights_(&image, &rules, TorchOf(image.folders)),
         copies_(&rules) {}
@@ -145,12 +145,10 @@ class PythonJudge {
   }
 
   // The rule of a package that is there and into whose process the file belongs.
-  const PackageRule* RuleOf(const std::string& package, const DynamicTable& table) const {
-    for (const auto& [rule, unused] : packages_) {
-      if (Holds(rule->import_names, package)) return rule;
-      for (const std::string& name : table.needed)
-        if (Holds(rule->libraries, LibraryStem(name))) return rule;
-    }
+  const PackageRule* RuleOf(const std::string& path, const std::string& folder,
+                            const DynamicTable& table) const {
+    for (const auto& [rule, unused] : packages_)
+      if (rule->Concerns(path, folder, table)) return rule;
     return nullptr;
   }
 
@@ -179,7 +177,7 @@ class PythonJudge {
     file.extension =
         (HasExtensionName(name) && !beside) || table.Find("PyInit_" + module) == SymbolLookup::kFound;
     if (beside && !file.extension) file.package = OpenerOf(path, file.package);
-    file.rule = RuleOf(file.package, table);
+    file.rule = RuleOf(path, folder, table);
     file.linked = file.rule && !file.rule->libraries.empty() && !Holds(file.rule->import_names, file.package);
     return file;
   }
@@ -341,7 +339,7 @@ SymbolJudgement JudgeSymbols(const ImageFiles& image, const std::string& spec, c
     judgement = JudgeProgram(image, spec.substr(sizeof kProgram - 1), rules, files);
   else
     judgement = JudgeLibraries(image, rules, files);
-  judgement.faults = OneForEachCause(std::move(judgement.faults), image);
+  judgement.faults = OneForEachCause(std::move(judgement.faults), image, files->library_path());
   for (const std::string& problem : files->problems())
     judgement.faults.push_back({SymbolFaultKind::kUndecided, problem, "", ""});
   return judgement;

@@ -90,12 +90,12 @@ class Look {
     const std::vector<std::string> others = writer_.index().OtherMajors(library);
     if (!others.empty()) fault.detail += "; " + writer_.File(others.front()) + " is there";
     // A name without a number is that of a link for compilers, which no package for running brings.
-    if (for_gpus && LibraryStem(library) != library) {
-      const SymbolRemedy remedy = writer_.remedies().ForMissing(
-          {.library = library, .asker = source, .other_major = !others.empty()});
-      if (!remedy.words.empty()) fault.detail += "; " + remedy.words;
-      fault.line = remedy.line;
-    }
+    const bool numbered = LibraryStem(library) != library;
+    if (for_gpus)
+      fault.Add(writer_.remedies().ForMissing({.library = library,
+                                               .asker = source,
+                                               .other_major = !others.empty(),
+                                               .same = numbered ? std::vector<std::string>() : others}));
     return fault;
   }
 

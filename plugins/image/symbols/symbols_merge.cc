@@ -28,19 +28,22 @@ bool IsOfSymbols(const SymbolFault& fault) {
 // What is said of one cause, and of what shares it.
 struct Cause {
   SymbolFault fault;
-  std::set<std::string> askers, libraries, lines;
+  std::set<std::string> askers, libraries, lines, pips, links, folders;
 };
 
-// "RUN x -m pip install --no-deps a b" of two such lines; empty: they do not begin alike.
-std::string OneLine(const std::set<std::string>& lines) {
+void AddAll(const std::set<std::string>& from, std::set<std::string>* to) {
+  to->insert(from.begin(), from.end());
+}
+
+// What pip is told, with the options that it has in common: "--no-deps a b" of two; empty: these differ.
+std::string OnePip(const std::set<std::string>& pips) {
   std::string all;
-  for (const std::string& line : lines) {
-    const std::size_t last = line.rfind(' ');
-    if (line.find(" -m pip install ") == std::string::npos || last == std::string::npos) return "";
+  for (const std::string& pip : pips) {
+    const std::size_t last = pip.rfind(' ') == std::string::npos ? 0 : pip.rfind(' ') + 1;
     if (all.empty()) {
-      all = line;
-    } else if (all.compare(0, last, line, 0, last) == 0) {
-      all += line.substr(last);
+      all = pip;
+    } else if (all.rfind("--", 0) == pip.rfind("--", 0) && all.compare(0, last, pip, 0, last) == 0) {
+      all += " " + pip.substr(last);
     } else {
       return "";
     }
@@ -48,11 +51,24 @@ std::string OneLine(const std::set<std::string>& lines) {
   return all;
 }
 
+// The same of lines for it; `pips`: what they end with.
+std::string OneLine(const std::set<std::string>& lines, const std::set<std::string>& pips) {
+  if (lines.size() < 2) return lines.empty() ? "" : *lines.begin();
+  const std::string& first = *lines.begin();
+  for (const std::string& pip : pips)
+    if (first.ends_with(" " + pip)) return first.substr(0, first.size() - pip.size()) + OnePip(pips);
+  return "";
+}
+
 // Whether one line is the cure of both; where neither has one, nothing says otherwise.
-bool HaveOneCure(const std::set<std::string>& some, const std::set<std::string>& others) {
-  std::set<std::string> all = some;
-  all.insert(others.begin(), others.end());
-  return some.empty() == others.empty() && (all.size() < 2 || !OneLine(all).empty());
+bool HaveOneCure(const Cause& a, const Cause& b) {
+  std::set<std::string> pips = a.pips, lines = a.lines;
+  AddAll(b.pips, &pips), AddAll(b.lines, &lines);
+  if (!pips.empty() && OnePip(pips).empty()) return false;
+  if (lines.empty()) return true;
+  if (a.pips.empty() != b.pips.empty() || a.lines.empty() != b.lines.empty()) return false;
+  if (a.links.empty() != b.links.empty() || a.folders.empty() != b.folders.empty()) return false;
+  return !pips.empty() || lines.size() < 2;
 }
 
 using KeyOf = std::function<std::string(const SymbolFault&)>;
@@ -66,11 +82,11 @@ std::vector<Cause> Joined(std::vector<Cause> causes, const std::function<bool(co
     if (concerns(cause.fault)) {
       const auto [at, fresh] =
           known.emplace(std::make_pair(cause.fault.kind, key_of(cause.fault)), joined.size());
-      if (!fresh && HaveOneCure(joined[at->second].lines, cause.lines)) {
+      if (!fresh && HaveOneCure(joined[at->second], cause)) {
         Cause& first = joined[at->second];
-        first.askers.insert(cause.askers.begin(), cause.askers.end());
-        first.libraries.insert(cause.libraries.begin(), cause.libraries.end());
-        first.lines.insert(cause.lines.begin(), cause.lines.end());
+        AddAll(cause.askers, &first.askers), AddAll(cause.libraries, &first.libraries);
+        AddAll(cause.lines, &first.lines), AddAll(cause.pips, &first.pips);
+        AddAll(cause.links, &first.links), AddAll(cause.folders, &first.folders);
         continue;
       }
     }
@@ -79,7 +95,7 @@ std::vector<Cause> Joined(std::vector<Cause> causes, const std::function<bool(co
   return joined;
 }
 
-void SayOthers(Cause* cause) {
+void SayOthers(Cause* cause, const std::vector<std::string>& library_path) {
   std::string others;
   std::size_t shown = 0;
   for (const std::string& library : cause->libraries) {
@@ -90,12 +106,19 @@ void SayOthers(Cause* cause) {
   if (!others.empty()) cause->fault.detail += "; the same of " + others;
   if (cause->askers.size() > 1)
     cause->fault.detail += "; so it is with " + std::to_string(cause->askers.size() - 1) + " other files";
-  if (cause->lines.size() > 1) cause->fault.line = OneLine(cause->lines);
+  SymbolCure cure = {OnePip(cause->pips),
+                     {cause->links.begin(), cause->links.end()},
+                     {cause->folders.begin(), cause->folders.end()}};
+  if (!cure.folders.empty())
+    cure.folders.insert(cure.folders.end(), library_path.begin(), library_path.end());
+  cause->fault.detail += WordsForCure(cure);
+  cause->fault.line = LineForCure(OneLine(cause->lines, cause->pips), cure);
 }
 
 }  // namespace
 
-std::vector<SymbolFault> OneForEachCause(std::vector<SymbolFault> faults, const ImageFiles& image) {
+std::vector<SymbolFault> OneForEachCause(std::vector<SymbolFault> faults, const ImageFiles& image,
+                                         const std::vector<std::string>& library_path) {
   std::vector<Cause> causes;
   std::size_t first_copies = 0, copies = 0;
   for (SymbolFault& fault : faults) {
@@ -107,6 +130,9 @@ std::vector<SymbolFault> OneForEachCause(std::vector<SymbolFault> faults, const 
     Cause cause;
     cause.askers = {fault.asker}, cause.libraries = {fault.library};
     if (!fault.line.empty()) cause.lines = {fault.line};
+    if (!fault.cure.pip.empty()) cause.pips = {fault.cure.pip};
+    cause.links = {fault.cure.links.begin(), fault.cure.links.end()};
+    cause.folders = {fault.cure.folders.begin(), fault.cure.folders.end()};
     cause.fault = std::move(fault);
     causes.push_back(std::move(cause));
   }
@@ -123,7 +149,7 @@ std::vector<SymbolFault> OneForEachCause(std::vector<SymbolFault> faults, const 
                   [&](const SymbolFault& fault) { return owner(fault) + "\n" + fault.library; });
   std::vector<SymbolFault> merged;
   for (Cause& cause : causes) {
-    SayOthers(&cause);
+    SayOthers(&cause, library_path);
     merged.push_back(std::move(cause.fault));
   }
   return merged;

@@ -20,7 +20,7 @@ class NativeJudge {
         rules_(rules),
         files_(files),
         index_(image, files),
-        remedies_(&image, &rules, {}),
+        remedies_(&image, &rules, files, {}),
         writer_(&image, &index_, files, &rules, &remedies_) {}
 
   SymbolJudgement OfProgram(const std::string& program) {

@@ -6,9 +6,11 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/file.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "common/joined.h"
+#include "image/symbols/symbols_remedy.h"
 
 namespace cudnn_ci {
 namespace {
@@ -80,9 +82,26 @@ std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
   return files;
 }
 
+RuleVersions VersionsOfRule(const PackageRule& rule, const std::vector<std::string>& package_folders) {
+  RuleVersions versions;
+  if (rule.versions_in.empty()) return versions;
+  for (const std::string& folder : package_folders)
+    for (const std::string& line : Split(ReadSmallFile(folder + "/" + rule.versions_in), '\n')) {
+      const std::size_t equals = line.find('=');
+      if (equals == std::string::npos) continue;
+      const std::string_view name = Trim(std::string_view(line).substr(0, equals));
+      if (name == rule.cuda_name && versions.cuda.empty()) versions.cuda = QuotedText(line.substr(equals));
+      if (name == rule.cudnn_name && versions.cudnn.empty()) versions.cudnn = QuotedText(line.substr(equals));
+    }
+  return versions;
+}
+
 int CudaMajorOfRule(const PackageRule& rule, const SymbolRules& rules,
                     const std::vector<std::string>& package_folders, LoaderFiles* files) {
-  if (rule.cuda_major != 0 || rule.cuda_of.empty()) return rule.cuda_major;
+  if (rule.cuda_major != 0) return rule.cuda_major;
+  if (const int major = std::atoi(VersionsOfRule(rule, package_folders).cuda.c_str()); major > 0)
+    return major;
+  if (rule.cuda_of.empty()) return 0;
   const std::size_t slash = rule.cuda_of.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : rule.cuda_of.substr(0, slash);
   const OpenStep step = {{folder}, rule.cuda_of.substr(slash + 1), {}, StepNeed::kTried};
@@ -146,10 +165,8 @@ bool SymbolProcess::Open(const std::string& path, bool global) {
 
 void SymbolProcess::JudgeProgram() { Judge(scope_.program()); }
 
-// In the step's folders; else as the loader finds it for who opens it.
-std::vector<std::string> SymbolProcess::FilesFor(const OpenStep& step, int cuda_major,
-                                                 const ImageFiles& image) const {
-  std::vector<std::string> found = FilesOfStep(step, cuda_major, image.folders);
+// The files that open what a step names; the program where the step names none that is there.
+std::vector<int> SymbolProcess::AskersOf(const OpenStep& step, const ImageFiles& image) const {
   const std::vector<LoadedFile>& loaded = scope_.loaded();
   std::vector<int> askers;
   for (std::size_t i = 0; i < loaded.size(); ++i)
@@ -159,6 +176,14 @@ std::vector<std::string> SymbolProcess::FilesFor(const OpenStep& step, int cuda_
           }))
         askers.push_back(static_cast<int>(i));
   if (askers.empty()) askers.push_back(loaded.empty() ? -1 : 0);
+  return askers;
+}
+
+// In the step's folders; else as the loader finds it for who opens it.
+std::vector<std::string> SymbolProcess::FilesFor(const OpenStep& step, int cuda_major,
+                                                 const ImageFiles& image) const {
+  std::vector<std::string> found = FilesOfStep(step, cuda_major, image.folders);
+  const std::vector<int> askers = AskersOf(step, image);
   const bool pattern = step.name.find('*') != std::string::npos;
   for (const int asker : askers) {
     if (!found.empty()) break;
@@ -207,7 +232,7 @@ bool SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRul
     if (taken != Step::kNothingThere) {
       found = found || together;
     } else if (step.need == StepNeed::kMust) {
-      faults_.push_back(NotThere(step, rule, cuda_major));
+      faults_.push_back(NotThere(step, rule, cuda_major, image));
     } else if (together) {
       absent.push_back({&step, writer_->index().Matching(step.name)});
       std::erase_if(absent.back().elsewhere, [&](const std::string& path) {
@@ -216,12 +241,26 @@ bool SymbolProcess::TakeAll(const std::vector<OpenStep>& steps, const PackageRul
       any = any || (together && !absent.back().elsewhere.empty());
     }
   }
-  if (found || any) SayAbsent(absent, rule, found, cuda_major);
+  if (found || any) SayAbsent(absent, rule, found, cuda_major, image);
   return goes_on;
 }
 
+// What a step wants, and where it is looked for.
+SymbolRemedies::Wanted SymbolProcess::WantedBy(const OpenStep& step, const PackageRule& rule, int cuda_major,
+                                               const ImageFiles& image) const {
+  SymbolRemedies::Wanted wanted = {.library = step.name, .cuda_major = cuda_major};
+  wanted.cudnn = VersionsOfRule(rule, image.folders).cudnn;
+  for (const std::string& packages : image.folders)
+    for (const std::string& folder : step.folders) wanted.looks_in.push_back(packages + "/" + folder);
+  for (const int asker : AskersOf(step, image))
+    for (std::string& folder : scope_.RunPathOf(asker)) wanted.looks_in.push_back(std::move(folder));
+  if (LibraryStem(step.name) == step.name) wanted.same = writer_->index().OtherMajors(step.name);
+  return wanted;
+}
+
 // A file without which the package cannot be imported, as it raises an error of its own.
-SymbolFault SymbolProcess::NotThere(const OpenStep& step, const PackageRule& rule, int cuda_major) const {
+SymbolFault SymbolProcess::NotThere(const OpenStep& step, const PackageRule& rule, int cuda_major,
+                                    const ImageFiles& image) const {
   SymbolFault fault = {SymbolFaultKind::kMissingLibrary,
                        rule.title + " looks for " + step.name + " as it is imported (process: " + name_ +
                            "), and neither a package has it nor the loader finds it",
@@ -230,17 +269,14 @@ SymbolFault SymbolProcess::NotThere(const OpenStep& step, const PackageRule& rul
     fault.detail += "; it does not look in " + DirectoryOf(elsewhere.front());
     return fault;
   }
-  const SymbolRemedy remedy =
-      writer_->remedies().ForMissing({.library = step.name, .cuda_major = cuda_major});
-  if (!remedy.words.empty()) fault.detail += "; " + remedy.words;
-  fault.line = remedy.line;
+  fault.Add(writer_->remedies().ForMissing(WantedBy(step, rule, cuda_major, image)));
   return fault;
 }
 
 // What lies where nobody looks is one fault together: where some are found it is broken, and where none are,
 // the program that uses the package may show the loader the way.
 void SymbolProcess::SayAbsent(const std::vector<Absent>& absent, const PackageRule& rule, bool some_found,
-                              int cuda_major) {
+                              int cuda_major, const ImageFiles& image) {
   std::vector<std::string> hidden, folders;
   for (const auto& [step, elsewhere] : absent) {
     const std::string opens = rule.title + " opens " + step->name + " for a GPU (process: " + name_ + ")";
@@ -251,13 +287,11 @@ void SymbolProcess::SayAbsent(const std::vector<Absent>& absent, const PackageRu
         folders.push_back(folder);
       continue;
     }
-    const SymbolRemedy remedy =
-        writer_->remedies().ForMissing({.library = step->name, .cuda_major = cuda_major});
-    faults_.push_back(
-        {step->need == StepNeed::kPartly ? SymbolFaultKind::kOpenedLater : SymbolFaultKind::kMissingLibrary,
-         opens + ", and neither a package has it nor the loader finds it" +
-             (remedy.words.empty() ? "" : "; " + remedy.words),
-         "", step->name, remedy.line});
+    SymbolFault fault = {
+        step->need == StepNeed::kPartly ? SymbolFaultKind::kOpenedLater : SymbolFaultKind::kMissingLibrary,
+        opens + ", and neither a package has it nor the loader finds it", "", step->name};
+    fault.Add(writer_->remedies().ForMissing(WantedBy(*step, rule, cuda_major, image)));
+    faults_.push_back(std::move(fault));
   }
   if (hidden.empty()) return;
   std::vector<std::string> shown = folders;

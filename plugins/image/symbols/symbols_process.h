@@ -10,6 +10,7 @@
 #include "image/contents/image_files.h"
 #include "image/loader/loader_scope.h"
 #include "image/symbols/symbols_faults.h"
+#include "image/symbols/symbols_remedy.h"
 #include "image/symbols/symbols_rules.h"
 
 namespace cudnn_ci {
@@ -49,8 +50,13 @@ class SymbolProcess {
     std::vector<std::string> elsewhere;
   };
   std::vector<std::string> FilesFor(const OpenStep& step, int cuda_major, const ImageFiles& image) const;
-  void SayAbsent(const std::vector<Absent>& absent, const PackageRule& rule, bool some_found, int cuda_major);
-  SymbolFault NotThere(const OpenStep& step, const PackageRule& rule, int cuda_major) const;
+  void SayAbsent(const std::vector<Absent>& absent, const PackageRule& rule, bool some_found, int cuda_major,
+                 const ImageFiles& image);
+  SymbolFault NotThere(const OpenStep& step, const PackageRule& rule, int cuda_major,
+                       const ImageFiles& image) const;
+  SymbolRemedies::Wanted WantedBy(const OpenStep& step, const PackageRule& rule, int cuda_major,
+                                  const ImageFiles& image) const;
+  std::vector<int> AskersOf(const OpenStep& step, const ImageFiles& image) const;
   Step Take(const OpenStep& step, int cuda_major, const ImageFiles& image);
   bool TakeMain(const PackageRule& rule, std::size_t begin, int cuda_major, const ImageFiles& image);
   // False: a step that must be done is not.
@@ -70,6 +76,12 @@ class SymbolProcess {
 // each of the step's folders, the first by name.
 std::vector<std::string> FilesOfStep(const OpenStep& step, int cuda_major,
                                      const std::vector<std::string>& package_folders);
+
+// What a package says itself of the versions that it was built for; empty: it says none.
+struct RuleVersions {
+  std::string cuda, cudnn;  // "11.8", "8.6.0"
+};
+RuleVersions VersionsOfRule(const PackageRule& rule, const std::vector<std::string>& package_folders);
 
 // The CUDA major of a package; 0: not known.
 int CudaMajorOfRule(const PackageRule& rule, const SymbolRules& rules,

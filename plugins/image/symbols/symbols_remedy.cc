@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "base/file.h"
@@ -15,7 +16,8 @@
 namespace cudnn_ci {
 namespace {
 
-constexpr int kMostFilesOfPackage = 50;  // that are read for the CUDA major
+constexpr int kMostFilesOfPackage = 50;        // that are read for the CUDA major
+constexpr char kFinder[] = "cuda-pathfinder";  // finds libraries in all packages of an environment
 
 // "12.6" of "libnvrtc-builtins.so.12.6".
 std::string NumberOf(const std::string& library) {
@@ -43,15 +45,16 @@ bool IsOfConda(const Package* package) {
           Trim(ReadSmallFile(package->records + "/INSTALLER")) == "conda");
 }
 
-// The text between the first quotes of a line.
-std::string Quoted(const std::string& line) {
+bool IsCudnn(const std::string& library) { return library.starts_with("libcudnn"); }
+
+}  // namespace
+
+std::string QuotedText(const std::string& line) {
   const std::size_t begin = line.find_first_of("'\"");
   if (begin == std::string::npos) return "";
   const std::size_t end = line.find(line[begin], begin + 1);
   return end == std::string::npos ? "" : line.substr(begin + 1, end - begin - 1);
 }
-
-}  // namespace
 
 BuiltWith ReadBuiltWith(const std::string& version_py) {
   BuiltWith built;
@@ -59,8 +62,8 @@ BuiltWith ReadBuiltWith(const std::string& version_py) {
     const std::size_t equals = line.find('=');
     const std::string name(Trim(line.substr(0, std::min(line.find_first_of(": =", 0), line.size()))));
     if (equals == std::string::npos) continue;
-    if (name == "__version__" && built.version.empty()) built.version = Quoted(line.substr(equals));
-    if (name == "cuda" && built.cuda.empty()) built.cuda = Quoted(line.substr(equals));
+    if (name == "__version__" && built.version.empty()) built.version = QuotedText(line.substr(equals));
+    if (name == "cuda" && built.cuda.empty()) built.cuda = QuotedText(line.substr(equals));
   }
   return built;
 }
@@ -78,9 +81,11 @@ InstalledPackage SymbolRemedies::OfPip(const std::string& package, const std::st
   return wanted;
 }
 
-std::string SymbolRemedies::Line(const std::string& package, const std::string& version, bool again) const {
+std::string SymbolRemedies::Line(const std::string& package, const std::string& version, bool there,
+                                 bool again) const {
   InstalledPackage wanted = OfPip(package, version);
   if (again) return ReinstallLine(wanted);
+  if (!there) return version.empty() ? InstallLine(wanted) : FreshLine(wanted, version);
   if (version.ends_with(".*")) {
     wanted.version = version.substr(0, version.size() - 2);
     return ReleaseLine(wanted, wanted.version);
@@ -159,7 +164,8 @@ SymbolRemedy SymbolRemedies::ForOtherRelease(const Wanted& wanted, const std::st
               (replaced ? "; pip uninstall -y " + there->name + "; pip install --force-reinstall --no-deps "
                         : "; pip install ") +
               package + "==" + version,
-          ReplaceLine(OfPip(package, version), others)};
+          ReplaceLine(OfPip(package, version), others),
+          {}};
 }
 
 SymbolRemedy SymbolRemedies::ForConda(const std::string& library, const GpuLibrary& known) const {
@@ -185,20 +191,103 @@ SymbolRemedy SymbolRemedies::ForConda(const std::string& library, const GpuLibra
   return remedy;
 }
 
+std::string SymbolRemedies::FolderOfPip(const std::string& asker) const {
+  for (const std::string& folder : image_->folders)
+    if (asker.starts_with(folder + "/")) return folder;
+  return image_->folders.empty() ? "" : image_->folders.front();
+}
+
+bool SymbolRemedies::IsSeen(const std::string& folder, const Wanted& wanted) {
+  const Package* owner = wanted.asker.empty() ? nullptr : image_->packages.OwnerOf(wanted.asker);
+  if (owner && requirements_.Requires(*owner, kFinder)) return true;
+  const auto is = [&](std::string other) {
+    std::replace(other.begin(), other.end(), '%', '*');
+    return GlobMatch(std::filesystem::path(other).lexically_normal().string(), folder);
+  };
+  for (const auto* folders : {&wanted.looks_in, &files_->library_path(), &files_->default_folders()})
+    if (std::any_of(folders->begin(), folders->end(), is)) return true;
+  return false;
+}
+
+SymbolRemedy SymbolRemedies::ForOtherName(const Wanted& wanted) {
+  const bool any_number = LibraryStem(wanted.library) == wanted.library;
+  const std::string cudnn = MajorOf(wanted.cudnn);
+  std::string found;
+  for (const std::string& file : wanted.same) {
+    const std::string name = file.substr(file.rfind('/') + 1), number = NumberOf(name);
+    const int major = rules_->CudaMajorOf({name});
+    if (any_number && major != 0 && wanted.cuda_major != 0 && major != wanted.cuda_major) continue;
+    if (any_number && IsCudnn(name) && !cudnn.empty() && !IsOf(number + ".0", cudnn)) continue;
+    if (found.empty()) found = file;
+    if (found.substr(found.rfind('/') + 1) != name) return {};
+  }
+  if (found.empty()) return {};
+  const std::string folder = DirectoryOf(found), name = found.substr(found.rfind('/') + 1);
+  SymbolRemedy remedy;
+  remedy.words = any_number ? name + " has to be opened by its number, or needs a link of the other name"
+                            : found + " is that library under another name";
+  remedy.cure.links = {name + " " + folder + "/" + wanted.library};
+  if (any_number && !IsSeen(folder, wanted)) remedy.cure.folders = {folder};
+  return remedy;
+}
+
+void SymbolRemedies::AddWhatPipLeaves(const Wanted& wanted, const GpuLibrary& known,
+                                      const std::string& package, const std::string& version,
+                                      SymbolCure* cure) {
+  const std::string site = FolderOfPip(wanted.asker), below = known.FolderOf(package);
+  if (site.empty() || below.empty()) return;
+  const std::string folder = site + "/" + below;
+  if (!IsSeen(folder, wanted)) cure->folders = {folder};
+  if (LibraryStem(wanted.library) != wanted.library) return;
+  if (const std::string file = rules_->FileIn(known, package, version); !file.empty())
+    cure->links = {file + " " + folder + "/" + wanted.library};
+}
+
+SymbolRemedy SymbolRemedies::ForReplaced(const Wanted& wanted, const Package& owner) {
+  if (!wanted.other_major) return {};
+  if (!replaced_) replaced_ = FindRecordConflicts(image_->packages.packages()).replaced;
+  for (const ReplacedFiles& replaced : *replaced_) {
+    const Package &loser = replaced.loser, &winner = replaced.winner;
+    if (winner.name != owner.name || loser.name == winner.name) continue;
+    return {winner.Text() + " has replaced files of " + loser.Text() +
+                ", for whose CUDA libraries are there; pip uninstall -y " + winner.name +
+                "; pip install --force-reinstall --no-deps " + loser.name + "==" + loser.version,
+            ReplaceLine(OfPip(loser.name, loser.version), {winner.name}),
+            {}};
+  }
+  return {};
+}
+
+SymbolRemedy SymbolRemedies::ForHidden(const std::string& file) const {
+  const GpuLibrary* known = rules_->GpuLibraryOf(file.substr(file.rfind('/') + 1));
+  const Package* owner = image_->packages.OwnerOf(file);
+  const std::string folder = DirectoryOf(file);
+  SymbolRemedy remedy;
+  if (known && owner && folder.ends_with("/" + known->FolderOf(owner->name))) remedy.cure.folders = {folder};
+  return remedy;
+}
+
 SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
+  if (SymbolRemedy link = ForOtherName(wanted); !link.words.empty()) return link;
   const std::string& library = wanted.library;
   const GpuLibrary* known = rules_->GpuLibraryOf(library);
   if (!known) return {};
-  if (IsOfConda(wanted.asker.empty() ? nullptr : image_->packages.OwnerOf(wanted.asker)))
-    return ForConda(library, *known);
+  const Package* owner = wanted.asker.empty() ? nullptr : image_->packages.OwnerOf(wanted.asker);
+  if (IsOfConda(owner)) return ForConda(library, *known);
+  if (owner && owner->manager == PackageManager::kPython)
+    if (SymbolRemedy kept = ForReplaced(wanted, *owner); !kept.words.empty()) return kept;
+  if (image_->interpreter.empty() && !(owner && owner->manager == PackageManager::kPython)) {
+    const int major = known->suffix_in_13 ? 0 : MajorFor(wanted, *known);
+    return {major == 0 ? "" : "the toolkit of CUDA " + std::to_string(major) + " brings it", "", {}};
+  }
   const std::string package = PackageBy(wanted, *known);
   if (package.empty()) {
     const std::string packages = rules_->PackageFor(library);
-    return {packages.empty() ? "" : "package " + packages + " brings it", ""};
+    return {packages.empty() ? "" : "package " + packages + " brings it", "", {}};
   }
-  const Package* owner = wanted.asker.empty() ? nullptr : image_->packages.OwnerOf(wanted.asker);
   const Package* there = image_->packages.Python(package);
-  const std::string by_number = VersionByNumber(library, *known);
+  const std::string by_number =
+      IsCudnn(library) && !wanted.cudnn.empty() ? MajorOf(wanted.cudnn) : VersionByNumber(library, *known);
   std::string version;
   const Package* requires_it = requirements_.WhoPins(package, owner, &version);
   // What is required of this library is no cure for one whose number no such release has.
@@ -206,24 +295,41 @@ SymbolRemedy SymbolRemedies::ForMissing(const Wanted& wanted) {
   const bool of_others = wanted.other_major && requires_it != owner;
   if ((number && !IsOf(version, by_number)) || (!number && of_others && !IsOf(version, MajorOf(by_number))))
     requires_it = nullptr, version.clear();
-  if (version.empty() && (known->minor_in_name || number || (wanted.other_major && there)))
-    version = by_number;
+  const bool tells = known->minor_in_name || number || !wanted.cudnn.empty();
+  if (version.empty() && (tells || (wanted.other_major && there))) version = by_number;
   const bool again = there && IsOf(there->version, version);
   if (again) version = there->version;
   SymbolRemedy remedy;
   remedy.words = "package " + package + " brings it";
   if (requires_it) remedy.words += ", and " + requires_it->Text() + " requires its version " + version;
   if (again) remedy.words += "; " + there->Text() + " is on record, and its file is gone or not found";
-  remedy.words += std::string("; pip install ") + (again ? "--force-reinstall --no-deps " : "") +
-                  (version.find('*') == std::string::npos ? "" : "'") + package +
-                  (version.empty() ? "" : "==" + version) +
-                  (version.find('*') == std::string::npos ? "" : "'");
-  remedy.line = Line(package, version, again);
+  const char* quote = version.find('*') == std::string::npos ? "" : "'";
+  // What it requires comes with a package that is new here; where one takes the place of another, all else
+  // stays as it is.
+  remedy.cure.pip = std::string(again ? "--force-reinstall " : "") +
+                    (version.empty() || !there ? "" : "--no-deps ") + quote + package +
+                    (version.empty() ? "" : "==" + version) + quote;
+  remedy.line = Line(package, version, there != nullptr, again);
+  AddWhatPipLeaves(wanted, *known, package, version, &remedy.cure);
   return remedy;
 }
 
 std::string LineForFolders(const std::vector<std::string>& folders) {
   return EnvironmentLine("LD_LIBRARY_PATH", Join(folders, ":"));
+}
+
+std::string LineForCure(const std::string& line, const SymbolCure& cure) {
+  const bool folders_alone = cure.pip.empty() && cure.links.empty() && line.empty();
+  if (folders_alone) return cure.folders.empty() ? "" : LineForFolders(cure.folders);
+  if (line.empty() && !cure.pip.empty()) return "";
+  return LineWithLinks(line, cure.links, cure.folders);
+}
+
+std::string WordsForCure(const SymbolCure& cure) {
+  std::string words = cure.pip.empty() ? "" : "; pip install " + cure.pip;
+  for (const std::string& link : cure.links) words += "; ln -s " + link;
+  if (!cure.folders.empty()) words += "; ENV LD_LIBRARY_PATH=" + Join(cure.folders, ":");
+  return words;
 }
 
 }  // namespace cudnn_ci

@@ -48,6 +48,9 @@ PackageRule RuleOf(const Row& row) {
   rule.marker_says = TextOf(row, "marker_says");
   rule.cuda_of = TextOf(row, "cuda_of");
   rule.cuda_major = row.value("cuda_major", 0);
+  rule.versions_in = TextOf(row, "versions_in");
+  rule.cuda_name = TextOf(row, "cuda_name");
+  rule.cudnn_name = TextOf(row, "cudnn_name");
   rule.import_names = TextsOf(row, "packages");
   rule.for_gpu = TextsOf(row, "for_gpu");
   rule.libraries = TextsOf(row, "libraries");
@@ -73,6 +76,18 @@ bool PackageRule::AppliesTo(const std::string& package_folder) const {
   return Exists(path) && (marker_says.empty() || ReadSmallFile(path).find(marker_says) != std::string::npos);
 }
 
+bool PackageRule::Concerns(const std::string& file, const std::string& package_folder,
+                           const DynamicTable& table) const {
+  const auto has = [](const std::vector<std::string>& list, const std::string& text) {
+    return std::find(list.begin(), list.end(), text) != list.end();
+  };
+  if (!file.starts_with(package_folder + "/")) return false;
+  const std::string below = file.substr(package_folder.size() + 1);
+  return has(import_names, below.substr(0, std::min(below.find('/'), below.find('.')))) ||
+         std::any_of(table.needed.begin(), table.needed.end(),
+                     [&](const std::string& name) { return has(libraries, LibraryStem(name)); });
+}
+
 SymbolRules ReadSymbolRules(const TableEntry& entry) {
   SymbolRules rules;
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_IMPORT))
@@ -80,7 +95,8 @@ SymbolRules ReadSymbolRules(const TableEntry& entry) {
   for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_GPU_LIBRARY))
     rules.gpu_libraries.push_back({TextOf(row, "file"), TextOf(row, "package"), TextOf(row, "conda"),
                                    FlagOf(row, "suffix_in_13"), FlagOf(row, "numbered_as_cuda"),
-                                   FlagOf(row, "linked_only"), FlagOf(row, "minor_in_name")});
+                                   FlagOf(row, "linked_only"), FlagOf(row, "minor_in_name"),
+                                   TextOf(row, "folder")});
   for (const Row& row : KnowledgeRows<Row>(entry, kKnowledgeNumber))
     rules.numbers.push_back(
         {TextOf(row, "package"), TextOf(row, "number"), TextsOf(row, "packages"), row.value("major", 0)});
@@ -112,6 +128,15 @@ std::string GpuLibrary::PackageOf(int cuda_major) const {
   return package + (suffix ? "-cu" + std::to_string(cuda_major) : "");
 }
 
+std::string GpuLibrary::FolderOf(const std::string& of_package) const {
+  constexpr std::string_view kVendor = "nvidia-";
+  if (!folder.empty() || !package.starts_with(kVendor)) return folder;
+  if (of_package == package) return "nvidia/cu13/lib";
+  std::string name = package.substr(kVendor.size());
+  std::replace(name.begin(), name.end(), '-', '_');
+  return "nvidia/" + name + "/lib";
+}
+
 const GpuLibrary* SymbolRules::GpuLibraryOf(const std::string& name) const {
   const std::string stem = LibraryStem(name);
   const auto found = std::find_if(gpu_libraries.begin(), gpu_libraries.end(),
@@ -134,6 +159,21 @@ bool SymbolRules::MayBeOf(int cuda_major, const std::string& library, const GpuL
   if (!number) return HasNoNumber(library) || known.numbered_as_cuda || known.minor_in_name;
   return std::find(number->packages.begin(), number->packages.end(), known.PackageOf(cuda_major)) !=
          number->packages.end();
+}
+
+std::string SymbolRules::FileIn(const GpuLibrary& known, const std::string& package,
+                                const std::string& version) const {
+  std::vector<std::string> named;
+  for (const LibraryNumber& row : numbers) {
+    const bool brings = row.package == known.package &&
+                        std::find(row.packages.begin(), row.packages.end(), package) != row.packages.end();
+    if (brings && (row.major == 0 || version.starts_with(row.Release() + ".")))
+      named.push_back(known.stem + "." + row.number);
+  }
+  if (named.size() == 1) return named.front();
+  const std::size_t suffix = package.rfind("-cu");
+  if (!named.empty() || !known.numbered_as_cuda || suffix == std::string::npos) return "";
+  return known.stem + "." + package.substr(suffix + 3);
 }
 
 std::string SymbolRules::PackageFor(const std::string& library) const {

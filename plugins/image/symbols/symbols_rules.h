@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/known_regressions.h"
+#include "image/elf/dynamic_table.h"
 #include "image/symbols/symbols_variants.h"
 
 namespace cudnn_ci {
@@ -44,6 +45,9 @@ struct PackageRule {
   std::string marker_says;  // and has this text; empty: whatever it has
   std::string cuda_of;      // a file whose DT_NEEDED say the CUDA major (libcudart.so.N); empty: none
   int cuda_major = 0;       // the same where no file says it; 0: not known
+  // A source that has both versions, "paddle/version/__init__.py", and the names by which it has them; the
+  // former is relative to a folder of packages.
+  std::string versions_in, cuda_name, cudnn_name;
   std::vector<std::string> import_names;  // packages whose extensions are loaded into this process
   std::vector<std::string> for_gpu;       // Python packages: one on record says that a GPU is meant
   std::vector<std::string> libraries;     // extensions that need one of these belong into it too, by stem
@@ -58,6 +62,8 @@ struct PackageRule {
 
   // True if a folder of packages has what it applies to.
   bool AppliesTo(const std::string& package_folder) const;
+  // True if a file below such a folder belongs into this process.
+  bool Concerns(const std::string& file, const std::string& package_folder, const DynamicTable& table) const;
 };
 
 // A library for GPUs that comes in a package of its own.
@@ -69,9 +75,13 @@ struct GpuLibrary {
   bool numbered_as_cuda;  // the number behind ".so." begins with CUDA's major: "libnppc.so.13"
   bool linked_only;       // nothing opens it by name: it is for programs that are linked with it
   bool minor_in_name;     // its name has CUDA's minor too, and each release asks for its own: "...so.12.6"
+  std::string folder;     // where its package puts it, relative to a folder of packages; empty: see FolderOf
 
   // "nvidia-nvjitlink-cu12" of CUDA 12, "nvidia-nvjitlink" of 13.
   std::string PackageOf(int cuda_major) const;
+  // Where the package of this name puts the library, relative to a folder of packages: "nvidia/cublas/lib" of
+  // nvidia-cublas-cu12, "nvidia/cu13/lib" of nvidia-cublas.
+  std::string FolderOf(const std::string& of_package) const;
 };
 
 // The packages that bring the libraries of a GpuLibrary's package under a number.
@@ -110,6 +120,9 @@ struct SymbolRules {
   // Whether a package for this CUDA major may bring a library of this name and number: what is known of the
   // number does not exclude it.
   bool MayBeOf(int cuda_major, const std::string& library, const GpuLibrary& known) const;
+  // The file that such a package, of a version such as "8.9.*", brings of a library: "libcudnn.so.8"; empty:
+  // not known, as where another release has another number.
+  std::string FileIn(const GpuLibrary& known, const std::string& package, const std::string& version) const;
   // "nvidia-nvjitlink or, of CUDA 12, nvidia-nvjitlink-cu12" for a library's name, "nvidia-cudnn-cu11 8.* or
   // nvidia-cudnn-cu12 8.*" where its number tells the packages; empty: not known.
   std::string PackageFor(const std::string& library) const;

@@ -1,0 +1,100 @@
+// What is left to do where a package is installed: links, and folders that nobody looks into.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "symbols_judge_fixture.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class SymbolsCuresTest : public SymbolsJudgeTest {};
+
+// As of PaddlePaddle 2.6.2: its own version file says CUDA and cuDNN, and the names that it opens have no
+// number, which no package has.
+TEST_F(SymbolsCuresTest, APackageThatSaysItsVersionsGetsThosePackages) {
+  const std::string site = kSite;
+  Write(site + "pip/__init__.py", "");
+  Library(site + "paddle/base/libpaddle.so", "int paddle;");
+  Write(site + "paddle/version/__init__.py",
+        "major            = '2'\ncuda_version     = '11.8'\ncudnn_version    = '8.6.0'\n");
+  Record("paddlepaddle_gpu-2.6.2", {"paddle/base/libpaddle.so"});
+  std::set<std::string> lines;
+  for (const SymbolFault& fault : Judge().faults) lines.insert(fault.line);
+  const std::string nvidia = Path(site + "nvidia/"), pip = Path("venv/bin/python") + " -m pip install ";
+  ASSERT_THAT(lines, ElementsAre(AllOf(
+                         StartsWith("RUN " + pip +
+                                    "'nvidia-cudnn-cu11==8.*' nvidia-cublas-cu11 nvidia-curand-cu11 "
+                                    "nvidia-cusolver-cu11 nvidia-cusparse-cu11 && ln -s "),
+                         HasSubstr("ln -s libcublas.so.11 " + nvidia + "cublas/lib/libcublas.so && "),
+                         HasSubstr("ln -s libcudnn.so.8 " + nvidia + "cudnn/lib/libcudnn.so && "),
+                         HasSubstr(" && printf '%s\\n' " + nvidia + "cublas/lib " + nvidia + "cudnn/lib "))));
+  // A toolkit without its links for compilers: those alone are wanted.
+  for (const std::string name : {"libcublas.so.11", "libcublasLt.so.11", "libcudnn.so.8", "libcurand.so.10",
+                                 "libcusolver.so.11", "libcusparse.so.11"})
+    Library("cuda/" + name, "int a;");
+  Library(site + "other/libcublas.so.12", "int a;");
+  const SymbolJudgement judgement = Judge(Path("cuda"));
+  ASSERT_THAT(Kinds(judgement), ElementsAre(Kind::kMissingLibrary));
+  EXPECT_THAT(judgement.faults[0].line, StartsWith("RUN ln -s libcublas.so.11 " + Path("cuda/libcublas.so") +
+                                                   " && ln -s libcublasLt.so.11 "));
+}
+
+// As of CuPy 12 from pip: nothing leads its extension modules into the folders of NVIDIA's packages.
+TEST_F(SymbolsCuresTest, APackageWhoseFolderNobodyLooksIntoIsNoCureAlone) {
+  const std::string site = kSite, runtime = Path(site + "nvidia/cuda_runtime/lib");
+  Write(site + "pip/__init__.py", "");
+  Write(site + "cupy_backends/cuda/libs/__init__.py", "");
+  Library("gone/libcudart.so.12", "int a;");
+  Package("cupy", "from ._core import core\n");
+  Package("cupy/_core");
+  Record("cupy_cuda12x-12.3.0", {"cupy/_core/core.so"});
+  const std::string python = Path("venv/bin/python"),
+                    pip = "RUN " + python + " -m pip install nvidia-cuda-runtime-cu12",
+                    shown = " && printf '%s\\n' " + runtime +
+                            " >> /etc/ld.so.conf.d/cuda-python.conf && ldconfig";
+  const auto judged = [&](const std::string& options = "", const std::string& library_path = "") {
+    Extension("cupy/_core/core.so", "", "@/gone/libcudart.so.12 " + options);
+    const SymbolJudgement judgement = Judge(library_path);
+    EXPECT_THAT(Kinds(judgement), ElementsAre(Kind::kMissingLibrary));
+    return judgement.faults.empty() ? SymbolFault() : judgement.faults[0];
+  };
+  EXPECT_EQ(judged().line, pip + shown);
+  EXPECT_THAT(judged().detail,
+              HasSubstr("; pip install nvidia-cuda-runtime-cu12; ENV LD_LIBRARY_PATH=" + runtime));
+  EXPECT_EQ(judged("-Wl,-rpath,'$ORIGIN/../../nvidia/cuda_runtime/lib'").line, pip) << "its run path has it";
+  EXPECT_EQ(judged("", runtime).line, pip) << "the image's LD_LIBRARY_PATH has it";
+  Write(site + "cupy_cuda12x-12.3.0.dist-info/METADATA", "Requires-Dist: cuda-pathfinder>=1.3\n");
+  EXPECT_EQ(judged().line, pip) << "it searches the environment's packages";
+  std::filesystem::remove(Path(site + "cupy_cuda12x-12.3.0.dist-info/METADATA"));
+  Library(site + "nvidia/cuda_runtime/lib/libcudart.so.12", "int a;");
+  Record("nvidia_cuda_runtime_cu12-12.9.79", {"nvidia/cuda_runtime/lib/libcudart.so.12"});
+  EXPECT_EQ(judged().line, "ENV LD_LIBRARY_PATH=" + runtime);
+  EXPECT_EQ(judged("", "/mine").line, "ENV LD_LIBRARY_PATH=" + runtime + ":/mine");
+}
+
+// As of ollama: libcudart.so.12.0 beside the program, whose name the loader does not ask for.
+TEST_F(SymbolsCuresTest, AProgramOfNoPackageGetsNoLineOfPips) {
+  Library("gone/libcudart.so.12", "int a;");
+  const std::string program = Program("app/server", "", "-Wl,-rpath,'$ORIGIN' @/gone/libcudart.so.12");
+  const auto judged = [&] {
+    const SymbolJudgement judgement = Judge("", "program:" + program);
+    EXPECT_THAT(Kinds(judgement), ElementsAre(Kind::kMissingLibrary));
+    return judgement.faults.empty() ? SymbolFault() : judgement.faults[0];
+  };
+  EXPECT_EQ(judged().line, "");
+  EXPECT_THAT(judged().detail, AllOf(Not(HasSubstr("pip")), HasSubstr("the toolkit of CUDA 12")));
+  Library("app/libcudart.so.12.0", "int a;", "-Wl,-soname,libcudart.so.12");
+  EXPECT_EQ(judged().line, "RUN ln -s libcudart.so.12.0 " + Path("app/libcudart.so.12"));
+}
+
+}  // namespace
+}  // namespace cudnn_ci
