@@ -68,6 +68,7 @@ bool NvmlApi::Load() {
   slowdown_reasons_.Bind(library_, "nvmlDeviceGetCurrentClocksThrottleReasons",
                          "nvmlDeviceGetCurrentClocksEventReasons");
   BindHealth();
+  BindLinks();
   if (!init_) {
     error_ = "libnvidia-ml.so.1 has no symbol nvmlInit_v2";
     return false;
@@ -183,6 +184,46 @@ NvmlHealth NvmlApi::Health(const NvmlDevice& of) const {
   }
   health.processes = Processes(device);
   return health;
+}
+
+void NvmlApi::BindLinks() {
+  nvlink_state_.Bind(library_, "nvmlDeviceGetNvLinkState");
+  fabric_info_.Bind(library_, "nvmlDeviceGetGpuFabricInfo");
+  field_values_.Bind(library_, "nvmlDeviceGetFieldValues");
+}
+
+NvmlLinks NvmlApi::Links(const NvmlDevice& of) const {
+  constexpr unsigned kMostLinks = 36;             // NVML_NVLINK_MAX_LINKS
+  constexpr int kLost = 15, kResetRequired = 16;  // nvmlReturn_t
+  constexpr unsigned kFabricNotStarted = 1, kFabricInProgress = 2, kFabricCompleted = 3;
+  constexpr unsigned kRecoveryAction = 230;  // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION
+  // nvmlDeviceGpuRecoveryAction_t, in its order.
+  constexpr const char* kActions[] = {"", "needs a reset", "needs a reboot of the host",
+                                      "needs to be drained of peer-to-peer work",
+                                      "needs to be drained and reset"};
+  NvmlLinks links;
+  Device device = nullptr;
+  if (status_ != 0 || !device_by_index_) return links;
+  const int found = device_by_index_(of.index, &device);
+  if (found == kLost) links.out_of_order = "is lost";
+  if (found == kResetRequired) links.out_of_order = "needs a reset";
+  if (found != 0) return links;
+  for (unsigned link = 0; nvlink_state_ && link < kMostLinks; ++link) {
+    int active = 0;
+    if (nvlink_state_(device, link, &active) != 0) continue;
+    ++(active != 0 ? links.up : links.down);
+  }
+  FabricInfo fabric{};
+  if (fabric_info_ && fabric_info_(device, &fabric) == 0) {
+    if (fabric.state == kFabricNotStarted || fabric.state == kFabricInProgress) links.in_fabric = false;
+    if (fabric.state == kFabricCompleted) links.in_fabric = fabric.status == 0;
+  }
+  FieldValue action{};
+  action.field = kRecoveryAction;
+  if (field_values_ && field_values_(device, 1, &action) == 0 && action.status == 0 &&
+      action.value < sizeof kActions / sizeof *kActions)
+    links.out_of_order = kActions[action.value];
+  return links;
 }
 
 }  // namespace cudnn_ci

@@ -41,6 +41,14 @@ struct NvmlHealth {
   std::vector<NvmlProcess> processes;
 };
 
+// What stands between one GPU and others, as NVML tells it; absent or 0: it does not tell, or there is none.
+struct NvmlLinks {
+  unsigned up = 0, down = 0;  // NVLinks
+  // Of a GPU behind NVSwitches: whether the fabric manager has made it part of the fabric.
+  std::optional<bool> in_fabric;
+  std::string out_of_order;  // why the GPU itself does not answer, or what it needs first, in words
+};
+
 // One NVML session: Load() initialises it, the destructor ends it. Use from one thread.
 class NvmlApi {
  public:
@@ -70,6 +78,7 @@ class NvmlApi {
   std::string DriverVersion() const;
   std::vector<NvmlDevice> Devices() const;
   NvmlHealth Health(const NvmlDevice& device) const;
+  NvmlLinks Links(const NvmlDevice& device) const;
 
  private:
   using Device = struct nvmlDevice_st*;
@@ -81,7 +90,21 @@ class NvmlApi {
   struct Memory {
     unsigned long long total, free, used;
   };
+  struct FabricInfo {  // nvmlGpuFabricInfo_t
+    unsigned char cluster[16];
+    int status;
+    unsigned clique;
+    unsigned state;
+  };
+  struct FieldValue {  // nvmlFieldValue_t
+    unsigned field, scope;
+    long long timestamp, latency;
+    unsigned type;
+    int status;
+    unsigned long long value;
+  };
   void BindHealth();
+  void BindLinks();
   void ReadMig(Device device, NvmlHealth* health) const;
   std::vector<NvmlProcess> Processes(Device device) const;
 
@@ -101,6 +124,9 @@ class NvmlApi {
   LateFunction<int(Device, int, int, unsigned long long*)> ecc_errors_;
   LateFunction<int(Device, unsigned*, unsigned*, unsigned*, unsigned*)> remapped_rows_;
   LateFunction<int(Device, unsigned*, ProcessInfo*)> processes_;
+  LateFunction<int(Device, unsigned, int*)> nvlink_state_;
+  LateFunction<int(Device, FabricInfo*)> fabric_info_;
+  LateFunction<int(Device, int, FieldValue*)> field_values_;
   // What of the library is known now speaks against it: then foreign_ says so, and nothing is asked of it.
   bool Refuse(NvmlClaim* claim);
 

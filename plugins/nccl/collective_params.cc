@@ -36,7 +36,7 @@ void DescribeCollective(Schema<CollectiveParams>& s) {
       .Default("none")
       .Summary("what all_reduce, reduce and reduce_scatter do; all others do nothing");
   s.Param("count", &Params::count)
-      .Range(1, std::int64_t{1} << 37)
+      .Range(0, std::int64_t{1} << 37)
       .Summary("elements of a chunk, as the call takes them");
   s.Param("place", &Params::place)
       .OneOf({"out", "in"})

@@ -1,18 +1,87 @@
 #include "nccl/link_causes.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 
 #include "base/path.h"
+#include "common/nvml_api.h"
 
 namespace cudnn_ci {
 namespace {
 
 // NCCL takes up to 33 MiB for two ranks; engines give containers 64 MiB unless they are told otherwise.
 constexpr unsigned long long kLittleSharedMemory = 64ull << 20;
+
+// How long NVML may take. It waits for the driver, which waits for a GPU that is wedged.
+constexpr std::chrono::seconds kNvmlAnswers{5};
+constexpr std::size_t kMostWords = 4 << 10;  // bytes
+constexpr int kHarness = 3;  // the worker's own channel, whose end tells the harness of its death
+
+// The GPUs in short: "GPU 0, GPU 3".
+struct Named {
+  std::string gpus;
+  void Add(unsigned gpu) { gpus += (gpus.empty() ? "GPU " : ", GPU ") + std::to_string(gpu); }
+};
+
+// Causes as NVML sees them, each behind ", ".
+std::string CausesByNvml() {
+  NvmlApi nvml;
+  if (!nvml.Load()) return "";
+  std::string words;
+  Named outside;
+  for (const NvmlDevice& gpu : nvml.Devices()) {
+    const NvmlLinks links = nvml.Links(gpu);
+    const std::string name = ", GPU " + std::to_string(gpu.index);
+    if (!links.out_of_order.empty()) words += name + " " + links.out_of_order;
+    if (links.up > 0 && links.down > 0)
+      words += name + " has " + std::to_string(links.down) + " of " + std::to_string(links.up + links.down) +
+               " NVLinks down";
+    if (links.in_fabric == false) outside.Add(gpu.index);
+  }
+  if (!outside.gpus.empty())
+    words += ", not in the NVLink fabric, which the fabric manager makes: " + outside.gpus;
+  return words;
+}
+
+// In a process of its own: whoever waits for a wedged GPU cannot be told to stop.
+std::string CausesByNvmlInTime() {
+  int ends[2];
+  if (pipe(ends) != 0) return "";
+  const pid_t child = fork();
+  if (child == 0) {
+    close(kHarness);
+    const std::string words = CausesByNvml().substr(0, kMostWords) + '\n';
+    [[maybe_unused]] const ssize_t n = write(ends[1], words.data(), words.size());
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string words;
+  const auto until = std::chrono::steady_clock::now() + kNvmlAnswers;
+  bool answered = child < 0;
+  while (!answered) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    pollfd channel{ends[0], POLLIN, 0};
+    if (left.count() <= 0 || poll(&channel, 1, static_cast<int>(left.count())) < 0) break;
+    if (channel.revents == 0) break;
+    char buffer[1024];
+    const ssize_t n = read(ends[0], buffer, sizeof buffer);
+    answered = n <= 0;
+    if (n > 0) words.append(buffer, static_cast<std::size_t>(n));
+  }
+  close(ends[0]);
+  if (child > 0 && !answered) kill(child, SIGKILL);
+  if (child > 0) waitpid(child, nullptr, answered ? 0 : WNOHANG);
+  if (!answered) return ", NVML does not answer, as where a GPU is wedged";
+  return words.substr(0, words.find('\n'));
+}
 
 }  // namespace
 
@@ -33,6 +102,7 @@ std::string LinkCausesSeen() {
   int mode = 0;
   if (syscall(SYS_get_mempolicy, &mode, nullptr, 0ul, nullptr, 0ul) != 0 && errno == EPERM)
     add("get_mempolicy is refused (seccomp)");
+  if (const std::string by_nvml = CausesByNvmlInTime(); !by_nvml.empty()) add(by_nvml.substr(2));
   return seen;
 }
 

@@ -6,7 +6,8 @@
 
 namespace cudnn_ci {
 
-// "; seen: an IOMMU is on (42 groups), /dev/shm has 64 MiB"; empty: nothing is seen.
+// "; seen: an IOMMU is on (42 groups), GPU 1 has 2 of 18 NVLinks down"; empty: nothing is seen. NVML is asked
+// in a process of its own, for 5 s at most. For a process without CUDA, which it forks.
 std::string LinkCausesSeen();
 
 }  // namespace cudnn_ci

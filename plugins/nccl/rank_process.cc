@@ -78,13 +78,9 @@ class Rank {
   }
 
   void Join() {
+    if (job_.one_gpu) RequireSeveralRanksOnOneGpu();
     Say(RankWord::kStep, "cuInit and a context");
     session_ = &NcclSession::Get(job_.one_gpu ? 0 : rank_);
-    if (job_.one_gpu && !HasSeveralRanksOnOneGpu()) {
-      Say(RankWord::kLacks,
-          "several ranks on one GPU, which NCCL has from 2.30 on, saw " + session_->LibraryText());
-      _exit(0);
-    }
     driver().Require(driver().StreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
     if (rank_ == 0) {
       Say(RankWord::kLibrary, session_->LibraryText());
@@ -97,10 +93,15 @@ class Rank {
     Wait("ncclCommInitRank");
   }
 
-  bool HasSeveralRanksOnOneGpu() const {
+  // Before anything is made on the GPU, which takes half a second.
+  void RequireSeveralRanksOnOneGpu() const {
+    NcclApi library;
+    if (!library.Load()) throw std::runtime_error(library.error());
     int major = 0, minor = 0;
-    std::sscanf(session_->version().c_str(), "%d.%d", &major, &minor);
-    return major > 2 || (major == 2 && minor >= 30);
+    std::sscanf(library.Version().c_str(), "%d.%d", &major, &minor);
+    if (major > 2 || (major == 2 && minor >= 30)) return;
+    Say(RankWord::kLacks, "several ranks on one GPU, which NCCL has from 2.30 on, saw " + library.Text());
+    _exit(0);
   }
 
   void SayId(const NcclUniqueId& id) const {

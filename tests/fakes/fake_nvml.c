@@ -13,6 +13,10 @@
  *   FAKE_ECC           uncorrected memory errors of each device (0)
  *   FAKE_REPAIR        of each device: 1 pages to retire, 2 rows to remap, 3 a row that could not be (0)
  *   FAKE_SLOWED        nvmlClocksEventReasons of each device (0)
+ *   FAKE_NVLINKS       NVLinks of each device (0); FAKE_NVLINKS_DOWN how many of them are down (0)
+ *   FAKE_FABRIC        nvmlGpuFabricState_t of each device (0); FAKE_FABRIC_STATUS nvmlReturn_t beside it (0)
+ *   FAKE_RECOVERY      nvmlDeviceGpuRecoveryAction_t of each device (0)
+ *   FAKE_HANDLE        what nvmlDeviceGetHandleByIndex returns of each device (0)
  *   FAKE_PROCESSES     "PID:MIB,PID:MIB": who computes on every device; MIB -1: not told (nobody)
  */
 #include <stdint.h>
@@ -34,7 +38,9 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
   return 0;
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  const long handle = FakeItemNumber("FAKE_HANDLE", (int)index, 0);
   *device = (void*)(uintptr_t)(index + 1);
+  if (handle != 0) return (int)handle;
   return index < (unsigned)FakeNumber("FAKE_DEVICE_COUNT", 1) ? 0 : 2;
 }
 int nvmlDeviceGetName(void* device, char* text, unsigned size) {
@@ -101,6 +107,36 @@ int nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncor
   *corrected = *uncorrected = 0;
   *pending = FakeItemNumber("FAKE_REPAIR", IndexOf(device), 0) == 2;
   *failed = FakeItemNumber("FAKE_REPAIR", IndexOf(device), 0) == 3;
+  return 0;
+}
+int nvmlDeviceGetNvLinkState(void* device, unsigned link, int* active) {
+  const long links = FakeItemNumber("FAKE_NVLINKS", IndexOf(device), 0);
+  if (links == 0) return 3;
+  *active = (long)link >= FakeItemNumber("FAKE_NVLINKS_DOWN", IndexOf(device), 0);
+  return (long)link < links ? 0 : 2;
+}
+struct FabricInfo {
+  unsigned char cluster[16];
+  int status;
+  unsigned clique, state;
+};
+int nvmlDeviceGetGpuFabricInfo(void* device, struct FabricInfo* info) {
+  info->state = (unsigned)FakeItemNumber("FAKE_FABRIC", IndexOf(device), 0);
+  info->status = (int)FakeItemNumber("FAKE_FABRIC_STATUS", IndexOf(device), 0);
+  return 0;
+}
+struct FieldValue {
+  unsigned field, scope;
+  long long timestamp, latency;
+  unsigned type;
+  int status;
+  unsigned long long value;
+};
+int nvmlDeviceGetFieldValues(void* device, int count, struct FieldValue* values) {
+  for (int i = 0; i < count; ++i) {
+    values[i].status = values[i].field == 230 ? 0 : 3;
+    values[i].value = (unsigned long long)FakeItemNumber("FAKE_RECOVERY", IndexOf(device), 0);
+  }
   return 0;
 }
 struct Process {

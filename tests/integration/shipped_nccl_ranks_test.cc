@@ -10,6 +10,7 @@ namespace cudnn_ci {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -73,6 +74,25 @@ TEST_F(NcclRanks, AWayBetweenGpusIsToldFromTheLibrary) {
               AllOf(HasSubstr("; by shared_memory: rank 0: "), HasSubstr("; by sockets: rank 0: ")));
   // A rank that is wrong goes on as the others do.
   EXPECT_THAT(r.Detail(), ::testing::Not(HasSubstr("all_gather")));
+}
+
+// Behind what went wrong, and not where all is right.
+TEST_F(NcclRanks, WhatIsKnownToComeBetweenGpusIsSeen) {
+  Set("FAKE_NVLINKS", "18,18");
+  Set("FAKE_FABRIC", "3,3");
+  Set("FAKE_NCCL_SOUND_BY", "NCCL_P2P_DISABLE");
+  EXPECT_THAT(Gpus("lost_element").Detail(), ::testing::Not(AnyOf(HasSubstr("NVLink"), HasSubstr("GPU 0 "))));
+  for (const auto& [variable, value, words] :
+       {std::tuple("FAKE_NVLINKS_DOWN", "0,2", "GPU 1 has 2 of 18 NVLinks down"),
+        std::tuple("FAKE_FABRIC", "3,1", "which the fabric manager makes: GPU 1"),
+        std::tuple("FAKE_FABRIC_STATUS", "999,0", "which the fabric manager makes: GPU 0"),
+        std::tuple("FAKE_RECOVERY", "1,0", "GPU 0 needs a reset"),
+        std::tuple("FAKE_HANDLE", "0,15", "GPU 1 is lost"),
+        std::tuple("FAKE_HANDLE", "0,16", "GPU 1 needs a reset")}) {
+    Set(variable, value);
+    EXPECT_THAT(Gpus("lost_element").Detail(), HasSubstr(words));
+    Set(variable, std::string(variable) == "FAKE_FABRIC" ? "3,3" : "0,0");
+  }
 }
 
 // What is wrong stays red, though a later call, or another way, has too little memory.

@@ -38,7 +38,7 @@ class Nccl : public ShippedTest {
 TEST_F(Nccl, AHealthyLibraryPassesInEveryCollectiveTypeAndReduction) {
   const std::string types =
       R"("dtype": ["int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32",
-                   "float64", "float8_e4m3", "float8_e5m2"], "count": [1, 1023], "shift": [0, 1])";
+                   "float64", "float8_e4m3", "float8_e5m2"], "count": [0, 1, 1023], "shift": [0, 1])";
   const GateResult r = Run(Entry("nccl.collective", R"("cover": "pairs",
         "exclude": [{"dtype": "float8_e4m3", "reduction": "average"},
                     {"dtype": "float8_e5m2", "reduction": "average"}],
@@ -228,6 +228,14 @@ TEST_F(Nccl, ADamagedOneIsRed) {
   Take("nccl", "libnccl.so.2");
   Halve("libnccl.so.2");
   EXPECT_THAT(Check("nccl.load").Slugs(), ElementsAre("nccl-not-loadable"));
+}
+
+TEST_F(Nccl, ACallOfNoElementsWritesNothing) {
+  const std::string empty = R"("dtype": "float32", "count": 0, "shift": 1)";
+  EXPECT_EQ(Check("nccl.collective", Params("all_gather", empty)).Outcome(), "passed");
+  Set("FAKE_NCCL_FAULT", "behind");
+  EXPECT_THAT(Check("nccl.collective", Params("all_gather", empty)).Slugs(),
+              ElementsAre("collective-out-of-bounds-write"));
 }
 
 TEST_F(Nccl, ParametersThatMakeNoSenseAreRefused) {
