@@ -64,7 +64,7 @@ TEST_F(Nccl, EveryFaultHasItsFinding) {
   struct Row {
     std::string fault, slug, words;
   };
-  const Row kRows[] = {
+  const Row rows[] = {
       {"nothing", unwritten, "1000 of 1000 elements were never written; first (element 0)"},
       {"half", unwritten, "first (element 500)"},
       {"tail", unwritten, "8 of 1002 elements were never written; first (element 994)"},
@@ -85,19 +85,19 @@ TEST_F(Nccl, EveryFaultHasItsFinding) {
       {"stale", "collective-not-repeatable", "1017 of 1017 elements differ"},
       {"error_after", "collective-failed", "ncclAllReduce: 1 other error: the fake's last words"}};
   std::string faults, counts;
-  for (std::size_t i = 0; i < std::size(kRows); ++i) {
-    faults += (i > 0 ? "," : "by_count:") + kRows[i].fault;
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    faults += (i > 0 ? "," : "by_count:") + rows[i].fault;
     counts += (i > 0 ? ", " : "") + std::to_string(1000 + i);
   }
   Set("FAKE_NCCL_FAULT", faults);
   const GateResult r = Run(
       Entry("nccl.collective", AllReduce(R"("place": "out")") + R"(, "axes": {"count": [)" + counts + "]}"));
   auto said = ByCount(r);
-  for (std::size_t i = 0; i < std::size(kRows); ++i) {
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
     const auto& [slug, detail] = said[static_cast<int>(1000 + i)];
-    EXPECT_EQ(slug, kRows[i].slug) << kRows[i].fault << ": " << detail;
-    EXPECT_THAT(detail, AllOf(HasSubstr(kRows[i].words), HasSubstr("NCCL 2.30.7+cuda13.0 (/")))
-        << kRows[i].fault;
+    EXPECT_EQ(slug, rows[i].slug) << rows[i].fault << ": " << detail;
+    EXPECT_THAT(detail, AllOf(HasSubstr(rows[i].words), HasSubstr("NCCL 2.30.7+cuda13.0 (/")))
+        << rows[i].fault;
   }
 }
 
