@@ -13,7 +13,7 @@ namespace cudnn_ci {
 
 struct RankJob {
   int ranks = 2;
-  bool one_gpu = false;                            // all use device 0; else rank r uses device r
+  bool one_gpu = false;                            // all use device 0; else each of a process's ranks another
   std::map<std::string, std::string> environment;  // of each rank, over the process's own
   std::vector<CollectiveSpec> calls;
   // For which nothing may happen at any rank; then they hang.
@@ -30,8 +30,12 @@ enum class RankWord : char {
   kFailed = 'E',   // a call failed: the end of the rank
   kMemory = 'M',   // the same for want of device memory
   kLacks = 'L',    // the library or the GPU lacks something for all calls: the end of the rank
-  kDone = 'D'      // all calls are done: how many were judged
+  kDone = 'D',     // all calls are done: how many were judged
+  kEnded = 'X'     // of the process that forked it: how its process ended
 };
+
+// How long a leader waits for what ranks say before it looks at the clock again.
+inline constexpr int kRankLookMs = 20;
 
 // How many collectives a case has: each kind once; each in some types, which take turns in reductions and
 // counts; or each in every type, reduction and count.

@@ -30,7 +30,8 @@ constexpr int kRuns = 2;
 
 class Rank {
  public:
-  Rank(const RankJob& job, int rank, int channel) : job_(job), rank_(rank), channel_(channel) {}
+  Rank(const RankJob& job, int rank, int device, int channel)
+      : job_(job), rank_(rank), device_(device), channel_(channel) {}
 
   void Run() {
     try {
@@ -80,7 +81,7 @@ class Rank {
   void Join() {
     if (job_.one_gpu) RequireSeveralRanksOnOneGpu();
     Say(RankWord::kStep, "cuInit and a context");
-    session_ = &NcclSession::Get(job_.one_gpu ? 0 : rank_);
+    session_ = &NcclSession::Get(job_.one_gpu ? 0 : device_);
     driver().Require(driver().StreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
     if (rank_ == 0) {
       Say(RankWord::kLibrary, session_->LibraryText());
@@ -182,7 +183,7 @@ class Rank {
   }
 
   const RankJob& job_;
-  const int rank_, channel_;
+  const int rank_, device_, channel_;
   NcclSession* session_ = nullptr;
   NcclApi::Comm comm_ = nullptr;
   CUstream stream_ = nullptr;
@@ -190,14 +191,14 @@ class Rank {
 
 }  // namespace
 
-void RunRank(const RankJob& job, int rank, int channel) {
+void RunRank(const RankJob& job, int rank, int device, int channel) {
   // A crash is the leader's to tell, by how the process ended.
   for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGTERM})
     signal(number, SIG_DFL);
   for (const auto& [name, value] : job.environment) setenv(name.c_str(), value.c_str(), 1);
   // Helpers of the leader's process are not in this one, and ranks share the processors.
   LimitCpus(1);
-  Rank(job, rank, channel).Run();
+  Rank(job, rank, device, channel).Run();
   _exit(0);
 }
 

@@ -6,9 +6,10 @@
 
 namespace cudnn_ci {
 
-// Joins the communicator and makes the calls, as RankWord tells the leader on `channel`, from which the
-// unique id comes. Does not return. The process's own ways to talk to the harness are closed.
-[[noreturn]] void RunRank(const RankJob& job, int rank, int channel);
+// Joins the communicator on the device of that number, and makes the calls, as RankWord tells the leader on
+// `channel`, from which the unique id comes. Does not return. The process's own ways to talk to the harness
+// are closed.
+[[noreturn]] void RunRank(const RankJob& job, int rank, int device, int channel);
 
 }  // namespace cudnn_ci
 

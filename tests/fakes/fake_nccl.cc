@@ -13,20 +13,22 @@
 //   FAKE_NCCL_LOST      the rank whose part is lost, or that does not come (the last one)
 //   FAKE_NCCL_SOUND_BY  a variable that, when it is 1, leaves the library without its fault
 //   FAKE_NCCL_SAYS      its version as ncclGetVersion has it, 23007
-//   FAKE_NCCL_FOLDER    where ranks meet (/tmp)
+//   FAKE_NCCL_HOSTS     1: ranks are on hosts of their own
 //   FAKE_NCCL_PIDS      a file to which each rank adds its process's id
 #include "fake_nccl.h"
 
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <signal.h>
-#include <sys/stat.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <thread>
 
 #include "fake_env.h"
 
@@ -42,13 +44,13 @@ const char fake_nccl_text[] __attribute__((used)) = "NCCL version " FAKE_NCCL_VE
 
 // What a communicator is; opaque to its users.
 struct ncclComm {
-  std::string folder;
   int rank = 0, ranks = 1, calls = 0;
+  int root = -1;  // the connection to who made the unique id
 };
 
 namespace {
 
-constexpr int kInvalidArgument = 4, kInvalidUsage = 5, kInProgress = 7;
+constexpr int kSystemError = 2, kInvalidArgument = 4, kInvalidUsage = 5, kRemoteError = 6, kInProgress = 7;
 
 struct Transfer {
   const void* send = nullptr;
@@ -61,33 +63,85 @@ std::vector<Transfer> g_transfers;  // of the group that is open, by peer
 
 int Lost(const ncclComm* comm) { return static_cast<int>(FakeNumber("FAKE_NCCL_LOST", comm->ranks - 1)); }
 
-std::string FileOf(const ncclComm* comm, int rank) {
-  return comm->folder + "-" + std::to_string(comm->calls) + "-" + std::to_string(rank);
+bool Send(int fd, const void* from, std::size_t bytes) {
+  const char* const begin = static_cast<const char*>(from);
+  for (std::size_t at = 0; at < bytes;) {
+    const ssize_t n = send(fd, begin + at, bytes - at, MSG_NOSIGNAL);
+    if (n <= 0) return false;
+    at += static_cast<std::size_t>(n);
+  }
+  return true;
 }
 
-// What all ranks sent in this call, by rank. Waits for them.
+bool Read(int fd, void* to, std::size_t bytes) {
+  return bytes == 0 || recv(fd, to, bytes, MSG_WAITALL) == static_cast<ssize_t>(bytes);
+}
+
+bool SendBlock(int fd, const Bytes& block) {
+  const std::uint64_t size = block.size();
+  return Send(fd, &size, sizeof size) && Send(fd, block.data(), block.size());
+}
+
+bool ReadBlock(int fd, Bytes* block) {
+  std::uint64_t size = 0;
+  if (!Read(fd, &size, sizeof size)) return false;
+  block->resize(size);
+  return Read(fd, block->data(), block->size());
+}
+
+// Until a rank leaves: then all are left. Rank 0, with whose process this thread ends, is served last.
+void PassOn(const std::vector<int>& ranks) {
+  std::vector<Bytes> sent(ranks.size());
+  for (;;) {
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+      if (!ReadBlock(ranks[rank], &sent[rank])) return;
+    for (std::size_t rank = ranks.size(); rank-- > 0;)
+      for (const Bytes& block : sent)
+        if (!SendBlock(ranks[rank], block)) return;
+  }
+}
+
+// Of one communicator: each rank connects and says which it is, and how many there are.
+void Root(int listener) {
+  std::vector<int> ranks(1, -1);
+  for (std::size_t there = 0; there < ranks.size(); ++there) {
+    const int fd = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    int which[2];
+    if (fd < 0 || !Read(fd, which, sizeof which)) abort();
+    const int now = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
+    ranks.resize(static_cast<std::size_t>(which[1]), -1);
+    ranks[static_cast<std::size_t>(which[0])] = fd;
+  }
+  PassOn(ranks);
+  for (const int fd : ranks) close(fd);
+  close(listener);
+}
+
+sockaddr_in Loopback(int port) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET, address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+bool Join(ncclComm* comm, const char* id) {
+  const sockaddr_in root = Loopback(atoi(id));
+  comm->root = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int which[2] = {comm->rank, comm->ranks}, now = 1;
+  setsockopt(comm->root, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
+  return connect(comm->root, reinterpret_cast<const sockaddr*>(&root), sizeof root) == 0 &&
+         Send(comm->root, which, sizeof which);
+}
+
+// What all ranks sent in this call, by rank. Waits for them; empty: one is gone.
 std::vector<Bytes> Exchange(ncclComm* comm, const Bytes& own) {
-  std::vector<Bytes> all = {own};
-  if (comm->ranks == 1) return all;
+  if (comm->ranks == 1) return {own};
   ++comm->calls;
-  const std::string file = FileOf(comm, comm->rank), fresh = file + ".new";
-  std::ofstream(fresh, std::ios::binary)
-      .write(reinterpret_cast<const char*>(own.data()), static_cast<std::streamsize>(own.size()));
-  std::rename(fresh.c_str(), file.c_str());
-  all.clear();
-  for (int rank = 0; rank < comm->ranks; ++rank) {
-    const std::string other = FileOf(comm, rank);
-    struct stat st;
-    while (stat(other.c_str(), &st) != 0) usleep(300);
-    std::ifstream in(other, std::ios::binary);
-    all.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-  }
-  // Everybody has read the files of the call before the last one.
-  if (comm->calls > 2) {
-    ncclComm before = *comm;
-    before.calls -= 2;
-    unlink(FileOf(&before, comm->rank).c_str());
-  }
+  if (!SendBlock(comm->root, own)) return {};
+  std::vector<Bytes> all(static_cast<std::size_t>(comm->ranks));
+  for (Bytes& block : all)
+    if (!ReadBlock(comm->root, &block)) return {};
   return all;
 }
 
@@ -122,6 +176,7 @@ int Run(Collective c, const void* send, void* receive, ncclComm* comm) {
   const auto* const bytes = static_cast<const unsigned char*>(send);
   const std::size_t sent = c.Sends() * c.size();
   const std::vector<Bytes> all = Exchange(comm, sent > 0 ? Bytes(bytes, bytes + sent) : Bytes());
+  if (all.empty()) return kRemoteError;
   auto* const to = static_cast<unsigned char*>(receive);
   const bool errs = comm->rank == FakeNumber("FAKE_NCCL_AT", 0);
   return fake_nccl::Deliver(c, all, errs, const_cast<unsigned char*>(bytes), to);
@@ -155,24 +210,27 @@ const char* ncclGetLastError(ncclComm*) { return "the fake's last words"; }
 
 int ncclGetUniqueId(cudnn_ci::NcclUniqueId* id) {
   CALL();
-  static int ids = 0;
-  const char* folder = getenv("FAKE_NCCL_FOLDER");
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = Loopback(0);
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  socklen_t size = sizeof address;
+  if (bind(listener, any, size) != 0 || listen(listener, SOMAXCONN) != 0) return kSystemError;
+  getsockname(listener, any, &size);
   std::memset(id, 0, sizeof *id);
-  std::snprintf(id->bytes, sizeof id->bytes, "%s/fake-nccl-%d-%d", folder ? folder : "/tmp",
-                static_cast<int>(getpid()), ++ids);
+  std::snprintf(id->bytes, sizeof id->bytes, "%d", ntohs(address.sin_port));
+  std::thread(Root, listener).detach();
   return 0;
 }
 
 int ncclCommInitRank(ncclComm** comm, int ranks, cudnn_ci::NcclUniqueId id, int rank) {
   CALL();
   // Real ones refuse a second rank on a GPU unless they are told that it is meant.
-  const bool one_gpu = FakeNumber("FAKE_DEVICE_COUNT", 1) == 1;
+  const bool one_gpu = FakeNumber("FAKE_DEVICE_COUNT", 1) == 1 && !FakeIs("FAKE_NCCL_HOSTS", "1");
   if (ranks > 1 && one_gpu && !FakeIs("NCCL_MULTI_RANK_GPU_ENABLE", "1")) return kInvalidUsage;
   if (ranks > 1) NoteProcess();
-  *comm = new ncclComm{id.bytes, rank, ranks};
+  *comm = new ncclComm{rank, ranks};
   DoNotComeIf("never_joins", *comm);
-  Exchange(*comm, {});
-  return 0;
+  return ranks > 1 && (!Join(*comm, id.bytes) || Exchange(*comm, {}).empty()) ? kRemoteError : 0;
 }
 
 #ifndef FAKE_NCCL_OLD
@@ -186,7 +244,6 @@ int ncclCommInitRankConfig(ncclComm** comm, int ranks, cudnn_ci::NcclUniqueId id
 int ncclCommSplit(ncclComm* comm, int, int, ncclComm** part, void*) {
   CALL();
   *part = new ncclComm(*comm);
-  (*part)->folder += "-part";
   return 0;
 }
 
@@ -198,14 +255,14 @@ int ncclCommFinalize(ncclComm*) {
 
 int ncclCommDestroy(ncclComm* comm) {
   CALL();
+  if (comm->root >= 0) close(comm->root);
   delete comm;
   return 0;
 }
 
 int ncclCommAbort(ncclComm* comm) {
   CALL();
-  delete comm;
-  return 0;
+  return ncclCommDestroy(comm);
 }
 
 int ncclCommCount(const ncclComm* comm, int* count) {

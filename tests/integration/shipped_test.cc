@@ -81,7 +81,6 @@ void PrintTo(const CheckOutcome& outcome, std::ostream* os) {
 
 ShippedTest::ShippedTest() : libraries_(gate_.Path("libraries")) {
   gate_.WithoutFixture();
-  gate_.Set("FAKE_NCCL_FOLDER", gate_.Path("."));
   gate_.AddPlugins(CUDNN_CI_STAGE_PLUGINS);
   fs::create_directory(libraries_);
   if (const std::string module = ModuleVersion(); !module.empty()) Set("FAKE_NVML_DRIVER", module);

@@ -15,7 +15,8 @@ cudnn_ci_unit_test(compute_test SOURCES compute_judge_elements_test.cc compute_s
 cudnn_ci_unit_test(gemm_test SOURCES gemm_census_test.cc gemm_fault_test.cc gemm_grouped_test.cc
   LINK cudnn_ci_gemm_oracle nlohmann_json::nlohmann_json COMPUTES)
 target_compile_definitions(gemm_test PRIVATE CUDNN_CI_MATRICES="${PROJECT_SOURCE_DIR}/matrices")
-cudnn_ci_unit_test(nccl_test SOURCES nccl_fault_test.cc ${PROJECT_SOURCE_DIR}/tests/fakes/fake_nccl_faults.cc
+cudnn_ci_unit_test(nccl_test SOURCES nccl_fault_test.cc nccl_nodes_test.cc
+  ${PROJECT_SOURCE_DIR}/tests/fakes/fake_nccl_faults.cc
   LINK cudnn_ci_nccl_oracle COMPUTES)
 target_include_directories(nccl_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/fakes)
 set(fake_driver LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fakes/libcuda)

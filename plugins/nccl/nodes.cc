@@ -1,0 +1,145 @@
+// nccl.nodes: collectives of all GPUs of all tasks that a launcher has started on several nodes.
+#include <cudnn_ci/check.hpp>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "common/loader_path.h"
+#include "common/visible_gpus.h"
+#include "nccl/findings.h"
+#include "nccl/link_causes.h"
+#include "nccl/nodes_together.h"
+#include "nccl/ranks_case.h"
+
+namespace cudnn_ci {
+namespace {
+
+std::string Variable(const std::string& name) { return Environment(name.c_str()); }
+
+std::string HostName() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return SingleLine(name, 100);
+}
+
+const std::vector<Way>& Ways() {
+  static const std::vector<Way> kWays = {{"default", {}},
+                                         {"sockets", {{"NCCL_NET", "Socket"}, {"NCCL_IB_DISABLE", "1"}}}};
+  return kWays;
+}
+
+std::string TextOf(const RanksVerdict& verdict) {
+  return Fields({std::to_string(static_cast<int>(verdict.kind)), std::to_string(verdict.judged),
+                 verdict.finding, verdict.seen, verdict.text});
+}
+
+RanksVerdict VerdictFrom(const std::string& line) {
+  const std::vector<std::string> fields = FieldsOf(line);
+  if (fields.size() != 5) return {RanksVerdict::Kind::kFinding, kRanksDied, "task 0 is gone", "", 0};
+  return {static_cast<RanksVerdict::Kind>(std::atoi(fields[0].c_str())), fields[2], fields[4], fields[3],
+          std::atoi(fields[1].c_str())};
+}
+
+RanksVerdict VerdictOf(const Meeting& meeting) {
+  const bool missing = meeting.end == Meeting::End::kMissing;
+  return {RanksVerdict::Kind::kFinding, missing ? kNodesMissing : kNodesMismatch, meeting.text, "", 0};
+}
+
+// One verdict of all tasks, by task 0; all the others say it too.
+class NodesCase {
+ public:
+  NodesCase(Context& ctx, const RanksParams& p) : ctx_(ctx), p_(p), place_(PlaceOf(Variable)) {}
+
+  void Run() {
+    if (!place_.lacks.empty()) ctx_.Skip(CCI_SKIP_ABSENT, place_.lacks, "others");
+    own_ = {place_.task, place_.tasks, VisibleGpus(), HostName(), Environment("CUDA_VISIBLE_DEVICES"),
+            About()};
+    Report(ctx_, place_.task == 0 ? Lead() : Follow());
+  }
+
+ private:
+  std::string About() const {
+    return "extent=" + p_.extent + " algo=" + p_.algo + " proto=" + p_.proto + " transport=" + p_.transport +
+           " of " + ctx_.SubjectSpec();
+  }
+
+  RanksVerdict Lead() {
+    NodesLeader leader(place_, own_);
+    ctx_.Step("meeting");
+    const Meeting meeting = leader.Meet(static_cast<double>(p_.join_s));
+    const RanksVerdict verdict = meeting.end == Meeting::End::kAllThere ? Judge(&leader) : VerdictOf(meeting);
+    leader.Dismiss(TextOf(verdict));
+    return verdict;
+  }
+
+  RanksVerdict Judge(NodesLeader* leader) {
+    const auto job_by = [this](int ranks, const Way& way) {
+      RankJob job = JobOf(p_, ranks);
+      job.environment.insert(way.environment.begin(), way.environment.end());
+      return job;
+    };
+    const int ranks = leader->ranks();
+    const WaysTried tried = TryWays(ctx_, Ways(), p_.transport,
+                                    [&](const Way& way) { return leader->RunTogether(job_by(ranks, way)); });
+    const RanksOutcome& first = tried.first;
+    const RanksFindings by_link = {kNodesLinkWrong, kNodesLinkHung, kNodesLinkHung, kRanksDied};
+    if (!tried.right_by.empty() || !MayBeTheWays(first.end))
+      return cudnn_ci::VerdictOf(ctx_, first, by_link, ranks, tried.right_by);
+    ctx_.Step("each task alone");
+    const RanksOutcome alone =
+        leader->RunAlone([&](int own_ranks) { return job_by(own_ranks, Ways().front()); });
+    if (alone.end != RanksEnd::kRight)
+      return cudnn_ci::VerdictOf(ctx_, alone, {kRanksWrong, kRanksHung, kRanksFailed, kRanksDied}, ranks,
+                                 "; all together: " + first.text + tried.wrong_by);
+    return cudnn_ci::VerdictOf(ctx_, first, {kNodesWrong, kNodesHung, kNodesHung, kRanksDied}, ranks,
+                               tried.wrong_by + "; each task alone is right" + LinkCausesSeen());
+  }
+
+  RanksVerdict Follow() {
+    NodesFollower follower(place_, own_);
+    ctx_.Step("meeting");
+    const auto join_s = static_cast<double>(p_.join_s);
+    const Meeting meeting = follower.Meet(join_s);
+    if (meeting.end != Meeting::End::kAllThere) return VerdictOf(meeting);
+    ctx_.Step("following task 0");
+    constexpr double kMore = 30;  // for what task 0 does between its words
+    return VerdictFrom(follower.Follow([this](int ranks) { return JobOf(p_, ranks); },
+                                       std::max(join_s, 3.0 * static_cast<double>(p_.limit_s)) + kMore));
+  }
+
+  Context& ctx_;
+  const RanksParams& p_;
+  const NodePlace place_;
+  NodeHello own_;
+};
+
+struct Nodes {
+  using Params = RanksParams;
+
+  static void Describe(Schema<Params>& s) {
+    DescribeRanks(s);
+    s.Summary("collectives of all GPUs of all nodes are right").Devices(CCI_DEVICES_ALL).TimeoutSeconds(600);
+    s.Param("transport", &Params::transport)
+        .OneOf({"default", "sockets"})
+        .Default("default")
+        .Summary("the fastest way between nodes that NCCL may take");
+    s.Param("join_s", &Params::join_s)
+        .Range(1, 3600)
+        .Default(120)
+        .Summary("seconds in which all tasks have to come");
+  }
+
+  static void Run(Context& ctx, const Params& p) {
+    RequireOwnProcess(ctx);
+    NodesCase(ctx, p).Run();
+  }
+};
+
+CCI_REGISTER(Nodes, "nodes")
+
+}  // namespace
+}  // namespace cudnn_ci

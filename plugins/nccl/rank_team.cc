@@ -1,0 +1,119 @@
+#include "nccl/rank_team.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#include "base/path.h"
+#include "nccl/rank_process.h"
+
+namespace cudnn_ci {
+namespace {
+
+constexpr std::size_t kMostLine = 64 << 10;  // bytes
+
+// The worker's channel to the harness, other ranks' and the leader's own sockets are none of a rank's.
+void CloseAllBut(int own) {
+  for (const std::string& name : NamesIn("/proc/self/fd"))
+    if (const int fd = std::atoi(name.c_str()); fd > STDERR_FILENO && fd != own) close(fd);
+}
+
+std::string HowEnded(int status) {
+  return WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
+                             : "exited with " + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+RankTeam::RankTeam(const RankJob& job, int first, int count)
+    : job_(job), first_(first), members_(static_cast<std::size_t>(count)) {
+  try {
+    for (Member& member : members_) Fork(first++, &member);
+  } catch (...) {
+    EndAll();
+    throw;
+  }
+}
+
+RankTeam::~RankTeam() { EndAll(); }
+
+void RankTeam::Fork(int rank, Member* member) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw std::runtime_error(std::string("socketpair: ") + strerror(errno));
+  member->channel = ends[0];
+  const int own = ends[1];
+  fflush(stdout);
+  const pid_t leader = getpid();
+  member->pid = fork();
+  const int error = errno;
+  if (member->pid != 0) close(own);
+  if (member->pid < 0) throw std::runtime_error(std::string("fork: ") + strerror(error));
+  if (member->pid > 0) return static_cast<void>(fcntl(ends[0], F_SETFL, O_NONBLOCK));
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != leader) _exit(0);
+  CloseAllBut(own);
+  RunRank(job_, rank, rank - first_, own);
+}
+
+void RankTeam::Look(int wait_ms, const Heard& heard) {
+  std::vector<pollfd> polled;
+  for (const Member& member : members_) polled.push_back({member.ended ? -1 : member.channel, POLLIN, 0});
+  poll(polled.data(), polled.size(), wait_ms);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    Member& member = members_[i];
+    if (member.ended) continue;
+    const int rank = first_ + static_cast<int>(i);
+    // Asked first, so that what it said before its end is all there.
+    int status = 0;
+    member.ended = waitpid(member.pid, &status, WNOHANG) == member.pid;
+    Hear(&member, rank, heard);
+    if (member.ended) heard(rank, static_cast<char>(RankWord::kEnded) + HowEnded(status));
+  }
+}
+
+void RankTeam::Hear(Member* member, int rank, const Heard& heard) {
+  char buffer[4096];
+  for (ssize_t n; (n = read(member->channel, buffer, sizeof buffer)) > 0;) {
+    member->unread.append(buffer, static_cast<std::size_t>(n));
+    for (std::size_t end; (end = member->unread.find('\n')) != std::string::npos;) {
+      heard(rank, member->unread.substr(0, end));
+      member->unread.erase(0, end + 1);
+    }
+    if (member->unread.size() > kMostLine) member->unread.clear();
+  }
+}
+
+void RankTeam::PassOn(const std::string& digits) const {
+  NcclUniqueId id = {};
+  for (std::size_t i = 0; i < sizeof id.bytes && 2 * i + 1 < digits.size(); ++i)
+    id.bytes[i] = static_cast<char>(std::strtol(digits.substr(2 * i, 2).c_str(), nullptr, 16));
+  for (const Member& member : members_) {
+    // It fits the socket's buffer; a rank that is gone is seen by its end.
+    [[maybe_unused]] const ssize_t n = send(member.channel, id.bytes, sizeof id.bytes, MSG_NOSIGNAL);
+  }
+}
+
+void RankTeam::EndAll() {
+  for (const Member& member : members_)
+    if (member.pid > 0 && !member.ended) kill(member.pid, SIGKILL);
+  for (Member& member : members_) {
+    if (member.channel >= 0) close(member.channel);
+    if (member.pid <= 0 || member.ended) continue;
+    while (waitpid(member.pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    member.ended = true;
+  }
+}
+
+}  // namespace cudnn_ci
