@@ -100,6 +100,16 @@ std::string FreshLine(const InstalledPackage& package, const std::string& versio
   return "RUN " + Pip(package) + "install " + quote + package.name + "==" + version + quote;
 }
 
+std::string ExtrasLine(const InstalledPackage& package, const std::vector<std::string>& extras) {
+  if (package.manager != Manager::kPip || !IsKnown(package) || !IsVersion(package.version)) return {};
+  std::string names;
+  for (const std::string& extra : extras) {
+    if (!HasOnly(extra, "-_.")) return {};
+    names += (names.empty() ? "" : ",") + extra;
+  }
+  return "RUN " + Pip(package) + "install '" + package.name + "[" + names + "]==" + package.version + "'";
+}
+
 std::string ReleaseLine(const InstalledPackage& package, const std::string& release) {
   if (!IsKnown(package) || !IsVersion(release) || package.pinned) return {};
   if (package.manager == Manager::kApt) {

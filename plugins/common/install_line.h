@@ -29,6 +29,10 @@ std::string InstallLine(const InstalledPackage& package);
 // The same of one version, or of those that begin alike, "8.*". Of pip alone.
 std::string FreshLine(const InstalledPackage& package, const std::string& version);
 
+// What the extras of a package bring, which stays of its version: "'onnxruntime-gpu[cuda,cudnn]==1.24.4'". Of
+// pip alone.
+std::string ExtrasLine(const InstalledPackage& package, const std::vector<std::string>& extras);
+
 // Another release of the same major in its place, of which the packager's last number is not known: "9.20.0".
 // None of an apt package whose versions name a CUDA too ("8.9.7.29-1+cuda12.2").
 std::string ReleaseLine(const InstalledPackage& package, const std::string& release);

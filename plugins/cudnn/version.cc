@@ -15,6 +15,7 @@
 #include "common/driver_files.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
+#include "common/overlap.h"
 #include "cudnn/contract.h"
 #include "cudnn/findings.h"
 #include "cudnn/install.h"
@@ -46,6 +47,12 @@ bool FlavourFits(Context& ctx, int cuda_major, std::string* toolkit) {
   for (std::string version; others >> version;)
     fits = fits || (std::atoi(version.c_str()) == cuda_major && promise.Kept(version));
   return fits;
+}
+
+// 13 of "13.2 is found" and of ">=13.0 <14 is promised"; 0: none.
+int FirstNumber(const std::string& text) {
+  const size_t digits = text.find_first_of("0123456789");
+  return digits == std::string::npos ? 0 : std::atoi(text.c_str() + digits);
 }
 
 // What an install says of itself: its own functions where they can be called, else its files.
@@ -111,8 +118,18 @@ Identity Identify(Context& ctx, const CudnnInstall& install) {
 
 // Where two copies are used together, the one that answers need not be the one that was loaded: a wheel for
 // CUDA 12 takes the parts of a system install for CUDA 13 of the same version, whose files have longer names.
-void JudgeFlavour(Context& ctx, bool fits, const std::string& detail) {
+//
+// Where the package for the toolkit is on record and another has replaced its files, that one is the culprit:
+// a package of the version that is there would replace what another framework needs.
+void JudgeFlavour(Context& ctx, bool fits, const std::string& file, int toolkit, const std::string& detail) {
   const LoadedCudnn loaded = fits ? LoadedCudnn() : InspectLoadedCudnn();
+  if (const auto replaced = fits ? std::nullopt : FindReplacedWheel(file, "nvidia-cudnn-cu", toolkit)) {
+    ctx.Finding(kCudnnReplaced,
+                replaced->winner.Text() + " has replaced the libraries of " + replaced->loser.Text() + ": " +
+                    detail + replaced->overlap.words,
+                {replaced->overlap.line});
+    return;
+  }
   Judge(ctx, fits, "cuDNN is built for the toolkit's CUDA major",
         loaded.several ? kCudnnMixedDirectories : kCudnnFlavourMismatch,
         [&] { return detail + (loaded.several ? "; loaded are " + loaded.files : ""); });
@@ -226,7 +243,7 @@ struct Version {
           [&] { return LineForRange(ctx, range, owner, version); });
     std::string toolkit;
     const bool fits = identity.cuda_major == 0 || FlavourFits(ctx, identity.cuda_major, &toolkit);
-    JudgeFlavour(ctx, fits,
+    JudgeFlavour(ctx, fits, install.main.path, FirstNumber(toolkit),
                  "cuDNN " + version + " (" + install.main.path + ") is built for CUDA " +
                      std::to_string(identity.cuda_major) + "; toolkit " + toolkit);
     const std::string cublaslt = fits ? JudgeCublasLt(ctx, install, identity.cuda_major) : "";

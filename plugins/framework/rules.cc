@@ -74,6 +74,7 @@ std::optional<CudnnRequirement> RequirementOnCudnn(const FrameworkPackage& packa
     found.optional = text.find("extra", marker) != std::string::npos;
     for (const char* op : {"==", ">=", "~="})
       if (found.version.empty()) found.version = VersionBehind(requirement, op);
+    found.pinned = requirement.find("==") != std::string::npos;
     return found;
   }
   return {};

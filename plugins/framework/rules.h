@@ -27,6 +27,7 @@ int CudaMajor(const std::string& version);
 struct CudnnRequirement {
   int cuda_major = 0;     // NN
   std::string version;    // the one it is pinned to, else the lowest that will do: "9.19.0.56"; empty: any
+  bool pinned = false;    // to that one
   bool optional = false;  // it holds for an extra only: "tensorflow[and-cuda]"
 };
 

@@ -5,14 +5,17 @@
 #include <cudnn_ci/check.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "common/cudnn_api.h"
 #include "common/install_line.h"
 #include "common/joined.h"
 #include "common/judge.h"
 #include "common/library_path_line.h"
 #include "common/loader_path.h"
+#include "common/overlap.h"
 #include "framework/findings.h"
 #include "framework/interpreter.h"
 #include "framework/loaded.h"
@@ -97,16 +100,61 @@ std::vector<std::string> OpenedByName(const Framework& framework, const Framewor
   return {CudnnSoname(CudaMajor(wanted->package.version))};
 }
 
+// What puts it right that CUDA's libraries are nowhere; the sentence's end, and a line.
+struct Cure {
+  std::string words, line;
+};
+
+// The extras by which a package requires what it needs for this CUDA: "cuda" and "cudnn".
+std::set<std::string> ExtrasFor(const FrameworkPackage& package, int cuda) {
+  std::set<std::string> extras;
+  for (const std::string& text : package.requirements) {
+    const std::string name = text.substr(0, text.find_first_of(" ;<>=~!["));
+    const std::size_t extra = text.find("extra"), quote = text.find_first_of("'\"", extra);
+    if (extra == std::string::npos || quote == std::string::npos) continue;
+    if (!name.ends_with("-cu" + std::to_string(cuda))) continue;
+    extras.insert(text.substr(quote + 1, text.find(text[quote], quote + 1) - quote - 1));
+  }
+  return extras;
+}
+
+// A package of cuDNN for another CUDA has the folder in which the one that is wanted would lie.
+Cure CureForNeeds(const std::string& name, const FrameworkPackage& package, int cuda, const Answer& answer) {
+  const std::string wanted = "nvidia-cudnn-cu" + std::to_string(cuda);
+  const CudnnPackageInfo* other = nullptr;
+  for (const CudnnPackageInfo& one : answer.cudnn_packages) {
+    if (one.name == wanted) other = nullptr;
+    if (one.name == wanted) break;
+    other = &one;
+  }
+  if (cuda == 0) return {};
+  if (other)
+    return {"; cuDNN for CUDA " + std::to_string(cuda) + " is not there either, and " + wanted +
+                " would replace the files of " + other->name + " " + other->version +
+                ": install the build of " + name +
+                " for the CUDA of that, or give it an environment of its own",
+            ""};
+  const std::set<std::string> extras = ExtrasFor(package, cuda);
+  if (extras.empty()) return {};
+  const InstalledPackage again = {Manager::kPip, package.distribution, package.version,
+                                  PythonOf(DirectoryOf(DirectoryOf(package.origin)))};
+  const std::vector<std::string> list(extras.begin(), extras.end());
+  return {"; pip install '" + package.distribution + "[" + Join(list, ",") + "]==" + package.version + "'",
+          ExtrasLine(again, list)};
+}
+
 // Of a framework that does not look into the packages beside it. What stands there alone, a program can load
 // first; whether it does cannot be known here.
-void JudgeNeeds(Context& ctx, const std::string& name, const FrameworkPackage& package, const Needs& needs) {
+void JudgeNeeds(Context& ctx, const std::string& name, const FrameworkPackage& package, const Needs& needs,
+                const Cure& cure) {
   if (needs.names.empty()) return;
   const std::string where = "; LD_LIBRARY_PATH='" + Environment("LD_LIBRARY_PATH") + "'";
   ctx.Log(name + ": " + package.native + " needs " + Joined(needs.names));
   const bool there = Judge(ctx, needs.missing.empty(), "the libraries that " + name + " needs are there",
                            kFrameworkLibrariesMissing,
                            name + ": " + package.native + " needs " + Joined(needs.missing) +
-                               ", which neither the loader finds nor a package has" + where);
+                               ", which neither the loader finds nor a package has" + where + cure.words,
+                           [&] { return cure.line; });
   if (!needs.lacking.empty())
     ctx.Finding(kFrameworkCudnnAbsent,
                 name + ": " + package.native + " needs " + Joined(needs.lacking) +
@@ -135,34 +183,36 @@ void JudgeDriver(Context& ctx, const std::string& name, int cuda) {
             " serves CUDA " + served + " at most" + needed);
 }
 
-// The package for this CUDA major once more, where another one has replaced its files.
-std::string LineForReplaced(int cuda, const std::vector<CudnnPackageInfo>& packages) {
-  const std::string name = "nvidia-cudnn-cu" + std::to_string(cuda);
-  std::string line;
-  for (const CudnnPackageInfo& right : packages) {
-    if (right.name != name) continue;
-    std::vector<std::string> others;
-    for (const CudnnPackageInfo& other : packages)
-      if (other.name != name && other.folder == right.folder) others.push_back(other.name);
-    if (!others.empty() && !right.folder.empty())
-      line = ReplaceLine(WheelIn(right.folder, right.name, right.version), others);
-  }
-  return line;
+// Who has replaced the files of the package for this CUDA major, and what is done about it; none: nobody has.
+std::optional<ReplacedWheel> ReplacedCudnn(int cuda, const std::vector<CudnnPackageInfo>& packages) {
+  const std::string prefix = "nvidia-cudnn-cu";
+  for (const CudnnPackageInfo& right : packages)
+    if (right.name == prefix + std::to_string(cuda) && !right.folder.empty())
+      return FindReplacedWheel(right.folder + "/libcudnn.so", prefix, cuda);
+  return {};
 }
 
-// The release that the framework asks for, where nothing else lies in its package's folder. Only a whole
-// version, with the packager's number, is one that is known to exist.
-bool IsExactRelease(const Wanted& wanted, const std::vector<CudnnPackageInfo>& packages) {
+// What pip is told to put into the place of an older cuDNN: the release that the framework is pinned to, or
+// any from the lowest one on of that major. Empty: something else lies in its package's folder, or the
+// version is none that a package has. `line`: for a Dockerfile.
+std::string PipForOlder(const Wanted& wanted, const std::vector<CudnnPackageInfo>& packages,
+                        std::string* line) {
   const bool alone = std::count_if(packages.begin(), packages.end(), [&](const CudnnPackageInfo& p) {
                        return p.folder == wanted.package.folder;
                      }) == 1;
   const std::string& version = wanted.cudnn.version;
-  return alone && !wanted.package.folder.empty() && std::count(version.begin(), version.end(), '.') == 3;
-}
-
-std::string LineForOlder(const Wanted& wanted, const std::vector<CudnnPackageInfo>& packages) {
-  if (!IsExactRelease(wanted, packages)) return "";
-  return ReplaceLine(WheelIn(wanted.package.folder, wanted.package.name, wanted.cudnn.version), {});
+  const int major = CudaMajor(version);
+  if (!alone || wanted.package.folder.empty() || major == 0) return "";
+  const std::string &name = wanted.package.name, folder = wanted.package.folder;
+  // Only a whole version, with the packager's number, is one that is known to exist.
+  if (wanted.cudnn.pinned) {
+    if (std::count(version.begin(), version.end(), '.') != 3) return "";
+    *line = ReplaceLine(WheelIn(folder, name, version), {});
+    return name + "==" + version;
+  }
+  const std::string next = std::to_string(major + 1);
+  *line = RangeLine(WheelIn(folder, name, version), ">=" + version + " <" + next);
+  return "'" + name + ">=" + version + ",<" + next + "'";
 }
 
 // Two distributions of one framework write the same files; the later one's are there.
@@ -204,23 +254,26 @@ void JudgePackage(Context& ctx, const Framework& framework, const FrameworkPacka
   if (cuda == 0) cuda = CudaMajorOfLibraries(needs.names);
   JudgeDriver(ctx, name, cuda);
   JudgeReplaced(ctx, name, package, libraries);
-  JudgeNeeds(ctx, name, package, needs);
+  JudgeNeeds(ctx, name, package, needs,
+             needs.missing.empty() ? Cure() : CureForNeeds(name, package, cuda, answer));
   const std::string mismatch = framework.takes_package ? WhyPackagesUnfit(cuda, answer.cudnn_packages) : "";
+  const auto replaced = mismatch.empty() ? std::nullopt : ReplacedCudnn(cuda, answer.cudnn_packages);
   Judge(ctx, mismatch.empty(), name + " has a cuDNN for its CUDA major", kFrameworkCudaMismatch,
-        name + " is built for CUDA " + std::to_string(cuda) + "; " + mismatch,
-        [&] { return LineForReplaced(cuda, answer.cudnn_packages); });
+        name + " is built for CUDA " + std::to_string(cuda) + "; " + mismatch +
+            (replaced ? replaced->overlap.words : ""),
+        [&] { return replaced ? replaced->overlap.line : ""; });
   if (!framework.takes_package || !wanted || !mismatch.empty()) return;
   const std::string unfit = WhyCudnnUnfit(framework, wanted->cudnn.version, wanted->package.version);
+  std::string line;
+  const std::string pip = unfit.empty() ? "" : PipForOlder(*wanted, answer.cudnn_packages, &line);
   Judge(
       ctx, unfit.empty(), name + " has a cuDNN that it can use", kFrameworkCudnnUnfit,
       [&] {
         return name + " asks for cuDNN " + wanted->cudnn.version + "; " + wanted->package.name + " " +
                wanted->package.version + " is installed in " + wanted->package.folder + ": " + unfit +
-               (IsExactRelease(*wanted, answer.cudnn_packages)
-                    ? "; pip install --no-deps " + wanted->package.name + "==" + wanted->cudnn.version
-                    : "");
+               (pip.empty() ? "" : "; pip install --no-deps " + pip);
       },
-      [&] { return LineForOlder(*wanted, answer.cudnn_packages); });
+      [&] { return line; });
   JudgeHidden(ctx, framework, answer, *wanted);
 }
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "common/install_line.h"
 #include "common/joined.h"
+#include "common/overlap.h"
 #include "image/contents/recorded_libraries.h"
 #include "image/findings.h"
 #include "image/missed_files.h"
@@ -48,13 +49,6 @@ class FilesJudge {
         });
   }
 
-  std::string WhoRequires(const Package& package, bool for_extras) {
-    for (const Package& other : image_.packages.packages())
-      for (const PythonRequirement& requirement : requirements_.Of(other))
-        if ((for_extras || !requirement.optional) && requirement.name == package.name) return other.Text();
-    return "";
-  }
-
   InstalledPackage AsInstalled(const Package& package) const {
     return {Manager::kPip, package.name, package.version, PythonOf(DirectoryOf(package.records))};
   }
@@ -84,23 +78,13 @@ class FilesJudge {
     JudgeOverlap(loser, winner, what);
   }
 
-  // Which of two packages for GPUs is meant is known where one alone is required. A library that nobody
-  // requires is missed by nobody; code of which one half is another build's is told in any case. Which extras
-  // were asked for is on no record: what one names may be in use.
+  // A library that nobody requires is missed by nobody; code of which one half is another build's is told in
+  // any case.
   void JudgeOverlap(const Package& loser, const Package& winner, std::string what) {
-    if (IsOfLibraries(loser) && WhoRequires(loser, false).empty()) return;
-    const std::string for_loser = WhoRequires(loser, true), for_winner = WhoRequires(winner, true);
-    std::string line;
-    if (!for_loser.empty()) what += "; " + for_loser + " requires " + loser.name;
-    if (!for_winner.empty()) what += "; " + for_winner + " requires " + winner.name;
-    if (for_loser.empty() != for_winner.empty()) {
-      const Package& kept = for_winner.empty() ? loser : winner;
-      const Package& gone = for_winner.empty() ? winner : loser;
-      what += PipLines(kept, gone);
-      line = ReplaceLine(AsInstalled(kept), {gone.name});
-    } else if (for_loser.empty()) {
-      what += "; pip uninstall -y " + loser.name + " " + winner.name + "; pip install the one that is meant";
-    }
+    if (IsOfLibraries(loser) && WhoRequires(image_.packages, &requirements_, loser, false).empty()) return;
+    Overlap overlap = DescribeOverlap(image_.packages, &requirements_, loser, winner);
+    what += overlap.words;
+    std::string line = std::move(overlap.line);
     faults_.push_back({kPackagesOverlap, std::move(what), std::move(line)});
   }
 

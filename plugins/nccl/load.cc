@@ -13,6 +13,7 @@
 #include "common/install_line.h"
 #include "common/judge.h"
 #include "common/loader_path.h"
+#include "common/overlap.h"
 #include "common/promise.h"
 #include "image/elf/library_text.h"
 #include "image/loader/loader_config.h"
@@ -132,15 +133,19 @@ struct Load {
     if (!Judge(ctx, most == 0 || major <= most, "the driver serves CUDA " + cuda, kNcclNeedsNewerDriver,
                text + " is built with CUDA " + cuda + ", and the driver serves " + served))
       return;
-    JudgeToolkit(ctx, text + " is built with CUDA " + cuda, major);
+    JudgeToolkit(ctx, nccl, text + " is built with CUDA " + cuda, major);
   }
 
   // By the subject's own toolkit. Whether that is the promised one, toolkit.runtime says; if the subject has
-  // none, the promise is all there is.
-  static void JudgeToolkit(Context& ctx, const std::string& built, int major) {
+  // none, the promise is all there is. Where another package has replaced the NCCL for it, the files of the
+  // image say so, with what to do (packages-overlap).
+  static void JudgeToolkit(Context& ctx, const NcclApi& nccl, const std::string& built, int major) {
     const std::string toolkit = ctx.Fact(CCI_FACT_TOOLKIT_VERSION);
     const Promise promise = PromiseOf(ctx, "image.toolkit");
-    if (!toolkit.empty() && std::atoi(toolkit.c_str()) != major)
+    const bool differs = !toolkit.empty() && std::atoi(toolkit.c_str()) != major;
+    if (differs && FindReplacedWheel(RealPath(nccl.path()), "nvidia-nccl-cu", std::atoi(toolkit.c_str())))
+      return;
+    if (differs)
       ctx.Finding(kNcclOtherCuda, built + ", beside CUDA " + toolkit);
     else if (toolkit.empty() && !promise.range.empty() && !promise.OfMajor(major))
       ctx.Finding(kNcclOtherCuda, built + ", " + promise.range + " promised");

@@ -287,6 +287,14 @@ TEST_F(FrameworkLibraries, ThatAreNowhereAreNamed) {
                                     "/onnxruntime/capi/libonnxruntime_providers_cuda.so needs "
                                     "libcublas.so.99, libcudnn.so.99, which neither the loader finds nor a "
                                     "package has; LD_LIBRARY_PATH='"));
+  Install("onnxruntime-gpu", "1.23.0", "nvidia-cublas-cu99; extra == \"cuda\"");
+  EXPECT_THAT(Framework("versions").Detail(), HasSubstr("; pip install 'onnxruntime-gpu[cuda]==1.23.0'"));
+  InstallCudnn(13, "9.19.0.56");
+  EXPECT_THAT(
+      Framework("versions").Detail(),
+      HasSubstr("nvidia-cudnn-cu99 would replace the files of nvidia-cudnn-cu13 9.19.0.56: install "));
+  fs::remove_all(site() + "/nvidia_cudnn_cu13-9.19.0.56.dist-info");
+  fs::remove_all(Folder());
   PutCtranslate2();
   fs::remove_all(site() + "/onnxruntime");
   r = Framework("versions");

@@ -25,6 +25,9 @@ TEST_F(FrameworkEnvironment, AnOlderCudnnIsFixedByTheOneThatTheFrameworkAsksFor)
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cudnn-unfit"));
   EXPECT_EQ(Line(r), "image: RUN " + pip_ + "install --no-deps nvidia-cudnn-cu13==9.19.0.56");
   Install("torch", "9.9.9+cu130", "nvidia-cudnn-cu13>=9.19");
+  EXPECT_EQ(Line(Framework("versions")),
+            "image: RUN " + pip_ + "install --no-deps 'nvidia-cudnn-cu13>=9.19,<10'");
+  Install("torch", "9.9.9+cu130", "nvidia-cudnn-cu13==9.19");
   EXPECT_EQ(Line(Framework("versions")), "") << "no whole version";
 }
 
@@ -45,6 +48,32 @@ TEST_F(FrameworkEnvironment, ReplacedFilesAreFixedByTakingTheOtherPackageOut) {
   InstallCudnn(12, "9.19.0.56");
   const CheckOutcome r = Framework("versions");
   EXPECT_THAT(r.Slugs(), ElementsAre("framework-cuda-mismatch"));
+  EXPECT_EQ(Line(r), "image: RUN " + pip_ + "uninstall -y nvidia-cudnn-cu13 nvidia-cudnn-cu12 && " + pip_ +
+                         "install --no-deps nvidia-cudnn-cu13==9.19.0.56");
+  // Another framework needs the one that is there.
+  Install("tensorflow", "2.21.0", "nvidia-cudnn-cu12<10.0,>=9.3.0.75; extra == \"and-cuda\"");
+  const CheckOutcome both = Framework("versions");
+  EXPECT_EQ(Line(both), "");
+  EXPECT_THAT(both.Detail(), testing::HasSubstr("; each needs an environment of its own"));
+}
+
+// The cuDNN that is loaded is not the toolkit's for the same reason: that is what is said of it.
+TEST_F(FrameworkEnvironment, ACudnnThatAnotherPackageHasReplacedNamesThatPackage) {
+  TakeCudnn();
+  fs::create_directories(Folder());
+  fs::copy(libraries(), Folder());
+  fs::remove_all(libraries());
+  fs::create_directory(libraries());
+  const std::string graph = "nvidia/cudnn/lib/libcudnn_graph.so.9,sha256=",
+                    size = std::to_string(fs::file_size(Folder() + "/libcudnn_graph.so.9"));
+  Install("nvidia-cudnn-cu13", "9.19.0.56", "", graph + std::string(43, 'A') + ",1\n");
+  Install("nvidia-cudnn-cu12", "9.19.0.56", "", graph + std::string(43, 'B') + "," + size + "\n");
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc"});
+  UseSubjects("{\"mine\": \"path:" + Folder() + "\"}");
+  Promise("image.cudnn", ">=9.12 <10");
+  Set("FAKE_CUDNN_CUDART", "12080");
+  const CheckOutcome r = Check("cudnn.version");
+  EXPECT_THAT(r.Slugs(), ElementsAre("cudnn-replaced")) << ::testing::PrintToString(r);
   EXPECT_EQ(Line(r), "image: RUN " + pip_ + "uninstall -y nvidia-cudnn-cu13 nvidia-cudnn-cu12 && " + pip_ +
                          "install --no-deps nvidia-cudnn-cu13==9.19.0.56");
 }

@@ -1,12 +1,16 @@
 // nccl.*, from the matrix to the verdict, against a fake NCCL that computes real collectives, or errs in
 // them.
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "shipped_test.h"
 
 namespace cudnn_ci {
 namespace {
+
+namespace fs = std::filesystem;
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -204,6 +208,26 @@ TEST_F(Nccl, ItsCudaIsHeldToTheToolkits) {
   Promise("image.toolkit", ">=12 <13");
   UseFakes({"libcuda", "nvml", "cudart13", "nvrtc", "cudnn", "nccl"});
   EXPECT_THAT(Check("nccl.load").AllSlugs(), Not(::testing::Contains("nccl-other-cuda")));
+}
+
+// image.symbols names the package that has replaced the toolkit's NCCL, and what to do.
+TEST_F(Nccl, OneThatReplacedTheToolkitsIsToldOfOnce) {
+  const std::string site = gate().Path("site-packages"), folder = site + "/nvidia/nccl/lib",
+                    file = folder + "/libnccl.so.2";
+  fs::create_directories(folder);
+  fs::copy_file(FakeFile("nccl_old", "libnccl.so.2"), file);
+  UseFakes({"libcuda", "nvml", "cudart13", "nvrtc", "cudnn"});
+  UseSubjects("{\"mine\": \"path:" + folder + "\"}");
+  const auto record = [&](const std::string& package, const std::string& hash, const std::string& size) {
+    fs::create_directory(site + "/" + package + ".dist-info");
+    std::ofstream(site + "/" + package + ".dist-info/RECORD")
+        << "nvidia/nccl/lib/libnccl.so.2,sha256=" << std::string(43, hash[0]) << "," << size << "\n";
+  };
+  const std::string rest = R"("params": {"at_least": "2.13", "below": "3"})";
+  record("nvidia_nccl_cu12-2.29.3", "A", std::to_string(fs::file_size(file)));
+  EXPECT_THAT(Check("nccl.load", rest).AllSlugs(), ::testing::Contains("nccl-other-cuda"));
+  record("nvidia_nccl_cu13-2.30.7", "B", "1");
+  EXPECT_THAT(Check("nccl.load", rest).AllSlugs(), Not(::testing::Contains("nccl-other-cuda")));
 }
 
 TEST_F(Nccl, WhatChangesItIsNamed) {

@@ -34,7 +34,7 @@ class KnowledgeTest : public ::testing::Test {
   // A file of `schema` with the members `lists` behind its head.
   std::string Write(const std::string& name, const std::string& schema, const std::string& lists,
                     const std::string& head = Head()) {
-    const std::string path = scratch_.File(name);
+    std::string path = scratch_.File(name);
     std::ofstream(path) << "{\"schema\": \"cudnn-ci/" << schema << "\", " << head
                         << (lists.empty() ? "" : ",\n") << lists << "}\n";
     return path;
