@@ -28,10 +28,10 @@ int ExitCodeOf(const std::string& blame) {
   return blame == "image" ? 1 : blame == "runner" ? 3 : blame == "matrix" ? 2 : 5;
 }
 
-void TakeRows(const json& finding, std::vector<EngineMessage>* messages) {
+void TakeRows(const json& finding, const char* mark, std::vector<EngineMessage>* messages) {
   const std::string blame = finding.at("blame");
   for (const json& row : finding.value("messages", json::array())) {
-    if (!row.value("settles_launch", false)) continue;
+    if (!row.value(mark, false)) continue;
     EngineMessage message;
     message.finding = blame + "." + finding.at("id").get<std::string>();
     message.exit_code = ExitCodeOf(blame);
@@ -45,13 +45,13 @@ void TakeRows(const json& finding, std::vector<EngineMessage>* messages) {
 
 }  // namespace
 
-std::vector<EngineMessage> ReadEngineMessages(const std::string& folder) {
+std::vector<EngineMessage> ReadEngineMessages(const std::string& folder, const char* mark) {
   std::vector<EngineMessage> messages;
   for (const std::string& name : NamesIn(folder)) {
     if (!name.ends_with(".json")) continue;
     try {
       const json file = json::parse(ReadSmallFile(folder + "/" + name, kMostBytes));
-      for (const json& finding : file.at("findings")) TakeRows(finding, &messages);
+      for (const json& finding : file.at("findings")) TakeRows(finding, mark, &messages);
     } catch (const json::exception&) {
       continue;
     }
@@ -73,6 +73,18 @@ std::optional<SaidMessage> FindEngineMessage(const std::string& said,
         }
   }
   return found;
+}
+
+bool KnowsNoSuchImage(const std::string& said, const std::vector<EngineMessage>& messages) {
+  bool unknown = false;
+  for (const std::string& line : Split(Lower(said), '\n'))
+    for (const EngineMessage& message : messages)
+      for (const std::string& part : message.parts) {
+        if (MatchPattern(line, part).letters == 0) continue;
+        if (message.finding != "matrix.image-unknown") return false;
+        unknown = true;
+      }
+  return unknown;
 }
 
 }  // namespace cudnn_ci::launch

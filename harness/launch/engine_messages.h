@@ -9,7 +9,7 @@
 
 namespace cudnn_ci::launch {
 
-// A row of knowledge/findings with "settles_launch".
+// A row of knowledge/findings with "settles_launch" or "settles_pull".
 struct EngineMessage {
   std::string finding;              // "image.user-unknown"
   int exit_code = 3;                // of the launcher, by the finding's blame
@@ -18,8 +18,10 @@ struct EngineMessage {
   std::vector<std::string> unless;  // options by which the caller has chosen what the message is about
 };
 
-// All rows of the folder knowledge/findings. What cannot be read has none.
-std::vector<EngineMessage> ReadEngineMessages(const std::string& folder);
+// All rows of the folder knowledge/findings with this mark. What cannot be read has none.
+std::vector<EngineMessage> ReadEngineMessages(const std::string& folder, const char* mark);
+inline constexpr char kSettlesLaunch[] = "settles_launch";
+inline constexpr char kSettlesPull[] = "settles_pull";
 
 struct SaidMessage {
   EngineMessage message;
@@ -29,6 +31,10 @@ struct SaidMessage {
 // The message of which a line of `said` has most letters; none: no line has one.
 std::optional<SaidMessage> FindEngineMessage(const std::string& said,
                                              const std::vector<EngineMessage>& messages);
+
+// There is no image of that name, as far as registries let this job know: of several that were asked one may
+// have had no time, or asked who it is. `messages`: those with kSettlesPull.
+bool KnowsNoSuchImage(const std::string& said, const std::vector<EngineMessage>& messages);
 
 }  // namespace cudnn_ci::launch
 

@@ -12,8 +12,6 @@ bool RuntimeFailed(int status, const std::string& said);
 // The program could not be started in the container. Some runtimes give a status of their own for it, some
 // start a process that cannot become the program and ends with 1 or 255.
 bool CouldNotStart(int status, const std::string& said);
-// There is no image of that name, as far as a registry lets this job know.
-bool KnowsNoSuchImage(const std::string& said);
 // This user may not open the engine's socket.
 bool IsDenied(const std::string& said);
 // The version in what `ENGINE version` prints; empty: it tells none.

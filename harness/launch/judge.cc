@@ -144,7 +144,7 @@ bool Session::HasGiven(const std::vector<std::string>& names) const {
 }
 
 bool Session::EndsByMessage(const std::string& happened, const std::string& said) {
-  const auto found = FindEngineMessage(said, ReadEngineMessages(plan_.home.findings_dir));
+  const auto found = FindEngineMessage(said, ReadEngineMessages(plan_.home.findings_dir, kSettlesLaunch));
   if (!found) return false;
   std::string line = ShownLine(found->line, 300);
   while (line.ends_with('.')) line.pop_back();

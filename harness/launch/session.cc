@@ -14,6 +14,7 @@
 #include "base/secrets.h"
 #include "base/signal_text.h"
 #include "base/text.h"
+#include "launch/engine_messages.h"
 #include "launch/engine_words.h"
 #include "launch/program.h"
 #include "launch/speech.h"
@@ -150,7 +151,7 @@ bool Session::PullImage() {
   const std::string failed =
       "the image " + options_.image + " could not be pulled (status " + std::to_string(pulled.status) + ")";
   if (EndsByMessage(failed, pulled.said)) return false;
-  if (KnowsNoSuchImage(pulled.said))
+  if (KnowsNoSuchImage(pulled.said, ReadEngineMessages(plan_.home.findings_dir, kSettlesPull)))
     return Settle(2, "matrix.image-unknown",
                   "there is no image " + options_.image + " (status " + std::to_string(pulled.status) + ")",
                   "Check the spelling of its name and tag; a private one needs a login before this.",

@@ -112,7 +112,8 @@ std::set<std::string> ExtrasFor(const FrameworkPackage& package, int cuda) {
     const std::string name = text.substr(0, text.find_first_of(" ;<>=~!["));
     const std::size_t extra = text.find("extra"), quote = text.find_first_of("'\"", extra);
     if (extra == std::string::npos || quote == std::string::npos) continue;
-    if (!name.ends_with("-cu" + std::to_string(cuda))) continue;
+    const bool without_suffix = cuda >= 13 && name.rfind("-cu") == std::string::npos;
+    if (!name.ends_with("-cu" + std::to_string(cuda)) && !without_suffix) continue;
     extras.insert(text.substr(quote + 1, text.find(text[quote], quote + 1) - quote - 1));
   }
   return extras;

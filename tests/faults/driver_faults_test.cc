@@ -115,6 +115,18 @@ bool PutOwnBeforeAFolder(FaultTest& t) {
                            hosts.substr(0, hosts.rfind('/')) + " /run/opengl-driver/lib");
 }
 
+// Nothing of a driver was given to the container: an old one of the image's is all there is.
+bool LeaveOwnAlone(FaultTest& t) {
+  if (fs::exists("/dev/nvidiactl") || fs::exists("/dev/dxg") || fs::exists("/dev/nvmap")) return false;
+  return WithoutModule([](FaultTest& m) {
+           m.UseFakes({"cudart13", "nvrtc", "cudnn"});
+           m.Take("libcuda_old", "libcuda.so.1");
+           m.Promise("runner.driver", ">=580");
+           m.Set("FAKE_CUINIT", "100");
+         })(t) &&
+         t.HideLoaderCache("mount -t tmpfs none /run && : >/run/.containerenv");
+}
+
 bool LimitFiles(FaultTest& t) {
   t.gate().Before({"sh", "-c", "ulimit -n 40 && exec \"$@\"", "--"});
   return true;
@@ -210,6 +222,9 @@ std::vector<Fault> Libraries() {
                  {"/libcuda.so.1 is taken, and the host's ", "/libcuda.so.580.95.05 is mounted"}),
            Image("libcuda_of_the_image_for_a_mounted_folder", PutOwnBeforeAFolder, "driver-library-of-image",
                  {"/libcuda.so.1 is taken, and the host's ", "/run/opengl-driver/lib/libcuda.so"})}),
+      Showing("driver library of the image without a driver",
+              {Image("libcuda_of_the_image_alone", LeaveOwnAlone, "driver-of-image-alone",
+                     {"/libcuda.so.1 is no mount; /dev/nvidiactl missing"})}),
       Showing("NVML of the image", {Sound("nvml_of_the_image", LieAsNvml, "nvml-of-image")}),
       Showing("library that the cluster preloads",
               {Runner("send_of_the_cluster", MountAnotherSend, "runner-preload-interposes",

@@ -20,6 +20,18 @@ TEST(Mounts, AreReadAsTheKernelWritesThem) {
   EXPECT_FALSE(mounts.IsPoint("/with blank/file")) << "a mounted folder may be the job's workspace";
 }
 
+TEST(Mounts, ALayerIsToldFromAMachinesRoot) {
+  const auto root_is_of_image = [](const std::string& lines) {
+    return Mounts::Parse(lines).root_is_of_image();
+  };
+  EXPECT_TRUE(root_is_of_image("22 1 0:50 / / rw,relatime shared:1 master:2 - overlay overlay rw\n"));
+  EXPECT_TRUE(root_is_of_image("22 1 0:50 / / rw - fuse.fuse-overlayfs fuse-overlayfs rw\n"));
+  EXPECT_FALSE(
+      root_is_of_image("22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:5 / /x rw - overlay overlay rw\n"));
+  EXPECT_FALSE(root_is_of_image("22 1 0:50 / / rw - overlay o rw\n23 1 8:1 / / rw - ext4 /dev/sda1 rw\n"));
+  EXPECT_FALSE(root_is_of_image("22 1 0:50 / / rw overlay\n"));
+}
+
 // On GKE the driver is a folder that is mounted.
 TEST(Mounts, AMountedFolderForTheDriverAloneIsTheHosts) {
   const Mounts mounts = Mounts::Parse(

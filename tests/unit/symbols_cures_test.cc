@@ -13,6 +13,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -94,6 +95,50 @@ TEST_F(SymbolsCuresTest, AProgramOfNoPackageGetsNoLineOfPips) {
   EXPECT_THAT(judged().detail, AllOf(Not(HasSubstr("pip")), HasSubstr("the toolkit of CUDA 12")));
   Library("app/libcudart.so.12.0", "int a;", "-Wl,-soname,libcudart.so.12");
   EXPECT_EQ(judged().line, "RUN ln -s libcudart.so.12.0 " + Path("app/libcudart.so.12"));
+}
+
+// As of Transformer Engine: its library needs NCCL, which it does not search for as it does for the others.
+TEST_F(SymbolsCuresTest, APackageThatWorksBehindAnotherImportAlone) {
+  const std::string site = kSite;
+  Write(site + "transformer_engine/common/__init__.py", "_, lib = _load_cuda_library(\"curand\")\n");
+  for (const std::string name :
+       {"cudnn/lib/libcudnn.so.9", "cu13/lib/libnvrtc.so.13", "cu13/lib/libcurand.so.10",
+        "cu13/lib/libcudart.so.13", "nccl/lib/libnccl.so.2"})
+    Library(site + "nvidia/" + name, "int a;");
+  Library(site + "transformer_engine/wheel_lib/libtransformer_engine.so", "int b;",
+          "@/" + site + "nvidia/cu13/lib/libcudart.so.13 @/" + site + "nvidia/nccl/lib/libnccl.so.2");
+  EXPECT_EQ(LibraryOfOnly(Judge(), Kind::kMissingLibrary), "libnccl.so.2");
+  MakeTorch();
+  Library(site + "torch/lib/libtorch_global_deps.so", "int deps;",
+          "@/" + site + "nvidia/nccl/lib/libnccl.so.2 -Wl,-rpath,'$ORIGIN/../../nvidia/nccl/lib'");
+  EXPECT_THAT(Only(Judge(), Kind::kAfterImport), HasSubstr("unless torch is imported before it: "));
+}
+
+// As of transformer-engine-cu13 alone.
+TEST_F(SymbolsCuresTest, APackageThatWantsItsOtherPartOfTheSameVersion) {
+  const std::string site = kSite;
+  Write(site + "pip/__init__.py", "");
+  Write(site + "transformer_engine/common/__init__.py", "_, lib = _load_cuda_library(\"curand\")\n");
+  for (const std::string name : {"cudnn/lib/libcudnn.so.9", "cu13/lib/libnvrtc.so.13",
+                                 "cu13/lib/libcurand.so.10", "cu13/lib/libcudart.so.13"})
+    Library(site + "nvidia/" + name, "int a;");
+  Library(site + "transformer_engine/wheel_lib/libtransformer_engine.so", "int b;",
+          "@/" + site + "nvidia/cu13/lib/libcudart.so.13");
+  EXPECT_THAT(Judge().faults, IsEmpty()) << "from its sources";
+  Record("transformer_engine_cu13-2.20.2", {"transformer_engine/wheel_lib/libtransformer_engine.so"});
+  const auto line = [&] {
+    const SymbolJudgement judgement = Judge();
+    EXPECT_THAT(Kinds(judgement), ElementsAre(Kind::kPartMissing));
+    return judgement.faults.empty() ? "" : judgement.faults[0].line;
+  };
+  const std::string wanted =
+      "RUN " + Path("venv/bin/python") + " -m pip install 'transformer-engine[core_cu13]==2.20.2'";
+  EXPECT_EQ(line(), wanted);
+  Record("transformer_engine-2.20.1", {});
+  EXPECT_EQ(line(), wanted) << "of another version";
+  std::filesystem::remove_all(Path(site + "transformer_engine-2.20.1.dist-info"));
+  Record("transformer_engine-2.20.2", {});
+  EXPECT_THAT(Judge().faults, IsEmpty());
 }
 
 }  // namespace

@@ -62,15 +62,14 @@ TEST_F(SymbolsRemediesTest, WhatAPackageSearchesForAsItIsImportedMustBeThere) {
   rules_.toolkit_folders = {Path("toolkit")};
   Write(site + "pip/__init__.py", "");
   Write(common, "_, lib = _load_cuda_library(\"curand\")\n");
-  Library("gone/libcudart.so.12", "int a;");
-  Library(site + "transformer_engine/wheel_lib/libtransformer_engine.so", "int b;", "@/gone/libcudart.so.12");
-  Library(site + "nvidia/cuda_runtime/lib/libcudart.so.12", "int a;");
+  Library("gone/libcudart.so.13", "int a;");
+  Library(site + "transformer_engine/wheel_lib/libtransformer_engine.so", "int b;", "@/gone/libcudart.so.13");
+  Library(site + "nvidia/cu13/lib/libcudart.so.13", "int a;");
   Library(site + "nvidia/cudnn/lib/libcudnn.so.9", "int c;");
-  Library(site + "nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "int d;");
+  Library(site + "nvidia/cu13/lib/libnvrtc.so.13", "int d;");
   SymbolJudgement judgement = Judge();
   ASSERT_EQ(LibraryOfOnly(judgement, Kind::kMissingLibrary), "libcurand.so.*");
-  EXPECT_EQ(judgement.faults[0].line,
-            "RUN " + Path("venv/bin/python") + " -m pip install nvidia-curand-cu12");
+  EXPECT_EQ(judgement.faults[0].line, "RUN " + Path("venv/bin/python") + " -m pip install nvidia-curand");
   Library("toolkit/libcurand.so.10", "int e;");
   EXPECT_THAT(Judge().faults, IsEmpty());
   // An older release does not search for it.

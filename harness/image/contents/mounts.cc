@@ -38,14 +38,22 @@ Mounts Mounts::Parse(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string skipped, point;
-    if (words >> skipped >> skipped >> skipped >> skipped >> point)
-      mounts.points_.push_back(Unescaped(point));
+    if (!(words >> skipped >> skipped >> skipped >> skipped >> point)) continue;
+    mounts.points_.push_back(Unescaped(point));
+    std::string type;
+    for (std::string word; words >> word && word != "-";) continue;
+    // The last one covers those before it.
+    if (point == "/" && words >> type)
+      mounts.root_is_of_image_ = type == "overlay" || type == "fuse.fuse-overlayfs" || type == "aufs";
   }
   return mounts;
 }
 
 Mounts Mounts::Read(const std::string& root) {
-  return Parse(ReadSmallFile(root + "/proc/self/mountinfo", kMostBytes));
+  Mounts mounts = Parse(ReadSmallFile(root + "/proc/self/mountinfo", kMostBytes));
+  for (const char* mark : {"/.dockerenv", "/run/.containerenv"})
+    mounts.root_is_of_image_ = mounts.root_is_of_image_ || Exists(root + mark);
+  return mounts;
 }
 
 bool Mounts::IsPoint(const std::string& path) const {

@@ -42,6 +42,10 @@ const char* IdOf(SymbolFaultKind kind) {
       return kLibraryOpenedLater;
     case SymbolFaultKind::kOtherCuda:
       return kPackageForOtherCuda;
+    case SymbolFaultKind::kPartMissing:
+      return kPackagePartMissing;
+    case SymbolFaultKind::kAfterImport:
+      return kImportNeedsAnother;
     case SymbolFaultKind::kUndecided:
       return kSymbolsUndecided;
     case SymbolFaultKind::kUnused:
@@ -96,9 +100,9 @@ struct Symbols {
         unused = true;
         continue;
       }
-      const bool is_error = fault.kind != SymbolFaultKind::kTwoProviders &&
-                            fault.kind != SymbolFaultKind::kOpenedLater &&
-                            fault.kind != SymbolFaultKind::kUndecided;
+      const bool is_error =
+          fault.kind != SymbolFaultKind::kTwoProviders && fault.kind != SymbolFaultKind::kOpenedLater &&
+          fault.kind != SymbolFaultKind::kAfterImport && fault.kind != SymbolFaultKind::kUndecided;
       sound = sound && !is_error;
       if (++said[fault.kind] <= kMostFindings) ctx.Finding(IdOf(fault.kind), fault.detail, {fault.line});
     }

@@ -27,6 +27,8 @@ enum class SymbolFaultKind {
   kTwoProviders,    // two files of one library, which can meet; nothing is missing
   kOpenedLater,     // what is opened by name, or under a condition, lacks something or is not found
   kOtherCuda,       // a package refuses to be imported beside this CUDA
+  kPartMissing,     // the same without a part of its own
+  kAfterImport,     // a package can only be imported behind another one
   kUndecided,
   kUnused  // nothing is known to load the file
 };

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "image/packages/python_metadata.h"
 #include "image/symbols/symbols_bundled.h"
+#include "image/symbols/symbols_compare.h"
 #include "image/symbols/symbols_copies.h"
 #include "image/symbols/symbols_literals.h"
 #include "image/symbols/symbols_merge.h"
@@ -112,36 +113,41 @@ class PythonJudge {
                      [&](const std::string& folder) { return rule.AppliesTo(folder); }))
       return;
     SymbolProcess process = bare.As("import " + rule.import_name);
-    const bool works = process.Run(rule, image_, files_);
+    bool works = process.Run(rule, image_, files_);
+    if (!works && !rule.after.empty()) works = RunAfter(rule, &process);
     out_.processes.push_back(process.name());
     // A rule that was added cannot excuse a file by trying it: the file is judged again, as without the rule.
     if (rule.added)
       std::erase_if(process.faults(), [](const auto& f) { return f.kind == SymbolFaultKind::kUnused; });
-    CompareCuda(rule, &process.faults());
+    // It compares before it opens anything.
+    std::vector<SymbolFault> faults = ComparedAtImport(rule, image_);
+    faults.insert(faults.end(), process.faults().begin(), process.faults().end());
+    process.faults() = std::move(faults);
     Finish(&process, !rule.added);
     copies_.Add(process.scope(), process.name());
     packages_.emplace(&rule, Package{std::move(process), works});
   }
 
-  // Packages that compare their CUDA with this one's as they are imported.
-  void CompareCuda(const PackageRule& rule, std::vector<SymbolFault>* faults) const {
-    for (const std::string& folder : image_.folders) {
-      const BuiltWith own = ReadBuiltWith(folder + "/" + rule.import_name + "/version.py");
-      if (own.cuda.empty()) continue;
-      for (const auto& [others, parts] : {std::pair(&rule.same_cuda, 2), std::pair(&rule.same_cuda_major, 1)})
-        for (const std::string& other : *others) {
-          const BuiltWith built = ReadBuiltWith(folder + "/" + other + "/version.py");
-          const std::string cuda = CudaDigitsOf(built.version), wanted = VersionDigits(own.cuda, parts);
-          if (cuda.empty() || cuda == wanted || (parts == 1 && cuda.compare(0, wanted.size(), wanted) == 0))
-            continue;
-          faults->push_back({SymbolFaultKind::kOtherCuda,
-                             other + " " + built.version + " is built for another CUDA than " + rule.title +
-                                 " " + own.version + ", which has " + own.cuda + ": `import " + other +
-                                 "` ends with a RuntimeError; install the build of " + other + " for CUDA " +
-                                 own.cuda + ", from where " + rule.title + " is from",
-                             "", other});
-        }
-    }
+  // A package that fails alone and works behind the import of another one, whose libraries it finds in the
+  // process then; true: it does. *process is that one.
+  bool RunAfter(const PackageRule& rule, SymbolProcess* process) {
+    const auto other = std::find_if(packages_.begin(), packages_.end(), [&](const auto& package) {
+      return package.first->import_name == rule.after && package.second.works;
+    });
+    if (other == packages_.end()) return false;
+    SymbolProcess behind =
+        other->second.process.As("import " + rule.import_name + " after import " + rule.after);
+    if (!behind.Run(rule, image_, files_)) return false;
+    const auto fault =
+        std::find_if(process->faults().begin(), process->faults().end(),
+                     [](const SymbolFault& one) { return one.kind != SymbolFaultKind::kUnused; });
+    if (fault != process->faults().end())
+      behind.faults().push_back({SymbolFaultKind::kAfterImport,
+                                 "import " + rule.import_name + " fails unless " + rule.after +
+                                     " is imported before it: " + fault->detail,
+                                 fault->asker, fault->library});
+    *process = std::move(behind);
+    return true;
   }
 
   // The rule of a package that is there and into whose process the file belongs.

@@ -48,6 +48,10 @@ PackageRule RuleOf(const Row& row) {
   rule.marker_says = TextOf(row, "marker_says");
   rule.cuda_of = TextOf(row, "cuda_of");
   rule.cuda_major = row.value("cuda_major", 0);
+  rule.after = TextOf(row, "after");
+  rule.core = TextOf(row, "core");
+  rule.whole = TextOf(row, "whole");
+  rule.core_extra = TextOf(row, "core_extra");
   rule.versions_in = TextOf(row, "versions_in");
   rule.cuda_name = TextOf(row, "cuda_name");
   rule.cudnn_name = TextOf(row, "cudnn_name");

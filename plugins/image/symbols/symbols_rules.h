@@ -48,6 +48,11 @@ struct PackageRule {
   // A source that has both versions, "paddle/version/__init__.py", and the names by which it has them; the
   // former is relative to a folder of packages.
   std::string versions_in, cuda_name, cudnn_name;
+  std::string after;  // "torch": programs import that before, whose libraries this one finds then
+  // The Python package that brings its libraries, a pattern of names; `whole`, which brings its sources, must
+  // be on record beside that in the same version, and an extra of it, core_extra and the CUDA major, brings
+  // both.
+  std::string core, whole, core_extra;
   std::vector<std::string> import_names;  // packages whose extensions are loaded into this process
   std::vector<std::string> for_gpu;       // Python packages: one on record says that a GPU is meant
   std::vector<std::string> libraries;     // extensions that need one of these belong into it too, by stem
