@@ -29,6 +29,7 @@ void CloseAllBut(int own) {
 }
 
 std::string HowEnded(int status) {
+  if (WIFSTOPPED(status)) return "was stopped by signal " + std::to_string(WSTOPSIG(status));
   return WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
                              : "exited with " + std::to_string(WEXITSTATUS(status));
 }
@@ -76,9 +77,10 @@ void RankTeam::Look(int wait_ms, const Heard& heard) {
     const int rank = first_ + static_cast<int>(i);
     // Asked first, so that what it said before its end is all there.
     int status = 0;
-    member.ended = waitpid(member.pid, &status, WNOHANG) == member.pid;
+    const bool is_over = waitpid(member.pid, &status, WNOHANG | WUNTRACED) == member.pid;
+    member.ended = is_over && !WIFSTOPPED(status);
     Hear(&member, rank, heard);
-    if (member.ended) heard(rank, static_cast<char>(RankWord::kEnded) + HowEnded(status));
+    if (is_over) heard(rank, static_cast<char>(RankWord::kEnded) + HowEnded(status));
   }
 }
 

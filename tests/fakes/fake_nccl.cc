@@ -7,7 +7,7 @@
 //       "goes_on", "goes_on_later": what was begun never ends, from the first call on or behind it
 //       "error_after_success": an error comes behind a call that succeeded
 //       "never_joins", "never_calls": a rank does not come to the communicator, or to a call
-//       "dies", "exits", "stops": it ends or stops at a call
+//       "dies", "exits", "stops", "stands": it ends, is stopped or does not return at a call
 //       "kills_leader", "terminates_leader": it sends its parent a signal
 //   FAKE_NCCL_AT        the rank that has the fault (0)
 //   FAKE_NCCL_LOST      the rank whose part is lost, or that does not come (the last one)
@@ -153,6 +153,7 @@ void EndIf(const ncclComm* comm) {
   if (comm->rank != Lost(comm) || comm->ranks == 1) return;
   if (IsFault("dies")) raise(SIGKILL);
   if (IsFault("stops")) raise(SIGSTOP);
+  while (IsFault("stands")) pause();
   if (IsFault("exits")) _exit(3);
   if (IsFault("kills_leader")) kill(getppid(), SIGKILL);
   if (IsFault("terminates_leader")) kill(getppid(), SIGTERM);

@@ -49,7 +49,7 @@ TEST_F(NcclRanks, ARankThatDoesNotGoOnIsNamed) {
        {std::pair("goes_on_later",
                   "rank 0 waited in all_reduce sum of 1023 float32, of 2 ranks; NCCL's last error: 'the "
                   "fake's last words'"),
-        std::pair("stops", "rank 1 did not return from all_reduce sum of 1023 float32")}) {
+        std::pair("stands", "rank 1 did not return from all_reduce sum of 1023 float32")}) {
     const CheckOutcome r = Ranks(fault);
     EXPECT_THAT(r.Slugs(), ElementsAre("ranks-hung")) << fault << ::testing::PrintToString(r);
     EXPECT_THAT(r.Detail(), HasSubstr(words)) << fault;
@@ -63,7 +63,7 @@ TEST_F(NcclRanks, TheyEndWithTheirLeader) {
 
 TEST_F(NcclRanks, AWayBetweenGpusIsToldFromTheLibrary) {
   Set("FAKE_NCCL_SOUND_BY", "NCCL_SHM_DISABLE");
-  CheckOutcome r = Gpus("stops");
+  CheckOutcome r = Gpus("stands");
   EXPECT_THAT(r.Slugs(), ElementsAre("gpus-link-hung")) << ::testing::PrintToString(r);
   EXPECT_EQ(r.Blame(), "runner");
   EXPECT_THAT(r.Detail(), HasSubstr("; by default, and by sockets all is right"));
@@ -104,7 +104,7 @@ TEST_F(NcclRanks, TooLittleMemoryExcusesNothingThatWasWrongBefore) {
 }
 
 // Nor is its end one of the hangs that are known of this release.
-TEST_F(NcclRanks, ARankThatIsKilledIsNotTheLinks) {
+TEST_F(NcclRanks, ARankThatIsKilledOrStoppedIsNotTheLinks) {
   Set("FAKE_NCCL_SAYS", "22902");
   Set("FAKE_NCCL_SOUND_BY", "NCCL_P2P_DISABLE");
   const CheckOutcome r = Gpus("dies");
@@ -112,7 +112,8 @@ TEST_F(NcclRanks, ARankThatIsKilledIsNotTheLinks) {
   EXPECT_EQ(r.Blame(), "undetermined");
   EXPECT_THAT(r.Detail(), ::testing::AllOf(::testing::Not(HasSubstr("by shared_memory")),
                                            ::testing::Not(HasSubstr("known:"))));
-  EXPECT_THAT(Gpus("stops").Detail(), HasSubstr("known: hangs in NCCL 2.29.2"));
+  EXPECT_THAT(Gpus("stops").Slugs(), ElementsAre("ranks-died"));
+  EXPECT_THAT(Gpus("stands").Detail(), HasSubstr("known: hangs in NCCL 2.29.2"));
 }
 
 TEST_F(NcclRanks, WhereItIsNotOfferedItIsSkipped) {
