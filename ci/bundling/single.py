@@ -12,7 +12,7 @@ from . import build
 # Folders and files below the tree. The documents are those that must come with a copy.
 PARTS = ["bin/cudnn-ci-run", "libexec", "plugins", "matrices", "knowledge", "share/doc/cudnn-ci/LICENSE",
          "share/doc/cudnn-ci/THIRD_PARTY_NOTICES", "share/doc/cudnn-ci/licenses"]
-SUFFIXES = {"plugins": ".so", "matrices": ".json", "knowledge": ".json"}
+SUFFIXES = {"plugins": ".so", "matrices": ".json", "knowledge": (".json", ".py")}
 ZSTD, NEEDED, MADE_BY = 93, 63, 3 << 8 | 63  # the method; version 6.3 of the format; by Unix
 ELF = b"\x7fELF"
 DATE, TIME = 1 << 5 | 1, 0  # the first day that the format knows

@@ -4,7 +4,7 @@ import re
 
 FOLDER = "knowledge/findings"
 # The files in the order of the stack, and who declares the findings of those that are no plugin's.
-FILES = ["driver", "harness", "toolkit", "cudnn", "conv", "gemm", "attention", "nccl", "framework", "image", "exec", "launcher"]
+FILES = ["driver", "harness", "toolkit", "cudnn", "conv", "gemm", "attention", "nccl", "framework", "kernels", "image", "exec", "launcher"]
 DECLARED_BY = {"harness": "cudnn-ci", "launcher": "cudnn-ci-run"}
 PLACES = {"image": "In the Dockerfile", "host": "On the host", "matrix": "In the matrix"}
 

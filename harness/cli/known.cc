@@ -20,8 +20,10 @@ std::vector<KnowledgePlace> KnowledgePlaces(const DiscoveryOptions& options) {
   std::vector<KnowledgePlace> places;
   // A variable that is set to nothing is as one that is not set.
   if (const char* paths = getenv(kVariable); paths != nullptr && *paths != '\0')
-    for (const std::string& path : Split(paths, ':')) places.push_back({path, kVariable});
-  for (const std::string& path : options.knowledge) places.push_back({path, "--knowledge"});
+    for (const std::string& path : Split(paths, ':'))
+      places.push_back({path, kVariable, options.allow_adapters});
+  for (const std::string& path : options.knowledge)
+    places.push_back({path, "--knowledge", options.allow_adapters});
   return places;
 }
 

@@ -84,6 +84,9 @@ void DeclareDiscovery(CLI::App* app, DiscoveryOptions* o) {
       ->type_name("DIR|FILE")
       ->check(CheckPath())
       ->allow_extra_args(false);
+  app->add_flag(
+      "--allow-adapters", o->allow_adapters,
+      "take adapters for kernels of the image, which are code, from what is added to what is known");
   app->add_option("--load-timeout", o->load_timeout_s, "seconds a plugin has to load and describe itself")
       ->type_name("S")
       ->check(CheckSeconds());

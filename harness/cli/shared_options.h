@@ -50,10 +50,11 @@ Status CheckShard(SelectionOptions* o);
 // the one that is given.
 Status SettleMatrixChoice(SelectionOptions* o);
 
-// --plugin-dir, --knowledge, --load-timeout
+// --plugin-dir, --knowledge, --allow-adapters, --load-timeout
 struct DiscoveryOptions {
   std::vector<std::string> plugin_dirs;
   std::vector<std::string> knowledge;  // files and folders
+  bool allow_adapters = false;         // that these bring
   double load_timeout_s = 10;
 };
 void DeclareDiscovery(CLI::App* app, DiscoveryOptions* o);

@@ -1,6 +1,5 @@
 #include "framework/interpreter.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -10,7 +9,6 @@
 #include <stdexcept>
 
 #include "common/judge.h"
-#include "common/loader_path.h"
 #include "common/program.h"
 #include "common/shortage.h"
 #include "framework/findings.h"
@@ -49,29 +47,7 @@ std::string WhyNoAnswer(const Interpreter& p, const Asked& asked) {
   return HowEnded(asked.end) + " before it ran a script" + last;
 }
 
-bool NamesAProgram(const Context& ctx) {
-  return ctx.SubjectSpec().compare(0, 7, "python:") == 0 || ctx.SubjectSpec().compare(0, 8, "program:") == 0;
-}
-
 }  // namespace
-
-// With the subject's folders in it a program would find what it does not find by itself, and not find what
-// hides its own.
-void TakeUsersLibraryPath(const Context& ctx) {
-  constexpr char kVariable[] = "LD_LIBRARY_PATH";
-  static bool taken = false;  // a process has one subject
-  if (taken || !NamesAProgram(ctx)) return;
-  taken = true;
-  const std::string users = UsersLibraryPath(Environment(kVariable), ctx.SubjectFolders());
-  if (users.empty())
-    unsetenv(kVariable);
-  else
-    setenv(kVariable, users.c_str(), 1);
-}
-
-std::vector<std::string> FoldersOfTheHarness(const Context& ctx) {
-  return NamesAProgram(ctx) ? std::vector<std::string>() : ctx.SubjectFolders();
-}
 
 void DescribeInterpreter(Schema<Interpreter>& s, double timeout_s) {
   // A margin, in which the case says what the interpreter did until its time was over.
@@ -87,12 +63,6 @@ void DescribeInterpreter(Schema<Interpreter>& s, double timeout_s) {
 void ValidateInterpreter(const Interpreter& p, Problems& problems) {
   if (p.python.empty()) problems.Add("python", "the interpreter's name is empty; leave it out instead");
   if (const std::string why = ProblemOfSeconds(p.timeout_s); !why.empty()) problems.Add("timeout_s", why);
-}
-
-std::string HowEnded(const ChildResult& end) {
-  if (end.signal != 0)
-    return "was ended by signal " + std::to_string(end.signal) + " (" + strsignal(end.signal) + ")";
-  return "ended with exit status " + std::to_string(end.exit_status);
 }
 
 Asked Ask(Context& ctx, const Interpreter& p, const std::string& what, const std::string& problem,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/interpreter.h"
 #include "framework/answer.h"
 #include "framework/frameworks.h"
 
@@ -21,20 +22,11 @@ struct Interpreter {
 void DescribeInterpreter(Schema<Interpreter>& s, double timeout_s);
 void ValidateInterpreter(const Interpreter& p, Problems& problems);
 
-// "was ended by signal 11 (Segmentation fault)", "ended with exit status 1".
-std::string HowEnded(const ChildResult& end);
-
 struct Asked {
   std::string python;  // the interpreter that was started
   ChildResult end;
   Answer answer;
 };
-
-// LD_LIBRARY_PATH of this process becomes what it is for a program of the subject: without the subject's
-// folders, which the harness puts into a worker's. Once; Ask does it too.
-void TakeUsersLibraryPath(const Context& ctx);
-// What is the harness's in LD_LIBRARY_PATH even then: the folders of a subject that is no program.
-std::vector<std::string> FoldersOfTheHarness(const Context& ctx);
 
 // Runs the script for "versions" or the name of a framework. Skips the case where no interpreter was asked
 // for and there is none, or none that is recent enough; ends it with a finding where one cannot be used at

@@ -41,8 +41,6 @@ std::string VersionBehind(const std::string& requirement, const char* op) {
   return requirement.substr(begin, requirement.find_first_not_of("0123456789.", begin) - begin);
 }
 
-constexpr char kPythonSubject[] = "python:";
-
 // 12 of "nvidia-cudnn-cu12".
 int FlavourOf(const std::string& package) { return NumberAfter(package, "nvidia-cudnn-cu"); }
 
@@ -109,13 +107,6 @@ std::string WhyPackagesUnfit(int cuda_major, const std::vector<CudnnPackageInfo>
   return "";
 }
 
-std::string InterpreterOf(const std::string& python, const std::string& subject_spec) {
-  if (python != kAutoPython) return python;
-  const size_t prefix = sizeof kPythonSubject - 1;
-  if (subject_spec.compare(0, prefix, kPythonSubject) == 0) return subject_spec.substr(prefix);
-  return kDefaultPython;
-}
-
 bool IsPythonAtLeast(const std::string& version, int major, int minor) {
   const Release release = ReleaseOf(version);
   return release.major > major || (release.major == major && release.minor >= minor);
@@ -133,14 +124,6 @@ std::string LoaderWords(const std::string& output) {
       if (line.find(words) != std::string::npos)
         found = line.size() <= kMost ? line : line.substr(0, kMost) + "...";
   return found;
-}
-
-bool IsOutOfMemory(const std::string& error) {
-  for (const char* words :
-       {"OutOfMemoryError", "RESOURCE_EXHAUSTED", "ResourceExhaustedError", "out of memory", "ALLOC_FAILED",
-        "ALLOCATION_FAILED", "Failed to allocate memory", "Cannot allocate memory", "MemoryError"})
-    if (error.find(words) != std::string::npos) return true;
-  return false;
 }
 
 std::string Difference(const Computed& computed, const std::map<std::string, std::vector<double>>& expected) {

@@ -43,24 +43,12 @@ int CudaMajorOf(const FrameworkPackage& package);
 // one for another has replaced the files of the right one. Empty: they do, or there are none.
 std::string WhyPackagesUnfit(int cuda_major, const std::vector<CudnnPackageInfo>& packages);
 
-// The parameter "python" that leaves the choice, and what is then started where a subject does not say.
-inline constexpr char kAutoPython[] = "auto";
-inline constexpr char kDefaultPython[] = "python3";
-
-// The interpreter that is asked: `python` unless it is "auto"; then that of a subject "python:PATH", else
-// "python3".
-std::string InterpreterOf(const std::string& python, const std::string& subject_spec);
-
 // Whether "3.11.7" is of this release or a later one.
 bool IsPythonAtLeast(const std::string& version, int major, int minor);
 
 // What of an output says why a library was not loaded, in the loader's words or a framework's; empty:
 // nothing.
 std::string LoaderWords(const std::string& output);
-
-// Whether the words of an exception say that memory was wanting: those of PyTorch and CuPy, and of XLA and
-// TensorFlow.
-bool IsOutOfMemory(const std::string& error);
 
 // How computed numbers differ from the expected ones: "dx[3] is 5, expected 4; 2 of 576 elements differ".
 // Empty: in nothing. Names of arrays that are not expected differ, too.

@@ -23,7 +23,7 @@ class CopyTo : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* folder : {"bin", "libexec", "plugins/sub", "matrices", "knowledge/findings",
-                               "share/doc/cudnn-ci", "share/doc/other", "include"})
+                               "knowledge/adapters", "share/doc/cudnn-ci", "share/doc/other", "include"})
       fs::create_directories(tree_ / folder);
     fs::copy(CUDNN_CI_TREE "/bin/cudnn-ci", tree_ / "bin/cudnn-ci");
     fs::copy(CUDNN_CI_TREE "/libexec/cudnn-ci-worker", tree_ / "libexec/cudnn-ci-worker");
@@ -35,6 +35,9 @@ class CopyTo : public ::testing::Test {
     fs::permissions(tree_ / "bin/cudnn-ci", fs::perms(0775));
     Write("share/doc/cudnn-ci/LICENSE", "notice");
     Write("knowledge/findings/one.json", "{}");
+    Write(
+        "knowledge/adapters/one.json",
+        R"({"schema": "cudnn-ci/adapters/1", "as_of": "2026-11-20", "adapters": [], "implementations": []})");
     Write("share/doc/other/LICENSE", "not ours");
     Write("include/header.h", "the SDK stays");
     Write("real.json",
@@ -73,6 +76,8 @@ const std::map<std::string, std::string> kWhole = {
     {"bin", "040755"},
     {"bin/cudnn-ci", "100755"},
     {"knowledge", "040755"},
+    {"knowledge/adapters", "040755"},
+    {"knowledge/adapters/one.json", "100644"},
     {"knowledge/compatibility.json", "100644"},
     {"knowledge/compilers.json", "100644"},
     {"knowledge/findings", "040755"},

@@ -120,12 +120,16 @@ bool IsCudaHeader(std::string_view include) {
 constexpr std::array<std::string_view, 4> kCollectives = {"nccl/collective_data.h", "nccl/collective_spec.h",
                                                           "nccl/known_faults.h", "nccl/nccl_types.h"};
 
+// The exact data of products, likewise, which kernels of the image are held to.
+constexpr std::array<std::string_view, 2> kProducts = {"gemm/matmul_data.h", "gemm/matmul_spec.h"};
+
 // A plugin sees its own folder and the libraries of all plugins, which are: common, and above it compute.
 std::string PluginProblem(std::string_view own, std::string_view name) {
   const std::string_view included = FirstFolder(name);
   if (included.empty() || included == own || included == "common") return "";
   if (own == "framework" && std::find(kCollectives.begin(), kCollectives.end(), name) != kCollectives.end())
     return "";
+  if (own == "kernels" && std::find(kProducts.begin(), kProducts.end(), name) != kProducts.end()) return "";
   if (included != "compute") return "a plugin must not know another plugin";
   return own == "common" ? "common must not know compute" : "";
 }

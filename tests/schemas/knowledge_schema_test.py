@@ -17,7 +17,7 @@ from matrix_schema_test import ANYTHING, DATES, IN_MEMORY, at, load, places, rep
 
 # What no schema can know, by the loader's words. One that excuses no file is out of date.
 EXCEPTIONS = [
-    r'is none of "(sources|libraries|features)"',  # needs other rows
+    r'is none of "(sources|libraries|features|adapters)"',  # needs other rows
     r'"as_of" must be a day of the calendar',  # needs arithmetic
     r"takes more than \d+ bytes",  # needs a sum
     r"two rows of ",  # needs the other rows
@@ -49,6 +49,11 @@ SMALL = {
         "features": [{"feature": "acme", "package": "acme*", "ordinary": True, "part_of": "torch", "serves": "acme", "only_if_required": False, **FROM}],
         "users": [{"feature": "acme", "package": "vllm", **FROM}],
         "needs": [{"feature": "acme", "tool": "ninja", "versions": "<3.6", "always": True, "used_for": "kernels", **FROM}],
+    },
+    "adapters": {
+        "adapters": [{"adapter": "acme", "title": "Acme", "distributions": ["acme"], "versions": ">=1", "code": "acme.py", "known_good": "1.0", "known_bad": "0.9", **FROM}],
+        "implementations": [{"adapter": "acme", "implementation": "fast", "arithmetic": "exact", "promises": ["product/*"], "offers": ["product/int8"], "kernels": ["acme"], "versions": ">=1.1",
+                             "capability": "8.0", **FROM}],
     },
     "remedies": {
         "remedies": [{"finding": "driver-too-old", "remedy": "Ask the team.", "link": "https://example.org/a", "command": "team fix", "where": "host", **FROM}],
@@ -99,8 +104,11 @@ def judged(program, folder, name):
         # Each file is laid over knowledge without a row: the shipped rows would be read again for each.
         below = os.path.join(scratch, "below")
         os.mkdir(below)
-        for kind in ("packages", "imports", "compilers"):
-            with open(os.path.join(below, kind + ".json"), "w", encoding="utf-8") as file:
+        with open(os.path.join(scratch, "acme.py"), "w", encoding="ascii") as file:
+            file.write("import acme\n")
+        os.mkdir(os.path.join(below, "adapters"))
+        for kind in ("packages", "imports", "compilers", "adapters"):
+            with open(os.path.join(below, "adapters" if kind == "adapters" else "", kind + ".json"), "w", encoding="utf-8") as file:
                 json.dump({"schema": f"cudnn-ci/{kind}/1", **HEAD, **{rows: [] for rows in SMALL[kind]}}, file)
         for description, text in texts:
             document = json.loads(text)

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     const Problems problems =
         builtin == "--compatibility" ? ProblemsOf(cudnn_ci::LoadCompatibility(path))
         : builtin.starts_with(kKnowledge)
-            ? ProblemsOf(cudnn_ci::LoadKnowledge(builtin.substr(sizeof kKnowledge - 1), {{path, ""}}, &table))
+            ? ProblemsOf(cudnn_ci::LoadKnowledge(builtin.substr(sizeof kKnowledge - 1), {{path, "", true}}, &table))
             : ProblemsOf(cudnn_ci::LoadMatrix(path, builtin));
     std::cout << problems.size() << "\n";
     for (const cudnn_ci::Problem& problem : problems)

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "common/interpreter.h"
 #include "framework/answer.h"
 #include "framework/problem.h"
 #include "framework/rules.h"

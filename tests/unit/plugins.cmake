@@ -41,3 +41,6 @@ cudnn_ci_unit_test(image_jit_tools_test SOURCES image_jit_tools_test.cc LINK cud
 cudnn_ci_unit_test(symbols_unit_test SOURCES device_code_uses_test.cc package_files_test.cc symbols_cures_test.cc symbols_judge_test.cc symbols_openers_test.cc symbols_remedies_test.cc
   LINK cudnn_ci_device_code cudnn_ci_shipped_knowledge)
 cudnn_ci_unit_test(knowledge_rules_test SOURCES knowledge_rules_test.cc LINK cudnn_ci_image_files cudnn_ci_shipped_knowledge)
+
+# The kernels plugin's problems and their judge.
+cudnn_ci_unit_test(kernels_test SOURCES kernels_test.cc LINK cudnn_ci_kernels_rules nlohmann_json::nlohmann_json)

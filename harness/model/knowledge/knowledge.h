@@ -4,8 +4,8 @@
 // A later file adds rows, or replaces rows of the same key. A row replaces one of an earlier file only if its
 // file is not older than that one (`as_of`); each row that is replaced, or is too old to replace one, is
 // named in a notice. No later file can change a finding's severity or blame, name a library of the driver
-// (such rows are not taken, with a notice), run code, or name a file outside of the folders of the image's
-// packages.
+// (such rows are not taken, with a notice), or name a file outside of the folders of the image's packages.
+// One brings code, an adapter's, only where its place allows that.
 #ifndef CUDNN_CI_MODEL_KNOWLEDGE_KNOWLEDGE_H_
 #define CUDNN_CI_MODEL_KNOWLEDGE_KNOWLEDGE_H_
 
@@ -27,8 +27,10 @@ namespace cudnn_ci {
 // Bounds: plugins are told of all rows.
 inline constexpr size_t kMaxKnowledgeRows = 1000;              // of one list of one file
 inline constexpr size_t kMaxKnowledgeEntry = 4000;             // bytes of one row for plugins
-inline constexpr size_t kMaxKnowledgeEntryBytes = 128 * 1024;  // of all of them, with their keys
+inline constexpr size_t kMaxKnowledgeEntryBytes = 192 * 1024;  // of all of them, with their keys
 inline constexpr size_t kMaxKnowledgeFiles = 100;
+inline constexpr size_t kMaxAdapterBytes = 8000;        // of the code of an adapter
+inline constexpr std::ptrdiff_t kMaxAdapterLines = 60;  // that are not empty
 
 // One row of a list.
 struct KnowledgeRow {
@@ -55,8 +57,9 @@ struct Knowledge {
 
 // Where knowledge is read from.
 struct KnowledgePlace {
-  std::string path;  // a file, or a folder whose files *.json are read by name, without *.schema.json
-  std::string from;  // as of KnowledgeFile
+  std::string path;   // a file, or a folder whose files *.json are read by name, without *.schema.json
+  std::string from;   // as of KnowledgeFile
+  bool code = false;  // whether adapters are taken from it
 };
 
 // Reads the files that come with cudnn-ci from `base`, then `places`, in order, each of at most 4 MiB. Rows

@@ -167,10 +167,38 @@ FileFormat Remedies() {
             {"command", "where"}}}};
 }
 
+FileFormat Adapters() {
+  return {kAdaptersSchema,
+          "adapters",
+          {{"adapters",
+            CCI_KNOWLEDGE_ADAPTER,
+            {{"adapter", Kind::kName},
+             {"title", Kind::kText},
+             {"distributions", Kind::kPythonNames},
+             {"versions", Kind::kRange},
+             {kAdapterCode, Kind::kCode},
+             {"known_good", Kind::kText, false},
+             {"known_bad", Kind::kText, false}},
+            {"adapter"}},
+           {"implementations",
+            CCI_KNOWLEDGE_IMPLEMENTATION,
+            {{"adapter", Kind::kName},
+             {"implementation", Kind::kText},
+             {"arithmetic", Kind::kWord, false, {"exact", "online_softmax"}},
+             {"promises", Kind::kPathPatterns, false},
+             {"offers", Kind::kPathPatterns, false},
+             {"kernels", Kind::kNames, false},
+             {"versions", Kind::kRange, false},
+             {"capability", Kind::kName, false}},
+            {"adapter", "implementation"},
+            {{"adapter", "adapters", "adapter"}}}}};
+}
+
 }  // namespace
 
 const std::vector<FileFormat>& KnowledgeFormats() {
-  static const std::vector<FileFormat> kFormats = {Packages(), Imports(), Compilers(), Remedies()};
+  static const std::vector<FileFormat> kFormats = {Packages(), Imports(), Compilers(), Remedies(),
+                                                   Adapters()};
   return kFormats;
 }
 

@@ -8,6 +8,10 @@
 
 namespace cudnn_ci {
 
+// Adapters bring code, which an interpreter of the image runs (plugins/kernels).
+inline constexpr const char* kAdaptersSchema = "cudnn-ci/adapters/1";
+inline constexpr const char* kAdapterCode = "code";
+
 enum class FieldKind {
   kName,           // letters, digits and "._+-"
   kNamePattern,    // the same, "#" (a digit) and, behind two others, "*" (any text)
@@ -29,7 +33,8 @@ enum class FieldKind {
   kPythonNames,   // of Python packages in their normalised form
   kPaths,         // a list of paths
   kPathPatterns,  // a list of patterns of paths
-  kSteps          // a list of objects: what a package opens
+  kSteps,         // a list of objects: what a package opens
+  kCode           // the name of a file of Python beside this one, "acme.py"
 };
 
 struct FieldFormat {
@@ -63,7 +68,7 @@ struct ListFormat {
 
 struct FileFormat {
   const char* schema;  // "cudnn-ci/packages/1"
-  const char* file;    // that comes with cudnn-ci: "packages.json"; null: none does
+  const char* file;  // that comes with cudnn-ci, or a folder of such files: "packages.json"; null: none does
   std::vector<ListFormat> lists;
 };
 

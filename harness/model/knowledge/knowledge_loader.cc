@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "base/file.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "model/json/json_parse.h"
@@ -96,6 +98,19 @@ std::vector<std::string> FilesOf(const std::string& path, Problems* problems) {
   return files;
 }
 
+// Lines of printable ASCII.
+bool IsPlainText(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c < 0x7F); });
+}
+
+// What comes with cudnn-ci under this name: a file, or those of a folder, which may be embedded.
+std::vector<std::string> FilesOfBase(const std::string& path) {
+  std::vector<std::string> files;
+  for (const std::string& name : NamesIn(path))
+    if (name.ends_with(".json")) files.push_back(path + "/" + name);
+  return files.empty() ? std::vector<std::string>{path} : files;
+}
+
 // Whether two rows of one key say the same.
 bool SameRow(const KnowledgeRow& a, const KnowledgeRow& b) {
   return a.values == b.values && a.source == b.source && a.confidence == b.confidence;
@@ -114,10 +129,12 @@ class Loader {
 
   void ReadBase(const std::string& folder) {
     for (const FileFormat& format : KnowledgeFormats())
-      if (format.file != nullptr) ReadFileOf(folder + "/" + format.file, "", format.schema);
+      if (format.file != nullptr)
+        for (const std::string& path : FilesOfBase(folder + "/" + format.file))
+          ReadFileOf(path, {}, format.schema);
   }
   void ReadPlace(const KnowledgePlace& place) {
-    for (const std::string& path : FilesOf(place.path, &problems_)) ReadFileOf(path, place.from, "");
+    for (const std::string& path : FilesOf(place.path, &problems_)) ReadFileOf(path, place, "");
   }
 
   // What refers to rows that are nowhere, and how much there is.
@@ -146,7 +163,7 @@ class Loader {
 
  private:
   // `wanted`: the schema of a file that comes with cudnn-ci; empty: it is another one.
-  void ReadFileOf(const std::string& path, const std::string& from, const std::string& wanted) {
+  void ReadFileOf(const std::string& path, const KnowledgePlace& place, const std::string& wanted) {
     const bool base = !wanted.empty();
     if (knowledge_.files.size() >= kMaxKnowledgeFiles)
       return AddProblem(&problems_, {path, 0, 0},
@@ -169,17 +186,53 @@ class Loader {
     if (schema.empty()) return;
     if (base && schema != wanted)
       return AddProblem(&problems_, {path, 0, 0}, "is of " + Quote(schema) + ", not of " + Quote(wanted));
-    knowledge_.files.push_back({schema, "", path, Sha256Hex(*text), from});
+    knowledge_.files.push_back({schema, "", path, Sha256Hex(*text), place.from});
     if (schema == kCompatibilitySchema)
       AddFacts(json);
     else
-      AddRows(ReadKnowledgeFile(json, schema, base, &knowledge_.files.back().as_of, &problems_), base);
+      AddRows(RowsOf(json, schema, place, base), base);
     // That of an installation is of the day of its release, whatever the clock says.
     if (const std::string& as_of = knowledge_.files.back().as_of;
         !base && IsDate(as_of) && as_of > UtcDate(1))
       AddProblem(
           &problems_, Find(std::get<Json::Object>(json.value), "as_of")->position,
           "\"as_of\" " + Quote(as_of) + " is in the future; write the day on which the rows were looked up");
+  }
+
+  std::vector<KnowledgeRow> RowsOf(const Json& json, const std::string& schema, const KnowledgePlace& place,
+                                   bool base) {
+    if (schema == kAdaptersSchema && !base && !place.code) {
+      AddProblem(&problems_, json.position,
+                 "adapters are code, which the image's interpreter runs; allow it with --allow-adapters");
+      return {};
+    }
+    auto rows = ReadKnowledgeFile(json, schema, base, &knowledge_.files.back().as_of, &problems_);
+    for (KnowledgeRow& row : rows)
+      if (row.values.count(kAdapterCode) > 0) TakeCode(base, &row);
+    return rows;
+  }
+
+  // The text of an adapter takes the place of its file's name; the file is named as the others are.
+  void TakeCode(bool base, KnowledgeRow* row) {
+    const KnowledgeFile of_row = knowledge_.files.back();
+    const std::string path =
+        of_row.path.substr(0, of_row.path.rfind('/') + 1) + Knowledge::Value(*row, kAdapterCode);
+    std::string why = base ? "" : WhyNotTrusted(path);
+    const Result<std::string> code = why.empty() ? ReadFile(path, kMaxAdapterBytes) : Error{why};
+    if (!code) return AddProblem(&problems_, row->position, code.error());
+    const std::vector<std::string> lines = Split(*code, '\n');
+    const auto written = std::count_if(lines.begin(), lines.end(), [](const auto& l) { return !l.empty(); });
+    if (written > kMaxAdapterLines)
+      return AddProblem(&problems_, {path, 0, 0},
+                        "an adapter has at most " + std::to_string(kMaxAdapterLines) +
+                            " lines that are not empty, this one has " + std::to_string(written));
+    if (!IsPlainText(*code)) return AddProblem(&problems_, {path, 0, 0}, "an adapter is printable ASCII");
+    knowledge_.files.insert(knowledge_.files.end() - 1,
+                            {"cudnn-ci/adapter", of_row.as_of, path, Sha256Hex(*code), of_row.from});
+    row->values["sha256"] = Sha256Hex(*code);
+    nlohmann::ordered_json entry = nlohmann::ordered_json::parse(row->entry);
+    entry[kAdapterCode] = *code;
+    row->entry = entry.dump(-1, ' ', true);
   }
 
   void AddRows(std::vector<KnowledgeRow> rows, bool base) {

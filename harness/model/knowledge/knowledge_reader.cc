@@ -119,6 +119,11 @@ Rule RuleOf(FieldKind kind) {
     case FieldKind::kUrl:
       return {[](const std::string& t) { return IsUrl(t) && t.size() <= kMostPath && IsPrintableAscii(t); },
               "an address that begins with https://, of at most 200"};
+    case FieldKind::kCode:
+      return {[](const std::string& t) {
+                return IsNameOf(t, "") && t.size() > 3 && t.compare(t.size() - 3, 3, ".py") == 0;
+              },
+              "the name of a file of Python in the same folder, as in \"acme.py\""};
     default:
       return {[](const std::string& t) { return IsNameOf(t, ""); },
               "a name of letters, digits and \"._+-\", of at most 120"};

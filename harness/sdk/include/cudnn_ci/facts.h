@@ -122,5 +122,8 @@
 #define CCI_KNOWLEDGE_FEATURE "feature."
 #define CCI_KNOWLEDGE_USER "user."
 #define CCI_KNOWLEDGE_NEED "need."
+/* Its "code" is the text of the adapter, Python for an interpreter of the image. */
+#define CCI_KNOWLEDGE_ADAPTER "adapter."
+#define CCI_KNOWLEDGE_IMPLEMENTATION "implementation."
 
 #endif /* CUDNN_CI_FACTS_H_ */

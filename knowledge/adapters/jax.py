@@ -1,0 +1,73 @@
+"""JAX: attention by XLA and by cuDNN, products, norms and gates by XLA, and a gate by Pallas."""
+import os
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+# Kernels in a CUDA graph bear no names.
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_gpu_enable_command_buffer="
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+from cudnn_ci_runner import Refused  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_default_matmul_precision", "highest")
+COMPILED = {}
+
+
+def describe():
+    gpus = [d for d in jax.devices() if d.platform in ("gpu", "cuda")]
+    return {"count": len(gpus), "name": gpus[0].device_kind if gpus else "", "built": "unknown" if gpus else "",
+            "capability": str(getattr(gpus[0], "compute_capability", "")) if gpus else ""}
+
+
+def settle(results):
+    jax.block_until_ready(list(results.values()))
+
+
+def compiled(p, how, function, *names):
+    function = COMPILED.setdefault((p.name, how), jax.jit(function))
+    return function(*(jnp.asarray(p.numpy(name)) for name in names))
+
+
+def attention(p, how):
+    if p["mask"] not in ("none", "causal", "padding", "sliding_window") or p.name.endswith("differ") and how == "xla":
+        raise Refused("no argument for mask " + p["mask"])
+    lengths = {"query_seq_lengths": jnp.array(p["q_lengths"], "int32"), "key_value_seq_lengths": jnp.array(p["kv_lengths"], "int32")} if p["q_lengths"] else {}
+    window = {"local_window_size": (p["window"] - 1, 0)} if p["window"] else {}
+
+    def attend(q, k, v):
+        turned = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+        return jax.nn.dot_product_attention(*turned, scale=p["scale"], is_causal=p["mask"] == "causal", implementation=how, **lengths, **window).transpose(0, 2, 1, 3)
+
+    def both_ways(q, k, v, do):
+        o, pull_back = jax.vjp(attend, q, k, v)
+        return (o, *pull_back(do))
+    results = compiled(p, how, both_ways, "q", "k", "v", "do") if p["backward"] else (compiled(p, how, attend, "q", "k", "v"),)
+    return dict(zip(("o", "dq", "dk", "dv"), results))
+
+
+def product(p, how):
+    out = jnp.dtype(p["out_dtype"])
+    return {"y": compiled(p, how, lambda x, w, *b: sum(b, jnp.matmul(x, w, preferred_element_type=out)), "x", "w", *(["bias"] if "bias" in p else []))}
+
+
+def layer_norm(p, how, mean=lambda x: x.mean(-1, keepdims=True)):
+    def norm(x, w, b=0):
+        wide = x.astype("float32") - mean(x.astype("float32"))
+        return (wide * jax.lax.rsqrt((wide * wide).mean(-1, keepdims=True) + jnp.float32(p["epsilon"])) * w + b).astype(x.dtype)
+    return {"y": compiled(p, how, norm, *p.inputs)}
+
+
+def rms_norm(p, how):
+    return layer_norm(p, how, lambda x: jnp.float32(0))
+
+
+def silu_gate(p, how):
+    def kernel(x, g, y):
+        wide = x[...].astype("float32")
+        y[...] = (wide * jax.nn.sigmoid(wide) * g[...].astype("float32")).astype(y.dtype)
+
+    def pallas(x, g):
+        from jax.experimental import pallas as pl
+        blocks = [pl.BlockSpec((8, 128), lambda i, j: (i, j))] * 3
+        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(x.shape[0] // 8, x.shape[1] // 128), in_specs=blocks[:2], out_specs=blocks[2])(x, g)
+    return {"y": compiled(p, how, pallas if how == "pallas" else lambda x, g: jax.nn.silu(x.astype("float32")).astype(x.dtype) * g, "x", "gate")}

@@ -1,0 +1,59 @@
+"""PyTorch: attention by each backend of SDPA and by FlexAttention, products, norms and gates, plain and by torch.compile."""
+import os
+
+import torch
+import torch.nn.functional as F
+from cudnn_ci_runner import Refused
+
+BACKENDS = {"sdpa math": "MATH", "sdpa efficient": "EFFICIENT_ATTENTION", "sdpa flash": "FLASH_ATTENTION", "sdpa cudnn": "CUDNN_ATTENTION"}
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+
+
+def describe():
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return {"count": count, "name": torch.cuda.get_device_name(0) if count else "", "built": str(torch.version.cuda or ""),
+            "capability": "%d.%d" % torch.cuda.get_device_capability(0) if count else ""}
+
+
+def settle(_):
+    torch.cuda.synchronize()
+
+
+def flex(p, q, k, v):
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+    rules = {"none": None, "causal": lambda b, h, i, j: j <= i, "sliding_window": lambda b, h, i, j: (j <= i) & (i - j < p["window"])}
+    if p["mask"] not in rules:
+        raise Refused("no rule for mask " + p["mask"])
+    block = rules[p["mask"]] and create_block_mask(rules[p["mask"]], None, None, q.shape[2], k.shape[2], device="cuda")
+    return torch.compile(flex_attention, dynamic=False)(q, k, v, block_mask=block, scale=p["scale"], enable_gqa=q.shape[1] != k.shape[1])
+
+
+def sdpa(p, how, q, k, v):
+    mask = p.torch("bias") if "bias" in p else p.torch("visible") if "visible" in p and p["mask"] != "causal" else None
+    with torch.nn.attention.sdpa_kernel(getattr(torch.nn.attention.SDPBackend, BACKENDS[how])):
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=p["scale"], is_causal=p["mask"] == "causal", enable_gqa=q.shape[1] != k.shape[1])
+
+
+def attention(p, how):
+    q, k, v = (p.torch(n).detach().requires_grad_(bool(p["backward"])) for n in "qkv")
+    o = flex(p, q, k, v) if how == "flex attention" else sdpa(p, how, q, k, v)
+    return dict(zip(("o", "dq", "dk", "dv"), (o, *(torch.autograd.grad(o, (q, k, v), p.torch("do")) if p["backward"] else ()))))
+
+
+def product(p, how):
+    x, w = p.torch("x"), p.torch("w")
+    if how == "scaled_mm":
+        return {"y": torch._scaled_mm(x, w, scale_a=p.torch("x_scale"), scale_b=p.torch("w_scale"), out_dtype=torch.bfloat16)}
+    return {"y": torch._int_mm(x, w) if how == "int_mm" else F.linear(x, w.mT, p.torch("bias")) if "bias" in p else torch.matmul(x, w)}
+
+
+FUNCTIONS = {"layer_norm": lambda e, x, w, b: F.layer_norm(x, x.shape[-1:], w, b, e),
+             "rms_norm": lambda e, x, w: F.rms_norm(x, x.shape[-1:], w, e), "silu_gate": lambda e, x, g: F.silu(x) * g}
+
+
+def rows(p, how):
+    function = FUNCTIONS[p.operation]
+    return {"y": (torch.compile(function, dynamic=False) if how == "compile" else function)(p["epsilon"], *(p.torch(name) for name in p.inputs))}
+
+
+layer_norm = rms_norm = silu_gate = rows

@@ -1,0 +1,64 @@
+#include "kernels/adapter.h"
+
+#include <cudnn_ci/facts.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "common/knowledge_rows.h"
+
+namespace cudnn_ci {
+namespace {
+
+using Row = nlohmann::json;
+
+bool IsAmong(const std::vector<std::string>& patterns, const std::string& problem) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return GlobMatch(pattern, problem); });
+}
+
+Implementation ImplementationOf(const Row& row) {
+  Implementation one;
+  one.name = TextOf(row, "implementation");
+  if (TextOf(row, "arithmetic") == "online_softmax") one.arithmetic = KernelArithmetic::kOnlineSoftmax;
+  one.promises = TextsOf(row, "promises");
+  one.offers = TextsOf(row, "offers");
+  one.kernels = TextsOf(row, "kernels");
+  one.versions = TextOf(row, "versions");
+  one.capability = TextOf(row, "capability");
+  return one;
+}
+
+}  // namespace
+
+bool Implementation::Promises(const std::string& problem) const { return IsAmong(promises, problem); }
+
+bool Implementation::Asks(const std::string& problem) const {
+  return Promises(problem) || IsAmong(offers, problem);
+}
+
+std::vector<Adapter> KnownAdapters(const TableEntry& entry) {
+  std::vector<Adapter> adapters;
+  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_ADAPTER))
+    adapters.push_back({TextOf(row, "adapter"),
+                        TextOf(row, "title"),
+                        TextsOf(row, "distributions"),
+                        TextOf(row, "versions"),
+                        TextOf(row, "code"),
+                        TextOf(row, "known_good"),
+                        TextOf(row, "known_bad"),
+                        {}});
+  for (const Row& row : KnowledgeRows<Row>(entry, CCI_KNOWLEDGE_IMPLEMENTATION))
+    for (Adapter& adapter : adapters)
+      if (adapter.name == TextOf(row, "adapter")) adapter.implementations.push_back(ImplementationOf(row));
+  return adapters;
+}
+
+std::string NumbersOf(const std::string& version) {
+  std::string numbers = version.substr(0, version.find_first_not_of("0123456789."));
+  while (!numbers.empty() && numbers.back() == '.') numbers.pop_back();
+  return numbers.empty() ? "0" : numbers;
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,58 @@
+// What the runner said, as values. Lines of JSON, one for each thing as it became known: what a process that
+// died had said before is whole. Judges nothing.
+#ifndef CUDNN_CI_PLUGINS_KERNELS_ANSWER_H_
+#define CUDNN_CI_PLUGINS_KERNELS_ANSWER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudnn_ci {
+
+struct RunnerPackage {
+  std::string name, version;
+  bool kernels = false;  // its metadata says that it computes on a GPU
+};
+
+struct RunnerResult {
+  double seconds = 0;
+  std::vector<std::string> launches;  // names of kernels, each once
+  struct Output {
+    std::string dtype, device;
+    std::vector<std::int64_t> shape;
+  };
+  std::map<std::string, Output> outputs;
+};
+
+struct RunnerRefusal {
+  std::string why;
+  bool by_itself = false;  // it was said to be one; else an exception
+};
+
+struct RunnerAnswer {
+  using Call = std::pair<int, int>;  // which one, and whether it is its first or its second run
+
+  std::string problem;  // why a line is no answer; empty: all are
+  std::string python;   // "3.11.7"; empty: it did not get that far
+  bool ended = false;   // it said that it had come to its end
+  std::vector<RunnerPackage> packages;
+  Call step = {-1, 0};  // where it was last; -1: at its import
+  bool described = false;
+  int devices = 0;
+  std::string device, built, capability;  // "NVIDIA H200"; of CUDA: "13.0", empty for none; "9.0"
+  std::string untraced;                   // why nobody says which kernels ran; empty: it is known
+  std::string error;                      // of its import
+  std::string lacks;                      // a package that the adapter needs beside its own; empty: none
+  std::map<Call, RunnerResult> results;
+  std::map<Call, RunnerRefusal> refused;
+  std::map<Call, std::string> broken;  // the GPU could not be used any more behind it
+};
+
+// Of the file; one that is not there is an empty answer. Bounded.
+RunnerAnswer ReadRunnerAnswer(const std::string& path);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_KERNELS_ANSWER_H_

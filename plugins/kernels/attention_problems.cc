@@ -1,0 +1,238 @@
+// Attention with an exact softmax (common/numeric/attention_numbers.h), as frameworks and kernels take it.
+//
+// KernelArithmetic::kOnlineSoftmax: FlashAttention's (https://arxiv.org/abs/2307.08691, 3.1) keeps the sums
+// of a part of the keys and combines parts by weights 2^x. ex2.approx and lg2.approx are off by 2^-22 (PTX
+// ISA), so where keys of one code lie in several parts, a sum that is exactly 0 may come out as some 2^-18
+// (measured at most: 3.8e-6). All that is not 0 has few digits and is rounded to them. The gradient of the
+// scores is P (dP - D) with D, the sum of O dO, of that O: off by 2^-18 for each of the three elements of dO
+// that are not 0. So dQ may be off by that times the largest magnitude of K, for probabilities add up to 1,
+// and dK by that times Q's, for each query that gives the key a probability. In float32 probabilities are not
+// rounded before they are summed: they are off by AttentionStatsBound, relatively, and so are dV and the
+// gradients of the scores, of 6 P at most: V is -1 or 1, dO has three elements.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "common/numeric/attention_numbers.h"
+#include "kernels/problem.h"
+
+namespace cudnn_ci {
+namespace {
+
+using nlohmann::json;
+using Numbers = std::vector<float>;
+using Spec = AttentionProblemSpec;
+
+constexpr std::uint64_t kSeed = 20260;
+constexpr double kPartialSums = 0x1p-18, kGradientsOfARow = 3;
+// Of the scores. With frameworks' own, 1 / sqrt(head size), in its place keys that do not match would get a
+// probability that shows. The numbers are made for 1.
+constexpr float kScale = 4;
+
+std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// The tensor as its layout has it, all of its elements once.
+KernelInput InputOf(const char* name, const Spec& spec, const AttentionTensor& tensor,
+                    const Numbers& numbers) {
+  const DataType type = spec.TypeOf(tensor);
+  const auto strides = tensor.Strides();
+  KernelInput input = {name,
+                       NameOf(type),
+                       {tensor.batch, tensor.heads, tensor.length, tensor.size},
+                       {strides.begin(), strides.end()},
+                       std::vector<unsigned char>(At(tensor.Places()) * SizeOf(type))};
+  tensor.ForRows([&](std::int64_t place, std::int64_t index) {
+    for (std::int64_t d = 0; d < tensor.size; ++d)
+      Store(type, numbers[At(index + d)], &input.bytes[At(place + d) * SizeOf(type)]);
+  });
+  return input;
+}
+
+// For interfaces that take any mask: 1 where a query sees a key. A query that does not count sees what the
+// others see, for a row without a key is NaN.
+KernelInput VisibleOf(const AttentionShape& shape) {
+  KernelInput input = {"visible",
+                       "bool",
+                       {shape.batch, 1, shape.queries, shape.keys},
+                       {shape.queries * shape.keys, shape.queries * shape.keys, shape.keys, 1},
+                       {}};
+  for (std::int64_t b = 0; b < shape.batch; ++b)
+    for (std::int64_t i = 0; i < shape.queries; ++i) {
+      KeyRange range = shape.Visible(b, i);
+      if (HasLengths(shape.mask)) range = {0, shape.Keys(b)};
+      for (std::int64_t j = 0; j < shape.keys; ++j) input.bytes.push_back(j >= range.begin && j < range.end);
+    }
+  return input;
+}
+
+// How much probability all queries give each key, by plain scores.
+Numbers WeightsOf(const Spec& spec, const AttentionNumbers& n) {
+  const AttentionShape& s = spec.shape;
+  Numbers weights(At(s.batch * s.kv_heads * s.keys));
+  std::vector<double> scores(At(s.keys));
+  for (std::int64_t row = 0; row < s.batch * s.q_heads * s.queries; ++row) {
+    const std::int64_t head = row / s.queries, b = head / s.q_heads, i = row % s.queries;
+    const std::int64_t kv_head = b * s.kv_heads + head % s.q_heads / s.Group();
+    const KeyRange range = s.Visible(b, i);
+    double most = -INFINITY, sum = 0;
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
+      const float *q = &n.q[At(row * s.head_size)], *k = &n.k[At((kv_head * s.keys + j) * s.head_size)];
+      double& score = scores[At(j)] = 0;
+      for (std::int64_t d = 0; d < s.head_size; ++d) score += static_cast<double>(kScale * q[d]) * k[d];
+      most = std::max(most, score);
+    }
+    for (std::int64_t j = range.begin; j < range.end; ++j) sum += std::exp(scores[At(j)] - most);
+    for (std::int64_t j = range.begin; j < range.end; ++j)
+      weights[At(kv_head * s.keys + j)] += static_cast<float>(std::exp(scores[At(j)] - most) / sum);
+  }
+  return weights;
+}
+
+float Largest(const Numbers& numbers) {
+  float most = 0;
+  for (const float x : numbers) most = std::max(most, std::fabs(x));
+  return most;
+}
+
+struct Expectation {
+  Spec spec;
+  AttentionNumbers numbers;
+  // Allowed with kOnlineSoftmax; the last two by key.
+  double of_dq = 0;
+  std::vector<double> of_dk, of_dv;
+
+  double Allowed(AttentionRole role, std::int64_t index) const {
+    switch (role) {
+      case AttentionRole::kO:
+        return kPartialSums;
+      case AttentionRole::kDq:
+        return of_dq;
+      case AttentionRole::kDk:
+        return of_dk[At(index / spec.shape.head_size)];
+      default:
+        return of_dv[At(index / spec.shape.v_head_size)];
+    }
+  }
+  bool Counts(const AttentionTensor& tensor, std::int64_t index) const {
+    if (!HasLengths(spec.shape.mask)) return true;
+    const std::int64_t row = index / tensor.size, b = row / tensor.length / tensor.heads;
+    return row % tensor.length < (IsByKey(tensor.role) ? spec.shape.Keys(b) : spec.shape.Queries(b));
+  }
+};
+
+KernelOutput OutputOf(const char* name, const AttentionTensor& tensor, AttentionRole role,
+                      const std::shared_ptr<const Expectation>& e) {
+  const auto rule = [tensor, role, e](std::int64_t index, KernelArithmetic arithmetic) {
+    ElementRule r;
+    r.expected = e->numbers.Of(role)[At(index)];
+    const auto allowed = e->numbers.allowed.find(role);
+    if (allowed != e->numbers.allowed.end()) r.allowed = allowed->second[At(index)];
+    if (arithmetic == KernelArithmetic::kOnlineSoftmax)
+      r.allowed = std::max(r.allowed, e->Allowed(role, index));
+    r.ignored = !e->Counts(tensor, index);
+    return r;
+  };
+  return {name, e->spec.type, {tensor.batch, tensor.heads, tensor.length, tensor.size}, rule};
+}
+
+KernelProblem Attention(const Spec& spec) {
+  const AttentionShape& s = spec.shape;
+  auto e = std::make_shared<Expectation>(Expectation{spec, MakeAttentionNumbers(spec, kSeed), 0, {}, {}});
+  for (float& x : e->numbers.q) x /= kScale;
+  for (float& x : e->numbers.dq) x *= kScale;
+  const AttentionNumbers& n = e->numbers;
+  KernelProblem problem;
+  json attributes = {{"mask", Name(s.mask)}, {"scale", kScale}, {"backward", spec.backward}};
+  if (s.window > 0) attributes["window"] = s.window;
+  if (HasLengths(s.mask)) attributes.update({{"q_lengths", s.q_length}, {"kv_lengths", s.kv_length}});
+  problem.attributes = attributes.dump();
+  problem.inputs = {InputOf("q", spec, spec.Q(), n.q), InputOf("k", spec, spec.K(), n.k),
+                    InputOf("v", spec, spec.V(), n.v)};
+  if (HasBias(s.mask)) problem.inputs.push_back(InputOf("bias", spec, spec.Bias(), n.bias));
+  if (s.mask != AttentionMask::kNone && !HasBias(s.mask)) problem.inputs.push_back(VisibleOf(s));
+  problem.outputs = {OutputOf("o", spec.O(), AttentionRole::kO, e)};
+  if (!spec.backward) return problem;
+  const Numbers weights = WeightsOf(spec, n);
+  const bool wide = spec.type == DataType::kFloat32;
+  const double relative = wide ? AttentionStatsBound(ScoreOf(spec.logits)) : 0;
+  const double of_scores = kGradientsOfARow * (kPartialSums + 2 * relative);
+  e->of_dq = of_scores * kScale * Largest(n.k);
+  for (const float weight : weights) {
+    e->of_dk.push_back(of_scores * kScale * Largest(n.q) * weight);
+    e->of_dv.push_back(relative * weight);
+  }
+  problem.inputs.push_back(InputOf("do", spec, spec.O(), n.d_o));
+  problem.outputs.push_back(OutputOf("dq", spec.Q(), AttentionRole::kDq, e));
+  problem.outputs.push_back(OutputOf("dk", spec.K(), AttentionRole::kDk, e));
+  problem.outputs.push_back(OutputOf("dv", spec.V(), AttentionRole::kDv, e));
+  return problem;
+}
+
+struct Sizes {
+  std::int64_t batch, q_heads, kv_heads, queries, keys, head_size;
+};
+
+Spec SpecOf(DataType type, const Sizes& z, AttentionMask mask = AttentionMask::kNone) {
+  Spec spec;
+  spec.type = type;
+  spec.layout = AttentionLayout::kBshd;
+  AttentionShape& s = spec.shape;
+  s.batch = z.batch, s.q_heads = z.q_heads, s.kv_heads = z.kv_heads;
+  s.queries = z.queries, s.keys = z.keys, s.head_size = s.v_head_size = z.head_size;
+  s.mask = mask;
+  if (mask == AttentionMask::kSlidingWindow) s.window = 96;
+  for (std::int64_t b = 0; HasLengths(mask) && b < z.batch; ++b) {
+    s.q_length.push_back(static_cast<std::int32_t>(z.queries - 1 - b * z.queries / z.batch));
+    s.kv_length.push_back(static_cast<std::int32_t>(z.keys - 1 - b * z.keys / z.batch));
+  }
+  return spec;
+}
+
+Spec Backward(Spec spec, AttentionLogits logits = AttentionLogits::kOrdinary) {
+  spec.backward = true;
+  spec.logits = logits;
+  return spec;
+}
+
+// Queries of another size than the keys: no scores can be taken.
+KernelProblem SizesDiffer() {
+  KernelProblem problem = Attention(SpecOf(DataType::kBfloat16, {1, 2, 2, 64, 64, 64}));
+  const KernelProblem other = Attention(SpecOf(DataType::kBfloat16, {1, 2, 2, 64, 64, 128}));
+  problem.inputs[0] = other.inputs[0];
+  problem.outputs.clear();
+  return problem;
+}
+
+}  // namespace
+
+std::vector<KernelProblemRow> AttentionProblems() {
+  using Mask = AttentionMask;
+  constexpr DataType kBf16 = DataType::kBfloat16, kFp16 = DataType::kFloat16, kFp32 = DataType::kFloat32;
+  std::vector<KernelProblemRow> rows;
+  const auto add = [&rows](const char* name, const Spec& spec) {
+    rows.push_back({name, [spec] { return Attention(spec); }});
+  };
+  // Key lengths of 64 (mod 128) with scores far below zero are where a release of cuDNN was wrong.
+  add("attention/bfloat16_far_negative",
+      Backward(SpecOf(kBf16, {1, 2, 2, 64, 192, 64}), AttentionLogits::kFarNegative));
+  add("attention/float16_causal_grouped", Backward(SpecOf(kFp16, {1, 4, 2, 136, 136, 128}, Mask::kCausal)));
+  add("attention/bfloat16_long", Backward(SpecOf(kBf16, {1, 1, 1, 96, 1500, 128})));
+  add("attention/bfloat16_odd", Backward(SpecOf(kBf16, {2, 1, 1, 77, 131, 72})));
+  add("attention/bfloat16_wide", Backward(SpecOf(kBf16, {1, 1, 1, 96, 96, 256}, Mask::kCausal)));
+  add("attention/float16_far_positive",
+      Backward(SpecOf(kFp16, {1, 2, 1, 64, 256, 64}), AttentionLogits::kFarPositive));
+  add("attention/float32_plain", Backward(SpecOf(kFp32, {1, 2, 2, 48, 160, 64})));
+  add("attention/float32_small", Backward(SpecOf(kFp32, {1, 2, 1, 3, 12, 64})));
+  add("attention/float16_bias", SpecOf(kFp16, {1, 2, 2, 48, 128, 64}, Mask::kBias));
+  add("attention/bfloat16_decode", SpecOf(kBf16, {2, 8, 2, 1, 1000, 128}));
+  add("attention/float16_decode", SpecOf(kFp16, {1, 8, 2, 1, 4000, 64}));
+  add("attention/bfloat16_bottom_right", SpecOf(kBf16, {1, 2, 2, 65, 257, 64}, Mask::kCausalBottomRight));
+  add("attention/float16_lengths", SpecOf(kFp16, {3, 1, 1, 70, 200, 64}, Mask::kPadding));
+  add("attention/bfloat16_window", SpecOf(kBf16, {1, 1, 1, 200, 200, 64}, Mask::kSlidingWindow));
+  rows.push_back({"attention/sizes_differ", SizesDiffer});
+  return rows;
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,252 @@
+"""Runs one adapter: hands it problems that lie in files, and writes its results as files. It judges nothing: cudnn-ci judges.
+
+    python3 cudnn_ci_runner.py JOB ANSWER
+
+JOB is a JSON file. With "look" it asks for the packages of this interpreter, else for calls of the adapter beside this file
+(cudnn_ci_adapter.py). ANSWER gets a line of JSON for each thing as it becomes known, so that a crash leaves what was said before it.
+For Python 3.8 and later; older ones get as far as to say their version.
+"""
+import ctypes
+import glob
+import json
+import os
+import re
+import sys
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+MOST_TEXT, MOST_NAMES, MOST_PACKAGES = 600, 40, 3000
+DRIVER_API = 1  # CUPTI_CB_DOMAIN_DRIVER_API
+
+
+class Refused(Exception):
+    """An implementation does not take a problem."""
+
+
+def clip(text):
+    return " ".join(str(text).split())[:MOST_TEXT]
+
+
+def words_of(error):
+    return clip("%s: %s" % (type(error).__name__, error))
+
+
+class Answer:
+    def __init__(self, path):
+        self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def say(self, key, value):
+        os.write(self.file, (json.dumps({key: value}) + "\n").encode("ascii", "replace"))
+
+
+class CallbackData(ctypes.Structure):
+    """The beginning of CUpti_CallbackData (cupti_callbacks.h)."""
+    _fields_ = [("site", ctypes.c_int), ("function", ctypes.c_char_p), ("parameters", ctypes.c_void_p),
+                ("result", ctypes.c_void_p), ("symbol", ctypes.c_char_p)]
+
+
+class Launches:
+    """The kernels that this process launches, as the driver is asked for them: by CUPTI's callbacks, whatever a framework says."""
+
+    def __init__(self):
+        self.names, self.why_not = {}, None
+        why_not = []
+        for path in self.places():
+            try:
+                return self.subscribe(ctypes.CDLL(path))
+            except (OSError, AttributeError, RuntimeError) as error:
+                why_not.append(words_of(error))
+        self.why_not = "; ".join(why_not)
+
+    @staticmethod
+    def places():
+        """What is in memory already, what packages bring, what the loader finds."""
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            text = maps.read()
+        found = re.findall(r"(/\S*/libcupti\.so\S*)", text)
+        if found:
+            return found[:1]
+        runtime = re.search(r"libcudart\.so\.(\d+)", text)
+        major = runtime.group(1) if runtime else "*"
+        for folder in sys.path:
+            found += sorted(glob.glob(os.path.join(glob.escape(folder), "nvidia", "*", "lib", "libcupti.so." + major)))
+        majors = [major] if runtime else ["13", "12"]
+        return (found + ["libcupti.so." + m for m in majors] + sorted(glob.glob("/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so." + major)))
+
+    def subscribe(self, library):
+        prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.POINTER(CallbackData))
+        self.callback, self.subscriber, name = prototype(self.on_call), ctypes.c_void_p(), ctypes.c_char_p()
+        status = library.cuptiSubscribe(ctypes.byref(self.subscriber), self.callback, None)
+        if status != 0:
+            raise RuntimeError("cuptiSubscribe: %d" % status)
+        for number in range(1, 2000):
+            if library.cuptiGetCallbackName(DRIVER_API, number, ctypes.byref(name)) == 0 and name.value \
+                    and re.match(rb"cu(Launch(?!Host)|GraphLaunch)", name.value):
+                library.cuptiEnableCallback(1, self.subscriber, DRIVER_API, number)
+
+    def on_call(self, _, domain, number, data):
+        if data.contents.site == 0:  # CUPTI_API_ENTER
+            name = data.contents.symbol or data.contents.function or b"?"
+            self.names[name] = self.names.get(name, 0) + 1
+
+    def since(self):
+        """Those since it was last asked."""
+        names, self.names = self.names, {}
+        return sorted(name.decode("ascii", "replace")[:MOST_TEXT] for name in names)[:MOST_NAMES]
+
+
+class Problem:
+    """One problem: p["scale"] is an attribute, `p.torch("q")` an input on the GPU, `"bias" in p` whether it has such an input."""
+
+    def __init__(self, problem):
+        self.name, self.operation = problem["name"], problem["operation"]
+        self.attributes, self.inputs, self.cache = problem["attributes"], problem["inputs"], {}
+
+    def __getitem__(self, name):
+        return self.attributes.get(name)
+
+    def __contains__(self, name):
+        return name in self.inputs
+
+    def torch(self, name, device="cuda"):
+        """A tensor of PyTorch, of the file's shape and strides; made once."""
+        if name not in self.cache:
+            import torch
+            tensor = self.inputs[name]
+            dtype = getattr(torch, {"float8_e4m3": "float8_e4m3fn"}.get(tensor["dtype"], tensor["dtype"]))
+            flat = torch.from_file(tensor["file"], shared=False, size=tensor["bytes"], dtype=torch.uint8)
+            self.cache[name] = flat.to(device).view(dtype).as_strided(tensor["shape"], tensor["strides"])
+        return self.cache[name]
+
+    def numpy(self, name):
+        """An array of NumPy, mapped; the types that NumPy lacks are those of ml_dtypes."""
+        import numpy
+        tensor = self.inputs[name]
+        if tensor["dtype"] == "bfloat16" or tensor["dtype"].startswith("float8"):
+            import ml_dtypes
+            dtype = numpy.dtype(getattr(ml_dtypes, {"float8_e4m3": "float8_e4m3fn"}.get(tensor["dtype"], tensor["dtype"])))
+        else:
+            dtype = numpy.dtype(tensor["dtype"])
+        flat = numpy.memmap(tensor["file"], numpy.uint8, "r").view(dtype)
+        return numpy.lib.stride_tricks.as_strided(flat, tensor["shape"], [s * dtype.itemsize for s in tensor["strides"]])
+
+
+def bytes_of(array):
+    """An array of any framework: its bytes without gaps, its type, its shape, where it lay."""
+    where = str(getattr(array, "device", ""))
+    if hasattr(array, "detach"):
+        import torch
+        host = array.detach().contiguous().cpu().reshape(-1)
+        data = bytearray(host.numel() * host.element_size())
+        if data:
+            torch.frombuffer(data, dtype=torch.uint8).copy_(host.view(torch.uint8))
+        return bytes(data), str(array.dtype).replace("torch.", ""), list(array.shape), where
+    if hasattr(array, "get") and not hasattr(array, "block_until_ready"):
+        array = array.get()
+    if not hasattr(array, "tobytes"):
+        import numpy
+        array = numpy.asarray(array)
+    return array.tobytes(), str(array.dtype), list(array.shape), where
+
+
+def write(results, folder, index, run):
+    said = {}
+    for name, array in results.items():
+        data, dtype, shape, where = bytes_of(array)
+        with open(os.path.join(folder, "%d.%d.%s" % (index, run, name)), "wb") as file:
+            file.write(data)
+        said[name] = {"dtype": dtype.replace("e4m3fn", "e4m3"), "shape": shape, "device": where}
+    return said
+
+
+def call(adapter, launches, problems, job, index, answer):
+    """One call, twice: what is compiled is compiled in the first."""
+    one = job["calls"][index]
+    problem = problems[one["problem"]]
+    for run in (1, 2):
+        answer.say("step", {"call": index, "run": run})
+        launches.since()
+        begin = time.monotonic()
+        try:
+            results = getattr(adapter, problem.operation)(problem, one["implementation"])
+            adapter.settle(results)
+        except Exception as error:
+            refused = words_of(error)
+            try:  # whether the GPU can still be used
+                adapter.settle({})
+            except Exception as broken:
+                answer.say("broken", {"call": index, "run": run, "why": words_of(broken)})
+                return False
+            answer.say("refused", {"call": index, "run": run, "why": refused, "by": "itself" if isinstance(error, Refused) else "exception"})
+            return True
+        seconds, names = time.monotonic() - begin, launches.since()
+        answer.say("result", {"call": index, "run": run, "seconds": seconds, "launches": names, "outputs": write(results, job["folder"], index, run)})
+    return True
+
+
+def run_calls(job, answer):
+    answer.say("step", {"call": -1, "run": 0})
+    launches = None
+    try:
+        import cudnn_ci_adapter as adapter
+        launches = Launches()
+        answer.say("device", adapter.describe())
+        if launches.why_not:
+            answer.say("untraced", clip(launches.why_not))
+    except Refused as error:
+        answer.say("lacks", clip(error))
+        return
+    except BaseException as error:  # what a library raises is an answer, SystemExit too
+        answer.say("error", words_of(error))
+        return
+    problems = {name: Problem(p) for name, p in job["problems"].items()}
+    for index in range(len(job["calls"])):
+        if not call(adapter, launches, problems, job, index, answer):
+            return
+
+
+def brings_kernels(distribution):
+    """Whether its record and what it requires say that it computes on a GPU: it needs a framework of GPUs and brings native code of
+    its own, or it needs Triton."""
+    needs = [re.match(r"[A-Za-z0-9_.-]+", r).group().lower() for r in distribution.requires or [] if re.match(r"[A-Za-z0-9]", r) and "extra ==" not in r]
+    if any(n in ("triton", "nvidia-cutlass-dsl", "cuda-tile", "tilelang") for n in needs):
+        return True
+    if not any(re.match(r"(torch|jax|cupy|cuda-python|nvidia-)", n) for n in needs):
+        return False
+    return any(str(f).endswith((".so", ".cubin", ".ptx", ".cu")) for f in distribution.files or [])
+
+
+def look(job, answer):
+    """The packages of this interpreter: those that are asked for, and others that bring kernels."""
+    from importlib import metadata
+    asked, seen = set(job["look"]), set()
+    for distribution in metadata.distributions():
+        name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "").lower()
+        if not name or name in seen or len(seen) > MOST_PACKAGES:
+            continue
+        seen.add(name)
+        kernels = name not in asked and not name.startswith("nvidia-") and brings_kernels(distribution)
+        if name in asked or kernels:
+            answer.say("package", {"name": clip(name), "version": clip(distribution.version), "kernels": kernels})
+
+
+def main():
+    with open(sys.argv[1], encoding="ascii") as file:
+        job = json.load(file)
+    answer = Answer(sys.argv[2])
+    answer.say("python", {"version": ".".join(str(n) for n in sys.version_info[:3]), "executable": sys.executable})
+    if sys.version_info < (3, 8):
+        return
+    if "look" in job:
+        # Beside this file nothing is to be found.
+        sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder) != HERE]
+        look(job, answer)
+    else:
+        sys.path.insert(0, HERE)
+        sys.modules["cudnn_ci_runner"] = sys.modules["__main__"]
+        run_calls(job, answer)
+    answer.say("end", True)
+
+
+if __name__ == "__main__":
+    main()

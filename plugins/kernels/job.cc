@@ -1,0 +1,126 @@
+#include "kernels/job.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "kernels/runner.h"
+
+namespace cudnn_ci {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr char kRunner[] = "cudnn_ci_runner.py", kAdapterFile[] = "cudnn_ci_adapter.py";
+
+void Write(const std::string& path, const char* data, std::size_t bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(data, static_cast<std::streamsize>(bytes));
+  file.close();
+  if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+void Write(const std::string& path, const std::string& text) { Write(path, text.data(), text.size()); }
+
+// Of the case before in this process nothing is left.
+void MakeFolder(const std::string& folder) {
+  std::error_code error;
+  fs::remove_all(folder, error);
+  fs::create_directories(folder, error);
+  Write(RunnerIn(folder), RunnerText());
+}
+
+nlohmann::ordered_json WriteProblem(const std::string& folder, std::size_t number,
+                                    const KernelProblem& problem) {
+  nlohmann::ordered_json inputs;  // in their order, which is that of arguments
+  for (const KernelInput& input : problem.inputs) {
+    const std::string path = folder + "/p" + std::to_string(number) + "." + input.name;
+    Write(path, reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size());
+    inputs[input.name] = {{"file", path},
+                          {"dtype", input.dtype},
+                          {"shape", input.shape},
+                          {"strides", input.strides},
+                          {"bytes", input.bytes.size()}};
+  }
+  return {{"name", problem.name},
+          {"operation", problem.operation},
+          {"attributes", json::parse(problem.attributes)},
+          {"inputs", inputs}};
+}
+
+std::string ShapeText(const std::vector<std::int64_t>& shape) {
+  std::string text;
+  for (const std::int64_t size : shape) text += (text.empty() ? "" : "x") + std::to_string(size);
+  return text;
+}
+
+std::vector<unsigned char> BytesOf(const std::string& path, std::size_t wanted) {
+  std::vector<unsigned char> bytes(wanted + 1);
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
+
+}  // namespace
+
+std::string KernelCall::Text() const { return implementation->name + ", " + problem->name; }
+
+KernelJob MakeKernelJob(const Adapter& adapter, const std::function<bool(const Implementation&)>& takes) {
+  KernelJob job;
+  for (const Implementation& implementation : adapter.implementations) {
+    if (!takes(implementation)) continue;
+    for (const std::string& name : KernelProblemNames()) {
+      if (!implementation.Asks(name)) continue;
+      auto problem = job.problems.find(name);
+      if (problem == job.problems.end()) problem = job.problems.emplace(name, MakeKernelProblem(name)).first;
+      job.calls.push_back({&implementation, &problem->second});
+    }
+  }
+  return job;
+}
+
+std::string RunnerIn(const std::string& folder) { return folder + "/" + kRunner; }
+
+std::string WriteKernelJob(const std::string& folder, const Adapter& adapter, const KernelJob& job) {
+  MakeFolder(folder);
+  Write(folder + "/" + kAdapterFile, adapter.code);
+  nlohmann::ordered_json problems, calls, whole;
+  for (const auto& [name, problem] : job.problems)
+    problems[name] = WriteProblem(folder, problems.size(), problem);
+  for (const KernelCall& call : job.calls)
+    calls.push_back({{"implementation", call.implementation->name}, {"problem", call.problem->name}});
+  whole = {{"folder", folder}, {"problems", problems}, {"calls", calls}};
+  Write(folder + "/job.json", whole.dump(-1, ' ', true));
+  return folder + "/job.json";
+}
+
+std::string WriteLookJob(const std::string& folder, const std::vector<std::string>& distributions) {
+  MakeFolder(folder);
+  Write(folder + "/look.json", json{{"look", distributions}}.dump(-1, ' ', true));
+  return folder + "/look.json";
+}
+
+std::string WrongWith(const std::string& folder, const KernelJob& job, RunnerAnswer::Call call,
+                      const RunnerResult& result) {
+  const KernelCall& asked = job.calls.at(static_cast<std::size_t>(call.first));
+  if (asked.problem->outputs.empty()) return "it gave a result for what has none";
+  for (const KernelOutput& output : asked.problem->outputs) {
+    const auto said = result.outputs.find(output.name);
+    if (said == result.outputs.end()) return "it gave no " + output.name;
+    const RunnerResult::Output& got = said->second;
+    if (got.dtype != NameOf(output.type) || got.shape != output.shape)
+      return output.name + " is of " + got.dtype + " " + ShapeText(got.shape) + ", not of " +
+             NameOf(output.type) + " " + ShapeText(output.shape);
+    const std::string path =
+        folder + "/" + std::to_string(call.first) + "." + std::to_string(call.second) + "." + output.name;
+    const std::size_t wanted = static_cast<std::size_t>(output.Count()) * SizeOf(output.type);
+    const std::string why = WhyWrong(output, asked.implementation->arithmetic, BytesOf(path, wanted));
+    if (!why.empty()) return output.name + ": " + why;
+  }
+  return "";
+}
+
+}  // namespace cudnn_ci

@@ -1,0 +1,48 @@
+// A job for the runner: problems and the adapter as files, and what came back of them.
+#ifndef CUDNN_CI_PLUGINS_KERNELS_JOB_H_
+#define CUDNN_CI_PLUGINS_KERNELS_JOB_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/adapter.h"
+#include "kernels/answer.h"
+#include "kernels/problem.h"
+
+namespace cudnn_ci {
+
+// An implementation that is asked for a problem, each of them twice.
+struct KernelCall {
+  const Implementation* implementation = nullptr;
+  const KernelProblem* problem = nullptr;
+
+  // "sdpa flash, attention/bfloat16_long".
+  std::string Text() const;
+};
+
+inline constexpr int kRunsOfACall = 2;  // what is compiled is compiled in the first
+
+// The calls of an adapter: each implementation that `takes` it with each problem that it promises or offers.
+struct KernelJob {
+  std::map<std::string, KernelProblem> problems;
+  std::vector<KernelCall> calls;
+};
+KernelJob MakeKernelJob(const Adapter& adapter, const std::function<bool(const Implementation&)>& takes);
+
+// Writes the runner, the adapter, the inputs and the job into a folder, which is made anew. Returns the path
+// of the job. Throws std::runtime_error where a file cannot be written.
+std::string WriteKernelJob(const std::string& folder, const Adapter& adapter, const KernelJob& job);
+// The same of a job that asks for packages.
+std::string WriteLookJob(const std::string& folder, const std::vector<std::string>& distributions);
+// The path of the runner in such a folder.
+std::string RunnerIn(const std::string& folder);
+
+// What is wrong with the result of a run of a call, by its type, its shape and its file; empty: it is right.
+std::string WrongWith(const std::string& folder, const KernelJob& job, RunnerAnswer::Call call,
+                      const RunnerResult& result);
+
+}  // namespace cudnn_ci
+
+#endif  // CUDNN_CI_PLUGINS_KERNELS_JOB_H_

@@ -1,0 +1,284 @@
+// kernels.package: what one package of the environment computes is right, or it refuses.
+//
+// The runner reports values; what they mean is judged here, in the order in which one cause hides another:
+// the package cannot be imported, it sees no GPU, it died, it broke the GPU; then call by call: refused,
+// computed elsewhere, wrong.
+#include <cudnn_ci/check.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "common/interpreter.h"
+#include "common/judge.h"
+#include "common/program.h"
+#include "common/shortage.h"
+#include "kernels/findings.h"
+#include "kernels/job.h"
+#include "kernels/runner_run.h"
+
+namespace cudnn_ci {
+namespace {
+
+struct PackageParams {
+  std::string adapter, python;
+  double timeout_s = 0;
+};
+
+// What became of the calls of one implementation, by their problems.
+struct Tally {
+  std::vector<std::string> exact, refused, wrong;
+  double first_s = 0,
+         second_s = 0;  // of the first runs, in which what is compiled is compiled, and the second
+};
+
+class PackageCase {
+ public:
+  PackageCase(Context& ctx, const Adapter& adapter, const RunnerPackage& package, const PackageParams& p)
+      : ctx_(ctx), adapter_(adapter), name_(adapter.title + " " + package.version), p_(p) {}
+
+  void Run(const std::string& python, const std::string& version) {
+    const std::string folder = ctx_.ScratchDir() + "/kernels";
+    job_ = MakeKernelJob(adapter_, [&](const Implementation& one) {
+      return one.versions.empty() || ctx_.Satisfies(version, one.versions);
+    });
+    run_ = RunRunner(ctx_, python, folder, WriteKernelJob(folder, adapter_, job_), p_.timeout_s);
+    if (JudgeImport()) {
+      for (std::size_t i = 0; i < job_.calls.size(); ++i) JudgeCall(folder, static_cast<int>(i));
+      Report();
+      JudgeEnd();
+      if (!answer().untraced.empty() && !answer().results.empty())
+        ctx_.Finding(kKernelsUntraced, name_ + ": " + answer().untraced);
+    }
+    Tell();
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+  }
+
+ private:
+  const RunnerAnswer& answer() const { return run_.answer; }
+
+  // Whether it got as far as its calls.
+  bool JudgeImport() {
+    if (!answer().lacks.empty())
+      ctx_.Skip(CCI_SKIP_ABSENT, "what the adapter of " + adapter_.title + " needs", answer().lacks);
+    if (!Judge(ctx_, answer().error.empty(), "it can be imported", kKernelsImportFailed, [&] {
+          return name_ + " in " + run_.python + ": " + answer().error + WordsOfShortage(answer().error);
+        }))
+      return false;
+    if (!answer().described) return JudgeEnd();
+    return Judge(ctx_, answer().devices > 0, "it sees a GPU", kKernelsNoGpu, [&] {
+      return name_ +
+             (answer().built.empty() ? " is a build without CUDA" : " is built for CUDA " + answer().built) +
+             "; CUDA_VISIBLE_DEVICES='" + Environment("CUDA_VISIBLE_DEVICES") + "'";
+    });
+  }
+
+  // "sdpa flash, attention/bfloat16_long, first run", of what ran last.
+  std::string LastStep() const {
+    const auto [call, run] = answer().step;
+    if (call < 0 || static_cast<std::size_t>(call) >= job_.calls.size()) return "its import";
+    return job_.calls[static_cast<std::size_t>(call)].Text() +
+           (run > 1 ? ", second run" : ", first run, in which it compiles what it compiles");
+  }
+
+  bool JudgeEnd() {
+    if (!Judge(ctx_, !run_.end.timed_out, "it answers in time", kKernelsTimedOut, [&] {
+          return name_ + " did not answer within " + SecondsText(p_.timeout_s) + ", it was at " + LastStep() +
+                 "; " + LastLine(run_.end.output);
+        }))
+      return false;
+    if (!answer().broken.empty()) {
+      const auto& [call, why] = *answer().broken.begin();
+      ctx_.Finding(kKernelsCrashed, name_ + ": the GPU cannot be used behind " + LastStep() + ": " + why);
+      return false;
+    }
+    return Judge(ctx_, answer().ended && run_.end.exit_status == 0, "its process lives until it has answered",
+                 kKernelsCrashed, [&] {
+                   return name_ + ": " + run_.python + " " + HowEnded(run_.end) +
+                          (answer().ended ? " behind its answer; " : " at " + LastStep() + "; ") +
+                          LastLine(run_.end.output) + WordsOfShortage(run_.end.output);
+                 });
+  }
+
+  void JudgeCall(const std::string& folder, int index) {
+    const KernelCall& call = job_.calls[static_cast<std::size_t>(index)];
+    Tally& tally = tallies_[call.implementation->name];
+    for (int run = 1; run <= kRunsOfACall; ++run) {
+      const auto refused = answer().refused.find({index, run});
+      if (refused != answer().refused.end()) {
+        tally.refused.push_back(call.problem->name);
+        return JudgeRefusal(call, run, refused->second);
+      }
+      const auto result = answer().results.find({index, run});
+      if (result == answer().results.end()) return;  // it did not get that far
+      (run == 1 ? tally.first_s : tally.second_s) += result->second.seconds;
+      const bool right = JudgeResult(folder, call, {index, run}, result->second);
+      if (!right) tally.wrong.push_back(call.problem->name);
+      if (!right) return;
+    }
+    tally.exact.push_back(call.problem->name);
+  }
+
+  void JudgeRefusal(const KernelCall& call, int run, const RunnerRefusal& refusal) {
+    refusals_ += "refused: " + call.Text() + ": " + refusal.why + "\n";
+    if (IsOutOfMemory(refusal.why)) {
+      out_of_memory_ = call.Text() + ": " + refusal.why;
+      return;
+    }
+    const std::string& least = call.implementation->capability;
+    const bool able = least.empty() || answer().capability.empty() ||
+                      ctx_.Satisfies(NumbersOf(answer().capability), ">=" + least);
+    const bool broken = (call.implementation->Promises(call.problem->name) && able) || run > 1;
+    if (broken) return Fail(kKernelsRefused, call, refusal.why);
+    ctx_.Expect(true, __FILE__, __LINE__, call.Text() + ": refused, as it may be");
+  }
+
+  bool JudgeResult(const std::string& folder, const KernelCall& call, RunnerAnswer::Call which,
+                   const RunnerResult& result) {
+    if (call.problem->outputs.empty()) {
+      Fail(kKernelsNotRefused, call, "it gave a result");
+      return false;
+    }
+    const std::string elsewhere = WhyElsewhere(*call.implementation, result);
+    const std::string wrong = WrongWith(folder, job_, which, result);
+    if (!elsewhere.empty()) Fail(kKernelsNotOnGpu, call, elsewhere);
+    if (!wrong.empty())
+      Fail(kKernelsWrong, call, "run " + std::to_string(which.second) + ": " + wrong + Kernels(result));
+    if (!elsewhere.empty() || !wrong.empty()) return false;
+    ctx_.Expect(true, __FILE__, __LINE__, call.Text() + ": right");
+    return true;
+  }
+
+  // One finding for each kind and implementation: its first problem, and the names of the others.
+  void Fail(const char* finding, const KernelCall& call, const std::string& why) {
+    std::pair<std::string, std::string>& failed = failures_[{finding, call.implementation->name}];
+    if (failed.first.empty())
+      failed.first = name_ + ", " + call.Text() + ": " + why;
+    else
+      failed.second += (failed.second.empty() ? "; also: " : ", ") + call.problem->name;
+  }
+
+  void Report() {
+    for (const auto& [what, failed] : failures_)
+      ctx_.Finding(what.first.c_str(), failed.first + failed.second);
+  }
+
+  static std::string Kernels(const RunnerResult& result) {
+    constexpr std::size_t kShown = 3, kMostOfAName = 120;
+    std::string text;
+    for (std::size_t i = 0; i < result.launches.size() && i < kShown; ++i)
+      text += (i == 0 ? "; kernels: " : ", ") + result.launches[i].substr(0, kMostOfAName);
+    return text;
+  }
+
+  // Why nothing shows that the GPU computed the result in this way; empty: something does, or nobody knows.
+  std::string WhyElsewhere(const Implementation& implementation, const RunnerResult& result) const {
+    for (const auto& [name, output] : result.outputs)
+      if (output.device.find("cpu") != std::string::npos || output.device.find("Cpu") != std::string::npos)
+        return name + " is on " + output.device;
+    if (!answer().untraced.empty()) return "";
+    if (result.launches.empty()) return "it launched no kernel";
+    const auto is_its = [&](const std::string& launched) {
+      return std::any_of(implementation.kernels.begin(), implementation.kernels.end(),
+                         [&](const std::string& part) { return launched.find(part) != std::string::npos; });
+    };
+    if (implementation.kernels.empty() || std::any_of(result.launches.begin(), result.launches.end(), is_its))
+      return "";
+    return "none of its kernels is known to be of this implementation" + Kernels(result);
+  }
+
+  // What was seen stays with the case, whatever its outcome.
+  void Tell() {
+    std::string text = name_ + ", built for CUDA " + answer().built + ", on " + answer().device + "\n";
+    if (!adapter_.known_good.empty()) text += "known to be right: " + adapter_.known_good + "\n";
+    if (!adapter_.known_bad.empty()) text += "known to be wrong: " + adapter_.known_bad + "\n";
+    double exact = 0, refused = 0, wrong = 0, first_s = 0, second_s = 0;
+    for (const auto& [name, tally] : tallies_) {
+      char times[100];
+      std::snprintf(times, sizeof times, "first runs %.3f s, second runs %.3f s", tally.first_s,
+                    tally.second_s);
+      text += name + ": right " + std::to_string(tally.exact.size()) + ", refused " +
+              std::to_string(tally.refused.size()) + ", wrong " + std::to_string(tally.wrong.size()) + "; " +
+              times + "\n";
+      exact += static_cast<double>(tally.exact.size()), refused += static_cast<double>(tally.refused.size());
+      wrong += static_cast<double>(tally.wrong.size()), first_s += tally.first_s, second_s += tally.second_s;
+    }
+    for (const auto& [call, result] : answer().results)
+      if (call.second == 1 && static_cast<std::size_t>(call.first) < job_.calls.size())
+        text +=
+            "computed: " + job_.calls[static_cast<std::size_t>(call.first)].Text() + Kernels(result) + "\n";
+    ctx_.Attach("kernels.txt", "text/plain", text + refusals_);
+    ctx_.Measure("right", exact, "");
+    ctx_.Measure("refused", refused, "");
+    ctx_.Measure("wrong", wrong, "");
+    ctx_.Measure("first_runs", first_s, "s");
+    ctx_.Measure("second_runs", second_s, "s");
+    if (!out_of_memory_.empty() && wrong == 0)
+      ctx_.SkipMemory(CCI_MEMORY_DEVICE, "device memory for small problems by " + name_, out_of_memory_);
+  }
+
+  Context& ctx_;
+  const Adapter& adapter_;
+  const std::string name_;  // "PyTorch 2.11.0+cu130"
+  const PackageParams& p_;
+  KernelJob job_;
+  RunnerRun run_;
+  std::map<std::string, Tally> tallies_;  // by implementation
+  // By finding and implementation.
+  std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> failures_;
+  std::string refusals_, out_of_memory_;
+};
+
+struct OfPackage {
+  using Params = PackageParams;
+  static void Describe(Schema<Params>& s) {
+    s.Summary("what a package of the image computes with its own kernels is right, or it refuses")
+        .Layer(CCI_LAYER_FRAMEWORK)
+        .PerSubject()
+        .Devices(CCI_DEVICES_ONE)
+        .Requires("driver.canary")
+        .TimeoutSeconds(300);
+    s.Param("adapter", &Params::adapter).Summary("which one, of those that are known: \"torch\"");
+    s.Param("python", &Params::python)
+        .Summary("the interpreter, by path or by PATH; auto: the subject's, else the first python3 of PATH")
+        .Default(kAutoPython);
+    s.Param("timeout_s", &Params::timeout_s)
+        .Summary("seconds that the interpreter may take; less than the entry's own")
+        .Default(240.0);
+  }
+  static void Validate(const Params& p, Problems& problems) {
+    if (p.python.empty()) problems.Add("python", "the interpreter's name is empty; leave it out instead");
+    if (const std::string why = ProblemOfSeconds(p.timeout_s); !why.empty()) problems.Add("timeout_s", why);
+  }
+
+  static void Run(Context& ctx, const Params& p) {
+    const std::vector<Adapter> adapters = AdaptersOf(ctx);
+    const auto adapter = std::find_if(adapters.begin(), adapters.end(),
+                                      [&](const Adapter& one) { return one.name == p.adapter; });
+    if (adapter == adapters.end()) {
+      ctx.Finding(kKernelsAdapterUnknown, p.adapter);
+      return;
+    }
+    const std::string python = RunnersPython(ctx, p.python), folder = ctx.ScratchDir() + "/look";
+    const RunnerRun look = RunRunner(ctx, python, folder, WriteLookJob(folder, adapter->distributions), 60);
+    RunnerPackage package;
+    for (const std::string& name : adapter->distributions)
+      for (const RunnerPackage& found : look.answer.packages)
+        if (package.name.empty() && found.name == name) package = found;
+    if (package.name.empty())
+      ctx.Skip(CCI_SKIP_ABSENT, adapter->title + " in " + python,
+               "no package " + adapter->distributions.front());
+    const std::string version = NumbersOf(package.version);
+    if (!ctx.Satisfies(version, adapter->versions))
+      ctx.Skip(CCI_SKIP_VERSION, adapter->title + " " + adapter->versions + ", which its adapter is for",
+               package.name + " " + package.version + ", which is not covered");
+    PackageCase(ctx, *adapter, package, p).Run(python, version);
+  }
+};
+
+CCI_REGISTER(OfPackage, "package")
+
+}  // namespace
+}  // namespace cudnn_ci

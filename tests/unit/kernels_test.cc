@@ -1,0 +1,146 @@
+// The exact problems for kernels of the image: what is expected is what the definition gives, every fault
+// that a kernel may have is noticed, and every element of every input is read.
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "common/numeric/fill.h"
+#include "kernels/adapter.h"
+#include "kernels/answer.h"
+#include "kernels_reference.h"
+#include "scratch.h"
+
+namespace cudnn_ci {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::vector<unsigned char> BytesOf(const KernelOutput& output, const Elements& elements) {
+  std::vector<unsigned char> bytes(elements.size() * SizeOf(output.type));
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    Store(output.type, elements[i], &bytes[i * SizeOf(output.type)]);
+  return bytes;
+}
+
+// What is wrong with the first output that is wrong.
+std::string WhyWrong(const KernelProblem& problem, const std::map<std::string, Elements>& results,
+                     KernelArithmetic arithmetic) {
+  for (const KernelOutput& output : problem.outputs)
+    if (const std::string why = WhyWrong(output, arithmetic, BytesOf(output, results.at(output.name)));
+        !why.empty())
+      return output.name + ": " + why;
+  return "";
+}
+
+constexpr KernelArithmetic kBoth[] = {KernelArithmetic::kExact, KernelArithmetic::kOnlineSoftmax};
+
+// But for keys behind a length.
+void ExpectThatQueriesAskForEveryKey(const KernelProblem& problem, const Elements& weights) {
+  const nlohmann::json attributes = nlohmann::json::parse(problem.attributes);
+  const std::int64_t heads = problem.inputs[1].shape[1], keys = problem.inputs[1].shape[2];
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(weights.size()); ++i) {
+    const bool counts =
+        !attributes.contains("kv_lengths") || i % keys < attributes["kv_lengths"][i / keys / heads];
+    EXPECT_EQ(weights[static_cast<std::size_t>(i)] > 0, counts) << problem.name << " " << i;
+  }
+}
+
+class KernelProblems : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(KernelProblems, AreRightByDefinitionAndShowEveryFault) {
+  const KernelProblem problem = MakeKernelProblem(GetParam());
+  if (problem.outputs.empty()) return;  // see KernelProblem.WithoutAResult...
+  const KernelReference reference(problem);
+  const std::map<std::string, Elements> right = reference.Compute();
+  for (const KernelArithmetic arithmetic : kBoth) EXPECT_EQ(WhyWrong(problem, right, arithmetic), "");
+  if (problem.operation == "attention") ExpectThatQueriesAskForEveryKey(problem, right.at("weights"));
+  EXPECT_THAT(reference.Faults(), Not(IsEmpty()));
+  if (problem.name == "attention/bfloat16_long") return;  // a plain one, each of whose faults takes a second
+  for (const std::string& fault : reference.Faults()) {
+    // With the wider bounds of the two.
+    EXPECT_NE(WhyWrong(problem, reference.Compute(fault), KernelArithmetic::kOnlineSoftmax), "") << fault;
+  }
+}
+
+std::string TestName(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelProblems, ::testing::ValuesIn(KernelProblemNames()), TestName);
+
+// Faults of single elements, whatever computes.
+TEST(KernelResults, ThatDifferInOneElementAreWrong) {
+  int planted = 0;
+  for (const char* name : {"attention/float32_small", "attention/bfloat16_odd", "product/float32_small",
+                           "product/int8", "layer_norm/float32_64", "silu_gate/float32_65"}) {
+    const KernelProblem problem = MakeKernelProblem(name);
+    const auto right = KernelReference(problem).Compute();
+    for (const KernelOutput& output : problem.outputs) {
+      const std::vector<unsigned char> bytes = BytesOf(output, right.at(output.name));
+      const std::size_t size = SizeOf(output.type), last = bytes.size() - size;
+      const auto wrong = [&](const char* what, std::size_t at, const auto& change) {
+        std::vector<unsigned char> changed = bytes;
+        change(&changed[at]);
+        ++planted;
+        for (const KernelArithmetic arithmetic : kBoth)
+          EXPECT_NE(WhyWrong(output, arithmetic, changed), "") << name << " " << output.name << " " << what;
+      };
+      wrong("the first is twice as much and 4 more", 0,
+            [&](unsigned char* at) { Store(output.type, 2 * Load(output.type, at) + 4, at); });
+      wrong("the last is not written", last, [&](unsigned char* at) {
+        const std::uint32_t fill = UnwrittenWord(output.type);
+        std::memcpy(at, &fill, size);
+      });
+      wrong("the last is 1/4 less", last, [&](unsigned char* at) {
+        Store(output.type, Load(output.type, at) - (output.type == DataType::kInt32 ? 1 : 0.25), at);
+      });
+      EXPECT_THAT(WhyWrong(output, KernelArithmetic::kExact, {bytes.begin(), bytes.end() - 1}),
+                  HasSubstr("bytes in place of"));
+    }
+  }
+  EXPECT_GE(planted, 30);
+}
+
+TEST(KernelProblem, WithoutAResultHasInputsThatDoNotFit) {
+  for (const char* name : {"attention/sizes_differ", "product/inner_sizes_differ"}) {
+    const KernelProblem problem = MakeKernelProblem(name);
+    EXPECT_THAT(problem.outputs, IsEmpty()) << name;
+    EXPECT_NE(problem.inputs[0].shape.back(),
+              problem.inputs[1].shape[problem.inputs[1].shape.size() - (name[0] == 'a' ? 1 : 2)]);
+  }
+}
+
+// Whether a change of an element, up or down, changes what the definition gives for these inputs.
+bool IsRead(KernelReference* reference, const std::string& input, std::size_t i,
+            const std::map<std::string, Elements>& before) {
+  double& element = reference->inputs[input][i];
+  const double kept = element;
+  bool read = false;
+  for (const double change : {512.0, -512.0}) {
+    element = kept + change;
+    read = read || reference->Compute() != before;
+  }
+  element = kept;
+  return read;
+}
+
+TEST(KernelProblem, ReadsEveryElementOfEveryInput) {
+  for (const char* name : {"attention/float32_small", "product/float32_small", "layer_norm/float32_64",
+                           "rms_norm/float32_64", "silu_gate/float32_65"}) {
+    const KernelProblem problem = MakeKernelProblem(name);
+    KernelReference reference(problem);
+    const auto before = reference.Compute();
+    std::map<std::string, int> unread;
+    for (const KernelInput& input : problem.inputs)
+      for (std::size_t i = 0; i < reference.inputs[input.name].size(); ++i)
+        unread[input.name] += !IsRead(&reference, input.name, i, before);
+    for (const auto& [input, count] : unread) EXPECT_EQ(count, 0) << name << " " << input;
+  }
+}
+
+}  // namespace
+}  // namespace cudnn_ci
