@@ -36,7 +36,7 @@ std::vector<std::string> CachesIn(const std::string& folder) {
 
 std::string RunnersPython(Context& ctx, const std::string& parameter) {
   TakeUsersLibraryPath(ctx);
-  const std::string python = InterpreterOf(parameter, ctx.SubjectSpec());
+  std::string python = InterpreterOf(parameter, ctx.SubjectSpec());
   if (const std::string missing = WhyNotFound(python); !missing.empty()) {
     if (parameter == kAutoPython && python == kDefaultPython)
       ctx.Skip(CCI_SKIP_ABSENT, kDefaultPython, missing);
