@@ -66,7 +66,7 @@ std::string HiddenBy(const CudnnPackageInfo& package, int major) {
     const bool opened = own ? name.starts_with("engines") : name == parts.front();
     const std::string part = CudnnSoname(major, name);
     if (!opened || (own && OpensItsOwn(package.folder, CudnnSoname(major, parts.front())))) continue;
-    const std::string found = ResolveLibrary(part, {package.folder});
+    std::string found = ResolveLibrary(part, {package.folder});
     if (!found.empty() && DirectoryOf(RealPath(found)) != package.folder) return found;
   }
   return "";

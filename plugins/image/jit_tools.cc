@@ -119,8 +119,8 @@ struct JitTools {
         .Default({});
     s.Param("require", &Params::require)
         .Summary("features that must work; what a package needs in ordinary use is required anyway")
-        .OneOf(
-            {"triton", "torch.compile", "torch.cpp_extension", "numba.cuda", "cupy", "jax", "tensorflow.xla"})
+        .OneOf({"triton", "torch.compile", "torch.cpp_extension", "numba.cuda", "cupy", "jax",
+                "tensorflow.xla", "flashinfer"})
         .Default({});
   }
   static void Validate(const Params& p, Problems& problems) {

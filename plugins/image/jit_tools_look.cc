@@ -280,6 +280,8 @@ ToolLook JitPlaces::Look(JitTool tool, const std::map<std::string, std::string>&
       return ToolkitPtxas(first_toolkit);
     case JitTool::kCupyCache:
       return CupyCache();
+    case JitTool::kCurandHeaders:
+      return CurandHeaders();
     default:
       return OfToolkit(tool);
   }
@@ -296,6 +298,19 @@ ToolLook JitPlaces::TritonPackage() const {
   for (const char* name : {"triton", "pytorch-triton"})
     if (const Package* package = image_.packages.Python(name)) return {ToolState::kPresent, package->Text()};
   return {ToolState::kMissing, "the package triton is not installed"};
+}
+
+// What compiles with nvcc takes the headers of that toolkit. Without an nvcc it compiles nothing.
+ToolLook JitPlaces::CurandHeaders() const {
+  const std::string in_toolkit = InToolkit({"bin/nvcc"});
+  const std::string nvcc = RealPath(IsProgram(in_toolkit) ? in_toolkit : Program("nvcc"));
+  if (nvcc.empty()) return {ToolState::kUnknown, "there is no nvcc"};
+  const std::string toolkit = DirectoryOf(DirectoryOf(nvcc));
+  for (const char* folder : {"/include", "/targets/x86_64-linux/include", "/targets/sbsa-linux/include"})
+    if (const std::string header = toolkit + folder + "/curand_kernel.h"; IsFile(header))
+      return {ToolState::kPresent, header};
+  return {ToolState::kMissing, "no include/curand_kernel.h in " + toolkit +
+                                   ", which has nvcc (the package libcurand-dev of the toolkit's release)"};
 }
 
 ToolLook JitPlaces::CupyCache() const {

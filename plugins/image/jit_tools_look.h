@@ -28,6 +28,7 @@ enum class JitTool {
   kCupyCache,
   kToolkitPtxas,  // of a toolkit, for each promised card
   kNvcc,
+  kCurandHeaders,  // curand_kernel.h beside the nvcc that compiles with it
   kNinja
 };
 
@@ -36,7 +37,7 @@ enum class ToolState {
   kMissing,
   kTooOld,    // there, and it does not know a promised card
   kUnusable,  // a folder that cannot be written, or from which nothing may be loaded
-  kUnknown    // nothing can be said here: there is no driver on this machine
+  kUnknown    // nothing can be said here: there is no driver on this machine, or nothing that would use it
 };
 
 struct ToolLook {
@@ -82,6 +83,7 @@ class JitPlaces {
   ToolLook CupyCache() const;
   ToolLook ToolkitPtxas(const std::map<std::string, std::string>& first_toolkit) const;
   ToolLook OfToolkit(JitTool tool) const;
+  ToolLook CurandHeaders() const;
   ToolLook Cache(const char* variable, const std::string& folder, bool loaded_from) const;
   std::string TritonCacheFolder() const;
 

@@ -35,6 +35,7 @@ constexpr std::pair<std::string_view, JitTool> kTools[] = {
     {"cupy_cache", JitTool::kCupyCache},
     {"toolkit_ptxas", JitTool::kToolkitPtxas},
     {"nvcc", JitTool::kNvcc},
+    {"curand_headers", JitTool::kCurandHeaders},
     {"ninja", JitTool::kNinja},
 };
 

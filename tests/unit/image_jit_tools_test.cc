@@ -182,6 +182,20 @@ TEST_F(JitToolsTest, PartsOfAToolkitLieInPackagesOrTheToolkit) {
   EXPECT_FALSE(Has(JitTool::kTritonLibdevice));
 }
 
+// As of FlashInfer with the nvcc of an image that has no libcurand-dev: the wheel's header is none of nvcc's.
+TEST_F(JitToolsTest, HeadersAreThoseOfTheNvccThatCompiles) {
+  Write(std::string(kSite) + "nvidia/curand/include/curand_kernel.h");
+  EXPECT_EQ(Look(JitTool::kCurandHeaders).state, ToolState::kUnknown) << "nothing compiles";
+  Program("usr/local/cuda/bin/nvcc");
+  EXPECT_EQ(Look(JitTool::kCurandHeaders).state, ToolState::kMissing);
+  Write("usr/local/cuda/include/curand_kernel.h");
+  EXPECT_TRUE(Has(JitTool::kCurandHeaders));
+  Program(std::string(kSite) + "nvidia/cu13/bin/nvcc");
+  EXPECT_EQ(Look(JitTool::kCurandHeaders).state, ToolState::kMissing) << "which comes first";
+  Write(std::string(kSite) + "nvidia/cu13/include/curand_kernel.h");
+  EXPECT_TRUE(Has(JitTool::kCurandHeaders));
+}
+
 TEST_F(JitToolsTest, NvrtcOpensTheBuiltinsOfItsOwnVersion) {
   const std::string lib = std::string(kSite) + "nvidia/cu13/lib/";
   Write(lib + "libnvrtc.so.13", std::string("abc\0libnvrtc-builtins.so.13.0\0", 30));

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "image/component_use.h"
+#include "image/cpu_builds.h"
 #include "image/findings.h"
 #include "symbols_judge_fixture.h"
 
@@ -330,6 +331,31 @@ TEST_F(PackageFilesTest, WhatLacksAnotherMajorIsOfThePackageThatReplacedTheOneTh
   const std::string pip = Path("venv/bin/python") + " -m pip ";
   EXPECT_EQ(judgement.faults[0].line, "RUN " + pip + "uninstall -y acme-cuda12x acme-cuda13x && " + pip +
                                           "install --no-deps acme-cuda12x==1.0");
+}
+
+// As of `pip install torch` and a later one from the index for the CPU.
+TEST_F(PackageFilesTest, ABuildForTheCpuInThePlaceOfOneForGpus) {
+  const auto builds = [this] {
+    return CpuBuildsBesideCuda(FilesOfSubject("python:" + Path("venv/bin/python"), {}, ""), rules_,
+                               KnownEntry);
+  };
+  Write(site_ + "torch-2.8.0+cpu.dist-info/METADATA", "");
+  Write(site_ + "torch/version.py", "__version__ = '2.8.0+cpu'\ncuda: Optional[str] = None\n");
+  EXPECT_THAT(builds(), IsEmpty()) << "no library of CUDA's";
+  Write(site_ + "nvidia_cublas_cu12-12.8.4.1.dist-info/METADATA", "");
+  Write(site_ + "nvidia_cudnn_cu12-9.10.2.21.dist-info/METADATA", "Requires-Dist: nvidia-cublas-cu12\n");
+  EXPECT_THAT(builds(), ElementsAre(AllOf(HasSubstr("PyTorch is torch 2.8.0+cpu, a build for the CPU"),
+                                          HasSubstr("nobody requires nvidia-cudnn-cu12 9.10.2.21, as"))));
+  Write(site_ + "ctranslate2-4.6.0.dist-info/METADATA", "");
+  EXPECT_THAT(builds(), IsEmpty()) << "whose program opens them";
+  std::filesystem::remove_all(Path(site_ + "ctranslate2-4.6.0.dist-info"));
+  Write(site_ + "mine-1.0.dist-info/METADATA", "Requires-Dist: nvidia-cudnn-cu12; extra == \"gpu\"\n");
+  EXPECT_THAT(builds(), IsEmpty()) << "which may be meant";
+  std::filesystem::remove_all(Path(site_ + "mine-1.0.dist-info"));
+  Write(site_ + "torch/version.py", "__version__ = '2.8.0'\ncuda: Optional[str] = '12.8'\n");
+  std::filesystem::remove_all(Path(site_ + "torch-2.8.0+cpu.dist-info"));
+  Write(site_ + "torch-2.8.0.dist-info/METADATA", "");
+  EXPECT_THAT(builds(), IsEmpty());
 }
 
 }  // namespace

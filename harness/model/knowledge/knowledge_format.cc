@@ -138,7 +138,7 @@ FileFormat Compilers() {
               true,
               {"c_compiler", "cxx_compiler", "python_headers", "ldconfig", "driver_link_name", "triton_ptxas",
                "triton_libdevice", "triton_cache", "triton_package", "libnvvm", "libdevice", "nvrtc",
-               "cuda_headers", "cupy_cache", "toolkit_ptxas", "nvcc", "ninja"}},
+               "cuda_headers", "cupy_cache", "toolkit_ptxas", "nvcc", "curand_headers", "ninja"}},
              {"versions", Kind::kRange, false},
              {"always", Kind::kFlag},
              {"used_for", Kind::kText}},

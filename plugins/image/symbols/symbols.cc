@@ -9,6 +9,7 @@
 #include "common/joined.h"
 #include "common/loader_path.h"
 #include "image/contents/image_files.h"
+#include "image/cpu_builds.h"
 #include "image/findings.h"
 #include "image/package_files.h"
 #include "image/subject_files.h"
@@ -113,6 +114,9 @@ struct Symbols {
       sound = sound && fault.id != kPackageReplaced && fault.id != kPackageFileGone;
       ctx.Finding(fault.id, fault.detail, {fault.line});
     }
+    const auto known = [&ctx](const std::string& key) { return ctx.Compatibility(key); };
+    for (const std::string& build : CpuBuildsBesideCuda(image, rules, known))
+      ctx.Finding(kPackageForCpu, build);
     if (unused) ctx.Finding(kLibraryUnusedUnresolved, UnusedText(judgement.faults));
     for (const std::string& problem : image.problems) ctx.Finding(kContentsUnreadable, problem);
     if (sound) CCI_EXPECT_TRUE(sound) << "every file resolves";
