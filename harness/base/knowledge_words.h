@@ -6,6 +6,7 @@
 namespace cudnn_ci {
 
 inline constexpr char kKnowledgeNumber[] = "number.";  // of libraries, and the packages that bring them
+inline constexpr char kKnowledgeBaked[] = "baked.";    // releases that are compiled into what needs a library
 inline constexpr char kKnowledgeWord[] = "word.";      // of sources and of files' names
 
 }  // namespace cudnn_ci

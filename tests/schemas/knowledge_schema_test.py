@@ -38,6 +38,7 @@ SMALL = {
         "files": [{"file": "libacme.so", "library": "acme", "version_behind": "Acme version ", **FROM}],
         "gpu_libraries": [{"file": "libacme.so", "package": "acme", "conda": "libacme", "suffix_in_13": True, "numbered_as_cuda": True, "linked_only": True, "minor_in_name": True, "computes": True, "folder": "acme/lib", **FROM}],
         "numbers": [{"package": "acme", "number": "1", "packages": ["acme-cu12"], "major": 1, **FROM}],
+        "baked": [{"file": "libacme.so", "object": "acme_version", "title": "Acme", "changed_in": "3.5.19", **FROM}],
         "driver_libraries": [{"file": "libacme.so", "functions": "acme", **FROM}],
     },
     "imports": {

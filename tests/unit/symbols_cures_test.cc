@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "image/baked_versions.h"
 #include "symbols_judge_fixture.h"
 
 namespace cudnn_ci {
@@ -139,6 +140,31 @@ TEST_F(SymbolsCuresTest, APackageThatWantsItsOtherPartOfTheSameVersion) {
   std::filesystem::remove_all(Path(site + "transformer_engine-2.20.1.dist-info"));
   Record("transformer_engine-2.20.2", {});
   EXPECT_THAT(Judge().faults, IsEmpty());
+}
+
+// As of DeepEP: NVSHMEM's device library of 3.4.5 in it, and the host library of 3.6.5 beside it.
+TEST_F(SymbolsCuresTest, AReleaseThatIsCompiledInDoesNotFitTheOneThatIsTaken) {
+  const std::string site = kSite, host = "nvidia/nvshmem/lib/libnvshmem_host.so.3";
+  Library(site + host, "int a;");
+  const auto differing = [&](const std::string& inside, const std::string& taken) {
+    Library(site + "deep_ep/_ep.so",
+            "static const int version[3] __asm__(\"_ZL27nvshmemi_device_lib_version\") = {" + inside +
+                "}; const int *f(void) { return version; }",
+            "@/" + site + host + " -Wl,-rpath,'$ORIGIN/../nvidia/nvshmem/lib'");
+    Record("nvidia_nvshmem_cu13-" + taken, {host});
+    LoaderFiles files("", false);
+    const auto found = BakedVersionsThatDiffer(FilesOfSubject("python:" + Path("venv/bin/python"), {}, ""),
+                                               KnownEntry, &files);
+    std::filesystem::remove_all(Path(site + "nvidia_nvshmem_cu13-" + taken + ".dist-info"));
+    return found;
+  };
+  EXPECT_THAT(differing("3, 4, 5", "3.4.5"), IsEmpty());
+  EXPECT_THAT(differing("3, 6, 5", "3.7.2"), IsEmpty()) << "a newer host library serves it";
+  EXPECT_THAT(differing("3, 4, 5", "3.6.5"),
+              ElementsAre(AllOf(HasSubstr("NVSHMEM's device library 3.4.5 in it"), HasSubstr(" of 3.6.5: "),
+                                HasSubstr("3.5.19"))));
+  EXPECT_THAT(differing("3, 7, 2", "3.6.5"), ElementsAre(HasSubstr("a newer minor release")));
+  EXPECT_THAT(differing("2, 11, 0", "3.6.5"), ElementsAre(HasSubstr("another major")));
 }
 
 }  // namespace

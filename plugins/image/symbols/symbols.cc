@@ -8,6 +8,7 @@
 
 #include "common/joined.h"
 #include "common/loader_path.h"
+#include "image/baked_versions.h"
 #include "image/contents/image_files.h"
 #include "image/cpu_builds.h"
 #include "image/findings.h"
@@ -117,6 +118,8 @@ struct Symbols {
     const auto known = [&ctx](const std::string& key) { return ctx.Compatibility(key); };
     for (const std::string& build : CpuBuildsBesideCuda(image, rules, known))
       ctx.Finding(kPackageForCpu, build);
+    for (const std::string& differs : BakedVersionsThatDiffer(image, known, &files))
+      ctx.Finding(kLibraryOtherThanBaked, differs);
     if (unused) ctx.Finding(kLibraryUnusedUnresolved, UnusedText(judgement.faults));
     for (const std::string& problem : image.problems) ctx.Finding(kContentsUnreadable, problem);
     if (sound) CCI_EXPECT_TRUE(sound) << "every file resolves";
