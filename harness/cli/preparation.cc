@@ -207,6 +207,7 @@ PlanOptions Collected::MakePlanOptions(const SelectionOptions& selection,
   for (const std::string& id : selection.case_ids) p.cases.push_back(ParseDisplayId(id));
   p.shard_index = selection.shard_index;
   p.shard_count = selection.shard_count;
+  p.is_node = !selection.nodes.empty();
   p.static_stage = selection.static_stage;
   p.disturb = selection.disturb;
   if (devices.empty()) p.no_device = WhyNoDevice(discovery_.facts);

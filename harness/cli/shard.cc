@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/launched_task.h"
 #include "base/text.h"
 #include "model/merge/merge.h"
 
@@ -69,6 +70,13 @@ Status ReadAutoOf(const std::string& number, int* index, int* count) {
   return Error{option + ": the variables give part " + std::to_string(*index)};
 }
 
+// "I/N".
+bool ReadPart(const std::string& text, int* index, int* count) {
+  const size_t slash = text.find('/');
+  return slash != std::string::npos && Number(text.substr(0, slash), index) &&
+         Number(text.substr(slash + 1), count) && IsPart(*index, *count);
+}
+
 }  // namespace
 
 Status ReadShard(const std::string& text, int* index, int* count) {
@@ -81,11 +89,31 @@ Status ReadShard(const std::string& text, int* index, int* count) {
   }
   const size_t slash = text.find('/');
   const std::string first = text.substr(0, slash);
-  const std::string second = slash == std::string::npos ? "" : text.substr(slash + 1);
-  if (first == "auto") return ReadAutoOf(second, index, count);
-  if (Number(first, index) && Number(second, count) && IsPart(*index, *count)) return {};
+  if (first == "auto")
+    return ReadAutoOf(slash == std::string::npos ? "" : text.substr(slash + 1), index, count);
+  if (ReadPart(text, index, count)) return {};
   return Error{"--shard " + CleanLine(text, 100) +
                ": write I/N with 1 <= I <= N <= " + std::to_string(kMostShards)};
+}
+
+Status ReadNodes(const std::string& text, int* index, int* count) {
+  if (text != "auto") {
+    if (ReadPart(text, index, count) && *count <= kMostTasks) return {};
+    return Error{"--nodes " + CleanLine(text, 100) +
+                 ": write auto, or I/N with 1 <= I <= N <= " + std::to_string(kMostTasks)};
+  }
+  const LaunchedTask launched = LaunchedTaskOf([](const std::string& name) {
+    const char* value = getenv(name.c_str());
+    return std::string(value ? value : "");
+  });
+  if (launched.task_variable.empty())
+    return Error{
+        "--nodes auto: no variables of Slurm, Kubernetes, MPI or torchrun tell which task this is; write I/N"};
+  if (!launched.IsOne())
+    return Error{"--nodes auto: " + launched.task_variable + " and " + launched.tasks_variable +
+                 " give none of 2 to " + std::to_string(kMostTasks) + " tasks"};
+  *index = launched.task + 1, *count = launched.tasks;
+  return {};
 }
 
 }  // namespace cudnn_ci

@@ -12,6 +12,9 @@ namespace cudnn_ci {
 // Slurm (from 0 or a minimum); "auto/4" where the number of parts is in no variable, from the same and from
 // that of a Kubernetes Indexed Job (from 0). Sets both. An error says why it is no part.
 Status ReadShard(const std::string& text, int* index, int* count);
+// What --nodes says: "2/4"; "auto", from the variables of Slurm, Kubernetes, MPI or torchrun
+// (base/launched_task.h).
+Status ReadNodes(const std::string& text, int* index, int* count);
 
 }  // namespace cudnn_ci
 

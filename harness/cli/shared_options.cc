@@ -55,6 +55,11 @@ void DeclareSelection(CLI::App* app, SelectionOptions* o) {
                   "run part I of N (counts from 1); auto, auto/N: from the variables of the CI or scheduler")
       ->type_name("I/N|auto|auto/N")
       ->check(CheckNotEmpty("write I/N, auto or auto/N"));
+  app->add_option(
+         "--nodes", o->nodes,
+         "this is node I of N, each of which runs all cases; auto: from the variables of the launcher")
+      ->type_name("I/N|auto")
+      ->check(CheckNotEmpty("write I/N or auto"));
   app->add_option("--device", o->device, "which GPUs: all, an index in PCI order, or a UUID")
       ->type_name("all|INDEX|UUID")
       ->check(CheckDevice());
@@ -62,6 +67,8 @@ void DeclareSelection(CLI::App* app, SelectionOptions* o) {
 }
 
 Status CheckShard(SelectionOptions* o) {
+  if (!o->shard.empty() && !o->nodes.empty()) return Error{"--shard and --nodes exclude each other"};
+  if (!o->nodes.empty()) return ReadNodes(o->nodes, &o->shard_index, &o->shard_count);
   return o->shard.empty() ? Status() : ReadShard(o->shard, &o->shard_index, &o->shard_count);
 }
 

@@ -27,8 +27,8 @@ struct MatrixOptions {
 // `what` begins the help of --matrix.
 void DeclareMatrix(CLI::App* app, MatrixOptions* o, const std::string& what);
 
-// Which cases of which contract: --matrix, --auto, --no-gpu, --filter, --case, --stage, --shard, --device,
-// --disturb
+// Which cases of which contract: --matrix, --auto, --no-gpu, --filter, --case, --stage, --shard, --nodes,
+// --device, --disturb
 struct SelectionOptions {
   MatrixOptions matrix;
   bool auto_matrix = false;  // also meant where neither a matrix nor --no-gpu is given
@@ -36,15 +36,15 @@ struct SelectionOptions {
   std::string filter;
   std::vector<std::string> case_ids;
   bool static_stage = false;
-  std::string shard;                     // as given; empty: the whole plan
-  int shard_index = 0, shard_count = 0;  // what CheckShard reads from it
+  std::string shard, nodes;              // as given; empty: the whole plan
+  int shard_index = 0, shard_count = 0;  // what CheckShard reads from either
   std::string device = kFirstDevice;     // "all", an index, a UUID
   bool disturb = false;
 
   static constexpr char kFirstDevice[] = "0";
 };
 void DeclareSelection(CLI::App* app, SelectionOptions* o);
-// Sets the shard's index and count.
+// Sets the index and count of the shard, or of the node. An error where both are given.
 Status CheckShard(SelectionOptions* o);
 // --matrix and --auto exclude each other. --no-gpu names the matrix `static`, or means the static stage of
 // the one that is given.

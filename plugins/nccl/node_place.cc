@@ -1,39 +1,12 @@
 #include "nccl/node_place.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
 
+#include "base/launched_task.h"
 #include "base/text.h"
 
 namespace cudnn_ci {
 namespace {
-
-// -1: no number from 0 to `most`.
-int NumberIn(const std::string& text, int most) {
-  if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) return -1;
-  const int number = std::atoi(text.c_str());
-  return number <= most ? number : -1;
-}
-
-struct Launcher {
-  const char *task, *tasks;
-  std::array<const char*, 2> job;  // variables that together are the launch's own
-};
-// A launcher that another one started stands before it: mpirun in a job of Slurm.
-constexpr Launcher kLaunchers[] = {
-    {"RANK", "WORLD_SIZE", {"TORCHELASTIC_RUN_ID", ""}},
-    {"JOB_COMPLETION_INDEX", "WORLD_SIZE", {"", ""}},
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", {"PMIX_NAMESPACE", ""}},
-    {"PMI_RANK", "PMI_SIZE", {"PMI_ID", ""}},
-    {"SLURM_PROCID", "SLURM_NTASKS", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
-};
-
-const Launcher* LauncherOf(const Setting& setting) {
-  for (const Launcher& launcher : kLaunchers)
-    if (!setting(launcher.task).empty() && !setting(launcher.tasks).empty()) return &launcher;
-  return nullptr;
-}
 
 // All ranks of MPI on this host, as several processes of it are tried out.
 bool IsOneHost(const Setting& setting, const std::string& tasks) {
@@ -47,14 +20,13 @@ std::string HostOf(const Setting& setting, const std::string& tasks) {
   return IsOneHost(setting, tasks) ? "127.0.0.1" : "";
 }
 
-std::string SecretOf(const Setting& setting, const Launcher& launcher) {
+std::string SecretOf(const Setting& setting, const LaunchedTask& launched) {
   if (std::string token = setting("CUDNN_CI_NODES_TOKEN"); !token.empty()) return token;
   std::string job;
-  for (const char* variable : launcher.job) {
-    if (*variable == '\0') continue;
+  for (const std::string& variable : launched.job_variables) {
     const std::string value = setting(variable);
     if (value.empty()) return "";
-    job += std::string(variable) + "=" + value + "\n";
+    job += variable + "=" + value + "\n";
   }
   return job;
 }
@@ -62,7 +34,11 @@ std::string SecretOf(const Setting& setting, const Launcher& launcher) {
 // Below the ports that systems take for connections of their own accord.
 int PortOf(const std::string& text, const std::string& secret) {
   constexpr int kFirst = 12000, kPorts = 20000, kMostPort = 65535;
-  if (!text.empty()) return NumberIn(text, kMostPort);
+  if (!text.empty()) {
+    const bool is_number = text.size() < 6 && text.find_first_not_of("0123456789") == std::string::npos;
+    const int port = is_number ? std::atoi(text.c_str()) : 0;
+    return port <= kMostPort ? port : 0;
+  }
   return kFirst + static_cast<int>(Fnv1a(secret) % kPorts);
 }
 
@@ -86,19 +62,17 @@ std::string FirstHost(const std::string& list) {
 
 NodePlace PlaceOf(const Setting& setting) {
   NodePlace place;
-  const Launcher* const launcher = LauncherOf(setting);
-  if (!launcher) {
+  const LaunchedTask launched = LaunchedTaskOf(setting);
+  if (launched.task_variable.empty()) {
     place.lacks = "tasks on several nodes, by Slurm, Kubernetes, MPI or torchrun";
     return place;
   }
-  const std::string tasks = setting(launcher->tasks);
-  place.task = NumberIn(setting(launcher->task), kMostTasks - 1);
-  place.tasks = NumberIn(tasks, kMostTasks);
-  place.host = HostOf(setting, tasks);
-  place.secret = SecretOf(setting, *launcher);
+  place.task = launched.task, place.tasks = launched.tasks;
+  place.host = HostOf(setting, setting(launched.tasks_variable));
+  place.secret = SecretOf(setting, launched);
   place.port = PortOf(setting("MASTER_PORT"), place.secret);
-  if (place.task < 0 || place.tasks < 2 || place.task >= place.tasks)
-    place.lacks = std::string(launcher->task) + " and " + launcher->tasks + " of 2 to " +
+  if (!launched.IsOne())
+    place.lacks = launched.task_variable + " and " + launched.tasks_variable + " of 2 to " +
                   std::to_string(kMostTasks) + " tasks";
   else if (place.host.empty())
     place.lacks = "MASTER_ADDR, the host of task 0";

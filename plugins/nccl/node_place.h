@@ -18,13 +18,9 @@ struct NodePlace {
   std::string lacks;
 };
 
-inline constexpr int kMostTasks = 128;
-
-// Task and number of tasks by the first of RANK and WORLD_SIZE, JOB_COMPLETION_INDEX and WORLD_SIZE,
-// OMPI_COMM_WORLD_RANK and _SIZE, PMI_RANK and PMI_SIZE, SLURM_PROCID and SLURM_NTASKS; the host by
-// MASTER_ADDR, else the first of Slurm's list of nodes, else this one where MPI has all tasks on it; the port
-// by MASTER_PORT, else made of the secret; the secret by CUDNN_CI_NODES_TOKEN, else the job of Slurm,
-// torchrun or Open MPI.
+// Task and number of tasks as base/launched_task.h has them; the host by MASTER_ADDR, else the first of
+// Slurm's list of nodes, else this one where MPI has all tasks on it; the port by MASTER_PORT, else made of
+// the secret; the secret by CUDNN_CI_NODES_TOKEN, else the job of Slurm, torchrun or Open MPI.
 NodePlace PlaceOf(const Setting& setting);
 
 // "n01" of Slurm's "n[01-03,7],m2".

@@ -332,6 +332,25 @@ TEST(Selection, ShardAutoOfANumberReadsAlsoTheIndexOfAKubernetesJob) {
   EXPECT_EQ(list("auto/4").exit_code, 2) << "GitLab says there are three";
 }
 
+// Each node runs all cases, and is a part all the same.
+TEST(Selection, NodesAutoReadsTheVariablesOfLaunchers) {
+  GateRun run;
+  run.Matrix(Entry("fixture.noop", R"("axes": {"i": [1, 2]})"));
+  const auto run_as = [&](const std::string& nodes) { return run.Run({"--nodes", nodes}); };
+  EXPECT_EQ(run_as("auto").exit_code, 2) << "no variable is set";
+  for (const char* wrong : {"auto/2", "0/2", "3/2", "1/129", "2", ""})
+    EXPECT_EQ(run_as(wrong).exit_code, 2) << wrong;
+  run.Set("SLURM_PROCID", "1");
+  run.Set("SLURM_NTASKS", "2");
+  const GateResult second = run_as("auto");
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_EQ(second.report["cases"].size(), 2u);
+  EXPECT_THAT(second.out, HasSubstr("partial: node 2/2"));
+  EXPECT_EQ(run.Run({"--nodes", "auto", "--shard", "1/2"}).exit_code, 2);
+  run.Set("SLURM_NTASKS", "1");
+  EXPECT_EQ(run_as("auto").exit_code, 2) << "task 1 of one";
+}
+
 TEST(Selection, TheStaticStageNeedsNoDeviceAndIsPartial) {
   GateRun run;
   run.UseFakeGpus(1);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""ci/slurm/gate.sbatch in a real Slurm on this machine: three nodes, each a daemon of its own, and no GPU.
+"""ci/slurm/gate.sbatch and nodes.sbatch in a real Slurm on this machine: three nodes, each a daemon of its own, and no GPU.
 
-usage: slurm_test.py --tree BUILD/stage --plugins DIR    as root, after ci/deps slurm
+usage: slurm_test.py --tree BUILD/stage --plugins DIR --fakes DIR    as root, after ci/deps slurm
 """
 import argparse
 import json
@@ -19,6 +19,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCRIPT = ROOT / "ci/slurm/gate.sbatch"
+NODES_SCRIPT = ROOT / "ci/slurm/nodes.sbatch"
 NODES = 3
 OPTIONS = None
 
@@ -191,11 +192,51 @@ class Slurm(unittest.TestCase):
         self.assertIn("shard 2/3 is missing", report["root_cause"]["detail"])
         self.assertFalse((self.out / job / "shard-2/report.json").exists(), "--no-requeue")
 
+    def nodes(self, env, before=""):
+        """The verdict of a task on each of the three nodes, a GPU each, that join one communicator of the fake NCCL."""
+        self.matrix.write_text(json.dumps({"schema": "cudnn-ci/matrix/1", "name": "nodes", "checks": [
+            {"check": "nccl.nodes", "params": {"extent": "least", "limit_s": 2, "join_s": 20}}]}))
+        libraries = ":".join(str(OPTIONS.fakes / name) for name in ("libcuda", "nvml", "cudart13", "nccl"))
+        # The nodes' names are known to this Slurm alone.
+        env = {"LD_LIBRARY_PATH": libraries, "FAKE_NCCL_HOSTS": "1", "MASTER_ADDR": "127.0.0.1", **env,
+               **self.tool('export FAKE_UUID="${SLURM_PROCID:-0}00" CUDNN_CI_PLUGIN_PATH=; ' + before)}
+        code, job, error = self.submit("--wait", f"--nodes={NODES}", "--ntasks-per-node=1", str(NODES_SCRIPT), str(self.out),
+                                       "--matrix", str(self.matrix), env=env)
+        log = (self.out / job / "merged/log.txt").read_text()
+        reports = [json.loads(path.read_text()) for path in sorted((self.out / job).glob("task-*/report.json"))]
+        return code, json.loads((self.out / job / "merged/report.json").read_text()), reports, log + error
+
+    def test_ranks_of_all_nodes_are_one_case(self):
+        code, report, _, log = self.nodes({})
+        self.assertEqual(code, 0, log)
+        self.assertEqual(report["verdict"], "passed")
+        self.assertEqual(report["run"]["merged"]["by"], "nodes")
+        self.assertEqual(len(report["run"]["merged"]["parts"]), NODES)
+        self.assertEqual([m["value"] for c in report["cases"] if c["check"] == "nccl.nodes" for m in c["measurements"]], [9])
+
+    def test_a_rank_of_one_node_that_is_wrong_is_one_finding_of_all(self):
+        code, report, tasks, log = self.nodes({"FAKE_NCCL_FAULT": "missing", "FAKE_NCCL_AT": "2", "FAKE_NCCL_LOST": "1"})
+        self.assertEqual(code, 6, log)
+        self.assertEqual(report["root_cause"]["slug"], "nodes-wrong")
+        self.assertIn("rank 2 (task 2 on ", report["root_cause"]["detail"])
+        self.assertIn("rank 1 is missing", report["root_cause"]["detail"])
+        self.assertEqual([task["root_cause"]["detail"] for task in tasks], [report["root_cause"]["detail"]] * NODES)
+        self.assertEqual(len([f for c in report["cases"] for f in c["findings"] if f["slug"] == "nodes-wrong"]), 1)
+
+    def test_a_node_whose_task_does_not_come_is_named(self):
+        code, report, tasks, log = self.nodes({}, 'if [ "${SLURM_PROCID-}" = 1 ] && [ "$1" != report ]; then exit 9; fi')
+        self.assertEqual(code, 3, log)
+        self.assertEqual(len(tasks), NODES - 1)
+        self.assertEqual(report["root_cause"]["slug"], "nodes-missing")
+        self.assertIn("task 1 of 3 did not come", report["root_cause"]["detail"])
+        self.assertIn("missing 1 (2/3)", log)
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tree", type=pathlib.Path, required=True)
     parser.add_argument("--plugins", type=pathlib.Path, required=True)
+    parser.add_argument("--fakes", type=pathlib.Path, required=True)
     OPTIONS = parser.parse_args()
     # Debian's daemons lie in sbin.
     os.environ["PATH"] = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"

@@ -142,6 +142,29 @@ TEST(MergeShards, AllOfThemAreTheWholeRun) {
   EXPECT_EQ(summary.run->parts[1].verdict, "passed");
 }
 
+// A run of node `index` of two.
+Shard Node(int index) {
+  Shard node(index, 2, {0, 1, 2, 3});
+  node.b.run.partial = {{NoticeCode::kNode, {{"index", int64_t{index}}, {"count", int64_t{2}}}}};
+  return node;
+}
+
+TEST(MergeShards, NodesHaveAllCasesAndWhatTheyFindAlikeStandsOnce) {
+  const std::vector<Finding> alike = {HarnessFinding("part-missing", "alike")};
+  const std::vector<Finding> own = {HarnessFinding("part-missing", "alike"),
+                                    HarnessFinding("part-missing", "its own")};
+  const Summary summary =
+      SummaryOf(MergeOf({Node(1).Ends(1, Failed{}, alike), Node(2).Ends(1, Failed{}, own)}));
+  EXPECT_EQ(summary.run->merged_by, "nodes");
+  EXPECT_TRUE(summary.run->partial.empty());
+  std::vector<std::string> details;
+  for (const Finding& finding : summary.Find({kIds[1], ""})->findings) details.push_back(finding.detail);
+  EXPECT_THAT(details, testing::UnorderedElementsAre("alike", "its own"));
+  EXPECT_THAT(DetailsOf(SummaryOf(MergeOf({Node(2)})), "part-missing"),
+              testing::ElementsAre("node 1/2 is missing: of 2 nodes there is 1"));
+  EXPECT_THAT(MergeOf({Node(1), Shard(2, 2, {0, 1})}).error(), HasSubstr("node 1/2 and shard 2/2"));
+}
+
 TEST(MergeShards, TheDigestIsTheEnginesOnlyWhereEveryEngineHasSaidSo) {
   const auto from = [](const std::string& first, const std::string& others) {
     std::vector<Shard> shards = ThreeShards();

@@ -27,29 +27,32 @@ struct Copies {
 };
 using MergedPlan = std::map<int, Copies>;  // by place
 
-std::string ShardText(int index, int count) {
-  return "shard " + std::to_string(index) + "/" + std::to_string(count);
+// "shard 2/4", or "node 2/4", of the runs that this one is of.
+std::string ShardText(const RunStarted& run, int index) {
+  return (IsNode(run) ? "node " : "shard ") + std::to_string(index) + "/" + std::to_string(run.shard_count);
 }
+std::string ShardText(const RunStarted& run) { return ShardText(run, run.shard_index); }
 
 Status CheckShards(const std::vector<Part>& parts) {
   std::map<int, const Part*> by_index;
   for (const Part& part : parts) {
     const RunStarted& run = part.run();
     if (run.shard_count < 1 || run.shard_index < 1 || run.shard_index > run.shard_count)
-      return Error{part.name() + ": is no shard of a run (--shard I/N), and only shards are merged"};
+      return Error{
+          part.name() +
+          ": is no shard of a run (--shard I/N) and no node's (--nodes I/N), and only such are merged"};
     if (run.shard_count > kMostShards)
       return Error{part.name() + ": is of " + std::to_string(run.shard_count) + " shards, more than " +
                    std::to_string(kMostShards)};
     const RunStarted& first = parts[0].run();
-    if (run.shard_count != first.shard_count)
-      return Error{parts[0].name() + " and " + part.name() +
-                   " are of different runs: " + ShardText(first.shard_index, first.shard_count) + " and " +
-                   ShardText(run.shard_index, run.shard_count)};
+    if (run.shard_count != first.shard_count || IsNode(run) != IsNode(first))
+      return Error{parts[0].name() + " and " + part.name() + " are of different runs: " + ShardText(first) +
+                   " and " + ShardText(run)};
     if (Status same = CheckSameRun(parts[0], part); !same) return same;
     const auto [place, added] = by_index.emplace(run.shard_index, &part);
     if (!added)
-      return Error{place->second->name() + " and " + part.name() + " are both " +
-                   ShardText(run.shard_index, run.shard_count) + "; name the one that counts"};
+      return Error{place->second->name() + " and " + part.name() + " are both " + ShardText(run) +
+                   "; name the one that counts"};
   }
   // The first need not be the one that differs from another only where it tells nothing itself.
   for (size_t i = 1; i < parts.size(); ++i)
@@ -131,7 +134,8 @@ std::vector<Finding> AbsentShards(const std::vector<Part>& parts) {
   std::set<int> there;
   for (const Part& part : parts) there.insert(part.run().shard_index);
   const int count = parts[0].run().shard_count;
-  const std::string of = " missing: of " + std::to_string(count) + " shards there " +
+  const std::string of = " missing: of " + std::to_string(count) +
+                         (IsNode(parts[0].run()) ? " nodes there " : " shards there ") +
                          (there.size() == 1 ? "is " : "are ") + std::to_string(there.size());
   int rest = 0;
   for (int i = 1; i <= count; ++i) {
@@ -139,7 +143,7 @@ std::vector<Finding> AbsentShards(const std::vector<Part>& parts) {
     if (findings.size() == kMostNamed) {
       ++rest;
     } else {
-      findings.push_back(HarnessFinding("part-missing", ShardText(i, count) + " is" + of));
+      findings.push_back(HarnessFinding("part-missing", ShardText(parts[0].run(), i) + " is" + of));
     }
   }
   if (rest > 0)
@@ -151,14 +155,12 @@ std::vector<Finding> AbsentShards(const std::vector<Part>& parts) {
 // Why nobody can rely on the shards being the whole run: one finding for each that is not.
 std::vector<Finding> MissingShards(const std::vector<Part>& parts) {
   std::vector<Finding> findings = AbsentShards(parts);
-  const int count = parts[0].run().shard_count;
   for (const Part& part : parts) {
     if (!part.planned()) {
       const std::optional<RunCancelled>& cancelled = part.summary.cancelled;
-      findings.push_back(HarnessFinding("part-missing", ShardText(part.run().shard_index, count) + " (" +
-                                                            part.name() + ", on " + part.run().hostname +
-                                                            ") ended before it had a plan" +
-                                                            (cancelled ? ": " + TextOf(*cancelled) : "")));
+      findings.push_back(HarnessFinding(
+          "part-missing", ShardText(part.run()) + " (" + part.name() + ", on " + part.run().hostname +
+                              ") ended before it had a plan" + (cancelled ? ": " + TextOf(*cancelled) : "")));
       continue;
     }
     if (part.summary.finished) continue;
@@ -167,8 +169,8 @@ std::vector<Finding> MissingShards(const std::vector<Part>& parts) {
     const bool planned = part.summary.plan_end.has_value();
     findings.push_back(
         HarnessFinding("part-missing",
-                       ShardText(part.run().shard_index, count) + " (" + part.name() + ", on " +
-                           part.run().hostname + ") did not come to its end: " +
+                       ShardText(part.run()) + " (" + part.name() + ", on " + part.run().hostname +
+                           ") did not come to its end: " +
                            (planned ? std::to_string(open) + " of its " +
                                           std::to_string(part.summary.cases.size()) + " cases have no outcome"
                                     : "its plan is not known whole")));
@@ -189,7 +191,7 @@ void WarnOfDrivers(RunStarted* run) {
 
 RunStarted MakeRunStarted(const std::vector<Part>& parts) {
   RunStarted run = CommonRunStarted(parts);
-  run.merged_by = "shards";
+  run.merged_by = IsNode(parts[0].run()) ? "nodes" : "shards";
   run.parts = DescribeShards(parts);
   const auto with_devices =
       std::find_if(parts.begin(), parts.end(), [](const Part& p) { return !p.run().devices.empty(); });

@@ -69,7 +69,9 @@ std::string MatrixText(const RunStarted& run) {
 // "filtered, shard 2/4, static stage" without what is said of the shard.
 Notices PartialWithoutShard(const RunStarted& run) {
   Notices rest = run.partial;
-  std::erase_if(rest, [](const Notice& notice) { return notice.code == NoticeCode::kShard; });
+  std::erase_if(rest, [](const Notice& notice) {
+    return notice.code == NoticeCode::kShard || notice.code == NoticeCode::kNode;
+  });
   return rest;
 }
 
@@ -247,9 +249,14 @@ RunStarted CommonRunStarted(const std::vector<Part>& parts) {
   return run;
 }
 
+bool IsNode(const RunStarted& run) {
+  return std::any_of(run.partial.begin(), run.partial.end(),
+                     [](const Notice& notice) { return notice.code == NoticeCode::kNode; });
+}
+
 std::string WithoutShard(const std::string& command_line) {
   std::string rest = command_line;
-  for (const std::string option : {" --shard ", " --shard="}) {
+  for (const std::string option : {" --shard ", " --shard=", " --nodes ", " --nodes="}) {
     const size_t at = rest.find(option);
     if (at == std::string::npos) continue;
     const size_t end = rest.find(' ', at + option.size());

@@ -46,7 +46,10 @@ RunPart MissingPart(const std::string& name);
 // and what is not gated of all. Who is merged, parts and devices are left to the caller.
 RunStarted CommonRunStarted(const std::vector<Part>& parts);
 
-// The command line without `--shard`, which is no part of the whole.
+// Whether the run is one of a node, which has all cases, and no shard.
+bool IsNode(const RunStarted& run);
+
+// The command line without `--shard` or `--nodes`, which are no part of the whole.
 std::string WithoutShard(const std::string& command_line);
 
 // Events in a row, numbered. Workers of different parts get different numbers.

@@ -92,7 +92,7 @@ Notices Partial(const PlanOptions& options, const std::vector<Case>& selected) {
   Notices reasons;
   if (!options.filter.empty() || !options.cases.empty()) reasons.push_back({NoticeCode::kFiltered});
   if (options.shard_count > 1)
-    reasons.push_back({NoticeCode::kShard,
+    reasons.push_back({options.is_node ? NoticeCode::kNode : NoticeCode::kShard,
                        {{"index", int64_t{options.shard_index}}, {"count", int64_t{options.shard_count}}}});
   if (options.static_stage) reasons.push_back({NoticeCode::kStaticStage});
   std::set<std::string> left_out;

@@ -77,6 +77,7 @@ struct PlanOptions {
   // Of an earlier run: those that are gone are warned of, unless all are, or one with its device.
   bool cases_of_record = false;
   int shard_index = 0, shard_count = 0;
+  bool is_node = false;       // not dealt: each of shard_count nodes runs all cases
   bool static_stage = false;  // only what needs no GPU
   bool disturb = false;
   std::string no_device;  // why no device was found, when `devices` is empty

@@ -120,7 +120,7 @@ std::vector<Case> Select(const PlanOptions& options, std::vector<Case> cases) {
 }
 
 std::vector<Case> Deal(const PlanOptions& options, std::vector<Case> cases) {
-  if (options.shard_count <= 1) return cases;
+  if (options.shard_count <= 1 || options.is_node) return cases;
   std::vector<bool> keep(cases.size());
   const auto count = static_cast<uint64_t>(options.shard_count);
   for (size_t i = 0; i < cases.size(); ++i) {

@@ -113,7 +113,7 @@ struct RunStarted {
   Notices partial;                      // why this run is not a whole verdict; empty: it is
   bool report_only = false;
   int shard_index = 0, shard_count = 0;  // 0: not sharded
-  // What the runs were that this one was merged from: "shards", "gpus"; empty: it is one run.
+  // What the runs were that this one was merged from: "shards", "nodes", "gpus"; empty: it is one run.
   std::string merged_by;
   std::vector<RunPart> parts;  // in order; empty unless merged
 };

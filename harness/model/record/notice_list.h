@@ -54,6 +54,7 @@ enum class NoticeCode : int {
   // Why a run is partial.
   kFiltered,
   kShard,
+  kNode,
   kStaticStage,
   kWithoutDisturb,
   kIsolationNone,
@@ -141,6 +142,7 @@ inline constexpr NoticeText kNotices[] = {
     {NoticeCode::kDriversDiffer, "drivers-differ", "the shards ran with different drivers: {drivers}"},
     {NoticeCode::kFiltered, "filtered", "filtered"},
     {NoticeCode::kShard, "shard", "shard {index}/{count}"},
+    {NoticeCode::kNode, "node", "node {index}/{count}"},
     {NoticeCode::kStaticStage, "static-stage", "static stage"},
     {NoticeCode::kWithoutDisturb, "without-disturb", "without --disturb ({checks})"},
     {NoticeCode::kIsolationNone, "isolation-none", "isolation none"},

@@ -87,7 +87,8 @@ std::vector<std::pair<std::string, std::string>> PartsJudged(const RunStarted& r
   if (run.merged_by == "gpus")
     for (const RunPart& part : run.parts)
       lines.emplace_back("on " + SingleLine(part.name, 40), TypeText(part));
-  if (run.merged_by == "shards") lines.emplace_back("shards", ShardsText(run));
+  if (run.merged_by == "shards" || run.merged_by == "nodes")
+    lines.emplace_back(run.merged_by, ShardsText(run));
   return lines;
 }
 
