@@ -90,10 +90,11 @@ double CollectiveSpec::MostBytes() const {
          static_cast<double>(type->size);
 }
 
+const char* CollectiveSpec::Name() const { return cudnn_ci::Of(collective).name; }
 const char* CollectiveSpec::Call() const { return cudnn_ci::Of(collective).call; }
 
 std::string CollectiveSpec::Text() const {
-  std::string text = cudnn_ci::Of(collective).name;
+  std::string text = Name();
   if (reduction != Reduction::kNone) text += std::string(" ") + NameOf(reduction);
   text += " of " + std::to_string(count) + " " + type->name;
   if (in_place) text += ", in place";

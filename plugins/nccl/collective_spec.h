@@ -49,6 +49,8 @@ struct CollectiveSpec {
   RankLayout Of(int rank) const;
   // Bytes of the larger of the buffers that any rank has; may be more than 64 bits can count.
   double MostBytes() const;
+  // "all_reduce".
+  const char* Name() const;
   // "ncclAllReduce", what a report calls it.
   const char* Call() const;
   // "all_reduce average of 1048584 float32, in place, of 2 ranks".

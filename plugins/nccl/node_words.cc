@@ -46,6 +46,14 @@ std::string TextOf(const NodeHello& hello) {
                  hello.host, hello.devices, hello.about});
 }
 
+// A GPU that both use; empty: none.
+std::string SharedDevice(const NodeHello& a, const NodeHello& b) {
+  const std::vector<std::string> of_b = Split(b.devices, ',');
+  for (const std::string& device : Split(a.devices, ','))
+    if (device.size() > 4 && std::find(of_b.begin(), of_b.end(), device) != of_b.end()) return device;
+  return "";
+}
+
 }  // namespace
 
 std::string Fields(const std::vector<std::string>& fields) {
@@ -63,6 +71,29 @@ std::vector<std::string> FieldsOf(const std::string& line) { return Split(line, 
 std::string MacOf(const std::string& key, const std::string& text) {
   constexpr char kOuter = 0x5c, kInner = 0x36;
   return Sha256Hex(Padded(key, kOuter) + FromHex(Sha256Hex(Padded(key, kInner) + text)));
+}
+
+std::string NameOf(const NodeHello& hello) {
+  return "task " + std::to_string(hello.task) + " on " + hello.host;
+}
+
+std::string Misfit(const std::vector<NodeHello>& there, const NodeHello& hello) {
+  const NodeHello& own = there.front();
+  if (hello.tasks != own.tasks || hello.task < 1 || hello.task >= own.tasks || hello.gpus < 1)
+    return NameOf(hello) + " is one of " + std::to_string(hello.tasks) + " with " +
+           std::to_string(hello.gpus) + " GPUs, and " + NameOf(own) + " one of " + std::to_string(own.tasks);
+  if (hello.about != own.about)
+    return NameOf(hello) + " is at another case: " + hello.about + "; " + NameOf(own) + " is at " + own.about;
+  int ranks = hello.gpus;
+  for (const NodeHello& other : there) {
+    if (other.task == hello.task) return NameOf(hello) + " is there twice, as " + NameOf(other) + " too";
+    if (const std::string device = SharedDevice(other, hello); !device.empty())
+      return NameOf(other) + " and " + NameOf(hello) + " both use " + device;
+    ranks += other.gpus;
+  }
+  return ranks <= kMostNodeRanks ? ""
+                                 : NameOf(hello) + " makes it " + std::to_string(ranks) +
+                                       " ranks, more than " + std::to_string(kMostNodeRanks);
 }
 
 std::string FreshNonce() {

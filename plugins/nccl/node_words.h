@@ -37,6 +37,14 @@ struct NodeHello {
   std::string about;    // the case: which collectives, of which subject; the same for all
 };
 
+inline constexpr int kMostNodeRanks = 128;
+
+// "task 1 on b".
+std::string NameOf(const NodeHello& hello);
+// Why one who comes does not fit those who are there, task 0 first; empty: it
+// does.
+std::string Misfit(const std::vector<NodeHello>& there, const NodeHello& hello);
+
 // Throws std::runtime_error where the kernel has no random bits.
 std::string FreshNonce();
 std::string Challenge(const std::string& nonce0);

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -33,20 +35,34 @@ const std::vector<Way>& Ways() {
 }
 
 std::string TextOf(const RanksVerdict& verdict) {
-  return Fields({std::to_string(static_cast<int>(verdict.kind)), std::to_string(verdict.judged),
-                 verdict.finding, verdict.seen, verdict.text});
+  std::vector<std::string> fields = {std::to_string(static_cast<int>(verdict.kind)),
+                                     std::to_string(verdict.judged), verdict.finding, verdict.seen,
+                                     verdict.text};
+  for (const auto& [name, value] : verdict.figures) {
+    char digits[40];
+    std::snprintf(digits, sizeof digits, "%.17g", value);
+    fields.insert(fields.end(), {name, digits});
+  }
+  return Fields(fields);
 }
 
 RanksVerdict VerdictFrom(const std::string& line) {
   const std::vector<std::string> fields = FieldsOf(line);
-  if (fields.size() != 5) return {RanksVerdict::Kind::kFinding, kRanksDied, "task 0 is gone", "", 0};
-  return {static_cast<RanksVerdict::Kind>(std::atoi(fields[0].c_str())), fields[2], fields[4], fields[3],
-          std::atoi(fields[1].c_str())};
+  if (fields.size() < 5) return {RanksVerdict::Kind::kFinding, kRanksDied, "task 0 is gone", "", 0, {}};
+  RanksVerdict verdict = {static_cast<RanksVerdict::Kind>(std::atoi(fields[0].c_str())),
+                          fields[2],
+                          fields[4],
+                          fields[3],
+                          std::atoi(fields[1].c_str()),
+                          {}};
+  for (std::size_t i = 5; i + 1 < fields.size(); i += 2)
+    verdict.figures[fields[i]] = std::atof(fields[i + 1].c_str());
+  return verdict;
 }
 
 RanksVerdict VerdictOf(const Meeting& meeting) {
   const bool missing = meeting.end == Meeting::End::kMissing;
-  return {RanksVerdict::Kind::kFinding, missing ? kNodesMissing : kNodesMismatch, meeting.text, "", 0};
+  return {RanksVerdict::Kind::kFinding, missing ? kNodesMissing : kNodesMismatch, meeting.text, "", 0, {}};
 }
 
 // One verdict of all tasks, by task 0; all the others say it too.
@@ -131,6 +147,7 @@ struct Nodes {
         .Range(1, 3600)
         .Default(120)
         .Summary("seconds in which all tasks have to come");
+    DescribeBandwidth(s);
   }
 
   static void Run(Context& ctx, const Params& p) {

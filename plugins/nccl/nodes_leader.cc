@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <stdexcept>
 
 #include "base/text.h"
 #include "nccl/node_words.h"
@@ -22,18 +23,6 @@ constexpr std::size_t kMostGuests = 64;
 constexpr double kGreetsWithin = 5, kStopsWithin = 10;  // seconds
 constexpr int kMeetingLookMs = 50;
 
-std::string NameOf(const NodeHello& hello) {
-  return "task " + std::to_string(hello.task) + " on " + hello.host;
-}
-
-// A GPU that both use; empty: none.
-std::string SharedDevice(const NodeHello& a, const NodeHello& b) {
-  const std::vector<std::string> of_b = Split(b.devices, ',');
-  for (const std::string& device : Split(a.devices, ','))
-    if (device.size() > 4 && std::find(of_b.begin(), of_b.end(), device) != of_b.end()) return device;
-  return "";
-}
-
 }  // namespace
 
 struct NodesLeader::Task {
@@ -49,14 +38,13 @@ struct NodesLeader::Guest {
 };
 
 NodesLeader::NodesLeader(const NodePlace& place, const NodeHello& own)
-    : place_(place),
-      own_(own),
-      listener_(ListenOn(place.port)),
-      tasks_(static_cast<std::size_t>(place.tasks)) {
+    : place_(place), own_(own), tasks_(static_cast<std::size_t>(place.tasks)) {
   tasks_[0].hello = own;
 }
 
-NodesLeader::~NodesLeader() { close(listener_); }
+NodesLeader::~NodesLeader() {
+  if (listener_ >= 0) close(listener_);
+}
 
 bool NodesLeader::AllThere() const {
   return std::all_of(tasks_.begin() + 1, tasks_.end(), [](const Task& task) { return task.link != nullptr; });
@@ -64,6 +52,11 @@ bool NodesLeader::AllThere() const {
 
 Meeting NodesLeader::Meet(double seconds) {
   Meeting meeting;
+  try {
+    listener_ = ListenOn(place_.port);
+  } catch (const std::runtime_error& e) {
+    return {Meeting::End::kMissing, "task 0 cannot listen: " + std::string(e.what())};
+  }
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   while (!AllThere() && meeting.end == Meeting::End::kAllThere) {
     if (Clock::now() > end) return {Meeting::End::kMissing, Missing(seconds)};
@@ -77,9 +70,6 @@ Meeting NodesLeader::Meet(double seconds) {
       if (task.link && !task.link->Hear([](const std::string&) {})) task.link.reset();
   }
   if (meeting.end == Meeting::End::kAllThere) NameRanks();
-  if (ranks() > kMostNodeRanks)
-    return {Meeting::End::kMismatch,
-            std::to_string(ranks()) + " ranks, more than " + std::to_string(kMostNodeRanks)};
   return meeting;
 }
 
@@ -115,7 +105,10 @@ void NodesLeader::Seat(Guest* guest, const std::string& line, Meeting* meeting) 
   std::string nonce;
   if (!ReadGreeting(place_.secret, guest->nonce, line, &nonce, &hello))
     return static_cast<void>(++strangers_);
-  const std::string misfit = Misfit(hello);
+  std::vector<NodeHello> there;
+  for (const Task& task : tasks_)
+    if (task.link || &task == tasks_.data()) there.push_back(task.hello);
+  const std::string misfit = Misfit(there, hello);
   guest->link->Say(Answer(place_.secret, guest->nonce, nonce, misfit));
   if (!misfit.empty()) {
     *meeting = {Meeting::End::kMismatch, misfit};
@@ -126,25 +119,6 @@ void NodesLeader::Seat(Guest* guest, const std::string& line, Meeting* meeting) 
   task.link = std::move(guest->link);
   task.link->SetMost(kMostNodeLine);
   guest->link = nullptr;
-}
-
-std::string NodesLeader::Misfit(const NodeHello& hello) const {
-  if (hello.tasks != own_.tasks || hello.task < 1 || hello.task >= own_.tasks || hello.gpus < 1)
-    return NameOf(hello) + " is one of " + std::to_string(hello.tasks) + " with " +
-           std::to_string(hello.gpus) + " GPUs, and " + NameOf(own_) + " one of " +
-           std::to_string(own_.tasks);
-  if (hello.about != own_.about)
-    return NameOf(hello) + " is at another case: " + hello.about + "; " + NameOf(own_) + " is at " +
-           own_.about;
-  for (const Task& task : tasks_) {
-    const bool there = task.link || task.hello.task == 0;
-    if (task.link && task.hello.task == hello.task)
-      return NameOf(hello) + " is there twice, as " + NameOf(task.hello) + " too";
-    if (!there || task.hello.gpus == 0) continue;
-    if (const std::string device = SharedDevice(task.hello, hello); !device.empty())
-      return NameOf(task.hello) + " and " + NameOf(hello) + " both use " + device;
-  }
-  return "";
 }
 
 std::string NodesLeader::Missing(double seconds) const {
@@ -165,7 +139,7 @@ std::string NodesLeader::Missing(double seconds) const {
 void NodesLeader::NameRanks() {
   for (Task& task : tasks_) {
     task.first = ranks();
-    for (int i = 0; i < task.hello.gpus && ranks() <= kMostNodeRanks; ++i)
+    for (int i = 0; i < task.hello.gpus; ++i)
       rank_names_.push_back("rank " + std::to_string(ranks()) + " (" + NameOf(task.hello) + ")");
   }
 }

@@ -16,8 +16,6 @@
 
 namespace cudnn_ci {
 
-inline constexpr int kMostNodeRanks = 128;
-
 // How tasks met.
 struct Meeting {
   enum class End { kAllThere, kMissing, kMismatch };
@@ -32,13 +30,12 @@ using JobOfRanks = std::function<RankJob(int ranks)>;
 // secret is sent away, unheard but for one short line.
 class NodesLeader {
  public:
-  // Throws std::runtime_error where it cannot listen.
   NodesLeader(const NodePlace& place, const NodeHello& own);
   ~NodesLeader();
   NodesLeader(const NodesLeader&) = delete;
   NodesLeader& operator=(const NodesLeader&) = delete;
 
-  // Waits so long for all others.
+  // Listens, and waits so long for all others.
   Meeting Meet(double seconds);
   // Of all tasks. Valid behind a meeting at which all were there.
   int ranks() const { return static_cast<int>(rank_names_.size()); }
@@ -57,7 +54,6 @@ class NodesLeader {
   // Of those who fit; else the meeting's end.
   void HearGuests(Meeting* meeting);
   void Seat(Guest* guest, const std::string& line, Meeting* meeting);
-  std::string Misfit(const NodeHello& hello) const;
   std::string Missing(double seconds) const;
   bool AllThere() const;
   void NameRanks();
@@ -68,7 +64,7 @@ class NodesLeader {
 
   const NodePlace place_;
   const NodeHello own_;
-  const int listener_;
+  int listener_ = -1;
   std::vector<std::unique_ptr<Guest>> guests_;
   std::vector<Task> tasks_;  // by number; that of this process has no link
   std::vector<std::string> rank_names_;

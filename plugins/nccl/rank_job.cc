@@ -45,4 +45,32 @@ std::vector<CollectiveSpec> CallsOf(int ranks, CallSet set) {
   return calls;
 }
 
+std::vector<CollectiveSpec> TimedCalls(int ranks, std::int64_t bytes) {
+  std::vector<CollectiveSpec> calls;
+  for (const Collective kind : {Collective::kAllReduce, Collective::kReduce, Collective::kReduceScatter,
+                                Collective::kAllGather, Collective::kBroadcast, Collective::kAllToAll}) {
+    CollectiveSpec spec;
+    spec.collective = kind, spec.type = FindNcclType("float32"), spec.ranks = ranks;
+    if (spec.Reduces()) spec.reduction = Reduction::kSum;
+    // A chunk of each rank, where the buffer is made of chunks.
+    const bool whole = spec.MostBytes() <= static_cast<double>(spec.type->size);
+    spec.count = bytes / static_cast<std::int64_t>(spec.type->size) / (whole ? 1 : ranks);
+    calls.push_back(spec);
+  }
+  return calls;
+}
+
+double BusFactor(const CollectiveSpec& spec) {
+  const double others = static_cast<double>(spec.ranks - 1) / spec.ranks;
+  switch (spec.collective) {
+    case Collective::kAllReduce:
+      return 2 * others;
+    case Collective::kReduce:
+    case Collective::kBroadcast:
+      return 1;
+    default:
+      return others;
+  }
+}
+
 }  // namespace cudnn_ci

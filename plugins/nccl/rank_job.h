@@ -16,6 +16,7 @@ struct RankJob {
   bool one_gpu = false;                            // all use device 0; else each of a process's ranks another
   std::map<std::string, std::string> environment;  // of each rank, over the process's own
   std::vector<CollectiveSpec> calls;
+  std::vector<CollectiveSpec> timed;  // behind them, of which only the time is asked
   // For which nothing may happen at any rank; then they hang.
   double limit_s = 30;
 };
@@ -30,6 +31,7 @@ enum class RankWord : char {
   kFailed = 'E',   // a call failed: the end of the rank
   kMemory = 'M',   // the same for want of device memory
   kLacks = 'L',    // the library or the GPU lacks something for all calls: the end of the rank
+  kTime = 'B',     // a timed call: its name, bytes, BusFactor, and the seconds that it takes
   kDone = 'D',     // all calls are done: how many were judged
   kEnded = 'X'     // of the process that forked it: how its process ended
 };
@@ -43,6 +45,14 @@ enum class CallSet { kLeast, kFew, kAll };
 
 // The collectives of a case. Roots, places and shifts take turns.
 std::vector<CollectiveSpec> CallsOf(int ranks, CallSet set);
+
+// Calls by which nccl-tests measures
+// (https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md), of so
+// many bytes as it counts them: the largest buffer of a rank.
+std::vector<CollectiveSpec> TimedCalls(int ranks, std::int64_t bytes);
+// What a byte of them counts on the link that is used most: its "busbw" is its
+// "algbw", bytes by time, times this.
+double BusFactor(const CollectiveSpec& spec);
 
 }  // namespace cudnn_ci
 

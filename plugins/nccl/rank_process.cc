@@ -27,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 // The share of the limit after which NCCL is asked for its last error.
 constexpr double kAsksAfter = 0.7;
 constexpr int kRuns = 2;
+constexpr int kWarmUps = 2, kTimedRuns = 10;
 
 class Rank {
  public:
@@ -42,6 +43,7 @@ class Rank {
         Judge(spec);
         ++judged;
       }
+      for (const CollectiveSpec& spec : job_.timed) Time(spec);
       Say(RankWord::kStep, "ncclCommFinalize");
       nccl().Finalize(comm_);
       Wait("ncclCommFinalize");
@@ -118,7 +120,7 @@ class Rank {
   const DriverApi& driver() const { return session_->driver(); }
 
   // For what NCCL does behind its call, and for the stream. The leader ends a process that waits for ever.
-  void Wait(const char* call) const {
+  void Wait(const char* call, std::chrono::microseconds pause = std::chrono::microseconds(50)) const {
     const auto asks = Clock::now() + std::chrono::duration<double>(job_.limit_s * kAsksAfter);
     bool asked = false;
     for (;;) {
@@ -130,8 +132,34 @@ class Rank {
         asked = true;
         Say(RankWord::kWaits, nccl().LastError(comm_));
       }
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      std::this_thread::sleep_for(pause);
     }
+  }
+
+  // As nccl-tests does: by the clock, of runs one behind the other.
+  void Time(const CollectiveSpec& spec) {
+    if (!LacksFor(spec, nccl(), session_->ComputeCapability()).empty()) return;
+    Say(RankWord::kStep, spec.Text() + ", timed");
+    const Operands operands = OperandsOf(spec, rank_);
+    DeviceBuffers& memory = session_->memory();
+    driver().Require(memory.Reserve({{"the input", operands.inputs[0].Bytes(), BufferSpec::Role::kInput},
+                                     {"the output", operands.outputs[0].Bytes(), BufferSpec::Role::kInput}}),
+                     "cuMemAlloc");
+    Clock::time_point start;
+    for (int run = 0; run < kWarmUps + kTimedRuns; ++run) {
+      if (run == kWarmUps) {
+        Wait(spec.Call());
+        start = Clock::now();
+      }
+      CallCollective(spec, rank_, nccl(), comm_, driver(), memory.Pointer(0), memory.Pointer(1), stream_);
+      while (!nccl().IsDone(comm_, spec.Call())) std::this_thread::yield();
+    }
+    Wait(spec.Call(), std::chrono::microseconds(0));
+    const std::chrono::duration<double> took = Clock::now() - start;
+    char words[160];
+    std::snprintf(words, sizeof words, "%s %.0f %.9g %.9g", spec.Name(), spec.MostBytes(), BusFactor(spec),
+                  took.count() / kTimedRuns);
+    Say(RankWord::kTime, words);
   }
 
   void Judge(const CollectiveSpec& spec) {

@@ -1,6 +1,7 @@
 #include "nccl/rank_tally.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
@@ -53,6 +54,9 @@ bool RankTally::Take(std::size_t rank, const std::string& line) {
     case RankWord::kLacks:
       r.lacks = words;
       break;
+    case RankWord::kTime:
+      AddTime(words);
+      break;
     case RankWord::kDone:
       r.done = true, r.judged = std::atoi(words.c_str());
       break;
@@ -63,6 +67,14 @@ bool RankTally::Take(std::size_t rank, const std::string& line) {
       return false;
   }
   return true;
+}
+
+void RankTally::AddTime(const std::string& words) {
+  char name[32];
+  double bytes = 0, factor = 0, seconds = 0;
+  if (std::sscanf(words.c_str(), "%31[a-z_] %lf %lf %lf", name, &bytes, &factor, &seconds) != 4) return;
+  Timed& timed = timed_[name];
+  timed.bytes = bytes, timed.factor = factor, timed.seconds += seconds, ++timed.told;
 }
 
 bool RankTally::AllEnded() const {
@@ -113,6 +125,12 @@ RanksOutcome RankTally::Outcome(bool hung) const {
   RanksOutcome outcome;
   outcome.library = library_;
   for (const Rank& r : ranks_) outcome.judged = std::max(outcome.judged, r.judged);
+  for (const auto& [name, timed] : timed_) {
+    if (timed.told != ranks_.size() || timed.seconds <= 0) continue;
+    const double mean = timed.seconds / static_cast<double>(timed.told);
+    outcome.figures[name + "_algbw"] = timed.bytes / mean / 1e9;
+    outcome.figures[name + "_busbw"] = timed.bytes * timed.factor / mean / 1e9;
+  }
   const auto ends = [&outcome](RanksEnd end, const std::string& text) {
     if (text.empty()) return false;
     outcome.end = end, outcome.text = text;

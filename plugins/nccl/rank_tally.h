@@ -4,6 +4,7 @@
 #define CUDNN_CI_PLUGINS_NCCL_RANK_TALLY_H_
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct RanksOutcome {
   std::string text;
   std::string library;  // "NCCL 2.30.7+cuda13.0 (/...)", as rank 0 says
   int judged = 0;       // collectives
+  // "all_reduce_algbw" and "all_reduce_busbw", of each timed call: GB/s by the
+  // mean time of all ranks, as nccl-tests has them.
+  std::map<std::string, double> figures;
 };
 
 class RankTally {
@@ -53,7 +57,14 @@ class RankTally {
   std::string Died() const;
   std::string Hung() const;
 
+  struct Timed {
+    double bytes = 0, factor = 0, seconds = 0;  // of all ranks together
+    std::size_t told = 0;
+  };
+  void AddTime(const std::string& words);
+
   std::vector<Rank> ranks_;
+  std::map<std::string, Timed> timed_;  // by the call's name
   std::string library_;
 };
 

@@ -72,6 +72,7 @@ struct Gpus {
         .OneOf({"default", "shared_memory", "sockets"})
         .Default("default")
         .Summary("the fastest way between GPUs that NCCL may take");
+    DescribeBandwidth(s);
   }
 
   static void Run(Context& ctx, const Params& p) {

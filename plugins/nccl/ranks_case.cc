@@ -58,7 +58,9 @@ void DescribeRanks(Schema<RanksParams>& s) {
   s.Param("extent", &Params::extent)
       .OneOf({"least", "few", "all"})
       .Default("few")
-      .Summary("each collective once, in some types, or in every type, reduction and count");
+      .Summary(
+          "each collective once, in some types, or in every type, "
+          "reduction and count");
   s.Param("algo", &Params::algo)
       .OneOf({"auto", "ring", "tree", "nvls", "collnet"})
       .Default("auto")
@@ -73,6 +75,15 @@ void DescribeRanks(Schema<RanksParams>& s) {
       .Summary("seconds in which a rank has to go on; then they hang");
 }
 
+void DescribeBandwidth(Schema<RanksParams>& s) {
+  s.Param("bandwidth_mib", &RanksParams::bandwidth_mib)
+      .Range(0, std::int64_t{1} << 20)
+      .Default(0)
+      .Summary(
+          "MiB of a rank's largest buffer with which bandwidth is "
+          "measured; 0: it is not");
+}
+
 RankJob JobOf(const RanksParams& p, int ranks) {
   RankJob job;
   job.ranks = ranks;
@@ -80,6 +91,7 @@ RankJob JobOf(const RanksParams& p, int ranks) {
   job.calls = CallsOf(ranks, p.extent == "all"   ? CallSet::kAll
                              : p.extent == "few" ? CallSet::kFew
                                                  : CallSet::kLeast);
+  if (p.bandwidth_mib > 0 && ranks > 1) job.timed = TimedCalls(ranks, p.bandwidth_mib << 20);
   if (p.algo != "auto") job.environment["NCCL_ALGO"] = p.algo;
   if (p.proto != "auto") job.environment["NCCL_PROTO"] = p.proto;
   return job;
@@ -97,6 +109,7 @@ RanksVerdict VerdictOf(const Context& ctx, const RanksOutcome& outcome, const Ra
                        int ranks, const std::string& behind) {
   RanksVerdict verdict;
   verdict.judged = outcome.judged;
+  verdict.figures = outcome.figures;
   using Kind = RanksVerdict::Kind;
   switch (outcome.end) {
     case RanksEnd::kRight:
@@ -123,6 +136,8 @@ void Report(Context& ctx, const RanksVerdict& verdict) {
   switch (verdict.kind) {
     case RanksVerdict::Kind::kRight:
       ctx.Measure("collectives", verdict.judged, "");
+      for (const auto& [name, gigabytes] : verdict.figures)
+        ctx.Measure(name.c_str(), gigabytes, "GB/s", CCI_GOAL_HIGHER);
       CCI_EXPECT_GT(verdict.judged, 0);
       break;
     case RanksVerdict::Kind::kFinding:

@@ -16,13 +16,16 @@
 
 namespace cudnn_ci {
 
-// The members that all the checks have; ranks, transport and join_s are those of single ones.
+// The members that all the checks have; all others but limit_s are those of
+// single ones.
 struct RanksParams {
   std::string extent, algo, proto, transport;
-  std::int64_t ranks = 2, limit_s = 20, join_s = 120;
+  std::int64_t ranks = 2, limit_s = 20, join_s = 120, bandwidth_mib = 0;
 };
 
 void DescribeRanks(Schema<RanksParams>& schema);
+// The parameter bandwidth_mib.
+void DescribeBandwidth(Schema<RanksParams>& schema);
 RankJob JobOf(const RanksParams& params, int ranks);
 
 // Skips the case unless this is a process of its own, into which nothing of CUDA is loaded: CUDA does not
@@ -37,6 +40,8 @@ struct RanksVerdict {
   std::string text;     // the finding's; of a skip what it lacks
   std::string seen;     // of a skip
   int judged = 0;       // collectives
+  // "all_reduce_busbw": in GB/s, as nccl-tests has them.
+  std::map<std::string, double> figures;
 };
 
 // The findings by which ranks that did not end right are told.

@@ -91,12 +91,13 @@ class NcclNodes : public ::testing::Test {
   void SetAll(const std::string& name, const std::string& value) {
     for (const auto& task : tasks_) task->Set(name, value);
   }
-  // What each says; with other parameters of the second.
-  std::vector<CheckOutcome> Run(const std::string& fault, const std::string& of_second = "") {
+  // What each says; with other parameters of each.
+  std::vector<CheckOutcome> Run(const std::string& fault, const std::string& of_second = "",
+                                const std::string& of_first = "") {
     SetAll("FAKE_NCCL_FAULT", fault);
     std::vector<CheckOutcome> said(2);
     std::thread second([&] { said[1] = task(1).Run(of_second); });
-    said[0] = task(0).Run("");
+    said[0] = task(0).Run(of_first);
     second.join();
     return said;
   }
@@ -106,9 +107,12 @@ class NcclNodes : public ::testing::Test {
 };
 
 TEST_F(NcclNodes, HealthyOnesPass) {
-  for (const CheckOutcome& r : Run("")) {
+  const std::vector<CheckOutcome> said = Run("", R"(, "bandwidth_mib": 1)", R"(, "bandwidth_mib": 1)");
+  for (const CheckOutcome& r : said) {
     EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
     EXPECT_EQ(r.Measured("collectives"), 9);
+    EXPECT_GT(r.Measured("all_reduce_busbw"), 0);
+    EXPECT_EQ(r.Measured("all_reduce_busbw"), said[0].Measured("all_reduce_busbw")) << "one of all";
   }
 }
 
@@ -164,6 +168,17 @@ TEST_F(NcclNodes, AHangIsTheNetworksWhereEachNodeAloneIsRight) {
   }
 }
 
+TEST_F(NcclNodes, APortThatIsTakenIsTheRunners) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  const sockaddr_in address = Loopback(port_);
+  ASSERT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(fd, 1), 0);
+  const CheckOutcome r = task(0).Run("");
+  EXPECT_THAT(r.Slugs(), ElementsAre("nodes-missing")) << ::testing::PrintToString(r);
+  EXPECT_THAT(r.Detail(), HasSubstr("task 0 cannot listen: bind of port "));
+  close(fd);
+}
+
 TEST_F(NcclNodes, AWayBetweenNodesIsToldFromTheLibrary) {
   SetAll("FAKE_NCCL_SOUND_BY", "NCCL_IB_DISABLE");
   for (const CheckOutcome& r : Run("lost_element")) {
@@ -171,6 +186,8 @@ TEST_F(NcclNodes, AWayBetweenNodesIsToldFromTheLibrary) {
     EXPECT_EQ(r.Blame(), "runner");
     EXPECT_THAT(r.Detail(), HasSubstr("; by default, and by sockets all is right"));
   }
+  for (const CheckOutcome& r : Run("never_calls"))
+    EXPECT_THAT(r.Slugs(), ElementsAre("nodes-link-hung")) << ::testing::PrintToString(r);
   SetAll("FAKE_NCCL_SOUND_BY", "");
   for (const CheckOutcome& r : Run("lost_element"))
     EXPECT_THAT(r.Slugs(), ElementsAre("nodes-wrong")) << ::testing::PrintToString(r);

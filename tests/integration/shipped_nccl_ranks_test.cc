@@ -2,6 +2,7 @@
 // in one of them. However it goes, nobody is left.
 #include <signal.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "shipped_test.h"
@@ -41,6 +42,18 @@ TEST_F(NcclRanks, HealthyOnesPassOnOneGpuAndOnTwo) {
   const CheckOutcome two = Gpus("");
   EXPECT_EQ(two.Outcome(), "passed") << ::testing::PrintToString(two);
   EXPECT_EQ(two.Measured("collectives"), 9);
+  EXPECT_TRUE(std::isnan(two.Measured("all_reduce_busbw"))) << "nobody has asked";
+}
+
+TEST_F(NcclRanks, BandwidthIsMeasuredWhereTheMatrixAsks) {
+  Set("FAKE_DEVICE_COUNT", "2");
+  const CheckOutcome r =
+      Check("nccl.gpus", R"("params": {"extent": "least", "bandwidth_mib": 1})", {"--device", "all"});
+  EXPECT_EQ(r.Outcome(), "passed") << ::testing::PrintToString(r);
+  for (const std::string name : {"all_reduce", "reduce", "broadcast"})
+    EXPECT_DOUBLE_EQ(r.Measured(name + "_busbw"), r.Measured(name + "_algbw")) << name;
+  for (const std::string name : {"reduce_scatter", "all_gather", "all_to_all"})
+    EXPECT_DOUBLE_EQ(r.Measured(name + "_busbw"), r.Measured(name + "_algbw") / 2) << name;
 }
 
 // Each within its limit of a second.

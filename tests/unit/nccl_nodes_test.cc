@@ -112,6 +112,45 @@ TEST(NodeWords, OnlyWhoKnowsTheSecretIsTaken) {
   EXPECT_NE(FreshNonce(), FreshNonce());
 }
 
+TEST(NodeWords, WhoDoesNotFitIsTold) {
+  const NodeHello own = {0, 3, 8, "a", "GPU-1", "case"}, there = {2, 3, 8, "c", "GPU-3", "case"};
+  NodeHello hello = {1, 3, 8, "b", "GPU-2", "case"};
+  EXPECT_EQ(Misfit({own, there}, hello), "");
+  const auto with = [&](auto NodeHello::*member, auto value) {
+    NodeHello other = hello;
+    other.*member = value;
+    return Misfit({own, there}, other);
+  };
+  EXPECT_EQ(with(&NodeHello::tasks, 4), "task 1 on b is one of 4 with 8 GPUs, and task 0 on a one of 3");
+  EXPECT_NE(with(&NodeHello::gpus, 0), "");
+  EXPECT_NE(with(&NodeHello::task, 0), "");
+  EXPECT_NE(with(&NodeHello::task, 3), "");
+  EXPECT_EQ(with(&NodeHello::about, "x"), "task 1 on b is at another case: x; task 0 on a is at case");
+  EXPECT_EQ(with(&NodeHello::task, 2), "task 2 on b is there twice, as task 2 on c too");
+  EXPECT_EQ(with(&NodeHello::devices, "GPU-2,GPU-3"), "task 2 on c and task 1 on b both use GPU-3");
+  EXPECT_EQ(with(&NodeHello::gpus, 112), "");
+  EXPECT_EQ(with(&NodeHello::gpus, 113), "task 1 on b makes it 129 ranks, more than 128");
+}
+
+// https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md
+TEST(Bandwidth, IsThatOfNcclTests) {
+  const std::map<std::string, double> factors = {{"all_reduce", 1.75},      {"reduce", 1},
+                                                 {"reduce_scatter", 0.875}, {"all_gather", 0.875},
+                                                 {"broadcast", 1},          {"all_to_all", 0.875}};
+  const std::vector<CollectiveSpec> calls = TimedCalls(8, 1 << 20);
+  EXPECT_EQ(calls.size(), factors.size());
+  for (const CollectiveSpec& spec : calls) {
+    EXPECT_EQ(BusFactor(spec), factors.at(spec.Name())) << spec.Name();
+    EXPECT_EQ(spec.MostBytes(), 1 << 20) << spec.Name();
+  }
+  RankTally tally(RankNames(2));
+  tally.Take(0, "Ball_reduce 4000000000 1.5 1");
+  EXPECT_TRUE(tally.Outcome(false).figures.empty()) << "of all ranks";
+  tally.Take(1, "Ball_reduce 4000000000 1.5 3");
+  EXPECT_EQ(tally.Outcome(false).figures,
+            (std::map<std::string, double>{{"all_reduce_algbw", 2}, {"all_reduce_busbw", 3}}));
+}
+
 TEST(NodeWords, AFieldCannotBeTwo) {
   EXPECT_EQ(FieldsOf(Fields({"rank", "1", "a\tb\nc"})).size(), 3u);
   RankJob job;
